@@ -1,0 +1,28 @@
+# Compiles src/host/kernels/*.c once for each scalar type and ISA level of the target processor. Out come
+# spry_kernel_objects and spry_kernel_definitions (SPRY_ISA_LEVELS=..., the levels as an X-macro list).
+file(GLOB kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/host/kernels/*.c)
+
+set(isa_levels base)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    list(APPEND isa_levels avx2 avx512)
+    set(isa_flags_base -march=x86-64)
+    set(isa_flags_avx2 -march=haswell)
+    set(isa_flags_avx512 -march=skylake-avx512 -mprefer-vector-width=512)
+endif()
+
+set(spry_kernel_objects)
+set(level_list "")
+foreach(isa ${isa_levels})
+    string(APPEND level_list "item(${isa})")
+    foreach(type s d c z)
+        set(target spry_kernels_${type}_${isa})
+        add_library(${target} OBJECT ${kernel_sources})
+        target_include_directories(${target} PRIVATE include src)
+        target_compile_definitions(${target} PRIVATE KERNEL_TYPE_${type} KERNEL_SUFFIX=${type}_${isa})
+        target_compile_options(${target} PRIVATE ${isa_flags_${isa}}
+            $<$<NOT:$<CONFIG:Debug>>:-O3> -fno-trapping-math -fno-math-errno)
+        target_link_libraries(${target} PRIVATE spry_flags OpenMP::OpenMP_C)
+        list(APPEND spry_kernel_objects $<TARGET_OBJECTS:${target}>)
+    endforeach()
+endforeach()
+set(spry_kernel_definitions "SPRY_ISA_LEVELS(item)=${level_list}")

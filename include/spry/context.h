@@ -1,0 +1,65 @@
+/* The context: memory, messages, log, threads. Every object belongs to one and must not outlive it. */
+#ifndef SPRY_CONTEXT_H
+#define SPRY_CONTEXT_H
+
+#include <spry/types.h>
+
+SPRY_BEGIN
+
+typedef struct spry_context spry_context;
+
+/** Where memory comes from; NULL members take the default. Called from one thread at a time. */
+typedef struct spry_allocator {
+    void *(*allocate)(void *data, size_t bytes, size_t alignment); /**< NULL when there is none */
+    void (*release)(void *data, void *memory, size_t bytes);
+    void *data;
+} spry_allocator;
+
+typedef enum spry_log_level { SPRY_LOG_WARNING, SPRY_LOG_INFO, SPRY_LOG_DEBUG } spry_log_level;
+
+/** Receives what the library has to tell; it never prints by itself. */
+typedef void (*spry_log)(void *data, spry_log_level level, const char *text);
+
+/**
+ * Makes a context.
+ *
+ * @param options  "name=value ..." or NULL; see spry_context_options()
+ * @param ctx      out: the context, to be freed by spry_context_free() also after a failure (it
+ *                 holds the message then); NULL only when there was no memory for it
+ */
+SPRY_API spry_status spry_context_new(const char *options, spry_context **ctx);
+
+/** The same with an allocator of the caller's. */
+SPRY_API spry_status spry_context_new_with(const spry_allocator *allocator, const char *options,
+                                           spry_context **ctx);
+
+/** Frees a context; its objects must be gone. NULL is allowed. */
+SPRY_API void spry_context_free(spry_context *ctx);
+
+/** The last failure's message with its causes ("" when there was none); valid until the next call. */
+SPRY_API const char *spry_message(const spry_context *ctx);
+
+SPRY_API void spry_context_set_log(spry_context *ctx, spry_log log, void *data);
+
+/** Threads in use by products and vector work. */
+SPRY_API int spry_context_threads(const spry_context *ctx);
+/** The instruction set the host kernels were chosen for: "base", "avx2", "avx512". */
+SPRY_API const char *spry_context_isa(const spry_context *ctx);
+
+/** Asks a running solve to stop; may be called from a signal handler or another thread. */
+SPRY_API void spry_context_interrupt(spry_context *ctx);
+/** Whether a stop was asked for; clear takes the request back. */
+SPRY_API bool spry_context_interrupted(spry_context *ctx, bool clear);
+
+/** 64-byte aligned memory of the context, zero bytes included; NULL and a message when there is none. */
+SPRY_API void *spry_alloc(spry_context *ctx, size_t bytes);
+SPRY_API void spry_free(spry_context *ctx, void *memory);
+/** Bytes in use now and at most so far. */
+SPRY_API void spry_memory(const spry_context *ctx, int64_t *now, int64_t *most);
+/** Makes the nth allocation from now on fail (1 is the next), and those after it when all is true; 0 stops. */
+SPRY_API void spry_fail_allocation(spry_context *ctx, int64_t nth, bool all);
+
+
+SPRY_END
+
+#endif

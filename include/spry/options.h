@@ -1,0 +1,77 @@
+/*
+ * Options from one list. An object's list gives its struct, defaults, bounds, parser, --help, man
+ * page and completion; see docs/architecture.md for an example.
+ */
+#ifndef SPRY_OPTIONS_H
+#define SPRY_OPTIONS_H
+
+#include <spry/context.h>
+
+SPRY_BEGIN
+
+enum { SPRY_OPTION_TEXT_SIZE = 256 };
+
+typedef enum spry_option_kind {
+    SPRY_OPTION_INT,  /**< int64_t; the value may end in k, M or G */
+    SPRY_OPTION_REAL, /**< double */
+    SPRY_OPTION_BOOL, /**< bool: yes/no, true/false, on/off, 1/0 */
+    SPRY_OPTION_WORD, /**< int: index into words */
+    SPRY_OPTION_TEXT, /**< char[SPRY_OPTION_TEXT_SIZE] */
+    SPRY_OPTION_PATH  /**< const char *: kept as handed over, not copied */
+} spry_option_kind;
+
+/** One option of an object. */
+typedef struct spry_option {
+    const char *name; /**< with '_' as in the struct; '-' and '_' are the same to the parser */
+    spry_option_kind kind;
+    size_t offset;            /**< of the field in the object's struct */
+    const char *initial;      /**< default, as text; NULL leaves the field zero */
+    double low, high;         /**< bounds of numbers, both allowed; none when both are 0 */
+    const char *words;        /**< WORD: the choices, separated by spaces */
+    const char *help;         /**< one sentence */
+} spry_option;
+
+typedef int64_t spry_field_INT;
+typedef double spry_field_REAL;
+typedef bool spry_field_BOOL;
+typedef int spry_field_WORD;
+typedef char spry_field_TEXT[SPRY_OPTION_TEXT_SIZE];
+typedef const char *spry_field_PATH;
+
+/*
+ * A list is a macro LIST(item) of item(KIND, field, default, low, high, words, help). SPRY_OPTION_FIELD
+ * makes the struct's members of it, SPRY_OPTION_ROW the table (with OPTION_OWNER defined as the struct).
+ */
+#define SPRY_OPTION_FIELD(kind, field, initial, low, high, words, help) spry_field_##kind field;
+#define SPRY_OPTION_ROW(kind, field, initial, low, high, words, help)                              \
+    {#field, SPRY_OPTION_##kind, offsetof(OPTION_OWNER, field), initial, low, high, words, help},
+
+/** A table of options and its length. */
+typedef struct spry_option_list {
+    const spry_option *options;
+    int count;
+} spry_option_list;
+
+/** Sets every field to its default. */
+SPRY_API spry_status spry_options_default(spry_context *ctx, spry_option_list list, void *fields);
+/** Sets one option by name; an unknown name's message suggests the nearest, a bad value's says what is allowed. */
+SPRY_API spry_status spry_options_set(spry_context *ctx, spry_option_list list, void *fields,
+                                      const char *name, const char *value);
+/** Sets options from "name=value name=value"; separated by spaces or commas; NULL is empty. */
+SPRY_API spry_status spry_options_parse(spry_context *ctx, spry_option_list list, void *fields,
+                                        const char *text);
+/** The option with the name, or NULL. */
+SPRY_API const spry_option *spry_options_find(spry_option_list list, const char *name);
+
+/** The word of a space-separated list that is nearest in spelling; false when none is near. */
+SPRY_API bool spry_nearest(const char *word, const char *words, char *nearest, size_t size);
+
+/** The lists of the library's objects. */
+SPRY_API spry_option_list spry_context_options(void);
+SPRY_API spry_option_list spry_solver_options(void);
+SPRY_API spry_option_list spry_read_options(void);
+SPRY_API spry_option_list spry_generate_options(void);
+
+SPRY_END
+
+#endif

@@ -1,0 +1,52 @@
+/* The result record: the same fields in C, in JSON and in the bindings. */
+#ifndef SPRY_RESULT_H
+#define SPRY_RESULT_H
+
+#include <spry/context.h>
+
+SPRY_BEGIN
+
+#define SPRY_REASON_LIST(item)                                                                     \
+    item(CONVERGED, "converged", "the true residual is at or below the tolerance")                 \
+    item(ITERATIONS, "iterations", "the limit on iterations was reached")                          \
+    item(BREAKDOWN, "breakdown", "the method met a division it cannot do")                         \
+    item(STAGNATED, "stagnated", "the residual no longer falls")                                   \
+    item(DIVERGED, "diverged", "the residual grew beyond bounds")                                  \
+    item(NONFINITE, "nan", "a NaN or infinite number appeared")                                    \
+    item(STOPPED, "interrupted", "the caller asked to stop")
+
+#define SPRY_REASON_ENUM(name, word, text) SPRY_REASON_##name,
+/** Why an iteration ended. */
+typedef enum spry_reason { SPRY_REASON_LIST(SPRY_REASON_ENUM) SPRY_REASON_COUNT } spry_reason;
+
+/** The reason as one word ("converged"), and as a sentence. */
+SPRY_API const char *spry_reason_name(spry_reason reason);
+SPRY_API const char *spry_reason_text(spry_reason reason);
+
+/** What a solve came to. Residuals are 2-norms relative to the right-hand side. */
+typedef struct spry_result {
+    bool converged; /**< true_residual <= tol, nothing less */
+    spry_reason reason;
+    int64_t iterations;
+    double residual;         /**< the recurrence's own last value */
+    double true_residual;    /**< |b - A x| / |b|, computed from the x that is returned */
+    double initial_residual; /**< the same for the first guess */
+    char method[32], precon[32], format[32], device[32];
+    spry_type type;
+    int64_t rows, cols, nnz;
+    double read_seconds, setup_seconds, solve_seconds;
+    int64_t memory_bytes;        /**< the context's memory in use at most */
+    int64_t bytes_per_iteration; /**< least traffic, from the method's statements */
+    double bandwidth_fraction;   /**< of the measured read bandwidth; 0 when not measured */
+    double *history;             /**< residual of iteration 0, 1, ...; from the context's allocator */
+    int64_t history_size;
+    char *warnings; /**< one a line, or NULL; from the context's allocator */
+    char detail[160]; /**< more about the reason: which breakdown, where the NaN was; may be "" */
+} spry_result;
+
+/** Frees what a result holds and clears it; NULL and cleared results are allowed. */
+SPRY_API void spry_result_clear(spry_context *ctx, spry_result *result);
+
+SPRY_END
+
+#endif

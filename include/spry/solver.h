@@ -1,0 +1,52 @@
+/* Solvers: a method, a preconditioner and options, used on one operator. */
+#ifndef SPRY_SOLVER_H
+#define SPRY_SOLVER_H
+
+#include <spry/operator.h>
+#include <spry/result.h>
+
+SPRY_BEGIN
+
+typedef struct spry_solver spry_solver;
+
+/** Sees each iteration; x is the current iterate. Return false to stop. */
+typedef bool (*spry_monitor)(void *data, int64_t iteration, double residual, const spry_vector *x);
+
+/** Makes a solver with default options. */
+SPRY_API spry_status spry_solver_new(spry_context *ctx, spry_solver **solver);
+SPRY_API void spry_solver_free(spry_solver *solver);
+
+/** Sets options from "tol=1e-8 max-iter=500 method=cg precon=jacobi"; see spry_solver_options(). */
+SPRY_API spry_status spry_solver_set(spry_solver *solver, const char *options);
+/** The matrix to solve with, which must stay alive; format and preconditioner are made from it. */
+SPRY_API spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A);
+/** An operator instead of a matrix; precon=jacobi is not possible then, a precon operator is. */
+SPRY_API spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A);
+/** A preconditioner of the caller's: z = M r. NULL takes it back. */
+SPRY_API spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M);
+SPRY_API void spry_solver_set_monitor(spry_solver *solver, spry_monitor monitor, void *data);
+
+/**
+ * Solves A x = b.
+ *
+ * @param solver  with a matrix or operator set; used by one thread at a time
+ * @param b       right-hand side of the operator's type
+ * @param x       in: first guess; out: the best iterate, also when not converged
+ * @param result  filled on every return; may be NULL
+ * @return SPRY_OK whenever the iteration ran: stalling is result->reason, not an error
+ */
+SPRY_API spry_status spry_solve(spry_solver *solver, const spry_vector *b, spry_vector *x,
+                                spry_result *result);
+
+/** All of the above in one call. */
+SPRY_API spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
+                                      spry_vector *x, const char *options, spry_result *result);
+
+
+/** The methods and preconditioners there are: name and one line; false past the last. */
+SPRY_API bool spry_method_describe(int index, const char **name, const char **summary);
+SPRY_API bool spry_precon_describe(int index, const char **name, const char **summary);
+
+SPRY_END
+
+#endif

@@ -1,0 +1,17 @@
+/* All of spry: solves large sparse linear systems at the speed of memory. */
+#ifndef SPRY_H
+#define SPRY_H
+
+#include <spry/context.h>
+#include <spry/device.h>
+#include <spry/generate.h>
+#include <spry/io.h>
+#include <spry/matrix.h>
+#include <spry/operator.h>
+#include <spry/options.h>
+#include <spry/result.h>
+#include <spry/solver.h>
+#include <spry/types.h>
+#include <spry/vector.h>
+
+#endif

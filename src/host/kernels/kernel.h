@@ -1,0 +1,111 @@
+/*
+ * The words kernels are written in: scalar, real, X(name), and arithmetic that reads the same for real and
+ * complex numbers. Included by src/host/kernels/ only; compiled once a scalar type and ISA level.
+ */
+#ifndef SPRY_KERNEL_H
+#define SPRY_KERNEL_H
+
+#include "host/host.h"
+
+#include <math.h>
+
+#if defined(KERNEL_TYPE_s) || defined(KERNEL_TYPE_c)
+typedef float real;
+#else
+typedef double real;
+#endif
+
+#define KERNEL_JOIN2(name, suffix) host_##name##_##suffix
+#define KERNEL_JOIN(name, suffix) KERNEL_JOIN2(name, suffix)
+#define X(name) KERNEL_JOIN(name, KERNEL_SUFFIX)
+
+#if defined(KERNEL_TYPE_c) || defined(KERNEL_TYPE_z)
+
+#define KERNEL_COMPLEX 1
+typedef struct scalar {
+    real re, im;
+} scalar;
+
+static inline scalar zero(void)
+{
+    return (scalar){0, 0};
+}
+static inline scalar from_scalar(spry_scalar a)
+{
+    return (scalar){(real)a.re, (real)a.im};
+}
+static inline spry_scalar to_scalar(scalar a)
+{
+    return (spry_scalar){(double)a.re, (double)a.im};
+}
+static inline scalar conjugate(scalar a)
+{
+    return (scalar){a.re, -a.im};
+}
+static inline scalar add(scalar a, scalar b)
+{
+    return (scalar){a.re + b.re, a.im + b.im};
+}
+static inline scalar mul(scalar a, scalar b)
+{
+    return (scalar){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+/* a * b + c */
+static inline scalar muladd(scalar a, scalar b, scalar c)
+{
+    return (scalar){c.re + a.re * b.re - a.im * b.im, c.im + a.re * b.im + a.im * b.re};
+}
+static inline bool is_zero(scalar a)
+{
+    return a.re == 0 && a.im == 0;
+}
+static inline bool is_one(scalar a)
+{
+    return a.re == 1 && a.im == 0;
+}
+
+#else
+
+#define KERNEL_COMPLEX 0
+typedef real scalar;
+
+static inline scalar zero(void)
+{
+    return 0;
+}
+static inline scalar from_scalar(spry_scalar a)
+{
+    return (real)a.re;
+}
+static inline spry_scalar to_scalar(scalar a)
+{
+    return (spry_scalar){(double)a, 0};
+}
+static inline scalar conjugate(scalar a)
+{
+    return a;
+}
+static inline scalar add(scalar a, scalar b)
+{
+    return a + b;
+}
+static inline scalar mul(scalar a, scalar b)
+{
+    return a * b;
+}
+static inline scalar muladd(scalar a, scalar b, scalar c)
+{
+    return a * b + c;
+}
+static inline bool is_zero(scalar a)
+{
+    return a == 0;
+}
+static inline bool is_one(scalar a)
+{
+    return a == 1;
+}
+
+#endif
+
+#endif

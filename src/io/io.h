@@ -1,0 +1,87 @@
+/* What file formats share: bytes of a file, faults with file and line, safe writing, the registry. */
+#ifndef SPRY_IO_INTERNAL_H
+#define SPRY_IO_INTERNAL_H
+
+#include "base/base.h"
+#include "matrix/matrix.h"
+
+#include <spry/io.h>
+
+#define READ_OPTIONS(item)                                                                         \
+    item(WORD, duplicates, "error", 0, 0, "error sum", "entries given twice: refuse or add up")    \
+    item(WORD, nonfinite, "error", 0, 0, "error keep", "NaN and infinite values: refuse or keep")  \
+    item(WORD, type, "auto", 0, 0, "auto s d c z", "type of the numbers; auto takes d or z")       \
+    item(BOOL, expand, "yes", 0, 0, NULL, "write out the implied triangle of symmetric files")
+
+typedef struct read_options {
+    READ_OPTIONS(SPRY_OPTION_FIELD)
+} read_options;
+
+/* A file's bytes: mapped when plain, unpacked when gzip. data[size] is not readable. */
+typedef struct io_bytes {
+    const char *path;
+    const char *data;
+    size_t size;
+    void *mapping; /* NULL: data is the context's memory */
+    size_t mapping_bytes;
+} io_bytes;
+
+/* Opens path (a regular file or a pipe), unpacks gzip by its magic number whatever the name says. Fails on
+ * directories, missing files and permissions with the system's reason; an unpacked size that is
+ * over 1,032 times the packed one (deflate's limit) or over the context's memory limit fails. */
+spry_status io_open(spry_context *ctx, const char *path, io_bytes *bytes);
+void io_close(spry_context *ctx, io_bytes *bytes);
+/* The 1-based line of a position, by counting line ends: for messages. */
+int64_t io_line(const io_bytes *bytes, size_t position);
+/* SPRY_FAIL(ctx, SPRY_BAD_INPUT, "path:line: ...") for a position in the file. */
+spry_status io_fault(spry_context *ctx, const io_bytes *bytes, size_t position, const char *format, ...)
+    SPRY_PRINTF(4, 5);
+
+/* Parses a decimal number at p (before end) to the nearest double, as strtod in the C locale would; accepts d
+ * and D as exponent marks (Fortran), nan, inf, infinity. Returns the place after it, or NULL. */
+const char *io_parse_double(const char *p, const char *end, double *value);
+/* The same for integers; NULL also on overflow. */
+const char *io_parse_int(const char *p, const char *end, int64_t *value);
+/* Writes the shortest text that reads back as the same number; returns its length (<= 32). */
+int io_print_double(char *out, double value);
+int io_print_float(char *out, float value);
+
+/* Writing: everything goes to a temporary file beside path, gzip when path ends in .gz; commit renames it,
+ * abort removes it. Errors (disk full) are remembered and come out of commit. */
+typedef struct io_writer io_writer;
+spry_status io_create(spry_context *ctx, const char *path, io_writer **writer);
+void io_write(io_writer *writer, const void *data, size_t size);
+void io_printf(io_writer *writer, const char *format, ...) SPRY_PRINTF(2, 3);
+spry_status io_commit(spry_context *ctx, io_writer *writer); /* frees the writer in any case */
+void io_abort(spry_context *ctx, io_writer *writer);         /* frees; NULL is allowed */
+
+/* A dense array read from a file, column-major; a vector when one side is 1. */
+typedef struct io_dense {
+    spry_type type;
+    int64_t rows, cols;
+    void *values; /* the context's memory */
+} io_dense;
+
+/* What a reader found: a sparse matrix (any format, any symmetry, unsorted allowed, indices and offsets checked)
+ * or a dense array. */
+typedef struct io_content {
+    spry_matrix *matrix; /* NULL: dense */
+    io_dense dense;
+} io_content;
+
+/* One file format. `read` may keep the mapping (moving it into the matrix and setting bytes->mapping to NULL). `position_of_entry` finds the place of stored entry k for messages about it (duplicates, NaN);
+ * NULL where a place in the file means nothing. */
+typedef struct io_format {
+    const char *endings; /* ".mtx .mtx.gz", the first is shown in help */
+    const char *summary;
+    bool (*matches)(const io_bytes *bytes); /* looks at the first bytes */
+    spry_status (*read)(spry_context *ctx, io_bytes *bytes, const read_options *options,
+                        io_content *content);
+    spry_status (*write_matrix)(const spry_matrix *A, const char *path); /* NULL: read only */
+    spry_status (*write_vector)(const spry_vector *v, const char *path);
+    size_t (*position_of_entry)(const io_bytes *bytes, int64_t entry);
+} io_format;
+
+extern const io_format io_mtx, io_rutherford_boeing, io_npz, io_npy, io_native;
+
+#endif

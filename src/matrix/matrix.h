@@ -1,0 +1,65 @@
+/* Inside of vectors, matrices and operators. */
+#ifndef SPRY_MATRIX_INTERNAL_H
+#define SPRY_MATRIX_INTERNAL_H
+
+#include "base/base.h"
+
+#include <spry/operator.h>
+
+struct spry_vector {
+    spry_context *ctx;
+    spry_type type;
+    int64_t n;
+    void *data;
+    bool owned;
+};
+
+struct spry_matrix {
+    spry_context *ctx;
+    spry_arrays a;
+    bool owned; /* the arrays are freed with the matrix */
+    /* A file mapped into memory whose pages the (then not owned) arrays point to; NULL otherwise. */
+    void *mapping;
+    size_t mapping_bytes;
+};
+
+/* Makes a matrix of arrays known to be sound and owned, without checking them again. Takes them also when it
+ * fails. Missing arrays of 0 entries are fine. */
+spry_status matrix_wrap(spry_context *ctx, const spry_arrays *arrays, spry_matrix **A);
+/* Allocates the arrays a format needs for rows, cols, nnz, type of *arrays; on failure frees what it had. */
+spry_status matrix_allocate(spry_context *ctx, spry_arrays *arrays);
+void matrix_free_arrays(spry_context *ctx, spry_arrays *arrays);
+/* Checks sizes, offsets and indices in parallel; the message names the first fault. */
+spry_status matrix_check_arrays(spry_context *ctx, const spry_arrays *arrays);
+/* Length of the compressed dimension: rows for CSR, cols for CSC. */
+int64_t matrix_major(const spry_arrays *a);
+/* A as general CSR: A itself when it is (then *owned is NULL), else a new matrix in *owned to be freed. */
+spry_status matrix_as_csr(const spry_matrix *A, const spry_matrix **csr, spry_matrix **owned);
+
+/* Reads and stores one number of any type. */
+spry_scalar value_get(spry_type type, const void *values, int64_t k);
+void value_set(spry_type type, void *values, int64_t k, spry_scalar value);
+
+/* What an operator kind must do. */
+typedef struct operator_class {
+    const char *name;
+    bool has_transpose;
+    /* y = alpha op(A) x + beta y on arrays of the operator's type; beta = 0 does not read y */
+    spry_status (*multiply)(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
+                            const void *x, spry_scalar beta, void *y);
+    void (*destroy)(spry_operator *op); /* frees op->state; may be NULL */
+} operator_class;
+
+struct spry_operator {
+    spry_context *ctx;
+    const operator_class *class;
+    spry_type type;
+    int64_t rows, cols;
+    int64_t bytes; /* least traffic of a plain product; 0: unknown */
+    void *state;
+};
+
+spry_status operator_new(spry_context *ctx, const operator_class *class, spry_type type,
+                         int64_t rows, int64_t cols, spry_operator **op);
+
+#endif
