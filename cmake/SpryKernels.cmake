@@ -1,5 +1,5 @@
 # Compiles src/host/kernels/*.c once for each scalar type and ISA level of the target processor. Out come
-# spry_kernel_objects and spry_kernel_definitions (SPRY_ISA_LEVELS=..., the levels as an X-macro list).
+# spry_kernel_objects and the header isa_levels.h: the levels as an X-macro list SPRY_ISA_LEVELS(item).
 file(GLOB kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/host/kernels/*.c)
 
 set(isa_levels base)
@@ -13,7 +13,7 @@ endif()
 set(spry_kernel_objects)
 set(level_list "")
 foreach(isa ${isa_levels})
-    string(APPEND level_list "item(${isa})")
+    string(APPEND level_list " item(${isa})")
     foreach(type s d c z)
         set(target spry_kernels_${type}_${isa})
         add_library(${target} OBJECT ${kernel_sources})
@@ -25,4 +25,8 @@ foreach(isa ${isa_levels})
         list(APPEND spry_kernel_objects $<TARGET_OBJECTS:${target}>)
     endforeach()
 endforeach()
-set(spry_kernel_definitions "SPRY_ISA_LEVELS(item)=${level_list}")
+set(spry_generated ${PROJECT_BINARY_DIR}/generated)
+file(CONFIGURE OUTPUT ${spry_generated}/isa_levels.h CONTENT
+"/* ISA levels of the host kernels in this build, worst first. */
+#define SPRY_ISA_LEVELS(item) ${level_list}
+")

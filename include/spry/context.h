@@ -1,4 +1,5 @@
-/* The context: memory, messages, log, threads. Every object belongs to one and must not outlive it. */
+/* The context: memory, messages, log, threads. Every object belongs to one and must not outlive it.
+ */
 #ifndef SPRY_CONTEXT_H
 #define SPRY_CONTEXT_H
 
@@ -36,7 +37,8 @@ SPRY_API spry_status spry_context_new_with(const spry_allocator *allocator, cons
 /** Frees a context; its objects must be gone. NULL is allowed. */
 SPRY_API void spry_context_free(spry_context *ctx);
 
-/** The last failure's message with its causes ("" when there was none); valid until the next call. */
+/** The last failure's message with its causes ("" when there was none); valid until the next call.
+ */
 SPRY_API const char *spry_message(const spry_context *ctx);
 
 SPRY_API void spry_context_set_log(spry_context *ctx, spry_log log, void *data);
@@ -51,14 +53,15 @@ SPRY_API void spry_context_interrupt(spry_context *ctx);
 /** Whether a stop was asked for; clear takes the request back. */
 SPRY_API bool spry_context_interrupted(spry_context *ctx, bool clear);
 
-/** 64-byte aligned memory of the context, zero bytes included; NULL and a message when there is none. */
+/** 64-byte aligned memory of the context, zero bytes included; NULL and a message when there is
+ * none. */
 SPRY_API void *spry_alloc(spry_context *ctx, size_t bytes);
 SPRY_API void spry_free(spry_context *ctx, void *memory);
 /** Bytes in use now and at most so far. */
 SPRY_API void spry_memory(const spry_context *ctx, int64_t *now, int64_t *most);
-/** Makes the nth allocation from now on fail (1 is the next), and those after it when all is true; 0 stops. */
+/** Makes the nth allocation from now on fail (1 is the next), and those after it when all is true;
+ * 0 stops. */
 SPRY_API void spry_fail_allocation(spry_context *ctx, int64_t nth, bool all);
-
 
 SPRY_END
 

@@ -19,7 +19,8 @@ typedef struct spry_device_info {
 /** Describes device number index; false past the last. */
 SPRY_API bool spry_device_describe(spry_context *ctx, int index, spry_device_info *info);
 
-/** Bandwidths of main memory, in bytes a second, best of several passes over arrays beyond the cache. */
+/** Bandwidths of main memory, in bytes a second, best of several passes over arrays beyond the
+ * cache. */
 typedef struct spry_bandwidth {
     double read;  /**< sum of an array */
     double triad; /**< a = b + s c, counted as three transfers */

@@ -6,12 +6,11 @@
 
 SPRY_BEGIN
 
-
 /**
  * Reads a matrix as general CSR with sorted rows: the implied triangle written out.
  *
- * @param options  "duplicates=error|sum nonfinite=error|keep type=auto|s|d|c|z expand=yes|no" or NULL; see
- *                 spry_read_options()
+ * @param options  "duplicates=error|sum nonfinite=error|keep type=auto|s|d|c|z expand=yes|no" or
+ * NULL; see spry_read_options()
  * @return SPRY_IO when the file cannot be opened or read, SPRY_BAD_INPUT with file and line when
  *         its text is wrong
  */
@@ -26,7 +25,8 @@ SPRY_API spry_status spry_vector_read_file(spry_context *ctx, const char *path, 
 SPRY_API spry_status spry_matrix_write(const spry_matrix *A, const char *path);
 SPRY_API spry_status spry_vector_write(const spry_vector *v, const char *path);
 
-/** The file formats there are: ending and one line ("read and write" or "read"); false past the last. */
+/** The file formats there are: ending and one line ("read and write" or "read"); false past the
+ * last. */
 SPRY_API bool spry_file_format_describe(int index, const char **ending, const char **summary);
 
 SPRY_END

@@ -8,7 +8,8 @@ SPRY_BEGIN
 
 typedef enum spry_format { SPRY_COO, SPRY_CSR, SPRY_CSC } spry_format;
 
-/** What the stored entries stand for. All but general: the lower triangle is stored, the upper implied. */
+/** What the stored entries stand for. All but general: the lower triangle is stored, the upper
+ * implied. */
 typedef enum spry_symmetry {
     SPRY_GENERAL,
     SPRY_SYMMETRIC,
@@ -34,9 +35,11 @@ typedef struct spry_arrays {
 /**
  * Makes a matrix from arrays and checks them: sizes, offsets that rise, indices in range.
  *
- * @param arrays  every array the format needs; symmetric kinds hold entries on and below the diagonal
+ * @param arrays  every array the format needs; symmetric kinds hold entries on and below the
+ * diagonal
  * @param own     who owns all of them
- * @return SPRY_BAD_INPUT with the place of the first fault; with SPRY_TAKE the arrays then stay the caller's
+ * @return SPRY_BAD_INPUT with the place of the first fault; with SPRY_TAKE the arrays then stay the
+ * caller's
  */
 SPRY_API spry_status spry_matrix_new(spry_context *ctx, const spry_arrays *arrays, spry_own own,
                                      spry_matrix **A);
@@ -55,15 +58,18 @@ SPRY_API int64_t spry_matrix_cols(const spry_matrix *A);
 /** Stored entries. */
 SPRY_API int64_t spry_matrix_nnz(const spry_matrix *A);
 
-/** The same matrix in another format; entries keep their order within a row (to CSR) or column (to CSC). */
+/** The same matrix in another format; entries keep their order within a row (to CSR) or column (to
+ * CSC). */
 SPRY_API spry_status spry_matrix_convert(const spry_matrix *A, spry_format format, spry_matrix **B);
-/** The same matrix with numbers of another type; complex to real fails unless imaginary parts are 0. */
+/** The same matrix with numbers of another type; complex to real fails unless imaginary parts are
+ * 0. */
 SPRY_API spry_status spry_matrix_cast(const spry_matrix *A, spry_type type, spry_matrix **B);
 /** A^T, or A^H when conjugate, in A's format. */
 SPRY_API spry_status spry_matrix_transpose(const spry_matrix *A, bool conjugate, spry_matrix **B);
 /** A general matrix with the implied triangle written out. */
 SPRY_API spry_status spry_matrix_expand(const spry_matrix *A, spry_matrix **B);
-/** Sorts the entries (CSR: columns rise within rows; CSC: rows within columns; COO: by row, then column). */
+/** Sorts the entries (CSR: columns rise within rows; CSC: rows within columns; COO: by row, then
+ * column). */
 SPRY_API spry_status spry_matrix_sort(spry_matrix *A);
 /** Sorts, then adds entries at one place into one. */
 SPRY_API spry_status spry_matrix_sum_duplicates(spry_matrix *A);
@@ -90,19 +96,19 @@ typedef struct spry_stats {
     int64_t row_histogram[SPRY_STATS_BINS]; /**< rows with 0, 1, 2-3, 4-7, 8-15, ... entries */
     int64_t empty_rows, empty_cols;
     int64_t lower_bandwidth, upper_bandwidth; /**< largest i - j and j - i of an entry */
-    int64_t profile;                          /**< sum over rows of i - first column, where positive */
-    int64_t diagonals;                        /**< distinct j - i */
+    int64_t profile;   /**< sum over rows of i - first column, where positive */
+    int64_t diagonals; /**< distinct j - i */
     int64_t missing_diagonal, zero_diagonal;
     int64_t explicit_zeros, duplicates, nonfinite;
-    double pattern_symmetry; /**< share of off-diagonal entries whose mirror image is stored */
-    double value_symmetry;   /**< share whose mirror image has the same value */
+    double pattern_symmetry;   /**< share of off-diagonal entries whose mirror image is stored */
+    double value_symmetry;     /**< share whose mirror image has the same value */
     double hermitian_symmetry; /**< share whose mirror image is the conjugate */
     bool symmetric, hermitian, skew; /**< exactly so, values included */
     int64_t dominant_rows;           /**< rows with |a_ii| >= sum of the others */
     int64_t strictly_dominant_rows;
-    int64_t positive_diagonal; /**< rows with a real, positive diagonal entry */
-    int32_t block_size;        /**< 1 to 8: the largest with block_fill at least 0.8 */
-    double block_fill;         /**< entries over places in the blocks touched, for block_size */
+    int64_t positive_diagonal;   /**< rows with a real, positive diagonal entry */
+    int32_t block_size;          /**< 1 to 8: the largest with block_fill at least 0.8 */
+    double block_fill;           /**< entries over places in the blocks touched, for block_size */
     double value_min, value_max; /**< smallest nonzero and largest magnitude */
     double norm_one, norm_inf, norm_frobenius;
 } spry_stats;

@@ -8,16 +8,19 @@ SPRY_BEGIN
 
 typedef struct spry_operator spry_operator;
 
-/** A caller's product: y = op(A) x on arrays of the operator's type; not SPRY_OK ends the solve with it. */
+/** A caller's product: y = op(A) x on arrays of the operator's type; not SPRY_OK ends the solve
+ * with it. */
 typedef spry_status (*spry_apply)(void *data, spry_transpose op, const void *x, void *y);
 
-/** The product with a matrix, which must stay alive. Any format; CSR and general is used in place. */
+/** The product with a matrix, which must stay alive. Any format; CSR and general is used in place.
+ */
 SPRY_API spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **op);
 /** A caller's function; has_transpose says whether it answers more than SPRY_PLAIN. */
 SPRY_API spry_status spry_operator_from_function(spry_context *ctx, spry_type type, int64_t rows,
                                                  int64_t cols, bool has_transpose, spry_apply apply,
                                                  void *data, spry_operator **op);
-/** Jacobi's preconditioner D^-1; SPRY_BAD_INPUT names the first row without a usable diagonal entry. */
+/** Jacobi's preconditioner D^-1; SPRY_BAD_INPUT names the first row without a usable diagonal
+ * entry. */
 SPRY_API spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **op);
 SPRY_API void spry_operator_free(spry_operator *op);
 

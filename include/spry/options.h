@@ -24,11 +24,11 @@ typedef enum spry_option_kind {
 typedef struct spry_option {
     const char *name; /**< with '_' as in the struct; '-' and '_' are the same to the parser */
     spry_option_kind kind;
-    size_t offset;            /**< of the field in the object's struct */
-    const char *initial;      /**< default, as text; NULL leaves the field zero */
-    double low, high;         /**< bounds of numbers, both allowed; none when both are 0 */
-    const char *words;        /**< WORD: the choices, separated by spaces */
-    const char *help;         /**< one sentence */
+    size_t offset;       /**< of the field in the object's struct */
+    const char *initial; /**< default, as text; NULL leaves the field zero */
+    double low, high;    /**< bounds of numbers, both allowed; none when both are 0 */
+    const char *words;   /**< WORD: the choices, separated by spaces */
+    const char *help;    /**< one sentence */
 } spry_option;
 
 typedef int64_t spry_field_INT;
@@ -39,11 +39,12 @@ typedef char spry_field_TEXT[SPRY_OPTION_TEXT_SIZE];
 typedef const char *spry_field_PATH;
 
 /*
- * A list is a macro LIST(item) of item(KIND, field, default, low, high, words, help). SPRY_OPTION_FIELD
- * makes the struct's members of it, SPRY_OPTION_ROW the table (with OPTION_OWNER defined as the struct).
+ * A list is a macro LIST(item) of item(KIND, field, default, low, high, words, help).
+ * SPRY_OPTION_FIELD makes the struct's members of it, SPRY_OPTION_ROW the table (with OPTION_OWNER
+ * defined as the struct).
  */
 #define SPRY_OPTION_FIELD(kind, field, initial, low, high, words, help) spry_field_##kind field;
-#define SPRY_OPTION_ROW(kind, field, initial, low, high, words, help)                              \
+#define SPRY_OPTION_ROW(kind, field, initial, low, high, words, help) \
     {#field, SPRY_OPTION_##kind, offsetof(OPTION_OWNER, field), initial, low, high, words, help},
 
 /** A table of options and its length. */
@@ -54,7 +55,8 @@ typedef struct spry_option_list {
 
 /** Sets every field to its default. */
 SPRY_API spry_status spry_options_default(spry_context *ctx, spry_option_list list, void *fields);
-/** Sets one option by name; an unknown name's message suggests the nearest, a bad value's says what is allowed. */
+/** Sets one option by name; an unknown name's message suggests the nearest, a bad value's says what
+ * is allowed. */
 SPRY_API spry_status spry_options_set(spry_context *ctx, spry_option_list list, void *fields,
                                       const char *name, const char *value);
 /** Sets options from "name=value name=value"; separated by spaces or commas; NULL is empty. */

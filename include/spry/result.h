@@ -6,14 +6,14 @@
 
 SPRY_BEGIN
 
-#define SPRY_REASON_LIST(item)                                                                     \
-    item(CONVERGED, "converged", "the true residual is at or below the tolerance")                 \
-    item(ITERATIONS, "iterations", "the limit on iterations was reached")                          \
-    item(BREAKDOWN, "breakdown", "the method met a division it cannot do")                         \
-    item(STAGNATED, "stagnated", "the residual no longer falls")                                   \
-    item(DIVERGED, "diverged", "the residual grew beyond bounds")                                  \
-    item(NONFINITE, "nan", "a NaN or infinite number appeared")                                    \
-    item(STOPPED, "interrupted", "the caller asked to stop")
+#define SPRY_REASON_LIST(item)                                                      \
+    item(CONVERGED, "converged", "the true residual is at or below the tolerance")  \
+        item(ITERATIONS, "iterations", "the limit on iterations was reached")       \
+            item(BREAKDOWN, "breakdown", "the method met a division it cannot do")  \
+                item(STAGNATED, "stagnated", "the residual no longer falls")        \
+                    item(DIVERGED, "diverged", "the residual grew beyond bounds")   \
+                        item(NONFINITE, "nan", "a NaN or infinite number appeared") \
+                            item(STOPPED, "interrupted", "the caller asked to stop")
 
 #define SPRY_REASON_ENUM(name, word, text) SPRY_REASON_##name,
 /** Why an iteration ended. */
@@ -38,9 +38,9 @@ typedef struct spry_result {
     int64_t memory_bytes;        /**< the context's memory in use at most */
     int64_t bytes_per_iteration; /**< least traffic, from the method's statements */
     double bandwidth_fraction;   /**< of the measured read bandwidth; 0 when not measured */
-    double *history;             /**< residual of iteration 0, 1, ...; from the context's allocator */
+    double *history; /**< residual of iteration 0, 1, ...; from the context's allocator */
     int64_t history_size;
-    char *warnings; /**< one a line, or NULL; from the context's allocator */
+    char *warnings;   /**< one a line, or NULL; from the context's allocator */
     char detail[160]; /**< more about the reason: which breakdown, where the NaN was; may be "" */
 } spry_result;
 

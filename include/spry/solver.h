@@ -42,7 +42,6 @@ SPRY_API spry_status spry_solve(spry_solver *solver, const spry_vector *b, spry_
 SPRY_API spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
                                       spry_vector *x, const char *options, spry_result *result);
 
-
 /** The methods and preconditioners there are: name and one line; false past the last. */
 SPRY_API bool spry_method_describe(int index, const char **name, const char **summary);
 SPRY_API bool spry_precon_describe(int index, const char **name, const char **summary);

@@ -12,11 +12,15 @@
 
 enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64 };
 
-#define CONTEXT_OPTIONS(item)                                                                      \
-    item(INT, threads, "0", 0, 4096, NULL, "threads to use; 0 takes the cores this process may use")\
-    item(TEXT, isa, "auto", 0, 0, NULL, "host kernels: auto, or one that `spry devices` lists")    \
-    item(INT, memory_limit, "0", 0, 9e18, NULL, "bytes the library may allocate; 0 is no limit")   \
-    item(WORD, log, "warning", 0, 0, "quiet warning info debug", "what the log callback receives")
+#define CONTEXT_OPTIONS(item)                                                \
+    item(INT, threads, "0", 0, 4096, NULL,                                   \
+         "threads to use; 0 takes the cores this process may use")           \
+        item(TEXT, isa, "auto", 0, 0, NULL,                                  \
+             "host kernels: auto, or one that `spry devices` lists")         \
+            item(INT, memory_limit, "0", 0, 9e18, NULL,                      \
+                 "bytes the library may allocate; 0 is no limit")            \
+                item(WORD, log, "warning", 0, 0, "quiet warning info debug", \
+                     "what the log callback receives")
 
 typedef struct context_options {
     CONTEXT_OPTIONS(SPRY_OPTION_FIELD)
@@ -32,13 +36,14 @@ struct spry_context {
     int64_t memory_now, memory_most;
     int64_t fail_in; /* allocations until one fails; 0: none */
     bool fail_all;
-    int isa; /* index into the levels of isa_name() */
+    int isa;                  /* index into the levels of isa_name() */
     spry_bandwidth bandwidth; /* 0 until measured */
 };
 
 /*
- * Failing. SPRY_FAIL notes a message and is the status; SPRY_GO passes a failure on to the label done
- * of a function with a variable `status`; SPRY_CAUSE puts what was being done before the message.
+ * Failing. SPRY_FAIL notes a message and is the status; SPRY_GO passes a failure on to the label
+ * done of a function with a variable `status`; SPRY_CAUSE puts what was being done before the
+ * message.
  */
 spry_status base_fail(spry_context *ctx, spry_status status, const char *file, int line,
                       const char *format, ...) SPRY_PRINTF(5, 6);
@@ -47,38 +52,42 @@ spry_status base_cause(spry_context *ctx, spry_status status, const char *format
     SPRY_PRINTF(3, 4);
 
 #define SPRY_FAIL(ctx, status, ...) base_fail(ctx, status, __FILE__, __LINE__, __VA_ARGS__)
-#define SPRY_GO(ctx, call)                                                                         \
-    do {                                                                                           \
-        status = (call);                                                                           \
-        if (status != SPRY_OK) {                                                                   \
-            base_trace(ctx, status, __FILE__, __LINE__);                                           \
-            goto done;                                                                             \
-        }                                                                                          \
+#define SPRY_GO(ctx, call)                               \
+    do {                                                 \
+        status = (call);                                 \
+        if (status != SPRY_OK) {                         \
+            base_trace(ctx, status, __FILE__, __LINE__); \
+            goto done;                                   \
+        }                                                \
     } while (0)
 #define SPRY_CAUSE(ctx, status, ...) base_cause(ctx, status, __VA_ARGS__)
 
 void base_log(spry_context *ctx, spry_log_level level, const char *format, ...) SPRY_PRINTF(3, 4);
 
 /*
- * Memory. base_alloc gives count * size bytes (checked for overflow), 64-byte aligned, untouched, so that the
- * first thread to write a page places it; NULL memory never comes with SPRY_OK, also for 0 bytes.
- * base_free takes NULL. Only the thread that owns the context calls these, never inside a parallel region.
+ * Memory. base_alloc gives count * size bytes (checked for overflow), 64-byte aligned, untouched,
+ * so that the first thread to write a page places it; NULL memory never comes with SPRY_OK, also
+ * for 0 bytes. base_free takes NULL. Only the thread that owns the context calls these, never
+ * inside a parallel region.
  */
 spry_status base_alloc(spry_context *ctx, int64_t count, size_t size, void *pointer_to_pointer);
 spry_status base_calloc(spry_context *ctx, int64_t count, size_t size, void *pointer_to_pointer);
 /* Grows to count elements, keeping the first `keep`; frees the old memory. */
 spry_status base_grow(spry_context *ctx, int64_t keep, int64_t count, size_t size,
                       void *pointer_to_pointer);
-void base_free(spry_context *ctx, void *memory);
+void base_free(spry_context *ctx, void *memory); /* spry_free by the room's name */
+extern const spry_allocator base_default_allocator;
 char *base_copy_text(spry_context *ctx, const char *text);
 
 /* Threads: run inside `#pragma omp parallel num_threads(spry_context_threads(ctx))`. */
 typedef struct range {
     int64_t begin, end;
 } range;
-/* Part `index` of 0..n-1 cut into `parts` nearly equal ranges, begins rounded to multiples of grain. */
+/* Part `index` of 0..n-1 cut into `parts` nearly equal ranges, begins rounded to multiples of
+ * grain. */
 range base_share(int64_t n, int parts, int index, int64_t grain);
-/* offsets[i+1] = counts summed up to i, in place: array of n + 1, counts at 1..n, 0 at 0. In parallel. */
+/* offsets[i+1] = counts summed up to i, in place: array of n + 1, counts at 1..n, 0 at 0. In
+ * parallel. */
 spry_status base_prefix_sum(spry_context *ctx, int64_t *array, int64_t n);
 
 /* ISA levels of this build, worst first: their names, and whether this processor can run them. */

@@ -1,0 +1,125 @@
+/* The context's life and its small questions. */
+#include "base/base.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define OPTION_OWNER context_options
+static const spry_option rows[] = {CONTEXT_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+spry_option_list spry_context_options(void)
+{
+    return (spry_option_list){rows, sizeof rows / sizeof *rows};
+}
+
+const char *spry_version(void)
+{
+#define TEXT2(x) #x
+#define TEXT(x) TEXT2(x)
+    return TEXT(SPRY_VERSION_MAJOR) "." TEXT(SPRY_VERSION_MINOR) "." TEXT(SPRY_VERSION_PATCH);
+}
+
+const char *spry_type_name(spry_type type)
+{
+    static const char *const names[] = {"s", "d", "c", "z"};
+    return names[type & 3];
+}
+
+size_t spry_type_size(spry_type type)
+{
+    static const size_t sizes[] = {4, 8, 8, 16};
+    return sizes[type & 3];
+}
+
+bool spry_type_is_complex(spry_type type)
+{
+    return type == SPRY_C || type == SPRY_Z;
+}
+
+/* Picks the ISA level the options ask for. */
+static spry_status choose_isa(spry_context *ctx)
+{
+    char names[128] = "";
+    ctx->isa = 0;
+    bool found = strcmp(ctx->options.isa, "auto") == 0;
+    for (int i = 0; i < isa_count(); i++) {
+        if (!isa_usable(i))
+            continue;
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, " %s", isa_name(i));
+        if (strcmp(ctx->options.isa, "auto") == 0 || strcmp(ctx->options.isa, isa_name(i)) == 0) {
+            ctx->isa = i;
+            found = true;
+        }
+    }
+    if (!found)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "isa=%s: this processor and build have auto%s",
+                         ctx->options.isa, names);
+    return SPRY_OK;
+}
+
+spry_status spry_context_new_with(const spry_allocator *allocator, const char *options,
+                                  spry_context **out)
+{
+    *out = NULL;
+    spry_allocator use = allocator ? *allocator : base_default_allocator;
+    if (!use.allocate || !use.release)
+        use = base_default_allocator;
+    spry_context *ctx = use.allocate(use.data, sizeof *ctx, ALIGNMENT);
+    if (!ctx)
+        return SPRY_NO_MEMORY;
+    memset(ctx, 0, sizeof *ctx);
+    ctx->allocator = use;
+    atomic_init(&ctx->interrupted, false);
+    *out = ctx;
+
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, spry_options_default(ctx, spry_context_options(), &ctx->options));
+    SPRY_GO(ctx, spry_options_parse(ctx, spry_context_options(), &ctx->options, options));
+    if (ctx->options.threads == 0)
+        ctx->options.threads = omp_get_max_threads();
+    SPRY_GO(ctx, choose_isa(ctx));
+done:
+    return status;
+}
+
+spry_status spry_context_new(const char *options, spry_context **ctx)
+{
+    return spry_context_new_with(NULL, options, ctx);
+}
+
+void spry_context_free(spry_context *ctx)
+{
+    if (ctx) {
+        spry_allocator allocator = ctx->allocator;
+        allocator.release(allocator.data, ctx, sizeof *ctx);
+    }
+}
+
+void spry_context_set_log(spry_context *ctx, spry_log log, void *data)
+{
+    ctx->log = log;
+    ctx->log_data = data;
+}
+
+int spry_context_threads(const spry_context *ctx)
+{
+    return (int)ctx->options.threads;
+}
+
+const char *spry_context_isa(const spry_context *ctx)
+{
+    return isa_name(ctx->isa);
+}
+
+void spry_context_interrupt(spry_context *ctx)
+{
+    atomic_store(&ctx->interrupted, true);
+}
+
+bool spry_context_interrupted(spry_context *ctx, bool clear)
+{
+    return clear ? atomic_exchange(&ctx->interrupted, false) : atomic_load(&ctx->interrupted);
+}

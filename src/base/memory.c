@@ -1,0 +1,160 @@
+/*
+ * Memory of a context: aligned, counted, limited, and made to fail on demand. A block's size lives
+ * in a header of one alignment before it, so that it can be freed and counted without help from its
+ * owner.
+ */
+#include "base/base.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 2 << 20 };
+
+typedef struct header {
+    size_t bytes; /* of the whole block, header included */
+} header;
+
+static void *default_allocate(void *data, size_t bytes, size_t alignment)
+{
+    (void)data;
+    /* Arrays of products are streamed and gathered from: large pages spare the address look-ups. */
+    bool large = bytes >= 2 * (size_t)HUGE_PAGE;
+    void *memory = NULL;
+    if (posix_memalign(&memory, large ? HUGE_PAGE : alignment, bytes) != 0)
+        return NULL;
+    if (large)
+        madvise(memory, bytes, MADV_HUGEPAGE); /* advice: refusal does no harm */
+    return memory;
+}
+
+static void default_release(void *data, void *memory, size_t bytes)
+{
+    (void)data;
+    (void)bytes;
+    free(memory);
+}
+
+const spry_allocator base_default_allocator = {default_allocate, default_release, NULL};
+
+/* Whether this allocation is one that a test wants to fail. */
+static bool must_fail(spry_context *ctx)
+{
+    if (ctx->fail_in == 0)
+        return false;
+    if (ctx->fail_in > 1) {
+        ctx->fail_in--;
+        return false;
+    }
+    if (!ctx->fail_all)
+        ctx->fail_in = 0;
+    return true;
+}
+
+void *spry_alloc(spry_context *ctx, size_t bytes)
+{
+    void *memory = NULL;
+    if (bytes > PTRDIFF_MAX - ALIGNMENT) {
+        SPRY_FAIL(ctx, SPRY_NO_MEMORY, "%zu bytes are more than any memory holds", bytes);
+        return NULL;
+    }
+    size_t whole = bytes + ALIGNMENT;
+    int64_t limit = ctx->options.memory_limit;
+    if (limit > 0 && (int64_t)whole > limit - ctx->memory_now) {
+        SPRY_FAIL(ctx, SPRY_NO_MEMORY,
+                  "%zu bytes on top of %" PRId64 " in use exceed the memory limit of %" PRId64,
+                  bytes, ctx->memory_now, limit);
+        return NULL;
+    }
+    char *block = NULL;
+    if (!must_fail(ctx))
+        block = ctx->allocator.allocate(ctx->allocator.data, whole, ALIGNMENT);
+    if (!block) {
+        SPRY_FAIL(ctx, SPRY_NO_MEMORY, "no memory for %zu bytes on top of %" PRId64 " in use",
+                  bytes, ctx->memory_now);
+        return NULL;
+    }
+    memory = block + ALIGNMENT;
+    ((header *)(void *)block)->bytes = whole;
+    ctx->memory_now += (int64_t)whole;
+    if (ctx->memory_now > ctx->memory_most)
+        ctx->memory_most = ctx->memory_now;
+    return memory;
+}
+
+void spry_free(spry_context *ctx, void *memory)
+{
+    if (!memory)
+        return;
+    char *block = (char *)memory - ALIGNMENT;
+    size_t whole = ((header *)(void *)block)->bytes;
+    ctx->memory_now -= (int64_t)whole;
+    ctx->allocator.release(ctx->allocator.data, block, whole);
+}
+
+void spry_memory(const spry_context *ctx, int64_t *now, int64_t *most)
+{
+    if (now)
+        *now = ctx->memory_now;
+    if (most)
+        *most = ctx->memory_most;
+}
+
+void spry_fail_allocation(spry_context *ctx, int64_t nth, bool all)
+{
+    ctx->fail_in = nth;
+    ctx->fail_all = all;
+}
+
+spry_status base_alloc(spry_context *ctx, int64_t count, size_t size, void *pointer_to_pointer)
+{
+    void *memory = NULL;
+    size_t bytes = 0;
+    if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes)) {
+        memcpy(pointer_to_pointer, &memory, sizeof memory);
+        return SPRY_FAIL(ctx, SPRY_NO_MEMORY, "%" PRId64 " elements of %zu bytes do not fit", count,
+                         size);
+    }
+    memory = spry_alloc(ctx, bytes);
+    memcpy(pointer_to_pointer, &memory, sizeof memory);
+    return memory ? SPRY_OK : SPRY_NO_MEMORY;
+}
+
+spry_status base_calloc(spry_context *ctx, int64_t count, size_t size, void *pointer_to_pointer)
+{
+    spry_status status = base_alloc(ctx, count, size, pointer_to_pointer);
+    if (status == SPRY_OK) {
+        void *memory;
+        memcpy(&memory, pointer_to_pointer, sizeof memory);
+        memset(memory, 0, (size_t)count * size);
+    }
+    return status;
+}
+
+spry_status base_grow(spry_context *ctx, int64_t keep, int64_t count, size_t size,
+                      void *pointer_to_pointer)
+{
+    void *old, *grown;
+    memcpy(&old, pointer_to_pointer, sizeof old);
+    spry_status status = base_alloc(ctx, count, size, &grown);
+    if (status != SPRY_OK)
+        return status;
+    if (old && keep > 0)
+        memcpy(grown, old, (size_t)keep * size);
+    spry_free(ctx, old);
+    memcpy(pointer_to_pointer, &grown, sizeof grown);
+    return SPRY_OK;
+}
+
+void base_free(spry_context *ctx, void *memory)
+{
+    spry_free(ctx, memory);
+}
+
+char *base_copy_text(spry_context *ctx, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = spry_alloc(ctx, size);
+    if (copy)
+        memcpy(copy, text, size);
+    return copy;
+}

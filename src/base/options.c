@@ -1,0 +1,238 @@
+/* Options from one list: defaults, parsing, bounds, and the nearest word for what is misspelt. */
+#include "base/base.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { WORD_SIZE = 64 };
+
+static char fold(char c)
+{
+    return c == '_' ? '-' : (char)tolower((unsigned char)c);
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    while (*a && *b && fold(*a) == fold(*b))
+        a++, b++;
+    return *a == *b;
+}
+
+/* Levenshtein's distance, over the first WORD_SIZE - 1 characters. */
+static int distance(const char *a, const char *b)
+{
+    int row[WORD_SIZE];
+    int length = (int)strnlen(b, WORD_SIZE - 1);
+    for (int j = 0; j <= length; j++)
+        row[j] = j;
+    for (int i = 0; a[i] && i < WORD_SIZE - 1; i++) {
+        int diagonal = row[0];
+        row[0] = i + 1;
+        for (int j = 0; j < length; j++) {
+            int change = diagonal + (fold(a[i]) != fold(b[j]));
+            int least = row[j] < row[j + 1] ? row[j] + 1 : row[j + 1] + 1;
+            diagonal = row[j + 1];
+            row[j + 1] = change < least ? change : least;
+        }
+    }
+    return row[length];
+}
+
+/* The next word of a space-separated list into `word`; NULL at its end. */
+static const char *next_word(const char *words, char word[WORD_SIZE])
+{
+    while (*words == ' ')
+        words++;
+    if (!*words)
+        return NULL;
+    size_t length = strcspn(words, " ");
+    snprintf(word, WORD_SIZE, "%.*s", (int)length, words);
+    return words + length;
+}
+
+bool spry_nearest(const char *word, const char *words, char *nearest, size_t size)
+{
+    char candidate[WORD_SIZE];
+    int best = 1 + (int)strlen(word) / 3; /* one slip in three letters, and one more */
+    bool found = false;
+    for (const char *p = words; (p = next_word(p, candidate));) {
+        int d = distance(word, candidate);
+        /* An abbreviation is as good as one slip. */
+        if (strlen(word) >= 2 && strncmp(word, candidate, strlen(word)) == 0)
+            d = d < 1 ? d : 1;
+        if (d < best || (d == best && !found)) {
+            best = d;
+            found = true;
+            snprintf(nearest, size, "%s", candidate);
+        }
+    }
+    return found;
+}
+
+const spry_option *spry_options_find(spry_option_list list, const char *name)
+{
+    for (int i = 0; i < list.count; i++)
+        if (same_name(list.options[i].name, name))
+            return &list.options[i];
+    return NULL;
+}
+
+static spry_status unknown_option(spry_context *ctx, spry_option_list list, const char *name)
+{
+    char names[2048] = "", shown[WORD_SIZE], nearest[WORD_SIZE];
+    for (int i = 0; i < list.count; i++) {
+        size_t used = strlen(names);
+        snprintf(shown, sizeof shown, "%s", list.options[i].name);
+        for (char *c = shown; *c; c++)
+            *c = fold(*c);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? " " : "", shown);
+    }
+    if (spry_nearest(name, names, nearest, sizeof nearest))
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "unknown option %.64s; did you mean %s?", name,
+                         nearest);
+    return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "unknown option %.64s; there are: %.600s", name, names);
+}
+
+/* A number with an optional k, M or G; false when the text is not one. */
+static bool parse_number(const char *text, bool whole, double *number, int64_t *integer)
+{
+    char *end;
+    errno = 0;
+    if (whole) {
+        long long value = strtoll(text, &end, 10);
+        int64_t unit = *end == 'k' ? 1000 : *end == 'M' ? 1000000 : *end == 'G' ? 1000000000 : 1;
+        bool fits = !__builtin_mul_overflow((int64_t)value, unit, integer);
+        *number = (double)*integer;
+        if (unit > 1)
+            end++;
+        /* Whole numbers may be written as 1e6. */
+        if ((*end == 'e' || *end == 'E' || *end == '.') && fits) {
+            *number = strtod(text, &end);
+            fits = *number == floor(*number) && fabs(*number) < 9e18;
+            *integer = fits ? (int64_t)*number : 0;
+        }
+        return end != text && !*end && fits && errno == 0;
+    }
+    *number = strtod(text, &end);
+    return end != text && !*end && !isnan(*number);
+}
+
+static spry_status set_number(spry_context *ctx, const spry_option *option, void *field,
+                              const char *value)
+{
+    double number = 0;
+    int64_t integer = 0;
+    bool whole = option->kind == SPRY_OPTION_INT;
+    if (!parse_number(value, whole, &number, &integer))
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s=%.64s is not a %s", option->name, value,
+                         whole ? "whole number" : "number");
+    bool bounded = option->low != 0 || option->high != 0;
+    if (bounded && !(number >= option->low && number <= option->high))
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s=%.64s is outside %g..%g", option->name, value,
+                         option->low, option->high);
+    if (whole)
+        *(int64_t *)field = integer;
+    else
+        *(double *)field = number;
+    return SPRY_OK;
+}
+
+static spry_status set_bool(spry_context *ctx, const spry_option *option, bool *field,
+                            const char *value)
+{
+    static const char *const yes[] = {"yes", "true", "on", "1"};
+    static const char *const no[] = {"no", "false", "off", "0"};
+    for (int i = 0; i < 4; i++) {
+        if (same_name(value, yes[i]) || same_name(value, no[i])) {
+            *field = same_name(value, yes[i]);
+            return SPRY_OK;
+        }
+    }
+    return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s=%.64s is neither yes nor no", option->name, value);
+}
+
+static spry_status set_word(spry_context *ctx, const spry_option *option, int *field,
+                            const char *value)
+{
+    char word[WORD_SIZE], nearest[WORD_SIZE];
+    int index = 0;
+    for (const char *p = option->words; (p = next_word(p, word)); index++) {
+        if (same_name(word, value)) {
+            *field = index;
+            return SPRY_OK;
+        }
+    }
+    if (spry_nearest(value, option->words, nearest, sizeof nearest))
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s=%.64s: did you mean %s? There are: %s",
+                         option->name, value, nearest, option->words);
+    return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s=%.64s is not one of: %s", option->name, value,
+                     option->words);
+}
+
+static spry_status set_field(spry_context *ctx, const spry_option *option, void *fields,
+                             const char *value)
+{
+    void *field = (char *)fields + option->offset;
+    switch (option->kind) {
+    case SPRY_OPTION_INT:
+    case SPRY_OPTION_REAL:
+        return set_number(ctx, option, field, value);
+    case SPRY_OPTION_BOOL:
+        return set_bool(ctx, option, field, value);
+    case SPRY_OPTION_WORD:
+        return set_word(ctx, option, field, value);
+    case SPRY_OPTION_TEXT:
+        if (strlen(value) >= SPRY_OPTION_TEXT_SIZE)
+            return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s: text longer than %d characters",
+                             option->name, SPRY_OPTION_TEXT_SIZE - 1);
+        memcpy(field, value, strlen(value) + 1);
+        return SPRY_OK;
+    case SPRY_OPTION_PATH:
+        *(const char **)field = value;
+        return SPRY_OK;
+    }
+    return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "option %s has no known kind", option->name);
+}
+
+spry_status spry_options_set(spry_context *ctx, spry_option_list list, void *fields,
+                             const char *name, const char *value)
+{
+    const spry_option *option = spry_options_find(list, name);
+    return option ? set_field(ctx, option, fields, value) : unknown_option(ctx, list, name);
+}
+
+spry_status spry_options_default(spry_context *ctx, spry_option_list list, void *fields)
+{
+    spry_status status = SPRY_OK;
+    for (int i = 0; i < list.count && status == SPRY_OK; i++)
+        if (list.options[i].initial)
+            status = set_field(ctx, &list.options[i], fields, list.options[i].initial);
+    return status;
+}
+
+spry_status spry_options_parse(spry_context *ctx, spry_option_list list, void *fields,
+                               const char *text)
+{
+    static const char separators[] = " ,\t\n";
+    for (const char *p = text ? text : ""; *(p += strspn(p, separators));) {
+        char pair[SPRY_OPTION_TEXT_SIZE + WORD_SIZE];
+        size_t length = strcspn(p, separators);
+        if (length >= sizeof pair)
+            return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "option text is too long: %.40s...", p);
+        snprintf(pair, sizeof pair, "%.*s", (int)length, p);
+        p += length;
+        char *equals = strchr(pair, '=');
+        if (!equals)
+            return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "\"%.64s\" is not name=value", pair);
+        *equals = '\0';
+        const spry_option *option = spry_options_find(list, pair);
+        if (option && option->kind == SPRY_OPTION_PATH)
+            return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s cannot be set by option text", pair);
+        spry_status status = spry_options_set(ctx, list, fields, pair, equals + 1);
+        if (status != SPRY_OK)
+            return status;
+    }
+    return SPRY_OK;
+}

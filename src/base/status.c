@@ -1,0 +1,59 @@
+/* Status codes, messages with causes, the log. */
+#include "base/base.h"
+
+#include <stdarg.h>
+
+const char *spry_status_text(spry_status status)
+{
+#define STATUS_TEXT(name, text) [SPRY_##name] = text,
+    static const char *const texts[] = {SPRY_STATUS_LIST(STATUS_TEXT)};
+    return status >= 0 && status < SPRY_STATUS_COUNT ? texts[status] : "unknown status";
+}
+
+const char *spry_message(const spry_context *ctx)
+{
+    return ctx ? ctx->message : spry_status_text(SPRY_NO_MEMORY);
+}
+
+void base_log(spry_context *ctx, spry_log_level level, const char *format, ...)
+{
+    if (!ctx->log || (int)level >= ctx->options.log) /* options.log: 0 is quiet */
+        return;
+    char text[MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    ctx->log(ctx->log_data, level, text);
+}
+
+spry_status base_fail(spry_context *ctx, spry_status status, const char *file, int line,
+                      const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
+    va_end(arguments);
+    base_log(ctx, SPRY_LOG_DEBUG, "%s:%d: %s: %s", file, line, spry_status_text(status),
+             ctx->message);
+    return status;
+}
+
+void base_trace(spry_context *ctx, spry_status status, const char *file, int line)
+{
+    base_log(ctx, SPRY_LOG_DEBUG, "%s:%d: passed on: %s", file, line, spry_status_text(status));
+}
+
+spry_status base_cause(spry_context *ctx, spry_status status, const char *format, ...)
+{
+    if (status == SPRY_OK)
+        return status;
+    char cause[MESSAGE_SIZE], what[MESSAGE_SIZE / 2];
+    memcpy(cause, ctx->message, sizeof cause);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    snprintf(ctx->message, sizeof ctx->message, "%s: %.*s", what, MESSAGE_SIZE / 2 - 3, cause);
+    return status;
+}

@@ -1,0 +1,66 @@
+/* Cutting work among threads, sums over counts, clocks, random numbers. */
+#include "base/base.h"
+
+#include <omp.h>
+#include <time.h>
+
+range base_share(int64_t n, int parts, int index, int64_t grain)
+{
+    /* Whole grains are dealt out, so that only the last part ends off a multiple. */
+    int64_t grains = n / grain + (n % grain != 0);
+    int64_t each = grains / parts, extra = grains % parts;
+    int64_t begin = index * each + (index < extra ? index : extra);
+    int64_t end = begin + each + (index < extra ? 1 : 0);
+    begin *= grain;
+    end *= grain;
+    return (range){begin < n ? begin : n, end < n ? end : n};
+}
+
+spry_status base_prefix_sum(spry_context *ctx, int64_t *array, int64_t n)
+{
+    int threads = n < 1 << 15 ? 1 : spry_context_threads(ctx);
+    int64_t *totals = NULL;
+    spry_status status = base_calloc(ctx, threads + 1, sizeof *totals, &totals);
+    if (status != SPRY_OK)
+        return status;
+#pragma omp parallel num_threads(threads)
+    {
+        /* The team may be smaller than asked for. */
+        int parts = omp_get_num_threads(), me = omp_get_thread_num();
+        range part = base_share(n, parts, me, 1);
+        int64_t sum = 0;
+        for (int64_t i = part.begin; i < part.end; i++)
+            sum += array[i + 1];
+        totals[me + 1] = sum;
+#pragma omp barrier
+        int64_t running = array[0];
+        for (int t = 0; t < me; t++)
+            running += totals[t + 1];
+        for (int64_t i = part.begin; i < part.end; i++)
+            array[i + 1] = running += array[i + 1];
+    }
+    base_free(ctx, totals);
+    return SPRY_OK;
+}
+
+double base_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+uint64_t base_random(uint64_t seed, uint64_t index)
+{
+    /* splitmix64: Steele, Lea, Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
+     */
+    uint64_t z = seed * UINT64_C(0xd1342543de82ef95) + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+double base_uniform(uint64_t seed, uint64_t index)
+{
+    return (double)(base_random(seed, index) >> 11) * 0x1p-53;
+}
