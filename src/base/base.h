@@ -12,15 +12,12 @@
 
 enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64 };
 
-#define CONTEXT_OPTIONS(item)                                                \
-    item(INT, threads, "0", 0, 4096, NULL,                                   \
-         "threads to use; 0 takes the cores this process may use")           \
-        item(TEXT, isa, "auto", 0, 0, NULL,                                  \
-             "host kernels: auto, or one that `spry devices` lists")         \
-            item(INT, memory_limit, "0", 0, 9e18, NULL,                      \
-                 "bytes the library may allocate; 0 is no limit")            \
-                item(WORD, log, "warning", 0, 0, "quiet warning info debug", \
-                     "what the log callback receives")
+#define CONTEXT_OPTIONS(item)                                                                    \
+    item(INT, threads, "0", 0, 4096, NULL,                                                       \
+         "threads to use; 0 takes the cores this process may use")                               \
+    item(TEXT, isa, "auto", 0, 0, NULL, "host kernels: auto, or one that `spry devices` lists")  \
+    item(INT, memory_limit, "0", 0, 9e18, NULL, "bytes the library may allocate; 0 is no limit") \
+    item(WORD, log, "warning", 0, 0, "quiet warning info debug", "what the log callback receives")
 
 typedef struct context_options {
     CONTEXT_OPTIONS(SPRY_OPTION_FIELD)

@@ -1,4 +1,5 @@
-/* What file formats share: bytes of a file, faults with file and line, safe writing, the registry. */
+/* What file formats share: bytes of a file, faults with file and line, safe writing, the registry.
+ */
 #ifndef SPRY_IO_INTERNAL_H
 #define SPRY_IO_INTERNAL_H
 
@@ -7,10 +8,10 @@
 
 #include <spry/io.h>
 
-#define READ_OPTIONS(item)                                                                         \
-    item(WORD, duplicates, "error", 0, 0, "error sum", "entries given twice: refuse or add up")    \
-    item(WORD, nonfinite, "error", 0, 0, "error keep", "NaN and infinite values: refuse or keep")  \
-    item(WORD, type, "auto", 0, 0, "auto s d c z", "type of the numbers; auto takes d or z")       \
+#define READ_OPTIONS(item)                                                                        \
+    item(WORD, duplicates, "error", 0, 0, "error sum", "entries given twice: refuse or add up")   \
+    item(WORD, nonfinite, "error", 0, 0, "error keep", "NaN and infinite values: refuse or keep") \
+    item(WORD, type, "auto", 0, 0, "auto s d c z", "type of the numbers; auto takes d or z")      \
     item(BOOL, expand, "yes", 0, 0, NULL, "write out the implied triangle of symmetric files")
 
 typedef struct read_options {
@@ -26,19 +27,21 @@ typedef struct io_bytes {
     size_t mapping_bytes;
 } io_bytes;
 
-/* Opens path (a regular file or a pipe), unpacks gzip by its magic number whatever the name says. Fails on
- * directories, missing files and permissions with the system's reason; an unpacked size that is
- * over 1,032 times the packed one (deflate's limit) or over the context's memory limit fails. */
+/* Opens path (a regular file or a pipe), unpacks gzip by its magic number whatever the name says.
+ * Fails on directories, missing files and permissions with the system's reason; an unpacked size
+ * that is over 1,032 times the packed one (deflate's limit) or over the context's memory limit
+ * fails. */
 spry_status io_open(spry_context *ctx, const char *path, io_bytes *bytes);
 void io_close(spry_context *ctx, io_bytes *bytes);
 /* The 1-based line of a position, by counting line ends: for messages. */
 int64_t io_line(const io_bytes *bytes, size_t position);
 /* SPRY_FAIL(ctx, SPRY_BAD_INPUT, "path:line: ...") for a position in the file. */
-spry_status io_fault(spry_context *ctx, const io_bytes *bytes, size_t position, const char *format, ...)
-    SPRY_PRINTF(4, 5);
+spry_status io_fault(spry_context *ctx, const io_bytes *bytes, size_t position, const char *format,
+                     ...) SPRY_PRINTF(4, 5);
 
-/* Parses a decimal number at p (before end) to the nearest double, as strtod in the C locale would; accepts d
- * and D as exponent marks (Fortran), nan, inf, infinity. Returns the place after it, or NULL. */
+/* Parses a decimal number at p (before end) to the nearest double, as strtod in the C locale would;
+ * accepts d and D as exponent marks (Fortran), nan, inf, infinity. Returns the place after it, or
+ * NULL. */
 const char *io_parse_double(const char *p, const char *end, double *value);
 /* The same for integers; NULL also on overflow. */
 const char *io_parse_int(const char *p, const char *end, int64_t *value);
@@ -46,8 +49,8 @@ const char *io_parse_int(const char *p, const char *end, int64_t *value);
 int io_print_double(char *out, double value);
 int io_print_float(char *out, float value);
 
-/* Writing: everything goes to a temporary file beside path, gzip when path ends in .gz; commit renames it,
- * abort removes it. Errors (disk full) are remembered and come out of commit. */
+/* Writing: everything goes to a temporary file beside path, gzip when path ends in .gz; commit
+ * renames it, abort removes it. Errors (disk full) are remembered and come out of commit. */
 typedef struct io_writer io_writer;
 spry_status io_create(spry_context *ctx, const char *path, io_writer **writer);
 void io_write(io_writer *writer, const void *data, size_t size);
@@ -62,15 +65,16 @@ typedef struct io_dense {
     void *values; /* the context's memory */
 } io_dense;
 
-/* What a reader found: a sparse matrix (any format, any symmetry, unsorted allowed, indices and offsets checked)
- * or a dense array. */
+/* What a reader found: a sparse matrix (any format, any symmetry, unsorted allowed, indices and
+ * offsets checked) or a dense array. */
 typedef struct io_content {
     spry_matrix *matrix; /* NULL: dense */
     io_dense dense;
 } io_content;
 
-/* One file format. `read` may keep the mapping (moving it into the matrix and setting bytes->mapping to NULL). `position_of_entry` finds the place of stored entry k for messages about it (duplicates, NaN);
- * NULL where a place in the file means nothing. */
+/* One file format. `read` may keep the mapping (moving it into the matrix and setting
+ * bytes->mapping to NULL). `position_of_entry` finds the place of stored entry k for messages about
+ * it (duplicates, NaN); NULL where a place in the file means nothing. */
 typedef struct io_format {
     const char *endings; /* ".mtx .mtx.gz", the first is shown in help */
     const char *summary;

@@ -18,22 +18,25 @@ struct spry_matrix {
     spry_context *ctx;
     spry_arrays a;
     bool owned; /* the arrays are freed with the matrix */
-    /* A file mapped into memory whose pages the (then not owned) arrays point to; NULL otherwise. */
+    /* A file mapped into memory whose pages the (then not owned) arrays point to; NULL otherwise.
+     */
     void *mapping;
     size_t mapping_bytes;
 };
 
-/* Makes a matrix of arrays known to be sound and owned, without checking them again. Takes them also when it
- * fails. Missing arrays of 0 entries are fine. */
+/* Makes a matrix of arrays known to be sound and owned, without checking them again. Takes them
+ * also when it fails. Missing arrays of 0 entries are fine. */
 spry_status matrix_wrap(spry_context *ctx, const spry_arrays *arrays, spry_matrix **A);
-/* Allocates the arrays a format needs for rows, cols, nnz, type of *arrays; on failure frees what it had. */
+/* Allocates the arrays a format needs for rows, cols, nnz, type of *arrays; on failure frees what
+ * it had. */
 spry_status matrix_allocate(spry_context *ctx, spry_arrays *arrays);
 void matrix_free_arrays(spry_context *ctx, spry_arrays *arrays);
 /* Checks sizes, offsets and indices in parallel; the message names the first fault. */
 spry_status matrix_check_arrays(spry_context *ctx, const spry_arrays *arrays);
 /* Length of the compressed dimension: rows for CSR, cols for CSC. */
 int64_t matrix_major(const spry_arrays *a);
-/* A as general CSR: A itself when it is (then *owned is NULL), else a new matrix in *owned to be freed. */
+/* A as general CSR: A itself when it is (then *owned is NULL), else a new matrix in *owned to be
+ * freed. */
 spry_status matrix_as_csr(const spry_matrix *A, const spry_matrix **csr, spry_matrix **owned);
 
 /* Reads and stores one number of any type. */
