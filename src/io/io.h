@@ -1,5 +1,4 @@
-/* What file formats share: bytes of a file, faults with file and line, safe writing, the registry.
- */
+/* What file formats share: bytes of a file, faults with file and line, writing, the registry. */
 #ifndef SPRY_IO_INTERNAL_H
 #define SPRY_IO_INTERNAL_H
 
@@ -11,7 +10,8 @@
 #define READ_OPTIONS(item)                                                                        \
     item(WORD, duplicates, "error", 0, 0, "error sum", "entries given twice: refuse or add up")   \
     item(WORD, nonfinite, "error", 0, 0, "error keep", "NaN and infinite values: refuse or keep") \
-    item(WORD, type, "auto", 0, 0, "auto s d c z", "type of the numbers; auto takes d or z")      \
+    item(WORD, type, "auto", 0, 0, "auto s d c z",                                                \
+         "type of the numbers; auto takes the file's, d or z for text")                           \
     item(BOOL, expand, "yes", 0, 0, NULL, "write out the implied triangle of symmetric files")
 
 typedef struct read_options {
@@ -23,21 +23,26 @@ typedef struct io_bytes {
     const char *path;
     const char *data;
     size_t size;
-    void *mapping; /* NULL: data is the context's memory */
+    void *mapping; /* NULL: not a mapped file */
     size_t mapping_bytes;
+    void *memory; /* the context's memory behind data; NULL: mapped, or the caller's */
 } io_bytes;
 
-/* Opens path (a regular file or a pipe), unpacks gzip by its magic number whatever the name says.
- * Fails on directories, missing files and permissions with the system's reason; an unpacked size
- * that is over 1,032 times the packed one (deflate's limit) or over the context's memory limit
- * fails. */
+/* Opens path (a regular file, a pipe, "-" for standard input) and unpacks it when it is gzip. Fails
+ * on directories, missing files, permissions and empty files with the reason. */
 spry_status io_open(spry_context *ctx, const char *path, io_bytes *bytes);
+/* Gives mapping and memory back; bytes that point into the caller's memory are left alone. */
 void io_close(spry_context *ctx, io_bytes *bytes);
+/* Unpacks gzip, told by its magic number whatever the name says; other bytes stay as they are. What
+ * unpacks to over 1 GiB and over 200 times its size is taken for a bomb. */
+spry_status io_unpack(spry_context *ctx, io_bytes *bytes);
 /* The 1-based line of a position, by counting line ends: for messages. */
 int64_t io_line(const io_bytes *bytes, size_t position);
 /* SPRY_FAIL(ctx, SPRY_BAD_INPUT, "path:line: ...") for a position in the file. */
 spry_status io_fault(spry_context *ctx, const io_bytes *bytes, size_t position, const char *format,
                      ...) SPRY_PRINTF(4, 5);
+/* SPRY_IO with "path: the system's reason". */
+spry_status io_system_fault(spry_context *ctx, const char *path, int error);
 
 /* Parses a decimal number at p (before end) to the nearest double, as strtod in the C locale would;
  * accepts d and D as exponent marks (Fortran), nan, inf, infinity. Returns the place after it, or
@@ -48,6 +53,7 @@ const char *io_parse_int(const char *p, const char *end, int64_t *value);
 /* Writes the shortest text that reads back as the same number; returns its length (<= 32). */
 int io_print_double(char *out, double value);
 int io_print_float(char *out, float value);
+int io_print_int(char *out, int64_t value);
 
 /* Writing: everything goes to a temporary file beside path, gzip when path ends in .gz; commit
  * renames it, abort removes it. Errors (disk full) are remembered and come out of commit. */
@@ -72,9 +78,12 @@ typedef struct io_content {
     io_dense dense;
 } io_content;
 
-/* One file format. `read` may keep the mapping (moving it into the matrix and setting
- * bytes->mapping to NULL). `position_of_entry` finds the place of stored entry k for messages about
- * it (duplicates, NaN); NULL where a place in the file means nothing. */
+/*
+ * One file format. `read` may keep the mapping (moving it into the matrix and setting
+ * bytes->mapping to NULL). `position_of` finds the place in the file of the given occurrence (1, 2,
+ * ...) of entry (row, col), both from 0, for messages about it (duplicates, NaN); it returns
+ * bytes->size when there is none, and is NULL where a line in the file means nothing.
+ */
 typedef struct io_format {
     const char *endings; /* ".mtx .mtx.gz", the first is shown in help */
     const char *summary;
@@ -83,9 +92,13 @@ typedef struct io_format {
                         io_content *content);
     spry_status (*write_matrix)(const spry_matrix *A, const char *path); /* NULL: read only */
     spry_status (*write_vector)(const spry_vector *v, const char *path);
-    size_t (*position_of_entry)(const io_bytes *bytes, int64_t entry);
+    size_t (*position_of)(const io_bytes *bytes, int64_t row, int64_t col, int occurrence);
 } io_format;
 
 extern const io_format io_mtx, io_rutherford_boeing, io_npz, io_npy, io_native;
+
+/* Reads a matrix from bytes with one format, through to the checks all formats share. */
+spry_status io_read_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,
+                          const char *options, spry_matrix **A);
 
 #endif
