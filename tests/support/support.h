@@ -1,0 +1,94 @@
+/*
+ * What the C tests share: a context a test, matrices made by chance, dense pictures of matrices to
+ * compare with, and the loop that makes every allocation fail in turn.
+ */
+#ifndef SPRY_TESTS_SUPPORT_H
+#define SPRY_TESTS_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <spry/spry.h>
+
+/* Fixture: *state is a context with default options; teardown fails when memory is still in use. */
+int support_setup(void **state);
+int support_teardown(void **state);
+
+/* The same by hand, for tests that need contexts with options ("threads=3"). */
+spry_context *support_context(const char *options);
+void support_context_free(spry_context *ctx);
+
+/* The call's status must be the one expected; on a mismatch the context's message is shown. */
+#define assert_ok(ctx, call) support_status(ctx, SPRY_OK, call, #call, __FILE__, __LINE__)
+#define assert_status(ctx, expected, call) \
+    support_status(ctx, expected, call, #call, __FILE__, __LINE__)
+void support_status(const spry_context *ctx, spry_status expected, spry_status found,
+                    const char *call, const char *file, int line);
+/* The message must hold the text. */
+void support_message_has(const spry_context *ctx, const char *text);
+
+/* s, d, c, z */
+extern const spry_type support_types[4];
+/* Numbers of threads that results must not depend on. */
+extern const int support_threads[4];
+
+/*
+ * A number by chance, the same on every machine: an eighth between -4 and 4 and not 0, so that sums
+ * of a few are exact in every type. Complex types get such an imaginary part as well.
+ */
+spry_scalar support_number(spry_type type, uint64_t seed, uint64_t index);
+
+typedef enum support_shape {
+    SUPPORT_UNIFORM, /* entries anywhere, in any order, some places twice */
+    SUPPORT_ONE_ROW, /* half of the entries in the middle row */
+    SUPPORT_ONE_COL, /* half of the entries in the middle column */
+    SUPPORT_BANDED   /* within 3 of the (stretched) diagonal */
+} support_shape;
+
+typedef struct support_recipe {
+    spry_type type;
+    spry_format format;
+    spry_symmetry symmetry; /* not general: entries are mirrored into the lower triangle */
+    int64_t rows, cols, nnz;
+    support_shape shape;
+    uint64_t seed;
+    bool sorted; /* sorted and without duplicates (nnz is then what remains) */
+} support_recipe;
+
+/* Makes the matrix; fails the test when that fails. */
+spry_matrix *support_matrix(spry_context *ctx, const support_recipe *recipe);
+/* CSR from the rows of a dense real matrix; zeros are not stored. */
+spry_matrix *support_from_rows(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
+                               const double *numbers);
+
+/* A matrix written out: the implied triangle as well, duplicates added up. For small ones. */
+typedef struct support_dense {
+    int64_t rows, cols;
+    spry_scalar *at;  /* row by row */
+    int64_t *entries; /* how many entries share the place */
+} support_dense;
+
+support_dense support_dense_of(const spry_matrix *A);
+support_dense support_dense_zeros(int64_t rows, int64_t cols);
+void support_dense_free(support_dense *dense);
+/* Every number and every count equal; frees both. */
+void support_dense_same(support_dense a, support_dense b);
+
+/* Asserts that both have the same shape and bitwise the same arrays. */
+void support_same_arrays(const spry_matrix *A, const spry_matrix *B);
+
+/* y = A x and y = A^T x (A^H with conjugate) in double arithmetic, from the stored entries. */
+void support_multiply(const spry_matrix *A, spry_transpose op, const spry_scalar *x,
+                      spry_scalar *y);
+
+/* What a torture loop calls: does the work, frees its results, hands back the status. */
+typedef spry_status (*support_call)(spry_context *ctx, void *data);
+/* Makes allocation 1, 2, ... fail (alone, then with all after it) until the call succeeds. Each
+ * failure must be SPRY_NO_MEMORY with a message and leave no memory behind. */
+void support_torture(spry_context *ctx, support_call call, void *data);
+
+#endif
