@@ -76,6 +76,13 @@ void base_free(spry_context *ctx, void *memory); /* spry_free by the room's name
 extern const spry_allocator base_default_allocator;
 char *base_copy_text(spry_context *ctx, const char *text);
 
+/* Fails because `word` is none of the space-separated words that `what` may be; suggests the
+ * nearest. */
+spry_status base_unknown_word(spry_context *ctx, const char *what, const char *word,
+                              const char *words);
+/* Appends a word to a space-separated list of `size` bytes, cutting what does not fit. */
+void base_add_word(char *words, size_t size, const char *word);
+
 /* Threads: run inside `#pragma omp parallel num_threads(spry_context_threads(ctx))`. */
 typedef struct range {
     int64_t begin, end;

@@ -41,23 +41,19 @@ bool spry_type_is_complex(spry_type type)
 /* Picks the ISA level the options ask for. */
 static spry_status choose_isa(spry_context *ctx)
 {
-    char names[128] = "";
+    char names[128] = "auto";
     ctx->isa = 0;
     bool found = strcmp(ctx->options.isa, "auto") == 0;
     for (int i = 0; i < isa_count(); i++) {
         if (!isa_usable(i))
             continue;
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, " %s", isa_name(i));
+        base_add_word(names, sizeof names, isa_name(i));
         if (strcmp(ctx->options.isa, "auto") == 0 || strcmp(ctx->options.isa, isa_name(i)) == 0) {
             ctx->isa = i;
             found = true;
         }
     }
-    if (!found)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "isa=%s: this processor and build have auto%s",
-                         ctx->options.isa, names);
-    return SPRY_OK;
+    return found ? SPRY_OK : base_unknown_word(ctx, "isa", ctx->options.isa, names);
 }
 
 spry_status spry_context_new_with(const spry_allocator *allocator, const char *options,

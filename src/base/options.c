@@ -79,20 +79,34 @@ const spry_option *spry_options_find(spry_option_list list, const char *name)
     return NULL;
 }
 
+spry_status base_unknown_word(spry_context *ctx, const char *what, const char *word,
+                              const char *words)
+{
+    char nearest[WORD_SIZE];
+    if (spry_nearest(word, words, nearest, sizeof nearest))
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                         "%s %.64s is unknown; did you mean %s? There are: %.600s", what, word,
+                         nearest, words);
+    return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s %.64s is unknown; there are: %.600s", what, word,
+                     words);
+}
+
+void base_add_word(char *words, size_t size, const char *word)
+{
+    size_t used = strlen(words);
+    snprintf(words + used, size - used, "%s%s", used ? " " : "", word);
+}
+
 static spry_status unknown_option(spry_context *ctx, spry_option_list list, const char *name)
 {
-    char names[2048] = "", shown[WORD_SIZE], nearest[WORD_SIZE];
+    char names[2048] = "", shown[WORD_SIZE];
     for (int i = 0; i < list.count; i++) {
-        size_t used = strlen(names);
         snprintf(shown, sizeof shown, "%s", list.options[i].name);
         for (char *c = shown; *c; c++)
             *c = fold(*c);
-        snprintf(names + used, sizeof names - used, "%s%s", i ? " " : "", shown);
+        base_add_word(names, sizeof names, shown);
     }
-    if (spry_nearest(name, names, nearest, sizeof nearest))
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "unknown option %.64s; did you mean %s?", name,
-                         nearest);
-    return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "unknown option %.64s; there are: %.600s", name, names);
+    return base_unknown_word(ctx, "option", name, names);
 }
 
 /* A number with an optional k, M or G; false when the text is not one. */
@@ -156,7 +170,7 @@ static spry_status set_bool(spry_context *ctx, const spry_option *option, bool *
 static spry_status set_word(spry_context *ctx, const spry_option *option, int *field,
                             const char *value)
 {
-    char word[WORD_SIZE], nearest[WORD_SIZE];
+    char word[WORD_SIZE];
     int index = 0;
     for (const char *p = option->words; (p = next_word(p, word)); index++) {
         if (same_name(word, value)) {
@@ -164,11 +178,7 @@ static spry_status set_word(spry_context *ctx, const spry_option *option, int *f
             return SPRY_OK;
         }
     }
-    if (spry_nearest(value, option->words, nearest, sizeof nearest))
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s=%.64s: did you mean %s? There are: %s",
-                         option->name, value, nearest, option->words);
-    return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s=%.64s is not one of: %s", option->name, value,
-                     option->words);
+    return base_unknown_word(ctx, option->name, value, option->words);
 }
 
 static spry_status set_field(spry_context *ctx, const spry_option *option, void *fields,
