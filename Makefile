@@ -1,0 +1,74 @@
+# The two commands of the README are `make run` and `make test`; `make help` lists the rest.
+CMAKE ?= cmake
+JOBS  ?= $(shell nproc)
+B     := build
+MATRICES := $(wildcard ../shared/matrices)
+ifneq ($(MATRICES),)
+export SPRY_MATRICES ?= $(abspath $(MATRICES))
+endif
+
+.DEFAULT_GOAL := build
+.PHONY: help deps dev-deps build run test test-all tsan fuzz check coverage bench package install clean
+
+help:            ## this list
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+
+deps:            ## install what a build needs (Debian; with sudo when not root)
+	@tools/install-deps build
+
+dev-deps:        ## install what the tests and checks need
+	@tools/install-deps build test
+
+build: deps      ## the library and the program, optimised: build/release/spry
+	@$(CMAKE) --preset release -DSPRY_BUILD_TESTS=OFF > $(B)-configure.log 2>&1 || { cat $(B)-configure.log; exit 1; }
+	@rm -f $(B)-configure.log
+	@$(CMAKE) --build --preset release -j $(JOBS)
+
+run: build       ## solve a 3D Poisson system and show the result
+	@$(B)/release/spry gen poisson3d --size 100 -o $(B)/poisson.spry
+	@$(B)/release/spry solve $(B)/poisson.spry --tol 1e-8 -o $(B)/x.mtx
+
+test: dev-deps   ## build with address and undefined-behaviour sanitizers, run every test
+	$(CMAKE) --preset asan
+	$(CMAKE) --build --preset asan -j $(JOBS)
+	cd $(B)/asan && ctest --output-on-failure -j $(JOBS)
+	tools/test-install $(B)/install-test
+
+test-all: test tsan fuzz   ## test, then the slow parts: thread sanitizer, ten minutes a fuzzer
+
+tsan: dev-deps   ## the tests under the thread sanitizer
+	$(CMAKE) --preset tsan
+	$(CMAKE) --build --preset tsan -j $(JOBS)
+	cd $(B)/tsan && ../../tools/with-archer ctest --output-on-failure -j $(JOBS)
+
+FUZZ_SECONDS ?= 600
+fuzz: dev-deps   ## every fuzzer for FUZZ_SECONDS
+	$(CMAKE) --preset fuzz
+	$(CMAKE) --build --preset fuzz -j $(JOBS)
+	tools/fuzz-all $(B)/fuzz $(FUZZ_SECONDS)
+
+check: dev-deps  ## format, clang-tidy, cppcheck, include and symbol rules
+	tools/check
+
+coverage: dev-deps ## line coverage of src/, at least 85%
+	$(CMAKE) --preset coverage
+	$(CMAKE) --build --preset coverage -j $(JOBS)
+	cd $(B)/coverage && ctest --output-on-failure -j $(JOBS)
+	gcovr -r . --object-directory $(B)/coverage --filter 'src/' --print-summary --fail-under-line 85 \
+	    --exclude-unreachable-branches --gcov-ignore-parse-errors -o $(B)/coverage.txt
+	@tail -n 4 $(B)/coverage.txt
+
+bench: dev-deps  ## reading and products, against the peers that are installed
+	$(CMAKE) --preset bench
+	$(CMAKE) --build --preset bench -j $(JOBS)
+	bench/read.sh $(B)/bench
+	bench/spmv.sh $(B)/bench
+
+package: build   ## a .deb in build/release
+	cd $(B)/release && cpack -G DEB
+
+install: build   ## into PREFIX (default /usr/local)
+	$(CMAKE) --install $(B)/release --prefix $(or $(PREFIX),/usr/local)
+
+clean:           ## remove what was built
+	rm -rf $(B)
