@@ -1,0 +1,54 @@
+# What `cmake --install` and CPack carry: program, libraries, headers, CMake package, pkg-config, man pages,
+# shell completion. The program writes its own man pages and completion from the option lists.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS spry spry_shared spry_static EXPORT spry-targets)
+install(DIRECTORY include/spry DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spry)
+install(EXPORT spry-targets NAMESPACE spry:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/spry-config.cmake.in spry-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(spry-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/spry-config.cmake ${PROJECT_BINARY_DIR}/spry-config-version.cmake
+        DESTINATION ${package_dir})
+
+configure_file(cmake/spry.pc.in spry.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/spry.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(NOT CMAKE_CROSSCOMPILING AND NOT SPRY_SANITIZE)
+    set(texts ${PROJECT_BINARY_DIR}/texts)
+    set(text_files)
+    file(MAKE_DIRECTORY ${texts})
+    foreach(command "" solve info gen convert bench devices)
+        if(command)
+            set(name spry-${command}.1)
+        else()
+            set(name spry.1)
+        endif()
+        add_custom_command(OUTPUT ${texts}/${name} COMMAND spry manual ${command} > ${texts}/${name}
+                           DEPENDS spry VERBATIM)
+        list(APPEND text_files ${texts}/${name})
+        install(FILES ${texts}/${name} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    endforeach()
+    foreach(shell bash zsh fish)
+        add_custom_command(OUTPUT ${texts}/${shell} COMMAND spry completion ${shell} > ${texts}/${shell}
+                           DEPENDS spry VERBATIM)
+        list(APPEND text_files ${texts}/${shell})
+    endforeach()
+    install(FILES ${texts}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME spry)
+    install(FILES ${texts}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _spry)
+    install(FILES ${texts}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME spry.fish)
+    add_custom_target(spry_texts ALL DEPENDS ${text_files})
+endif()
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(CPACK_PACKAGE_NAME spry)
+set(CPACK_PACKAGE_CONTACT "The spry developers <spry@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION math)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_GENERATOR DEB)
+include(CPack)
