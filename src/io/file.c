@@ -1,0 +1,141 @@
+/* The bytes of a file: mapped, read from a pipe, or unpacked from gzip; and messages about places
+ * in them. */
+#include "io/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PIPE_START = 1 << 16 };
+
+spry_status io_system_fault(spry_context *ctx, const char *path, int error)
+{
+    char reason[128];
+    if (strerror_r(error, reason, sizeof reason) != 0)
+        snprintf(reason, sizeof reason, "system error %d", error);
+    return SPRY_FAIL(ctx, error == ENOMEM ? SPRY_NO_MEMORY : SPRY_IO, "%s: %s", path, reason);
+}
+
+/* More than the machine's memory is never read from a pipe, which has no size of its own. */
+static int64_t pipe_limit(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (int64_t)pages * page : INT64_MAX / 4;
+}
+
+static spry_status read_pipe(spry_context *ctx, int fd, io_bytes *bytes)
+{
+    spry_status status = SPRY_OK;
+    char *memory = NULL;
+    int64_t room = 0, size = 0;
+    for (;;) {
+        if (size == room) {
+            if (room >= pipe_limit())
+                SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_IO, "%s: gives more bytes than there is memory",
+                                       bytes->path));
+            room = room == 0 ? PIPE_START : 2 * room;
+            SPRY_GO(ctx, base_grow(ctx, size, room, 1, &memory));
+        }
+        const ssize_t got = read(fd, memory + size, (size_t)(room - size));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            SPRY_GO(ctx, io_system_fault(ctx, bytes->path, errno));
+        if (got == 0)
+            break;
+        size += got;
+    }
+    bytes->data = bytes->memory = memory;
+    bytes->size = (size_t)size;
+done:
+    if (status != SPRY_OK)
+        base_free(ctx, memory);
+    return status;
+}
+
+static spry_status map_file(spry_context *ctx, int fd, size_t size, io_bytes *bytes)
+{
+    /* Private and writable: a matrix that keeps the pages may be changed without changing the file.
+     */
+    void *mapping = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+    if (mapping == MAP_FAILED)
+        return io_system_fault(ctx, bytes->path, errno);
+    bytes->data = bytes->mapping = mapping;
+    bytes->size = bytes->mapping_bytes = size;
+    return SPRY_OK;
+}
+
+static spry_status load(spry_context *ctx, int fd, io_bytes *bytes)
+{
+    struct stat about;
+    if (fstat(fd, &about) != 0)
+        return io_system_fault(ctx, bytes->path, errno);
+    if (S_ISDIR(about.st_mode))
+        return io_system_fault(ctx, bytes->path, EISDIR);
+    if (S_ISBLK(about.st_mode) || (S_ISCHR(about.st_mode) && !isatty(fd)))
+        return SPRY_FAIL(ctx, SPRY_IO, "%s: is a device, not a file", bytes->path);
+    if (S_ISREG(about.st_mode) && about.st_size > 0)
+        return map_file(ctx, fd, (size_t)about.st_size, bytes);
+    return read_pipe(ctx, fd, bytes);
+}
+
+spry_status io_open(spry_context *ctx, const char *path, io_bytes *bytes)
+{
+    spry_status status = SPRY_OK;
+    *bytes = (io_bytes){.path = path};
+    const bool standard_input = strcmp(path, "-") == 0;
+    const int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return io_system_fault(ctx, path, errno);
+    SPRY_GO(ctx, load(ctx, fd, bytes));
+    if (bytes->size == 0)
+        SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s:1: the file is empty", path));
+    SPRY_GO(ctx, io_unpack(ctx, bytes));
+done:
+    if (!standard_input)
+        close(fd);
+    if (status != SPRY_OK)
+        io_close(ctx, bytes);
+    return status;
+}
+
+void io_close(spry_context *ctx, io_bytes *bytes)
+{
+    if (bytes->mapping)
+        munmap(bytes->mapping, bytes->mapping_bytes);
+    base_free(ctx, bytes->memory);
+    *bytes = (io_bytes){.path = bytes->path};
+}
+
+int64_t io_line(const io_bytes *bytes, size_t position)
+{
+    int64_t line = 1;
+    for (size_t i = 0; i < position && i < bytes->size; i++)
+        line += bytes->data[i] == '\n';
+    return line;
+}
+
+spry_status io_fault(spry_context *ctx, const io_bytes *bytes, size_t position, const char *format,
+                     ...)
+{
+    char text[MESSAGE_SIZE / 2];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s:%" PRId64 ": %s", bytes->path,
+                     io_line(bytes, position), text);
+}
+
+bool io_starts_with(const char *p, const char *end, const char *word)
+{
+    for (; *word; p++, word++) {
+        const char lower = (char)(p < end && *p >= 'A' && *p <= 'Z' ? *p + ('a' - 'A') : 0);
+        if (p == end || (*p != *word && lower != *word))
+            return false;
+    }
+    return true;
+}
