@@ -1,0 +1,360 @@
+/* Context, memory, options, sums and shares. */
+#include "base/base.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static spry_context *new_context(const char *options)
+{
+    spry_context *ctx = NULL;
+    assert_int_equal(spry_context_new(options, &ctx), SPRY_OK);
+    return ctx;
+}
+
+static void names_and_version(void **state)
+{
+    (void)state;
+    assert_string_equal(spry_version(), "0.1.0");
+    assert_string_equal(spry_type_name(SPRY_Z), "z");
+    assert_int_equal(spry_type_size(SPRY_S), 4);
+    assert_int_equal(spry_type_size(SPRY_Z), 16);
+    assert_true(spry_type_is_complex(SPRY_C));
+    assert_false(spry_type_is_complex(SPRY_D));
+    assert_string_equal(spry_status_text(SPRY_OK), "success");
+    assert_string_equal(spry_status_text((spry_status)99), "unknown status");
+    assert_string_equal(spry_message(NULL), spry_status_text(SPRY_NO_MEMORY));
+}
+
+static void context_options_are_checked(void **state)
+{
+    (void)state;
+    spry_context *ctx = new_context("threads=3 isa=base");
+    assert_int_equal(spry_context_threads(ctx), 3);
+    assert_string_equal(spry_context_isa(ctx), "base");
+    assert_string_equal(spry_message(ctx), "");
+    spry_context_free(ctx);
+
+    static const char *const bad[][2] = {
+        {"thread=3", "option thread is unknown; did you mean threads? There are: threads isa "
+                     "memory-limit log"},
+        {"threads=-1", "threads=-1 is outside 0..4096"},
+        {"threads=two", "threads=two is not a whole number"},
+        {"threads", "\"threads\" is not name=value"},
+        {"isa=sse9", NULL},
+        {"log=loud", "log loud is unknown; there are: quiet warning info debug"},
+        {"log=debag", "log debag is unknown; did you mean debug? There are: quiet warning info "
+                      "debug"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(spry_context_new(bad[i][0], &ctx), SPRY_BAD_USAGE);
+        assert_non_null(ctx);
+        if (bad[i][1])
+            assert_string_equal(spry_message(ctx), bad[i][1]);
+        spry_context_free(ctx);
+    }
+    spry_context_free(NULL);
+}
+
+#define THING_OPTIONS(item)                                  \
+    item(INT, whole_number, "7", -10, 1e12, NULL, "a count") \
+    item(REAL, real, "0.5", 0, 0, NULL, "a number")          \
+    item(BOOL, flag, "no", 0, 0, NULL, "a switch")           \
+    item(WORD, colour, "red", 0, 0, "red green blue", "one") \
+    item(TEXT, text, "hello", 0, 0, NULL, "some words")      \
+    item(PATH, path, NULL, 0, 0, NULL, "a file")
+
+typedef struct thing {
+    THING_OPTIONS(SPRY_OPTION_FIELD)
+} thing;
+#define OPTION_OWNER thing
+static const spry_option thing_rows[] = {THING_OPTIONS(SPRY_OPTION_ROW)};
+static const spry_option_list things = {thing_rows, sizeof thing_rows / sizeof *thing_rows};
+
+static void options_of_every_kind(void **state)
+{
+    (void)state;
+    spry_context *ctx = new_context(NULL);
+    thing t = {0};
+    assert_int_equal(spry_options_default(ctx, things, &t), SPRY_OK);
+    assert_int_equal(t.whole_number, 7);
+    assert_true(t.real == 0.5);
+    assert_false(t.flag);
+    assert_int_equal(t.colour, 0);
+    assert_string_equal(t.text, "hello");
+    assert_null(t.path);
+
+    assert_int_equal(
+        spry_options_parse(ctx, things, &t,
+                           "whole-number=2M, real=1e-3\tflag=on colour=blue text=a:b=c"),
+        SPRY_OK);
+    assert_int_equal(t.whole_number, 2000000);
+    assert_true(t.real == 1e-3);
+    assert_true(t.flag);
+    assert_int_equal(t.colour, 2);
+    assert_string_equal(t.text, "a:b=c");
+    assert_int_equal(spry_options_set(ctx, things, &t, "WHOLE_NUMBER", "1e6"), SPRY_OK);
+    assert_int_equal(t.whole_number, 1000000);
+    assert_int_equal(spry_options_set(ctx, things, &t, "path", "/x y"), SPRY_OK);
+    assert_string_equal(t.path, "/x y");
+    assert_int_equal(spry_options_parse(ctx, things, &t, NULL), SPRY_OK);
+
+    char long_text[400];
+    memset(long_text, 'a', sizeof long_text);
+    memcpy(long_text, "text=", 5);
+    long_text[399] = '\0';
+    const char *const bad[] = {"whole-number=1.5",
+                               "whole-number=99999999999999999999",
+                               "whole-number=-11",
+                               "whole-number=9999999999G",
+                               "real=nan",
+                               "real=",
+                               "real=1x",
+                               "flag=maybe",
+                               "colour=yellowish",
+                               "path=/x",
+                               "=3",
+                               long_text};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(spry_options_parse(ctx, things, &t, bad[i]), SPRY_BAD_USAGE);
+    assert_int_equal(spry_options_set(ctx, things, &t, "text", long_text), SPRY_BAD_USAGE);
+    assert_int_equal(t.whole_number, 1000000);
+    spry_context_free(ctx);
+}
+
+static void nearest_words(void **state)
+{
+    (void)state;
+    char word[32];
+    assert_true(spry_nearest("tolerence", "tol max-iter tolerance", word, sizeof word));
+    assert_string_equal(word, "tolerance");
+    assert_true(spry_nearest("max_itre", "tol max-iter", word, sizeof word));
+    assert_string_equal(word, "max-iter");
+    assert_true(spry_nearest("conv", "solve convert", word, sizeof word));
+    assert_string_equal(word, "convert");
+    assert_false(spry_nearest("xyzzy", "solve convert", word, sizeof word));
+    assert_false(spry_nearest("x", "", word, sizeof word));
+}
+
+static void memory_is_counted_limited_and_fails_on_demand(void **state)
+{
+    (void)state;
+    spry_context *ctx = new_context("memory-limit=1M");
+    int64_t now, most;
+    double *a = NULL;
+    assert_int_equal(base_alloc(ctx, 1000, sizeof *a, &a), SPRY_OK);
+    assert_int_equal((uintptr_t)a % ALIGNMENT, 0);
+    spry_memory(ctx, &now, &most);
+    assert_in_range(now, 8000, 8200);
+    a[999] = 3;
+    assert_int_equal(base_grow(ctx, 1000, 2000, sizeof *a, &a), SPRY_OK);
+    assert_true(a[999] == 3);
+    base_free(ctx, a);
+    spry_memory(ctx, &now, &most);
+    assert_int_equal(now, 0);
+    assert_in_range(most, 24000, 24400);
+
+    void *p = &p;
+    assert_int_equal(base_alloc(ctx, 2000000, 1, &p), SPRY_NO_MEMORY);
+    assert_null(p);
+    assert_non_null(strstr(spry_message(ctx), "memory limit of 1000000"));
+    assert_int_equal(base_alloc(ctx, INT64_MAX / 4, 16, &p), SPRY_NO_MEMORY);
+    assert_int_equal(base_alloc(ctx, -1, 16, &p), SPRY_NO_MEMORY);
+    assert_null(spry_alloc(ctx, SIZE_MAX - 5));
+    assert_int_equal(base_alloc(ctx, 0, 16, &p), SPRY_OK);
+    assert_non_null(p);
+    base_free(ctx, p);
+
+    spry_fail_allocation(ctx, 2, false);
+    for (int i = 1; i <= 3; i++) {
+        assert_int_equal(base_calloc(ctx, 4, 4, &p), i == 2 ? SPRY_NO_MEMORY : SPRY_OK);
+        base_free(ctx, p);
+    }
+    spry_fail_allocation(ctx, 1, true);
+    assert_null(base_copy_text(ctx, "abc"));
+    assert_null(base_copy_text(ctx, "abc"));
+    spry_fail_allocation(ctx, 0, false);
+    char *text = base_copy_text(ctx, "abc");
+    assert_string_equal(text, "abc");
+    base_free(ctx, text);
+    spry_context_free(ctx);
+}
+
+static void *count_allocate(void *data, size_t bytes, size_t alignment)
+{
+    int *calls = data;
+    if (++*calls > 2)
+        return NULL;
+    void *memory = NULL;
+    return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+}
+
+static void count_release(void *data, void *memory, size_t bytes)
+{
+    (void)bytes;
+    --*(int *)data;
+    free(memory);
+}
+
+static void allocator_of_the_caller(void **state)
+{
+    (void)state;
+    int calls = 0;
+    const spry_allocator allocator = {count_allocate, count_release, &calls};
+    spry_context *ctx = NULL;
+    assert_int_equal(spry_context_new_with(&allocator, NULL, &ctx), SPRY_OK);
+    void *p = spry_alloc(ctx, 10);
+    assert_non_null(p);
+    assert_int_equal(calls, 2);
+    spry_context *second = NULL;
+    assert_int_equal(spry_context_new_with(&allocator, NULL, &second), SPRY_NO_MEMORY);
+    assert_null(second);
+    calls = 2;
+    spry_free(ctx, p);
+    spry_context_free(ctx);
+    assert_int_equal(calls, 0);
+    const spry_allocator none = {0};
+    assert_int_equal(spry_context_new_with(&none, NULL, &ctx), SPRY_OK);
+    spry_context_free(ctx);
+}
+
+typedef struct heard {
+    int count;
+    char last[MESSAGE_SIZE];
+} heard;
+
+static void listen(void *data, spry_log_level level, const char *text)
+{
+    (void)level;
+    heard *h = data;
+    h->count++;
+    snprintf(h->last, sizeof h->last, "%s", text);
+}
+
+static spry_status fails(spry_context *ctx)
+{
+    return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "column %d is outside 0..%d", 9, 4);
+}
+
+static spry_status passes_on(spry_context *ctx)
+{
+    spry_status status;
+    SPRY_GO(ctx, fails(ctx));
+done:
+    return SPRY_CAUSE(ctx, status, "A.mtx");
+}
+
+static void messages_with_causes_and_the_log(void **state)
+{
+    (void)state;
+    heard h = {0};
+    spry_context *ctx = new_context("log=debug");
+    spry_context_set_log(ctx, listen, &h);
+    assert_int_equal(passes_on(ctx), SPRY_BAD_INPUT);
+    assert_string_equal(spry_message(ctx), "A.mtx: column 9 is outside 0..4");
+    assert_int_equal(h.count, 2); /* where it failed, where it was passed on */
+    assert_int_equal(SPRY_CAUSE(ctx, SPRY_OK, "nothing"), SPRY_OK);
+    base_log(ctx, SPRY_LOG_INFO, "n = %d", 5);
+    assert_string_equal(h.last, "n = 5");
+    spry_context_free(ctx);
+
+    ctx = new_context("log=warning");
+    h.count = 0;
+    spry_context_set_log(ctx, listen, &h);
+    base_log(ctx, SPRY_LOG_INFO, "not heard");
+    base_log(ctx, SPRY_LOG_WARNING, "heard");
+    assert_int_equal(h.count, 1);
+    spry_context_free(ctx);
+}
+
+static void interruption(void **state)
+{
+    (void)state;
+    spry_context *ctx = new_context(NULL);
+    assert_false(spry_context_interrupted(ctx, false));
+    spry_context_interrupt(ctx);
+    assert_true(spry_context_interrupted(ctx, false));
+    assert_true(spry_context_interrupted(ctx, true));
+    assert_false(spry_context_interrupted(ctx, false));
+    spry_context_free(ctx);
+}
+
+static void shares_cover_everything_once(void **state)
+{
+    (void)state;
+    for (int64_t n = 0; n < 70; n++)
+        for (int parts = 1; parts < 9; parts++)
+            for (int64_t grain = 1; grain < 20; grain += 6) {
+                int64_t next = 0;
+                for (int i = 0; i < parts; i++) {
+                    range r = base_share(n, parts, i, grain);
+                    assert_int_equal(r.begin, next);
+                    assert_true(r.begin % grain == 0 || r.begin == n);
+                    assert_true(r.end >= r.begin);
+                    next = r.end;
+                }
+                assert_int_equal(next, n);
+            }
+}
+
+static void prefix_sums(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 5; threads += 2) {
+        char options[32];
+        snprintf(options, sizeof options, "threads=%d", threads);
+        spry_context *ctx = new_context(options);
+        enum { LONG = 100003 };
+        int64_t *array = NULL;
+        assert_int_equal(base_alloc(ctx, LONG + 1, sizeof *array, &array), SPRY_OK);
+        for (int64_t n = 0; n <= LONG; n = n * 7 + 1) {
+            array[0] = 0;
+            for (int64_t i = 1; i <= n; i++)
+                array[i] = i % 5;
+            assert_int_equal(base_prefix_sum(ctx, array, n), SPRY_OK);
+            for (int64_t i = 1; i <= n; i++)
+                assert_int_equal(array[i] - array[i - 1], i % 5);
+        }
+        spry_fail_allocation(ctx, 1, false);
+        assert_int_equal(base_prefix_sum(ctx, array, 10), SPRY_NO_MEMORY);
+        base_free(ctx, array);
+        spry_context_free(ctx);
+    }
+}
+
+static void random_numbers_look_uniform(void **state)
+{
+    (void)state;
+    enum { N = 10000 };
+    double sum = 0;
+    for (int i = 0; i < N; i++) {
+        double u = base_uniform(42, (uint64_t)i);
+        assert_true(u >= 0 && u < 1);
+        sum += u;
+    }
+    /* five standard deviations, sqrt(N / 12) each */
+    assert_true(sum > N / 2.0 - 5 * 29 && sum < N / 2.0 + 5 * 29);
+    assert_true(base_random(1, 0) != base_random(2, 0));
+    double begin = base_seconds();
+    assert_true(base_seconds() >= begin);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_and_version),
+        cmocka_unit_test(context_options_are_checked),
+        cmocka_unit_test(options_of_every_kind),
+        cmocka_unit_test(nearest_words),
+        cmocka_unit_test(memory_is_counted_limited_and_fails_on_demand),
+        cmocka_unit_test(allocator_of_the_caller),
+        cmocka_unit_test(messages_with_causes_and_the_log),
+        cmocka_unit_test(interruption),
+        cmocka_unit_test(shares_cover_everything_once),
+        cmocka_unit_test(prefix_sums),
+        cmocka_unit_test(random_numbers_look_uniform),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
