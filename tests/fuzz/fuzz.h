@@ -1,0 +1,53 @@
+/* What fuzz targets share: a read from memory whose result must be sound, under a small memory
+ * limit. */
+#ifndef SPRY_FUZZ_H
+#define SPRY_FUZZ_H
+
+#include "io/io.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Stops the fuzzer, in builds without assertions too. */
+static inline void fuzz_require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+/* Reads once; what is read must be sound, what is refused must say why, and nothing may leak. */
+static inline void fuzz_read_with(const io_format *format, const char *path, const char *options,
+                                  const uint8_t *data, size_t size)
+{
+    spry_context *ctx = NULL;
+    spry_matrix *A = NULL;
+    int64_t before = 0, after = 0;
+    fuzz_require(spry_context_new("memory_limit=256M threads=1", &ctx) == SPRY_OK);
+    spry_memory(ctx, &before, NULL);
+    io_bytes bytes = {.path = path, .data = (const char *)data, .size = size};
+    spry_status status = io_unpack(ctx, &bytes);
+    if (status == SPRY_OK)
+        status = io_read_bytes(ctx, &bytes, format, options, &A);
+    if (status == SPRY_OK) {
+        const spry_arrays arrays = spry_matrix_arrays(A);
+        fuzz_require(matrix_check_arrays(ctx, &arrays) == SPRY_OK);
+    } else {
+        fuzz_require(A == NULL && spry_message(ctx)[0] != '\0');
+    }
+    spry_matrix_free(A);
+    io_close(ctx, &bytes);
+    spry_memory(ctx, &after, NULL);
+    fuzz_require(before == after);
+    spry_context_free(ctx);
+}
+
+static inline int fuzz_read(const io_format *format, const char *path, const uint8_t *data,
+                            size_t size)
+{
+    fuzz_read_with(format, path, NULL, data, size);
+    fuzz_read_with(format, path, "duplicates=sum nonfinite=keep expand=no", data, size);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,7 @@
+/* Matrix Market files, plain and gzip. */
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_read(&io_mtx, "fuzz.mtx", data, size);
+}
