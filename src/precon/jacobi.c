@@ -65,8 +65,8 @@ static spry_status invert(spry_context *ctx, spry_vector *d)
         spry_scalar stored = value_get(d->type, d->data, i);
         if (!isfinite(stored.re) || !isfinite(stored.im))
             return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
-                             "row %" PRId64 ": diagonal entry %g%+gi has no inverse for Jacobi's "
-                             "preconditioner",
+                             "row %" PRId64 " (from 0): diagonal entry %g%+gi has no inverse for "
+                             "Jacobi's preconditioner",
                              i, v.re, v.im);
     }
     return SPRY_OK;

@@ -37,7 +37,7 @@ static spry_status choose(spry_context *ctx, const spry_matrix *A, const char **
     for (int64_t i = 0; i < d->n; i++) {
         spry_scalar v = value_get(d->type, d->data, i);
         if (!(v.re > 0) || v.im != 0) {
-            snprintf(why, 160, "the diagonal entry of row %" PRId64 " is not positive", i + 1);
+            snprintf(why, 160, "the diagonal entry of row %" PRId64 " (from 0) is not positive", i);
             goto done;
         }
     }
