@@ -1,0 +1,148 @@
+/*
+ * Inside of the generators. A kind of matrix is one function that writes one row, and one line of
+ * the table in generate.c; gen_build() makes the matrix of it, in parallel and for every scalar
+ * type.
+ */
+#ifndef SPRY_GEN_H
+#define SPRY_GEN_H
+
+#include "matrix/matrix.h"
+
+#include <spry/generate.h>
+
+/* clang-format off */
+#define GEN_OPTIONS(item)                                                                          \
+    item(INT, size, "0", 0, INT32_MAX, NULL, "points a side of a grid, or rows; 0 takes the kind's own size") \
+    item(WORD, type, "auto", 0, 0, "auto s d c z", "type of the numbers; auto is z for helmholtz and d else") \
+    item(INT, nx, "0", 0, INT32_MAX, NULL, "points in x; 0 takes size")                            \
+    item(INT, ny, "0", 0, INT32_MAX, NULL, "points in y; 0 takes size")                            \
+    item(INT, nz, "0", 0, INT32_MAX, NULL, "points in z; 0 takes size (convection-diffusion: 0 makes it two-dimensional)") \
+    item(INT, points, "0", 0, 27, NULL, "points of the stencil: poisson2d 5 or 9, poisson3d 7 or 27; 0 takes the fewer") \
+    item(INT, seed, "1", 0, 9e18, NULL, "start of the random numbers")                             \
+    item(INT, per_row, "0", 0, 1e6, NULL, "entries a row: exactly (random) or about (rmat, circuit); 0 takes the kind's own") \
+    item(REAL, dominance, "1.1", 1e-6, 1e6, NULL, "diagonal entry over the sum of the magnitudes of the others in its row") \
+    item(REAL, epsilon, "0.01", 1e-12, 1e12, NULL, "diffusion across the strong direction over that along it") \
+    item(REAL, angle, "0", -360, 360, NULL, "strong direction in degrees from the x axis")         \
+    item(REAL, peclet, "100", 0, 1e12, NULL, "strength of the flow against diffusion")             \
+    item(WORD, scheme, "upwind", 0, 0, "upwind central", "differences for the flow")               \
+    item(REAL, nu, "0.3", -0.99, 0.4999, NULL, "Poisson's ratio of the material")                  \
+    item(REAL, wavelength, "10", 2, 1e12, NULL, "length of a wave in grid spacings")               \
+    item(INT, layer, "8", 0, INT32_MAX, NULL, "width of the absorbing layer in grid points; complex types only") \
+    item(REAL, absorption, "1", 0, 1e12, NULL, "growth of the layer's damping up to the boundary") \
+    item(REAL, a, "0.57", 0, 1, NULL, "probability of the upper left quarter")                     \
+    item(REAL, b, "0.19", 0, 1, NULL, "probability of the upper right quarter")                    \
+    item(REAL, c, "0.19", 0, 1, NULL, "probability of the lower left quarter; the rest is the fourth's") \
+    item(INT, nets, "4", 0, 64, NULL, "huge nets, such as power and clock")                        \
+    item(REAL, net_share, "0.1", 0, 1, NULL, "share of the nodes that hang on each huge net")      \
+    item(REAL, transistors, "0.1", 0, 1, NULL, "share of the nodes with a controlled source, which makes it nonsymmetric; 0 is symmetric") \
+    item(PATH, base, NULL, 0, 0, NULL, "file with the matrix to copy")
+/* clang-format on */
+
+typedef struct gen_options {
+    GEN_OPTIONS(SPRY_OPTION_FIELD)
+} gen_options;
+
+/* Where a row function writes: columns rise. While cols is NULL entries are only counted. */
+typedef struct gen_row {
+    spry_type type;
+    int32_t *cols;
+    void *values;
+    int64_t count;
+} gen_row;
+
+static inline void gen_set(gen_row *row, int64_t k, double re, double im)
+{
+    if (row->cols)
+        value_set(row->type, row->values, k, (spry_scalar){re, im});
+}
+
+static inline void gen_put(gen_row *row, int64_t col, double re, double im)
+{
+    if (row->cols)
+        row->cols[row->count] = (int32_t)col;
+    gen_set(row, row->count++, re, im);
+}
+
+/* Writes, or counts, row i of a matrix that `data` describes. Called by many threads. */
+typedef void (*gen_row_function)(const void *data, int64_t i, gen_row *row);
+
+/* Makes a square general CSR matrix of a row function. */
+spry_status gen_build(spry_context *ctx, spry_type type, int64_t rows, gen_row_function write_row,
+                      const void *data, spry_matrix **A);
+
+/* Steps to a neighbour in a grid. */
+typedef struct gen_step {
+    int dx, dy, dz;
+} gen_step;
+
+/* Random numbers: one stream a purpose, counted by place, so that any thread can make any of them.
+ */
+typedef enum gen_stream {
+    GEN_STREAM_RE,
+    GEN_STREAM_IM,
+    GEN_STREAM_PLACE,
+    GEN_STREAM_WIRE,
+    GEN_STREAM_NET,
+    GEN_STREAM_SOURCE,
+    GEN_STREAMS
+} gen_stream;
+
+/* What is to be made: the options as read, and what a kind's prepare function works out of them. */
+typedef struct gen_problem {
+    gen_options options;
+    spry_type type;
+    int dimensions;
+    int64_t rows, nx, ny, nz; /* nx, ny, nz are 1 in directions that the grid does not have */
+    int64_t per_row;
+    uint64_t streams[GEN_STREAMS];
+    int points;         /* of the stencil, in the order of columns */
+    gen_step steps[27]; /* to them */
+    double table[576];  /* the stencil's numbers, or the element matrix */
+} gen_problem;
+
+typedef struct gen_kind {
+    const char *name;
+    const char *options; /* those it reads besides size and type */
+    int dimensions;      /* of its grid; rows are size^dimensions * unknowns */
+    int unknowns;        /* a grid point */
+    int64_t size, per_row;
+    spry_type type;
+    spry_status (*prepare)(spry_context *ctx, gen_problem *problem); /* may be NULL */
+    gen_row_function write_row; /* its data are the problem; NULL where make does it all */
+    spry_status (*make)(spry_context *ctx, const gen_problem *problem, spry_matrix **A);
+    const char *summary;
+} gen_kind;
+
+static inline uint64_t gen_key(int64_t i, int64_t j)
+{
+    return (uint64_t)i << 32 | (uint64_t)j;
+}
+/* A number for entry (i, j), each part uniform in [-1, 1); im is 0 for real types. */
+spry_scalar gen_random_value(const gen_problem *problem, int64_t i, int64_t j);
+/* The diagonal entry that dominates others whose magnitudes add up to `sum`; 1 when it stands
+ * alone. */
+double gen_dominant(const gen_problem *problem, double sum);
+
+/* The kinds, by file. */
+spry_status gen_prepare_stencil(spry_context *ctx, gen_problem *problem);
+spry_status gen_prepare_anisotropic(spry_context *ctx, gen_problem *problem);
+void gen_stencil_row(const void *data, int64_t i, gen_row *row);
+void gen_convection_row(const void *data, int64_t i, gen_row *row);
+void gen_helmholtz_row(const void *data, int64_t i, gen_row *row);
+
+spry_status gen_prepare_elasticity(spry_context *ctx, gen_problem *problem);
+void gen_elasticity_row(const void *data, int64_t i, gen_row *row);
+
+spry_status gen_prepare_dense(spry_context *ctx, gen_problem *problem);
+spry_status gen_prepare_random(spry_context *ctx, gen_problem *problem);
+void gen_dense_row(const void *data, int64_t i, gen_row *row);
+void gen_random_row(const void *data, int64_t i, gen_row *row);
+void gen_arrowhead_row(const void *data, int64_t i, gen_row *row);
+
+spry_status gen_prepare_circuit(spry_context *ctx, gen_problem *problem);
+void gen_circuit_row(const void *data, int64_t i, gen_row *row);
+
+spry_status gen_prepare_rmat(spry_context *ctx, gen_problem *problem);
+spry_status gen_make_rmat(spry_context *ctx, const gen_problem *problem, spry_matrix **A);
+
+#endif

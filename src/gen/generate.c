@@ -1,0 +1,197 @@
+/* The kinds of matrices there are, their options, and the sizes that fit. */
+#include "gen/gen.h"
+
+static const gen_kind kinds[] = {
+    {"poisson2d", "nx ny points", 2, 1, 100, 0, SPRY_D, gen_prepare_stencil, gen_stencil_row, NULL,
+     "Laplacian on a rectangle, 5 or 9 points: symmetric positive definite, an M-matrix"},
+    {"poisson3d", "nx ny nz points", 3, 1, 32, 0, SPRY_D, gen_prepare_stencil, gen_stencil_row,
+     NULL, "Laplacian on a box, 7 or 27 points: symmetric positive definite, an M-matrix"},
+    {"anisotropic", "nx ny epsilon angle", 2, 1, 100, 0, SPRY_D, gen_prepare_anisotropic,
+     gen_stencil_row, NULL,
+     "diffusion on a rectangle, strong in one direction: symmetric positive definite, hard for "
+     "point methods"},
+    {"convection-diffusion", "nx ny nz peclet scheme", 2, 1, 100, 0, SPRY_D, gen_prepare_stencil,
+     gen_convection_row, NULL,
+     "flow that turns about the centre of a rectangle or box: nonsymmetric, with upwind "
+     "differences an M-matrix"},
+    {"elasticity", "nx ny nz nu", 3, 3, 16, 0, SPRY_D, gen_prepare_elasticity, gen_elasticity_row,
+     NULL,
+     "a clamped elastic box, trilinear elements, 3 unknowns a node, 81 entries a row: symmetric "
+     "positive definite"},
+    {"helmholtz", "nx ny nz wavelength layer absorption", 3, 1, 32, 0, SPRY_Z, gen_prepare_stencil,
+     gen_helmholtz_row, NULL,
+     "waves in a box with an absorbing layer, 7 points: complex symmetric, indefinite; real types "
+     "leave the layer out"},
+    {"tridiagonal", "", 1, 1, 100000, 0, SPRY_D, gen_prepare_stencil, gen_stencil_row, NULL,
+     "-1, 2, -1: symmetric positive definite"},
+    {"dense", "seed dominance", 1, 1, 1000, 0, SPRY_D, gen_prepare_dense, gen_dense_row, NULL,
+     "random numbers everywhere: nonsymmetric, diagonally dominant"},
+    {"random", "seed per_row dominance", 1, 1, 100000, 16, SPRY_D, gen_prepare_random,
+     gen_random_row, NULL,
+     "so many entries a row at random places: nonsymmetric, diagonally dominant"},
+    {"rmat", "seed per_row dominance a b c", 1, 1, 65536, 16, SPRY_D, gen_prepare_rmat, NULL,
+     gen_make_rmat, "R-MAT graph, row lengths by a power law: nonsymmetric, diagonally dominant"},
+    {"arrowhead", "seed", 1, 1, 100000, 0, SPRY_D, NULL, gen_arrowhead_row, NULL,
+     "first row, first column and diagonal: symmetric (hermitian) positive definite"},
+    {"circuit", "seed per_row nets net_share transistors", 1, 1, 100000, 6, SPRY_D,
+     gen_prepare_circuit, gen_circuit_row, NULL,
+     "nodes of a chip with a few huge nets: nonsymmetric, badly scaled, diagonally dominant"},
+    {"tiled", "base", 1, 1, 0, 0, SPRY_D, NULL, NULL, NULL,
+     "copies of a matrix along the diagonal, coupled: symmetric or positive definite when the "
+     "matrix is"},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+#define OPTION_OWNER gen_options
+spry_option_list spry_generate_options(void)
+{
+    static const spry_option options[] = {GEN_OPTIONS(SPRY_OPTION_ROW)};
+    return (spry_option_list){options, (int)(sizeof options / sizeof *options)};
+}
+
+bool spry_generate_describe(int index, const char **name, const char **summary)
+{
+    if (index < 0 || index >= KINDS)
+        return false;
+    *name = kinds[index].name;
+    *summary = kinds[index].summary;
+    return true;
+}
+
+static bool has_word(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+static const gen_kind *find_kind(const char *name)
+{
+    for (int k = 0; k < KINDS; k++)
+        if (strcmp(kinds[k].name, name) == 0)
+            return &kinds[k];
+    return NULL;
+}
+
+bool spry_generate_reads(const char *kind, const char *option)
+{
+    const gen_kind *found = find_kind(kind);
+    const spry_option *known = spry_options_find(spry_generate_options(), option);
+    return found && known &&
+           (has_word("size type", known->name) || has_word(found->options, known->name));
+}
+
+static spry_status unknown_kind(spry_context *ctx, const char *name)
+{
+    char all[512] = "", nearest[64];
+    for (int k = 0; k < KINDS; k++) {
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", k ? " " : "", kinds[k].name);
+    }
+    if (spry_nearest(name, all, nearest, sizeof nearest))
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "unknown kind %.64s; did you mean %s?", name,
+                         nearest);
+    return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "unknown kind %.64s; there are: %s", name, all);
+}
+
+/* An option that was set but is not read would be a misunderstanding: it is refused. */
+static spry_status check_unread(spry_context *ctx, const gen_kind *kind, const gen_options *given)
+{
+    spry_option_list list = spry_generate_options();
+    gen_options initial = {0};
+    spry_status status = spry_options_default(ctx, list, &initial);
+    if (status != SPRY_OK)
+        return status;
+    for (int k = 0; k < list.count; k++) {
+        const spry_option *option = &list.options[k];
+        size_t bytes = option->kind == SPRY_OPTION_WORD ? sizeof(int) : sizeof(int64_t);
+        if (memcmp((const char *)given + option->offset, (const char *)&initial + option->offset,
+                   bytes) != 0 &&
+            !spry_generate_reads(kind->name, option->name))
+            return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                             "%s is not an option of this kind; its are: size type %s",
+                             option->name, kind->options);
+    }
+    return SPRY_OK;
+}
+
+/* The largest n with unknowns * n^dimensions rows or fewer that 32-bit columns can number. */
+static int64_t largest_size(const gen_kind *kind)
+{
+    int64_t low = 1, high = INT32_MAX;
+    while (low < high) {
+        int64_t middle = low + (high - low + 1) / 2;
+        double rows = kind->unknowns;
+        for (int d = 0; d < kind->dimensions; d++)
+            rows *= (double)middle;
+        if (rows <= INT32_MAX)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static spry_status set_sizes(spry_context *ctx, const gen_kind *kind, gen_problem *p)
+{
+    const gen_options *o = &p->options;
+    int64_t size = o->size ? o->size : kind->size;
+    p->dimensions = kind->dimensions;
+    p->nx = o->nx ? o->nx : size;
+    p->ny = p->dimensions < 2 ? 1 : o->ny ? o->ny : size;
+    p->nz = p->dimensions < 3 ? 1 : o->nz ? o->nz : size;
+    if (p->dimensions == 2 && o->nz > 1) {
+        p->dimensions = 3;
+        p->nz = o->nz;
+    }
+    /* Exact enough: doubles hold products up to 2^53, and the limit is far below. */
+    double rows = kind->unknowns * (double)p->nx * (double)p->ny * (double)p->nz;
+    if (rows > INT32_MAX)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                         "%" PRId64 " x %" PRId64 " x %" PRId64
+                         " points make %.10g rows; the most is %d, the largest size %" PRId64,
+                         p->nx, p->ny, p->nz, rows, INT32_MAX, largest_size(kind));
+    p->rows = (int64_t)rows;
+    p->per_row = o->per_row ? o->per_row : kind->per_row;
+    return SPRY_OK;
+}
+
+static spry_status read_options(spry_context *ctx, const gen_kind *kind, const char *text,
+                                gen_problem *p)
+{
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, spry_options_default(ctx, spry_generate_options(), &p->options));
+    SPRY_GO(ctx, spry_options_parse(ctx, spry_generate_options(), &p->options, text));
+    SPRY_GO(ctx, check_unread(ctx, kind, &p->options));
+    p->type = p->options.type ? (spry_type)(p->options.type - 1) : kind->type;
+    for (int k = 0; k < GEN_STREAMS; k++)
+        p->streams[k] = base_random((uint64_t)p->options.seed, (uint64_t)k);
+    SPRY_GO(ctx, set_sizes(ctx, kind, p));
+    if (kind->prepare)
+        status = kind->prepare(ctx, p);
+done:
+    return status;
+}
+
+spry_status spry_generate(spry_context *ctx, const char *name, const char *options, spry_matrix **A)
+{
+    gen_problem problem = {0};
+    const gen_kind *kind = find_kind(name);
+    *A = NULL;
+    if (!kind)
+        return unknown_kind(ctx, name);
+    if (!kind->write_row && !kind->make)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                         "tiled needs a matrix to copy: call spry_generate_tiled(), or give one to "
+                         "the program by --base");
+    spry_status status = read_options(ctx, kind, options, &problem);
+    if (status == SPRY_OK)
+        status = kind->make
+                     ? kind->make(ctx, &problem, A)
+                     : gen_build(ctx, problem.type, problem.rows, kind->write_row, &problem, A);
+    if (status != SPRY_OK)
+        return SPRY_CAUSE(ctx, status, "%s", name);
+    return SPRY_OK;
+}
