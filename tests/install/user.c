@@ -1,4 +1,5 @@
-/* Uses the installed library as a stranger would: a system of its own arrays, solved and checked. */
+/* Uses the installed library as a stranger would: a system of its own arrays, solved and checked.
+ */
 #include <math.h>
 #include <spry/spry.h>
 #include <stdio.h>
@@ -27,7 +28,8 @@ int main(void)
     spry_result result = {0};
     int bad = 1;
     if (spry_context_new(NULL, &ctx) == SPRY_OK &&
-        spry_matrix_from_csr(ctx, SPRY_D, N, N, offsets, columns, values, SPRY_BORROW, &A) == SPRY_OK &&
+        spry_matrix_from_csr(ctx, SPRY_D, N, N, offsets, columns, values, SPRY_BORROW, &A) ==
+            SPRY_OK &&
         spry_vector_new(ctx, SPRY_D, N, b, SPRY_BORROW, &vb) == SPRY_OK &&
         spry_vector_new(ctx, SPRY_D, N, x, SPRY_BORROW, &vx) == SPRY_OK &&
         spry_quick_solve(ctx, A, vb, vx, "tol=1e-12", &result) == SPRY_OK) {
