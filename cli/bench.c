@@ -1,0 +1,187 @@
+/* spry bench: how fast products are, as a fraction of what memory gives in the same run. */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BENCH_OPTIONS(item)                                                       \
+    item(WORD, format, "all", 0, 0, "all auto csr", "storage formats to measure") \
+    item(WORD, type, "auto", 0, 0, "auto s d c z", "type of the numbers")         \
+    item(WORD, device, "auto", 0, 0, "auto cpu", "where to compute")              \
+    item(INT, repeat, "20", 1, 1e6, NULL, "products to time; the best counts")    \
+    CLI_JSON(item, "print the figures")
+
+typedef struct bench_options {
+    BENCH_OPTIONS(SPRY_OPTION_FIELD)
+} bench_options;
+
+#define OPTION_OWNER bench_options
+static const spry_option rows[] = {BENCH_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+/* Larger than most caches, at home in a laptop's memory. */
+static const char *const usual[] = {"poisson3d:size=128", "poisson3d:size=96,points=27",
+                                    "elasticity:size=36", "random:size=1000000"};
+enum { USUAL = sizeof usual / sizeof *usual };
+
+static spry_option_list own_options(void)
+{
+    return CLI_LIST(rows);
+}
+
+/* Whether a name is "kind" or "kind:options" and not a file. */
+static bool is_generator(const char *name)
+{
+    const char *kind, *summary;
+    size_t length = strcspn(name, ":");
+    if (access(name, F_OK) == 0)
+        return false;
+    for (int i = 0; spry_generate_describe(i, &kind, &summary); i++)
+        if (strlen(kind) == length && strncmp(kind, name, length) == 0)
+            return true;
+    return false;
+}
+
+static spry_status get_matrix(spry_context *ctx, const char *name, int type, spry_matrix **A)
+{
+    char kind[CLI_NAME], options[512], type_text[16] = "";
+    size_t length = strcspn(name, ":");
+    if (type > 0)
+        snprintf(type_text, sizeof type_text, "type=%s", spry_type_name((spry_type)(type - 1)));
+    if (!is_generator(name))
+        return spry_matrix_read_with(ctx, file_input(name), type_text, A);
+    snprintf(kind, sizeof kind, "%.*s", (int)length, name);
+    snprintf(options, sizeof options, "%s %s", type_text, name[length] ? name + length + 1 : "");
+    return spry_generate(ctx, kind, options, A);
+}
+
+typedef struct bench_data {
+    spry_bandwidth ceilings;
+    bench_record *records;
+    int count;
+} bench_data;
+
+static void print_records(const bench_data *d, FILE *out)
+{
+    table *t = table_new("matrix|>rows|>entries|format|type|>seconds|>GB/s|>of read|>bytes/entry|"
+                         ">stored/entry|>max error");
+    for (int i = 0; i < d->count; i++) {
+        const bench_record *r = &d->records[i];
+        table_cell(t, "%s", r->matrix);
+        table_cell(t, "%s", text_count(r->rows));
+        table_cell(t, "%s", text_count(r->nnz));
+        table_cell(t, "%s", r->format);
+        table_cell(t, "%s", spry_type_name(r->type));
+        table_cell(t, "%.3e", r->seconds);
+        table_cell(t, "%.2f", r->gbps);
+        table_cell(t, "%.2f", r->fraction_of_read);
+        table_cell(t, "%.2f", r->bytes_per_nnz);
+        table_cell(t, "%.2f", r->stored_over_nnz);
+        table_cell(t, "%.1e", r->max_error);
+    }
+    table_print(t, out);
+    fprintf(out, "ceilings: read %.2f GB/s, triad %.2f GB/s\n", d->ceilings.read / 1e9,
+            d->ceilings.triad / 1e9);
+}
+
+static void write_json(FILE *out, const void *data)
+{
+    const bench_data *d = data;
+    json j = {.out = out};
+    json_open(&j, NULL, '{');
+    json_open(&j, "ceilings", '{');
+    json_real(&j, "read_gbps", d->ceilings.read / 1e9);
+    json_real(&j, "triad_gbps", d->ceilings.triad / 1e9);
+    json_close(&j, '}');
+    json_open(&j, "results", '[');
+    for (int i = 0; i < d->count; i++) {
+        const bench_record *r = &d->records[i];
+        json_open(&j, NULL, '{');
+        json_text(&j, "matrix", r->matrix);
+        json_text(&j, "format", r->format);
+        json_text(&j, "params", r->params);
+        json_text(&j, "device", r->device);
+        json_text(&j, "type", spry_type_name(r->type));
+        json_real(&j, "seconds", r->seconds);
+        json_real(&j, "gbps", r->gbps);
+        json_real(&j, "fraction_of_read", r->fraction_of_read);
+        json_real(&j, "bytes_per_nnz", r->bytes_per_nnz);
+        json_real(&j, "stored_over_nnz", r->stored_over_nnz);
+        json_real(&j, "convert_seconds", r->convert_seconds);
+        json_real(&j, "max_error", r->max_error);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_close(&j, '}');
+}
+
+static spry_status measure(spry_context *ctx, const bench_options *o, const char *name,
+                           bench_data *d)
+{
+    bench_record *r = &d->records[d->count];
+    spry_matrix *A = NULL;
+    spry_status status = get_matrix(ctx, name, o->type, &A);
+    if (status == SPRY_OK)
+        status = bench_spmv(ctx, A, o->repeat, r);
+    spry_matrix_free(A);
+    if (status == SPRY_OK) {
+        snprintf(r->matrix, sizeof r->matrix, "%s", name);
+        snprintf(r->device, sizeof r->device, "cpu");
+        r->fraction_of_read = r->gbps * 1e9 / d->ceilings.read;
+        d->count++;
+    }
+    return status;
+}
+
+static int run(spry_context *ctx, const cli_arguments *a)
+{
+    const bench_options *o = a->fields[0];
+    if (strcmp(a->operands[0], "spmv") != 0)
+        return cli_fail(EXIT_INPUT, "bench has no %s; there is: spmv", a->operands[0]);
+    int given = a->count - 1, count = given ? given : USUAL;
+    bench_data data = {.records = cli_alloc((size_t)count * sizeof *data.records)};
+    spry_status status = spry_device_bandwidth(ctx, &data.ceilings);
+    for (int i = 0; i < count && status == SPRY_OK; i++)
+        status = measure(ctx, o, given ? a->operands[i + 1] : usual[i], &data);
+    int exit_status = EXIT_DONE;
+    if (status != SPRY_OK)
+        exit_status = cli_failed(ctx, status);
+    else if (!o->json || !file_is_stdout(o->json))
+        print_records(&data, stdout);
+    if (exit_status == EXIT_DONE && o->json)
+        exit_status = file_write_text(o->json, write_json, &data);
+    free(data.records);
+    return exit_status;
+}
+
+static void bench_names(char words[CLI_WORDS])
+{
+    cli_add_word(words, "spmv");
+}
+
+const cli_command command_bench = {
+    .name = "bench",
+    .summary = "measure products with matrices against the speed of memory",
+    .synopsis = "spmv [MATRIX...]",
+    .description =
+        "A matrix is a file, or a generator with options after a colon. Without any, four are "
+        "made. Of read is the share of the read bandwidth that was measured in the same run, with "
+        "the least traffic a product can do; it can exceed 1 where the matrix fits in the cache. "
+        "Max error is the largest error of a row over |A| |x|.",
+    .groups = (const cli_group[]){{"Options", own_options, NULL},
+                                  {"Machine", spry_context_options, NULL},
+                                  {0}},
+    .examples =
+        (const cli_example[]){
+            {"spry bench spmv", "Four usual matrices."},
+            {"spry bench spmv A.mtx poisson3d:size=100,points=27", "A file and a generated one."},
+            {"spry bench spmv --type s --threads 1 --repeat 50",
+             "In single precision on one core."},
+            {"spry bench spmv --json bench.json", "The table, and the figures in a file."},
+            {0}},
+    .least = 1,
+    .most = 1000,
+    .choices = bench_names,
+    .run = run,
+};

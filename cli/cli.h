@@ -1,0 +1,117 @@
+/*
+ * The mechanism of the command-line program. A command is one table entry: its words, options and
+ * examples feed the parser, --help, the manual pages and the completion scripts. Only spry's public
+ * headers are used in this folder.
+ */
+#ifndef SPRY_CLI_H
+#define SPRY_CLI_H
+
+#include <spry/spry.h>
+#include <stdio.h>
+
+/* Exit status; cli_exit_texts says what they mean, in this order. */
+enum { EXIT_DONE, EXIT_UNCONVERGED, EXIT_INPUT, EXIT_RESOURCES, EXIT_COUNT };
+extern const char *const cli_exit_texts[EXIT_COUNT];
+
+enum { CLI_GROUPS = 4, CLI_WORDS = 1024, CLI_NAME = 64 };
+
+/*
+ * Options under one heading. A PATH option with words (".json") takes the next argument only when
+ * it ends in that; alone it stands for "-".
+ */
+typedef struct cli_group {
+    const char *title;
+    spry_option_list (*list)(void);
+    const char *skip; /* names this command does not take, separated by spaces; or NULL */
+} cli_group;
+
+typedef struct cli_example {
+    const char *command, *what;
+} cli_example;
+
+typedef struct cli_command cli_command;
+
+/* A command line taken apart. */
+typedef struct cli_arguments {
+    const cli_command *command;
+    void *fields[CLI_GROUPS]; /* the groups' structs with defaults; a command's own is the first */
+    char *text[CLI_GROUPS];   /* "name=value ..." of what was given, for the library */
+    size_t text_size;
+    const char **operands;
+    int count; /* of operands */
+    bool help; /* --help was among them */
+} cli_arguments;
+
+struct cli_command {
+    const char *name, *summary;
+    const char *synopsis;        /* "A [b]": what follows the name; "" for nothing */
+    const char *description;     /* paragraphs, a newline between them */
+    const cli_group *groups;     /* until a NULL title, CLI_GROUPS at most */
+    const cli_example *examples; /* until a NULL command */
+    int least, most;             /* operands */
+    bool hidden;                 /* from the overview, the manual and the completion */
+    /* Words the first operand can be ("" when it is a file), for the completion; NULL: files only.
+     */
+    void (*choices)(char words[CLI_WORDS]);
+    int (*run)(spry_context *ctx, const cli_arguments *arguments);
+};
+
+extern const cli_command command_solve, command_info, command_gen, command_convert, command_bench,
+    command_devices, command_help, command_version, command_completion, command_manual;
+/* The commands in the order of the overview; NULL past the last. */
+const cli_command *cli_command_at(int index);
+/* By name; NULL after a message that suggests the nearest. */
+const cli_command *cli_command_find(const char *name);
+
+/* Own options that several commands have. */
+#define CLI_JSON(item, what) \
+    item(PATH, json, NULL, 0, 0, ".json", what " as JSON on the standard output, or in FILE")
+#define CLI_LIST(rows) ((spry_option_list){rows, (int)(sizeof(rows) / sizeof *(rows))})
+
+/* Takes a command line apart. EXIT_DONE, or another exit status after a message. */
+int cli_parse(spry_context *ctx, const cli_command *command, int argc, char **argv,
+              cli_arguments *arguments);
+void cli_arguments_free(cli_arguments *arguments); /* cleared ones are allowed */
+/* What was given for one of the library's lists, as its option text. */
+const char *cli_text(const cli_arguments *arguments, spry_option_list (*list)(void));
+/* A field of one of the library's lists; NULL when there is no such option. */
+const void *cli_field(const cli_arguments *arguments, spry_option_list (*list)(void),
+                      const char *name);
+
+/* Options as people see them. The name with '-', what follows it ("FILE", "error|sum",
+ * "" for switches), the
+ * letter that is short for it (0: none), the words its value can be ("" when free), and whether a
+ * command shows it at all. */
+const char *cli_option_name(const spry_option *option, char name[CLI_NAME]);
+const char *cli_option_value(const spry_option *option, char value[CLI_NAME]);
+char cli_option_letter(const spry_option *option);
+void cli_option_choices(const spry_option *option, char words[CLI_WORDS]);
+bool cli_option_shown(const cli_group *group, const spry_option *option);
+/* A name from a space-separated list. */
+bool cli_has_word(const char *words, const char *word);
+void cli_add_word(char words[CLI_WORDS], const char *word);
+
+/* Prints the help of a command, or the overview for NULL; the manual page likewise. */
+void cli_help(FILE *out, const cli_command *command);
+void cli_manual(FILE *out, const cli_command *command);
+/* Sentences from the table that help and manual share: "default 1e-6, from 0 to 1". */
+void cli_option_bounds(const spry_option *option, char text[256]);
+
+/* Complaints, to the standard error; both return the exit status. */
+int cli_fail(int exit_status, const char *format, ...) SPRY_PRINTF(2, 3);
+int cli_failed(spry_context *ctx, spry_status status);
+/* Memory, or the end of the program with EXIT_RESOURCES. */
+void *cli_alloc(size_t bytes);
+/* Prints what the library has to tell, as a spry_log. */
+void cli_log(void *data, spry_log_level level, const char *text);
+/* Seconds of a steady clock. */
+double cli_clock(void);
+
+/* The first Ctrl-C (or SIGTERM, SIGHUP) asks the context's solve to stop, the second ends the
+ * program. */
+void signals_watch(spry_context *ctx);
+void signals_unwatch(void);
+/* A reader that went away shows as a write error instead of a signal. */
+void signals_ignore_pipe(void);
+
+#endif

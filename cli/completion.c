@@ -1,0 +1,233 @@
+/* Completion scripts for shells, from the same tables as --help. */
+#include "output.h"
+
+#include <string.h>
+
+/* Calls back for every option a command shows. */
+typedef void (*option_visitor)(FILE *out, const cli_command *command, const spry_option *option);
+
+static void visit_options(FILE *out, const cli_command *command, option_visitor visit)
+{
+    for (int g = 0; command->groups[g].title; g++) {
+        spry_option_list list = command->groups[g].list();
+        for (int i = 0; i < list.count; i++)
+            if (cli_option_shown(&command->groups[g], &list.options[i]))
+                visit(out, command, &list.options[i]);
+    }
+}
+
+static const cli_command *next_shown(int *index)
+{
+    const cli_command *command;
+    while ((command = cli_command_at((*index)++)) && command->hidden)
+        ;
+    return command;
+}
+
+/* A sentence to stand between single quotes: without what ends them or means something to
+ * _arguments. */
+static void put_plain(FILE *out, const char *text)
+{
+    for (const char *p = text; *p; p++)
+        fputc(strchr("'[]:\\", *p) ? ' ' : *p, out);
+}
+
+/* The words of the first operand, "" for files. */
+static void operand_words(const cli_command *command, char words[CLI_WORDS])
+{
+    *words = '\0';
+    if (command->choices)
+        command->choices(words);
+}
+
+static void bash_name(FILE *out, const cli_command *command, const spry_option *option)
+{
+    char name[CLI_NAME];
+    (void)command;
+    cli_option_name(option, name);
+    fprintf(out, " --%s", name);
+    if (option->kind == SPRY_OPTION_BOOL)
+        fprintf(out, " --no-%s", name);
+}
+
+static void bash_value(FILE *out, const cli_command *command, const spry_option *option)
+{
+    char name[CLI_NAME], words[CLI_WORDS];
+    cli_option_choices(option, words);
+    bool switch_on = option->kind == SPRY_OPTION_BOOL;
+    if (switch_on || (option->kind == SPRY_OPTION_PATH && option->words))
+        return;
+    fprintf(out, "    %s:--%s%s) ", command->name, cli_option_name(option, name),
+            cli_option_letter(option) == 'o' ? "|*:-o" : "");
+    if (option->kind == SPRY_OPTION_PATH)
+        fputs("COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n", out);
+    else
+        fprintf(out, "COMPREPLY=($(compgen -W \"%s\" -- \"$word\")); return ;;\n", words);
+}
+
+static void bash(FILE *out)
+{
+    char words[CLI_WORDS] = "";
+    const cli_command *command;
+    for (int i = 0; (command = next_shown(&i));)
+        cli_add_word(words, command->name);
+    fprintf(out,
+            "# bash completion for spry; made by `spry completion bash`\n"
+            "_spry() {\n"
+            "  local word=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
+            "  local command=\"${COMP_WORDS[1]}\" options=\"\" operands=\"\"\n"
+            "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+            "    COMPREPLY=($(compgen -W \"%s --help --version\" -- \"$word\")); return\n"
+            "  fi\n"
+            "  case \"$command:$before\" in\n",
+            words);
+    for (int i = 0; (command = next_shown(&i));)
+        visit_options(out, command, bash_value);
+    fputs("  esac\n  case \"$command\" in\n", out);
+    for (int i = 0; (command = next_shown(&i));) {
+        operand_words(command, words);
+        fprintf(out, "    %s) operands=\"%s\" options=\"--help", command->name, words);
+        visit_options(out, command, bash_name);
+        fputs("\" ;;\n", out);
+    }
+    fputs("  esac\n"
+          "  if [ \"${word#-}\" != \"$word\" ]; then\n"
+          "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+          "  elif [ -n \"$operands\" ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+          "    COMPREPLY=($(compgen -W \"$operands\" -- \"$word\"))\n"
+          "  else\n"
+          "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
+          "  fi\n"
+          "}\n"
+          "complete -o filenames -F _spry spry\n",
+          out);
+}
+
+static void zsh_option(FILE *out, const cli_command *command, const spry_option *option)
+{
+    char name[CLI_NAME], words[CLI_WORDS];
+    (void)command;
+    cli_option_name(option, name);
+    cli_option_choices(option, words);
+    char letter = cli_option_letter(option);
+    fputs(" \\\n        ", out);
+    if (letter)
+        fprintf(out, "{-%c,--%s}'[", letter, name);
+    else
+        fprintf(out, "'--%s[", name);
+    put_plain(out, option->help);
+    fputc(']', out);
+    if (option->kind == SPRY_OPTION_PATH)
+        fputs(option->words ? "::file:_files" : ":file:_files", out);
+    else if (option->kind != SPRY_OPTION_BOOL && *words)
+        fprintf(out, ":value:(%s)", words);
+    else if (option->kind != SPRY_OPTION_BOOL)
+        fputs(":value: ", out);
+    fputc('\'', out);
+}
+
+static void zsh(FILE *out)
+{
+    const cli_command *command;
+    char words[CLI_WORDS];
+    fputs("#compdef spry\n# zsh completion for spry; made by `spry completion zsh`\n_spry() {\n"
+          "  local -a commands=(\n",
+          out);
+    for (int i = 0; (command = next_shown(&i));) {
+        fprintf(out, "    '%s:", command->name);
+        put_plain(out, command->summary);
+        fputs("'\n", out);
+    }
+    fputs("  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
+          "  shift words\n  (( CURRENT-- ))\n  case $words[1] in\n",
+          out);
+    for (int i = 0; (command = next_shown(&i));) {
+        fprintf(out, "    %s) _arguments '--help[show help]'", command->name);
+        visit_options(out, command, zsh_option);
+        operand_words(command, words);
+        if (*words)
+            fprintf(out, " \\\n        '1:first:(%s)'", words);
+        fputs(" \\\n        '*:file:_files' ;;\n", out);
+    }
+    fputs("  esac\n}\nif [ \"$funcstack[1]\" = _spry ]; then _spry \"$@\"; else compdef _spry "
+          "spry; fi\n",
+          out);
+}
+
+static void fish_option(FILE *out, const cli_command *command, const spry_option *option)
+{
+    char name[CLI_NAME], words[CLI_WORDS];
+    cli_option_choices(option, words);
+    fprintf(out, "complete -c spry -n '__fish_seen_subcommand_from %s' -l %s", command->name,
+            cli_option_name(option, name));
+    if (cli_option_letter(option))
+        fprintf(out, " -s %c", cli_option_letter(option));
+    if (*words)
+        fprintf(out, " -x -a '%s'", words);
+    else if (option->kind == SPRY_OPTION_PATH)
+        fputs(option->words ? "" : " -r -F", out);
+    else if (option->kind != SPRY_OPTION_BOOL)
+        fputs(" -x", out);
+    fputs(" -d '", out);
+    put_plain(out, option->help);
+    fputs("'\n", out);
+}
+
+static void fish(FILE *out)
+{
+    const cli_command *command;
+    char words[CLI_WORDS];
+    fputs("# fish completion for spry; made by `spry completion fish`\n", out);
+    for (int i = 0; (command = next_shown(&i));) {
+        fprintf(out, "complete -c spry -n __fish_use_subcommand -f -a %s -d '", command->name);
+        put_plain(out, command->summary);
+        fputs("'\n", out);
+        operand_words(command, words);
+        if (*words)
+            fprintf(out, "complete -c spry -n '__fish_seen_subcommand_from %s' -a '%s'\n",
+                    command->name, words);
+        visit_options(out, command, fish_option);
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*print)(FILE *out);
+} shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+enum { SHELLS = sizeof shells / sizeof *shells };
+
+static void shell_names(char words[CLI_WORDS])
+{
+    for (int i = 0; i < SHELLS; i++)
+        cli_add_word(words, shells[i].name);
+}
+
+static int run_completion(spry_context *ctx, const cli_arguments *arguments)
+{
+    (void)ctx;
+    for (int i = 0; i < SHELLS; i++) {
+        if (strcmp(arguments->operands[0], shells[i].name) == 0) {
+            shells[i].print(stdout);
+            return EXIT_DONE;
+        }
+    }
+    return cli_fail(EXIT_INPUT, "no completion for %s; there are: bash zsh fish",
+                    arguments->operands[0]);
+}
+
+const cli_command command_completion = {
+    .name = "completion",
+    .summary = "print a completion script for a shell",
+    .synopsis = "bash|zsh|fish",
+    .description = "Completes commands, options and the words that options take.",
+    .groups = (const cli_group[]){{0}},
+    .examples =
+        (const cli_example[]){{". <(spry completion bash)", "For this shell."},
+                              {"spry completion fish > ~/.config/fish/completions/spry.fish",
+                               "For every fish from now on."},
+                              {0}},
+    .least = 1,
+    .most = 1,
+    .choices = shell_names,
+    .run = run_completion,
+};

@@ -1,0 +1,109 @@
+/* Files by name: "-" for the standard streams, text files written aside, the last check of stdout.
+ */
+#include "output.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *file_input(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "/dev/stdin" : path;
+}
+
+bool file_is_stdout(const char *path)
+{
+    return !path || strcmp(path, "-") == 0;
+}
+
+/* A file name's ending is one the library has; an unknown one would waste the work before it. */
+static bool known_ending(const char *path, char endings[CLI_WORDS])
+{
+    const char *words, *summary;
+    *endings = '\0';
+    for (int i = 0; spry_file_format_describe(i, &words, &summary); i++)
+        cli_add_word(endings, words);
+    for (const char *p = endings; *p; p += *p == ' ') {
+        size_t length = strcspn(p, " "), have = strlen(path);
+        if (have > length && strncmp(path + have - length, p, length) == 0)
+            return true;
+        p += length;
+    }
+    return false;
+}
+
+int file_check_output(const char *path)
+{
+    char endings[CLI_WORDS];
+    if (file_is_stdout(path) || access(path, W_OK) == 0)
+        return EXIT_DONE;
+    if (errno != ENOENT)
+        return cli_fail(EXIT_INPUT, "%s: %s", path, strerror(errno));
+    if (!known_ending(path, endings))
+        return cli_fail(EXIT_INPUT, "%s: unknown ending; there are: %s", path, endings);
+    char *folder = cli_alloc(strlen(path) + 3);
+    const char *slash = strrchr(path, '/');
+    memcpy(folder, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
+    int error = access(folder, W_OK | X_OK) == 0 ? 0 : errno;
+    free(folder);
+    return error ? cli_fail(EXIT_INPUT, "%s: %s", path, strerror(error)) : EXIT_DONE;
+}
+
+spry_status file_write_matrix(const spry_matrix *A, const char *path)
+{
+    fflush(stdout);
+    return spry_matrix_write(A, path ? path : "-");
+}
+
+spry_status file_write_vector(const spry_vector *v, const char *path)
+{
+    fflush(stdout);
+    return spry_vector_write(v, path ? path : "-");
+}
+
+/* A full disk is a matter of resources; the rest is the caller's. */
+static int write_error(const char *path, int error)
+{
+    bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    return cli_fail(full ? EXIT_RESOURCES : EXIT_INPUT, "%s: %s", path, strerror(error));
+}
+
+/* A reader that had enough (`| head`) is no error. */
+int file_finish_stdout(int exit_status)
+{
+    errno = 0;
+    bool bad = fflush(stdout) != 0 || ferror(stdout);
+    int error = errno ? errno : EIO;
+    struct pollfd reader = {STDOUT_FILENO, POLLOUT, 0};
+    bool gone = error == EPIPE || (poll(&reader, 1, 0) == 1 && reader.revents & POLLERR);
+    return bad && !gone ? write_error("standard output", error) : exit_status;
+}
+
+int file_write_text(const char *path, void (*write)(FILE *out, const void *data), const void *data)
+{
+    if (file_is_stdout(path)) {
+        write(stdout, data);
+        return EXIT_DONE;
+    }
+    int error = 0;
+    size_t size = strlen(path) + 32;
+    char *aside = cli_alloc(size);
+    snprintf(aside, size, "%s.part-%ld", path, (long)getpid());
+    FILE *out = fopen(aside, "wx");
+    if (out) {
+        write(out, data);
+        errno = 0;
+        bool bad = ferror(out) != 0;
+        bad = fclose(out) != 0 || bad;
+        if (bad || rename(aside, path) != 0) {
+            error = errno ? errno : EIO;
+            remove(aside);
+        }
+    } else {
+        error = errno;
+    }
+    free(aside);
+    return error ? write_error(path, error) : EXIT_DONE;
+}

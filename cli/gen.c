@@ -1,0 +1,162 @@
+/* spry gen: matrices made to order. */
+#include "output.h"
+
+#include <string.h>
+
+#define GEN_OPTIONS(item)                                                                          \
+    item(PATH, output, NULL, 0, 0, NULL, "file for the matrix; Matrix Market to stdout otherwise") \
+    item(PATH, rhs, NULL, 0, 0, NULL, "file for b = A * ones, so that the solution is known")      \
+    item(BOOL, quiet, "no", 0, 0, NULL, "print nothing but errors")
+
+typedef struct own_fields {
+    GEN_OPTIONS(SPRY_OPTION_FIELD)
+} own_fields;
+
+#define OPTION_OWNER own_fields
+static const spry_option rows[] = {GEN_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+static spry_option_list own_options(void)
+{
+    return CLI_LIST(rows);
+}
+
+static void kind_names(char words[CLI_WORDS])
+{
+    const char *name, *summary;
+    for (int i = 0; spry_generate_describe(i, &name, &summary); i++)
+        cli_add_word(words, name);
+}
+
+static int list_kinds(void)
+{
+    const char *name, *summary;
+    for (int i = 0; spry_generate_describe(i, &name, &summary); i++) {
+        int column = printf("%-22s", name);
+        text_wrap(stdout, column, column, summary);
+    }
+    puts("\n`spry gen KIND --size N -o FILE` makes one; `spry help gen` shows the options.");
+    return EXIT_DONE;
+}
+
+/* Copies of a matrix from a file along the diagonal. */
+static spry_status make_tiled(spry_context *ctx, const cli_arguments *a, const char *path,
+                              spry_matrix **A)
+{
+    const int *type = cli_field(a, spry_generate_options, "type");
+    const int64_t *size = cli_field(a, spry_generate_options, "size");
+    char options[32] = "";
+    spry_matrix *base = NULL;
+    if (type && *type > 0) /* the words are auto s d c z */
+        snprintf(options, sizeof options, "type=%s", spry_type_name((spry_type)(*type - 1)));
+    spry_status status = spry_matrix_read_with(ctx, file_input(path), options, &base);
+    if (status == SPRY_OK)
+        status = spry_generate_tiled(base, size && *size ? *size : 2 * spry_matrix_rows(base), A);
+    spry_matrix_free(base);
+    return status;
+}
+
+static spry_status write_rhs(spry_context *ctx, const spry_matrix *A, const char *path)
+{
+    spry_operator *op = NULL;
+    spry_vector *ones = NULL, *b = NULL;
+    spry_status status = spry_operator_from_matrix(A, &op);
+    if (status == SPRY_OK)
+        status = spry_vector_zeros(ctx, A, &ones);
+    if (status == SPRY_OK)
+        status = spry_vector_fill(ones, (spry_scalar){1, 0});
+    if (status == SPRY_OK)
+        status =
+            spry_vector_new(ctx, spry_matrix_type(A), spry_matrix_rows(A), NULL, SPRY_COPY, &b);
+    if (status == SPRY_OK)
+        status = spry_operator_apply(op, ones, b);
+    if (status == SPRY_OK)
+        status = spry_vector_write(b, path);
+    spry_operator_free(op);
+    spry_vector_free(ones);
+    spry_vector_free(b);
+    return status;
+}
+
+static void tell(const own_fields *o, const char *kind, const spry_matrix *A, double made,
+                 double written)
+{
+    if (o->quiet || file_is_stdout(o->output))
+        return;
+    printf("%s: %s, %s x %s, %s entries, %s; made in %s, written in %s\n", o->output, kind,
+           text_count(spry_matrix_rows(A)), text_count(spry_matrix_cols(A)),
+           text_count(spry_matrix_nnz(A)), text_type(spry_matrix_type(A)), text_seconds(made),
+           text_seconds(written));
+    if (o->rhs)
+        printf("%s: A * ones\n", o->rhs);
+}
+
+/* tiled is the kind that needs a file, and --base the option that only it takes. */
+static int check_base(const char *kind, const char *base)
+{
+    bool tiled = strcmp(kind, "tiled") == 0;
+    if (tiled && !base)
+        return cli_fail(EXIT_INPUT, "gen tiled needs --base FILE, the matrix to copy");
+    if (!tiled && base)
+        return cli_fail(EXIT_INPUT, "--base is for gen tiled, not for %s", kind);
+    return EXIT_DONE;
+}
+
+static int run(spry_context *ctx, const cli_arguments *a)
+{
+    if (a->count == 0)
+        return list_kinds();
+    const own_fields *o = a->fields[0];
+    const char *kind = a->operands[0];
+    const char *const *base = cli_field(a, spry_generate_options, "base");
+    const char *base_path = base ? *base : NULL;
+    int exit_status = check_base(kind, base_path);
+    if (exit_status == EXIT_DONE)
+        exit_status = file_check_output(o->output);
+    if (exit_status == EXIT_DONE && o->rhs)
+        exit_status = file_check_output(o->rhs);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
+
+    spry_matrix *A = NULL;
+    double begin = cli_clock();
+    spry_status status = base_path
+                             ? make_tiled(ctx, a, base_path, &A)
+                             : spry_generate(ctx, kind, cli_text(a, spry_generate_options), &A);
+    double made = cli_clock();
+    if (status == SPRY_OK)
+        status = file_write_matrix(A, o->output);
+    double written = cli_clock();
+    if (status == SPRY_OK && o->rhs)
+        status = write_rhs(ctx, A, o->rhs);
+    if (status == SPRY_OK)
+        tell(o, kind, A, made - begin, written - made);
+    spry_matrix_free(A);
+    return status == SPRY_OK ? EXIT_DONE : cli_failed(ctx, status);
+}
+
+const cli_command command_gen = {
+    .name = "gen",
+    .summary = "make a matrix: Poisson, elasticity, random, ...",
+    .synopsis = "[KIND]",
+    .description = "Without a kind: lists them. The size is the points a side of a grid, or the "
+                   "rows. The same options give the same matrix on every machine.",
+    .groups = (const cli_group[]){{"Options", own_options, NULL},
+                                  {"Matrix", spry_generate_options, NULL},
+                                  {"Machine", spry_context_options, NULL},
+                                  {0}},
+    .examples =
+        (const cli_example[]){
+            {"spry gen", "Lists the kinds."},
+            {"spry gen poisson3d --size 64 -o p.mtx", "A cube of 64 x 64 x 64 unknowns."},
+            {"spry gen poisson3d --size 64 --points 27 --type s -o p.spry",
+             "With 27 entries a row in single precision, as a binary file."},
+            {"spry gen elasticity --size 20 -o k.mtx.gz --rhs b.mtx",
+             "Three unknowns a node, packed, with a b whose solution is all ones."},
+            {"spry gen tiled --base A.mtx --size 1M -o big.spry",
+             "Copies of a matrix of yours until there are a million rows."},
+            {0}},
+    .most = 1,
+    .choices = kind_names,
+    .run = run,
+};

@@ -1,0 +1,157 @@
+/* --help: what the command does, examples, then every option of its tables. */
+#include "output.h"
+
+#include <string.h>
+
+enum { OPTION_COLUMN = 30 };
+
+/* The bounds of a number, where they are near enough to be of interest. */
+static void number_bounds(const spry_option *option, char text[64])
+{
+    enum { FAR = 1000000000 };
+    *text = '\0';
+    if (option->low == 0 && option->high == 0)
+        return;
+    if (option->high < FAR)
+        snprintf(text, 64, ", %.7g to %.7g", option->low, option->high);
+    else if (option->low != 0)
+        snprintf(text, 64, ", at least %.7g", option->low);
+}
+
+void cli_option_bounds(const spry_option *option, char text[256])
+{
+    char value[CLI_NAME], bounds[64] = "";
+    *text = '\0';
+    if (option->kind == SPRY_OPTION_BOOL || !option->initial)
+        return;
+    if (option->kind == SPRY_OPTION_INT || option->kind == SPRY_OPTION_REAL)
+        number_bounds(option, bounds);
+    bool listed =
+        option->kind == SPRY_OPTION_WORD && strcmp(cli_option_value(option, value), "WORD") == 0;
+    snprintf(text, 256, "%s%s%sdefault %s%s", listed ? "one of " : "", listed ? option->words : "",
+             listed ? "; " : "", option->initial, bounds);
+}
+
+static void print_option(FILE *out, const spry_option *option)
+{
+    char name[CLI_NAME], value[CLI_NAME], left[192], bounds[256], text[768];
+    char letter = cli_option_letter(option);
+    cli_option_value(option, value);
+    const char short_name[] = {letter ? '-' : ' ', letter ? letter : ' ', letter ? ',' : ' ', 0};
+    bool starts_on =
+        option->kind == SPRY_OPTION_BOOL && option->initial && strcmp(option->initial, "yes") == 0;
+    snprintf(left, sizeof left, "  %s --%s%s%s%s", short_name, starts_on ? "[no-]" : "",
+             cli_option_name(option, name), *value ? " " : "", value);
+    cli_option_bounds(option, bounds);
+    snprintf(text, sizeof text, "%s%s%s%s", option->help, *bounds ? " (" : "", bounds,
+             *bounds ? ")" : "");
+    int column = fprintf(out, "%s", left);
+    if (column > OPTION_COLUMN - 1)
+        fprintf(out, "\n%*s", OPTION_COLUMN, "");
+    else
+        fprintf(out, "%*s", OPTION_COLUMN - column, "");
+    text_wrap(out, OPTION_COLUMN, OPTION_COLUMN, text);
+}
+
+static void print_groups(FILE *out, const cli_command *command)
+{
+    for (int g = 0; command->groups[g].title; g++) {
+        const cli_group *group = &command->groups[g];
+        spry_option_list list = group->list();
+        fprintf(out, "\n%s:\n", group->title);
+        for (int i = 0; i < list.count; i++)
+            if (cli_option_shown(group, &list.options[i]))
+                print_option(out, &list.options[i]);
+    }
+}
+
+static void print_overview(FILE *out)
+{
+    fputs("spry solves large sparse linear systems A x = b at the speed of memory.\n\n"
+          "Usage: spry COMMAND [ARGUMENTS] [OPTIONS]\n\n"
+          "Begin with:\n"
+          "  spry gen poisson3d --size 64 -o p.mtx    make a system\n"
+          "  spry info p.mtx                          look at it\n"
+          "  spry solve p.mtx -o x.mtx                solve it for b = ones\n\n"
+          "Commands:\n",
+          out);
+    const cli_command *command;
+    for (int i = 0; (command = cli_command_at(i)); i++)
+        if (!command->hidden)
+            fprintf(out, "  %-12s%s\n", command->name, command->summary);
+    fputs("\n`spry help COMMAND` shows examples and every option. Exit status:\n", out);
+    for (int i = 0; i < EXIT_COUNT; i++)
+        fprintf(out, "  %d  %s\n", i, cli_exit_texts[i]);
+}
+
+void cli_help(FILE *out, const cli_command *command)
+{
+    if (!command) {
+        print_overview(out);
+        return;
+    }
+    fprintf(out, "spry %s: %s\n\nUsage: spry %s%s%s%s\n", command->name, command->summary,
+            command->name, *command->synopsis ? " " : "", command->synopsis,
+            command->groups[0].title ? " [OPTIONS]" : "");
+    if (command->examples[0].command)
+        fputs("\nExamples:\n", out);
+    for (const cli_example *e = command->examples; e->command; e++) {
+        fprintf(out, "  %s\n      ", e->command);
+        text_wrap(out, 6, 6, e->what);
+    }
+    fputc('\n', out);
+    text_wrap(out, 0, 0, command->description);
+    print_groups(out, command);
+}
+
+static const cli_group no_groups[] = {{0}};
+
+static int run_help(spry_context *ctx, const cli_arguments *arguments)
+{
+    (void)ctx;
+    const cli_command *command = NULL;
+    if (arguments->count > 0 && !(command = cli_command_find(arguments->operands[0])))
+        return EXIT_INPUT;
+    cli_help(stdout, command);
+    return EXIT_DONE;
+}
+
+static void command_names(char words[CLI_WORDS])
+{
+    const cli_command *command;
+    for (int i = 0; (command = cli_command_at(i)); i++)
+        if (!command->hidden)
+            cli_add_word(words, command->name);
+}
+
+const cli_command command_help = {
+    .name = "help",
+    .summary = "show examples and every option of a command",
+    .synopsis = "[COMMAND]",
+    .description = "Without a command: the overview. The same as `spry COMMAND --help`.",
+    .groups = no_groups,
+    .examples = (const cli_example[]){{"spry help solve", "Everything about solving."},
+                                      {"spry help gen", "The generators' options."},
+                                      {0}},
+    .most = 1,
+    .choices = command_names,
+    .run = run_help,
+};
+
+static int run_version(spry_context *ctx, const cli_arguments *arguments)
+{
+    (void)ctx;
+    (void)arguments;
+    printf("spry %s\n", spry_version());
+    return EXIT_DONE;
+}
+
+const cli_command command_version = {
+    .name = "version",
+    .summary = "print the version",
+    .synopsis = "",
+    .description = "The same as `spry --version`.",
+    .groups = no_groups,
+    .examples = (const cli_example[]){{"spry version", "Prints the name and the version."}, {0}},
+    .run = run_version,
+};

@@ -1,0 +1,212 @@
+/* spry info: what a matrix looks like, and what to try with it. */
+#include "output.h"
+
+#include <string.h>
+
+#define INFO_OPTIONS(item) CLI_JSON(item, "print the statistics")
+
+typedef struct info_options {
+    INFO_OPTIONS(SPRY_OPTION_FIELD)
+} info_options;
+
+#define OPTION_OWNER info_options
+static const spry_option rows[] = {INFO_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+static spry_option_list own_options(void)
+{
+    return CLI_LIST(rows);
+}
+
+typedef struct info_data {
+    const char *file;
+    spry_type type;
+    spry_stats s;
+    char advice[512];
+} info_data;
+
+/* The first of these that applies decides what to say. */
+static void advise(info_data *d)
+{
+    const spry_stats *s = &d->s;
+    const char *symmetric = spry_type_is_complex(d->type) ? "hermitian" : "symmetric";
+    char *out = d->advice;
+    size_t size = sizeof d->advice;
+    if (s->rows != s->cols)
+        snprintf(out, size, "not square: this version solves square systems only");
+    else if (s->nonfinite)
+        snprintf(out, size, "NaN or infinite entries: no method can use them");
+    else if (s->empty_rows || s->empty_cols)
+        snprintf(out, size, "singular, as rows or columns are empty: remove them first");
+    else if (!s->hermitian)
+        snprintf(out, size,
+                 "not %s: cg, the method of this version, is not made for it and may not converge",
+                 symmetric);
+    else if (s->positive_diagonal < s->rows)
+        snprintf(out, size,
+                 "%s, but not positive definite, as its diagonal is not positive: cg, the method "
+                 "of this version, may break down",
+                 symmetric);
+    else
+        snprintf(out, size, "%s with positive diagonal%s: try spry solve %s --method cg", symmetric,
+                 s->dominant_rows == s->rows ? " and diagonally dominant, so positive semidefinite"
+                                             : "",
+                 d->file);
+}
+
+static void print_histogram(const spry_stats *s, FILE *out)
+{
+    enum { BAR = 40 };
+    static const char bar[] = "########################################";
+    int64_t most = 1;
+    for (int i = 0; i < SPRY_STATS_BINS; i++)
+        most = s->row_histogram[i] > most ? s->row_histogram[i] : most;
+    for (int i = 0; i < SPRY_STATS_BINS; i++) {
+        if (!s->row_histogram[i])
+            continue;
+        int64_t low = i ? (int64_t)1 << (i - 1) : 0, high = i ? 2 * low - 1 : 0;
+        char range[64];
+        snprintf(range, sizeof range, low == high ? "%s" : "%s-%s", text_count(low),
+                 text_count(high));
+        int length = (int)(BAR * (double)s->row_histogram[i] / (double)most);
+        fprintf(out, "  %15s %.*s %s\n", range, length ? length : 1, bar,
+                text_count(s->row_histogram[i]));
+    }
+}
+
+static void print_symmetry(const info_data *d, FILE *out)
+{
+    const spry_stats *s = &d->s;
+    const char *word = s->symmetric && s->hermitian ? "symmetric"
+                       : s->symmetric               ? "symmetric, not hermitian"
+                       : s->hermitian               ? "hermitian"
+                       : s->skew                    ? "skew-symmetric"
+                                                    : "not symmetric";
+    fprintf(out, "symmetry   %s", word);
+    if (s->rows == s->cols && !s->symmetric)
+        fprintf(out,
+                "; %.1f%% of the entries off the diagonal have a mirror image, %.1f%% an equal "
+                "one",
+                100 * s->pattern_symmetry, 100 * s->value_symmetry);
+    fputc('\n', out);
+}
+
+static void print_diagonal(const spry_stats *s, FILE *out)
+{
+    int64_t n = s->rows < s->cols ? s->rows : s->cols;
+    fprintf(out, "diagonal   ");
+    if (!s->missing_diagonal && !s->zero_diagonal)
+        fputs("whole", out);
+    else
+        fprintf(out, "%s missing, %s zero", text_count(s->missing_diagonal),
+                text_count(s->zero_diagonal));
+    fprintf(out, ", positive in %s of %s rows\n", text_count(s->positive_diagonal), text_count(n));
+    fprintf(out, "dominance  %s rows, %s strictly\n", text_count(s->dominant_rows),
+            text_count(s->strictly_dominant_rows));
+}
+
+static void print_info(const info_data *d, FILE *out)
+{
+    const spry_stats *s = &d->s;
+    fprintf(out, "%s: %s x %s, %s entries, %s\n", d->file, text_count(s->rows), text_count(s->cols),
+            text_count(s->nnz), text_type(d->type));
+    fprintf(out, "rows       %s to %s entries, %.4g on average, standard deviation %.3g\n",
+            text_count(s->row_min), text_count(s->row_max), s->row_mean, s->row_deviation);
+    print_histogram(s, out);
+    fprintf(out, "empty      %s rows, %s columns\n", text_count(s->empty_rows),
+            text_count(s->empty_cols));
+    fprintf(out, "bandwidth  %s below the diagonal, %s above; %s diagonals, profile %s\n",
+            text_count(s->lower_bandwidth), text_count(s->upper_bandwidth),
+            text_count(s->diagonals), text_count(s->profile));
+    print_symmetry(d, out);
+    print_diagonal(s, out);
+    if (s->block_size > 1)
+        fprintf(out, "blocks     %d x %d, %.0f%% full\n", s->block_size, s->block_size,
+                100 * s->block_fill);
+    else
+        fputs("blocks     none\n", out);
+    fprintf(out, "values     %.4g to %.4g in magnitude; %s zeros stored, %s not finite\n",
+            s->value_min, s->value_max, text_count(s->explicit_zeros), text_count(s->nonfinite));
+    if (s->duplicates)
+        fprintf(out, "twice      %s entries at a place that is taken\n", text_count(s->duplicates));
+    fprintf(out, "norms      %.6g (1), %.6g (infinity), %.6g (Frobenius)\n", s->norm_one,
+            s->norm_inf, s->norm_frobenius);
+    fputs("advice     ", out);
+    text_wrap(out, 11, 11, d->advice);
+}
+
+/* Names are those of spry_stats. */
+static void write_json(FILE *out, const void *data)
+{
+    const info_data *d = data;
+    const spry_stats *s = &d->s;
+    json j = {.out = out};
+    json_open(&j, NULL, '{');
+    json_text(&j, "file", d->file);
+    json_text(&j, "type", spry_type_name(d->type));
+#define INT_FIELD(name) json_int(&j, #name, s->name);
+#define REAL_FIELD(name) json_real(&j, #name, s->name);
+#define BOOL_FIELD(name) json_bool(&j, #name, s->name);
+    INT_FIELD(rows)
+    INT_FIELD(cols)
+    INT_FIELD(nnz)
+    INT_FIELD(stored) INT_FIELD(row_min) INT_FIELD(row_max) REAL_FIELD(row_mean)
+        REAL_FIELD(row_deviation) json_open(&j, "row_histogram", '[');
+    for (int i = 0; i < SPRY_STATS_BINS; i++)
+        json_int(&j, NULL, s->row_histogram[i]);
+    json_close(&j, ']');
+    INT_FIELD(empty_rows)
+    INT_FIELD(empty_cols)
+    INT_FIELD(lower_bandwidth)
+    INT_FIELD(upper_bandwidth) INT_FIELD(profile) INT_FIELD(diagonals) INT_FIELD(missing_diagonal)
+        INT_FIELD(zero_diagonal) INT_FIELD(explicit_zeros) INT_FIELD(duplicates)
+            INT_FIELD(nonfinite) REAL_FIELD(pattern_symmetry) REAL_FIELD(value_symmetry)
+                REAL_FIELD(hermitian_symmetry) BOOL_FIELD(symmetric) BOOL_FIELD(hermitian)
+                    BOOL_FIELD(skew) INT_FIELD(dominant_rows) INT_FIELD(strictly_dominant_rows)
+                        INT_FIELD(positive_diagonal) INT_FIELD(block_size) REAL_FIELD(block_fill)
+                            REAL_FIELD(value_min) REAL_FIELD(value_max) REAL_FIELD(norm_one)
+                                REAL_FIELD(norm_inf) REAL_FIELD(norm_frobenius)
+                                    json_text(&j, "advice", d->advice);
+    json_close(&j, '}');
+}
+
+static int run(spry_context *ctx, const cli_arguments *a)
+{
+    const info_options *o = a->fields[0];
+    info_data data = {.file = a->operands[0]};
+    spry_matrix *A = NULL;
+    spry_status status =
+        spry_matrix_read_with(ctx, file_input(data.file), cli_text(a, spry_read_options), &A);
+    if (status == SPRY_OK) {
+        data.type = spry_matrix_type(A);
+        status = spry_matrix_stats(A, &data.s);
+    }
+    spry_matrix_free(A);
+    if (status != SPRY_OK)
+        return cli_failed(ctx, status);
+    advise(&data);
+    if (!o->json || !file_is_stdout(o->json))
+        print_info(&data, stdout);
+    return o->json ? file_write_text(o->json, write_json, &data) : EXIT_DONE;
+}
+
+const cli_command command_info = {
+    .name = "info",
+    .summary = "show what a matrix looks like and what to try with it",
+    .synopsis = "A",
+    .description = "Sizes, row lengths as a histogram, bandwidths, symmetry, diagonal, blocks, "
+                   "values and norms, and a word on how to solve with it. To look at a file that "
+                   "has faults, let it in: --duplicates sum, --nonfinite keep.",
+    .groups = (const cli_group[]){{"Options", own_options, NULL},
+                                  {"Reading", spry_read_options, NULL},
+                                  {"Machine", spry_context_options, NULL},
+                                  {0}},
+    .examples = (const cli_example[]){{"spry info A.mtx", "Everything about A."},
+                                      {"spry info A.mtx --json", "The same for a program."},
+                                      {"spry info A.mtx --nonfinite keep",
+                                       "Counts NaN and infinite entries instead of refusing."},
+                                      {0}},
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

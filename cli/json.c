@@ -1,0 +1,105 @@
+/* JSON. The program never leaves the C locale, so numbers have their point everywhere. */
+#include "output.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Length of the UTF-8 character at p, 0 when the bytes are not one. */
+static int utf8_length(const unsigned char *p)
+{
+    int length = p[0] < 0x80                   ? 1
+                 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2
+                 : (p[0] & 0xF0) == 0xE0       ? 3
+                 : p[0] >= 0xF0 && p[0] < 0xF5 ? 4
+                                               : 0;
+    for (int i = 1; i < length; i++)
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+    bool overlong = (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xF0 && p[1] < 0x90);
+    bool outside = (p[0] == 0xED && p[1] > 0x9F) || (p[0] == 0xF4 && p[1] > 0x8F);
+    return length > 2 && (overlong || outside) ? 0 : length;
+}
+
+static void quote(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        int length = utf8_length(p);
+        if (*p == '"' || *p == '\\')
+            fprintf(out, "\\%c", *p);
+        else if (*p < 0x20 || *p == 0x7F)
+            fprintf(out, "\\u%04x", *p);
+        else if (length == 0)
+            fputs("\\ufffd", out); /* names of files need not be UTF-8 */
+        else
+            fwrite(p, 1, (size_t)length, out);
+        p += length ? length : 1;
+    }
+    fputc('"', out);
+}
+
+/* What stands before a value: a comma, the line's indent, the key. */
+static void begin(json *j, const char *key)
+{
+    if (j->depth > 0) {
+        if (j->filled[j->depth])
+            fputc(',', j->out);
+        j->filled[j->depth] = true;
+        fprintf(j->out, "\n%*s", 2 * j->depth, "");
+    }
+    if (key) {
+        quote(j->out, key);
+        fputs(": ", j->out);
+    }
+}
+
+void json_open(json *j, const char *key, char bracket)
+{
+    begin(j, key);
+    fputc(bracket, j->out);
+    j->filled[++j->depth] = false;
+}
+
+void json_close(json *j, char bracket)
+{
+    bool filled = j->filled[j->depth--];
+    if (filled)
+        fprintf(j->out, "\n%*s", 2 * j->depth, "");
+    fputc(bracket, j->out);
+    if (j->depth == 0)
+        fputc('\n', j->out);
+}
+
+void json_text(json *j, const char *key, const char *text)
+{
+    begin(j, key);
+    if (text)
+        quote(j->out, text);
+    else
+        fputs("null", j->out);
+}
+
+/* The fewest digits that read back as the same number. */
+void json_real(json *j, const char *key, double value)
+{
+    char text[40] = "null";
+    for (int digits = 6; isfinite(value) && digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    begin(j, key);
+    fputs(text, j->out);
+}
+
+void json_int(json *j, const char *key, int64_t value)
+{
+    begin(j, key);
+    fprintf(j->out, "%lld", (long long)value);
+}
+
+void json_bool(json *j, const char *key, bool value)
+{
+    begin(j, key);
+    fputs(value ? "true" : "false", j->out);
+}

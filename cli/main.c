@@ -1,0 +1,136 @@
+/* Where the program begins: finds the command, parses, runs, and sees that all output got out. */
+#include "cli.h"
+#include "output.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const char *const cli_exit_texts[EXIT_COUNT] = {
+    "success; a solve converged", "a solve did not converge, the best x is still written",
+    "bad usage or input", "out of memory or disk space"};
+
+static const cli_command *const commands[] = {
+    &command_solve,   &command_info, &command_gen,     &command_convert,    &command_bench,
+    &command_devices, &command_help, &command_version, &command_completion, &command_manual};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+const cli_command *cli_command_at(int index)
+{
+    return index < COMMANDS ? commands[index] : NULL;
+}
+
+const cli_command *cli_command_find(const char *name)
+{
+    char names[CLI_WORDS] = "", nearest[CLI_NAME];
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+        if (!commands[i]->hidden)
+            cli_add_word(names, commands[i]->name);
+    }
+    if (spry_nearest(name, names, nearest, sizeof nearest))
+        cli_fail(EXIT_INPUT, "unknown command %s; did you mean %s?", name, nearest);
+    else
+        cli_fail(EXIT_INPUT, "unknown command %s; there are: %s", name, names);
+    return NULL;
+}
+
+int cli_fail(int exit_status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("spry: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return exit_status;
+}
+
+int cli_failed(spry_context *ctx, spry_status status)
+{
+    const char *message = spry_message(ctx);
+    cli_fail(EXIT_INPUT, "%s", *message ? message : spry_status_text(status));
+    return status == SPRY_NO_MEMORY     ? EXIT_RESOURCES
+           : status == SPRY_INTERRUPTED ? EXIT_UNCONVERGED
+                                        : EXIT_INPUT;
+}
+
+void *cli_alloc(size_t bytes)
+{
+    void *memory = calloc(1, bytes);
+    if (!memory)
+        exit(cli_fail(EXIT_RESOURCES, "no memory for %zu bytes", bytes));
+    return memory;
+}
+
+double cli_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void cli_log(void *data, spry_log_level level, const char *text)
+{
+    static const char *const names[] = {"warning: ", "", "debug: "};
+    (void)data;
+    fprintf(stderr, "spry: %s%s\n", names[level], text);
+}
+
+/* Runs a command with a context of the options given; SPRY_FAIL_ALLOC=n lets tests see the nth
+ * allocation fail. */
+static int run(const cli_arguments *arguments)
+{
+    spry_context *ctx = NULL;
+    spry_status status = spry_context_new(cli_text(arguments, spry_context_options), &ctx);
+    int exit_status;
+    if (status != SPRY_OK) {
+        exit_status = cli_failed(ctx, status);
+    } else {
+        const char *fail = getenv("SPRY_FAIL_ALLOC");
+        spry_context_set_log(ctx, cli_log, NULL);
+        if (fail)
+            spry_fail_allocation(ctx, strtoll(fail, NULL, 10), false);
+        exit_status = arguments->command->run(ctx, arguments);
+    }
+    spry_context_free(ctx);
+    return exit_status;
+}
+
+/* Options are checked with a context of their own, since those of the command's context are among
+ * them. */
+static int parse_and_run(const cli_command *command, int argc, char **argv)
+{
+    spry_context *ctx = NULL;
+    cli_arguments arguments = {0};
+    int exit_status = EXIT_RESOURCES;
+    spry_status status = spry_context_new(NULL, &ctx);
+    if (status != SPRY_OK)
+        cli_failed(ctx, status);
+    else
+        exit_status = cli_parse(ctx, command, argc, argv, &arguments);
+    if (exit_status == EXIT_DONE && arguments.help)
+        cli_help(stdout, command);
+    else if (exit_status == EXIT_DONE)
+        exit_status = run(&arguments);
+    cli_arguments_free(&arguments);
+    spry_context_free(ctx);
+    return exit_status;
+}
+
+int main(int argc, char **argv)
+{
+    signals_ignore_pipe();
+    const char *name = argc > 1 ? argv[1] : "help";
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+        name = "version";
+    const cli_command *command = cli_command_find(name);
+    if (!command)
+        return EXIT_INPUT;
+    int used = argc > 1 ? 2 : argc;
+    return file_finish_stdout(parse_and_run(command, argc - used, argv + used));
+}

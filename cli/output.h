@@ -1,0 +1,62 @@
+/* Everything that goes out: files, numbers for people, tables, JSON, the progress line. */
+#ifndef SPRY_CLI_OUTPUT_H
+#define SPRY_CLI_OUTPUT_H
+
+#include "cli.h"
+
+/* files.c. "-" is the standard input or output. */
+const char *file_input(const char *path);
+bool file_is_stdout(const char *path); /* NULL, too */
+/* Whether a matrix or vector can be written there, asked before much work is done for it. */
+int file_check_output(const char *path);
+spry_status file_write_matrix(const spry_matrix *A, const char *path);
+spry_status file_write_vector(const spry_vector *v, const char *path);
+/* Flushes; what could not be written (a full disk) changes the exit status. */
+int file_finish_stdout(int exit_status);
+
+/* Has a text written to the standard output ("-") or aside to a file that is renamed when whole. */
+int file_write_text(const char *path, void (*write)(FILE *out, const void *data), const void *data);
+
+/* text.c. Numbers for people; a text lives until the eighth call after its own. */
+const char *text_count(int64_t n);        /* 1,234,567 */
+const char *text_bytes(double bytes);     /* 12.3 MB */
+const char *text_seconds(double seconds); /* 0.123 s */
+const char *text_type(spry_type type);    /* real double */
+/* Prints text from a column on, broken at spaces before column 100 and indented there. */
+void text_wrap(FILE *out, int column, int indent, const char *text);
+
+/* table.c. Columns as wide as their widest cell. */
+typedef struct table table;
+table *table_new(const char *heads); /* "name|>seconds": '>' sets a column to the right */
+void table_cell(table *t, const char *format, ...) SPRY_PRINTF(2, 3);
+void table_print(table *t, FILE *out); /* frees it */
+
+/* json.c. Commas and indents come by themselves; keys are NULL inside lists. */
+typedef struct json {
+    FILE *out;
+    int depth;
+    bool filled[8]; /* something precedes in the object or list of this depth */
+} json;
+void json_open(json *j, const char *key, char bracket);     /* '{' or '[' */
+void json_close(json *j, char bracket);                     /* '}' or ']' */
+void json_text(json *j, const char *key, const char *text); /* NULL gives null */
+void json_real(json *j, const char *key, double value);     /* null when not finite */
+void json_int(json *j, const char *key, int64_t value);
+void json_bool(json *j, const char *key, bool value);
+
+/* progress.c. One line on a terminal, rewritten in place. */
+typedef struct progress {
+    bool shown, drawn;
+    double start, last; /* seconds */
+    double target;      /* log10 of the residual asked for */
+    struct {
+        int64_t iteration;
+        double log;
+    } old, recent; /* where the rate is measured from */
+} progress;
+void progress_start(progress *p, bool quiet, double tol);
+void progress_note(progress *p, const char *text);
+void progress_step(progress *p, int64_t iteration, double residual);
+void progress_clear(progress *p);
+
+#endif

@@ -1,0 +1,34 @@
+/* What solving hands to its report. */
+#ifndef SPRY_CLI_SOLVE_H
+#define SPRY_CLI_SOLVE_H
+
+#include "output.h"
+
+#define SOLVE_OPTIONS(item)                                                                   \
+    item(PATH, output, NULL, 0, 0, NULL, "file for x")                                        \
+    item(PATH, guess, NULL, 0, 0, NULL, "file with a first guess of x; zeros otherwise")      \
+    item(PATH, checkpoint, NULL, 0, 0, NULL, "file that gets x now and then, and at the end") \
+    item(REAL, checkpoint_every, "60", 0.01, 1e9, NULL, "seconds between two checkpoints")    \
+    CLI_JSON(item, "print the result record")                                                 \
+    item(BOOL, quiet, "no", 0, 0, NULL, "print nothing but errors and what --json asks for")
+
+typedef struct solve_options {
+    SOLVE_OPTIONS(SPRY_OPTION_FIELD)
+} solve_options;
+
+typedef struct solve_job {
+    spry_context *ctx;
+    const cli_arguments *arguments;
+    const solve_options *options;
+    spry_matrix *A;
+    spry_vector *b, *x;
+    progress line;
+    double last_checkpoint; /* when, in seconds */
+    int64_t cache_bytes;    /* that hold all of A; 0: A is larger, or the cache is unknown */
+    spry_result result;
+} solve_job;
+
+void solve_report(const solve_job *job, FILE *out);
+void solve_json(FILE *out, const void *result); /* for file_write_text */
+
+#endif
