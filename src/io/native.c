@@ -1,0 +1,266 @@
+/*
+ * The native file (.spry): a header of 128 bytes, then the arrays as they lie in memory, each at a
+ * multiple of 64 bytes. Reading maps the file and looks at the indices once; nothing is parsed or
+ * copied. docs/native-format.md describes the layout.
+ */
+#include "io/io.h"
+
+enum { VERSION = 1, MARK = 0x01020304, KIND_MATRIX = 1, KIND_DENSE = 2, FORMAT_CSR = 1 };
+enum { OFFSETS, COLUMNS, VALUES, SECTIONS };
+
+static const char magic[8] = {'\x89', 'S', 'P', 'R', 'Y', '\r', '\n', '\x1a'};
+
+/* The file's first bytes, in the byte order of the machine that wrote it. */
+typedef struct native_header {
+    char magic[8];
+    uint32_t version, mark; /* the mark tells the byte order */
+    uint32_t kind, type, symmetry, format;
+    uint64_t rows, cols, nnz;
+    uint64_t section[SECTIONS]; /* where each array begins; 0: there is none */
+    uint64_t size;              /* of the whole file */
+    uint64_t reserved[4];
+    uint64_t checksum; /* of all bytes before it */
+} native_header;
+
+_Static_assert(sizeof(native_header) == 128, "the header has no padding");
+
+/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
+static uint64_t checksum(const native_header *h)
+{
+    const unsigned char *p = (const unsigned char *)h;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < offsetof(native_header, checksum); i++)
+        hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static spry_status fault(spry_context *ctx, const io_bytes *bytes, const char *what)
+{
+    return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: %s", bytes->path, what);
+}
+
+static bool matches(const io_bytes *bytes)
+{
+    return bytes->size >= sizeof magic && memcmp(bytes->data, magic, sizeof magic) == 0;
+}
+
+static spry_status check_header(spry_context *ctx, const io_bytes *bytes, const native_header *h)
+{
+    if (h->mark == __builtin_bswap32(MARK))
+        return fault(ctx, bytes, "was written on a machine of the other byte order");
+    if (h->mark != MARK || h->checksum != checksum(h))
+        return fault(ctx, bytes, "the header is damaged: its checksum does not match");
+    if (h->version != VERSION)
+        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: version %" PRIu32 " is not known, %d is",
+                         bytes->path, h->version, VERSION);
+    if (h->size != bytes->size)
+        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: has %zu bytes, but the header promises %" PRIu64,
+                         bytes->path, bytes->size, h->size);
+    if (h->type > SPRY_Z || h->symmetry > SPRY_HERMITIAN || h->rows > INT32_MAX ||
+        h->cols > INT32_MAX || h->nnz > INT64_MAX)
+        return fault(ctx, bytes, "the header has a type, symmetry or size that cannot be");
+    const bool matrix = h->kind == KIND_MATRIX && h->format == FORMAT_CSR;
+    const bool dense = h->kind == KIND_DENSE && h->format == 0 && h->symmetry == SPRY_GENERAL &&
+                       h->nnz == h->rows * h->cols;
+    if (!matrix && !dense)
+        return fault(ctx, bytes, "holds neither a matrix in CSR nor a dense array");
+    return SPRY_OK;
+}
+
+/* A section of count elements, which must lie in the file behind the header. */
+static spry_status find_section(spry_context *ctx, const io_bytes *bytes, const native_header *h,
+                                int which, uint64_t count, size_t size, const char **begin)
+{
+    const uint64_t at = h->section[which];
+    uint64_t length;
+    if (__builtin_mul_overflow(count, size, &length) || at % ALIGNMENT != 0 || at < sizeof *h ||
+        at > bytes->size || length > bytes->size - at)
+        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+                         "%s: section %d of %" PRIu64 " elements at byte %" PRIu64
+                         " does not lie in the file, or not at a multiple of %d",
+                         bytes->path, which + 1, count, at, (int)ALIGNMENT);
+    *begin = bytes->data + at;
+    return SPRY_OK;
+}
+
+/* A dense array, or a matrix whose bytes are not a mapping: copied. */
+static spry_status copy_section(spry_context *ctx, const char *begin, int64_t count, size_t size,
+                                void *pointer_to_pointer)
+{
+    const spry_status status = base_alloc(ctx, count, size, pointer_to_pointer);
+    void *memory;
+    memcpy(&memory, pointer_to_pointer, sizeof memory);
+    if (status == SPRY_OK && count > 0)
+        memcpy(memory, begin, (size_t)count * size);
+    return status;
+}
+
+static spry_status read_dense(spry_context *ctx, const io_bytes *bytes, const native_header *h,
+                              io_dense *dense)
+{
+    spry_status status = SPRY_OK;
+    const char *values = NULL;
+    const size_t size = spry_type_size((spry_type)h->type);
+    SPRY_GO(ctx, find_section(ctx, bytes, h, VALUES, h->nnz, size, &values));
+    dense->type = (spry_type)h->type;
+    dense->rows = (int64_t)h->rows;
+    dense->cols = (int64_t)h->cols;
+    SPRY_GO(ctx, copy_section(ctx, values, (int64_t)h->nnz, size, &dense->values));
+done:
+    return status;
+}
+
+static spry_status copy_arrays(spry_context *ctx, const char *const section[SECTIONS],
+                               spry_arrays *a)
+{
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, copy_section(ctx, section[OFFSETS], a->rows + 1, sizeof *a->offsets, &a->offsets));
+    SPRY_GO(ctx, copy_section(ctx, section[COLUMNS], a->nnz, sizeof *a->col_index, &a->col_index));
+    SPRY_GO(ctx, copy_section(ctx, section[VALUES], a->nnz, spry_type_size(a->type), &a->values));
+done:
+    return status;
+}
+
+/* The arrays of a mapped file are its pages, which the matrix then keeps; others are copied. */
+static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, const native_header *h,
+                               spry_matrix **A)
+{
+    spry_status status = SPRY_OK;
+    const char *section[SECTIONS] = {NULL};
+    spry_arrays a = {.type = (spry_type)h->type,
+                     .format = SPRY_CSR,
+                     .symmetry = (spry_symmetry)h->symmetry,
+                     .rows = (int64_t)h->rows,
+                     .cols = (int64_t)h->cols,
+                     .nnz = (int64_t)h->nnz};
+    char *pages = bytes->data == bytes->mapping ? bytes->mapping : NULL;
+    const size_t sizes[SECTIONS] = {sizeof *a.offsets, sizeof *a.col_index, spry_type_size(a.type)};
+    for (int i = 0; i < SECTIONS; i++)
+        SPRY_GO(ctx, find_section(ctx, bytes, h, i, i == OFFSETS ? h->rows + 1 : h->nnz, sizes[i],
+                                  &section[i]));
+    if (pages) {
+        a.offsets = (void *)(pages + h->section[OFFSETS]);
+        a.col_index = (void *)(pages + h->section[COLUMNS]);
+        a.values = pages + h->section[VALUES];
+    } else {
+        SPRY_GO(ctx, copy_arrays(ctx, section, &a));
+    }
+    SPRY_GO(ctx, SPRY_CAUSE(ctx, matrix_check_arrays(ctx, &a), "%s", bytes->path));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof **A, A));
+    **A = (spry_matrix){.ctx = ctx, .a = a, .owned = !pages};
+    if (pages) {
+        (*A)->mapping = bytes->mapping;
+        (*A)->mapping_bytes = bytes->mapping_bytes;
+        bytes->mapping = NULL;
+    }
+done:
+    if (status != SPRY_OK && !pages)
+        matrix_free_arrays(ctx, &a);
+    return status;
+}
+
+static spry_status read_file(spry_context *ctx, io_bytes *bytes, const read_options *options,
+                             io_content *content)
+{
+    (void)options;
+    spry_status status = SPRY_OK;
+    native_header h;
+    if (!matches(bytes))
+        return fault(ctx, bytes, "does not begin as a native file (.spry) does");
+    if (bytes->size < sizeof h)
+        return fault(ctx, bytes, "ends within its header");
+    memcpy(&h, bytes->data, sizeof h);
+    SPRY_GO(ctx, check_header(ctx, bytes, &h));
+    if (h.kind == KIND_DENSE)
+        return read_dense(ctx, bytes, &h, &content->dense);
+    return read_matrix(ctx, bytes, &h, &content->matrix);
+done:
+    return status;
+}
+
+/* One array to be written. */
+typedef struct piece {
+    const void *data;
+    uint64_t count;
+    size_t size;
+} piece;
+
+static uint64_t aligned(uint64_t position)
+{
+    return (position + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static spry_status write_file(spry_context *ctx, const char *path, native_header *h,
+                              const piece pieces[SECTIONS])
+{
+    static const char zeros[ALIGNMENT];
+    io_writer *w = NULL;
+    memcpy(h->magic, magic, sizeof magic);
+    h->version = VERSION;
+    h->mark = MARK;
+    h->size = sizeof *h;
+    for (int i = 0; i < SECTIONS; i++) {
+        if (!pieces[i].size)
+            continue;
+        h->section[i] = aligned(h->size);
+        h->size = h->section[i] + pieces[i].count * pieces[i].size;
+    }
+    h->checksum = checksum(h);
+    const spry_status status = io_create(ctx, path, &w);
+    if (status != SPRY_OK)
+        return status;
+    io_write(w, h, sizeof *h);
+    uint64_t position = sizeof *h;
+    for (int i = 0; i < SECTIONS; i++) {
+        if (!pieces[i].size)
+            continue;
+        io_write(w, zeros, (size_t)(h->section[i] - position));
+        io_write(w, pieces[i].data, (size_t)(pieces[i].count * pieces[i].size));
+        position = h->section[i] + pieces[i].count * pieces[i].size;
+    }
+    return io_commit(ctx, w);
+}
+
+static spry_status write_matrix(const spry_matrix *A, const char *path)
+{
+    spry_context *ctx = A->ctx;
+    spry_status status = SPRY_OK;
+    spry_matrix *rows = NULL;
+    if (A->a.format != SPRY_CSR)
+        SPRY_GO(ctx, spry_matrix_convert(A, SPRY_CSR, &rows));
+    const spry_arrays *a = rows ? &rows->a : &A->a;
+    native_header h = {.kind = KIND_MATRIX,
+                       .type = (uint32_t)a->type,
+                       .symmetry = (uint32_t)a->symmetry,
+                       .format = FORMAT_CSR,
+                       .rows = (uint64_t)a->rows,
+                       .cols = (uint64_t)a->cols,
+                       .nnz = (uint64_t)a->nnz};
+    SPRY_GO(ctx, write_file(ctx, path, &h,
+                            (piece[]){{a->offsets, h.rows + 1, sizeof *a->offsets},
+                                      {a->col_index, h.nnz, sizeof *a->col_index},
+                                      {a->values, h.nnz, spry_type_size(a->type)}}));
+done:
+    spry_matrix_free(rows);
+    return status;
+}
+
+static spry_status write_vector(const spry_vector *v, const char *path)
+{
+    native_header h = {.kind = KIND_DENSE,
+                       .type = (uint32_t)v->type,
+                       .rows = (uint64_t)v->n,
+                       .cols = 1,
+                       .nnz = (uint64_t)v->n};
+    return write_file(v->ctx, path, &h,
+                      (piece[SECTIONS]){[VALUES] = {v->data, h.nnz, spry_type_size(v->type)}});
+}
+
+const io_format io_native = {
+    .endings = ".spry",
+    .summary = "native binary, mapped into memory",
+    .matches = matches,
+    .read = read_file,
+    .write_matrix = write_matrix,
+    .write_vector = write_vector,
+};

@@ -1,0 +1,329 @@
+/*
+ * SciPy's sparse matrices: what scipy.sparse.save_npz writes and load_npz reads. A zip archive of
+ * .npy arrays: the format's name, the shape, the values, and the lists of indices the format has.
+ */
+#include "io/npy.h"
+#include "io/zip.h"
+
+enum { NAME = 300, PIECE = 4096 };
+
+/* A member of the archive as an array; name is for messages. */
+typedef struct member {
+    zip_bytes bytes;
+    npy_array array;
+    char name[NAME];
+} member;
+
+/* A matrix while it is read. */
+typedef struct reading {
+    spry_context *ctx;
+    const io_bytes *bytes;
+    zip_directory directory;
+    member data, first, second; /* values and lists of indices */
+    spry_arrays a;
+} reading;
+
+/* One of SciPy's formats: its lists of indices, and how it becomes one of ours. */
+typedef struct kind {
+    const char *name;
+    spry_format becomes;
+    int dims; /* of the values */
+    const char *first, *second;
+    spry_status (*fill)(reading *z);
+} kind;
+
+static spry_status open_member(const reading *z, const char *name, int dims, member *m)
+{
+    spry_status status = SPRY_OK;
+    snprintf(m->name, sizeof m->name, "%.250s: %s", z->bytes->path, name);
+    SPRY_GO(z->ctx, io_zip_read(z->ctx, z->bytes, &z->directory, name, &m->bytes));
+    if (!m->bytes.data)
+        return SPRY_FAIL(z->ctx, SPRY_BAD_INPUT,
+                         "%s is missing: not what scipy.sparse.save_npz writes", m->name);
+    SPRY_GO(z->ctx, io_npy_parse(z->ctx, m->name, m->bytes.data, m->bytes.size, &m->array));
+    if (m->array.dims != dims)
+        return SPRY_FAIL(z->ctx, SPRY_BAD_INPUT, "%s has %d dimensions, expected %d", m->name,
+                         m->array.dims, dims);
+done:
+    return status;
+}
+
+static spry_status expect_count(const reading *z, const member *m, int64_t count)
+{
+    if (m->array.count == count)
+        return SPRY_OK;
+    return SPRY_FAIL(z->ctx, SPRY_BAD_INPUT, "%s has %" PRId64 " elements, expected %" PRId64,
+                     m->name, m->array.count, count);
+}
+
+/* Element k of a list of integers, which must lie in least..most. */
+static spry_status get_int(const reading *z, const member *m, int64_t k, int64_t least,
+                           int64_t most, int64_t *value)
+{
+    if (!io_npy_int(&m->array, k, value))
+        return SPRY_FAIL(z->ctx, SPRY_BAD_INPUT,
+                         "%s: element %" PRId64 " is not an integer of 63 bits", m->name, k);
+    if (*value < least || *value > most)
+        return SPRY_FAIL(z->ctx, SPRY_BAD_INPUT,
+                         "%s: element %" PRId64 " is %" PRId64 ", outside %" PRId64 "..%" PRId64,
+                         m->name, k, *value, least, most);
+    return SPRY_OK;
+}
+
+/* Copies a list of integers in 0..most to 32 or to 64 bits; tells the first that is none. */
+static spry_status copy_ints(const reading *z, const member *m, int64_t most, int32_t *narrow,
+                             int64_t *wide)
+{
+    const npy_array *a = &m->array;
+    int64_t bad = a->count, value = 0;
+#pragma omp parallel for schedule(static) num_threads(spry_context_threads(z->ctx)) \
+    reduction(min                                                                   \
+              : bad) private(value)
+    for (int64_t k = 0; k < a->count; k++) {
+        if (!io_npy_int(a, k, &value) || value < 0 || value > most)
+            bad = k < bad ? k : bad;
+        else if (narrow)
+            narrow[k] = (int32_t)value;
+        else
+            wide[k] = value;
+    }
+    return bad < a->count ? get_int(z, m, bad, 0, most, &value) : SPRY_OK;
+}
+
+/* csr, csc */
+static spry_status fill_compressed(reading *z)
+{
+    spry_status status = SPRY_OK;
+    spry_arrays *a = &z->a;
+    const bool by_rows = a->format == SPRY_CSR;
+    SPRY_GO(z->ctx, expect_count(z, &z->first, matrix_major(a) + 1));
+    SPRY_GO(z->ctx, expect_count(z, &z->second, a->nnz));
+    SPRY_GO(z->ctx, matrix_allocate(z->ctx, a));
+    SPRY_GO(z->ctx, copy_ints(z, &z->first, a->nnz, NULL, a->offsets));
+    SPRY_GO(z->ctx, copy_ints(z, &z->second, (by_rows ? a->cols : a->rows) - 1,
+                              by_rows ? a->col_index : a->row_index, NULL));
+    io_npy_copy(z->ctx, &z->data.array, a->type, a->values);
+    SPRY_GO(z->ctx, SPRY_CAUSE(z->ctx, matrix_check_arrays(z->ctx, a), "%s", z->bytes->path));
+done:
+    return status;
+}
+
+static spry_status fill_coo(reading *z)
+{
+    spry_status status = SPRY_OK;
+    spry_arrays *a = &z->a;
+    SPRY_GO(z->ctx, expect_count(z, &z->first, a->nnz));
+    SPRY_GO(z->ctx, expect_count(z, &z->second, a->nnz));
+    SPRY_GO(z->ctx, matrix_allocate(z->ctx, a));
+    SPRY_GO(z->ctx, copy_ints(z, &z->first, a->rows - 1, a->row_index, NULL));
+    SPRY_GO(z->ctx, copy_ints(z, &z->second, a->cols - 1, a->col_index, NULL));
+    io_npy_copy(z->ctx, &z->data.array, a->type, a->values);
+done:
+    return status;
+}
+
+/* Diagonal d holds data[d, j] in column j, at row j - offset[d]. Zeros are fill and not kept. */
+static spry_status fill_dia(reading *z)
+{
+    spry_status status = SPRY_OK;
+    spry_arrays *a = &z->a;
+    const npy_array *data = &z->data.array;
+    const int64_t diagonals = data->shape[0], length = data->shape[1];
+    SPRY_GO(z->ctx, expect_count(z, &z->first, diagonals));
+    SPRY_GO(z->ctx, matrix_allocate(z->ctx, a)); /* for all of data, which is enough */
+    a->nnz = 0;
+    for (int64_t d = 0; d < diagonals; d++) {
+        int64_t offset, j;
+        SPRY_GO(z->ctx, get_int(z, &z->first, d, -INT32_MAX, INT32_MAX, &offset));
+        for (j = offset > 0 ? offset : 0; j < length && j < a->cols && j - offset < a->rows; j++) {
+            const int64_t k = data->fortran ? j * diagonals + d : d * length + j;
+            const spry_scalar value = io_npy_number(data, k);
+            if (value.re == 0 && value.im == 0)
+                continue;
+            a->row_index[a->nnz] = (int32_t)(j - offset);
+            a->col_index[a->nnz] = (int32_t)j;
+            value_set(a->type, a->values, a->nnz++, value);
+        }
+    }
+done:
+    return status;
+}
+
+/* Writes out block k, which lies at block row i and block column j. */
+static void put_block(reading *z, int64_t k, int64_t i, int64_t j)
+{
+    spry_arrays *a = &z->a;
+    const npy_array *data = &z->data.array;
+    const int64_t high = data->shape[1], wide = data->shape[2];
+    for (int64_t r = 0; r < high; r++)
+        for (int64_t c = 0; c < wide; c++) {
+            const int64_t entry = (k * high + r) * wide + c;
+            const int64_t at = data->fortran ? (c * high + r) * data->shape[0] + k : entry;
+            a->row_index[entry] = (int32_t)(i * high + r);
+            a->col_index[entry] = (int32_t)(j * wide + c);
+            value_set(a->type, a->values, entry, io_npy_number(data, at));
+        }
+}
+
+/* Blocks become coordinates: the memory needed then follows from the members, not from the shape.
+ */
+static spry_status fill_bsr(reading *z)
+{
+    spry_status status = SPRY_OK;
+    spry_arrays *a = &z->a;
+    const int64_t blocks = z->data.array.shape[0];
+    const int64_t high = z->data.array.shape[1], wide = z->data.array.shape[2];
+    int64_t begin, end, j;
+    if (high < 1 || wide < 1 || a->rows % high != 0 || a->cols % wide != 0)
+        return SPRY_FAIL(z->ctx, SPRY_BAD_INPUT,
+                         "%s: blocks of %" PRId64 " x %" PRId64 " do not tile %" PRId64
+                         " x %" PRId64,
+                         z->data.name, high, wide, a->rows, a->cols);
+    SPRY_GO(z->ctx, expect_count(z, &z->first, a->rows / high + 1));
+    SPRY_GO(z->ctx, expect_count(z, &z->second, blocks));
+    SPRY_GO(z->ctx, matrix_allocate(z->ctx, a));
+    SPRY_GO(z->ctx, get_int(z, &z->first, 0, 0, 0, &begin));
+    for (int64_t i = 0; i < a->rows / high; i++, begin = end) {
+        SPRY_GO(z->ctx, get_int(z, &z->first, i + 1, begin, blocks, &end));
+        for (int64_t k = begin; k < end; k++) {
+            SPRY_GO(z->ctx, get_int(z, &z->second, k, 0, a->cols / wide - 1, &j));
+            put_block(z, k, i, j);
+        }
+    }
+    SPRY_GO(z->ctx, get_int(z, &z->first, a->rows / high, blocks, blocks, &end));
+done:
+    return status;
+}
+
+static const kind kinds[] = {
+    {"csr", SPRY_CSR, 1, "indptr.npy", "indices.npy", fill_compressed},
+    {"csc", SPRY_CSC, 1, "indptr.npy", "indices.npy", fill_compressed},
+    {"coo", SPRY_COO, 1, "row.npy", "col.npy", fill_coo},
+    {"bsr", SPRY_COO, 3, "indptr.npy", "indices.npy", fill_bsr},
+    {"dia", SPRY_COO, 2, "offsets.npy", NULL, fill_dia},
+};
+
+/* The format's name is kept as bytes (S) or as characters of four bytes (U). */
+static spry_status read_kind(const reading *z, const kind **found)
+{
+    spry_status status = SPRY_OK;
+    member m = {0};
+    char name[8] = "";
+    SPRY_GO(z->ctx, open_member(z, "format.npy", 0, &m));
+    const npy_array *a = &m.array;
+    for (int64_t i = 0, used = 0; i < a->size && (a->kind == 'S' || a->kind == 'U'); i++)
+        if (a->data[i] > ' ' && a->data[i] < 127 && used < (int64_t)sizeof name - 1)
+            name[used++] = a->data[i];
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].name, name) == 0)
+            *found = &kinds[i];
+    if (!*found)
+        SPRY_GO(z->ctx, SPRY_FAIL(z->ctx, SPRY_BAD_INPUT,
+                                  "%s is '%s', expected csr, csc, coo, bsr or dia", m.name, name));
+done:
+    io_zip_free(z->ctx, &m.bytes);
+    return status;
+}
+
+static spry_status read_shape(reading *z)
+{
+    spry_status status = SPRY_OK;
+    member m = {0};
+    SPRY_GO(z->ctx, open_member(z, "shape.npy", 1, &m));
+    SPRY_GO(z->ctx, expect_count(z, &m, 2));
+    SPRY_GO(z->ctx, get_int(z, &m, 0, 0, INT32_MAX, &z->a.rows));
+    SPRY_GO(z->ctx, get_int(z, &m, 1, 0, INT32_MAX, &z->a.cols));
+done:
+    io_zip_free(z->ctx, &m.bytes);
+    return status;
+}
+
+static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, const read_options *options,
+                               io_content *content)
+{
+    (void)options;
+    spry_status status = SPRY_OK;
+    const kind *k = NULL;
+    reading z = {.ctx = ctx, .bytes = bytes};
+    SPRY_GO(ctx, io_zip_open(ctx, bytes, &z.directory));
+    SPRY_GO(ctx, read_kind(&z, &k));
+    SPRY_GO(ctx, read_shape(&z));
+    SPRY_GO(ctx, open_member(&z, "data.npy", k->dims, &z.data));
+    SPRY_GO(ctx, open_member(&z, k->first, 1, &z.first));
+    if (k->second)
+        SPRY_GO(ctx, open_member(&z, k->second, 1, &z.second));
+    SPRY_GO(ctx, io_npy_type(ctx, &z.data.array, &z.a.type));
+    z.a.format = k->becomes;
+    z.a.nnz = z.data.array.count;
+    SPRY_GO(ctx, k->fill(&z));
+done:
+    io_zip_free(ctx, &z.data.bytes);
+    io_zip_free(ctx, &z.first.bytes);
+    io_zip_free(ctx, &z.second.bytes);
+    if (status == SPRY_OK)
+        return matrix_wrap(ctx, &z.a, &content->matrix);
+    matrix_free_arrays(ctx, &z.a);
+    return status;
+}
+
+static void begin_member(zip_writer *zip, const char *name, const char *descr, int dims,
+                         int64_t count)
+{
+    char header[NPY_HEADER];
+    io_zip_member(zip, name);
+    io_zip_write(zip, header, io_npy_header(header, descr, dims, &count));
+}
+
+/* Row offsets with 32 bits where that is enough: SciPy wants them no wider than the columns then.
+ */
+static void put_offsets(zip_writer *zip, const spry_arrays *a)
+{
+    const bool narrow = a->nnz <= INT32_MAX;
+    const char descr[] = {io_npy_order(), 'i', narrow ? '4' : '8', '\0'};
+    begin_member(zip, "indptr.npy", descr, 1, a->rows + 1);
+    if (!narrow) {
+        io_zip_write(zip, a->offsets, (size_t)(a->rows + 1) * sizeof *a->offsets);
+        return;
+    }
+    for (int64_t first = 0; first <= a->rows; first += PIECE) {
+        int32_t piece[PIECE];
+        int used = 0;
+        for (; used < PIECE && first + used <= a->rows; used++)
+            piece[used] = (int32_t)a->offsets[first + used];
+        io_zip_write(zip, piece, (size_t)used * sizeof *piece);
+    }
+}
+
+static spry_status write_matrix(const spry_matrix *A, const char *path)
+{
+    spry_context *ctx = A->ctx;
+    spry_status status = SPRY_OK;
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    zip_writer *zip = NULL;
+    const char i4[] = {io_npy_order(), 'i', '4', '\0'}, i8[] = {io_npy_order(), 'i', '8', '\0'};
+    SPRY_GO(ctx, matrix_as_csr(A, &csr, &owned));
+    const spry_arrays *a = &csr->a;
+    SPRY_GO(ctx, io_zip_create(ctx, path, &zip));
+    begin_member(zip, "indices.npy", i4, 1, a->nnz);
+    io_zip_write(zip, a->col_index, (size_t)a->nnz * sizeof *a->col_index);
+    put_offsets(zip, a);
+    begin_member(zip, "format.npy", "|S3", 0, 0);
+    io_zip_write(zip, "csr", 3);
+    begin_member(zip, "shape.npy", i8, 1, 2);
+    io_zip_write(zip, (int64_t[]){a->rows, a->cols}, 2 * sizeof(int64_t));
+    begin_member(zip, "data.npy", io_npy_descr(a->type), 1, a->nnz);
+    io_zip_write(zip, a->values, (size_t)a->nnz * spry_type_size(a->type));
+    SPRY_GO(ctx, io_zip_commit(ctx, zip));
+done:
+    spry_matrix_free(owned);
+    return status;
+}
+
+const io_format io_npz = {
+    .endings = ".npz",
+    .summary = "SciPy sparse matrix (scipy.sparse.save_npz)",
+    .matches = io_zip_matches,
+    .read = read_matrix,
+    .write_matrix = write_matrix,
+};
