@@ -164,7 +164,7 @@ static void exact_digits(const decimal *d, big *b, int64_t *exponent)
     int kept = 0;
     int64_t dropped = 0;
     bool more = false;
-    big_set(b, 0);
+    io_big_set(b, 0);
     for (const char *p = d->digits; p < d->end; p++) {
         if (*p == '.')
             continue;
@@ -172,12 +172,12 @@ static void exact_digits(const decimal *d, big *b, int64_t *exponent)
             dropped++;
             more = more || *p != '0';
         } else {
-            big_multiply_add(b, 10, (uint32_t)(*p - '0'));
+            io_big_multiply_add(b, 10, (uint32_t)(*p - '0'));
             kept++;
         }
     }
     /* Anything beyond only has to be told from nothing. */
-    big_multiply_add(b, 10, more);
+    io_big_multiply_add(b, 10, more);
     *exponent = d->exponent + dropped - 1;
 }
 
@@ -192,11 +192,11 @@ static uint64_t choose(const decimal *d, uint64_t bits)
     if (field > 0)
         mantissa |= (uint64_t)1 << MANTISSA_BITS;
     const int two = (field > 0 ? field : 1) - EXPONENT_BIAS - MANTISSA_BITS - 1;
-    big_set(&half, 2 * mantissa + 1);
-    big_multiply_power_of_five(ten < 0 ? &half : &number, (int)(ten < 0 ? -ten : ten));
+    io_big_set(&half, 2 * mantissa + 1);
+    io_big_multiply_power_of_five(ten < 0 ? &half : &number, (int)(ten < 0 ? -ten : ten));
     const int shift = (int)ten - two;
-    big_shift_left(shift > 0 ? &number : &half, shift > 0 ? shift : -shift);
-    const int order = big_compare(&number, &half);
+    io_big_shift_left(shift > 0 ? &number : &half, shift > 0 ? shift : -shift);
+    const int order = io_big_compare(&number, &half);
     return bits + (order > 0 || (order == 0 && (bits & 1) != 0));
 }
 

@@ -27,11 +27,11 @@ typedef struct big {
     int count;
 } big;
 
-void big_set(big *b, uint64_t value);
+void io_big_set(big *b, uint64_t value);
 /* b = b * factor + term */
-void big_multiply_add(big *b, uint32_t factor, uint32_t term);
-void big_multiply_power_of_five(big *b, int exponent);
-void big_shift_left(big *b, int bits);
-int big_compare(const big *a, const big *b);
+void io_big_multiply_add(big *b, uint32_t factor, uint32_t term);
+void io_big_multiply_power_of_five(big *b, int exponent);
+void io_big_shift_left(big *b, int bits);
+int io_big_compare(const big *a, const big *b);
 
 #endif

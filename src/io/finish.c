@@ -1,0 +1,138 @@
+/* What happens to every matrix after its format's reader: CSR, sorted, checked, of the type asked
+ * for, expanded. */
+#include "io/finish.h"
+
+#include <math.h>
+
+static spry_status fault_at(spry_context *ctx, const io_bytes *bytes, const io_format *format,
+                            int64_t row, int64_t col, int occurrence, const char *what)
+{
+    const size_t position =
+        format->position_of ? format->position_of(bytes, row, col, occurrence) : bytes->size;
+    if (position < bytes->size)
+        return io_fault(ctx, bytes, position, "entry (%" PRId64 ", %" PRId64 ") %s", row + 1,
+                        col + 1, what);
+    return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: entry (%" PRId64 ", %" PRId64 ") %s", bytes->path,
+                     row + 1, col + 1, what);
+}
+
+/* The first entry of sorted CSR that has the place of the one before it; nnz when there is none. */
+static int64_t first_duplicate(const spry_matrix *A)
+{
+    const spry_arrays *a = &A->a;
+    int64_t first = a->nnz;
+#pragma omp parallel for schedule(static) reduction(min      \
+                                                    : first) \
+    num_threads(spry_context_threads(A->ctx))
+    for (int64_t i = 0; i < a->rows; i++)
+        for (int64_t k = a->offsets[i] + 1; k < a->offsets[i + 1]; k++)
+            if (a->col_index[k] == a->col_index[k - 1] && k < first)
+                first = k;
+    return first;
+}
+
+static spry_status settle_duplicates(const io_bytes *bytes, const io_format *format,
+                                     const read_options *options, spry_matrix *A)
+{
+    enum { REFUSE, ADD };
+    const int64_t k = first_duplicate(A);
+    if (k == A->a.nnz)
+        return SPRY_OK;
+    if (options->duplicates == ADD)
+        return spry_matrix_sum_duplicates(A);
+    int64_t row, col;
+    matrix_place(&A->a, k, &row, &col);
+    return fault_at(A->ctx, bytes, format, row, col, 2,
+                    "is given a second time; duplicates=sum would add them up");
+}
+
+static bool is_finite(spry_scalar value)
+{
+    return isfinite(value.re) && isfinite(value.im);
+}
+
+static spry_status check_finite(const io_bytes *bytes, const io_format *format,
+                                const spry_matrix *A)
+{
+    if (spry_matrix_check_values(A) == SPRY_OK)
+        return SPRY_OK;
+    int64_t k = 0, row, col;
+    while (k < A->a.nnz - 1 && is_finite(value_get(A->a.type, A->a.values, k)))
+        k++;
+    matrix_place(&A->a, k, &row, &col);
+    return fault_at(A->ctx, bytes, format, row, col, 1,
+                    "is not a finite number; nonfinite=keep would let it pass");
+}
+
+/* Puts new in the place of *A. */
+static void replace(spry_matrix **A, spry_matrix *new)
+{
+    spry_matrix_free(*A);
+    *A = new;
+}
+
+/* What the option calls auto is 0; then the types follow in their order. */
+static spry_type wanted_type(const read_options *options, spry_type found)
+{
+    return options->type == 0 ? found : (spry_type)(options->type - 1);
+}
+
+spry_status io_finish_matrix(const io_bytes *bytes, const io_format *format,
+                             const read_options *options, spry_matrix **A)
+{
+    enum { REFUSE, KEEP };
+    spry_status status = SPRY_OK;
+    spry_context *ctx = (*A)->ctx;
+    spry_matrix *other = NULL;
+    SPRY_GO(ctx, matrix_become(*A, SPRY_CSR));
+    SPRY_GO(ctx, spry_matrix_sort(*A));
+    SPRY_GO(ctx, settle_duplicates(bytes, format, options, *A));
+    if (options->nonfinite == REFUSE)
+        SPRY_GO(ctx, check_finite(bytes, format, *A));
+    const spry_type type = wanted_type(options, (*A)->a.type);
+    if (type != (*A)->a.type) {
+        status = spry_matrix_cast(*A, type, &other);
+        SPRY_GO(ctx, SPRY_CAUSE(ctx, status, "%s", bytes->path));
+        replace(A, other);
+    }
+    if (options->expand && (*A)->a.symmetry != SPRY_GENERAL) {
+        SPRY_GO(ctx, spry_matrix_expand(*A, &other));
+        replace(A, other);
+    }
+done:
+    return status;
+}
+
+spry_status io_finish_vector(spry_context *ctx, const io_bytes *bytes, const io_format *format,
+                             const read_options *options, io_dense *dense, spry_vector **v)
+{
+    enum { REFUSE, KEEP };
+    spry_status status = SPRY_OK;
+    const spry_type type = wanted_type(options, dense->type);
+    const int64_t n = dense->rows * dense->cols;
+    spry_vector *found = NULL;
+    if (dense->rows != 1 && dense->cols != 1 && n != 0)
+        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+                         "%s: is %" PRId64 " x %" PRId64 "; a vector has one column, or one row",
+                         bytes->path, dense->rows, dense->cols);
+    for (int64_t k = 0; k < n && options->nonfinite == REFUSE; k++)
+        if (!is_finite(value_get(dense->type, dense->values, k)))
+            return fault_at(ctx, bytes, format, k % dense->rows, k / dense->rows, 1,
+                            "is not a finite number; nonfinite=keep would let it pass");
+    SPRY_GO(ctx, spry_vector_new(ctx, dense->type, n, dense->values, SPRY_TAKE, &found));
+    dense->values = NULL;
+    if (type == dense->type) {
+        *v = found;
+        return SPRY_OK;
+    }
+    SPRY_GO(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_TAKE, v));
+    status = spry_vector_copy(found, *v);
+    SPRY_GO(ctx, SPRY_CAUSE(ctx, status, "%s", bytes->path));
+done:
+    spry_vector_free(found);
+    if (status != SPRY_OK) {
+        spry_vector_free(*v);
+        *v = NULL;
+    }
+    return status;
+}

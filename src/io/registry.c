@@ -1,0 +1,226 @@
+/* The file formats there are, choosing one, and the public way in and out. */
+#include "io/finish.h"
+
+static const io_format *const formats[] = {&io_mtx, &io_rutherford_boeing, &io_npz, &io_npy,
+                                           &io_native};
+enum { FORMATS = sizeof formats / sizeof formats[0], ENDING_SIZE = 32 };
+
+#define OPTION_OWNER read_options
+static const spry_option read_option_rows[] = {READ_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+spry_option_list spry_read_options(void)
+{
+    return (spry_option_list){read_option_rows,
+                              (int)(sizeof read_option_rows / sizeof read_option_rows[0])};
+}
+
+/* Copies ending number index of a format's list; false past the last. */
+static bool ending_at(const io_format *format, int index, char ending[ENDING_SIZE])
+{
+    const char *p = format->endings;
+    for (; index > 0 && *p; index--) {
+        p += strcspn(p, " ");
+        p += strspn(p, " ");
+    }
+    snprintf(ending, ENDING_SIZE, "%.*s", (int)strcspn(p, " "), p);
+    return ending[0] != '\0';
+}
+
+static bool has_ending(const char *path, size_t length, const char *ending)
+{
+    const size_t n = strlen(ending);
+    return length > n && io_starts_with(path + length - n, path + length, ending);
+}
+
+/* The format whose ending a name has; a file to be read may have .gz after any of them. */
+static const io_format *by_name(const char *path, bool reading)
+{
+    char ending[ENDING_SIZE];
+    size_t length = strlen(path);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int f = 0; f < FORMATS; f++)
+            for (int i = 0; ending_at(formats[f], i, ending); i++)
+                if (has_ending(path, length, ending))
+                    return formats[f];
+        if (!reading || !has_ending(path, length, ".gz"))
+            break;
+        length -= strlen(".gz");
+    }
+    return NULL;
+}
+
+/* What the bytes look like decides; the name only when they look like nothing known. */
+static spry_status choose(spry_context *ctx, const io_bytes *bytes, const io_format **format)
+{
+    for (int f = 0; f < FORMATS; f++) {
+        if (formats[f]->matches(bytes)) {
+            *format = formats[f];
+            return SPRY_OK;
+        }
+    }
+    *format = by_name(bytes->path, true);
+    if (*format)
+        return SPRY_OK;
+    return io_fault(ctx, bytes, 0,
+                    "this is no file format known here, neither by content nor by name");
+}
+
+static spry_status read_content(spry_context *ctx, io_bytes *bytes, const io_format *format,
+                                const char *text, read_options *options, io_content *content)
+{
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, spry_options_default(ctx, spry_read_options(), options));
+    SPRY_GO(ctx, spry_options_parse(ctx, spry_read_options(), options, text));
+    SPRY_GO(ctx, format->read(ctx, bytes, options, content));
+done:
+    return status;
+}
+
+spry_status io_read_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,
+                          const char *options, spry_matrix **A)
+{
+    spry_status status = SPRY_OK;
+    read_options parsed;
+    io_content content = {0};
+    *A = NULL;
+    SPRY_GO(ctx, read_content(ctx, bytes, format, options, &parsed, &content));
+    if (!content.matrix) {
+        status = io_dense_to_matrix(ctx, &content.dense, &content.matrix);
+        SPRY_GO(ctx, SPRY_CAUSE(ctx, status, "%s", bytes->path));
+    }
+    SPRY_GO(ctx, io_finish_matrix(bytes, format, &parsed, &content.matrix));
+    *A = content.matrix;
+    content.matrix = NULL;
+done:
+    spry_matrix_free(content.matrix);
+    base_free(ctx, content.dense.values);
+    return status;
+}
+
+static spry_status read_vector_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,
+                                     const char *options, spry_vector **v)
+{
+    spry_status status = SPRY_OK;
+    read_options parsed;
+    io_content content = {0};
+    SPRY_GO(ctx, read_content(ctx, bytes, format, options, &parsed, &content));
+    if (content.matrix) {
+        const int64_t rows = content.matrix->a.rows, cols = content.matrix->a.cols;
+        parsed.expand = true;
+        SPRY_GO(ctx, io_finish_matrix(bytes, format, &parsed, &content.matrix));
+        if (rows == 1 || cols == 1) /* anything else is refused below, without filling it up */
+            SPRY_GO(ctx, io_matrix_to_dense(content.matrix, &content.dense));
+        content.dense.type = content.matrix->a.type;
+        content.dense.rows = rows;
+        content.dense.cols = cols;
+    }
+    SPRY_GO(ctx, io_finish_vector(ctx, bytes, format, &parsed, &content.dense, v));
+done:
+    spry_matrix_free(content.matrix);
+    base_free(ctx, content.dense.values);
+    return status;
+}
+
+static spry_status check_arguments(spry_context *ctx, const char *path)
+{
+    if (!ctx)
+        return SPRY_BAD_USAGE;
+    return path && *path ? SPRY_OK : SPRY_FAIL(ctx, SPRY_BAD_USAGE, "no file name is given");
+}
+
+spry_status spry_matrix_read_with(spry_context *ctx, const char *path, const char *options,
+                                  spry_matrix **A)
+{
+    io_bytes bytes = {0};
+    const io_format *format = NULL;
+    *A = NULL;
+    spry_status status = check_arguments(ctx, path);
+    if (status != SPRY_OK)
+        return status;
+    SPRY_GO(ctx, io_open(ctx, path, &bytes));
+    SPRY_GO(ctx, choose(ctx, &bytes, &format));
+    SPRY_GO(ctx, io_read_bytes(ctx, &bytes, format, options, A));
+done:
+    io_close(ctx, &bytes);
+    return status;
+}
+
+spry_status spry_matrix_read(spry_context *ctx, const char *path, spry_matrix **A)
+{
+    return spry_matrix_read_with(ctx, path, NULL, A);
+}
+
+spry_status spry_vector_read_file(spry_context *ctx, const char *path, const char *options,
+                                  spry_vector **v)
+{
+    io_bytes bytes = {0};
+    const io_format *format = NULL;
+    *v = NULL;
+    spry_status status = check_arguments(ctx, path);
+    if (status != SPRY_OK)
+        return status;
+    SPRY_GO(ctx, io_open(ctx, path, &bytes));
+    SPRY_GO(ctx, choose(ctx, &bytes, &format));
+    SPRY_GO(ctx, read_vector_bytes(ctx, &bytes, format, options, v));
+done:
+    io_close(ctx, &bytes);
+    return status;
+}
+
+/* Appends the endings that can be written, the first of each format and those with .gz. */
+static void known_endings(bool vector, char *list, size_t size)
+{
+    list[0] = '\0';
+    for (int f = 0; f < FORMATS; f++) {
+        char ending[ENDING_SIZE];
+        if (vector ? !formats[f]->write_vector : !formats[f]->write_matrix)
+            continue;
+        for (int i = 0; ending_at(formats[f], i, ending); i++)
+            if (i == 0 || has_ending(ending, strlen(ending), ".gz"))
+                snprintf(list + strlen(list), size - strlen(list), " %s", ending);
+    }
+}
+
+/* The format to write path in; text goes to standard output and devices. */
+static spry_status choose_for_writing(spry_context *ctx, const char *path, bool vector,
+                                      const io_format **format)
+{
+    spry_status status = check_arguments(ctx, path);
+    if (status != SPRY_OK)
+        return status;
+    *format = by_name(path, false);
+    if (!*format && (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0))
+        *format = &io_mtx;
+    if (*format && (vector ? (*format)->write_vector != NULL : (*format)->write_matrix != NULL))
+        return SPRY_OK;
+    char list[256];
+    known_endings(vector, list, sizeof list);
+    return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                     "%s: the name's ending tells no format that a %s can be written in; those "
+                     "known are%s",
+                     path, vector ? "vector" : "matrix", list);
+}
+
+spry_status spry_matrix_write(const spry_matrix *A, const char *path)
+{
+    const io_format *format = NULL;
+    const spry_status status = choose_for_writing(A->ctx, path, false, &format);
+    return status == SPRY_OK ? format->write_matrix(A, path) : status;
+}
+
+spry_status spry_vector_write(const spry_vector *v, const char *path)
+{
+    const io_format *format = NULL;
+    const spry_status status = choose_for_writing(v->ctx, path, true, &format);
+    return status == SPRY_OK ? format->write_vector(v, path) : status;
+}
+
+bool spry_file_format_describe(int index, const char **ending, const char **summary)
+{
+    if (index < 0 || index >= FORMATS)
+        return false;
+    *ending = formats[index]->endings;
+    *summary = formats[index]->summary;
+    return true;
+}
