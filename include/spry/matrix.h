@@ -53,6 +53,8 @@ SPRY_API void spry_matrix_free(spry_matrix *A);
 /** The arrays, owned by the matrix; not to be changed. */
 SPRY_API spry_arrays spry_matrix_arrays(const spry_matrix *A);
 SPRY_API spry_type spry_matrix_type(const spry_matrix *A);
+SPRY_API spry_format spry_matrix_format(const spry_matrix *A);
+SPRY_API spry_symmetry spry_matrix_symmetry(const spry_matrix *A);
 SPRY_API int64_t spry_matrix_rows(const spry_matrix *A);
 SPRY_API int64_t spry_matrix_cols(const spry_matrix *A);
 /** Stored entries. */

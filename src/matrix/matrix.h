@@ -6,6 +6,10 @@
 
 #include <spry/operator.h>
 
+/* Vectors are placed and worked on in chunks of so many elements, whatever the number of threads,
+ * so that no cut of the work shows in a result. */
+enum { VECTOR_CHUNK = 4096 };
+
 struct spry_vector {
     spry_context *ctx;
     spry_type type;
@@ -38,6 +42,18 @@ int64_t matrix_major(const spry_arrays *a);
 /* A as general CSR: A itself when it is (then *owned is NULL), else a new matrix in *owned to be
  * freed. */
 spry_status matrix_as_csr(const spry_matrix *A, const spry_matrix **csr, spry_matrix **owned);
+
+/* Changes A's format in place: as spry_matrix_convert(), but arrays that can serve are kept instead
+ * of copied (COO with rising rows keeps its columns and values as CSR). A is as before on failure.
+ */
+spry_status matrix_become(spry_matrix *A, spry_format format);
+/* Makes A own its arrays, copying what it borrowed or mapped: to be called before changing them. */
+spry_status matrix_make_own(spry_matrix *A);
+/* Rows (columns of CSC) of part `index` when cut so that rows and entries together are dealt out
+ * evenly; a row is never cut. */
+range matrix_share(const int64_t *offsets, int64_t major, int parts, int index);
+/* Row and column of stored entry k. */
+void matrix_place(const spry_arrays *a, int64_t k, int64_t *row, int64_t *col);
 
 /* Reads and stores one number of any type. */
 spry_scalar value_get(spry_type type, const void *values, int64_t k);

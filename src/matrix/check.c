@@ -1,0 +1,228 @@
+/*
+ * Checking arrays before they become a matrix, and values before a solver uses them. Threads look
+ * at parts; the fault that is reported is the first in stored order whatever their number.
+ */
+#include "matrix/entries.h"
+
+static spry_status check_size(spry_context *ctx, const char *name, int64_t size)
+{
+    if (size < 0 || size > INT32_MAX)
+        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s is %" PRId64 ", expected 0..%d", name, size,
+                         INT32_MAX);
+    return SPRY_OK;
+}
+
+/* An array must be there when the format has it (an empty one may be missing) and only then. */
+static spry_status check_array(spry_context *ctx, const spry_arrays *a, const char *name,
+                               const void *array, bool wanted, bool empty)
+{
+    if (wanted && !empty && !array)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s is NULL, which the format %s needs", name,
+                         spry_format_name(a->format));
+    if (!wanted && array)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s is not NULL, but the format %s has none", name,
+                         spry_format_name(a->format));
+    return SPRY_OK;
+}
+
+static spry_status check_header(spry_context *ctx, const spry_arrays *a)
+{
+    spry_status status = SPRY_OK;
+    if (a->type < SPRY_S || a->type > SPRY_Z)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "type is %d, expected s, d, c or z", (int)a->type);
+    if (a->format < SPRY_COO || a->format > SPRY_CSC)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "format is %d, expected coo, csr or csc",
+                         (int)a->format);
+    if (a->symmetry < SPRY_GENERAL || a->symmetry > SPRY_HERMITIAN)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                         "symmetry is %d, expected general, symmetric, skew-symmetric or hermitian",
+                         (int)a->symmetry);
+    SPRY_GO(ctx, check_size(ctx, "rows", a->rows));
+    SPRY_GO(ctx, check_size(ctx, "cols", a->cols));
+    if (a->nnz < 0)
+        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "nnz is %" PRId64 ", expected 0 or more", a->nnz);
+    if (a->symmetry != SPRY_GENERAL && a->rows != a->cols)
+        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+                         "a %s matrix must be square, but this one is %" PRId64 " x %" PRId64,
+                         spry_symmetry_name(a->symmetry), a->rows, a->cols);
+    SPRY_GO(ctx, check_array(ctx, a, "offsets", a->offsets, a->format != SPRY_COO, false));
+    SPRY_GO(ctx, check_array(ctx, a, "row_index", a->row_index, a->format != SPRY_CSR, !a->nnz));
+    SPRY_GO(ctx, check_array(ctx, a, "col_index", a->col_index, a->format != SPRY_CSC, !a->nnz));
+    SPRY_GO(ctx, check_array(ctx, a, "values", a->values, true, !a->nnz));
+done:
+    return status;
+}
+
+static spry_status check_offsets(spry_context *ctx, const spry_arrays *a)
+{
+    const int64_t major = matrix_major(a), *offsets = a->offsets;
+    if (offsets[0] != 0)
+        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "offsets[0] is %" PRId64 ", expected 0", offsets[0]);
+    const int parts = matrix_parts(ctx, major);
+    int64_t fault = major;
+#pragma omp parallel for num_threads(parts) schedule(static, 1) reduction(min : fault)
+    for (int part = 0; part < parts; part++) {
+        const range r = base_share(major, parts, part, 1);
+        int64_t i = r.begin;
+        while (i < r.end && offsets[i] <= offsets[i + 1])
+            i++;
+        if (i < r.end && i < fault)
+            fault = i;
+    }
+    if (fault < major)
+        return SPRY_FAIL(
+            ctx, SPRY_BAD_INPUT, "%s %" PRId64 ": offsets fall from %" PRId64 " to %" PRId64,
+            a->format == SPRY_CSR ? "row" : "column", fault, offsets[fault], offsets[fault + 1]);
+    if (offsets[major] != a->nnz)
+        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+                         "offsets end with %" PRId64 ", expected nnz, which is %" PRId64,
+                         offsets[major], a->nnz);
+    return SPRY_OK;
+}
+
+/* Whether the value may stand on the diagonal: 0 in skew-symmetric matrices, real in hermitian
+ * ones. */
+static bool diagonal_allowed(const spry_arrays *a, int64_t k)
+{
+    const spry_scalar v = value_load(a->type, a->values, k);
+    return (a->symmetry != SPRY_SKEW || v.re == 0) && (a->symmetry == SPRY_SYMMETRIC || v.im == 0);
+}
+
+static bool entry_allowed(const spry_arrays *a, int64_t k, int64_t row, int64_t col)
+{
+    return row >= 0 && row < a->rows && col >= 0 && col < a->cols &&
+           (a->symmetry == SPRY_GENERAL || row > col || (row == col && diagonal_allowed(a, k)));
+}
+
+/* Whether a block needs no closer look: judged without a branch an entry. */
+static bool block_allowed(const spry_arrays *a, const walk *w)
+{
+    const uint32_t rows = (uint32_t)a->rows, cols = (uint32_t)a->cols;
+    int bad = 0;
+    for (int i = 0; i < w->count; i++)
+        bad |= ((uint32_t)w->row[i] >= rows) | ((uint32_t)w->col[i] >= cols);
+    if (a->symmetry == SPRY_SYMMETRIC)
+        for (int i = 0; i < w->count; i++)
+            bad |= w->row[i] < w->col[i];
+    else if (a->symmetry != SPRY_GENERAL) /* values on the diagonal matter as well */
+        for (int i = 0; i < w->count; i++)
+            bad |= w->row[i] <= w->col[i];
+    return !bad;
+}
+
+/* The first entry of the range that is not allowed, or nnz. */
+static int64_t find_bad_in(const spry_arrays *a, range entries)
+{
+    walk w;
+    walk_start(&w, a, entries);
+    while (walk_next(&w)) {
+        if (block_allowed(a, &w))
+            continue;
+        for (int i = 0; i < w.count; i++)
+            if (!entry_allowed(a, w.first + i, w.row[i], w.col[i]))
+                return w.first + i;
+    }
+    return a->nnz;
+}
+
+/* The first entry that is not allowed, or nnz. */
+static int64_t find_bad_entry(const spry_context *ctx, const spry_arrays *a)
+{
+    const int parts = matrix_parts(ctx, a->nnz);
+    int64_t fault = a->nnz;
+#pragma omp parallel for num_threads(parts) schedule(static, 1) reduction(min : fault)
+    for (int part = 0; part < parts; part++) {
+        const int64_t found = find_bad_in(a, base_share(a->nnz, parts, part, 1));
+        fault = found < fault ? found : fault;
+    }
+    return fault;
+}
+
+static spry_status fail_entry(spry_context *ctx, const spry_arrays *a, int64_t k)
+{
+    int64_t row, col;
+    matrix_place(a, k, &row, &col);
+    if (row < 0 || row >= a->rows)
+        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+                         "entry %" PRId64 ": row %" PRId64 " is outside 0..%" PRId64, k, row,
+                         a->rows - 1);
+    if (col < 0 || col >= a->cols)
+        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+                         "entry %" PRId64 ", row %" PRId64 ": column %" PRId64
+                         " is outside 0..%" PRId64,
+                         k, row, col, a->cols - 1);
+    const char *kind = spry_symmetry_name(a->symmetry);
+    if (row < col)
+        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+                         "entry %" PRId64 " at row %" PRId64 ", column %" PRId64
+                         " lies above the diagonal; a %s matrix stores the lower triangle",
+                         k, row, col, kind);
+    const spry_scalar v = value_get(a->type, a->values, k);
+    return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+                     "entry %" PRId64 " at row %" PRId64 ", column %" PRId64
+                     " is (%g, %g), but the diagonal of a %s matrix is %s",
+                     k, row, col, v.re, v.im, kind, a->symmetry == SPRY_SKEW ? "0" : "real");
+}
+
+spry_status matrix_check_arrays(spry_context *ctx, const spry_arrays *arrays)
+{
+    spry_status status = SPRY_OK;
+    if (!arrays)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "arrays is NULL");
+    SPRY_GO(ctx, check_header(ctx, arrays));
+    if (arrays->offsets)
+        SPRY_GO(ctx, check_offsets(ctx, arrays));
+    const int64_t bad = find_bad_entry(ctx, arrays);
+    if (bad < arrays->nnz)
+        SPRY_GO(ctx, fail_entry(ctx, arrays, bad));
+done:
+    return status;
+}
+
+/* The first number of n in an array of single or double that is NaN or infinite, or n. Blocks are
+ * judged by x - x, which is 0 for finite x alone, without a branch a number. */
+ALWAYS_INLINE int64_t first_nonfinite(bool single, const void *values, int64_t begin, int64_t end)
+{
+    enum { BLOCK = 1024 };
+    const float *s = values;
+    const double *d = values;
+    for (int64_t first = begin; first < end; first += BLOCK) {
+        const int64_t stop = first + BLOCK < end ? first + BLOCK : end;
+        int bad = 0;
+        for (int64_t k = first; k < stop; k++)
+            bad |= single ? !(s[k] - s[k] == 0) : !(d[k] - d[k] == 0);
+        for (int64_t k = first; bad && k < stop; k++)
+            if (single ? !isfinite(s[k]) : !isfinite(d[k]))
+                return k;
+    }
+    return end;
+}
+
+spry_status spry_matrix_check_values(const spry_matrix *A)
+{
+    const spry_arrays *a = &A->a;
+    const int each = spry_type_is_complex(a->type) ? 2 : 1;
+    const bool single = a->type == SPRY_S || a->type == SPRY_C;
+    const int64_t n = a->nnz * each;
+    const int parts = matrix_parts(A->ctx, n);
+    int64_t fault = n;
+#pragma omp parallel for num_threads(parts) schedule(static, 1) reduction(min : fault)
+    for (int part = 0; part < parts; part++) {
+        const range r = base_share(n, parts, part, 1);
+        const int64_t k = single ? first_nonfinite(true, a->values, r.begin, r.end)
+                                 : first_nonfinite(false, a->values, r.begin, r.end);
+        if (k < r.end && k < fault)
+            fault = k;
+    }
+    if (fault == n)
+        return SPRY_OK;
+    int64_t row, col;
+    matrix_place(a, fault / each, &row, &col);
+    const spry_scalar v = value_get(a->type, a->values, fault / each);
+    if (each == 1)
+        return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
+                         "row %" PRId64 ", column %" PRId64 ": the value is %g", row, col, v.re);
+    return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
+                     "row %" PRId64 ", column %" PRId64 ": the value is (%g, %g)", row, col, v.re,
+                     v.im);
+}

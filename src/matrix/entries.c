@@ -1,0 +1,104 @@
+/* Walking over entries: cutting them into parts, finding an entry's row, blocks with both indices.
+ */
+#include "matrix/entries.h"
+
+int matrix_parts(const spry_context *ctx, int64_t n)
+{
+    enum { LEAST = 1 << 13 }; /* units that are worth waking a thread for */
+    const int threads = spry_context_threads(ctx);
+    return n / LEAST + 1 < threads ? (int)(n / LEAST + 1) : threads;
+}
+
+void matrix_copy_bytes(const spry_context *ctx, void *to, const void *from, size_t bytes)
+{
+    const int64_t n = (int64_t)bytes;
+    const int parts = matrix_parts(ctx, n / 16);
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+    for (int part = 0; part < parts; part++) {
+        const range r = base_share(n, parts, part, 4096);
+        if (r.begin < r.end)
+            memcpy((char *)to + r.begin, (const char *)from + r.begin, (size_t)(r.end - r.begin));
+    }
+}
+
+/* The first row whose offset plus `weight` times its number reaches the target. */
+static int64_t first_reaching(const int64_t *offsets, int64_t major, int64_t weight, int64_t target)
+{
+    int64_t low = 0, high = major;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (offsets[middle] + weight * middle < target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+range matrix_share(const int64_t *offsets, int64_t major, int parts, int index)
+{
+    const range work = base_share(offsets[major] + major, parts, index, 1);
+    return (range){first_reaching(offsets, major, 1, work.begin),
+                   first_reaching(offsets, major, 1, work.end)};
+}
+
+int64_t matrix_major_of(const spry_arrays *a, int64_t k)
+{
+    return first_reaching(a->offsets, matrix_major(a), 0, k + 1) - 1;
+}
+
+void matrix_place(const spry_arrays *a, int64_t k, int64_t *row, int64_t *col)
+{
+    const int64_t major = a->offsets ? matrix_major_of(a, k) : 0;
+    *row = a->format == SPRY_CSR ? major : a->row_index[k];
+    *col = a->format == SPRY_CSC ? major : a->col_index[k];
+}
+
+/* Writes the rows of entries begin..end-1, the first of which lies in row `major` or a later one;
+ * returns the last entry's. */
+static int64_t write_major(const int64_t *offsets, int64_t major, int64_t begin, int64_t end,
+                           int32_t *index)
+{
+    for (int64_t k = begin; k < end;) {
+        while (offsets[major + 1] <= k)
+            major++;
+        const int64_t stop = offsets[major + 1] < end ? offsets[major + 1] : end;
+        for (; k < stop; k++)
+            index[k - begin] = (int32_t)major;
+    }
+    return major;
+}
+
+void matrix_write_major(const spry_context *ctx, const spry_arrays *a, int32_t *index)
+{
+    const int parts = matrix_parts(ctx, a->nnz);
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+    for (int part = 0; part < parts; part++) {
+        const range r = base_share(a->nnz, parts, part, 1);
+        if (r.begin < r.end)
+            write_major(a->offsets, matrix_major_of(a, r.begin), r.begin, r.end, index + r.begin);
+    }
+}
+
+void walk_start(walk *w, const spry_arrays *a, range entries)
+{
+    w->a = a;
+    w->at = entries.begin;
+    w->end = entries.end;
+    w->major = a->offsets && entries.begin < entries.end ? matrix_major_of(a, entries.begin) : 0;
+}
+
+bool walk_next(walk *w)
+{
+    if (w->at >= w->end)
+        return false;
+    const spry_arrays *a = w->a;
+    w->first = w->at;
+    w->count = w->end - w->at < WALK_SIZE ? (int)(w->end - w->at) : WALK_SIZE;
+    w->at += w->count;
+    if (a->offsets)
+        w->major = write_major(a->offsets, w->major, w->first, w->at, w->implied);
+    w->row = a->format == SPRY_CSR ? w->implied : a->row_index + w->first;
+    w->col = a->format == SPRY_CSC ? w->implied : a->col_index + w->first;
+    return true;
+}

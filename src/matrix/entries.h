@@ -1,0 +1,131 @@
+/*
+ * How the files of this room walk over and move entries: values by their size alone, entries in
+ * blocks that show both indices whatever the format.
+ */
+#ifndef SPRY_MATRIX_ENTRIES_H
+#define SPRY_MATRIX_ENTRIES_H
+
+#include "matrix/matrix.h"
+
+#include <math.h>
+
+/* Called with a constant size from one place a size, so that the compiler sees plain moves. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+ALWAYS_INLINE void element_move(size_t size, void *to, int64_t i, const void *from, int64_t k)
+{
+    memcpy((char *)to + (size_t)i * size, (const char *)from + (size_t)k * size, size);
+}
+
+/* value_get() and value_set() for loops. */
+ALWAYS_INLINE spry_scalar value_load(spry_type type, const void *values, int64_t k)
+{
+    switch (type) {
+    case SPRY_S:
+        return (spry_scalar){(double)((const float *)values)[k], 0};
+    case SPRY_D:
+        return (spry_scalar){((const double *)values)[k], 0};
+    case SPRY_C: {
+        const float *pair = (const float *)values + 2 * k;
+        return (spry_scalar){(double)pair[0], (double)pair[1]};
+    }
+    case SPRY_Z:
+    default: {
+        const double *pair = (const double *)values + 2 * k;
+        return (spry_scalar){pair[0], pair[1]};
+    }
+    }
+}
+
+ALWAYS_INLINE void value_store(spry_type type, void *values, int64_t k, spry_scalar value)
+{
+    switch (type) {
+    case SPRY_S:
+        ((float *)values)[k] = (float)value.re;
+        break;
+    case SPRY_D:
+        ((double *)values)[k] = value.re;
+        break;
+    case SPRY_C:
+        ((float *)values)[2 * k] = (float)value.re;
+        ((float *)values)[2 * k + 1] = (float)value.im;
+        break;
+    case SPRY_Z:
+    default:
+        ((double *)values)[2 * k] = value.re;
+        ((double *)values)[2 * k + 1] = value.im;
+        break;
+    }
+}
+
+/* Parts to cut n units of work into: one a thread, fewer when there is little to do. */
+int matrix_parts(const spry_context *ctx, int64_t n);
+
+/* memcpy by all threads. */
+void matrix_copy_bytes(const spry_context *ctx, void *to, const void *from, size_t bytes);
+
+/* The row (CSR) or column (CSC) that holds entry k. */
+int64_t matrix_major_of(const spry_arrays *a, int64_t k);
+
+/* Entries in blocks of at most WALK_SIZE with both indices; the implied one is written out. */
+enum { WALK_SIZE = 1024 };
+typedef struct walk {
+    const spry_arrays *a;
+    int64_t at, end, major;
+    int count;                /* of the block */
+    int64_t first;            /* entry the block starts with */
+    const int32_t *row, *col; /* of the block's entries */
+    int32_t implied[WALK_SIZE];
+} walk;
+
+void walk_start(walk *w, const spry_arrays *a, range entries);
+bool walk_next(walk *w);
+
+/* Writes the row (column) of each entry of a compressed matrix. */
+void matrix_write_major(const spry_context *ctx, const spry_arrays *a, int32_t *index);
+
+/*
+ * Groups the entries by row (or column): a stable sort by that index, which must be stored. Fills
+ * offsets, and the other index and the values in the new order.
+ */
+spry_status matrix_group(spry_context *ctx, const spry_arrays *a, bool by_row, int64_t *offsets,
+                         int32_t *other, void *values);
+/* Whether the index never falls, and the offsets of rows 0..major then. */
+bool matrix_rises(const spry_context *ctx, const int32_t *index, int64_t n);
+void matrix_count_rising(const spry_context *ctx, const int32_t *index, int64_t n, int64_t major,
+                         int64_t *offsets);
+
+/* Whether entries of every row (column of CSC) rise; strictly: none is there twice. */
+bool matrix_sorted(const spry_context *ctx, const spry_arrays *a, bool strictly);
+
+/* Gives A arrays of its own in place of those it had, which are freed or unmapped if its. */
+void matrix_replace(spry_matrix *A, const spry_arrays *own);
+/* A new matrix with the sizes and symmetry of `like` in its own format or another, arrays unset. */
+spry_arrays matrix_like(const spry_arrays *like, spry_format format);
+/* The index arrays and values of arrays that have their offsets; on failure frees those too. */
+spry_status matrix_allocate_entries(spry_context *ctx, spry_arrays *arrays);
+/* Copies offsets and indices between arrays of one format and size. */
+void matrix_copy_structure(const spry_context *ctx, const spry_arrays *from, const spry_arrays *to);
+/* Makes the arrays of A^T in A's format; symmetry is not looked at. */
+spry_status matrix_transpose_arrays(spry_context *ctx, const spry_arrays *a, spry_arrays *to);
+/* A copy that owns its arrays. */
+spry_status matrix_copy(const spry_matrix *A, spry_matrix **B);
+/* Ends what made arrays: wraps them into *B, or frees them when status is a failure. */
+spry_status matrix_finish(spry_context *ctx, spry_status status, spry_arrays *made,
+                          spry_matrix **B);
+/* Does the work on a CSR copy of a COO matrix, which then takes over the result; unchanged on
+ * failure. */
+spry_status matrix_do_as_csr(spry_matrix *A, spry_status (*work)(spry_matrix *));
+/* Frees *B after a failure; passes the status on. */
+spry_status matrix_drop_failed(spry_status status, spry_matrix **B);
+/* The index array that is stored by compressed formats. */
+ALWAYS_INLINE int32_t *matrix_minor(const spry_arrays *a)
+{
+    return a->format == SPRY_CSC ? a->row_index : a->col_index;
+}
+
+/* values = -values and conj(values), as asked. */
+void matrix_flip_values(const spry_context *ctx, spry_type type, void *values, int64_t n,
+                        bool negate, bool conjugate);
+
+#endif

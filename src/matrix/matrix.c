@@ -1,0 +1,237 @@
+/* Matrices as objects: making them from arrays, who owns those, looking at them, freeing. */
+#include "matrix/entries.h"
+
+#include <sys/mman.h>
+
+const char *spry_format_name(spry_format format)
+{
+    static const char *const names[] = {"coo", "csr", "csc"};
+    return format >= SPRY_COO && format <= SPRY_CSC ? names[format] : "unknown";
+}
+
+const char *spry_symmetry_name(spry_symmetry symmetry)
+{
+    static const char *const names[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
+    return symmetry >= SPRY_GENERAL && symmetry <= SPRY_HERMITIAN ? names[symmetry] : "unknown";
+}
+
+int64_t matrix_major(const spry_arrays *a)
+{
+    return a->format == SPRY_CSC ? a->cols : a->rows;
+}
+
+spry_arrays matrix_like(const spry_arrays *like, spry_format format)
+{
+    spry_arrays a = *like;
+    a.format = format;
+    a.offsets = NULL;
+    a.row_index = a.col_index = NULL;
+    a.values = NULL;
+    return a;
+}
+
+void matrix_free_arrays(spry_context *ctx, spry_arrays *arrays)
+{
+    base_free(ctx, arrays->offsets);
+    base_free(ctx, arrays->row_index);
+    base_free(ctx, arrays->col_index);
+    base_free(ctx, arrays->values);
+    *arrays = matrix_like(arrays, arrays->format);
+}
+
+spry_status matrix_allocate_entries(spry_context *ctx, spry_arrays *a)
+{
+    spry_status status = SPRY_OK;
+    if (a->format != SPRY_CSR)
+        SPRY_GO(ctx, base_alloc(ctx, a->nnz, sizeof *a->row_index, &a->row_index));
+    if (a->format != SPRY_CSC)
+        SPRY_GO(ctx, base_alloc(ctx, a->nnz, sizeof *a->col_index, &a->col_index));
+    SPRY_GO(ctx, base_alloc(ctx, a->nnz, spry_type_size(a->type), &a->values));
+done:
+    if (status != SPRY_OK)
+        matrix_free_arrays(ctx, a);
+    return status;
+}
+
+spry_status matrix_allocate(spry_context *ctx, spry_arrays *arrays)
+{
+    spry_status status = SPRY_OK;
+    *arrays = matrix_like(arrays, arrays->format);
+    if (arrays->format != SPRY_COO)
+        SPRY_GO(ctx, base_alloc(ctx, matrix_major(arrays) + 1, sizeof *arrays->offsets,
+                                &arrays->offsets));
+    SPRY_GO(ctx, matrix_allocate_entries(ctx, arrays));
+done:
+    return status;
+}
+
+spry_status matrix_wrap(spry_context *ctx, const spry_arrays *arrays, spry_matrix **A)
+{
+    spry_arrays a = *arrays;
+    const spry_status status = base_calloc(ctx, 1, sizeof **A, A);
+    if (status != SPRY_OK) {
+        matrix_free_arrays(ctx, &a);
+        return status;
+    }
+    (*A)->ctx = ctx;
+    (*A)->a = a;
+    (*A)->owned = true;
+    return SPRY_OK;
+}
+
+spry_status matrix_finish(spry_context *ctx, spry_status status, spry_arrays *made, spry_matrix **B)
+{
+    *B = NULL;
+    if (status == SPRY_OK)
+        return matrix_wrap(ctx, made, B);
+    matrix_free_arrays(ctx, made);
+    return status;
+}
+
+void matrix_copy_structure(const spry_context *ctx, const spry_arrays *from, const spry_arrays *to)
+{
+    const size_t nnz = (size_t)from->nnz;
+    if (to->offsets)
+        matrix_copy_bytes(ctx, to->offsets, from->offsets,
+                          (size_t)(matrix_major(from) + 1) * sizeof *to->offsets);
+    if (to->row_index)
+        matrix_copy_bytes(ctx, to->row_index, from->row_index, nnz * sizeof *to->row_index);
+    if (to->col_index)
+        matrix_copy_bytes(ctx, to->col_index, from->col_index, nnz * sizeof *to->col_index);
+}
+
+/* Makes arrays of one's own with the same contents. */
+static spry_status copy_arrays(spry_context *ctx, const spry_arrays *from, spry_arrays *to)
+{
+    *to = *from;
+    const spry_status status = matrix_allocate(ctx, to);
+    if (status != SPRY_OK)
+        return status;
+    matrix_copy_structure(ctx, from, to);
+    matrix_copy_bytes(ctx, to->values, from->values,
+                      (size_t)from->nnz * spry_type_size(from->type));
+    return SPRY_OK;
+}
+
+spry_status matrix_copy(const spry_matrix *A, spry_matrix **B)
+{
+    spry_arrays a;
+    const spry_status status = copy_arrays(A->ctx, &A->a, &a);
+    return matrix_finish(A->ctx, status, &a, B);
+}
+
+spry_status matrix_make_own(spry_matrix *A)
+{
+    if (A->owned)
+        return SPRY_OK;
+    spry_arrays own;
+    const spry_status status = copy_arrays(A->ctx, &A->a, &own);
+    if (status == SPRY_OK)
+        matrix_replace(A, &own);
+    return status;
+}
+
+void matrix_replace(spry_matrix *A, const spry_arrays *own)
+{
+    if (A->owned)
+        matrix_free_arrays(A->ctx, &A->a);
+    if (A->mapping)
+        munmap(A->mapping, A->mapping_bytes);
+    A->mapping = NULL;
+    A->mapping_bytes = 0;
+    A->a = *own;
+    A->owned = true;
+}
+
+spry_status matrix_drop_failed(spry_status status, spry_matrix **B)
+{
+    if (status != SPRY_OK) {
+        spry_matrix_free(*B);
+        *B = NULL;
+    }
+    return status;
+}
+
+spry_status spry_matrix_new(spry_context *ctx, const spry_arrays *arrays, spry_own own,
+                            spry_matrix **A)
+{
+    *A = NULL;
+    if (own != SPRY_BORROW && own != SPRY_COPY && own != SPRY_TAKE)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "own is %d, expected borrow, copy or take", (int)own);
+    spry_matrix *matrix = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, matrix_check_arrays(ctx, arrays));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *matrix, &matrix));
+    matrix->ctx = ctx;
+    matrix->a = *arrays;
+    if (own == SPRY_COPY)
+        SPRY_GO(ctx, matrix_make_own(matrix));
+    matrix->owned = own != SPRY_BORROW;
+    *A = matrix;
+    matrix = NULL;
+done:
+    base_free(ctx, matrix);
+    return status;
+}
+
+spry_status spry_matrix_from_csr(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
+                                 const int64_t *offsets, const int32_t *columns, const void *values,
+                                 spry_own own, spry_matrix **A)
+{
+    /* Nothing is written through these: a matrix that borrows copies its arrays before a change. */
+    spry_arrays a = {.type = type,
+                     .format = SPRY_CSR,
+                     .symmetry = SPRY_GENERAL,
+                     .rows = rows,
+                     .cols = cols,
+                     .offsets = (int64_t *)offsets,
+                     .col_index = (int32_t *)columns,
+                     .values = (void *)values};
+    if (offsets && rows >= 0 && rows <= INT32_MAX)
+        a.nnz = offsets[rows];
+    return spry_matrix_new(ctx, &a, own, A);
+}
+
+void spry_matrix_free(spry_matrix *A)
+{
+    if (!A)
+        return;
+    const spry_arrays none = {0};
+    matrix_replace(A, &none);
+    base_free(A->ctx, A);
+}
+
+spry_arrays spry_matrix_arrays(const spry_matrix *A)
+{
+    return A->a;
+}
+
+spry_type spry_matrix_type(const spry_matrix *A)
+{
+    return A->a.type;
+}
+
+spry_format spry_matrix_format(const spry_matrix *A)
+{
+    return A->a.format;
+}
+
+spry_symmetry spry_matrix_symmetry(const spry_matrix *A)
+{
+    return A->a.symmetry;
+}
+
+int64_t spry_matrix_rows(const spry_matrix *A)
+{
+    return A->a.rows;
+}
+
+int64_t spry_matrix_cols(const spry_matrix *A)
+{
+    return A->a.cols;
+}
+
+int64_t spry_matrix_nnz(const spry_matrix *A)
+{
+    return A->a.nnz;
+}

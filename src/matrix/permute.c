@@ -1,0 +1,102 @@
+/* Rows and columns in another order. */
+#include "matrix/entries.h"
+
+/* inverse[perm[i]] = i; fails unless each of 0..n-1 is there once. */
+static spry_status invert(spry_context *ctx, const char *name, const int32_t *perm, int64_t n,
+                          int32_t **inverse)
+{
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_alloc(ctx, n, sizeof **inverse, inverse));
+    memset(*inverse, 0xff, (size_t)n * sizeof **inverse); /* -1: not seen */
+    for (int64_t i = 0; i < n; i++) {
+        if (perm[i] < 0 || perm[i] >= n)
+            SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+                                   "%s[%" PRId64 "] is %d, which is outside 0..%" PRId64, name, i,
+                                   perm[i], n - 1));
+        if ((*inverse)[perm[i]] >= 0)
+            SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+                                   "%s is not a permutation: %d is at %d and at %" PRId64, name,
+                                   perm[i], (*inverse)[perm[i]], i));
+        (*inverse)[perm[i]] = (int32_t)i;
+    }
+done:
+    return status;
+}
+
+/* The entries with their new indices, as COO. */
+static void renumber(const spry_context *ctx, const spry_arrays *a, const int32_t *new_row,
+                     const int32_t *new_col, const spry_arrays *to)
+{
+    const int parts = matrix_parts(ctx, a->nnz);
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+    for (int part = 0; part < parts; part++) {
+        walk w;
+        walk_start(&w, a, base_share(a->nnz, parts, part, 1));
+        while (walk_next(&w))
+            for (int i = 0; i < w.count; i++) {
+                to->row_index[w.first + i] = new_row ? new_row[w.row[i]] : w.row[i];
+                to->col_index[w.first + i] = new_col ? new_col[w.col[i]] : w.col[i];
+            }
+    }
+    matrix_copy_bytes(ctx, to->values, a->values, (size_t)a->nnz * spry_type_size(a->type));
+}
+
+/* Entries of a symmetric kind that came above the diagonal change place with their mirror image. */
+static void mirror_down(const spry_context *ctx, const spry_arrays *a)
+{
+    const int parts = matrix_parts(ctx, a->nnz);
+#pragma omp parallel for num_threads(parts) schedule(static)
+    for (int64_t k = 0; k < a->nnz; k++) {
+        const int32_t row = a->row_index[k], col = a->col_index[k];
+        if (row >= col)
+            continue;
+        a->row_index[k] = col;
+        a->col_index[k] = row;
+        spry_scalar v = value_load(a->type, a->values, k);
+        if (a->symmetry == SPRY_SKEW)
+            v = (spry_scalar){-v.re, -v.im};
+        if (a->symmetry == SPRY_HERMITIAN)
+            v.im = -v.im;
+        value_store(a->type, a->values, k, v);
+    }
+}
+
+/* Whether both permutations are the same, NULL being the identity. */
+static bool same_permutation(const int32_t *p, const int32_t *q, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if ((p ? p[i] : i) != (q ? q[i] : i))
+            return false;
+    return true;
+}
+
+spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *row_perm,
+                                const int32_t *col_perm, spry_matrix **B)
+{
+    spry_context *ctx = A->ctx;
+    spry_status status = SPRY_OK;
+    int32_t *new_row = NULL, *new_col = NULL;
+    spry_matrix *full = NULL;
+    *B = NULL;
+    if (row_perm)
+        SPRY_GO(ctx, invert(ctx, "row_perm", row_perm, A->a.rows, &new_row));
+    if (col_perm)
+        SPRY_GO(ctx, invert(ctx, "col_perm", col_perm, A->a.cols, &new_col));
+    if (A->a.symmetry != SPRY_GENERAL && !same_permutation(row_perm, col_perm, A->a.rows)) {
+        SPRY_GO(ctx, spry_matrix_expand(A, &full));
+        A = full;
+    }
+    spry_arrays coo = matrix_like(&A->a, SPRY_COO);
+    SPRY_GO(ctx, matrix_allocate(ctx, &coo));
+    renumber(ctx, &A->a, new_row, new_col, &coo);
+    if (coo.symmetry != SPRY_GENERAL)
+        mirror_down(ctx, &coo);
+    SPRY_GO(ctx, matrix_wrap(ctx, &coo, B));
+    SPRY_GO(ctx, matrix_become(*B, A->a.format));
+    SPRY_GO(ctx, spry_matrix_sort(*B));
+done:
+    spry_matrix_free(full);
+    base_free(ctx, new_col);
+    base_free(ctx, new_row);
+    return matrix_drop_failed(status, B);
+}

@@ -1,0 +1,191 @@
+/*
+ * Sorting entries within rows (columns of CSC). Rows that are in order are left alone; others are
+ * sorted stably: runs by insertion, then merged. A stable order is unique, whoever sorts which row.
+ */
+#include "matrix/entries.h"
+
+enum { RUN = 16, VALUE_MOST = 16 };
+
+/* Indices with their values: a row, or scratch space for one. */
+typedef struct list {
+    int32_t *index;
+    void *values;
+} list;
+
+static bool row_sorted(const int32_t *index, int64_t begin, int64_t end, bool strictly)
+{
+    int bad = 0;
+    if (strictly)
+        for (int64_t k = begin + 1; k < end; k++)
+            bad |= index[k - 1] >= index[k];
+    else
+        for (int64_t k = begin + 1; k < end; k++)
+            bad |= index[k - 1] > index[k];
+    return !bad;
+}
+
+/* Whether entries begin..end-1 of COO come by row, then column, seen from the entry before them. */
+static bool places_sorted(const spry_arrays *a, int64_t begin, int64_t end, bool strictly)
+{
+    const int32_t *row = a->row_index, *col = a->col_index;
+    int bad = 0;
+    for (int64_t k = begin > 0 ? begin : 1; k < end; k++)
+        bad |= row[k - 1] > row[k] ||
+               (row[k - 1] == row[k] && (strictly ? col[k - 1] >= col[k] : col[k - 1] > col[k]));
+    return !bad;
+}
+
+bool matrix_sorted(const spry_context *ctx, const spry_arrays *a, bool strictly)
+{
+    const int parts = matrix_parts(ctx, a->nnz);
+    int bad = 0;
+#pragma omp parallel for num_threads(parts) schedule(static, 1) reduction(| : bad)
+    for (int part = 0; part < parts; part++) {
+        if (a->format == SPRY_COO) {
+            const range r = base_share(a->nnz, parts, part, 1);
+            bad |= !places_sorted(a, r.begin, r.end, strictly);
+            continue;
+        }
+        const range rows = matrix_share(a->offsets, matrix_major(a), parts, part);
+        for (int64_t i = rows.begin; i < rows.end && !bad; i++)
+            bad |= !row_sorted(matrix_minor(a), a->offsets[i], a->offsets[i + 1], strictly);
+    }
+    return !bad;
+}
+
+ALWAYS_INLINE void sort_run(size_t size, list l, int64_t begin, int64_t end)
+{
+    for (int64_t k = begin + 1; k < end; k++) {
+        const int32_t index = l.index[k];
+        char value[VALUE_MOST];
+        element_move(size, value, 0, l.values, k);
+        int64_t at = k;
+        for (; at > begin && l.index[at - 1] > index; at--) {
+            l.index[at] = l.index[at - 1];
+            element_move(size, l.values, at, l.values, at - 1);
+        }
+        l.index[at] = index;
+        element_move(size, l.values, at, value, 0);
+    }
+}
+
+/* Merges begin..middle-1 and middle..end-1; of equal indices the left comes first. */
+ALWAYS_INLINE void merge_runs(size_t size, list from, list to, int64_t begin, int64_t middle,
+                              int64_t end)
+{
+    int64_t left = begin, right = middle;
+    for (int64_t at = begin; at < end; at++) {
+        const bool take_left =
+            right >= end || (left < middle && from.index[left] <= from.index[right]);
+        const int64_t k = take_left ? left++ : right++;
+        to.index[at] = from.index[k];
+        element_move(size, to.values, at, from.values, k);
+    }
+}
+
+ALWAYS_INLINE void sort_list(size_t size, list l, list scratch, int64_t n)
+{
+    for (int64_t begin = 0; begin < n; begin += RUN)
+        sort_run(size, l, begin, begin + RUN < n ? begin + RUN : n);
+    list from = l, to = scratch;
+    for (int64_t width = RUN; width < n; width *= 2) {
+        for (int64_t begin = 0; begin < n; begin += 2 * width) {
+            const int64_t middle = begin + width < n ? begin + width : n;
+            const int64_t end = middle + width < n ? middle + width : n;
+            merge_runs(size, from, to, begin, middle, end);
+        }
+        const list swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from.index != l.index) {
+        memcpy(l.index, from.index, (size_t)n * sizeof *l.index);
+        memcpy(l.values, from.values, (size_t)n * size);
+    }
+}
+
+static list list_at(list l, size_t size, int64_t k)
+{
+    return (list){l.index + k, (char *)l.values + (size_t)k * size};
+}
+
+static void sort_row(size_t size, list l, list scratch, int64_t n)
+{
+    if (size == 4)
+        sort_list(4, l, scratch, n);
+    else if (size == 8)
+        sort_list(8, l, scratch, n);
+    else
+        sort_list(16, l, scratch, n);
+}
+
+static int64_t longest_row(const spry_context *ctx, const spry_arrays *a)
+{
+    const int64_t major = matrix_major(a);
+    const int parts = matrix_parts(ctx, major);
+    int64_t longest = 0;
+#pragma omp parallel for num_threads(parts) schedule(static) reduction(max : longest)
+    for (int64_t i = 0; i < major; i++) {
+        const int64_t length = a->offsets[i + 1] - a->offsets[i];
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
+/* Sorts the rows in the arrays themselves. */
+static spry_status sort_rows(spry_context *ctx, const spry_arrays *a)
+{
+    const size_t size = spry_type_size(a->type);
+    const int64_t major = matrix_major(a), longest = longest_row(ctx, a);
+    const int parts = matrix_parts(ctx, a->nnz);
+    /* Scratch space a part; when that is more than the entries themselves, space a row. */
+    const bool by_part = longest <= a->nnz / parts;
+    const list l = {matrix_minor(a), a->values};
+    list scratch = {NULL, NULL};
+    spry_status status = SPRY_OK;
+    const int64_t space = by_part ? parts * longest : a->nnz;
+    SPRY_GO(ctx, base_alloc(ctx, space, sizeof *scratch.index, &scratch.index));
+    SPRY_GO(ctx, base_alloc(ctx, space, size, &scratch.values));
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+    for (int part = 0; part < parts; part++) {
+        const range rows = matrix_share(a->offsets, major, parts, part);
+        for (int64_t i = rows.begin; i < rows.end; i++) {
+            const int64_t begin = a->offsets[i], end = a->offsets[i + 1];
+            if (!row_sorted(l.index, begin, end, false))
+                sort_row(size, list_at(l, size, begin),
+                         list_at(scratch, size, by_part ? part * longest : begin), end - begin);
+        }
+    }
+done:
+    base_free(ctx, scratch.values);
+    base_free(ctx, scratch.index);
+    return status;
+}
+
+/* Does the work on a CSR copy of a COO matrix, which changes only when all went well. */
+spry_status matrix_do_as_csr(spry_matrix *A, spry_status (*work)(spry_matrix *))
+{
+    spry_status status = SPRY_OK;
+    spry_matrix *csr = NULL;
+    SPRY_GO(A->ctx, spry_matrix_convert(A, SPRY_CSR, &csr));
+    SPRY_GO(A->ctx, work(csr));
+    SPRY_GO(A->ctx, matrix_become(csr, SPRY_COO));
+    matrix_replace(A, &csr->a);
+    csr->a = matrix_like(&csr->a, SPRY_COO);
+done:
+    spry_matrix_free(csr);
+    return status;
+}
+
+spry_status spry_matrix_sort(spry_matrix *A)
+{
+    spry_status status = SPRY_OK;
+    if (matrix_sorted(A->ctx, &A->a, false))
+        return SPRY_OK;
+    if (A->a.format == SPRY_COO)
+        return matrix_do_as_csr(A, spry_matrix_sort);
+    SPRY_GO(A->ctx, matrix_make_own(A));
+    SPRY_GO(A->ctx, sort_rows(A->ctx, &A->a));
+done:
+    return status;
+}

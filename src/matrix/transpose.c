@@ -1,0 +1,51 @@
+/* A^T and A^H. */
+#include "matrix/entries.h"
+
+/* Groups a general compressed matrix by its other index: A^T in A's format. */
+static spry_status transpose_compressed(spry_context *ctx, const spry_arrays *a, spry_arrays *to)
+{
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, matrix_allocate(ctx, to));
+    SPRY_GO(ctx,
+            matrix_group(ctx, a, a->format == SPRY_CSC, to->offsets, matrix_minor(to), to->values));
+done:
+    return status;
+}
+
+static spry_status transpose_coo(spry_context *ctx, const spry_arrays *a, spry_arrays *to)
+{
+    const spry_status status = matrix_allocate(ctx, to);
+    if (status != SPRY_OK)
+        return status;
+    const size_t nnz = (size_t)a->nnz;
+    matrix_copy_bytes(ctx, to->row_index, a->col_index, nnz * sizeof(int32_t));
+    matrix_copy_bytes(ctx, to->col_index, a->row_index, nnz * sizeof(int32_t));
+    matrix_copy_bytes(ctx, to->values, a->values, nnz * spry_type_size(a->type));
+    return SPRY_OK;
+}
+
+spry_status matrix_transpose_arrays(spry_context *ctx, const spry_arrays *a, spry_arrays *to)
+{
+    *to = matrix_like(a, a->format);
+    to->rows = a->cols;
+    to->cols = a->rows;
+    return a->format == SPRY_COO ? transpose_coo(ctx, a, to) : transpose_compressed(ctx, a, to);
+}
+
+spry_status spry_matrix_transpose(const spry_matrix *A, bool conjugate, spry_matrix **B)
+{
+    spry_status status = SPRY_OK;
+    const spry_symmetry symmetry = A->a.symmetry;
+    *B = NULL;
+    if (symmetry == SPRY_GENERAL) {
+        spry_arrays to;
+        status = matrix_transpose_arrays(A->ctx, &A->a, &to);
+        SPRY_GO(A->ctx, matrix_finish(A->ctx, status, &to, B));
+    } else { /* the same places; A^T is A, -A or conj(A) */
+        SPRY_GO(A->ctx, matrix_copy(A, B));
+    }
+    matrix_flip_values(A->ctx, A->a.type, (*B)->a.values, A->a.nnz, symmetry == SPRY_SKEW,
+                       conjugate != (symmetry == SPRY_HERMITIAN));
+done:
+    return status;
+}
