@@ -63,20 +63,25 @@ SPRY_API int64_t spry_matrix_nnz(const spry_matrix *A);
 /** The same matrix in another format; entries keep their order within a row (to CSR) or column (to
  * CSC). */
 SPRY_API spry_status spry_matrix_convert(const spry_matrix *A, spry_format format, spry_matrix **B);
-/** The same matrix with numbers of another type; complex to real fails unless imaginary parts are
- * 0. */
+/**
+ * The same matrix with numbers of another type.
+ *
+ * @return SPRY_BAD_INPUT with the place of the first number that does not fit: complex to real with
+ *         an imaginary part other than 0, or a finite one that would become infinite
+ */
 SPRY_API spry_status spry_matrix_cast(const spry_matrix *A, spry_type type, spry_matrix **B);
 /** A^T, or A^H when conjugate, in A's format. */
 SPRY_API spry_status spry_matrix_transpose(const spry_matrix *A, bool conjugate, spry_matrix **B);
-/** A general matrix with the implied triangle written out. */
+/** A general matrix with the implied triangle written out, sorted when A is; COO comes by rows. */
 SPRY_API spry_status spry_matrix_expand(const spry_matrix *A, spry_matrix **B);
 /** Sorts the entries (CSR: columns rise within rows; CSC: rows within columns; COO: by row, then
  * column). */
 SPRY_API spry_status spry_matrix_sort(spry_matrix *A);
-/** Sorts, then adds entries at one place into one. */
+/** Sorts, then adds entries at one place into one, in stored order. */
 SPRY_API spry_status spry_matrix_sum_duplicates(spry_matrix *A);
 /**
- * B[i, j] = A[row_perm[i], col_perm[j]]; a NULL permutation is the identity.
+ * B[i, j] = A[row_perm[i], col_perm[j]], sorted, in A's format; a NULL permutation is the identity.
+ * A symmetric kind stays one when both permutations are the same, else B is general.
  *
  * @return SPRY_BAD_INPUT when one is not a permutation
  */
@@ -84,12 +89,17 @@ SPRY_API spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *ro
                                          const int32_t *col_perm, spry_matrix **B);
 /** Looks for what a solver cannot use: NaN or infinite values; names the first place. */
 SPRY_API spry_status spry_matrix_check_values(const spry_matrix *A);
-/** The diagonal, zeros where nothing is stored. */
+/** The diagonal, as long as the shorter side; zeros where nothing is stored, duplicates added up.
+ */
 SPRY_API spry_status spry_matrix_diagonal(const spry_matrix *A, spry_vector **d);
 
 enum { SPRY_STATS_BINS = 32 };
 
-/** What a matrix looks like; of the full matrix where one triangle is stored. */
+/**
+ * What a matrix looks like: the full one where a triangle is stored, duplicates added up. Values
+ * that are not finite are counted and left out of magnitudes and norms; their rows are not
+ * dominant.
+ */
 typedef struct spry_stats {
     int64_t rows, cols, nnz;
     int64_t stored;                         /**< entries in the arrays */
@@ -97,21 +107,22 @@ typedef struct spry_stats {
     double row_mean, row_deviation;         /**< mean and standard deviation of row lengths */
     int64_t row_histogram[SPRY_STATS_BINS]; /**< rows with 0, 1, 2-3, 4-7, 8-15, ... entries */
     int64_t empty_rows, empty_cols;
-    int64_t lower_bandwidth, upper_bandwidth; /**< largest i - j and j - i of an entry */
+    int64_t lower_bandwidth, upper_bandwidth; /**< largest i - j and j - i of an entry; >= 0 */
     int64_t profile;   /**< sum over rows of i - first column, where positive */
     int64_t diagonals; /**< distinct j - i */
-    int64_t missing_diagonal, zero_diagonal;
-    int64_t explicit_zeros, duplicates, nonfinite;
-    double pattern_symmetry;   /**< share of off-diagonal entries whose mirror image is stored */
-    double value_symmetry;     /**< share whose mirror image has the same value */
-    double hermitian_symmetry; /**< share whose mirror image is the conjugate */
+    int64_t missing_diagonal, zero_diagonal; /**< places (i, i) not stored; stored zeros there */
+    int64_t explicit_zeros, duplicates, nonfinite; /**< duplicates: stored beyond a place's first */
+    double pattern_symmetry; /**< share of off-diagonal entries whose mirror image is stored; shares
+                                  are 1 without such entries and 0 for rectangles */
+    double value_symmetry;   /**< share whose mirror image (0 if not stored) has the same value */
+    double hermitian_symmetry;       /**< share whose mirror image is the conjugate */
     bool symmetric, hermitian, skew; /**< exactly so, values included */
     int64_t dominant_rows;           /**< rows with |a_ii| >= sum of the others */
     int64_t strictly_dominant_rows;
-    int64_t positive_diagonal;   /**< rows with a real, positive diagonal entry */
-    int32_t block_size;          /**< 1 to 8: the largest with block_fill at least 0.8 */
-    double block_fill;           /**< entries over places in the blocks touched, for block_size */
-    double value_min, value_max; /**< smallest nonzero and largest magnitude */
+    int64_t positive_diagonal; /**< rows with a real, positive diagonal entry */
+    int32_t block_size;        /**< 1 to 8: the largest with block_fill at least 0.8 */
+    double block_fill; /**< entries over places in the blocks touched, for block_size; 1 if empty */
+    double value_min, value_max; /**< smallest nonzero and largest magnitude; 0 if there is none */
     double norm_one, norm_inf, norm_frobenius;
 } spry_stats;
 

@@ -1,0 +1,94 @@
+/*
+ * Block structure: cut into b x b blocks, how full are the blocks that hold an entry? A cheap bound
+ * rules out most sizes. A block lies in at most b rows, so there are at least 1 / b as many blocks
+ * as pairs (row, block of columns touched by it), which are counted along the rows alone.
+ */
+#include "matrix/stats.h"
+
+enum { BLOCK_MOST = 8 };
+static const double fill_least = 0.8;
+
+/* Blocks of b columns that a row's sorted entries touch. */
+ALWAYS_INLINE int64_t row_touches(const int32_t *col, int64_t begin, int64_t end, int32_t b)
+{
+    int64_t touched = begin < end;
+    for (int64_t k = begin + 1; k < end; k++)
+        touched += col[k] / b != col[k - 1] / b;
+    return touched;
+}
+
+/* Fills touches[b] with the pairs (row, block of b columns touched), for b of 2 to 8. */
+static void count_touches(spry_context *ctx, const spry_arrays *a, int64_t touches[BLOCK_MOST + 1])
+{
+    const int threads = matrix_parts(ctx, a->nnz + a->rows);
+    int64_t t2 = 0, t3 = 0, t4 = 0, t5 = 0, t6 = 0, t7 = 0, t8 = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, STATS_BLOCK)                       \
+    reduction(+ : t2, t3, t4, t5, t6, t7, t8)
+    for (int64_t i = 0; i < a->rows; i++) {
+        const int64_t begin = a->offsets[i], end = a->offsets[i + 1];
+        /* constants, so that the divisions become multiplications */
+        t2 += row_touches(a->col_index, begin, end, 2);
+        t3 += row_touches(a->col_index, begin, end, 3);
+        t4 += row_touches(a->col_index, begin, end, 4);
+        t5 += row_touches(a->col_index, begin, end, 5);
+        t6 += row_touches(a->col_index, begin, end, 6);
+        t7 += row_touches(a->col_index, begin, end, 7);
+        t8 += row_touches(a->col_index, begin, end, 8);
+    }
+    const int64_t all[] = {0, 0, t2, t3, t4, t5, t6, t7, t8};
+    memcpy(touches, all, sizeof all);
+}
+
+/* Blocks that the b rows from `first` on touch: their entries merged, a block at a time. */
+static int64_t count_row_blocks(const spry_arrays *a, int64_t first, int b)
+{
+    int64_t at[BLOCK_MOST], blocks = 0;
+    const int rows = a->rows - first < b ? (int)(a->rows - first) : b;
+    for (int r = 0; r < rows; r++)
+        at[r] = a->offsets[first + r];
+    for (;;) {
+        int64_t nearest = INT64_MAX;
+        for (int r = 0; r < rows; r++)
+            if (at[r] < a->offsets[first + r + 1] && a->col_index[at[r]] < nearest)
+                nearest = a->col_index[at[r]];
+        if (nearest == INT64_MAX)
+            return blocks;
+        blocks++;
+        const int64_t end = (nearest / b + 1) * b;
+        for (int r = 0; r < rows; r++)
+            while (at[r] < a->offsets[first + r + 1] && a->col_index[at[r]] < end)
+                at[r]++;
+    }
+}
+
+static int64_t count_blocks(spry_context *ctx, const spry_arrays *a, int b)
+{
+    const int threads = matrix_parts(ctx, a->nnz + a->rows);
+    const int64_t row_blocks = (a->rows + b - 1) / b;
+    int64_t blocks = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, STATS_BLOCK) reduction(+ : blocks)
+    for (int64_t i = 0; i < row_blocks; i++)
+        blocks += count_row_blocks(a, i * b, b);
+    return blocks;
+}
+
+void stats_blocks(spry_context *ctx, const spry_arrays *a, spry_stats *stats)
+{
+    int64_t touches[BLOCK_MOST + 1];
+    stats->block_size = 1;
+    stats->block_fill = 1;
+    if (a->nnz == 0)
+        return;
+    count_touches(ctx, a, touches);
+    for (int b = BLOCK_MOST; b > 1; b--) {
+        const double nnz = (double)a->nnz;
+        if (nnz / ((double)b * (double)touches[b]) < fill_least)
+            continue;
+        const double fill = nnz / ((double)(b * b) * (double)count_blocks(ctx, a, b));
+        if (fill < fill_least)
+            continue;
+        stats->block_size = b;
+        stats->block_fill = fill;
+        return;
+    }
+}
