@@ -7,18 +7,41 @@
 
 #include "base/base.h"
 
+/* The arrays of a general CSR matrix, as kernels see them. */
+typedef struct host_csr {
+    const int64_t *offsets;
+    const int32_t *columns;
+    const void *values;
+} host_csr;
+
 /*
  * item(result, name, arguments). Arrays are of the table's scalar type. Kernels work on the range
- * they are given with the thread that calls them; who calls them cuts the work (base_share,
- * csr_plan).
+ * they are given with the thread that calls them; who calls them cuts the work, and so that the
+ * cuts do not show in the results.
+ *
+ * dot      sum conj(x_i) y_i
+ * squares  sum |scale x_i|^2
+ * largest  max |re x_i|, |im x_i|; without regard to NaN
+ * sum      sum of all real numbers in x, read as `streams` streams side by side
+ * csr_rows y_i = a (A x)_i + b y_i for rows begin..end-1; b = 0 does not read y; conjugate: conj(A)
+ * csr_sum  sum values_k x[columns_k] over n entries; conjugate: conj(values_k)
  */
-#define HOST_KERNELS(item)                                                   \
-    item(void, fill, (int64_t n, spry_scalar a, void *x))                    \
-    item(void, axpy, (int64_t n, spry_scalar a, const void *x, void *y))     \
-    item(void, xpay, (int64_t n, const void *x, spry_scalar b, void *y))     \
-    item(void, scale, (int64_t n, spry_scalar a, void *x))                   \
-    item(void, multiply, (int64_t n, const void *x, const void *y, void *z)) \
-    item(spry_scalar, dot, (int64_t n, const void *x, const void *y))
+#define HOST_KERNELS(item)                                                               \
+    item(void, fill, (int64_t n, spry_scalar a, void *x))                                \
+    item(void, axpy, (int64_t n, spry_scalar a, const void *x, void *y))                 \
+    item(void, xpay, (int64_t n, const void *x, spry_scalar b, void *y))                 \
+    item(void, scale, (int64_t n, spry_scalar a, void *x))                               \
+    item(void, multiply, (int64_t n, const void *x, const void *y, void *z))             \
+    item(void, triad, (int64_t n, spry_scalar a, const void *x, const void *y, void *z)) \
+    item(spry_scalar, dot, (int64_t n, const void *x, const void *y))                    \
+    item(double, squares, (int64_t n, double scale, const void *x))                      \
+    item(double, largest, (int64_t n, const void *x))                                    \
+    item(double, sum, (int64_t n, int streams, const void *x))                           \
+    item(void, csr_rows,                                                                 \
+         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, spry_scalar a,  \
+          const void *x, spry_scalar b, void *y))                                        \
+    item(spry_scalar, csr_sum,                                                           \
+         (int64_t n, const int32_t *columns, const void *values, bool conjugate, const void *x))
 
 #define HOST_KERNEL_MEMBER(result, name, arguments) result(*name) arguments;
 typedef struct host_kernels {
@@ -27,5 +50,15 @@ typedef struct host_kernels {
 
 /* The kernels of a type for the context's ISA level. */
 const host_kernels *host_kernels_for(const spry_context *ctx, spry_type type);
+
+/* Threads worth waking for n numbers: one where a parallel region costs more than it saves. */
+int host_threads(const spry_context *ctx, int64_t n);
+
+/* The processor's name in the text of /proc/cpuinfo; "" when there is none. */
+void host_processor_name(const char *cpuinfo, char *name, size_t size);
+/* Bytes of the last-level caches of all processors together; 0 when unknown. */
+int64_t host_cache_bytes(void);
+/* Bytes of main memory; 0 when unknown. */
+int64_t host_memory_bytes(void);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The words kernels are written in: scalar, real, X(name), and arithmetic that reads the same for real and
- * complex numbers. Included by src/host/kernels/ only; compiled once a scalar type and ISA level.
+ * The words kernels are written in: scalar, real, X(name), and arithmetic that reads the same for
+ * real and complex numbers. Included by src/host/kernels/ only; compiled once a scalar type and ISA
+ * level.
  */
 #ifndef SPRY_KERNEL_H
 #define SPRY_KERNEL_H
@@ -18,6 +19,9 @@ typedef double real;
 #define KERNEL_JOIN2(name, suffix) host_##name##_##suffix
 #define KERNEL_JOIN(name, suffix) KERNEL_JOIN2(name, suffix)
 #define X(name) KERNEL_JOIN(name, KERNEL_SUFFIX)
+
+#define KERNEL_DECLARE(result, name, arguments) result X(name) arguments;
+HOST_KERNELS(KERNEL_DECLARE)
 
 #if defined(KERNEL_TYPE_c) || defined(KERNEL_TYPE_z)
 

@@ -1,0 +1,96 @@
+/*
+ * The memory bandwidth that products are measured against: reading arrays far beyond the caches
+ * with plain loads, and the triad of J. D. McCalpin's STREAM (IEEE TCCA Newsletter, December 1995).
+ */
+#include "host/host.h"
+
+#include <omp.h>
+
+enum { ARRAYS = 3, PASSES = 5, GRAIN = 4096 };
+
+typedef struct stage {
+    const spry_context *ctx;
+    const host_kernels *kernels;
+    int64_t length; /* of each array */
+    double *array[ARRAYS];
+} stage;
+
+/* Together the arrays are 12 times the caches, but not more than an eighth of the memory. */
+static int64_t array_length(void)
+{
+    const int64_t cache = host_cache_bytes(), memory = host_memory_bytes();
+    int64_t bytes = 4 * (cache > 0 ? cache : 32 << 20);
+    if (memory > 0 && bytes > memory / 8 / ARRAYS)
+        bytes = memory / 8 / ARRAYS;
+    return bytes / (int64_t)sizeof(double);
+}
+
+/* What one thread does with its part of the arrays. */
+typedef void (*stage_step)(const stage *s, range part, int streams);
+
+static void touch(const stage *s, range part, int streams)
+{
+    (void)streams;
+    for (int k = 0; k < ARRAYS; k++)
+        s->kernels->fill(part.end - part.begin, (spry_scalar){1, 0}, s->array[k] + part.begin);
+}
+
+static void read_all(const stage *s, range part, int streams)
+{
+    /* The sums go nowhere: the kernel is called by pointer, so the reading cannot be left out. */
+    for (int k = 0; k < ARRAYS; k++)
+        (void)s->kernels->sum(part.end - part.begin, streams, s->array[k] + part.begin);
+}
+
+static void triad(const stage *s, range part, int streams)
+{
+    (void)streams;
+    s->kernels->triad(part.end - part.begin, (spry_scalar){0.5, 0}, s->array[1] + part.begin,
+                      s->array[2] + part.begin, s->array[0] + part.begin);
+}
+
+/* Seconds of the fastest pass. */
+static double fastest(const stage *s, stage_step step, int streams, int passes)
+{
+    double best = 0;
+    for (int pass = 0; pass < passes; pass++) {
+        const double start = base_seconds();
+#pragma omp parallel num_threads(spry_context_threads(s->ctx))
+        step(s, base_share(s->length, omp_get_num_threads(), omp_get_thread_num(), GRAIN), streams);
+        const double seconds = base_seconds() - start;
+        if (pass == 0 || seconds < best)
+            best = seconds;
+    }
+    return best;
+}
+
+spry_status spry_device_bandwidth_now(spry_context *ctx, spry_bandwidth *bandwidth)
+{
+    stage s = {.ctx = ctx, .kernels = host_kernels_for(ctx, SPRY_D), .length = array_length()};
+    spry_status status = SPRY_OK;
+    *bandwidth = (spry_bandwidth){0};
+    for (int k = 0; k < ARRAYS; k++)
+        SPRY_GO(ctx, base_alloc(ctx, s.length, sizeof(double), &s.array[k]));
+    const double bytes = (double)s.length * sizeof(double) * ARRAYS;
+    fastest(&s, touch, 1, 1);
+    /* How many streams a core reads best at once differs: one is too few for some prefetchers. */
+    for (int streams = 1; streams <= 4; streams *= 2) {
+        const double read = bytes / fastest(&s, read_all, streams, PASSES);
+        if (read > bandwidth->read)
+            bandwidth->read = read;
+    }
+    bandwidth->triad = bytes / fastest(&s, triad, 1, PASSES);
+    ctx->bandwidth = *bandwidth;
+done:
+    for (int k = 0; k < ARRAYS; k++)
+        base_free(ctx, s.array[k]);
+    return status;
+}
+
+spry_status spry_device_bandwidth(spry_context *ctx, spry_bandwidth *bandwidth)
+{
+    if (ctx->bandwidth.read <= 0)
+        return spry_device_bandwidth_now(ctx, bandwidth);
+    *bandwidth = ctx->bandwidth;
+    return SPRY_OK;
+}

@@ -1,0 +1,99 @@
+/*
+ * A matrix as an operator: its CSR arrays in place, or a CSR copy of other formats.
+ *
+ * Transposed products use the rows of A^T: scattering into y by several threads would cost atomics
+ * or a y a thread, and its bits would depend on their number. A^T is made at the first such product
+ * and kept: another nnz (4 + size) + 8 cols bytes. A CSC matrix holds the rows of A^T already.
+ */
+#include "host/csr_plan.h"
+
+typedef struct csr_state {
+    const spry_matrix *matrix; /* as given */
+    const spry_matrix *csr;    /* the same or the copy */
+    spry_matrix *copy;         /* NULL when the matrix is used in place */
+    spry_matrix *transposed;   /* A^T as CSR; NULL when not needed so far, or the matrix is CSC */
+    csr_plan plan, transposed_plan;
+} csr_state;
+
+static host_csr csr_of(const spry_matrix *A)
+{
+    return (host_csr){A->a.offsets, A->a.col_index, A->a.values};
+}
+
+/* Plans products with A^T, once. A failure leaves the state as it was, so the next call may
+ * succeed.
+ */
+static spry_status prepare_transposed(const spry_operator *op)
+{
+    csr_state *state = op->state;
+    spry_matrix *transposed = NULL;
+    spry_status status = SPRY_OK;
+    if (state->transposed_plan.cuts)
+        return SPRY_OK;
+    const spry_arrays *a = &state->matrix->a;
+    host_csr csr;
+    if (a->format == SPRY_CSC && a->symmetry == SPRY_GENERAL) {
+        csr = (host_csr){a->offsets, a->row_index, a->values};
+    } else {
+        SPRY_GO(op->ctx, spry_matrix_transpose(state->csr, false, &transposed));
+        csr = csr_of(transposed);
+    }
+    SPRY_GO(op->ctx, csr_plan_make(op->ctx, op->type, op->cols, &csr, &state->transposed_plan));
+    state->transposed = transposed;
+    transposed = NULL;
+done:
+    spry_matrix_free(transposed);
+    return status;
+}
+
+static spry_status csr_multiply(const spry_operator *op, spry_transpose transpose,
+                                spry_scalar alpha, const void *x, spry_scalar beta, void *y)
+{
+    const csr_state *state = op->state;
+    if (transpose == SPRY_PLAIN) {
+        csr_plan_run(&state->plan, false, alpha, x, beta, y);
+        return SPRY_OK;
+    }
+    const spry_status status = prepare_transposed(op);
+    if (status == SPRY_OK)
+        csr_plan_run(&state->transposed_plan, transpose == SPRY_CONJUGATE, alpha, x, beta, y);
+    return status;
+}
+
+static void csr_destroy(spry_operator *op)
+{
+    csr_state *state = op->state;
+    if (!state)
+        return;
+    csr_plan_clear(op->ctx, &state->plan);
+    csr_plan_clear(op->ctx, &state->transposed_plan);
+    spry_matrix_free(state->copy);
+    spry_matrix_free(state->transposed);
+    base_free(op->ctx, state);
+}
+
+static const operator_class csr_class = {"csr", true, csr_multiply, csr_destroy};
+
+spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
+{
+    *out = NULL;
+    spry_context *ctx = A->ctx;
+    const int64_t size = (int64_t)spry_type_size(A->a.type);
+    spry_operator *op = NULL;
+    csr_state *state = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, operator_new(ctx, &csr_class, A->a.type, A->a.rows, A->a.cols, &op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
+    op->state = state;
+    state->matrix = A;
+    SPRY_GO(ctx, matrix_as_csr(A, &state->csr, &state->copy));
+    const host_csr csr = csr_of(state->csr);
+    SPRY_GO(ctx, csr_plan_make(ctx, op->type, op->rows, &csr, &state->plan));
+    /* Entries, offsets, x and y once each. */
+    op->bytes = state->csr->a.nnz * (4 + size) + (op->rows + 1) * 8 + (op->rows + op->cols) * size;
+    *out = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}

@@ -1,0 +1,74 @@
+/* A caller's function as an operator. It answers y = op(A) x; factors are ours to apply. */
+#include "host/host.h"
+#include "matrix/matrix.h"
+
+typedef struct function_state {
+    spry_apply apply;
+    void *data;
+    void *product; /* op(A) x, where there are factors; as long as the longer side */
+} function_state;
+
+static spry_status function_multiply(const spry_operator *op, spry_transpose transpose,
+                                     spry_scalar alpha, const void *x, spry_scalar beta, void *y)
+{
+    const function_state *state = op->state;
+    spry_context *ctx = op->ctx;
+    const bool reads = beta.re != 0 || beta.im != 0;
+    void *product = reads ? state->product : y;
+    spry_status status = state->apply(state->data, transpose, x, product);
+    if (status != SPRY_OK)
+        return SPRY_FAIL(ctx, status, "the caller's product failed: %s", spry_status_text(status));
+    const int64_t n = transpose == SPRY_PLAIN ? op->rows : op->cols;
+    const spry_vector from = {ctx, op->type, n, product, false};
+    spry_vector to = {ctx, op->type, n, y, false};
+    if (reads) {
+        SPRY_GO(ctx, spry_vector_scale(beta, &to));
+        SPRY_GO(ctx, spry_vector_axpy(alpha, &from, &to));
+    } else if (alpha.re != 1 || alpha.im != 0) {
+        SPRY_GO(ctx, spry_vector_scale(alpha, &to));
+    }
+done:
+    return status;
+}
+
+static void function_destroy(spry_operator *op)
+{
+    function_state *state = op->state;
+    if (state)
+        base_free(op->ctx, state->product);
+    base_free(op->ctx, state);
+}
+
+static const operator_class plain_class = {"function", false, function_multiply, function_destroy};
+static const operator_class transposed_class = {"function", true, function_multiply,
+                                                function_destroy};
+
+spry_status spry_operator_from_function(spry_context *ctx, spry_type type, int64_t rows,
+                                        int64_t cols, bool has_transpose, spry_apply apply,
+                                        void *data, spry_operator **out)
+{
+    *out = NULL;
+    if (rows < 0 || rows > INT32_MAX || cols < 0 || cols > INT32_MAX)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                         "an operator of %" PRId64 " x %" PRId64 ", sides must be in 0..%d", rows,
+                         cols, INT32_MAX);
+    if (type != SPRY_S && type != SPRY_D && type != SPRY_C && type != SPRY_Z)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "type is %d, expected s, d, c or z", (int)type);
+    if (!apply)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "there is no function to apply");
+    spry_operator *op = NULL;
+    function_state *state = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, operator_new(ctx, has_transpose ? &transposed_class : &plain_class, type, rows,
+                              cols, &op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
+    op->state = state;
+    state->apply = apply;
+    state->data = data;
+    SPRY_GO(ctx, base_alloc(ctx, rows > cols ? rows : cols, spry_type_size(type), &state->product));
+    *out = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}

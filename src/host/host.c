@@ -1,0 +1,24 @@
+/* Which kernels a context uses, and with how many threads. */
+#include "host/host.h"
+
+#include "isa_levels.h"
+
+#define LEVEL_TABLES(isa)                                                                 \
+    extern const host_kernels host_table_s_##isa, host_table_d_##isa, host_table_c_##isa, \
+        host_table_z_##isa;
+SPRY_ISA_LEVELS(LEVEL_TABLES)
+
+const host_kernels *host_kernels_for(const spry_context *ctx, spry_type type)
+{
+#define LEVEL_ROW(isa) \
+    {&host_table_s_##isa, &host_table_d_##isa, &host_table_c_##isa, &host_table_z_##isa},
+    static const host_kernels *const tables[][4] = {SPRY_ISA_LEVELS(LEVEL_ROW)};
+    return tables[ctx->isa][type];
+}
+
+int host_threads(const spry_context *ctx, int64_t n)
+{
+    /* A region costs some microseconds, in which one core passes over about as many numbers. */
+    enum { SMALL = 16384 };
+    return n < SMALL ? 1 : spry_context_threads(ctx);
+}

@@ -1,0 +1,106 @@
+/*
+ * Sums over arrays, in double for every type. Several sums run side by side (lane l takes every
+ * LANES-th number) so that additions do not wait for each other; the lanes become vectors.
+ * A complex array is read as its real numbers, re and im in turn.
+ */
+#include "host/kernels/kernel.h"
+
+enum { LANES = 16, PARTS = 1 + KERNEL_COMPLEX };
+
+/* Adds the lanes pairwise; with a step of 2 those at even places only. */
+static double add_lanes(double *lane, int step)
+{
+    for (int width = LANES / 2; width >= step; width /= 2) {
+        for (int l = 0; l < width; l++)
+            lane[l] += lane[l + width];
+    }
+    return lane[0];
+}
+
+#if KERNEL_COMPLEX
+spry_scalar X(dot)(int64_t n, const void *x, const void *y)
+{
+    /* conj(a) b = (a.re b.re + a.im b.im) + i (a.re b.im - a.im b.re) */
+    double straight[LANES] = {0}, crossed[LANES] = {0};
+    const real *a = x, *b = y;
+    int64_t i = 0;
+    n *= PARTS;
+    for (; i + LANES <= n; i += LANES) {
+        for (int l = 0; l < LANES; l++) {
+            straight[l] += (double)a[i + l] * (double)b[i + l];
+            crossed[l] += (double)a[i + l] * (double)b[i + (l ^ 1)];
+        }
+    }
+    for (int l = 0; i < n; i++, l++) {
+        straight[l] += (double)a[i] * (double)b[i];
+        crossed[l] += (double)a[i] * (double)b[i ^ 1];
+    }
+    const double re = add_lanes(straight, 1);
+    add_lanes(crossed, 2);
+    return (spry_scalar){re, crossed[0] - crossed[1]};
+}
+#else
+spry_scalar X(dot)(int64_t n, const void *x, const void *y)
+{
+    double lane[LANES] = {0};
+    const real *a = x, *b = y;
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        for (int l = 0; l < LANES; l++)
+            lane[l] += (double)a[i + l] * (double)b[i + l];
+    }
+    for (int l = 0; i < n; i++, l++)
+        lane[l] += (double)a[i] * (double)b[i];
+    return (spry_scalar){add_lanes(lane, 1), 0};
+}
+#endif
+
+double X(squares)(int64_t n, double scale, const void *x)
+{
+    double lane[LANES] = {0};
+    const real *a = x;
+    int64_t i = 0;
+    n *= PARTS;
+    for (; i + LANES <= n; i += LANES) {
+        for (int l = 0; l < LANES; l++) {
+            const double number = scale * (double)a[i + l];
+            lane[l] += number * number;
+        }
+    }
+    for (int l = 0; i < n; i++, l++)
+        lane[l] += scale * (double)a[i] * (scale * (double)a[i]);
+    return add_lanes(lane, 1);
+}
+
+double X(largest)(int64_t n, const void *x)
+{
+    const real *a = x;
+    real most = 0;
+    for (int64_t i = 0; i < n * PARTS; i++) {
+        const real size = a[i] < 0 ? -a[i] : a[i];
+        most = size > most ? size : most;
+    }
+    return (double)most;
+}
+
+double X(sum)(int64_t n, int streams, const void *x)
+{
+    double lane[LANES] = {0};
+    const real *a = x;
+    const int64_t each = n * PARTS / streams;
+    int64_t i = 0;
+    for (; i + LANES <= each; i += LANES) {
+        for (int s = 0; s < streams; s++) {
+            const real *stream = a + s * each + i;
+            for (int l = 0; l < LANES; l++)
+                lane[l] += (double)stream[l];
+        }
+    }
+    for (int s = 0; s < streams; s++) {
+        for (int64_t k = i; k < each; k++)
+            lane[0] += (double)a[s * each + k];
+    }
+    for (int64_t k = streams * each; k < n * PARTS; k++)
+        lane[0] += (double)a[k];
+    return add_lanes(lane, 1);
+}

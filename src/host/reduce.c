@@ -1,0 +1,130 @@
+/*
+ * Inner products and norms. A vector is cut into at most BLOCKS blocks of whole chunks, by its
+ * length alone; a thread adds up a block's chunks in order, and the blocks are added as a tree. So
+ * the order of additions, and with it every bit, is the same for any number of threads, and nothing
+ * needs to be allocated.
+ */
+#include "host/host.h"
+#include "matrix/matrix.h"
+
+#include <math.h>
+#include <omp.h>
+
+enum { BLOCKS = 512 };
+
+typedef struct reduction {
+    const host_kernels *kernels;
+    int64_t n, size;
+    double scale;
+    const char *x, *y;
+} reduction;
+
+typedef spry_scalar (*reduction_step)(const reduction *r, int64_t begin, int64_t n);
+typedef spry_scalar (*reduction_join)(spry_scalar a, spry_scalar b);
+
+static spry_scalar join_sum(spry_scalar a, spry_scalar b)
+{
+    return (spry_scalar){a.re + b.re, a.im + b.im};
+}
+
+static spry_scalar join_most(spry_scalar a, spry_scalar b)
+{
+    return a.re > b.re ? a : b;
+}
+
+static spry_scalar reduce_block(const reduction *r, reduction_step step, reduction_join join,
+                                range block)
+{
+    spry_scalar result = {0, 0};
+    for (int64_t i = block.begin; i < block.end; i += VECTOR_CHUNK)
+        result =
+            join(result, step(r, i, block.end - i < VECTOR_CHUNK ? block.end - i : VECTOR_CHUNK));
+    return result;
+}
+
+static spry_scalar reduce(const spry_context *ctx, const reduction *r, reduction_step step,
+                          reduction_join join)
+{
+    spry_scalar part[BLOCKS];
+    const int64_t chunks = r->n / VECTOR_CHUNK + (r->n % VECTOR_CHUNK != 0);
+    const int blocks = chunks < 1 ? 1 : chunks < BLOCKS ? (int)chunks : BLOCKS;
+    const int threads = host_threads(ctx, r->n);
+    if (threads == 1) {
+        for (int b = 0; b < blocks; b++)
+            part[b] = reduce_block(r, step, join, base_share(r->n, blocks, b, VECTOR_CHUNK));
+    } else {
+#pragma omp parallel num_threads(threads)
+        {
+            const range mine = base_share(blocks, omp_get_num_threads(), omp_get_thread_num(), 1);
+            for (int64_t b = mine.begin; b < mine.end; b++)
+                part[b] =
+                    reduce_block(r, step, join, base_share(r->n, blocks, (int)b, VECTOR_CHUNK));
+        }
+    }
+    for (int width = 1; width < blocks; width *= 2) {
+        for (int b = 0; b + width < blocks; b += 2 * width)
+            part[b] = join(part[b], part[b + width]);
+    }
+    return part[0];
+}
+
+static reduction reduction_of(const spry_vector *x)
+{
+    return (reduction){.kernels = host_kernels_for(x->ctx, x->type),
+                       .n = x->n,
+                       .size = (int64_t)spry_type_size(x->type),
+                       .scale = 1,
+                       .x = x->data};
+}
+
+static spry_scalar dot_step(const reduction *r, int64_t begin, int64_t n)
+{
+    return r->kernels->dot(n, r->x + begin * r->size, r->y + begin * r->size);
+}
+
+static spry_scalar squares_step(const reduction *r, int64_t begin, int64_t n)
+{
+    return (spry_scalar){r->kernels->squares(n, r->scale, r->x + begin * r->size), 0};
+}
+
+static spry_scalar largest_step(const reduction *r, int64_t begin, int64_t n)
+{
+    return (spry_scalar){r->kernels->largest(n, r->x + begin * r->size), 0};
+}
+
+spry_status spry_vector_dot(const spry_vector *x, const spry_vector *y, spry_scalar *result)
+{
+    *result = (spry_scalar){0, 0};
+    if (x->ctx != y->ctx || x->type != y->type || x->n != y->n)
+        return SPRY_FAIL(x->ctx, SPRY_BAD_USAGE,
+                         "(x, y) of %" PRId64 " elements of type %s and %" PRId64 " of type %s%s",
+                         x->n, spry_type_name(x->type), y->n, spry_type_name(y->type),
+                         x->ctx != y->ctx ? ", of different contexts" : "");
+    reduction r = reduction_of(x);
+    r.y = y->data;
+    *result = reduce(x->ctx, &r, dot_step, join_sum);
+    return SPRY_OK;
+}
+
+spry_status spry_vector_norm(const spry_vector *x, double *result)
+{
+    /* Below this a sum of squares may have lost terms that matter: each is off by 2^-1075 at most,
+     * there are at most 2^62, and 2^-53 of the sum is to be kept. */
+    const double small = 0x1p-950;
+    reduction r = reduction_of(x);
+    const double sum = reduce(x->ctx, &r, squares_step, join_sum).re;
+    *result = sqrt(sum);
+    if (isnan(sum) || (sum >= small && isfinite(sum)))
+        return SPRY_OK;
+    const double most = reduce(x->ctx, &r, largest_step, join_most).re;
+    *result = most;
+    if (most == 0 || isinf(most))
+        return SPRY_OK;
+    /* A power of two scales without rounding; 2^1000 is enough for the smallest number. */
+    int exponent;
+    frexp(most, &exponent);
+    exponent = exponent < -1000 ? -1000 : exponent;
+    r.scale = ldexp(1, -exponent);
+    *result = ldexp(sqrt(reduce(x->ctx, &r, squares_step, join_sum).re), exponent);
+    return SPRY_OK;
+}

@@ -1,0 +1,201 @@
+/*
+ * Arithmetic with vectors. Work is cut into chunks of VECTOR_CHUNK elements and every chunk goes
+ * through the kernel by itself, so that a result's bits do not depend on the number of threads:
+ * neither by the order of sums nor by where a vectorised loop has its ends.
+ */
+#include "host/host.h"
+#include "matrix/matrix.h"
+
+#include <math.h>
+#include <omp.h>
+
+/* One piece of element-by-element work: the arrays an operation has, the others NULL. */
+typedef struct element_job {
+    const host_kernels *kernels;
+    int64_t n, size; /* elements and bytes of one */
+    spry_scalar factor;
+    const char *x, *y;
+    char *out;
+} element_job;
+
+typedef void (*job_step)(const element_job *job, int64_t begin, int64_t n);
+
+static void run_chunks(const element_job *job, job_step step, range part)
+{
+    for (int64_t i = part.begin; i < part.end; i += VECTOR_CHUNK)
+        step(job, i, part.end - i < VECTOR_CHUNK ? part.end - i : VECTOR_CHUNK);
+}
+
+static void run(const spry_context *ctx, const element_job *job, job_step step)
+{
+    const int threads = host_threads(ctx, job->n);
+    if (threads == 1) {
+        run_chunks(job, step, (range){0, job->n});
+        return;
+    }
+#pragma omp parallel num_threads(threads)
+    run_chunks(job, step,
+               base_share(job->n, omp_get_num_threads(), omp_get_thread_num(), VECTOR_CHUNK));
+}
+
+static element_job job_for(const spry_vector *out)
+{
+    return (element_job){.kernels = host_kernels_for(out->ctx, out->type),
+                         .n = out->n,
+                         .size = (int64_t)spry_type_size(out->type),
+                         .out = out->data};
+}
+
+static spry_status check_factor(const spry_vector *v, const char *name, spry_scalar factor)
+{
+    if (factor.im == 0 || spry_type_is_complex(v->type))
+        return SPRY_OK;
+    return SPRY_FAIL(v->ctx, SPRY_BAD_USAGE,
+                     "%s has an imaginary part of %g, the vector is of type %s", name, factor.im,
+                     spry_type_name(v->type));
+}
+
+static spry_status check_length(const spry_vector *x, const spry_vector *y)
+{
+    if (x->ctx != y->ctx)
+        return SPRY_FAIL(x->ctx, SPRY_BAD_USAGE, "the vectors are of different contexts");
+    if (x->n != y->n)
+        return SPRY_FAIL(x->ctx, SPRY_BAD_USAGE,
+                         "the vectors have %" PRId64 " and %" PRId64 " elements", x->n, y->n);
+    return SPRY_OK;
+}
+
+/* Whether x and y can be combined element by element. */
+static spry_status check_pair(const spry_vector *x, const spry_vector *y)
+{
+    const spry_status status = check_length(x, y);
+    if (status == SPRY_OK && x->type != y->type)
+        return SPRY_FAIL(x->ctx, SPRY_BAD_USAGE, "the vectors are of types %s and %s",
+                         spry_type_name(x->type), spry_type_name(y->type));
+    return status;
+}
+
+static void fill_step(const element_job *job, int64_t begin, int64_t n)
+{
+    job->kernels->fill(n, job->factor, job->out + begin * job->size);
+}
+
+spry_status spry_vector_fill(spry_vector *v, spry_scalar value)
+{
+    const spry_status status = check_factor(v, "the value", value);
+    if (status != SPRY_OK)
+        return status;
+    element_job job = job_for(v);
+    job.factor = value;
+    run(v->ctx, &job, fill_step);
+    return SPRY_OK;
+}
+
+spry_status spry_vector_ones(spry_context *ctx, const spry_matrix *A, spry_vector **b)
+{
+    const spry_status status = spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_COPY, b);
+    return status == SPRY_OK ? spry_vector_fill(*b, (spry_scalar){1, 0}) : status;
+}
+
+static void copy_step(const element_job *job, int64_t begin, int64_t n)
+{
+    memcpy(job->out + begin * job->size, job->x + begin * job->size, (size_t)(n * job->size));
+}
+
+/* y = x with another type. */
+static spry_status convert(const spry_vector *x, spry_vector *y)
+{
+    const bool drops = spry_type_is_complex(x->type) && !spry_type_is_complex(y->type);
+    for (int64_t i = 0; drops && i < x->n; i++) {
+        const double im = value_get(x->type, x->data, i).im;
+        if (im != 0)
+            return SPRY_FAIL(x->ctx, SPRY_BAD_INPUT,
+                             "element %" PRId64 " has an imaginary part of %g, a vector of type %s "
+                             "cannot hold it",
+                             i, im, spry_type_name(y->type));
+    }
+    for (int64_t i = 0; i < x->n; i++)
+        value_set(y->type, y->data, i, value_get(x->type, x->data, i));
+    return SPRY_OK;
+}
+
+spry_status spry_vector_copy(const spry_vector *x, spry_vector *y)
+{
+    const spry_status status = check_length(x, y);
+    if (status != SPRY_OK || x->data == y->data)
+        return status;
+    if (x->type != y->type)
+        return convert(x, y);
+    element_job job = job_for(y);
+    job.x = x->data;
+    run(y->ctx, &job, copy_step);
+    return SPRY_OK;
+}
+
+static void axpy_step(const element_job *job, int64_t begin, int64_t n)
+{
+    const int64_t at = begin * job->size;
+    job->kernels->axpy(n, job->factor, job->x + at, job->out + at);
+}
+
+static void xpay_step(const element_job *job, int64_t begin, int64_t n)
+{
+    const int64_t at = begin * job->size;
+    job->kernels->xpay(n, job->x + at, job->factor, job->out + at);
+}
+
+/* y from x, y and a factor. */
+static spry_status update(const spry_vector *x, const char *name, spry_scalar factor,
+                          spry_vector *y, job_step step)
+{
+    spry_status status = check_pair(x, y);
+    if (status == SPRY_OK)
+        status = check_factor(y, name, factor);
+    if (status != SPRY_OK)
+        return status;
+    element_job job = job_for(y);
+    job.x = x->data;
+    job.factor = factor;
+    run(y->ctx, &job, step);
+    return SPRY_OK;
+}
+
+spry_status spry_vector_axpy(spry_scalar alpha, const spry_vector *x, spry_vector *y)
+{
+    return update(x, "alpha", alpha, y, axpy_step);
+}
+
+spry_status spry_vector_xpay(const spry_vector *x, spry_scalar beta, spry_vector *y)
+{
+    return update(x, "beta", beta, y, xpay_step);
+}
+
+static void scale_step(const element_job *job, int64_t begin, int64_t n)
+{
+    job->kernels->scale(n, job->factor, job->out + begin * job->size);
+}
+
+spry_status spry_vector_scale(spry_scalar alpha, spry_vector *x)
+{
+    return update(x, "alpha", alpha, x, scale_step);
+}
+
+static void multiply_step(const element_job *job, int64_t begin, int64_t n)
+{
+    const int64_t at = begin * job->size;
+    job->kernels->multiply(n, job->x + at, job->y + at, job->out + at);
+}
+
+spry_status spry_vector_multiply(const spry_vector *x, const spry_vector *y, spry_vector *z)
+{
+    spry_status status = check_pair(x, y);
+    if (status == SPRY_OK)
+        status = check_pair(x, z);
+    if (status != SPRY_OK)
+        return status;
+    element_job job = job_for(z);
+    job.x = x->data;
+    job.y = y->data;
+    run(z->ctx, &job, multiply_step);
+    return SPRY_OK;
+}

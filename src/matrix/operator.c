@@ -1,0 +1,107 @@
+/* Operators as objects: what all kinds share, and the checks before a product. */
+#include "matrix/matrix.h"
+
+spry_status operator_new(spry_context *ctx, const operator_class *class, spry_type type,
+                         int64_t rows, int64_t cols, spry_operator **op)
+{
+    const spry_status status = base_calloc(ctx, 1, sizeof **op, op);
+    if (status == SPRY_OK)
+        **op =
+            (spry_operator){.ctx = ctx, .class = class, .type = type, .rows = rows, .cols = cols};
+    return status;
+}
+
+void spry_operator_free(spry_operator *op)
+{
+    if (!op)
+        return;
+    if (op->class->destroy)
+        op->class->destroy(op);
+    base_free(op->ctx, op);
+}
+
+static spry_status check_vector(const spry_operator *op, const char *name, const spry_vector *v,
+                                int64_t n)
+{
+    if (v->ctx != op->ctx)
+        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "%s and the operator are of different contexts",
+                         name);
+    if (v->type != op->type)
+        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "%s is of type %s, the operator of type %s", name,
+                         spry_type_name(v->type), spry_type_name(op->type));
+    if (v->n != n)
+        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE,
+                         "%s has %" PRId64 " elements, the product needs %" PRId64, name, v->n, n);
+    return SPRY_OK;
+}
+
+static spry_status check_product(const spry_operator *op, spry_transpose transpose,
+                                 spry_scalar alpha, const spry_vector *x, spry_scalar beta,
+                                 const spry_vector *y)
+{
+    spry_context *ctx = op->ctx;
+    const bool plain = transpose == SPRY_PLAIN;
+    spry_status status = SPRY_OK;
+    if (!plain && transpose != SPRY_TRANSPOSE && transpose != SPRY_CONJUGATE)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                         "transpose is %d, expected plain, transpose or conjugate", (int)transpose);
+    SPRY_GO(ctx, check_vector(op, "x", x, plain ? op->cols : op->rows));
+    SPRY_GO(ctx, check_vector(op, "y", y, plain ? op->rows : op->cols));
+    if (x->data == y->data && x->n > 0 && y->n > 0)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "x and y of a product are the same array");
+    if (!spry_type_is_complex(op->type) && (alpha.im != 0 || beta.im != 0))
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                         "a factor has an imaginary part, the operator is of type %s",
+                         spry_type_name(op->type));
+    if (!plain && !op->class->has_transpose)
+        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "operator %s has no transposed product",
+                         op->class->name);
+done:
+    return status;
+}
+
+spry_status spry_operator_multiply(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, const spry_vector *x, spry_scalar beta,
+                                   spry_vector *y)
+{
+    spry_status status = SPRY_OK;
+    SPRY_GO(op->ctx, check_product(op, transpose, alpha, x, beta, y));
+    SPRY_GO(op->ctx, op->class->multiply(op, transpose, alpha, x->data, beta, y->data));
+done:
+    return status;
+}
+
+spry_status spry_operator_apply(const spry_operator *op, const spry_vector *x, spry_vector *y)
+{
+    return spry_operator_multiply(op, SPRY_PLAIN, (spry_scalar){1, 0}, x, (spry_scalar){0, 0}, y);
+}
+
+int64_t spry_operator_rows(const spry_operator *op)
+{
+    return op->rows;
+}
+
+int64_t spry_operator_cols(const spry_operator *op)
+{
+    return op->cols;
+}
+
+spry_type spry_operator_type(const spry_operator *op)
+{
+    return op->type;
+}
+
+const char *spry_operator_name(const spry_operator *op)
+{
+    return op->class->name;
+}
+
+int64_t spry_operator_bytes(const spry_operator *op)
+{
+    return op->bytes;
+}
+
+bool spry_operator_has_transpose(const spry_operator *op)
+{
+    return op->class->has_transpose;
+}

@@ -1,0 +1,83 @@
+/* Vectors as objects: making them, who owns the numbers, looking at them, freeing. */
+#include "matrix/matrix.h"
+
+#include <omp.h>
+
+/* Sets or copies the numbers with the threads that will work on them, chunk by chunk as they will,
+ * so that each page lies near its thread. */
+static void place(const spry_vector *v, const void *from)
+{
+    const int64_t size = (int64_t)spry_type_size(v->type);
+#pragma omp parallel num_threads(spry_context_threads(v->ctx)) if (v->n > VECTOR_CHUNK)
+    {
+        const range part =
+            base_share(v->n, omp_get_num_threads(), omp_get_thread_num(), VECTOR_CHUNK);
+        char *to = (char *)v->data + part.begin * size;
+        const size_t bytes = (size_t)((part.end - part.begin) * size);
+        if (bytes > 0 && from)
+            memcpy(to, (const char *)from + part.begin * size, bytes);
+        else if (bytes > 0)
+            memset(to, 0, bytes);
+    }
+}
+
+spry_status spry_vector_new(spry_context *ctx, spry_type type, int64_t n, void *data, spry_own own,
+                            spry_vector **out)
+{
+    *out = NULL;
+    if (n < 0)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "a vector cannot have %" PRId64 " elements", n);
+    if (type != SPRY_S && type != SPRY_D && type != SPRY_C && type != SPRY_Z)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "type is %d, expected s, d, c or z", (int)type);
+    if (own != SPRY_BORROW && own != SPRY_COPY && own != SPRY_TAKE)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "own is %d, expected borrow, copy or take", (int)own);
+
+    spry_vector *v = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *v, &v));
+    *v = (spry_vector){ctx, type, n, data, own == SPRY_TAKE};
+    if (!data || own == SPRY_COPY) {
+        v->owned = true;
+        SPRY_GO(ctx, base_alloc(ctx, n, spry_type_size(type), &v->data));
+        place(v, data);
+    }
+    *out = v;
+    v = NULL;
+done:
+    base_free(ctx, v);
+    return status;
+}
+
+spry_status spry_vector_zeros(spry_context *ctx, const spry_matrix *A, spry_vector **x)
+{
+    return spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_COPY, x);
+}
+
+void spry_vector_free(spry_vector *v)
+{
+    if (!v)
+        return;
+    if (v->owned)
+        base_free(v->ctx, v->data);
+    base_free(v->ctx, v);
+}
+
+int64_t spry_vector_size(const spry_vector *v)
+{
+    return v->n;
+}
+
+spry_type spry_vector_type(const spry_vector *v)
+{
+    return v->type;
+}
+
+void *spry_vector_data(spry_vector *v)
+{
+    return v->data;
+}
+
+const void *spry_vector_read(const spry_vector *v)
+{
+    return v->data;
+}
