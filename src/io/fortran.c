@@ -191,11 +191,19 @@ bool io_fortran_int(const char *p, const char *end, int64_t *value)
     return p < end && io_parse_int(p, end, value) == end;
 }
 
-/* The exponent after its letter (if any): blanks, a sign, digits. False when it is not that. */
+static bool exponent_letter(char c)
+{
+    return c == 'E' || c == 'e' || c == 'D' || c == 'd' || c == 'Q' || c == 'q';
+}
+
+/* An exponent from its letter or sign on; blanks may follow the letter. False when it is none. */
 static bool exponent(const char *p, const char *end, int *value)
 {
-    while (p < end && *p == ' ')
-        p++;
+    if (exponent_letter(*p))
+        for (p++; p < end && *p == ' ';)
+            p++;
+    else if (*p != '-' && *p != '+')
+        return false;
     const bool negative = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+'))
         p++;
@@ -207,11 +215,6 @@ static bool exponent(const char *p, const char *end, int *value)
             n = 10 * n + (*p - '0');
     *value = negative ? -n : n;
     return p == end;
-}
-
-static bool exponent_letter(char c)
-{
-    return c == 'E' || c == 'e' || c == 'D' || c == 'd' || c == 'Q' || c == 'q';
 }
 
 /*
@@ -239,7 +242,7 @@ bool io_fortran_real(const fortran_field *field, const char *p, const char *end,
     const size_t mantissa = (size_t)(at - p);
     int power = 0;
     if (at < end) {
-        if (!exponent(lettered ? at + 1 : at, end, &power))
+        if (!exponent(at, end, &power))
             return false;
     } else {
         power = -field->scale;

@@ -81,8 +81,12 @@ static void put_header(io_writer *w, const spry_arrays *a, const layout l[RB_PAR
 {
     static const char shapes[] = {'u', 's', 'z', 'h'};
     const bool single = a->type == SPRY_S || a->type == SPRY_C;
-    const char shape =
-        a->symmetry == SPRY_GENERAL && a->rows != a->cols ? 'r' : shapes[a->symmetry];
+    const bool complex = spry_type_is_complex(a->type);
+    char shape = shapes[a->symmetry];
+    if (shape == 'u' && a->rows != a->cols)
+        shape = 'r';
+    else if (shape == 'h' && !complex)
+        shape = 's';
     char format[RB_PARTS][32];
     for (int p = 0; p < RB_VALUES; p++)
         snprintf(format[p], sizeof format[p], "(%dI%d)", l[p].per_line, l[p].width);
@@ -92,8 +96,8 @@ static void put_header(io_writer *w, const spry_arrays *a, const layout l[RB_PAR
     io_printf(w, "%14" PRId64 " %13" PRId64 " %13" PRId64 " %13" PRId64 "\n",
               l[RB_POINTERS].lines + l[RB_INDICES].lines + l[RB_VALUES].lines, l[RB_POINTERS].lines,
               l[RB_INDICES].lines, l[RB_VALUES].lines);
-    io_printf(w, "%c%ca%11s %13" PRId64 " %13" PRId64 " %13" PRId64 " %13d\n",
-              spry_type_is_complex(a->type) ? 'c' : 'r', shape, "", a->rows, a->cols, a->nnz, 0);
+    io_printf(w, "%c%ca%11s %13" PRId64 " %13" PRId64 " %13" PRId64 " %13d\n", complex ? 'c' : 'r',
+              shape, "", a->rows, a->cols, a->nnz, 0);
     io_printf(w, "%-16s%-16s%-20s\n", format[RB_POINTERS], format[RB_INDICES], format[RB_VALUES]);
 }
 
