@@ -4,7 +4,10 @@
 
 #include <math.h>
 
-enum { BLOCK = 128 }; /* counters of one byte do not overflow in it */
+enum {
+    BLOCK = 128,        /* counters of one byte do not overflow in it */
+    LONGEST_NUMBER = 20 /* digits shown in a message */
+};
 
 static bool is_plain_start(char c)
 {
@@ -200,15 +203,17 @@ spry_status io_mtx_explain(spry_context *ctx, const io_bytes *bytes, const mtx_h
     const char *symmetry = spry_symmetry_name(h->symmetry);
     char word[MTX_WORD_SIZE];
     mtx_entry e = {0};
-    const bool number = p < end && (unsigned char)(*p - '0') < 10;
+    int digits = 0;
+    while (digits < LONGEST_NUMBER && p + digits < end && (unsigned char)(p[digits] - '0') < 10)
+        digits++;
     switch (lines->fault) {
     case MTX_ROW_RANGE:
     case MTX_COL_RANGE: {
         const bool is_row = lines->fault == MTX_ROW_RANGE;
         const char *what = is_row ? "row" : "column";
-        if (number)
-            return io_fault(ctx, bytes, position, "%s %s is outside 1..%" PRId64, what,
-                            io_mtx_quote(p, end, word), is_row ? h->rows : h->cols);
+        if (digits > 0)
+            return io_fault(ctx, bytes, position, "%s %.*s is outside 1..%" PRId64, what, digits, p,
+                            is_row ? h->rows : h->cols);
         return io_fault(ctx, bytes, position, "expected a %s number, found %s", what,
                         io_mtx_quote(p, end, word));
     }
