@@ -1,0 +1,510 @@
+/* Files: what can and cannot be opened, gzip that is sound or not, writing aside, choosing a
+ * format. */
+#include "support/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { NOBODY = 65534 };
+
+static const char eye[] = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n";
+
+static void store(const char *path, const void *data, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void holds(const char *path, const char *text)
+{
+    size_t size;
+    char *data = files_load(path, &size);
+    assert_int_equal(size, strlen(text));
+    assert_memory_equal(data, text, size);
+    free(data);
+}
+
+/* Packs size bytes; the caller frees. */
+static char *packed(const void *data, size_t size, size_t *packed_size)
+{
+    z_stream z = {0};
+    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    const size_t room = deflateBound(&z, size) + 64;
+    char *out = malloc(room);
+    assert_non_null(out);
+    z.next_in = (z_const Bytef *)data;
+    z.avail_in = (uInt)size;
+    z.next_out = (Bytef *)out;
+    z.avail_out = (uInt)room;
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    *packed_size = room - z.avail_out;
+    deflateEnd(&z);
+    return out;
+}
+
+static void what_cannot_be_opened(void **state)
+{
+    spry_context *ctx = *state;
+    io_bytes bytes;
+    const char *path = files_path("none.mtx");
+    assert_status(ctx, SPRY_IO, io_open(ctx, path, &bytes));
+    support_message_has(ctx, "none.mtx: No such file or directory");
+    assert_status(ctx, SPRY_IO, io_open(ctx, "/", &bytes));
+    support_message_has(ctx, "/: Is a directory");
+    assert_status(ctx, SPRY_IO, io_open(ctx, "/dev/zero", &bytes));
+    support_message_has(ctx, "/dev/zero: is a device, not a file");
+    path = files_path("empty.mtx");
+    store(path, "", 0);
+    assert_status(ctx, SPRY_BAD_INPUT, io_open(ctx, path, &bytes));
+    support_message_has(ctx, "empty.mtx:1: the file is empty");
+    assert_null(bytes.data);
+}
+
+static void permissions_are_respected(void **state)
+{
+    spry_context *ctx = *state;
+    io_bytes bytes;
+    io_writer *writer = NULL;
+    const char *path = files_path("secret.mtx");
+    store(path, eye, sizeof eye - 1);
+    assert_int_equal(chmod(path, 0), 0);
+    /* The superuser may do everything, so it steps back for a moment. */
+    const bool root = geteuid() == 0;
+    if (root && seteuid(NOBODY) != 0) {
+        print_message("no other user to be: permissions are not looked at\n");
+        skip();
+    }
+    const spry_status opened = io_open(ctx, path, &bytes);
+    const bool why_not = strstr(spry_message(ctx), "secret.mtx: Permission denied") != NULL;
+    const spry_status created = io_create(ctx, path, &writer);
+    const bool why_not_created = strstr(spry_message(ctx), "secret.mtx: Permission denied") != NULL;
+    assert_int_equal(root ? seteuid(0) : 0, 0);
+    assert_status(ctx, SPRY_IO, opened);
+    assert_true(why_not);
+    assert_status(ctx, SPRY_IO, created);
+    assert_true(why_not_created);
+}
+
+static void plain_files_are_mapped(void **state)
+{
+    spry_context *ctx = *state;
+    io_bytes bytes;
+    const char *path = files_path("eye.mtx");
+    store(path, eye, sizeof eye - 1);
+    assert_ok(ctx, io_open(ctx, path, &bytes));
+    assert_non_null(bytes.mapping);
+    assert_int_equal(bytes.size, sizeof eye - 1);
+    assert_memory_equal(bytes.data, eye, bytes.size);
+    assert_int_equal(io_line(&bytes, 0), 1);
+    assert_int_equal(io_line(&bytes, strlen("%%MatrixMarket matrix coordinate real general\n")), 2);
+    assert_int_equal(io_line(&bytes, 1000), 4);
+    assert_status(ctx, SPRY_BAD_INPUT, io_fault(ctx, &bytes, bytes.size - 1, "found %d", 7));
+    support_message_has(ctx, "eye.mtx:3: found 7");
+    io_close(ctx, &bytes);
+    assert_null(bytes.data);
+}
+
+typedef struct pipe_text {
+    int fd;
+    size_t lines;
+} pipe_text;
+
+static void *fill_pipe(void *data)
+{
+    const pipe_text *text = data;
+    for (size_t i = 0; i < text->lines; i++)
+        assert_int_equal(write(text->fd, "% a comment line\n", 17), 17);
+    close(text->fd);
+    return NULL;
+}
+
+static spry_status open_pipe(spry_context *ctx, void *data)
+{
+    const size_t *lines = data;
+    int ends[2];
+    char path[32];
+    pthread_t writer;
+    io_bytes bytes;
+    assert_int_equal(pipe(ends), 0);
+    pipe_text text = {ends[1], *lines};
+    assert_int_equal(pthread_create(&writer, NULL, fill_pipe, &text), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    const spry_status status = io_open(ctx, path, &bytes);
+    if (status == SPRY_OK)
+        assert_int_equal(bytes.size, 17 * *lines);
+    io_close(ctx, &bytes);
+    /* What was not read is taken, or the writer would be cut off. */
+    char rest[4096];
+    while (read(ends[0], rest, sizeof rest) > 0)
+        continue;
+    pthread_join(writer, NULL);
+    close(ends[0]);
+    return status;
+}
+
+static void pipes_are_read_to_their_end(void **state)
+{
+    spry_context *ctx = *state;
+    size_t lines = 20000; /* several times what the first block holds */
+    assert_ok(ctx, open_pipe(ctx, &lines));
+    support_torture(ctx, open_pipe, &lines);
+    lines = 0;
+    assert_status(ctx, SPRY_BAD_INPUT, open_pipe(ctx, &lines));
+}
+
+static void standard_input_and_output(void **state)
+{
+    spry_context *ctx = *state;
+    const char *path = files_path("standard");
+    const int input = dup(STDIN_FILENO), output = dup(STDOUT_FILENO);
+    io_writer *writer = NULL;
+    io_bytes bytes;
+    fflush(stdout);
+    int fd = open(path, O_RDWR | O_CREAT, 0600);
+    assert_true(fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0);
+    close(fd);
+    spry_status status = io_create(ctx, "-", &writer);
+    io_printf(writer, "%d %s\n", 12, "lines");
+    const spry_status committed = io_commit(ctx, writer);
+    assert_true(dup2(output, STDOUT_FILENO) >= 0);
+    close(output);
+    assert_ok(ctx, status);
+    assert_ok(ctx, committed);
+    holds(path, "12 lines\n");
+    fd = open(path, O_RDONLY);
+    assert_true(fd >= 0 && dup2(fd, STDIN_FILENO) >= 0);
+    close(fd);
+    status = io_open(ctx, "-", &bytes);
+    assert_true(dup2(input, STDIN_FILENO) >= 0);
+    close(input);
+    assert_ok(ctx, status);
+    assert_memory_equal(bytes.data, "12 lines\n", 9);
+    io_close(ctx, &bytes);
+}
+
+static void gzip_is_told_by_content(void **state)
+{
+    spry_context *ctx = *state;
+    enum { SIZE = 200000 };
+    char *text = malloc(SIZE);
+    io_bytes bytes;
+    size_t size;
+    assert_non_null(text);
+    for (int i = 0; i < SIZE; i++)
+        text[i] = (char)('a' + base_random(1, (uint64_t)i) % 20);
+    char *gz = packed(text, SIZE, &size);
+    char *two = malloc(2 * size);
+    assert_non_null(two);
+    memcpy(two, gz, size);
+    memcpy(two + size, gz, size);
+    const char *path = files_path("packed.txt"); /* the name does not say so */
+    for (int members = 1; members <= 2; members++) {
+        store(path, two, (size_t)members * size);
+        assert_ok(ctx, io_open(ctx, path, &bytes));
+        assert_int_equal(bytes.size, (size_t)members * SIZE);
+        for (int m = 0; m < members; m++)
+            assert_memory_equal(bytes.data + m * SIZE, text, SIZE);
+        io_close(ctx, &bytes);
+    }
+    static const struct {
+        size_t cut; /* bytes kept, counted from the end when 0 */
+        size_t spoil;
+        const char *message;
+    } faults[] = {{0, 0, "packed.txt: gzip data are damaged: the file ends too early"},
+                  {0, 3, "packed.txt: gzip data are damaged: the file ends too early"},
+                  {1, 2, "packed.txt: gzip data are damaged: unknown compression method"},
+                  {1, SIZE, "packed.txt: gzip data are damaged: "}};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        size_t kept = size;
+        memcpy(two, gz, size);
+        if (faults[i].cut == 0)
+            kept = faults[i].spoil == 0 ? size / 2 : size - faults[i].spoil;
+        else
+            two[faults[i].spoil < size ? faults[i].spoil : size / 2] ^= 0x55;
+        store(path, two, kept);
+        assert_status(ctx, SPRY_BAD_INPUT, io_open(ctx, path, &bytes));
+        support_message_has(ctx, faults[i].message);
+        assert_null(bytes.data);
+    }
+    free(two);
+    free(gz);
+    free(text);
+}
+
+static void empty_gzip(void **state)
+{
+    spry_context *ctx = *state;
+    io_bytes bytes;
+    size_t size;
+    char *gz = packed("", 0, &size);
+    const char *path = files_path("nothing.mtx.gz");
+    store(path, gz, size);
+    assert_status(ctx, SPRY_BAD_INPUT, io_open(ctx, path, &bytes));
+    support_message_has(ctx, "nothing.mtx.gz:1: the file is empty");
+    free(gz);
+}
+
+/* 64 MiB of zeros in 64 KiB: over a small memory limit it is refused, whatever its trailer says. */
+static void bombs_stay_within_the_limit(void **state)
+{
+    (void)state;
+    enum { SIZE = 64 << 20 };
+    char *zeros = calloc(1, SIZE);
+    io_bytes bytes;
+    int64_t now, most;
+    size_t size;
+    assert_non_null(zeros);
+    char *gz = packed(zeros, SIZE, &size);
+    free(zeros);
+    const char *path = files_path("bomb.mtx.gz");
+    store(path, gz, size);
+    free(gz);
+    spry_context *ctx = support_context("memory_limit=20M");
+    assert_status(ctx, SPRY_NO_MEMORY, io_open(ctx, path, &bytes));
+    spry_memory(ctx, &now, &most);
+    assert_int_equal(now, 0);
+    assert_true(most <= 20 << 20);
+    support_context_free(ctx);
+}
+
+static void failed_writes_leave_the_old_file(void **state)
+{
+    spry_context *ctx = *state;
+    char path[512];
+    io_writer *writer = NULL;
+    snprintf(path, sizeof path, "%s", files_path("kept.txt"));
+    store(path, "old", 3);
+
+    assert_ok(ctx, io_create(ctx, path, &writer));
+    io_write(writer, "new", 3);
+    holds(path, "old");
+    io_abort(ctx, writer);
+    holds(path, "old");
+
+    /* A full disk, played by a limit on the size of files. */
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const struct rlimit small = {1 << 12, before.rlim_max};
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    static char block[1 << 20];
+    for (int i = 0; i < 2; i++) {
+        assert_ok(ctx, io_create(ctx, path, &writer));
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        io_write(writer, block, i == 0 ? sizeof block : 10000);
+        const spry_status status = io_commit(ctx, writer);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_status(ctx, SPRY_IO, status);
+        support_message_has(ctx, "kept.txt: File too large");
+        holds(path, "old");
+    }
+    signal(SIGXFSZ, handler);
+
+    assert_ok(ctx, io_create(ctx, path, &writer));
+    io_write(writer, "new", 3);
+    assert_ok(ctx, io_commit(ctx, writer));
+    holds(path, "new");
+}
+
+static int files_in(const char *folder)
+{
+    char command[600];
+    int count = -1;
+    snprintf(command, sizeof command, "ls -A '%s' | wc -l", folder);
+    FILE *list = popen(command, "r");
+    assert_non_null(list);
+    assert_int_equal(fscanf(list, "%d", &count), 1);
+    pclose(list);
+    return count;
+}
+
+static void nothing_is_left_behind(void **state)
+{
+    spry_context *ctx = *state;
+    char folder[512], path[600];
+    io_writer *writer = NULL;
+    snprintf(folder, sizeof folder, "%s", files_path("folder"));
+    snprintf(path, sizeof path, "%s/new.mtx.gz", folder);
+    assert_status(ctx, SPRY_IO, io_create(ctx, path, &writer));
+    support_message_has(ctx, "new.mtx.gz: No such file or directory");
+    assert_null(writer);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_status(ctx, SPRY_IO, io_create(ctx, folder, &writer));
+    support_message_has(ctx, "folder: Is a directory");
+    assert_ok(ctx, io_create(ctx, path, &writer));
+    assert_int_equal(files_in(folder), 1);
+    io_abort(ctx, writer);
+    assert_int_equal(files_in(folder), 0);
+    for (int64_t n = 1;; n++) {
+        spry_fail_allocation(ctx, n, false);
+        const spry_status status = io_create(ctx, path, &writer);
+        spry_fail_allocation(ctx, 0, false);
+        if (status == SPRY_OK)
+            break;
+        assert_status(ctx, SPRY_NO_MEMORY, status);
+        assert_int_equal(files_in(folder), 0);
+    }
+    assert_ok(ctx, io_commit(ctx, writer));
+    assert_int_equal(files_in(folder), 1);
+    unlink(path);
+    rmdir(folder);
+}
+
+static void devices_are_written_in_place(void **state)
+{
+    spry_context *ctx = *state;
+    static char block[1 << 20];
+    for (int i = 0; i < 2; i++) {
+        io_writer *writer = NULL;
+        assert_ok(ctx, io_create(ctx, "/dev/full", &writer));
+        io_write(writer, block, i == 0 ? sizeof block : 1);
+        assert_status(ctx, SPRY_IO, io_commit(ctx, writer));
+        support_message_has(ctx, "/dev/full: No space left on device");
+    }
+}
+
+static void links_and_modes_are_kept(void **state)
+{
+    spry_context *ctx = *state;
+    char file[512], link[512];
+    struct stat about;
+    io_writer *writer = NULL;
+    snprintf(file, sizeof file, "%s", files_path("file"));
+    snprintf(link, sizeof link, "%s", files_path("link"));
+    store(file, "old", 3);
+    assert_int_equal(chmod(file, 0640), 0);
+    assert_int_equal(symlink(file, link), 0);
+    assert_ok(ctx, io_create(ctx, link, &writer));
+    io_write(writer, "new", 3);
+    assert_ok(ctx, io_commit(ctx, writer));
+    assert_int_equal(lstat(link, &about), 0);
+    assert_true(S_ISLNK(about.st_mode));
+    assert_int_equal(stat(file, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0640);
+    holds(file, "new");
+    /* A new file's mode is what the user's mask leaves. */
+    const mode_t mask = umask(027);
+    const char *fresh = files_path("fresh");
+    assert_ok(ctx, io_create(ctx, fresh, &writer));
+    assert_ok(ctx, io_commit(ctx, writer));
+    umask(mask);
+    assert_int_equal(stat(fresh, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0640);
+}
+
+static void large_packed_writes(void **state)
+{
+    spry_context *ctx = *state;
+    enum { SIZE = 3 << 20 };
+    char *text = malloc(SIZE);
+    io_writer *writer = NULL;
+    io_bytes bytes;
+    assert_non_null(text);
+    for (int i = 0; i < SIZE; i++)
+        text[i] = (char)base_random(2, (uint64_t)i / 7);
+    const char *path = files_path("large.gz");
+    assert_ok(ctx, io_create(ctx, path, &writer));
+    io_write(writer, text, 5);
+    io_write(writer, text + 5, 2 << 20);
+    for (int i = 5 + (2 << 20); i < SIZE; i += 4096)
+        io_write(writer, text + i, SIZE - i < 4096 ? (size_t)(SIZE - i) : 4096);
+    assert_ok(ctx, io_commit(ctx, writer));
+    assert_ok(ctx, io_open(ctx, path, &bytes));
+    assert_int_equal(bytes.size, SIZE);
+    assert_memory_equal(bytes.data, text, SIZE);
+    io_close(ctx, &bytes);
+    free(text);
+}
+
+static void texts_too_long_to_print_are_an_error(void **state)
+{
+    spry_context *ctx = *state;
+    io_writer *writer = NULL;
+    assert_ok(ctx, io_create(ctx, files_path("long"), &writer));
+    io_printf(writer, "%5000d", 1);
+    assert_status(ctx, SPRY_IO, io_commit(ctx, writer));
+}
+
+static void content_decides_then_the_name(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = NULL;
+    const char *path = files_path("eye.npz"); /* the name is wrong, the content is not */
+    store(path, eye, sizeof eye - 1);
+    assert_ok(ctx, spry_matrix_read(ctx, path, &A));
+    assert_int_equal(spry_matrix_nnz(A), 1);
+    spry_matrix_free(A);
+    path = files_path("bad.MTX.GZ");
+    store(path, "hello\n", 6);
+    assert_status(ctx, SPRY_BAD_INPUT, spry_matrix_read(ctx, path, &A));
+    support_message_has(ctx, "bad.MTX.GZ:1: a Matrix Market file begins with");
+    path = files_path("hello.txt");
+    store(path, "hello\n", 6);
+    assert_status(ctx, SPRY_BAD_INPUT, spry_matrix_read(ctx, path, &A));
+    support_message_has(ctx, "hello.txt:1: this is no file format known here");
+    assert_null(A);
+    spry_vector *v = NULL;
+    assert_status(ctx, SPRY_BAD_INPUT, spry_vector_read_file(ctx, path, NULL, &v));
+    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_read(ctx, "", &A));
+    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_read(NULL, "a.mtx", &A));
+    assert_status(ctx, SPRY_BAD_USAGE, spry_vector_read_file(ctx, NULL, NULL, &v));
+}
+
+static void unknown_endings_are_named(void **state)
+{
+    spry_context *ctx = *state;
+    const double one = 1;
+    spry_matrix *A = support_from_rows(ctx, SPRY_D, 1, 1, &one);
+    spry_vector *v = NULL;
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 1, NULL, SPRY_COPY, &v));
+    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_write(A, "a.foo"));
+    support_message_has(ctx, "a.foo: the name's ending tells no format that a matrix can be "
+                             "written in; those known are .mtx .mtx.gz");
+    assert_status(ctx, SPRY_BAD_USAGE, spry_vector_write(v, ".mtx"));
+    support_message_has(ctx, "a vector can be written in; those known are .mtx .mtx.gz");
+    assert_ok(ctx, spry_vector_write(v, "/dev/null"));
+    spry_vector_free(v);
+    spry_matrix_free(A);
+    const char *ending = NULL, *summary = NULL;
+    int count = 0;
+    while (spry_file_format_describe(count, &ending, &summary)) {
+        assert_true(ending[0] == '.' && summary[0] != '\0');
+        count++;
+    }
+    assert_int_equal(count, 5);
+    assert_false(spry_file_format_describe(-1, &ending, &summary));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_cannot_be_opened),
+        TEST(permissions_are_respected),
+        TEST(plain_files_are_mapped),
+        TEST(pipes_are_read_to_their_end),
+        TEST(standard_input_and_output),
+        TEST(gzip_is_told_by_content),
+        TEST(empty_gzip),
+        cmocka_unit_test(bombs_stay_within_the_limit),
+        TEST(failed_writes_leave_the_old_file),
+        TEST(nothing_is_left_behind),
+        TEST(devices_are_written_in_place),
+        TEST(links_and_modes_are_kept),
+        TEST(large_packed_writes),
+        TEST(texts_too_long_to_print_are_an_error),
+        TEST(content_decides_then_the_name),
+        TEST(unknown_endings_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
