@@ -64,9 +64,9 @@ static bool take_size(cursor *c, int64_t *value)
     peek(c);
     *value = 0;
     for (; c->p < c->end && *c->p >= '0' && *c->p <= '9'; c->p++) {
-        *value = 10 * *value + (*c->p - '0');
         if (++digits > MOST_DIGITS)
             return false;
+        *value = 10 * *value + (*c->p - '0');
     }
     take(c, 'L');
     return digits > 0;
