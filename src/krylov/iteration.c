@@ -33,6 +33,29 @@ static bool end_with(iteration *it, spry_reason reason, const char *detail)
     return false;
 }
 
+/*
+ * Whether a window of `stall` iterations has just ended without progress: no new smallest residual
+ * in it, and its mean (of logarithms) no lower than that of the window before. The smallest alone
+ * would not do: the residual of conjugate gradients may first grow and need long to come back below
+ * where it began.
+ */
+static bool has_stalled(iteration *it)
+{
+    const double least_progress = 1e-4; /* one in ten thousand over a whole window */
+    if (it->options->stall == 0)
+        return false;
+    it->window_log += log(it->residual);
+    if (++it->window_count < it->options->stall)
+        return false;
+    double mean = it->window_log / (double)it->window_count;
+    bool stalled =
+        mean > it->last_mean - least_progress && it->least_at <= it->count - it->window_count;
+    it->last_mean = mean;
+    it->window_log = 0;
+    it->window_count = 0;
+    return stalled;
+}
+
 /* The reasons that follow from the residual and the count alone. */
 static bool judge(iteration *it)
 {
@@ -47,9 +70,9 @@ static bool judge(iteration *it)
         return end_with(it, SPRY_REASON_CONVERGED, "");
     if (it->residual > options->divergence * fmax(it->initial, 1e-300))
         return end_with(it, SPRY_REASON_DIVERGED, "the residual grew beyond the divergence limit");
-    if (options->stall > 0 && it->count - it->least_at >= options->stall)
+    if (has_stalled(it))
         return end_with(it, SPRY_REASON_STAGNATED,
-                        "no smaller residual over as many iterations as the stall option allows");
+                        "the mean residual no longer falls over as many iterations as stall says");
     if (it->count >= options->max_iter)
         return end_with(it, SPRY_REASON_ITERATIONS, "");
     return true;
@@ -57,8 +80,13 @@ static bool judge(iteration *it)
 
 bool iteration_goes_on(iteration *it, double residual_norm, bool first)
 {
-    if (!first)
+    if (first) { /* also after a restart: what a drifted recurrence claimed no longer counts */
+        it->least = it->saved_residual = it->last_mean = INFINITY;
+        it->window_log = 0;
+        it->window_count = 0;
+    } else {
         it->count++;
+    }
     it->residual = residual_norm / it->b_norm;
     if (it->count == 0)
         it->initial = it->residual;

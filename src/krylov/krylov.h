@@ -18,7 +18,7 @@
     item(WORD, format, "auto", 0, 0, "auto csr", "storage format for the product")         \
     item(WORD, device, "auto", 0, 0, "auto cpu", "where to compute")                       \
     item(INT, stall, "1000", 0, 9e18, NULL,                                                \
-         "iterations without a new smallest residual that count as stagnation; 0: never")  \
+         "iterations over which the mean residual must fall, else stagnation; 0: never")   \
     item(REAL, divergence, "1e10", 1, 1e300, NULL,                                         \
          "growth over the first residual that counts as divergence")
 

@@ -114,9 +114,8 @@ static void warn(spry_context *ctx, char warnings[1024], const char *text)
 }
 
 /*
- * Warns when A is not hermitian, by (A u, v) = (u, A v) for two random vectors of +1 and -1: a
- * difference far above rounding proves it; a skew part far below |A| goes unnoticed. Costs two
- * products.
+ * Warns when A is not hermitian, by (A u, v) = (u, A v) for two random vectors: a difference far
+ * above rounding proves it; a skew part far below |A| goes unnoticed. Costs two products.
  */
 static spry_status probe_symmetry(spry_solver *solver)
 {
@@ -130,9 +129,8 @@ static spry_status probe_symmetry(spry_solver *solver)
     for (int k = 0; k < 4; k++)
         SPRY_GO(ctx, spry_vector_new(ctx, A->type, A->rows, NULL, SPRY_COPY, all[k]));
     for (int64_t i = 0; i < A->rows; i++) {
-        uint64_t bits = base_random(1, (uint64_t)i);
-        value_set(A->type, u->data, i, (spry_scalar){bits & 1 ? 1 : -1, 0});
-        value_set(A->type, v->data, i, (spry_scalar){bits & 2 ? 1 : -1, 0});
+        value_set(A->type, u->data, i, (spry_scalar){base_uniform(1, (uint64_t)i) - 0.5, 0});
+        value_set(A->type, v->data, i, (spry_scalar){base_uniform(2, (uint64_t)i) - 0.5, 0});
     }
     SPRY_GO(ctx, spry_operator_apply(A, u, Au));
     SPRY_GO(ctx, spry_operator_apply(A, v, Av));
@@ -279,7 +277,6 @@ static spry_status start(iteration *it, const krylov_method *method)
 {
     spry_context *ctx = it->ctx;
     spry_status status = SPRY_OK;
-    it->saved_residual = it->least = INFINITY;
     it->history_room = 256;
     SPRY_GO(ctx, base_alloc(ctx, it->history_room, sizeof *it->history, &it->history));
     for (int k = 0; k < method->vectors; k++)
