@@ -7,6 +7,9 @@ ifneq ($(MATRICES),)
 export SPRY_MATRICES ?= $(abspath $(MATRICES))
 endif
 
+# Tests run side by side: threads that wait must not hold a core.
+test tsan coverage: export OMP_WAIT_POLICY = passive
+
 .DEFAULT_GOAL := build
 .PHONY: help deps dev-deps build run test test-all tsan fuzz check coverage bench package install clean
 

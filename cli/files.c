@@ -37,17 +37,19 @@ static bool known_ending(const char *path, char endings[CLI_WORDS])
 int file_check_output(const char *path)
 {
     char endings[CLI_WORDS];
-    if (file_is_stdout(path) || access(path, W_OK) == 0)
+    if (file_is_stdout(path) || strncmp(path, "/dev/", 5) == 0)
         return EXIT_DONE;
-    if (errno != ENOENT)
-        return cli_fail(EXIT_INPUT, "%s: %s", path, strerror(errno));
     if (!known_ending(path, endings))
-        return cli_fail(EXIT_INPUT, "%s: unknown ending; there are: %s", path, endings);
-    char *folder = cli_alloc(strlen(path) + 3);
-    const char *slash = strrchr(path, '/');
-    memcpy(folder, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
-    int error = access(folder, W_OK | X_OK) == 0 ? 0 : errno;
-    free(folder);
+        return cli_fail(EXIT_INPUT, "%s: the ending tells no file format; there are: %s", path,
+                        endings);
+    int error = access(path, W_OK) == 0 ? 0 : errno;
+    if (error == ENOENT) {
+        char *folder = cli_alloc(strlen(path) + 2);
+        const char *slash = strrchr(path, '/');
+        memcpy(folder, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
+        error = access(folder, W_OK | X_OK) == 0 ? 0 : errno;
+        free(folder);
+    }
     return error ? cli_fail(EXIT_INPUT, "%s: %s", path, strerror(error)) : EXIT_DONE;
 }
 

@@ -38,15 +38,17 @@ static void quote(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* What stands before a value: a comma, the line's indent, the key. */
-static void begin(json *j, const char *key)
+/* What stands before a value: a comma, the line's indent, the key. Numbers of a list share a line.
+ */
+static void begin(json *j, const char *key, bool number)
 {
-    if (j->depth > 0) {
-        if (j->filled[j->depth])
-            fputc(',', j->out);
-        j->filled[j->depth] = true;
+    bool inside = j->depth > 0, same_line = number && !key;
+    if (inside && j->filled[j->depth])
+        fputs(same_line ? ", " : ",", j->out);
+    if (inside && !same_line)
         fprintf(j->out, "\n%*s", 2 * j->depth, "");
-    }
+    j->filled[j->depth] = true;
+    j->one_line[j->depth] = same_line;
     if (key) {
         quote(j->out, key);
         fputs(": ", j->out);
@@ -55,15 +57,16 @@ static void begin(json *j, const char *key)
 
 void json_open(json *j, const char *key, char bracket)
 {
-    begin(j, key);
+    begin(j, key, false);
     fputc(bracket, j->out);
     j->filled[++j->depth] = false;
 }
 
 void json_close(json *j, char bracket)
 {
-    bool filled = j->filled[j->depth--];
-    if (filled)
+    bool lines = j->filled[j->depth] && !j->one_line[j->depth];
+    j->depth--;
+    if (lines)
         fprintf(j->out, "\n%*s", 2 * j->depth, "");
     fputc(bracket, j->out);
     if (j->depth == 0)
@@ -72,7 +75,7 @@ void json_close(json *j, char bracket)
 
 void json_text(json *j, const char *key, const char *text)
 {
-    begin(j, key);
+    begin(j, key, false);
     if (text)
         quote(j->out, text);
     else
@@ -88,18 +91,18 @@ void json_real(json *j, const char *key, double value)
         if (strtod(text, NULL) == value)
             break;
     }
-    begin(j, key);
+    begin(j, key, true);
     fputs(text, j->out);
 }
 
 void json_int(json *j, const char *key, int64_t value)
 {
-    begin(j, key);
+    begin(j, key, true);
     fprintf(j->out, "%lld", (long long)value);
 }
 
 void json_bool(json *j, const char *key, bool value)
 {
-    begin(j, key);
+    begin(j, key, false);
     fputs(value ? "true" : "false", j->out);
 }

@@ -35,7 +35,8 @@ void table_print(table *t, FILE *out); /* frees it */
 typedef struct json {
     FILE *out;
     int depth;
-    bool filled[8]; /* something precedes in the object or list of this depth */
+    /* Of the object or list of each depth: something precedes; it was a number of a list. */
+    bool filled[8], one_line[8];
 } json;
 void json_open(json *j, const char *key, char bracket);     /* '{' or '[' */
 void json_close(json *j, char bracket);                     /* '}' or ']' */
@@ -46,7 +47,7 @@ void json_bool(json *j, const char *key, bool value);
 
 /* progress.c. One line on a terminal, rewritten in place. */
 typedef struct progress {
-    bool shown, drawn;
+    bool shown, drawn, begun;
     double start, last; /* seconds */
     double target;      /* log10 of the residual asked for */
     struct {

@@ -45,7 +45,9 @@ static double remaining(const progress *p, int64_t iteration, double level)
 void progress_step(progress *p, int64_t iteration, double residual)
 {
     double level = residual > 0 ? log10(residual) : p->target;
-    if (iteration == 0) {
+    if (!p->begun) {
+        p->begun = true;
+        p->old.iteration = p->recent.iteration = iteration;
         p->old.log = p->recent.log = level;
     } else if (iteration >= 2 * p->recent.iteration) {
         p->old = p->recent;

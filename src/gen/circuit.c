@@ -49,94 +49,100 @@ static bool is_near(const gen_problem *p, int64_t i, int64_t j)
     return near;
 }
 
-/* The place of net number k, and whether a node is the place of one. */
+/* Nets lie evenly spread in the numbering. */
 static int64_t net_place(const gen_problem *p, int64_t k)
 {
     return k * (p->rows / p->options.nets);
 }
 static bool is_net(const gen_problem *p, int64_t i)
 {
-    if (p->options.nets == 0)
-        return false;
-    int64_t stride = p->rows / p->options.nets;
-    return i % stride == 0 && i / stride < p->options.nets;
+    int64_t nets = p->options.nets;
+    return nets > 0 && i % (p->rows / nets) == 0 && i / (p->rows / nets) < nets;
 }
 
-/* An element that is there with the chance given: its size from 1/64 to 128. */
-static void add_element(uint64_t random, double chance, spry_scalar *sum)
+/* Adds an element that is there with the chance given, its size between 1/64 and 128. */
+static void add_element(const gen_problem *p, uint64_t random, double chance, spry_scalar *sum)
 {
     if ((double)(random >> 40) * 0x1p-24 >= chance)
         return;
-    double size =
-        ldexp(1 + (double)(random & 0xffffff) * 0x1p-24, (int)(random >> 36 & 15) % 13 - 6);
+    uint64_t octave = (random >> 36 & 15) % 13;
+    double size = (1 + (double)(random & 0xffffff) * 0x1p-24) * (double)(1 << octave) * 0x1p-6;
     sum->re += size;
-    sum->im += size * (double)(random >> 24 & 0xfff) * 0x1p-12;
+    if (spry_type_is_complex(p->type))
+        sum->im += size * (double)(random >> 24 & 0xfff) * 0x1p-12;
 }
 
-/* What couples row i to column j, which is near or not: -A[i, j]. */
-static spry_scalar coupling(const gen_problem *p, int64_t i, int64_t j, bool near)
-{
-    int64_t low = i < j ? i : j, high = i < j ? j : i;
-    spry_scalar sum = {0, 0};
-    if (near)
-        add_element(base_random(p->streams[GEN_STREAM_WIRE], gen_key(low, high)),
-                    high - low == 1 ? 1 : p->table[0], &sum);
-    bool net_i = is_net(p, i), net_j = is_net(p, j);
-    if (net_i != net_j)
-        add_element(base_random(p->streams[GEN_STREAM_NET], net_i ? gen_key(i, j) : gen_key(j, i)),
-                    p->options.net_share, &sum);
-    if (near) {
-        /* A current into node i that follows the voltage from j to i: only row i has it. */
-        uint64_t source = base_random(p->streams[GEN_STREAM_SOURCE], (uint64_t)i);
-        int to = (int)((source & 0xffff) % (2 * SIDE_STEPS));
-        if (j - i == distance(p, to < SIDE_STEPS ? to : to + 1))
-            add_element(source, p->options.transistors, &sum);
-    }
-    if (!spry_type_is_complex(p->type))
-        sum.im = 0;
-    return sum;
-}
-
-typedef struct diagonal {
-    int64_t place;
+/* A row while it is written. */
+typedef struct node {
+    const gen_problem *p;
+    int64_t i;
+    bool net;
+    uint64_t source;    /* the random number of its controlled source */
+    int64_t controller; /* the node whose voltage that source follows */
+    gen_row *row;
+    int64_t diagonal; /* its place in the row */
     spry_scalar sum;
-} diagonal;
+} node;
 
-static void put_coupling(const gen_problem *p, int64_t i, int64_t j, bool near, gen_row *row,
-                         diagonal *d)
+/* Couples the node to j, which lies nearby or not and is a net or not. */
+static void couple(node *n, int64_t j, bool near, bool net)
 {
+    const gen_problem *p = n->p;
+    int64_t i = n->i;
+    spry_scalar sum = {0, 0};
     if (i == j) {
-        d->place = row->count;
-        gen_put(row, i, 0, 0);
+        n->diagonal = n->row->count;
+        gen_put(n->row, i, 0, 0);
         return;
     }
-    spry_scalar value = coupling(p, i, j, near);
-    if (value.re == 0)
+    if (near)
+        add_element(p,
+                    base_random(p->streams[GEN_STREAM_WIRE], i < j ? gen_key(i, j) : gen_key(j, i)),
+                    i - j == 1 || j - i == 1 ? 1 : p->table[0], &sum);
+    if (net != n->net)
+        add_element(p, base_random(p->streams[GEN_STREAM_NET], net ? gen_key(j, i) : gen_key(i, j)),
+                    p->options.net_share, &sum);
+    if (j == n->controller) /* a current into i that follows the voltage from j to i: no mirror */
+        add_element(p, n->source, p->options.transistors, &sum);
+    if (sum.re == 0)
         return;
-    gen_put(row, j, -value.re, -value.im);
-    d->sum.re += value.re;
-    d->sum.im += value.im;
+    gen_put(n->row, j, -sum.re, -sum.im);
+    n->sum.re += sum.re;
+    n->sum.im += sum.im;
+}
+
+/* The nodes nearby and the nets, merged. */
+static void couple_node(node *n)
+{
+    const gen_problem *p = n->p;
+    int64_t net = 0;
+    for (int k = 0; k < p->points || net < p->options.nets;) {
+        int64_t near = k < p->points ? n->i + distance(p, k) : INT64_MAX;
+        int64_t far = net < p->options.nets ? net_place(p, net) : INT64_MAX;
+        int64_t j = near < far ? near : far;
+        k += j == near;
+        net += j == far;
+        if (j >= 0 && j < p->rows)
+            couple(n, j, j == near, j == far);
+    }
+}
+
+static void couple_net(node *n)
+{
+    for (int64_t j = 0; j < n->p->rows; j++)
+        couple(n, j, is_near(n->p, n->i, j), is_net(n->p, j));
 }
 
 void gen_circuit_row(const void *data, int64_t i, gen_row *row)
 {
     const gen_problem *p = data;
-    diagonal d = {0, {ground, 0}};
-    if (is_net(p, i)) {
-        for (int64_t j = 0; j < p->rows; j++)
-            put_coupling(p, i, j, is_near(p, i, j), row, &d);
-    } else {
-        /* The nodes nearby and the nets, merged. */
-        int64_t net = 0;
-        for (int k = 0; k < p->points || net < p->options.nets;) {
-            int64_t near = k < p->points ? i + distance(p, k) : p->rows;
-            int64_t far = net < p->options.nets ? net_place(p, net) : p->rows;
-            int64_t j = near < far ? near : far;
-            k += j == near;
-            net += j == far;
-            if (j >= 0 && j < p->rows)
-                put_coupling(p, i, j, j == near, row, &d);
-        }
-    }
-    gen_set(row, d.place, d.sum.re, d.sum.im);
+    node n = {.p = p, .i = i, .net = is_net(p, i), .row = row, .sum = {ground, 0}};
+    n.source = base_random(p->streams[GEN_STREAM_SOURCE], (uint64_t)i);
+    int to = (int)((n.source & 0xffff) % (2 * SIDE_STEPS));
+    n.controller = i + distance(p, to < SIDE_STEPS ? to : to + 1);
+    if (n.net)
+        couple_net(&n);
+    else
+        couple_node(&n);
+    gen_set(row, n.diagonal, n.sum.re, n.sum.im);
 }

@@ -119,6 +119,10 @@ static void add_flow(const gen_problem *p, double *values, int before, int after
 void gen_convection_row(const void *data, int64_t i, gen_row *row)
 {
     const gen_problem *p = data;
+    if (!row->cols) {
+        gen_stencil_row(data, i, row);
+        return;
+    }
     place at = place_of(p, i);
     double values[7];
     memcpy(values, p->table, sizeof values);

@@ -44,8 +44,10 @@ typedef struct iteration {
     int64_t count;   /* iterations done */
     double residual; /* of the recurrence, relative */
     double initial;
-    double least;          /* smallest so far */
-    int64_t least_at;      /* and its iteration */
+    double least;                 /* smallest so far */
+    int64_t least_at;             /* and its iteration */
+    double window_log, last_mean; /* logarithms: sum over this window, mean over the one before */
+    int64_t window_count;
     spry_vector *saved;    /* x at a residual within a factor of 2 of the least */
     double saved_residual; /* relative; infinite while nothing is saved */
     double *history;
