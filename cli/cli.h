@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /* Exit status; cli_exit_texts says what they mean, in this order. */
-enum { EXIT_DONE, EXIT_UNCONVERGED, EXIT_INPUT, EXIT_RESOURCES, EXIT_COUNT };
+enum { EXIT_DONE, EXIT_UNCONVERGED, EXIT_INPUT, EXIT_RESOURCES, EXIT_COUNT, EXIT_LEAK = 99 };
 extern const char *const cli_exit_texts[EXIT_COUNT];
 
 enum { CLI_GROUPS = 4, CLI_WORDS = 1024, CLI_NAME = 64 };

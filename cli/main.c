@@ -80,7 +80,7 @@ void cli_log(void *data, spry_log_level level, const char *text)
 }
 
 /* Runs a command with a context of the options given; SPRY_FAIL_ALLOC=n lets tests see the nth
- * allocation fail. */
+ * allocation fail, SPRY_CHECK_MEMORY=1 that all memory was freed. */
 static int run(const cli_arguments *arguments)
 {
     spry_context *ctx = NULL;
@@ -94,6 +94,10 @@ static int run(const cli_arguments *arguments)
         if (fail)
             spry_fail_allocation(ctx, strtoll(fail, NULL, 10), false);
         exit_status = arguments->command->run(ctx, arguments);
+        int64_t left;
+        spry_memory(ctx, &left, NULL);
+        if (left != 0 && getenv("SPRY_CHECK_MEMORY"))
+            exit_status = cli_fail(EXIT_LEAK, "%lld bytes were not freed", (long long)left);
     }
     spry_context_free(ctx);
     return exit_status;
