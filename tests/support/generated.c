@@ -1,0 +1,91 @@
+/* Making and looking at generated matrices. */
+#include "support/generated.h"
+
+#include <math.h>
+
+void generated_check(const spry_matrix *A)
+{
+    spry_arrays a = spry_matrix_arrays(A);
+    assert_int_equal(a.format, SPRY_CSR);
+    assert_int_equal(a.symmetry, SPRY_GENERAL);
+    assert_int_equal(a.rows, a.cols);
+    assert_int_equal(a.offsets[0], 0);
+    assert_int_equal(a.offsets[a.rows], a.nnz);
+    for (int64_t i = 0; i < a.rows; i++) {
+        assert_true(a.offsets[i] <= a.offsets[i + 1]);
+        for (int64_t k = a.offsets[i]; k < a.offsets[i + 1]; k++) {
+            assert_in_range(a.col_index[k], 0, a.cols - 1);
+            assert_true(k == a.offsets[i] || a.col_index[k - 1] < a.col_index[k]);
+        }
+    }
+}
+
+spry_matrix *generated(spry_context *ctx, const char *kind, const char *options)
+{
+    spry_matrix *A = NULL;
+    assert_ok(ctx, spry_generate(ctx, kind, options, &A));
+    generated_check(A);
+    return A;
+}
+
+support_dense generated_dense(spry_context *ctx, const char *kind, const char *options)
+{
+    spry_matrix *A = generated(ctx, kind, options);
+    support_dense dense = support_dense_of(A);
+    spry_matrix_free(A);
+    return dense;
+}
+
+spry_scalar generated_at(const support_dense *A, int64_t i, int64_t j)
+{
+    return A->at[i * A->cols + j];
+}
+
+bool generated_symmetric(const support_dense *A, bool conjugate)
+{
+    bool same = true;
+    for (int64_t i = 0; i < A->rows; i++) {
+        for (int64_t j = 0; j <= i; j++) {
+            spry_scalar a = generated_at(A, i, j), b = generated_at(A, j, i);
+            same = same && a.re == b.re && a.im == (conjugate ? -b.im : b.im);
+        }
+    }
+    return same;
+}
+
+/* a -= b conj(c) */
+static void subtract(spry_scalar *a, spry_scalar b, spry_scalar c)
+{
+    a->re -= b.re * c.re + b.im * c.im;
+    a->im -= b.im * c.re - b.re * c.im;
+}
+
+bool generated_definite(support_dense *A)
+{
+    for (int64_t j = 0; j < A->rows; j++) {
+        spry_scalar *row = A->at + j * A->cols;
+        for (int64_t k = 0; k < j; k++)
+            subtract(&row[j], row[k], row[k]);
+        if (!(row[j].re > 0))
+            return false;
+        double pivot = sqrt(row[j].re);
+        for (int64_t i = j + 1; i < A->rows; i++) {
+            spry_scalar *other = A->at + i * A->cols;
+            for (int64_t k = 0; k < j; k++)
+                subtract(&other[j], other[k], row[k]);
+            other[j].re /= pivot;
+            other[j].im /= pivot;
+        }
+    }
+    return true;
+}
+
+double generated_others(const support_dense *A, int64_t i)
+{
+    double sum = 0;
+    for (int64_t j = 0; j < A->cols; j++) {
+        spry_scalar a = generated_at(A, i, j);
+        sum += j == i ? 0 : hypot(a.re, a.im);
+    }
+    return sum;
+}

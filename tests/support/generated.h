@@ -1,0 +1,23 @@
+/* What the tests of generators share: making and looking at matrices small enough to write out. */
+#ifndef SPRY_TESTS_GENERATED_H
+#define SPRY_TESTS_GENERATED_H
+
+#include "support/support.h"
+
+/* Makes a matrix and checks its shape: square general CSR, offsets that rise, columns that rise
+ * strictly. */
+spry_matrix *generated(spry_context *ctx, const char *kind, const char *options);
+/* The same written out. */
+support_dense generated_dense(spry_context *ctx, const char *kind, const char *options);
+/* The shape checks alone. */
+void generated_check(const spry_matrix *A);
+
+spry_scalar generated_at(const support_dense *A, int64_t i, int64_t j);
+/* Whether A[i, j] is A[j, i], or its conjugate, to the bit. */
+bool generated_symmetric(const support_dense *A, bool conjugate);
+/* Whether Cholesky's factorization of a hermitian matrix goes through; A is overwritten. */
+bool generated_definite(support_dense *A);
+/* Sum of the magnitudes of row i apart from the diagonal. */
+double generated_others(const support_dense *A, int64_t i);
+
+#endif
