@@ -42,15 +42,12 @@ static bool field_of(rb_line line, const fortran_field *field, size_t *begin, si
     return *begin < line.end;
 }
 
-static trouble store(const reading *r, int64_t k, size_t begin, size_t end, int64_t *value)
+static trouble store(const reading *r, int64_t k, const fortran_field *field, size_t begin,
+                     size_t end, int64_t *value)
 {
     const char *p = r->bytes->data + begin, *stop = r->bytes->data + end;
-    if (r->part == RB_VALUES) {
-        double *values = r->out;
-        return io_fortran_real(&r->format->field[k % r->format->fields], p, stop, values + k)
-                   ? FINE
-                   : NOT_NUMBER;
-    }
+    if (r->part == RB_VALUES)
+        return io_fortran_real(field, p, stop, (double *)r->out + k) ? FINE : NOT_NUMBER;
     if (!io_fortran_int(p, stop, value))
         return NOT_NUMBER;
     if (*value < 1 || *value > r->most)
@@ -62,28 +59,63 @@ static trouble store(const reading *r, int64_t k, size_t begin, size_t end, int6
     return FINE;
 }
 
+/* Reads the numbers first .. end - 1 from the fields of a line. */
+static first_trouble read_fields(const reading *r, rb_line line, int64_t first, int64_t end)
+{
+    first_trouble t = {.number = first};
+    for (const fortran_field *field = r->format->field; t.number < end; field++, t.number++) {
+        size_t stop;
+        if (!field_of(line, field, &t.position, &stop)) {
+            t.what = MISSING;
+            t.position = line.begin;
+            break;
+        }
+        t.width = (int)(stop - t.position);
+        t.what = store(r, t.number, field, t.position, stop, &t.value);
+        if (t.what != FINE)
+            break;
+    }
+    return t;
+}
+
+/*
+ * Some programs write numbers with blanks between them in other columns than their format says. A
+ * line with as many words as it should have numbers cannot be mistaken: either its words are the
+ * fields, or a field has a blank between two parts of words and is refused before.
+ */
+static bool read_words(const reading *r, rb_line line, int64_t first, int64_t end)
+{
+    static const fortran_field plain;
+    const char *text = r->bytes->data;
+    size_t at = line.begin;
+    int64_t value, k = first;
+    for (;; k++) {
+        while (at < line.end && text[at] == ' ')
+            at++;
+        if (at == line.end)
+            return k == end;
+        const size_t begin = at;
+        while (at < line.end && text[at] != ' ')
+            at++;
+        if (k == end || store(r, k, &plain, begin, at, &value) != FINE)
+            return false;
+    }
+}
+
 /* Reads one block of lines up to the first number that cannot be. */
 static first_trouble read_block(const reading *r, int64_t block)
 {
-    first_trouble t = {.number = block * BLOCK_LINES * r->format->fields};
-    const int64_t last = t.number + (int64_t)BLOCK_LINES * r->format->fields;
+    const int64_t fields = r->format->fields;
+    const int64_t first = block * BLOCK_LINES * fields, last = first + BLOCK_LINES * fields;
     const int64_t end = last < r->count ? last : r->count;
     rb_line line = {.next = r->starts[block]};
-    while (t.number < end) {
+    first_trouble t = {.what = FINE};
+    for (int64_t k = first; k < end && t.what == FINE; k += fields) {
+        const int64_t stop = k + fields < end ? k + fields : end;
         io_rb_line(r->bytes, line.next, &line);
-        for (int i = 0; i < r->format->fields && t.number < end; i++, t.number++) {
-            size_t stop;
-            t.width = 0;
-            if (!field_of(line, &r->format->field[i], &t.position, &stop)) {
-                t.what = MISSING;
-                t.position = line.begin;
-                return t;
-            }
-            t.width = (int)(stop - t.position);
-            t.what = store(r, t.number, t.position, stop, &t.value);
-            if (t.what != FINE)
-                return t;
-        }
+        t = read_fields(r, line, k, stop);
+        if (t.what != FINE && read_words(r, line, k, stop))
+            t.what = FINE;
     }
     return t;
 }

@@ -54,6 +54,15 @@ static const char *const dresses[] = {
           "  1  4\n  6  8\n 10 12\n"
           " 1 3 5 1 4 2\n 5 1 4 2 5\n"
           "   100 2.0+0 500+0  -3004.E  0-20d+1  -500 -1.00  -400 300e0 .06+2\n",
+    /* blanks between numbers that do not keep to their columns */
+    TITLE "             5             1             1             3\n"
+          "rua                        5             5            11             0\n"
+          "(6I3)           (11I3)          (4E15.8)\n"
+          "1 4 6 8 10 12\n"
+          " 1 3 5 1  4 2  5 1 4  2   5 \n"
+          "1.00000000E+0 2.00000000E+000    5. -3.00000000E+00\n"
+          "4 -2.00000000E+00 -5. -1.00000000E+00\n"
+          "-4.00000000E+00 3.00000000E+00 6.000000\n",
     /* a scale factor counts where the text has no exponent */
     TITLE "             7             3             2             1\n"
           "rua                        5             5            11             0\n"

@@ -1,0 +1,122 @@
+"""Files against SciPy's own reading and writing: files.py SPRY
+
+SciPy writes what spry converts and SciPy reads again, bit by bit; needs numpy and scipy.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+
+SPRY = sys.argv[1]
+TYPES = ("f4", "f8", "c8", "c16")
+random = np.random.default_rng(1)
+
+
+def convert(source, target, *options):
+    subprocess.run([SPRY, "convert", source, target, "--quiet", *options], check=True)
+    return target
+
+
+def numbers(kind, shape):
+    """Numbers of a type by chance, over many powers of two."""
+    parts = random.standard_normal(shape) * 2.0 ** random.integers(-60, 60, shape)
+    if np.dtype(kind).kind == "c":
+        parts = parts + 1j * random.standard_normal(shape)
+    return parts.astype(kind)
+
+
+def matrix(kind, rows=40, cols=30, entries=200):
+    places = random.permutation(rows * cols)[:entries]
+    return sp.coo_matrix((numbers(kind, entries), (places // cols, places % cols)), (rows, cols))
+
+
+def same(a, b, what):
+    a, b = sp.csr_matrix(a), sp.csr_matrix(b)
+    a.sort_indices()
+    b.sort_indices()
+    assert a.shape == b.shape, what
+    assert np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices), what
+    assert a.dtype == b.dtype, (what, a.dtype, b.dtype)
+    assert a.data.tobytes() == b.data.tobytes(), what
+
+
+def check_sparse():
+    for kind in TYPES:
+        A = matrix(kind)
+        for layout in ("csr", "csc", "coo"):
+            for compressed in (False, True):
+                sp.save_npz("a.npz", A.asformat(layout), compressed=compressed)
+                same(A, sp.load_npz(convert("a.npz", "b.npz")), (kind, layout))
+        convert("a.npz", "a.spry")
+        same(A, sp.load_npz(convert("a.spry", "c.npz")), kind)
+        assert np.array_equal(A.toarray(), np.load(convert("a.spry", "d.npy"))), kind
+        assert zipfile.ZipFile("c.npz").testzip() is None
+    # dia and bsr fill up with zeros, which SciPy drops (dia) or keeps (bsr)
+    band = sp.diags([numbers("f8", 9), numbers("f8", 10), numbers("f8", 7)], [-1, 0, 3], (10, 10))
+    sp.save_npz("dia.npz", band)
+    same(band.tocsr(), sp.load_npz(convert("dia.npz", "b.npz")), "dia")
+    blocks = sp.bsr_matrix(numbers("f8", (12, 9)), blocksize=(4, 3))
+    sp.save_npz("bsr.npz", blocks)
+    same(blocks.tocsr(), sp.load_npz(convert("bsr.npz", "b.npz")), "bsr")
+    # indices of 64 bits; numbers that are integers, bytes, truth values
+    A = matrix("f8").tocsr()
+    A.indices, A.indptr = A.indices.astype("i8"), A.indptr.astype("i8")
+    sp.save_npz("i8.npz", A)
+    same(A, sp.load_npz(convert("i8.npz", "b.npz")), "i8")
+    for kind in ("i1", "i4", "i8", "u2", "bool"):
+        B = sp.csr_matrix((random.integers(0, 2, A.nnz).astype(kind), A.indices, A.indptr), A.shape)
+        sp.save_npz("i.npz", B)
+        same(B.astype("f8"), sp.load_npz(convert("i.npz", "b.npz")), kind)
+
+
+def check_dense():
+    for kind in TYPES:
+        for order in "CF":
+            A = np.array(numbers(kind, (7, 5)), order=order)
+            np.save("a.npy", A)
+            B = np.load(convert("a.npy", "b.npy", "--as", "matrix"))
+            assert B.dtype == A.dtype and np.array_equal(A, B), (kind, order)
+        v = numbers(kind, 100)
+        np.save("v.npy", v)
+        w = np.load(convert("v.npy", "w.npy", "--as", "vector"))
+        assert w.shape == v.shape and w.tobytes() == v.tobytes(), kind
+        np.save("v.npy", v.astype(np.dtype(kind).newbyteorder(">")))
+        w = np.load(convert("v.npy", "w.npy", "--as", "vector"))
+        assert w.dtype == v.dtype and w.tobytes() == v.tobytes(), kind
+        convert("v.npy", "v.spry", "--as", "vector")
+        assert np.load(convert("v.spry", "w.npy", "--as", "vector")).tobytes() == v.tobytes()
+
+
+def check_boeing():
+    """SciPy reads and writes real, general Harwell-Boeing files."""
+    A = matrix("f8", 40, 40).tocsc()
+    sp.save_npz("a.npz", A)
+    same(A, scipy.io.hb_read(convert("a.npz", "a.rb")), "hb_read")
+    same(A, sp.load_npz(convert("a.rb", "b.npz")), "rb")
+    scipy.io.hb_write("a.rua", A)
+    same(scipy.io.hb_read("a.rua"), sp.load_npz(convert("a.rua", "b.npz")), "hb_write")
+    B = sp.csc_matrix(([3, 1, 2], ([0, 2, 1], [0, 0, 1])), (3, 2))
+    scipy.io.hb_write("i.rua", B)
+    same(B.astype("f8"), sp.load_npz(convert("i.rua", "b.npz")), "integers")
+
+
+def check_matrix_market():
+    for kind in ("f8", "c16"):
+        A = matrix(kind)
+        scipy.io.mmwrite("a.mtx", A, precision=17)
+        same(A, sp.load_npz(convert("a.mtx", "b.npz")), kind)
+        same(A, scipy.io.mmread(convert("b.npz", "c.mtx")), kind)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    for check in (check_sparse, check_dense, check_boeing, check_matrix_market):
+        check()
+        print(check.__name__, "ok")
+    os.chdir("/")
