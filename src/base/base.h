@@ -73,7 +73,7 @@ spry_status base_calloc(spry_context *ctx, int64_t count, size_t size, void *poi
 spry_status base_grow(spry_context *ctx, int64_t keep, int64_t count, size_t size,
                       void *pointer_to_pointer);
 void base_free(spry_context *ctx, void *memory); /* spry_free by the room's name */
-extern const spry_allocator base_default_allocator;
+spry_allocator base_default_allocator(void);
 char *base_copy_text(spry_context *ctx, const char *text);
 
 /* Fails because `word` is none of the space-separated words that `what` may be; suggests the

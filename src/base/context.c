@@ -60,9 +60,8 @@ spry_status spry_context_new_with(const spry_allocator *allocator, const char *o
                                   spry_context **out)
 {
     *out = NULL;
-    spry_allocator use = allocator ? *allocator : base_default_allocator;
-    if (!use.allocate || !use.release)
-        use = base_default_allocator;
+    bool given = allocator && allocator->allocate && allocator->release;
+    spry_allocator use = given ? *allocator : base_default_allocator();
     spry_context *ctx = use.allocate(use.data, sizeof *ctx, ALIGNMENT);
     if (!ctx)
         return SPRY_NO_MEMORY;

@@ -34,7 +34,10 @@ static void default_release(void *data, void *memory, size_t bytes)
     free(memory);
 }
 
-const spry_allocator base_default_allocator = {default_allocate, default_release, NULL};
+spry_allocator base_default_allocator(void)
+{
+    return (spry_allocator){default_allocate, default_release, NULL};
+}
 
 /* Whether this allocation is one that a test wants to fail. */
 static bool must_fail(spry_context *ctx)

@@ -27,7 +27,7 @@ static int distance(const char *a, const char *b)
     int length = (int)strnlen(b, WORD_SIZE - 1);
     for (int j = 0; j <= length; j++)
         row[j] = j;
-    for (int i = 0; a[i] && i < WORD_SIZE - 1; i++) {
+    for (int i = 0; i < WORD_SIZE - 1 && a[i]; i++) {
         int diagonal = row[0];
         row[0] = i + 1;
         for (int j = 0; j < length; j++) {
@@ -73,9 +73,9 @@ bool spry_nearest(const char *word, const char *words, char *nearest, size_t siz
 
 const spry_option *spry_options_find(spry_option_list list, const char *name)
 {
-    for (int i = 0; i < list.count; i++)
-        if (same_name(list.options[i].name, name))
-            return &list.options[i];
+    for (const spry_option *option = list.options; option < list.options + list.count; option++)
+        if (same_name(option->name, name))
+            return option;
     return NULL;
 }
 

@@ -224,10 +224,11 @@ static spry_status check_vectors(const spry_solver *solver, const spry_vector *b
 /* |b - A x| / |b| of an iterate, by a product of its own. */
 static spry_status true_residual(iteration *it, const spry_vector *x, double *relative)
 {
+    double norm = NAN;
     spry_status status = iteration_residual(it, x, it->work[0]);
     if (status == SPRY_OK)
-        status = spry_vector_norm(it->work[0], relative);
-    *relative /= it->b_norm;
+        status = spry_vector_norm(it->work[0], &norm);
+    *relative = norm / it->b_norm;
     return status;
 }
 
