@@ -25,6 +25,10 @@ SPRY_API spry_status spry_vector_read_file(spry_context *ctx, const char *path, 
 SPRY_API spry_status spry_matrix_write(const spry_matrix *A, const char *path);
 SPRY_API spry_status spry_vector_write(const spry_vector *v, const char *path);
 
+/** Whether a vector, or else a matrix, can be written under a name, as far as its ending tells:
+ * asked before long work whose result goes there. */
+SPRY_API spry_status spry_file_check_name(spry_context *ctx, const char *path, bool vector);
+
 /** The file formats there are: ending and one line ("read and write" or "read"); false past the
  * last. */
 SPRY_API bool spry_file_format_describe(int index, const char **ending, const char **summary);

@@ -202,6 +202,12 @@ static spry_status choose_for_writing(spry_context *ctx, const char *path, bool 
                      path, vector ? "vector" : "matrix", list);
 }
 
+spry_status spry_file_check_name(spry_context *ctx, const char *path, bool vector)
+{
+    const io_format *format = NULL;
+    return choose_for_writing(ctx, path, vector, &format);
+}
+
 spry_status spry_matrix_write(const spry_matrix *A, const char *path)
 {
     const io_format *format = NULL;
