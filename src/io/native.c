@@ -62,14 +62,17 @@ static spry_status check_header(spry_context *ctx, const io_bytes *bytes, const 
     const bool matrix = h->kind == KIND_MATRIX && h->format == FORMAT_CSR;
     const bool dense = h->kind == KIND_DENSE && h->format == 0 && h->symmetry == SPRY_GENERAL &&
                        h->nnz == h->rows * h->cols;
+    /* Rows of nothing would cost memory that the file does not account for. */
+    if (dense && h->nnz == 0 && (h->rows > 1 || h->cols > 1))
+        return fault(ctx, bytes, "the array has rows or columns, but no numbers");
     if (!matrix && !dense)
         return fault(ctx, bytes, "holds neither a matrix in CSR nor a dense array");
     return SPRY_OK;
 }
 
-/* A section of count elements, which must lie in the file behind the header. */
-static spry_status find_section(spry_context *ctx, const io_bytes *bytes, const native_header *h,
-                                int which, uint64_t count, size_t size, const char **begin)
+/* A section of count elements must lie in the file behind the header. */
+static spry_status check_section(spry_context *ctx, const io_bytes *bytes, const native_header *h,
+                                 int which, uint64_t count, size_t size)
 {
     const uint64_t at = h->section[which];
     uint64_t length;
@@ -79,19 +82,17 @@ static spry_status find_section(spry_context *ctx, const io_bytes *bytes, const 
                          "%s: section %d of %" PRIu64 " elements at byte %" PRIu64
                          " does not lie in the file, or not at a multiple of %d",
                          bytes->path, which + 1, count, at, (int)ALIGNMENT);
-    *begin = bytes->data + at;
     return SPRY_OK;
 }
 
-/* A dense array, or a matrix whose bytes are not a mapping: copied. */
-static spry_status copy_section(spry_context *ctx, const char *begin, int64_t count, size_t size,
-                                void *pointer_to_pointer)
+static spry_status copy_section(spry_context *ctx, const io_bytes *bytes, uint64_t at,
+                                int64_t count, size_t size, void *pointer_to_pointer)
 {
     const spry_status status = base_alloc(ctx, count, size, pointer_to_pointer);
     void *memory;
     memcpy(&memory, pointer_to_pointer, sizeof memory);
-    if (status == SPRY_OK && count > 0)
-        memcpy(memory, begin, (size_t)count * size);
+    if (status == SPRY_OK)
+        memcpy(memory, bytes->data + at, (size_t)count * size);
     return status;
 }
 
@@ -99,24 +100,27 @@ static spry_status read_dense(spry_context *ctx, const io_bytes *bytes, const na
                               io_dense *dense)
 {
     spry_status status = SPRY_OK;
-    const char *values = NULL;
     const size_t size = spry_type_size((spry_type)h->type);
-    SPRY_GO(ctx, find_section(ctx, bytes, h, VALUES, h->nnz, size, &values));
+    SPRY_GO(ctx, check_section(ctx, bytes, h, VALUES, h->nnz, size));
     dense->type = (spry_type)h->type;
     dense->rows = (int64_t)h->rows;
     dense->cols = (int64_t)h->cols;
-    SPRY_GO(ctx, copy_section(ctx, values, (int64_t)h->nnz, size, &dense->values));
+    SPRY_GO(ctx,
+            copy_section(ctx, bytes, h->section[VALUES], (int64_t)h->nnz, size, &dense->values));
 done:
     return status;
 }
 
-static spry_status copy_arrays(spry_context *ctx, const char *const section[SECTIONS],
+static spry_status copy_arrays(spry_context *ctx, const io_bytes *bytes, const uint64_t *section,
                                spry_arrays *a)
 {
     spry_status status = SPRY_OK;
-    SPRY_GO(ctx, copy_section(ctx, section[OFFSETS], a->rows + 1, sizeof *a->offsets, &a->offsets));
-    SPRY_GO(ctx, copy_section(ctx, section[COLUMNS], a->nnz, sizeof *a->col_index, &a->col_index));
-    SPRY_GO(ctx, copy_section(ctx, section[VALUES], a->nnz, spry_type_size(a->type), &a->values));
+    SPRY_GO(ctx, copy_section(ctx, bytes, section[OFFSETS], a->rows + 1, sizeof *a->offsets,
+                              &a->offsets));
+    SPRY_GO(ctx, copy_section(ctx, bytes, section[COLUMNS], a->nnz, sizeof *a->col_index,
+                              &a->col_index));
+    SPRY_GO(ctx,
+            copy_section(ctx, bytes, section[VALUES], a->nnz, spry_type_size(a->type), &a->values));
 done:
     return status;
 }
@@ -126,7 +130,6 @@ static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, const native_
                                spry_matrix **A)
 {
     spry_status status = SPRY_OK;
-    const char *section[SECTIONS] = {NULL};
     spry_arrays a = {.type = (spry_type)h->type,
                      .format = SPRY_CSR,
                      .symmetry = (spry_symmetry)h->symmetry,
@@ -134,16 +137,15 @@ static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, const native_
                      .cols = (int64_t)h->cols,
                      .nnz = (int64_t)h->nnz};
     char *pages = bytes->data == bytes->mapping ? bytes->mapping : NULL;
-    const size_t sizes[SECTIONS] = {sizeof *a.offsets, sizeof *a.col_index, spry_type_size(a.type)};
-    for (int i = 0; i < SECTIONS; i++)
-        SPRY_GO(ctx, find_section(ctx, bytes, h, i, i == OFFSETS ? h->rows + 1 : h->nnz, sizes[i],
-                                  &section[i]));
+    SPRY_GO(ctx, check_section(ctx, bytes, h, OFFSETS, h->rows + 1, sizeof *a.offsets));
+    SPRY_GO(ctx, check_section(ctx, bytes, h, COLUMNS, h->nnz, sizeof *a.col_index));
+    SPRY_GO(ctx, check_section(ctx, bytes, h, VALUES, h->nnz, spry_type_size(a.type)));
     if (pages) {
         a.offsets = (void *)(pages + h->section[OFFSETS]);
         a.col_index = (void *)(pages + h->section[COLUMNS]);
         a.values = pages + h->section[VALUES];
     } else {
-        SPRY_GO(ctx, copy_arrays(ctx, section, &a));
+        SPRY_GO(ctx, copy_arrays(ctx, bytes, h->section, &a));
     }
     SPRY_GO(ctx, SPRY_CAUSE(ctx, matrix_check_arrays(ctx, &a), "%s", bytes->path));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof **A, A));
@@ -163,19 +165,18 @@ static spry_status read_file(spry_context *ctx, io_bytes *bytes, const read_opti
                              io_content *content)
 {
     (void)options;
-    spry_status status = SPRY_OK;
     native_header h;
     if (!matches(bytes))
         return fault(ctx, bytes, "does not begin as a native file (.spry) does");
     if (bytes->size < sizeof h)
         return fault(ctx, bytes, "ends within its header");
     memcpy(&h, bytes->data, sizeof h);
-    SPRY_GO(ctx, check_header(ctx, bytes, &h));
+    const spry_status status = check_header(ctx, bytes, &h);
+    if (status != SPRY_OK)
+        return status;
     if (h.kind == KIND_DENSE)
         return read_dense(ctx, bytes, &h, &content->dense);
     return read_matrix(ctx, bytes, &h, &content->matrix);
-done:
-    return status;
 }
 
 /* One array to be written. */

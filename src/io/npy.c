@@ -30,6 +30,10 @@ static spry_status read_array(spry_context *ctx, io_bytes *bytes, const read_opt
         return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
                          "%s: %" PRId64 " by %" PRId64 " numbers: a side is at most %" PRId32,
                          bytes->path, dense.rows, dense.cols, INT32_MAX);
+    /* Rows of nothing would cost memory that the file does not account for. */
+    if (a.count == 0 && (dense.rows > 1 || dense.cols > 1))
+        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: the array has rows or columns, but no numbers",
+                         bytes->path);
     SPRY_GO(ctx, base_alloc(ctx, a.count, spry_type_size(dense.type), &dense.values));
     if (a.fortran || dense.rows <= 1 || dense.cols <= 1)
         io_npy_copy(ctx, &a, dense.type, dense.values);

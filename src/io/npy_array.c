@@ -149,11 +149,12 @@ static spry_status parse_type(spry_context *ctx, const char *text, npy_array *a)
 
 static spry_status parse_entry(spry_context *ctx, cursor *c, npy_array *a, int *seen)
 {
-    char key[16], text[32];
+    char key[16];
     spry_status status = SPRY_OK;
     if (!take_text(c, key, sizeof key) || !take(c, ':'))
         return fault(ctx, a, "the header is not a dictionary with descr, fortran_order and shape");
     if (strcmp(key, "descr") == 0) {
+        char text[32];
         *seen |= 1;
         if (peek(c) == '[')
             return fault(ctx, a, "elements with several fields cannot be read");
@@ -254,21 +255,21 @@ static void load(const npy_array *a, int64_t k, int64_t part, int64_t size, void
 static double load_real(const npy_array *a, int64_t k, int64_t part, int64_t size)
 {
     if (size == 4) {
-        float value;
+        float value = 0;
         load(a, k, part, size, &value);
         return (double)value;
     }
-    double value;
+    double value = 0;
     load(a, k, part, size, &value);
     return value;
 }
 
 static int64_t load_signed(const npy_array *a, int64_t k)
 {
-    int8_t i1;
-    int16_t i2;
-    int32_t i4;
-    int64_t i8;
+    int8_t i1 = 0;
+    int16_t i2 = 0;
+    int32_t i4 = 0;
+    int64_t i8 = 0;
     switch (a->size) {
     case 1:
         return load(a, k, 0, 1, &i1), i1;

@@ -70,9 +70,8 @@ static spry_status get_int(const reading *z, const member *m, int64_t k, int64_t
     return SPRY_OK;
 }
 
-/* Copies a list of integers in 0..most to 32 or to 64 bits; tells the first that is none. */
-static spry_status copy_ints(const reading *z, const member *m, int64_t most, int32_t *narrow,
-                             int64_t *wide)
+/* Copies a list of integers in 0..most to 64 or to 32 bits; tells the first that is none. */
+static spry_status copy_ints(const reading *z, const member *m, int64_t most, bool wide, void *out)
 {
     const npy_array *a = &m->array;
     int64_t bad = a->count, value = 0;
@@ -82,10 +81,10 @@ static spry_status copy_ints(const reading *z, const member *m, int64_t most, in
     for (int64_t k = 0; k < a->count; k++) {
         if (!io_npy_int(a, k, &value) || value < 0 || value > most)
             bad = k < bad ? k : bad;
-        else if (narrow)
-            narrow[k] = (int32_t)value;
+        else if (wide)
+            ((int64_t *)out)[k] = value;
         else
-            wide[k] = value;
+            ((int32_t *)out)[k] = (int32_t)value;
     }
     return bad < a->count ? get_int(z, m, bad, 0, most, &value) : SPRY_OK;
 }
@@ -99,9 +98,9 @@ static spry_status fill_compressed(reading *z)
     SPRY_GO(z->ctx, expect_count(z, &z->first, matrix_major(a) + 1));
     SPRY_GO(z->ctx, expect_count(z, &z->second, a->nnz));
     SPRY_GO(z->ctx, matrix_allocate(z->ctx, a));
-    SPRY_GO(z->ctx, copy_ints(z, &z->first, a->nnz, NULL, a->offsets));
-    SPRY_GO(z->ctx, copy_ints(z, &z->second, (by_rows ? a->cols : a->rows) - 1,
-                              by_rows ? a->col_index : a->row_index, NULL));
+    SPRY_GO(z->ctx, copy_ints(z, &z->first, a->nnz, true, a->offsets));
+    SPRY_GO(z->ctx, copy_ints(z, &z->second, (by_rows ? a->cols : a->rows) - 1, false,
+                              by_rows ? a->col_index : a->row_index));
     io_npy_copy(z->ctx, &z->data.array, a->type, a->values);
     SPRY_GO(z->ctx, SPRY_CAUSE(z->ctx, matrix_check_arrays(z->ctx, a), "%s", z->bytes->path));
 done:
@@ -115,8 +114,8 @@ static spry_status fill_coo(reading *z)
     SPRY_GO(z->ctx, expect_count(z, &z->first, a->nnz));
     SPRY_GO(z->ctx, expect_count(z, &z->second, a->nnz));
     SPRY_GO(z->ctx, matrix_allocate(z->ctx, a));
-    SPRY_GO(z->ctx, copy_ints(z, &z->first, a->rows - 1, a->row_index, NULL));
-    SPRY_GO(z->ctx, copy_ints(z, &z->second, a->cols - 1, a->col_index, NULL));
+    SPRY_GO(z->ctx, copy_ints(z, &z->first, a->rows - 1, false, a->row_index));
+    SPRY_GO(z->ctx, copy_ints(z, &z->second, a->cols - 1, false, a->col_index));
     io_npy_copy(z->ctx, &z->data.array, a->type, a->values);
 done:
     return status;

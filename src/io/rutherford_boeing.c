@@ -306,7 +306,7 @@ static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, const read_op
     (void)options;
     spry_status status = SPRY_OK;
     rb_header h;
-    rb_fault fault;
+    rb_fault fault = {0};
     spry_arrays a = {0};
     if (!io_rb_header(bytes, &h, &fault))
         return io_fault(ctx, bytes, fault.position, "%s", fault.text);
@@ -339,7 +339,7 @@ done:
 static size_t position_of(const io_bytes *bytes, int64_t row, int64_t col, int occurrence)
 {
     rb_header h;
-    rb_fault fault;
+    rb_fault fault = {0};
     if (!io_rb_header(bytes, &h, &fault) || col < 0 || col >= h.cols)
         return bytes->size;
     cursor c = cursor_at(bytes, &h, RB_POINTERS, col);
@@ -359,7 +359,7 @@ static size_t position_of(const io_bytes *bytes, int64_t row, int64_t col, int o
 static bool matches(const io_bytes *bytes)
 {
     rb_header h;
-    rb_fault fault;
+    rb_fault fault = {0};
     return io_rb_header(bytes, &h, &fault);
 }
 

@@ -210,6 +210,19 @@ static void refuses_what_is_wrong(void **state)
     spry_matrix_free(A);
 }
 
+static void refuses_rows_of_nothing(void **state)
+{
+    spry_context *ctx = *state;
+    spry_vector *v = NULL;
+    size_t size;
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 0, NULL, SPRY_COPY, &v));
+    assert_ok(ctx, io_native.write_vector(v, files_path("nothing.spry")));
+    char *good = files_load(files_path("nothing.spry"), &size);
+    refuse(ctx, good, size, COLS, 8, 1000000, "the array has rows or columns, but no numbers");
+    free(good);
+    spry_vector_free(v);
+}
+
 static spry_status read_again(spry_context *ctx, void *data)
 {
     io_content content;
@@ -274,6 +287,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(keeps_vectors_and_empty_matrices, support_setup,
                                         support_teardown),
         cmocka_unit_test_setup_teardown(refuses_what_is_wrong, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(refuses_rows_of_nothing, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(survives_lack_of_memory, support_setup, support_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
