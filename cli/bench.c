@@ -128,7 +128,6 @@ static spry_status measure(spry_context *ctx, const bench_options *o, const char
     if (status == SPRY_OK) {
         snprintf(r->matrix, sizeof r->matrix, "%s", name);
         snprintf(r->device, sizeof r->device, "cpu");
-        r->fraction_of_read = r->gbps * 1e9 / d->ceilings.read;
         d->count++;
     }
     return status;
@@ -141,9 +140,13 @@ static int run(spry_context *ctx, const cli_arguments *a)
         return cli_fail(EXIT_INPUT, "bench has no %s; there is: spmv", a->operands[0]);
     int given = a->count - 1, count = given ? given : USUAL;
     bench_data data = {.records = cli_alloc((size_t)count * sizeof *data.records)};
-    spry_status status = spry_device_bandwidth(ctx, &data.ceilings);
+    spry_status status = SPRY_OK;
     for (int i = 0; i < count && status == SPRY_OK; i++)
         status = measure(ctx, o, given ? a->operands[i + 1] : usual[i], &data);
+    if (status == SPRY_OK)
+        status = spry_device_bandwidth(ctx, &data.ceilings);
+    for (int i = 0; i < data.count; i++)
+        data.records[i].fraction_of_read = data.records[i].gbps * 1e9 / data.ceilings.read;
     int exit_status = EXIT_DONE;
     if (status != SPRY_OK)
         exit_status = cli_failed(ctx, status);

@@ -71,7 +71,7 @@ static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, dou
 static int run(spry_context *ctx, const cli_arguments *a)
 {
     const convert_options *o = a->fields[0];
-    int exit_status = file_check_output(a->operands[1]);
+    int exit_status = file_check_output(ctx, a->operands[1], o->as == AS_VECTOR);
     if (exit_status != EXIT_DONE)
         return exit_status;
     double begin = cli_clock();
@@ -92,7 +92,7 @@ const cli_command command_convert = {
     .description =
         "What IN is shows in its first bytes, what OUT becomes in its ending: .mtx and .mtx.gz "
         "(Matrix Market), .rb (Rutherford-Boeing; Harwell-Boeing is read, too), .npz (SciPy "
-        "sparse), .npy (NumPy, vectors), .spry (binary, loads without parsing). A - is the "
+        "sparse), .npy (NumPy, dense), .spry (binary, loads without parsing). A - is the "
         "standard input or, as Matrix Market, the standard output.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"Reading", spry_read_options, NULL},

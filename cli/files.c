@@ -18,38 +18,27 @@ bool file_is_stdout(const char *path)
     return !path || strcmp(path, "-") == 0;
 }
 
-/* A file name's ending is one the library has; an unknown one would waste the work before it. */
-static bool known_ending(const char *path, char endings[CLI_WORDS])
+/* Whether a file can be made in the folder that its path names. */
+static int folder_error(const char *path)
 {
-    const char *words, *summary;
-    *endings = '\0';
-    for (int i = 0; spry_file_format_describe(i, &words, &summary); i++)
-        cli_add_word(endings, words);
-    for (const char *p = endings; *p; p += *p == ' ') {
-        size_t length = strcspn(p, " "), have = strlen(path);
-        if (have > length && strncmp(path + have - length, p, length) == 0)
-            return true;
-        p += length;
-    }
-    return false;
+    char *folder = cli_alloc(strlen(path) + 2);
+    const char *slash = strrchr(path, '/');
+    memcpy(folder, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
+    int error = access(folder, W_OK | X_OK) == 0 ? 0 : errno;
+    free(folder);
+    return error;
 }
 
-int file_check_output(const char *path)
+int file_check_output(spry_context *ctx, const char *path, bool vector)
 {
-    char endings[CLI_WORDS];
-    if (file_is_stdout(path) || strncmp(path, "/dev/", 5) == 0)
+    if (file_is_stdout(path))
         return EXIT_DONE;
-    if (!known_ending(path, endings))
-        return cli_fail(EXIT_INPUT, "%s: the ending tells no file format; there are: %s", path,
-                        endings);
+    spry_status status = spry_file_check_name(ctx, path, vector);
+    if (status != SPRY_OK)
+        return cli_failed(ctx, status);
     int error = access(path, W_OK) == 0 ? 0 : errno;
-    if (error == ENOENT) {
-        char *folder = cli_alloc(strlen(path) + 2);
-        const char *slash = strrchr(path, '/');
-        memcpy(folder, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
-        error = access(folder, W_OK | X_OK) == 0 ? 0 : errno;
-        free(folder);
-    }
+    if (error == ENOENT)
+        error = folder_error(path);
     return error ? cli_fail(EXIT_INPUT, "%s: %s", path, strerror(error)) : EXIT_DONE;
 }
 

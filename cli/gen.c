@@ -112,9 +112,9 @@ static int run(spry_context *ctx, const cli_arguments *a)
     const char *base_path = base ? *base : NULL;
     int exit_status = check_base(kind, base_path);
     if (exit_status == EXIT_DONE)
-        exit_status = file_check_output(o->output);
+        exit_status = file_check_output(ctx, o->output, false);
     if (exit_status == EXIT_DONE && o->rhs)
-        exit_status = file_check_output(o->rhs);
+        exit_status = file_check_output(ctx, o->rhs, true);
     if (exit_status != EXIT_DONE)
         return exit_status;
 

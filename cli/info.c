@@ -135,40 +135,58 @@ static void print_info(const info_data *d, FILE *out)
     text_wrap(out, 11, 11, d->advice);
 }
 
-/* Names are those of spry_stats. */
+/* The fields of spry_stats that JSON has under their own names, and of which kind they are. */
+#define STATS_FIELDS(item)            \
+    item(int, rows)                   \
+    item(int, cols)                   \
+    item(int, nnz)                    \
+    item(int, stored)                 \
+    item(int, row_min)                \
+    item(int, row_max)                \
+    item(real, row_mean)              \
+    item(real, row_deviation)         \
+    item(int, empty_rows)             \
+    item(int, empty_cols)             \
+    item(int, lower_bandwidth)        \
+    item(int, upper_bandwidth)        \
+    item(int, profile)                \
+    item(int, diagonals)              \
+    item(int, missing_diagonal)       \
+    item(int, zero_diagonal)          \
+    item(int, explicit_zeros)         \
+    item(int, duplicates)             \
+    item(int, nonfinite)              \
+    item(real, pattern_symmetry)      \
+    item(real, value_symmetry)        \
+    item(real, hermitian_symmetry)    \
+    item(bool, symmetric)             \
+    item(bool, hermitian)             \
+    item(bool, skew)                  \
+    item(int, dominant_rows)          \
+    item(int, strictly_dominant_rows) \
+    item(int, positive_diagonal)      \
+    item(int, block_size)             \
+    item(real, block_fill)            \
+    item(real, value_min)             \
+    item(real, value_max)             \
+    item(real, norm_one)              \
+    item(real, norm_inf)              \
+    item(real, norm_frobenius)
+
 static void write_json(FILE *out, const void *data)
 {
     const info_data *d = data;
-    const spry_stats *s = &d->s;
     json j = {.out = out};
     json_open(&j, NULL, '{');
     json_text(&j, "file", d->file);
     json_text(&j, "type", spry_type_name(d->type));
-#define INT_FIELD(name) json_int(&j, #name, s->name);
-#define REAL_FIELD(name) json_real(&j, #name, s->name);
-#define BOOL_FIELD(name) json_bool(&j, #name, s->name);
-    INT_FIELD(rows)
-    INT_FIELD(cols)
-    INT_FIELD(nnz)
-    INT_FIELD(stored)
-    INT_FIELD(row_min) INT_FIELD(row_max) REAL_FIELD(row_mean) REAL_FIELD(row_deviation)
-        json_open(&j, "row_histogram", '[');
+#define WRITE_FIELD(kind, name) json_##kind(&j, #name, d->s.name);
+    STATS_FIELDS(WRITE_FIELD)
+    json_open(&j, "row_histogram", '[');
     for (int i = 0; i < SPRY_STATS_BINS; i++)
-        json_int(&j, NULL, s->row_histogram[i]);
+        json_int(&j, NULL, d->s.row_histogram[i]);
     json_close(&j, ']');
-    INT_FIELD(empty_rows)
-    INT_FIELD(empty_cols)
-    INT_FIELD(lower_bandwidth)
-    INT_FIELD(upper_bandwidth)
-    INT_FIELD(profile) INT_FIELD(diagonals) INT_FIELD(missing_diagonal) INT_FIELD(zero_diagonal)
-        INT_FIELD(explicit_zeros) INT_FIELD(duplicates) INT_FIELD(nonfinite)
-            REAL_FIELD(pattern_symmetry) REAL_FIELD(value_symmetry) REAL_FIELD(hermitian_symmetry)
-                BOOL_FIELD(symmetric) BOOL_FIELD(hermitian) BOOL_FIELD(skew)
-                    INT_FIELD(dominant_rows) INT_FIELD(strictly_dominant_rows)
-                        INT_FIELD(positive_diagonal) INT_FIELD(block_size) REAL_FIELD(block_fill)
-                            REAL_FIELD(value_min) REAL_FIELD(value_max) REAL_FIELD(norm_one)
-                                REAL_FIELD(norm_inf) REAL_FIELD(norm_frobenius)
-                                    json_text(&j, "advice", d->advice);
+    json_text(&j, "advice", d->advice);
     json_close(&j, '}');
 }
 

@@ -8,7 +8,7 @@
 const char *file_input(const char *path);
 bool file_is_stdout(const char *path); /* NULL, too */
 /* Whether a matrix or vector can be written there, asked before much work is done for it. */
-int file_check_output(const char *path);
+int file_check_output(spry_context *ctx, const char *path, bool vector);
 spry_status file_write_matrix(const spry_matrix *A, const char *path);
 spry_status file_write_vector(const spry_vector *v, const char *path);
 /* Flushes; what could not be written (a full disk) changes the exit status. */

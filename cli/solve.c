@@ -13,13 +13,14 @@ static spry_option_list own_options(void)
 }
 
 /* What cannot end well is refused before the work. */
-static int check_outputs(const solve_options *o)
+static int check_outputs(const solve_job *job)
 {
+    const solve_options *o = job->options;
     if (o->output && file_is_stdout(o->output) && o->json && file_is_stdout(o->json))
         return cli_fail(EXIT_INPUT, "x and the JSON cannot both go to the standard output");
-    int exit_status = file_check_output(o->output);
+    int exit_status = file_check_output(job->ctx, o->output, true);
     if (exit_status == EXIT_DONE && o->checkpoint)
-        exit_status = file_check_output(o->checkpoint);
+        exit_status = file_check_output(job->ctx, o->checkpoint, true);
     return exit_status;
 }
 
@@ -194,7 +195,7 @@ static int report(const solve_job *job)
 static int solve(solve_job *job)
 {
     const double *tol = cli_field(job->arguments, spry_solver_options, "tol");
-    int exit_status = check_outputs(job->options);
+    int exit_status = check_outputs(job);
     if (exit_status != EXIT_DONE)
         return exit_status;
     progress_start(&job->line, job->options->quiet, tol ? *tol : 0);
