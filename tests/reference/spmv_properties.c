@@ -1,0 +1,204 @@
+/* Products of matrices in any format and symmetry; <A x, y> = <x, A^H y>. */
+#include "support/numeric.h"
+
+#include <stdlib.h>
+
+static spry_vector *random_vector(spry_context *ctx, spry_type type, int64_t n, uint64_t seed)
+{
+    void *numbers = numeric_array(type, n, 0, seed);
+    spry_vector *v = NULL;
+    assert_ok(ctx, spry_vector_new(ctx, type, n, numbers, SPRY_COPY, &v));
+    numeric_free(type, numbers, 0);
+    return v;
+}
+
+static double norm_of(spry_context *ctx, const spry_vector *v)
+{
+    double norm;
+    assert_ok(ctx, spry_vector_norm(v, &norm));
+    return norm;
+}
+
+/* |<A x, y> - <x, A^H y>| is bounded by the roundings of both products: rows have at most a few
+ * dozen entries of magnitude below 8, columns likewise. */
+static void check_adjoint(spry_context *ctx, const spry_matrix *A)
+{
+    const spry_type type = spry_matrix_type(A);
+    const int64_t rows = spry_matrix_rows(A), cols = spry_matrix_cols(A);
+    spry_operator *op = NULL;
+    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    spry_vector *x = random_vector(ctx, type, cols, 21), *y = random_vector(ctx, type, rows, 22);
+    spry_vector *Ax = random_vector(ctx, type, rows, 23), *Ay = random_vector(ctx, type, cols, 24);
+    spry_scalar left, right;
+    assert_ok(ctx, spry_operator_apply(op, x, Ax));
+    assert_ok(ctx, spry_operator_multiply(op, SPRY_CONJUGATE, (spry_scalar){1, 0}, y,
+                                          (spry_scalar){0, 0}, Ay));
+    assert_ok(ctx, spry_vector_dot(Ax, y, &left));
+    assert_ok(ctx, spry_vector_dot(x, Ay, &right));
+    /* <y, A x> is conjugate to <A x, y>, and dot conjugates its first argument */
+    spry_stats stats;
+    assert_ok(ctx, spry_matrix_stats(A, &stats));
+    const double longest = (double)(stats.row_max > 100 ? stats.row_max : 100);
+    const double bound =
+        8 * longest * numeric_unit(type) * stats.norm_frobenius * norm_of(ctx, x) * norm_of(ctx, y);
+    assert_true(left.re - right.re <= bound && right.re - left.re <= bound);
+    assert_true(left.im - right.im <= bound && right.im - left.im <= bound);
+    spry_vector_free(x);
+    spry_vector_free(y);
+    spry_vector_free(Ax);
+    spry_vector_free(Ay);
+    spry_operator_free(op);
+}
+
+static void test_adjoint(void **state)
+{
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4; t++) {
+        for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+            for (int shape = SUPPORT_UNIFORM; shape <= SUPPORT_BANDED; shape++) {
+                const support_recipe recipe = {.type = support_types[t],
+                                               .format = (spry_format)format,
+                                               .rows = 300,
+                                               .cols = 211,
+                                               .nnz = 3000,
+                                               .shape = (support_shape)shape,
+                                               .seed = 9};
+                spry_matrix *A = support_matrix(ctx, &recipe);
+                check_adjoint(ctx, A);
+                spry_matrix_free(A);
+            }
+        }
+    }
+}
+
+/* Products are those of the full matrix: entries are eighths, so that sums are exact. */
+static void check_products(spry_context *ctx, const spry_matrix *A)
+{
+    const spry_type type = spry_matrix_type(A);
+    spry_operator *op = NULL;
+    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_string_equal(spry_operator_name(op), "csr");
+    assert_int_equal(spry_operator_type(op), type);
+    assert_true(spry_operator_has_transpose(op));
+    for (int kind = SPRY_PLAIN; kind <= SPRY_CONJUGATE; kind++) {
+        const bool plain = kind == SPRY_PLAIN;
+        const int64_t rows = spry_operator_rows(op), cols = spry_operator_cols(op);
+        const int64_t n = plain ? cols : rows, m = plain ? rows : cols;
+        spry_vector *x = random_vector(ctx, type, n, 31), *y = random_vector(ctx, type, m, 32);
+        spry_scalar *wide_x = malloc(((size_t)n + 1) * sizeof *wide_x);
+        spry_scalar *wide_y = malloc(((size_t)m + 1) * sizeof *wide_y);
+        for (int64_t i = 0; i < n; i++) {
+            wide_x[i] = support_number(type, 33, (uint64_t)i);
+            value_set(type, spry_vector_data(x), i, wide_x[i]);
+        }
+        support_multiply(A, (spry_transpose)kind, wide_x, wide_y);
+        assert_ok(ctx, spry_operator_multiply(op, (spry_transpose)kind, (spry_scalar){1, 0}, x,
+                                              (spry_scalar){0, 0}, y));
+        for (int64_t i = 0; i < m; i++) {
+            const spry_scalar found = value_get(type, spry_vector_read(y), i);
+            assert_true(found.re == wide_y[i].re && found.im == wide_y[i].im);
+        }
+        free(wide_x);
+        free(wide_y);
+        spry_vector_free(x);
+        spry_vector_free(y);
+    }
+    spry_operator_free(op);
+}
+
+static void test_formats(void **state)
+{
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4; t++) {
+        for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+            for (int symmetry = SPRY_GENERAL; symmetry <= SPRY_HERMITIAN; symmetry++) {
+                const support_recipe recipe = {.type = support_types[t],
+                                               .format = (spry_format)format,
+                                               .symmetry = (spry_symmetry)symmetry,
+                                               .rows = 97,
+                                               .cols = 97,
+                                               .nnz = 800,
+                                               .seed = 5};
+                spry_matrix *A = support_matrix(ctx, &recipe);
+                check_products(ctx, A);
+                spry_matrix_free(A);
+            }
+        }
+    }
+}
+
+/* Making an operator and its first transposed product, without memory at each step. */
+static spry_status use_operator(spry_context *ctx, void *data)
+{
+    const spry_matrix *A = data;
+    spry_operator *op = NULL;
+    spry_vector *x = NULL, *y = NULL;
+    spry_status status = spry_operator_from_matrix(A, &op);
+    if (status == SPRY_OK)
+        status = spry_vector_zeros(ctx, A, &x);
+    if (status == SPRY_OK)
+        status = spry_vector_ones(ctx, A, &y);
+    if (status == SPRY_OK)
+        status = spry_operator_apply(op, x, y);
+    if (status == SPRY_OK)
+        status = spry_operator_multiply(op, SPRY_TRANSPOSE, (spry_scalar){1, 0}, y,
+                                        (spry_scalar){0, 0}, x);
+    if (status != SPRY_OK && op)
+        assert_true(spry_operator_rows(op) == spry_matrix_rows(A));
+    spry_vector_free(x);
+    spry_vector_free(y);
+    spry_operator_free(op);
+    return status;
+}
+
+static void test_torture(void **state)
+{
+    spry_context *ctx = *state;
+    for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+        /* half of the entries in one row, which makes it a long one */
+        const support_recipe recipe = {.type = SPRY_D,
+                                       .format = (spry_format)format,
+                                       .rows = 100,
+                                       .cols = 20000,
+                                       .nnz = 40000,
+                                       .shape = SUPPORT_ONE_ROW,
+                                       .seed = 3};
+        spry_matrix *A = support_matrix(ctx, &recipe);
+        support_torture(ctx, use_operator, A);
+        spry_matrix_free(A);
+    }
+}
+
+/* A failed first transposed product leaves an operator that works. */
+static void test_retry(void **state)
+{
+    spry_context *ctx = *state;
+    const support_recipe recipe = {
+        .type = SPRY_D, .format = SPRY_CSR, .rows = 50, .cols = 60, .nnz = 500, .seed = 4};
+    spry_matrix *A = support_matrix(ctx, &recipe);
+    spry_operator *op = NULL;
+    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    spry_vector *x = random_vector(ctx, SPRY_D, 50, 1), *y = random_vector(ctx, SPRY_D, 60, 2);
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    const double before = ((double *)spry_vector_data(y))[5];
+    spry_fail_allocation(ctx, 2, false);
+    assert_status(ctx, SPRY_NO_MEMORY, spry_operator_multiply(op, SPRY_TRANSPOSE, one, x, zero, y));
+    spry_fail_allocation(ctx, 0, false);
+    assert_true(((double *)spry_vector_data(y))[5] == before);
+    assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE, one, x, zero, y));
+    spry_vector_free(x);
+    spry_vector_free(y);
+    spry_operator_free(op);
+    spry_matrix_free(A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_adjoint, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_formats, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_torture, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_retry, support_setup, support_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

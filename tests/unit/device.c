@@ -1,0 +1,92 @@
+/* What the host says about itself, and the bandwidth it measures. */
+#include "support/support.h"
+
+#include "host/host.h"
+
+#include <stdlib.h>
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const struct sample {
+        const char *cpuinfo, *name;
+    } samples[] = {
+        {"processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 143\nmodel name\t: Intel(R) "
+         "Xeon(R) Platinum 8480C\nstepping\t: 8\n",
+         "Intel(R) Xeon(R) Platinum 8480C"},
+        {"processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU part\t: 0xd40\n",
+         "ARM Neoverse-V1"},
+        {"CPU implementer : 0x61\nCPU part : 0x022", "Apple M1"},
+        {"CPU implementer\t: 0x99\nCPU part\t: 0x123\n", "ARM designer 0x99 part 0x123"},
+        {"CPU implementer\t: 0x41\n", ""},
+        {"model name", ""},
+        {"model name\t:", ""},
+        {"", ""},
+        {"\n\n", ""},
+    };
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        char name[64] = "?";
+        host_processor_name(samples[i].cpuinfo, name, sizeof name);
+        assert_string_equal(name, samples[i].name);
+    }
+    char small[6];
+    host_processor_name(samples[0].cpuinfo, small, sizeof small);
+    assert_string_equal(small, "Intel");
+}
+
+static void test_describe(void **state)
+{
+    spry_context *ctx = *state;
+    spry_device_info info;
+    assert_true(spry_device_describe(ctx, 0, &info));
+    assert_string_equal(info.name, "cpu");
+    assert_string_equal(info.isa, spry_context_isa(ctx));
+    assert_non_null(strstr(info.isa_list, info.isa));
+    assert_non_null(strstr(info.isa_list, "base"));
+    assert_int_equal(info.threads, spry_context_threads(ctx));
+    assert_true(info.cores >= 1);
+    assert_true(info.memory_bytes > 1 << 20);
+    assert_true(info.cache_bytes >= 0);
+    assert_false(spry_device_describe(ctx, 1, &info));
+    assert_false(spry_device_describe(ctx, -1, &info));
+}
+
+static void test_bandwidth(void **state)
+{
+    spry_context *ctx = *state;
+    spry_bandwidth first, second;
+    assert_ok(ctx, spry_device_bandwidth(ctx, &first));
+    assert_true(first.read > 1e6 && first.triad > 1e6);
+    assert_ok(ctx, spry_device_bandwidth(ctx, &second));
+    assert_memory_equal(&first, &second, sizeof first); /* remembered */
+}
+
+/* Only the arrays are allocated: each in turn is missing; a measurement that works is not needed.
+ */
+static void test_no_memory(void **state)
+{
+    spry_context *ctx = *state;
+    for (int64_t nth = 1; nth <= 3; nth++) {
+        spry_bandwidth bandwidth;
+        int64_t now, most;
+        spry_fail_allocation(ctx, nth, false);
+        assert_status(ctx, SPRY_NO_MEMORY, spry_device_bandwidth(ctx, &bandwidth));
+        spry_fail_allocation(ctx, 0, false);
+        assert_true(bandwidth.read == 0);
+        spry_memory(ctx, &now, &most);
+        assert_int_equal(now, 0);
+    }
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_names),
+        CASE(test_describe),
+        CASE(test_bandwidth),
+        CASE(test_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
