@@ -59,14 +59,14 @@ spry_status gen_prepare_elasticity(spry_context *ctx, gen_problem *p)
 
 /*
  * Adds up, over the elements that hold both a node and its neighbour `step` away, the three numbers
- * that couple one component to the neighbour's. has[d][s]: on axis d there is an element before (s
- * = 0) or after the node. Elements come in the order of their place for both nodes: the matrix is
- * symmetric to the bit.
+ * that couple one component to the neighbour's. has[d][s] is 1 when on axis d there is an element
+ * before (s = 0) or after the node. Elements come in the order of their place for both nodes: the
+ * matrix is symmetric to the bit.
  */
-static void couple(const double *matrix, int component, gen_step step, bool has[3][2],
+static void couple(const double *matrix, int component, gen_step step, const int has[3][2],
                    double sum[3])
 {
-    int away[3] = {step.dx, step.dy, step.dz};
+    const int away[3] = {step.dx, step.dy, step.dz};
     sum[0] = sum[1] = sum[2] = 0;
     for (int element = 0; element < CORNERS; element++) {
         int mine = 0, other = 0;
@@ -87,9 +87,9 @@ void gen_elasticity_row(const void *data, int64_t i, gen_row *row)
     const gen_problem *p = data;
     int component = (int)(i % 3);
     int64_t node = i / 3, x = node % p->nx, y = node / p->nx % p->ny, z = node / p->nx / p->ny;
-    bool has[3][2] = {{true, x + 1 < p->nx}, {y > 0, y + 1 < p->ny}, {z > 0, z + 1 < p->nz}};
-    for (int dz = has[2][0] ? -1 : 0; dz <= has[2][1]; dz++) {
-        for (int dy = has[1][0] ? -1 : 0; dy <= has[1][1]; dy++) {
+    const int has[3][2] = {{1, x + 1 < p->nx}, {y > 0, y + 1 < p->ny}, {z > 0, z + 1 < p->nz}};
+    for (int dz = -has[2][0]; dz <= has[2][1]; dz++) {
+        for (int dy = -has[1][0]; dy <= has[1][1]; dy++) {
             for (int dx = x > 0 ? -1 : 0; dx <= has[0][1]; dx++) {
                 double sum[3] = {0};
                 if (row->cols)

@@ -32,6 +32,23 @@ static void symmetric_without_sources(void **state)
     support_dense_free(&A);
 }
 
+/* A conductance alone lies between 1/64 and 128, and both ends of the range are used. */
+static void conductances_span_four_decades(void **state)
+{
+    support_dense A = generated_dense(*state, "circuit", "size=500 nets=0 transistors=0");
+    double least = 1, most = 1;
+    for (int64_t i = 0; i < A.rows; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            double g = -generated_at(&A, i, j).re;
+            least = g > 0 && g < least ? g : least;
+            most = g > most ? g : most;
+        }
+    }
+    assert_true(least >= 0x1p-6 && least < 0x1p-5);
+    assert_true(most <= 128 && most > 64);
+    support_dense_free(&A);
+}
+
 static void sources_make_it_nonsymmetric(void **state)
 {
     support_dense A = generated_dense(*state, "circuit", "size=150 transistors=0.5");
@@ -86,6 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(symmetric_without_sources),
+        cmocka_unit_test(conductances_span_four_decades),
         cmocka_unit_test(sources_make_it_nonsymmetric),
         cmocka_unit_test(nets_are_huge),
         cmocka_unit_test(all_sizes_work),

@@ -150,6 +150,18 @@ static void convection_by_hand(void **state)
     support_dense_free(&A);
 }
 
+/* Twice as high as wide, spacing 1/4: the stretched wind is as strong along x and twice as strong
+ * along y. */
+static void convection_on_a_rectangle(void **state)
+{
+    support_dense A = generated_dense(*state, "convection-diffusion", "nx=3 ny=7 peclet=10");
+    assert_true(generated_at(&A, 11, 11).re == 9); /* (1/2, 0): wind (0, -2) */
+    assert_true(generated_at(&A, 11, 14).re == -6);
+    assert_true(generated_at(&A, 16, 16).re == 6.5); /* (0, 1/2): wind (1, 0) */
+    assert_true(generated_at(&A, 16, 15).re == -3.5);
+    support_dense_free(&A);
+}
+
 /* Constants away from the boundary are carried without change; upwind rows are those of an
  * M-matrix. */
 static void convection_in_a_box(void **state)
@@ -228,17 +240,12 @@ static void helmholtz_of_real_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tridiagonal_by_hand),
-        cmocka_unit_test(poisson2d_by_hand),
-        cmocka_unit_test(poisson3d_by_hand),
-        cmocka_unit_test(poisson3d_has_its_eigenvector),
-        cmocka_unit_test(anisotropic_by_hand),
-        cmocka_unit_test(anisotropic_at_an_angle),
-        cmocka_unit_test(convection_by_hand),
-        cmocka_unit_test(convection_in_a_box),
-        cmocka_unit_test(no_flow_is_diffusion),
-        cmocka_unit_test(helmholtz_by_hand),
-        cmocka_unit_test(helmholtz_of_real_numbers),
+        cmocka_unit_test(tridiagonal_by_hand), cmocka_unit_test(poisson2d_by_hand),
+        cmocka_unit_test(poisson3d_by_hand),   cmocka_unit_test(poisson3d_has_its_eigenvector),
+        cmocka_unit_test(anisotropic_by_hand), cmocka_unit_test(anisotropic_at_an_angle),
+        cmocka_unit_test(convection_by_hand),  cmocka_unit_test(convection_on_a_rectangle),
+        cmocka_unit_test(convection_in_a_box), cmocka_unit_test(no_flow_is_diffusion),
+        cmocka_unit_test(helmholtz_by_hand),   cmocka_unit_test(helmholtz_of_real_numbers),
     };
     return cmocka_run_group_tests(tests, support_setup, support_teardown);
 }

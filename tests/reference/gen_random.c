@@ -137,21 +137,23 @@ static void rmat_by_hand(void **state)
     }
 }
 
-/* Few entries, so that few fall together: quarters get a, b, c, d of them, up to five deviations.
- */
+/* Few entries, so that few fall together: quarters get a, b, c, d of them and quarters of quarters
+ * the products of two of these, up to five standard deviations. */
 static void rmat_keeps_its_probabilities(void **state)
 {
-    spry_matrix *A = generated(*state, "rmat", "size=100001 per-row=2 a=0.3 b=0.25 c=0.25");
+    const int64_t n = 100000;
+    const double p[2][2] = {{0.3, 0.25}, {0.25, 0.2}}, together = 50;
+    spry_matrix *A = generated(*state, "rmat", "size=100000 per-row=2 a=0.3 b=0.25 c=0.25");
     spry_arrays a = spry_matrix_arrays(A);
-    static const double share[2][2] = {{0.3, 0.25}, {0.25, 0.2}};
-    double found[2][2] = {{0}};
-    const int64_t half = 50001;
-    for (int64_t i = 0; i < a.rows; i++)
+    double found[4][4] = {{0}};
+    for (int64_t i = 0; i < n; i++)
         for (int64_t k = a.offsets[i]; k < a.offsets[i + 1]; k++)
-            found[i >= half][a.col_index[k] >= half] += a.col_index[k] != i;
-    for (int q = 0; q < 4; q++) {
-        double p = share[q / 2][q % 2], n = 100001, together = 50;
-        assert_true(fabs(found[q / 2][q % 2] - n * p) < 5 * sqrt(n * p * (1 - p)) + together);
+            found[4 * i / n][4 * a.col_index[k] / n] += a.col_index[k] != i;
+    for (int r = 0; r < 4; r++) {
+        for (int c = 0; c < 4; c++) {
+            double chance = p[r / 2][c / 2] * p[r % 2][c % 2], mean = (double)n * chance;
+            assert_true(fabs(found[r][c] - mean) < 5 * sqrt(mean * (1 - chance)) + together);
+        }
     }
     spry_matrix_free(A);
 }

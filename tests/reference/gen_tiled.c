@@ -47,15 +47,28 @@ static void tridiagonal_by_hand(void **state)
  * copy. */
 static void the_cut_moves_to_where_entries_cross(void **state)
 {
-    static const double numbers[] = {1, 8, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+    static const double numbers[] = {1, 8, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -4};
     spry_matrix *base = support_from_rows(*state, SPRY_D, 4, 4, numbers);
     spry_matrix *A = tiled(base, 8);
     support_dense dense = support_dense_of(A);
     assert_true(generated_at(&dense, 3, 4).re == 1);
-    assert_true(generated_at(&dense, 3, 3).re == 2);
-    assert_true(generated_at(&dense, 4, 4).re == 1); /* its own row has no coupling */
+    assert_true(generated_at(&dense, 3, 3).re == -5); /* grows away from 0 */
+    assert_true(generated_at(&dense, 4, 4).re == 1);  /* its own row has no coupling */
     assert_true(generated_at(&dense, 5, 5).re == -1);
     assert_int_equal(spry_matrix_nnz(A), 11);
+    support_dense_free(&dense);
+    spry_matrix_free(A);
+    spry_matrix_free(base);
+}
+
+/* Entries 8, 16, 24 beside the diagonal: that in the middle is the one between copies. */
+static void the_cut_is_in_the_middle(void **state)
+{
+    static const double numbers[] = {1, 8, 0, 0, 0, 1, 16, 0, 0, 0, 1, 24, 0, 0, 0, 1};
+    spry_matrix *base = support_from_rows(*state, SPRY_D, 4, 4, numbers);
+    spry_matrix *A = tiled(base, 5);
+    support_dense dense = support_dense_of(A);
+    assert_true(generated_at(&dense, 3, 4).re == 2);
     support_dense_free(&dense);
     spry_matrix_free(A);
     spry_matrix_free(base);
@@ -212,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tridiagonal_by_hand),
         cmocka_unit_test(the_cut_moves_to_where_entries_cross),
+        cmocka_unit_test(the_cut_is_in_the_middle),
         cmocka_unit_test(without_crossing_entries_there_are_no_couplings),
         cmocka_unit_test(a_smaller_size_cuts_the_base),
         cmocka_unit_test(symmetry_is_kept),
