@@ -91,8 +91,7 @@ spry_status io_finish_matrix(const io_bytes *bytes, const io_format *format,
         SPRY_GO(ctx, check_finite(bytes, format, *A));
     const spry_type type = wanted_type(options, (*A)->a.type);
     if (type != (*A)->a.type) {
-        status = spry_matrix_cast(*A, type, &other);
-        SPRY_GO(ctx, SPRY_CAUSE(ctx, status, "%s", bytes->path));
+        SPRY_GO(ctx, spry_matrix_cast(*A, type, &other));
         replace(A, other);
     }
     if (options->expand && (*A)->a.symmetry != SPRY_GENERAL) {
@@ -126,8 +125,7 @@ spry_status io_finish_vector(spry_context *ctx, const io_bytes *bytes, const io_
         return SPRY_OK;
     }
     SPRY_GO(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_TAKE, v));
-    status = spry_vector_copy(found, *v);
-    SPRY_GO(ctx, SPRY_CAUSE(ctx, status, "%s", bytes->path));
+    SPRY_GO(ctx, spry_vector_copy(found, *v));
 done:
     spry_vector_free(found);
     if (status != SPRY_OK) {

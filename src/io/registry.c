@@ -77,6 +77,15 @@ done:
     return status;
 }
 
+/* Puts the file's name before messages from rooms that know nothing of files. */
+static spry_status name_file(spry_context *ctx, const io_bytes *bytes, spry_status status)
+{
+    const bool named = strncmp(spry_message(ctx), bytes->path, strlen(bytes->path)) == 0;
+    if (named || (status != SPRY_BAD_INPUT && status != SPRY_NO_MEMORY))
+        return status;
+    return SPRY_CAUSE(ctx, status, "%s", bytes->path);
+}
+
 spry_status io_read_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,
                           const char *options, spry_matrix **A)
 {
@@ -85,17 +94,15 @@ spry_status io_read_bytes(spry_context *ctx, io_bytes *bytes, const io_format *f
     io_content content = {0};
     *A = NULL;
     SPRY_GO(ctx, read_content(ctx, bytes, format, options, &parsed, &content));
-    if (!content.matrix) {
-        status = io_dense_to_matrix(ctx, &content.dense, &content.matrix);
-        SPRY_GO(ctx, SPRY_CAUSE(ctx, status, "%s", bytes->path));
-    }
+    if (!content.matrix)
+        SPRY_GO(ctx, io_dense_to_matrix(ctx, &content.dense, &content.matrix));
     SPRY_GO(ctx, io_finish_matrix(bytes, format, &parsed, &content.matrix));
     *A = content.matrix;
     content.matrix = NULL;
 done:
     spry_matrix_free(content.matrix);
     base_free(ctx, content.dense.values);
-    return status;
+    return name_file(ctx, bytes, status);
 }
 
 static spry_status read_vector_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,
@@ -119,7 +126,7 @@ static spry_status read_vector_bytes(spry_context *ctx, io_bytes *bytes, const i
 done:
     spry_matrix_free(content.matrix);
     base_free(ctx, content.dense.values);
-    return status;
+    return name_file(ctx, bytes, status);
 }
 
 static spry_status check_arguments(spry_context *ctx, const char *path)
