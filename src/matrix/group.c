@@ -115,7 +115,7 @@ static void scatter(const spry_arrays *a, bool by_row, int shift, const window *
  */
 static bool keys_are_local(const int32_t *key, int64_t n)
 {
-    enum { RUNS = 32, RUN = 2048, SLOTS = 1024, KEY_BITS = 4 };
+    enum { RUNS = 16, RUN = 2048, SLOTS = 1024, KEY_BITS = 4 };
     int32_t seen[SLOTS];
     int64_t hits = 0;
     if (n < RUNS * RUN)

@@ -95,6 +95,12 @@ static spry_matrix *plain_group(spry_context *ctx, const spry_matrix *coo, spry_
     return B;
 }
 
+/* Large matrices show what threads and buckets do; that does not depend on the format. */
+static bool wanted(const setting *s, int format)
+{
+    return s->small || format == SPRY_CSR;
+}
+
 static spry_matrix *converted(const setting *s, const spry_matrix *A, spry_format format)
 {
     spry_matrix *B = NULL;
@@ -129,7 +135,7 @@ static void there_and_back_is_the_identity(const setting *s)
 {
     for (int first = SPRY_COO; first <= SPRY_CSC; first++)
         for (int second = SPRY_COO; second <= SPRY_CSC; second++) {
-            if (!s->small && second != (first + 1) % 3) /* a third of the pairs will do */
+            if (!wanted(s, first) && !wanted(s, second))
                 continue;
             spry_matrix *B = converted(s, s->A, (spry_format)first);
             spry_matrix *C = converted(s, B, (spry_format)second);
@@ -142,7 +148,7 @@ static void there_and_back_is_the_identity(const setting *s)
 static void twice_transposed_is_the_same(const setting *s)
 {
     for (int format = SPRY_COO; format <= SPRY_CSC; format++)
-        for (int conjugate = 0; conjugate < 2; conjugate++) {
+        for (int conjugate = 0; wanted(s, format) && conjugate < 2; conjugate++) {
             spry_matrix *B = converted(s, s->A, (spry_format)format), *C = NULL, *D = NULL;
             assert_ok(s->ctx, spry_matrix_transpose(B, conjugate, &C));
             note(s, C);
@@ -180,6 +186,8 @@ static void same_product(const setting *s, spry_transpose op, spry_matrix *B)
 static void products_agree(const setting *s)
 {
     for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+        if (!wanted(s, format))
+            continue;
         spry_matrix *A = converted(s, s->A, (spry_format)format), *B = NULL;
         assert_ok(s->ctx, spry_matrix_transpose(A, false, &B));
         same_product(s, SPRY_TRANSPOSE, B);
@@ -295,6 +303,8 @@ static void permutation_moves_entries(const setting *s)
 {
     int32_t *p = permutation(s->A->a.rows, 5), *q = permutation(s->A->a.cols, 6);
     for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+        if (!wanted(s, format))
+            continue;
         spry_matrix *A = converted(s, s->A, (spry_format)format);
         permuted(s, A, NULL, NULL);
         if (s->A->a.rows == s->A->a.cols)
@@ -430,11 +440,10 @@ static void large_matrices(void **state)
 {
     (void)state;
     static const support_recipe recipes[] = {
-        {.type = SPRY_D, .rows = 30000, .cols = 20000, .nnz = 100000},
-        {.type = SPRY_C, .rows = 20000, .cols = 20000, .nnz = 70000, .shape = SUPPORT_BANDED},
-        {.type = SPRY_S, .rows = 300, .cols = 25000, .nnz = 70000, .shape = SUPPORT_ONE_ROW},
-        {.type = SPRY_Z, .rows = 25000, .cols = 300, .nnz = 70000, .shape = SUPPORT_ONE_COL},
-        {.type = SPRY_Z, .symmetry = SPRY_HERMITIAN, .rows = 20000, .cols = 20000, .nnz = 70000},
+        {.type = SPRY_D, .rows = 30000, .cols = 20000, .nnz = 40000},
+        {.type = SPRY_C, .rows = 18000, .cols = 18000, .nnz = 34000, .shape = SUPPORT_BANDED},
+        {.type = SPRY_S, .rows = 300, .cols = 20000, .nnz = 34000, .shape = SUPPORT_ONE_ROW},
+        {.type = SPRY_Z, .symmetry = SPRY_HERMITIAN, .rows = 18000, .cols = 18000, .nnz = 34000},
         {.type = SPRY_S, .rows = 1, .cols = 100000, .nnz = 100000},
     };
     for (size_t r = 0; r < sizeof recipes / sizeof recipes[0]; r++)

@@ -182,7 +182,7 @@ static void large_matrices(void **state)
                                           .format = SPRY_COO,
                                           .rows = 20000,
                                           .cols = 20000,
-                                          .nnz = 70000,
+                                          .nnz = 34000,
                                           .seed = 4});
 }
 
