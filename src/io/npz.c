@@ -74,11 +74,10 @@ static spry_status get_int(const reading *z, const member *m, int64_t k, int64_t
 static spry_status copy_ints(const reading *z, const member *m, int64_t most, bool wide, void *out)
 {
     const npy_array *a = &m->array;
-    int64_t bad = a->count, value = 0;
-#pragma omp parallel for schedule(static) num_threads(spry_context_threads(z->ctx)) \
-    reduction(min                                                                   \
-              : bad) private(value)
+    int64_t bad = a->count, shown;
+#pragma omp parallel for num_threads(spry_context_threads(z->ctx)) reduction(min : bad)
     for (int64_t k = 0; k < a->count; k++) {
+        int64_t value = 0;
         if (!io_npy_int(a, k, &value) || value < 0 || value > most)
             bad = k < bad ? k : bad;
         else if (wide)
@@ -86,7 +85,7 @@ static spry_status copy_ints(const reading *z, const member *m, int64_t most, bo
         else
             ((int32_t *)out)[k] = (int32_t)value;
     }
-    return bad < a->count ? get_int(z, m, bad, 0, most, &value) : SPRY_OK;
+    return bad < a->count ? get_int(z, m, bad, 0, most, &shown) : SPRY_OK;
 }
 
 /* csr, csc */

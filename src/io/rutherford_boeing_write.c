@@ -1,6 +1,6 @@
 /*
- * Writing Rutherford-Boeing files. Values have as many digits as their type needs to come back bit
- * by bit: 17 for double, 9 for single precision (also when read by way of double).
+ * Writing Rutherford-Boeing files. Values are printed as the shortest text that reads back as the
+ * same double (single precision comes back by way of it), all in columns as wide as the longest.
  */
 #include "io/rutherford_boeing.h"
 
@@ -46,41 +46,41 @@ static void put_int(io_writer *w, const layout *l, int64_t k, int64_t count, int
     put(w, l, k, count, text, io_print_int(text, value));
 }
 
-/* As %.*E prints it in the C locale: the mark after the first digit may be other bytes in others.
- */
-static int print_real(char *out, int decimals, double value)
+static bool is_single(const spry_arrays *a)
 {
-    char text[FIELD];
-    const int length = snprintf(text, sizeof text, "%.*E", decimals, value);
-    const int mark = text[0] == '-' ? 2 : 1;
-    if (!isfinite(value)) {
-        memcpy(out, text, (size_t)length);
-        return length;
-    }
-    int rest = mark;
-    while (rest < length && (text[rest] < '0' || text[rest] > '9'))
-        rest++;
-    memcpy(out, text, (size_t)mark);
-    out[mark] = '.';
-    memcpy(out + mark + 1, text + rest, (size_t)(length - rest));
-    return mark + 1 + length - rest;
+    return a->type == SPRY_S || a->type == SPRY_C;
 }
 
-static void put_values(io_writer *w, const layout *l, const spry_arrays *a, int64_t count)
+/* A number with a point: Fortran would put one before the last decimals of a number without. */
+static int print_value(char *out, const spry_arrays *a, int64_t k)
 {
-    const bool single = a->type == SPRY_S || a->type == SPRY_C;
+    const double value =
+        is_single(a) ? (double)((const float *)a->values)[k] : ((const double *)a->values)[k];
+    const int length = io_print_double(out, value);
+    if (!isfinite(value) || memchr(out, '.', (size_t)length))
+        return length;
+    char *exponent = memchr(out, 'e', (size_t)length);
+    char *at = exponent ? exponent : out + length;
+    memmove(at + 1, at, (size_t)(out + length - at));
+    *at = '.';
+    return length + 1;
+}
+
+static int longest_value(const spry_context *ctx, const spry_arrays *a, int64_t count)
+{
+    int longest = 1;
+#pragma omp parallel for num_threads(spry_context_threads(ctx)) reduction(max : longest)
     for (int64_t k = 0; k < count; k++) {
         char text[FIELD];
-        const double value =
-            single ? ((const float *)a->values)[k] : ((const double *)a->values)[k];
-        put(w, l, k, count, text, print_real(text, single ? 8 : 16, value));
+        const int length = print_value(text, a, k);
+        longest = length > longest ? length : longest;
     }
+    return longest;
 }
 
 static void put_header(io_writer *w, const spry_arrays *a, const layout l[RB_PARTS])
 {
     static const char shapes[] = {'u', 's', 'z', 'h'};
-    const bool single = a->type == SPRY_S || a->type == SPRY_C;
     const bool complex = spry_type_is_complex(a->type);
     char shape = shapes[a->symmetry];
     if (shape == 'u' && a->rows != a->cols)
@@ -90,8 +90,9 @@ static void put_header(io_writer *w, const spry_arrays *a, const layout l[RB_PAR
     char format[RB_PARTS][32];
     for (int p = 0; p < RB_VALUES; p++)
         snprintf(format[p], sizeof format[p], "(%dI%d)", l[p].per_line, l[p].width);
+    const int width = l[RB_VALUES].width; /* decimals matter to nobody: see print_value */
     snprintf(format[RB_VALUES], sizeof format[RB_VALUES], "(%dE%d.%d)", l[RB_VALUES].per_line,
-             l[RB_VALUES].width, single ? 8 : 16);
+             width, width > 9 ? width - 9 : 0);
     io_printf(w, "%-72s%-8s\n", "Written by spry", "spry");
     io_printf(w, "%14" PRId64 " %13" PRId64 " %13" PRId64 " %13" PRId64 "\n",
               l[RB_POINTERS].lines + l[RB_INDICES].lines + l[RB_VALUES].lines, l[RB_POINTERS].lines,
@@ -111,17 +112,19 @@ spry_status io_rb_write(const spry_matrix *A, const char *path)
         SPRY_GO(ctx, spry_matrix_convert(A, SPRY_CSC, &columns));
     const spry_arrays *a = columns ? &columns->a : &A->a;
     const int64_t numbers = spry_type_is_complex(a->type) ? 2 * a->nnz : a->nnz;
-    const bool single = a->type == SPRY_S || a->type == SPRY_C;
     const layout l[RB_PARTS] = {lay_out(a->cols + 1, digits(a->nnz + 1) + 1),
                                 lay_out(a->nnz, digits(a->rows) + 1),
-                                lay_out(numbers, single ? 16 : 25)};
+                                lay_out(numbers, longest_value(ctx, a, numbers) + 1)};
     SPRY_GO(ctx, io_create(ctx, path, &w));
     put_header(w, a, l);
     for (int64_t j = 0; j <= a->cols; j++)
         put_int(w, &l[RB_POINTERS], j, a->cols + 1, a->offsets[j] + 1);
     for (int64_t k = 0; k < a->nnz; k++)
         put_int(w, &l[RB_INDICES], k, a->nnz, (int64_t)a->row_index[k] + 1);
-    put_values(w, &l[RB_VALUES], a, numbers);
+    for (int64_t k = 0; k < numbers; k++) {
+        char text[FIELD];
+        put(w, &l[RB_VALUES], k, numbers, text, print_value(text, a, k));
+    }
     SPRY_GO(ctx, io_commit(ctx, w));
 done:
     spry_matrix_free(columns);
