@@ -203,25 +203,21 @@ static bool ends_in(const char *text, const char *ending)
     return length > tail && strcmp(text + length - tail, ending) == 0;
 }
 
-/* The value of an option that was given without '='. */
-static int next_value(reader *r, const spry_option *option, const char *shown, const char **value)
+/* The value of an option that was given without '='; NULL after a message. */
+static const char *next_value(reader *r, const spry_option *option, const char *shown)
 {
     char form[CLI_NAME];
     const char *next = r->next < r->argc ? r->argv[r->next] : NULL;
-    if (option->kind == SPRY_OPTION_BOOL) {
-        *value = "yes";
-    } else if (option->kind == SPRY_OPTION_PATH && option->words) {
-        bool takes = next && ends_in(next, option->words);
-        *value = takes ? next : "-";
-        r->next += takes;
-    } else if (next) {
-        *value = next;
-        r->next++;
-    } else {
-        return cli_fail(EXIT_INPUT, "%s needs a value: %s %s", shown, shown,
-                        cli_option_value(option, form));
-    }
-    return EXIT_DONE;
+    if (option->kind == SPRY_OPTION_BOOL)
+        return "yes";
+    if (option->kind == SPRY_OPTION_PATH && option->words &&
+        !(next && ends_in(next, option->words)))
+        return "-";
+    if (!next)
+        cli_fail(EXIT_INPUT, "%s needs a value: %s %s", shown, shown,
+                 cli_option_value(option, form));
+    r->next++;
+    return next;
 }
 
 /* --name, --name=value, --no-name */
@@ -248,8 +244,9 @@ static int long_option(reader *r, const char *argument)
     }
     if (group < 0)
         return unknown_option(command, shown, name);
-    int status = value ? EXIT_DONE : next_value(r, option, shown, &value);
-    return status == EXIT_DONE ? set_option(r, group, option, value) : status;
+    if (!value)
+        value = next_value(r, option, shown);
+    return value ? set_option(r, group, option, value) : EXIT_INPUT;
 }
 
 /* -o FILE, -oFILE, -q, -h */
@@ -269,9 +266,8 @@ static int short_option(reader *r, const char *argument)
     if (group < 0 || (is_switch && argument[2]))
         return unknown_option(command, argument, argument + 1);
     const char shown[] = {'-', argument[1], '\0'};
-    const char *value = argument + 2;
-    int status = *value ? EXIT_DONE : next_value(r, option, shown, &value);
-    return status == EXIT_DONE ? set_option(r, group, option, value) : status;
+    const char *value = argument[2] ? argument + 2 : next_value(r, option, shown);
+    return value ? set_option(r, group, option, value) : EXIT_INPUT;
 }
 
 static int prepare(reader *r)

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *file_input(const char *path)
@@ -72,6 +73,19 @@ int file_finish_stdout(int exit_status)
     return bad && !gone ? write_error("standard output", error) : exit_status;
 }
 
+/* Where a text is written first: beside a regular file, in place where it is a pipe or a device. */
+static char *aside_of(const char *path)
+{
+    struct stat about;
+    size_t size = strlen(path) + 32;
+    char *aside = cli_alloc(size);
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+        snprintf(aside, size, "%s", path);
+    else
+        snprintf(aside, size, "%s.part-%ld", path, (long)getpid());
+    return aside;
+}
+
 int file_write_text(const char *path, void (*write)(FILE *out, const void *data), const void *data)
 {
     if (file_is_stdout(path)) {
@@ -79,19 +93,18 @@ int file_write_text(const char *path, void (*write)(FILE *out, const void *data)
         return EXIT_DONE;
     }
     int error = 0;
-    size_t size = strlen(path) + 32;
-    char *aside = cli_alloc(size);
-    snprintf(aside, size, "%s.part-%ld", path, (long)getpid());
-    FILE *out = fopen(aside, "wx");
+    char *aside = aside_of(path);
+    bool renames = strcmp(aside, path) != 0;
+    FILE *out = fopen(aside, renames ? "wx" : "w");
     if (out) {
         write(out, data);
         errno = 0;
         bool bad = ferror(out) != 0;
         bad = fclose(out) != 0 || bad;
-        if (bad || rename(aside, path) != 0) {
+        if (bad || (renames && rename(aside, path) != 0))
             error = errno ? errno : EIO;
+        if (error && renames)
             remove(aside);
-        }
     } else {
         error = errno;
     }

@@ -103,17 +103,17 @@ static void put_head(FILE *out, const char *name, const char *summary)
     fprintf(out, " 1\n.Os spry %s\n.Sh NAME\n.Nm %s\n.Nd %s\n", spry_version(), name, summary);
 }
 
-/* All pages but this one, separated by commas. */
-static void put_see_also(FILE *out, const cli_command *self)
+/* All pages but that of the command ("": the overview), separated by commas. */
+static void put_see_also(FILE *out, const char *self)
 {
     const char *pages[32];
     const cli_command *command;
     int count = 0;
     for (int i = 0; (command = cli_command_at(i)); i++)
-        if (!command->hidden && command != self && command->groups[0].title)
+        if (!command->hidden && command->groups[0].title && strcmp(command->name, self) != 0)
             pages[count++] = command->name;
     fputs(".Sh SEE ALSO\n", out);
-    if (self)
+    if (*self)
         fprintf(out, ".Xr spry 1%s\n", count ? " ," : "");
     /* mandoc wants them sorted */
     for (int printed = 0; printed < count; printed++) {
@@ -147,7 +147,7 @@ static void put_overview(FILE *out)
           "spry gen poisson3d \\-\\-size 64 \\-o p.mtx\nspry info p.mtx\n"
           "spry solve p.mtx \\-o x.mtx\n.Ed\n",
           out);
-    put_see_also(out, NULL);
+    put_see_also(out, "");
 }
 
 void cli_manual(FILE *out, const cli_command *command)
@@ -177,7 +177,7 @@ void cli_manual(FILE *out, const cli_command *command)
         put_text(out, e->command);
         fputc('\n', out);
     }
-    put_see_also(out, command);
+    put_see_also(out, command->name);
 }
 
 static int run_manual(spry_context *ctx, const cli_arguments *arguments)
