@@ -16,7 +16,7 @@ struct spry_solver {
     bool ready;
     spry_operator *own_operator, *own_precon;
     const krylov_method *method;
-    char precon_name[32], why_precon[160];
+    char precon_name[32];
     char warnings[1024];
     double setup_seconds;
 };
@@ -176,7 +176,7 @@ static spry_status set_up(spry_solver *solver)
                  solver->given_precon->class->name);
     else
         SPRY_GO(ctx, precon_make(ctx, solver->matrix, solver->options.precon, &solver->own_precon,
-                                 solver->precon_name, solver->why_precon));
+                                 solver->precon_name));
     SPRY_GO(ctx, probe_symmetry(solver));
     solver->ready = true;
     solver->setup_seconds = base_seconds() - begin;

@@ -24,11 +24,11 @@ bool spry_precon_describe(int index, const char **name, const char **summary)
 }
 
 /* Jacobi where every diagonal entry is real and positive, as conjugate gradients needs it. */
-static spry_status choose(spry_context *ctx, const spry_matrix *A, const char **name, char why[160])
+static spry_status choose(spry_context *ctx, const spry_matrix *A, const char **name)
 {
     *name = "none";
     if (!A || A->a.rows != A->a.cols) {
-        snprintf(why, 160, "there is no square matrix to make one from");
+        base_log(ctx, SPRY_LOG_INFO, "precon none: there is no square matrix to make one from");
         return SPRY_OK;
     }
     spry_vector *d = NULL;
@@ -37,25 +37,26 @@ static spry_status choose(spry_context *ctx, const spry_matrix *A, const char **
     for (int64_t i = 0; i < d->n; i++) {
         spry_scalar v = value_get(d->type, d->data, i);
         if (!(v.re > 0) || v.im != 0) {
-            snprintf(why, 160, "the diagonal entry of row %" PRId64 " (from 0) is not positive", i);
+            base_log(ctx, SPRY_LOG_INFO,
+                     "precon none: the diagonal entry of row %" PRId64 " (from 0) is not positive",
+                     i);
             goto done;
         }
     }
     *name = "jacobi";
-    snprintf(why, 160, "the diagonal is positive");
+    base_log(ctx, SPRY_LOG_INFO, "precon jacobi: the diagonal is positive");
 done:
     spry_vector_free(d);
     return status;
 }
 
 spry_status precon_make(spry_context *ctx, const spry_matrix *A, const char *spec,
-                        spry_operator **M, char name[32], char why[160])
+                        spry_operator **M, char name[32])
 {
     *M = NULL;
     const char *wanted = spec;
-    snprintf(why, 160, "as asked");
     if (strcmp(spec, "auto") == 0) {
-        spry_status status = choose(ctx, A, &wanted, why);
+        spry_status status = choose(ctx, A, &wanted);
         if (status != SPRY_OK)
             return status;
     }
