@@ -73,7 +73,7 @@ static void fill(spry_vector *v)
     uint32_t state = 1;
     for (int64_t i = 0; i < n; i++) {
         state = state * 1664525u + 1013904223u;
-        double value = 0.5 + state / 4294967296.0;
+        double value = 0.5 + state / 4294967291.0; /* a prime, so that all bits of x are in use */
         if (single)
             ((float *)data)[i] = (float)value;
         else
