@@ -15,14 +15,14 @@ typedef struct stage {
     double *array[ARRAYS];
 } stage;
 
-/* Together the arrays are 12 times the caches, but not more than an eighth of the memory. */
+/* Together the arrays are 4 times the caches, but not more than an eighth of the memory. */
 static int64_t array_length(void)
 {
     const int64_t cache = host_cache_bytes(), memory = host_memory_bytes();
     int64_t bytes = 4 * (cache > 0 ? cache : 32 << 20);
-    if (memory > 0 && bytes > memory / 8 / ARRAYS)
-        bytes = memory / 8 / ARRAYS;
-    return bytes / (int64_t)sizeof(double);
+    if (memory > 0 && bytes > memory / 8)
+        bytes = memory / 8;
+    return bytes / ARRAYS / (int64_t)sizeof(double);
 }
 
 /* What one thread does with its part of the arrays. */
