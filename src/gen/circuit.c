@@ -60,16 +60,29 @@ static bool is_net(const gen_problem *p, int64_t i)
     return nets > 0 && i % (p->rows / nets) == 0 && i / (p->rows / nets) < nets;
 }
 
-/* Adds an element that is there with the chance given, its size between 1/64 and 128. */
-static void add_element(const gen_problem *p, uint64_t random, double chance, spry_scalar *sum)
+/* Whether an element is there, and what it is: between 1/64 and 128, from different bits. */
+static bool is_there(uint64_t random, double chance)
 {
-    if ((double)(random >> 40) * 0x1p-24 >= chance)
-        return;
+    return (double)(random >> 40) * 0x1p-24 < chance;
+}
+static void add_element(const gen_problem *p, uint64_t random, spry_scalar *sum)
+{
     uint64_t octave = (random >> 36 & 15) % 13;
     double size = (1 + (double)(random & 0xffffff) * 0x1p-24) * (double)(1 << octave) * 0x1p-6;
     sum->re += size;
     if (spry_type_is_complex(p->type))
         sum->im += size * (double)(random >> 24 & 0xfff) * 0x1p-12;
+}
+
+/* The wire between two nodes nearby; those next to each other always have one. */
+static uint64_t wire_random(const gen_problem *p, int64_t i, int64_t j)
+{
+    int64_t low = i < j ? i : j;
+    return base_random(p->streams[GEN_STREAM_WIRE], gen_key(low, i + j - low));
+}
+static bool has_wire(const gen_problem *p, int64_t i, int64_t j, uint64_t random)
+{
+    return (i - j == 1) | (j - i == 1) | is_there(random, p->table[0]);
 }
 
 /* A row while it is written. */
@@ -78,7 +91,7 @@ typedef struct node {
     int64_t i;
     bool net;
     uint64_t source;    /* the random number of its controlled source */
-    int64_t controller; /* the node whose voltage that source follows */
+    int64_t controller; /* the node whose voltage that source follows; -1: there is no source */
     gen_row *row;
     int64_t diagonal; /* its place in the row */
     spry_scalar sum;
@@ -95,15 +108,17 @@ static void couple(node *n, int64_t j, bool near, bool net)
         gen_put(n->row, i, 0, 0);
         return;
     }
-    if (near)
-        add_element(p,
-                    base_random(p->streams[GEN_STREAM_WIRE], i < j ? gen_key(i, j) : gen_key(j, i)),
-                    i - j == 1 || j - i == 1 ? 1 : p->table[0], &sum);
-    if (net != n->net)
-        add_element(p, base_random(p->streams[GEN_STREAM_NET], net ? gen_key(j, i) : gen_key(i, j)),
-                    p->options.net_share, &sum);
+    uint64_t wire = near ? wire_random(p, i, j) : 0;
+    if (near && has_wire(p, i, j, wire))
+        add_element(p, wire, &sum);
+    if (net != n->net) {
+        uint64_t random =
+            base_random(p->streams[GEN_STREAM_NET], net ? gen_key(j, i) : gen_key(i, j));
+        if (is_there(random, p->options.net_share))
+            add_element(p, random, &sum);
+    }
     if (j == n->controller) /* a current into i that follows the voltage from j to i: no mirror */
-        add_element(p, n->source, p->options.transistors, &sum);
+        add_element(p, n->source, &sum);
     if (sum.re == 0)
         return;
     gen_put(n->row, j, -sum.re, -sum.im);
@@ -111,19 +126,33 @@ static void couple(node *n, int64_t j, bool near, bool net)
     n->sum.im += sum.im;
 }
 
+/* The nodes nearby that couple to it. Without branches, because chance cannot be predicted. */
+static int find_near(const node *n, int64_t *found)
+{
+    const gen_problem *p = n->p;
+    int count = 0;
+    for (int k = 0; k < p->points; k++) {
+        int64_t j = n->i + distance(p, k);
+        bool there =
+            has_wire(p, n->i, j, wire_random(p, n->i, j)) | (j == n->controller) | (j == n->i);
+        found[count] = j;
+        count += there & (j >= 0) & (j < p->rows);
+    }
+    return count;
+}
+
 /* The nodes nearby and the nets, merged. */
 static void couple_node(node *n)
 {
-    const gen_problem *p = n->p;
-    int64_t net = 0;
-    for (int k = 0; k < p->points || net < p->options.nets;) {
-        int64_t near = k < p->points ? n->i + distance(p, k) : INT64_MAX;
-        int64_t far = net < p->options.nets ? net_place(p, net) : INT64_MAX;
+    int64_t found[2 * SIDE_STEPS + 1], nets = n->p->options.nets;
+    int count = find_near(n, found), k = 0;
+    for (int64_t net = 0; k < count || net < nets;) {
+        int64_t near = k < count ? found[k] : INT64_MAX;
+        int64_t far = net < nets ? net_place(n->p, net) : INT64_MAX;
         int64_t j = near < far ? near : far;
         k += j == near;
         net += j == far;
-        if (j >= 0 && j < p->rows)
-            couple(n, j, j == near, j == far);
+        couple(n, j, j == near, j == far);
     }
 }
 
@@ -139,7 +168,9 @@ void gen_circuit_row(const void *data, int64_t i, gen_row *row)
     node n = {.p = p, .i = i, .net = is_net(p, i), .row = row, .sum = {ground, 0}};
     n.source = base_random(p->streams[GEN_STREAM_SOURCE], (uint64_t)i);
     int to = (int)((n.source & 0xffff) % (2 * SIDE_STEPS));
-    n.controller = i + distance(p, to < SIDE_STEPS ? to : to + 1);
+    n.controller = is_there(n.source, p->options.transistors)
+                       ? i + distance(p, to < SIDE_STEPS ? to : to + 1)
+                       : -1;
     if (n.net)
         couple_net(&n);
     else

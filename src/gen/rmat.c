@@ -1,15 +1,15 @@
 /*
  * R-MAT: a pattern with a power law. Each entry falls, level by level, into one of the quarters of
  * what is left, with probabilities a, b, c, d. D. Chakrabarti, Y. Zhan, C. Faloutsos, R-MAT: a
- * recursive model for graph mining, SDM 2004 (without their noise on the probabilities; any number
- * of rows, by uneven halves).
+ * recursive model for graph mining, SDM 2004 (without their noise on the probabilities). The square
+ * is that of the next power of two, scaled down when the rows are another number.
  */
 #include "gen/gen.h"
 
 #include <math.h>
 
 /* Levels that one 64-bit random number decides, with so many bits each; words for 31 levels. */
-enum { LEVELS = 3, BITS = 21, WORDS = 16 };
+enum { LEVELS = 3, BITS = 21, RANGE = 1 << BITS, WORDS = 16 };
 
 spry_status gen_prepare_rmat(spry_context *ctx, gen_problem *p)
 {
@@ -19,44 +19,47 @@ spry_status gen_prepare_rmat(spry_context *ctx, gen_problem *p)
     return SPRY_OK;
 }
 
-/* The half of 0..n-1 counted from `begin` that a draw falls into; the first has the odd one. */
-static void halve(bool second, int64_t *begin, int64_t *n)
+/* Levels until the quarters are single places. */
+static int levels_of(int64_t rows)
 {
-    int64_t first = *n - *n / 2;
-    if (second && *n > 1) {
-        *begin += first;
-        *n -= first;
-    } else {
-        *n = first;
-    }
+    int levels = 0;
+    while (INT64_C(1) << levels < rows)
+        levels++;
+    return levels;
 }
 
-static void place_entry(const gen_problem *p, int64_t entry, int32_t *row, int32_t *col)
+/* Without branches within a level: a guess at chance would be wrong half of the time. */
+static void place_entry(const gen_problem *p, int levels, const int64_t limits[3], int64_t entry,
+                        int32_t *row, int32_t *col)
 {
-    const gen_options *o = &p->options;
-    int64_t i = 0, rows = p->rows, j = 0, cols = p->rows;
+    int64_t i = 0, j = 0;
     uint64_t random = 0;
-    for (int level = 0; rows > 1 || cols > 1; level++) {
+    for (int level = 0; level < levels; level++) {
         if (level % LEVELS == 0)
             random = base_random(p->streams[GEN_STREAM_PLACE],
                                  (uint64_t)entry * WORDS + (uint64_t)(level / LEVELS));
-        double draw = (double)(random & ((1 << BITS) - 1)) / (1 << BITS);
+        int64_t draw = (int64_t)(random & (RANGE - 1));
         random >>= BITS;
-        bool lower = draw >= o->a + o->b;
-        halve(lower, &i, &rows);
-        halve(lower ? draw >= o->a + o->b + o->c : draw >= o->a, &j, &cols);
+        int64_t lower = draw >= limits[1];
+        int64_t right = (draw >= limits[0]) - lower + (draw >= limits[2]);
+        i = 2 * i + lower;
+        j = 2 * j + right;
     }
-    *row = (int32_t)i;
-    *col = (int32_t)j;
+    *row = (int32_t)(i * p->rows >> levels);
+    *col = (int32_t)(j * p->rows >> levels);
 }
 
 static void place_entries(spry_context *ctx, const gen_problem *p, const spry_arrays *coo)
 {
-    int64_t drawn = coo->nnz - p->rows;
+    const gen_options *o = &p->options;
+    const int64_t drawn = coo->nnz - p->rows;
+    const int levels = levels_of(p->rows);
+    const int64_t limits[3] = {(int64_t)(RANGE * o->a), (int64_t)(RANGE * (o->a + o->b)),
+                               (int64_t)(RANGE * (o->a + o->b + o->c))};
 #pragma omp parallel for num_threads(spry_context_threads(ctx)) schedule(static)
     for (int64_t k = 0; k < coo->nnz; k++) {
         if (k < drawn)
-            place_entry(p, k, &coo->row_index[k], &coo->col_index[k]);
+            place_entry(p, levels, limits, k, &coo->row_index[k], &coo->col_index[k]);
         else
             coo->row_index[k] = coo->col_index[k] = (int32_t)(k - drawn);
         value_set(p->type, coo->values, k,
