@@ -26,7 +26,7 @@ static int64_t first_duplicate(const spry_matrix *A)
     num_threads(spry_context_threads(A->ctx))
     for (int64_t i = 0; i < a->rows; i++)
         for (int64_t k = a->offsets[i] + 1; k < a->offsets[i + 1]; k++)
-            if (a->col_index[k] == a->col_index[k - 1] && k < first)
+            if (k < first && a->col_index[k] == a->col_index[k - 1])
                 first = k;
     return first;
 }

@@ -144,11 +144,11 @@ static bool read_sizes(const io_bytes *bytes, mtx_header *h, mtx_problem *proble
 /* Nothing is allocated for entries that the rest of the file is too short to hold. */
 static bool check_promise(const io_bytes *bytes, const mtx_header *h, mtx_problem *problem)
 {
-    const int64_t numbers = (h->array ? 0 : 2) + (h->field == MTX_PATTERN   ? 0
-                                                  : h->field == MTX_COMPLEX ? 2
-                                                                            : 1);
+    static const int in_value[] = {[MTX_REAL] = 1, [MTX_INTEGER] = 1, [MTX_COMPLEX] = 2};
+    const int64_t numbers = (h->array ? 0 : 2) + (h->field == MTX_PATTERN ? 0 : in_value[h->field]);
     /* A digit and a separator each; the last line end may be missing. */
-    const int64_t left = (int64_t)(bytes->size - h->body), most = (left + 1) / (2 * numbers);
+    const int64_t left = (int64_t)(bytes->size - h->body);
+    const int64_t most = numbers > 0 ? (left + 1) / (2 * numbers) : 0;
     if (h->entries > most)
         return refuse(problem, h->size_line,
                       "the header promises %" PRId64 " entries, the %" PRId64

@@ -135,7 +135,7 @@ static uint64_t nearest(uint64_t w, int64_t q)
     const int carry = (int)(high >> 63), cut = carry + 64 - MANTISSA_BITS - 3;
     uint64_t mantissa = high >> cut;
     /* 217706 / 65536 is log2(10) to the precision needed here. */
-    int exponent = (int)((217706 * q) >> 16) + 63 + carry - zeros + EXPONENT_BIAS;
+    int exponent = floor_shift(217706 * q, 16) + 63 + carry - zeros + EXPONENT_BIAS;
     if (exponent <= 0) {
         if (exponent <= -63)
             return 0;

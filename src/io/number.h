@@ -10,6 +10,13 @@ __extension__ typedef unsigned __int128 uint128;
 
 enum { POWER_MIN = -342, POWER_MAX = 324, POWER_DOUBLE_MAX = 308 };
 
+/* floor(x / 2^bits), also of negative x. */
+static inline int floor_shift(int64_t x, int bits)
+{
+    const int64_t unit = (int64_t)1 << bits;
+    return (int)((x < 0 ? x - (unit - 1) : x) / unit);
+}
+
 /* The leading 128 bits of 5^q, the top one set: cut off, but rounded up for -27 <= q < 0, where
  * Eisel and Lemire's proof wants it so. Exact for 0 <= q <= 55. */
 typedef struct power {

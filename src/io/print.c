@@ -54,8 +54,8 @@ static short_decimal shortest(binary b)
     if (q <= 0 && q > -53 && (c & (((uint64_t)1 << -q) - 1)) == 0)
         return (short_decimal){c >> -q, 0};
     /* floor(log10(2^q)), or of 3/4 2^q below a narrow gap; then 2^h * 10^-k in [1, 16). */
-    const int k = (q * 1262611 - (b.narrow_below ? 524031 : 0)) >> 22;
-    const int h = q + ((-k * 1741647) >> 19) + 1;
+    const int k = floor_shift(q * 1262611 - (b.narrow_below ? 524031 : 0), 22);
+    const int h = q + floor_shift(-k * 1741647, 19) + 1;
     const power g = power_above(-k);
     const uint64_t middle = round_to_odd(g, 4 * c << h);
     const uint64_t odd = c & 1; /* an odd significand does not own the ends of its interval */

@@ -33,8 +33,9 @@ static bool has_ending(const char *path, size_t length, const char *ending)
     return length > n && io_starts_with(path + length - n, path + length, ending);
 }
 
-/* The format whose ending a name has; a file to be read may have .gz after any of them. */
-static const io_format *by_name(const char *path, bool reading)
+/* The number of the format whose ending a name has, or -1; a file to be read may have .gz after
+ * any. */
+static int by_name(const char *path, bool reading)
 {
     char ending[ENDING_SIZE];
     size_t length = strlen(path);
@@ -42,12 +43,12 @@ static const io_format *by_name(const char *path, bool reading)
         for (int f = 0; f < FORMATS; f++)
             for (int i = 0; ending_at(formats[f], i, ending); i++)
                 if (has_ending(path, length, ending))
-                    return formats[f];
+                    return f;
         if (!reading || !has_ending(path, length, ".gz"))
             break;
         length -= strlen(".gz");
     }
-    return NULL;
+    return -1;
 }
 
 /* What the bytes look like decides; the name only when they look like nothing known. */
@@ -59,9 +60,11 @@ static spry_status choose(spry_context *ctx, const io_bytes *bytes, const io_for
             return SPRY_OK;
         }
     }
-    *format = by_name(bytes->path, true);
-    if (*format)
+    const int named = by_name(bytes->path, true);
+    if (named >= 0) {
+        *format = formats[named];
         return SPRY_OK;
+    }
     return io_fault(ctx, bytes, 0,
                     "this is no file format known here, neither by content nor by name");
 }
@@ -175,58 +178,53 @@ done:
     return status;
 }
 
+static bool can_write(const io_format *format, bool vector)
+{
+    return vector ? format->write_vector != NULL : format->write_matrix != NULL;
+}
+
 /* Appends the endings that can be written, the first of each format and those with .gz. */
 static void known_endings(bool vector, char *list, size_t size)
 {
     list[0] = '\0';
     for (int f = 0; f < FORMATS; f++) {
         char ending[ENDING_SIZE];
-        if (vector ? !formats[f]->write_vector : !formats[f]->write_matrix)
-            continue;
-        for (int i = 0; ending_at(formats[f], i, ending); i++)
+        for (int i = 0; can_write(formats[f], vector) && ending_at(formats[f], i, ending); i++)
             if (i == 0 || has_ending(ending, strlen(ending), ".gz"))
                 snprintf(list + strlen(list), size - strlen(list), " %s", ending);
     }
 }
 
-/* The format to write path in; text goes to standard output and devices. */
-static spry_status choose_for_writing(spry_context *ctx, const char *path, bool vector,
-                                      const io_format **format)
+/* The format to write path in, or NULL and a message; standard output and devices get text. */
+static const io_format *choose_for_writing(spry_context *ctx, const char *path, bool vector)
 {
-    spry_status status = check_arguments(ctx, path);
-    if (status != SPRY_OK)
-        return status;
-    *format = by_name(path, false);
-    if (!*format && (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0))
-        *format = &io_mtx;
-    if (*format && (vector ? (*format)->write_vector != NULL : (*format)->write_matrix != NULL))
-        return SPRY_OK;
+    if (check_arguments(ctx, path) != SPRY_OK)
+        return NULL;
+    const bool device = strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0;
+    const int named = by_name(path, false);
+    if (named < 0 && device)
+        return &io_mtx;
+    if (named >= 0 && can_write(formats[named], vector))
+        return formats[named];
     char list[256];
     known_endings(vector, list, sizeof list);
-    return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
-                     "%s: the name's ending tells no format that a %s can be written in; those "
-                     "known are%s",
-                     path, vector ? "vector" : "matrix", list);
-}
-
-spry_status spry_file_check_name(spry_context *ctx, const char *path, bool vector)
-{
-    const io_format *format = NULL;
-    return choose_for_writing(ctx, path, vector, &format);
+    SPRY_FAIL(
+        ctx, SPRY_BAD_USAGE,
+        "%s: the name's ending tells no format that a %s can be written in; those known are%s",
+        path, vector ? "vector" : "matrix", list);
+    return NULL;
 }
 
 spry_status spry_matrix_write(const spry_matrix *A, const char *path)
 {
-    const io_format *format = NULL;
-    const spry_status status = choose_for_writing(A->ctx, path, false, &format);
-    return status == SPRY_OK ? format->write_matrix(A, path) : status;
+    const io_format *format = choose_for_writing(A->ctx, path, false);
+    return format ? format->write_matrix(A, path) : SPRY_BAD_USAGE;
 }
 
 spry_status spry_vector_write(const spry_vector *v, const char *path)
 {
-    const io_format *format = NULL;
-    const spry_status status = choose_for_writing(v->ctx, path, true, &format);
-    return status == SPRY_OK ? format->write_vector(v, path) : status;
+    const io_format *format = choose_for_writing(v->ctx, path, true);
+    return format ? format->write_vector(v, path) : SPRY_BAD_USAGE;
 }
 
 bool spry_file_format_describe(int index, const char **ending, const char **summary)
