@@ -169,14 +169,12 @@ done:
     return status;
 }
 
-static spry_status read_mtx(spry_context *ctx, io_bytes *bytes, const read_options *options,
-                            io_content *content)
+static spry_status read_mtx(spry_context *ctx, io_bytes *bytes, io_content *content)
 {
     spry_status status = SPRY_OK;
     mtx_header header;
     pieces in = {0};
     mtx_problem problem;
-    (void)options;
     if (!io_mtx_read_header(bytes, &header, &problem))
         return io_fault(ctx, bytes, problem.position, "%s", problem.text);
     SPRY_GO(ctx, cut(ctx, bytes, &header, &in));

@@ -161,10 +161,8 @@ done:
     return status;
 }
 
-static spry_status read_file(spry_context *ctx, io_bytes *bytes, const read_options *options,
-                             io_content *content)
+static spry_status read_file(spry_context *ctx, io_bytes *bytes, io_content *content)
 {
-    (void)options;
     native_header h;
     if (!matches(bytes))
         return fault(ctx, bytes, "does not begin as a native file (.spry) does");

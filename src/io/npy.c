@@ -11,10 +11,8 @@ static void copy_by_columns(spry_context *ctx, const npy_array *a, io_dense *den
                       io_npy_number(a, i * dense->cols + j));
 }
 
-static spry_status read_array(spry_context *ctx, io_bytes *bytes, const read_options *options,
-                              io_content *content)
+static spry_status read_array(spry_context *ctx, io_bytes *bytes, io_content *content)
 {
-    (void)options;
     spry_status status = SPRY_OK;
     npy_array a;
     io_dense dense = {0};

@@ -300,10 +300,8 @@ done:
     return status;
 }
 
-static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, const read_options *options,
-                               io_content *content)
+static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, io_content *content)
 {
-    (void)options;
     spry_status status = SPRY_OK;
     rb_header h;
     rb_fault fault = {0};

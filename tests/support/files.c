@@ -38,9 +38,6 @@ const char *files_path(const char *name)
     return path;
 }
 
-/* No reader here looks at the options: what they ask for is done behind it, for all formats. */
-static const read_options no_options;
-
 spry_status files_read(spry_context *ctx, const io_format *format, const char *path,
                        io_content *content)
 {
@@ -49,7 +46,7 @@ spry_status files_read(spry_context *ctx, const io_format *format, const char *p
     spry_status status = io_open(ctx, path, &bytes);
     if (status != SPRY_OK)
         return status;
-    status = format->read(ctx, &bytes, &no_options, content);
+    status = format->read(ctx, &bytes, content);
     io_close(ctx, &bytes);
     return status;
 }
@@ -62,7 +59,7 @@ spry_status files_read_memory(spry_context *ctx, const io_format *format, const 
     memcpy(exact, data, size);
     io_bytes bytes = {.path = "memory", .data = exact, .size = size};
     *content = (io_content){0};
-    const spry_status status = format->read(ctx, &bytes, &no_options, content);
+    const spry_status status = format->read(ctx, &bytes, content);
     free(exact);
     return status;
 }
