@@ -215,6 +215,11 @@ static const io_format *choose_for_writing(spry_context *ctx, const char *path, 
     return NULL;
 }
 
+spry_status spry_file_check_name(spry_context *ctx, const char *path, bool vector)
+{
+    return choose_for_writing(ctx, path, vector) ? SPRY_OK : SPRY_BAD_USAGE;
+}
+
 spry_status spry_matrix_write(const spry_matrix *A, const char *path)
 {
     const io_format *format = choose_for_writing(A->ctx, path, false);

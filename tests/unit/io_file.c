@@ -472,6 +472,8 @@ static void unknown_endings_are_named(void **state)
     assert_status(ctx, SPRY_BAD_USAGE, spry_vector_write(v, ".mtx"));
     support_message_has(ctx, "a vector can be written in; those known are .mtx .mtx.gz");
     assert_ok(ctx, spry_vector_write(v, "/dev/null"));
+    assert_status(ctx, SPRY_BAD_USAGE, spry_file_check_name(ctx, "a.foo", true));
+    assert_ok(ctx, spry_file_check_name(ctx, "a.mtx", false));
     spry_vector_free(v);
     spry_matrix_free(A);
     const char *ending = NULL, *summary = NULL;
