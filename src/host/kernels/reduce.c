@@ -31,9 +31,11 @@ spry_scalar X(dot)(int64_t n, const void *x, const void *y)
             crossed[l] += (double)a[i + l] * (double)b[i + (l ^ 1)];
         }
     }
-    for (int l = 0; i < n; i++, l++) {
+    for (int l = 0; i < n; i += 2, l += 2) {
         straight[l] += (double)a[i] * (double)b[i];
-        crossed[l] += (double)a[i] * (double)b[i ^ 1];
+        straight[l + 1] += (double)a[i + 1] * (double)b[i + 1];
+        crossed[l] += (double)a[i] * (double)b[i + 1];
+        crossed[l + 1] += (double)a[i + 1] * (double)b[i];
     }
     const double re = add_lanes(straight, 1);
     add_lanes(crossed, 2);
