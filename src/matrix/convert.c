@@ -5,8 +5,7 @@
 static spry_status fill(spry_context *ctx, const spry_arrays *from, const spry_arrays *to)
 {
     if (to->format != SPRY_COO)
-        return matrix_group(ctx, from, to->format == SPRY_CSR, to->offsets, matrix_minor(to),
-                            to->values);
+        return matrix_group(ctx, from, to->format == SPRY_CSR, to);
     const size_t nnz = (size_t)from->nnz;
     const bool by_row = from->format == SPRY_CSR;
     matrix_write_major(ctx, from, by_row ? to->row_index : to->col_index);

@@ -86,10 +86,10 @@ void matrix_write_major(const spry_context *ctx, const spry_arrays *a, int32_t *
 
 /*
  * Groups the entries by row (or column): a stable sort by that index, which must be stored. Fills
- * offsets, and the other index and the values in the new order.
+ * the arrays of `to`, a compressed format that holds as many entries.
  */
-spry_status matrix_group(spry_context *ctx, const spry_arrays *a, bool by_row, int64_t *offsets,
-                         int32_t *other, void *values);
+spry_status matrix_group(spry_context *ctx, const spry_arrays *a, bool by_row,
+                         const spry_arrays *to);
 /* Whether the index never falls, and the offsets of rows 0..major then. */
 bool matrix_rises(const spry_context *ctx, const int32_t *index, int64_t n);
 void matrix_count_rising(const spry_context *ctx, const int32_t *index, int64_t n, int64_t major,

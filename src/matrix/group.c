@@ -190,7 +190,7 @@ static spry_status place_windows(spry_context *ctx, int64_t keys, int parts, con
     return SPRY_OK;
 }
 
-/* One pass; *done is false when the parts' counts would need too much memory. */
+/* One pass; *finished is false when the parts' counts would outgrow the offsets or the entries. */
 static spry_status group_directly(spry_context *ctx, const spry_arrays *a, bool by_row,
                                   int64_t *offsets, const target *out, bool *finished)
 {
@@ -202,7 +202,7 @@ static spry_status group_directly(spry_context *ctx, const spry_arrays *a, bool 
     int64_t *counts = NULL;
     SPRY_GO(ctx, base_alloc(ctx, parts, sizeof *windows, &windows));
     const int64_t total = find_windows(key, a->nnz, parts, windows);
-    *finished = total / 4 <= keys;
+    *finished = total / 4 <= keys && total / 64 <= a->nnz;
     if (!*finished)
         goto done;
     SPRY_GO(ctx, base_alloc(ctx, total, sizeof *counts, &counts));
@@ -254,7 +254,8 @@ done:
 static void group_bucket(const spry_arrays *dealt, bool by_row, range entries, range keys,
                          int64_t *offsets, const target *out)
 {
-    window w = {entries, keys.begin, keys.end - keys.begin, offsets + 1 + keys.begin};
+    int64_t *next = offsets + 1 + keys.begin;
+    window w = {entries, keys.begin, keys.end - keys.begin, next};
     count_keys(keys_of(dealt, by_row), 0, &w);
     int64_t place = entries.begin;
     for (int64_t i = 0; i < w.size; i++) {
@@ -307,11 +308,12 @@ static void group_rising(spry_context *ctx, const spry_arrays *a, bool by_row, i
     matrix_copy_bytes(ctx, out->values, a->values, (size_t)a->nnz * spry_type_size(a->type));
 }
 
-spry_status matrix_group(spry_context *ctx, const spry_arrays *a, bool by_row, int64_t *offsets,
-                         int32_t *other, void *values)
+spry_status matrix_group(spry_context *ctx, const spry_arrays *a, bool by_row,
+                         const spry_arrays *to)
 {
     const int32_t *key = keys_of(a, by_row);
-    const target out = {NULL, other, values};
+    const target out = {NULL, matrix_minor(to), to->values};
+    int64_t *offsets = to->offsets;
     if (matrix_rises(ctx, key, a->nnz)) {
         group_rising(ctx, a, by_row, offsets, &out);
         return SPRY_OK;

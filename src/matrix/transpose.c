@@ -6,8 +6,7 @@ static spry_status transpose_compressed(spry_context *ctx, const spry_arrays *a,
 {
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, matrix_allocate(ctx, to));
-    SPRY_GO(ctx,
-            matrix_group(ctx, a, a->format == SPRY_CSC, to->offsets, matrix_minor(to), to->values));
+    SPRY_GO(ctx, matrix_group(ctx, a, a->format == SPRY_CSC, to));
 done:
     return status;
 }

@@ -451,6 +451,7 @@ static void large_matrices(void **state)
         {.type = SPRY_S, .rows = 300, .cols = 20000, .nnz = 34000, .shape = SUPPORT_ONE_ROW},
         {.type = SPRY_Z, .symmetry = SPRY_HERMITIAN, .rows = 18000, .cols = 18000, .nnz = 34000},
         {.type = SPRY_S, .rows = 1, .cols = 100000, .nnz = 100000},
+        {.type = SPRY_D, .rows = 200000, .cols = 100000, .nnz = 20},
     };
     for (size_t r = 0; r < sizeof recipes / sizeof recipes[0]; r++)
         check_recipe(recipes[r]);
