@@ -7,10 +7,10 @@
 
 enum { LANES = 16, PARTS = 1 + KERNEL_COMPLEX };
 
-/* Adds the lanes pairwise; with a step of 2 those at even places only. */
-static double add_lanes(double *lane, int step)
+/* Adds the lanes as a tree. */
+static double add_lanes(double lane[LANES])
 {
-    for (int width = LANES / 2; width >= step; width /= 2) {
+    for (int width = LANES / 2; width > 0; width /= 2) {
         for (int l = 0; l < width; l++)
             lane[l] += lane[l + width];
     }
@@ -20,26 +20,18 @@ static double add_lanes(double *lane, int step)
 #if KERNEL_COMPLEX
 spry_scalar X(dot)(int64_t n, const void *x, const void *y)
 {
-    /* conj(a) b = (a.re b.re + a.im b.im) + i (a.re b.im - a.im b.re) */
-    double straight[LANES] = {0}, crossed[LANES] = {0};
-    const real *a = x, *b = y;
-    int64_t i = 0;
-    n *= PARTS;
-    for (; i + LANES <= n; i += LANES) {
-        for (int l = 0; l < LANES; l++) {
-            straight[l] += (double)a[i + l] * (double)b[i + l];
-            crossed[l] += (double)a[i + l] * (double)b[i + (l ^ 1)];
-        }
+    /* conj(a) b = (a.re b.re + a.im b.im) + i (a.re b.im - a.im b.re), as four sums that do not
+     * wait for each other */
+    double rr = 0, ii = 0, ri = 0, ir = 0;
+    const scalar *a = x, *b = y;
+#pragma omp simd reduction(+ : rr, ii, ri, ir)
+    for (int64_t i = 0; i < n; i++) {
+        rr += (double)a[i].re * (double)b[i].re;
+        ii += (double)a[i].im * (double)b[i].im;
+        ri += (double)a[i].re * (double)b[i].im;
+        ir += (double)a[i].im * (double)b[i].re;
     }
-    for (int l = 0; i < n; i += 2, l += 2) {
-        straight[l] += (double)a[i] * (double)b[i];
-        straight[l + 1] += (double)a[i + 1] * (double)b[i + 1];
-        crossed[l] += (double)a[i] * (double)b[i + 1];
-        crossed[l + 1] += (double)a[i + 1] * (double)b[i];
-    }
-    const double re = add_lanes(straight, 1);
-    add_lanes(crossed, 2);
-    return (spry_scalar){re, crossed[0] - crossed[1]};
+    return (spry_scalar){rr + ii, ri - ir};
 }
 #else
 spry_scalar X(dot)(int64_t n, const void *x, const void *y)
@@ -53,7 +45,7 @@ spry_scalar X(dot)(int64_t n, const void *x, const void *y)
     }
     for (int l = 0; i < n; i++, l++)
         lane[l] += (double)a[i] * (double)b[i];
-    return (spry_scalar){add_lanes(lane, 1), 0};
+    return (spry_scalar){add_lanes(lane), 0};
 }
 #endif
 
@@ -71,7 +63,7 @@ double X(squares)(int64_t n, double scale, const void *x)
     }
     for (int l = 0; i < n; i++, l++)
         lane[l] += scale * (double)a[i] * (scale * (double)a[i]);
-    return add_lanes(lane, 1);
+    return add_lanes(lane);
 }
 
 double X(largest)(int64_t n, const void *x)
@@ -104,5 +96,5 @@ double X(sum)(int64_t n, int streams, const void *x)
     }
     for (int64_t k = streams * each; k < n * PARTS; k++)
         lane[0] += (double)a[k];
-    return add_lanes(lane, 1);
+    return add_lanes(lane);
 }
