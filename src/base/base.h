@@ -12,12 +12,13 @@
 
 enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64 };
 
-#define CONTEXT_OPTIONS(item)                                                                    \
-    item(INT, threads, "0", 0, 4096, NULL,                                                       \
-         "threads to use; 0 takes the cores this process may use")                               \
-    item(TEXT, isa, "auto", 0, 0, NULL, "host kernels: auto, or one that `spry devices` lists")  \
-    item(INT, memory_limit, "0", 0, 9e18, NULL, "bytes the library may allocate; 0 is no limit") \
-    item(WORD, log, "warning", 0, 0, "quiet warning info debug", "what the log callback receives")
+#define CONTEXT_OPTIONS(item)                                                                   \
+    item(INT, threads, "0", 0, 4096, NULL,                                                      \
+         "threads to use; 0 takes the cores this process may use")                              \
+    item(TEXT, isa, "auto", 0, 0, NULL, "host kernels: auto, or one that `spry devices` lists") \
+    item(INT, memory_limit, "0", 0, 9e18, NULL,                                                 \
+         "bytes the library may allocate; 0 takes four fifths of the machine's memory")         \
+    item(WORD, log, "warning", 0, 0, "quiet warning info debug", "what is told beside the result")
 
 typedef struct context_options {
     CONTEXT_OPTIONS(SPRY_OPTION_FIELD)
@@ -98,6 +99,9 @@ spry_status base_prefix_sum(spry_context *ctx, int64_t *array, int64_t n);
 int isa_count(void);
 const char *isa_name(int level);
 bool isa_usable(int level);
+
+/* Bytes of memory the machine has; 0 when unknown. */
+int64_t base_machine_memory(void);
 
 /* Seconds of a steady clock. */
 double base_seconds(void);

@@ -75,6 +75,10 @@ spry_status spry_context_new_with(const spry_allocator *allocator, const char *o
     SPRY_GO(ctx, spry_options_parse(ctx, spry_context_options(), &ctx->options, options));
     if (ctx->options.threads == 0)
         ctx->options.threads = omp_get_max_threads();
+    /* A limit by default: a small file may promise billions of rows, and systems that lend more
+     * memory than they have end the process rather than refuse. */
+    if (ctx->options.memory_limit == 0)
+        ctx->options.memory_limit = base_machine_memory() / 5 * 4;
     SPRY_GO(ctx, choose_isa(ctx));
 done:
     return status;

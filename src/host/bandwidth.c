@@ -18,7 +18,7 @@ typedef struct stage {
 /* Together the arrays are 4 times the caches, but not more than an eighth of the memory. */
 static int64_t array_length(void)
 {
-    const int64_t cache = host_cache_bytes(), memory = host_memory_bytes();
+    const int64_t cache = host_cache_bytes(), memory = base_machine_memory();
     int64_t bytes = 4 * (cache > 0 ? cache : 32 << 20);
     if (memory > 0 && bytes > memory / 8)
         bytes = memory / 8;

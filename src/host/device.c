@@ -123,12 +123,6 @@ int64_t host_cache_bytes(void)
     return bytes * (caches > 0 ? caches : 1);
 }
 
-int64_t host_memory_bytes(void)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (int64_t)pages * size : 0;
-}
-
 bool spry_device_describe(spry_context *ctx, int index, spry_device_info *info)
 {
     *info = (spry_device_info){0};
@@ -146,7 +140,7 @@ bool spry_device_describe(spry_context *ctx, int index, spry_device_info *info)
     const int cores = count_shared("topology/thread_siblings_list");
     info->cores = cores > 0 ? cores : (int)sysconf(_SC_NPROCESSORS_ONLN);
     info->threads = spry_context_threads(ctx);
-    info->memory_bytes = host_memory_bytes();
+    info->memory_bytes = base_machine_memory();
     info->cache_bytes = host_cache_bytes();
     return true;
 }

@@ -58,7 +58,5 @@ int host_threads(const spry_context *ctx, int64_t n);
 void host_processor_name(const char *cpuinfo, char *name, size_t size);
 /* Bytes of the last-level caches of all processors together; 0 when unknown. */
 int64_t host_cache_bytes(void);
-/* Bytes of main memory; 0 when unknown. */
-int64_t host_memory_bytes(void);
 
 #endif
