@@ -111,7 +111,7 @@ static spry_status check_unread(spry_context *ctx, const gen_kind *kind, const g
                    bytes) != 0 &&
             !spry_generate_reads(kind->name, option->name))
             return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
-                             "%s is not an option of this kind; its are: size type %s",
+                             "%s is not an option of this kind; its options are: size type %s",
                              option->name, kind->options);
     }
     return SPRY_OK;

@@ -68,7 +68,7 @@ static void wrong_words_are_refused(void **state)
         {"tiled", "size=10", "spry_generate_tiled"},
         {"poisson2d", "sise=10", "did you mean size?"},
         {"poisson2d", "nz=10",
-         "poisson2d: nz is not an option of this kind; its are: size type nx"},
+         "poisson2d: nz is not an option of this kind; its options are: size type nx"},
         {"tridiagonal", "points=3", "points is not an option"},
         {"random", "epsilon=0.5", "epsilon is not an option"},
         {"dense", "scheme=central", "scheme is not an option"},
