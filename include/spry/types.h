@@ -46,13 +46,13 @@ SPRY_API size_t spry_type_size(spry_type type);
 SPRY_API bool spry_type_is_complex(spry_type type);
 
 /* One list gives the codes and their texts. */
-#define SPRY_STATUS_LIST(item)                                   \
-    item(OK, "success")                                          \
-    item(BAD_USAGE, "an argument or option is wrong")            \
-    item(BAD_INPUT, "the data are not valid")                    \
-    item(IO, "a file could not be read or written")              \
-    item(NO_MEMORY, "memory is exhausted or over the limit set") \
-    item(UNSUPPORTED, "this combination is not supported")       \
+#define SPRY_STATUS_LIST(item)                             \
+    item(OK, "success")                                    \
+    item(BAD_USAGE, "an argument or option is wrong")      \
+    item(BAD_INPUT, "the data are not valid")              \
+    item(IO, "a file could not be read or written")        \
+    item(NO_MEMORY, "memory or disk space is exhausted")   \
+    item(UNSUPPORTED, "this combination is not supported") \
     item(INTERRUPTED, "the caller asked to stop")
 
 #define SPRY_STATUS_ENUM(name, text) SPRY_##name,

@@ -16,14 +16,15 @@ spry_status io_system_fault(spry_context *ctx, const char *path, int error)
     char reason[128];
     if (strerror_r(error, reason, sizeof reason) != 0)
         snprintf(reason, sizeof reason, "system error %d", error);
-    return SPRY_FAIL(ctx, error == ENOMEM ? SPRY_NO_MEMORY : SPRY_IO, "%s: %s", path, reason);
+    const bool exhausted = error == ENOMEM || error == ENOSPC || error == EDQUOT;
+    return SPRY_FAIL(ctx, exhausted ? SPRY_NO_MEMORY : SPRY_IO, "%s: %s", path, reason);
 }
 
 /* More than the machine's memory is never read from a pipe, which has no size of its own. */
 static int64_t pipe_limit(void)
 {
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? (int64_t)pages * page : INT64_MAX / 4;
+    const int64_t memory = base_machine_memory();
+    return memory > 0 ? memory : INT64_MAX / 4;
 }
 
 static spry_status read_pipe(spry_context *ctx, int fd, io_bytes *bytes)

@@ -51,6 +51,12 @@ static spry_status more_room(unpacking *u)
                          "%s: unpacks to over %d times its size of %zu bytes: a gzip bomb?",
                          u->packed->path, BOMB_RATIO, u->packed->size);
     const int64_t room = u->room == 0 ? guess_size(u->packed) : 2 * u->room;
+    const int64_t limit = u->ctx->options.memory_limit;
+    if (limit > 0 && room > limit - u->room)
+        return SPRY_FAIL(u->ctx, SPRY_BAD_INPUT,
+                         "%s: unpacks to over %" PRId64
+                         " bytes, more than the memory limit of %" PRId64 " leaves room for",
+                         u->packed->path, u->size, limit);
     u->room = room;
     return base_grow(u->ctx, u->size, room, 1, &u->out);
 }
