@@ -1,0 +1,80 @@
+// Eigen's row-major sparse matrix times vector, which it shares among OpenMP threads by rows.
+#include "peer.h"
+
+#include <Eigen/Sparse>
+#include <complex>
+
+namespace
+{
+template <typename Scalar> struct product {
+    using matrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor, int32_t>;
+    using vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
+
+    const spry_arrays arrays;
+    const Eigen::Map<const matrix> A;
+
+    product(const spry_arrays &a, const int32_t *offsets)
+        : arrays(a), A(a.rows, a.cols, a.nnz, offsets, a.col_index, static_cast<Scalar *>(a.values))
+    {
+    }
+    void multiply(const void *x, void *y) const
+    {
+        Eigen::Map<const vector> from(static_cast<const Scalar *>(x), arrays.cols);
+        Eigen::Map<vector> to(static_cast<Scalar *>(y), arrays.rows);
+        to.noalias() = A * from;
+    }
+};
+
+struct state {
+    spry_type type;
+    void *product;
+};
+
+template <typename Work> void with_product(const state *s, Work work)
+{
+    switch (s->type) {
+    case SPRY_S:
+        return work(static_cast<product<float> *>(s->product));
+    case SPRY_D:
+        return work(static_cast<product<double> *>(s->product));
+    case SPRY_C:
+        return work(static_cast<product<std::complex<float>> *>(s->product));
+    case SPRY_Z:
+        return work(static_cast<product<std::complex<double>> *>(s->product));
+    }
+}
+
+void *make(const spry_arrays *a, const int32_t *offsets)
+{
+    switch (a->type) {
+    case SPRY_S:
+        return new product<float>(*a, offsets);
+    case SPRY_D:
+        return new product<double>(*a, offsets);
+    case SPRY_C:
+        return new product<std::complex<float>>(*a, offsets);
+    case SPRY_Z:
+        break;
+    }
+    return new product<std::complex<double>>(*a, offsets);
+}
+
+void *prepare(const spry_arrays *a, const int32_t *offsets, int threads)
+{
+    Eigen::setNbThreads(threads);
+    return new state{a->type, make(a, offsets)};
+}
+
+void multiply(void *data, const void *x, void *y)
+{
+    with_product(static_cast<state *>(data), [=](auto *p) { p->multiply(x, y); });
+}
+
+void destroy(void *data)
+{
+    with_product(static_cast<state *>(data), [](auto *p) { delete p; });
+    delete static_cast<state *>(data);
+}
+} // namespace
+
+extern "C" const peer peer_eigen = {"eigen", prepare, multiply, destroy};
