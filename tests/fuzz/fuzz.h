@@ -23,7 +23,7 @@ static inline void fuzz_read_with(const io_format *format, const char *path, con
     spry_context *ctx = NULL;
     spry_matrix *A = NULL;
     int64_t before = 0, after = 0;
-    fuzz_require(spry_context_new("memory_limit=256M threads=1", &ctx) == SPRY_OK);
+    fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_OK);
     spry_memory(ctx, &before, NULL);
     io_bytes bytes = {.path = path, .data = (const char *)data, .size = size};
     spry_status status = io_unpack(ctx, &bytes);
