@@ -20,7 +20,8 @@ foreach(isa ${isa_levels})
         target_include_directories(${target} PRIVATE include src)
         target_compile_definitions(${target} PRIVATE KERNEL_TYPE_${type} KERNEL_SUFFIX=${type}_${isa})
         target_compile_options(${target} PRIVATE ${isa_flags_${isa}}
-            $<$<NOT:$<CONFIG:Debug>>:-O3> -fno-trapping-math -fno-math-errno)
+            $<$<NOT:$<CONFIG:Debug>>:-O3> -fno-trapping-math -fno-math-errno
+            $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>) # a loop it does not vectorise is no fault of ours
         target_link_libraries(${target} PRIVATE spry_flags OpenMP::OpenMP_C)
         list(APPEND spry_kernel_objects $<TARGET_OBJECTS:${target}>)
     endforeach()
