@@ -10,6 +10,7 @@ enum { WATCHED = sizeof watched / sizeof *watched };
 
 /* What the handler may touch: set before it is installed, cleared after it is gone. */
 static _Atomic(spry_context *) running;
+static atomic_bool asked;
 
 /* Leaves alone what the parent had ignored, as nohup and a shell's & do. */
 static void set_action(int number, void (*handler)(int))
@@ -21,8 +22,7 @@ static void set_action(int number, void (*handler)(int))
     action.sa_handler = handler;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
-    for (int i = 0; i < WATCHED;
-         i++) /* one at a time, so that a second finds the first's work done */
+    for (int i = 0; i < WATCHED; i++) /* one at a time in a thread */
         sigaddset(&action.sa_mask, watched[i]);
     sigaction(number, &action, NULL);
 }
@@ -33,19 +33,25 @@ static void set_actions(void (*handler)(int))
         set_action(watched[i], handler);
 }
 
-/* The next signal, of any of them, meets the default action: the program ends. */
+/* The first asks to stop. The second ends the program as if nobody had listened: two threads may be
+ * in here at once, so the flag decides which is which, and the signal raised is delivered when this
+ * handler returns. */
 static void stop(int number)
 {
-    (void)number;
+    if (atomic_exchange(&asked, true)) {
+        set_actions(SIG_DFL);
+        raise(number);
+        return;
+    }
     spry_context *ctx = atomic_load(&running);
     if (ctx)
         spry_context_interrupt(ctx);
-    set_actions(SIG_DFL);
 }
 
 void signals_watch(spry_context *ctx)
 {
     atomic_store(&running, ctx);
+    atomic_store(&asked, false);
     set_actions(stop);
 }
 
