@@ -57,8 +57,9 @@ coverage: dev-deps ## line coverage of src/, at least 85%
 	$(CMAKE) --preset coverage
 	$(CMAKE) --build --preset coverage -j $(JOBS)
 	cd $(B)/coverage && ctest --output-on-failure -j $(JOBS)
-	gcovr -r . --object-directory $(B)/coverage --filter 'src/' --print-summary --fail-under-line 85 \
-	    --exclude-unreachable-branches --gcov-ignore-parse-errors -o $(B)/coverage.txt
+	# kernel.h defines each word twice, for real and complex: gcovr cannot merge the two
+	gcovr -r . --object-directory $(B)/coverage --filter 'src/' --gcov-exclude '.*kernel\.h.*' --print-summary \
+	    --fail-under-line 85 -o $(B)/coverage.txt
 	@tail -n 4 $(B)/coverage.txt
 
 bench: dev-deps  ## reading and products, against the peers that are installed
