@@ -1,5 +1,6 @@
 # The two commands of the README are `make run` and `make test`; `make help` lists the rest.
 CMAKE ?= cmake
+MAKEFLAGS += --no-print-directory
 JOBS  ?= $(shell nproc)
 B     := build
 MATRICES := $(wildcard ../shared/matrices)
@@ -28,7 +29,7 @@ build: deps      ## the library and the program, optimised: build/release/spry
 	@$(CMAKE) --build --preset release -j $(JOBS)
 
 run: build       ## solve a 3D Poisson system and show the result
-	@$(B)/release/spry gen poisson3d --size 100 -o $(B)/poisson.spry
+	@$(B)/release/spry gen poisson3d --size 128 -o $(B)/poisson.spry
 	@$(B)/release/spry solve $(B)/poisson.spry --tol 1e-8 -o $(B)/x.mtx
 
 test: dev-deps   ## build with address and undefined-behaviour sanitizers, run every test
