@@ -15,11 +15,6 @@ typedef struct csr_state {
     csr_plan plan, transposed_plan;
 } csr_state;
 
-static host_csr csr_of(const spry_matrix *A)
-{
-    return (host_csr){A->a.offsets, A->a.col_index, A->a.values};
-}
-
 /* Plans products with A^T, once. A failure leaves the state as it was, so the next call may
  * succeed.
  */
@@ -31,14 +26,14 @@ static spry_status prepare_transposed(const spry_operator *op)
     if (state->transposed_plan.cuts)
         return SPRY_OK;
     const spry_arrays *a = &state->matrix->a;
-    host_csr csr;
-    if (a->format == SPRY_CSC && a->symmetry == SPRY_GENERAL) {
-        csr = (host_csr){a->offsets, a->row_index, a->values};
-    } else {
+    const int32_t *columns = a->row_index;
+    if (a->format != SPRY_CSC || a->symmetry != SPRY_GENERAL) {
         SPRY_GO(op->ctx, spry_matrix_transpose(state->csr, false, &transposed));
-        csr = csr_of(transposed);
+        a = &transposed->a;
+        columns = a->col_index;
     }
-    SPRY_GO(op->ctx, csr_plan_make(op->ctx, op->type, op->cols, &csr, &state->transposed_plan));
+    SPRY_GO(op->ctx, csr_plan_make(op->ctx, op->type, op->cols, a->offsets, columns, a->values,
+                                   &state->transposed_plan));
     state->transposed = transposed;
     transposed = NULL;
 done:
@@ -87,10 +82,11 @@ spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
     op->state = state;
     state->matrix = A;
     SPRY_GO(ctx, matrix_as_csr(A, &state->csr, &state->copy));
-    const host_csr csr = csr_of(state->csr);
-    SPRY_GO(ctx, csr_plan_make(ctx, op->type, op->rows, &csr, &state->plan));
-    /* Entries, offsets, x and y once each. */
-    op->bytes = state->csr->a.nnz * (4 + size) + (op->rows + 1) * 8 + (op->rows + op->cols) * size;
+    const spry_arrays *a = &state->csr->a;
+    SPRY_GO(ctx, csr_plan_make(ctx, op->type, op->rows, a->offsets, a->col_index, a->values,
+                               &state->plan));
+    /* The arrays, x and y once each. */
+    op->bytes = a->nnz * (4 + size) + (op->rows + 1) * 8 + (op->rows + op->cols) * size;
     *out = op;
     op = NULL;
 done:

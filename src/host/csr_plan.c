@@ -62,11 +62,13 @@ done:
     return status;
 }
 
-spry_status csr_plan_make(spry_context *ctx, spry_type type, int64_t rows, const host_csr *csr,
-                          csr_plan *plan)
+spry_status csr_plan_make(spry_context *ctx, spry_type type, int64_t rows, const int64_t *offsets,
+                          const int32_t *columns, const void *values, csr_plan *plan)
 {
-    *plan =
-        (csr_plan){.kernels = host_kernels_for(ctx, type), .type = type, .csr = *csr, .rows = rows};
+    *plan = (csr_plan){.kernels = host_kernels_for(ctx, type),
+                       .type = type,
+                       .csr = {offsets, columns, values},
+                       .rows = rows};
     spry_status status = SPRY_OK;
     const int64_t all = weight(plan, rows);
     plan->parts = host_threads(ctx, all);

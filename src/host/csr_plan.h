@@ -33,9 +33,9 @@ typedef struct csr_plan {
     spry_scalar *sums;   /* of the chunks of long rows */
 } csr_plan;
 
-/* Plans products with the CSR arrays, which must stay; on failure *plan is cleared. */
-spry_status csr_plan_make(spry_context *ctx, spry_type type, int64_t rows, const host_csr *csr,
-                          csr_plan *plan);
+/* Plans products with the arrays of a CSR matrix, which must stay; on failure *plan is cleared. */
+spry_status csr_plan_make(spry_context *ctx, spry_type type, int64_t rows, const int64_t *offsets,
+                          const int32_t *columns, const void *values, csr_plan *plan);
 void csr_plan_clear(spry_context *ctx, csr_plan *plan);
 
 /* y = alpha A x + beta y, or conj(A) in A's place */

@@ -15,50 +15,142 @@ typedef struct cursor {
     const scalar *value;
 } cursor;
 
-/* sum + value * x of the entry k after the cursor */
-ALWAYS_INLINE scalar entry(cursor at, int k, bool conjugated, const scalar *x, scalar sum)
+/*
+ * Sums of products that run side by side. How they are kept is what the compilers make good code
+ * of: plain numbers for d, pairs that are loaded at once for s, and for complex types the products
+ * with the values' real and imaginary parts apart, each a number times a pair, so that conjugation
+ * matters at the end only.
+ */
+typedef real pair __attribute__((vector_size(2 * sizeof(real))));
+/* A pair in memory, with the alignment of its numbers. */
+typedef real pair_at
+    __attribute__((vector_size(2 * sizeof(real)), aligned(sizeof(real)), may_alias));
+
+#ifndef KERNEL_TYPE_d
+ALWAYS_INLINE pair load_pair(const void *at)
 {
-    const scalar value = conjugated ? conjugate(at.value[k]) : at.value[k];
-    return muladd(value, x[(uint32_t)at.column[k]], sum);
+    return *(const pair_at *)at;
+}
+#endif
+
+ALWAYS_INLINE const scalar *other(cursor at, int k, const scalar *x)
+{
+    return x + (uint32_t)at.column[k];
 }
 
-ALWAYS_INLINE void four_entries(cursor at, int k, bool conjugated, const scalar *x, scalar sum[4])
+/*
+ * Sums of products that run side by side, kept so that the compilers make good code of them: plain
+ * numbers for d, pairs for s, and for complex types the products with the values' real and
+ * imaginary parts apart: each is a number times a pair, and conjugation matters at the end only.
+ * Two single numbers are loaded at once, as loading them one by one takes arm64 three times as
+ * long.
+ */
+#if KERNEL_COMPLEX
+typedef struct sums {
+    pair by_re[4], by_im[4];
+} sums;
+
+ALWAYS_INLINE void add_one(sums *s, int l, cursor at, int k, const scalar *x)
 {
-    for (int l = 0; l < 4; l++)
-        sum[l] = entry(at, k + l, conjugated, x, sum[l]);
+#ifdef KERNEL_TYPE_c
+    const pair parts = load_pair(at.value + k);
+    const scalar value = {parts[0], parts[1]};
+#else
+    const scalar value = at.value[k];
+#endif
+    const pair number = load_pair(other(at, k, x));
+    s->by_re[l] += value.re * number;
+    s->by_im[l] += value.im * number;
+}
+ALWAYS_INLINE void add_two(sums *s, int l, cursor at, int k, const scalar *x)
+{
+    add_one(s, l, at, k, x);
+    add_one(s, l + 1, at, k + 1, x);
+}
+ALWAYS_INLINE scalar total(const sums *s, bool conjugated)
+{
+    const pair re = (s->by_re[0] + s->by_re[1]) + (s->by_re[2] + s->by_re[3]);
+    const pair im = (s->by_im[0] + s->by_im[1]) + (s->by_im[2] + s->by_im[3]);
+    return conjugated ? (scalar){re[0] + im[1], re[1] - im[0]}
+                      : (scalar){re[0] - im[1], re[1] + im[0]};
+}
+#elif defined(KERNEL_TYPE_s)
+typedef struct sums {
+    pair lane[2];
+} sums;
+
+ALWAYS_INLINE void add_one(sums *s, int l, cursor at, int k, const scalar *x)
+{
+    s->lane[l / 2][l % 2] += at.value[k] * *other(at, k, x);
+}
+ALWAYS_INLINE void add_two(sums *s, int l, cursor at, int k, const scalar *x)
+{
+    s->lane[l / 2] += load_pair(at.value + k) * (pair){*other(at, k, x), *other(at, k + 1, x)};
+}
+ALWAYS_INLINE scalar total(const sums *s, bool conjugated)
+{
+    (void)conjugated;
+    const pair both = s->lane[0] + s->lane[1];
+    return both[0] + both[1];
+}
+#else
+typedef struct sums {
+    real lane[4];
+} sums;
+
+ALWAYS_INLINE void add_one(sums *s, int l, cursor at, int k, const scalar *x)
+{
+    s->lane[l] += at.value[k] * *other(at, k, x);
+}
+ALWAYS_INLINE void add_two(sums *s, int l, cursor at, int k, const scalar *x)
+{
+    add_one(s, l, at, k, x);
+    add_one(s, l + 1, at, k + 1, x);
+}
+ALWAYS_INLINE scalar total(const sums *s, bool conjugated)
+{
+    (void)conjugated;
+    return (s->lane[0] + s->lane[1]) + (s->lane[2] + s->lane[3]);
+}
+#endif
+
+ALWAYS_INLINE void add_four(sums *s, cursor at, int k, const scalar *x)
+{
+    add_two(s, 0, at, k, x);
+    add_two(s, 2, at, k + 2, x);
 }
 
-/* The sum over the entries up to the value at `end`; the cursor stands there afterwards. */
-ALWAYS_INLINE scalar sum_entries(cursor *cursor_, const scalar *end, bool conjugated,
-                                 const scalar *x)
+ALWAYS_INLINE void advance(cursor *at, int k)
 {
-    scalar sum[4] = {zero(), zero(), zero(), zero()};
-    cursor at = *cursor_;
+    at->column += k;
+    at->value += k;
+}
+
+/* The sum over the entries up to the value at `end`, where the cursor stands afterwards. */
+ALWAYS_INLINE scalar sum_entries(cursor *from, const scalar *end, bool conjugated, const scalar *x)
+{
+    sums s = {0};
+    cursor at = *from;
     while (at.value + 8 <= end) {
-        four_entries(at, 0, conjugated, x, sum);
-        four_entries(at, 4, conjugated, x, sum);
-        at.value += 8;
-        at.column += 8;
+        add_four(&s, at, 0, x);
+        add_four(&s, at, 4, x);
+        advance(&at, 8);
     }
     const int64_t rest = end - at.value;
     if (rest & 4) {
-        four_entries(at, 0, conjugated, x, sum);
-        at.value += 4;
-        at.column += 4;
+        add_four(&s, at, 0, x);
+        advance(&at, 4);
     }
     if (rest & 2) {
-        sum[0] = entry(at, 0, conjugated, x, sum[0]);
-        sum[1] = entry(at, 1, conjugated, x, sum[1]);
-        at.value += 2;
-        at.column += 2;
+        add_two(&s, 0, at, 0, x);
+        advance(&at, 2);
     }
     if (rest & 1) {
-        sum[2] = entry(at, 0, conjugated, x, sum[2]);
-        at.value++;
-        at.column++;
+        add_one(&s, 2, at, 0, x);
+        advance(&at, 1);
     }
-    *cursor_ = at;
-    return add(add(sum[0], sum[1]), add(sum[2], sum[3]));
+    *from = at;
+    return total(&s, conjugated);
 }
 
 /* y = A x: the common case, without a test of the factors in the loop. */
@@ -80,8 +172,8 @@ ALWAYS_INLINE void rows_scaled(const host_csr *A, int64_t begin, int64_t end, bo
     cursor at = {A->columns + A->offsets[begin], values + A->offsets[begin]};
     const bool reads = !is_zero(b);
     for (int64_t i = begin; i < end; i++) {
-        const scalar sum = mul(a, sum_entries(&at, values + stop[i], conjugated, x));
-        y[i] = reads ? muladd(b, y[i], sum) : sum;
+        const scalar product = mul(a, sum_entries(&at, values + stop[i], conjugated, x));
+        y[i] = reads ? muladd(b, y[i], product) : product;
     }
 }
 
@@ -89,22 +181,15 @@ void X(csr_rows)(const host_csr *A, int64_t begin, int64_t end, bool conjugated,
                  const void *x, spry_scalar b, void *y)
 {
     const scalar alpha = from_scalar(a), beta = from_scalar(b);
-    if (begin >= end)
-        return;
-    if (KERNEL_COMPLEX && conjugated)
-        rows_scaled(A, begin, end, true, alpha, x, beta, y);
-    else if (is_one(alpha) && is_zero(beta))
+    if (is_one(alpha) && is_zero(beta) && !conjugated)
         rows_plain(A, begin, end, x, y);
     else
-        rows_scaled(A, begin, end, false, alpha, x, beta, y);
+        rows_scaled(A, begin, end, conjugated, alpha, x, beta, y);
 }
 
 spry_scalar X(csr_sum)(int64_t n, const int32_t *columns, const void *values, bool conjugated,
                        const void *x)
 {
-    const scalar *end = (const scalar *)values + n;
     cursor at = {columns, values};
-    if (KERNEL_COMPLEX && conjugated)
-        return to_scalar(sum_entries(&at, end, true, x));
-    return to_scalar(sum_entries(&at, end, false, x));
+    return to_scalar(sum_entries(&at, (const scalar *)values + n, conjugated, x));
 }
