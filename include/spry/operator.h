@@ -12,7 +12,10 @@ typedef struct spry_operator spry_operator;
  * with it. */
 typedef spry_status (*spry_apply)(void *data, spry_transpose op, const void *x, void *y);
 
-/** The product with a matrix, which must stay alive. Any format; CSR and general is used in place.
+/**
+ * The product with a matrix, which must stay alive. Any format; CSR and general is used in place.
+ * The first transposed product makes A^T and keeps it, as much memory again, unless A is CSC. To be
+ * used by one thread at a time; results do not depend on how many it uses itself.
  */
 SPRY_API spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **op);
 /** A caller's function; has_transpose says whether it answers more than SPRY_PLAIN. */

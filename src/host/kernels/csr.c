@@ -15,12 +15,6 @@ typedef struct cursor {
     const scalar *value;
 } cursor;
 
-/*
- * Sums of products that run side by side. How they are kept is what the compilers make good code
- * of: plain numbers for d, pairs that are loaded at once for s, and for complex types the products
- * with the values' real and imaginary parts apart, each a number times a pair, so that conjugation
- * matters at the end only.
- */
 typedef real pair __attribute__((vector_size(2 * sizeof(real))));
 /* A pair in memory, with the alignment of its numbers. */
 typedef real pair_at
@@ -131,7 +125,7 @@ ALWAYS_INLINE scalar sum_entries(cursor *from, const scalar *end, bool conjugate
 {
     sums s = {0};
     cursor at = *from;
-    while (at.value + 8 <= end) {
+    while (end - at.value >= 8) {
         add_four(&s, at, 0, x);
         add_four(&s, at, 4, x);
         advance(&at, 8);
