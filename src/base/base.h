@@ -84,6 +84,17 @@ spry_status base_unknown_word(spry_context *ctx, const char *what, const char *w
 /* Appends a word to a space-separated list of `size` bytes, cutting what does not fit. */
 void base_add_word(char *words, size_t size, const char *word);
 
+/* Numbers and words as text, the same whatever the process's locale. */
+/* Whether the text begins with a word given in lower case, whatever the case it is written in. */
+bool base_starts_with(const char *p, const char *end, const char *word);
+
+/* Parses a decimal number at p (before end) to the nearest double, as strtod in the C locale would;
+ * accepts d and D as exponent marks (Fortran), nan, inf, infinity. Returns the place after it, or
+ * NULL. */
+const char *base_parse_double(const char *p, const char *end, double *value);
+/* The same for integers; NULL also on overflow. */
+const char *base_parse_int(const char *p, const char *end, int64_t *value);
+
 /* Threads: run inside `#pragma omp parallel num_threads(spry_context_threads(ctx))`. */
 typedef struct range {
     int64_t begin, end;

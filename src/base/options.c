@@ -1,16 +1,13 @@
 /* Options from one list: defaults, parsing, bounds, and the nearest word for what is misspelt. */
 #include "base/base.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 enum { WORD_SIZE = 64 };
 
 static char fold(char c)
 {
-    return c == '_' ? '-' : (char)tolower((unsigned char)c);
+    return c == '_' ? '-' : c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
 static bool same_name(const char *a, const char *b)
@@ -109,28 +106,35 @@ static spry_status unknown_option(spry_context *ctx, spry_option_list list, cons
     return base_unknown_word(ctx, "option", name, names);
 }
 
-/* A number with an optional k, M or G; false when the text is not one. */
-static bool parse_number(const char *text, bool whole, double *number, int64_t *integer)
+/* The number of a k, M or G that ends a text, which loses it; else 1. */
+static int64_t take_unit(const char *text, const char **end)
 {
-    char *end;
-    errno = 0;
-    if (whole) {
-        long long value = strtoll(text, &end, 10);
-        int64_t unit = *end == 'k' ? 1000 : *end == 'M' ? 1000000 : *end == 'G' ? 1000000000 : 1;
-        bool fits = !__builtin_mul_overflow((int64_t)value, unit, integer);
-        *number = (double)*integer;
-        if (unit > 1)
-            end++;
-        /* Whole numbers may be written as 1e6. */
-        if ((*end == 'e' || *end == 'E' || *end == '.') && fits) {
-            *number = strtod(text, &end);
-            fits = *number == floor(*number) && fabs(*number) < 9e18;
-            *integer = fits ? (int64_t)*number : 0;
-        }
-        return end != text && !*end && fits && errno == 0;
-    }
-    *number = strtod(text, &end);
-    return end != text && !*end && !isnan(*number);
+    static const char letters[] = "kMG";
+    static const int64_t units[] = {1000, 1000000, 1000000000};
+    const char *letter = *end > text ? strchr(letters, (*end)[-1]) : NULL;
+    *end -= letter != NULL;
+    return letter ? units[letter - letters] : 1;
+}
+
+/* A whole number, also as 1e6 or with a k, M or G; false when the text is not one that fits. */
+static bool parse_integer(const char *text, int64_t *integer)
+{
+    const char *end = text + strlen(text);
+    const int64_t unit = take_unit(text, &end);
+    if (base_parse_int(text, end, integer) == end)
+        return !__builtin_mul_overflow(*integer, unit, integer);
+    double number;
+    if (unit > 1 || base_parse_double(text, end, &number) != end || !(fabs(number) < 9e18) ||
+        number != floor(number))
+        return false;
+    *integer = (int64_t)number;
+    return true;
+}
+
+static bool parse_real(const char *text, double *number)
+{
+    const char *end = text + strlen(text);
+    return base_parse_double(text, end, number) == end && !isnan(*number);
 }
 
 static spry_status set_number(spry_context *ctx, const spry_option *option, void *field,
@@ -139,9 +143,11 @@ static spry_status set_number(spry_context *ctx, const spry_option *option, void
     double number = 0;
     int64_t integer = 0;
     bool whole = option->kind == SPRY_OPTION_INT;
-    if (!parse_number(value, whole, &number, &integer))
+    if (whole ? !parse_integer(value, &integer) : !parse_real(value, &number))
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s=%.64s is not a %s", option->name, value,
                          whole ? "whole number" : "number");
+    if (whole)
+        number = (double)integer;
     bool bounded = option->low != 0 || option->high != 0;
     if (bounded && !(number >= option->low && number <= option->high))
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s=%.64s is outside %g..%g", option->name, value,

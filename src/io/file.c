@@ -130,13 +130,3 @@ spry_status io_fault(spry_context *ctx, const io_bytes *bytes, size_t position, 
     return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s:%" PRId64 ": %s", bytes->path,
                      io_line(bytes, position), text);
 }
-
-bool io_starts_with(const char *p, const char *end, const char *word)
-{
-    for (; *word; p++, word++) {
-        const char lower = (char)(p < end && *p >= 'A' && *p <= 'Z' ? *p + ('a' - 'A') : 0);
-        if (p == end || (*p != *word && lower != *word))
-            return false;
-    }
-    return true;
-}

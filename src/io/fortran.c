@@ -188,7 +188,7 @@ static void trim(const char **p, const char **end)
 bool io_fortran_int(const char *p, const char *end, int64_t *value)
 {
     trim(&p, &end);
-    return p < end && io_parse_int(p, end, value) == end;
+    return p < end && base_parse_int(p, end, value) == end;
 }
 
 static bool exponent_letter(char c)
@@ -231,13 +231,13 @@ bool io_fortran_real(const fortran_field *field, const char *p, const char *end,
     if (*at == '-' || *at == '+')
         at++;
     if (at < end && (*at == 'N' || *at == 'n' || *at == 'I' || *at == 'i'))
-        return io_parse_double(p, end, value) == end;
+        return base_parse_double(p, end, value) == end;
     bool point = false;
     for (; at < end && (digit(*at) || *at == '.'); at++)
         point = point || *at == '.';
     const bool lettered = at < end && exponent_letter(*at);
     if (point && (lettered || (at == end && field->scale == 0)) &&
-        io_parse_double(p, end, value) == end)
+        base_parse_double(p, end, value) == end)
         return true; /* the common case: it says what it means */
     const size_t mantissa = (size_t)(at - p);
     int power = 0;
@@ -252,5 +252,5 @@ bool io_fortran_real(const fortran_field *field, const char *p, const char *end,
     memcpy(text, p, mantissa);
     const int tail = snprintf(text + mantissa, sizeof text - mantissa, "e%d", power);
     const char *stop = text + mantissa + tail;
-    return io_parse_double(text, stop, value) == stop;
+    return base_parse_double(text, stop, value) == stop;
 }

@@ -44,15 +44,6 @@ spry_status io_fault(spry_context *ctx, const io_bytes *bytes, size_t position, 
 /* SPRY_IO with "path: the system's reason". */
 spry_status io_system_fault(spry_context *ctx, const char *path, int error);
 
-/* Whether the text begins with a word given in lower case, whatever the case it is written in. */
-bool io_starts_with(const char *p, const char *end, const char *word);
-
-/* Parses a decimal number at p (before end) to the nearest double, as strtod in the C locale would;
- * accepts d and D as exponent marks (Fortran), nan, inf, infinity. Returns the place after it, or
- * NULL. */
-const char *io_parse_double(const char *p, const char *end, double *value);
-/* The same for integers; NULL also on overflow. */
-const char *io_parse_int(const char *p, const char *end, int64_t *value);
 /* Writes the shortest text that reads back as the same number; returns its length (<= 32). */
 int io_print_double(char *out, double value);
 int io_print_float(char *out, float value);

@@ -13,7 +13,7 @@ typedef struct pieces {
 
 static bool matches(const io_bytes *bytes)
 {
-    return io_starts_with(bytes->data, bytes->data + bytes->size, "%%matrixmarket");
+    return base_starts_with(bytes->data, bytes->data + bytes->size, "%%matrixmarket");
 }
 
 /* Cuts the body at the first line starts after equal steps. */
@@ -200,8 +200,8 @@ static size_t position_of(const io_bytes *bytes, int64_t row, int64_t col, int o
         return (size_t)(io_mtx_find(p, end, array_line(&h, row, col)) - bytes->data);
     for (p = io_mtx_find(p, end, 0); p < end; p = io_mtx_find(mtx_next_line(p, end), end, 0)) {
         int64_t i = 0, j = 0;
-        const char *q = io_parse_int(p, end, &i);
-        q = q ? io_parse_int(mtx_skip_blanks(q, end), end, &j) : NULL;
+        const char *q = base_parse_int(p, end, &i);
+        q = q ? base_parse_int(mtx_skip_blanks(q, end), end, &j) : NULL;
         if (q && i == row + 1 && j == col + 1 && --occurrence == 0)
             break;
     }

@@ -54,7 +54,7 @@ static bool take_word(const io_bytes *bytes, mtx_problem *problem, const char **
     while (stop < end && *stop != '\n' && !mtx_is_blank(*stop))
         stop++;
     for (int i = 0; words[i]; i++) {
-        if (io_starts_with(start, stop, words[i]) && strlen(words[i]) == (size_t)(stop - start)) {
+        if (base_starts_with(start, stop, words[i]) && strlen(words[i]) == (size_t)(stop - start)) {
             *p = stop;
             *index = i;
             return true;
@@ -88,7 +88,7 @@ static bool read_banner(const io_bytes *bytes, mtx_header *h, mtx_problem *probl
     static const char *const objects[] = {"matrix", NULL};
     int object = 0, format = 0, field = 0, symmetry = 0;
     char word[MTX_WORD_SIZE];
-    if (!io_starts_with(p, end, banner))
+    if (!base_starts_with(p, end, banner))
         return refuse(problem, 0,
                       "a Matrix Market file begins with %%%%MatrixMarket, this one with %s",
                       io_mtx_quote(p, end, word));
@@ -116,7 +116,7 @@ static bool read_sizes(const io_bytes *bytes, mtx_header *h, mtx_problem *proble
     char word[MTX_WORD_SIZE];
     for (int i = 0; i < (h->array ? 2 : 3); i++) {
         p = mtx_skip_blanks(p, end);
-        const char *after = io_parse_int(p, end, &sizes[i]);
+        const char *after = base_parse_int(p, end, &sizes[i]);
         if (!after || sizes[i] < 0)
             return refuse(problem, h->size_line, "expected the number of %s, found %s", names[i],
                           io_mtx_quote(p, end, word));

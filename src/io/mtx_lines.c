@@ -97,7 +97,7 @@ static inline mtx_fault parse_value(mtx_field field, const char **p, const char 
     if (field == MTX_PATTERN)
         return MTX_FINE;
     *p = mtx_skip_blanks(*p, end);
-    const char *q = io_parse_double(*p, end, &e->re);
+    const char *q = base_parse_double(*p, end, &e->re);
     if (!q)
         return MTX_NO_VALUE;
     if (field == MTX_INTEGER && isfinite(e->re) && e->re != rint(e->re))
@@ -107,7 +107,7 @@ static inline mtx_fault parse_value(mtx_field field, const char **p, const char 
         if (*p < end && !mtx_is_blank(**p))
             return MTX_NO_VALUE;
         *p = mtx_skip_blanks(*p, end);
-        q = io_parse_double(*p, end, &e->im);
+        q = base_parse_double(*p, end, &e->im);
         if (!q)
             return MTX_NO_VALUE;
         *p = q;

@@ -4,8 +4,8 @@
  * to the number is scaled by a power of ten that leaves one or two candidates, found in 128-bit
  * arithmetic.
  */
+#include "base/number.h"
 #include "io/io.h"
-#include "io/number.h"
 
 #include <math.h>
 
@@ -32,7 +32,7 @@ static const char two_digits[] = "0001020304050607080910111213141516171819"
 /* The power rounded up when it is not exact, as Schubfach wants it. */
 static power power_above(int q)
 {
-    power p = io_power_of_five(q);
+    power p = base_power_of_five(q);
     if (q < -27 || q > 55) {
         p.low++;
         p.high += p.low == 0;

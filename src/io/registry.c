@@ -30,7 +30,7 @@ static bool ending_at(const io_format *format, int index, char ending[ENDING_SIZ
 static bool has_ending(const char *path, size_t length, const char *ending)
 {
     const size_t n = strlen(ending);
-    return length > n && io_starts_with(path + length - n, path + length, ending);
+    return length > n && base_starts_with(path + length - n, path + length, ending);
 }
 
 /* The number of the format whose ending a name has, or -1; a file to be read may have .gz after

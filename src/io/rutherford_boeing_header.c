@@ -48,7 +48,7 @@ static int integers(const io_bytes *bytes, rb_line line, size_t column, int most
             p++;
         if (p >= end)
             break;
-        p = io_parse_int(p, end, out + found);
+        p = base_parse_int(p, end, out + found);
         if (p == NULL || (p < end && *p != ' ' && *p != '\t'))
             return -1;
         found++;

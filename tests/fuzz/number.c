@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t length = size < LONGEST ? size : LONGEST;
     memcpy(text, data, length);
     text[length] = '\0';
-    const char *from = (const char *)data, *after = io_parse_double(from, from + length, &value);
+    const char *from = (const char *)data, *after = base_parse_double(from, from + length, &value);
     fuzz_require(!after || (after > from && after <= from + length));
     if (comparable(text)) {
         char *end = NULL;
@@ -35,10 +35,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (after) {
         const int printed = io_print_double(shortest, value);
         fuzz_require(printed > 0 && printed <= 32);
-        fuzz_require(io_parse_double(shortest, shortest + printed, &again) == shortest + printed);
+        fuzz_require(base_parse_double(shortest, shortest + printed, &again) == shortest + printed);
         fuzz_require(same(value, again));
     }
-    after = io_parse_int(from, from + length, &integer);
+    after = base_parse_int(from, from + length, &integer);
     fuzz_require(!after || (after > from && after <= from + length));
     return 0;
 }

@@ -1,6 +1,7 @@
 /* Context, memory, options, sums and shares. */
 #include "base/base.h"
 
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -109,6 +110,9 @@ static void options_of_every_kind(void **state)
                                "whole-number=99999999999999999999",
                                "whole-number=-11",
                                "whole-number=9999999999G",
+                               "whole-number=1.5k",
+                               "whole-number=k",
+                               "whole-number=",
                                "real=nan",
                                "real=",
                                "real=1x",
@@ -122,6 +126,45 @@ static void options_of_every_kind(void **state)
     assert_int_equal(spry_options_set(ctx, things, &t, "text", long_text), SPRY_BAD_USAGE);
     assert_int_equal(t.whole_number, 1000000);
     spry_context_free(ctx);
+}
+
+/* Makes the process use a locale that writes 0.5 as 0,5; false where none can be had. */
+static bool use_comma_locale(const char *folder)
+{
+    static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "pt_BR.UTF-8"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (setlocale(LC_ALL, names[i]))
+            return true;
+    char command[256];
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >%s/log 2>&1",
+             folder, folder);
+    return system(command) == 0 && setenv("LOCPATH", folder, 1) == 0 && setlocale(LC_ALL, names[0]);
+}
+
+static void options_do_not_heed_the_locale(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/spry-locale-XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    const bool comma = use_comma_locale(folder);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0);
+    if (!comma) {
+        print_message("no locale with decimal commas is here (package locales)\n");
+        skip();
+    }
+    assert_string_equal(localeconv()->decimal_point, ",");
+    spry_context *ctx = new_context(NULL);
+    thing t = {0};
+    assert_int_equal(spry_options_default(ctx, things, &t), SPRY_OK);
+    assert_true(t.real == 0.5);
+    assert_int_equal(spry_options_parse(ctx, things, &t, "real=1.25e-1 WHOLE-NUMBER=1.5e3"),
+                     SPRY_OK);
+    assert_true(t.real == 0.125);
+    assert_int_equal(t.whole_number, 1500);
+    assert_int_equal(spry_options_set(ctx, things, &t, "real", "0,5"), SPRY_BAD_USAGE);
+    spry_context_free(ctx);
+    setlocale(LC_ALL, "C");
 }
 
 static void nearest_words(void **state)
@@ -347,6 +390,7 @@ int main(void)
         cmocka_unit_test(names_and_version),
         cmocka_unit_test(context_options_are_checked),
         cmocka_unit_test(options_of_every_kind),
+        cmocka_unit_test(options_do_not_heed_the_locale),
         cmocka_unit_test(nearest_words),
         cmocka_unit_test(memory_is_counted_limited_and_fails_on_demand),
         cmocka_unit_test(allocator_of_the_caller),

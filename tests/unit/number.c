@@ -31,7 +31,7 @@ static void reads_as_strtod(const char *text)
     double value = 0;
     assert_non_null(exact);
     memcpy(exact, text, length);
-    const char *after = io_parse_double(exact, exact + length, &value);
+    const char *after = base_parse_double(exact, exact + length, &value);
     if (after != exact + length || bits_of(value) != bits_of(strtod(text, NULL))) {
         print_error("%s is read as %a, not %a\n", text, value, strtod(text, NULL));
         fail();
@@ -185,14 +185,14 @@ static void other_spellings(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *text = cases[i].text;
         double value = 0;
-        const char *after = io_parse_double(text, text + strlen(text), &value);
+        const char *after = base_parse_double(text, text + strlen(text), &value);
         assert_int_equal(after ? after - text : -1, cases[i].length);
         if (after)
             assert_true(value == cases[i].value);
     }
     static const char not_a_number[] = "NaN";
     double value = 0;
-    assert_ptr_equal(io_parse_double(not_a_number, not_a_number + 3, &value), not_a_number + 3);
+    assert_ptr_equal(base_parse_double(not_a_number, not_a_number + 3, &value), not_a_number + 3);
     assert_true(isnan(value));
 }
 
@@ -218,7 +218,7 @@ static void integers(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *text = cases[i].text;
         int64_t value = 0;
-        const char *after = io_parse_int(text, text + strlen(text), &value);
+        const char *after = base_parse_int(text, text + strlen(text), &value);
         assert_int_equal(after ? after - text : -1, cases[i].length);
         if (after)
             assert_true(value == cases[i].value);
@@ -275,7 +275,7 @@ static void prints_shortest_float(float value)
     assert_in_range(length, 1, 32);
     text[length] = '\0';
     assert_true(strtof(text, NULL) == value);
-    assert_non_null(io_parse_double(text, text + length, &again));
+    assert_non_null(base_parse_double(text, text + length, &again));
     assert_true((float)again == value);
     if (value != 0)
         assert_true(digits_in(text) <= fewest_digits(value, true));

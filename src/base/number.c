@@ -9,9 +9,9 @@
  * bracket the number; when they round to different doubles, the digits are compared with the point
  * half way between in exact integers.
  */
-#include "io/number.h"
+#include "base/number.h"
 
-#include "io/io.h"
+#include "base/base.h"
 
 #include <math.h>
 
@@ -114,7 +114,7 @@ static double from_bits(uint64_t bits)
  * doubt. */
 static uint128 product(uint64_t w, int q)
 {
-    const power p = io_power_of_five(q);
+    const power p = base_power_of_five(q);
     const uint64_t doubtful = UINT64_MAX >> (MANTISSA_BITS + 3);
     uint128 result = (uint128)w * p.high;
     if (((uint64_t)(result >> 64) & doubtful) == doubtful)
@@ -164,7 +164,7 @@ static void exact_digits(const decimal *d, big *b, int64_t *exponent)
     int kept = 0;
     int64_t dropped = 0;
     bool more = false;
-    io_big_set(b, 0);
+    base_big_set(b, 0);
     for (const char *p = d->digits; p < d->end; p++) {
         if (*p == '.')
             continue;
@@ -172,12 +172,12 @@ static void exact_digits(const decimal *d, big *b, int64_t *exponent)
             dropped++;
             more = more || *p != '0';
         } else {
-            io_big_multiply_add(b, 10, (uint32_t)(*p - '0'));
+            base_big_multiply_add(b, 10, (uint32_t)(*p - '0'));
             kept++;
         }
     }
     /* Anything beyond only has to be told from nothing. */
-    io_big_multiply_add(b, 10, more);
+    base_big_multiply_add(b, 10, more);
     *exponent = d->exponent + dropped - 1;
 }
 
@@ -192,11 +192,11 @@ static uint64_t choose(const decimal *d, uint64_t bits)
     if (field > 0)
         mantissa |= (uint64_t)1 << MANTISSA_BITS;
     const int two = (field > 0 ? field : 1) - EXPONENT_BIAS - MANTISSA_BITS - 1;
-    io_big_set(&half, 2 * mantissa + 1);
-    io_big_multiply_power_of_five(ten < 0 ? &half : &number, (int)(ten < 0 ? -ten : ten));
+    base_big_set(&half, 2 * mantissa + 1);
+    base_big_multiply_power_of_five(ten < 0 ? &half : &number, (int)(ten < 0 ? -ten : ten));
     const int shift = (int)ten - two;
-    io_big_shift_left(shift > 0 ? &number : &half, shift > 0 ? shift : -shift);
-    const int order = io_big_compare(&number, &half);
+    base_big_shift_left(shift > 0 ? &number : &half, shift > 0 ? shift : -shift);
+    const int order = base_big_compare(&number, &half);
     return bits + (order > 0 || (order == 0 && (bits & 1) != 0));
 }
 
@@ -223,19 +223,29 @@ static uint64_t long_number(decimal d)
     return choose(&d, below);
 }
 
+bool base_starts_with(const char *p, const char *end, const char *word)
+{
+    for (; *word; p++, word++) {
+        const char lower = (char)(p < end && *p >= 'A' && *p <= 'Z' ? *p + ('a' - 'A') : 0);
+        if (p == end || (*p != *word && lower != *word))
+            return false;
+    }
+    return true;
+}
+
 static const char *parse_word(const char *p, const char *end, double *value)
 {
-    if (io_starts_with(p, end, "nan")) {
+    if (base_starts_with(p, end, "nan")) {
         *value = NAN;
         return p + 3;
     }
     *value = HUGE_VAL;
-    if (io_starts_with(p, end, "infinity"))
+    if (base_starts_with(p, end, "infinity"))
         return p + 8;
-    return io_starts_with(p, end, "inf") ? p + 3 : NULL;
+    return base_starts_with(p, end, "inf") ? p + 3 : NULL;
 }
 
-const char *io_parse_double(const char *p, const char *end, double *value)
+const char *base_parse_double(const char *p, const char *end, double *value)
 {
     const bool negative = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+'))
@@ -270,7 +280,7 @@ const char *io_parse_double(const char *p, const char *end, double *value)
     return p;
 }
 
-const char *io_parse_int(const char *p, const char *end, int64_t *value)
+const char *base_parse_int(const char *p, const char *end, int64_t *value)
 {
     const bool negative = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+'))

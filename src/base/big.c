@@ -1,6 +1,6 @@
 /* Small exact arithmetic on natural numbers, and the table of powers of five that is made with it.
  */
-#include "io/number.h"
+#include "base/number.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -11,14 +11,14 @@ enum { POWERS = POWER_MAX - POWER_MIN + 1, FIVES_IN_LIMB = 13, ROUNDED_UP = 27, 
 static power table[POWERS];
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 
-void io_big_set(big *b, uint64_t value)
+void base_big_set(big *b, uint64_t value)
 {
     b->limb[0] = (uint32_t)value;
     b->limb[1] = (uint32_t)(value >> 32);
     b->count = b->limb[1] != 0 ? 2 : b->limb[0] != 0;
 }
 
-void io_big_multiply_add(big *b, uint32_t factor, uint32_t term)
+void base_big_multiply_add(big *b, uint32_t factor, uint32_t term)
 {
     uint64_t carry = term;
     for (int i = 0; i < b->count; i++) {
@@ -30,18 +30,18 @@ void io_big_multiply_add(big *b, uint32_t factor, uint32_t term)
         b->limb[b->count++] = (uint32_t)carry;
 }
 
-void io_big_multiply_power_of_five(big *b, int exponent)
+void base_big_multiply_power_of_five(big *b, int exponent)
 {
     for (; exponent >= FIVES_IN_LIMB; exponent -= FIVES_IN_LIMB)
-        io_big_multiply_add(b, 1220703125, 0);
+        base_big_multiply_add(b, 1220703125, 0);
     for (; exponent > 0; exponent--)
-        io_big_multiply_add(b, 5, 0);
+        base_big_multiply_add(b, 5, 0);
 }
 
-void io_big_shift_left(big *b, int bits)
+void base_big_shift_left(big *b, int bits)
 {
     const int limbs = bits / 32;
-    io_big_multiply_add(b, (uint32_t)1 << bits % 32, 0);
+    base_big_multiply_add(b, (uint32_t)1 << bits % 32, 0);
     if (b->count == 0 || limbs == 0 || b->count + limbs > BIG_LIMBS)
         return;
     memmove(b->limb + limbs, b->limb, (size_t)b->count * sizeof b->limb[0]);
@@ -49,7 +49,7 @@ void io_big_shift_left(big *b, int bits)
     b->count += limbs;
 }
 
-int io_big_compare(const big *a, const big *b)
+int base_big_compare(const big *a, const big *b)
 {
     if (a->count != b->count)
         return a->count < b->count ? -1 : 1;
@@ -86,14 +86,14 @@ static power leading_bits(const big *b)
 static void make_table(void)
 {
     big b;
-    io_big_set(&b, 1);
+    base_big_set(&b, 1);
     for (int q = 0; q <= POWER_MAX; q++) {
         table[q - POWER_MIN] = leading_bits(&b);
-        io_big_multiply_add(&b, 5, 0);
+        base_big_multiply_add(&b, 5, 0);
     }
     /* Cutting 2^n / 5^k off after each division is cutting it off once. */
-    io_big_set(&b, 1);
-    io_big_shift_left(&b, 32 * TABLE_LIMBS - 1);
+    base_big_set(&b, 1);
+    base_big_shift_left(&b, 32 * TABLE_LIMBS - 1);
     for (int q = -1; q >= POWER_MIN; q--) {
         divide_by_five(&b);
         power p = leading_bits(&b);
@@ -105,7 +105,7 @@ static void make_table(void)
     }
 }
 
-power io_power_of_five(int q)
+power base_power_of_five(int q)
 {
     pthread_once(&table_once, make_table);
     return table[q - POWER_MIN];

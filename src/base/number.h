@@ -1,7 +1,7 @@
 /* Powers of five to 128 bits, shared by reading and printing of numbers; and the few big integers
  * behind them. */
-#ifndef SPRY_IO_NUMBER_H
-#define SPRY_IO_NUMBER_H
+#ifndef SPRY_BASE_NUMBER_H
+#define SPRY_BASE_NUMBER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ typedef struct power {
 } power;
 
 /* The power for POWER_MIN <= q <= POWER_MAX, from a table made at the first call of any thread. */
-power io_power_of_five(int q);
+power base_power_of_five(int q);
 
 /* Natural numbers of up to BIG_LIMBS * 32 bits, enough for 810 decimal digits times 2^600 or
  * 5^1150. */
@@ -34,11 +34,11 @@ typedef struct big {
     int count;
 } big;
 
-void io_big_set(big *b, uint64_t value);
+void base_big_set(big *b, uint64_t value);
 /* b = b * factor + term */
-void io_big_multiply_add(big *b, uint32_t factor, uint32_t term);
-void io_big_multiply_power_of_five(big *b, int exponent);
-void io_big_shift_left(big *b, int bits);
-int io_big_compare(const big *a, const big *b);
+void base_big_multiply_add(big *b, uint32_t factor, uint32_t term);
+void base_big_multiply_power_of_five(big *b, int exponent);
+void base_big_shift_left(big *b, int bits);
+int base_big_compare(const big *a, const big *b);
 
 #endif
