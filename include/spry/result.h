@@ -7,6 +7,7 @@
 SPRY_BEGIN
 
 #define SPRY_REASON_LIST(item)                                                     \
+    item(FAILED, "failed", "the call failed; the message says why")                \
     item(CONVERGED, "converged", "the true residual is at or below the tolerance") \
     item(ITERATIONS, "iterations", "the limit on iterations was reached")          \
     item(BREAKDOWN, "breakdown", "the method met a division it cannot do")         \
@@ -16,7 +17,7 @@ SPRY_BEGIN
     item(STOPPED, "interrupted", "the caller asked to stop")
 
 #define SPRY_REASON_ENUM(name, word, text) SPRY_REASON_##name,
-/** Why an iteration ended. */
+/** Why a solve ended; a cleared result says FAILED. */
 typedef enum spry_reason { SPRY_REASON_LIST(SPRY_REASON_ENUM) SPRY_REASON_COUNT } spry_reason;
 
 /** The reason as one word ("converged"), and as a sentence. */

@@ -21,6 +21,17 @@ static bool is_definite(spry_scalar product)
            fabs(product.im) <= 1e-3 * fabs(product.re); /* far above rounding: not hermitian */
 }
 
+/* Zero or infinite products of vectors that are neither come from the range of numbers, not from A
+ * or M. */
+static spry_status name_breakdown(iteration *it, const char *product, spry_scalar value,
+                                  const char *culprit)
+{
+    if (!isfinite(value.re) || !isfinite(value.im))
+        return iteration_breakdown(it, "%s overflows: scale %s", product, culprit);
+    return iteration_breakdown(it, "%s = %.3g is not positive: %s is not positive definite",
+                               product, value.re, culprit);
+}
+
 static spry_status cg_run(iteration *it)
 {
     spry_context *ctx = it->ctx;
@@ -35,19 +46,16 @@ static spry_status cg_run(iteration *it)
     if (!iteration_goes_on(it, norm, true))
         return it->status;
     if (it->M)
-        SPRY_GO(ctx, iteration_precondition(it, r, z));
+        SPRY_GO(ctx, spry_operator_apply(it->M, r, z));
     SPRY_GO(ctx, spry_vector_copy(z, p));
     SPRY_GO(ctx, spry_vector_dot(r, z, &rho));
     for (;;) {
         if (!is_definite(rho))
-            return iteration_breakdown(
-                it, "(r, M r) = %.3g is not positive: the preconditioner is not positive definite",
-                rho.re);
+            return name_breakdown(it, "(r, M r)", rho, "the preconditioner");
         SPRY_GO(ctx, spry_operator_apply(it->A, p, q));
         SPRY_GO(ctx, spry_vector_dot(p, q, &pq));
         if (!is_definite(pq))
-            return iteration_breakdown(
-                it, "(p, A p) = %.3g is not positive: the matrix is not positive definite", pq.re);
+            return name_breakdown(it, "(p, A p)", pq, "the matrix");
         double alpha = rho.re / pq.re;
         SPRY_GO(ctx, spry_vector_axpy((spry_scalar){alpha, 0}, p, it->x));
         SPRY_GO(ctx, spry_vector_axpy((spry_scalar){-alpha, 0}, q, r));
@@ -55,7 +63,7 @@ static spry_status cg_run(iteration *it)
         if (!iteration_goes_on(it, norm, false))
             return it->status;
         if (it->M)
-            SPRY_GO(ctx, iteration_precondition(it, r, z));
+            SPRY_GO(ctx, spry_operator_apply(it->M, r, z));
         SPRY_GO(ctx, spry_vector_dot(r, z, &rho1));
         SPRY_GO(ctx, spry_vector_xpay(z, (spry_scalar){rho1.re / rho.re, 0}, p));
         rho = rho1;
@@ -67,9 +75,10 @@ done:
 const krylov_method krylov_cg = {
     .name = "cg",
     .summary = "conjugate gradients, for symmetric or hermitian positive definite matrices",
-    .vectors = 4,
+    .vectors = 3,
+    .precon_vectors = 1,
     .products = 1,
     .preconditionings = 1,
-    .vector_passes = 14,
+    .vector_passes = 13,
     .run = cg_run,
 };

@@ -4,13 +4,37 @@
 #include <math.h>
 #include <stdarg.h>
 
-/* Keeps x when it is at least twice as good as the one kept: about 30 copies in a solve to 1e-8. */
-static spry_status save_best(iteration *it)
+spry_status iteration_true_residual(iteration *it, double *relative)
 {
-    if (!it->saved || !(it->residual <= 0.5 * it->saved_residual))
+    double norm = NAN;
+    spry_status status = iteration_residual(it, it->x, it->spare);
+    if (status == SPRY_OK)
+        status = spry_vector_norm(it->spare, &norm);
+    *relative = norm / it->b_norm;
+    it->checked = it->residual;
+    it->checked_at = it->count;
+    if (status == SPRY_OK && *relative < it->saved_residual) {
+        it->saved_residual = *relative;
+        status = spry_vector_copy(it->x, it->saved);
+    }
+    return status;
+}
+
+/*
+ * Looks at the true residual whenever the recurrence claims a tenth of the last look's, but not
+ * more often than every tenth iteration. The best x is kept by it, and a recurrence that has parted
+ * from it ends the run.
+ */
+static spry_status look_at_truth(iteration *it)
+{
+    const int64_t least_distance = 10;
+    const double progress = 0.1, parted = 10;
+    if (!(it->residual <= progress * it->checked) || it->count < it->checked_at + least_distance)
         return SPRY_OK;
-    it->saved_residual = it->residual;
-    return spry_vector_copy(it->x, it->saved);
+    double truth;
+    spry_status status = iteration_true_residual(it, &truth);
+    it->drifted = status == SPRY_OK && truth > parted * it->residual;
+    return status;
 }
 
 static spry_status note_history(iteration *it)
@@ -78,30 +102,57 @@ static bool judge(iteration *it)
     return true;
 }
 
-bool iteration_goes_on(iteration *it, double residual_norm, bool first)
+/* The monitor sees the caller's x, also while the system is scaled. */
+static spry_status ask_monitor(iteration *it, bool *go_on)
 {
-    if (first) { /* also after a restart: what a drifted recurrence claimed no longer counts */
-        it->least = it->saved_residual = it->last_mean = INFINITY;
-        it->window_log = 0;
-        it->window_count = 0;
-    } else {
-        it->count++;
+    if (!it->monitor)
+        return SPRY_OK;
+    const spry_vector *x = it->x;
+    if (it->exponent != 0) {
+        spry_status status = spry_vector_copy(it->x, it->spare);
+        if (status == SPRY_OK)
+            status = spry_vector_scale((spry_scalar){ldexp(1, it->exponent), 0}, it->spare);
+        if (status != SPRY_OK)
+            return status;
+        x = it->spare;
     }
-    it->residual = residual_norm / it->b_norm;
+    if (!it->monitor(it->monitor_data, it->count, it->residual, x) && *go_on)
+        *go_on = end_with(it, SPRY_REASON_STOPPED, "the monitor asked to stop");
+    return SPRY_OK;
+}
+
+static void begin_run(iteration *it)
+{
+    it->least = it->last_mean = INFINITY;
+    it->window_log = 0;
+    it->window_count = 0;
+    it->checked = it->residual;
+    it->checked_at = it->count;
+    it->drifted = false;
     if (it->count == 0)
         it->initial = it->residual;
+}
+
+bool iteration_goes_on(iteration *it, double residual_norm, bool first)
+{
+    it->residual = residual_norm / it->b_norm;
+    if (first)
+        begin_run(it);
+    else
+        it->count++;
     it->status = note_history(it);
-    if (it->status == SPRY_OK && isfinite(it->residual))
-        it->status = save_best(it);
     if (it->status != SPRY_OK)
         return false;
     bool go_on = judge(it);
-    if (it->monitor && !first && !it->monitor(it->monitor_data, it->count, it->residual, it->x) &&
-        go_on)
-        go_on = end_with(it, SPRY_REASON_STOPPED, "the monitor asked to stop");
+    if (go_on) {
+        it->status = look_at_truth(it);
+        go_on = it->status == SPRY_OK && !it->drifted;
+    }
+    if (!first && it->status == SPRY_OK)
+        it->status = ask_monitor(it, &go_on);
     if (go_on && spry_context_interrupted(it->ctx, false))
         go_on = end_with(it, SPRY_REASON_STOPPED, "");
-    return go_on;
+    return go_on && it->status == SPRY_OK;
 }
 
 spry_status iteration_breakdown(iteration *it, const char *format, ...)
@@ -112,11 +163,6 @@ spry_status iteration_breakdown(iteration *it, const char *format, ...)
     va_end(arguments);
     it->reason = SPRY_REASON_BREAKDOWN;
     return SPRY_OK;
-}
-
-spry_status iteration_precondition(const iteration *it, const spry_vector *r, spry_vector *z)
-{
-    return it->M ? spry_operator_apply(it->M, r, z) : spry_vector_copy(r, z);
 }
 
 spry_status iteration_residual(const iteration *it, const spry_vector *x, spry_vector *r)

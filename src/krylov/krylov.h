@@ -13,8 +13,8 @@
 #define SOLVER_OPTIONS(item)                                                               \
     item(REAL, tol, "1e-8", 0, 1, NULL, "relative true residual |b - A x| / |b| to reach") \
     item(INT, max_iter, "10000", 0, 9e18, NULL, "iterations at most")                      \
-    item(TEXT, method, "auto", 0, 0, NULL, "method: auto, cg")                             \
-    item(TEXT, precon, "auto", 0, 0, NULL, "preconditioner: auto, none, jacobi")           \
+    item(TEXT, method, "auto", 0, 0, NULL, "method; auto chooses")                         \
+    item(TEXT, precon, "auto", 0, 0, NULL, "preconditioner; auto chooses")                 \
     item(WORD, format, "auto", 0, 0, "auto csr", "storage format for the product")         \
     item(WORD, device, "auto", 0, 0, "auto cpu", "where to compute")                       \
     item(INT, stall, "1000", 0, 9e18, NULL,                                                \
@@ -41,15 +41,22 @@ typedef struct iteration {
     spry_monitor monitor;
     void *monitor_data;
 
+    int exponent;          /* b and x are scaled by 2^-exponent; mostly 0 */
+    spry_vector *scaled_b; /* then b points here */
+    spry_vector *spare;    /* for true residuals and the monitor */
+
     int64_t count;   /* iterations done */
     double residual; /* of the recurrence, relative */
     double initial;
-    double least;                 /* smallest so far */
+    double least;                 /* smallest of this run */
     int64_t least_at;             /* and its iteration */
     double window_log, last_mean; /* logarithms: sum over this window, mean over the one before */
     int64_t window_count;
-    spry_vector *saved;    /* x at a residual within a factor of 2 of the least */
-    double saved_residual; /* relative; infinite while nothing is saved */
+    spry_vector *saved;    /* the x with the smallest true residual known */
+    double saved_residual; /* that residual, relative; infinite while nothing is saved */
+    double checked;        /* recurrence's residual at the last look at the true one */
+    int64_t checked_at;    /* and its iteration */
+    bool drifted;          /* the run ended because the two had parted */
     double *history;
     int64_t history_room;
     spry_reason reason;
@@ -62,16 +69,17 @@ typedef struct iteration {
 bool iteration_goes_on(iteration *it, double residual_norm, bool first);
 /* Ends a run by a breakdown; gives SPRY_OK for the method to return. */
 spry_status iteration_breakdown(iteration *it, const char *format, ...) SPRY_PRINTF(2, 3);
-/* z = M r, or a copy without a preconditioner. */
-spry_status iteration_precondition(const iteration *it, const spry_vector *r, spry_vector *z);
+/* |b - A x| / |b| by a product of its own; remembers x when it is the best so far. */
+spry_status iteration_true_residual(iteration *it, double *relative);
 /* r = b - A x */
 spry_status iteration_residual(const iteration *it, const spry_vector *x, spry_vector *r);
 
 typedef struct krylov_method {
     const char *name, *summary;
     int vectors;          /* work vectors, at most MAX_WORK */
+    int precon_vectors;   /* more of them with a preconditioner */
     int products;         /* with A, an iteration */
-    int preconditionings; /* an iteration */
+    int preconditionings; /* an iteration; each adds M's traffic and a vector in an inner product */
     int vector_passes;    /* vectors read or written by its other statements, an iteration */
     spry_status (*run)(iteration *it);
 } krylov_method;

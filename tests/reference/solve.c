@@ -104,7 +104,7 @@ static void every_type_and_precon_converges(void **state)
             int64_t size = (int64_t)spry_type_size(type), n = 500;
             int64_t product = 1498 * (4 + size) + 501 * 8 + 2 * n * size;
             assert_int_equal(result.bytes_per_iteration,
-                             product + (14 + (p == 0 ? 0 : 3)) * n * size);
+                             product + (p == 0 ? 13 : 14 + 3) * n * size);
             spry_result_clear(ctx, &result);
             spry_vector_free(b);
             spry_vector_free(x);
@@ -396,6 +396,125 @@ static void unattainable_tolerance_is_not_called_converged(void **state)
     spry_matrix_free(A);
 }
 
+/* A singular system without a solution: what is left is the part of b that A cannot make, and no x
+ * that is worse than one seen before is handed back. */
+static void inconsistent_systems_keep_the_best_iterate(void **state)
+{
+    spry_context *ctx = *state;
+    enum { N = 200 };
+    double rows[N * N] = {0}, b[N];
+    for (int i = 0; i < N;
+         i++) { /* the second difference with free ends: its null space is the constants */
+        rows[i * N + i] = (i > 0) + (i < N - 1);
+        if (i > 0)
+            rows[i * N + i - 1] = rows[(i - 1) * N + i] = -1;
+        b[i] = sin(37.0 * i) + 0.01;
+    }
+    for (int limit = 10; limit <= 10000; limit *= 10) {
+        char options[64];
+        snprintf(options, sizeof options, "tol=1e-10 max-iter=%d", limit);
+        small s = run_small(ctx, SPRY_D, N, rows, b, options);
+        assert_int_equal(s.status, SPRY_OK);
+        assert_false(s.result.converged);
+        assert_true(s.result.true_residual <= 1);
+        assert_true(fabs(residual_of(ctx, s.A, s.b, s.x) - s.result.true_residual) <=
+                    N * DBL_EPSILON * 4);
+        free_small(ctx, &s);
+    }
+}
+
+/* b far outside the range in which squares can be taken: the answer is the scaled one, to the bit.
+ */
+static void tiny_and_huge_right_hand_sides(void **state)
+{
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4; t++) {
+        spry_type type = support_types[t];
+        bool single = type == SPRY_S || type == SPRY_C;
+        spry_matrix *A = tridiagonal(ctx, type, 100, 2.5);
+        spry_vector *b, *x, *reference;
+        spry_result result;
+        assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &reference));
+        assert_ok(ctx, spry_quick_solve(ctx, A, b, reference, "tol=1e-5", NULL));
+        for (int sign = -1; sign <= 1; sign += 2) {
+            int exponent = sign * (single ? 100 : 900);
+            assert_ok(ctx, spry_vector_fill(b, (spry_scalar){ldexp(1, exponent), 0}));
+            assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+            assert_ok(ctx, spry_quick_solve(ctx, A, b, x, "tol=1e-5", &result));
+            assert_true(result.converged);
+            assert_ok(ctx, spry_vector_scale((spry_scalar){ldexp(1, -exponent), 0}, x));
+            assert_memory_equal(spry_vector_read(x), spry_vector_read(reference),
+                                100 * spry_type_size(type));
+            spry_result_clear(ctx, &result);
+            spry_vector_free(x);
+        }
+        spry_vector_free(reference);
+        spry_vector_free(b);
+        spry_matrix_free(A);
+    }
+}
+
+static bool largest_seen(void *data, int64_t iteration, double residual, const spry_vector *x)
+{
+    (void)iteration;
+    (void)residual;
+    *(double *)data = ((const double *)spry_vector_read(x))[50];
+    return true;
+}
+
+/* The monitor sees x in the caller's units although the solve works with scaled numbers. */
+static void monitors_see_unscaled_iterates(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = tridiagonal(ctx, SPRY_D, 100, 2.5);
+    spry_vector *b, *x;
+    spry_solver *solver;
+    double seen = 0;
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_fill(b, (spry_scalar){0x1p800, 0}));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    spry_solver_set_monitor(solver, largest_seen, &seen);
+    assert_ok(ctx, spry_solve(solver, b, x, NULL));
+    assert_true(seen == ((const double *)spry_vector_read(x))[50]);
+    assert_true(seen > 0x1p799);
+    spry_solver_free(solver);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+}
+
+/* converged is the true residual at or below tol, whichever way the run ended. */
+static void converged_means_the_true_residual(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = tridiagonal(ctx, SPRY_S, 300, 2.05);
+    spry_vector *b, *x;
+    spry_result result;
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    for (int limit = 0; limit < 60; limit++) {
+        char options[80];
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+        snprintf(options, sizeof options, "tol=1e-9 max-iter=%d", limit);
+        assert_ok(ctx, spry_quick_solve(ctx, A, b, x, options, &result));
+        double reached = result.true_residual;
+        spry_result_clear(ctx, &result);
+        spry_vector_free(x);
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+        snprintf(options, sizeof options, "tol=%.17g max-iter=%d", reached < 1 ? reached : 1,
+                 limit);
+        assert_ok(ctx, spry_quick_solve(ctx, A, b, x, options, &result));
+        assert_true(result.true_residual <= (reached < 1 ? reached : 1));
+        assert_true(result.converged);
+        spry_result_clear(ctx, &result);
+        spry_vector_free(x);
+    }
+    spry_vector_free(b);
+    spry_matrix_free(A);
+}
+
 static void answers_do_not_depend_on_threads(void **state)
 {
     (void)state;
@@ -500,6 +619,11 @@ static void wrong_use_is_explained(void **state)
         assert_status(ctx, SPRY_BAD_USAGE, spry_quick_solve(ctx, A, b, x, bad[i][0], NULL));
         support_message_has(ctx, bad[i][1]);
     }
+    spry_result result;
+    assert_status(ctx, SPRY_BAD_USAGE, spry_quick_solve(ctx, A, b, b, "", &result));
+    support_message_has(ctx, "b and x are the same array");
+    assert_false(result.converged);
+    assert_int_equal(result.reason, SPRY_REASON_FAILED);
     assert_status(ctx, SPRY_BAD_USAGE, spry_quick_solve(ctx, A, b, single, "", NULL));
     support_message_has(ctx, "x has 4 elements of type s, the matrix needs 4 of type d");
     assert_status(ctx, SPRY_BAD_USAGE, spry_quick_solve(ctx, wide, b, x, "", NULL));
@@ -606,6 +730,10 @@ int main(void)
         TEST(limits_monitors_and_interruption),
         TEST(divergence_hands_back_the_best_iterate),
         TEST(unattainable_tolerance_is_not_called_converged),
+        TEST(inconsistent_systems_keep_the_best_iterate),
+        TEST(tiny_and_huge_right_hand_sides),
+        TEST(monitors_see_unscaled_iterates),
+        TEST(converged_means_the_true_residual),
         TEST(answers_do_not_depend_on_threads),
         TEST(functions_and_preconditioners_of_the_caller),
         TEST(wrong_use_is_explained),
