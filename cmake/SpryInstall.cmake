@@ -12,8 +12,20 @@ write_basic_package_version_file(spry-config-version.cmake COMPATIBILITY SameMin
 install(FILES ${PROJECT_BINARY_DIR}/spry-config.cmake ${PROJECT_BINARY_DIR}/spry-config-version.cmake
         DESTINATION ${package_dir})
 
+# Where the prefix is follows from where spry.pc lies: it is chosen at installing, and by the .deb once more.
+set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(IS_ABSOLUTE ${pc_dir})
+    set(pc_prefix ${CMAKE_INSTALL_PREFIX})
+else()
+    string(REGEX REPLACE "[^/]+" ".." up ${pc_dir})
+    set(pc_prefix "\${pcfiledir}/${up}")
+endif()
+foreach(name LIBDIR INCLUDEDIR)
+    string(TOLOWER pc_${name} dir)
+    cmake_path(APPEND ${dir} "\${prefix}" ${CMAKE_INSTALL_${name}}) # an absolute one stands for itself
+endforeach()
 configure_file(cmake/spry.pc.in spry.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/spry.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/spry.pc DESTINATION ${pc_dir})
 
 if(NOT CMAKE_CROSSCOMPILING AND NOT SPRY_SANITIZE)
     set(texts ${PROJECT_BINARY_DIR}/texts)
@@ -43,7 +55,7 @@ endif()
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(CPACK_PACKAGE_NAME spry)
-set(CPACK_PACKAGE_CONTACT "The spry developers <spry@localhost>")
+set(CPACK_PACKAGE_CONTACT "The spry developers <spry@example.org>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
