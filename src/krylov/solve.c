@@ -42,9 +42,18 @@ static spry_status check_vectors(const spry_solver *solver, const spry_vector *b
     return SPRY_OK;
 }
 
+/* Puts an earlier x in the place of the last where it was better. */
+static spry_status take_best(iteration *it, double *truth)
+{
+    if (*truth <= it->saved_residual)
+        return SPRY_OK;
+    *truth = it->saved_residual;
+    return spry_vector_copy(it->saved, it->x);
+}
+
 /*
  * Runs the method until it ends for good. Where its own residual and the true one have parted, the
- * recurrence has drifted: start again from the true residual, as long as that helps.
+ * recurrence has drifted: start again from the best x, as long as that helps.
  */
 static spry_status run(iteration *it, const krylov_method *method, char warnings[WARNINGS_SIZE],
                        double *truth)
@@ -56,6 +65,7 @@ static spry_status run(iteration *it, const krylov_method *method, char warnings
         char text[160];
         SPRY_GO(ctx, method->run(it));
         SPRY_GO(ctx, iteration_true_residual(it, truth));
+        SPRY_GO(ctx, take_best(it, truth));
         bool claimed = it->drifted || it->reason == SPRY_REASON_CONVERGED;
         if (*truth <= it->options->tol || !claimed)
             break;
@@ -67,15 +77,11 @@ static spry_status run(iteration *it, const krylov_method *method, char warnings
             break;
         }
         snprintf(text, sizeof text,
-                 "at iteration %" PRId64 " the recurrence had drifted from the true residual %.2g: "
-                 "restarted from it",
+                 "at iteration %" PRId64 " the recurrence had drifted from the true residual: "
+                 "restarted from the best x, with %.2g",
                  it->count, *truth);
         solver_warn(ctx, warnings, text);
         before = *truth;
-    }
-    if (!(*truth <= it->saved_residual)) { /* an earlier x was better than the last */
-        *truth = it->saved_residual;
-        SPRY_GO(ctx, spry_vector_copy(it->saved, it->x));
     }
     if (*truth <= it->options->tol) { /* whatever else happened */
         it->reason = SPRY_REASON_CONVERGED;
