@@ -3,10 +3,6 @@ CMAKE ?= cmake
 MAKEFLAGS += --no-print-directory
 JOBS  ?= $(shell nproc)
 B     := build
-MATRICES := $(wildcard ../shared/matrices)
-ifneq ($(MATRICES),)
-export SPRY_MATRICES ?= $(abspath $(MATRICES))
-endif
 
 # Tests run side by side: threads that wait must not hold a core.
 test tsan coverage: export OMP_WAIT_POLICY = passive

@@ -13,8 +13,8 @@
 #define SOLVER_OPTIONS(item)                                                               \
     item(REAL, tol, "1e-8", 0, 1, NULL, "relative true residual |b - A x| / |b| to reach") \
     item(INT, max_iter, "10000", 0, 9e18, NULL, "iterations at most")                      \
-    item(TEXT, method, "auto", 0, 0, NULL, "method; auto chooses")                         \
-    item(TEXT, precon, "auto", 0, 0, NULL, "preconditioner; auto chooses")                 \
+    item(TEXT, method, "auto", 0, 0, NULL, "method: auto, cg")                             \
+    item(TEXT, precon, "auto", 0, 0, NULL, "preconditioner: auto, none, jacobi")           \
     item(WORD, format, "auto", 0, 0, "auto csr", "storage format for the product")         \
     item(WORD, device, "auto", 0, 0, "auto cpu", "where to compute")                       \
     item(INT, stall, "1000", 0, 9e18, NULL,                                                \
