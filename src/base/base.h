@@ -12,12 +12,13 @@
 
 enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64 };
 
-#define CONTEXT_OPTIONS(item)                                                                   \
-    item(INT, threads, "0", 0, 4096, NULL,                                                      \
-         "threads to use; 0 takes the cores this process may use")                              \
-    item(TEXT, isa, "auto", 0, 0, NULL, "host kernels: auto, or one that `spry devices` lists") \
-    item(INT, memory_limit, "0", 0, 9e18, NULL,                                                 \
-         "bytes the library may allocate; 0 takes four fifths of the machine's memory")         \
+#define CONTEXT_OPTIONS(item)                                                                      \
+    item(INT, threads, "0", 0, 1e9, NULL,                                                          \
+         "threads to use, at most 64 or four for each core; 0 takes the cores this process may "   \
+         "use")                                                                                    \
+    item(TEXT, isa, "auto", 0, 0, NULL, "host kernels: auto, or one that `spry devices` lists")    \
+    item(INT, memory_limit, "0", 0, 9e18, NULL,                                                    \
+         "bytes the library may allocate; 0 takes four fifths of the memory this process may use") \
     item(WORD, log, "warning", 0, 0, "quiet warning info debug", "what is told beside the result")
 
 typedef struct context_options {
@@ -111,8 +112,15 @@ int isa_count(void);
 const char *isa_name(int level);
 bool isa_usable(int level);
 
-/* Bytes of memory the machine has; 0 when unknown. */
+/* Bytes of memory this process may use: the machine's, or less where its control group is limited;
+ * 0 when unknown. */
 int64_t base_machine_memory(void);
+/* The group's share in that, INT64_MAX when unlimited: `list` is /proc/self/cgroup, `mount` where
+ * groups are folders. */
+int64_t base_group_memory(const char *list, const char *mount);
+/* The most threads a context takes. OpenMP runtimes end the process when the system refuses them
+ * one, and more than a few a processor serve nothing but tests. */
+int base_most_threads(void);
 
 /* Seconds of a steady clock. */
 double base_seconds(void);

@@ -2,8 +2,6 @@
 #include "base/base.h"
 
 #include <omp.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #define OPTION_OWNER context_options
 static const spry_option rows[] = {CONTEXT_OPTIONS(SPRY_OPTION_ROW)};
@@ -56,6 +54,18 @@ static spry_status choose_isa(spry_context *ctx)
     return found ? SPRY_OK : base_unknown_word(ctx, "isa", ctx->options.isa, names);
 }
 
+static spry_status choose_threads(spry_context *ctx)
+{
+    const int most = base_most_threads(), initial = omp_get_max_threads();
+    if (ctx->options.threads > most)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                         "threads=%" PRId64 " is outside 0..%d, the most for %d cores",
+                         ctx->options.threads, most, omp_get_num_procs());
+    if (ctx->options.threads == 0)
+        ctx->options.threads = initial < most ? initial : most;
+    return SPRY_OK;
+}
+
 spry_status spry_context_new_with(const spry_allocator *allocator, const char *options,
                                   spry_context **out)
 {
@@ -73,8 +83,7 @@ spry_status spry_context_new_with(const spry_allocator *allocator, const char *o
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, spry_options_default(ctx, spry_context_options(), &ctx->options));
     SPRY_GO(ctx, spry_options_parse(ctx, spry_context_options(), &ctx->options, options));
-    if (ctx->options.threads == 0)
-        ctx->options.threads = omp_get_max_threads();
+    SPRY_GO(ctx, choose_threads(ctx));
     /* A limit by default: a small file may promise billions of rows, and systems that lend more
      * memory than they have end the process rather than refuse. */
     if (ctx->options.memory_limit == 0)

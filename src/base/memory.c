@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum { HUGE_PAGE = 2 << 20 };
 
@@ -33,12 +32,6 @@ static void default_release(void *data, void *memory, size_t bytes)
     (void)data;
     (void)bytes;
     free(memory);
-}
-
-int64_t base_machine_memory(void)
-{
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (int64_t)pages * size : 0;
 }
 
 spry_allocator base_default_allocator(void)

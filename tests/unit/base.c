@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include <locale.h>
+#include <omp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static void context_options_are_checked(void **state)
     static const char *const bad[][2] = {
         {"thread=3", "option thread is unknown; did you mean threads? There are: threads isa "
                      "memory-limit log"},
-        {"threads=-1", "threads=-1 is outside 0..4096"},
+        {"threads=-1", "threads=-1 is outside 0..1e+09"},
         {"threads=two", "threads=two is not a whole number"},
         {"threads", "\"threads\" is not name=value"},
         {"isa=sse9", NULL},
@@ -57,6 +58,60 @@ static void context_options_are_checked(void **state)
         spry_context_free(ctx);
     }
     spry_context_free(NULL);
+}
+
+/* No thread is made here, so that the most may be asked for. */
+static void threads_are_bounded_by_the_machine(void **state)
+{
+    (void)state;
+    const int most = base_most_threads();
+    assert_true(most >= 64);
+    char options[32], expected[64];
+    snprintf(options, sizeof options, "threads=%d", most);
+    spry_context *ctx = new_context(options);
+    assert_int_equal(spry_context_threads(ctx), most);
+    spry_context_free(ctx);
+    snprintf(options, sizeof options, "threads=%d", most + 1);
+    snprintf(expected, sizeof expected, "%s is outside 0..%d, the most for", options, most);
+    assert_int_equal(spry_context_new(options, &ctx), SPRY_BAD_USAGE);
+    assert_non_null(strstr(spry_message(ctx), expected));
+    spry_context_free(ctx);
+    omp_set_num_threads(most + 5); /* as OMP_NUM_THREADS does */
+    ctx = new_context(NULL);
+    assert_int_equal(spry_context_threads(ctx), most);
+    spry_context_free(ctx);
+    omp_set_num_threads(omp_get_num_procs());
+}
+
+/* Runs a shell command there. */
+static void in_folder(const char *command, const char *folder)
+{
+    char text[512];
+    snprintf(text, sizeof text, "cd %s && %s", folder, command);
+    assert_int_equal(system(text), 0);
+}
+
+static void memory_of_control_groups(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/spry-groups-XXXXXX", list[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(list, sizeof list, "%s/list", folder);
+    assert_true(base_group_memory(list, folder) == INT64_MAX);
+    in_folder("mkdir -p a/b memory/x && echo max >a/b/memory.max && echo 3000 >a/memory.max && "
+              "echo 9223372036854771712 >memory/memory.limit_in_bytes && echo 0::/a/b >list",
+              folder);
+    assert_int_equal(base_group_memory(list, folder), 3000); /* the folder above limits it */
+    in_folder("echo 2000 >a/b/memory.max", folder);
+    assert_int_equal(base_group_memory(list, folder), 2000);
+    in_folder("echo 1000 >memory.max && echo 0::/not/here >list", folder);
+    assert_int_equal(base_group_memory(list, folder), 1000);
+    in_folder("rm memory.max && printf '4:cpu:/a\n3:hugetlb,memory:/x\n0::/\nodd\n' >list", folder);
+    assert_true(base_group_memory(list, folder) > INT64_MAX / 2);
+    in_folder("echo 500 >memory/x/memory.limit_in_bytes", folder);
+    assert_int_equal(base_group_memory(list, folder), 500);
+    in_folder("rm -r a memory list && rmdir $PWD", folder);
+    assert_true(base_machine_memory() > 0);
 }
 
 #define THING_OPTIONS(item)                                  \
@@ -389,6 +444,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_version),
         cmocka_unit_test(context_options_are_checked),
+        cmocka_unit_test(threads_are_bounded_by_the_machine),
+        cmocka_unit_test(memory_of_control_groups),
         cmocka_unit_test(options_of_every_kind),
         cmocka_unit_test(options_do_not_heed_the_locale),
         cmocka_unit_test(nearest_words),
