@@ -78,6 +78,11 @@ void base_free(spry_context *ctx, void *memory); /* spry_free by the room's name
 spry_allocator base_default_allocator(void);
 char *base_copy_text(spry_context *ctx, const char *text);
 
+/* Fails when a caller's type is none of the four. */
+spry_status base_check_type(spry_context *ctx, spry_type type);
+
+/* The place of a word in a space-separated list, whatever its case and whether - or _; -1: none. */
+int base_find_word(const char *words, const char *word);
 /* Fails because `word` is none of the space-separated words that `what` may be; suggests the
  * nearest. */
 spry_status base_unknown_word(spry_context *ctx, const char *what, const char *word,

@@ -36,6 +36,13 @@ bool spry_type_is_complex(spry_type type)
     return type == SPRY_C || type == SPRY_Z;
 }
 
+spry_status base_check_type(spry_context *ctx, spry_type type)
+{
+    if (type < SPRY_S || type > SPRY_Z)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "type is %d, expected s, d, c or z", (int)type);
+    return SPRY_OK;
+}
+
 /* Picks the ISA level the options ask for. */
 static spry_status choose_isa(spry_context *ctx)
 {

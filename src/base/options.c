@@ -76,6 +76,16 @@ const spry_option *spry_options_find(spry_option_list list, const char *name)
     return NULL;
 }
 
+int base_find_word(const char *words, const char *word)
+{
+    char here[WORD_SIZE];
+    int index = 0;
+    for (const char *p = words; (p = next_word(p, here)); index++)
+        if (same_name(here, word))
+            return index;
+    return -1;
+}
+
 spry_status base_unknown_word(spry_context *ctx, const char *what, const char *word,
                               const char *words)
 {
@@ -176,15 +186,11 @@ static spry_status set_bool(spry_context *ctx, const spry_option *option, bool *
 static spry_status set_word(spry_context *ctx, const spry_option *option, int *field,
                             const char *value)
 {
-    char word[WORD_SIZE];
-    int index = 0;
-    for (const char *p = option->words; (p = next_word(p, word)); index++) {
-        if (same_name(word, value)) {
-            *field = index;
-            return SPRY_OK;
-        }
-    }
-    return base_unknown_word(ctx, option->name, value, option->words);
+    const int index = base_find_word(option->words, value);
+    if (index < 0)
+        return base_unknown_word(ctx, option->name, value, option->words);
+    *field = index;
+    return SPRY_OK;
 }
 
 static spry_status set_field(spry_context *ctx, const spry_option *option, void *fields,

@@ -58,15 +58,6 @@ bool spry_generate_describe(int index, const char **name, const char **summary)
     return true;
 }
 
-static bool has_word(const char *words, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = words; (at = strstr(at, word)); at += length)
-        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
-            return true;
-    return false;
-}
-
 static const gen_kind *find_kind(const char *name)
 {
     for (int k = 0; k < KINDS; k++)
@@ -80,20 +71,16 @@ bool spry_generate_reads(const char *kind, const char *option)
     const gen_kind *found = find_kind(kind);
     const spry_option *known = spry_options_find(spry_generate_options(), option);
     return found && known &&
-           (has_word("size type", known->name) || has_word(found->options, known->name));
+           (base_find_word("size type", known->name) >= 0 ||
+            base_find_word(found->options, known->name) >= 0);
 }
 
 static spry_status unknown_kind(spry_context *ctx, const char *name)
 {
-    char all[512] = "", nearest[64];
-    for (int k = 0; k < KINDS; k++) {
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", k ? " " : "", kinds[k].name);
-    }
-    if (spry_nearest(name, all, nearest, sizeof nearest))
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "unknown kind %.64s; did you mean %s?", name,
-                         nearest);
-    return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "unknown kind %.64s; there are: %s", name, all);
+    char names[512] = "";
+    for (int k = 0; k < KINDS; k++)
+        base_add_word(names, sizeof names, kinds[k].name);
+    return base_unknown_word(ctx, "kind", name, names);
 }
 
 /* An option that was set but is not read would be a misunderstanding: it is refused. */

@@ -52,13 +52,12 @@ spry_status spry_operator_from_function(spry_context *ctx, spry_type type, int64
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
                          "an operator of %" PRId64 " x %" PRId64 ", sides must be in 0..%d", rows,
                          cols, INT32_MAX);
-    if (type != SPRY_S && type != SPRY_D && type != SPRY_C && type != SPRY_Z)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "type is %d, expected s, d, c or z", (int)type);
     if (!apply)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "there is no function to apply");
     spry_operator *op = NULL;
     function_state *state = NULL;
     spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_check_type(ctx, type));
     SPRY_GO(ctx, operator_new(ctx, has_transpose ? &transposed_class : &plain_class, type, rows,
                               cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));

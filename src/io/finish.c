@@ -2,8 +2,6 @@
  * for, expanded. */
 #include "io/finish.h"
 
-#include <math.h>
-
 static spry_status fault_at(spry_context *ctx, const io_bytes *bytes, const io_format *format,
                             int64_t row, int64_t col, int occurrence, const char *what)
 {
@@ -46,18 +44,13 @@ static spry_status settle_duplicates(const io_bytes *bytes, const io_format *for
                     "is given a second time; duplicates=sum would add them up");
 }
 
-static bool is_finite(spry_scalar value)
-{
-    return isfinite(value.re) && isfinite(value.im);
-}
-
 static spry_status check_finite(const io_bytes *bytes, const io_format *format,
                                 const spry_matrix *A)
 {
     if (spry_matrix_check_values(A) == SPRY_OK)
         return SPRY_OK;
     int64_t k = 0, row, col;
-    while (k < A->a.nnz - 1 && is_finite(value_get(A->a.type, A->a.values, k)))
+    while (k < A->a.nnz - 1 && value_finite(value_get(A->a.type, A->a.values, k)))
         k++;
     matrix_place(&A->a, k, &row, &col);
     return fault_at(A->ctx, bytes, format, row, col, 1,
@@ -115,7 +108,7 @@ spry_status io_finish_vector(spry_context *ctx, const io_bytes *bytes, const io_
                          "%s: is %" PRId64 " x %" PRId64 "; a vector has one column, or one row",
                          bytes->path, dense->rows, dense->cols);
     for (int64_t k = 0; k < n && options->nonfinite == REFUSE; k++)
-        if (!is_finite(value_get(dense->type, dense->values, k)))
+        if (!value_finite(value_get(dense->type, dense->values, k)))
             return fault_at(ctx, bytes, format, k % dense->rows, k / dense->rows, 1,
                             "is not a finite number; nonfinite=keep would let it pass");
     SPRY_GO(ctx, spry_vector_new(ctx, dense->type, n, dense->values, SPRY_TAKE, &found));

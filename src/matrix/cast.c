@@ -48,11 +48,11 @@ spry_status spry_matrix_cast(const spry_matrix *A, spry_type type, spry_matrix *
     const spry_arrays *a = &A->a;
     spry_context *ctx = A->ctx;
     *B = NULL;
-    if (type < SPRY_S || type > SPRY_Z)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "type is %d, expected s, d, c or z", (int)type);
+    spry_status status = base_check_type(ctx, type);
+    if (status != SPRY_OK)
+        return status;
     if (type == a->type)
         return matrix_copy(A, B);
-    spry_status status = SPRY_OK;
     spry_arrays to = matrix_like(a, a->format);
     to.type = type;
     SPRY_GO(ctx, matrix_allocate(ctx, &to));

@@ -28,8 +28,7 @@ static spry_status check_array(spry_context *ctx, const spry_arrays *a, const ch
 static spry_status check_header(spry_context *ctx, const spry_arrays *a)
 {
     spry_status status = SPRY_OK;
-    if (a->type < SPRY_S || a->type > SPRY_Z)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "type is %d, expected s, d, c or z", (int)a->type);
+    SPRY_GO(ctx, base_check_type(ctx, a->type));
     if (a->format < SPRY_COO || a->format > SPRY_CSC)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "format is %d, expected coo, csr or csc",
                          (int)a->format);

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 
+#include <math.h>
 #include <spry/operator.h>
 
 /* Vectors are placed and worked on in chunks of so many elements, whatever the number of threads,
@@ -58,6 +59,10 @@ void matrix_place(const spry_arrays *a, int64_t k, int64_t *row, int64_t *col);
 /* Reads and stores one number of any type. */
 spry_scalar value_get(spry_type type, const void *values, int64_t k);
 void value_set(spry_type type, void *values, int64_t k, spry_scalar value);
+static inline bool value_finite(spry_scalar value)
+{
+    return isfinite(value.re) && isfinite(value.im);
+}
 
 /* What an operator kind must do. */
 typedef struct operator_class {

@@ -11,11 +11,6 @@
 /* Rows a thread takes at a time; fixed, because sums are formed by blocks. */
 enum { STATS_BLOCK = 1024 };
 
-ALWAYS_INLINE bool scalar_finite(spry_scalar v)
-{
-    return isfinite(v.re) && isfinite(v.im);
-}
-
 ALWAYS_INLINE bool scalar_zero(spry_scalar v)
 {
     return v.re == 0 && v.im == 0;

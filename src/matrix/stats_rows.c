@@ -30,7 +30,7 @@ ALWAYS_INLINE row_values look_at_values(spry_type type, const spry_arrays *a, in
             row.has_diagonal = true;
             row.diagonal = v;
         }
-        if (!scalar_finite(v)) {
+        if (!value_finite(v)) {
             s->nonfinite++;
             row.finite = false;
             continue;
@@ -49,7 +49,7 @@ ALWAYS_INLINE void look_at_row(spry_type type, const spry_arrays *a, int64_t i, 
 {
     const row_values row = look_at_values(type, a, i, s);
     const spry_scalar d = row.diagonal;
-    const double size = scalar_finite(d) ? scalar_size(type, d) : 0;
+    const double size = value_finite(d) ? scalar_size(type, d) : 0;
     const bool on_diagonal = i < a->cols;
     s->missing_diagonal += on_diagonal && !row.has_diagonal;
     s->zero_diagonal += row.has_diagonal && scalar_zero(d);

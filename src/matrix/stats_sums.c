@@ -21,7 +21,7 @@ static double squares_of_row(const spry_arrays *a, int64_t i, double scale)
     double sum = 0;
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
         const spry_scalar v = value_load(a->type, a->values, k);
-        if (!scalar_finite(v))
+        if (!value_finite(v))
             continue;
         const double re = v.re * scale, im = v.im * scale;
         sum += re * re + im * im;
@@ -72,7 +72,7 @@ void stats_columns(spry_context *ctx, const spry_arrays *transpose, spry_stats *
         double sum = 0;
         for (int64_t k = t->offsets[j]; k < t->offsets[j + 1]; k++) {
             const spry_scalar v = value_load(t->type, t->values, k);
-            sum += scalar_finite(v) ? scalar_size(t->type, v) : 0;
+            sum += value_finite(v) ? scalar_size(t->type, v) : 0;
         }
         empty += t->offsets[j] == t->offsets[j + 1];
         largest = sum > largest ? sum : largest;

@@ -27,13 +27,12 @@ spry_status spry_vector_new(spry_context *ctx, spry_type type, int64_t n, void *
     *out = NULL;
     if (n < 0)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "a vector cannot have %" PRId64 " elements", n);
-    if (type != SPRY_S && type != SPRY_D && type != SPRY_C && type != SPRY_Z)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "type is %d, expected s, d, c or z", (int)type);
     if (own != SPRY_BORROW && own != SPRY_COPY && own != SPRY_TAKE)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "own is %d, expected borrow, copy or take", (int)own);
 
     spry_vector *v = NULL;
     spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_check_type(ctx, type));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *v, &v));
     *v = (spry_vector){ctx, type, n, data, own == SPRY_TAKE};
     if (!data || own == SPRY_COPY) {

@@ -64,7 +64,7 @@ static void wrong_words_are_refused(void **state)
     static const refusal refusals[] = {
         {"poison3d", NULL, "did you mean poisson3d?"},
         {"xyz", NULL, "there are: poisson2d poisson3d"},
-        {"", NULL, "unknown kind"},
+        {"", NULL, "kind  is unknown; there are: poisson2d"},
         {"tiled", "size=10", "spry_generate_tiled"},
         {"poisson2d", "sise=10", "did you mean size?"},
         {"poisson2d", "nz=10",
