@@ -48,9 +48,11 @@ SPRY_API int spry_context_threads(const spry_context *ctx);
 /** The instruction set the host kernels were chosen for: "base", "avx2", "avx512". */
 SPRY_API const char *spry_context_isa(const spry_context *ctx);
 
-/** Asks a running solve to stop; may be called from a signal handler or another thread. */
+/** Asks a running solve, or the writing of a file, to stop; may be called from a signal handler or
+ * another thread. */
 SPRY_API void spry_context_interrupt(spry_context *ctx);
-/** Whether a stop was asked for; clear takes the request back. */
+/** Whether a stop was asked for; clear takes the request back, as is needed before the x of a solve
+ * that was stopped is written. */
 SPRY_API bool spry_context_interrupted(spry_context *ctx, bool clear);
 
 /** 64-byte aligned memory of the context, zero bytes included; NULL and a message when there is

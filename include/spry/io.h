@@ -1,4 +1,10 @@
-/* Files. The format follows from the name's ending: .mtx .mtx.gz .rb .rua (etc.) .npz .npy .spry */
+/*
+ * Files. The format follows from the name's ending: .mtx .mtx.gz .rb .rua (etc.) .npz .npy .spry
+ *
+ * Files are mapped while they are read, .spry for the life of the matrix: one that someone else
+ * cuts short meanwhile ends the program by SIGBUS. Replacing it by a rename, as writing here does,
+ * is safe.
+ */
 #ifndef SPRY_IO_H
 #define SPRY_IO_H
 
@@ -21,13 +27,25 @@ SPRY_API spry_status spry_matrix_read(spry_context *ctx, const char *path, spry_
 SPRY_API spry_status spry_vector_read_file(spry_context *ctx, const char *path, const char *options,
                                            spry_vector **v);
 
-/** Writes aside and renames, so that a file with the name is whole or not there. */
+/**
+ * Writes aside, to the disk, and renames, so that a file with the name is whole or not there, after
+ * a power cut, too. Links are followed; a read-only file is not replaced; pipes and devices are
+ * written in place, "-" is the standard output.
+ *
+ * @return SPRY_NO_MEMORY also when the disk is full, SPRY_INTERRUPTED when spry_context_interrupt()
+ *         was called before the end and not taken back: then nothing is left behind
+ */
 SPRY_API spry_status spry_matrix_write(const spry_matrix *A, const char *path);
 SPRY_API spry_status spry_vector_write(const spry_vector *v, const char *path);
+/** Writes any text by the same rules; packed by gzip where the name ends in .gz. */
+SPRY_API spry_status spry_text_write(spry_context *ctx, const char *text, size_t size,
+                                     const char *path);
 
 /** Whether a vector, or else a matrix, can be written under a name, as far as its ending tells:
  * asked before long work whose result goes there. */
 SPRY_API spry_status spry_file_check_name(spry_context *ctx, const char *path, bool vector);
+/** Whether a file with the name can be made or replaced, as far as the file system tells now. */
+SPRY_API spry_status spry_file_check_place(spry_context *ctx, const char *path);
 
 /** The file formats there are: ending and one line ("read and write" or "read"); false past the
  * last. */

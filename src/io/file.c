@@ -16,7 +16,7 @@ spry_status io_system_fault(spry_context *ctx, const char *path, int error)
     char reason[128];
     if (strerror_r(error, reason, sizeof reason) != 0)
         snprintf(reason, sizeof reason, "system error %d", error);
-    const bool exhausted = error == ENOMEM || error == ENOSPC || error == EDQUOT;
+    const bool exhausted = error == ENOMEM || error == ENOSPC || error == EDQUOT || error == EFBIG;
     return SPRY_FAIL(ctx, exhausted ? SPRY_NO_MEMORY : SPRY_IO, "%s: %s", path, reason);
 }
 

@@ -41,7 +41,7 @@ int64_t io_line(const io_bytes *bytes, size_t position);
 /* SPRY_FAIL(ctx, SPRY_BAD_INPUT, "path:line: ...") for a position in the file. */
 spry_status io_fault(spry_context *ctx, const io_bytes *bytes, size_t position, const char *format,
                      ...) SPRY_PRINTF(4, 5);
-/* SPRY_IO with "path: the system's reason". */
+/* SPRY_IO with "path: the system's reason"; SPRY_NO_MEMORY where memory or disk space ran out. */
 spry_status io_system_fault(spry_context *ctx, const char *path, int error);
 
 /* Writes the shortest text that reads back as the same number; returns its length (<= 32). */
@@ -49,12 +49,19 @@ int io_print_double(char *out, double value);
 int io_print_float(char *out, float value);
 int io_print_int(char *out, int64_t value);
 
+/* Whether a path has an ending given in lower case, and something before it. */
+bool io_ends_with(const char *path, size_t length, const char *ending);
+
 /* Writing: everything goes to a temporary file beside path, gzip when path ends in .gz; commit
- * renames it, abort removes it. Errors (disk full) are remembered and come out of commit. */
+ * renames it, abort removes it. Errors (disk full, a stop that was asked for) are remembered and
+ * come out of commit; nothing is written after one. */
 typedef struct io_writer io_writer;
 spry_status io_create(spry_context *ctx, const char *path, io_writer **writer);
+/* Whether that would succeed, as far as the file system tells now. */
+spry_status io_check_place(spry_context *ctx, const char *path);
 void io_write(io_writer *writer, const void *data, size_t size);
 void io_printf(io_writer *writer, const char *format, ...) SPRY_PRINTF(2, 3);
+bool io_write_failed(const io_writer *writer);               /* going on is of no use */
 spry_status io_commit(spry_context *ctx, io_writer *writer); /* frees the writer in any case */
 void io_abort(spry_context *ctx, io_writer *writer);         /* frees; NULL is allowed */
 

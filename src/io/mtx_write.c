@@ -78,7 +78,8 @@ static spry_status write_lines(spry_context *ctx, io_writer *writer, format_line
     size_t *length = NULL;
     SPRY_GO(ctx, base_alloc(ctx, threads, BLOCK * LINE, &text));
     SPRY_GO(ctx, base_alloc(ctx, threads, sizeof *length, &length));
-    for (int64_t begin = 0; begin < count; begin += (int64_t)threads * BLOCK) {
+    for (int64_t begin = 0; begin < count && !io_write_failed(writer);
+         begin += (int64_t)threads * BLOCK) {
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
         for (int t = 0; t < threads; t++) {
             const int64_t from = begin + (int64_t)t * BLOCK;

@@ -27,12 +27,6 @@ static bool ending_at(const io_format *format, int index, char ending[ENDING_SIZ
     return ending[0] != '\0';
 }
 
-static bool has_ending(const char *path, size_t length, const char *ending)
-{
-    const size_t n = strlen(ending);
-    return length > n && base_starts_with(path + length - n, path + length, ending);
-}
-
 /* The number of the format whose ending a name has, or -1; a file to be read may have .gz after
  * any. */
 static int by_name(const char *path, bool reading)
@@ -42,9 +36,9 @@ static int by_name(const char *path, bool reading)
     for (int pass = 0; pass < 2; pass++) {
         for (int f = 0; f < FORMATS; f++)
             for (int i = 0; ending_at(formats[f], i, ending); i++)
-                if (has_ending(path, length, ending))
+                if (io_ends_with(path, length, ending))
                     return f;
-        if (!reading || !has_ending(path, length, ".gz"))
+        if (!reading || !io_ends_with(path, length, ".gz"))
             break;
         length -= strlen(".gz");
     }
@@ -190,7 +184,7 @@ static void known_endings(bool vector, char *list, size_t size)
     for (int f = 0; f < FORMATS; f++) {
         char ending[ENDING_SIZE];
         for (int i = 0; can_write(formats[f], vector) && ending_at(formats[f], i, ending); i++)
-            if (i == 0 || has_ending(ending, strlen(ending), ".gz"))
+            if (i == 0 || io_ends_with(ending, strlen(ending), ".gz"))
                 snprintf(list + strlen(list), size - strlen(list), " %s", ending);
     }
 }
@@ -218,6 +212,24 @@ static const io_format *choose_for_writing(spry_context *ctx, const char *path, 
 spry_status spry_file_check_name(spry_context *ctx, const char *path, bool vector)
 {
     return choose_for_writing(ctx, path, vector) ? SPRY_OK : SPRY_BAD_USAGE;
+}
+
+spry_status spry_file_check_place(spry_context *ctx, const char *path)
+{
+    const spry_status status = check_arguments(ctx, path);
+    return status == SPRY_OK ? io_check_place(ctx, path) : status;
+}
+
+spry_status spry_text_write(spry_context *ctx, const char *text, size_t size, const char *path)
+{
+    io_writer *writer = NULL;
+    spry_status status = check_arguments(ctx, path);
+    if (status == SPRY_OK)
+        status = io_create(ctx, path, &writer);
+    if (status != SPRY_OK)
+        return status;
+    io_write(writer, text, size);
+    return io_commit(ctx, writer);
 }
 
 spry_status spry_matrix_write(const spry_matrix *A, const char *path)

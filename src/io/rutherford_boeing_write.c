@@ -119,9 +119,9 @@ spry_status io_rb_write(const spry_matrix *A, const char *path)
     put_header(w, a, l);
     for (int64_t j = 0; j <= a->cols; j++)
         put_int(w, &l[RB_POINTERS], j, a->cols + 1, a->offsets[j] + 1);
-    for (int64_t k = 0; k < a->nnz; k++)
+    for (int64_t k = 0; k < a->nnz && !io_write_failed(w); k++)
         put_int(w, &l[RB_INDICES], k, a->nnz, (int64_t)a->row_index[k] + 1);
-    for (int64_t k = 0; k < numbers; k++) {
+    for (int64_t k = 0; k < numbers && !io_write_failed(w); k++) {
         char text[FIELD];
         put(w, &l[RB_VALUES], k, numbers, text, print_value(text, a, k));
     }

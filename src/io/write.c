@@ -1,7 +1,9 @@
 /*
  * Writing a file so that its name never stands for half of it: the bytes go to a temporary file
  * beside it that takes the name when all is well. What is not a regular file (a pipe, a terminal,
- * "-" for standard output) is written in place. The first error is kept until the end.
+ * "-" for standard output) is written in place. The first error is kept until the end. The bytes
+ * are on the disk before the name is theirs, so that a power cut leaves the old file or the new
+ * one.
  */
 #include "io/gzip.h"
 #include "io/io.h"
@@ -14,15 +16,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER_SIZE = 1 << 18, LEVEL = 4, TRIES = 100, SUFFIX_SIZE = 32 };
+enum {
+    BUFFER_SIZE = 1 << 18,
+    PIECE = 1 << 24, /* bytes between two looks at whether to stop */
+    LEVEL = 4,
+    TRIES = 10000,
+    LINKS = 40, /* as the system follows at most */
+    NAME_SIZE = 48
+};
+
+/* Where a file goes. */
+typedef struct place {
+    char target[PATH_MAX]; /* what it becomes; "": written in place */
+    bool there;
+    mode_t mode; /* of the one that is there */
+} place;
 
 struct io_writer {
     spry_context *ctx;
-    char *path;      /* as the caller named it, for messages */
-    char *target;    /* what the file becomes; NULL: written in place */
-    char *temporary; /* what it is called until then */
+    char *path; /* as the caller named it, for messages */
+    place to;
+    char temporary[PATH_MAX + NAME_SIZE]; /* what the file is called until then; "": nothing */
     int fd;
-    int error; /* errno of the first failure */
+    int error; /* errno of the first failure; ECANCELED: the caller asked to stop */
     bool packed;
     z_stream stream;
     size_t used;
@@ -32,7 +48,11 @@ struct io_writer {
 static void put(io_writer *w, const char *data, size_t size)
 {
     while (size > 0 && !w->error) {
-        const ssize_t wrote = write(w->fd, data, size);
+        if (spry_context_interrupted(w->ctx, false)) {
+            w->error = ECANCELED;
+            return;
+        }
+        const ssize_t wrote = write(w->fd, data, size < PIECE ? size : PIECE);
         if (wrote < 0 && errno != EINTR)
             w->error = errno;
         if (wrote > 0) {
@@ -97,64 +117,123 @@ void io_printf(io_writer *w, const char *format, ...)
         w->error = EOVERFLOW;
 }
 
-/* A name beside the target that nobody has; open() applies the user's mask, as for any new file. */
-static int create_beside(io_writer *w, size_t room, const struct stat *old)
+bool io_write_failed(const io_writer *w)
 {
+    return w->error != 0;
+}
+
+/* The length of the folder in front of a path's last name, with its slash. */
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* A name beside the target that nobody has, short so that it fits wherever the target does; open()
+ * applies the user's mask, as for any new file. */
+static int create_beside(io_writer *w)
+{
+    const int folder = (int)folder_length(w->to.target);
     int fd = -1;
     for (int i = 0; i < TRIES && fd < 0; i++) {
-        snprintf(w->temporary, room, "%s.part-%ld-%d", w->target, (long)getpid(), i);
+        snprintf(w->temporary, sizeof w->temporary, "%.*sspry-part-%ld-%d", folder, w->to.target,
+                 (long)getpid(), i);
         fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno != EEXIST)
             break;
     }
     if (fd < 0)
         w->temporary[0] = '\0'; /* not ours to remove */
-    else if (old)
-        (void)!fchmod(fd, old->st_mode & 0777); /* as before where the system lets us */
+    else if (w->to.there)
+        (void)!fchmod(fd, w->to.mode & 0777); /* as before where the system lets us */
     return fd;
 }
 
-/* Follows links, so that the file they lead to is replaced and not the link. */
-static char *follow(spry_context *ctx, const char *path)
+/* Follows links, so that the file they lead to is replaced or made and not the link; 0 or errno. */
+static int follow(const char *path, char target[PATH_MAX])
 {
-    char *real = realpath(path, NULL);
-    char *copy = base_copy_text(ctx, real ? real : path);
-    free(real);
-    return copy;
+    char link[PATH_MAX];
+    if (realpath(path, target))
+        return 0;
+    if (strlen(path) >= PATH_MAX)
+        return ENAMETOOLONG;
+    strcpy(target, path);
+    for (int i = 0; i < LINKS; i++) {
+        const ssize_t length = readlink(target, link, sizeof link - 1);
+        if (length < 0)
+            return 0; /* a new name, or what opening it will tell */
+        link[length] = '\0';
+        const size_t folder = link[0] == '/' ? 0 : folder_length(target);
+        if (folder + (size_t)length >= PATH_MAX)
+            return ENAMETOOLONG;
+        memcpy(target + folder, link, (size_t)length + 1);
+    }
+    return ELOOP;
+}
+
+/* Asks as open() would, for the effective user; 0 or errno. */
+static int check_access(const char *path, int mode)
+{
+    return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+/* Whether files can be made in the folder of a path; 0 or errno. */
+static int check_folder(const char *path)
+{
+    char folder[PATH_MAX] = ".";
+    const size_t length = folder_length(path);
+    if (length > 0)
+        snprintf(folder, sizeof folder, "%.*s", (int)length, path);
+    return check_access(folder, W_OK | X_OK);
+}
+
+/* Looks where a file would go and whether it may; 0 or errno. */
+static int find_place(const char *path, place *to)
+{
+    struct stat about;
+    to->target[0] = '\0';
+    to->there = false;
+    if (strcmp(path, "-") == 0)
+        return 0;
+    if (stat(path, &about) == 0) {
+        to->there = true;
+        to->mode = about.st_mode;
+        if (S_ISDIR(about.st_mode))
+            return EISDIR;
+        /* Renaming would get round a read-only file: respect it. */
+        const int error = check_access(path, W_OK);
+        if (error || !S_ISREG(about.st_mode))
+            return error;
+    }
+    const int error = follow(path, to->target);
+    return error ? error : check_folder(to->target);
+}
+
+spry_status io_check_place(spry_context *ctx, const char *path)
+{
+    place to;
+    const int error = find_place(path, &to);
+    return error ? io_system_fault(ctx, path, error) : SPRY_OK;
 }
 
 static spry_status open_target(spry_context *ctx, io_writer *w)
 {
-    spry_status status = SPRY_OK;
-    struct stat about;
-    const bool there = stat(w->path, &about) == 0;
-    if (strcmp(w->path, "-") == 0) {
-        w->fd = dup(STDOUT_FILENO);
-    } else if (there && S_ISDIR(about.st_mode)) {
-        errno = EISDIR;
-    } else if (there && !S_ISREG(about.st_mode)) {
+    const int error = find_place(w->path, &w->to);
+    if (error)
+        return io_system_fault(ctx, w->path, error);
+    if (w->to.target[0])
+        w->fd = create_beside(w);
+    else if (w->to.there)
         w->fd = open(w->path, O_WRONLY | O_CLOEXEC);
-    } else if (there && access(w->path, W_OK) != 0) {
-        w->fd = -1; /* renaming would get round a read-only file: respect it */
-    } else {
-        w->target = follow(ctx, w->path);
-        if (!w->target)
-            return SPRY_NO_MEMORY;
-        const size_t room = strlen(w->target) + SUFFIX_SIZE;
-        SPRY_GO(ctx, base_alloc(ctx, (int64_t)room, 1, &w->temporary));
-        w->temporary[0] = '\0';
-        w->fd = create_beside(w, room, there ? &about : NULL);
-    }
-    if (w->fd < 0)
-        return io_system_fault(ctx, w->path, errno);
-done:
-    return status;
+    else
+        w->fd = dup(STDOUT_FILENO);
+    return w->fd < 0 ? io_system_fault(ctx, w->path, errno) : SPRY_OK;
 }
 
-static bool ends_in_gz(const char *path)
+bool io_ends_with(const char *path, size_t length, const char *ending)
 {
-    const size_t length = strlen(path);
-    return length > 3 && strcmp(path + length - 3, ".gz") == 0;
+    const size_t n = strlen(ending);
+    return length > n && base_starts_with(path + length - n, path + length, ending);
 }
 
 static void free_writer(spry_context *ctx, io_writer *w)
@@ -164,8 +243,6 @@ static void free_writer(spry_context *ctx, io_writer *w)
     if (w->fd >= 0)
         close(w->fd);
     base_free(ctx, w->path);
-    base_free(ctx, w->target);
-    base_free(ctx, w->temporary);
     base_free(ctx, w);
 }
 
@@ -183,7 +260,7 @@ spry_status io_create(spry_context *ctx, const char *path, io_writer **writer)
     if (!w->path)
         SPRY_GO(ctx, SPRY_NO_MEMORY);
     SPRY_GO(ctx, open_target(ctx, w));
-    if (ends_in_gz(path)) {
+    if (io_ends_with(path, strlen(path), ".gz")) {
         w->stream = io_zlib_stream(ctx);
         if (deflateInit2(&w->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
             SPRY_GO(ctx, SPRY_NO_MEMORY);
@@ -202,16 +279,21 @@ spry_status io_commit(spry_context *ctx, io_writer *w)
     flush(w);
     if (w->packed)
         pack(w, NULL, 0, Z_FINISH);
+    const bool renames = w->to.target[0] != '\0';
+    if (!w->error && renames && fsync(w->fd) != 0 && errno != EINVAL)
+        w->error = errno;
     /* Some file systems tell of a full disk only now. */
     if (close(w->fd) != 0 && !w->error)
         w->error = errno;
     w->fd = -1;
-    if (!w->error && w->target && rename(w->temporary, w->target) != 0)
+    if (!w->error && renames && rename(w->temporary, w->to.target) != 0)
         w->error = errno;
+    if (w->error == ECANCELED)
+        SPRY_GO(ctx,
+                SPRY_FAIL(ctx, SPRY_INTERRUPTED, "%s: not written, a stop was asked for", w->path));
     if (w->error)
         SPRY_GO(ctx, io_system_fault(ctx, w->path, w->error));
-    if (w->temporary)
-        w->temporary[0] = '\0';
+    w->temporary[0] = '\0';
 done:
     io_abort(ctx, w);
     return status;
@@ -221,7 +303,7 @@ void io_abort(spry_context *ctx, io_writer *w)
 {
     if (!w)
         return;
-    if (w->temporary && w->temporary[0])
+    if (w->temporary[0])
         unlink(w->temporary);
     free_writer(ctx, w);
 }

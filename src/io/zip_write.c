@@ -69,6 +69,8 @@ done:
 /* Hands input to deflate and writes what comes out. */
 static void squeeze(zip_writer *zip, const void *data, uInt size, int flush)
 {
+    if (io_write_failed(zip->out))
+        return;
     zip->z.next_in = (z_const Bytef *)data;
     zip->z.avail_in = size;
     do {
@@ -78,7 +80,7 @@ static void squeeze(zip_writer *zip, const void *data, uInt size, int flush)
         const size_t made = BUFFER - zip->z.avail_out;
         put_bytes(zip, zip->buffer, made);
         zip->list[zip->members - 1].packed += made;
-    } while (zip->z.avail_out == 0);
+    } while (zip->z.avail_out == 0 && !io_write_failed(zip->out));
 }
 
 /* Ends the member under way: the rest of its data, then its checksum and sizes. */

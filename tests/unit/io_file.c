@@ -95,6 +95,38 @@ static void permissions_are_respected(void **state)
     assert_true(why_not_created);
 }
 
+/* A file that may be written in a folder that may not: it cannot be replaced, which is known before
+ * the work. */
+static void shut_folders_are_known_before(void **state)
+{
+    spry_context *ctx = *state;
+    char folder[512], file[600], above[512];
+    snprintf(folder, sizeof folder, "%s", files_path("shut"));
+    snprintf(file, sizeof file, "%s/x.mtx", folder);
+    snprintf(above, sizeof above, "%.*s", (int)(strrchr(folder, '/') - folder), folder);
+    assert_int_equal(mkdir(folder, 0755), 0);
+    store(file, eye, sizeof eye - 1);
+    assert_int_equal(chmod(file, 0666), 0);
+    assert_ok(ctx, spry_file_check_place(ctx, file));
+    assert_int_equal(chmod(folder, 0555), 0);
+    assert_int_equal(chmod(above, 0711), 0);
+    const bool root = geteuid() == 0;
+    if (root && seteuid(NOBODY) != 0) {
+        print_message("no other user to be: permissions are not looked at\n");
+        skip();
+    }
+    const int fd = open(file, O_WRONLY);
+    const spry_status status = spry_file_check_place(ctx, file);
+    assert_int_equal(root ? seteuid(0) : 0, 0);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_status(ctx, SPRY_IO, status);
+    support_message_has(ctx, "x.mtx: Permission denied");
+    assert_int_equal(chmod(folder, 0755), 0);
+    unlink(file);
+    rmdir(folder);
+}
+
 static void plain_files_are_mapped(void **state)
 {
     spry_context *ctx = *state;
@@ -304,7 +336,7 @@ static void failed_writes_leave_the_old_file(void **state)
         io_write(writer, block, i == 0 ? sizeof block : 10000);
         const spry_status status = io_commit(ctx, writer);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-        assert_status(ctx, SPRY_IO, status);
+        assert_status(ctx, SPRY_NO_MEMORY, status);
         support_message_has(ctx, "kept.txt: File too large");
         holds(path, "old");
     }
@@ -402,6 +434,87 @@ static void links_and_modes_are_kept(void **state)
     assert_int_equal(about.st_mode & 0777, 0640);
 }
 
+/* A link to nothing is a name for the file to be made, wherever the link lies. */
+static void links_to_nothing_are_followed(void **state)
+{
+    spry_context *ctx = *state;
+    char link[512], second[512];
+    struct stat about;
+    io_writer *writer = NULL;
+    snprintf(link, sizeof link, "%s", files_path("dangling"));
+    snprintf(second, sizeof second, "%s", files_path("dangling-2"));
+    const char *file = files_path("made-by-link");
+    assert_int_equal(symlink(strrchr(file, '/') + 1, second), 0);
+    assert_int_equal(symlink(second, link), 0);
+    assert_ok(ctx, spry_file_check_place(ctx, link));
+    assert_ok(ctx, spry_text_write(ctx, "new", 3, link));
+    assert_int_equal(lstat(link, &about), 0);
+    assert_true(S_ISLNK(about.st_mode));
+    holds(files_path("made-by-link"), "new");
+    /* In a circle there is no file. */
+    assert_int_equal(unlink(files_path("made-by-link")), 0);
+    assert_int_equal(unlink(second), 0);
+    assert_int_equal(symlink(link, second), 0);
+    assert_status(ctx, SPRY_IO, spry_file_check_place(ctx, link));
+    assert_status(ctx, SPRY_IO, io_create(ctx, link, &writer));
+    support_message_has(ctx, "dangling: Too many levels of symbolic links");
+}
+
+static void places_are_checked_before(void **state)
+{
+    spry_context *ctx = *state;
+    char name[256];
+    assert_ok(ctx, spry_file_check_place(ctx, "-"));
+    assert_ok(ctx, spry_file_check_place(ctx, "/dev/null"));
+    assert_ok(ctx, spry_file_check_place(ctx, files_path("new")));
+    assert_status(ctx, SPRY_IO, spry_file_check_place(ctx, "/"));
+    assert_status(ctx, SPRY_IO, spry_file_check_place(ctx, "/no such folder/new"));
+    assert_status(ctx, SPRY_BAD_USAGE, spry_file_check_place(ctx, ""));
+    assert_status(ctx, SPRY_BAD_USAGE, spry_text_write(ctx, "", 0, ""));
+    assert_status(ctx, SPRY_IO, spry_text_write(ctx, "", 0, "/no such folder/new"));
+    /* Names as long as the system lets them be. */
+    memset(name, 'n', 255);
+    name[255] = '\0';
+    const char *path = files_path(name);
+    assert_ok(ctx, spry_text_write(ctx, "new", 3, path));
+    holds(path, "new");
+    unlink(path);
+}
+
+static void a_stop_leaves_nothing(void **state)
+{
+    spry_context *ctx = *state;
+    char folder[512], path[600];
+    static char block[1 << 20];
+    io_writer *writer = NULL;
+    snprintf(folder, sizeof folder, "%s", files_path("stopped"));
+    snprintf(path, sizeof path, "%s/new.txt.GZ", folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_ok(ctx, io_create(ctx, path, &writer));
+    io_write(writer, block, sizeof block);
+    assert_false(io_write_failed(writer));
+    spry_context_interrupt(ctx);
+    for (int i = 0; i < 1000 && !io_write_failed(writer); i++)
+        io_write(writer, block, sizeof block);
+    assert_true(io_write_failed(writer));
+    assert_status(ctx, SPRY_INTERRUPTED, io_commit(ctx, writer));
+    support_message_has(ctx, "new.txt.GZ: not written, a stop was asked for");
+    assert_int_equal(files_in(folder), 0);
+    assert_status(ctx, SPRY_INTERRUPTED, spry_text_write(ctx, "new", 3, path));
+    assert_int_equal(files_in(folder), 0);
+    assert_true(spry_context_interrupted(ctx, true));
+    assert_ok(ctx, spry_text_write(ctx, "new", 3, path));
+    assert_int_equal(files_in(folder), 1);
+    /* The ending says gzip in capitals, too: the text comes back, so it was packed once. */
+    io_bytes bytes;
+    assert_ok(ctx, io_open(ctx, path, &bytes));
+    assert_int_equal(bytes.size, 3);
+    assert_null(bytes.mapping);
+    io_close(ctx, &bytes);
+    unlink(path);
+    rmdir(folder);
+}
+
 static void large_packed_writes(void **state)
 {
     spry_context *ctx = *state;
@@ -494,6 +607,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_cannot_be_opened),
         TEST(permissions_are_respected),
+        TEST(shut_folders_are_known_before),
         TEST(plain_files_are_mapped),
         TEST(pipes_are_read_to_their_end),
         TEST(standard_input_and_output),
@@ -504,6 +618,9 @@ int main(void)
         TEST(nothing_is_left_behind),
         TEST(devices_are_written_in_place),
         TEST(links_and_modes_are_kept),
+        TEST(links_to_nothing_are_followed),
+        TEST(places_are_checked_before),
+        TEST(a_stop_leaves_nothing),
         TEST(large_packed_writes),
         TEST(texts_too_long_to_print_are_an_error),
         TEST(content_decides_then_the_name),
