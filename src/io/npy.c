@@ -11,6 +11,15 @@ static void copy_by_columns(spry_context *ctx, const npy_array *a, io_dense *den
                       io_npy_number(a, i * dense->cols + j));
 }
 
+/* Rows of nothing would cost memory that the file does not account for. */
+static spry_status check_numbers(spry_context *ctx, const char *path, int64_t rows, int64_t cols)
+{
+    if ((rows == 0 || cols == 0) && (rows > 1 || cols > 1))
+        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: the array has rows or columns, but no numbers",
+                         path);
+    return SPRY_OK;
+}
+
 static spry_status read_array(spry_context *ctx, io_bytes *bytes, io_content *content)
 {
     spry_status status = SPRY_OK;
@@ -28,10 +37,7 @@ static spry_status read_array(spry_context *ctx, io_bytes *bytes, io_content *co
         return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
                          "%s: %" PRId64 " by %" PRId64 " numbers: a side is at most %" PRId32,
                          bytes->path, dense.rows, dense.cols, INT32_MAX);
-    /* Rows of nothing would cost memory that the file does not account for. */
-    if (a.count == 0 && (dense.rows > 1 || dense.cols > 1))
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: the array has rows or columns, but no numbers",
-                         bytes->path);
+    SPRY_GO(ctx, check_numbers(ctx, bytes->path, dense.rows, dense.cols));
     SPRY_GO(ctx, base_alloc(ctx, a.count, spry_type_size(dense.type), &dense.values));
     if (a.fortran || dense.rows <= 1 || dense.cols <= 1)
         io_npy_copy(ctx, &a, dense.type, dense.values);
@@ -55,6 +61,19 @@ static spry_status write_vector(const spry_vector *v, const char *path)
     return io_commit(ctx, w);
 }
 
+/* A sparse matrix easily makes a file that no memory holds and no disk has room for. */
+static spry_status check_dense_size(const spry_matrix *A, const char *path)
+{
+    const int64_t limit = A->ctx->options.memory_limit;
+    const double bytes = (double)A->a.rows * (double)A->a.cols * (double)spry_type_size(A->a.type);
+    if (limit > 0 && bytes > (double)limit)
+        return SPRY_FAIL(A->ctx, SPRY_NO_MEMORY,
+                         "%s: %" PRId64 " x %" PRId64 " numbers, zeros included, take %.3g bytes; "
+                         "the memory limit is %" PRId64,
+                         path, A->a.rows, A->a.cols, bytes, limit);
+    return SPRY_OK;
+}
+
 /* All places of the matrix, zeros included, row by row. */
 static spry_status write_matrix(const spry_matrix *A, const char *path)
 {
@@ -67,12 +86,14 @@ static spry_status write_matrix(const spry_matrix *A, const char *path)
     io_writer *w = NULL;
     const spry_type type = A->a.type;
     const size_t bytes = (size_t)A->a.cols * spry_type_size(type);
+    SPRY_GO(ctx, check_numbers(ctx, path, A->a.rows, A->a.cols));
+    SPRY_GO(ctx, check_dense_size(A, path));
     SPRY_GO(ctx, matrix_as_csr(A, &csr, &owned));
     SPRY_GO(ctx, base_alloc(ctx, A->a.cols, spry_type_size(type), &row));
     SPRY_GO(ctx, io_create(ctx, path, &w));
     io_write(w, header,
              io_npy_header(header, io_npy_descr(type), 2, (int64_t[]){A->a.rows, A->a.cols}));
-    for (int64_t i = 0; i < csr->a.rows; i++) {
+    for (int64_t i = 0; i < csr->a.rows && !io_write_failed(w); i++) {
         memset(row, 0, bytes);
         for (int64_t k = csr->a.offsets[i]; k < csr->a.offsets[i + 1]; k++) {
             spry_scalar sum = value_get(type, row, csr->a.col_index[k]);
