@@ -114,8 +114,16 @@ static spry_status convert(const spry_vector *x, spry_vector *y)
                              "cannot hold it",
                              i, im, spry_type_name(y->type));
     }
-    for (int64_t i = 0; i < x->n; i++)
-        value_set(y->type, y->data, i, value_get(x->type, x->data, i));
+    const bool single = y->type == SPRY_S || y->type == SPRY_C;
+    for (int64_t i = 0; i < x->n; i++) {
+        const spry_scalar v = value_get(x->type, x->data, i);
+        if (single && ((isfinite(v.re) && !isfinite((float)v.re)) ||
+                       (isfinite(v.im) && !isfinite((float)v.im))))
+            return SPRY_FAIL(x->ctx, SPRY_BAD_INPUT,
+                             "element %" PRId64 ": (%g, %g) does not fit type %s", i, v.re, v.im,
+                             spry_type_name(y->type));
+        value_set(y->type, y->data, i, v);
+    }
     return SPRY_OK;
 }
 

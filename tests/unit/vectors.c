@@ -94,6 +94,26 @@ static void test_convert(void **state)
     }
 }
 
+/* A finite number that single precision has only infinity for is refused, infinity itself is not.
+ */
+static void test_overflow(void **state)
+{
+    spry_context *ctx = *state;
+    for (int complex = 0; complex < 2; complex++) {
+        spry_vector *x = vector(ctx, complex ? SPRY_Z : SPRY_D, 5);
+        spry_vector *y = vector(ctx, complex ? SPRY_C : SPRY_S, 5);
+        const spry_scalar large = {complex ? 1 : 1e300, complex ? -1e300 : 0};
+        value_set(x->type, spry_vector_data(x), 1, (spry_scalar){INFINITY, 0});
+        assert_ok(ctx, spry_vector_copy(x, y));
+        value_set(x->type, spry_vector_data(x), 3, large);
+        assert_status(ctx, SPRY_BAD_INPUT, spry_vector_copy(x, y));
+        support_message_has(ctx, complex ? "element 3: (1, -1e+300) does not fit type c"
+                                         : "element 3: (1e+300, 0) does not fit type s");
+        spry_vector_free(x);
+        spry_vector_free(y);
+    }
+}
+
 static void test_bad_new(void **state)
 {
     spry_context *ctx = *state;
@@ -178,8 +198,9 @@ static void test_torture(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_new),     CASE(test_zeros),    CASE(test_of_matrix), CASE(test_convert),
-        CASE(test_bad_new), CASE(test_mismatch), CASE(test_same),      CASE(test_torture),
+        CASE(test_new),     CASE(test_zeros),   CASE(test_of_matrix),
+        CASE(test_convert), CASE(test_bad_new), CASE(test_mismatch),
+        CASE(test_same),    CASE(test_torture), CASE(test_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
