@@ -103,13 +103,26 @@ static const struct {
     {"precon", "bjacobi gs sor ssor poly ilu ilut ic ict sai spai fsai isai amg amg-classical ras "
                "direct"}};
 
-/* Whether an option's value is one of its words, what follows a colon aside. */
+/* Whether a list has a word exactly as it is written: the library takes names of methods so. */
+static bool has_exact_word(const char *words, const char *word)
+{
+    for (const char *p = words; *p; p += strspn(p, " ")) {
+        size_t length = strcspn(p, " ");
+        if (strlen(word) == length && strncmp(p, word, length) == 0)
+            return true;
+        p += length;
+    }
+    return false;
+}
+
+/* Whether an option's value is one of its words. */
 static int check_choice(const spry_option *option, const char *value)
 {
     char words[CLI_WORDS], name[CLI_NAME], nearest[CLI_NAME];
     cli_option_choices(option, words);
     snprintf(name, sizeof name, "%.*s", (int)strcspn(value, ":"), value);
-    if (!*words || cli_has_word(words, name))
+    bool exact = option->kind == SPRY_OPTION_TEXT;
+    if (!*words || (exact ? has_exact_word(words, value) : cli_has_word(words, name)))
         return EXIT_DONE;
     for (size_t i = 0; i < sizeof planned / sizeof *planned; i++)
         if (strcmp(planned[i].option, option->name) == 0 && cli_has_word(planned[i].words, name))

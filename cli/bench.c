@@ -50,7 +50,7 @@ static spry_status get_matrix(spry_context *ctx, const char *name, int type, spr
     if (type > 0)
         snprintf(type_text, sizeof type_text, "type=%s", spry_type_name((spry_type)(type - 1)));
     if (!is_generator(name))
-        return spry_matrix_read_with(ctx, file_input(name), type_text, A);
+        return spry_matrix_read_with(ctx, name, type_text, A);
     snprintf(kind, sizeof kind, "%.*s", (int)length, name);
     snprintf(options, sizeof options, "%s %s", type_text, name[length] ? name + length + 1 : "");
     return spry_generate(ctx, kind, options, A);
@@ -169,6 +169,8 @@ static int run(spry_context *ctx, const cli_arguments *a)
     const bench_options *o = a->fields[0];
     if (strcmp(a->operands[0], "spmv") != 0)
         return cli_fail(EXIT_INPUT, "bench has no %s; there is: spmv", a->operands[0]);
+    if (file_check_text(ctx, o->json) != EXIT_DONE)
+        return EXIT_INPUT;
     int given = a->count - 1, count = given ? given : USUAL;
     bench_data data = {.records = cli_alloc((size_t)count * sizeof *data.records)};
     spry_status status = measure_all(ctx, o, given ? a->operands + 1 : usual, count, &data);
@@ -178,7 +180,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
     else if (!o->json || !file_is_stdout(o->json))
         print_records(&data, stdout);
     if (exit_status == EXIT_DONE && o->json)
-        exit_status = file_write_text(o->json, write_json, &data);
+        exit_status = file_write_text(ctx, o->json, write_json, &data);
     free(data.records);
     return exit_status;
 }

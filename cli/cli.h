@@ -9,8 +9,17 @@
 #include <spry/spry.h>
 #include <stdio.h>
 
-/* Exit status; cli_exit_texts says what they mean, in this order. */
-enum { EXIT_DONE, EXIT_UNCONVERGED, EXIT_INPUT, EXIT_RESOURCES, EXIT_COUNT, EXIT_LEAK = 99 };
+/* Exit status; cli_exit_texts says what they mean, in this order. EXIT_STOPPED is what a shell
+ * makes of a program that Ctrl-C ended. */
+enum {
+    EXIT_DONE,
+    EXIT_UNCONVERGED,
+    EXIT_INPUT,
+    EXIT_RESOURCES,
+    EXIT_COUNT,
+    EXIT_LEAK = 99,
+    EXIT_STOPPED = 130
+};
 extern const char *const cli_exit_texts[EXIT_COUNT];
 
 enum { CLI_GROUPS = 4, CLI_WORDS = 1024, CLI_NAME = 64 };
@@ -107,11 +116,12 @@ void cli_log(void *data, spry_log_level level, const char *text);
 /* Seconds of a steady clock. */
 double cli_clock(void);
 
-/* The first Ctrl-C (or SIGTERM, SIGHUP) asks the context's solve to stop, the second ends the
- * program. */
+/* The first Ctrl-C (or SIGTERM, SIGHUP) asks the context's solve, or the writing of a file, to
+ * stop, the second ends the program. */
 void signals_watch(spry_context *ctx);
 void signals_unwatch(void);
-/* A reader that went away shows as a write error instead of a signal. */
-void signals_ignore_pipe(void);
+/* A reader that went away and a limit on the size of files show as write errors instead of signals;
+ * a mapped file that someone cut short ends the program with a message. */
+void signals_prepare(void);
 
 #endif

@@ -34,9 +34,13 @@ static spry_status convert_vector(spry_context *ctx, const cli_arguments *a, dou
     spry_vector *v = NULL;
     char what[128];
     spry_status status =
-        spry_vector_read_file(ctx, file_input(a->operands[0]), cli_text(a, spry_read_options), &v);
-    if (status == SPRY_OK)
+        spry_vector_read_file(ctx, a->operands[0], cli_text(a, spry_read_options), &v);
+    if (status == SPRY_OK) {
+        if (!file_is_stdout(a->operands[1]))
+            signals_watch(ctx);
         status = file_write_vector(v, a->operands[1]);
+        signals_unwatch();
+    }
     if (status == SPRY_OK) {
         snprintf(what, sizeof what, "vector of %s numbers, %s", text_count(spry_vector_size(v)),
                  text_type(spry_vector_type(v)));
@@ -53,11 +57,14 @@ static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, dou
     spry_matrix *A = NULL;
     char what[128];
     spry_status status =
-        spry_matrix_read_with(ctx, file_input(a->operands[0]), cli_text(a, spry_read_options), &A);
+        spry_matrix_read_with(ctx, a->operands[0], cli_text(a, spry_read_options), &A);
     if (status == SPRY_OK)
         *vector = *vector && (spry_matrix_rows(A) == 1 || spry_matrix_cols(A) == 1);
     if (status == SPRY_OK && !*vector) {
+        if (!file_is_stdout(a->operands[1]))
+            signals_watch(ctx);
         status = file_write_matrix(A, a->operands[1]);
+        signals_unwatch();
         snprintf(what, sizeof what, "%s x %s, %s entries, %s", text_count(spry_matrix_rows(A)),
                  text_count(spry_matrix_cols(A)), text_count(spry_matrix_nnz(A)),
                  text_type(spry_matrix_type(A)));

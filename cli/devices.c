@@ -72,13 +72,16 @@ static int run(spry_context *ctx, const cli_arguments *a)
 {
     const devices_options *o = a->fields[0];
     spry_bandwidth bandwidth;
+    int exit_status = file_check_text(ctx, o->json);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
     spry_status status = o->measure ? spry_device_bandwidth(ctx, &bandwidth) : SPRY_OK;
     if (status != SPRY_OK)
         return cli_failed(ctx, status);
     devices_data data = {ctx, o->measure ? &bandwidth : NULL};
     if (!o->json || !file_is_stdout(o->json))
         print_devices(ctx, data.bandwidth);
-    return o->json ? file_write_text(o->json, write_json, &data) : EXIT_DONE;
+    return o->json ? file_write_text(ctx, o->json, write_json, &data) : EXIT_DONE;
 }
 
 const cli_command command_devices = {

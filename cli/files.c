@@ -1,5 +1,5 @@
-/* Files by name: "-" for the standard streams, text files written aside, the last check of stdout.
- */
+/* Files by name: "-" for the standard output, what is checked before the work, the last check of
+ * stdout. */
 #include "output.h"
 
 #include <errno.h>
@@ -9,25 +9,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *file_input(const char *path)
-{
-    return strcmp(path, "-") == 0 ? "/dev/stdin" : path;
-}
-
 bool file_is_stdout(const char *path)
 {
     return !path || strcmp(path, "-") == 0;
 }
 
-/* Whether a file can be made in the folder that its path names. */
-static int folder_error(const char *path)
+bool file_is_same(const char *a, const char *b)
 {
-    char *folder = cli_alloc(strlen(path) + 2);
-    const char *slash = strrchr(path, '/');
-    memcpy(folder, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
-    int error = access(folder, W_OK | X_OK) == 0 ? 0 : errno;
-    free(folder);
-    return error;
+    struct stat one, other;
+    if (file_is_stdout(a) || file_is_stdout(b))
+        return false;
+    if (stat(a, &one) != 0 || stat(b, &other) != 0)
+        return strcmp(a, b) == 0;
+    return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+int file_check_text(spry_context *ctx, const char *path)
+{
+    if (file_is_stdout(path))
+        return EXIT_DONE;
+    spry_status status = spry_file_check_place(ctx, path);
+    return status == SPRY_OK ? EXIT_DONE : cli_failed(ctx, status);
 }
 
 int file_check_output(spry_context *ctx, const char *path, bool vector)
@@ -35,12 +37,7 @@ int file_check_output(spry_context *ctx, const char *path, bool vector)
     if (file_is_stdout(path))
         return EXIT_DONE;
     spry_status status = spry_file_check_name(ctx, path, vector);
-    if (status != SPRY_OK)
-        return cli_failed(ctx, status);
-    int error = access(path, W_OK) == 0 ? 0 : errno;
-    if (error == ENOENT)
-        error = folder_error(path);
-    return error ? cli_fail(EXIT_INPUT, "%s: %s", path, strerror(error)) : EXIT_DONE;
+    return status == SPRY_OK ? file_check_text(ctx, path) : cli_failed(ctx, status);
 }
 
 spry_status file_write_matrix(const spry_matrix *A, const char *path)
@@ -55,13 +52,6 @@ spry_status file_write_vector(const spry_vector *v, const char *path)
     return spry_vector_write(v, path ? path : "-");
 }
 
-/* A full disk is a matter of resources; the rest is the caller's. */
-static int write_error(const char *path, int error)
-{
-    bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-    return cli_fail(full ? EXIT_RESOURCES : EXIT_INPUT, "%s: %s", path, strerror(error));
-}
-
 /* A reader that had enough (`| head`) is no error. */
 int file_finish_stdout(int exit_status)
 {
@@ -70,44 +60,34 @@ int file_finish_stdout(int exit_status)
     int error = errno ? errno : EIO;
     struct pollfd reader = {STDOUT_FILENO, POLLOUT, 0};
     bool gone = error == EPIPE || (poll(&reader, 1, 0) == 1 && reader.revents & POLLERR);
-    return bad && !gone ? write_error("standard output", error) : exit_status;
+    if (!bad || gone)
+        return exit_status;
+    /* A full disk is a matter of resources; the rest is the caller's. */
+    bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    return cli_fail(full ? EXIT_RESOURCES : EXIT_INPUT, "standard output: %s", strerror(error));
 }
 
-/* Where a text is written first: beside a regular file, in place where it is a pipe or a device. */
-static char *aside_of(const char *path)
-{
-    struct stat about;
-    size_t size = strlen(path) + 32;
-    char *aside = cli_alloc(size);
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
-        snprintf(aside, size, "%s", path);
-    else
-        snprintf(aside, size, "%s.part-%ld", path, (long)getpid());
-    return aside;
-}
-
-int file_write_text(const char *path, void (*write)(FILE *out, const void *data), const void *data)
+int file_write_text(spry_context *ctx, const char *path, void (*write)(FILE *out, const void *data),
+                    const void *data)
 {
     if (file_is_stdout(path)) {
         write(stdout, data);
         return EXIT_DONE;
     }
-    int error = 0;
-    char *aside = aside_of(path);
-    bool renames = strcmp(aside, path) != 0;
-    FILE *out = fopen(aside, renames ? "wx" : "w");
-    if (out) {
-        write(out, data);
-        errno = 0;
-        bool bad = ferror(out) != 0;
-        bad = fclose(out) != 0 || bad;
-        if (bad || (renames && rename(aside, path) != 0))
-            error = errno ? errno : EIO;
-        if (error && renames)
-            remove(aside);
-    } else {
-        error = errno;
-    }
-    free(aside);
-    return error ? write_error(path, error) : EXIT_DONE;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return cli_fail(EXIT_RESOURCES, "%s: no memory for the text", path);
+    write(out, data);
+    bool bad = ferror(out) != 0;
+    bad = fclose(out) != 0 || bad;
+    int exit_status = EXIT_DONE;
+    spry_status status = bad ? SPRY_OK : spry_text_write(ctx, text, size, path);
+    if (bad)
+        exit_status = cli_fail(EXIT_RESOURCES, "%s: no memory for the text", path);
+    else if (status != SPRY_OK)
+        exit_status = cli_failed(ctx, status);
+    free(text);
+    return exit_status;
 }

@@ -49,7 +49,7 @@ static spry_status make_tiled(spry_context *ctx, const cli_arguments *a, const c
     spry_matrix *base = NULL;
     if (type && *type > 0) /* the words are auto s d c z */
         snprintf(options, sizeof options, "type=%s", spry_type_name((spry_type)(*type - 1)));
-    spry_status status = spry_matrix_read_with(ctx, file_input(path), options, &base);
+    spry_status status = spry_matrix_read_with(ctx, path, options, &base);
     if (status == SPRY_OK)
         status = spry_generate_tiled(base, size && *size ? *size : 2 * spry_matrix_rows(base), A);
     spry_matrix_free(base);
@@ -91,15 +91,47 @@ static void tell(const own_fields *o, const char *kind, const spry_matrix *A, do
         printf("%s: A * ones\n", o->rhs);
 }
 
+/* What tiled does not read would be a misunderstanding, as for the kinds that the library checks.
+ */
+static int check_tiled_options(const cli_arguments *a)
+{
+    char name[CLI_NAME];
+    for (const char *p = cli_text(a, spry_generate_options); *p; p += strspn(p, " ")) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(p, "="), p);
+        if (!spry_generate_reads("tiled", name))
+            return cli_fail(EXIT_INPUT,
+                            "tiled: %s is not an option of this kind; its options are: size type "
+                            "base",
+                            name);
+        p += strcspn(p, " ");
+    }
+    return EXIT_DONE;
+}
+
 /* tiled is the kind that needs a file, and --base the option that only it takes. */
-static int check_base(const char *kind, const char *base)
+static int check_base(const cli_arguments *a, const char *kind, const char *base)
 {
     bool tiled = strcmp(kind, "tiled") == 0;
     if (tiled && !base)
         return cli_fail(EXIT_INPUT, "gen tiled needs --base FILE, the matrix to copy");
     if (!tiled && base)
         return cli_fail(EXIT_INPUT, "--base is for gen tiled, not for %s", kind);
-    return EXIT_DONE;
+    return tiled ? check_tiled_options(a) : EXIT_DONE;
+}
+
+/* What cannot end well is refused before the work. */
+static int check_outputs(spry_context *ctx, const own_fields *o, const char *base)
+{
+    if (o->rhs && file_is_stdout(o->rhs) && file_is_stdout(o->output))
+        return cli_fail(EXIT_INPUT, "the matrix and b cannot both go to the standard output");
+    if (o->rhs && file_is_same(o->rhs, o->output))
+        return cli_fail(EXIT_INPUT, "%s: the matrix and b cannot both go there", o->rhs);
+    if (base && (file_is_same(base, o->output) || file_is_same(base, o->rhs)))
+        return cli_fail(EXIT_INPUT, "%s: would be replaced, and is the matrix to copy", base);
+    int exit_status = file_check_output(ctx, o->output, false);
+    if (exit_status == EXIT_DONE && o->rhs)
+        exit_status = file_check_output(ctx, o->rhs, true);
+    return exit_status;
 }
 
 static int run(spry_context *ctx, const cli_arguments *a)
@@ -110,11 +142,9 @@ static int run(spry_context *ctx, const cli_arguments *a)
     const char *kind = a->operands[0];
     const char *const *base = cli_field(a, spry_generate_options, "base");
     const char *base_path = base ? *base : NULL;
-    int exit_status = check_base(kind, base_path);
+    int exit_status = check_base(a, kind, base_path);
     if (exit_status == EXIT_DONE)
-        exit_status = file_check_output(ctx, o->output, false);
-    if (exit_status == EXIT_DONE && o->rhs)
-        exit_status = file_check_output(ctx, o->rhs, true);
+        exit_status = check_outputs(ctx, o, base_path);
     if (exit_status != EXIT_DONE)
         return exit_status;
 
@@ -124,11 +154,14 @@ static int run(spry_context *ctx, const cli_arguments *a)
                              ? make_tiled(ctx, a, base_path, &A)
                              : spry_generate(ctx, kind, cli_text(a, spry_generate_options), &A);
     double made = cli_clock();
+    if (!file_is_stdout(o->output)) /* from here on there is something to clear away */
+        signals_watch(ctx);
     if (status == SPRY_OK)
         status = file_write_matrix(A, o->output);
     double written = cli_clock();
     if (status == SPRY_OK && o->rhs)
         status = write_rhs(ctx, A, o->rhs);
+    signals_unwatch();
     if (status == SPRY_OK)
         tell(o, kind, A, made - begin, written - made);
     spry_matrix_free(A);

@@ -195,8 +195,12 @@ static int run(spry_context *ctx, const cli_arguments *a)
     const info_options *o = a->fields[0];
     info_data data = {.file = a->operands[0]};
     spry_matrix *A = NULL;
-    spry_status status =
-        spry_matrix_read_with(ctx, file_input(data.file), cli_text(a, spry_read_options), &A);
+    int exit_status = file_check_text(ctx, o->json);
+    if (exit_status == EXIT_DONE && o->json && file_is_same(o->json, data.file))
+        exit_status = cli_fail(EXIT_INPUT, "%s: the JSON would replace the matrix", o->json);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
+    spry_status status = spry_matrix_read_with(ctx, data.file, cli_text(a, spry_read_options), &A);
     if (status == SPRY_OK) {
         data.type = spry_matrix_type(A);
         status = spry_matrix_stats(A, &data.s);
@@ -207,7 +211,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
     advise(&data);
     if (!o->json || !file_is_stdout(o->json))
         print_info(&data, stdout);
-    return o->json ? file_write_text(o->json, write_json, &data) : EXIT_DONE;
+    return o->json ? file_write_text(ctx, o->json, write_json, &data) : EXIT_DONE;
 }
 
 const cli_command command_info = {

@@ -53,7 +53,7 @@ int cli_failed(spry_context *ctx, spry_status status)
     const char *message = spry_message(ctx);
     cli_fail(EXIT_INPUT, "%s", *message ? message : spry_status_text(status));
     return status == SPRY_NO_MEMORY     ? EXIT_RESOURCES
-           : status == SPRY_INTERRUPTED ? EXIT_UNCONVERGED
+           : status == SPRY_INTERRUPTED ? EXIT_STOPPED
                                         : EXIT_INPUT;
 }
 
@@ -126,7 +126,7 @@ static int parse_and_run(const cli_command *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    signals_ignore_pipe();
+    signals_prepare();
     const char *name = argc > 1 ? argv[1] : "help";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";

@@ -4,18 +4,22 @@
 
 #include "cli.h"
 
-/* files.c. "-" is the standard input or output. */
-const char *file_input(const char *path);
+/* files.c. "-" is the standard output. */
 bool file_is_stdout(const char *path); /* NULL, too */
-/* Whether a matrix or vector can be written there, asked before much work is done for it. */
+/* Whether two names are of one file, so that writing one would lose the other. */
+bool file_is_same(const char *a, const char *b);
+/* Whether a matrix or vector, or a text, can be written there, asked before much work is done for
+ * it. */
 int file_check_output(spry_context *ctx, const char *path, bool vector);
+int file_check_text(spry_context *ctx, const char *path);
 spry_status file_write_matrix(const spry_matrix *A, const char *path);
 spry_status file_write_vector(const spry_vector *v, const char *path);
 /* Flushes; what could not be written (a full disk) changes the exit status. */
 int file_finish_stdout(int exit_status);
 
-/* Has a text written to the standard output ("-") or aside to a file that is renamed when whole. */
-int file_write_text(const char *path, void (*write)(FILE *out, const void *data), const void *data);
+/* Has a text written to the standard output ("-") or to a file, as matrices are. */
+int file_write_text(spry_context *ctx, const char *path, void (*write)(FILE *out, const void *data),
+                    const void *data);
 
 /* text.c. Numbers for people; a text lives until the eighth call after its own. */
 const char *text_count(int64_t n);        /* 1,234,567 */

@@ -1,9 +1,11 @@
-/* Ctrl-C: once asks the solve to stop, so that its best x is written; twice ends the program. */
+/* Ctrl-C: once asks the solve to stop, so that its best x is written, or the writing of a file, so
+ * that nothing half is left; twice ends the program. And signals that are about files. */
 #include "cli.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 static const int watched[] = {SIGINT, SIGTERM, SIGHUP};
 enum { WATCHED = sizeof watched / sizeof *watched };
@@ -61,11 +63,28 @@ void signals_unwatch(void)
     atomic_store(&running, NULL);
 }
 
-void signals_ignore_pipe(void)
+/* The pages of a mapped file that are no longer there. Other faults of the bus are the program's
+ * own, and come again once nobody listens. */
+static void file_shrank(int number, siginfo_t *about, void *context)
+{
+    static const char text[] = "spry: a file was cut short while it was being read\n";
+    (void)context;
+    if (about->si_code == BUS_ADRERR) {
+        (void)!write(STDERR_FILENO, text, sizeof text - 1);
+        _exit(EXIT_INPUT);
+    }
+    signal(number, SIG_DFL);
+}
+
+void signals_prepare(void)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = SIG_IGN;
     sigemptyset(&action.sa_mask);
     sigaction(SIGPIPE, &action, NULL);
+    sigaction(SIGXFSZ, &action, NULL);
+    action.sa_sigaction = file_shrank;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGBUS, &action, NULL);
 }

@@ -18,10 +18,19 @@ static int check_outputs(const solve_job *job)
     const solve_options *o = job->options;
     if (o->output && file_is_stdout(o->output) && o->json && file_is_stdout(o->json))
         return cli_fail(EXIT_INPUT, "x and the JSON cannot both go to the standard output");
+    const char *const outputs[] = {o->output, o->checkpoint, o->json};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < job->arguments->count; k++)
+            if (file_is_same(outputs[i], job->arguments->operands[k]))
+                return cli_fail(EXIT_INPUT, "%s: would be replaced, and is part of the system",
+                                outputs[i]);
+    for (int i = 0; i < 2; i++)
+        if (file_is_same(o->json, outputs[i]))
+            return cli_fail(EXIT_INPUT, "%s: x and the JSON cannot both go there", o->json);
     int exit_status = file_check_output(job->ctx, o->output, true);
     if (exit_status == EXIT_DONE && o->checkpoint)
         exit_status = file_check_output(job->ctx, o->checkpoint, true);
-    return exit_status;
+    return exit_status == EXIT_DONE ? file_check_text(job->ctx, o->json) : exit_status;
 }
 
 /* The type that holds numbers of both: the bits of a spry_type say double and complex. */
@@ -72,8 +81,8 @@ static spry_status unify_types(solve_job *job)
 static spry_status read_vector(solve_job *job, const char *path, int64_t size, const char *side,
                                spry_vector **v, int *exit_status)
 {
-    spry_status status = spry_vector_read_file(job->ctx, file_input(path),
-                                               cli_text(job->arguments, spry_read_options), v);
+    spry_status status =
+        spry_vector_read_file(job->ctx, path, cli_text(job->arguments, spry_read_options), v);
     if (status == SPRY_OK && spry_vector_size(*v) != size)
         *exit_status = cli_fail(EXIT_INPUT, "%s has %s numbers, but %s has %s %s", path,
                                 text_count(spry_vector_size(*v)), job->arguments->operands[0],
@@ -87,8 +96,8 @@ static int read_system(solve_job *job)
     const cli_arguments *a = job->arguments;
     int exit_status = EXIT_DONE;
     double begin = cli_clock();
-    spry_status status = spry_matrix_read_with(job->ctx, file_input(a->operands[0]),
-                                               cli_text(a, spry_read_options), &job->A);
+    spry_status status =
+        spry_matrix_read_with(job->ctx, a->operands[0], cli_text(a, spry_read_options), &job->A);
     if (status == SPRY_OK && a->count > 1)
         status = read_vector(job, a->operands[1], spry_matrix_rows(job->A), "rows", &job->b,
                              &exit_status);
@@ -124,7 +133,8 @@ static void measure_bandwidth(solve_job *job)
 
 static void write_checkpoint(solve_job *job, const spry_vector *x)
 {
-    if (spry_vector_write(x, job->options->checkpoint) != SPRY_OK) {
+    spry_status status = spry_vector_write(x, job->options->checkpoint);
+    if (status != SPRY_OK && status != SPRY_INTERRUPTED) { /* the last one follows a stop */
         progress_clear(&job->line);
         cli_log(NULL, SPRY_LOG_WARNING, spry_message(job->ctx));
     }
@@ -171,13 +181,16 @@ static int iterate(solve_job *job)
     return status == SPRY_OK ? EXIT_DONE : cli_failed(job->ctx, status);
 }
 
+/* A stop that was asked for was for the iteration: what it came to is written. */
 static int write_x(solve_job *job)
 {
+    spry_context_interrupted(job->ctx, true);
     if (job->options->checkpoint)
         write_checkpoint(job, job->x);
     if (!job->options->output)
         return EXIT_DONE;
     spry_status status = file_write_vector(job->x, job->options->output);
+    job->x_written = status == SPRY_OK;
     return status == SPRY_OK ? EXIT_DONE : cli_failed(job->ctx, status);
 }
 
@@ -189,7 +202,7 @@ static int report(const solve_job *job)
     bool json_on_stdout = o->json && file_is_stdout(o->json);
     if (!o->quiet && !json_on_stdout)
         solve_report(job, x_on_stdout ? stderr : stdout);
-    return o->json ? file_write_text(o->json, solve_json, &job->result) : EXIT_DONE;
+    return o->json ? file_write_text(job->ctx, o->json, solve_json, &job->result) : EXIT_DONE;
 }
 
 static int solve(solve_job *job)

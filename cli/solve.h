@@ -22,6 +22,7 @@ typedef struct solve_job {
     const solve_options *options;
     spry_matrix *A;
     spry_vector *b, *x;
+    bool x_written; /* to the file that -o names */
     progress line;
     double last_checkpoint; /* when, in seconds */
     int64_t cache_bytes;    /* that hold all of A; 0: A is larger, or the cache is unknown */

@@ -54,7 +54,7 @@ void solve_report(const solve_job *job, FILE *out)
         fprintf(out, " (%s an iteration)", text_seconds(r->solve_seconds / (double)r->iterations));
     fprintf(out, "\nmemory     %s at most\n", text_bytes((double)r->memory_bytes));
     report_bandwidth(job, out);
-    if (job->options->output)
+    if (job->x_written)
         fprintf(out, "x          %s\n", job->options->output);
 }
 

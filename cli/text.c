@@ -48,10 +48,11 @@ const char *text_seconds(double seconds)
         snprintf(out, TEXT_SIZE, "%.3g us", seconds * 1e6);
     else if (seconds < 0.9995)
         snprintf(out, TEXT_SIZE, "%.3g ms", seconds * 1e3);
-    else if (seconds < 120)
+    else if (seconds < 119.95)
         snprintf(out, TEXT_SIZE, "%.*f s", seconds < 9.995 ? 2 : 1, seconds);
-    else
-        snprintf(out, TEXT_SIZE, "%.0f min %.0f s", floor(seconds / 60), fmod(seconds, 60));
+    else /* rounded before it is split, so that there are no 60 seconds */
+        snprintf(out, TEXT_SIZE, "%.0f min %.0f s", floor(round(seconds) / 60),
+                 fmod(round(seconds), 60));
     return out;
 }
 
