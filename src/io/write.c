@@ -278,7 +278,7 @@ spry_status io_commit(spry_context *ctx, io_writer *w)
     spry_status status = SPRY_OK;
     flush(w);
     if (w->packed)
-        pack(w, NULL, 0, Z_FINISH);
+        pack(w, "", 0, Z_FINISH);
     const bool renames = w->to.target[0] != '\0';
     if (!w->error && renames && fsync(w->fd) != 0 && errno != EINVAL)
         w->error = errno;
