@@ -68,12 +68,13 @@ static size_t format_numbers(const void *data, range entries, char *out)
     return (size_t)(p - out);
 }
 
-/* Formats count lines, as many blocks at a time as there are threads. */
+/* Formats count lines, as many blocks at a time as there are threads for. */
 static spry_status write_lines(spry_context *ctx, io_writer *writer, format_lines *format,
                                const void *data, int64_t count)
 {
     spry_status status = SPRY_OK;
-    const int threads = spry_context_threads(ctx);
+    const int64_t blocks = count / BLOCK + (count % BLOCK != 0);
+    const int most = spry_context_threads(ctx), threads = blocks < most ? (int)blocks : most;
     char *text = NULL;
     size_t *length = NULL;
     SPRY_GO(ctx, base_alloc(ctx, threads, BLOCK * LINE, &text));

@@ -133,21 +133,29 @@ static spry_status check_arguments(spry_context *ctx, const char *path)
     return path && *path ? SPRY_OK : SPRY_FAIL(ctx, SPRY_BAD_USAGE, "no file name is given");
 }
 
-spry_status spry_matrix_read_with(spry_context *ctx, const char *path, const char *options,
-                                  spry_matrix **A)
+/* Reads a matrix, or where A is NULL a vector. */
+static spry_status read_file(spry_context *ctx, const char *path, const char *options,
+                             spry_matrix **A, spry_vector **v)
 {
     io_bytes bytes = {0};
     const io_format *format = NULL;
-    *A = NULL;
     spry_status status = check_arguments(ctx, path);
     if (status != SPRY_OK)
         return status;
     SPRY_GO(ctx, io_open(ctx, path, &bytes));
     SPRY_GO(ctx, choose(ctx, &bytes, &format));
-    SPRY_GO(ctx, io_read_bytes(ctx, &bytes, format, options, A));
+    SPRY_GO(ctx, A ? io_read_bytes(ctx, &bytes, format, options, A)
+                   : read_vector_bytes(ctx, &bytes, format, options, v));
 done:
     io_close(ctx, &bytes);
     return status;
+}
+
+spry_status spry_matrix_read_with(spry_context *ctx, const char *path, const char *options,
+                                  spry_matrix **A)
+{
+    *A = NULL;
+    return read_file(ctx, path, options, A, NULL);
 }
 
 spry_status spry_matrix_read(spry_context *ctx, const char *path, spry_matrix **A)
@@ -158,18 +166,8 @@ spry_status spry_matrix_read(spry_context *ctx, const char *path, spry_matrix **
 spry_status spry_vector_read_file(spry_context *ctx, const char *path, const char *options,
                                   spry_vector **v)
 {
-    io_bytes bytes = {0};
-    const io_format *format = NULL;
     *v = NULL;
-    spry_status status = check_arguments(ctx, path);
-    if (status != SPRY_OK)
-        return status;
-    SPRY_GO(ctx, io_open(ctx, path, &bytes));
-    SPRY_GO(ctx, choose(ctx, &bytes, &format));
-    SPRY_GO(ctx, read_vector_bytes(ctx, &bytes, format, options, v));
-done:
-    io_close(ctx, &bytes);
-    return status;
+    return read_file(ctx, path, options, NULL, v);
 }
 
 static bool can_write(const io_format *format, bool vector)

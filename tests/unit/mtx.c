@@ -461,6 +461,21 @@ static void write_text(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
+/* Room to format in is taken for the work there is, not for the threads there are. */
+static void small_files_need_little_memory(void **state)
+{
+    (void)state;
+    spry_context *ctx = support_context("threads=64 memory-limit=4M");
+    spry_vector *v = NULL;
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 10, NULL, SPRY_COPY, &v));
+    assert_ok(ctx, spry_vector_write(v, files_path("small.mtx")));
+    spry_vector_free(v);
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 0, NULL, SPRY_COPY, &v));
+    assert_ok(ctx, spry_vector_write(v, files_path("small.mtx")));
+    spry_vector_free(v);
+    support_context_free(ctx);
+}
+
 static void vectors_from_other_files(void **state)
 {
     spry_context *ctx = *state;
@@ -583,6 +598,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(real_hermitian_is_symmetric, support_setup,
                                         support_teardown),
         cmocka_unit_test_setup_teardown(vectors_come_back, support_setup, support_teardown),
+        cmocka_unit_test(small_files_need_little_memory),
         cmocka_unit_test_setup_teardown(vectors_from_other_files, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(allocations_may_fail, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(real_matrices, support_setup, support_teardown),
