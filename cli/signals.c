@@ -63,6 +63,8 @@ void signals_unwatch(void)
     atomic_store(&running, NULL);
 }
 
+static atomic_flag told = ATOMIC_FLAG_INIT;
+
 /* The pages of a mapped file that are no longer there. Other faults of the bus are the program's
  * own, and come again once nobody listens. */
 static void file_shrank(int number, siginfo_t *about, void *context)
@@ -70,6 +72,8 @@ static void file_shrank(int number, siginfo_t *about, void *context)
     static const char text[] = "spry: a file was cut short while it was being read\n";
     (void)context;
     if (about->si_code == BUS_ADRERR) {
+        while (atomic_flag_test_and_set(&told)) /* by another thread, which ends them all */
+            pause();
         (void)!write(STDERR_FILENO, text, sizeof text - 1);
         _exit(EXIT_INPUT);
     }
