@@ -123,7 +123,8 @@ spry_status io_rb_write(const spry_matrix *A, const char *path)
         put_int(w, &l[RB_INDICES], k, a->nnz, (int64_t)a->row_index[k] + 1);
     for (int64_t k = 0; k < numbers && !io_write_failed(w); k++) {
         char text[FIELD];
-        put(w, &l[RB_VALUES], k, numbers, text, print_value(text, a, k));
+        const int length = print_value(text, a, k);
+        put(w, &l[RB_VALUES], k, numbers, text, length);
     }
     SPRY_GO(ctx, io_commit(ctx, w));
 done:

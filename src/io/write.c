@@ -155,9 +155,10 @@ static int follow(const char *path, char target[PATH_MAX])
     char link[PATH_MAX];
     if (realpath(path, target))
         return 0;
-    if (strlen(path) >= PATH_MAX)
+    const size_t size = strlen(path) + 1;
+    if (size > PATH_MAX)
         return ENAMETOOLONG;
-    strcpy(target, path);
+    memcpy(target, path, size);
     for (int i = 0; i < LINKS; i++) {
         const ssize_t length = readlink(target, link, sizeof link - 1);
         if (length < 0)

@@ -13,10 +13,10 @@ typedef struct job {
 } job;
 
 /* What makes a matrix must leave NULL when it fails. */
-static spry_status made(spry_status status, spry_matrix *B)
+static spry_status made(spry_status status, spry_matrix *const *B)
 {
-    assert_true((status == SPRY_OK) == (B != NULL));
-    spry_matrix_free(B);
+    assert_true((status == SPRY_OK) == (*B != NULL));
+    spry_matrix_free(*B);
     return status;
 }
 
@@ -25,7 +25,7 @@ static spry_status convert(spry_context *ctx, void *data)
     (void)ctx;
     const job *j = data;
     spry_matrix *B = j->A;
-    return made(spry_matrix_convert(j->A, j->format, &B), B);
+    return made(spry_matrix_convert(j->A, j->format, &B), &B);
 }
 
 static spry_status cast(spry_context *ctx, void *data)
@@ -33,7 +33,7 @@ static spry_status cast(spry_context *ctx, void *data)
     (void)ctx;
     const job *j = data;
     spry_matrix *B = j->A;
-    return made(spry_matrix_cast(j->A, SPRY_Z, &B), B);
+    return made(spry_matrix_cast(j->A, SPRY_Z, &B), &B);
 }
 
 static spry_status transpose(spry_context *ctx, void *data)
@@ -41,7 +41,7 @@ static spry_status transpose(spry_context *ctx, void *data)
     (void)ctx;
     const job *j = data;
     spry_matrix *B = j->A;
-    return made(spry_matrix_transpose(j->A, true, &B), B);
+    return made(spry_matrix_transpose(j->A, true, &B), &B);
 }
 
 static spry_status expand(spry_context *ctx, void *data)
@@ -49,7 +49,7 @@ static spry_status expand(spry_context *ctx, void *data)
     (void)ctx;
     const job *j = data;
     spry_matrix *B = j->A;
-    return made(spry_matrix_expand(j->A, &B), B);
+    return made(spry_matrix_expand(j->A, &B), &B);
 }
 
 static spry_status as_csr(spry_context *ctx, void *data)
@@ -69,7 +69,7 @@ static spry_status permute(spry_context *ctx, void *data)
     (void)ctx;
     const job *j = data;
     spry_matrix *B = j->A;
-    return made(spry_matrix_permute(j->A, j->p, j->q, &B), B);
+    return made(spry_matrix_permute(j->A, j->p, j->q, &B), &B);
 }
 
 static spry_status diagonal(spry_context *ctx, void *data)
