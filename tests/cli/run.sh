@@ -5,7 +5,7 @@
 #   + more of it         ? the exit status to expect (0 unless said; "0|3" allows either)
 #   > a line of the standard output, >~ an expression that one of its lines has, >! one that none has
 #   ! a line of the standard error, !~ and !! likewise
-#   % TOOL               skips the next command where TOOL is not installed
+#   % TOOL               skips the next command where TOOL is not installed; % TOOL ARGUMENTS where it fails
 #
 # Lines with > or ! and a space are the whole of that stream. The standard error must be empty unless
 # something is said about it, the standard output need not.
@@ -94,7 +94,10 @@ while IFS= read -r line || [ -n "$line" ]; do
     '% '*)
         finish
         begin
-        command -v "$rest" >/dev/null 2>&1 || skip=yes
+        command -v "${rest%% *}" >/dev/null 2>&1 || skip=yes
+        case $rest in
+        *' '*) sh -c "$rest" >/dev/null 2>&1 </dev/null || skip=yes ;;
+        esac
         ;;
     '$ '*)
         if [ -n "$command" ]; then
