@@ -161,10 +161,10 @@ static void run_programs(const stage *s)
 #ifdef PETSC_PROGRAM
     char petsc[1024];
     if (spry_matrix_type(s->A) == SPRY_D) {
-        snprintf(petsc, sizeof petsc, "%s '%s' 2>/dev/null", PETSC_PROGRAM, s->text);
+        snprintf(petsc, sizeof petsc, "%s '%s' </dev/null 2>/dev/null", PETSC_PROGRAM, s->text);
         run_command(s, "petsc", 1, petsc);
-        snprintf(petsc, sizeof petsc, "mpirun -n %d %s '%s' 2>/dev/null", s->options->threads,
-                 PETSC_PROGRAM, s->text);
+        snprintf(petsc, sizeof petsc, "mpirun -n %d %s '%s' </dev/null 2>/dev/null",
+                 s->options->threads, PETSC_PROGRAM, s->text);
         run_command(s, "petsc mpi", s->options->threads, petsc);
     } else {
         print_skipped(s, "petsc", "built for type d");
@@ -174,7 +174,7 @@ static void run_programs(const stage *s)
 #endif
 #ifdef SCIPY_PROGRAM
     char scipy[1024];
-    snprintf(scipy, sizeof scipy, "%s '%s' 2>/dev/null", SCIPY_PROGRAM, s->text);
+    snprintf(scipy, sizeof scipy, "%s '%s' </dev/null 2>/dev/null", SCIPY_PROGRAM, s->text);
     run_command(s, "scipy", 1, scipy);
 #else
     print_skipped(s, "scipy", "not found when this was built");
