@@ -117,8 +117,7 @@ static spry_status convert(const spry_vector *x, spry_vector *y)
     const bool single = y->type == SPRY_S || y->type == SPRY_C;
     for (int64_t i = 0; i < x->n; i++) {
         const spry_scalar v = value_get(x->type, x->data, i);
-        if (single && ((isfinite(v.re) && !isfinite((float)v.re)) ||
-                       (isfinite(v.im) && !isfinite((float)v.im))))
+        if (single && value_overflows_single(v))
             return SPRY_FAIL(x->ctx, SPRY_BAD_INPUT,
                              "element %" PRId64 ": (%g, %g) does not fit type %s", i, v.re, v.im,
                              spry_type_name(y->type));

@@ -26,7 +26,7 @@ static bool is_definite(spry_scalar product)
 static spry_status name_breakdown(iteration *it, const char *product, spry_scalar value,
                                   const char *culprit)
 {
-    if (!isfinite(value.re) || !isfinite(value.im))
+    if (!value_finite(value))
         return iteration_breakdown(it, "%s overflows: scale %s", product, culprit);
     return iteration_breakdown(it, "%s = %.3g is not positive: %s is not positive definite",
                                product, value.re, culprit);

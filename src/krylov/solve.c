@@ -10,7 +10,7 @@ static bool find_nonfinite(const spry_vector *v, const char *what, char detail[1
 {
     for (int64_t i = 0; i < v->n; i++) {
         spry_scalar value = value_get(v->type, v->data, i);
-        if (!isfinite(value.re) || !isfinite(value.im)) {
+        if (!value_finite(value)) {
             snprintf(detail, 160, "%s is not finite at row %" PRId64 " (from 0)", what, i);
             return true;
         }

@@ -12,8 +12,7 @@ ALWAYS_INLINE int64_t cast_values(spry_type from, spry_type to, const void *in, 
         const spry_scalar v = value_load(from, in, k);
         if (real && v.im != 0)
             return k;
-        if (single && ((isfinite(v.re) && !isfinite((float)v.re)) ||
-                       (isfinite(v.im) && !isfinite((float)v.im))))
+        if (single && value_overflows_single(v))
             return k;
         value_store(to, out, k, v);
     }

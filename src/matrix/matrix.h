@@ -63,6 +63,12 @@ static inline bool value_finite(spry_scalar value)
 {
     return isfinite(value.re) && isfinite(value.im);
 }
+/* Whether single precision would make an infinity of a finite part. */
+static inline bool value_overflows_single(spry_scalar value)
+{
+    return (isfinite(value.re) && !isfinite((float)value.re)) ||
+           (isfinite(value.im) && !isfinite((float)value.im));
+}
 
 /* What an operator kind must do. */
 typedef struct operator_class {

@@ -63,7 +63,7 @@ static spry_status invert(spry_context *ctx, spry_vector *d)
         }
         value_set(d->type, d->data, i, inverse);
         spry_scalar stored = value_get(d->type, d->data, i);
-        if (!isfinite(stored.re) || !isfinite(stored.im))
+        if (!value_finite(stored))
             return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
                              "row %" PRId64 " (from 0): diagonal entry %g%+gi has no inverse for "
                              "Jacobi's preconditioner",

@@ -30,10 +30,6 @@ typedef struct scalar {
     real re, im;
 } scalar;
 
-static inline scalar zero(void)
-{
-    return (scalar){0, 0};
-}
 static inline scalar from_scalar(spry_scalar a)
 {
     return (scalar){(real)a.re, (real)a.im};
@@ -41,14 +37,6 @@ static inline scalar from_scalar(spry_scalar a)
 static inline spry_scalar to_scalar(scalar a)
 {
     return (spry_scalar){(double)a.re, (double)a.im};
-}
-static inline scalar conjugate(scalar a)
-{
-    return (scalar){a.re, -a.im};
-}
-static inline scalar add(scalar a, scalar b)
-{
-    return (scalar){a.re + b.re, a.im + b.im};
 }
 static inline scalar mul(scalar a, scalar b)
 {
@@ -73,10 +61,6 @@ static inline bool is_one(scalar a)
 #define KERNEL_COMPLEX 0
 typedef real scalar;
 
-static inline scalar zero(void)
-{
-    return 0;
-}
 static inline scalar from_scalar(spry_scalar a)
 {
     return (real)a.re;
@@ -84,14 +68,6 @@ static inline scalar from_scalar(spry_scalar a)
 static inline spry_scalar to_scalar(scalar a)
 {
     return (spry_scalar){(double)a, 0};
-}
-static inline scalar conjugate(scalar a)
-{
-    return a;
-}
-static inline scalar add(scalar a, scalar b)
-{
-    return a + b;
 }
 static inline scalar mul(scalar a, scalar b)
 {
