@@ -1,0 +1,190 @@
+/*
+ * A method as text becomes a program: names, expressions and statements, each with its place in the
+ * text. docs/notation.md describes the language. Expressions and statements are kept in arrays and
+ * refer to each other by index; NONE stands for "not there".
+ */
+#ifndef SPRY_PROGRAM_H
+#define SPRY_PROGRAM_H
+
+#include "base/base.h"
+
+enum { NONE = -1 };
+
+/* Scalar: one number (truth values are 0 and 1). Scalars, vectors: a run of an array, name[a..b]. */
+typedef enum shape { SHAPE_SCALAR, SHAPE_VECTOR, SHAPE_SCALARS, SHAPE_VECTORS } shape;
+
+typedef enum expr_kind {
+    EXPR_NUMBER,  /* value */
+    EXPR_NAME,    /* name; arg[0], arg[1]: indices of an array's element, NONE where there are none */
+    EXPR_SLICE,   /* name[arg[0]..arg[1]] or name[arg[0]..arg[1], arg[2]]; both ends belong to it */
+    EXPR_CALL,    /* word applied to arg[0..]; shape says whether numbers or vectors come out */
+    EXPR_APPLY,   /* operator `op`, transposed as `transpose` says, applied to vector arg[0] */
+    EXPR_DOT,     /* (arg[0], arg[1]); `conjugate`: the left one. arg[0] may be a slice of vectors */
+    EXPR_NORM,    /* |arg[0]| of a vector */
+    EXPR_COMBINE, /* arg[0] slice of vectors times arg[1] slice of scalars: the sum, a vector */
+    EXPR_RANDOM   /* vector of numbers by chance from seed arg[0] */
+} expr_kind;
+
+/*
+ * item(NAME, text, arguments). What numbers do; vectors know ADD, SUBTRACT, NEGATE, MULTIPLY
+ * (scalar arg[0], vector arg[1]), DIVIDE (vector arg[0], scalar arg[1]) and, element by element,
+ * TIMES and OVER (two vectors).
+ */
+#define PROGRAM_WORDS(item)    \
+    item(ADD, "+", 2)          \
+    item(SUBTRACT, "-", 2)     \
+    item(NEGATE, "-", 1)       \
+    item(MULTIPLY, "*", 2)     \
+    item(DIVIDE, "/", 2)       \
+    item(TIMES, ".*", 2)       \
+    item(OVER, "./", 2)        \
+    item(POWER, "^", 2)        \
+    item(LESS, "<", 2)         \
+    item(AT_MOST, "<=", 2)     \
+    item(MORE, ">", 2)         \
+    item(AT_LEAST, ">=", 2)    \
+    item(EQUAL, "==", 2)       \
+    item(UNEQUAL, "!=", 2)     \
+    item(AND, "and", 2)        \
+    item(OR, "or", 2)          \
+    item(NOT, "not", 1)        \
+    item(SQRT, "sqrt", 1)      \
+    item(ABS, "abs", 1)        \
+    item(CONJ, "conj", 1)      \
+    item(REAL, "real", 1)      \
+    item(IMAG, "imag", 1)      \
+    item(SIGN, "sign", 1)      \
+    item(MAX, "max", 2)        \
+    item(MIN, "min", 2)        \
+    item(MOD, "mod", 2)        \
+    item(WHERE, "where", 3)    \
+    item(POSITIVE, "positive", 1) \
+    item(FINITE, "finite", 1)  \
+    item(EPS, "eps", 0)        \
+    item(INF, "inf", 0)
+
+#define PROGRAM_WORD_ENUM(name, text, arguments) WORD_##name,
+typedef enum program_word { PROGRAM_WORDS(PROGRAM_WORD_ENUM) WORD_COUNT } program_word;
+
+/* The operators a method can name. M is the preconditioner; L and R are its left and right part:
+ * all of M on the side that the method's option `side` says, nothing on the other. */
+typedef enum program_operator { OPERATOR_A, OPERATOR_M, OPERATOR_L, OPERATOR_R, OPERATOR_COUNT } program_operator;
+
+typedef struct expr {
+    expr_kind kind;
+    shape shape;
+    int place; /* offset in the text */
+    double value;
+    int name;
+    program_word word;
+    program_operator op;
+    spry_transpose transpose;
+    bool conjugate;
+    int arg[3]; /* expressions */
+} expr;
+
+typedef enum stmt_kind {
+    STMT_SET,       /* target = value: scalar, scalars (from a block inner product) or vector */
+    STMT_RESIDUAL,  /* residual value: x is current */
+    STMT_ESTIMATE,  /* estimate value: x is brought up to date by the section finish */
+    STMT_GRADIENT,  /* gradient value: least squares; as residual, but |A^H r| / (|A| |r|) */
+    STMT_BREAKDOWN, /* breakdown if value "message" */
+    STMT_RESTART,   /* restart if value */
+    STMT_FOR,       /* for name = from .. to: body; `down`: for name = from down to to */
+    STMT_IF         /* if value: body else: other */
+} stmt_kind;
+
+typedef struct stmt {
+    stmt_kind kind;
+    int place;
+    int target, value; /* expressions */
+    int name, from, to;
+    bool down;
+    int message, message_size; /* in the text, without its quotes */
+    int body, other, next;     /* statements: first of the inner ones, and the one after this */
+} stmt;
+
+typedef enum name_kind { NAME_SCALAR, NAME_SCALARS, NAME_VECTOR, NAME_VECTORS, NAME_OPTION } name_kind;
+
+typedef struct program_name {
+    char text[32];
+    name_kind kind;
+    int place;     /* where it first appears */
+    int extent[2]; /* of arrays: expressions of options and numbers; NONE where there is none */
+    bool counter;  /* a scalar whose values follow from options and numbers alone */
+    /* Of options: default and bounds; with words the value is the index of one. */
+    double initial, low, high;
+    char words[128];
+    char help[128];
+} program_name;
+
+enum { NAME_X, NAME_B }; /* the first names of every program */
+
+typedef enum program_section { SECTION_START, SECTION_LOOP, SECTION_FINISH, SECTION_COUNT } program_section;
+
+/* A text in the text; size 0 where it is missing. */
+typedef struct program_text {
+    int begin, size;
+} program_text;
+
+typedef struct program {
+    spry_context *ctx;
+    char *text; /* a copy, ends with a zero */
+    char source[64]; /* what messages call it: "cg.krylov" */
+    char method[32];
+    program_text summary, purpose, reference; /* method NAME "..." for "..." reference "..." */
+    char precon[32]; /* what `precon NAME` asks for; "" when it does not */
+    expr *exprs;
+    stmt *stmts;
+    program_name *names;
+    int expr_count, stmt_count, name_count;
+    int expr_room, stmt_room, name_room;
+    int section[SECTION_COUNT]; /* first statements */
+    bool uses_transpose;        /* A^T, A^H or those of M, L, R */
+} program;
+
+/*
+ * Parses a text of `size` bytes (any bytes). A failure is SPRY_BAD_INPUT with a message
+ * "SOURCE:LINE:COLUMN: what is wrong", and *p is NULL then.
+ */
+spry_status program_parse(spry_context *ctx, const char *source, const char *text, size_t size, program **p);
+void program_free(program *p);
+/* Adds an expression (for passes that make new ones); *index is its place. */
+spry_status program_add_expr(program *p, const expr *e, int *index);
+/* Line and column, from 1, of a place. */
+void program_locate(const program *p, int place, int *line, int *column);
+/* The name's index, or NONE. */
+int program_find_name(const program *p, const char *name);
+/* Writes an expression as notation. Numbers as %g; always ends with a zero, cutting what does not
+ * fit. */
+void program_print_expr(const program *p, int e, char *text, size_t size);
+
+/*
+ * The numbers of a running program. Element [i, j] of name k is
+ * values[offset[k] + i * extent[k][1] + j]; a plain scalar or option is values[offset[k]].
+ * Vectors have no numbers.
+ */
+typedef struct scalars {
+    const program *program;
+    const int64_t *offset;
+    const int64_t (*extent)[2]; /* 1 where an array has no such dimension */
+    spry_scalar *values;
+    bool real;  /* the type is real: imaginary parts are neither computed nor read */
+    double eps; /* of the type */
+    int fault;  /* NONE, or the place of the first index that was outside its array */
+} scalars;
+
+/* The value of a scalar expression without inner products, norms and vectors. */
+spry_scalar program_eval(scalars *s, int e);
+/* The same as an index: a whole number in 0..extent-1, else s->fault is set and 0 comes back. */
+int64_t program_eval_index(scalars *s, int e, int64_t extent);
+/* An index expression's value without bounds (ends of slices and loops may lie outside). */
+int64_t program_eval_count(scalars *s, int e);
+/* Where a scalar EXPR_NAME lives; NULL after a fault. */
+spry_scalar *program_scalar_at(scalars *s, int e);
+
+/* Complex arithmetic for scalars; divide by Smith's method. */
+spry_scalar scalar_multiply(spry_scalar a, spry_scalar b);
+spry_scalar scalar_divide(spry_scalar a, spry_scalar b);
+
+#endif
