@@ -41,17 +41,49 @@ done:
     return status;
 }
 
+/* The plan for op(A), made if it has to be. */
+static spry_status find_plan(const spry_operator *op, spry_transpose transpose,
+                             const csr_plan **plan)
+{
+    const csr_state *state = op->state;
+    *plan = transpose == SPRY_PLAIN ? &state->plan : &state->transposed_plan;
+    return transpose == SPRY_PLAIN ? SPRY_OK : prepare_transposed(op);
+}
+
 static spry_status csr_multiply(const spry_operator *op, spry_transpose transpose,
                                 spry_scalar alpha, const void *x, spry_scalar beta, void *y)
 {
-    const csr_state *state = op->state;
-    if (transpose == SPRY_PLAIN) {
-        csr_plan_run(&state->plan, false, alpha, x, beta, y);
-        return SPRY_OK;
-    }
-    const spry_status status = prepare_transposed(op);
+    const csr_plan *plan;
+    const spry_status status = find_plan(op, transpose, &plan);
     if (status == SPRY_OK)
-        csr_plan_run(&state->transposed_plan, transpose == SPRY_CONJUGATE, alpha, x, beta, y);
+        csr_plan_run(plan, transpose == SPRY_CONJUGATE, alpha, x, beta, y);
+    return status;
+}
+
+static void run_rows(const operator_rows *rows, int64_t begin, int64_t end, int count,
+                     const void *const *x, void *const *y)
+{
+    const csr_plan *plan = rows->state;
+    if (count == 1)
+        plan->kernels->csr_rows(&plan->csr, begin, end, rows->conjugate, (spry_scalar){1, 0}, x[0],
+                                (spry_scalar){0, 0}, y[0]);
+    else
+        plan->kernels->csr_rows_many(&plan->csr, begin, end, rows->conjugate, count, x, y);
+}
+
+static int64_t work_before(const operator_rows *rows, int64_t row)
+{
+    return csr_plan_work(rows->state, row);
+}
+
+/* Not for matrices with long rows: several threads share those. */
+static spry_status csr_open_rows(const spry_operator *op, spry_transpose transpose,
+                                 operator_rows *rows)
+{
+    const csr_plan *plan;
+    const spry_status status = find_plan(op, transpose, &plan);
+    if (status == SPRY_OK && plan->long_count == 0)
+        *rows = (operator_rows){plan, transpose == SPRY_CONJUGATE, run_rows, work_before};
     return status;
 }
 
@@ -67,7 +99,11 @@ static void csr_destroy(spry_operator *op)
     base_free(op->ctx, state);
 }
 
-static const operator_class csr_class = {"csr", true, csr_multiply, csr_destroy};
+static const operator_class csr_class = {.name = "csr",
+                                         .has_transpose = true,
+                                         .multiply = csr_multiply,
+                                         .destroy = csr_destroy,
+                                         .open_rows = csr_open_rows};
 
 spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
 {
@@ -86,7 +122,8 @@ spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
     SPRY_GO(ctx, csr_plan_make(ctx, op->type, op->rows, a->offsets, a->col_index, a->values,
                                &state->plan));
     /* The arrays, x and y once each. */
-    op->bytes = a->nnz * (4 + size) + (op->rows + 1) * 8 + (op->rows + op->cols) * size;
+    op->own_bytes = a->nnz * (4 + size) + (op->rows + 1) * 8;
+    op->bytes = op->own_bytes + (op->rows + op->cols) * size;
     *out = op;
     op = NULL;
 done:

@@ -16,8 +16,7 @@ static int64_t chunk_count(const csr_plan *plan, int64_t row)
     return (row_length(plan, row) + LONG_ROW - 1) / LONG_ROW;
 }
 
-/* Work before a row. */
-static int64_t weight(const csr_plan *plan, int64_t row)
+int64_t csr_plan_work(const csr_plan *plan, int64_t row)
 {
     return plan->csr.offsets[row] - plan->csr.offsets[0] + ROW_WEIGHT * row;
 }
@@ -25,17 +24,19 @@ static int64_t weight(const csr_plan *plan, int64_t row)
 /* The place with about `target` work before it. */
 static csr_place find_cut(const csr_plan *plan, int64_t target)
 {
-    int64_t low = 0, high = plan->rows; /* weight(low) <= target < weight(high), at the ends too */
+    int64_t
+        low = 0,
+        high = plan->rows; /* csr_plan_work(low) <= target < csr_plan_work(high), at the ends too */
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
-        if (weight(plan, middle) <= target)
+        if (csr_plan_work(plan, middle) <= target)
             low = middle;
         else
             high = middle;
     }
     csr_place cut = {low, 0};
     if (row_length(plan, low) > LONG_ROW)
-        cut.chunk = (target - weight(plan, low)) / LONG_ROW;
+        cut.chunk = (target - csr_plan_work(plan, low)) / LONG_ROW;
     return cut;
 }
 
@@ -70,7 +71,7 @@ spry_status csr_plan_make(spry_context *ctx, spry_type type, int64_t rows, const
                        .csr = {offsets, columns, values},
                        .rows = rows};
     spry_status status = SPRY_OK;
-    const int64_t all = weight(plan, rows);
+    const int64_t all = csr_plan_work(plan, rows);
     plan->parts = host_threads(ctx, all);
     SPRY_GO(ctx, base_alloc(ctx, plan->parts + 1, sizeof *plan->cuts, &plan->cuts));
     plan->cuts[0] = (csr_place){0, 0};
@@ -143,7 +144,7 @@ static void run_part(const csr_plan *plan, const product *p, csr_place from, csr
         } else {
             const int64_t stop = long_row < to.row ? long_row : to.row;
             plan->kernels->csr_rows(&plan->csr, row, stop, p->conjugate, p->alpha, p->x, p->beta,
-                                    p->y);
+                                    (char *)p->y + row * (int64_t)spry_type_size(plan->type));
             row = stop;
         }
     }

@@ -37,6 +37,8 @@ typedef struct csr_plan {
 spry_status csr_plan_make(spry_context *ctx, spry_type type, int64_t rows, const int64_t *offsets,
                           const int32_t *columns, const void *values, csr_plan *plan);
 void csr_plan_clear(spry_context *ctx, csr_plan *plan);
+/* Work before a row: entries, and a little for each row. */
+int64_t csr_plan_work(const csr_plan *plan, int64_t row);
 
 /* y = alpha A x + beta y, or conj(A) in A's place */
 void csr_plan_run(const csr_plan *plan, bool conjugate, spry_scalar alpha, const void *x,

@@ -39,9 +39,12 @@ static void function_destroy(spry_operator *op)
     base_free(op->ctx, state);
 }
 
-static const operator_class plain_class = {"function", false, function_multiply, function_destroy};
-static const operator_class transposed_class = {"function", true, function_multiply,
-                                                function_destroy};
+static const operator_class plain_class = {
+    .name = "function", .multiply = function_multiply, .destroy = function_destroy};
+static const operator_class transposed_class = {.name = "function",
+                                                .has_transpose = true,
+                                                .multiply = function_multiply,
+                                                .destroy = function_destroy};
 
 spry_status spry_operator_from_function(spry_context *ctx, spry_type type, int64_t rows,
                                         int64_t cols, bool has_transpose, spry_apply apply,

@@ -19,27 +19,45 @@ typedef struct host_csr {
  * they are given with the thread that calls them; who calls them cuts the work, and so that the
  * cuts do not show in the results.
  *
- * dot      sum conj(x_i) y_i
- * squares  sum |scale x_i|^2
- * largest  max |re x_i|, |im x_i|; without regard to NaN
- * sum      sum of all real numbers in x, read as `streams` streams side by side
- * csr_rows y_i = a (A x)_i + b y_i for rows begin..end-1; b = 0 does not read y; conjugate: conj(A)
- * csr_sum  sum values_k x[columns_k] over n entries; conjugate: conj(values_k)
+ * combine   out_i = c_0 v_0i + c_1 v_1i + ..., in this order; out may be the same array as any v
+ * multiply  z_i = x_i y_i; z may be the same array as x or y, here and below
+ * multiply_conj  z_i = conj(x_i) y_i
+ * divide    z_i = x_i / y_i
+ * random    x_i from seed and first + i alone, in (-1, 1); so are both parts of complex numbers
+ * dot       sum conj(x_i) y_i
+ * dot_plain sum x_i y_i
+ * squares   sum |scale x_i|^2
+ * largest   max |re x_i|, |im x_i|; without regard to NaN
+ * sum       sum of all real numbers in x, read as `streams` streams side by side
+ * csr_rows  y = a (A x) + b y for rows begin..end-1, y_0 being row begin; b = 0 does not read y;
+ *           conjugate: conj(A)
+ * csr_rows_many  y_c = A x_c, the same rows, for c < count; bit by bit the result of csr_rows with
+ *           a = 1, b = 0, reading each entry once
+ * csr_sum   sum values_k x[columns_k] over n entries; conjugate: conj(values_k)
  */
 #define HOST_KERNELS(item)                                                               \
     item(void, fill, (int64_t n, spry_scalar a, void *x))                                \
     item(void, axpy, (int64_t n, spry_scalar a, const void *x, void *y))                 \
     item(void, xpay, (int64_t n, const void *x, spry_scalar b, void *y))                 \
     item(void, scale, (int64_t n, spry_scalar a, void *x))                               \
+    item(void, combine,                                                                  \
+         (int64_t n, int terms, const spry_scalar *c, const void *const *v, void *out))  \
     item(void, multiply, (int64_t n, const void *x, const void *y, void *z))             \
+    item(void, multiply_conj, (int64_t n, const void *x, const void *y, void *z))        \
+    item(void, divide, (int64_t n, const void *x, const void *y, void *z))               \
+    item(void, random, (int64_t n, uint64_t seed, int64_t first, void *x))               \
     item(void, triad, (int64_t n, spry_scalar a, const void *x, const void *y, void *z)) \
     item(spry_scalar, dot, (int64_t n, const void *x, const void *y))                    \
+    item(spry_scalar, dot_plain, (int64_t n, const void *x, const void *y))              \
     item(double, squares, (int64_t n, double scale, const void *x))                      \
     item(double, largest, (int64_t n, const void *x))                                    \
     item(double, sum, (int64_t n, int streams, const void *x))                           \
     item(void, csr_rows,                                                                 \
          (const host_csr *A, int64_t begin, int64_t end, bool conjugate, spry_scalar a,  \
           const void *x, spry_scalar b, void *y))                                        \
+    item(void, csr_rows_many,                                                            \
+         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, int count,      \
+          const void *const *x, void *const *y))                                         \
     item(spry_scalar, csr_sum,                                                           \
          (int64_t n, const int32_t *columns, const void *values, bool conjugate, const void *x))
 

@@ -70,7 +70,19 @@ static inline bool value_overflows_single(spry_scalar value)
            (isfinite(value.im) && !isfinite((float)value.im));
 }
 
-/* What an operator kind must do. */
+/* Rows of a product that any thread can do by itself: what fused sweeps are made of. */
+typedef struct operator_rows {
+    const void *state; /* the operator's; valid as long as the operator */
+    bool conjugate;
+    /* y_c = rows begin..end-1 of op(A) x_c for c < count, y_c[0] being row begin; bit by bit as in
+     * the whole product */
+    void (*run)(const struct operator_rows *rows, int64_t begin, int64_t end, int count,
+                const void *const *x, void *const *y);
+    /* work before a row (0..rows of op(A)), for dealing rows out to threads */
+    int64_t (*work)(const struct operator_rows *rows, int64_t row);
+} operator_rows;
+
+/* What an operator kind does; of the members after destroy any may be NULL. */
 typedef struct operator_class {
     const char *name;
     bool has_transpose;
@@ -78,6 +90,11 @@ typedef struct operator_class {
     spry_status (*multiply)(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
                             const void *x, spry_scalar beta, void *y);
     void (*destroy)(spry_operator *op); /* frees op->state; may be NULL */
+    /* Prepares products by rows; rows->run stays NULL where they are not possible or not wise. */
+    spry_status (*open_rows)(const spry_operator *op, spry_transpose transpose,
+                             operator_rows *rows);
+    /* The array d, of the operator's type, where op(A) r is d .* r. */
+    const void *(*diagonal)(const spry_operator *op, spry_transpose transpose);
 } operator_class;
 
 struct spry_operator {
@@ -85,11 +102,18 @@ struct spry_operator {
     const operator_class *class;
     spry_type type;
     int64_t rows, cols;
-    int64_t bytes; /* least traffic of a plain product; 0: unknown */
+    int64_t bytes;     /* least traffic of a plain product; 0: unknown */
+    int64_t own_bytes; /* the same without x and y: what the operator itself reads */
     void *state;
 };
 
 spry_status operator_new(spry_context *ctx, const operator_class *class, spry_type type,
                          int64_t rows, int64_t cols, spry_operator **op);
+/* Prepares products op(A) x by rows, making what they need (A^T); rows->run is NULL when the
+ * operator can only be applied whole. */
+spry_status operator_open_rows(const spry_operator *op, spry_transpose transpose,
+                               operator_rows *rows);
+/* The array d where op(A) r is d .* r; NULL for other operators. */
+const void *operator_diagonal(const spry_operator *op, spry_transpose transpose);
 
 #endif

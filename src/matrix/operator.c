@@ -76,6 +76,20 @@ spry_status spry_operator_apply(const spry_operator *op, const spry_vector *x, s
     return spry_operator_multiply(op, SPRY_PLAIN, (spry_scalar){1, 0}, x, (spry_scalar){0, 0}, y);
 }
 
+spry_status operator_open_rows(const spry_operator *op, spry_transpose transpose,
+                               operator_rows *rows)
+{
+    *rows = (operator_rows){0};
+    if (!op->class->open_rows || (transpose != SPRY_PLAIN && !op->class->has_transpose))
+        return SPRY_OK;
+    return op->class->open_rows(op, transpose, rows);
+}
+
+const void *operator_diagonal(const spry_operator *op, spry_transpose transpose)
+{
+    return op->class->diagonal ? op->class->diagonal(op, transpose) : NULL;
+}
+
 int64_t spry_operator_rows(const spry_operator *op)
 {
     return op->rows;

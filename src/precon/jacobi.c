@@ -13,11 +13,21 @@ typedef struct jacobi {
     spry_vector *work;      /* for products with alpha or beta */
 } jacobi;
 
+static const spry_vector *diagonal_for(const jacobi *state, spry_transpose transpose)
+{
+    return transpose == SPRY_CONJUGATE ? state->conjugate : state->inverse;
+}
+
+static const void *jacobi_diagonal(const spry_operator *op, spry_transpose transpose)
+{
+    return diagonal_for(op->state, transpose)->data;
+}
+
 static spry_status jacobi_multiply(const spry_operator *op, spry_transpose transpose,
                                    spry_scalar alpha, const void *x, spry_scalar beta, void *y)
 {
     const jacobi *state = op->state;
-    const spry_vector *diagonal = transpose == SPRY_CONJUGATE ? state->conjugate : state->inverse;
+    const spry_vector *diagonal = diagonal_for(state, transpose);
     /* Vectors over the caller's arrays; the product only reads x. */
     const spry_vector in = {op->ctx, op->type, op->cols, (void *)(uintptr_t)x, false};
     spry_vector out = {op->ctx, op->type, op->rows, y, false};
@@ -46,7 +56,11 @@ static void jacobi_destroy(spry_operator *op)
     base_free(op->ctx, state);
 }
 
-static const operator_class jacobi_class = {"jacobi", true, jacobi_multiply, jacobi_destroy};
+static const operator_class jacobi_class = {.name = "jacobi",
+                                            .has_transpose = true,
+                                            .multiply = jacobi_multiply,
+                                            .destroy = jacobi_destroy,
+                                            .diagonal = jacobi_diagonal};
 
 /* d_i = 1 / d_i, by Smith's division, which does not overflow where the result does not. */
 static spry_status invert(spry_context *ctx, spry_vector *d)
@@ -108,7 +122,8 @@ spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **op)
     spry_status status = operator_new(ctx, &jacobi_class, A->a.type, A->a.rows, A->a.cols, op);
     if (status != SPRY_OK)
         return status;
-    (*op)->bytes = 3 * A->a.rows * (int64_t)spry_type_size(A->a.type);
+    (*op)->own_bytes = A->a.rows * (int64_t)spry_type_size(A->a.type);
+    (*op)->bytes = 3 * (*op)->own_bytes;
     status = jacobi_fill(*op, A);
     if (status != SPRY_OK) {
         spry_operator_free(*op);

@@ -7,7 +7,8 @@
  */
 #include "host/kernels/kernel.h"
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
+/* As many x at once as the registers have room for. */
+enum { MOST = KERNEL_COMPLEX ? 2 : 4 };
 
 /* A place in the arrays of columns and values. */
 typedef struct cursor {
@@ -120,31 +121,48 @@ ALWAYS_INLINE void advance(cursor *at, int k)
     at->value += k;
 }
 
-/* The sum over the entries up to the value at `end`, where the cursor stands afterwards. */
-ALWAYS_INLINE scalar sum_entries(cursor *from, const scalar *end, bool conjugated, const scalar *x)
+/*
+ * The sums over the entries up to the value at `end`, where the cursor stands afterwards, for each
+ * of `count` x. `count` is a constant where this is called: the loops over it vanish.
+ */
+ALWAYS_INLINE void sum_entries(cursor *from, const scalar *end, bool conjugated, int count,
+                               const scalar *const *x, scalar *sum)
 {
-    sums s = {0};
+    sums s[MOST] = {0};
     cursor at = *from;
     while (end - at.value >= 8) {
-        add_four(&s, at, 0, x);
-        add_four(&s, at, 4, x);
+        for (int c = 0; c < count; c++) {
+            add_four(&s[c], at, 0, x[c]);
+            add_four(&s[c], at, 4, x[c]);
+        }
         advance(&at, 8);
     }
     const int64_t rest = end - at.value;
     if (rest & 4) {
-        add_four(&s, at, 0, x);
+        for (int c = 0; c < count; c++)
+            add_four(&s[c], at, 0, x[c]);
         advance(&at, 4);
     }
     if (rest & 2) {
-        add_two(&s, 0, at, 0, x);
+        for (int c = 0; c < count; c++)
+            add_two(&s[c], 0, at, 0, x[c]);
         advance(&at, 2);
     }
     if (rest & 1) {
-        add_one(&s, 2, at, 0, x);
+        for (int c = 0; c < count; c++)
+            add_one(&s[c], 2, at, 0, x[c]);
         advance(&at, 1);
     }
     *from = at;
-    return total(&s, conjugated);
+    for (int c = 0; c < count; c++)
+        sum[c] = total(&s[c], conjugated);
+}
+
+ALWAYS_INLINE scalar sum_one(cursor *from, const scalar *end, bool conjugated, const scalar *x)
+{
+    scalar sum;
+    sum_entries(from, end, conjugated, 1, &x, &sum);
+    return sum;
 }
 
 /* y = A x: the common case, without a test of the factors in the loop. */
@@ -155,7 +173,7 @@ ALWAYS_INLINE void rows_plain(const host_csr *A, int64_t begin, int64_t end, con
     const int64_t *stop = A->offsets + 1;
     cursor at = {A->columns + A->offsets[begin], values + A->offsets[begin]};
     for (int64_t i = begin; i < end; i++)
-        y[i] = sum_entries(&at, values + stop[i], false, x);
+        y[i - begin] = sum_one(&at, values + stop[i], false, x);
 }
 
 ALWAYS_INLINE void rows_scaled(const host_csr *A, int64_t begin, int64_t end, bool conjugated,
@@ -166,8 +184,8 @@ ALWAYS_INLINE void rows_scaled(const host_csr *A, int64_t begin, int64_t end, bo
     cursor at = {A->columns + A->offsets[begin], values + A->offsets[begin]};
     const bool reads = !is_zero(b);
     for (int64_t i = begin; i < end; i++) {
-        const scalar product = mul(a, sum_entries(&at, values + stop[i], conjugated, x));
-        y[i] = reads ? muladd(b, y[i], product) : product;
+        const scalar product = mul(a, sum_one(&at, values + stop[i], conjugated, x));
+        y[i - begin] = reads ? muladd(b, y[i - begin], product) : product;
     }
 }
 
@@ -185,5 +203,43 @@ spry_scalar X(csr_sum)(int64_t n, const int32_t *columns, const void *values, bo
                        const void *x)
 {
     cursor at = {columns, values};
-    return to_scalar(sum_entries(&at, (const scalar *)values + n, conjugated, x));
+    return to_scalar(sum_one(&at, (const scalar *)values + n, conjugated, x));
+}
+
+/* y_c = A x_c for `count` c, a constant as above. */
+ALWAYS_INLINE void rows_some(const host_csr *A, range rows, bool conjugated, int count,
+                             const void *const *x, void *const *y, int64_t to)
+{
+    const scalar *values = A->values, *in[MOST];
+    scalar *out[MOST], sum[MOST];
+    for (int c = 0; c < count; c++) {
+        in[c] = x[c];
+        out[c] = (scalar *)y[c] + to;
+    }
+    const int64_t *stop = A->offsets + 1;
+    cursor at = {A->columns + A->offsets[rows.begin], values + A->offsets[rows.begin]};
+    for (int64_t i = rows.begin; i < rows.end; i++) {
+        sum_entries(&at, values + stop[i], conjugated, count, in, sum);
+        for (int c = 0; c < count; c++)
+            out[c][i - rows.begin] = sum[c];
+    }
+}
+
+void X(csr_rows_many)(const host_csr *A, int64_t begin, int64_t end, bool conjugated, int count,
+                      const void *const *x, void *const *y)
+{
+    /* So many rows at a time that their entries are still in the first cache for the next x. */
+    enum { PANEL = 64 };
+    for (int64_t i = begin; i < end; i += PANEL) {
+        const range rows = {i, end - i < PANEL ? end : i + PANEL};
+        int c = 0;
+        for (; c + MOST <= count; c += MOST)
+            rows_some(A, rows, conjugated, MOST, x + c, y + c, i - begin);
+        if (MOST > 2 && c + 2 <= count) {
+            rows_some(A, rows, conjugated, 2, x + c, y + c, i - begin);
+            c += 2;
+        }
+        if (c < count)
+            rows_some(A, rows, conjugated, 1, x + c, y + c, i - begin);
+    }
 }

@@ -76,3 +76,54 @@ void X(multiply)(int64_t n, const void *x, const void *y, void *z)
     for (int64_t i = 0; i < n; i++)
         to[i] = mul(left[i], right[i]);
 }
+
+void X(multiply_conj)(int64_t n, const void *x, const void *y, void *z)
+{
+    const scalar *left = x, *right = y;
+    scalar *to = z;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        to[i] = mul(conjugate(left[i]), right[i]);
+}
+
+#if KERNEL_COMPLEX
+/*
+ * R. L. Smith, Algorithm 116: Complex division, Comm. ACM 5 (1962): divides by the larger part of b
+ * first, so that nothing overflows that need not. Choices instead of branches, for vectors.
+ */
+static inline scalar quotient(scalar a, scalar b)
+{
+    const bool wide = (b.re < 0 ? -b.re : b.re) >= (b.im < 0 ? -b.im : b.im);
+    const real most = wide ? b.re : b.im, least = wide ? b.im : b.re;
+    const real first = wide ? a.re : a.im, second = wide ? a.im : a.re;
+    const real ratio = least / most, below = most + least * ratio;
+    const real im = (second - first * ratio) / below;
+    return (scalar){(first + second * ratio) / below, wide ? im : -im};
+}
+#else
+static inline scalar quotient(scalar a, scalar b)
+{
+    return a / b;
+}
+#endif
+
+void X(divide)(int64_t n, const void *x, const void *y, void *z)
+{
+    const scalar *left = x, *right = y;
+    scalar *to = z;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        to[i] = quotient(left[i], right[i]);
+}
+
+void X(random)(int64_t n, uint64_t seed, int64_t first, void *x)
+{
+    /* Odd multiples of 2^-DIGITS, which the type holds: as many below 0 as above, none at it. */
+    enum { DIGITS = sizeof(real) == 4 ? 24 : 53 };
+    const real unit = (real)1 / (real)(UINT64_C(1) << DIGITS);
+    real *to = x;
+    for (int64_t i = 0; i < n * PARTS; i++) {
+        const uint64_t bits = base_random(seed, (uint64_t)(first * PARTS + i)) >> (64 - DIGITS);
+        to[i] = (real)(2 * (int64_t)bits + 1 - (INT64_C(1) << DIGITS)) * unit;
+    }
+}

@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 #if defined(KERNEL_TYPE_s) || defined(KERNEL_TYPE_c)
 typedef float real;
 #else
@@ -47,6 +49,10 @@ static inline scalar muladd(scalar a, scalar b, scalar c)
 {
     return (scalar){c.re + a.re * b.re - a.im * b.im, c.im + a.re * b.im + a.im * b.re};
 }
+static inline scalar conjugate(scalar a)
+{
+    return (scalar){a.re, -a.im};
+}
 static inline bool is_zero(scalar a)
 {
     return a.re == 0 && a.im == 0;
@@ -76,6 +82,10 @@ static inline scalar mul(scalar a, scalar b)
 static inline scalar muladd(scalar a, scalar b, scalar c)
 {
     return a * b + c;
+}
+static inline scalar conjugate(scalar a)
+{
+    return a;
 }
 static inline bool is_zero(scalar a)
 {

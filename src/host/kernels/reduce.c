@@ -18,27 +18,47 @@ static double add_lanes(double lane[LANES])
 }
 
 #if KERNEL_COMPLEX
-spry_scalar X(dot)(int64_t n, const void *x, const void *y)
+/*
+ * Sums of a.re b.re, a.im b.im in turn (even and odd lanes of `straight`), and of a.re b.im,
+ * a.im b.re (of `crossed`). Conjugation matters at the end only.
+ */
+static void dot_lanes(int64_t n, const real *a, const real *b, double straight[LANES],
+                      double crossed[LANES])
 {
-    /* conj(a) b = (a.re b.re + a.im b.im) + i (a.re b.im - a.im b.re), as four sums that do not
-     * wait for each other */
-    double rr = 0, ii = 0, ri = 0, ir = 0;
-    const scalar *a = x, *b = y;
-#pragma omp simd reduction(+ : rr, ii, ri, ir)
-    for (int64_t i = 0; i < n; i++) {
-        rr += (double)a[i].re * (double)b[i].re;
-        ii += (double)a[i].im * (double)b[i].im;
-        ri += (double)a[i].re * (double)b[i].im;
-        ir += (double)a[i].im * (double)b[i].re;
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        for (int l = 0; l < LANES; l++) {
+            straight[l] += (double)a[i + l] * (double)b[i + l];
+            crossed[l] += (double)a[i + l] * (double)b[i + (l ^ 1)];
+        }
     }
-    return (spry_scalar){rr + ii, ri - ir};
+    for (int l = 0; i < n; i++, l++) {
+        straight[l] += (double)a[i] * (double)b[i];
+        crossed[l] += (double)a[i] * (double)b[i ^ 1];
+    }
+}
+
+/* The sum of the even lanes plus or minus that of the odd ones. */
+static double join_lanes(double lane[LANES], bool minus)
+{
+    for (int l = 1; minus && l < LANES; l += 2)
+        lane[l] = -lane[l];
+    return add_lanes(lane);
+}
+
+static spry_scalar dot_both(int64_t n, const void *x, const void *y, bool conjugated)
+{
+    double straight[LANES] = {0}, crossed[LANES] = {0};
+    dot_lanes(n * PARTS, x, y, straight, crossed);
+    return (spry_scalar){join_lanes(straight, !conjugated), join_lanes(crossed, conjugated)};
 }
 #else
-spry_scalar X(dot)(int64_t n, const void *x, const void *y)
+static spry_scalar dot_both(int64_t n, const void *x, const void *y, bool conjugated)
 {
     double lane[LANES] = {0};
     const real *a = x, *b = y;
     int64_t i = 0;
+    (void)conjugated;
     for (; i + LANES <= n; i += LANES) {
         for (int l = 0; l < LANES; l++)
             lane[l] += (double)a[i + l] * (double)b[i + l];
@@ -48,6 +68,16 @@ spry_scalar X(dot)(int64_t n, const void *x, const void *y)
     return (spry_scalar){add_lanes(lane), 0};
 }
 #endif
+
+spry_scalar X(dot)(int64_t n, const void *x, const void *y)
+{
+    return dot_both(n, x, y, true);
+}
+
+spry_scalar X(dot_plain)(int64_t n, const void *x, const void *y)
+{
+    return dot_both(n, x, y, false);
+}
 
 double X(squares)(int64_t n, double scale, const void *x)
 {
