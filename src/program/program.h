@@ -14,7 +14,7 @@ enum { NONE = -1 };
 typedef enum shape { SHAPE_SCALAR, SHAPE_VECTOR, SHAPE_SCALARS, SHAPE_VECTORS } shape;
 
 typedef enum expr_kind {
-    EXPR_NUMBER,  /* value */
+    EXPR_NUMBER,  /* value; of shape SHAPE_VECTOR (from p = 0) it is the zero vector */
     EXPR_NAME,    /* name; arg[0], arg[1]: indices of an array's element, NONE where there are none */
     EXPR_SLICE,   /* name[arg[0]..arg[1]] or name[arg[0]..arg[1], arg[2]]; both ends belong to it */
     EXPR_CALL,    /* word applied to arg[0..]; shape says whether numbers or vectors come out */
@@ -114,6 +114,7 @@ typedef struct program_name {
     bool counter;  /* a scalar whose values follow from options and numbers alone */
     /* Of options: default and bounds; with words the value is the index of one. */
     double initial, low, high;
+    bool whole; /* takes whole numbers alone: none of its numbers is written with a point */
     char words[128];
     char help[128];
 } program_name;
@@ -153,6 +154,8 @@ void program_free(program *p);
 spry_status program_add_expr(program *p, const expr *e, int *index);
 /* Line and column, from 1, of a place. */
 void program_locate(const program *p, int place, int *line, int *column);
+/* SPRY_FAIL(ctx, SPRY_BAD_INPUT, "SOURCE:LINE:COLUMN: ...") for a place in the text. */
+spry_status program_fault(const program *p, int place, const char *format, ...) SPRY_PRINTF(3, 4);
 /* The name's index, or NONE. */
 int program_find_name(const program *p, const char *name);
 /* Writes an expression as notation. Numbers as %g; always ends with a zero, cutting what does not

@@ -1,0 +1,126 @@
+/* A program's tables: names, expressions, places; and what a word means. */
+#include "program/parse.h"
+
+#include <stdarg.h>
+
+void program_free(program *p)
+{
+    if (!p)
+        return;
+    base_free(p->ctx, p->text);
+    base_free(p->ctx, p->exprs);
+    base_free(p->ctx, p->stmts);
+    base_free(p->ctx, p->names);
+    base_free(p->ctx, p);
+}
+
+spry_status program_add_expr(program *p, const expr *e, int *index)
+{
+    const expr copy = *e; /* e may lie in the array that grows */
+    spry_status status = SPRY_OK;
+    *index = NONE;
+    if (p->expr_count == p->expr_room) {
+        const int room = p->expr_room > 0 ? 2 * p->expr_room : 64;
+        SPRY_GO(p->ctx, base_grow(p->ctx, p->expr_count, room, sizeof(expr), &p->exprs));
+        p->expr_room = room;
+    }
+    *index = p->expr_count++;
+    p->exprs[*index] = copy;
+done:
+    return status;
+}
+
+void program_locate(const program *p, int place, int *line, int *column)
+{
+    *line = 1, *column = 1;
+    for (int i = 0; i < place; i++) {
+        const unsigned char c = (unsigned char)p->text[i];
+        if (c == '\n')
+            ++*line, *column = 1;
+        else
+            *column += (c & 0xc0) != 0x80; /* bytes that go on a character count nothing */
+    }
+}
+
+spry_status program_fault(const program *p, int place, const char *format, ...)
+{
+    char what[MESSAGE_SIZE / 2];
+    int line, column;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    program_locate(p, place, &line, &column);
+    return SPRY_FAIL(p->ctx, SPRY_BAD_INPUT, "%s:%d:%d: %s", p->source, line, column, what);
+}
+
+int program_find_name(const program *p, const char *name)
+{
+    for (int i = 0; i < p->name_count; i++)
+        if (strcmp(p->names[i].text, name) == 0)
+            return i;
+    return NONE;
+}
+
+/* Words that are no function and yet cannot be names. `restart` is not among them: it is the name
+ * of an option of many methods. */
+static const char reserved[] = "A M L R random and or not if else end for down residual estimate "
+                               "breakdown start loop finish method reference precon option vectors "
+                               "scalars";
+
+bool parser_reserved(const char *word)
+{
+#define WORD_TEXT(name, text, arguments) text,
+    static const char *const words[] = {PROGRAM_WORDS(WORD_TEXT)};
+#undef WORD_TEXT
+    for (int i = 0; i < WORD_COUNT; i++)
+        if (strcmp(words[i], word) == 0)
+            return true;
+    const size_t size = strlen(word);
+    for (const char *p = reserved; *p; p += strcspn(p, " "), p += *p == ' ')
+        if (strcspn(p, " ") == size && memcmp(p, word, size) == 0)
+            return true;
+    return false;
+}
+
+int parser_add_name(parser *ps, token t, name_kind kind)
+{
+    program *p = ps->p;
+    if (ps->status != SPRY_OK)
+        return NONE;
+    const parser_word word = parser_text(ps, t);
+    if (parser_reserved(word.text))
+        return parser_fail(ps, t.begin, "%s belongs to the notation and cannot be a name",
+                           word.text);
+    const int known = program_find_name(p, word.text);
+    if (known != NONE)
+        return parser_fail(ps, t.begin, "%s is there already", word.text);
+    if (p->name_count == MOST_NAMES)
+        return parser_fail(ps, t.begin, "there are more than %d names", MOST_NAMES);
+    if (p->name_count == p->name_room) {
+        const int room = p->name_room > 0 ? 2 * p->name_room : 32;
+        ps->status = base_grow(p->ctx, p->name_count, room, sizeof(program_name), &p->names);
+        if (ps->status != SPRY_OK)
+            return NONE;
+        p->name_room = room;
+    }
+    program_name *name = &p->names[p->name_count];
+    *name = (program_name){.kind = kind, .place = t.begin, .extent = {NONE, NONE}};
+    memcpy(name->text, word.text, sizeof name->text);
+    return p->name_count++;
+}
+
+int parser_unknown(parser *ps, token t)
+{
+    char words[2048] =
+        "sqrt abs conj real imag sign max min mod where positive finite random eps inf";
+    char nearest[64];
+    const parser_word word = parser_text(ps, t);
+    for (int i = 0; i < ps->p->name_count; i++)
+        base_add_word(words, sizeof words, ps->p->names[i].text);
+    /* Of names of one or two letters all are near. */
+    if (t.size > 2 && spry_nearest(word.text, words, nearest, sizeof nearest))
+        return parser_fail(ps, t.begin, "%s is unknown here; did you mean %s?", word.text, nearest);
+    return parser_fail(ps, t.begin, "%s is unknown: nothing is assigned to it before this",
+                       word.text);
+}

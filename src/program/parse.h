@@ -1,0 +1,103 @@
+/*
+ * What the files that parse share: the tokens of a text, and the parser, which looks at one token
+ * at a time. After the first failure there are no more tokens, so that everything comes to its end
+ * by itself; functions that make expressions or statements then hand back NONE.
+ */
+#ifndef SPRY_PROGRAM_PARSE_H
+#define SPRY_PROGRAM_PARSE_H
+
+#include "program/program.h"
+
+/* Bounds on what a text may hold. They keep recursion shallow and every pass over it short. */
+enum {
+    MOST_TEXT = 1 << 20,
+    MOST_DEPTH = 64, /* of expressions and blocks in each other */
+    MOST_NAMES = 256,
+    MOST_STMTS = 4096,
+    MOST_EXPRS = 1 << 16
+};
+
+/* A sign of one character is its own kind. */
+enum {
+    TOKEN_END = 256,
+    TOKEN_LINE, /* the end of a line that ends a statement, or ; */
+    TOKEN_NAME,
+    TOKEN_NUMBER,
+    TOKEN_TEXT, /* between quotes, which belong to the token */
+    TOKEN_DOTS, /* .. */
+    TOKEN_TIMES,
+    TOKEN_OVER,
+    TOKEN_AT_MOST,
+    TOKEN_AT_LEAST,
+    TOKEN_EQUAL,
+    TOKEN_UNEQUAL
+};
+
+typedef struct token {
+    int kind, begin, size;
+    double value;
+} token;
+
+typedef struct parser {
+    program *p;
+    spry_status status; /* of the first failure */
+    int size, at;       /* of the text; where the next token is looked for */
+    token now;
+    int open;                   /* parentheses, brackets and bars around: lines go on */
+    bool in_bars;               /* the innermost of them are bars, so that the next bar closes */
+    int depth;                  /* of the functions that call themselves */
+    uint8_t depths[MOST_EXPRS]; /* of each expression */
+    bool assigned[MOST_NAMES];  /* has a value at this place of the text */
+    bool running[MOST_NAMES];   /* variable of a loop around this place */
+    bool skipped[MOST_NAMES];   /* variable of a loop that the data may skip */
+    program_section section;
+    bool seen[SECTION_COUNT];    /* sections */
+    bool reports[SECTION_COUNT]; /* sections that hold residual or estimate */
+    int estimate;                /* the place of the first one, or NONE */
+} parser;
+
+/* lex.c */
+void parser_advance(parser *ps);
+bool parser_at_word(const parser *ps, const char *word);
+/* Takes the word when it is there. */
+bool parser_take_word(parser *ps, const char *word);
+bool parser_take(parser *ps, int kind);
+/* Takes a token that must be there; fails with "WHAT is needed here, not ...". */
+bool parser_expect(parser *ps, int kind, const char *what);
+bool parser_expect_word(parser *ps, const char *word);
+/* Makes the name at hand go on over - signs, as names of methods do. */
+void parser_widen_name(parser *ps);
+/* A token's characters, at most 31. */
+typedef struct parser_word {
+    char text[32];
+} parser_word;
+parser_word parser_text(const parser *ps, token t);
+/* Notes the first failure; always NONE. */
+int parser_fail(parser *ps, int place, const char *format, ...) SPRY_PRINTF(3, 4);
+/* Fails because the token at hand is not what is needed. */
+int parser_unexpected(parser *ps, const char *needed);
+
+/* names.c */
+/* Whether the notation itself uses the word. */
+bool parser_reserved(const char *word);
+int parser_add_name(parser *ps, token t, name_kind kind);
+/* Fails because the name means nothing here. */
+int parser_unknown(parser *ps, token t);
+
+/* parse_expr.c */
+int parser_expr(parser *ps);
+int parser_scalar(parser *ps);
+/* name[...] with the token at hand the bracket, or the name alone. */
+int parser_element(parser *ps, token t, int name);
+/* Fails unless the expression has the shape. */
+bool parser_need(parser *ps, int e, shape needed);
+shape parser_shape(const parser *ps, int e);
+
+/* parse_head.c: all up to the first section. */
+void parser_head(parser *ps);
+/* parse.c: the statements up to `end`, `else`, a section or the end. */
+int parser_block(parser *ps);
+/* check.c: which scalars are counters, and that indices are made of such. */
+void parser_check(parser *ps);
+
+#endif
