@@ -64,9 +64,10 @@ int program_find_name(const program *p, const char *name)
 
 /* Words that are no function and yet cannot be names. `restart` is not among them: it is the name
  * of an option of many methods. */
-static const char reserved[] = "A M L R random and or not if else end for down residual estimate "
-                               "breakdown start loop finish method reference precon option vectors "
-                               "scalars";
+static const char reserved[] =
+    "A M L R random and or not if else end for down residual estimate "
+    "gradient breakdown start loop finish method reference precon option vectors "
+    "scalars";
 
 bool parser_reserved(const char *word)
 {

@@ -102,7 +102,8 @@ static int report(parser *ps, stmt_kind kind)
     if (ps->section == SECTION_FINISH)
         return parser_fail(ps, s.place, "%s can only stand in start and loop",
                            parser_text(ps, ps->now).text);
-    ps->reports[ps->section] = true;
+    if (kind != STMT_GRADIENT)
+        ps->reports[ps->section] = true;
     if (kind == STMT_ESTIMATE && ps->estimate == NONE)
         ps->estimate = s.place;
     parser_advance(ps);
@@ -212,6 +213,8 @@ static int statement(parser *ps)
         return report(ps, STMT_RESIDUAL);
     if (parser_at_word(ps, "estimate"))
         return report(ps, STMT_ESTIMATE);
+    if (parser_at_word(ps, "gradient"))
+        return report(ps, STMT_GRADIENT);
     if (parser_at_word(ps, "breakdown"))
         return breakdown(ps);
     if (parser_at_word(ps, "restart"))
