@@ -33,6 +33,13 @@ int parser_fail(parser *ps, int place, const char *format, ...)
     return NONE;
 }
 
+bool parser_enter(parser *ps)
+{
+    if (++ps->depth > MOST_DEPTH)
+        parser_fail(ps, ps->now.begin, "there are more than %d levels of nesting", MOST_DEPTH);
+    return ps->status == SPRY_OK;
+}
+
 parser_word parser_text(const parser *ps, token t)
 {
     parser_word word;

@@ -62,26 +62,31 @@ int program_find_name(const program *p, const char *name)
     return NONE;
 }
 
-/* Words that are no function and yet cannot be names. `restart` is not among them: it is the name
- * of an option of many methods. */
-static const char reserved[] =
-    "A M L R random and or not if else end for down residual estimate "
-    "gradient breakdown start loop finish method reference precon option vectors "
-    "scalars";
+/* `restart` is not among them: it is the name of an option of many methods. */
+static const char keywords[] =
+    "and or not if else end for down residual estimate gradient breakdown "
+    "start loop finish method reference precon option vectors scalars";
+static const char operands[] = "A M L R random sqrt abs conj real imag sign max min mod where "
+                               "positive finite eps inf";
 
-bool parser_reserved(const char *word)
+/* Whether a list holds the word; here, unlike in options, upper and lower case differ. */
+static bool holds(const char *list, const char *word)
 {
-#define WORD_TEXT(name, text, arguments) text,
-    static const char *const words[] = {PROGRAM_WORDS(WORD_TEXT)};
-#undef WORD_TEXT
-    for (int i = 0; i < WORD_COUNT; i++)
-        if (strcmp(words[i], word) == 0)
-            return true;
     const size_t size = strlen(word);
-    for (const char *p = reserved; *p; p += strcspn(p, " "), p += *p == ' ')
+    for (const char *p = list; *p; p += strcspn(p, " "), p += *p == ' ')
         if (strcspn(p, " ") == size && memcmp(p, word, size) == 0)
             return true;
     return false;
+}
+
+bool parser_at_keyword(const parser *ps)
+{
+    return ps->now.kind == TOKEN_NAME && holds(keywords, parser_text(ps, ps->now).text);
+}
+
+bool parser_reserved(const char *word)
+{
+    return holds(keywords, word) || holds(operands, word);
 }
 
 int parser_add_name(parser *ps, token t, name_kind kind)
@@ -113,10 +118,10 @@ int parser_add_name(parser *ps, token t, name_kind kind)
 
 int parser_unknown(parser *ps, token t)
 {
-    char words[2048] =
-        "sqrt abs conj real imag sign max min mod where positive finite random eps inf";
+    char words[2048] = "";
     char nearest[64];
     const parser_word word = parser_text(ps, t);
+    base_add_word(words, sizeof words, operands);
     for (int i = 0; i < ps->p->name_count; i++)
         base_add_word(words, sizeof words, ps->p->names[i].text);
     /* Of names of one or two letters all are near. */

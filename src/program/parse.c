@@ -237,9 +237,8 @@ static int section_at(const parser *ps)
 int parser_block(parser *ps)
 {
     int first = NONE, last = NONE;
-    if (++ps->depth > MOST_DEPTH)
-        return parser_fail(ps, ps->now.begin, "there is more than %d levels of nesting",
-                           MOST_DEPTH);
+    if (!parser_enter(ps))
+        return NONE;
     while (ps->status == SPRY_OK) {
         while (parser_take(ps, TOKEN_LINE))
             ;
@@ -266,7 +265,8 @@ static void parse_sections(parser *ps)
     while (ps->status == SPRY_OK && ps->now.kind != TOKEN_END) {
         const int section = section_at(ps);
         if (section == NONE) {
-            parser_unexpected(ps, ps->seen[SECTION_START] ? "a statement" : "a section");
+            parser_unexpected(ps, ps->seen[SECTION_START] ? "a statement"
+                                                          : "a section or a declaration");
             return;
         }
         for (int i = section; i < SECTION_COUNT; i++)

@@ -77,21 +77,41 @@ int parser_fail(parser *ps, int place, const char *format, ...) SPRY_PRINTF(3, 4
 /* Fails because the token at hand is not what is needed. */
 int parser_unexpected(parser *ps, const char *needed);
 
+/* Takes a level of nesting; the caller gives it back by depth--. */
+bool parser_enter(parser *ps);
+
 /* names.c */
+/* Whether the token at hand is a word of the notation that is no operand. */
+bool parser_at_keyword(const parser *ps);
 /* Whether the notation itself uses the word. */
 bool parser_reserved(const char *word);
 int parser_add_name(parser *ps, token t, name_kind kind);
 /* Fails because the name means nothing here. */
 int parser_unknown(parser *ps, token t);
 
+/* shapes.c */
+shape parser_shape(const parser *ps, int e);
+/* Fails unless the expression has the shape. */
+bool parser_need(parser *ps, int e, shape needed);
+/* An expression without arguments, to be filled and added. */
+expr parser_blank(expr_kind kind, shape s, int place);
+int parser_add(parser *ps, expr e);
+int parser_call(parser *ps, int place, program_word word, shape s, const int arg[3]);
+/* a and b with a sign between. */
+int parser_join(parser *ps, program_word word, int a, int b);
+int parser_negate(parser *ps, int place, int e);
+int parser_dot(parser *ps, int place, int left, int right, bool conjugate);
+int parser_norm(parser *ps, int place, int inner);
+int parser_combine(parser *ps, int vectors, int numbers);
+
+/* parse_operand.c */
+int parser_operand(parser *ps);
+/* The name t, which was taken, with the indices that follow it. */
+int parser_element(parser *ps, token t, int name);
+
 /* parse_expr.c */
 int parser_expr(parser *ps);
 int parser_scalar(parser *ps);
-/* name[...] with the token at hand the bracket, or the name alone. */
-int parser_element(parser *ps, token t, int name);
-/* Fails unless the expression has the shape. */
-bool parser_need(parser *ps, int e, shape needed);
-shape parser_shape(const parser *ps, int e);
 
 /* parse_head.c: all up to the first section. */
 void parser_head(parser *ps);

@@ -42,6 +42,7 @@ static int level_of(const expr *e)
     case EXPR_NUMBER:
         return e->value < 0 ? LEVEL_SUM : LEVEL_PRIMARY;
     case EXPR_APPLY:
+    case EXPR_COMBINE:
         return LEVEL_FACTOR;
     case EXPR_DOT:
         return e->conjugate ? LEVEL_PRIMARY : LEVEL_FACTOR;

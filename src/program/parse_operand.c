@@ -1,0 +1,171 @@
+/* What operands can be: numbers, names and elements, functions, parentheses, bars. */
+#include "program/parse.h"
+
+static int number(parser *ps)
+{
+    expr e = parser_blank(EXPR_NUMBER, SHAPE_SCALAR, ps->now.begin);
+    e.value = ps->now.value;
+    parser_advance(ps);
+    return parser_add(ps, e);
+}
+
+/* Parentheses, brackets and bars: lines go on in them. Hands back what close_group() needs. */
+static bool open_group(parser *ps, bool bars)
+{
+    const bool before = ps->in_bars;
+    ps->open++;
+    ps->in_bars = bars;
+    parser_advance(ps);
+    return before;
+}
+
+static void close_group(parser *ps, int kind, bool before)
+{
+    const char what[2] = {(char)kind, '\0'};
+    ps->open--;
+    ps->in_bars = before;
+    parser_expect(ps, kind, what);
+}
+
+/* (e) or (u, v) */
+static int parenthesis(parser *ps)
+{
+    const int place = ps->now.begin;
+    const bool before = open_group(ps, false);
+    int e = parser_expr(ps);
+    if (parser_take(ps, ',')) {
+        const int right = parser_expr(ps);
+        e = parser_dot(ps, place, e, right, true);
+    }
+    close_group(ps, ')', before);
+    return e;
+}
+
+/* |v| or |s| */
+static int bars(parser *ps)
+{
+    const int place = ps->now.begin;
+    const bool before = open_group(ps, true);
+    const int inner = parser_expr(ps);
+    close_group(ps, '|', before);
+    return parser_norm(ps, place, inner);
+}
+
+/* [i], [i, j], [a..b] or [a..b, j] into an element's expression. */
+static void indices(parser *ps, const program_name *n, expr *e)
+{
+    const bool before = open_group(ps, false), two = n->extent[1] != NONE;
+    int used = 0;
+    e->arg[used++] = parser_scalar(ps);
+    if (parser_take(ps, TOKEN_DOTS)) {
+        e->kind = EXPR_SLICE;
+        e->shape = e->shape == SHAPE_VECTOR ? SHAPE_VECTORS : SHAPE_SCALARS;
+        e->arg[used++] = parser_scalar(ps);
+    }
+    if (two && parser_expect(ps, ',', ", and a second index"))
+        e->arg[used] = parser_scalar(ps);
+    if (ps->now.kind == ',')
+        parser_fail(ps, ps->now.begin, "%s has %s", n->text, two ? "two indices" : "one index");
+    if (ps->now.kind == TOKEN_DOTS)
+        parser_fail(ps, ps->now.begin, "only the first index can be a run");
+    close_group(ps, ']', before);
+}
+
+int parser_element(parser *ps, token t, int name)
+{
+    if (ps->status != SPRY_OK)
+        return NONE;
+    const program_name *n = &ps->p->names[name];
+    const bool vectors = n->kind == NAME_VECTOR || n->kind == NAME_VECTORS;
+    const bool array = n->kind == NAME_SCALARS || n->kind == NAME_VECTORS;
+    expr e = parser_blank(EXPR_NAME, vectors ? SHAPE_VECTOR : SHAPE_SCALAR, t.begin);
+    e.name = name;
+    if (array != (ps->now.kind == '['))
+        return parser_fail(ps, t.begin, "%s is %s", n->text,
+                           array ? "an array: an index is needed" : "not an array");
+    if (array)
+        indices(ps, n, &e);
+    return parser_add(ps, e);
+}
+
+static int variable(parser *ps)
+{
+    const token t = ps->now;
+    const int name = program_find_name(ps->p, parser_text(ps, t).text);
+    if (name == NONE)
+        return parser_unknown(ps, t);
+    const program_name *n = &ps->p->names[name];
+    if (!ps->assigned[name])
+        return parser_fail(ps, t.begin,
+                           "%s has no value yet: nothing is assigned to it before this", n->text);
+    parser_advance(ps);
+    if (n->words[0] && ps->now.kind != TOKEN_EQUAL && ps->now.kind != TOKEN_UNEQUAL)
+        return parser_fail(ps, t.begin, "%s is a word (%s): compare it by == or !=", n->text,
+                           n->words);
+    return parser_element(ps, t, name);
+}
+
+static int function(parser *ps, program_word word, int arguments)
+{
+    const int place = ps->now.begin;
+    int arg[3] = {NONE, NONE, NONE};
+    parser_advance(ps);
+    if (arguments > 0) {
+        if (ps->now.kind != '(')
+            return parser_unexpected(ps, "(");
+        const bool before = open_group(ps, false);
+        for (int i = 0; i < arguments; i++) {
+            if (i > 0)
+                parser_expect(ps, ',', ", and another argument");
+            arg[i] = parser_scalar(ps);
+        }
+        close_group(ps, ')', before);
+    }
+    return parser_call(ps, place, word, SHAPE_SCALAR, arg);
+}
+
+static int random_vector(parser *ps)
+{
+    expr e = parser_blank(EXPR_RANDOM, SHAPE_VECTOR, ps->now.begin);
+    parser_advance(ps);
+    if (ps->now.kind != '(')
+        return parser_unexpected(ps, "(");
+    const bool before = open_group(ps, false);
+    e.arg[0] = parser_scalar(ps);
+    close_group(ps, ')', before);
+    return parser_add(ps, e);
+}
+
+static int named(parser *ps)
+{
+    static const struct {
+        const char *text;
+        int arguments;
+    } functions[] = {
+#define FUNCTION(name, text, arguments) {text, arguments},
+        PROGRAM_WORDS(FUNCTION)
+#undef FUNCTION
+    };
+    for (int i = WORD_SQRT; i < WORD_COUNT; i++)
+        if (parser_at_word(ps, functions[i].text))
+            return function(ps, (program_word)i, functions[i].arguments);
+    if (parser_at_word(ps, "random"))
+        return random_vector(ps);
+    return parser_at_keyword(ps) ? parser_unexpected(ps, "a name or a number") : variable(ps);
+}
+
+int parser_operand(parser *ps)
+{
+    switch (ps->now.kind) {
+    case TOKEN_NUMBER:
+        return number(ps);
+    case '(':
+        return parenthesis(ps);
+    case '|':
+        return bars(ps);
+    case TOKEN_NAME:
+        return named(ps);
+    default:
+        return parser_unexpected(ps, "a name or a number");
+    }
+}
