@@ -1,0 +1,228 @@
+/* What operations read and write: the ground of every later pass. */
+#include "program/plan.h"
+
+static spry_status add(plan *p, const access *a)
+{
+    const spry_status status =
+        plan_room(p, p->access_count, &p->access_room, sizeof *p->accesses, &p->accesses);
+    if (status == SPRY_OK)
+        p->accesses[p->access_count++] = *a;
+    return status;
+}
+
+/* The places of a scalar name that an element or slice means; the whole name where unknown. */
+static access scalar_places(const plan *p, const expr *e, bool write)
+{
+    const int64_t rows = p->extent[e->name][0], cols = p->extent[e->name][1];
+    access a = {.vector = false, .write = write, .id = e->name, .low = 0, .high = rows * cols - 1};
+    const bool slice = e->kind == EXPR_SLICE;
+    const int column = slice ? e->arg[2] : e->arg[1];
+    int64_t i, last, j = 0;
+    if (e->arg[0] == NONE || !plan_fixed(p, e->arg[0], &i))
+        return a;
+    last = i;
+    if ((slice && !plan_fixed(p, e->arg[1], &last)) ||
+        (column != NONE && !plan_fixed(p, column, &j)))
+        return a;
+    a.low = i * cols + j;
+    a.high = last * cols + j;
+    return a;
+}
+
+/* Scalars that an expression reads. */
+static spry_status read_scalars(plan *p, int index)
+{
+    if (index == NONE)
+        return SPRY_OK;
+    const expr e = p->program->exprs[index];
+    const name_kind kind =
+        e.kind == EXPR_NAME || e.kind == EXPR_SLICE ? p->program->names[e.name].kind : NAME_OPTION;
+    spry_status status = SPRY_OK;
+    if (kind == NAME_SCALAR || kind == NAME_SCALARS) {
+        const access a = scalar_places(p, &e, false);
+        status = add(p, &a);
+    }
+    for (int k = 0; k < 3 && status == SPRY_OK; k++)
+        status = read_scalars(p, e.arg[k]);
+    return status;
+}
+
+static spry_status write_scalar(plan *p, int target)
+{
+    const expr e = p->program->exprs[target];
+    const access a = scalar_places(p, &e, true);
+    spry_status status = add(p, &a);
+    for (int k = 0; k < 3 && status == SPRY_OK; k++)
+        status = read_scalars(p, e.arg[k]);
+    return status;
+}
+
+static spry_status touch_vector(plan *p, const vref *v, bool write)
+{
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_OK;
+    if (v->var == NONE)
+        return SPRY_OK;
+    const access a = {.vector = true, .write = write, .id = v->var, .low = v->low, .high = v->high};
+    SPRY_GO(ctx, add(p, &a));
+    SPRY_GO(ctx, read_scalars(p, v->first));
+    if (v->last != v->first)
+        SPRY_GO(ctx, read_scalars(p, v->last));
+done:
+    return status;
+}
+
+static spry_status touch_name(plan *p, int name, bool write)
+{
+    const access a = {.vector = false,
+                      .write = write,
+                      .id = name,
+                      .low = 0,
+                      .high = p->extent[name][0] * p->extent[name][1] - 1};
+    return add(p, &a);
+}
+
+/* A statement of scalars alone; `single`: without those that follow it. */
+static spry_status touch_statements(plan *p, int first, bool single)
+{
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_OK;
+    for (int i = first; i != NONE; i = single ? NONE : p->program->stmts[i].next) {
+        const stmt s = p->program->stmts[i];
+        if (s.kind == STMT_SET)
+            SPRY_GO(ctx, touch_name(p, p->program->exprs[s.target].name, true));
+        if (s.kind == STMT_SET) /* the indices of its target */
+            for (int k = 0; k < 3; k++)
+                SPRY_GO(ctx, read_scalars(p, p->program->exprs[s.target].arg[k]));
+        if (s.kind == STMT_FOR) {
+            SPRY_GO(ctx, touch_name(p, s.name, true));
+            SPRY_GO(ctx, touch_name(p, s.name, false));
+            SPRY_GO(ctx, read_scalars(p, s.from));
+            SPRY_GO(ctx, read_scalars(p, s.to));
+        } else {
+            SPRY_GO(ctx, read_scalars(p, s.value));
+        }
+        SPRY_GO(ctx, touch_statements(p, s.body, false));
+        SPRY_GO(ctx, touch_statements(p, s.other, false));
+    }
+done:
+    return status;
+}
+
+/* The {names} in a message. */
+static spry_status read_message(plan *p, const stmt *s)
+{
+    const char *text = p->program->text + s->message;
+    for (int i = 0; i < s->message_size; i++) {
+        char name[32];
+        int length = 0;
+        if (text[i] != '{')
+            continue;
+        while (i + 1 + length < s->message_size && text[i + 1 + length] != '}' && length < 31) {
+            name[length] = text[i + 1 + length];
+            length++;
+        }
+        name[length] = '\0';
+        const int index = program_find_name(p->program, name);
+        if (index != NONE && p->program->names[index].kind == NAME_SCALAR) {
+            const spry_status status = touch_name(p, index, false);
+            if (status != SPRY_OK)
+                return status;
+        }
+    }
+    return SPRY_OK;
+}
+
+static spry_status collect_op(plan *p, int index)
+{
+    spry_context *ctx = p->ctx;
+    const op o = p->ops[index];
+    spry_status status = SPRY_OK;
+    p->ops[index].access = p->access_count;
+    for (int k = 0; k < 2; k++)
+        SPRY_GO(ctx, touch_vector(p, &o.in[k], false));
+    for (int k = 0; k < o.terms && o.kind == OP_COMBINE; k++) {
+        const term t = p->terms[o.term + k];
+        SPRY_GO(ctx, touch_vector(p, &t.v, false));
+        SPRY_GO(ctx, read_scalars(p, t.factor));
+        SPRY_GO(ctx, read_scalars(p, t.numbers));
+    }
+    SPRY_GO(ctx, read_scalars(p, o.expr));
+    if (o.kind == OP_SCALARS)
+        SPRY_GO(ctx, touch_statements(p, o.stmt, true));
+    if (o.kind == OP_BREAKDOWN)
+        SPRY_GO(ctx, read_message(p, &p->program->stmts[o.stmt]));
+    SPRY_GO(ctx, touch_vector(p, &o.out, true));
+    if (o.kind == OP_MOVE) /* what it leaves behind is nobody's */
+        SPRY_GO(ctx, touch_vector(p, &o.in[0], true));
+    if (o.target != NONE)
+        SPRY_GO(ctx, write_scalar(p, o.target));
+    p->ops[index].accesses = p->access_count - p->ops[index].access;
+done:
+    return status;
+}
+
+/* What the nodes of finish touch, seen by an exit as read. */
+static spry_status read_nodes(plan *p, int first)
+{
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_OK;
+    for (int i = first; i != NONE; i = p->nodes[i].next) {
+        const node n = p->nodes[i];
+        for (int k = n.first; n.kind == NODE_BLOCK && k < n.first + n.count; k++)
+            for (int j = 0; j < p->ops[k].accesses; j++) {
+                access a = p->accesses[p->ops[k].access + j];
+                a.write = false;
+                SPRY_GO(ctx, add(p, &a));
+            }
+        SPRY_GO(ctx, read_scalars(p, n.from));
+        SPRY_GO(ctx, read_scalars(p, n.to));
+        SPRY_GO(ctx, read_scalars(p, n.expr));
+        SPRY_GO(ctx, read_nodes(p, n.body));
+        SPRY_GO(ctx, read_nodes(p, n.other));
+    }
+done:
+    return status;
+}
+
+/* Exits read x and whatever finish works with, each thing once. */
+static spry_status collect_exit(plan *p, op *o, int finish, int finish_count)
+{
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_OK;
+    const int before = p->access_count;
+    const vref x = {p->var_of_name[NAME_X], NONE, NONE, 0, 0};
+    /* The operation's own accesses must be next to each other: copy them. */
+    const int own = o->access, count = o->accesses;
+    for (int k = 0; k < count; k++) {
+        const access a = p->accesses[own + k];
+        SPRY_GO(ctx, add(p, &a));
+    }
+    SPRY_GO(ctx, touch_vector(p, &x, false));
+    for (int k = 0; k < finish_count; k++) {
+        const access a = p->accesses[finish + k];
+        SPRY_GO(ctx, add(p, &a));
+    }
+    o->access = before;
+    o->accesses = p->access_count - before;
+done:
+    return status;
+}
+
+spry_status plan_collect(plan *p)
+{
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_OK;
+    p->access_count = 0;
+    for (int i = 0; i < p->op_count; i++)
+        if (p->ops[i].kind != OP_NONE)
+            SPRY_GO(ctx, collect_op(p, i));
+    const int finish = p->access_count;
+    SPRY_GO(ctx, read_nodes(p, p->section[SECTION_FINISH]));
+    const int finish_count = p->access_count - finish;
+    for (int i = 0; i < p->op_count; i++)
+        if (op_exits(&p->ops[i]))
+            SPRY_GO(ctx, collect_exit(p, &p->ops[i], finish, finish_count));
+done:
+    return status;
+}

@@ -1,0 +1,187 @@
+/* Operations become steps: names become memory, factors numbers, before each sweep. */
+#include "program/sweep.h"
+
+void sweep_check(runner *r, lane *l)
+{
+    if (l->scalars.fault == NONE)
+        return;
+    int line, column;
+    program_locate(r->p->program, l->scalars.fault, &line, &column);
+    l->scalars.fault = NONE;
+    if (r->status == SPRY_OK)
+        r->status = SPRY_FAIL(r->ctx, SPRY_BAD_INPUT, "%s:%d:%d: an index is outside its array",
+                              r->p->program->source, line, column);
+}
+
+char *sweep_vector(runner *r, lane *l, const vref *v, int64_t index)
+{
+    const plan *p = r->p;
+    const plan_var *var = &p->vars[v->var];
+    if (var->array)
+        return l->arrays[v->var][index];
+    if (v->var == p->var_of_name[NAME_X])
+        return l->x;
+    if (v->var == p->var_of_name[NAME_B])
+        return (char *)(uintptr_t)l->b; /* nothing writes b */
+    return l->slots[var->number];
+}
+
+static operand find(runner *r, lane *l, const vref *v)
+{
+    if (v->var == NONE)
+        return (operand){NULL, NONE};
+    const plan_var *var = &r->p->vars[v->var];
+    if (var->in_pieces)
+        return (operand){NULL, var->number};
+    int64_t index = 0;
+    if (var->array)
+        index = program_eval_index(&l->scalars, v->first, var->extent);
+    if (l->scalars.fault != NONE) {
+        sweep_check(r, l);
+        return (operand){l->x, NONE};
+    }
+    return (operand){sweep_vector(r, l, v, index), NONE};
+}
+
+/* First element and number of elements of a slice, which must lie in its array. */
+static int64_t find_slice(runner *r, lane *l, const vref *v, int64_t *count)
+{
+    const int64_t extent = r->p->vars[v->var].extent;
+    const int64_t first = program_eval_count(&l->scalars, v->first);
+    const int64_t last = program_eval_count(&l->scalars, v->last);
+    *count = last - first + 1;
+    if (*count <= 0) {
+        *count = 0;
+        return 0;
+    }
+    if (first < 0 || last >= extent) {
+        l->scalars.fault = r->p->program->exprs[v->first].place;
+        sweep_check(r, l);
+        *count = 0;
+        return 0;
+    }
+    return first;
+}
+
+static operand *add_operand(runner *r, operand o, spry_scalar factor)
+{
+    r->operands[r->operand_count] = o;
+    r->factors[r->operand_count] = factor;
+    return &r->operands[r->operand_count++];
+}
+
+/* Where the numbers of a slice of scalars begin, and how far they are apart; NULL after a fault. */
+static spry_scalar *find_numbers(runner *r, lane *l, int e, int64_t count, int64_t *apart)
+{
+    const expr *slice = &r->p->program->exprs[e];
+    const int64_t rows = l->scalars.extent[slice->name][0],
+                  cols = l->scalars.extent[slice->name][1];
+    const int64_t first = program_eval_count(&l->scalars, slice->arg[0]);
+    const int64_t last = program_eval_count(&l->scalars, slice->arg[1]);
+    const int64_t column =
+        slice->arg[2] == NONE ? 0 : program_eval_index(&l->scalars, slice->arg[2], cols);
+    *apart = cols;
+    if (count == 0 && last < first)
+        return NULL;
+    if (last - first + 1 != count || first < 0 || last >= rows)
+        l->scalars.fault = slice->place;
+    sweep_check(r, l);
+    if (r->status != SPRY_OK)
+        return NULL;
+    return &l->scalars.values[l->scalars.offset[slice->name] + first * cols + column];
+}
+
+static void bind_terms(runner *r, lane *l, step *s)
+{
+    const plan *p = r->p;
+    const op *o = s->o;
+    s->list = &r->operands[r->operand_count];
+    s->factors = &r->factors[r->operand_count];
+    const int begin = r->operand_count;
+    for (int k = 0; k < o->terms; k++) {
+        const term *t = &p->terms[o->term + k];
+        spry_scalar factor = {t->sign, 0};
+        if (t->factor != NONE)
+            factor = scalar_multiply(factor, program_eval(&l->scalars, t->factor));
+        if (t->numbers == NONE) {
+            add_operand(r, find(r, l, &t->v), factor);
+            continue;
+        }
+        int64_t count, apart;
+        const int64_t first = find_slice(r, l, &t->v, &count);
+        const spry_scalar *numbers = find_numbers(r, l, t->numbers, count, &apart);
+        for (int64_t i = 0; numbers && i < count; i++)
+            add_operand(r, (operand){sweep_vector(r, l, &t->v, first + i), NONE},
+                        scalar_multiply(factor, numbers[i * apart]));
+    }
+    s->count = r->operand_count - begin;
+}
+
+static void bind_dot(runner *r, lane *l, step *s)
+{
+    const op *o = s->o;
+    const bool slice = o->in[0].first != o->in[0].last;
+    const spry_scalar one = {1, 0};
+    s->list = &r->operands[r->operand_count];
+    s->slot = r->slot_count;
+    if (slice) {
+        int64_t count;
+        const int64_t first = find_slice(r, l, &o->in[0], &count);
+        for (int64_t i = 0; i < count; i++)
+            add_operand(r, (operand){sweep_vector(r, l, &o->in[0], first + i), NONE}, one);
+        s->count = (int)count;
+    } else {
+        add_operand(r, find(r, l, &o->in[0]), one);
+        s->count = 1;
+    }
+    r->slot_count += s->count;
+}
+
+static void bind_one(runner *r, int lane_index, const op *o)
+{
+    lane *l = &r->lanes[lane_index];
+    const plan *p = r->p;
+    const vref *place = o->kind == OP_DOT ? &o->in[1] : &o->out;
+    step *s = &r->steps[r->step_count++];
+    *s = (step){.o = o, .lane = lane_index, .space = p->vars[place->var].space};
+    s->out = find(r, l, &o->out);
+    s->in[1] = find(r, l, &o->in[1]);
+    if (o->kind == OP_COMBINE)
+        bind_terms(r, l, s);
+    else if (o->kind == OP_DOT)
+        bind_dot(r, l, s);
+    else
+        s->in[0] = find(r, l, &o->in[0]);
+    if (o->kind == OP_APPLY) {
+        s->rows = &r->rows[o->op][o->transpose];
+        r->shares = r->cuts[o->op][o->transpose];
+        r->share_space = s->space;
+    }
+    if (o->kind == OP_DIAGONAL)
+        s->diagonal = r->diagonal[o->op][o->transpose];
+    if (o->kind == OP_RANDOM)
+        s->seed = (uint64_t)(int64_t)program_eval(&l->scalars, o->expr).re;
+    sweep_check(r, l);
+}
+
+void sweep_bind(runner *r, const op *ops, int count)
+{
+    r->step_count = r->slot_count = r->operand_count = 0;
+    r->shares = NULL;
+    for (int i = 0; i < count; i++) {
+        const op *o = &ops[i];
+        if (!op_sweeps(o) || plan_calls(r->p, o))
+            continue;
+        const ptrdiff_t index = o - r->p->ops;
+        for (int k = 0; k < r->lane_count; k++) {
+            if (!r->active[k])
+                continue;
+            if (r->lanes[k].skip[index])
+                r->lanes[k].skip[index] = false;
+            else
+                bind_one(r, k, o);
+        }
+    }
+    if (r->status != SPRY_OK)
+        r->step_count = r->slot_count = 0;
+}

@@ -1,0 +1,321 @@
+/*
+ * Lives of vectors, and what follows from them: copies are read through, equal inner products are
+ * taken once, work whose result nobody needs is dropped, and a copy of a vector that nobody needs
+ * afterwards becomes an exchange of places.
+ */
+#include "program/plan.h"
+
+/* Sets of variables: a byte each. */
+static bool join(unsigned char *set, const unsigned char *more, int count)
+{
+    bool grew = false;
+    for (int v = 0; v < count; v++) {
+        grew = grew || (more[v] && !set[v]);
+        set[v] = set[v] || more[v];
+    }
+    return grew;
+}
+
+static void live_block(plan *p, const node *n, unsigned char *set)
+{
+    const size_t vars = (size_t)p->var_count;
+    for (int i = n->first + n->count - 1; i >= n->first; i--) {
+        const op *o = &p->ops[i];
+        memcpy(p->live + (size_t)i * vars, set, vars);
+        if (o->kind == OP_NONE)
+            continue;
+        if (o->out.var != NONE && !p->vars[o->out.var].array)
+            set[o->out.var] = 0;
+        if (op_exits(o))
+            join(set, p->exit_live, p->var_count);
+        for (int k = 0; k < o->accesses; k++) {
+            const access *a = &p->accesses[o->access + k];
+            if (a->vector && !a->write)
+                set[a->id] = 1;
+        }
+    }
+}
+
+/* The last node of a list, with the way back noted in `prev`. */
+static int last_node(plan *p, int first)
+{
+    int last = NONE;
+    for (int i = first; i != NONE; i = p->nodes[i].next) {
+        p->nodes[i].prev = last;
+        last = i;
+    }
+    return last;
+}
+
+/* Turns the set needed after a list of nodes into the one needed before it. */
+static spry_status live_list(plan *p, int first, unsigned char *set)
+{
+    spry_context *ctx = p->ctx;
+    const size_t vars = (size_t)p->var_count;
+    unsigned char *other = NULL;
+    spry_status status = SPRY_OK;
+    for (int i = last_node(p, first); i != NONE; i = p->nodes[i].prev) {
+        const node n = p->nodes[i];
+        if (n.kind == NODE_BLOCK) {
+            live_block(p, &n, set);
+            continue;
+        }
+        if (!other)
+            SPRY_GO(ctx, base_alloc(ctx, p->var_count, 1, &other));
+        memcpy(other, set, vars);
+        if (n.kind == NODE_IF) {
+            SPRY_GO(ctx, live_list(p, n.body, set));
+            SPRY_GO(ctx, live_list(p, n.other, other));
+            join(set, other, p->var_count);
+        } else {
+            do { /* another turn may follow, or none at all */
+                memcpy(other, set, vars);
+                SPRY_GO(ctx, live_list(p, n.body, other));
+            } while (join(set, other, p->var_count));
+        }
+    }
+done:
+    base_free(ctx, other);
+    return status;
+}
+
+spry_status plan_live(plan *p)
+{
+    spry_context *ctx = p->ctx;
+    const size_t vars = (size_t)p->var_count;
+    unsigned char *set = NULL, *turn = NULL;
+    spry_status status = SPRY_OK;
+    base_free(ctx, p->live);
+    base_free(ctx, p->exit_live);
+    p->live = p->exit_live = NULL;
+    SPRY_GO(ctx, base_calloc(ctx, (int64_t)p->op_count + 1, vars, &p->live));
+    SPRY_GO(ctx, base_calloc(ctx, p->var_count, 1, &p->exit_live));
+    SPRY_GO(ctx, base_calloc(ctx, p->var_count, 1, &set));
+    SPRY_GO(ctx, base_calloc(ctx, p->var_count, 1, &turn));
+    p->exit_live[p->var_of_name[NAME_X]] = 1;
+    SPRY_GO(ctx, live_list(p, p->section[SECTION_FINISH], p->exit_live));
+    memcpy(set, p->exit_live, vars);
+    do {
+        memcpy(turn, set, vars);
+        SPRY_GO(ctx, live_list(p, p->section[SECTION_LOOP], turn));
+    } while (join(set, turn, p->var_count));
+    SPRY_GO(ctx, live_list(p, p->section[SECTION_START], set));
+done:
+    base_free(ctx, set);
+    base_free(ctx, turn);
+    return status;
+}
+
+static bool writes_var(const op *o, int var)
+{
+    return o->kind != OP_NONE && (o->out.var == var || (o->kind == OP_MOVE && o->in[0].var == var));
+}
+
+/* Whether an operation is u = v for plain vectors. */
+static bool is_copy(const plan *p, const op *o)
+{
+    if (o->kind != OP_COMBINE || o->terms != 1)
+        return false;
+    const term *t = &p->terms[o->term];
+    return t->sign == 1 && t->factor == NONE && t->numbers == NONE && t->v.first == NONE &&
+           o->out.first == NONE;
+}
+
+static bool replace_reads(plan *p, op *o, int from, int to)
+{
+    bool any = false;
+    for (int k = 0; k < 2; k++)
+        if (o->in[k].var == from) {
+            o->in[k].var = to;
+            any = true;
+        }
+    for (int k = 0; o->kind == OP_COMBINE && k < o->terms; k++)
+        if (p->terms[o->term + k].v.var == from) {
+            p->terms[o->term + k].v.var = to;
+            any = true;
+        }
+    return any;
+}
+
+/*
+ * After u = v reads of u become reads of v while both stay as they are, and the copy stands where
+ * that ends, unless the solve can end before. A statement that changes v goes on reading u if u is
+ * needed afterwards: then v is not, and the copy will be an exchange.
+ */
+static void read_through(plan *p, const node *n, int i)
+{
+    op copy = p->ops[i];
+    const int u = copy.out.var, v = p->terms[copy.term].v.var;
+    int to = i;
+    bool fixed = false;
+    for (int j = i + 1; j < n->first + n->count; j++) {
+        op *o = &p->ops[j];
+        const bool ends = writes_var(o, u) || writes_var(o, v);
+        const bool clash = o->kind == OP_APPLY && o->out.var == v; /* cannot read what it writes */
+        if (!clash && !(writes_var(o, v) && p->live[(size_t)j * (size_t)p->var_count + (size_t)u]))
+            replace_reads(p, o, u, v);
+        if (ends)
+            break;
+        fixed = fixed || (op_exits(o) && p->exit_live[u]);
+        if (!fixed)
+            to = j;
+    }
+    memmove(&p->ops[i], &p->ops[i + 1], (size_t)(to - i) * sizeof *p->ops);
+    copy.seen = true;
+    p->ops[to] = copy;
+}
+
+static bool touches(const plan *p, const op *o, bool vector, int id)
+{
+    for (int k = 0; k < o->accesses; k++) {
+        const access *a = &p->accesses[o->access + k];
+        if (a->write && a->vector == vector && a->id == id)
+            return true;
+    }
+    return false;
+}
+
+/* Takes the inner product j from an equal one before it. */
+static void share_product(plan *p, const node *n, int j)
+{
+    op *b = &p->ops[j];
+    if (p->program->exprs[b->target].kind != EXPR_NAME)
+        return;
+    for (int i = j - 1; i >= n->first; i--) {
+        const op *a = &p->ops[i];
+        if (a->kind == OP_DOT && plan_same_ref(p, &a->in[0], &b->in[0]) &&
+            plan_same_ref(p, &a->in[1], &b->in[1]) && a->conjugate == b->conjugate &&
+            p->program->exprs[a->target].kind == EXPR_NAME) {
+            const int name = p->program->exprs[a->target].name;
+            for (int k = i + 1; k < j; k++)
+                if (p->ops[k].kind != OP_NONE && touches(p, &p->ops[k], false, name))
+                    return;
+            b->kind = OP_SCALAR;
+            b->expr = a->target;
+            b->in[0].var = b->in[1].var = NONE;
+            return;
+        }
+        if (a->kind != OP_NONE &&
+            (touches(p, a, true, b->in[0].var) || touches(p, a, true, b->in[1].var)))
+            return;
+    }
+}
+
+/* Names of scalars that something reads. */
+static void mark_expr(const plan *p, int e, bool *read)
+{
+    if (e == NONE)
+        return;
+    const expr *source = &p->program->exprs[e];
+    if (source->kind == EXPR_NAME || source->kind == EXPR_SLICE)
+        read[source->name] = true;
+    for (int k = 0; k < 3; k++)
+        mark_expr(p, source->arg[k], read);
+}
+
+static void mark_nodes(const plan *p, bool *read)
+{
+    for (int i = 0; i < p->node_count; i++) {
+        mark_expr(p, p->nodes[i].from, read);
+        mark_expr(p, p->nodes[i].to, read);
+        mark_expr(p, p->nodes[i].expr, read);
+    }
+    for (int i = 0; i < p->op_count; i++)
+        for (int k = 0; p->ops[i].kind != OP_NONE && k < p->ops[i].accesses; k++) {
+            const access *a = &p->accesses[p->ops[i].access + k];
+            if (!a->vector && !a->write)
+                read[a->id] = true;
+        }
+}
+
+static bool is_needed(const plan *p, int i, const bool *read)
+{
+    const op *o = &p->ops[i];
+    if (o->kind == OP_DOT || o->kind == OP_SCALAR)
+        return read[p->program->exprs[o->target].name];
+    if (!op_sweeps(o) || p->vars[o->out.var].array)
+        return true;
+    return p->live[(size_t)i * (size_t)p->var_count + (size_t)o->out.var];
+}
+
+/* Removes what nobody needs, until nothing more is found. */
+static spry_status drop_dead(plan *p)
+{
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_OK;
+    bool *read = NULL, changed = true;
+    SPRY_GO(ctx, base_alloc(ctx, p->program->name_count, sizeof *read, &read));
+    while (changed) {
+        changed = false;
+        SPRY_GO(ctx, plan_collect(p));
+        SPRY_GO(ctx, plan_live(p));
+        memset(read, 0, (size_t)p->program->name_count * sizeof *read);
+        mark_nodes(p, read);
+        for (int i = 0; i < p->op_count; i++)
+            if (p->ops[i].kind != OP_NONE && !is_needed(p, i, read)) {
+                p->ops[i].kind = OP_NONE;
+                changed = true;
+            }
+    }
+done:
+    base_free(ctx, read);
+    return status;
+}
+
+/* Copies of vectors that end there; x and b belong to the caller and stay in place. */
+static void find_moves(plan *p)
+{
+    const int x = p->var_of_name[NAME_X], b = p->var_of_name[NAME_B];
+    for (int i = 0; i < p->op_count; i++) {
+        op *o = &p->ops[i];
+        if (!is_copy(p, o))
+            continue;
+        const int u = o->out.var, v = p->terms[o->term].v.var;
+        if (u == v) {
+            o->kind = OP_NONE;
+        } else if (u != x && v != x && v != b && u != b &&
+                   !p->live[(size_t)i * (size_t)p->var_count + (size_t)v]) {
+            o->kind = OP_MOVE;
+            o->in[0] = p->terms[o->term].v;
+            o->terms = 0;
+        }
+    }
+}
+
+static void renumber(plan *p)
+{
+    for (int i = 0; i < p->op_count; i++)
+        p->ops[i].order = i;
+}
+
+spry_status plan_simplify(plan *p)
+{
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, drop_dead(p));
+    for (int b = 0; b < p->node_count; b++) {
+        const node n = p->nodes[b];
+        for (int i = n.first; n.kind == NODE_BLOCK && i < n.first + n.count;) {
+            if (is_copy(p, &p->ops[i]) && !p->ops[i].seen) {
+                /* Lives are by place in the list: they must be those of the list as it is. */
+                SPRY_GO(ctx, plan_collect(p));
+                SPRY_GO(ctx, plan_live(p));
+                read_through(p, &n, i);
+            } else {
+                i++;
+            }
+        }
+    }
+    SPRY_GO(ctx, drop_dead(p));
+    for (int b = 0; b < p->node_count; b++)
+        for (int i = 0; p->nodes[b].kind == NODE_BLOCK && i < p->nodes[b].count; i++)
+            if (p->ops[p->nodes[b].first + i].kind == OP_DOT)
+                share_product(p, &p->nodes[b], p->nodes[b].first + i);
+    SPRY_GO(ctx, drop_dead(p));
+    find_moves(p);
+    renumber(p);
+    SPRY_GO(ctx, plan_collect(p));
+    SPRY_GO(ctx, plan_live(p));
+done:
+    return status;
+}

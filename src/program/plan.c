@@ -1,0 +1,301 @@
+/* A plan as an object: options, variables, and the passes in their order. */
+#include "program/plan.h"
+
+#include <stdlib.h>
+
+spry_status plan_room(plan *p, int count, int *room, size_t size, void *array)
+{
+    if (count < *room)
+        return SPRY_OK;
+    const int wanted = *room < 64 ? 64 : *room * 2;
+    const spry_status status = base_grow(p->ctx, count, wanted, size, array);
+    if (status == SPRY_OK)
+        *room = wanted;
+    return status;
+}
+
+spry_status plan_new_var(plan *p, int *var)
+{
+    const spry_status status = plan_room(p, p->var_count, &p->var_room, sizeof *p->vars, &p->vars);
+    if (status != SPRY_OK)
+        return status;
+    *var = p->var_count++;
+    p->vars[*var] = (plan_var){.name = NONE, .extent = 1, .number = NONE};
+    return SPRY_OK;
+}
+
+/* Gives a name its place among the scalars. */
+static spry_status place_scalar(plan *p, int name, int64_t rows, int64_t cols)
+{
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_OK;
+    if (name >= p->offset_room) {
+        const int room = 2 * (name + 32);
+        const int keep = p->offset_room;
+        SPRY_GO(ctx, base_grow(ctx, keep, room, sizeof *p->offset, &p->offset));
+        SPRY_GO(ctx, base_grow(ctx, keep, room, sizeof *p->extent, &p->extent));
+        p->offset_room = room;
+    }
+    p->offset[name] = p->scalar_count;
+    p->extent[name][0] = rows;
+    p->extent[name][1] = cols;
+    if (rows > INT64_MAX / 16 / (cols > 0 ? cols : 1) - p->scalar_count)
+        return SPRY_FAIL(ctx, SPRY_NO_MEMORY, "%s: %s[%" PRId64 ", %" PRId64 "] is too large",
+                         p->program->source, p->program->names[name].text, rows, cols);
+    p->scalar_count += rows * cols;
+done:
+    return status;
+}
+
+spry_status plan_new_scalar(plan *p, const char *prefix, int *expr_index)
+{
+    program *g = p->program;
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, plan_room(p, g->name_count, &g->name_room, sizeof *g->names, &g->names));
+    const int name = g->name_count++;
+    program_name *made = &g->names[name];
+    *made = (program_name){.kind = NAME_SCALAR, .extent = {NONE, NONE}};
+    snprintf(made->text, sizeof made->text, "%s%d", prefix, name - p->names + 1);
+    SPRY_GO(ctx, place_scalar(p, name, 1, 1));
+    const expr e = {
+        .kind = EXPR_NAME, .shape = SHAPE_SCALAR, .name = name, .arg = {NONE, NONE, NONE}};
+    SPRY_GO(ctx, program_add_expr(g, &e, expr_index));
+done:
+    return status;
+}
+
+static scalars option_values(const plan *p)
+{
+    return (scalars){.program = p->program,
+                     .offset = p->offset,
+                     .extent = (const int64_t(*)[2])p->extent,
+                     .values = p->options,
+                     .real = true,
+                     .fault = NONE};
+}
+
+static bool is_fixed(const plan *p, int e)
+{
+    if (e == NONE)
+        return true;
+    const expr *source = &p->program->exprs[e];
+    if (source->kind == EXPR_NAME)
+        return p->program->names[source->name].kind == NAME_OPTION;
+    if (source->kind != EXPR_NUMBER &&
+        (source->kind != EXPR_CALL || source->shape != SHAPE_SCALAR || source->word == WORD_EPS))
+        return false;
+    return is_fixed(p, source->arg[0]) && is_fixed(p, source->arg[1]) &&
+           is_fixed(p, source->arg[2]);
+}
+
+bool plan_fixed(const plan *p, int e, int64_t *value)
+{
+    if (!is_fixed(p, e))
+        return false;
+    scalars s = option_values(p);
+    *value = program_eval_count(&s, e);
+    return true;
+}
+
+static int find_option(const program *g, const char *name)
+{
+    const int index = program_find_name(g, name);
+    return index != NONE && g->names[index].kind == NAME_OPTION ? index : NONE;
+}
+
+bool plan_has_option(const program *p, const char *name)
+{
+    return find_option(p, name) != NONE;
+}
+
+double plan_option(const plan *p, const char *name, double otherwise)
+{
+    const int index = find_option(p->program, name);
+    return index == NONE ? otherwise : p->options[p->offset[index]].re;
+}
+
+/* One "name=value" of the method's own options. */
+static spry_status set_option(plan *p, const char *name, const char *value)
+{
+    const program *g = p->program;
+    const int index = find_option(g, name);
+    if (index == NONE) {
+        char names[512] = "";
+        for (int k = 0; k < p->names; k++)
+            if (g->names[k].kind == NAME_OPTION)
+                base_add_word(names, sizeof names, g->names[k].text);
+        char what[64];
+        snprintf(what, sizeof what, "option of method %s", g->method);
+        return base_unknown_word(p->ctx, what, name, names);
+    }
+    const program_name *option = &g->names[index];
+    spry_scalar *number = &p->options[p->offset[index]];
+    if (option->words[0]) {
+        const int word = base_find_word(option->words, value);
+        if (word < 0)
+            return base_unknown_word(p->ctx, option->text, value, option->words);
+        *number = (spry_scalar){word, 0};
+        return SPRY_OK;
+    }
+    double parsed;
+    const char *end = value + strlen(value);
+    if (base_parse_double(value, end, &parsed) != end || !(parsed >= option->low) ||
+        !(parsed <= option->high))
+        return SPRY_FAIL(p->ctx, SPRY_BAD_USAGE, "%s=%s: a number from %g to %g is needed",
+                         option->text, value, option->low, option->high);
+    *number = (spry_scalar){parsed, 0};
+    return SPRY_OK;
+}
+
+/* "name=value,name=value" */
+static spry_status set_options(plan *p, const char *text)
+{
+    while (text && *text) {
+        char name[64], value[64];
+        const size_t length = strcspn(text, ", "), split = strcspn(text, "=, ");
+        if (length > 0) {
+            if (text[split] != '=' || split >= sizeof name || length - split > sizeof value)
+                return SPRY_FAIL(p->ctx, SPRY_BAD_USAGE, "method %s: \"%.*s\" should be name=value",
+                                 p->program->method, (int)length, text);
+            snprintf(name, sizeof name, "%.*s", (int)split, text);
+            snprintf(value, sizeof value, "%.*s", (int)(length - split - 1), text + split + 1);
+            for (char *c = name; *c; c++)
+                *c = *c == '-' ? '_' : *c;
+            const spry_status status = set_option(p, name, value);
+            if (status != SPRY_OK)
+                return status;
+        }
+        text += length;
+        text += strspn(text, ", ");
+    }
+    return SPRY_OK;
+}
+
+/* Options get the first places among the scalars, so that they have values while the rest has
+ * none. */
+static spry_status bind_options(plan *p, const char *text)
+{
+    spry_context *ctx = p->ctx;
+    const program *g = p->program;
+    spry_status status = SPRY_OK;
+    for (int k = 0; k < p->names; k++)
+        if (g->names[k].kind == NAME_OPTION)
+            SPRY_GO(ctx, place_scalar(p, k, 1, 1));
+    p->option_count = p->scalar_count;
+    SPRY_GO(ctx, base_calloc(ctx, p->option_count + 1, sizeof *p->options, &p->options));
+    for (int k = 0; k < p->names; k++)
+        if (g->names[k].kind == NAME_OPTION)
+            p->options[p->offset[k]].re = g->names[k].initial;
+    SPRY_GO(ctx, set_options(p, text));
+done:
+    return status;
+}
+
+static spry_status check_extent(plan *p, const program_name *name, int k, int64_t *extent)
+{
+    *extent = 1;
+    if (name->extent[k] == NONE)
+        return SPRY_OK;
+    const int64_t most = 1 << 20;
+    if (!plan_fixed(p, name->extent[k], extent) || *extent < 0 || *extent > most)
+        return SPRY_FAIL(p->ctx, SPRY_BAD_USAGE,
+                         "%s: the array %s would have %" PRId64 " elements, 0 to %" PRId64
+                         " are possible",
+                         p->program->source, name->text, *extent, most);
+    return SPRY_OK;
+}
+
+/* Every name its vector variable or its place among the scalars. */
+static spry_status bind_names(plan *p)
+{
+    spry_context *ctx = p->ctx;
+    const program *g = p->program;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_alloc(ctx, p->names, sizeof *p->var_of_name, &p->var_of_name));
+    for (int k = 0; k < p->names; k++) {
+        const program_name *name = &g->names[k];
+        int64_t rows, cols;
+        p->var_of_name[k] = NONE;
+        SPRY_GO(ctx, check_extent(p, name, 0, &rows));
+        SPRY_GO(ctx, check_extent(p, name, 1, &cols));
+        if (name->kind == NAME_SCALAR || name->kind == NAME_SCALARS) {
+            SPRY_GO(ctx, place_scalar(p, k, rows, cols));
+        } else if (name->kind != NAME_OPTION) {
+            int var;
+            SPRY_GO(ctx, plan_new_var(p, &var));
+            p->vars[var].name = k;
+            p->vars[var].extent = rows;
+            p->vars[var].array = name->kind == NAME_VECTORS;
+            p->var_of_name[k] = var;
+        }
+    }
+done:
+    return status;
+}
+
+/* L and R: all of M on one side. */
+static void bind_sides(plan *p)
+{
+    const int side = find_option(p->program, "side");
+    bool left = false;
+    if (side != NONE) {
+        const int word = base_find_word(p->program->names[side].words, "left");
+        left = word >= 0 && p->options[p->offset[side]].re == word;
+    }
+    p->setup.use[OPERATOR_L] = left ? p->setup.use[OPERATOR_M] : USE_NOTHING;
+    p->setup.use[OPERATOR_R] = left ? USE_NOTHING : p->setup.use[OPERATOR_M];
+}
+
+bool plan_calls(const plan *p, const op *o)
+{
+    return o->kind == OP_APPLY && p->setup.use[o->op] == USE_CALL;
+}
+
+spry_status plan_make(program *g, const char *options, const plan_setup *setup, plan **out)
+{
+    spry_context *ctx = g->ctx;
+    spry_status status = SPRY_OK;
+    plan *p = NULL;
+    *out = NULL;
+    status = base_calloc(ctx, 1, sizeof *p, &p);
+    if (status != SPRY_OK) {
+        program_free(g);
+        return status;
+    }
+    p->ctx = ctx;
+    p->program = g;
+    p->setup = *setup;
+    p->names = g->name_count;
+    for (int k = 0; k < SECTION_COUNT; k++)
+        p->section[k] = NONE;
+    SPRY_GO(ctx, bind_options(p, options));
+    SPRY_GO(ctx, bind_names(p));
+    bind_sides(p);
+    SPRY_GO(ctx, plan_lower(p));
+    for (int i = 0; i < p->op_count; i++)
+        p->estimates = p->estimates || p->ops[i].kind == OP_ESTIMATE;
+    SPRY_GO(ctx, plan_find_spaces(p));
+    SPRY_GO(ctx, plan_simplify(p));
+    SPRY_GO(ctx, plan_schedule(p));
+    SPRY_GO(ctx, plan_store(p));
+    *out = p;
+    p = NULL;
+done:
+    plan_free(p);
+    return status;
+}
+
+void plan_free(plan *p)
+{
+    if (!p)
+        return;
+    spry_context *ctx = p->ctx;
+    void *const arrays[] = {p->ops,     p->terms,    p->nodes,       p->vars,   p->accesses,
+                            p->phases,  p->traffics, p->var_of_name, p->offset, p->extent,
+                            p->options, p->live,     p->exit_live};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        base_free(ctx, arrays[k]);
+    program_free(p->program);
+    base_free(ctx, p);
+}

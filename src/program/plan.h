@@ -1,0 +1,220 @@
+/*
+ * A plan: a program bound to the values of its options and to what its operators are (nothing, a
+ * diagonal, rows that any thread can multiply, a call). Statements become primitive operations in
+ * blocks without control flow; each block is cut into phases. A phase is one sweep over memory, in
+ * which a piece of the vectors small enough for the first cache goes through all its operations,
+ * followed by the scalar work that its inner products allow.
+ *
+ * The way: lower.c (statements to operations), flow.c (lives of vectors, copies and dead work
+ * removed), schedule.c (phases), storage.c (which vectors share memory or need none), run.c.
+ */
+#ifndef SPRY_PLAN_H
+#define SPRY_PLAN_H
+
+#include "matrix/matrix.h"
+#include "program/program.h"
+
+typedef enum op_kind {
+    OP_NONE,                /* removed */
+    OP_COMBINE,             /* out = sum of terms */
+    OP_TIMES,               /* out = in[0] .* in[1] */
+    OP_OVER,                /* out = in[0] ./ in[1] */
+    OP_DIAGONAL,            /* out = diagonal of the operator .* in[0] */
+    OP_RANDOM,              /* out = random(expr) */
+    OP_APPLY,               /* out = operator in[0] */
+    OP_DOT,                 /* target = (in[0], in[1]); in[0] and target may be slices */
+    OP_LAST_SWEEP = OP_DOT, /* up to here: done in a sweep; after: scalar time */
+    OP_SCALAR,              /* target = expr */
+    OP_SCALARS,             /* a statement with loops or branches, of scalars alone */
+    OP_MOVE,                /* out = in[0], which is not needed any more: they change places */
+    OP_RESIDUAL,            /* exits: the solve may end here */
+    OP_ESTIMATE,
+    OP_GRADIENT,
+    OP_BREAKDOWN,
+    OP_RESTART
+} op_kind;
+
+/* A vector variable as an operand; of arrays element first, or elements first..last. */
+typedef struct vref {
+    int var;           /* NONE: no operand */
+    int first, last;   /* expressions; NONE for plain vectors */
+    int64_t low, high; /* the same as numbers where they are known, else the whole array */
+} vref;
+
+typedef struct term {
+    double sign;
+    int factor;  /* scalar expression; NONE: 1 */
+    int numbers; /* of slices: the slice of scalars; NONE: one vector */
+    vref v;
+} term;
+
+typedef struct op {
+    op_kind kind;
+    int order; /* in the text */
+    int place;
+    vref out, in[2];
+    int term, terms; /* of COMBINE, in plan->terms */
+    program_operator op;
+    spry_transpose transpose;
+    bool conjugate;
+    int target, expr, stmt;
+    int phase;
+    bool seen;            /* a copy that was read through */
+    int access, accesses; /* what it reads and writes, in plan->accesses */
+} op;
+
+/* What an operation reads or writes: places low..high of a vector variable or of a scalar name. */
+typedef struct access {
+    bool vector, write;
+    int id;
+    int64_t low, high;
+} access;
+
+typedef struct plan_var {
+    int name;       /* in the program; NONE: made here */
+    int64_t extent; /* elements; 1 for plain vectors */
+    bool array;
+    int space;      /* 0: as long as b, 1: as long as x */
+    int number;     /* of plain vectors: the memory it uses, or the piece; NONE: none */
+    bool in_pieces; /* lives in pieces of a sweep */
+} plan_var;
+
+/* A vector that a phase moves through memory. */
+typedef struct traffic {
+    vref v;
+    bool read, written;
+} traffic;
+
+typedef struct phase {
+    int first, sweep_count, count; /* operations: in the sweep, and all */
+    int traffic, traffic_count;    /* in plan->traffics */
+} phase;
+
+typedef enum node_kind { NODE_BLOCK, NODE_FOR, NODE_IF } node_kind;
+typedef struct node {
+    node_kind kind;
+    int first, count;         /* block: operations */
+    int phase, phases;        /* block: in plan->phases */
+    int name, from, to, expr; /* for, if */
+    bool down;
+    int body, other, next, prev;
+} node;
+
+typedef enum operator_use { USE_NOTHING, USE_DIAGONAL, USE_ROWS, USE_CALL } operator_use;
+
+typedef struct plan_setup {
+    operator_use use[OPERATOR_COUNT]; /* L and R are found from M and the option `side` */
+    bool fuse;                        /* false: every operation is a sweep of its own */
+    bool square;                      /* both spaces have the same length */
+} plan_setup;
+
+typedef struct plan {
+    spry_context *ctx;
+    program *program; /* owned; passes add expressions and names to it */
+    plan_setup setup;
+    op *ops;
+    term *terms;
+    node *nodes;
+    plan_var *vars;
+    access *accesses;
+    phase *phases;
+    traffic *traffics;
+    int op_count, op_room, term_count, term_room, node_count, node_room, var_count, var_room;
+    int access_count, access_room, phase_count, phase_room, traffic_count, traffic_room;
+    int section[SECTION_COUNT]; /* first nodes */
+    int *var_of_name;           /* NONE for scalars */
+    int names;                  /* of the text: later ones are made here */
+    /* Scalars: options first, then the others. */
+    int64_t *offset;
+    int64_t (*extent)[2];
+    int offset_room;
+    int64_t option_count, scalar_count;
+    spry_scalar *options;     /* their values */
+    bool square_only;         /* the method makes no sense for rectangular matrices */
+    bool estimates;           /* iterations are counted at estimates */
+    int slots, locals;        /* memory: whole vectors, and pieces a thread needs */
+    unsigned char *live;      /* by operation and variable: needed after it */
+    unsigned char *exit_live; /* by variable: needed when the solve ends or restarts */
+} plan;
+
+/*
+ * Makes a plan; the program is owned by the plan from then on, also when it fails. `options`:
+ * "restart=50 side=left" for the method's own.
+ */
+spry_status plan_make(program *p, const char *options, const plan_setup *setup, plan **out);
+void plan_free(plan *p);
+/* Whether the method has an option of the name. */
+bool plan_has_option(const program *p, const char *name);
+
+/* Is it done in a sweep (or before it, by a call), or at scalar time? */
+static inline bool op_sweeps(const op *o)
+{
+    return o->kind != OP_NONE && o->kind <= OP_LAST_SWEEP;
+}
+static inline bool op_exits(const op *o)
+{
+    return o->kind >= OP_RESIDUAL;
+}
+/* What operator an APPLY or DIAGONAL means: L and R become M; NULL for nothing. */
+bool plan_calls(const plan *p, const op *o); /* an APPLY outside of sweeps */
+/* The option's number; `otherwise` where the method has none of the name. */
+double plan_option(const plan *p, const char *name, double otherwise);
+
+/* The passes, in this order; see the files. */
+spry_status plan_lower(plan *p);
+spry_status plan_find_spaces(plan *p);
+spry_status plan_collect(plan *p); /* accesses of all operations */
+spry_status plan_live(plan *p);    /* fills live and exit_live */
+spry_status plan_simplify(plan *p);
+spry_status plan_schedule(plan *p);
+spry_status plan_store(plan *p);
+
+/* Whether two accesses touch the same place. */
+static inline bool access_meets(const access *a, const access *b)
+{
+    return a->vector == b->vector && a->id == b->id && a->low <= b->high && b->low <= a->high;
+}
+/* Room for one more element; *count is raised by the caller. */
+spry_status plan_room(plan *p, int count, int *room, size_t size, void *array);
+spry_status plan_new_scalar(plan *p, const char *prefix, int *expr_index); /* an EXPR_NAME of it */
+spry_status plan_new_var(plan *p, int *var);
+/* Whether an expression consists of numbers and options alone; then its value as a count. */
+bool plan_fixed(const plan *p, int e, int64_t *value);
+/* The variable's name for people: r, t1. */
+void plan_print_var(const plan *p, int var, char *text, size_t size);
+void plan_print_ref(const plan *p, const vref *v, char *text, size_t size);
+void plan_print_op(const plan *p, const op *o, char *text, size_t size);
+
+/* The vectors an operation touches: operands 0..count-1, the last is the one it writes. */
+int plan_ref_count(const plan *p, const op *o);
+const vref *plan_ref(const plan *p, const op *o, int k, bool *write);
+bool plan_same_ref(const plan *p, const vref *a, const vref *b);
+/* How many vectors it stands for, for comparing plans. */
+int64_t plan_weight(const plan *p, const vref *v);
+
+/* Counting the traffic of a block, again and again for different phases. */
+typedef struct traffic_item {
+    vref v;
+    int64_t weight;
+    int phase; /* of the last access; NONE: none so far */
+    bool read, written;
+} traffic_item;
+
+typedef struct traffic_count {
+    plan *p;
+    int first, ops; /* the block */
+    traffic_item *items;
+    int item_count;
+    int *item_of, *ref_of; /* items of operands; first operand of an operation */
+    int64_t total;
+} traffic_count;
+
+typedef void (*traffic_visit)(void *data, int phase, const vref *v, bool read, bool written);
+spry_status traffic_open(plan *p, const node *block, traffic_count *t);
+/* Vectors moved when the operations run in the order `sequence` (places in the block), in the
+ * phases given by place; visit (may be NULL) hears of each. Lives must be known. */
+int64_t traffic_run(traffic_count *t, const int *sequence, const int *phase, traffic_visit visit,
+                    void *data);
+void traffic_close(traffic_count *t);
+
+#endif

@@ -1,0 +1,447 @@
+/*
+ * The course of a plan: sections, loops and branches, phases with their sweeps and scalar work,
+ * exits. From one exit to the next all phases run in one parallel region, unless an operator can
+ * only be called.
+ */
+#include "program/sweep.h"
+
+#include <math.h>
+#include <omp.h>
+
+static void run_nodes(runner *r, int first);
+
+static bool any_active(const runner *r)
+{
+    for (int k = 0; k < r->lane_count; k++)
+        if (r->active[k])
+            return true;
+    return false;
+}
+
+/* Statements of scalars alone; `single`: without those that follow. */
+static void run_statements(lane *l, int first, bool single)
+{
+    const program *p = l->scalars.program;
+    for (int i = first; i != NONE && l->scalars.fault == NONE;
+         i = single ? NONE : p->stmts[i].next) {
+        const stmt *s = &p->stmts[i];
+        if (s->kind == STMT_SET) {
+            const spry_scalar value = program_eval(&l->scalars, s->value);
+            spry_scalar *to = program_scalar_at(&l->scalars, s->target);
+            if (to)
+                *to = value;
+        } else if (s->kind == STMT_IF) {
+            const bool holds = program_eval(&l->scalars, s->value).re != 0;
+            run_statements(l, holds ? s->body : s->other, false);
+        } else {
+            const int64_t from = program_eval_count(&l->scalars, s->from);
+            const int64_t to = program_eval_count(&l->scalars, s->to), by = s->down ? -1 : 1;
+            for (int64_t k = from; s->down ? k >= to : k <= to; k += by) {
+                l->scalars.values[l->scalars.offset[s->name]] = (spry_scalar){(double)k, 0};
+                run_statements(l, s->body, false);
+                if (l->scalars.fault != NONE)
+                    return;
+            }
+        }
+    }
+}
+
+/* Does this thread's sweep with all the others. */
+static void run_sweep(runner *r)
+{
+    if (r->threads == 1 || r->step_count == 0) {
+        sweep_run(r, 1, 0);
+        return;
+    }
+#pragma omp parallel num_threads(r->threads)
+    sweep_run(r, omp_get_num_threads(), omp_get_thread_num());
+}
+
+spry_status runner_settle(runner *r, lane *l)
+{
+    const plan *p = r->p;
+    const op *exit = r->exit;
+    const int lane_index = (int)(l - r->lanes), x = p->var_of_name[NAME_X];
+    if (!exit || !r->block || r->status != SPRY_OK)
+        return r->status;
+    for (int i = r->block->first; i < r->block->first + r->block->count; i++) {
+        const op *o = &p->ops[i];
+        if (o->kind != OP_COMBINE || o->out.var != x || o->order > exit->order ||
+            o->phase <= exit->phase || l->skip[i])
+            continue;
+        bool only[MOST_LANES] = {false}, *all = r->active;
+        only[lane_index] = true;
+        r->active = only;
+        sweep_bind(r, o, 1);
+        run_sweep(r);
+        r->active = all;
+        l->skip[i] = true;
+    }
+    return r->status;
+}
+
+static void end_lane(runner *r, lane *l)
+{
+    l->done = true;
+    r->active[l - r->lanes] = false;
+}
+
+/* The solve of a lane ends at an exit: x is brought up to date. */
+static void finish_lane(runner *r, lane *l)
+{
+    const int lane_index = (int)(l - r->lanes);
+    bool only[MOST_LANES] = {false}, *all = r->active;
+    const node *block = r->block;
+    const op *exit = r->exit;
+    const bool counting = r->counting;
+    runner_settle(r, l);
+    only[lane_index] = true;
+    r->active = only;
+    r->counting = false;
+    run_nodes(r, r->p->section[SECTION_FINISH]);
+    r->active = all;
+    r->counting = counting;
+    r->block = block;
+    r->exit = exit;
+    end_lane(r, l);
+}
+
+/* A breakdown's message, with {name} replaced by the value. */
+static void print_message(const lane *l, const stmt *s, char *text, size_t size)
+{
+    const program *p = l->scalars.program;
+    const char *from = p->text + s->message, *end = from + s->message_size;
+    size_t used = 0;
+    while (from < end && used + 1 < size) {
+        const char *close = *from == '{' ? memchr(from, '}', (size_t)(end - from)) : NULL;
+        char name[32];
+        if (close && close - from - 1 < (ptrdiff_t)sizeof name) {
+            snprintf(name, sizeof name, "%.*s", (int)(close - from - 1), from + 1);
+            const int index = program_find_name(p, name);
+            if (index != NONE && p->names[index].kind == NAME_SCALAR) {
+                const spry_scalar v = l->scalars.values[l->scalars.offset[index]];
+                used += (size_t)(v.im != 0 && !l->scalars.real
+                                     ? snprintf(text + used, size - used, "%.3g%+.3gi", v.re, v.im)
+                                     : snprintf(text + used, size - used, "%.3g", v.re));
+                used = used < size ? used : size - 1;
+                from = close + 1;
+                continue;
+            }
+        }
+        text[used++] = *from++;
+    }
+    text[used < size ? used : size - 1] = '\0';
+}
+
+static void break_down(runner *r, lane *l, const char *text)
+{
+    l->breakdown(l->data, text);
+    finish_lane(r, l);
+}
+
+static void restart_lane(runner *r, lane *l)
+{
+    if (l->reports == l->reports_at_restart) {
+        break_down(r, l, "a restart was needed twice without progress between");
+        return;
+    }
+    l->reports_at_restart = l->reports;
+    finish_lane(r, l);
+    l->restart = true;
+}
+
+static void run_exit(runner *r, lane *l, const op *o)
+{
+    static const report_kind kinds[] = {[OP_RESIDUAL - OP_RESIDUAL] = REPORT_RESIDUAL,
+                                        [OP_ESTIMATE - OP_RESIDUAL] = REPORT_ESTIMATE,
+                                        [OP_GRADIENT - OP_RESIDUAL] = REPORT_GRADIENT};
+    const spry_scalar value = program_eval(&l->scalars, o->expr);
+    r->exit = o;
+    if (o->kind == OP_BREAKDOWN || o->kind == OP_RESTART) {
+        char text[160];
+        if (value.re == 0)
+            return;
+        if (o->kind == OP_RESTART) {
+            restart_lane(r, l);
+            return;
+        }
+        print_message(l, &r->p->program->stmts[o->stmt], text, sizeof text);
+        break_down(r, l, text);
+        return;
+    }
+    bool go_on = true;
+    l->reports += o->kind != OP_GRADIENT;
+    const spry_status status = l->report(l->data, kinds[o->kind - OP_RESIDUAL], value.re, &go_on);
+    if (status != SPRY_OK)
+        r->status = status;
+    if (!go_on && r->status == SPRY_OK)
+        finish_lane(r, l);
+}
+
+static void run_scalar(runner *r, lane *l, const op *o)
+{
+    if (o->kind == OP_SCALAR) {
+        const spry_scalar value = program_eval(&l->scalars, o->expr);
+        spry_scalar *to = program_scalar_at(&l->scalars, o->target);
+        if (to)
+            *to = value;
+    } else if (o->kind == OP_SCALARS) {
+        run_statements(l, o->stmt, true);
+    } else if (o->kind == OP_MOVE) {
+        const plan_var *to = &r->p->vars[o->out.var], *from = &r->p->vars[o->in[0].var];
+        char *kept = l->slots[to->number];
+        l->slots[to->number] = l->slots[from->number];
+        l->slots[from->number] = kept;
+    } else {
+        run_exit(r, l, o);
+    }
+    sweep_check(r, l);
+}
+
+/* Inner products are finished, then comes what needs numbers only. */
+static void scalar_time(runner *r, const phase *f)
+{
+    sweep_reduce(r);
+    for (int i = f->first + f->sweep_count; i < f->first + f->count; i++)
+        for (int k = 0; k < r->lane_count && r->status == SPRY_OK; k++)
+            if (r->active[k])
+                run_scalar(r, &r->lanes[k], &r->p->ops[i]);
+}
+
+static bool has_exit(const plan *p, const phase *f)
+{
+    for (int i = f->first + f->sweep_count; i < f->first + f->count; i++)
+        if (op_exits(&p->ops[i]))
+            return true;
+    return false;
+}
+
+static bool has_call(const plan *p, const phase *f)
+{
+    for (int i = f->first; i < f->first + f->sweep_count; i++)
+        if (plan_calls(p, &p->ops[i]))
+            return true;
+    return false;
+}
+
+/* Operators that can only be called, one lane after the other. */
+static void run_calls(runner *r, const phase *f)
+{
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    for (int i = f->first; i < f->first + f->sweep_count; i++) {
+        const op *o = &r->p->ops[i];
+        if (!plan_calls(r->p, o))
+            continue;
+        const spry_operator *called = r->operators[o->op];
+        for (int k = 0; k < r->lane_count && r->status == SPRY_OK; k++) {
+            lane *l = &r->lanes[k];
+            if (!r->active[k])
+                continue;
+            const int64_t from = o->in[0].first == NONE
+                                     ? 0
+                                     : program_eval_index(&l->scalars, o->in[0].first,
+                                                          r->p->vars[o->in[0].var].extent);
+            const int64_t to =
+                o->out.first == NONE
+                    ? 0
+                    : program_eval_index(&l->scalars, o->out.first, r->p->vars[o->out.var].extent);
+            sweep_check(r, l);
+            if (r->status == SPRY_OK)
+                r->status = called->class->multiply(called, o->transpose, one,
+                                                    sweep_vector(r, l, &o->in[0], from), zero,
+                                                    sweep_vector(r, l, &o->out, to));
+        }
+    }
+}
+
+/* What the phase moves, by its plan. */
+static void count_bytes(runner *r, const phase *f)
+{
+    const plan *p = r->p;
+    int lanes = 0;
+    if (!r->counting)
+        return;
+    for (int k = 0; k < r->lane_count; k++) {
+        lane *l = &r->lanes[k];
+        lanes += r->active[k];
+        for (int i = f->traffic; r->active[k] && i < f->traffic + f->traffic_count; i++) {
+            const traffic *t = &p->traffics[i];
+            int64_t count = 1;
+            if (t->v.first != t->v.last)
+                count = program_eval_count(&l->scalars, t->v.last) -
+                        program_eval_count(&l->scalars, t->v.first) + 1;
+            if (count > 0)
+                r->bytes +=
+                    count * (t->read + t->written) * r->size * r->n[p->vars[t->v.var].space];
+        }
+    }
+    for (int i = f->first; i < f->first + f->sweep_count; i++) {
+        const op *o = &p->ops[i];
+        if (o->kind == OP_DIAGONAL || (o->kind == OP_APPLY && p->setup.use[o->op] == USE_ROWS))
+            r->bytes += r->operators[o->op]->own_bytes * ((lanes + 7) / 8);
+        else if (o->kind == OP_APPLY)
+            r->bytes += r->operators[o->op]->own_bytes * lanes;
+    }
+}
+
+/* Looks up the next phase's sweep; the first thread's work. */
+static void prepare(runner *r, const phase *f)
+{
+    sweep_bind(r, &r->p->ops[f->first], f->sweep_count);
+    count_bytes(r, f);
+}
+
+/*
+ * Phases first..last in one parallel region; the scalar work of the last is left to the caller. No
+ * phase but the first has calls, none but the last an exit.
+ */
+static void run_region(runner *r, const phase *phases, int first, int last)
+{
+    prepare(r, &phases[first]);
+    if (r->threads == 1) {
+        for (int f = first; f <= last; f++) {
+            if (f > first) {
+                scalar_time(r, &phases[f - 1]);
+                prepare(r, &phases[f]);
+            }
+            sweep_run(r, 1, 0);
+        }
+        return;
+    }
+#pragma omp parallel num_threads(r->threads)
+    for (int f = first; f <= last; f++) {
+        if (f > first) {
+#pragma omp master
+            {
+                scalar_time(r, &phases[f - 1]);
+                prepare(r, &phases[f]);
+            }
+#pragma omp barrier
+        }
+        sweep_run(r, omp_get_num_threads(), omp_get_thread_num());
+#pragma omp barrier
+    }
+}
+
+static void run_block(runner *r, const node *block)
+{
+    const phase *phases = &r->p->phases[block->phase];
+    for (int f = 0; f < block->phases && r->status == SPRY_OK && any_active(r);) {
+        int last = f;
+        while (last + 1 < block->phases && !has_exit(r->p, &phases[last]) &&
+               !has_call(r->p, &phases[last + 1]))
+            last++;
+        r->block = block;
+        r->exit = NULL;
+        run_calls(r, &phases[f]);
+        if (r->status != SPRY_OK)
+            return;
+        run_region(r, phases, f, last);
+        if (r->status == SPRY_OK)
+            scalar_time(r, &phases[last]);
+        f = last + 1;
+    }
+}
+
+static void set_counter(runner *r, int name, int64_t value)
+{
+    for (int k = 0; k < r->lane_count; k++)
+        if (r->active[k]) {
+            scalars *s = &r->lanes[k].scalars;
+            s->values[s->offset[name]] = (spry_scalar){(double)value, 0};
+        }
+}
+
+/* Ends of loops do not depend on data: they are the same for all lanes. */
+static void run_for(runner *r, const node *n)
+{
+    int one = 0;
+    while (!r->active[one])
+        one++;
+    const int64_t from = program_eval_count(&r->lanes[one].scalars, n->from);
+    const int64_t to = program_eval_count(&r->lanes[one].scalars, n->to), by = n->down ? -1 : 1;
+    for (int64_t k = from; n->down ? k >= to : k <= to; k += by) {
+        set_counter(r, n->name, k);
+        run_nodes(r, n->body);
+        if (r->status != SPRY_OK || !any_active(r))
+            return;
+    }
+}
+
+/* Lanes may go different ways: first those for which the condition holds, then the others. */
+static void run_if(runner *r, const node *n)
+{
+    bool holds[MOST_LANES], *all = r->active;
+    bool part[MOST_LANES];
+    for (int k = 0; k < r->lane_count; k++)
+        holds[k] = all[k] && program_eval(&r->lanes[k].scalars, n->expr).re != 0;
+    for (int way = 0; way < 2; way++) {
+        for (int k = 0; k < r->lane_count; k++)
+            part[k] = all[k] && holds[k] == (way == 0);
+        r->active = part;
+        if (any_active(r))
+            run_nodes(r, way == 0 ? n->body : n->other);
+        r->active = all;
+        for (int k = 0; k < r->lane_count; k++)
+            all[k] = all[k] && !r->lanes[k].done;
+    }
+}
+
+static void run_nodes(runner *r, int first)
+{
+    for (int i = first; i != NONE && r->status == SPRY_OK && any_active(r);
+         i = r->p->nodes[i].next) {
+        const node *n = &r->p->nodes[i];
+        if (n->kind == NODE_BLOCK)
+            run_block(r, n);
+        else if (n->kind == NODE_FOR)
+            run_for(r, n);
+        else
+            run_if(r, n);
+    }
+}
+
+static spry_status run_loop(runner *r)
+{
+    while (r->status == SPRY_OK && any_active(r)) {
+        int64_t before = 0, after = 0;
+        for (int k = 0; k < r->lane_count; k++)
+            before += r->lanes[k].reports;
+        run_nodes(r, r->p->section[SECTION_LOOP]);
+        for (int k = 0; k < r->lane_count; k++)
+            after += r->lanes[k].reports;
+        if (after == before && any_active(r) && r->status == SPRY_OK)
+            r->status = SPRY_FAIL(r->ctx, SPRY_BAD_INPUT,
+                                  "%s: a turn of the loop told no residual and no estimate",
+                                  r->p->program->source);
+    }
+    return r->status;
+}
+
+spry_status runner_run(runner *r)
+{
+    bool again = true;
+    r->status = SPRY_OK;
+    while (again && r->status == SPRY_OK) {
+        for (int k = 0; k < r->lane_count; k++) {
+            r->active[k] = !r->lanes[k].done;
+            memset(r->lanes[k].skip, 0, (size_t)r->p->op_count * sizeof *r->lanes[k].skip);
+        }
+        run_nodes(r, r->p->section[SECTION_START]);
+        r->counting = true;
+        run_loop(r);
+        r->counting = false;
+        again = false;
+        for (int k = 0; k < r->lane_count; k++) {
+            again = again || r->lanes[k].restart;
+            if (r->lanes[k].restart)
+                r->lanes[k].done = r->lanes[k].restart = false;
+        }
+    }
+    return r->status;
+}
+
+int64_t runner_bytes(const runner *r)
+{
+    return r->bytes;
+}

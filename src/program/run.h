@@ -1,0 +1,56 @@
+/*
+ * Running plans on the host. A runner holds the memory; lanes are right-hand sides that go through
+ * the same statements side by side, each with its own vectors and scalars, and share the reading of
+ * the matrix.
+ */
+#ifndef SPRY_RUN_H
+#define SPRY_RUN_H
+
+#include "host/host.h"
+#include "program/plan.h"
+
+enum { MOST_LANES = 64, CHUNK = 1024, MOST_PARTS = 512 };
+
+typedef enum report_kind { REPORT_RESIDUAL, REPORT_ESTIMATE, REPORT_GRADIENT } report_kind;
+
+typedef struct runner runner;
+
+/* One right-hand side; the caller fills the first members. */
+typedef struct lane {
+    const void *b;
+    void *x;
+    void *data; /* for the functions */
+    /* Hears each residual; *go_on = false ends the lane. Where x is looked at, runner_settle()
+     * comes first. */
+    spry_status (*report)(void *data, report_kind kind, double value, bool *go_on);
+    void (*breakdown)(void *data, const char *text);
+
+    /* The runner's own. */
+    scalars scalars;
+    char **slots;   /* memory of plain vectors, by number */
+    char ***arrays; /* of arrays, by variable */
+    bool *skip;     /* by operation: an update of x that was made early */
+    bool done, restart;
+    int64_t reports, reports_at_restart;
+} lane;
+
+typedef struct runner_operators {
+    const spry_operator *A, *M; /* M may be NULL */
+} runner_operators;
+
+/* How a plan can use an operator: as nothing (NULL), a diagonal, by rows, or by calls. */
+spry_status runner_use(const spry_operator *op, bool transposed, operator_use *use);
+
+/* Makes a runner; the plan must stay. */
+spry_status runner_new(plan *p, const runner_operators *operators, int lanes, runner **out);
+void runner_free(runner *r);
+lane *runner_lane(runner *r, int index);
+/* Runs start and loop until every lane that is not done has ended. Failures of operators and of the
+ * program (an index outside its array) are failures of the call. */
+spry_status runner_run(runner *r);
+/* Brings a lane's x up to date: only inside report(). */
+spry_status runner_settle(runner *r, lane *l);
+/* Bytes moved by sections loop so far, as counted by the plan. */
+int64_t runner_bytes(const runner *r);
+/* The bytes one turn of the loop moves; loops over counters included; without running. */
+#endif

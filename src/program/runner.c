@@ -1,0 +1,225 @@
+/* Making a runner: memory for vectors and scalars, shares of the work. */
+#include "program/sweep.h"
+
+#include <float.h>
+#include <math.h>
+
+spry_status runner_use(const spry_operator *operator, bool transposed, operator_use *use)
+{
+    operator_rows rows = {0};
+    *use = USE_NOTHING;
+    if (!operator)
+        return SPRY_OK;
+    *use = USE_DIAGONAL;
+    if (operator_diagonal(operator, SPRY_PLAIN))
+        return SPRY_OK;
+    *use = USE_CALL;
+    spry_status status = operator_open_rows(operator, SPRY_PLAIN, &rows);
+    if (status != SPRY_OK || !rows.run)
+        return status;
+    if (transposed) {
+        status = operator_open_rows(operator, SPRY_CONJUGATE, &rows);
+        if (status != SPRY_OK || !rows.run)
+            return status;
+    }
+    *use = USE_ROWS;
+    return SPRY_OK;
+}
+
+/* Shares of parts with about the same work each. */
+static spry_status cut(runner *r, const operator_rows *rows, int space, int **out)
+{
+    spry_status status = base_alloc(r->ctx, r->threads + 1, sizeof **out, out);
+    if (status != SPRY_OK)
+        return status;
+    const int parts = r->parts[space];
+    const int64_t n = r->n[space];
+    const double all = (double)rows->work(rows, n);
+    int part = 0;
+    for (int t = 0; t <= r->threads; t++) {
+        const double target = all * t / r->threads;
+        while (part < parts &&
+               (double)rows->work(rows, base_share(n, parts, part, CHUNK).begin) < target)
+            part++;
+        (*out)[t] = t == r->threads ? parts : t == 0 ? 0 : part;
+    }
+    return SPRY_OK;
+}
+
+static spry_status open_operators(runner *r)
+{
+    spry_context *ctx = r->ctx;
+    const plan *p = r->p;
+    spry_status status = SPRY_OK;
+    for (int i = 0; i < p->op_count; i++) {
+        const op *o = &p->ops[i];
+        if (o->kind == OP_DIAGONAL)
+            r->diagonal[o->op][o->transpose] = operator_diagonal(r->operators[o->op], o->transpose);
+        if (o->kind != OP_APPLY || plan_calls(p, o) || r->rows[o->op][o->transpose].run)
+            continue;
+        operator_rows *rows = &r->rows[o->op][o->transpose];
+        SPRY_GO(ctx, operator_open_rows(r->operators[o->op], o->transpose, rows));
+        SPRY_GO(ctx, cut(r, rows, p->vars[o->out.var].space, &r->cuts[o->op][o->transpose]));
+    }
+done:
+    return status;
+}
+
+/* Vectors an operand stands for at most. */
+static int64_t most_vectors(const plan *p, const vref *v)
+{
+    return v->first == v->last ? 1 : p->vars[v->var].extent;
+}
+
+/* The largest number of operands, inner products and steps a sweep can have. */
+static spry_status allocate_sweep(runner *r)
+{
+    spry_context *ctx = r->ctx;
+    const plan *p = r->p;
+    int64_t operands = 1, slots = 1, terms = 1;
+    int steps = 1;
+    spry_status status = SPRY_OK;
+    for (int f = 0; f < p->phase_count; f++) {
+        int64_t in_phase = 0, dots = 0;
+        for (int i = p->phases[f].first; i < p->phases[f].first + p->phases[f].sweep_count; i++) {
+            const op *o = &p->ops[i];
+            int64_t here = o->kind == OP_DOT ? most_vectors(p, &o->in[0]) : 0;
+            dots += here;
+            for (int k = 0; o->kind == OP_COMBINE && k < o->terms; k++)
+                here += most_vectors(p, &p->terms[o->term + k].v);
+            terms = here > terms ? here : terms;
+            in_phase += here;
+        }
+        operands = in_phase > operands ? in_phase : operands;
+        slots = dots > slots ? dots : slots;
+        steps = p->phases[f].sweep_count > steps ? p->phases[f].sweep_count : steps;
+    }
+    const int most = r->parts[0] > r->parts[1] ? r->parts[0] : r->parts[1];
+    r->most_terms = (int)terms;
+    r->pieces_bytes = (int64_t)p->locals * r->lane_count * CHUNK * r->size;
+    SPRY_GO(ctx, base_alloc(ctx, (int64_t)steps * r->lane_count, sizeof *r->steps, &r->steps));
+    SPRY_GO(ctx, base_alloc(ctx, operands * r->lane_count, sizeof *r->operands, &r->operands));
+    SPRY_GO(ctx, base_alloc(ctx, operands * r->lane_count, sizeof *r->factors, &r->factors));
+    SPRY_GO(ctx, base_alloc(ctx, most * slots * r->lane_count, sizeof *r->sums, &r->sums));
+    SPRY_GO(ctx, base_alloc(ctx, r->threads * r->pieces_bytes, 1, &r->pieces));
+    SPRY_GO(ctx, base_alloc(ctx, r->threads * terms, sizeof *r->pointers, &r->pointers));
+done:
+    return status;
+}
+
+static spry_status allocate_array(runner *r, lane *l, int var)
+{
+    spry_context *ctx = r->ctx;
+    const plan_var *v = &r->p->vars[var];
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_calloc(ctx, v->extent, sizeof **l->arrays, &l->arrays[var]));
+    for (int64_t i = 0; i < v->extent; i++)
+        SPRY_GO(ctx, base_alloc(ctx, r->n[v->space], (size_t)r->size, &l->arrays[var][i]));
+done:
+    return status;
+}
+
+static spry_status open_lane(runner *r, lane *l)
+{
+    spry_context *ctx = r->ctx;
+    const plan *p = r->p;
+    spry_status status = SPRY_OK;
+    const bool single = r->type == SPRY_S || r->type == SPRY_C;
+    l->scalars = (scalars){.program = p->program,
+                           .offset = p->offset,
+                           .extent = (const int64_t(*)[2])p->extent,
+                           .real = !spry_type_is_complex(r->type),
+                           .eps = single ? FLT_EPSILON : DBL_EPSILON,
+                           .fault = NONE};
+    l->reports_at_restart = -1;
+    SPRY_GO(ctx,
+            base_calloc(ctx, p->scalar_count + 1, sizeof *l->scalars.values, &l->scalars.values));
+    memcpy(l->scalars.values, p->options, (size_t)p->option_count * sizeof *p->options);
+    SPRY_GO(ctx, base_calloc(ctx, p->op_count + 1, sizeof *l->skip, &l->skip));
+    SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *l->slots, &l->slots));
+    SPRY_GO(ctx, base_calloc(ctx, p->var_count, sizeof *l->arrays, &l->arrays));
+    for (int v = 0; v < p->var_count; v++) {
+        const plan_var *var = &p->vars[v];
+        if (var->array)
+            SPRY_GO(ctx, allocate_array(r, l, v));
+        else if (var->number != NONE && !var->in_pieces && !l->slots[var->number])
+            SPRY_GO(ctx,
+                    base_alloc(ctx, r->n[var->space], (size_t)r->size, &l->slots[var->number]));
+    }
+done:
+    return status;
+}
+
+spry_status runner_new(plan *p, const runner_operators *operators, int lanes, runner **out)
+{
+    spry_context *ctx = p->ctx;
+    const spry_operator *A = operators->A;
+    spry_status status = SPRY_OK;
+    runner *r = NULL;
+    *out = NULL;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *r, &r));
+    r->p = p;
+    r->ctx = ctx;
+    r->type = A->type;
+    r->kernels = host_kernels_for(ctx, A->type);
+    r->size = (int64_t)spry_type_size(A->type);
+    r->n[0] = A->rows;
+    r->n[1] = A->cols;
+    r->operators[OPERATOR_A] = A;
+    for (int k = OPERATOR_M; k < OPERATOR_COUNT; k++)
+        r->operators[k] = operators->M;
+    r->threads = host_threads(ctx, r->n[0] > r->n[1] ? r->n[0] : r->n[1]);
+    for (int space = 0; space < 2; space++) {
+        const int64_t chunks = (r->n[space] + CHUNK - 1) / CHUNK;
+        r->parts[space] = chunks < 1 ? 1 : chunks < MOST_PARTS ? (int)chunks : MOST_PARTS;
+    }
+    r->lane_count = lanes;
+    SPRY_GO(ctx, base_calloc(ctx, lanes, sizeof *r->lanes, &r->lanes));
+    SPRY_GO(ctx, base_calloc(ctx, lanes, sizeof *r->active, &r->active));
+    SPRY_GO(ctx, open_operators(r));
+    SPRY_GO(ctx, allocate_sweep(r));
+    for (int k = 0; k < lanes; k++)
+        SPRY_GO(ctx, open_lane(r, &r->lanes[k]));
+    *out = r;
+    r = NULL;
+done:
+    runner_free(r);
+    return status;
+}
+
+static void close_lane(runner *r, lane *l)
+{
+    const plan *p = r->p;
+    for (int k = 0; l->slots && k < p->slots; k++)
+        base_free(r->ctx, l->slots[k]);
+    for (int v = 0; l->arrays && v < p->var_count; v++) {
+        for (int64_t i = 0; l->arrays[v] && i < p->vars[v].extent; i++)
+            base_free(r->ctx, l->arrays[v][i]);
+        base_free(r->ctx, l->arrays[v]);
+    }
+    base_free(r->ctx, l->slots);
+    base_free(r->ctx, l->arrays);
+    base_free(r->ctx, l->skip);
+    base_free(r->ctx, l->scalars.values);
+}
+
+void runner_free(runner *r)
+{
+    if (!r)
+        return;
+    for (int k = 0; r->lanes && k < r->lane_count; k++)
+        close_lane(r, &r->lanes[k]);
+    for (int k = 0; k < OPERATOR_COUNT; k++)
+        for (int t = 0; t < 3; t++)
+            base_free(r->ctx, r->cuts[k][t]);
+    void *const arrays[] = {r->lanes,   r->active, r->steps,  r->operands,
+                            r->factors, r->sums,   r->pieces, r->pointers};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        base_free(r->ctx, arrays[k]);
+    base_free(r->ctx, r);
+}
+
+lane *runner_lane(runner *r, int index)
+{
+    return &r->lanes[index];
+}

@@ -1,0 +1,333 @@
+/*
+ * Phases. An operation needs a later phase than another when it needs the whole of its result (a
+ * product needs all of its operand, a factor needs the complete inner product), and may share the
+ * phase when it needs the same piece only. Within these bounds operations are shifted so that the
+ * phases move as few vectors as possible.
+ *
+ * An update of x may run after an exit that comes later in the text, which saves reading its
+ * operands twice: where the exit needs x, the update is made at once and skipped later (run.c).
+ */
+#include "program/plan.h"
+
+#include <stdlib.h>
+
+typedef struct scheduling {
+    plan *p;
+    node *block;
+    int n;
+    const op *ops;         /* of the block */
+    signed char *distance; /* n x n: phases from i to a later j at least; -1: independent */
+    int *phase, *best, *sequence;
+    traffic_count traffic;
+} scheduling;
+
+/* Phases that a common place puts between operation a and a later one b. */
+static int distance_by(const plan *p, const op *a, const access *by_a, const op *b,
+                       const access *by_b)
+{
+    if ((!by_a->write && !by_b->write) || !access_meets(by_a, by_b))
+        return -1;
+    if (!op_sweeps(a))
+        return op_sweeps(b); /* scalar time is after the sweep */
+    if (!op_sweeps(b))
+        return 0;
+    if (!by_a->vector) /* an inner product is there when the sweep has ended */
+        return by_a->write;
+    if (plan_calls(p, b) && !plan_calls(p, a))
+        return 1; /* calls come before the sweep */
+    const bool whole =
+        (a->kind == OP_APPLY && !by_a->write) || (b->kind == OP_APPLY && !by_b->write);
+    return whole;
+}
+
+static int distance_of(const plan *p, const op *a, const op *b)
+{
+    int distance = op_exits(a) && op_exits(b) ? 0 : -1;
+    for (int i = 0; i < a->accesses; i++)
+        for (int j = 0; j < b->accesses; j++) {
+            const int d =
+                distance_by(p, a, &p->accesses[a->access + i], b, &p->accesses[b->access + j]);
+            distance = d > distance ? d : distance;
+        }
+    return distance;
+}
+
+static int between(const scheduling *s, int i, int j)
+{
+    return s->distance[(size_t)i * (size_t)s->n + (size_t)j];
+}
+
+static void find_distances(scheduling *s)
+{
+    for (int i = 0; i < s->n; i++)
+        for (int j = i + 1; j < s->n; j++)
+            s->distance[(size_t)i * (size_t)s->n + (size_t)j] =
+                (signed char)(s->ops[i].kind == OP_NONE || s->ops[j].kind == OP_NONE
+                                  ? -1
+                                  : distance_of(s->p, &s->ops[i], &s->ops[j]));
+}
+
+/* Whether i is an update of x that may be late for exit j. */
+static bool may_sink(const scheduling *s, int i, int j)
+{
+    return s->ops[i].kind == OP_COMBINE && s->ops[i].out.var == s->p->var_of_name[NAME_X] &&
+           op_exits(&s->ops[j]);
+}
+
+static int earliest(const scheduling *s, int j)
+{
+    int when = 0;
+    for (int i = 0; i < j; i++) {
+        const int d = between(s, i, j);
+        if (d >= 0 && s->phase[i] + d > when && !may_sink(s, i, j))
+            when = s->phase[i] + d;
+    }
+    return when;
+}
+
+static int latest(const scheduling *s, int i, int last)
+{
+    int when = last;
+    for (int j = i + 1; j < s->n; j++) {
+        const int d = between(s, i, j);
+        if (d >= 0 && s->phase[j] - d < when && !may_sink(s, i, j))
+            when = s->phase[j] - d;
+    }
+    return when;
+}
+
+/*
+ * Every update of x that is late for an exit must find its operands complete when the exit asks
+ * for it, whatever it waits for, and updates before it done or asked for as well.
+ */
+static bool exits_are_served(const scheduling *s)
+{
+    for (int i = 0; i < s->n; i++)
+        for (int j = i + 1; j < s->n; j++) {
+            if (!may_sink(s, i, j) || s->phase[i] <= s->phase[j])
+                continue;
+            for (int k = 0; k < i; k++)
+                if (between(s, k, i) >= 0 && s->phase[k] > s->phase[j] && !may_sink(s, k, j))
+                    return false;
+        }
+    return true;
+}
+
+static int compare(const scheduling *s, int i, int j)
+{
+    if (s->phase[i] != s->phase[j])
+        return s->phase[i] < s->phase[j] ? -1 : 1;
+    if (op_sweeps(&s->ops[i]) != op_sweeps(&s->ops[j]))
+        return op_sweeps(&s->ops[i]) ? -1 : 1;
+    return i < j ? -1 : 1;
+}
+
+/* Insertion sort: the sequence hardly changes from one try to the next. */
+static void sort_sequence(scheduling *s)
+{
+    for (int k = 1; k < s->n; k++) {
+        const int i = s->sequence[k];
+        int at = k;
+        for (; at > 0 && compare(s, s->sequence[at - 1], i) > 0; at--)
+            s->sequence[at] = s->sequence[at - 1];
+        s->sequence[at] = i;
+    }
+}
+
+static int64_t cost(scheduling *s)
+{
+    sort_sequence(s);
+    return traffic_run(&s->traffic, s->sequence, s->phase, NULL, NULL);
+}
+
+/* Shifts operations one by one while the traffic falls. */
+static int64_t improve(scheduling *s, int last)
+{
+    int64_t best = cost(s);
+    bool better = true;
+    for (int round = 0; better && round < 8; round++) {
+        better = false;
+        for (int i = 0; i < s->n; i++) {
+            if (!op_sweeps(&s->ops[i]))
+                continue;
+            const int from = s->phase[i], low = earliest(s, i), high = latest(s, i, last);
+            int chosen = from;
+            for (int f = low; f <= high; f++) {
+                s->phase[i] = f;
+                const int64_t now = f == from || !exits_are_served(s) ? INT64_MAX : cost(s);
+                if (now < best) {
+                    best = now;
+                    chosen = f;
+                    better = true;
+                }
+            }
+            s->phase[i] = chosen;
+        }
+    }
+    return best;
+}
+
+/* All as early as possible, then from there as late as possible; the better end is taken. */
+static void fuse(scheduling *s)
+{
+    int last = 0;
+    for (int j = 0; j < s->n; j++) {
+        s->phase[j] = earliest(s, j);
+        for (int i = 0; i < j; i++) /* at first, exits find x up to date */
+            if (may_sink(s, i, j) && s->phase[i] > s->phase[j])
+                s->phase[j] = s->phase[i];
+        last = s->phase[j] > last ? s->phase[j] : last;
+    }
+    const size_t bytes = (size_t)s->n * sizeof *s->phase;
+    memcpy(s->best, s->phase, bytes);
+    const int64_t early = improve(s, last);
+    int *kept = s->phase;
+    s->phase = s->best;
+    for (int i = s->n - 1; i >= 0; i--) {
+        const int from = s->phase[i];
+        if (op_sweeps(&s->ops[i]))
+            s->phase[i] = latest(s, i, last);
+        if (!exits_are_served(s))
+            s->phase[i] = from;
+    }
+    const int64_t late = improve(s, last);
+    if (late < early) {
+        s->best = kept;
+    } else {
+        s->best = s->phase;
+        s->phase = kept;
+    }
+}
+
+/* Every operation of a sweep gets a phase of its own. */
+static void separate(scheduling *s)
+{
+    int now = -1;
+    for (int i = 0; i < s->n; i++) {
+        if (op_sweeps(&s->ops[i]))
+            now++;
+        s->phase[i] = now < 0 ? 0 : now;
+    }
+    /* Scalar work at the beginning is done after the first sweep's phase: it must not be needed
+     * there. */
+    if (s->n > 0 && !op_sweeps(&s->ops[0]))
+        for (int i = 0; i < s->n; i++)
+            if (op_sweeps(&s->ops[i]))
+                s->phase[i]++;
+    for (int i = 1; i < s->n; i++)
+        if (!op_sweeps(&s->ops[i]) && s->phase[i] < s->phase[i - 1])
+            s->phase[i] = s->phase[i - 1];
+}
+
+static void note_traffic(void *data, int phase_index, const vref *v, bool read, bool written)
+{
+    scheduling *s = data;
+    plan *p = s->p;
+    phase *f = &p->phases[s->block->phase + phase_index];
+    /* Room for all was made before. */
+    p->traffics[f->traffic + f->traffic_count++] = (traffic){*v, read, written};
+}
+
+static spry_status make_room(plan *p, int phases, int traffics)
+{
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_OK;
+    if (p->phase_count + phases > p->phase_room) {
+        const int room = 2 * (p->phase_count + phases);
+        SPRY_GO(ctx, base_grow(ctx, p->phase_count, room, sizeof *p->phases, &p->phases));
+        p->phase_room = room;
+    }
+    if (p->traffic_count + traffics > p->traffic_room) {
+        const int room = 2 * (p->traffic_count + traffics);
+        SPRY_GO(ctx, base_grow(ctx, p->traffic_count, room, sizeof *p->traffics, &p->traffics));
+        p->traffic_room = room;
+    }
+done:
+    return status;
+}
+
+/* Puts the operations into the order of the phases and notes what each phase moves. */
+static spry_status settle(scheduling *s)
+{
+    plan *p = s->p;
+    spry_context *ctx = p->ctx;
+    node *block = s->block;
+    op *sorted = NULL;
+    spry_status status = SPRY_OK;
+    int phases = 0, kept = 0;
+    sort_sequence(s);
+    for (int i = 0; i < s->n; i++)
+        phases = s->phase[i] >= phases ? s->phase[i] + 1 : phases;
+    const int items = s->traffic.item_count;
+    SPRY_GO(ctx, make_room(p, phases, phases * items));
+    block->phase = p->phase_count;
+    block->phases = phases;
+    for (int f = 0; f < phases; f++)
+        p->phases[p->phase_count + f] =
+            (phase){.first = block->first, .traffic = p->traffic_count + f * items};
+    p->phase_count += phases;
+    p->traffic_count += phases * items;
+    traffic_run(&s->traffic, s->sequence, s->phase, note_traffic, s);
+    SPRY_GO(ctx, base_alloc(ctx, s->n, sizeof *sorted, &sorted));
+    for (int k = 0; k < s->n; k++) {
+        op o = s->ops[s->sequence[k]];
+        if (o.kind == OP_NONE)
+            continue;
+        o.phase = s->phase[s->sequence[k]];
+        phase *f = &p->phases[block->phase + o.phase];
+        if (f->count == 0)
+            f->first = block->first + kept;
+        f->count++;
+        f->sweep_count += op_sweeps(&o);
+        sorted[kept++] = o;
+    }
+    memcpy(&p->ops[block->first], sorted, (size_t)kept * sizeof *sorted);
+    for (int k = kept; k < s->n; k++)
+        p->ops[block->first + k].kind = OP_NONE;
+    block->count = kept;
+done:
+    base_free(ctx, sorted);
+    return status;
+}
+
+static spry_status schedule_block(plan *p, node *block)
+{
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_OK;
+    scheduling s = {.p = p, .block = block, .n = block->count, .ops = &p->ops[block->first]};
+    if (s.n == 0)
+        return SPRY_OK;
+    SPRY_GO(ctx, traffic_open(p, block, &s.traffic));
+    SPRY_GO(ctx, base_alloc(ctx, (int64_t)s.n * s.n, 1, &s.distance));
+    SPRY_GO(ctx, base_calloc(ctx, s.n, sizeof *s.phase, &s.phase));
+    SPRY_GO(ctx, base_calloc(ctx, s.n, sizeof *s.best, &s.best));
+    SPRY_GO(ctx, base_alloc(ctx, s.n, sizeof *s.sequence, &s.sequence));
+    for (int i = 0; i < s.n; i++)
+        s.sequence[i] = i;
+    find_distances(&s);
+    if (p->setup.fuse)
+        fuse(&s);
+    else
+        separate(&s);
+    SPRY_GO(ctx, settle(&s));
+done:
+    if (s.traffic.p)
+        traffic_close(&s.traffic);
+    base_free(ctx, s.distance);
+    base_free(ctx, s.phase);
+    base_free(ctx, s.best);
+    base_free(ctx, s.sequence);
+    return status;
+}
+
+spry_status plan_schedule(plan *p)
+{
+    for (int i = 0; i < p->node_count; i++) {
+        if (p->nodes[i].kind != NODE_BLOCK)
+            continue;
+        const spry_status status = schedule_block(p, &p->nodes[i]);
+        if (status != SPRY_OK)
+            return status;
+    }
+    return SPRY_OK;
+}

@@ -1,0 +1,77 @@
+/* The inside of a runner, shared by its control (run.c) and its sweeps (sweep.c, bind.c). */
+#ifndef SPRY_SWEEP_H
+#define SPRY_SWEEP_H
+
+#include "program/run.h"
+
+/* A vector's memory in a sweep: whole, or the thread's own piece number `local`. */
+typedef struct operand {
+    char *base; /* NULL: local */
+    int local;
+} operand;
+
+/* An operation of one lane with everything looked up: what a thread does to each chunk. */
+typedef struct step {
+    const op *o;
+    int lane, space;
+    operand out, in[2];
+    int count;           /* COMBINE: terms; DOT: inner products */
+    const operand *list; /* COMBINE: the terms; DOT: the left sides */
+    const spry_scalar *factors;
+    const operator_rows *rows;
+    const char *diagonal;
+    uint64_t seed;
+    int slot; /* DOT: its first sum */
+} step;
+
+struct runner {
+    plan *p;
+    spry_context *ctx;
+    const host_kernels *kernels;
+    spry_type type;
+    int64_t size, n[2];
+    const spry_operator *operators[OPERATOR_COUNT];
+    operator_rows rows[OPERATOR_COUNT][3]; /* by transpose */
+    const char *diagonal[OPERATOR_COUNT][3];
+    int threads, parts[2];
+    int *cuts[OPERATOR_COUNT][3]; /* first parts of each thread's share, where rows differ */
+
+    lane *lanes;
+    int lane_count;
+    bool *active; /* by lane: takes part in what runs now */
+
+    /* The sweep at hand. */
+    step *steps;
+    int step_count, slot_count;
+    const int *shares; /* cuts that fit it, or NULL */
+    int share_space;
+    operand *operands;
+    spry_scalar *factors;
+    int operand_count;
+    spry_scalar *sums; /* parts x slots */
+    /* A thread's own. */
+    char *pieces;
+    const void **pointers;
+    int64_t pieces_bytes;
+    int most_terms;
+
+    /* The place in the plan, for settling x and counting. */
+    const node *block;
+    const op *exit;
+    bool counting;
+    int64_t bytes;
+    spry_status status; /* of a failure inside a parallel region or a nested run */
+};
+
+/* Looks up the operations of the active lanes; those to be skipped are left out. Failures are kept
+ * in r->status. */
+void sweep_bind(runner *r, const op *ops, int count);
+/* Does this thread's share of the steps. */
+void sweep_run(runner *r, int team, int me);
+/* Adds up the inner products and stores them. */
+void sweep_reduce(runner *r);
+/* A fault of an index as a failure, if there is one. */
+void sweep_check(runner *r, lane *l);
+char *sweep_vector(runner *r, lane *l, const vref *v, int64_t index);
+
+#endif

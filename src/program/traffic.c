@@ -1,0 +1,158 @@
+/*
+ * What the phases of a block move through memory. A vector is read by a phase that uses it before
+ * it makes it, and written by one that makes it if a later phase or block needs it. The schedule
+ * is judged by this count, and bytes per iteration come from it.
+ */
+#include "program/plan.h"
+
+enum { UNKNOWN_SLICE = 8 }; /* vectors of a slice whose ends are not known, for comparing plans */
+
+static bool same_expr(const program *p, int a, int b)
+{
+    if (a == b || a == NONE || b == NONE)
+        return a == b;
+    const expr *x = &p->exprs[a], *y = &p->exprs[b];
+    return x->kind == y->kind && x->name == y->name && x->word == y->word &&
+           !(x->value < y->value) && !(x->value > y->value) && same_expr(p, x->arg[0], y->arg[0]) &&
+           same_expr(p, x->arg[1], y->arg[1]) && same_expr(p, x->arg[2], y->arg[2]);
+}
+
+bool plan_same_ref(const plan *p, const vref *a, const vref *b)
+{
+    if (a->var != b->var || a->low != b->low || a->high != b->high)
+        return false;
+    int64_t known;
+    if (a->first == NONE || b->first == NONE || plan_fixed(p, a->first, &known))
+        return a->first == NONE ? b->first == NONE : true;
+    return same_expr(p->program, a->first, b->first) && same_expr(p->program, a->last, b->last);
+}
+
+int plan_ref_count(const plan *p, const op *o)
+{
+    (void)p;
+    return 3 + (o->kind == OP_COMBINE ? o->terms : 0);
+}
+
+const vref *plan_ref(const plan *p, const op *o, int k, bool *write)
+{
+    const int terms = o->kind == OP_COMBINE ? o->terms : 0;
+    *write = k == terms + 2;
+    return k < terms ? &p->terms[o->term + k].v : k < terms + 2 ? &o->in[k - terms] : &o->out;
+}
+
+int64_t plan_weight(const plan *p, const vref *v)
+{
+    int64_t known;
+    if (v->first == NONE || v->first == v->last)
+        return 1;
+    const int64_t all = v->high - v->low + 1;
+    if (plan_fixed(p, v->first, &known) && plan_fixed(p, v->last, &known))
+        return all > 0 ? all : 0;
+    return all < UNKNOWN_SLICE ? all : UNKNOWN_SLICE;
+}
+
+/* The items list: distinct vectors of the block. */
+static spry_status find_items(traffic_count *t)
+{
+    plan *p = t->p;
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_OK;
+    int refs = 0;
+    for (int i = 0; i < t->ops; i++)
+        refs += plan_ref_count(p, &p->ops[t->first + i]);
+    SPRY_GO(ctx, base_alloc(ctx, refs + 1, sizeof *t->items, &t->items));
+    SPRY_GO(ctx, base_alloc(ctx, refs + 1, sizeof *t->item_of, &t->item_of));
+    SPRY_GO(ctx, base_alloc(ctx, t->ops + 1, sizeof *t->ref_of, &t->ref_of));
+    refs = 0;
+    for (int i = 0; i < t->ops; i++) {
+        const op *o = &p->ops[t->first + i];
+        t->ref_of[i] = refs;
+        const int count = plan_ref_count(p, o);
+        for (int k = 0; k < count; k++, refs++) {
+            bool write;
+            const vref *v = plan_ref(p, o, k, &write);
+            t->item_of[refs] = NONE;
+            if (v->var == NONE || !op_sweeps(o))
+                continue;
+            int item
+            = 0;
+            while (item < t->item_count && !plan_same_ref(p, &t->items[item].v, v))
+                item
+            ++;
+            if (item == t->item_count)
+                t->items[t->item_count++] = (traffic_item){.v = *v, .weight = plan_weight(p, v)};
+            t->item_of[refs] = item;
+        }
+    }
+done:
+    return status;
+}
+
+spry_status traffic_open(plan *p, const node *block, traffic_count *t)
+{
+    *t = (traffic_count){.p = p, .first = block->first, .ops = block->count};
+    const spry_status status = find_items(t);
+    if (status != SPRY_OK)
+        traffic_close(t);
+    return status;
+}
+
+void traffic_close(traffic_count *t)
+{
+    base_free(t->p->ctx, t->items);
+    base_free(t->p->ctx, t->item_of);
+    base_free(t->p->ctx, t->ref_of);
+}
+
+static void flush(traffic_count *t, traffic_item *item, bool needed, traffic_visit visit,
+                  void *data)
+{
+    const bool written = item
+    ->written &&needed;
+    if (item->phase == NONE || (!item->read && !written))
+        return;
+    t->total += item
+    ->weight *(item->read + written);
+    if (visit)
+        visit(data, item->phase, &item->v, item->read, written);
+}
+
+int64_t traffic_run(traffic_count *t, const int *sequence, const int *phases, traffic_visit visit,
+                    void *data)
+{
+    plan *p = t->p;
+    t->total = 0;
+    for (int i = 0; i < t->item_count; i++)
+        t->items[i].phase = NONE;
+    for (int s = 0; s < t->ops; s++) {
+        const int i = sequence[s];
+        const op *o = &p->ops[t->first + i];
+        const int count = plan_ref_count(p, o);
+        for (int k = 0; k < count; k++) {
+            const int index = t->item_of[t->ref_of[i] + k];
+            if (index == NONE)
+                continue;
+            traffic_item *item
+            = &t->items[index];
+            const bool write = k == count - 1;
+            if (item->phase != phases[i]) {
+                flush(t, item, !write || p->vars[item->v.var].array, visit, data);
+                item
+                ->phase = phases[i];
+                item
+                ->read = !write;
+                item
+                ->written = false;
+            }
+            item
+            ->written = item
+            ->written || write;
+        }
+    }
+    const unsigned char *after = p->live + (size_t)(t->first + t->ops - 1) * (size_t)p->var_count;
+    for (int i = 0; i < t->item_count; i++) {
+        const int var = t->items[i].v.var;
+        flush(t, &t->items[i], p->vars[var].array || after[var], visit, data);
+    }
+    return t->total;
+}
