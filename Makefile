@@ -59,11 +59,13 @@ coverage: dev-deps ## line coverage of src/, at least 85%
 	    --fail-under-line 85 -o $(B)/coverage.txt
 	@tail -n 4 $(B)/coverage.txt
 
-bench: dev-deps  ## reading and products, against the peers that are installed
+bench: dev-deps  ## reading, products, conjugate gradients and all methods, against the peers that are installed
 	$(CMAKE) --preset bench
 	$(CMAKE) --build --preset bench -j $(JOBS)
 	bench/read.sh $(B)/bench
 	bench/spmv.sh $(B)/bench
+	bench/cg.sh $(B)/bench
+	[ -z "$$SPRY_MATRICES" ] || bench/methods.sh $(B)/bench $(B)/methods.tsv
 
 package: build   ## a .deb in build/release
 	cd $(B)/release && cpack -G DEB

@@ -25,5 +25,14 @@ done
 echo "== beside other libraries, $jobs threads"
 # shellcheck disable=SC2086
 "$build/bench/bench_spmv" $large || true
+for threads in "$jobs" 2; do
+    echo "== conjugate gradients beside other libraries, $threads threads"
+    "$build/bench/bench_cg" --threads "$threads" --rounds 5 poisson3d:size=128,points=7 poisson3d:size=192,points=7 \
+        poisson3d:size=256,points=7 || true
+done
+if [ -n "${SPRY_MATRICES:-}" ]; then
+    echo "== methods"
+    "$here/bench/methods.sh" "$build" "$build.methods.tsv" || true
+fi
 echo "== reading"
 "$here/bench/read.sh" "$build" || true

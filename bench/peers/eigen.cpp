@@ -77,4 +77,4 @@ void destroy(void *data)
 }
 } // namespace
 
-extern "C" const peer peer_eigen = {"eigen", prepare, multiply, destroy};
+extern "C" const peer peer_eigen = {prepare, multiply, destroy};

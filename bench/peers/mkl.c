@@ -67,4 +67,4 @@ static void destroy(void *data)
     free(s);
 }
 
-const peer peer_mkl = {"mkl", prepare, multiply, destroy};
+const peer peer_mkl = {prepare, multiply, destroy};

@@ -1,4 +1,4 @@
-/* Matrices and clocks of the SpMV benchmarks. */
+/* Matrices, clocks and answers of the benchmarks. */
 #include "peer.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ spry_matrix *peer_matrix(spry_context *ctx, const char *text)
     return A;
 }
 
-static double seconds(void)
+double peer_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -34,6 +34,12 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+double peer_median(double *numbers, int count)
+{
+    qsort(numbers, (size_t)count, sizeof *numbers, by_size);
+    return numbers[count / 2];
+}
+
 peer_times peer_time(void (*product)(void *data), void *data, int count)
 {
     enum { MOST = 1000 };
@@ -41,10 +47,42 @@ peer_times peer_time(void (*product)(void *data), void *data, int count)
     count = count < MOST ? count : MOST;
     product(data);
     for (int k = 0; k < count; k++) {
-        const double begin = seconds();
+        const double begin = peer_seconds();
         product(data);
-        times[k] = seconds() - begin;
+        times[k] = peer_seconds() - begin;
     }
-    qsort(times, (size_t)count, sizeof times[0], by_size);
-    return (peer_times){times[0], times[count / 2]};
+    const double median = peer_median(times, count);
+    return (peer_times){times[0], median};
+}
+
+bool peer_job_read(int argc, char **argv, peer_job *job)
+{
+    if (argc != 6)
+        return false;
+    *job = (peer_job){argv[1], argv[2], argv[3], atoi(argv[4]), atoi(argv[5])};
+    return job->threads > 0 && job->iterations > 0;
+}
+
+double peer_iteration_time(double (*solve)(void *data, int iterations), void *data, int iterations)
+{
+    solve(data, 3); /* touches all memory, wakes all threads */
+    const double before = solve(data, PEER_FIRST_ITERATIONS);
+    return (solve(data, PEER_FIRST_ITERATIONS + iterations) - before) / iterations;
+}
+
+void peer_answer(double seconds, double residual, int64_t bytes)
+{
+    printf("%.9g %.9g %lld\n", seconds, residual, (long long)bytes);
+}
+
+void peer_refuse(const char *reason)
+{
+    printf("%s\n", reason);
+    exit(1);
+}
+
+void peer_check(spry_context *ctx, spry_status status)
+{
+    if (status != SPRY_OK)
+        peer_refuse(spry_message(ctx));
 }

@@ -1,6 +1,7 @@
 /*
- * Other libraries' CSR products, side by side with spry's on the same arrays in the same process.
- * A peer is a table of three functions; spmv.c runs those that were found when this was built.
+ * Other libraries beside spry. Of products, a peer is a table of three functions on the same arrays
+ * in the same process; spmv.c runs those that were found when this was built. Of conjugate
+ * gradients, a peer is a program of its own; cg.c starts them in turn.
  */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
@@ -10,7 +11,6 @@
 SPRY_BEGIN
 
 typedef struct peer {
-    const char *name;
     /* A state for products with the general CSR arrays; offsets are given as 32 bits too, which is
      * all some know. NULL when this type cannot be done. */
     void *(*prepare)(const spry_arrays *a, const int32_t *offsets, int threads);
@@ -28,6 +28,32 @@ typedef struct peer_times {
     double best, median;
 } peer_times;
 peer_times peer_time(void (*product)(void *data), void *data, int count);
+
+/* What a program of conjugate gradients is told: MATRIX VARIANT PRECON THREADS ITERATIONS. */
+typedef struct peer_job {
+    const char *matrix, *variant, *precon;
+    int threads, iterations;
+} peer_job;
+bool peer_job_read(int argc, char **argv, peer_job *job);
+
+/*
+ * Seconds an iteration: of a solve with so many iterations more than another, the difference over
+ * them, so that what a solve does once does not count. solve gives the seconds it took.
+ */
+double peer_iteration_time(double (*solve)(void *data, int iterations), void *data, int iterations);
+enum { PEER_FIRST_ITERATIONS = 10 }; /* of the short solve */
+
+/* What such a program answers, as one line: seconds an iteration, |r| / |b| after them all,
+ * and bytes an iteration where it knows. */
+void peer_answer(double seconds, double residual, int64_t bytes);
+/* The reason instead, and the end of the program. */
+void peer_refuse(const char *reason);
+/* That, for a call that failed. */
+void peer_check(spry_context *ctx, spry_status status);
+
+double peer_seconds(void);
+/* The middle one of some numbers, which it sorts. */
+double peer_median(double *numbers, int count);
 
 SPRY_END
 

@@ -1,15 +1,20 @@
 /*
- * PETSc's MatMult: bench_peer_petsc MATRIX, alone or under mpirun. Every process makes the matrix
- * and takes its rows. Prints the seconds of the best product and of the median.
+ * PETSc, alone or under mpirun. Every process makes the matrix and takes its rows.
+ *   bench_peer_petsc MATRIX                                        MatMult: best and median seconds
+ *   bench_peer_petsc MATRIX NORM PRECON THREADS ITERATIONS         KSPCG: see peer.h
+ * NORM is natural, the cheapest of its tests for the end, or unpreconditioned, which is spry's.
+ * PETSC_OPTIONS are read.
  */
 #include "peer.h"
 
-#include <petscmat.h>
+#include <petscksp.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct state {
     Mat A;
     Vec x, y;
+    KSP ksp;
 } state;
 
 static void product(void *data)
@@ -20,7 +25,61 @@ static void product(void *data)
     MPI_Barrier(PETSC_COMM_WORLD);
 }
 
-static int run(const char *text)
+/* A x = y from x = 0; the tolerances are never met */
+static double solve(void *data, int iterations)
+{
+    state *s = data;
+    PetscInt done = 0;
+    KSPSetTolerances(s->ksp, 1e-300, 1e-300, 1e300, iterations);
+    MPI_Barrier(PETSC_COMM_WORLD);
+    const double begin = peer_seconds();
+    KSPSolve(s->ksp, s->y, s->x);
+    MPI_Barrier(PETSC_COMM_WORLD);
+    const double seconds = peer_seconds() - begin;
+    KSPGetIterationNumber(s->ksp, &done);
+    if (done != iterations)
+        peer_refuse("it ended early");
+    return seconds;
+}
+
+static PetscErrorCode run_cg(state *s, const peer_job *job, int rank)
+{
+    const bool natural = strcmp(job->variant, "natural") == 0;
+    PC pc;
+    Vec r = NULL;
+    PetscReal above, below;
+    PetscFunctionBeginUser;
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &s->ksp));
+    PetscCall(KSPSetOperators(s->ksp, s->A, s->A));
+    PetscCall(KSPSetType(s->ksp, KSPCG));
+    PetscCall(KSPSetNormType(s->ksp, natural ? KSP_NORM_NATURAL : KSP_NORM_UNPRECONDITIONED));
+    PetscCall(KSPGetPC(s->ksp, &pc));
+    PetscCall(PCSetType(pc, job->precon)); /* its names are the same */
+    PetscCall(KSPSetFromOptions(s->ksp));
+    PetscCall(KSPSetUp(s->ksp));
+    PetscCall(VecSet(s->y, 1));
+    const double seconds = peer_iteration_time(solve, s, job->iterations);
+    PetscCall(KSPBuildResidual(s->ksp, NULL, NULL, &r));
+    PetscCall(VecNorm(r, NORM_2, &above));
+    PetscCall(VecNorm(s->y, NORM_2, &below));
+    if (rank == 0)
+        peer_answer(seconds, above / below, 0);
+    PetscCall(VecDestroy(&r));
+    PetscCall(KSPDestroy(&s->ksp));
+    PetscFunctionReturn(0);
+}
+
+/* Rows so that processes have equal numbers of entries, as spry's threads do. */
+static void my_rows(const spry_arrays *a, int rank, int size, int64_t *begin, int64_t *end)
+{
+    *begin = *end = 0;
+    for (int64_t i = 0; i < a->rows; i++) {
+        *begin += a->offsets[i] < a->nnz / size * rank;
+        *end += rank == size - 1 || a->offsets[i] < a->nnz / size * (rank + 1);
+    }
+}
+
+static int run(const char *text, const peer_job *job)
 {
     spry_context *ctx = NULL;
     if (spry_context_new("threads=1", &ctx) != SPRY_OK)
@@ -30,14 +89,10 @@ static int run(const char *text)
     if (spry_type_size(a.type) != sizeof(PetscScalar) || spry_type_is_complex(a.type))
         return 2; /* a PETSc knows one type */
     int rank = 0, size = 1;
+    int64_t begin, end;
     MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
     MPI_Comm_size(PETSC_COMM_WORLD, &size);
-    /* Rows so that processes have equal numbers of entries, as spry's threads do. */
-    int64_t begin = 0, end = 0;
-    for (int64_t i = 0; i < a.rows; i++) {
-        begin += a.offsets[i] < a.nnz / size * rank;
-        end += rank == size - 1 || a.offsets[i] < a.nnz / size * (rank + 1);
-    }
+    my_rows(&a, rank, size, &begin, &end);
     PetscInt *offsets = malloc((size_t)(end - begin + 1) * sizeof *offsets);
     if (!offsets)
         return 3;
@@ -52,9 +107,13 @@ static int run(const char *text)
     PetscCall(MatCreateVecs(s.A, &s.x, &s.y));
     PetscCall(VecSet(s.x, 1));
     spry_matrix_free(matrix); /* PETSc has copied it */
-    const peer_times times = peer_time(product, &s, 20);
-    if (rank == 0)
-        printf("%.9g %.9g\n", times.best, times.median);
+    if (job) {
+        PetscCall(run_cg(&s, job, rank));
+    } else {
+        const peer_times times = peer_time(product, &s, 20);
+        if (rank == 0)
+            printf("%.9g %.9g\n", times.best, times.median);
+    }
     free(offsets);
     PetscCall(VecDestroy(&s.x));
     PetscCall(VecDestroy(&s.y));
@@ -65,8 +124,10 @@ static int run(const char *text)
 
 int main(int argc, char **argv)
 {
+    peer_job job;
     PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-    const int status = argc == 2 ? run(argv[1]) : 2;
+    const bool cg = peer_job_read(argc, argv, &job);
+    const int status = cg || argc == 2 ? run(argv[1], cg ? &job : NULL) : 2;
     PetscCall(PetscFinalize());
     return status;
 }

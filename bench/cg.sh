@@ -1,0 +1,9 @@
+#!/bin/sh
+# Conjugate gradients, seconds an iteration, beside the same unfused, by hand over OpenBLAS, and PETSc's:
+# bench/cg.sh BUILD_FOLDER. All threads, then one.
+set -eu
+program=${1:?build folder}/bench/bench_cg
+echo "== all threads"
+"$program"
+echo "== one thread"
+"$program" --threads 1 --rounds 3 poisson3d:size=128,points=7
