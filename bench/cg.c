@@ -163,11 +163,11 @@ static void print_summary(const score scores[CONTENDERS], const char *precon, do
     }
     if (!best[FUSED])
         return;
-    printf("%s: %.3f of the limit", precon,
+    printf("%s: spry reaches %.3f of the limit; times as fast as", precon,
            limit / median_of(best[FUSED]->seconds, best[FUSED]->rounds));
     for (int g = UNFUSED; g < GROUPS; g++) {
         if (best[g])
-            printf(", %.3f x %s", median_ratio(best[g], best[FUSED]), names[g]);
+            printf(" %s: %.3f;", names[g], median_ratio(best[g], best[FUSED]));
     }
     printf("\n");
 }
