@@ -19,21 +19,21 @@ typedef struct host_csr {
  * they are given with the thread that calls them; who calls them cuts the work, and so that the
  * cuts do not show in the results.
  *
- * combine   out_i = c_0 v_0i + c_1 v_1i + ..., in this order; out may be the same array as any v
- * multiply  z_i = x_i y_i; z may be the same array as x or y, here and below
+ * combine        out_i = c_0 v_0i + c_1 v_1i + ..., in this order; out may be the same array as a v
+ * multiply       z_i = x_i y_i; z may be the same array as x or y, here and below
  * multiply_conj  z_i = conj(x_i) y_i
- * divide    z_i = x_i / y_i
- * random    x_i from seed and first + i alone, in (-1, 1); so are both parts of complex numbers
- * dot       sum conj(x_i) y_i
- * dot_plain sum x_i y_i
- * squares   sum |scale x_i|^2
- * largest   max |re x_i|, |im x_i|; without regard to NaN
- * sum       sum of all real numbers in x, read as `streams` streams side by side
- * csr_rows  y = a (A x) + b y for rows begin..end-1, y_0 being row begin; b = 0 does not read y;
- *           conjugate: conj(A)
- * csr_rows_many  y_c = A x_c, the same rows, for c < count; bit by bit the result of csr_rows with
- *           a = 1, b = 0, reading each entry once
- * csr_sum   sum values_k x[columns_k] over n entries; conjugate: conj(values_k)
+ * divide         z_i = x_i / y_i
+ * random         x_i in (-1, 1) from seed and first + i alone; re and im each of complex types
+ * dot            sum conj(x_i) y_i
+ * dot_plain      sum x_i y_i
+ * squares        sum |scale x_i|^2
+ * largest        max |re x_i|, |im x_i|; without regard to NaN
+ * sum            sum of all real numbers in x, read as `streams` streams side by side
+ * csr_rows       y = a (A x) + b y for rows begin..end-1, y_0 being row begin; b = 0 does not read
+ *                y; conjugate: conj(A)
+ * csr_rows_many  y_c = A x_c, the same rows, for c < count: the bits of csr_rows with a = 1, b = 0,
+ *                but the entries come from memory once
+ * csr_sum        sum values_k x[columns_k] over n entries; conjugate: conj(values_k)
  */
 #define HOST_KERNELS(item)                                                               \
     item(void, fill, (int64_t n, spry_scalar a, void *x))                                \

@@ -67,6 +67,30 @@ static void test_large(void **state)
     numeric_levels((const int[]){1, 3}, 2, large_sizes);
 }
 
+/* Without conjugation, as dot otherwise. */
+static void plain_dots(spry_context *ctx)
+{
+    for (int t = 0; t < 4; t++) {
+        const spry_type type = support_types[t];
+        for (int64_t n = 0; n <= MOST; n++) {
+            void *x = numeric_array(type, n, 1, 4), *y = numeric_array(type, n, 1, 5);
+            wide sum = {0};
+            for (int64_t i = 0; i < n; i++)
+                sum = numeric_muladd(sum, value_get(type, x, i), false, value_get(type, y, i));
+            const spry_scalar dot = host_kernels_for(ctx, type)->dot_plain(n, x, y);
+            numeric_near(SPRY_D, dot, sum, 2 * (double)n + 2, "dot_plain", n);
+            numeric_free(type, x, 1);
+            numeric_free(type, y, 1);
+        }
+    }
+}
+
+static void test_plain_dots(void **state)
+{
+    (void)state;
+    numeric_levels((const int[]){1}, 1, plain_dots);
+}
+
 /* The kernels that measure memory and rescale norms. */
 static void other_sums(spry_context *ctx)
 {
@@ -202,6 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small),
         cmocka_unit_test(test_large),
+        cmocka_unit_test(test_plain_dots),
         cmocka_unit_test(test_other_sums),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_ranges),

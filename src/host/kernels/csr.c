@@ -7,8 +7,8 @@
  */
 #include "host/kernels/kernel.h"
 
-/* As many x at once as the registers have room for. */
-enum { MOST = KERNEL_COMPLEX ? 2 : 4 };
+/* More x at once than two gain nothing: they need more sums than there are registers. */
+enum { PAIR = 2 };
 
 /* A place in the arrays of columns and values. */
 typedef struct cursor {
@@ -128,7 +128,7 @@ ALWAYS_INLINE void advance(cursor *at, int k)
 ALWAYS_INLINE void sum_entries(cursor *from, const scalar *end, bool conjugated, int count,
                                const scalar *const *x, scalar *sum)
 {
-    sums s[MOST] = {0};
+    sums s[PAIR] = {0};
     cursor at = *from;
     while (end - at.value >= 8) {
         for (int c = 0; c < count; c++) {
@@ -206,40 +206,34 @@ spry_scalar X(csr_sum)(int64_t n, const int32_t *columns, const void *values, bo
     return to_scalar(sum_one(&at, (const scalar *)values + n, conjugated, x));
 }
 
-/* y_c = A x_c for `count` c, a constant as above. */
-ALWAYS_INLINE void rows_some(const host_csr *A, range rows, bool conjugated, int count,
-                             const void *const *x, void *const *y, int64_t to)
+/* y_0 = A x_0 and y_1 = A x_1, with each entry loaded once. */
+ALWAYS_INLINE void rows_pair(const host_csr *A, int64_t begin, int64_t end, bool conjugated,
+                             const scalar *const x[PAIR], scalar *const y[PAIR])
 {
-    const scalar *values = A->values, *in[MOST];
-    scalar *out[MOST], sum[MOST];
-    for (int c = 0; c < count; c++) {
-        in[c] = x[c];
-        out[c] = (scalar *)y[c] + to;
-    }
+    const scalar *values = A->values;
     const int64_t *stop = A->offsets + 1;
-    cursor at = {A->columns + A->offsets[rows.begin], values + A->offsets[rows.begin]};
-    for (int64_t i = rows.begin; i < rows.end; i++) {
-        sum_entries(&at, values + stop[i], conjugated, count, in, sum);
-        for (int c = 0; c < count; c++)
-            out[c][i - rows.begin] = sum[c];
+    cursor at = {A->columns + A->offsets[begin], values + A->offsets[begin]};
+    for (int64_t i = begin; i < end; i++) {
+        scalar sum[PAIR];
+        sum_entries(&at, values + stop[i], conjugated, PAIR, x, sum);
+        y[0][i - begin] = sum[0];
+        y[1][i - begin] = sum[1];
     }
 }
 
 void X(csr_rows_many)(const host_csr *A, int64_t begin, int64_t end, bool conjugated, int count,
                       const void *const *x, void *const *y)
 {
-    /* So many rows at a time that their entries are still in the first cache for the next x. */
+    /* So few rows at a time that their entries are in a near cache for all x but the first. */
     enum { PANEL = 64 };
+    const spry_scalar one = {1, 0}, zero = {0, 0};
     for (int64_t i = begin; i < end; i += PANEL) {
-        const range rows = {i, end - i < PANEL ? end : i + PANEL};
+        const int64_t stop = end - i < PANEL ? end : i + PANEL, to = i - begin;
         int c = 0;
-        for (; c + MOST <= count; c += MOST)
-            rows_some(A, rows, conjugated, MOST, x + c, y + c, i - begin);
-        if (MOST > 2 && c + 2 <= count) {
-            rows_some(A, rows, conjugated, 2, x + c, y + c, i - begin);
-            c += 2;
-        }
+        for (; c + PAIR <= count; c += PAIR)
+            rows_pair(A, i, stop, conjugated, (const scalar *const[]){x[c], x[c + 1]},
+                      (scalar *const[]){(scalar *)y[c] + to, (scalar *)y[c + 1] + to});
         if (c < count)
-            rows_some(A, rows, conjugated, 1, x + c, y + c, i - begin);
+            X(csr_rows)(A, i, stop, conjugated, one, x[c], zero, (scalar *)y[c] + to);
     }
 }

@@ -8,9 +8,9 @@
 enum { LANES = 16, PARTS = 1 + KERNEL_COMPLEX };
 
 /* Adds the lanes as a tree. */
-static double add_lanes(double lane[LANES])
+static double add_lanes(int lanes, double *lane)
 {
-    for (int width = LANES / 2; width > 0; width /= 2) {
+    for (int width = lanes / 2; width > 0; width /= 2) {
         for (int l = 0; l < width; l++)
             lane[l] += lane[l + width];
     }
@@ -18,39 +18,32 @@ static double add_lanes(double lane[LANES])
 }
 
 #if KERNEL_COMPLEX
-/*
- * Sums of a.re b.re, a.im b.im in turn (even and odd lanes of `straight`), and of a.re b.im,
- * a.im b.re (of `crossed`). Conjugation matters at the end only.
- */
-static void dot_lanes(int64_t n, const real *a, const real *b, double straight[LANES],
-                      double crossed[LANES])
+static spry_scalar dot_both(int64_t n, const void *x, const void *y, bool conjugated)
 {
+    /* a b = (a.re b.re - a.im b.im) + i (a.re b.im + a.im b.re), four sums a lane; conjugation
+     * changes the signs of those with a.im */
+    enum { FEWER = LANES / 2 };
+    double rr[FEWER] = {0}, ii[FEWER] = {0}, ri[FEWER] = {0}, ir[FEWER] = {0};
+    const scalar *a = x, *b = y;
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        for (int l = 0; l < LANES; l++) {
-            straight[l] += (double)a[i + l] * (double)b[i + l];
-            crossed[l] += (double)a[i + l] * (double)b[i + (l ^ 1)];
+    for (; i + FEWER <= n; i += FEWER) {
+#pragma omp simd
+        for (int l = 0; l < FEWER; l++) {
+            rr[l] += (double)a[i + l].re * (double)b[i + l].re;
+            ii[l] += (double)a[i + l].im * (double)b[i + l].im;
+            ri[l] += (double)a[i + l].re * (double)b[i + l].im;
+            ir[l] += (double)a[i + l].im * (double)b[i + l].re;
         }
     }
     for (int l = 0; i < n; i++, l++) {
-        straight[l] += (double)a[i] * (double)b[i];
-        crossed[l] += (double)a[i] * (double)b[i ^ 1];
+        rr[l] += (double)a[i].re * (double)b[i].re;
+        ii[l] += (double)a[i].im * (double)b[i].im;
+        ri[l] += (double)a[i].re * (double)b[i].im;
+        ir[l] += (double)a[i].im * (double)b[i].re;
     }
-}
-
-/* The sum of the even lanes plus or minus that of the odd ones. */
-static double join_lanes(double lane[LANES], bool minus)
-{
-    for (int l = 1; minus && l < LANES; l += 2)
-        lane[l] = -lane[l];
-    return add_lanes(lane);
-}
-
-static spry_scalar dot_both(int64_t n, const void *x, const void *y, bool conjugated)
-{
-    double straight[LANES] = {0}, crossed[LANES] = {0};
-    dot_lanes(n * PARTS, x, y, straight, crossed);
-    return (spry_scalar){join_lanes(straight, !conjugated), join_lanes(crossed, conjugated)};
+    const double sign = conjugated ? -1 : 1;
+    return (spry_scalar){add_lanes(FEWER, rr) - sign * add_lanes(FEWER, ii),
+                         add_lanes(FEWER, ri) + sign * add_lanes(FEWER, ir)};
 }
 #else
 static spry_scalar dot_both(int64_t n, const void *x, const void *y, bool conjugated)
@@ -65,7 +58,7 @@ static spry_scalar dot_both(int64_t n, const void *x, const void *y, bool conjug
     }
     for (int l = 0; i < n; i++, l++)
         lane[l] += (double)a[i] * (double)b[i];
-    return (spry_scalar){add_lanes(lane), 0};
+    return (spry_scalar){add_lanes(LANES, lane), 0};
 }
 #endif
 
@@ -93,7 +86,7 @@ double X(squares)(int64_t n, double scale, const void *x)
     }
     for (int l = 0; i < n; i++, l++)
         lane[l] += scale * (double)a[i] * (scale * (double)a[i]);
-    return add_lanes(lane);
+    return add_lanes(LANES, lane);
 }
 
 double X(largest)(int64_t n, const void *x)
@@ -126,5 +119,5 @@ double X(sum)(int64_t n, int streams, const void *x)
     }
     for (int64_t k = streams * each; k < n * PARTS; k++)
         lane[0] += (double)a[k];
-    return add_lanes(lane);
+    return add_lanes(LANES, lane);
 }
