@@ -46,6 +46,12 @@ static double real_power(double a, double b)
     return b < 0 ? 1 / product : product;
 }
 
+/* Makes 0 of -0, which a minus before a real number leaves: sqrt(-4) is 2i, not -2i. */
+static double unsigned_zero(double a)
+{
+    return a == 0 ? 0 : a;
+}
+
 /* a^b by exp(b log a), the principal value; multiplied out where b is a small integer. */
 static spry_scalar power(spry_scalar a, spry_scalar b)
 {
@@ -57,7 +63,7 @@ static spry_scalar power(spry_scalar a, spry_scalar b)
     }
     if (a.im == 0 && b.im == 0 && a.re >= 0)
         return real_number(pow(a.re, b.re));
-    const spry_scalar logarithm = {log(hypot(a.re, a.im)), atan2(a.im, a.re)};
+    const spry_scalar logarithm = {log(hypot(a.re, a.im)), atan2(unsigned_zero(a.im), a.re)};
     const spry_scalar w = scalar_multiply(b, logarithm);
     return (spry_scalar){exp(w.re) * cos(w.im), exp(w.re) * sin(w.im)};
 }
@@ -70,7 +76,7 @@ static spry_scalar square_root(spry_scalar a)
         return (spry_scalar){0, a.im};
     if (a.re >= 0)
         return (spry_scalar){t, a.im / (2 * t)};
-    return (spry_scalar){fabs(a.im) / (2 * t), copysign(t, a.im)};
+    return (spry_scalar){fabs(a.im) / (2 * t), copysign(t, unsigned_zero(a.im))};
 }
 
 static spry_scalar sign(spry_scalar a)

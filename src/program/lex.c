@@ -19,6 +19,15 @@ static bool is_name(char c)
     return is_letter(c) || is_digit(c) || c == '_';
 }
 
+bool parser_stop(parser *ps, spry_status status)
+{
+    if (status == SPRY_OK || ps->status != SPRY_OK)
+        return ps->status != SPRY_OK;
+    ps->status = status;
+    ps->now = (token){.kind = TOKEN_END, .begin = ps->size};
+    return true;
+}
+
 int parser_fail(parser *ps, int place, const char *format, ...)
 {
     if (ps->status != SPRY_OK)
@@ -28,8 +37,7 @@ int parser_fail(parser *ps, int place, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    ps->status = program_fault(ps->p, place, "%s", what);
-    ps->now = (token){.kind = TOKEN_END, .begin = ps->size};
+    parser_stop(ps, program_fault(ps->p, place, "%s", what));
     return NONE;
 }
 

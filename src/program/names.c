@@ -105,8 +105,7 @@ int parser_add_name(parser *ps, token t, name_kind kind)
         return parser_fail(ps, t.begin, "there are more than %d names", MOST_NAMES);
     if (p->name_count == p->name_room) {
         const int room = p->name_room > 0 ? 2 * p->name_room : 32;
-        ps->status = base_grow(p->ctx, p->name_count, room, sizeof(program_name), &p->names);
-        if (ps->status != SPRY_OK)
+        if (parser_stop(ps, base_grow(p->ctx, p->name_count, room, sizeof *p->names, &p->names)))
             return NONE;
         p->name_room = room;
     }

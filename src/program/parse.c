@@ -12,8 +12,7 @@ static int add(parser *ps, const stmt *s)
         return parser_fail(ps, s->place, "there are more than %d statements", MOST_STMTS);
     if (p->stmt_count == p->stmt_room) {
         const int room = p->stmt_room > 0 ? 2 * p->stmt_room : 32;
-        ps->status = base_grow(p->ctx, p->stmt_count, room, sizeof(stmt), &p->stmts);
-        if (ps->status != SPRY_OK)
+        if (parser_stop(ps, base_grow(p->ctx, p->stmt_count, room, sizeof(stmt), &p->stmts)))
             return NONE;
         p->stmt_room = room;
     }
@@ -141,7 +140,7 @@ static int breakdown(parser *ps)
     parser_expect_word(ps, "if");
     s.value = parser_scalar(ps);
     const token t = ps->now;
-    if (!parser_expect(ps, TOKEN_TEXT, "a text in quotes that says what broke down"))
+    if (!parser_expect(ps, TOKEN_TEXT, "a message in quotes"))
         return NONE;
     s.message = t.begin + 1;
     s.message_size = t.size - 2;

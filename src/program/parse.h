@@ -72,7 +72,9 @@ typedef struct parser_word {
     char text[32];
 } parser_word;
 parser_word parser_text(const parser *ps, token t);
-/* Notes the first failure; always NONE. */
+/* Notes the first failure, after which the text has ended; whether there was one. */
+bool parser_stop(parser *ps, spry_status status);
+/* The same with a message about a place; always NONE. */
 int parser_fail(parser *ps, int place, const char *format, ...) SPRY_PRINTF(3, 4);
 /* Fails because the token at hand is not what is needed. */
 int parser_unexpected(parser *ps, const char *needed);

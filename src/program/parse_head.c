@@ -104,7 +104,7 @@ static void option_line(parser *ps)
     else
         number_option(ps, name);
     const int place = ps->now.begin;
-    const program_text help = quoted(ps, "a text in quotes that says what the option does");
+    const program_text help = quoted(ps, "a help text in quotes");
     if (help.size >= (int)sizeof name->help)
         parser_fail(ps, place, "the text is longer than %zu characters", sizeof name->help - 1);
     else
@@ -150,7 +150,7 @@ static void method_line(parser *ps)
     if (!parser_expect_word(ps, "method"))
         return;
     wide_name(ps, ps->p->method);
-    ps->p->summary = quoted(ps, "a text in quotes that says what the method is");
+    ps->p->summary = quoted(ps, "a summary in quotes");
 }
 
 static void precon_line(parser *ps)

@@ -85,7 +85,7 @@ static bool needs_sign(const program *p, int e)
            (x->kind == EXPR_CALL && x->word == WORD_ABS);
 }
 
-/* The word that a number is in side == left; NULL elsewhere. */
+/* The number in side == left as the word it is; false where it is none. */
 static bool put_option_word(printer *out, const expr *e)
 {
     const expr *left = &out->p->exprs[e->arg[0]], *right = &out->p->exprs[e->arg[1]];
@@ -109,33 +109,46 @@ static void put_list(printer *out, const expr *e, int count)
     }
 }
 
+/* Two arguments with a sign between; a minus after the sign needs no parentheses. */
+static void put_binary(printer *out, const expr *e)
+{
+    const expr *right = &out->p->exprs[e->arg[1]];
+    const int level = level_of(e);
+    const bool power = e->word == WORD_POWER;
+    const bool minus =
+        level >= LEVEL_PRODUCT && right->kind == EXPR_CALL && right->word == WORD_NEGATE;
+    put_expr(out, e->arg[0], power || level == LEVEL_COMPARE ? level + 1 : level);
+    put(out, power ? "" : " ");
+    if (e->word != WORD_MULTIPLY || minus || needs_sign(out->p, e->arg[1])) {
+        put(out, words[e->word].text);
+        put(out, power ? "" : " ");
+    }
+    if (minus) {
+        put(out, "-");
+        put_expr(out, right->arg[0], LEVEL_FACTOR);
+    } else if (!put_option_word(out, e)) {
+        put_expr(out, e->arg[1], power ? level : level + 1);
+    }
+}
+
 static void put_call(printer *out, const expr *e)
 {
-    const int level = level_of(e);
-    const bool left_level = level == LEVEL_COMPARE || e->word == WORD_POWER;
+    const char *text = words[e->word].text;
+    const int count = words[e->word].arguments;
     if (e->word == WORD_ABS) {
         put(out, "|");
         put_list(out, e, 1);
         put(out, "|");
-    } else if (level == LEVEL_PRIMARY) {
-        put(out, words[e->word].text);
-        put(out, words[e->word].arguments > 0 ? "(" : "");
-        put_list(out, e, words[e->word].arguments);
-        put(out, words[e->word].arguments > 0 ? ")" : "");
-    } else if (words[e->word].arguments == 1) {
+    } else if (level_of(e) == LEVEL_PRIMARY) {
+        put(out, text);
+        put(out, count > 0 ? "(" : "");
+        put_list(out, e, count);
+        put(out, count > 0 ? ")" : "");
+    } else if (count == 1) {
         put(out, e->word == WORD_NOT ? "not " : "-");
         put_expr(out, e->arg[0], e->word == WORD_NOT ? LEVEL_NOT : LEVEL_PRODUCT);
     } else {
-        put_expr(out, e->arg[0], left_level ? level + 1 : level);
-        if (e->word == WORD_MULTIPLY && !needs_sign(out->p, e->arg[1])) {
-            put(out, " ");
-        } else {
-            put(out, e->word == WORD_POWER ? "" : " ");
-            put(out, words[e->word].text);
-            put(out, e->word == WORD_POWER ? "" : " ");
-        }
-        if (!put_option_word(out, e))
-            put_expr(out, e->arg[1], e->word == WORD_POWER ? level : level + 1);
+        put_binary(out, e);
     }
 }
 

@@ -24,8 +24,7 @@ int parser_add(parser *ps, expr e)
         return parser_fail(ps, e.place, "the expression is too long: give parts of it names");
     if (ps->p->expr_count == MOST_EXPRS)
         return parser_fail(ps, e.place, "there are more than %d expressions", MOST_EXPRS);
-    ps->status = program_add_expr(ps->p, &e, &index);
-    if (ps->status == SPRY_OK)
+    if (!parser_stop(ps, program_add_expr(ps->p, &e, &index)))
         ps->depths[index] = (uint8_t)depth;
     return index;
 }
