@@ -24,6 +24,9 @@ SPRY_API spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matr
 SPRY_API spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A);
 /** A preconditioner of the caller's: z = M r. NULL takes it back. */
 SPRY_API spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M);
+/** A method of the caller's as text, see docs/notation.md; it is parsed at the next solve. NULL
+ * takes it back. The option method-file does the same with a file. */
+SPRY_API spry_status spry_solver_set_method_text(spry_solver *solver, const char *text);
 SPRY_API void spry_solver_set_monitor(spry_solver *solver, spry_monitor monitor, void *data);
 
 /**
@@ -38,12 +41,29 @@ SPRY_API void spry_solver_set_monitor(spry_solver *solver, spry_monitor monitor,
 SPRY_API spry_status spry_solve(spry_solver *solver, const spry_vector *b, spry_vector *x,
                                 spry_result *result);
 
+/**
+ * Solves A x_k = b_k for several right-hand sides, side by side in groups of eight that share the
+ * reading of A; each is judged by itself and has its own result.
+ *
+ * @param results  count of them, each to be cleared; may be NULL
+ */
+SPRY_API spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
+                                     spry_vector *const *x, spry_result *results);
+
 /** All of the above in one call. */
 SPRY_API spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
                                       spry_vector *x, const char *options, spry_result *result);
 
-/** The methods and preconditioners there are: name and one line; false past the last. */
+/** A method of the library: its name, what it is, which matrices it is for, where it comes from,
+ * and its notation. */
+typedef struct spry_method_info {
+    const char *name, *summary, *purpose, *reference, *text;
+} spry_method_info;
+
+/** The methods there are; false past the last. */
+SPRY_API bool spry_method_info_at(int index, spry_method_info *info);
 SPRY_API bool spry_method_describe(int index, const char **name, const char **summary);
+/** The preconditioners there are: name and one line; false past the last. */
 SPRY_API bool spry_precon_describe(int index, const char **name, const char **summary);
 
 SPRY_END

@@ -2,7 +2,6 @@
 #include "krylov/krylov.h"
 
 #include <math.h>
-#include <stdarg.h>
 
 spry_status iteration_true_residual(iteration *it, double *relative)
 {
@@ -32,7 +31,9 @@ static spry_status look_at_truth(iteration *it)
     if (!(it->residual <= progress * it->checked) || it->count < it->checked_at + least_distance)
         return SPRY_OK;
     double truth;
-    spry_status status = iteration_true_residual(it, &truth);
+    spry_status status = runner_settle(it->runner, it->lane);
+    if (status == SPRY_OK)
+        status = iteration_true_residual(it, &truth);
     it->drifted = status == SPRY_OK && truth > parted * it->residual;
     return status;
 }
@@ -90,7 +91,7 @@ static bool judge(iteration *it)
         it->least = it->residual;
         it->least_at = it->count;
     }
-    if (it->residual <= options->tol)
+    if (it->residual <= options->tol || it->gradient <= options->tol)
         return end_with(it, SPRY_REASON_CONVERGED, "");
     if (it->residual > options->divergence * fmax(it->initial, 1e-300))
         return end_with(it, SPRY_REASON_DIVERGED, "the residual grew beyond the divergence limit");
@@ -102,27 +103,33 @@ static bool judge(iteration *it)
     return true;
 }
 
-/* The monitor sees the caller's x, also while the system is scaled. */
-static spry_status ask_monitor(iteration *it, bool *go_on)
+/* The monitor sees the caller's x, also while the system is scaled. A method that tells estimates
+ * shows the x of its last restart. */
+static spry_status ask_monitor(iteration *it, bool settled, bool *go_on)
 {
+    spry_context *ctx = it->ctx;
+    spry_status status = SPRY_OK;
     if (!it->monitor)
         return SPRY_OK;
     const spry_vector *x = it->x;
+    if (settled)
+        SPRY_GO(ctx, runner_settle(it->runner, it->lane));
     if (it->exponent != 0) {
-        spry_status status = spry_vector_copy(it->x, it->spare);
-        if (status == SPRY_OK)
-            status = spry_vector_scale((spry_scalar){ldexp(1, it->exponent), 0}, it->spare);
-        if (status != SPRY_OK)
-            return status;
-        x = it->spare;
+        if (!it->shown)
+            SPRY_GO(ctx, spry_vector_new(ctx, it->x->type, it->x->n, NULL, SPRY_COPY, &it->shown));
+        SPRY_GO(ctx, spry_vector_copy(it->x, it->shown));
+        SPRY_GO(ctx, spry_vector_scale((spry_scalar){ldexp(1, it->exponent), 0}, it->shown));
+        x = it->shown;
     }
     if (!it->monitor(it->monitor_data, it->count, it->residual, x) && *go_on)
         *go_on = end_with(it, SPRY_REASON_STOPPED, "the monitor asked to stop");
-    return SPRY_OK;
+done:
+    return status;
 }
 
 static void begin_run(iteration *it)
 {
+    it->begun = true;
     it->least = it->last_mean = INFINITY;
     it->window_log = 0;
     it->window_count = 0;
@@ -133,36 +140,85 @@ static void begin_run(iteration *it)
         it->initial = it->residual;
 }
 
-bool iteration_goes_on(iteration *it, double residual_norm, bool first)
+spry_status iteration_report(void *data, report_kind kind, double value, bool *go_on)
 {
-    it->residual = residual_norm / it->b_norm;
-    if (first)
-        begin_run(it);
-    else
-        it->count++;
-    it->status = note_history(it);
-    if (it->status != SPRY_OK)
-        return false;
-    bool go_on = judge(it);
-    if (go_on) {
-        it->status = look_at_truth(it);
-        go_on = it->status == SPRY_OK && !it->drifted;
+    iteration *it = data;
+    spry_context *ctx = it->ctx;
+    spry_status status = SPRY_OK;
+    if (kind == REPORT_GRADIENT) {
+        it->gradient = value;
+        return SPRY_OK;
     }
-    if (!first && it->status == SPRY_OK)
-        it->status = ask_monitor(it, &go_on);
-    if (go_on && spry_context_interrupted(it->ctx, false))
-        go_on = end_with(it, SPRY_REASON_STOPPED, "");
-    return go_on && it->status == SPRY_OK;
+    const bool counts = it->begun && (kind == REPORT_ESTIMATE || !it->estimates);
+    it->residual = value / it->b_norm;
+    if (!it->begun)
+        begin_run(it);
+    it->count += counts;
+    SPRY_GO(ctx, note_history(it));
+    *go_on = judge(it);
+    if (*go_on && kind == REPORT_RESIDUAL) {
+        SPRY_GO(ctx, look_at_truth(it));
+        *go_on = !it->drifted;
+    }
+    if (counts)
+        SPRY_GO(ctx, ask_monitor(it, kind == REPORT_RESIDUAL, go_on));
+    if (*go_on && spry_context_interrupted(it->ctx, false))
+        *go_on = end_with(it, SPRY_REASON_STOPPED, "");
+done:
+    return status;
 }
 
-spry_status iteration_breakdown(iteration *it, const char *format, ...)
+void iteration_breakdown(void *data, const char *text)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(it->detail, sizeof it->detail, format, arguments);
-    va_end(arguments);
-    it->reason = SPRY_REASON_BREAKDOWN;
-    return SPRY_OK;
+    end_with(data, SPRY_REASON_BREAKDOWN, text);
+}
+
+/* The Frobenius norm of what a few random vectors show: |A v| / |v| at most, for a lower bound of
+ * the 2-norm. */
+static spry_status estimate_norm(iteration *it, spry_vector *v, spry_vector *Av)
+{
+    spry_context *ctx = it->ctx;
+    const int steps = 4;
+    double norm;
+    spry_status status = SPRY_OK;
+    for (int64_t i = 0; i < v->n; i++)
+        value_set(v->type, v->data, i, (spry_scalar){base_uniform(3, (uint64_t)i) - 0.5, 0});
+    for (int k = 0; k < steps; k++) {
+        SPRY_GO(ctx, spry_vector_norm(v, &norm));
+        if (norm == 0)
+            break;
+        SPRY_GO(ctx, spry_vector_scale((spry_scalar){1 / norm, 0}, v));
+        SPRY_GO(ctx, spry_operator_apply(it->A, v, Av));
+        SPRY_GO(ctx, spry_vector_norm(Av, &norm));
+        it->a_norm = fmax(it->a_norm, norm);
+        SPRY_GO(ctx, spry_operator_multiply(it->A, SPRY_CONJUGATE, (spry_scalar){1, 0}, Av,
+                                            (spry_scalar){0, 0}, v));
+    }
+done:
+    return status;
+}
+
+spry_status iteration_true_gradient(iteration *it, double *relative)
+{
+    spry_context *ctx = it->ctx;
+    const spry_type type = it->x->type;
+    spry_vector *g = NULL, *Av = NULL;
+    double norm, r_norm;
+    spry_status status = SPRY_OK;
+    *relative = INFINITY;
+    SPRY_GO(ctx, spry_vector_new(ctx, type, it->x->n, NULL, SPRY_COPY, &g));
+    SPRY_GO(ctx, spry_vector_new(ctx, type, it->b->n, NULL, SPRY_COPY, &Av));
+    SPRY_GO(ctx, estimate_norm(it, g, Av));
+    SPRY_GO(ctx, iteration_residual(it, it->x, it->spare));
+    SPRY_GO(ctx, spry_vector_norm(it->spare, &r_norm));
+    SPRY_GO(ctx, spry_operator_multiply(it->A, SPRY_CONJUGATE, (spry_scalar){1, 0}, it->spare,
+                                        (spry_scalar){0, 0}, g));
+    SPRY_GO(ctx, spry_vector_norm(g, &norm));
+    *relative = norm == 0 ? 0 : norm / (it->a_norm * r_norm);
+done:
+    spry_vector_free(g);
+    spry_vector_free(Av);
+    return status;
 }
 
 spry_status iteration_residual(const iteration *it, const spry_vector *x, spry_vector *r)

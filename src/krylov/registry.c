@@ -1,32 +1,82 @@
-/* The methods there are, one line each, and the words of a result. */
+/* The methods there are, and the words of a result. */
 #include "krylov/krylov.h"
 
-static const krylov_method *const methods[] = {&krylov_cg};
-enum { METHODS = sizeof methods / sizeof *methods };
+#include <stdlib.h>
 
-bool spry_method_describe(int index, const char **name, const char **summary)
+bool spry_method_info_at(int index, spry_method_info *info)
 {
-    if (index < 0 || index >= METHODS)
+    *info = (spry_method_info){0};
+    for (int i = 0; i <= index; i++)
+        if (!krylov_texts[i].name)
+            return false;
+    if (index < 0)
         return false;
-    *name = methods[index]->name;
-    *summary = methods[index]->summary;
+    *info = krylov_texts[index];
     return true;
 }
 
-spry_status krylov_find(spry_context *ctx, const char *name, const krylov_method **method)
+bool spry_method_describe(int index, const char **name, const char **summary)
 {
-    char names[512] = "auto";
-    *method = NULL;
-    if (strcmp(name, "auto") == 0)
-        name = krylov_cg.name;
-    for (int i = 0; i < METHODS; i++) {
-        if (strcmp(name, methods[i]->name) == 0) {
-            *method = methods[i];
-            return SPRY_OK;
-        }
-        base_add_word(names, sizeof names, methods[i]->name);
+    spry_method_info info;
+    const bool there = spry_method_info_at(index, &info);
+    *name = info.name;
+    *summary = info.summary;
+    return there;
+}
+
+/* A whole file, at most as large as a method may be. */
+static spry_status read_text(spry_context *ctx, const char *path, char **text, size_t *size)
+{
+    enum { MOST = (1 << 20) + 1 };
+    FILE *file = fopen(path, "rb");
+    spry_status status = SPRY_OK;
+    *text = NULL;
+    if (!file)
+        return SPRY_FAIL(ctx, SPRY_IO, "%s: cannot be opened", path);
+    SPRY_GO(ctx, base_alloc(ctx, MOST, 1, text));
+    *size = fread(*text, 1, MOST, file);
+    if (ferror(file))
+        status = SPRY_FAIL(ctx, SPRY_IO, "%s: cannot be read", path);
+done:
+    fclose(file);
+    return status;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+spry_status krylov_parse(spry_context *ctx, const char *spec, const char *file, program **p,
+                         const char **options)
+{
+    char names[1024] = "auto", name[64], *text = NULL;
+    const size_t length = strcspn(spec, ":");
+    spry_status status = SPRY_OK;
+    size_t size;
+    *p = NULL;
+    *options = spec[length] ? spec + length + 1 : "";
+    snprintf(name, sizeof name, "%.*s", (int)length, spec);
+    if (file[0]) {
+        SPRY_GO(ctx, read_text(ctx, file, &text, &size));
+        SPRY_GO(ctx, program_parse(ctx, last_part(file), text, size, p));
+        goto done;
     }
-    return base_unknown_word(ctx, "method", name, names);
+    for (int i = 0; krylov_texts[i].name; i++) {
+        if (strcmp(name, krylov_texts[i].name) == 0) {
+            char source[64];
+            snprintf(source, sizeof source, "%.40s.krylov", name);
+            status =
+                program_parse(ctx, source, krylov_texts[i].text, strlen(krylov_texts[i].text), p);
+            goto done;
+        }
+        base_add_word(names, sizeof names, krylov_texts[i].name);
+    }
+    status = base_unknown_word(ctx, "method", name, names);
+done:
+    base_free(ctx, text);
+    return status;
 }
 
 #define REASON_NAME(name, word, text) word,

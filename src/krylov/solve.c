@@ -23,17 +23,18 @@ static spry_status check_vectors(const spry_solver *solver, const spry_vector *b
 {
     const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
     const spry_vector *const vectors[] = {b, x};
+    const int64_t lengths[] = {A->rows, A->cols};
     if (b->data == x->data && b->n > 0)
         return SPRY_FAIL(solver->ctx, SPRY_BAD_USAGE, "b and x are the same array");
     static const char *const names[] = {"b", "x"};
     for (int k = 0; k < 2; k++)
-        if (vectors[k]->n != A->rows || vectors[k]->type != A->type)
+        if (vectors[k]->n != lengths[k] || vectors[k]->type != A->type)
             return SPRY_FAIL(solver->ctx, SPRY_BAD_USAGE,
                              "%s has %" PRId64 " elements of type %s, the matrix needs %" PRId64
                              " of type %s",
-                             names[k], vectors[k]->n, spry_type_name(vectors[k]->type), A->rows,
+                             names[k], vectors[k]->n, spry_type_name(vectors[k]->type), lengths[k],
                              spry_type_name(A->type));
-    if (M && (M->rows != A->rows || M->cols != A->cols || M->type != A->type))
+    if (M && (M->rows != A->cols || M->cols != A->cols || M->type != A->type))
         return SPRY_FAIL(solver->ctx, SPRY_BAD_USAGE,
                          "the preconditioner is %" PRId64 " x %" PRId64
                          " of type %s, the matrix %" PRId64 " x %" PRId64 " of type %s",
@@ -43,66 +44,83 @@ static spry_status check_vectors(const spry_solver *solver, const spry_vector *b
 }
 
 /* Puts an earlier x in the place of the last where it was better. */
-static spry_status take_best(iteration *it, double *truth)
+static spry_status take_best(iteration *it)
 {
-    if (*truth <= it->saved_residual)
+    if (it->truth <= it->saved_residual)
         return SPRY_OK;
-    *truth = it->saved_residual;
+    it->truth = it->saved_residual;
     return spry_vector_copy(it->saved, it->x);
 }
 
+/* The end of a system that has no solution but a best x, if the method says so and it is true. */
+static spry_status judge_least_squares(iteration *it)
+{
+    double gradient;
+    if (!(it->gradient <= it->options->tol) || it->truth <= it->options->tol)
+        return SPRY_OK;
+    const spry_status status = iteration_true_gradient(it, &gradient);
+    /* The method's own figure and this one are relative to different estimates of |A|. */
+    if (status == SPRY_OK && gradient <= 10 * it->options->tol) {
+        it->ended = true;
+        it->reason = SPRY_REASON_CONVERGED;
+        snprintf(it->detail, sizeof it->detail,
+                 "to the least-squares solution: |A^H r| / (|A| |r|) = %.2g", gradient);
+    }
+    return status;
+}
+
 /*
- * Runs the method until it ends for good. Where its own residual and the true one have parted, the
+ * After a run: is this the end? Where the method's own residual and the true one have parted, the
  * recurrence has drifted: start again from the best x, as long as that helps.
  */
-static spry_status run(iteration *it, const krylov_method *method, char warnings[WARNINGS_SIZE],
-                       double *truth)
+static spry_status judge_run(iteration *it)
 {
     spry_context *ctx = it->ctx;
-    double before = INFINITY;
+    char text[160];
     spry_status status = SPRY_OK;
-    for (;;) {
-        char text[160];
-        SPRY_GO(ctx, method->run(it));
-        SPRY_GO(ctx, iteration_true_residual(it, truth));
-        SPRY_GO(ctx, take_best(it, truth));
-        bool claimed = it->drifted || it->reason == SPRY_REASON_CONVERGED;
-        if (*truth <= it->options->tol || !claimed)
-            break;
-        if (!(*truth <= 0.5 * before)) {
+    const bool claimed = it->drifted || it->reason == SPRY_REASON_CONVERGED;
+    SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
+    SPRY_GO(ctx, take_best(it));
+    SPRY_GO(ctx, judge_least_squares(it));
+    if (it->ended)
+        return SPRY_OK;
+    it->ended = true;
+    if (it->truth <= it->options->tol) { /* whatever else happened */
+        it->reason = SPRY_REASON_CONVERGED;
+        it->detail[0] = '\0';
+    } else if (claimed && it->count < it->options->max_iter) {
+        if (!(it->truth <= 0.5 * it->before)) {
             it->reason = SPRY_REASON_STAGNATED;
             snprintf(it->detail, sizeof it->detail,
                      "the true residual stays at %.2g: rounding or a singular matrix allow no less",
-                     *truth);
-            break;
+                     it->truth);
+            return SPRY_OK;
         }
         snprintf(text, sizeof text,
                  "at iteration %" PRId64 " the recurrence had drifted from the true residual: "
                  "restarted from the best x, with %.2g",
-                 it->count, *truth);
-        solver_warn(ctx, warnings, text);
-        before = *truth;
-    }
-    if (*truth <= it->options->tol) { /* whatever else happened */
-        it->reason = SPRY_REASON_CONVERGED;
-        it->detail[0] = '\0';
+                 it->count, it->truth);
+        solver_warn(ctx, it->warnings, text);
+        it->before = it->truth;
+        it->ended = it->begun = false;
+    } else if (claimed) {
+        it->reason = SPRY_REASON_ITERATIONS;
     }
 done:
     return status;
 }
 
-static spry_status start(iteration *it, const krylov_method *method)
+static spry_status start(iteration *it)
 {
     spry_context *ctx = it->ctx;
+    const spry_operator *A = it->A;
     spry_status status = SPRY_OK;
-    it->saved_residual = INFINITY;
+    it->saved_residual = it->before = it->gradient = INFINITY;
+    it->truth = NAN;
     it->history_room = 256;
     SPRY_GO(ctx, base_alloc(ctx, it->history_room, sizeof *it->history, &it->history));
-    int vectors = method->vectors + (it->M ? method->precon_vectors : 0);
-    for (int k = 0; k < vectors; k++)
-        SPRY_GO(ctx, spry_vector_new(ctx, it->A->type, it->A->rows, NULL, SPRY_COPY, &it->work[k]));
-    SPRY_GO(ctx, spry_vector_new(ctx, it->A->type, it->A->rows, NULL, SPRY_COPY, &it->saved));
-    SPRY_GO(ctx, spry_vector_new(ctx, it->A->type, it->A->rows, NULL, SPRY_COPY, &it->spare));
+    SPRY_GO(ctx, spry_vector_new(ctx, A->type, A->cols, NULL, SPRY_COPY, &it->saved));
+    SPRY_GO(ctx, spry_vector_new(ctx, A->type, A->rows, NULL, SPRY_COPY, &it->spare));
 done:
     return status;
 }
@@ -141,10 +159,9 @@ static spry_status unscale_system(iteration *it)
 
 static void finish(iteration *it)
 {
-    for (int k = 0; k < MAX_WORK; k++)
-        spry_vector_free(it->work[k]);
     spry_vector_free(it->saved);
     spry_vector_free(it->spare);
+    spry_vector_free(it->shown);
     spry_vector_free(it->scaled_b);
     base_free(it->ctx, it->history);
 }
@@ -165,18 +182,16 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
     return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s", it->detail);
 }
 
-static spry_status fill_result(const spry_solver *solver, iteration *it, const char *warnings,
-                               double truth, double seconds, spry_result *result)
+static spry_status fill_result(const spry_solver *solver, iteration *it, double seconds,
+                               int64_t bytes, spry_result *result)
 {
     const spry_operator *A = it->A;
-    const krylov_method *method = solver->method;
-    int64_t vector_bytes = A->rows * (int64_t)spry_type_size(A->type);
     *result = (spry_result){
         .converged = it->reason == SPRY_REASON_CONVERGED,
         .reason = it->reason,
         .iterations = it->count,
         .residual = it->residual,
-        .true_residual = truth,
+        .true_residual = it->truth,
         .initial_residual = it->initial,
         .type = A->type,
         .rows = A->rows,
@@ -184,12 +199,9 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, const c
         .nnz = solver->matrix ? solver->matrix->a.nnz : 0,
         .setup_seconds = solver->setup_seconds,
         .solve_seconds = seconds,
-        .bytes_per_iteration =
-            method->products * A->bytes +
-            method->preconditionings * (it->M ? it->M->bytes + vector_bytes : 0) +
-            method->vector_passes * vector_bytes,
+        .bytes_per_iteration = bytes,
     };
-    snprintf(result->method, sizeof result->method, "%s", method->name);
+    snprintf(result->method, sizeof result->method, "%s", solver->plan->program->method);
     snprintf(result->precon, sizeof result->precon, "%s", solver->precon_name);
     snprintf(result->format, sizeof result->format, "%s", A->class->name);
     snprintf(result->device, sizeof result->device, "cpu");
@@ -204,75 +216,149 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, const c
         result->history_size = it->count + 1;
         it->history = NULL;
     }
-    if (warnings[0]) {
-        result->warnings = base_copy_text(solver->ctx, warnings);
+    if (it->warnings[0]) {
+        result->warnings = base_copy_text(solver->ctx, it->warnings);
         if (!result->warnings)
             return SPRY_NO_MEMORY;
     }
     return SPRY_OK;
 }
 
-static spry_status solve(spry_solver *solver, iteration *it, char warnings[WARNINGS_SIZE],
-                         double *truth)
+/* Norm of b, scaling, the first residual; a zero b is solved by zero. */
+static spry_status begin(const spry_solver *solver, iteration *it)
 {
-    spry_context *ctx = solver->ctx;
+    spry_context *ctx = it->ctx;
     spry_status status = SPRY_OK;
     double first;
-    SPRY_GO(ctx, start(it, solver->method));
+    SPRY_GO(ctx, start(it));
     SPRY_GO(ctx, spry_vector_norm(it->b, &it->b_norm));
     if (it->b_norm == 0) { /* the answer is 0, and no relative residual exists */
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
         it->reason = SPRY_REASON_CONVERGED;
-        it->history[0] = *truth = 0;
+        it->history[0] = it->truth = 0;
+        it->ended = true;
         goto done;
     }
     if (isfinite(it->b_norm))
         SPRY_GO(ctx, scale_system(it));
     SPRY_GO(ctx, iteration_true_residual(it, &first));
     if (!isfinite(it->b_norm) || !isfinite(first)) {
-        it->residual = it->initial = *truth = it->history[0] = NAN;
+        it->residual = it->initial = it->history[0] = NAN;
         status = refuse_nonfinite(solver, it);
-        goto done;
     }
-    status = run(it, solver->method, warnings, truth);
-done:;
-    spry_status restored = unscale_system(it);
-    return status == SPRY_OK ? restored : status;
+done:
+    return status;
+}
+
+static bool all_ended(const iteration *its, int count)
+{
+    for (int k = 0; k < count; k++)
+        if (!its[k].ended)
+            return false;
+    return true;
+}
+
+/* Runs the method, all systems side by side, until every one has ended for good. */
+static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *bytes)
+{
+    spry_context *ctx = solver->ctx;
+    const runner_operators operators = {solver_operator(solver), solver_precon(solver)};
+    runner *r = NULL;
+    spry_status status = SPRY_OK;
+    int64_t iterations = 0;
+    *bytes = 0;
+    if (all_ended(its, count))
+        return SPRY_OK;
+    SPRY_GO(ctx, runner_new(solver->plan, &operators, count, &r));
+    for (int k = 0; k < count; k++) {
+        lane *l = runner_lane(r, k);
+        l->b = its[k].b->data;
+        l->x = its[k].x->data;
+        l->data = &its[k];
+        l->report = iteration_report;
+        l->breakdown = iteration_breakdown;
+        its[k].runner = r;
+        its[k].lane = l;
+        its[k].estimates = solver->plan->estimates;
+    }
+    while (!all_ended(its, count)) {
+        for (int k = 0; k < count; k++)
+            its[k].lane->done = its[k].ended;
+        SPRY_GO(ctx, runner_run(r));
+        for (int k = 0; k < count; k++)
+            if (!its[k].ended)
+                SPRY_GO(ctx, judge_run(&its[k]));
+    }
+    for (int k = 0; k < count; k++)
+        iterations += its[k].count;
+    if (iterations > 0)
+        *bytes = (int64_t)((double)runner_bytes(r) / (double)iterations);
+done:
+    runner_free(r);
+    return status;
+}
+
+/* At most as many systems as share one reading of the matrix. */
+static spry_status solve_some(spry_solver *solver, int count, const spry_vector *const *b,
+                              spry_vector *const *x, spry_result *results)
+{
+    enum { MOST = 8 };
+    spry_context *ctx = solver->ctx;
+    iteration its[MOST];
+    spry_status status = SPRY_OK;
+    const double first = base_seconds();
+    int64_t bytes = 0;
+    for (int k = 0; k < count; k++) {
+        its[k] = (iteration){.ctx = ctx,
+                             .options = &solver->options,
+                             .A = solver_operator(solver),
+                             .b = b[k],
+                             .x = x[k],
+                             .monitor = solver->monitor,
+                             .monitor_data = solver->monitor_data,
+                             .truth = NAN};
+        memcpy(its[k].warnings, solver->warnings, sizeof its[k].warnings);
+    }
+    for (int k = 0; k < count; k++)
+        SPRY_GO(ctx, begin(solver, &its[k]));
+    SPRY_GO(ctx, run(solver, its, count, &bytes));
+done:
+    for (int k = 0; k < count; k++) {
+        spry_result ignored = {0};
+        const spry_status restored = unscale_system(&its[k]);
+        const spry_status filled = fill_result(solver, &its[k], base_seconds() - first, bytes,
+                                               results ? &results[k] : &ignored);
+        if (status == SPRY_OK)
+            status = restored == SPRY_OK ? filled : restored;
+        spry_result_clear(ctx, &ignored);
+        finish(&its[k]);
+    }
+    return status;
+}
+
+spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
+                            spry_vector *const *x, spry_result *results)
+{
+    enum { TOGETHER = 8 };
+    spry_context *ctx = solver->ctx;
+    spry_status status = SPRY_OK;
+    for (int k = 0; results && k < count; k++)
+        memset(&results[k], 0, sizeof results[k]);
+    SPRY_GO(ctx, solver_set_up(solver));
+    for (int k = 0; k < count; k++)
+        SPRY_GO(ctx, check_vectors(solver, b[k], x[k]));
+    for (int k = 0; k < count; k += TOGETHER) {
+        const int some = count - k < TOGETHER ? count - k : TOGETHER;
+        SPRY_GO(ctx, solve_some(solver, some, b + k, x + k, results ? results + k : NULL));
+    }
+done:
+    for (int k = 0; results && status != SPRY_OK && k < count; k++)
+        results[k].converged = false;
+    return status;
 }
 
 spry_status spry_solve(spry_solver *solver, const spry_vector *b, spry_vector *x,
                        spry_result *result)
 {
-    spry_context *ctx = solver->ctx;
-    spry_result ignored = {0};
-    iteration it = {.ctx = ctx,
-                    .options = &solver->options,
-                    .b = b,
-                    .x = x,
-                    .monitor = solver->monitor,
-                    .monitor_data = solver->monitor_data};
-    char warnings[WARNINGS_SIZE];
-    double truth = NAN;
-    spry_status status = SPRY_OK;
-    if (result)
-        memset(result, 0, sizeof *result);
-
-    SPRY_GO(ctx, solver_set_up(solver));
-    SPRY_GO(ctx, check_vectors(solver, b, x));
-    memcpy(warnings, solver->warnings, sizeof warnings);
-    it.A = solver_operator(solver);
-    it.M = solver_precon(solver);
-    double begin = base_seconds();
-    status = solve(solver, &it, warnings, &truth);
-    spry_status filled = fill_result(solver, &it, warnings, truth, base_seconds() - begin,
-                                     result ? result : &ignored);
-    if (status == SPRY_OK)
-        status = filled;
-done:
-    finish(&it);
-    if (result && status != SPRY_OK)
-        result->converged = false;
-    if (!result)
-        spry_result_clear(ctx, &ignored);
-    return status;
+    return spry_solve_many(solver, 1, &b, &x, result);
 }

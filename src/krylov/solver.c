@@ -2,9 +2,6 @@
 #include "krylov/solver.h"
 #include "precon/precon.h"
 
-#include <float.h>
-#include <math.h>
-
 #define OPTION_OWNER solver_options
 static const spry_option rows[] = {SOLVER_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
@@ -28,7 +25,9 @@ static void forget_setup(spry_solver *solver)
 {
     spry_operator_free(solver->own_operator);
     spry_operator_free(solver->own_precon);
+    plan_free(solver->plan);
     solver->own_operator = solver->own_precon = NULL;
+    solver->plan = NULL;
     solver->ready = false;
 }
 
@@ -36,6 +35,7 @@ void spry_solver_free(spry_solver *solver)
 {
     if (solver) {
         forget_setup(solver);
+        base_free(solver->ctx, solver->text);
         base_free(solver->ctx, solver);
     }
 }
@@ -97,40 +97,161 @@ void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *te
     base_log(ctx, SPRY_LOG_WARNING, "%s", text);
 }
 
-/*
- * Warns when A is not hermitian, by (A u, v) = (u, A v) for two random vectors: a difference far
- * above rounding proves it; a skew part far below |A| goes unnoticed. Costs two products.
- */
-static spry_status probe_symmetry(spry_solver *solver)
+spry_status spry_solver_set_method_text(spry_solver *solver, const char *text)
+{
+    char *copy = NULL;
+    if (text) {
+        copy = base_copy_text(solver->ctx, text);
+        if (!copy)
+            return SPRY_NO_MEMORY;
+    }
+    forget_setup(solver);
+    base_free(solver->ctx, solver->text);
+    solver->text = copy;
+    return SPRY_OK;
+}
+
+/* The method asked for, parsed; *options points to what it says after a colon. */
+static spry_status parse_method(spry_solver *solver, program **p, const char **options)
 {
     spry_context *ctx = solver->ctx;
-    const spry_operator *A = solver_operator(solver);
-    spry_vector *u = NULL, *v = NULL, *Au = NULL, *Av = NULL;
-    spry_scalar left, right;
-    double norm_Au, norm_Av;
-    spry_status status = SPRY_OK;
-    spry_vector **const all[] = {&u, &v, &Au, &Av};
-    for (int k = 0; k < 4; k++)
-        SPRY_GO(ctx, spry_vector_new(ctx, A->type, A->rows, NULL, SPRY_COPY, all[k]));
-    for (int64_t i = 0; i < A->rows; i++) {
-        value_set(A->type, u->data, i, (spry_scalar){base_uniform(1, (uint64_t)i) - 0.5, 0});
-        value_set(A->type, v->data, i, (spry_scalar){base_uniform(2, (uint64_t)i) - 0.5, 0});
+    const char *spec = solver->options.method;
+    *options = "";
+    if (solver->text)
+        return program_parse(ctx, "method", solver->text, strlen(solver->text), p);
+    if (strcmp(spec, "auto") == 0 && !solver->options.method_file[0]) {
+        const spry_status status = solver_choose_method(solver, &spec);
+        if (status != SPRY_OK)
+            return status;
     }
-    SPRY_GO(ctx, spry_operator_apply(A, u, Au));
-    SPRY_GO(ctx, spry_operator_apply(A, v, Av));
-    SPRY_GO(ctx, spry_vector_dot(Au, v, &left));
-    SPRY_GO(ctx, spry_vector_dot(u, Av, &right));
-    SPRY_GO(ctx, spry_vector_norm(Au, &norm_Au));
-    SPRY_GO(ctx, spry_vector_norm(Av, &norm_Av));
-    bool single = A->type == SPRY_S || A->type == SPRY_C;
-    double rounding = 64 * (single ? FLT_EPSILON : DBL_EPSILON) * sqrt((double)A->rows);
-    if (hypot(left.re - right.re, left.im - right.im) > rounding * (norm_Au + norm_Av))
-        solver_warn(
-            ctx, solver->warnings,
-            "the matrix is not symmetric (hermitian): conjugate gradients is not made for it");
+    return krylov_parse(ctx, spec, solver->options.method_file, p, options);
+}
+
+/* Whether a preconditioner has an option. */
+static bool precon_takes(const char *precon, const char *option)
+{
+    return base_find_word("gs sor ssor", precon) >= 0 && base_find_word("omega order", option) >= 0;
+}
+
+/* The value a method's option has, as text: from the spec, or its default. */
+static void option_text(const program_name *option, const char *spec, char *value, size_t size)
+{
+    const size_t length = strlen(option->text);
+    for (const char *p = spec; *p; p += strcspn(p, ", "), p += strspn(p, ", "))
+        if (strncmp(p, option->text, length) == 0 && p[length] == '=') {
+            snprintf(value, size, "%.*s", (int)strcspn(p + length + 1, ", "), p + length + 1);
+            return;
+        }
+    if (!option->words[0]) {
+        snprintf(value, size, "%.17g", option->initial);
+        return;
+    }
+    const char *word = option->words;
+    for (int k = 0; k < (int)option->initial; k++)
+        word += strcspn(word, " ") + 1;
+    snprintf(value, size, "%.*s", (int)strcspn(word, " "), word);
+}
+
+/* The preconditioner a method is built on, with those of the method's options that it knows. */
+static void own_precon(const program *p, const char *options, char *spec, size_t size)
+{
+    char separator = ':';
+    snprintf(spec, size, "%s", p->precon);
+    for (int k = 0; k < p->name_count; k++) {
+        char value[64];
+        const program_name *option = &p->names[k];
+        if (option->kind != NAME_OPTION || !precon_takes(p->precon, option->text))
+            continue;
+        option_text(option, options, value, sizeof value);
+        const size_t used = strlen(spec);
+        snprintf(spec + used, size - used, "%c%s=%s", separator, option->text, value);
+        separator = ',';
+    }
+}
+
+static spry_status make_precon(spry_solver *solver, const program *p, const char *options)
+{
+    spry_context *ctx = solver->ctx;
+    char spec[SPRY_OPTION_TEXT_SIZE];
+    const char *const inner = "inner";
+    snprintf(spec, sizeof spec, "%s", solver->options.precon);
+    if (solver->given_precon) {
+        snprintf(solver->precon_name, sizeof solver->precon_name, "%s",
+                 solver->given_precon->class->name);
+        return SPRY_OK;
+    }
+    if (strcmp(spec, "auto") == 0 && p->precon[0])
+        own_precon(p, options, spec, sizeof spec);
+    if (strncmp(spec, inner, strlen(inner)) != 0 || (spec[5] && spec[5] != ':'))
+        return precon_make(ctx, solver->matrix, spec, &solver->own_precon, solver->precon_name);
+    if (!solver->matrix)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "precon=inner needs a matrix, not an operator");
+    snprintf(solver->precon_name, sizeof solver->precon_name, "%s", inner);
+    return krylov_inner(solver->matrix, spec[5] ? spec + 6 : "", &solver->own_precon);
+}
+
+/* Conjugate gradients and its kin go wrong without a word where A is not what they are for. */
+static spry_status check_purpose(spry_solver *solver)
+{
+    static const char *const hermitian[] = {"cg", "cg-cg",  "pipecg", "fcg",
+                                            "cr", "minres", "symmlq"};
+    static const char *const symmetric[] = {"cocg", "cocr", "qmrsym"};
+    const char *name = solver->plan->program->method;
+    bool needs_hermitian = false, needs_symmetric = false;
+    solver_probe probe;
+    char text[160];
+    for (size_t k = 0; k < sizeof hermitian / sizeof *hermitian; k++)
+        needs_hermitian = needs_hermitian || strcmp(name, hermitian[k]) == 0;
+    for (size_t k = 0; k < sizeof symmetric / sizeof *symmetric; k++)
+        needs_symmetric = needs_symmetric || strcmp(name, symmetric[k]) == 0;
+    if (!needs_hermitian && !needs_symmetric)
+        return SPRY_OK;
+    const spry_status status = solver_probe_operator(solver->ctx, solver_operator(solver), &probe);
+    if (status != SPRY_OK || (needs_hermitian ? probe.hermitian : probe.symmetric))
+        return status;
+    snprintf(text, sizeof text, "the matrix is not %s: %s is not made for it",
+             needs_hermitian ? "symmetric (hermitian)" : "symmetric", name);
+    solver_warn(solver->ctx, solver->warnings, text);
+    return SPRY_OK;
+}
+
+/* The method's options: those after its colon, and the solver's `restart` where it has one. */
+static void method_options(const solver_options *o, const program *p, const char *given, char *text,
+                           size_t size)
+{
+    if (o->restart > 0 && plan_has_option(p, "restart"))
+        snprintf(text, size, "restart=%" PRId64 ",%s", o->restart, given);
+    else
+        snprintf(text, size, "%s", given);
+}
+
+/* Parses and fuses the method for the operators at hand. */
+static spry_status make_plan(spry_solver *solver, program *p, const char *given)
+{
+    spry_context *ctx = solver->ctx;
+    const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
+    plan_setup setup = {.fuse = solver->options.fuse, .square = A->rows == A->cols};
+    char options[2 * SPRY_OPTION_TEXT_SIZE];
+    spry_status status = SPRY_OK;
+    if (p->uses_transpose && !spry_operator_has_transpose(A)) {
+        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                           "method %s needs products with A^H, which operator %s does not have",
+                           p->method, A->class->name);
+        goto done;
+    }
+    SPRY_GO(ctx, runner_use(A, p->uses_transpose, &setup.use[OPERATOR_A]));
+    SPRY_GO(ctx, runner_use(M, p->uses_transpose, &setup.use[OPERATOR_M]));
+    method_options(&solver->options, p, given, options, sizeof options);
+    program *handed = p;
+    p = NULL;
+    SPRY_GO(ctx, plan_make(handed, options, &setup, &solver->plan));
+    if (!setup.square && solver->plan->square_only)
+        status = SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                           "%s needs a square matrix, not %" PRId64 " x %" PRId64
+                           "; lsmr, lsqr and cgls do not",
+                           solver->plan->program->method, A->rows, A->cols);
 done:
-    for (int k = 0; k < 4; k++)
-        spry_vector_free(*all[k]);
+    program_free(p);
     return status;
 }
 
@@ -139,6 +260,8 @@ spry_status solver_set_up(spry_solver *solver)
     spry_context *ctx = solver->ctx;
     double begin = base_seconds();
     spry_status status = SPRY_OK;
+    program *p = NULL;
+    const char *options;
     if (solver->ready) {
         solver->setup_seconds = 0;
         return SPRY_OK;
@@ -146,26 +269,18 @@ spry_status solver_set_up(spry_solver *solver)
     if (!solver->matrix && !solver->given_operator)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "the solver has no matrix and no operator yet");
     solver->warnings[0] = '\0';
-    SPRY_GO(ctx, krylov_find(ctx, solver->options.method, &solver->method));
     if (solver->matrix)
         SPRY_GO(ctx, spry_operator_from_matrix(solver->matrix, &solver->own_operator));
-    const spry_operator *A = solver_operator(solver);
-    if (A->rows != A->cols) {
-        status =
-            SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s needs a square matrix, not %" PRId64 " x %" PRId64,
-                      solver->method->name, A->rows, A->cols);
-        goto done;
-    }
-    if (solver->given_precon)
-        snprintf(solver->precon_name, sizeof solver->precon_name, "%s",
-                 solver->given_precon->class->name);
-    else
-        SPRY_GO(ctx, precon_make(ctx, solver->matrix, solver->options.precon, &solver->own_precon,
-                                 solver->precon_name));
-    SPRY_GO(ctx, probe_symmetry(solver));
+    SPRY_GO(ctx, parse_method(solver, &p, &options));
+    SPRY_GO(ctx, make_precon(solver, p, options));
+    program *handed = p;
+    p = NULL;
+    SPRY_GO(ctx, make_plan(solver, handed, options));
+    SPRY_GO(ctx, check_purpose(solver));
     solver->ready = true;
     solver->setup_seconds = base_seconds() - begin;
 done:
+    program_free(p);
     if (status != SPRY_OK)
         forget_setup(solver);
     return status;

@@ -4,8 +4,6 @@
 
 #include "krylov/krylov.h"
 
-enum { WARNINGS_SIZE = 1024 };
-
 struct spry_solver {
     spry_context *ctx;
     solver_options options;
@@ -13,10 +11,11 @@ struct spry_solver {
     const spry_operator *given_operator, *given_precon;
     spry_monitor monitor;
     void *monitor_data;
+    char *text; /* a method of the caller's; NULL: by name or file */
     /* Made at the first solve after a change. */
     bool ready;
     spry_operator *own_operator, *own_precon;
-    const krylov_method *method;
+    plan *plan;
     char precon_name[32];
     char warnings[WARNINGS_SIZE];
     double setup_seconds;
@@ -28,5 +27,14 @@ const spry_operator *solver_operator(const spry_solver *solver);
 const spry_operator *solver_precon(const spry_solver *solver); /* NULL: none */
 /* Adds a line to warnings and tells the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
+/* What can be said of A by products with random vectors. */
+typedef struct solver_probe {
+    bool hermitian, symmetric;
+} solver_probe;
+spry_status solver_probe_operator(spry_context *ctx, const spry_operator *A, solver_probe *probe);
+/* The name of the method that suits A, and why. */
+spry_status solver_choose_method(const spry_solver *solver, const char **name);
+/* An inner solver as an operator: the matrix in the next lower precision. */
+spry_status krylov_inner(const spry_matrix *A, const char *options, spry_operator **out);
 
 #endif

@@ -136,7 +136,7 @@ static spry_status read_message(plan *p, const stmt *s)
 static spry_status collect_op(plan *p, int index)
 {
     spry_context *ctx = p->ctx;
-    const op o = p->ops[index];
+    const plan_op o = p->ops[index];
     spry_status status = SPRY_OK;
     p->ops[index].access = p->access_count;
     for (int k = 0; k < 2; k++)
@@ -186,7 +186,7 @@ done:
 }
 
 /* Exits read x and whatever finish works with, each thing once. */
-static spry_status collect_exit(plan *p, op *o, int finish, int finish_count)
+static spry_status collect_exit(plan *p, plan_op *o, int finish, int finish_count)
 {
     spry_context *ctx = p->ctx;
     spry_status status = SPRY_OK;

@@ -94,7 +94,7 @@ static spry_scalar *find_numbers(runner *r, lane *l, int e, int64_t count, int64
 static void bind_terms(runner *r, lane *l, step *s)
 {
     const plan *p = r->p;
-    const op *o = s->o;
+    const plan_op *o = s->o;
     s->list = &r->operands[r->operand_count];
     s->factors = &r->factors[r->operand_count];
     const int begin = r->operand_count;
@@ -119,7 +119,7 @@ static void bind_terms(runner *r, lane *l, step *s)
 
 static void bind_dot(runner *r, lane *l, step *s)
 {
-    const op *o = s->o;
+    const plan_op *o = s->o;
     const bool slice = o->in[0].first != o->in[0].last;
     const spry_scalar one = {1, 0};
     s->list = &r->operands[r->operand_count];
@@ -137,7 +137,7 @@ static void bind_dot(runner *r, lane *l, step *s)
     r->slot_count += s->count;
 }
 
-static void bind_one(runner *r, int lane_index, const op *o)
+static void bind_one(runner *r, int lane_index, const plan_op *o)
 {
     lane *l = &r->lanes[lane_index];
     const plan *p = r->p;
@@ -164,12 +164,12 @@ static void bind_one(runner *r, int lane_index, const op *o)
     sweep_check(r, l);
 }
 
-void sweep_bind(runner *r, const op *ops, int count)
+void sweep_bind(runner *r, const plan_op *ops, int count)
 {
     r->step_count = r->slot_count = r->operand_count = 0;
     r->shares = NULL;
     for (int i = 0; i < count; i++) {
-        const op *o = &ops[i];
+        const plan_op *o = &ops[i];
         if (!op_sweeps(o) || plan_calls(r->p, o))
             continue;
         const ptrdiff_t index = o - r->p->ops;

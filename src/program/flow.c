@@ -20,7 +20,7 @@ static void live_block(plan *p, const node *n, unsigned char *set)
 {
     const size_t vars = (size_t)p->var_count;
     for (int i = n->first + n->count - 1; i >= n->first; i--) {
-        const op *o = &p->ops[i];
+        const plan_op *o = &p->ops[i];
         memcpy(p->live + (size_t)i * vars, set, vars);
         if (o->kind == OP_NONE)
             continue;
@@ -106,13 +106,13 @@ done:
     return status;
 }
 
-static bool writes_var(const op *o, int var)
+static bool writes_var(const plan_op *o, int var)
 {
     return o->kind != OP_NONE && (o->out.var == var || (o->kind == OP_MOVE && o->in[0].var == var));
 }
 
 /* Whether an operation is u = v for plain vectors. */
-static bool is_copy(const plan *p, const op *o)
+static bool is_copy(const plan *p, const plan_op *o)
 {
     if (o->kind != OP_COMBINE || o->terms != 1)
         return false;
@@ -121,7 +121,7 @@ static bool is_copy(const plan *p, const op *o)
            o->out.first == NONE;
 }
 
-static bool replace_reads(plan *p, op *o, int from, int to)
+static bool replace_reads(plan *p, plan_op *o, int from, int to)
 {
     bool any = false;
     for (int k = 0; k < 2; k++)
@@ -144,12 +144,12 @@ static bool replace_reads(plan *p, op *o, int from, int to)
  */
 static void read_through(plan *p, const node *n, int i)
 {
-    op copy = p->ops[i];
+    plan_op copy = p->ops[i];
     const int u = copy.out.var, v = p->terms[copy.term].v.var;
     int to = i;
     bool fixed = false;
     for (int j = i + 1; j < n->first + n->count; j++) {
-        op *o = &p->ops[j];
+        plan_op *o = &p->ops[j];
         const bool ends = writes_var(o, u) || writes_var(o, v);
         const bool clash = o->kind == OP_APPLY && o->out.var == v; /* cannot read what it writes */
         if (!clash && !(writes_var(o, v) && p->live[(size_t)j * (size_t)p->var_count + (size_t)u]))
@@ -165,7 +165,7 @@ static void read_through(plan *p, const node *n, int i)
     p->ops[to] = copy;
 }
 
-static bool touches(const plan *p, const op *o, bool vector, int id)
+static bool touches(const plan *p, const plan_op *o, bool vector, int id)
 {
     for (int k = 0; k < o->accesses; k++) {
         const access *a = &p->accesses[o->access + k];
@@ -178,11 +178,11 @@ static bool touches(const plan *p, const op *o, bool vector, int id)
 /* Takes the inner product j from an equal one before it. */
 static void share_product(plan *p, const node *n, int j)
 {
-    op *b = &p->ops[j];
+    plan_op *b = &p->ops[j];
     if (p->program->exprs[b->target].kind != EXPR_NAME)
         return;
     for (int i = j - 1; i >= n->first; i--) {
-        const op *a = &p->ops[i];
+        const plan_op *a = &p->ops[i];
         if (a->kind == OP_DOT && plan_same_ref(p, &a->in[0], &b->in[0]) &&
             plan_same_ref(p, &a->in[1], &b->in[1]) && a->conjugate == b->conjugate &&
             p->program->exprs[a->target].kind == EXPR_NAME) {
@@ -230,7 +230,7 @@ static void mark_nodes(const plan *p, bool *read)
 
 static bool is_needed(const plan *p, int i, const bool *read)
 {
-    const op *o = &p->ops[i];
+    const plan_op *o = &p->ops[i];
     if (o->kind == OP_DOT || o->kind == OP_SCALAR)
         return read[p->program->exprs[o->target].name];
     if (!op_sweeps(o) || p->vars[o->out.var].array)
@@ -267,7 +267,7 @@ static void find_moves(plan *p)
 {
     const int x = p->var_of_name[NAME_X], b = p->var_of_name[NAME_B];
     for (int i = 0; i < p->op_count; i++) {
-        op *o = &p->ops[i];
+        plan_op *o = &p->ops[i];
         if (!is_copy(p, o))
             continue;
         const int u = o->out.var, v = p->terms[o->term].v.var;

@@ -107,7 +107,7 @@ static node new_node(node_kind kind)
 
 static const vref no_vector = {NONE, NONE, NONE, 0, 0};
 
-static spry_status emit(lowering *l, const op *o)
+static spry_status emit(lowering *l, const plan_op *o)
 {
     plan *p = l->p;
     spry_context *ctx = p->ctx;
@@ -126,15 +126,15 @@ done:
     return status;
 }
 
-static op new_op(op_kind kind, int place)
+static plan_op new_op(op_kind kind, int place)
 {
-    return (op){.kind = kind,
-                .place = place,
-                .out = no_vector,
-                .in = {no_vector, no_vector},
-                .target = NONE,
-                .expr = NONE,
-                .stmt = NONE};
+    return (plan_op){.kind = kind,
+                     .place = place,
+                     .out = no_vector,
+                     .in = {no_vector, no_vector},
+                     .target = NONE,
+                     .expr = NONE,
+                     .stmt = NONE};
 }
 
 /* The operand an EXPR_NAME or EXPR_SLICE of vectors means. */
@@ -200,7 +200,7 @@ static spry_status emit_sum(lowering *l, const sum *s, const vref *target, int p
     plan *p = l->p;
     spry_context *ctx = p->ctx;
     spry_status status = SPRY_OK;
-    op o = new_op(OP_COMBINE, place);
+    plan_op o = new_op(OP_COMBINE, place);
     o.out = *target;
     o.term = p->term_count;
     o.terms = s->count;
@@ -218,7 +218,7 @@ static spry_status lower_whole(lowering *l, int e, const vref *target, bool *mad
 {
     spry_context *ctx = l->p->ctx;
     const expr source = *at(l, e);
-    op o = new_op(OP_APPLY, source.place);
+    plan_op o = new_op(OP_APPLY, source.place);
     spry_status status = SPRY_OK;
     *made = true;
     if (source.kind == EXPR_APPLY && !use_nothing(l, source.op)) {
@@ -351,7 +351,7 @@ static spry_status emit_dot(lowering *l, int e, int target)
 {
     spry_context *ctx = l->p->ctx;
     const expr source = *at(l, e);
-    op o = new_op(OP_DOT, source.place);
+    plan_op o = new_op(OP_DOT, source.place);
     spry_status status = SPRY_OK;
     o.target = target;
     o.conjugate = source.kind == EXPR_NORM || source.conjugate;
@@ -417,7 +417,7 @@ static spry_status lower_set(lowering *l, const stmt *s)
     SPRY_GO(ctx, substitute(l, s->target, &to));
     if (value.kind == EXPR_DOT)
         return emit_dot(l, s->value, to);
-    op o = new_op(OP_SCALAR, s->place);
+    plan_op o = new_op(OP_SCALAR, s->place);
     o.target = to;
     SPRY_GO(ctx, lower_scalar(l, s->value, &o.expr));
     SPRY_GO(ctx, emit(l, &o));
@@ -428,7 +428,7 @@ done:
 static spry_status lower_exit(lowering *l, int index, op_kind kind)
 {
     const stmt s = l->program->stmts[index];
-    op o = new_op(kind, s.place);
+    plan_op o = new_op(kind, s.place);
     o.stmt = index;
     spry_status status = lower_scalar(l, s.value, &o.expr);
     return status == SPRY_OK ? emit(l, &o) : status;
@@ -499,7 +499,7 @@ static spry_status unroll(lowering *l, const stmt *s, int64_t from, int64_t to)
     const int64_t step = s->down ? -1 : 1;
     spry_status status = SPRY_OK;
     for (int64_t i = from; s->down ? i >= to : i <= to; i += step) {
-        op set = new_op(OP_SCALAR, s->place);
+        plan_op set = new_op(OP_SCALAR, s->place);
         SPRY_GO(ctx, add_expr(l, EXPR_NAME, WORD_COUNT, NONE, NONE, s->place, &set.target));
         l->program->exprs[set.target].name = s->name;
         SPRY_GO(ctx, add_expr(l, EXPR_NUMBER, WORD_COUNT, NONE, NONE, s->place, &set.expr));
@@ -571,7 +571,7 @@ static spry_status lower_statement(lowering *l, int index)
         return lower_exit(l, index, exits[s.kind]);
     const bool decided = s.kind == STMT_IF && plan_fixed(l->p, s.value, &known);
     if (!decided && is_scalar(l, &s)) {
-        op o = new_op(OP_SCALARS, s.place);
+        plan_op o = new_op(OP_SCALARS, s.place);
         o.stmt = index;
         return emit(l, &o);
     }

@@ -247,7 +247,7 @@ static void bind_sides(plan *p)
     p->setup.use[OPERATOR_R] = left ? USE_NOTHING : p->setup.use[OPERATOR_M];
 }
 
-bool plan_calls(const plan *p, const op *o)
+bool plan_calls(const plan *p, const plan_op *o)
 {
     return o->kind == OP_APPLY && p->setup.use[o->op] == USE_CALL;
 }

@@ -48,7 +48,7 @@ typedef struct term {
     vref v;
 } term;
 
-typedef struct op {
+typedef struct plan_op {
     op_kind kind;
     int order; /* in the text */
     int place;
@@ -61,7 +61,7 @@ typedef struct op {
     int phase;
     bool seen;            /* a copy that was read through */
     int access, accesses; /* what it reads and writes, in plan->accesses */
-} op;
+} plan_op;
 
 /* What an operation reads or writes: places low..high of a vector variable or of a scalar name. */
 typedef struct access {
@@ -112,7 +112,7 @@ typedef struct plan {
     spry_context *ctx;
     program *program; /* owned; passes add expressions and names to it */
     plan_setup setup;
-    op *ops;
+    plan_op *ops;
     term *terms;
     node *nodes;
     plan_var *vars;
@@ -147,16 +147,16 @@ void plan_free(plan *p);
 bool plan_has_option(const program *p, const char *name);
 
 /* Is it done in a sweep (or before it, by a call), or at scalar time? */
-static inline bool op_sweeps(const op *o)
+static inline bool op_sweeps(const plan_op *o)
 {
     return o->kind != OP_NONE && o->kind <= OP_LAST_SWEEP;
 }
-static inline bool op_exits(const op *o)
+static inline bool op_exits(const plan_op *o)
 {
     return o->kind >= OP_RESIDUAL;
 }
 /* What operator an APPLY or DIAGONAL means: L and R become M; NULL for nothing. */
-bool plan_calls(const plan *p, const op *o); /* an APPLY outside of sweeps */
+bool plan_calls(const plan *p, const plan_op *o); /* an APPLY outside of sweeps */
 /* The option's number; `otherwise` where the method has none of the name. */
 double plan_option(const plan *p, const char *name, double otherwise);
 
@@ -183,11 +183,11 @@ bool plan_fixed(const plan *p, int e, int64_t *value);
 /* The variable's name for people: r, t1. */
 void plan_print_var(const plan *p, int var, char *text, size_t size);
 void plan_print_ref(const plan *p, const vref *v, char *text, size_t size);
-void plan_print_op(const plan *p, const op *o, char *text, size_t size);
+void plan_print_op(const plan *p, const plan_op *o, char *text, size_t size);
 
 /* The vectors an operation touches: operands 0..count-1, the last is the one it writes. */
-int plan_ref_count(const plan *p, const op *o);
-const vref *plan_ref(const plan *p, const op *o, int k, bool *write);
+int plan_ref_count(const plan *p, const plan_op *o);
+const vref *plan_ref(const plan *p, const plan_op *o, int k, bool *write);
 bool plan_same_ref(const plan *p, const vref *a, const vref *b);
 /* How many vectors it stands for, for comparing plans. */
 int64_t plan_weight(const plan *p, const vref *v);

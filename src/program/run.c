@@ -60,12 +60,12 @@ static void run_sweep(runner *r)
 spry_status runner_settle(runner *r, lane *l)
 {
     const plan *p = r->p;
-    const op *exit = r->exit;
+    const plan_op *exit = r->exit;
     const int lane_index = (int)(l - r->lanes), x = p->var_of_name[NAME_X];
     if (!exit || !r->block || r->status != SPRY_OK)
         return r->status;
     for (int i = r->block->first; i < r->block->first + r->block->count; i++) {
-        const op *o = &p->ops[i];
+        const plan_op *o = &p->ops[i];
         if (o->kind != OP_COMBINE || o->out.var != x || o->order > exit->order ||
             o->phase <= exit->phase || l->skip[i])
             continue;
@@ -92,7 +92,7 @@ static void finish_lane(runner *r, lane *l)
     const int lane_index = (int)(l - r->lanes);
     bool only[MOST_LANES] = {false}, *all = r->active;
     const node *block = r->block;
-    const op *exit = r->exit;
+    const plan_op *exit = r->exit;
     const bool counting = r->counting;
     runner_settle(r, l);
     only[lane_index] = true;
@@ -150,7 +150,7 @@ static void restart_lane(runner *r, lane *l)
     l->restart = true;
 }
 
-static void run_exit(runner *r, lane *l, const op *o)
+static void run_exit(runner *r, lane *l, const plan_op *o)
 {
     static const report_kind kinds[] = {[OP_RESIDUAL - OP_RESIDUAL] = REPORT_RESIDUAL,
                                         [OP_ESTIMATE - OP_RESIDUAL] = REPORT_ESTIMATE,
@@ -178,7 +178,7 @@ static void run_exit(runner *r, lane *l, const op *o)
         finish_lane(r, l);
 }
 
-static void run_scalar(runner *r, lane *l, const op *o)
+static void run_scalar(runner *r, lane *l, const plan_op *o)
 {
     if (o->kind == OP_SCALAR) {
         const spry_scalar value = program_eval(&l->scalars, o->expr);
@@ -229,7 +229,7 @@ static void run_calls(runner *r, const phase *f)
 {
     const spry_scalar one = {1, 0}, zero = {0, 0};
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
-        const op *o = &r->p->ops[i];
+        const plan_op *o = &r->p->ops[i];
         if (!plan_calls(r->p, o))
             continue;
         const spry_operator *called = r->operators[o->op];
@@ -276,7 +276,7 @@ static void count_bytes(runner *r, const phase *f)
         }
     }
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
-        const op *o = &p->ops[i];
+        const plan_op *o = &p->ops[i];
         if (o->kind == OP_DIAGONAL || (o->kind == OP_APPLY && p->setup.use[o->op] == USE_ROWS))
             r->bytes += r->operators[o->op]->own_bytes * ((lanes + 7) / 8);
         else if (o->kind == OP_APPLY)

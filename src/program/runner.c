@@ -52,7 +52,7 @@ static spry_status open_operators(runner *r)
     const plan *p = r->p;
     spry_status status = SPRY_OK;
     for (int i = 0; i < p->op_count; i++) {
-        const op *o = &p->ops[i];
+        const plan_op *o = &p->ops[i];
         if (o->kind == OP_DIAGONAL)
             r->diagonal[o->op][o->transpose] = operator_diagonal(r->operators[o->op], o->transpose);
         if (o->kind != OP_APPLY || plan_calls(p, o) || r->rows[o->op][o->transpose].run)
@@ -82,7 +82,7 @@ static spry_status allocate_sweep(runner *r)
     for (int f = 0; f < p->phase_count; f++) {
         int64_t in_phase = 0, dots = 0;
         for (int i = p->phases[f].first; i < p->phases[f].first + p->phases[f].sweep_count; i++) {
-            const op *o = &p->ops[i];
+            const plan_op *o = &p->ops[i];
             int64_t here = o->kind == OP_DOT ? most_vectors(p, &o->in[0]) : 0;
             dots += here;
             for (int k = 0; o->kind == OP_COMBINE && k < o->terms; k++)

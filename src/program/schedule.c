@@ -15,14 +15,14 @@ typedef struct scheduling {
     plan *p;
     node *block;
     int n;
-    const op *ops;         /* of the block */
+    const plan_op *ops;    /* of the block */
     signed char *distance; /* n x n: phases from i to a later j at least; -1: independent */
     int *phase, *best, *sequence;
     traffic_count traffic;
 } scheduling;
 
 /* Phases that a common place puts between operation a and a later one b. */
-static int distance_by(const plan *p, const op *a, const access *by_a, const op *b,
+static int distance_by(const plan *p, const plan_op *a, const access *by_a, const plan_op *b,
                        const access *by_b)
 {
     if ((!by_a->write && !by_b->write) || !access_meets(by_a, by_b))
@@ -40,7 +40,7 @@ static int distance_by(const plan *p, const op *a, const access *by_a, const op 
     return whole;
 }
 
-static int distance_of(const plan *p, const op *a, const op *b)
+static int distance_of(const plan *p, const plan_op *a, const plan_op *b)
 {
     int distance = op_exits(a) && op_exits(b) ? 0 : -1;
     for (int i = 0; i < a->accesses; i++)
@@ -252,7 +252,7 @@ static spry_status settle(scheduling *s)
     plan *p = s->p;
     spry_context *ctx = p->ctx;
     node *block = s->block;
-    op *sorted = NULL;
+    plan_op *sorted = NULL;
     spry_status status = SPRY_OK;
     int phases = 0, kept = 0;
     sort_sequence(s);
@@ -270,7 +270,7 @@ static spry_status settle(scheduling *s)
     traffic_run(&s->traffic, s->sequence, s->phase, note_traffic, s);
     SPRY_GO(ctx, base_alloc(ctx, s->n, sizeof *sorted, &sorted));
     for (int k = 0; k < s->n; k++) {
-        op o = s->ops[s->sequence[k]];
+        plan_op o = s->ops[s->sequence[k]];
         if (o.kind == OP_NONE)
             continue;
         o.phase = s->phase[s->sequence[k]];

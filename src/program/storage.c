@@ -17,7 +17,7 @@ static void unite(int *parent, int a, int b)
     parent[find(parent, a)] = find(parent, b);
 }
 
-static void unite_op(const plan *p, const op *o, int *parent, int rows, int cols)
+static void unite_op(const plan *p, const plan_op *o, int *parent, int rows, int cols)
 {
     const vref *first = NULL;
     const int count = plan_ref_count(p, o);
@@ -81,7 +81,7 @@ static bool clashes(const storing *s, int a, int b)
 }
 
 /* Where vectors are seen; phases are numbered through the whole plan. */
-static void see(storing *s, const node *block, const op *o)
+static void see(storing *s, const node *block, const plan_op *o)
 {
     const plan *p = s->p;
     const int now = block->phase + o->phase, count = plan_ref_count(p, o);
@@ -102,7 +102,7 @@ static void see(storing *s, const node *block, const op *o)
 static void see_lives(storing *s, int index)
 {
     const plan *p = s->p;
-    const op *o = &p->ops[index];
+    const plan_op *o = &p->ops[index];
     const unsigned char *live = p->live + (size_t)index * (size_t)s->vars;
     if (o->out.var == NONE)
         return;
@@ -117,11 +117,11 @@ static void see_phase(storing *s, const phase *f)
 {
     const plan *p = s->p;
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
-        const op *a = &p->ops[i];
+        const plan_op *a = &p->ops[i];
         if (a->kind != OP_APPLY)
             continue;
         for (int j = f->first; j < f->first + f->sweep_count; j++) {
-            const op *o = &p->ops[j];
+            const plan_op *o = &p->ops[j];
             const int count = plan_ref_count(p, o);
             if (o->out.var != NONE && o->out.var != a->in[0].var)
                 note_clash(s, a->in[0].var, o->out.var);

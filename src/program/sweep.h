@@ -12,7 +12,7 @@ typedef struct operand {
 
 /* An operation of one lane with everything looked up: what a thread does to each chunk. */
 typedef struct step {
-    const op *o;
+    const plan_op *o;
     int lane, space;
     operand out, in[2];
     int count;           /* COMBINE: terms; DOT: inner products */
@@ -57,7 +57,7 @@ struct runner {
 
     /* The place in the plan, for settling x and counting. */
     const node *block;
-    const op *exit;
+    const plan_op *exit;
     bool counting;
     int64_t bytes;
     spry_status status; /* of a failure inside a parallel region or a nested run */
@@ -65,7 +65,7 @@ struct runner {
 
 /* Looks up the operations of the active lanes; those to be skipped are left out. Failures are kept
  * in r->status. */
-void sweep_bind(runner *r, const op *ops, int count);
+void sweep_bind(runner *r, const plan_op *ops, int count);
 /* Does this thread's share of the steps. */
 void sweep_run(runner *r, int team, int me);
 /* Adds up the inner products and stores them. */

@@ -27,13 +27,13 @@ bool plan_same_ref(const plan *p, const vref *a, const vref *b)
     return same_expr(p->program, a->first, b->first) && same_expr(p->program, a->last, b->last);
 }
 
-int plan_ref_count(const plan *p, const op *o)
+int plan_ref_count(const plan *p, const plan_op *o)
 {
     (void)p;
     return 3 + (o->kind == OP_COMBINE ? o->terms : 0);
 }
 
-const vref *plan_ref(const plan *p, const op *o, int k, bool *write)
+const vref *plan_ref(const plan *p, const plan_op *o, int k, bool *write)
 {
     const int terms = o->kind == OP_COMBINE ? o->terms : 0;
     *write = k == terms + 2;
@@ -65,7 +65,7 @@ static spry_status find_items(traffic_count *t)
     SPRY_GO(ctx, base_alloc(ctx, t->ops + 1, sizeof *t->ref_of, &t->ref_of));
     refs = 0;
     for (int i = 0; i < t->ops; i++) {
-        const op *o = &p->ops[t->first + i];
+        const plan_op *o = &p->ops[t->first + i];
         t->ref_of[i] = refs;
         const int count = plan_ref_count(p, o);
         for (int k = 0; k < count; k++, refs++) {
@@ -126,7 +126,7 @@ int64_t traffic_run(traffic_count *t, const int *sequence, const int *phases, tr
         t->items[i].phase = NONE;
     for (int s = 0; s < t->ops; s++) {
         const int i = sequence[s];
-        const op *o = &p->ops[t->first + i];
+        const plan_op *o = &p->ops[t->first + i];
         const int count = plan_ref_count(p, o);
         for (int k = 0; k < count; k++) {
             const int index = t->item_of[t->ref_of[i] + k];
