@@ -219,8 +219,7 @@ static const struct {
     {"for i = 0 .. 2\nq = 1; end", "10:15: : is needed here, not the end of the line"},
     {"for i = 0 .. 2: q = 1\nfinish:", "11:1: end is needed here, not finish"},
     {"breakdown k", "10:11: if is needed here, not k"},
-    {"breakdown if k",
-     "10:15: a message in quotes is needed here, not the end of the line"},
+    {"breakdown if k", "10:15: a message in quotes is needed here, not the end of the line"},
     {"restart = 3", "10:9: if is needed here, not ="},
     /* words of options */
     {"q = side", "10:5: side is a word (left right): compare it by == or !="},
