@@ -167,6 +167,8 @@ static const struct {
     {"q = -V[0..k]", "10:6: V[0..k] is a run of vectors, a scalar is needed here"},
     {"q = V[0..k] rho", "10:13: rho is a scalar, a run of scalars is needed here"},
     {"q = V[0..k] (V[0..k], r)", "10:5: V[0..k] is a run of vectors, a scalar is needed here"},
+    {"q = V[0..k] * (V[0..k], r)",
+     "10:15: several inner products can only be assigned to a run of scalars"},
     {"q = h[0..k]", "10:5: h[0..k] is a run of scalars, a scalar is needed here"},
     {"q = 2 h[0..k]", "10:7: h[0..k] is a run of scalars, a scalar is needed here"},
     {"q = |V[0..k]|", "10:6: V[0..k] is a run of vectors, a scalar is needed here"},
