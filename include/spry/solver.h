@@ -63,6 +63,24 @@ typedef struct spry_method_info {
 /** The methods there are; false past the last. */
 SPRY_API bool spry_method_info_at(int index, spry_method_info *info);
 SPRY_API bool spry_method_describe(int index, const char **name, const char **summary);
+/** What an iteration of a method costs without a preconditioner, as fused by the library. */
+typedef struct spry_cost {
+    double products;   /**< with A or A^H */
+    double reductions; /**< points where inner products are gathered */
+    double vectors;    /**< read or written beside A */
+    int memory;        /**< vectors kept beside x and b */
+    bool transpose;    /**< whether A^H is needed */
+} spry_cost;
+SPRY_API spry_status spry_method_cost(spry_context *ctx, int index, spry_cost *cost);
+
+/**
+ * Explains the solver's method: notation, options, what runs together, the traffic of an iteration;
+ * with figures for the solver's matrix, if it has one.
+ *
+ * @param text  to be given back to spry_free()
+ */
+SPRY_API spry_status spry_solver_explain(spry_solver *solver, char **text);
+
 /** The preconditioners there are: name and one line; false past the last. */
 SPRY_API bool spry_precon_describe(int index, const char **name, const char **summary);
 

@@ -78,6 +78,17 @@ void base_free(spry_context *ctx, void *memory); /* spry_free by the room's name
 spry_allocator base_default_allocator(void);
 char *base_copy_text(spry_context *ctx, const char *text);
 
+/* A text that grows as it is written; cleared but for ctx at first. A failure is kept until the text
+ * is taken, which gives it to the caller or frees it. */
+typedef struct base_text {
+    spry_context *ctx;
+    char *text;
+    size_t used, room;
+    spry_status status;
+} base_text;
+void base_text_put(base_text *t, const char *format, ...) SPRY_PRINTF(2, 3);
+spry_status base_text_take(base_text *t, char **text);
+
 /* Fails when a caller's type is none of the four. */
 spry_status base_check_type(spry_context *ctx, spry_type type);
 

@@ -54,7 +54,7 @@ spry_status krylov_parse(spry_context *ctx, const char *spec, const char *file, 
     char names[1024] = "auto", name[64], *text = NULL;
     const size_t length = strcspn(spec, ":");
     spry_status status = SPRY_OK;
-    size_t size;
+    size_t size = 0;
     *p = NULL;
     *options = spec[length] ? spec + length + 1 : "";
     snprintf(name, sizeof name, "%.*s", (int)length, spec);

@@ -1,0 +1,222 @@
+/* A method explained: its notation, what is fused, what an iteration costs on a given matrix. */
+#include "program/explain.h"
+#include "krylov/solver.h"
+
+/* The sections, as they are written in the file. */
+static void put_notation(base_text *t, const program *p)
+{
+    const char *from = strstr(p->text, "\nstart:");
+    for (from = from ? from + 1 : p->text; *from;) {
+        const int length = (int)strcspn(from, "\n");
+        base_text_put(t, "  %.*s\n", length, from);
+        from += length + (from[length] == '\n');
+    }
+}
+
+static void put_options(base_text *t, const plan *p)
+{
+    const program *g = p->program;
+    bool any = false;
+    for (int k = 0; k < p->names; k++) {
+        const program_name *name = &g->names[k];
+        if (name->kind != NAME_OPTION)
+            continue;
+        base_text_put(t, "%s  %-16s ",
+                      any ? "" : "\noptions, after a colon (--method NAME:OPTION=VALUE,...)\n",
+                      name->text);
+        any = true;
+        const double value = p->options[p->offset[k]].re;
+        if (!name->words[0]) {
+            base_text_put(t, "%g (%g to %g): %s\n", value, name->low, name->high, name->help);
+            continue;
+        }
+        const char *word = name->words;
+        for (int i = 0; i < (int)value; i++)
+            word += strcspn(word, " ") + 1;
+        base_text_put(t, "%.*s (of %s): %s\n", (int)strcspn(word, " "), word, name->words,
+                      name->help);
+    }
+}
+
+/* "3", "2.5" */
+static const char *figure(double value, char text[32])
+{
+    snprintf(text, 32, "%.4g", value);
+    return text;
+}
+
+/* Numbers of a vector that an operator other than A reads, when it is M. */
+static double precon_numbers(const spry_solver *solver, const plan *p)
+{
+    const spry_operator *M = solver_precon(solver);
+    if (p->setup.use[OPERATOR_M] == USE_DIAGONAL || !M)
+        return p->setup.use[OPERATOR_M] == USE_DIAGONAL;
+    return 0;
+}
+
+static void put_cost(base_text *t, const spry_solver *solver, const plan *p, const plan_cost *cost,
+                     const plan_cost *naive)
+{
+    char a[32], b[32], c[32];
+    const double each = precon_numbers(solver, p), size = 8;
+    const double vectors = cost->vectors[0] + cost->vectors[1] + cost->precons * each;
+    const double before = naive->vectors[0] + naive->vectors[1] + naive->precons * each;
+    base_text_put(t, "\nan iteration%s\n",
+                  cost->reports > 1 ? " (mean over a turn of the loop)" : "");
+    base_text_put(t, "  products     %s with A, %s with M\n", figure(cost->products, a),
+                  figure(cost->precons, b));
+    base_text_put(t, "  sweeps       %s; statement by statement %s\n", figure(cost->sweeps, a),
+                  figure(naive->sweeps, b));
+    base_text_put(t, "  reductions   %s, of %s inner products; statement by statement %s\n",
+                  figure(cost->reductions, a), figure(cost->dots, b), figure(naive->reductions, c));
+    base_text_put(t, "  vectors      %s read or written; statement by statement %s\n",
+                  figure(vectors, a), figure(before, b));
+    base_text_put(t, "  memory       %d vectors beside x and b; %d more live in the cache\n",
+                  plan_whole_vectors(p), p->locals);
+    base_text_put(t, "  bytes        %s (12 nnz + 8 (n + 1)) + %s n, real double in CSR%s\n",
+                  figure(cost->products, a), figure(vectors * size, b),
+                  p->setup.use[OPERATOR_M] == USE_CALL ? ", and what M takes" : "");
+}
+
+/* Bytes of an iteration on the operators at hand. */
+static double cost_bytes(const spry_solver *solver, const plan_cost *cost)
+{
+    const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
+    const double size = (double)spry_type_size(A->type);
+    return cost->products * (double)A->own_bytes + (M ? cost->precons * (double)M->own_bytes : 0) +
+           size * (cost->vectors[0] * (double)A->rows + cost->vectors[1] * (double)A->cols);
+}
+
+static void put_matrix(base_text *t, const spry_solver *solver, const plan_cost *cost)
+{
+    const spry_operator *A = solver_operator(solver);
+    const double bytes = cost_bytes(solver, cost), read = solver->ctx->bandwidth.read;
+    base_text_put(t, "\non this matrix (%" PRId64 " x %" PRId64 ", type %s, precon %s)\n", A->rows,
+                  A->cols, spry_type_name(A->type), solver->precon_name);
+    base_text_put(t, "  bytes        %.0f an iteration\n", bytes);
+    if (read > 0)
+        base_text_put(
+            t, "  at least     %.4g ms an iteration at %.3g GB/s, the memory's read bandwidth\n",
+            1e3 * bytes / read, read / 1e9);
+}
+
+/* A plan without operators: A by rows, M as its name says. */
+static spry_status plan_for_name(const spry_solver *solver, bool fuse, plan **out, char precon[32])
+{
+    spry_context *ctx = solver->ctx;
+    const char *spec = solver->options.method, *options = "";
+    program *p = NULL;
+    plan_setup setup = {.fuse = fuse, .square = true, .use = {[OPERATOR_A] = USE_ROWS}};
+    spry_status status = SPRY_OK;
+    if (solver->text)
+        SPRY_GO(ctx, program_parse(ctx, "method", solver->text, strlen(solver->text), &p));
+    else
+        SPRY_GO(ctx, krylov_parse(ctx, strcmp(spec, "auto") == 0 ? "cg" : spec,
+                                  solver->options.method_file, &p, &options));
+    const char *name = solver->options.precon;
+    if (strcmp(name, "auto") == 0)
+        name = p->precon[0] ? p->precon : "jacobi";
+    snprintf(precon, 32, "%.31s", name);
+    setup.use[OPERATOR_M] = strcmp(name, "none") == 0     ? USE_NOTHING
+                            : strcmp(name, "jacobi") == 0 ? USE_DIAGONAL
+                                                          : USE_CALL;
+    status = plan_make(p, options, &setup, out);
+done:
+    return status;
+}
+
+/* The same method with every statement a sweep of its own, to compare with. */
+static spry_status plan_unfused(const spry_solver *solver, const plan *fused, plan_cost *cost)
+{
+    spry_context *ctx = solver->ctx;
+    program *p = NULL;
+    plan *naive = NULL;
+    plan_setup setup = fused->setup;
+    spry_status status = SPRY_OK;
+    setup.fuse = false;
+    SPRY_GO(ctx, program_parse(ctx, fused->program->source, fused->program->text,
+                               strlen(fused->program->text), &p));
+    char options[512] = "";
+    for (int k = 0; k < fused->names; k++) {
+        const program_name *name = &fused->program->names[k];
+        if (name->kind != NAME_OPTION)
+            continue;
+        const double value = fused->options[fused->offset[k]].re;
+        const char *word = name->words;
+        for (int i = 0; *word && i < (int)value; i++)
+            word += strcspn(word, " ") + 1;
+        const size_t used = strlen(options);
+        if (*word)
+            snprintf(options + used, sizeof options - used, "%s=%.*s,", name->text,
+                     (int)strcspn(word, " "), word);
+        else
+            snprintf(options + used, sizeof options - used, "%s=%.17g,", name->text, value);
+    }
+    SPRY_GO(ctx, plan_make(p, options, &setup, &naive));
+    SPRY_GO(ctx, plan_count(naive, cost));
+done:
+    plan_free(naive);
+    return status;
+}
+
+spry_status spry_solver_explain(spry_solver *solver, char **text)
+{
+    spry_context *ctx = solver->ctx;
+    const bool has_system = solver->matrix || solver->given_operator;
+    base_text t = {.ctx = ctx};
+    plan *own = NULL;
+    plan_cost cost, naive;
+    char precon[32];
+    spry_status status = SPRY_OK;
+    *text = NULL;
+    if (has_system) {
+        SPRY_GO(ctx, solver_set_up(solver));
+        snprintf(precon, sizeof precon, "%s", solver->precon_name);
+    } else {
+        SPRY_GO(ctx, plan_for_name(solver, solver->options.fuse, &own, precon));
+    }
+    const plan *p = has_system ? solver->plan : own;
+    const program *g = p->program;
+    SPRY_GO(ctx, plan_count(p, &cost));
+    SPRY_GO(ctx, plan_unfused(solver, p, &naive));
+    base_text_put(&t, "%s: %.*s\n", g->method, g->summary.size, g->text + g->summary.begin);
+    base_text_put(&t, "for %.*s\n%.*s\n\nnotation\n", g->purpose.size, g->text + g->purpose.begin,
+                  g->reference.size, g->text + g->reference.begin);
+    put_notation(&t, g);
+    put_options(&t, p);
+    base_text_put(&t, "\nthe loop as it runs, with precon %s%s\n", precon,
+                  p->setup.fuse ? "" : ", not fused");
+    plan_explain(p, &t);
+    put_cost(&t, solver, p, &cost, &naive);
+    if (has_system)
+        put_matrix(&t, solver, &cost);
+    status = base_text_take(&t, text);
+done:
+    base_free(ctx, t.text);
+    plan_free(own);
+    return status;
+}
+
+spry_status spry_method_cost(spry_context *ctx, int index, spry_cost *cost)
+{
+    spry_method_info info;
+    program *p = NULL;
+    plan *made = NULL;
+    plan_cost counted;
+    const plan_setup setup = {.fuse = true, .square = true, .use = {[OPERATOR_A] = USE_ROWS}};
+    spry_status status = SPRY_OK;
+    *cost = (spry_cost){0};
+    if (!spry_method_info_at(index, &info))
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "there is no method %d", index);
+    SPRY_GO(ctx, program_parse(ctx, info.name, info.text, strlen(info.text), &p));
+    cost->transpose = p->uses_transpose;
+    SPRY_GO(ctx, plan_make(p, "", &setup, &made));
+    SPRY_GO(ctx, plan_count(made, &counted));
+    cost->products = counted.products;
+    cost->reductions = counted.reductions;
+    cost->vectors = counted.vectors[0] + counted.vectors[1];
+    cost->memory = plan_whole_vectors(made);
+done:
+    plan_free(made);
+    return status;
+}

@@ -1,0 +1,21 @@
+/* Plans in words and figures. */
+#ifndef SPRY_EXPLAIN_H
+#define SPRY_EXPLAIN_H
+
+#include "program/plan.h"
+
+/* What an iteration costs: the mean over one turn of the loop. */
+typedef struct plan_cost {
+    double reports; /* iterations a turn of the loop */
+    double sweeps, reductions, dots;
+    double products, precons; /* with A, with M, their transposes too */
+    double vectors[2];        /* read and written, as long as b and as long as x */
+} plan_cost;
+
+/* The phases of the loop, a few lines a sweep. */
+void plan_explain(const plan *p, base_text *text);
+spry_status plan_count(const plan *p, plan_cost *cost);
+/* Vectors the plan keeps in memory beside x and b. */
+int plan_whole_vectors(const plan *p);
+
+#endif
