@@ -59,7 +59,11 @@ SPRY_API spry_status spry_options_default(spry_context *ctx, spry_option_list li
  * is allowed. */
 SPRY_API spry_status spry_options_set(spry_context *ctx, spry_option_list list, void *fields,
                                       const char *name, const char *value);
-/** Sets options from "name=value name=value"; separated by spaces or commas; NULL is empty. */
+/**
+ * Sets options from "name=value name=value", separated by blanks or commas; NULL is empty. A value
+ * with a colon goes on to the next blank, so that it can have options of its own:
+ * "tol=1e-8 precon=sor:omega=1.5,order=natural method=cg".
+ */
 SPRY_API spry_status spry_options_parse(spry_context *ctx, spry_option_list list, void *fields,
                                         const char *text);
 /** The option with the name, or NULL. */

@@ -234,13 +234,19 @@ spry_status spry_options_default(spry_context *ctx, spry_option_list list, void 
     return status;
 }
 
+/* Where "name=value" ends: at a blank or comma, but commas after a colon belong to the value. */
+static size_t pair_length(const char *p)
+{
+    const size_t length = strcspn(p, " ,:\t\n");
+    return p[length] == ':' ? strcspn(p, " \t\n") : length;
+}
+
 spry_status spry_options_parse(spry_context *ctx, spry_option_list list, void *fields,
                                const char *text)
 {
-    static const char separators[] = " ,\t\n";
-    for (const char *p = text ? text : ""; *(p += strspn(p, separators));) {
+    for (const char *p = text ? text : ""; *(p += strspn(p, " ,\t\n"));) {
         char pair[SPRY_OPTION_TEXT_SIZE + WORD_SIZE];
-        size_t length = strcspn(p, separators);
+        size_t length = pair_length(p);
         if (length >= sizeof pair)
             return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "option text is too long: %.40s...", p);
         snprintf(pair, sizeof pair, "%.*s", (int)length, p);

@@ -18,17 +18,10 @@ static spry_status function_multiply(const spry_operator *op, spry_transpose tra
     spry_status status = state->apply(state->data, transpose, x, product);
     if (status != SPRY_OK)
         return SPRY_FAIL(ctx, status, "the caller's product failed: %s", spry_status_text(status));
-    const int64_t n = transpose == SPRY_PLAIN ? op->rows : op->cols;
-    const spry_vector from = {ctx, op->type, n, product, false};
-    spry_vector to = {ctx, op->type, n, y, false};
-    if (reads) {
-        SPRY_GO(ctx, spry_vector_scale(beta, &to));
-        SPRY_GO(ctx, spry_vector_axpy(alpha, &from, &to));
-    } else if (alpha.re != 1 || alpha.im != 0) {
-        SPRY_GO(ctx, spry_vector_scale(alpha, &to));
-    }
-done:
-    return status;
+    if (reads || alpha.re != 1 || alpha.im != 0)
+        host_blend(ctx, op->type, transpose == SPRY_PLAIN ? op->rows : op->cols, alpha, product,
+                   beta, y);
+    return SPRY_OK;
 }
 
 static void function_destroy(spry_operator *op)

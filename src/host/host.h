@@ -33,32 +33,37 @@ typedef struct host_csr {
  *                y; conjugate: conj(A)
  * csr_rows_many  y_c = A x_c, the same rows, for c < count: the bits of csr_rows with a = 1, b = 0,
  *                but the entries come from memory once
- * csr_sum        sum values_k x[columns_k] over n entries; conjugate: conj(values_k)
+ * csr_solve      z_i = f_k r_i - (A z)_k for k = begin..end-1 in turn, i being rows_k; f may be
+ * NULL for ones, r may be z; conjugate: conj(A) and conj(f) csr_sum        sum values_k
+ * x[columns_k] over n entries; conjugate: conj(values_k)
  */
-#define HOST_KERNELS(item)                                                               \
-    item(void, fill, (int64_t n, spry_scalar a, void *x))                                \
-    item(void, axpy, (int64_t n, spry_scalar a, const void *x, void *y))                 \
-    item(void, xpay, (int64_t n, const void *x, spry_scalar b, void *y))                 \
-    item(void, scale, (int64_t n, spry_scalar a, void *x))                               \
-    item(void, combine,                                                                  \
-         (int64_t n, int terms, const spry_scalar *c, const void *const *v, void *out))  \
-    item(void, multiply, (int64_t n, const void *x, const void *y, void *z))             \
-    item(void, multiply_conj, (int64_t n, const void *x, const void *y, void *z))        \
-    item(void, divide, (int64_t n, const void *x, const void *y, void *z))               \
-    item(void, random, (int64_t n, uint64_t seed, int64_t first, void *x))               \
-    item(void, triad, (int64_t n, spry_scalar a, const void *x, const void *y, void *z)) \
-    item(spry_scalar, dot, (int64_t n, const void *x, const void *y))                    \
-    item(spry_scalar, dot_plain, (int64_t n, const void *x, const void *y))              \
-    item(double, squares, (int64_t n, double scale, const void *x))                      \
-    item(double, largest, (int64_t n, const void *x))                                    \
-    item(double, sum, (int64_t n, int streams, const void *x))                           \
-    item(void, csr_rows,                                                                 \
-         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, spry_scalar a,  \
-          const void *x, spry_scalar b, void *y))                                        \
-    item(void, csr_rows_many,                                                            \
-         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, int count,      \
-          const void *const *x, void *const *y))                                         \
-    item(spry_scalar, csr_sum,                                                           \
+#define HOST_KERNELS(item)                                                                    \
+    item(void, fill, (int64_t n, spry_scalar a, void *x))                                     \
+    item(void, axpy, (int64_t n, spry_scalar a, const void *x, void *y))                      \
+    item(void, xpay, (int64_t n, const void *x, spry_scalar b, void *y))                      \
+    item(void, scale, (int64_t n, spry_scalar a, void *x))                                    \
+    item(void, combine,                                                                       \
+         (int64_t n, int terms, const spry_scalar *c, const void *const *v, void *out))       \
+    item(void, multiply, (int64_t n, const void *x, const void *y, void *z))                  \
+    item(void, multiply_conj, (int64_t n, const void *x, const void *y, void *z))             \
+    item(void, divide, (int64_t n, const void *x, const void *y, void *z))                    \
+    item(void, random, (int64_t n, uint64_t seed, int64_t first, void *x))                    \
+    item(void, triad, (int64_t n, spry_scalar a, const void *x, const void *y, void *z))      \
+    item(spry_scalar, dot, (int64_t n, const void *x, const void *y))                         \
+    item(spry_scalar, dot_plain, (int64_t n, const void *x, const void *y))                   \
+    item(double, squares, (int64_t n, double scale, const void *x))                           \
+    item(double, largest, (int64_t n, const void *x))                                         \
+    item(double, sum, (int64_t n, int streams, const void *x))                                \
+    item(void, csr_rows,                                                                      \
+         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, spry_scalar a,       \
+          const void *x, spry_scalar b, void *y))                                             \
+    item(void, csr_rows_many,                                                                 \
+         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, int count,           \
+          const void *const *x, void *const *y))                                              \
+    item(void, csr_solve,                                                                     \
+         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, const int32_t *rows, \
+          const void *f, const void *r, void *z))                                             \
+    item(spry_scalar, csr_sum,                                                                \
          (int64_t n, const int32_t *columns, const void *values, bool conjugate, const void *x))
 
 #define HOST_KERNEL_MEMBER(result, name, arguments) result(*name) arguments;
@@ -71,6 +76,10 @@ const host_kernels *host_kernels_for(const spry_context *ctx, spry_type type);
 
 /* Threads worth waking for n numbers: one where a parallel region costs more than it saves. */
 int host_threads(const spry_context *ctx, int64_t n);
+
+/* y = a x + b y, with all threads; b = 0 does not read y. */
+void host_blend(const spry_context *ctx, spry_type type, int64_t n, spry_scalar a, const void *x,
+                spry_scalar b, void *y);
 
 /* The processor's name in the text of /proc/cpuinfo; "" when there is none. */
 void host_processor_name(const char *cpuinfo, char *name, size_t size);

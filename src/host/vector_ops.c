@@ -13,7 +13,7 @@
 typedef struct element_job {
     const host_kernels *kernels;
     int64_t n, size; /* elements and bytes of one */
-    spry_scalar factor;
+    spry_scalar factor, other;
     const char *x, *y;
     char *out;
 } element_job;
@@ -185,6 +185,27 @@ static void scale_step(const element_job *job, int64_t begin, int64_t n)
 spry_status spry_vector_scale(spry_scalar alpha, spry_vector *x)
 {
     return update(x, "alpha", alpha, x, scale_step);
+}
+
+static void blend_step(const element_job *job, int64_t begin, int64_t n)
+{
+    const int64_t at = begin * job->size;
+    const bool reads = job->other.re != 0 || job->other.im != 0;
+    job->kernels->combine(n, 1 + reads, (const spry_scalar[]){job->factor, job->other},
+                          (const void *const[]){job->x + at, job->out + at}, job->out + at);
+}
+
+void host_blend(const spry_context *ctx, spry_type type, int64_t n, spry_scalar a, const void *x,
+                spry_scalar b, void *y)
+{
+    const element_job job = {.kernels = host_kernels_for(ctx, type),
+                             .n = n,
+                             .size = (int64_t)spry_type_size(type),
+                             .factor = a,
+                             .other = b,
+                             .x = x,
+                             .out = y};
+    run(ctx, &job, blend_step);
 }
 
 static void multiply_step(const element_job *job, int64_t begin, int64_t n)

@@ -3,7 +3,7 @@
  * and z once each, 3 n numbers.
  */
 #include "host/host.h"
-#include "matrix/matrix.h"
+#include "precon/precon.h"
 
 #include <math.h>
 
@@ -27,20 +27,13 @@ static spry_status jacobi_multiply(const spry_operator *op, spry_transpose trans
                                    spry_scalar alpha, const void *x, spry_scalar beta, void *y)
 {
     const jacobi *state = op->state;
-    const spry_vector *diagonal = diagonal_for(state, transpose);
+    const bool plain = alpha.re == 1 && alpha.im == 0 && beta.re == 0 && beta.im == 0;
     /* Vectors over the caller's arrays; the product only reads x. */
     const spry_vector in = {op->ctx, op->type, op->cols, (void *)(uintptr_t)x, false};
-    spry_vector out = {op->ctx, op->type, op->rows, y, false};
-    if (alpha.re == 1 && alpha.im == 0 && beta.re == 0 && beta.im == 0)
-        return spry_vector_multiply(diagonal, &in, &out);
-    spry_status status = SPRY_OK;
-    SPRY_GO(op->ctx, spry_vector_multiply(diagonal, &in, state->work));
-    if (beta.re == 0 && beta.im == 0)
-        SPRY_GO(op->ctx, spry_vector_fill(&out, beta));
-    else
-        SPRY_GO(op->ctx, spry_vector_scale(beta, &out));
-    SPRY_GO(op->ctx, spry_vector_axpy(alpha, state->work, &out));
-done:
+    spry_vector out = {op->ctx, op->type, op->rows, plain ? y : state->work->data, false};
+    const spry_status status = spry_vector_multiply(diagonal_for(state, transpose), &in, &out);
+    if (status == SPRY_OK && !plain)
+        host_blend(op->ctx, op->type, op->rows, alpha, out.data, beta, y);
     return status;
 }
 
@@ -62,28 +55,44 @@ static const operator_class jacobi_class = {.name = "jacobi",
                                             .destroy = jacobi_destroy,
                                             .diagonal = jacobi_diagonal};
 
-/* d_i = 1 / d_i, by Smith's division, which does not overflow where the result does not. */
-static spry_status invert(spry_context *ctx, spry_vector *d)
+/* 1 / v by Smith's division, which does not overflow where the result does not. */
+static spry_scalar inverse_of(spry_scalar v)
 {
-    for (int64_t i = 0; i < d->n; i++) {
-        spry_scalar v = value_get(d->type, d->data, i);
-        spry_scalar inverse = {1 / v.re, 0};
-        if (v.im != 0) {
-            bool wide = fabs(v.re) >= fabs(v.im);
-            double ratio = wide ? v.im / v.re : v.re / v.im;
-            double scale = wide ? 1 / (v.re + v.im * ratio) : 1 / (v.re * ratio + v.im);
-            inverse =
-                wide ? (spry_scalar){scale, -ratio * scale} : (spry_scalar){ratio * scale, -scale};
+    if (v.im == 0)
+        return (spry_scalar){1 / v.re, 0};
+    const bool wide = fabs(v.re) >= fabs(v.im);
+    const double ratio = wide ? v.im / v.re : v.re / v.im;
+    const double scale = wide ? 1 / (v.re + v.im * ratio) : 1 / (v.re * ratio + v.im);
+    return wide ? (spry_scalar){scale, -ratio * scale} : (spry_scalar){ratio * scale, -scale};
+}
+
+spry_status precon_inverse_diagonal(const spry_matrix *A, const char *who, spry_vector **d)
+{
+    spry_context *ctx = A->ctx;
+    spry_vector *inverse = NULL;
+    spry_status status = SPRY_OK;
+    *d = NULL;
+    if (A->a.rows != A->a.cols)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                         "%s needs a square matrix, not %" PRId64 " x %" PRId64, who, A->a.rows,
+                         A->a.cols);
+    SPRY_GO(ctx, spry_matrix_diagonal(A, &inverse));
+    for (int64_t i = 0; i < inverse->n; i++) {
+        const spry_scalar v = value_get(inverse->type, inverse->data, i);
+        value_set(inverse->type, inverse->data, i, inverse_of(v));
+        if (!value_finite(value_get(inverse->type, inverse->data, i))) {
+            status = SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+                               "row %" PRId64 " (from 0): diagonal entry %g%+gi has no inverse "
+                               "for %s",
+                               i, v.re, v.im, who);
+            goto done;
         }
-        value_set(d->type, d->data, i, inverse);
-        spry_scalar stored = value_get(d->type, d->data, i);
-        if (!value_finite(stored))
-            return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
-                             "row %" PRId64 " (from 0): diagonal entry %g%+gi has no inverse for "
-                             "Jacobi's preconditioner",
-                             i, v.re, v.im);
     }
-    return SPRY_OK;
+    *d = inverse;
+    inverse = NULL;
+done:
+    spry_vector_free(inverse);
+    return status;
 }
 
 static spry_status jacobi_fill(spry_operator *op, const spry_matrix *A)
@@ -93,8 +102,7 @@ static spry_status jacobi_fill(spry_operator *op, const spry_matrix *A)
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
-    SPRY_GO(ctx, spry_matrix_diagonal(A, &state->inverse));
-    SPRY_GO(ctx, invert(ctx, state->inverse));
+    SPRY_GO(ctx, precon_inverse_diagonal(A, "Jacobi's preconditioner", &state->inverse));
     SPRY_GO(ctx, spry_vector_new(ctx, op->type, op->rows, NULL, SPRY_COPY, &state->work));
     if (spry_type_is_complex(op->type)) {
         SPRY_GO(ctx, spry_vector_new(ctx, op->type, op->rows, state->inverse->data, SPRY_COPY,
@@ -114,11 +122,6 @@ spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **op)
 {
     *op = NULL;
     spry_context *ctx = A->ctx;
-    if (A->a.rows != A->a.cols)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
-                         "Jacobi's preconditioner needs a square matrix, not %" PRId64
-                         " x %" PRId64,
-                         A->a.rows, A->a.cols);
     spry_status status = operator_new(ctx, &jacobi_class, A->a.type, A->a.rows, A->a.cols, op);
     if (status != SPRY_OK)
         return status;

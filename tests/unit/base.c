@@ -156,6 +156,13 @@ static void options_of_every_kind(void **state)
     assert_int_equal(spry_options_set(ctx, things, &t, "path", "/x y"), SPRY_OK);
     assert_string_equal(t.path, "/x y");
     assert_int_equal(spry_options_parse(ctx, things, &t, NULL), SPRY_OK);
+    /* commas after a colon belong to the value, those before it do not */
+    assert_int_equal(
+        spry_options_parse(ctx, things, &t, "real=2,text=a:b=1.5,c=d colour=green,flag=no"),
+        SPRY_OK);
+    assert_true(t.real == 2 && !t.flag);
+    assert_string_equal(t.text, "a:b=1.5,c=d");
+    assert_int_equal(t.colour, 1);
 
     char long_text[400];
     memset(long_text, 'a', sizeof long_text);

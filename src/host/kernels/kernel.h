@@ -49,6 +49,10 @@ static inline scalar muladd(scalar a, scalar b, scalar c)
 {
     return (scalar){c.re + a.re * b.re - a.im * b.im, c.im + a.re * b.im + a.im * b.re};
 }
+static inline scalar sub(scalar a, scalar b)
+{
+    return (scalar){a.re - b.re, a.im - b.im};
+}
 static inline scalar conjugate(scalar a)
 {
     return (scalar){a.re, -a.im};
@@ -82,6 +86,10 @@ static inline scalar mul(scalar a, scalar b)
 static inline scalar muladd(scalar a, scalar b, scalar c)
 {
     return a * b + c;
+}
+static inline scalar sub(scalar a, scalar b)
+{
+    return a - b;
 }
 static inline scalar conjugate(scalar a)
 {
