@@ -33,9 +33,9 @@ typedef struct host_csr {
  *                y; conjugate: conj(A)
  * csr_rows_many  y_c = A x_c, the same rows, for c < count: the bits of csr_rows with a = 1, b = 0,
  *                but the entries come from memory once
- * csr_solve      z_i = f_k r_i - (A z)_k for k = begin..end-1 in turn, i being rows_k; f may be
- * NULL for ones, r may be z; conjugate: conj(A) and conj(f) csr_sum        sum values_k
- * x[columns_k] over n entries; conjugate: conj(values_k)
+ * csr_solve      z_i = f_i r_i - (A z)_k for k = begin..end-1 in turn, i being rows_k; f may be
+ *                NULL (ones), r may be z; conjugate: conj(A), conj(f)
+ * csr_sum        sum values_k x[columns_k] over n entries; conjugate: conj(values_k)
  */
 #define HOST_KERNELS(item)                                                                    \
     item(void, fill, (int64_t n, spry_scalar a, void *x))                                     \
