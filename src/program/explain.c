@@ -1,6 +1,7 @@
 /* A plan in words: what runs together, what it moves, what an iteration costs. */
 #include "program/explain.h"
 
+#include <limits.h>
 #include <stdarg.h>
 
 /* A text being written. */
@@ -240,17 +241,13 @@ typedef struct counting {
 static void count_phase(counting *c, const phase *f)
 {
     const plan *p = c->p;
-    bool reduces = false;
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &p->ops[i];
         if (o->kind == OP_APPLY || o->kind == OP_DIAGONAL)
             *(o->op == OPERATOR_A ? &c->cost->products : &c->cost->precons) += 1;
-        reduces = reduces || o->kind == OP_DOT;
-        if (o->kind == OP_DOT)
-            c->cost->dots += 1;
+        c->cost->dots += o->kind == OP_DOT;
     }
     c->cost->sweeps += f->sweep_count > 0;
-    c->cost->reductions += reduces;
     for (int i = f->traffic; i < f->traffic + f->traffic_count; i++) {
         const traffic *t = &p->traffics[i];
         int64_t count = 1;
@@ -273,6 +270,40 @@ static void count_phase(counting *c, const phase *f)
     }
 }
 
+/* The phase of a block at whose end an inner product must be complete. */
+static int needed_at(const plan *p, const node *block, const plan_op *dot)
+{
+    const int name = p->program->exprs[dot->target].name;
+    for (int i = block->first; i < block->first + block->count; i++) {
+        const plan_op *o = &p->ops[i];
+        for (int k = 0; o->phase >= dot->phase && o != dot && k < o->accesses; k++) {
+            const access *a = &p->accesses[o->access + k];
+            if (!a->vector && a->id == name && (!op_sweeps(o) || o->phase > dot->phase))
+                return op_sweeps(o) ? o->phase - 1 : o->phase;
+        }
+    }
+    return block->phases - 1;
+}
+
+/* The fewest points at which all inner products of a block can be gathered in time. */
+static int count_points(const plan *p, const node *block)
+{
+    int points = 0, due = INT_MAX;
+    for (int f = 0; f < block->phases; f++) {
+        const phase *now = &p->phases[block->phase + f];
+        for (int i = now->first; i < now->first + now->sweep_count; i++)
+            if (p->ops[i].kind == OP_DOT) {
+                const int at = needed_at(p, block, &p->ops[i]);
+                due = at < due ? at : due;
+            }
+        if (due == f) {
+            points++;
+            due = INT_MAX;
+        }
+    }
+    return points;
+}
+
 static void count_nodes(counting *c, int first)
 {
     const plan *p = c->p;
@@ -280,6 +311,8 @@ static void count_nodes(counting *c, int first)
         const node *n = &p->nodes[i];
         for (int f = 0; n->kind == NODE_BLOCK && f < n->phases; f++)
             count_phase(c, &p->phases[n->phase + f]);
+        if (n->kind == NODE_BLOCK)
+            c->cost->reductions += count_points(p, n);
         if (n->kind == NODE_IF)
             count_nodes(c, n->body != NONE ? n->body : n->other);
         if (n->kind != NODE_FOR)

@@ -198,22 +198,33 @@ static void run_scalar(runner *r, lane *l, const plan_op *o)
     sweep_check(r, l);
 }
 
-/* Inner products are finished, then comes what needs numbers only. */
-static void scalar_time(runner *r, const phase *f)
+static bool is_report(const plan_op *o)
 {
-    sweep_reduce(r);
-    for (int i = f->first + f->sweep_count; i < f->first + f->count; i++)
-        for (int k = 0; k < r->lane_count && r->status == SPRY_OK; k++)
-            if (r->active[k])
-                run_scalar(r, &r->lanes[k], &r->p->ops[i]);
+    return o->kind == OP_RESIDUAL || o->kind == OP_ESTIMATE || o->kind == OP_GRADIENT;
 }
 
-static bool has_exit(const plan *p, const phase *f)
+/* Whether a condition that ends the solve holds for a lane. */
+static bool fires(const runner *r, const plan_op *o)
 {
-    for (int i = f->first + f->sweep_count; i < f->first + f->count; i++)
-        if (op_exits(&p->ops[i]))
+    for (int k = 0; k < r->lane_count; k++)
+        if (r->active[k] && program_eval(&r->lanes[k].scalars, o->expr).re != 0)
             return true;
     return false;
+}
+
+/* What needs numbers only, from r->next on. Inside a parallel region exits that hold are left to be
+ * done outside. */
+static void scalar_time(runner *r, const phase *f, bool inside)
+{
+    for (; r->next < f->first + f->count; r->next++) {
+        const plan_op *o = &r->p->ops[r->next];
+        r->leave = inside && op_exits(o) && (is_report(o) || fires(r, o));
+        if (r->leave)
+            return;
+        for (int k = 0; k < r->lane_count && r->status == SPRY_OK; k++)
+            if (r->active[k])
+                run_scalar(r, &r->lanes[k], o);
+    }
 }
 
 static bool has_call(const plan *p, const phase *f)
@@ -289,57 +300,67 @@ static void prepare(runner *r, const phase *f)
 {
     sweep_bind(r, &r->p->ops[f->first], f->sweep_count);
     count_bytes(r, f);
+    r->next = f->first + f->sweep_count;
+}
+
+/* The first thread's work between two sweeps; false when the region is to be left. */
+static bool step_on(runner *r, const phase *phases, int f, int last)
+{
+    sweep_reduce(r);
+    scalar_time(r, &phases[f], true);
+    if (r->leave || f == last)
+        return false;
+    prepare(r, &phases[f + 1]);
+    return true;
 }
 
 /*
- * Phases first..last in one parallel region; the scalar work of the last is left to the caller. No
- * phase but the first has calls, none but the last an exit.
+ * Phases first..last in one parallel region, up to the first exit that holds. Gives the phase it
+ * got to, whose scalar work is left to the caller from r->next on. No phase but the first has
+ * calls.
  */
-static void run_region(runner *r, const phase *phases, int first, int last)
+static int run_region(runner *r, const phase *phases, int first, int last)
 {
+    int at = first;
+    bool on = true;
     prepare(r, &phases[first]);
     if (r->threads == 1) {
-        for (int f = first; f <= last; f++) {
-            if (f > first) {
-                scalar_time(r, &phases[f - 1]);
-                prepare(r, &phases[f]);
-            }
+        for (; on; at += on) {
             sweep_run(r, 1, 0);
+            on = step_on(r, phases, at, last);
         }
-        return;
+        return at;
     }
 #pragma omp parallel num_threads(r->threads)
-    for (int f = first; f <= last; f++) {
-        if (f > first) {
-#pragma omp master
-            {
-                scalar_time(r, &phases[f - 1]);
-                prepare(r, &phases[f]);
-            }
-#pragma omp barrier
-        }
+    for (bool mine = true; mine;) {
         sweep_run(r, omp_get_num_threads(), omp_get_thread_num());
 #pragma omp barrier
+#pragma omp master
+        {
+            on = step_on(r, phases, at, last);
+            at += on;
+        }
+#pragma omp barrier
+        mine = on;
     }
+    return at;
 }
 
 static void run_block(runner *r, const node *block)
 {
     const phase *phases = &r->p->phases[block->phase];
-    for (int f = 0; f < block->phases && r->status == SPRY_OK && any_active(r);) {
+    for (int f = 0; f < block->phases && r->status == SPRY_OK && any_active(r); f++) {
         int last = f;
-        while (last + 1 < block->phases && !has_exit(r->p, &phases[last]) &&
-               !has_call(r->p, &phases[last + 1]))
+        while (last + 1 < block->phases && !has_call(r->p, &phases[last + 1]))
             last++;
         r->block = block;
         r->exit = NULL;
         run_calls(r, &phases[f]);
         if (r->status != SPRY_OK)
             return;
-        run_region(r, phases, f, last);
+        f = run_region(r, phases, f, last);
         if (r->status == SPRY_OK)
-            scalar_time(r, &phases[last]);
-        f = last + 1;
+            scalar_time(r, &phases[f], false);
     }
 }
 

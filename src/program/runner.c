@@ -107,6 +107,21 @@ done:
     return status;
 }
 
+/* Zeros, each page placed by the thread that will use it. */
+static spry_status allocate_vector(runner *r, int space, char **out)
+{
+    const spry_status status = base_alloc(r->ctx, r->n[space], (size_t)r->size, out);
+    if (status != SPRY_OK)
+        return status;
+    char *memory = *out;
+#pragma omp parallel for num_threads(r->threads) schedule(static)
+    for (int part = 0; part < r->parts[space]; part++) {
+        const range rows = base_share(r->n[space], r->parts[space], part, CHUNK);
+        memset(memory + rows.begin * r->size, 0, (size_t)((rows.end - rows.begin) * r->size));
+    }
+    return SPRY_OK;
+}
+
 static spry_status allocate_array(runner *r, lane *l, int var)
 {
     spry_context *ctx = r->ctx;
@@ -114,7 +129,7 @@ static spry_status allocate_array(runner *r, lane *l, int var)
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, base_calloc(ctx, v->extent, sizeof **l->arrays, &l->arrays[var]));
     for (int64_t i = 0; i < v->extent; i++)
-        SPRY_GO(ctx, base_alloc(ctx, r->n[v->space], (size_t)r->size, &l->arrays[var][i]));
+        SPRY_GO(ctx, allocate_vector(r, v->space, &l->arrays[var][i]));
 done:
     return status;
 }
@@ -143,8 +158,7 @@ static spry_status open_lane(runner *r, lane *l)
         if (var->array)
             SPRY_GO(ctx, allocate_array(r, l, v));
         else if (var->number != NONE && !var->in_pieces && !l->slots[var->number])
-            SPRY_GO(ctx,
-                    base_alloc(ctx, r->n[var->space], (size_t)r->size, &l->slots[var->number]));
+            SPRY_GO(ctx, allocate_vector(r, var->space, &l->slots[var->number]));
     }
 done:
     return status;

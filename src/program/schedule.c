@@ -199,6 +199,27 @@ static void fuse(scheduling *s)
     }
 }
 
+/*
+ * Scalar work is put off as far as it goes: inner products that are needed at one point only meet
+ * there, and phases without an exit between them run in one parallel region. Exits are not put off
+ * past a product, which would be done in vain when the solve ends.
+ */
+static void put_off(scheduling *s)
+{
+    int last = 0;
+    for (int i = 0; i < s->n; i++)
+        last = s->phase[i] > last ? s->phase[i] : last;
+    for (int i = s->n - 1; i >= 0; i--) {
+        if (op_sweeps(&s->ops[i]) || s->ops[i].kind == OP_NONE)
+            continue;
+        int to = latest(s, i, last);
+        for (int k = 0; op_exits(&s->ops[i]) && k < s->n; k++)
+            if (s->ops[k].kind == OP_APPLY && s->phase[k] > s->phase[i] && s->phase[k] <= to)
+                to = s->phase[k] - 1;
+        s->phase[i] = to;
+    }
+}
+
 /* Every operation of a sweep gets a phase of its own. */
 static void separate(scheduling *s)
 {
@@ -305,10 +326,12 @@ static spry_status schedule_block(plan *p, node *block)
     for (int i = 0; i < s.n; i++)
         s.sequence[i] = i;
     find_distances(&s);
-    if (p->setup.fuse)
+    if (p->setup.fuse) {
         fuse(&s);
-    else
+        put_off(&s);
+    } else {
         separate(&s);
+    }
     SPRY_GO(ctx, settle(&s));
 done:
     if (s.traffic.p)

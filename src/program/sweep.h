@@ -58,6 +58,8 @@ struct runner {
     /* The place in the plan, for settling x and counting. */
     const node *block;
     const plan_op *exit;
+    int next;   /* the operation at scalar time that is to be done next */
+    bool leave; /* it ends a solve and cannot be done in a parallel region */
     bool counting;
     int64_t bytes;
     spry_status status; /* of a failure inside a parallel region or a nested run */
