@@ -1,10 +1,12 @@
 /*
  * Every method on real matrices, b = 1, x = 0: iterations or why it ended, and the true residual.
- *   bench_methods [--folder DIR] [--tsv FILE] [--tol T] [--max-iter N] [--methods a,b,...]
+ *   bench_methods [--folder DIR] [--tsv FILE] [--tol T] [--max-iter N] [--seconds S]
+ *                 [--methods a,b,...]
  * DIR is $SPRY_MATRICES unless given. Prints a Markdown table a kind of matrix; FILE gets a line a
  * solve. A method that has a preconditioner of its own keeps it; the others get Jacobi where the
- * diagonal allows it: for hermitian matrices, a positive one. Matrices that are not there are left
- * out.
+ * diagonal allows it: for hermitian matrices, a positive one. A solve is interrupted after S
+ * seconds. Rectangular matrices have b = 1, 2, 3, 1, ...: the least squares ones here solve A x = 1
+ * exactly. Matrices that are not there are left out.
  */
 #include "peers/peer.h"
 
@@ -32,7 +34,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds, MOST_MATRICES = 8, MOST_METHODS = 1
 
 typedef struct options {
     const char *folder, *methods;
-    double tol;
+    double tol, seconds;
     int max_iter;
     FILE *tsv;
 } options;
@@ -68,6 +70,14 @@ static bool takes_jacobi(const spry_matrix *A, bool hermitian)
     return positive || !hermitian;
 }
 
+static void fill_unevenly(spry_vector *b)
+{
+    double *numbers = spry_vector_data(b);
+    const int64_t step = spry_type_is_complex(spry_vector_type(b)) ? 2 : 1;
+    for (int64_t i = 0; i < spry_vector_size(b); i++)
+        numbers[i * step] = (double)(1 + i % 3);
+}
+
 static bool open_problem(spry_context *ctx, const options *o, const kind *k, problem *p)
 {
     static const char *const endings[] = {".mtx.gz", ".mtx"};
@@ -83,6 +93,8 @@ static bool open_problem(spry_context *ctx, const options *o, const kind *k, pro
     }
     peer_check(ctx, spry_vector_ones(ctx, p->A, &p->b));
     peer_check(ctx, spry_vector_zeros(ctx, p->A, &p->x));
+    if (spry_matrix_rows(p->A) != spry_matrix_cols(p->A))
+        fill_unevenly(p->b);
     p->precon = takes_jacobi(p->A, k->hermitian) ? "jacobi" : "none";
     return true;
 }
@@ -165,6 +177,30 @@ static int find_methods(spry_context *ctx, const options *o, method *methods)
     return count;
 }
 
+/* The monitor: data is when to stop. */
+static bool is_in_time(void *data, int64_t iteration, double residual, const spry_vector *x)
+{
+    (void)iteration, (void)residual, (void)x;
+    return peer_seconds() < *(const double *)data;
+}
+
+static spry_status solve_in_time(spry_context *ctx, const problem *p, const char *text,
+                                 double seconds, spry_result *result)
+{
+    spry_solver *solver = NULL;
+    double end = peer_seconds() + seconds;
+    peer_check(ctx, spry_vector_fill(p->x, (spry_scalar){0, 0}));
+    peer_check(ctx, spry_solver_new(ctx, &solver));
+    spry_solver_set_monitor(solver, is_in_time, &end);
+    spry_status status = spry_solver_set(solver, text);
+    if (status == SPRY_OK)
+        status = spry_solver_set_matrix(solver, p->A);
+    if (status == SPRY_OK)
+        status = spry_solve(solver, p->b, p->x, result);
+    spry_solver_free(solver);
+    return status;
+}
+
 /* A solve as a cell of the table; false when the method does not take the matrix. */
 static bool solve(spry_context *ctx, const options *o, const kind *k, const method *m,
                   const problem *p, char cell[64])
@@ -173,9 +209,8 @@ static bool solve(spry_context *ctx, const options *o, const kind *k, const meth
     char text[256];
     snprintf(text, sizeof text, "method=%s precon=%s tol=%g max-iter=%d", m->name,
              m->own_precon ? "auto" : p->precon, o->tol, o->max_iter);
-    peer_check(ctx, spry_vector_fill(p->x, (spry_scalar){0, 0}));
     const double begin = peer_seconds();
-    const bool taken = spry_quick_solve(ctx, p->A, p->b, p->x, text, &r) == SPRY_OK;
+    const bool taken = solve_in_time(ctx, p, text, o->seconds, &r) == SPRY_OK;
     const double seconds = peer_seconds() - begin;
     if (r.converged)
         snprintf(cell, 64, "%" PRId64 " (%.1e)", r.iterations, r.true_residual);
@@ -255,7 +290,7 @@ static void print_table(spry_context *ctx, const options *o, const kind *k, cons
 
 int main(int argc, char **argv)
 {
-    options o = {.folder = getenv("SPRY_MATRICES"), .tol = 1e-8, .max_iter = 2000};
+    options o = {.folder = getenv("SPRY_MATRICES"), .tol = 1e-8, .max_iter = 2000, .seconds = 20};
     const char *tsv = NULL;
     for (int at = 1; at + 1 < argc; at += 2) {
         const char *name = argv[at], *value = argv[at + 1];
@@ -265,6 +300,8 @@ int main(int argc, char **argv)
             tsv = value;
         else if (strcmp(name, "--tol") == 0)
             o.tol = strtod(value, NULL);
+        else if (strcmp(name, "--seconds") == 0)
+            o.seconds = strtod(value, NULL);
         else if (strcmp(name, "--max-iter") == 0)
             o.max_iter = (int)strtol(value, NULL, 10);
         else if (strcmp(name, "--methods") == 0)
