@@ -202,7 +202,7 @@ static void fuse(scheduling *s)
 /*
  * Scalar work is put off as far as it goes: inner products that are needed at one point only meet
  * there, and phases without an exit between them run in one parallel region. Exits are not put off
- * past a product, which would be done in vain when the solve ends.
+ * past a product that follows in the text, which would be done in vain when the solve ends.
  */
 static void put_off(scheduling *s)
 {
@@ -213,7 +213,7 @@ static void put_off(scheduling *s)
         if (op_sweeps(&s->ops[i]) || s->ops[i].kind == OP_NONE)
             continue;
         int to = latest(s, i, last);
-        for (int k = 0; op_exits(&s->ops[i]) && k < s->n; k++)
+        for (int k = i + 1; op_exits(&s->ops[i]) && k < s->n; k++)
             if (s->ops[k].kind == OP_APPLY && s->phase[k] > s->phase[i] && s->phase[k] <= to)
                 to = s->phase[k] - 1;
         s->phase[i] = to;
