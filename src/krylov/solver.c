@@ -127,12 +127,6 @@ static spry_status parse_method(spry_solver *solver, program **p, const char **o
     return krylov_parse(ctx, spec, solver->options.method_file, p, options);
 }
 
-/* Whether a preconditioner has an option. */
-static bool precon_takes(const char *precon, const char *option)
-{
-    return base_find_word("gs sor ssor", precon) >= 0 && base_find_word("omega order", option) >= 0;
-}
-
 /* The value a method's option has, as text: from the spec, or its default. */
 static void option_text(const program_name *option, const char *spec, char *value, size_t size)
 {
@@ -160,7 +154,8 @@ static void own_precon(const program *p, const char *options, char *spec, size_t
     for (int k = 0; k < p->name_count; k++) {
         char value[64];
         const program_name *option = &p->names[k];
-        if (option->kind != NAME_OPTION || !precon_takes(p->precon, option->text))
+        if (option->kind != NAME_OPTION ||
+            !spry_options_find(precon_options(p->precon), option->text))
             continue;
         option_text(option, options, value, sizeof value);
         const size_t used = strlen(spec);
