@@ -192,8 +192,12 @@ static void extremes(spry_context *ctx)
         value_set(type, x, 0, (spry_scalar){size, 3 * size});
         value_set(type, y, 0, (spry_scalar){size, size});
         host_kernels_for(ctx, type)->divide(1, x, y, z);
-        const spry_scalar found = value_get(type, z, 0);
+        spry_scalar found = value_get(type, z, 0);
         assert_true(found.re == 2 && found.im == 1); /* (1 + 3i) / (1 + i) */
+        value_set(type, y, 0, (spry_scalar){0, size});
+        host_kernels_for(ctx, type)->divide(1, x, y, z);
+        found = value_get(type, z, 0);
+        assert_true(found.re == 3 && found.im == -1); /* (1 + 3i) / i */
     }
 }
 
