@@ -102,6 +102,7 @@ void traffic_close(traffic_count *t)
     base_free(t->p->ctx, t->items);
     base_free(t->p->ctx, t->item_of);
     base_free(t->p->ctx, t->ref_of);
+    *t = (traffic_count){0};
 }
 
 static void flush(traffic_count *t, traffic_item *item, bool needed, traffic_visit visit,
