@@ -13,8 +13,8 @@ enum { MOST = 6, PIECE = 256, PARTS = 1 + KERNEL_COMPLEX };
 ALWAYS_INLINE void add_reals(int64_t n, int terms, const spry_scalar *c, const void *const *v,
                              real *out)
 {
-    real factor[MOST];
-    const real *array[MOST];
+    real factor[MOST] = {0};
+    const real *array[MOST] = {NULL};
     for (int t = 0; t < terms; t++) {
         factor[t] = (real)c[t].re;
         array[t] = v[t];
@@ -34,8 +34,8 @@ ALWAYS_INLINE void add_reals(int64_t n, int terms, const spry_scalar *c, const v
 ALWAYS_INLINE void add_scalars(int64_t n, int terms, const spry_scalar *c, const void *const *v,
                                scalar *out)
 {
-    scalar factor[MOST];
-    const scalar *array[MOST];
+    scalar factor[MOST] = {0};
+    const scalar *array[MOST] = {NULL};
     for (int t = 0; t < terms; t++) {
         factor[t] = from_scalar(c[t]);
         array[t] = v[t];
