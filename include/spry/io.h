@@ -26,6 +26,13 @@ SPRY_API spry_status spry_matrix_read(spry_context *ctx, const char *path, spry_
 /** Reads a vector: an array file, or a matrix file with one row or one column. */
 SPRY_API spry_status spry_vector_read_file(spry_context *ctx, const char *path, const char *options,
                                            spry_vector **v);
+/**
+ * Reads a dense array of several columns, one after the other in one vector: what spry_solve_many()
+ * takes, each column a vector that borrows its part. A file that spry_vector_read_file() takes is
+ * one column.
+ */
+SPRY_API spry_status spry_columns_read(spry_context *ctx, const char *path, const char *options,
+                                       spry_vector **v, int64_t *cols);
 
 /**
  * Writes aside, to the disk, and renames, so that a file with the name is whole or not there, after
@@ -37,6 +44,7 @@ SPRY_API spry_status spry_vector_read_file(spry_context *ctx, const char *path, 
  */
 SPRY_API spry_status spry_matrix_write(const spry_matrix *A, const char *path);
 SPRY_API spry_status spry_vector_write(const spry_vector *v, const char *path);
+SPRY_API spry_status spry_columns_write(const spry_vector *v, int64_t cols, const char *path);
 /** Writes any text by the same rules; packed by gzip where the name ends in .gz. */
 SPRY_API spry_status spry_text_write(spry_context *ctx, const char *text, size_t size,
                                      const char *path);

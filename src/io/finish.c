@@ -96,14 +96,18 @@ done:
 }
 
 spry_status io_finish_vector(spry_context *ctx, const io_bytes *bytes, const io_format *format,
-                             const read_options *options, io_dense *dense, spry_vector **v)
+                             const read_options *options, io_dense *dense, spry_vector **v,
+                             int64_t *cols)
 {
     enum { REFUSE, KEEP };
     spry_status status = SPRY_OK;
     const spry_type type = wanted_type(options, dense->type);
     const int64_t n = dense->rows * dense->cols;
     spry_vector *found = NULL;
-    if (dense->rows != 1 && dense->cols != 1 && n != 0)
+    const bool single = dense->rows == 1 || dense->cols == 1 || n == 0;
+    if (cols)
+        *cols = single ? 1 : dense->cols;
+    else if (!single)
         return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
                          "%s: is %" PRId64 " x %" PRId64 "; a vector has one column, or one row",
                          bytes->path, dense->rows, dense->cols);

@@ -13,8 +13,10 @@ spry_status io_matrix_to_dense(const spry_matrix *A, io_dense *dense);
  */
 spry_status io_finish_matrix(const io_bytes *bytes, const io_format *format,
                              const read_options *options, spry_matrix **A);
-/* Makes a vector of an array; takes its values when all is well. */
+/* Makes a vector of an array, of all its columns where *cols is there to tell how many; takes its
+ * values when all is well. */
 spry_status io_finish_vector(spry_context *ctx, const io_bytes *bytes, const io_format *format,
-                             const read_options *options, io_dense *dense, spry_vector **v);
+                             const read_options *options, io_dense *dense, spry_vector **v,
+                             int64_t *cols);
 
 #endif

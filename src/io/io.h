@@ -91,7 +91,8 @@ typedef struct io_format {
     bool (*matches)(const io_bytes *bytes); /* looks at the first bytes */
     spry_status (*read)(spry_context *ctx, io_bytes *bytes, io_content *content);
     spry_status (*write_matrix)(const spry_matrix *A, const char *path); /* NULL: read only */
-    spry_status (*write_vector)(const spry_vector *v, const char *path);
+    /* a dense array of so many columns, one after the other */
+    spry_status (*write_vector)(const spry_vector *v, int64_t cols, const char *path);
     size_t (*position_of)(const io_bytes *bytes, int64_t row, int64_t col, int occurrence);
 } io_format;
 

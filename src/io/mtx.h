@@ -100,6 +100,6 @@ static inline const char *mtx_next_line(const char *p, const char *end)
 }
 
 spry_status io_mtx_write_matrix(const spry_matrix *A, const char *path);
-spry_status io_mtx_write_vector(const spry_vector *v, const char *path);
+spry_status io_mtx_write_vector(const spry_vector *v, int64_t cols, const char *path);
 
 #endif

@@ -129,9 +129,10 @@ spry_status io_mtx_write_matrix(const spry_matrix *A, const char *path)
     return write_file(A->ctx, path, head, format_entries, a, a->nnz);
 }
 
-spry_status io_mtx_write_vector(const spry_vector *v, const char *path)
+spry_status io_mtx_write_vector(const spry_vector *v, int64_t cols, const char *path)
 {
     char head[128];
-    snprintf(head, sizeof head, "array %s general\n%" PRId64 " 1\n", field_of(v->type), v->n);
+    snprintf(head, sizeof head, "array %s general\n%" PRId64 " %" PRId64 "\n", field_of(v->type),
+             v->n / cols, cols);
     return write_file(v->ctx, path, head, format_numbers, v, v->n);
 }

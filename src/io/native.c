@@ -244,12 +244,12 @@ done:
     return status;
 }
 
-static spry_status write_vector(const spry_vector *v, const char *path)
+static spry_status write_vector(const spry_vector *v, int64_t cols, const char *path)
 {
     native_header h = {.kind = KIND_DENSE,
                        .type = (uint32_t)v->type,
-                       .rows = (uint64_t)v->n,
-                       .cols = 1,
+                       .rows = (uint64_t)(v->n / cols),
+                       .cols = (uint64_t)cols,
                        .nnz = (uint64_t)v->n};
     return write_file(v->ctx, path, &h,
                       (piece[SECTIONS]){[VALUES] = {v->data, h.nnz, spry_type_size(v->type)}});

@@ -48,7 +48,7 @@ done:
     return status;
 }
 
-static spry_status write_vector(const spry_vector *v, const char *path)
+static spry_status write_vector(const spry_vector *v, int64_t cols, const char *path)
 {
     spry_context *ctx = v->ctx;
     char header[NPY_HEADER];
@@ -56,7 +56,9 @@ static spry_status write_vector(const spry_vector *v, const char *path)
     spry_status status = io_create(ctx, path, &w);
     if (status != SPRY_OK)
         return status;
-    io_write(w, header, io_npy_header(header, io_npy_descr(v->type), 1, &v->n));
+    const int64_t shape[] = {v->n / cols, cols};
+    io_write(w, header,
+             io_npy_header(header, io_npy_descr(v->type), cols == 1 ? 1 : 2, shape, cols > 1));
     io_write(w, v->data, (size_t)v->n * spry_type_size(v->type));
     return io_commit(ctx, w);
 }
@@ -91,8 +93,9 @@ static spry_status write_matrix(const spry_matrix *A, const char *path)
     SPRY_GO(ctx, matrix_as_csr(A, &csr, &owned));
     SPRY_GO(ctx, base_alloc(ctx, A->a.cols, spry_type_size(type), &row));
     SPRY_GO(ctx, io_create(ctx, path, &w));
-    io_write(w, header,
-             io_npy_header(header, io_npy_descr(type), 2, (int64_t[]){A->a.rows, A->a.cols}));
+    io_write(
+        w, header,
+        io_npy_header(header, io_npy_descr(type), 2, (int64_t[]){A->a.rows, A->a.cols}, false));
     for (int64_t i = 0; i < csr->a.rows && !io_write_failed(w); i++) {
         memset(row, 0, bytes);
         for (int64_t k = csr->a.offsets[i]; k < csr->a.offsets[i + 1]; k++) {

@@ -333,7 +333,7 @@ void io_npy_copy(spry_context *ctx, const npy_array *a, spry_type type, void *ou
     }
 }
 
-size_t io_npy_header(char *out, const char *descr, int dims, const int64_t *shape)
+size_t io_npy_header(char *out, const char *descr, int dims, const int64_t *shape, bool fortran)
 {
     char sides[64] = "";
     if (dims == 1)
@@ -344,8 +344,8 @@ size_t io_npy_header(char *out, const char *descr, int dims, const int64_t *shap
     memcpy(out, "\x93NUMPY\x01", MAGIC_SIZE + 1);
     out[MAGIC_SIZE + 1] = 0;
     const int used =
-        snprintf(out + 10, NPY_HEADER - 10,
-                 "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, sides);
+        snprintf(out + 10, NPY_HEADER - 10, "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }",
+                 descr, fortran ? "True" : "False", sides);
     /* The numbers begin at a multiple of 64, behind a line end. */
     const size_t whole = (10 + (size_t)used + 1 + 63) / 64 * 64;
     out[10 + used] = ' ';

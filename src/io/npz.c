@@ -267,7 +267,7 @@ static void begin_member(zip_writer *zip, const char *name, const char *descr, i
 {
     char header[NPY_HEADER];
     io_zip_member(zip, name);
-    io_zip_write(zip, header, io_npy_header(header, descr, dims, &count));
+    io_zip_write(zip, header, io_npy_header(header, descr, dims, &count, false));
 }
 
 /* Row offsets with 32 bits where that is enough: SciPy wants them no wider than the columns then.

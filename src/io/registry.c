@@ -103,23 +103,27 @@ done:
 }
 
 static spry_status read_vector_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,
-                                     const char *options, spry_vector **v)
+                                     const char *options, spry_vector **v, int64_t *cols)
 {
     spry_status status = SPRY_OK;
     read_options parsed;
     io_content content = {0};
     SPRY_GO(ctx, read_content(ctx, bytes, format, options, &parsed, &content));
     if (content.matrix) {
-        const int64_t rows = content.matrix->a.rows, cols = content.matrix->a.cols;
+        const spry_arrays a = content.matrix->a;
         parsed.expand = true;
         SPRY_GO(ctx, io_finish_matrix(bytes, format, &parsed, &content.matrix));
-        if (rows == 1 || cols == 1) /* anything else is refused below, without filling it up */
+        if (a.rows == 1 || a.cols == 1) { /* others are refused below, without filling them up */
             SPRY_GO(ctx, io_matrix_to_dense(content.matrix, &content.dense));
+        } else if (cols) {
+            *cols = 1;
+            cols = NULL;
+        }
         content.dense.type = content.matrix->a.type;
-        content.dense.rows = rows;
-        content.dense.cols = cols;
+        content.dense.rows = a.rows;
+        content.dense.cols = a.cols;
     }
-    SPRY_GO(ctx, io_finish_vector(ctx, bytes, format, &parsed, &content.dense, v));
+    SPRY_GO(ctx, io_finish_vector(ctx, bytes, format, &parsed, &content.dense, v, cols));
 done:
     spry_matrix_free(content.matrix);
     base_free(ctx, content.dense.values);
@@ -133,9 +137,9 @@ static spry_status check_arguments(spry_context *ctx, const char *path)
     return path && *path ? SPRY_OK : SPRY_FAIL(ctx, SPRY_BAD_USAGE, "no file name is given");
 }
 
-/* Reads a matrix, or where A is NULL a vector. */
+/* Reads a matrix, or where A is NULL a vector, of one column where cols is NULL. */
 static spry_status read_file(spry_context *ctx, const char *path, const char *options,
-                             spry_matrix **A, spry_vector **v)
+                             spry_matrix **A, spry_vector **v, int64_t *cols)
 {
     io_bytes bytes = {0};
     const io_format *format = NULL;
@@ -145,7 +149,7 @@ static spry_status read_file(spry_context *ctx, const char *path, const char *op
     SPRY_GO(ctx, io_open(ctx, path, &bytes));
     SPRY_GO(ctx, choose(ctx, &bytes, &format));
     SPRY_GO(ctx, A ? io_read_bytes(ctx, &bytes, format, options, A)
-                   : read_vector_bytes(ctx, &bytes, format, options, v));
+                   : read_vector_bytes(ctx, &bytes, format, options, v, cols));
 done:
     io_close(ctx, &bytes);
     return status;
@@ -155,7 +159,7 @@ spry_status spry_matrix_read_with(spry_context *ctx, const char *path, const cha
                                   spry_matrix **A)
 {
     *A = NULL;
-    return read_file(ctx, path, options, A, NULL);
+    return read_file(ctx, path, options, A, NULL, NULL);
 }
 
 spry_status spry_matrix_read(spry_context *ctx, const char *path, spry_matrix **A)
@@ -167,7 +171,15 @@ spry_status spry_vector_read_file(spry_context *ctx, const char *path, const cha
                                   spry_vector **v)
 {
     *v = NULL;
-    return read_file(ctx, path, options, NULL, v);
+    return read_file(ctx, path, options, NULL, v, NULL);
+}
+
+spry_status spry_columns_read(spry_context *ctx, const char *path, const char *options,
+                              spry_vector **v, int64_t *cols)
+{
+    *v = NULL;
+    *cols = 0;
+    return read_file(ctx, path, options, NULL, v, cols);
 }
 
 static bool can_write(const io_format *format, bool vector)
@@ -236,10 +248,20 @@ spry_status spry_matrix_write(const spry_matrix *A, const char *path)
     return format ? format->write_matrix(A, path) : SPRY_BAD_USAGE;
 }
 
-spry_status spry_vector_write(const spry_vector *v, const char *path)
+spry_status spry_columns_write(const spry_vector *v, int64_t cols, const char *path)
 {
     const io_format *format = choose_for_writing(v->ctx, path, true);
-    return format ? format->write_vector(v, path) : SPRY_BAD_USAGE;
+    if (!format)
+        return SPRY_BAD_USAGE;
+    if (cols < 1 || v->n % cols != 0)
+        return SPRY_FAIL(v->ctx, SPRY_BAD_USAGE,
+                         "%s: %" PRId64 " numbers make no %" PRId64 " columns", path, v->n, cols);
+    return format->write_vector(v, v->n == 0 ? 1 : cols, path);
+}
+
+spry_status spry_vector_write(const spry_vector *v, const char *path)
+{
+    return spry_columns_write(v, 1, path);
 }
 
 bool spry_file_format_describe(int index, const char **ending, const char **summary)

@@ -118,7 +118,7 @@ static void keeps_vectors_and_empty_matrices(void **state)
             assert_ok(ctx, spry_vector_new(ctx, support_types[t], n, NULL, SPRY_COPY, &v));
             for (int64_t k = 0; k < n; k++)
                 value_set(v->type, v->data, k, support_number(v->type, 3, (uint64_t)k));
-            assert_ok(ctx, io_native.write_vector(v, files_path("v.spry")));
+            assert_ok(ctx, io_native.write_vector(v, 1, files_path("v.spry")));
             assert_ok(ctx, files_read(ctx, &io_native, files_path("v.spry"), &content));
             assert_null(content.matrix);
             assert_int_equal(content.dense.type, v->type);
@@ -216,7 +216,7 @@ static void refuses_rows_of_nothing(void **state)
     spry_vector *v = NULL;
     size_t size;
     assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 0, NULL, SPRY_COPY, &v));
-    assert_ok(ctx, io_native.write_vector(v, files_path("nothing.spry")));
+    assert_ok(ctx, io_native.write_vector(v, 1, files_path("nothing.spry")));
     char *good = files_load(files_path("nothing.spry"), &size);
     refuse(ctx, good, size, COLS, 8, 1000000, "the array has rows or columns, but no numbers");
     free(good);
@@ -254,7 +254,7 @@ static spry_status write_again(spry_context *ctx, void *data)
 static spry_status write_vector_again(spry_context *ctx, void *data)
 {
     (void)ctx;
-    return io_native.write_vector(data, files_path("vector.spry"));
+    return io_native.write_vector(data, 1, files_path("vector.spry"));
 }
 
 static void survives_lack_of_memory(void **state)

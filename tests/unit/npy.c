@@ -179,7 +179,7 @@ static void vectors_come_back_bit_by_bit(void **state)
         assert_ok(ctx, spry_vector_new(ctx, support_types[t], N, NULL, SPRY_COPY, &v));
         for (int64_t k = 0; k < N; k++)
             value_set(v->type, v->data, k, support_number(v->type, 3, (uint64_t)k));
-        assert_ok(ctx, io_npy.write_vector(v, files_path("v.npy")));
+        assert_ok(ctx, io_npy.write_vector(v, 1, files_path("v.npy")));
         assert_ok(ctx, files_read(ctx, &io_npy, files_path("v.npy"), &content));
         assert_int_equal(content.dense.type, v->type);
         assert_int_equal(content.dense.rows, N);
@@ -230,7 +230,7 @@ static void aligns_numbers(void **state)
     spry_vector *v = NULL;
     size_t size;
     assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 3, NULL, SPRY_COPY, &v));
-    assert_ok(ctx, io_npy.write_vector(v, files_path("v.npy")));
+    assert_ok(ctx, io_npy.write_vector(v, 1, files_path("v.npy")));
     char *data = files_load(files_path("v.npy"), &size);
     assert_int_equal(size % 64, 3 * sizeof(double));
     assert_int_equal(data[size - 3 * sizeof(double) - 1], '\n');
@@ -256,7 +256,7 @@ static spry_status write_again(spry_context *ctx, void *data)
 static spry_status write_vector_again(spry_context *ctx, void *data)
 {
     (void)ctx;
-    return io_npy.write_vector(data, files_path("vector.npy"));
+    return io_npy.write_vector(data, 1, files_path("vector.npy"));
 }
 
 static void survives_lack_of_memory(void **state)
@@ -270,7 +270,7 @@ static void survives_lack_of_memory(void **state)
     support_torture(ctx, write_again, A);
     support_torture(ctx, write_vector_again, v);
     support_torture(ctx, read_again, (void *)files_path("torture.npy"));
-    assert_status(ctx, SPRY_IO, io_npy.write_vector(v, "/no such folder/v.npy"));
+    assert_status(ctx, SPRY_IO, io_npy.write_vector(v, 1, "/no such folder/v.npy"));
     assert_status(ctx, SPRY_IO, io_npy.write_matrix(A, "/no such folder/a.npy"));
     spry_vector_free(v);
     spry_matrix_free(A);
