@@ -234,11 +234,25 @@ spry_status spry_options_default(spry_context *ctx, spry_option_list list, void 
     return status;
 }
 
-/* Where "name=value" ends: at a blank or comma, but commas after a colon belong to the value. */
+/* Where "name=value" ends: at a blank or comma, but commas after a colon belong to the value, and
+ * all that stands in quotes. */
 static size_t pair_length(const char *p)
 {
+    const size_t name = strcspn(p, "= ,\t\n");
+    const char *quote = p[name] == '=' && p[name + 1] == '"' ? strchr(p + name + 2, '"') : NULL;
+    if (quote)
+        return (size_t)(quote - p) + 1;
     const size_t length = strcspn(p, " ,:\t\n");
     return p[length] == ':' ? strcspn(p, " \t\n") : length;
+}
+
+static const char *unquote(char *value)
+{
+    const size_t length = strlen(value);
+    if (length < 2 || value[0] != '"' || value[length - 1] != '"')
+        return value;
+    value[length - 1] = '\0';
+    return value + 1;
 }
 
 spry_status spry_options_parse(spry_context *ctx, spry_option_list list, void *fields,
@@ -255,10 +269,11 @@ spry_status spry_options_parse(spry_context *ctx, spry_option_list list, void *f
         if (!equals)
             return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "\"%.64s\" is not name=value", pair);
         *equals = '\0';
+        const char *value = unquote(equals + 1);
         const spry_option *option = spry_options_find(list, pair);
         if (option && option->kind == SPRY_OPTION_PATH)
             return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s cannot be set by option text", pair);
-        spry_status status = spry_options_set(ctx, list, fields, pair, equals + 1);
+        spry_status status = spry_options_set(ctx, list, fields, pair, value);
         if (status != SPRY_OK)
             return status;
     }

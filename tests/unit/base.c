@@ -163,6 +163,14 @@ static void options_of_every_kind(void **state)
     assert_true(t.real == 2 && !t.flag);
     assert_string_equal(t.text, "a:b=1.5,c=d");
     assert_int_equal(t.colour, 1);
+    /* all that stands in quotes does; a quote that is not closed is a character */
+    assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"a b, c:d\",real=3"), SPRY_OK);
+    assert_string_equal(t.text, "a b, c:d");
+    assert_true(t.real == 3);
+    assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"a real=4"), SPRY_OK);
+    assert_string_equal(t.text, "\"a");
+    assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"\""), SPRY_OK);
+    assert_string_equal(t.text, "");
 
     char long_text[400];
     memset(long_text, 'a', sizeof long_text);
