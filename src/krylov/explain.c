@@ -104,17 +104,19 @@ static void put_matrix(base_text *t, const spry_solver *solver, const plan_cost 
 static spry_status plan_for_name(const spry_solver *solver, bool fuse, plan **out, char precon[32])
 {
     spry_context *ctx = solver->ctx;
-    const char *spec = solver->options.method, *options = "";
+    const char *spec = solver->options.method, *file = solver->options.method_file, *options = "";
     program *p = NULL;
     plan_setup setup = {.fuse = fuse, .square = true, .use = {[OPERATOR_A] = USE_ROWS}};
     spry_status status = SPRY_OK;
     if (solver->text)
         SPRY_GO(ctx, program_parse(ctx, "method", solver->text, strlen(solver->text), &p));
     else
-        SPRY_GO(ctx, krylov_parse(ctx, strcmp(spec, "auto") == 0 ? "cg" : spec,
-                                  solver->options.method_file, &p, &options));
+        SPRY_GO(ctx, krylov_parse(ctx, strcmp(spec, "auto") == 0 && !file[0] ? "cg" : spec, file,
+                                  &p, &options));
     const char *name = solver->options.precon;
-    if (strcmp(name, "auto") == 0)
+    if (!p->uses_precon)
+        name = "none";
+    else if (strcmp(name, "auto") == 0)
         name = p->precon[0] ? p->precon : "jacobi";
     snprintf(precon, 32, "%.31s", name);
     setup.use[OPERATOR_M] = strcmp(name, "none") == 0     ? USE_NOTHING

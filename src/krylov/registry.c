@@ -61,6 +61,12 @@ spry_status krylov_parse(spry_context *ctx, const char *spec, const char *file, 
     if (file[0]) {
         SPRY_GO(ctx, read_text(ctx, file, &text, &size));
         SPRY_GO(ctx, program_parse(ctx, last_part(file), text, size, p));
+        if (strcmp(name, "auto") != 0 && strcmp(name, (*p)->method) != 0) {
+            status = SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s has method %s, not %s", file, (*p)->method,
+                               name);
+            program_free(*p);
+            *p = NULL;
+        }
         goto done;
     }
     for (int i = 0; krylov_texts[i].name; i++) {

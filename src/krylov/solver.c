@@ -170,6 +170,14 @@ static spry_status make_precon(spry_solver *solver, const program *p, const char
     char spec[SPRY_OPTION_TEXT_SIZE];
     const char *const inner = "inner";
     snprintf(spec, sizeof spec, "%s", solver->options.precon);
+    if (!p->uses_precon) {
+        if (solver->given_precon || (strcmp(spec, "auto") != 0 && strcmp(spec, "none") != 0)) {
+            snprintf(spec, sizeof spec, "method %s uses no preconditioner", p->method);
+            solver_warn(ctx, solver->warnings, spec);
+        }
+        snprintf(solver->precon_name, sizeof solver->precon_name, "none");
+        return SPRY_OK;
+    }
     if (solver->given_precon) {
         snprintf(solver->precon_name, sizeof solver->precon_name, "%s",
                  solver->given_precon->class->name);

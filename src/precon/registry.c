@@ -33,6 +33,8 @@ static const precon_kind kinds[] = {
      "a sweep of SOR forth and one back (order, omega)",
      precon_ssor,
      {relax_table, RELAX_COUNT}},
+    /* made by the solver itself, which is named here so that it can be found */
+    {"inner", "a solver in the next lower precision (options of a solver)", NULL, {NULL, 0}},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

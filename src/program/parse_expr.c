@@ -20,6 +20,7 @@ static int apply(parser *ps, program_operator op)
 {
     expr e = parser_blank(EXPR_APPLY, SHAPE_VECTOR, ps->now.begin);
     e.op = op;
+    ps->p->uses_precon = ps->p->uses_precon || op != OPERATOR_A;
     parser_advance(ps);
     if (parser_take(ps, '^')) {
         e.transpose = transposition(ps);

@@ -142,6 +142,7 @@ typedef struct program {
     int expr_room, stmt_room, name_room;
     int section[SECTION_COUNT]; /* first statements */
     bool uses_transpose;        /* A^T, A^H or those of M, L, R */
+    bool uses_precon;           /* M, L, R */
 } program;
 
 /*
