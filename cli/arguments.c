@@ -33,13 +33,22 @@ char cli_option_letter(const spry_option *option)
     return 0;
 }
 
+bool cli_option_is_file(const spry_option *option)
+{
+    static const char ending[] = "_file"; /* the library's own: texts that it copies */
+    size_t length = strlen(option->name), tail = sizeof ending - 1;
+    return option->kind == SPRY_OPTION_PATH || (option->kind == SPRY_OPTION_TEXT && length > tail &&
+                                                strcmp(option->name + length - tail, ending) == 0);
+}
+
 const char *cli_option_value(const spry_option *option, char value[CLI_NAME])
 {
     static const char *const names[] = {
         [SPRY_OPTION_INT] = "N",     [SPRY_OPTION_REAL] = "X",    [SPRY_OPTION_BOOL] = "",
         [SPRY_OPTION_WORD] = "WORD", [SPRY_OPTION_TEXT] = "WORD", [SPRY_OPTION_PATH] = "FILE"};
     bool optional = option->kind == SPRY_OPTION_PATH && option->words;
-    snprintf(value, CLI_NAME, "%s", optional ? "[FILE]" : names[option->kind]);
+    bool file = cli_option_is_file(option);
+    snprintf(value, CLI_NAME, "%s", optional ? "[FILE]" : file ? "FILE" : names[option->kind]);
     if (option->kind == SPRY_OPTION_WORD && strlen(option->words) < SHORT_LIST) {
         snprintf(value, CLI_NAME, "%s", option->words);
         for (char *c = value; *c; c++)
@@ -97,11 +106,7 @@ static const struct {
     {"device", "cuda opencl"},
     {"format", "coo csc ell ellr ellr-t sell jds hyb dia crf bsr pcsr merge scoo axc axt csr16 "
                "sell16 sym"},
-    {"method", "cg-cg pipecg fcg cr minres symmlq bicg cgs bicgstab bicgstabl pipebicgstab qmr "
-               "tfqmr gpbicg cocg cocr qmrsym gmres fgmres lgmres gcr idr cgls lsqr lsmr "
-               "richardson jacobi gs sor ssor chebyshev refine"},
-    {"precon", "bjacobi gs sor ssor poly ilu ilut ic ict sai spai fsai isai amg amg-classical ras "
-               "direct"}};
+    {"precon", "bjacobi poly ilu ilut ic ict sai spai fsai isai amg amg-classical ras direct"}};
 
 /* Whether a list has a word exactly as it is written: the library takes names of methods so. */
 static bool has_exact_word(const char *words, const char *word)
@@ -115,14 +120,14 @@ static bool has_exact_word(const char *words, const char *word)
     return false;
 }
 
-/* Whether an option's value is one of its words. */
+/* Whether an option's value is one of its words, up to a colon that options of its own follow. */
 static int check_choice(const spry_option *option, const char *value)
 {
     char words[CLI_WORDS], name[CLI_NAME], nearest[CLI_NAME];
     cli_option_choices(option, words);
     snprintf(name, sizeof name, "%.*s", (int)strcspn(value, ":"), value);
     bool exact = option->kind == SPRY_OPTION_TEXT;
-    if (!*words || (exact ? has_exact_word(words, value) : cli_has_word(words, name)))
+    if (!*words || (exact ? has_exact_word(words, name) : cli_has_word(words, name)))
         return EXIT_DONE;
     for (size_t i = 0; i < sizeof planned / sizeof *planned; i++)
         if (strcmp(planned[i].option, option->name) == 0 && cli_has_word(planned[i].words, name))
@@ -196,16 +201,18 @@ static int set_option(reader *r, int group, const spry_option *option, const cha
     spry_option_list list = a->command->groups[group].list();
     char name[CLI_NAME];
     cli_option_name(option, name);
-    if (check_choice(option, value) != EXIT_DONE)
+    if (option->kind == SPRY_OPTION_WORD && check_choice(option, value) != EXIT_DONE)
         return EXIT_INPUT;
     spry_status status = spry_options_set(r->ctx, list, a->fields[group], option->name, value);
     if (status != SPRY_OK)
         return cli_fail(EXIT_INPUT, "--%s: %s", name, spry_message(r->ctx));
-    if (option->kind == SPRY_OPTION_TEXT && strpbrk(value, " ,\t\n"))
-        return cli_fail(EXIT_INPUT, "--%s: \"%s\" must not have spaces or commas", name, value);
+    if (option->kind == SPRY_OPTION_TEXT && strchr(value, '"'))
+        return cli_fail(EXIT_INPUT, "--%s: %s must not have quotes", name, value);
     if (option->kind != SPRY_OPTION_PATH) {
+        const char *quote = strpbrk(value, " ,\t\n") ? "\"" : "";
         size_t used = strlen(a->text[group]); /* there is room for all of argv, and more */
-        snprintf(a->text[group] + used, a->text_size - used, "%s=%s ", name, value);
+        snprintf(a->text[group] + used, a->text_size - used, "%s=%s%s%s ", name, quote, value,
+                 quote);
     }
     return EXIT_DONE;
 }
@@ -314,6 +321,24 @@ static int check_count(const cli_arguments *a)
     return EXIT_DONE;
 }
 
+/* Names of methods and preconditioners. What a file has for a method is the library's to find. */
+static int check_names(const cli_arguments *a)
+{
+    const char *file = cli_field(a, spry_solver_options, "method_file");
+    for (int g = 0; a->command->groups[g].title; g++) {
+        spry_option_list list = a->command->groups[g].list();
+        for (int i = 0; i < list.count; i++) {
+            const spry_option *option = &list.options[i];
+            bool by_file = file && *file && strcmp(option->name, "method") == 0;
+            if (option->kind != SPRY_OPTION_TEXT || by_file)
+                continue;
+            if (check_choice(option, (const char *)a->fields[g] + option->offset) != EXIT_DONE)
+                return EXIT_INPUT;
+        }
+    }
+    return EXIT_DONE;
+}
+
 int cli_parse(spry_context *ctx, const cli_command *command, int argc, char **argv,
               cli_arguments *arguments)
 {
@@ -332,6 +357,8 @@ int cli_parse(spry_context *ctx, const cli_command *command, int argc, char **ar
         else
             status = short_option(&r, argument);
     }
+    if (status == EXIT_DONE)
+        status = check_names(arguments);
     if (status == EXIT_DONE && !arguments->help)
         status = check_count(arguments);
     return status;

@@ -66,7 +66,8 @@ struct cli_command {
 };
 
 extern const cli_command command_solve, command_info, command_gen, command_convert, command_bench,
-    command_devices, command_help, command_version, command_completion, command_manual;
+    command_devices, command_explain, command_help, command_version, command_completion,
+    command_manual;
 /* The commands in the order of the overview; NULL past the last. */
 const cli_command *cli_command_at(int index);
 /* By name; NULL after a message that suggests the nearest. */
@@ -96,6 +97,7 @@ const char *cli_option_value(const spry_option *option, char value[CLI_NAME]);
 char cli_option_letter(const spry_option *option);
 void cli_option_choices(const spry_option *option, char words[CLI_WORDS]);
 bool cli_option_shown(const cli_group *group, const spry_option *option);
+bool cli_option_is_file(const spry_option *option);
 /* A name from a space-separated list. */
 bool cli_has_word(const char *words, const char *word);
 void cli_add_word(char words[CLI_WORDS], const char *word);

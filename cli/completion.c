@@ -59,7 +59,7 @@ static void bash_value(FILE *out, const cli_command *command, const spry_option 
         return;
     fprintf(out, "    %s:--%s%s) ", command->name, cli_option_name(option, name),
             cli_option_letter(option) == 'o' ? "|*:-o" : "");
-    if (option->kind == SPRY_OPTION_PATH)
+    if (cli_option_is_file(option))
         fputs("COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n", out);
     else
         fprintf(out, "COMPREPLY=($(compgen -W \"%s\" -- \"$word\")); return ;;\n", words);
@@ -117,7 +117,7 @@ static void zsh_option(FILE *out, const cli_command *command, const spry_option 
         fprintf(out, "'--%s[", name);
     put_plain(out, option->help);
     fputc(']', out);
-    if (option->kind == SPRY_OPTION_PATH)
+    if (cli_option_is_file(option))
         fputs(option->words ? "::file:_files" : ":file:_files", out);
     else if (option->kind != SPRY_OPTION_BOOL && *words)
         fprintf(out, ":value:(%s)", words);
@@ -164,7 +164,7 @@ static void fish_option(FILE *out, const cli_command *command, const spry_option
         fprintf(out, " -s %c", cli_option_letter(option));
     if (*words)
         fprintf(out, " -x -a '%s'", words);
-    else if (option->kind == SPRY_OPTION_PATH)
+    else if (cli_option_is_file(option))
         fputs(option->words ? "" : " -r -F", out);
     else if (option->kind != SPRY_OPTION_BOOL)
         fputs(" -x", out);

@@ -38,7 +38,7 @@ static spry_status convert_vector(spry_context *ctx, const cli_arguments *a, dou
     if (status == SPRY_OK) {
         if (!file_is_stdout(a->operands[1]))
             signals_watch(ctx);
-        status = file_write_vector(v, a->operands[1]);
+        status = file_write_vector(v, 1, a->operands[1]);
         signals_unwatch();
     }
     if (status == SPRY_OK) {

@@ -46,10 +46,10 @@ spry_status file_write_matrix(const spry_matrix *A, const char *path)
     return spry_matrix_write(A, path ? path : "-");
 }
 
-spry_status file_write_vector(const spry_vector *v, const char *path)
+spry_status file_write_vector(const spry_vector *v, int64_t cols, const char *path)
 {
     fflush(stdout);
-    return spry_vector_write(v, path ? path : "-");
+    return spry_columns_write(v, cols, path ? path : "-");
 }
 
 /* A reader that had enough (`| head`) is no error. */

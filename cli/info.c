@@ -33,20 +33,26 @@ static void advise(info_data *d)
     char *out = d->advice;
     size_t size = sizeof d->advice;
     if (s->rows != s->cols)
-        snprintf(out, size, "not square: this version solves square systems only");
+        snprintf(out, size,
+                 "not square: spry solve %s --method lsmr finds an x with the least residual",
+                 d->file);
     else if (s->nonfinite)
         snprintf(out, size, "NaN or infinite entries: no method can use them");
     else if (s->empty_rows || s->empty_cols)
         snprintf(out, size, "singular, as rows or columns are empty: remove them first");
+    else if (!s->hermitian && s->symmetric)
+        snprintf(out, size, "complex symmetric: try spry solve %s --method cocg, or cocr, qmrsym",
+                 d->file);
     else if (!s->hermitian)
         snprintf(out, size,
-                 "not %s: cg, the method of this version, is not made for it and may not converge",
-                 symmetric);
+                 "not %s: try spry solve %s --method bicgstabl, or gmres, idr, with --precon ssor",
+                 symmetric, d->file);
     else if (s->positive_diagonal < s->rows)
-        snprintf(out, size,
-                 "%s, but not positive definite, as its diagonal is not positive: cg, the method "
-                 "of this version, may break down",
-                 symmetric);
+        snprintf(
+            out, size,
+            "%s, but not positive definite, as its diagonal is not positive: try spry solve %s "
+            "--method minres",
+            symmetric, d->file);
     else
         snprintf(out, size, "%s with positive diagonal%s: try spry solve %s --method cg", symmetric,
                  s->dominant_rows == s->rows ? " and diagonally dominant, so positive semidefinite"

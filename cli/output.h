@@ -13,7 +13,7 @@ bool file_is_same(const char *a, const char *b);
 int file_check_output(spry_context *ctx, const char *path, bool vector);
 int file_check_text(spry_context *ctx, const char *path);
 spry_status file_write_matrix(const spry_matrix *A, const char *path);
-spry_status file_write_vector(const spry_vector *v, const char *path);
+spry_status file_write_vector(const spry_vector *v, int64_t cols, const char *path);
 /* Flushes; what could not be written (a full disk) changes the exit status. */
 int file_finish_stdout(int exit_status);
 
@@ -21,7 +21,9 @@ int file_finish_stdout(int exit_status);
 int file_write_text(spry_context *ctx, const char *path, void (*write)(FILE *out, const void *data),
                     const void *data);
 
-/* text.c. Numbers for people; a text lives until the eighth call after its own. */
+/* text.c. As wide as text gets. */
+enum { TEXT_COLUMNS = 100 };
+/* Numbers for people; a text lives until the eighth call after its own. */
 const char *text_count(int64_t n);        /* 1,234,567 */
 const char *text_bytes(double bytes);     /* 12.3 MB */
 const char *text_seconds(double seconds); /* 0.123 s */

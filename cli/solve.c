@@ -1,6 +1,7 @@
 /* spry solve: reads A and b, solves, writes x, says what was done and how well it went. */
 #include "solve.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define OPTION_OWNER solve_options
@@ -33,85 +34,33 @@ static int check_outputs(const solve_job *job)
     return exit_status == EXIT_DONE ? file_check_text(job->ctx, o->json) : exit_status;
 }
 
-/* The type that holds numbers of both: the bits of a spry_type say double and complex. */
-static spry_type join(spry_type a, const spry_vector *v)
+/*
+ * A method from a file, or with options, is looked at before the system is read: its faults should
+ * not come minutes later. The first line of the explanation is "name: what it is".
+ */
+static spry_status check_method(solve_job *job)
 {
-    return v ? (spry_type)((int)a | (int)spry_vector_type(v)) : a;
-}
-
-static spry_status retype_vector(spry_context *ctx, spry_type type, spry_vector **v)
-{
-    if (spry_vector_type(*v) == type)
+    const char *file = cli_field(job->arguments, spry_solver_options, "method_file");
+    const char *method = cli_field(job->arguments, spry_solver_options, "method");
+    char *text = NULL;
+    if (!*file && !strchr(method, ':'))
         return SPRY_OK;
-    spry_vector *converted = NULL;
-    spry_status status =
-        spry_vector_new(ctx, type, spry_vector_size(*v), NULL, SPRY_COPY, &converted);
+    spry_status status = spry_solver_explain(job->solver, &text);
+    const char *summary = text ? strstr(text, ": ") : NULL;
+    if (summary)
+        snprintf(job->summary, sizeof job->summary, "%.*s", (int)strcspn(summary, "\n"), summary);
+    spry_free(job->ctx, text);
+    return status;
+}
+
+static int make_solver(solve_job *job)
+{
+    spry_status status = spry_solver_new(job->ctx, &job->solver);
     if (status == SPRY_OK)
-        status = spry_vector_copy(*v, converted);
-    if (status != SPRY_OK) {
-        spry_vector_free(converted);
-        return status;
-    }
-    spry_vector_free(*v);
-    *v = converted;
-    return SPRY_OK;
-}
-
-/* Brings A, b and x to one type: a complex b makes a real A complex. */
-static spry_status unify_types(solve_job *job)
-{
-    spry_context *ctx = job->ctx;
-    spry_type type = join(join(spry_matrix_type(job->A), job->b), job->x);
-    spry_status status = SPRY_OK;
-    if (spry_matrix_type(job->A) != type) {
-        spry_matrix *converted = NULL;
-        status = spry_matrix_cast(job->A, type, &converted);
-        if (status == SPRY_OK) {
-            spry_matrix_free(job->A);
-            job->A = converted;
-        }
-    }
-    if (status == SPRY_OK && job->b)
-        status = retype_vector(ctx, type, &job->b);
-    if (status == SPRY_OK && job->x)
-        status = retype_vector(ctx, type, &job->x);
-    return status;
-}
-
-static spry_status read_vector(solve_job *job, const char *path, int64_t size, const char *side,
-                               spry_vector **v, int *exit_status)
-{
-    spry_status status =
-        spry_vector_read_file(job->ctx, path, cli_text(job->arguments, spry_read_options), v);
-    if (status == SPRY_OK && spry_vector_size(*v) != size)
-        *exit_status = cli_fail(EXIT_INPUT, "%s has %s numbers, but %s has %s %s", path,
-                                text_count(spry_vector_size(*v)), job->arguments->operands[0],
-                                text_count(size), side);
-    return status;
-}
-
-/* Reads A, b and the guess; b is ones and x zeros where no file is given. */
-static int read_system(solve_job *job)
-{
-    const cli_arguments *a = job->arguments;
-    int exit_status = EXIT_DONE;
-    double begin = cli_clock();
-    spry_status status =
-        spry_matrix_read_with(job->ctx, a->operands[0], cli_text(a, spry_read_options), &job->A);
-    if (status == SPRY_OK && a->count > 1)
-        status = read_vector(job, a->operands[1], spry_matrix_rows(job->A), "rows", &job->b,
-                             &exit_status);
-    if (status == SPRY_OK && exit_status == EXIT_DONE && job->options->guess)
-        status = read_vector(job, job->options->guess, spry_matrix_cols(job->A), "columns", &job->x,
-                             &exit_status);
-    job->result.read_seconds = cli_clock() - begin;
-    if (status == SPRY_OK && exit_status == EXIT_DONE)
-        status = unify_types(job);
-    if (status == SPRY_OK && !job->b)
-        status = spry_vector_ones(job->ctx, job->A, &job->b);
-    if (status == SPRY_OK && !job->x)
-        status = spry_vector_zeros(job->ctx, job->A, &job->x);
-    return status == SPRY_OK ? exit_status : cli_failed(job->ctx, status);
+        status = spry_solver_set(job->solver, cli_text(job->arguments, spry_solver_options));
+    if (status == SPRY_OK)
+        status = check_method(job);
+    return status == SPRY_OK ? EXIT_DONE : cli_failed(job->ctx, status);
 }
 
 /*
@@ -159,25 +108,53 @@ static void log_during_solve(void *data, spry_log_level level, const char *text)
     cli_log(NULL, level, text);
 }
 
-/* Runs the solver; signals stop it from here on until x is written. */
-static int iterate(solve_job *job)
+/* The columns as vectors that borrow their part of the array. */
+static spry_status split(const solve_job *job, spry_vector *all, spry_vector **columns)
 {
-    spry_solver *solver = NULL;
-    double read_seconds = job->result.read_seconds;
-    spry_status status = spry_solver_new(job->ctx, &solver);
+    const int64_t n = spry_vector_size(all) / job->count;
+    const size_t bytes = (size_t)n * spry_type_size(spry_vector_type(all));
+    char *data = spry_vector_data(all);
+    spry_status status = SPRY_OK;
+    for (int k = 0; k < job->count && status == SPRY_OK; k++)
+        status = spry_vector_new(job->ctx, spry_vector_type(all), n, data + (size_t)k * bytes,
+                                 SPRY_BORROW, &columns[k]);
+    return status;
+}
+
+/* Signals stop the solver from here on until x is written. */
+static spry_status solve_columns(solve_job *job)
+{
+    const size_t count = (size_t)job->count;
+    spry_vector **b = cli_alloc(count * sizeof *b), **x = cli_alloc(count * sizeof *x);
+    job->results = cli_alloc(count * sizeof *job->results);
+    spry_status status = split(job, job->b, b);
     if (status == SPRY_OK)
-        status = spry_solver_set(solver, cli_text(job->arguments, spry_solver_options));
-    if (status == SPRY_OK)
-        status = spry_solver_set_matrix(solver, job->A);
+        status = split(job, job->x, x);
     if (status == SPRY_OK) {
-        spry_solver_set_monitor(solver, watch, job);
         job->last_checkpoint = cli_clock();
         signals_watch(job->ctx);
-        status = spry_solve(solver, job->b, job->x, &job->result);
+        double begin = cli_clock();
+        status = spry_solve_many(job->solver, job->count, (const spry_vector *const *)b, x,
+                                 job->results);
+        job->solve_seconds = cli_clock() - begin - job->results[0].setup_seconds;
     }
+    for (int k = 0; k < job->count; k++) {
+        job->results[k].read_seconds = job->read_seconds;
+        spry_vector_free(b[k]);
+        spry_vector_free(x[k]);
+    }
+    free(b);
+    free(x);
+    return status;
+}
+
+static int iterate(solve_job *job)
+{
+    spry_solver_set_monitor(job->solver, watch, job);
+    spry_status status = spry_solver_set_matrix(job->solver, job->A);
+    if (status == SPRY_OK)
+        status = solve_columns(job);
     progress_clear(&job->line);
-    spry_solver_free(solver);
-    job->result.read_seconds = read_seconds;
     return status == SPRY_OK ? EXIT_DONE : cli_failed(job->ctx, status);
 }
 
@@ -189,7 +166,7 @@ static int write_x(solve_job *job)
         write_checkpoint(job, job->x);
     if (!job->options->output)
         return EXIT_DONE;
-    spry_status status = file_write_vector(job->x, job->options->output);
+    spry_status status = file_write_vector(job->x, job->count, job->options->output);
     job->x_written = status == SPRY_OK;
     return status == SPRY_OK ? EXIT_DONE : cli_failed(job->ctx, status);
 }
@@ -202,18 +179,20 @@ static int report(const solve_job *job)
     bool json_on_stdout = o->json && file_is_stdout(o->json);
     if (!o->quiet && !json_on_stdout)
         solve_report(job, x_on_stdout ? stderr : stdout);
-    return o->json ? file_write_text(job->ctx, o->json, solve_json, &job->result) : EXIT_DONE;
+    return o->json ? file_write_text(job->ctx, o->json, solve_json, job) : EXIT_DONE;
 }
 
 static int solve(solve_job *job)
 {
     const double *tol = cli_field(job->arguments, spry_solver_options, "tol");
     int exit_status = check_outputs(job);
+    if (exit_status == EXIT_DONE)
+        exit_status = make_solver(job);
     if (exit_status != EXIT_DONE)
         return exit_status;
     progress_start(&job->line, job->options->quiet, tol ? *tol : 0);
     progress_note(&job->line, "reading the system");
-    exit_status = read_system(job);
+    exit_status = solve_read(job);
     if (exit_status == EXIT_DONE) {
         progress_note(&job->line, "measuring the memory, setting up");
         measure_bandwidth(job);
@@ -226,7 +205,9 @@ static int solve(solve_job *job)
     int reported = report(job);
     if (exit_status == EXIT_DONE)
         exit_status = reported;
-    return exit_status == EXIT_DONE && !job->result.converged ? EXIT_UNCONVERGED : exit_status;
+    for (int k = 0; k < job->count && exit_status == EXIT_DONE; k++)
+        exit_status = job->results[k].converged ? EXIT_DONE : EXIT_UNCONVERGED;
+    return exit_status;
 }
 
 static int run(spry_context *ctx, const cli_arguments *arguments)
@@ -235,7 +216,10 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     spry_context_set_log(ctx, log_during_solve, &job);
     int exit_status = solve(&job);
     signals_unwatch();
-    spry_result_clear(ctx, &job.result);
+    for (int k = 0; job.results && k < job.count; k++)
+        spry_result_clear(ctx, &job.results[k]);
+    free(job.results);
+    spry_solver_free(job.solver);
     spry_vector_free(job.x);
     spry_vector_free(job.b);
     spry_matrix_free(job.A);
@@ -251,7 +235,13 @@ const cli_command command_solve = {
         "Reads the matrix A and the right-hand side b (files of any format that `spry help "
         "convert` names; - is the standard input), solves, and tells what was chosen and how good "
         "x is: the true residual, computed from the x that is written. Without B the right-hand "
-        "side is all ones.\n"
+        "side is all ones; a dense array of several columns is as many systems, solved side by "
+        "side. "
+        "Where A is not square, or the system has no solution, lsmr, lsqr and cgls find the x with "
+        "the least residual.\n"
+        "`spry explain` lists the methods and preconditioners, `spry explain METHOD` shows the "
+        "options "
+        "that can follow a colon.\n"
         "Ctrl-C stops the iteration and still writes the best x so far to -o; a second Ctrl-C ends "
         "at once. Files are written aside and renamed, so that one with the name is always whole.\n"
         "Exit status: 0 converged, 1 not converged (the best x is still written), 2 bad usage or "
@@ -268,6 +258,10 @@ const cli_command command_solve = {
              "To ten digits with b = ones, giving up after 500 iterations."},
             {"spry solve A.mtx.gz b.npy --method cg --precon jacobi --threads 4",
              "With everything said; files may be packed and of different formats."},
+            {"spry solve A.mtx --method gmres:restart=50,side=left --precon ssor:omega=1.2",
+             "Options of the method and of the preconditioner follow a colon."},
+            {"spry solve A.mtx --method-file my.krylov",
+             "A method of your own; docs/notation.md describes the language."},
             {"spry solve A.mtx --checkpoint x.spry --checkpoint-every 600",
              "Keeps x in a file every ten minutes; --guess x.spry goes on from there."},
             {"spry solve A.mtx --json result.json", "Leaves the result for a program to read."},

@@ -20,16 +20,22 @@ typedef struct solve_job {
     spry_context *ctx;
     const cli_arguments *arguments;
     const solve_options *options;
+    spry_solver *solver;
     spry_matrix *A;
-    spry_vector *b, *x;
-    bool x_written; /* to the file that -o names */
+    spry_vector *b, *x; /* all columns, one after the other */
+    int count;          /* of systems: columns of b */
+    bool x_written;     /* to the file that -o names */
     progress line;
     double last_checkpoint; /* when, in seconds */
     int64_t cache_bytes;    /* that hold all of A; 0: A is larger, or the cache is unknown */
-    spry_result result;
+    double read_seconds, solve_seconds;
+    char summary[256];    /* what a method from a file says it is */
+    spry_result *results; /* one a system; NULL until there are any */
 } solve_job;
 
+/* Reads A, b and the guess; b is ones and x zeros where no file is given. An exit status. */
+int solve_read(solve_job *job);
 void solve_report(const solve_job *job, FILE *out);
-void solve_json(FILE *out, const void *result); /* for file_write_text */
+void solve_json(FILE *out, const void *job); /* for file_write_text */
 
 #endif

@@ -1,61 +1,167 @@
 /* The result of a solve, for people and as JSON. */
 #include "solve.h"
 
+#include <math.h>
 #include <string.h>
+
+/* Over all systems: iterations from least to most, the largest residuals. */
+typedef struct totals {
+    int converged;
+    int64_t least, most, sum;
+    double residual, initial;
+} totals;
+
+/* A NaN is larger than any number. */
+static double larger(double a, double b)
+{
+    return isnan(a) || b <= a ? a : b;
+}
+
+static totals add_up(const solve_job *job)
+{
+    totals t = {.least = job->results[0].iterations};
+    for (int k = 0; k < job->count; k++) {
+        const spry_result *r = &job->results[k];
+        t.converged += r->converged;
+        t.least = r->iterations < t.least ? r->iterations : t.least;
+        t.most = r->iterations > t.most ? r->iterations : t.most;
+        t.sum += r->iterations;
+        t.residual = larger(t.residual, r->true_residual);
+        t.initial = larger(t.initial, r->initial_residual);
+    }
+    return t;
+}
+
+/* How it ended. A converged solve has a detail when it did so in another sense than that of the
+ * residual: "to the least-squares solution: ...". */
+static void report_end(const solve_job *job, const totals *t, FILE *out)
+{
+    const spry_result *r = job->results;
+    if (job->count > 1) {
+        fprintf(out, "%s: %s of %s right-hand sides, after %s to %s iterations\n",
+                t->converged == job->count ? "converged" : "not converged",
+                text_count(t->converged), text_count(job->count), text_count(t->least),
+                text_count(t->most));
+        return;
+    }
+    fprintf(out, "%s after %s iteration%s", r->converged ? "converged" : "not converged",
+            text_count(r->iterations), r->iterations == 1 ? "" : "s");
+    if (r->converged && *r->detail)
+        fprintf(out, " %s\n", r->detail);
+    else
+        fprintf(out, ": %s%s%s\n", spry_reason_text(r->reason), *r->detail ? "; " : "", r->detail);
+}
 
 /* "cg, chosen: conjugate gradients": who decided, and the registry's line on it. */
 static void report_choice(const solve_job *job, FILE *out, const char *option, const char *name,
                           bool (*describe)(int, const char **, const char **))
 {
     const char *asked = cli_field(job->arguments, spry_solver_options, option);
-    bool automatic = !asked || strcmp(asked, "auto") == 0;
+    size_t length = strcspn(asked, ":");
+    bool granted = length == strlen(name) && strncmp(asked, name, length) == 0;
+    const char *how = granted                      ? "as asked"
+                      : strcmp(asked, "auto") == 0 ? "chosen"
+                                                   : "not as asked"; /* a warning tells why */
     const char *word, *summary = NULL;
     for (int i = 0; describe(i, &word, &summary) && strcmp(word, name) != 0; i++)
         summary = NULL;
-    fprintf(out, "%-11s%s, %s%s%s\n", option, name, automatic ? "chosen" : "as asked",
+    fprintf(out, "%-11s%s%s, %s%s%s\n", option, name, granted ? asked + length : "", how,
             summary ? ": " : "", summary ? summary : "");
 }
 
-static void report_bandwidth(const solve_job *job, FILE *out)
+static void report_method(const solve_job *job, FILE *out)
 {
-    const spry_result *r = &job->result;
-    double bytes = (double)r->bytes_per_iteration;
-    fprintf(out, "traffic    %s an iteration", text_bytes(bytes));
-    if (r->iterations > 0 && r->solve_seconds > 0)
-        fprintf(out, ", %s/s", text_bytes(bytes * (double)r->iterations / r->solve_seconds));
+    const char *file = cli_field(job->arguments, spry_solver_options, "method_file");
+    if (!file || !*file)
+        report_choice(job, out, "method", job->results[0].method, spry_method_describe);
+    else
+        fprintf(out, "method     %s, from %s%s\n", job->results[0].method, file, job->summary);
+}
+
+static void report_times(const solve_job *job, const totals *t, FILE *out)
+{
+    const spry_result *r = job->results;
+    fprintf(out, "time       %s reading, %s set-up, %s solving", text_seconds(job->read_seconds),
+            text_seconds(r->setup_seconds), text_seconds(job->solve_seconds));
+    if (t->sum > 0 && job->count == 1)
+        fprintf(out, " (%s an iteration)", text_seconds(job->solve_seconds / (double)t->sum));
+    if (t->sum > 0 && job->count > 1)
+        fprintf(out, " (%s an iteration of one)",
+                text_seconds(job->solve_seconds / (double)t->sum));
+    fprintf(out, "\nmemory     %s at most\n",
+            text_bytes((double)job->results[job->count - 1].memory_bytes));
+}
+
+/* Systems that share the reading of A share its bytes. */
+static void report_bandwidth(const solve_job *job, const totals *t, FILE *out)
+{
+    const double seconds = job->solve_seconds;
+    double bytes = 0, fraction = 0;
+    for (int k = 0; k < job->count; k++) {
+        const spry_result *r = &job->results[k];
+        bytes += (double)r->bytes_per_iteration * (double)r->iterations;
+        if (seconds > 0)
+            fraction += r->bandwidth_fraction * r->solve_seconds / seconds;
+    }
+    if (t->sum == 0)
+        return;
+    fprintf(out, "traffic    %s an iteration%s", text_bytes(bytes / (double)t->sum),
+            job->count > 1 ? " of one" : "");
+    if (strcmp(job->results[0].precon, "inner") == 0) {
+        fputs(", beside that of the inner solver\n", out);
+        return;
+    }
+    if (seconds > 0)
+        fprintf(out, ", %s/s", text_bytes(bytes / seconds));
     if (job->cache_bytes > 0)
         fprintf(out, "; A fits in the cache of %s", text_bytes((double)job->cache_bytes));
-    else if (r->bandwidth_fraction > 0)
-        fprintf(out, ", %.2f of the memory's read bandwidth", r->bandwidth_fraction);
+    else if (fraction > 0)
+        fprintf(out, ", %.2f of the memory's read bandwidth", fraction);
     fputc('\n', out);
+}
+
+static void report_systems(const solve_job *job, FILE *out)
+{
+    table *t = table_new(">b|end|>iterations|>residual|detail");
+    for (int k = 0; k < job->count; k++) {
+        const spry_result *r = &job->results[k];
+        table_cell(t, "%d", k + 1);
+        table_cell(t, "%s", spry_reason_name(r->reason));
+        table_cell(t, "%s", text_count(r->iterations));
+        table_cell(t, "%.2e", r->true_residual);
+        table_cell(t, "%s", r->detail);
+    }
+    table_print(t, out);
 }
 
 void solve_report(const solve_job *job, FILE *out)
 {
-    const spry_result *r = &job->result;
+    const spry_result *r = job->results;
     const cli_arguments *a = job->arguments;
     const double *tol = cli_field(a, spry_solver_options, "tol");
-    fprintf(out, "%s after %s iteration%s: %s", r->converged ? "converged" : "not converged",
-            text_count(r->iterations), r->iterations == 1 ? "" : "s", spry_reason_text(r->reason));
-    fprintf(out, "%s%s\n", *r->detail ? "; " : "", r->detail);
+    const totals t = add_up(job);
+    report_end(job, &t, out);
     fprintf(out, "A          %s: %s x %s, %s entries, %s\n", a->operands[0], text_count(r->rows),
             text_count(r->cols), text_count(r->nnz), text_type(r->type));
-    fprintf(out, "b          %s\n", a->count > 1 ? a->operands[1] : "ones, as none was given");
-    report_choice(job, out, "method", r->method, spry_method_describe);
+    fprintf(out, "b          %s", a->count > 1 ? a->operands[1] : "ones, as none was given");
+    if (job->count > 1)
+        fprintf(out, ": %s columns", text_count(job->count));
+    fputc('\n', out);
+    report_method(job, out);
     report_choice(job, out, "precon", r->precon, spry_precon_describe);
     fprintf(out, "ran on     %s, format %s, %d thread%s, %s kernels\n", r->device, r->format,
             spry_context_threads(job->ctx), spry_context_threads(job->ctx) == 1 ? "" : "s",
             spry_context_isa(job->ctx));
-    fprintf(out, "residual   %.2e, the true |b - A x| / |b|; asked for %g, at first %.2e\n",
-            r->true_residual, tol ? *tol : 0, r->initial_residual);
-    fprintf(out, "time       %s reading, %s set-up, %s solving", text_seconds(r->read_seconds),
-            text_seconds(r->setup_seconds), text_seconds(r->solve_seconds));
-    if (r->iterations > 0)
-        fprintf(out, " (%s an iteration)", text_seconds(r->solve_seconds / (double)r->iterations));
-    fprintf(out, "\nmemory     %s at most\n", text_bytes((double)r->memory_bytes));
-    report_bandwidth(job, out);
+    bool inconsistent = r->converged && *r->detail && job->count == 1;
+    fprintf(out, "residual   %.2e%s, the true |b - A x| / |b|%s; asked for %g, at first %.2e\n",
+            t.residual, job->count > 1 ? " at most" : "",
+            inconsistent ? ", about the least there is" : "", tol ? *tol : 0, t.initial);
+    report_times(job, &t, out);
+    report_bandwidth(job, &t, out);
     if (job->x_written)
         fprintf(out, "x          %s\n", job->options->output);
+    if (job->count > 1)
+        report_systems(job, out);
 }
 
 static void json_warnings(json *j, const char *warnings)
@@ -71,38 +177,54 @@ static void json_warnings(json *j, const char *warnings)
     json_close(j, ']');
 }
 
-void solve_json(FILE *out, const void *result)
+static void json_result(json *j, const spry_result *r)
 {
-    const spry_result *r = result;
-    json j = {.out = out};
-    json_open(&j, NULL, '{');
-    json_bool(&j, "converged", r->converged);
-    json_text(&j, "reason", spry_reason_name(r->reason));
-    json_int(&j, "iterations", r->iterations);
-    json_real(&j, "residual", r->residual);
-    json_real(&j, "true_residual", r->true_residual);
-    json_real(&j, "initial_residual", r->initial_residual);
-    json_text(&j, "method", r->method);
-    json_text(&j, "precon", r->precon);
-    json_text(&j, "format", r->format);
-    json_text(&j, "device", r->device);
-    json_text(&j, "type", spry_type_name(r->type));
-    json_int(&j, "rows", r->rows);
-    json_int(&j, "cols", r->cols);
-    json_int(&j, "nnz", r->nnz);
-    json_real(&j, "read_seconds", r->read_seconds);
-    json_real(&j, "setup_seconds", r->setup_seconds);
-    json_real(&j, "solve_seconds", r->solve_seconds);
-    json_int(&j, "memory_bytes", r->memory_bytes);
-    json_int(&j, "bytes_per_iteration", r->bytes_per_iteration);
+    json_open(j, NULL, '{');
+    json_bool(j, "converged", r->converged);
+    json_text(j, "reason", spry_reason_name(r->reason));
+    json_text(j, "detail", r->detail);
+    json_int(j, "iterations", r->iterations);
+    json_real(j, "residual", r->residual);
+    json_real(j, "true_residual", r->true_residual);
+    json_real(j, "initial_residual", r->initial_residual);
+    json_text(j, "method", r->method);
+    json_text(j, "precon", r->precon);
+    json_text(j, "format", r->format);
+    json_text(j, "device", r->device);
+    json_text(j, "type", spry_type_name(r->type));
+    json_int(j, "rows", r->rows);
+    json_int(j, "cols", r->cols);
+    json_int(j, "nnz", r->nnz);
+    json_real(j, "read_seconds", r->read_seconds);
+    json_real(j, "setup_seconds", r->setup_seconds);
+    json_real(j, "solve_seconds", r->solve_seconds);
+    json_int(j, "memory_bytes", r->memory_bytes);
+    json_int(j, "bytes_per_iteration", r->bytes_per_iteration);
     if (r->bandwidth_fraction > 0)
-        json_real(&j, "bandwidth_fraction", r->bandwidth_fraction);
+        json_real(j, "bandwidth_fraction", r->bandwidth_fraction);
     else
-        json_text(&j, "bandwidth_fraction", NULL); /* not measured */
-    json_open(&j, "history", '[');
+        json_text(j, "bandwidth_fraction", NULL); /* not measured */
+    json_open(j, "history", '[');
     for (int64_t i = 0; i < r->history_size; i++)
-        json_real(&j, NULL, r->history[i]);
+        json_real(j, NULL, r->history[i]);
+    json_close(j, ']');
+    json_warnings(j, r->warnings);
+    json_close(j, '}');
+}
+
+/* One record, or a list of them for several right-hand sides. */
+void solve_json(FILE *out, const void *data)
+{
+    const solve_job *job = data;
+    json j = {.out = out};
+    if (job->count == 1) {
+        json_result(&j, job->results);
+        return;
+    }
+    json_open(&j, NULL, '{');
+    json_open(&j, "systems", '[');
+    for (int k = 0; k < job->count; k++)
+        json_result(&j, &job->results[k]);
     json_close(&j, ']');
-    json_warnings(&j, r->warnings);
     json_close(&j, '}');
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TEXTS = 8, TEXT_SIZE = 48, COLUMNS = 100 };
+enum { TEXTS = 8, TEXT_SIZE = 48 };
 
 /* Texts in turn, so that several can stand in one printf. */
 static char *next_text(void)
@@ -68,7 +68,7 @@ void text_wrap(FILE *out, int column, int indent, const char *text)
     bool first = true;
     for (const char *p = text; *p;) {
         int length = (int)strcspn(p, " \n");
-        if (!first && column + 1 + length > COLUMNS) {
+        if (!first && column + 1 + length > TEXT_COLUMNS) {
             fprintf(out, "\n%*s", indent, "");
             column = indent;
             first = true;

@@ -1,0 +1,275 @@
+/* spry explain: the methods there are and what they cost, and one of them in every detail. */
+#include "output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPLAIN_OPTIONS(item)                                                             \
+    item(BOOL, references, "no", 0, 0, NULL, "list where each method was published, too") \
+    CLI_JSON(item, "print the lists of methods, with their costs, and preconditioners")
+
+typedef struct explain_options {
+    EXPLAIN_OPTIONS(SPRY_OPTION_FIELD)
+} explain_options;
+
+#define OPTION_OWNER explain_options
+static const spry_option rows[] = {EXPLAIN_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+static spry_option_list own_options(void)
+{
+    return CLI_LIST(rows);
+}
+
+typedef struct method_row {
+    spry_method_info info;
+    spry_cost cost;
+} method_row;
+
+typedef struct method_list {
+    method_row *methods;
+    int count;
+} method_list;
+
+/* Parses and fuses every method to count what it costs. */
+static spry_status get_list(spry_context *ctx, method_list *list)
+{
+    spry_method_info info;
+    spry_status status = SPRY_OK;
+    while (spry_method_info_at(list->count, &info))
+        list->count++;
+    list->methods = cli_alloc(((size_t)list->count + 1) * sizeof *list->methods);
+    for (int i = 0; i < list->count && status == SPRY_OK; i++) {
+        spry_method_info_at(i, &list->methods[i].info);
+        status = spry_method_cost(ctx, i, &list->methods[i].cost);
+    }
+    return status;
+}
+
+static void list_precons(FILE *out)
+{
+    enum { NAME_WIDTH = 14 };
+    const char *name, *summary;
+    for (int i = 0; spry_precon_describe(i, &name, &summary); i++) {
+        fprintf(out, "%-*s", NAME_WIDTH, name);
+        text_wrap(out, NAME_WIDTH, NAME_WIDTH, summary);
+    }
+}
+
+/* A line of figures and what the method is, a second one on what it is for. */
+static void print_method(FILE *out, const method_row *m, bool references)
+{
+    char text[1024];
+    int column = fprintf(out, "%-14s%8.3g%6.3g%7.3g%6d  ", m->info.name, m->cost.products,
+                         m->cost.reductions, m->cost.vectors, m->cost.memory);
+    snprintf(text, sizeof text, "%s\nfor %s%s%s", m->info.summary, m->info.purpose,
+             references ? "\n" : "", references ? m->info.reference : "");
+    text_wrap(out, column, column, text);
+}
+
+static void print_list(FILE *out, const method_list *list, bool references)
+{
+    fprintf(out, "%-14s%8s%6s%7s%6s  what it is and which matrices it is for\n", "method",
+            "products", "sums", "moved", "kept");
+    for (int i = 0; i < list->count; i++)
+        print_method(out, &list->methods[i], references);
+    fputs("\nproducts  with A or A^H an iteration, without a preconditioner\n"
+          "sums      points of an iteration where inner products are gathered\n"
+          "moved     vectors an iteration reads or writes beside A, fused\n"
+          "kept      vectors in memory beside x and b\n\npreconditioner\n",
+          out);
+    list_precons(out);
+    fputs("\n`spry explain METHOD [A]` shows one with its options, `spry solve A --method METHOD` "
+          "uses it.\n",
+          out);
+}
+
+static void write_json(FILE *out, const void *data)
+{
+    const method_list *list = data;
+    const char *name, *summary;
+    json j = {.out = out};
+    json_open(&j, NULL, '{');
+    json_open(&j, "methods", '[');
+    for (int i = 0; i < list->count; i++) {
+        const method_row *m = &list->methods[i];
+        json_open(&j, NULL, '{');
+        json_text(&j, "name", m->info.name);
+        json_text(&j, "summary", m->info.summary);
+        json_text(&j, "purpose", m->info.purpose);
+        json_text(&j, "reference", m->info.reference);
+        json_real(&j, "products", m->cost.products);
+        json_real(&j, "reductions", m->cost.reductions);
+        json_real(&j, "vectors_moved", m->cost.vectors);
+        json_int(&j, "vectors_kept", m->cost.memory);
+        json_bool(&j, "transpose", m->cost.transpose);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_open(&j, "precons", '[');
+    for (int i = 0; spry_precon_describe(i, &name, &summary); i++) {
+        json_open(&j, NULL, '{');
+        json_text(&j, "name", name);
+        json_text(&j, "summary", summary);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_close(&j, '}');
+}
+
+static int explain_all(spry_context *ctx, const explain_options *o)
+{
+    method_list list = {0};
+    int exit_status = file_check_text(ctx, o->json);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
+    spry_status status = get_list(ctx, &list);
+    if (status != SPRY_OK)
+        exit_status = cli_failed(ctx, status);
+    else if (!o->json || !file_is_stdout(o->json))
+        print_list(stdout, &list, o->references);
+    if (exit_status == EXIT_DONE && o->json)
+        exit_status = file_write_text(ctx, o->json, write_json, &list);
+    free(list.methods);
+    return exit_status;
+}
+
+/* A line of the schedule: too long a one is broken between statements and goes on below the first.
+ */
+static void print_schedule_line(FILE *out, const char *line, int length)
+{
+    const char *const between = ";  ", *const end = line + length;
+    int blanks = (int)strspn(line, " "), column = 0, indent = 0;
+    const char *gap = strstr(line + blanks, "  "); /* after "sweep 1", "then" */
+    if (gap && gap < end)
+        indent = (int)(gap - line) + (int)strspn(gap, " ");
+    while (line < end) {
+        const char *next = strstr(line, between);
+        int part = next && next < end ? (int)(next - line) + 1 : (int)(end - line);
+        bool breaks = column > indent && column + 2 + part > TEXT_COLUMNS;
+        if (breaks)
+            fprintf(out, "\n%*s", indent, "");
+        column = (breaks ? indent : column ? column + 2 : 0) + part;
+        fprintf(out, "%s%.*s", breaks || column == part ? "" : "  ", part, line);
+        line += part;
+        line += strspn(line, " ");
+    }
+    fputc('\n', out);
+}
+
+/* The notation stays as it was written. */
+static void print_explanation(FILE *out, const char *text)
+{
+    static const char head[] = "the loop as it runs";
+    bool schedule = false;
+    while (*text) {
+        int length = (int)strcspn(text, "\n");
+        if (length > 0 && *text != ' ')
+            schedule = strncmp(text, head, sizeof head - 1) == 0;
+        if (schedule)
+            print_schedule_line(out, text, length);
+        else
+            fprintf(out, "%.*s\n", length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* With a matrix the figures are for it, and for the memory it lies in. */
+static spry_status use_matrix(spry_context *ctx, const cli_arguments *a, const char *path,
+                              spry_solver *solver, spry_matrix **A)
+{
+    spry_bandwidth bandwidth;
+    spry_status status = spry_matrix_read_with(ctx, path, cli_text(a, spry_read_options), A);
+    if (status == SPRY_OK)
+        status = spry_solver_set_matrix(solver, *A);
+    if (status == SPRY_OK)
+        status = spry_device_bandwidth(ctx, &bandwidth);
+    return status;
+}
+
+static int explain_one(spry_context *ctx, const cli_arguments *a, const char *method,
+                       const char *path)
+{
+    spry_solver *solver = NULL;
+    spry_matrix *A = NULL;
+    char *text = NULL, option[SPRY_OPTION_TEXT_SIZE + CLI_NAME];
+    spry_status status = spry_solver_new(ctx, &solver);
+    if (status == SPRY_OK)
+        status = spry_solver_set(solver, cli_text(a, spry_solver_options));
+    if (status == SPRY_OK && method) {
+        snprintf(option, sizeof option, "method=\"%s\"", method);
+        status = spry_solver_set(solver, option);
+    }
+    if (status == SPRY_OK && path)
+        status = use_matrix(ctx, a, path, solver, &A);
+    if (status == SPRY_OK)
+        status = spry_solver_explain(solver, &text);
+    if (status == SPRY_OK)
+        print_explanation(stdout, text);
+    int exit_status = status == SPRY_OK ? EXIT_DONE : cli_failed(ctx, status);
+    spry_free(ctx, text);
+    spry_solver_free(solver);
+    spry_matrix_free(A);
+    return exit_status;
+}
+
+/* The first operand is the method, unless an option names it. */
+static int run(spry_context *ctx, const cli_arguments *a)
+{
+    const explain_options *o = a->fields[0];
+    const char *given = cli_field(a, spry_solver_options, "method");
+    const char *file = cli_field(a, spry_solver_options, "method_file");
+    bool named = (given && strcmp(given, "auto") != 0) || (file && *file);
+    const char *method = !named && a->count > 0 ? a->operands[0] : NULL;
+    const char *path = a->count > (method != NULL) ? a->operands[method != NULL] : NULL;
+    if (!named && !method)
+        return explain_all(ctx, o);
+    if (o->json)
+        return cli_fail(EXIT_INPUT, "--json gives the lists: spry explain --json");
+    if (named && a->count > 1)
+        return cli_fail(EXIT_INPUT, "explain: the method is given by an option; \"%s\" is too many",
+                        a->operands[1]);
+    if (method && strcmp(method, "precon") == 0) {
+        list_precons(stdout);
+        return EXIT_DONE;
+    }
+    return explain_one(ctx, a, method, path);
+}
+
+static void method_names(char words[CLI_WORDS])
+{
+    const char *name, *summary;
+    for (int i = 0; spry_method_describe(i, &name, &summary); i++)
+        cli_add_word(words, name);
+    cli_add_word(words, "precon");
+}
+
+const cli_command command_explain = {
+    .name = "explain",
+    .summary = "list the methods, or show one: its notation, what runs together, what it moves",
+    .synopsis = "[METHOD [A]]",
+    .description =
+        "Without a method: lists all with what an iteration costs, and the preconditioners.\n"
+        "With one: the method as it is written, its options, the passes over memory that the "
+        "library makes of it, and the bytes of an iteration; with a matrix A also the figures for "
+        "it, and the least time that the memory's bandwidth allows. `spry explain precon` lists "
+        "the preconditioners alone.\n"
+        "A method of your own is shown by --method-file; docs/notation.md describes the language.",
+    .groups = (const cli_group[]){{"Options", own_options, NULL},
+                                  {"Solver", spry_solver_options, "tol max_iter stall divergence"},
+                                  {"Reading", spry_read_options, "expand"},
+                                  {"Machine", spry_context_options, NULL},
+                                  {0}},
+    .examples =
+        (const cli_example[]){
+            {"spry explain", "All methods, a line each."},
+            {"spry explain cg", "What conjugate gradients does in an iteration."},
+            {"spry explain gmres:restart=50,side=left A.mtx --precon ssor",
+             "With options of the method, on a matrix."},
+            {"spry explain cg --no-fuse", "Statement by statement, as others do it."},
+            {"spry explain --method-file my.krylov", "A method of yours."},
+            {0}},
+    .most = 2,
+    .choices = method_names,
+    .run = run,
+};
