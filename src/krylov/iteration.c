@@ -91,7 +91,7 @@ static bool judge(iteration *it)
         it->least = it->residual;
         it->least_at = it->count;
     }
-    if (it->residual <= options->tol || it->gradient <= options->tol)
+    if (it->residual <= it->goal || it->gradient <= options->tol)
         return end_with(it, SPRY_REASON_CONVERGED, "");
     if (it->residual > options->divergence * fmax(it->initial, 1e-300))
         return end_with(it, SPRY_REASON_DIVERGED, "the residual grew beyond the divergence limit");

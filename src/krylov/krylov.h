@@ -76,6 +76,7 @@ typedef struct iteration {
     char detail[160];
     double truth;  /* the true residual of x, relative */
     double before; /* the same after the run before */
+    double goal;   /* what the recurrence must reach; below tol once that was not enough */
     bool ended;    /* for good */
     char warnings[WARNINGS_SIZE];
 } iteration;

@@ -69,17 +69,28 @@ static spry_status judge_least_squares(iteration *it)
     return status;
 }
 
+/* Whether the method's own residual has parted from the true one, so that where it ends says
+ * nothing: it claims to have converged, or no longer falls far below the truth. */
+static bool has_drifted(const iteration *it)
+{
+    const double parted = 10;
+    return it->drifted || it->reason == SPRY_REASON_CONVERGED ||
+           (it->reason == SPRY_REASON_STAGNATED && it->truth > parted * it->residual);
+}
+
 /*
- * After a run: is this the end? Where the method's own residual and the true one have parted, the
- * recurrence has drifted: start again from the best x, as long as that helps.
+ * After a run: is this the end? Where the recurrence has drifted: start again from the best x, as
+ * long as that helps. The recurrence must then reach less than tol: with a preconditioner on the
+ * left it estimates the residual by that of another norm.
  */
 static spry_status judge_run(iteration *it)
 {
     spry_context *ctx = it->ctx;
     char text[160];
     spry_status status = SPRY_OK;
-    const bool claimed = it->drifted || it->reason == SPRY_REASON_CONVERGED;
+    const double progress = 0.9, margin = 0.5;
     SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
+    const bool drifted = has_drifted(it);
     SPRY_GO(ctx, take_best(it));
     SPRY_GO(ctx, judge_least_squares(it));
     if (it->ended)
@@ -88,8 +99,8 @@ static spry_status judge_run(iteration *it)
     if (it->truth <= it->options->tol) { /* whatever else happened */
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';
-    } else if (claimed && it->count < it->options->max_iter) {
-        if (!(it->truth <= 0.5 * it->before)) {
+    } else if (drifted && it->count < it->options->max_iter) {
+        if (!(it->truth <= progress * it->before)) {
             it->reason = SPRY_REASON_STAGNATED;
             snprintf(it->detail, sizeof it->detail,
                      "the true residual stays at %.2g: rounding or a singular matrix allow no less",
@@ -102,8 +113,9 @@ static spry_status judge_run(iteration *it)
                  it->count, it->truth);
         solver_warn(ctx, it->warnings, text);
         it->before = it->truth;
+        it->goal = margin * it->options->tol;
         it->ended = it->begun = false;
-    } else if (claimed) {
+    } else if (drifted) {
         it->reason = SPRY_REASON_ITERATIONS;
     }
 done:
@@ -117,6 +129,7 @@ static spry_status start(iteration *it)
     spry_status status = SPRY_OK;
     it->saved_residual = it->before = it->gradient = INFINITY;
     it->truth = NAN;
+    it->goal = it->options->tol;
     it->history_room = 256;
     SPRY_GO(ctx, base_alloc(ctx, it->history_room, sizeof *it->history, &it->history));
     SPRY_GO(ctx, spry_vector_new(ctx, A->type, A->cols, NULL, SPRY_COPY, &it->saved));
