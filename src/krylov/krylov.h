@@ -27,7 +27,7 @@
     item(BOOL, fuse, "yes", 0, 0, NULL, "fuse the method's statements into few sweeps")          \
     item(INT, stall, "1000", 0, 9e18, NULL,                                                      \
          "iterations over which the mean residual must fall, else stagnation; 0: never")         \
-    item(REAL, divergence, "1e10", 1, 1e300, NULL,                                               \
+    item(REAL, divergence, "1e20", 1, 1e300, NULL,                                               \
          "growth over the first residual that counts as divergence")
 
 typedef struct solver_options {

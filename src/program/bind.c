@@ -168,6 +168,7 @@ void sweep_bind(runner *r, const plan_op *ops, int count)
 {
     r->step_count = r->slot_count = r->operand_count = 0;
     r->shares = NULL;
+    r->backward = r->p->setup.fuse && !r->backward;
     for (int i = 0; i < count; i++) {
         const plan_op *o = &ops[i];
         if (!op_sweeps(o) || plan_calls(r->p, o))

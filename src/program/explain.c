@@ -329,6 +329,7 @@ static void count_nodes(counting *c, int first)
 spry_status plan_count(const plan *p, plan_cost *cost)
 {
     spry_context *ctx = p->ctx;
+    const int turns_counted = 60; /* bases that grow from turn to turn are full by then */
     counting c = {.p = p, .cost = cost};
     *cost = (plan_cost){0};
     c.s = (scalars){.program = p->program,
@@ -341,13 +342,17 @@ spry_status plan_count(const plan *p, plan_cost *cost)
     if (status != SPRY_OK)
         return status;
     memcpy(c.s.values, p->options, (size_t)p->option_count * sizeof *p->options);
-    count_nodes(&c, p->section[SECTION_LOOP]);
+    count_nodes(&c, p->section[SECTION_START]); /* for its counters */
+    *cost = (plan_cost){0};
+    for (int turn = 0; turn < turns_counted; turn++)
+        count_nodes(&c, p->section[SECTION_LOOP]);
     base_free(ctx, c.s.values);
-    const double turns = cost->reports > 0 ? 1 / cost->reports : 1;
+    const double turns = 1 / (cost->reports > 0 ? cost->reports : turns_counted);
     double *const figures[] = {&cost->sweeps,  &cost->reductions, &cost->dots,      &cost->products,
                                &cost->precons, &cost->vectors[0], &cost->vectors[1]};
     for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
         *figures[k] *= turns;
+    cost->reports /= turns_counted;
     return SPRY_OK;
 }
 

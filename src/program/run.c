@@ -94,6 +94,7 @@ static void finish_lane(runner *r, lane *l)
     const node *block = r->block;
     const plan_op *exit = r->exit;
     const bool counting = r->counting;
+    const int next = r->next;
     runner_settle(r, l);
     only[lane_index] = true;
     r->active = only;
@@ -103,6 +104,7 @@ static void finish_lane(runner *r, lane *l)
     r->counting = counting;
     r->block = block;
     r->exit = exit;
+    r->next = next; /* other lanes go on from here */
     end_lane(r, l);
 }
 
@@ -170,7 +172,7 @@ static void run_exit(runner *r, lane *l, const plan_op *o)
         return;
     }
     bool go_on = true;
-    l->reports += o->kind != OP_GRADIENT;
+    l->reports += r->counting && o->kind != OP_GRADIENT;
     const spry_status status = l->report(l->data, kinds[o->kind - OP_RESIDUAL], value.re, &go_on);
     if (status != SPRY_OK)
         r->status = status;

@@ -107,29 +107,68 @@ done:
     return status;
 }
 
-/* Zeros, each page placed by the thread that will use it. */
-static spry_status allocate_vector(runner *r, int space, char **out)
+/*
+ * All vectors of a lane lie in one piece of memory, each a little further than a round number of
+ * bytes after the one before: at the same place modulo a power of two they would compete for the
+ * same lines of the first cache.
+ */
+enum { STAGGER = 17 * ALIGNMENT };
+
+static int64_t room_for(const runner *r, int space)
 {
-    const spry_status status = base_alloc(r->ctx, r->n[space], (size_t)r->size, out);
-    if (status != SPRY_OK)
-        return status;
-    char *memory = *out;
+    return (r->n[space] * r->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + STAGGER;
+}
+
+/* The next vector of the memory at *at: zeros, each page placed by the thread that will use it. */
+static char *take_vector(const runner *r, int space, char **at)
+{
+    char *memory = *at;
+    *at += room_for(r, space);
 #pragma omp parallel for num_threads(r->threads) schedule(static)
     for (int part = 0; part < r->parts[space]; part++) {
         const range rows = base_share(r->n[space], r->parts[space], part, CHUNK);
         memset(memory + rows.begin * r->size, 0, (size_t)((rows.end - rows.begin) * r->size));
     }
-    return SPRY_OK;
+    return memory;
 }
 
-static spry_status allocate_array(runner *r, lane *l, int var)
+/* Whether a variable has a slot that no variable before it has. */
+static bool opens_slot(const plan *p, int var)
+{
+    const plan_var *v = &p->vars[var];
+    if (v->array || v->number == NONE || v->in_pieces)
+        return false;
+    for (int w = 0; w < var; w++)
+        if (!p->vars[w].array && !p->vars[w].in_pieces && p->vars[w].number == v->number)
+            return false;
+    return true;
+}
+
+static spry_status allocate_vectors(runner *r, lane *l)
 {
     spry_context *ctx = r->ctx;
-    const plan_var *v = &r->p->vars[var];
+    const plan *p = r->p;
     spry_status status = SPRY_OK;
-    SPRY_GO(ctx, base_calloc(ctx, v->extent, sizeof **l->arrays, &l->arrays[var]));
-    for (int64_t i = 0; i < v->extent; i++)
-        SPRY_GO(ctx, allocate_vector(r, v->space, &l->arrays[var][i]));
+    int64_t count[2] = {0, 0};
+    for (int v = 0; v < p->var_count; v++)
+        count[p->vars[v].space] += p->vars[v].array ? p->vars[v].extent : opens_slot(p, v);
+    for (int space = 0; space < 2; space++)
+        if (count[space] > INT64_MAX / 4 / room_for(r, space))
+            return SPRY_FAIL(ctx, SPRY_NO_MEMORY, "%" PRId64 " vectors of %" PRId64 " elements",
+                             count[space], r->n[space]);
+    SPRY_GO(ctx,
+            base_alloc(ctx, count[0] * room_for(r, 0) + count[1] * room_for(r, 1), 1, &l->memory));
+    char *at = l->memory;
+    for (int v = 0; v < p->var_count; v++) {
+        const plan_var *var = &p->vars[v];
+        if (opens_slot(p, v))
+            l->slots[var->number] = take_vector(r, var->space, &at);
+        if (!var->array)
+            continue;
+        SPRY_GO(ctx, base_calloc(ctx, var->extent, sizeof **l->arrays, &l->arrays[v]));
+        for (int64_t i = 0; i < var->extent; i++)
+            l->arrays[v][i] = take_vector(r, var->space, &at);
+    }
 done:
     return status;
 }
@@ -153,13 +192,7 @@ static spry_status open_lane(runner *r, lane *l)
     SPRY_GO(ctx, base_calloc(ctx, p->op_count + 1, sizeof *l->skip, &l->skip));
     SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *l->slots, &l->slots));
     SPRY_GO(ctx, base_calloc(ctx, p->var_count, sizeof *l->arrays, &l->arrays));
-    for (int v = 0; v < p->var_count; v++) {
-        const plan_var *var = &p->vars[v];
-        if (var->array)
-            SPRY_GO(ctx, allocate_array(r, l, v));
-        else if (var->number != NONE && !var->in_pieces && !l->slots[var->number])
-            SPRY_GO(ctx, allocate_vector(r, var->space, &l->slots[var->number]));
-    }
+    SPRY_GO(ctx, allocate_vectors(r, l));
 done:
     return status;
 }
@@ -204,13 +237,9 @@ done:
 static void close_lane(runner *r, lane *l)
 {
     const plan *p = r->p;
-    for (int k = 0; l->slots && k < p->slots; k++)
-        base_free(r->ctx, l->slots[k]);
-    for (int v = 0; l->arrays && v < p->var_count; v++) {
-        for (int64_t i = 0; l->arrays[v] && i < p->vars[v].extent; i++)
-            base_free(r->ctx, l->arrays[v][i]);
+    for (int v = 0; l->arrays && v < p->var_count; v++)
         base_free(r->ctx, l->arrays[v]);
-    }
+    base_free(r->ctx, l->memory);
     base_free(r->ctx, l->slots);
     base_free(r->ctx, l->arrays);
     base_free(r->ctx, l->skip);

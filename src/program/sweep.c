@@ -4,6 +4,9 @@
  * Chunks are grouped into at most MOST_PARTS parts, by the vectors' length alone. A part belongs to
  * one thread, which adds up its inner products in order; the parts' sums are added as a tree. So
  * results are bitwise the same for any number of threads, fused or not.
+ *
+ * Sweeps go through the parts forth and back in turn: what one touched last is still in the last
+ * cache when the next one begins there.
  */
 #include "program/sweep.h"
 
@@ -131,8 +134,8 @@ void sweep_run(runner *r, int team, int me)
             range mine = base_share(r->parts[space], r->threads, share, 1);
             if (r->shares && r->share_space == space)
                 mine = (range){r->shares[share], r->shares[share + 1]};
-            for (int64_t part = mine.begin; part < mine.end; part++)
-                run_part(r, space, (int)part, me);
+            for (int64_t k = 0; k < mine.end - mine.begin; k++)
+                run_part(r, space, (int)(r->backward ? mine.end - 1 - k : mine.begin + k), me);
         }
     }
 }

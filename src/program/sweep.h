@@ -45,6 +45,7 @@ struct runner {
     int step_count, slot_count;
     const int *shares; /* cuts that fit it, or NULL */
     int share_space;
+    bool backward; /* parts from the last to the first */
     operand *operands;
     spry_scalar *factors;
     int operand_count;
