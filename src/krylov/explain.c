@@ -182,8 +182,11 @@ spry_status spry_solver_explain(spry_solver *solver, char **text)
     SPRY_GO(ctx, plan_count(p, &cost));
     SPRY_GO(ctx, plan_unfused(solver, p, &naive));
     base_text_put(&t, "%s: %.*s\n", g->method, g->summary.size, g->text + g->summary.begin);
-    base_text_put(&t, "for %.*s\n%.*s\n\nnotation\n", g->purpose.size, g->text + g->purpose.begin,
-                  g->reference.size, g->text + g->reference.begin);
+    if (g->purpose.size > 0)
+        base_text_put(&t, "for %.*s\n", g->purpose.size, g->text + g->purpose.begin);
+    if (g->reference.size > 0)
+        base_text_put(&t, "%.*s\n", g->reference.size, g->text + g->reference.begin);
+    base_text_put(&t, "\nnotation\n");
     put_notation(&t, g);
     put_options(&t, p);
     base_text_put(&t, "\nthe loop as it runs, with precon %s%s\n", precon,
