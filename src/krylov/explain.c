@@ -68,7 +68,7 @@ static void put_cost(base_text *t, const spry_solver *solver, const plan *p, con
     base_text_put(t, "  sweeps       %s; statement by statement %s\n", figure(cost->sweeps, a),
                   figure(naive->sweeps, b));
     base_text_put(t, "  reductions   %s, of %s inner products; statement by statement %s\n",
-                  figure(cost->reductions, a), figure(cost->dots, b), figure(naive->reductions, c));
+                  figure(cost->reductions, a), figure(cost->dots, b), figure(naive->dots, c));
     base_text_put(t, "  vectors      %s read or written; statement by statement %s\n",
                   figure(vectors, a), figure(before, b));
     base_text_put(t, "  memory       %d vectors beside x and b; %d more live in the cache\n",

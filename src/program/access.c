@@ -50,7 +50,8 @@ static spry_status read_scalars(plan *p, int index)
 static spry_status write_scalar(plan *p, int target)
 {
     const expr e = p->program->exprs[target];
-    const access a = scalar_places(p, &e, true);
+    access a = scalar_places(p, &e, true);
+    a.sure = a.low == a.high;
     spry_status status = add(p, &a);
     for (int k = 0; k < 3 && status == SPRY_OK; k++)
         status = read_scalars(p, e.arg[k]);
@@ -63,7 +64,12 @@ static spry_status touch_vector(plan *p, const vref *v, bool write)
     spry_status status = SPRY_OK;
     if (v->var == NONE)
         return SPRY_OK;
-    const access a = {.vector = true, .write = write, .id = v->var, .low = v->low, .high = v->high};
+    const access a = {.vector = true,
+                      .write = write,
+                      .sure = write && v->low == v->high,
+                      .id = v->var,
+                      .low = v->low,
+                      .high = v->high};
     SPRY_GO(ctx, add(p, &a));
     SPRY_GO(ctx, read_scalars(p, v->first));
     if (v->last != v->first)
@@ -153,8 +159,10 @@ static spry_status collect_op(plan *p, int index)
     if (o.kind == OP_BREAKDOWN)
         SPRY_GO(ctx, read_message(p, &p->program->stmts[o.stmt]));
     SPRY_GO(ctx, touch_vector(p, &o.out, true));
-    if (o.kind == OP_MOVE) /* what it leaves behind is nobody's */
+    if (o.kind == OP_MOVE) { /* what it leaves behind is nobody's */
         SPRY_GO(ctx, touch_vector(p, &o.in[0], true));
+        p->accesses[p->access_count - 1].sure = false;
+    }
     if (o.target != NONE)
         SPRY_GO(ctx, write_scalar(p, o.target));
     p->ops[index].accesses = p->access_count - p->ops[index].access;
@@ -162,31 +170,101 @@ done:
     return status;
 }
 
-/* What the nodes of finish touch, seen by an exit as read. */
-static spry_status read_nodes(plan *p, int first)
+/* What a section sees of the time before it: it reads it and has not written it before. */
+typedef struct exposing {
+    plan *p;
+    access *made; /* what is written for sure on the way to the place at hand */
+    int made_count;
+} exposing;
+
+static bool is_made(const exposing *x, const access *a)
 {
+    for (int i = 0; i < x->made_count; i++) {
+        const access *m = &x->made[i];
+        if (m->vector == a->vector && m->id == a->id && m->low <= a->low && a->high <= m->high)
+            return true;
+    }
+    return false;
+}
+
+/* Of the accesses from `first` on only those that see what was there stay. */
+static void keep_exposed(exposing *x, int first)
+{
+    plan *p = x->p;
+    int kept = first;
+    for (int i = first; i < p->access_count; i++)
+        if (!is_made(x, &p->accesses[i]))
+            p->accesses[kept++] = p->accesses[i];
+    p->access_count = kept;
+}
+
+static spry_status expose_op(exposing *x, const plan_op *o)
+{
+    plan *p = x->p;
+    const int first = p->access_count;
+    spry_status status = SPRY_OK;
+    for (int k = 0; k < o->accesses && status == SPRY_OK; k++) {
+        const access a = p->accesses[o->access + k];
+        if (!a.write)
+            status = add(p, &a);
+    }
+    keep_exposed(x, first);
+    for (int k = 0; k < o->accesses; k++)
+        if (p->accesses[o->access + k].sure)
+            x->made[x->made_count++] = p->accesses[o->access + k];
+    return status;
+}
+
+static spry_status expose_nodes(exposing *x, int section)
+{
+    plan *p = x->p;
     spry_context *ctx = p->ctx;
     spry_status status = SPRY_OK;
-    for (int i = first; i != NONE; i = p->nodes[i].next) {
+    for (int i = section; i != NONE; i = p->nodes[i].next) {
         const node n = p->nodes[i];
+        const int first = p->access_count;
         for (int k = n.first; n.kind == NODE_BLOCK && k < n.first + n.count; k++)
-            for (int j = 0; j < p->ops[k].accesses; j++) {
-                access a = p->accesses[p->ops[k].access + j];
-                a.write = false;
-                SPRY_GO(ctx, add(p, &a));
-            }
+            if (p->ops[k].kind != OP_NONE)
+                SPRY_GO(ctx, expose_op(x, &p->ops[k]));
+        if (n.kind == NODE_BLOCK)
+            continue;
         SPRY_GO(ctx, read_scalars(p, n.from));
         SPRY_GO(ctx, read_scalars(p, n.to));
         SPRY_GO(ctx, read_scalars(p, n.expr));
-        SPRY_GO(ctx, read_nodes(p, n.body));
-        SPRY_GO(ctx, read_nodes(p, n.other));
+        keep_exposed(x, first);
+        const int made = x->made_count; /* what is made inside may not be made at all */
+        if (n.kind == NODE_FOR)
+            x->made[x->made_count++] = (access){.id = n.name};
+        SPRY_GO(ctx, expose_nodes(x, n.body));
+        x->made_count = made;
+        SPRY_GO(ctx, expose_nodes(x, n.other));
+        x->made_count = made;
     }
 done:
     return status;
 }
 
-/* Exits read x and whatever finish works with, each thing once. */
-static spry_status collect_exit(plan *p, plan_op *o, int finish, int finish_count)
+/* Notes what start and finish see of the time before them. */
+static spry_status find_left(plan *p)
+{
+    spry_context *ctx = p->ctx;
+    exposing x = {.p = p};
+    spry_status status = SPRY_OK;
+    p->left = p->access_count;
+    SPRY_GO(ctx,
+            base_alloc(ctx, (int64_t)p->access_count + p->node_count, sizeof *x.made, &x.made));
+    SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_START]));
+    p->left_by_start = p->access_count - p->left;
+    x.made_count = 0;
+    SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_FINISH]));
+    p->left_count = p->access_count - p->left;
+done:
+    base_free(ctx, x.made);
+    return status;
+}
+
+/* Exits read x, what finish works with, and what start does when it runs again. */
+static spry_status collect_exit(plan *p, plan_op *o)
 {
     spry_context *ctx = p->ctx;
     spry_status status = SPRY_OK;
@@ -199,8 +277,8 @@ static spry_status collect_exit(plan *p, plan_op *o, int finish, int finish_coun
         SPRY_GO(ctx, add(p, &a));
     }
     SPRY_GO(ctx, touch_vector(p, &x, false));
-    for (int k = 0; k < finish_count; k++) {
-        const access a = p->accesses[finish + k];
+    for (int k = 0; k < p->left_count; k++) {
+        const access a = p->accesses[p->left + k];
         SPRY_GO(ctx, add(p, &a));
     }
     o->access = before;
@@ -217,12 +295,10 @@ spry_status plan_collect(plan *p)
     for (int i = 0; i < p->op_count; i++)
         if (p->ops[i].kind != OP_NONE)
             SPRY_GO(ctx, collect_op(p, i));
-    const int finish = p->access_count;
-    SPRY_GO(ctx, read_nodes(p, p->section[SECTION_FINISH]));
-    const int finish_count = p->access_count - finish;
+    SPRY_GO(ctx, find_left(p));
     for (int i = 0; i < p->op_count; i++)
         if (op_exits(&p->ops[i]))
-            SPRY_GO(ctx, collect_exit(p, &p->ops[i], finish, finish_count));
+            SPRY_GO(ctx, collect_exit(p, &p->ops[i]));
 done:
     return status;
 }

@@ -93,7 +93,15 @@ spry_status plan_live(plan *p)
     SPRY_GO(ctx, base_calloc(ctx, p->var_count, 1, &set));
     SPRY_GO(ctx, base_calloc(ctx, p->var_count, 1, &turn));
     p->exit_live[p->var_of_name[NAME_X]] = 1;
-    SPRY_GO(ctx, live_list(p, p->section[SECTION_FINISH], p->exit_live));
+    for (int k = 0; k < p->left_count; k++) {
+        const access *a = &p->accesses[p->left + k];
+        if (a->vector && k < p->left_by_start)
+            set[a->id] = 1;
+        if (a->vector)
+            p->exit_live[a->id] = 1;
+    }
+    set[p->var_of_name[NAME_X]] = 1;
+    SPRY_GO(ctx, live_list(p, p->section[SECTION_FINISH], set));
     memcpy(set, p->exit_live, vars);
     do {
         memcpy(turn, set, vars);
@@ -282,6 +290,69 @@ static void find_moves(plan *p)
     }
 }
 
+/* Puts an operation before another of the same block. */
+static spry_status insert(plan *p, int block, int at, const plan_op *o)
+{
+    const spry_status status = plan_room(p, p->op_count, &p->op_room, sizeof *p->ops, &p->ops);
+    if (status != SPRY_OK)
+        return status;
+    memmove(&p->ops[at + 1], &p->ops[at], (size_t)(p->op_count - at) * sizeof *p->ops);
+    p->ops[at] = *o;
+    p->op_count++;
+    p->nodes[block].count++;
+    for (int b = 0; b < p->node_count; b++)
+        if (p->nodes[b].kind == NODE_BLOCK && b != block && p->nodes[b].first >= at)
+            p->nodes[b].first++;
+    return SPRY_OK;
+}
+
+/* Whether an expression reads a scalar that a later operation of the block changes. */
+static bool changes_later(const plan *p, const node *n, int i, int e)
+{
+    if (e == NONE)
+        return false;
+    const expr *source = &p->program->exprs[e];
+    const name_kind kind = source->kind == EXPR_NAME ? p->program->names[source->name].kind : 0;
+    if (source->kind == EXPR_NAME && (kind == NAME_SCALAR || kind == NAME_SCALARS))
+        for (int j = i + 1; j < n->first + n->count; j++)
+            if (p->ops[j].kind != OP_NONE && touches(p, &p->ops[j], false, source->name))
+                return true;
+    return changes_later(p, n, i, source->arg[0]) || changes_later(p, n, i, source->arg[1]) ||
+           changes_later(p, n, i, source->arg[2]);
+}
+
+/*
+ * A factor that is made of scalars which change later gets a name of its own, so that its vectors
+ * need not be finished before the scalars change: eta in x = x + c eta w; eta = -s eta.
+ */
+static spry_status free_factors(plan *p)
+{
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_OK;
+    for (int b = 0; b < p->node_count; b++) {
+        for (int i = p->nodes[b].first;
+             p->nodes[b].kind == NODE_BLOCK && i < p->nodes[b].first + p->nodes[b].count; i++) {
+            for (int k = 0; p->ops[i].kind == OP_COMBINE && k < p->ops[i].terms; k++) {
+                const int t = p->ops[i].term + k;
+                if (!changes_later(p, &p->nodes[b], i, p->terms[t].factor))
+                    continue;
+                plan_op o = {.kind = OP_SCALAR,
+                             .place = p->ops[i].place,
+                             .out = {.var = NONE},
+                             .in = {{.var = NONE}, {.var = NONE}},
+                             .expr = p->terms[t].factor,
+                             .stmt = NONE};
+                SPRY_GO(ctx, plan_new_scalar(p, "s", &o.target));
+                SPRY_GO(ctx, insert(p, b, i, &o));
+                p->terms[t].factor = o.target;
+                i++;
+            }
+        }
+    }
+done:
+    return status;
+}
+
 static void renumber(plan *p)
 {
     for (int i = 0; i < p->op_count; i++)
@@ -313,6 +384,8 @@ spry_status plan_simplify(plan *p)
                 share_product(p, &p->nodes[b], p->nodes[b].first + i);
     SPRY_GO(ctx, drop_dead(p));
     find_moves(p);
+    SPRY_GO(ctx, plan_collect(p));
+    SPRY_GO(ctx, free_factors(p));
     renumber(p);
     SPRY_GO(ctx, plan_collect(p));
     SPRY_GO(ctx, plan_live(p));

@@ -66,6 +66,7 @@ typedef struct plan_op {
 /* What an operation reads or writes: places low..high of a vector variable or of a scalar name. */
 typedef struct access {
     bool vector, write;
+    bool sure; /* of writes: all of low..high is written */
     int id;
     int64_t low, high;
 } access;
@@ -120,6 +121,8 @@ typedef struct plan {
     phase *phases;
     traffic *traffics;
     int op_count, op_room, term_count, term_room, node_count, node_room, var_count, var_room;
+    /* Accesses of start and then of finish that see what was there before the section. */
+    int left, left_by_start, left_count;
     int access_count, access_room, phase_count, phase_room, traffic_count, traffic_room;
     int section[SECTION_COUNT]; /* first nodes */
     int *var_of_name;           /* NONE for scalars */
@@ -134,7 +137,7 @@ typedef struct plan {
     bool estimates;           /* iterations are counted at estimates */
     int slots, locals;        /* memory: whole vectors, and pieces a thread needs */
     unsigned char *live;      /* by operation and variable: needed after it */
-    unsigned char *exit_live; /* by variable: needed when the solve ends or restarts */
+    unsigned char *exit_live; /* by variable: needed when the solve ends or starts again */
 } plan;
 
 /*

@@ -22,9 +22,10 @@ bool plan_same_ref(const plan *p, const vref *a, const vref *b)
     if (a->var != b->var || a->low != b->low || a->high != b->high)
         return false;
     int64_t known;
-    if (a->first == NONE || b->first == NONE || plan_fixed(p, a->first, &known))
-        return a->first == NONE ? b->first == NONE : true;
-    return same_expr(p->program, a->first, b->first) && same_expr(p->program, a->last, b->last);
+    const bool fixed = plan_fixed(p, a->first, &known) && plan_fixed(p, a->last, &known) &&
+                       plan_fixed(p, b->first, &known) && plan_fixed(p, b->last, &known);
+    return fixed ||
+           (same_expr(p->program, a->first, b->first) && same_expr(p->program, a->last, b->last));
 }
 
 int plan_ref_count(const plan *p, const plan_op *o)
@@ -72,16 +73,14 @@ static spry_status find_items(traffic_count *t)
             bool write;
             const vref *v = plan_ref(p, o, k, &write);
             t->item_of[refs] = NONE;
-            if (v->var == NONE || !op_sweeps(o))
+            if (v->var == NONE || (!op_sweeps(o) && o->kind != OP_MOVE))
                 continue;
-            int item
-            = 0;
-            while (item < t->item_count && !plan_same_ref(p, &t->items[item].v, v))
-                item
-            ++;
-            if (item == t->item_count)
+            int which = 0;
+            while (which < t->item_count && !plan_same_ref(p, &t->items[which].v, v))
+                which++;
+            if (which == t->item_count)
                 t->items[t->item_count++] = (traffic_item){.v = *v, .weight = plan_weight(p, v)};
-            t->item_of[refs] = item;
+            t->item_of[refs] = which;
         }
     }
 done:
@@ -118,6 +117,16 @@ static void flush(traffic_count *t, traffic_item *item, bool needed, traffic_vis
         visit(data, item->phase, &item->v, item->read, written);
 }
 
+/* What takes another's place was needed, what stood there is not: neither goes through memory. */
+static void run_move(traffic_count *t, int first_ref, traffic_visit visit, void *data)
+{
+    traffic_item *from = &t->items[t->item_of[first_ref]];
+    traffic_item *to = &t->items[t->item_of[first_ref + 2]];
+    flush(t, from, true, visit, data);
+    flush(t, to, false, visit, data);
+    from->phase = to->phase = NONE;
+}
+
 int64_t traffic_run(traffic_count *t, const int *sequence, const int *phases, traffic_visit visit,
                     void *data)
 {
@@ -129,7 +138,9 @@ int64_t traffic_run(traffic_count *t, const int *sequence, const int *phases, tr
         const int i = sequence[s];
         const plan_op *o = &p->ops[t->first + i];
         const int count = plan_ref_count(p, o);
-        for (int k = 0; k < count; k++) {
+        if (o->kind == OP_MOVE)
+            run_move(t, t->ref_of[i], visit, data);
+        for (int k = 0; op_sweeps(o) && k < count; k++) {
             const int index = t->item_of[t->ref_of[i] + k];
             if (index == NONE)
                 continue;
