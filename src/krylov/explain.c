@@ -8,7 +8,7 @@ static void put_notation(base_text *t, const program *p)
     const char *from = strstr(p->text, "\nstart:");
     for (from = from ? from + 1 : p->text; *from;) {
         const int length = (int)strcspn(from, "\n");
-        base_text_put(t, "  %.*s\n", length, from);
+        base_text_put(t, "%s%.*s\n", length ? "  " : "", length, from);
         from += length + (from[length] == '\n');
     }
 }
