@@ -94,7 +94,7 @@ bool plan_fixed(const plan *p, int e, int64_t *value)
     if (!is_fixed(p, e))
         return false;
     scalars s = option_values(p);
-    *value = program_eval_count(&s, e);
+    *value = e == NONE ? 0 : program_eval_count(&s, e);
     return true;
 }
 
