@@ -13,7 +13,7 @@ typedef enum problem_kind {
     PROBLEM_DOMINANT,   /* hermitian positive definite, dominant diagonal: 5 points, 4.5 on it */
     PROBLEM_INDEFINITE, /* hermitian, eigenvalues in -10..-1 and 1..10 */
     PROBLEM_SINGULAR,   /* hermitian semidefinite: three eigenvalues are 0, b is in the range */
-    PROBLEM_CONVECTION, /* 5 points with convection by central differences; complex: rotated */
+    PROBLEM_CONVECTION, /* 5 points with convection by central differences, rows scaled */
     PROBLEM_SYMMETRIC,  /* A = A^T with eigenvalues in the right half plane; real types: definite */
     PROBLEM_TALL,       /* from here on rectangular: 3 n / 2 by n, A x = b can be solved */
     PROBLEM_WIDE,       /* n by 3 n / 2; the answer is the shortest */
