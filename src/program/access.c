@@ -15,6 +15,7 @@ static access scalar_places(const plan *p, const expr *e, bool write)
 {
     const int64_t rows = p->extent[e->name][0], cols = p->extent[e->name][1];
     access a = {.vector = false, .write = write, .id = e->name, .low = 0, .high = rows * cols - 1};
+    a.sure = write && a.low == a.high;
     const bool slice = e->kind == EXPR_SLICE;
     const int column = slice ? e->arg[2] : e->arg[1];
     int64_t i, last, j = 0;
@@ -26,6 +27,7 @@ static access scalar_places(const plan *p, const expr *e, bool write)
         return a;
     a.low = i * cols + j;
     a.high = last * cols + j;
+    a.sure = write && (cols == 1 || a.low == a.high);
     return a;
 }
 
@@ -50,8 +52,7 @@ static spry_status read_scalars(plan *p, int index)
 static spry_status write_scalar(plan *p, int target)
 {
     const expr e = p->program->exprs[target];
-    access a = scalar_places(p, &e, true);
-    a.sure = a.low == a.high;
+    const access a = scalar_places(p, &e, true);
     spry_status status = add(p, &a);
     for (int k = 0; k < 3 && status == SPRY_OK; k++)
         status = read_scalars(p, e.arg[k]);
@@ -177,6 +178,19 @@ typedef struct exposing {
     int made_count;
 } exposing;
 
+/* Joins what is made with what was made beside it. */
+static void note_made(exposing *x, access a)
+{
+    for (int i = 0; i < x->made_count; i++) {
+        const access *m = &x->made[i];
+        if (m->vector != a.vector || m->id != a.id || m->low > a.high + 1 || a.low > m->high + 1)
+            continue;
+        a.low = m->low < a.low ? m->low : a.low;
+        a.high = m->high > a.high ? m->high : a.high;
+    }
+    x->made[x->made_count++] = a;
+}
+
 static bool is_made(const exposing *x, const access *a)
 {
     for (int i = 0; i < x->made_count; i++) {
@@ -211,8 +225,35 @@ static spry_status expose_op(exposing *x, const plan_op *o)
     keep_exposed(x, first);
     for (int k = 0; k < o->accesses; k++)
         if (p->accesses[o->access + k].sure)
-            x->made[x->made_count++] = p->accesses[o->access + k];
+            note_made(x, p->accesses[o->access + k]);
     return status;
+}
+
+static bool is_variable(const plan *p, int e, int name)
+{
+    return e != NONE && p->program->exprs[e].kind == EXPR_NAME && p->program->exprs[e].name == name;
+}
+
+/* After a loop that runs for sure: for k = 0 .. m - 1: V[k] = ... has made V[0..m - 1]. */
+static void note_loop(exposing *x, const node *loop)
+{
+    const plan *p = x->p;
+    int64_t from, to;
+    if (!plan_fixed(p, loop->from, &from) || !plan_fixed(p, loop->to, &to) ||
+        (loop->down ? from < to : from > to))
+        return;
+    access a = {.low = from < to ? from : to, .high = from < to ? to : from};
+    for (int b = loop->body; b != NONE; b = p->nodes[b].next)
+        for (int i = 0; p->nodes[b].kind == NODE_BLOCK && i < p->nodes[b].count; i++) {
+            const plan_op *o = &p->ops[p->nodes[b].first + i];
+            const expr *target =
+                o->kind == OP_NONE || o->target == NONE ? NULL : &p->program->exprs[o->target];
+            a.vector = o->kind != OP_NONE && is_variable(p, o->out.first, loop->name);
+            a.id = a.vector ? o->out.var : target ? target->name : NONE;
+            if (a.vector || (target && target->kind == EXPR_NAME && target->arg[1] == NONE &&
+                             is_variable(p, target->arg[0], loop->name)))
+                note_made(x, a);
+        }
 }
 
 static spry_status expose_nodes(exposing *x, int section)
@@ -234,17 +275,19 @@ static spry_status expose_nodes(exposing *x, int section)
         keep_exposed(x, first);
         const int made = x->made_count; /* what is made inside may not be made at all */
         if (n.kind == NODE_FOR)
-            x->made[x->made_count++] = (access){.id = n.name};
+            note_made(x, (access){.id = n.name});
         SPRY_GO(ctx, expose_nodes(x, n.body));
         x->made_count = made;
         SPRY_GO(ctx, expose_nodes(x, n.other));
         x->made_count = made;
+        if (n.kind == NODE_FOR)
+            note_loop(x, &n);
     }
 done:
     return status;
 }
 
-/* Notes what start and finish see of the time before them. */
+/* Notes what start, with the loop that follows it, and finish see of the time before them. */
 static spry_status find_left(plan *p)
 {
     spry_context *ctx = p->ctx;
@@ -252,8 +295,9 @@ static spry_status find_left(plan *p)
     spry_status status = SPRY_OK;
     p->left = p->access_count;
     SPRY_GO(ctx,
-            base_alloc(ctx, (int64_t)p->access_count + p->node_count, sizeof *x.made, &x.made));
+            base_alloc(ctx, 2 * (int64_t)p->access_count + p->node_count, sizeof *x.made, &x.made));
     SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_START]));
+    SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_LOOP]));
     p->left_by_start = p->access_count - p->left;
     x.made_count = 0;
     SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_FINISH]));
@@ -263,7 +307,7 @@ done:
     return status;
 }
 
-/* Exits read x, what finish works with, and what start does when it runs again. */
+/* Exits read x, what finish works with, and what the method does when it starts again. */
 static spry_status collect_exit(plan *p, plan_op *o)
 {
     spry_context *ctx = p->ctx;

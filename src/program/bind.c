@@ -29,18 +29,18 @@ char *sweep_vector(runner *r, lane *l, const vref *v, int64_t index)
 static operand find(runner *r, lane *l, const vref *v)
 {
     if (v->var == NONE)
-        return (operand){NULL, NONE};
+        return (operand){NULL, NONE, false};
     const plan_var *var = &r->p->vars[v->var];
     if (var->in_pieces)
-        return (operand){NULL, var->number};
+        return (operand){NULL, var->number, var->wide};
     int64_t index = 0;
     if (var->array)
         index = program_eval_index(&l->scalars, v->first, var->extent);
     if (l->scalars.fault != NONE) {
         sweep_check(r, l);
-        return (operand){l->x, NONE};
+        return (operand){l->x, NONE, false};
     }
-    return (operand){sweep_vector(r, l, v, index), NONE};
+    return (operand){sweep_vector(r, l, v, index), NONE, false};
 }
 
 /* First element and number of elements of a slice, which must lie in its array. */
@@ -111,7 +111,7 @@ static void bind_terms(runner *r, lane *l, step *s)
         const int64_t first = find_slice(r, l, &t->v, &count);
         const spry_scalar *numbers = find_numbers(r, l, t->numbers, count, &apart);
         for (int64_t i = 0; numbers && i < count; i++)
-            add_operand(r, (operand){sweep_vector(r, l, &t->v, first + i), NONE},
+            add_operand(r, (operand){sweep_vector(r, l, &t->v, first + i), NONE, false},
                         scalar_multiply(factor, numbers[i * apart]));
     }
     s->count = r->operand_count - begin;
@@ -128,7 +128,7 @@ static void bind_dot(runner *r, lane *l, step *s)
         int64_t count;
         const int64_t first = find_slice(r, l, &o->in[0], &count);
         for (int64_t i = 0; i < count; i++)
-            add_operand(r, (operand){sweep_vector(r, l, &o->in[0], first + i), NONE}, one);
+            add_operand(r, (operand){sweep_vector(r, l, &o->in[0], first + i), NONE, false}, one);
         s->count = (int)count;
     } else {
         add_operand(r, find(r, l, &o->in[0]), one);
@@ -168,7 +168,6 @@ void sweep_bind(runner *r, const plan_op *ops, int count)
 {
     r->step_count = r->slot_count = r->operand_count = 0;
     r->shares = NULL;
-    r->backward = r->p->setup.fuse && !r->backward;
     for (int i = 0; i < count; i++) {
         const plan_op *o = &ops[i];
         if (!op_sweeps(o) || plan_calls(r->p, o))

@@ -78,6 +78,7 @@ typedef struct plan_var {
     int space;      /* 0: as long as b, 1: as long as x */
     int number;     /* of plain vectors: the memory it uses, or the piece; NONE: none */
     bool in_pieces; /* lives in pieces of a sweep */
+    bool wide;      /* a product makes it: its pieces are longer */
 } plan_var;
 
 /* A vector that a phase moves through memory. */
@@ -121,7 +122,7 @@ typedef struct plan {
     phase *phases;
     traffic *traffics;
     int op_count, op_room, term_count, term_room, node_count, node_room, var_count, var_room;
-    /* Accesses of start and then of finish that see what was there before the section. */
+    /* Accesses of start and loop, then of finish, that see what was there before the section. */
     int left, left_by_start, left_count;
     int access_count, access_room, phase_count, phase_room, traffic_count, traffic_room;
     int section[SECTION_COUNT]; /* first nodes */

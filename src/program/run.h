@@ -9,7 +9,8 @@
 #include "host/host.h"
 #include "program/plan.h"
 
-enum { MOST_LANES = 64, CHUNK = 1024, MOST_PARTS = 512 };
+/* Sweeps work on chunks of CHUNK elements, products on RUN chunks at a time. */
+enum { MOST_LANES = 64, CHUNK = 1024, RUN = 16, MOST_PARTS = 512 };
 
 typedef enum report_kind { REPORT_RESIDUAL, REPORT_ESTIMATE, REPORT_GRADIENT } report_kind;
 

@@ -96,7 +96,7 @@ static spry_status allocate_sweep(runner *r)
     }
     const int most = r->parts[0] > r->parts[1] ? r->parts[0] : r->parts[1];
     r->most_terms = (int)terms;
-    r->pieces_bytes = (int64_t)p->locals * r->lane_count * CHUNK * r->size;
+    r->pieces_bytes = (int64_t)p->locals * r->lane_count * RUN * CHUNK * r->size;
     SPRY_GO(ctx, base_alloc(ctx, (int64_t)steps * r->lane_count, sizeof *r->steps, &r->steps));
     SPRY_GO(ctx, base_alloc(ctx, operands * r->lane_count, sizeof *r->operands, &r->operands));
     SPRY_GO(ctx, base_alloc(ctx, operands * r->lane_count, sizeof *r->factors, &r->factors));

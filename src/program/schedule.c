@@ -22,8 +22,7 @@ typedef struct scheduling {
 } scheduling;
 
 /* Phases that a common place puts between operation a and a later one b. */
-static int distance_by(const plan *p, const plan_op *a, const access *by_a, const plan_op *b,
-                       const access *by_b)
+static int distance_by(const plan_op *a, const access *by_a, const plan_op *b, const access *by_b)
 {
     if ((!by_a->write && !by_b->write) || !access_meets(by_a, by_b))
         return -1;
@@ -33,8 +32,8 @@ static int distance_by(const plan *p, const plan_op *a, const access *by_a, cons
         return 0;
     if (!by_a->vector) /* an inner product is there when the sweep has ended */
         return by_a->write;
-    if (plan_calls(p, b) && !plan_calls(p, a))
-        return 1; /* calls come before the sweep */
+    if (b->kind == OP_APPLY && a->kind != OP_APPLY)
+        return 1; /* products come first in a sweep */
     const bool whole =
         (a->kind == OP_APPLY && !by_a->write) || (b->kind == OP_APPLY && !by_b->write);
     return whole;
@@ -46,7 +45,7 @@ static int distance_of(const plan *p, const plan_op *a, const plan_op *b)
     for (int i = 0; i < a->accesses; i++)
         for (int j = 0; j < b->accesses; j++) {
             const int d =
-                distance_by(p, a, &p->accesses[a->access + i], b, &p->accesses[b->access + j]);
+                distance_by(a, &p->accesses[a->access + i], b, &p->accesses[b->access + j]);
             distance = d > distance ? d : distance;
         }
     return distance;
@@ -119,6 +118,8 @@ static int compare(const scheduling *s, int i, int j)
         return s->phase[i] < s->phase[j] ? -1 : 1;
     if (op_sweeps(&s->ops[i]) != op_sweeps(&s->ops[j]))
         return op_sweeps(&s->ops[i]) ? -1 : 1;
+    if ((s->ops[i].kind == OP_APPLY) != (s->ops[j].kind == OP_APPLY))
+        return s->ops[i].kind == OP_APPLY ? -1 : 1;
     return i < j ? -1 : 1;
 }
 
@@ -199,6 +200,16 @@ static void fuse(scheduling *s)
     }
 }
 
+/* The latest phase up to `to` for scalar work that operation k waits for: where k is an update of x
+ * that is late for an exit, the exit needs it. */
+static int serve_exits(const scheduling *s, int k, int to)
+{
+    for (int j = k + 1; j < s->n; j++)
+        if (may_sink(s, k, j) && s->phase[k] > s->phase[j] && s->phase[j] < to)
+            to = s->phase[j];
+    return to;
+}
+
 /*
  * Scalar work is put off as far as it goes: inner products that are needed at one point only meet
  * there, and phases without an exit between them run in one parallel region. Exits are not put off
@@ -213,6 +224,9 @@ static void put_off(scheduling *s)
         if (op_sweeps(&s->ops[i]) || s->ops[i].kind == OP_NONE)
             continue;
         int to = latest(s, i, last);
+        for (int k = i + 1; k < s->n && !op_exits(&s->ops[i]); k++)
+            if (between(s, i, k) >= 0)
+                to = serve_exits(s, k, to);
         for (int k = i + 1; op_exits(&s->ops[i]) && k < s->n; k++)
             if (s->ops[k].kind == OP_APPLY && s->phase[k] > s->phase[i] && s->phase[k] <= to)
                 to = s->phase[k] - 1;

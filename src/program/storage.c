@@ -90,6 +90,8 @@ static void see(storing *s, const node *block, const plan_op *o)
         const vref *v = plan_ref(p, o, k, &write);
         if (v->var == NONE)
             continue;
+        if (o->kind == OP_APPLY && write)
+            s->p->vars[v->var].wide = true;
         if (o->kind == OP_MOVE || o->kind == OP_APPLY)
             s->whole[v->var] = s->whole[v->var] || o->kind == OP_MOVE || !write || plan_calls(p, o);
         /* Read before it is made: it comes from elsewhere. */
@@ -111,8 +113,8 @@ static void see_lives(storing *s, int index)
             note_clash(s, v, o->out.var);
 }
 
-/* A product reads all of its operand while others of the phase write; a call writes before they
- * read. */
+/* A product reads all of its operand while others of the phase write, and writes before they read.
+ */
 static void see_phase(storing *s, const phase *f)
 {
     const plan *p = s->p;
@@ -125,7 +127,7 @@ static void see_phase(storing *s, const phase *f)
             const int count = plan_ref_count(p, o);
             if (o->out.var != NONE && o->out.var != a->in[0].var)
                 note_clash(s, a->in[0].var, o->out.var);
-            for (int k = 0; plan_calls(p, a) && k < count - 1; k++) {
+            for (int k = 0; k < count - 1; k++) {
                 bool write;
                 const vref *v = plan_ref(p, o, k, &write);
                 if (v->var != NONE && v->var != a->out.var)

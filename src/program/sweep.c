@@ -1,20 +1,20 @@
 /*
  * A sweep: each chunk of CHUNK elements goes through all steps while it is in the first cache.
+ * Products come first and are made for several chunks at a time, which are then in the second
+ * cache: a matrix is read best in long runs.
  *
  * Chunks are grouped into at most MOST_PARTS parts, by the vectors' length alone. A part belongs to
  * one thread, which adds up its inner products in order; the parts' sums are added as a tree. So
  * results are bitwise the same for any number of threads, fused or not.
- *
- * Sweeps go through the parts forth and back in turn: what one touched last is still in the last
- * cache when the next one begins there.
  */
 #include "program/sweep.h"
 
 /* What a thread has for a chunk. */
 typedef struct place {
     const runner *r;
-    int64_t begin, n;
-    char *pieces; /* the thread's own, by lane and number */
+    int64_t run;      /* where the run of chunks begins */
+    int64_t begin, n; /* the chunk */
+    char *pieces;     /* the thread's own, by lane and number */
     const void **pointers;
     spry_scalar *sums; /* of the part */
 } place;
@@ -24,7 +24,8 @@ static char *address(const place *at, const step *s, const operand *o)
     const runner *r = at->r;
     if (o->base)
         return o->base + at->begin * r->size;
-    return at->pieces + ((int64_t)s->lane * r->p->locals + o->local) * CHUNK * r->size;
+    const int64_t first = ((int64_t)s->lane * r->p->locals + o->local) * RUN * CHUNK;
+    return at->pieces + (first + (o->wide ? at->begin - at->run : 0)) * r->size;
 }
 
 static void run_combine(const place *at, const step *s)
@@ -106,17 +107,17 @@ static void run_part(runner *r, int space, int part, int thread)
         if (s->space == space && s->o->kind == OP_DOT)
             for (int k = 0; k < s->count; k++)
                 at.sums[s->slot + k] = (spry_scalar){0, 0};
-    for (at.begin = rows.begin; at.begin < rows.end; at.begin += CHUNK) {
-        at.n = rows.end - at.begin < CHUNK ? rows.end - at.begin : CHUNK;
-        for (const step *s = r->steps; s < end;) {
-            if (s->space != space) {
-                s++;
-            } else if (s->o->kind == OP_APPLY) {
-                s += run_rows(&at, s, end);
-            } else {
-                run_step(&at, s);
-                s++;
-            }
+    for (at.run = rows.begin; at.run < rows.end; at.run += RUN * CHUNK) {
+        const int64_t stop = rows.end - at.run < RUN * CHUNK ? rows.end : at.run + RUN * CHUNK;
+        at.begin = at.run;
+        at.n = stop - at.run;
+        for (const step *s = r->steps; s < end && s->o->kind == OP_APPLY;)
+            s += s->space == space ? run_rows(&at, s, end) : 1;
+        for (; at.begin < stop; at.begin += CHUNK) {
+            at.n = stop - at.begin < CHUNK ? stop - at.begin : CHUNK;
+            for (const step *s = r->steps; s < end; s++)
+                if (s->space == space && s->o->kind != OP_APPLY)
+                    run_step(&at, s);
         }
     }
 }
@@ -134,8 +135,8 @@ void sweep_run(runner *r, int team, int me)
             range mine = base_share(r->parts[space], r->threads, share, 1);
             if (r->shares && r->share_space == space)
                 mine = (range){r->shares[share], r->shares[share + 1]};
-            for (int64_t k = 0; k < mine.end - mine.begin; k++)
-                run_part(r, space, (int)(r->backward ? mine.end - 1 - k : mine.begin + k), me);
+            for (int64_t part = mine.begin; part < mine.end; part++)
+                run_part(r, space, (int)part, me);
         }
     }
 }

@@ -8,6 +8,7 @@
 typedef struct operand {
     char *base; /* NULL: local */
     int local;
+    bool wide; /* local, and as long as a run of chunks */
 } operand;
 
 /* An operation of one lane with everything looked up: what a thread does to each chunk. */
@@ -45,7 +46,6 @@ struct runner {
     int step_count, slot_count;
     const int *shares; /* cuts that fit it, or NULL */
     int share_space;
-    bool backward; /* parts from the last to the first */
     operand *operands;
     spry_scalar *factors;
     int operand_count;
