@@ -8,7 +8,7 @@ B     := build
 test tsan coverage: export OMP_WAIT_POLICY = passive
 
 .DEFAULT_GOAL := build
-.PHONY: help deps dev-deps build run test test-all tsan fuzz check coverage bench package install clean
+.PHONY: help deps dev-deps build run test test-all tsan fuzz check coverage bench docs package install clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -66,6 +66,9 @@ bench: dev-deps  ## reading, products, conjugate gradients and all methods, agai
 	bench/spmv.sh $(B)/bench
 	bench/cg.sh $(B)/bench
 	[ -z "$$SPRY_MATRICES" ] || bench/methods.sh $(B)/bench $(B)/methods.tsv
+
+docs: build      ## the table in docs/methods.md, from what the program says of its methods
+	docs/update-methods.sh $(B)/release/spry
 
 package: build   ## a .deb in build/release
 	cd $(B)/release && cpack -G DEB
