@@ -22,7 +22,7 @@ void cli_option_bounds(const spry_option *option, char text[256])
 {
     char value[CLI_NAME], bounds[64] = "";
     *text = '\0';
-    if (option->kind == SPRY_OPTION_BOOL || !option->initial)
+    if (option->kind == SPRY_OPTION_BOOL || !option->initial || !*option->initial)
         return;
     if (option->kind == SPRY_OPTION_INT || option->kind == SPRY_OPTION_REAL)
         number_bounds(option, bounds);

@@ -53,6 +53,8 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT SPRY_SANITIZE)
     add_custom_target(spry_texts ALL DEPENDS ${text_files})
 endif()
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.c" PATTERN "*.krylov")
 
 set(CPACK_PACKAGE_NAME spry)
 set(CPACK_PACKAGE_CONTACT "The spry developers <spry@example.org>")
