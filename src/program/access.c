@@ -287,17 +287,23 @@ done:
     return status;
 }
 
-/* Notes what start, with the loop that follows it, and finish see of the time before them. */
+/* Notes what start, with the loop that follows it, and finish see of the time before them. Without
+ * restarts start sees nothing: a run begins with zeros. */
 static spry_status find_left(plan *p)
 {
     spry_context *ctx = p->ctx;
     exposing x = {.p = p};
     spry_status status = SPRY_OK;
+    bool restarts = false;
+    for (int i = 0; i < p->op_count; i++)
+        restarts = restarts || p->ops[i].kind == OP_RESTART;
     p->left = p->access_count;
     SPRY_GO(ctx,
             base_alloc(ctx, 2 * (int64_t)p->access_count + p->node_count, sizeof *x.made, &x.made));
-    SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_START]));
-    SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_LOOP]));
+    if (restarts) {
+        SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_START]));
+        SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_LOOP]));
+    }
     p->left_by_start = p->access_count - p->left;
     x.made_count = 0;
     SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_FINISH]));
@@ -307,7 +313,8 @@ done:
     return status;
 }
 
-/* Exits read x, what finish works with, and what the method does when it starts again. */
+/* Exits read x and what finish works with; a restart also what the method sees when it starts
+ * again. */
 static spry_status collect_exit(plan *p, plan_op *o)
 {
     spry_context *ctx = p->ctx;
@@ -321,7 +328,7 @@ static spry_status collect_exit(plan *p, plan_op *o)
         SPRY_GO(ctx, add(p, &a));
     }
     SPRY_GO(ctx, touch_vector(p, &x, false));
-    for (int k = 0; k < p->left_count; k++) {
+    for (int k = o->kind == OP_RESTART ? 0 : p->left_by_start; k < p->left_count; k++) {
         const access a = p->accesses[p->left + k];
         SPRY_GO(ctx, add(p, &a));
     }

@@ -441,10 +441,25 @@ static spry_status run_loop(runner *r)
     return r->status;
 }
 
+/* A run begins with zeros but for the options, whatever the one before has left. */
+static void clear_lane(const runner *r, lane *l)
+{
+    const plan *p = r->p;
+    memset(l->memory, 0, (size_t)l->memory_bytes);
+    memset(l->scalars.values + p->option_count, 0,
+           (size_t)(p->scalar_count - p->option_count) * sizeof *l->scalars.values);
+    l->reports = 0;
+    l->reports_at_restart = -1;
+}
+
 spry_status runner_run(runner *r)
 {
     bool again = true;
     r->status = SPRY_OK;
+    for (int k = 0; r->used && k < r->lane_count; k++)
+        if (!r->lanes[k].done)
+            clear_lane(r, &r->lanes[k]);
+    r->used = true;
     while (again && r->status == SPRY_OK) {
         for (int k = 0; k < r->lane_count; k++) {
             r->active[k] = !r->lanes[k].done;

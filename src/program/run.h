@@ -28,7 +28,8 @@ typedef struct lane {
 
     /* The runner's own. */
     scalars scalars;
-    char *memory;   /* of all vectors */
+    char *memory; /* of all vectors */
+    int64_t memory_bytes;
     char **slots;   /* memory of plain vectors, by number */
     char ***arrays; /* of arrays, by variable */
     bool *skip;     /* by operation: an update of x that was made early */

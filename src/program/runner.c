@@ -156,8 +156,8 @@ static spry_status allocate_vectors(runner *r, lane *l)
         if (count[space] > INT64_MAX / 4 / room_for(r, space))
             return SPRY_FAIL(ctx, SPRY_NO_MEMORY, "%" PRId64 " vectors of %" PRId64 " elements",
                              count[space], r->n[space]);
-    SPRY_GO(ctx,
-            base_alloc(ctx, count[0] * room_for(r, 0) + count[1] * room_for(r, 1), 1, &l->memory));
+    l->memory_bytes = count[0] * room_for(r, 0) + count[1] * room_for(r, 1);
+    SPRY_GO(ctx, base_alloc(ctx, l->memory_bytes, 1, &l->memory));
     char *at = l->memory;
     for (int v = 0; v < p->var_count; v++) {
         const plan_var *var = &p->vars[v];

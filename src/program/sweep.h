@@ -40,6 +40,7 @@ struct runner {
     lane *lanes;
     int lane_count;
     bool *active; /* by lane: takes part in what runs now */
+    bool used;    /* it has run before */
 
     /* The sweep at hand. */
     step *steps;
