@@ -95,25 +95,43 @@ static void run_step(const place *at, const step *s)
     }
 }
 
-static void run_part(runner *r, int space, int part, int thread)
+static void clear_sums(const place *at, int space)
 {
-    const range rows = base_share(r->n[space], r->parts[space], part, CHUNK);
+    const runner *r = at->r;
+    for (int i = 0; i < r->step_count; i++) {
+        const step *s = &r->steps[i];
+        for (int k = 0; s->space == space && s->o->kind == OP_DOT && k < s->count; k++)
+            at->sums[s->slot + k] = (spry_scalar){0, 0};
+    }
+}
+
+/* Parts of one space that follow each other, by one thread: in runs, whose ends need not be ends of
+ * parts. */
+static void run_parts(runner *r, int space, range parts, int thread)
+{
+    const step *end = r->steps + r->step_count;
     place at = {.r = r,
                 .pieces = r->pieces + thread * r->pieces_bytes,
-                .pointers = r->pointers + (int64_t)thread * r->most_terms,
-                .sums = r->sums + (int64_t)part * r->slot_count};
-    const step *end = r->steps + r->step_count;
-    for (const step *s = r->steps; s < end; s++)
-        if (s->space == space && s->o->kind == OP_DOT)
-            for (int k = 0; k < s->count; k++)
-                at.sums[s->slot + k] = (spry_scalar){0, 0};
-    for (at.run = rows.begin; at.run < rows.end; at.run += RUN * CHUNK) {
-        const int64_t stop = rows.end - at.run < RUN * CHUNK ? rows.end : at.run + RUN * CHUNK;
+                .pointers = r->pointers + (int64_t)thread * r->most_terms};
+    if (parts.begin >= parts.end)
+        return;
+    int part = (int)parts.begin;
+    range rows = base_share(r->n[space], r->parts[space], part, CHUNK);
+    const int64_t last = base_share(r->n[space], r->parts[space], (int)parts.end - 1, CHUNK).end;
+    at.sums = r->sums + (int64_t)part * r->slot_count;
+    clear_sums(&at, space);
+    for (at.run = rows.begin; at.run < last; at.run += RUN * CHUNK) {
+        const int64_t stop = last - at.run < RUN * CHUNK ? last : at.run + RUN * CHUNK;
         at.begin = at.run;
         at.n = stop - at.run;
         for (const step *s = r->steps; s < end && s->o->kind == OP_APPLY;)
             s += s->space == space ? run_rows(&at, s, end) : 1;
-        for (; at.begin < stop; at.begin += CHUNK) {
+        for (; at.begin < stop; at.begin += at.n) {
+            if (at.begin >= rows.end) {
+                rows = base_share(r->n[space], r->parts[space], ++part, CHUNK);
+                at.sums = r->sums + (int64_t)part * r->slot_count;
+                clear_sums(&at, space);
+            }
             at.n = stop - at.begin < CHUNK ? stop - at.begin : CHUNK;
             for (const step *s = r->steps; s < end; s++)
                 if (s->space == space && s->o->kind != OP_APPLY)
@@ -135,8 +153,7 @@ void sweep_run(runner *r, int team, int me)
             range mine = base_share(r->parts[space], r->threads, share, 1);
             if (r->shares && r->share_space == space)
                 mine = (range){r->shares[share], r->shares[share + 1]};
-            for (int64_t part = mine.begin; part < mine.end; part++)
-                run_part(r, space, (int)part, me);
+            run_parts(r, space, mine, me);
         }
     }
 }
