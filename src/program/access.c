@@ -287,20 +287,19 @@ done:
     return status;
 }
 
-/* Notes what start, with the loop that follows it, and finish see of the time before them. Without
- * restarts start sees nothing: a run begins with zeros. */
+/* Notes what start, with the loop that follows it, and finish see of the time before them. */
 static spry_status find_left(plan *p)
 {
     spry_context *ctx = p->ctx;
     exposing x = {.p = p};
     spry_status status = SPRY_OK;
-    bool restarts = false;
+    p->restarts = false;
     for (int i = 0; i < p->op_count; i++)
-        restarts = restarts || p->ops[i].kind == OP_RESTART;
+        p->restarts = p->restarts || p->ops[i].kind == OP_RESTART;
     p->left = p->access_count;
     SPRY_GO(ctx,
             base_alloc(ctx, 2 * (int64_t)p->access_count + p->node_count, sizeof *x.made, &x.made));
-    if (restarts) {
+    if (p->restarts) {
         SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_START]));
         SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_LOOP]));
     }

@@ -95,11 +95,12 @@ spry_status plan_live(plan *p)
     p->exit_live[p->var_of_name[NAME_X]] = 1;
     for (int k = 0; k < p->left_count; k++) {
         const access *a = &p->accesses[p->left + k];
-        if (a->vector && k < p->left_by_start)
-            set[a->id] = 1;
         if (a->vector)
             p->exit_live[a->id] = 1;
     }
+    /* After finish the method may start again, and finish again. */
+    if (p->restarts)
+        memcpy(set, p->exit_live, vars);
     set[p->var_of_name[NAME_X]] = 1;
     SPRY_GO(ctx, live_list(p, p->section[SECTION_FINISH], set));
     memcpy(set, p->exit_live, vars);
@@ -183,6 +184,25 @@ static bool touches(const plan *p, const plan_op *o, bool vector, int id)
     return false;
 }
 
+/* Whether an operation changes a scalar that an expression reads. */
+static bool changes(const plan *p, const plan_op *o, int e)
+{
+    if (e == NONE || o->kind == OP_NONE)
+        return false;
+    const expr *source = &p->program->exprs[e];
+    if ((source->kind == EXPR_NAME || source->kind == EXPR_SLICE) &&
+        touches(p, o, false, source->name))
+        return true;
+    return changes(p, o, source->arg[0]) || changes(p, o, source->arg[1]) ||
+           changes(p, o, source->arg[2]);
+}
+
+static bool changes_vector(const plan *p, const plan_op *o, const vref *v)
+{
+    return o->kind != OP_NONE &&
+           (touches(p, o, true, v->var) || changes(p, o, v->first) || changes(p, o, v->last));
+}
+
 /* Takes the inner product j from an equal one before it. */
 static void share_product(plan *p, const node *n, int j)
 {
@@ -194,17 +214,15 @@ static void share_product(plan *p, const node *n, int j)
         if (a->kind == OP_DOT && plan_same_ref(p, &a->in[0], &b->in[0]) &&
             plan_same_ref(p, &a->in[1], &b->in[1]) && a->conjugate == b->conjugate &&
             p->program->exprs[a->target].kind == EXPR_NAME) {
-            const int name = p->program->exprs[a->target].name;
             for (int k = i + 1; k < j; k++)
-                if (p->ops[k].kind != OP_NONE && touches(p, &p->ops[k], false, name))
+                if (changes(p, &p->ops[k], a->target))
                     return;
             b->kind = OP_SCALAR;
             b->expr = a->target;
             b->in[0].var = b->in[1].var = NONE;
             return;
         }
-        if (a->kind != OP_NONE &&
-            (touches(p, a, true, b->in[0].var) || touches(p, a, true, b->in[1].var)))
+        if (changes_vector(p, a, &b->in[0]) || changes_vector(p, a, &b->in[1]))
             return;
     }
 }
@@ -309,16 +327,10 @@ static spry_status insert(plan *p, int block, int at, const plan_op *o)
 /* Whether an expression reads a scalar that a later operation of the block changes. */
 static bool changes_later(const plan *p, const node *n, int i, int e)
 {
-    if (e == NONE)
-        return false;
-    const expr *source = &p->program->exprs[e];
-    const name_kind kind = source->kind == EXPR_NAME ? p->program->names[source->name].kind : 0;
-    if (source->kind == EXPR_NAME && (kind == NAME_SCALAR || kind == NAME_SCALARS))
-        for (int j = i + 1; j < n->first + n->count; j++)
-            if (p->ops[j].kind != OP_NONE && touches(p, &p->ops[j], false, source->name))
-                return true;
-    return changes_later(p, n, i, source->arg[0]) || changes_later(p, n, i, source->arg[1]) ||
-           changes_later(p, n, i, source->arg[2]);
+    for (int j = i + 1; j < n->first + n->count; j++)
+        if (changes(p, &p->ops[j], e))
+            return true;
+    return false;
 }
 
 /*

@@ -124,6 +124,7 @@ typedef struct plan {
     int op_count, op_room, term_count, term_room, node_count, node_room, var_count, var_room;
     /* Accesses of start and loop, then of finish, that see what was there before the section. */
     int left, left_by_start, left_count;
+    bool restarts; /* it can start again; else start sees nothing: a run begins with zeros */
     int access_count, access_room, phase_count, phase_room, traffic_count, traffic_room;
     int section[SECTION_COUNT]; /* first nodes */
     int *var_of_name;           /* NONE for scalars */
@@ -159,10 +160,8 @@ static inline bool op_exits(const plan_op *o)
 {
     return o->kind >= OP_RESIDUAL;
 }
-/* What operator an APPLY or DIAGONAL means: L and R become M; NULL for nothing. */
-bool plan_calls(const plan *p, const plan_op *o); /* an APPLY outside of sweeps */
-/* The option's number; `otherwise` where the method has none of the name. */
-double plan_option(const plan *p, const char *name, double otherwise);
+/* Whether it is a product that can only be called, outside of sweeps. */
+bool plan_calls(const plan *p, const plan_op *o);
 
 /* The passes, in this order; see the files. */
 spry_status plan_lower(plan *p);
@@ -184,10 +183,6 @@ spry_status plan_new_scalar(plan *p, const char *prefix, int *expr_index); /* an
 spry_status plan_new_var(plan *p, int *var);
 /* Whether an expression consists of numbers and options alone; then its value as a count. */
 bool plan_fixed(const plan *p, int e, int64_t *value);
-/* The variable's name for people: r, t1. */
-void plan_print_var(const plan *p, int var, char *text, size_t size);
-void plan_print_ref(const plan *p, const vref *v, char *text, size_t size);
-void plan_print_op(const plan *p, const plan_op *o, char *text, size_t size);
 
 /* The vectors an operation touches: operands 0..count-1, the last is the one it writes. */
 int plan_ref_count(const plan *p, const plan_op *o);
