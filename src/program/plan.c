@@ -109,12 +109,6 @@ bool plan_has_option(const program *p, const char *name)
     return find_option(p, name) != NONE;
 }
 
-double plan_option(const plan *p, const char *name, double otherwise)
-{
-    const int index = find_option(p->program, name);
-    return index == NONE ? otherwise : p->options[p->offset[index]].re;
-}
-
 /* One "name=value" of the method's own options. */
 static spry_status set_option(plan *p, const char *name, const char *value)
 {

@@ -10,17 +10,18 @@
 
 enum { NONE = -1 };
 
-/* Scalar: one number (truth values are 0 and 1). Scalars, vectors: a run of an array, name[a..b]. */
+/* Scalar: one number (truth values are 0 and 1). Scalars, vectors: a run of an array, name[a..b].
+ */
 typedef enum shape { SHAPE_SCALAR, SHAPE_VECTOR, SHAPE_SCALARS, SHAPE_VECTORS } shape;
 
 typedef enum expr_kind {
-    EXPR_NUMBER,  /* value; of shape SHAPE_VECTOR (from p = 0) it is the zero vector */
-    EXPR_NAME,    /* name; arg[0], arg[1]: indices of an array's element, NONE where there are none */
-    EXPR_SLICE,   /* name[arg[0]..arg[1]] or name[arg[0]..arg[1], arg[2]]; both ends belong to it */
-    EXPR_CALL,    /* word applied to arg[0..]; shape says whether numbers or vectors come out */
-    EXPR_APPLY,   /* operator `op`, transposed as `transpose` says, applied to vector arg[0] */
-    EXPR_DOT,     /* (arg[0], arg[1]); `conjugate`: the left one. arg[0] may be a slice of vectors */
-    EXPR_NORM,    /* |arg[0]| of a vector */
+    EXPR_NUMBER, /* value; of shape SHAPE_VECTOR (from p = 0) it is the zero vector */
+    EXPR_NAME,  /* name; arg[0], arg[1]: indices of an array's element, NONE where there are none */
+    EXPR_SLICE, /* name[arg[0]..arg[1]] or name[arg[0]..arg[1], arg[2]]; both ends belong to it */
+    EXPR_CALL,  /* word applied to arg[0..]; shape says whether numbers or vectors come out */
+    EXPR_APPLY, /* operator `op`, transposed as `transpose` says, applied to vector arg[0] */
+    EXPR_DOT,   /* (arg[0], arg[1]); `conjugate`: the left one. arg[0] may be a slice of vectors */
+    EXPR_NORM,  /* |arg[0]| of a vector */
     EXPR_COMBINE, /* arg[0] slice of vectors times arg[1] slice of scalars: the sum, a vector */
     EXPR_RANDOM   /* vector of numbers by chance from seed arg[0] */
 } expr_kind;
@@ -30,37 +31,37 @@ typedef enum expr_kind {
  * (scalar arg[0], vector arg[1]), DIVIDE (vector arg[0], scalar arg[1]) and, element by element,
  * TIMES and OVER (two vectors).
  */
-#define PROGRAM_WORDS(item)    \
-    item(ADD, "+", 2)          \
-    item(SUBTRACT, "-", 2)     \
-    item(NEGATE, "-", 1)       \
-    item(MULTIPLY, "*", 2)     \
-    item(DIVIDE, "/", 2)       \
-    item(TIMES, ".*", 2)       \
-    item(OVER, "./", 2)        \
-    item(POWER, "^", 2)        \
-    item(LESS, "<", 2)         \
-    item(AT_MOST, "<=", 2)     \
-    item(MORE, ">", 2)         \
-    item(AT_LEAST, ">=", 2)    \
-    item(EQUAL, "==", 2)       \
-    item(UNEQUAL, "!=", 2)     \
-    item(AND, "and", 2)        \
-    item(OR, "or", 2)          \
-    item(NOT, "not", 1)        \
-    item(SQRT, "sqrt", 1)      \
-    item(ABS, "abs", 1)        \
-    item(CONJ, "conj", 1)      \
-    item(REAL, "real", 1)      \
-    item(IMAG, "imag", 1)      \
-    item(SIGN, "sign", 1)      \
-    item(MAX, "max", 2)        \
-    item(MIN, "min", 2)        \
-    item(MOD, "mod", 2)        \
-    item(WHERE, "where", 3)    \
+#define PROGRAM_WORDS(item)       \
+    item(ADD, "+", 2)             \
+    item(SUBTRACT, "-", 2)        \
+    item(NEGATE, "-", 1)          \
+    item(MULTIPLY, "*", 2)        \
+    item(DIVIDE, "/", 2)          \
+    item(TIMES, ".*", 2)          \
+    item(OVER, "./", 2)           \
+    item(POWER, "^", 2)           \
+    item(LESS, "<", 2)            \
+    item(AT_MOST, "<=", 2)        \
+    item(MORE, ">", 2)            \
+    item(AT_LEAST, ">=", 2)       \
+    item(EQUAL, "==", 2)          \
+    item(UNEQUAL, "!=", 2)        \
+    item(AND, "and", 2)           \
+    item(OR, "or", 2)             \
+    item(NOT, "not", 1)           \
+    item(SQRT, "sqrt", 1)         \
+    item(ABS, "abs", 1)           \
+    item(CONJ, "conj", 1)         \
+    item(REAL, "real", 1)         \
+    item(IMAG, "imag", 1)         \
+    item(SIGN, "sign", 1)         \
+    item(MAX, "max", 2)           \
+    item(MIN, "min", 2)           \
+    item(MOD, "mod", 2)           \
+    item(WHERE, "where", 3)       \
     item(POSITIVE, "positive", 1) \
-    item(FINITE, "finite", 1)  \
-    item(EPS, "eps", 0)        \
+    item(FINITE, "finite", 1)     \
+    item(EPS, "eps", 0)           \
     item(INF, "inf", 0)
 
 #define PROGRAM_WORD_ENUM(name, text, arguments) WORD_##name,
@@ -68,7 +69,13 @@ typedef enum program_word { PROGRAM_WORDS(PROGRAM_WORD_ENUM) WORD_COUNT } progra
 
 /* The operators a method can name. M is the preconditioner; L and R are its left and right part:
  * all of M on the side that the method's option `side` says, nothing on the other. */
-typedef enum program_operator { OPERATOR_A, OPERATOR_M, OPERATOR_L, OPERATOR_R, OPERATOR_COUNT } program_operator;
+typedef enum program_operator {
+    OPERATOR_A,
+    OPERATOR_M,
+    OPERATOR_L,
+    OPERATOR_R,
+    OPERATOR_COUNT
+} program_operator;
 
 typedef struct expr {
     expr_kind kind;
@@ -104,7 +111,13 @@ typedef struct stmt {
     int body, other, next;     /* statements: first of the inner ones, and the one after this */
 } stmt;
 
-typedef enum name_kind { NAME_SCALAR, NAME_SCALARS, NAME_VECTOR, NAME_VECTORS, NAME_OPTION } name_kind;
+typedef enum name_kind {
+    NAME_SCALAR,
+    NAME_SCALARS,
+    NAME_VECTOR,
+    NAME_VECTORS,
+    NAME_OPTION
+} name_kind;
 
 typedef struct program_name {
     char text[32];
@@ -121,7 +134,12 @@ typedef struct program_name {
 
 enum { NAME_X, NAME_B }; /* the first names of every program */
 
-typedef enum program_section { SECTION_START, SECTION_LOOP, SECTION_FINISH, SECTION_COUNT } program_section;
+typedef enum program_section {
+    SECTION_START,
+    SECTION_LOOP,
+    SECTION_FINISH,
+    SECTION_COUNT
+} program_section;
 
 /* A text in the text; size 0 where it is missing. */
 typedef struct program_text {
@@ -130,11 +148,11 @@ typedef struct program_text {
 
 typedef struct program {
     spry_context *ctx;
-    char *text; /* a copy, ends with a zero */
+    char *text;      /* a copy, ends with a zero */
     char source[64]; /* what messages call it: "cg.krylov" */
     char method[32];
     program_text summary, purpose, reference; /* method NAME "..." for "..." reference "..." */
-    char precon[32]; /* what `precon NAME` asks for; "" when it does not */
+    char precon[32];                          /* what `precon NAME` asks for; "" when it does not */
     expr *exprs;
     stmt *stmts;
     program_name *names;
@@ -149,7 +167,8 @@ typedef struct program {
  * Parses a text of `size` bytes (any bytes). A failure is SPRY_BAD_INPUT with a message
  * "SOURCE:LINE:COLUMN: what is wrong", and *p is NULL then.
  */
-spry_status program_parse(spry_context *ctx, const char *source, const char *text, size_t size, program **p);
+spry_status program_parse(spry_context *ctx, const char *source, const char *text, size_t size,
+                          program **p);
 void program_free(program *p);
 /* Adds an expression (for passes that make new ones); *index is its place. */
 spry_status program_add_expr(program *p, const expr *e, int *index);

@@ -55,5 +55,5 @@ spry_status runner_run(runner *r);
 spry_status runner_settle(runner *r, lane *l);
 /* Bytes moved by sections loop so far, as counted by the plan. */
 int64_t runner_bytes(const runner *r);
-/* The bytes one turn of the loop moves; loops over counters included; without running. */
+
 #endif
