@@ -26,7 +26,9 @@ SPRY_API const char *spry_reason_text(spry_reason reason);
 
 /** What a solve came to. Residuals are 2-norms relative to the right-hand side. */
 typedef struct spry_result {
-    bool converged; /**< true_residual <= tol, nothing less */
+    /** true_residual <= tol, nothing less. The methods for least squares also end here when x is
+     * the best there is: the true |A^H r| / (|A| |r|) <= 10 tol, as detail says. */
+    bool converged;
     spry_reason reason;
     int64_t iterations;
     double residual;         /**< the recurrence's own last value */

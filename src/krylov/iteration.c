@@ -173,8 +173,8 @@ void iteration_breakdown(void *data, const char *text)
     end_with(data, SPRY_REASON_BREAKDOWN, text);
 }
 
-/* The Frobenius norm of what a few random vectors show: |A v| / |v| at most, for a lower bound of
- * the 2-norm. */
+/* A lower bound of |A|, mostly close: the largest |A v| / |v| of a few power steps from a random v.
+ */
 static spry_status estimate_norm(iteration *it, spry_vector *v, spry_vector *Av)
 {
     spry_context *ctx = it->ctx;
