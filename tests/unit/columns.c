@@ -75,9 +75,10 @@ static void one_row_is_one_vector(void **state)
 /* Sparse ones are not filled up: a small file could ask for any memory. */
 static void refuses_what_is_no_array(void **state)
 {
-    spry_context *ctx = *state;
+    (void)state;
+    spry_context *ctx = support_context("memory-limit=10M");
     static const char sparse[] =
-        "%%MatrixMarket matrix coordinate real general\n2000000000 2000000000 1\n1 1 1\n";
+        "%%MatrixMarket matrix coordinate real general\n100000 100000 1\n1 1 1\n";
     spry_vector *v = NULL;
     int64_t cols;
     assert_ok(ctx, spry_text_write(ctx, sparse, strlen(sparse), files_path("sparse.mtx")));
@@ -89,6 +90,7 @@ static void refuses_what_is_no_array(void **state)
     support_message_has(ctx, "15 numbers make no 4 columns");
     assert_status(ctx, SPRY_BAD_USAGE, spry_columns_write(v, 0, files_path("c.mtx")));
     spry_vector_free(v);
+    support_context_free(ctx);
 }
 
 static spry_status read_again(spry_context *ctx, void *data)
