@@ -421,7 +421,8 @@ static void check(const problem *p, const spry_result *r, const char *options, d
                   double rounding)
 {
     const int64_t last = r->iterations;
-    const bool quiet = r->reason == SPRY_REASON_CONVERGED || r->reason == SPRY_REASON_ITERATIONS;
+    const bool quiet = r->reason == SPRY_REASON_CONVERGED || r->reason == SPRY_REASON_ITERATIONS ||
+                       r->reason == SPRY_REASON_STOPPED;
     if (r->converged != (r->reason == SPRY_REASON_CONVERGED))
         wrong(p, r, options, "the reason is another");
     if (!quiet && !r->detail[0])
