@@ -127,6 +127,9 @@ static int check_choice(const spry_option *option, const char *value)
     cli_option_choices(option, words);
     snprintf(name, sizeof name, "%.*s", (int)strcspn(value, ":"), value);
     bool exact = option->kind == SPRY_OPTION_TEXT;
+    if (exact && *words && strncmp(value, "auto:", 5) == 0)
+        return cli_fail(EXIT_INPUT, "--%s auto has no options: name a %s to give it some",
+                        option->name, option->name);
     if (!*words || (exact ? has_exact_word(words, name) : cli_has_word(words, name)))
         return EXIT_DONE;
     for (size_t i = 0; i < sizeof planned / sizeof *planned; i++)
