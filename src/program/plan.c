@@ -119,6 +119,9 @@ static spry_status set_option(plan *p, const char *name, const char *value)
         for (int k = 0; k < p->names; k++)
             if (g->names[k].kind == NAME_OPTION)
                 base_add_word(names, sizeof names, g->names[k].text);
+        if (!names[0])
+            return SPRY_FAIL(p->ctx, SPRY_BAD_USAGE, "method %s has no options, but was given %s",
+                             g->method, name);
         char what[64];
         snprintf(what, sizeof what, "option of method %s", g->method);
         return base_unknown_word(p->ctx, what, name, names);
@@ -135,9 +138,10 @@ static spry_status set_option(plan *p, const char *name, const char *value)
     double parsed;
     const char *end = value + strlen(value);
     if (base_parse_double(value, end, &parsed) != end || !(parsed >= option->low) ||
-        !(parsed <= option->high))
-        return SPRY_FAIL(p->ctx, SPRY_BAD_USAGE, "%s=%s: a number from %g to %g is needed",
-                         option->text, value, option->low, option->high);
+        !(parsed <= option->high) || (option->whole && parsed != floor(parsed)))
+        return SPRY_FAIL(p->ctx, SPRY_BAD_USAGE, "%s=%s: a %snumber from %g to %g is needed",
+                         option->text, value, option->whole ? "whole " : "", option->low,
+                         option->high);
     *number = (spry_scalar){parsed, 0};
     return SPRY_OK;
 }
