@@ -25,7 +25,8 @@ SPRY_API spry_status spry_solver_set_operator(spry_solver *solver, const spry_op
 /** A preconditioner of the caller's: z = M r. NULL takes it back. */
 SPRY_API spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M);
 /** A method of the caller's as text, see docs/notation.md; it is parsed at the next solve. NULL
- * takes it back. The option method-file does the same with a file. */
+ * takes it back. Its own options are set by method=NAME:step=2, as for others. The option
+ * method-file does the same with a file. */
 SPRY_API spry_status spry_solver_set_method_text(spry_solver *solver, const char *text);
 SPRY_API void spry_solver_set_monitor(spry_solver *solver, spry_monitor monitor, void *data);
 

@@ -108,11 +108,9 @@ static spry_status plan_for_name(const spry_solver *solver, bool fuse, plan **ou
     program *p = NULL;
     plan_setup setup = {.fuse = fuse, .square = true, .use = {[OPERATOR_A] = USE_ROWS}};
     spry_status status = SPRY_OK;
-    if (solver->text)
-        SPRY_GO(ctx, program_parse(ctx, "method", solver->text, strlen(solver->text), &p));
-    else
-        SPRY_GO(ctx, krylov_parse(ctx, strcmp(spec, "auto") == 0 && !file[0] ? "cg" : spec, file,
-                                  &p, &options));
+    if (strcmp(spec, "auto") == 0 && !solver->text && !file[0])
+        spec = "cg";
+    SPRY_GO(ctx, krylov_parse(ctx, spec, solver->text, file, &p, &options));
     const char *name = solver->options.precon;
     if (!p->uses_precon)
         name = "none";

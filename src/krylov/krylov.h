@@ -95,9 +95,9 @@ spry_status iteration_residual(const iteration *it, const spry_vector *x, spry_v
 /* The methods, from their files; the table ends with a NULL name. */
 extern const spry_method_info krylov_texts[];
 
-/* Parses the method `spec` names ("gmres:restart=50"), or the one in a file; *options points to
- * what follows the colon. */
-spry_status krylov_parse(spry_context *ctx, const char *spec, const char *file, program **p,
-                         const char **options);
+/* Parses the method `spec` names ("gmres:restart=50"), or the one in `text` or else in `file`, NULL
+ * or "" where there is none; *options points to what follows the colon. */
+spry_status krylov_parse(spry_context *ctx, const char *spec, const char *text, const char *file,
+                         program **p, const char **options);
 
 #endif

@@ -48,41 +48,48 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-spry_status krylov_parse(spry_context *ctx, const char *spec, const char *file, program **p,
-                         const char **options)
+/* A method of the caller's, from the text or else the file; `name` must be its name or auto. */
+static spry_status parse_own(spry_context *ctx, const char *name, const char *text,
+                             const char *file, program **p)
 {
-    char names[1024] = "auto", name[64], *text = NULL;
-    const size_t length = strcspn(spec, ":");
+    const char *source = text ? "method" : last_part(file);
+    char *read = NULL;
+    size_t size = text ? strlen(text) : 0;
     spry_status status = SPRY_OK;
-    size_t size = 0;
+    if (!text)
+        SPRY_GO(ctx, read_text(ctx, file, &read, &size));
+    SPRY_GO(ctx, program_parse(ctx, source, text ? text : read, size, p));
+    if (strcmp(name, "auto") != 0 && strcmp(name, (*p)->method) != 0) {
+        status = SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s has method %s, not %s",
+                           text ? "the text" : file, (*p)->method, name);
+        program_free(*p);
+        *p = NULL;
+    }
+done:
+    base_free(ctx, read);
+    return status;
+}
+
+spry_status krylov_parse(spry_context *ctx, const char *spec, const char *text, const char *file,
+                         program **p, const char **options)
+{
+    char names[1024] = "auto", name[64];
+    const size_t length = strcspn(spec, ":");
     *p = NULL;
     *options = spec[length] ? spec + length + 1 : "";
     snprintf(name, sizeof name, "%.*s", (int)length, spec);
-    if (file[0]) {
-        SPRY_GO(ctx, read_text(ctx, file, &text, &size));
-        SPRY_GO(ctx, program_parse(ctx, last_part(file), text, size, p));
-        if (strcmp(name, "auto") != 0 && strcmp(name, (*p)->method) != 0) {
-            status = SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s has method %s, not %s", file, (*p)->method,
-                               name);
-            program_free(*p);
-            *p = NULL;
-        }
-        goto done;
-    }
+    if (text || file[0])
+        return parse_own(ctx, name, text, file, p);
     for (int i = 0; krylov_texts[i].name; i++) {
         if (strcmp(name, krylov_texts[i].name) == 0) {
             char source[64];
             snprintf(source, sizeof source, "%.40s.krylov", name);
-            status =
-                program_parse(ctx, source, krylov_texts[i].text, strlen(krylov_texts[i].text), p);
-            goto done;
+            return program_parse(ctx, source, krylov_texts[i].text, strlen(krylov_texts[i].text),
+                                 p);
         }
         base_add_word(names, sizeof names, krylov_texts[i].name);
     }
-    status = base_unknown_word(ctx, "method", name, names);
-done:
-    base_free(ctx, text);
-    return status;
+    return base_unknown_word(ctx, "method", name, names);
 }
 
 #define REASON_NAME(name, word, text) word,

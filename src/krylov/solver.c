@@ -116,15 +116,12 @@ static spry_status parse_method(spry_solver *solver, program **p, const char **o
 {
     spry_context *ctx = solver->ctx;
     const char *spec = solver->options.method;
-    *options = "";
-    if (solver->text)
-        return program_parse(ctx, "method", solver->text, strlen(solver->text), p);
-    if (strcmp(spec, "auto") == 0 && !solver->options.method_file[0]) {
+    if (strcmp(spec, "auto") == 0 && !solver->text && !solver->options.method_file[0]) {
         const spry_status status = solver_choose_method(solver, &spec);
         if (status != SPRY_OK)
             return status;
     }
-    return krylov_parse(ctx, spec, solver->options.method_file, p, options);
+    return krylov_parse(ctx, spec, solver->text, solver->options.method_file, p, options);
 }
 
 /* The value a method's option has, as text: from the spec, or its default. */

@@ -1,0 +1,263 @@
+/* Methods of the caller's, as text and as files: the worked examples of docs/notation.md, options,
+ * every way they can be wrong, and methods that do not tell the truth. */
+#include "support/files.h"
+#include "support/problems.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char descent[] = "method descent \"steepest descent\"\n"
+                              "for \"positive definite matrices\"\n"
+                              "option damping = 1.0 0..2 \"share of the best step\"\n"
+                              "start:\n"
+                              "    r = b - A x\n"
+                              "    residual |r|\n"
+                              "loop:\n"
+                              "    z = M r\n"
+                              "    q = A z\n"
+                              "    zq = (z, q)\n"
+                              "    breakdown if not positive(zq) \"(z, A z) = {zq}\"\n"
+                              "    alpha = damping (r, z) / zq\n"
+                              "    x = x + alpha z\n"
+                              "    r = r - alpha q\n"
+                              "    residual |r|\n";
+
+/* cg with other names, a comment and statements in another order. */
+static const char gradients[] = "method mine \"conjugate gradients again\" # a comment\n"
+                                "start:\n"
+                                "    g = b - A x; residual |g|\n"
+                                "    h = M g; d = h\n"
+                                "    gh = (g, h)\n"
+                                "loop:\n"
+                                "    Ad = A d\n"
+                                "    a = gh / (d, Ad)\n"
+                                "    g = g - a Ad\n"
+                                "    x = x + a d\n"
+                                "    residual |g|\n"
+                                "    h = M g\n"
+                                "    gh1 = (g, h)\n"
+                                "    d = h + (gh1 / gh) d\n"
+                                "    gh = gh1\n";
+
+/* Solves with a text; the solver takes options too. */
+static void solve_text(problem *p, const char *text, const char *options, spry_result *result)
+{
+    spry_solver *solver;
+    assert_ok(p->ctx, spry_vector_fill(p->x, (spry_scalar){0, 0}));
+    assert_ok(p->ctx, spry_solver_new(p->ctx, &solver));
+    assert_ok(p->ctx, spry_solver_set(solver, options));
+    assert_ok(p->ctx, spry_solver_set_matrix(solver, p->A));
+    assert_ok(p->ctx, spry_solver_set_method_text(solver, text));
+    assert_ok(p->ctx, spry_solve(solver, p->b, p->x, result));
+    spry_solver_free(solver);
+}
+
+/* Steepest descent: |e|_A falls by (cond - 1) / (cond + 1) a step or more, so that 8 digits take at
+ * most log(1e8 cond) / log((cond + 1) / (cond - 1)) steps; the condition of the grid is 20. */
+static void texts_are_solved_with(void **state)
+{
+    for (int t = 0; t < 4; t++) {
+        problem p;
+        spry_result result, other;
+        const double tol = problem_tolerance(support_types[t]);
+        char options[64];
+        problem_make(*state, PROBLEM_DOMINANT, support_types[t], 100, &p);
+        snprintf(options, sizeof options, "tol=%g precon=jacobi", tol);
+        solve_text(&p, descent, options, &result);
+        problem_check_converged(&p, &result, tol, options);
+        assert_string_equal(result.method, "descent");
+        assert_string_equal(result.precon, "jacobi");
+        const double condition = p.norm * p.inverse;
+        assert_true((double)result.iterations <=
+                    log(sqrt(condition) / tol) / log((condition + 1) / (condition - 1)) + 1);
+        spry_result_clear(p.ctx, &result);
+        /* the same statements as the library's cg: the same numbers up to rounding */
+        solve_text(&p, gradients, options, &result);
+        problem_check_converged(&p, &result, tol, options);
+        snprintf(options, sizeof options, "tol=%g precon=jacobi method=cg", tol);
+        problem_solve(&p, options, &other);
+        assert_int_equal(result.iterations, other.iterations);
+        spry_result_clear(p.ctx, &result);
+        spry_result_clear(p.ctx, &other);
+        problem_free(&p);
+    }
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* From a file, with options after the colon of `method`, where a name must be the file's. */
+static void files_are_solved_with(void **state)
+{
+    spry_context *ctx = *state;
+    problem p;
+    spry_result result, whole;
+    char path[512], options[640];
+    snprintf(path, sizeof path, "%s", files_path("descent.krylov"));
+    write_file(path, descent);
+    problem_make(ctx, PROBLEM_DOMINANT, SPRY_D, 49, &p);
+    snprintf(options, sizeof options, "method-file=%s", path);
+    problem_solve(&p, options, &whole);
+    problem_check_converged(&p, &whole, 1e-8, options);
+    solve_text(&p, descent, "", &result); /* the same by text, to the bit */
+    assert_int_equal(result.iterations, whole.iterations);
+    assert_memory_equal(result.history, whole.history,
+                        (size_t)whole.history_size * sizeof *whole.history);
+    spry_result_clear(ctx, &result);
+    snprintf(options, sizeof options, "method-file=%s method=descent:damping=0.25", path);
+    problem_solve(&p, options, &result);
+    problem_check_converged(&p, &result, 1e-8, options);
+    assert_int_not_equal(result.iterations, whole.iterations);
+    const int64_t damped = result.iterations;
+    spry_result_clear(ctx, &result);
+    solve_text(&p, descent, "method=descent:damping=0.25", &result);
+    assert_int_equal(result.iterations, damped);
+    spry_result_clear(ctx, &result);
+    spry_result_clear(ctx, &whole);
+    snprintf(options, sizeof options, "method-file=%s method=cg", path);
+    assert_status(ctx, SPRY_BAD_USAGE, spry_quick_solve(ctx, p.A, p.b, p.x, options, NULL));
+    support_message_has(ctx, "has method descent, not cg");
+    snprintf(options, sizeof options, "method-file=%s", files_path("missing.krylov"));
+    assert_status(ctx, SPRY_IO, spry_quick_solve(ctx, p.A, p.b, p.x, options, NULL));
+    support_message_has(ctx, "missing.krylov: cannot be opened");
+    problem_free(&p);
+}
+
+/* A fault is SPRY_BAD_INPUT with its place, from a text and from a file; wrong options of a method
+ * are SPRY_BAD_USAGE. */
+static void faults_have_places(void **state)
+{
+    static const char *const faults[][2] = {
+        {"start:\n    r = b - A x\n    residual |r|\nloop:\n    x = x + alpha r\n    residual "
+         "|r|\n",
+         ":6:13: "},
+        {"start:\n    r = b - A\n", ":3:"},
+        {"start:\n    r = b - A x\nloop:\n    x = x + r\n", ":"},
+        {"start:\n    r = b - A x\n    s = (r, r)\n    r = s\n", ":5:"},
+        {"option o = 5 1..3 \"out of its bounds\"\n", ":2:"},
+        {"start:\n    r = b $ A x\n", ":3:11: "},
+    };
+    spry_context *ctx = *state;
+    problem p;
+    problem_make(ctx, PROBLEM_DOMINANT, SPRY_D, 9, &p);
+    for (size_t k = 0; k < sizeof faults / sizeof *faults; k++) {
+        char text[512], path[512], options[640], expected[64];
+        spry_solver *solver;
+        snprintf(text, sizeof text, "method bad \"a bad one\"\n%s", faults[k][0]);
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set_matrix(solver, p.A));
+        assert_ok(ctx, spry_solver_set_method_text(solver, text));
+        assert_status(ctx, SPRY_BAD_INPUT, spry_solve(solver, p.b, p.x, NULL));
+        snprintf(expected, sizeof expected, "method%s", faults[k][1]);
+        support_message_has(ctx, expected);
+        /* the solver is as good as new */
+        assert_ok(ctx, spry_solver_set_method_text(solver, NULL));
+        assert_ok(ctx, spry_solve(solver, p.b, p.x, NULL));
+        spry_solver_free(solver);
+        snprintf(path, sizeof path, "%s", files_path("bad.krylov"));
+        write_file(path, text);
+        snprintf(options, sizeof options, "method-file=%s", path);
+        assert_status(ctx, SPRY_BAD_INPUT, spry_quick_solve(ctx, p.A, p.b, p.x, options, NULL));
+        snprintf(expected, sizeof expected, "bad.krylov%s", faults[k][1]);
+        support_message_has(ctx, expected);
+    }
+    static const char *const usage[][2] = {
+        {"method=gmres:restart=0", "restart=0: a whole number from 1 to 10000 is needed"},
+        {"method=gmres:restart=2.5", "restart=2.5"},
+        {"method=gmres:side=up", "side up is unknown; there are: left right"},
+        {"method=gmres:sides=left", "sides"},
+        {"method=cg:side=left", "method cg has no options, but was given side"},
+        {"method=gmres:restart", "restart"},
+        {"method=sor:omega=3", "omega=3"},
+    };
+    for (size_t k = 0; k < sizeof usage / sizeof *usage; k++) {
+        assert_status(ctx, SPRY_BAD_USAGE, spry_quick_solve(ctx, p.A, p.b, p.x, usage[k][0], NULL));
+        support_message_has(ctx, usage[k][1]);
+    }
+    problem_free(&p);
+}
+
+/* A method can say what it wants: what counts is the true residual. */
+static void methods_that_lie(void **state)
+{
+    static const struct {
+        const char *loop;
+        spry_reason reason;
+        const char *detail;
+    } lies[] = {
+        /* says that it is done */
+        {"    residual 0 * |r|\n", SPRY_REASON_STAGNATED, "the true residual stays at 1"},
+        /* stays where it never was */
+        {"    residual 0.01 * |r|\n", SPRY_REASON_STAGNATED, "the true residual stays at 1"},
+        /* no progress, and honest about it */
+        {"    residual |r|\n", SPRY_REASON_STAGNATED, "the mean residual no longer falls"},
+        /* falls by a hundredth each time, with x as it was */
+        {"    s = s / 100\n    residual s\n", SPRY_REASON_STAGNATED,
+         "the true residual stays at 1"},
+        {"    s = s * 1000\n    residual s\n", SPRY_REASON_DIVERGED, "divergence limit"},
+        {"    s = s / 0\n    residual s\n", SPRY_REASON_NONFINITE, "not a finite number"},
+        {"    s = 0 / 0\n    residual s\n", SPRY_REASON_NONFINITE, "not a finite number"},
+        {"    x = x / 0\n    residual |r|\n", SPRY_REASON_STAGNATED, ""},
+        {"    breakdown if s > 0 \"of itself: {s}\"\n    residual |r|\n", SPRY_REASON_BREAKDOWN,
+         "of itself: "},
+        {"    residual |r|\n    restart if s > 0\n", SPRY_REASON_STAGNATED, ""},
+        {"    restart if s > 0\n    residual |r|\n", SPRY_REASON_BREAKDOWN, "restart"},
+    };
+    problem p;
+    problem_make(*state, PROBLEM_DOMINANT, SPRY_D, 49, &p);
+    for (size_t k = 0; k < sizeof lies / sizeof *lies; k++) {
+        char text[512];
+        spry_result result;
+        snprintf(text, sizeof text,
+                 "method liar \"%zu\"\nstart:\n    r = b - A x\n    residual |r|\n    s = |r|\n"
+                 "loop:\n%s",
+                 k, lies[k].loop);
+        solve_text(&p, text, "max-iter=1000 stall=20 precon=none", &result);
+        problem_check(&p, &result, text);
+        if (result.converged || result.reason != lies[k].reason ||
+            !strstr(result.detail, lies[k].detail))
+            fail_msg("%s: %s, %s", lies[k].loop, spry_reason_name(result.reason), result.detail);
+        assert_true(result.true_residual == 1); /* x = 0 stays the best */
+        spry_result_clear(p.ctx, &result);
+    }
+    problem_free(&p);
+}
+
+/* A turn of the loop that tells nothing would never end. */
+static void silent_loops_are_refused(void **state)
+{
+    static const char text[] =
+        "method silent \"tells nothing\"\n"
+        "start:\n    r = b - A x\n    residual |r|\n    s = 0\n"
+        "loop:\n    x = x + r\n    if s > 0:\n        residual |r|\n    end\n";
+    spry_context *ctx = *state;
+    problem p;
+    spry_solver *solver;
+    spry_result result;
+    problem_make(ctx, PROBLEM_DOMINANT, SPRY_D, 9, &p);
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set_matrix(solver, p.A));
+    assert_ok(ctx, spry_solver_set_method_text(solver, text));
+    assert_status(ctx, SPRY_BAD_INPUT, spry_solve(solver, p.b, p.x, &result));
+    support_message_has(ctx, "a turn of the loop told no residual and no estimate");
+    assert_false(result.converged);
+    spry_result_clear(ctx, &result);
+    spry_solver_free(solver);
+    problem_free(&p);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(texts_are_solved_with), TEST(files_are_solved_with),    TEST(faults_have_places),
+        TEST(methods_that_lie),      TEST(silent_loops_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
