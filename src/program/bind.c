@@ -1,16 +1,23 @@
 /* Operations become steps: names become memory, factors numbers, before each sweep. */
 #include "program/sweep.h"
 
-void sweep_check(runner *r, lane *l)
+bool sweep_check(lane *l, const plan_op *o)
 {
     if (l->scalars.fault == NONE)
-        return;
-    int line, column;
-    program_locate(r->p->program, l->scalars.fault, &line, &column);
+        return false;
+    if (l->fault == NONE || o->order < l->fault_order) {
+        l->fault = l->scalars.fault;
+        l->fault_order = o->order;
+    }
     l->scalars.fault = NONE;
+    return true;
+}
+
+void sweep_fail(runner *r, lane *l, int place)
+{
     if (r->status == SPRY_OK)
-        r->status = SPRY_FAIL(r->ctx, SPRY_BAD_INPUT, "%s:%d:%d: an index is outside its array",
-                              r->p->program->source, line, column);
+        r->status = program_fault(r->p->program, place, "an index is outside its array");
+    l->fault = l->scalars.fault = NONE;
 }
 
 char *sweep_vector(runner *r, lane *l, const vref *v, int64_t index)
@@ -36,10 +43,8 @@ static operand find(runner *r, lane *l, const vref *v)
     int64_t index = 0;
     if (var->array)
         index = program_eval_index(&l->scalars, v->first, var->extent);
-    if (l->scalars.fault != NONE) {
-        sweep_check(r, l);
-        return (operand){l->x, NONE, false};
-    }
+    if (l->scalars.fault != NONE)
+        return (operand){NULL, NONE, false};
     return (operand){sweep_vector(r, l, v, index), NONE, false};
 }
 
@@ -56,7 +61,6 @@ static int64_t find_slice(runner *r, lane *l, const vref *v, int64_t *count)
     }
     if (first < 0 || last >= extent) {
         l->scalars.fault = r->p->program->exprs[v->first].place;
-        sweep_check(r, l);
         *count = 0;
         return 0;
     }
@@ -85,8 +89,7 @@ static spry_scalar *find_numbers(runner *r, lane *l, int e, int64_t count, int64
         return NULL;
     if (last - first + 1 != count || first < 0 || last >= rows)
         l->scalars.fault = slice->place;
-    sweep_check(r, l);
-    if (r->status != SPRY_OK)
+    if (l->scalars.fault != NONE)
         return NULL;
     return &l->scalars.values[l->scalars.offset[slice->name] + first * cols + column];
 }
@@ -161,7 +164,8 @@ static void bind_one(runner *r, int lane_index, const plan_op *o)
         s->diagonal = r->diagonal[o->op][o->transpose];
     if (o->kind == OP_RANDOM)
         s->seed = (uint64_t)(int64_t)program_eval(&l->scalars, o->expr).re;
-    sweep_check(r, l);
+    if (sweep_check(l, o))
+        r->step_count--;
 }
 
 void sweep_bind(runner *r, const plan_op *ops, int count)

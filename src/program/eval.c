@@ -240,6 +240,11 @@ spry_scalar program_eval(scalars *s, int e)
     return real_number(NAN);
 }
 
+bool program_holds(scalars *s, int e)
+{
+    return truth(s, program_eval(s, e));
+}
+
 static void note_fault(scalars *s, int e)
 {
     if (s->fault == NONE)

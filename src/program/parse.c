@@ -136,6 +136,8 @@ static void check_message(parser *ps, const stmt *s)
 static int breakdown(parser *ps)
 {
     stmt s = blank(STMT_BREAKDOWN, ps->now.begin);
+    if (ps->section == SECTION_FINISH)
+        return parser_fail(ps, s.place, "breakdown can only stand in start and loop");
     parser_advance(ps);
     parser_expect_word(ps, "if");
     s.value = parser_scalar(ps);

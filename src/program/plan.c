@@ -95,7 +95,7 @@ bool plan_fixed(const plan *p, int e, int64_t *value)
         return false;
     scalars s = option_values(p);
     *value = e == NONE ? 0 : program_eval_count(&s, e);
-    return true;
+    return s.fault == NONE; /* else it is no whole number */
 }
 
 static int find_option(const program *g, const char *name)
@@ -196,12 +196,13 @@ static spry_status check_extent(plan *p, const program_name *name, int k, int64_
     if (name->extent[k] == NONE)
         return SPRY_OK;
     const int64_t most = 1 << 20;
-    if (!plan_fixed(p, name->extent[k], extent) || *extent < 0 || *extent > most)
-        return SPRY_FAIL(p->ctx, SPRY_BAD_USAGE,
-                         "%s: the array %s would have %" PRId64 " elements, 0 to %" PRId64
-                         " are possible",
-                         p->program->source, name->text, *extent, most);
-    return SPRY_OK;
+    if (plan_fixed(p, name->extent[k], extent) && *extent >= 0 && *extent <= most)
+        return SPRY_OK;
+    scalars s = option_values(p);
+    return SPRY_FAIL(p->ctx, SPRY_BAD_USAGE,
+                     "%s: the array %s would have %g elements, a whole number from 0 to %" PRId64
+                     " is needed",
+                     p->program->source, name->text, program_eval(&s, name->extent[k]).re, most);
 }
 
 /* Every name its vector variable or its place among the scalars. */

@@ -199,7 +199,9 @@ typedef struct scalars {
 
 /* The value of a scalar expression without inner products, norms and vectors. */
 spry_scalar program_eval(scalars *s, int e);
-/* The same as an index: a whole number in 0..extent-1, else s->fault is set and 0 comes back. */
+/* Whether it holds: is not 0. */
+bool program_holds(scalars *s, int e);
+/* Its value as an index: a whole number in 0..extent-1, else s->fault is set and 0 comes back. */
 int64_t program_eval_index(scalars *s, int e, int64_t extent);
 /* An index expression's value without bounds (ends of slices and loops may lie outside). */
 int64_t program_eval_count(scalars *s, int e);

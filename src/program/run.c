@@ -31,7 +31,7 @@ static void run_statements(lane *l, int first, bool single)
             if (to)
                 *to = value;
         } else if (s->kind == STMT_IF) {
-            const bool holds = program_eval(&l->scalars, s->value).re != 0;
+            const bool holds = program_holds(&l->scalars, s->value);
             run_statements(l, holds ? s->body : s->other, false);
         } else {
             const int64_t from = program_eval_count(&l->scalars, s->from);
@@ -73,6 +73,8 @@ spry_status runner_settle(runner *r, lane *l)
         only[lane_index] = true;
         r->active = only;
         sweep_bind(r, o, 1);
+        if (l->fault != NONE && l->fault_order < exit->order)
+            sweep_fail(r, l, l->fault);
         run_sweep(r);
         r->active = all;
         l->skip[i] = true;
@@ -95,6 +97,7 @@ static void finish_lane(runner *r, lane *l)
     const plan_op *exit = r->exit;
     const bool counting = r->counting;
     const int next = r->next;
+    l->fault = NONE; /* that was of an operation the text does not come to */
     runner_settle(r, l);
     only[lane_index] = true;
     r->active = only;
@@ -157,11 +160,17 @@ static void run_exit(runner *r, lane *l, const plan_op *o)
     static const report_kind kinds[] = {[OP_RESIDUAL - OP_RESIDUAL] = REPORT_RESIDUAL,
                                         [OP_ESTIMATE - OP_RESIDUAL] = REPORT_ESTIMATE,
                                         [OP_GRADIENT - OP_RESIDUAL] = REPORT_GRADIENT};
+    if (l->fault != NONE && l->fault_order < o->order) {
+        sweep_fail(r, l, l->fault);
+        return;
+    }
     const spry_scalar value = program_eval(&l->scalars, o->expr);
+    if (sweep_check(l, o))
+        return;
     r->exit = o;
     if (o->kind == OP_BREAKDOWN || o->kind == OP_RESTART) {
         char text[160];
-        if (value.re == 0)
+        if (!program_holds(&l->scalars, o->expr))
             return;
         if (o->kind == OP_RESTART) {
             restart_lane(r, l);
@@ -197,7 +206,7 @@ static void run_scalar(runner *r, lane *l, const plan_op *o)
     } else {
         run_exit(r, l, o);
     }
-    sweep_check(r, l);
+    sweep_check(l, o);
 }
 
 static bool is_report(const plan_op *o)
@@ -209,7 +218,7 @@ static bool is_report(const plan_op *o)
 static bool fires(const runner *r, const plan_op *o)
 {
     for (int k = 0; k < r->lane_count; k++)
-        if (r->active[k] && program_eval(&r->lanes[k].scalars, o->expr).re != 0)
+        if (r->active[k] && program_holds(&r->lanes[k].scalars, o->expr))
             return true;
     return false;
 }
@@ -258,8 +267,7 @@ static void run_calls(runner *r, const phase *f)
                 o->out.first == NONE
                     ? 0
                     : program_eval_index(&l->scalars, o->out.first, r->p->vars[o->out.var].extent);
-            sweep_check(r, l);
-            if (r->status == SPRY_OK)
+            if (!sweep_check(l, o))
                 r->status = called->class->multiply(called, o->transpose, one,
                                                     sweep_vector(r, l, &o->in[0], from), zero,
                                                     sweep_vector(r, l, &o->out, to));
@@ -364,6 +372,9 @@ static void run_block(runner *r, const node *block)
         if (r->status == SPRY_OK)
             scalar_time(r, &phases[f], false);
     }
+    for (int k = 0; k < r->lane_count; k++)
+        if (r->active[k] && r->lanes[k].fault != NONE)
+            sweep_fail(r, &r->lanes[k], r->lanes[k].fault);
 }
 
 static void set_counter(runner *r, int name, int64_t value)
@@ -383,10 +394,12 @@ static void run_for(runner *r, const node *n)
         one++;
     const int64_t from = program_eval_count(&r->lanes[one].scalars, n->from);
     const int64_t to = program_eval_count(&r->lanes[one].scalars, n->to), by = n->down ? -1 : 1;
-    for (int64_t k = from; n->down ? k >= to : k <= to; k += by) {
+    if (r->lanes[one].scalars.fault != NONE)
+        sweep_fail(r, &r->lanes[one], r->lanes[one].scalars.fault);
+    for (int64_t k = from; r->status == SPRY_OK && (n->down ? k >= to : k <= to); k += by) {
         set_counter(r, n->name, k);
         run_nodes(r, n->body);
-        if (r->status != SPRY_OK || !any_active(r))
+        if (!any_active(r))
             return;
     }
 }
@@ -397,7 +410,10 @@ static void run_if(runner *r, const node *n)
     bool holds[MOST_LANES], *all = r->active;
     bool part[MOST_LANES];
     for (int k = 0; k < r->lane_count; k++)
-        holds[k] = all[k] && program_eval(&r->lanes[k].scalars, n->expr).re != 0;
+        holds[k] = all[k] && program_holds(&r->lanes[k].scalars, n->expr);
+    for (int k = 0; k < r->lane_count; k++)
+        if (r->lanes[k].scalars.fault != NONE)
+            sweep_fail(r, &r->lanes[k], r->lanes[k].scalars.fault);
     for (int way = 0; way < 2; way++) {
         for (int k = 0; k < r->lane_count; k++)
             part[k] = all[k] && holds[k] == (way == 0);

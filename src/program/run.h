@@ -30,9 +30,10 @@ typedef struct lane {
     scalars scalars;
     char *memory; /* of all vectors */
     int64_t memory_bytes;
-    char **slots;   /* memory of plain vectors, by number */
-    char ***arrays; /* of arrays, by variable */
-    bool *skip;     /* by operation: an update of x that was made early */
+    char **slots;           /* memory of plain vectors, by number */
+    char ***arrays;         /* of arrays, by variable */
+    bool *skip;             /* by operation: an update of x that was made early */
+    int fault, fault_order; /* the first operation in the text with an index outside; NONE: none */
     bool done, restart;
     int64_t reports, reports_at_restart;
 } lane;

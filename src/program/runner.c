@@ -186,6 +186,7 @@ static spry_status open_lane(runner *r, lane *l)
                            .eps = single ? FLT_EPSILON : DBL_EPSILON,
                            .fault = NONE};
     l->reports_at_restart = -1;
+    l->fault = NONE;
     SPRY_GO(ctx,
             base_calloc(ctx, p->scalar_count + 1, sizeof *l->scalars.values, &l->scalars.values));
     memcpy(l->scalars.values, p->options, (size_t)p->option_count * sizeof *p->options);

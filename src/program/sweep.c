@@ -198,6 +198,6 @@ void sweep_reduce(runner *r)
             if (to)
                 *to = add_parts(&r->sums[s->slot + k], r->parts[s->space], r->slot_count);
         }
-        sweep_check(r, l);
+        sweep_check(l, s->o);
     }
 }

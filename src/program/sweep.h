@@ -74,8 +74,11 @@ void sweep_bind(runner *r, const plan_op *ops, int count);
 void sweep_run(runner *r, int team, int me);
 /* Adds up the inner products and stores them. */
 void sweep_reduce(runner *r);
-/* A fault of an index as a failure, if there is one. */
-void sweep_check(runner *r, lane *l);
+/* Notes that an index of the operation was outside its array, if it was; then it counts as not
+ * done. That is a failure unless the lane ends before it in the text: it may have run early. */
+bool sweep_check(lane *l, const plan_op *o);
+/* The failure. */
+void sweep_fail(runner *r, lane *l, int place);
 char *sweep_vector(runner *r, lane *l, const vref *v, int64_t index);
 
 #endif

@@ -299,6 +299,12 @@ static spry_scalar scalar_of(oracle *o, int e)
     return program_eval(&o->s, e);
 }
 
+static bool holds(oracle *o, int e)
+{
+    take_products(o, e);
+    return program_holds(&o->s, e);
+}
+
 static void set(oracle *o, const stmt *s)
 {
     const expr target = o->p->exprs[s->target], value = o->p->exprs[s->value];
@@ -353,7 +359,7 @@ static void report(oracle *o, const stmt *s)
 /* breakdown, restart */
 static void judge(oracle *o, const stmt *s)
 {
-    if (scalar_of(o, s->value).re == 0)
+    if (!holds(o, s->value))
         return;
     if (s->kind == STMT_RESTART && o->reports != o->reports_at_restart) {
         o->reports_at_restart = o->reports;
@@ -387,7 +393,7 @@ static void run_list(oracle *o, int first)
         else if (s->kind == STMT_FOR)
             run_for(o, s);
         else if (s->kind == STMT_IF)
-            run_list(o, scalar_of(o, s->value).re != 0 ? s->body : s->other);
+            run_list(o, holds(o, s->value) ? s->body : s->other);
         else if (s->kind == STMT_BREAKDOWN || s->kind == STMT_RESTART)
             judge(o, s);
         else

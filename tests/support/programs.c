@@ -440,6 +440,10 @@ static void scalar_loop(writer *w)
 
 static void put_condition(writer *w)
 {
+    if (chance(w, 10)) { /* not 0 */
+        put_scalar(w);
+        return;
+    }
     put(w, "real(");
     put_scalar(w);
     put(w, chance(w, 50) ? ") > " : ") <= ");
@@ -458,6 +462,29 @@ static void report(writer *w)
         put(w, "|");
         put_scalar(w);
         put(w, "|");
+    }
+}
+
+/* An index that is outside its array where k is m - 1, behind an exit that holds then. */
+static void step_over(writer *w)
+{
+    const bool restart = w->loop && chance(w, 50);
+    line(w);
+    put(w, restart ? "restart if k == m - 1" : "breakdown if k == m - 1 \"k is {k}\"");
+    line(w);
+    switch (draw(w, 4)) {
+    case 0:
+        put(w, "h[k + 2] = 0.5");
+        break;
+    case 1:
+        put(w, "c0 = c0 - V[k + 2]");
+        break;
+    case 2:
+        put(w, "h[0..k + 2] = (V[0..k + 2], c0)");
+        break;
+    default:
+        put(w, "V[k + 2] = c0");
+        break;
     }
 }
 
@@ -544,8 +571,10 @@ static void statement(writer *w)
         put(w, "k = mod(k + 1, m)");
     } else if (kind < 89 && !w->finish)
         report(w);
-    else if (kind < 92 && !w->finish)
+    else if (kind < 91 && !w->finish)
         exit_if(w);
+    else if (kind < 92 && !w->finish)
+        step_over(w);
     else if (kind < 96 && w->depth < DEEPEST)
         loop(w);
     else if (w->depth < DEEPEST)
