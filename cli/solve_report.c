@@ -38,10 +38,10 @@ static void report_end(const solve_job *job, const totals *t, FILE *out)
 {
     const spry_result *r = job->results;
     if (job->count > 1) {
-        fprintf(out, "%s: %s of %s right-hand sides, after %s to %s iterations\n",
+        fprintf(out, "%s: %s of %s right-hand sides, after %s%s%s iterations\n",
                 t->converged == job->count ? "converged" : "not converged",
                 text_count(t->converged), text_count(job->count), text_count(t->least),
-                text_count(t->most));
+                t->most > t->least ? " to " : "", t->most > t->least ? text_count(t->most) : "");
         return;
     }
     fprintf(out, "%s after %s iteration%s", r->converged ? "converged" : "not converged",

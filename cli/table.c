@@ -59,11 +59,14 @@ void table_print(table *t, FILE *out)
     for (int i = 0; i < t->cells; i++) {
         int column = i % t->columns;
         bool last = column == t->columns - 1;
+        if (column > 0 && !(last && !*t->text[i])) /* no blanks at the end */
+            fputs("  ", out);
         if (t->right[column])
             fprintf(out, "%*s", width[column], t->text[i]);
         else
             fprintf(out, "%-*s", last ? 0 : width[column], t->text[i]);
-        fputs(last ? "\n" : "  ", out);
+        if (last)
+            fputc('\n', out);
     }
     free(t->text);
     free(t);
