@@ -24,8 +24,12 @@ static void live_block(plan *p, const node *n, unsigned char *set)
         memcpy(p->live + (size_t)i * vars, set, vars);
         if (o->kind == OP_NONE)
             continue;
-        if (o->out.var != NONE && !p->vars[o->out.var].array)
+        if (o->out.var != NONE && !p->vars[o->out.var].array) {
+            /* What nobody needs needs nothing; x may still be asked for by an exit before. */
+            if (op_sweeps(o) && !set[o->out.var] && o->out.var != p->var_of_name[NAME_X])
+                continue;
             set[o->out.var] = 0;
+        }
         if (op_exits(o))
             join(set, p->exit_live, p->var_count);
         for (int k = 0; k < o->accesses; k++) {
@@ -130,20 +134,37 @@ static bool is_copy(const plan *p, const plan_op *o)
            o->out.first == NONE;
 }
 
-static bool replace_reads(plan *p, plan_op *o, int from, int to)
+static bool reads_var(const plan *p, const plan_op *o, int var)
 {
-    bool any = false;
-    for (int k = 0; k < 2; k++)
-        if (o->in[k].var == from) {
-            o->in[k].var = to;
-            any = true;
-        }
     for (int k = 0; o->kind == OP_COMBINE && k < o->terms; k++)
-        if (p->terms[o->term + k].v.var == from) {
+        if (p->terms[o->term + k].v.var == var)
+            return true;
+    return o->kind != OP_NONE && (o->in[0].var == var || o->in[1].var == var);
+}
+
+static void replace_reads(plan *p, plan_op *o, int from, int to)
+{
+    for (int k = 0; k < 2; k++)
+        if (o->in[k].var == from)
+            o->in[k].var = to;
+    for (int k = 0; o->kind == OP_COMBINE && k < o->terms; k++)
+        if (p->terms[o->term + k].v.var == from)
             p->terms[o->term + k].v.var = to;
-            any = true;
-        }
-    return any;
+}
+
+/* Whether a vector is needed after operation j. Within the block the list may have changed since
+ * lives were found. */
+static bool needed_after(const plan *p, const node *n, int j, int var)
+{
+    const int last = n->first + n->count - 1;
+    for (int k = j + 1; k <= last; k++) {
+        const plan_op *o = &p->ops[k];
+        if (reads_var(p, o, var) || (op_exits(o) && p->exit_live[var]))
+            return true;
+        if (writes_var(o, var))
+            return false;
+    }
+    return p->live[(size_t)last * (size_t)p->var_count + (size_t)var];
 }
 
 /*
@@ -161,7 +182,7 @@ static void read_through(plan *p, const node *n, int i)
         plan_op *o = &p->ops[j];
         const bool ends = writes_var(o, u) || writes_var(o, v);
         const bool clash = o->kind == OP_APPLY && o->out.var == v; /* cannot read what it writes */
-        if (!clash && !(writes_var(o, v) && p->live[(size_t)j * (size_t)p->var_count + (size_t)u]))
+        if (!clash && !(writes_var(o, v) && needed_after(p, n, j, u)))
             replace_reads(p, o, u, v);
         if (ends)
             break;
@@ -379,14 +400,10 @@ spry_status plan_simplify(plan *p)
     for (int b = 0; b < p->node_count; b++) {
         const node n = p->nodes[b];
         for (int i = n.first; n.kind == NODE_BLOCK && i < n.first + n.count;) {
-            if (is_copy(p, &p->ops[i]) && !p->ops[i].seen) {
-                /* Lives are by place in the list: they must be those of the list as it is. */
-                SPRY_GO(ctx, plan_collect(p));
-                SPRY_GO(ctx, plan_live(p));
+            if (is_copy(p, &p->ops[i]) && !p->ops[i].seen)
                 read_through(p, &n, i);
-            } else {
+            else
                 i++;
-            }
         }
     }
     SPRY_GO(ctx, drop_dead(p));

@@ -4,7 +4,12 @@
  */
 #include "program/lower.h"
 
-enum { UNROLL = 400 }; /* operations a loop may become */
+enum {
+    UNROLL = 400,       /* operations a loop may become */
+    MOST_UNROLL = 2048, /* operations after which no loop is unrolled */
+    MOST_BLOCK = 512,   /* operations that are fused together at most */
+    MOST_OPS = 4096
+};
 
 static spry_status lower_statements(lowering *l, int first);
 
@@ -41,7 +46,10 @@ spry_status lower_emit(lowering *l, const plan_op *o)
     plan *p = l->p;
     spry_context *ctx = p->ctx;
     spry_status status = SPRY_OK;
-    if (!l->open) {
+    if (p->op_count == MOST_OPS)
+        return program_fault(l->program, o->place, "the method has more than %d operations",
+                             MOST_OPS);
+    if (!l->open || p->nodes[l->last].count == MOST_BLOCK) {
         node block = lower_new_node(NODE_BLOCK);
         block.first = p->op_count;
         SPRY_GO(ctx, lower_append_node(l, &block));
@@ -117,7 +125,7 @@ static int64_t weigh(const lowering *l, int first)
                 weight += trips * weigh(l, s->body);
         }
     }
-    return weight;
+    return weight <= UNROLL ? weight : UNROLL + 1; /* no product of such can overflow */
 }
 
 static bool scalars_only(const program *p, int first)
@@ -196,7 +204,8 @@ static spry_status lower_for(lowering *l, const stmt *s)
     SPRY_GO(ctx, lower_substitute(l, s->to, &n.to));
     if (plan_fixed(l->p, n.from, &from) && plan_fixed(l->p, n.to, &to)) {
         const int64_t trips = s->down ? from - to + 1 : to - from + 1;
-        if (trips <= UNROLL && (trips <= 1 || trips * weigh(l, s->body) <= UNROLL))
+        const bool room = l->p->op_count <= MOST_UNROLL;
+        if (trips <= 1 || (room && trips <= UNROLL && trips * weigh(l, s->body) <= UNROLL))
             return unroll(l, s, from, to);
     }
     SPRY_GO(ctx, lower_list(l, s->body, &n.body));

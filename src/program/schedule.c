@@ -19,7 +19,12 @@ typedef struct scheduling {
     signed char *distance; /* n x n: phases from i to a later j at least; -1: independent */
     int *phase, *best, *sequence;
     traffic_count traffic;
+    int64_t patience; /* tries that are left to improve on what there is */
 } scheduling;
+
+/* What tries may cost together, in operations looked at: a second at most, with methods that nobody
+ * writes by hand. */
+enum { MOST_TRIED = 100000000 };
 
 /* Phases that a common place puts between operation a and a later one b. */
 static int distance_by(const plan_op *a, const access *by_a, const plan_op *b, const access *by_b)
@@ -66,11 +71,15 @@ static void find_distances(scheduling *s)
                                   : distance_of(s->p, &s->ops[i], &s->ops[j]));
 }
 
+static bool updates_x(const scheduling *s, int i)
+{
+    return s->ops[i].kind == OP_COMBINE && s->ops[i].out.var == s->p->var_of_name[NAME_X];
+}
+
 /* Whether i is an update of x that may be late for exit j. */
 static bool may_sink(const scheduling *s, int i, int j)
 {
-    return s->ops[i].kind == OP_COMBINE && s->ops[i].out.var == s->p->var_of_name[NAME_X] &&
-           op_exits(&s->ops[j]);
+    return updates_x(s, i) && op_exits(&s->ops[j]);
 }
 
 static int earliest(const scheduling *s, int j)
@@ -95,20 +104,31 @@ static int latest(const scheduling *s, int i, int last)
     return when;
 }
 
+/* The first phase in which an exit after operation i asks for x; its own phase, if none does
+ * before. */
+static int first_asked(const scheduling *s, int i)
+{
+    int first = s->phase[i];
+    for (int j = i + 1; j < s->n; j++)
+        if (op_exits(&s->ops[j]) && s->phase[j] < first)
+            first = s->phase[j];
+    return first;
+}
+
 /*
  * Every update of x that is late for an exit must find its operands complete when the exit asks
  * for it, whatever it waits for, and updates before it done or asked for as well.
  */
 static bool exits_are_served(const scheduling *s)
 {
-    for (int i = 0; i < s->n; i++)
-        for (int j = i + 1; j < s->n; j++) {
-            if (!may_sink(s, i, j) || s->phase[i] <= s->phase[j])
-                continue;
-            for (int k = 0; k < i; k++)
-                if (between(s, k, i) >= 0 && s->phase[k] > s->phase[j] && !may_sink(s, k, j))
-                    return false;
-        }
+    for (int i = 0; i < s->n; i++) {
+        if (!updates_x(s, i))
+            continue;
+        const int asked = first_asked(s, i);
+        for (int k = 0; k < i && asked < s->phase[i]; k++)
+            if (between(s, k, i) >= 0 && s->phase[k] > asked && !updates_x(s, k))
+                return false;
+    }
     return true;
 }
 
@@ -153,7 +173,7 @@ static int64_t improve(scheduling *s, int last)
                 continue;
             const int from = s->phase[i], low = earliest(s, i), high = latest(s, i, last);
             int chosen = from;
-            for (int f = low; f <= high; f++) {
+            for (int f = low; f <= high && s->patience > 0; f++, s->patience--) {
                 s->phase[i] = f;
                 const int64_t now = f == from || !exits_are_served(s) ? INT64_MAX : cost(s);
                 if (now < best) {
@@ -200,16 +220,6 @@ static void fuse(scheduling *s)
     }
 }
 
-/* The latest phase up to `to` for scalar work that operation k waits for: where k is an update of x
- * that is late for an exit, the exit needs it. */
-static int serve_exits(const scheduling *s, int k, int to)
-{
-    for (int j = k + 1; j < s->n; j++)
-        if (may_sink(s, k, j) && s->phase[k] > s->phase[j] && s->phase[j] < to)
-            to = s->phase[j];
-    return to;
-}
-
 /*
  * Scalar work is put off as far as it goes: inner products that are needed at one point only meet
  * there, and phases without an exit between them run in one parallel region. Exits are not put off
@@ -224,9 +234,10 @@ static void put_off(scheduling *s)
         if (op_sweeps(&s->ops[i]) || s->ops[i].kind == OP_NONE)
             continue;
         int to = latest(s, i, last);
+        /* Where an update of x that waits for it is late for an exit, the exit needs it. */
         for (int k = i + 1; k < s->n && !op_exits(&s->ops[i]); k++)
-            if (between(s, i, k) >= 0)
-                to = serve_exits(s, k, to);
+            if (between(s, i, k) >= 0 && updates_x(s, k) && first_asked(s, k) < s->phase[k])
+                to = to < first_asked(s, k) ? to : first_asked(s, k);
         for (int k = i + 1; op_exits(&s->ops[i]) && k < s->n; k++)
             if (s->ops[k].kind == OP_APPLY && s->phase[k] > s->phase[i] && s->phase[k] <= to)
                 to = s->phase[k] - 1;
@@ -341,6 +352,10 @@ static spry_status schedule_block(plan *p, node *block)
         s.sequence[i] = i;
     find_distances(&s);
     if (p->setup.fuse) {
+        int updates = 0;
+        for (int i = 0; i < s.n; i++)
+            updates += updates_x(&s, i);
+        s.patience = MOST_TRIED / ((int64_t)s.n * (8 + updates));
         fuse(&s);
         put_off(&s);
     } else {

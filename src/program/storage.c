@@ -65,6 +65,7 @@ typedef struct storing {
     unsigned char *clash; /* vars x vars: cannot share memory */
     int *only;            /* the one phase a vector is seen in; NONE: not seen, -2: several */
     unsigned char *whole; /* needs memory for another reason */
+    unsigned char *taken; /* numbers that the variable at hand cannot have */
 } storing;
 
 enum { SEVERAL = -2 };
@@ -161,18 +162,17 @@ static int assign(storing *s, bool pieces)
         if (var->array || v == p->var_of_name[NAME_X] || v == p->var_of_name[NAME_B] ||
             s->only[v] == NONE || in_pieces != pieces)
             continue;
-        int number = 0;
-        for (bool free = false; !free; number += !free) {
-            free = true;
-            for (int w = 0; w < v && free; w++) {
-                const plan_var *other = &p->vars[w];
-                const bool other_pieces = s->only[w] >= 0 && !s->whole[w];
-                if (other->number != number || other_pieces != pieces || other->number == NONE)
-                    continue;
-                free = pieces ? s->only[w] != s->only[v]
-                              : !clashes(s, v, w) && other->space == var->space;
-            }
+        memset(s->taken, 0, (size_t)s->vars);
+        for (int w = 0; w < v; w++) {
+            const plan_var *other = &p->vars[w];
+            if (other->number == NONE || other->in_pieces != pieces)
+                continue;
+            if (pieces ? s->only[w] == s->only[v] : clashes(s, v, w) || other->space != var->space)
+                s->taken[other->number] = 1;
         }
+        int number = 0;
+        while (s->taken[number])
+            number++;
         var->number = number;
         var->in_pieces = pieces;
         most = number + 1 > most ? number + 1 : most;
@@ -189,6 +189,7 @@ spry_status plan_store(plan *p)
     SPRY_GO(ctx, plan_live(p));
     SPRY_GO(ctx, base_calloc(ctx, (int64_t)s.vars * s.vars, 1, &s.clash));
     SPRY_GO(ctx, base_calloc(ctx, s.vars, 1, &s.whole));
+    SPRY_GO(ctx, base_alloc(ctx, s.vars, 1, &s.taken));
     SPRY_GO(ctx, base_alloc(ctx, s.vars, sizeof *s.only, &s.only));
     for (int v = 0; v < s.vars; v++) {
         s.only[v] = NONE;
@@ -211,6 +212,7 @@ spry_status plan_store(plan *p)
 done:
     base_free(ctx, s.clash);
     base_free(ctx, s.whole);
+    base_free(ctx, s.taken);
     base_free(ctx, s.only);
     return status;
 }
