@@ -171,34 +171,57 @@ done:
     return status;
 }
 
+/* What is written for sure on the way to a place, and the one before it of the same name. */
+typedef struct made {
+    access what;
+    int before;
+} made;
+
 /* What a section sees of the time before it: it reads it and has not written it before. */
 typedef struct exposing {
     plan *p;
-    access *made; /* what is written for sure on the way to the place at hand */
+    made *made;
     int made_count;
+    int *last; /* the last made, by variable and then by name */
 } exposing;
 
-/* Joins what is made with what was made beside it. */
-static void note_made(exposing *x, access a)
+static int *last_made(const exposing *x, const access *a)
 {
-    for (int i = 0; i < x->made_count; i++) {
-        const access *m = &x->made[i];
-        if (m->vector != a.vector || m->id != a.id || m->low > a.high + 1 || a.low > m->high + 1)
-            continue;
-        a.low = m->low < a.low ? m->low : a.low;
-        a.high = m->high > a.high ? m->high : a.high;
-    }
-    x->made[x->made_count++] = a;
+    return &x->last[a->vector ? a->id : x->p->var_count + a->id];
 }
 
 static bool is_made(const exposing *x, const access *a)
 {
-    for (int i = 0; i < x->made_count; i++) {
-        const access *m = &x->made[i];
-        if (m->vector == a->vector && m->id == a->id && m->low <= a->low && a->high <= m->high)
+    for (int i = *last_made(x, a); i != NONE; i = x->made[i].before)
+        if (x->made[i].what.low <= a->low && a->high <= x->made[i].what.high)
             return true;
-    }
     return false;
+}
+
+/* Joins what is made with what was made beside it. */
+static void note_made(exposing *x, access a)
+{
+    int *last = last_made(x, &a);
+    if (is_made(x, &a))
+        return;
+    for (int i = *last; i != NONE; i = x->made[i].before) {
+        const access *m = &x->made[i].what;
+        if (m->low > a.high + 1 || a.low > m->high + 1)
+            continue;
+        a.low = m->low < a.low ? m->low : a.low;
+        a.high = m->high > a.high ? m->high : a.high;
+    }
+    x->made[x->made_count] = (made){a, *last};
+    *last = x->made_count++;
+}
+
+/* Forgets what was made after the first `count`. */
+static void unmake(exposing *x, int count)
+{
+    while (x->made_count > count) {
+        const made *m = &x->made[--x->made_count];
+        *last_made(x, &m->what) = m->before;
+    }
 }
 
 /* Of the accesses from `first` on only those that see what was there stay. */
@@ -273,13 +296,13 @@ static spry_status expose_nodes(exposing *x, int section)
         SPRY_GO(ctx, read_scalars(p, n.to));
         SPRY_GO(ctx, read_scalars(p, n.expr));
         keep_exposed(x, first);
-        const int made = x->made_count; /* what is made inside may not be made at all */
+        const int before = x->made_count; /* what is made inside may not be made at all */
         if (n.kind == NODE_FOR)
             note_made(x, (access){.id = n.name});
         SPRY_GO(ctx, expose_nodes(x, n.body));
-        x->made_count = made;
+        unmake(x, before);
         SPRY_GO(ctx, expose_nodes(x, n.other));
-        x->made_count = made;
+        unmake(x, before);
         if (n.kind == NODE_FOR)
             note_loop(x, &n);
     }
@@ -297,18 +320,23 @@ static spry_status find_left(plan *p)
     for (int i = 0; i < p->op_count; i++)
         p->restarts = p->restarts || p->ops[i].kind == OP_RESTART;
     p->left = p->access_count;
+    const int names = p->var_count + p->program->name_count;
     SPRY_GO(ctx,
             base_alloc(ctx, 2 * (int64_t)p->access_count + p->node_count, sizeof *x.made, &x.made));
+    SPRY_GO(ctx, base_alloc(ctx, names, sizeof *x.last, &x.last));
+    for (int k = 0; k < names; k++)
+        x.last[k] = NONE;
     if (p->restarts) {
         SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_START]));
         SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_LOOP]));
     }
     p->left_by_start = p->access_count - p->left;
-    x.made_count = 0;
+    unmake(&x, 0);
     SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_FINISH]));
     p->left_count = p->access_count - p->left;
 done:
     base_free(ctx, x.made);
+    base_free(ctx, x.last);
     return status;
 }
 
