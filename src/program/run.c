@@ -18,8 +18,30 @@ static bool any_active(const runner *r)
     return false;
 }
 
+/*
+ * Counts a turn of a loop: false when the run is to be given up. A caller who asks to stop is heard
+ * at the next residual or estimate; a loop that tells none for long is left at once, but finish is
+ * always done to the end.
+ */
+static bool take_turn(runner *r, int place)
+{
+    const int64_t long_ago = 1024;
+    if (r->status != SPRY_OK)
+        return false;
+    if (--r->turns < 0)
+        r->status = program_fault(r->p->program, place,
+                                  "loops took more than %" PRId64
+                                  " turns without a residual or an estimate between",
+                                  r->most_turns);
+    else if (!r->finishing && r->turns < r->most_turns - long_ago &&
+             spry_context_interrupted(r->ctx, false))
+        r->status =
+            SPRY_FAIL(r->ctx, SPRY_INTERRUPTED, "%s: interrupted in a loop", r->p->program->source);
+    return r->status == SPRY_OK;
+}
+
 /* Statements of scalars alone; `single`: without those that follow. */
-static void run_statements(lane *l, int first, bool single)
+static void run_statements(runner *r, lane *l, int first, bool single)
 {
     const program *p = l->scalars.program;
     for (int i = first; i != NONE && l->scalars.fault == NONE;
@@ -32,14 +54,14 @@ static void run_statements(lane *l, int first, bool single)
                 *to = value;
         } else if (s->kind == STMT_IF) {
             const bool holds = program_holds(&l->scalars, s->value);
-            run_statements(l, holds ? s->body : s->other, false);
+            run_statements(r, l, holds ? s->body : s->other, false);
         } else {
             const int64_t from = program_eval_count(&l->scalars, s->from);
             const int64_t to = program_eval_count(&l->scalars, s->to), by = s->down ? -1 : 1;
             for (int64_t k = from; s->down ? k >= to : k <= to; k += by) {
                 l->scalars.values[l->scalars.offset[s->name]] = (spry_scalar){(double)k, 0};
-                run_statements(l, s->body, false);
-                if (l->scalars.fault != NONE)
+                run_statements(r, l, s->body, false);
+                if (l->scalars.fault != NONE || !take_turn(r, s->place))
                     return;
             }
         }
@@ -97,6 +119,8 @@ static void finish_lane(runner *r, lane *l)
     const plan_op *exit = r->exit;
     const bool counting = r->counting;
     const int next = r->next;
+    r->turns = r->most_turns;
+    r->finishing = true;
     l->fault = NONE; /* that was of an operation the text does not come to */
     runner_settle(r, l);
     only[lane_index] = true;
@@ -105,6 +129,7 @@ static void finish_lane(runner *r, lane *l)
     run_nodes(r, r->p->section[SECTION_FINISH]);
     r->active = all;
     r->counting = counting;
+    r->finishing = false;
     r->block = block;
     r->exit = exit;
     r->next = next; /* other lanes go on from here */
@@ -181,6 +206,7 @@ static void run_exit(runner *r, lane *l, const plan_op *o)
         return;
     }
     bool go_on = true;
+    r->turns = r->most_turns;
     l->reports += r->counting && o->kind != OP_GRADIENT;
     const spry_status status = l->report(l->data, kinds[o->kind - OP_RESIDUAL], value.re, &go_on);
     if (status != SPRY_OK)
@@ -197,7 +223,7 @@ static void run_scalar(runner *r, lane *l, const plan_op *o)
         if (to)
             *to = value;
     } else if (o->kind == OP_SCALARS) {
-        run_statements(l, o->stmt, true);
+        run_statements(r, l, o->stmt, true);
     } else if (o->kind == OP_MOVE) {
         const plan_var *to = &r->p->vars[o->out.var], *from = &r->p->vars[o->in[0].var];
         char *kept = l->slots[to->number];
@@ -399,7 +425,7 @@ static void run_for(runner *r, const node *n)
     for (int64_t k = from; r->status == SPRY_OK && (n->down ? k >= to : k <= to); k += by) {
         set_counter(r, n->name, k);
         run_nodes(r, n->body);
-        if (!any_active(r))
+        if (!any_active(r) || !take_turn(r, r->p->program->exprs[n->from].place))
             return;
     }
 }
@@ -472,6 +498,7 @@ spry_status runner_run(runner *r)
 {
     bool again = true;
     r->status = SPRY_OK;
+    r->turns = r->most_turns;
     for (int k = 0; r->used && k < r->lane_count; k++)
         if (!r->lanes[k].done)
             clear_lane(r, &r->lanes[k]);

@@ -222,6 +222,7 @@ spry_status runner_new(plan *p, const runner_operators *operators, int lanes, ru
         r->parts[space] = chunks < 1 ? 1 : chunks < MOST_PARTS ? (int)chunks : MOST_PARTS;
     }
     r->lane_count = lanes;
+    r->most_turns = (int64_t)1 << 32; /* minutes; GMRES(10000) needs 2^26 in finish */
     SPRY_GO(ctx, base_calloc(ctx, lanes, sizeof *r->lanes, &r->lanes));
     SPRY_GO(ctx, base_calloc(ctx, lanes, sizeof *r->active, &r->active));
     SPRY_GO(ctx, open_operators(r));

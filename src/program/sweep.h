@@ -63,6 +63,8 @@ struct runner {
     int next;   /* the operation at scalar time that is to be done next */
     bool leave; /* it ends a solve and cannot be done in a parallel region */
     bool counting;
+    bool finishing;
+    int64_t turns, most_turns; /* of loops that are left until the next report, and then */
     int64_t bytes;
     spry_status status; /* of a failure inside a parallel region or a nested run */
 };
