@@ -3,9 +3,10 @@
  * 0, tol = 1e-8. A change of a method shows here.
  *
  * Other processors round differently. Recorded are the methods whose count changed by no more than
- * one or a hundredth when every number of b was changed by up to two units in its last place, and
- * when nothing was fused; others go their own way after some steps (products of polynomials on hard
- * matrices). The margin is twice that: two iterations or a fiftieth.
+ * one or a hundredth when every number of b, or of A, was changed by up to two units in its last
+ * place, when nothing was fused, and with other compilers and optimisations; others go their own
+ * way after some steps (products of polynomials on hard matrices). The margin is twice that: two
+ * iterations or a fiftieth.
  */
 #include "support/support.h"
 
@@ -23,68 +24,68 @@ typedef struct record {
 static const record records[] = {
     /* symmetric positive definite */
     {"nos6", "jacobi",
-     "cg 103 cg-cg 103 fcg 103 cr 103 minres 106 symmlq 103 cocg 103 cocr 103 qmrsym 106 bicg 103 "
-     "qmr 103 bicgstabl 37"},
+     "cg 103 cg-cg 103 fcg 103 cr 103 minres 106 symmlq 103 cocg 103 cocr 103 qmrsym 106 "
+     "bicg 103 qmr 103 bicgstabl 37"},
     {"494_bus", "jacobi",
-     "cg 409 cg-cg 409 fcg 410 cr 410 minres 409 symmlq 409 cocg 409 cocr 410 qmrsym 409 bicg 409 "
-     "qmr 409"},
+     "cg 409 cg-cg 409 fcg 410 cr 410 minres 409 symmlq 409 cocg 409 cocr 410 qmrsym 409 "
+     "bicg 409 qmr 409"},
     {"nos5", "jacobi",
-     "cg 257 cg-cg 257 pipecg 260 fcg 257 cr 253 minres 253 symmlq 257 cocg 257 cocr 253 qmrsym "
-     "254 "
-     "bicg 257 qmr 254 cgs 206 tfqmr 207 chebyshev 671"},
+     "cg 257 cg-cg 257 pipecg 260 fcg 257 cr 253 minres 253 symmlq 257 cocg 257 cocr 253 "
+     "qmrsym 254 bicg 257 qmr 254 cgs 206 chebyshev 671"},
     {"gr_30_30", "jacobi",
-     "cg 40 cg-cg 40 pipecg 40 fcg 40 cr 40 minres 40 symmlq 40 cocg 40 cocr 40 qmrsym 40 bicg 40 "
-     "qmr 40 cgs 31 tfqmr 31 bicgstab 28 bicgstabl 14 pipebicgstab 28 gpbicg 27 gmres 44 fgmres 44 "
-     "lgmres 44 gcr 44 idr 46 sor 406 chebyshev 204"},
+     "cg 40 cg-cg 40 pipecg 40 fcg 40 cr 40 minres 40 symmlq 40 cocg 40 cocr 40 qmrsym 40 "
+     "bicg 40 qmr 40 cgs 31 tfqmr 31 bicgstab 28 bicgstabl 14 pipebicgstab 28 gpbicg 27 "
+     "gmres 44 fgmres 44 lgmres 44 gcr 44 idr 46 sor 406 chebyshev 204"},
     {"bcsstk22", "jacobi",
      "cg 124 cg-cg 124 pipecg 124 fcg 124 cr 124 minres 124 symmlq 124 cocg 124 cocr 124 "
      "qmrsym 124 bicg 124 qmr 124 lgmres 569 chebyshev 716"},
     {"Trefethen_2000", "jacobi",
      "cg 10 cg-cg 10 pipecg 10 fcg 10 cr 10 minres 10 symmlq 10 bicg 10 qmr 10 cgs 7 tfqmr 7 "
-     "bicgstab 7 bicgstabl 3 gpbicg 7 gmres 10 idr 11 jacobi 106 gs 12 chebyshev 35"},
+     "bicgstab 7 bicgstabl 3 gpbicg 7 gmres 10 idr 11 jacobi 106 gs 12"},
     {"crystm01", "jacobi", "cg 40 cg-cg 40 fcg 40 cr 40 symmlq 40 cgs 33 bicgstab 29 gpbicg 24"},
     {"lund_b", "jacobi",
-     "cg 76 cg-cg 76 pipecg 77 fcg 76 cr 76 minres 76 symmlq 76 cocr 76 qmrsym 76 bicg 76 qmr 76 "
-     "cgs 49 tfqmr 49 bicgstabl 23 gmres 94 fgmres 94 lgmres 102 gcr 94 gs 453 sor 146 ssor 466 "
-     "chebyshev 177"},
+     "cg 76 cg-cg 76 pipecg 77 fcg 76 cr 76 minres 76 symmlq 76 cocr 76 qmrsym 76 qmr 76 "
+     "cgs 49 tfqmr 49 bicgstabl 23 gmres 94 fgmres 94 lgmres 102 gcr 94 gs 453 sor 146 "
+     "ssor 466 chebyshev 177"},
     {"mesh2e1", "jacobi",
-     "cg 89 cg-cg 89 pipecg 89 fcg 89 cr 87 minres 87 symmlq 89 cocg 89 cocr 87 qmrsym 87 bicg 89 "
-     "qmr 87 cgs 49 tfqmr 50 bicgstabl 26 gpbicg 52 gmres 94 fgmres 94 lgmres 97 gcr 94 idr 102 "
-     "jacobi 1076 gs 438 sor 143 ssor 443 chebyshev 153"},
+     "cg 89 cg-cg 89 pipecg 89 fcg 89 cr 87 minres 87 symmlq 89 cocg 89 cocr 87 qmrsym 87 "
+     "bicg 89 qmr 87 cgs 49 tfqmr 50 bicgstabl 26 gpbicg 52 gmres 94 fgmres 94 lgmres 97 "
+     "gcr 94 idr 102 jacobi 1076 gs 438 sor 143 ssor 443 chebyshev 153"},
     /* hermitian positive definite, complex */
     {"mhd1280b", "jacobi",
-     "cg 72 cg-cg 72 pipecg 72 fcg 72 cr 71 minres 71 symmlq 72 qmr 71 cgs 48 tfqmr 48 sor 91"},
+     "cg 72 cg-cg 72 pipecg 72 fcg 72 cr 71 minres 71 symmlq 72 qmr 71 cgs 48 tfqmr 48 "
+     "sor 91"},
     /* symmetric indefinite */
     {"Si2", "jacobi",
-     "cr 80 minres 80 symmlq 80 cocg 80 cocr 80 qmrsym 80 bicg 80 tfqmr 72 bicgstabl 28 gpbicg 54 "
-     "gmres 165 fgmres 165 lgmres 156 gcr 165 idr 92"},
+     "cr 80 minres 80 symmlq 80 cocg 80 cocr 80 qmrsym 80 bicgstabl 28 gpbicg 54 gmres 165 "
+     "fgmres 165 lgmres 156 gcr 165 idr 92"},
     /* unsymmetric */
     {"sherman4", "jacobi",
-     "bicg 100 qmr 98 cgs 79 tfqmr 79 bicgstab 65 bicgstabl 33 pipebicgstab 65 gmres 221 "
-     "fgmres 221 lgmres 205 gcr 221 idr 117"},
+     "bicg 100 qmr 98 bicgstab 65 bicgstabl 33 pipebicgstab 65 gmres 221 fgmres 221 "
+     "lgmres 205 gcr 221 idr 117"},
     {"fs_760_1", "jacobi",
-     "bicg 3 qmr 3 cgs 3 tfqmr 3 bicgstab 2 bicgstabl 1 pipebicgstab 2 gpbicg 2 gmres 3 fgmres 3 "
-     "lgmres 3 gcr 3 idr 3 jacobi 3"},
+     "bicg 3 qmr 3 cgs 3 tfqmr 3 bicgstab 2 bicgstabl 1 pipebicgstab 2 gpbicg 2 gmres 3 "
+     "fgmres 3 lgmres 3 gcr 3 idr 3 jacobi 3"},
     {"pde900", "jacobi", "bicgstabl 37 gpbicg 74 gmres 187 fgmres 187 gcr 187 idr 127 jacobi 478"},
     {"cage8", "jacobi",
      "bicg 16 qmr 16 cgs 9 tfqmr 9 bicgstab 9 bicgstabl 5 pipebicgstab 9 gpbicg 9 gmres 15 "
      "fgmres 15 lgmres 15 gcr 15 idr 17 jacobi 508"},
     {"bfwa62", "jacobi",
-     "bicg 47 qmr 47 cgs 43 tfqmr 43 bicgstab 35 bicgstabl 18 pipebicgstab 35 gmres 105 fgmres 105 "
+     "bicg 47 qmr 47 bicgstab 35 bicgstabl 18 pipebicgstab 35 gmres 105 fgmres 105 "
      "lgmres 116 gcr 105 idr 52"},
-    {"recirc_flow", "jacobi", "bicg 59 qmr 58 bicgstab 53 bicgstabl 28 pipebicgstab 53 lgmres 300"},
-    {"fuego1", "jacobi", "cgs 64 tfqmr 63 bicgstabl 31 gpbicg 57 gmres 112 fgmres 112 lgmres 116"},
-    {"add20", "jacobi", "cgs 125 gmres 249 lgmres 222"},
-    /* complex, symmetric the second */
-    {"young1c", "jacobi", "qmr 183 idr 244"},
-    {"young4c", "jacobi", "cocg 1003 bicg 1003"},
+    {"recirc_flow", "jacobi", "qmr 58 bicgstab 53 bicgstabl 28 pipebicgstab 53 lgmres 300"},
+    {"fuego1", "jacobi", "cgs 64 tfqmr 63 gpbicg 57 gmres 112 fgmres 112 lgmres 116"},
+    {"add20", "jacobi", "gmres 249 lgmres 222"},
+    /* complex, the second symmetric */
+    {"smallLQCD_A1", "jacobi",
+     "qmr 62 cgs 35 bicgstab 32 bicgstabl 16 gpbicg 32 gmres 56 idr 60 jacobi 82"},
+    {"railtrack_B", "jacobi", "cocr 470"},
     /* rectangular */
     {"ash219", "none", "cgls 25 lsmr 25 lsqr 25"},
     {"abb313", "none", "cgls 134 lsmr 130 lsqr 131"},
     {"well1850", "none", "cgls 443 lsmr 434 lsqr 439"},
     {"lp_nug06", "none", "cgls 8 lsmr 8 lsqr 8"},
     {"lp_afiro", "none", "cgls 24 lsmr 24 lsqr 24"},
-    {"lp_share2b", "none", "cgls 684 lsmr 661 lsqr 655"},
 };
 enum { RECORDS = sizeof records / sizeof *records };
 
