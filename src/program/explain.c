@@ -231,11 +231,13 @@ static void put_nodes(explanation *e, int first)
     }
 }
 
-/* Counting one turn of the loop: counters are run, data-dependent branches taken the first way. */
+/* Counting turns of the loop: counters are run, data-dependent branches taken the first way. */
 typedef struct counting {
     const plan *p;
     scalars s;
     plan_cost *cost;
+    int *points;  /* by node: where inner products are gathered; NONE: not counted yet */
+    int64_t left; /* operations to look at before it is enough */
 } counting;
 
 static void count_phase(counting *c, const phase *f)
@@ -304,22 +306,33 @@ static int count_points(const plan *p, const node *block)
     return points;
 }
 
+static void count_block(counting *c, int index)
+{
+    const plan *p = c->p;
+    const node *n = &p->nodes[index];
+    for (int f = 0; f < n->phases; f++)
+        count_phase(c, &p->phases[n->phase + f]);
+    if (c->points[index] == NONE)
+        c->points[index] = count_points(p, n);
+    c->cost->reductions += c->points[index];
+    c->left -= n->count;
+}
+
 static void count_nodes(counting *c, int first)
 {
     const plan *p = c->p;
-    for (int i = first; i != NONE; i = p->nodes[i].next) {
+    for (int i = first; i != NONE && c->left > 0; i = p->nodes[i].next) {
         const node *n = &p->nodes[i];
-        for (int f = 0; n->kind == NODE_BLOCK && f < n->phases; f++)
-            count_phase(c, &p->phases[n->phase + f]);
         if (n->kind == NODE_BLOCK)
-            c->cost->reductions += count_points(p, n);
+            count_block(c, i);
         if (n->kind == NODE_IF)
             count_nodes(c, n->body != NONE ? n->body : n->other);
         if (n->kind != NODE_FOR)
             continue;
         const int64_t from = program_eval_count(&c->s, n->from);
         const int64_t to = program_eval_count(&c->s, n->to);
-        for (int64_t k = from; n->down ? k >= to : k <= to; k += n->down ? -1 : 1) {
+        for (int64_t k = from; c->left-- > 0 && (n->down ? k >= to : k <= to);
+             k += n->down ? -1 : 1) {
             c->s.values[c->s.offset[n->name]] = (spry_scalar){(double)k, 0};
             count_nodes(c, n->body);
         }
@@ -330,30 +343,36 @@ spry_status plan_count(const plan *p, plan_cost *cost)
 {
     spry_context *ctx = p->ctx;
     const int turns_counted = 60; /* bases that grow from turn to turn are full by then */
-    counting c = {.p = p, .cost = cost};
+    const int64_t enough = 2000000;
+    counting c = {.p = p, .cost = cost, .left = enough};
+    spry_status status = SPRY_OK;
+    int turns = 0;
     *cost = (plan_cost){0};
     c.s = (scalars){.program = p->program,
                     .offset = p->offset,
                     .extent = (const int64_t(*)[2])p->extent,
                     .real = true,
                     .fault = NONE};
-    const spry_status status =
-        base_calloc(ctx, p->scalar_count + 1, sizeof *c.s.values, &c.s.values);
-    if (status != SPRY_OK)
-        return status;
+    SPRY_GO(ctx, base_calloc(ctx, p->scalar_count + 1, sizeof *c.s.values, &c.s.values));
+    SPRY_GO(ctx, base_alloc(ctx, p->node_count, sizeof *c.points, &c.points));
+    for (int i = 0; i < p->node_count; i++)
+        c.points[i] = NONE;
     memcpy(c.s.values, p->options, (size_t)p->option_count * sizeof *p->options);
     count_nodes(&c, p->section[SECTION_START]); /* for its counters */
     *cost = (plan_cost){0};
-    for (int turn = 0; turn < turns_counted; turn++)
+    c.left = enough;
+    for (; turns < turns_counted && c.left > 0; turns++)
         count_nodes(&c, p->section[SECTION_LOOP]);
-    base_free(ctx, c.s.values);
-    const double turns = 1 / (cost->reports > 0 ? cost->reports : turns_counted);
+    const double iterations = cost->reports > 0 ? cost->reports : turns;
     double *const figures[] = {&cost->sweeps,  &cost->reductions, &cost->dots,      &cost->products,
                                &cost->precons, &cost->vectors[0], &cost->vectors[1]};
     for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
-        *figures[k] *= turns;
-    cost->reports /= turns_counted;
-    return SPRY_OK;
+        *figures[k] /= iterations;
+    cost->reports /= turns;
+done:
+    base_free(ctx, c.s.values);
+    base_free(ctx, c.points);
+    return status;
 }
 
 int plan_whole_vectors(const plan *p)

@@ -1,0 +1,159 @@
+/*
+ * Methods as text, planned and run on a system of five unknowns, fused and not: both must come to
+ * the same end, with the same x to the bit, in bounded time and memory.
+ */
+#include "fuzz.h"
+
+#include "program/explain.h"
+#include "program/sweep.h"
+
+enum { N = 5, MOST_REPORTS = 20, MOST_TURNS = 20000 };
+
+/* What a run came to. */
+typedef struct ending {
+    spry_status status;
+    int reports, breakdowns;
+    double values[MOST_REPORTS];
+    char x[N * sizeof(spry_scalar)];
+    runner *r;
+    lane *l;
+} ending;
+
+static spry_status report(void *data, report_kind kind, double value, bool *go_on)
+{
+    ending *e = data;
+    (void)kind;
+    e->values[e->reports++] = value;
+    *go_on = e->reports < MOST_REPORTS;
+    return e->reports % 3 == 0 ? runner_settle(e->r, e->l) : SPRY_OK;
+}
+
+static void breakdown(void *data, const char *text)
+{
+    ending *e = data;
+    fuzz_require(strlen(text) < 160);
+    e->breakdowns++;
+}
+
+/* Tridiagonal, unsymmetric; complex types get imaginary parts beside the diagonal. */
+static spry_matrix *matrix(spry_context *ctx, spry_type type)
+{
+    int64_t offsets[N + 1] = {0};
+    int32_t columns[3 * N];
+    char values[3 * N * sizeof(spry_scalar)];
+    spry_arrays a = {.type = type,
+                     .format = SPRY_CSR,
+                     .rows = N,
+                     .cols = N,
+                     .offsets = offsets,
+                     .col_index = columns,
+                     .values = values};
+    spry_matrix *A = NULL;
+    for (int i = 0; i < N; i++) {
+        for (int j = i > 0 ? i - 1 : 0; j <= i + 1 && j < N; j++) {
+            columns[a.nnz] = j;
+            value_set(type, values, a.nnz++,
+                      i == j ? (spry_scalar){4 + i, 0} : (spry_scalar){-1, 0.5 * (j - i)});
+        }
+        offsets[i + 1] = a.nnz;
+    }
+    fuzz_require(spry_matrix_new(ctx, &a, SPRY_COPY, &A) == SPRY_OK);
+    return A;
+}
+
+static spry_status run_plan(plan *p, const runner_operators *operators, ending *e)
+{
+    spry_context *ctx = p->ctx;
+    char b[N * sizeof(spry_scalar)];
+    spry_status status = SPRY_OK;
+    for (int i = 0; i < N; i++) {
+        value_set(operators->A->type, b, i, (spry_scalar){1 + i, 0.25 * i});
+        value_set(operators->A->type, e->x, i, (spry_scalar){0.5, -0.125 * i});
+    }
+    SPRY_GO(ctx, runner_new(p, operators, 1, &e->r));
+    e->r->most_turns = MOST_TURNS;
+    e->l = runner_lane(e->r, 0);
+    e->l->b = b;
+    e->l->x = e->x;
+    e->l->data = e;
+    e->l->report = report;
+    e->l->breakdown = breakdown;
+    status = runner_run(e->r);
+done:
+    runner_free(e->r);
+    return status;
+}
+
+/* What people are shown must hold for any plan. */
+static void explain(spry_context *ctx, const plan *p)
+{
+    base_text text = {.ctx = ctx};
+    plan_cost cost;
+    char *shown = NULL;
+    plan_explain(p, &text);
+    if (base_text_take(&text, &shown) == SPRY_OK)
+        spry_free(ctx, shown);
+    if (plan_count(p, &cost) == SPRY_OK)
+        fuzz_require(!(cost.sweeps < 0) && !(cost.vectors[0] < 0));
+    fuzz_require(plan_whole_vectors(p) >= 0);
+}
+
+static void run_text(spry_context *ctx, const uint8_t *data, size_t size, bool fuse,
+                     const runner_operators *operators, ending *e)
+{
+    program *g = NULL;
+    plan *p = NULL;
+    plan_setup setup = {.fuse = fuse, .square = true};
+    spry_status status = SPRY_OK;
+    *e = (ending){.reports = 0};
+    SPRY_GO(ctx, program_parse(ctx, "fuzz", (const char *)data, size, &g));
+    SPRY_GO(ctx, runner_use(operators->A, g->uses_transpose, &setup.use[OPERATOR_A]));
+    SPRY_GO(ctx, runner_use(operators->M, g->uses_transpose, &setup.use[OPERATOR_M]));
+    program *handed = g;
+    g = NULL;
+    SPRY_GO(ctx, plan_make(handed, "", &setup, &p));
+    if (fuse)
+        explain(ctx, p);
+    status = run_plan(p, operators, e);
+done:
+    fuzz_require(status == SPRY_OK || spry_message(ctx)[0] != '\0');
+    e->status = status;
+    program_free(g);
+    plan_free(p);
+}
+
+static void compare(const ending *a, const ending *b)
+{
+    if (a->status == SPRY_NO_MEMORY || b->status == SPRY_NO_MEMORY)
+        return;
+    fuzz_require(a->status == b->status && a->reports == b->reports &&
+                 a->breakdowns == b->breakdowns);
+    fuzz_require(memcmp(a->values, b->values, sizeof a->values) == 0);
+    fuzz_require(a->status != SPRY_OK || memcmp(a->x, b->x, sizeof a->x) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    spry_context *ctx = NULL;
+    spry_operator *A = NULL, *M = NULL;
+    ending ends[2];
+    int64_t before = 0, after = 0;
+    fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_OK);
+    spry_memory(ctx, &before, NULL);
+    spry_matrix *B = matrix(ctx, size % 2 == 0 ? SPRY_D : SPRY_Z);
+    fuzz_require(spry_operator_from_matrix(B, &A) == SPRY_OK);
+    if (size % 3 != 0)
+        fuzz_require((size % 3 == 1 ? spry_operator_jacobi(B, &M)
+                                    : spry_operator_from_matrix(B, &M)) == SPRY_OK);
+    const runner_operators operators = {A, M};
+    for (int fuse = 0; fuse < 2; fuse++)
+        run_text(ctx, data, size, fuse == 1, &operators, &ends[fuse]);
+    compare(&ends[0], &ends[1]);
+    spry_operator_free(A);
+    spry_operator_free(M);
+    spry_matrix_free(B);
+    spry_memory(ctx, &after, NULL);
+    fuzz_require(before == after);
+    spry_context_free(ctx);
+    return 0;
+}
