@@ -78,8 +78,8 @@ void base_free(spry_context *ctx, void *memory); /* spry_free by the room's name
 spry_allocator base_default_allocator(void);
 char *base_copy_text(spry_context *ctx, const char *text);
 
-/* A text that grows as it is written; cleared but for ctx at first. A failure is kept until the text
- * is taken, which gives it to the caller or frees it. */
+/* A text that grows as it is written; cleared but for ctx at first. A failure is kept until the
+ * text is taken, which gives it to the caller or frees it. */
 typedef struct base_text {
     spry_context *ctx;
     char *text;
@@ -119,6 +119,8 @@ typedef struct range {
 /* Part `index` of 0..n-1 cut into `parts` nearly equal ranges, begins rounded to multiples of
  * grain. */
 range base_share(int64_t n, int parts, int index, int64_t grain);
+/* The part an element is in. */
+int base_share_of(int64_t n, int parts, int64_t element, int64_t grain);
 /* offsets[i+1] = counts summed up to i, in place: array of n + 1, counts at 1..n, 0 at 0. In
  * parallel. */
 spry_status base_prefix_sum(spry_context *ctx, int64_t *array, int64_t n);

@@ -16,6 +16,14 @@ range base_share(int64_t n, int parts, int index, int64_t grain)
     return (range){begin < n ? begin : n, end < n ? end : n};
 }
 
+int base_share_of(int64_t n, int parts, int64_t element, int64_t grain)
+{
+    const int64_t grains = n / grain + (n % grain != 0);
+    const int64_t each = grains / parts, extra = grains % parts, at = element / grain;
+    const int64_t wide = extra * (each + 1); /* grains in the parts that have one more */
+    return (int)(at < wide ? at / (each + 1) : extra + (at - wide) / each);
+}
+
 spry_status base_prefix_sum(spry_context *ctx, int64_t *array, int64_t n)
 {
     int threads = n < 1 << 15 ? 1 : spry_context_threads(ctx);

@@ -60,15 +60,18 @@ static spry_status csr_multiply(const spry_operator *op, spry_transpose transpos
     return status;
 }
 
-static void run_rows(const operator_rows *rows, int64_t begin, int64_t end, int count,
-                     const void *const *x, void *const *y)
+static void run_rows(const operator_rows *rows, int64_t begin, int64_t end, const void *x, void *y)
 {
     const csr_plan *plan = rows->state;
-    if (count == 1)
-        plan->kernels->csr_rows(&plan->csr, begin, end, rows->conjugate, (spry_scalar){1, 0}, x[0],
-                                (spry_scalar){0, 0}, y[0]);
-    else
-        plan->kernels->csr_rows_many(&plan->csr, begin, end, rows->conjugate, count, x, y);
+    plan->kernels->csr_rows(&plan->csr, begin, end, rows->conjugate, (spry_scalar){1, 0}, x,
+                            (spry_scalar){0, 0}, y);
+}
+
+static void run_packed(const operator_rows *rows, int64_t begin, int64_t end, int units,
+                       const void *x, int count, void *const *y)
+{
+    const csr_plan *plan = rows->state;
+    plan->kernels->csr_rows_packed(&plan->csr, begin, end, rows->conjugate, units, x, count, y);
 }
 
 static int64_t work_before(const operator_rows *rows, int64_t row)
@@ -83,7 +86,8 @@ static spry_status csr_open_rows(const spry_operator *op, spry_transpose transpo
     const csr_plan *plan;
     const spry_status status = find_plan(op, transpose, &plan);
     if (status == SPRY_OK && plan->long_count == 0)
-        *rows = (operator_rows){plan, transpose == SPRY_CONJUGATE, run_rows, work_before};
+        *rows =
+            (operator_rows){plan, transpose == SPRY_CONJUGATE, run_rows, run_packed, work_before};
     return status;
 }
 

@@ -7,6 +7,9 @@
 
 #include "base/base.h"
 
+/* Vectors are packed side by side in one unit or two of so many real numbers. */
+enum { HOST_UNIT = 4, HOST_MOST_UNITS = 2 };
+
 /* The arrays of a general CSR matrix, as kernels see them. */
 typedef struct host_csr {
     const int64_t *offsets;
@@ -31,39 +34,41 @@ typedef struct host_csr {
  * sum            sum of all real numbers in x, read as `streams` streams side by side
  * csr_rows       y = a (A x) + b y for rows begin..end-1, y_0 being row begin; b = 0 does not read
  *                y; conjugate: conj(A)
- * csr_rows_many  y_c = A x_c, the same rows, for c < count: the bits of csr_rows with a = 1, b = 0,
- *                but the entries come from memory once
+ * csr_rows_packed  y_c = A x_c, the same rows, for c < count: the bits of csr_rows with a = 1,
+ *                b = 0; x is packed, `units` of HOST_UNIT real numbers a row
+ * pack           number c of row i of the packed array is x_c[i], 0 for c from count on
  * csr_solve      z_i = f_i r_i - (A z)_k for k = begin..end-1 in turn, i being rows_k; f may be
  *                NULL (ones), r may be z; conjugate: conj(A), conj(f)
  * csr_sum        sum values_k x[columns_k] over n entries; conjugate: conj(values_k)
  */
-#define HOST_KERNELS(item)                                                                    \
-    item(void, fill, (int64_t n, spry_scalar a, void *x))                                     \
-    item(void, axpy, (int64_t n, spry_scalar a, const void *x, void *y))                      \
-    item(void, xpay, (int64_t n, const void *x, spry_scalar b, void *y))                      \
-    item(void, scale, (int64_t n, spry_scalar a, void *x))                                    \
-    item(void, combine,                                                                       \
-         (int64_t n, int terms, const spry_scalar *c, const void *const *v, void *out))       \
-    item(void, multiply, (int64_t n, const void *x, const void *y, void *z))                  \
-    item(void, multiply_conj, (int64_t n, const void *x, const void *y, void *z))             \
-    item(void, divide, (int64_t n, const void *x, const void *y, void *z))                    \
-    item(void, random, (int64_t n, uint64_t seed, int64_t first, void *x))                    \
-    item(void, triad, (int64_t n, spry_scalar a, const void *x, const void *y, void *z))      \
-    item(spry_scalar, dot, (int64_t n, const void *x, const void *y))                         \
-    item(spry_scalar, dot_plain, (int64_t n, const void *x, const void *y))                   \
-    item(double, squares, (int64_t n, double scale, const void *x))                           \
-    item(double, largest, (int64_t n, const void *x))                                         \
-    item(double, sum, (int64_t n, int streams, const void *x))                                \
-    item(void, csr_rows,                                                                      \
-         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, spry_scalar a,       \
-          const void *x, spry_scalar b, void *y))                                             \
-    item(void, csr_rows_many,                                                                 \
-         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, int count,           \
-          const void *const *x, void *const *y))                                              \
-    item(void, csr_solve,                                                                     \
-         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, const int32_t *rows, \
-          const void *f, const void *r, void *z))                                             \
-    item(spry_scalar, csr_sum,                                                                \
+#define HOST_KERNELS(item)                                                                         \
+    item(void, fill, (int64_t n, spry_scalar a, void *x))                                          \
+    item(void, axpy, (int64_t n, spry_scalar a, const void *x, void *y))                           \
+    item(void, xpay, (int64_t n, const void *x, spry_scalar b, void *y))                           \
+    item(void, scale, (int64_t n, spry_scalar a, void *x))                                         \
+    item(void, combine,                                                                            \
+         (int64_t n, int terms, const spry_scalar *c, const void *const *v, void *out))            \
+    item(void, multiply, (int64_t n, const void *x, const void *y, void *z))                       \
+    item(void, multiply_conj, (int64_t n, const void *x, const void *y, void *z))                  \
+    item(void, divide, (int64_t n, const void *x, const void *y, void *z))                         \
+    item(void, random, (int64_t n, uint64_t seed, int64_t first, void *x))                         \
+    item(void, triad, (int64_t n, spry_scalar a, const void *x, const void *y, void *z))           \
+    item(spry_scalar, dot, (int64_t n, const void *x, const void *y))                              \
+    item(spry_scalar, dot_plain, (int64_t n, const void *x, const void *y))                        \
+    item(double, squares, (int64_t n, double scale, const void *x))                                \
+    item(double, largest, (int64_t n, const void *x))                                              \
+    item(double, sum, (int64_t n, int streams, const void *x))                                     \
+    item(void, csr_rows,                                                                           \
+         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, spry_scalar a,            \
+          const void *x, spry_scalar b, void *y))                                                  \
+    item(void, csr_rows_packed,                                                                    \
+         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, int units, const void *x, \
+          int count, void *const *y))                                                              \
+    item(void, pack, (int64_t n, int units, int count, const void *const *x, void *packed))        \
+    item(void, csr_solve,                                                                          \
+         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, const int32_t *rows,      \
+          const void *f, const void *r, void *z))                                                  \
+    item(spry_scalar, csr_sum,                                                                     \
          (int64_t n, const int32_t *columns, const void *values, bool conjugate, const void *x))
 
 #define HOST_KERNEL_MEMBER(result, name, arguments) result(*name) arguments;

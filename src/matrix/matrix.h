@@ -74,10 +74,12 @@ static inline bool value_overflows_single(spry_scalar value)
 typedef struct operator_rows {
     const void *state; /* the operator's; valid as long as the operator */
     bool conjugate;
-    /* y_c = rows begin..end-1 of op(A) x_c for c < count, y_c[0] being row begin; bit by bit as in
-     * the whole product */
-    void (*run)(const struct operator_rows *rows, int64_t begin, int64_t end, int count,
-                const void *const *x, void *const *y);
+    /* y = rows begin..end-1 of op(A) x, y[0] being row begin; bit by bit as in the whole product */
+    void (*run)(const struct operator_rows *rows, int64_t begin, int64_t end, const void *x,
+                void *y);
+    /* The same for several x that are packed (see host.h) and as many y; may be NULL */
+    void (*run_packed)(const struct operator_rows *rows, int64_t begin, int64_t end, int units,
+                       const void *x, int count, void *const *y);
     /* work before a row (0..rows of op(A)), for dealing rows out to threads */
     int64_t (*work)(const struct operator_rows *rows, int64_t row);
 } operator_rows;

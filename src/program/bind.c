@@ -168,24 +168,53 @@ static void bind_one(runner *r, int lane_index, const plan_op *o)
         r->step_count--;
 }
 
+/* Products of one operation for several lanes share a packed x: groups of as many as two units
+ * hold. */
+static void bind_packs(runner *r)
+{
+    const int parts = 1 + spry_type_is_complex(r->type), most = HOST_MOST_UNITS * HOST_UNIT / parts;
+    char *room = r->packed;
+    r->packs = false;
+    for (int i = 0; i < r->step_count && r->steps[i].o->kind == OP_APPLY;) {
+        step *s = &r->steps[i];
+        s->lanes = 1;
+        while (s->lanes < most && i + s->lanes < r->step_count && s[s->lanes].o == s->o)
+            s->lanes++;
+        if (s->lanes > 1 && s->rows->run_packed) {
+            const int64_t n = r->n[r->p->vars[s->o->in[0].var].space];
+            s->units = s->lanes > most / 2 ? HOST_MOST_UNITS : 1;
+            s->packed = room;
+            room += n * s->units * HOST_UNIT * (r->size / parts);
+            r->packs = true;
+        }
+        i += s->lanes;
+    }
+}
+
+static void bind_active(runner *r, int lane_index, const plan_op *o)
+{
+    bool *skip = &r->lanes[lane_index].skip[o - r->p->ops];
+    if (!r->active[lane_index] || !op_sweeps(o) || plan_calls(r->p, o))
+        return;
+    if (*skip)
+        *skip = false;
+    else
+        bind_one(r, lane_index, o);
+}
+
+/* Products first, all lanes of one side by side; then lane by lane. */
 void sweep_bind(runner *r, const plan_op *ops, int count)
 {
     r->step_count = r->slot_count = r->operand_count = 0;
     r->shares = NULL;
-    for (int i = 0; i < count; i++) {
-        const plan_op *o = &ops[i];
-        if (!op_sweeps(o) || plan_calls(r->p, o))
-            continue;
-        const ptrdiff_t index = o - r->p->ops;
-        for (int k = 0; k < r->lane_count; k++) {
-            if (!r->active[k])
-                continue;
-            if (r->lanes[k].skip[index])
-                r->lanes[k].skip[index] = false;
-            else
-                bind_one(r, k, o);
-        }
-    }
+    for (int i = 0; i < count; i++)
+        for (int k = 0; ops[i].kind == OP_APPLY && k < r->lane_count; k++)
+            bind_active(r, k, &ops[i]);
+    for (int k = 0; k < r->lane_count; k++)
+        for (int i = 0; i < count; i++)
+            if (ops[i].kind != OP_APPLY)
+                bind_active(r, k, &ops[i]);
     if (r->status != SPRY_OK)
         r->step_count = r->slot_count = 0;
+    bind_packs(r);
 }

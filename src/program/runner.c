@@ -76,11 +76,11 @@ static spry_status allocate_sweep(runner *r)
 {
     spry_context *ctx = r->ctx;
     const plan *p = r->p;
-    int64_t operands = 1, slots = 1, terms = 1;
+    int64_t operands = 1, slots = 1, terms = 1, products = 0;
     int steps = 1;
     spry_status status = SPRY_OK;
     for (int f = 0; f < p->phase_count; f++) {
-        int64_t in_phase = 0, dots = 0;
+        int64_t in_phase = 0, dots = 0, here_products = 0;
         for (int i = p->phases[f].first; i < p->phases[f].first + p->phases[f].sweep_count; i++) {
             const plan_op *o = &p->ops[i];
             int64_t here = o->kind == OP_DOT ? most_vectors(p, &o->in[0]) : 0;
@@ -89,9 +89,11 @@ static spry_status allocate_sweep(runner *r)
                 here += most_vectors(p, &p->terms[o->term + k].v);
             terms = here > terms ? here : terms;
             in_phase += here;
+            here_products += o->kind == OP_APPLY && !plan_calls(p, o);
         }
         operands = in_phase > operands ? in_phase : operands;
         slots = dots > slots ? dots : slots;
+        products = here_products > products ? here_products : products;
         steps = p->phases[f].sweep_count > steps ? p->phases[f].sweep_count : steps;
     }
     const int most = r->parts[0] > r->parts[1] ? r->parts[0] : r->parts[1];
@@ -103,6 +105,10 @@ static spry_status allocate_sweep(runner *r)
     SPRY_GO(ctx, base_alloc(ctx, most * slots * r->lane_count, sizeof *r->sums, &r->sums));
     SPRY_GO(ctx, base_alloc(ctx, r->threads * r->pieces_bytes, 1, &r->pieces));
     SPRY_GO(ctx, base_alloc(ctx, r->threads * terms, sizeof *r->pointers, &r->pointers));
+    if (r->lane_count > 1) { /* groups of lanes fill whole units, at least by half */
+        const int64_t rows = products * (r->n[0] > r->n[1] ? r->n[0] : r->n[1]);
+        SPRY_GO(ctx, base_alloc(ctx, rows, (size_t)(2 * r->lane_count * r->size), &r->packed));
+    }
 done:
     return status;
 }
@@ -257,8 +263,8 @@ void runner_free(runner *r)
     for (int k = 0; k < OPERATOR_COUNT; k++)
         for (int t = 0; t < 3; t++)
             base_free(r->ctx, r->cuts[k][t]);
-    void *const arrays[] = {r->lanes,   r->active, r->steps,  r->operands,
-                            r->factors, r->sums,   r->pieces, r->pointers};
+    void *const arrays[] = {r->lanes, r->active, r->steps,    r->operands, r->factors,
+                            r->sums,  r->pieces, r->pointers, r->packed};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, r);

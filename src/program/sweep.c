@@ -9,6 +9,8 @@
  */
 #include "program/sweep.h"
 
+enum { PANEL = 64 }; /* rows packed at a time: their lines stay in the first cache */
+
 /* What a thread has for a chunk. */
 typedef struct place {
     const runner *r;
@@ -48,19 +50,38 @@ static void run_dot(const place *at, const step *s)
     }
 }
 
-/* The same product for as many lanes as stand next to each other; gives their number. */
-static int run_rows(const place *at, const step *s, const step *end)
+/* The same product for the lanes that share it; gives their number. */
+static int run_rows(const place *at, const step *s)
 {
-    enum { MOST = 8 };
-    const void *x[MOST];
+    enum { MOST = HOST_MOST_UNITS * HOST_UNIT };
+    const int64_t end = at->begin + at->n;
     void *y[MOST];
-    int count = 0;
-    for (; count < MOST && s + count < end && s[count].o == s->o; count++) {
-        x[count] = s[count].in[0].base;
-        y[count] = address(at, &s[count], &s[count].out);
+    if (s->packed) {
+        for (int k = 0; k < s->lanes; k++)
+            y[k] = address(at, &s[k], &s[k].out);
+        s->rows->run_packed(s->rows, at->begin, end, s->units, s->packed, s->lanes, y);
+        return s->lanes;
     }
-    s->rows->run(s->rows, at->begin, at->begin + at->n, count, x, y);
-    return count;
+    for (int k = 0; k < s->lanes; k++)
+        s[k].rows->run(s[k].rows, at->begin, end, s[k].in[0].base, address(at, &s[k], &s[k].out));
+    return s->lanes;
+}
+
+/* This thread's share of packing the operands of products. */
+static void pack(const runner *r, int team, int me)
+{
+    const int64_t line = HOST_UNIT * r->size / (1 + spry_type_is_complex(r->type));
+    for (int i = 0; i < r->step_count && r->steps[i].o->kind == OP_APPLY; i += r->steps[i].lanes) {
+        const step *s = &r->steps[i];
+        const range mine = base_share(r->n[r->p->vars[s->o->in[0].var].space], team, me, CHUNK);
+        for (int64_t row = mine.begin; s->packed && row < mine.end; row += PANEL) {
+            const void *x[HOST_MOST_UNITS * HOST_UNIT];
+            for (int k = 0; k < s->lanes; k++)
+                x[k] = s[k].in[0].base + row * r->size;
+            r->kernels->pack(mine.end - row < PANEL ? mine.end - row : PANEL, s->units, s->lanes, x,
+                             s->packed + row * s->units * line);
+        }
+    }
 }
 
 static void run_step(const place *at, const step *s)
@@ -95,53 +116,59 @@ static void run_step(const place *at, const step *s)
     }
 }
 
-static void clear_sums(const place *at, int space)
+/* The steps of one lane that are no products, for the chunks from..to-1 of a run. Each part's sums
+ * begin with its first chunk. */
+static void run_lane(place at, int space, const step *first, const step *end, int64_t to)
 {
-    const runner *r = at->r;
-    for (int i = 0; i < r->step_count; i++) {
-        const step *s = &r->steps[i];
-        for (int k = 0; s->space == space && s->o->kind == OP_DOT && k < s->count; k++)
-            at->sums[s->slot + k] = (spry_scalar){0, 0};
+    const runner *r = at.r;
+    range rows = {0, 0};
+    for (; at.begin < to; at.begin += at.n) {
+        if (at.begin >= rows.end) {
+            const int part = base_share_of(r->n[space], r->parts[space], at.begin, CHUNK);
+            rows = base_share(r->n[space], r->parts[space], part, CHUNK);
+            at.sums = r->sums + (int64_t)part * r->slot_count;
+        }
+        at.n = to - at.begin < CHUNK ? to - at.begin : CHUNK;
+        for (const step *s = first; s < end; s++) {
+            if (s->space != space)
+                continue;
+            if (s->o->kind == OP_DOT && at.begin == rows.begin)
+                memset(&at.sums[s->slot], 0, (size_t)s->count * sizeof *at.sums);
+            run_step(&at, s);
+        }
     }
 }
 
-/* Parts of one space that follow each other, by one thread: in runs, whose ends need not be ends of
- * parts. */
-static void run_parts(runner *r, int space, range parts, int thread)
+/* Rows of one space by one thread: in runs, whose ends need not be ends of parts. Lanes have
+ * nothing to do with each other, so each goes through the run by itself. */
+static void run_rows_of(runner *r, int space, range rows, int thread)
 {
     const step *end = r->steps + r->step_count;
     place at = {.r = r,
                 .pieces = r->pieces + thread * r->pieces_bytes,
                 .pointers = r->pointers + (int64_t)thread * r->most_terms};
-    if (parts.begin >= parts.end)
-        return;
-    int part = (int)parts.begin;
-    range rows = base_share(r->n[space], r->parts[space], part, CHUNK);
-    const int64_t last = base_share(r->n[space], r->parts[space], (int)parts.end - 1, CHUNK).end;
-    at.sums = r->sums + (int64_t)part * r->slot_count;
-    clear_sums(&at, space);
-    for (at.run = rows.begin; at.run < last; at.run += RUN * CHUNK) {
-        const int64_t stop = last - at.run < RUN * CHUNK ? last : at.run + RUN * CHUNK;
+    for (at.run = rows.begin; at.run < rows.end; at.run += RUN * CHUNK) {
+        const int64_t stop = rows.end - at.run < RUN * CHUNK ? rows.end : at.run + RUN * CHUNK;
+        const step *s = r->steps;
         at.begin = at.run;
         at.n = stop - at.run;
-        for (const step *s = r->steps; s < end && s->o->kind == OP_APPLY;)
-            s += s->space == space ? run_rows(&at, s, end) : 1;
-        for (; at.begin < stop; at.begin += at.n) {
-            if (at.begin >= rows.end) {
-                rows = base_share(r->n[space], r->parts[space], ++part, CHUNK);
-                at.sums = r->sums + (int64_t)part * r->slot_count;
-                clear_sums(&at, space);
-            }
-            at.n = stop - at.begin < CHUNK ? stop - at.begin : CHUNK;
-            for (const step *s = r->steps; s < end; s++)
-                if (s->space == space && s->o->kind != OP_APPLY)
-                    run_step(&at, s);
+        while (s < end && s->o->kind == OP_APPLY)
+            s += s->space == space ? run_rows(&at, s) : s->lanes;
+        while (s < end) {
+            const step *first = s;
+            while (s < end && s->lane == first->lane)
+                s++;
+            run_lane(at, space, first, s, stop);
         }
     }
 }
 
 void sweep_run(runner *r, int team, int me)
 {
+    if (r->packs) {
+        pack(r, team, me);
+#pragma omp barrier
+    }
     for (int space = 0; space < 2; space++) {
         bool any = false;
         for (int i = 0; i < r->step_count && !any; i++)
@@ -153,7 +180,12 @@ void sweep_run(runner *r, int team, int me)
             range mine = base_share(r->parts[space], r->threads, share, 1);
             if (r->shares && r->share_space == space)
                 mine = (range){r->shares[share], r->shares[share + 1]};
-            run_parts(r, space, mine, me);
+            if (mine.begin < mine.end)
+                run_rows_of(
+                    r, space,
+                    (range){base_share(r->n[space], r->parts[space], (int)mine.begin, CHUNK).begin,
+                            base_share(r->n[space], r->parts[space], (int)mine.end - 1, CHUNK).end},
+                    me);
         }
     }
 }

@@ -22,7 +22,10 @@ typedef struct step {
     const operator_rows *rows;
     const char *diagonal;
     uint64_t seed;
-    int slot; /* DOT: its first sum */
+    int slot;  /* DOT: its first sum */
+    int lanes; /* APPLY, the first of several lanes that share a packed x: how many */
+    int units;
+    char *packed;
 } step;
 
 struct runner {
@@ -51,6 +54,8 @@ struct runner {
     spry_scalar *factors;
     int operand_count;
     spry_scalar *sums; /* parts x slots */
+    char *packed;      /* room for packed vectors */
+    bool packs;        /* this sweep has some */
     /* A thread's own. */
     char *pieces;
     const void **pointers;

@@ -1,13 +1,15 @@
 /*
- * Products by rows, for one vector or several at once: bit by bit those of the whole product,
+ * Products by rows, for one vector or several packed ones: bit by bit those of the whole product,
  * however the rows are cut. And operators that are diagonals.
  */
 #include "support/numeric.h"
 
+#include "host/host.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY = 9 };
+enum { MANY = HOST_MOST_UNITS * HOST_UNIT };
 
 /* Vectors x_c and what the whole product makes of them. */
 typedef struct products {
@@ -42,21 +44,45 @@ static void products_free(products *p)
     }
 }
 
-/* The first `count` products in blocks of `block` rows, each block at a place of its own. */
-static void check_blocks(products *p, const operator_rows *rows, int count, int64_t block)
+/* The products must be those of the whole; then they are spoilt. */
+static void check_parts(products *p, int count)
+{
+    const size_t bytes = (size_t)p->rows * spry_type_size(p->op->type);
+    for (int c = 0; c < count; c++) {
+        assert_memory_equal(p->parts[c], p->whole[c], bytes);
+        memset(p->parts[c], 255, bytes);
+    }
+}
+
+/* A product in blocks of `block` rows, each block at a place of its own. */
+static void check_blocks(products *p, const operator_rows *rows, int64_t block)
 {
     const size_t size = spry_type_size(p->op->type);
+    for (int64_t i = 0; i < p->rows; i += block)
+        rows->run(rows, i, i + block < p->rows ? i + block : p->rows, p->x[0],
+                  (char *)p->parts[0] + (size_t)i * size);
+    check_parts(p, 1);
+}
+
+/* The first `count` products at once, from packed x, with a unit more than they need at times. */
+static void check_packed(products *p, const operator_rows *rows, int count, int units,
+                         int64_t block)
+{
+    const size_t size = spry_type_size(p->op->type);
+    const int width = units * HOST_UNIT / (1 + spry_type_is_complex(p->op->type));
+    char *packed = malloc((size_t)(p->cols * width) * size);
+    assert_non_null(packed);
+    host_kernels_for(p->op->ctx, p->op->type)
+        ->pack(p->cols, units, count, (const void *const *)p->x, packed);
     for (int64_t i = 0; i < p->rows; i += block) {
         void *y[MANY];
         for (int c = 0; c < count; c++)
             y[c] = (char *)p->parts[c] + (size_t)i * size;
-        rows->run(rows, i, i + block < p->rows ? i + block : p->rows, count,
-                  (const void *const *)p->x, y);
+        rows->run_packed(rows, i, i + block < p->rows ? i + block : p->rows, units, packed, count,
+                         y);
     }
-    for (int c = 0; c < count; c++) {
-        assert_memory_equal(p->parts[c], p->whole[c], (size_t)p->rows * size);
-        memset(p->parts[c], 255, (size_t)p->rows * size);
-    }
+    check_parts(p, count);
+    free(packed);
 }
 
 static void check_rows(const spry_operator *op)
@@ -66,9 +92,12 @@ static void check_rows(const spry_operator *op)
         operator_rows rows = {0};
         assert_ok(op->ctx, operator_open_rows(op, p.transpose, &rows));
         assert_non_null(rows.run);
-        for (int count = 1; count <= MANY; count++) {
-            check_blocks(&p, &rows, count, 1000);
-            check_blocks(&p, &rows, count, 37);
+        check_blocks(&p, &rows, 1000);
+        check_blocks(&p, &rows, 37);
+        const int unit = HOST_UNIT / (1 + spry_type_is_complex(op->type));
+        for (int count = 1; count <= HOST_MOST_UNITS * unit; count++) {
+            for (int units = count > unit ? 2 : 1; units <= HOST_MOST_UNITS; units++)
+                check_packed(&p, &rows, count, units, 37);
         }
         assert_int_equal(rows.work(&rows, 0), 0);
         for (int64_t i = 0; i < p.rows; i++)

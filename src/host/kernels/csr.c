@@ -7,9 +7,6 @@
  */
 #include "host/kernels/kernel.h"
 
-/* More x at once than two gain nothing: they need more sums than there are registers. */
-enum { PAIR = 2 };
-
 /* A place in the arrays of columns and values. */
 typedef struct cursor {
     const int32_t *column;
@@ -121,48 +118,31 @@ ALWAYS_INLINE void advance(cursor *at, int k)
     at->value += k;
 }
 
-/*
- * The sums over the entries up to the value at `end`, where the cursor stands afterwards, for each
- * of `count` x. `count` is a constant where this is called: the loops over it vanish.
- */
-ALWAYS_INLINE void sum_entries(cursor *from, const scalar *end, bool conjugated, int count,
-                               const scalar *const *x, scalar *sum)
+/* The sum over the entries up to the value at `end`, where the cursor stands afterwards. */
+ALWAYS_INLINE scalar sum_entries(cursor *from, const scalar *end, bool conjugated, const scalar *x)
 {
-    sums s[PAIR] = {0};
+    sums s = {0};
     cursor at = *from;
     while (end - at.value >= 8) {
-        for (int c = 0; c < count; c++) {
-            add_four(&s[c], at, 0, x[c]);
-            add_four(&s[c], at, 4, x[c]);
-        }
+        add_four(&s, at, 0, x);
+        add_four(&s, at, 4, x);
         advance(&at, 8);
     }
     const int64_t rest = end - at.value;
     if (rest & 4) {
-        for (int c = 0; c < count; c++)
-            add_four(&s[c], at, 0, x[c]);
+        add_four(&s, at, 0, x);
         advance(&at, 4);
     }
     if (rest & 2) {
-        for (int c = 0; c < count; c++)
-            add_two(&s[c], 0, at, 0, x[c]);
+        add_two(&s, 0, at, 0, x);
         advance(&at, 2);
     }
     if (rest & 1) {
-        for (int c = 0; c < count; c++)
-            add_one(&s[c], 2, at, 0, x[c]);
+        add_one(&s, 2, at, 0, x);
         advance(&at, 1);
     }
     *from = at;
-    for (int c = 0; c < count; c++)
-        sum[c] = total(&s[c], conjugated);
-}
-
-ALWAYS_INLINE scalar sum_one(cursor *from, const scalar *end, bool conjugated, const scalar *x)
-{
-    scalar sum;
-    sum_entries(from, end, conjugated, 1, &x, &sum);
-    return sum;
+    return total(&s, conjugated);
 }
 
 /* y = A x: the common case, without a test of the factors in the loop. */
@@ -173,7 +153,7 @@ ALWAYS_INLINE void rows_plain(const host_csr *A, int64_t begin, int64_t end, con
     const int64_t *stop = A->offsets + 1;
     cursor at = {A->columns + A->offsets[begin], values + A->offsets[begin]};
     for (int64_t i = begin; i < end; i++)
-        y[i - begin] = sum_one(&at, values + stop[i], false, x);
+        y[i - begin] = sum_entries(&at, values + stop[i], false, x);
 }
 
 ALWAYS_INLINE void rows_scaled(const host_csr *A, int64_t begin, int64_t end, bool conjugated,
@@ -184,7 +164,7 @@ ALWAYS_INLINE void rows_scaled(const host_csr *A, int64_t begin, int64_t end, bo
     cursor at = {A->columns + A->offsets[begin], values + A->offsets[begin]};
     const bool reads = !is_zero(b);
     for (int64_t i = begin; i < end; i++) {
-        const scalar product = mul(a, sum_one(&at, values + stop[i], conjugated, x));
+        const scalar product = mul(a, sum_entries(&at, values + stop[i], conjugated, x));
         y[i - begin] = reads ? muladd(b, y[i - begin], product) : product;
     }
 }
@@ -207,7 +187,7 @@ void X(csr_solve)(const host_csr *A, int64_t begin, int64_t end, bool conjugated
     cursor at = {A->columns + A->offsets[begin], values + A->offsets[begin]};
     for (int64_t k = begin; k < end; k++) {
         const int32_t i = rows[k];
-        const scalar sum = sum_one(&at, values + A->offsets[k + 1], conjugated, out);
+        const scalar sum = sum_entries(&at, values + A->offsets[k + 1], conjugated, out);
         scalar from = in[i];
         if (factor)
             from = mul(conjugated ? conjugate(factor[i]) : factor[i], from);
@@ -219,37 +199,5 @@ spry_scalar X(csr_sum)(int64_t n, const int32_t *columns, const void *values, bo
                        const void *x)
 {
     cursor at = {columns, values};
-    return to_scalar(sum_one(&at, (const scalar *)values + n, conjugated, x));
-}
-
-/* y_0 = A x_0 and y_1 = A x_1, with each entry loaded once. */
-ALWAYS_INLINE void rows_pair(const host_csr *A, int64_t begin, int64_t end, bool conjugated,
-                             const scalar *const x[PAIR], scalar *const y[PAIR])
-{
-    const scalar *values = A->values;
-    const int64_t *stop = A->offsets + 1;
-    cursor at = {A->columns + A->offsets[begin], values + A->offsets[begin]};
-    for (int64_t i = begin; i < end; i++) {
-        scalar sum[PAIR];
-        sum_entries(&at, values + stop[i], conjugated, PAIR, x, sum);
-        y[0][i - begin] = sum[0];
-        y[1][i - begin] = sum[1];
-    }
-}
-
-void X(csr_rows_many)(const host_csr *A, int64_t begin, int64_t end, bool conjugated, int count,
-                      const void *const *x, void *const *y)
-{
-    /* So few rows at a time that their entries are in a near cache for all x but the first. */
-    enum { PANEL = 64 };
-    const spry_scalar one = {1, 0}, zero = {0, 0};
-    for (int64_t i = begin; i < end; i += PANEL) {
-        const int64_t stop = end - i < PANEL ? end : i + PANEL, to = i - begin;
-        int c = 0;
-        for (; c + PAIR <= count; c += PAIR)
-            rows_pair(A, i, stop, conjugated, (const scalar *const[]){x[c], x[c + 1]},
-                      (scalar *const[]){(scalar *)y[c] + to, (scalar *)y[c + 1] + to});
-        if (c < count)
-            X(csr_rows)(A, i, stop, conjugated, one, x[c], zero, (scalar *)y[c] + to);
-    }
+    return to_scalar(sum_entries(&at, (const scalar *)values + n, conjugated, x));
 }
