@@ -30,7 +30,7 @@ static spry_status look_at_truth(iteration *it)
     const double progress = 0.1, parted = 10;
     if (!(it->residual <= progress * it->checked) || it->count < it->checked_at + least_distance)
         return SPRY_OK;
-    double truth;
+    double truth = NAN;
     spry_status status = runner_settle(it->runner, it->lane);
     if (status == SPRY_OK)
         status = iteration_true_residual(it, &truth);
@@ -98,9 +98,17 @@ static bool judge(iteration *it)
     if (has_stalled(it))
         return end_with(it, SPRY_REASON_STAGNATED,
                         "the mean residual no longer falls over as many iterations as stall says");
-    if (it->count >= options->max_iter)
+    if (it->count >= options->max_iter || it->idle > options->max_iter)
         return end_with(it, SPRY_REASON_ITERATIONS, "");
     return true;
+}
+
+/* A stop that was asked for: the reason of the run, unless it has one already, and the last of its
+ * runs. */
+static bool stop_for(iteration *it, bool going_on, const char *who)
+{
+    it->stop = true;
+    return going_on ? end_with(it, SPRY_REASON_STOPPED, who) : false;
 }
 
 /* The monitor sees the caller's x, also while the system is scaled. A method that tells estimates
@@ -121,8 +129,8 @@ static spry_status ask_monitor(iteration *it, bool settled, bool *go_on)
         SPRY_GO(ctx, spry_vector_scale((spry_scalar){ldexp(1, it->exponent), 0}, it->shown));
         x = it->shown;
     }
-    if (!it->monitor(it->monitor_data, it->count, it->residual, x) && *go_on)
-        *go_on = end_with(it, SPRY_REASON_STOPPED, "the monitor asked to stop");
+    if (!it->monitor(it->monitor_data, it->count, it->residual, x))
+        *go_on = stop_for(it, *go_on, "the monitor asked to stop");
 done:
     return status;
 }
@@ -136,11 +144,9 @@ static void begin_run(iteration *it)
     it->checked = it->residual;
     it->checked_at = it->count;
     it->drifted = false;
-    if (it->count == 0)
-        it->initial = it->residual;
 }
 
-spry_status iteration_report(void *data, report_kind kind, double value, bool *go_on)
+spry_status iteration_report(void *data, report_kind kind, bool loop, double value, bool *go_on)
 {
     iteration *it = data;
     spry_context *ctx = it->ctx;
@@ -149,11 +155,12 @@ spry_status iteration_report(void *data, report_kind kind, double value, bool *g
         it->gradient = value;
         return SPRY_OK;
     }
-    const bool counts = it->begun && (kind == REPORT_ESTIMATE || !it->estimates);
+    const bool counts = loop && (kind == REPORT_ESTIMATE || !it->estimates);
     it->residual = value / it->b_norm;
     if (!it->begun)
         begin_run(it);
     it->count += counts;
+    it->idle = counts ? 0 : it->idle + loop;
     SPRY_GO(ctx, note_history(it));
     *go_on = judge(it);
     if (*go_on && kind == REPORT_RESIDUAL) {
@@ -162,15 +169,15 @@ spry_status iteration_report(void *data, report_kind kind, double value, bool *g
     }
     if (counts)
         SPRY_GO(ctx, ask_monitor(it, kind == REPORT_RESIDUAL, go_on));
-    if (*go_on && spry_context_interrupted(it->ctx, false))
-        *go_on = end_with(it, SPRY_REASON_STOPPED, "");
+    if (spry_context_interrupted(it->ctx, false))
+        *go_on = stop_for(it, *go_on, "");
 done:
     return status;
 }
 
-void iteration_breakdown(void *data, const char *text)
+void iteration_breakdown(void *data, const char *text, bool finite)
 {
-    end_with(data, SPRY_REASON_BREAKDOWN, text);
+    end_with(data, finite ? SPRY_REASON_BREAKDOWN : SPRY_REASON_NONFINITE, text);
 }
 
 /* A lower bound of |A|, mostly close: the largest |A v| / |v| of a few power steps from a random v.

@@ -57,7 +57,9 @@ typedef struct iteration {
     spry_vector *shown;    /* for the monitor of a scaled system, as long as x */
 
     int64_t count;   /* iterations done */
+    int64_t idle;    /* residuals told in the loop since then that are no iterations */
     bool begun;      /* the run at hand has told a residual */
+    bool stop;       /* the monitor or an interrupt asked for the end */
     double residual; /* of the recurrence, relative */
     double gradient; /* of least squares; infinite where the method tells none */
     double initial;
@@ -82,8 +84,8 @@ typedef struct iteration {
 } iteration;
 
 /* The iteration's side of a lane: hears what the method tells. */
-spry_status iteration_report(void *it, report_kind kind, double value, bool *go_on);
-void iteration_breakdown(void *it, const char *text);
+spry_status iteration_report(void *it, report_kind kind, bool loop, double value, bool *go_on);
+void iteration_breakdown(void *it, const char *text, bool finite);
 /* |b - A x| / |b| by a product of its own; remembers x when it is the best so far. */
 spry_status iteration_true_residual(iteration *it, double *relative);
 /* Where x may be the least-squares solution of a system that has none: |A^H r| / (|A| |r|) of the

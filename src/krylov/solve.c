@@ -3,6 +3,7 @@
  */
 #include "krylov/solver.h"
 
+#include <float.h>
 #include <math.h>
 
 /* Names the first number of v that is not finite; true when there is one. */
@@ -99,6 +100,9 @@ static spry_status judge_run(iteration *it)
     if (it->truth <= it->options->tol) { /* whatever else happened */
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';
+    } else if (drifted && it->stop) {
+        it->reason = SPRY_REASON_STOPPED;
+        it->detail[0] = '\0';
     } else if (drifted && it->count < it->options->max_iter) {
         if (!(it->truth <= progress * it->before)) {
             it->reason = SPRY_REASON_STAGNATED;
@@ -132,6 +136,7 @@ static spry_status start(iteration *it)
     it->goal = it->options->tol;
     it->history_room = 256;
     SPRY_GO(ctx, base_alloc(ctx, it->history_room, sizeof *it->history, &it->history));
+    it->history[0] = NAN;
     SPRY_GO(ctx, spry_vector_new(ctx, A->type, A->cols, NULL, SPRY_COPY, &it->saved));
     SPRY_GO(ctx, spry_vector_new(ctx, A->type, A->rows, NULL, SPRY_COPY, &it->spare));
 done:
@@ -153,6 +158,11 @@ static spry_status scale_system(iteration *it)
         return SPRY_OK;
     exponent = exponent > most ? most : exponent < -most ? -most : exponent;
     const spry_scalar factor = {ldexp(1, -exponent), 0};
+    const double largest = single ? FLT_MAX : DBL_MAX;
+    double x_norm;
+    SPRY_GO(ctx, spry_vector_norm(it->x, &x_norm));
+    if (!(x_norm <= largest / fmax(factor.re, 1))) /* the first guess would not fit */
+        return SPRY_OK;
     SPRY_GO(ctx,
             spry_vector_new(ctx, it->b->type, it->b->n, it->b->data, SPRY_COPY, &it->scaled_b));
     SPRY_GO(ctx, spry_vector_scale(factor, it->scaled_b));
@@ -195,8 +205,9 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
     return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s", it->detail);
 }
 
+/* `all`: iterations of all systems that were solved side by side in these seconds. */
 static spry_status fill_result(const spry_solver *solver, iteration *it, double seconds,
-                               int64_t bytes, spry_result *result)
+                               int64_t all, int64_t bytes, spry_result *result)
 {
     const spry_operator *A = it->A;
     *result = (spry_result){
@@ -223,7 +234,7 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
     double read = solver->ctx->bandwidth.read;
     if (read > 0 && seconds > 0)
         result->bandwidth_fraction =
-            (double)result->bytes_per_iteration * (double)it->count / seconds / read;
+            (double)result->bytes_per_iteration * (double)all / seconds / read;
     if (it->history) {
         result->history = it->history;
         result->history_size = it->count + 1;
@@ -248,14 +259,15 @@ static spry_status begin(const spry_solver *solver, iteration *it)
     if (it->b_norm == 0) { /* the answer is 0, and no relative residual exists */
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
         it->reason = SPRY_REASON_CONVERGED;
-        it->history[0] = it->truth = 0;
+        it->history[0] = it->residual = it->initial = it->truth = 0;
         it->ended = true;
         goto done;
     }
     if (isfinite(it->b_norm))
         SPRY_GO(ctx, scale_system(it));
     SPRY_GO(ctx, iteration_true_residual(it, &first));
-    if (!isfinite(it->b_norm) || !isfinite(first)) {
+    it->residual = it->initial = it->history[0] = isfinite(it->b_norm) ? first : NAN;
+    if (!isfinite(it->residual)) {
         it->residual = it->initial = it->history[0] = NAN;
         status = refuse_nonfinite(solver, it);
     }
@@ -329,17 +341,22 @@ static spry_status solve_some(spry_solver *solver, int count, const spry_vector 
                              .x = x[k],
                              .monitor = solver->monitor,
                              .monitor_data = solver->monitor_data,
+                             .residual = NAN,
+                             .initial = NAN,
                              .truth = NAN};
         memcpy(its[k].warnings, solver->warnings, sizeof its[k].warnings);
     }
     for (int k = 0; k < count; k++)
         SPRY_GO(ctx, begin(solver, &its[k]));
     SPRY_GO(ctx, run(solver, its, count, &bytes));
-done:
+done:;
+    int64_t all = 0;
+    for (int k = 0; k < count; k++)
+        all += its[k].count;
     for (int k = 0; k < count; k++) {
         spry_result ignored = {0};
         const spry_status restored = unscale_system(&its[k]);
-        const spry_status filled = fill_result(solver, &its[k], base_seconds() - first, bytes,
+        const spry_status filled = fill_result(solver, &its[k], base_seconds() - first, all, bytes,
                                                results ? &results[k] : &ignored);
         if (status == SPRY_OK)
             status = restored == SPRY_OK ? filled : restored;
@@ -349,23 +366,37 @@ done:
     return status;
 }
 
+/* No x may be another's x or b. */
+static spry_status check_different(spry_context *ctx, int count, const spry_vector *const *b,
+                                   spry_vector *const *x)
+{
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < count; k++)
+            if (i != k && x[i]->n > 0 && (x[i]->data == b[k]->data || x[i]->data == x[k]->data))
+                return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "x %d and %s %d are the same array", i,
+                                 x[i]->data == x[k]->data ? "x" : "b", k);
+    return SPRY_OK;
+}
+
 spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
                             spry_vector *const *x, spry_result *results)
 {
     enum { TOGETHER = 8 };
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_OK;
+    int done = 0;
     for (int k = 0; results && k < count; k++)
         memset(&results[k], 0, sizeof results[k]);
     SPRY_GO(ctx, solver_set_up(solver));
     for (int k = 0; k < count; k++)
         SPRY_GO(ctx, check_vectors(solver, b[k], x[k]));
-    for (int k = 0; k < count; k += TOGETHER) {
-        const int some = count - k < TOGETHER ? count - k : TOGETHER;
-        SPRY_GO(ctx, solve_some(solver, some, b + k, x + k, results ? results + k : NULL));
+    SPRY_GO(ctx, check_different(ctx, count, b, x));
+    for (; done < count; done += TOGETHER) {
+        const int some = count - done < TOGETHER ? count - done : TOGETHER;
+        SPRY_GO(ctx, solve_some(solver, some, b + done, x + done, results ? results + done : NULL));
     }
 done:
-    for (int k = 0; results && status != SPRY_OK && k < count; k++)
+    for (int k = done; results && status != SPRY_OK && k < count; k++)
         results[k].converged = false;
     return status;
 }

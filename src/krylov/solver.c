@@ -18,7 +18,12 @@ spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
     if (status != SPRY_OK)
         return status;
     (*solver)->ctx = ctx;
-    return spry_options_default(ctx, spry_solver_options(), &(*solver)->options);
+    status = spry_options_default(ctx, spry_solver_options(), &(*solver)->options);
+    if (status != SPRY_OK) {
+        spry_solver_free(*solver);
+        *solver = NULL;
+    }
+    return status;
 }
 
 static void forget_setup(spry_solver *solver)

@@ -1,6 +1,8 @@
 /* Operations become steps: names become memory, factors numbers, before each sweep. */
 #include "program/sweep.h"
 
+#include <math.h>
+
 bool sweep_check(lane *l, const plan_op *o)
 {
     if (l->scalars.fault == NONE)
@@ -140,6 +142,16 @@ static void bind_dot(runner *r, lane *l, step *s)
     r->slot_count += s->count;
 }
 
+/* Whole numbers are seeds as they are, any others by their bits. */
+static uint64_t seed_of(double number)
+{
+    uint64_t bits;
+    if (fabs(number) < 0x1p53)
+        return (uint64_t)(int64_t)number;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
 static void bind_one(runner *r, int lane_index, const plan_op *o)
 {
     lane *l = &r->lanes[lane_index];
@@ -163,7 +175,7 @@ static void bind_one(runner *r, int lane_index, const plan_op *o)
     if (o->kind == OP_DIAGONAL)
         s->diagonal = r->diagonal[o->op][o->transpose];
     if (o->kind == OP_RANDOM)
-        s->seed = (uint64_t)(int64_t)program_eval(&l->scalars, o->expr).re;
+        s->seed = seed_of(program_eval(&l->scalars, o->expr).re);
     if (sweep_check(l, o))
         r->step_count--;
 }

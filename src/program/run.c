@@ -163,16 +163,28 @@ static void print_message(const lane *l, const stmt *s, char *text, size_t size)
     text[used < size ? used : size - 1] = '\0';
 }
 
-static void break_down(runner *r, lane *l, const char *text)
+/* Whether all numbers that an expression is made of are finite. */
+static bool is_finite(lane *l, int e)
 {
-    l->breakdown(l->data, text);
+    if (e == NONE)
+        return true;
+    const expr *source = &l->scalars.program->exprs[e];
+    if (source->kind == EXPR_NAME && !value_finite(program_eval(&l->scalars, e)))
+        return false;
+    return is_finite(l, source->arg[0]) && is_finite(l, source->arg[1]) &&
+           is_finite(l, source->arg[2]);
+}
+
+static void break_down(runner *r, lane *l, const char *text, bool finite)
+{
+    l->breakdown(l->data, text, finite);
     finish_lane(r, l);
 }
 
 static void restart_lane(runner *r, lane *l)
 {
     if (l->reports == l->reports_at_restart) {
-        break_down(r, l, "a restart was needed twice without progress between");
+        break_down(r, l, "a restart was needed twice without progress between", true);
         return;
     }
     l->reports_at_restart = l->reports;
@@ -202,13 +214,14 @@ static void run_exit(runner *r, lane *l, const plan_op *o)
             return;
         }
         print_message(l, &r->p->program->stmts[o->stmt], text, sizeof text);
-        break_down(r, l, text);
+        break_down(r, l, text, is_finite(l, o->expr));
         return;
     }
     bool go_on = true;
     r->turns = r->most_turns;
     l->reports += r->counting && o->kind != OP_GRADIENT;
-    const spry_status status = l->report(l->data, kinds[o->kind - OP_RESIDUAL], value.re, &go_on);
+    const spry_status status =
+        l->report(l->data, kinds[o->kind - OP_RESIDUAL], r->counting, value.re, &go_on);
     if (status != SPRY_OK)
         r->status = status;
     if (!go_on && r->status == SPRY_OK)

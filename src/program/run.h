@@ -21,10 +21,11 @@ typedef struct lane {
     const void *b;
     void *x;
     void *data; /* for the functions */
-    /* Hears each residual; *go_on = false ends the lane. Where x is looked at, runner_settle()
-     * comes first. */
-    spry_status (*report)(void *data, report_kind kind, double value, bool *go_on);
-    void (*breakdown)(void *data, const char *text);
+    /* Hears each residual, from the loop or from the start; *go_on = false ends the lane. Where x
+     * is looked at, runner_settle() comes first. */
+    spry_status (*report)(void *data, report_kind kind, bool loop, double value, bool *go_on);
+    /* Hears of a breakdown; finite: all numbers in its condition and text are. */
+    void (*breakdown)(void *data, const char *text, bool finite);
 
     /* The runner's own. */
     scalars scalars;
@@ -49,7 +50,8 @@ spry_status runner_use(const spry_operator *op, bool transposed, operator_use *u
 spry_status runner_new(plan *p, const runner_operators *operators, int lanes, runner **out);
 void runner_free(runner *r);
 lane *runner_lane(runner *r, int index);
-/* Runs start and loop until every lane that is not done has ended. Failures of operators and of the
+/* Runs start and loop until every lane that is not done has ended. A lane that restarts waits for
+ * the others. Failures of operators and of the
  * program (an index outside its array) are failures of the call. */
 spry_status runner_run(runner *r);
 /* Brings a lane's x up to date: only inside report(). */

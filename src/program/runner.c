@@ -71,6 +71,39 @@ static int64_t most_vectors(const plan *p, const vref *v)
     return v->first == v->last ? 1 : p->vars[v->var].extent;
 }
 
+/*
+ * All vectors of a lane lie in one piece of memory, each a little further than a round number of
+ * bytes after the one before: at the same place modulo a power of two they would compete for the
+ * same lines of the first cache.
+ */
+enum { STAGGER = 17 * ALIGNMENT };
+
+static int64_t spaced(const runner *r, int64_t n)
+{
+    return (n * r->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + STAGGER;
+}
+
+/* Pieces of products are as long as a run of chunks, others as long as one; none is longer than the
+ * vectors. They lie apart from each other's cache lines, as vectors do. */
+static spry_status place_pieces(runner *r)
+{
+    const plan *p = r->p;
+    const int64_t n = r->n[0] > r->n[1] ? r->n[0] : r->n[1];
+    const spry_status status =
+        base_calloc(r->ctx, p->locals + 1, sizeof *r->piece_at, &r->piece_at);
+    if (status != SPRY_OK)
+        return status;
+    for (int k = 0; k < p->locals; k++) {
+        int64_t length = CHUNK;
+        for (int v = 0; v < p->var_count; v++)
+            if (p->vars[v].in_pieces && p->vars[v].number == k && p->vars[v].wide)
+                length = RUN * CHUNK;
+        r->piece_at[k + 1] = r->piece_at[k] + spaced(r, length < n ? length : n);
+    }
+    r->pieces_bytes = r->lane_count * r->piece_at[p->locals];
+    return SPRY_OK;
+}
+
 /* The largest number of operands, inner products and steps a sweep can have. */
 static spry_status allocate_sweep(runner *r)
 {
@@ -98,11 +131,11 @@ static spry_status allocate_sweep(runner *r)
     }
     const int most = r->parts[0] > r->parts[1] ? r->parts[0] : r->parts[1];
     r->most_terms = (int)terms;
-    r->pieces_bytes = (int64_t)p->locals * r->lane_count * RUN * CHUNK * r->size;
     SPRY_GO(ctx, base_alloc(ctx, (int64_t)steps * r->lane_count, sizeof *r->steps, &r->steps));
     SPRY_GO(ctx, base_alloc(ctx, operands * r->lane_count, sizeof *r->operands, &r->operands));
     SPRY_GO(ctx, base_alloc(ctx, operands * r->lane_count, sizeof *r->factors, &r->factors));
     SPRY_GO(ctx, base_alloc(ctx, most * slots * r->lane_count, sizeof *r->sums, &r->sums));
+    SPRY_GO(ctx, place_pieces(r));
     SPRY_GO(ctx, base_alloc(ctx, r->threads * r->pieces_bytes, 1, &r->pieces));
     SPRY_GO(ctx, base_alloc(ctx, r->threads * terms, sizeof *r->pointers, &r->pointers));
     if (r->lane_count > 1) { /* groups of lanes fill whole units, at least by half */
@@ -113,16 +146,9 @@ done:
     return status;
 }
 
-/*
- * All vectors of a lane lie in one piece of memory, each a little further than a round number of
- * bytes after the one before: at the same place modulo a power of two they would compete for the
- * same lines of the first cache.
- */
-enum { STAGGER = 17 * ALIGNMENT };
-
 static int64_t room_for(const runner *r, int space)
 {
-    return (r->n[space] * r->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + STAGGER;
+    return spaced(r, r->n[space]);
 }
 
 /* The next vector of the memory at *at: zeros, each page placed by the thread that will use it. */
@@ -228,7 +254,7 @@ spry_status runner_new(plan *p, const runner_operators *operators, int lanes, ru
         r->parts[space] = chunks < 1 ? 1 : chunks < MOST_PARTS ? (int)chunks : MOST_PARTS;
     }
     r->lane_count = lanes;
-    r->most_turns = (int64_t)1 << 32; /* minutes; GMRES(10000) needs 2^26 in finish */
+    r->most_turns = (int64_t)1 << 28; /* seconds; GMRES(10000) needs 2^26 in finish */
     SPRY_GO(ctx, base_calloc(ctx, lanes, sizeof *r->lanes, &r->lanes));
     SPRY_GO(ctx, base_calloc(ctx, lanes, sizeof *r->active, &r->active));
     SPRY_GO(ctx, open_operators(r));
@@ -264,7 +290,7 @@ void runner_free(runner *r)
         for (int t = 0; t < 3; t++)
             base_free(r->ctx, r->cuts[k][t]);
     void *const arrays[] = {r->lanes, r->active, r->steps,    r->operands, r->factors,
-                            r->sums,  r->pieces, r->pointers, r->packed};
+                            r->sums,  r->pieces, r->pointers, r->packed,   r->piece_at};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, r);

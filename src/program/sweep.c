@@ -26,8 +26,8 @@ static char *address(const place *at, const step *s, const operand *o)
     const runner *r = at->r;
     if (o->base)
         return o->base + at->begin * r->size;
-    const int64_t first = ((int64_t)s->lane * r->p->locals + o->local) * RUN * CHUNK;
-    return at->pieces + (first + (o->wide ? at->begin - at->run : 0)) * r->size;
+    char *piece = at->pieces + s->lane * r->piece_at[r->p->locals] + r->piece_at[o->local];
+    return piece + (o->wide ? (at->begin - at->run) * r->size : 0);
 }
 
 static void run_combine(const place *at, const step *s)

@@ -58,6 +58,7 @@ struct runner {
     bool packs;        /* this sweep has some */
     /* A thread's own. */
     char *pieces;
+    int64_t *piece_at; /* where a piece begins in a lane's; the last is their length */
     const void **pointers;
     int64_t pieces_bytes;
     int most_terms;

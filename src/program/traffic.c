@@ -104,17 +104,15 @@ void traffic_close(traffic_count *t)
     *t = (traffic_count){0};
 }
 
-static void flush(traffic_count *t, traffic_item *item, bool needed, traffic_visit visit,
+static void flush(traffic_count *t, traffic_item *moved, bool needed, traffic_visit visit,
                   void *data)
 {
-    const bool written = item
-    ->written &&needed;
-    if (item->phase == NONE || (!item->read && !written))
+    const bool written = moved->written && needed;
+    if (moved->phase == NONE || (!moved->read && !written))
         return;
-    t->total += item
-    ->weight *(item->read + written);
+    t->total += moved->weight * (moved->read + written);
     if (visit)
-        visit(data, item->phase, &item->v, item->read, written);
+        visit(data, moved->phase, &moved->v, moved->read, written);
 }
 
 /* What takes another's place was needed, what stood there is not: neither goes through memory. */
@@ -144,21 +142,15 @@ int64_t traffic_run(traffic_count *t, const int *sequence, const int *phases, tr
             const int index = t->item_of[t->ref_of[i] + k];
             if (index == NONE)
                 continue;
-            traffic_item *item
-            = &t->items[index];
+            traffic_item *moved = &t->items[index];
             const bool write = k == count - 1;
-            if (item->phase != phases[i]) {
-                flush(t, item, !write || p->vars[item->v.var].array, visit, data);
-                item
-                ->phase = phases[i];
-                item
-                ->read = !write;
-                item
-                ->written = false;
+            if (moved->phase != phases[i]) {
+                flush(t, moved, !write || p->vars[moved->v.var].array, visit, data);
+                moved->phase = phases[i];
+                moved->read = !write;
+                moved->written = false;
             }
-            item
-            ->written = item
-            ->written || write;
+            moved->written = moved->written || write;
         }
     }
     const unsigned char *after = p->live + (size_t)(t->first + t->ops - 1) * (size_t)p->var_count;

@@ -7,7 +7,7 @@
 #include "program/explain.h"
 #include "program/sweep.h"
 
-enum { N = 5, MOST_REPORTS = 20, MOST_TURNS = 20000 };
+enum { N = 5, MOST_REPORTS = 20, MOST_TURNS = 100 };
 
 /* What a run came to. */
 typedef struct ending {
@@ -19,18 +19,19 @@ typedef struct ending {
     lane *l;
 } ending;
 
-static spry_status report(void *data, report_kind kind, double value, bool *go_on)
+static spry_status report(void *data, report_kind kind, bool loop, double value, bool *go_on)
 {
     ending *e = data;
-    (void)kind;
+    (void)kind, (void)loop;
     e->values[e->reports++] = value;
     *go_on = e->reports < MOST_REPORTS;
     return e->reports % 3 == 0 ? runner_settle(e->r, e->l) : SPRY_OK;
 }
 
-static void breakdown(void *data, const char *text)
+static void breakdown(void *data, const char *text, bool finite)
 {
     ending *e = data;
+    (void)finite;
     fuzz_require(strlen(text) < 160);
     e->breakdowns++;
 }

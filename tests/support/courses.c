@@ -121,9 +121,10 @@ static uint64_t hash_of(const course_system *s, const void *x)
     return hash;
 }
 
-static spry_status hear(void *data, report_kind kind, double value, bool *go_on)
+static spry_status hear(void *data, report_kind kind, bool loop, double value, bool *go_on)
 {
     listener *me = data;
+    (void)loop;
     course *c = me->c;
     const int k = c->reports++;
     c->kind[k] = kind;
@@ -138,8 +139,9 @@ static spry_status hear(void *data, report_kind kind, double value, bool *go_on)
     return SPRY_OK;
 }
 
-static void hear_breakdown(void *data, const char *text)
+static void hear_breakdown(void *data, const char *text, bool finite)
 {
+    (void)finite;
     course *c = ((listener *)data)->c;
     c->breakdowns++;
     snprintf(c->text, sizeof c->text, "%s", text);

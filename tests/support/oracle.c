@@ -349,7 +349,7 @@ static void report(oracle *o, const stmt *s)
     const double value = scalar_of(o, s->value).re;
     o->reports += o->looping && s->kind != STMT_GRADIENT;
     const spry_status status =
-        o->input->lane->report(o->input->lane->data, kinds[s->kind], value, &go_on);
+        o->input->lane->report(o->input->lane->data, kinds[s->kind], o->looping, value, &go_on);
     if (o->status == SPRY_OK)
         o->status = status;
     if (!go_on)
@@ -366,7 +366,7 @@ static void judge(oracle *o, const stmt *s)
         leave(o, RESTARTS);
         return;
     }
-    o->input->lane->breakdown(o->input->lane->data, "");
+    o->input->lane->breakdown(o->input->lane->data, "", true);
     leave(o, ENDED);
 }
 
