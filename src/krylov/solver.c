@@ -230,6 +230,29 @@ static void method_options(const solver_options *o, const program *p, const char
         snprintf(text, size, "%s", given);
 }
 
+/* Whether the method has products with A^T or A^H; or else with those of M, of which L and R are
+ * parts. */
+static bool needs_transpose(const program *p, bool of_A)
+{
+    for (int k = 0; k < p->expr_count; k++) {
+        const expr *e = &p->exprs[k];
+        if (e->kind == EXPR_APPLY && e->transpose != SPRY_PLAIN && (e->op == OPERATOR_A) == of_A)
+            return true;
+    }
+    return false;
+}
+
+/* How the method will use A or M; refuses one that lacks what it needs. */
+static spry_status find_use(const program *p, const spry_operator *op, bool of_A, operator_use *use)
+{
+    const bool needed = needs_transpose(p, of_A);
+    if (op && needed && !spry_operator_has_transpose(op))
+        return SPRY_FAIL(p->ctx, SPRY_UNSUPPORTED,
+                         "method %s needs products with %s^H, which operator %s does not have",
+                         p->method, of_A ? "A" : "M", op->class->name);
+    return runner_use(op, needed, use);
+}
+
 /* Parses and fuses the method for the operators at hand. */
 static spry_status make_plan(spry_solver *solver, program *p, const char *given)
 {
@@ -238,14 +261,8 @@ static spry_status make_plan(spry_solver *solver, program *p, const char *given)
     plan_setup setup = {.fuse = solver->options.fuse, .square = A->rows == A->cols};
     char options[2 * SPRY_OPTION_TEXT_SIZE];
     spry_status status = SPRY_OK;
-    if (p->uses_transpose && !spry_operator_has_transpose(A)) {
-        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
-                           "method %s needs products with A^H, which operator %s does not have",
-                           p->method, A->class->name);
-        goto done;
-    }
-    SPRY_GO(ctx, runner_use(A, p->uses_transpose, &setup.use[OPERATOR_A]));
-    SPRY_GO(ctx, runner_use(M, p->uses_transpose, &setup.use[OPERATOR_M]));
+    SPRY_GO(ctx, find_use(p, A, true, &setup.use[OPERATOR_A]));
+    SPRY_GO(ctx, find_use(p, M, false, &setup.use[OPERATOR_M]));
     method_options(&solver->options, p, given, options, sizeof options);
     program *handed = p;
     p = NULL;
