@@ -9,7 +9,8 @@ SPRY_BEGIN
 
 typedef struct spry_solver spry_solver;
 
-/** Sees each iteration; x is the current iterate. Return false to stop. */
+/** Sees each iteration; x is the current iterate, or for methods that tell estimates (gmres and its
+ * kin) that of the last restart. Return false to stop. */
 typedef bool (*spry_monitor)(void *data, int64_t iteration, double residual, const spry_vector *x);
 
 /** Makes a solver with default options. */
