@@ -2,6 +2,7 @@
  * Honest ends: what is called converged has the residual, what drifts is started again, x is up to
  * date wherever a solve ends, and nothing is lost when an operator or the caller stops it.
  */
+#include "support/faulty.h"
 #include "support/generated.h"
 #include "support/numeric.h"
 #include "support/problems.h"
@@ -253,29 +254,6 @@ static void lower_precision_inside(void **state)
     }
 }
 
-/* The second difference as a function that gives NaN, or fails, from a certain call on. */
-typedef struct faulty {
-    int64_t n;
-    int calls, from;
-    bool fail;
-} faulty;
-
-static spry_status difference(void *data, spry_transpose op, const void *in, void *out)
-{
-    faulty *f = data;
-    const double *x = in;
-    double *y = out;
-    (void)op; /* symmetric */
-    for (int64_t i = 0; i < f->n; i++)
-        y[i] = 2.1 * x[i] - (i > 0 ? x[i - 1] : 0) - (i + 1 < f->n ? x[i + 1] : 0);
-    if (++f->calls < f->from)
-        return SPRY_OK;
-    if (f->fail)
-        return SPRY_IO;
-    y[f->n / 2] = NAN;
-    return SPRY_OK;
-}
-
 /* Whatever a method does with a NaN, it ends, says so, and keeps a finite x. */
 static void operators_may_go_wrong(void **state)
 {
@@ -292,8 +270,8 @@ static void operators_may_go_wrong(void **state)
             spry_solver *solver;
             spry_result result;
             char options[96];
-            assert_ok(ctx,
-                      spry_operator_from_function(ctx, SPRY_D, N, N, true, difference, &f, &A));
+            assert_ok(ctx, spry_operator_from_function(ctx, SPRY_D, N, N, true, faulty_difference,
+                                                       &f, &A));
             assert_ok(ctx, spry_vector_new(ctx, SPRY_D, N, NULL, SPRY_COPY, &b));
             assert_ok(ctx, spry_vector_new(ctx, SPRY_D, N, NULL, SPRY_COPY, &x));
             for (int i = 0; i < N; i++)
@@ -332,7 +310,8 @@ static void missing_transposes_are_named(void **state)
     spry_operator *A;
     spry_vector *b, *x;
     spry_solver *solver;
-    assert_ok(ctx, spry_operator_from_function(ctx, SPRY_D, 5, 5, false, difference, &f, &A));
+    assert_ok(ctx,
+              spry_operator_from_function(ctx, SPRY_D, 5, 5, false, faulty_difference, &f, &A));
     assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 5, NULL, SPRY_COPY, &b));
     assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 5, NULL, SPRY_COPY, &x));
     assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1, 0}));
