@@ -446,8 +446,8 @@ static void run_for(runner *r, const node *n)
 /* Lanes may go different ways: first those for which the condition holds, then the others. */
 static void run_if(runner *r, const node *n)
 {
-    bool holds[MOST_LANES], *all = r->active;
-    bool part[MOST_LANES];
+    bool holds[MOST_LANES] = {false}, *all = r->active;
+    bool part[MOST_LANES] = {false};
     for (int k = 0; k < r->lane_count; k++)
         holds[k] = all[k] && program_holds(&r->lanes[k].scalars, n->expr);
     for (int k = 0; k < r->lane_count; k++)

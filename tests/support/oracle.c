@@ -6,8 +6,6 @@
 
 enum { MOST_TERMS = 512, MOST_SPARES = 64 };
 
-typedef enum oracle_state { GOES_ON, ENDED, RESTARTS } oracle_state;
-
 /* Memory for the longer of the two spaces. n is -1 where the length is not known: zeros and random
  * numbers. */
 typedef struct vector {
@@ -37,9 +35,6 @@ typedef struct oracle {
     vector **vectors; /* by name and element */
     vector spare[MOST_SPARES];
     int spares; /* in use */
-    oracle_state state;
-    bool looping; /* in the section loop */
-    int64_t reports, reports_at_restart;
     spry_status status;
 } oracle;
 
@@ -330,77 +325,42 @@ static void set(oracle *o, const stmt *s)
     }
 }
 
-static void run_list(oracle *o, int first);
-
-/* x is brought up to date; then the solve ends or begins again. */
-static void leave(oracle *o, oracle_state how)
+static void assign(void *data, const stmt *s)
 {
-    o->state = GOES_ON;
-    run_list(o, o->p->section[SECTION_FINISH]);
-    o->state = how;
+    oracle *o = data;
+    o->spares = 0;
+    set(o, s);
 }
 
-static void report(oracle *o, const stmt *s)
+static double report_of(void *data, int e)
 {
-    static const report_kind kinds[] = {[STMT_RESIDUAL] = REPORT_RESIDUAL,
-                                        [STMT_ESTIMATE] = REPORT_ESTIMATE,
-                                        [STMT_GRADIENT] = REPORT_GRADIENT};
-    bool go_on = true;
-    const double value = scalar_of(o, s->value).re;
-    o->reports += o->looping && s->kind != STMT_GRADIENT;
-    const spry_status status =
-        o->input->lane->report(o->input->lane->data, kinds[s->kind], o->looping, value, &go_on);
-    if (o->status == SPRY_OK)
-        o->status = status;
-    if (!go_on)
-        leave(o, ENDED);
+    oracle *o = data;
+    o->spares = 0;
+    return scalar_of(o, e).re;
 }
 
-/* breakdown, restart */
-static void judge(oracle *o, const stmt *s)
+static bool decide(void *data, int e)
 {
-    if (!holds(o, s->value))
-        return;
-    if (s->kind == STMT_RESTART && o->reports != o->reports_at_restart) {
-        o->reports_at_restart = o->reports;
-        leave(o, RESTARTS);
-        return;
-    }
-    o->input->lane->breakdown(o->input->lane->data, "", true);
-    leave(o, ENDED);
+    oracle *o = data;
+    o->spares = 0;
+    return holds(o, e);
 }
 
-static void run_for(oracle *o, const stmt *s)
+static int64_t count_of(void *data, int e)
 {
-    const int64_t from = program_eval_count(&o->s, s->from);
-    const int64_t to = program_eval_count(&o->s, s->to), by = s->down ? -1 : 1;
-    for (int64_t k = from; (s->down ? k >= to : k <= to) && o->state == GOES_ON; k += by) {
-        o->s.values[o->offset[s->name]] = (spry_scalar){(double)k, 0};
-        run_list(o, s->body);
-        if (o->status != SPRY_OK || o->s.fault != NONE)
-            return;
-    }
+    return program_eval_count(&((oracle *)data)->s, e);
 }
 
-static void run_list(oracle *o, int first)
+static void set_counter(void *data, int name, int64_t value)
 {
-    for (int i = first; i != NONE && o->state == GOES_ON && o->status == SPRY_OK;
-         i = o->p->stmts[i].next) {
-        const stmt *s = &o->p->stmts[i];
-        o->spares = 0;
-        if (s->kind == STMT_SET)
-            set(o, s);
-        else if (s->kind == STMT_FOR)
-            run_for(o, s);
-        else if (s->kind == STMT_IF)
-            run_list(o, holds(o, s->value) ? s->body : s->other);
-        else if (s->kind == STMT_BREAKDOWN || s->kind == STMT_RESTART)
-            judge(o, s);
-        else
-            report(o, s);
-        if (o->s.fault != NONE && o->status == SPRY_OK)
-            o->status = SPRY_BAD_INPUT;
-    }
+    oracle *o = data;
+    o->s.values[o->offset[name]] = (spry_scalar){(double)value, 0};
+}
+
+static spry_status status_of(void *data)
+{
+    const oracle *o = data;
+    return o->status == SPRY_OK && o->s.fault != NONE ? SPRY_BAD_INPUT : o->status;
 }
 
 /* Inner products become names, norms roots of such. */
@@ -507,24 +467,6 @@ static void close_names(oracle *o)
     free(o->s.values);
 }
 
-static void run_sections(oracle *o)
-{
-    o->reports_at_restart = -1;
-    for (bool again = true; again;) {
-        o->state = GOES_ON;
-        o->looping = false;
-        run_list(o, o->p->section[SECTION_START]);
-        o->looping = true;
-        while (o->state == GOES_ON && o->status == SPRY_OK) {
-            const int64_t before = o->reports;
-            run_list(o, o->p->section[SECTION_LOOP]);
-            if (o->reports == before && o->state == GOES_ON && o->status == SPRY_OK)
-                o->status = SPRY_BAD_INPUT;
-        }
-        again = o->state == RESTARTS && o->status == SPRY_OK;
-    }
-}
-
 spry_status oracle_run(spry_context *ctx, const char *text, const oracle_input *input)
 {
     oracle o = {.ctx = ctx, .input = input, .kernels = host_kernels_for(ctx, input->A->type)};
@@ -540,9 +482,11 @@ spry_status oracle_run(spry_context *ctx, const char *text, const oracle_input *
     o.vectors[NAME_X][0] = (vector){input->lane->x, A->cols};
     o.vectors[NAME_B][0].n = A->rows;
     memcpy(o.vectors[NAME_B][0].data, input->lane->b, (size_t)A->rows * o.size);
-    run_sections(&o);
+    static const oracle_arithmetic bits = {assign,   report_of,   decide,
+                                           count_of, set_counter, status_of};
+    status = oracle_follow(o.p, &bits, &o, input->lane);
     o.vectors[NAME_X][0].data = own;
     close_names(&o);
     program_free(o.p);
-    return o.status;
+    return status;
 }
