@@ -254,7 +254,8 @@ static spry_status expose_op(exposing *x, const plan_op *o)
 
 static bool is_variable(const plan *p, int e, int name)
 {
-    return e != NONE && p->program->exprs[e].kind == EXPR_NAME && p->program->exprs[e].name == name;
+    const expr *index = e == NONE ? NULL : &p->program->exprs[e];
+    return index && index->kind == EXPR_NAME && index->name == name;
 }
 
 /* After a loop that runs for sure: for k = 0 .. m - 1: V[k] = ... has made V[0..m - 1]. */

@@ -120,7 +120,7 @@ static void tidy_norms(char *text)
 
 static void print_scalar_op(const plan *p, const plan_op *o, char *text, size_t size)
 {
-    static const char *const words[] = {[OP_RESIDUAL - OP_RESIDUAL] = "residual",
+    static const char *const words[] = {[0] = "residual",
                                         [OP_ESTIMATE - OP_RESIDUAL] = "estimate",
                                         [OP_GRADIENT - OP_RESIDUAL] = "gradient",
                                         [OP_BREAKDOWN - OP_RESIDUAL] = "breakdown if",

@@ -194,7 +194,7 @@ static void restart_lane(runner *r, lane *l)
 
 static void run_exit(runner *r, lane *l, const plan_op *o)
 {
-    static const report_kind kinds[] = {[OP_RESIDUAL - OP_RESIDUAL] = REPORT_RESIDUAL,
+    static const report_kind kinds[] = {[0] = REPORT_RESIDUAL,
                                         [OP_ESTIMATE - OP_RESIDUAL] = REPORT_ESTIMATE,
                                         [OP_GRADIENT - OP_RESIDUAL] = REPORT_GRADIENT};
     if (l->fault != NONE && l->fault_order < o->order) {

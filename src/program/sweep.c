@@ -146,7 +146,8 @@ static void run_rows_of(runner *r, int space, range rows, int thread)
     const step *end = r->steps + r->step_count;
     place at = {.r = r,
                 .pieces = r->pieces + thread * r->pieces_bytes,
-                .pointers = r->pointers + (int64_t)thread * r->most_terms};
+                .pointers = r->pointers + (int64_t)thread * r->most_terms,
+                .sums = r->sums};
     for (at.run = rows.begin; at.run < rows.end; at.run += RUN * CHUNK) {
         const int64_t stop = rows.end - at.run < RUN * CHUNK ? rows.end : at.run + RUN * CHUNK;
         const step *s = r->steps;

@@ -121,6 +121,13 @@ static uint64_t hash_of(const course_system *s, const void *x)
     return hash;
 }
 
+/* Keeps x as number k of those seen. */
+static void keep(const course *c, const course_system *s, int k, const void *x)
+{
+    for (int64_t i = 0; c->seen && i < s->cols; i++)
+        c->seen[k * s->cols + i] = value_get(s->type, x, i);
+}
+
 static spry_status hear(void *data, report_kind kind, bool loop, double value, bool *go_on)
 {
     listener *me = data;
@@ -134,6 +141,7 @@ static spry_status hear(void *data, report_kind kind, bool loop, double value, b
         if (status != SPRY_OK)
             return status;
         c->x[k] = hash_of(me->system, me->x);
+        keep(c, me->system, k, me->x);
     }
     *go_on = c->reports < c->end_at;
     return SPRY_OK;
@@ -157,9 +165,21 @@ static void *vector(const course_system *s, uint64_t seed)
     return v;
 }
 
+void course_vectors(const course_system *system, uint64_t seed, spry_scalar *b, spry_scalar *x)
+{
+    const int64_t longer = system->rows > system->cols ? system->rows : system->cols;
+    void *const made[2] = {vector(system, 2 * seed), vector(system, 2 * seed + 1)};
+    for (int64_t i = 0; i < longer; i++) {
+        b[i] = value_get(system->type, made[0], i);
+        x[i] = value_get(system->type, made[1], i);
+    }
+    free(made[0]);
+    free(made[1]);
+}
+
 static void forget(course *c)
 {
-    *c = (course){.end_at = c->end_at, .look = c->look, .seed = c->seed};
+    *c = (course){.end_at = c->end_at, .look = c->look, .seed = c->seed, .seen = c->seen};
 }
 
 void course_of_text(const course_system *system, const char *text, course *c)
@@ -228,8 +248,10 @@ void course_of_plan(const course_system *system, const char *text, bool fuse, in
 done:
     for (int k = 0; k < count; k++) {
         courses[k].status = status;
-        if (x[k])
+        if (x[k]) {
             courses[k].last = hash_of(system, x[k]);
+            keep(&courses[k], system, courses[k].reports, x[k]);
+        }
         free(b[k]);
         free(x[k]);
     }

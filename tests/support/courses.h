@@ -39,6 +39,9 @@ typedef struct course {
     int end_at;    /* report at which it is ended, from 1 */
     uint32_t look; /* bit k: x is looked at in report k */
     uint64_t seed; /* of b and the first x */
+    /* NULL, or room for COURSE_LONGEST + 1 vectors x: those looked at, by report, and after them
+     * the last one. */
+    spry_scalar *seen;
 
     spry_status status;
     int reports;
@@ -49,6 +52,9 @@ typedef struct course {
     int breakdowns;
     char text[160]; /* of the last */
 } course;
+
+/* The b and the first x of a seed, as long as the longer of the two. */
+void course_vectors(const course_system *system, uint64_t seed, spry_scalar *b, spry_scalar *x);
 
 /* Runs the text as it reads. */
 void course_of_text(const course_system *system, const char *text, course *c);

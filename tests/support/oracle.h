@@ -17,9 +17,9 @@ typedef struct oracle_arithmetic {
     spry_status (*status)(void *data); /* what the last statement came to */
 } oracle_arithmetic;
 
-/* Follows a program from start to end. Of the lane, data and the two functions are used. */
+/* Follows a program from start to end. Of the listener, data and the two functions are used. */
 spry_status oracle_follow(const program *p, const oracle_arithmetic *does, void *data,
-                          const lane *lane);
+                          const lane *listener);
 
 /* What a text is run on. b, x, data and the two functions of the lane are used as a runner would;
  * x is always up to date in report(), and has room for the longer of rows and columns. */
