@@ -71,12 +71,13 @@ static int64_t length(const bounded *g, const vector *v)
 }
 
 /* The largest modulus, also of what a run in the type can have. */
-static long double largest(const bounded *g, const vector *v)
+static long double largest(bounded *g, const vector *v)
 {
-    long double most = 0;
+    long double most = v->err;
     for (int64_t i = 0; i < length(g, v); i++)
-        most = fmaxl(most, hypotl(v->re[i], v->im[i]));
-    return most + v->err;
+        most = fmaxl(most, hypotl(v->re[i], v->im[i]) + v->err);
+    g->numbers.unsure = g->numbers.unsure || !(most < g->numbers.huge);
+    return most;
 }
 
 static int64_t index_of(bounded *g, int e, int64_t extent)
@@ -131,7 +132,7 @@ static void add_scaled(bounded *g, vector *out, number a, const vector *v)
         out->re[i] += a.re * v->re[i] - a.im * v->im[i];
         out->im[i] += a.re * v->im[i] + a.im * v->re[i];
     }
-    out->err += size * v->err + a.err * most + 6 * g->numbers.unit * size * most;
+    out->err += size * v->err + a.err * most + 6 * g->numbers.unit * size * most + g->numbers.tiny;
 }
 
 /* One more addition and rounding of a whole vector. */
@@ -166,7 +167,8 @@ static vector apply(bounded *g, const expr *x, const bounded_operator *op)
         }
         /* count products of 3 u, count additions, and the entries' own errors */
         const long double rounding = 2 * (long double)(count + 4) * g->numbers.unit + op->error;
-        out->err = fmaxl(out->err, sum * (in.err + rounding * most));
+        out->err = fmaxl(out->err,
+                         sum * (in.err + rounding * most) + (long double)count * g->numbers.tiny);
     }
     return *out;
 }
@@ -192,6 +194,7 @@ static vector elementwise(bounded *g, program_word word, vector u, vector v)
         out->err = (u.err + most_u * v.err / (least - v.err) + unit * most_u) / (least - v.err);
     else
         out->err = INFINITY;
+    out->err += g->numbers.tiny;
     return *out;
 }
 
@@ -207,7 +210,8 @@ static number inner_product(bounded *g, vector u, vector v, bool conjugate)
     }
     /* n products of 3 u and n additions */
     sum.err = most * v.err + (long double)n * most_v * u.err +
-              2 * (long double)(n + 4) * g->numbers.unit * most * most_v;
+              2 * (long double)(n + 4) * g->numbers.unit * most * most_v +
+              (long double)n * g->numbers.tiny;
     return sum;
 }
 

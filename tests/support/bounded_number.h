@@ -14,6 +14,8 @@ typedef struct bounded_context {
     bool real;
     long double unit;    /* roundoff of the vectors' type; scalars are double */
     long double epsilon; /* what eps means */
+    long double tiny;    /* what a product can lose by underflow */
+    long double huge;    /* squares of smaller numbers do not overflow, nor their sums */
     void (*random)(int64_t n, uint64_t seed, int64_t first, void *x);
     bool unsure; /* rounding decides a comparison */
     long double reported;
