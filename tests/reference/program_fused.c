@@ -21,6 +21,7 @@ typedef struct fused_case {
     spry_type type;
     int64_t rows, cols;
     int threads, end_at[LANES];
+    bool twice;
     uint32_t look;
     course_operator A, M;
 } fused_case;
@@ -43,6 +44,7 @@ static fused_case case_of(uint64_t seed)
     for (int k = 0; k < LANES; k++)
         c.end_at[k] = 1 + DRAW(12);
     c.look = (uint32_t)base_random(seed, drawn++);
+    c.twice = DRAW(3) == 0;
     c.A = c.rows != c.cols || DRAW(10) < 7 ? COURSE_ROWS : COURSE_FUNCTION;
     if (DRAW(20) == 0 && c.rows == c.cols)
         c.A = COURSE_DIAGONAL;
@@ -60,7 +62,10 @@ static bool run_alike(const course_system *system, const char *text, bool fuse, 
     course found[LANES];
     char where[160];
     for (int k = 0; k < count; k++)
-        found[k] = (course){.end_at = expected[k].end_at, .look = look, .seed = expected[k].seed};
+        found[k] = (course){.end_at = expected[k].end_at,
+                            .twice = expected[k].twice,
+                            .look = look,
+                            .seed = expected[k].seed};
     course_of_plan(system, text, fuse, count, found);
     for (int k = 0; k < count; k++)
         if (!course_same(&expected[k], &found[k], where)) {
@@ -78,7 +83,8 @@ static bool runs_alike(const fused_case *c, const course_system *system, const c
     course expected[LANES];
     bool all_ok = true;
     for (int k = 0; k < LANES; k++) {
-        expected[k] = (course){.end_at = c->end_at[k], .look = ~0u, .seed = c->seed + (uint64_t)k};
+        expected[k] = (course){
+            .end_at = c->end_at[k], .twice = c->twice, .look = ~0u, .seed = c->seed + (uint64_t)k};
         course_of_text(system, text, &expected[k]);
         all_ok = all_ok && expected[k].status == SPRY_OK;
     }
@@ -290,7 +296,7 @@ static const char *const hard[] = {
 
 static void hard_programs_run_as_they_read(void **state)
 {
-    const fused_case c = {.seed = 1, .end_at = {9, 3, 5}, .look = 0x55555555};
+    const fused_case c = {.seed = 1, .end_at = {9, 3, 5}, .twice = true, .look = 0x55555555};
     for (size_t k = 0; k < sizeof hard / sizeof *hard; k++)
         for (int t = 0; t < 4; t++) {
             course_system system;

@@ -37,6 +37,7 @@ void course_close(course_system *system);
 /* One right-hand side's run. */
 typedef struct course {
     int end_at;    /* report at which it is ended, from 1 */
+    bool twice;    /* a second run follows, from the x of the first: until as many reports again */
     uint32_t look; /* bit k: x is looked at in report k */
     uint64_t seed; /* of b and the first x */
     /* NULL, or room for COURSE_LONGEST + 1 vectors x: those looked at, by report, and after them
