@@ -30,9 +30,7 @@ static void live_block(plan *p, const node *n, unsigned char *set)
                 continue;
             set[o->out.var] = 0;
         }
-        if (op_exits(o))
-            join(set, p->exit_live, p->var_count);
-        for (int k = 0; k < o->accesses; k++) {
+        for (int k = 0; k < o->accesses; k++) { /* of exits: what is needed after them */
             const access *a = &p->accesses[o->access + k];
             if (a->vector && !a->write)
                 set[a->id] = 1;

@@ -138,19 +138,6 @@ static void see_phase(storing *s, const phase *f)
     }
 }
 
-/* A vector that is needed after the one phase it is seen in needs memory. */
-static void see_ends(storing *s, const node *block)
-{
-    const plan *p = s->p;
-    if (block->count == 0)
-        return;
-    const unsigned char *after =
-        p->live + (size_t)(block->first + block->count - 1) * (size_t)s->vars;
-    for (int v = 0; v < s->vars; v++)
-        if (after[v])
-            s->whole[v] = 1;
-}
-
 /* Gives variables of one kind numbers so that those that clash differ. */
 static int assign(storing *s, bool pieces)
 {
@@ -205,7 +192,6 @@ spry_status plan_store(plan *p)
         }
         for (int f = 0; f < block->phases; f++)
             see_phase(&s, &p->phases[block->phase + f]);
-        see_ends(&s, block);
     }
     p->locals = assign(&s, true);
     p->slots = assign(&s, false);

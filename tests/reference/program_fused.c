@@ -280,6 +280,52 @@ static const char *const hard[] = {
     "    residual |t|\n"
     "    z = x; x = x + 0.01 w; y = z; w = y - z + 0.5 w\n"
     "    residual |y|\n",
+    "method m \"the factor of a late update of x is read late\"\n"
+    "vectors V[3]\n"
+    "scalars g[3]\n"
+    "start:\n"
+    "    n = 1; q = 0.5; s = 0.25\n"
+    "    r = b - A x\n"
+    "    c = A^H r\n"
+    "loop:\n"
+    "    x = sign(1) * b + s * c + sign(1) * r\n"
+    "    estimate |b|\n"
+    "    x = x + M M (((b, V[1]) / (1 + n)) * c)\n"
+    "    if real(q) > 0.1: s = q * 0.5; else: s = g[0]; end\n"
+    "finish:\n",
+    "method m \"an x that is gone when the next is made, but for an exit\"\n"
+    "scalars h[4]\n"
+    "start:\n"
+    "    k = 0; n = 1; q = 0.5\n"
+    "    r = b - A x\n"
+    "    c = A^H r\n"
+    "    d = c\n"
+    "loop:\n"
+    "    u = x .* x\n"
+    "    x = where(real(0.1) > 0, 0.5, 0.1) * b + b / (1 + |h[2]|) - ((u, b) / (1 + n)) * r\n"
+    "    residual |u|\n"
+    "    x = q * b\n"
+    "    h[mod(k + 1, 3)] = |d|\n",
+    "method m \"an inner product whose name is used again\"\n"
+    "vectors u, v\n"
+    "scalars h[3]\n"
+    "start:\n"
+    "    k = 0\n"
+    "    u = b - A x\n"
+    "    v = A u\n"
+    "loop:\n"
+    "    s = (u, v)\n"
+    "    h[k] = (v, v)\n"
+    "    u = u / (1 + |s|)\n"
+    "    residual |s|\n"
+    "    s = (u, v)\n"
+    "    t = s\n"
+    "    s = 2\n"
+    "    s2 = (u, v)\n"
+    "    k = mod(k + 1, 3)\n"
+    "    t2 = (v, v)\n"
+    "    x = x + t / (1 + |t|) * u + s2 / (1 + |s2|) * v + t2 / (1 + t2) b\n"
+    "    residual |s2 + s|\n",
     /* Lanes end at different reports; finish must not disturb those that go on. */
     "method m \"one lane finishes\"\n"
     "vectors V[2]\n"
@@ -298,12 +344,13 @@ static void hard_programs_run_as_they_read(void **state)
 {
     const fused_case c = {.seed = 1, .end_at = {9, 3, 5}, .twice = true, .look = 0x55555555};
     for (size_t k = 0; k < sizeof hard / sizeof *hard; k++)
-        for (int t = 0; t < 4; t++) {
+        for (int m = COURSE_NONE; m < COURSE_OPERATORS; m++) {
+            const spry_type type = support_types[(k + (size_t)m) % 4];
             course_system system;
             char what[240];
-            course_open(*state, support_types[t], 40, 40, COURSE_ROWS, COURSE_DIAGONAL, 1, &system);
+            course_open(*state, type, 40, 40, COURSE_ROWS, (course_operator)m, 1, &system);
             if (!runs_alike(&c, &system, hard[k], what))
-                fail_msg("type %d: %s\n%s", t, what, hard[k]);
+                fail_msg("type %d, M %d: %s\n%s", type, m, what, hard[k]);
             course_close(&system);
         }
 }

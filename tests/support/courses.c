@@ -106,13 +106,15 @@ typedef struct listener {
     int first; /* reports of the run before */
 } listener;
 
-/* FNV-1a over the elements; NaNs are all the same. */
+/* FNV-1a over the elements. What is not finite is all the same: after an overflow it depends on the
+ * kernel whether an infinite number or NaN comes out. */
 static uint64_t hash_of(const course_system *s, const void *x)
 {
     uint64_t hash = 14695981039346656037u;
     for (int64_t i = 0; i < s->cols; i++) {
         const spry_scalar v = value_get(s->type, x, i);
-        const double parts[2] = {isnan(v.re) ? NAN : v.re, isnan(v.im) ? NAN : v.im};
+        const bool finite = value_finite(v);
+        const double parts[2] = {finite ? v.re : NAN, finite ? v.im : NAN};
         uint64_t bits[2];
         memcpy(bits, parts, sizeof bits);
         for (int k = 0; k < 2; k++)
@@ -272,7 +274,7 @@ done:
 
 static bool same_bits(double a, double b)
 {
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+    return memcmp(&a, &b, sizeof a) == 0 || (!isfinite(a) && !isfinite(b));
 }
 
 bool course_same(const course *a, const course *b, char what[160])
