@@ -18,7 +18,8 @@ bool sweep_check(lane *l, const plan_op *o)
 void sweep_fail(runner *r, lane *l, int place)
 {
     if (r->status == SPRY_OK)
-        r->status = program_fault(r->p->program, place, "an index is outside its array");
+        r->status = program_fault(r->p->program, place,
+                                  "an index is outside its array, or no whole number");
     l->fault = l->scalars.fault = NONE;
 }
 
@@ -89,7 +90,7 @@ static spry_scalar *find_numbers(runner *r, lane *l, int e, int64_t count, int64
     *apart = cols;
     if (count == 0 && last < first)
         return NULL;
-    if (last - first + 1 != count || first < 0 || last >= rows)
+    if (l->scalars.fault == NONE && (last - first + 1 != count || first < 0 || last >= rows))
         l->scalars.fault = slice->place;
     if (l->scalars.fault != NONE)
         return NULL;
