@@ -21,10 +21,10 @@ static void unite_op(const plan *p, const plan_op *o, int *parent, int rows, int
 {
     const vref *first = NULL;
     const int count = plan_ref_count(p, o);
-    if (o->kind == OP_APPLY && o->op == OPERATOR_A) {
-        const bool plain = o->transpose == SPRY_PLAIN;
-        unite(parent, o->in[0].var, plain ? cols : rows);
-        unite(parent, o->out.var, plain ? rows : cols);
+    if (o->kind == OP_APPLY || o->kind == OP_DIAGONAL) { /* M belongs to the columns of A */
+        const bool is_A = o->op == OPERATOR_A, plain = o->transpose == SPRY_PLAIN;
+        unite(parent, o->in[0].var, is_A && !plain ? rows : cols);
+        unite(parent, o->out.var, is_A && plain ? rows : cols);
         return;
     }
     for (int k = 0; k < count; k++) {

@@ -259,6 +259,27 @@ static void long_breakdowns_are_cut(void **state)
     course_close(&system);
 }
 
+/* M is as long as x: a method that applies it to what is as long as b needs a square matrix, and
+ * one whose vectors M alone touches has them as long as x. */
+static void preconditioners_belong_to_x(void **state)
+{
+    static const char *const texts[] = {
+        "method m \"m\"\nstart: r = b - A x\nloop: z = M r\nx = x + A^H z\nresidual |r|\n",
+        "method m \"m\"\nvectors V[2]\nstart: r = b - A x\nloop: V[0] = M V[1]; V[1] = random(1)\n"
+        "residual |V[0]| + |r|\n"};
+    for (int wide = 0; wide < 2; wide++)
+        for (int diagonal = 0; diagonal < 2; diagonal++)
+            for (int k = 0; k < 2; k++) {
+                course_system system;
+                course c = {.end_at = 5, .look = ~0u};
+                course_open(*state, SPRY_D, wide ? 1000 : 3000, wide ? 3000 : 1000, COURSE_ROWS,
+                            diagonal ? COURSE_DIAGONAL : COURSE_ROWS, 1, &system);
+                course_of_plan(&system, texts[k], true, 1, &c);
+                assert_int_equal(c.status, k == 0 ? SPRY_UNSUPPORTED : SPRY_OK);
+                course_close(&system);
+            }
+}
+
 static spry_status refuse(void *data, spry_transpose op, const void *x, void *y)
 {
     (void)op, (void)x, (void)y;
@@ -291,6 +312,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(breakdowns_tell_their_numbers, support_setup,
                                         support_teardown),
         cmocka_unit_test_setup_teardown(long_breakdowns_are_cut, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(preconditioners_belong_to_x, support_setup,
+                                        support_teardown),
         cmocka_unit_test_setup_teardown(failures_of_operators_end_the_run, support_setup,
                                         support_teardown),
     };
