@@ -1,6 +1,7 @@
 /*
- * Several right-hand sides at once: each must come to what it comes to alone, to the bit: x,
- * history, reason, what the monitor is shown; whatever stands beside it, ends before it or is zero.
+ * What must not show in a solve, to the bit: x, history, reason, what the monitor is shown. Several
+ * right-hand sides at once must each come to what they come to alone, whatever stands beside them,
+ * ends before them or is zero; a fused method to what it comes to statement by statement.
  */
 #include "support/support.h"
 
@@ -227,6 +228,56 @@ static void stopped(void **state)
     }
 }
 
+/* One solve with a monitor. */
+static void solve_one(const spry_matrix *A, spry_context *ctx, const char *options, watch *w,
+                      spry_vector *x, spry_result *result)
+{
+    spry_solver *solver = NULL;
+    spry_vector *b = right_side(ctx, A, 0);
+    w->count = 0;
+    w->stop_at = 0;
+    assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0.5, 0}));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, options));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    spry_solver_set_monitor(solver, look, w);
+    assert_ok(ctx, spry_solve(solver, b, x, result));
+    spry_vector_free(b);
+    spry_solver_free(solver);
+}
+
+/* Every method, fused and statement by statement; with a monitor that looks at every x. */
+static void fused_and_not(void **state)
+{
+    static const char *const precons[] = {"none", "jacobi", "sor:omega=0.9", "auto"};
+    static watch watches[2];
+    spry_context *ctx = *state;
+    spry_method_info info;
+    for (int m = 0; spry_method_info_at(m, &info); m++)
+        for (int k = 0; k < 8; k++) {
+            const many_case c = {info.name, support_types[k % 4], 150, 1, 0};
+            spry_matrix *A = tridiagonal(ctx, c.type, c.n);
+            spry_vector *x[2];
+            spry_result results[2];
+            for (int fuse = 0; fuse < 2; fuse++) {
+                char options[128];
+                snprintf(options, sizeof options, "method=%s precon=%s fuse=%s max-iter=25 tol=0",
+                         info.name, precons[(m + k) % 4], fuse ? "yes" : "no");
+                assert_ok(ctx, spry_vector_zeros(ctx, A, &x[fuse]));
+                solve_one(A, ctx, options, &watches[fuse], x[fuse], &results[fuse]);
+            }
+            same_results(&c, 1, 0, &results[0], &results[1]);
+            assert_int_equal(hash_of(x[0]), hash_of(x[1]));
+            if (!same_shown(&watches[0], &watches[1]))
+                fail_msg("%s, type %d: the monitor sees another x", info.name, c.type);
+            for (int fuse = 0; fuse < 2; fuse++) {
+                spry_vector_free(x[fuse]);
+                spry_result_clear(ctx, &results[fuse]);
+            }
+            spry_matrix_free(A);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +285,7 @@ int main(void)
         cmocka_unit_test(every_type),
         cmocka_unit_test(several_threads),
         cmocka_unit_test(stopped),
+        cmocka_unit_test_setup_teardown(fused_and_not, support_setup, support_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
