@@ -38,6 +38,10 @@ static fused_case case_of(uint64_t seed)
     if (DRAW(40) == 0) { /* long enough for several threads */
         c.rows = c.cols = DRAW(4) == 0 ? 70000 : 16400;
         c.threads = 1 + DRAW(3);
+        if (DRAW(8) == 0) { /* more chunks than parts */
+            c.type = SPRY_S;
+            c.rows = c.cols = (MOST_PARTS + 4) * CHUNK;
+        }
     } else if (DRAW(4) == 0) {
         c.rows = 1 + c.cols * (1 + DRAW(6)) / 3;
     }
