@@ -92,6 +92,8 @@ static void check_products(spry_context *ctx, spry_type type, int64_t n, int ske
         numeric_near(type, value_get(type, o.z, i), product, 3, "multiply", i);
         numeric_near(type, value_get(type, o.y, i), product, 3, "multiply in place", i);
     }
+    /* Which vectors share memory must not show in the bits of a method. */
+    assert_memory_equal(o.z, o.y, (size_t)n * spry_type_size(type));
     operands_free(&o);
 }
 
