@@ -10,24 +10,64 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     set(isa_flags_avx512 -march=skylake-avx512 -mprefer-vector-width=512)
 endif()
 
+# Walks through storage formats. Those in formats/reduced are compiled also for values that are stored shorter than they
+# are computed with: type d and z, kinds f32, f16, bf16.
+file(GLOB walk_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/host/kernels/formats/*.c)
+file(GLOB reduced_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/host/kernels/formats/reduced/*.c)
+set(walk_table ${PROJECT_SOURCE_DIR}/src/host/kernels/walk_table.c)
+list(REMOVE_ITEM kernel_sources ${walk_table})
+
+# Compiles sources for a type, a kind of values and an ISA level.
+function(spry_add_kernels target type kind isa)
+    add_library(${target} OBJECT ${ARGN})
+    target_include_directories(${target} PRIVATE include src ${spry_generated})
+    target_compile_definitions(${target} PRIVATE KERNEL_TYPE_${type} KERNEL_SUFFIX=${type}_${isa}
+        KERNEL_KIND_${kind} KERNEL_WALK_SUFFIX=${type}_${kind}_${isa})
+    target_compile_options(${target} PRIVATE ${isa_flags_${isa}}
+        $<$<NOT:$<CONFIG:Debug>>:-O3> -fno-trapping-math -fno-math-errno
+        $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>) # a loop it does not vectorise is no fault of ours
+    target_link_libraries(${target} PRIVATE spry_flags OpenMP::OpenMP_C)
+endfunction()
+
+set(spry_generated ${PROJECT_BINARY_DIR}/generated)
 set(spry_kernel_objects)
 set(level_list "")
 foreach(isa ${isa_levels})
     string(APPEND level_list " item(${isa})")
     foreach(type s d c z)
         set(target spry_kernels_${type}_${isa})
-        add_library(${target} OBJECT ${kernel_sources})
-        target_include_directories(${target} PRIVATE include src)
-        target_compile_definitions(${target} PRIVATE KERNEL_TYPE_${type} KERNEL_SUFFIX=${type}_${isa})
-        target_compile_options(${target} PRIVATE ${isa_flags_${isa}}
-            $<$<NOT:$<CONFIG:Debug>>:-O3> -fno-trapping-math -fno-math-errno
-            $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>) # a loop it does not vectorise is no fault of ours
-        target_link_libraries(${target} PRIVATE spry_flags OpenMP::OpenMP_C)
+        spry_add_kernels(${target} ${type} own ${isa} ${kernel_sources} ${walk_table} ${walk_sources} ${reduced_sources})
         list(APPEND spry_kernel_objects $<TARGET_OBJECTS:${target}>)
     endforeach()
+    foreach(type d z)
+        foreach(kind f32 f16 bf16)
+            set(target spry_kernels_${type}_${kind}_${isa})
+            spry_add_kernels(${target} ${type} ${kind} ${isa} ${walk_table} ${reduced_sources})
+            list(APPEND spry_kernel_objects $<TARGET_OBJECTS:${target}>)
+        endforeach()
+    endforeach()
 endforeach()
-set(spry_generated ${PROJECT_BINARY_DIR}/generated)
 file(CONFIGURE OUTPUT ${spry_generated}/isa_levels.h CONTENT
 "/* ISA levels of the host kernels in this build, worst first. */
 #define SPRY_ISA_LEVELS(item) ${level_list}
+")
+
+# The lists of formats and walks: a new one is its files.
+function(spry_list_names list)
+    set(names "")
+    foreach(path ${ARGN})
+        get_filename_component(name ${path} NAME_WE)
+        string(APPEND names " item(${name})")
+    endforeach()
+    set(${list} "${names}" PARENT_SCOPE)
+endfunction()
+file(GLOB format_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/matrix/formats/*.c)
+spry_list_names(format_list ${format_sources})
+spry_list_names(plain_list ${walk_sources})
+spry_list_names(reduced_list ${reduced_sources})
+file(CONFIGURE OUTPUT ${spry_generated}/layout_lists.h CONTENT
+"/* The storage formats, and the kernels that walk through them; REDUCED: also for shorter values. */
+#define LAYOUT_FORMATS(item) ${format_list}
+#define LAYOUT_REDUCED_WALKS(item) ${reduced_list}
+#define LAYOUT_WALKS(item) LAYOUT_REDUCED_WALKS(item) ${plain_list}
 ")

@@ -3,6 +3,7 @@
 #define SPRY_OPERATOR_H
 
 #include <spry/matrix.h>
+#include <spry/options.h>
 
 SPRY_BEGIN
 
@@ -18,6 +19,14 @@ typedef spry_status (*spry_apply)(void *data, spry_transpose op, const void *x, 
  * used by one thread at a time; results do not depend on how many it uses itself.
  */
 SPRY_API spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **op);
+/**
+ * The same with the matrix stored as `format` says: a name of `spry_format_describe()` with its
+ * options after a colon ("sell:C=8,sigma=256"), or "auto", which lets the tuner choose. Entries are
+ * sorted and duplicates added up first. A transposed product makes A^T in the same format, once.
+ * docs/formats.md tells them all.
+ */
+SPRY_API spry_status spry_operator_from_format(const spry_matrix *A, const char *format,
+                                               spry_operator **op);
 /** A caller's function; has_transpose says whether it answers more than SPRY_PLAIN. */
 SPRY_API spry_status spry_operator_from_function(spry_context *ctx, spry_type type, int64_t rows,
                                                  int64_t cols, bool has_transpose, spry_apply apply,
@@ -34,6 +43,47 @@ SPRY_API spry_status spry_operator_apply(const spry_operator *op, const spry_vec
 SPRY_API spry_status spry_operator_multiply(const spry_operator *op, spry_transpose transpose,
                                             spry_scalar alpha, const spry_vector *x,
                                             spry_scalar beta, spry_vector *y);
+
+/** A dense matrix in a caller's memory, of the operator's type. Entry (i, j) is number i step + j
+ * of data when by_rows, else j step + i. */
+typedef struct spry_dense {
+    int64_t rows, cols, step;
+    bool by_rows;
+    void *data;
+} spry_dense;
+
+/**
+ * C = alpha op(A) B + beta C; beta = 0 does not read C. A is read once for every 8 real or 4
+ * complex columns. Columns side by side (by_rows) are fastest; others are packed, 8 at a time.
+ */
+SPRY_API spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose transpose,
+                                                  spry_scalar alpha, const spry_dense *B,
+                                                  spry_scalar beta, const spry_dense *C);
+
+/** How an operator stores its matrix. */
+typedef struct spry_storage {
+    char format[32];  /**< "sell" */
+    char options[96]; /**< "C=8,sigma=256", as they came out; "" when it has none */
+    int64_t nnz;      /**< entries of the matrix */
+    int64_t stored; /**< places for values, fill included; half the entries where that is enough */
+    int64_t bytes;  /**< of all arrays */
+    int64_t read_bytes; /**< of those that a product reads */
+    double fill;        /**< 1 - beta: share of places that hold no entry */
+    double beta;        /**< nnz / stored */
+    bool exact;         /**< the values are the matrix's own, bit by bit */
+} spry_storage;
+
+/** Describes the storage of an operator made from a matrix; SPRY_BAD_USAGE for others. */
+SPRY_API spry_status spry_operator_storage(const spry_operator *op, spry_storage *storage);
+/** The matrix an operator stores, as general CSR with sorted rows: the one it was made from, where
+ * storage is exact. */
+SPRY_API spry_status spry_operator_to_matrix(const spry_operator *op, spry_matrix **A);
+/** Its diagonal, as long as the shorter side. */
+SPRY_API spry_status spry_operator_diagonal(const spry_operator *op, spry_vector **d);
+/** The storage formats by index from 0; false past the end. */
+SPRY_API bool spry_format_describe(int index, const char **name, const char **summary);
+/** The options of a storage format; none for a name that does not exist. */
+SPRY_API spry_option_list spry_format_options(const char *name);
 
 SPRY_API int64_t spry_operator_rows(const spry_operator *op);
 SPRY_API int64_t spry_operator_cols(const spry_operator *op);

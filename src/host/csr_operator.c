@@ -6,6 +6,7 @@
  * and kept: another nnz (4 + size) + 8 cols bytes. A CSC matrix holds the rows of A^T already.
  */
 #include "host/csr_plan.h"
+#include "matrix/entries.h"
 
 typedef struct csr_state {
     const spry_matrix *matrix; /* as given */
@@ -71,7 +72,32 @@ static void run_packed(const operator_rows *rows, int64_t begin, int64_t end, in
                        const void *x, int count, void *const *y)
 {
     const csr_plan *plan = rows->state;
-    plan->kernels->csr_rows_packed(&plan->csr, begin, end, rows->conjugate, units, x, count, y);
+    const host_columns p = {.conjugate = rows->conjugate,
+                            .alpha = {1, 0},
+                            .x = x,
+                            .x_step = units * HOST_UNIT,
+                            .units = units,
+                            .count = count,
+                            .y = y,
+                            .y_step = 1,
+                            .first = begin};
+    plan->kernels->csr_rows_packed(&plan->csr, begin, end, &p);
+}
+
+static spry_status csr_multiply_columns(const spry_operator *op, spry_transpose transpose,
+                                        const host_columns *p)
+{
+    const csr_plan *plan;
+    const spry_status status = find_plan(op, transpose, &plan);
+    if (status != SPRY_OK)
+        return status;
+    host_columns q = *p;
+    q.conjugate = transpose == SPRY_CONJUGATE;
+#pragma omp parallel for num_threads(plan->parts) schedule(static, 1)
+    for (int part = 0; part < plan->parts; part++)
+        plan->kernels->csr_rows_packed(&plan->csr, plan->cuts[part].row, plan->cuts[part + 1].row,
+                                       &q);
+    return SPRY_OK;
 }
 
 static int64_t work_before(const operator_rows *rows, int64_t row)
@@ -103,11 +129,44 @@ static void csr_destroy(spry_operator *op)
     base_free(op->ctx, state);
 }
 
+static spry_status csr_storage(const spry_operator *op, spry_storage *storage)
+{
+    const csr_state *state = op->state;
+    *storage = (spry_storage){.format = "csr",
+                              .nnz = state->csr->a.nnz,
+                              .stored = state->csr->a.nnz,
+                              .bytes = op->own_bytes,
+                              .read_bytes = op->own_bytes,
+                              .beta = 1,
+                              .exact = true};
+    return SPRY_OK;
+}
+
+static spry_status csr_to_matrix(const spry_operator *op, spry_matrix **A)
+{
+    const csr_state *state = op->state;
+    spry_status status = SPRY_OK;
+    SPRY_GO(op->ctx, spry_matrix_convert(state->csr, SPRY_CSR, A));
+    SPRY_GO(op->ctx, spry_matrix_sort(*A));
+done:
+    return matrix_drop_failed(status, A);
+}
+
+static spry_status csr_diagonal(const spry_operator *op, spry_vector **d)
+{
+    const csr_state *state = op->state;
+    return spry_matrix_diagonal(state->csr, d);
+}
+
 static const operator_class csr_class = {.name = "csr",
                                          .has_transpose = true,
                                          .multiply = csr_multiply,
                                          .destroy = csr_destroy,
-                                         .open_rows = csr_open_rows};
+                                         .open_rows = csr_open_rows,
+                                         .multiply_columns = csr_multiply_columns,
+                                         .storage = csr_storage,
+                                         .to_matrix = csr_to_matrix,
+                                         .matrix_diagonal = csr_diagonal};
 
 spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
 {

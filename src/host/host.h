@@ -17,6 +17,29 @@ typedef struct host_csr {
     const void *values;
 } host_csr;
 
+/* y = alpha A x + beta y, or conj(A) in A's place; beta = 0 does not read y. */
+typedef struct host_product {
+    bool conjugate;
+    spry_scalar alpha, beta;
+    const void *x;
+    void *y;
+    int64_t first; /* the row that y_0 is */
+    void *carry;   /* sums for rows of other units, alpha times already: see layout.h */
+} host_product;
+
+/* The same for several x and y at once. */
+typedef struct host_columns {
+    bool conjugate;
+    spry_scalar alpha, beta;
+    const void *x;  /* row j of all x side by side: `units` of HOST_UNIT real numbers at */
+    int64_t x_step; /* x + j x_step, counted in real numbers */
+    int units;      /* 1 or 2 */
+    int count;      /* of y; the numbers of x from count on are there but not used */
+    void *const *y; /* row i of y_c is at y_c + (i - first) y_step, counted in scalars */
+    int64_t y_step, first;
+    void *carry; /* carry place k is `units` of HOST_UNIT real numbers at k units HOST_UNIT */
+} host_columns;
+
 /*
  * item(result, name, arguments). Arrays are of the table's scalar type. Kernels work on the range
  * they are given with the thread that calls them; who calls them cuts the work, and so that the
@@ -34,9 +57,10 @@ typedef struct host_csr {
  * sum            sum of all real numbers in x, read as `streams` streams side by side
  * csr_rows       y = a (A x) + b y for rows begin..end-1, y_0 being row begin; b = 0 does not read
  *                y; conjugate: conj(A)
- * csr_rows_packed  y_c = A x_c, the same rows, for c < count: the bits of csr_rows with a = 1,
- *                b = 0; x is packed, `units` of HOST_UNIT real numbers a row
- * pack           number c of row i of the packed array is x_c[i], 0 for c from count on
+ * csr_rows_packed  the same rows for several columns, with the bits of csr_rows
+ * pack           number c of row i of the packed array, of `units` units a row, is x_c[i step]; 0
+ *                for c from count on
+ * carry_add      y_c[i y_step] += number c of row i of a packed array with `width` scalars a row
  * csr_solve      z_i = f_i r_i - (A z)_k for k = begin..end-1 in turn, i being rows_k; f may be
  *                NULL (ones), r may be z; conjugate: conj(A), conj(f)
  * csr_sum        sum values_k x[columns_k] over n entries; conjugate: conj(values_k)
@@ -62,9 +86,11 @@ typedef struct host_csr {
          (const host_csr *A, int64_t begin, int64_t end, bool conjugate, spry_scalar a,            \
           const void *x, spry_scalar b, void *y))                                                  \
     item(void, csr_rows_packed,                                                                    \
-         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, int units, const void *x, \
-          int count, void *const *y))                                                              \
-    item(void, pack, (int64_t n, int units, int count, const void *const *x, void *packed))        \
+         (const host_csr *A, int64_t begin, int64_t end, const host_columns *p))                   \
+    item(void, pack,                                                                               \
+         (int64_t n, int units, int count, const void *const *x, int64_t step, void *packed))      \
+    item(void, carry_add,                                                                          \
+         (int64_t n, int64_t width, const void *carry, int count, void *const *y, int64_t y_step)) \
     item(void, csr_solve,                                                                          \
          (const host_csr *A, int64_t begin, int64_t end, bool conjugate, const int32_t *rows,      \
           const void *f, const void *r, void *z))                                                  \

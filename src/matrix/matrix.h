@@ -70,6 +70,11 @@ static inline bool value_overflows_single(spry_scalar value)
            (isfinite(value.im) && !isfinite((float)value.im));
 }
 
+/* Ranges of rows begin at multiples of this. */
+enum { OPERATOR_GRAIN = 1024 };
+
+struct host_columns;
+
 /* Rows of a product that any thread can do by itself: what fused sweeps are made of. */
 typedef struct operator_rows {
     const void *state; /* the operator's; valid as long as the operator */
@@ -97,6 +102,13 @@ typedef struct operator_class {
                              operator_rows *rows);
     /* The array d, of the operator's type, where op(A) r is d .* r. */
     const void *(*diagonal)(const spry_operator *op, spry_transpose transpose);
+    /* The product with one unit or two of columns (see host.h), by all threads. */
+    spry_status (*multiply_columns)(const spry_operator *op, spry_transpose transpose,
+                                    const struct host_columns *p);
+    /* Of operators that store a matrix: how, the matrix itself, its diagonal. */
+    spry_status (*storage)(const spry_operator *op, spry_storage *storage);
+    spry_status (*to_matrix)(const spry_operator *op, spry_matrix **A);
+    spry_status (*matrix_diagonal)(const spry_operator *op, spry_vector **d);
 } operator_class;
 
 struct spry_operator {
@@ -106,11 +118,15 @@ struct spry_operator {
     int64_t rows, cols;
     int64_t bytes;     /* least traffic of a plain product; 0: unknown */
     int64_t own_bytes; /* the same without x and y: what the operator itself reads */
+    const char *name;  /* NULL: the class's */
     void *state;
 };
 
 spry_status operator_new(spry_context *ctx, const operator_class *class, spry_type type,
                          int64_t rows, int64_t cols, spry_operator **op);
+/* Fails where the operator has no such product. */
+spry_status operator_check_product(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, spry_scalar beta);
 /* Prepares products op(A) x by rows, making what they need (A^T); rows->run is NULL when the
  * operator can only be applied whole. */
 spry_status operator_open_rows(const spry_operator *op, spry_transpose transpose,

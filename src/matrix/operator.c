@@ -35,20 +35,14 @@ static spry_status check_vector(const spry_operator *op, const char *name, const
     return SPRY_OK;
 }
 
-static spry_status check_product(const spry_operator *op, spry_transpose transpose,
-                                 spry_scalar alpha, const spry_vector *x, spry_scalar beta,
-                                 const spry_vector *y)
+spry_status operator_check_product(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, spry_scalar beta)
 {
     spry_context *ctx = op->ctx;
     const bool plain = transpose == SPRY_PLAIN;
-    spry_status status = SPRY_OK;
     if (!plain && transpose != SPRY_TRANSPOSE && transpose != SPRY_CONJUGATE)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
                          "transpose is %d, expected plain, transpose or conjugate", (int)transpose);
-    SPRY_GO(ctx, check_vector(op, "x", x, plain ? op->cols : op->rows));
-    SPRY_GO(ctx, check_vector(op, "y", y, plain ? op->rows : op->cols));
-    if (x->data == y->data && x->n > 0 && y->n > 0)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "x and y of a product are the same array");
     if (!spry_type_is_complex(op->type) && (alpha.im != 0 || beta.im != 0))
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
                          "a factor has an imaginary part, the operator is of type %s",
@@ -56,6 +50,18 @@ static spry_status check_product(const spry_operator *op, spry_transpose transpo
     if (!plain && !op->class->has_transpose)
         return SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "operator %s has no transposed product",
                          op->class->name);
+    return SPRY_OK;
+}
+
+static spry_status check_vectors(const spry_operator *op, spry_transpose transpose,
+                                 const spry_vector *x, const spry_vector *y)
+{
+    const bool plain = transpose == SPRY_PLAIN;
+    spry_status status = SPRY_OK;
+    SPRY_GO(op->ctx, check_vector(op, "x", x, plain ? op->cols : op->rows));
+    SPRY_GO(op->ctx, check_vector(op, "y", y, plain ? op->rows : op->cols));
+    if (x->data == y->data && x->n > 0 && y->n > 0)
+        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "x and y of a product are the same array");
 done:
     return status;
 }
@@ -65,7 +71,8 @@ spry_status spry_operator_multiply(const spry_operator *op, spry_transpose trans
                                    spry_vector *y)
 {
     spry_status status = SPRY_OK;
-    SPRY_GO(op->ctx, check_product(op, transpose, alpha, x, beta, y));
+    SPRY_GO(op->ctx, operator_check_product(op, transpose, alpha, beta));
+    SPRY_GO(op->ctx, check_vectors(op, transpose, x, y));
     SPRY_GO(op->ctx, op->class->multiply(op, transpose, alpha, x->data, beta, y->data));
 done:
     return status;
@@ -107,7 +114,7 @@ spry_type spry_operator_type(const spry_operator *op)
 
 const char *spry_operator_name(const spry_operator *op)
 {
-    return op->class->name;
+    return op->name ? op->name : op->class->name;
 }
 
 int64_t spry_operator_bytes(const spry_operator *op)
@@ -118,4 +125,28 @@ int64_t spry_operator_bytes(const spry_operator *op)
 bool spry_operator_has_transpose(const spry_operator *op)
 {
     return op->class->has_transpose;
+}
+
+static spry_status no_matrix(const spry_operator *op)
+{
+    return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "operator %s stores no matrix",
+                     spry_operator_name(op));
+}
+
+spry_status spry_operator_storage(const spry_operator *op, spry_storage *storage)
+{
+    *storage = (spry_storage){0};
+    return op->class->storage ? op->class->storage(op, storage) : no_matrix(op);
+}
+
+spry_status spry_operator_to_matrix(const spry_operator *op, spry_matrix **A)
+{
+    *A = NULL;
+    return op->class->to_matrix ? op->class->to_matrix(op, A) : no_matrix(op);
+}
+
+spry_status spry_operator_diagonal(const spry_operator *op, spry_vector **d)
+{
+    *d = NULL;
+    return op->class->matrix_diagonal ? op->class->matrix_diagonal(op, d) : no_matrix(op);
 }

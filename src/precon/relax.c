@@ -116,9 +116,12 @@ static void relax_destroy(spry_operator *op)
     base_free(op->ctx, state);
 }
 
-static const operator_class gs_class = {"gs", true, relax_multiply, relax_destroy, NULL, NULL};
-static const operator_class sor_class = {"sor", true, relax_multiply, relax_destroy, NULL, NULL};
-static const operator_class ssor_class = {"ssor", true, relax_multiply, relax_destroy, NULL, NULL};
+static const operator_class gs_class = {
+    .name = "gs", .has_transpose = true, .multiply = relax_multiply, .destroy = relax_destroy};
+static const operator_class sor_class = {
+    .name = "sor", .has_transpose = true, .multiply = relax_multiply, .destroy = relax_destroy};
+static const operator_class ssor_class = {
+    .name = "ssor", .has_transpose = true, .multiply = relax_multiply, .destroy = relax_destroy};
 
 /* E and the factor of r. */
 static spry_status make_scales(const spry_operator *op, const spry_matrix *A, double omega,

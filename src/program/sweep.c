@@ -79,7 +79,7 @@ static void pack(const runner *r, int team, int me)
             for (int k = 0; k < s->lanes; k++)
                 x[k] = s[k].in[0].base + row * r->size;
             r->kernels->pack(mine.end - row < PANEL ? mine.end - row : PANEL, s->units, s->lanes, x,
-                             s->packed + row * s->units * line);
+                             1, s->packed + row * s->units * line);
         }
     }
 }

@@ -73,7 +73,7 @@ static void check_packed(products *p, const operator_rows *rows, int count, int 
     char *packed = malloc((size_t)(p->cols * width) * size);
     assert_non_null(packed);
     host_kernels_for(p->op->ctx, p->op->type)
-        ->pack(p->cols, units, count, (const void *const *)p->x, packed);
+        ->pack(p->cols, units, count, (const void *const *)p->x, 1, packed);
     for (int64_t i = 0; i < p->rows; i += block) {
         void *y[MANY];
         for (int c = 0; c < count; c++)

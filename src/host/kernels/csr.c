@@ -157,32 +157,29 @@ ALWAYS_INLINE void rows_plain(const host_csr *A, int64_t begin, int64_t end, con
 }
 
 ALWAYS_INLINE void rows_scaled(const host_csr *A, int64_t begin, int64_t end, bool conjugated,
-                               scalar a, const scalar *x, scalar b, scalar *y)
+                               factors f, const scalar *x, scalar *y)
 {
     const scalar *values = A->values;
     const int64_t *stop = A->offsets + 1;
     cursor at = {A->columns + A->offsets[begin], values + A->offsets[begin]};
-    const bool reads = !is_zero(b);
-    for (int64_t i = begin; i < end; i++) {
-        const scalar product = mul(a, sum_entries(&at, values + stop[i], conjugated, x));
-        y[i - begin] = reads ? muladd(b, y[i - begin], product) : product;
-    }
+    for (int64_t i = begin; i < end; i++)
+        put(f, sum_entries(&at, values + stop[i], conjugated, x), y + (i - begin));
 }
 
 void X(csr_rows)(const host_csr *A, int64_t begin, int64_t end, bool conjugated, spry_scalar a,
                  const void *x, spry_scalar b, void *y)
 {
-    const scalar alpha = from_scalar(a), beta = from_scalar(b);
-    if (is_one(alpha) && is_zero(beta) && !conjugated)
+    const factors f = factors_of(a, b);
+    if (f.plain && !conjugated)
         rows_plain(A, begin, end, x, y);
     else
-        rows_scaled(A, begin, end, conjugated, alpha, x, beta, y);
+        rows_scaled(A, begin, end, conjugated, f, x, y);
 }
 
 void X(csr_solve)(const host_csr *A, int64_t begin, int64_t end, bool conjugated,
-                  const int32_t *rows, const void *factors, const void *r, void *z)
+                  const int32_t *rows, const void *diagonal, const void *r, void *z)
 {
-    const scalar *values = A->values, *in = r, *factor = factors;
+    const scalar *values = A->values, *in = r, *factor = diagonal;
     scalar *out = z;
     cursor at = {A->columns + A->offsets[begin], values + A->offsets[begin]};
     for (int64_t k = begin; k < end; k++) {

@@ -106,4 +106,26 @@ static inline bool is_one(scalar a)
 
 #endif
 
+/* The factors of a product, and what they spare. */
+typedef struct factors {
+    scalar alpha, beta;
+    bool plain, reads;
+} factors;
+
+static inline factors factors_of(spry_scalar a, spry_scalar b)
+{
+    const scalar alpha = from_scalar(a), beta = from_scalar(b);
+    return (factors){alpha, beta, is_one(alpha) && is_zero(beta), !is_zero(beta)};
+}
+/* *y = alpha sum + beta *y */
+ALWAYS_INLINE void put(factors f, scalar sum, scalar *y)
+{
+    if (f.plain)
+        *y = sum;
+    else if (f.reads)
+        *y = muladd(f.beta, *y, mul(f.alpha, sum));
+    else
+        *y = mul(f.alpha, sum);
+}
+
 #endif

@@ -1,0 +1,166 @@
+/*
+ * Products with several columns: cut into tiles of at most two units, for each of which the
+ * operator goes through its matrix once. Rows of B that hold a whole tile side by side are used in
+ * place; others are packed, one tile at a time, so that the room this takes does not grow with the
+ * number of columns.
+ */
+#include "host/host.h"
+#include "matrix/matrix.h"
+
+#include <omp.h>
+
+/* One product with a dense matrix. */
+typedef struct job {
+    const spry_operator *op;
+    spry_transpose transpose;
+    spry_scalar alpha, beta;
+    const spry_dense *B, *C;
+    int64_t size; /* bytes of a scalar */
+    int per_unit; /* columns in a unit */
+    void *packed; /* room for a tile of B; NULL until needed */
+} job;
+
+static char *column(const job *j, const spry_dense *M, int64_t c)
+{
+    return (char *)M->data + c * (M->by_rows ? 1 : M->step) * j->size;
+}
+
+static int64_t row_step(const spry_dense *M)
+{
+    return M->by_rows ? M->step : 1;
+}
+
+/* Packs columns first..first+count-1 of B. */
+static spry_status pack_tile(job *j, int64_t first, int count, int units)
+{
+    enum { PANEL = 256 };
+    const spry_context *ctx = j->op->ctx;
+    const host_kernels *kernels = host_kernels_for(ctx, j->op->type);
+    const int64_t n = j->B->rows, step = row_step(j->B);
+    const int64_t panels = (n + PANEL - 1) / PANEL;
+    if (!j->packed) {
+        const spry_status status = base_alloc(
+            j->op->ctx, n, (size_t)(HOST_MOST_UNITS * j->per_unit * j->size), &j->packed);
+        if (status != SPRY_OK)
+            return status;
+    }
+#pragma omp parallel for num_threads(host_threads(ctx, n *count)) schedule(static)
+    for (int64_t panel = 0; panel < panels; panel++) {
+        const int64_t row = panel * PANEL;
+        const void *x[HOST_MOST_UNITS * HOST_UNIT];
+        for (int c = 0; c < count; c++)
+            x[c] = column(j, j->B, first + c) + row * step * j->size;
+        kernels->pack(n - row < PANEL ? n - row : PANEL, units, count, x, step,
+                      (char *)j->packed + row * units * j->per_unit * j->size);
+    }
+    return SPRY_OK;
+}
+
+static spry_status run_tile(job *j, int64_t first, int count)
+{
+    const int units = count > j->per_unit ? 2 : 1;
+    const int reals = HOST_UNIT / j->per_unit;
+    void *y[HOST_MOST_UNITS * HOST_UNIT];
+    host_columns p = {.alpha = j->alpha,
+                      .beta = j->beta,
+                      .units = units,
+                      .count = count,
+                      .y = y,
+                      .y_step = row_step(j->C)};
+    for (int c = 0; c < count; c++)
+        y[c] = column(j, j->C, first + c);
+    if (j->B->by_rows && count == units * j->per_unit) {
+        p.x = column(j, j->B, first);
+        p.x_step = j->B->step * reals;
+    } else {
+        const spry_status status = pack_tile(j, first, count, units);
+        if (status != SPRY_OK)
+            return status;
+        p.x = j->packed;
+        p.x_step = units * HOST_UNIT;
+    }
+    return j->op->class->multiply_columns(j->op, j->transpose, &p);
+}
+
+/* Copies column c between M and an array. */
+static void copy_column(const job *j, const spry_dense *M, int64_t c, void *array, bool out)
+{
+    const int64_t step = row_step(M);
+    char *from = column(j, M, c), *to = array;
+    for (int64_t i = 0; i < M->rows; i++) {
+        char *a = from + i * step * j->size, *b = to + i * j->size;
+        memcpy(out ? a : b, out ? b : a, (size_t)j->size);
+    }
+}
+
+/* Column by column, for operators that know nothing else. */
+static spry_status run_singly(job *j)
+{
+    spry_context *ctx = j->op->ctx;
+    void *x = NULL, *y = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_alloc(ctx, j->B->rows, (size_t)j->size, &x));
+    SPRY_GO(ctx, base_alloc(ctx, j->C->rows, (size_t)j->size, &y));
+    for (int64_t c = 0; c < j->B->cols; c++) {
+        copy_column(j, j->B, c, x, false);
+        copy_column(j, j->C, c, y, false);
+        SPRY_GO(ctx, j->op->class->multiply(j->op, j->transpose, j->alpha, x, j->beta, y));
+        copy_column(j, j->C, c, y, true);
+    }
+done:
+    base_free(ctx, x);
+    base_free(ctx, y);
+    return status;
+}
+
+static spry_status check_dense(const spry_operator *op, const char *name, const spry_dense *M,
+                               int64_t rows, int64_t cols)
+{
+    if (M->rows != rows || M->cols != cols || cols < 0)
+        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE,
+                         "%s is %" PRId64 " x %" PRId64 ", expected %" PRId64 " x %" PRId64, name,
+                         M->rows, M->cols, rows, cols);
+    const int64_t least = M->by_rows ? cols : rows, lines = M->by_rows ? rows : cols;
+    if (M->step < least || (lines > 0 && M->step > INT64_MAX / 16 / lines))
+        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE,
+                         "%s: step is %" PRId64 ", expected at least %" PRId64, name, M->step,
+                         least);
+    if (!M->data && rows > 0 && cols > 0)
+        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "%s has no data", name);
+    return SPRY_OK;
+}
+
+spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose transpose,
+                                         spry_scalar alpha, const spry_dense *B, spry_scalar beta,
+                                         const spry_dense *C)
+{
+    const bool plain = transpose == SPRY_PLAIN;
+    job j = {op,
+             transpose,
+             alpha,
+             beta,
+             B,
+             C,
+             (int64_t)spry_type_size(op->type),
+             HOST_UNIT / (1 + spry_type_is_complex(op->type)),
+             NULL};
+    spry_status status = SPRY_OK;
+    SPRY_GO(op->ctx, operator_check_product(op, transpose, alpha, beta));
+    SPRY_GO(op->ctx, check_dense(op, "B", B, plain ? op->cols : op->rows, B->cols));
+    SPRY_GO(op->ctx, check_dense(op, "C", C, plain ? op->rows : op->cols, B->cols));
+    if (!op->class->multiply_columns)
+        return run_singly(&j);
+    for (int64_t c = 0; c < B->cols; c += HOST_MOST_UNITS * j.per_unit) {
+        const int64_t rest = B->cols - c;
+        const int count =
+            rest < HOST_MOST_UNITS * j.per_unit ? (int)rest : HOST_MOST_UNITS * j.per_unit;
+        if (count == 1 && row_step(B) == 1 && row_step(C) == 1)
+            SPRY_GO(op->ctx, op->class->multiply(op, transpose, alpha, column(&j, B, c), beta,
+                                                 column(&j, C, c)));
+        else
+            SPRY_GO(op->ctx, run_tile(&j, c, count));
+    }
+done:
+    base_free(op->ctx, j.packed);
+    return status;
+}

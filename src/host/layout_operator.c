@@ -1,0 +1,307 @@
+/*
+ * A matrix in a storage format as an operator: deals the units of its layout out to threads and
+ * adds what they carry. Transposed products use A^T in the same format, made at the first one; half
+ * of a symmetric matrix serves both.
+ */
+#include "host/walk.h"
+#include "matrix/entries.h"
+
+#include <omp.h>
+
+/* A layout with the parts it is dealt out in. */
+typedef struct layout_plan {
+    layout *L;
+    const host_walk *walk;
+    const host_kernels *kernels;
+    int parts;
+    int64_t *cuts; /* parts + 1: first units */
+    void *carry;   /* room for what units carry, for two units of columns; NULL: they do not */
+} layout_plan;
+
+typedef struct layout_state {
+    const spry_matrix *matrix; /* as given */
+    char *spec;
+    layout_plan plan, transposed; /* transposed.L is NULL until needed */
+} layout_state;
+
+static int64_t work_before(const layout *L, int64_t unit)
+{
+    return L->class->work ? L->class->work(L, unit)
+                          : (int64_t)((double)L->stored * (double)unit / (double)L->units);
+}
+
+/* The first unit with at least `target` work before it. */
+static int64_t find_cut(const layout *L, int64_t target)
+{
+    int64_t low = 0, high = L->units;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (work_before(L, middle) < target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void plan_clear(spry_context *ctx, layout_plan *plan)
+{
+    layout_free(plan->L);
+    base_free(ctx, plan->cuts);
+    base_free(ctx, plan->carry);
+    *plan = (layout_plan){0};
+}
+
+/* Builds A's layout and deals it out. On failure *plan is cleared. */
+static spry_status plan_make(spry_context *ctx, const spry_matrix *A, const char *spec,
+                             layout_plan *plan)
+{
+    enum { UNIT_WEIGHT = 4 }; /* entries that a unit by itself costs */
+    const spry_matrix *csr = NULL;
+    spry_matrix *copy = NULL, *sorted = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, matrix_as_csr(A, &csr, &copy));
+    if (!matrix_sorted(ctx, &csr->a, true)) {
+        SPRY_GO(ctx, spry_matrix_convert(csr, SPRY_CSR, &sorted));
+        SPRY_GO(ctx, spry_matrix_sum_duplicates(sorted));
+        csr = sorted;
+    }
+    SPRY_GO(ctx, layout_build(csr, spec, &plan->L));
+    const layout *L = plan->L;
+    plan->walk = host_walk_for(L);
+    plan->kernels = host_kernels_for(ctx, L->type);
+    plan->parts = host_threads(ctx, work_before(L, L->units) + UNIT_WEIGHT * L->units);
+    SPRY_GO(ctx, base_alloc(ctx, plan->parts + 1, sizeof *plan->cuts, &plan->cuts));
+    for (int p = 0; p <= plan->parts; p++)
+        plan->cuts[p] = find_cut(L, (int64_t)((double)work_before(L, L->units) * p / plan->parts));
+    plan->cuts[0] = 0;
+    plan->cuts[plan->parts] = L->units;
+    if (L->carry_at)
+        SPRY_GO(ctx, base_alloc(ctx, L->carry_at[L->units] + 1,
+                                HOST_MOST_UNITS * HOST_UNIT * sizeof(double), &plan->carry));
+done:
+    spry_matrix_free(copy);
+    spry_matrix_free(sorted);
+    if (status != SPRY_OK)
+        plan_clear(ctx, plan);
+    return status;
+}
+
+/* The plan for op(A), made if it has to be, and whether its conjugate is meant. */
+static spry_status find_plan(const spry_operator *op, spry_transpose transpose,
+                             const layout_plan **plan, bool *conjugate)
+{
+    layout_state *state = op->state;
+    const spry_symmetry symmetry = state->plan.L->symmetry;
+    spry_matrix *transposed = NULL;
+    spry_status status = SPRY_OK;
+    *plan = &state->plan;
+    *conjugate = transpose == SPRY_CONJUGATE;
+    if (transpose == SPRY_PLAIN || symmetry == SPRY_SYMMETRIC)
+        return SPRY_OK;
+    if (symmetry == SPRY_HERMITIAN) { /* A^T = conj(A) */
+        *conjugate = transpose == SPRY_TRANSPOSE;
+        return SPRY_OK;
+    }
+    *plan = &state->transposed;
+    if (state->transposed.L)
+        return SPRY_OK;
+    SPRY_GO(op->ctx, spry_matrix_transpose(state->matrix, false, &transposed));
+    SPRY_GO(op->ctx, plan_make(op->ctx, transposed, state->spec, &state->transposed));
+done:
+    spry_matrix_free(transposed);
+    return status;
+}
+
+/* Adds what units carry to rows of y that are this thread's, in the order of units. */
+static void add_carries(const layout_plan *plan, range rows, int width, int count, void *const *y,
+                        int64_t y_step)
+{
+    const layout *L = plan->L;
+    const int64_t size = (int64_t)spry_type_size(L->type);
+    for (int64_t u = 0; u < L->units; u++) {
+        const int64_t first = L->carry_row[u], end = first + L->carry_at[u + 1] - L->carry_at[u];
+        const int64_t from = first > rows.begin ? first : rows.begin;
+        const int64_t to = end < rows.end ? end : rows.end;
+        void *at[HOST_MOST_UNITS * HOST_UNIT];
+        if (from >= to)
+            continue;
+        for (int c = 0; c < count; c++)
+            at[c] = (char *)y[c] + from * y_step * size;
+        plan->kernels->carry_add(to - from, width,
+                                 (const char *)plan->carry +
+                                     (L->carry_at[u] + from - first) * width * size,
+                                 count, at, y_step);
+    }
+}
+
+static void add_all_carries(const layout_plan *plan, int width, int count, void *const *y,
+                            int64_t y_step)
+{
+    if (!plan->carry)
+        return;
+    const int parts = plan->L->carry_at[plan->L->units] < 4096 ? 1 : plan->parts;
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+    for (int part = 0; part < parts; part++)
+        add_carries(plan, base_share(plan->L->rows, parts, part, 8), width, count, y, y_step);
+}
+
+static spry_status layout_multiply(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, const void *x, spry_scalar beta, void *y)
+{
+    const layout_plan *plan;
+    host_product p = {.alpha = alpha, .beta = beta, .x = x, .y = y};
+    const spry_status status = find_plan(op, transpose, &plan, &p.conjugate);
+    if (status != SPRY_OK)
+        return status;
+    p.carry = plan->carry;
+#pragma omp parallel for num_threads(plan->parts) schedule(static, 1)
+    for (int part = 0; part < plan->parts; part++)
+        plan->walk->multiply(plan->L, plan->cuts[part], plan->cuts[part + 1], &p);
+    add_all_carries(plan, 1, 1, &y, 1);
+    return SPRY_OK;
+}
+
+static spry_status layout_multiply_columns(const spry_operator *op, spry_transpose transpose,
+                                           const host_columns *columns)
+{
+    const layout_plan *plan;
+    host_columns p = *columns;
+    const spry_status status = find_plan(op, transpose, &plan, &p.conjugate);
+    if (status != SPRY_OK)
+        return status;
+    p.carry = plan->carry;
+#pragma omp parallel for num_threads(plan->parts) schedule(static, 1)
+    for (int part = 0; part < plan->parts; part++)
+        plan->walk->columns(plan->L, plan->cuts[part], plan->cuts[part + 1], &p);
+    add_all_carries(plan, p.units * HOST_UNIT / (1 + spry_type_is_complex(op->type)), p.count, p.y,
+                    p.y_step);
+    return SPRY_OK;
+}
+
+/* --- by rows ------------------------------------------------------------------------------------
+ */
+
+static range units_of(const layout *L, int64_t begin, int64_t end)
+{
+    return (range){begin / L->unit_rows, (end + L->unit_rows - 1) / L->unit_rows};
+}
+
+static void run_rows(const operator_rows *rows, int64_t begin, int64_t end, const void *x, void *y)
+{
+    const layout_plan *plan = rows->state;
+    const range units = units_of(plan->L, begin, end);
+    const host_product p = {
+        .conjugate = rows->conjugate, .alpha = {1, 0}, .x = x, .y = y, .first = begin};
+    plan->walk->multiply(plan->L, units.begin, units.end, &p);
+}
+
+static void run_packed(const operator_rows *rows, int64_t begin, int64_t end, int units,
+                       const void *x, int count, void *const *y)
+{
+    const layout_plan *plan = rows->state;
+    const range slices = units_of(plan->L, begin, end);
+    const host_columns p = {.conjugate = rows->conjugate,
+                            .alpha = {1, 0},
+                            .x = x,
+                            .x_step = units * HOST_UNIT,
+                            .units = units,
+                            .count = count,
+                            .y = y,
+                            .y_step = 1,
+                            .first = begin};
+    plan->walk->columns(plan->L, slices.begin, slices.end, &p);
+}
+
+static int64_t row_work(const operator_rows *rows, int64_t row)
+{
+    const layout_plan *plan = rows->state;
+    const layout *L = plan->L;
+    return work_before(L, units_of(L, 0, row).end);
+}
+
+/* For formats whose units are rows, and so many that ranges of rows do not cut them. */
+static spry_status layout_open_rows(const spry_operator *op, spry_transpose transpose,
+                                    operator_rows *rows)
+{
+    const layout_plan *plan;
+    bool conjugate;
+    const spry_status status = find_plan(op, transpose, &plan, &conjugate);
+    if (status == SPRY_OK && plan->L->unit_rows > 0 && OPERATOR_GRAIN % plan->L->unit_rows == 0)
+        *rows = (operator_rows){plan, conjugate, run_rows, run_packed, row_work};
+    return status;
+}
+
+/* --- the object ---------------------------------------------------------------------------------
+ */
+
+static void layout_destroy(spry_operator *op)
+{
+    layout_state *state = op->state;
+    if (!state)
+        return;
+    plan_clear(op->ctx, &state->plan);
+    plan_clear(op->ctx, &state->transposed);
+    base_free(op->ctx, state->spec);
+    base_free(op->ctx, state);
+}
+
+static const layout *layout_of(const spry_operator *op)
+{
+    const layout_state *state = op->state;
+    return state->plan.L;
+}
+
+static spry_status layout_storage(const spry_operator *op, spry_storage *storage)
+{
+    layout_describe(layout_of(op), storage);
+    return SPRY_OK;
+}
+
+static spry_status layout_to_matrix(const spry_operator *op, spry_matrix **A)
+{
+    return layout_to_csr(layout_of(op), A);
+}
+
+static spry_status layout_matrix_diagonal(const spry_operator *op, spry_vector **d)
+{
+    return layout_diagonal(layout_of(op), d);
+}
+
+static const operator_class layout_operator_class = {.name = "layout",
+                                                     .has_transpose = true,
+                                                     .multiply = layout_multiply,
+                                                     .destroy = layout_destroy,
+                                                     .open_rows = layout_open_rows,
+                                                     .multiply_columns = layout_multiply_columns,
+                                                     .storage = layout_storage,
+                                                     .to_matrix = layout_to_matrix,
+                                                     .matrix_diagonal = layout_matrix_diagonal};
+
+spry_status host_layout_operator(const spry_matrix *A, const char *spec, spry_operator **out)
+{
+    spry_context *ctx = A->ctx;
+    const int64_t size = (int64_t)spry_type_size(A->a.type);
+    spry_operator *op = NULL;
+    layout_state *state = NULL;
+    spry_status status = SPRY_OK;
+    *out = NULL;
+    SPRY_GO(ctx, operator_new(ctx, &layout_operator_class, A->a.type, A->a.rows, A->a.cols, &op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
+    op->state = state;
+    state->matrix = A;
+    state->spec = base_copy_text(ctx, spec);
+    if (!state->spec) {
+        status = SPRY_NO_MEMORY;
+        goto done;
+    }
+    SPRY_GO(ctx, plan_make(ctx, A, spec, &state->plan));
+    op->name = state->plan.L->class->name;
+    op->own_bytes = layout_read_bytes(state->plan.L);
+    op->bytes = op->own_bytes + (op->rows + op->cols) * size;
+    *out = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}

@@ -1,0 +1,145 @@
+/* Every storage format with every type and matrices of every odd shape. */
+#include "support/layouts.h"
+
+#include <stdlib.h>
+
+typedef struct check {
+    spry_context *ctx;
+    const spry_matrix *A;
+} check;
+
+static void check_one(const char *spec, void *data)
+{
+    const check *c = data;
+    layouts_check(c->ctx, c->A, spec);
+}
+
+static void check_all(spry_context *ctx, const support_recipe *recipe)
+{
+    support_recipe typed = *recipe;
+    for (int t = 0; t < 4; t++) {
+        typed.type = support_types[t];
+        typed.sorted = true;
+        spry_matrix *A = support_matrix(ctx, &typed);
+        check c = {ctx, A};
+        layouts_each(check_one, &c);
+        spry_matrix_free(A);
+    }
+}
+
+static void test_empty(void **state)
+{
+    const int64_t sizes[][2] = {{0, 0}, {0, 5}, {5, 0}, {1, 1}, {7, 9}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        check_all(*state,
+                  &(support_recipe){.format = SPRY_CSR, .rows = sizes[i][0], .cols = sizes[i][1]});
+}
+
+/* Sizes around those of slices, blocks and vectors. */
+static void test_small(void **state)
+{
+    const int64_t sizes[] = {1, 2, 3, 7, 8, 9, 31, 33, 64, 65};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        check_all(*state, &(support_recipe){.format = SPRY_CSR,
+                                            .rows = sizes[i],
+                                            .cols = sizes[i],
+                                            .nnz = 4 * sizes[i],
+                                            .seed = 100 + i});
+}
+
+static void test_shapes(void **state)
+{
+    for (int shape = SUPPORT_UNIFORM; shape <= SUPPORT_BANDED; shape++)
+        check_all(*state, &(support_recipe){.format = SPRY_CSR,
+                                            .rows = 301,
+                                            .cols = 301,
+                                            .nnz = 2500,
+                                            .shape = (support_shape)shape,
+                                            .seed = 3});
+}
+
+static void test_rectangles(void **state)
+{
+    check_all(*state, &(support_recipe){
+                          .format = SPRY_CSR, .rows = 517, .cols = 45, .nnz = 2000, .seed = 4});
+    check_all(*state, &(support_recipe){
+                          .format = SPRY_CSR, .rows = 45, .cols = 1031, .nnz = 2000, .seed = 5});
+}
+
+/* Mostly empty rows. */
+static void test_empty_rows(void **state)
+{
+    check_all(*state, &(support_recipe){
+                          .format = SPRY_CSR, .rows = 1500, .cols = 1500, .nnz = 200, .seed = 6});
+}
+
+static void test_symmetric(void **state)
+{
+    spry_context *ctx = *state;
+    for (int symmetry = SPRY_SYMMETRIC; symmetry <= SPRY_HERMITIAN; symmetry++)
+        for (int t = 0; t < 4; t++) {
+            spry_matrix *half =
+                support_matrix(ctx, &(support_recipe){.type = support_types[t],
+                                                      .format = SPRY_CSR,
+                                                      .symmetry = (spry_symmetry)symmetry,
+                                                      .rows = 203,
+                                                      .cols = 203,
+                                                      .nnz = 900,
+                                                      .seed = 7,
+                                                      .sorted = true});
+            spry_matrix *A = NULL;
+            assert_ok(ctx, spry_matrix_expand(half, &A));
+            check c = {ctx, A};
+            layouts_each(check_one, &c);
+            spry_matrix_free(A);
+            spry_matrix_free(half);
+        }
+}
+
+/* One full row of more than 65,535 entries, one full column, a diagonal. */
+static void test_long_row(void **state)
+{
+    enum { N = 70001, LONG = 17, COLUMN = 5 };
+    spry_context *ctx = *state;
+    int64_t *offsets = malloc((N + 1) * sizeof *offsets);
+    int32_t *columns = malloc(3 * N * sizeof *columns);
+    float *values = malloc(3 * N * sizeof *values);
+    int64_t k = 0;
+    offsets[0] = 0;
+    for (int32_t i = 0; i < N; i++) {
+        if (i == LONG) {
+            for (int32_t j = 0; j < N; j++)
+                columns[k++] = j;
+        } else {
+            columns[k++] = i < COLUMN ? i : COLUMN;
+            if (i != COLUMN)
+                columns[k++] = i < COLUMN ? COLUMN : i;
+        }
+        offsets[i + 1] = k;
+    }
+    for (int64_t e = 0; e < k; e++)
+        values[e] = (float)support_number(SPRY_S, 8, (uint64_t)e).re;
+    spry_matrix *A = NULL;
+    assert_ok(ctx,
+              spry_matrix_from_csr(ctx, SPRY_S, N, N, offsets, columns, values, SPRY_COPY, &A));
+    free(offsets);
+    free(columns);
+    free(values);
+    check c = {ctx, A};
+    layouts_each(check_one, &c);
+    spry_matrix_free(A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_empty, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_small, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_shapes, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_rectangles, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_empty_rows, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_symmetric, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_long_row, support_setup, support_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+/* The checks of storage formats. */
+#include "support/layouts.h"
+
+#include "host/walk.h"
+#include "matrix/entries.h"
+#include "matrix/reduced.h"
+
+#include <stdlib.h>
+
+/* Calls the test for every choice of the grid's options from `grid` on; spec is NAME or
+ * NAME:a=b,... so far. */
+static void each_choice(const char *spec, const char *grid, void (*test)(const char *, void *),
+                        void *data)
+{
+    grid += strspn(grid, " ");
+    if (!*grid) {
+        test(spec, data);
+        return;
+    }
+    const size_t option = strcspn(grid, " "), name = strcspn(grid, "=");
+    assert_true(name < option);
+    for (const char *value = grid + name + 1; value < grid + option;) {
+        const size_t length = strcspn(value, "| ");
+        char longer[256];
+        snprintf(longer, sizeof longer, "%s%c%.*s=%.*s", spec, strchr(spec, ':') ? ',' : ':',
+                 (int)name, grid, (int)length, value);
+        each_choice(longer, grid + option, test, data);
+        value += length + 1;
+    }
+}
+
+void layouts_each(void (*test)(const char *spec, void *data), void *data)
+{
+    static const char *const kinds[] = {"f32", "f16", "bf16"};
+    const char *only = getenv("SPRY_TEST_FORMAT");
+    for (int i = 0; layout_class_at(i); i++) {
+        const layout_class *class = layout_class_at(i);
+        if (only && strcmp(only, class->name) != 0)
+            continue;
+        test(class->name, data);
+        if (class->grid)
+            each_choice(class->name, class->grid, test, data);
+        for (int k = 0; k < 3 && spry_options_find(class->options, "values"); k++) {
+            char spec[64];
+            snprintf(spec, sizeof spec, "%s:values=%s", class->name, kinds[k]);
+            test(spec, data);
+        }
+    }
+}
+
+bool layouts_refused(spry_context *ctx, spry_status status)
+{
+    if (status != SPRY_BAD_INPUT && status != SPRY_UNSUPPORTED && status != SPRY_BAD_USAGE)
+        return false;
+    assert_true(strlen(spry_message(ctx)) > 10);
+    return true;
+}
+
+static spry_scalar to_kind(stored_kind kind, spry_scalar v)
+{
+    if (kind == STORED_F32)
+        return (spry_scalar){(double)(float)v.re, (double)(float)v.im};
+    if (kind == STORED_F16)
+        return (spry_scalar){(double)f16_value(f16_from(v.re)), (double)f16_value(f16_from(v.im))};
+    if (kind == STORED_BF16)
+        return (spry_scalar){(double)bf16_value(bf16_from(v.re)),
+                             (double)bf16_value(bf16_from(v.im))};
+    return v;
+}
+
+/* A with its values rounded to the kind. */
+static spry_matrix *rounded(spry_context *ctx, const spry_matrix *A, stored_kind kind)
+{
+    spry_matrix *B = NULL;
+    assert_ok(ctx, spry_matrix_convert(A, SPRY_CSR, &B));
+    for (int64_t k = 0; k < B->a.nnz; k++)
+        value_set(B->a.type, B->a.values, k, to_kind(kind, value_get(B->a.type, B->a.values, k)));
+    return B;
+}
+
+static void check_sizes(spry_context *ctx, const spry_matrix *A, const char *spec, const layout *L)
+{
+    layout_forecast f;
+    assert_ok(ctx, layout_foresee(A, spec, &f));
+    if (f.stored != L->stored || f.bytes != layout_read_bytes(L))
+        fail_msg("%s: forecast %" PRId64 " places, %" PRId64 " bytes; built %" PRId64 ", %" PRId64,
+                 spec, f.stored, f.bytes, L->stored, layout_read_bytes(L));
+    assert_int_equal(L->array[0].count, L->stored);
+    assert_true(L->units >= 0 && (L->unit_rows == 0 || L->rows <= L->units * L->unit_rows));
+    /* The options as they came out give the same layout. */
+    char again[160];
+    layout *M = NULL;
+    snprintf(again, sizeof again, "%s%s%s", L->class->name, L->params[0] ? ":" : "", L->params);
+    assert_ok(ctx, layout_build(A, again, &M));
+    assert_string_equal(L->params, M->params);
+    assert_int_equal(layout_bytes(L), layout_bytes(M));
+    layout_free(M);
+}
+
+static void check_diagonal(spry_context *ctx, const spry_matrix *A, const layout *L)
+{
+    spry_vector *found = NULL, *expected = NULL;
+    assert_ok(ctx, layout_diagonal(L, &found));
+    assert_ok(ctx, spry_matrix_diagonal(A, &expected));
+    assert_int_equal(found->n, expected->n);
+    assert_memory_equal(found->data, expected->data, (size_t)found->n * spry_type_size(A->a.type));
+    spry_vector_free(found);
+    spry_vector_free(expected);
+}
+
+/* sum + a b and the magnitudes that went into it. In double: long double takes some processors
+ * twenty times as long. */
+typedef struct sum {
+    double re, im, size;
+} sum;
+
+static void add(sum *s, spry_scalar a, bool conjugate, spry_scalar b)
+{
+    const double im = conjugate ? -a.im : a.im;
+    s->re += a.re * b.re - im * b.im;
+    s->im += a.re * b.im + im * b.re;
+    s->size += (fabs(a.re) + fabs(a.im)) * (fabs(b.re) + fabs(b.im));
+}
+
+/* alpha op(A) x + beta y */
+static sum *reference(const spry_matrix *A, spry_transpose op, spry_scalar alpha, const void *x,
+                      spry_scalar beta, const void *y, int64_t x_step, int64_t y_step)
+{
+    const bool plain = op == SPRY_PLAIN;
+    const int64_t n = plain ? A->a.rows : A->a.cols;
+    sum *out = calloc((size_t)n + 1, sizeof *out);
+    const spry_type type = A->a.type;
+    for (int64_t i = 0; i < A->a.rows; i++)
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
+            const int64_t to = plain ? i : A->a.col_index[k], from = plain ? A->a.col_index[k] : i;
+            add(&out[to], value_load(type, A->a.values, k), op == SPRY_CONJUGATE,
+                value_load(type, x, from * x_step));
+        }
+    for (int64_t i = 0; i < n; i++) {
+        const sum s = out[i];
+        out[i] = (sum){0, 0, 0};
+        add(&out[i], alpha, false, (spry_scalar){s.re, s.im});
+        out[i].size = (fabs(alpha.re) + fabs(alpha.im)) * s.size;
+        if (beta.re != 0 || beta.im != 0)
+            add(&out[i], beta, false, value_load(type, y, i * y_step));
+    }
+    return out;
+}
+
+/* Found and expected have `terms` products and sums each, three roundings when complex, and then
+ * alpha and beta. */
+static void check_near(spry_type type, spry_scalar found, sum expected, double terms,
+                       const char *what, int64_t i)
+{
+    const double bound = 2 * (3 * terms + 12) * numeric_unit(type) * expected.size;
+    if (!(fabs(found.re - expected.re) <= bound && fabs(found.im - expected.im) <= bound))
+        fail_msg("%s, row %" PRId64 ": found %.17g%+.17gi, expected %.17g%+.17gi, within %g", what,
+                 i, found.re, found.im, expected.re, expected.im, bound);
+}
+
+/* Entries of the longest row and column: no sum has more terms. */
+static double most_terms(spry_context *ctx, const spry_matrix *A)
+{
+    spry_matrix *T = NULL;
+    int64_t most = 0;
+    assert_ok(ctx, spry_matrix_transpose(A, false, &T));
+    for (int64_t i = 0; i < A->a.rows; i++)
+        most = A->a.offsets[i + 1] - A->a.offsets[i] > most ? A->a.offsets[i + 1] - A->a.offsets[i]
+                                                            : most;
+    for (int64_t i = 0; i < T->a.rows; i++)
+        most = T->a.offsets[i + 1] - T->a.offsets[i] > most ? T->a.offsets[i + 1] - T->a.offsets[i]
+                                                            : most;
+    spry_matrix_free(T);
+    return (double)most;
+}
+
+static const struct {
+    spry_scalar alpha, beta;
+} factors[] = {{{1, 0}, {0, 0}}, {{-0.75, 0.5}, {1.25, -0.25}}, {{2, 0}, {0, 0}}};
+
+/* A factor without what the type cannot have. */
+static spry_scalar factor_for(spry_type type, spry_scalar a)
+{
+    return spry_type_is_complex(type) ? a : (spry_scalar){a.re, 0};
+}
+
+static void check_product(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                          const char *spec, spry_transpose transpose, int which, double terms)
+{
+    const spry_type type = A->a.type;
+    const bool plain = transpose == SPRY_PLAIN;
+    const int64_t n = plain ? A->a.cols : A->a.rows, m = plain ? A->a.rows : A->a.cols;
+    const spry_scalar alpha = factor_for(type, factors[which].alpha);
+    const spry_scalar beta = factor_for(type, factors[which].beta);
+    void *x = numeric_array(type, n, 1, 71), *y = numeric_array(type, m, 1, 72);
+    char what[200];
+    snprintf(what, sizeof what, "%s, type %s, transpose %d, factors %d", spec, spry_type_name(type),
+             (int)transpose, which);
+    sum *expected = reference(A, transpose, alpha, x, beta, y, 1, 1);
+    if (beta.re == 0 && beta.im == 0) /* must not be read */
+        memset(y, 0xff, (size_t)m * spry_type_size(type));
+    spry_vector *vx = numeric_vector(ctx, type, n, x), *vy = numeric_vector(ctx, type, m, y);
+    assert_ok(ctx, spry_operator_multiply(op, transpose, alpha, vx, beta, vy));
+    for (int64_t i = 0; i < m; i++)
+        check_near(type, value_get(type, y, i), expected[i], terms, what, i);
+    free(expected);
+    spry_vector_free(vx);
+    spry_vector_free(vy);
+    numeric_free(type, x, 1);
+    numeric_free(type, y, 1);
+}
+
+static void check_columns(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                          const char *spec, spry_transpose transpose, int which, int cols,
+                          bool by_rows, double terms)
+{
+    const spry_type type = A->a.type;
+    const bool plain = transpose == SPRY_PLAIN;
+    const int64_t n = plain ? A->a.cols : A->a.rows, m = plain ? A->a.rows : A->a.cols;
+    const spry_scalar alpha = factor_for(type, factors[which].alpha);
+    const spry_scalar beta = factor_for(type, factors[which].beta);
+    const size_t size = spry_type_size(type);
+    const spry_dense B = {n, cols, by_rows ? cols + 3 : n + 1, by_rows,
+                          numeric_array(type, (n + 1) * (cols + 3), 0, 81)};
+    const spry_dense C = {m, cols, by_rows ? cols + 1 : m + 2, by_rows,
+                          numeric_array(type, (m + 2) * (cols + 1), 0, 82)};
+    const int64_t xs = by_rows ? B.step : 1, ys = by_rows ? C.step : 1;
+    sum **expected = calloc((size_t)cols + 1, sizeof *expected);
+    char what[200];
+    snprintf(what, sizeof what, "%s, type %s, transpose %d, factors %d, %d columns, by_rows %d",
+             spec, spry_type_name(type), (int)transpose, which, cols, by_rows);
+    for (int c = 0; c < cols; c++)
+        expected[c] = reference(A, transpose, alpha,
+                                (char *)B.data + (size_t)(by_rows ? c : c * B.step) * size, beta,
+                                (char *)C.data + (size_t)(by_rows ? c : c * C.step) * size, xs, ys);
+    /* What lies between columns or rows is not ours. */
+    const spry_scalar mark = value_get(type, C.data, by_rows ? cols : m);
+    assert_ok(ctx, spry_operator_multiply_dense(op, transpose, alpha, &B, beta, &C));
+    if (m > 0 && cols > 0) {
+        const spry_scalar still = value_get(type, C.data, by_rows ? cols : m);
+        assert_true(mark.re == still.re && mark.im == still.im);
+    }
+    for (int c = 0; c < cols; c++) {
+        const char *column = (const char *)C.data + (size_t)(by_rows ? c : c * C.step) * size;
+        for (int64_t i = 0; i < m; i++)
+            check_near(type, value_get(type, column, i * ys), expected[c][i], terms, what, i);
+        free(expected[c]);
+    }
+    free(expected);
+    numeric_free(type, B.data, 0);
+    numeric_free(type, C.data, 0);
+}
+
+void layouts_check(spry_context *ctx, const spry_matrix *A, const char *spec)
+{
+    layout *L = NULL;
+    const spry_status status = layout_build(A, spec, &L);
+    if (layouts_refused(ctx, status)) {
+        assert_null(L);
+        return;
+    }
+    support_status(ctx, SPRY_OK, status, spec, __FILE__, __LINE__);
+    spry_matrix *exact = rounded(ctx, A, L->kind), *back = NULL;
+    check_sizes(ctx, A, spec, L);
+    assert_ok(ctx, layout_to_csr(L, &back));
+    support_same_arrays(exact, back);
+    check_diagonal(ctx, exact, L);
+    spry_operator *op = NULL;
+    assert_ok(ctx, host_layout_operator(A, spec, &op));
+    const double terms = most_terms(ctx, A);
+    for (int transpose = SPRY_PLAIN; transpose <= SPRY_CONJUGATE; transpose++) {
+        for (int which = 0; which < 3; which++) {
+            check_product(ctx, exact, op, spec, (spry_transpose)transpose, which, terms);
+            check_columns(ctx, exact, op, spec, (spry_transpose)transpose, which,
+                          which == 0   ? 8
+                          : which == 1 ? 3
+                                       : 13,
+                          transpose != SPRY_TRANSPOSE, terms);
+        }
+    }
+    spry_operator_free(op);
+    spry_matrix_free(back);
+    spry_matrix_free(exact);
+    layout_free(L);
+}

@@ -1,0 +1,26 @@
+/*
+ * What the tests of storage formats share: every format with all the options its tuner would try,
+ * and the checks that each has to pass with any matrix.
+ */
+#ifndef SPRY_TESTS_LAYOUTS_H
+#define SPRY_TESTS_LAYOUTS_H
+
+#include "support/numeric.h"
+
+#include "matrix/layout.h"
+
+/* Calls test(spec, data) for every format, or for the one that the variable SPRY_TEST_FORMAT names:
+ * with its defaults, with all options of its grid, and with values=f32, f16 and bf16 where it has
+ * them. */
+void layouts_each(void (*test)(const char *spec, void *data), void *data);
+
+/* Whether a format says that it cannot hold the matrix: then it must say so with SPRY_BAD_INPUT or
+ * SPRY_UNSUPPORTED and a message. */
+bool layouts_refused(spry_context *ctx, spry_status status);
+
+/* Everything that must hold for a layout of A (general CSR, sorted, without duplicates): the
+ * forecast is what is built, conversion back is the identity, the diagonal is A's, products of all
+ * kinds are within their bounds of rounding, for several columns too. */
+void layouts_check(spry_context *ctx, const spry_matrix *A, const char *spec);
+
+#endif
