@@ -1,15 +1,23 @@
-/* spry bench: how fast products are, as a fraction of what memory gives in the same run. */
+/* spry bench: how fast products are in each format, as a fraction of what memory gives in the same
+ * run. */
 #include "bench.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define BENCH_OPTIONS(item)                                                       \
-    item(WORD, format, "all", 0, 0, "all auto csr", "storage formats to measure") \
-    item(WORD, type, "auto", 0, 0, "auto s d c z", "type of the numbers")         \
-    item(WORD, device, "auto", 0, 0, "auto cpu", "where to compute")              \
-    item(INT, repeat, "20", 1, 1e6, NULL, "products to time; the best counts")    \
+#define BENCH_OPTIONS(item)                                                                        \
+    item(                                                                                          \
+        TEXT, format, "csr", 0, 0, NULL,                                                           \
+        "storage formats to measure, with their options: all, auto, or names with blanks between") \
+    item(WORD, type, "auto", 0, 0, "auto s d c z", "type of the numbers")                          \
+    item(WORD, device, "auto", 0, 0, "auto cpu", "where to compute")                               \
+    item(INT, repeat, "20", 1, 1e6, NULL, "products to time; the best counts")                     \
+    item(INT, columns, "8", 1, 256, NULL, "columns of B, for spmm")                                \
+    item(WORD, order, "row", 0, 0, "row column",                                                   \
+         "whether rows or columns of B and C lie together")                                        \
+    item(PATH, chart, NULL, 0, 0, NULL, "draw the figures, an SVG file")                           \
     CLI_JSON(item, "print the figures")
 
 typedef struct bench_options {
@@ -56,31 +64,34 @@ static spry_status get_matrix(spry_context *ctx, const char *name, int type, spr
     return spry_generate(ctx, kind, options, A);
 }
 
-typedef struct bench_data {
-    spry_bandwidth ceilings;
-    bench_record *records;
-    int count;
-} bench_data;
-
 static void print_records(const bench_data *d, FILE *out)
 {
-    table *t = table_new("matrix|>rows|>entries|format|type|>seconds|>GB/s|>of read|>bytes/entry|"
-                         ">stored/entry|>max error");
+    table *t = table_new("matrix|>rows|>entries|type|format|>columns|>seconds|>times csr|>GB/s|"
+                         ">of read|>bytes/entry|>stored/entry|>convert s|>max error");
     for (int i = 0; i < d->count; i++) {
         const bench_record *r = &d->records[i];
+        if (*r->skipped)
+            continue;
         table_cell(t, "%s", r->matrix);
         table_cell(t, "%s", text_count(r->rows));
         table_cell(t, "%s", text_count(r->nnz));
-        table_cell(t, "%s", r->format);
         table_cell(t, "%s", spry_type_name(r->type));
+        table_cell(t, "%s%s%s", r->format, *r->params ? ":" : "", r->params);
+        table_cell(t, "%d", r->columns);
         table_cell(t, "%.3e", r->seconds);
+        table_cell(t, r->times_csr > 0 ? "%.2f" : "", r->times_csr);
         table_cell(t, "%.2f", r->gbps);
         table_cell(t, "%.2f", r->fraction_of_read);
         table_cell(t, "%.2f", r->bytes_per_nnz);
         table_cell(t, "%.2f", r->stored_over_nnz);
+        table_cell(t, "%.3f", r->convert_seconds);
         table_cell(t, "%.1e", r->max_error);
     }
     table_print(t, out);
+    for (int i = 0; i < d->count; i++)
+        if (*d->records[i].skipped)
+            fprintf(out, "%s, %s: %s\n", d->records[i].matrix, d->records[i].format,
+                    d->records[i].skipped);
     fprintf(out, "ceilings: read %.2f GB/s, triad %.2f GB/s\n", d->ceilings.read / 1e9,
             d->ceilings.triad / 1e9);
 }
@@ -103,12 +114,16 @@ static void write_json(FILE *out, const void *data)
         json_text(&j, "params", r->params);
         json_text(&j, "device", r->device);
         json_text(&j, "type", spry_type_name(r->type));
-        json_real(&j, "seconds", r->seconds);
+        json_int(&j, "columns", r->columns);
+        if (*r->skipped)
+            json_text(&j, "skipped", r->skipped);
+        json_real(&j, "seconds", r->seconds > 0 ? r->seconds : INFINITY);
         json_real(&j, "gbps", r->gbps);
         json_real(&j, "fraction_of_read", r->fraction_of_read);
         json_real(&j, "bytes_per_nnz", r->bytes_per_nnz);
         json_real(&j, "stored_over_nnz", r->stored_over_nnz);
         json_real(&j, "convert_seconds", r->convert_seconds);
+        json_real(&j, "times_csr", r->times_csr > 0 ? r->times_csr : INFINITY);
         json_real(&j, "max_error", r->max_error);
         json_close(&j, '}');
     }
@@ -116,20 +131,68 @@ static void write_json(FILE *out, const void *data)
     json_close(&j, '}');
 }
 
-static spry_status measure(spry_context *ctx, const bench_options *o, const char *name,
+/* The formats asked for, as words; "all" is CSR and every other. */
+static void list_formats(const char *asked, char words[CLI_WORDS])
+{
+    const char *name, *summary;
+    *words = 0;
+    if (strcmp(asked, "all") != 0) {
+        snprintf(words, CLI_WORDS, "%s", asked);
+        return;
+    }
+    cli_add_word(words, "csr");
+    for (int i = 0; spry_format_describe(i, &name, &summary); i++)
+        if (strcmp(name, "csr") != 0)
+            cli_add_word(words, name);
+}
+
+/* How many words there are. */
+static int count_words(const char *words)
+{
+    int count = 0;
+    for (const char *p = words + strspn(words, " "); *p; p += strspn(p, " ")) {
+        p += strcspn(p, " ");
+        count++;
+    }
+    return count;
+}
+
+/* Speeds beside those of plain CSR, if that was measured. */
+static void compare(bench_record *records, int count)
+{
+    double csr = 0;
+    for (int i = 0; i < count; i++)
+        if (strcmp(records[i].format, "csr") == 0 && !*records[i].params)
+            csr = records[i].seconds;
+    for (int i = 0; i < count && csr > 0; i++)
+        records[i].times_csr = records[i].seconds > 0 ? csr / records[i].seconds : 0;
+}
+
+static spry_status measure(spry_context *ctx, const bench_options *o, int columns, const char *name,
                            bench_data *d)
 {
-    bench_record *r = &d->records[d->count];
-    spry_matrix *A = NULL;
+    char words[CLI_WORDS], format[CLI_NAME];
+    spry_matrix *A = NULL, *csr = NULL;
+    const int first = d->count;
+    list_formats(o->format, words);
     spry_status status = get_matrix(ctx, name, o->type, &A);
-    if (status == SPRY_OK)
-        status = bench_spmv(ctx, A, o->repeat, r);
-    spry_matrix_free(A);
-    if (status == SPRY_OK) {
-        snprintf(r->matrix, sizeof r->matrix, "%s", name);
-        snprintf(r->device, sizeof r->device, "cpu");
-        d->count++;
+    if (status == SPRY_OK && spry_matrix_symmetry(A) != SPRY_GENERAL)
+        status = spry_matrix_expand(A, &csr);
+    bench_job job = {csr ? csr : A, format, o->repeat, columns, o->order == 0};
+    for (const char *p = words + strspn(words, " "); *p && status == SPRY_OK; p += strspn(p, " ")) {
+        bench_record *r = &d->records[d->count];
+        snprintf(format, sizeof format, "%.*s", (int)strcspn(p, " "), p);
+        p += strcspn(p, " ");
+        status = bench_product(ctx, &job, r);
+        if (status == SPRY_OK) {
+            snprintf(r->matrix, sizeof r->matrix, "%s", name);
+            snprintf(r->device, sizeof r->device, "cpu");
+            d->count++;
+        }
     }
+    compare(d->records + first, d->count - first);
+    spry_matrix_free(A);
+    spry_matrix_free(csr);
     return status;
 }
 
@@ -146,16 +209,19 @@ static spry_status raise_ceilings(spry_context *ctx, spry_bandwidth *ceilings)
 }
 
 /* Memory is measured beside every matrix that comes from it, and once at least. */
-static spry_status measure_all(spry_context *ctx, const bench_options *o, const char *const *names,
-                               int count, bench_data *d)
+static spry_status measure_all(spry_context *ctx, const bench_options *o, int columns,
+                               const char *const *names, int count, bench_data *d)
 {
     spry_device_info device = {0};
     spry_device_describe(ctx, 0, &device);
     spry_status status = SPRY_OK;
     for (int i = 0; i < count && status == SPRY_OK; i++) {
-        status = measure(ctx, o, names[i], d);
-        const bench_record *r = &d->records[i];
-        bool large = r->bytes_per_nnz * (double)r->nnz > (double)device.cache_bytes;
+        const int first = d->count;
+        status = measure(ctx, o, columns, names[i], d);
+        bool large = false;
+        for (int k = first; k < d->count; k++)
+            large |= d->records[k].bytes_per_nnz * (double)d->records[k].nnz >
+                     (double)device.cache_bytes;
         if (status == SPRY_OK && (large || i == count - 1))
             status = raise_ceilings(ctx, &d->ceilings);
     }
@@ -167,13 +233,18 @@ static spry_status measure_all(spry_context *ctx, const bench_options *o, const 
 static int run(spry_context *ctx, const cli_arguments *a)
 {
     const bench_options *o = a->fields[0];
-    if (strcmp(a->operands[0], "spmv") != 0)
-        return cli_fail(EXIT_INPUT, "bench has no %s; there is: spmv", a->operands[0]);
-    if (file_check_text(ctx, o->json) != EXIT_DONE)
+    const bool spmm = strcmp(a->operands[0], "spmm") == 0;
+    char words[CLI_WORDS];
+    if (!spmm && strcmp(a->operands[0], "spmv") != 0)
+        return cli_fail(EXIT_INPUT, "bench has no %s; there are: spmv spmm", a->operands[0]);
+    if (file_check_text(ctx, o->json) != EXIT_DONE || file_check_text(ctx, o->chart) != EXIT_DONE)
         return EXIT_INPUT;
+    list_formats(o->format, words);
     int given = a->count - 1, count = given ? given : USUAL;
-    bench_data data = {.records = cli_alloc((size_t)count * sizeof *data.records)};
-    spry_status status = measure_all(ctx, o, given ? a->operands + 1 : usual, count, &data);
+    bench_data data = {
+        .records = cli_alloc((size_t)count * (size_t)count_words(words) * sizeof *data.records)};
+    spry_status status = measure_all(ctx, o, spmm ? (int)o->columns : 0,
+                                     given ? a->operands + 1 : usual, count, &data);
     int exit_status = EXIT_DONE;
     if (status != SPRY_OK)
         exit_status = cli_failed(ctx, status);
@@ -181,6 +252,8 @@ static int run(spry_context *ctx, const cli_arguments *a)
         print_records(&data, stdout);
     if (exit_status == EXIT_DONE && o->json)
         exit_status = file_write_text(ctx, o->json, write_json, &data);
+    if (exit_status == EXIT_DONE && o->chart)
+        exit_status = file_write_text(ctx, o->chart, bench_chart, &data);
     free(data.records);
     return exit_status;
 }
@@ -188,15 +261,17 @@ static int run(spry_context *ctx, const cli_arguments *a)
 static void bench_names(char words[CLI_WORDS])
 {
     cli_add_word(words, "spmv");
+    cli_add_word(words, "spmm");
 }
 
 const cli_command command_bench = {
     .name = "bench",
     .summary = "measure products with matrices against the speed of memory",
-    .synopsis = "spmv [MATRIX...]",
+    .synopsis = "spmv|spmm [MATRIX...]",
     .description =
         "A matrix is a file, or a generator with options after a colon. Without any, four are "
-        "made. Of read is the share of the read bandwidth that was measured in the same run, with "
+        "made. spmv is the product with a vector, spmm with several columns. Of read is the share "
+        "of the read bandwidth that was measured in the same run, with "
         "the least traffic a product can do; it can exceed 1 where the matrix fits in the cache. "
         "Max error is the largest error of a row over |A| |x|.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
@@ -208,6 +283,11 @@ const cli_command command_bench = {
             {"spry bench spmv A.mtx poisson3d:size=100,points=27", "A file and a generated one."},
             {"spry bench spmv --type s --threads 1 --repeat 50",
              "In single precision on one core."},
+            {"spry bench spmv --format all A.mtx --chart A.svg",
+             "Every storage format, and a chart."},
+            {"spry bench spmv --format \"csr sell16:C=32 sym\" A.mtx", "Some, with options."},
+            {"spry bench spmm --columns 16 --order column",
+             "With 16 columns, one after the other."},
             {"spry bench spmv --json bench.json", "The table, and the figures in a file."},
             {0}},
     .least = 1,

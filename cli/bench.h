@@ -1,4 +1,4 @@
-/* Measuring the product with a matrix. */
+/* Measuring products with a matrix in its formats. */
 #ifndef SPRY_CLI_BENCH_H
 #define SPRY_CLI_BENCH_H
 
@@ -6,17 +6,42 @@
 
 /* One line of the table; the names are those of the JSON. */
 typedef struct bench_record {
-    char matrix[128], format[32], params[64], device[32];
+    char matrix[128], format[32], params[96], device[32];
     spry_type type;
     int64_t rows, nnz;
+    int columns; /* of B; 1 for products with a vector */
     double seconds, gbps, fraction_of_read, bytes_per_nnz, stored_over_nnz, convert_seconds;
-    double max_error; /* of y = A x, over |A| |x| row by row */
+    double
+        times_csr; /* how much faster than CSR of the same matrix; 0 when that was not measured */
+    double max_error;  /* of y = A x, over |A| |x| row by row */
+    char skipped[160]; /* why the format does not hold the matrix; "" when it does */
 } bench_record;
 
-/* Measures CSR's product; name, device and ceilings are the caller's. */
-spry_status bench_spmv(spry_context *ctx, const spry_matrix *A, int64_t repeat,
-                       bench_record *record);
-/* The largest error of y = A x over |A| |x|, against a compensated sum; A is general CSR. */
-double bench_error(const spry_matrix *A, const spry_vector *x, const spry_vector *y);
+/* All records of a run, and what memory gave in it. */
+typedef struct bench_data {
+    spry_bandwidth ceilings;
+    bench_record *records;
+    int count;
+} bench_data;
+
+/* What to measure. */
+typedef struct bench_job {
+    const spry_matrix *A; /* general CSR */
+    const char *format;   /* with options */
+    int64_t repeat;
+    int columns;  /* 0: a vector */
+    bool by_rows; /* order of several columns */
+} bench_job;
+
+/* Measures one product; matrix, device and ceilings are the caller's. A format that does not hold
+ * the matrix is no failure. */
+spry_status bench_product(spry_context *ctx, const bench_job *job, bench_record *record);
+/* The largest error of y = A x over |A| |x|, against a compensated sum; A is general CSR, numbers
+ * are a step apart. */
+double bench_error(const spry_matrix *A, const void *x, int64_t x_step, const void *y,
+                   int64_t y_step);
+
+/* The records as a chart of bars, an SVG file. */
+void bench_chart(FILE *out, const void *bench_data);
 
 #endif

@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A sum as the unevaluated hi + lo: Ogita, Rump, Oishi, "Accurate sum and dot product" (2005). */
 typedef struct sum {
@@ -39,23 +40,24 @@ static spry_scalar number(spry_type type, const void *values, int64_t k)
     return (spry_scalar){d[2 * k], d[2 * k + 1]};
 }
 
-double bench_error(const spry_matrix *A, const spry_vector *x, const spry_vector *y)
+double bench_error(const spry_matrix *A, const void *x, int64_t x_step, const void *y,
+                   int64_t y_step)
 {
     spry_arrays a = spry_matrix_arrays(A);
-    const void *xs = spry_vector_read(x), *ys = spry_vector_read(y);
     double worst = 0;
     for (int64_t i = 0; i < a.rows; i++) {
         sum re = {0, 0}, im = {0, 0};
         double scale = 0;
         for (int64_t k = a.offsets[i]; k < a.offsets[i + 1]; k++) {
-            spry_scalar v = number(a.type, a.values, k), u = number(a.type, xs, a.col_index[k]);
+            spry_scalar v = number(a.type, a.values, k),
+                        u = number(a.type, x, a.col_index[k] * x_step);
             add_product(&re, v.re, u.re);
             add_product(&re, -v.im, u.im);
             add_product(&im, v.re, u.im);
             add_product(&im, v.im, u.re);
             scale += hypot(v.re, v.im) * hypot(u.re, u.im);
         }
-        spry_scalar got = number(a.type, ys, i);
+        spry_scalar got = number(a.type, y, i * y_step);
         double error = hypot((got.re - re.hi) - re.lo, (got.im - im.hi) - im.lo);
         double relative = error == 0 ? 0 : error / scale;
         worst = relative <= worst ? worst : relative; /* a NaN stays */
@@ -64,13 +66,11 @@ double bench_error(const spry_matrix *A, const spry_vector *x, const spry_vector
 }
 
 /* Numbers in 1/2 to 3/2 that differ, the same in every run. */
-static void fill(spry_vector *v)
+static void fill(spry_type type, int64_t n, void *data)
 {
-    spry_type type = spry_vector_type(v);
     bool single = type == SPRY_S || type == SPRY_C;
-    int64_t n = spry_vector_size(v) * (spry_type_is_complex(type) ? 2 : 1);
-    void *data = spry_vector_data(v);
     uint32_t state = 1;
+    n *= spry_type_is_complex(type) ? 2 : 1;
     for (int64_t i = 0; i < n; i++) {
         state = state * 1664525u + 1013904223u;
         double value = 0.5 + state / 4294967291.0; /* a prime, so that all bits of x are in use */
@@ -81,49 +81,94 @@ static void fill(spry_vector *v)
     }
 }
 
-static spry_status best_of(const spry_operator *op, const spry_vector *x, spry_vector *y,
-                           int64_t repeat, double *seconds)
+/* The operands of a product: x and y hold all columns. */
+typedef struct operands {
+    const spry_operator *op;
+    spry_vector *x, *y;
+    spry_dense B, C;
+    bool dense;
+} operands;
+
+static spry_status multiply(const operands *o)
 {
-    spry_status status = spry_operator_apply(op, x, y); /* warms up */
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    return o->dense ? spry_operator_multiply_dense(o->op, SPRY_PLAIN, one, &o->B, zero, &o->C)
+                    : spry_operator_apply(o->op, o->x, o->y);
+}
+
+static spry_status best_of(const operands *o, int64_t repeat, double *seconds)
+{
+    spry_status status = multiply(o); /* warms up */
     *seconds = INFINITY;
     for (int64_t i = 0; i < repeat && status == SPRY_OK; i++) {
         double begin = cli_clock();
-        status = spry_operator_apply(op, x, y);
+        status = multiply(o);
         double took = cli_clock() - begin;
         *seconds = took < *seconds ? took : *seconds;
     }
     return status;
 }
 
-spry_status bench_spmv(spry_context *ctx, const spry_matrix *A, int64_t repeat,
-                       bench_record *record)
+static spry_status make_operands(spry_context *ctx, const bench_job *job, operands *o)
 {
+    int64_t rows = spry_matrix_rows(job->A), cols = spry_matrix_cols(job->A);
+    int64_t k = job->columns > 0 ? job->columns : 1;
+    spry_type type = spry_matrix_type(job->A);
+    o->dense = job->columns > 0;
+    spry_status status = spry_vector_new(ctx, type, cols * k, NULL, SPRY_COPY, &o->x);
+    if (status == SPRY_OK)
+        status = spry_vector_new(ctx, type, rows * k, NULL, SPRY_COPY, &o->y);
+    if (status != SPRY_OK)
+        return status;
+    fill(type, cols * k, spry_vector_data(o->x));
+    o->B = (spry_dense){cols, k, job->by_rows ? k : cols, job->by_rows, spry_vector_data(o->x)};
+    o->C = (spry_dense){rows, k, job->by_rows ? k : rows, job->by_rows, spry_vector_data(o->y)};
+    return SPRY_OK;
+}
+
+/* What is known once the product has been timed. */
+static void fill_record(const bench_job *job, const operands *o, bench_record *r)
+{
+    spry_storage storage = {0};
+    double size = (double)spry_type_size(r->type), k = (double)r->columns;
+    int64_t ends = spry_matrix_rows(job->A) + spry_matrix_cols(job->A);
+    spry_operator_storage(o->op, &storage);
+    snprintf(r->params, sizeof r->params, "%s", storage.options);
+    /* The least traffic: the storage, all of B and all of C once each. */
+    double bytes = (double)storage.read_bytes + (double)ends * size * k;
+    r->gbps = bytes / r->seconds / 1e9;
+    r->bytes_per_nnz = (double)storage.read_bytes / (double)r->nnz;
+    r->stored_over_nnz = (double)storage.stored / (double)r->nnz;
+    const int64_t step = job->by_rows ? r->columns : 1;
+    r->max_error = bench_error(job->A, o->B.data, step, o->C.data, step);
+}
+
+spry_status bench_product(spry_context *ctx, const bench_job *job, bench_record *record)
+{
+    operands o = {0};
     spry_operator *op = NULL;
-    spry_vector *x = NULL, *y = NULL;
+    record->type = spry_matrix_type(job->A);
+    record->rows = spry_matrix_rows(job->A);
+    record->nnz = spry_matrix_nnz(job->A);
+    record->columns = job->columns > 0 ? job->columns : 1;
+    snprintf(record->format, sizeof record->format, "%.*s", (int)strcspn(job->format, ":"),
+             job->format);
     double begin = cli_clock();
-    spry_status status = spry_operator_from_matrix(A, &op);
+    spry_status status = spry_operator_from_format(job->A, job->format, &op);
     record->convert_seconds = cli_clock() - begin;
-    if (status == SPRY_OK)
-        status = spry_vector_zeros(ctx, A, &x);
-    if (status == SPRY_OK)
-        status = spry_vector_ones(ctx, A, &y);
-    if (status == SPRY_OK) {
-        fill(x);
-        status = best_of(op, x, y, repeat, &record->seconds);
+    if (status == SPRY_UNSUPPORTED || status == SPRY_NO_MEMORY || status == SPRY_BAD_INPUT) {
+        snprintf(record->skipped, sizeof record->skipped, "%s", spry_message(ctx));
+        return SPRY_OK;
     }
-    if (status == SPRY_OK) {
-        double bytes = (double)spry_operator_bytes(op);
-        record->type = spry_matrix_type(A);
-        record->rows = spry_matrix_rows(A);
-        record->nnz = spry_matrix_nnz(A);
-        snprintf(record->format, sizeof record->format, "%s", spry_operator_name(op));
-        record->gbps = bytes / record->seconds / 1e9;
-        record->bytes_per_nnz = bytes / (double)record->nnz;
-        record->stored_over_nnz = 1; /* CSR stores what there is */
-        record->max_error = bench_error(A, x, y);
-    }
-    spry_vector_free(x);
-    spry_vector_free(y);
+    o.op = op;
+    if (status == SPRY_OK)
+        status = make_operands(ctx, job, &o);
+    if (status == SPRY_OK)
+        status = best_of(&o, job->repeat, &record->seconds);
+    if (status == SPRY_OK)
+        fill_record(job, &o, record);
+    spry_vector_free(o.x);
+    spry_vector_free(o.y);
     spry_operator_free(op);
     return status;
 }
