@@ -1,8 +1,11 @@
 /*
  * SpMV against the read bandwidth measured in the same run, and against other libraries on the same
- * arrays: bench_spmv [--types sdcz] [--threads N] [--repeat N] [MATRIX...]. Eigen and MKL run in
- * this process; PETSc (one and several MPI processes) and SciPy as programs that make the same
- * matrix. GB/s and its share of read count the least traffic of CSR: each array, x and y once.
+ * arrays: bench_spmv [--types sdcz] [--threads N] [--rounds N] [--formats LIST] [MATRIX...].
+ * What runs in this process (spry in CSR and in the formats of the list, "auto" being the tuner's
+ * choice; Eigen; MKL in CSR and, where the matrix has blocks, in BSR) takes turns, so that all see
+ * the same machine. PETSc (AIJ and SELL, one and several MPI processes) and SciPy are programs that
+ * make the same matrix. GB/s and its share of read count the least traffic of CSR for all, so that
+ * they compare: each array, x and y once.
  */
 #include "peers/peer.h"
 
@@ -11,20 +14,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_CONTENDERS = 40, MOST_ROUNDS = 1000 };
+
 typedef struct options {
-    const char *types;
-    int threads, repeat;
+    const char *types, *formats;
+    int threads, rounds;
 } options;
+
+struct stage;
+
+/* Who takes turns. */
+typedef struct contender {
+    char who[160];
+    struct stage *stage;
+    spry_operator *op; /* spry's */
+    const peer *peer;  /* or another's, with its state */
+    void *state;
+    double convert; /* seconds */
+    double times[MOST_ROUNDS];
+} contender;
 
 /* One matrix with all that a row of the table needs. */
 typedef struct stage {
     spry_context *ctx;
     const options *options;
-    char text[256]; /* the matrix with its type */
+    char text[256];  /* the matrix with its type */
+    char label[272]; /* the same without folders */
     spry_matrix *A;
+    int32_t *offsets; /* A's, as 32 bits */
     spry_vector *x, *y;
-    spry_operator *op;
-    double read; /* bytes a second */
+    double bytes; /* of CSR */
+    double read;  /* bytes a second */
+    double csr;   /* seconds of spry's CSR product */
+    contender *contenders;
+    int count;
 } stage;
 
 static void check(spry_context *ctx, spry_status status)
@@ -35,25 +58,21 @@ static void check(spry_context *ctx, spry_status status)
     exit(3);
 }
 
-static void print_row(const stage *s, const char *who, int threads, peer_times t)
+static void print_row(const stage *s, const char *who, int threads, peer_times t, double convert,
+                      const char *rest)
 {
-    const double speed = (double)spry_operator_bytes(s->op) / t.best;
-    printf("%-36s %-10s %7d %11.6f %11.6f %7.2f %8.2f\n", s->text, who, threads, t.best, t.median,
-           speed / 1e9, speed / s->read);
+    const double speed = s->bytes / t.best;
+    printf("%-36s %-28s %7d %11.6f %11.6f %9.2f %7.2f %8.2f", s->label, who, threads, t.best,
+           t.median, s->csr / t.best, speed / 1e9, speed / s->read);
+    if (convert >= 0)
+        printf(" %9.4f", convert);
+    printf("%s\n", rest);
     fflush(stdout);
 }
 
 static void print_skipped(const stage *s, const char *who, const char *why)
 {
-    printf("%-36s %-10s skipped: %s\n", s->text, who, why);
-}
-
-/* --- spry ---------------------------------------------------------------------------------- */
-
-static void spry_product(void *data)
-{
-    const stage *s = data;
-    check(s->ctx, spry_operator_apply(s->op, s->x, s->y));
+    printf("%-36s %-28s skipped: %s\n", s->label, who, why);
 }
 
 /* Largest error of a sample of rows over |A| |x|; x is all ones, and sums are long double. */
@@ -87,54 +106,119 @@ static double sample_error(const stage *s)
     return (double)worst;
 }
 
-/* --- peers in this process ----------------------------------------------------------------- */
+/* --- who takes turns in this process ------------------------------------------------------- */
 
-typedef struct guest {
-    const stage *stage;
-    const peer *peer;
-    void *state;
-} guest;
-
-static void guest_product(void *data)
+static contender *join(stage *s, const char *who)
 {
-    const guest *g = data;
-    g->peer->multiply(g->state, spry_vector_read(g->stage->x), spry_vector_data(g->stage->y));
+    contender *c = &s->contenders[s->count++];
+    *c = (contender){.stage = s};
+    snprintf(c->who, sizeof c->who, "%s", who);
+    return c;
 }
 
-static void run_peer(const stage *s, const char *name, const peer *other)
+static void join_format(stage *s, const char *format)
+{
+    spry_operator *op = NULL;
+    const double begin = peer_seconds();
+    const spry_status status = spry_operator_from_format(s->A, format, &op);
+    const double convert = peer_seconds() - begin;
+    if (status != SPRY_OK) {
+        print_skipped(s, format, spry_message(s->ctx));
+        return;
+    }
+    spry_storage storage;
+    char who[160];
+    check(s->ctx, spry_operator_storage(op, &storage));
+    snprintf(who, sizeof who, "%s%s%s%s", strncmp(format, "auto", 4) == 0 ? "auto " : "",
+             storage.format, *storage.options ? ":" : "", storage.options);
+    contender *c = join(s, who);
+    c->op = op;
+    c->convert = convert;
+}
+
+static void join_peer(stage *s, const char *name, const peer *other)
 {
     if (!other) {
         print_skipped(s, name, "not found when this was built");
         return;
     }
     const spry_arrays a = spry_matrix_arrays(s->A);
-    int32_t *offsets = malloc((size_t)(a.rows + 1) * sizeof *offsets);
-    guest g = {s, other, NULL};
-    if (a.nnz <= INT32_MAX && offsets) {
-        for (int64_t i = 0; i <= a.rows; i++)
-            offsets[i] = (int32_t)a.offsets[i];
-        g.state = other->prepare(&a, offsets, s->options->threads);
-    }
-    if (g.state) {
-        print_row(s, name, s->options->threads, peer_time(guest_product, &g, s->options->repeat));
-        other->destroy(g.state);
-    } else {
+    const double begin = peer_seconds();
+    void *state = s->offsets ? other->prepare(&a, s->offsets, s->options->threads) : NULL;
+    if (!state) {
         print_skipped(s, name, "not for this matrix");
+        return;
     }
-    free(offsets);
+    contender *c = join(s, name);
+    c->peer = other;
+    c->state = state;
+    c->convert = peer_seconds() - begin;
 }
 
-static void run_peers(const stage *s)
+static void product(contender *c)
 {
+    stage *s = c->stage;
+    if (c->op)
+        check(s->ctx, spry_operator_apply(c->op, s->x, s->y));
+    else
+        c->peer->multiply(c->state, spry_vector_read(s->x), spry_vector_data(s->y));
+}
+
+/* Everyone's turn, round after round; the first does not count. */
+static void take_turns(stage *s)
+{
+    for (int round = -1; round < s->options->rounds; round++)
+        for (int i = 0; i < s->count; i++) {
+            contender *c = &s->contenders[i];
+            const double begin = peer_seconds();
+            product(c);
+            if (round >= 0)
+                c->times[round] = peer_seconds() - begin;
+        }
+}
+
+static peer_times times_of(contender *c)
+{
+    const double median = peer_median(c->times, c->stage->options->rounds);
+    return (peer_times){c->times[0], median};
+}
+
+static void print_turns(stage *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        contender *c = &s->contenders[i];
+        char rest[64];
+        const peer_times t = times_of(c);
+        s->csr = i == 0 ? t.best : s->csr;
+        check(s->ctx, spry_vector_fill(s->y, (spry_scalar){0, 0}));
+        product(c);
+        snprintf(rest, sizeof rest, "  %.1e", sample_error(s));
+        print_row(s, c->who, s->options->threads, t, c->convert, rest);
+    }
+}
+
+static void join_all(stage *s)
+{
+    char format[256];
+    join_format(s, "csr");
+    for (const char *p = s->options->formats; *p && s->count < MOST_CONTENDERS - 4;
+         p += strspn(p, " ")) {
+        const size_t length = strcspn(p, " ");
+        snprintf(format, sizeof format, "%.*s", (int)length, p);
+        if (strcmp(format, "csr") != 0)
+            join_format(s, format);
+        p += length;
+    }
 #ifdef HAVE_EIGEN
-    run_peer(s, "eigen", &peer_eigen);
+    join_peer(s, "eigen", &peer_eigen);
 #else
-    run_peer(s, "eigen", NULL);
+    join_peer(s, "eigen", NULL);
 #endif
 #ifdef HAVE_MKL
-    run_peer(s, "mkl", &peer_mkl);
+    join_peer(s, "mkl csr", &peer_mkl);
+    join_peer(s, "mkl bsr", &peer_mkl_bsr);
 #else
-    run_peer(s, "mkl", NULL);
+    join_peer(s, "mkl", NULL);
 #endif
 }
 
@@ -153,7 +237,7 @@ static void run_command(const stage *s, const char *who, int threads, const char
     t.best = strtod(line, &end);
     t.median = strtod(end, NULL);
     if (read && status == 0 && t.best > 0)
-        print_row(s, who, threads, t);
+        print_row(s, who, threads, t, -1, "");
     else
         print_skipped(s, who, "it failed");
 }
@@ -162,16 +246,21 @@ static void run_command(const stage *s, const char *who, int threads, const char
 static void run_programs(const stage *s)
 {
 #ifdef PETSC_PROGRAM
-    char petsc[1024];
-    if (spry_matrix_type(s->A) == SPRY_D) {
-        snprintf(petsc, sizeof petsc, "%s '%s' </dev/null 2>/dev/null", PETSC_PROGRAM, s->text);
-        run_command(s, "petsc", 1, petsc);
-        snprintf(petsc, sizeof petsc, "mpirun -n %d %s '%s' </dev/null 2>/dev/null",
-                 s->options->threads, PETSC_PROGRAM, s->text);
-        run_command(s, "petsc mpi", s->options->threads, petsc);
-    } else {
-        print_skipped(s, "petsc", "built for type d");
-    }
+    static const char *const kinds[] = {"aij", "sell"};
+    for (int k = 0; k < 2; k++)
+        for (int several = 0; several < 2; several++) {
+            char petsc[1024], mpi[64] = "", who[64];
+            const int threads = several ? s->options->threads : 1;
+            snprintf(who, sizeof who, "petsc %s%s", kinds[k], several ? " mpi" : "");
+            if (several)
+                snprintf(mpi, sizeof mpi, "mpirun -n %d ", threads);
+            snprintf(petsc, sizeof petsc, "%s%s '%s' %s </dev/null 2>/dev/null", mpi, PETSC_PROGRAM,
+                     s->text, kinds[k]);
+            if (spry_matrix_type(s->A) == SPRY_D)
+                run_command(s, who, threads, petsc);
+            else
+                print_skipped(s, who, "built for type d");
+        }
 #else
     print_skipped(s, "petsc", "not found when this was built");
 #endif
@@ -194,6 +283,16 @@ static void measure_read(stage *s)
     s->read = bandwidth.read > s->read ? bandwidth.read : s->read;
 }
 
+static void narrow_offsets(stage *s)
+{
+    const spry_arrays a = spry_matrix_arrays(s->A);
+    if (a.nnz > INT32_MAX)
+        return;
+    s->offsets = malloc((size_t)(a.rows + 1) * sizeof *s->offsets);
+    for (int64_t i = 0; s->offsets && i <= a.rows; i++)
+        s->offsets[i] = (int32_t)a.offsets[i];
+}
+
 static void run_matrix(const options *o, const char *matrix, char type)
 {
     stage s = {.options = o};
@@ -201,25 +300,37 @@ static void run_matrix(const options *o, const char *matrix, char type)
     snprintf(threads, sizeof threads, "threads=%d", o->threads);
     check(s.ctx, spry_context_new(threads, &s.ctx));
     snprintf(s.text, sizeof s.text, "%s%stype=%c", matrix, strchr(matrix, ':') ? "," : ":", type);
+    const char *folder = strncmp(s.text, "tiled:", 6) == 0 ? strrchr(s.text, '/') : NULL;
+    snprintf(s.label, sizeof s.label, "%s%s", folder ? "tiled:" : "", folder ? folder + 1 : s.text);
     s.A = peer_matrix(s.ctx, s.text);
+    s.contenders = calloc(MOST_CONTENDERS, sizeof *s.contenders);
+    if (!s.contenders)
+        exit(3);
+    narrow_offsets(&s);
     check(s.ctx, spry_vector_zeros(s.ctx, s.A, &s.x));
     check(s.ctx, spry_vector_ones(s.ctx, s.A, &s.y));
     check(s.ctx, spry_vector_fill(s.x, (spry_scalar){1, 0}));
-    check(s.ctx, spry_operator_from_matrix(s.A, &s.op));
     measure_read(&s);
-    const peer_times t = peer_time(spry_product, &s, o->repeat);
+    join_all(&s);
+    take_turns(&s);
     measure_read(&s);
-    print_row(&s, "spry", o->threads, t);
-    printf("%-36s rows %lld, entries %lld, read %.2f GB/s, error %.1e\n", "",
-           (long long)spry_matrix_rows(s.A), (long long)spry_matrix_nnz(s.A), s.read / 1e9,
-           sample_error(&s));
-    run_peers(&s);
+    s.bytes = (double)spry_operator_bytes(s.contenders[0].op);
+    printf("%-36s rows %lld, entries %lld, CSR %.0f MB, read %.2f GB/s\n", s.label,
+           (long long)spry_matrix_rows(s.A), (long long)spry_matrix_nnz(s.A), s.bytes / 1e6,
+           s.read / 1e9);
+    print_turns(&s);
+    for (int i = 0; i < s.count; i++) {
+        spry_operator_free(s.contenders[i].op);
+        if (s.contenders[i].peer)
+            s.contenders[i].peer->destroy(s.contenders[i].state);
+    }
     run_programs(&s);
-    spry_operator_free(s.op);
     spry_vector_free(s.x);
     spry_vector_free(s.y);
     spry_matrix_free(s.A);
     spry_context_free(s.ctx);
+    free(s.offsets);
+    free(s.contenders);
 }
 
 int main(int argc, char **argv)
@@ -227,16 +338,19 @@ int main(int argc, char **argv)
     static char *usual[] = {
         "poisson3d:size=128,points=27", "poisson3d:size=160,points=7", "elasticity:size=56",
         "random:size=1000000",          "rmat:size=1000000",           "circuit:size=1000000"};
-    options o = {.types = "d", .repeat = 30};
+    options o = {.types = "d", .formats = "auto", .rounds = 30};
     int at = 1;
     for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
         if (strcmp(argv[at], "--types") == 0)
             o.types = argv[at + 1];
         else if (strcmp(argv[at], "--threads") == 0)
             o.threads = (int)strtol(argv[at + 1], NULL, 10);
-        else if (strcmp(argv[at], "--repeat") == 0)
-            o.repeat = (int)strtol(argv[at + 1], NULL, 10);
+        else if (strcmp(argv[at], "--rounds") == 0)
+            o.rounds = (int)strtol(argv[at + 1], NULL, 10);
+        else if (strcmp(argv[at], "--formats") == 0)
+            o.formats = argv[at + 1] + strspn(argv[at + 1], " ");
     }
+    o.rounds = o.rounds < 1 ? 1 : o.rounds > MOST_ROUNDS ? MOST_ROUNDS : o.rounds;
     if (o.threads < 1) {
         spry_context *ctx = NULL;
         check(ctx, spry_context_new(NULL, &ctx));
@@ -246,8 +360,8 @@ int main(int argc, char **argv)
     /* Debian's Open MPI refuses root, whom containers often have. */
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-    printf("%-36s %-10s %7s %11s %11s %7s %8s\n", "matrix", "who", "threads", "best s", "median s",
-           "GB/s", "of read");
+    printf("%-36s %-28s %7s %11s %11s %9s %7s %8s %9s  %s\n", "matrix", "who", "threads", "best s",
+           "median s", "x csr", "GB/s", "of read", "convert s", "error");
     char **matrices = at < argc ? argv + at : usual;
     const int count = at < argc ? argc - at : (int)(sizeof usual / sizeof *usual);
     for (int m = 0; m < count; m++) {

@@ -1,4 +1,5 @@
-/* Intel MKL's inspector-executor CSR product, after its own optimisation for many products. */
+/* Intel MKL's inspector-executor products in CSR, and in BSR where the matrix has blocks, after its
+ * own optimisation for many products. */
 #include "peer.h"
 
 #include <mkl.h>
@@ -43,6 +44,43 @@ static void *prepare(const spry_arrays *a, const int32_t *offsets, int threads)
     return s;
 }
 
+/* The size of A's blocks; 1 when there are none. */
+static int block_size(const spry_arrays *a)
+{
+    spry_context *ctx = NULL;
+    spry_matrix *A = NULL;
+    spry_stats stats = {.block_size = 1};
+    if (spry_context_new(NULL, &ctx) == SPRY_OK &&
+        spry_matrix_new(ctx, a, SPRY_BORROW, &A) == SPRY_OK)
+        spry_matrix_stats(A, &stats);
+    spry_matrix_free(A);
+    spry_context_free(ctx);
+    return stats.block_size;
+}
+
+static void *prepare_bsr(const spry_arrays *a, const int32_t *offsets, int threads)
+{
+    const struct matrix_descr general = {.type = SPARSE_MATRIX_TYPE_GENERAL};
+    const int block = block_size(a);
+    if (block < 2 || a->rows % block != 0 || a->cols % block != 0)
+        return NULL;
+    state *s = prepare(a, offsets, threads);
+    sparse_matrix_t blocks;
+    if (!s)
+        return NULL;
+    if (mkl_sparse_convert_bsr(s->A, block, SPARSE_LAYOUT_ROW_MAJOR, SPARSE_OPERATION_NON_TRANSPOSE,
+                               &blocks) != SPARSE_STATUS_SUCCESS) {
+        mkl_sparse_destroy(s->A);
+        free(s);
+        return NULL;
+    }
+    mkl_sparse_destroy(s->A);
+    s->A = blocks;
+    mkl_sparse_set_mv_hint(s->A, SPARSE_OPERATION_NON_TRANSPOSE, general, 1000);
+    mkl_sparse_optimize(s->A);
+    return s;
+}
+
 static void multiply(void *data, const void *x, void *y)
 {
     const state *s = data;
@@ -68,3 +106,4 @@ static void destroy(void *data)
 }
 
 const peer peer_mkl = {prepare, multiply, destroy};
+const peer peer_mkl_bsr = {prepare_bsr, multiply, destroy};

@@ -6,6 +6,24 @@
 #include <string.h>
 #include <time.h>
 
+/* Tiles of the matrix in a file, as the options say; "file,size=N,type=T". */
+static spry_status read_tiled(spry_context *ctx, const char *options, spry_matrix **A)
+{
+    char path[256], type[16] = "";
+    const char *comma = strchr(options, ','), *size = strstr(options, "size="),
+               *wanted = strstr(options, "type=");
+    spry_matrix *base = NULL;
+    snprintf(path, sizeof path, "%.*s", (int)(comma ? comma - options : (long)strlen(options)),
+             options);
+    if (wanted)
+        snprintf(type, sizeof type, "%.6s", wanted);
+    spry_status status = spry_matrix_read_with(ctx, path, type, &base);
+    if (status == SPRY_OK)
+        status = spry_generate_tiled(base, size ? strtoll(size + 5, NULL, 10) : 0, A);
+    spry_matrix_free(base);
+    return status;
+}
+
 spry_matrix *peer_matrix(spry_context *ctx, const char *text)
 {
     char kind[64] = "", options[256] = "";
@@ -14,7 +32,9 @@ spry_matrix *peer_matrix(spry_context *ctx, const char *text)
     if (colon)
         snprintf(options, sizeof options, "%s", colon + 1);
     spry_matrix *A = NULL;
-    if (spry_generate(ctx, kind, options, &A) != SPRY_OK) {
+    const spry_status status = strcmp(kind, "tiled") == 0 ? read_tiled(ctx, options, &A)
+                                                          : spry_generate(ctx, kind, options, &A);
+    if (status != SPRY_OK) {
         fprintf(stderr, "%s: %s\n", text, spry_message(ctx));
         exit(2);
     }

@@ -18,9 +18,10 @@ typedef struct peer {
     void (*destroy)(void *state);
 } peer;
 
-extern const peer peer_eigen, peer_mkl;
+extern const peer peer_eigen, peer_mkl, peer_mkl_bsr;
 
-/* A matrix from "kind:option=value,..."; exits when there is none. */
+/* A matrix from "kind:option=value,...", or from "tiled:FILE,size=N,type=T", copies of a matrix
+ * file along the diagonal; exits when there is none. */
 spry_matrix *peer_matrix(spry_context *ctx, const char *text);
 
 /* Seconds of the fastest and of the median of some products, after one that does not count. */

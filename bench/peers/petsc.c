@@ -1,6 +1,6 @@
 /*
  * PETSc, alone or under mpirun. Every process makes the matrix and takes its rows.
- *   bench_peer_petsc MATRIX                                        MatMult: best and median seconds
+ *   bench_peer_petsc MATRIX [aij|sell]                             MatMult: best and median seconds
  *   bench_peer_petsc MATRIX NORM PRECON THREADS ITERATIONS         KSPCG: see peer.h
  * NORM is natural, the cheapest of its tests for the end, or unpreconditioned, which is spry's.
  * PETSC_OPTIONS are read.
@@ -79,7 +79,7 @@ static void my_rows(const spry_arrays *a, int rank, int size, int64_t *begin, in
     }
 }
 
-static int run(const char *text, const peer_job *job)
+static int run(const char *text, const char *kind, const peer_job *job)
 {
     spry_context *ctx = NULL;
     if (spry_context_new("threads=1", &ctx) != SPRY_OK)
@@ -104,6 +104,8 @@ static int run(const char *text, const peer_job *job)
     PetscCall(MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, rows, rows, PETSC_DETERMINE,
                                         PETSC_DETERMINE, offsets, a.col_index + a.offsets[begin],
                                         values, &s.A));
+    if (strcmp(kind, "sell") == 0)
+        PetscCall(MatConvert(s.A, MATSELL, MAT_INPLACE_MATRIX, &s.A));
     PetscCall(MatCreateVecs(s.A, &s.x, &s.y));
     PetscCall(VecSet(s.x, 1));
     spry_matrix_free(matrix); /* PETSc has copied it */
@@ -127,7 +129,9 @@ int main(int argc, char **argv)
     peer_job job;
     PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
     const bool cg = peer_job_read(argc, argv, &job);
-    const int status = cg || argc == 2 ? run(argv[1], cg ? &job : NULL) : 2;
+    const int status = cg || argc == 2 || argc == 3
+                           ? run(argv[1], argc == 3 ? argv[2] : "aij", cg ? &job : NULL)
+                           : 2;
     PetscCall(PetscFinalize());
     return status;
 }
