@@ -91,11 +91,15 @@ void cli_option_choices(const spry_option *option, char words[CLI_WORDS])
     bool (*describe)(int, const char **, const char **) =
         strcmp(option->name, "method") == 0   ? spry_method_describe
         : strcmp(option->name, "precon") == 0 ? spry_precon_describe
+        : strcmp(option->name, "format") == 0 ? spry_format_describe
                                               : NULL;
     if (describe)
         cli_add_word(words, "auto");
+    if (describe == spry_format_describe)
+        cli_add_word(words, "csr"); /* in place, whether there is a layout of that name or not */
     for (int i = 0; describe && describe(i, &name, &summary); i++)
-        cli_add_word(words, name);
+        if (!cli_has_word(words, name))
+            cli_add_word(words, name);
 }
 
 /* Names that the design has and a later version will bring: users who know them deserve a clear
@@ -127,7 +131,7 @@ static int check_choice(const spry_option *option, const char *value)
     cli_option_choices(option, words);
     snprintf(name, sizeof name, "%.*s", (int)strcspn(value, ":"), value);
     bool exact = option->kind == SPRY_OPTION_TEXT;
-    if (exact && *words && strncmp(value, "auto:", 5) == 0)
+    if (exact && *words && strncmp(value, "auto:", 5) == 0 && strcmp(option->name, "format") != 0)
         return cli_fail(EXIT_INPUT, "--%s auto has no options: name a %s to give it some",
                         option->name, option->name);
     if (!*words || (exact ? has_exact_word(words, name) : cli_has_word(words, name)))

@@ -55,9 +55,14 @@ static spry_status check_method(solve_job *job)
 
 static int make_solver(solve_job *job)
 {
+    char format[SPRY_OPTION_TEXT_SIZE + CLI_NAME];
     spry_status status = spry_solver_new(job->ctx, &job->solver);
     if (status == SPRY_OK)
         status = spry_solver_set(job->solver, cli_text(job->arguments, spry_solver_options));
+    if (status == SPRY_OK) {
+        snprintf(format, sizeof format, "format=\"%s\"", job->options->format);
+        status = spry_solver_set(job->solver, format);
+    }
     if (status == SPRY_OK)
         status = check_method(job);
     return status == SPRY_OK ? EXIT_DONE : cli_failed(job->ctx, status);
@@ -247,7 +252,7 @@ const cli_command command_solve = {
         "Exit status: 0 converged, 1 not converged (the best x is still written), 2 bad usage or "
         "input, 3 out of memory or disk space.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Solver", spry_solver_options, NULL},
+                                  {"Solver", spry_solver_options, "format"},
                                   {"Reading", spry_read_options, "expand"},
                                   {"Machine", spry_context_options, NULL},
                                   {0}},

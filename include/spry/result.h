@@ -34,7 +34,8 @@ typedef struct spry_result {
     double residual;         /**< the recurrence's own last value */
     double true_residual;    /**< |b - A x| / |b|, computed from the x that is returned */
     double initial_residual; /**< the same for the first guess */
-    char method[32], precon[32], format[32], device[32];
+    char method[32], precon[32], device[32];
+    char format[136]; /**< of A, with its options: "sell:C=8,sigma=256" */
     spry_type type;
     int64_t rows, cols, nnz;
     double read_seconds, setup_seconds, solve_seconds;

@@ -62,11 +62,12 @@ static void inner_destroy(spry_operator *op)
 static const operator_class inner_class = {
     .name = "inner", .multiply = inner_multiply, .destroy = inner_destroy};
 
-spry_status krylov_inner(const spry_matrix *A, const char *options, spry_operator **out)
+spry_status krylov_inner(const spry_matrix *A, const char *format, const char *options,
+                         spry_operator **out)
 {
     static const spry_type lower[] = {
         [SPRY_S] = SPRY_S, [SPRY_D] = SPRY_S, [SPRY_C] = SPRY_C, [SPRY_Z] = SPRY_C};
-    const char *const defaults = "tol=1e-3 max-iter=500 stall=100";
+    char defaults[128];
     spry_context *ctx = A->ctx;
     const spry_type type = lower[A->a.type];
     spry_operator *op = NULL;
@@ -80,6 +81,7 @@ spry_status krylov_inner(const spry_matrix *A, const char *options, spry_operato
     op->state = state;
     SPRY_GO(ctx, spry_matrix_cast(A, type, &state->cast));
     SPRY_GO(ctx, spry_solver_new(ctx, &state->solver));
+    snprintf(defaults, sizeof defaults, "tol=1e-3 max-iter=500 stall=100 format=%s", format);
     SPRY_GO(ctx, spry_solver_set(state->solver, defaults));
     SPRY_GO(ctx, spry_solver_set(state->solver, options));
     SPRY_GO(ctx, spry_solver_set_matrix(state->solver, state->cast));

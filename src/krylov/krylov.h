@@ -22,7 +22,9 @@
          "preconditioner, with its options after a colon: ssor:omega=1.2")                       \
     item(INT, restart, "0", 0, 10000, NULL,                                                      \
          "steps between restarts, for methods that restart; 0: the method's own number")         \
-    item(WORD, format, "auto", 0, 0, "auto csr", "storage format for the product")               \
+    item(TEXT, format, "csr", 0, 0, NULL,                                                        \
+         "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "   \
+         "the tuner choose by timing, so that the last bits may differ from run to run")         \
     item(WORD, device, "auto", 0, 0, "auto cpu", "where to compute")                             \
     item(BOOL, fuse, "yes", 0, 0, NULL, "fuse the method's statements into few sweeps")          \
     item(INT, stall, "1000", 0, 9e18, NULL,                                                      \

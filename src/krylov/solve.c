@@ -205,6 +205,17 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
     return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s", it->detail);
 }
 
+/* "sell:C=8,sigma=1": as the option can be given; other operators have a name. */
+static void name_format(const spry_operator *A, char *text, size_t size)
+{
+    spry_storage storage;
+    if (!A->class->storage || spry_operator_storage(A, &storage) != SPRY_OK)
+        snprintf(text, size, "%s", A->class->name);
+    else
+        snprintf(text, size, "%s%s%s", storage.format, storage.options[0] ? ":" : "",
+                 storage.options);
+}
+
 /* `all`: iterations of all systems that were solved side by side in these seconds. */
 static spry_status fill_result(const spry_solver *solver, iteration *it, double seconds,
                                int64_t all, int64_t bytes, spry_result *result)
@@ -227,7 +238,7 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
     };
     snprintf(result->method, sizeof result->method, "%s", solver->plan->program->method);
     snprintf(result->precon, sizeof result->precon, "%s", solver->precon_name);
-    snprintf(result->format, sizeof result->format, "%s", A->class->name);
+    name_format(A, result->format, sizeof result->format);
     snprintf(result->device, sizeof result->device, "cpu");
     snprintf(result->detail, sizeof result->detail, "%s", it->detail);
     spry_memory(solver->ctx, NULL, &result->memory_bytes);

@@ -166,6 +166,11 @@ static void own_precon(const program *p, const char *options, char *spec, size_t
     }
 }
 
+static bool is_auto(const char *format)
+{
+    return strncmp(format, "auto", 4) == 0 && (format[4] == '\0' || format[4] == ':');
+}
+
 static spry_status make_precon(spry_solver *solver, const program *p, const char *options)
 {
     spry_context *ctx = solver->ctx;
@@ -192,7 +197,9 @@ static spry_status make_precon(spry_solver *solver, const program *p, const char
     if (!solver->matrix)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "precon=inner needs a matrix, not an operator");
     snprintf(solver->precon_name, sizeof solver->precon_name, "%s", inner);
-    return krylov_inner(solver->matrix, spec[5] ? spec + 6 : "", &solver->own_precon);
+    /* What is chosen for A need not suit A in lower precision; that it be chosen does. */
+    return krylov_inner(solver->matrix, is_auto(solver->options.format) ? "auto" : "csr",
+                        spec[5] ? spec + 6 : "", &solver->own_precon);
 }
 
 /* Conjugate gradients and its kin go wrong without a word where A is not what they are for. */
@@ -277,35 +284,52 @@ done:
     return status;
 }
 
-spry_status solver_set_up(spry_solver *solver)
+/* Operator, preconditioner and plan, with A in a storage format. */
+static spry_status make_all(spry_solver *solver, const char *format)
 {
     spry_context *ctx = solver->ctx;
-    double begin = base_seconds();
     spry_status status = SPRY_OK;
     program *p = NULL;
     const char *options;
-    if (solver->ready) {
-        solver->setup_seconds = 0;
-        return SPRY_OK;
-    }
-    if (!solver->matrix && !solver->given_operator)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "the solver has no matrix and no operator yet");
     solver->warnings[0] = '\0';
     if (solver->matrix)
-        SPRY_GO(ctx, spry_operator_from_matrix(solver->matrix, &solver->own_operator));
+        SPRY_GO(ctx, spry_operator_from_format(solver->matrix, format, &solver->own_operator));
     SPRY_GO(ctx, parse_method(solver, &p, &options));
     SPRY_GO(ctx, make_precon(solver, p, options));
     program *handed = p;
     p = NULL;
     SPRY_GO(ctx, make_plan(solver, handed, options));
     SPRY_GO(ctx, check_purpose(solver));
-    solver->ready = true;
-    solver->setup_seconds = base_seconds() - begin;
 done:
     program_free(p);
-    if (status != SPRY_OK)
-        forget_setup(solver);
     return status;
+}
+
+spry_status solver_set_up(spry_solver *solver)
+{
+    spry_context *ctx = solver->ctx;
+    double begin = base_seconds();
+    spry_status status = SPRY_OK;
+    if (solver->ready) {
+        solver->setup_seconds = 0;
+        return SPRY_OK;
+    }
+    if (!solver->matrix && !solver->given_operator)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "the solver has no matrix and no operator yet");
+    status = make_all(solver, solver->options.format);
+    /* The tuner looks at products with A alone; A^T may be beyond the format it took. */
+    if (status == SPRY_UNSUPPORTED && solver->own_operator && is_auto(solver->options.format) &&
+        strcmp(spry_operator_name(solver->own_operator), "csr") != 0) {
+        forget_setup(solver);
+        status = make_all(solver, "csr");
+    }
+    if (status != SPRY_OK) {
+        forget_setup(solver);
+        return status;
+    }
+    solver->ready = true;
+    solver->setup_seconds = base_seconds() - begin;
+    return SPRY_OK;
 }
 
 spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,

@@ -34,7 +34,9 @@ typedef struct solver_probe {
 spry_status solver_probe_operator(spry_context *ctx, const spry_operator *A, solver_probe *probe);
 /* The name of the method that suits A, and why. */
 spry_status solver_choose_method(const spry_solver *solver, const char **name);
-/* An inner solver as an operator: the matrix in the next lower precision. */
-spry_status krylov_inner(const spry_matrix *A, const char *options, spry_operator **out);
+/* An inner solver as an operator: the matrix in the next lower precision, in a storage format
+ * unless the options name another. */
+spry_status krylov_inner(const spry_matrix *A, const char *format, const char *options,
+                         spry_operator **out);
 
 #endif
