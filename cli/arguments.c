@@ -108,8 +108,6 @@ static const struct {
     const char *option, *words;
 } planned[] = {
     {"device", "cuda opencl"},
-    {"format", "coo csc ell ellr ellr-t sell jds hyb dia crf bsr pcsr merge scoo axc axt csr16 "
-               "sell16 sym"},
     {"precon", "bjacobi poly ilu ilut ic ict sai spai fsai isai amg amg-classical ras direct"}};
 
 /* Whether a list has a word exactly as it is written: the library takes names of methods so. */
