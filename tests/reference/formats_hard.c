@@ -1,0 +1,361 @@
+/* Storage formats with matrices by chance, hostile arrays, little memory, several threads. */
+#include "support/layouts.h"
+
+#include "host/walk.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct check {
+    spry_context *ctx;
+    const spry_matrix *A;
+} check;
+
+static void check_one(const char *spec, void *data)
+{
+    const check *c = data;
+    layouts_check(c->ctx, c->A, spec);
+}
+
+/* Values by chance that use all their bits, over many magnitudes where `wild`. */
+static void spread_values(spry_matrix *A, uint64_t seed, bool wild)
+{
+    for (int64_t k = 0; k < A->a.nnz; k++) {
+        const uint64_t at = 4 * (uint64_t)k;
+        const double scale = wild ? pow(10, 12 * base_uniform(seed, at) - 6) : 1;
+        const spry_scalar v = {scale * (2 * base_uniform(seed, at + 1) - 1),
+                               scale * (2 * base_uniform(seed, at + 2) - 1)};
+        value_set(A->a.type, A->a.values, k, v);
+    }
+}
+
+static void test_by_chance(void **state)
+{
+    spry_context *ctx = *state;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        const int64_t rows = 1 + (int64_t)(base_random(seed, 1) % 400);
+        const int64_t cols = seed % 3 ? rows : 1 + (int64_t)(base_random(seed, 2) % 400);
+        spry_matrix *A = support_matrix(
+            ctx, &(support_recipe){.type = support_types[seed % 4],
+                                   .format = SPRY_CSR,
+                                   .rows = rows,
+                                   .cols = cols,
+                                   .nnz = (int64_t)(base_random(seed, 3) % (uint64_t)(8 * rows)),
+                                   .shape = (support_shape)(base_random(seed, 4) % 4),
+                                   .seed = seed,
+                                   .sorted = true});
+        spread_values(A, seed, seed % 2);
+        check c = {ctx, A};
+        layouts_each(check_one, &c);
+        spry_matrix_free(A);
+    }
+}
+
+/* --- hostile arrays ------------------------------------------------------------------------- */
+
+static void refuse_unsorted(const char *spec, void *data)
+{
+    const check *c = data;
+    layout *L = NULL;
+    layout_forecast f;
+    assert_status(c->ctx, SPRY_BAD_INPUT, layout_build(c->A, spec, &L));
+    assert_null(L);
+    support_message_has(c->ctx, "row 1");
+    assert_status(c->ctx, SPRY_BAD_INPUT, layout_foresee(c->A, spec, &f));
+}
+
+/* Layouts are not built from rows out of order or with a place twice; operators put them in order
+ * first. */
+static void test_unsorted(void **state)
+{
+    spry_context *ctx = *state;
+    const int64_t offsets[] = {0, 2, 4, 5};
+    const double values[] = {1, 2, 3, 4, 5};
+    const int32_t columns[][5] = {{0, 1, 2, 0, 2}, {0, 2, 1, 1, 2}};
+    for (int i = 0; i < 2; i++) {
+        spry_matrix *A = NULL;
+        assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_D, 3, 3, offsets, columns[i], values,
+                                            SPRY_COPY, &A));
+        check c = {ctx, A};
+        layouts_each(refuse_unsorted, &c);
+        spry_operator *op = NULL;
+        spry_vector *x = NULL, *y = NULL;
+        assert_ok(ctx, spry_operator_from_format(A, "sell", &op));
+        assert_ok(ctx, spry_vector_ones(ctx, A, &x));
+        assert_ok(ctx, spry_vector_ones(ctx, A, &y));
+        assert_ok(ctx, spry_operator_apply(op, x, y));
+        const double *found = spry_vector_read(y);
+        assert_true(found[0] == 3 && found[1] == 7 && found[2] == 5);
+        spry_vector_free(x);
+        spry_vector_free(y);
+        spry_operator_free(op);
+        spry_matrix_free(A);
+    }
+}
+
+static void refuse_values(const char *spec, void *data)
+{
+    const check *c = data;
+    layout *L = NULL;
+    if (!strstr(spec, "values=f") && !strstr(spec, "values=bf16"))
+        return;
+    assert_status(c->ctx, SPRY_BAD_INPUT, layout_build(c->A, spec, &L));
+    support_message_has(c->ctx, "row 1, column 2");
+}
+
+/* Shorter values must hold every number of A. */
+static void test_values_that_do_not_fit(void **state)
+{
+    spry_context *ctx = *state;
+    const double bad[] = {NAN, INFINITY, -INFINITY, 1e39};
+    for (int i = 0; i < 4; i++) {
+        spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 3, (const double[]){1, 0, 2, 0, 3, 4});
+        value_set(SPRY_D, A->a.values, 3, (spry_scalar){bad[i], 0});
+        check c = {ctx, A};
+        layouts_each(refuse_values, &c);
+        spry_matrix_free(A);
+    }
+    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 3, (const double[]){1, 0, 2, 0, 3, 65520});
+    layout *L = NULL;
+    assert_status(ctx, SPRY_BAD_INPUT, layout_build(A, "sell:values=f16", &L));
+    assert_ok(ctx, layout_build(A, "sell:values=bf16", &L));
+    assert_false(L->exact);
+    layout_free(L);
+    assert_ok(ctx, layout_build(A, "sell:values=f32", &L));
+    assert_true(L->exact);
+    layout_free(L);
+    spry_matrix_free(A);
+}
+
+static void test_bad_specs(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = support_from_rows(ctx, SPRY_S, 2, 2, (const double[]){1, 0, 0, 1});
+    spry_operator *op = NULL;
+    assert_status(ctx, SPRY_BAD_USAGE, spry_operator_from_format(A, "sel", &op));
+    support_message_has(ctx, "sell");
+    assert_status(ctx, SPRY_BAD_USAGE, spry_operator_from_format(A, "sell:C=0.5", &op));
+    assert_status(ctx, SPRY_BAD_USAGE, spry_operator_from_format(A, "sell:c2=5", &op));
+    assert_status(ctx, SPRY_BAD_USAGE, spry_operator_from_format(A, "", &op));
+    assert_status(ctx, SPRY_BAD_USAGE, spry_operator_from_format(A, "sell:values=f16", &op));
+    support_message_has(ctx, "types d and z");
+    assert_null(op);
+    spry_matrix_free(A);
+}
+
+/* --- little memory --------------------------------------------------------------------------- */
+
+typedef struct job {
+    const spry_matrix *A;
+    const char *spec;
+} job;
+
+static spry_status use_format(spry_context *ctx, void *data)
+{
+    const job *j = data;
+    spry_operator *op = NULL;
+    spry_matrix *back = NULL;
+    spry_vector *x = NULL, *y = NULL, *d = NULL;
+    spry_status status = host_layout_operator(j->A, j->spec, &op);
+    if (layouts_refused(ctx, status))
+        return SPRY_OK;
+    if (status == SPRY_OK)
+        status = spry_vector_zeros(ctx, j->A, &x);
+    if (status == SPRY_OK)
+        status = spry_vector_ones(ctx, j->A, &y);
+    if (status == SPRY_OK)
+        status = spry_operator_multiply(op, SPRY_TRANSPOSE, (spry_scalar){1, 0}, x,
+                                        (spry_scalar){0, 0}, y);
+    if (status == SPRY_OK)
+        status = spry_operator_to_matrix(op, &back);
+    if (status == SPRY_OK)
+        status = spry_operator_diagonal(op, &d);
+    spry_vector_free(x);
+    spry_vector_free(y);
+    spry_vector_free(d);
+    spry_matrix_free(back);
+    spry_operator_free(op);
+    return status;
+}
+
+static void torture_one(const char *spec, void *data)
+{
+    const check *c = data;
+    job j = {c->A, spec};
+    support_torture(c->ctx, use_format, &j);
+}
+
+static void test_allocations_fail(void **state)
+{
+    spry_context *ctx = *state;
+    for (int symmetric = 0; symmetric < 2; symmetric++) {
+        spry_matrix *half = support_matrix(
+            ctx, &(support_recipe){.type = SPRY_D,
+                                   .format = SPRY_CSR,
+                                   .symmetry = symmetric ? SPRY_SYMMETRIC : SPRY_GENERAL,
+                                   .rows = 40,
+                                   .cols = 40,
+                                   .nnz = 150,
+                                   .shape = SUPPORT_BANDED,
+                                   .seed = 6,
+                                   .sorted = true});
+        spry_matrix *A = NULL;
+        assert_ok(ctx, spry_matrix_expand(half, &A));
+        check c = {ctx, A};
+        layouts_each(torture_one, &c);
+        spry_matrix_free(A);
+        spry_matrix_free(half);
+    }
+}
+
+static int64_t memory_of(const spry_context *ctx)
+{
+    int64_t now;
+    spry_memory(ctx, &now, NULL);
+    return now;
+}
+
+/* A conversion that passes the context's limit fails, says so, and leaves nothing behind. */
+static void limit_one(const char *spec, void *data)
+{
+    const check *c = data;
+    layout *L = NULL;
+    const int64_t before = memory_of(c->ctx);
+    const spry_status status = layout_build(c->A, spec, &L);
+    if (status == SPRY_OK) {
+        layout_free(L);
+    } else if (!layouts_refused(c->ctx, status)) {
+        assert_int_equal(status, SPRY_NO_MEMORY);
+        assert_true(strlen(spry_message(c->ctx)) > 10);
+    }
+    assert_int_equal(memory_of(c->ctx), before);
+}
+
+static void test_memory_limit(void **state)
+{
+    (void)state;
+    spry_context *ctx = support_context("memory_limit=400k");
+    spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = SPRY_D,
+                                                           .format = SPRY_CSR,
+                                                           .rows = 2000,
+                                                           .cols = 2000,
+                                                           .nnz = 9000,
+                                                           .seed = 8,
+                                                           .sorted = true});
+    check c = {ctx, A};
+    layouts_each(limit_one, &c);
+    layout *L = NULL;
+    assert_status(ctx, SPRY_NO_MEMORY, layout_build(A, "sell:C=1024", &L));
+    spry_matrix_free(A);
+    support_context_free(ctx);
+}
+
+/* --- threads --------------------------------------------------------------------------------- */
+
+typedef struct bits {
+    spry_context *ctx;
+    spry_type type;
+    spry_matrix *A;
+    uint64_t *sums; /* of each spec's y, from the first number of threads on */
+    int at;
+    bool first;
+} bits;
+
+static uint64_t hash(const void *data, size_t bytes)
+{
+    const unsigned char *p = data;
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < bytes; i++)
+        h = (h ^ p[i]) * 1099511628211u;
+    return h;
+}
+
+enum { N = 20000, WIDTH = 5 };
+
+/* A symmetric band, so that no format refuses it. */
+static spry_matrix *make_band(spry_context *ctx, spry_type type)
+{
+    spry_matrix *A = NULL, *half = support_matrix(ctx, &(support_recipe){.type = type,
+                                                                         .format = SPRY_CSR,
+                                                                         .symmetry = SPRY_SYMMETRIC,
+                                                                         .rows = N,
+                                                                         .cols = N,
+                                                                         .nnz = 3 * N,
+                                                                         .shape = SUPPORT_BANDED,
+                                                                         .seed = 6,
+                                                                         .sorted = true});
+    assert_ok(ctx, spry_matrix_expand(half, &A));
+    spry_matrix_free(half);
+    return A;
+}
+
+static void product_bits(const char *spec, void *data)
+{
+    bits *b = data;
+    spry_operator *op = NULL;
+    const spry_status status = host_layout_operator(b->A, spec, &op);
+    uint64_t sum = 0;
+    if (!layouts_refused(b->ctx, status)) {
+        const size_t size = spry_type_size(b->type);
+        void *x = numeric_array(b->type, N * WIDTH, 0, 3), *y = numeric_array(b->type, N, 0, 4);
+        void *many = numeric_array(b->type, N * WIDTH, 0, 5);
+        spry_vector *vx = numeric_vector(b->ctx, b->type, N, x),
+                    *vy = numeric_vector(b->ctx, b->type, N, y);
+        const spry_dense B = {N, WIDTH, WIDTH, true, x}, C = {N, WIDTH, WIDTH, true, many};
+        assert_int_equal(status, SPRY_OK);
+        assert_ok(b->ctx, spry_operator_apply(op, vx, vy));
+        assert_ok(b->ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE, (spry_scalar){1, 0}, &B,
+                                                       (spry_scalar){0, 0}, &C));
+        sum = hash(y, N * size) ^ hash(many, N * WIDTH * size);
+        spry_vector_free(vx);
+        spry_vector_free(vy);
+        numeric_free(b->type, x, 0);
+        numeric_free(b->type, y, 0);
+        numeric_free(b->type, many, 0);
+    }
+    spry_operator_free(op);
+    if (b->first)
+        b->sums[b->at] = sum;
+    else if (b->sums[b->at] != sum)
+        fail_msg("%s, type %s: %d threads give other bits than one", spec, spry_type_name(b->type),
+                 spry_context_threads(b->ctx));
+    b->at++;
+}
+
+static void test_threads(void **state)
+{
+    enum { MOST = 1000 };
+    (void)state;
+    bits b = {.sums = calloc(MOST, sizeof *b.sums)};
+    for (int t = 1; t < 4; t += 2) { /* d and z */
+        b.type = support_types[t];
+        for (int threads = 1; threads <= 3; threads++) {
+            char text[32];
+            snprintf(text, sizeof text, "threads=%d", threads);
+            b.ctx = support_context(text);
+            b.A = make_band(b.ctx, b.type);
+            b.first = threads == 1;
+            b.at = 0;
+            layouts_each(product_bits, &b);
+            assert_true(b.at < MOST);
+            spry_matrix_free(b.A);
+            support_context_free(b.ctx);
+        }
+    }
+    free(b.sums);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_by_chance, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_unsorted, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_values_that_do_not_fit, support_setup,
+                                        support_teardown),
+        cmocka_unit_test_setup_teardown(test_bad_specs, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_allocations_fail, support_setup, support_teardown),
+        cmocka_unit_test(test_memory_limit),
+        cmocka_unit_test(test_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
