@@ -3,11 +3,11 @@
 # (100 MB and more); SCALE makes them so many times larger. Those of the folder SPRY_MATRICES are repeated along the diagonal.
 scale=${1:-1}
 types=${2:-dz}
-times() { echo "$(($1 * scale))"; }
+scaled() { echo "$(($1 * scale))"; }
 # A grid's edge grows with the root of the number of points.
 edge() { awk "BEGIN { printf \"%d\", $1 * $scale ^ (1 / $2) }"; }
 tiled() { # name rows
-    [ -z "${SPRY_MATRICES:-}" ] || [ ! -f "$SPRY_MATRICES/$1.mtx.gz" ] || echo "tiled:$SPRY_MATRICES/$1.mtx.gz,size=$(times "$2")"
+    [ -z "${SPRY_MATRICES:-}" ] || [ ! -f "$SPRY_MATRICES/$1.mtx.gz" ] || echo "tiled:$SPRY_MATRICES/$1.mtx.gz,size=$(scaled "$2")"
 }
 case $types in *d*)
     echo "poisson2d:size=$(edge 1500 2)"
@@ -16,10 +16,10 @@ case $types in *d*)
     echo "anisotropic:size=$(edge 112 3)"
     echo "convection-diffusion:size=$(edge 112 3)"
     echo "elasticity:size=$(edge 38 3)"
-    echo "tridiagonal:size=$(times 4000000)"
-    echo "random:size=$(times 1000000)"
-    echo "rmat:size=$(times 1000000)"
-    echo "circuit:size=$(times 1500000)"
+    echo "tridiagonal:size=$(scaled 4000000)"
+    echo "random:size=$(scaled 1000000)"
+    echo "rmat:size=$(scaled 1000000)"
+    echo "circuit:size=$(scaled 1500000)"
     tiled bcsstk38 240000
     tiled cage11 700000
     tiled epb3 1700000
@@ -33,7 +33,7 @@ case $types in *d*)
     ;;
 esac
 case $types in *z*)
-    echo "helmholtz:size=$(edge 100 3),type=z"
+    echo "helmholtz:size=$(edge 100 3)"
     tiled kim1 300000
     tiled smallLQCD_A1 150000
     ;;
