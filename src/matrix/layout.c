@@ -30,20 +30,24 @@ size_t layout_value_size(spry_type type, stored_kind kind)
     return sizes[kind] * (spry_type_is_complex(type) ? 2 : 1);
 }
 
+void layout_clear(layout *L, int index)
+{
+    const layout_array *a = &L->array[index];
+    char *data = a->data;
+    const int threads = matrix_parts(L->ctx, a->count);
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int part = 0; part < threads; part++) {
+        const range mine = base_share(a->count * (int64_t)a->size, threads, part, 4096);
+        memset(data + mine.begin, 0, (size_t)(mine.end - mine.begin));
+    }
+}
+
 spry_status layout_add_values(layout *L, bool cleared)
 {
     const size_t size = layout_value_size(L->type, L->kind);
     const spry_status status = layout_add(L, 0, "values", L->stored, size);
-    if (status == SPRY_OK && cleared) {
-        char *data = L->array[0].data;
-        const int64_t bytes = L->stored * (int64_t)size;
-        const int threads = matrix_parts(L->ctx, L->stored);
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-        for (int part = 0; part < threads; part++) {
-            const range mine = base_share(bytes, threads, part, 4096);
-            memset(data + mine.begin, 0, (size_t)(mine.end - mine.begin));
-        }
-    }
+    if (status == SPRY_OK && cleared)
+        layout_clear(L, 0);
     return status;
 }
 
@@ -98,6 +102,12 @@ void layout_note(layout *L, const char *name, int64_t value)
     const size_t used = strlen(L->params);
     snprintf(L->params + used, sizeof L->params - used, "%s%s=%" PRId64, used ? "," : "", name,
              value);
+}
+
+void layout_note_word(layout *L, const char *name, const char *word)
+{
+    const size_t used = strlen(L->params);
+    snprintf(L->params + used, sizeof L->params - used, "%s%s=%s", used ? "," : "", name, word);
 }
 
 static int64_t sum_bytes(const layout *L, bool all)

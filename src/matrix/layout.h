@@ -45,7 +45,7 @@ typedef struct layout {
     char params[LAYOUT_PARAMS_SIZE]; /* "C=8,sigma=256": the options as they came out */
     stored_kind kind;
     bool exact;             /* the stored values are A's own, bit by bit */
-    int64_t stored;         /* places for values, fill included */
+    int64_t stored;         /* places for values, fill included; array 0 may hold more */
     spry_symmetry symmetry; /* other than general: half of A is stored */
     /* What the format's files agree upon: see its header. */
     layout_array array[LAYOUT_MOST_ARRAYS];
@@ -118,6 +118,8 @@ spry_status layout_add(layout *L, int index, const char *name, int64_t count, si
  * `cleared`.
  */
 spry_status layout_add_values(layout *L, bool cleared);
+/* Sets an array to zeros, with all threads. */
+void layout_clear(layout *L, int index);
 /* Bytes of one value of a type in a kind. */
 size_t layout_value_size(spry_type type, stored_kind kind);
 /* Stores value `from` of an array of A's type at a place of the values, by any thread; values were
@@ -126,6 +128,7 @@ void layout_store(layout *L, int64_t place, const void *values, int64_t from);
 spry_scalar layout_load(const layout *L, int64_t place);
 /* Adds to params: "C=8" and then ",sigma=256". */
 void layout_note(layout *L, const char *name, int64_t value);
+void layout_note_word(layout *L, const char *name, const char *word);
 
 /* Bytes of all arrays, and of those that products read. */
 int64_t layout_bytes(const layout *L);

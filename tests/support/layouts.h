@@ -23,4 +23,13 @@ bool layouts_refused(spry_context *ctx, spry_status status);
  * kinds are within their bounds of rounding, for several columns too. */
 void layouts_check(spry_context *ctx, const spry_matrix *A, const char *spec);
 
+/* Products with any number of threads have the same bits, of one column and of several. */
+void layouts_same_bits(const support_recipe *recipe, const char *spec);
+
+/* Building and both kinds of products where every allocation fails in turn. */
+void layouts_torture(spry_context *ctx, const spry_matrix *A, const char *spec);
+
+/* The 6 x 6 matrix of docs/formats. */
+spry_matrix *layouts_example(spry_context *ctx, spry_type type);
+
 #endif
