@@ -11,6 +11,7 @@
 #include <spry/options.h>
 #include <spry/result.h>
 #include <spry/solver.h>
+#include <spry/tune.h>
 #include <spry/types.h>
 #include <spry/vector.h>
 

@@ -16,6 +16,8 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/spry-cli.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 mkdir "$work/bin" "$work/here" "$work/test"
+SPRY_CACHE=$work/cache
+export SPRY_CACHE
 ln -s "$spry" "$work/bin/spry"
 PATH=$work/bin:$PATH
 # A sanitizer's report must not pass for exit status 1. The leak search at exit takes seconds a process on

@@ -1,0 +1,51 @@
+/* The tuner: which storage format suits a matrix on this machine, by forecast and by timing. */
+#ifndef SPRY_TUNE_H
+#define SPRY_TUNE_H
+
+#include <spry/operator.h>
+
+SPRY_BEGIN
+
+/** A format with its options, as the tuner saw it. */
+typedef struct spry_tune_row {
+    char format[128];          /**< "sell:C=8,sigma=256", as spry_operator_from_format() takes it */
+    int64_t bytes;             /**< of the matrix that a product reads, forecast; 0: not possible */
+    double model_seconds;      /**< of a product, forecast; 0: none */
+    double seconds;            /**< of the fastest product timed; 0: not timed */
+    double conversion_seconds; /**< taken; 0: not built, or used in place */
+    double total_seconds;      /**< conversion and all products; 0: not timed */
+    char note[96];             /**< why not timed, or what became of it; may be "" */
+} spry_tune_row;
+
+/** What the tuner decided, and from what. */
+typedef struct spry_tune_report {
+    char format[128];    /**< the choice */
+    bool remembered;     /**< from an earlier run: nothing was timed */
+    bool untried;        /**< the matrix is too small, or products too few, for timing to pay */
+    int64_t products;    /**< the choice is for */
+    double seconds;      /**< all of it took; remembered: then */
+    char place[256];     /**< file where the choice is kept; "" when it is not */
+    spry_tune_row *rows; /**< CSR first, then the timed ones by total, then others by forecast */
+    int64_t count;
+} spry_tune_report;
+
+/**
+ * Finds the storage format with the least time for conversion and products together. CSR, used in
+ * place, is left only for what is at least 3% faster, and never for values that are not A's own.
+ * Choices are kept in a folder ($SPRY_CACHE, else $XDG_CACHE_HOME/spry, else ~/.cache/spry), by
+ * matrix, processor, threads and version; without one it works as well, again each time.
+ *
+ * @param options  "products=1000 budget=20 remember=yes again=no always=no" or NULL; see
+ *                 spry_tune_options()
+ * @param report   out: to be cleared by spry_tune_report_clear(), also after a failure
+ */
+SPRY_API spry_status spry_tune(const spry_matrix *A, const char *options, spry_tune_report *report);
+SPRY_API void spry_tune_report_clear(spry_context *ctx, spry_tune_report *report);
+/** Drops what is remembered of A, or of all matrices when A is NULL; count: files that went. */
+SPRY_API spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *count);
+/** The options of the tuner, also of format=auto:products=50. */
+SPRY_API spry_option_list spry_tune_options(void);
+
+SPRY_END
+
+#endif

@@ -1,0 +1,368 @@
+/*
+ * The race. Other work on a machine makes times longer, never shorter, and may last for a while:
+ * the racers take turns, CSR among them, the fastest of a racer's products counts, and who is
+ * clearly behind leaves. Time is billed at each racer's fastest product, so that a busy machine
+ * does not shorten the race.
+ */
+#include "tune/tune.h"
+
+enum { RACERS = 6, LEAST_TRIED = 2, ROUNDS = 3, MOST_ROUNDS = 12 };
+static const double gain = 0.97;          /* of CSR's time at most replaces it */
+static const double conversions = 0.15;   /* of all products' time may go into conversions */
+static const double least_seconds = 5e-3; /* of racing, where all products take ten times that */
+static const double hope = 1.15;          /* times what CSR would take is still worth a try */
+
+typedef struct race {
+    spry_context *ctx;
+    const spry_matrix *A;
+    const tune_options *options;
+    const tune_machine *machine;
+    tune_list *list;
+    tune_candidate *csr;
+    spry_vector *x, *y;
+    double billed;     /* seconds of products */
+    double conversion; /* seconds of conversions */
+} race;
+
+static double products(const race *r)
+{
+    return (double)r->options->products;
+}
+
+/* Seconds that products may take in all. */
+static double allowance(const race *r)
+{
+    const double csr = r->csr->row.seconds, asked = r->options->budget * csr;
+    const double small = 0.1 * products(r) * csr < least_seconds ? 0 : least_seconds;
+    return asked > small || r->options->budget == 0 ? asked : small;
+}
+
+/* What is left for the time of so many products like c's. */
+static bool may_run(const race *r, const tune_candidate *c, double count)
+{
+    const double each = c->row.seconds > 0 ? c->row.seconds : c->row.model_seconds;
+    return r->billed + count * each <= allowance(r) && !spry_context_interrupted(r->ctx, false);
+}
+
+static double total(const race *r, const tune_candidate *c)
+{
+    return c->row.conversion_seconds + products(r) * c->row.seconds;
+}
+
+static spry_status run_once(race *r, tune_candidate *c)
+{
+    const double begin = base_seconds();
+    const spry_status status = spry_operator_apply(c->op, r->x, r->y);
+    const double seconds = base_seconds() - begin;
+    if (status == SPRY_OK) {
+        c->row.seconds = c->samples == 0 || seconds < c->row.seconds ? seconds : c->row.seconds;
+        c->samples++;
+        r->billed += c->row.seconds;
+    }
+    return status;
+}
+
+static void leave(race *r, tune_candidate *c, const char *note)
+{
+    (void)r;
+    spry_operator_free(c->op);
+    c->op = NULL;
+    c->dropped = true;
+    if (note)
+        snprintf(c->row.note, sizeof c->row.note, "%s", note);
+}
+
+/* The racer with the least total; CSR is one, and takes part even when it has left nothing to do.
+ */
+static tune_candidate *leader(const race *r)
+{
+    tune_candidate *best = r->csr;
+    for (int i = 1; i < r->list->count; i++) {
+        tune_candidate *c = &r->list->all[i];
+        if (c->op && c->row.seconds <= gain * r->csr->row.seconds && total(r, c) < total(r, best))
+            best = c;
+    }
+    return best;
+}
+
+/* The racer furthest behind, whose memory another may have. */
+static tune_candidate *slowest(const race *r)
+{
+    tune_candidate *worst = NULL;
+    for (int i = 1; i < r->list->count; i++) {
+        tune_candidate *c = &r->list->all[i];
+        if (c->op && (!worst || c->row.seconds > worst->row.seconds))
+            worst = c;
+    }
+    return worst == leader(r) ? NULL : worst;
+}
+
+static bool fits(const race *r, const tune_candidate *c)
+{
+    const int64_t limit = r->ctx->options.memory_limit;
+    return limit <= 0 || c->row.bytes <= limit - r->ctx->memory_now;
+}
+
+/* Builds c and runs it once. What cannot be built does not race; only what concerns the race as a
+ * whole is a failure. */
+static spry_status enter(race *r, tune_candidate *c)
+{
+    char before[MESSAGE_SIZE];
+    spry_storage storage;
+    while (!fits(r, c) && slowest(r))
+        leave(r, slowest(r), NULL);
+    if (!fits(r, c)) {
+        leave(r, c, "does not fit the memory limit");
+        return SPRY_OK;
+    }
+    memcpy(before, r->ctx->message, sizeof before);
+    const double begin = base_seconds();
+    spry_status status = spry_operator_from_format(r->A, c->row.format, &c->op);
+    c->row.conversion_seconds = base_seconds() - begin;
+    r->conversion += c->row.conversion_seconds;
+    if (status == SPRY_OK)
+        status = spry_operator_storage(c->op, &storage);
+    if (status != SPRY_OK) {
+        char reason[sizeof c->row.note];
+        snprintf(reason, sizeof reason, "%.95s", r->ctx->message);
+        memcpy(r->ctx->message, before, sizeof before);
+        c->row.conversion_seconds = 0;
+        leave(r, c, reason);
+        return SPRY_OK;
+    }
+    c->row.bytes = storage.read_bytes;
+    c->estimated = false;
+    if (!storage.exact) {
+        leave(r, c, "would change values");
+        return SPRY_OK;
+    }
+    return run_once(r, c);
+}
+
+/* --- who races ------------------------------------------------------------------------------- */
+
+/* What c would take, conversion included, were the model right. */
+static double expected(const race *r, const tune_candidate *c)
+{
+    return tune_model_conversion(r->machine, r->csr->row.seconds, c) +
+           products(r) * c->row.model_seconds;
+}
+
+static bool is_new(const tune_candidate *c)
+{
+    return c->possible && !c->dropped && c->samples == 0;
+}
+
+/* The most promising of those that have not raced and are of another format than those who have,
+ * or of another kind of values at least. */
+static tune_candidate *most_promising(const race *r, bool kinds)
+{
+    tune_candidate *best = NULL;
+    for (int i = 1; i < r->list->count; i++) {
+        tune_candidate *c = &r->list->all[i];
+        bool other = is_new(c) && (!best || expected(r, c) < expected(r, best));
+        for (int k = 1; k < r->list->count && other; k++) {
+            const tune_candidate *d = &r->list->all[k];
+            other = d->class != c->class || (kinds && d->kind != c->kind) ||
+                    (d->samples == 0 && !d->dropped);
+        }
+        if (other)
+            best = c;
+    }
+    return best;
+}
+
+static tune_candidate *promising(const race *r)
+{
+    tune_candidate *best = most_promising(r, false);
+    return best ? best : most_promising(r, true);
+}
+
+/* An estimate that made a racer of c is made sure of, and with it its place; looking at a large
+ * matrix takes time, which is limited as that of products is. */
+static bool confirmed(race *r, tune_candidate *c, double *looking)
+{
+    if (!c->estimated || *looking > allowance(r))
+        return true;
+    const double begin = base_seconds(), before = c->row.model_seconds;
+    const int64_t bytes = c->row.bytes;
+    tune_foresee(r->A, c);
+    *looking += base_seconds() - begin;
+    if (c->possible) /* what is not bytes of the matrix hardly differs */
+        c->row.model_seconds = before * (double)c->row.bytes / (double)bytes;
+    return c->possible && c->row.model_seconds <= before * 1.05;
+}
+
+static spry_status fill_field(race *r)
+{
+    double looking = 0;
+    int racers = 0;
+    spry_status status = SPRY_OK;
+    for (int tries = 0; tries < r->list->count && racers < RACERS; tries++) {
+        tune_candidate *c = promising(r);
+        const double csr = total(r, r->csr);
+        if (!c || expected(r, c) > hope * csr || !may_run(r, c, ROUNDS))
+            break;
+        if (racers >= LEAST_TRIED && r->conversion > conversions * csr && !r->options->always)
+            break;
+        if (!confirmed(r, c, &looking))
+            continue; /* to be looked at again in its new place */
+        SPRY_GO(r->ctx, enter(r, c));
+        racers += c->op != NULL;
+    }
+done:
+    return status;
+}
+
+/* --- rounds ---------------------------------------------------------------------------------- */
+
+/* How far behind the fastest a racer may be after so many rounds. */
+static double patience(int round)
+{
+    return round <= 1 ? 1.4 : round == 2 ? 1.2 : round == 3 ? 1.1 : 1.05;
+}
+
+static double fastest(const race *r)
+{
+    double best = r->csr->row.seconds;
+    for (int i = 1; i < r->list->count; i++) {
+        const tune_candidate *c = &r->list->all[i];
+        if (c->op && c->row.seconds < best)
+            best = c->row.seconds;
+    }
+    return best;
+}
+
+static int drop_losers(race *r, int round)
+{
+    const tune_candidate *best = leader(r);
+    const double limit = patience(round) * fastest(r);
+    int left = 0;
+    for (int i = 1; i < r->list->count; i++) {
+        tune_candidate *c = &r->list->all[i];
+        if (c->op && c != best && c->row.seconds > limit)
+            leave(r, c, NULL);
+        left += c->op != NULL;
+    }
+    return left;
+}
+
+/* Everyone's turn, as long as there is time; a round once begun is ended. */
+static spry_status run_rounds(race *r, int from, int to)
+{
+    spry_status status = SPRY_OK;
+    for (int round = from; round <= to; round++) {
+        const int left = drop_losers(r, round - 1);
+        if (left == 0 || !may_run(r, r->csr, round <= ROUNDS ? 1 : left + 1))
+            break;
+        for (int i = 0; i < r->list->count; i++)
+            if (r->list->all[i].op)
+                SPRY_GO(r->ctx, run_once(r, &r->list->all[i]));
+    }
+done:
+    return status;
+}
+
+/* The best that ran of other formats than CSR, whether it wins, has left, or neither. */
+static tune_candidate *best_racer(const race *r)
+{
+    tune_candidate *best = NULL;
+    for (int i = 1; i < r->list->count; i++) {
+        tune_candidate *c = &r->list->all[i];
+        if (c->samples > 0 && (!best || c->row.seconds < best->row.seconds))
+            best = c;
+    }
+    return best;
+}
+
+static tune_candidate *neighbour_of(const race *r, const tune_candidate *best)
+{
+    tune_candidate *found = NULL;
+    for (int i = 1; i < r->list->count; i++) {
+        tune_candidate *c = &r->list->all[i];
+        if (is_new(c) && tune_neighbours(best, c) &&
+            c->row.model_seconds < 1.15 * best->row.model_seconds &&
+            (!found || c->row.model_seconds < found->row.model_seconds))
+            found = c;
+    }
+    return found;
+}
+
+/* From the best racer to its neighbours in the grid, and on from those that are better. */
+static spry_status climb(race *r)
+{
+    spry_status status = SPRY_OK;
+    for (;;) {
+        tune_candidate *best = best_racer(r);
+        tune_candidate *c = best ? neighbour_of(r, best) : NULL;
+        if (!c || best->row.seconds > 1.4 * r->csr->row.seconds || !may_run(r, best, 2 * ROUNDS) ||
+            (r->conversion > conversions * total(r, r->csr) && !r->options->always))
+            break;
+        SPRY_GO(r->ctx, enter(r, c));
+        for (int k = 1; k < ROUNDS && c->op && c->row.seconds < patience(k) * best->row.seconds;
+             k++) {
+            if (best->op)
+                SPRY_GO(r->ctx, run_once(r, best));
+            SPRY_GO(r->ctx, run_once(r, c));
+        }
+        if (c->op && c->row.seconds > patience(ROUNDS) * best->row.seconds)
+            leave(r, c, NULL);
+    }
+done:
+    return status;
+}
+
+/* --- the whole ------------------------------------------------------------------------------- */
+
+static void fill_x(spry_vector *x)
+{
+    const spry_type type = x->type;
+    for (int64_t i = 0; i < x->n; i++)
+        value_set(type, x->data, i, (spry_scalar){0.5 + base_uniform(5, (uint64_t)i), 0});
+}
+
+static void finish(const race *r, int *winner)
+{
+    tune_candidate *best = leader(r);
+    for (int i = 0; i < r->list->count; i++) {
+        tune_candidate *c = &r->list->all[i];
+        if (c->row.seconds > 0)
+            c->row.total_seconds = total(r, c);
+        if (c != best) {
+            spry_operator_free(c->op);
+            c->op = NULL;
+        }
+    }
+    *winner = (int)(best - r->list->all);
+}
+
+spry_status tune_race(const spry_matrix *A, const tune_options *options,
+                      const tune_machine *machine, tune_list *list, int *winner)
+{
+    spry_context *ctx = A->ctx;
+    race r = {.ctx = ctx,
+              .A = A,
+              .options = options,
+              .machine = machine,
+              .list = list,
+              .csr = &list->all[0]};
+    spry_status status = SPRY_OK;
+    *winner = 0;
+    SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_COPY, &r.x));
+    SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_COPY, &r.y));
+    fill_x(r.x);
+    SPRY_GO(ctx, spry_operator_from_matrix(A, &r.csr->op));
+    SPRY_GO(ctx, spry_operator_apply(r.csr->op, r.x, r.y)); /* wakes the threads */
+    SPRY_GO(ctx, run_once(&r, r.csr));
+    r.billed += r.csr->row.seconds;
+    tune_model(A, machine, r.csr->row.seconds, list);
+    SPRY_GO(ctx, fill_field(&r));
+    SPRY_GO(ctx, run_rounds(&r, 2, ROUNDS));
+    SPRY_GO(ctx, climb(&r));
+    SPRY_GO(ctx, run_rounds(&r, ROUNDS + 1, MOST_ROUNDS));
+    finish(&r, winner);
+done:
+    spry_vector_free(r.x);
+    spry_vector_free(r.y);
+    return status;
+}

@@ -1,0 +1,81 @@
+/* Some of a large matrix's rows, to forecast from. */
+#include "tune/tune.h"
+
+/* Blocks begin at, and columns move by, multiples of a number that the sizes of blocks and slices
+ * divide. */
+enum { SAMPLE_ENTRIES = 1 << 18, LEAST_BLOCKS = 4, MOST_BLOCKS = 16, GRAIN = 960 };
+
+typedef struct blocks {
+    int64_t count, rows; /* of each, neighbours in A */
+} blocks;
+
+static blocks cut_blocks(const spry_arrays *a)
+{
+    const double mean = (double)a->nnz / (double)a->rows;
+    const int64_t grains = (int64_t)(SAMPLE_ENTRIES / (mean > 1 ? mean : 1)) / GRAIN;
+    blocks b = {grains < LEAST_BLOCKS ? LEAST_BLOCKS : grains, GRAIN};
+    if (b.count > MOST_BLOCKS)
+        b = (blocks){MOST_BLOCKS, grains / MOST_BLOCKS * GRAIN};
+    return b;
+}
+
+static int64_t block_begin(const spry_arrays *a, const blocks *b, int64_t block)
+{
+    const double free_rows = (double)(a->rows - b->rows);
+    return (int64_t)(free_rows * (double)block / (double)(b->count - 1)) / GRAIN * GRAIN;
+}
+
+static int64_t whole_grains(int64_t rows)
+{
+    return (rows + GRAIN - 1) / GRAIN * GRAIN;
+}
+
+/* Column j of row i becomes column j - i + i' of row i', moved right by as much as keeps it from
+ * falling below 0, where all such columns can be numbered. */
+static void copy_rows(const spry_arrays *a, const blocks *b, spry_arrays *s)
+{
+    const size_t size = spry_type_size(a->type);
+    const bool moved = s->cols > a->cols;
+    int64_t at = 0;
+    s->offsets[0] = 0;
+    for (int64_t block = 0; block < b->count; block++) {
+        const int64_t begin = block_begin(a, b, block);
+        const int64_t first = a->offsets[begin], count = a->offsets[begin + b->rows] - first;
+        const int64_t shift = moved ? whole_grains(a->rows) - begin + block * b->rows : 0;
+        for (int64_t k = 0; k < count; k++)
+            s->col_index[at + k] = (int32_t)(a->col_index[first + k] + shift);
+        memcpy((char *)s->values + (size_t)at * size,
+               (const char *)a->values + (size_t)first * size, (size_t)count * size);
+        for (int64_t i = 0; i < b->rows; i++)
+            s->offsets[block * b->rows + i + 1] = a->offsets[begin + i + 1] - first + at;
+        at += count;
+    }
+}
+
+spry_status tune_sample(const spry_matrix *A, spry_matrix **sample)
+{
+    spry_context *ctx = A->ctx;
+    const spry_arrays *a = &A->a;
+    spry_status status = SPRY_OK;
+    *sample = NULL;
+    if (a->nnz <= 2 * SAMPLE_ENTRIES || a->rows == 0)
+        return SPRY_OK;
+    const blocks b = cut_blocks(a);
+    spry_arrays s = {.type = a->type, .format = SPRY_CSR, .rows = b.count * b.rows};
+    if (s.rows > a->rows / 2) /* of few rows all are looked at */
+        return SPRY_OK;
+    for (int64_t block = 0; block < b.count; block++) {
+        const int64_t begin = block_begin(a, &b, block);
+        s.nnz += a->offsets[begin + b.rows] - a->offsets[begin];
+    }
+    if (s.nnz > a->nnz / 2 || s.nnz == 0)
+        return SPRY_OK;
+    s.cols = whole_grains(a->rows) + a->cols + s.rows;
+    if (s.cols > INT32_MAX)
+        s.cols = a->cols;
+    SPRY_GO(ctx, matrix_allocate(ctx, &s));
+    copy_rows(a, &b, &s);
+    status = matrix_wrap(ctx, &s, sample);
+done:
+    return status;
+}

@@ -1,0 +1,336 @@
+/* The tuner: what is remembered, else a race; and the report. */
+#include "tune/tune.h"
+
+#include "matrix/entries.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { FEW_PRODUCTS = 32, PATH_SIZE = 4096 };
+
+#define OPTION_OWNER tune_options
+static const spry_option rows[] = {TUNE_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+spry_option_list spry_tune_options(void)
+{
+    return (spry_option_list){rows, sizeof rows / sizeof *rows};
+}
+
+/* Where choices are kept, for one matrix on this machine. */
+typedef struct memory {
+    bool usable;
+    uint64_t matrix, machine;
+    int64_t class;
+    char folder[PATH_SIZE], path[PATH_SIZE + 64], machine_path[PATH_SIZE + 64];
+} memory;
+
+static void memory_open(const spry_matrix *A, const tune_options *o, memory *m)
+{
+    *m = (memory){.matrix = tune_fingerprint(A),
+                  .machine = tune_machine_fingerprint(A->ctx),
+                  .class = tune_products_class(o->products)};
+    m->usable = o->remember && tune_folder(A->ctx, m->folder, sizeof m->folder);
+    snprintf(m->path, sizeof m->path, "%s/%016" PRIx64 "-%016" PRIx64 "-%" PRId64 ".tune",
+             m->folder, m->matrix, m->machine, m->class);
+    snprintf(m->machine_path, sizeof m->machine_path, "%s/machine-%016" PRIx64 ".tune", m->folder,
+             m->machine);
+}
+
+static spry_status text_room(spry_context *ctx, char **text)
+{
+    return base_alloc(ctx, TUNE_FILE_SIZE, 1, text);
+}
+
+/* False when there is nothing to recall. Memory that is short is not worth a failure here. */
+static bool recall(spry_context *ctx, const memory *m, tune_entry *entry)
+{
+    char *text = NULL;
+    bool good = false;
+    if (!m->usable || text_room(ctx, &text) != SPRY_OK)
+        return false;
+    const int64_t size = tune_file_read(ctx, m->path, text);
+    if (size >= 0) {
+        good = tune_entry_read(text, (size_t)size, entry) && entry->matrix == m->matrix &&
+               entry->machine == m->machine && entry->class == m->class &&
+               strncmp(entry->winner, "auto", 4) != 0; /* would ask here again */
+        if (!good)
+            base_log(ctx, SPRY_LOG_WARNING, "%s: not a file of the tuner, or damaged; ignored",
+                     m->path);
+    }
+    base_free(ctx, text);
+    return good;
+}
+
+static void recall_machine(spry_context *ctx, const memory *m, tune_machine *machine)
+{
+    char *text = NULL;
+    bool good = false;
+    if (m->usable && text_room(ctx, &text) == SPRY_OK) {
+        const int64_t size = tune_file_read(ctx, m->machine_path, text);
+        good = size >= 0 && tune_machine_read(text, (size_t)size, machine) &&
+               machine->machine == m->machine;
+        if (size >= 0 && !good)
+            base_log(ctx, SPRY_LOG_WARNING, "%s: not a file of the tuner, or damaged; ignored",
+                     m->machine_path);
+        base_free(ctx, text);
+    }
+    if (!good)
+        *machine = (tune_machine){.machine = m->machine};
+}
+
+/* CSR first, then what was timed by total, then others by forecast; what is not possible last. */
+static int by_worth(const void *a, const void *b)
+{
+    const spry_tune_row *x = a, *y = b;
+    const int x_kind = x->seconds > 0 ? 0 : x->bytes > 0 ? 1 : 2;
+    const int y_kind = y->seconds > 0 ? 0 : y->bytes > 0 ? 1 : 2;
+    if (x_kind != y_kind)
+        return x_kind - y_kind;
+    const double p = x_kind == 0 ? x->total_seconds : x->model_seconds;
+    const double q = y_kind == 0 ? y->total_seconds : y->model_seconds;
+    return p != q ? (p > q) - (p < q) : strcmp(x->format, y->format);
+}
+
+static void keep(spry_context *ctx, const memory *m, const spry_tune_report *report)
+{
+    tune_entry *entry = NULL;
+    char *text = NULL;
+    spry_status status = SPRY_OK;
+    if (!m->usable)
+        return;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *entry, &entry));
+    SPRY_GO(ctx, text_room(ctx, &text));
+    *entry = (tune_entry){
+        .matrix = m->matrix, .machine = m->machine, .class = m->class, .seconds = report->seconds};
+    snprintf(entry->winner, sizeof entry->winner, "%s", report->format);
+    for (int64_t i = 0; i < report->count && entry->count < TUNE_ROWS; i++)
+        if (report->rows[i].bytes > 0)
+            entry->rows[entry->count++] = report->rows[i];
+    tune_file_write(ctx, m->path, text, tune_entry_write(entry, text));
+done:
+    base_free(ctx, entry);
+    base_free(ctx, text);
+}
+
+static void keep_machine(spry_context *ctx, const memory *m, const tune_machine *machine)
+{
+    char *text = NULL;
+    if (!m->usable || text_room(ctx, &text) != SPRY_OK)
+        return;
+    tune_file_write(ctx, m->machine_path, text, tune_machine_write(machine, text));
+    base_free(ctx, text);
+}
+
+/* --- reports --------------------------------------------------------------------------------- */
+
+void spry_tune_report_clear(spry_context *ctx, spry_tune_report *report)
+{
+    if (report) {
+        base_free(ctx, report->rows);
+        *report = (spry_tune_report){0};
+    }
+}
+
+static spry_status report_entry(spry_context *ctx, const tune_entry *entry,
+                                spry_tune_report *report)
+{
+    const spry_status status =
+        base_alloc(ctx, entry->count + 1, sizeof *report->rows, &report->rows);
+    if (status != SPRY_OK)
+        return status;
+    memcpy(report->rows, entry->rows, (size_t)entry->count * sizeof *report->rows);
+    for (int i = 0; i < entry->count; i++) {
+        spry_tune_row *row = &report->rows[i];
+        if (row->seconds > 0)
+            row->total_seconds = row->conversion_seconds + (double)report->products * row->seconds;
+    }
+    report->count = entry->count;
+    report->remembered = true;
+    report->seconds = entry->seconds;
+    snprintf(report->format, sizeof report->format, "%s", entry->winner);
+    return SPRY_OK;
+}
+
+static spry_status report_list(const tune_list *list, int winner, spry_tune_report *report)
+{
+    const spry_status status =
+        base_alloc(list->ctx, list->count, sizeof *report->rows, &report->rows);
+    if (status != SPRY_OK)
+        return status;
+    for (int i = 0; i < list->count; i++)
+        report->rows[i] = list->all[i].row;
+    report->count = list->count;
+    snprintf(report->format, sizeof report->format, "%s", list->all[winner].row.format);
+    qsort(report->rows + 1, (size_t)list->count - 1, sizeof *report->rows, by_worth);
+    return SPRY_OK;
+}
+
+/* --- deciding -------------------------------------------------------------------------------- */
+
+/* Bytes of the second-level cache, which is a core's own as a rule. */
+static int64_t second_cache(void)
+{
+    long bytes = 0;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+    return bytes > 0 ? bytes : 1 << 20;
+}
+
+/* Where a race cannot pay: products take no time, or there are few. */
+static bool not_worth(const spry_matrix *A, const tune_options *o)
+{
+    const int64_t bytes = A->a.nnz * (int64_t)(spry_type_size(A->a.type) + sizeof(int32_t));
+    return !o->always && (bytes <= second_cache() || o->products < FEW_PRODUCTS);
+}
+
+/* A as formats are built from: sorted general CSR. A itself where it is that, else in *owned. */
+static spry_status sorted_csr(const spry_matrix *A, const spry_matrix **csr, spry_matrix **owned)
+{
+    spry_matrix *copy = NULL;
+    spry_status status = SPRY_OK;
+    *owned = NULL;
+    SPRY_GO(A->ctx, matrix_as_csr(A, csr, owned));
+    if (!matrix_sorted(A->ctx, &(*csr)->a, true)) {
+        SPRY_GO(A->ctx, spry_matrix_convert(*csr, SPRY_CSR, &copy));
+        spry_matrix_free(*owned);
+        *csr = *owned = copy;
+        SPRY_GO(A->ctx, spry_matrix_sum_duplicates(copy));
+    }
+done:
+    if (status != SPRY_OK) {
+        spry_matrix_free(*owned);
+        *owned = NULL;
+    }
+    return status;
+}
+
+static spry_status decide_by_race(const spry_matrix *A, const tune_options *o, const memory *m,
+                                  spry_tune_report *report, spry_operator **op)
+{
+    spry_context *ctx = A->ctx;
+    const double begin = base_seconds();
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    tune_machine *machine = NULL;
+    tune_list list = {.ctx = ctx};
+    int winner;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, sorted_csr(A, &csr, &owned));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *machine, &machine));
+    recall_machine(ctx, m, machine);
+    SPRY_GO(ctx, tune_list_make(csr, &list));
+    SPRY_GO(ctx, tune_race(csr, o, machine, &list, &winner));
+    SPRY_GO(ctx, report_list(&list, winner, report));
+    report->seconds = base_seconds() - begin;
+    if (!spry_context_interrupted(ctx, false)) {
+        tune_learn(csr, &list, machine);
+        keep(ctx, m, report);
+        keep_machine(ctx, m, machine);
+    }
+    if (op && csr == A) { /* it was built from the caller's own arrays */
+        *op = list.all[winner].op;
+        list.all[winner].op = NULL;
+    }
+done:
+    tune_list_free(&list);
+    base_free(ctx, machine);
+    spry_matrix_free(owned);
+    return status;
+}
+
+/* A remembered format is built anew from this matrix, and taken only if it holds it exactly. */
+static bool build_remembered(const spry_matrix *A, const char *format, spry_operator **op)
+{
+    spry_context *ctx = A->ctx;
+    spry_storage storage;
+    char before[MESSAGE_SIZE];
+    memcpy(before, ctx->message, sizeof before);
+    spry_status status = spry_operator_from_format(A, format, op);
+    if (status == SPRY_OK)
+        status = spry_operator_storage(*op, &storage);
+    if (status == SPRY_OK && storage.exact)
+        return true;
+    base_log(ctx, SPRY_LOG_INFO, "format %s is remembered, but does not suit: choosing again",
+             format);
+    memcpy(ctx->message, before, sizeof before);
+    spry_operator_free(*op);
+    *op = NULL;
+    return false;
+}
+
+static spry_status decide(const spry_matrix *A, const tune_options *o, spry_tune_report *report,
+                          spry_operator **op)
+{
+    spry_context *ctx = A->ctx;
+    memory *m = NULL;
+    tune_entry *entry = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *m, &m));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *entry, &entry));
+    memory_open(A, o, m);
+    bool known = !o->again && recall(ctx, m, entry);
+    if (known && op)
+        known = build_remembered(A, entry->winner, op);
+    if (known)
+        SPRY_GO(ctx, report_entry(ctx, entry, report));
+    else
+        SPRY_GO(ctx, decide_by_race(A, o, m, report, op));
+    if (m->usable && access(m->path, R_OK) == 0)
+        snprintf(report->place, sizeof report->place, "%.255s", m->path);
+    base_log(ctx, SPRY_LOG_INFO, "format %s, %s", report->format,
+             report->remembered ? "remembered" : "chosen by timing");
+done:
+    base_free(ctx, m);
+    base_free(ctx, entry);
+    return status;
+}
+
+spry_status tune_decide(const spry_matrix *A, const char *options, spry_tune_report *report,
+                        spry_operator **op)
+{
+    spry_context *ctx = A->ctx;
+    spry_tune_report unseen = {0};
+    tune_options o;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, spry_options_default(ctx, spry_tune_options(), &o));
+    status = spry_options_parse(ctx, spry_tune_options(), &o, options);
+    if (status != SPRY_OK)
+        return SPRY_CAUSE(ctx, status, "tuner");
+    spry_tune_report *r = report ? report : &unseen;
+    r->products = o.products;
+    if (not_worth(A, &o)) {
+        r->untried = true;
+        snprintf(r->format, sizeof r->format, "csr");
+    } else {
+        SPRY_GO(ctx, decide(A, &o, r, op));
+    }
+    if (op && !*op)
+        SPRY_GO(ctx, spry_operator_from_format(A, r->format, op));
+done:
+    if (!report)
+        spry_tune_report_clear(ctx, &unseen);
+    if (status != SPRY_OK && op) {
+        spry_operator_free(*op);
+        *op = NULL;
+    }
+    return status;
+}
+
+spry_status spry_tune(const spry_matrix *A, const char *options, spry_tune_report *report)
+{
+    *report = (spry_tune_report){0};
+    return tune_decide(A, options, report, NULL);
+}
+
+spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *count)
+{
+    char folder[PATH_SIZE], prefix[32] = "";
+    *count = 0;
+    if (A)
+        snprintf(prefix, sizeof prefix, "%016" PRIx64 "-", tune_fingerprint(A));
+    if (tune_folder(ctx, folder, sizeof folder))
+        *count = tune_files_drop(folder, prefix);
+    return SPRY_OK;
+}

@@ -1,0 +1,142 @@
+/*
+ * Choosing a storage format. Candidates are all formats with all options of their grids; what each
+ * will read is forecast, a model orders them by time, the best few are built and raced against CSR,
+ * and the winner is remembered in a file.
+ */
+#ifndef SPRY_TUNE_INTERNAL_H
+#define SPRY_TUNE_INTERNAL_H
+
+#include "matrix/layout.h"
+
+#include <spry/tune.h>
+
+#define TUNE_OPTIONS(item)                                                                    \
+    item(INT, products, "1000", 0, 9e18, NULL, "products to choose for")                      \
+    item(REAL, budget, "20", 0, 1e6, NULL,                                                    \
+         "timing may take as long as so many products in CSR; conversions come on top")       \
+    item(BOOL, remember, "yes", 0, 0, NULL, "keep the choice in a file and look there first") \
+    item(BOOL, again, "no", 0, 0, NULL, "decide anew what is remembered")                     \
+    item(BOOL, always, "no", 0, 0, NULL,                                                      \
+         "time also where it cannot pay: matrices that fit the second-level cache, few products")
+
+typedef struct tune_options {
+    TUNE_OPTIONS(SPRY_OPTION_FIELD)
+} tune_options;
+
+enum {
+    TUNE_SPEC = sizeof((spry_tune_row *)0)->format,
+    TUNE_NAME = 32,
+    TUNE_AXES = 6,           /* of a grid, and one for the kind of values */
+    TUNE_ROWS = 24,          /* of a remembered table */
+    TUNE_FACTORS = 128,      /* of a machine */
+    TUNE_FILE_SIZE = 1 << 15 /* files are smaller */
+};
+
+/* --- files: record.c, cache.c ---------------------------------------------------------------- */
+
+/* A choice as it is kept. */
+typedef struct tune_entry {
+    uint64_t matrix, machine; /* fingerprints */
+    int64_t class;            /* of the number of products: powers of ten */
+    char winner[TUNE_SPEC];
+    double seconds;
+    int count;
+    spry_tune_row rows[TUNE_ROWS]; /* format, bytes, seconds but for the total */
+} tune_entry;
+
+/* How a format's bytes compare in time with those of CSR on a machine. */
+typedef struct tune_factor {
+    char format[TUNE_NAME]; /* "sell", "sell/f32" */
+    double factor;
+    double conversion; /* in products with CSR */
+    int64_t count;     /* of races it was learned from */
+} tune_factor;
+
+typedef struct tune_machine {
+    uint64_t machine;
+    int count;
+    tune_factor factors[TUNE_FACTORS];
+} tune_machine;
+
+/* Texts of files; the size of what was written. They end in a checksum. */
+size_t tune_entry_write(const tune_entry *entry, char text[TUNE_FILE_SIZE]);
+size_t tune_machine_write(const tune_machine *machine, char text[TUNE_FILE_SIZE]);
+/* False when the text is not exactly what is written: cut, changed, of another kind. */
+bool tune_entry_read(const char *text, size_t size, tune_entry *entry);
+bool tune_machine_read(const char *text, size_t size, tune_machine *machine);
+
+/* The folder, made where it is not there; false, and one line in the log, where there is none to be
+ * had. */
+bool tune_folder(spry_context *ctx, char *path, size_t size);
+/* Reads a file of the folder; the size, or -1 when there is none. What is no file of ours is told
+ * and gives -1, too. */
+int64_t tune_file_read(spry_context *ctx, const char *path, char text[TUNE_FILE_SIZE]);
+/* Writes aside and renames; what cannot be written is told. */
+bool tune_file_write(spry_context *ctx, const char *path, const char *text, size_t size);
+/* Removes the folder's files whose names begin with a prefix. */
+int64_t tune_files_drop(const char *folder, const char *prefix);
+
+/* --- fingerprint.c --------------------------------------------------------------------------- */
+
+uint64_t tune_fingerprint(const spry_matrix *A);
+/* Of processor, ISA level, threads, and of the formats this library has. */
+uint64_t tune_machine_fingerprint(const spry_context *ctx);
+int64_t tune_products_class(int64_t products);
+
+/* --- candidates.c ---------------------------------------------------------------------------- */
+
+typedef struct tune_candidate {
+    spry_tune_row row;
+    const layout_class *class; /* NULL: CSR in place */
+    stored_kind kind;
+    int at[TUNE_AXES]; /* its place in the grid */
+    bool possible;     /* the format can hold A */
+    bool estimated;    /* from a sample of the rows */
+    bool dropped;      /* lost, or could not be built */
+    int samples;
+    spry_operator *op; /* while it races */
+} tune_candidate;
+
+typedef struct tune_list {
+    spry_context *ctx;
+    tune_candidate *all; /* CSR first */
+    int count, room;
+} tune_list;
+
+/* All formats with all options, and what they will read; for large matrices from a sample. A is
+ * sorted general CSR. */
+spry_status tune_list_make(const spry_matrix *A, tune_list *list);
+void tune_list_free(tune_list *list); /* operators, too */
+/* The forecast from the whole matrix in place of an estimate. */
+void tune_foresee(const spry_matrix *A, tune_candidate *c);
+/* Whether two differ by one step in one option. */
+bool tune_neighbours(const tune_candidate *a, const tune_candidate *b);
+/* Rows from all over A, their columns moved along so that diagonals stay what they are; NULL when
+ * A is small enough itself. */
+spry_status tune_sample(const spry_matrix *A, spry_matrix **sample);
+
+/* --- model.c --------------------------------------------------------------------------------- */
+
+/* Sets model_seconds of all, given CSR's time. */
+void tune_model(const spry_matrix *A, const tune_machine *machine, double csr_seconds,
+                tune_list *list);
+/* What the conversion to a format may take. */
+double tune_model_conversion(const tune_machine *machine, double csr_seconds,
+                             const tune_candidate *c);
+/* Learns from what was timed. */
+void tune_learn(const spry_matrix *A, const tune_list *list, tune_machine *machine);
+
+/* --- race.c ---------------------------------------------------------------------------------- */
+
+/* Times the promising; *winner is the place of the one to take. Its operator, made from A, is kept,
+ * and others' are gone. */
+spry_status tune_race(const spry_matrix *A, const tune_options *options,
+                      const tune_machine *machine, tune_list *list, int *winner);
+
+/* --- tune.c ---------------------------------------------------------------------------------- */
+
+/* Decides. *op gets the operator in the chosen format, made from A; op or report may be NULL. */
+spry_status tune_decide(const spry_matrix *A, const char *options, spry_tune_report *report,
+                        spry_operator **op);
+
+#endif

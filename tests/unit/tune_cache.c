@@ -1,0 +1,399 @@
+/* What the tuner remembers: texts of files, and folders in all weathers. */
+#include "support/support.h"
+#include "tune/tune.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char base[] = "/tmp";
+
+/* A folder of the test's own, which SPRY_CACHE names. */
+typedef struct place {
+    spry_context *ctx;
+    char folder[128];
+    int warnings, infos;
+} place;
+
+static void count_logs(void *data, spry_log_level level, const char *text)
+{
+    place *p = data;
+    (void)text;
+    p->warnings += level == SPRY_LOG_WARNING;
+    p->infos += level == SPRY_LOG_INFO;
+}
+
+static void place_open(place *p)
+{
+    *p = (place){.ctx = support_context("log=info threads=2")};
+    snprintf(p->folder, sizeof p->folder, "%s/spry-tune-XXXXXX", base);
+    assert_non_null(mkdtemp(p->folder));
+    assert_int_equal(setenv("SPRY_CACHE", p->folder, 1), 0);
+    spry_context_set_log(p->ctx, count_logs, p);
+}
+
+static void place_close(place *p)
+{
+    char command[160];
+    snprintf(command, sizeof command, "rm -rf '%s'", p->folder);
+    assert_int_equal(system(command), 0);
+    support_context_free(p->ctx);
+}
+
+static spry_matrix *some_matrix(spry_context *ctx, const char *options)
+{
+    spry_matrix *A = NULL;
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", options, &A));
+    return A;
+}
+
+static const char quick[] = "always=yes budget=8";
+
+/* The file of the choice for A, "" when there is none. */
+static void tune(place *p, const spry_matrix *A, const char *options, bool remembered, char *file)
+{
+    spry_tune_report report;
+    assert_ok(p->ctx, spry_tune(A, options, &report));
+    assert_int_equal(report.remembered, remembered);
+    assert_true(report.count > 1 && report.format[0]);
+    assert_string_equal(report.rows[0].format, "csr");
+    assert_true(report.rows[0].seconds > 0 && report.rows[0].bytes > 0);
+    snprintf(file, 256, "%s", report.place);
+    spry_tune_report_clear(p->ctx, &report);
+}
+
+/* --- texts ----------------------------------------------------------------------------------- */
+
+static tune_entry sample_entry(void)
+{
+    tune_entry e = {.matrix = 0x123456789abcdef0u,
+                    .machine = 7,
+                    .class = 3,
+                    .winner = "sell:C=8,sigma=256",
+                    .seconds = 0.25,
+                    .count = 2};
+    e.rows[0] = (spry_tune_row){.format = "csr", .bytes = 1000, .seconds = 1e-3};
+    e.rows[1] = (spry_tune_row){.format = "sell:C=8,sigma=256",
+                                .bytes = 800,
+                                .model_seconds = 9e-4,
+                                .seconds = 8e-4,
+                                .conversion_seconds = 0.1};
+    return e;
+}
+
+static void test_texts(void **state)
+{
+    (void)state;
+    char text[TUNE_FILE_SIZE], again[TUNE_FILE_SIZE];
+    tune_entry e = sample_entry(), f;
+    const size_t size = tune_entry_write(&e, text);
+    assert_true(tune_entry_read(text, size, &f));
+    assert_string_equal(f.winner, e.winner);
+    assert_int_equal(f.matrix, e.matrix);
+    assert_int_equal(f.count, 2);
+    assert_string_equal(f.rows[1].format, e.rows[1].format);
+    assert_int_equal(tune_entry_write(&f, again), size);
+    assert_memory_equal(text, again, size);
+    tune_machine m = {.machine = 9, .count = 1}, n;
+    m.factors[0] = (tune_factor){"sell/f32", 1.25, 12, 3};
+    const size_t length = tune_machine_write(&m, text);
+    assert_true(tune_machine_read(text, length, &n));
+    assert_int_equal(n.count, 1);
+    assert_true(n.factors[0].factor == 1.25 && n.factors[0].conversion == 12);
+    assert_false(tune_entry_read(text, length, &f)); /* of another kind */
+}
+
+/* Every cut, and every byte changed, is noticed. */
+static void test_damage(void **state)
+{
+    (void)state;
+    char text[TUNE_FILE_SIZE], changed[TUNE_FILE_SIZE];
+    tune_entry e = sample_entry(), f;
+    const size_t size = tune_entry_write(&e, text);
+    for (size_t k = 0; k < size; k++) {
+        assert_false(tune_entry_read(text, k, &f));
+        memcpy(changed, text, size);
+        changed[k] = (char)(changed[k] ^ 4);
+        assert_false(tune_entry_read(changed, size, &f));
+    }
+    memcpy(changed, text, size);
+    changed[size] = '\n';
+    assert_false(tune_entry_read(changed, size + 1, &f));
+    assert_false(tune_entry_read(NULL, 0, &f));
+}
+
+/* The most rows and the longest names fit a file. */
+static void test_largest(void **state)
+{
+    (void)state;
+    char text[TUNE_FILE_SIZE];
+    tune_entry *e = calloc(2, sizeof *e);
+    assert_non_null(e);
+    *e = sample_entry();
+    e->count = TUNE_ROWS;
+    for (int i = 0; i < TUNE_ROWS; i++) {
+        e->rows[i] = e->rows[0];
+        e->rows[i].bytes = INT64_MAX;
+        e->rows[i].seconds = e->rows[i].model_seconds = e->rows[i].conversion_seconds = 9e8;
+        memset(e->rows[i].format, 'x', TUNE_SPEC - 1);
+        e->rows[i].format[TUNE_SPEC - 1] = '\0';
+    }
+    assert_true(tune_entry_read(text, tune_entry_write(e, text), e + 1));
+    assert_int_equal(e[1].count, TUNE_ROWS);
+    free(e);
+    tune_machine *m = calloc(2, sizeof *m);
+    assert_non_null(m);
+    m->count = TUNE_FACTORS;
+    for (int i = 0; i < TUNE_FACTORS; i++) {
+        m->factors[i] = (tune_factor){.factor = 9e5, .conversion = 9e5, .count = INT64_MAX};
+        memset(m->factors[i].format, 'x', TUNE_NAME - 1);
+    }
+    assert_true(tune_machine_read(text, tune_machine_write(m, text), m + 1));
+    assert_int_equal(m[1].count, TUNE_FACTORS);
+    free(m);
+}
+
+/* --- remembering ----------------------------------------------------------------------------- */
+
+static void test_remember(void **state)
+{
+    (void)state;
+    place p;
+    char file[256], other[256];
+    struct stat about;
+    place_open(&p);
+    spry_matrix *A = some_matrix(p.ctx, "size=60"), *B = some_matrix(p.ctx, "size=61");
+    tune(&p, A, quick, false, file);
+    assert_true(stat(file, &about) == 0 && (about.st_mode & 0777) == 0600);
+    tune(&p, A, quick, true, other);
+    assert_string_equal(file, other);
+    tune(&p, A, "always=yes budget=8 again=yes", false, other);
+    tune(&p, A, "always=yes budget=8 products=5000", true, other); /* of the same class */
+    tune(&p, A, "always=yes budget=8 products=20000", false, other);
+    assert_string_not_equal(file, other);
+    tune(&p, A, "always=yes budget=8 remember=no", false, other);
+    assert_string_equal(other, "");
+    tune(&p, B, quick, false, other); /* another matrix */
+    assert_int_equal(p.warnings, 0);
+    int64_t count = 0;
+    assert_ok(p.ctx, spry_tune_forget(p.ctx, A, &count));
+    assert_int_equal(count, 2);
+    tune(&p, B, quick, true, other);
+    tune(&p, A, quick, false, other);
+    assert_ok(p.ctx, spry_tune_forget(p.ctx, NULL, &count));
+    assert_int_equal(count, 3); /* with what was learned of the machine */
+    spry_matrix_free(A);
+    spry_matrix_free(B);
+    place_close(&p);
+}
+
+/* Values and structure both count, in every format. */
+static void test_fingerprint(void **state)
+{
+    spry_context *ctx = *state;
+    for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+        support_recipe recipe = {.type = SPRY_D,
+                                 .format = (spry_format)format,
+                                 .rows = 50,
+                                 .cols = 50,
+                                 .nnz = 300,
+                                 .seed = 1};
+        spry_matrix *A = support_matrix(ctx, &recipe), *same = support_matrix(ctx, &recipe);
+        const uint64_t print = tune_fingerprint(A);
+        assert_true(print == tune_fingerprint(same));
+        const spry_arrays a = spry_matrix_arrays(same);
+        ((double *)a.values)[299] += 1;
+        assert_true(print != tune_fingerprint(same));
+        ((double *)a.values)[299] -= 1;
+        assert_true(print == tune_fingerprint(same));
+        int32_t *index = a.col_index ? a.col_index : a.row_index;
+        index[150] = index[150] == 0;
+        assert_true(print != tune_fingerprint(same));
+        spry_matrix_free(A);
+        spry_matrix_free(same);
+    }
+    assert_int_equal(tune_products_class(0), 0);
+    assert_int_equal(tune_products_class(9), 0);
+    assert_int_equal(tune_products_class(1000), 3);
+}
+
+/* --- bad weather ----------------------------------------------------------------------------- */
+
+static void write_file(const char *path, const char *text, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* A file that is not what it should be is ignored with a warning, and replaced. */
+static void spoil(place *p, const spry_matrix *A, void (*change)(const char *path))
+{
+    char file[256];
+    tune(p, A, quick, true, file);
+    change(file);
+    p->warnings = 0;
+    tune(p, A, quick, false, file);
+    assert_int_equal(p->warnings, 1);
+    tune(p, A, quick, true, file);
+    assert_int_equal(p->warnings, 1);
+}
+
+static void empty_it(const char *path)
+{
+    write_file(path, "", 0);
+}
+
+static void cut_it(const char *path)
+{
+    assert_int_equal(truncate(path, 40), 0);
+}
+
+static void fill_it(const char *path)
+{
+    char junk[TUNE_FILE_SIZE + 10];
+    memset(junk, 'x', sizeof junk);
+    write_file(path, junk, sizeof junk);
+}
+
+/* Sound, but of another matrix: someone moved it. */
+static void swap_it(const char *path)
+{
+    char text[TUNE_FILE_SIZE];
+    tune_entry e = sample_entry();
+    write_file(path, text, tune_entry_write(&e, text));
+}
+
+static void link_it(const char *path)
+{
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("/etc/passwd", path), 0);
+}
+
+static void pipe_it(const char *path)
+{
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+}
+
+static void test_spoilt(void **state)
+{
+    (void)state;
+    void (*const changes[])(const char *) = {empty_it, cut_it, fill_it, swap_it, link_it, pipe_it};
+    place p;
+    char file[256];
+    place_open(&p);
+    spry_matrix *A = some_matrix(p.ctx, "size=60");
+    tune(&p, A, quick, false, file);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        spoil(&p, A, changes[i]);
+    spry_matrix_free(A);
+    place_close(&p);
+}
+
+/* What is remembered is a format that no longer suits: it is not used. */
+static void test_lossy(void **state)
+{
+    (void)state;
+    place p;
+    char file[256], text[TUNE_FILE_SIZE];
+    const char *const specs[] = {"sell:values=f16", "nonsense", "auto", "sell:C=-1"};
+    place_open(&p);
+    spry_matrix *A = some_matrix(p.ctx, "size=400"); /* beyond the second cache */
+    double *values = spry_matrix_arrays(A).values;
+    values[0] = 1.0 / 3;
+    tune(&p, A, quick, false, file);
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        tune_entry e;
+        const int64_t size = tune_file_read(p.ctx, file, text);
+        assert_true(size > 0 && tune_entry_read(text, (size_t)size, &e));
+        snprintf(e.winner, sizeof e.winner, "%s", specs[i]);
+        write_file(file, text, tune_entry_write(&e, text));
+        spry_operator *op = NULL;
+        spry_storage storage;
+        assert_ok(p.ctx, spry_operator_from_format(A, "auto:budget=8,always=yes", &op));
+        assert_ok(p.ctx, spry_operator_storage(op, &storage));
+        assert_true(storage.exact);
+        spry_operator_free(op);
+    }
+    spry_matrix_free(A);
+    place_close(&p);
+}
+
+/* No folder to be had: a line in the log, and everything works. */
+static void test_no_folder(void **state)
+{
+    (void)state;
+    place p;
+    char file[256], path[256];
+    place_open(&p);
+    spry_matrix *A = some_matrix(p.ctx, "size=60");
+    snprintf(path, sizeof path, "%s/file", p.folder);
+    write_file(path, "x", 1);
+    const char *const folders[] = {path, "", "/proc/spry/cache", "/dev/null"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        assert_int_equal(setenv("SPRY_CACHE", folders[i], 1), 0);
+        p.infos = 0;
+        tune(&p, A, quick, false, file);
+        assert_string_equal(file, "");
+        assert_int_equal(p.infos, 2); /* the other tells the format */
+    }
+    assert_int_equal(unsetenv("SPRY_CACHE"), 0);
+    assert_int_equal(setenv("XDG_CACHE_HOME", "not/absolute", 1), 0);
+    assert_int_equal(unsetenv("HOME"), 0);
+    tune(&p, A, quick, false, file);
+    assert_string_equal(file, "");
+    assert_int_equal(setenv("HOME", p.folder, 1), 0);
+    tune(&p, A, quick, false, file);
+    snprintf(path, sizeof path, "%s/.cache/spry/", p.folder);
+    assert_int_equal(strncmp(file, path, strlen(path)), 0);
+    assert_int_equal(setenv("XDG_CACHE_HOME", p.folder, 1), 0);
+    tune(&p, A, quick, false, file);
+    snprintf(path, sizeof path, "%s/spry/", p.folder);
+    assert_int_equal(strncmp(file, path, strlen(path)), 0);
+    assert_int_equal(p.warnings, 0);
+    spry_matrix_free(A);
+    place_close(&p);
+}
+
+/* A disk that takes no more: nothing is left behind, and the choice is as good. */
+static void test_full_disk(void **state)
+{
+    (void)state;
+    place p;
+    char file[256];
+    struct rlimit limit, none;
+    place_open(&p);
+    spry_matrix *A = some_matrix(p.ctx, "size=60");
+    assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 10;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    tune(&p, A, quick, false, file);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_string_equal(file, "");
+    assert_int_equal(rmdir(p.folder), 0); /* it is empty */
+    assert_int_equal(p.infos, 3);
+    spry_matrix_free(A);
+    place_close(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_remember),
+        cmocka_unit_test_setup_teardown(test_fingerprint, support_setup, support_teardown),
+        cmocka_unit_test(test_spoilt),
+        cmocka_unit_test(test_lossy),
+        cmocka_unit_test(test_no_folder),
+        cmocka_unit_test(test_full_disk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
