@@ -1,12 +1,12 @@
 /* spry explain: the methods there are and what they cost, and one of them in every detail. */
-#include "output.h"
+#include "formats.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define EXPLAIN_OPTIONS(item)                                                             \
     item(BOOL, references, "no", 0, 0, NULL, "list where each method was published, too") \
-    CLI_JSON(item, "print the lists of methods, with their costs, and preconditioners")
+    CLI_JSON(item, "print the lists of methods, with costs, preconditioners and formats")
 
 typedef struct explain_options {
     EXPLAIN_OPTIONS(SPRY_OPTION_FIELD)
@@ -114,6 +114,7 @@ static void write_json(FILE *out, const void *data)
         json_close(&j, '}');
     }
     json_close(&j, ']');
+    formats_json(&j);
     json_close(&j, '}');
 }
 
@@ -233,6 +234,12 @@ static int run(spry_context *ctx, const cli_arguments *a)
         list_precons(stdout);
         return EXIT_DONE;
     }
+    if (method && strcmp(method, "formats") == 0) {
+        formats_list(stdout);
+        return EXIT_DONE;
+    }
+    if (method && !path && formats_show(stdout, method))
+        return EXIT_DONE;
     return explain_one(ctx, a, method, path);
 }
 
@@ -242,18 +249,20 @@ static void method_names(char words[CLI_WORDS])
     for (int i = 0; spry_method_describe(i, &name, &summary); i++)
         cli_add_word(words, name);
     cli_add_word(words, "precon");
+    formats_words(words);
 }
 
 const cli_command command_explain = {
     .name = "explain",
     .summary = "list the methods, or show one: its notation, what runs together, what it moves",
-    .synopsis = "[METHOD [A]]",
+    .synopsis = "[METHOD [A] | FORMAT]",
     .description =
         "Without a method: lists all with what an iteration costs, and the preconditioners.\n"
         "With one: the method as it is written, its options, the passes over memory that the "
         "library makes of it, and the bytes of an iteration; with a matrix A also the figures for "
         "it, and the least time that the memory's bandwidth allows. `spry explain precon` lists "
-        "the preconditioners alone.\n"
+        "the preconditioners alone, `spry explain formats` the storage formats, `spry explain "
+        "FORMAT` the options of one.\n"
         "A method of your own is shown by --method-file; docs/notation.md describes the language.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"Solver", spry_solver_options, "tol max_iter stall divergence"},
@@ -266,6 +275,7 @@ const cli_command command_explain = {
             {"spry explain cg", "What conjugate gradients does in an iteration."},
             {"spry explain gmres:restart=50,side=left A.mtx --precon ssor",
              "With options of the method, on a matrix."},
+            {"spry explain formats", "The storage formats and their options."},
             {"spry explain cg --no-fuse", "Statement by statement, as others do it."},
             {"spry explain --method-file my.krylov", "A method of yours."},
             {0}},
