@@ -97,6 +97,8 @@ void cli_option_choices(const spry_option *option, char words[CLI_WORDS])
         cli_add_word(words, "auto");
     if (describe == spry_format_describe)
         cli_add_word(words, "csr"); /* in place, whether there is a layout of that name or not */
+    if (describe && option->words)
+        cli_add_word(words, option->words);
     for (int i = 0; describe && describe(i, &name, &summary); i++)
         if (!cli_has_word(words, name))
             cli_add_word(words, name);
@@ -122,8 +124,8 @@ static bool has_exact_word(const char *words, const char *word)
     return false;
 }
 
-/* Whether an option's value is one of its words, up to a colon that options of its own follow. */
-static int check_choice(const spry_option *option, const char *value)
+/* Whether a value is one of the option's words, up to a colon that options of its own follow. */
+static int check_word(const spry_option *option, const char *value)
 {
     char words[CLI_WORDS], name[CLI_NAME], nearest[CLI_NAME];
     cli_option_choices(option, words);
@@ -142,6 +144,23 @@ static int check_choice(const spry_option *option, const char *value)
         return cli_fail(EXIT_INPUT, "--%s %s: did you mean %s? There are: %s", option->name, value,
                         nearest, words);
     return cli_fail(EXIT_INPUT, "--%s %s is not one of: %s", option->name, value, words);
+}
+
+/* The same for what may be several words with blanks between: texts that name words of their own.
+ */
+static int check_choice(const spry_option *option, const char *value)
+{
+    char word[SPRY_OPTION_TEXT_SIZE];
+    if (option->kind != SPRY_OPTION_TEXT || !option->words)
+        return check_word(option, value);
+    for (const char *p = value + strspn(value, " "); *p; p += strspn(p, " ")) {
+        const size_t length = strcspn(p, " ");
+        snprintf(word, sizeof word, "%.*s", (int)length, p);
+        if (check_word(option, word) != EXIT_DONE)
+            return EXIT_INPUT;
+        p += length;
+    }
+    return EXIT_DONE;
 }
 
 /* Looks in all groups of the command; the number of the group, or -1. */

@@ -9,7 +9,7 @@
 
 #define BENCH_OPTIONS(item)                                                                        \
     item(                                                                                          \
-        TEXT, format, "csr", 0, 0, NULL,                                                           \
+        TEXT, format, "csr", 0, 0, "all",                                                          \
         "storage formats to measure, with their options: all, auto, or names with blanks between") \
     item(WORD, type, "auto", 0, 0, "auto s d c z", "type of the numbers")                          \
     item(WORD, device, "auto", 0, 0, "auto cpu", "where to compute")                               \

@@ -53,12 +53,10 @@ void formats_list(FILE *out)
 
 static void show_option(FILE *out, const spry_option *option)
 {
-    char bounds[256], value[CLI_NAME];
+    char bounds[256], form[CLI_NAME], value[2 * CLI_NAME], text[1024];
+    snprintf(value, sizeof value, "%s=%s", option->name, cli_option_value(option, form));
+    int column = fprintf(out, "  %-26s", value);
     cli_option_bounds(option, bounds);
-    snprintf(value, sizeof value, "%s=%s", option->name, cli_option_value(option, bounds));
-    int column = fprintf(out, "  %-22s", value);
-    cli_option_bounds(option, bounds);
-    char text[1024];
     snprintf(text, sizeof text, "%s (%s)", option->help, bounds);
     text_wrap(out, column, column, text);
 }
