@@ -2,6 +2,7 @@
 #ifndef SPRY_H
 #define SPRY_H
 
+#include <spry/algebra.h>
 #include <spry/context.h>
 #include <spry/device.h>
 #include <spry/generate.h>

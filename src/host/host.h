@@ -40,6 +40,9 @@ typedef struct host_columns {
     void *carry; /* carry place k is `units` of HOST_UNIT real numbers at k units HOST_UNIT */
 } host_columns;
 
+struct product_job;
+struct product_table;
+
 /*
  * item(result, name, arguments). Arrays are of the table's scalar type. Kernels work on the range
  * they are given with the thread that calls them; who calls them cuts the work, and so that the
@@ -64,6 +67,7 @@ typedef struct host_columns {
  * csr_solve      z_i = f_i r_i - (A z)_k for k = begin..end-1 in turn, i being rows_k; f may be
  *                NULL (ones), r may be z; conjugate: conj(A), conj(f)
  * csr_sum        sum values_k x[columns_k] over n entries; conjugate: conj(values_k)
+ * csr_product    rows begin..end-1 of a product of matrices, whose offsets are known: see product.h
  */
 #define HOST_KERNELS(item)                                                                         \
     item(void, fill, (int64_t n, spry_scalar a, void *x))                                          \
@@ -95,7 +99,9 @@ typedef struct host_columns {
          (const host_csr *A, int64_t begin, int64_t end, bool conjugate, const int32_t *rows,      \
           const void *f, const void *r, void *z))                                                  \
     item(spry_scalar, csr_sum,                                                                     \
-         (int64_t n, const int32_t *columns, const void *values, bool conjugate, const void *x))
+         (int64_t n, const int32_t *columns, const void *values, bool conjugate, const void *x))   \
+    item(void, csr_product,                                                                        \
+         (const struct product_job *p, int64_t begin, int64_t end, const struct product_table *t))
 
 #define HOST_KERNEL_MEMBER(result, name, arguments) result(*name) arguments;
 typedef struct host_kernels {

@@ -1,0 +1,22 @@
+/* What the files on sums, products, orders and scalings of matrices share. */
+#ifndef SPRY_ALGEBRA_INTERNAL_H
+#define SPRY_ALGEBRA_INTERNAL_H
+
+#include "matrix/matrix.h"
+
+#include <spry/algebra.h>
+
+/* A as general CSR, sorted and without duplicates: A itself where it is that (then *owned is NULL),
+ * else a new matrix in *owned to be freed, also after a failure. */
+spry_status algebra_prepare(const spry_matrix *A, const spry_matrix **csr, spry_matrix **owned);
+/* Fails unless both matrices are of one type and context; `what` says what was asked for. */
+spry_status algebra_check_pair(const char *what, const spry_matrix *A, const spry_matrix *B);
+
+/* C = A B for prepared matrices, with conj(A) in A's place. Lower: only the entries on and below
+ * the diagonal, as a symmetric (conjugate: hermitian) matrix; A must be B^T then. */
+spry_status algebra_multiply(const spry_matrix *A, const spry_matrix *B, bool conjugate, bool lower,
+                             spry_matrix **C);
+/* Multiplications that takes, as a double; for comparing. */
+double algebra_multiply_work(const spry_matrix *A, const spry_matrix *B);
+
+#endif
