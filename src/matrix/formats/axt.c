@@ -147,17 +147,20 @@ ALWAYS_INLINE void put_value(layout *L, int64_t place, const spry_arrays *A, int
 static void fill_strands(layout *L, const shape *s, const spry_arrays *A, const int64_t *starts,
                          int64_t row)
 {
-    int32_t *columns = L->array[AXT_COLUMNS].data, *rwp = L->array[AXT_ROWS].data;
+    const int64_t step = s->TH > 1 ? s->THW : 1;
     for (int64_t strand = starts[row]; strand < starts[row + 1]; strand++) {
         const int64_t from = A->offsets[row] + (strand - starts[row]) * s->height;
-        const int64_t rest = A->offsets[row + 1] - from;
-        rwp[strand] = (int32_t)row;
-        for (int64_t t = 0; t < s->height; t++) {
-            const int64_t k = from + (t < rest ? t : rest - 1);
-            columns[place_of(s, strand, t, false)] = A->col_index[k];
-            if (t < rest)
-                put_value(L, place_of(s, strand, t, s->kept), A, k);
+        const int64_t rest = A->offsets[row + 1] - from,
+                      count = rest < s->height ? rest : s->height;
+        const int64_t place = place_of(s, strand, 0, s->kept);
+        int32_t *column = (int32_t *)L->array[AXT_COLUMNS].data + place_of(s, strand, 0, false);
+        ((int32_t *)L->array[AXT_ROWS].data)[strand] = (int32_t)row;
+        for (int64_t t = 0; t < count; t++) {
+            put_value(L, place + t * step * (1 + (s->kept && s->TH > 1)), A, from + t);
+            column[t * step] = A->col_index[from + t];
         }
+        for (int64_t t = count; t < s->height; t++)
+            column[t * step] = A->col_index[from + count - 1];
     }
 }
 
@@ -173,28 +176,36 @@ static void fill_rest(layout *L, const shape *s, int64_t strands)
     }
 }
 
+/* A segment: entries begin..end-1 of a row, which stand in one strand. */
+static void fill_segment(layout *L, const shape *s, const spry_arrays *A, int64_t begin,
+                         int64_t end, int64_t row)
+{
+    const int64_t strand = begin / s->height, t = begin % s->height;
+    const int64_t step = s->TH > 1 ? s->THW : 1, at = place_of(s, strand, t, false);
+    int32_t *column = (int32_t *)L->array[AXT_COLUMNS].data + at;
+    uint32_t *hdr = (uint32_t *)L->array[AXT_ROWS].data + at;
+    for (int64_t k = 0; k < end - begin; k++) {
+        const int64_t place = s->kept ? place_of(s, strand, t + k, true) : at + k * step;
+        put_value(L, place, A, begin + k);
+        column[k * step] = A->col_index[begin + k];
+        hdr[k * step] = (uint32_t)(row << s->bits | (end - begin - k - 1));
+    }
+}
+
 /* The entries of a unit: segments end with their row, their strand and the unit. */
 static void fill_segments(layout *L, const shape *s, const spry_arrays *A, int64_t unit)
 {
     const int64_t *first = L->array[AXT_FIRST].data;
     const int64_t begin = unit * s->share;
     const int64_t end = begin + s->share < A->nnz ? begin + s->share : A->nnz;
-    int32_t *columns = L->array[AXT_COLUMNS].data;
-    uint32_t *hdr = L->array[AXT_ROWS].data;
-    int64_t row = L->carry_row[unit], stop = begin; /* of the segment */
-    for (int64_t k = begin; k < end; k++) {
-        if (k == stop) {
-            while (A->offsets[row + 1] <= k)
-                row++;
-            stop = (k / s->height + 1) * s->height;
-            stop = stop < A->offsets[row + 1] ? stop : A->offsets[row + 1];
-            stop = stop < end ? stop : end;
-        }
-        const int64_t strand = k / s->height, t = k % s->height;
-        const int64_t place = place_of(s, strand, t, false);
-        put_value(L, place_of(s, strand, t, s->kept), A, k);
-        columns[place] = A->col_index[k];
-        hdr[place] = (uint32_t)((row - first[unit] + 1) << s->bits | (stop - k - 1));
+    int64_t row = L->carry_row[unit];
+    for (int64_t k = begin, stop; k < end; k = stop) {
+        while (A->offsets[row + 1] <= k)
+            row++;
+        stop = (k / s->height + 1) * s->height;
+        stop = stop < A->offsets[row + 1] ? stop : A->offsets[row + 1];
+        stop = stop < end ? stop : end;
+        fill_segment(L, s, A, k, stop, row - first[unit] + 1);
     }
 }
 
