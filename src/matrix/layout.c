@@ -86,6 +86,18 @@ void layout_store(layout *L, int64_t place, const void *values, int64_t from)
     }
 }
 
+void layout_copy_values(layout *L, const spry_arrays *A)
+{
+    if (L->kind == STORED_OWN) {
+        matrix_copy_bytes(L->ctx, L->array[0].data, A->values,
+                          (size_t)A->nnz * spry_type_size(L->type));
+        return;
+    }
+#pragma omp parallel for num_threads(matrix_parts(L->ctx, A->nnz)) schedule(static)
+    for (int64_t k = 0; k < A->nnz; k++)
+        layout_store(L, k, A->values, k);
+}
+
 spry_scalar layout_load(const layout *L, int64_t place)
 {
     const void *data = L->array[0].data;

@@ -125,6 +125,8 @@ size_t layout_value_size(spry_type type, stored_kind kind);
 /* Stores value `from` of an array of A's type at a place of the values, by any thread; values were
  * found to fit before. */
 void layout_store(layout *L, int64_t place, const void *values, int64_t from);
+/* Stores A's values in their order at places 0..nnz-1, with all threads. */
+void layout_copy_values(layout *L, const spry_arrays *A);
 spry_scalar layout_load(const layout *L, int64_t place);
 /* Adds to params: "C=8" and then ",sigma=256". */
 void layout_note(layout *L, const char *name, int64_t value);
