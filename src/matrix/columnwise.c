@@ -1,0 +1,269 @@
+/* Building ELLPACK and its kin: see formats/columnwise.h. */
+#include "matrix/formats/columnwise.h"
+
+#include "matrix/entries.h"
+
+static int64_t length_of(const spry_arrays *A, int64_t row)
+{
+    return A->offsets[row + 1] - A->offsets[row];
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t columnwise_longest(spry_context *ctx, const spry_arrays *A)
+{
+    int64_t longest = 0;
+#pragma omp parallel for num_threads(matrix_parts(ctx, A->rows)) reduction(max : longest)
+    for (int64_t i = 0; i < A->rows; i++)
+        longest = length_of(A, i) > longest ? length_of(A, i) : longest;
+    return longest;
+}
+
+/*
+ * Lines are filled up to an odd multiple of 16: groups of lines that kernels take at once are whole
+ * and aligned, and columns do not begin a large power of two apart, where the entries of a row
+ * would compete for the same few places of a cache.
+ */
+int64_t columnwise_step(int64_t rows, int64_t T)
+{
+    enum { ALIGN = 16 };
+    const int64_t grain = T < ALIGN ? ALIGN / T : 1;
+    const int64_t multiple = (rows + grain - 1) / grain;
+    return (multiple | 1) * grain * T;
+}
+
+static int64_t units_of(int64_t rows, int64_t T)
+{
+    return (rows * T + COLUMNWISE_UNIT - 1) / COLUMNWISE_UNIT;
+}
+
+spry_status columnwise_places(spry_context *ctx, const spry_arrays *A, const char *name,
+                              const columnwise_plan *plan, int64_t *places)
+{
+    enum { MOST = 64 };
+    const int64_t step = plan->width > 0 ? columnwise_step(A->rows, plan->T) : 0;
+    const double filled =
+        plan->pad > 0 ? (double)plan->starts[plan->width] : (double)step * (double)plan->width;
+    if (filled > MOST * ((double)A->nnz + (double)A->rows + 16))
+        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                         "format %s would fill up %" PRId64 " rows of %.1f entries on average to "
+                         "%" PRId64 " entries: more than %d places for one; take sell, jds or csr",
+                         name, A->rows, (double)A->nnz / (double)A->rows, plan->width * plan->T,
+                         (int)MOST);
+    *places = (int64_t)filled + (plan->rest > 0 ? plan->rest : 0);
+    return SPRY_OK;
+}
+
+spry_status columnwise_foresee(spry_context *ctx, const spry_arrays *A, const char *name,
+                               stored_kind kind, const columnwise_plan *plan, layout_forecast *f)
+{
+    const spry_status status = columnwise_places(ctx, A, name, plan, &f->stored);
+    if (status != SPRY_OK)
+        return status;
+    f->bytes = f->stored * (int64_t)(sizeof(int32_t) + layout_value_size(A->type, kind));
+    if (plan->lengths_read)
+        f->bytes += A->rows * (int64_t)sizeof(int32_t);
+    if (plan->pad > 0)
+        f->bytes += A->rows * (int64_t)sizeof(int32_t) + (plan->width + 1) * 8;
+    if (plan->rest >= 0)
+        f->bytes += plan->rest * (int64_t)sizeof(int32_t) + (units_of(A->rows, plan->T) + 1) * 8;
+    return SPRY_OK;
+}
+
+/* --- filling ------------------------------------------------------------------------------------
+ */
+
+enum { GROUP = 16 }; /* lines that are written at once: whole lines of the cache */
+
+/* A line: its entries are A's from `first` on, every T-th. */
+typedef struct line {
+    int64_t first, length;
+    int32_t last; /* the column that fill repeats, whose x is at hand */
+} line;
+
+static line line_of(const layout *L, const spry_arrays *A, int64_t l)
+{
+    const int64_t T = L->number[COLUMNWISE_T];
+    const int32_t *rows = L->array[COLUMNWISE_ROWS].data;
+    const int32_t *lengths = L->array[COLUMNWISE_LENGTHS].data;
+    if (l / T >= L->rows)
+        return (line){0, 0, 0};
+    const int64_t row = rows ? rows[l] : l / T, entries = lengths[rows ? l : row];
+    const int64_t first = A->offsets[row], lane = l % T;
+    return (line){first + lane, entries > lane ? (entries - lane + T - 1) / T : 0,
+                  entries > 0 ? A->col_index[first + entries - 1] : 0};
+}
+
+/* Writes all columns of lines l..l+GROUP-1. With `size` other than 0, values are moved as they are.
+ */
+ALWAYS_INLINE void fill_group(layout *L, const spry_arrays *A, int64_t l, size_t size)
+{
+    const size_t stored = layout_value_size(L->type, L->kind);
+    const int64_t *starts = L->array[COLUMNWISE_STARTS].data;
+    const int64_t step = L->number[COLUMNWISE_STEP], T = L->number[COLUMNWISE_T];
+    char *values = L->array[COLUMNWISE_VALUES].data;
+    int32_t *columns = L->array[COLUMNWISE_COLUMNS].data;
+    line lines[GROUP];
+    for (int i = 0; i < GROUP; i++)
+        lines[i] = line_of(L, A, l + i);
+    for (int64_t k = 0; k < L->number[COLUMNWISE_WIDTH]; k++) {
+        const int64_t at = (starts ? starts[k] : k * step) + l;
+        const int64_t end = starts ? least(l + GROUP, starts[k + 1] - starts[k]) : l + GROUP;
+        if (end <= l)
+            break;
+        for (int64_t i = 0; i < end - l; i++) {
+            const int64_t from = lines[i].first + k * T;
+            const bool there = k < lines[i].length;
+            columns[at + i] = there ? A->col_index[from] : lines[i].last;
+            if (!there)
+                memset(values + (size_t)(at + i) * stored, 0, size ? size : stored);
+            else if (size)
+                element_move(size, values, at + i, A->values, from);
+            else
+                layout_store(L, at + i, A->values, from);
+        }
+    }
+}
+
+/* Fills the places of hyb's other entries of a unit. */
+static void fill_rest(layout *L, const spry_arrays *A, int64_t unit)
+{
+    const int64_t *rest = L->array[COLUMNWISE_REST].data;
+    const int64_t K = L->number[COLUMNWISE_WIDTH], base = L->stored - rest[L->units];
+    int32_t *columns = L->array[COLUMNWISE_COLUMNS].data;
+    int32_t *rows = L->array[COLUMNWISE_REST_ROWS].data;
+    int64_t to = rest[unit];
+    for (int64_t i = unit * COLUMNWISE_UNIT; i < (unit + 1) * COLUMNWISE_UNIT && i < L->rows; i++)
+        for (int64_t k = A->offsets[i] + K; k < A->offsets[i + 1]; k++, to++) {
+            rows[to] = (int32_t)i;
+            columns[base + to] = A->col_index[k];
+            layout_store(L, base + to, A->values, k);
+        }
+}
+
+static void fill_range(layout *L, const spry_arrays *A, range groups)
+{
+    const size_t size = L->kind == STORED_OWN ? spry_type_size(L->type) : 0;
+    for (int64_t g = groups.begin; g < groups.end; g++)
+        if (size == 4)
+            fill_group(L, A, g * GROUP, 4);
+        else if (size == 8)
+            fill_group(L, A, g * GROUP, 8);
+        else if (size == 16)
+            fill_group(L, A, g * GROUP, 16);
+        else
+            fill_group(L, A, g * GROUP, 0);
+}
+
+static void fill(layout *L, const spry_arrays *A)
+{
+    const int64_t step = L->number[COLUMNWISE_STEP];
+    const int64_t groups = ((step ? step : L->number[COLUMNWISE_LINES]) + GROUP - 1) / GROUP;
+    const int parts = matrix_parts(L->ctx, L->stored);
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+    for (int part = 0; part < parts; part++)
+        fill_range(L, A, base_share(groups, parts, part, 1));
+    if (L->array[COLUMNWISE_REST].data) {
+#pragma omp parallel for num_threads(parts) schedule(static)
+        for (int64_t unit = 0; unit < L->units; unit++)
+            fill_rest(L, A, unit);
+    }
+}
+
+/* --- the layout ---------------------------------------------------------------------------------
+ */
+
+/* The lengths, and per unit the work and (hyb) the entries beyond the width, summed up. */
+static spry_status count_units(layout *L, const spry_arrays *A)
+{
+    enum { LINE_WORK = 2 }; /* what a line costs beside its entries */
+    int32_t *lengths = L->array[COLUMNWISE_LENGTHS].data;
+    const int32_t *rows = L->array[COLUMNWISE_ROWS].data;
+    int64_t *work = L->array[COLUMNWISE_WORK].data, *rest = L->array[COLUMNWISE_REST].data;
+    const int64_t T = L->number[COLUMNWISE_T], width = L->number[COLUMNWISE_WIDTH];
+    const int64_t per_unit = COLUMNWISE_UNIT / T;
+    const bool whole = L->array[COLUMNWISE_LENGTHS].aside && !rows; /* lines run to the width */
+#pragma omp parallel for num_threads(matrix_parts(L->ctx, A->rows)) schedule(static)
+    for (int64_t u = 0; u < L->units; u++) {
+        int64_t sum = LINE_WORK * COLUMNWISE_UNIT, beyond = 0;
+        for (int64_t i = u * per_unit; i < least((u + 1) * per_unit, A->rows); i++) {
+            const int64_t length = length_of(A, rows ? rows[i] : i),
+                          kept = least(length, width * T);
+            lengths[i] = (int32_t)kept;
+            beyond += length - kept;
+            sum += whole ? width : (kept + T - 1) / T * T;
+        }
+        work[u + 1] = sum + LINE_WORK * beyond;
+        if (rest)
+            rest[u + 1] = beyond;
+    }
+    work[0] = 0;
+    const spry_status status = base_prefix_sum(L->ctx, work, L->units);
+    if (status != SPRY_OK || !rest)
+        return status;
+    rest[0] = 0;
+    return base_prefix_sum(L->ctx, rest, L->units);
+}
+
+spry_status columnwise_build(layout *L, const spry_arrays *A, const columnwise_plan *plan)
+{
+    spry_status status = SPRY_OK;
+    if (plan->pad > 0) {
+        L->array[COLUMNWISE_ROWS] =
+            (layout_array){.name = "rows", .count = A->rows, .size = 4, .data = plan->rows};
+        L->array[COLUMNWISE_STARTS] = (layout_array){
+            .name = "starts", .count = plan->width + 1, .size = 8, .data = plan->starts};
+    }
+    SPRY_GO(L->ctx, columnwise_places(L->ctx, A, L->class->name, plan, &L->stored));
+    L->number[COLUMNWISE_LINES] =
+        plan->pad > 0 ? (A->rows + plan->pad - 1) / plan->pad * plan->pad : A->rows * plan->T;
+    L->number[COLUMNWISE_STEP] = plan->pad > 0 ? 0 : columnwise_step(A->rows, plan->T);
+    L->number[COLUMNWISE_WIDTH] = plan->width;
+    L->number[COLUMNWISE_T] = plan->T;
+    L->units = units_of(A->rows, plan->T);
+    L->unit_rows = plan->pad > 0 ? 0 : COLUMNWISE_UNIT / plan->T;
+    SPRY_GO(L->ctx, layout_add(L, COLUMNWISE_LENGTHS, "lengths", A->rows, sizeof(int32_t)));
+    SPRY_GO(L->ctx, layout_add(L, COLUMNWISE_WORK, "work", L->units + 1, sizeof(int64_t)));
+    L->array[COLUMNWISE_LENGTHS].aside = !plan->lengths_read;
+    L->array[COLUMNWISE_WORK].aside = true;
+    if (plan->rest >= 0) {
+        SPRY_GO(L->ctx, layout_add(L, COLUMNWISE_REST, "rest", L->units + 1, sizeof(int64_t)));
+        SPRY_GO(L->ctx,
+                layout_add(L, COLUMNWISE_REST_ROWS, "rest rows", plan->rest, sizeof(int32_t)));
+    }
+    SPRY_GO(L->ctx, count_units(L, A));
+    SPRY_GO(L->ctx, layout_add_values(L, false));
+    SPRY_GO(L->ctx, layout_add(L, COLUMNWISE_COLUMNS, "columns", L->stored, sizeof(int32_t)));
+    fill(L, A);
+done:
+    return status;
+}
+
+void columnwise_entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+{
+    const int32_t *columns = L->array[COLUMNWISE_COLUMNS].data;
+    const int32_t *lengths = L->array[COLUMNWISE_LENGTHS].data;
+    const int32_t *rows = L->array[COLUMNWISE_ROWS].data;
+    const int32_t *rest_rows = L->array[COLUMNWISE_REST_ROWS].data;
+    const int64_t *starts = L->array[COLUMNWISE_STARTS].data;
+    const int64_t *rest = L->array[COLUMNWISE_REST].data;
+    const int64_t T = L->number[COLUMNWISE_T], step = L->number[COLUMNWISE_STEP];
+    const int64_t per_unit = COLUMNWISE_UNIT / T;
+    for (int64_t i = begin * per_unit; i < least(end * per_unit, L->rows); i++)
+        for (int64_t e = 0; e < lengths[i]; e++) {
+            const int64_t place = (starts ? starts[e] : e / T * step) + i * T + e % T;
+            hear(data, rows ? rows[i] : i, columns[place], place);
+        }
+    for (int64_t e = rest ? rest[begin] : 0; e < (rest ? rest[end] : 0); e++) {
+        const int64_t place = L->stored - rest[L->units] + e;
+        hear(data, rest_rows[e], columns[place], place);
+    }
+}
+
+int64_t columnwise_work(const layout *L, int64_t unit)
+{
+    return ((const int64_t *)L->array[COLUMNWISE_WORK].data)[unit];
+}

@@ -1,0 +1,69 @@
+/*
+ * ELLPACK and its kin: formats that lay entries out column by column, so that lines (rows, or parts
+ * of them) stand side by side and vectors of them are worked on at once. They share their arrays,
+ * how these are filled and told (src/matrix/columnwise.c), and a walk.
+ *
+ *     entry k of line l is at start_k + l
+ *
+ * ell     line i is row i, start_k = k step; every line is as long as the longest
+ * ellr    the same, lines end where their rows do
+ * ellr-t  row i is lines i T .. i T + T - 1, dealt out in turn: its entry e is entry e / T of line
+ *         i T + e % T
+ * jds     lines are rows sorted by length, longest first; start_k is stored, as column k is as long
+ *         as there are lines with more than k entries
+ * hyb     ell for the first K entries of each row; the others follow, sorted by rows
+ */
+#ifndef SPRY_FORMAT_COLUMNWISE_H
+#define SPRY_FORMAT_COLUMNWISE_H
+
+#include "matrix/layout.h"
+
+/* Arrays. */
+enum {
+    COLUMNWISE_VALUES,
+    COLUMNWISE_COLUMNS,
+    COLUMNWISE_LENGTHS,  /* entries of each row (jds: line) that are laid out column by column */
+    COLUMNWISE_WORK,     /* before each unit, for dealing them out */
+    COLUMNWISE_STARTS,   /* jds: of columns 0..width */
+    COLUMNWISE_ROWS,     /* jds: of each line that is one */
+    COLUMNWISE_REST,     /* hyb: where each unit's other entries begin */
+    COLUMNWISE_REST_ROWS /* hyb: row of each of them */
+};
+/* Numbers. */
+enum {
+    COLUMNWISE_LINES, /* that have rows; jds: those that are fill too */
+    COLUMNWISE_STEP,  /* from a column to the next; 0: see the starts */
+    COLUMNWISE_WIDTH, /* columns */
+    COLUMNWISE_T      /* lines of a row */
+};
+/* Units are so many lines, which all T divide. */
+enum { COLUMNWISE_UNIT = 64 };
+
+/* --- for the formats ---------------------------------------------------------------------------
+ */
+
+/* What sets one of them apart from another, for building. */
+typedef struct columnwise_plan {
+    int64_t T, width;
+    bool lengths_read; /* products stop where rows do */
+    int64_t pad;       /* jds: lines to whose multiples columns are filled up; 0: no jds */
+    int64_t rest;      /* hyb: entries beyond the width; -1: no hyb */
+    int32_t *rows;     /* jds: by length; taken by the layout */
+    int64_t *starts;   /* jds: width + 1; taken by the layout */
+} columnwise_plan;
+
+/* Entries of A's longest row. */
+int64_t columnwise_longest(spry_context *ctx, const spry_arrays *A);
+/* Lines from a column to the next for so many rows. */
+int64_t columnwise_step(int64_t rows, int64_t T);
+/* Places for values, or a failure where they are too many to be of use. */
+spry_status columnwise_places(spry_context *ctx, const spry_arrays *A, const char *name,
+                              const columnwise_plan *plan, int64_t *places);
+/* The sizes of what is built by a plan. */
+spry_status columnwise_foresee(spry_context *ctx, const spry_arrays *A, const char *name,
+                               stored_kind kind, const columnwise_plan *plan, layout_forecast *f);
+spry_status columnwise_build(layout *L, const spry_arrays *A, const columnwise_plan *plan);
+void columnwise_entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data);
+int64_t columnwise_work(const layout *L, int64_t unit);
+
+#endif

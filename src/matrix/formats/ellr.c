@@ -1,0 +1,47 @@
+/*
+ * ELLPACK-R (Vazquez, Fernandez, Garzon, "A new approach for sparse matrix vector product on NVIDIA
+ * GPUs", Concurrency Computat.: Pract. Exper. 23, 2011): ELLPACK and the lengths of rows, so that
+ * fill is never read.
+ */
+#include "matrix/formats/columnwise.h"
+
+#define ELLR_OPTIONS(item) LAYOUT_VALUES_OPTION(item)
+
+typedef struct ellr_options {
+    ELLR_OPTIONS(SPRY_OPTION_FIELD)
+} ellr_options;
+
+#define OPTION_OWNER ellr_options
+static const spry_option options_table[] = {ELLR_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+static columnwise_plan plan_of(spry_context *ctx, const spry_arrays *A)
+{
+    return (columnwise_plan){
+        .T = 1, .width = columnwise_longest(ctx, A), .lengths_read = true, .rest = -1};
+}
+
+static spry_status build(layout *L, const spry_arrays *A, const void *given)
+{
+    (void)given;
+    const columnwise_plan plan = plan_of(L->ctx, A);
+    return columnwise_build(L, A, &plan);
+}
+
+static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+                            layout_forecast *f)
+{
+    const ellr_options *o = given;
+    const columnwise_plan plan = plan_of(ctx, A);
+    return columnwise_foresee(ctx, A, "ellr", (stored_kind)o->values, &plan, f);
+}
+
+const layout_class format_ellr = {
+    .name = "ellr",
+    .summary = "ell whose products end where rows do",
+    .options = {options_table, sizeof options_table / sizeof *options_table},
+    .walk = WALK_columnwise,
+    .build = build,
+    .forecast = forecast,
+    .entries = columnwise_entries,
+    .work = columnwise_work};

@@ -1,0 +1,65 @@
+/*
+ * ELLR-T (Vazquez, Fernandez, Garzon, "Automatic tuning of the sparse matrix vector product on GPUs
+ * based on the ELLR-T approach", Parallel Computing 38, 2012): ELLPACK-R with each row dealt out to
+ * T lines, whose sums are added at the end.
+ */
+#include "matrix/formats/columnwise.h"
+
+#define ELLR_T_OPTIONS(item)                                                            \
+    item(INT, T, "4", 1, 32, NULL, "lines a row is dealt out to: 1, 2, 4, 8, 16 or 32") \
+    LAYOUT_VALUES_OPTION(item)
+
+typedef struct ellr_t_options {
+    ELLR_T_OPTIONS(SPRY_OPTION_FIELD)
+} ellr_t_options;
+
+#define OPTION_OWNER ellr_t_options
+static const spry_option options_table[] = {ELLR_T_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+static spry_status make_plan(spry_context *ctx, const spry_arrays *A, const ellr_t_options *o,
+                             columnwise_plan *plan)
+{
+    const int64_t T = o->T;
+    if ((T & (T - 1)) != 0)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                         "format ellr-t: T is %" PRId64 ", expected 1, 2, 4, 8, 16 or 32", T);
+    *plan = (columnwise_plan){.T = T,
+                              .width = (columnwise_longest(ctx, A) + T - 1) / T,
+                              .lengths_read = true,
+                              .rest = -1};
+    return SPRY_OK;
+}
+
+static spry_status build(layout *L, const spry_arrays *A, const void *given)
+{
+    const ellr_t_options *o = given;
+    columnwise_plan plan;
+    spry_status status = make_plan(L->ctx, A, o, &plan);
+    if (status == SPRY_OK)
+        status = columnwise_build(L, A, &plan);
+    layout_note(L, "T", o->T);
+    return status;
+}
+
+static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+                            layout_forecast *f)
+{
+    const ellr_t_options *o = given;
+    columnwise_plan plan;
+    const spry_status status = make_plan(ctx, A, o, &plan);
+    return status == SPRY_OK
+               ? columnwise_foresee(ctx, A, "ellr-t", (stored_kind)o->values, &plan, f)
+               : status;
+}
+
+const layout_class format_ellr_t = {
+    .name = "ellr-t",
+    .summary = "ellr with each row dealt out to T lines",
+    .options = {options_table, sizeof options_table / sizeof *options_table},
+    .grid = "T=2|4|8|16",
+    .walk = WALK_columnwise,
+    .build = build,
+    .forecast = forecast,
+    .entries = columnwise_entries,
+    .work = columnwise_work};
