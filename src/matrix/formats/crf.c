@@ -11,7 +11,7 @@ enum { LEAST_SAME = 16 };
 
 typedef struct term {
     int32_t offset;
-    unsigned char value[16]; /* the bits, zeros behind */
+    _Alignas(double) unsigned char value[16]; /* of any type, zeros behind */
 } term;
 
 /* Which terms a row has, and whether an entry on the main diagonal. */
