@@ -10,7 +10,9 @@
 #include <spry/matrix.h>
 #include <spry/operator.h>
 #include <spry/options.h>
+#include <spry/reorder.h>
 #include <spry/result.h>
+#include <spry/scale.h>
 #include <spry/solver.h>
 #include <spry/tune.h>
 #include <spry/types.h>

@@ -22,11 +22,6 @@ static int64_t count_row(const addition *s, int64_t i)
     return count + (k_end - k) + (l_end - l);
 }
 
-ALWAYS_INLINE spry_scalar times(spry_scalar f, spry_scalar v)
-{
-    return (spry_scalar){f.re * v.re - f.im * v.im, f.re * v.im + f.im * v.re};
-}
-
 ALWAYS_INLINE void fill_row(spry_type type, const addition *s, int64_t i)
 {
     const bool real = type == SPRY_S || type == SPRY_D;
@@ -39,12 +34,12 @@ ALWAYS_INLINE void fill_row(spry_type type, const addition *s, int64_t i)
         const int32_t q = l < l_end ? s->b->col_index[l] : INT32_MAX;
         spry_scalar v;
         if (p < q) {
-            v = times(alpha, value_load(type, s->a->values, k++));
+            v = algebra_times(alpha, value_load(type, s->a->values, k++));
         } else if (q < p) {
-            v = times(beta, value_load(type, s->b->values, l++));
+            v = algebra_times(beta, value_load(type, s->b->values, l++));
         } else {
-            const spry_scalar one = times(alpha, value_load(type, s->a->values, k++));
-            const spry_scalar other = times(beta, value_load(type, s->b->values, l++));
+            const spry_scalar one = algebra_times(alpha, value_load(type, s->a->values, k++));
+            const spry_scalar other = algebra_times(beta, value_load(type, s->b->values, l++));
             v = (spry_scalar){one.re + other.re, one.im + other.im};
         }
         s->c.col_index[to] = p < q ? p : q;

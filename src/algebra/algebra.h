@@ -19,4 +19,12 @@ spry_status algebra_multiply(const spry_matrix *A, const spry_matrix *B, bool co
 /* Multiplications that takes, as a double; for comparing. */
 double algebra_multiply_work(const spry_matrix *A, const spry_matrix *B);
 
+/* f v; a real factor leaves signs of zeros and what is not finite to the part they are in. */
+static inline __attribute__((always_inline)) spry_scalar algebra_times(spry_scalar f, spry_scalar v)
+{
+    if (f.im == 0)
+        return (spry_scalar){f.re * v.re, f.re * v.im};
+    return (spry_scalar){f.re * v.re - f.im * v.im, f.re * v.im + f.im * v.re};
+}
+
 #endif

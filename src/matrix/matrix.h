@@ -56,6 +56,14 @@ range matrix_share(const int64_t *offsets, int64_t major, int parts, int index);
 /* Row and column of stored entry k. */
 void matrix_place(const spry_arrays *a, int64_t k, int64_t *row, int64_t *col);
 
+/* Colours 0..*count-1 for the rows of a square general CSR matrix, so that neighbours in the
+ * pattern of A + A^T differ. */
+spry_status matrix_colour(const spry_matrix *A, int32_t *colour, int64_t *count);
+/* (*inverse)[perm[i]] = i; fails, calling perm by its name, unless each of 0..n-1 is there once.
+ * The caller frees *inverse, also then. */
+spry_status matrix_invert(spry_context *ctx, const char *name, const int32_t *perm, int64_t n,
+                          int32_t **inverse);
+
 /* Reads and stores one number of any type. */
 spry_scalar value_get(spry_type type, const void *values, int64_t k);
 void value_set(spry_type type, void *values, int64_t k, spry_scalar value);

@@ -1,8 +1,7 @@
 /* Rows and columns in another order. */
 #include "matrix/entries.h"
 
-/* inverse[perm[i]] = i; fails unless each of 0..n-1 is there once. */
-static spry_status invert(spry_context *ctx, const char *name, const int32_t *perm, int64_t n,
+spry_status matrix_invert(spry_context *ctx, const char *name, const int32_t *perm, int64_t n,
                           int32_t **inverse)
 {
     spry_status status = SPRY_OK;
@@ -79,9 +78,9 @@ spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *row_perm,
     spry_matrix *full = NULL;
     *B = NULL;
     if (row_perm)
-        SPRY_GO(ctx, invert(ctx, "row_perm", row_perm, A->a.rows, &new_row));
+        SPRY_GO(ctx, matrix_invert(ctx, "row_perm", row_perm, A->a.rows, &new_row));
     if (col_perm)
-        SPRY_GO(ctx, invert(ctx, "col_perm", col_perm, A->a.cols, &new_col));
+        SPRY_GO(ctx, matrix_invert(ctx, "col_perm", col_perm, A->a.cols, &new_col));
     if (A->a.symmetry != SPRY_GENERAL && !same_permutation(row_perm, col_perm, A->a.rows)) {
         SPRY_GO(ctx, spry_matrix_expand(A, &full));
         A = full;

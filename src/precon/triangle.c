@@ -21,7 +21,7 @@ spry_status relax_order_make(const spry_matrix *A, bool natural, relax_order *or
     if (natural)
         return SPRY_OK;
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *order->set, &order->set));
-    SPRY_GO(ctx, precon_colour(A, order->set, &order->sets));
+    SPRY_GO(ctx, matrix_colour(A, order->set, &order->sets));
     SPRY_GO(ctx, base_calloc(ctx, order->sets + 1, sizeof *order->first, &order->first));
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *order->rows, &order->rows));
     for (int64_t i = 0; i < n; i++)

@@ -32,10 +32,6 @@ typedef struct relax_triangle {
     int32_t *rows; /* the row of A each one is; in the order's sets, the last one first for upper */
 } relax_triangle;
 
-/* Colours 0..*count-1 for the rows of a square general CSR matrix, so that neighbours in the
- * pattern of A + A^T differ. */
-spry_status precon_colour(const spry_matrix *A, int32_t *colour, int64_t *count);
-
 /* The order for a square general CSR matrix: by colours, or natural. On failure it is cleared. */
 spry_status relax_order_make(const spry_matrix *A, bool natural, relax_order *order);
 void relax_order_clear(spry_context *ctx, relax_order *order);

@@ -4,7 +4,7 @@
  * iterative solution of sparse linear systems, Parallel Comput. 20 (1994), use it for the same
  * end). At most one more than the largest number of neighbours; 2 for a 7-point grid.
  */
-#include "precon/triangle.h"
+#include "matrix/matrix.h"
 
 /* Notes which colours the earlier rows named in row i's entries have. */
 static void note_neighbours(const spry_arrays *a, int64_t i, const int32_t *colour, int64_t *seen)
@@ -16,7 +16,7 @@ static void note_neighbours(const spry_arrays *a, int64_t i, const int32_t *colo
     }
 }
 
-spry_status precon_colour(const spry_matrix *A, int32_t *colour, int64_t *count)
+spry_status matrix_colour(const spry_matrix *A, int32_t *colour, int64_t *count)
 {
     spry_context *ctx = A->ctx;
     const int64_t n = A->a.rows;

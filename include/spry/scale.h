@@ -1,0 +1,49 @@
+/* Scalings of rows and columns: diag(left) A diag(right). */
+#ifndef SPRY_SCALE_H
+#define SPRY_SCALE_H
+
+#include <spry/matrix.h>
+#include <spry/options.h>
+
+SPRY_BEGIN
+
+/**
+ * A = diag(left) A diag(right), in place: entry i, j becomes left_i a_ij right_j. (To keep A,
+ * change a copy: spry_matrix_convert() to A's own format makes one.)
+ *
+ * A matrix of a symmetric kind stays one when left and right are the same (conjugates for hermitian
+ * ones), else it becomes general.
+ *
+ * @param left   of A's type, as long as A has rows; NULL for ones
+ * @param right  of A's type, as long as A has columns; NULL for ones
+ */
+SPRY_API spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left,
+                                       const spry_vector *right);
+
+/**
+ * Factors that bring the numbers of a matrix near to 1. With B = diag(left) A diag(right), A x = b
+ * is solved as B y = left .* b, x = right .* y; see spry_vector_multiply().
+ *
+ * Factors are powers of two, so that scaling makes no rounding errors, unless exact=no is asked
+ * for. They are positive and finite; those of rows and columns without numbers other than 0 are 1,
+ * and values that are not finite are passed over.
+ *
+ * @param kind   one of, with options after a colon ("row:norm=two,exact=no"):
+ *               symmetric: left = right = 1 / sqrt(|a_ii|), or 1 / sqrt(max_j |a_ij|) where a_ii is
+ * 0; row: left_i = 1 / max_j |a_ij| (norm=two: one over the 2-norm), right = 1; column: the same
+ * for columns, left = 1; equilibrate: the largest entries of rows and columns become 1, or between
+ * 1/2 and 2 with powers of two (D. Ruiz, A scaling algorithm to equilibrate both rows and columns
+ * norms in matrices, RAL-TR-2001-034); left = right where |A| is symmetric
+ * @param left   out: of A's type, as long as A has rows
+ * @param right  out: of A's type, as long as A has columns
+ */
+SPRY_API spry_status spry_scaling(const spry_matrix *A, const char *kind, spry_vector **left,
+                                  spry_vector **right);
+/** The kinds there are: name and a sentence; false past the last. */
+SPRY_API bool spry_scaling_describe(int index, const char **name, const char **summary);
+/** The options that a kind takes. */
+SPRY_API spry_option_list spry_scaling_options(void);
+
+SPRY_END
+
+#endif

@@ -1,0 +1,90 @@
+/*
+ * Orders that keep a factorization sparse, from libraries that are used where the build found them:
+ *
+ *   amd  P. R. Amestoy, T. A. Davis, I. S. Duff, An approximate minimum degree ordering algorithm,
+ * SIAM J. Matrix Anal. Appl. 17 (1996), 886-905; AMD of SuiteSparse nd   G. Karypis, V. Kumar, A
+ * fast and high quality multilevel scheme for partitioning irregular graphs, SIAM J. Sci. Comput.
+ * 20 (1998), 359-392; METIS
+ */
+#include "algebra/graph.h"
+
+#ifdef SPRY_HAVE_AMD
+#include <amd.h>
+#endif
+#ifdef SPRY_HAVE_METIS
+#include <metis.h>
+#endif
+
+#if defined(SPRY_HAVE_AMD) || defined(SPRY_HAVE_METIS)
+/* Offsets of 32 bits, which is what these libraries count in as Debian builds them. */
+static spry_status narrow(spry_context *ctx, const graph *g, const char *who, int32_t **offsets)
+{
+    if (g->offsets[g->n] > INT32_MAX)
+        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                         "order %s: the matrix has %" PRId64
+                         " entries beside the diagonal with those of its transpose; %d is the most",
+                         who, g->offsets[g->n], INT32_MAX);
+    const spry_status status = base_alloc(ctx, (int64_t)g->n + 1, sizeof **offsets, offsets);
+    for (int64_t i = 0; status == SPRY_OK && i <= g->n; i++)
+        (*offsets)[i] = (int32_t)g->offsets[i];
+    return status;
+}
+#endif
+
+#ifndef SPRY_HAVE_AMD
+spry_status graph_amd(spry_context *ctx, const graph *g, int32_t *perm)
+{
+    (void)g;
+    (void)perm;
+    return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                     "order amd: spry was built without SuiteSparse (libsuitesparse-dev); rcm is "
+                     "always there");
+}
+#else
+spry_status graph_amd(spry_context *ctx, const graph *g, int32_t *perm)
+{
+    int32_t *offsets = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, narrow(ctx, g, "amd", &offsets));
+    const int result = amd_order(g->n, offsets, g->neighbours, perm, NULL, NULL);
+    if (result == AMD_OUT_OF_MEMORY)
+        status = SPRY_FAIL(ctx, SPRY_NO_MEMORY, "order amd: AMD found no memory");
+    else if (result != AMD_OK)
+        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "order amd: AMD ended with %d", result);
+done:
+    base_free(ctx, offsets);
+    return status;
+}
+#endif
+
+#ifndef SPRY_HAVE_METIS
+spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm)
+{
+    (void)g;
+    (void)perm;
+    return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                     "order nd: spry was built without METIS (libmetis-dev); rcm is always there");
+}
+#elif IDXTYPEWIDTH != 32
+#error "METIS with 64-bit indices: give -DSPRY_METIS=OFF"
+#else
+spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm)
+{
+    int32_t *offsets = NULL, *inverse = NULL;
+    idx_t n = g->n, options[METIS_NOPTIONS];
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, narrow(ctx, g, "nd", &offsets));
+    SPRY_GO(ctx, base_alloc(ctx, g->n, sizeof *inverse, &inverse));
+    METIS_SetDefaultOptions(options);
+    options[METIS_OPTION_SEED] = 1;
+    const int result = METIS_NodeND(&n, offsets, g->neighbours, NULL, options, perm, inverse);
+    if (result == METIS_ERROR_MEMORY)
+        status = SPRY_FAIL(ctx, SPRY_NO_MEMORY, "order nd: METIS found no memory");
+    else if (result != METIS_OK)
+        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "order nd: METIS ended with %d", result);
+done:
+    base_free(ctx, inverse);
+    base_free(ctx, offsets);
+    return status;
+}
+#endif

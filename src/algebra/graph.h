@@ -1,0 +1,28 @@
+/* The graph of a square matrix: rows are neighbours where A or A^T has an entry. */
+#ifndef SPRY_ALGEBRA_GRAPH_H
+#define SPRY_ALGEBRA_GRAPH_H
+
+#include "matrix/matrix.h"
+
+typedef struct graph {
+    int32_t n;
+    int64_t *offsets;    /* n + 1 */
+    int32_t *neighbours; /* rising, without the row itself */
+} graph;
+
+/* The graph of a square matrix of any format; cleared on failure. */
+spry_status graph_make(const spry_matrix *A, graph *g);
+void graph_clear(spry_context *ctx, graph *g);
+static inline int32_t graph_degree(const graph *g, int32_t v)
+{
+    return (int32_t)(g->offsets[v + 1] - g->offsets[v]);
+}
+/* All rows by rising degree, those of one degree by number. */
+spry_status graph_by_degree(spry_context *ctx, const graph *g, int32_t *rows);
+
+/* Orders; perm has room for n. */
+spry_status graph_rcm(spry_context *ctx, const graph *g, int32_t *perm);
+spry_status graph_amd(spry_context *ctx, const graph *g, int32_t *perm);
+spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm);
+
+#endif

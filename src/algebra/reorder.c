@@ -1,0 +1,202 @@
+/* The orders by name, those that need no graph, and vectors in another order. */
+#include "algebra/graph.h"
+
+#include "matrix/entries.h"
+
+#include <spry/reorder.h>
+
+/* Stable: perm lists the rows by rising key. Keys are 0..most. */
+static spry_status sort_by(spry_context *ctx, const int32_t *key, int64_t n, int64_t most,
+                           int32_t *perm)
+{
+    int64_t *first = NULL;
+    const spry_status status = base_calloc(ctx, most + 2, sizeof *first, &first);
+    if (status != SPRY_OK)
+        return status;
+    for (int64_t i = 0; i < n; i++)
+        first[key[i] + 1]++;
+    for (int64_t k = 0; k < most; k++)
+        first[k + 1] += first[k];
+    for (int64_t i = 0; i < n; i++)
+        perm[first[key[i]]++] = (int32_t)i;
+    base_free(ctx, first);
+    return SPRY_OK;
+}
+
+static spry_status order_none(const spry_matrix *A, int32_t *perm)
+{
+    for (int64_t i = 0; i < A->a.rows; i++)
+        perm[i] = (int32_t)i;
+    return SPRY_OK;
+}
+
+static spry_status order_length(const spry_matrix *A, int32_t *perm)
+{
+    spry_context *ctx = A->ctx;
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    int32_t *key = NULL;
+    int64_t longest = 0;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, matrix_as_csr(A, &csr, &owned));
+    const int64_t *offsets = csr->a.offsets, n = csr->a.rows;
+    for (int64_t i = 0; i < n; i++)
+        longest = offsets[i + 1] - offsets[i] > longest ? offsets[i + 1] - offsets[i] : longest;
+    longest = longest < INT32_MAX ? longest : INT32_MAX; /* of places twice there may be more */
+    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *key, &key));
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t less = longest - (offsets[i + 1] - offsets[i]);
+        key[i] = (int32_t)(less > 0 ? less : 0);
+    }
+    SPRY_GO(ctx, sort_by(ctx, key, n, longest, perm));
+done:
+    base_free(ctx, key);
+    spry_matrix_free(owned);
+    return status;
+}
+
+static spry_status order_colour(const spry_matrix *A, int32_t *perm)
+{
+    spry_context *ctx = A->ctx;
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    int32_t *colour = NULL;
+    int64_t count = 0;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, matrix_as_csr(A, &csr, &owned));
+    SPRY_GO(ctx, base_alloc(ctx, A->a.rows, sizeof *colour, &colour));
+    SPRY_GO(ctx, matrix_colour(csr, colour, &count));
+    SPRY_GO(ctx, sort_by(ctx, colour, A->a.rows, count, perm));
+done:
+    base_free(ctx, colour);
+    spry_matrix_free(owned);
+    return status;
+}
+
+typedef struct order_kind {
+    const char *name, *summary;
+    spry_status (*make)(const spry_matrix *A, int32_t *perm);
+    /* or by the graph */
+    spry_status (*number)(spry_context *ctx, const graph *g, int32_t *perm);
+    bool any_shape;
+} order_kind;
+
+static const order_kind kinds[] = {
+    {"none", "as it is", order_none, NULL, true},
+    {"rcm", "reverse Cuthill-McKee: a narrow band", NULL, graph_rcm, false},
+    {"amd", "approximate minimum degree: little fill (SuiteSparse)", NULL, graph_amd, false},
+    {"nd", "nested dissection: little fill, independent parts (METIS)", NULL, graph_nd, false},
+    {"length", "rows with many entries first", order_length, NULL, true},
+    {"colour", "rows that do not depend on each other together", order_colour, NULL, false},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+bool spry_reorder_describe(int index, const char **name, const char **summary)
+{
+    if (index < 0 || index >= KINDS)
+        return false;
+    *name = kinds[index].name;
+    *summary = kinds[index].summary;
+    return true;
+}
+
+static spry_status find_kind(spry_context *ctx, const char *name, const order_kind **kind)
+{
+    char names[128] = "";
+    for (int i = 0; i < KINDS; i++)
+        base_add_word(names, sizeof names, kinds[i].name);
+    const int found = base_find_word(names, name);
+    if (found < 0)
+        return base_unknown_word(ctx, "order", name, names);
+    *kind = &kinds[found];
+    return SPRY_OK;
+}
+
+static spry_status number_graph(const spry_matrix *A, const order_kind *kind, int32_t *perm)
+{
+    spry_context *ctx = A->ctx;
+    graph g = {0};
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, graph_make(A, &g));
+    if (g.offsets[g.n] > 0)
+        SPRY_GO(ctx, kind->number(ctx, &g, perm));
+    else
+        SPRY_GO(ctx, order_none(A, perm)); /* not every library takes a graph without edges */
+done:
+    graph_clear(ctx, &g);
+    return status;
+}
+
+spry_status spry_reorder(const spry_matrix *A, const char *order, int32_t **perm)
+{
+    spry_context *ctx = A->ctx;
+    const order_kind *kind = NULL;
+    spry_status status = SPRY_OK;
+    *perm = NULL;
+    SPRY_GO(ctx, find_kind(ctx, order, &kind));
+    if (!kind->any_shape && A->a.rows != A->a.cols)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                         "order %s is for square matrices, this one is %" PRId64 " x %" PRId64,
+                         kind->name, A->a.rows, A->a.cols);
+    SPRY_GO(ctx, base_alloc(ctx, A->a.rows, sizeof **perm, perm));
+    if (kind->make)
+        SPRY_GO(ctx, kind->make(A, *perm));
+    else
+        SPRY_GO(ctx, number_graph(A, kind, *perm));
+done:
+    if (status != SPRY_OK) {
+        base_free(ctx, *perm);
+        *perm = NULL;
+    }
+    return status;
+}
+
+/* y_i = x[from[i]] */
+ALWAYS_INLINE void gather(size_t size, const spry_vector *x, const int32_t *from, spry_vector *y)
+{
+    const int parts = matrix_parts(x->ctx, x->n);
+#pragma omp parallel for num_threads(parts) schedule(static)
+    for (int64_t i = 0; i < x->n; i++)
+        element_move(size, y->data, i, x->data, from[i]);
+}
+
+static spry_status move_elements(const spry_vector *x, const int32_t *perm, bool back,
+                                 spry_vector *y)
+{
+    spry_context *ctx = x->ctx;
+    int32_t *inverse = NULL;
+    spry_status status = SPRY_OK;
+    if (x->ctx != y->ctx || x->n != y->n || x->type != y->type)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                         "permutation: the vectors are of %" PRId64 " and %" PRId64
+                         " numbers, types %s and %s%s",
+                         x->n, y->n, spry_type_name(x->type), spry_type_name(y->type),
+                         x->ctx == y->ctx ? "" : ", of different contexts");
+    if (x->data == y->data && x->n > 0)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "permutation: both vectors have the same numbers");
+    SPRY_GO(ctx, matrix_invert(ctx, "perm", perm, x->n, &inverse)); /* which also checks it */
+    const int32_t *from = back ? inverse : perm;
+    switch (spry_type_size(x->type)) {
+    case 4:
+        gather(4, x, from, y);
+        break;
+    case 8:
+        gather(8, x, from, y);
+        break;
+    default:
+        gather(16, x, from, y);
+    }
+done:
+    base_free(ctx, inverse);
+    return status;
+}
+
+spry_status spry_vector_permute(const spry_vector *x, const int32_t *perm, spry_vector *y)
+{
+    return move_elements(x, perm, false, y);
+}
+
+spry_status spry_vector_unpermute(const spry_vector *x, const int32_t *perm, spry_vector *y)
+{
+    return move_elements(x, perm, true, y);
+}

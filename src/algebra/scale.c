@@ -1,0 +1,95 @@
+/* diag(left) A diag(right). */
+#include "algebra/algebra.h"
+
+#include "matrix/entries.h"
+
+#include <spry/scale.h>
+
+static spry_status check(const spry_matrix *A, const char *name, const char *side,
+                         const spry_vector *v, int64_t n)
+{
+    if (!v)
+        return SPRY_OK;
+    if (v->ctx != A->ctx)
+        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE, "scaling: %s is of another context", name);
+    if (v->type != A->a.type)
+        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE, "scaling: %s is of type %s, the matrix of type %s",
+                         name, spry_type_name(v->type), spry_type_name(A->a.type));
+    if (v->n != n)
+        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
+                         "scaling: %s has %" PRId64 " numbers, the matrix %" PRId64 " %s", name,
+                         v->n, n, side);
+    return SPRY_OK;
+}
+
+/* Whether diag(left) A diag(right) is of A's symmetric kind. */
+static bool keeps_symmetry(const spry_arrays *a, const spry_vector *left, const spry_vector *right)
+{
+    const double sign = a->symmetry == SPRY_HERMITIAN ? -1 : 1;
+    const spry_scalar one = {1, 0};
+    if (left == right && a->symmetry != SPRY_HERMITIAN)
+        return true;
+    for (int64_t i = 0; i < a->rows; i++) {
+        const spry_scalar l = left ? value_get(a->type, left->data, i) : one;
+        const spry_scalar r = right ? value_get(a->type, right->data, i) : one;
+        if (l.re != r.re || l.im != sign * r.im)
+            return false;
+    }
+    return true;
+}
+
+/* (left a) right: a product of the factors alone could overflow where all three together do not. */
+ALWAYS_INLINE void scale_entries(spry_type type, const spry_arrays *a, const void *left,
+                                 const void *right, range entries)
+{
+    walk w;
+    walk_start(&w, a, entries);
+    while (walk_next(&w))
+        for (int i = 0; i < w.count; i++) {
+            spry_scalar v = value_load(type, a->values, w.first + i);
+            if (left)
+                v = algebra_times(value_load(type, left, w.row[i]), v);
+            if (right)
+                v = algebra_times(value_load(type, right, w.col[i]), v);
+            value_store(type, a->values, w.first + i, v);
+        }
+}
+
+static void scale_range(const spry_arrays *a, const void *left, const void *right, range entries)
+{
+    switch (a->type) {
+    case SPRY_S:
+        scale_entries(SPRY_S, a, left, right, entries);
+        break;
+    case SPRY_D:
+        scale_entries(SPRY_D, a, left, right, entries);
+        break;
+    case SPRY_C:
+        scale_entries(SPRY_C, a, left, right, entries);
+        break;
+    default:
+        scale_entries(SPRY_Z, a, left, right, entries);
+    }
+}
+
+spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left, const spry_vector *right)
+{
+    spry_context *ctx = A->ctx;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, check(A, "left", "rows", left, A->a.rows));
+    SPRY_GO(ctx, check(A, "right", "columns", right, A->a.cols));
+    if (A->a.symmetry != SPRY_GENERAL && !keeps_symmetry(&A->a, left, right)) {
+        spry_matrix *full = NULL;
+        SPRY_GO(ctx, spry_matrix_expand(A, &full));
+        matrix_replace(A, &full->a);
+        base_free(ctx, full);
+    }
+    SPRY_GO(ctx, matrix_make_own(A));
+    const int parts = matrix_parts(ctx, A->a.nnz);
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+    for (int part = 0; part < parts; part++)
+        scale_range(&A->a, left ? left->data : NULL, right ? right->data : NULL,
+                    base_share(A->a.nnz, parts, part, 1));
+done:
+    return status;
+}
