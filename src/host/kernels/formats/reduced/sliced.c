@@ -1,56 +1,39 @@
-/* Products with slices of rows, stored column by column. */
-#include "host/kernels/walk_kernel.h"
+/*
+ * Products with slices of rows, columns of 32 bits: 12 bytes an entry of type d, 8 an offset a
+ * slice and 8 a row for y, x apart. The core has one load an entry for x, half of one for a column
+ * and less for values, and no work by rows: memory bounds it, unless rows of a slice differ much.
+ */
+#include "host/kernels/slices_lanes.h"
 #include "matrix/formats/sell.h"
 
-ALWAYS_INLINE void slices(const layout *A, int64_t begin, int64_t end, const host_product *p,
-                          bool conjugated)
+typedef struct index_arrays {
+    const int32_t *columns;
+} index_arrays;
+
+ALWAYS_INLINE index_arrays index_of(const layout *A)
 {
-    const factors f = factors_of(p->alpha, p->beta);
-    const int64_t *offsets = A->array[SELL_OFFSETS].data, C = A->number[SELL_C];
-    const int32_t *columns = A->array[SELL_COLUMNS].data;
-    const stored *values = A->array[SELL_VALUES].data;
-    const scalar *x = p->x;
-    scalar *y = p->y;
-    for (int64_t s = begin; s < end; s++)
-        for (int64_t row = s * C; row < (s + 1) * C && row < A->rows; row++) {
-            scalar sum = from_scalar((spry_scalar){0, 0});
-            for (int64_t k = offsets[s] + row % C; k < offsets[s + 1]; k += C) {
-                const scalar value = value_of(values[k]);
-                sum = muladd(conjugated ? conjugate(value) : value, x[columns[k]], sum);
-            }
-            put(f, sum, y + row - p->first);
-        }
+    return (index_arrays){A->array[SELL_COLUMNS].data};
 }
+
+ALWAYS_INLINE int64_t index_lanes(const index_arrays *a, int n, slice_place at, uint32_t *columns)
+{
+#pragma GCC unroll 32
+    for (int l = 0; l < n; l++)
+        columns[l] = (uint32_t)a->columns[at.place + l];
+    return 0;
+}
+
+#include "host/kernels/slices_walk.h"
 
 void W(sliced_multiply)(const layout *A, int64_t begin, int64_t end, const host_product *p)
 {
-    if (p->conjugate)
-        slices(A, begin, end, p, true);
-    else
-        slices(A, begin, end, p, false);
-}
-
-ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const host_columns *p,
-                           int vectors)
-{
-    const factors f = factors_of(p->alpha, p->beta);
-    const int64_t *offsets = A->array[SELL_OFFSETS].data, C = A->number[SELL_C];
-    const int32_t *column = A->array[SELL_COLUMNS].data;
-    const stored *values = A->array[SELL_VALUES].data;
-    const real *x = p->x;
-    for (int64_t s = begin; s < end; s++)
-        for (int64_t row = s * C; row < (s + 1) * C && row < A->rows; row++) {
-            tile sum = {0};
-            for (int64_t k = offsets[s] + row % C; k < offsets[s + 1]; k += C)
-                tile_add(&sum, vectors, value_of(values[k]), x + column[k] * p->x_step);
-            tile_put(&sum, vectors, p, f, row);
-        }
+    sliced_product(A, begin, end, p);
 }
 
 void W(sliced_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
 {
     if (p->units == 1)
-        columns(A, begin, end, p, TILE_UNIT);
+        sliced_tiles(A, begin, end, p, TILE_UNIT);
     else
-        columns(A, begin, end, p, TILE_MOST);
+        sliced_tiles(A, begin, end, p, TILE_MOST);
 }

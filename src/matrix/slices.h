@@ -1,0 +1,59 @@
+/*
+ * How the slices of SELL and its kin are cut: C rows side by side, each slice as wide as its
+ * longest row, rows sorted by length in windows of sigma before. Lane l of slice s is lane s C + l
+ * of the matrix; windows hold whole slices, so that a window's lanes are its rows in another order.
+ */
+#ifndef SPRY_SLICES_H
+#define SPRY_SLICES_H
+
+#include "matrix/formats/sell.h"
+#include "matrix/layout.h"
+
+typedef struct slices {
+    int64_t C, sigma, count;
+    int64_t *offsets; /* count + 1: places of values before each slice */
+    int32_t *rows;    /* of lanes, -1 past the end; NULL: rows keep their order */
+    bool mixed;       /* some slice has rows with entries and rows without */
+} slices;
+
+/* Cuts A for the format of this name; C and sigma come out as they are used. Fails where fill would
+ * be absurd. */
+spry_status slices_cut(spry_context *ctx, const spry_arrays *A, const char *name, int64_t C,
+                       int64_t sigma, slices *s);
+void slices_free(spry_context *ctx, slices *s);
+
+/* Bytes of what slices_build makes and products read, values included. */
+int64_t slices_bytes(const slices *s, const spry_arrays *A, stored_kind kind);
+/* Makes a layout's units, numbers and arrays but for columns. The arrays of s are the layout's
+ * from here on, also when it fails; s may be looked at as long as that is there. */
+spry_status slices_build(layout *L, const spry_arrays *A, const slices *s);
+
+/* The slices that part `part` of `parts` works on, each with nearly as many places. */
+range slices_share(const slices *s, int parts, int part);
+
+/* A slice as its columns are written: lane l has columns start[l] .. start[l] + reach[l] - 1 of
+ * A's, then the last again. Lanes without entries have those of one that has some. */
+typedef struct slice_lanes {
+    int64_t width;
+    bool mixed; /* some rows have entries, some have none */
+    int64_t start[SELL_MOST_C], reach[SELL_MOST_C];
+    int64_t length[SELL_MOST_C];
+} slice_lanes;
+
+void slices_open(const slices *s, const spry_arrays *A, int64_t slice, slice_lanes *lanes);
+/* Writes column k of it, fill included. */
+static inline void slice_columns(const slice_lanes *lanes, const spry_arrays *A, int64_t C,
+                                 int64_t k, int32_t *to)
+{
+    for (int64_t l = 0; l < C; l++)
+        to[l] = A->col_index[lanes->start[l] + (k < lanes->reach[l] ? k : lanes->reach[l] - 1)];
+}
+
+/* For layout_class: the entries of units, `column` telling the column of a place, and the work
+ * before a unit. */
+typedef int64_t (*slices_column)(const layout *L, int64_t place);
+void slices_entries(const layout *L, int64_t begin, int64_t end, slices_column column,
+                    layout_hear hear, void *data);
+int64_t slices_work(const layout *L, int64_t unit);
+
+#endif
