@@ -38,6 +38,7 @@ typedef struct host_columns {
     void *const *y; /* row i of y_c is at y_c + (i - first) y_step, counted in scalars */
     int64_t y_step, first;
     void *carry; /* carry place k is `units` of HOST_UNIT real numbers at k units HOST_UNIT */
+    void *room;  /* this thread's room of the layout, placed like carry */
 } host_columns;
 
 struct product_job;

@@ -16,6 +16,7 @@ typedef struct layout_plan {
     int parts;
     int64_t *cuts; /* parts + 1: first units */
     void *carry;   /* room for what units carry, for two units of columns; NULL: they do not */
+    void *room;    /* of all parts, for two units of columns; NULL until needed */
 } layout_plan;
 
 typedef struct layout_state {
@@ -49,6 +50,7 @@ static void plan_clear(spry_context *ctx, layout_plan *plan)
     layout_free(plan->L);
     base_free(ctx, plan->cuts);
     base_free(ctx, plan->carry);
+    base_free(ctx, plan->room);
     *plan = (layout_plan){0};
 }
 
@@ -113,6 +115,17 @@ done:
     return status;
 }
 
+/* Room for products with several columns, at the first of them. */
+enum { ROOM_SIZE = HOST_MOST_UNITS * HOST_UNIT * sizeof(double) };
+static spry_status make_room(const spry_operator *op, const layout_plan *found)
+{
+    layout_state *state = op->state;
+    layout_plan *plan = found == &state->plan ? &state->plan : &state->transposed;
+    if (plan->L->room == 0 || plan->room)
+        return SPRY_OK;
+    return base_alloc(op->ctx, plan->parts * plan->L->room, ROOM_SIZE, &plan->room);
+}
+
 /* Adds what units carry to rows of y that are this thread's, in the order of units. */
 static void add_carries(const layout_plan *plan, range rows, int width, int count, void *const *y,
                         int64_t y_step)
@@ -167,13 +180,19 @@ static spry_status layout_multiply_columns(const spry_operator *op, spry_transpo
 {
     const layout_plan *plan;
     host_columns p = *columns;
-    const spry_status status = find_plan(op, transpose, &plan, &p.conjugate);
+    spry_status status = find_plan(op, transpose, &plan, &p.conjugate);
+    if (status == SPRY_OK)
+        status = make_room(op, plan);
     if (status != SPRY_OK)
         return status;
     p.carry = plan->carry;
 #pragma omp parallel for num_threads(plan->parts) schedule(static, 1)
-    for (int part = 0; part < plan->parts; part++)
-        plan->walk->columns(plan->L, plan->cuts[part], plan->cuts[part + 1], &p);
+    for (int part = 0; part < plan->parts; part++) {
+        host_columns mine = p;
+        if (plan->room)
+            mine.room = (char *)plan->room + (size_t)(part * plan->L->room) * ROOM_SIZE;
+        plan->walk->columns(plan->L, plan->cuts[part], plan->cuts[part + 1], &mine);
+    }
     add_all_carries(plan, p.units * HOST_UNIT / (1 + spry_type_is_complex(op->type)), p.count, p.y,
                     p.y_step);
     return SPRY_OK;

@@ -62,6 +62,7 @@ typedef struct layout {
      */
     int64_t units, unit_rows;
     int64_t *carry_row, *carry_at;
+    int64_t room; /* rows of sums that products with several columns need room for, each thread */
 } layout;
 
 /* What a format will take: places for values and bytes that a product reads. */

@@ -1,0 +1,231 @@
+/* Mirror images, and parts of rows: see half.h. */
+#include "matrix/half.h"
+
+#include "matrix/entries.h"
+
+/* What a matrix may be, and whether its bits are right for it as well. */
+enum { SAME = 1, CONJUGATE = 2, OPPOSITE = 4, EVERY = 7, BITS = 3 /* further left */ };
+
+/* Rows in blocks, few enough to go through them often. */
+typedef struct blocks {
+    int64_t rows, count;
+    int64_t *lower; /* entries below the diagonal */
+    int64_t *first; /* first column of them all; the block's first row where there is none */
+} blocks;
+
+int64_t half_lower(const spry_arrays *A, int64_t i)
+{
+    const int32_t *columns = A->col_index;
+    int64_t low = A->offsets[i], high = A->offsets[i + 1];
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (columns[middle] < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - A->offsets[i];
+}
+
+/* The place of column j in row i, or -1. In rows of regular matrices it is where `guess` says. */
+static int64_t find_entry(const spry_arrays *A, int64_t i, int64_t j, int64_t guess)
+{
+    int64_t low = A->offsets[i], high = A->offsets[i + 1];
+    if (guess >= low && guess < high && A->col_index[guess] == j)
+        return guess;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (A->col_index[middle] < j)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < A->offsets[i + 1] && A->col_index[low] == j ? low : -1;
+}
+
+static bool same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* What v, below the diagonal, and its mirror image m can be halves of. */
+static unsigned compare(spry_type type, spry_scalar v, spry_scalar m)
+{
+    const bool complex = spry_type_is_complex(type);
+    const bool re = v.re == m.re, im = v.im == m.im;
+    const bool minus_re = v.re == -m.re, minus_im = v.im == -m.im;
+    const bool re_bits = same_bits(v.re, m.re), im_bits = same_bits(v.im, m.im);
+    const bool minus_re_bits = same_bits(v.re, -m.re);
+    const bool minus_im_bits = !complex || same_bits(v.im, -m.im);
+    const unsigned values = (re && im ? SAME : 0u) | (complex && re && minus_im ? CONJUGATE : 0u) |
+                            (minus_re && minus_im ? OPPOSITE : 0u);
+    const unsigned bits = (re_bits && im_bits ? SAME : 0u) |
+                          (re_bits && minus_im_bits ? CONJUGATE : 0u) |
+                          (minus_re_bits && minus_im_bits ? OPPOSITE : 0u);
+    return values | bits << BITS;
+}
+
+static unsigned compare_diagonal(spry_scalar v)
+{
+    return SAME | (v.im == 0 ? CONJUGATE : 0u) | (v.re == 0 && v.im == 0 ? OPPOSITE : 0u) |
+           EVERY << BITS;
+}
+
+/* What the parallel pass over all rows finds. */
+typedef struct findings {
+    unsigned can;
+    int64_t lower, diagonal, reach, odd; /* odd: the first entry without a mirror image */
+} findings;
+
+static void look_at_row(const spry_arrays *A, int64_t i, findings *f, int64_t *lower,
+                        int64_t *first)
+{
+    const int64_t begin = A->offsets[i], end = A->offsets[i + 1];
+    int64_t k = begin;
+    for (; k < end && A->col_index[k] < i; k++) {
+        const int64_t j = A->col_index[k];
+        const int64_t m = find_entry(A, j, i, A->offsets[j + 1] - 1 - (k - begin));
+        unsigned can = 0;
+        if (m >= 0)
+            can = compare(A->type, value_load(A->type, A->values, k),
+                          value_load(A->type, A->values, m));
+        f->can &= can;
+        if (!(can & EVERY) && k < f->odd)
+            f->odd = k;
+    }
+    if (k > begin) {
+        *lower += k - begin;
+        *first = A->col_index[begin] < *first ? A->col_index[begin] : *first;
+        f->reach = i - A->col_index[begin] > f->reach ? i - A->col_index[begin] : f->reach;
+    }
+    if (k < end && A->col_index[k] == i) {
+        f->diagonal++;
+        f->can &= compare_diagonal(value_load(A->type, A->values, k));
+    }
+}
+
+static findings look(const spry_context *ctx, const spry_arrays *A, const blocks *b)
+{
+    unsigned can = EVERY | EVERY << BITS;
+    int64_t lower = 0, diagonal = 0, reach = 0, odd = INT64_MAX;
+#pragma omp parallel for num_threads(matrix_parts(ctx, A->nnz + A->rows)) schedule(dynamic, 16) \
+    reduction(& : can) reduction(+ : lower, diagonal) reduction(max : reach) reduction(min : odd)
+    for (int64_t block = 0; block < b->count; block++) {
+        const int64_t begin = block * b->rows;
+        const int64_t end = begin + b->rows < A->rows ? begin + b->rows : A->rows;
+        findings f = {EVERY | EVERY << BITS, 0, 0, 0, INT64_MAX};
+        b->lower[block] = 0;
+        b->first[block] = begin;
+        for (int64_t i = begin; i < end; i++)
+            look_at_row(A, i, &f, &b->lower[block], &b->first[block]);
+        can &= f.can;
+        lower += b->lower[block];
+        diagonal += f.diagonal;
+        reach = f.reach > reach ? f.reach : reach;
+        odd = f.odd < odd ? f.odd : odd;
+    }
+    return (findings){can, lower, diagonal, reach, odd};
+}
+
+static spry_status judge(spry_context *ctx, const spry_arrays *A, const findings *f,
+                         half_plan *plan)
+{
+    static const char cure[] = "half of it does not tell the rest; take another format";
+    if (f->odd < INT64_MAX)
+        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                         "row %" PRId64 ", column %d (from 0) has no mirror image that is the "
+                         "same, its conjugate or its opposite: %s",
+                         matrix_major_of(A, f->odd), A->col_index[f->odd], cure);
+    if (2 * f->lower + f->diagonal != A->nnz)
+        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                         "there are %" PRId64 " entries below the diagonal and %" PRId64
+                         " above: %s",
+                         f->lower, A->nnz - f->lower - f->diagonal, cure);
+    if (!(f->can & EVERY))
+        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                         "some mirror images are the same, others conjugate or opposite, or the "
+                         "diagonal does not fit them: %s",
+                         cure);
+    const unsigned is = f->can & SAME ? SAME : f->can & CONJUGATE ? CONJUGATE : OPPOSITE;
+    plan->symmetry = is == SAME ? SPRY_SYMMETRIC : is == CONJUGATE ? SPRY_HERMITIAN : SPRY_SKEW;
+    plan->exact = f->can & is << BITS;
+    plan->lower = f->lower;
+    plan->reach = f->reach;
+    return SPRY_OK;
+}
+
+/* Cuts into so many parts of about the same work, and returns the rows of all windows. */
+static int64_t cut(const spry_arrays *A, const blocks *b, int64_t parts, half_plan *plan)
+{
+    enum { ROW_WEIGHT = 3 }; /* entries that a row by itself costs */
+    const double all = (double)(plan->lower + ROW_WEIGHT * A->rows);
+    int64_t block = 0, before = 0, windows = 0;
+    plan->parts = parts;
+    for (int64_t p = 0; p < parts; p++) {
+        const double until = all * (double)(p + 1) / (double)parts;
+        int64_t first = INT64_MAX;
+        plan->rows[p] = block * b->rows < A->rows ? block * b->rows : A->rows;
+        for (; block < b->count && ((double)before < until || p == parts - 1); block++) {
+            before += b->lower[block] + ROW_WEIGHT * b->rows;
+            first = b->first[block] < first ? b->first[block] : first;
+        }
+        plan->above[p] = first < plan->rows[p] ? first : plan->rows[p];
+        windows += plan->rows[p] - plan->above[p];
+    }
+    plan->rows[parts] = A->rows;
+    return windows;
+}
+
+/* As many parts as keep a good number of threads busy, while their windows (set to zero, added to,
+ * read, and added to y) are less than a tenth of all traffic. */
+static void choose_parts(const spry_arrays *A, const blocks *b, int64_t bytes, half_plan *plan)
+{
+    enum { MOST = 256, ENOUGH = 8, LEAST = 4, LEAST_WORK = 4096, TIMES = 4 };
+    const int64_t size = (int64_t)spry_type_size(A->type);
+    const int64_t traffic = plan->lower * bytes + A->rows * 4 * size;
+    int64_t parts = MOST;
+    while (parts > 1 && (plan->lower + A->rows) / parts < LEAST_WORK)
+        parts /= 2;
+    while (cut(A, b, parts, plan) * TIMES * size > traffic / 10 && parts > ENOUGH)
+        parts /= 2;
+    if (parts == ENOUGH && cut(A, b, parts, plan) * TIMES * size > traffic / 10)
+        cut(A, b, LEAST, plan);
+}
+
+spry_status half_find(spry_context *ctx, const spry_arrays *A, int64_t parts, int64_t bytes,
+                      half_plan *plan)
+{
+    enum { MOST_BLOCKS = 1 << 16, MOST_PARTS = 256 };
+    blocks b = {.rows = A->rows / MOST_BLOCKS + 1};
+    const int64_t room = (parts > MOST_PARTS ? parts : MOST_PARTS) + 1;
+    spry_status status = SPRY_OK;
+    *plan = (half_plan){.symmetry = SPRY_GENERAL};
+    if (A->rows != A->cols)
+        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                         "A is %" PRId64 " x %" PRId64 ": only square matrices have two halves",
+                         A->rows, A->cols);
+    b.count = (A->rows + b.rows - 1) / b.rows;
+    SPRY_GO(ctx, base_alloc(ctx, b.count, sizeof *b.lower, &b.lower));
+    SPRY_GO(ctx, base_alloc(ctx, b.count, sizeof *b.first, &b.first));
+    SPRY_GO(ctx, base_alloc(ctx, room, sizeof *plan->rows, &plan->rows));
+    SPRY_GO(ctx, base_alloc(ctx, room, sizeof *plan->above, &plan->above));
+    const findings f = look(ctx, A, &b);
+    SPRY_GO(ctx, judge(ctx, A, &f, plan));
+    if (parts > 0)
+        cut(A, &b, parts, plan);
+    else
+        choose_parts(A, &b, bytes, plan);
+done:
+    base_free(ctx, b.lower);
+    base_free(ctx, b.first);
+    if (status != SPRY_OK)
+        half_clear(ctx, plan);
+    return status;
+}
+
+void half_clear(spry_context *ctx, half_plan *plan)
+{
+    base_free(ctx, plan->rows);
+    base_free(ctx, plan->above);
+    *plan = (half_plan){.symmetry = SPRY_GENERAL};
+}
