@@ -31,7 +31,7 @@ static int64_t work_before(const layout *L, int64_t unit)
                           : (int64_t)((double)L->stored * (double)unit / (double)L->units);
 }
 
-/* The first unit with at least `target` work before it. */
+/* The unit with about `target` work before it; the nearest, as units may be few. */
 static int64_t find_cut(const layout *L, int64_t target)
 {
     int64_t low = 0, high = L->units;
@@ -42,7 +42,8 @@ static int64_t find_cut(const layout *L, int64_t target)
         else
             high = middle;
     }
-    return low;
+    return low > 0 && target - work_before(L, low - 1) < work_before(L, low) - target ? low - 1
+                                                                                      : low;
 }
 
 static void plan_clear(spry_context *ctx, layout_plan *plan)

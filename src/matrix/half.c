@@ -176,19 +176,27 @@ static int64_t cut(const spry_arrays *A, const blocks *b, int64_t parts, half_pl
     return windows;
 }
 
-/* As many parts as keep a good number of threads busy, while their windows (set to zero, added to,
- * read, and added to y) are less than a tenth of all traffic. */
+/* Whether windows stay small: below a sixth of the rows, since rows that use them take longer,
+ * and what they cost (set to zero, added to, read, and added to y) below a tenth of all traffic. */
+static bool cut_well(const spry_arrays *A, const blocks *b, int64_t bytes, int64_t parts,
+                     half_plan *plan)
+{
+    const int64_t size = (int64_t)spry_type_size(A->type);
+    const int64_t windows = cut(A, b, parts, plan);
+    const int64_t traffic = plan->lower * bytes + A->rows * 4 * size;
+    return windows <= A->rows / 6 && windows * 4 * size <= traffic / 10;
+}
+
+/* As many parts as keep a good number of threads busy while their windows stay small. */
 static void choose_parts(const spry_arrays *A, const blocks *b, int64_t bytes, half_plan *plan)
 {
-    enum { MOST = 256, ENOUGH = 8, LEAST = 4, LEAST_WORK = 4096, TIMES = 4 };
-    const int64_t size = (int64_t)spry_type_size(A->type);
-    const int64_t traffic = plan->lower * bytes + A->rows * 4 * size;
+    enum { MOST = 256, ENOUGH = 8, LEAST = 4, LEAST_WORK = 4096 };
     int64_t parts = MOST;
     while (parts > 1 && (plan->lower + A->rows) / parts < LEAST_WORK)
         parts /= 2;
-    while (cut(A, b, parts, plan) * TIMES * size > traffic / 10 && parts > ENOUGH)
+    while (!cut_well(A, b, bytes, parts, plan) && parts > ENOUGH)
         parts /= 2;
-    if (parts == ENOUGH && cut(A, b, parts, plan) * TIMES * size > traffic / 10)
+    if (parts == ENOUGH && !cut_well(A, b, bytes, parts, plan))
         cut(A, b, LEAST, plan);
 }
 
