@@ -110,7 +110,12 @@ static spry_status find_plan(const spry_operator *op, spry_transpose transpose,
     if (state->transposed.L)
         return SPRY_OK;
     SPRY_GO(op->ctx, spry_matrix_transpose(state->matrix, false, &transposed));
-    SPRY_GO(op->ctx, plan_make(op->ctx, transposed, state->spec, &state->transposed));
+    status = plan_make(op->ctx, transposed, state->spec, &state->transposed);
+    if (status == SPRY_UNSUPPORTED) { /* A^T may have other shapes of rows than A */
+        base_log(op->ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(op->ctx));
+        status = plan_make(op->ctx, transposed, "csr", &state->transposed);
+    }
+    SPRY_GO(op->ctx, status);
 done:
     spry_matrix_free(transposed);
     return status;
