@@ -92,9 +92,10 @@ void cli_option_choices(const spry_option *option, char words[CLI_WORDS])
         strcmp(option->name, "method") == 0   ? spry_method_describe
         : strcmp(option->name, "precon") == 0 ? spry_precon_describe
         : strcmp(option->name, "format") == 0 ? spry_format_describe
+        : strcmp(option->name, "scale") == 0  ? spry_scaling_describe
                                               : NULL;
     if (describe)
-        cli_add_word(words, "auto");
+        cli_add_word(words, describe == spry_scaling_describe ? "none" : "auto");
     if (describe == spry_format_describe)
         cli_add_word(words, "csr"); /* in place, whether there is a layout of that name or not */
     if (describe && option->words)

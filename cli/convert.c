@@ -3,9 +3,20 @@
 
 #include <string.h>
 
-#define CONVERT_OPTIONS(item)                                                  \
-    item(WORD, as, "auto", 0, 0, "auto matrix vector",                         \
-         "what the file holds; auto takes one row or one column for a vector") \
+#define CONVERT_OPTIONS(item)                                                                      \
+    item(WORD, as, "auto", 0, 0, "auto matrix vector",                                             \
+         "what the file holds; auto takes one row or one column for a vector")                     \
+    item(TEXT, scale, "none", 0, 0, NULL,                                                          \
+         "multiply rows and columns by powers of two: symmetric (1 / sqrt of the diagonal), row, " \
+         "column, equilibrate; options after a colon, as in row:norm=two,exact=no")                \
+    item(WORD, reorder, "none", 0, 0, "none rcm amd nd length colour",                             \
+         "order of rows and columns: reverse Cuthill-McKee, minimum degree, nested dissection, "   \
+         "rows with many entries first, by colours")                                               \
+    item(PATH, left_out, NULL, 0, 0, NULL, "file for the factors of the rows, in the old order")   \
+    item(PATH, right_out, NULL, 0, 0, NULL,                                                        \
+         "file for the factors of the columns, in the old order")                                  \
+    item(PATH, perm_out, NULL, 0, 0, NULL,                                                         \
+         "file for the order: for each new row the old one, from 0")                               \
     item(BOOL, quiet, "no", 0, 0, NULL, "print nothing but errors")
 
 typedef struct convert_options {
@@ -50,16 +61,101 @@ static spry_status convert_vector(spry_context *ctx, const cli_arguments *a, dou
     return status;
 }
 
+static bool scales(const convert_options *o)
+{
+    return strcmp(o->scale, "none") != 0;
+}
+
+/* The numbers as a vector file, if a name is given. */
+static spry_status write_factors(const spry_vector *v, const char *path)
+{
+    return path ? file_write_vector(v, 1, path) : SPRY_OK;
+}
+
+static spry_status scale(const convert_options *o, spry_matrix *A)
+{
+    spry_vector *left = NULL, *right = NULL;
+    spry_status status = spry_scaling(A, o->scale, &left, &right);
+    if (status == SPRY_OK)
+        status = spry_matrix_scale(A, left, right);
+    if (status == SPRY_OK)
+        status = write_factors(left, o->left_out);
+    if (status == SPRY_OK)
+        status = write_factors(right, o->right_out);
+    spry_vector_free(left);
+    spry_vector_free(right);
+    return status;
+}
+
+static spry_status write_order(spry_context *ctx, const int32_t *perm, int64_t n, const char *path)
+{
+    spry_vector *v = NULL;
+    if (!path)
+        return SPRY_OK;
+    spry_status status = spry_vector_new(ctx, SPRY_D, n, NULL, SPRY_COPY, &v);
+    for (int64_t i = 0; status == SPRY_OK && i < n; i++)
+        ((double *)spry_vector_data(v))[i] = perm[i];
+    if (status == SPRY_OK)
+        status = file_write_vector(v, 1, path);
+    spry_vector_free(v);
+    return status;
+}
+
+/* Rows and columns alike, as long as there are as many. */
+static spry_status reorder(spry_context *ctx, const convert_options *o, spry_matrix **A)
+{
+    const char *name = NULL, *summary = NULL;
+    int32_t *perm = NULL;
+    spry_matrix *B = NULL;
+    spry_reorder_describe(o->reorder, &name, &summary);
+    spry_status status = spry_reorder(*A, name, &perm);
+    const bool square = spry_matrix_rows(*A) == spry_matrix_cols(*A);
+    if (status == SPRY_OK)
+        status = spry_matrix_permute(*A, perm, square ? perm : NULL, &B);
+    if (status == SPRY_OK)
+        status = write_order(ctx, perm, spry_matrix_rows(*A), o->perm_out);
+    spry_free(ctx, perm);
+    if (status != SPRY_OK)
+        return status;
+    spry_matrix_free(*A);
+    *A = B;
+    return SPRY_OK;
+}
+
+/* Files that have something to hold and a place to go. */
+static int check_extras(spry_context *ctx, const cli_arguments *a)
+{
+    const convert_options *o = a->fields[0];
+    const char *paths[] = {o->left_out, o->right_out, o->perm_out};
+    if ((o->left_out || o->right_out) && !scales(o))
+        return cli_fail(EXIT_INPUT, "--left-out and --right-out are for --scale");
+    if (o->perm_out && !o->reorder)
+        return cli_fail(EXIT_INPUT, "--perm-out is for --reorder");
+    if (o->as == AS_VECTOR && (scales(o) || o->reorder))
+        return cli_fail(EXIT_INPUT, "--scale and --reorder are for matrices, not for --as vector");
+    for (int i = 0; i < 3; i++) {
+        const int exit_status = paths[i] ? file_check_output(ctx, paths[i], true) : EXIT_DONE;
+        if (exit_status != EXIT_DONE)
+            return exit_status;
+    }
+    return EXIT_DONE;
+}
+
 /* Reads as a matrix; *vector says that it should have been the other way. */
 static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, double begin,
                                   bool *vector)
 {
+    const convert_options *o = a->fields[0];
     spry_matrix *A = NULL;
     char what[128];
     spry_status status =
         spry_matrix_read_with(ctx, a->operands[0], cli_text(a, spry_read_options), &A);
     if (status == SPRY_OK)
         *vector = *vector && (spry_matrix_rows(A) == 1 || spry_matrix_cols(A) == 1);
+    if (status == SPRY_OK && !*vector && scales(o))
+        status = scale(o, A);
+    if (status == SPRY_OK && !*vector && o->reorder)
+        status = reorder(ctx, o, &A);
     if (status == SPRY_OK && !*vector) {
         if (!file_is_stdout(a->operands[1]))
             signals_watch(ctx);
@@ -79,11 +175,13 @@ static int run(spry_context *ctx, const cli_arguments *a)
 {
     const convert_options *o = a->fields[0];
     int exit_status = file_check_output(ctx, a->operands[1], o->as == AS_VECTOR);
+    if (exit_status == EXIT_DONE)
+        exit_status = check_extras(ctx, a);
     if (exit_status != EXIT_DONE)
         return exit_status;
     double begin = cli_clock();
     bool from_stdin = strcmp(a->operands[0], "-") == 0; /* cannot be read twice */
-    bool vector = o->as == AS_AUTO && !from_stdin;
+    bool vector = o->as == AS_AUTO && !from_stdin && !scales(o) && !o->reorder;
     spry_status status = SPRY_OK;
     if (o->as != AS_VECTOR)
         status = convert_matrix(ctx, a, begin, &vector);
@@ -100,7 +198,10 @@ const cli_command command_convert = {
         "What IN is shows in its first bytes, what OUT becomes in its ending: .mtx and .mtx.gz "
         "(Matrix Market), .rb (Rutherford-Boeing; Harwell-Boeing is read, too), .npz (SciPy "
         "sparse), .npy (NumPy, dense), .spry (binary, loads without parsing). A - is the "
-        "standard input or, as Matrix Market, the standard output.",
+        "standard input or, as Matrix Market, the standard output.\n"
+        "A matrix A can be scaled and put into another order on the way, in this order: B = P (L A "
+        "R) P^T. "
+        "Then A x = b is B y = P L b with x = R P^T y.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"Reading", spry_read_options, NULL},
                                   {"Machine", spry_context_options, NULL},
@@ -112,6 +213,8 @@ const cli_command command_convert = {
             {"spry convert b.mtx b.npy --type s", "A vector, in single precision."},
             {"spry convert sym.mtx half.mtx --no-expand",
              "Keeps the stored triangle of a symmetric file instead of writing both."},
+            {"spry convert A.mtx B.mtx --reorder rcm --scale symmetric --perm-out p.npy",
+             "A narrow band and a diagonal near 1; p.npy tells the order."},
             {0}},
     .least = 2,
     .most = 2,
