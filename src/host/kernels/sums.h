@@ -132,16 +132,8 @@ ALWAYS_INLINE scalar total(const sums *s, bool conjugated)
 }
 #endif
 
-/* Four values at once: one load and few conversions for those that are stored shorter. */
-#ifdef KERNEL_KIND_own
-typedef struct four {
-    real v[4];
-} four;
-ALWAYS_INLINE four load_four(const stored *value)
-{
-    return (four){{value[0], value[1], value[2], value[3]}};
-}
-#else
+#ifndef KERNEL_KIND_own
+/* Four values at once: one load and few conversions. */
 typedef float floats __attribute__((vector_size(16)));
 typedef struct four {
     double v __attribute__((vector_size(32)));
@@ -214,11 +206,16 @@ ALWAYS_INLINE void add_two(sums *s, int l, const stored *value, const scalar *x0
 ALWAYS_INLINE void add_four(sums *s, const stored *value, const scalar *x0, const scalar *x1,
                             const scalar *x2, const scalar *x3)
 {
+#ifdef KERNEL_KIND_own
+    add_two(s, 0, value, x0, x1);
+    add_two(s, 2, value + 2, x2, x3);
+#else
     const four v = load_four(value);
     add_product(s, 0, v.v[0], *x0);
     add_product(s, 1, v.v[1], *x1);
     add_product(s, 2, v.v[2], *x2);
     add_product(s, 3, v.v[3], *x3);
+#endif
 }
 
 #endif
