@@ -64,6 +64,7 @@ bench: dev-deps  ## reading, products, conjugate gradients and all methods, agai
 	$(CMAKE) --build --preset bench -j $(JOBS)
 	bench/read.sh $(B)/bench
 	bench/spmv.sh $(B)/bench
+	bench/spgemm.sh $(B)/bench
 	bench/cg.sh $(B)/bench
 	[ -z "$$SPRY_MATRICES" ] || bench/methods.sh $(B)/bench $(B)/methods.tsv
 

@@ -20,6 +20,15 @@ typedef struct peer {
 
 extern const peer peer_eigen, peer_mkl, peer_mkl_bsr;
 
+/* The same for A times A: square makes the product, frees it and gives its entries. */
+typedef struct peer_square {
+    void *(*prepare)(const spry_arrays *a, const int32_t *offsets, int threads);
+    int64_t (*square)(void *state);
+    void (*destroy)(void *state);
+} peer_square;
+
+extern const peer_square peer_eigen_square, peer_mkl_square;
+
 /* A matrix from "kind:option=value,...", or from "tiled:FILE,size=N,type=T", copies of a matrix
  * file along the diagonal; exits when there is none. */
 spry_matrix *peer_matrix(spry_context *ctx, const char *text);

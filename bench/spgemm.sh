@@ -1,0 +1,4 @@
+#!/bin/sh
+# A times A beside the libraries found when it was built: bench/spgemm.sh BUILD_FOLDER.
+set -eu
+"${1:?build folder}"/bench/bench_spgemm
