@@ -1,0 +1,22 @@
+/*
+ * Dense blocks of r x c. A block row is r rows, from a multiple of r on; its blocks begin at any
+ * column, each at the first entry that the one before does not hold (Vuduc and Moon, "Fast sparse
+ * matrix-vector multiplication by exploiting variable block structure", HPCC 2005, call that
+ * unaligned), but so that none goes past the last column. Block k has its values by columns:
+ *
+ *     row i, column j of block k is at (k c + j) r + i
+ */
+#ifndef SPRY_FORMAT_BSR_H
+#define SPRY_FORMAT_BSR_H
+
+/* Arrays: first columns of blocks, blocks before each block row. BSR_ENTRIES has (r c + 7) / 8
+ * bytes a block, a bit a place, set for entries. */
+enum { BSR_VALUES, BSR_COLUMNS, BSR_OFFSETS, BSR_ENTRIES };
+/* Numbers. */
+enum { BSR_R, BSR_C };
+/* Rows of a unit; a block row that lies in two is computed for both. */
+enum { BSR_UNIT_ROWS = 512, BSR_MOST = 8 };
+/* Values behind the last that may be read: columns of a block are read in whole vectors. */
+enum { BSR_BEHIND = 4 };
+
+#endif
