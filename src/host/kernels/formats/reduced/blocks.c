@@ -23,7 +23,7 @@ typedef struct sums {
     vec by[4][TILE_PARTS][MOST_VECTORS];
 } sums;
 
-/* So many numbers from here on, all of which can be read. */
+/* Numbers from here on; those behind the last column of a block can be read too. */
 #if defined(KERNEL_KIND_own)
 ALWAYS_INLINE vec load(const stored_real *from)
 {
@@ -44,20 +44,18 @@ ALWAYS_INLINE vec load(const stored_real *from)
 #endif
 }
 #elif defined(__ARM_NEON) && defined(__aarch64__)
-ALWAYS_INLINE vec load(const stored_real *from)
+#define LOADS_TWO /* vectors at once, as it takes as long as one */
+ALWAYS_INLINE void load_two(const stored_real *from, vec *to)
 {
 #if defined(KERNEL_KIND_f32)
-    return (vec)vcvt_f64_f32(vld1_f32(from));
+    const float32x4_t value = vld1q_f32(from);
+#elif defined(KERNEL_KIND_f16)
+    const float32x4_t value = vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(&from->bits)));
 #else
-    uint32_t two;
-    memcpy(&two, from, sizeof two);
-    const uint16x4_t bits = vreinterpret_u16_u32(vdup_n_u32(two));
-#if defined(KERNEL_KIND_f16)
-    return (vec)vcvt_f64_f32(vget_low_f32(vcvt_f32_f16(vreinterpret_f16_u16(bits))));
-#else
-    return (vec)vcvt_f64_f32(vget_low_f32(vreinterpretq_f32_u32(vshll_n_u16(bits, 16))));
+    const float32x4_t value = vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(&from->bits), 16));
 #endif
-#endif
+    to[0] = (vec)vcvt_f64_f32(vget_low_f32(value));
+    to[1] = (vec)vcvt_high_f64_f32(value);
 }
 #else
 ALWAYS_INLINE vec load(const stored_real *from)
@@ -73,14 +71,24 @@ ALWAYS_INLINE vec load(const stored_real *from)
 /* Adds a column of a block times a number. */
 ALWAYS_INLINE void add_column(sums *s, int chain, int r, const stored_real *values, scalar x)
 {
-#pragma GCC unroll 8
-    for (int u = 0; u < ROW_VECTORS(r); u++) {
-        const vec value = load(values + u * VEC_REALS);
-#if KERNEL_COMPLEX
-        s->by[chain][0][u] += value * x.re;
-        s->by[chain][1][u] += value * x.im;
+    const int vectors = ROW_VECTORS(r);
+    vec value[MOST_VECTORS + 1];
+#ifdef LOADS_TWO
+#pragma GCC unroll 4
+    for (int u = 0; u < vectors; u += 2)
+        load_two(values + u * VEC_REALS, value + u);
 #else
-        s->by[chain][0][u] += value * x;
+#pragma GCC unroll 8
+    for (int u = 0; u < vectors; u++)
+        value[u] = load(values + u * VEC_REALS);
+#endif
+#pragma GCC unroll 8
+    for (int u = 0; u < vectors; u++) {
+#if KERNEL_COMPLEX
+        s->by[chain][0][u] += value[u] * x.re;
+        s->by[chain][1][u] += value[u] * x.im;
+#else
+        s->by[chain][0][u] += value[u] * x;
 #endif
     }
 }
@@ -118,10 +126,11 @@ ALWAYS_INLINE vec chains_sum(const sums *s, int chains, int part, int u)
 /* The sums of r rows. */
 ALWAYS_INLINE void finish(const sums *s, int r, bool conjugated, scalar *out)
 {
+    const int vectors = ROW_VECTORS(r);
     real total[TILE_PARTS][MOST_VECTORS * VEC_REALS];
     for (int part = 0; part < TILE_PARTS; part++)
 #pragma GCC unroll 8
-        for (int u = 0; u < ROW_VECTORS(r); u++) {
+        for (int u = 0; u < vectors; u++) {
             const vec sum = chains_sum(s, CHAINS(r), part, u);
             memcpy(total[part] + u * VEC_REALS, &sum, sizeof sum);
         }
