@@ -488,10 +488,10 @@ void W(mirrored_multiply)(const layout *A, int64_t begin, int64_t end, const hos
  * Sums of rows wait in a ring, side by side, until no further row adds to them. A group is done
  * for one unit of columns after the other, so that its sums and x stay in registers. */
 
+#if KERNEL_COMPLEX
 /* i v */
 ALWAYS_INLINE vec turned(vec v)
 {
-#if KERNEL_COMPLEX
     vec t = v;
 #pragma GCC unroll 4
     for (int c = 0; c < VEC_REALS; c += 2) {
@@ -499,10 +499,8 @@ ALWAYS_INLINE vec turned(vec v)
         t[c + 1] = v[c];
     }
     return t;
-#else
-    return v;
-#endif
 }
+#endif
 
 typedef struct columns_job {
     const layout *A;

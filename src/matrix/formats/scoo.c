@@ -1,0 +1,218 @@
+/* Sliced COO: see scoo.h. */
+#include "matrix/formats/scoo.h"
+
+#include "matrix/entries.h"
+#include "matrix/layout.h"
+
+#define SCOO_OPTIONS(item)                                                                      \
+    item(INT, h, "0", 0, SCOO_MOST_ROWS, NULL,                                                  \
+         "rows of a slice; 0: for each slice as many as have entries enough to walk through x") \
+    item(WORD, columns, "auto", 0, 0, "auto 16 32",                                             \
+         "bits of a column; auto: what takes fewer bytes")                                      \
+    LAYOUT_VALUES_OPTION(item)
+
+typedef struct scoo_options {
+    SCOO_OPTIONS(SPRY_OPTION_FIELD)
+} scoo_options;
+
+#define OPTION_OWNER scoo_options
+static const spry_option options_table[] = {SCOO_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+/* --- slices -------------------------------------------------------------------------------------
+ */
+
+typedef struct shape {
+    int64_t slices, groups, longest, most; /* rows and entries of a slice at most */
+    bool wide;
+} shape;
+
+/* Heights by weight: twice the rows until the slice has two entries for each line of x that it
+ * walks over, or its sums would take too much of a cache; not so high that few slices are left. */
+static int64_t chosen_height(const spry_arrays *A, int64_t row)
+{
+    enum { LEAST = 512, LINE = 64, CACHE = 1 << 19, LEAST_ENTRIES = 4096, LEAST_SLICES = 16 };
+    const int64_t size = (int64_t)spry_type_size(A->type), *offsets = A->offsets;
+    const int64_t lines = A->cols * size / LINE;
+    const int64_t target = 2 * lines > LEAST_ENTRIES ? 2 * lines : LEAST_ENTRIES;
+    int64_t h = LEAST;
+    while (2 * h <= SCOO_MOST_ROWS && 2 * h * size <= CACHE && 2 * h * LEAST_SLICES <= A->rows &&
+           row + h < A->rows && offsets[row + h] - offsets[row] < target)
+        h *= 2;
+    return h;
+}
+
+static int64_t slice_end(const spry_arrays *A, const scoo_options *o, int64_t row)
+{
+    const int64_t h = o->h > 0 ? o->h : chosen_height(A, row);
+    return row + h < A->rows ? row + h : A->rows;
+}
+
+static spry_status find_shape(spry_context *ctx, const spry_arrays *A, const scoo_options *o,
+                              shape *s)
+{
+    enum { AUTO, NARROW, WIDE };
+    *s = (shape){0};
+    for (int64_t row = 0, end; row < A->rows; row = end, s->slices++) {
+        end = slice_end(A, o, row);
+        const int64_t entries = A->offsets[end] - A->offsets[row];
+        s->longest = end - row > s->longest ? end - row : s->longest;
+        s->most = entries > s->most ? entries : s->most;
+    }
+    if (s->most > UINT32_MAX)
+        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                         "a slice would have %" PRId64 " entries, more than 32 bits can count: "
+                         "take a smaller h",
+                         s->most);
+    s->groups = (A->cols >> SCOO_GROUP_BITS) + 1;
+    s->wide =
+        o->columns == WIDE || (o->columns == AUTO && (s->groups - 1) * s->slices * 8 > 2 * A->nnz);
+    if (s->wide)
+        s->groups = 1;
+    if (s->slices * s->groups > 64 * (A->nnz + A->rows + 1))
+        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                         "%" PRId64 " slices in %" PRId64 " groups of columns are far more than "
+                         "there are entries: take columns=32 or a larger h",
+                         s->slices, s->groups);
+    return SPRY_OK;
+}
+
+/* --- sorting a slice ----------------------------------------------------------------------------
+ */
+
+typedef struct record {
+    uint32_t column, from; /* place in the slice's rows */
+    uint16_t row;
+} record;
+
+/* Sorts by digits of columns, the last first; each pass keeps the order of what is equal, so rows
+ * rise within a column. Returns the array that the result is in. */
+static record *sort_records(record *in, record *out, int64_t n, int64_t cols)
+{
+    enum { BITS = 11, DIGITS = 1 << BITS };
+    for (int shift = 0; cols >> shift > 0 && shift < 32; shift += BITS) {
+        uint32_t at[DIGITS] = {0}, sum = 0;
+        for (int64_t k = 0; k < n; k++)
+            at[in[k].column >> shift & (DIGITS - 1)]++;
+        for (int d = 0; d < DIGITS; d++) {
+            const uint32_t count = at[d];
+            at[d] = sum;
+            sum += count;
+        }
+        for (int64_t k = 0; k < n; k++)
+            out[at[in[k].column >> shift & (DIGITS - 1)]++] = in[k];
+        record *other = in;
+        in = out;
+        out = other;
+    }
+    return in;
+}
+
+static void fill_slice(layout *L, const spry_arrays *A, int64_t s, record *room, int64_t most)
+{
+    const int64_t *slices = L->array[SCOO_SLICES].data, groups = L->number[SCOO_GROUPS];
+    const int64_t first = A->offsets[slices[s]], n = A->offsets[slices[s + 1]] - first;
+    int64_t *starts = (int64_t *)L->array[SCOO_STARTS].data + s * groups, g = 0;
+    uint16_t *rows = L->array[SCOO_ROWS].data;
+    for (int64_t i = slices[s]; i < slices[s + 1]; i++)
+        for (int64_t k = A->offsets[i]; k < A->offsets[i + 1]; k++)
+            room[k - first] = (record){(uint32_t)A->col_index[k], (uint32_t)(k - first),
+                                       (uint16_t)(i - slices[s])};
+    const record *sorted = sort_records(room, room + most, n, A->cols);
+    starts[0] = first;
+    for (int64_t k = 0; k < n; k++) {
+        const uint32_t column = sorted[k].column;
+        if (L->number[SCOO_WIDE])
+            ((uint32_t *)L->array[SCOO_COLUMNS].data)[first + k] = column;
+        else
+            ((uint16_t *)L->array[SCOO_COLUMNS].data)[first + k] = (uint16_t)column;
+        while (!L->number[SCOO_WIDE] && g < column >> SCOO_GROUP_BITS)
+            starts[++g] = first + k;
+        rows[first + k] = sorted[k].row;
+        layout_store(L, first + k, A->values, first + sorted[k].from);
+    }
+    while (g + 1 < groups)
+        starts[++g] = first + n;
+}
+
+static spry_status build(layout *L, const spry_arrays *A, const void *given)
+{
+    const scoo_options *o = given;
+    record *room = NULL;
+    shape s;
+    spry_status status = SPRY_OK;
+    SPRY_GO(L->ctx, find_shape(L->ctx, A, o, &s));
+    L->units = s.slices;
+    L->unit_rows = o->h > 0 && OPERATOR_GRAIN % o->h == 0 ? o->h : 0;
+    L->stored = A->nnz;
+    L->room = s.longest;
+    L->number[SCOO_GROUPS] = s.groups;
+    L->number[SCOO_WIDE] = s.wide;
+    SPRY_GO(L->ctx, layout_add_values(L, false));
+    SPRY_GO(L->ctx, layout_add(L, SCOO_COLUMNS, "columns", A->nnz, s.wide ? 4 : 2));
+    SPRY_GO(L->ctx, layout_add(L, SCOO_ROWS, "rows", A->nnz, sizeof(uint16_t)));
+    SPRY_GO(L->ctx, layout_add(L, SCOO_STARTS, "starts", s.slices * s.groups + 1, sizeof(int64_t)));
+    SPRY_GO(L->ctx, layout_add(L, SCOO_SLICES, "slices", s.slices + 1, sizeof(int64_t)));
+    int64_t *slices = L->array[SCOO_SLICES].data, *starts = L->array[SCOO_STARTS].data;
+    slices[0] = 0;
+    for (int64_t i = 0; i < s.slices; i++)
+        slices[i + 1] = slice_end(A, o, slices[i]);
+    starts[s.slices * s.groups] = A->nnz;
+    const int threads = matrix_parts(L->ctx, A->nnz);
+    SPRY_GO(L->ctx, base_alloc(L->ctx, threads * 2 * s.most, sizeof *room, &room));
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int part = 0; part < threads; part++)
+        for (int64_t i = part; i < s.slices; i += threads)
+            fill_slice(L, A, i, room + part * 2 * s.most, s.most);
+    layout_note(L, "h", o->h);
+    layout_note(L, "columns", s.wide ? 32 : 16);
+done:
+    base_free(L->ctx, room);
+    return status;
+}
+
+static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+                            layout_forecast *f)
+{
+    const scoo_options *o = given;
+    const int64_t value = (int64_t)layout_value_size(A->type, (stored_kind)o->values);
+    shape s;
+    const spry_status status = find_shape(ctx, A, o, &s);
+    f->stored = A->nnz;
+    f->bytes = A->nnz * (value + (s.wide ? 4 : 2) + 2) + (s.slices * s.groups + 1) * 8 +
+               (s.slices + 1) * 8;
+    return status;
+}
+
+static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+{
+    const int64_t *slices = L->array[SCOO_SLICES].data, *starts = L->array[SCOO_STARTS].data;
+    const int64_t groups = L->number[SCOO_GROUPS];
+    const uint16_t *rows = L->array[SCOO_ROWS].data;
+    const void *columns = L->array[SCOO_COLUMNS].data;
+    for (int64_t s = begin; s < end; s++)
+        for (int64_t g = 0; g < groups; g++)
+            for (int64_t k = starts[s * groups + g]; k < starts[s * groups + g + 1]; k++)
+                hear(data, slices[s] + rows[k],
+                     (g << SCOO_GROUP_BITS) + (L->number[SCOO_WIDE]
+                                                   ? (int64_t)((const uint32_t *)columns)[k]
+                                                   : (int64_t)((const uint16_t *)columns)[k]),
+                     k);
+}
+
+static int64_t work(const layout *L, int64_t unit)
+{
+    const int64_t *starts = L->array[SCOO_STARTS].data, *slices = L->array[SCOO_SLICES].data;
+    return starts[unit * L->number[SCOO_GROUPS]] + slices[unit];
+}
+
+const layout_class format_scoo = {
+    .name = "scoo",
+    .summary = "slices of rows, entries sorted by column",
+    .options = {options_table, sizeof options_table / sizeof *options_table},
+    .grid = "h=0|4096|16384|65536",
+    .walk = WALK_scattered,
+    .build = build,
+    .forecast = forecast,
+    .entries = entries,
+    .work = work};

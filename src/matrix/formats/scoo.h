@@ -1,0 +1,22 @@
+/*
+ * Sliced COO (B. Schmidt, H.-V. Dang, "Solving sparse linear systems over GF(2) and the rationals
+ * on GPUs", in: R. Couturier (ed.), Designing Scientific Applications on GPUs, 2013, chapter 20):
+ * slices of consecutive rows, the entries of each sorted by column, with rows counted from the
+ * slice's first. A slice goes through x from left to right; its sums stay in a cache.
+ *
+ * With columns of 16 bits the entries of a slice are in groups of 65,536 columns, counted from the
+ * group's first.
+ *
+ *     entries of group g of slice s are at starts[s groups + g] .. starts[s groups + g + 1] - 1
+ */
+#ifndef SPRY_FORMAT_SCOO_H
+#define SPRY_FORMAT_SCOO_H
+
+/* Arrays; SCOO_SLICES: first rows. */
+enum { SCOO_VALUES, SCOO_COLUMNS, SCOO_ROWS, SCOO_STARTS, SCOO_SLICES };
+/* Numbers; SCOO_WIDE: columns of 32 bits, and one group a slice. */
+enum { SCOO_GROUPS, SCOO_WIDE };
+
+enum { SCOO_GROUP_BITS = 16, SCOO_MOST_ROWS = 65536 };
+
+#endif
