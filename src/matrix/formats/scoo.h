@@ -1,6 +1,6 @@
 /*
- * Sliced COO (B. Schmidt, H.-V. Dang, "Solving sparse linear systems over GF(2) and the rationals
- * on GPUs", in: R. Couturier (ed.), Designing Scientific Applications on GPUs, 2013, chapter 20):
+ * Sliced COO (B. Schmidt, H.-V. Dang, "Solving large sparse linear systems for integer
+ * factorization on GPUs", in: R. Couturier (ed.), Designing Scientific Applications on GPUs, 2013):
  * slices of consecutive rows, the entries of each sorted by column, with rows counted from the
  * slice's first. A slice goes through x from left to right; its sums stay in a cache.
  *
