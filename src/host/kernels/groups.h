@@ -64,15 +64,12 @@ ALWAYS_INLINE void group_store(const group *g, chain *sums)
 
 #else
 
-#if defined(__AVX512F__)
+/* One vector where x can be gathered; plain numbers elsewhere, which the compilers pair as the
+ * processor likes it best. */
+#ifdef __AVX512F__
 #include <immintrin.h>
-enum { GROUP_VEC = 64 };
-#elif defined(__AVX__)
-enum { GROUP_VEC = 32 };
-#else
-enum { GROUP_VEC = 16 };
 #endif
-enum { GROUP = 64 / sizeof(real), GROUP_LANES = GROUP_VEC / sizeof(real) };
+enum { GROUP = 64 / sizeof(real) };
 
 typedef real chain;
 
@@ -90,14 +87,15 @@ ALWAYS_INLINE scalar chain_value(chain sum, bool conjugated)
     return sum;
 }
 
-typedef real group_vec __attribute__((vector_size(GROUP_VEC)));
-typedef real group_vec_at __attribute__((vector_size(GROUP_VEC), aligned(sizeof(real)), may_alias));
+#ifdef __AVX512F__
+
+typedef real group_vec __attribute__((vector_size(64)));
+typedef real group_vec_at __attribute__((vector_size(64), aligned(sizeof(real)), may_alias));
 
 typedef struct group {
-    group_vec part[GROUP / GROUP_LANES];
+    group_vec sum;
 } group;
 
-#ifdef __AVX512F__
 /* All lanes, as a number the compiler does not know. A gather waits for what its register held
  * before, which it would leave as it was if it knew that nothing of it stays. */
 ALWAYS_INLINE __mmask16 all_lanes(void)
@@ -106,32 +104,52 @@ ALWAYS_INLINE __mmask16 all_lanes(void)
     __asm__("" : "+Yk"(mask));
     return mask;
 }
-#endif
 
-/* The numbers of x at GROUP_LANES columns. */
+/* The numbers of x at a group's columns. */
 ALWAYS_INLINE group_vec gather(const real *x, const int32_t *columns)
 {
-#if defined(__AVX512F__) && defined(KERNEL_TYPE_d)
+#ifdef KERNEL_TYPE_d
     const __m256i at = _mm256_loadu_si256((const void *)columns);
     return (group_vec)_mm512_mask_i32gather_pd(_mm512_setzero_pd(), (__mmask8)all_lanes(), at, x,
                                                8);
-#elif defined(__AVX512F__)
+#else
     const __m512i at = _mm512_loadu_si512((const void *)columns);
     return (group_vec)_mm512_mask_i32gather_ps(_mm512_setzero_ps(), all_lanes(), at, x, 4);
-#else
-    group_vec numbers;
-#pragma GCC unroll 8
-    for (int l = 0; l < GROUP_LANES; l++)
-        numbers[l] = x[(uint32_t)columns[l]];
-    return numbers;
 #endif
 }
 
 ALWAYS_INLINE void group_load(group *g, const chain *sums)
 {
-#pragma GCC unroll 4
-    for (int v = 0; v < GROUP / GROUP_LANES; v++)
-        g->part[v] = *(const group_vec_at *)(sums + v * GROUP_LANES);
+    g->sum = *(const group_vec_at *)sums;
+}
+ALWAYS_INLINE void group_add(group *g, const stored *values, const int32_t *columns,
+                             const scalar *x)
+{
+#ifdef KERNEL_KIND_own
+    g->sum += *(const group_vec_at *)values * gather(x, columns);
+#else
+    real numbers[GROUP];
+    for (int l = 0; l < GROUP; l++)
+        numbers[l] = value_of(values[l]);
+    g->sum += *(const group_vec_at *)numbers * gather(x, columns);
+#endif
+}
+ALWAYS_INLINE void group_store(const group *g, chain *sums)
+{
+    *(group_vec_at *)sums = g->sum;
+}
+
+#else
+
+typedef struct group {
+    real lane[GROUP];
+} group;
+
+ALWAYS_INLINE void group_load(group *g, const chain *sums)
+{
+#pragma GCC unroll 16
+    for (int l = 0; l < GROUP; l++)
+        g->lane[l] = sums[l];
 }
 ALWAYS_INLINE void group_add(group *g, const stored *values, const int32_t *columns,
                              const scalar *x)
@@ -143,17 +161,18 @@ ALWAYS_INLINE void group_add(group *g, const stored *values, const int32_t *colu
     for (int l = 0; l < GROUP; l++)
         numbers[l] = value_of(values[l]);
 #endif
-#pragma GCC unroll 4
-    for (int v = 0; v < GROUP / GROUP_LANES; v++)
-        g->part[v] += *(const group_vec_at *)(numbers + v * GROUP_LANES) *
-                      gather(x, columns + v * GROUP_LANES);
+#pragma GCC unroll 16
+    for (int l = 0; l < GROUP; l++)
+        g->lane[l] += numbers[l] * x[(uint32_t)columns[l]];
 }
 ALWAYS_INLINE void group_store(const group *g, chain *sums)
 {
-#pragma GCC unroll 4
-    for (int v = 0; v < GROUP / GROUP_LANES; v++)
-        *(group_vec_at *)(sums + v * GROUP_LANES) = g->part[v];
+#pragma GCC unroll 16
+    for (int l = 0; l < GROUP; l++)
+        sums[l] = g->lane[l];
 }
+
+#endif
 
 #endif
 
