@@ -1,5 +1,5 @@
 /*
- * ELLPACK (ITPACK; Kincaid, Respess, Young, "ITPACKV 2C user's guide", 1984): all rows as long as
+ * ELLPACK (ITPACK; Kincaid, Oppe, Young, "ITPACKV 2D user's guide", 1989): all rows as long as
  * the longest, laid out column by column.
  */
 #include "matrix/formats/columnwise.h"
