@@ -187,7 +187,7 @@ const layout_class format_pcsr = {
     .name = "pcsr",
     .summary = "padded rows in equal blocks, summed in groups side by side",
     .options = {options_table, sizeof options_table / sizeof *options_table},
-    .grid = "block=256|1024 pad=2|4|8",
+    .grid = "block=128|256|512 pad=4|8",
     .walk = WALK_pcsr,
     .build = build,
     .forecast = forecast,

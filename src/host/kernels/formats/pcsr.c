@@ -7,19 +7,33 @@
 #include "matrix/formats/pcsr.h"
 #include "host/kernels/sums.h"
 
-/* Sums of `count` groups of `pad` products. */
+/* The sum of a group. Double numbers are added up in one chain: groups are enough to do at once. */
+ALWAYS_INLINE scalar sum_group(int pad, cursor at, bool conjugated, const scalar *x)
+{
+#ifdef KERNEL_TYPE_d
+    (void)conjugated;
+    scalar sum = 0;
+#pragma GCC unroll 8
+    for (int k = 0; k < pad; k++)
+        sum = muladd(at.value[k], *number_at(x, at.column[k]), sum);
+    return sum;
+#else
+    sums s = {0};
+#pragma GCC unroll 4
+    for (int k = 0; k + 1 < pad; k += 2)
+        add_two(&s, 0, at.value + k, number_at(x, at.column[k]), number_at(x, at.column[k + 1]));
+    if (pad % 2 == 1)
+        add_one(&s, 2, at.value + pad - 1, number_at(x, at.column[pad - 1]));
+    return total(&s, conjugated);
+#endif
+}
+
+/* Sums of `count` groups. */
 ALWAYS_INLINE void sum_groups(int64_t count, int pad, cursor at, bool conjugated, const scalar *x,
                               scalar *sums_of)
 {
-    for (int64_t g = 0; g < count; g++, at.value += pad, at.column += pad) {
-        scalar sum = from_scalar((spry_scalar){0, 0});
-#pragma GCC unroll 8
-        for (int k = 0; k < pad; k++) {
-            const scalar value = value_of(at.value[k]);
-            sum = muladd(conjugated ? conjugate(value) : value, *number_at(x, at.column[k]), sum);
-        }
-        sums_of[g] = sum;
-    }
+    for (int64_t g = 0; g < count; g++, at.value += pad, at.column += pad)
+        sums_of[g] = sum_group(pad, at, conjugated, x);
 }
 
 /* The common pads have loops of their own. */
@@ -65,8 +79,7 @@ ALWAYS_INLINE blocks blocks_of(const layout *A)
 }
 
 /* A unit: sets its rows; the sum for the row after them. */
-ALWAYS_INLINE scalar sum_unit(const blocks *b, int64_t u, bool conjugated, const host_product *p,
-                              factors f)
+ALWAYS_INLINE scalar sum_unit(const blocks *b, int64_t u, const host_product *p, factors f)
 {
     scalar sums_of[PCSR_MOST], zero = from_scalar((spry_scalar){0, 0}), sum = zero;
     scalar *y = p->y;
@@ -76,7 +89,7 @@ ALWAYS_INLINE scalar sum_unit(const blocks *b, int64_t u, bool conjugated, const
     for (int64_t place = u * b->size; place < end; place += b->block) {
         const int64_t first = group, next = group + b->block / b->pad;
         sum_block(b->block, (int)b->pad, (cursor){b->columns + place, b->values + place},
-                  conjugated, p->x, sums_of);
+                  p->conjugate, p->x, sums_of);
         for (; row < last && b->ends[row] <= next; row++) {
             for (; group < b->ends[row]; group++)
                 sum = plus(sums_of[group - first], sum);
@@ -91,25 +104,16 @@ ALWAYS_INLINE scalar sum_unit(const blocks *b, int64_t u, bool conjugated, const
     return sum;
 }
 
-ALWAYS_INLINE void units(const layout *A, int64_t begin, int64_t end, const host_product *p,
-                         bool conjugated)
+void W(pcsr_multiply)(const layout *A, int64_t begin, int64_t end, const host_product *p)
 {
     const factors f = factors_of(p->alpha, p->beta);
     const blocks b = blocks_of(A);
     scalar *carry = p->carry;
     for (int64_t u = begin; u < end; u++) {
-        const scalar sum = sum_unit(&b, u, conjugated, p, f);
+        const scalar sum = sum_unit(&b, u, p, f);
         if (A->carry_at[u + 1] > A->carry_at[u])
             carry[A->carry_at[u]] = mul(f.alpha, sum);
     }
-}
-
-void W(pcsr_multiply)(const layout *A, int64_t begin, int64_t end, const host_product *p)
-{
-    if (KERNEL_COMPLEX && p->conjugate)
-        units(A, begin, end, p, true);
-    else
-        units(A, begin, end, p, false);
 }
 
 /* A tile has sums enough that run side by side. */
