@@ -43,17 +43,18 @@ spry_status base_check_type(spry_context *ctx, spry_type type)
     return SPRY_OK;
 }
 
-/* Picks the ISA level the options ask for. */
+/* Picks the ISA level the options ask for; auto takes the best that is not slowed down. */
 static spry_status choose_isa(spry_context *ctx)
 {
     char names[128] = "auto";
     ctx->isa = 0;
-    bool found = strcmp(ctx->options.isa, "auto") == 0;
+    const bool any = strcmp(ctx->options.isa, "auto") == 0;
+    bool found = any;
     for (int i = 0; i < isa_count(); i++) {
         if (!isa_usable(i))
             continue;
         base_add_word(names, sizeof names, isa_name(i));
-        if (strcmp(ctx->options.isa, "auto") == 0 || strcmp(ctx->options.isa, isa_name(i)) == 0) {
+        if ((any && !isa_slowed(i)) || strcmp(ctx->options.isa, isa_name(i)) == 0) {
             ctx->isa = i;
             found = true;
         }

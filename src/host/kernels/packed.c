@@ -2,44 +2,16 @@
  * Products of a CSR matrix with several vectors that are packed. The sums are those of csr.c, entry
  * by entry, and give the same bits.
  */
-#include "host/kernels/tile.h"
-
-/* Four sums side by side, in the order of csr.c. */
-ALWAYS_INLINE tile total(const tile s[4], int vectors)
-{
-#ifdef KERNEL_TYPE_s
-    return tile_plus(tile_plus(s[0], s[2], vectors), tile_plus(s[1], s[3], vectors), vectors);
-#else
-    return tile_plus(tile_plus(s[0], s[1], vectors), tile_plus(s[2], s[3], vectors), vectors);
-#endif
-}
+#include "host/kernels/sums.h"
 
 ALWAYS_INLINE void rows(const host_csr *A, int64_t begin, int64_t end, const host_columns *p,
                         int vectors)
 {
     const factors f = factors_of(p->alpha, p->beta);
-    const scalar *values = A->values;
-    const real *x = p->x;
-    const int64_t step = p->x_step;
+    const stored *values = A->values;
+    cursor at = {A->columns + A->offsets[begin], values + A->offsets[begin]};
     for (int64_t i = begin; i < end; i++) {
-        const scalar *value = values + A->offsets[i], *stop = values + A->offsets[i + 1];
-        const int32_t *column = A->columns + A->offsets[i];
-        tile s[4] = {0};
-        for (; stop - value >= 4; value += 4, column += 4) {
-            tile_add(&s[0], vectors, value[0], x + column[0] * step);
-            tile_add(&s[1], vectors, value[1], x + column[1] * step);
-            tile_add(&s[2], vectors, value[2], x + column[2] * step);
-            tile_add(&s[3], vectors, value[3], x + column[3] * step);
-        }
-        if ((stop - value) & 2) {
-            tile_add(&s[0], vectors, value[0], x + column[0] * step);
-            tile_add(&s[1], vectors, value[1], x + column[1] * step);
-            value += 2;
-            column += 2;
-        }
-        if ((stop - value) & 1)
-            tile_add(&s[2], vectors, value[0], x + column[0] * step);
-        const tile sum = total(s, vectors);
+        const tile sum = tile_entries(&at, values + A->offsets[i + 1], p->x, p->x_step, vectors);
         tile_put(&sum, vectors, p, f, i);
     }
 }
