@@ -90,9 +90,6 @@ struct layout_class {
     /* Tells every entry of units begin..end-1, fill excluded, in any order; all of A by all units.
      */
     void (*entries)(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data);
-    /* The tuner forecasts for large matrices from some of their rows; not where they tell nothing,
-     * as of symmetry. */
-    bool whole;
     /* Work before unit 0..units, for dealing units out to threads; NULL: all take the same. */
     int64_t (*work)(const layout *L, int64_t unit);
 };

@@ -8,18 +8,19 @@ static const char *const kind_names[STORED_KINDS] = {"own", "f32", "f16", "bf16"
 
 /* What the bits of real numbers have in common. */
 typedef struct bits {
-    uint64_t digits;    /* after the point, of any */
-    uint64_t low, high; /* exponents, of all but 0 */
+    uint64_t digits;   /* after the point, of any */
+    int64_t low, high; /* exponents, of all but 0 */
 } bits;
 
 static void look_at(const double *v, int64_t n, bits *b)
 {
-    uint64_t digits = b->digits, low = b->low, high = b->high;
+    uint64_t digits = b->digits;
+    int64_t low = b->low, high = b->high;
     for (int64_t k = 0; k < n; k++) {
         uint64_t word;
         memcpy(&word, v + k, sizeof word);
         digits |= word;
-        const uint64_t exponent = word << 1 == 0 ? 1023 : word >> 52 & 0x7ff;
+        const int64_t exponent = word << 1 == 0 ? 1023 : (int64_t)(word >> 52 & 0x7ff);
         low = exponent < low ? exponent : low;
         high = exponent > high ? exponent : high;
     }
@@ -30,8 +31,7 @@ static void look_at(const double *v, int64_t n, bits *b)
  * normal one are not looked for. */
 static bool holds(const bits *b, int digits, int low, int high)
 {
-    return b->digits << (12 + digits) == 0 && b->low >= (uint64_t)(1023 + low) &&
-           b->high <= (uint64_t)(1023 + high);
+    return b->digits << (12 + digits) == 0 && b->low >= 1023 + low && b->high <= 1023 + high;
 }
 
 static unsigned kinds_of(const bits *b)
@@ -233,6 +233,9 @@ static void derive(const spry_matrix *A, const tune_candidate *own, tune_candida
     snprintf(c->row.note, sizeof c->row.note, "%s", own->row.note);
 }
 
+/* The format that some of the rows tell nothing about: whether A is symmetric. */
+static const char whole[] = "sym";
+
 static int64_t longest_row(const spry_arrays *a)
 {
     int64_t longest = 0;
@@ -262,7 +265,7 @@ spry_status tune_list_make(const spry_matrix *A, tune_list *list)
         const tune_candidate *own = c->kind == STORED_OWN ? NULL : own_kind(list, c);
         if (own)
             derive(A, own, c);
-        else if (sample && !c->class->whole)
+        else if (sample && strcmp(c->class->name, whole) != 0)
             estimate(A, sample, c);
         else
             tune_foresee(A, c);
