@@ -140,12 +140,12 @@ static spry_status add_grid(tune_list *list, const layout_class *class, stored_k
     c.at[TUNE_AXES - 1] = (int)kind;
     for (;;) {
         write_spec(&c, axes, count);
-        /* CSR as a layout with values as they are is what is used in place. */
-        if (kind != STORED_OWN || strcmp(c.row.format, "csr") != 0) {
-            const spry_status status = add(list, &c);
-            if (status != SPRY_OK)
-                return status;
-        }
+        /* The name alone is CSR in place; as a layout it has shorter offsets. */
+        if (strcmp(c.row.format, "csr") == 0)
+            snprintf(c.row.format, sizeof c.row.format, "csr:values=own");
+        const spry_status status = add(list, &c);
+        if (status != SPRY_OK)
+            return status;
         int i = 0;
         while (i < count && ++c.at[i] == axes[i].count)
             c.at[i++] = 0;
