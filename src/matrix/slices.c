@@ -101,9 +101,9 @@ spry_status slices_cut(spry_context *ctx, const spry_arrays *A, const char *name
 {
     enum { MOST_FILL = 64, ALWAYS = 1 << 16 };
     spry_status status = SPRY_OK;
-    /* Sorting inside of slices does nothing. */
+    /* Windows hold whole slices; sorting inside of one does nothing. */
     *s = (slices){.C = C, .count = (A->rows + C - 1) / C};
-    s->sigma = sigma <= C ? 1 : (sigma + C - 1) / C * C;
+    s->sigma = sigma < 2 * C ? 1 : sigma / C * C;
     if (s->sigma > 1)
         SPRY_GO(ctx, sort_rows(ctx, A, s));
     SPRY_GO(ctx, find_offsets(ctx, A, s));
@@ -276,19 +276,23 @@ static int64_t unit_slice(const layout *L, int64_t unit)
     return slice < L->number[SELL_SLICES] ? slice : L->number[SELL_SLICES];
 }
 
-void slices_entries(const layout *L, int64_t begin, int64_t end, slices_column column,
-                    layout_hear hear, void *data)
+void slices_entries(const layout *L, int64_t begin, int64_t end, const int64_t *starts,
+                    slices_columns columns, layout_hear hear, void *data)
 {
     const int64_t *offsets = L->array[SELL_OFFSETS].data, C = L->number[SELL_C];
     const int32_t *rows = L->array[SELL_ROWS].data, *lengths = L->array[SELL_LENGTHS].data;
-    for (int64_t slice = unit_slice(L, begin); slice < unit_slice(L, end); slice++)
-        for (int64_t l = 0; l < C; l++) {
-            const int64_t lane = slice * C + l;
-            for (int64_t k = 0; k < lengths[lane]; k++) {
-                const int64_t place = offsets[slice] + k * C + l;
-                hear(data, rows ? rows[lane] : lane, column(L, place), place);
+    int32_t column[SELL_MOST_C];
+    for (int64_t slice = unit_slice(L, begin); slice < unit_slice(L, end); slice++) {
+        int64_t at = starts ? starts[slice] : 0;
+        for (int64_t k = 0; k < (offsets[slice + 1] - offsets[slice]) / C; k++) {
+            at = columns(L, offsets[slice] / C + k, at, column);
+            for (int64_t l = 0; l < C; l++) {
+                const int64_t lane = slice * C + l;
+                if (k < lengths[lane])
+                    hear(data, rows ? rows[lane] : lane, column[l], offsets[slice] + k * C + l);
             }
         }
+    }
 }
 
 int64_t slices_work(const layout *L, int64_t unit)

@@ -41,19 +41,26 @@ typedef struct slice_lanes {
 } slice_lanes;
 
 void slices_open(const slices *s, const spry_arrays *A, int64_t slice, slice_lanes *lanes);
-/* Writes column k of it, fill included. */
+/* The column of entry k of a lane, fill included. */
+static inline int32_t slice_column(const slice_lanes *lanes, const spry_arrays *A, int64_t l,
+                                   int64_t k)
+{
+    const int64_t last = lanes->reach[l] - 1;
+    return A->col_index[lanes->start[l] + (k < last ? k : last)];
+}
 static inline void slice_columns(const slice_lanes *lanes, const spry_arrays *A, int64_t C,
                                  int64_t k, int32_t *to)
 {
     for (int64_t l = 0; l < C; l++)
-        to[l] = A->col_index[lanes->start[l] + (k < lanes->reach[l] ? k : lanes->reach[l] - 1)];
+        to[l] = slice_column(lanes, A, l, k);
 }
 
-/* For layout_class: the entries of units, `column` telling the column of a place, and the work
- * before a unit. */
-typedef int64_t (*slices_column)(const layout *L, int64_t place);
-void slices_entries(const layout *L, int64_t begin, int64_t end, slices_column column,
-                    layout_hear hear, void *data);
+/* For layout_class: the entries of units, and the work before one. `columns` writes the C columns
+ * of a group, given where its slice's begin (`starts` by slice; NULL: 0) and what it gave back for
+ * the groups before. */
+typedef int64_t (*slices_columns)(const layout *L, int64_t group, int64_t at, int32_t *to);
+void slices_entries(const layout *L, int64_t begin, int64_t end, const int64_t *starts,
+                    slices_columns columns, layout_hear hear, void *data);
 int64_t slices_work(const layout *L, int64_t unit);
 
 #endif

@@ -178,11 +178,11 @@ static tune_candidate *promising(const race *r)
     return best ? best : most_promising(r, true);
 }
 
-/* An estimate that made a racer of c is made sure of where long rows make it doubtful, and with it
- * its place; looking at a large matrix takes time, which is limited as that of products is. */
+/* An estimate that made a racer of c is made sure of, and with it its place; looking at a large
+ * matrix takes time, which is limited as that of products is. */
 static bool confirmed(race *r, tune_candidate *c, double *looking)
 {
-    if (!c->estimated || !r->list->doubtful || *looking > allowance(r))
+    if (!c->estimated || *looking > allowance(r))
         return true;
     const double begin = base_seconds(), before = c->row.model_seconds;
     const int64_t bytes = c->row.bytes;

@@ -12,11 +12,12 @@
 
 #include "host/kernels/walk_kernel.h"
 
-/* Where the lanes of a slice are: place of the first one's value, number of the slice's column
- * among all of them, and the first one's number in the slice. */
-typedef struct slice_place {
-    int64_t place, group, lane;
-} slice_place;
+/* A group (entry k of all rows of a slice): the place of its first value, its number among all, and
+ * where its columns are, if not there. */
+typedef struct slice_cursor {
+    int64_t place, group, at;
+} slice_cursor;
+typedef enum index_kind { INDEX_NEAR, INDEX_FAR, INDEX_RUN } index_kind;
 
 /* Lanes whose sums are kept in registers at once; fewer may be used. */
 enum {
@@ -62,6 +63,13 @@ ALWAYS_INLINE void lanes_add(lanes *s, int n, const stored *values, const scalar
 #pragma GCC unroll 8
     for (int l = 0; l < n; l++)
         lane_add(&s->sum[l], values[l], x + at[l]);
+}
+/* The same for numbers that are side by side, from x on. */
+ALWAYS_INLINE void lanes_add_run(lanes *s, int n, const stored *values, const scalar *x)
+{
+#pragma GCC unroll 8
+    for (int l = 0; l < n; l++)
+        lane_add(&s->sum[l], values[l], x + l);
 }
 ALWAYS_INLINE void lanes_take(const lanes *s, int n, bool conjugated, scalar *sums)
 {
@@ -179,25 +187,42 @@ ALWAYS_INLINE void lanes_add(lanes *s, int n, const stored *values, const scalar
     }
 }
 
+/* The same for numbers that are side by side, from x on. */
+ALWAYS_INLINE void lanes_add_run(lanes *s, int n, const stored *values, const scalar *x)
+{
+#pragma GCC unroll 4
+    for (int l = 0; l < n; l += LANES_HALF) {
+        lane_values v;
+        load_values(values + l, &v);
+#pragma GCC unroll 8
+        for (int i = 0; i < LANES_HALF / LANE_REALS; i++)
+            s->sum[l / LANE_REALS + i] +=
+                v.part[i] * *(const lane_vec_at *)(x + l + i * LANE_REALS);
+    }
+}
+
 ALWAYS_INLINE void lanes_take(const lanes *s, int n, bool conjugated, scalar *sums)
 {
     (void)conjugated;
+    const int parts = n / LANE_REALS;
 #pragma GCC unroll 16
-    for (int i = 0; i < n / LANE_REALS; i++)
+    for (int i = 0; i < parts; i++)
         *(lane_vec_at *)(sums + i * LANE_REALS) = s->sum[i];
 }
 
 /* Sums that wait in memory. */
 ALWAYS_INLINE void lanes_load(lanes *s, int n, const lane_sum *from)
 {
+    const int parts = n / LANE_REALS;
 #pragma GCC unroll 16
-    for (int i = 0; i < n / LANE_REALS; i++)
+    for (int i = 0; i < parts; i++)
         s->sum[i] = *(const lane_vec_at *)(from + i * LANE_REALS);
 }
 ALWAYS_INLINE void lanes_save(const lanes *s, int n, lane_sum *to)
 {
+    const int parts = n / LANE_REALS;
 #pragma GCC unroll 16
-    for (int i = 0; i < n / LANE_REALS; i++)
+    for (int i = 0; i < parts; i++)
         *(lane_vec_at *)(to + i * LANE_REALS) = s->sum[i];
 }
 

@@ -1,14 +1,19 @@
 /*
- * Walks through slices of rows, stored column by column: see matrix/formats/sell.h. A walk's file
- * says how columns are stored, by
+ * Walks through slices of rows, stored column by column: see matrix/formats/sell.h. Entry k of all
+ * lanes of a slice is a group; groups are numbered through, and a cursor is at one. A walk's file
+ * says how columns of groups are stored, by
  *
- *     typedef struct index_arrays       the arrays that hold them
- *     index_of(A)                       these of a layout
- *     index_lanes(a, n, at, columns)    the columns of n lanes from a place on, less what is
- *                                       returned: the column of lane l is that + columns[l]
+ *     typedef struct index_arrays         the arrays that hold them
+ *     index_of(A)                         these of a layout
+ *     index_start(a, slice)               where the first group's are: cursor.at
+ *     kind_of(a, cursor)                  how the group's are stored. The groups of a slice are of
+ *                                         INDEX_RUN (columns are next to each other) all or none
+ *     index_run(a, cursor)                the column of lane 0 then
+ *     index_lanes(a, C, cursor, lane, n, kind, columns)    the columns of n lanes: that of lane + l
+ *                                         is columns[l] and what it gives back; cursor.at goes to
+ *                                         the next group
  *
- * and includes this. The places of a slice are gone through once for each block of LANES_MOST
- * lanes; what a slice has fits into the innermost cache but for the longest rows.
+ * and includes this.
  */
 #ifndef SPRY_SLICES_WALK_H
 #define SPRY_SLICES_WALK_H
@@ -92,58 +97,85 @@ ALWAYS_INLINE void give(const sliced *A, int64_t slice, int64_t lane, int n, con
     }
 }
 
-/* Adds the products of n lanes at a place. */
-ALWAYS_INLINE void add_lanes(const sliced *A, slice_place at, int n, const product *p, lanes *s)
+ALWAYS_INLINE slice_cursor open_slice(const sliced *A, int64_t C, int64_t slice)
+{
+    const int64_t place = A->offsets[slice];
+    return (slice_cursor){place, place / C, index_start(&A->index, slice)};
+}
+/* Adds the products of n lanes of a group of this kind; the cursor goes to the next. */
+ALWAYS_INLINE void add_lanes(const sliced *A, int64_t C, slice_cursor *c, int64_t lane, int n,
+                             index_kind kind, const scalar *x, lanes *s)
 {
     uint32_t columns[LANES_WIDE];
-    const int64_t base = index_lanes(&A->index, n, at, columns);
-    lanes_add(s, n, A->values + at.place, p->x + base, columns);
+    const int64_t base = index_lanes(&A->index, C, c, lane, n, kind, columns);
+    lanes_add(s, n, A->values + c->place + lane, x + base, columns);
+    c->place += C;
+    c->group++;
 }
 
 /* Slices of n rows, whose sums are all kept in registers. */
 ALWAYS_INLINE void run_slices(const sliced *A, range slices, int n, const product *p)
 {
-    slice_place at = {A->offsets[slices.begin], A->offsets[slices.begin] / n, 0};
+    slice_cursor c = open_slice(A, n, slices.begin);
     for (int64_t slice = slices.begin; slice < slices.end; slice++) {
+        const int64_t end = A->offsets[slice + 1];
         lanes s = {0};
-        for (; at.place < A->offsets[slice + 1]; at.place += n, at.group++)
-            add_lanes(A, at, n, p, &s);
+        if (c.place < end && kind_of(&A->index, c) == INDEX_RUN)
+            for (; c.place < end; c.place += n, c.group++)
+                lanes_add_run(&s, n, A->values + c.place, p->x + index_run(&A->index, c));
+        else
+            while (c.place < end) {
+                /* apart, so that columns need not all be at hand when it is known */
+                if (__builtin_expect(kind_of(&A->index, c) == INDEX_NEAR, 1))
+                    add_lanes(A, n, &c, 0, n, INDEX_NEAR, p->x, &s);
+                else
+                    add_lanes(A, n, &c, 0, n, INDEX_FAR, p->x, &s);
+            }
         give(A, slice, slice * n, n, p, &s);
     }
 }
 
-/* Adds the products of one lane. */
-ALWAYS_INLINE void add_lane(const sliced *A, slice_place at, const product *p, lane_sum *s)
+/* Lane l of a slice, by itself. */
+ALWAYS_INLINE void run_lane(const sliced *A, int64_t slice, int64_t l, const product *p)
 {
-    uint32_t column;
-    const int64_t base = index_lanes(&A->index, 1, at, &column);
-    lane_add(s, A->values[at.place], p->x + base + column);
+    lane_sum s = {0};
+    for (slice_cursor c = open_slice(A, A->C, slice); c.place < A->offsets[slice + 1];
+         c.place += A->C, c.group++) {
+        uint32_t column;
+        const int64_t base = index_lanes(&A->index, A->C, &c, l, 1, kind_of(&A->index, c), &column);
+        lane_add(&s, A->values[c.place + l], p->x + base + column);
+    }
+    const scalar sum = lane_take(&s, p->conjugate);
+    give_each(A, slice, slice * A->C + l, 1, p, &sum);
 }
 
 /* Slices of any number of rows: sums wait in memory while an entry of each row is added to them, so
- * that the arrays are read in their order. */
+ * that the arrays are read in their order; those of the last rows are made one by one. */
 static __attribute__((noinline)) void run_any(const sliced *A, range slices, const product *p)
 {
     enum { BLOCK = LANES_HALF };
     lane_sum sums[SELL_MOST_C];
     const int64_t C = A->C, whole = C / BLOCK * BLOCK;
-    slice_place at = {A->offsets[slices.begin], A->offsets[slices.begin] / C, 0};
+    lanes s;
     for (int64_t slice = slices.begin; slice < slices.end; slice++) {
-        memset(sums, 0, (size_t)C * sizeof *sums);
-        for (; at.place < A->offsets[slice + 1]; at.group++) {
-            for (at.lane = 0; at.lane < whole; at.lane += BLOCK, at.place += BLOCK) {
-                lanes s;
-                lanes_load(&s, BLOCK, sums + at.lane);
-                add_lanes(A, at, BLOCK, p, &s);
-                lanes_save(&s, BLOCK, sums + at.lane);
+        slice_cursor c = open_slice(A, C, slice);
+        memset(sums, 0, (size_t)whole * sizeof *sums);
+        while (c.place < A->offsets[slice + 1] && whole > 0) {
+            slice_cursor next = c;
+            for (int64_t l = 0; l < whole; l += BLOCK) {
+                next = c;
+                lanes_load(&s, BLOCK, sums + l);
+                add_lanes(A, C, &next, l, BLOCK, kind_of(&A->index, c), p->x, &s);
+                lanes_save(&s, BLOCK, sums + l);
             }
-            for (; at.lane < C; at.lane++, at.place++)
-                add_lane(A, at, p, &sums[at.lane]);
+            c = next;
         }
-        for (int64_t l = 0; l < C; l++) {
-            const scalar sum = lane_take(&sums[l], p->conjugate);
-            give_each(A, slice, slice * C + l, 1, p, &sum);
+        for (int64_t l = 0; l < whole; l += BLOCK) {
+            lanes_load(&s, BLOCK, sums + l);
+            give(A, slice, slice * C + l, BLOCK, p, &s);
         }
+        for (int64_t l = whole; l < C; l++)
+            run_lane(A, slice, l, p);
     }
 }
 
@@ -181,30 +213,30 @@ enum { TILE_ROOM = 8 };
 #endif
 enum { TILE_LANES = TILE_ROOM / (TILE_MOST * TILE_PARTS) };
 
-ALWAYS_INLINE int64_t run_tiles(const sliced *A, int64_t slice, slice_place at, int n, int vectors,
-                                const host_columns *p, factors f)
+/* The products with n lanes of a slice, from lane l on. */
+ALWAYS_INLINE void run_tiles(const sliced *A, int64_t slice, slice_cursor c, int64_t l, int n,
+                             int vectors, const host_columns *p, factors f)
 {
-    const int64_t end = A->offsets[slice + 1], lane = slice * A->C + at.lane;
+    const int64_t end = A->offsets[slice + 1], lane = slice * A->C + l;
     const real *x = p->x;
     tile sum[TILE_LANES] = {0};
-    for (; at.place < end; at.place += A->C, at.group++) {
+    for (; c.place < end; c.place += A->C, c.group++) {
         uint32_t columns[TILE_LANES];
-        const int64_t base = index_lanes(&A->index, n, at, columns);
+        const int64_t base = index_lanes(&A->index, A->C, &c, l, n, kind_of(&A->index, c), columns);
 #pragma GCC unroll 8
-        for (int l = 0; l < n; l++)
-            tile_add(&sum[l], vectors, value_of(A->values[at.place + l]),
-                     x + (base + columns[l]) * p->x_step);
+        for (int i = 0; i < n; i++)
+            tile_add(&sum[i], vectors, value_of(A->values[c.place + l + i]),
+                     x + (base + columns[i]) * p->x_step);
     }
 #pragma GCC unroll 8
-    for (int l = 0; l < n; l++) {
-        const int64_t row = row_of(A, lane + l);
+    for (int i = 0; i < n; i++) {
+        const int64_t row = row_of(A, lane + i);
         if (row < 0)
             break;
-        if (is_empty(A, slice, lane + l))
-            sum[l] = (tile){0};
-        tile_put(&sum[l], vectors, p, f, row);
+        if (is_empty(A, slice, lane + i))
+            sum[i] = (tile){0};
+        tile_put(&sum[i], vectors, p, f, row);
     }
-    return at.group;
 }
 
 ALWAYS_INLINE void sliced_tiles(const layout *L, int64_t begin, int64_t end, const host_columns *p,
@@ -213,14 +245,13 @@ ALWAYS_INLINE void sliced_tiles(const layout *L, int64_t begin, int64_t end, con
     const sliced A = sliced_of(L);
     const factors f = factors_of(p->alpha, p->beta);
     const range slices = slices_of(L, begin, end);
-    int64_t group = slices.begin < slices.end ? A.offsets[slices.begin] / A.C : 0;
     for (int64_t s = slices.begin; s < slices.end; s++) {
-        slice_place at = {A.offsets[s], group, 0};
-        for (; A.C - at.lane >= TILE_LANES; at.lane += TILE_LANES, at.place += TILE_LANES)
-            group = run_tiles(&A, s, at, TILE_LANES, vectors, p, f);
-        if (TILE_LANES > 1)
-            for (; at.lane < A.C; at.lane++, at.place++)
-                group = run_tiles(&A, s, at, 1, vectors, p, f);
+        const slice_cursor c = open_slice(&A, A.C, s);
+        int64_t l = 0;
+        for (; A.C - l >= TILE_LANES; l += TILE_LANES)
+            run_tiles(&A, s, c, l, TILE_LANES, vectors, p, f);
+        for (; l < A.C; l++)
+            run_tiles(&A, s, c, l, 1, vectors, p, f);
     }
 }
 

@@ -19,7 +19,7 @@ static const spry_option options_table[] = {SELL_OPTIONS(SPRY_OPTION_ROW)};
 
 static spry_status cut(spry_context *ctx, const spry_arrays *A, const sell_options *o, slices *s)
 {
-    const int64_t usual = A->type == SPRY_S ? 16 : 8;
+    const int64_t usual = spry_type_is_complex(A->type) ? 8 : 16;
     return slices_cut(ctx, A, "sell", o->C > 0 ? o->C : usual, o->sigma, s);
 }
 
@@ -60,14 +60,16 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
     return SPRY_OK;
 }
 
-static int64_t column(const layout *L, int64_t place)
+static int64_t columns_of(const layout *L, int64_t group, int64_t at, int32_t *to)
 {
-    return ((const int32_t *)L->array[SELL_COLUMNS].data)[place];
+    const int64_t C = L->number[SELL_C];
+    memcpy(to, (const int32_t *)L->array[SELL_COLUMNS].data + group * C, (size_t)C * sizeof *to);
+    return at;
 }
 
 static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
 {
-    slices_entries(L, begin, end, column, hear, data);
+    slices_entries(L, begin, end, NULL, columns_of, hear, data);
 }
 
 const layout_class format_sell = {

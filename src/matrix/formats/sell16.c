@@ -17,87 +17,98 @@ typedef struct sell16_options {
 static const spry_option options_table[] = {SELL16_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-enum { LARGEST = UINT16_MAX };
-
 static spry_status cut(spry_context *ctx, const spry_arrays *A, const sell16_options *o, slices *s)
 {
-    const int64_t usual = A->type == SPRY_S ? 32 : A->type == SPRY_D ? 16 : 8;
+    const int64_t usual = spry_type_is_complex(A->type) ? 8 : 16;
     return slices_cut(ctx, A, "sell16", o->C > 0 ? o->C : usual, o->sigma, s);
 }
 
-/* The least column of a group, or -1 where columns are too far apart for 16 bits. */
-static int32_t find_base(const int32_t *columns, int64_t C)
+/* Whether the columns of each group are next to each other, all over the slice. */
+static bool is_run(const slice_lanes *lanes, const spry_arrays *A, int64_t C)
+{
+    for (int64_t k = 0; k < lanes->width; k++) {
+        const int32_t first = slice_column(lanes, A, 0, k);
+        if (first >= SELL16_RUN)
+            return false;
+        for (int64_t l = 1; l < C; l++)
+            if (slice_column(lanes, A, l, k) - first != l)
+                return false;
+    }
+    return true;
+}
+
+/* The word of a group with these columns. */
+static int32_t find_word(const int32_t *columns, int64_t C, bool run)
 {
     int32_t least = columns[0], most = columns[0];
+    if (run)
+        return SELL16_RUN + columns[0];
     for (int64_t l = 1; l < C; l++) {
         least = columns[l] < least ? columns[l] : least;
         most = columns[l] > most ? columns[l] : most;
     }
-    return most - least <= LARGEST ? least : -1;
+    return least < SELL16_RUN && most - least <= UINT16_MAX ? least : SELL16_WIDE;
 }
 
-/* Groups of a slice that need upper halves. */
-static int64_t count_wide(const slices *s, const spry_arrays *A, int64_t slice)
+/* What a slice has in the stream. */
+static int64_t count_halves(const slices *s, const spry_arrays *A, int64_t slice)
 {
     int32_t columns[SELL_MOST_C];
     slice_lanes lanes;
-    int64_t wide = 0;
+    int64_t halves = 0;
     slices_open(s, A, slice, &lanes);
+    if (is_run(&lanes, A, s->C))
+        return 0;
     for (int64_t k = 0; k < lanes.width; k++) {
         slice_columns(&lanes, A, s->C, k, columns);
-        wide += find_base(columns, s->C) < 0;
+        halves += sell16_halves(find_word(columns, s->C, false), s->C);
     }
-    return wide;
+    return halves;
 }
 
-/* How many there are before each slice and in all, to be freed by the caller. */
-static spry_status find_wide(spry_context *ctx, const slices *s, const spry_arrays *A,
-                             int64_t **before)
+/* What comes before each slice: array of one more than slices, to be freed by the caller; NULL when
+ * it fails. */
+static spry_status find_starts(spry_context *ctx, const slices *s, const spry_arrays *A,
+                               int64_t **starts)
 {
     const int parts = matrix_parts(ctx, A->nnz);
-    const bool none = A->cols <= LARGEST + 1;
+    int64_t *counts = NULL;
     spry_status status = SPRY_OK;
-    SPRY_GO(ctx, base_calloc(ctx, s->count + 1, sizeof **before, before));
-    if (none)
-        return SPRY_OK;
+    *starts = NULL;
+    SPRY_GO(ctx, base_alloc(ctx, s->count + 1, sizeof *counts, &counts));
+    counts[0] = 0;
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (int part = 0; part < parts; part++) {
         const range mine = slices_share(s, parts, part);
         for (int64_t slice = mine.begin; slice < mine.end; slice++)
-            (*before)[slice + 1] = count_wide(s, A, slice);
+            counts[slice + 1] = count_halves(s, A, slice);
     }
-    SPRY_GO(ctx, base_prefix_sum(ctx, *before, s->count));
-    if ((*before)[s->count] > INT32_MAX)
-        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
-                           "format sell16: %" PRId64 " groups of entries do not fit into 16 bits, "
-                           "which is more than it can count; sell has no such limit",
-                           (*before)[s->count]);
+    SPRY_GO(ctx, base_prefix_sum(ctx, counts, s->count));
+    *starts = counts;
+    counts = NULL;
 done:
+    base_free(ctx, counts);
     return status;
 }
 
-/* Writes the columns of a slice, of whose groups that need upper halves `wide` come before. */
-static void store_columns(layout *L, const slices *s, const spry_arrays *A, int64_t slice,
-                          int64_t wide)
+static void store_columns(layout *L, const slices *s, const spry_arrays *A, int64_t slice)
 {
-    const int64_t C = s->C;
-    uint16_t *low = (uint16_t *)L->array[SELL16_LOW].data + s->offsets[slice];
-    uint16_t *high = L->array[SELL16_HIGH].data;
-    int32_t *bases = (int32_t *)L->array[SELL16_BASES].data + s->offsets[slice] / C;
+    const int64_t C = s->C, start = ((const int64_t *)L->array[SELL16_STARTS].data)[slice];
+    uint16_t *half = (uint16_t *)L->array[SELL16_HALVES].data + start;
+    int32_t *words = (int32_t *)L->array[SELL16_WORDS].data + s->offsets[slice] / C;
     int32_t columns[SELL_MOST_C];
     slice_lanes lanes;
     slices_open(s, A, slice, &lanes);
-    for (int64_t k = 0; k < lanes.width; k++, low += C) {
+    const bool run = is_run(&lanes, A, C);
+    for (int64_t k = 0; k < lanes.width; k++) {
         slice_columns(&lanes, A, C, k, columns);
-        const int32_t base = find_base(columns, C);
-        bases[k] = base >= 0 ? base : ~(int32_t)wide;
-        for (int64_t l = 0; l < C; l++)
-            low[l] = (uint16_t)(columns[l] - (base >= 0 ? base : 0));
-        if (base >= 0)
-            continue;
-        for (int64_t l = 0; l < C; l++)
-            high[wide * C + l] = (uint16_t)(columns[l] >> 16);
-        wide++;
+        words[k] = find_word(columns, C, run);
+        const int64_t halves = sell16_halves(words[k], C);
+        for (int64_t l = 0; l < C && halves > 0; l++)
+            half[l] = (uint16_t)(columns[l] - (words[k] < 0 ? 0 : words[k]));
+        for (int64_t l = C; l < halves; l++)
+            half[l] = (uint16_t)(columns[l - C] >> 16);
+        half += halves;
     }
 }
 
@@ -105,24 +116,23 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
 {
     spry_context *ctx = L->ctx;
     slices s;
-    int64_t *wide = NULL;
+    int64_t *starts = NULL;
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, cut(ctx, A, given, &s));
     SPRY_GO(ctx, slices_build(L, A, &s));
-    SPRY_GO(ctx, find_wide(ctx, &s, A, &wide));
-    SPRY_GO(ctx, layout_add(L, SELL16_LOW, "low", L->stored, sizeof(uint16_t)));
-    SPRY_GO(ctx, layout_add(L, SELL16_BASES, "bases", L->stored / s.C, sizeof(int32_t)));
-    if (wide[s.count] > 0)
-        SPRY_GO(ctx, layout_add(L, SELL16_HIGH, "high", wide[s.count] * s.C, sizeof(uint16_t)));
+    SPRY_GO(ctx, find_starts(ctx, &s, A, &starts));
+    L->array[SELL16_STARTS] = (layout_array){
+        .name = "starts", .count = s.count + 1, .size = sizeof *starts, .data = starts};
+    SPRY_GO(ctx, layout_add(L, SELL16_HALVES, "halves", starts[s.count], sizeof(uint16_t)));
+    SPRY_GO(ctx, layout_add(L, SELL16_WORDS, "words", L->stored / s.C, sizeof(int32_t)));
     const int parts = matrix_parts(ctx, L->stored);
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (int part = 0; part < parts; part++) {
         const range mine = slices_share(&s, parts, part);
         for (int64_t slice = mine.begin; slice < mine.end; slice++)
-            store_columns(L, &s, A, slice, wide[slice]);
+            store_columns(L, &s, A, slice);
     }
 done:
-    base_free(ctx, wide);
     return status;
 }
 
@@ -131,42 +141,43 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
 {
     const sell16_options *o = given;
     slices s = {0};
-    int64_t *wide = NULL;
+    int64_t *starts = NULL;
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, cut(ctx, A, o, &s));
-    SPRY_GO(ctx, find_wide(ctx, &s, A, &wide));
+    SPRY_GO(ctx, find_starts(ctx, &s, A, &starts));
     f->stored = s.offsets[s.count];
     f->bytes = slices_bytes(&s, A, (stored_kind)o->values) +
-               (f->stored + wide[s.count] * s.C) * (int64_t)sizeof(uint16_t) +
-               f->stored / s.C * (int64_t)sizeof(int32_t);
+               starts[s.count] * (int64_t)sizeof(uint16_t) +
+               f->stored / s.C * (int64_t)sizeof(int32_t) + (s.count + 1) * (int64_t)sizeof *starts;
 done:
-    base_free(ctx, wide);
+    base_free(ctx, starts);
     slices_free(ctx, &s);
     return status;
 }
 
-static int64_t column(const layout *L, int64_t place)
+/* The columns of a slice's group from `at` on in the stream. */
+static int64_t columns(const layout *L, int64_t group, int64_t at, int32_t *to)
 {
     const int64_t C = L->number[SELL_C];
-    const int32_t base = ((const int32_t *)L->array[SELL16_BASES].data)[place / C];
-    const int64_t low = ((const uint16_t *)L->array[SELL16_LOW].data)[place];
-    if (base >= 0)
-        return base + low;
-    return low |
-           (int64_t)((const uint16_t *)L->array[SELL16_HIGH].data)[(int64_t)~base * C + place % C]
-               << 16;
+    const int32_t word = ((const int32_t *)L->array[SELL16_WORDS].data)[group];
+    const uint16_t *half = (const uint16_t *)L->array[SELL16_HALVES].data + at;
+    for (int64_t l = 0; l < C; l++)
+        to[l] = word < 0             ? half[l] | (int32_t)half[C + l] << 16
+                : word >= SELL16_RUN ? word - SELL16_RUN + (int32_t)l
+                                     : word + half[l];
+    return at + sell16_halves(word, C);
 }
 
 static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
 {
-    slices_entries(L, begin, end, column, hear, data);
+    slices_entries(L, begin, end, L->array[SELL16_STARTS].data, columns, hear, data);
 }
 
 const layout_class format_sell16 = {
     .name = "sell16",
     .summary = "slices of rows with columns of 16 bits",
     .options = {options_table, sizeof options_table / sizeof *options_table},
-    .grid = "C=16|32 sigma=1|256",
+    .grid = "C=8|16 sigma=1|256",
     .walk = WALK_sliced16,
     .build = build,
     .forecast = forecast,

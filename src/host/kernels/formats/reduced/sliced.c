@@ -15,11 +15,35 @@ ALWAYS_INLINE index_arrays index_of(const layout *A)
     return (index_arrays){A->array[SELL_COLUMNS].data};
 }
 
-ALWAYS_INLINE int64_t index_lanes(const index_arrays *a, int n, slice_place at, uint32_t *columns)
+ALWAYS_INLINE int64_t index_start(const index_arrays *a, int64_t slice)
 {
+    (void)a;
+    (void)slice;
+    return 0;
+}
+
+ALWAYS_INLINE index_kind kind_of(const index_arrays *a, slice_cursor c)
+{
+    (void)a;
+    (void)c;
+    return INDEX_NEAR;
+}
+
+ALWAYS_INLINE int64_t index_run(const index_arrays *a, slice_cursor c)
+{
+    (void)a;
+    (void)c;
+    return 0;
+}
+
+ALWAYS_INLINE int64_t index_lanes(const index_arrays *a, int64_t C, const slice_cursor *c,
+                                  int64_t lane, int n, index_kind kind, uint32_t *columns)
+{
+    (void)C;
+    (void)kind;
 #pragma GCC unroll 32
     for (int l = 0; l < n; l++)
-        columns[l] = (uint32_t)a->columns[at.place + l];
+        columns[l] = (uint32_t)a->columns[c->place + lane + l];
     return 0;
 }
 
