@@ -90,7 +90,7 @@ static void print_table(const tune_data *d, FILE *out)
             table_cell(t, "-");
         time_cell(t, row->conversion_seconds);
         time_cell(t, row->total_seconds);
-        table_cell(t, "%s", verdict(r, row));
+        table_cell(t, "%.60s", verdict(r, row)); /* JSON has all of it */
     }
     table_print(t, out);
 }

@@ -284,8 +284,8 @@ done:
     return status;
 }
 
-/* Operator, preconditioner and plan, with A in a storage format. */
-static spry_status make_all(spry_solver *solver, const char *format)
+/* Operator, preconditioner and plan. */
+static spry_status make_all(spry_solver *solver)
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_OK;
@@ -293,7 +293,8 @@ static spry_status make_all(spry_solver *solver, const char *format)
     const char *options;
     solver->warnings[0] = '\0';
     if (solver->matrix)
-        SPRY_GO(ctx, spry_operator_from_format(solver->matrix, format, &solver->own_operator));
+        SPRY_GO(ctx, spry_operator_from_format(solver->matrix, solver->options.format,
+                                               &solver->own_operator));
     SPRY_GO(ctx, parse_method(solver, &p, &options));
     SPRY_GO(ctx, make_precon(solver, p, options));
     program *handed = p;
@@ -309,20 +310,13 @@ spry_status solver_set_up(spry_solver *solver)
 {
     spry_context *ctx = solver->ctx;
     double begin = base_seconds();
-    spry_status status = SPRY_OK;
     if (solver->ready) {
         solver->setup_seconds = 0;
         return SPRY_OK;
     }
     if (!solver->matrix && !solver->given_operator)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "the solver has no matrix and no operator yet");
-    status = make_all(solver, solver->options.format);
-    /* The tuner looks at products with A alone; A^T may be beyond the format it took. */
-    if (status == SPRY_UNSUPPORTED && solver->own_operator && is_auto(solver->options.format) &&
-        strcmp(spry_operator_name(solver->own_operator), "csr") != 0) {
-        forget_setup(solver);
-        status = make_all(solver, "csr");
-    }
+    const spry_status status = make_all(solver);
     if (status != SPRY_OK) {
         forget_setup(solver);
         return status;

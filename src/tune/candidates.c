@@ -1,52 +1,69 @@
 /* All formats with all options worth trying, and what a product in each will read. */
 #include "matrix/entries.h"
-#include "matrix/reduced.h"
 #include "tune/tune.h"
 
 static const char *const kind_names[STORED_KINDS] = {"own", "f32", "f16", "bf16"};
 
 /* --- which shorter numbers hold all values exactly ------------------------------------------- */
 
-static unsigned real_kinds(double v)
+/* What the bits of real numbers have in common. */
+typedef struct bits {
+    uint64_t digits;   /* after the point, of any */
+    int64_t low, high; /* exponents, of all but 0 */
+} bits;
+
+static void look_at(const double *v, int64_t n, bits *b)
 {
-    if (!isfinite(v))
-        return 0;
-    unsigned kinds = 0;
-    if ((double)(float)v == v)
-        kinds |= 1u << STORED_F32;
-    if (f16_fits(v) && (double)f16_value(f16_from(v)) == v)
-        kinds |= 1u << STORED_F16;
-    if (bf16_fits(v) && (double)bf16_value(bf16_from(v)) == v)
-        kinds |= 1u << STORED_BF16;
-    return kinds;
+    uint64_t digits = b->digits;
+    int64_t low = b->low, high = b->high;
+    for (int64_t k = 0; k < n; k++) {
+        uint64_t word;
+        memcpy(&word, v + k, sizeof word);
+        digits |= word;
+        const int64_t exponent = word << 1 == 0 ? 1023 : (int64_t)(word >> 52 & 0x7ff);
+        low = exponent < low ? exponent : low;
+        high = exponent > high ? exponent : high;
+    }
+    *b = (bits){digits, low, high};
 }
 
-static unsigned kinds_of(const spry_arrays *a, int64_t begin, int64_t end)
+/* Numbers with so many digits after the point and exponents from low to high. Those below the least
+ * normal one are not looked for. */
+static bool holds(const bits *b, int digits, int low, int high)
 {
-    unsigned kinds = ~0u;
-    for (int64_t k = begin; k < end && kinds; k++) {
-        const spry_scalar v = value_load(a->type, a->values, k);
-        kinds &= real_kinds(v.re) & (spry_type_is_complex(a->type) ? real_kinds(v.im) : ~0u);
-    }
-    return kinds;
+    return b->digits << (12 + digits) == 0 && b->low >= 1023 + low && b->high <= 1023 + high;
+}
+
+static unsigned kinds_of(const bits *b)
+{
+    return (unsigned)holds(b, 23, -126, 127) << STORED_F32 |
+           (unsigned)holds(b, 10, -14, 15) << STORED_F16 |
+           (unsigned)holds(b, 7, -126, 127) << STORED_BF16;
 }
 
 /* Looked at once for all candidates. Numbers of single precision are short already. */
 static unsigned exact_kinds(const spry_matrix *A)
 {
-    enum { BLOCK = 4096 };
+    enum { FIRST = 4096, GRAIN = 1024 };
     const spry_arrays *a = &A->a;
+    const double *values = a->values;
+    const int64_t n = a->nnz * (spry_type_is_complex(a->type) ? 2 : 1);
+    bits first = {0, 1023, 1023};
     if (a->type == SPRY_S || a->type == SPRY_C)
         return 1u << STORED_OWN;
     /* Most matrices give themselves away soon. */
-    unsigned kinds = kinds_of(a, 0, a->nnz < BLOCK ? a->nnz : BLOCK);
+    look_at(values, n < FIRST ? n : FIRST, &first);
+    unsigned kinds = kinds_of(&first);
     if (kinds == 0)
         return 1u << STORED_OWN;
-    const int64_t blocks = (a->nnz + BLOCK - 1) / BLOCK;
-#pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) reduction(& : kinds)
-    for (int64_t b = 0; b < blocks; b++)
-        if (kinds)
-            kinds &= kinds_of(a, b * BLOCK, (b + 1) * BLOCK < a->nnz ? (b + 1) * BLOCK : a->nnz);
+    const int parts = matrix_parts(A->ctx, n);
+#pragma omp parallel for num_threads(parts) reduction(& : kinds) schedule(static, 1)
+    for (int part = 0; part < parts; part++) {
+        const range mine = base_share(n, parts, part, GRAIN);
+        bits b = {0, 1023, 1023};
+        look_at(values + mine.begin, mine.end - mine.begin, &b);
+        kinds &= kinds_of(&b);
+    }
     return kinds | 1u << STORED_OWN;
 }
 
@@ -123,12 +140,12 @@ static spry_status add_grid(tune_list *list, const layout_class *class, stored_k
     c.at[TUNE_AXES - 1] = (int)kind;
     for (;;) {
         write_spec(&c, axes, count);
-        /* CSR as a layout with values as they are is what is used in place. */
-        if (kind != STORED_OWN || strcmp(c.row.format, "csr") != 0) {
-            const spry_status status = add(list, &c);
-            if (status != SPRY_OK)
-                return status;
-        }
+        /* The name alone is CSR in place; as a layout it has shorter offsets. */
+        if (strcmp(c.row.format, "csr") == 0)
+            snprintf(c.row.format, sizeof c.row.format, "csr:values=own");
+        const spry_status status = add(list, &c);
+        if (status != SPRY_OK)
+            return status;
         int i = 0;
         while (i < count && ++c.at[i] == axes[i].count)
             c.at[i++] = 0;
@@ -159,7 +176,7 @@ bool tune_neighbours(const tune_candidate *a, const tune_candidate *b)
 /* --- forecasts ------------------------------------------------------------------------------- */
 
 /* Bytes for rows of `a`; 0, and the reason in the note, where the format cannot hold them. */
-static int64_t foresee(spry_context *ctx, const spry_arrays *a, tune_candidate *c)
+static void foresee(spry_context *ctx, const spry_arrays *a, tune_candidate *c)
 {
     _Alignas(16) char options[LAYOUT_OPTIONS_SIZE];
     char before[MESSAGE_SIZE];
@@ -169,42 +186,74 @@ static int64_t foresee(spry_context *ctx, const spry_arrays *a, tune_candidate *
     spry_status status = layout_parse(ctx, c->row.format, &class, options);
     if (status == SPRY_OK)
         status = class->forecast(ctx, a, options, &f);
+    c->possible = status == SPRY_OK;
     c->row.note[0] = '\0';
     if (status != SPRY_OK)
         snprintf(c->row.note, sizeof c->row.note, "%.95s", ctx->message);
     memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
-    return status == SPRY_OK ? (f.bytes > 0 ? f.bytes : 1) : 0;
+    c->row.bytes = c->possible ? (f.bytes > 0 ? f.bytes : 1) : 0;
+    c->stored = c->possible ? f.stored : 0;
 }
 
 void tune_foresee(const spry_matrix *A, tune_candidate *c)
 {
-    c->row.bytes = foresee(A->ctx, &A->a, c);
-    c->possible = c->row.bytes > 0;
+    foresee(A->ctx, &A->a, c);
     c->estimated = false;
 }
 
-/* Formats that refuse a part of the rows may well hold all of them. Looking at all takes time, and
- * options seldom matter there: when that has become long, a format is asked once. */
-static void estimate(const spry_matrix *A, const spry_matrix *sample, const tune_candidate *before,
-                     double *looking, tune_candidate *c)
+static void estimate(const spry_matrix *A, const spry_matrix *sample, tune_candidate *c)
 {
-    const double patience = 0.05; /* seconds */
-    const int64_t bytes = foresee(A->ctx, &sample->a, c);
     const double scale = (double)A->a.nnz / (double)sample->a.nnz;
-    c->row.bytes = (int64_t)((double)bytes * scale);
-    c->estimated = c->possible = bytes > 0;
-    if (c->possible || (*looking > patience && before->class == c->class && !before->possible))
-        return;
-    const double begin = base_seconds();
-    tune_foresee(A, c);
-    *looking += base_seconds() - begin;
+    foresee(A->ctx, &sample->a, c);
+    c->row.bytes = (int64_t)((double)c->row.bytes * scale);
+    c->stored = (int64_t)((double)c->stored * scale);
+    c->estimated = true;
+    if (!c->possible) { /* its figures are those of the sample */
+        char why[sizeof c->row.note];
+        snprintf(why, sizeof why, "%s", c->row.note);
+        snprintf(c->row.note, sizeof c->row.note, "for some of the rows: %.72s", why);
+    }
+}
+
+/* The candidate that differs from c in the kind of values alone, which are as A has them. */
+static const tune_candidate *own_kind(const tune_list *list, const tune_candidate *c)
+{
+    for (int i = 1; i < list->count; i++) {
+        const tune_candidate *d = &list->all[i];
+        if (d->class == c->class && d->kind == STORED_OWN &&
+            memcmp(d->at, c->at, (TUNE_AXES - 1) * sizeof *c->at) == 0)
+            return d;
+    }
+    return NULL;
+}
+
+/* Shorter values take less for each place, and nothing else changes. */
+static void derive(const spry_matrix *A, const tune_candidate *own, tune_candidate *c)
+{
+    const size_t less = spry_type_size(A->a.type) - layout_value_size(A->a.type, c->kind);
+    c->possible = own->possible;
+    c->estimated = own->estimated;
+    c->stored = own->stored;
+    c->row.bytes = own->row.bytes - (own->possible ? own->stored * (int64_t)less : 0);
+    snprintf(c->row.note, sizeof c->row.note, "%s", own->row.note);
+}
+
+/* The format that some of the rows tell nothing about: whether A is symmetric. */
+static const char whole[] = "sym";
+
+static int64_t longest_row(const spry_arrays *a)
+{
+    int64_t longest = 0;
+    for (int64_t i = 0; i < a->rows; i++)
+        if (a->offsets[i + 1] - a->offsets[i] > longest)
+            longest = a->offsets[i + 1] - a->offsets[i];
+    return longest;
 }
 
 spry_status tune_list_make(const spry_matrix *A, tune_list *list)
 {
     spry_context *ctx = A->ctx;
     spry_matrix *sample = NULL;
-    double looking = 0;
     spry_status status = SPRY_OK;
     tune_candidate csr = {.row = {.format = "csr", .note = "in place"}, .possible = true};
     *list = (tune_list){.ctx = ctx};
@@ -215,11 +264,16 @@ spry_status tune_list_make(const spry_matrix *A, tune_list *list)
     for (int i = 0; layout_class_at(i); i++)
         SPRY_GO(ctx, add_class(list, layout_class_at(i), kinds));
     SPRY_GO(ctx, tune_sample(A, &sample));
+    list->doubtful = sample && longest_row(&A->a) > 2 * longest_row(&sample->a);
     for (int i = 1; i < list->count; i++) {
-        if (sample)
-            estimate(A, sample, &list->all[i - 1], &looking, &list->all[i]);
+        tune_candidate *c = &list->all[i];
+        const tune_candidate *own = c->kind == STORED_OWN ? NULL : own_kind(list, c);
+        if (own)
+            derive(A, own, c);
+        else if (sample && strcmp(c->class->name, whole) != 0)
+            estimate(A, sample, c);
         else
-            tune_foresee(A, &list->all[i]);
+            tune_foresee(A, c);
     }
 done:
     spry_matrix_free(sample);

@@ -6,9 +6,9 @@
  */
 #include "tune/tune.h"
 
-enum { RACERS = 6, LEAST_TRIED = 2, ROUNDS = 3, MOST_ROUNDS = 12 };
+enum { RACERS = 6, LEAST_TRIED = 4, ROUNDS = 3, MOST_ROUNDS = 12 };
 static const double gain = 0.97;          /* of CSR's time at most replaces it */
-static const double conversions = 0.15;   /* of all products' time may go into conversions */
+static const double conversions = 0.25;   /* of all products' time may go into conversions */
 static const double least_seconds = 5e-3; /* of racing, where all products take ten times that */
 static const double hope = 1.15;          /* times what CSR would take is still worth a try */
 
@@ -178,11 +178,11 @@ static tune_candidate *promising(const race *r)
     return best ? best : most_promising(r, true);
 }
 
-/* An estimate that made a racer of c is made sure of, and with it its place; looking at a large
- * matrix takes time, which is limited as that of products is. */
+/* An estimate that made a racer of c is made sure of where long rows make it doubtful, and with it
+ * its place; looking at a large matrix takes time, which is limited as that of products is. */
 static bool confirmed(race *r, tune_candidate *c, double *looking)
 {
-    if (!c->estimated || *looking > allowance(r))
+    if (!c->estimated || !r->list->doubtful || *looking > allowance(r))
         return true;
     const double begin = base_seconds(), before = c->row.model_seconds;
     const int64_t bytes = c->row.bytes;

@@ -52,7 +52,8 @@ static int64_t whole(double value, double unit)
 
 size_t tune_entry_write(const tune_entry *e, char text[TUNE_FILE_SIZE])
 {
-    writer w = {text, 0};
+    writer w = {.text = NULL};
+    w.text = text;
     put(&w, "%smatrix %016" PRIx64 "\nmachine %016" PRIx64 "\nclass %" PRId64 "\n", entry_head,
         e->matrix, e->machine, e->class);
     put(&w, "winner %s\nseconds %" PRId64 "\n", e->winner, whole(e->seconds, nano));
@@ -67,7 +68,8 @@ size_t tune_entry_write(const tune_entry *e, char text[TUNE_FILE_SIZE])
 
 size_t tune_machine_write(const tune_machine *m, char text[TUNE_FILE_SIZE])
 {
-    writer w = {text, 0};
+    writer w = {.text = NULL};
+    w.text = text;
     put(&w, "%smachine %016" PRIx64 "\n", machine_head, m->machine);
     for (int i = 0; i < m->count; i++) {
         const tune_factor *f = &m->factors[i];

@@ -90,6 +90,7 @@ typedef struct tune_candidate {
     const layout_class *class; /* NULL: CSR in place */
     stored_kind kind;
     int at[TUNE_AXES]; /* its place in the grid */
+    int64_t stored;    /* places for values */
     bool possible;     /* the format can hold A */
     bool estimated;    /* from a sample of the rows */
     bool dropped;      /* lost, or could not be built */
@@ -101,6 +102,7 @@ typedef struct tune_list {
     spry_context *ctx;
     tune_candidate *all; /* CSR first */
     int count, room;
+    bool doubtful; /* some rows are longer than the sample knows */
 } tune_list;
 
 /* All formats with all options, and what they will read; for large matrices from a sample. A is

@@ -323,6 +323,61 @@ static void test_lossy(void **state)
     place_close(&p);
 }
 
+/* The choice suits A and cannot hold A^T, which has a row of all entries: methods with both work.
+ */
+static void test_transpose(void **state)
+{
+    enum { N = 3000 };
+    (void)state;
+    place p;
+    char file[256], text[TUNE_FILE_SIZE];
+    int64_t *offsets = malloc((N + 1) * sizeof *offsets);
+    int32_t *columns = malloc(2 * N * sizeof *columns);
+    double *values = malloc(2 * N * sizeof *values);
+    spry_matrix *A = NULL;
+    spry_vector *b = NULL, *x = NULL;
+    spry_result result;
+    assert_true(offsets && columns && values);
+    offsets[0] = 0;
+    for (int32_t i = 0, k = 0; i < N; i++) {
+        columns[k] = 0;
+        values[k++] = i == 0 ? 100 : 0.01;
+        if (i > 0) {
+            columns[k] = i;
+            values[k++] = 1;
+        }
+        offsets[i + 1] = k;
+    }
+    place_open(&p);
+    assert_ok(p.ctx,
+              spry_matrix_from_csr(p.ctx, SPRY_D, N, N, offsets, columns, values, SPRY_COPY, &A));
+    tune(&p, A, quick, false, file);
+    tune_entry e;
+    const int64_t size = tune_file_read(p.ctx, file, text);
+    assert_true(size > 0 && tune_entry_read(text, (size_t)size, &e));
+    snprintf(e.winner, sizeof e.winner, "ell");
+    write_file(file, text, tune_entry_write(&e, text));
+    assert_ok(p.ctx, spry_vector_ones(p.ctx, A, &b));
+    assert_ok(p.ctx, spry_vector_zeros(p.ctx, A, &x));
+    assert_ok(p.ctx,
+              spry_quick_solve(p.ctx, A, b, x, "method=cgs format=auto:always=yes", &result));
+    assert_string_equal(result.format, "ell");
+    spry_result_clear(p.ctx, &result);
+    assert_ok(p.ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
+    assert_ok(p.ctx,
+              spry_quick_solve(p.ctx, A, b, x, "method=lsqr format=auto:always=yes", &result));
+    assert_string_equal(result.format, "ell");
+    assert_true(result.converged);
+    spry_result_clear(p.ctx, &result);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+    free(offsets);
+    free(columns);
+    free(values);
+    place_close(&p);
+}
+
 /* No folder to be had: a line in the log, and everything works. */
 static void test_no_folder(void **state)
 {
@@ -392,6 +447,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_fingerprint, support_setup, support_teardown),
         cmocka_unit_test(test_spoilt),
         cmocka_unit_test(test_lossy),
+        cmocka_unit_test(test_transpose),
         cmocka_unit_test(test_no_folder),
         cmocka_unit_test(test_full_disk),
     };
