@@ -15,7 +15,7 @@ static const struct {
     {"ell", 1.0, 10},  {"ellr", 1.05, 10},  {"ellr-t", 1.2, 12}, {"jds", 1.3, 15},
     {"hyb", 1.1, 15},  {"dia", 0.95, 10},   {"crf", 1.3, 20},    {"bsr", 0.95, 15},
     {"merge", 1.1, 8}, {"pcsr", 1.1, 12},   {"sym", 1.3, 15},    {"scoo", 1.4, 15},
-    {"axc", 1.1, 12},  {"axt", 1.2, 15},
+    {"axc", 0.95, 12}, {"axt", 1.0, 15},
 };
 enum { GUESSES = sizeof first_guess / sizeof *first_guess };
 static const double other_factor = 1.15, other_conversion = 15;
