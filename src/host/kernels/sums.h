@@ -360,6 +360,16 @@ ALWAYS_INLINE scalar sum_entries(cursor *from, const stored *end, bool conjugate
 /* --- the same for several columns ---------------------------------------------------------------
  */
 
+/* In the order of total(). */
+ALWAYS_INLINE tile tile_total(const tile s[4], int vectors)
+{
+#ifdef KERNEL_TYPE_s
+    return tile_plus(tile_plus(s[0], s[2], vectors), tile_plus(s[1], s[3], vectors), vectors);
+#else
+    return tile_plus(tile_plus(s[0], s[1], vectors), tile_plus(s[2], s[3], vectors), vectors);
+#endif
+}
+
 #if SUMS_GATHERED
 /* In the order of sum_entries(). */
 ALWAYS_INLINE tile tile_entries(cursor *from, const stored *end, const real *x, int64_t step,
@@ -385,16 +395,6 @@ ALWAYS_INLINE tile tile_entries(cursor *from, const stored *end, const real *x, 
     return tile_plus(tile_plus(s[0], s[2], vectors), tile_plus(s[1], s[3], vectors), vectors);
 }
 #else
-/* In the order of total(). */
-ALWAYS_INLINE tile tile_total(const tile s[4], int vectors)
-{
-#ifdef KERNEL_TYPE_s
-    return tile_plus(tile_plus(s[0], s[2], vectors), tile_plus(s[1], s[3], vectors), vectors);
-#else
-    return tile_plus(tile_plus(s[0], s[1], vectors), tile_plus(s[2], s[3], vectors), vectors);
-#endif
-}
-
 ALWAYS_INLINE tile tile_entries(cursor *from, const stored *end, const real *x, int64_t step,
                                 int vectors)
 {

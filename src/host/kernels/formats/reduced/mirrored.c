@@ -343,6 +343,10 @@ typedef struct job {
     int64_t first;  /* of the unit's rows */
 } job;
 
+/* What rows add to: the window above the unit's first row, then its own rows. Each loop is there
+ * once for both. */
+enum { WINDOW, OWN };
+
 ALWAYS_INLINE void open_lanes(lanes *t, int rows, const job *j, const cursor *at)
 {
 #pragma GCC unroll 4
@@ -377,10 +381,10 @@ ALWAYS_INLINE void run_alike(const job *j, const cursor *at, int rows, int64_t c
     const int64_t above = edge ? count_above(at->distance, columns, i, j->first, wide) : 0;
     lanes t;
     open_lanes(&t, rows, j, at);
-    if (edge)
-        alike(&t, rows, values, at->distance, 0, above, j->x + i - 1, j->window + i - 1, &j->s,
-              wide);
-    alike(&t, rows, values, at->distance, above, columns, j->x + i - 1, j->y + i - 1, &j->s, wide);
+    for (int side = above > 0 ? WINDOW : OWN; side <= OWN; side++)
+        alike(&t, rows, values, at->distance, side == OWN ? above : 0,
+              side == OWN ? columns : above, j->x + i - 1, (side == OWN ? j->y : j->window) + i - 1,
+              &j->s, wide);
     values += columns * rows;
 #pragma GCC unroll 2
     for (int l = 1; l < rows; l++)
@@ -400,30 +404,28 @@ ALWAYS_INLINE void run_shifted(const job *j, const cursor *at, const sym_group *
     const scalar *X = j->x + i - 1;
     const char *singles = at->distance + g->runs * (wide ? 4 : 2);
     const stored *values = at->value + SYM_SHIFTED_ROWS;
-    int64_t runs_above = 0, singles_above = 0;
+    const stored *after = values + (int64_t)g->runs * SYM_RUN * SYM_SHIFTED_ROWS;
+    const int64_t runs = edge ? count_above(at->distance, g->runs, i, j->first, wide) : 0;
+    const int64_t above = edge ? count_above(singles, g->singles, i, j->first, wide) : 0;
     four t;
     open_four(&t, &j->s, at->value, j->x + i);
-    if (edge) {
-        runs_above = count_above(at->distance, g->runs, i, j->first, wide);
-        singles_above = count_above(singles, g->singles, i, j->first, wide);
-        shifted(&t, SYM_RUN, values, at->distance, 0, runs_above, X, j->window + i - 1, &j->s,
-                wide);
+    for (int side = runs + above > 0 ? WINDOW : OWN; side <= OWN; side++) {
+        scalar *Y = (side == OWN ? j->y : j->window) + i - 1;
+        shifted(&t, SYM_RUN, values, at->distance, side == OWN ? runs : 0,
+                side == OWN ? g->runs : runs, X, Y, &j->s, wide);
+        shifted(&t, 1, after, singles, side == OWN ? above : 0, side == OWN ? g->singles : above, X,
+                Y, &j->s, wide);
     }
-    shifted(&t, SYM_RUN, values, at->distance, runs_above, g->runs, X, j->y + i - 1, &j->s, wide);
-    values += (int64_t)g->runs * SYM_RUN * SYM_SHIFTED_ROWS;
-    if (edge)
-        shifted(&t, 1, values, singles, 0, singles_above, X, j->window + i - 1, &j->s, wide);
-    shifted(&t, 1, values, singles, singles_above, g->singles, X, j->y + i - 1, &j->s, wide);
     if (g->near_diagonal)
-        add_near(&t, &j->s, values + (int64_t)g->singles * SYM_SHIFTED_ROWS, j->x + i, j->y + i);
+        add_near(&t, &j->s, after + (int64_t)g->singles * SYM_SHIFTED_ROWS, j->x + i, j->y + i);
     close_four(&t, j->f, j->y + i);
 }
 
-/* Groups up to row `end`. */
-ALWAYS_INLINE void groups(const job *j, cursor *from, int64_t end, bool edge, bool wide)
+/* Groups up to row `end`; those before row `inside` may use the window. */
+ALWAYS_INLINE void groups(const job *j, cursor at, int64_t inside, int64_t end, bool wide)
 {
-    cursor at = *from;
     while (at.row < end) {
+        const bool edge = at.row < inside;
         const sym_group g = sym_take(*at.word++, &at.count);
         if (g.shape == SYM_SHIFTED)
             run_shifted(j, &at, &g, edge, wide);
@@ -437,7 +439,6 @@ ALWAYS_INLINE void groups(const job *j, cursor *from, int64_t end, bool edge, bo
         at.value += g.values;
         at.distance += g.distances * (wide ? 4 : 2);
     }
-    *from = at;
 }
 
 static cursor cursor_at(const layout *A, int64_t unit)
@@ -461,7 +462,7 @@ ALWAYS_INLINE void units(const layout *A, int64_t begin, int64_t end, const host
     const factors f = factors_of(p->alpha, p->beta);
     const scalar zero = from_scalar((spry_scalar){0, 0});
     for (int64_t u = begin; u < end; u++) {
-        cursor at = cursor_at(A, u);
+        const cursor at = cursor_at(A, u);
         scalar *window = (scalar *)p->carry + A->carry_at[u];
         for (int64_t k = 0; k < A->carry_at[u + 1] - A->carry_at[u]; k++)
             window[k] = zero;
@@ -471,8 +472,7 @@ ALWAYS_INLINE void units(const layout *A, int64_t begin, int64_t end, const host
                        (scalar *)p->y - p->first,
                        window - A->carry_row[u],
                        at.row};
-        groups(&j, &at, inside_of(A, u), true, wide);
-        groups(&j, &at, cursor_at(A, u + 1).row, false, wide);
+        groups(&j, at, inside_of(A, u), cursor_at(A, u + 1).row, wide);
     }
 }
 
@@ -706,9 +706,9 @@ ALWAYS_INLINE void unit_columns(const columns_job *c, cursor at, int64_t end, in
         put_row(c, done, vectors);
 }
 
-ALWAYS_INLINE void all_columns(const layout *A, int64_t begin, int64_t end, const host_columns *p,
-                               int vectors)
+void W(mirrored_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
 {
+    const int vectors = p->units * TILE_UNIT;
     const factors f = factors_of(p->alpha, p->beta);
     const int64_t numbers = vectors * (VEC_REALS / TILE_PARTS);
     const spry_scalar one = {1, 0};
@@ -733,12 +733,4 @@ ALWAYS_INLINE void all_columns(const layout *A, int64_t begin, int64_t end, cons
         for (int64_t k = 0; k < rows * numbers; k++)
             window[k] = mul(f.alpha, window[k]);
     }
-}
-
-void W(mirrored_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
-{
-    if (p->units == 1)
-        all_columns(A, begin, end, p, TILE_UNIT);
-    else
-        all_columns(A, begin, end, p, TILE_MOST);
 }
