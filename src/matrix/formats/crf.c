@@ -131,6 +131,7 @@ static shape shape_of(const findings *f, const spry_arrays *A, int64_t row)
         const term t = term_of(A, row, k);
         const int at = find_term(f, &t, hint);
         s.terms |= (uint64_t)1 << at;
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): lost track of f in OpenMP's loops */
         hint = at + 1 < f->terms ? at + 1 : 0;
     }
     return s;
@@ -288,6 +289,14 @@ static spry_status find_terms(spry_context *ctx, const spry_arrays *A, plan *p)
     return many ? refuse_terms(ctx) : SPRY_OK;
 }
 
+static void count_unit(plan *p, const spry_arrays *A, int64_t u, findings *note)
+{
+    writer w = {.f = p->found};
+    cut_unit(&w, A, u, note, 0);
+    p->runs[u + 1] = w.count;
+    p->numbers[u + 1] = w.values;
+}
+
 static spry_status find_runs(spry_context *ctx, const spry_arrays *A, plan *p)
 {
     findings *all = p->found;
@@ -295,12 +304,8 @@ static spry_status find_runs(spry_context *ctx, const spry_arrays *A, plan *p)
 #pragma omp parallel for num_threads(p->parts) schedule(static, 1)
     for (int part = 0; part < p->parts; part++) {
         const range mine = base_share(p->units, p->parts, part, 1);
-        for (int64_t u = mine.begin; u < mine.end; u++) {
-            writer w = {.f = all};
-            cut_unit(&w, A, u, &p->found[part], 0);
-            p->runs[u + 1] = w.count;
-            p->numbers[u + 1] = w.values;
-        }
+        for (int64_t u = mine.begin; u < mine.end; u++)
+            count_unit(p, A, u, &p->found[part]);
     }
     for (int part = 0; part < p->parts; part++) {
         const findings *f = &p->found[part];
@@ -321,13 +326,13 @@ static spry_status find_runs(spry_context *ctx, const spry_arrays *A, plan *p)
 static spry_status plan_make(spry_context *ctx, const spry_arrays *A, plan *p)
 {
     spry_status status = SPRY_OK;
-    if (A->rows > INT32_MAX)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
-                         "format crf: %" PRId64 " rows, expected at most %d; sell takes more",
-                         A->rows, INT32_MAX);
     p->parts = matrix_parts(ctx, A->nnz);
     p->units = (A->rows + CRF_UNIT_ROWS - 1) / CRF_UNIT_ROWS;
     SPRY_GO(ctx, base_calloc(ctx, p->parts, sizeof *p->found, &p->found));
+    if (A->rows > INT32_MAX)
+        SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                               "format crf: %" PRId64 " rows, expected at most %d; sell takes more",
+                               A->rows, INT32_MAX));
     SPRY_GO(ctx, base_alloc(ctx, p->units + 1, sizeof *p->runs, &p->runs));
     SPRY_GO(ctx, base_alloc(ctx, p->units + 1, sizeof *p->numbers, &p->numbers));
     SPRY_GO(ctx, find_terms(ctx, A, p));

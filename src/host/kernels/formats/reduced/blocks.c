@@ -60,7 +60,7 @@ ALWAYS_INLINE void load_two(const stored_real *from, vec *to)
 #else
 ALWAYS_INLINE vec load(const stored_real *from)
 {
-    vec value;
+    vec value = {0};
 #pragma GCC unroll 8
     for (int i = 0; i < VEC_REALS; i++)
         value[i] = real_of(from[i]);
