@@ -2,12 +2,41 @@
  * Products with several columns: cut into tiles of at most two units, for each of which the
  * operator goes through its matrix once. Rows of B that hold a whole tile side by side are used in
  * place; others are packed, one tile at a time, so that the room this takes does not grow with the
- * number of columns.
+ * number of columns. The operator keeps it: fresh memory would cost as much as packing does.
  */
 #include "host/host.h"
 #include "matrix/matrix.h"
 
 #include <omp.h>
+
+/* Entries of row i that stand within four columns of one of the row before. */
+static int64_t count_followed(const int64_t *offsets, const int32_t *columns, int64_t i)
+{
+    enum { NEAR = 4 };
+    int64_t count = 0, b = offsets[i - 1];
+    for (int64_t k = offsets[i]; k < offsets[i + 1]; k++) {
+        while (b < offsets[i] && (int64_t)columns[b] < (int64_t)columns[k] - NEAR)
+            b++;
+        count += b < offsets[i] && (int64_t)columns[b] <= (int64_t)columns[k] + NEAR;
+    }
+    return count;
+}
+
+bool host_scattered(int64_t rows, int64_t cols, const int64_t *offsets, const int32_t *columns)
+{
+    enum { SAMPLES = 1024, MOST = 64, FEW = 1 << 14 };
+    const int64_t step = rows / SAMPLES + 1;
+    int64_t entries = 0, followed = 0;
+    if (cols < FEW) /* B is in the caches anyway */
+        return false;
+    for (int64_t i = step; i < rows; i += step) {
+        if (offsets[i + 1] - offsets[i - 1] > MOST * 2)
+            continue; /* long rows tell too little for their time */
+        entries += offsets[i + 1] - offsets[i];
+        followed += count_followed(offsets, columns, i);
+    }
+    return followed < entries / 2;
+}
 
 /* One product with a dense matrix. */
 typedef struct job {
@@ -17,7 +46,6 @@ typedef struct job {
     const spry_dense *B, *C;
     int64_t size; /* bytes of a scalar */
     int per_unit; /* columns in a unit */
-    void *packed; /* room for a tile of B; NULL until needed */
 } job;
 
 static char *column(const job *j, const spry_dense *M, int64_t c)
@@ -31,19 +59,18 @@ static int64_t row_step(const spry_dense *M)
 }
 
 /* Packs columns first..first+count-1 of B. */
-static spry_status pack_tile(job *j, int64_t first, int count, int units)
+static spry_status pack_tile(const job *j, int64_t first, int count, int units)
 {
     enum { PANEL = 256 };
     const spry_context *ctx = j->op->ctx;
     const host_kernels *kernels = host_kernels_for(ctx, j->op->type);
     const int64_t n = j->B->rows, step = row_step(j->B);
     const int64_t panels = (n + PANEL - 1) / PANEL;
-    if (!j->packed) {
-        const spry_status status = base_alloc(
-            j->op->ctx, n, (size_t)(HOST_MOST_UNITS * j->per_unit * j->size), &j->packed);
-        if (status != SPRY_OK)
-            return status;
-    }
+    const spry_status status =
+        operator_room(j->op, n, (size_t)(HOST_MOST_UNITS * j->per_unit * j->size));
+    if (status != SPRY_OK)
+        return status;
+    char *packed = j->op->room->data;
 #pragma omp parallel for num_threads(host_threads(ctx, n *count)) schedule(static)
     for (int64_t panel = 0; panel < panels; panel++) {
         const int64_t row = panel * PANEL;
@@ -51,12 +78,12 @@ static spry_status pack_tile(job *j, int64_t first, int count, int units)
         for (int c = 0; c < count; c++)
             x[c] = column(j, j->B, first + c) + row * step * j->size;
         kernels->pack(n - row < PANEL ? n - row : PANEL, units, count, x, step,
-                      (char *)j->packed + row * units * j->per_unit * j->size);
+                      packed + row * units * j->per_unit * j->size);
     }
     return SPRY_OK;
 }
 
-static spry_status run_tile(job *j, int64_t first, int count)
+static spry_status run_tile(const job *j, int64_t first, int count)
 {
     const int units = count > j->per_unit ? 2 : 1;
     const int reals = HOST_UNIT / j->per_unit;
@@ -66,7 +93,8 @@ static spry_status run_tile(job *j, int64_t first, int count)
                       .units = units,
                       .count = count,
                       .y = y,
-                      .y_step = row_step(j->C)};
+                      .y_step = row_step(j->C),
+                      .together = j->C->by_rows && count == units * j->per_unit};
     for (int c = 0; c < count; c++)
         y[c] = column(j, j->C, first + c);
     if (j->B->by_rows && count == units * j->per_unit) {
@@ -76,7 +104,7 @@ static spry_status run_tile(job *j, int64_t first, int count)
         const spry_status status = pack_tile(j, first, count, units);
         if (status != SPRY_OK)
             return status;
-        p.x = j->packed;
+        p.x = j->op->room->data;
         p.x_step = units * HOST_UNIT;
     }
     return j->op->class->multiply_columns(j->op, j->transpose, &p);
@@ -94,7 +122,7 @@ static void copy_column(const job *j, const spry_dense *M, int64_t c, void *arra
 }
 
 /* Column by column, for operators that know nothing else. */
-static spry_status run_singly(job *j)
+static spry_status run_singly(const job *j)
 {
     spry_context *ctx = j->op->ctx;
     void *x = NULL, *y = NULL;
@@ -135,15 +163,14 @@ spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose
                                          const spry_dense *C)
 {
     const bool plain = transpose == SPRY_PLAIN;
-    job j = {op,
-             transpose,
-             alpha,
-             beta,
-             B,
-             C,
-             (int64_t)spry_type_size(op->type),
-             HOST_UNIT / (1 + spry_type_is_complex(op->type)),
-             NULL};
+    const job j = {op,
+                   transpose,
+                   alpha,
+                   beta,
+                   B,
+                   C,
+                   (int64_t)spry_type_size(op->type),
+                   HOST_UNIT / (1 + spry_type_is_complex(op->type))};
     spry_status status = SPRY_OK;
     SPRY_GO(op->ctx, operator_check_product(op, transpose, alpha, beta));
     SPRY_GO(op->ctx, check_dense(op, "B", B, plain ? op->cols : op->rows, B->cols));
@@ -161,6 +188,5 @@ spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose
             SPRY_GO(op->ctx, run_tile(&j, c, count));
     }
 done:
-    base_free(op->ctx, j.packed);
     return status;
 }

@@ -33,8 +33,8 @@ static spry_status prepare_transposed(const spry_operator *op)
         a = &transposed->a;
         columns = a->col_index;
     }
-    SPRY_GO(op->ctx, csr_plan_make(op->ctx, op->type, op->cols, a->offsets, columns, a->values,
-                                   &state->transposed_plan));
+    SPRY_GO(op->ctx, csr_plan_make(op->ctx, op->type, op->cols, op->rows, a->offsets, columns,
+                                   a->values, &state->transposed_plan));
     state->transposed = transposed;
     transposed = NULL;
 done:
@@ -76,6 +76,7 @@ static void run_packed(const operator_rows *rows, int64_t begin, int64_t end, in
                             .alpha = {1, 0},
                             .x = x,
                             .x_step = units * HOST_UNIT,
+                            .scattered = plan->scattered,
                             .units = units,
                             .count = count,
                             .y = y,
@@ -93,6 +94,7 @@ static spry_status csr_multiply_columns(const spry_operator *op, spry_transpose 
         return status;
     host_columns q = *p;
     q.conjugate = transpose == SPRY_CONJUGATE;
+    q.scattered = plan->scattered;
 #pragma omp parallel for num_threads(plan->parts) schedule(static, 1)
     for (int part = 0; part < plan->parts; part++)
         plan->kernels->csr_rows_packed(&plan->csr, plan->cuts[part].row, plan->cuts[part + 1].row,
@@ -182,8 +184,8 @@ spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
     state->matrix = A;
     SPRY_GO(ctx, matrix_as_csr(A, &state->csr, &state->copy));
     const spry_arrays *a = &state->csr->a;
-    SPRY_GO(ctx, csr_plan_make(ctx, op->type, op->rows, a->offsets, a->col_index, a->values,
-                               &state->plan));
+    SPRY_GO(ctx, csr_plan_make(ctx, op->type, op->rows, op->cols, a->offsets, a->col_index,
+                               a->values, &state->plan));
     /* The arrays, x and y once each. */
     op->own_bytes = a->nnz * (4 + size) + (op->rows + 1) * 8;
     op->bytes = op->own_bytes + (op->rows + op->cols) * size;

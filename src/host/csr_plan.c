@@ -63,13 +63,15 @@ done:
     return status;
 }
 
-spry_status csr_plan_make(spry_context *ctx, spry_type type, int64_t rows, const int64_t *offsets,
-                          const int32_t *columns, const void *values, csr_plan *plan)
+spry_status csr_plan_make(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
+                          const int64_t *offsets, const int32_t *columns, const void *values,
+                          csr_plan *plan)
 {
     *plan = (csr_plan){.kernels = host_kernels_for(ctx, type),
                        .type = type,
                        .csr = {offsets, columns, values},
-                       .rows = rows};
+                       .rows = rows,
+                       .scattered = host_scattered(rows, cols, offsets, columns)};
     spry_status status = SPRY_OK;
     const int64_t all = csr_plan_work(plan, rows);
     plan->parts = host_threads(ctx, all);

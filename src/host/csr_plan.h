@@ -26,6 +26,7 @@ typedef struct csr_plan {
     spry_type type;
     host_csr csr;
     int64_t rows;
+    bool scattered; /* see host_scattered() */
     int parts;
     csr_place *cuts; /* parts + 1; NULL: no plan yet */
     int64_t long_count;
@@ -34,8 +35,9 @@ typedef struct csr_plan {
 } csr_plan;
 
 /* Plans products with the arrays of a CSR matrix, which must stay; on failure *plan is cleared. */
-spry_status csr_plan_make(spry_context *ctx, spry_type type, int64_t rows, const int64_t *offsets,
-                          const int32_t *columns, const void *values, csr_plan *plan);
+spry_status csr_plan_make(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
+                          const int64_t *offsets, const int32_t *columns, const void *values,
+                          csr_plan *plan);
 void csr_plan_clear(spry_context *ctx, csr_plan *plan);
 /* Work before a row: entries, and a little for each row. */
 int64_t csr_plan_work(const csr_plan *plan, int64_t row);

@@ -33,12 +33,14 @@ typedef struct host_columns {
     spry_scalar alpha, beta;
     const void *x;  /* row j of all x side by side: `units` of HOST_UNIT real numbers at */
     int64_t x_step; /* x + j x_step, counted in real numbers */
+    bool scattered; /* rows of x are taken from anywhere: worth fetching ahead */
     int units;      /* 1 or 2 */
     int count;      /* of y; the numbers of x from count on are there but not used */
     void *const *y; /* row i of y_c is at y_c + (i - first) y_step, counted in scalars */
     int64_t y_step, first;
-    void *carry; /* carry place k is `units` of HOST_UNIT real numbers at k units HOST_UNIT */
-    void *room;  /* this thread's room of the layout, placed like carry */
+    bool together; /* y_0, y_1, ... stand side by side and fill the units */
+    void *carry;   /* carry place k is `units` of HOST_UNIT real numbers at k units HOST_UNIT */
+    void *room;    /* this thread's room of the layout, placed like carry */
 } host_columns;
 
 struct product_job;
@@ -111,6 +113,10 @@ typedef struct host_kernels {
 
 /* The kernels of a type for the context's ISA level. */
 const host_kernels *host_kernels_for(const spry_context *ctx, spry_type type);
+
+/* Whether rows of a CSR matrix take x from places of which the rows before tell little, and x is
+ * too long for the caches: then what several columns need is worth fetching ahead. */
+bool host_scattered(int64_t rows, int64_t cols, const int64_t *offsets, const int32_t *columns);
 
 /* Threads worth waking for n numbers: one where a parallel region costs more than it saves. */
 int host_threads(const spry_context *ctx, int64_t n);

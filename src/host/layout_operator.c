@@ -13,6 +13,7 @@ typedef struct layout_plan {
     layout *L;
     const host_walk *walk;
     const host_kernels *kernels;
+    bool scattered; /* see host_scattered() */
     int parts;
     int64_t *cuts; /* parts + 1: first units */
     void *carry;   /* room for what units carry, for two units of columns; NULL: they do not */
@@ -73,6 +74,7 @@ static spry_status plan_make(spry_context *ctx, const spry_matrix *A, const char
     const layout *L = plan->L;
     plan->walk = host_walk_for(L);
     plan->kernels = host_kernels_for(ctx, L->type);
+    plan->scattered = host_scattered(L->rows, L->cols, csr->a.offsets, csr->a.col_index);
     plan->parts = host_threads(ctx, work_before(L, L->units) + UNIT_WEIGHT * L->units);
     SPRY_GO(ctx, base_alloc(ctx, plan->parts + 1, sizeof *plan->cuts, &plan->cuts));
     for (int p = 0; p <= plan->parts; p++)
@@ -192,6 +194,7 @@ static spry_status layout_multiply_columns(const spry_operator *op, spry_transpo
     if (status != SPRY_OK)
         return status;
     p.carry = plan->carry;
+    p.scattered = plan->scattered;
 #pragma omp parallel for num_threads(plan->parts) schedule(static, 1)
     for (int part = 0; part < plan->parts; part++) {
         host_columns mine = p;
@@ -230,6 +233,7 @@ static void run_packed(const operator_rows *rows, int64_t begin, int64_t end, in
                             .alpha = {1, 0},
                             .x = x,
                             .x_step = units * HOST_UNIT,
+                            .scattered = plan->scattered,
                             .units = units,
                             .count = count,
                             .y = y,

@@ -119,6 +119,12 @@ typedef struct operator_class {
     spry_status (*matrix_diagonal)(const spry_operator *op, spry_vector **d);
 } operator_class;
 
+/* Memory that products fill and that outlives them. */
+typedef struct operator_memory {
+    int64_t bytes;
+    void *data;
+} operator_memory;
+
 struct spry_operator {
     spry_context *ctx;
     const operator_class *class;
@@ -128,10 +134,13 @@ struct spry_operator {
     int64_t own_bytes; /* the same without x and y: what the operator itself reads */
     const char *name;  /* NULL: the class's */
     void *state;
+    operator_memory *room; /* for columns, packed; products take the operator as it is */
 };
 
 spry_status operator_new(spry_context *ctx, const operator_class *class, spry_type type,
                          int64_t rows, int64_t cols, spry_operator **op);
+/* Makes room->data hold at least `count` elements of `size` bytes; what was there is lost. */
+spry_status operator_room(const spry_operator *op, int64_t count, size_t size);
 /* Fails where the operator has no such product. */
 spry_status operator_check_product(const spry_operator *op, spry_transpose transpose,
                                    spry_scalar alpha, spry_scalar beta);

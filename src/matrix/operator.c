@@ -1,13 +1,38 @@
 /* Operators as objects: what all kinds share, and the checks before a product. */
 #include "matrix/matrix.h"
 
+typedef struct operator_block {
+    spry_operator op;
+    operator_memory room;
+} operator_block;
+
 spry_status operator_new(spry_context *ctx, const operator_class *class, spry_type type,
                          int64_t rows, int64_t cols, spry_operator **op)
 {
-    const spry_status status = base_calloc(ctx, 1, sizeof **op, op);
+    operator_block *block = NULL;
+    const spry_status status = base_calloc(ctx, 1, sizeof *block, &block);
+    *op = NULL;
+    if (status == SPRY_OK) {
+        block->op = (spry_operator){.ctx = ctx,
+                                    .class = class,
+                                    .type = type,
+                                    .rows = rows,
+                                    .cols = cols,
+                                    .room = &block->room};
+        *op = &block->op;
+    }
+    return status;
+}
+
+spry_status operator_room(const spry_operator *op, int64_t count, size_t size)
+{
+    if (op->room->bytes / (int64_t)size >= count && op->room->data)
+        return SPRY_OK;
+    base_free(op->ctx, op->room->data);
+    *op->room = (operator_memory){0, NULL};
+    const spry_status status = base_alloc(op->ctx, count, size, &op->room->data);
     if (status == SPRY_OK)
-        **op =
-            (spry_operator){.ctx = ctx, .class = class, .type = type, .rows = rows, .cols = cols};
+        op->room->bytes = count * (int64_t)size;
     return status;
 }
 
@@ -17,6 +42,7 @@ void spry_operator_free(spry_operator *op)
         return;
     if (op->class->destroy)
         op->class->destroy(op);
+    base_free(op->ctx, op->room->data);
     base_free(op->ctx, op);
 }
 

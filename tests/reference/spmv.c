@@ -293,8 +293,8 @@ static void test_balance(void **state)
     spry_context *ctx = support_context("threads=4");
     arrays a = arrays_new(&huge_row, SPRY_D);
     csr_plan plan;
-    assert_ok(ctx,
-              csr_plan_make(ctx, SPRY_D, huge_row.rows, a.offsets, a.columns, a.values, &plan));
+    assert_ok(ctx, csr_plan_make(ctx, SPRY_D, huge_row.rows, huge_row.cols, a.offsets, a.columns,
+                                 a.values, &plan));
     assert_int_equal(plan.parts, PARTS);
     assert_int_equal(plan.long_count, 1);
     const int64_t chunks = (huge_row.cols + LONG_ROW - 1) / LONG_ROW;

@@ -4,14 +4,18 @@
  */
 #include "host/kernels/sums.h"
 
+/* `step` is p->x_step, once as a constant: that spares a multiplication an entry. */
 ALWAYS_INLINE void rows(const host_csr *A, int64_t begin, int64_t end, const host_columns *p,
-                        int vectors)
+                        int vectors, int64_t step)
 {
     const factors f = factors_of(p->alpha, p->beta);
     const stored *values = A->values;
+    const int32_t *near_end = tile_near_end(p, A->columns, A->offsets[end]);
+    const bool crosses = tile_crosses(p, vectors);
     cursor at = {A->columns + A->offsets[begin], values + A->offsets[begin]};
     for (int64_t i = begin; i < end; i++) {
-        const tile sum = tile_entries(&at, values + A->offsets[i + 1], p->x, p->x_step, vectors);
+        const tile sum = tile_entries_ahead(&at, values + A->offsets[i + 1], p->x, step, vectors,
+                                            near_end, crosses);
         tile_put(&sum, vectors, p, f, i);
     }
 }
@@ -19,16 +23,38 @@ ALWAYS_INLINE void rows(const host_csr *A, int64_t begin, int64_t end, const hos
 void X(csr_rows_packed)(const host_csr *A, int64_t begin, int64_t end, const host_columns *p)
 {
     if (p->units == 1)
-        rows(A, begin, end, p, TILE_UNIT);
+        rows(A, begin, end, p, TILE_UNIT, p->x_step);
+    else if (p->x_step == HOST_MOST_UNITS * HOST_UNIT)
+        rows(A, begin, end, p, TILE_MOST, HOST_MOST_UNITS * HOST_UNIT);
     else
-        rows(A, begin, end, p, TILE_MOST);
+        rows(A, begin, end, p, TILE_MOST, p->x_step);
+}
+
+/* A whole tile of columns that are contiguous each: `width` is a constant. */
+ALWAYS_INLINE void pack_whole(int64_t n, int width, const void *const *x, scalar *to)
+{
+    const scalar *from[HOST_MOST_UNITS * HOST_UNIT / TILE_PARTS];
+    for (int c = 0; c < width; c++)
+        from[c] = x[c];
+    for (int64_t i = 0; i < n; i++)
+#pragma GCC unroll 8
+        for (int c = 0; c < width; c++)
+            to[i * width + c] = from[c][i];
 }
 
 void X(pack)(int64_t n, int units, int count, const void *const *x, int64_t step, void *packed)
 {
-    const int width = units * HOST_UNIT / TILE_PARTS;
+    enum { UNIT = HOST_UNIT / TILE_PARTS, MOST = HOST_MOST_UNITS * UNIT };
+    const int width = units * UNIT;
     scalar *to = packed;
     const scalar zero = from_scalar((spry_scalar){0, 0});
+    if (step == 1 && count == width) {
+        if (width == MOST)
+            pack_whole(n, MOST, x, to);
+        else
+            pack_whole(n, UNIT, x, to);
+        return;
+    }
     for (int c = 0; c < width; c++) {
         const scalar *from = c < count ? x[c] : NULL;
         for (int64_t i = 0; i < n; i++)

@@ -372,22 +372,26 @@ ALWAYS_INLINE tile tile_total(const tile s[4], int vectors)
 
 #if SUMS_GATHERED
 /* In the order of sum_entries(). */
-ALWAYS_INLINE tile tile_entries(cursor *from, const stored *end, const real *x, int64_t step,
-                                int vectors)
+ALWAYS_INLINE tile tile_entries_ahead(cursor *from, const stored *end, const real *x, int64_t step,
+                                      int vectors, const int32_t *near_end, bool crosses)
 {
     tile s[8] = {0};
     cursor at = *from;
     for (; end - at.value >= 8; at.value += 8, at.column += 8) {
         look_ahead(at);
+        if (at.column < near_end)
+#pragma GCC unroll 8
+            for (int k = 0; k < 8; k++)
+                tile_fetch(tile_row(x, at.column[TILE_AHEAD + k], step), vectors, crosses);
 #pragma GCC unroll 8
         for (int k = 0; k < 8; k++)
-            tile_add(&s[k], vectors, value_of(at.value[k]), x + at.column[k] * step);
+            tile_add(&s[k], vectors, value_of(at.value[k]), tile_row(x, at.column[k], step));
     }
     const int64_t rest = end - at.value;
 #pragma GCC unroll 7
     for (int k = 0; k < 7; k++)
         if (k < rest)
-            tile_add(&s[k], vectors, value_of(at.value[k]), x + at.column[k] * step);
+            tile_add(&s[k], vectors, value_of(at.value[k]), tile_row(x, at.column[k], step));
     *from = (cursor){at.column + rest, end};
 #pragma GCC unroll 4
     for (int k = 0; k < 4; k++)
@@ -395,26 +399,30 @@ ALWAYS_INLINE tile tile_entries(cursor *from, const stored *end, const real *x, 
     return tile_plus(tile_plus(s[0], s[2], vectors), tile_plus(s[1], s[3], vectors), vectors);
 }
 #else
-ALWAYS_INLINE tile tile_entries(cursor *from, const stored *end, const real *x, int64_t step,
-                                int vectors)
+ALWAYS_INLINE tile tile_entries_ahead(cursor *from, const stored *end, const real *x, int64_t step,
+                                      int vectors, const int32_t *near_end, bool crosses)
 {
     tile s[4] = {0};
     cursor at = *from;
     for (; end - at.value >= 4; at.value += 4, at.column += 4) {
-        tile_add(&s[0], vectors, value_of(at.value[0]), x + at.column[0] * step);
-        tile_add(&s[1], vectors, value_of(at.value[1]), x + at.column[1] * step);
-        tile_add(&s[2], vectors, value_of(at.value[2]), x + at.column[2] * step);
-        tile_add(&s[3], vectors, value_of(at.value[3]), x + at.column[3] * step);
+        if (at.column < near_end)
+#pragma GCC unroll 4
+            for (int k = 0; k < 4; k++)
+                tile_fetch(tile_row(x, at.column[TILE_AHEAD + k], step), vectors, crosses);
+        tile_add(&s[0], vectors, value_of(at.value[0]), tile_row(x, at.column[0], step));
+        tile_add(&s[1], vectors, value_of(at.value[1]), tile_row(x, at.column[1], step));
+        tile_add(&s[2], vectors, value_of(at.value[2]), tile_row(x, at.column[2], step));
+        tile_add(&s[3], vectors, value_of(at.value[3]), tile_row(x, at.column[3], step));
     }
     const int64_t rest = end - at.value;
     if (rest & 2) {
-        tile_add(&s[0], vectors, value_of(at.value[0]), x + at.column[0] * step);
-        tile_add(&s[1], vectors, value_of(at.value[1]), x + at.column[1] * step);
+        tile_add(&s[0], vectors, value_of(at.value[0]), tile_row(x, at.column[0], step));
+        tile_add(&s[1], vectors, value_of(at.value[1]), tile_row(x, at.column[1], step));
         at.value += 2;
         at.column += 2;
     }
     if (rest & 1) {
-        tile_add(&s[2], vectors, value_of(at.value[0]), x + at.column[0] * step);
+        tile_add(&s[2], vectors, value_of(at.value[0]), tile_row(x, at.column[0], step));
         at.value += 1;
         at.column += 1;
     }
@@ -422,5 +430,12 @@ ALWAYS_INLINE tile tile_entries(cursor *from, const stored *end, const real *x, 
     return tile_total(s, vectors);
 }
 #endif
+
+/* The same without fetching ahead. */
+ALWAYS_INLINE tile tile_entries(cursor *from, const stored *end, const real *x, int64_t step,
+                                int vectors)
+{
+    return tile_entries_ahead(from, end, x, step, vectors, NULL, false);
+}
 
 #endif

@@ -45,11 +45,17 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
     const int64_t stop = end * AXC_ROWS < A->rows ? end * AXC_ROWS : A->rows;
     const scalar *ax = A->array[AXC_AX].data;
     const real *x = p->x;
+    const bool crosses = tile_crosses(p, vectors);
+    const int32_t *near_end = tile_near_end(p, A->array[AXC_COLUMNS].data, A->stored);
     for (int64_t row = begin * AXC_ROWS; row < stop; row++) {
         const int32_t *column = (const int32_t *)A->array[AXC_COLUMNS].data + brp[row] * HBRS;
         tile s[2] = {0};
         for (int64_t b = brp[row]; b < brp[row + 1]; b++, column += HBRS)
             for (int64_t l = 0; l < HBRS; l += 2) {
+                if (column + l < near_end) {
+                    tile_fetch(x + column[TILE_AHEAD + l] * step, vectors, crosses);
+                    tile_fetch(x + column[TILE_AHEAD + l + 1] * step, vectors, crosses);
+                }
                 tile_add(&s[0], vectors, ax[b * wide + l], x + column[l] * step);
                 tile_add(&s[1], vectors, ax[b * wide + l + 1], x + column[l + 1] * step);
             }
