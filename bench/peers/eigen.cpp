@@ -23,6 +23,16 @@ template <typename Scalar> struct product {
         Eigen::Map<vector> to(static_cast<Scalar *>(y), arrays.rows);
         to.noalias() = A * from;
     }
+    template <int Order> void multiply_dense(const spry_dense *B, const spry_dense *C) const
+    {
+        using dense = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Order>;
+        using stride = Eigen::OuterStride<>;
+        Eigen::Map<const dense, 0, stride> from(static_cast<const Scalar *>(B->data), B->rows,
+                                                B->cols, stride(B->step));
+        Eigen::Map<dense, 0, stride> to(static_cast<Scalar *>(C->data), C->rows, C->cols,
+                                        stride(C->step));
+        to.noalias() = A * from;
+    }
 };
 
 struct state {
@@ -70,6 +80,16 @@ void multiply(void *data, const void *x, void *y)
     with_product(static_cast<state *>(data), [=](auto *p) { p->multiply(x, y); });
 }
 
+void multiply_dense(void *data, const spry_dense *B, const spry_dense *C)
+{
+    with_product(static_cast<state *>(data), [=](auto *p) {
+        if (B->by_rows)
+            p->template multiply_dense<Eigen::RowMajor>(B, C);
+        else
+            p->template multiply_dense<Eigen::ColMajor>(B, C);
+    });
+}
+
 void destroy(void *data)
 {
     with_product(static_cast<state *>(data), [](auto *p) { delete p; });
@@ -77,4 +97,4 @@ void destroy(void *data)
 }
 } // namespace
 
-extern "C" const peer peer_eigen = {prepare, multiply, destroy};
+extern "C" const peer peer_eigen = {prepare, multiply, destroy, multiply_dense};

@@ -98,6 +98,28 @@ static void multiply(void *data, const void *x, void *y)
         mkl_sparse_z_mv(plain, one16, s->A, general, x, zero16, y);
 }
 
+static void multiply_dense(void *data, const spry_dense *B, const spry_dense *C)
+{
+    const state *s = data;
+    const struct matrix_descr general = {.type = SPARSE_MATRIX_TYPE_GENERAL};
+    const sparse_operation_t plain = SPARSE_OPERATION_NON_TRANSPOSE;
+    const sparse_layout_t layout =
+        B->by_rows ? SPARSE_LAYOUT_ROW_MAJOR : SPARSE_LAYOUT_COLUMN_MAJOR;
+    const MKL_INT cols = (MKL_INT)B->cols, ldb = (MKL_INT)B->step, ldc = (MKL_INT)C->step;
+    const MKL_Complex8 one8 = {1, 0}, zero8 = {0, 0};
+    const MKL_Complex16 one16 = {1, 0}, zero16 = {0, 0};
+    if (s->type == SPRY_S)
+        mkl_sparse_s_mm(plain, 1, s->A, general, layout, B->data, cols, ldb, 0, C->data, ldc);
+    else if (s->type == SPRY_D)
+        mkl_sparse_d_mm(plain, 1, s->A, general, layout, B->data, cols, ldb, 0, C->data, ldc);
+    else if (s->type == SPRY_C)
+        mkl_sparse_c_mm(plain, one8, s->A, general, layout, B->data, cols, ldb, zero8, C->data,
+                        ldc);
+    else
+        mkl_sparse_z_mm(plain, one16, s->A, general, layout, B->data, cols, ldb, zero16, C->data,
+                        ldc);
+}
+
 static void destroy(void *data)
 {
     state *s = data;
@@ -105,5 +127,5 @@ static void destroy(void *data)
     free(s);
 }
 
-const peer peer_mkl = {prepare, multiply, destroy};
-const peer peer_mkl_bsr = {prepare_bsr, multiply, destroy};
+const peer peer_mkl = {prepare, multiply, destroy, multiply_dense};
+const peer peer_mkl_bsr = {prepare_bsr, multiply, destroy, multiply_dense};

@@ -16,6 +16,8 @@ typedef struct peer {
     void *(*prepare)(const spry_arrays *a, const int32_t *offsets, int threads);
     void (*multiply)(void *state, const void *x, void *y);
     void (*destroy)(void *state);
+    /* C = A B, both in the same layout; NULL: not known here. */
+    void (*multiply_dense)(void *state, const spry_dense *B, const spry_dense *C);
 } peer;
 
 extern const peer peer_eigen, peer_mkl, peer_mkl_bsr;

@@ -155,7 +155,12 @@ ALWAYS_INLINE void tile_put(const tile *t, int vectors, const host_columns *p, f
             for (int c = 0; c < TILE_NUMBERS; c++)
                 ((scalar *)p->y[u * TILE_NUMBERS + c])[at] = tile_get(t, u, c, p->conjugate);
     } else {
-        const tile copy = *t; /* so that *t itself can stay in registers */
+        tile copy = {0}; /* so that *t itself can stay in registers */
+#pragma GCC unroll 2
+        for (int part = 0; part < TILE_PARTS; part++)
+#pragma GCC unroll 8
+            for (int u = 0; u < vectors; u++)
+                copy.by[part][u] = t->by[part][u];
         tile_put_any(&copy, p, f, at);
     }
 }
