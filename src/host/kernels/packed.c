@@ -48,6 +48,11 @@ void X(pack)(int64_t n, int units, int count, const void *const *x, int64_t step
     const int width = units * UNIT;
     scalar *to = packed;
     const scalar zero = from_scalar((spry_scalar){0, 0});
+    if (count == width && width > 1 && (const scalar *)x[1] == (const scalar *)x[0] + 1) {
+        for (int64_t i = 0; i < n; i++) /* side by side already */
+            memcpy(to + i * width, (const scalar *)x[0] + i * step, (size_t)width * sizeof *to);
+        return;
+    }
     if (step == 1 && count == width) {
         if (width == MOST)
             pack_whole(n, MOST, x, to);
