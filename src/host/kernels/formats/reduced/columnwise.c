@@ -82,7 +82,7 @@ ALWAYS_INLINE bool end_together(const int32_t *ends)
 static void find_extents(block *b, bool filled)
 {
     enum { NEAR = 4 };
-    const int64_t rows = GROUP >> b->shift ? GROUP >> b->shift : 1;
+    const int64_t rows = GROUP >> b->shift > 0 ? GROUP >> b->shift : 1;
     b->columns = 0;
     for (int64_t l = 0; l < b->count; l += GROUP) {
         int32_t *whole = b->whole + l / GROUP, *most = b->most + l / GROUP;
@@ -238,7 +238,7 @@ static void add_rest(const layout *A, const block *b, const scalar *x, chain *su
 ALWAYS_INLINE void fold_by(chain *sums, int64_t rows, int T)
 {
     for (int64_t row = 0; row < rows; row++) {
-        chain s[32];
+        chain s[32] = {0};
         for (int t = 0; t < T; t++)
             s[t] = sums[row * T + t];
         for (int half = T / 2; half > 0; half /= 2)
