@@ -2,6 +2,10 @@
  * Memory of a context: aligned, counted, limited, and made to fail on demand. A block's size lives
  * in a header of one alignment before it, so that it can be freed and counted without help from its
  * owner.
+ *
+ * Large blocks begin at different places of a page. Otherwise numbers of one index in all arrays
+ * would have the same last twelve bits of their addresses: processors take a load for one that
+ * follows a store to the same place when these agree, and wait.
  */
 #include "base/base.h"
 
@@ -10,8 +14,11 @@
 
 enum { HUGE_PAGE = 2 << 20 };
 
+enum { PAGE = 4096, STAGGER = 17 * ALIGNMENT, LARGE = 1 << 20 };
+
 typedef struct header {
-    size_t bytes; /* of the whole block, header included */
+    size_t bytes;  /* of the whole block, header included */
+    size_t before; /* bytes of it before the memory */
 } header;
 
 static void *default_allocate(void *data, size_t bytes, size_t alignment)
@@ -56,11 +63,12 @@ static bool must_fail(spry_context *ctx)
 void *spry_alloc(spry_context *ctx, size_t bytes)
 {
     void *memory = NULL;
-    if (bytes > PTRDIFF_MAX - ALIGNMENT) {
+    if (bytes > PTRDIFF_MAX - ALIGNMENT - PAGE) {
         SPRY_FAIL(ctx, SPRY_NO_MEMORY, "%zu bytes are more than any memory holds", bytes);
         return NULL;
     }
-    size_t whole = bytes + ALIGNMENT;
+    const size_t before = ALIGNMENT + (bytes >= LARGE ? ctx->large++ * STAGGER % PAGE : 0);
+    size_t whole = bytes + before;
     int64_t limit = ctx->options.memory_limit;
     if (limit > 0 && (int64_t)whole > limit - ctx->memory_now) {
         SPRY_FAIL(ctx, SPRY_NO_MEMORY,
@@ -76,8 +84,8 @@ void *spry_alloc(spry_context *ctx, size_t bytes)
                   bytes, ctx->memory_now);
         return NULL;
     }
-    memory = block + ALIGNMENT;
-    ((header *)(void *)block)->bytes = whole;
+    memory = block + before;
+    ((header *)(void *)(block + before - ALIGNMENT))[0] = (header){whole, before};
     ctx->memory_now += (int64_t)whole;
     if (ctx->memory_now > ctx->memory_most)
         ctx->memory_most = ctx->memory_now;
@@ -88,10 +96,9 @@ void spry_free(spry_context *ctx, void *memory)
 {
     if (!memory)
         return;
-    char *block = (char *)memory - ALIGNMENT;
-    size_t whole = ((header *)(void *)block)->bytes;
-    ctx->memory_now -= (int64_t)whole;
-    ctx->allocator.release(ctx->allocator.data, block, whole);
+    const header h = *(const header *)(const void *)((const char *)memory - ALIGNMENT);
+    ctx->memory_now -= (int64_t)h.bytes;
+    ctx->allocator.release(ctx->allocator.data, (char *)memory - h.before, h.bytes);
 }
 
 void spry_memory(const spry_context *ctx, int64_t *now, int64_t *most)

@@ -16,14 +16,6 @@
 #include <immintrin.h>
 #endif
 
-/* With gathers under a mask eight sums run side by side instead, and the end of a row needs no
- * branches, which is what short rows cost most by. */
-#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && !KERNEL_COMPLEX
-#define SUMS_GATHERED 1
-#else
-#define SUMS_GATHERED 0
-#endif
-
 typedef real pair __attribute__((vector_size(2 * sizeof(real))));
 /* A pair in memory, with the alignment of its numbers. */
 typedef real pair_at
@@ -260,68 +252,6 @@ ALWAYS_INLINE void look_ahead(cursor at)
     AHEAD(at.column, SUMS_AHEAD * sizeof(int32_t));
 }
 
-#if SUMS_GATHERED
-#ifdef KERNEL_TYPE_d
-typedef __m512d eight;
-ALWAYS_INLINE eight eight_values(const stored *value, __mmask8 mask)
-{
-#if defined(KERNEL_KIND_own)
-    return _mm512_maskz_loadu_pd(mask, value);
-#elif defined(KERNEL_KIND_f32)
-    return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(mask, value));
-#elif defined(KERNEL_KIND_f16)
-    return _mm512_cvtps_pd(_mm256_cvtph_ps(_mm_maskz_loadu_epi16(mask, value)));
-#else
-    const __m256i bits = _mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16(mask, value));
-    return _mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(bits, 16)));
-#endif
-}
-ALWAYS_INLINE eight eight_add(eight s, cursor at, __mmask8 mask, const scalar *x)
-{
-    const __m256i columns = _mm256_maskz_loadu_epi32(mask, at.column);
-    return _mm512_fmadd_pd(eight_values(at.value, mask),
-                           _mm512_mask_i32gather_pd(_mm512_setzero_pd(), mask, columns, x, 8), s);
-}
-ALWAYS_INLINE scalar eight_total(eight s)
-{
-    const __m256d half = _mm512_castpd512_pd256(s) + _mm512_extractf64x4_pd(s, 1);
-    const __m128d two = _mm256_castpd256_pd128(half) + _mm256_extractf128_pd(half, 1);
-    return two[0] + two[1];
-}
-#else
-typedef __m256 eight;
-ALWAYS_INLINE eight eight_add(eight s, cursor at, __mmask8 mask, const scalar *x)
-{
-    const __m256i columns = _mm256_maskz_loadu_epi32(mask, at.column);
-    return _mm256_fmadd_ps(_mm256_maskz_loadu_ps(mask, at.value),
-                           _mm256_mmask_i32gather_ps(_mm256_setzero_ps(), mask, columns, x, 4), s);
-}
-ALWAYS_INLINE scalar eight_total(eight s)
-{
-    const __m128 half = _mm256_castps256_ps128(s) + _mm256_extractf128_ps(s, 1);
-    return (half[0] + half[2]) + (half[1] + half[3]);
-}
-#endif
-
-/* The sum over the entries up to the value at `end`, where the cursor stands afterwards. */
-ALWAYS_INLINE scalar sum_entries(cursor *from, const stored *end, bool conjugated, const scalar *x)
-{
-    (void)conjugated;
-    cursor at = *from;
-    eight s = {0};
-    for (; end - at.value >= 8; at.value += 8, at.column += 8) {
-        look_ahead(at);
-        s = eight_add(s, at, 0xff, x);
-    }
-    const int64_t rest = end - at.value;
-    if (rest > 0) {
-        look_ahead(at);
-        s = eight_add(s, at, (__mmask8)((1u << rest) - 1), x);
-    }
-    *from = (cursor){at.column + rest, end};
-    return eight_total(s);
-}
-#else
 /* The sum over the entries up to the value at `end`, where the cursor stands afterwards. */
 ALWAYS_INLINE scalar sum_entries(cursor *from, const stored *end, bool conjugated, const scalar *x)
 {
@@ -355,7 +285,6 @@ ALWAYS_INLINE scalar sum_entries(cursor *from, const stored *end, bool conjugate
     *from = at;
     return total(&s, conjugated);
 }
-#endif
 
 /* --- the same for several columns ---------------------------------------------------------------
  */
@@ -370,41 +299,13 @@ ALWAYS_INLINE tile tile_total(const tile s[4], int vectors)
 #endif
 }
 
-#if SUMS_GATHERED
-/* In the order of sum_entries(). */
-ALWAYS_INLINE tile tile_entries_ahead(cursor *from, const stored *end, const real *x, int64_t step,
-                                      int vectors, const int32_t *near_end, bool crosses)
-{
-    tile s[8] = {0};
-    cursor at = *from;
-    for (; end - at.value >= 8; at.value += 8, at.column += 8) {
-        look_ahead(at);
-        if (at.column < near_end)
-#pragma GCC unroll 8
-            for (int k = 0; k < 8; k++)
-                tile_fetch(tile_row(x, at.column[TILE_AHEAD + k], step), vectors, crosses);
-#pragma GCC unroll 8
-        for (int k = 0; k < 8; k++)
-            tile_add(&s[k], vectors, value_of(at.value[k]), tile_row(x, at.column[k], step));
-    }
-    const int64_t rest = end - at.value;
-#pragma GCC unroll 7
-    for (int k = 0; k < 7; k++)
-        if (k < rest)
-            tile_add(&s[k], vectors, value_of(at.value[k]), tile_row(x, at.column[k], step));
-    *from = (cursor){at.column + rest, end};
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; k++)
-        s[k] = tile_plus(s[k], s[k + 4], vectors);
-    return tile_plus(tile_plus(s[0], s[2], vectors), tile_plus(s[1], s[3], vectors), vectors);
-}
-#else
 ALWAYS_INLINE tile tile_entries_ahead(cursor *from, const stored *end, const real *x, int64_t step,
                                       int vectors, const int32_t *near_end, bool crosses)
 {
     tile s[4] = {0};
     cursor at = *from;
     for (; end - at.value >= 4; at.value += 4, at.column += 4) {
+        look_ahead(at);
         if (at.column < near_end)
 #pragma GCC unroll 4
             for (int k = 0; k < 4; k++)
@@ -429,7 +330,6 @@ ALWAYS_INLINE tile tile_entries_ahead(cursor *from, const stored *end, const rea
     *from = at;
     return tile_total(s, vectors);
 }
-#endif
 
 /* The same without fetching ahead. */
 ALWAYS_INLINE tile tile_entries(cursor *from, const stored *end, const real *x, int64_t step,
