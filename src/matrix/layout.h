@@ -80,6 +80,9 @@ struct layout_class {
      * NULL: the defaults alone. */
     const char *grid;
     layout_walk walk;
+    /* Whether some of the rows tell nothing about what all of them take: forecasts then look at the
+     * whole matrix. */
+    bool whole;
     /* Fills the layout (type, sizes, class, kind and params are set; array 0 holds the values) from
      * general CSR whose columns rise in each row. What was allocated is freed by the caller when it
      * fails. */

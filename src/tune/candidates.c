@@ -238,9 +238,6 @@ static void derive(const spry_matrix *A, const tune_candidate *own, tune_candida
     snprintf(c->row.note, sizeof c->row.note, "%s", own->row.note);
 }
 
-/* The format that some of the rows tell nothing about: whether A is symmetric. */
-static const char whole[] = "sym";
-
 static int64_t longest_row(const spry_arrays *a)
 {
     int64_t longest = 0;
@@ -270,7 +267,7 @@ spry_status tune_list_make(const spry_matrix *A, tune_list *list)
         const tune_candidate *own = c->kind == STORED_OWN ? NULL : own_kind(list, c);
         if (own)
             derive(A, own, c);
-        else if (sample && strcmp(c->class->name, whole) != 0)
+        else if (sample && !c->class->whole)
             estimate(A, sample, c);
         else
             tune_foresee(A, c);

@@ -22,6 +22,7 @@
 #else
 #define AHEAD(place, bytes) ((void)(place))
 #endif
+enum { AHEAD_BYTES = 2048 }; /* of the widest stream of a loop */
 
 #if defined(KERNEL_TYPE_s) || defined(KERNEL_TYPE_c)
 typedef float real;

@@ -181,6 +181,7 @@ ALWAYS_INLINE void lanes_add(lanes *s, int n, const stored *values, const scalar
     for (int l = 0; l < n; l += LANES_HALF) {
         lane_values v;
         load_values(values + l, &v);
+        AHEAD(values + l, AHEAD_BYTES);
 #pragma GCC unroll 8
         for (int i = 0; i < LANES_HALF / LANE_REALS; i++)
             s->sum[l / LANE_REALS + i] += v.part[i] * load_numbers(x, at + l + i * LANE_REALS);
@@ -194,6 +195,7 @@ ALWAYS_INLINE void lanes_add_run(lanes *s, int n, const stored *values, const sc
     for (int l = 0; l < n; l += LANES_HALF) {
         lane_values v;
         load_values(values + l, &v);
+        AHEAD(values + l, AHEAD_BYTES);
 #pragma GCC unroll 8
         for (int i = 0; i < LANES_HALF / LANE_REALS; i++)
             s->sum[l / LANE_REALS + i] +=

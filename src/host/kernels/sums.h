@@ -244,7 +244,7 @@ ALWAYS_INLINE void add_quad(sums *s, cursor at, int k, const scalar *x)
 }
 
 /* Entries ahead of those at hand that are asked for. */
-enum { SUMS_AHEAD = 2048 / sizeof(scalar) };
+enum { SUMS_AHEAD = AHEAD_BYTES / sizeof(scalar) };
 
 ALWAYS_INLINE void look_ahead(cursor at)
 {

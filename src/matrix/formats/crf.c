@@ -446,6 +446,7 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
 const layout_class format_crf = {.name = "crf",
                                  .summary = "diagonals of one number each, by runs of rows",
                                  .walk = WALK_constants,
+                                 .whole = true,
                                  .build = build,
                                  .forecast = forecast,
                                  .entries = entries};

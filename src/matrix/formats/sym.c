@@ -461,6 +461,7 @@ const layout_class format_sym = {
     .options = {options_table, sizeof options_table / sizeof *options_table},
     .grid = "columns=auto|32",
     .walk = WALK_mirrored,
+    .whole = true,
     .build = build,
     .forecast = forecast,
     .entries = entries,

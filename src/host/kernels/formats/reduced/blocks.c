@@ -161,8 +161,10 @@ ALWAYS_INLINE void sum_blocks(const layout *A, int64_t block_row, int r, int c, 
     sums s = {0};
     for (; k + together <= end; k += together)
 #pragma GCC unroll 4
-        for (int u = 0; u < together; u++)
+        for (int u = 0; u < together; u++) {
+            AHEAD(values + (k + u) * size, AHEAD_BYTES);
             add_block(&s, r, c, fixed, u * c, values + (k + u) * size, x + columns[k + u]);
+        }
     for (; together > 1 && k < end; k++)
         add_block(&s, r, c, fixed, 0, values + k * size, x + columns[k]);
     finish(&s, r, conjugated, out);

@@ -56,6 +56,8 @@ ALWAYS_INLINE scalar sum_part(group *g, const stored *end, bool conjugated, cons
     const uint16_t *code = g->code;
     const stored *value = g->value;
     while (end - value >= 8) {
+        AHEAD(value, AHEAD_BYTES);
+        AHEAD(code, AHEAD_BYTES / 4);
         x = add_coded(&s, code, value, x);
         x = add_coded(&s, code + 4, value + 4, x);
         code += 8;

@@ -42,8 +42,11 @@ ALWAYS_INLINE void strips(const layout *A, int64_t begin, int64_t end, const hos
         for (int64_t row = b.row; row < b.end; row += STRIP_ROWS) {
             strip s = {0};
             if (inside(A, &b, row))
-                for (int64_t d = 0; d < b.count; d++)
+                for (int64_t d = 0; d < b.count; d++) {
+                    AHEAD(b.values + d * STRIP_ROWS, AHEAD_BYTES);
+                    AHEAD(b.values + d * STRIP_ROWS, AHEAD_BYTES + STRIP_BYTES / 2);
                     strip_add(&s, b.values + d * STRIP_ROWS, x + row + b.offsets[d]);
+                }
             else
                 for (int64_t d = 0; d < b.count; d++)
                     strip_add(&s, b.values + d * STRIP_ROWS,

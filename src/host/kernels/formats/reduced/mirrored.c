@@ -125,8 +125,10 @@ ALWAYS_INLINE void alike(lanes *t, int rows, const stored *values, const char *d
     const int size = wide ? 4 : 2, most = abreast(rows);
     const stored *value = values + begin * rows;
     const char *d = distances + begin * size, *stop = distances + end * size;
-    for (; stop - d >= most * size; d += most * size, value += most * rows)
+    for (; stop - d >= most * size; d += most * size, value += most * rows) {
+        AHEAD(value, AHEAD_BYTES);
         add_columns(t, rows, most, value, d, X, Y, s, wide);
+    }
     if (most == 4 && stop - d >= 2 * size) {
         add_columns(t, rows, 2, value, d, X, Y, s, wide);
         d += 2 * size;
@@ -151,6 +153,7 @@ ALWAYS_INLINE void shifted(four *t, int run, const stored *values, const char *d
     for (int64_t k = begin; k < end; k++) {
         const int64_t d = distance_at(distances, k, wide);
         const stored *value = values + k * SYM_SHIFTED_ROWS * run;
+        AHEAD(value, AHEAD_BYTES);
         const scalar *x = X - d;
         scalar y[MOST];
 #pragma GCC unroll 8
@@ -264,6 +267,7 @@ ALWAYS_INLINE void shifted(four *t, int run, const stored *values, const char *d
     for (int64_t k = begin; k < end; k++) {
         const int64_t d = distance_at(distances, k, wide);
         const stored *value = values + k * SYM_SHIFTED_ROWS * run;
+        AHEAD(value, AHEAD_BYTES);
         const real *from = X - d;
         real *to = Y - d;
         pair x[3], y[3];

@@ -44,6 +44,7 @@ ALWAYS_INLINE int64_t index_lanes(const index_arrays *a, int64_t C, const slice_
 #pragma GCC unroll 32
     for (int l = 0; l < n; l++)
         columns[l] = (uint32_t)a->columns[c->place + lane + l];
+    AHEAD(a->columns + c->place + lane, AHEAD_BYTES / 2);
     return 0;
 }
 

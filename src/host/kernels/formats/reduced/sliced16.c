@@ -77,6 +77,7 @@ ALWAYS_INLINE int64_t index_lanes(const index_arrays *a, int64_t C, slice_cursor
         return word - SELL16_RUN + lane;
     }
     load_halves(half, n, columns);
+    AHEAD(half, AHEAD_BYTES / 4);
     c->at += C;
     if (kind == INDEX_NEAR)
         return word;
