@@ -60,7 +60,9 @@ double bench_error(const spry_matrix *A, const void *x, int64_t x_step, const vo
         spry_scalar got = number(a.type, y, i * y_step);
         double error = hypot((got.re - re.hi) - re.lo, (got.im - im.hi) - im.lo);
         double relative = error == 0 ? 0 : error / scale;
-        worst = relative <= worst ? worst : relative; /* a NaN stays */
+        if (isnan(relative))
+            return relative;
+        worst = relative > worst ? relative : worst;
     }
     return worst;
 }
@@ -140,7 +142,13 @@ static void fill_record(const bench_job *job, const operands *o, bench_record *r
     r->bytes_per_nnz = (double)storage.read_bytes / (double)r->nnz;
     r->stored_over_nnz = (double)storage.stored / (double)r->nnz;
     const int64_t step = job->by_rows ? r->columns : 1;
-    r->max_error = bench_error(job->A, o->B.data, step, o->C.data, step);
+    const char *b = o->B.data, *c = o->C.data;
+    for (int64_t i = 0; i < r->columns && !isnan(r->max_error); i++) {
+        double error =
+            bench_error(job->A, b + i * (job->by_rows ? 1 : o->B.step) * (int64_t)size, step,
+                        c + i * (job->by_rows ? 1 : o->C.step) * (int64_t)size, step);
+        r->max_error = isnan(error) || error > r->max_error ? error : r->max_error;
+    }
 }
 
 spry_status bench_product(spry_context *ctx, const bench_job *job, bench_record *record)

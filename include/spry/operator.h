@@ -53,9 +53,9 @@ typedef struct spry_dense {
 } spry_dense;
 
 /**
- * C = alpha op(A) B + beta C; beta = 0 does not read C. A is read once for every 8 real or 4
- * complex columns. Columns side by side (by_rows) are fastest; others are packed, 8 at a time,
- * in room that the operator keeps for the next time.
+ * C = alpha op(A) B + beta C, which must not share memory with B; beta = 0 does not read C. A is
+ * read once for every 8 real or 4 complex columns. Columns side by side (by_rows) are fastest;
+ * others are packed, 8 at a time, in room that the operator keeps for the next time.
  */
 SPRY_API spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose transpose,
                                                   spry_scalar alpha, const spry_dense *B,

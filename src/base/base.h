@@ -130,8 +130,6 @@ spry_status base_prefix_sum(spry_context *ctx, int64_t *array, int64_t n);
 int isa_count(void);
 const char *isa_name(int level);
 bool isa_usable(int level);
-/* Whether the level relies on instructions that are slow on this processor. */
-bool isa_slowed(int level);
 
 /* Bytes of memory this process may use: the machine's, or less where its control group is limited;
  * 0 when unknown. */

@@ -43,7 +43,7 @@ spry_status base_check_type(spry_context *ctx, spry_type type)
     return SPRY_OK;
 }
 
-/* Picks the ISA level the options ask for; auto takes the best that is not slowed down. */
+/* Picks the ISA level the options ask for. */
 static spry_status choose_isa(spry_context *ctx)
 {
     char names[128] = "auto";
@@ -54,7 +54,7 @@ static spry_status choose_isa(spry_context *ctx)
         if (!isa_usable(i))
             continue;
         base_add_word(names, sizeof names, isa_name(i));
-        if ((any && !isa_slowed(i)) || strcmp(ctx->options.isa, isa_name(i)) == 0) {
+        if (any || strcmp(ctx->options.isa, isa_name(i)) == 0) {
             ctx->isa = i;
             found = true;
         }

@@ -44,24 +44,3 @@ bool isa_usable(int level)
     static bool (*const tests[])(void) = {SPRY_ISA_LEVELS(LEVEL_TEST)};
     return tests[level]();
 }
-
-/*
- * Kernels of the level avx512 gather. Processors that leak by gathers (CVE-2022-40982) and have the
- * cure take several times as long for one as for the loads it stands for; the kernel knows which.
- */
-static bool gathers_are_slow(void)
-{
-    char text[64] = "";
-    FILE *file = fopen("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling", "r");
-    if (file) {
-        if (!fgets(text, sizeof text, file))
-            text[0] = 0;
-        fclose(file);
-    }
-    return strncmp(text, "Mitigation", 10) == 0;
-}
-
-bool isa_slowed(int level)
-{
-    return strcmp(names[level], "avx512") == 0 && gathers_are_slow();
-}

@@ -139,7 +139,8 @@ static spry_status run_singly(const job *j)
     SPRY_GO(ctx, base_alloc(ctx, j->C->rows, (size_t)j->size, &y));
     for (int64_t c = 0; c < j->B->cols; c++) {
         copy_column(j, j->B, c, x, false);
-        copy_column(j, j->C, c, y, false);
+        if (j->beta.re != 0 || j->beta.im != 0)
+            copy_column(j, j->C, c, y, false);
         SPRY_GO(ctx, j->op->class->multiply(j->op, j->transpose, j->alpha, x, j->beta, y));
         copy_column(j, j->C, c, y, true);
     }
@@ -157,13 +158,33 @@ static spry_status check_dense(const spry_operator *op, const char *name, const 
                          "%s is %" PRId64 " x %" PRId64 ", expected %" PRId64 " x %" PRId64, name,
                          M->rows, M->cols, rows, cols);
     const int64_t least = M->by_rows ? cols : rows, lines = M->by_rows ? rows : cols;
-    if (M->step < least || (lines > 0 && M->step > INT64_MAX / 16 / lines))
+    if (M->step < least)
         return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE,
                          "%s: step is %" PRId64 ", expected at least %" PRId64, name, M->step,
                          least);
+    if (lines > 0 && M->step > INT64_MAX / 16 / lines)
+        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE,
+                         "%s: %" PRId64 " steps of %" PRId64 " numbers are more than any memory "
+                         "holds",
+                         name, lines, M->step);
     if (!M->data && rows > 0 && cols > 0)
         return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "%s has no data", name);
     return SPRY_OK;
+}
+
+/* Whether what lies between the first and the last number of each has something in common. */
+static bool overlap(const job *j)
+{
+    const spry_dense *M[2] = {j->B, j->C};
+    const char *end[2];
+    for (int i = 0; i < 2; i++) {
+        const int64_t lines = M[i]->by_rows ? M[i]->rows : M[i]->cols;
+        const int64_t line = M[i]->by_rows ? M[i]->cols : M[i]->rows;
+        if (lines == 0 || line == 0)
+            return false;
+        end[i] = (const char *)M[i]->data + ((lines - 1) * M[i]->step + line) * j->size;
+    }
+    return (const char *)M[0]->data < end[1] && (const char *)M[1]->data < end[0];
 }
 
 spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose transpose,
@@ -183,6 +204,8 @@ spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose
     SPRY_GO(op->ctx, operator_check_product(op, transpose, alpha, beta));
     SPRY_GO(op->ctx, check_dense(op, "B", B, plain ? op->cols : op->rows, B->cols));
     SPRY_GO(op->ctx, check_dense(op, "C", C, plain ? op->rows : op->cols, B->cols));
+    if (overlap(&j))
+        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "B and C of a product share memory");
     if (!op->class->multiply_columns)
         return run_singly(&j);
     for (int64_t c = 0; c < B->cols; c += HOST_MOST_UNITS * j.per_unit) {

@@ -28,8 +28,9 @@ typedef struct layout_state {
 
 static int64_t work_before(const layout *L, int64_t unit)
 {
-    return L->class->work ? L->class->work(L, unit)
-                          : (int64_t)((double)L->stored * (double)unit / (double)L->units);
+    if (L->class->work)
+        return L->class->work(L, unit);
+    return L->units == 0 ? 0 : (int64_t)((double)L->stored * (double)unit / (double)L->units);
 }
 
 /* The unit with about `target` work before it; the nearest, as units may be few. */
@@ -111,11 +112,16 @@ static spry_status find_plan(const spry_operator *op, spry_transpose transpose,
     *plan = &state->transposed;
     if (state->transposed.L)
         return SPRY_OK;
+    char before[MESSAGE_SIZE];
+    memcpy(before, op->ctx->message, sizeof before);
     SPRY_GO(op->ctx, spry_matrix_transpose(state->matrix, false, &transposed));
     status = plan_make(op->ctx, transposed, state->spec, &state->transposed);
     if (status == SPRY_UNSUPPORTED) { /* A^T may have other shapes of rows than A */
+        static const char *const kinds[] = {"csr", "csr:values=f32", "csr:values=f16",
+                                            "csr:values=bf16"};
         base_log(op->ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(op->ctx));
-        status = plan_make(op->ctx, transposed, "csr", &state->transposed);
+        memcpy(op->ctx->message, before, sizeof before); /* nothing failed for the caller */
+        status = plan_make(op->ctx, transposed, kinds[state->plan.L->kind], &state->transposed);
     }
     SPRY_GO(op->ctx, status);
 done:

@@ -159,11 +159,36 @@ static void test_torture(void **state)
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, support_setup, support_teardown)
 
+/* What is written must not be what is read. */
+static void test_dense_overlap(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 2, (const double[]){1, 2, 3, 4});
+    spry_operator *op = NULL;
+    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    double data[12] = {0};
+    const spry_dense B = {2, 3, 3, true, data}, after = {2, 3, 3, true, data + 6};
+    const spry_dense inside = {2, 3, 3, true, data + 5};
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    assert_status(ctx, SPRY_BAD_USAGE,
+                  spry_operator_multiply_dense(op, SPRY_PLAIN, one, &B, zero, &B));
+    support_message_has(ctx, "share memory");
+    assert_status(ctx, SPRY_BAD_USAGE,
+                  spry_operator_multiply_dense(op, SPRY_PLAIN, one, &inside, zero, &B));
+    assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_PLAIN, one, &B, zero, &after));
+    spry_operator_free(op);
+    spry_matrix_free(A);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_function), CASE(test_function_fails), CASE(test_bad_function),
-        CASE(test_mismatch), CASE(test_torture),
+        cmocka_unit_test_setup_teardown(test_dense_overlap, support_setup, support_teardown),
+        CASE(test_function),
+        CASE(test_function_fails),
+        CASE(test_bad_function),
+        CASE(test_mismatch),
+        CASE(test_torture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
