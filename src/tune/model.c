@@ -5,17 +5,20 @@
  */
 #include "tune/tune.h"
 
+#include <math.h>
+#include <spry/device.h>
+
 /* Time a byte over that of CSR, and products with CSR that a conversion takes: what to begin with.
  */
 static const struct {
     const char *format;
     double factor, conversion;
 } first_guess[] = {
-    {"csr", 1.0, 8},   {"csr16", 1.05, 15}, {"sell", 1.0, 10},   {"sell16", 1.0, 15},
-    {"ell", 1.0, 10},  {"ellr", 1.05, 10},  {"ellr-t", 1.2, 12}, {"jds", 1.3, 15},
-    {"hyb", 1.1, 15},  {"dia", 0.95, 10},   {"crf", 1.3, 20},    {"bsr", 0.95, 15},
-    {"merge", 1.1, 8}, {"pcsr", 1.1, 12},   {"sym", 1.3, 15},    {"scoo", 1.4, 15},
-    {"axc", 0.95, 12}, {"axt", 1.0, 15},
+    {"csr", 1.0, 8},    {"csr16", 1.15, 15}, {"sell", 0.93, 10},  {"sell16", 0.9, 15},
+    {"ell", 1.15, 10},  {"ellr", 1.4, 10},   {"ellr-t", 1.2, 12}, {"jds", 1.5, 15},
+    {"hyb", 1.1, 15},   {"dia", 0.95, 10},   {"crf", 1.6, 20},    {"bsr", 1.15, 15},
+    {"merge", 1.05, 8}, {"pcsr", 1.2, 12},   {"sym", 1.25, 15},   {"scoo", 1.4, 15},
+    {"axc", 1.0, 12},   {"axt", 1.05, 15},
 };
 enum { GUESSES = sizeof first_guess / sizeof *first_guess };
 static const double other_factor = 1.15, other_conversion = 15;
@@ -39,8 +42,7 @@ static tune_factor find_factor(const tune_machine *machine, const tune_candidate
             f.factor = first_guess[i].factor;
             f.conversion = first_guess[i].conversion;
         }
-    if (c->kind == STORED_F16 || c->kind == STORED_BF16)
-        f.factor *= 1.1; /* numbers are unpacked */
+    f.factor *= c->kind == STORED_F16 ? 1.2 : c->kind == STORED_BF16 ? 1.1 : 1; /* unpacking */
     snprintf(f.format, sizeof f.format, "%s", name);
     return f;
 }
@@ -52,15 +54,42 @@ static double traffic(const spry_matrix *A, const tune_candidate *c)
     return (double)c->row.bytes + size * (double)A->a.cols + 2 * size * (double)A->a.rows;
 }
 
+/* Where CSR moves less than half of what memory could, it waits for x or for the ends of rows, and
+ * bytes say little. */
+static bool is_scattered(const spry_matrix *A, double csr_seconds, const tune_candidate *csr)
+{
+    static const double worth_measuring = 1e-3;
+    spry_context *ctx = A->ctx;
+    spry_bandwidth bandwidth;
+    char before[MESSAGE_SIZE];
+    if (csr_seconds < worth_measuring)
+        return false;
+    memcpy(before, ctx->message, sizeof before);
+    const spry_status status = spry_device_bandwidth(ctx, &bandwidth);
+    memcpy(ctx->message, before, sizeof before); /* it is not needed that much */
+    return status == SPRY_OK && traffic(A, csr) / csr_seconds < 0.5 * bandwidth.read;
+}
+
+/* Formats that then often wait less: their time over what bytes say. */
+static double waiting(const tune_list *list, const tune_candidate *c)
+{
+    static const char *const less[] = {"scoo", "axc", "axt", "hyb", "sell", "sell16"};
+    for (size_t i = 0; i < sizeof less / sizeof *less && list->scattered && c->class; i++)
+        if (strcmp(c->class->name, less[i]) == 0)
+            return 0.7;
+    return 1;
+}
+
 void tune_model(const spry_matrix *A, const tune_machine *machine, double csr_seconds,
                 tune_list *list)
 {
     const double second = csr_seconds / traffic(A, &list->all[0]);
+    list->scattered = is_scattered(A, csr_seconds, &list->all[0]);
     for (int i = 0; i < list->count; i++) {
         tune_candidate *c = &list->all[i];
+        const double factor = c->class ? find_factor(machine, c).factor : 1;
         if (c->possible)
-            c->row.model_seconds =
-                second * traffic(A, c) * (c->class ? find_factor(machine, c).factor : 1);
+            c->row.model_seconds = second * traffic(A, c) * factor * waiting(list, c);
     }
 }
 
@@ -68,6 +97,11 @@ double tune_model_conversion(const tune_machine *machine, double csr_seconds,
                              const tune_candidate *c)
 {
     return c->class ? csr_seconds * find_factor(machine, c).conversion : 0;
+}
+
+static bool is_time(double seconds)
+{
+    return seconds > 0 && isfinite(seconds);
 }
 
 static double clip(double value, double low, double high)
@@ -78,14 +112,17 @@ static double clip(double value, double low, double high)
 void tune_learn(const spry_matrix *A, const tune_list *list, tune_machine *machine)
 {
     const tune_candidate *csr = &list->all[0];
+    if (!is_time(csr->row.seconds))
+        return;
     const double second = csr->row.seconds / traffic(A, csr);
     for (int i = 1; i < list->count; i++) {
         const tune_candidate *c = &list->all[i];
-        if (c->row.seconds <= 0)
+        if (!is_time(c->row.seconds) || !isfinite(c->row.conversion_seconds))
             continue;
         tune_factor f = find_factor(machine, c);
         const double weight = f.count < 3 ? 1 / (double)(f.count + 2) : 0.25;
-        const double found = clip(c->row.seconds / traffic(A, c) / second, 0.3, 5);
+        const double found = clip(c->row.seconds / traffic(A, c) / second / waiting(list, c),
+                                  TUNE_LEAST_FACTOR, TUNE_MOST_FACTOR);
         const double taken = clip(c->row.conversion_seconds / csr->row.seconds, 0.5, 500);
         f.factor += weight * (found - f.factor);
         f.conversion += weight * (taken - f.conversion);

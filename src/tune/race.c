@@ -6,11 +6,13 @@
  */
 #include "tune/tune.h"
 
-enum { RACERS = 6, LEAST_TRIED = 4, ROUNDS = 3, MOST_ROUNDS = 12 };
+enum { RACERS = 6, LEAST_TRIED = 4, LEAST_CLIMBED = 4, FIRST_RUNS = 2, MOST_ROUNDS = 12 };
 static const double gain = 0.97;          /* of CSR's time at most replaces it */
 static const double conversions = 0.25;   /* of all products' time may go into conversions */
 static const double least_seconds = 5e-3; /* of racing, where all products take ten times that */
 static const double hope = 1.15;          /* times what CSR would take is still worth a try */
+static const double climbing = 0.4;       /* of the time is kept for neighbours of the best, */
+static const double ending = 0.15;        /* and of that for the last rounds */
 
 typedef struct race {
     spry_context *ctx;
@@ -20,7 +22,6 @@ typedef struct race {
     tune_list *list;
     tune_candidate *csr;
     spry_vector *x, *y;
-    double billed;     /* seconds of products */
     double conversion; /* seconds of conversions */
 } race;
 
@@ -37,11 +38,21 @@ static double allowance(const race *r)
     return asked > small || r->options->budget == 0 ? asked : small;
 }
 
-/* What is left for the time of so many products like c's. */
-static bool may_run(const race *r, const tune_candidate *c, double count)
+/* Seconds of all products so far, each as if it had been its racer's fastest. */
+static double billed(const race *r)
+{
+    double sum = 0;
+    for (int i = 0; i < r->list->count; i++)
+        sum += r->list->all[i].samples * r->list->all[i].row.seconds;
+    return sum;
+}
+
+/* Whether there is time for so many products like c's, with a share of all left over. */
+static bool may_run(const race *r, const tune_candidate *c, double count, double share)
 {
     const double each = c->row.seconds > 0 ? c->row.seconds : c->row.model_seconds;
-    return r->billed + count * each <= allowance(r) && !spry_context_interrupted(r->ctx, false);
+    return billed(r) + count * each <= (1 - share) * allowance(r) &&
+           !spry_context_interrupted(r->ctx, false);
 }
 
 static double total(const race *r, const tune_candidate *c)
@@ -49,7 +60,7 @@ static double total(const race *r, const tune_candidate *c)
     return c->row.conversion_seconds + products(r) * c->row.seconds;
 }
 
-static spry_status run_once(race *r, tune_candidate *c)
+static spry_status run_once(const race *r, tune_candidate *c)
 {
     const double begin = base_seconds();
     const spry_status status = spry_operator_apply(c->op, r->x, r->y);
@@ -57,8 +68,16 @@ static spry_status run_once(race *r, tune_candidate *c)
     if (status == SPRY_OK) {
         c->row.seconds = c->samples == 0 || seconds < c->row.seconds ? seconds : c->row.seconds;
         c->samples++;
-        r->billed += c->row.seconds;
     }
+    return status;
+}
+
+/* The first product finds caches cold and pages new: nobody is judged by that alone. */
+static spry_status run_first(const race *r, tune_candidate *c)
+{
+    spry_status status = SPRY_OK;
+    for (int k = 0; k < FIRST_RUNS && status == SPRY_OK; k++)
+        status = run_once(r, c);
     return status;
 }
 
@@ -103,8 +122,8 @@ static bool fits(const race *r, const tune_candidate *c)
     return limit <= 0 || c->row.bytes <= limit - r->ctx->memory_now;
 }
 
-/* Builds c and runs it once. What cannot be built does not race; only what concerns the race as a
- * whole is a failure. */
+/* Builds c and runs it for the first times. What cannot be built does not race; only what concerns
+ * the race as a whole is a failure. */
 static spry_status enter(race *r, tune_candidate *c)
 {
     char before[MESSAGE_SIZE];
@@ -136,7 +155,7 @@ static spry_status enter(race *r, tune_candidate *c)
         leave(r, c, "would change values");
         return SPRY_OK;
     }
-    return run_once(r, c);
+    return run_first(r, c);
 }
 
 /* --- who races ------------------------------------------------------------------------------- */
@@ -201,7 +220,8 @@ static spry_status fill_field(race *r)
     for (int tries = 0; tries < r->list->count && racers < RACERS; tries++) {
         tune_candidate *c = promising(r);
         const double csr = total(r, r->csr);
-        if (!c || expected(r, c) > hope * csr || !may_run(r, c, ROUNDS))
+        if (!c || expected(r, c) > hope * csr ||
+            !may_run(r, c, FIRST_RUNS, racers > 1 ? climbing : 0))
             break;
         if (racers >= LEAST_TRIED && r->conversion > conversions * csr && !r->options->always)
             break;
@@ -247,13 +267,16 @@ static int drop_losers(race *r, int round)
     return left;
 }
 
-/* Everyone's turn, as long as there is time; a round once begun is ended. */
-static spry_status run_rounds(race *r, int from, int to)
+/* Everyone's turn, as long as there is time. There is one round in any case, so that nobody wins
+ * against a CSR that was timed at the beginning only, and one that is begun is ended. */
+static spry_status run_rounds(race *r)
 {
     spry_status status = SPRY_OK;
-    for (int round = from; round <= to; round++) {
+    for (int round = FIRST_RUNS + 1; round <= MOST_ROUNDS; round++) {
         const int left = drop_losers(r, round - 1);
-        if (left == 0 || !may_run(r, r->csr, round <= ROUNDS ? 1 : left + 1))
+        const bool first = round == FIRST_RUNS + 1;
+        if (left == 0 ||
+            (first ? spry_context_interrupted(r->ctx, false) : !may_run(r, r->csr, left + 1, 0)))
             break;
         for (int i = 0; i < r->list->count; i++)
             if (r->list->all[i].op)
@@ -263,50 +286,54 @@ done:
     return status;
 }
 
-/* The best that ran of other formats than CSR, whether it wins, has left, or neither. */
-static tune_candidate *best_racer(const race *r)
-{
-    tune_candidate *best = NULL;
-    for (int i = 1; i < r->list->count; i++) {
-        tune_candidate *c = &r->list->all[i];
-        if (c->samples > 0 && (!best || c->row.seconds < best->row.seconds))
-            best = c;
-    }
-    return best;
-}
-
+/* The most promising neighbour in the grid that has not raced. Bytes do not tell how x is read:
+ * what stores a good deal more may still be faster. */
 static tune_candidate *neighbour_of(const race *r, const tune_candidate *best)
 {
     tune_candidate *found = NULL;
     for (int i = 1; i < r->list->count; i++) {
         tune_candidate *c = &r->list->all[i];
         if (is_new(c) && tune_neighbours(best, c) &&
-            c->row.model_seconds < 1.15 * best->row.model_seconds &&
+            c->row.model_seconds < 1.4 * best->row.model_seconds &&
             (!found || c->row.model_seconds < found->row.model_seconds))
             found = c;
     }
     return found;
 }
 
-/* From the best racer to its neighbours in the grid, and on from those that are better. */
+/* From the fastest racer to its neighbours, on from those that are better, then from those who are
+ * not far behind. */
+static tune_candidate *next_neighbour(const race *r)
+{
+    const double limit = patience(1) * fastest(r);
+    tune_candidate *found = NULL;
+    double from = 0;
+    for (int i = 1; i < r->list->count; i++) {
+        const tune_candidate *c = &r->list->all[i];
+        if (c->samples == 0 || c->row.seconds > limit || (found && c->row.seconds >= from))
+            continue;
+        tune_candidate *next = neighbour_of(r, c);
+        if (next) {
+            found = next;
+            from = c->row.seconds;
+        }
+    }
+    return found;
+}
+
+/* The first few neighbours are tried whatever conversions took. */
 static spry_status climb(race *r)
 {
     spry_status status = SPRY_OK;
-    for (;;) {
-        tune_candidate *best = best_racer(r);
-        tune_candidate *c = best ? neighbour_of(r, best) : NULL;
-        if (!c || best->row.seconds > 1.4 * r->csr->row.seconds || !may_run(r, best, 2 * ROUNDS) ||
-            (r->conversion > conversions * total(r, r->csr) && !r->options->always))
+    for (int tried = 0;; tried++) {
+        tune_candidate *c = next_neighbour(r);
+        if (!c || !may_run(r, c, FIRST_RUNS, ending))
+            break;
+        if (tried >= LEAST_CLIMBED && r->conversion > conversions * total(r, r->csr) &&
+            !r->options->always)
             break;
         SPRY_GO(r->ctx, enter(r, c));
-        for (int k = 1; k < ROUNDS && c->op && c->row.seconds < patience(k) * best->row.seconds;
-             k++) {
-            if (best->op)
-                SPRY_GO(r->ctx, run_once(r, best));
-            SPRY_GO(r->ctx, run_once(r, c));
-        }
-        if (c->op && c->row.seconds > patience(ROUNDS) * best->row.seconds)
-            leave(r, c, NULL);
+        drop_losers(r, 1);
     }
 done:
     return status;
@@ -352,14 +379,11 @@ spry_status tune_race(const spry_matrix *A, const tune_options *options,
     SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_COPY, &r.y));
     fill_x(r.x);
     SPRY_GO(ctx, spry_operator_from_matrix(A, &r.csr->op));
-    SPRY_GO(ctx, spry_operator_apply(r.csr->op, r.x, r.y)); /* wakes the threads */
-    SPRY_GO(ctx, run_once(&r, r.csr));
-    r.billed += r.csr->row.seconds;
+    SPRY_GO(ctx, run_first(&r, r.csr)); /* wakes the threads, too */
     tune_model(A, machine, r.csr->row.seconds, list);
     SPRY_GO(ctx, fill_field(&r));
-    SPRY_GO(ctx, run_rounds(&r, 2, ROUNDS));
     SPRY_GO(ctx, climb(&r));
-    SPRY_GO(ctx, run_rounds(&r, ROUNDS + 1, MOST_ROUNDS));
+    SPRY_GO(ctx, run_rounds(&r));
     finish(&r, winner);
 done:
     spry_vector_free(r.x);

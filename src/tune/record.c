@@ -207,6 +207,7 @@ bool tune_machine_read(const char *text, size_t size, tune_machine *m)
         read_name(&r, f->format, sizeof f->format);
         need(&r, " ");
         f->factor = (double)read_number(&r) / thousand;
+        r.good = r.good && f->factor >= TUNE_LEAST_FACTOR && f->factor <= TUNE_MOST_FACTOR;
         need(&r, " ");
         f->conversion = (double)read_number(&r) / thousand;
         need(&r, " ");

@@ -44,6 +44,9 @@ typedef struct tune_entry {
     spry_tune_row rows[TUNE_ROWS]; /* format, bytes, seconds but for the total */
 } tune_entry;
 
+#define TUNE_LEAST_FACTOR 0.3
+#define TUNE_MOST_FACTOR 5.0
+
 /* How a format's bytes compare in time with those of CSR on a machine. */
 typedef struct tune_factor {
     char format[TUNE_NAME]; /* "sell", "sell/f32" */
@@ -102,7 +105,9 @@ typedef struct tune_list {
     spry_context *ctx;
     tune_candidate *all; /* CSR first */
     int count, room;
-    bool doubtful; /* some rows are longer than the sample knows */
+    bool doubtful;  /* some rows are longer than the sample knows */
+    bool scattered; /* CSR waits for more than bytes */
+    bool cramped;   /* somebody did not fit the memory limit */
 } tune_list;
 
 /* All formats with all options, and what they will read; for large matrices from a sample. A is

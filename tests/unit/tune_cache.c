@@ -103,6 +103,10 @@ static void test_texts(void **state)
     assert_int_equal(n.count, 1);
     assert_true(n.factors[0].factor == 1.25 && n.factors[0].conversion == 12);
     assert_false(tune_entry_read(text, length, &f)); /* of another kind */
+    for (int k = 0; k < 2; k++) {                    /* no machine is like that */
+        m.factors[0].factor = k == 0 ? 0.299 : 5.001;
+        assert_false(tune_machine_read(text, tune_machine_write(&m, text), &n));
+    }
 }
 
 /* Every cut, and every byte changed, is noticed. */
@@ -147,7 +151,7 @@ static void test_largest(void **state)
     assert_non_null(m);
     m->count = TUNE_FACTORS;
     for (int i = 0; i < TUNE_FACTORS; i++) {
-        m->factors[i] = (tune_factor){.factor = 9e5, .conversion = 9e5, .count = INT64_MAX};
+        m->factors[i] = (tune_factor){.factor = 5, .conversion = 9e5, .count = INT64_MAX};
         memset(m->factors[i].format, 'x', TUNE_NAME - 1);
     }
     assert_true(tune_machine_read(text, tune_machine_write(m, text), m + 1));
