@@ -21,8 +21,8 @@ static const char *why(int error, char *text, size_t size)
     return text;
 }
 
-/* Where the folder is to be; false when nobody says. An empty SPRY_CACHE is a wish for none. */
-static bool find_folder(char *path, size_t size)
+/* An empty SPRY_CACHE is a wish for none. */
+bool tune_folder_name(char *path, size_t size)
 {
     const char *own = getenv("SPRY_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int length = -1;
@@ -58,7 +58,7 @@ static int make_folders(char *path)
 bool tune_folder(spry_context *ctx, char *path, size_t size)
 {
     char text[128];
-    if (!find_folder(path, size)) {
+    if (!tune_folder_name(path, size)) {
         base_log(ctx, SPRY_LOG_INFO,
                  "no folder to remember choices in: SPRY_CACHE, XDG_CACHE_HOME or HOME would "
                  "name one");
@@ -146,15 +146,24 @@ bool tune_file_write(spry_context *ctx, const char *path, const char *text, size
     return error == 0;
 }
 
-/* A name that a choice or what was learned of a machine has, or what a write that was killed left
- * of them: hex digits and hyphens before ".tune". */
+/* Steps over so many hex digits; NULL when there are others. */
+static const char *after_hash(const char *name)
+{
+    enum { DIGITS = 16 };
+    return name && strspn(name, "0123456789abcdef") == DIGITS ? name + DIGITS : NULL;
+}
+
+/* The name of a choice or of what was learned of a machine, as tune.c writes them, and no other. */
 static bool is_ours(const char *name, const char *prefix)
 {
-    const char *ending = strstr(name, ".tune");
-    const char *digits = strncmp(name, "machine-", 8) == 0 ? name + 8 : name;
-    return ending && strncmp(name, prefix, strlen(prefix)) == 0 &&
-           strspn(digits, "0123456789abcdef-") == (size_t)(ending - digits) &&
-           (ending[5] == '\0' || ending[5] == '.');
+    const bool machine = strncmp(name, "machine-", 8) == 0;
+    const char *p = after_hash(machine ? name + 8 : name);
+    if (p && !machine) {
+        p = *p == '-' ? after_hash(p + 1) : NULL;
+        const size_t digits = p && *p == '-' ? strspn(p + 1, "0123456789") : 0;
+        p = digits > 0 ? p + 1 + digits : NULL;
+    }
+    return p && strcmp(p, ".tune") == 0 && strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
 int64_t tune_files_drop(const char *folder, const char *prefix)

@@ -67,6 +67,35 @@ static unsigned exact_kinds(const spry_matrix *A)
     return kinds | 1u << STORED_OWN;
 }
 
+/* Of a format's options; what is unknown is found when they are parsed. */
+static stored_kind kind_in(const char *format)
+{
+    const char *values = strstr(format, "values=");
+    for (int kind = 0; kind < STORED_KINDS && values; kind++) {
+        const size_t length = strlen(kind_names[kind]);
+        const char *name = values + strlen("values=");
+        if (strncmp(name, kind_names[kind], length) == 0 &&
+            (name[length] == ',' || name[length] == '\0'))
+            return (stored_kind)kind;
+    }
+    return STORED_OWN;
+}
+
+bool tune_holds(const spry_matrix *A, const char *format)
+{
+    const stored_kind kind = kind_in(format);
+    char before[MESSAGE_SIZE];
+    layout_forecast f;
+    if (strcmp(format, "csr") == 0)
+        return true;
+    if (kind != STORED_OWN && !(exact_kinds(A) >> kind & 1))
+        return false;
+    memcpy(before, A->ctx->message, sizeof before);
+    const bool holds_all = layout_foresee(A, format, &f) == SPRY_OK;
+    memcpy(A->ctx->message, before, sizeof before); /* nothing failed for the caller */
+    return holds_all;
+}
+
 /* --- the list -------------------------------------------------------------------------------- */
 
 static spry_status add(tune_list *list, const tune_candidate *c)

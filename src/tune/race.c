@@ -7,7 +7,6 @@
 #include "tune/tune.h"
 
 enum { RACERS = 6, LEAST_TRIED = 4, LEAST_CLIMBED = 4, FIRST_RUNS = 2, MOST_ROUNDS = 12 };
-static const double gain = 0.97;          /* of CSR's time at most replaces it */
 static const double conversions = 0.25;   /* of all products' time may go into conversions */
 static const double least_seconds = 5e-3; /* of racing, where all products take ten times that */
 static const double hope = 1.15;          /* times what CSR would take is still worth a try */
@@ -57,7 +56,18 @@ static bool may_run(const race *r, const tune_candidate *c, double count, double
 
 static double total(const race *r, const tune_candidate *c)
 {
-    return c->row.conversion_seconds + products(r) * c->row.seconds;
+    return tune_total(&c->row, r->options->products);
+}
+
+bool tune_replaces_csr(const spry_tune_row *row, const spry_tune_row *csr)
+{
+    static const double gain = 0.97;
+    return row->seconds > 0 && row->seconds <= gain * csr->seconds;
+}
+
+double tune_total(const spry_tune_row *row, int64_t products)
+{
+    return row->conversion_seconds + (double)products * row->seconds;
 }
 
 static spry_status run_once(const race *r, tune_candidate *c)
@@ -98,7 +108,7 @@ static tune_candidate *leader(const race *r)
     tune_candidate *best = r->csr;
     for (int i = 1; i < r->list->count; i++) {
         tune_candidate *c = &r->list->all[i];
-        if (c->op && c->row.seconds <= gain * r->csr->row.seconds && total(r, c) < total(r, best))
+        if (c->op && tune_replaces_csr(&c->row, &r->csr->row) && total(r, c) < total(r, best))
             best = c;
     }
     return best;
@@ -131,6 +141,7 @@ static spry_status enter(race *r, tune_candidate *c)
     while (!fits(r, c) && slowest(r))
         leave(r, slowest(r), NULL);
     if (!fits(r, c)) {
+        r->list->cramped = true;
         leave(r, c, "does not fit the memory limit");
         return SPRY_OK;
     }
@@ -143,6 +154,7 @@ static spry_status enter(race *r, tune_candidate *c)
         status = spry_operator_storage(c->op, &storage);
     if (status != SPRY_OK) {
         char reason[sizeof c->row.note];
+        r->list->cramped = r->list->cramped || status == SPRY_NO_MEMORY;
         snprintf(reason, sizeof reason, "%.95s", r->ctx->message);
         memcpy(r->ctx->message, before, sizeof before);
         c->row.conversion_seconds = 0;
@@ -286,8 +298,16 @@ done:
     return status;
 }
 
+static int by_promise(const tune_candidate *best, const tune_candidate *a, const tune_candidate *b)
+{
+    const int kinds = (a->kind != best->kind) - (b->kind != best->kind);
+    const double p = a->row.model_seconds, q = b->row.model_seconds;
+    return kinds != 0 ? kinds : (p > q) - (p < q);
+}
+
 /* The most promising neighbour in the grid that has not raced. Bytes do not tell how x is read:
- * what stores a good deal more may still be faster. */
+ * what stores a good deal more may still be faster. The model knows kinds of values better than
+ * options, which come first. */
 static tune_candidate *neighbour_of(const race *r, const tune_candidate *best)
 {
     tune_candidate *found = NULL;
@@ -295,7 +315,7 @@ static tune_candidate *neighbour_of(const race *r, const tune_candidate *best)
         tune_candidate *c = &r->list->all[i];
         if (is_new(c) && tune_neighbours(best, c) &&
             c->row.model_seconds < 1.4 * best->row.model_seconds &&
-            (!found || c->row.model_seconds < found->row.model_seconds))
+            (!found || by_promise(best, c, found) < 0))
             found = c;
     }
     return found;
@@ -348,9 +368,21 @@ static void fill_x(spry_vector *x)
         value_set(type, x->data, i, (spry_scalar){0.5 + base_uniform(5, (uint64_t)i), 0});
 }
 
-static void finish(const race *r, int *winner)
+/* Who left early may still cost least for the few products asked for. */
+static tune_candidate *cheapest(const race *r)
 {
     tune_candidate *best = leader(r);
+    for (int i = 1; i < r->list->count; i++) {
+        tune_candidate *c = &r->list->all[i];
+        if (tune_replaces_csr(&c->row, &r->csr->row) && total(r, c) < total(r, best))
+            best = c;
+    }
+    return best;
+}
+
+static void finish(const race *r, int *winner)
+{
+    tune_candidate *best = cheapest(r);
     for (int i = 0; i < r->list->count; i++) {
         tune_candidate *c = &r->list->all[i];
         if (c->row.seconds > 0)

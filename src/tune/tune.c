@@ -42,8 +42,32 @@ static spry_status text_room(spry_context *ctx, char **text)
     return base_alloc(ctx, TUNE_FILE_SIZE, 1, text);
 }
 
+static const spry_tune_row *find_row(const tune_entry *entry, const char *format)
+{
+    for (int i = 0; i < entry->count; i++)
+        if (strcmp(entry->rows[i].format, format) == 0 && entry->rows[i].seconds > 0)
+            return &entry->rows[i];
+    return NULL;
+}
+
+/* The winner was found for about as many products: what was timed then tells who wins for these.
+ * Times are rounded in files, so that a hair's breadth is no reason. */
+static void choose_again(tune_entry *entry, int64_t products)
+{
+    static const double clearly = 0.999;
+    const spry_tune_row *csr = find_row(entry, "csr"), *best = find_row(entry, entry->winner);
+    for (int i = 0; i < entry->count && csr && best; i++) {
+        const spry_tune_row *row = &entry->rows[i];
+        if ((row == csr || tune_replaces_csr(row, csr)) &&
+            tune_total(row, products) < clearly * tune_total(best, products))
+            best = row;
+    }
+    if (best)
+        memcpy(entry->winner, best->format, sizeof entry->winner);
+}
+
 /* False when there is nothing to recall. Memory that is short is not worth a failure here. */
-static bool recall(spry_context *ctx, const memory *m, tune_entry *entry)
+static bool recall(spry_context *ctx, const memory *m, int64_t products, tune_entry *entry)
 {
     char *text = NULL;
     bool good = false;
@@ -51,8 +75,11 @@ static bool recall(spry_context *ctx, const memory *m, tune_entry *entry)
         return false;
     const int64_t size = tune_file_read(ctx, m->path, text);
     if (size >= 0) {
-        good = tune_entry_read(text, (size_t)size, entry) && entry->matrix == m->matrix &&
-               entry->machine == m->machine && entry->class == m->class &&
+        good = tune_entry_read(text, (size_t)size, entry);
+        if (good)
+            choose_again(entry, products);
+        good = good && entry->matrix == m->matrix && entry->machine == m->machine &&
+               entry->class == m->class &&
                strncmp(entry->winner, "auto", 4) != 0; /* would ask here again */
         if (!good)
             base_log(ctx, SPRY_LOG_WARNING, "%s: not a file of the tuner, or damaged; ignored",
@@ -143,7 +170,7 @@ static spry_status report_entry(spry_context *ctx, const tune_entry *entry,
     for (int i = 0; i < entry->count; i++) {
         spry_tune_row *row = &report->rows[i];
         if (row->seconds > 0)
-            row->total_seconds = row->conversion_seconds + (double)report->products * row->seconds;
+            row->total_seconds = tune_total(row, report->products);
     }
     report->count = entry->count;
     report->remembered = true;
@@ -206,6 +233,15 @@ done:
     return status;
 }
 
+/* A choice without a race, or where memory was short, is not worth remembering. */
+static bool has_raced(const tune_list *list)
+{
+    for (int i = 1; i < list->count; i++)
+        if (list->all[i].samples > 0)
+            return true;
+    return false;
+}
+
 static spry_status decide_by_race(const spry_matrix *A, const tune_options *o, const memory *m,
                                   spry_tune_report *report, spry_operator **op)
 {
@@ -226,8 +262,10 @@ static spry_status decide_by_race(const spry_matrix *A, const tune_options *o, c
     report->seconds = base_seconds() - begin;
     if (!spry_context_interrupted(ctx, false)) {
         tune_learn(csr, &list, machine);
-        keep(ctx, m, report);
-        keep_machine(ctx, m, machine);
+        if (has_raced(&list) && !list.cramped)
+            keep(ctx, m, report);
+        if (has_raced(&list))
+            keep_machine(ctx, m, machine);
     }
     if (op && csr == A) { /* it was built from the caller's own arrays */
         *op = list.all[winner].op;
@@ -238,6 +276,31 @@ done:
     base_free(ctx, machine);
     spry_matrix_free(owned);
     return status;
+}
+
+static void tell_unsuited(spry_context *ctx, const char *format)
+{
+    base_log(ctx, SPRY_LOG_INFO, "format %s is remembered, but does not suit: choosing again",
+             format);
+}
+
+/* Whether a format that is only to be told would hold this matrix exactly: the fingerprint does not
+ * know every entry. */
+static spry_status check_remembered(const spry_matrix *A, const char *format, bool *suits)
+{
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    *suits = strcmp(format, "csr") == 0;
+    if (*suits)
+        return SPRY_OK;
+    const spry_status status = sorted_csr(A, &csr, &owned);
+    if (status != SPRY_OK)
+        return status;
+    *suits = tune_holds(csr, format);
+    spry_matrix_free(owned);
+    if (!*suits)
+        tell_unsuited(A->ctx, format);
+    return SPRY_OK;
 }
 
 /* A remembered format is built anew from this matrix, and taken only if it holds it exactly. */
@@ -252,8 +315,7 @@ static bool build_remembered(const spry_matrix *A, const char *format, spry_oper
         status = spry_operator_storage(*op, &storage);
     if (status == SPRY_OK && storage.exact)
         return true;
-    base_log(ctx, SPRY_LOG_INFO, "format %s is remembered, but does not suit: choosing again",
-             format);
+    tell_unsuited(ctx, format);
     memcpy(ctx->message, before, sizeof before);
     spry_operator_free(*op);
     *op = NULL;
@@ -270,9 +332,11 @@ static spry_status decide(const spry_matrix *A, const tune_options *o, spry_tune
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *m, &m));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *entry, &entry));
     memory_open(A, o, m);
-    bool known = !o->again && recall(ctx, m, entry);
+    bool known = !o->again && recall(ctx, m, o->products, entry);
     if (known && op)
         known = build_remembered(A, entry->winner, op);
+    else if (known)
+        SPRY_GO(ctx, check_remembered(A, entry->winner, &known));
     if (known)
         SPRY_GO(ctx, report_entry(ctx, entry, report));
     else
@@ -330,7 +394,8 @@ spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *c
     *count = 0;
     if (A)
         snprintf(prefix, sizeof prefix, "%016" PRIx64 "-", tune_fingerprint(A));
-    if (tune_folder(ctx, folder, sizeof folder))
+    (void)ctx;
+    if (tune_folder_name(folder, sizeof folder)) /* which need not be there */
         *count = tune_files_drop(folder, prefix);
     return SPRY_OK;
 }

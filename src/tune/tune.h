@@ -68,6 +68,8 @@ size_t tune_machine_write(const tune_machine *machine, char text[TUNE_FILE_SIZE]
 bool tune_entry_read(const char *text, size_t size, tune_entry *entry);
 bool tune_machine_read(const char *text, size_t size, tune_machine *machine);
 
+/* Where the folder is to be; false when nobody says. */
+bool tune_folder_name(char *path, size_t size);
 /* The folder, made where it is not there; false, and one line in the log, where there is none to be
  * had. */
 bool tune_folder(spry_context *ctx, char *path, size_t size);
@@ -76,7 +78,7 @@ bool tune_folder(spry_context *ctx, char *path, size_t size);
 int64_t tune_file_read(spry_context *ctx, const char *path, char text[TUNE_FILE_SIZE]);
 /* Writes aside and renames; what cannot be written is told. */
 bool tune_file_write(spry_context *ctx, const char *path, const char *text, size_t size);
-/* Removes the folder's files whose names begin with a prefix. */
+/* Removes the folder's files that are named as ours are and begin with a prefix. */
 int64_t tune_files_drop(const char *folder, const char *prefix);
 
 /* --- fingerprint.c --------------------------------------------------------------------------- */
@@ -114,6 +116,9 @@ typedef struct tune_list {
  * sorted general CSR. */
 spry_status tune_list_make(const spry_matrix *A, tune_list *list);
 void tune_list_free(tune_list *list); /* operators, too */
+/* Whether a format, which may be that of another matrix, can hold A exactly. A is sorted general
+ * CSR. */
+bool tune_holds(const spry_matrix *A, const char *format);
 /* The forecast from the whole matrix in place of an estimate. */
 void tune_foresee(const spry_matrix *A, tune_candidate *c);
 /* Whether two differ by one step in one option. */
@@ -135,10 +140,15 @@ void tune_learn(const spry_matrix *A, const tune_list *list, tune_machine *machi
 
 /* --- race.c ---------------------------------------------------------------------------------- */
 
-/* Times the promising; *winner is the place of the one to take. Its operator, made from A, is kept,
- * and others' are gone. */
+/* Times the promising; *winner is the place of the one to take. Its operator, made from A, is kept
+ * if it ran to the end, and others' are gone. */
 spry_status tune_race(const spry_matrix *A, const tune_options *options,
                       const tune_machine *machine, tune_list *list, int *winner);
+
+/* Whether a format's product is enough faster than CSR's. */
+bool tune_replaces_csr(const spry_tune_row *row, const spry_tune_row *csr);
+/* Seconds of the conversion and so many products. */
+double tune_total(const spry_tune_row *row, int64_t products);
 
 /* --- tune.c ---------------------------------------------------------------------------------- */
 

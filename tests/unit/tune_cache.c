@@ -327,6 +327,129 @@ static void test_lossy(void **state)
     place_close(&p);
 }
 
+/* Also where the format is only told: what does not hold A is not. */
+static void test_told(void **state)
+{
+    (void)state;
+    place p;
+    char file[256], text[TUNE_FILE_SIZE];
+    const char *const specs[] = {"sell:values=f16", "sell:C=8,sigma=1,values=f32", "sym",
+                                 "nonsense", "sell:C=-1"};
+    place_open(&p);
+    spry_matrix *A = some_matrix(p.ctx, "size=60");
+    double *values = spry_matrix_arrays(A).values;
+    values[1] = 1.0 / 3; /* the one across is not */
+    tune(&p, A, quick, false, file);
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        tune_entry e;
+        const int64_t size = tune_file_read(p.ctx, file, text);
+        assert_true(size > 0 && tune_entry_read(text, (size_t)size, &e));
+        snprintf(e.winner, sizeof e.winner, "%s", specs[i]);
+        write_file(file, text, tune_entry_write(&e, text));
+        tune(&p, A, quick, false, file);
+        tune(&p, A, quick, true, file); /* which has replaced it */
+    }
+    assert_int_equal(p.warnings, 0);
+    spry_matrix_free(A);
+    place_close(&p);
+}
+
+static void tune_for(place *p, const spry_matrix *A, int64_t products, const char *format)
+{
+    char options[64];
+    spry_tune_report report;
+    snprintf(options, sizeof options, "always=yes products=%" PRId64, products);
+    assert_ok(p->ctx, spry_tune(A, options, &report));
+    assert_true(report.remembered);
+    assert_string_equal(report.format, format);
+    spry_tune_report_clear(p->ctx, &report);
+}
+
+/* What was timed once serves for other numbers of products: the winner is found for each. */
+static void test_products(void **state)
+{
+    (void)state;
+    place p;
+    char file[256], text[TUNE_FILE_SIZE];
+    tune_entry e;
+    place_open(&p);
+    spry_matrix *A = some_matrix(p.ctx, "size=60");
+    tune(&p, A, quick, false, file);
+    const int64_t size = tune_file_read(p.ctx, file, text);
+    assert_true(size > 0 && tune_entry_read(text, (size_t)size, &e));
+    e.count = 4;
+    e.rows[0].seconds = 1e-3;
+    e.rows[1] = (spry_tune_row){"sell", 1, 1, 0.9e-3, 0.2, 0, ""};
+    e.rows[2] = (spry_tune_row){"ell", 1, 1, 0.8e-3, 0.5, 0, ""};
+    e.rows[3] = (spry_tune_row){"hyb", 1, 1, 0.98e-3, 0, 0, ""}; /* too little faster */
+    snprintf(e.winner, sizeof e.winner, "sell");
+    write_file(file, text, tune_entry_write(&e, text));
+    tune_for(&p, A, 1000, "csr");
+    tune_for(&p, A, 2500, "sell");
+    tune_for(&p, A, 9000, "ell");
+    spry_matrix_free(A);
+    place_close(&p);
+}
+
+/* A choice that nothing was timed for, or for which memory was short, is not kept. */
+static void test_not_kept(void **state)
+{
+    (void)state;
+    place p;
+    char file[256];
+    int64_t now = 0;
+    place_open(&p);
+    spry_matrix *A = some_matrix(p.ctx, "size=300");
+    tune(&p, A, "always=yes budget=0", false, file);
+    assert_string_equal(file, "");
+    spry_memory(p.ctx, &now, NULL);
+    p.ctx->options.memory_limit = now + (3 << 20);
+    tune(&p, A, quick, false, file);
+    assert_string_equal(file, "");
+    p.ctx->options.memory_limit = 0;
+    tune(&p, A, quick, false, file);
+    assert_string_not_equal(file, "");
+    spry_matrix_free(A);
+    place_close(&p);
+}
+
+/* Only what has a name of ours goes, and no folder is made for that. */
+static void test_forget(void **state)
+{
+    (void)state;
+    const char *const others[] = {"dead-beef.tune",
+                                  "machine-12.tune",
+                                  "0123456789abcdef-0123456789abcdef-.tune",
+                                  "0123456789abcdef-0123456789abcdef-3.tune.bak",
+                                  "0123456789abcdef-0123456789abcdeF-3.tune",
+                                  "0123456789abcdef-0123456789abcdef-3-3.tune",
+                                  "machine-0123456789abcdef-3.tune",
+                                  ".tune"};
+    const char *const ours[] = {"0123456789abcdef-0123456789abcdef-3.tune",
+                                "0123456789abcdef-0123456789abcdef-12.tune",
+                                "machine-0123456789abcdef.tune"};
+    enum { OTHERS = sizeof others / sizeof *others, OURS = sizeof ours / sizeof *ours };
+    place p;
+    char path[256];
+    int64_t count = 0;
+    place_open(&p);
+    for (size_t i = 0; i < OTHERS + OURS; i++) {
+        snprintf(path, sizeof path, "%s/%s", p.folder, i < OTHERS ? others[i] : ours[i - OTHERS]);
+        write_file(path, "x", 1);
+    }
+    assert_ok(p.ctx, spry_tune_forget(p.ctx, NULL, &count));
+    assert_int_equal(count, OURS);
+    for (size_t i = 0; i < OTHERS; i++) {
+        snprintf(path, sizeof path, "%s/%s", p.folder, others[i]);
+        assert_int_equal(access(path, F_OK), 0);
+    }
+    snprintf(path, sizeof path, "%s/new/cache", p.folder);
+    assert_int_equal(setenv("SPRY_CACHE", path, 1), 0);
+    assert_ok(p.ctx, spry_tune_forget(p.ctx, NULL, &count));
+    assert_true(count == 0 && access(path, F_OK) != 0);
+    place_close(&p);
+}
+
 /* The choice suits A and cannot hold A^T, which has a row of all entries: methods with both work.
  */
 static void test_transpose(void **state)
@@ -451,6 +574,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_fingerprint, support_setup, support_teardown),
         cmocka_unit_test(test_spoilt),
         cmocka_unit_test(test_lossy),
+        cmocka_unit_test(test_told),
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_not_kept),
+        cmocka_unit_test(test_forget),
         cmocka_unit_test(test_transpose),
         cmocka_unit_test(test_no_folder),
         cmocka_unit_test(test_full_disk),
