@@ -122,11 +122,16 @@ static spry_status reorder(spry_context *ctx, const convert_options *o, spry_mat
     return SPRY_OK;
 }
 
-/* Files that have something to hold and a place to go. */
+static bool both_go_there(const char *a, const char *b)
+{
+    return file_is_same(a, b) || (file_is_stdout(a) && file_is_stdout(b));
+}
+
+/* Files that have something to hold and a place to go, each its own. */
 static int check_extras(spry_context *ctx, const cli_arguments *a)
 {
     const convert_options *o = a->fields[0];
-    const char *paths[] = {o->left_out, o->right_out, o->perm_out};
+    const char *paths[] = {o->left_out, o->right_out, o->perm_out, a->operands[1]};
     if ((o->left_out || o->right_out) && !scales(o))
         return cli_fail(EXIT_INPUT, "--left-out and --right-out are for --scale");
     if (o->perm_out && !o->reorder)
@@ -134,6 +139,9 @@ static int check_extras(spry_context *ctx, const cli_arguments *a)
     if (o->as == AS_VECTOR && (scales(o) || o->reorder))
         return cli_fail(EXIT_INPUT, "--scale and --reorder are for matrices, not for --as vector");
     for (int i = 0; i < 3; i++) {
+        for (int k = i + 1; paths[i] && k < 4; k++)
+            if (paths[k] && both_go_there(paths[i], paths[k]))
+                return cli_fail(EXIT_INPUT, "%s: two outputs cannot both go there", paths[i]);
         const int exit_status = paths[i] ? file_check_output(ctx, paths[i], true) : EXIT_DONE;
         if (exit_status != EXIT_DONE)
             return exit_status;
