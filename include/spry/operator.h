@@ -22,8 +22,8 @@ SPRY_API spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operat
 /**
  * The same with the matrix stored as `format` says: a name of `spry_format_describe()` with its
  * options after a colon ("sell:C=8,sigma=256"), or "auto", which lets the tuner choose. Entries are
- * sorted and duplicates added up first. A transposed product makes A^T in the same format, once.
- * docs/formats.md tells them all.
+ * sorted and duplicates added up first. A transposed product makes A^T in the same format, once, or
+ * in CSR where the format does not hold it. docs/formats.md tells them all.
  */
 SPRY_API spry_status spry_operator_from_format(const spry_matrix *A, const char *format,
                                                spry_operator **op);
@@ -55,7 +55,8 @@ typedef struct spry_dense {
 /**
  * C = alpha op(A) B + beta C, which must not share memory with B; beta = 0 does not read C. A is
  * read once for every 8 real or 4 complex columns. Columns side by side (by_rows) are fastest;
- * others are packed, 8 at a time, in room that the operator keeps for the next time.
+ * others are packed, 8 at a time, in room that the operator keeps for the next time, and so are
+ * those of a B whose rows are 32 reals or more apart.
  */
 SPRY_API spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose transpose,
                                                   spry_scalar alpha, const spry_dense *B,

@@ -24,16 +24,22 @@ SPRY_API spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left,
  * Factors that bring the numbers of a matrix near to 1. With B = diag(left) A diag(right), A x = b
  * is solved as B y = left .* b, x = right .* y; see spry_vector_multiply().
  *
- * Factors are powers of two, so that scaling makes no rounding errors, unless exact=no is asked
- * for. They are positive and finite; those of rows and columns without numbers other than 0 are 1,
- * and values that are not finite are passed over.
+ * Factors are powers of two, so that scaling makes no rounding errors unless a number leaves the
+ * range of normal numbers; exact=no asks for others. They are positive and finite; those of rows
+ * and columns without numbers other than 0 are 1, and values that are not finite are passed over.
  *
  * @param kind   one of, with options after a colon ("row:norm=two,exact=no"):
- *               symmetric: left = right = 1 / sqrt(|a_ii|), or 1 / sqrt(max_j |a_ij|) where a_ii is
- * 0; row: left_i = 1 / max_j |a_ij| (norm=two: one over the 2-norm), right = 1; column: the same
- * for columns, left = 1; equilibrate: the largest entries of rows and columns become 1, or between
- * 1/2 and 2 with powers of two (D. Ruiz, A scaling algorithm to equilibrate both rows and columns
- * norms in matrices, RAL-TR-2001-034); left = right where |A| is symmetric
+ *
+ *               symmetric: left = right = 1 / sqrt(|a_ii|), or by max_j |a_ij| where a_ii is 0
+ *
+ *               row: left_i = 1 / max_j |a_ij| (norm=two: one over the 2-norm), right = 1
+ *
+ *               column: the same for columns, left = 1
+ *
+ *               equilibrate: the largest entries of rows and columns become 1, or between 1/2 and 2
+ *               with powers of two; left = right where |A| is symmetric (D. Ruiz, A scaling
+ *               algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034)
+ *
  * @param left   out: of A's type, as long as A has rows
  * @param right  out: of A's type, as long as A has columns
  */

@@ -1,10 +1,11 @@
 /*
  * Orders that keep a factorization sparse, from libraries that are used where the build found them:
  *
- *   amd  P. R. Amestoy, T. A. Davis, I. S. Duff, An approximate minimum degree ordering algorithm,
- * SIAM J. Matrix Anal. Appl. 17 (1996), 886-905; AMD of SuiteSparse nd   G. Karypis, V. Kumar, A
- * fast and high quality multilevel scheme for partitioning irregular graphs, SIAM J. Sci. Comput.
- * 20 (1998), 359-392; METIS
+ * amd: P. R. Amestoy, T. A. Davis, I. S. Duff, An approximate minimum degree ordering algorithm,
+ * SIAM J. Matrix Anal. Appl. 17 (1996), 886-905; AMD of SuiteSparse
+ *
+ * nd: G. Karypis, V. Kumar, A fast and high quality multilevel scheme for partitioning irregular
+ * graphs, SIAM J. Sci. Comput. 20 (1998), 359-392; METIS
  */
 #include "algebra/graph.h"
 

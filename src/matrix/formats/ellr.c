@@ -1,7 +1,7 @@
 /*
  * ELLPACK-R (Vazquez, Fernandez, Garzon, "A new approach for sparse matrix vector product on NVIDIA
  * GPUs", Concurrency Computat.: Pract. Exper. 23, 2011): ELLPACK and the lengths of rows, so that
- * fill is never read.
+ * fill is read only where that is faster.
  */
 #include "matrix/formats/columnwise.h"
 
