@@ -97,31 +97,41 @@ static spry_matrix *small_matrix(spry_context *ctx, spry_type type)
                                                  .sorted = true});
 }
 
-static void test_csr(void **state)
+static void csr(spry_context *ctx)
 {
     for (int t = 0; t < 4; t++) {
-        spry_matrix *A = small_matrix(*state, support_types[t]);
+        spry_matrix *A = small_matrix(ctx, support_types[t]);
         spry_operator *op = NULL;
-        assert_ok(*state, spry_operator_from_matrix(A, &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, &op));
         for (int transpose = SPRY_PLAIN; transpose <= SPRY_CONJUGATE; transpose++)
-            check_widths(*state, A, op, (spry_transpose)transpose);
+            check_widths(ctx, A, op, (spry_transpose)transpose);
         spry_operator_free(op);
         spry_matrix_free(A);
     }
 }
 
-static void test_formats(void **state)
+static void test_csr(void **state)
+{
+    csr(*state);
+}
+
+static void formats(spry_context *ctx)
 {
     static const char *const specs[] = {"sell", "axc:HBRS=4", "axt:TH=1,MODE=com"};
     for (int t = 0; t < 4; t++)
         for (int s = 0; s < 3; s++) {
-            spry_matrix *A = small_matrix(*state, support_types[t]);
+            spry_matrix *A = small_matrix(ctx, support_types[t]);
             spry_operator *op = NULL;
-            assert_ok(*state, host_layout_operator(A, specs[s], &op));
-            check_widths(*state, A, op, SPRY_PLAIN);
+            assert_ok(ctx, host_layout_operator(A, specs[s], &op));
+            check_widths(ctx, A, op, SPRY_PLAIN);
             spry_operator_free(op);
             spry_matrix_free(A);
         }
+}
+
+static void test_formats(void **state)
+{
+    formats(*state);
 }
 
 /* An operator that has products with single vectors only. */
@@ -149,31 +159,31 @@ static void test_function(void **state)
 }
 
 /* Large enough for rows of B to be fetched ahead: the bits are those of single products. */
-static void test_scattered(void **state)
+static void scattered(spry_context *ctx)
 {
     enum { N = 20000, WIDTH = 8 };
     for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
         const size_t size = spry_type_size(type);
-        spry_matrix *A = support_matrix(*state, &(support_recipe){.type = type,
-                                                                  .format = SPRY_CSR,
-                                                                  .rows = N,
-                                                                  .cols = N,
-                                                                  .nnz = 120000,
-                                                                  .seed = 22,
-                                                                  .sorted = true});
+        spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = type,
+                                                               .format = SPRY_CSR,
+                                                               .rows = N,
+                                                               .cols = N,
+                                                               .nnz = 120000,
+                                                               .seed = 22,
+                                                               .sorted = true});
         spry_operator *op = NULL;
         assert_true(host_scattered(N, N, A->a.offsets, A->a.col_index));
-        assert_ok(*state, spry_operator_from_matrix(A, &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, &op));
         const spry_dense B = dense_new(type, N, WIDTH, true, 7);
         const spry_dense C = dense_new(type, N, WIDTH, false, 8);
         const spry_scalar one = {1, 0}, zero = {0, 0};
-        assert_ok(*state, spry_operator_multiply_dense(op, SPRY_PLAIN, one, &B, zero, &C));
+        assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_PLAIN, one, &B, zero, &C));
         char *x = malloc(N * size), *y = malloc(N * size);
         for (int c = 0; c < WIDTH; c++) {
             for (int64_t i = 0; i < N; i++)
                 memcpy(x + (size_t)i * size, (char *)B.data + (size_t)place(&B, i, c) * size, size);
-            assert_ok(*state, op->class->multiply(op, SPRY_PLAIN, one, x, zero, y));
+            assert_ok(ctx, op->class->multiply(op, SPRY_PLAIN, one, x, zero, y));
             assert_memory_equal(y, (char *)C.data + (size_t)(c * C.step) * size, N * size);
         }
         free(x);
@@ -183,6 +193,19 @@ static void test_scattered(void **state)
         spry_operator_free(op);
         spry_matrix_free(A);
     }
+}
+
+static void test_scattered(void **state)
+{
+    scattered(*state);
+}
+
+static void test_other_levels(void **state)
+{
+    (void)state;
+    numeric_other_levels(csr);
+    numeric_other_levels(formats);
+    numeric_other_levels(scattered);
 }
 
 /* Grids, bands and short matrices are not scattered. */
@@ -242,6 +265,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_formats, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_function, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_scattered, support_setup, support_teardown),
+        cmocka_unit_test(test_other_levels),
         cmocka_unit_test_setup_teardown(test_not_scattered, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_wrong, support_setup, support_teardown),
     };

@@ -16,7 +16,7 @@ static bool holds(spry_context *ctx, const spry_matrix *A, const char *spec)
     spry_operator *op = NULL;
     const spry_status status = spry_operator_from_format(A, spec, &op);
     spry_operator_free(op);
-    return !layouts_refused(ctx, status);
+    return !layouts_refused(ctx, spry_matrix_type(A), spec, status);
 }
 
 /* The format's name comes out, and options that bring the same again. */

@@ -48,9 +48,16 @@ void layouts_each(void (*test)(const char *spec, void *data), void *data)
     }
 }
 
-bool layouts_refused(spry_context *ctx, spry_status status)
+bool layouts_too_short(spry_type type, const char *spec)
 {
-    if (status != SPRY_BAD_INPUT && status != SPRY_UNSUPPORTED && status != SPRY_BAD_USAGE)
+    return (type == SPRY_S || type == SPRY_C) &&
+           (strstr(spec, "values=f16") || strstr(spec, "values=bf16"));
+}
+
+bool layouts_refused(spry_context *ctx, spry_type type, const char *spec, spry_status status)
+{
+    if (status != SPRY_BAD_INPUT && status != SPRY_UNSUPPORTED &&
+        !(status == SPRY_BAD_USAGE && layouts_too_short(type, spec)))
         return false;
     assert_true(strlen(spry_message(ctx)) > 10);
     return true;
@@ -233,13 +240,14 @@ static void check_columns(spry_context *ctx, const spry_matrix *A, const spry_op
         expected[c] = reference(A, transpose, alpha,
                                 (char *)B.data + (size_t)(by_rows ? c : c * B.step) * size, beta,
                                 (char *)C.data + (size_t)(by_rows ? c : c * C.step) * size, xs, ys);
+    if (beta.re == 0 && beta.im == 0) /* must not be read */
+        memset(C.data, 0xff, (size_t)((m + 2) * (cols + 1)) * size);
     /* What lies between columns or rows is not ours. */
-    const spry_scalar mark = value_get(type, C.data, by_rows ? cols : m);
+    char mark[sizeof(spry_scalar)];
+    const char *gap = (const char *)C.data + (size_t)(by_rows ? cols : m) * size;
+    memcpy(mark, gap, size);
     assert_ok(ctx, spry_operator_multiply_dense(op, transpose, alpha, &B, beta, &C));
-    if (m > 0 && cols > 0) {
-        const spry_scalar still = value_get(type, C.data, by_rows ? cols : m);
-        assert_true(mark.re == still.re && mark.im == still.im);
-    }
+    assert_memory_equal(mark, gap, size);
     for (int c = 0; c < cols; c++) {
         const char *column = (const char *)C.data + (size_t)(by_rows ? c : c * C.step) * size;
         for (int64_t i = 0; i < m; i++)
@@ -251,13 +259,13 @@ static void check_columns(spry_context *ctx, const spry_matrix *A, const spry_op
     numeric_free(type, C.data, 0);
 }
 
-void layouts_check(spry_context *ctx, const spry_matrix *A, const char *spec)
+bool layouts_check(spry_context *ctx, const spry_matrix *A, const char *spec)
 {
     layout *L = NULL;
     const spry_status status = layout_build(A, spec, &L);
-    if (layouts_refused(ctx, status)) {
+    if (layouts_refused(ctx, A->a.type, spec, status)) {
         assert_null(L);
-        return;
+        return false;
     }
     support_status(ctx, SPRY_OK, status, spec, __FILE__, __LINE__);
     spry_matrix *exact = rounded(ctx, A, L->kind), *back = NULL;
@@ -282,6 +290,7 @@ void layouts_check(spry_context *ctx, const spry_matrix *A, const char *spec)
     spry_matrix_free(back);
     spry_matrix_free(exact);
     layout_free(L);
+    return true;
 }
 
 enum { BITS_COLUMNS = 5 };

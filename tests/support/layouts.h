@@ -14,14 +14,17 @@
  * them. */
 void layouts_each(void (*test)(const char *spec, void *data), void *data);
 
+/* Whether a spec asks for values of 16 bits, which types s and c do not have. */
+bool layouts_too_short(spry_type type, const char *spec);
 /* Whether a format says that it cannot hold the matrix: then it must say so with SPRY_BAD_INPUT or
- * SPRY_UNSUPPORTED and a message. */
-bool layouts_refused(spry_context *ctx, spry_status status);
+ * SPRY_UNSUPPORTED and a message; with SPRY_BAD_USAGE where values are too short for the type. */
+bool layouts_refused(spry_context *ctx, spry_type type, const char *spec, spry_status status);
 
 /* Everything that must hold for a layout of A (general CSR, sorted, without duplicates): the
  * forecast is what is built, conversion back is the identity, the diagonal is A's, products of all
- * kinds are within their bounds of rounding, for several columns too. */
-void layouts_check(spry_context *ctx, const spry_matrix *A, const char *spec);
+ * kinds are within their bounds of rounding, for several columns too. False where the format
+ * refuses the matrix. */
+bool layouts_check(spry_context *ctx, const spry_matrix *A, const char *spec);
 
 /* Products with any number of threads have the same bits, of one column and of several. */
 void layouts_same_bits(const support_recipe *recipe, const char *spec);

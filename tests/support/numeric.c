@@ -75,3 +75,19 @@ void numeric_levels(const int *threads, int count, void (*test)(spry_context *ct
         }
     }
 }
+
+void numeric_other_levels(void (*test)(spry_context *ctx))
+{
+    spry_context *plain = support_context(NULL);
+    for (int level = 0; level < isa_count(); level++) {
+        if (!isa_usable(level) || strcmp(isa_name(level), spry_context_isa(plain)) == 0)
+            continue;
+        char options[32];
+        snprintf(options, sizeof options, "isa=%s", isa_name(level));
+        spry_context *ctx = support_context(options);
+        assert_string_equal(spry_context_isa(ctx), isa_name(level));
+        test(ctx);
+        support_context_free(ctx);
+    }
+    support_context_free(plain);
+}

@@ -34,5 +34,8 @@ void numeric_near(spry_type type, spry_scalar found, wide expected, double facto
 
 /* Calls the test with a context of every usable ISA level and number of threads given. */
 void numeric_levels(const int *threads, int count, void (*test)(spry_context *ctx));
+/* The same for the usable levels that a context without options does not take: for tests that run
+ * in full at that one. */
+void numeric_other_levels(void (*test)(spry_context *ctx));
 
 #endif
