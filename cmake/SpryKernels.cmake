@@ -23,8 +23,12 @@ function(spry_add_kernels target type kind isa)
     target_include_directories(${target} PRIVATE include src ${spry_generated})
     target_compile_definitions(${target} PRIVATE KERNEL_TYPE_${type} KERNEL_SUFFIX=${type}_${isa}
         KERNEL_KIND_${kind} KERNEL_WALK_SUFFIX=${type}_${kind}_${isa})
-    target_compile_options(${target} PRIVATE ${isa_flags_${isa}}
-        $<$<NOT:$<CONFIG:Debug>>:-O3> -fno-trapping-math -fno-math-errno
+    # What sanitizers add to unrolled loops takes the optimiser minutes a file.
+    set(level $<$<NOT:$<CONFIG:Debug>>:-O3>)
+    if(SPRY_SANITIZE)
+        set(level -O1)
+    endif()
+    target_compile_options(${target} PRIVATE ${isa_flags_${isa}} ${level} -fno-trapping-math -fno-math-errno
         $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>) # a loop it does not vectorise is no fault of ours
     target_link_libraries(${target} PRIVATE spry_flags OpenMP::OpenMP_C)
 endfunction()
