@@ -112,8 +112,8 @@ spry_status spry_matrix_add(spry_scalar alpha, const spry_matrix *A, spry_scalar
                          A->a.rows, A->a.cols, B->a.rows, B->a.cols);
     SPRY_GO(ctx, check_factor(A, "alpha", alpha));
     SPRY_GO(ctx, check_factor(A, "beta", beta));
-    SPRY_GO(ctx, algebra_prepare(A, &a, &own_a));
-    SPRY_GO(ctx, algebra_prepare(B, &b, &own_b));
+    SPRY_GO(ctx, matrix_as_sorted_csr(A, &a, &own_a));
+    SPRY_GO(ctx, matrix_as_sorted_csr(B, &b, &own_b));
     addition s = {.a = &a->a, .b = &b->a, .alpha = alpha, .beta = beta};
     s.c =
         (spry_arrays){.type = A->a.type, .format = SPRY_CSR, .rows = A->a.rows, .cols = A->a.cols};

@@ -6,9 +6,6 @@
 
 #include <spry/algebra.h>
 
-/* A as general CSR, sorted and without duplicates: A itself where it is that (then *owned is NULL),
- * else a new matrix in *owned to be freed, also after a failure. */
-spry_status algebra_prepare(const spry_matrix *A, const spry_matrix **csr, spry_matrix **owned);
 /* Fails unless both matrices are of one type and context; `what` says what was asked for. */
 spry_status algebra_check_pair(const char *what, const spry_matrix *A, const spry_matrix *B);
 

@@ -47,7 +47,7 @@ spry_status spry_matrix_gram(const spry_matrix *A, bool conjugate, spry_matrix *
     spry_matrix *own = NULL, *own_transposed = NULL, *lower = NULL, view;
     *C = NULL;
     conjugate = conjugate && spry_type_is_complex(A->a.type);
-    SPRY_GO(ctx, algebra_prepare(A, &csr, &own));
+    SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &own));
     SPRY_GO(ctx, transpose(A, csr, &view, &own_transposed, &transposed));
     SPRY_GO(ctx, algebra_multiply(transposed, csr, conjugate, true, &lower));
     spry_matrix_free(own_transposed);

@@ -56,7 +56,7 @@ spry_status graph_make(const spry_matrix *A, graph *g)
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL, *transposed = NULL;
     *g = (graph){.n = (int32_t)A->a.rows};
-    SPRY_GO(ctx, algebra_prepare(A, &csr, &owned));
+    SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     SPRY_GO(ctx, spry_matrix_transpose(csr, false, &transposed));
     SPRY_GO(ctx, merge(ctx, &csr->a, &transposed->a, g));
 done:

@@ -236,11 +236,11 @@ spry_status spry_matrix_multiply(const spry_matrix *A, const spry_matrix *B, spr
                          "product: %" PRId64 " x %" PRId64 " times %" PRId64 " x %" PRId64
                          ": the columns of the first must be the rows of the second",
                          A->a.rows, A->a.cols, B->a.rows, B->a.cols);
-    SPRY_GO(ctx, algebra_prepare(A, &a, &own_a));
+    SPRY_GO(ctx, matrix_as_sorted_csr(A, &a, &own_a));
     if (A == B)
         b = a;
     else
-        SPRY_GO(ctx, algebra_prepare(B, &b, &own_b));
+        SPRY_GO(ctx, matrix_as_sorted_csr(B, &b, &own_b));
     SPRY_GO(ctx, algebra_multiply(a, b, false, false, C));
 done:
     spry_matrix_free(own_b);

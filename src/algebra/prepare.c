@@ -1,22 +1,6 @@
 /* What every sum and product begins with. */
 #include "algebra/algebra.h"
 
-#include "matrix/entries.h"
-
-spry_status algebra_prepare(const spry_matrix *A, const spry_matrix **csr, spry_matrix **owned)
-{
-    spry_status status = SPRY_OK;
-    SPRY_GO(A->ctx, matrix_as_csr(A, csr, owned));
-    if (matrix_sorted(A->ctx, &(*csr)->a, true))
-        return SPRY_OK;
-    if (!*owned)
-        SPRY_GO(A->ctx, matrix_copy(A, owned));
-    *csr = *owned;
-    SPRY_GO(A->ctx, spry_matrix_sum_duplicates(*owned));
-done:
-    return status;
-}
-
 spry_status algebra_check_pair(const char *what, const spry_matrix *A, const spry_matrix *B)
 {
     if (A->ctx != B->ctx)

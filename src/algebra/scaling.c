@@ -244,7 +244,7 @@ spry_status spry_scaling(const spry_matrix *A, const char *kind, spry_vector **l
     scaling s = {.ctx = ctx, .options = &options};
     *left = *right = NULL;
     SPRY_GO(ctx, read_kind(ctx, kind, &chosen, &options));
-    SPRY_GO(ctx, algebra_prepare(A, &csr, &owned));
+    SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     s.a = &csr->a;
     SPRY_GO(ctx, make_ones(ctx, A->a.rows, &s.left));
     SPRY_GO(ctx, make_ones(ctx, A->a.cols, &s.right));

@@ -1,6 +1,8 @@
 /* R A P: the matrix of a coarse level. */
 #include "algebra/algebra.h"
 
+#include "matrix/entries.h"
+
 static spry_status check_sizes(const spry_matrix *R, const spry_matrix *A, const spry_matrix *P)
 {
     if (A->a.cols != P->a.rows)
@@ -26,10 +28,10 @@ spry_status spry_matrix_triple(const spry_matrix *R, const spry_matrix *A, const
     if (R)
         SPRY_GO(ctx, algebra_check_pair("triple product", A, R));
     SPRY_GO(ctx, check_sizes(R, A, P));
-    SPRY_GO(ctx, algebra_prepare(A, &a, &own_a));
-    SPRY_GO(ctx, algebra_prepare(P, &p, &own_p));
+    SPRY_GO(ctx, matrix_as_sorted_csr(A, &a, &own_a));
+    SPRY_GO(ctx, matrix_as_sorted_csr(P, &p, &own_p));
     if (R) {
-        SPRY_GO(ctx, algebra_prepare(R, &r, &own_r));
+        SPRY_GO(ctx, matrix_as_sorted_csr(R, &r, &own_r));
     } else {
         SPRY_GO(ctx, spry_matrix_transpose(p, true, &own_r));
         r = own_r;

@@ -63,14 +63,9 @@ static spry_status plan_make(spry_context *ctx, const spry_matrix *A, const char
 {
     enum { UNIT_WEIGHT = 4 }; /* entries that a unit by itself costs */
     const spry_matrix *csr = NULL;
-    spry_matrix *copy = NULL, *sorted = NULL;
+    spry_matrix *owned = NULL;
     spry_status status = SPRY_OK;
-    SPRY_GO(ctx, matrix_as_csr(A, &csr, &copy));
-    if (!matrix_sorted(ctx, &csr->a, true)) {
-        SPRY_GO(ctx, spry_matrix_convert(csr, SPRY_CSR, &sorted));
-        SPRY_GO(ctx, spry_matrix_sum_duplicates(sorted));
-        csr = sorted;
-    }
+    SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     SPRY_GO(ctx, layout_build(csr, spec, &plan->L));
     const layout *L = plan->L;
     plan->walk = host_walk_for(L);
@@ -86,8 +81,7 @@ static spry_status plan_make(spry_context *ctx, const spry_matrix *A, const char
         SPRY_GO(ctx, base_alloc(ctx, L->carry_at[L->units] + 1,
                                 HOST_MOST_UNITS * HOST_UNIT * sizeof(double), &plan->carry));
 done:
-    spry_matrix_free(copy);
-    spry_matrix_free(sorted);
+    spry_matrix_free(owned);
     if (status != SPRY_OK)
         plan_clear(ctx, plan);
     return status;

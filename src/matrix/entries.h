@@ -110,6 +110,10 @@ void matrix_copy_structure(const spry_context *ctx, const spry_arrays *from, con
 spry_status matrix_transpose_arrays(spry_context *ctx, const spry_arrays *a, spry_arrays *to);
 /* A copy that owns its arrays. */
 spry_status matrix_copy(const spry_matrix *A, spry_matrix **B);
+/* As matrix_as_csr(), with columns that rise in each row and no place twice. *owned is to be freed
+ * also on failure. */
+spry_status matrix_as_sorted_csr(const spry_matrix *A, const spry_matrix **csr,
+                                 spry_matrix **owned);
 /* Ends what made arrays: wraps them into *B, or frees them when status is a failure. */
 spry_status matrix_finish(spry_context *ctx, spry_status status, spry_arrays *made,
                           spry_matrix **B);

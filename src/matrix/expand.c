@@ -120,3 +120,17 @@ done:
         *csr = NULL;
     return status;
 }
+
+spry_status matrix_as_sorted_csr(const spry_matrix *A, const spry_matrix **csr, spry_matrix **owned)
+{
+    spry_status status = SPRY_OK;
+    SPRY_GO(A->ctx, matrix_as_csr(A, csr, owned));
+    if (matrix_sorted(A->ctx, &(*csr)->a, true))
+        return SPRY_OK;
+    if (!*owned)
+        SPRY_GO(A->ctx, matrix_copy(A, owned));
+    *csr = *owned;
+    SPRY_GO(A->ctx, spry_matrix_sum_duplicates(*owned));
+done:
+    return status;
+}
