@@ -33,7 +33,7 @@ struct spry_context {
     char message[MESSAGE_SIZE];
     atomic_bool interrupted;
     int64_t memory_now, memory_most;
-    size_t large; /* blocks allocated so far, of the large ones */
+    size_t large;    /* blocks allocated so far, of the large ones */
     int64_t fail_in; /* allocations until one fails; 0: none */
     bool fail_all;
     int isa;                  /* index into the levels of isa_name() */
