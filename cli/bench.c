@@ -79,7 +79,10 @@ static void print_records(const bench_data *d, FILE *out)
         table_cell(t, "%s%s%s", r->format, *r->params ? ":" : "", r->params);
         table_cell(t, "%d", r->columns);
         table_cell(t, "%.3e", r->seconds);
-        table_cell(t, r->times_csr > 0 ? "%.2f" : "", r->times_csr);
+        if (r->times_csr > 0)
+            table_cell(t, "%.2f", r->times_csr);
+        else
+            table_cell(t, "%s", "");
         table_cell(t, "%.2f", r->gbps);
         table_cell(t, "%.2f", r->fraction_of_read);
         table_cell(t, "%.2f", r->bytes_per_nnz);

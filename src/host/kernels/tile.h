@@ -93,6 +93,7 @@ ALWAYS_INLINE tile tile_plus(tile a, tile b, int vectors)
 #pragma GCC unroll 8
         for (int u = 0; u < vectors; u++)
             sum.by[part][u] = a.by[part][u] + b.by[part][u];
+    /* cppcheck-suppress uninitvar ; `vectors` of it are set */
     return sum;
 }
 

@@ -81,7 +81,7 @@ ALWAYS_INLINE blocks blocks_of(const layout *A)
 /* A unit: sets its rows; the sum for the row after them. */
 ALWAYS_INLINE scalar sum_unit(const blocks *b, int64_t u, const host_product *p, factors f)
 {
-    scalar sums_of[PCSR_MOST], zero = from_scalar((spry_scalar){0, 0}), sum = zero;
+    scalar sums_of[PCSR_MOST] = {0}, zero = from_scalar((spry_scalar){0, 0}), sum = zero;
     scalar *y = p->y;
     const int64_t end = (u + 1) * b->size < b->stored ? (u + 1) * b->size : b->stored;
     const int64_t last = b->firsts[u + 1];

@@ -128,12 +128,13 @@ ALWAYS_INLINE void finish(const sums *s, int r, bool conjugated, scalar *out)
 {
     const int vectors = ROW_VECTORS(r);
     real total[TILE_PARTS][MOST_VECTORS * VEC_REALS];
-    for (int part = 0; part < TILE_PARTS; part++)
+    for (int part = 0; part < TILE_PARTS; part++) {
 #pragma GCC unroll 8
         for (int u = 0; u < vectors; u++) {
             const vec sum = chains_sum(s, CHAINS(r), part, u);
             memcpy(total[part] + u * VEC_REALS, &sum, sizeof sum);
         }
+    }
 #pragma GCC unroll 8
     for (int i = 0; i < r; i++) {
 #if KERNEL_COMPLEX

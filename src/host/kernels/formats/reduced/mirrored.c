@@ -252,6 +252,7 @@ ALWAYS_INLINE void add_even(four *t, int which, const stored *values, const pair
 #pragma GCC unroll 2
     for (int h = 0; h < 2; h++) {
         const pair v = values_at(values + 2 * h);
+        /* cppcheck-suppress uninitvar ; there are two pairs at least */
         t->sum[which][h] += v * x[h];
         y[h] += v * t->mirrored[h];
     }

@@ -134,6 +134,7 @@ ALWAYS_INLINE void all_columns(const layout *A, int64_t begin, int64_t end, cons
 {
     vec near[OPERATOR_GRAIN * TILE_MOST];
     for (int64_t s = begin; s < end; s++)
+        /* cppcheck-suppress legacyUninitvar ; room, which is cleared there */
         slice_columns(A, s, p, A->room <= OPERATOR_GRAIN ? (vec_at *)near : p->room, vectors);
 }
 
