@@ -43,9 +43,16 @@ static int64_t find_entry(const spry_arrays *A, int64_t i, int64_t j, int64_t gu
     return low < A->offsets[i + 1] && A->col_index[low] == j ? low : -1;
 }
 
+static uint64_t bits_of(double a)
+{
+    uint64_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    return bits;
+}
+
 static bool same_bits(double a, double b)
 {
-    return memcmp(&a, &b, sizeof a) == 0;
+    return bits_of(a) == bits_of(b);
 }
 
 /* What v, below the diagonal, and its mirror image m can be halves of. */

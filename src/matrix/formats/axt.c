@@ -35,6 +35,7 @@ typedef struct shape {
 
 static spry_status find_shape(spry_context *ctx, const axt_options *o, shape *s)
 {
+    *s = (shape){.height = 1};
     if (o->THW % 4 != 0)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "format axt: THW is %d, expected a multiple of four",
                          (int)o->THW);

@@ -56,6 +56,7 @@ static int64_t count_halves(const slices *s, const spry_arrays *A, int64_t slice
     int32_t columns[SELL_MOST_C];
     slice_lanes lanes;
     int64_t halves = 0;
+    columns[0] = 0; /* C is 1 at least, which linters cannot know */
     slices_open(s, A, slice, &lanes);
     if (is_run(&lanes, A, s->C))
         return 0;
