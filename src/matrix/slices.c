@@ -101,6 +101,8 @@ spry_status slices_cut(spry_context *ctx, const spry_arrays *A, const char *name
 {
     enum { MOST_FILL = 64, ALWAYS = 1 << 16 };
     spry_status status = SPRY_OK;
+    if (C == 0)
+        C = spry_type_is_complex(A->type) ? 8 : 16;
     /* Windows hold whole slices; sorting inside of one does nothing. */
     *s = (slices){.C = C, .count = (A->rows + C - 1) / C};
     s->sigma = sigma < 2 * C ? 1 : sigma / C * C;

@@ -16,8 +16,8 @@ typedef struct slices {
     bool mixed;       /* some slice has rows with entries and rows without */
 } slices;
 
-/* Cuts A for the format of this name; C and sigma come out as they are used. Fails where fill would
- * be absurd. */
+/* Cuts A for the format of this name; C (0: what suits the type) and sigma come out as they are
+ * used. Fails where fill would be absurd. */
 spry_status slices_cut(spry_context *ctx, const spry_arrays *A, const char *name, int64_t C,
                        int64_t sigma, slices *s);
 void slices_free(spry_context *ctx, slices *s);

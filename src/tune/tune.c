@@ -212,27 +212,6 @@ static bool not_worth(const spry_matrix *A, const tune_options *o)
     return !o->always && (bytes <= second_cache() || o->products < FEW_PRODUCTS);
 }
 
-/* A as formats are built from: sorted general CSR. A itself where it is that, else in *owned. */
-static spry_status sorted_csr(const spry_matrix *A, const spry_matrix **csr, spry_matrix **owned)
-{
-    spry_matrix *copy = NULL;
-    spry_status status = SPRY_OK;
-    *owned = NULL;
-    SPRY_GO(A->ctx, matrix_as_csr(A, csr, owned));
-    if (!matrix_sorted(A->ctx, &(*csr)->a, true)) {
-        SPRY_GO(A->ctx, spry_matrix_convert(*csr, SPRY_CSR, &copy));
-        spry_matrix_free(*owned);
-        *csr = *owned = copy;
-        SPRY_GO(A->ctx, spry_matrix_sum_duplicates(copy));
-    }
-done:
-    if (status != SPRY_OK) {
-        spry_matrix_free(*owned);
-        *owned = NULL;
-    }
-    return status;
-}
-
 /* A choice without a race, or where memory was short, is not worth remembering. */
 static bool has_raced(const tune_list *list)
 {
@@ -253,7 +232,7 @@ static spry_status decide_by_race(const spry_matrix *A, const tune_options *o, c
     tune_list list = {.ctx = ctx};
     int winner;
     spry_status status = SPRY_OK;
-    SPRY_GO(ctx, sorted_csr(A, &csr, &owned));
+    SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *machine, &machine));
     recall_machine(ctx, m, machine);
     SPRY_GO(ctx, tune_list_make(csr, &list));
@@ -293,14 +272,14 @@ static spry_status check_remembered(const spry_matrix *A, const char *format, bo
     *suits = strcmp(format, "csr") == 0;
     if (*suits)
         return SPRY_OK;
-    const spry_status status = sorted_csr(A, &csr, &owned);
-    if (status != SPRY_OK)
-        return status;
-    *suits = tune_holds(csr, format);
+    const spry_status status = matrix_as_sorted_csr(A, &csr, &owned);
+    if (status == SPRY_OK) {
+        *suits = tune_holds(csr, format);
+        if (!*suits)
+            tell_unsuited(A->ctx, format);
+    }
     spry_matrix_free(owned);
-    if (!*suits)
-        tell_unsuited(A->ctx, format);
-    return SPRY_OK;
+    return status;
 }
 
 /* A remembered format is built anew from this matrix, and taken only if it holds it exactly. */

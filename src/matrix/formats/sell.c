@@ -19,8 +19,7 @@ static const spry_option options_table[] = {SELL_OPTIONS(SPRY_OPTION_ROW)};
 
 static spry_status cut(spry_context *ctx, const spry_arrays *A, const sell_options *o, slices *s)
 {
-    const int64_t usual = spry_type_is_complex(A->type) ? 8 : 16;
-    return slices_cut(ctx, A, "sell", o->C > 0 ? o->C : usual, o->sigma, s);
+    return slices_cut(ctx, A, "sell", o->C, o->sigma, s);
 }
 
 static spry_status build(layout *L, const spry_arrays *A, const void *given)
