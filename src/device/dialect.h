@@ -1,0 +1,256 @@
+/*
+ * The words kernels are written in. This text stands before every kernel text and makes CUDA C
+ * (NVRTC) or OpenCL C 1.2 of it. Constants come with -D:
+ *
+ *     SP_TYPE    0 s, 1 d, 2 c, 3 z: the type of vectors
+ *     SP_KIND    0 own, 1 f32, 2 f16, 3 bf16: how values of matrices are stored
+ *     SP_GROUP   work-items of a group
+ *     SP_NVIDIA  set for OpenCL on NVIDIA devices, whose compiler takes PTX
+ *     SP_RESIDENT set where a kernel reads what other groups of it wrote before a barrier of all
+ *
+ * No macro has a name of one letter: NVRTC's own headers use them.
+ */
+#ifndef SP_GROUP
+#define SP_GROUP 256
+#endif
+#ifndef SP_TYPE
+#define SP_TYPE 1
+#endif
+#ifndef SP_KIND
+#define SP_KIND 0
+#endif
+
+#if defined(__CUDACC_RTC__) || defined(__CUDACC__)
+#define SP_CUDA 1
+typedef long long offset; /* 64 bits */
+typedef unsigned long long sp_u64;
+typedef unsigned int sp_u32;
+typedef unsigned short sp_u16;
+typedef unsigned char sp_u8;
+#define SP_KERNEL extern "C" __global__ void __launch_bounds__(SP_GROUP)
+#define SP_GLOBAL
+#define SP_LOCAL           /* of pointers to local memory */
+#define SP_SHARED __shared__ /* where local memory is declared, in a kernel's outermost scope */
+#define SP_RESTRICT __restrict__
+#define SP_INLINE static __device__ __forceinline__
+#define SP_BARRIER() __syncthreads()
+#define SP_GROUP_ID ((int)blockIdx.x)
+#define SP_GROUPS ((int)gridDim.x)
+#define SP_LOCAL_ID ((int)threadIdx.x)
+#define SP_UNROLL _Pragma("unroll")
+#define SP_FENCE() __threadfence()
+#define SP_DOUBLE_MAX 1.7976931348623157e308
+/* Read once and not again soon; read often; written and not read soon. */
+template <typename type> SP_INLINE type sp_once(const type *p) { return __ldcs(p); }
+#ifdef SP_RESIDENT
+template <typename type> SP_INLINE type sp_often(const type *p) { return *p; }
+#else
+template <typename type> SP_INLINE type sp_often(const type *p) { return __ldg(p); }
+#endif
+#define sp_make2f(re, im) make_float2(re, im)
+#define sp_make2d(re, im) make_double2(re, im)
+SP_INLINE float sp_bits_float(sp_u32 bits) { return __uint_as_float(bits); }
+SP_INLINE float sp_half_float(sp_u16 bits)
+{
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+}
+#define SP_ATOMIC_NEXT(p) atomicAdd(p, 1) /* gives what was there; p points to int */
+#else
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef long offset;
+typedef ulong sp_u64;
+typedef uint sp_u32;
+typedef ushort sp_u16;
+typedef uchar sp_u8;
+#define SP_KERNEL __kernel __attribute__((reqd_work_group_size(SP_GROUP, 1, 1))) void
+#define SP_GLOBAL __global
+#define SP_LOCAL __local
+#define SP_SHARED __local
+#define SP_RESTRICT restrict
+#define SP_INLINE static inline
+#define SP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define SP_GROUP_ID ((int)get_group_id(0))
+#define SP_GROUPS ((int)get_num_groups(0))
+#define SP_LOCAL_ID ((int)get_local_id(0))
+#define SP_UNROLL _Pragma("unroll")
+#define SP_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define SP_DOUBLE_MAX 1.7976931348623157e308
+#define sp_once(p) (*(p))
+#define sp_often(p) (*(p))
+#define sp_make2f(re, im) ((float2)(re, im))
+#define sp_make2d(re, im) ((double2)(re, im))
+#define sp_bits_float(bits) as_float((uint)(bits))
+SP_INLINE float sp_half_float(sp_u16 bits)
+{
+    return vload_half(0, (const half *)&bits);
+}
+#define SP_ATOMIC_NEXT(p) atomic_inc(p)
+#endif
+
+/* The place of a work-item among all. */
+#define SP_GLOBAL_ID ((offset)SP_GROUP_ID * SP_GROUP + SP_LOCAL_ID)
+
+/*
+ * real: parts of numbers; scalar: elements of vectors; number: what sums and factors are computed
+ * in, double or a pair of doubles.
+ */
+#if SP_TYPE == 0 || SP_TYPE == 2
+typedef float real;
+typedef float2 real2;
+#define sp_make2(re, im) sp_make2f(re, im)
+#else
+typedef double real;
+typedef double2 real2;
+#define sp_make2(re, im) sp_make2d(re, im)
+#endif
+#if SP_TYPE >= 2
+#define SP_COMPLEX 1
+typedef real2 scalar;
+typedef double2 number;
+#define SP_ZERO sp_make2(0, 0)
+#define SP_NUMBER_ZERO sp_make2d(0, 0)
+SP_INLINE scalar sp_add(scalar a, scalar b) { return sp_make2(a.x + b.x, a.y + b.y); }
+SP_INLINE scalar sp_sub(scalar a, scalar b) { return sp_make2(a.x - b.x, a.y - b.y); }
+SP_INLINE scalar sp_conj(scalar a) { return sp_make2(a.x, -a.y); }
+SP_INLINE scalar sp_fma(scalar a, scalar b, scalar c)
+{
+    return sp_make2(fma(a.x, b.x, fma(-a.y, b.y, c.x)), fma(a.x, b.y, fma(a.y, b.x, c.y)));
+}
+SP_INLINE scalar sp_mul(scalar a, scalar b) { return sp_fma(a, b, SP_ZERO); }
+SP_INLINE scalar sp_scale(real a, scalar b) { return sp_make2(a * b.x, a * b.y); }
+SP_INLINE number sp_number(scalar a) { return sp_make2d((double)a.x, (double)a.y); }
+SP_INLINE scalar sp_scalar(number a) { return sp_make2((real)a.x, (real)a.y); }
+SP_INLINE number sp_number_add(number a, number b) { return sp_make2d(a.x + b.x, a.y + b.y); }
+SP_INLINE number sp_number_fma(number a, number b, number c)
+{
+    return sp_make2d(fma(a.x, b.x, fma(-a.y, b.y, c.x)), fma(a.x, b.y, fma(a.y, b.x, c.y)));
+}
+#define SP_NUMBER_CONJ(a) sp_make2d((a).x, -(a).y)
+#else
+#define SP_COMPLEX 0
+typedef real scalar;
+typedef double number;
+#define SP_ZERO ((real)0)
+#define SP_NUMBER_ZERO 0.0
+#define sp_add(a, b) ((a) + (b))
+#define sp_sub(a, b) ((a) - (b))
+#define sp_conj(a) (a)
+#define sp_fma(a, b, c) fma((real)(a), (real)(b), (real)(c))
+#define sp_mul(a, b) ((a) * (b))
+#define sp_scale(a, b) ((a) * (b))
+#define sp_number(a) ((double)(a))
+#define sp_scalar(a) ((real)(a))
+#define sp_number_add(a, b) ((a) + (b))
+#define sp_number_fma(a, b, c) fma((double)(a), (double)(b), (double)(c))
+#define SP_NUMBER_CONJ(a) (a)
+#endif
+
+/* stored: a real of a matrix's values in memory; sp_value(values, place): the scalar it means. */
+#if SP_KIND == 0
+typedef real stored;
+SP_INLINE real sp_widen(stored a) { return a; }
+#elif SP_KIND == 1
+typedef float stored;
+SP_INLINE real sp_widen(stored a) { return (real)a; }
+#elif SP_KIND == 2
+typedef sp_u16 stored;
+SP_INLINE real sp_widen(stored a) { return (real)sp_half_float(a); }
+#else
+typedef sp_u16 stored;
+SP_INLINE real sp_widen(stored a) { return (real)sp_bits_float((sp_u32)a << 16); }
+#endif
+#if SP_COMPLEX && SP_KIND == 0
+SP_INLINE scalar sp_value(SP_GLOBAL const stored *values, offset place)
+{
+    return sp_once((SP_GLOBAL const scalar *)values + place);
+}
+#elif SP_COMPLEX
+SP_INLINE scalar sp_value(SP_GLOBAL const stored *values, offset place)
+{
+    return sp_make2(sp_widen(sp_once(values + 2 * place)), sp_widen(sp_once(values + 2 * place + 1)));
+}
+#else
+SP_INLINE scalar sp_value(SP_GLOBAL const stored *values, offset place)
+{
+    return sp_widen(sp_once(values + place));
+}
+#endif
+
+/*
+ * Sums over work-items that are neighbours. Every work-item of the group comes to them, with the
+ * same number of lanes (a power of two, at most 32; a constant), and all get the sum. The order of
+ * additions is fixed. SP_LANE_ROOM(name) declares what they need, in the kernel's outermost scope.
+ */
+#if defined(SP_CUDA) || defined(SP_NVIDIA)
+#define SP_LANE_ROOM(name)
+#define SP_LANES_PASS(name) 0
+#define SP_LANES_ARG int sp_unused
+#ifdef SP_CUDA
+SP_INLINE double sp_across(double a, int mask) { return __shfl_xor_sync(0xffffffffu, a, mask); }
+SP_INLINE float sp_acrossf(float a, int mask) { return __shfl_xor_sync(0xffffffffu, a, mask); }
+#else
+SP_INLINE float sp_acrossf(float a, int mask)
+{
+    float b;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=f"(b) : "f"(a), "r"(mask));
+    return b;
+}
+SP_INLINE double sp_across(double a, int mask)
+{
+    const uint2 bits = as_uint2(a);
+    uint low, high;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(low) : "r"(bits.x), "r"(mask));
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(high) : "r"(bits.y), "r"(mask));
+    return as_double((uint2)(low, high));
+}
+#endif
+#if SP_TYPE == 0 || SP_TYPE == 2
+#define sp_across_real sp_acrossf
+#else
+#define sp_across_real sp_across
+#endif
+SP_INLINE scalar sp_lanes_sum(scalar a, const int lanes, SP_LANES_ARG)
+{
+    SP_UNROLL
+    for (int mask = lanes / 2; mask > 0; mask /= 2)
+#if SP_COMPLEX
+        a = sp_add(a, sp_make2(sp_across_real(a.x, mask), sp_across_real(a.y, mask)));
+#else
+        a += sp_across_real(a, mask);
+#endif
+    return a;
+}
+#else
+#define SP_LANE_ROOM(name) SP_SHARED scalar name[SP_GROUP]
+#define SP_LANES_PASS(name) name
+#define SP_LANES_ARG SP_LOCAL scalar *room
+SP_INLINE scalar sp_lanes_sum(scalar a, const int lanes, SP_LANES_ARG)
+{
+    for (int mask = lanes / 2; mask > 0; mask /= 2) {
+        SP_BARRIER();
+        room[SP_LOCAL_ID] = a;
+        SP_BARRIER();
+        a = sp_add(a, room[SP_LOCAL_ID ^ mask]);
+    }
+    return a;
+}
+#endif
+
+/* The sum over a whole group, SP_GROUP a power of two; all work-items come to it and get it. */
+#define SP_SUM_ROOM(name) SP_SHARED number name[SP_GROUP]
+SP_INLINE number sp_group_sum(number a, SP_LOCAL number *room)
+{
+    SP_BARRIER();
+    room[SP_LOCAL_ID] = a;
+    SP_BARRIER();
+    for (int width = SP_GROUP / 2; width > 0; width /= 2) {
+        if (SP_LOCAL_ID < width)
+            room[SP_LOCAL_ID] = sp_number_add(room[SP_LOCAL_ID], room[SP_LOCAL_ID + width]);
+        SP_BARRIER();
+    }
+    a = room[0];
+    SP_BARRIER();
+    return a;
+}

@@ -1,0 +1,89 @@
+/*
+ * What an engine must do. Functions fail with a message that names the driver's call and error;
+ * common code (device.c, pool.c, cache.c, program.c) adds what the caller was about. Engines do no
+ * caching, no counting, no injected failures.
+ */
+#ifndef SPRY_ENGINE_H
+#define SPRY_ENGINE_H
+
+#include "device/device.h"
+
+/* A block as the engine knows it: a CUdeviceptr, or a cl_mem. */
+typedef uintptr_t engine_block;
+typedef void *engine_stream; /* CUstream, cl_command_queue */
+typedef void *engine_event;
+
+struct engine_class {
+    const char *name; /* "cuda" */
+    /* Devices there are; 0 with the reason and what to do in `why`. Loads the driver when that was
+     * not done yet, and never fails otherwise. */
+    int (*count)(spry_context *ctx, char *why, size_t size);
+    /* Opens device `index`: fills state and facts (all but name). */
+    spry_status (*open)(spry_device *d, int index);
+    void (*close)(spry_device *d);
+
+    /* Out of memory is SPRY_NO_MEMORY, without a message of its own. */
+    spry_status (*allocate)(spry_device *d, int64_t bytes, engine_block *block);
+    void (*release)(spry_device *d, engine_block block);
+    void (*memory)(spry_device *d, int64_t *free_bytes);
+    spry_status (*pin)(spry_device *d, int64_t bytes, void **memory);
+    void (*unpin)(spry_device *d, void *memory);
+
+    /* wait: come back when the host's memory may be used again. */
+    spry_status (*put)(spry_device *d, engine_stream s, engine_block to, int64_t at,
+                       const void *from, int64_t bytes, bool wait);
+    spry_status (*get)(spry_device *d, engine_stream s, engine_block from, int64_t at, void *to,
+                       int64_t bytes, bool wait);
+    spry_status (*copy)(spry_device *d, engine_stream s, engine_block from, int64_t from_at,
+                        engine_block to, int64_t to_at, int64_t bytes);
+    spry_status (*clear)(spry_device *d, engine_stream s, engine_block to, int64_t at,
+                         int64_t bytes);
+
+    spry_status (*stream_new)(spry_device *d, engine_stream *s);
+    void (*stream_free)(spry_device *d, engine_stream s);
+    spry_status (*stream_finish)(spry_device *d, engine_stream s);
+    spry_status (*stream_wait)(spry_device *d, engine_stream s, engine_stream other);
+
+    /* Text to what the device loads; *binary is allocated by the context. `complaint` gets what the
+     * compiler said, also when it succeeded. */
+    spry_status (*compile)(spry_device *d, const char *text, const char *options, void **binary,
+                           size_t *size, char *complaint, size_t complaint_size);
+    spry_status (*load)(spry_device *d, const void *binary, size_t size, void **module);
+    void (*unload)(spry_device *d, void *module);
+    spry_status (*kernel)(spry_device *d, void *module, const char *name, void **kernel);
+    void (*kernel_free)(spry_device *d, void *kernel);
+    spry_status (*launch)(spry_device *d, engine_stream s, void *kernel, int64_t groups, int group,
+                          const device_arg *args, int count, bool whole);
+    int64_t (*whole_groups)(spry_device *d, void *kernel, int group);
+
+    /* NULL where facts.has_graphs is false. */
+    spry_status (*record_begin)(spry_device *d, engine_stream s);
+    spry_status (*record_end)(spry_device *d, engine_stream s, void **graph);
+    spry_status (*play)(spry_device *d, engine_stream s, void *graph);
+    void (*graph_free)(spry_device *d, void *graph);
+
+    spry_status (*event_new)(spry_device *d, engine_event *e);
+    void (*event_free)(spry_device *d, engine_event e);
+    spry_status (*event_record)(spry_device *d, engine_event *e, engine_stream s);
+    spry_status (*event_seconds)(spry_device *d, engine_event from, engine_event to,
+                                 double *seconds);
+};
+
+extern const engine_class engine_cuda, engine_opencl;
+
+/* device_memory as engines and common code see it. */
+struct device_memory {
+    spry_device *d;
+    engine_block block;
+    int64_t bytes, room; /* asked for, and of the block */
+    bool borrowed;
+    struct device_memory *next; /* in the pool */
+};
+
+struct device_stream {
+    spry_device *d;
+    engine_stream handle;
+    bool borrowed;
+};
+
+#endif

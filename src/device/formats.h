@@ -1,0 +1,92 @@
+/*
+ * Storage formats on devices. The arrays of a layout are copied as they are; a format's kernels are
+ * a text in kernels/formats, and a file in src/device/formats says how it is used. Everything else
+ * (transposes, several columns, carries, fused sweeps, choosing) is done once for all formats.
+ *
+ * Row formats: a text defines two functions, whose names it writes SP_F(...), as every name of its
+ * own, so that two matrices can be in one program:
+ *
+ *     SP_INLINE int SP_F(row_at)(FORMAT_ARGS, const int at)
+ *         the row at position `at` of 0..positions-1, -1: none (fill)
+ *     SP_INLINE void SP_F(row)(FORMAT_ARGS, SP_X, const int at, const int lane, scalar *sum)
+ *         adds to sum[0..COLUMNS-1] what lane `lane` of 0..FORMAT_LANES-1 has of that row's
+ *         product; the caller adds the lanes up. Work-items of a group that are neighbours have
+ *         neighbouring lanes, then positions. No barriers in it.
+ *
+ * FORMAT_ARGS are the layout's arrays that products read, by their names (layout_array.name): the
+ * first as `SP_GLOBAL const stored *`, others by their size: 1 sp_u8, 2 sp_u16, 4 int, 8 offset;
+ * larger elements as int. SP_X is `SP_GLOBAL const scalar *SP_RESTRICT x, const offset x_step`;
+ * element (j, c) of several columns is x[j * x_step + c], of one x[j]: write SP_AT(j, c). Constants
+ * that `open` defines are macros while the text is read. FORMAT_VALUE(place) is the scalar at a
+ * place of the values, conjugated where A^H is meant.
+ *
+ * Unit formats: a text defines a kernel that does the whole product by itself, one group a unit or
+ * as it likes; what units carry is added afterwards by common code:
+ *
+ *     SP_KERNEL SP_F(units)(const int units, FORMAT_ARGS, SP_X, SP_GLOBAL scalar *y,
+ *                           const offset y_step, const number alpha, const number beta,
+ *                           SP_GLOBAL scalar *carry)
+ *         sets the rows that units set, by SP_PUT(row, c, sum); carries: carry[k * COLUMNS + c]
+ *         for the k-th of all carries (layout carry_at), not yet multiplied by alpha
+ */
+#ifndef SPRY_DEVICE_FORMATS_H
+#define SPRY_DEVICE_FORMATS_H
+
+#include "device/device.h"
+#include "matrix/layout.h"
+
+enum { DEVICE_MOST_ARRAYS = LAYOUT_MOST_ARRAYS + 4, DEVICE_DEFINES_SIZE = 512 };
+
+/* How a layout is used on a device; open() fills it. */
+typedef struct device_form {
+    const char *text;  /* "formats/sell" */
+    bool by_units;     /* a unit format */
+    int64_t positions; /* row formats: positions; unit formats: groups to launch */
+    int lanes;         /* row formats: lanes of a row, a power of two, at most 32 */
+    int group;         /* work-items of a group, a power of two; 0: any will do */
+    char defines[DEVICE_DEFINES_SIZE]; /* "SLICE=32 WIDE=1": constants while the text is read */
+} device_form;
+
+typedef struct device_format {
+    const char *name; /* of the layout_class */
+    /* Decides how to use L on d with `columns` columns (1: SpMV). SPRY_UNSUPPORTED with a message
+     * where the format cannot be used there. */
+    spry_status (*open)(const spry_device *d, const layout *L, int columns, device_form *form);
+    /* Options worth trying on a device, as layout_class.grid; NULL: the class's own grid. */
+    const char *grid;
+} device_format;
+
+/* The device's side of a format; NULL where it has none. */
+const device_format *device_format_for(const layout_class *class);
+
+/* A layout in a device's memory. */
+typedef struct device_layout device_layout;
+
+/* An operand of a program: an instance of a format's text with the prefix that keeps it apart from
+ * others ("op0_"), and its arguments in the order of FORMAT_ARGS. */
+typedef struct device_rows {
+    int64_t rows, positions;
+    int lanes, group;
+    char *text;                          /* defines, FORMAT_ARGS and the text; ends with #undefs */
+    char args_text[2048];                /* "SP_GLOBAL const stored *SP_RESTRICT op0_values, ..." */
+    char pass_text[512];                 /* "op0_values, op0_columns" */
+    device_arg args[DEVICE_MOST_ARRAYS]; /* as many as there are arguments */
+    int arg_count;
+} device_rows;
+
+/*
+ * The product op(A) x of an operator that lives on a device as rows of a program, for fused sweeps:
+ * in the program SP_PREFIX##row_at(pass, at) and SP_PREFIX##row(pass, x, x_step, at, lane, sum).
+ * rows->text is NULL where it can only be applied whole. The caller frees text (base_free).
+ */
+spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, const char *prefix,
+                             device_rows *rows);
+/* The device an operator lives on; NULL: the host. */
+spry_device *device_of(const spry_operator *op);
+/* Its diagonal in the device's memory where op(A) r = d .* r; NULL for others. */
+const device_memory *device_diagonal(const spry_operator *op, spry_transpose transpose);
+/* y = alpha op(A) x + beta y on arrays in the device's memory. */
+spry_status device_multiply(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
+                            const device_memory *x, spry_scalar beta, device_memory *y);
+
+#endif
