@@ -13,9 +13,11 @@
  *         product; the caller adds the lanes up. Work-items of a group that are neighbours have
  *         neighbouring lanes, then positions. No barriers in it.
  *
- * FORMAT_ARGS are the layout's arrays that products read, by their names (layout_array.name): the
- * first as `SP_GLOBAL const stored *`, others by their size: 1 sp_u8, 2 sp_u16, 4 int, 8 offset;
- * larger elements as int. SP_X is `SP_GLOBAL const scalar *SP_RESTRICT x, const offset x_step`;
+ * FORMAT_ARGS are the layout's arrays that products read, or those that the format's arrays() gives
+ * instead, by their names (layout_array.name): the first as `SP_GLOBAL const stored *`, others by
+ * their size: 1 sp_u8, 2 sp_u16, 4 int, 8 offset; larger elements as int. Then the form's numbers,
+ * each `const offset name`: what differs from matrix to matrix, so that one program serves them
+ * all; FORMAT_PASS is the same list of names, for calls. SP_X is `SP_GLOBAL const scalar *SP_RESTRICT x, const offset x_step`;
  * element (j, c) of several columns is x[j * x_step + c], of one x[j]: write SP_AT(j, c). Constants
  * that `open` defines are macros while the text is read. FORMAT_VALUE(place) is the scalar at a
  * place of the values, conjugated where A^H is meant.
@@ -35,7 +37,17 @@
 #include "device/device.h"
 #include "matrix/layout.h"
 
-enum { DEVICE_MOST_ARRAYS = LAYOUT_MOST_ARRAYS + 4, DEVICE_DEFINES_SIZE = 512 };
+enum {
+    DEVICE_MOST_ARRAYS = LAYOUT_MOST_ARRAYS + 4,
+    DEVICE_MOST_NUMBERS = 8,
+    DEVICE_DEFINES_SIZE = 4096
+};
+
+/* A number that products need beside the arrays. */
+typedef struct device_number {
+    const char *name; /* NULL: past the last */
+    int64_t value;
+} device_number;
 
 /* How a layout is used on a device; open() fills it. */
 typedef struct device_form {
@@ -44,6 +56,7 @@ typedef struct device_form {
     int64_t positions; /* row formats: positions; unit formats: groups to launch */
     int lanes;         /* row formats: lanes of a row, a power of two, at most 32 */
     int group;         /* work-items of a group, a power of two; 0: any will do */
+    device_number number[DEVICE_MOST_NUMBERS];
     char defines[DEVICE_DEFINES_SIZE]; /* "SLICE=32 WIDE=1": constants while the text is read */
 } device_form;
 
@@ -54,6 +67,12 @@ typedef struct device_format {
     spry_status (*open)(const spry_device *d, const layout *L, int columns, device_form *form);
     /* Options worth trying on a device, as layout_class.grid; NULL: the class's own grid. */
     const char *grid;
+    /* The arrays that products read on a device, where they are not those that products read on the
+     * host; values first. They are L's own, or are made from them: those have `aside` set, and are
+     * freed (base_free) by the caller once they are copied, also after a failure. Room is for
+     * DEVICE_MOST_ARRAYS, all zeros at first; those past the last have no name. NULL: L's that are
+     * not aside. */
+    spry_status (*arrays)(const layout *L, layout_array *array);
 } device_format;
 
 /* The device's side of a format; NULL where it has none. */
@@ -70,7 +89,7 @@ typedef struct device_rows {
     char *text;                          /* defines, FORMAT_ARGS and the text; ends with #undefs */
     char args_text[2048];                /* "SP_GLOBAL const stored *SP_RESTRICT op0_values, ..." */
     char pass_text[512];                 /* "op0_values, op0_columns" */
-    device_arg args[DEVICE_MOST_ARRAYS]; /* as many as there are arguments */
+    device_arg args[DEVICE_MOST_ARRAYS + DEVICE_MOST_NUMBERS]; /* as many as there are arguments */
     int arg_count;
 } device_rows;
 

@@ -232,7 +232,7 @@ spry_status columnwise_build(layout *L, const spry_arrays *A, const columnwise_p
     if (plan->rest >= 0) {
         SPRY_GO(L->ctx, layout_add(L, COLUMNWISE_REST, "rest", L->units + 1, sizeof(int64_t)));
         SPRY_GO(L->ctx,
-                layout_add(L, COLUMNWISE_REST_ROWS, "rest rows", plan->rest, sizeof(int32_t)));
+                layout_add(L, COLUMNWISE_REST_ROWS, "rest_rows", plan->rest, sizeof(int32_t)));
     }
     SPRY_GO(L->ctx, count_units(L, A));
     SPRY_GO(L->ctx, layout_add_values(L, false));
