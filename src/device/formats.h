@@ -17,10 +17,10 @@
  * instead, by their names (layout_array.name): the first as `SP_GLOBAL const stored *`, others by
  * their size: 1 sp_u8, 2 sp_u16, 4 int, 8 offset; larger elements as int. Then the form's numbers,
  * each `const offset name`: what differs from matrix to matrix, so that one program serves them
- * all; FORMAT_PASS is the same list of names, for calls. SP_X is `SP_GLOBAL const scalar *SP_RESTRICT x, const offset x_step`;
- * element (j, c) of several columns is x[j * x_step + c], of one x[j]: write SP_AT(j, c). Constants
- * that `open` defines are macros while the text is read. FORMAT_VALUE(place) is the scalar at a
- * place of the values, conjugated where A^H is meant.
+ * all; FORMAT_PASS is the same list of names, for calls. SP_X is `SP_GLOBAL const scalar
+ * *SP_RESTRICT x, const offset x_step`; element (j, c) of several columns is x[j * x_step + c], of
+ * one x[j]: write SP_AT(j, c). Constants that `open` defines are macros while the text is read.
+ * FORMAT_VALUE(place) is the scalar at a place of the values, conjugated where A^H is meant.
  *
  * Unit formats: a text defines a kernel that does the whole product by itself, one group a unit or
  * as it likes; what units carry is added afterwards by common code:
@@ -86,9 +86,9 @@ typedef struct device_layout device_layout;
 typedef struct device_rows {
     int64_t rows, positions;
     int lanes, group;
-    char *text;                          /* defines, FORMAT_ARGS and the text; ends with #undefs */
-    char args_text[2048];                /* "SP_GLOBAL const stored *SP_RESTRICT op0_values, ..." */
-    char pass_text[512];                 /* "op0_values, op0_columns" */
+    char *text;           /* defines, FORMAT_ARGS and the text; ends with #undefs */
+    char args_text[2048]; /* "SP_GLOBAL const stored *SP_RESTRICT op0_values, ..." */
+    char pass_text[512];  /* "op0_values, op0_columns" */
     device_arg args[DEVICE_MOST_ARRAYS + DEVICE_MOST_NUMBERS]; /* as many as there are arguments */
     int arg_count;
 } device_rows;
