@@ -53,9 +53,9 @@ int cli_failed(spry_context *ctx, spry_status status)
 {
     const char *message = spry_message(ctx);
     cli_fail(EXIT_INPUT, "%s", *message ? message : spry_status_text(status));
-    return status == SPRY_NO_MEMORY     ? EXIT_RESOURCES
-           : status == SPRY_INTERRUPTED ? EXIT_STOPPED
-                                        : EXIT_INPUT;
+    return status == SPRY_NO_MEMORY || status == SPRY_DEVICE ? EXIT_RESOURCES
+           : status == SPRY_INTERRUPTED                      ? EXIT_STOPPED
+                                                             : EXIT_INPUT;
 }
 
 void *cli_alloc(size_t bytes)

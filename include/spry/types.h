@@ -53,7 +53,8 @@ SPRY_API bool spry_type_is_complex(spry_type type);
     item(IO, "a file could not be read or written")        \
     item(NO_MEMORY, "memory or disk space is exhausted")   \
     item(UNSUPPORTED, "this combination is not supported") \
-    item(INTERRUPTED, "the caller asked to stop")
+    item(INTERRUPTED, "the caller asked to stop")          \
+    item(DEVICE, "a device or its driver failed")
 
 #define SPRY_STATUS_ENUM(name, text) SPRY_##name,
 /** What a call came to. Anything but SPRY_OK leaves a message in the context. */

@@ -90,6 +90,20 @@ typedef struct base_text {
 void base_text_put(base_text *t, const char *format, ...) SPRY_PRINTF(2, 3);
 spry_status base_text_take(base_text *t, char **text);
 
+/*
+ * What is remembered between runs. The folder's path: SPRY_CACHE, or spry in the user's cache
+ * folder; false when nobody names one. base_make_folders makes a folder and those above it; 0, or
+ * errno. base_file_open gives a descriptor and the size of a regular file of at most `most` bytes;
+ * base_file_fill reads that many and closes it: how many there were; both -1 - errno on failure.
+ * base_file_replace writes aside and renames; 0, or errno, whose text base_error_text gives.
+ */
+bool base_cache_folder(char *path, size_t size);
+int base_make_folders(char *path);
+int base_file_open(const char *path, int64_t most, int64_t *size);
+int64_t base_file_fill(int file, void *data, int64_t size);
+int base_file_replace(const char *path, const void *data, size_t size);
+const char *base_error_text(int error, char *text, size_t size);
+
 /* Fails when a caller's type is none of the four. */
 spry_status base_check_type(spry_context *ctx, spry_type type);
 

@@ -22,6 +22,7 @@
 
 #if defined(__CUDACC_RTC__) || defined(__CUDACC__)
 #define SP_CUDA 1
+#pragma nv_diag_suppress 177 /* functions that a program does not use */
 typedef long long offset; /* 64 bits */
 typedef unsigned long long sp_u64;
 typedef unsigned int sp_u32;

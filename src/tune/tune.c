@@ -374,7 +374,7 @@ spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *c
     if (A)
         snprintf(prefix, sizeof prefix, "%016" PRIx64 "-", tune_fingerprint(A));
     (void)ctx;
-    if (tune_folder_name(folder, sizeof folder)) /* which need not be there */
+    if (base_cache_folder(folder, sizeof folder)) /* which need not be there */
         *count = tune_files_drop(folder, prefix);
     return SPRY_OK;
 }

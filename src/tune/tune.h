@@ -68,8 +68,6 @@ size_t tune_machine_write(const tune_machine *machine, char text[TUNE_FILE_SIZE]
 bool tune_entry_read(const char *text, size_t size, tune_entry *entry);
 bool tune_machine_read(const char *text, size_t size, tune_machine *machine);
 
-/* Where the folder is to be; false when nobody says. */
-bool tune_folder_name(char *path, size_t size);
 /* The folder, made where it is not there; false, and one line in the log, where there is none to be
  * had. */
 bool tune_folder(spry_context *ctx, char *path, size_t size);
