@@ -90,6 +90,10 @@ SP_INLINE float sp_half_float(sp_u16 bits)
 #define SP_ATOMIC_NEXT(p) atomic_inc(p)
 #endif
 
+/* For loops whose length is known when they run: so many turns at a time. */
+#define SP_PRAGMA(text) _Pragma(#text)
+#define SP_UNROLL_BY(turns) SP_PRAGMA(unroll turns)
+
 /* The place of a work-item among all. */
 #define SP_GLOBAL_ID ((offset)SP_GROUP_ID * SP_GROUP + SP_LOCAL_ID)
 

@@ -20,7 +20,9 @@
  * all; FORMAT_PASS is the same list of names, for calls. SP_X is `SP_GLOBAL const scalar
  * *SP_RESTRICT x, const offset x_step`; element (j, c) of several columns is x[j * x_step + c], of
  * one x[j]: write SP_AT(j, c). Constants that `open` defines are macros while the text is read.
- * FORMAT_VALUE(place) is the scalar at a place of the values, conjugated where A^H is meant.
+ * FORMAT_VALUE(place) is the scalar at a place of the values, conjugated where A^H is meant;
+ * FORMAT_CONJ(a) does that to any scalar of the matrix. SP_ADD(a, j, sum) adds a times row j of x
+ * to sum[0..COLUMNS-1].
  *
  * Unit formats: a text defines a kernel that does the whole product by itself, one group a unit or
  * as it likes; what units carry is added afterwards by common code:
