@@ -53,9 +53,16 @@ int cli_failed(spry_context *ctx, spry_status status)
 {
     const char *message = spry_message(ctx);
     cli_fail(EXIT_INPUT, "%s", *message ? message : spry_status_text(status));
-    return status == SPRY_NO_MEMORY || status == SPRY_DEVICE ? EXIT_RESOURCES
-           : status == SPRY_INTERRUPTED                      ? EXIT_STOPPED
-                                                             : EXIT_INPUT;
+    switch (status) {
+    case SPRY_NO_MEMORY:
+    case SPRY_DEVICE:
+    case SPRY_DEVICE_LOST:
+        return EXIT_RESOURCES;
+    case SPRY_INTERRUPTED:
+        return EXIT_STOPPED;
+    default:
+        return EXIT_INPUT;
+    }
 }
 
 void *cli_alloc(size_t bytes)

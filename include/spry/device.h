@@ -6,6 +6,9 @@
 
 SPRY_BEGIN
 
+/** A device that was opened; it belongs to its context. */
+typedef struct spry_device spry_device;
+
 /** A device as `spry devices` shows it. */
 typedef struct spry_device_info {
     char name[32];         /**< "cpu", as --device takes it */

@@ -54,7 +54,8 @@ SPRY_API bool spry_type_is_complex(spry_type type);
     item(NO_MEMORY, "memory or disk space is exhausted")   \
     item(UNSUPPORTED, "this combination is not supported") \
     item(INTERRUPTED, "the caller asked to stop")          \
-    item(DEVICE, "a device or its driver failed")
+    item(DEVICE, "a device or its driver failed")          \
+    item(DEVICE_LOST, "a device no longer answers")
 
 #define SPRY_STATUS_ENUM(name, text) SPRY_##name,
 /** What a call came to. Anything but SPRY_OK leaves a message in the context. */
