@@ -88,6 +88,7 @@ typedef struct device_layout device_layout;
 typedef struct device_rows {
     int64_t rows, positions;
     int lanes, group;
+    stored_kind kind;     /* of the values: the program's -DSP_KIND */
     char *text;           /* defines, FORMAT_ARGS and the text; ends with #undefs */
     char args_text[2048]; /* "SP_GLOBAL const stored *SP_RESTRICT op0_values, ..." */
     char pass_text[512];  /* "op0_values, op0_columns" */
