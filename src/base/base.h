@@ -38,6 +38,8 @@ struct spry_context {
     bool fail_all;
     int isa;                  /* index into the levels of isa_name() */
     spry_bandwidth bandwidth; /* 0 until measured */
+    spry_device *devices;     /* that are open, and what closes them */
+    void (*close_devices)(spry_context *ctx);
 };
 
 /*

@@ -109,6 +109,8 @@ spry_status spry_context_new(const char *options, spry_context **ctx)
 void spry_context_free(spry_context *ctx)
 {
     if (ctx) {
+        if (ctx->close_devices)
+            ctx->close_devices(ctx);
         spry_allocator allocator = ctx->allocator;
         allocator.release(allocator.data, ctx, sizeof *ctx);
     }

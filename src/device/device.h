@@ -50,11 +50,12 @@ struct spry_device {
     struct device_pool *pool;
     struct device_cache *cache; /* programs built so far, in memory */
     device_stream *stream;      /* where work goes unless another is given */
+    void *own_stream;           /* its handle while a caller's is in its place */
     int64_t fail_in[4];         /* see device_fail_next() */
     bool lost;
     char why_lost[256];
-    double read_bandwidth; /* bytes a second; 0 until measured */
-    int64_t users;         /* objects that hold it */
+    double read_bandwidth;    /* bytes a second; 0 until measured */
+    int64_t users;            /* objects that hold it */
     struct spry_device *next; /* of the context's open devices */
 };
 
@@ -64,6 +65,8 @@ struct spry_device {
 /* Opens "cuda", "cuda:1", "opencl:0"; the context keeps what it has opened, so the second call is
  * cheap, and closes all when it is freed. The message of a failure says why and what to do. */
 spry_status device_open(spry_context *ctx, const char *name, spry_device **d);
+/* Closes a device and what is left of it; NULL is fine. */
+void device_close(spry_device *d);
 /* Why no device of an engine can be used, or "" when one can; with its number of devices. */
 int device_count(spry_context *ctx, const char *engine, char *why, size_t size);
 
@@ -75,7 +78,8 @@ int device_count(spry_context *ctx, const char *engine, char *why, size_t size);
 spry_status device_alloc(spry_device *d, int64_t bytes, device_memory **m);
 /* Memory of the caller's: a CUDA pointer, or a cl_mem. */
 spry_status device_borrow(spry_device *d, void *pointer, int64_t bytes, device_memory **m);
-void device_free(device_memory *m); /* takes NULL; back to the pool once work that uses it is done */
+void device_free(
+    device_memory *m); /* takes NULL; back to the pool once work that uses it is done */
 int64_t device_bytes(const device_memory *m);
 /* The address (CUDA) or the cl_mem. */
 void *device_address(const device_memory *m);
@@ -119,8 +123,7 @@ const char *device_text(const char *name);
  * `options` are -D constants. The program stays with the device until that is closed; the same
  * text and options give the same program. A failure's message has the compiler's first complaint.
  */
-spry_status device_build(spry_device *d, const char *text, const char *options,
-                         device_program **p);
+spry_status device_build(spry_device *d, const char *text, const char *options, device_program **p);
 
 /* An argument of a kernel: memory, or a number by value. */
 typedef struct device_arg {

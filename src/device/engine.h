@@ -25,7 +25,7 @@ struct engine_class {
     /* Out of memory is SPRY_NO_MEMORY, without a message of its own. */
     spry_status (*allocate)(spry_device *d, int64_t bytes, engine_block *block);
     void (*release)(spry_device *d, engine_block block);
-    void (*memory)(spry_device *d, int64_t *free_bytes);
+    void (*memory)(spry_device *d, int64_t *free_bytes); /* -1: the driver does not say */
     spry_status (*pin)(spry_device *d, int64_t bytes, void **memory);
     void (*unpin)(spry_device *d, void *memory);
 
@@ -71,6 +71,18 @@ struct engine_class {
 
 extern const engine_class engine_cuda, engine_opencl;
 
+/*
+ * Around every call of an engine. begin fails when the device was lost or when a test wants this
+ * call to fail; end puts the device's name before a message and remembers when it is lost.
+ */
+spry_status device_begin(spry_device *d, device_work work);
+spry_status device_end(spry_device *d, spry_status status);
+
+/* What the parts of a device do when it is opened and closed. */
+spry_status device_pool_open(spry_device *d);
+void device_pool_close(spry_device *d);
+void device_programs_close(spry_device *d);
+
 /* device_memory as engines and common code see it. */
 struct device_memory {
     spry_device *d;
@@ -78,6 +90,16 @@ struct device_memory {
     int64_t bytes, room; /* asked for, and of the block */
     bool borrowed;
     struct device_memory *next; /* in the pool */
+};
+
+struct device_graph {
+    spry_device *d;
+    void *handle;
+};
+
+struct device_event {
+    spry_device *d;
+    engine_event handle;
 };
 
 struct device_stream {

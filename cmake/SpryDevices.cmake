@@ -1,0 +1,59 @@
+# Puts the texts of the devices' kernels into the library: spry_device_source is a C file with device_text(), for
+# src/device/kernels/**/*.knl by their names there without .knl, and for the dialect; and with device_format_for(),
+# which knows the formats of src/device/formats. A new kernel or format is a new file there.
+set(device_room ${PROJECT_SOURCE_DIR}/src/device)
+file(GLOB_RECURSE kernel_texts CONFIGURE_DEPENDS ${device_room}/kernels/*.knl)
+list(SORT kernel_texts)
+list(APPEND kernel_texts ${device_room}/dialect.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel_texts})
+set(device_texts "")
+foreach(file ${kernel_texts})
+    file(RELATIVE_PATH name ${device_room} ${file})
+    string(REGEX REPLACE "^kernels/|\\.(knl|h)$" "" name ${name})
+    file(READ ${file} text)
+    string(REPLACE "\\" "\\\\" text "${text}")
+    string(REPLACE "\"" "\\\"" text "${text}")
+    string(REPLACE "\n" "\\n\"\n     \"" text "${text}")
+    string(APPEND device_texts "    {\"${name}\",\n     \"${text}\"},\n")
+endforeach()
+
+file(GLOB device_format_files CONFIGURE_DEPENDS ${device_room}/formats/*.c)
+set(device_format_declarations "")
+set(device_format_list "")
+foreach(file ${device_format_files})
+    get_filename_component(name ${file} NAME_WE)
+    string(APPEND device_format_declarations "extern const device_format device_format_${name};\n")
+    string(APPEND device_format_list "&device_format_${name}, ")
+endforeach()
+
+set(spry_device_source ${spry_generated}/device_texts.c)
+file(CONFIGURE OUTPUT ${spry_device_source} CONTENT
+"/* The texts of src/device/kernels and the formats of src/device/formats. */
+#include \"device/formats.h\"
+
+static const struct device_named_text {
+    const char *name, *text;
+} texts[] = {
+@device_texts@};
+
+const char *device_text(const char *name)
+{
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (strcmp(texts[i].name, name) == 0)
+            return texts[i].text;
+    }
+    return NULL;
+}
+
+@device_format_declarations@
+static const device_format *const formats[] = {@device_format_list@NULL};
+
+const device_format *device_format_for(const layout_class *class)
+{
+    for (int i = 0; formats[i]; i++) {
+        if (strcmp(formats[i]->name, class->name) == 0)
+            return formats[i];
+    }
+    return NULL;
+}
+" @ONLY)

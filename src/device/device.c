@@ -1,0 +1,174 @@
+/* Devices: opening and closing them, and what stands around every call of an engine. */
+#include "device/engine.h"
+
+#include <stdlib.h>
+
+static const engine_class *const engines[] = {&engine_opencl};
+enum { ENGINES = sizeof engines / sizeof *engines };
+
+spry_status device_begin(spry_device *d, device_work work)
+{
+    static const char *const names[] = {"allocation", "copy", "launch", "compilation"};
+    if (d->lost)
+        return SPRY_FAIL(d->ctx, SPRY_DEVICE_LOST, "%s", d->why_lost);
+    if (d->fail_in[work] > 0 && --d->fail_in[work] == 0)
+        return SPRY_FAIL(d->ctx, work == WORK_ALLOC ? SPRY_NO_MEMORY : SPRY_DEVICE,
+                         "%s: this %s was asked to fail", d->facts.name, names[work]);
+    return SPRY_OK;
+}
+
+spry_status device_end(spry_device *d, spry_status status)
+{
+    if (status == SPRY_OK)
+        return status;
+    SPRY_CAUSE(d->ctx, status, "%s (%s)", d->facts.name, d->facts.description);
+    if (status == SPRY_DEVICE_LOST && !d->lost) {
+        d->lost = true;
+        snprintf(d->why_lost, sizeof d->why_lost, "%.180s; it cannot be used any more: close it",
+                 d->ctx->message);
+        snprintf(d->ctx->message, sizeof d->ctx->message, "%s", d->why_lost);
+    }
+    return status;
+}
+
+void device_fail_next(spry_device *d, device_work work, int64_t n)
+{
+    d->fail_in[work] = n;
+}
+
+/* --- opening -------------------------------------------------------------------------------------
+ */
+
+static const engine_class *find_engine(const char *name, size_t length)
+{
+    for (int i = 0; i < ENGINES; i++) {
+        if (strlen(engines[i]->name) == length && strncmp(engines[i]->name, name, length) == 0)
+            return engines[i];
+    }
+    return NULL;
+}
+
+int device_count(spry_context *ctx, const char *engine, char *why, size_t size)
+{
+    const engine_class *e = find_engine(engine, strlen(engine));
+    *why = '\0';
+    if (e)
+        return e->count(ctx, why, size);
+    snprintf(why, size, "this library has no engine %.32s", engine);
+    return 0;
+}
+
+static void close_all(spry_context *ctx)
+{
+    while (ctx->devices)
+        device_close(ctx->devices);
+}
+
+static spry_status open_new(spry_context *ctx, const engine_class *engine, int index,
+                            spry_device **out)
+{
+    spry_status status = SPRY_OK;
+    spry_device *d = NULL;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *d, &d));
+    d->ctx = ctx;
+    d->engine = engine;
+    snprintf(d->facts.name, sizeof d->facts.name, "%s:%d", engine->name, index);
+    status = engine->open(d, index);
+    if (status != SPRY_OK) {
+        SPRY_CAUSE(ctx, status, "%s", d->facts.name);
+        base_free(ctx, d);
+        return status;
+    }
+    d->next = ctx->devices;
+    ctx->devices = d;
+    ctx->close_devices = close_all;
+    SPRY_GO(ctx, device_pool_open(d));
+    SPRY_GO(ctx, device_stream_new(d, &d->stream));
+    *out = d;
+    d = NULL;
+done:
+    device_close(d);
+    return status;
+}
+
+/* The context's device if it is open already, else a new one. */
+static spry_status open_index(spry_context *ctx, const engine_class *engine, int index,
+                              spry_device **out)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s:%d", engine->name, index);
+    for (spry_device *d = ctx->devices; d; d = d->next) {
+        if (strcmp(d->facts.name, name) == 0) {
+            *out = d;
+            return SPRY_OK;
+        }
+    }
+    return open_new(ctx, engine, index, out);
+}
+
+/* The first that can be used; the message of a failure is that of the first. */
+static spry_status open_any(spry_context *ctx, const engine_class *engine, int count,
+                            spry_device **d)
+{
+    char message[MESSAGE_SIZE];
+    const spry_status status = open_index(ctx, engine, 0, d);
+    if (status == SPRY_OK || status == SPRY_NO_MEMORY)
+        return status;
+    memcpy(message, ctx->message, sizeof message);
+    for (int i = 1; i < count; i++) {
+        if (open_index(ctx, engine, i, d) == SPRY_OK)
+            return SPRY_OK;
+    }
+    memcpy(ctx->message, message, sizeof message);
+    return status;
+}
+
+spry_status device_open(spry_context *ctx, const char *name, spry_device **d)
+{
+    char why[256], word[64], words[64] = "cpu";
+    *d = NULL;
+    const size_t length = strcspn(name, ":");
+    const engine_class *engine = find_engine(name, length);
+    if (!engine) {
+        snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), name);
+        for (int i = 0; i < ENGINES; i++)
+            base_add_word(words, sizeof words, engines[i]->name);
+        return base_unknown_word(ctx, "device", word, words);
+    }
+    const int count = engine->count(ctx, why, sizeof why);
+    if (count == 0)
+        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "%s: %s", engine->name, why);
+    if (!name[length])
+        return open_any(ctx, engine, count, d);
+    int64_t index = -1;
+    const char *end = name + strlen(name);
+    if (base_parse_int(name + length + 1, end, &index) != end || index < 0)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "device %.40s: expected %s, or %s:0 to %s:%d", name,
+                         engine->name, engine->name, engine->name, count - 1);
+    if (index >= count)
+        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                         "device %.40s: the last one is %s:%d; `spry devices` lists them", name,
+                         engine->name, count - 1);
+    return open_index(ctx, engine, (int)index, d);
+}
+
+void device_close(spry_device *d)
+{
+    if (!d)
+        return;
+    if (d->stream && !d->lost)
+        (void)d->engine->stream_finish(d, d->stream->handle);
+    device_programs_close(d);
+    device_pool_close(d);
+    if (d->stream && d->own_stream)
+        (void)device_use_stream(d, NULL);
+    device_stream_free(d->stream);
+    d->engine->close(d);
+    for (spry_device **at = &d->ctx->devices; *at; at = &(*at)->next) {
+        if (*at == d) {
+            *at = d->next;
+            break;
+        }
+    }
+    base_free(d->ctx, d);
+}

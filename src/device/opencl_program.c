@@ -1,0 +1,148 @@
+/* Programs and kernels of the OpenCL engine. */
+#include "device/opencl.h"
+
+/* Numbers must not depend on the compiler's mood: no option that lets it reorder sums. */
+#define PLAIN_OPTIONS "-cl-std=CL1.2"
+#define NVIDIA_OPTIONS PLAIN_OPTIONS " -DSP_NVIDIA=1"
+
+static void get_log(opencl_state *s, cl_program program, char *log, size_t size)
+{
+    size_t length = 0;
+    log[0] = '\0';
+    if (size == 0 || s->cl.clGetProgramBuildInfo(program, s->place.device, CL_PROGRAM_BUILD_LOG, 0,
+                                                 NULL, &length) != CL_SUCCESS)
+        return;
+    /* A log that is longer than its place is refused rather than cut. */
+    char all[65536] = "";
+    if (length < sizeof all &&
+        s->cl.clGetProgramBuildInfo(program, s->place.device, CL_PROGRAM_BUILD_LOG, sizeof all, all,
+                                    NULL) == CL_SUCCESS)
+        snprintf(log, size, "%s", all + strspn(all, " \n"));
+}
+
+static spry_status get_binary(spry_device *d, cl_program program, void **binary, size_t *size)
+{
+    opencl_state *s = d->state;
+    unsigned char *bytes = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(d->ctx, opencl_check(d,
+                                 s->cl.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES,
+                                                        sizeof *size, size, NULL),
+                                 "clGetProgramInfo"));
+    SPRY_GO(d->ctx, base_alloc(d->ctx, (int64_t)*size, 1, &bytes));
+    SPRY_GO(d->ctx, opencl_check(d,
+                                 s->cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES,
+                                                        sizeof(unsigned char *), &bytes, NULL),
+                                 "clGetProgramInfo"));
+    *binary = bytes;
+    bytes = NULL;
+done:
+    base_free(d->ctx, bytes);
+    return status;
+}
+
+static spry_status build(spry_device *d, cl_program program, const char *options, char *complaint,
+                         size_t complaint_size)
+{
+    opencl_state *s = d->state;
+    char all[2048];
+    const int length =
+        snprintf(all, sizeof all, "%s %s", s->nvidia ? NVIDIA_OPTIONS : PLAIN_OPTIONS, options);
+    if (length < 0 || (size_t)length >= sizeof all)
+        return SPRY_FAIL(d->ctx, SPRY_BAD_USAGE, "options of %d bytes, at most %zu fit", length,
+                         sizeof all - 1);
+    const int32_t error = s->cl.clBuildProgram(program, 1, &s->place.device, all, NULL, NULL);
+    get_log(s, program, complaint, complaint_size);
+    return opencl_check(d, error, "clBuildProgram");
+}
+
+spry_status opencl_compile(spry_device *d, const char *text, const char *options, void **binary,
+                           size_t *size, char *complaint, size_t complaint_size)
+{
+    opencl_state *s = d->state;
+    spry_status status = SPRY_OK;
+    int32_t error = CL_SUCCESS;
+    cl_program program = s->cl.clCreateProgramWithSource(s->context, 1, &text, NULL, &error);
+    SPRY_GO(d->ctx, opencl_check(d, error, "clCreateProgramWithSource"));
+    SPRY_GO(d->ctx, build(d, program, options, complaint, complaint_size));
+    SPRY_GO(d->ctx, get_binary(d, program, binary, size));
+done:
+    if (program)
+        s->cl.clReleaseProgram(program);
+    return status;
+}
+
+spry_status opencl_load(spry_device *d, const void *binary, size_t size, void **module)
+{
+    opencl_state *s = d->state;
+    spry_status status = SPRY_OK;
+    int32_t error = CL_SUCCESS, per_device = CL_SUCCESS;
+    const unsigned char *bytes = binary;
+    char complaint[512];
+    cl_program program = s->cl.clCreateProgramWithBinary(s->context, 1, &s->place.device, &size,
+                                                         &bytes, &per_device, &error);
+    SPRY_GO(d->ctx, opencl_check(d, error, "clCreateProgramWithBinary"));
+    SPRY_GO(d->ctx, opencl_check(d, per_device, "clCreateProgramWithBinary"));
+    SPRY_GO(d->ctx, build(d, program, "", complaint, sizeof complaint));
+    *module = program;
+    program = NULL;
+done:
+    if (program)
+        s->cl.clReleaseProgram(program);
+    return status;
+}
+
+void opencl_unload(spry_device *d, void *module)
+{
+    opencl_state *s = d->state;
+    s->cl.clReleaseProgram(module);
+}
+
+spry_status opencl_kernel(spry_device *d, void *module, const char *name, void **kernel)
+{
+    opencl_state *s = d->state;
+    int32_t error = CL_SUCCESS;
+    *kernel = s->cl.clCreateKernel(module, name, &error);
+    return opencl_check(d, error, "clCreateKernel");
+}
+
+void opencl_kernel_free(spry_device *d, void *kernel)
+{
+    opencl_state *s = d->state;
+    s->cl.clReleaseKernel(kernel);
+}
+
+static int32_t set_argument(opencl_state *s, cl_kernel kernel, int place, const device_arg *arg)
+{
+    cl_mem memory = arg->memory ? (cl_mem)arg->memory->block : NULL;
+    if (arg->memory || arg->size == 0)
+        return s->cl.clSetKernelArg(kernel, (uint32_t)place, sizeof memory, &memory);
+    return s->cl.clSetKernelArg(kernel, (uint32_t)place, arg->size, arg->value);
+}
+
+spry_status opencl_launch(spry_device *d, engine_stream queue, void *kernel, int64_t groups,
+                          int group, const device_arg *args, int count, bool whole)
+{
+    opencl_state *s = d->state;
+    spry_status status = SPRY_OK;
+    const size_t local = (size_t)group, global = (size_t)groups * local;
+    if (whole)
+        return SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED,
+                         "OpenCL does not say whether groups run at once");
+    for (int i = 0; i < count; i++)
+        SPRY_GO(d->ctx, opencl_check(d, set_argument(s, kernel, i, args + i), "clSetKernelArg"));
+    SPRY_GO(d->ctx, opencl_check(d,
+                                 s->cl.clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global,
+                                                              &local, 0, NULL, NULL),
+                                 "clEnqueueNDRangeKernel"));
+done:
+    return status;
+}
+
+int64_t opencl_whole_groups(spry_device *d, void *kernel, int group)
+{
+    (void)d;
+    (void)kernel;
+    (void)group;
+    return 0;
+}

@@ -1,0 +1,209 @@
+/*
+ * Memory of a device. Drivers take long to give and take blocks, and some wait for all work before
+ * they do, so blocks are kept and given again by size: sizes are rounded up to a power of two, or
+ * for larger ones to an eighth of it, which wastes little and makes blocks fit. All work that uses
+ * a block is on the device's stream, in order: who gets it next comes after who had it. When the
+ * driver has no memory left, what is kept goes back and it is asked once more.
+ */
+#include "device/engine.h"
+
+enum {
+    STEPS = 8, /* sizes between two powers of two */
+    CLASSES = 64 * STEPS,
+    LEAST = 256,   /* bytes */
+    FINE = 1 << 20 /* bytes from which on steps are eighths */
+};
+
+typedef struct device_pool {
+    device_memory *idle[CLASSES]; /* by size */
+    int64_t used, most;           /* bytes asked for: now, and at most so far */
+    int64_t held;                 /* bytes of all blocks, idle ones included */
+} device_pool;
+
+/* The size of the block for so many bytes, and its place in the list of sizes. */
+static int64_t block_size(int64_t bytes, int *class)
+{
+    int power = 8; /* LEAST */
+    while (power < 62 && bytes > (int64_t)1 << power)
+        power++;
+    int64_t room = (int64_t)1 << power;
+    *class = power * STEPS;
+    if (room <= FINE)
+        return room;
+    const int64_t step = room / 2 / STEPS; /* above half of it */
+    const int64_t steps = (bytes - room / 2 + step - 1) / step;
+    *class = (power - 1) * STEPS + (int)steps; /* STEPS of them make the power itself */
+    return room / 2 + steps * step;
+}
+
+spry_status device_pool_open(spry_device *d)
+{
+    return base_calloc(d->ctx, 1, sizeof *d->pool, &d->pool);
+}
+
+/* Gives everything that is kept back to the driver; false: there was nothing. */
+static bool trim(spry_device *d)
+{
+    device_pool *pool = d->pool;
+    bool any = false;
+    for (int i = 0; i < CLASSES; i++) {
+        while (pool->idle[i]) {
+            device_memory *m = pool->idle[i];
+            pool->idle[i] = m->next;
+            d->engine->release(d, m->block);
+            pool->held -= m->room;
+            base_free(d->ctx, m);
+            any = true;
+        }
+    }
+    return any;
+}
+
+void device_pool_close(spry_device *d)
+{
+    if (!d->pool)
+        return;
+    trim(d);
+    base_free(d->ctx, d->pool);
+    d->pool = NULL;
+}
+
+/* "12.3 GB" */
+static const char *bytes_text(int64_t bytes, char text[32])
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    double value = (double)bytes;
+    int unit = 0;
+    for (; value >= 1000 && unit < 4; unit++)
+        value /= 1000;
+    snprintf(text, 32, value < 100 && unit > 0 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return text;
+}
+
+static int64_t free_now(spry_device *d)
+{
+    int64_t now = -1;
+    d->engine->memory(d, &now);
+    if (now < 0) /* the driver does not say: what others use is unknown */
+        now = d->facts.memory_bytes - d->pool->held;
+    return now > 0 ? now : 0;
+}
+
+static spry_status no_memory(spry_device *d, int64_t bytes)
+{
+    char asked[32], left[32], all[32], used[32], most[32], block[96] = "";
+    if (d->facts.most_alloc > 0 && bytes > d->facts.most_alloc)
+        snprintf(block, sizeof block, " (%s at most in one block, says its driver)",
+                 bytes_text(d->facts.most_alloc, most));
+    return SPRY_FAIL(d->ctx, SPRY_NO_MEMORY,
+                     "%s (%s): %s asked for, %s of %s are free%s, %s are used by this context; "
+                     "try a type or format that takes fewer bytes, free other objects, or "
+                     "compute on the cpu",
+                     d->facts.name, d->facts.description, bytes_text(bytes, asked),
+                     bytes_text(free_now(d), left), bytes_text(d->facts.memory_bytes, all), block,
+                     bytes_text(d->pool->used, used));
+}
+
+static spry_status new_block(spry_device *d, device_memory *m)
+{
+    spry_status status = d->engine->allocate(d, m->room, &m->block);
+    if (status == SPRY_NO_MEMORY && trim(d))
+        status = d->engine->allocate(d, m->room, &m->block);
+    if (status == SPRY_NO_MEMORY)
+        return no_memory(d, m->bytes);
+    if (status == SPRY_OK)
+        d->pool->held += m->room;
+    return device_end(d, status);
+}
+
+spry_status device_alloc(spry_device *d, int64_t bytes, device_memory **out)
+{
+    device_pool *pool = d->pool;
+    spry_status status = SPRY_OK;
+    device_memory *m = NULL;
+    int class = 0;
+    *out = NULL;
+    SPRY_GO(d->ctx, device_begin(d, WORK_ALLOC));
+    if (bytes < 0 || bytes > INT64_MAX / 4) {
+        status = no_memory(d, bytes < 0 ? INT64_MAX : bytes);
+        goto done;
+    }
+    const int64_t room = block_size(bytes, &class);
+    if (bytes > 0 && pool->idle[class]) {
+        m = pool->idle[class];
+        pool->idle[class] = m->next;
+    } else {
+        SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *m, &m));
+        m->d = d;
+        m->bytes = bytes;
+        m->room = bytes > 0 ? room : 0;
+        if (bytes > 0)
+            SPRY_GO(d->ctx, new_block(d, m));
+    }
+    m->bytes = bytes;
+    m->next = NULL;
+    pool->used += bytes;
+    if (pool->used > pool->most)
+        pool->most = pool->used;
+    d->users++;
+    *out = m;
+    m = NULL;
+done:
+    base_free(d->ctx, m);
+    return status;
+}
+
+spry_status device_borrow(spry_device *d, void *pointer, int64_t bytes, device_memory **out)
+{
+    spry_status status = SPRY_OK;
+    device_memory *m = NULL;
+    *out = NULL;
+    if (bytes < 0 || (bytes > 0 && !pointer)) {
+        status = SPRY_FAIL(d->ctx, SPRY_BAD_USAGE, "%s: %" PRId64 " bytes at %s", d->facts.name,
+                           bytes, pointer ? "an address" : "no address");
+        goto done;
+    }
+    SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *m, &m));
+    m->d = d;
+    m->block = (engine_block)pointer;
+    m->bytes = bytes;
+    m->borrowed = true;
+    d->users++;
+    *out = m;
+done:
+    return status;
+}
+
+void device_free(device_memory *m)
+{
+    if (!m)
+        return;
+    spry_device *d = m->d;
+    d->users--;
+    if (m->borrowed || m->room == 0) {
+        base_free(d->ctx, m);
+        return;
+    }
+    int class = 0;
+    (void)block_size(m->room, &class);
+    d->pool->used -= m->bytes;
+    m->next = d->pool->idle[class];
+    d->pool->idle[class] = m;
+}
+
+int64_t device_bytes(const device_memory *m)
+{
+    return m->bytes;
+}
+
+void *device_address(const device_memory *m)
+{
+    return (void *)m->block;
+}
+
+void device_memory_now(spry_device *d, int64_t *used, int64_t *most, int64_t *free)
+{
+    *used = d->pool->used;
+    *most = d->pool->most;
+    *free = free_now(d);
+}

@@ -1,0 +1,26 @@
+/*
+ * Tests that run on every device there is: each test becomes one for each device, named after both.
+ * SPRY_TEST_DEVICE=opencl, or cuda:1, restricts them. Devices stay open for all tests of a program.
+ */
+#ifndef SPRY_TESTS_DEVICES_H
+#define SPRY_TESTS_DEVICES_H
+
+#include "support/support.h"
+
+#include "device/device.h"
+
+typedef struct devices_test {
+    const char *name;
+    void (*run)(spry_context *ctx, spry_device *d);
+} devices_test;
+#define DEVICES_TEST(function) \
+    {                          \
+#function, function    \
+    }
+
+/* What main() returns; 77, which counts as skipped, where there is no device. After each test no
+ * memory of the device may be in use, and after the last one none of the context's. */
+int devices_run(const devices_test *tests, size_t count);
+#define DEVICES_RUN(tests) devices_run(tests, sizeof(tests) / sizeof *(tests))
+
+#endif
