@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static const engine_class *const engines[] = {&engine_opencl};
+static const engine_class *const engines[] = {&engine_cuda, &engine_opencl};
 enum { ENGINES = sizeof engines / sizeof *engines };
 
 spry_status device_begin(spry_device *d, device_work work)

@@ -76,7 +76,11 @@ typedef uchar sp_u8;
 #define SP_GROUPS ((int)get_num_groups(0))
 #define SP_LOCAL_ID ((int)get_local_id(0))
 #define SP_UNROLL _Pragma("unroll")
+#ifdef SP_NVIDIA /* where the fence of OpenCL holds for a group only */
+#define SP_FENCE() asm volatile("membar.gl;" ::: "memory")
+#else
 #define SP_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
 #define SP_DOUBLE_MAX 1.7976931348623157e308
 #define sp_once(p) (*(p))
 #define sp_often(p) (*(p))
