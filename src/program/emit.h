@@ -25,6 +25,7 @@ typedef struct emitter {
     bool real;          /* the type is real */
     base_text *out;     /* where the text goes; keeps failures */
     const int *counter; /* by name: which of c0, c1, ... it is, NONE: in memory; NULL: all are */
+    int most_turns;     /* of the loops in an operation before it is a fault; 0: EMIT_MOST_TURNS */
     const struct emit_loop *loops; /* the emitter's own: loops that are being written */
 } emitter;
 

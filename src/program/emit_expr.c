@@ -4,6 +4,9 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
+
+enum { MOST_FACTORS = 64 }; /* of a power that is multiplied out, as in eval.c */
 
 /* A loop of scalars that is being written: its variable is a C variable in the body. */
 typedef struct emit_loop {
@@ -127,6 +130,8 @@ static void put_word(const emitter *m, const char *prefix, program_word word)
     base_text_put(m->out, "%s%s", prefix, name);
 }
 
+/* Which of two faults is the first follows from the order of arguments, which C leaves open; the
+ * compilers of devices all go from left to right, as eval.c does. */
 static void put_arguments(emitter *m, const expr *x)
 {
     put(m, "(");
@@ -155,6 +160,21 @@ static void put_choice(emitter *m, const expr *x)
     put(m, ")");
 }
 
+/* a^b; where b is known and whole its factors are written out by the compiler. */
+static void put_power(emitter *m, const expr *x)
+{
+    int64_t factors;
+    const bool known = plan_fixed(m->p, x->arg[1], &factors) && llabs(factors) <= MOST_FACTORS;
+    put(m, known ? "sp_whole_power(" : "sp_n_power(");
+    emit_number(m, x->arg[0]);
+    put(m, ", ");
+    if (known)
+        base_text_put(m->out, "%d", (int)factors);
+    else
+        emit_number(m, x->arg[1]);
+    put(m, ")");
+}
+
 void emit_number(emitter *m, int e)
 {
     const expr *x = expr_at(m, e);
@@ -170,6 +190,8 @@ void emit_number(emitter *m, int e)
         put(m, ")");
     } else if (x->word == WORD_WHERE) {
         put_choice(m, x);
+    } else if (x->word == WORD_POWER) {
+        put_power(m, x);
     } else {
         put_word(m, "sp_n_", x->word);
         put_arguments(m, x);
@@ -198,19 +220,48 @@ void emit_holds(emitter *m, int e)
     }
 }
 
-/* The arguments that indices begin with: the value as a double. */
+/* Whether an expression is whole by its making: C integers, whole constants, sums of those. */
+static bool is_whole(const emitter *m, int e)
+{
+    const expr *x = expr_at(m, e);
+    int64_t value;
+    char counter[32];
+    if (x->kind == EXPR_NAME && find_counter(m, x->name, counter))
+        return true;
+    if (x->kind == EXPR_CALL && (x->word == WORD_ADD || x->word == WORD_SUBTRACT))
+        return is_whole(m, x->arg[0]) && is_whole(m, x->arg[1]);
+    return plan_fixed(m->p, e, &value);
+}
+
+static void put_whole(emitter *m, int e)
+{
+    const expr *x = expr_at(m, e);
+    int64_t value;
+    char counter[32];
+    if (plan_fixed(m->p, e, &value)) {
+        base_text_put(m->out, "(offset)%" PRId64, value);
+    } else if (x->kind == EXPR_NAME) {
+        put(m, find_counter(m, x->name, counter) ? counter : "0");
+    } else {
+        put(m, "(");
+        put_whole(m, x->arg[0]);
+        put(m, x->word == WORD_ADD ? " + " : " - ");
+        put_whole(m, x->arg[1]);
+        put(m, ")");
+    }
+}
+
+/* The beginning of a call: the function for whole numbers, or that for doubles, and the value. */
 static void put_index(emitter *m, const char *function, int e)
 {
-    char counter[32];
-    const expr *x = expr_at(m, e);
-    put(m, function);
-    if (x->kind == EXPR_NAME && find_counter(m, x->name, counter)) {
-        base_text_put(m->out, "((double)%s", counter);
-        return;
+    if (is_whole(m, e)) {
+        base_text_put(m->out, "%s_whole(", function);
+        put_whole(m, e);
+    } else {
+        base_text_put(m->out, "%s(", function);
+        emit_number(m, e);
+        put(m, m->real ? "" : ".x");
     }
-    put(m, "(");
-    emit_number(m, e);
-    put(m, m->real ? "" : ".x");
 }
 
 void emit_index(emitter *m, int e, int64_t extent)
@@ -228,7 +279,7 @@ void emit_count(emitter *m, int e)
 {
     int64_t value;
     if (plan_fixed(m->p, e, &value)) {
-        base_text_put(m->out, "((offset)%" PRId64 ")", value);
+        base_text_put(m->out, "(offset)%" PRId64, value);
         return;
     }
     put_index(m, "sp_count", e);
@@ -285,6 +336,7 @@ void emit_store(emitter *m, int target, const char *value)
 
 static void put_statements(emitter *m, int first, bool single);
 
+/* Not unrolled: compilers can take minutes over nested loops with many known turns. */
 static void put_for(emitter *m, const stmt *s)
 {
     const int depth = m->loops ? m->loops->depth + 1 : 0;
@@ -293,10 +345,11 @@ static void put_for(emitter *m, const stmt *s)
     emit_count(m, s->from);
     base_text_put(m->out, "; const offset sp_to%d = ", depth);
     emit_count(m, s->to);
-    base_text_put(
-        m->out,
-        ";\nfor (offset sp_i%d = sp_from%d; fault == %d && sp_i%d %s sp_to%d; sp_i%d%s) {\n", depth,
-        depth, EMIT_NO_FAULT, depth, s->down ? ">=" : "<=", depth, depth, s->down ? "--" : "++");
+    base_text_put(m->out,
+                  ";\nSP_UNROLL_BY(1)\nfor (offset sp_i%d = sp_from%d; fault == %d && sp_i%d %s "
+                  "sp_to%d; sp_i%d%s) {\n",
+                  depth, depth, EMIT_NO_FAULT, depth, s->down ? ">=" : "<=", depth, depth,
+                  s->down ? "--" : "++");
     base_text_put(m->out,
                   m->real ? "num[%" PRId64 "] = (double)sp_i%d;\n"
                           : "num[%" PRId64 "] = sp_make2d((double)sp_i%d, 0.0);\n",
@@ -304,8 +357,9 @@ static void put_for(emitter *m, const stmt *s)
     m->loops = &loop;
     put_statements(m, s->body, false);
     m->loops = loop.outer;
-    base_text_put(m->out, "if (++sp_turns > %d && fault == %d) fault = %d;\n} }\n", EMIT_MOST_TURNS,
-                  EMIT_NO_FAULT, EMIT_TURNS - s->place);
+    base_text_put(m->out, "if (++sp_turns > %d && fault == %d) fault = %d;\n} }\n",
+                  m->most_turns > 0 ? m->most_turns : EMIT_MOST_TURNS, EMIT_NO_FAULT,
+                  EMIT_TURNS - s->place);
 }
 
 static void put_if(emitter *m, const stmt *s)
