@@ -96,7 +96,7 @@ enum {
     item(cuEventSynchronize, "cuEventSynchronize", (cuda_handle))                                  \
     item(cuEventElapsedTime, "cuEventElapsedTime", (float *, cuda_handle, cuda_handle))            \
     item(cuModuleLoadDataEx, "cuModuleLoadDataEx",                                                 \
-         (cuda_handle *, const void *, unsigned, int *, void **))                                  \
+         (cuda_handle *, const void *, unsigned, const int *, void **))                            \
     item(cuModuleUnload, "cuModuleUnload", (cuda_handle))                                          \
     item(cuModuleGetFunction, "cuModuleGetFunction", (cuda_handle *, cuda_handle, const char *))   \
     item(cuLaunchKernel, "cuLaunchKernel",                                                         \

@@ -147,7 +147,7 @@ spry_status cuda_load(spry_device *d, const void *binary, size_t size, void **mo
 {
     spry_status status;
     char log[512] = "";
-    int options[] = {CUDA_JIT_ERROR_LOG_BUFFER, CUDA_JIT_ERROR_LOG_BUFFER_SIZE};
+    const int options[] = {CUDA_JIT_ERROR_LOG_BUFFER, CUDA_JIT_ERROR_LOG_BUFFER_SIZE};
     /* The driver wants a number in a pointer's place. */
     void *values[] = {log, (void *)(uintptr_t)sizeof log}; // NOLINT(performance-no-int-to-ptr)
     (void)size; /* a CUBIN tells its size, PTX ends in a zero */

@@ -24,7 +24,7 @@ spry_status device_end(spry_device *d, spry_status status)
     SPRY_CAUSE(d->ctx, status, "%s (%s)", d->facts.name, d->facts.description);
     if (status == SPRY_DEVICE_LOST && !d->lost) {
         d->lost = true;
-        snprintf(d->why_lost, sizeof d->why_lost, "%.180s; it cannot be used any more: close it",
+        snprintf(d->why_lost, sizeof d->why_lost, "%.400s; it cannot be used any more: close it",
                  d->ctx->message);
         snprintf(d->ctx->message, sizeof d->ctx->message, "%s", d->why_lost);
     }

@@ -53,7 +53,7 @@ struct spry_device {
     void *own_stream;           /* its handle while a caller's is in its place */
     int64_t fail_in[4];         /* see device_fail_next() */
     bool lost;
-    char why_lost[256];
+    char why_lost[512];
     double read_bandwidth;    /* bytes a second; 0 until measured */
     int64_t users;            /* objects that hold it */
     struct spry_device *next; /* of the context's open devices */

@@ -1,22 +1,21 @@
-/* Programs: building them from texts, their kernels, launching. */
+/* Programs: made from texts or taken from the caches, their kernels, launching. */
+#include "device/cache.h"
 #include "device/engine.h"
 
+#include <stdlib.h>
+
 typedef struct program_kernel {
-    char name[64];
     void *handle;
     struct program_kernel *next;
+    char name[];
 } program_kernel;
 
 struct device_program {
     spry_device *d;
+    cache_key key;
     void *module;
-    char *text, *options;
     program_kernel *kernels;
     device_program *next;
-};
-
-struct device_cache {
-    device_program *programs;
 };
 
 static void program_free(device_program *p)
@@ -30,8 +29,6 @@ static void program_free(device_program *p)
     }
     if (p->module)
         d->engine->unload(d, p->module);
-    base_free(d->ctx, p->text);
-    base_free(d->ctx, p->options);
     base_free(d->ctx, p);
 }
 
@@ -46,51 +43,95 @@ void device_programs_close(spry_device *d)
     d->cache = NULL;
 }
 
-static spry_status compile(device_program *p)
+/* --- building ------------------------------------------------------------------------------------
+ */
+
+/* Cuts what a compiler said down to its first complaint, which is what has to be mended. */
+static void first_complaint(char *text)
 {
+    char *begin = strstr(text, "error");
+    while (begin && begin > text && begin[-1] != '\n')
+        begin--;
+    if (begin)
+        memmove(text, begin, strlen(begin) + 1);
+    text[strcspn(text, "\n")] = '\0';
+}
+
+static spry_status compile(spry_device *d, const char *text, const char *options, void **binary,
+                           size_t *size)
+{
+    enum { COMPLAINT_SIZE = 16384 };
+    spry_status status;
+    char *complaint = NULL;
+    SPRY_GO(d->ctx, base_calloc(d->ctx, COMPLAINT_SIZE, 1, &complaint));
+    status = d->engine->compile(d, text, options, binary, size, complaint, COMPLAINT_SIZE);
+    if (complaint[0])
+        base_log(d->ctx, SPRY_LOG_DEBUG, "%s: compiler: %.800s", d->facts.name, complaint);
+    if (status != SPRY_OK && complaint[0]) {
+        first_complaint(complaint);
+        status = SPRY_FAIL(d->ctx, status,
+                           "a program with options \"%.200s\" cannot be compiled: "
+                           "%.500s",
+                           options, complaint);
+    }
+    SPRY_GO(d->ctx, status);
+    d->cache->compiled++;
+done:
+    base_free(d->ctx, complaint);
+    return status;
+}
+
+/* From disk, or compiled and kept there. What is on disk but is not to the driver's liking is
+ * compiled anew. */
+static spry_status make_module(device_program *p, const char *text, const char *options)
+{
+    spry_status status;
     spry_device *d = p->d;
-    spry_status status = SPRY_OK;
-    char complaint[512] = "", *all = NULL;
     void *binary = NULL;
     size_t size = 0;
-    base_text t = {.ctx = d->ctx};
-    SPRY_GO(d->ctx, device_begin(d, WORK_COMPILE));
-    base_text_put(&t, "%s\n%s", device_text("dialect"), p->text);
-    SPRY_GO(d->ctx, base_text_take(&t, &all));
-    status = d->engine->compile(d, all, p->options, &binary, &size, complaint, sizeof complaint);
-    if (status != SPRY_OK && complaint[0])
-        status = SPRY_FAIL(d->ctx, status, "a kernel cannot be compiled: %s", complaint);
-    SPRY_GO(d->ctx, device_end(d, status));
-    SPRY_GO(d->ctx, device_end(d, d->engine->load(d, binary, size, &p->module)));
+    SPRY_GO(d->ctx, cache_read(d, p->key, &binary, &size));
+    if (binary && d->engine->load(d, binary, size, &p->module) == SPRY_OK) {
+        d->cache->loaded++;
+        goto done;
+    }
+    p->module = NULL;
+    base_free(d->ctx, binary);
+    binary = NULL;
+    SPRY_GO(d->ctx, compile(d, text, options, &binary, &size));
+    SPRY_GO(d->ctx, d->engine->load(d, binary, size, &p->module));
+    SPRY_GO(d->ctx, cache_write(d, p->key, binary, size));
 done:
     base_free(d->ctx, binary);
+    return status;
+}
+
+/* All that decides what comes out, as one text. No line before the program's own has a line's end
+ * in it, so that different programs have different texts. */
+static spry_status describe(spry_device *d, const char *text, const char *options, cache_key *key)
+{
+    const char *debug = getenv("SPRY_DEVICE_DEBUG");
+    const device_facts *f = &d->facts;
+    char *all = NULL;
+    base_text t = {.ctx = d->ctx};
+    base_text_put(&t, "spry %s\n%s\n%s\n%s\n%s\n%s\n%s\n%s", spry_version(), d->engine->name,
+                  f->description, f->target, f->driver, debug ? debug : "", options, text);
+    const spry_status status = base_text_take(&t, &all);
+    if (status == SPRY_OK)
+        *key = cache_hash_of(all, strlen(all));
     base_free(d->ctx, all);
     return status;
 }
 
-spry_status device_build(spry_device *d, const char *text, const char *options,
-                         device_program **out)
+static spry_status build_new(spry_device *d, const char *text, const char *options, cache_key key,
+                             device_program **out)
 {
-    spry_status status = SPRY_OK;
+    spry_status status;
     device_program *p = NULL;
-    *out = NULL;
-    if (!d->cache)
-        SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *d->cache, &d->cache));
-    for (p = d->cache->programs; p; p = p->next) {
-        if (strcmp(p->text, text) == 0 && strcmp(p->options, options) == 0) {
-            *out = p;
-            return SPRY_OK;
-        }
-    }
+    SPRY_GO(d->ctx, device_begin(d, WORK_COMPILE));
     SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *p, &p));
     p->d = d;
-    p->text = base_copy_text(d->ctx, text);
-    p->options = base_copy_text(d->ctx, options);
-    if (!p->text || !p->options) {
-        status = SPRY_NO_MEMORY;
-        goto done;
-    }
-    SPRY_GO(d->ctx, compile(p));
+    p->key = key;
+    SPRY_GO(d->ctx, device_end(d, make_module(p, text, options)));
     p->next = d->cache->programs;
     d->cache->programs = p;
     *out = p;
@@ -101,19 +142,47 @@ done:
     return status;
 }
 
+spry_status device_build(spry_device *d, const char *text, const char *options,
+                         device_program **out)
+{
+    spry_status status;
+    cache_key key;
+    char *all = NULL;
+    base_text t = {.ctx = d->ctx};
+    *out = NULL;
+    if (!d->cache)
+        SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *d->cache, &d->cache));
+    base_text_put(&t, "%s\n%s", device_text("dialect"), text);
+    SPRY_GO(d->ctx, base_text_take(&t, &all));
+    SPRY_GO(d->ctx, describe(d, all, options, &key));
+    for (device_program *p = d->cache->programs; p && !*out; p = p->next) {
+        if (memcmp(&p->key, &key, sizeof key) == 0)
+            *out = p;
+    }
+    if (!*out)
+        SPRY_GO(d->ctx, build_new(d, all, options, key, out));
+done:
+    base_free(d->ctx, all);
+    return status;
+}
+
+/* --- launching -----------------------------------------------------------------------------------
+ */
+
 static spry_status find_kernel(device_program *p, const char *name, void **handle)
 {
     spry_device *d = p->d;
-    spry_status status = SPRY_OK;
-    program_kernel *k = NULL;
+    spry_status status;
+    program_kernel *k;
     for (k = p->kernels; k; k = k->next) {
         if (strcmp(k->name, name) == 0) {
             *handle = k->handle;
             return SPRY_OK;
         }
     }
-    SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *k, &k));
-    snprintf(k->name, sizeof k->name, "%s", name);
+    const size_t length = strlen(name);
+    SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *k + length + 1, &k));
+    memcpy(k->name, name, length + 1);
     SPRY_GO(d->ctx, device_end(d, d->engine->kernel(d, p->module, name, &k->handle)));
     k->next = p->kernels;
     p->kernels = k;
@@ -128,15 +197,17 @@ static spry_status launch(device_program *p, const char *name, device_stream *s,
                           int group, const device_arg *args, int count, bool whole)
 {
     spry_device *d = p->d;
-    spry_status status = SPRY_OK;
+    spry_status status;
     void *kernel = NULL;
     SPRY_GO(d->ctx, device_begin(d, WORK_LAUNCH));
     SPRY_GO(d->ctx, find_kernel(p, name, &kernel));
     if (groups == 0)
         goto done;
-    if (groups < 0 || groups > INT32_MAX) {
-        status = SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED, "%s: %" PRId64 " groups, at most %d", name,
-                           groups, INT32_MAX);
+    if (groups < 0 || groups > INT32_MAX || group < 1 || group > d->facts.most_group) {
+        status = SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED,
+                           "kernel %s: %" PRId64 " groups of %d work-items; %s takes up to %d of "
+                           "%d",
+                           name, groups, group, d->facts.name, INT32_MAX, d->facts.most_group);
         goto done;
     }
     status = d->engine->launch(d, (s ? s : d->stream)->handle, kernel, groups, group, args, count,
@@ -156,13 +227,17 @@ spry_status device_launch(device_program *p, const char *name, device_stream *s,
 spry_status device_launch_whole(device_program *p, const char *name, int64_t groups, int group,
                                 const device_arg *args, int count)
 {
+    if (!p->d->facts.has_cooperation)
+        return SPRY_FAIL(p->d->ctx, SPRY_UNSUPPORTED,
+                         "kernel %s: %s cannot run all groups of a launch at once", name,
+                         p->d->facts.name);
     return launch(p, name, NULL, groups, group, args, count, true);
 }
 
 int64_t device_whole_groups(device_program *p, const char *name, int group)
 {
     void *kernel = NULL;
-    return find_kernel(p, name, &kernel) == SPRY_OK
-               ? p->d->engine->whole_groups(p->d, kernel, group)
-               : 0;
+    if (!p->d->facts.has_cooperation || find_kernel(p, name, &kernel) != SPRY_OK)
+        return 0;
+    return p->d->engine->whole_groups(p->d, kernel, group);
 }

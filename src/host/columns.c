@@ -206,6 +206,8 @@ spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose
     SPRY_GO(op->ctx, check_dense(op, "C", C, plain ? op->rows : op->cols, B->cols));
     if (overlap(&j))
         return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "B and C of a product share memory");
+    if (op->class->multiply_dense)
+        return op->class->multiply_dense(op, transpose, alpha, B, beta, C);
     if (!op->class->multiply_columns)
         return run_singly(&j);
     for (int64_t c = 0; c < B->cols; c += HOST_MOST_UNITS * j.per_unit) {

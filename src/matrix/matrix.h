@@ -113,6 +113,11 @@ typedef struct operator_class {
     /* The product with one unit or two of columns (see host.h), by all threads. */
     spry_status (*multiply_columns)(const spry_operator *op, spry_transpose transpose,
                                     const struct host_columns *p);
+    /* The product with dense blocks that were found to fit, for operators that cut columns by
+     * themselves. */
+    spry_status (*multiply_dense)(const spry_operator *op, spry_transpose transpose,
+                                  spry_scalar alpha, const spry_dense *B, spry_scalar beta,
+                                  const spry_dense *C);
     /* Of operators that store a matrix: how, the matrix itself, its diagonal. */
     spry_status (*storage)(const spry_operator *op, spry_storage *storage);
     spry_status (*to_matrix)(const spry_operator *op, spry_matrix **A);

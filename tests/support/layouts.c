@@ -29,6 +29,12 @@ static void each_choice(const char *spec, const char *grid, void (*test)(const c
     }
 }
 
+void layouts_each_choice(const char *name, const char *grid,
+                         void (*test)(const char *spec, void *data), void *data)
+{
+    each_choice(name, grid, test, data);
+}
+
 void layouts_each(void (*test)(const char *spec, void *data), void *data)
 {
     static const char *const kinds[] = {"f32", "f16", "bf16"};
@@ -75,8 +81,7 @@ static spry_scalar to_kind(stored_kind kind, spry_scalar v)
     return v;
 }
 
-/* A with its values rounded to the kind. */
-static spry_matrix *rounded(spry_context *ctx, const spry_matrix *A, stored_kind kind)
+spry_matrix *layouts_rounded(spry_context *ctx, const spry_matrix *A, stored_kind kind)
 {
     spry_matrix *B = NULL;
     assert_ok(ctx, spry_matrix_convert(A, SPRY_CSR, &B));
@@ -165,8 +170,7 @@ static void check_near(spry_type type, spry_scalar found, sum expected, double t
                  i, found.re, found.im, expected.re, expected.im, bound);
 }
 
-/* Entries of the longest row and column: no sum has more terms. */
-static double most_terms(spry_context *ctx, const spry_matrix *A)
+double layouts_most_terms(spry_context *ctx, const spry_matrix *A)
 {
     spry_matrix *T = NULL;
     int64_t most = 0;
@@ -191,8 +195,8 @@ static spry_scalar factor_for(spry_type type, spry_scalar a)
     return spry_type_is_complex(type) ? a : (spry_scalar){a.re, 0};
 }
 
-static void check_product(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
-                          const char *spec, spry_transpose transpose, int which, double terms)
+void layouts_check_product(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                           const char *spec, spry_transpose transpose, int which, double terms)
 {
     const spry_type type = A->a.type;
     const bool plain = transpose == SPRY_PLAIN;
@@ -217,9 +221,9 @@ static void check_product(spry_context *ctx, const spry_matrix *A, const spry_op
     numeric_free(type, y, 1);
 }
 
-static void check_columns(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
-                          const char *spec, spry_transpose transpose, int which, int cols,
-                          bool by_rows, double terms)
+void layouts_check_columns(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                           const char *spec, spry_transpose transpose, int which, int cols,
+                           bool by_rows, double terms)
 {
     const spry_type type = A->a.type;
     const bool plain = transpose == SPRY_PLAIN;
@@ -268,22 +272,22 @@ bool layouts_check(spry_context *ctx, const spry_matrix *A, const char *spec)
         return false;
     }
     support_status(ctx, SPRY_OK, status, spec, __FILE__, __LINE__);
-    spry_matrix *exact = rounded(ctx, A, L->kind), *back = NULL;
+    spry_matrix *exact = layouts_rounded(ctx, A, L->kind), *back = NULL;
     check_sizes(ctx, A, spec, L);
     assert_ok(ctx, layout_to_csr(L, &back));
     support_same_arrays(exact, back);
     check_diagonal(ctx, exact, L);
     spry_operator *op = NULL;
     assert_ok(ctx, host_layout_operator(A, spec, &op));
-    const double terms = most_terms(ctx, A);
+    const double terms = layouts_most_terms(ctx, A);
     for (int transpose = SPRY_PLAIN; transpose <= SPRY_CONJUGATE; transpose++) {
         for (int which = 0; which < 3; which++) {
-            check_product(ctx, exact, op, spec, (spry_transpose)transpose, which, terms);
-            check_columns(ctx, exact, op, spec, (spry_transpose)transpose, which,
-                          which == 0   ? 8
-                          : which == 1 ? 3
-                                       : 13,
-                          transpose != SPRY_TRANSPOSE, terms);
+            layouts_check_product(ctx, exact, op, spec, (spry_transpose)transpose, which, terms);
+            layouts_check_columns(ctx, exact, op, spec, (spry_transpose)transpose, which,
+                                  which == 0   ? 8
+                                  : which == 1 ? 3
+                                               : 13,
+                                  transpose != SPRY_TRANSPOSE, terms);
         }
     }
     spry_operator_free(op);

@@ -14,6 +14,10 @@
  * them. */
 void layouts_each(void (*test)(const char *spec, void *data), void *data);
 
+/* The same for the choices of one grid. */
+void layouts_each_choice(const char *name, const char *grid,
+                         void (*test)(const char *spec, void *data), void *data);
+
 /* Whether a spec asks for values of 16 bits, which types s and c do not have. */
 bool layouts_too_short(spry_type type, const char *spec);
 /* Whether a format says that it cannot hold the matrix: then it must say so with SPRY_BAD_INPUT or
@@ -25,6 +29,16 @@ bool layouts_refused(spry_context *ctx, spry_type type, const char *spec, spry_s
  * kinds are within their bounds of rounding, for several columns too. False where the format
  * refuses the matrix. */
 bool layouts_check(spry_context *ctx, const spry_matrix *A, const char *spec);
+
+/* Parts of that, for operators that are made otherwise. A is what the operator holds, `terms` no
+ * less than the terms of any of its sums; `which` is 0, 1 or 2, for factors of several kinds. */
+spry_matrix *layouts_rounded(spry_context *ctx, const spry_matrix *A, stored_kind kind);
+double layouts_most_terms(spry_context *ctx, const spry_matrix *A); /* its longest row or column */
+void layouts_check_product(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                           const char *spec, spry_transpose transpose, int which, double terms);
+void layouts_check_columns(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                           const char *spec, spry_transpose transpose, int which, int cols,
+                           bool by_rows, double terms);
 
 /* Products with any number of threads have the same bits, of one column and of several. */
 void layouts_same_bits(const support_recipe *recipe, const char *spec);

@@ -1,0 +1,344 @@
+/* Layouts in a device's memory: their arrays, what their units carry, their products. */
+#include "device/layout.h"
+
+#include "device/layout_text.h"
+
+/* How products with so many columns are done. */
+typedef struct instance {
+    device_program *program; /* NULL until needed */
+    device_form form;
+} instance;
+
+/* What units carry: for each row that gets something, the places of its carries in order. */
+typedef struct carries {
+    int rows;
+    device_memory *row, *start, *place;
+    int64_t count; /* places of all units */
+    device_memory *sums;
+    int sums_columns; /* columns that sums has room for */
+} carries;
+
+struct device_layout {
+    spry_device *d;
+    layout *L;
+    device_arrays arrays; /* names and sizes; the host's arrays are gone */
+    device_memory *memory[DEVICE_MOST_ARRAYS];
+    carries carries;
+    instance *instances[2][DEVICE_MOST_COLUMNS + 1]; /* by conjugate and columns */
+};
+
+void device_layout_free(device_layout *D)
+{
+    if (!D)
+        return;
+    spry_context *ctx = D->L->ctx;
+    for (int i = 0; i < DEVICE_MOST_ARRAYS; i++)
+        device_free(D->memory[i]);
+    device_free(D->carries.row);
+    device_free(D->carries.start);
+    device_free(D->carries.place);
+    device_free(D->carries.sums);
+    for (int c = 0; c <= DEVICE_MOST_COLUMNS; c++) {
+        base_free(ctx, D->instances[0][c]);
+        base_free(ctx, D->instances[1][c]);
+    }
+    layout_free(D->L);
+    base_free(ctx, D);
+}
+
+const layout *device_layout_host(const device_layout *D)
+{
+    return D->L;
+}
+
+int64_t device_layout_bytes(const device_layout *D)
+{
+    const device_memory *const others[] = {D->carries.row, D->carries.start, D->carries.place,
+                                           D->carries.sums};
+    int64_t bytes = 0;
+    for (int i = 0; i < D->arrays.count; i++)
+        bytes += device_bytes(D->memory[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        bytes += others[i] ? device_bytes(others[i]) : 0;
+    return bytes;
+}
+
+/* An array of the host's in new memory of the device. */
+static spry_status copy_over(spry_device *d, const void *from, int64_t bytes, device_memory **m)
+{
+    const spry_status status = device_alloc(d, bytes, m);
+    return status == SPRY_OK && bytes > 0 ? device_put(*m, 0, from, bytes) : status;
+}
+
+static spry_status copy_arrays(device_layout *D)
+{
+    spry_context *ctx = D->L->ctx;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, device_arrays_open(D->L, &D->arrays));
+    for (int i = 0; i < D->arrays.count; i++) {
+        const layout_array *a = &D->arrays.array[i];
+        status = copy_over(D->d, a->data, a->count * (int64_t)a->size, &D->memory[i]);
+        if (status != SPRY_OK) {
+            status = SPRY_CAUSE(ctx, status, "format %s on %s, array %s", D->L->class->name,
+                                D->d->facts.name, a->name);
+            goto done;
+        }
+    }
+done:
+    for (int i = 0; i < DEVICE_MOST_ARRAYS; i++) { /* names and sizes stay */
+        if (D->arrays.array[i].aside)
+            base_free(ctx, D->arrays.array[i].data);
+        D->arrays.array[i].data = NULL;
+        D->arrays.array[i].aside = false;
+    }
+    return status;
+}
+
+/* --- what units carry ----------------------------------------------------------------------------
+ */
+
+typedef struct carry_lists {
+    int32_t *row, *start, *place;
+    int rows;
+} carry_lists;
+
+/* Places sorted by row, and for each row in the order of units. */
+static spry_status sort_carries(const layout *L, carry_lists *lists)
+{
+    spry_context *ctx = L->ctx;
+    int32_t *at = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_calloc(ctx, L->rows + 1, sizeof *at, &at));
+    for (int64_t u = 0; u < L->units; u++)
+        for (int64_t k = L->carry_at[u]; k < L->carry_at[u + 1]; k++)
+            at[L->carry_row[u] + k - L->carry_at[u]]++;
+    for (int64_t i = 0; i < L->rows; i++)
+        lists->rows += at[i] > 0;
+    SPRY_GO(ctx, base_alloc(ctx, lists->rows, sizeof *lists->row, &lists->row));
+    SPRY_GO(ctx, base_alloc(ctx, lists->rows + 1, sizeof *lists->start, &lists->start));
+    SPRY_GO(ctx, base_alloc(ctx, L->carry_at[L->units], sizeof *lists->place, &lists->place));
+    int32_t used = 0, next = 0;
+    for (int64_t i = 0; i < L->rows; i++)
+        if (at[i] > 0) {
+            lists->row[next] = (int32_t)i;
+            lists->start[next++] = used;
+            used += at[i];
+            at[i] = used - at[i];
+        }
+    lists->start[next] = used;
+    for (int64_t u = 0; u < L->units; u++)
+        for (int64_t k = L->carry_at[u]; k < L->carry_at[u + 1]; k++)
+            lists->place[at[L->carry_row[u] + k - L->carry_at[u]]++] = (int32_t)k;
+done:
+    base_free(ctx, at);
+    return status;
+}
+
+/* Room for the sums of so many columns. */
+static spry_status carry_room(device_layout *D, int columns)
+{
+    carries *c = &D->carries;
+    if (!D->L->carry_at || c->sums_columns >= columns)
+        return SPRY_OK;
+    device_free(c->sums);
+    c->sums = NULL;
+    c->sums_columns = 0;
+    const spry_status status =
+        device_alloc(D->d, c->count * columns * (int64_t)spry_type_size(D->L->type), &c->sums);
+    if (status == SPRY_OK)
+        c->sums_columns = columns;
+    return status;
+}
+
+static spry_status copy_carries(device_layout *D)
+{
+    const layout *L = D->L;
+    spry_context *ctx = L->ctx;
+    carry_lists lists = {0};
+    carries *c = &D->carries;
+    spry_status status = SPRY_OK;
+    if (!L->carry_at)
+        return SPRY_OK;
+    c->count = L->carry_at[L->units];
+    if (c->count >= INT32_MAX)
+        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                         "format %s: units carry %" PRId64 " sums, more than devices count; take "
+                         "csr",
+                         L->class->name, c->count);
+    SPRY_GO(ctx, sort_carries(L, &lists));
+    c->rows = lists.rows;
+    SPRY_GO(ctx, copy_over(D->d, lists.row, c->rows * (int64_t)sizeof *lists.row, &c->row));
+    SPRY_GO(ctx,
+            copy_over(D->d, lists.start, (c->rows + 1) * (int64_t)sizeof *lists.start, &c->start));
+    SPRY_GO(ctx, copy_over(D->d, lists.place, c->count * (int64_t)sizeof *lists.place, &c->place));
+    SPRY_GO(ctx, carry_room(D, 1));
+done:
+    base_free(ctx, lists.row);
+    base_free(ctx, lists.start);
+    base_free(ctx, lists.place);
+    return status;
+}
+
+spry_status device_layout_new(spry_device *d, layout *L, device_layout **out)
+{
+    spry_context *ctx = L->ctx;
+    device_layout *D = NULL;
+    spry_status status = SPRY_OK;
+    *out = NULL;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *D, &D));
+    D->d = d;
+    D->L = L;
+    L = NULL;
+    SPRY_GO(ctx, copy_arrays(D));
+    SPRY_GO(ctx, copy_carries(D));
+    *out = D;
+    D = NULL;
+done:
+    layout_free(L);
+    device_layout_free(D);
+    return status;
+}
+
+/* --- products ------------------------------------------------------------------------------------
+ */
+
+/* Whether values are to be conjugated: those of real types are what they are. */
+static bool conjugates(const device_layout *D, bool conjugate)
+{
+    return conjugate && spry_type_is_complex(D->L->type);
+}
+
+/* The instance for so many columns; its program may be still to make. */
+static spry_status find_instance(device_layout *D, bool conjugate, int columns, instance **found)
+{
+    spry_context *ctx = D->L->ctx;
+    instance **slot = &D->instances[conjugates(D, conjugate)][columns];
+    spry_status status = SPRY_OK;
+    if (!*slot) {
+        SPRY_GO(ctx, base_calloc(ctx, 1, sizeof **slot, slot));
+        status = device_form_open(D->d, D->L, columns, &(*slot)->form);
+        if (status != SPRY_OK) {
+            base_free(ctx, *slot);
+            *slot = NULL;
+        }
+    }
+done:
+    *found = *slot;
+    return status;
+}
+
+static spry_status build(const device_layout *D, bool conjugate, int columns, instance *in)
+{
+    spry_context *ctx = D->L->ctx;
+    char *text = NULL;
+    char options[DEVICE_OPTIONS_SIZE];
+    spry_status status = SPRY_OK;
+    if (in->program)
+        return SPRY_OK;
+    SPRY_GO(ctx, device_program_text(D->L, &D->arrays, &in->form, columns, conjugates(D, conjugate),
+                                     &text));
+    device_layout_options(D->L, &in->form, options);
+    SPRY_GO(ctx, device_build(D->d, text, options, &in->program));
+done:
+    base_free(ctx, text);
+    return status;
+}
+
+/* A factor as kernels take it: a pair of doubles for complex types, else its first. */
+static device_arg factor_arg(spry_type type, const spry_scalar *factor)
+{
+    return (device_arg){NULL, factor,
+                        spry_type_is_complex(type) ? sizeof *factor : sizeof factor->re};
+}
+
+/* The arguments of FORMAT_ARGS. */
+static int format_args(const device_layout *D, const device_form *form, device_arg *args)
+{
+    int count = 0;
+    for (int i = 0; i < D->arrays.count; i++)
+        args[count++] = device_arg_memory(D->memory[i]);
+    for (int i = 0; i < DEVICE_MOST_NUMBERS && form->number[i].name; i++)
+        args[count++] = DEVICE_VALUE(form->number[i].value);
+    return count;
+}
+
+static spry_status add_carries(const device_layout *D, const instance *in, const device_product *p)
+{
+    const carries *c = &D->carries;
+    const int group = in->form.group;
+    const device_arg args[] = {DEVICE_VALUE(c->rows),       device_arg_memory(c->row),
+                               device_arg_memory(c->start), device_arg_memory(c->place),
+                               device_arg_memory(c->sums),  device_arg_memory(p->y),
+                               DEVICE_VALUE(p->y_step),     factor_arg(D->L->type, &p->alpha)};
+    return device_launch(in->program, DEVICE_CARRY_KERNEL, NULL, (c->rows + group - 1) / group,
+                         group, args, sizeof args / sizeof *args);
+}
+
+spry_status device_layout_multiply(device_layout *D, const device_product *p)
+{
+    const layout *L = D->L;
+    device_arg args[DEVICE_MOST_ARRAYS + DEVICE_MOST_NUMBERS + 8];
+    instance *in;
+    spry_status status = SPRY_OK;
+    int count = 0;
+    SPRY_GO(L->ctx, find_instance(D, p->conjugate, p->columns, &in));
+    SPRY_GO(L->ctx, build(D, p->conjugate, p->columns, in));
+    SPRY_GO(L->ctx, carry_room(D, p->columns));
+    const device_form *form = &in->form;
+    const int32_t units = (int32_t)L->units;
+    args[count++] = form->by_units ? DEVICE_VALUE(units) : DEVICE_VALUE(form->positions);
+    count += format_args(D, form, args + count);
+    args[count++] = device_arg_memory(p->x);
+    args[count++] = DEVICE_VALUE(p->x_step);
+    args[count++] = device_arg_memory(p->y);
+    args[count++] = DEVICE_VALUE(p->y_step);
+    args[count++] = factor_arg(L->type, &p->alpha);
+    args[count++] = factor_arg(L->type, &p->beta);
+    if (form->by_units) {
+        args[count++] = device_arg_memory(D->carries.sums);
+        SPRY_GO(L->ctx, device_launch(in->program, DEVICE_UNITS_KERNEL, NULL, form->positions,
+                                      form->group, args, count));
+    } else {
+        const int64_t per_group = form->group / form->lanes;
+        SPRY_GO(L->ctx, device_launch(in->program, DEVICE_ROWS_KERNEL, NULL,
+                                      (form->positions + per_group - 1) / per_group, form->group,
+                                      args, count));
+    }
+    if (L->carry_at)
+        SPRY_GO(L->ctx, add_carries(D, in, p));
+done:
+    return status;
+}
+
+spry_status device_layout_rows(device_layout *D, bool conjugate, const char *prefix,
+                               device_rows *rows)
+{
+    spry_context *ctx = D->L->ctx;
+    instance *in;
+    base_text args = {.ctx = ctx}, pass = {.ctx = ctx}, text = {.ctx = ctx};
+    spry_status status = SPRY_OK;
+    *rows = (device_rows){.rows = D->L->rows};
+    SPRY_GO(ctx, find_instance(D, conjugate, 1, &in));
+    if (in->form.by_units)
+        goto done;
+    device_put_args(&D->arrays, &in->form, prefix, &args, &pass);
+    if (args.status != SPRY_OK || pass.status != SPRY_OK) {
+        status = SPRY_NO_MEMORY;
+        goto done;
+    }
+    if (args.used >= sizeof rows->args_text || pass.used >= sizeof rows->pass_text)
+        goto done; /* too many arrays for what there is room for: applied whole */
+    memcpy(rows->args_text, args.text, args.used + 1);
+    memcpy(rows->pass_text, pass.text, pass.used + 1);
+    device_put_format(&text, &D->arrays, &in->form, 1, conjugates(D, conjugate), prefix, NULL);
+    SPRY_GO(ctx, base_text_take(&text, &rows->text));
+    rows->positions = in->form.positions;
+    rows->lanes = in->form.lanes;
+    rows->group = in->form.group;
+    rows->kind = D->L->kind;
+    rows->arg_count = format_args(D, &in->form, rows->args);
+done:
+    base_free(ctx, args.text);
+    base_free(ctx, pass.text);
+    return status;
+}

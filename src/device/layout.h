@@ -1,0 +1,52 @@
+/*
+ * Layouts in a device's memory and their products: what operators on devices are made of. Programs
+ * are made at the first product that needs them, one for each number of columns, and one more for
+ * the conjugate of a complex matrix.
+ */
+#ifndef SPRY_DEVICE_LAYOUT_H
+#define SPRY_DEVICE_LAYOUT_H
+
+#include "device/formats.h"
+
+/* Columns that share one reading of the matrix at most. */
+enum { DEVICE_MOST_COLUMNS = 8, DEVICE_OPTIONS_SIZE = 96 };
+
+/* y = alpha A x + beta y, or conj(A) in A's place; beta = 0 does not read y. Element (i, c) of
+ * several columns is at i step + c. */
+typedef struct device_product {
+    bool conjugate;
+    int columns;
+    spry_scalar alpha, beta;
+    const device_memory *x;
+    int64_t x_step;
+    device_memory *y;
+    int64_t y_step;
+} device_product;
+
+/* Copies L's arrays to the device. L is the result's from here on, also when it fails. */
+spry_status device_layout_new(spry_device *d, layout *L, device_layout **out);
+void device_layout_free(device_layout *D);
+const layout *device_layout_host(const device_layout *D);
+/* Bytes it takes on the device. */
+int64_t device_layout_bytes(const device_layout *D);
+spry_status device_layout_multiply(device_layout *D, const device_product *p);
+/* See device_open_rows(). */
+spry_status device_layout_rows(device_layout *D, bool conjugate, const char *prefix,
+                               device_rows *rows);
+
+/*
+ * The whole text of a program, but for the dialect, that multiplies layouts like L; *form says how
+ * L is used. Nothing is asked of d but its facts: they are all that must be there. The caller frees
+ * text.
+ */
+spry_status device_layout_text(const spry_device *d, const layout *L, int columns, bool conjugate,
+                               device_form *form, char **text);
+/* The options to compile it with. */
+void device_layout_options(const layout *L, const device_form *form,
+                           char options[DEVICE_OPTIONS_SIZE]);
+/* Kernels of such a program: SpMV and SpMM of row formats, of unit formats, what units carry. */
+#define DEVICE_ROWS_KERNEL "a_rows"
+#define DEVICE_UNITS_KERNEL "a_units"
+#define DEVICE_CARRY_KERNEL "carry_add"
+
+#endif

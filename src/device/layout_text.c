@@ -1,0 +1,195 @@
+/* From a layout to the text of a program: what formats.h promises a format's text. */
+#include "device/layout.h"
+
+#include "device/layout_text.h"
+
+spry_status device_arrays_open(const layout *L, device_arrays *a)
+{
+    const device_format *format = device_format_for(L->class);
+    *a = (device_arrays){.ctx = L->ctx};
+    if (!format)
+        return SPRY_FAIL(L->ctx, SPRY_UNSUPPORTED,
+                         "format %s has no kernels for devices; take csr or sell", L->class->name);
+    if (format->arrays) {
+        const spry_status status = format->arrays(L, a->array);
+        if (status != SPRY_OK) {
+            device_arrays_close(a);
+            return status;
+        }
+    } else {
+        for (int i = 0, to = 0; i < LAYOUT_MOST_ARRAYS; i++)
+            if (L->array[i].name && !L->array[i].aside)
+                a->array[to++] = L->array[i];
+    }
+    while (a->count < DEVICE_MOST_ARRAYS && a->array[a->count].name)
+        a->count++;
+    return SPRY_OK;
+}
+
+void device_arrays_close(device_arrays *a)
+{
+    for (int i = 0; i < DEVICE_MOST_ARRAYS; i++)
+        if (a->array[i].aside)
+            base_free(a->ctx, a->array[i].data);
+    *a = (device_arrays){.ctx = a->ctx};
+}
+
+static const char *element_type(const layout_array *array, int index)
+{
+    return index == 0         ? "stored"
+           : array->size == 1 ? "sp_u8"
+           : array->size == 2 ? "sp_u16"
+           : array->size == 8 ? "offset"
+                              : "int";
+}
+
+void device_put_args(const device_arrays *a, const device_form *form, const char *prefix,
+                     base_text *args, base_text *pass)
+{
+    const char *between = "";
+    for (int i = 0; i < a->count; i++, between = ", ") {
+        base_text_put(args, "%sSP_GLOBAL const %s *SP_RESTRICT %s%s", between,
+                      element_type(&a->array[i], i), prefix, a->array[i].name);
+        base_text_put(pass, "%s%s%s", between, prefix, a->array[i].name);
+    }
+    for (int i = 0; i < DEVICE_MOST_NUMBERS && form->number[i].name; i++, between = ", ") {
+        base_text_put(args, "%sconst offset %s%s", between, prefix, form->number[i].name);
+        base_text_put(pass, "%s%s%s", between, prefix, form->number[i].name);
+    }
+}
+
+/* "SLICE=32 WIDE=1" as lines; `define` or the end of them. */
+static void put_defines(base_text *t, const char *defines, bool define)
+{
+    for (const char *p = defines + strspn(defines, " "); *p; p += strspn(p, " ")) {
+        const size_t word = strcspn(p, " "), name = strcspn(p, "= ");
+        if (define)
+            base_text_put(t, "#define %.*s %.*s\n", (int)name, p,
+                          (int)(word > name ? word - name - 1 : 0),
+                          p + (word > name ? name + 1 : name));
+        else
+            base_text_put(t, "#undef %.*s\n", (int)name, p);
+        p += word;
+    }
+}
+
+static const char *const words[] = {"SP_F", "FORMAT_ARGS", "FORMAT_PASS", "FORMAT_LANES", "COLUMNS",
+                                    "SP_X", "SP_AT",       "SP_PUT",      "FORMAT_VALUE"};
+
+static void put_words(base_text *t, const device_arrays *a, const device_form *form, int columns,
+                      bool conjugate, const char *prefix)
+{
+    base_text args = {.ctx = t->ctx}, pass = {.ctx = t->ctx};
+    device_put_args(a, form, "", &args, &pass);
+    if (args.status != SPRY_OK || pass.status != SPRY_OK)
+        t->status = SPRY_NO_MEMORY;
+    base_text_put(t, "#define SP_F(name) %s##name\n", prefix);
+    base_text_put(t, "#define FORMAT_ARGS %s\n", args.text ? args.text : "");
+    base_text_put(t, "#define FORMAT_PASS %s\n", pass.text ? pass.text : "");
+    base_text_put(t, "#define FORMAT_LANES %d\n", form->lanes > 0 ? form->lanes : 1);
+    base_text_put(t, "#define COLUMNS %d\n", columns);
+    base_text_put(t, "%s",
+                  "#ifdef SP_RESIDENT\n"
+                  "#define SP_X SP_GLOBAL const scalar *x, const offset x_step\n"
+                  "#else\n"
+                  "#define SP_X SP_GLOBAL const scalar *SP_RESTRICT x, const offset x_step\n"
+                  "#endif\n");
+    if (columns == 1)
+        base_text_put(t, "%s",
+                      "#define SP_AT(j, c) sp_often(x + (j))\n"
+                      "#define SP_PUT(row, c, sum) sp_put(y + (row), sum, alpha, beta)\n");
+    else
+        base_text_put(t, "%s",
+                      "#define SP_AT(j, c) sp_often(x + ((offset)(j) * x_step + (c)))\n"
+                      "#define SP_PUT(row, c, sum) "
+                      "sp_put(y + ((offset)(row) * y_step + (c)), sum, alpha, beta)\n");
+    base_text_put(t, "#define FORMAT_CONJ(a) %s(a)\n", conjugate ? "sp_conj" : "");
+    base_text_put(t, "#define FORMAT_VALUE(place) FORMAT_CONJ(sp_value(%s, place))\n",
+                  a->count > 0 ? a->array[0].name : "values");
+    base_text_put(t, "%s",
+                  "SP_INLINE void SP_F(add)(SP_X, const scalar a, const offset j, scalar *sum)\n"
+                  "{\n"
+                  "    SP_UNROLL\n"
+                  "    for (int c = 0; c < COLUMNS; c++)\n"
+                  "        sum[c] = sp_fma(a, SP_AT(j, c), sum[c]);\n"
+                  "}\n"
+                  "#define SP_ADD(a, j, sum) SP_F(add)(x, x_step, a, j, sum)\n");
+    base_free(t->ctx, args.text);
+    base_free(t->ctx, pass.text);
+}
+
+/* A text of ours into t; what is missing is a fault of the build. */
+static void put_text(base_text *t, const char *name)
+{
+    const char *text = device_text(name);
+    if (text)
+        base_text_put(t, "%s\n", text);
+    else if (t->status == SPRY_OK)
+        t->status = SPRY_FAIL(t->ctx, SPRY_UNSUPPORTED, "there is no kernel text %s", name);
+}
+
+void device_put_format(base_text *t, const device_arrays *a, const device_form *form, int columns,
+                       bool conjugate, const char *prefix, const char *kernel)
+{
+    put_words(t, a, form, columns, conjugate, prefix);
+    put_defines(t, form->defines, true);
+    put_text(t, form->text);
+    if (kernel)
+        put_text(t, kernel);
+    put_defines(t, form->defines, false);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        base_text_put(t, "#undef %s\n", words[i]);
+}
+
+spry_status device_form_open(const spry_device *d, const layout *L, int columns, device_form *form)
+{
+    enum { GROUP = 256 };
+    const device_format *format = device_format_for(L->class);
+    *form = (device_form){.lanes = 1};
+    if (!format)
+        return SPRY_FAIL(L->ctx, SPRY_UNSUPPORTED,
+                         "format %s has no kernels for devices; take csr or sell", L->class->name);
+    if (L->type != SPRY_S && L->type != SPRY_C && !d->facts.has_double)
+        return SPRY_FAIL(L->ctx, SPRY_UNSUPPORTED,
+                         "device %s has no double precision; take type s or c", d->facts.name);
+    const spry_status status = format->open(d, L, columns, form);
+    if (status == SPRY_OK && form->group == 0)
+        form->group = d->facts.most_group < GROUP ? d->facts.most_group : GROUP;
+    return status;
+}
+
+spry_status device_program_text(const layout *L, const device_arrays *arrays,
+                                const device_form *form, int columns, bool conjugate, char **text)
+{
+    base_text t = {.ctx = L->ctx};
+    put_text(&t, "put");
+    device_put_format(&t, arrays, form, columns, conjugate, "a_", form->by_units ? NULL : "rows");
+    if (L->carry_at) {
+        base_text_put(&t, "#define COLUMNS %d\n", columns);
+        put_text(&t, "carry");
+    }
+    return base_text_take(&t, text);
+}
+
+spry_status device_layout_text(const spry_device *d, const layout *L, int columns, bool conjugate,
+                               device_form *form, char **text)
+{
+    spry_context *ctx = L->ctx;
+    device_arrays arrays = {.ctx = ctx};
+    spry_status status = SPRY_OK;
+    *text = NULL;
+    SPRY_GO(ctx, device_form_open(d, L, columns, form));
+    SPRY_GO(ctx, device_arrays_open(L, &arrays));
+    SPRY_GO(ctx, device_program_text(L, &arrays, form, columns, conjugate, text));
+done:
+    device_arrays_close(&arrays);
+    return status;
+}
+
+void device_layout_options(const layout *L, const device_form *form,
+                           char options[DEVICE_OPTIONS_SIZE])
+{
+    static const int types[] = {[SPRY_S] = 0, [SPRY_D] = 1, [SPRY_C] = 2, [SPRY_Z] = 3};
+    snprintf(options, DEVICE_OPTIONS_SIZE, "-DSP_TYPE=%d -DSP_KIND=%d -DSP_GROUP=%d",
+             types[L->type], (int)L->kind, form->group);
+}

@@ -1,0 +1,304 @@
+/*
+ * Every storage format that devices have, with every type and matrices of odd shapes, against sums
+ * on the host. Each number of columns, type, kind of values and option that a text is specialised
+ * by is a program to compile, so matrices are many and combinations few: SPRY_TEST_FULL=1 takes
+ * all, SPRY_TEST_FORMAT=NAME one format alone.
+ */
+#include "support/devices.h"
+#include "support/layouts.h"
+
+#include "device/operator.h"
+
+#include <stdlib.h>
+
+static bool is_full(void)
+{
+    const char *full = getenv("SPRY_TEST_FULL");
+    return full && full[0] == '1';
+}
+
+/* One format with one matrix. */
+typedef struct check {
+    spry_device *d;
+    const spry_matrix *A;
+    int columns[3]; /* 0: none */
+    bool transposed;
+    int held;
+} check;
+
+static void check_spec(const char *spec, void *data)
+{
+    check *c = data;
+    spry_context *ctx = c->d->ctx;
+    spry_operator *op = NULL;
+    spry_matrix *exact = NULL;
+    const double terms = layouts_most_terms(ctx, c->A);
+    const spry_status status = device_operator(c->d, c->A, spec, &op);
+    if (layouts_refused(ctx, c->A->a.type, spec, status)) {
+        assert_null(op);
+        return;
+    }
+    support_status(ctx, SPRY_OK, status, spec, __FILE__, __LINE__);
+    assert_ptr_equal(device_of(op), c->d);
+    c->held++;
+    assert_ok(ctx, spry_operator_to_matrix(op, &exact));
+    assert_int_equal(exact->a.nnz, c->A->a.nnz);
+    for (int t = SPRY_PLAIN; t <= (c->transposed ? SPRY_CONJUGATE : SPRY_PLAIN); t++)
+        for (int which = 0; which < 3; which++) {
+            const spry_transpose transpose = (spry_transpose)t;
+            layouts_check_product(ctx, exact, op, spec, transpose, which, terms);
+            if (c->columns[which] > 0 && (t == SPRY_PLAIN || is_full()))
+                layouts_check_columns(ctx, exact, op, spec, transpose, which, c->columns[which],
+                                      which != 1, terms);
+        }
+    spry_matrix_free(exact);
+    spry_operator_free(op);
+}
+
+/* Calls check_spec for every format of devices; `kinds`: with shorter values, `grids`: with what
+ * the tuner would try. */
+static void check_formats(check *c, bool plain, bool kinds, bool grids)
+{
+    static const char *const names[] = {"f32", "f16", "bf16"};
+    const char *only = getenv("SPRY_TEST_FORMAT");
+    for (int i = 0; layout_class_at(i); i++) {
+        const layout_class *class = layout_class_at(i);
+        const device_format *format = device_format_for(class);
+        if (!format || (only && strcmp(only, class->name) != 0))
+            continue;
+        if (plain)
+            check_spec(class->name, c);
+        const char *grid = format->grid ? format->grid : class->grid;
+        if (grids && grid)
+            layouts_each_choice(class->name, grid, check_spec, c);
+        for (int k = 0; k < 3 && kinds && spry_options_find(class->options, "values"); k++) {
+            char spec[64];
+            snprintf(spec, sizeof spec, "%s:values=%s", class->name, names[k]);
+            if (!layouts_too_short(c->A->a.type, spec))
+                check_spec(spec, c);
+        }
+    }
+}
+
+static spry_matrix *sorted(spry_context *ctx, spry_type type, support_shape shape, int64_t rows,
+                           int64_t cols, int64_t nnz)
+{
+    return support_matrix(ctx, &(support_recipe){.type = type,
+                                                 .format = SPRY_CSR,
+                                                 .rows = rows,
+                                                 .cols = cols,
+                                                 .nnz = nnz,
+                                                 .shape = shape,
+                                                 .seed = 11,
+                                                 .sorted = true});
+}
+
+/* All types, transposes and factors; several columns. */
+static void types(spry_context *ctx, spry_device *d)
+{
+    for (int t = 0; t < 4; t++) {
+        const spry_type type = support_types[t];
+        spry_matrix *A = sorted(ctx, type, SUPPORT_UNIFORM, 301, 301, 2500);
+        check c = {.d = d, .A = A, .transposed = true, .columns = {8, 3, 0}};
+        if (type == SPRY_S && !is_full())
+            c.columns[1] = 0;
+        if (type == SPRY_C && !is_full())
+            c.columns[0] = 0;
+        check_formats(&c, true, false, false);
+        assert_true(c.held > 0 || getenv("SPRY_TEST_FORMAT"));
+        spry_matrix_free(A);
+    }
+}
+
+/* Shorter values, and the options a tuner tries. */
+static void options(spry_context *ctx, spry_device *d)
+{
+    for (int t = 0; t < 4; t++) {
+        const spry_type type = support_types[t];
+        if (!is_full() && type != SPRY_D)
+            continue;
+        spry_matrix *A = sorted(ctx, type, SUPPORT_UNIFORM, 301, 301, 2500);
+        check c = {.d = d, .A = A, .columns = {is_full() ? 8 : 0, 0, 0}};
+        check_formats(&c, false, true, true);
+        spry_matrix_free(A);
+    }
+}
+
+/* One kind of shorter values in complex numbers, several columns. */
+static void complex_options(spry_context *ctx, spry_device *d)
+{
+    const char *only = getenv("SPRY_TEST_FORMAT");
+    spry_matrix *A = sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 301, 301, 2500);
+    check c = {.d = d, .A = A, .columns = {4, 0, 0}};
+    for (int i = 0; layout_class_at(i); i++) {
+        const layout_class *class = layout_class_at(i);
+        char spec[64];
+        snprintf(spec, sizeof spec, "%s:values=bf16", class->name);
+        if (device_format_for(class) && spry_options_find(class->options, "values") &&
+            (!only || strcmp(only, class->name) == 0))
+            check_spec(spec, &c);
+    }
+    spry_matrix_free(A);
+}
+
+static const struct {
+    support_shape shape;
+    int64_t rows, cols, nnz;
+} shapes[] = {{SUPPORT_UNIFORM, 0, 0, 0},        {SUPPORT_UNIFORM, 0, 5, 0},
+              {SUPPORT_UNIFORM, 5, 0, 0},        {SUPPORT_UNIFORM, 1, 1, 1},
+              {SUPPORT_UNIFORM, 7, 9, 0},        {SUPPORT_UNIFORM, 300, 1, 150},
+              {SUPPORT_UNIFORM, 1, 300, 150},    {SUPPORT_ONE_ROW, 301, 301, 2500},
+              {SUPPORT_ONE_COL, 301, 301, 2500}, {SUPPORT_BANDED, 1023, 1023, 5000},
+              {SUPPORT_UNIFORM, 517, 45, 2000},  {SUPPORT_UNIFORM, 45, 1031, 2000},
+              {SUPPORT_UNIFORM, 1500, 1500, 200}};
+
+/* Odd shapes; in type d, since types differ in arithmetic alone. */
+static void odd_shapes(spry_context *ctx, spry_device *d)
+{
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        spry_matrix *A =
+            sorted(ctx, SPRY_D, shapes[i].shape, shapes[i].rows, shapes[i].cols, shapes[i].nnz);
+        check c = {.d = d, .A = A, .transposed = true};
+        c.columns[0] = is_full() || shapes[i].nnz == 5000 ? 8 : 0;
+        check_formats(&c, true, false, false);
+        spry_matrix_free(A);
+    }
+}
+
+/* What formats for half of a matrix and for diagonals hold. */
+static void symmetric(spry_context *ctx, spry_device *d)
+{
+    for (int symmetry = SPRY_SYMMETRIC; symmetry <= SPRY_HERMITIAN; symmetry++) {
+        spry_matrix *half =
+            support_matrix(ctx, &(support_recipe){.type = SPRY_Z,
+                                                  .format = SPRY_CSR,
+                                                  .symmetry = (spry_symmetry)symmetry,
+                                                  .rows = 303,
+                                                  .cols = 303,
+                                                  .nnz = 1200,
+                                                  .shape = SUPPORT_BANDED,
+                                                  .seed = 7,
+                                                  .sorted = true});
+        spry_matrix *A = NULL;
+        assert_ok(ctx, spry_matrix_expand(half, &A));
+        check c = {.d = d, .A = A, .transposed = true};
+        check_formats(&c, true, false, false);
+        spry_matrix_free(A);
+        spry_matrix_free(half);
+    }
+}
+
+/* A row and a column of 100,000 entries, and a diagonal. */
+static void long_row(spry_context *ctx, spry_device *d)
+{
+    enum { N = 100001, LONG = 17, COLUMN = 5 };
+    int64_t *offsets = malloc((N + 1) * sizeof *offsets);
+    int32_t *columns = malloc(3 * N * sizeof *columns);
+    double *values = malloc(3 * N * sizeof *values);
+    int64_t k = 0;
+    offsets[0] = 0;
+    for (int32_t i = 0; i < N; i++) {
+        if (i == LONG) {
+            for (int32_t j = 0; j < N; j++)
+                columns[k++] = j;
+        } else {
+            columns[k++] = i < COLUMN ? i : COLUMN;
+            if (i != COLUMN)
+                columns[k++] = i < COLUMN ? COLUMN : i;
+        }
+        offsets[i + 1] = k;
+    }
+    for (int64_t e = 0; e < k; e++)
+        values[e] = support_number(SPRY_D, 8, (uint64_t)e).re;
+    spry_matrix *A = NULL;
+    assert_ok(ctx,
+              spry_matrix_from_csr(ctx, SPRY_D, N, N, offsets, columns, values, SPRY_COPY, &A));
+    free(offsets);
+    free(columns);
+    free(values);
+    check c = {.d = d, .A = A, .transposed = true};
+    check_formats(&c, true, false, false);
+    spry_matrix_free(A);
+}
+
+/* The same product twice has the same bits. */
+static void repeat_spec(const char *spec, void *data)
+{
+    const check *c = data;
+    spry_context *ctx = c->d->ctx;
+    const size_t bytes = (size_t)c->A->a.rows * sizeof(double);
+    spry_operator *op = NULL;
+    if (device_operator(c->d, c->A, spec, &op) != SPRY_OK)
+        return;
+    void *x = numeric_array(SPRY_D, c->A->a.cols, 0, 5), *y[2];
+    spry_vector *vx = numeric_vector(ctx, SPRY_D, c->A->a.cols, x);
+    for (int i = 0; i < 2; i++) {
+        y[i] = numeric_array(SPRY_D, c->A->a.rows, 0, 6 + (uint64_t)i);
+        spry_vector *vy = numeric_vector(ctx, SPRY_D, c->A->a.rows, y[i]);
+        assert_ok(ctx, spry_operator_apply(op, vx, vy));
+        spry_vector_free(vy);
+    }
+    if (memcmp(y[0], y[1], bytes) != 0)
+        fail_msg("%s: other bits the second time", spec);
+    numeric_free(SPRY_D, y[0], 0);
+    numeric_free(SPRY_D, y[1], 0);
+    spry_vector_free(vx);
+    numeric_free(SPRY_D, x, 0);
+    spry_operator_free(op);
+}
+
+static void repeats(spry_context *ctx, spry_device *d)
+{
+    const char *only = getenv("SPRY_TEST_FORMAT");
+    spry_matrix *A = sorted(ctx, SPRY_D, SUPPORT_ONE_ROW, 3001, 3001, 60000);
+    check c = {.d = d, .A = A};
+    for (int i = 0; layout_class_at(i); i++)
+        if (device_format_for(layout_class_at(i)) &&
+            (!only || strcmp(only, layout_class_at(i)->name) == 0))
+            repeat_spec(layout_class_at(i)->name, &c);
+    spry_matrix_free(A);
+}
+
+/* A failure of the device leaves the operator and the device as they were. */
+static void failures(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 301, 301, 2500);
+    static const device_work works[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
+    for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
+        for (int64_t nth = 1;; nth++) {
+            spry_operator *op = NULL;
+            void *x = numeric_array(SPRY_D, 301, 0, 5), *y = numeric_array(SPRY_D, 301, 0, 6);
+            spry_vector *vx = numeric_vector(ctx, SPRY_D, 301, x);
+            spry_vector *vy = numeric_vector(ctx, SPRY_D, 301, y);
+            device_fail_next(d, works[w], nth);
+            spry_status status = device_operator(d, A, "csr", &op);
+            if (status == SPRY_OK)
+                status = spry_operator_apply(op, vx, vy);
+            device_fail_next(d, works[w], 0);
+            if (op) {
+                assert_ok(ctx, spry_operator_apply(op, vx, vy));
+                spry_operator_free(op);
+            }
+            spry_vector_free(vx);
+            spry_vector_free(vy);
+            numeric_free(SPRY_D, x, 0);
+            numeric_free(SPRY_D, y, 0);
+            if (status == SPRY_OK) {
+                assert_true(nth > 1); /* something was made to fail */
+                break;
+            }
+            assert_true(strlen(spry_message(ctx)) > 10);
+        }
+    }
+    spry_matrix_free(A);
+}
+
+int main(void)
+{
+    static const devices_test tests[] = {
+        DEVICES_TEST(types),      DEVICES_TEST(options),   DEVICES_TEST(complex_options),
+        DEVICES_TEST(odd_shapes), DEVICES_TEST(symmetric), DEVICES_TEST(long_row),
+        DEVICES_TEST(repeats),    DEVICES_TEST(failures),
+    };
+    return DEVICES_RUN(tests);
+}
