@@ -1,9 +1,13 @@
 /* spry devices: where work can run, and how fast memory is there. */
 #include "output.h"
 
-#define DEVICES_OPTIONS(item)        \
-    CLI_JSON(item, "print the list") \
-    item(BOOL, measure, "yes", 0, 0, NULL, "measure the memory's bandwidth")
+#include <stdlib.h>
+
+#define DEVICES_OPTIONS(item)                                                \
+    CLI_JSON(item, "print the list")                                         \
+    item(BOOL, measure, "yes", 0, 0, NULL, "measure the memory's bandwidth") \
+    item(BOOL, again, "no", 0, 0, NULL,                                      \
+         "measure again what is remembered of devices from an earlier run")
 
 typedef struct devices_options {
     DEVICES_OPTIONS(SPRY_OPTION_FIELD)
@@ -18,51 +22,106 @@ static spry_option_list own_options(void)
     return CLI_LIST(rows);
 }
 
-static void print_devices(spry_context *ctx, const spry_bandwidth *bandwidth)
-{
-    spry_device_info d;
-    table *t = table_new("device|processor|>cores|>threads|kernels|>memory|>cache|>read|>triad");
-    for (int i = 0; spry_device_describe(ctx, i, &d); i++) {
-        table_cell(t, "%s", d.name);
-        table_cell(t, "%s", d.description);
-        table_cell(t, "%d", d.cores);
-        table_cell(t, "%d", d.threads);
-        table_cell(t, "%s of: %s", d.isa, d.isa_list);
-        table_cell(t, "%s", d.memory_bytes ? text_bytes((double)d.memory_bytes) : "?");
-        table_cell(t, "%s", d.cache_bytes ? text_bytes((double)d.cache_bytes) : "?");
-        table_cell(t, "%s%s", bandwidth ? text_bytes(bandwidth->read) : "-", bandwidth ? "/s" : "");
-        table_cell(t, "%s%s", bandwidth ? text_bytes(bandwidth->triad) : "-",
-                   bandwidth ? "/s" : "");
-    }
-    table_print(t, stdout);
-}
+enum { DEVICES_MOST = 64 };
 
+/* What is shown. */
 typedef struct devices_data {
-    spry_context *ctx;
-    const spry_bandwidth *bandwidth; /* NULL: not measured */
+    int count;
+    double triad; /* of the host; 0: not measured */
+    struct devices_entry {
+        spry_device_info info;
+        double read; /* 0: not measured */
+    } entry[DEVICES_MOST];
 } devices_data;
 
-static void write_json(FILE *out, const void *data)
+/* Describes all devices and measures them; one that fails to be measured cannot be used. */
+static spry_status gather(spry_context *ctx, const devices_options *o, devices_data *data)
 {
-    spry_context *ctx = ((const devices_data *)data)->ctx;
-    const spry_bandwidth *bandwidth = ((const devices_data *)data)->bandwidth;
-    spry_device_info d;
+    spry_bandwidth host = {0, 0};
+    const spry_status status = o->measure ? spry_device_bandwidth(ctx, &host) : SPRY_OK;
+    data->triad = host.triad;
+    for (int i = 0; status == SPRY_OK && i < DEVICES_MOST; i++) {
+        struct devices_entry *e = &data->entry[i];
+        if (!spry_device_describe(ctx, i, &e->info))
+            break;
+        data->count++;
+        e->read = host.read;
+        if (i > 0 && o->measure && e->info.usable &&
+            spry_device_read_bandwidth(ctx, e->info.name, o->again, &e->read) != SPRY_OK) {
+            e->info.usable = false;
+            snprintf(e->info.why, sizeof e->info.why, "%.255s", spry_message(ctx));
+        }
+    }
+    return status;
+}
+
+static void cell_rate(table *t, double rate)
+{
+    table_cell(t, "%s%s", rate > 0 ? text_bytes(rate) : "-", rate > 0 ? "/s" : "");
+}
+
+static void print_devices(const devices_data *data)
+{
+    table *t = table_new("device|processor|>cores|>threads|kernels|>memory|>cache|>read|>triad");
+    for (int i = 0; i < data->count; i++) {
+        const spry_device_info d = data->entry[i].info;
+        if (!d.usable)
+            continue;
+        table_cell(t, "%s", d.name);
+        table_cell(t, "%s", d.description);
+        table_cell(t, "%d", d.units);
+        if (i == 0) {
+            table_cell(t, "%d", d.threads);
+            table_cell(t, "%s of: %s", d.isa, d.isa_list);
+        } else {
+            table_cell(t, "-");
+            table_cell(t, "%s", d.driver);
+        }
+        table_cell(t, "%s", d.memory_bytes ? text_bytes((double)d.memory_bytes) : "?");
+        table_cell(t, "%s", d.cache_bytes ? text_bytes((double)d.cache_bytes) : "?");
+        cell_rate(t, data->entry[i].read);
+        cell_rate(t, i == 0 ? data->triad : 0);
+    }
+    table_print(t, stdout);
+    for (int i = 0; i < data->count; i++) {
+        const spry_device_info *d = &data->entry[i].info;
+        char line[512];
+        snprintf(line, sizeof line, "%s cannot be used: %s", d->name, d->why);
+        if (!d->usable)
+            text_wrap(stdout, 0, 4, line);
+    }
+}
+
+static void write_json(FILE *out, const void *given)
+{
+    const devices_data *data = given;
     json j = {.out = out};
     json_open(&j, NULL, '[');
-    for (int i = 0; spry_device_describe(ctx, i, &d); i++) {
+    for (int i = 0; i < data->count; i++) {
+        const spry_device_info d = data->entry[i].info;
+        const double read = data->entry[i].read;
         json_open(&j, NULL, '{');
         json_text(&j, "device", d.name);
+        json_text(&j, "kind", d.kind);
+        json_bool(&j, "usable", d.usable);
+        if (!d.usable)
+            json_text(&j, "why", d.why);
         json_text(&j, "description", d.description);
-        json_int(&j, "cores", d.cores);
-        json_int(&j, "threads", d.threads);
-        json_text(&j, "isa", d.isa);
-        json_text(&j, "isa_list", d.isa_list);
+        if (i == 0) {
+            json_int(&j, "cores", d.cores);
+            json_int(&j, "threads", d.threads);
+            json_text(&j, "isa", d.isa);
+            json_text(&j, "isa_list", d.isa_list);
+        } else {
+            json_text(&j, "driver", d.driver);
+        }
+        json_int(&j, "units", d.units);
         json_int(&j, "memory_bytes", d.memory_bytes);
         json_int(&j, "cache_bytes", d.cache_bytes);
-        if (bandwidth) {
-            json_real(&j, "read_gbps", bandwidth->read / 1e9);
-            json_real(&j, "triad_gbps", bandwidth->triad / 1e9);
-        }
+        if (read > 0)
+            json_real(&j, "read_gbps", read / 1e9);
+        if (i == 0 && data->triad > 0)
+            json_real(&j, "triad_gbps", data->triad / 1e9);
         json_close(&j, '}');
     }
     json_close(&j, ']');
@@ -71,17 +130,19 @@ static void write_json(FILE *out, const void *data)
 static int run(spry_context *ctx, const cli_arguments *a)
 {
     const devices_options *o = a->fields[0];
-    spry_bandwidth bandwidth;
     int exit_status = file_check_text(ctx, o->json);
     if (exit_status != EXIT_DONE)
         return exit_status;
-    spry_status status = o->measure ? spry_device_bandwidth(ctx, &bandwidth) : SPRY_OK;
+    devices_data *data = cli_alloc(sizeof *data);
+    const spry_status status = gather(ctx, o, data);
+    if (status == SPRY_OK && (!o->json || !file_is_stdout(o->json)))
+        print_devices(data);
     if (status != SPRY_OK)
-        return cli_failed(ctx, status);
-    devices_data data = {ctx, o->measure ? &bandwidth : NULL};
-    if (!o->json || !file_is_stdout(o->json))
-        print_devices(ctx, data.bandwidth);
-    return o->json ? file_write_text(ctx, o->json, write_json, &data) : EXIT_DONE;
+        exit_status = cli_failed(ctx, status);
+    else if (o->json)
+        exit_status = file_write_text(ctx, o->json, write_json, data);
+    free(data);
+    return exit_status;
 }
 
 const cli_command command_devices = {
@@ -89,12 +150,15 @@ const cli_command command_devices = {
     .summary = "list where spry can compute, and how fast memory is there",
     .synopsis = "",
     .description = "Read is the sum of an array, triad is a = b + s c counted as three transfers; "
-                   "both over arrays larger than the cache, with as many threads as a solve uses.",
+                   "both over arrays larger than the cache, on the host with as many threads as "
+                   "a solve uses. What a device reads is measured once and remembered. Devices "
+                   "that cannot be used follow with the reason.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"Machine", spry_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){{"spry devices", "A table."},
+                              {"spry devices --again", "After a change of driver or clock."},
                               {"spry devices --threads 1", "What one core gets."},
                               {"spry devices --json --no-measure", "For programs, at once."},
                               {0}},

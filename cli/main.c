@@ -103,6 +103,7 @@ static int run(const cli_arguments *arguments)
             spry_fail_allocation(ctx, strtoll(fail, NULL, 10), false);
         exit_status = arguments->command->run(ctx, arguments);
         int64_t left;
+        spry_device_close_all(ctx);
         spry_memory(ctx, &left, NULL);
         if (left != 0 && getenv("SPRY_CHECK_MEMORY"))
             exit_status = cli_fail(EXIT_LEAK, "%lld bytes were not freed", (long long)left);

@@ -1,4 +1,4 @@
-/* Where work runs. So far the host's cores. */
+/* Where work runs: the host's cores, and devices through CUDA and OpenCL. */
 #ifndef SPRY_DEVICE_H
 #define SPRY_DEVICE_H
 
@@ -11,16 +11,35 @@ typedef struct spry_device spry_device;
 
 /** A device as `spry devices` shows it. */
 typedef struct spry_device_info {
-    char name[32];         /**< "cpu", as --device takes it */
-    char description[128]; /**< the processor's own name */
-    char isa[32];          /**< kernels in use */
-    char isa_list[128];    /**< kernels in this library that this processor can run */
-    int cores, threads;
+    char name[32];                     /**< "cpu", "cuda:0", as --device takes it */
+    char kind[16];                     /**< "cpu", "cuda", "opencl" */
+    char description[128];             /**< the processor's own name */
+    char driver[96];                   /**< of a device: versions */
+    char isa[32];                      /**< of the host: kernels in use */
+    char isa_list[128];                /**< of the host: kernels in this library that it can run */
+    int cores, threads;                /**< of the host */
+    int units;                         /**< cores, multiprocessors, compute units */
     int64_t memory_bytes, cache_bytes; /**< 0 when unknown */
+    bool usable;
+    char why[256]; /**< why it is not, and what to do about it */
 } spry_device_info;
 
-/** Describes device number index; false past the last. */
+/**
+ * Describes device number index; false past the last. 0 is the host. The devices of CUDA and of
+ * OpenCL follow; where one of them has none there is an entry with its name that says why. Opens
+ * nothing.
+ */
 SPRY_API bool spry_device_describe(spry_context *ctx, int index, spry_device_info *info);
+
+/**
+ * Bytes a second that a device reads from its memory, by its name. It is measured once, within a
+ * second or two, and remembered on disk; anew measures again.
+ */
+SPRY_API spry_status spry_device_read_bandwidth(spry_context *ctx, const char *name, bool anew,
+                                                double *bandwidth);
+
+/** Closes all devices of a context, as freeing it does; objects that live on them must be gone. */
+SPRY_API void spry_device_close_all(spry_context *ctx);
 
 /** Bandwidths of main memory, in bytes a second, best of several passes over arrays beyond the
  * cache. */

@@ -101,7 +101,8 @@ static void close_device(spry_device *d)
     d->state = NULL;
 }
 
-static spry_status open_device(spry_device *d, int index)
+/* Finds the device and what it is. */
+static spry_status look(spry_device *d, int index)
 {
     spry_status status;
     cuda_state *state = NULL;
@@ -118,6 +119,22 @@ static spry_status open_device(spry_device *d, int index)
     }
     CUDA_GO(d, cuDeviceGet, &state->device, index);
     SPRY_GO(d->ctx, read_facts(d));
+done:
+    return status;
+}
+
+static spry_status describe(spry_device *d, int index)
+{
+    const spry_status status = look(d, index);
+    close_device(d);
+    return status;
+}
+
+static spry_status open_device(spry_device *d, int index)
+{
+    spry_status status;
+    SPRY_GO(d->ctx, look(d, index));
+    cuda_state *state = cuda_of(d);
     CUDA_GO(d, cuDevicePrimaryCtxRetain, &state->context, state->device);
 done:
     if (status != SPRY_OK)
@@ -318,6 +335,7 @@ const engine_class engine_cuda = {
     .count = count_devices,
     .open = open_device,
     .close = close_device,
+    .describe = describe,
     .allocate = allocate,
     .release = release,
     .memory = memory,

@@ -6,6 +6,11 @@
 static const engine_class *const engines[] = {&engine_cuda, &engine_opencl};
 enum { ENGINES = sizeof engines / sizeof *engines };
 
+const engine_class *device_engine(int index)
+{
+    return index >= 0 && index < ENGINES ? engines[index] : NULL;
+}
+
 spry_status device_begin(spry_device *d, device_work work)
 {
     static const char *const names[] = {"allocation", "copy", "launch", "compilation"};
@@ -62,6 +67,11 @@ static void close_all(spry_context *ctx)
 {
     while (ctx->devices)
         device_close(ctx->devices);
+}
+
+void spry_device_close_all(spry_context *ctx)
+{
+    close_all(ctx);
 }
 
 static spry_status open_new(spry_context *ctx, const engine_class *engine, int index,

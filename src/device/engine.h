@@ -21,6 +21,9 @@ struct engine_class {
     /* Opens device `index`: fills state and facts (all but name). */
     spry_status (*open)(spry_device *d, int index);
     void (*close)(spry_device *d);
+    /* Fills the facts alone, also when it fails as far as they are known, and leaves nothing open.
+     */
+    spry_status (*describe)(spry_device *d, int index);
 
     /* Out of memory is SPRY_NO_MEMORY, without a message of its own. */
     spry_status (*allocate)(spry_device *d, int64_t bytes, engine_block *block);
@@ -70,6 +73,8 @@ struct engine_class {
 };
 
 extern const engine_class engine_cuda, engine_opencl;
+/* All of them, in this order; NULL past the last. */
+const engine_class *device_engine(int index);
 
 /*
  * Around every call of an engine. begin fails when the device was lost or when a test wants this

@@ -21,7 +21,7 @@ static void fill_facts(spry_device *d)
     const opencl_api *cl = &s->cl;
     const cl_device_id device = s->place.device;
     device_facts *f = &d->facts;
-    char platform[32] = "", version[32], driver[32], name[64];
+    char platform[48] = "", version[32], driver[32], name[64];
     cl->clGetPlatformInfo(s->place.platform, CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
     opencl_device_text(cl, device, CL_DEVICE_NAME, f->description, sizeof f->description);
     opencl_device_text(cl, device, CL_DEVICE_NAME, name, sizeof name);
@@ -29,7 +29,10 @@ static void fill_facts(spry_device *d)
     opencl_device_text(cl, device, CL_DRIVER_VERSION, driver, sizeof driver);
     s->nvidia = strncmp(platform, "NVIDIA", 6) == 0;
     s->amd = strncmp(platform, "AMD", 3) == 0;
-    snprintf(f->driver, sizeof f->driver, "%s, driver %s", version, driver);
+    /* "OpenCL 3.0", without what drivers add to it. */
+    const size_t word = strcspn(version, " ");
+    const int length = (int)(word + (version[word] ? 1 + strcspn(version + word + 1, " ") : 0));
+    snprintf(f->driver, sizeof f->driver, "%.*s, %.40s %s", length, version, platform, driver);
     snprintf(f->target, sizeof f->target, "%s", name);
     f->memory_bytes = opencl_device_number(cl, device, CL_DEVICE_GLOBAL_MEM_SIZE);
     f->cache_bytes = opencl_device_number(cl, device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
@@ -62,12 +65,12 @@ static void close_device(spry_device *d)
     d->state = NULL;
 }
 
-static spry_status open_device(spry_device *d, int index)
+/* Finds the device and what it is. */
+static spry_status look(spry_device *d, int index)
 {
     spry_context *ctx = d->ctx;
     opencl_place places[OPENCL_MOST_DEVICES];
     char why[256];
-    int32_t error = CL_SUCCESS;
     spry_status status = SPRY_OK;
     opencl_state *s = NULL;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
@@ -78,20 +81,32 @@ static spry_status open_device(spry_device *d, int index)
         goto done;
     }
     s->place = places[index];
-    if (!opencl_usable(&s->cl, &s->place, why, sizeof why)) {
-        opencl_device_text(&s->cl, s->place.device, CL_DEVICE_NAME, d->facts.description,
-                           sizeof d->facts.description);
+    fill_facts(d);
+    if (!opencl_usable(&s->cl, &s->place, why, sizeof why))
         status =
             SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "%s cannot be used: %s", d->facts.description, why);
-        goto done;
-    }
-    fill_facts(d);
-    const intptr_t properties[] = {0x1084 /* CL_CONTEXT_PLATFORM */, (intptr_t)s->place.platform,
-                                   0};
+done:
+    return status;
+}
+
+static spry_status describe(spry_device *d, int index)
+{
+    const spry_status status = look(d, index);
+    close_device(d);
+    return status;
+}
+
+static spry_status open_device(spry_device *d, int index)
+{
+    spry_status status = SPRY_OK;
+    int32_t error = CL_SUCCESS;
+    SPRY_GO(d->ctx, look(d, index));
+    opencl_state *s = d->state;
+    const intptr_t properties[] = {CL_CONTEXT_PLATFORM, (intptr_t)s->place.platform, 0};
     s->context = s->cl.clCreateContext(properties, 1, &s->place.device, NULL, NULL, &error);
-    SPRY_GO(ctx, opencl_check(d, error, "clCreateContext"));
+    SPRY_GO(d->ctx, opencl_check(d, error, "clCreateContext"));
     s->queue = s->cl.clCreateCommandQueue(s->context, s->place.device, 0, &error);
-    SPRY_GO(ctx, opencl_check(d, error, "clCreateCommandQueue"));
+    SPRY_GO(d->ctx, opencl_check(d, error, "clCreateCommandQueue"));
 done:
     if (status != SPRY_OK)
         close_device(d);
@@ -344,6 +359,7 @@ const engine_class engine_opencl = {
     .count = count,
     .open = open_device,
     .close = close_device,
+    .describe = describe,
     .allocate = allocate,
     .release = release,
     .memory = memory,

@@ -123,15 +123,13 @@ int64_t host_cache_bytes(void)
     return bytes * (caches > 0 ? caches : 1);
 }
 
-bool spry_device_describe(spry_context *ctx, int index, spry_device_info *info)
+void host_describe(const spry_context *ctx, spry_device_info *info)
 {
-    *info = (spry_device_info){0};
-    if (index != 0)
-        return false;
     char text[4096];
     read_text("/proc/cpuinfo", text, sizeof text);
     host_processor_name(text, info->description, sizeof info->description);
     snprintf(info->name, sizeof info->name, "cpu");
+    snprintf(info->kind, sizeof info->kind, "cpu");
     snprintf(info->isa, sizeof info->isa, "%s", spry_context_isa(ctx));
     for (int level = 0; level < isa_count(); level++) {
         if (isa_usable(level))
@@ -139,8 +137,9 @@ bool spry_device_describe(spry_context *ctx, int index, spry_device_info *info)
     }
     const int cores = count_shared("topology/thread_siblings_list");
     info->cores = cores > 0 ? cores : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    info->units = info->cores;
+    info->usable = true;
     info->threads = spry_context_threads(ctx);
     info->memory_bytes = base_machine_memory();
     info->cache_bytes = host_cache_bytes();
-    return true;
 }

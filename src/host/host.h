@@ -126,6 +126,8 @@ void host_blend(const spry_context *ctx, spry_type type, int64_t n, spry_scalar 
                 spry_scalar b, void *y);
 
 /* The processor's name in the text of /proc/cpuinfo; "" when there is none. */
+/* Fills what spry_device_describe() tells of the host. */
+void host_describe(const spry_context *ctx, spry_device_info *info);
 void host_processor_name(const char *cpuinfo, char *name, size_t size);
 /* Bytes of the last-level caches of all processors together; 0 when unknown. */
 int64_t host_cache_bytes(void);

@@ -106,7 +106,7 @@ static void fill(spry_type type, pair *numbers, void *array)
     const bool single = type == SPRY_S || type == SPRY_C;
     for (int i = 0; i < COUNT; i++) {
         for (int part = 0; part < 2; part++) {
-            const uint64_t index = (uint64_t)(2 * i + part);
+            const uint64_t index = 2 * (uint64_t)i + (uint64_t)part;
             const float value =
                 (float)((base_uniform(7, index) - 0.5) * exp2(20 * base_uniform(8, index) - 10));
             *(part ? &numbers[i].im : &numbers[i].re) = part && !complex ? 0 : (double)value;

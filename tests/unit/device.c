@@ -4,6 +4,7 @@
 #include "host/host.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void test_names(void **state)
 {
@@ -47,8 +48,54 @@ static void test_describe(void **state)
     assert_true(info.cores >= 1);
     assert_true(info.memory_bytes > 1 << 20);
     assert_true(info.cache_bytes >= 0);
-    assert_false(spry_device_describe(ctx, 1, &info));
+    assert_string_equal(info.kind, "cpu");
+    assert_true(info.usable && info.units == info.cores);
     assert_false(spry_device_describe(ctx, -1, &info));
+}
+
+/* After the host come CUDA's and OpenCL's devices, or why there are none; asking opens nothing. */
+static void test_describe_devices(void **state)
+{
+    spry_context *ctx = *state;
+    spry_device_info info;
+    int cuda = 0, opencl = 0, index = 1;
+    for (; spry_device_describe(ctx, index, &info); index++) {
+        cuda += strcmp(info.kind, "cuda") == 0;
+        opencl += strcmp(info.kind, "opencl") == 0;
+        assert_int_equal(strncmp(info.name, info.kind, strlen(info.kind)), 0);
+        assert_int_equal(info.usable, info.why[0] == '\0');
+        assert_true(!info.usable || (info.units > 0 && info.memory_bytes > 0 && info.driver[0]));
+    }
+    assert_true(cuda >= 1 && opencl >= 1);
+    assert_int_equal(index, 1 + cuda + opencl);
+    assert_string_equal(info.name, "");
+    assert_string_equal(spry_message(ctx), "");
+}
+
+/* Without drivers there is an entry an engine. */
+static void test_no_drivers(void **state)
+{
+    spry_context *ctx = *state;
+    spry_device_info info;
+    double read = 1;
+    setenv("SPRY_CUDA_LIBRARY", "/nowhere/libcuda.so", 1);
+    setenv("SPRY_OPENCL_LIBRARY", "/nowhere/libOpenCL.so", 1);
+    for (int index = 1; index <= 2; index++) {
+        const char *name = index == 1 ? "cuda" : "opencl";
+        assert_true(spry_device_describe(ctx, index, &info));
+        assert_string_equal(info.name, name);
+        assert_string_equal(info.kind, name);
+        assert_false(info.usable);
+        assert_non_null(strstr(info.why, "/nowhere/"));
+        assert_non_null(strstr(info.why, "install"));
+        assert_status(ctx, SPRY_UNSUPPORTED, spry_device_read_bandwidth(ctx, name, false, &read));
+        support_message_has(ctx, "/nowhere/");
+        assert_true(read == 0);
+    }
+    assert_false(spry_device_describe(ctx, 3, &info));
+    assert_status(ctx, SPRY_BAD_USAGE, spry_device_read_bandwidth(ctx, "gpu", false, &read));
+    unsetenv("SPRY_CUDA_LIBRARY");
+    unsetenv("SPRY_OPENCL_LIBRARY");
 }
 
 static void test_bandwidth(void **state)
@@ -83,10 +130,8 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_names),
-        CASE(test_describe),
-        CASE(test_bandwidth),
-        CASE(test_no_memory),
+        CASE(test_names),      CASE(test_describe),  CASE(test_describe_devices),
+        CASE(test_no_drivers), CASE(test_bandwidth), CASE(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
