@@ -1,0 +1,208 @@
+/*
+ * Every text of every format must be CUDA C: compiled here by NVRTC for sm_90, without a device.
+ * SPRY_NVRTC_LIBRARY names the library where the system does not find it. Combinations are few;
+ * SPRY_TEST_FULL=1 takes all options of all formats, SPRY_TEST_FORMAT=NAME one format alone.
+ */
+#include "support/layouts.h"
+
+#include "device/cuda.h"
+#include "device/layout.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARCH = 90, SKIPPED = 77 };
+
+static nvrtc_library nvrtc;
+
+static bool is_full(void)
+{
+    const char *full = getenv("SPRY_TEST_FULL");
+    return full && full[0] == '1';
+}
+
+/* Compiles a text with the dialect before it. */
+static void compile(spry_context *ctx, const char *what, const char *text, const char *options)
+{
+    base_text whole = {.ctx = ctx};
+    char complaint[2048] = "", *all = NULL;
+    void *binary = NULL;
+    size_t size = 0;
+    base_text_put(&whole, "%s\n%s", device_text("dialect"), text);
+    assert_ok(ctx, base_text_take(&whole, &all));
+    const spry_status status =
+        nvrtc_compile(ctx, &nvrtc, ARCH, all, options, &binary, &size, complaint, sizeof complaint);
+    if (status != SPRY_OK || strstr(complaint, "warning"))
+        fail_msg("%s with %s: %s\n%s", what, options, status == SPRY_OK ? "" : spry_message(ctx),
+                 complaint);
+    assert_true(size > 64 && memcmp(binary, "\177ELF", 4) == 0);
+    spry_free(ctx, binary);
+    spry_free(ctx, all);
+}
+
+/* What NVRTC complains of is seen: a test that could not fail would be none. */
+static void test_complaint(void **state)
+{
+    spry_context *ctx = *state;
+    char complaint[256] = "";
+    void *binary = NULL;
+    size_t size = 0;
+    assert_status(ctx, SPRY_DEVICE,
+                  nvrtc_compile(ctx, &nvrtc, ARCH, "int f() { return nothing; }", "", &binary,
+                                &size, complaint, sizeof complaint));
+    assert_null(binary);
+    assert_non_null(strstr(complaint, "spry.cu(1): error: identifier \"nothing\" is undefined"));
+}
+
+/* The words of the dialect, in every type and kind of values. */
+static const char words[] =
+    "SP_KERNEL all_words(SP_GLOBAL const stored *SP_RESTRICT v, SP_GLOBAL scalar *y,\n"
+    "                    SP_GLOBAL number *sums, SP_GLOBAL int *ticket)\n"
+    "{\n"
+    "    SP_LANE_ROOM(lanes);\n"
+    "    SP_SUM_ROOM(room);\n"
+    "    SP_SHARED int last;\n"
+    "    scalar a = sp_value(v, SP_GLOBAL_ID), b = sp_often(y + SP_GLOBAL_ID);\n"
+    "    a = sp_fma(a, sp_conj(b), sp_sub(sp_mul(a, b), sp_scale((real)2, sp_add(a, SP_ZERO))));\n"
+    "    a = sp_lanes_sum(a, 8, SP_LANES_PASS(lanes));\n"
+    "    number sum = sp_group_sum(sp_number_fma(sp_number(a), SP_NUMBER_CONJ(sp_number(b)),\n"
+    "                              sp_number_add(SP_NUMBER_ZERO, sp_number(b))), room);\n"
+    "    if (SP_LOCAL_ID == 0) {\n"
+    "        sums[SP_GROUP_ID] = sum;\n"
+    "        SP_FENCE();\n"
+    "        last = SP_ATOMIC_NEXT(ticket) == SP_GROUPS - 1;\n"
+    "    }\n"
+    "    SP_BARRIER();\n"
+    "    y[SP_GLOBAL_ID] = last ? sp_scalar(sum) : a;\n"
+    "}\n";
+
+static void test_dialect(void **state)
+{
+    char options[96];
+    for (int type = 0; type < 4; type++)
+        for (int kind = 0; kind < 4; kind++) {
+            snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_KIND=%d%s", type, kind,
+                     kind == 1 ? " -DSP_RESIDENT" : "");
+            compile(*state, "the dialect", words, options);
+        }
+}
+
+/* --- formats -------------------------------------------------------------------------------------
+ */
+
+typedef struct subject {
+    spry_context *ctx;
+    spry_device *d; /* facts alone */
+    const spry_matrix *A;
+    const int *columns; /* up to a 0 */
+    int compiled;
+} subject;
+
+static void compile_spec(const char *spec, void *data)
+{
+    subject *s = data;
+    layout *L = NULL;
+    const spry_status status = layout_build(s->A, spec, &L);
+    if (layouts_refused(s->ctx, s->A->a.type, spec, status))
+        return;
+    support_status(s->ctx, SPRY_OK, status, spec, __FILE__, __LINE__);
+    const int kinds = spry_type_is_complex(s->A->a.type) ? 2 : 1; /* A, and its conjugate */
+    for (int i = 0; s->columns[i] > 0; i++)
+        for (int conjugate = 0; conjugate < kinds; conjugate++) {
+            device_form form = {0};
+            char *text = NULL, options[DEVICE_OPTIONS_SIZE];
+            const spry_status made =
+                device_layout_text(s->d, L, s->columns[i], conjugate != 0, &form, &text);
+            if (made == SPRY_UNSUPPORTED)
+                continue;
+            support_status(s->ctx, SPRY_OK, made, spec, __FILE__, __LINE__);
+            device_layout_options(L, &form, options);
+            compile(s->ctx, spec, text, options);
+            spry_free(s->ctx, text);
+            s->compiled++;
+        }
+    layout_free(L);
+}
+
+/* A card with the sizes of an H200. */
+static spry_device card(spry_context *ctx)
+{
+    spry_device d = {.ctx = ctx};
+    d.engine = &engine_cuda;
+    d.facts = (device_facts){.name = "cuda:0",
+                             .description = "a card that is not there",
+                             .target = "sm_90",
+                             .memory_bytes = (int64_t)1 << 37,
+                             .most_alloc = (int64_t)1 << 37,
+                             .cache_bytes = 60 << 20,
+                             .local_bytes = 48 << 10,
+                             .units = 132,
+                             .most_group = 1024,
+                             .lanes = 32,
+                             .has_double = true,
+                             .has_graphs = true,
+                             .has_cooperation = true,
+                             .has_tickets = true,
+                             .has_pointers = true};
+    return d;
+}
+
+/* Blocks of a stencil's kind: a matrix that every format can hold. */
+static spry_matrix *sample(spry_context *ctx, spry_type type)
+{
+    spry_matrix *A = NULL;
+    char options[64];
+    snprintf(options, sizeof options, "size=6 type=%s", spry_type_name(type));
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", options, &A));
+    return A;
+}
+
+static void test_formats(void **state)
+{
+    spry_context *ctx = *state;
+    static const char *const kinds[] = {"f32", "f16", "bf16"};
+    static const int one[] = {1, 0}, some[] = {1, 2, 4, 8, 0}, few[] = {1, 4, 0};
+    const char *only = getenv("SPRY_TEST_FORMAT");
+    spry_device d = card(ctx);
+    for (int t = 0; t < 4; t++) {
+        const spry_type type = support_types[t];
+        spry_matrix *A = sample(ctx, type);
+        for (int i = 0; layout_class_at(i); i++) {
+            const layout_class *class = layout_class_at(i);
+            const device_format *format = device_format_for(class);
+            if (!format || (only && strcmp(only, class->name) != 0))
+                continue;
+            subject s = {ctx, &d, A, is_full() ? some : type == SPRY_D ? few : one, 0};
+            compile_spec(class->name, &s);
+            if (s.compiled == 0)
+                fail_msg("%s: no text in type %s", class->name, spry_type_name(type));
+            const char *grid = format->grid ? format->grid : class->grid;
+            s.columns = one;
+            if (is_full() && grid)
+                layouts_each_choice(class->name, grid, compile_spec, &s);
+            for (int k = 0; k < 3 && spry_options_find(class->options, "values"); k++) {
+                char spec[64];
+                snprintf(spec, sizeof spec, "%s:values=%s", class->name, kinds[k]);
+                if ((is_full() || (type == SPRY_D && k == 1)) && !layouts_too_short(type, spec))
+                    compile_spec(spec, &s);
+            }
+        }
+        spry_matrix_free(A);
+    }
+}
+
+int main(void)
+{
+    char why[512];
+    if (!nvrtc_load(&nvrtc, 0, why, sizeof why)) {
+        print_message("SKIP: %s\n", why);
+        return SKIPPED;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_complaint, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_dialect, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_formats, support_setup, support_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
