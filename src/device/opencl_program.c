@@ -103,7 +103,7 @@ spry_status opencl_kernel(spry_device *d, void *module, const char *name, void *
     opencl_state *s = d->state;
     int32_t error = CL_SUCCESS;
     *kernel = s->cl.clCreateKernel(module, name, &error);
-    return opencl_check(d, error, "clCreateKernel");
+    return SPRY_CAUSE(d->ctx, opencl_check(d, error, "clCreateKernel"), "kernel %s", name);
 }
 
 void opencl_kernel_free(spry_device *d, void *kernel)

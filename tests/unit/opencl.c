@@ -1,0 +1,356 @@
+/* The OpenCL engine in bad weather, on a library that fails as it is told (tests/fakes/opencl.c).
+ */
+#include "support/sessions.h"
+
+#include "device/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char text[] = "SP_KERNEL triple(const int n, SP_GLOBAL int *a) {}\n";
+
+static cache_place place;
+
+static int setup(void **state)
+{
+    (void)state;
+    place_open(&place);
+    set_variable("SPRY_OPENCL_LIBRARY", FAKE_OPENCL);
+    set_variable("FAKE_OPENCL", NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    place_close(&place);
+    set_variable("SPRY_OPENCL_LIBRARY", NULL);
+    return 0;
+}
+
+/* --- opening -------------------------------------------------------------------------------------
+ */
+
+/* There is no device, and the messages have both texts; so has what `spry devices` says. */
+static void refused(const char *library, const char *weather, const char *what, const char *advice)
+{
+    session s;
+    char why[256];
+    spry_device_info info = {0};
+    set_variable("SPRY_OPENCL_LIBRARY", library);
+    set_variable("FAKE_OPENCL", weather);
+    const spry_status status = session_try(&s, "opencl");
+    assert_status(s.ctx, SPRY_UNSUPPORTED, status);
+    assert_null(s.d);
+    support_message_has(s.ctx, what);
+    support_message_has(s.ctx, advice);
+    assert_int_equal(device_count(s.ctx, "opencl", why, sizeof why), 0);
+    assert_non_null(strstr(why, what));
+    for (int i = 1; spry_device_describe(s.ctx, i, &info) && strcmp(info.kind, "opencl") != 0;)
+        i++;
+    assert_string_equal(info.name, "opencl");
+    assert_false(info.usable);
+    assert_non_null(strstr(info.why, what));
+    assert_non_null(strstr(info.why, advice));
+    session_close(&s);
+}
+
+static void test_no_library(void **state)
+{
+    (void)state;
+    refused("/nowhere/libOpenCL.so.1", NULL, "no OpenCL library", "install ocl-icd-libopencl1");
+    refused("libm.so.6", NULL, "libm.so.6 has no clGetPlatformIDs", "1.2 or later is needed");
+    refused(FAKE_OPENCL_PARTIAL, NULL, "has no clEnqueueFillBuffer", "1.2 or later is needed");
+}
+
+static void test_no_device(void **state)
+{
+    (void)state;
+    refused(FAKE_OPENCL, "platforms=0", "no OpenCL driver is installed", "pocl-opencl-icd");
+    refused(FAKE_OPENCL, "platforms=0 none=-1001", "CL_PLATFORM_NOT_FOUND_KHR", "/etc/OpenCL");
+    refused(FAKE_OPENCL, "none=-6", "CL_OUT_OF_HOST_MEMORY", "/etc/OpenCL");
+    refused(FAKE_OPENCL, "platforms=2 devices=0", "2 platforms, but no device", "/dev");
+}
+
+/* A device that is there but cannot be used says why, also in the list. */
+static void unusable(const char *weather, const char *why)
+{
+    session s;
+    spry_device_info info = {0};
+    set_variable("FAKE_OPENCL", weather);
+    const spry_status status = session_try(&s, "opencl:0");
+    assert_status(s.ctx, SPRY_UNSUPPORTED, status);
+    support_message_has(s.ctx, "opencl:0");
+    support_message_has(s.ctx, "Fake 0");
+    support_message_has(s.ctx, why);
+    for (int i = 1; spry_device_describe(s.ctx, i, &info) && strcmp(info.name, "opencl:0") != 0;)
+        i++;
+    assert_string_equal(info.name, "opencl:0");
+    assert_string_equal(info.description, "Fake 0");
+    assert_false(info.usable);
+    assert_non_null(strstr(info.why, why));
+    session_close(&s);
+}
+
+static void test_unusable(void **state)
+{
+    (void)state;
+    unusable("double=1", "no double precision");
+    unusable("version=11", "OpenCL 1.1 of a fake, and 1.2 or later is needed");
+    unusable("compiler=0", "no compiler");
+    unusable("available=0", "not available");
+}
+
+/* "opencl" is the first device that can be used; devices of all platforms are numbered through. */
+static void test_first(void **state)
+{
+    (void)state;
+    session s;
+    spry_device *d = NULL;
+    set_variable("FAKE_OPENCL", "platforms=2 devices=3 double=2");
+    session_open(&s, "opencl");
+    assert_string_equal(s.d->facts.name, "opencl:2");
+    assert_string_equal(s.d->facts.description, "Fake 2");
+    assert_ok(s.ctx, device_open(s.ctx, "opencl:5", &d));
+    assert_string_equal(d->facts.description, "Fake 2");
+    assert_ptr_not_equal(d, s.d);
+    assert_status(s.ctx, SPRY_UNSUPPORTED, device_open(s.ctx, "opencl:6", &d));
+    support_message_has(s.ctx, "opencl:5");
+    spry_device_close_all(s.ctx);
+    s.d = NULL;
+    session_close(&s);
+    set_variable("FAKE_OPENCL", "devices=2 double=2");
+    spry_status status = session_try(&s, "opencl");
+    assert_status(s.ctx, SPRY_UNSUPPORTED, status);
+    support_message_has(s.ctx, "opencl:0");
+    session_close(&s);
+    set_variable("FAKE_OPENCL", "context=-6");
+    status = session_try(&s, "opencl");
+    assert_status(s.ctx, SPRY_NO_MEMORY, status);
+    support_message_has(s.ctx, "clCreateContext");
+    session_close(&s);
+}
+
+static void test_facts(void **state)
+{
+    (void)state;
+    session s;
+    int64_t used, most, left;
+    set_variable("FAKE_OPENCL", "nvidia=1");
+    session_open(&s, "opencl");
+    assert_int_equal(s.d->facts.lanes, 32);
+    assert_true(s.d->facts.has_tickets && !s.d->facts.processor);
+    assert_string_equal(s.d->facts.driver, "OpenCL 3.0, NVIDIA CUDA 7.7");
+    device_memory_now(s.d, &used, &most, &left);
+    assert_int_equal(left, 1 << 30);
+    session_close(&s);
+    set_variable("FAKE_OPENCL", "amd=1");
+    session_open(&s, "opencl");
+    assert_int_equal(s.d->facts.lanes, 64);
+    assert_false(s.d->facts.has_tickets);
+    device_memory_now(s.d, &used, &most, &left);
+    assert_int_equal(left, 12345 * 1024);
+    session_close(&s);
+}
+
+/* --- programs ------------------------------------------------------------------------------------
+ */
+
+static void test_build(void **state)
+{
+    (void)state;
+    session s;
+    device_program *p = NULL;
+    set_variable("FAKE_OPENCL", "nvidia=1 build=1");
+    session_open(&s, "opencl");
+    assert_status(s.ctx, SPRY_DEVICE, device_build(s.d, text, "-DWORD=3", &p));
+    assert_null(p);
+    support_message_has(s.ctx, "opencl:0");
+    support_message_has(s.ctx, "<kernel>:3:4: error: told so with -cl-std=CL1.2 -DSP_NVIDIA=1");
+    support_message_has(s.ctx, "-DWORD=3");
+    assert_ok(s.ctx, device_build(s.d, text, "-DWORD=3", &p));
+    assert_status(s.ctx, SPRY_DEVICE, device_launch(p, "missing", NULL, 1, 1, NULL, 0));
+    support_message_has(s.ctx, "CL_INVALID_KERNEL_NAME");
+    support_message_has(s.ctx, "missing");
+    char *options = calloc(1, 4000);
+    assert_non_null(options);
+    memset(options, ' ', 3999);
+    assert_status(s.ctx, SPRY_BAD_USAGE, device_build(s.d, text, options, &p));
+    free(options);
+    session_close(&s);
+    set_variable("FAKE_OPENCL", "build=1");
+    session_open(&s, "opencl");
+    assert_status(s.ctx, SPRY_DEVICE, device_build(s.d, text, "-DOTHER", &p));
+    assert_null(strstr(spry_message(s.ctx), "SP_NVIDIA"));
+    session_close(&s);
+}
+
+/* What is on disk but not to the driver's liking is compiled anew. */
+static void test_binary(void **state)
+{
+    (void)state;
+    session s;
+    device_program *p = NULL;
+    session_open(&s, "opencl");
+    assert_ok(s.ctx, device_build(s.d, text, "", &p));
+    session_close(&s);
+    set_variable("FAKE_OPENCL", "binary=1");
+    session_open(&s, "opencl");
+    assert_ok(s.ctx, device_build(s.d, text, "", &p));
+    assert_int_equal(s.d->cache->compiled, 1);
+    assert_int_equal(s.d->cache->loaded, 0);
+    session_close(&s);
+    set_variable("FAKE_OPENCL", NULL);
+    session_open(&s, "opencl");
+    assert_ok(s.ctx, device_build(s.d, text, "", &p));
+    assert_int_equal(s.d->cache->loaded, 1);
+    session_close(&s);
+}
+
+/* --- memory --------------------------------------------------------------------------------------
+ */
+
+static void no_memory(const char *weather, int64_t bytes, const char *more)
+{
+    session s;
+    device_memory *m = NULL;
+    set_variable("FAKE_OPENCL", weather);
+    session_open(&s, "opencl");
+    assert_status(s.ctx, SPRY_NO_MEMORY, device_alloc(s.d, bytes, &m));
+    assert_null(m);
+    support_message_has(s.ctx, "opencl:0 (Fake 0): ");
+    support_message_has(s.ctx, "asked for");
+    support_message_has(s.ctx, "of 1.1 GB are free");
+    support_message_has(s.ctx, more);
+    assert_ok(s.ctx, device_alloc(s.d, 1 << 20, &m)); /* it works on */
+    device_free(m);
+    session_close(&s);
+}
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    no_memory("alloc=1", 12300000, "12.3 MB asked for");
+    no_memory("touch=1", 5000, "5.0 kB asked for");
+    no_memory("alloc=1 error=-61", 100, "100 bytes asked for");
+    no_memory(NULL, (int64_t)1 << 29, "268 MB at most in one block");
+}
+
+/* What the pool keeps goes back before memory is found to be short. */
+static void test_trim(void **state)
+{
+    (void)state;
+    session s;
+    device_memory *a = NULL, *b = NULL;
+    int64_t used, most, left;
+    set_variable("FAKE_OPENCL", "alloc=3");
+    session_open(&s, "opencl");
+    assert_ok(s.ctx, device_alloc(s.d, 1 << 20, &a));
+    assert_ok(s.ctx, device_alloc(s.d, 1 << 21, &b));
+    device_free(a);
+    device_memory_now(s.d, &used, &most, &left);
+    assert_int_equal(left, (1 << 30) - (1 << 20) - (1 << 21));
+    assert_ok(s.ctx, device_alloc(s.d, 1 << 22, &a)); /* refused, trimmed, asked again */
+    device_memory_now(s.d, &used, &most, &left);
+    assert_int_equal(used, (1 << 21) + (1 << 22));
+    assert_int_equal(left, (1 << 30) - (1 << 21) - (1 << 22));
+    device_free(a);
+    device_free(b);
+    session_close(&s);
+}
+
+static void test_copy(void **state)
+{
+    (void)state;
+    session s;
+    device_memory *m = NULL;
+    const int number = 17;
+    int back = 0;
+    void *pinned = NULL;
+    set_variable("FAKE_OPENCL", "copy=2 map=-12");
+    session_open(&s, "opencl");
+    assert_ok(s.ctx, device_alloc(s.d, 4, &m));
+    assert_ok(s.ctx, device_put(m, 0, &number, 4));
+    assert_status(s.ctx, SPRY_DEVICE, device_get(m, 0, &back, 4));
+    support_message_has(s.ctx,
+                        "opencl:0 (Fake 0): clEnqueueReadBuffer: CL_INVALID_MEM_OBJECT (-38)");
+    assert_ok(s.ctx, device_get(m, 0, &back, 4));
+    assert_int_equal(back, number);
+    assert_status(s.ctx, SPRY_DEVICE, device_pinned_alloc(s.d, 4, &pinned));
+    support_message_has(s.ctx, "clEnqueueMapBuffer");
+    device_free(m);
+    session_close(&s);
+}
+
+/* --- a device that is lost -----------------------------------------------------------------------
+ */
+
+static void lost(const char *weather, const char *call)
+{
+    session s;
+    device_memory *m = NULL;
+    device_program *p = NULL;
+    set_variable("FAKE_OPENCL", weather);
+    session_open(&s, "opencl");
+    assert_ok(s.ctx, device_alloc(s.d, 64, &m));
+    assert_ok(s.ctx, device_build(s.d, text, "", &p));
+    spry_status status = device_launch(p, "triple", NULL, 1, 1, NULL, 0);
+    if (status == SPRY_OK)
+        status = device_finish(s.d);
+    assert_status(s.ctx, SPRY_DEVICE_LOST, status);
+    support_message_has(s.ctx, call);
+    assert_status(s.ctx, SPRY_DEVICE_LOST, device_clear(m, 0, 4));
+    support_message_has(s.ctx, call);
+    support_message_has(s.ctx, "close it");
+    device_free(m);
+    session_close(&s);
+    set_variable("FAKE_OPENCL", NULL);
+    session_open(&s, "opencl");
+    assert_ok(s.ctx, device_build(s.d, text, "", &p));
+    assert_ok(s.ctx, device_launch(p, "triple", NULL, 1, 1, NULL, 0));
+    session_close(&s);
+}
+
+static void test_lost(void **state)
+{
+    (void)state;
+    lost("launch=1", "illegal read or write");
+    lost("launch=1 error=-36", "CL_INVALID_COMMAND_QUEUE");
+    lost("finish=1", "clFinish");
+    lost("finish=1 error=-2", "CL_DEVICE_NOT_AVAILABLE");
+}
+
+static void test_events(void **state)
+{
+    (void)state;
+    session s;
+    device_event *a = NULL, *b = NULL;
+    double seconds = -1;
+    session_open(&s, "opencl");
+    assert_ok(s.ctx, device_event_new(s.d, &a));
+    assert_ok(s.ctx, device_event_new(s.d, &b));
+    assert_ok(s.ctx, device_event_record(a, NULL));
+    assert_status(s.ctx, SPRY_BAD_USAGE, device_event_seconds(a, b, &seconds));
+    assert_ok(s.ctx, device_event_record(b, NULL));
+    assert_ok(s.ctx, device_event_record(b, NULL)); /* the second counts */
+    assert_ok(s.ctx, device_event_seconds(a, b, &seconds));
+    assert_true(seconds > 1.99e-6 && seconds < 2.01e-6);
+    set_variable("FAKE_OPENCL", "profiling=0");
+    assert_status(s.ctx, SPRY_DEVICE, device_event_seconds(a, b, &seconds));
+    support_message_has(s.ctx, "CL_PROFILING_INFO_NOT_AVAILABLE");
+    device_event_free(a);
+    device_event_free(b);
+    session_close(&s);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_no_library), CASE(test_no_device), CASE(test_unusable), CASE(test_first),
+        CASE(test_facts),      CASE(test_build),     CASE(test_binary),   CASE(test_no_memory),
+        CASE(test_trim),       CASE(test_copy),      CASE(test_lost),     CASE(test_events),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
