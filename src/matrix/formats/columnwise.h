@@ -34,7 +34,8 @@ enum {
     COLUMNWISE_LINES, /* that have rows; jds: those that are fill too */
     COLUMNWISE_STEP,  /* from a column to the next; 0: see the starts */
     COLUMNWISE_WIDTH, /* columns */
-    COLUMNWISE_T      /* lines of a row */
+    COLUMNWISE_T,     /* lines of a row */
+    COLUMNWISE_BS     /* ellr-t: work-items of a group on devices; 0: any */
 };
 /* Units are so many lines, which all T divide. */
 enum { COLUMNWISE_UNIT = 64 };

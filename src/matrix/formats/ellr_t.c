@@ -7,6 +7,8 @@
 
 #define ELLR_T_OPTIONS(item)                                                            \
     item(INT, T, "4", 1, 32, NULL, "lines a row is dealt out to: 1, 2, 4, 8, 16 or 32") \
+    item(WORD, BS, "any", 0, 0, "any 64 128 256 512 1024",                              \
+         "work-items of a group on devices: whole rows")                                \
     LAYOUT_VALUES_OPTION(item)
 
 typedef struct ellr_t_options {
@@ -34,11 +36,16 @@ static spry_status make_plan(spry_context *ctx, const spry_arrays *A, const ellr
 static spry_status build(layout *L, const spry_arrays *A, const void *given)
 {
     const ellr_t_options *o = given;
+    enum { LEAST_BS = 64 };
     columnwise_plan plan;
     spry_status status = make_plan(L->ctx, A, o, &plan);
     if (status == SPRY_OK)
         status = columnwise_build(L, A, &plan);
     layout_note(L, "T", o->T);
+    if (o->BS > 0) {
+        L->number[COLUMNWISE_BS] = LEAST_BS << (o->BS - 1);
+        layout_note(L, "BS", L->number[COLUMNWISE_BS]);
+    }
     return status;
 }
 

@@ -1,0 +1,47 @@
+/* ELLPACK and its kin on devices: see kernels/formats/columnwise.knl. */
+#include "device/formats/columnwise.h"
+
+#include "device/formats/lanes.h"
+#include "matrix/formats/columnwise.h"
+
+/* The most entries of a row in hyb's rest. */
+static int64_t longest_rest(const layout *L)
+{
+    const int32_t *rows = L->array[COLUMNWISE_REST_ROWS].data;
+    int64_t longest = 0, first = 0;
+    for (int64_t e = 0; e < L->array[COLUMNWISE_REST_ROWS].count; e++) {
+        first = rows[e] == rows[first] ? first : e;
+        longest = e - first + 1 > longest ? e - first + 1 : longest;
+    }
+    return longest;
+}
+
+/* Lanes of hyb's rows read columns that are far apart: few, and only for rows that one work-item
+ * would be at for long. */
+static int rest_lanes(const layout *L)
+{
+    enum { ENTRIES = 32, MOST = 8 };
+    const int lanes = device_lanes(longest_rest(L) / ENTRIES, 1);
+    return lanes < MOST ? lanes : MOST;
+}
+
+spry_status device_columnwise_open(const spry_device *d, const layout *L, int columns,
+                                   device_form *form)
+{
+    const bool rest = L->array[COLUMNWISE_REST].data, sorted = L->array[COLUMNWISE_ROWS].data;
+    const bool ends = sorted || !L->array[COLUMNWISE_LENGTHS].aside;
+    (void)columns;
+    if (L->number[COLUMNWISE_BS] > d->facts.most_group)
+        return SPRY_FAIL(L->ctx, SPRY_UNSUPPORTED,
+                         "format ellr-t: BS=%d, but groups of %s have at most %d work-items",
+                         (int)L->number[COLUMNWISE_BS], d->facts.name, d->facts.most_group);
+    form->text = "formats/columnwise";
+    form->positions = L->rows;
+    form->lanes = rest ? rest_lanes(L) : (int)L->number[COLUMNWISE_T];
+    form->group = (int)L->number[COLUMNWISE_BS];
+    form->number[0] = (device_number){"step", L->number[COLUMNWISE_STEP]};
+    form->number[1] = (device_number){"width", L->number[COLUMNWISE_WIDTH]};
+    snprintf(form->defines, sizeof form->defines, "UNIT=%d%s%s%s", COLUMNWISE_UNIT,
+             ends ? " LENGTHS=1" : "", sorted ? " SORTED=1" : "", rest ? " REST=1" : "");
+    return SPRY_OK;
+}

@@ -1,0 +1,6 @@
+/* ELLR-T on devices: see kernels/formats/columnwise.knl. T work-items share a row, and BS of them
+ * are a group: what F. Vazquez et al. search to tune it. */
+#include "device/formats/columnwise.h"
+
+const device_format device_format_ellr_t = {
+    .name = "ellr-t", .open = device_columnwise_open, .grid = "T=2|4|8|16 BS=128|256|512"};
