@@ -52,11 +52,36 @@ static void fill_facts(spry_device *d)
     f->has_tickets = s->nvidia || f->processor;
 }
 
+/* OpenCL has no pinned memory by itself: it is a buffer in the host's memory that stays mapped. */
+typedef struct opencl_pinned {
+    cl_mem buffer;
+    void *memory;
+    struct opencl_pinned *next;
+} opencl_pinned;
+
+static void unpin(spry_device *d, void *pinned)
+{
+    opencl_state *s = d->state;
+    for (opencl_pinned **at = &s->pinned; *at; at = &(*at)->next) {
+        opencl_pinned *p = *at;
+        if (p->memory != pinned)
+            continue;
+        *at = p->next;
+        s->cl.clEnqueueUnmapMemObject(s->queue, p->buffer, p->memory, 0, NULL, NULL);
+        s->cl.clFinish(s->queue);
+        s->cl.clReleaseMemObject(p->buffer);
+        base_free(d->ctx, p);
+        return;
+    }
+}
+
 static void close_device(spry_device *d)
 {
     opencl_state *s = d->state;
     if (!s)
         return;
+    while (s->pinned)
+        unpin(d, s->pinned->memory);
     if (s->queue)
         s->cl.clReleaseCommandQueue(s->queue);
     if (s->context)
@@ -159,13 +184,6 @@ static void memory(spry_device *d, int64_t *free_bytes)
     *free_bytes = kib > 0 ? kib * 1024 : -1;
 }
 
-/* OpenCL has no pinned memory by itself: it is a buffer in the host's memory that stays mapped. */
-typedef struct opencl_pinned {
-    cl_mem buffer;
-    void *memory;
-    struct opencl_pinned *next;
-} opencl_pinned;
-
 static spry_status pin(spry_device *d, int64_t bytes, void **memory_out)
 {
     opencl_state *s = d->state;
@@ -187,22 +205,6 @@ done:
         base_free(d->ctx, p);
     }
     return status;
-}
-
-static void unpin(spry_device *d, void *pinned)
-{
-    opencl_state *s = d->state;
-    for (opencl_pinned **at = &s->pinned; *at; at = &(*at)->next) {
-        opencl_pinned *p = *at;
-        if (p->memory != pinned)
-            continue;
-        *at = p->next;
-        s->cl.clEnqueueUnmapMemObject(s->queue, p->buffer, p->memory, 0, NULL, NULL);
-        s->cl.clFinish(s->queue);
-        s->cl.clReleaseMemObject(p->buffer);
-        base_free(d->ctx, p);
-        return;
-    }
 }
 
 /* --- copies --------------------------------------------------------------------------------------

@@ -15,7 +15,13 @@ static const struct call_name {
 static bool load(opencl_api *cl, char *why, size_t size)
 {
     const char *own = getenv("SPRY_OPENCL_LIBRARY");
-    const char *name = own && *own ? own : "libOpenCL.so.1";
+    const char *name = own ? own : "libOpenCL.so.1";
+    if (!*name) {
+        snprintf(why, size,
+                 "SPRY_OPENCL_LIBRARY is empty, which asks for no OpenCL: unset it, or name the "
+                 "library's file there");
+        return false;
+    }
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         const char *reason = dlerror();

@@ -59,6 +59,7 @@ static void test_no_library(void **state)
 {
     (void)state;
     refused("/nowhere/libOpenCL.so.1", NULL, "no OpenCL library", "install ocl-icd-libopencl1");
+    refused("", NULL, "SPRY_OPENCL_LIBRARY is empty", "unset it");
     refused("libm.so.6", NULL, "libm.so.6 has no clGetPlatformIDs", "1.2 or later is needed");
     refused(FAKE_OPENCL_PARTIAL, NULL, "has no clEnqueueFillBuffer", "1.2 or later is needed");
 }
