@@ -1,0 +1,122 @@
+/*
+ * CSR with columns of 16 bits on devices. The host's codes are a chain, four by four, which lanes
+ * cannot follow side by side; so codes are counted from a row's first column here, and groups of
+ * rows where that is not enough have columns of 32 bits. See kernels/formats/csr16.knl.
+ */
+#include "matrix/formats/csr16.h"
+
+#include "device/format_lanes.h"
+#include "device/formats.h"
+#include "matrix/entries.h"
+
+static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
+{
+    (void)d;
+    form->text = "formats/csr16";
+    form->positions = L->rows;
+    const int ahead = device_choose_lanes(L, columns, form);
+    snprintf(form->defines, sizeof form->defines, "GROUP_ROWS=%d AHEAD=%d", CSR16_GROUP, ahead);
+    return SPRY_OK;
+}
+
+/* The rows of a group: entries of each, and their columns' bounds. */
+typedef struct group_rows {
+    int64_t first; /* row */
+    int64_t count[CSR16_GROUP];
+    int64_t least[CSR16_GROUP], most[CSR16_GROUP];
+} group_rows;
+
+static void hear_bounds(void *data, int64_t row, int64_t col, int64_t place)
+{
+    (void)place;
+    group_rows *g = data;
+    const int64_t i = row - g->first;
+    g->least[i] = g->count[i] == 0 || col < g->least[i] ? col : g->least[i];
+    g->most[i] = g->count[i] == 0 || col > g->most[i] ? col : g->most[i];
+    g->count[i]++;
+}
+
+/* A group's codes as they are written. */
+typedef struct group_codes {
+    uint16_t *codes;
+    const int64_t *ends; /* of all rows, with bases above */
+    int64_t first_value;
+    bool wide;
+} group_codes;
+
+static void hear_codes(void *data, int64_t row, int64_t col, int64_t place)
+{
+    const group_codes *g = data;
+    const int64_t k = place - g->first_value;
+    if (g->wide)
+        ((int32_t *)(void *)g->codes)[k] = (int32_t)col;
+    else
+        g->codes[k] = (uint16_t)(col - (g->ends[row] >> 32));
+}
+
+/* Ends and bases of a group's rows; what codes it has. */
+static int64_t measure_group(const layout *L, int64_t group, int64_t *ends)
+{
+    group_rows g = {.first = group * CSR16_GROUP};
+    int64_t end = 0;
+    bool wide = false;
+    format_csr16.entries(L, group, group + 1, hear_bounds, &g);
+    for (int64_t i = 0; i < CSR16_GROUP && g.first + i < L->rows; i++) {
+        end += g.count[i];
+        ends[g.first + i] = (int64_t)((uint64_t)g.least[i] << 32 | (uint64_t)end);
+        wide = wide || g.most[i] - g.least[i] > CSR16_REACH;
+    }
+    return wide ? 2 * end : (end + 1) / 2 * 2;
+}
+
+static void write_codes(const layout *L, const int64_t *starts, const int64_t *ends,
+                        uint16_t *codes)
+{
+#pragma omp parallel for num_threads(matrix_parts(L->ctx, L->nnz)) schedule(dynamic, 64)
+    for (int64_t g = 0; g < L->units; g++) {
+        const int64_t values = starts[2 * g + 2] - starts[2 * g];
+        const int64_t count = starts[2 * g + 3] - starts[2 * g + 1];
+        group_codes data = {.codes = codes + starts[2 * g + 1],
+                            .ends = ends,
+                            .first_value = starts[2 * g],
+                            .wide = count > values + 1};
+        if (count == values + 1)
+            data.codes[values] = 0;
+        format_csr16.entries(L, g, g + 1, hear_codes, &data);
+    }
+}
+
+static spry_status arrays(const layout *L, layout_array *array)
+{
+    enum { VALUES, CODES, STARTS, ENDS };
+    spry_context *ctx = L->ctx;
+    const int64_t *from = L->array[CSR16_STARTS].data;
+    int64_t *starts = NULL, *ends = NULL;
+    uint16_t *codes = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_alloc(ctx, 2 * (L->units + 1), sizeof *starts, &starts));
+    SPRY_GO(ctx, base_alloc(ctx, L->rows, sizeof *ends, &ends));
+#pragma omp parallel for num_threads(matrix_parts(ctx, L->nnz)) schedule(dynamic, 64)
+    for (int64_t g = 0; g < L->units; g++)
+        starts[2 * g + 3] = measure_group(L, g, ends);
+    starts[1] = 0;
+    for (int64_t g = 0; g <= L->units; g++) {
+        starts[2 * g] = from[CSR16_STEP * g + CSR16_VALUE];
+        if (g > 0)
+            starts[2 * g + 1] += starts[2 * g - 1];
+    }
+    const int64_t count = starts[2 * L->units + 1];
+    SPRY_GO(ctx, base_alloc(ctx, count, sizeof *codes, &codes));
+    write_codes(L, starts, ends, codes);
+    array[VALUES] = L->array[CSR16_VALUES];
+    array[CODES] = (layout_array){"codes", count, sizeof *codes, codes, true};
+    array[STARTS] = (layout_array){"starts", 2 * (L->units + 1), sizeof *starts, starts, true};
+    array[ENDS] = (layout_array){"ends", L->rows, sizeof *ends, ends, true};
+    starts = ends = NULL;
+done:
+    base_free(ctx, starts);
+    base_free(ctx, ends);
+    return status;
+}
+
+const device_format device_format_csr16 = {.name = "csr16", .open = open, .arrays = arrays};

@@ -1,0 +1,43 @@
+/* Merge-path CSR on devices: a group a unit; see kernels/formats/merge.knl. */
+#include "matrix/formats/merge.h"
+
+#include "device/formats.h"
+
+/* Entries that a group keeps in local memory: eight a work-item, less where that has no room. */
+static int choose_tile(const spry_device *d, const layout *L, int columns, int group)
+{
+    enum { MOST = 8 };
+    const int64_t items = L->number[MERGE_ITEMS], size = (int64_t)spry_type_size(L->type);
+    int each = columns > 1 || L->type == SPRY_Z ? MOST / 2 : MOST;
+    while (each > 1 && (each / 2 * group >= items ||
+                        each * group * (size * 17 / 16 + (columns > 1 ? 4 : 0)) + group * size >
+                            d->facts.local_bytes * 3 / 4))
+        each /= 2;
+    return each * group;
+}
+
+static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
+{
+    enum { GROUP = 256 };
+    form->text = "formats/merge";
+    form->by_units = true;
+    form->positions = L->units;
+    form->group = d->facts.most_group < GROUP ? d->facts.most_group : GROUP;
+    snprintf(form->defines, sizeof form->defines, "TILE=%d",
+             choose_tile(d, L, columns, form->group));
+    return SPRY_OK;
+}
+
+static spry_status arrays(const layout *L, layout_array *array)
+{
+    for (int i = 0; i <= MERGE_ENDS; i++)
+        array[i] = L->array[i];
+    array[MERGE_ENDS + 1] = (layout_array){.name = "carry_at",
+                                           .count = L->units + 1,
+                                           .size = sizeof *L->carry_at,
+                                           .data = L->carry_at};
+    return SPRY_OK;
+}
+
+const device_format device_format_merge = {
+    .name = "merge", .open = open, .grid = "items=1024|2048", .arrays = arrays};

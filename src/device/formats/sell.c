@@ -1,0 +1,24 @@
+/* SELL on devices: a work-item a row; see kernels/formats/sell.knl. */
+#include "matrix/formats/sell.h"
+
+#include "device/format_sliced.h"
+
+static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
+{
+    (void)d;
+    form->text = "formats/sell";
+    device_open_slices(L, columns > 1 ? 3 : 4, form);
+    return SPRY_OK;
+}
+
+static spry_status arrays(const layout *L, layout_array *array)
+{
+    int count = 0;
+    array[count++] = L->array[SELL_VALUES];
+    array[count++] = L->array[SELL_COLUMNS];
+    device_add_slices(L, array + count);
+    return SPRY_OK;
+}
+
+const device_format device_format_sell = {
+    .name = "sell", .open = open, .grid = "C=32 sigma=1|256|4096", .arrays = arrays};
