@@ -59,7 +59,7 @@ enum { PEER_FIRST_ITERATIONS = 10 }; /* of the short solve */
  * and bytes an iteration where it knows. */
 void peer_answer(double seconds, double residual, int64_t bytes);
 /* The reason instead, and the end of the program. */
-void peer_refuse(const char *reason);
+__attribute__((noreturn)) void peer_refuse(const char *reason);
 /* That, for a call that failed. */
 void peer_check(spry_context *ctx, spry_status status);
 

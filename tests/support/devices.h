@@ -1,6 +1,7 @@
 /*
  * Tests that run on every device there is: each test becomes one for each device, named after both.
- * SPRY_TEST_DEVICE=opencl, or cuda:1, restricts them. Devices stay open for all tests of a program.
+ * SPRY_TEST_DEVICE=opencl, or cuda:1, restricts them, SPRY_TEST_SKIP=NAME,NAME leaves some out.
+ * Devices stay open for all tests of a program.
  */
 #ifndef SPRY_TESTS_DEVICES_H
 #define SPRY_TESTS_DEVICES_H

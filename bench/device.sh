@@ -1,0 +1,113 @@
+#!/bin/bash
+# The tables of a GPU, from one run: bench/device.sh FOLDER [PART...]
+# Each part is built once and writes FOLDER/PART.txt; all parts take less than 8 minutes on an H200, each has a limit of its own.
+#   spmv     products in every format beside cuSPARSE
+#   methods  CG, BiCGStab and GMRES(30) beside cuSPARSE and cuBLAS: an iteration, and whole solves
+#   spmm     products with several columns beside cusparseSpMM
+#   engines  OpenCL beside CUDA, and the conversion from CSR to SELL
+#   start    `spry solve --device`: from the start of the program to the end of one iteration, with and without a cache
+# BUILD says where to build (build-bench). Builds need NVIDIA's toolkit; for packages that the machine lacks see tools/device-kit.
+set -u
+out=${1:?usage: bench/device.sh FOLDER [PART...]}
+shift
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+cd "$(dirname "$0")/.." || exit 1
+build=${BUILD:-build-bench}
+[ $# -gt 0 ] || set -- spmv methods spmm engines start
+# shellcheck source=tools/device-kit
+. tools/device-kit "$build"
+
+build_all() {
+    local targets=(spry) source
+    for source in bench/device_*.c; do targets+=("bench_$(basename "$source" .c)"); done
+    cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DSPRY_BUILD_BENCH=ON -DSPRY_BUILD_TESTS=OFF "${kit_options[@]}" &&
+        cmake --build "$build" -j "$(nproc)" --target "${targets[@]}"
+}
+
+# limited SECONDS COMMAND...: what it printed so far counts, also when its time is over.
+limited() {
+    local limit=$1 code
+    shift
+    timeout -k 5 "$limit" "$@" 2>&1
+    code=$?
+    case $code in
+    0) ;;
+    124 | 137) echo "# stopped after $limit s: $*" ;;
+    *) echo "# exit status $code: $*" ;;
+    esac
+    return "$code"
+}
+
+run_spmv() {
+    limited 110 "$build/bench/bench_device_spmv"
+}
+
+run_methods() {
+    limited 100 "$build/bench/bench_device_methods" --solve no
+    limited 60 "$build/bench/bench_device_methods" --solve only --rounds 3
+}
+
+run_spmm() {
+    limited 80 "$build/bench/bench_device_spmm"
+    limited 40 "$build/bench/bench_device_spmm" --types sz --widths 8
+}
+
+run_engines() {
+    limited 50 "$build/bench/bench_device_engines"
+}
+
+# once LABEL ENVIRONMENT...: seconds of a solve with one iteration, the best of three.
+once() {
+    local label=$1 begin end seconds best=999999999
+    shift
+    for _ in 1 2 3; do
+        if [ "$label" = cold ]; then rm -rf "$build/cold"; fi
+        begin=$(date +%s%N)
+        # Exit status 1 is an iteration that did not converge.
+        env "$@" "$build/spry" solve "$build/start.spry" --device "$device" --max-iter 1 --method cg --json > "$build/start.json" 2> "$build/start.err"
+        case $? in
+        0 | 1) ;;
+        *) printf '%-10s %-6s %s\n' "$device" "$label" "$(head -1 "$build/start.err")" && return ;;
+        esac
+        end=$(date +%s%N)
+        seconds=$(((end - begin) / 1000))
+        [ "$seconds" -ge "$best" ] || best=$seconds
+    done
+    printf '%-10s %-6s %8d %s\n' "$device" "$label" $((best / 1000)) \
+        "$(grep -oE '"(read|setup|solve)_seconds": [0-9.e+-]+' "$build/start.json" | tr '\n' ' ')"
+}
+
+run_start() {
+    local device
+    rm -rf "$build/warm"
+    "$build/spry" gen poisson3d size=64 --output "$build/start.spry" --quiet || return
+    printf '%-10s %-6s %8s\n' device cache ms
+    for device in cpu cuda:0 opencl:0; do
+        once cold SPRY_CACHE="$build/cold" CUDA_CACHE_DISABLE=1
+        env SPRY_CACHE="$build/warm" "$build/spry" solve "$build/start.spry" --device "$device" --max-iter 1 --method cg > /dev/null 2>&1
+        once warm SPRY_CACHE="$build/warm"
+    done
+}
+
+build_all > "$build.log" 2>&1 || {
+    grep -E "error|undefined|Error" -A4 "$build.log" | head -40 | tee "$out/build.txt"
+    exit 1
+}
+echo "built after $SECONDS s"
+{ nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,memory.total --format=csv,noheader; "$build/spry" devices; } > "$out/machine.txt" 2>&1
+bad=0
+for part; do
+    begin=$SECONDS
+    case $part in
+    spmv) run_spmv > "$out/spmv.txt" 2>&1 ;;
+    methods) run_methods > "$out/methods.txt" 2>&1 ;;
+    spmm) run_spmm > "$out/spmm.txt" 2>&1 ;;
+    engines) run_engines > "$out/engines.txt" 2>&1 ;;
+    start) run_start > "$out/start.txt" 2>&1 ;;
+    *) echo "there is no part $part" > "$out/$part.txt" && false ;;
+    esac || bad=1
+    echo "== $part, $((SECONDS - begin)) s"
+    cat "$out/$part.txt"
+done
+exit $bad

@@ -1,0 +1,429 @@
+/*
+ * Conjugate gradients, BiCGStab and GMRES(30) on a device, in double, beside the same methods over
+ * cuSPARSE and cuBLAS (peers/cuda_methods.h):
+ *
+ *     bench_device_methods [--device cuda:0] [--formats csr+sell+auto] [--methods
+ * cg+bicgstab+gmres]
+ *                          [--rounds n] [--solve yes|no|only] [edge ...]
+ *
+ * for 7-point stencils on cubes with so many points an edge. The first table is the time of an
+ * iteration: the difference of a long and a short solve over the iterations between, so that
+ * copies, set-up and the end do not count. There the matrix is S A S with a diagonal S of six
+ * orders of magnitude, with which nothing converges: solves are as long as they should be, and
+ * spry's looks at the true residual, which come with progress, are not among the iterations. The
+ * second is of whole solves to 1e-8 with A itself, with all that belongs to them but the set-up: b
+ * copied there, x back, and of spry the true residual now and at the end. Contenders take turns.
+ */
+#include "peers/cuda_methods.h"
+#include "peers/device_spry.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROUNDS = 49, MOST_CONTENDERS = 12, SHORT = 30 };
+
+typedef struct options {
+    const char *device, *formats, *methods;
+    int rounds;
+    bool iterate, solve; /* which tables */
+} options;
+
+static const char *const method_names[] = {"cg", "bicgstab", "gmres"};
+enum { METHODS = 3 };
+
+/* Solves to a tolerance end here. */
+static const double tolerance = 1e-8; /* as the heading says */
+
+/* One who takes part: spry with a format, or the libraries with a course. */
+typedef struct contender {
+    char name[64];
+    spry_operator *op; /* spry's; NULL: theirs */
+    cuda_course course;
+    spry_solver *solver[2]; /* short or long, of the method at hand */
+    double seconds[MOST_ROUNDS], total[MOST_ROUNDS];
+    int rounds;
+    int64_t bytes, iterations;
+    double residual;
+    bool out; /* it failed */
+} contender;
+
+typedef struct stage {
+    const options *o;
+    spry_context *ctx;
+    cuda_peers peers;
+    bool has_peers;
+    int edge;
+    cuda_method method;
+    spry_matrix *A;
+    spry_vector *b, *x;
+    cuda_matrix theirs;
+    cuda_solver *solver; /* theirs */
+    contender contenders[MOST_CONTENDERS];
+    int count, longest; /* iterations of the long solve */
+    double bandwidth;
+} stage;
+
+static void check(const stage *s, spry_status status)
+{
+    if (status == SPRY_OK)
+        return;
+    fprintf(stderr, "bench_device_methods: %s\n", s->ctx ? spry_message(s->ctx) : "no context");
+    exit(1);
+}
+
+/* --- one solve ---------------------------------------------------------------------------------*/
+
+static double solve_spry(stage *s, contender *c, bool is_long)
+{
+    spry_result result = {0};
+    check(s, spry_vector_fill(s->x, (spry_scalar){0, 0}));
+    const double begin = peer_seconds();
+    const spry_status status = spry_solve(c->solver[is_long], s->b, s->x, &result);
+    const double seconds = peer_seconds() - begin - result.setup_seconds;
+    if (status != SPRY_OK || result.iterations == 0) {
+        printf("%-5d %-9s %-26s %s\n", s->edge, method_names[s->method], c->name,
+               status == SPRY_OK ? spry_reason_name(result.reason) : spry_message(s->ctx));
+        c->out = true;
+    }
+    c->residual = result.residual;
+    c->iterations = result.iterations;
+    c->bytes = result.bytes_per_iteration;
+    spry_result_clear(s->ctx, &result);
+    return seconds;
+}
+
+/* Iterations of a solve; 0: to the tolerance. */
+static double solve(stage *s, contender *c, int iterations, bool is_long)
+{
+    if (c->op)
+        return solve_spry(s, c, is_long);
+    cuda_course course = c->course;
+    course.iterations = iterations ? iterations : 10000;
+    course.tol = iterations ? 0 : tolerance;
+    const double seconds = cuda_solve(s->solver, &course, spry_vector_data(s->x));
+    c->residual = cuda_solver_residual(s->solver);
+    c->iterations = cuda_solver_iterations(s->solver);
+    return seconds;
+}
+
+/* spry's solvers, ready before the clock runs: one for each length, since options undo set-up. */
+static void make_solver(stage *s, contender *c, bool is_long, int iterations)
+{
+    char text[160];
+    if (!c->op)
+        return;
+    spry_solver_free(c->solver[is_long]);
+    c->solver[is_long] = NULL;
+    if (iterations)
+        snprintf(text, sizeof text,
+                 "method=%s precon=none tol=0 stall=0 divergence=1e300 max-iter=%d",
+                 method_names[s->method], iterations);
+    else
+        snprintf(text, sizeof text, "method=%s precon=none tol=%g", method_names[s->method],
+                 tolerance);
+    check(s, spry_solver_new(s->ctx, &c->solver[is_long]));
+    check(s, spry_solver_set(c->solver[is_long], text));
+    check(s, spry_solver_set_operator(c->solver[is_long], c->op));
+}
+
+/* --- rounds ------------------------------------------------------------------------------------*/
+
+static void begin_rounds(stage *s, int first, int last)
+{
+    for (int k = 0; k < s->count; k++) {
+        contender *c = &s->contenders[k];
+        c->out = s->method == CUDA_GMRES && c->course.graph;
+        c->rounds = 0;
+        if (c->out)
+            continue;
+        make_solver(s, c, false, first);
+        make_solver(s, c, true, last);
+        solve(s, c, first, false); /* compiles, allocates, records */
+        if (!c->out)
+            solve(s, c, last, true);
+    }
+}
+
+static void time_iterations(stage *s)
+{
+    begin_rounds(s, SHORT, SHORT + s->longest);
+    for (int round = 0; round < s->o->rounds; round++)
+        for (int k = 0; k < s->count; k++) {
+            contender *c = &s->contenders[k];
+            if (c->out)
+                continue;
+            const double before = solve(s, c, SHORT, false);
+            const double after = solve(s, c, SHORT + s->longest, true);
+            if (c->out || c->iterations != SHORT + s->longest) {
+                if (!c->out)
+                    printf("%-5d %-9s %-26s ended after %lld iterations, |r|/|b| = %.1e\n", s->edge,
+                           method_names[s->method], c->name, (long long)c->iterations, c->residual);
+                c->out = true;
+                continue;
+            }
+            c->seconds[c->rounds] = (after - before) / s->longest;
+            c->total[c->rounds++] = after;
+        }
+}
+
+static void time_solves(stage *s)
+{
+    const int rounds = s->o->rounds < 3 ? s->o->rounds : 3;
+    begin_rounds(s, 0, 0);
+    for (int round = 0; round < rounds; round++)
+        for (int k = 0; k < s->count; k++) {
+            contender *c = &s->contenders[k];
+            if (c->out)
+                continue;
+            c->total[c->rounds] = solve(s, c, 0, true);
+            c->seconds[c->rounds] =
+                c->total[c->rounds] / (double)(c->iterations ? c->iterations : 1);
+            c->rounds += !c->out;
+        }
+}
+
+/* --- tables ------------------------------------------------------------------------------------*/
+
+/* The median; the smallest is first afterwards. */
+static double middle(contender *c, double *times)
+{
+    return c->rounds > 0 && !c->out ? peer_median(times, c->rounds) : NAN;
+}
+
+/* The fastest of the libraries; with or without graphs and rare looks. */
+static double theirs(stage *s, bool plain)
+{
+    double best = NAN;
+    for (int k = 0; k < s->count; k++) {
+        contender *c = &s->contenders[k];
+        const double time = c->op ? NAN : middle(c, c->seconds);
+        if (!isnan(time) && plain == (c->course.every == 1 && !c->course.graph) && !(best <= time))
+            best = time;
+    }
+    return best;
+}
+
+static void print_header(void)
+{
+    printf("%-5s %-9s %-26s %10s %10s %9s %9s %9s %10s %10s  %s\n", "edge", "method", "who",
+           "us/iter", "(best)", "x plain", "x best", "of limit", "limit us", "total ms",
+           "iterations, |r|/|b|");
+}
+
+static void print_rows(stage *s)
+{
+    const double plain = theirs(s, true), rare = theirs(s, false);
+    const double best = plain <= rare || isnan(rare) ? plain : rare;
+    int64_t bytes = 0; /* of the first of spry's, which is CSR, for the libraries too */
+    for (int k = s->count - 1; k >= 0; k--)
+        bytes = s->contenders[k].bytes ? s->contenders[k].bytes : bytes;
+    for (int k = 0; k < s->count; k++) {
+        contender *c = &s->contenders[k];
+        const double time = middle(c, c->seconds), total = middle(c, c->total);
+        const double limit = (double)(c->bytes ? c->bytes : bytes) / s->bandwidth;
+        if (isnan(time))
+            continue;
+        printf("%-5d %-9s %-26s %10.2f %10.2f %9.2f %9.2f %9.3f %10.2f %10.3f  %lld, %.3e\n",
+               s->edge, method_names[s->method], c->name, time * 1e6, c->seconds[0] * 1e6,
+               plain / time, best / time, limit / time, limit * 1e6, total * 1e3,
+               (long long)c->iterations, c->residual);
+    }
+    fflush(stdout);
+}
+
+/* --- the matrix --------------------------------------------------------------------------------*/
+
+/* Numbers between 0 and 1 that look like chance, the same everywhere. */
+static double chance(uint64_t i)
+{
+    i = (i + 1) * 0x9E3779B97F4A7C15u;
+    i = (i ^ (i >> 30)) * 0xBF58476D1CE4E5B9u;
+    i = (i ^ (i >> 27)) * 0x94D049BB133111EBu;
+    return (double)((i ^ (i >> 31)) >> 11) / 9007199254740992.0;
+}
+
+static double factor(int64_t i)
+{
+    return pow(10, 6 * chance((uint64_t)i) - 3);
+}
+
+/* A in general CSR; or S A S. */
+static void open_matrix(stage *s, bool hard)
+{
+    char text[64];
+    snprintf(text, sizeof text, "poisson3d:size=%d,points=7", s->edge);
+    spry_matrix *A = peer_matrix(s->ctx, text);
+    check(s, spry_matrix_expand(A, &s->A));
+    spry_matrix_free(A);
+    const spry_arrays a = spry_matrix_arrays(s->A);
+    double *values = a.values;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < a.rows; i++)
+        for (int64_t k = a.offsets[i]; hard && k < a.offsets[i + 1]; k++)
+            values[k] *= factor(i) * factor(a.col_index[k]);
+    check(s, spry_vector_ones(s->ctx, s->A, &s->b));
+    check(s, spry_vector_zeros(s->ctx, s->A, &s->x));
+    double *b = spry_vector_data(s->b);
+    for (int64_t i = 0; i < a.rows; i++)
+        b[i] = chance((uint64_t)i + 7) - 0.5;
+}
+
+static void open_spry(stage *s)
+{
+    char names[256];
+    snprintf(names, sizeof names, "%s", s->o->formats);
+    for (char *name = strtok(names, "+"); name && s->count < MOST_CONTENDERS - 3;
+         name = strtok(NULL, "+")) {
+        contender *c = &s->contenders[s->count];
+        spry_storage storage;
+        *c = (contender){.course = {.every = 1}};
+        if (device_spry_operator(s->ctx, s->o->device, s->A, name, &c->op) != SPRY_OK) {
+            printf("%-5d %-9s spry %-21s %s\n", s->edge, "", name, spry_message(s->ctx));
+            continue;
+        }
+        snprintf(c->name, sizeof c->name, "spry %s", name);
+        if (strcmp(name, "auto") == 0 && spry_operator_storage(c->op, &storage) == SPRY_OK)
+            snprintf(c->name, sizeof c->name, "spry auto: %.20s %.20s", storage.format,
+                     storage.options);
+        s->count++;
+    }
+}
+
+static void open_theirs(stage *s)
+{
+    static const struct {
+        const char *name;
+        cuda_course course;
+    } all[] = {{"libraries", {.every = 1}},
+               {"libraries, |r| every 10", {.every = 10}},
+               {"libraries, graph", {.every = 10, .graph = true}}};
+    const spry_arrays a = spry_matrix_arrays(s->A);
+    if (!s->has_peers || !cuda_matrix_open(&s->peers, &a, &s->theirs))
+        return;
+    void *x = cuda_room((size_t)a.cols * sizeof(double)),
+         *y = cuda_room((size_t)a.rows * sizeof(double));
+    cuda_spmv_choose(&s->theirs, x, y);
+    CUDA_MUST(cudaFree(x));
+    CUDA_MUST(cudaFree(y));
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        contender *c = &s->contenders[s->count++];
+        *c = (contender){.course = all[k].course};
+        snprintf(c->name, sizeof c->name, "%s", all[k].name);
+    }
+    printf("# %d^3: cuSPARSE's product is %s, %.2f us\n", s->edge,
+           s->theirs.ways[s->theirs.best].name, s->theirs.ways[s->theirs.best].seconds * 1e6);
+}
+
+static void close_matrix(stage *s)
+{
+    for (int k = 0; k < s->count; k++) {
+        contender *c = &s->contenders[k];
+        spry_solver_free(c->solver[0]);
+        spry_solver_free(c->solver[1]);
+        spry_operator_free(c->op);
+    }
+    cuda_matrix_close(&s->theirs);
+    spry_vector_free(s->b);
+    spry_vector_free(s->x);
+    spry_matrix_free(s->A);
+    s->count = 0;
+}
+
+/* --- all of it ---------------------------------------------------------------------------------*/
+
+static bool is_among(const char *list, const char *name)
+{
+    const char *at = strstr(list, name);
+    const size_t length = strlen(name);
+    return at && (at == list || at[-1] == '+') && (at[length] == '\0' || at[length] == '+');
+}
+
+/* Whole cycles of GMRES, and solves of some tens of milliseconds. */
+static int length_for(int edge)
+{
+    return edge <= 64 ? 600 : edge <= 100 ? 300 : edge <= 160 ? 150 : 60;
+}
+
+static void run_edge(stage *s, int edge, bool whole)
+{
+    s->edge = edge;
+    s->longest = length_for(edge);
+    open_matrix(s, !whole);
+    open_spry(s);
+    open_theirs(s);
+    for (int m = 0; m < METHODS; m++) {
+        s->method = (cuda_method)m;
+        /* GMRES needs thousands of iterations for large cubes. */
+        if (!is_among(s->o->methods, method_names[m]) || (whole && m == CUDA_GMRES && edge > 64))
+            continue;
+        if (s->theirs.peers)
+            s->solver = cuda_solver_new(&s->theirs, s->method, spry_vector_read(s->b));
+        if (whole)
+            time_solves(s);
+        else
+            time_iterations(s);
+        print_rows(s);
+        if (s->solver)
+            cuda_solver_free(s->solver);
+        s->solver = NULL;
+    }
+    close_matrix(s);
+}
+
+static void run(stage *s, char **edges, int count)
+{
+    check(s, spry_context_new(NULL, &s->ctx));
+    s->has_peers = strncmp(s->o->device, "cuda", 4) == 0 && cuda_peers_open(&s->peers);
+    s->bandwidth = device_spry_bandwidth(s->ctx, s->o->device);
+    const double blas = s->has_peers ? cuda_read_bandwidth(&s->peers) : 0;
+    printf("%s; read bandwidth %.1f GB/s by spry, %.1f by cuBLAS's asum; the larger is the limit\n",
+           s->has_peers ? s->peers.device : s->o->device, s->bandwidth / 1e9, blas / 1e9);
+    s->bandwidth = blas > s->bandwidth ? blas : s->bandwidth;
+    printf(
+        "x plain: times as fast as cuSPARSE and cuBLAS with |r| read each iteration; x best: as\n"
+        "the fastest of theirs. of limit: bytes an iteration must move, over the time; matrices\n"
+        "that fit the cache can be beyond 1.\n\n== an iteration (S A S)\n");
+    print_header();
+    for (int k = 0; k < count; k++)
+        run_edge(s, (int)strtol(edges[k], NULL, 10), false);
+    if (s->o->solve) {
+        printf("\n== whole solves of A x = b to %g, copies of b and x included\n", tolerance);
+        print_header();
+        for (int k = 0; k < count; k++)
+            run_edge(s, (int)strtol(edges[k], NULL, 10), true);
+    }
+    spry_context_free(s->ctx);
+    cuda_peers_close(&s->peers);
+}
+
+int main(int argc, char **argv)
+{
+    static char *usual[] = {"20", "40", "64", "100", "160", "256"};
+    static stage s;
+    options o = {"cuda:0", "csr+sell+auto", "cg+bicgstab+gmres", 5, true, true};
+    int at = 1;
+    for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
+        o.iterate =
+            o.iterate && (strcmp(argv[at], "--solve") != 0 || strcmp(argv[at + 1], "only") != 0);
+        if (strcmp(argv[at], "--device") == 0)
+            o.device = argv[at + 1];
+        else if (strcmp(argv[at], "--formats") == 0)
+            o.formats = argv[at + 1];
+        else if (strcmp(argv[at], "--methods") == 0)
+            o.methods = argv[at + 1];
+        else if (strcmp(argv[at], "--solve") == 0)
+            o.solve = strcmp(argv[at + 1], "no") != 0,
+            o.iterate = strcmp(argv[at + 1], "only") != 0;
+        else if (strcmp(argv[at], "--rounds") == 0)
+            o.rounds = (int)strtol(argv[at + 1], NULL, 10);
+    }
+    o.rounds = o.rounds < 1 ? 1 : o.rounds > MOST_ROUNDS ? MOST_ROUNDS : o.rounds;
+    s.o = &o;
+    if (at < argc)
+        run(&s, argv + at, argc - at);
+    else
+        run(&s, usual, (int)(sizeof usual / sizeof *usual));
+    return 0;
+}

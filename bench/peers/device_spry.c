@@ -1,0 +1,25 @@
+/* spry's side of the benchmarks on devices. */
+#include "device_spry.h"
+
+#include "device/operator.h"
+
+spry_status device_spry_operator(spry_context *ctx, const char *device, const spry_matrix *A,
+                                 const char *format, spry_operator **op)
+{
+    spry_device *d = NULL;
+    if (strcmp(device, "cpu") == 0)
+        return spry_operator_from_format(A, format, op);
+    const spry_status status = device_open(ctx, device, &d);
+    return status == SPRY_OK ? device_operator(d, A, format, op) : status;
+}
+
+spry_status device_spry_finish(spry_device *device)
+{
+    return device ? device_finish(device) : SPRY_OK;
+}
+
+double device_spry_bandwidth(spry_context *ctx, const char *device)
+{
+    double bandwidth = 0;
+    return spry_device_read_bandwidth(ctx, device, true, &bandwidth) == SPRY_OK ? bandwidth : 0;
+}

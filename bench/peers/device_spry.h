@@ -1,0 +1,15 @@
+/* spry's side of the benchmarks on devices: the one place that knows how an operator gets there. */
+#ifndef BENCH_DEVICE_SPRY_H
+#define BENCH_DEVICE_SPRY_H
+
+#include "peer.h"
+
+/* The product with A on a device, "cuda:0" or "cpu", in a format with its options, or "auto". */
+spry_status device_spry_operator(spry_context *ctx, const char *device, const spry_matrix *A,
+                                 const char *format, spry_operator **op);
+/* Waits until all that the device was asked for is done; NULL is the host. */
+spry_status device_spry_finish(spry_device *device);
+/* Bytes a second that the device reads, as spry measures it now; 0 where it cannot. */
+double device_spry_bandwidth(spry_context *ctx, const char *device);
+
+#endif
