@@ -11,6 +11,7 @@ typedef struct symbol {
 
 #define DRIVER_SYMBOL(name, symbol, signature) {symbol, offsetof(cuda_driver, name)},
 static const symbol driver_symbols[] = {CUDA_DRIVER_CALLS(DRIVER_SYMBOL)};
+static const symbol loop_symbols[] = {CUDA_LOOP_CALLS(DRIVER_SYMBOL)};
 #define NVRTC_SYMBOL(name, symbol, signature) {symbol, offsetof(nvrtc_library, name)},
 static const symbol nvrtc_symbols[] = {
     NVRTC_CALLS(NVRTC_SYMBOL){"nvrtcGetErrorString", offsetof(nvrtc_library, nvrtcGetErrorString)}};
@@ -81,6 +82,8 @@ bool cuda_driver_load(cuda_driver *driver, char *why, size_t size)
                  "the driver is for CUDA %d.%d but has no %s: its installation is damaged or mixes "
                  "versions; install NVIDIA's driver anew",
                  driver->version / 1000, driver->version % 1000 / 10, missing);
+    driver->has_loops = !find_symbols(driver->library, loop_symbols,
+                                      sizeof loop_symbols / sizeof *loop_symbols, driver);
     return !missing;
 }
 

@@ -37,6 +37,7 @@ typedef struct device_facts {
     bool processor;      /* it is a CPU, and its memory is the host's */
     bool has_double;
     bool has_graphs;      /* device_record() works */
+    bool has_loops;       /* device_record_loop_begin() works */
     bool has_cooperation; /* device_launch_whole() works */
     bool has_tickets;     /* groups see each other's global writes after a fence and an atomic */
     bool has_pointers;    /* memory has an address (device_address): CUDA */
@@ -156,6 +157,15 @@ int64_t device_whole_groups(device_program *p, const char *name, int group);
 spry_status device_record_begin(spry_device *d);
 spry_status device_record_end(spry_device *d, device_graph **g); /* also ends a failed recording */
 spry_status device_play(device_graph *g);
+/*
+ * A recording that the device repeats by itself. What is launched between begin and end is a turn;
+ * after each, the int at byte `at` of `flag` is looked at, and another turn follows for as long as
+ * it is `wanted`. Playing it does one turn at least. SPRY_UNSUPPORTED, and facts.has_loops is false
+ * from then on, where the compiler is too old for it.
+ */
+spry_status device_record_loop_begin(spry_device *d, uint64_t *loop);
+spry_status device_record_loop_end(spry_device *d, uint64_t loop, const device_memory *flag,
+                                   int64_t at, int wanted, device_graph **g);
 void device_graph_free(device_graph *g);
 
 spry_status device_event_new(spry_device *d, device_event **e);

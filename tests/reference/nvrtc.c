@@ -88,6 +88,11 @@ static void test_dialect(void **state)
         }
 }
 
+static void test_loop(void **state)
+{
+    compile(*state, "the loop", engine_cuda.loop_text, "-DSP_GROUP=32");
+}
+
 /* --- formats -------------------------------------------------------------------------------------
  */
 
@@ -202,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_complaint, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_dialect, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_loop, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_formats, support_setup, support_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
