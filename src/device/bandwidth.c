@@ -157,7 +157,7 @@ static spry_status measure(spry_device *d, double *bandwidth)
         status = SPRY_FAIL(ctx, SPRY_DEVICE, "%s: its clock stands still", d->facts.name);
         goto done;
     }
-    *bandwidth = (double)s.pairs * PAIR / best;
+    *bandwidth = (double)(int64_t)((double)s.pairs * PAIR / best); /* as it is remembered */
 done:
     device_event_free(s.begin);
     device_event_free(s.end);

@@ -4,8 +4,11 @@
 
 #include "device/device.h"
 
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char text[] = "SP_KERNEL triple(const int n, SP_GLOBAL int *a) {}\n";
 
@@ -344,6 +347,70 @@ static void test_events(void **state)
     session_close(&s);
 }
 
+/* --- bandwidth -----------------------------------------------------------------------------------
+ */
+
+/* The one file that remembers a bandwidth. */
+static void bandwidth_file(char path[256])
+{
+    int count = 0;
+    DIR *all = opendir(place.folder);
+    assert_non_null(all);
+    for (const struct dirent *entry; (entry = readdir(all));) {
+        if (strncmp(entry->d_name, "bandwidth-", 10) != 0)
+            continue;
+        snprintf(path, 256, "%.60s/%.100s", place.folder, entry->d_name);
+        count++;
+    }
+    closedir(all);
+    assert_int_equal(count, 1);
+}
+
+static double bandwidth_of(const char *weather, bool anew, spry_status expected)
+{
+    double read = -1;
+    set_variable("FAKE_OPENCL", weather);
+    spry_context *ctx = support_context(NULL);
+    assert_status(ctx, expected, spry_device_read_bandwidth(ctx, "opencl", anew, &read));
+    support_context_free(ctx); /* nothing stays open */
+    return read;
+}
+
+/* Measured once, by events a microsecond apart; taken from disk where no launch works; a file that
+ * was changed is not believed. */
+static void test_bandwidth(void **state)
+{
+    (void)state;
+    char path[256], line[512] = "";
+    const double expected = (double)(1 << 26) / 1e-6;
+    const double first = bandwidth_of("nvidia=1", false, SPRY_OK);
+    assert_true(first > 0.999 * expected && first < 1.001 * expected);
+    assert_true(bandwidth_of("nvidia=1 launch=1", false, SPRY_OK) == first);
+    assert_true(bandwidth_of("nvidia=1 launch=1 error=-5", true, SPRY_NO_MEMORY) == 0);
+    assert_true(bandwidth_of("launch=1 error=-5", false, SPRY_NO_MEMORY) == 0); /* another driver */
+    bandwidth_file(path);
+    FILE *file = fopen(path, "r+");
+    assert_non_null(file);
+    const size_t size = fread(line, 1, sizeof line - 1, file);
+    char *digit = strstr(line, " bytes a second");
+    assert_true(size > 0 && digit);
+    digit[-1] = digit[-1] == '1' ? '2' : '1';
+    rewind(file);
+    assert_int_equal(fwrite(line, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+    assert_true(bandwidth_of("nvidia=1 launch=1 error=-5", false, SPRY_NO_MEMORY) == 0);
+    assert_true(bandwidth_of("nvidia=1", false, SPRY_OK) == first);
+    assert_int_equal(truncate(path, 20), 0);
+    assert_true(bandwidth_of("nvidia=1", false, SPRY_OK) == first);
+    bandwidth_file(path);
+    /* Nowhere to keep it: measured each time. */
+    set_variable("SPRY_CACHE", "");
+    assert_true(bandwidth_of("nvidia=1", false, SPRY_OK) == first);
+    assert_true(bandwidth_of("nvidia=1 launch=1 error=-5", false, SPRY_NO_MEMORY) == 0);
+    set_variable("SPRY_CACHE", "/proc/nowhere");
+    assert_true(bandwidth_of("nvidia=1", false, SPRY_OK) == first);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -352,6 +419,7 @@ int main(void)
         CASE(test_no_library), CASE(test_no_device), CASE(test_unusable), CASE(test_first),
         CASE(test_facts),      CASE(test_build),     CASE(test_binary),   CASE(test_no_memory),
         CASE(test_trim),       CASE(test_copy),      CASE(test_lost),     CASE(test_events),
+        CASE(test_bandwidth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
