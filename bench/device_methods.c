@@ -26,8 +26,8 @@ enum { MOST_ROUNDS = 49, MOST_CONTENDERS = 12, SHORT = 30 };
 
 typedef struct options {
     const char *device, *formats, *methods;
+    const char *tables; /* whole solves too: yes, no, only */
     int rounds;
-    bool iterate, solve; /* which tables */
 } options;
 
 static const char *const method_names[] = {"cg", "bicgstab", "gmres"};
@@ -384,15 +384,15 @@ static void run(stage *s, char **edges, int count)
     printf(
         "x plain: times as fast as cuSPARSE and cuBLAS with |r| read each iteration; x best: as\n"
         "the fastest of theirs. of limit: bytes an iteration must move, over the time; matrices\n"
-        "that fit the cache can be beyond 1.\n\n== an iteration (S A S)\n");
-    print_header();
-    for (int k = 0; k < count; k++)
-        run_edge(s, (int)strtol(edges[k], NULL, 10), false);
-    if (s->o->solve) {
-        printf("\n== whole solves of A x = b to %g, copies of b and x included\n", tolerance);
+        "that fit the cache can be beyond 1.\n");
+    for (int whole = 0; whole < 2; whole++) {
+        if (strcmp(s->o->tables, whole ? "no" : "only") == 0)
+            continue;
+        printf("\n== %s\n", whole ? "whole solves of A x = b to 1e-8, copies of b and x included"
+                                  : "an iteration (S A S)");
         print_header();
         for (int k = 0; k < count; k++)
-            run_edge(s, (int)strtol(edges[k], NULL, 10), true);
+            run_edge(s, (int)strtol(edges[k], NULL, 10), whole != 0);
     }
     spry_context_free(s->ctx);
     cuda_peers_close(&s->peers);
@@ -402,11 +402,9 @@ int main(int argc, char **argv)
 {
     static char *usual[] = {"20", "40", "64", "100", "160", "256"};
     static stage s;
-    options o = {"cuda:0", "csr+sell+auto", "cg+bicgstab+gmres", 5, true, true};
+    options o = {"cuda:0", "csr+sell+auto", "cg+bicgstab+gmres", "yes", 5};
     int at = 1;
     for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
-        o.iterate =
-            o.iterate && (strcmp(argv[at], "--solve") != 0 || strcmp(argv[at + 1], "only") != 0);
         if (strcmp(argv[at], "--device") == 0)
             o.device = argv[at + 1];
         else if (strcmp(argv[at], "--formats") == 0)
@@ -414,8 +412,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[at], "--methods") == 0)
             o.methods = argv[at + 1];
         else if (strcmp(argv[at], "--solve") == 0)
-            o.solve = strcmp(argv[at + 1], "no") != 0,
-            o.iterate = strcmp(argv[at + 1], "only") != 0;
+            o.tables = argv[at + 1];
         else if (strcmp(argv[at], "--rounds") == 0)
             o.rounds = (int)strtol(argv[at + 1], NULL, 10);
     }

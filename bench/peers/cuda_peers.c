@@ -179,7 +179,7 @@ static void add_sell(cuda_matrix *A, const spry_arrays *a)
     enum { HEIGHT = 32 };
     const int64_t slices = (a->rows + HEIGHT - 1) / HEIGHT;
     const size_t size = spry_type_size(a->type);
-    int32_t *starts = malloc((size_t)(slices + 1) * sizeof *starts), *cols = NULL;
+    int32_t *starts = calloc((size_t)(slices + 1), sizeof *starts), *cols = NULL;
     char *values = NULL;
     int64_t places = 0;
     if (!starts)
