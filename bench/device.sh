@@ -45,7 +45,7 @@ run_spmv() {
 
 run_methods() {
     limited 100 "$build/bench/bench_device_methods" --solve no
-    limited 60 "$build/bench/bench_device_methods" --solve only --rounds 3
+    limited 70 "$build/bench/bench_device_methods" --solve only --rounds 3
 }
 
 run_spmm() {

@@ -130,6 +130,7 @@ static void make_solver(stage *s, contender *c, bool is_long, int iterations)
 
 /* --- rounds ------------------------------------------------------------------------------------*/
 
+/* Makes all ready for solves of two lengths; 0: whole ones, and those of one kind alone. */
 static void begin_rounds(stage *s, int first, int last)
 {
     for (int k = 0; k < s->count; k++) {
@@ -138,11 +139,12 @@ static void begin_rounds(stage *s, int first, int last)
         c->rounds = 0;
         if (c->out)
             continue;
-        make_solver(s, c, false, first);
         make_solver(s, c, true, last);
-        solve(s, c, first, false); /* compiles, allocates, records */
-        if (!c->out)
-            solve(s, c, last, true);
+        solve(s, c, last, true); /* compiles, allocates, records */
+        if (c->out || first == 0)
+            continue;
+        make_solver(s, c, false, first);
+        solve(s, c, first, false);
     }
 }
 
