@@ -170,8 +170,10 @@ void device_close(spry_device *d)
         (void)d->engine->stream_finish(d, d->stream->handle);
     device_programs_close(d);
     device_pool_close(d);
-    if (d->stream && d->own_stream)
-        (void)device_use_stream(d, NULL);
+    if (d->stream && d->stream->borrowed) { /* also where it was lost */
+        d->stream->handle = d->own_stream;
+        d->stream->borrowed = false;
+    }
     device_stream_free(d->stream);
     d->engine->close(d);
     for (spry_device **at = &d->ctx->devices; *at; at = &(*at)->next) {

@@ -77,6 +77,12 @@ static const char words[] =
     "    y[SP_GLOBAL_ID] = last ? sp_scalar(sum) : a;\n"
     "}\n";
 
+static void test_bandwidth(void **state)
+{
+    compile(*state, "bandwidth", device_text("bandwidth"), "-DSP_GROUP=256");
+    compile(*state, "bandwidth", device_text("bandwidth"), "-DSP_GROUP=1 -DCHUNKS");
+}
+
 static void test_dialect(void **state)
 {
     char options[96];
@@ -207,6 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_complaint, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_dialect, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_bandwidth, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_loop, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_formats, support_setup, support_teardown),
     };
