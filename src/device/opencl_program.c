@@ -2,7 +2,7 @@
 #include "device/opencl.h"
 
 /* Numbers must not depend on the compiler's mood: no option that lets it reorder sums. */
-#define PLAIN_OPTIONS "-cl-std=CL1.2"
+#define PLAIN_OPTIONS "-cl-std=CL1.2 -w"
 #define NVIDIA_OPTIONS PLAIN_OPTIONS " -DSP_NVIDIA=1"
 
 static void get_log(opencl_state *s, cl_program program, char *log, size_t size)

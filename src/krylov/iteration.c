@@ -175,6 +175,35 @@ done:
     return status;
 }
 
+/*
+ * Up to where judge() and look_at_truth() find nothing. Values are compared before they are divided
+ * by |b| then: limits are a little wider than those here.
+ */
+void iteration_limits(void *data, run_limits *limits)
+{
+    const iteration *it = data;
+    const solver_options *options = it->options;
+    const int64_t least_distance = 10;
+    const double progress = 0.1, wider = 1 + 1e-12;
+    const int64_t to_look = it->checked_at + least_distance - it->count;
+    double low = it->goal;
+    int64_t reports = options->max_iter - it->count;
+    if (!it->estimates && to_look <= 1)
+        low = fmax(low, progress * it->checked);
+    else if (!it->estimates && to_look < reports)
+        reports = to_look;
+    if (options->stall > 0 && options->stall - it->window_count < reports)
+        reports = options->stall - it->window_count;
+    if (it->monitor || !it->begun || reports < 1)
+        reports = 1;
+    *limits = (run_limits){
+        .low = low * it->b_norm * wider,
+        .high = options->divergence * fmax(it->initial, 1e-300) * it->b_norm / wider,
+        .gradient = options->tol * wider,
+        .reports = reports,
+    };
+}
+
 void iteration_breakdown(void *data, const char *text, bool finite)
 {
     end_with(data, finite ? SPRY_REASON_BREAKDOWN : SPRY_REASON_NONFINITE, text);

@@ -87,6 +87,7 @@ typedef struct iteration {
 
 /* The iteration's side of a lane: hears what the method tells. */
 spry_status iteration_report(void *it, report_kind kind, bool loop, double value, bool *go_on);
+void iteration_limits(void *it, run_limits *limits);
 void iteration_breakdown(void *it, const char *text, bool finite);
 /* |b - A x| / |b| by a product of its own; remembers x when it is the best so far. */
 spry_status iteration_true_residual(iteration *it, double *relative);

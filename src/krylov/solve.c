@@ -312,6 +312,7 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
         l->x = its[k].x->data;
         l->data = &its[k];
         l->report = iteration_report;
+        l->limits = iteration_limits;
         l->breakdown = iteration_breakdown;
         its[k].runner = r;
         its[k].lane = l;

@@ -3,7 +3,7 @@
  * exits. From one exit to the next all phases run in one parallel region, unless an operator can
  * only be called.
  */
-#include "program/sweep.h"
+#include "program/resident.h"
 
 #include <math.h>
 #include <omp.h>
@@ -81,6 +81,8 @@ static void run_sweep(runner *r)
 
 spry_status runner_settle(runner *r, lane *l)
 {
+    if (r->resident)
+        return resident_settle(r, l);
     const plan *p = r->p;
     const plan_op *exit = r->exit;
     const int lane_index = (int)(l - r->lanes), x = p->var_of_name[NAME_X];
@@ -136,8 +138,7 @@ static void finish_lane(runner *r, lane *l)
     end_lane(r, l);
 }
 
-/* A breakdown's message, with {name} replaced by the value. */
-static void print_message(const lane *l, const stmt *s, char *text, size_t size)
+void runner_message(const lane *l, const stmt *s, char *text, size_t size)
 {
     const program *p = l->scalars.program;
     const char *from = p->text + s->message, *end = from + s->message_size;
@@ -163,16 +164,15 @@ static void print_message(const lane *l, const stmt *s, char *text, size_t size)
     text[used < size ? used : size - 1] = '\0';
 }
 
-/* Whether all numbers that an expression is made of are finite. */
-static bool is_finite(lane *l, int e)
+bool runner_is_finite(lane *l, int e)
 {
     if (e == NONE)
         return true;
     const expr *source = &l->scalars.program->exprs[e];
     if (source->kind == EXPR_NAME && !value_finite(program_eval(&l->scalars, e)))
         return false;
-    return is_finite(l, source->arg[0]) && is_finite(l, source->arg[1]) &&
-           is_finite(l, source->arg[2]);
+    return runner_is_finite(l, source->arg[0]) && runner_is_finite(l, source->arg[1]) &&
+           runner_is_finite(l, source->arg[2]);
 }
 
 static void break_down(runner *r, lane *l, const char *text, bool finite)
@@ -213,8 +213,8 @@ static void run_exit(runner *r, lane *l, const plan_op *o)
             restart_lane(r, l);
             return;
         }
-        print_message(l, &r->p->program->stmts[o->stmt], text, sizeof text);
-        break_down(r, l, text, is_finite(l, o->expr));
+        runner_message(l, &r->p->program->stmts[o->stmt], text, sizeof text);
+        break_down(r, l, text, runner_is_finite(l, o->expr));
         return;
     }
     bool go_on = true;
@@ -510,6 +510,8 @@ static void clear_lane(const runner *r, lane *l)
 spry_status runner_run(runner *r)
 {
     bool again = true;
+    if (r->resident)
+        return resident_run(r);
     r->status = SPRY_OK;
     r->turns = r->most_turns;
     for (int k = 0; r->used && k < r->lane_count; k++)

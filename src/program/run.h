@@ -1,5 +1,5 @@
 /*
- * Running plans on the host. A runner holds the memory; lanes are right-hand sides that go through
+ * Running plans, on the host (here) or on the device that A lives on (resident.h). A runner holds the memory; lanes are right-hand sides that go through
  * the same statements side by side, each with its own vectors and scalars, and share the reading of
  * the matrix.
  */
@@ -16,14 +16,23 @@ typedef enum report_kind { REPORT_RESIDUAL, REPORT_ESTIMATE, REPORT_GRADIENT } r
 
 typedef struct runner runner;
 
+/* Up to where residuals and estimates need no judgement: as long as they are above low and not
+ * above high, a gradient is above its limit, and fewer than so many have been told. */
+typedef struct run_limits {
+    double low, high, gradient;
+    int64_t reports;
+} run_limits;
+
 /* One right-hand side; the caller fills the first members. */
 typedef struct lane {
-    const void *b;
+    const void *b; /* on a device: device_memory */
     void *x;
     void *data; /* for the functions */
     /* Hears each residual, from the loop or from the start; *go_on = false ends the lane. Where x
      * is looked at, runner_settle() comes first. */
     spry_status (*report)(void *data, report_kind kind, bool loop, double value, bool *go_on);
+    /* May be NULL: on a device every residual is judged then before the next step. */
+    void (*limits)(void *data, run_limits *limits);
     /* Hears of a breakdown; finite: all numbers in its condition and text are. */
     void (*breakdown)(void *data, const char *text, bool finite);
 

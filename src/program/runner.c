@@ -1,8 +1,20 @@
 /* Making a runner: memory for vectors and scalars, shares of the work. */
-#include "program/sweep.h"
+#include "program/resident.h"
 
 #include <float.h>
 #include <math.h>
+
+/* Sweeps on a device have products with A alone: those with A^T go by other positions. */
+static spry_status use_on_device(const spry_operator *operator, bool transposed, operator_use *use)
+{
+    device_rows rows = {0};
+    const spry_status status =
+        transposed ? SPRY_OK : device_open_rows(operator, SPRY_PLAIN, "A_", &rows);
+    if (rows.text)
+        *use = USE_ROWS;
+    base_free(operator->ctx, rows.text);
+    return status;
+}
 
 spry_status runner_use(const spry_operator *operator, bool transposed, operator_use *use)
 {
@@ -11,9 +23,11 @@ spry_status runner_use(const spry_operator *operator, bool transposed, operator_
     if (!operator)
         return SPRY_OK;
     *use = USE_DIAGONAL;
-    if (operator_diagonal(operator, SPRY_PLAIN))
+    if (operator_diagonal(operator, SPRY_PLAIN) || device_diagonal(operator, SPRY_PLAIN))
         return SPRY_OK;
     *use = USE_CALL;
+    if (device_of(operator))
+        return use_on_device(operator, transposed, use);
     spry_status status = operator_open_rows(operator, SPRY_PLAIN, &rows);
     if (status != SPRY_OK || !rows.run)
         return status;
@@ -222,6 +236,8 @@ static spry_status open_lane(runner *r, lane *l)
     SPRY_GO(ctx,
             base_calloc(ctx, p->scalar_count + 1, sizeof *l->scalars.values, &l->scalars.values));
     memcpy(l->scalars.values, p->options, (size_t)p->option_count * sizeof *p->options);
+    if (r->resident)
+        return SPRY_OK;
     SPRY_GO(ctx, base_calloc(ctx, p->op_count + 1, sizeof *l->skip, &l->skip));
     SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *l->slots, &l->slots));
     SPRY_GO(ctx, base_calloc(ctx, p->var_count, sizeof *l->arrays, &l->arrays));
@@ -257,8 +273,12 @@ spry_status runner_new(plan *p, const runner_operators *operators, int lanes, ru
     r->most_turns = (int64_t)1 << 28; /* seconds; GMRES(10000) needs 2^26 in finish */
     SPRY_GO(ctx, base_calloc(ctx, lanes, sizeof *r->lanes, &r->lanes));
     SPRY_GO(ctx, base_calloc(ctx, lanes, sizeof *r->active, &r->active));
-    SPRY_GO(ctx, open_operators(r));
-    SPRY_GO(ctx, allocate_sweep(r));
+    if (device_of(A)) {
+        SPRY_GO(ctx, resident_open(r));
+    } else {
+        SPRY_GO(ctx, open_operators(r));
+        SPRY_GO(ctx, allocate_sweep(r));
+    }
     for (int k = 0; k < lanes; k++)
         SPRY_GO(ctx, open_lane(r, &r->lanes[k]));
     *out = r;
@@ -284,6 +304,7 @@ void runner_free(runner *r)
 {
     if (!r)
         return;
+    resident_close(r);
     for (int k = 0; r->lanes && k < r->lane_count; k++)
         close_lane(r, &r->lanes[k]);
     for (int k = 0; k < OPERATOR_COUNT; k++)

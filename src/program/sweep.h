@@ -31,6 +31,7 @@ typedef struct step {
 struct runner {
     plan *p;
     spry_context *ctx;
+    struct resident *resident; /* the device's side; NULL: on the host */
     const host_kernels *kernels;
     spry_type type;
     int64_t size, n[2];
@@ -75,6 +76,10 @@ struct runner {
     spry_status status; /* of a failure inside a parallel region or a nested run */
 };
 
+/* A breakdown's message, with {name} replaced by the value. */
+void runner_message(const lane *l, const stmt *s, char *text, size_t size);
+/* Whether all numbers that an expression is made of are finite. */
+bool runner_is_finite(lane *l, int e);
 /* Looks up the operations of the active lanes; those to be skipped are left out. Failures are kept
  * in r->status. */
 void sweep_bind(runner *r, const plan_op *ops, int count);

@@ -1,0 +1,132 @@
+/*
+ * The loop of a method as one kernel, for systems so small that launches would take most of the
+ * time: all groups run at once, and a barrier of all stands where a phase ended. Only CUDA has
+ * launches that allow it, so the text is CUDA's.
+ */
+#include "program/emit.h"
+#include "program/resident.h"
+
+#define PUT(w, ...) base_text_put((w)->out, __VA_ARGS__)
+
+static emitter emitter_of(const weave *w)
+{
+    return (emitter){.p = w->p,
+                     .real = !spry_type_is_complex(w->type),
+                     .out = w->out,
+                     .counter = w->counter};
+}
+
+static void put_phase(weave *w, int f)
+{
+    const phase *at = &w->p->phases[f];
+    const int slots = (int)weave_slots(w->p, at);
+    PUT(w, "    {\n    if (SP_LEADER)\n        st[ST_PHASES]++;\n");
+    weave_body(w, f);
+    PUT(w, "    }\n    sp_all(control, ++come);\n");
+    if (slots > 0)
+        PUT(w, "    sp_total_whole(%d, part, tot);\n    __syncthreads();\n", slots);
+    if (weave_has_tail(w->p, at))
+        PUT(w,
+            "    if (SP_LOCAL_ID == 0)\n"
+            "        tail_%d(SP_COMMON_PASS SP_COUNTERS_PASS, num, tot, 0, list);\n"
+            "    __syncthreads();\n    if (st[ST_STOP] != 0)\n        goto out;\n",
+            f);
+    /* A group may write its next sums while another still reads these. */
+    if (slots > 0)
+        PUT(w, "    { number *const other = part; part = next_part; next_part = other; }\n");
+}
+
+static void put_nodes(weave *w, int first)
+{
+    const plan *p = w->p;
+    emitter m = emitter_of(w);
+    for (int n = first; n != NONE; n = p->nodes[n].next) {
+        const node *at = &p->nodes[n];
+        const int c = at->kind == NODE_FOR ? w->counter[at->name] : NONE;
+        if (at->kind == NODE_BLOCK) {
+            for (int f = at->phase; f < at->phase + at->phases; f++)
+                put_phase(w, f);
+            continue;
+        }
+        PUT(w, "    {\n    int fault = -1;\n");
+        if (at->kind == NODE_FOR) {
+            PUT(w, "    const offset from = ");
+            emit_count(&m, at->from);
+            PUT(w, ", to = ");
+            emit_count(&m, at->to);
+            PUT(w, ";\n    for (offset k = from; k %s to; k%s) {\n    c%d = k;\n",
+                at->down ? ">=" : "<=", at->down ? "--" : "++", c);
+            put_nodes(w, at->body);
+        } else {
+            PUT(w, "    if (");
+            emit_holds(&m, at->expr);
+            PUT(w, ") {\n");
+            put_nodes(w, at->body);
+            PUT(w, "    } else {\n");
+            put_nodes(w, at->other);
+        }
+        PUT(w, "    }\n    (void)fault;\n    }\n");
+    }
+}
+
+/* Sums and scalars of the largest phase of the loop. */
+static int64_t most_slots(const plan *p, int first)
+{
+    int64_t most = 1;
+    for (int n = first; n != NONE; n = p->nodes[n].next) {
+        const node *at = &p->nodes[n];
+        int64_t here = 1;
+        for (int f = at->phase; at->kind == NODE_BLOCK && f < at->phase + at->phases; f++)
+            here = weave_slots(p, &p->phases[f]) > here ? weave_slots(p, &p->phases[f]) : here;
+        if (at->kind != NODE_BLOCK)
+            here = most_slots(p, at->body);
+        if (at->kind == NODE_IF && most_slots(p, at->other) > here)
+            here = most_slots(p, at->other);
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
+int64_t weave_whole_slots(const plan *p)
+{
+    return most_slots(p, p->section[SECTION_LOOP]);
+}
+
+spry_status weave_whole(weave *w)
+{
+    const plan *p = w->p;
+    const int64_t words = w->rep_at + REP_FIRST, slots = weave_whole_slots(p);
+    PUT(w, "#define SP_WHOLE 1\n");
+    weave_common(w);
+    for (int f = 0; f < p->phase_count; f++)
+        weave_tail(w, f);
+    PUT(w, "\nSP_KERNEL whole(");
+    weave_arguments(w, NULL);
+    PUT(w,
+        ", const offset turns)\n{\n"
+        "    __shared__ offset words[%" PRId64 "];\n"
+        "    __shared__ number tot[%" PRId64 "];\n"
+        "    __shared__ number sums[%" PRId64 " * SP_WARPS];\n"
+        "    SP_WARP_ROOM(room);\n    SP_LANE_ROOM(lane_room);\n"
+        "    offset *const control = st;\n",
+        words + words % 2, slots, slots);
+    PUT(w,
+        "    for (int k = SP_LOCAL_ID; k < %" PRId64 "; k += SP_GROUP)\n"
+        "        words[k] = control[k];\n    __syncthreads();\n    st = words;\n"
+        "    number *const num = SP_NUM;\n"
+        "    double *const list = SP_GROUP_ID == 0 ? (double *)(control + ST_REP) + REP_FIRST : 0;\n"
+        "    number *next_part = part + %" PRId64 " * (offset)SP_GROUPS;\n"
+        "    unsigned int come = 0;\n",
+        words, slots);
+    for (int k = 0; k < w->counters; k++)
+        PUT(w, "    offset c%d = 0;\n", k);
+    PUT(w, "    if (st[ST_STOP] != 0)\n        return;\n"
+           "    for (offset turn = 0; turn < turns; turn++) {\n");
+    put_nodes(w, p->section[SECTION_LOOP]);
+    PUT(w,
+        "    }\nout:\n    __syncthreads();\n"
+        "    for (int k = SP_LOCAL_ID; SP_GROUP_ID == 0 && k < %" PRId64 "; k += SP_GROUP)\n"
+        "        if (k != ST_BARRIER)\n            control[k] = words[k];\n}\n",
+        words);
+    return w->out->status;
+}

@@ -1,0 +1,514 @@
+/* A plan's memory and program on a device, and its launches. */
+#include "program/resident.h"
+
+#include <stdlib.h>
+
+enum { ALIGN_ELEMENTS = 128, MOST_ARGUMENTS = 64 };
+
+/* Elements from a vector to the next. */
+static int64_t stride_of(const runner *r, int space)
+{
+    return (r->n[space] / ALIGN_ELEMENTS + 1) * ALIGN_ELEMENTS;
+}
+
+/* --- memory -------------------------------------------------------------------------------------
+ */
+
+/* Gives vectors their places, in elements; the number of all. Tables: slots, then bases of arrays.
+ */
+static int64_t place_vectors(resident *s)
+{
+    const plan *p = s->p;
+    int64_t *table = s->mirror + ST_SLOTS, used = 0;
+    for (int k = 0; k < p->slots; k++)
+        table[k] = -1;
+    for (int v = 0; v < p->var_count; v++) {
+        const plan_var *var = &p->vars[v];
+        const int64_t stride = s->stride[var->space];
+        if (var->array) {
+            table[p->slots + v] = used;
+            used += var->extent * stride;
+        } else if (!var->in_pieces && var->number != NONE && table[var->number] < 0) {
+            table[var->number] = used;
+            used += stride;
+        }
+    }
+    return used;
+}
+
+/* Slots that share a number are as long as the longer space: numbers are not shared between
+ * spaces (plan_store). */
+static spry_status open_memory(resident *s)
+{
+    spry_context *ctx = s->r->ctx;
+    const plan *p = s->p;
+    const int64_t words = spry_type_is_complex(s->r->type) ? 2 : 1;
+    spry_status status = SPRY_OK;
+    int64_t vectors[2] = {0, 0};
+    for (int space = 0; space < 2; space++)
+        s->stride[space] = stride_of(s->r, space);
+    for (int v = 0; v < p->var_count; v++)
+        vectors[p->vars[v].space] += p->vars[v].array ? p->vars[v].extent : 1;
+    for (int space = 0; space < 2; space++)
+        if (vectors[space] > INT64_MAX / 64 / s->stride[space])
+            return SPRY_FAIL(ctx, SPRY_NO_MEMORY, "%" PRId64 " vectors of %" PRId64 " elements",
+                             vectors[space], s->r->n[space]);
+    s->num_at = ST_SLOTS + p->slots + p->var_count;
+    s->num_at += s->num_at % 2;
+    s->rep_at = s->num_at + (p->scalar_count + 1) * words;
+    s->words = s->rep_at + REP_FIRST + 2 * MOST_REPORTS;
+    SPRY_GO(ctx, base_calloc(ctx, s->words, sizeof *s->mirror, &s->mirror));
+    SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *s->slots, &s->slots));
+    const int64_t elements = place_vectors(s);
+    SPRY_GO(ctx, device_alloc(s->d, s->words * 8, &s->control));
+    SPRY_GO(ctx, device_alloc(s->d, elements * s->r->size, &s->memory));
+done:
+    return status;
+}
+
+spry_status resident_send(resident *s)
+{
+    /* All but the reports, which only come back. */
+    return device_put(s->control, 0, s->mirror, (s->rep_at + REP_FIRST) * 8);
+}
+
+spry_status resident_fetch(resident *s)
+{
+    return device_get(s->control, 0, s->mirror, s->words * 8);
+}
+
+/* --- the program --------------------------------------------------------------------------------
+ */
+
+/* Variables of loops around sweeps. */
+static spry_status find_counters(resident *s)
+{
+    spry_context *ctx = s->r->ctx;
+    const plan *p = s->p;
+    spry_status status = SPRY_OK;
+    const int names = p->program->name_count;
+    SPRY_GO(ctx, base_alloc(ctx, names + 1, sizeof *s->counter, &s->counter));
+    SPRY_GO(ctx, base_alloc(ctx, names + 1, sizeof *s->counter_names, &s->counter_names));
+    for (int k = 0; k < names; k++)
+        s->counter[k] = NONE;
+    for (int n = 0; n < p->node_count; n++) {
+        const node *loop = &p->nodes[n];
+        if (loop->kind != NODE_FOR || s->counter[loop->name] != NONE)
+            continue;
+        s->counter_names[s->counters] = loop->name;
+        s->counter[loop->name] = s->counters++;
+    }
+    if (s->counters > MOST_COUNTERS)
+        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                           "%s: loops with %d different variables; on a device %d at most",
+                           p->program->source, s->counters, MOST_COUNTERS);
+done:
+    return status;
+}
+
+static spry_status open_operators(resident *s)
+{
+    const plan *p = s->p;
+    bool rows = false;
+    for (int i = 0; i < p->op_count; i++) {
+        const plan_op *o = &p->ops[i];
+        s->calls = s->calls || plan_calls(p, o);
+        rows = rows || (o->kind == OP_APPLY && !plan_calls(p, o));
+        if (o->kind == OP_DIAGONAL)
+            s->diagonal[o->transpose] = device_diagonal(s->r->operators[o->op], o->transpose);
+    }
+    s->group = RESIDENT_GROUP;
+    if (!rows)
+        return SPRY_OK;
+    const spry_status status =
+        device_open_rows(s->r->operators[OPERATOR_A], SPRY_PLAIN, "A_", &s->rows);
+    if (status == SPRY_OK && s->rows.group > 0)
+        s->group = s->rows.group;
+    return status;
+}
+
+/* Compiles the text that `write` gives. */
+static spry_status build_text(resident *s, spry_status (*write)(weave *w), int group,
+                              const char *more, device_program **made)
+{
+    spry_context *ctx = s->r->ctx;
+    base_text out = {.ctx = ctx};
+    char *text = NULL, options[160];
+    spry_status status = SPRY_OK;
+    weave w = {.p = s->p,
+               .type = s->r->type,
+               .tickets = s->d->facts.has_tickets,
+               .product = s->rows.text != NULL,
+               .rows = &s->rows,
+               .counters = s->counters,
+               .counter = s->counter,
+               .num_at = s->num_at,
+               .rep_at = s->rep_at,
+               .out = &out};
+    (void)write(&w);
+    SPRY_GO(ctx, base_text_take(&out, &text));
+    const char *dump = getenv("SPRY_DEVICE_DUMP");
+    if (dump && dump[0])
+        base_log(ctx, SPRY_LOG_DEBUG, "%s", text);
+    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_KIND=%d -DSP_GROUP=%d %s",
+             (int)s->r->type, (int)s->rows.kind, group, more);
+    SPRY_GO(ctx, device_build(s->d, text, options, made));
+done:
+    base_free(ctx, text);
+    return status;
+}
+
+/* A device that can run the loop as one kernel does so where a turn's data stay in its cache, and
+ * what a group needs fits into local memory. */
+spry_status resident_build_whole(resident *s, int64_t turn_bytes)
+{
+    enum { WHOLE_GROUP = 512, MOST_LOCAL = 44 * 1024 };
+    spry_context *ctx = s->r->ctx;
+    const int64_t size = spry_type_is_complex(s->r->type) ? 16 : 8;
+    const int64_t slots = weave_whole_slots(s->p);
+    const int64_t local =
+        (s->rep_at + REP_FIRST) * 8 + slots * size * (1 + WHOLE_GROUP / 32);
+    spry_status status = SPRY_OK;
+    s->whole_tried = true;
+    if (!s->turns_alike || !s->d->facts.has_cooperation || local > MOST_LOCAL ||
+        turn_bytes > s->d->facts.cache_bytes)
+        return SPRY_OK;
+    SPRY_GO(ctx, build_text(s, weave_whole, WHOLE_GROUP, "-DSP_RESIDENT=1", &s->whole));
+    int64_t work = s->r->n[0] > s->r->n[1] ? s->r->n[0] : s->r->n[1];
+    if (s->rows.positions * s->rows.lanes > work)
+        work = s->rows.positions * s->rows.lanes;
+    const int64_t most = device_whole_groups(s->whole, "whole", WHOLE_GROUP);
+    const int64_t enough = (work + WHOLE_GROUP - 1) / WHOLE_GROUP;
+    s->whole_group = WHOLE_GROUP;
+    s->whole_groups = most < enough ? most : enough;
+    if (s->whole_groups > 0)
+        SPRY_GO(ctx, device_alloc(s->d, 2 * slots * s->whole_groups * size, &s->whole_partials));
+    else
+        s->whole = NULL;
+done:
+    return status;
+}
+
+static bool has_product(const plan *p, const phase *f)
+{
+    for (int i = f->first; i < f->first + f->sweep_count; i++)
+        if (p->ops[i].kind == OP_APPLY && !plan_calls(p, &p->ops[i]))
+            return true;
+    return false;
+}
+
+/* As many groups as run at once; fewer where there is not enough to do. */
+static spry_status find_groups(resident *s)
+{
+    spry_context *ctx = s->r->ctx;
+    const plan *p = s->p;
+    const int64_t size = spry_type_is_complex(s->r->type) ? 16 : 8;
+    int64_t most_sums = 1;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_alloc(ctx, p->phase_count + 1, sizeof *s->groups, &s->groups));
+    for (int f = 0; f < p->phase_count; f++) {
+        char name[32];
+        int64_t work = s->r->n[0] > s->r->n[1] ? s->r->n[0] : s->r->n[1];
+        snprintf(name, sizeof name, "phase_%d", f);
+        if (has_product(p, &p->phases[f]) && s->rows.positions * s->rows.lanes > work)
+            work = s->rows.positions * s->rows.lanes;
+        int64_t groups = device_whole_groups(s->program, name, s->group);
+        if (groups <= 0)
+            groups = (int64_t)s->d->facts.units * (s->d->facts.processor ? 1 : 8);
+        const int64_t enough = (work + s->group - 1) / s->group;
+        s->groups[f] = groups < enough ? groups : enough > 0 ? enough : 1;
+        const int64_t sums = weave_slots(p, &p->phases[f]) * (s->groups[f] + 1);
+        most_sums = sums > most_sums ? sums : most_sums;
+    }
+    SPRY_GO(ctx, device_alloc(s->d, most_sums * size, &s->partials));
+done:
+    return status;
+}
+
+static int add_common(const resident *s, const device_memory *partials, device_arg *args)
+{
+    args[0] = device_arg_memory(s->control);
+    args[1] = device_arg_memory(s->memory);
+    args[2] = device_arg_memory(s->l->x);
+    args[3] = device_arg_memory(s->l->b);
+    args[4] = device_arg_memory(partials);
+    return 5;
+}
+
+/* What a phase reads beside vectors: the matrix, diagonals. */
+static int add_operators(const resident *s, const phase *f, device_arg *args, int used)
+{
+    const plan *p = s->p;
+    bool given[3] = {false};
+    if (has_product(p, f))
+        for (int k = 0; k < s->rows.arg_count; k++)
+            args[used++] = s->rows.args[k];
+    for (int i = f->first; i < f->first + f->sweep_count; i++) {
+        const plan_op *o = &p->ops[i];
+        if (o->kind != OP_DIAGONAL || given[o->transpose])
+            continue;
+        given[o->transpose] = true;
+        args[used++] = device_arg_memory(s->diagonal[o->transpose]);
+    }
+    return used;
+}
+
+spry_status resident_launch_whole(resident *s, int64_t turns)
+{
+    const phase all = {.sweep_count = s->p->op_count};
+    device_arg args[MOST_ARGUMENTS];
+    int used = add_operators(s, &all, args, add_common(s, s->whole_partials, args));
+    args[used++] = DEVICE_VALUE(turns);
+    return device_launch_whole(s->whole, "whole", s->whole_groups, s->whole_group, args, used);
+}
+
+spry_status resident_launch(resident *s, const char *kernel, int number, const phase *f,
+                            int64_t groups, const device_arg *more, int count)
+{
+    const plan *p = s->p;
+    device_arg args[MOST_ARGUMENTS];
+    int64_t counters[MOST_COUNTERS];
+    char name[48];
+    int used = add_common(s, s->partials, args);
+    for (int k = 0; k < s->counters; k++) {
+        counters[k] = (int64_t)s->l->scalars.values[p->offset[s->counter_names[k]]].re;
+        args[used++] = DEVICE_VALUE(counters[k]);
+    }
+    if (f)
+        used = add_operators(s, f, args, used);
+    for (int k = 0; k < count; k++)
+        args[used++] = more[k];
+    snprintf(name, sizeof name, number == NONE ? "%s" : "%s_%d", kernel, number);
+    return device_launch(s->program, name, NULL, groups, s->group, args, used);
+}
+
+/* --- operators that can only be called ----------------------------------------------------------
+ */
+
+/* Where a vector is, in bytes of *memory. */
+static int64_t find_vector(const resident *s, const vref *v, int64_t index,
+                           const device_memory **memory)
+{
+    const plan *p = s->p;
+    const plan_var *var = &p->vars[v->var];
+    *memory = s->memory;
+    if (v->var == p->var_of_name[NAME_X] || v->var == p->var_of_name[NAME_B]) {
+        *memory = v->var == p->var_of_name[NAME_X] ? s->l->x : s->l->b;
+        return 0;
+    }
+    if (var->array)
+        return (s->mirror[ST_SLOTS + p->slots + v->var] + index * s->stride[var->space]) *
+               s->r->size;
+    return s->slots[var->number] * s->r->size;
+}
+
+/* An operator of the host is given copies of its vectors. */
+static spry_status call_host(resident *s, const plan_op *o, int64_t in_bytes, int64_t out_bytes)
+{
+    spry_context *ctx = s->r->ctx;
+    const spry_operator *called = s->r->operators[o->op];
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    spry_status status = SPRY_OK;
+    const int64_t most = (s->stride[0] > s->stride[1] ? s->stride[0] : s->stride[1]) * s->r->size;
+    if (!s->host_in)
+        SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->host_in));
+    if (!s->host_out)
+        SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->host_out));
+    SPRY_GO(ctx, device_get(s->call_in, 0, s->host_in, in_bytes));
+    SPRY_GO(ctx,
+            called->class->multiply(called, o->transpose, one, s->host_in, zero, s->host_out));
+    SPRY_GO(ctx, device_put(s->call_out, 0, s->host_out, out_bytes));
+done:
+    return status;
+}
+
+static spry_status call(resident *s, const plan_op *o, int64_t from_index, int64_t to_index)
+{
+    spry_context *ctx = s->r->ctx;
+    const spry_operator *called = s->r->operators[o->op];
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    const int64_t in_bytes = s->r->n[s->p->vars[o->in[0].var].space] * s->r->size;
+    const int64_t out_bytes = s->r->n[s->p->vars[o->out.var].space] * s->r->size;
+    const device_memory *from, *to;
+    spry_status status = SPRY_OK;
+    const int64_t most = (s->stride[0] > s->stride[1] ? s->stride[0] : s->stride[1]) * s->r->size;
+    const int64_t from_at = find_vector(s, &o->in[0], from_index, &from);
+    const int64_t to_at = find_vector(s, &o->out, to_index, &to);
+    if (!s->call_in)
+        SPRY_GO(ctx, device_alloc(s->d, most, &s->call_in));
+    if (!s->call_out)
+        SPRY_GO(ctx, device_alloc(s->d, most, &s->call_out));
+    SPRY_GO(ctx, device_copy(from, from_at, s->call_in, 0, in_bytes));
+    if (device_of(called) == s->d)
+        SPRY_GO(ctx, device_multiply(called, o->transpose, one, s->call_in, zero, s->call_out));
+    else
+        SPRY_GO(ctx, call_host(s, o, in_bytes, out_bytes));
+    SPRY_GO(ctx, device_copy(s->call_out, 0, to == s->memory ? s->memory : s->l->x, to_at,
+                             out_bytes));
+done:
+    return status;
+}
+
+spry_status resident_calls(resident *s, const phase *f)
+{
+    const plan *p = s->p;
+    for (int i = f->first; i < f->first + f->sweep_count; i++) {
+        const plan_op *o = &p->ops[i];
+        int64_t from = 0, to = 0;
+        if (!plan_calls(p, o))
+            continue;
+        if (o->in[0].first != NONE)
+            from = program_eval_index(&s->l->scalars, o->in[0].first,
+                                      p->vars[o->in[0].var].extent);
+        if (o->out.first != NONE)
+            to = program_eval_index(&s->l->scalars, o->out.first, p->vars[o->out.var].extent);
+        if (sweep_check(s->l, o))
+            continue;
+        const spry_status status = call(s, o, from, to);
+        if (status != SPRY_OK)
+            return status;
+    }
+    return SPRY_OK;
+}
+
+/* --- the course as steps ------------------------------------------------------------------------
+ */
+
+static spry_status add_step(resident *s, course_step leg, int *index)
+{
+    if (s->step_count == s->step_room) {
+        const int room = 2 * s->step_room + 64;
+        const spry_status status =
+            base_grow(s->r->ctx, s->step_count, room, sizeof *s->steps, &s->steps);
+        if (status != SPRY_OK)
+            return status;
+        s->step_room = room;
+    }
+    if (index)
+        *index = s->step_count;
+    s->steps[s->step_count++] = leg;
+    return SPRY_OK;
+}
+
+static spry_status add_nodes(resident *s, int first)
+{
+    spry_context *ctx = s->r->ctx;
+    const plan *p = s->p;
+    spry_status status = SPRY_OK;
+    for (int n = first; n != NONE; n = p->nodes[n].next) {
+        const node *at = &p->nodes[n];
+        int begin, otherwise;
+        if (at->kind == NODE_BLOCK) {
+            for (int f = at->phase; f < at->phase + at->phases; f++) {
+                const phase *q = &p->phases[f];
+                for (int i = q->first; i < q->first + q->count; i++)
+                    s->step_of[i] = s->step_count;
+                SPRY_GO(ctx, add_step(s, (course_step){DO_PHASE, n, f, NONE}, NULL));
+            }
+        } else if (at->kind == NODE_FOR) {
+            SPRY_GO(ctx, add_step(s, (course_step){DO_FOR, n, NONE, NONE}, &begin));
+            SPRY_GO(ctx, add_nodes(s, at->body));
+            SPRY_GO(ctx, add_step(s, (course_step){DO_NEXT, n, NONE, begin + 1}, NULL));
+            s->steps[begin].to = s->step_count;
+        } else {
+            SPRY_GO(ctx, add_step(s, (course_step){DO_IF, n, NONE, NONE}, &begin));
+            SPRY_GO(ctx, add_nodes(s, at->body));
+            SPRY_GO(ctx, add_step(s, (course_step){DO_JUMP, n, NONE, NONE}, &otherwise));
+            s->steps[begin].to = s->step_count;
+            SPRY_GO(ctx, add_nodes(s, at->other));
+            s->steps[otherwise].to = s->step_count;
+        }
+    }
+done:
+    return status;
+}
+
+/* Whether an expression is the same in every turn: made of options, numbers and loop variables. */
+static bool is_alike(const resident *s, int e)
+{
+    if (e == NONE)
+        return true;
+    const expr *x = &s->p->program->exprs[e];
+    if (x->kind == EXPR_NAME && s->p->program->names[x->name].kind != NAME_OPTION &&
+        s->counter[x->name] == NONE)
+        return false;
+    if (x->kind != EXPR_NAME && x->kind != EXPR_NUMBER && x->kind != EXPR_CALL)
+        return false;
+    return is_alike(s, x->arg[0]) && is_alike(s, x->arg[1]) && is_alike(s, x->arg[2]);
+}
+
+static bool turns_are_alike(const resident *s)
+{
+    const plan *p = s->p;
+    for (int k = s->section[SECTION_LOOP]; s->steps[k].kind != DO_END; k++) {
+        const course_step *leg = &s->steps[k];
+        const node *at = &p->nodes[leg->node];
+        const phase *f = leg->phase == NONE ? NULL : &p->phases[leg->phase];
+        if (leg->kind == DO_FOR && !(is_alike(s, at->from) && is_alike(s, at->to)))
+            return false;
+        if (leg->kind == DO_IF && !is_alike(s, at->expr))
+            return false;
+        for (int i = f ? f->first : 0; f && i < f->first + f->sweep_count; i++)
+            if (plan_calls(p, &p->ops[i]))
+                return false;
+    }
+    return true;
+}
+
+static spry_status open_course(resident *s)
+{
+    spry_context *ctx = s->r->ctx;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_calloc(ctx, s->p->op_count + 1, sizeof *s->step_of, &s->step_of));
+    SPRY_GO(ctx, base_calloc(ctx, s->p->node_count + 1, sizeof *s->loop_end, &s->loop_end));
+    for (int k = 0; k < SECTION_COUNT; k++) {
+        s->section[k] = s->step_count;
+        SPRY_GO(ctx, add_nodes(s, s->p->section[k]));
+        SPRY_GO(ctx, add_step(s, (course_step){DO_END, 0, NONE, NONE}, NULL));
+    }
+    s->turns_alike = turns_are_alike(s);
+done:
+    return status;
+}
+
+/* --- the object ---------------------------------------------------------------------------------
+ */
+
+spry_status resident_open(runner *r)
+{
+    spry_context *ctx = r->ctx;
+    resident *s = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
+    r->resident = s;
+    s->r = r;
+    s->p = r->p;
+    s->d = device_of(r->operators[OPERATOR_A]);
+    SPRY_GO(ctx, find_counters(s));
+    SPRY_GO(ctx, open_operators(s));
+    SPRY_GO(ctx, open_memory(s));
+    SPRY_GO(ctx, open_course(s));
+    SPRY_GO(ctx, build_text(s, weave_program, s->group, "", &s->program));
+    SPRY_GO(ctx, find_groups(s));
+done:
+    return status;
+}
+
+void resident_close(runner *r)
+{
+    resident *s = r->resident;
+    if (!s)
+        return;
+    device_graph_free(s->graph);
+    device_memory *const blocks[] = {s->control, s->memory, s->partials, s->call_in, s->call_out,
+                                     s->whole_partials};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
+        device_free(blocks[k]);
+    void *const arrays[] = {s->rows.text, s->mirror,  s->slots,    s->counter, s->counter_names,
+                            s->groups,    s->steps,   s->step_of,  s->loop_end, s->bytes,
+                            s->host_in,   s->host_out};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        base_free(r->ctx, arrays[k]);
+    base_free(r->ctx, s);
+    r->resident = NULL;
+}

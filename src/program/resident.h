@@ -1,0 +1,170 @@
+/*
+ * Running plans on a device. Vectors, scalars and the table of which vector has which memory live
+ * there; the host launches phases without waiting. A phase is one generated kernel: the sweep over
+ * memory, and after it, in the last group that ends (or in a kernel of one group), the inner
+ * products and the scalar work. Where a report asks for a judgement (its value is beyond the limits
+ * that the host has set, or as many as allowed were told), where a condition to stop holds, or
+ * where an index is wrong, the device notes the place and lets every later kernel do nothing. The
+ * host looks now and then, judges, and goes on from that place.
+ *
+ * emit_sweep.c, emit_tail.c: the text; resident.c: memory, programs; resident_run.c: the course.
+ */
+#ifndef SPRY_RESIDENT_H
+#define SPRY_RESIDENT_H
+
+#include "device/formats.h"
+#include "program/sweep.h"
+
+/*
+ * The words of the control block, 64 bits each. After them the table of slots and the bases of
+ * arrays (in elements of the memory of vectors), the scalars, and the reports.
+ */
+#define RESIDENT_WORDS(word)                                                                      \
+    word(STOP)        /* 0: running; else a stop_kind */                                          \
+    word(OP)          /* the operation that stopped it */                                         \
+    word(FAULT)       /* place of the first wrong index, -1: none */                              \
+    word(FAULT_ORDER) /* and the order of its operation */                                        \
+    word(REPORTS)     /* told since the host has looked */                                        \
+    word(LEFT)        /* reports until it stops by itself */                                      \
+    word(SKIP)        /* bits of updates of x that were made early */                             \
+    word(TICKET)      /* groups that are through with the phase */                                \
+    word(PHASES)      /* done since the host has looked */                                        \
+    word(STRIDE0)     /* elements from a vector of an array to the next, by space */              \
+    word(STRIDE1)                                                                                 \
+    word(N0) /* elements of vectors, by space */                                                  \
+    word(N1)                                                                                      \
+    word(POSITIONS) /* of the matrix's rows */                                                    \
+    word(BARRIER)   /* groups that have come to a barrier of all, ever */                         \
+    word(TURNS)     /* of the loop, that are left in this launch */
+
+#define RESIDENT_WORD_NAME(name) ST_##name,
+enum { RESIDENT_WORDS(RESIDENT_WORD_NAME) ST_SLOTS };
+
+typedef enum stop_kind {
+    STOP_NOT,
+    STOP_REPORT,
+    STOP_BREAKDOWN,
+    STOP_RESTART,
+    STOP_FAULT
+} stop_kind;
+
+/* The limits, numbers before the reports. */
+enum { REP_LOW, REP_HIGH, REP_GRADIENT_LOW, REP_GRADIENT, REP_FIRST = 8 };
+enum { MOST_REPORTS = 1024, MOST_COUNTERS = 8, RESIDENT_GROUP = 256 };
+
+/* What the text needs to know beside the plan. */
+typedef struct weave {
+    const plan *p;
+    spry_type type;
+    bool tickets;
+    bool product;           /* the matrix's rows are in the program, as A_row */
+    const device_rows *rows;
+    int counters;           /* loop variables that kernels get by value */
+    int *counter;           /* by name: which; NONE: none */
+    int64_t num_at, rep_at; /* words of the control block */
+    base_text *out;
+} weave;
+
+/* How many sums a phase has: room for partial sums is groups times that. */
+int64_t weave_slots(const plan *p, const phase *f);
+/* The first of those of an operation. */
+int64_t weave_slot(const plan *p, const phase *f, int op);
+/* Whether an operand is a slice of an array. */
+static inline bool weave_is_slice(const vref *v)
+{
+    return v->first != NONE && v->first != v->last;
+}
+/* Whether a phase needs its tail: inner products or scalar work. */
+bool weave_has_tail(const plan *p, const phase *f);
+/* The bit in ST_SKIP of an update of x that an exit may ask for before its phase; -1: none. */
+int weave_skip_bit(const plan *p, int op);
+/* The program of all phases, and that of the loop as one kernel `whole`, whose arguments are those
+ * of the phases together and the turns to make. */
+spry_status weave_program(weave *w);
+spry_status weave_whole(weave *w);
+/* Sums of the loop's phases at most: a kernel `whole` needs room for twice as many. */
+int64_t weave_whole_slots(const plan *p);
+/* What both begin with; arguments of a kernel (NULL: of all phases); the sweep of a phase. */
+void weave_common(weave *w);
+void weave_arguments(const weave *w, const phase *f);
+void weave_body(weave *w, int phase_index);
+/* The kernel of a phase's sweep, or of the one operation (a COMBINE, to x) alone. */
+void weave_phase(weave *w, int phase_index);
+void weave_settle(weave *w, int op);
+/* The function tail_N and the kernels end_N and resume_N. */
+void weave_tail(weave *w, int phase_index);
+
+enum { DO_PHASE, DO_FOR, DO_NEXT, DO_IF, DO_JUMP, DO_END };
+
+/* A step of the course: sections one after another, loops and branches as jumps. */
+typedef struct course_step {
+    int kind, node, phase, to;
+} course_step;
+
+typedef struct resident {
+    runner *r;
+    spry_device *d;
+    const plan *p;
+    device_rows rows; /* of A, where sweeps have its products */
+    device_program *program;
+    device_memory *control, *memory, *partials;
+    /* The loop as one kernel, where that is possible and wise. */
+    bool whole_tried;
+    device_program *whole;
+    device_memory *whole_partials;
+    int whole_group;
+    int64_t whole_groups;
+    device_memory *call_in, *call_out; /* operands of operators that can only be called */
+    void *host_in, *host_out;          /* the same for operators of the host */
+    const device_memory *diagonal[3];  /* of M, by transpose */
+    int group;
+    int64_t *groups; /* by phase */
+    int64_t stride[2];
+
+    /* The control block: a mirror of it, and where its parts begin, in words. */
+    int64_t *mirror;
+    int64_t words, num_at, rep_at;
+    int64_t *slots; /* of plain vectors, as far as the host has come */
+
+    /* Loop variables that kernels get by value. */
+    int counters;
+    int *counter, *counter_names; /* by name: which; and their names */
+
+    /* The course. */
+    course_step *steps;
+    int step_count, step_room;
+    int section[SECTION_COUNT];
+    int *step_of; /* by operation: the step whose phase it is in */
+    int64_t *loop_end; /* by node */
+    int pc;
+    lane *l;
+    bool calls;       /* some operators can only be called: exits are looked at one by one */
+    bool turns_alike; /* every turn of the loop launches the same: it can be recorded */
+    bool counting_only; /* walks without launching, to count what a turn moves */
+    device_graph *graph;
+    int64_t skip; /* updates of x that were made early and are still to come */
+
+    /* What was launched since the last look: bytes up to each phase. */
+    int64_t *bytes;
+    int launched, launched_room;
+    int64_t turn_phases, turn_reports;
+    double turn_seconds;
+} resident;
+
+spry_status resident_open(runner *r);
+void resident_close(runner *r);
+spry_status resident_run(runner *r);
+spry_status resident_settle(runner *r, lane *l);
+/* Launches a kernel of the program for phase f (NONE: one without matrix), with `more` arguments
+ * behind the common ones. */
+spry_status resident_launch(resident *s, const char *kernel, int number, const phase *f,
+                            int64_t groups, const device_arg *more, int count);
+spry_status resident_launch_whole(resident *s, int64_t turns);
+spry_status resident_build_whole(resident *s, int64_t turn_bytes);
+/* Operators that can only be called, before the phase's sweep. */
+spry_status resident_calls(resident *s, const phase *f);
+/* The control block to the device and back. */
+spry_status resident_send(resident *s);
+spry_status resident_fetch(resident *s);
+
+#endif
