@@ -123,8 +123,10 @@ static spry_status make_operands(spry_context *ctx, const bench_job *job, operan
     if (status != SPRY_OK)
         return status;
     fill(type, cols * k, spry_vector_data(o->x));
-    o->B = (spry_dense){cols, k, job->by_rows ? k : cols, job->by_rows, spry_vector_data(o->x)};
-    o->C = (spry_dense){rows, k, job->by_rows ? k : rows, job->by_rows, spry_vector_data(o->y)};
+    o->B =
+        (spry_dense){cols, k, job->by_rows ? k : cols, job->by_rows, spry_vector_data(o->x), NULL};
+    o->C =
+        (spry_dense){rows, k, job->by_rows ? k : rows, job->by_rows, spry_vector_data(o->y), NULL};
     return SPRY_OK;
 }
 

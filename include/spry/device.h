@@ -9,6 +9,12 @@ SPRY_BEGIN
 /** A device that was opened; it belongs to its context. */
 typedef struct spry_device spry_device;
 
+/** Opens "cuda", "cuda:1", "opencl:0", or gives the one that is open already; the context closes it
+ * when it is freed. The message of a failure says why a device cannot be used and what to do. */
+SPRY_API spry_status spry_device_open(spry_context *ctx, const char *name, spry_device **device);
+/** "cuda:0" */
+SPRY_API const char *spry_device_name(const spry_device *device);
+
 /** A device as `spry devices` shows it. */
 typedef struct spry_device_info {
     char name[32];                     /**< "cpu", "cuda:0", as --device takes it */

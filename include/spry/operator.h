@@ -27,6 +27,13 @@ SPRY_API spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operat
  */
 SPRY_API spry_status spry_operator_from_format(const spry_matrix *A, const char *format,
                                                spry_operator **op);
+/**
+ * The same on a device; NULL: the host. Products with vectors of that device stay there, others
+ * copy. "auto" is csr there for now, and formats without kernels for devices are
+ * SPRY_UNSUPPORTED.
+ */
+SPRY_API spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const char *format,
+                                      spry_operator **op);
 /** A caller's function; has_transpose says whether it answers more than SPRY_PLAIN. */
 SPRY_API spry_status spry_operator_from_function(spry_context *ctx, spry_type type, int64_t rows,
                                                  int64_t cols, bool has_transpose, spry_apply apply,
@@ -49,14 +56,16 @@ SPRY_API spry_status spry_operator_multiply(const spry_operator *op, spry_transp
 typedef struct spry_dense {
     int64_t rows, cols, step;
     bool by_rows;
-    void *data;
+    void *data;          /**< on a device: a CUDA pointer, or a cl_mem */
+    spry_device *device; /**< where data is; NULL: the host */
 } spry_dense;
 
 /**
  * C = alpha op(A) B + beta C, which must not share memory with B; beta = 0 does not read C. A is
  * read once for every 8 real or 4 complex columns. Columns side by side (by_rows) are fastest;
  * others are packed, 8 at a time, in room that the operator keeps for the next time, and so are
- * those of a B whose rows are 32 reals or more apart.
+ * those of a B whose rows are 32 reals or more apart. B and C are both on the host, or both on the
+ * operator's device; there, any 8 columns share a reading of A.
  */
 SPRY_API spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose transpose,
                                                   spry_scalar alpha, const spry_dense *B,
@@ -94,6 +103,8 @@ SPRY_API spry_type spry_operator_type(const spry_operator *op);
 SPRY_API const char *spry_operator_name(const spry_operator *op);
 /** The least bytes one plain product moves through memory; 0 when unknown. */
 SPRY_API int64_t spry_operator_bytes(const spry_operator *op);
+/** The device it lives on; NULL: the host. */
+SPRY_API spry_device *spry_operator_device(const spry_operator *op);
 SPRY_API bool spry_operator_has_transpose(const spry_operator *op);
 
 SPRY_END

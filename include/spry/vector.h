@@ -1,8 +1,9 @@
-/* Dense vectors on the host. */
+/* Dense vectors, in the host's memory or a device's. */
 #ifndef SPRY_VECTOR_H
 #define SPRY_VECTOR_H
 
 #include <spry/context.h>
+#include <spry/device.h>
 
 SPRY_BEGIN
 
@@ -21,17 +22,32 @@ SPRY_API spry_status spry_vector_new(spry_context *ctx, spry_type type, int64_t 
 SPRY_API spry_status spry_vector_zeros(spry_context *ctx, const spry_matrix *A, spry_vector **x);
 /** Ones as long as A has rows: a b for A x = b. */
 SPRY_API spry_status spry_vector_ones(spry_context *ctx, const spry_matrix *A, spry_vector **b);
+/**
+ * A vector in a device's memory. All functions below take vectors of one place, and
+ * spry_vector_copy() those of any two.
+ *
+ * @param data  memory of the caller's on that device, which stays the caller's: a CUDA pointer, or
+ *              a cl_mem; NULL gives zeros
+ */
+SPRY_API spry_status spry_vector_on(spry_device *device, spry_type type, int64_t n, void *data,
+                                    spry_vector **v);
+/** Zeros of v's type where v is. */
+SPRY_API spry_status spry_vector_like(const spry_vector *v, int64_t n, spry_vector **w);
 SPRY_API void spry_vector_free(spry_vector *v);
 
 SPRY_API int64_t spry_vector_size(const spry_vector *v);
 SPRY_API spry_type spry_vector_type(const spry_vector *v);
-/** The numbers; complex ones as pairs (re, im). */
+/** The device it is on; NULL: the host. */
+SPRY_API spry_device *spry_vector_device(const spry_vector *v);
+/** The numbers; complex ones as pairs (re, im). On a device: the address there, of which the host
+ * can read nothing; NULL where memory has none (OpenCL). */
 SPRY_API void *spry_vector_data(spry_vector *v);
 SPRY_API const void *spry_vector_read(const spry_vector *v);
 
 /** Sets every element. */
 SPRY_API spry_status spry_vector_fill(spry_vector *v, spry_scalar value);
-/** y = x; lengths equal, types may differ (complex to real needs imaginary parts of 0). */
+/** y = x, from any place to any other; lengths equal, types may differ (complex to real needs
+ * imaginary parts of 0). */
 SPRY_API spry_status spry_vector_copy(const spry_vector *x, spry_vector *y);
 /** y = alpha x + y */
 SPRY_API spry_status spry_vector_axpy(spry_scalar alpha, const spry_vector *x, spry_vector *y);

@@ -5,10 +5,10 @@
  */
 #include "device/operator.h"
 
+#include "device/vector.h"
 #include "matrix/entries.h"
 
 typedef struct device_state {
-    spry_device *d;
     const spry_matrix *matrix; /* as given */
     char *spec;
     device_layout *plain, *transposed; /* transposed is NULL until needed */
@@ -40,11 +40,11 @@ static spry_status make_transposed(const spry_operator *op, device_state *state)
     char before[MESSAGE_SIZE];
     memcpy(before, ctx->message, sizeof before);
     SPRY_GO(ctx, spry_matrix_transpose(state->matrix, false, &transposed));
-    status = make_layout(state->d, transposed, state->spec, &state->transposed);
+    status = make_layout(op->device, transposed, state->spec, &state->transposed);
     if (status == SPRY_UNSUPPORTED) {
         base_log(ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(ctx));
         memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
-        status = make_layout(state->d, transposed, kinds[device_layout_host(state->plain)->kind],
+        status = make_layout(op->device, transposed, kinds[device_layout_host(state->plain)->kind],
                              &state->transposed);
     }
     SPRY_GO(ctx, status);
@@ -77,97 +77,70 @@ static spry_status find_layout(const spry_operator *op, spry_transpose transpose
 /* --- products ------------------------------------------------------------------------------------
  */
 
-spry_status device_multiply(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
-                            const device_memory *x, spry_scalar beta, device_memory *y)
+spry_status device_multiply_block(const spry_operator *op, spry_transpose transpose,
+                                  const device_product *given)
 {
-    device_product p = {
-        .columns = 1, .alpha = alpha, .beta = beta, .x = x, .x_step = 1, .y = y, .y_step = 1};
+    device_product p = *given;
     device_layout *D;
     const spry_status status = find_layout(op, transpose, &D, &p.conjugate);
     return status == SPRY_OK ? device_layout_multiply(D, &p) : status;
 }
 
-static int64_t rows_of(const spry_operator *op, spry_transpose transpose)
+spry_status device_multiply(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
+                            const device_memory *x, spry_scalar beta, device_memory *y)
 {
-    return transpose == SPRY_PLAIN ? op->rows : op->cols;
+    if (device_diagonal(op, SPRY_PLAIN))
+        return device_multiply_elements(op->device, op->type, op->rows, alpha,
+                                        device_diagonal(op, transpose), false, x, beta, y);
+    const device_product p = {
+        .columns = 1, .alpha = alpha, .beta = beta, .x = x, .x_step = 1, .y = y, .y_step = 1};
+    return device_multiply_block(op, transpose, &p);
 }
 
-static int64_t cols_of(const spry_operator *op, spry_transpose transpose)
+/* x as memory of the device: its own, or a copy in *made. */
+static spry_status bring(spry_device *d, const spry_vector *v, bool numbers, device_memory **memory,
+                         device_memory **made)
 {
-    return transpose == SPRY_PLAIN ? op->cols : op->rows;
+    const int64_t bytes = v->n * (int64_t)spry_type_size(v->type);
+    *memory = v->memory;
+    if (v->device)
+        return SPRY_OK;
+    const spry_status status = device_alloc(d, bytes, made);
+    *memory = *made;
+    return status == SPRY_OK && numbers ? device_put(*made, 0, v->data, bytes) : status;
 }
 
-/* `columns` columns side by side, in arrays of the host. */
-static spry_status multiply_packed(const spry_operator *op, spry_transpose transpose, int columns,
-                                   spry_scalar alpha, const void *x, spry_scalar beta, void *y)
+spry_status device_multiply_vectors(const spry_operator *op, spry_transpose transpose,
+                                    spry_scalar alpha, const spry_vector *x, spry_scalar beta,
+                                    spry_vector *y)
 {
-    const device_state *state = op->state;
-    const int64_t size = (int64_t)spry_type_size(op->type) * columns;
-    const int64_t x_bytes = cols_of(op, transpose) * size, y_bytes = rows_of(op, transpose) * size;
-    device_memory *from = NULL, *to = NULL;
-    device_layout *D;
-    device_product p = {
-        .columns = columns, .alpha = alpha, .beta = beta, .x_step = columns, .y_step = columns};
+    spry_device *d = op->device;
+    device_memory *from = NULL, *to = NULL, *made_from = NULL, *made_to = NULL;
     spry_status status = SPRY_OK;
-    SPRY_GO(op->ctx, find_layout(op, transpose, &D, &p.conjugate));
-    SPRY_GO(op->ctx, device_alloc(state->d, x_bytes, &from));
-    SPRY_GO(op->ctx, device_alloc(state->d, y_bytes, &to));
-    SPRY_GO(op->ctx, device_put(from, 0, x, x_bytes));
-    if (beta.re != 0 || beta.im != 0)
-        SPRY_GO(op->ctx, device_put(to, 0, y, y_bytes));
-    p.x = from;
-    p.y = to;
-    SPRY_GO(op->ctx, device_layout_multiply(D, &p));
-    SPRY_GO(op->ctx, device_get(to, 0, y, y_bytes));
+    if ((x->device && x->device != d) || (y->device && y->device != d))
+        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE,
+                         "x is on %s, y on %s, the operator on %s; spry_vector_copy() brings "
+                         "vectors to another place",
+                         vector_place(x), vector_place(y), spry_device_name(d));
+    SPRY_GO(op->ctx, bring(d, x, true, &from, &made_from));
+    SPRY_GO(op->ctx, bring(d, y, beta.re != 0 || beta.im != 0, &to, &made_to));
+    SPRY_GO(op->ctx, device_multiply(op, transpose, alpha, from, beta, to));
+    if (made_to)
+        SPRY_GO(op->ctx, device_get(to, 0, y->data, y->n * (int64_t)spry_type_size(y->type)));
 done:
-    device_free(from);
-    device_free(to);
+    device_free(made_from);
+    device_free(made_to);
     return status;
 }
 
-static spry_status multiply(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
-                            const void *x, spry_scalar beta, void *y)
+spry_status device_multiply_host(const spry_operator *op, spry_transpose transpose,
+                                 spry_scalar alpha, const void *x, spry_scalar beta, void *y)
 {
-    return multiply_packed(op, transpose, 1, alpha, x, beta, y);
-}
-
-/* Copies columns first..first+count-1 of M to or from an array that holds them side by side. */
-static void copy_tile(const spry_operator *op, const spry_dense *M, int64_t first, int count,
-                      char *packed, bool out)
-{
-    const size_t size = spry_type_size(op->type);
-    const int64_t row = M->by_rows ? M->step : 1, col = M->by_rows ? 1 : M->step;
-#pragma omp parallel for num_threads(matrix_parts(op->ctx, M->rows *count)) schedule(static)
-    for (int64_t i = 0; i < M->rows; i++)
-        for (int c = 0; c < count; c++) {
-            char *a = (char *)M->data + (size_t)(i * row + (first + c) * col) * size;
-            char *b = packed + (size_t)(i * count + c) * size;
-            memcpy(out ? a : b, out ? b : a, size);
-        }
-}
-
-static spry_status multiply_dense(const spry_operator *op, spry_transpose transpose,
-                                  spry_scalar alpha, const spry_dense *B, spry_scalar beta,
-                                  const spry_dense *C)
-{
-    const size_t size = spry_type_size(op->type);
-    const int64_t most = B->cols < DEVICE_MOST_COLUMNS ? B->cols : DEVICE_MOST_COLUMNS;
-    void *x = NULL, *y = NULL;
-    spry_status status = SPRY_OK;
-    SPRY_GO(op->ctx, base_alloc(op->ctx, B->rows * most, size, &x));
-    SPRY_GO(op->ctx, base_alloc(op->ctx, C->rows * most, size, &y));
-    for (int64_t first = 0; first < B->cols; first += most) {
-        const int count = (int)(B->cols - first < most ? B->cols - first : most);
-        copy_tile(op, B, first, count, x, false);
-        if (beta.re != 0 || beta.im != 0)
-            copy_tile(op, C, first, count, y, false);
-        SPRY_GO(op->ctx, multiply_packed(op, transpose, count, alpha, x, beta, y));
-        copy_tile(op, C, first, count, y, true);
-    }
-done:
-    base_free(op->ctx, x);
-    base_free(op->ctx, y);
-    return status;
+    const bool plain = transpose == SPRY_PLAIN;
+    const spry_vector from =
+        vector_over(op->ctx, op->type, plain ? op->cols : op->rows, (void *)(uintptr_t)x);
+    spry_vector to = vector_over(op->ctx, op->type, plain ? op->rows : op->cols, y);
+    return device_multiply_vectors(op, transpose, alpha, &from, beta, &to);
 }
 
 /* --- the object ----------------------------------------------------------------------------------
@@ -181,7 +154,7 @@ static void destroy(spry_operator *op)
     device_layout_free(state->plain);
     device_layout_free(state->transposed);
     base_free(op->ctx, state->spec);
-    state->d->users--;
+    op->device->users--;
     base_free(op->ctx, state);
 }
 
@@ -209,25 +182,23 @@ static spry_status matrix_diagonal(const spry_operator *op, spry_vector **d)
 
 static const operator_class device_class = {.name = "device",
                                             .has_transpose = true,
-                                            .multiply = multiply,
+                                            .multiply = device_multiply_host,
+                                            .multiply_vectors = device_multiply_vectors,
                                             .destroy = destroy,
-                                            .multiply_dense = multiply_dense,
+                                            .multiply_dense = device_multiply_dense,
                                             .storage = storage,
                                             .to_matrix = to_matrix,
                                             .matrix_diagonal = matrix_diagonal};
 
 spry_device *device_of(const spry_operator *op)
 {
-    if (op->class != &device_class)
-        return NULL;
-    const device_state *state = op->state;
-    return state->d;
+    return op->device;
 }
 
 int64_t device_operator_bytes(const spry_operator *op)
 {
-    if (!device_of(op))
-        return 0;
+    if (op->class != &device_class)
+        return op->device ? op->own_bytes : 0;
     const device_state *state = op->state;
     return device_layout_bytes(state->plain) +
            (state->transposed ? device_layout_bytes(state->transposed) : 0);
@@ -239,6 +210,8 @@ spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, 
     device_layout *D;
     bool conjugate;
     *rows = (device_rows){0};
+    if (op->class != &device_class)
+        return SPRY_OK;
     const spry_status status = find_layout(op, transpose, &D, &conjugate);
     return status == SPRY_OK ? device_layout_rows(D, conjugate, prefix, rows) : status;
 }
@@ -255,7 +228,7 @@ spry_status device_operator(spry_device *d, const spry_matrix *A, const char *sp
     SPRY_GO(ctx, operator_new(ctx, &device_class, A->a.type, A->a.rows, A->a.cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
-    state->d = d;
+    op->device = d;
     d->users++;
     state->matrix = A;
     state->spec = base_copy_text(ctx, spec);
@@ -272,4 +245,17 @@ spry_status device_operator(spry_device *d, const spry_matrix *A, const char *sp
 done:
     spry_operator_free(op);
     return status;
+}
+
+spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const char *format,
+                             spry_operator **op)
+{
+    *op = NULL;
+    if (!device)
+        return spry_operator_from_format(A, format, op);
+    if (A->ctx != device->ctx)
+        return SPRY_FAIL(device->ctx, SPRY_BAD_USAGE,
+                         "the matrix and device %s are of different contexts", device->facts.name);
+    const bool chosen = strncmp(format, "auto", 4) == 0 && (!format[4] || format[4] == ':');
+    return device_operator(device, A, chosen ? "csr" : format, op);
 }

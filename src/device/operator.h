@@ -11,6 +11,21 @@
  */
 spry_status device_operator(spry_device *d, const spry_matrix *A, const char *spec,
                             spry_operator **op);
+/* A copy on the device of an operator of the host's that has a diagonal (operator_diagonal). */
+spry_status device_diagonal_operator(spry_device *d, const spry_operator *of, spry_operator **op);
+
+/* What operators of devices have in common. */
+spry_status device_multiply_vectors(const spry_operator *op, spry_transpose transpose,
+                                    spry_scalar alpha, const spry_vector *x, spry_scalar beta,
+                                    spry_vector *y);
+spry_status device_multiply_host(const spry_operator *op, spry_transpose transpose,
+                                 spry_scalar alpha, const void *x, spry_scalar beta, void *y);
+/* Of matrices: with the columns of p, whose `conjugate` is not looked at, and of dense blocks. */
+spry_status device_multiply_block(const spry_operator *op, spry_transpose transpose,
+                                  const device_product *p);
+spry_status device_multiply_dense(const spry_operator *op, spry_transpose transpose,
+                                  spry_scalar alpha, const spry_dense *B, spry_scalar beta,
+                                  const spry_dense *C);
 /* Bytes an operator takes on its device; 0 on the host. */
 int64_t device_operator_bytes(const spry_operator *op);
 

@@ -175,6 +175,8 @@ static spry_status check_dense(const spry_operator *op, const char *name, const 
 /* Whether what lies between the first and the last number of each has something in common. */
 static bool overlap(const job *j)
 {
+    if (j->B->device && j->B->data != j->C->data)
+        return false; /* addresses of a cl_mem tell nothing; of others the caller knows */
     const spry_dense *M[2] = {j->B, j->C};
     const char *end[2];
     for (int i = 0; i < 2; i++) {
@@ -185,6 +187,11 @@ static bool overlap(const job *j)
         end[i] = (const char *)M[i]->data + ((lines - 1) * M[i]->step + line) * j->size;
     }
     return (const char *)M[0]->data < end[1] && (const char *)M[1]->data < end[0];
+}
+
+static const char *place_name(const spry_device *device)
+{
+    return device ? spry_device_name(device) : "cpu";
 }
 
 spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose transpose,
@@ -204,6 +211,11 @@ spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose
     SPRY_GO(op->ctx, operator_check_product(op, transpose, alpha, beta));
     SPRY_GO(op->ctx, check_dense(op, "B", B, plain ? op->cols : op->rows, B->cols));
     SPRY_GO(op->ctx, check_dense(op, "C", C, plain ? op->rows : op->cols, B->cols));
+    if (B->device != C->device || (B->device && B->device != op->device))
+        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE,
+                         "B is on %s, C on %s, the operator on %s; take blocks of the operator's "
+                         "device, or both of the host",
+                         place_name(B->device), place_name(C->device), place_name(op->device));
     if (overlap(&j))
         return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "B and C of a product share memory");
     if (op->class->multiply_dense)

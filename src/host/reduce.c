@@ -100,9 +100,38 @@ spry_status spry_vector_dot(const spry_vector *x, const spry_vector *y, spry_sca
                          "(x, y) of %" PRId64 " elements of type %s and %" PRId64 " of type %s%s",
                          x->n, spry_type_name(x->type), y->n, spry_type_name(y->type),
                          x->ctx != y->ctx ? ", of different contexts" : "");
+    if (x->device != y->device)
+        return SPRY_FAIL(x->ctx, SPRY_BAD_USAGE,
+                         "(x, y) of vectors on %s and %s; spry_vector_copy() brings them to one "
+                         "place",
+                         vector_place(x), vector_place(y));
+    spry_status status = vector_fetch(x);
+    if (status == SPRY_OK)
+        status = vector_fetch(y);
+    if (status != SPRY_OK || x->class)
+        return status != SPRY_OK ? status : x->class->dot(x, y, result);
     reduction r = reduction_of(x);
     r.y = y->data;
     *result = reduce(x->ctx, &r, dot_step, join_sum);
+    return SPRY_OK;
+}
+
+static spry_status sum_squares(const spry_vector *x, double scale, double *sum)
+{
+    if (x->class)
+        return x->class->squares(x, scale, sum);
+    reduction r = reduction_of(x);
+    r.scale = scale;
+    *sum = reduce(x->ctx, &r, squares_step, join_sum).re;
+    return SPRY_OK;
+}
+
+static spry_status find_largest(const spry_vector *x, double *most)
+{
+    if (x->class)
+        return x->class->largest(x, most);
+    const reduction r = reduction_of(x);
+    *most = reduce(x->ctx, &r, largest_step, join_most).re;
     return SPRY_OK;
 }
 
@@ -111,12 +140,15 @@ spry_status spry_vector_norm(const spry_vector *x, double *result)
     /* Below this a sum of squares may have lost terms that matter: each is off by 2^-1075 at most,
      * there are at most 2^62, and 2^-53 of the sum is to be kept. */
     const double small = 0x1p-950;
-    reduction r = reduction_of(x);
-    const double sum = reduce(x->ctx, &r, squares_step, join_sum).re;
+    double sum = NAN, most = NAN;
+    spry_status status = SPRY_OK;
+    *result = NAN;
+    SPRY_GO(x->ctx, vector_fetch(x));
+    SPRY_GO(x->ctx, sum_squares(x, 1, &sum));
     *result = sqrt(sum);
     if (isnan(sum) || (sum >= small && isfinite(sum)))
         return SPRY_OK;
-    const double most = reduce(x->ctx, &r, largest_step, join_most).re;
+    SPRY_GO(x->ctx, find_largest(x, &most));
     *result = most;
     if (most == 0 || isinf(most))
         return SPRY_OK;
@@ -124,7 +156,8 @@ spry_status spry_vector_norm(const spry_vector *x, double *result)
     int exponent;
     frexp(most, &exponent);
     exponent = exponent < -1000 ? -1000 : exponent;
-    r.scale = ldexp(1, -exponent);
-    *result = ldexp(sqrt(reduce(x->ctx, &r, squares_step, join_sum).re), exponent);
-    return SPRY_OK;
+    SPRY_GO(x->ctx, sum_squares(x, ldexp(1, -exponent), &sum));
+    *result = ldexp(sqrt(sum), exponent);
+done:
+    return status;
 }

@@ -62,7 +62,8 @@ static spry_status check_length(const spry_vector *x, const spry_vector *y)
     if (x->n != y->n)
         return SPRY_FAIL(x->ctx, SPRY_BAD_USAGE,
                          "the vectors have %" PRId64 " and %" PRId64 " elements", x->n, y->n);
-    return SPRY_OK;
+    const spry_status status = vector_fetch(x);
+    return status == SPRY_OK ? vector_fetch(y) : status;
 }
 
 /* Whether x and y can be combined element by element. */
@@ -72,6 +73,11 @@ static spry_status check_pair(const spry_vector *x, const spry_vector *y)
     if (status == SPRY_OK && x->type != y->type)
         return SPRY_FAIL(x->ctx, SPRY_BAD_USAGE, "the vectors are of types %s and %s",
                          spry_type_name(x->type), spry_type_name(y->type));
+    if (status == SPRY_OK && x->device != y->device)
+        return SPRY_FAIL(
+            x->ctx, SPRY_BAD_USAGE,
+            "the vectors are on %s and %s; spry_vector_copy() brings them to one place",
+            vector_place(x), vector_place(y));
     return status;
 }
 
@@ -85,6 +91,9 @@ spry_status spry_vector_fill(spry_vector *v, spry_scalar value)
     const spry_status status = check_factor(v, "the value", value);
     if (status != SPRY_OK)
         return status;
+    if (v->class)
+        return v->class->fill(v, value);
+    v->behind = NULL;
     element_job job = job_for(v);
     job.factor = value;
     run(v->ctx, &job, fill_step);
@@ -126,11 +135,41 @@ static spry_status convert(const spry_vector *x, spry_vector *y)
     return SPRY_OK;
 }
 
+/* y = x where one of them, or both, are on a device. Another type is made on the host, which knows
+ * what does not fit. */
+static spry_status copy_between(const spry_vector *x, spry_vector *y)
+{
+    const bool same = x->type == y->type;
+    spry_vector *from = NULL, *to = NULL;
+    spry_status status = SPRY_OK;
+    if (same && x->device == y->device)
+        return x->class->copy(x, y);
+    if (same && !y->class)
+        return x->class->get(x, y->data);
+    if (same && !x->class)
+        return y->class->put(y, x->data);
+    if (x->class) {
+        SPRY_GO(x->ctx, spry_vector_new(x->ctx, x->type, x->n, NULL, SPRY_COPY, &from));
+        SPRY_GO(x->ctx, x->class->get(x, from->data));
+    }
+    if (y->class)
+        SPRY_GO(x->ctx, spry_vector_new(y->ctx, y->type, y->n, NULL, SPRY_COPY, &to));
+    SPRY_GO(x->ctx, spry_vector_copy(from ? from : x, to ? to : y));
+    if (to)
+        SPRY_GO(x->ctx, y->class->put(y, to->data));
+done:
+    spry_vector_free(from);
+    spry_vector_free(to);
+    return status;
+}
+
 spry_status spry_vector_copy(const spry_vector *x, spry_vector *y)
 {
     const spry_status status = check_length(x, y);
-    if (status != SPRY_OK || x->data == y->data)
+    if (status != SPRY_OK || vector_same(x, y))
         return status;
+    if (x->class || y->class)
+        return copy_between(x, y);
     if (x->type != y->type)
         return convert(x, y);
     element_job job = job_for(y);
@@ -151,15 +190,17 @@ static void xpay_step(const element_job *job, int64_t begin, int64_t n)
     job->kernels->xpay(n, job->x + at, job->factor, job->out + at);
 }
 
-/* y from x, y and a factor. */
-static spry_status update(const spry_vector *x, const char *name, spry_scalar factor,
-                          spry_vector *y, job_step step)
+/* y = a x + b y by a step that needs one of them alone, which `factor` is. */
+static spry_status update(spry_scalar a, const spry_vector *x, spry_scalar b, spry_vector *y,
+                          const char *name, spry_scalar factor, job_step step)
 {
     spry_status status = check_pair(x, y);
     if (status == SPRY_OK)
         status = check_factor(y, name, factor);
     if (status != SPRY_OK)
         return status;
+    if (y->class)
+        return y->class->blend(a, x, b, y);
     element_job job = job_for(y);
     job.x = x->data;
     job.factor = factor;
@@ -169,12 +210,12 @@ static spry_status update(const spry_vector *x, const char *name, spry_scalar fa
 
 spry_status spry_vector_axpy(spry_scalar alpha, const spry_vector *x, spry_vector *y)
 {
-    return update(x, "alpha", alpha, y, axpy_step);
+    return update(alpha, x, (spry_scalar){1, 0}, y, "alpha", alpha, axpy_step);
 }
 
 spry_status spry_vector_xpay(const spry_vector *x, spry_scalar beta, spry_vector *y)
 {
-    return update(x, "beta", beta, y, xpay_step);
+    return update((spry_scalar){1, 0}, x, beta, y, "beta", beta, xpay_step);
 }
 
 static void scale_step(const element_job *job, int64_t begin, int64_t n)
@@ -184,7 +225,7 @@ static void scale_step(const element_job *job, int64_t begin, int64_t n)
 
 spry_status spry_vector_scale(spry_scalar alpha, spry_vector *x)
 {
-    return update(x, "alpha", alpha, x, scale_step);
+    return update(alpha, x, (spry_scalar){0, 0}, x, "alpha", alpha, scale_step);
 }
 
 static void blend_step(const element_job *job, int64_t begin, int64_t n)
@@ -221,6 +262,8 @@ spry_status spry_vector_multiply(const spry_vector *x, const spry_vector *y, spr
         status = check_pair(x, z);
     if (status != SPRY_OK)
         return status;
+    if (x->class)
+        return x->class->multiply(x, y, z);
     element_job job = job_for(z);
     job.x = x->data;
     job.y = y->data;

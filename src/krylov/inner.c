@@ -17,8 +17,8 @@ static spry_status inner_multiply(const spry_operator *op, spry_transpose transp
 {
     const inner *state = op->state;
     spry_context *ctx = op->ctx;
-    const spry_vector from = {ctx, op->type, op->cols, (void *)(uintptr_t)x, false};
-    spry_vector to = {ctx, op->type, op->rows, y, false};
+    const spry_vector from = vector_over(ctx, op->type, op->cols, (void *)(uintptr_t)x);
+    spry_vector to = vector_over(ctx, op->type, op->rows, y);
     spry_status status = SPRY_OK;
     double norm;
     if (transpose != SPRY_PLAIN || beta.re != 0 || beta.im != 0)

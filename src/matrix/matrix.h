@@ -5,19 +5,60 @@
 #include "base/base.h"
 
 #include <math.h>
+#include <spry/device.h>
 #include <spry/operator.h>
 
 /* Vectors are placed and worked on in chunks of so many elements, whatever the number of threads,
  * so that no cut of the work shows in a result. */
 enum { VECTOR_CHUNK = 4096 };
 
+struct device_memory;
+
+/* What is done with vectors in a device's memory; every member is there. Sizes, types and places
+ * were found to fit. */
+typedef struct vector_class {
+    void (*destroy)(spry_vector *v); /* frees the memory */
+    spry_status (*make)(spry_device *d, spry_type type, int64_t n, spry_vector **v); /* zeros */
+    spry_status (*put)(spry_vector *v, const void *from); /* an array of the host's, of its type */
+    spry_status (*get)(const spry_vector *v, void *to);
+    spry_status (*copy)(const spry_vector *x, spry_vector *y);
+    spry_status (*fill)(spry_vector *v, spry_scalar value);
+    /* y = a x + b y; b = 0 does not read y, which may be x then */
+    spry_status (*blend)(spry_scalar a, const spry_vector *x, spry_scalar b, spry_vector *y);
+    spry_status (*multiply)(const spry_vector *x, const spry_vector *y, spry_vector *z);
+    spry_status (*dot)(const spry_vector *x, const spry_vector *y, spry_scalar *result);
+    /* sum |scale x_i|^2 and max |re x_i|, |im x_i|, as the kernels of the host */
+    spry_status (*squares)(const spry_vector *x, double scale, double *result);
+    spry_status (*largest)(const spry_vector *x, double *result);
+} vector_class;
+
 struct spry_vector {
     spry_context *ctx;
     spry_type type;
     int64_t n;
-    void *data;
+    void *data; /* of a device: its address there, NULL where it has none */
     bool owned;
+    const vector_class *class; /* NULL: in the host's memory */
+    spry_device *device;
+    struct device_memory *memory;
+    /* The numbers are still there, and are copied here when somebody looks; NULL: they are here. */
+    const spry_vector *behind;
 };
+
+/* A vector of the host's over an array. */
+static inline spry_vector vector_over(spry_context *ctx, spry_type type, int64_t n, void *data)
+{
+    return (spry_vector){.ctx = ctx, .type = type, .n = n, .data = data};
+}
+/* Whether both are the same array. */
+static inline bool vector_same(const spry_vector *x, const spry_vector *y)
+{
+    return x->data == y->data && (x->data || x->memory == y->memory) && x->n > 0 && y->n > 0;
+}
+/* Brings what is behind a vector; to be called before numbers are looked at. */
+spry_status vector_fetch(const spry_vector *v);
+/* "cpu", "cuda:0" */
+const char *vector_place(const spry_vector *v);
 
 struct spry_matrix {
     spry_context *ctx;
@@ -105,6 +146,10 @@ typedef struct operator_class {
     spry_status (*multiply)(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
                             const void *x, spry_scalar beta, void *y);
     void (*destroy)(spry_operator *op); /* frees op->state; may be NULL */
+    /* The same with vectors that may be on a device. */
+    spry_status (*multiply_vectors)(const spry_operator *op, spry_transpose transpose,
+                                    spry_scalar alpha, const spry_vector *x, spry_scalar beta,
+                                    spry_vector *y);
     /* Prepares products by rows; rows->run stays NULL where they are not possible or not wise. */
     spry_status (*open_rows)(const spry_operator *op, spry_transpose transpose,
                              operator_rows *rows);
@@ -139,6 +184,7 @@ struct spry_operator {
     int64_t own_bytes; /* the same without x and y: what the operator itself reads */
     const char *name;  /* NULL: the class's */
     void *state;
+    spry_device *device;   /* where it lives; NULL: the host */
     operator_memory *room; /* for columns, packed; products take the operator as it is */
 };
 

@@ -86,9 +86,35 @@ static spry_status check_vectors(const spry_operator *op, spry_transpose transpo
     spry_status status = SPRY_OK;
     SPRY_GO(op->ctx, check_vector(op, "x", x, plain ? op->cols : op->rows));
     SPRY_GO(op->ctx, check_vector(op, "y", y, plain ? op->rows : op->cols));
-    if (x->data == y->data && x->n > 0 && y->n > 0)
+    if (vector_same(x, y))
         return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "x and y of a product are the same array");
+    SPRY_GO(op->ctx, vector_fetch(x));
+    SPRY_GO(op->ctx, vector_fetch(y));
 done:
+    return status;
+}
+
+/* A product on the host with vectors that are not: by way of copies. */
+static spry_status multiply_copies(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, const spry_vector *x, spry_scalar beta,
+                                   spry_vector *y)
+{
+    spry_context *ctx = op->ctx;
+    spry_vector *from = NULL, *to = NULL;
+    spry_status status = SPRY_OK;
+    if (x->device != y->device)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "x is on %s, y on %s; take vectors of one place",
+                         vector_place(x), vector_place(y));
+    SPRY_GO(ctx, spry_vector_new(ctx, x->type, x->n, NULL, SPRY_COPY, &from));
+    SPRY_GO(ctx, spry_vector_new(ctx, y->type, y->n, NULL, SPRY_COPY, &to));
+    SPRY_GO(ctx, spry_vector_copy(x, from));
+    if (beta.re != 0 || beta.im != 0)
+        SPRY_GO(ctx, spry_vector_copy(y, to));
+    SPRY_GO(ctx, op->class->multiply(op, transpose, alpha, from->data, beta, to->data));
+    SPRY_GO(ctx, spry_vector_copy(to, y));
+done:
+    spry_vector_free(from);
+    spry_vector_free(to);
     return status;
 }
 
@@ -99,7 +125,12 @@ spry_status spry_operator_multiply(const spry_operator *op, spry_transpose trans
     spry_status status = SPRY_OK;
     SPRY_GO(op->ctx, operator_check_product(op, transpose, alpha, beta));
     SPRY_GO(op->ctx, check_vectors(op, transpose, x, y));
-    SPRY_GO(op->ctx, op->class->multiply(op, transpose, alpha, x->data, beta, y->data));
+    if (op->class->multiply_vectors)
+        SPRY_GO(op->ctx, op->class->multiply_vectors(op, transpose, alpha, x, beta, y));
+    else if (x->class || y->class)
+        SPRY_GO(op->ctx, multiply_copies(op, transpose, alpha, x, beta, y));
+    else
+        SPRY_GO(op->ctx, op->class->multiply(op, transpose, alpha, x->data, beta, y->data));
 done:
     return status;
 }
@@ -146,6 +177,11 @@ const char *spry_operator_name(const spry_operator *op)
 int64_t spry_operator_bytes(const spry_operator *op)
 {
     return op->bytes;
+}
+
+spry_device *spry_operator_device(const spry_operator *op)
+{
+    return op->device;
 }
 
 bool spry_operator_has_transpose(const spry_operator *op)

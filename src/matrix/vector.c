@@ -34,7 +34,8 @@ spry_status spry_vector_new(spry_context *ctx, spry_type type, int64_t n, void *
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, base_check_type(ctx, type));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *v, &v));
-    *v = (spry_vector){ctx, type, n, data, own == SPRY_TAKE};
+    *v = vector_over(ctx, type, n, data);
+    v->owned = own == SPRY_TAKE;
     if (!data || own == SPRY_COPY) {
         v->owned = true;
         SPRY_GO(ctx, base_alloc(ctx, n, spry_type_size(type), &v->data));
@@ -56,7 +57,9 @@ void spry_vector_free(spry_vector *v)
 {
     if (!v)
         return;
-    if (v->owned)
+    if (v->class)
+        v->class->destroy(v);
+    else if (v->owned)
         base_free(v->ctx, v->data);
     base_free(v->ctx, v);
 }
@@ -73,10 +76,41 @@ spry_type spry_vector_type(const spry_vector *v)
 
 void *spry_vector_data(spry_vector *v)
 {
-    return v->data;
+    return vector_fetch(v) == SPRY_OK ? v->data : NULL;
 }
 
 const void *spry_vector_read(const spry_vector *v)
 {
-    return v->data;
+    return vector_fetch(v) == SPRY_OK ? v->data : NULL;
+}
+
+spry_device *spry_vector_device(const spry_vector *v)
+{
+    return v->device;
+}
+
+spry_status spry_vector_like(const spry_vector *v, int64_t n, spry_vector **w)
+{
+    *w = NULL;
+    if (!v->class)
+        return spry_vector_new(v->ctx, v->type, n, NULL, SPRY_COPY, w);
+    if (n < 0)
+        return SPRY_FAIL(v->ctx, SPRY_BAD_USAGE, "a vector cannot have %" PRId64 " elements", n);
+    return v->class->make(v->device, v->type, n, w);
+}
+
+spry_status vector_fetch(const spry_vector *v)
+{
+    if (!v->behind)
+        return SPRY_OK;
+    /* Who looks at a vector does not change it; that its numbers came later is ours to know. */
+    spry_vector *late = (spry_vector *)(uintptr_t)v;
+    const spry_vector *from = v->behind;
+    late->behind = NULL;
+    return spry_vector_copy(from, late);
+}
+
+const char *vector_place(const spry_vector *v)
+{
+    return v->device ? spry_device_name(v->device) : "cpu";
 }

@@ -29,8 +29,8 @@ static spry_status jacobi_multiply(const spry_operator *op, spry_transpose trans
     const jacobi *state = op->state;
     const bool plain = alpha.re == 1 && alpha.im == 0 && beta.re == 0 && beta.im == 0;
     /* Vectors over the caller's arrays; the product only reads x. */
-    const spry_vector in = {op->ctx, op->type, op->cols, (void *)(uintptr_t)x, false};
-    spry_vector out = {op->ctx, op->type, op->rows, plain ? y : state->work->data, false};
+    const spry_vector in = vector_over(op->ctx, op->type, op->cols, (void *)(uintptr_t)x);
+    spry_vector out = vector_over(op->ctx, op->type, op->rows, plain ? y : state->work->data);
     const spry_status status = spry_vector_multiply(diagonal_for(state, transpose), &in, &out);
     if (status == SPRY_OK && !plain)
         host_blend(op->ctx, op->type, op->rows, alpha, out.data, beta, y);

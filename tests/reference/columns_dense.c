@@ -18,7 +18,7 @@ static const int widths[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,  11, 12,
 /* A matrix of numbers by chance with gaps, which must stay as they are. */
 static spry_dense dense_new(spry_type type, int64_t rows, int64_t cols, bool by_rows, uint64_t seed)
 {
-    const spry_dense M = {rows, cols, (by_rows ? cols : rows) + GAP, by_rows, NULL};
+    const spry_dense M = {rows, cols, (by_rows ? cols : rows) + GAP, by_rows, NULL, NULL};
     const int64_t count = M.step * ((by_rows ? rows : cols) + 1);
     spry_dense made = M;
     made.data = malloc((size_t)count * spry_type_size(type));
@@ -232,7 +232,7 @@ static void test_wrong(void **state)
     spry_matrix *A = small_matrix(*state, SPRY_D);
     spry_operator *op = NULL;
     double numbers[ROWS * 4] = {0};
-    const spry_dense B = {COLS, 2, 2, true, numbers}, C = {ROWS, 2, 2, true, numbers};
+    const spry_dense B = {COLS, 2, 2, true, numbers, NULL}, C = {ROWS, 2, 2, true, numbers, NULL};
     assert_ok(*state, spry_operator_from_matrix(A, &op));
     const struct {
         spry_dense B, C;

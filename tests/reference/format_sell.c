@@ -144,7 +144,7 @@ static void check_nan(spry_context *ctx, const spry_matrix *A, const char *spec,
     x[where] = NAN;
     for (int64_t j = 0; j < n; j++)
         both[2 * j] = both[2 * j + 1] = x[j];
-    const spry_dense B = {n, 2, 2, true, both}, C = {m, 2, 2, true, both + 2 * n};
+    const spry_dense B = {n, 2, 2, true, both, NULL}, C = {m, 2, 2, true, both + 2 * n, NULL};
     spry_vector *vx = numeric_vector(ctx, SPRY_D, n, x), *vy = numeric_vector(ctx, SPRY_D, m, y);
     assert_ok(ctx, host_layout_operator(A, spec, &op));
     assert_ok(ctx, spry_operator_apply(op, vx, vy));
@@ -237,7 +237,7 @@ static void test_bits(void **state)
         void *x = numeric_array(type, N, 0, 1), *y = numeric_array(type, N, 0, 2);
         void *expected = malloc(bytes);
         spry_vector *vx = numeric_vector(ctx, type, N, x), *vy = numeric_vector(ctx, type, N, y);
-        const spry_dense B = {N, 1, N, false, x}, C = {N, 1, N, false, y};
+        const spry_dense B = {N, 1, N, false, x, NULL}, C = {N, 1, N, false, y, NULL};
         for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
             spry_operator *op = NULL;
             assert_ok(ctx, host_layout_operator(A, specs[i], &op));

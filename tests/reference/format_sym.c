@@ -279,7 +279,8 @@ static void test_threads(void **state)
                     *vy = numeric_vector(ctx, SPRY_D, n, y);
         assert_ok(ctx, spry_operator_multiply(op, SPRY_PLAIN, (spry_scalar){1, 0}, vx,
                                               (spry_scalar){0, 0}, vy));
-        const spry_dense B = {n, COLUMNS, n, false, x}, C = {n, COLUMNS, n, false, y + n};
+        const spry_dense B = {n, COLUMNS, n, false, x, NULL},
+                         C = {n, COLUMNS, n, false, y + n, NULL};
         assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_PLAIN, (spry_scalar){1, 0}, &B,
                                                     (spry_scalar){0, 0}, &C));
         if (first)
@@ -304,7 +305,7 @@ static spry_status use(spry_context *ctx, void *data)
     spry_matrix *back = NULL;
     spry_operator *op = NULL;
     double b[2 * 36] = {0}, c[2 * 36];
-    const spry_dense B = {36, 2, 2, true, b}, C = {36, 2, 2, true, c};
+    const spry_dense B = {36, 2, 2, true, b, NULL}, C = {36, 2, 2, true, c, NULL};
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, host_layout_operator(data, "sym:parts=3", &op));
     SPRY_GO(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE, (spry_scalar){1, 0}, &B,

@@ -316,7 +316,8 @@ static void product_bits(const char *spec, void *data)
         void *many = numeric_array(b->type, n * WIDTH, 0, 5);
         spry_vector *vx = numeric_vector(b->ctx, b->type, n, x),
                     *vy = numeric_vector(b->ctx, b->type, n, y);
-        const spry_dense B = {n, WIDTH, WIDTH, true, x}, C = {n, WIDTH, WIDTH, true, many};
+        const spry_dense B = {n, WIDTH, WIDTH, true, x, NULL},
+                         C = {n, WIDTH, WIDTH, true, many, NULL};
         assert_int_equal(status, SPRY_OK);
         assert_ok(b->ctx, spry_operator_apply(op, vx, vy));
         assert_ok(b->ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE, (spry_scalar){1, 0}, &B,

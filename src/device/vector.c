@@ -1,0 +1,269 @@
+/* Vectors in a device's memory: what vector_class asks for. */
+#include "device/vector.h"
+
+#include <math.h>
+
+enum { GROUP = 256 };
+
+device_memory *device_vector_memory(const spry_vector *v)
+{
+    return v->memory;
+}
+
+static spry_status program_for(spry_device *d, spry_type type, device_program **p)
+{
+    char options[48];
+    if (type != SPRY_S && type != SPRY_C && !d->facts.has_double)
+        return SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED,
+                         "device %s has no double precision; take type s or c", d->facts.name);
+    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)type, GROUP);
+    return device_build(d, device_text("vector"), options, p);
+}
+
+static spry_status launch(spry_device *d, spry_type type, const char *kernel, int64_t work,
+                          const device_arg *args, int count)
+{
+    device_program *p = NULL;
+    const spry_status status = program_for(d, type, &p);
+    if (status != SPRY_OK)
+        return status;
+    return device_launch(p, kernel, NULL, (work + GROUP - 1) / GROUP, GROUP, args, count);
+}
+
+#define LAUNCH(d, type, kernel, work, args) \
+    launch(d, type, kernel, work, args, (int)(sizeof(args) / sizeof *(args)))
+
+/* A number by value: a pair for complex types. */
+static device_arg factor_arg(spry_type type, const spry_scalar *factor)
+{
+    return (device_arg){NULL, factor,
+                        spry_type_is_complex(type) ? sizeof *factor : sizeof factor->re};
+}
+
+static int64_t bytes_of(const spry_vector *v)
+{
+    return v->n * (int64_t)spry_type_size(v->type);
+}
+
+/* --- making and copying --------------------------------------------------------------------------
+ */
+
+static void destroy(spry_vector *v)
+{
+    device_free(v->memory);
+    v->device->users--;
+}
+
+static spry_status put(spry_vector *v, const void *from)
+{
+    return device_put(v->memory, 0, from, bytes_of(v));
+}
+
+static spry_status get(const spry_vector *v, void *to)
+{
+    return device_get(v->memory, 0, to, bytes_of(v));
+}
+
+static spry_status copy(const spry_vector *x, spry_vector *y)
+{
+    return device_copy(x->memory, 0, y->memory, 0, bytes_of(x));
+}
+
+static spry_status make(spry_device *d, spry_type type, int64_t n, spry_vector **v)
+{
+    return spry_vector_on(d, type, n, NULL, v);
+}
+
+/* --- elements ------------------------------------------------------------------------------------
+ */
+
+static spry_status fill(spry_vector *v, spry_scalar value)
+{
+    const device_arg args[] = {DEVICE_VALUE(v->n), factor_arg(v->type, &value),
+                               device_arg_memory(v->memory)};
+    return LAUNCH(v->device, v->type, "vector_fill", v->n, args);
+}
+
+static spry_status blend(spry_scalar a, const spry_vector *x, spry_scalar b, spry_vector *y)
+{
+    const int32_t reads = b.re != 0 || b.im != 0;
+    const device_arg args[] = {DEVICE_VALUE(y->n),           factor_arg(y->type, &a),
+                               device_arg_memory(x->memory), factor_arg(y->type, &b),
+                               DEVICE_VALUE(reads),          device_arg_memory(y->memory)};
+    return LAUNCH(y->device, y->type, "vector_blend", y->n, args);
+}
+
+spry_status device_multiply_elements(spry_device *dev, spry_type type, int64_t n, spry_scalar a,
+                                     const device_memory *d, bool conjugate, const device_memory *x,
+                                     spry_scalar b, device_memory *z)
+{
+    const int32_t reads = b.re != 0 || b.im != 0, other = conjugate;
+    const device_arg args[] = {DEVICE_VALUE(n),     factor_arg(type, &a), device_arg_memory(d),
+                               DEVICE_VALUE(other), device_arg_memory(x), factor_arg(type, &b),
+                               DEVICE_VALUE(reads), device_arg_memory(z)};
+    return LAUNCH(dev, type, "vector_multiply", n, args);
+}
+
+static spry_status multiply(const spry_vector *x, const spry_vector *y, spry_vector *z)
+{
+    return device_multiply_elements(z->device, z->type, z->n, (spry_scalar){1, 0}, x->memory, false,
+                                    y->memory, (spry_scalar){0, 0}, z->memory);
+}
+
+spry_status device_copy_block(spry_device *d, spry_type type, int64_t n, int columns,
+                              device_block from, device_block to)
+{
+    const int32_t count = columns;
+    const device_arg args[] = {DEVICE_VALUE(n),
+                               DEVICE_VALUE(count),
+                               device_arg_memory(from.memory),
+                               DEVICE_VALUE(from.at),
+                               DEVICE_VALUE(from.row),
+                               DEVICE_VALUE(from.col),
+                               device_arg_memory(to.memory),
+                               DEVICE_VALUE(to.at),
+                               DEVICE_VALUE(to.row),
+                               DEVICE_VALUE(to.col)};
+    return LAUNCH(d, type, "vector_tile", n * columns, args);
+}
+
+/* --- sums ----------------------------------------------------------------------------------------
+ */
+
+enum { MOST_GROUPS = 512, PER_ITEM = 4 };
+
+/* Groups that work on n elements. */
+static int64_t groups_for(int64_t n)
+{
+    const int64_t groups = (n + (int64_t)GROUP * PER_ITEM - 1) / ((int64_t)GROUP * PER_ITEM);
+    return groups < MOST_GROUPS ? groups : MOST_GROUPS;
+}
+
+/* Launches a kernel whose last argument is memory for `bytes` of parts of the result, and brings
+ * them. */
+static spry_status take_parts(const spry_vector *x, const char *kernel, device_arg *args, int count,
+                              int64_t bytes, void *parts)
+{
+    spry_context *ctx = x->ctx;
+    device_memory *m = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, device_alloc(x->device, bytes, &m));
+    args[count] = device_arg_memory(m);
+    SPRY_GO(ctx, launch(x->device, x->type, kernel, groups_for(x->n) * GROUP, args, count + 1));
+    SPRY_GO(ctx, device_get(m, 0, parts, bytes));
+done:
+    device_free(m);
+    return status;
+}
+
+/* The same for sums, which are added up in the order of groups. */
+static spry_status take_sum(const spry_vector *x, const char *kernel, device_arg *args, int count,
+                            spry_scalar *sum)
+{
+    double parts[2 * MOST_GROUPS];
+    const int width = spry_type_is_complex(x->type) ? 2 : 1;
+    const int64_t groups = groups_for(x->n);
+    *sum = (spry_scalar){0, 0};
+    if (groups == 0)
+        return SPRY_OK;
+    const spry_status status =
+        take_parts(x, kernel, args, count, groups * width * (int64_t)sizeof *parts, parts);
+    for (int64_t g = 0; status == SPRY_OK && g < groups; g++) {
+        sum->re += parts[g * width];
+        sum->im += width == 2 ? parts[g * width + 1] : 0;
+    }
+    return status;
+}
+
+static spry_status dot(const spry_vector *x, const spry_vector *y, spry_scalar *result)
+{
+    device_arg args[4] = {DEVICE_VALUE(x->n), device_arg_memory(x->memory),
+                          device_arg_memory(y->memory)};
+    return take_sum(x, "vector_dot", args, 3, result);
+}
+
+static spry_status squares(const spry_vector *x, double scale, double *result)
+{
+    spry_scalar sum;
+    device_arg args[4] = {DEVICE_VALUE(x->n), DEVICE_VALUE(scale), device_arg_memory(x->memory)};
+    const spry_status status = take_sum(x, "vector_squares", args, 3, &sum);
+    *result = sum.re;
+    return status;
+}
+
+static spry_status largest(const spry_vector *x, double *result)
+{
+    spry_context *ctx = x->ctx;
+    const int64_t count = groups_for(x->n) * GROUP;
+    double *parts = NULL;
+    device_arg args[3] = {DEVICE_VALUE(x->n), device_arg_memory(x->memory)};
+    spry_status status = SPRY_OK;
+    *result = 0;
+    if (count == 0)
+        return SPRY_OK;
+    SPRY_GO(ctx, base_alloc(ctx, count, sizeof *parts, &parts));
+    SPRY_GO(ctx, take_parts(x, "vector_largest", args, 2, count * (int64_t)sizeof *parts, parts));
+    for (int64_t i = 0; i < count; i++)
+        *result = fmax(*result, parts[i]);
+done:
+    base_free(ctx, parts);
+    return status;
+}
+
+/* --- the object ----------------------------------------------------------------------------------
+ */
+
+static const vector_class device_vectors = {.destroy = destroy,
+                                            .make = make,
+                                            .put = put,
+                                            .get = get,
+                                            .copy = copy,
+                                            .fill = fill,
+                                            .blend = blend,
+                                            .multiply = multiply,
+                                            .dot = dot,
+                                            .squares = squares,
+                                            .largest = largest};
+
+spry_status spry_vector_on(spry_device *device, spry_type type, int64_t n, void *data,
+                           spry_vector **out)
+{
+    spry_context *ctx = device->ctx;
+    spry_vector *v = NULL;
+    spry_status status = SPRY_OK;
+    *out = NULL;
+    if (n < 0)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "a vector cannot have %" PRId64 " elements", n);
+    SPRY_GO(ctx, base_check_type(ctx, type));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *v, &v));
+    *v = vector_over(ctx, type, n, NULL);
+    if (n > INT64_MAX / 16 / 2)
+        SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_NO_MEMORY, "a vector of %" PRId64 " elements", n));
+    if (data) {
+        SPRY_GO(ctx, device_borrow(device, data, bytes_of(v), &v->memory));
+    } else {
+        SPRY_GO(ctx, device_alloc(device, bytes_of(v), &v->memory));
+        SPRY_GO(ctx, device_clear(v->memory, 0, bytes_of(v)));
+    }
+    v->class = &device_vectors;
+    v->device = device;
+    device->users++;
+    v->data = device->facts.has_pointers ? device_address(v->memory) : NULL;
+    *out = v;
+    v = NULL;
+done:
+    if (v)
+        device_free(v->memory);
+    base_free(ctx, v);
+    return status;
+}
+
+spry_status spry_device_open(spry_context *ctx, const char *name, spry_device **device)
+{
+    return device_open(ctx, name, device);
+}
+
+const char *spry_device_name(const spry_device *device)
+{
+    return device->facts.name;
+}

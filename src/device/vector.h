@@ -1,0 +1,24 @@
+/* Vectors in a device's memory. */
+#ifndef SPRY_DEVICE_VECTOR_H
+#define SPRY_DEVICE_VECTOR_H
+
+#include "device/device.h"
+#include "matrix/matrix.h"
+
+/* A vector's memory; NULL: it is on the host. */
+device_memory *device_vector_memory(const spry_vector *v);
+
+/* z = a d .* x + b z for n elements, or conj(d) in d's place; b = 0 does not read z. */
+spry_status device_multiply_elements(spry_device *dev, spry_type type, int64_t n, spry_scalar a,
+                                     const device_memory *d, bool conjugate, const device_memory *x,
+                                     spry_scalar b, device_memory *z);
+
+/* Element (i, c) of a block is at at + i row + c col. */
+typedef struct device_block {
+    const device_memory *memory;
+    int64_t at, row, col;
+} device_block;
+spry_status device_copy_block(spry_device *d, spry_type type, int64_t n, int columns,
+                              device_block from, device_block to);
+
+#endif
