@@ -210,6 +210,14 @@ static spry_status launch(device_program *p, const char *name, device_stream *s,
                            name, groups, group, d->facts.name, INT32_MAX, d->facts.most_group);
         goto done;
     }
+    const int64_t most = whole ? d->engine->whole_groups(d, kernel, group) : groups;
+    if (groups > most) {
+        status = SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED,
+                           "kernel %s: %" PRId64 " groups of %d work-items are to run at once; %s "
+                           "can run %" PRId64,
+                           name, groups, group, d->facts.name, most);
+        goto done;
+    }
     status = d->engine->launch(d, (s ? s : d->stream)->handle, kernel, groups, group, args, count,
                                whole);
     SPRY_CAUSE(d->ctx, status, "kernel %s", name);

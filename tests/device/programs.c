@@ -236,7 +236,9 @@ static void whole(spry_context *ctx, spry_device *d)
     assert_ok(ctx, device_get(a, 0, found, groups * 4));
     for (int64_t i = 0; i < groups; i++)
         assert_int_equal(found[i], ROUNDS);
-    assert_int_not_equal(device_launch_whole(p, "meet", groups + 1, GROUP, args, 3), SPRY_OK);
+    assert_status(ctx, SPRY_UNSUPPORTED,
+                  device_launch_whole(p, "meet", groups + 1, GROUP, args, 3));
+    support_message_has(ctx, "are to run at once");
     assert_false(d->lost);
     free(found);
     device_free(ticket);

@@ -211,6 +211,10 @@ static void test_passing_error(void **state)
     support_message_has(s.ctx, "cuLaunchCooperativeKernel: CUDA_ERROR_OF_A_FAKE (701)");
     assert_ok(s.ctx, device_launch_whole(p, "triple", 1, 64, NULL, 0));
     assert_int_equal(device_whole_groups(p, "triple", 256), 7 * 8);
+    assert_ok(s.ctx, device_launch_whole(p, "triple", 7 * 8, 256, NULL, 0));
+    assert_status(s.ctx, SPRY_UNSUPPORTED,
+                  device_launch_whole(p, "triple", 7 * 8 + 1, 256, NULL, 0));
+    support_message_has(s.ctx, "57 groups of 256 work-items are to run at once; cuda:0 can run 56");
     assert_int_equal(device_whole_groups(p, "nothing", 256), 0);
     assert_status(s.ctx, SPRY_BAD_USAGE, device_launch(p, "nothing", NULL, 1, 64, NULL, 0));
     support_message_has(s.ctx, "no kernel \"nothing\"");
