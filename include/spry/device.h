@@ -44,6 +44,12 @@ SPRY_API bool spry_device_describe(spry_context *ctx, int index, spry_device_inf
 SPRY_API spry_status spry_device_read_bandwidth(spry_context *ctx, const char *name, bool anew,
                                                 double *bandwidth);
 
+/** Marks this point in the work of a device. */
+SPRY_API spry_status spry_device_mark(spry_device *device);
+/** Seconds, by the device's own clock, from the mark to the end of all that was asked for so far,
+ * which it waits for. */
+SPRY_API spry_status spry_device_elapsed(spry_device *device, double *seconds);
+
 /** Closes all devices of a context, as freeing it does; objects that live on them must be gone. */
 SPRY_API void spry_device_close_all(spry_context *ctx);
 

@@ -42,6 +42,13 @@ typedef struct spry_tune_report {
  * @param report   out: to be cleared by spry_tune_report_clear(), also after a failure
  */
 SPRY_API spry_status spry_tune(const spry_matrix *A, const char *options, spry_tune_report *report);
+/**
+ * The same for products on a device, among the formats that have kernels there; NULL: the host.
+ * CSR, too, has to be brought to a device, and times are those of the device's own clock. Choices
+ * are kept by device, driver and version.
+ */
+SPRY_API spry_status spry_tune_on(spry_device *device, const spry_matrix *A, const char *options,
+                                  spry_tune_report *report);
 SPRY_API void spry_tune_report_clear(spry_context *ctx, spry_tune_report *report);
 /** Drops what is remembered of A, or of all matrices when A is NULL; count: files that went. */
 SPRY_API spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *count);

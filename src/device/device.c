@@ -168,6 +168,8 @@ void device_close(spry_device *d)
         return;
     if (d->stream && !d->lost)
         (void)d->engine->stream_finish(d, d->stream->handle);
+    device_event_free(d->marks[0]);
+    device_event_free(d->marks[1]);
     device_programs_close(d);
     device_pool_close(d);
     if (d->stream && d->stream->borrowed) { /* also where it was lost */

@@ -56,6 +56,7 @@ struct spry_device {
     bool lost;
     char why_lost[512];
     double read_bandwidth;    /* bytes a second; 0 until measured */
+    device_event *marks[2];   /* of spry_device_mark(); NULL until used */
     int64_t users;            /* objects that hold it */
     struct spry_device *next; /* of the context's open devices */
 };

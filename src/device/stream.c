@@ -264,3 +264,27 @@ spry_status device_event_seconds(device_event *from, device_event *to, double *s
         return status;
     return device_end(d, d->engine->event_seconds(d, from->handle, to->handle, seconds));
 }
+
+static spry_status mark(spry_device *d, int which)
+{
+    spry_status status = SPRY_OK;
+    if (!d->marks[which])
+        status = device_event_new(d, &d->marks[which]);
+    return status == SPRY_OK ? device_event_record(d->marks[which], NULL) : status;
+}
+
+spry_status spry_device_mark(spry_device *device)
+{
+    return mark(device, 0);
+}
+
+spry_status spry_device_elapsed(spry_device *device, double *seconds)
+{
+    *seconds = 0;
+    if (!device->marks[0])
+        return SPRY_FAIL(device->ctx, SPRY_BAD_USAGE, "%s: nothing was marked before",
+                         device->facts.name);
+    const spry_status status = mark(device, 1);
+    return status == SPRY_OK ? device_event_seconds(device->marks[0], device->marks[1], seconds)
+                             : status;
+}

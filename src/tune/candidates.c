@@ -1,4 +1,5 @@
 /* All formats with all options worth trying, and what a product in each will read. */
+#include "device/formats.h"
 #include "matrix/entries.h"
 #include "tune/tune.h"
 
@@ -117,7 +118,7 @@ void tune_list_free(tune_list *list)
     for (int i = 0; i < list->count; i++)
         spry_operator_free(list->all[i].op);
     base_free(list->ctx, list->all);
-    *list = (tune_list){.ctx = list->ctx};
+    *list = (tune_list){.ctx = list->ctx, .device = list->device};
 }
 
 /* A grid is "C=4|8|16 sigma=1|256": the choices of axis number `axis`, and how many there are. */
@@ -160,19 +161,28 @@ static void write_spec(tune_candidate *c, const grid_axis *axes, int count)
         snprintf(spec + used, size - used, "%cvalues=%s", separator, kind_names[c->kind]);
 }
 
+/* The options worth trying. */
+static const char *grid_of(const tune_list *list, const layout_class *class)
+{
+    const device_format *format = list->device ? device_format_for(class) : NULL;
+    return format && format->grid ? format->grid : class->grid;
+}
+
 /* Every place of the grid, as digits that count up. */
 static spry_status add_grid(tune_list *list, const layout_class *class, stored_kind kind)
 {
     grid_axis axes[TUNE_AXES - 1];
-    const int count = read_grid(class->grid, axes);
+    const int count = read_grid(grid_of(list, class), axes);
     tune_candidate c = {.class = class, .kind = kind};
     c.at[TUNE_AXES - 1] = (int)kind;
     for (;;) {
         write_spec(&c, axes, count);
-        /* The name alone is CSR in place; as a layout it has shorter offsets. */
-        if (strcmp(c.row.format, "csr") == 0)
+        /* The name alone is CSR in place; as a layout it has shorter offsets. On a device it is a
+         * layout already, and the first of the list. */
+        const bool plain = strcmp(c.row.format, "csr") == 0;
+        if (plain)
             snprintf(c.row.format, sizeof c.row.format, "csr:values=own");
-        const spry_status status = add(list, &c);
+        const spry_status status = plain && list->device ? SPRY_OK : add(list, &c);
         if (status != SPRY_OK)
             return status;
         int i = 0;
@@ -185,9 +195,12 @@ static spry_status add_grid(tune_list *list, const layout_class *class, stored_k
 
 static spry_status add_class(tune_list *list, const layout_class *class, unsigned kinds)
 {
-    const bool shorter = spry_options_find(class->options, "values") != NULL &&
-                         !(class->grid && strstr(class->grid, "values="));
+    const char *grid = grid_of(list, class);
+    const bool shorter =
+        spry_options_find(class->options, "values") != NULL && !(grid && strstr(grid, "values="));
     spry_status status = SPRY_OK;
+    if (list->device && !device_format_for(class))
+        return SPRY_OK;
     for (int kind = STORED_OWN; kind < STORED_KINDS && status == SPRY_OK; kind++)
         if (kind == STORED_OWN || (shorter && kinds >> kind & 1))
             status = add_grid(list, class, (stored_kind)kind);
@@ -276,13 +289,14 @@ static int64_t longest_row(const spry_arrays *a)
     return longest;
 }
 
-spry_status tune_list_make(const spry_matrix *A, tune_list *list)
+spry_status tune_list_make(const spry_matrix *A, spry_device *d, tune_list *list)
 {
     spry_context *ctx = A->ctx;
     spry_matrix *sample = NULL;
     spry_status status = SPRY_OK;
-    tune_candidate csr = {.row = {.format = "csr", .note = "in place"}, .possible = true};
-    *list = (tune_list){.ctx = ctx};
+    tune_candidate csr = {.row = {.format = "csr"}, .possible = true};
+    *list = (tune_list){.ctx = ctx, .device = d};
+    snprintf(csr.row.note, sizeof csr.row.note, "%s", d ? "as it is" : "in place");
     csr.row.bytes = A->a.nnz * (int64_t)(spry_type_size(A->a.type) + sizeof(int32_t)) +
                     (A->a.rows + 1) * (int64_t)sizeof(int64_t);
     const unsigned kinds = exact_kinds(A);

@@ -5,6 +5,7 @@
  * all of these share a choice of format, which costs time at worst: a format that would change
  * values is refused when it is built.
  */
+#include "device/formats.h"
 #include "host/host.h"
 #include "tune/tune.h"
 
@@ -66,9 +67,23 @@ static void processor_name(char *name, size_t size)
     host_processor_name(text, name, size);
 }
 
-uint64_t tune_machine_fingerprint(const spry_context *ctx)
+static uint64_t device_fingerprint(const device_facts *f)
+{
+    uint64_t hash = add_text(3, spry_version());
+    hash = add_text(add_text(add_text(hash, f->description), f->driver), f->target);
+    for (int i = 0; layout_class_at(i); i++) {
+        const device_format *format = device_format_for(layout_class_at(i));
+        if (format)
+            hash = add_text(add_text(hash, format->name), format->grid ? format->grid : "");
+    }
+    return hash;
+}
+
+uint64_t tune_machine_fingerprint(const spry_context *ctx, const spry_device *d)
 {
     char name[128];
+    if (d)
+        return device_fingerprint(&d->facts);
     uint64_t hash = add_text(2, spry_version());
     processor_name(name, sizeof name);
     hash = add_text(add_text(hash, name), spry_context_isa(ctx));

@@ -1,6 +1,12 @@
 /* An operator in the format a caller names, or in the one that suits best. */
+#include "device/operator.h"
 #include "host/walk.h"
 #include "tune/tune.h"
+
+spry_status tune_build(spry_device *d, const spry_matrix *A, const char *format, spry_operator **op)
+{
+    return d ? device_operator(d, A, format, op) : spry_operator_from_format(A, format, op);
+}
 
 spry_status spry_operator_from_format(const spry_matrix *A, const char *format, spry_operator **op)
 {
@@ -8,8 +14,8 @@ spry_status spry_operator_from_format(const spry_matrix *A, const char *format, 
     if (strcmp(format, "csr") == 0)
         return spry_operator_from_matrix(A, op);
     if (strcmp(format, "auto") == 0)
-        return tune_decide(A, NULL, NULL, op);
+        return tune_decide(NULL, A, NULL, NULL, op);
     if (strncmp(format, "auto:", 5) == 0)
-        return tune_decide(A, format + 5, NULL, op);
+        return tune_decide(NULL, A, format + 5, NULL, op);
     return host_layout_operator(A, format, op);
 }

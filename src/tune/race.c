@@ -4,6 +4,7 @@
  * clearly behind leaves. Time is billed at each racer's fastest product, so that a busy machine
  * does not shorten the race.
  */
+#include "device/formats.h"
 #include "tune/tune.h"
 
 enum { RACERS = 6, LEAST_TRIED = 4, LEAST_CLIMBED = 4, FIRST_RUNS = 2, MOST_ROUNDS = 12 };
@@ -21,7 +22,8 @@ typedef struct race {
     tune_list *list;
     tune_candidate *csr;
     spry_vector *x, *y;
-    double conversion; /* seconds of conversions */
+    device_memory *there_x, *there_y; /* on a device */
+    double conversion;                /* seconds of conversions, and of compiling for a device */
 } race;
 
 static double products(const race *r)
@@ -70,11 +72,30 @@ double tune_total(const spry_tune_row *row, int64_t products)
     return row->conversion_seconds + (double)products * row->seconds;
 }
 
+/* One product by the device's clock. */
+static spry_status run_there(const race *r, const tune_candidate *c, double *seconds)
+{
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    spry_device *d = r->list->device;
+    spry_status status = SPRY_OK;
+    SPRY_GO(r->ctx, spry_device_mark(d));
+    SPRY_GO(r->ctx, device_multiply(c->op, SPRY_PLAIN, one, r->there_x, zero, r->there_y));
+    SPRY_GO(r->ctx, spry_device_elapsed(d, seconds));
+done:
+    return status;
+}
+
 static spry_status run_once(const race *r, tune_candidate *c)
 {
     const double begin = base_seconds();
-    const spry_status status = spry_operator_apply(c->op, r->x, r->y);
-    const double seconds = base_seconds() - begin;
+    spry_status status;
+    double seconds = 0;
+    if (r->list->device) {
+        status = run_there(r, c, &seconds);
+    } else {
+        status = spry_operator_apply(c->op, r->x, r->y);
+        seconds = base_seconds() - begin;
+    }
     if (status == SPRY_OK) {
         c->row.seconds = c->samples == 0 || seconds < c->row.seconds ? seconds : c->row.seconds;
         c->samples++;
@@ -129,7 +150,21 @@ static tune_candidate *slowest(const race *r)
 static bool fits(const race *r, const tune_candidate *c)
 {
     const int64_t limit = r->ctx->options.memory_limit;
-    return limit <= 0 || c->row.bytes <= limit - r->ctx->memory_now;
+    int64_t used, most, free_there = INT64_MAX;
+    if (r->list->device)
+        device_memory_now(r->list->device, &used, &most, &free_there);
+    return (limit <= 0 || c->row.bytes <= limit - r->ctx->memory_now) && c->row.bytes <= free_there;
+}
+
+/* A racer that cannot be built or run leaves, with the reason; nothing failed for the caller. */
+static void give_up(race *r, tune_candidate *c, spry_status status, const char *before)
+{
+    char reason[sizeof c->row.note];
+    r->list->cramped = r->list->cramped || status == SPRY_NO_MEMORY;
+    snprintf(reason, sizeof reason, "%.95s", r->ctx->message);
+    memcpy(r->ctx->message, before, MESSAGE_SIZE);
+    c->row.conversion_seconds = 0;
+    leave(r, c, reason);
 }
 
 /* Builds c and runs it for the first times. What cannot be built does not race; only what concerns
@@ -147,19 +182,14 @@ static spry_status enter(race *r, tune_candidate *c)
     }
     memcpy(before, r->ctx->message, sizeof before);
     const double begin = base_seconds();
-    spry_status status = spry_operator_from_format(r->A, c->row.format, &c->op);
+    spry_status status = tune_build(r->list->device, r->A, c->row.format, &c->op);
     c->row.conversion_seconds = base_seconds() - begin;
     r->conversion += c->row.conversion_seconds;
     if (status == SPRY_OK)
         status = spry_operator_storage(c->op, &storage);
     if (status != SPRY_OK) {
-        char reason[sizeof c->row.note];
-        r->list->cramped = r->list->cramped || status == SPRY_NO_MEMORY;
-        snprintf(reason, sizeof reason, "%.95s", r->ctx->message);
-        memcpy(r->ctx->message, before, sizeof before);
-        c->row.conversion_seconds = 0;
-        leave(r, c, reason);
-        return SPRY_OK;
+        give_up(r, c, status, before);
+        return status == SPRY_DEVICE_LOST ? status : SPRY_OK;
     }
     c->row.bytes = storage.read_bytes;
     c->estimated = false;
@@ -167,7 +197,17 @@ static spry_status enter(race *r, tune_candidate *c)
         leave(r, c, "would change values");
         return SPRY_OK;
     }
-    return run_first(r, c);
+    if (!r->list->device)
+        return run_first(r, c);
+    /* Kernels are compiled at the first product, once for all. */
+    status = run_first(r, c);
+    r->conversion = r->conversion + (base_seconds() - begin) - c->row.conversion_seconds;
+    if (status == SPRY_OK || status == SPRY_DEVICE_LOST)
+        return status;
+    c->samples = 0;
+    c->row.seconds = 0;
+    give_up(r, c, status, before);
+    return SPRY_OK;
 }
 
 /* --- who races ------------------------------------------------------------------------------- */
@@ -175,8 +215,7 @@ static spry_status enter(race *r, tune_candidate *c)
 /* What c would take, conversion included, were the model right. */
 static double expected(const race *r, const tune_candidate *c)
 {
-    return tune_model_conversion(r->machine, r->csr->row.seconds, c) +
-           products(r) * c->row.model_seconds;
+    return tune_model_conversion(r->machine, r->list, c) + products(r) * c->row.model_seconds;
 }
 
 static bool is_new(const tune_candidate *c)
@@ -395,6 +434,22 @@ static void finish(const race *r, int *winner)
     *winner = (int)(best - r->list->all);
 }
 
+/* CSR and the vectors on the device. */
+static spry_status go_there(race *r)
+{
+    spry_device *d = r->list->device;
+    const int64_t size = (int64_t)spry_type_size(r->A->a.type);
+    const double begin = base_seconds();
+    spry_status status = SPRY_OK;
+    SPRY_GO(r->ctx, tune_build(d, r->A, r->csr->row.format, &r->csr->op));
+    r->csr->row.conversion_seconds = base_seconds() - begin;
+    SPRY_GO(r->ctx, device_alloc(d, r->x->n * size, &r->there_x));
+    SPRY_GO(r->ctx, device_alloc(d, r->y->n * size, &r->there_y));
+    SPRY_GO(r->ctx, device_put(r->there_x, 0, r->x->data, r->x->n * size));
+done:
+    return status;
+}
+
 spry_status tune_race(const spry_matrix *A, const tune_options *options,
                       const tune_machine *machine, tune_list *list, int *winner)
 {
@@ -410,7 +465,10 @@ spry_status tune_race(const spry_matrix *A, const tune_options *options,
     SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_COPY, &r.x));
     SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_COPY, &r.y));
     fill_x(r.x);
-    SPRY_GO(ctx, spry_operator_from_matrix(A, &r.csr->op));
+    if (list->device)
+        SPRY_GO(ctx, go_there(&r));
+    else
+        SPRY_GO(ctx, spry_operator_from_matrix(A, &r.csr->op));
     SPRY_GO(ctx, run_first(&r, r.csr)); /* wakes the threads, too */
     tune_model(A, machine, r.csr->row.seconds, list);
     SPRY_GO(ctx, fill_field(&r));
@@ -418,6 +476,8 @@ spry_status tune_race(const spry_matrix *A, const tune_options *options,
     SPRY_GO(ctx, run_rounds(&r));
     finish(&r, winner);
 done:
+    device_free(r.there_x);
+    device_free(r.there_y);
     spry_vector_free(r.x);
     spry_vector_free(r.y);
     return status;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { FEW_PRODUCTS = 32, PATH_SIZE = 4096 };
+enum { FEW_PRODUCTS = 32, PATH_SIZE = 4096, SMALL_THERE = 1 << 20 };
 
 #define OPTION_OWNER tune_options
 static const spry_option rows[] = {TUNE_OPTIONS(SPRY_OPTION_ROW)};
@@ -17,18 +17,20 @@ spry_option_list spry_tune_options(void)
     return (spry_option_list){rows, sizeof rows / sizeof *rows};
 }
 
-/* Where choices are kept, for one matrix on this machine. */
+/* Where choices are kept, for one matrix on this machine or a device. */
 typedef struct memory {
-    bool usable;
+    bool usable, device;
     uint64_t matrix, machine;
     int64_t class;
     char folder[PATH_SIZE], path[PATH_SIZE + 64], machine_path[PATH_SIZE + 64];
 } memory;
 
-static void memory_open(const spry_matrix *A, const tune_options *o, memory *m)
+static void memory_open(const spry_device *d, const spry_matrix *A, const tune_options *o,
+                        memory *m)
 {
-    *m = (memory){.matrix = tune_fingerprint(A),
-                  .machine = tune_machine_fingerprint(A->ctx),
+    *m = (memory){.device = d != NULL,
+                  .matrix = tune_fingerprint(A),
+                  .machine = tune_machine_fingerprint(A->ctx, d),
                   .class = tune_products_class(o->products)};
     m->usable = o->remember && tune_folder(A->ctx, m->folder, sizeof m->folder);
     snprintf(m->path, sizeof m->path, "%s/%016" PRIx64 "-%016" PRIx64 "-%" PRId64 ".tune",
@@ -104,6 +106,7 @@ static void recall_machine(spry_context *ctx, const memory *m, tune_machine *mac
     }
     if (!good)
         *machine = (tune_machine){.machine = m->machine};
+    machine->device = m->device;
 }
 
 /* CSR first, then what was timed by total, then others by forecast; what is not possible last. */
@@ -205,11 +208,13 @@ static int64_t second_cache(void)
     return bytes > 0 ? bytes : 1 << 20;
 }
 
-/* Where a race cannot pay: products take no time, or there are few. */
-static bool not_worth(const spry_matrix *A, const tune_options *o)
+/* Where a race cannot pay: products take no time, or there are few. On a device a product takes the
+ * time of its launch then. */
+static bool not_worth(const spry_device *d, const spry_matrix *A, const tune_options *o)
 {
     const int64_t bytes = A->a.nnz * (int64_t)(spry_type_size(A->a.type) + sizeof(int32_t));
-    return !o->always && (bytes <= second_cache() || o->products < FEW_PRODUCTS);
+    return !o->always &&
+           (bytes <= (d ? SMALL_THERE : second_cache()) || o->products < FEW_PRODUCTS);
 }
 
 /* A choice without a race, or where memory was short, is not worth remembering. */
@@ -221,8 +226,8 @@ static bool has_raced(const tune_list *list)
     return false;
 }
 
-static spry_status decide_by_race(const spry_matrix *A, const tune_options *o, const memory *m,
-                                  spry_tune_report *report, spry_operator **op)
+static spry_status decide_by_race(spry_device *d, const spry_matrix *A, const tune_options *o,
+                                  const memory *m, spry_tune_report *report, spry_operator **op)
 {
     spry_context *ctx = A->ctx;
     const double begin = base_seconds();
@@ -235,7 +240,7 @@ static spry_status decide_by_race(const spry_matrix *A, const tune_options *o, c
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *machine, &machine));
     recall_machine(ctx, m, machine);
-    SPRY_GO(ctx, tune_list_make(csr, &list));
+    SPRY_GO(ctx, tune_list_make(csr, d, &list));
     SPRY_GO(ctx, tune_race(csr, o, machine, &list, &winner));
     SPRY_GO(ctx, report_list(&list, winner, report));
     report->seconds = base_seconds() - begin;
@@ -283,13 +288,14 @@ static spry_status check_remembered(const spry_matrix *A, const char *format, bo
 }
 
 /* A remembered format is built anew from this matrix, and taken only if it holds it exactly. */
-static bool build_remembered(const spry_matrix *A, const char *format, spry_operator **op)
+static bool build_remembered(spry_device *d, const spry_matrix *A, const char *format,
+                             spry_operator **op)
 {
     spry_context *ctx = A->ctx;
     spry_storage storage;
     char before[MESSAGE_SIZE];
     memcpy(before, ctx->message, sizeof before);
-    spry_status status = spry_operator_from_format(A, format, op);
+    spry_status status = tune_build(d, A, format, op);
     if (status == SPRY_OK)
         status = spry_operator_storage(*op, &storage);
     if (status == SPRY_OK && storage.exact)
@@ -301,8 +307,8 @@ static bool build_remembered(const spry_matrix *A, const char *format, spry_oper
     return false;
 }
 
-static spry_status decide(const spry_matrix *A, const tune_options *o, spry_tune_report *report,
-                          spry_operator **op)
+static spry_status decide(spry_device *d, const spry_matrix *A, const tune_options *o,
+                          spry_tune_report *report, spry_operator **op)
 {
     spry_context *ctx = A->ctx;
     memory *m = NULL;
@@ -310,16 +316,16 @@ static spry_status decide(const spry_matrix *A, const tune_options *o, spry_tune
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *m, &m));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *entry, &entry));
-    memory_open(A, o, m);
+    memory_open(d, A, o, m);
     bool known = !o->again && recall(ctx, m, o->products, entry);
     if (known && op)
-        known = build_remembered(A, entry->winner, op);
+        known = build_remembered(d, A, entry->winner, op);
     else if (known)
         SPRY_GO(ctx, check_remembered(A, entry->winner, &known));
     if (known)
         SPRY_GO(ctx, report_entry(ctx, entry, report));
     else
-        SPRY_GO(ctx, decide_by_race(A, o, m, report, op));
+        SPRY_GO(ctx, decide_by_race(d, A, o, m, report, op));
     if (m->usable && access(m->path, R_OK) == 0)
         snprintf(report->place, sizeof report->place, "%.255s", m->path);
     base_log(ctx, SPRY_LOG_INFO, "format %s, %s", report->format,
@@ -330,8 +336,8 @@ done:
     return status;
 }
 
-spry_status tune_decide(const spry_matrix *A, const char *options, spry_tune_report *report,
-                        spry_operator **op)
+spry_status tune_decide(spry_device *d, const spry_matrix *A, const char *options,
+                        spry_tune_report *report, spry_operator **op)
 {
     spry_context *ctx = A->ctx;
     spry_tune_report unseen = {0};
@@ -343,14 +349,14 @@ spry_status tune_decide(const spry_matrix *A, const char *options, spry_tune_rep
         return SPRY_CAUSE(ctx, status, "tuner");
     spry_tune_report *r = report ? report : &unseen;
     r->products = o.products;
-    if (not_worth(A, &o)) {
+    if (not_worth(d, A, &o)) {
         r->untried = true;
         snprintf(r->format, sizeof r->format, "csr");
     } else {
-        SPRY_GO(ctx, decide(A, &o, r, op));
+        SPRY_GO(ctx, decide(d, A, &o, r, op));
     }
     if (op && !*op)
-        SPRY_GO(ctx, spry_operator_from_format(A, r->format, op));
+        SPRY_GO(ctx, tune_build(d, A, r->format, op));
 done:
     if (!report)
         spry_tune_report_clear(ctx, &unseen);
@@ -361,10 +367,19 @@ done:
     return status;
 }
 
-spry_status spry_tune(const spry_matrix *A, const char *options, spry_tune_report *report)
+spry_status spry_tune_on(spry_device *device, const spry_matrix *A, const char *options,
+                         spry_tune_report *report)
 {
     *report = (spry_tune_report){0};
-    return tune_decide(A, options, report, NULL);
+    if (device && A->ctx != device->ctx)
+        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
+                         "the matrix and device %s are of different contexts", device->facts.name);
+    return tune_decide(device, A, options, report, NULL);
+}
+
+spry_status spry_tune(const spry_matrix *A, const char *options, spry_tune_report *report)
+{
+    return spry_tune_on(NULL, A, options, report);
 }
 
 spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *count)

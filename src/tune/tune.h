@@ -6,6 +6,7 @@
 #ifndef SPRY_TUNE_INTERNAL_H
 #define SPRY_TUNE_INTERNAL_H
 
+#include "device/device.h"
 #include "matrix/layout.h"
 
 #include <spry/tune.h>
@@ -57,6 +58,7 @@ typedef struct tune_factor {
 
 typedef struct tune_machine {
     uint64_t machine;
+    bool device; /* it is one; not in the file */
     int count;
     tune_factor factors[TUNE_FACTORS];
 } tune_machine;
@@ -82,8 +84,9 @@ int64_t tune_files_drop(const char *folder, const char *prefix);
 /* --- fingerprint.c --------------------------------------------------------------------------- */
 
 uint64_t tune_fingerprint(const spry_matrix *A);
-/* Of processor, ISA level, threads, and of the formats this library has. */
-uint64_t tune_machine_fingerprint(const spry_context *ctx);
+/* Of processor, ISA level, threads, and of the formats this library has; of a device its name, its
+ * driver, and the formats that have kernels there. */
+uint64_t tune_machine_fingerprint(const spry_context *ctx, const spry_device *d);
 int64_t tune_products_class(int64_t products);
 
 /* --- candidates.c ---------------------------------------------------------------------------- */
@@ -103,6 +106,7 @@ typedef struct tune_candidate {
 
 typedef struct tune_list {
     spry_context *ctx;
+    spry_device *device; /* where products are; NULL: the host */
     tune_candidate *all; /* CSR first */
     int count, room;
     bool doubtful;  /* some rows are longer than the sample knows */
@@ -111,8 +115,8 @@ typedef struct tune_list {
 } tune_list;
 
 /* All formats with all options, and what they will read; for large matrices from a sample. A is
- * sorted general CSR. */
-spry_status tune_list_make(const spry_matrix *A, tune_list *list);
+ * sorted general CSR. On a device those that have kernels there. */
+spry_status tune_list_make(const spry_matrix *A, spry_device *d, tune_list *list);
 void tune_list_free(tune_list *list); /* operators, too */
 /* Whether a format, which may be that of another matrix, can hold A exactly. A is sorted general
  * CSR. */
@@ -131,7 +135,7 @@ spry_status tune_sample(const spry_matrix *A, spry_matrix **sample);
 void tune_model(const spry_matrix *A, const tune_machine *machine, double csr_seconds,
                 tune_list *list);
 /* What the conversion to a format may take. */
-double tune_model_conversion(const tune_machine *machine, double csr_seconds,
+double tune_model_conversion(const tune_machine *machine, const tune_list *list,
                              const tune_candidate *c);
 /* Learns from what was timed. */
 void tune_learn(const spry_matrix *A, const tune_list *list, tune_machine *machine);
@@ -153,8 +157,12 @@ double tune_total(const spry_tune_row *row, int64_t products);
 
 /* --- tune.c ---------------------------------------------------------------------------------- */
 
-/* Decides. *op gets the operator in the chosen format, made from A; op or report may be NULL. */
-spry_status tune_decide(const spry_matrix *A, const char *options, spry_tune_report *report,
-                        spry_operator **op);
+/* Decides. *op gets the operator in the chosen format, made from A; d, op and report may be NULL.
+ */
+spry_status tune_decide(spry_device *d, const spry_matrix *A, const char *options,
+                        spry_tune_report *report, spry_operator **op);
+/* The operator in a format that is no longer to be chosen. */
+spry_status tune_build(spry_device *d, const spry_matrix *A, const char *format,
+                       spry_operator **op);
 
 #endif

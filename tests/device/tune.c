@@ -1,0 +1,169 @@
+/* The tuner on devices: whatever it takes gives A's own products, is remembered for that device and
+ * no other, and survives what goes wrong there. */
+#include "support/devices.h"
+
+#include "device/formats.h"
+#include "tune/tune.h"
+
+#include <stdlib.h>
+
+static const char forced[] = "always=yes budget=6 remember=no products=100000";
+
+static spry_matrix *some_matrix(spry_context *ctx, spry_type type)
+{
+    return support_matrix(ctx, &(support_recipe){.type = type,
+                                                 .format = SPRY_CSR,
+                                                 .shape = SUPPORT_BANDED,
+                                                 .rows = 2000,
+                                                 .cols = 2000,
+                                                 .nnz = 12000,
+                                                 .seed = 33});
+}
+
+/* Numbers are eighths and few a row, so that sums are exact in every format and order. */
+static void check_product(spry_context *ctx, const spry_matrix *A, const spry_operator *op)
+{
+    const spry_type type = spry_matrix_type(A);
+    const int64_t n = spry_matrix_rows(A);
+    spry_vector *x = NULL, *y = NULL;
+    spry_storage storage;
+    spry_scalar *numbers = calloc((size_t)n, sizeof *numbers);
+    spry_scalar *sums = calloc((size_t)n, sizeof *sums);
+    assert_true(numbers && sums);
+    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_COPY, &x));
+    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_COPY, &y));
+    for (int64_t j = 0; j < n; j++) {
+        numbers[j] = support_number(type, 22, (uint64_t)j);
+        value_set(type, x->data, j, numbers[j]);
+    }
+    support_multiply(A, SPRY_PLAIN, numbers, sums);
+    assert_ok(ctx, spry_operator_apply(op, x, y));
+    for (int64_t i = 0; i < n; i++) {
+        const spry_scalar v = value_get(type, y->data, i);
+        assert_true(v.re == sums[i].re && v.im == sums[i].im);
+    }
+    assert_ok(ctx, spry_operator_storage(op, &storage));
+    assert_true(storage.exact);
+    spry_vector_free(x);
+    spry_vector_free(y);
+    free(numbers);
+    free(sums);
+}
+
+static void types(spry_context *ctx, spry_device *d)
+{
+    for (int t = 1; t < 3; t++) { /* each type is a dozen programs to compile */
+        spry_matrix *A = some_matrix(ctx, support_types[t]);
+        spry_operator *op = NULL;
+        assert_ok(ctx, tune_decide(d, A, forced, NULL, &op));
+        assert_ptr_equal(device_of(op), d);
+        check_product(ctx, A, op);
+        spry_operator_free(op);
+        spry_matrix_free(A);
+    }
+}
+
+/* The name of a format without its options. */
+static const layout_class *class_of(const char *format)
+{
+    const size_t length = strcspn(format, ":");
+    for (int i = 0; layout_class_at(i); i++)
+        if (strlen(layout_class_at(i)->name) == length &&
+            strncmp(layout_class_at(i)->name, format, length) == 0)
+            return layout_class_at(i);
+    return NULL;
+}
+
+static void report(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = some_matrix(ctx, SPRY_D);
+    spry_tune_report r;
+    int timed = 0;
+    bool found = false;
+    assert_ok(ctx, spry_tune_on(d, A, forced, &r));
+    assert_false(r.remembered || r.untried);
+    assert_string_equal(r.rows[0].format, "csr");
+    assert_true(r.rows[0].conversion_seconds > 0); /* it, too, is brought there */
+    for (int64_t i = 0; i < r.count; i++) {
+        const spry_tune_row *row = &r.rows[i];
+        assert_non_null(device_format_for(class_of(row->format)));
+        timed += row->seconds > 0;
+        if (strcmp(row->format, r.format) == 0) {
+            found = true;
+            assert_true(i == 0 || tune_replaces_csr(row, &r.rows[0]));
+        }
+    }
+    assert_true(found && timed > 1);
+    spry_tune_report_clear(ctx, &r);
+    assert_ok(ctx, spry_tune_on(d, A, "remember=no", &r)); /* it is small */
+    assert_true(r.untried);
+    spry_tune_report_clear(ctx, &r);
+    spry_matrix_free(A);
+}
+
+/* A choice is remembered for the device, not for the host. */
+static void memory(spry_context *ctx, spry_device *d)
+{
+    static const char quick[] = "always=yes budget=6 products=100000";
+    char folder[] = "/tmp/spry-tune-XXXXXX", command[64];
+    const char *given = getenv("SPRY_CACHE");
+    char before[4096] = "";
+    spry_matrix *A = some_matrix(ctx, SPRY_D);
+    spry_tune_report first, second, host;
+    spry_operator *op = NULL;
+    if (given)
+        snprintf(before, sizeof before, "%s", given);
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(setenv("SPRY_CACHE", folder, 1), 0);
+    assert_ok(ctx, spry_tune_on(d, A, quick, &first));
+    assert_ok(ctx, spry_tune_on(d, A, quick, &second));
+    assert_true(!first.remembered && second.remembered);
+    assert_string_equal(first.format, second.format);
+    assert_ok(ctx, spry_tune(A, quick, &host));
+    assert_false(host.remembered);
+    assert_ok(ctx, tune_decide(d, A, quick, NULL, &op));
+    check_product(ctx, A, op);
+    assert_int_not_equal(tune_machine_fingerprint(ctx, d), tune_machine_fingerprint(ctx, NULL));
+    spry_operator_free(op);
+    spry_tune_report_clear(ctx, &first);
+    spry_tune_report_clear(ctx, &second);
+    spry_tune_report_clear(ctx, &host);
+    spry_matrix_free(A);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(given ? setenv("SPRY_CACHE", before, 1) : unsetenv("SPRY_CACHE"), 0);
+}
+
+/* Each allocation and launch of a decision fails in turn: racers may be lost, memory is not, and
+ * the decision either fails with that status or stands. */
+static void torture(spry_context *ctx, spry_device *d)
+{
+    static const device_work works[] = {WORK_ALLOC, WORK_LAUNCH, WORK_COPY};
+    spry_matrix *A = some_matrix(ctx, SPRY_D);
+    for (int w = 0; w < 3; w++) {
+        int failed = 0, stood = 0;
+        for (int64_t n = 1; n < 40; n += n < 12 ? 1 : 5) {
+            spry_operator *op = NULL;
+            device_fail_next(d, works[w], n);
+            const spry_status status =
+                tune_decide(d, A, "always=yes budget=2 remember=no", NULL, &op);
+            device_fail_next(d, works[w], 0);
+            failed += status != SPRY_OK;
+            stood += status == SPRY_OK;
+            if (status == SPRY_OK)
+                check_product(ctx, A, op);
+            else
+                assert_null(op);
+            spry_operator_free(op);
+        }
+        assert_true(failed > 0 && stood > 0);
+    }
+    spry_matrix_free(A);
+}
+
+int main(void)
+{
+    static const devices_test tests[] = {DEVICES_TEST(types), DEVICES_TEST(report),
+                                         DEVICES_TEST(memory), DEVICES_TEST(torture)};
+    return DEVICES_RUN(tests);
+}
