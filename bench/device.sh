@@ -1,7 +1,8 @@
 #!/bin/bash
 # The tables of a GPU, from one run: bench/device.sh FOLDER [PART...]
-# Each part is built once and writes FOLDER/PART.txt; all parts take less than 8 minutes on an H200, each has a limit of its own.
-#   spmv     products in every format beside cuSPARSE
+# Each part is built once and writes FOLDER/PART.txt; those that run by themselves take less than 8 minutes, each has a limit.
+#   spmv     products in the likely formats beside cuSPARSE
+#   formats  products in every format, on fewer matrices; only when asked for
 #   methods  CG, BiCGStab and GMRES(30) beside cuSPARSE and cuBLAS: an iteration, and whole solves
 #   spmm     products with several columns beside cusparseSpMM
 #   engines  OpenCL beside CUDA, and the conversion from CSR to SELL
@@ -40,21 +41,29 @@ limited() {
 }
 
 run_spmv() {
-    limited 110 "$build/bench/bench_device_spmv"
+    local program=$build/bench/bench_device_spmv
+    limited 100 "$program" --rounds 5 --formats csr+csr16+merge+sell+sell16+ellr-t+dia+bsr+auto
+    limited 30 "$program" --rounds 5 --formats csr+sell+auto --types scz poisson3d:size=128,points=27
+    limited 25 "$program" --rounds 5 --formats csr+sell+crf+auto --types z helmholtz:size=160
+}
+
+# Every format, on matrices that are no larger than they must be to be beyond the cache.
+run_formats() {
+    limited 150 "$build/bench/bench_device_spmv" --rounds 5 poisson3d:size=128,points=27 elasticity:size=56 rmat:size=1000000
 }
 
 run_methods() {
-    limited 100 "$build/bench/bench_device_methods" --solve no
-    limited 70 "$build/bench/bench_device_methods" --solve only --rounds 3
+    limited 95 "$build/bench/bench_device_methods" --solve no
+    limited 60 "$build/bench/bench_device_methods" --solve only --rounds 3
 }
 
 run_spmm() {
-    limited 80 "$build/bench/bench_device_spmm"
-    limited 40 "$build/bench/bench_device_spmm" --types sz --widths 8
+    limited 70 "$build/bench/bench_device_spmm" --rounds 3
+    limited 25 "$build/bench/bench_device_spmm" --rounds 3 --types sz --widths 8 poisson3d:size=160,points=27
 }
 
 run_engines() {
-    limited 50 "$build/bench/bench_device_engines"
+    limited 35 "$build/bench/bench_device_engines"
 }
 
 # once LABEL ENVIRONMENT...: seconds of a solve with one iteration, the best of three.
@@ -101,6 +110,7 @@ for part; do
     begin=$SECONDS
     case $part in
     spmv) run_spmv > "$out/spmv.txt" 2>&1 ;;
+    formats) run_formats > "$out/formats.txt" 2>&1 ;;
     methods) run_methods > "$out/methods.txt" 2>&1 ;;
     spmm) run_spmm > "$out/spmm.txt" 2>&1 ;;
     engines) run_engines > "$out/engines.txt" 2>&1 ;;

@@ -1,7 +1,7 @@
 /* spry's side of the benchmarks on devices. */
 #include "device_spry.h"
 
-#include "device/operator.h"
+#include "device/device.h"
 
 spry_status device_spry_operator(spry_context *ctx, const char *device, const spry_matrix *A,
                                  const char *format, spry_operator **op)
@@ -9,8 +9,8 @@ spry_status device_spry_operator(spry_context *ctx, const char *device, const sp
     spry_device *d = NULL;
     if (strcmp(device, "cpu") == 0)
         return spry_operator_from_format(A, format, op);
-    const spry_status status = device_open(ctx, device, &d);
-    return status == SPRY_OK ? device_operator(d, A, format, op) : status;
+    const spry_status status = spry_device_open(ctx, device, &d);
+    return status == SPRY_OK ? spry_operator_on(d, A, format, op) : status;
 }
 
 spry_status device_spry_finish(spry_device *device)
