@@ -9,6 +9,8 @@
 
 #include "device/operator.h"
 
+#include <spry/generate.h>
+
 #include <stdlib.h>
 
 static bool is_full(void)
@@ -221,6 +223,62 @@ static void long_row(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
+/* Options that no tuner tries, where units, tiles and groups end in odd places: rows that are cut
+ * into many chunks, several columns that do not fit into local memory at once. */
+static void odd_options(spry_context *ctx, spry_device *d)
+{
+    static const struct {
+        const char *spec;
+        int columns;
+    } specs[] = {{"pcsr:block=8,pad=1", 8},
+                 {"pcsr:block=1024,pad=16", 0},
+                 {"axt:THW=12,TH=5,MODE=com", 8},
+                 {"axt:THW=32,TH=64,MODE=com", 0},
+                 {"axt:THW=12,TH=7,refresh=array", 0},
+                 {"axt:THW=12,TH=1,MODE=com,refresh=array", 0},
+                 {"axc:HBRS=12,refresh=array", 0},
+                 {"scoo:h=3001", 8},
+                 {"hyb:K=1", 3},
+                 {"bsr:r=8,c=5", 3},
+                 {"ellr-t:T=32,BS=64", 0},
+                 {"jds:pad=1024", 0}};
+    const char *only = getenv("SPRY_TEST_FORMAT");
+    spry_matrix *long_one = sorted(ctx, SPRY_D, SUPPORT_ONE_ROW, 3001, 6007, 40000);
+    spry_matrix *even = sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 3001, 6007, 40000);
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        const size_t name = strcspn(specs[i].spec, ":");
+        const bool fills =
+            strncmp(specs[i].spec, "ellr-t", name) == 0 || strncmp(specs[i].spec, "jds", name) == 0;
+        check c = {.d = d, .A = fills ? even : long_one, .columns = {specs[i].columns, 0, 0}};
+        if (only && (strlen(only) != name || strncmp(only, specs[i].spec, name) != 0))
+            continue;
+        check_spec(specs[i].spec, &c);
+        assert_int_equal(c.held, 1);
+    }
+    spry_matrix_free(long_one);
+    spry_matrix_free(even);
+}
+
+/* Grids of which constant diagonals make a program of their own: with bricks that fit and that do
+ * not, in two dimensions, and without any. */
+static void grids(spry_context *ctx, spry_device *d)
+{
+    static const char *const kinds[][2] = {{"poisson3d", "nx=64 ny=26 nz=21"},
+                                           {"poisson2d", "nx=208 ny=161"},
+                                           {"poisson2d", "nx=199 ny=167 points=9"},
+                                           {"helmholtz", "nx=32 ny=32 nz=33"}};
+    const char *only = getenv("SPRY_TEST_FORMAT");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && (!only || strcmp(only, "crf") == 0);
+         i++) {
+        spry_matrix *A = NULL;
+        assert_ok(ctx, spry_generate(ctx, kinds[i][0], kinds[i][1], &A));
+        check c = {.d = d, .A = A, .transposed = true, .columns = {i == 0 ? 8 : 0, 0, 0}};
+        check_spec("crf", &c);
+        assert_int_equal(c.held, 1);
+        spry_matrix_free(A);
+    }
+}
+
 /* The same product twice has the same bits. */
 static void repeat_spec(const char *spec, void *data)
 {
@@ -296,9 +354,10 @@ static void failures(spry_context *ctx, spry_device *d)
 int main(void)
 {
     static const devices_test tests[] = {
-        DEVICES_TEST(types),      DEVICES_TEST(options),   DEVICES_TEST(complex_options),
-        DEVICES_TEST(odd_shapes), DEVICES_TEST(symmetric), DEVICES_TEST(long_row),
-        DEVICES_TEST(repeats),    DEVICES_TEST(failures),
+        DEVICES_TEST(types),       DEVICES_TEST(options),   DEVICES_TEST(complex_options),
+        DEVICES_TEST(odd_shapes),  DEVICES_TEST(symmetric), DEVICES_TEST(long_row),
+        DEVICES_TEST(odd_options), DEVICES_TEST(grids),     DEVICES_TEST(repeats),
+        DEVICES_TEST(failures),
     };
     return DEVICES_RUN(tests);
 }

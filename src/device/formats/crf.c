@@ -7,6 +7,8 @@
 
 /* Rows that share a place in `chunks`, and a run's numbers; the kernel reads them as they are. */
 enum { CHUNK = 32, KIND_SHIFT = 28 };
+/* Rows of a brick of a grid: those of a group. */
+enum { BRICK = 512 };
 
 typedef struct device_run {
     int32_t first, terms;
@@ -78,15 +80,58 @@ static void write_terms(const layout *L, device_form *form)
     }
 }
 
+/* The largest distance of a term below `below` that divides `whole`; 0: there is none. */
+static int64_t find_distance(const layout *L, int64_t below, int64_t whole)
+{
+    const int32_t *offsets = L->array[CRF_OFFSETS].data;
+    int64_t found = 0;
+    for (int64_t i = 0; i < L->array[CRF_OFFSETS].count; i++)
+        if (offsets[i] > found && offsets[i] < below && whole % offsets[i] == 0)
+            found = offsets[i];
+    return found;
+}
+
+/*
+ * Rows of a grid in bricks of BRICK points, so that most of the x that a group needs of other lines
+ * and planes is what its neighbours need, too, and comes from the nearest cache. Lines and planes
+ * are distances of terms, one a multiple of the other; whatever they are, all rows are there.
+ */
+static void cut_grid(const layout *L, device_form *form)
+{
+    enum { LEAST = 16, WIDE = 32 };
+    const size_t used = strlen(form->defines);
+    int64_t plane = find_distance(L, L->rows, L->rows);
+    int64_t line = find_distance(L, plane, plane);
+    if (line < LEAST) { /* two dimensions */
+        line = plane;
+        plane = L->rows;
+    }
+    if (line < LEAST || line % LEAST != 0)
+        return;
+    const int64_t x = line % WIDE == 0 ? WIDE : LEAST, lines = plane / line;
+    const int64_t planes = L->rows / plane, z = planes > 1 ? 4 : 1, y = BRICK / (x * z);
+    const int64_t positions = line / x * ((lines + y - 1) / y) * ((planes + z - 1) / z) * BRICK;
+    if (positions > INT32_MAX)
+        return;
+    form->group = BRICK;
+    form->positions = positions;
+    snprintf(form->defines + used, sizeof form->defines - used,
+             " LINE=%d LINES=%d PLANES=%d WIDTH=%d HEIGHT=%d DEPTH=%d", (int)line, (int)lines,
+             (int)planes, (int)x, (int)y, (int)z);
+}
+
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {
-    (void)d, (void)columns;
+    (void)columns;
     form->text = "formats/crf";
     form->positions = L->rows;
     snprintf(form->defines, sizeof form->defines, "CHUNK=%d NONE=%d EACH=%d REAL=%d", CHUNK,
              CRF_NONE, CRF_EACH, (int)L->number[CRF_REAL]);
-    if (terms_known(L))
+    if (terms_known(L)) {
         write_terms(L, form);
+        if (d->facts.most_group >= BRICK)
+            cut_grid(L, form);
+    }
     return SPRY_OK;
 }
 
