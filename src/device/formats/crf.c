@@ -106,7 +106,7 @@ static void cut_grid(const layout *L, device_form *form)
         line = plane;
         plane = L->rows;
     }
-    if (line < LEAST || line % LEAST != 0)
+    if (line < LEAST || line % LEAST != 0 || plane < line)
         return;
     const int64_t x = line % WIDE == 0 ? WIDE : LEAST, lines = plane / line;
     const int64_t planes = L->rows / plane, z = planes > 1 ? 4 : 1, y = BRICK / (x * z);
