@@ -90,7 +90,7 @@ once() {
 run_start() {
     local device
     rm -rf "$build/warm"
-    "$build/spry" gen poisson3d size=64 --output "$build/start.spry" --quiet || return
+    "$build/spry" gen poisson3d --size 64 --output "$build/start.spry" --quiet || return
     printf '%-10s %-6s %8s\n' device cache ms
     for device in cpu cuda:0 opencl:0; do
         once cold SPRY_CACHE="$build/cold" CUDA_CACHE_DISABLE=1
@@ -99,8 +99,8 @@ run_start() {
     done
 }
 
-build_all > "$build.log" 2>&1 || {
-    grep -E "error|undefined|Error" -A4 "$build.log" | head -40 | tee "$out/build.txt"
+build_all > "$build/build.log" 2>&1 || {
+    grep -E "error|undefined|Error" -A4 "$build/build.log" | head -40 | tee "$out/build.txt"
     exit 1
 }
 echo "built after $SECONDS s"
