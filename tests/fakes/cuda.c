@@ -308,7 +308,13 @@ FAKE(cuEventElapsedTime, float *milliseconds, cuda_handle from, cuda_handle to)
     return fake.lost;
 }
 
-/* A module is its text, a kernel the place where the text names it. */
+/* A module is its text, a kernel the place where the text names it. What the true NVRTC made has
+ * every kernel one asks for. */
+static bool is_binary(const void *image)
+{
+    return memcmp(image, "\177ELF", 4) == 0;
+}
+
 FAKE(cuModuleLoadDataEx, cuda_handle *module, const void *image, unsigned count, const int *options,
      void **values)
 {
@@ -330,7 +336,7 @@ FAKE(cuModuleUnload, cuda_handle module)
 
 FAKE(cuModuleGetFunction, cuda_handle *function, cuda_handle module, const char *name)
 {
-    *function = strstr(module, name);
+    *function = is_binary(module) ? module : strstr(module, name);
     return *function ? CUDA_OK : CUDA_NOT_FOUND;
 }
 

@@ -94,6 +94,15 @@ static void test_dialect(void **state)
         }
 }
 
+static void test_vectors(void **state)
+{
+    char options[48];
+    for (int type = 0; type < 4; type++) {
+        snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256", type);
+        compile(*state, "vectors", device_text("vector"), options);
+    }
+}
+
 static void test_loop(void **state)
 {
     compile(*state, "the loop", engine_cuda.loop_text, "-DSP_GROUP=32");
@@ -214,6 +223,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_complaint, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_dialect, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_bandwidth, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_vectors, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_loop, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_formats, support_setup, support_teardown),
     };

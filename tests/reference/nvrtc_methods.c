@@ -1,0 +1,105 @@
+/*
+ * What methods become on CUDA devices must be CUDA C: the program of every plan, and that of its
+ * loop as one kernel, are compiled by the true NVRTC for a device that is a fake and runs none of
+ * them. NVRTC takes a second or two for each, so these are few methods of different kinds, each
+ * with the type of its turn; SPRY_TEST_FULL=1 takes all, SPRY_TEST_METHOD=NAME one with all types.
+ */
+#include "support/generated.h"
+#include "support/sessions.h"
+
+#include "device/cuda.h"
+#include "device/operator.h"
+#include "krylov/krylov.h"
+#include "program/resident.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SKIPPED = 77 };
+
+static plan *plan_for(spry_context *ctx, const char *method, const spry_operator *A)
+{
+    program *g = NULL;
+    plan *p = NULL;
+    const char *options;
+    plan_setup setup = {.fuse = true, .square = true};
+    assert_ok(ctx, krylov_parse(ctx, method, NULL, "", &g, &options));
+    assert_ok(ctx, runner_use(A, g->uses_transpose, &setup.use[OPERATOR_A]));
+    assert_ok(ctx, runner_use(NULL, g->uses_transpose, &setup.use[OPERATOR_M]));
+    assert_ok(ctx, plan_make(g, options, &setup, &p));
+    return p;
+}
+
+/* Opening a runner builds the program. */
+static void compile_method(session *s, const char *method, const spry_operator *A)
+{
+    const runner_operators operators = {A, NULL};
+    const int64_t before = s->d->cache->compiled;
+    runner *r = NULL;
+    plan *p = plan_for(s->ctx, method, A);
+    const spry_status status = runner_new(p, &operators, 1, &r);
+    if (status != SPRY_OK)
+        fail_msg("%s, type %s: %s", method, spry_type_name(A->type), spry_message(s->ctx));
+    assert_non_null(r->resident);
+    assert_int_equal(s->d->cache->compiled, before + 1);
+    r->resident->turns_alike = true; /* the text is there for every plan */
+    if (resident_build_whole(r->resident, 0) != SPRY_OK)
+        fail_msg("%s, type %s, whole: %s", method, spry_type_name(A->type), spry_message(s->ctx));
+    runner_free(r);
+    plan_free(p);
+}
+
+/* Whether a method is to be compiled now. */
+static bool wanted(const char *method)
+{
+    const char *only = getenv("SPRY_TEST_METHOD"), *full = getenv("SPRY_TEST_FULL");
+    if (only)
+        return strcmp(only, method) == 0;
+    return (full && full[0] == '1') || base_find_word("cg bicgstab minres gmres lsqr", method) >= 0;
+}
+
+static void test_methods(void **state)
+{
+    const int types = getenv("SPRY_TEST_METHOD") ? 4 : 1;
+    int compiled = 0;
+    spry_operator *operators[4];
+    device_program *p = NULL;
+    session s;
+    (void)state;
+    session_open(&s, "cuda");
+    assert_ok(s.ctx, device_build(s.d, "SP_KERNEL nothing(void) {}\n", "", &p));
+    for (int t = 0; t < 4; t++) {
+        char options[32];
+        snprintf(options, sizeof options, "size=9 type=%s", spry_type_name(support_types[t]));
+        spry_matrix *A = generated(s.ctx, "poisson2d", options);
+        assert_ok(s.ctx, device_operator(s.d, A, "csr", &operators[t]));
+        spry_matrix_free(A);
+    }
+    for (int m = 0; krylov_texts[m].name; m++)
+        for (int t = 0; t < types; t++)
+            if (wanted(krylov_texts[m].name)) {
+                compile_method(&s, krylov_texts[m].name, operators[(m + t) % 4]);
+                compiled++;
+            }
+    assert_true(compiled >= 4);
+    for (int t = 0; t < 4; t++)
+        spry_operator_free(operators[t]);
+    session_close(&s);
+}
+
+int main(void)
+{
+    char why[512];
+    nvrtc_library nvrtc;
+    if (!nvrtc_load(&nvrtc, 0, why, sizeof why)) {
+        print_message("SKIP: %s\n", why);
+        return SKIPPED;
+    }
+    set_variable("SPRY_CUDA_LIBRARY", FAKE_CUDA);
+    set_variable("SPRY_CACHE", ""); /* everything is compiled */
+    char version[32];
+    snprintf(version, sizeof version, "version=%d", nvrtc.version);
+    set_variable("FAKE_CUDA", version);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_methods)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
