@@ -84,7 +84,7 @@ once() {
         [ "$seconds" -ge "$best" ] || best=$seconds
     done
     printf '%-10s %-6s %8d %s\n' "$device" "$label" $((best / 1000)) \
-        "$(grep -oE '"(read|setup|solve)_seconds": [0-9.e+-]+' "$build/start.json" | tr '\n' ' ')"
+        "$(grep -oE '"(device|format)": "[^"]*"|"(read|setup|solve)_seconds": [0-9.e+-]+' "$build/start.json" | tr '\n' ' ')"
 }
 
 run_start() {
