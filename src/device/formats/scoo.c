@@ -147,6 +147,7 @@ done:
 
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {
+    enum { STEP = 512 };
     const int64_t *slices = L->array[SCOO_SLICES].data, size = (int64_t)spry_type_size(L->type);
     const int64_t most = sum_bytes(d, L) / size;
     sorted s = {0};
@@ -158,7 +159,10 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
         return SPRY_FAIL(L->ctx, SPRY_UNSUPPORTED,
                          "format scoo: a slice has %" PRId64 " rows, and local memory of %s sums "
                          "of %" PRId64 " at most; take h=%" PRId64,
-                         height, d->facts.name, most, most / 512 * 512);
+                         height, d->facts.name, most, most / STEP * STEP);
+    /* one program for slices of about the same height */
+    height = (height + STEP - 1) / STEP * STEP;
+    height = height < most ? height : most;
     spry_status status = cut(L, &s);
     if (status == SPRY_OK) {
         const int64_t pass = most / height < columns ? most / height : columns;
