@@ -41,8 +41,51 @@ typedef unsigned char sp_u8;
 #define SP_UNROLL _Pragma("unroll")
 #define SP_FENCE() __threadfence()
 #define SP_DOUBLE_MAX 1.7976931348623157e308
-/* Read once and not again soon; read often; written and not read soon. */
+/*
+ * Read once and not again soon; read once and all of the cache line at once, by work-items side by
+ * side, so that it need not be kept for the next load; read often.
+ */
 template <typename type> SP_INLINE type sp_once(const type *p) { return __ldcs(p); }
+template <int size> struct sp_streamed;
+template <> struct sp_streamed<2> {
+    static __device__ __forceinline__ void load(sp_u16 *to, const void *p)
+    {
+        asm("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=h"(*to) : "l"(p));
+    }
+    typedef sp_u16 bits;
+};
+template <> struct sp_streamed<4> {
+    static __device__ __forceinline__ void load(sp_u32 *to, const void *p)
+    {
+        asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(*to) : "l"(p));
+    }
+    typedef sp_u32 bits;
+};
+template <> struct sp_streamed<8> {
+    static __device__ __forceinline__ void load(sp_u64 *to, const void *p)
+    {
+        asm("ld.global.nc.L1::no_allocate.u64 %0, [%1];" : "=l"(*to) : "l"(p));
+    }
+    typedef sp_u64 bits;
+};
+template <> struct sp_streamed<16> {
+    static __device__ __forceinline__ void load(ulonglong2 *to, const void *p)
+    {
+        asm("ld.global.nc.L1::no_allocate.v2.u64 {%0, %1}, [%2];"
+            : "=l"(to->x), "=l"(to->y)
+            : "l"(p));
+    }
+    typedef ulonglong2 bits;
+};
+template <typename type> SP_INLINE type sp_stream(const type *p)
+{
+    union {
+        typename sp_streamed<sizeof(type)>::bits bits;
+        type value;
+    } it;
+    sp_streamed<sizeof(type)>::load(&it.bits, p);
+    return it.value;
+}
 #ifdef SP_RESIDENT
 template <typename type> SP_INLINE type sp_often(const type *p) { return *p; }
 #else
@@ -83,6 +126,7 @@ typedef uchar sp_u8;
 #endif
 #define SP_DOUBLE_MAX 1.7976931348623157e308
 #define sp_once(p) (*(p))
+#define sp_stream(p) (*(p))
 #define sp_often(p) (*(p))
 #define sp_make2f(re, im) ((float2)(re, im))
 #define sp_make2d(re, im) ((double2)(re, im))
@@ -156,7 +200,8 @@ typedef double number;
 #define SP_NUMBER_CONJ(a) (a)
 #endif
 
-/* stored: a real of a matrix's values in memory; sp_value(values, place): the scalar it means. */
+/* stored: a real of a matrix's values in memory; sp_value(values, place): the scalar it means, read
+ * by sp_once(); sp_value_stream() and sp_value_often() by others. */
 #if SP_KIND == 0
 typedef real stored;
 SP_INLINE real sp_widen(stored a) { return a; }
@@ -171,21 +216,26 @@ typedef sp_u16 stored;
 SP_INLINE real sp_widen(stored a) { return (real)sp_bits_float((sp_u32)a << 16); }
 #endif
 #if SP_COMPLEX && SP_KIND == 0
-SP_INLINE scalar sp_value(SP_GLOBAL const stored *values, offset place)
-{
-    return sp_once((SP_GLOBAL const scalar *)values + place);
-}
+#define SP_VALUE(load, values, place) load((SP_GLOBAL const scalar *)(values) + (place))
 #elif SP_COMPLEX
-SP_INLINE scalar sp_value(SP_GLOBAL const stored *values, offset place)
-{
-    return sp_make2(sp_widen(sp_once(values + 2 * place)), sp_widen(sp_once(values + 2 * place + 1)));
-}
+#define SP_VALUE(load, values, place) \
+    sp_make2(sp_widen(load(values + 2 * place)), sp_widen(load(values + 2 * place + 1)))
 #else
-SP_INLINE scalar sp_value(SP_GLOBAL const stored *values, offset place)
-{
-    return sp_widen(sp_once(values + place));
-}
+#define SP_VALUE(load, values, place) sp_widen(load((values) + (place)))
 #endif
+SP_INLINE scalar sp_value_once(SP_GLOBAL const stored *values, offset place)
+{
+    return SP_VALUE(sp_once, values, place);
+}
+SP_INLINE scalar sp_value_stream(SP_GLOBAL const stored *values, offset place)
+{
+    return SP_VALUE(sp_stream, values, place);
+}
+SP_INLINE scalar sp_value_often(SP_GLOBAL const stored *values, offset place)
+{
+    return SP_VALUE(sp_often, values, place);
+}
+#define sp_value sp_value_once
 
 /*
  * Sums over work-items that are neighbours. Every work-item of the group comes to them, with the

@@ -20,9 +20,11 @@
  * all; FORMAT_PASS is the same list of names, for calls. SP_X is `SP_GLOBAL const scalar
  * *SP_RESTRICT x, const offset x_step`; element (j, c) of several columns is x[j * x_step + c], of
  * one x[j]: write SP_AT(j, c). Constants that `open` defines are macros while the text is read.
- * FORMAT_VALUE(place) is the scalar at a place of the values, conjugated where A^H is meant;
- * FORMAT_CONJ(a) does that to any scalar of the matrix. SP_ADD(a, j, sum) adds a times row j of x
- * to sum[0..COLUMNS-1].
+ * FORMAT_VALUE(place) is the scalar at a place of the values, conjugated where A^H is meant, read
+ * by sp_once(); FORMAT_VALUE_BY(stream, place) and (often, place) by sp_stream() and sp_often().
+ * FORMAT_CONJ(a) conjugates any scalar of the matrix likewise. SP_ADD(a, j, sum) adds a times row j
+ * of x to sum[0..COLUMNS-1]. Several columns may be shared by work-items: COLUMNS is what one has,
+ * and x begins with its first.
  *
  * Unit formats: a text defines a kernel that does the whole product by itself, one group a unit or
  * as it likes; what units carry is added afterwards by common code:
@@ -58,6 +60,10 @@ typedef struct device_form {
     int64_t positions; /* row formats: positions; unit formats: groups to launch */
     int lanes;         /* row formats: lanes of a row, a power of two, at most 32 */
     int group;         /* work-items of a group, a power of two; 0: any will do */
+    /* Set by common code: work-items that share the columns of a row format, each with COLUMNS of
+     * them; and whether their parts of rows of x are read 16 bytes at a time. */
+    int spread;
+    bool wide;
     device_number number[DEVICE_MOST_NUMBERS];
     char defines[DEVICE_DEFINES_SIZE]; /* "SLICE=32 WIDE=1": constants while the text is read */
 } device_form;

@@ -24,7 +24,8 @@ struct device_layout {
     device_arrays arrays; /* names and sizes; the host's arrays are gone */
     device_memory *memory[DEVICE_MOST_ARRAYS];
     carries carries;
-    instance *instances[2][DEVICE_MOST_COLUMNS + 1]; /* by conjugate and columns */
+    /* By conjugate, whether rows of x are aligned as if columns were all there is, and columns. */
+    instance *instances[2][2][DEVICE_MOST_COLUMNS + 1];
 };
 
 void device_layout_free(device_layout *D)
@@ -39,8 +40,8 @@ void device_layout_free(device_layout *D)
     device_free(D->carries.place);
     device_free(D->carries.sums);
     for (int c = 0; c <= DEVICE_MOST_COLUMNS; c++) {
-        base_free(ctx, D->instances[0][c]);
-        base_free(ctx, D->instances[1][c]);
+        for (int k = 0; k < 4; k++)
+            base_free(ctx, D->instances[k / 2][k % 2][c]);
     }
     layout_free(D->L);
     base_free(ctx, D);
@@ -199,6 +200,35 @@ done:
     return status;
 }
 
+spry_status device_layout_adopt(spry_device *d, layout *L,
+                                device_memory *memory[LAYOUT_MOST_ARRAYS], device_layout **out)
+{
+    spry_context *ctx = L->ctx;
+    device_layout *D = NULL;
+    spry_status status = SPRY_OK;
+    *out = NULL;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *D, &D));
+    D->d = d;
+    D->L = L;
+    L = NULL;
+    SPRY_GO(ctx, device_arrays_open(D->L, &D->arrays));
+    for (int k = 0; k < D->arrays.count; k++)
+        for (int i = 0; i < LAYOUT_MOST_ARRAYS; i++)
+            if (memory[i] && D->L->array[i].name &&
+                strcmp(D->L->array[i].name, D->arrays.array[k].name) == 0) {
+                D->memory[k] = memory[i];
+                memory[i] = NULL;
+            }
+    *out = D;
+    D = NULL;
+done:
+    for (int i = 0; i < LAYOUT_MOST_ARRAYS; i++)
+        device_free(memory[i]);
+    layout_free(L);
+    device_layout_free(D);
+    return status;
+}
+
 /* --- products ------------------------------------------------------------------------------------
  */
 
@@ -208,15 +238,26 @@ static bool conjugates(const device_layout *D, bool conjugate)
     return conjugate && spry_type_is_complex(D->L->type);
 }
 
+/* Whether rows of x begin where vectors of 16 bytes do if packed ones would. */
+static bool is_packed(const device_layout *D, const device_product *p)
+{
+    enum { VECTOR = 16 };
+    const int64_t size = (int64_t)spry_type_size(D->L->type);
+    return p->columns == 1 ||
+           (p->x_step * size % VECTOR == 0 &&
+            (!D->d->facts.has_pointers || (uintptr_t)device_address(p->x) % VECTOR == 0));
+}
+
 /* The instance for so many columns; its program may be still to make. */
-static spry_status find_instance(device_layout *D, bool conjugate, int columns, instance **found)
+static spry_status find_instance(device_layout *D, bool conjugate, bool packed, int columns,
+                                 instance **found)
 {
     spry_context *ctx = D->L->ctx;
-    instance **slot = &D->instances[conjugates(D, conjugate)][columns];
+    instance **slot = &D->instances[conjugates(D, conjugate)][packed][columns];
     spry_status status = SPRY_OK;
     if (!*slot) {
         SPRY_GO(ctx, base_calloc(ctx, 1, sizeof **slot, slot));
-        status = device_form_open(D->d, D->L, columns, &(*slot)->form);
+        status = device_form_open(D->d, D->L, columns, packed, &(*slot)->form);
         if (status != SPRY_OK) {
             base_free(ctx, *slot);
             *slot = NULL;
@@ -281,7 +322,7 @@ spry_status device_layout_multiply(device_layout *D, const device_product *p)
     instance *in;
     spry_status status = SPRY_OK;
     int count = 0;
-    SPRY_GO(L->ctx, find_instance(D, p->conjugate, p->columns, &in));
+    SPRY_GO(L->ctx, find_instance(D, p->conjugate, is_packed(D, p), p->columns, &in));
     SPRY_GO(L->ctx, build(D, p->conjugate, p->columns, in));
     SPRY_GO(L->ctx, carry_room(D, p->columns));
     const device_form *form = &in->form;
@@ -299,7 +340,7 @@ spry_status device_layout_multiply(device_layout *D, const device_product *p)
         SPRY_GO(L->ctx, device_launch(in->program, DEVICE_UNITS_KERNEL, NULL, form->positions,
                                       form->group, args, count));
     } else {
-        const int64_t per_group = form->group / form->lanes;
+        const int64_t per_group = form->group / (form->lanes * form->spread);
         SPRY_GO(L->ctx, device_launch(in->program, DEVICE_ROWS_KERNEL, NULL,
                                       (form->positions + per_group - 1) / per_group, form->group,
                                       args, count));
@@ -318,7 +359,7 @@ spry_status device_layout_rows(device_layout *D, bool conjugate, const char *pre
     base_text args = {.ctx = ctx}, pass = {.ctx = ctx}, text = {.ctx = ctx};
     spry_status status = SPRY_OK;
     *rows = (device_rows){.rows = D->L->rows};
-    SPRY_GO(ctx, find_instance(D, conjugate, 1, &in));
+    SPRY_GO(ctx, find_instance(D, conjugate, true, 1, &in));
     if (in->form.by_units)
         goto done;
     device_put_args(&D->arrays, &in->form, prefix, &args, &pass);

@@ -25,6 +25,10 @@ typedef struct device_product {
 
 /* Copies L's arrays to the device. L is the result's from here on, also when it fails. */
 spry_status device_layout_new(spry_device *d, layout *L, device_layout **out);
+/* The same where the device has them already: memory[i] is what L->array[i] would hold, whose data
+ * is NULL. All is the result's from here on, also when it fails. */
+spry_status device_layout_adopt(spry_device *d, layout *L,
+                                device_memory *memory[LAYOUT_MOST_ARRAYS], device_layout **out);
 void device_layout_free(device_layout *D);
 const layout *device_layout_host(const device_layout *D);
 /* Bytes it takes on the device. */

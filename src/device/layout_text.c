@@ -73,8 +73,19 @@ static void put_defines(base_text *t, const char *defines, bool define)
     }
 }
 
-static const char *const words[] = {"SP_F", "FORMAT_ARGS", "FORMAT_PASS", "FORMAT_LANES", "COLUMNS",
-                                    "SP_X", "SP_AT",       "SP_PUT",      "FORMAT_VALUE"};
+/* A text of ours into t; what is missing is a fault of the build. */
+static void put_text(base_text *t, const char *name)
+{
+    const char *text = device_text(name);
+    if (text)
+        base_text_put(t, "%s\n", text);
+    else if (t->status == SPRY_OK)
+        t->status = SPRY_FAIL(t->ctx, SPRY_UNSUPPORTED, "there is no kernel text %s", name);
+}
+
+static const char *const words[] = {
+    "SP_F",   "FORMAT_ARGS",  "FORMAT_PASS",   "FORMAT_LANES",    "COLUMNS",     "SP_X",  "SP_AT",
+    "SP_PUT", "FORMAT_VALUE", "FORMAT_SPREAD", "FORMAT_VALUE_BY", "FORMAT_CONJ", "SP_ADD"};
 
 static void put_words(base_text *t, const device_arrays *a, const device_form *form, int columns,
                       bool conjugate, const char *prefix)
@@ -87,7 +98,8 @@ static void put_words(base_text *t, const device_arrays *a, const device_form *f
     base_text_put(t, "#define FORMAT_ARGS %s\n", args.text ? args.text : "");
     base_text_put(t, "#define FORMAT_PASS %s\n", pass.text ? pass.text : "");
     base_text_put(t, "#define FORMAT_LANES %d\n", form->lanes > 0 ? form->lanes : 1);
-    base_text_put(t, "#define COLUMNS %d\n", columns);
+    base_text_put(t, "#define FORMAT_SPREAD %d\n", form->spread);
+    base_text_put(t, "#define COLUMNS %d\n", columns / form->spread);
     base_text_put(t, "%s",
                   "#ifdef SP_RESIDENT\n"
                   "#define SP_X SP_GLOBAL const scalar *x, const offset x_step\n"
@@ -104,28 +116,14 @@ static void put_words(base_text *t, const device_arrays *a, const device_form *f
                       "#define SP_PUT(row, c, sum) "
                       "sp_put(y + ((offset)(row) * y_step + (c)), sum, alpha, beta)\n");
     base_text_put(t, "#define FORMAT_CONJ(a) %s(a)\n", conjugate ? "sp_conj" : "");
-    base_text_put(t, "#define FORMAT_VALUE(place) FORMAT_CONJ(sp_value(%s, place))\n",
+    base_text_put(t,
+                  "#define FORMAT_VALUE(place) FORMAT_VALUE_BY(once, place)\n"
+                  "#define FORMAT_VALUE_BY(word, place) FORMAT_CONJ(sp_value_##word(%s, place))\n",
                   a->count > 0 ? a->array[0].name : "values");
-    base_text_put(t, "%s",
-                  "SP_INLINE void SP_F(add)(SP_X, const scalar a, const offset j, scalar *sum)\n"
-                  "{\n"
-                  "    SP_UNROLL\n"
-                  "    for (int c = 0; c < COLUMNS; c++)\n"
-                  "        sum[c] = sp_fma(a, SP_AT(j, c), sum[c]);\n"
-                  "}\n"
-                  "#define SP_ADD(a, j, sum) SP_F(add)(x, x_step, a, j, sum)\n");
+    put_text(t, form->wide ? "add_wide" : "add");
+    base_text_put(t, "%s", "#define SP_ADD(a, j, sum) SP_F(add)(x, x_step, a, j, sum)\n");
     base_free(t->ctx, args.text);
     base_free(t->ctx, pass.text);
-}
-
-/* A text of ours into t; what is missing is a fault of the build. */
-static void put_text(base_text *t, const char *name)
-{
-    const char *text = device_text(name);
-    if (text)
-        base_text_put(t, "%s\n", text);
-    else if (t->status == SPRY_OK)
-        t->status = SPRY_FAIL(t->ctx, SPRY_UNSUPPORTED, "there is no kernel text %s", name);
 }
 
 void device_put_format(base_text *t, const device_arrays *a, const device_form *form, int columns,
@@ -141,11 +139,27 @@ void device_put_format(base_text *t, const device_arrays *a, const device_form *
         base_text_put(t, "#undef %s\n", words[i]);
 }
 
-spry_status device_form_open(const spry_device *d, const layout *L, int columns, device_form *form)
+/* Columns are shared so that a work-item has 32 bytes of a row: neighbours then read what is side
+ * by side, and registers last. */
+static void share_columns(const layout *L, int columns, bool packed, device_form *form)
+{
+    enum { PART = 32, VECTOR = 16 };
+    const int size = (int)spry_type_size(L->type), row = columns * size;
+    form->spread = 1;
+    if (columns == 1 || form->by_units)
+        return;
+    while (row % (2 * form->spread * size) == 0 && row / form->spread > PART &&
+           form->lanes * form->spread * 2 <= form->group)
+        form->spread *= 2;
+    form->wide = packed && row / form->spread % VECTOR == 0;
+}
+
+spry_status device_form_open(const spry_device *d, const layout *L, int columns, bool packed,
+                             device_form *form)
 {
     enum { GROUP = 256 };
     const device_format *format = device_format_for(L->class);
-    *form = (device_form){.lanes = 1};
+    *form = (device_form){.lanes = 1, .spread = 1};
     if (!format)
         return SPRY_FAIL(L->ctx, SPRY_UNSUPPORTED,
                          "format %s has no kernels for devices; take csr or sell", L->class->name);
@@ -155,6 +169,7 @@ spry_status device_form_open(const spry_device *d, const layout *L, int columns,
     const spry_status status = format->open(d, L, columns, form);
     if (status == SPRY_OK && form->group == 0)
         form->group = d->facts.most_group < GROUP ? d->facts.most_group : GROUP;
+    share_columns(L, columns, packed, form);
     return status;
 }
 
@@ -178,7 +193,7 @@ spry_status device_layout_text(const spry_device *d, const layout *L, int column
     device_arrays arrays = {.ctx = ctx};
     spry_status status = SPRY_OK;
     *text = NULL;
-    SPRY_GO(ctx, device_form_open(d, L, columns, form));
+    SPRY_GO(ctx, device_form_open(d, L, columns, true, form));
     SPRY_GO(ctx, device_arrays_open(L, &arrays));
     SPRY_GO(ctx, device_program_text(L, &arrays, form, columns, conjugate, text));
 done:

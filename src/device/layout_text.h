@@ -14,8 +14,10 @@ typedef struct device_arrays {
 spry_status device_arrays_open(const layout *L, device_arrays *a);
 void device_arrays_close(device_arrays *a);
 
-/* How L is used on d; the group is never 0. */
-spry_status device_form_open(const spry_device *d, const layout *L, int columns, device_form *form);
+/* How L is used on d; the group is never 0. `packed`: rows of several columns of x are aligned as
+ * if these were all there is. */
+spry_status device_form_open(const spry_device *d, const layout *L, int columns, bool packed,
+                             device_form *form);
 /* The arguments of a format, as they are declared and as they are passed. */
 void device_put_args(const device_arrays *a, const device_form *form, const char *prefix,
                      base_text *args, base_text *pass);

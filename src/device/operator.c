@@ -5,6 +5,7 @@
  */
 #include "device/operator.h"
 
+#include "device/convert.h"
 #include "device/vector.h"
 #include "matrix/entries.h"
 
@@ -22,8 +23,12 @@ static spry_status make_layout(spry_device *d, const spry_matrix *A, const char 
     layout *L = NULL;
     spry_status status = SPRY_OK;
     SPRY_GO(d->ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    SPRY_GO(d->ctx, layout_build(csr, spec, &L));
-    SPRY_GO(d->ctx, device_layout_new(d, L, D));
+    bool made;
+    SPRY_GO(d->ctx, device_layout_from_csr(d, csr, spec, &made, D));
+    if (!made) {
+        SPRY_GO(d->ctx, layout_build(csr, spec, &L));
+        SPRY_GO(d->ctx, device_layout_new(d, L, D));
+    }
 done:
     spry_matrix_free(owned);
     return status;
@@ -170,14 +175,35 @@ static spry_status storage(const spry_operator *op, spry_storage *to)
     return SPRY_OK;
 }
 
+/* Whether the host has no arrays of what was made on the device: the matrix has all then. */
+static bool is_shell(const spry_operator *op)
+{
+    return !layout_of(op)->array[0].data;
+}
+
 static spry_status to_matrix(const spry_operator *op, spry_matrix **A)
 {
-    return layout_to_csr(layout_of(op), A);
+    const device_state *state = op->state;
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    if (!is_shell(op))
+        return layout_to_csr(layout_of(op), A);
+    spry_status status = matrix_as_sorted_csr(state->matrix, &csr, &owned);
+    if (status == SPRY_OK && owned) {
+        *A = owned;
+        return status;
+    }
+    if (status == SPRY_OK)
+        status = matrix_copy(csr, A);
+    spry_matrix_free(owned);
+    return status;
 }
 
 static spry_status matrix_diagonal(const spry_operator *op, spry_vector **d)
 {
-    return layout_diagonal(layout_of(op), d);
+    const device_state *state = op->state;
+    return is_shell(op) ? spry_matrix_diagonal(state->matrix, d)
+                        : layout_diagonal(layout_of(op), d);
 }
 
 static const operator_class device_class = {.name = "device",

@@ -96,10 +96,22 @@ static spry_status find_offsets(spry_context *ctx, const spry_arrays *A, slices 
     return base_prefix_sum(ctx, s->offsets, s->count);
 }
 
+spry_status slices_check_fill(spry_context *ctx, const char *name, int64_t C, int64_t stored,
+                              int64_t nnz)
+{
+    enum { MOST_FILL = 64, ALWAYS = 1 << 16 };
+    if (stored <= ALWAYS || stored / MOST_FILL <= nnz)
+        return SPRY_OK;
+    return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                     "format %s: slices of %" PRId64 " rows as wide as their longest have "
+                     "%" PRId64 " places for %" PRId64 " entries; a larger sigma or a smaller C "
+                     "has fewer, CSR has none to fill",
+                     name, C, stored, nnz);
+}
+
 spry_status slices_cut(spry_context *ctx, const spry_arrays *A, const char *name, int64_t C,
                        int64_t sigma, slices *s)
 {
-    enum { MOST_FILL = 64, ALWAYS = 1 << 16 };
     spry_status status = SPRY_OK;
     if (C == 0)
         C = spry_type_is_complex(A->type) ? 8 : 16;
@@ -109,13 +121,7 @@ spry_status slices_cut(spry_context *ctx, const spry_arrays *A, const char *name
     if (s->sigma > 1)
         SPRY_GO(ctx, sort_rows(ctx, A, s));
     SPRY_GO(ctx, find_offsets(ctx, A, s));
-    const int64_t stored = s->offsets[s->count];
-    if (stored > ALWAYS && stored / MOST_FILL > A->nnz)
-        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
-                           "format %s: slices of %" PRId64 " rows as wide as their longest have "
-                           "%" PRId64 " places for %" PRId64 " entries; a larger sigma or a "
-                           "smaller C has fewer, CSR has none to fill",
-                           name, C, stored, A->nnz);
+    SPRY_GO(ctx, slices_check_fill(ctx, name, C, s->offsets[s->count], A->nnz));
 done:
     if (status != SPRY_OK)
         slices_free(ctx, s);

@@ -21,6 +21,9 @@ typedef struct slices {
 spry_status slices_cut(spry_context *ctx, const spry_arrays *A, const char *name, int64_t C,
                        int64_t sigma, slices *s);
 void slices_free(spry_context *ctx, slices *s);
+/* SPRY_UNSUPPORTED where so many places for nnz entries are absurd. */
+spry_status slices_check_fill(spry_context *ctx, const char *name, int64_t C, int64_t stored,
+                              int64_t nnz);
 
 /* Bytes of what slices_build makes and products read, values included. */
 int64_t slices_bytes(const slices *s, const spry_arrays *A, stored_kind kind);

@@ -6,9 +6,10 @@
 
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {
-    (void)d;
+    enum { GROUP = 128 };
     form->text = "formats/csr";
     form->positions = L->rows;
+    form->group = d->facts.most_group < GROUP ? d->facts.most_group : GROUP;
     const int ahead = device_choose_lanes(L, columns, form);
     snprintf(form->defines, sizeof form->defines, "GROUP_ROWS=%d AHEAD=%d", CSR_GROUP, ahead);
     return SPRY_OK;

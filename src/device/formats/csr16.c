@@ -11,9 +11,10 @@
 
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {
-    (void)d;
+    enum { GROUP = 128 };
     form->text = "formats/csr16";
     form->positions = L->rows;
+    form->group = d->facts.most_group < GROUP ? d->facts.most_group : GROUP;
     const int ahead = device_choose_lanes(L, columns, form);
     snprintf(form->defines, sizeof form->defines, "GROUP_ROWS=%d AHEAD=%d", CSR16_GROUP, ahead);
     return SPRY_OK;
@@ -70,7 +71,7 @@ static int64_t measure_group(const layout *L, int64_t group, int64_t *ends)
 }
 
 static void write_codes(const layout *L, const int64_t *starts, const int64_t *ends,
-                        uint16_t *codes)
+                        uint16_t *codes /* NOLINT(readability-non-const-parameter) */)
 {
 #pragma omp parallel for num_threads(matrix_parts(L->ctx, L->nnz)) schedule(dynamic, 64)
     for (int64_t g = 0; g < L->units; g++) {

@@ -3,26 +3,32 @@
 
 #include "device/formats.h"
 
-/* Entries that a group keeps in local memory: eight a work-item, less where that has no room. */
+/*
+ * Entries that a group keeps in local memory, at most MOST; less where that has no room. Units as
+ * small as that are done by few work-items with many entries each, which suits matrices that are
+ * read in order; larger ones by many with few each, which suits those whose columns are all over
+ * the place.
+ */
 static int choose_tile(const spry_device *d, const layout *L, int columns, int group)
 {
-    enum { MOST = 8 };
+    enum { MOST = 2048 };
     const int64_t items = L->number[MERGE_ITEMS], size = (int64_t)spry_type_size(L->type);
-    int each = columns > 1 || L->type == SPRY_Z ? MOST / 2 : MOST;
-    while (each > 1 && (each / 2 * group >= items ||
-                        each * group * (size * 17 / 16 + (columns > 1 ? 4 : 0)) + group * size >
-                            d->facts.local_bytes * 3 / 4))
-        each /= 2;
-    return each * group;
+    int64_t tile = columns > 1 || L->type == SPRY_Z ? MOST / 2 : MOST;
+    while (tile > group &&
+           (tile / 2 >= items || tile * (size * 17 / 16 + (columns > 1 ? 4 : 0)) + group * size >
+                                     d->facts.local_bytes * 3 / 4))
+        tile /= 2;
+    return (int)tile;
 }
 
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {
-    enum { GROUP = 256 };
+    enum { SMALL = 1024, FEW = 128, MANY = 512 };
     form->text = "formats/merge";
     form->by_units = true;
     form->positions = L->units;
-    form->group = d->facts.most_group < GROUP ? d->facts.most_group : GROUP;
+    form->group = columns > 1 || L->number[MERGE_ITEMS] <= SMALL ? FEW : MANY;
+    form->group = d->facts.most_group < form->group ? d->facts.most_group : form->group;
     snprintf(form->defines, sizeof form->defines, "TILE=%d",
              choose_tile(d, L, columns, form->group));
     return SPRY_OK;

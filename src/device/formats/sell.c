@@ -7,7 +7,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
 {
     (void)d;
     form->text = "formats/sell";
-    device_open_slices(L, columns > 1 ? 3 : 4, form);
+    device_open_slices(L, columns > 1 ? 3 : spry_type_is_complex(L->type) ? 4 : 6, form);
     return SPRY_OK;
 }
 

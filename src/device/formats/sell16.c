@@ -12,7 +12,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
 {
     (void)d;
     form->text = "formats/sell16";
-    device_open_slices(L, columns > 1 || spry_type_is_complex(L->type) ? 2 : 4, form);
+    device_open_slices(L, columns > 1 || spry_type_is_complex(L->type) ? 2 : 3, form);
     return SPRY_OK;
 }
 

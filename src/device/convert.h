@@ -1,0 +1,36 @@
+/*
+ * Conversions in a device's memory, where the host would be the bottleneck: CSR to SELL without
+ * sorting, array by array and bit by bit what layout_build() makes of the same matrix.
+ */
+#ifndef SPRY_DEVICE_CONVERT_H
+#define SPRY_DEVICE_CONVERT_H
+
+#include "device/layout.h"
+
+/* General CSR in a device's memory: offsets of 64 bits, columns of 32 that rise in each row. */
+typedef struct device_csr {
+    spry_type type;
+    int64_t rows, nnz;
+    const device_memory *offsets, *columns, *values;
+} device_csr;
+
+/* SELL's arrays there: see matrix/formats/sell.h. */
+typedef struct device_sell {
+    int64_t slices, stored;
+    bool any_mixed;
+    device_memory *values, *columns, *offsets, *lengths, *mixed;
+} device_sell;
+
+/* *out is all zeros after a failure. */
+spry_status device_csr_to_sell(spry_device *d, const device_csr *A, int C, device_sell *out);
+void device_sell_free(device_sell *s);
+
+/*
+ * A in the format that `spec` names, made on the device from A's arrays as they are, general CSR
+ * with sorted rows. *made is false, and nothing done, where that has to be made on the host, as
+ * when there is no room for both. The host has no arrays of it then: who wants A back asks A.
+ */
+spry_status device_layout_from_csr(spry_device *d, const spry_matrix *A, const char *spec,
+                                   bool *made, device_layout **D);
+
+#endif
