@@ -135,6 +135,7 @@ static void put_scalar_op(const weave *w, int op)
     case OP_SCALARS:
         emit_scalar_op(&m, o);
         put_note(w, o);
+        weave_counter(w, op);
         break;
     case OP_MOVE:
         PUT(w,
@@ -152,6 +153,17 @@ static void put_scalar_op(const weave *w, int op)
         put_report(w, op);
         break;
     }
+}
+
+/* A loop variable that is set as a number, where its loop was unrolled, is a counter elsewhere. */
+void weave_counter(const weave *w, int op)
+{
+    const plan *p = w->p;
+    const plan_op *o = &p->ops[op];
+    const int name = o->kind == OP_SCALAR ? p->program->exprs[o->target].name : NONE;
+    if (name != NONE && w->counter[name] != NONE)
+        PUT(w, "        c%d = (offset)SP_RE(num[%" PRId64 "]);\n", w->counter[name],
+            p->offset[name]);
 }
 
 void weave_tail(weave *w, int phase_index)
@@ -202,7 +214,7 @@ static void put_defines(const weave *w)
         PUT(w, "#define SP_TICKETS 1\n");
     PUT(w, "#define SP_COUNTERS");
     for (int k = 0; k < w->counters; k++)
-        PUT(w, ", const offset c%d", k);
+        PUT(w, ", offset c%d", k);
     PUT(w, "\n#define SP_COUNTERS_PASS");
     for (int k = 0; k < w->counters; k++)
         PUT(w, ", c%d", k);

@@ -31,6 +31,8 @@ static void put_phase(weave *w, int f)
             "        tail_%d(SP_COMMON_PASS SP_COUNTERS_PASS, num, tot, 0, list);\n"
             "    __syncthreads();\n    if (st[ST_STOP] != 0)\n        goto out;\n",
             f);
+    for (int i = at->first + at->sweep_count; i < at->first + at->count; i++)
+        weave_counter(w, i);
     /* A group may write its next sums while another still reads these. */
     if (slots > 0)
         PUT(w, "    { number *const other = part; part = next_part; next_part = other; }\n");

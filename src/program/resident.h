@@ -88,6 +88,7 @@ int64_t weave_whole_slots(const plan *p);
 void weave_common(weave *w);
 void weave_arguments(const weave *w, const phase *f);
 void weave_body(weave *w, int phase_index);
+void weave_counter(const weave *w, int op);
 /* The kernel of a phase's sweep, or of the one operation (a COMBINE, to x) alone. */
 void weave_phase(weave *w, int phase_index);
 void weave_settle(weave *w, int op);
