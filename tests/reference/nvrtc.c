@@ -178,6 +178,25 @@ static spry_matrix *sample(spry_context *ctx, spry_type type)
     return A;
 }
 
+/* Constant diagonals of a grid that is large enough to be part of the program. */
+static void test_grids(void **state)
+{
+    spry_context *ctx = *state;
+    static const int columns[] = {1, 8, 0};
+    spry_device d = card(ctx);
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *A = NULL;
+        char options[64];
+        snprintf(options, sizeof options, "nx=64 ny=26 nz=21 type=%s",
+                 spry_type_name(support_types[t]));
+        assert_ok(ctx, spry_generate(ctx, "poisson3d", options, &A));
+        subject s = {ctx, &d, A, columns, 0};
+        compile_spec("crf", &s);
+        assert_true(s.compiled > 0);
+        spry_matrix_free(A);
+    }
+}
+
 static void test_formats(void **state)
 {
     spry_context *ctx = *state;
@@ -226,6 +245,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_vectors, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_loop, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_formats, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_grids, support_setup, support_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
