@@ -88,6 +88,8 @@ void cli_option_choices(const spry_option *option, char words[CLI_WORDS])
     snprintf(words, CLI_WORDS, "%s", option->kind == SPRY_OPTION_WORD ? option->words : "");
     if (*words || option->kind != SPRY_OPTION_TEXT)
         return;
+    if (strcmp(option->name, "device") == 0)
+        snprintf(words, CLI_WORDS, "auto cpu cuda opencl");
     bool (*describe)(int, const char **, const char **) =
         strcmp(option->name, "method") == 0   ? spry_method_describe
         : strcmp(option->name, "precon") == 0 ? spry_precon_describe

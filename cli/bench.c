@@ -12,7 +12,8 @@
         TEXT, format, "csr", 0, 0, "all",                                                          \
         "storage formats to measure, with their options: all, auto, or names with blanks between") \
     item(WORD, type, "auto", 0, 0, "auto s d c z", "type of the numbers")                          \
-    item(WORD, device, "auto", 0, 0, "auto cpu", "where to compute")                               \
+    item(TEXT, device, "auto", 0, 0, NULL,                                                         \
+         "where to compute: cpu (auto), or a device, as `spry devices` names them")                \
     item(INT, repeat, "20", 1, 1e6, NULL, "products to time; the best counts")                     \
     item(INT, columns, "8", 1, 256, NULL, "columns of B, for spmm")                                \
     item(WORD, order, "row", 0, 0, "row column",                                                   \
@@ -95,8 +96,11 @@ static void print_records(const bench_data *d, FILE *out)
         if (*d->records[i].skipped)
             fprintf(out, "%s, %s: %s\n", d->records[i].matrix, d->records[i].format,
                     d->records[i].skipped);
-    fprintf(out, "ceilings: read %.2f GB/s, triad %.2f GB/s\n", d->ceilings.read / 1e9,
-            d->ceilings.triad / 1e9);
+    fprintf(out, "ceilings: read %.2f GB/s", d->ceilings.read / 1e9);
+    if (d->device)
+        fprintf(out, ", on %s\n", spry_device_name(d->device));
+    else
+        fprintf(out, ", triad %.2f GB/s\n", d->ceilings.triad / 1e9);
 }
 
 static void write_json(FILE *out, const void *data)
@@ -106,7 +110,7 @@ static void write_json(FILE *out, const void *data)
     json_open(&j, NULL, '{');
     json_open(&j, "ceilings", '{');
     json_real(&j, "read_gbps", d->ceilings.read / 1e9);
-    json_real(&j, "triad_gbps", d->ceilings.triad / 1e9);
+    json_real(&j, "triad_gbps", d->device ? INFINITY : d->ceilings.triad / 1e9);
     json_close(&j, '}');
     json_open(&j, "results", '[');
     for (int i = 0; i < d->count; i++) {
@@ -181,7 +185,7 @@ static spry_status measure(spry_context *ctx, const bench_options *o, int column
     spry_status status = get_matrix(ctx, name, o->type, &A);
     if (status == SPRY_OK && spry_matrix_symmetry(A) != SPRY_GENERAL)
         status = spry_matrix_expand(A, &csr);
-    bench_job job = {csr ? csr : A, format, o->repeat, columns, o->order == 0};
+    bench_job job = {csr ? csr : A, format, d->device, o->repeat, columns, o->order == 0};
     for (const char *p = words + strspn(words, " "); *p && status == SPRY_OK; p += strspn(p, " ")) {
         bench_record *r = &d->records[d->count];
         snprintf(format, sizeof format, "%.*s", (int)strcspn(p, " "), p);
@@ -189,7 +193,8 @@ static spry_status measure(spry_context *ctx, const bench_options *o, int column
         status = bench_product(ctx, &job, r);
         if (status == SPRY_OK) {
             snprintf(r->matrix, sizeof r->matrix, "%s", name);
-            snprintf(r->device, sizeof r->device, "cpu");
+            snprintf(r->device, sizeof r->device, "%s",
+                     d->device ? spry_device_name(d->device) : "cpu");
             d->count++;
         }
     }
@@ -200,10 +205,13 @@ static spry_status measure(spry_context *ctx, const bench_options *o, int column
 }
 
 /* Measures memory, and keeps the best of the run: other work on the machine only lowers it. */
-static spry_status raise_ceilings(spry_context *ctx, spry_bandwidth *ceilings)
+static spry_status raise_ceilings(spry_context *ctx, const spry_device *device,
+                                  spry_bandwidth *ceilings)
 {
-    spry_bandwidth now;
-    spry_status status = spry_device_bandwidth_now(ctx, &now);
+    spry_bandwidth now = {0, 0};
+    spry_status status =
+        device ? spry_device_read_bandwidth(ctx, spry_device_name(device), true, &now.read)
+               : spry_device_bandwidth_now(ctx, &now);
     if (status == SPRY_OK) {
         ceilings->read = now.read > ceilings->read ? now.read : ceilings->read;
         ceilings->triad = now.triad > ceilings->triad ? now.triad : ceilings->triad;
@@ -216,7 +224,10 @@ static spry_status measure_all(spry_context *ctx, const bench_options *o, int co
                                const char *const *names, int count, bench_data *d)
 {
     spry_device_info device = {0};
-    spry_device_describe(ctx, 0, &device);
+    const char *place = d->device ? spry_device_name(d->device) : "cpu";
+    for (int i = 0; spry_device_describe(ctx, i, &device); i++)
+        if (strcmp(device.name, place) == 0)
+            break;
     spry_status status = SPRY_OK;
     for (int i = 0; i < count && status == SPRY_OK; i++) {
         const int first = d->count;
@@ -226,7 +237,7 @@ static spry_status measure_all(spry_context *ctx, const bench_options *o, int co
             large |= d->records[k].bytes_per_nnz * (double)d->records[k].nnz >
                      (double)device.cache_bytes;
         if (status == SPRY_OK && (large || i == count - 1))
-            status = raise_ceilings(ctx, &d->ceilings);
+            status = raise_ceilings(ctx, d->device, &d->ceilings);
     }
     for (int i = 0; i < d->count; i++)
         d->records[i].fraction_of_read = d->records[i].gbps * 1e9 / d->ceilings.read;
@@ -246,8 +257,10 @@ static int run(spry_context *ctx, const cli_arguments *a)
     int given = a->count - 1, count = given ? given : USUAL;
     bench_data data = {
         .records = cli_alloc((size_t)count * (size_t)count_words(words) * sizeof *data.records)};
-    spry_status status = measure_all(ctx, o, spmm ? (int)o->columns : 0,
-                                     given ? a->operands + 1 : usual, count, &data);
+    spry_status status = cli_open_device(ctx, o->device, &data.device);
+    if (status == SPRY_OK)
+        status = measure_all(ctx, o, spmm ? (int)o->columns : 0, given ? a->operands + 1 : usual,
+                             count, &data);
     int exit_status = EXIT_DONE;
     if (status != SPRY_OK)
         exit_status = cli_failed(ctx, status);
@@ -276,6 +289,8 @@ const cli_command command_bench = {
         "made. spmv is the product with a vector, spmm with several columns. Of read is the share "
         "of the read bandwidth that was measured in the same run, with "
         "the least traffic a product can do; it can exceed 1 where the matrix fits in the cache. "
+        "On a "
+        "device, vectors are there and its own clock counts. "
         "Max error is the largest error of a row over |A| |x|.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"Machine", spry_context_options, NULL},
@@ -289,6 +304,8 @@ const cli_command command_bench = {
             {"spry bench spmv --format all A.mtx --chart A.svg",
              "Every storage format, and a chart."},
             {"spry bench spmv --format \"csr sell16:C=32 sym\" A.mtx", "Some, with options."},
+            {"spry bench spmv --device cuda --format \"csr sell auto:products=100000\" A.mtx",
+             "On a GPU, by its own clock; also the tuner's choice for a long run."},
             {"spry bench spmm --columns 16 --order column",
              "With 16 columns, one after the other."},
             {"spry bench spmv --json bench.json", "The table, and the figures in a file."},

@@ -17,9 +17,10 @@ typedef struct bench_record {
     char skipped[160]; /* why the format does not hold the matrix; "" when it does */
 } bench_record;
 
-/* All records of a run, and what memory gave in it. */
+/* All records of a run, and what memory gave in it; of devices the triad is not measured. */
 typedef struct bench_data {
     spry_bandwidth ceilings;
+    spry_device *device; /* NULL: the host */
     bench_record *records;
     int count;
 } bench_data;
@@ -28,6 +29,7 @@ typedef struct bench_data {
 typedef struct bench_job {
     const spry_matrix *A; /* general CSR */
     const char *format;   /* with options */
+    spry_device *device;  /* NULL: the host */
     int64_t repeat;
     int columns;  /* 0: a vector */
     bool by_rows; /* order of several columns */

@@ -83,10 +83,12 @@ static void fill(spry_type type, int64_t n, void *data)
     }
 }
 
-/* The operands of a product: x and y hold all columns. */
+/* The operands of a product: x and y hold all columns, in the host's memory. */
 typedef struct operands {
     const spry_operator *op;
+    spry_device *device; /* NULL: the host */
     spry_vector *x, *y;
+    spry_vector *there_x, *there_y; /* the same on the device */
     spry_dense B, C;
     bool dense;
 } operands;
@@ -95,7 +97,19 @@ static spry_status multiply(const operands *o)
 {
     const spry_scalar one = {1, 0}, zero = {0, 0};
     return o->dense ? spry_operator_multiply_dense(o->op, SPRY_PLAIN, one, &o->B, zero, &o->C)
-                    : spry_operator_apply(o->op, o->x, o->y);
+                    : spry_operator_apply(o->op, o->device ? o->there_x : o->x,
+                                          o->device ? o->there_y : o->y);
+}
+
+/* One product, by the device's clock where it is on one. */
+static spry_status time_one(const operands *o, double *seconds)
+{
+    const double begin = cli_clock();
+    spry_status status = o->device ? spry_device_mark(o->device) : SPRY_OK;
+    if (status == SPRY_OK)
+        status = multiply(o);
+    *seconds = cli_clock() - begin;
+    return status == SPRY_OK && o->device ? spry_device_elapsed(o->device, seconds) : status;
 }
 
 static spry_status best_of(const operands *o, int64_t repeat, double *seconds)
@@ -103,9 +117,8 @@ static spry_status best_of(const operands *o, int64_t repeat, double *seconds)
     spry_status status = multiply(o); /* warms up */
     *seconds = INFINITY;
     for (int64_t i = 0; i < repeat && status == SPRY_OK; i++) {
-        double begin = cli_clock();
-        status = multiply(o);
-        double took = cli_clock() - begin;
+        double took = INFINITY;
+        status = time_one(o, &took);
         *seconds = took < *seconds ? took : *seconds;
     }
     return status;
@@ -123,10 +136,19 @@ static spry_status make_operands(spry_context *ctx, const bench_job *job, operan
     if (status != SPRY_OK)
         return status;
     fill(type, cols * k, spry_vector_data(o->x));
-    o->B =
-        (spry_dense){cols, k, job->by_rows ? k : cols, job->by_rows, spry_vector_data(o->x), NULL};
-    o->C =
-        (spry_dense){rows, k, job->by_rows ? k : rows, job->by_rows, spry_vector_data(o->y), NULL};
+    o->device = job->device;
+    if (o->device)
+        status = spry_vector_on(o->device, type, cols * k, NULL, &o->there_x);
+    if (o->device && status == SPRY_OK)
+        status = spry_vector_on(o->device, type, rows * k, NULL, &o->there_y);
+    if (o->device && status == SPRY_OK)
+        status = spry_vector_copy(o->x, o->there_x);
+    if (status != SPRY_OK)
+        return status;
+    void *b = spry_vector_handle(o->device ? o->there_x : o->x);
+    void *c = spry_vector_handle(o->device ? o->there_y : o->y);
+    o->B = (spry_dense){cols, k, job->by_rows ? k : cols, job->by_rows, b, o->device};
+    o->C = (spry_dense){rows, k, job->by_rows ? k : rows, job->by_rows, c, o->device};
     return SPRY_OK;
 }
 
@@ -137,14 +159,19 @@ static void fill_record(const bench_job *job, const operands *o, bench_record *r
     double size = (double)spry_type_size(r->type), k = (double)r->columns;
     int64_t ends = spry_matrix_rows(job->A) + spry_matrix_cols(job->A);
     spry_operator_storage(o->op, &storage);
-    snprintf(r->params, sizeof r->params, "%s", storage.options);
+    /* What was chosen is told with its name. */
+    if (strcmp(r->format, "auto") == 0)
+        snprintf(r->params, sizeof r->params, "%.31s%s%.63s", storage.format,
+                 *storage.options ? ":" : "", storage.options);
+    else
+        snprintf(r->params, sizeof r->params, "%s", storage.options);
     /* The least traffic: the storage, all of B and all of C once each. */
     double bytes = (double)storage.read_bytes + (double)ends * size * k;
     r->gbps = bytes / r->seconds / 1e9;
     r->bytes_per_nnz = (double)storage.read_bytes / (double)r->nnz;
     r->stored_over_nnz = (double)storage.stored / (double)r->nnz;
     const int64_t step = job->by_rows ? r->columns : 1;
-    const char *b = o->B.data, *c = o->C.data;
+    const char *b = spry_vector_read(o->x), *c = spry_vector_read(o->y);
     for (int64_t i = 0; i < r->columns && !isnan(r->max_error); i++) {
         double error =
             bench_error(job->A, b + i * (job->by_rows ? 1 : o->B.step) * (int64_t)size, step,
@@ -164,7 +191,7 @@ spry_status bench_product(spry_context *ctx, const bench_job *job, bench_record 
     snprintf(record->format, sizeof record->format, "%.*s", (int)strcspn(job->format, ":"),
              job->format);
     double begin = cli_clock();
-    spry_status status = spry_operator_from_format(job->A, job->format, &op);
+    spry_status status = spry_operator_on(job->device, job->A, job->format, &op);
     record->convert_seconds = cli_clock() - begin;
     if (status == SPRY_UNSUPPORTED || status == SPRY_NO_MEMORY || status == SPRY_BAD_INPUT) {
         snprintf(record->skipped, sizeof record->skipped, "%s", spry_message(ctx));
@@ -175,10 +202,14 @@ spry_status bench_product(spry_context *ctx, const bench_job *job, bench_record 
         status = make_operands(ctx, job, &o);
     if (status == SPRY_OK)
         status = best_of(&o, job->repeat, &record->seconds);
+    if (status == SPRY_OK && o.device)
+        status = spry_vector_copy(o.there_y, o.y);
     if (status == SPRY_OK)
         fill_record(job, &o, record);
     spry_vector_free(o.x);
     spry_vector_free(o.y);
+    spry_vector_free(o.there_x);
+    spry_vector_free(o.there_y);
     spry_operator_free(op);
     return status;
 }

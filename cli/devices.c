@@ -2,6 +2,7 @@
 #include "output.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define DEVICES_OPTIONS(item)                                                \
     CLI_JSON(item, "print the list")                                         \
@@ -20,6 +21,14 @@ static const spry_option rows[] = {DEVICES_OPTIONS(SPRY_OPTION_ROW)};
 static spry_option_list own_options(void)
 {
     return CLI_LIST(rows);
+}
+
+spry_status cli_open_device(spry_context *ctx, const char *name, spry_device **device)
+{
+    *device = NULL;
+    if (strcmp(name, "auto") == 0 || strcmp(name, "cpu") == 0)
+        return SPRY_OK;
+    return spry_device_open(ctx, name, device);
 }
 
 enum { DEVICES_MOST = 64 };

@@ -3,10 +3,12 @@
 
 #include <string.h>
 
-#define TUNE_COMMAND_OPTIONS(item)                                              \
-    CLI_JSON(item, "print the table")                                           \
-    item(BOOL, forget, "no", 0, 0, NULL,                                        \
-         "drop what is remembered of A, or of all matrices without A, instead") \
+#define TUNE_COMMAND_OPTIONS(item)                                                        \
+    CLI_JSON(item, "print the table")                                                     \
+    item(TEXT, device, "auto", 0, 0, NULL,                                                \
+         "where products will be: cpu (auto), or a device, as `spry devices` names them") \
+    item(BOOL, forget, "no", 0, 0, NULL,                                                  \
+         "drop what is remembered of A, or of all matrices without A, instead")           \
     item(BOOL, all, "no", 0, 0, NULL, "show every format with every option that was looked at")
 
 typedef struct tune_command_options {
@@ -24,6 +26,7 @@ static spry_option_list own_options(void)
 
 typedef struct tune_data {
     const char *file;
+    const char *device; /* "cpu", "cuda:0" */
     bool all;
     int64_t rows, cols, nnz;
     spry_type type;
@@ -38,7 +41,9 @@ static const char *verdict(const spry_tune_report *r, const spry_tune_row *row)
     if (row->seconds <= 0)
         return *row->note ? row->note : "not timed";
     if (row == csr || row->seconds >= csr->seconds)
-        return row == csr ? "in place" : "slower than csr";
+        return row != csr                    ? "slower than csr"
+               : csr->conversion_seconds > 0 ? "as it is" /* but on a device */
+                                             : "in place";
     if (row->total_seconds >= csr->total_seconds)
         return "its conversion does not pay";
     return "";
@@ -109,9 +114,8 @@ static void print_choice(const tune_data *d, FILE *out)
     const spry_tune_row *row = chosen_row(r);
     fprintf(out, "choice     %s", r->format);
     if (r->untried)
-        fputs(", not timed: A fits the second-level cache, or products are few; --always times all "
-              "the same",
-              out);
+        fprintf(out, ", not timed: A %s, or products are few; --always times all the same",
+                strcmp(d->device, "cpu") == 0 ? "fits the second-level cache" : "is small");
     else if (row && row != r->rows && row->seconds > 0)
         fprintf(out, ": %.2f times as fast as csr, %s in all instead of %s",
                 r->rows[0].seconds / row->seconds, text_seconds(row->total_seconds),
@@ -129,8 +133,11 @@ static void print_choice(const tune_data *d, FILE *out)
 
 static void print_report(const tune_data *d, FILE *out)
 {
-    fprintf(out, "%s: %s x %s, %s entries, %s\n", d->file, text_count(d->rows), text_count(d->cols),
+    fprintf(out, "%s: %s x %s, %s entries, %s", d->file, text_count(d->rows), text_count(d->cols),
             text_count(d->nnz), text_type(d->type));
+    if (strcmp(d->device, "cpu") != 0)
+        fprintf(out, ", on %s", d->device);
+    fputc('\n', out);
     if (d->report.count > 0)
         print_table(d, out);
     print_choice(d, out);
@@ -152,6 +159,7 @@ static void write_json(FILE *out, const void *data)
     json j = {.out = out};
     json_open(&j, NULL, '{');
     json_text(&j, "file", d->file);
+    json_text(&j, "device", d->device);
     json_text(&j, "type", spry_type_name(d->type));
     json_int(&j, "rows", d->rows);
     json_int(&j, "cols", d->cols);
@@ -192,14 +200,18 @@ static int forget(spry_context *ctx, const spry_matrix *A)
 static int tune(spry_context *ctx, const cli_arguments *a, const spry_matrix *A)
 {
     const tune_command_options *o = a->fields[0];
+    spry_device *device = NULL;
+    spry_status status = cli_open_device(ctx, o->device, &device);
     tune_data data = {.file = a->operands[0],
+                      .device = device ? spry_device_name(device) : "cpu",
                       .all = o->all,
                       .rows = spry_matrix_rows(A),
                       .cols = spry_matrix_cols(A),
                       .nnz = spry_matrix_nnz(A),
                       .type = spry_matrix_type(A)};
     signals_watch(ctx);
-    const spry_status status = spry_tune(A, cli_text(a, spry_tune_options), &data.report);
+    if (status == SPRY_OK)
+        status = spry_tune_on(device, A, cli_text(a, spry_tune_options), &data.report);
     signals_unwatch();
     int exit_status = EXIT_DONE;
     if (status != SPRY_OK)
@@ -258,6 +270,7 @@ const cli_command command_tune = {
             {"spry tune A.mtx", "The table and the choice for 1,000 products."},
             {"spry tune A.mtx --products 100000 --budget 200 --again",
              "For a long run, with more time for the comparison."},
+            {"spry tune A.mtx --device cuda --products 100000", "For products on a GPU."},
             {"spry tune A.mtx --json table.json", "The table, and all of it in a file."},
             {"spry tune --forget", "Drops all that is remembered."},
             {0}},

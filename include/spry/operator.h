@@ -29,7 +29,7 @@ SPRY_API spry_status spry_operator_from_format(const spry_matrix *A, const char 
                                                spry_operator **op);
 /**
  * The same on a device; NULL: the host. Products with vectors of that device stay there, others
- * copy. "auto" is csr there for now, and formats without kernels for devices are
+ * copy. "auto" chooses among the formats that have kernels for devices; others are
  * SPRY_UNSUPPORTED.
  */
 SPRY_API spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const char *format,

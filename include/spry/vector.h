@@ -43,6 +43,8 @@ SPRY_API spry_device *spry_vector_device(const spry_vector *v);
  * can read nothing; NULL where memory has none (OpenCL). */
 SPRY_API void *spry_vector_data(spry_vector *v);
 SPRY_API const void *spry_vector_read(const spry_vector *v);
+/** What spry_dense.data is for the vector's memory: its address, or the cl_mem. */
+SPRY_API void *spry_vector_handle(const spry_vector *v);
 
 /** Sets every element. */
 SPRY_API spry_status spry_vector_fill(spry_vector *v, spry_scalar value);

@@ -272,16 +272,3 @@ done:
     spry_operator_free(op);
     return status;
 }
-
-spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const char *format,
-                             spry_operator **op)
-{
-    *op = NULL;
-    if (!device)
-        return spry_operator_from_format(A, format, op);
-    if (A->ctx != device->ctx)
-        return SPRY_FAIL(device->ctx, SPRY_BAD_USAGE,
-                         "the matrix and device %s are of different contexts", device->facts.name);
-    const bool chosen = strncmp(format, "auto", 4) == 0 && (!format[4] || format[4] == ':');
-    return device_operator(device, A, chosen ? "csr" : format, op);
-}

@@ -5,6 +5,11 @@
 
 enum { GROUP = 256 };
 
+void *spry_vector_handle(const spry_vector *v)
+{
+    return v->memory ? device_address(v->memory) : v->data;
+}
+
 device_memory *device_vector_memory(const spry_vector *v)
 {
     return v->memory;

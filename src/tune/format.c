@@ -19,3 +19,19 @@ spry_status spry_operator_from_format(const spry_matrix *A, const char *format, 
         return tune_decide(NULL, A, format + 5, NULL, op);
     return host_layout_operator(A, format, op);
 }
+
+spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const char *format,
+                             spry_operator **op)
+{
+    *op = NULL;
+    if (!device)
+        return spry_operator_from_format(A, format, op);
+    if (A->ctx != device->ctx)
+        return SPRY_FAIL(device->ctx, SPRY_BAD_USAGE,
+                         "the matrix and device %s are of different contexts", device->facts.name);
+    if (strcmp(format, "auto") == 0)
+        return tune_decide(device, A, NULL, NULL, op);
+    if (strncmp(format, "auto:", 5) == 0)
+        return tune_decide(device, A, format + 5, NULL, op);
+    return device_operator(device, A, format, op);
+}

@@ -55,7 +55,7 @@ static void types(spry_context *ctx, spry_device *d)
     for (int t = 1; t < 3; t++) { /* each type is a dozen programs to compile */
         spry_matrix *A = some_matrix(ctx, support_types[t]);
         spry_operator *op = NULL;
-        assert_ok(ctx, tune_decide(d, A, forced, NULL, &op));
+        assert_ok(ctx, spry_operator_on(d, A, "auto:always=yes,budget=6,remember=no", &op));
         assert_ptr_equal(device_of(op), d);
         check_product(ctx, A, op);
         spry_operator_free(op);
