@@ -50,6 +50,27 @@ static void check_product(spry_context *ctx, const spry_matrix *A, const spry_op
     free(sums);
 }
 
+/* The device's clock: nothing before a mark, and never less for more work. */
+static void clock_of(spry_context *ctx, spry_device *d)
+{
+    spry_vector *v = NULL, *w = NULL;
+    double first = -1, both = -1;
+    assert_status(ctx, SPRY_BAD_USAGE, spry_device_elapsed(d, &first));
+    support_message_has(ctx, "nothing was marked");
+    assert_ok(ctx, spry_vector_on(d, SPRY_D, 1 << 16, NULL, &v));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 4, NULL, SPRY_COPY, &w));
+    assert_ok(ctx, spry_device_mark(d));
+    assert_ok(ctx, spry_vector_fill(v, (spry_scalar){2, 0}));
+    assert_ok(ctx, spry_device_elapsed(d, &first));
+    assert_ok(ctx, spry_vector_scale((spry_scalar){2, 0}, v));
+    assert_ok(ctx, spry_device_elapsed(d, &both));
+    assert_true(first > 0 && both > first);
+    assert_non_null(spry_vector_handle(v));
+    assert_ptr_equal(spry_vector_handle(w), spry_vector_data(w));
+    spry_vector_free(v);
+    spry_vector_free(w);
+}
+
 static void types(spry_context *ctx, spry_device *d)
 {
     for (int t = 1; t < 3; t++) { /* each type is a dozen programs to compile */
@@ -163,7 +184,8 @@ static void torture(spry_context *ctx, spry_device *d)
 
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(types), DEVICES_TEST(report),
-                                         DEVICES_TEST(memory), DEVICES_TEST(torture)};
+    static const devices_test tests[] = {DEVICES_TEST(clock_of), DEVICES_TEST(types),
+                                         DEVICES_TEST(report), DEVICES_TEST(memory),
+                                         DEVICES_TEST(torture)};
     return DEVICES_RUN(tests);
 }
