@@ -112,7 +112,6 @@ void cli_option_choices(const spry_option *option, char words[CLI_WORDS])
 static const struct {
     const char *option, *words;
 } planned[] = {
-    {"device", "cuda opencl"},
     {"precon", "bjacobi poly ilu ilut ic ict sai spai fsai isai amg amg-classical ras direct"}};
 
 /* Whether a list has a word exactly as it is written: the library takes names of methods so. */

@@ -10,7 +10,8 @@ SPRY_BEGIN
 typedef struct spry_solver spry_solver;
 
 /** Sees each iteration; x is the current iterate, or for methods that tell estimates (gmres and its
- * kin) that of the last restart. Return false to stop. */
+ * kin) that of the last restart. It is of the host where the caller's x is, wherever the solve
+ * runs; then numbers come from the device at the first look at it. Return false to stop. */
 typedef bool (*spry_monitor)(void *data, int64_t iteration, double residual, const spry_vector *x);
 
 /** Makes a solver with default options. */
@@ -35,7 +36,8 @@ SPRY_API void spry_solver_set_monitor(spry_solver *solver, spry_monitor monitor,
  * Solves A x = b.
  *
  * @param solver  with a matrix or operator set; used by one thread at a time
- * @param b       right-hand side of the operator's type
+ * @param b       right-hand side of the operator's type; it and x are used in place where the solve
+ *                runs, and else copied there, x also back
  * @param x       in: first guess; out: the best iterate, also when not converged
  * @param result  filled on every return; may be NULL
  * @return SPRY_OK whenever the iteration ran: stalling is result->reason, not an error

@@ -6,6 +6,7 @@
 #include <spry/context.h>
 #include <spry/device.h>
 #include <spry/generate.h>
+#include <spry/interop.h>
 #include <spry/io.h>
 #include <spry/matrix.h>
 #include <spry/operator.h>

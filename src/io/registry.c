@@ -256,7 +256,17 @@ spry_status spry_columns_write(const spry_vector *v, int64_t cols, const char *p
     if (cols < 1 || v->n % cols != 0)
         return SPRY_FAIL(v->ctx, SPRY_BAD_USAGE,
                          "%s: %" PRId64 " numbers make no %" PRId64 " columns", path, v->n, cols);
-    return format->write_vector(v, v->n == 0 ? 1 : cols, path);
+    spry_vector *here = NULL;
+    spry_status status = vector_fetch(v);
+    if (status == SPRY_OK && v->device) {
+        status = spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_COPY, &here);
+        if (status == SPRY_OK)
+            status = spry_vector_copy(v, here);
+    }
+    if (status == SPRY_OK)
+        status = format->write_vector(here ? here : v, v->n == 0 ? 1 : cols, path);
+    spry_vector_free(here);
+    return status;
 }
 
 spry_status spry_vector_write(const spry_vector *v, const char *path)

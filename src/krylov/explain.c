@@ -170,7 +170,7 @@ spry_status spry_solver_explain(spry_solver *solver, char **text)
     spry_status status = SPRY_OK;
     *text = NULL;
     if (has_system) {
-        SPRY_GO(ctx, solver_set_up(solver));
+        SPRY_GO(ctx, solver_set_up(solver, NULL));
         snprintf(precon, sizeof precon, "%s", solver->precon_name);
     } else {
         SPRY_GO(ctx, plan_for_name(solver, solver->options.fuse, &own, precon));

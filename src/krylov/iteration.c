@@ -111,24 +111,42 @@ static bool stop_for(iteration *it, bool going_on, const char *who)
     return going_on ? end_with(it, SPRY_REASON_STOPPED, who) : false;
 }
 
-/* The monitor sees the caller's x, also while the system is scaled. A method that tells estimates
- * shows the x of its last restart. */
+/* The x that the monitor sees: the caller's, also while the system is scaled; of the host where the
+ * caller's is, and then copied from a device when the monitor looks at it. */
+static spry_status show(iteration *it, const spry_vector **x)
+{
+    spry_context *ctx = it->ctx;
+    const bool moved = it->here && it->x->device;
+    spry_status status = SPRY_OK;
+    *x = it->x;
+    if (it->exponent == 0 && !moved)
+        return SPRY_OK;
+    if (!it->shown && moved)
+        SPRY_GO(ctx, spry_vector_new(ctx, it->x->type, it->x->n, NULL, SPRY_COPY, &it->shown));
+    else if (!it->shown)
+        SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &it->shown));
+    *x = it->shown;
+    if (it->exponent == 0) {
+        it->shown->behind = it->x;
+        return SPRY_OK;
+    }
+    SPRY_GO(ctx, spry_vector_copy(it->x, it->shown));
+    SPRY_GO(ctx, spry_vector_scale((spry_scalar){ldexp(1, it->exponent), 0}, it->shown));
+done:
+    return status;
+}
+
+/* A method that tells estimates shows the x of its last restart. */
 static spry_status ask_monitor(iteration *it, bool settled, bool *go_on)
 {
     spry_context *ctx = it->ctx;
+    const spry_vector *x;
     spry_status status = SPRY_OK;
     if (!it->monitor)
         return SPRY_OK;
-    const spry_vector *x = it->x;
     if (settled)
         SPRY_GO(ctx, runner_settle(it->runner, it->lane));
-    if (it->exponent != 0) {
-        if (!it->shown)
-            SPRY_GO(ctx, spry_vector_new(ctx, it->x->type, it->x->n, NULL, SPRY_COPY, &it->shown));
-        SPRY_GO(ctx, spry_vector_copy(it->x, it->shown));
-        SPRY_GO(ctx, spry_vector_scale((spry_scalar){ldexp(1, it->exponent), 0}, it->shown));
-        x = it->shown;
-    }
+    SPRY_GO(ctx, show(it, &x));
     if (!it->monitor(it->monitor_data, it->count, it->residual, x))
         *go_on = stop_for(it, *go_on, "the monitor asked to stop");
 done:
@@ -209,6 +227,19 @@ void iteration_breakdown(void *data, const char *text, bool finite)
     end_with(data, finite ? SPRY_REASON_BREAKDOWN : SPRY_REASON_NONFINITE, text);
 }
 
+static spry_status fill_by_chance(spry_vector *v)
+{
+    spry_vector *here = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(v->ctx, spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_COPY, &here));
+    for (int64_t i = 0; i < v->n; i++)
+        value_set(v->type, here->data, i, (spry_scalar){base_uniform(3, (uint64_t)i) - 0.5, 0});
+    SPRY_GO(v->ctx, spry_vector_copy(here, v));
+done:
+    spry_vector_free(here);
+    return status;
+}
+
 /* A lower bound of |A|, mostly close: the largest |A v| / |v| of a few power steps from a random v.
  */
 static spry_status estimate_norm(iteration *it, spry_vector *v, spry_vector *Av)
@@ -217,8 +248,7 @@ static spry_status estimate_norm(iteration *it, spry_vector *v, spry_vector *Av)
     const int steps = 4;
     double norm;
     spry_status status = SPRY_OK;
-    for (int64_t i = 0; i < v->n; i++)
-        value_set(v->type, v->data, i, (spry_scalar){base_uniform(3, (uint64_t)i) - 0.5, 0});
+    SPRY_GO(ctx, fill_by_chance(v));
     for (int k = 0; k < steps; k++) {
         SPRY_GO(ctx, spry_vector_norm(v, &norm));
         if (norm == 0)
@@ -237,13 +267,12 @@ done:
 spry_status iteration_true_gradient(iteration *it, double *relative)
 {
     spry_context *ctx = it->ctx;
-    const spry_type type = it->x->type;
     spry_vector *g = NULL, *Av = NULL;
     double norm, r_norm;
     spry_status status = SPRY_OK;
     *relative = INFINITY;
-    SPRY_GO(ctx, spry_vector_new(ctx, type, it->x->n, NULL, SPRY_COPY, &g));
-    SPRY_GO(ctx, spry_vector_new(ctx, type, it->b->n, NULL, SPRY_COPY, &Av));
+    SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &g));
+    SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &Av));
     SPRY_GO(ctx, estimate_norm(it, g, Av));
     SPRY_GO(ctx, iteration_residual(it, it->x, it->spare));
     SPRY_GO(ctx, spry_vector_norm(it->spare, &r_norm));

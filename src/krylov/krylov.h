@@ -11,25 +11,27 @@
 
 #include <spry/solver.h>
 
-#define SOLVER_OPTIONS(item)                                                                     \
-    item(REAL, tol, "1e-8", 0, 1, NULL, "relative true residual |b - A x| / |b| to reach")       \
-    item(INT, max_iter, "10000", 0, 9e18, NULL, "iterations at most")                            \
-    item(TEXT, method, "auto", 0, 0, NULL,                                                       \
-         "method, with its options after a colon: gmres:restart=50,side=left; `spry "            \
-         "explain` lists them")                                                                  \
-    item(TEXT, method_file, "", 0, 0, NULL, "file with a method of yours, see docs/notation.md") \
-    item(TEXT, precon, "auto", 0, 0, NULL,                                                       \
-         "preconditioner, with its options after a colon: ssor:omega=1.2")                       \
-    item(INT, restart, "0", 0, 10000, NULL,                                                      \
-         "steps between restarts, for methods that restart; 0: the method's own number")         \
-    item(TEXT, format, "csr", 0, 0, NULL,                                                        \
-         "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "   \
-         "the tuner choose by timing, so that the last bits may differ from run to run")         \
-    item(WORD, device, "auto", 0, 0, "auto cpu", "where to compute")                             \
-    item(BOOL, fuse, "yes", 0, 0, NULL, "fuse the method's statements into few sweeps")          \
-    item(INT, stall, "1000", 0, 9e18, NULL,                                                      \
-         "iterations over which the mean residual must fall, else stagnation; 0: never")         \
-    item(REAL, divergence, "1e20", 1, 1e300, NULL,                                               \
+#define SOLVER_OPTIONS(item)                                                                      \
+    item(REAL, tol, "1e-8", 0, 1, NULL, "relative true residual |b - A x| / |b| to reach")        \
+    item(INT, max_iter, "10000", 0, 9e18, NULL, "iterations at most")                             \
+    item(TEXT, method, "auto", 0, 0, NULL,                                                        \
+         "method, with its options after a colon: gmres:restart=50,side=left; `spry "             \
+         "explain` lists them")                                                                   \
+    item(TEXT, method_file, "", 0, 0, NULL, "file with a method of yours, see docs/notation.md")  \
+    item(TEXT, precon, "auto", 0, 0, NULL,                                                        \
+         "preconditioner, with its options after a colon: ssor:omega=1.2")                        \
+    item(INT, restart, "0", 0, 10000, NULL,                                                       \
+         "steps between restarts, for methods that restart; 0: the method's own number")          \
+    item(TEXT, format, "csr", 0, 0, NULL,                                                         \
+         "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "    \
+         "the tuner choose by timing, so that the last bits may differ from run to run")          \
+    item(TEXT, device, "auto", 0, 0, NULL,                                                        \
+         "where to compute: auto, cpu, cuda, cuda:1, opencl, opencl:1; auto takes a CUDA device " \
+         "for matrices that are large enough, or what the variable SPRY_DEVICE names")            \
+    item(BOOL, fuse, "yes", 0, 0, NULL, "fuse the method's statements into few sweeps")           \
+    item(INT, stall, "1000", 0, 9e18, NULL,                                                       \
+         "iterations over which the mean residual must fall, else stagnation; 0: never")          \
+    item(REAL, divergence, "1e20", 1, 1e300, NULL,                                                \
          "growth over the first residual that counts as divergence")
 
 typedef struct solver_options {
@@ -56,7 +58,8 @@ typedef struct iteration {
     int exponent;          /* b and x are scaled by 2^-exponent; mostly 0 */
     spry_vector *scaled_b; /* then b points here */
     spry_vector *spare;    /* for true residuals, as long as b */
-    spry_vector *shown;    /* for the monitor of a scaled system, as long as x */
+    spry_vector *shown;    /* for the monitor of a scaled system or one on a device */
+    bool here;             /* the caller's x is the host's, whatever x is */
 
     int64_t count;   /* iterations done */
     int64_t idle;    /* residuals told in the loop since then that are no iterations */

@@ -1,6 +1,7 @@
 /*
  * A solve: checks, scaling, the run with restarts from the true residual, the result record.
  */
+#include "device/vector.h"
 #include "krylov/solver.h"
 
 #include <float.h>
@@ -9,14 +10,22 @@
 /* Names the first number of v that is not finite; true when there is one. */
 static bool find_nonfinite(const spry_vector *v, const char *what, char detail[160])
 {
-    for (int64_t i = 0; i < v->n; i++) {
-        spry_scalar value = value_get(v->type, v->data, i);
-        if (!value_finite(value)) {
-            snprintf(detail, 160, "%s is not finite at row %" PRId64 " (from 0)", what, i);
-            return true;
-        }
+    spry_vector *here = NULL;
+    bool found = false;
+    if (v->device) { /* where it cannot be copied, what is not finite has no name */
+        if (spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_COPY, &here) != SPRY_OK ||
+            spry_vector_copy(v, here) != SPRY_OK)
+            goto done;
+        v = here;
     }
-    return false;
+    for (int64_t i = 0; i < v->n && !found; i++) {
+        found = !value_finite(value_get(v->type, v->data, i));
+        if (found)
+            snprintf(detail, 160, "%s is not finite at row %" PRId64 " (from 0)", what, i);
+    }
+done:
+    spry_vector_free(here);
+    return found;
 }
 
 static spry_status check_vectors(const spry_solver *solver, const spry_vector *b,
@@ -25,7 +34,7 @@ static spry_status check_vectors(const spry_solver *solver, const spry_vector *b
     const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
     const spry_vector *const vectors[] = {b, x};
     const int64_t lengths[] = {A->rows, A->cols};
-    if (b->data == x->data && b->n > 0)
+    if (vector_same(b, x))
         return SPRY_FAIL(solver->ctx, SPRY_BAD_USAGE, "b and x are the same array");
     static const char *const names[] = {"b", "x"};
     for (int k = 0; k < 2; k++)
@@ -137,8 +146,8 @@ static spry_status start(iteration *it)
     it->history_room = 256;
     SPRY_GO(ctx, base_alloc(ctx, it->history_room, sizeof *it->history, &it->history));
     it->history[0] = NAN;
-    SPRY_GO(ctx, spry_vector_new(ctx, A->type, A->cols, NULL, SPRY_COPY, &it->saved));
-    SPRY_GO(ctx, spry_vector_new(ctx, A->type, A->rows, NULL, SPRY_COPY, &it->spare));
+    SPRY_GO(ctx, spry_vector_like(it->x, A->cols, &it->saved));
+    SPRY_GO(ctx, spry_vector_like(it->b, A->rows, &it->spare));
 done:
     return status;
 }
@@ -163,8 +172,8 @@ static spry_status scale_system(iteration *it)
     SPRY_GO(ctx, spry_vector_norm(it->x, &x_norm));
     if (!(x_norm <= largest / fmax(factor.re, 1))) /* the first guess would not fit */
         return SPRY_OK;
-    SPRY_GO(ctx,
-            spry_vector_new(ctx, it->b->type, it->b->n, it->b->data, SPRY_COPY, &it->scaled_b));
+    SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &it->scaled_b));
+    SPRY_GO(ctx, spry_vector_copy(it->b, it->scaled_b));
     SPRY_GO(ctx, spry_vector_scale(factor, it->scaled_b));
     SPRY_GO(ctx, spry_vector_scale(factor, it->x));
     it->exponent = exponent;
@@ -239,10 +248,11 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
     snprintf(result->method, sizeof result->method, "%s", solver->plan->program->method);
     snprintf(result->precon, sizeof result->precon, "%s", solver->precon_name);
     name_format(A, result->format, sizeof result->format);
-    snprintf(result->device, sizeof result->device, "cpu");
+    snprintf(result->device, sizeof result->device, "%s", vector_place(it->x));
     snprintf(result->detail, sizeof result->detail, "%s", it->detail);
     spry_memory(solver->ctx, NULL, &result->memory_bytes);
-    double read = solver->ctx->bandwidth.read;
+    result->memory_bytes += solver_device_bytes(solver);
+    double read = solver->device ? solver->device->read_bandwidth : solver->ctx->bandwidth.read;
     if (read > 0 && seconds > 0)
         result->bandwidth_fraction =
             (double)result->bytes_per_iteration * (double)all / seconds / read;
@@ -294,6 +304,12 @@ static bool all_ended(const iteration *its, int count)
     return true;
 }
 
+/* A vector as lanes have it: its array, or its device_memory. */
+static void *lane_memory(const spry_vector *v)
+{
+    return v->device ? (void *)device_vector_memory(v) : v->data;
+}
+
 /* Runs the method, all systems side by side, until every one has ended for good. */
 static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *bytes)
 {
@@ -308,8 +324,8 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
     SPRY_GO(ctx, runner_new(solver->plan, &operators, count, &r));
     for (int k = 0; k < count; k++) {
         lane *l = runner_lane(r, k);
-        l->b = its[k].b->data;
-        l->x = its[k].x->data;
+        l->b = lane_memory(its[k].b);
+        l->x = lane_memory(its[k].x);
         l->data = &its[k];
         l->report = iteration_report;
         l->limits = iteration_limits;
@@ -342,6 +358,7 @@ static spry_status solve_some(spry_solver *solver, int count, const spry_vector 
     enum { MOST = 8 };
     spry_context *ctx = solver->ctx;
     iteration its[MOST];
+    spry_vector *copied_b[MOST] = {NULL}, *copied_x[MOST] = {NULL};
     spry_status status = SPRY_OK;
     const double first = base_seconds();
     int64_t bytes = 0;
@@ -351,12 +368,19 @@ static spry_status solve_some(spry_solver *solver, int count, const spry_vector 
                              .A = solver_operator(solver),
                              .b = b[k],
                              .x = x[k],
+                             .here = !x[k]->device,
                              .monitor = solver->monitor,
                              .monitor_data = solver->monitor_data,
                              .residual = NAN,
                              .initial = NAN,
                              .truth = NAN};
         memcpy(its[k].warnings, solver->warnings, sizeof its[k].warnings);
+    }
+    for (int k = 0; k < count; k++) {
+        SPRY_GO(ctx, solver_bring(solver, b[k], &copied_b[k]));
+        SPRY_GO(ctx, solver_bring(solver, x[k], &copied_x[k]));
+        its[k].b = copied_b[k] ? copied_b[k] : b[k];
+        its[k].x = copied_x[k] ? copied_x[k] : x[k];
     }
     for (int k = 0; k < count; k++)
         SPRY_GO(ctx, begin(solver, &its[k]));
@@ -367,13 +391,17 @@ done:;
         all += its[k].count;
     for (int k = 0; k < count; k++) {
         spry_result ignored = {0};
-        const spry_status restored = unscale_system(&its[k]);
+        spry_status restored = unscale_system(&its[k]);
+        if (copied_x[k] && restored == SPRY_OK)
+            restored = spry_vector_copy(copied_x[k], x[k]);
         const spry_status filled = fill_result(solver, &its[k], base_seconds() - first, all, bytes,
                                                results ? &results[k] : &ignored);
         if (status == SPRY_OK)
             status = restored == SPRY_OK ? filled : restored;
         spry_result_clear(ctx, &ignored);
         finish(&its[k]);
+        spry_vector_free(copied_b[k]);
+        spry_vector_free(copied_x[k]);
     }
     return status;
 }
@@ -384,9 +412,9 @@ static spry_status check_different(spry_context *ctx, int count, const spry_vect
 {
     for (int i = 0; i < count; i++)
         for (int k = 0; k < count; k++)
-            if (i != k && x[i]->n > 0 && (x[i]->data == b[k]->data || x[i]->data == x[k]->data))
+            if (i != k && (vector_same(x[i], b[k]) || vector_same(x[i], x[k])))
                 return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "x %d and %s %d are the same array", i,
-                                 x[i]->data == x[k]->data ? "x" : "b", k);
+                                 vector_same(x[i], x[k]) ? "x" : "b", k);
     return SPRY_OK;
 }
 
@@ -399,7 +427,7 @@ spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *c
     int done = 0;
     for (int k = 0; results && k < count; k++)
         memset(&results[k], 0, sizeof results[k]);
-    SPRY_GO(ctx, solver_set_up(solver));
+    SPRY_GO(ctx, solver_set_up(solver, count > 0 ? b[0]->device : NULL));
     for (int k = 0; k < count; k++)
         SPRY_GO(ctx, check_vectors(solver, b[k], x[k]));
     SPRY_GO(ctx, check_different(ctx, count, b, x));

@@ -30,8 +30,9 @@ static void forget_setup(spry_solver *solver)
 {
     spry_operator_free(solver->own_operator);
     spry_operator_free(solver->own_precon);
+    spry_operator_free(solver->precon_there);
     plan_free(solver->plan);
-    solver->own_operator = solver->own_precon = NULL;
+    solver->own_operator = solver->own_precon = solver->precon_there = NULL;
     solver->plan = NULL;
     solver->ready = false;
 }
@@ -92,7 +93,9 @@ const spry_operator *solver_operator(const spry_solver *solver)
 
 const spry_operator *solver_precon(const spry_solver *solver)
 {
-    return solver->given_precon ? solver->given_precon : solver->own_precon;
+    return solver->precon_there   ? solver->precon_there
+           : solver->given_precon ? solver->given_precon
+                                  : solver->own_precon;
 }
 
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text)
@@ -285,18 +288,19 @@ done:
 }
 
 /* Operator, preconditioner and plan. */
-static spry_status make_all(spry_solver *solver)
+static spry_status make_all(spry_solver *solver, spry_device *near)
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_OK;
     program *p = NULL;
     const char *options;
     solver->warnings[0] = '\0';
+    SPRY_GO(ctx, solver_choose_device(solver, near));
     if (solver->matrix)
-        SPRY_GO(ctx, spry_operator_from_format(solver->matrix, solver->options.format,
-                                               &solver->own_operator));
+        SPRY_GO(ctx, solver_make_operator(solver));
     SPRY_GO(ctx, parse_method(solver, &p, &options));
     SPRY_GO(ctx, make_precon(solver, p, options));
+    SPRY_GO(ctx, solver_move_precon(solver));
     program *handed = p;
     p = NULL;
     SPRY_GO(ctx, make_plan(solver, handed, options));
@@ -306,17 +310,20 @@ done:
     return status;
 }
 
-spry_status solver_set_up(spry_solver *solver)
+spry_status solver_set_up(spry_solver *solver, spry_device *near)
 {
     spry_context *ctx = solver->ctx;
     double begin = base_seconds();
+    if (solver->ready && near && near != solver->device && !solver->given_operator &&
+        strcmp(solver->options.device, "auto") == 0)
+        forget_setup(solver);
     if (solver->ready) {
         solver->setup_seconds = 0;
         return SPRY_OK;
     }
     if (!solver->matrix && !solver->given_operator)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "the solver has no matrix and no operator yet");
-    const spry_status status = make_all(solver);
+    const spry_status status = make_all(solver, near);
     if (status != SPRY_OK) {
         forget_setup(solver);
         return status;

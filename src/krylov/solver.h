@@ -14,17 +14,29 @@ struct spry_solver {
     char *text; /* a method of the caller's; NULL: by name or file */
     /* Made at the first solve after a change. */
     bool ready;
+    spry_device *device; /* where the method runs; NULL: the host */
     spry_operator *own_operator, *own_precon;
+    spry_operator *precon_there; /* a copy of the preconditioner on the device; NULL: none */
     plan *plan;
     char precon_name[32];
     char warnings[WARNINGS_SIZE];
     double setup_seconds;
 };
 
-/* Makes operator, preconditioner and the rest when something has changed since the last solve. */
-spry_status solver_set_up(spry_solver *solver);
+/* Makes operator, preconditioner and the rest when something has changed since the last solve;
+ * `near` is the device that vectors are on, which is taken unless the options name another. */
+spry_status solver_set_up(spry_solver *solver, spry_device *near);
 const spry_operator *solver_operator(const spry_solver *solver);
 const spry_operator *solver_precon(const spry_solver *solver); /* NULL: none */
+/* Where to work; the matrix there; the preconditioner there, or a warning that it stays here. What
+ * cannot be used is told as a warning, and the host takes its place. */
+spry_status solver_choose_device(spry_solver *solver, spry_device *near);
+spry_status solver_make_operator(spry_solver *solver);
+spry_status solver_move_precon(spry_solver *solver);
+/* A copy of v where the solver works; NULL: v is there. */
+spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **copy);
+/* Bytes in use on the device at most so far. */
+int64_t solver_device_bytes(const spry_solver *solver);
 /* Adds a line to warnings and tells the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
 /* What can be said of A by products with random vectors. */

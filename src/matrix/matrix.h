@@ -43,6 +43,9 @@ struct spry_vector {
     struct device_memory *memory;
     /* The numbers are still there, and are copied here when somebody looks; NULL: they are here. */
     const spry_vector *behind;
+    /* Told once, when the vector is freed, that its memory is no longer used; NULL: nobody. */
+    void (*release)(void *owner);
+    void *owner;
 };
 
 /* A vector of the host's over an array. */

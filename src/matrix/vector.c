@@ -61,6 +61,8 @@ void spry_vector_free(spry_vector *v)
         v->class->destroy(v);
     else if (v->owned)
         base_free(v->ctx, v->data);
+    if (v->release)
+        v->release(v->owner);
     base_free(v->ctx, v);
 }
 

@@ -237,14 +237,14 @@ static void test_wrong(void **state)
     const struct {
         spry_dense B, C;
         const char *message;
-    } wrong[] = {{{COLS + 1, 2, 2, true, numbers}, C, "B is"},
-                 {{COLS, 3, 3, true, numbers}, C, "C is"},
-                 {{COLS, 2, 1, true, numbers}, C, "B: step is 1"},
-                 {{COLS, 2, COLS - 1, false, numbers}, C, "B: step is"},
-                 {{COLS, 2, 2, true, NULL}, C, "B has no data"},
-                 {B, {ROWS - 1, 2, 2, true, numbers}, "C is"},
-                 {B, {ROWS, 2, 1, true, numbers}, "C: step is 1"},
-                 {B, {ROWS, 2, INT64_MAX, true, numbers}, "C: 45 steps"}};
+    } wrong[] = {{{COLS + 1, 2, 2, true, numbers, NULL}, C, "B is"},
+                 {{COLS, 3, 3, true, numbers, NULL}, C, "C is"},
+                 {{COLS, 2, 1, true, numbers, NULL}, C, "B: step is 1"},
+                 {{COLS, 2, COLS - 1, false, numbers, NULL}, C, "B: step is"},
+                 {{COLS, 2, 2, true, NULL, NULL}, C, "B has no data"},
+                 {B, {ROWS - 1, 2, 2, true, numbers, NULL}, "C is"},
+                 {B, {ROWS, 2, 1, true, numbers, NULL}, "C: step is 1"},
+                 {B, {ROWS, 2, INT64_MAX, true, numbers, NULL}, "C: 45 steps"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_status(
             *state, SPRY_BAD_USAGE,
@@ -252,7 +252,7 @@ static void test_wrong(void **state)
         support_message_has(*state, wrong[i].message);
     }
     /* No columns are no work. */
-    const spry_dense none[] = {{COLS, 0, 0, true, NULL}, {ROWS, 0, 0, true, NULL}};
+    const spry_dense none[] = {{COLS, 0, 0, true, NULL, NULL}, {ROWS, 0, 0, true, NULL, NULL}};
     assert_ok(*state, spry_operator_multiply_dense(op, SPRY_PLAIN, one, &none[0], zero, &none[1]));
     spry_operator_free(op);
     spry_matrix_free(A);

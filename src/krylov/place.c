@@ -1,0 +1,126 @@
+/* Where a solver works: on the host, or on a device that can be used. */
+#include "krylov/solver.h"
+
+#include "device/operator.h"
+#include "device/vector.h"
+
+#include <stdlib.h>
+
+/* Rows below which the host is as fast as any device, or faster. */
+enum { AUTO_ROWS = 50000 };
+
+/* What has kept a device that was asked for from being used; the solve goes on at the host. */
+static spry_status stay_here(spry_solver *solver, const char *what, spry_status why)
+{
+    char text[MESSAGE_SIZE + 64];
+    if (why != SPRY_UNSUPPORTED && why != SPRY_DEVICE && why != SPRY_DEVICE_LOST)
+        return why;
+    snprintf(text, sizeof text, "%s; solved on the cpu", what);
+    solver_warn(solver->ctx, solver->warnings, text);
+    solver->device = NULL;
+    return SPRY_OK;
+}
+
+static spry_status open_named(spry_solver *solver, const char *name)
+{
+    if (strcmp(name, "cpu") == 0)
+        return SPRY_OK;
+    const spry_status status = device_open(solver->ctx, name, &solver->device);
+    return status == SPRY_OK ? status : stay_here(solver, spry_message(solver->ctx), status);
+}
+
+/* Without being asked: the device of the vectors, the one that SPRY_DEVICE names, or CUDA's first
+ * where there is one and the matrix is large enough. */
+static spry_status open_auto(spry_solver *solver, spry_device *near)
+{
+    const char *named = getenv("SPRY_DEVICE");
+    char why[256], before[MESSAGE_SIZE];
+    solver->device = near;
+    if (near)
+        return SPRY_OK;
+    if (named && *named && strcmp(named, "auto") != 0)
+        return open_named(solver, named);
+    if (solver->matrix->a.rows < AUTO_ROWS ||
+        device_count(solver->ctx, "cuda", why, sizeof why) == 0)
+        return SPRY_OK;
+    memcpy(before, solver->ctx->message, sizeof before);
+    if (device_open(solver->ctx, "cuda", &solver->device) != SPRY_OK) {
+        base_log(solver->ctx, SPRY_LOG_INFO, "solved on the cpu: %s", spry_message(solver->ctx));
+        memcpy(solver->ctx->message, before, sizeof before); /* nothing failed for the caller */
+        solver->device = NULL;
+    }
+    return SPRY_OK;
+}
+
+spry_status solver_choose_device(spry_solver *solver, spry_device *near)
+{
+    const char *name = solver->options.device;
+    solver->device = NULL;
+    if (solver->given_operator) {
+        solver->device = device_of(solver->given_operator);
+        if (strcmp(name, "auto") != 0 && strcmp(name, "cpu") != 0 && !solver->device)
+            return stay_here(solver, "the operator lives on the host", SPRY_UNSUPPORTED);
+        return SPRY_OK;
+    }
+    return strcmp(name, "auto") == 0 ? open_auto(solver, near) : open_named(solver, name);
+}
+
+spry_status solver_make_operator(spry_solver *solver)
+{
+    const char *format = solver->options.format;
+    spry_status status = SPRY_OK;
+    if (solver->device) {
+        status = spry_operator_on(solver->device, solver->matrix, format, &solver->own_operator);
+        if (status == SPRY_OK)
+            return status;
+        status = stay_here(solver, spry_message(solver->ctx), status);
+    }
+    return status == SPRY_OK
+               ? spry_operator_from_format(solver->matrix, format, &solver->own_operator)
+               : status;
+}
+
+spry_status solver_move_precon(spry_solver *solver)
+{
+    const spry_operator *M = solver_precon(solver);
+    char text[128];
+    if (!solver->device || !M || device_of(M))
+        return SPRY_OK;
+    if (operator_diagonal(M, SPRY_PLAIN))
+        return device_diagonal_operator(solver->device, M, &solver->precon_there);
+    snprintf(text, sizeof text, "preconditioner %s runs on the cpu, with copies in each iteration",
+             solver->precon_name);
+    solver_warn(solver->ctx, solver->warnings, text);
+    return SPRY_OK;
+}
+
+/* --- vectors -------------------------------------------------------------------------------------
+ */
+
+spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **copy)
+{
+    spry_context *ctx = solver->ctx;
+    spry_status status = SPRY_OK;
+    *copy = NULL;
+    if (v->device == solver->device)
+        return vector_fetch(v);
+    if (solver->device)
+        SPRY_GO(ctx, spry_vector_on(solver->device, v->type, v->n, NULL, copy));
+    else
+        SPRY_GO(ctx, spry_vector_new(ctx, v->type, v->n, NULL, SPRY_COPY, copy));
+    SPRY_GO(ctx, spry_vector_copy(v, *copy));
+done:
+    if (status != SPRY_OK) { /* nothing that could be copied back */
+        spry_vector_free(*copy);
+        *copy = NULL;
+    }
+    return status;
+}
+
+int64_t solver_device_bytes(const spry_solver *solver)
+{
+    int64_t used = 0, most = 0, left = 0;
+    if (solver->device)
+        device_memory_now(solver->device, &used, &most, &left);
+    return most;
+}

@@ -1,0 +1,178 @@
+/* The solver around methods on devices: where it works, what it copies, what it warns of. */
+#include "support/devices.h"
+#include "support/numeric.h"
+
+#include <stdlib.h>
+
+static spry_matrix *poisson(spry_context *ctx)
+{
+    spry_matrix *A = NULL;
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=20", &A));
+    return A;
+}
+
+static spry_solver *solver_for(spry_context *ctx, const spry_matrix *A, const char *options)
+{
+    spry_solver *solver = NULL;
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, options));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    return solver;
+}
+
+static void set_device(spry_solver *solver, const spry_device *d)
+{
+    char text[64];
+    snprintf(text, sizeof text, "device=%s", spry_device_name(d));
+    assert_ok(d->ctx, spry_solver_set(solver, text));
+}
+
+/* A zero b is answered by zero before any method runs. */
+static void check_zero(spry_solver *solver, spry_device *d, bool there)
+{
+    spry_context *ctx = d->ctx;
+    spry_vector *b = NULL, *x = NULL;
+    spry_result result;
+    double norm;
+    if (there) {
+        assert_ok(ctx, spry_vector_on(d, SPRY_D, 400, NULL, &b));
+    } else {
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 400, NULL, SPRY_COPY, &b));
+    }
+    assert_ok(ctx, spry_vector_like(b, 400, &x));
+    assert_ok(ctx, spry_vector_fill(x, (spry_scalar){3, 0}));
+    assert_ok(ctx, spry_solve(solver, b, x, &result));
+    assert_true(result.converged);
+    assert_string_equal(result.device, spry_device_name(d));
+    assert_true(result.memory_bytes > 400 * 5 * 12); /* A is there, too */
+    assert_ok(ctx, spry_vector_norm(x, &norm));
+    assert_true(norm == 0);
+    spry_result_clear(ctx, &result);
+    spry_vector_free(b);
+    spry_vector_free(x);
+}
+
+static void places(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = poisson(ctx);
+    spry_solver *solver = solver_for(ctx, A, "method=cg precon=jacobi");
+    check_zero(solver, d, true); /* auto: where the vectors are */
+    set_device(solver, d);
+    check_zero(solver, d, false);
+    check_zero(solver, d, true);
+    spry_solver_free(solver);
+    spry_matrix_free(A);
+}
+
+/* Vectors of a device and a solve on the host. */
+static void brought_home(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = poisson(ctx);
+    spry_solver *solver = solver_for(ctx, A, "method=cg device=cpu tol=1e-10");
+    spry_vector *b = NULL, *x = NULL, *r = NULL;
+    spry_operator *op = NULL;
+    spry_result result;
+    double b_norm, norm;
+    assert_ok(ctx, spry_vector_on(d, SPRY_D, 400, NULL, &b));
+    assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1, 0}));
+    assert_ok(ctx, spry_vector_like(b, 400, &x));
+    assert_ok(ctx, spry_vector_like(b, 400, &r));
+    assert_ok(ctx, spry_solve(solver, b, x, &result));
+    assert_true(result.converged);
+    assert_string_equal(result.device, "cpu");
+    assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
+    assert_ok(ctx, spry_vector_copy(b, r));
+    assert_ok(ctx, spry_operator_multiply(op, SPRY_PLAIN, (spry_scalar){-1, 0}, x,
+                                          (spry_scalar){1, 0}, r));
+    assert_ok(ctx, spry_vector_norm(b, &b_norm));
+    assert_ok(ctx, spry_vector_norm(r, &norm));
+    assert_true(norm <= 2e-10 * b_norm);
+    spry_result_clear(ctx, &result);
+    spry_operator_free(op);
+    spry_vector *const all[] = {b, x, r};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        spry_vector_free(all[i]);
+    spry_solver_free(solver);
+    spry_matrix_free(A);
+}
+
+static void check_warning(spry_context *ctx, spry_device *d, const char *options, const char *word,
+                          const char *place)
+{
+    spry_matrix *A = poisson(ctx);
+    spry_solver *solver = solver_for(ctx, A, options);
+    spry_vector *b = NULL, *x = NULL;
+    spry_result result;
+    if (!strstr(options, "device="))
+        set_device(solver, d);
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 400, NULL, SPRY_COPY, &b));
+    assert_ok(ctx, spry_vector_like(b, 400, &x));
+    assert_ok(ctx, spry_solve(solver, b, x, &result));
+    assert_string_equal(result.device, place);
+    assert_non_null(result.warnings);
+    if (!strstr(result.warnings, word))
+        fail_msg("warnings: %s; expected: %s", result.warnings, word);
+    spry_result_clear(ctx, &result);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_solver_free(solver);
+    spry_matrix_free(A);
+}
+
+static void warnings(spry_context *ctx, spry_device *d)
+{
+    check_warning(ctx, d, "method=cg precon=ssor", "ssor runs on the cpu", spry_device_name(d));
+    check_warning(ctx, d, "method=cg device=opencl:99", "solved on the cpu", "cpu");
+}
+
+static void nonfinite(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = poisson(ctx);
+    spry_solver *solver = solver_for(ctx, A, "method=cg");
+    double numbers[400] = {[7] = NAN};
+    spry_vector *b = NULL, *x = NULL;
+    spry_result result;
+    set_device(solver, d);
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 400, numbers, SPRY_COPY, &b));
+    assert_ok(ctx, spry_vector_like(b, 400, &x));
+    assert_status(ctx, SPRY_BAD_INPUT, spry_solve(solver, b, x, &result));
+    support_message_has(ctx, "row 7");
+    spry_result_clear(ctx, &result);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_solver_free(solver);
+    spry_matrix_free(A);
+}
+
+/* SPRY_DEVICE takes the place of auto, and of nothing else. */
+static void variable(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = poisson(ctx);
+    spry_solver *solver = solver_for(ctx, A, "method=cg");
+    spry_vector *b = NULL, *x = NULL;
+    static const char *const options[] = {"device=auto", "device=cpu"};
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 400, NULL, SPRY_COPY, &b));
+    assert_ok(ctx, spry_vector_like(b, 400, &x));
+    setenv("SPRY_DEVICE", spry_device_name(d), 1);
+    for (int k = 0; k < 2; k++) {
+        spry_result result;
+        assert_ok(ctx, spry_solver_set(solver, options[k]));
+        assert_ok(ctx, spry_solve(solver, b, x, &result));
+        assert_string_equal(result.device, k == 0 ? spry_device_name(d) : "cpu");
+        spry_result_clear(ctx, &result);
+    }
+    unsetenv("SPRY_DEVICE");
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_solver_free(solver);
+    spry_matrix_free(A);
+}
+
+int main(void)
+{
+    static const devices_test tests[] = {
+        DEVICES_TEST(places),    DEVICES_TEST(brought_home), DEVICES_TEST(warnings),
+        DEVICES_TEST(nonfinite), DEVICES_TEST(variable),
+    };
+    return DEVICES_RUN(tests);
+}
