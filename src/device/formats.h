@@ -75,6 +75,8 @@ typedef struct device_format {
     spry_status (*open)(const spry_device *d, const layout *L, int columns, device_form *form);
     /* Options worth trying on a device, as layout_class.grid; NULL: the class's own grid. */
     const char *grid;
+    /* Options in the place of none; NULL: the class's own defaults. */
+    const char *defaults;
     /* The arrays that products read on a device, where they are not those that products read on the
      * host; values first. They are L's own, or are made from them: those have `aside` set, and are
      * freed (base_free) by the caller once they are copied, also after a failure. Room is for

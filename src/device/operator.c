@@ -15,6 +15,19 @@ typedef struct device_state {
     device_layout *plain, *transposed; /* transposed is NULL until needed */
 } device_state;
 
+/* A format's name alone, with the options that suit devices. */
+static const char *with_defaults(const char *spec, char *room, size_t size)
+{
+    for (int i = 0; layout_class_at(i); i++) {
+        const device_format *format = device_format_for(layout_class_at(i));
+        if (format && format->defaults && strcmp(spec, format->name) == 0) {
+            snprintf(room, size, "%s:%s", spec, format->defaults);
+            return room;
+        }
+    }
+    return spec;
+}
+
 static spry_status make_layout(spry_device *d, const spry_matrix *A, const char *spec,
                                device_layout **D)
 {
@@ -24,6 +37,8 @@ static spry_status make_layout(spry_device *d, const spry_matrix *A, const char 
     spry_status status = SPRY_OK;
     SPRY_GO(d->ctx, matrix_as_sorted_csr(A, &csr, &owned));
     bool made;
+    char room[LAYOUT_PARAMS_SIZE];
+    spec = with_defaults(spec, room, sizeof room);
     SPRY_GO(d->ctx, device_layout_from_csr(d, csr, spec, &made, D));
     if (!made) {
         SPRY_GO(d->ctx, layout_build(csr, spec, &L));

@@ -108,6 +108,15 @@ static void test_loop(void **state)
     compile(*state, "the loop", engine_cuda.loop_text, "-DSP_GROUP=32");
 }
 
+static void test_convert(void **state)
+{
+    for (int type = 0; type < 4; type++) {
+        char options[64];
+        snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256 -DSLICE=32", type);
+        compile(*state, "convert", device_text("convert"), options);
+    }
+}
+
 /* --- formats -------------------------------------------------------------------------------------
  */
 
@@ -244,6 +253,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bandwidth, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_vectors, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_loop, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_convert, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_formats, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_grids, support_setup, support_teardown),
     };

@@ -45,5 +45,8 @@ static spry_status arrays(const layout *L, layout_array *array)
     return SPRY_OK;
 }
 
-const device_format device_format_merge = {
-    .name = "merge", .open = open, .grid = "items=1024|2048", .arrays = arrays};
+const device_format device_format_merge = {.name = "merge",
+                                           .open = open,
+                                           .grid = "items=1024|2048",
+                                           .defaults = "items=2048",
+                                           .arrays = arrays};

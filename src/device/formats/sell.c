@@ -20,5 +20,8 @@ static spry_status arrays(const layout *L, layout_array *array)
     return SPRY_OK;
 }
 
-const device_format device_format_sell = {
-    .name = "sell", .open = open, .grid = "C=32 sigma=1|256|4096", .arrays = arrays};
+const device_format device_format_sell = {.name = "sell",
+                                          .open = open,
+                                          .grid = "C=32 sigma=1|256|4096",
+                                          .defaults = "C=32",
+                                          .arrays = arrays};

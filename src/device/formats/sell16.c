@@ -100,5 +100,8 @@ static spry_status arrays(const layout *L, layout_array *array)
     return status;
 }
 
-const device_format device_format_sell16 = {
-    .name = "sell16", .open = open, .grid = "C=32|64 sigma=1|256", .arrays = arrays};
+const device_format device_format_sell16 = {.name = "sell16",
+                                            .open = open,
+                                            .grid = "C=32|64 sigma=1|256",
+                                            .defaults = "C=32",
+                                            .arrays = arrays};
