@@ -173,7 +173,7 @@ void weave_tail(weave *w, int phase_index)
     if (!weave_has_tail(p, f))
         return;
     PUT(w,
-        "\nSP_INLINE void tail_%d(SP_COMMON SP_COUNTERS, SP_NUMBERS number *num,\n"
+        "\nSP_APART void tail_%d(SP_COMMON SP_COUNTERS, SP_NUMBERS number *num,\n"
         "    SP_GLOBAL const number *tot, const int from, SP_GLOBAL double *list)\n{\n    int fault = -1;\n"
         "    if (from == 0) {\n",
         phase_index);
