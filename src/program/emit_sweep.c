@@ -21,8 +21,8 @@ typedef struct sweep_text {
     int space; /* at hand */
     int width; /* elements a work-item has at a time */
     bool product;
-    bool local_sums;   /* sums of slices fit into local memory */
-    bool alone;        /* a single update of x, by itself */
+    bool local_sums;                /* sums of slices fit into local memory */
+    bool alone;                     /* a single update of x, by itself */
     unsigned char *known, *written; /* by variable: in registers, and to be stored */
 } sweep_text;
 
@@ -159,8 +159,7 @@ static void put_pointer(const sweep_text *t, int var)
     else if (var == p->var_of_name[NAME_B])
         PUT(t, "    SP_GLOBAL const scalar *const p%d = b;\n", var);
     else if (v->array)
-        PUT(t, "    SP_GLOBAL scalar *const p%d = mem + st[ST_SLOTS + %d];\n", var,
-            p->slots + var);
+        PUT(t, "    SP_GLOBAL scalar *const p%d = mem + st[ST_SLOTS + %d];\n", var, p->slots + var);
     else if (!v->in_pieces && v->number != NONE)
         PUT(t, "    SP_GLOBAL scalar *const p%d = mem + st[ST_SLOTS + %d];\n", var, v->number);
 }
@@ -300,8 +299,7 @@ static void put_value(const sweep_text *t, int op, int k, const vref *v)
 {
     const plan_var *var = &t->p->vars[v->var];
     if (var->array)
-        PUT(t, "(on[u] ? p%d[i%d_%d * stride%d + i[u]] : SP_ZERO)", v->var, op, k,
-            var->space);
+        PUT(t, "(on[u] ? p%d[i%d_%d * stride%d + i[u]] : SP_ZERO)", v->var, op, k, var->space);
     else
         PUT(t, "v%d[u]", v->var);
 }
@@ -684,8 +682,9 @@ void weave_phase(weave *w, int phase_index)
         put_body(&t);
         collect_sums(&t, f);
         if (weave_has_tail(w->p, f))
-            PUT(&t, "#ifdef SP_TICKETS\n    if (sp_last(st, &sp_flag))\n"
-                    "        SP_END(tail_%d, %d, SP_GROUPS, 0);\n#endif\n",
+            PUT(&t,
+                "#ifdef SP_TICKETS\n    if (sp_last(st, &sp_flag))\n"
+                "        SP_END(tail_%d, %d, SP_GROUPS, 0);\n#endif\n",
                 phase_index, (int)weave_slots(w->p, f));
         put(&t, "}\n");
     }

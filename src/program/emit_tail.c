@@ -11,10 +11,8 @@ enum { LOCAL_NUMBERS_BYTES = 16 * 1024 };
 
 static emitter emitter_of(const weave *w)
 {
-    return (emitter){.p = w->p,
-                     .real = !spry_type_is_complex(w->type),
-                     .out = w->out,
-                     .counter = w->counter};
+    return (emitter){
+        .p = w->p, .real = !spry_type_is_complex(w->type), .out = w->out, .counter = w->counter};
 }
 
 static void put_note(const weave *w, const plan_op *o)
@@ -64,8 +62,7 @@ static void put_slice_store(const weave *w, const plan_op *o, int64_t slot)
         ";\n        if (fault == -1 && count > 0 && (row < 0 || row + count > %" PRId64 "))\n"
         "            fault = %d;\n"
         "        for (offset k = 0; fault == -1 && k < count; k++)\n"
-        "            num[%" PRId64 " + (row + k) * %" PRId64 " + column] = tot[%" PRId64
-        " + k];\n",
+        "            num[%" PRId64 " + (row + k) * %" PRId64 " + column] = tot[%" PRId64 " + k];\n",
         rows, target->place, p->offset[target->name], cols, slot);
 }
 
@@ -104,8 +101,8 @@ static void put_report(const weave *w, int op)
     emit_number(&m, o->expr);
     PUT(w, ");\n");
     put_note(w, o);
-    PUT(w, "        else if (sp_report(st, list, %d, value, %d))\n            SP_STOP(%d, %d);\n", op,
-        o->kind == OP_GRADIENT, STOP_REPORT, op);
+    PUT(w, "        else if (sp_report(st, list, %d, value, %d))\n            SP_STOP(%d, %d);\n",
+        op, o->kind == OP_GRADIENT, STOP_REPORT, op);
 }
 
 static void put_condition(const weave *w, int op)
@@ -174,7 +171,8 @@ void weave_tail(weave *w, int phase_index)
         return;
     PUT(w,
         "\nSP_APART void tail_%d(SP_COMMON SP_COUNTERS, SP_NUMBERS number *num,\n"
-        "    SP_GLOBAL const number *tot, const int from, SP_GLOBAL double *list)\n{\n    int fault = -1;\n"
+        "    SP_GLOBAL const number *tot, const int from, SP_GLOBAL double *list)\n{\n    int "
+        "fault = -1;\n"
         "    if (from == 0) {\n",
         phase_index);
     put_dots(w, f);

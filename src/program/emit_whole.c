@@ -10,10 +10,8 @@
 
 static emitter emitter_of(const weave *w)
 {
-    return (emitter){.p = w->p,
-                     .real = !spry_type_is_complex(w->type),
-                     .out = w->out,
-                     .counter = w->counter};
+    return (emitter){
+        .p = w->p, .real = !spry_type_is_complex(w->type), .out = w->out, .counter = w->counter};
 }
 
 static void put_phase(weave *w, int f)
@@ -116,7 +114,8 @@ spry_status weave_whole(weave *w)
         "    for (int k = SP_LOCAL_ID; k < %" PRId64 "; k += SP_GROUP)\n"
         "        words[k] = control[k];\n    __syncthreads();\n    st = words;\n"
         "    number *const num = SP_NUM;\n"
-        "    double *const list = SP_GROUP_ID == 0 ? (double *)(control + ST_REP) + REP_FIRST : 0;\n"
+        "    double *const list = SP_GROUP_ID == 0 ? (double *)(control + ST_REP) + REP_FIRST : "
+        "0;\n"
         "    number *next_part = part + %" PRId64 " * (offset)SP_GROUPS;\n"
         "    unsigned int come = 0;\n",
         words, slots);

@@ -150,8 +150,8 @@ static spry_status build_text(resident *s, spry_status (*write)(weave *w), int g
     const char *dump = getenv("SPRY_DEVICE_DUMP");
     if (dump && dump[0])
         base_log(ctx, SPRY_LOG_DEBUG, "%s", text);
-    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_KIND=%d -DSP_GROUP=%d %s",
-             (int)s->r->type, (int)s->rows.kind, group, more);
+    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_KIND=%d -DSP_GROUP=%d %s", (int)s->r->type,
+             (int)s->rows.kind, group, more);
     SPRY_GO(ctx, device_build(s->d, text, options, made));
 done:
     base_free(ctx, text);
@@ -166,8 +166,7 @@ spry_status resident_build_whole(resident *s, int64_t turn_bytes)
     spry_context *ctx = s->r->ctx;
     const int64_t size = spry_type_is_complex(s->r->type) ? 16 : 8;
     const int64_t slots = weave_whole_slots(s->p);
-    const int64_t local =
-        (s->rep_at + REP_FIRST) * 8 + slots * size * (1 + WHOLE_GROUP / 32);
+    const int64_t local = (s->rep_at + REP_FIRST) * 8 + slots * size * (1 + WHOLE_GROUP / 32);
     spry_status status = SPRY_OK;
     s->whole_tried = true;
     if (!s->turns_alike || !s->d->facts.has_cooperation || local > MOST_LOCAL ||
@@ -315,8 +314,7 @@ static spry_status call_host(resident *s, const plan_op *o, int64_t in_bytes, in
     if (!s->host_out)
         SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->host_out));
     SPRY_GO(ctx, device_get(s->call_in, 0, s->host_in, in_bytes));
-    SPRY_GO(ctx,
-            called->class->multiply(called, o->transpose, one, s->host_in, zero, s->host_out));
+    SPRY_GO(ctx, called->class->multiply(called, o->transpose, one, s->host_in, zero, s->host_out));
     SPRY_GO(ctx, device_put(s->call_out, 0, s->host_out, out_bytes));
 done:
     return status;
@@ -343,8 +341,8 @@ static spry_status call(resident *s, const plan_op *o, int64_t from_index, int64
         SPRY_GO(ctx, device_multiply(called, o->transpose, one, s->call_in, zero, s->call_out));
     else
         SPRY_GO(ctx, call_host(s, o, in_bytes, out_bytes));
-    SPRY_GO(ctx, device_copy(s->call_out, 0, to == s->memory ? s->memory : s->l->x, to_at,
-                             out_bytes));
+    SPRY_GO(ctx,
+            device_copy(s->call_out, 0, to == s->memory ? s->memory : s->l->x, to_at, out_bytes));
 done:
     return status;
 }
@@ -358,8 +356,7 @@ spry_status resident_calls(resident *s, const phase *f)
         if (!plan_calls(p, o))
             continue;
         if (o->in[0].first != NONE)
-            from = program_eval_index(&s->l->scalars, o->in[0].first,
-                                      p->vars[o->in[0].var].extent);
+            from = program_eval_index(&s->l->scalars, o->in[0].first, p->vars[o->in[0].var].extent);
         if (o->out.first != NONE)
             to = program_eval_index(&s->l->scalars, o->out.first, p->vars[o->out.var].extent);
         if (sweep_check(s->l, o))
@@ -500,13 +497,13 @@ void resident_close(runner *r)
     if (!s)
         return;
     device_graph_free(s->graph);
-    device_memory *const blocks[] = {s->control, s->memory, s->partials, s->call_in, s->call_out,
-                                     s->whole_partials};
+    device_memory *const blocks[] = {s->control, s->memory,   s->partials,
+                                     s->call_in, s->call_out, s->whole_partials};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         device_free(blocks[k]);
-    void *const arrays[] = {s->rows.text, s->mirror,  s->slots,    s->counter, s->counter_names,
-                            s->groups,    s->steps,   s->step_of,  s->loop_end, s->bytes,
-                            s->host_in,   s->host_out};
+    void *const arrays[] = {s->rows.text,     s->mirror, s->slots,   s->counter,
+                            s->counter_names, s->groups, s->steps,   s->step_of,
+                            s->loop_end,      s->bytes,  s->host_in, s->host_out};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, s);

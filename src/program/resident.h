@@ -19,23 +19,21 @@
  * The words of the control block, 64 bits each. After them the table of slots and the bases of
  * arrays (in elements of the memory of vectors), the scalars, and the reports.
  */
-#define RESIDENT_WORDS(word)                                                                      \
-    word(STOP)        /* 0: running; else a stop_kind */                                          \
-    word(OP)          /* the operation that stopped it */                                         \
-    word(FAULT)       /* place of the first wrong index, -1: none */                              \
-    word(FAULT_ORDER) /* and the order of its operation */                                        \
-    word(REPORTS)     /* told since the host has looked */                                        \
-    word(LEFT)        /* reports until it stops by itself */                                      \
-    word(SKIP)        /* bits of updates of x that were made early */                             \
-    word(TICKET)      /* groups that are through with the phase */                                \
-    word(PHASES)      /* done since the host has looked */                                        \
-    word(STRIDE0)     /* elements from a vector of an array to the next, by space */              \
-    word(STRIDE1)                                                                                 \
-    word(N0) /* elements of vectors, by space */                                                  \
-    word(N1)                                                                                      \
-    word(POSITIONS) /* of the matrix's rows */                                                    \
-    word(BARRIER)   /* groups that have come to a barrier of all, ever */                         \
-    word(TURNS)     /* of the loop, that are left in this launch */
+#define RESIDENT_WORDS(word)                                                                    \
+    word(STOP)                   /* 0: running; else a stop_kind */                             \
+        word(OP)                 /* the operation that stopped it */                            \
+        word(FAULT)              /* place of the first wrong index, -1: none */                 \
+        word(FAULT_ORDER)        /* and the order of its operation */                           \
+        word(REPORTS)            /* told since the host has looked */                           \
+        word(LEFT)               /* reports until it stops by itself */                         \
+        word(SKIP)               /* bits of updates of x that were made early */                \
+        word(TICKET)             /* groups that are through with the phase */                   \
+        word(PHASES)             /* done since the host has looked */                           \
+        word(STRIDE0)            /* elements from a vector of an array to the next, by space */ \
+        word(STRIDE1) word(N0)   /* elements of vectors, by space */                            \
+        word(N1) word(POSITIONS) /* of the matrix's rows */                                     \
+        word(BARRIER)            /* groups that have come to a barrier of all, ever */          \
+        word(TURNS)              /* of the loop, that are left in this launch */
 
 #define RESIDENT_WORD_NAME(name) ST_##name,
 enum { RESIDENT_WORDS(RESIDENT_WORD_NAME) ST_SLOTS };
@@ -57,7 +55,7 @@ typedef struct weave {
     const plan *p;
     spry_type type;
     bool tickets;
-    bool product;           /* the matrix's rows are in the program, as A_row */
+    bool product; /* the matrix's rows are in the program, as A_row */
     const device_rows *rows;
     int counters;           /* loop variables that kernels get by value */
     int *counter;           /* by name: which; NONE: none */
@@ -135,12 +133,12 @@ typedef struct resident {
     course_step *steps;
     int step_count, step_room;
     int section[SECTION_COUNT];
-    int *step_of; /* by operation: the step whose phase it is in */
+    int *step_of;      /* by operation: the step whose phase it is in */
     int64_t *loop_end; /* by node */
     int pc;
     lane *l;
-    bool calls;       /* some operators can only be called: exits are looked at one by one */
-    bool turns_alike; /* every turn of the loop launches the same: it can be recorded */
+    bool calls;         /* some operators can only be called: exits are looked at one by one */
+    bool turns_alike;   /* every turn of the loop launches the same: it can be recorded */
     bool counting_only; /* walks without launching, to count what a turn moves */
     device_graph *graph;
     int64_t skip; /* updates of x that were made early and are still to come */

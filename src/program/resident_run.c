@@ -230,8 +230,8 @@ static bool next_turn(resident *s, const node *loop, int index, bool first)
 {
     spry_scalar *value = value_of(s, loop->name);
     const int64_t by = loop->down ? -1 : 1;
-    const int64_t k = first ? program_eval_count(&s->l->scalars, loop->from)
-                            : (int64_t)value->re + by;
+    const int64_t k =
+        first ? program_eval_count(&s->l->scalars, loop->from) : (int64_t)value->re + by;
     if (first)
         s->loop_end[index] = program_eval_count(&s->l->scalars, loop->to);
     if (s->l->scalars.fault != NONE)
@@ -263,8 +263,8 @@ static bool needs_look(const resident *s, const course_step *leg)
 
 /*
  * Walks until the section ends or the host has to look first: because the next step depends on
- * numbers, or because an exit is behind it and operators that cannot be held back are ahead. `fresh`
- * says that it has just looked. *end: the section ended.
+ * numbers, or because an exit is behind it and operators that cannot be held back are ahead.
+ * `fresh` says that it has just looked. *end: the section ended.
  */
 static spry_status walk(resident *s, bool fresh, bool *end)
 {

@@ -8,7 +8,9 @@
 #include "support/generated.h"
 
 #include "device/operator.h"
+#include "device/vector.h"
 #include "krylov/krylov.h"
+#include "precon/precon.h"
 
 #include <float.h>
 #include <math.h>
@@ -55,22 +57,25 @@ static void break_down(void *data, const char *text, bool finite)
     snprintf(t->text, sizeof t->text, "%s", text);
 }
 
+/* The method of a name, or where it has several lines the text itself. */
 static plan *plan_for(spry_context *ctx, const char *method, const spry_operator *A,
                       const spry_operator *M)
 {
     program *g = NULL;
     plan *p = NULL;
     const char *options;
-    plan_setup setup = {.fuse = true, .square = true};
-    assert_ok(ctx, krylov_parse(ctx, method, NULL, "", &g, &options));
+    plan_setup setup = {.fuse = true, .square = A->rows == A->cols};
+    const bool text = strchr(method, '\n') != NULL;
+    assert_ok(ctx,
+              krylov_parse(ctx, text ? "auto" : method, text ? method : NULL, "", &g, &options));
     assert_ok(ctx, runner_use(A, g->uses_transpose, &setup.use[OPERATOR_A]));
     assert_ok(ctx, runner_use(M, g->uses_transpose, &setup.use[OPERATOR_M]));
     assert_ok(ctx, plan_make(g, options, &setup, &p));
     return p;
 }
 
-static void run_method(spry_context *ctx, const char *method, const spry_operator *A,
-                       const spry_operator *M, const void *b, void *x, told *t)
+static spry_status run_method(spry_context *ctx, const char *method, const spry_operator *A,
+                              const spry_operator *M, const void *b, void *x, told *t)
 {
     const runner_operators operators = {A, M};
     plan *p = plan_for(ctx, method, A, M);
@@ -85,15 +90,16 @@ static void run_method(spry_context *ctx, const char *method, const spry_operato
     l->breakdown = break_down;
     t->r = r;
     t->l = l;
-    assert_ok(ctx, runner_run(r));
+    const spry_status status = runner_run(r);
     runner_free(r);
     plan_free(p);
+    return status;
 }
 
 typedef struct system {
     spry_matrix *matrix;
-    spry_operator *host, *there, *M, *M_there;
-    int64_t n;
+    spry_operator *host, *there;
+    int64_t rows, n;
     void *b, *x, *y;
 } system_of;
 
@@ -103,7 +109,7 @@ static double true_residual(spry_context *ctx, const system_of *s, const void *x
     const spry_type type = s->host->type;
     spry_vector *r = NULL;
     double norm, all;
-    assert_ok(ctx, spry_vector_new(ctx, type, s->n, s->b, SPRY_COPY, &r));
+    assert_ok(ctx, spry_vector_new(ctx, type, s->rows, s->b, SPRY_COPY, &r));
     assert_ok(ctx, spry_vector_norm(r, &all));
     assert_ok(ctx, s->host->class->multiply(s->host, SPRY_PLAIN, (spry_scalar){-1, 0}, x,
                                             (spry_scalar){1, 0}, r->data));
@@ -112,26 +118,36 @@ static double true_residual(spry_context *ctx, const system_of *s, const void *x
     return norm / all;
 }
 
+/* Runs a method on the device: b and x are copied there and back. */
+static spry_status run_there(spry_context *ctx, spry_device *d, const system_of *s,
+                             const char *method, const spry_operator *M, told *t)
+{
+    const int64_t size = (int64_t)spry_type_size(s->host->type);
+    device_memory *b = NULL, *x = NULL;
+    assert_ok(ctx, device_alloc(d, s->rows * size, &b));
+    assert_ok(ctx, device_alloc(d, s->n * size, &x));
+    assert_ok(ctx, device_put(b, 0, s->b, s->rows * size));
+    assert_ok(ctx, device_put(x, 0, s->y, s->n * size));
+    const spry_status status = run_method(ctx, method, s->there, M, b, x, t);
+    assert_ok(ctx, device_get(x, 0, s->y, s->n * size));
+    device_free(b);
+    device_free(x);
+    return status;
+}
+
+/* M of the device's plan may be another operator than that of the host's. */
 static void compare(spry_context *ctx, spry_device *d, const system_of *s, const char *method,
-                    const spry_operator *M, bool every)
+                    const spry_operator *M, const spry_operator *M_there, bool every)
 {
     const spry_type type = s->host->type;
-    const int64_t bytes = s->n * (int64_t)spry_type_size(type);
+    const size_t bytes = (size_t)s->n * spry_type_size(type);
     const double eps = type == SPRY_S || type == SPRY_C ? FLT_EPSILON : DBL_EPSILON;
     const double goal = 1e5 * eps;
     told here = {.goal = goal, .most = 120}, there = {.goal = goal, .most = 120, .every = every};
-    device_memory *b = NULL, *x = NULL;
-    memset(s->x, 0, (size_t)bytes);
-    memset(s->y, 0, (size_t)bytes);
-    run_method(ctx, method, s->host, M, s->b, s->x, &here);
-    assert_ok(ctx, device_alloc(d, bytes, &b));
-    assert_ok(ctx, device_alloc(d, bytes, &x));
-    assert_ok(ctx, device_put(b, 0, s->b, bytes));
-    assert_ok(ctx, device_put(x, 0, s->y, bytes));
-    run_method(ctx, method, s->there, M, b, x, &there);
-    assert_ok(ctx, device_get(x, 0, s->y, bytes));
-    device_free(b);
-    device_free(x);
+    memset(s->x, 0, bytes);
+    memset(s->y, 0, bytes);
+    assert_ok(ctx, run_method(ctx, method, s->host, M, s->b, s->x, &here));
+    assert_ok(ctx, run_there(ctx, d, s, method, M_there, &there));
     const double h = true_residual(ctx, s, s->x), t = true_residual(ctx, s, s->y);
     const int first = here.count < 5 ? here.count : 5;
     bool same = here.broken == there.broken && abs(here.count - there.count) <= 2 + here.count / 10;
@@ -147,30 +163,35 @@ static void compare(spry_context *ctx, spry_device *d, const system_of *s, const
     }
 }
 
+/* Takes the matrix. */
+static void open_matrix(spry_context *ctx, spry_device *d, spry_matrix *A, const char *format,
+                        system_of *s)
+{
+    const spry_type type = A->a.type;
+    const size_t size = spry_type_size(type);
+    *s = (system_of){.matrix = A, .rows = A->a.rows, .n = A->a.cols};
+    assert_ok(ctx, spry_operator_from_matrix(s->matrix, &s->host));
+    assert_ok(ctx, device_operator(d, s->matrix, format, &s->there));
+    s->b = malloc((size_t)s->rows * size);
+    s->x = calloc((size_t)s->n, size);
+    s->y = calloc((size_t)s->n, size);
+    assert_true(s->b && s->x && s->y);
+    for (int64_t i = 0; i < s->rows; i++)
+        value_set(type, s->b, i, (spry_scalar){base_uniform(7, (uint64_t)i), 0.25});
+}
+
 static void open_system(spry_context *ctx, spry_device *d, const char *kind, spry_type type,
-                        const char *more, system_of *s)
+                        const char *more, const char *format, system_of *s)
 {
     char options[128];
-    *s = (system_of){0};
     snprintf(options, sizeof options, "%s type=%s", more, spry_type_name(type));
-    s->matrix = generated(ctx, kind, options);
-    s->n = s->matrix->a.rows;
-    assert_ok(ctx, spry_operator_from_matrix(s->matrix, &s->host));
-    assert_ok(ctx, device_operator(d, s->matrix, "csr", &s->there));
-    const int64_t bytes = s->n * (int64_t)spry_type_size(type);
-    s->b = malloc((size_t)bytes);
-    s->x = malloc((size_t)bytes);
-    s->y = malloc((size_t)bytes);
-    for (int64_t i = 0; i < s->n; i++)
-        value_set(type, s->b, i, (spry_scalar){base_uniform(7, (uint64_t)i), 0.25});
+    open_matrix(ctx, d, generated(ctx, kind, options), format, s);
 }
 
 static void close_system(system_of *s)
 {
     spry_operator_free(s->host);
     spry_operator_free(s->there);
-    spry_operator_free(s->M);
-    spry_operator_free(s->M_there);
     spry_matrix_free(s->matrix);
     free(s->b);
     free(s->x);
@@ -184,19 +205,161 @@ static void test_methods(spry_context *ctx, spry_device *d)
     const char *only = getenv("SPRY_TEST_METHOD");
     system_of systems[4];
     for (int k = 0; k < 4; k++)
-        open_system(ctx, d, "poisson2d", types[k], "size=13", &systems[k]);
+        open_system(ctx, d, "poisson2d", types[k], "size=13", "csr", &systems[k]);
     for (int m = 0; krylov_texts[m].name; m++) {
         if (only && strcmp(only, krylov_texts[m].name) != 0)
             continue;
         for (int k = 0; k < (only ? 4 : 1); k++)
-            compare(ctx, d, &systems[(m + k) % 4], krylov_texts[m].name, NULL, m % 3 == 2);
+            compare(ctx, d, &systems[(m + k) % 4], krylov_texts[m].name, NULL, NULL, m % 3 == 2);
     }
     for (int k = 0; k < 4; k++)
         close_system(&systems[k]);
 }
 
+/* A preconditioner that is a diagonal there, one that is called on the host, and a matrix in a
+ * format whose products are no rows. */
+static void test_operators(spry_context *ctx, spry_device *d)
+{
+    system_of s;
+    spry_operator *jacobi = NULL, *there = NULL, *ssor = NULL;
+    char name[32];
+    open_system(ctx, d, "convection-diffusion", SPRY_D, "size=7", "csr", &s);
+    assert_ok(ctx, spry_operator_jacobi(s.matrix, &jacobi));
+    assert_ok(ctx, device_diagonal_operator(d, jacobi, &there));
+    assert_ok(ctx, precon_make(ctx, s.matrix, "ssor:omega=0.9", &ssor, name));
+    compare(ctx, d, &s, "bicgstab", jacobi, there, false);
+    compare(ctx, d, &s, "bicgstab", ssor, ssor, false);
+    compare(ctx, d, &s, "gmres:restart=7,side=left", ssor, ssor, true);
+    close_system(&s);
+    open_system(ctx, d, "convection-diffusion", SPRY_D, "size=7", "merge", &s);
+    compare(ctx, d, &s, "bicgstab", NULL, NULL, false);
+    compare(ctx, d, &s, "bicg", jacobi, there, false);
+    close_system(&s);
+    spry_operator_free(jacobi);
+    spry_operator_free(there);
+    spry_operator_free(ssor);
+}
+
+/* Vectors of two lengths. */
+static void test_rectangular(spry_context *ctx, spry_device *d)
+{
+    enum { ROWS = 700, COLS = 300 };
+    system_of s;
+    spry_arrays a = {.type = SPRY_Z, .format = SPRY_CSR, .rows = ROWS, .cols = COLS};
+    spry_matrix *A = NULL;
+    a.offsets = spry_alloc(ctx, (ROWS + 1) * sizeof *a.offsets);
+    a.col_index = spry_alloc(ctx, 2 * ROWS * sizeof *a.col_index);
+    a.values = spry_alloc(ctx, 2 * ROWS * spry_type_size(a.type));
+    for (int i = 0; i < ROWS; i++) {
+        const int first = i % COLS, second = (i * 7 + 3) % COLS;
+        a.offsets[i] = a.nnz;
+        a.col_index[a.nnz] = first < second ? first : second;
+        value_set(a.type, a.values, a.nnz++, (spry_scalar){1 + i % 3, 0.5});
+        if (first == second)
+            continue;
+        a.col_index[a.nnz] = first < second ? second : first;
+        value_set(a.type, a.values, a.nnz++, (spry_scalar){0.25, -0.125});
+    }
+    a.offsets[ROWS] = a.nnz;
+    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_TAKE, &A));
+    open_matrix(ctx, d, A, "csr", &s);
+    compare(ctx, d, &s, "lsmr", NULL, NULL, false);
+    compare(ctx, d, &s, "cgls", NULL, NULL, true);
+    close_system(&s);
+}
+
+/* What goes wrong is told as on the host: wrong indices, breakdowns, numbers that are not finite.
+ */
+static void test_faults(spry_context *ctx, spry_device *d)
+{
+    static const char wrong[] = "method t \"of a test\" for \"tests\" reference \"none\"\nvectors "
+                                "V[3]\nscalars h[3]\nstart:\n    r = b - A x\n"
+                                "    residual |r|\n    k = 0\nloop:\n    V[k] = r\n"
+                                "    x = x + 0.1 V[k]\n    r = b - A x\n    residual |r|\n"
+                                "    k = k + 1\n";
+    static const char broken[] = "method t \"of a test\" for \"tests\" reference "
+                                 "\"none\"\nstart:\n    r = b - A x\n    residual |r|\n    n = 0\n"
+                                 "loop:\n    x = x + 0.1 r\n    r = b - A x\n    n = n + |r|\n"
+                                 "    residual |r|\n    breakdown if n > 3 |r| \"n is {n}\"\n";
+    told here = {.goal = 1e-9, .most = 50}, there = here;
+    system_of s;
+    char message[MESSAGE_SIZE];
+    open_system(ctx, d, "poisson2d", SPRY_D, "size=6", "csr", &s);
+    assert_int_equal(SPRY_BAD_INPUT, run_method(ctx, wrong, s.host, NULL, s.b, s.x, &here));
+    snprintf(message, sizeof message, "%s", spry_message(ctx));
+    assert_int_equal(SPRY_BAD_INPUT, run_there(ctx, d, &s, wrong, NULL, &there));
+    assert_string_equal(message, spry_message(ctx));
+    here = there = (told){.goal = 1e-9, .most = 50};
+    memset(s.x, 0, (size_t)s.n * sizeof(double));
+    memset(s.y, 0, (size_t)s.n * sizeof(double));
+    assert_ok(ctx, run_method(ctx, broken, s.host, NULL, s.b, s.x, &here));
+    assert_ok(ctx, run_there(ctx, d, &s, broken, NULL, &there));
+    assert_true(here.broken && there.broken);
+    assert_string_equal(here.text, there.text);
+    assert_int_equal(here.count, there.count);
+    /* NaN is told, and ends the run. */
+    there = (told){.goal = 1e-9, .most = 50};
+    ((double *)s.b)[5] = NAN;
+    assert_ok(ctx, run_there(ctx, d, &s, broken, NULL, &there));
+    assert_true(isnan(there.value[0]));
+    close_system(&s);
+}
+
+/* Every n-th call of the device fails until the run goes well: each failure is told, and the device
+ * goes on working. */
+static void test_failures(spry_context *ctx, spry_device *d)
+{
+    static const device_work works[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
+    system_of s;
+    open_system(ctx, d, "poisson2d", SPRY_D, "size=5", "csr", &s);
+    plan *p = plan_for(ctx, "cg", s.there, NULL);
+    device_memory *b = NULL, *x = NULL;
+    assert_ok(ctx, device_alloc(d, s.rows * 8, &b));
+    assert_ok(ctx, device_alloc(d, s.n * 8, &x));
+    assert_ok(ctx, device_put(b, 0, s.b, s.rows * 8));
+    for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
+        spry_status status = SPRY_NO_MEMORY;
+        int n = 0;
+        while (status != SPRY_OK) {
+            const runner_operators operators = {s.there, NULL};
+            told t = {.goal = 1e-8, .most = 100};
+            runner *r = NULL;
+            assert_ok(ctx, device_clear(x, 0, s.n * 8));
+            device_fail_next(d, works[w], ++n);
+            status = runner_new(p, &operators, 1, &r);
+            if (status == SPRY_OK) {
+                lane *l = runner_lane(r, 0);
+                *l = (lane){.scalars = l->scalars,
+                            .fault = NONE,
+                            .reports_at_restart = -1,
+                            .b = b,
+                            .x = x,
+                            .data = &t,
+                            .report = hear,
+                            .limits = limit,
+                            .breakdown = break_down};
+                t.r = r;
+                t.l = l;
+                status = runner_run(r);
+            }
+            runner_free(r);
+            device_fail_next(d, works[w], 0);
+            assert_true(status == SPRY_OK || spry_message(ctx)[0]);
+            assert_true(status != SPRY_OK || t.converged);
+            assert_in_range(n, 1, 1000);
+        }
+        assert_true(n > 2);
+    }
+    device_free(b);
+    device_free(x);
+    plan_free(p);
+    close_system(&s);
+}
+
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(test_methods)};
+    static const devices_test tests[] = {DEVICES_TEST(test_methods), DEVICES_TEST(test_operators),
+                                         DEVICES_TEST(test_rectangular), DEVICES_TEST(test_faults),
+                                         DEVICES_TEST(test_failures)};
     return DEVICES_RUN(tests);
 }
