@@ -1,6 +1,8 @@
 /* Programs and kernels of the OpenCL engine. */
 #include "device/opencl.h"
 
+#include <stdlib.h>
+
 /* Numbers must not depend on the compiler's mood: no option that lets it reorder sums. */
 #define PLAIN_OPTIONS "-cl-std=CL1.2 -w"
 #define NVIDIA_OPTIONS PLAIN_OPTIONS " -DSP_NVIDIA=1"
@@ -18,6 +20,25 @@ static void get_log(opencl_state *s, cl_program program, char *log, size_t size)
         s->cl.clGetProgramBuildInfo(program, s->place.device, CL_PROGRAM_BUILD_LOG, sizeof all, all,
                                     NULL) == CL_SUCCESS)
         snprintf(log, size, "%s", all + strspn(all, " \n"));
+}
+
+/*
+ * Processors compile a kernel when it is first launched, and keep it; what they give as a binary
+ * has all kernels compiled for all sizes of groups, which takes many times as long. Their binary is
+ * the source, behind a mark and the options.
+ */
+static const char source_mark[] = "spry source\n";
+
+static spry_status keep_source(spry_device *d, const char *text, const char *options, void **binary,
+                               size_t *size)
+{
+    char *kept = NULL;
+    *size = sizeof source_mark + strlen(options) + 1 + strlen(text) + 1;
+    const spry_status status = base_alloc(d->ctx, (int64_t)*size, 1, &kept);
+    if (status == SPRY_OK)
+        snprintf(kept, *size, "%s%s\n%s", source_mark, options, text);
+    *binary = kept;
+    return status;
 }
 
 static spry_status get_binary(spry_device *d, cl_program program, void **binary, size_t *size)
@@ -46,8 +67,10 @@ static spry_status build(spry_device *d, cl_program program, const char *options
 {
     opencl_state *s = d->state;
     char all[2048];
+    const char *more = getenv("SPRY_OPENCL_OPTIONS");
     const int length =
-        snprintf(all, sizeof all, "%s %s", s->nvidia ? NVIDIA_OPTIONS : PLAIN_OPTIONS, options);
+        snprintf(all, sizeof all, "%s %s %s", s->nvidia ? NVIDIA_OPTIONS : PLAIN_OPTIONS, options,
+                 more ? more : "");
     if (length < 0 || (size_t)length >= sizeof all)
         return SPRY_FAIL(d->ctx, SPRY_BAD_USAGE, "options of %d bytes, at most %zu fit", length,
                          sizeof all - 1);
@@ -65,7 +88,10 @@ spry_status opencl_compile(spry_device *d, const char *text, const char *options
     cl_program program = s->cl.clCreateProgramWithSource(s->context, 1, &text, NULL, &error);
     SPRY_GO(d->ctx, opencl_check(d, error, "clCreateProgramWithSource"));
     SPRY_GO(d->ctx, build(d, program, options, complaint, complaint_size));
-    SPRY_GO(d->ctx, get_binary(d, program, binary, size));
+    if (d->facts.processor)
+        SPRY_GO(d->ctx, keep_source(d, text, options, binary, size));
+    else
+        SPRY_GO(d->ctx, get_binary(d, program, binary, size));
 done:
     if (program)
         s->cl.clReleaseProgram(program);
@@ -78,12 +104,23 @@ spry_status opencl_load(spry_device *d, const void *binary, size_t size, void **
     spry_status status = SPRY_OK;
     int32_t error = CL_SUCCESS, per_device = CL_SUCCESS;
     const unsigned char *bytes = binary;
-    char complaint[512];
-    cl_program program = s->cl.clCreateProgramWithBinary(s->context, 1, &s->place.device, &size,
-                                                         &bytes, &per_device, &error);
-    SPRY_GO(d->ctx, opencl_check(d, error, "clCreateProgramWithBinary"));
-    SPRY_GO(d->ctx, opencl_check(d, per_device, "clCreateProgramWithBinary"));
-    SPRY_GO(d->ctx, build(d, program, "", complaint, sizeof complaint));
+    char complaint[512], options[1024] = "";
+    const char *source = binary;
+    const size_t mark = strlen(source_mark);
+    cl_program program = NULL;
+    if (size > mark && memcmp(source, source_mark, mark) == 0) {
+        const size_t length = strcspn(source + mark, "\n");
+        snprintf(options, sizeof options, "%.*s", (int)length, source + mark);
+        source += mark + length + 1;
+        program = s->cl.clCreateProgramWithSource(s->context, 1, &source, NULL, &error);
+        SPRY_GO(d->ctx, opencl_check(d, error, "clCreateProgramWithSource"));
+    } else {
+        program = s->cl.clCreateProgramWithBinary(s->context, 1, &s->place.device, &size, &bytes,
+                                                  &per_device, &error);
+        SPRY_GO(d->ctx, opencl_check(d, error, "clCreateProgramWithBinary"));
+        SPRY_GO(d->ctx, opencl_check(d, per_device, "clCreateProgramWithBinary"));
+    }
+    SPRY_GO(d->ctx, build(d, program, options, complaint, sizeof complaint));
     *module = program;
     program = NULL;
 done:

@@ -272,12 +272,13 @@ static void test_rectangular(spry_context *ctx, spry_device *d)
  */
 static void test_faults(spry_context *ctx, spry_device *d)
 {
-    static const char wrong[] = "method t \"of a test\" for \"tests\" reference \"none\"\nvectors "
-                                "V[3]\nscalars h[3]\nstart:\n    r = b - A x\n"
-                                "    residual |r|\n    k = 0\nloop:\n    V[k] = r\n"
-                                "    x = x + 0.1 V[k]\n    r = b - A x\n    residual |r|\n"
-                                "    k = k + 1\n";
-    static const char broken[] = "method t \"of a test\" for \"tests\" reference "
+    static const char wrong[] =
+        "method t \"of a test\"\nfor \"tests\"\nreference \"none\"\nvectors "
+        "V[3]\nscalars h[3]\nstart:\n    r = b - A x\n"
+        "    residual |r|\n    k = 0\nloop:\n    V[k] = r\n"
+        "    x = x + 0.1 V[k]\n    r = b - A x\n    residual |r|\n"
+        "    k = k + 1\n";
+    static const char broken[] = "method t \"of a test\"\nfor \"tests\"\nreference "
                                  "\"none\"\nstart:\n    r = b - A x\n    residual |r|\n    n = 0\n"
                                  "loop:\n    x = x + 0.1 r\n    r = b - A x\n    n = n + |r|\n"
                                  "    residual |r|\n    breakdown if n > 3 |r| \"n is {n}\"\n";
