@@ -60,8 +60,8 @@ typedef struct spry_array_interface {
 
 /** Describes a vector on a CUDA device; it must stay alive while others use it. */
 SPRY_API spry_status spry_vector_array_interface(const spry_vector *v, spry_array_interface *array);
-/** A vector on a CUDA device over numbers that another library describes, which stay its own. Work of
- * the device waits for the stream. Numbers with steps between them are copied. */
+/** A vector on a CUDA device over numbers that another library describes, which stay its own. Work
+ * of the device waits for the stream. Numbers with steps between them are copied. */
 SPRY_API spry_status spry_vector_from_array_interface(spry_device *device,
                                                       const spry_array_interface *array,
                                                       spry_vector **v);

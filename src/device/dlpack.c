@@ -204,7 +204,7 @@ static spry_status import_host(spry_context *ctx, const dlpack_tensor *t, const 
     if (share)
         return spry_vector_new(ctx, l->type, l->n, data, SPRY_BORROW, v);
     const spry_status status = spry_vector_new(ctx, l->type, l->n, NULL, SPRY_COPY, v);
-    for (int64_t i = 0; status == SPRY_OK && i < l->n; i++)
+    for (int64_t i = 0; status == SPRY_OK && data && i < l->n; i++)
         memcpy((char *)(*v)->data + (size_t)i * size, data + i * l->stride * (int64_t)size, size);
     return status;
 }
@@ -302,7 +302,7 @@ spry_status spry_vector_from_dlpack(spry_context *ctx, struct DLManagedTensor *t
 {
     bool shared;
     const spry_status status = import(ctx, &tensor->dl_tensor, false, v, &shared);
-    if (status == SPRY_OK)
+    if (*v)
         hand_over(*v, shared, release_plain, tensor);
     return status;
 }
@@ -318,7 +318,7 @@ spry_status spry_vector_from_dlpack_versioned(spry_context *ctx,
                          tensor->version.minor);
     const spry_status status =
         import(ctx, &tensor->dl_tensor, tensor->flags & DLPACK_READ_ONLY, v, &shared);
-    if (status == SPRY_OK)
+    if (*v)
         hand_over(*v, shared, release_versioned, tensor);
     return status;
 }

@@ -142,11 +142,11 @@ static spry_status copy_between(const spry_vector *x, spry_vector *y)
     const bool same = x->type == y->type;
     spry_vector *from = NULL, *to = NULL;
     spry_status status = SPRY_OK;
-    if (same && x->device == y->device)
+    if (same && x->class && x->device == y->device)
         return x->class->copy(x, y);
-    if (same && !y->class)
+    if (same && x->class && !y->class)
         return x->class->get(x, y->data);
-    if (same && !x->class)
+    if (same && y->class && !x->class)
         return y->class->put(y, x->data);
     if (x->class) {
         SPRY_GO(x->ctx, spry_vector_new(x->ctx, x->type, x->n, NULL, SPRY_COPY, &from));
