@@ -351,13 +351,27 @@ static void failures(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
+/* The format that SPRY_TEST_FORMAT names must be one of devices': else nothing would be tested. */
+static void named(spry_context *ctx, spry_device *d)
+{
+    const char *only = getenv("SPRY_TEST_FORMAT");
+    bool found = !only;
+    (void)ctx;
+    (void)d;
+    for (int i = 0; layout_class_at(i) && !found; i++)
+        found =
+            strcmp(layout_class_at(i)->name, only) == 0 && device_format_for(layout_class_at(i));
+    if (!found)
+        fail_msg("devices have no format %s", only);
+}
+
 int main(void)
 {
     static const devices_test tests[] = {
-        DEVICES_TEST(types),       DEVICES_TEST(options),   DEVICES_TEST(complex_options),
-        DEVICES_TEST(odd_shapes),  DEVICES_TEST(symmetric), DEVICES_TEST(long_row),
-        DEVICES_TEST(odd_options), DEVICES_TEST(grids),     DEVICES_TEST(repeats),
-        DEVICES_TEST(failures),
+        DEVICES_TEST(named),           DEVICES_TEST(types),       DEVICES_TEST(options),
+        DEVICES_TEST(complex_options), DEVICES_TEST(odd_shapes),  DEVICES_TEST(symmetric),
+        DEVICES_TEST(long_row),        DEVICES_TEST(odd_options), DEVICES_TEST(grids),
+        DEVICES_TEST(repeats),         DEVICES_TEST(failures),
     };
     return DEVICES_RUN(tests);
 }
