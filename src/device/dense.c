@@ -1,19 +1,10 @@
 /*
- * Products on devices with several columns, eight at a time. Columns of the host's are packed there
- * and copied; those on the device are used in place where they stand side by side and an address
- * can point to the first of them, and else packed by a kernel.
+ * Products on devices with several columns, eight at a time. Columns on the device are used in
+ * place where they stand side by side and an address can point to the first of them, and else
+ * packed by a kernel; for those of the host see dense_host.c.
  */
-#include "device/operator.h"
+#include "device/dense.h"
 #include "device/vector.h"
-#include "matrix/entries.h"
-
-/* One product with dense blocks. */
-typedef struct job {
-    const spry_operator *op;
-    spry_transpose transpose;
-    spry_scalar alpha, beta;
-    size_t size; /* bytes of a scalar */
-} job;
 
 /* Columns of a block, as the product takes them. */
 typedef struct tile {
@@ -23,40 +14,11 @@ typedef struct tile {
     device_memory *borrowed; /* memory that begins at the first of the columns */
 } tile;
 
-static bool reads(const job *j)
-{
-    return j->beta.re != 0 || j->beta.im != 0;
-}
-
-static int64_t row_step(const spry_dense *M)
-{
-    return M->by_rows ? M->step : 1;
-}
-
-static int64_t col_step(const spry_dense *M)
-{
-    return M->by_rows ? 1 : M->step;
-}
-
 /* Numbers from the first to the last of a block. */
 static int64_t extent(const spry_dense *M)
 {
     const int64_t lines = M->by_rows ? M->rows : M->cols, line = M->by_rows ? M->cols : M->rows;
     return lines == 0 || line == 0 ? 0 : (lines - 1) * M->step + line;
-}
-
-/* Copies columns first..first+count-1 of M to or from an array that holds them side by side. */
-static void copy_host(const job *j, const spry_dense *M, int64_t first, int count, char *packed,
-                      bool out)
-{
-    const int64_t row = row_step(M), col = col_step(M);
-#pragma omp parallel for num_threads(matrix_parts(j->op->ctx, M->rows *count)) schedule(static)
-    for (int64_t i = 0; i < M->rows; i++)
-        for (int c = 0; c < count; c++) {
-            char *a = (char *)M->data + (size_t)(i * row + (first + c) * col) * j->size;
-            char *b = packed + (size_t)(i * count + c) * j->size;
-            memcpy(out ? a : b, out ? b : a, j->size);
-        }
 }
 
 static void tile_clear(tile *t)
@@ -67,7 +29,7 @@ static void tile_clear(tile *t)
 }
 
 /* Room for packed columns, the widest first. */
-static spry_status tile_room(const job *j, const spry_dense *M, int count, tile *t)
+static spry_status tile_room(const dense_job *j, const spry_dense *M, int count, tile *t)
 {
     spry_status status = SPRY_OK;
     if (!t->made)
@@ -78,8 +40,8 @@ static spry_status tile_room(const job *j, const spry_dense *M, int count, tile 
 }
 
 /* Columns first..first+count-1 of a block on the device. */
-static spry_status tile_open(const job *j, const spry_dense *M, device_memory *whole, int64_t first,
-                             int count, bool numbers, tile *t)
+static spry_status tile_open(const dense_job *j, const spry_dense *M, device_memory *whole,
+                             int64_t first, int count, bool numbers, tile *t)
 {
     spry_context *ctx = j->op->ctx;
     spry_device *d = j->op->device;
@@ -100,15 +62,15 @@ static spry_status tile_open(const job *j, const spry_dense *M, device_memory *w
     }
     SPRY_GO(ctx, tile_room(j, M, count, t));
     if (numbers)
-        SPRY_GO(ctx, device_copy_block(
-                         d, j->op->type, M->rows, count,
-                         (device_block){whole, first * col_step(M), row_step(M), col_step(M)},
-                         (device_block){t->memory, 0, count, 1}));
+        SPRY_GO(ctx, device_copy_block(d, j->op->type, M->rows, count,
+                                       (device_block){whole, first * dense_col_step(M),
+                                                      dense_row_step(M), dense_col_step(M)},
+                                       (device_block){t->memory, 0, count, 1}));
 done:
     return status;
 }
 
-static spry_status multiply_tile(const job *j, int count, const tile *x, const tile *y)
+static spry_status multiply_tile(const dense_job *j, int count, const tile *x, const tile *y)
 {
     const device_product p = {.columns = count,
                               .alpha = j->alpha,
@@ -126,30 +88,30 @@ static bool strided(const tile *t, int count)
     return count == 1 && t->step != 1;
 }
 
-static spry_status unpack(const job *j, const spry_dense *M, device_memory *whole, int64_t first,
-                          int count, const tile *t)
+static spry_status unpack(const dense_job *j, const spry_dense *M, device_memory *whole,
+                          int64_t first, int count, const tile *t)
 {
     if (t->memory != t->made)
         return SPRY_OK;
-    return device_copy_block(j->op->device, j->op->type, M->rows, count,
-                             (device_block){t->memory, 0, count, 1},
-                             (device_block){whole, first * col_step(M), row_step(M), col_step(M)});
+    return device_copy_block(
+        j->op->device, j->op->type, M->rows, count, (device_block){t->memory, 0, count, 1},
+        (device_block){whole, first * dense_col_step(M), dense_row_step(M), dense_col_step(M)});
 }
 
 /* A single column out of several: packed. */
-static spry_status pack_single(const job *j, const spry_dense *M, device_memory *whole,
+static spry_status pack_single(const dense_job *j, const spry_dense *M, device_memory *whole,
                                int64_t first, bool numbers, tile *t)
 {
     spry_status status = tile_room(j, M, 1, t);
     if (status == SPRY_OK && numbers)
-        status =
-            device_copy_block(j->op->device, j->op->type, M->rows, 1,
-                              (device_block){whole, first * col_step(M), row_step(M), col_step(M)},
-                              (device_block){t->memory, 0, 1, 1});
+        status = device_copy_block(
+            j->op->device, j->op->type, M->rows, 1,
+            (device_block){whole, first * dense_col_step(M), dense_row_step(M), dense_col_step(M)},
+            (device_block){t->memory, 0, 1, 1});
     return status;
 }
 
-static spry_status multiply_there(const job *j, const spry_dense *B, const spry_dense *C)
+static spry_status multiply_there(const dense_job *j, const spry_dense *B, const spry_dense *C)
 {
     spry_context *ctx = j->op->ctx;
     spry_device *d = j->op->device;
@@ -162,11 +124,11 @@ static spry_status multiply_there(const job *j, const spry_dense *B, const spry_
         const int64_t rest = B->cols - first;
         const int count = rest < DEVICE_MOST_COLUMNS ? (int)rest : DEVICE_MOST_COLUMNS;
         SPRY_GO(ctx, tile_open(j, B, from, first, count, true, &x));
-        SPRY_GO(ctx, tile_open(j, C, to, first, count, reads(j), &y));
+        SPRY_GO(ctx, tile_open(j, C, to, first, count, dense_reads(j), &y));
         if (strided(&x, count))
             SPRY_GO(ctx, pack_single(j, B, from, first, true, &x));
         if (strided(&y, count))
-            SPRY_GO(ctx, pack_single(j, C, to, first, reads(j), &y));
+            SPRY_GO(ctx, pack_single(j, C, to, first, dense_reads(j), &y));
         SPRY_GO(ctx, multiply_tile(j, count, &x, &y));
         SPRY_GO(ctx, unpack(j, C, to, first, count, &y));
     }
@@ -178,45 +140,12 @@ done:
     return status;
 }
 
-static spry_status multiply_here(const job *j, const spry_dense *B, const spry_dense *C)
-{
-    spry_context *ctx = j->op->ctx;
-    const int64_t most = B->cols < DEVICE_MOST_COLUMNS ? B->cols : DEVICE_MOST_COLUMNS;
-    void *from = NULL, *to = NULL;
-    tile x = {0}, y = {0};
-    spry_status status = SPRY_OK;
-    SPRY_GO(ctx, base_alloc(ctx, B->rows * most, j->size, &from));
-    SPRY_GO(ctx, base_alloc(ctx, C->rows * most, j->size, &to));
-    for (int64_t first = 0; first < B->cols; first += most) {
-        const int count = (int)(B->cols - first < most ? B->cols - first : most);
-        const int64_t x_bytes = B->rows * count * (int64_t)j->size;
-        const int64_t y_bytes = C->rows * count * (int64_t)j->size;
-        SPRY_GO(ctx, tile_room(j, B, count, &x));
-        SPRY_GO(ctx, tile_room(j, C, count, &y));
-        copy_host(j, B, first, count, from, false);
-        SPRY_GO(ctx, device_put(x.memory, 0, from, x_bytes));
-        if (reads(j)) {
-            copy_host(j, C, first, count, to, false);
-            SPRY_GO(ctx, device_put(y.memory, 0, to, y_bytes));
-        }
-        SPRY_GO(ctx, multiply_tile(j, count, &x, &y));
-        SPRY_GO(ctx, device_get(y.memory, 0, to, y_bytes));
-        copy_host(j, C, first, count, to, true);
-    }
-done:
-    tile_clear(&x);
-    tile_clear(&y);
-    base_free(ctx, from);
-    base_free(ctx, to);
-    return status;
-}
-
 spry_status device_multiply_dense(const spry_operator *op, spry_transpose transpose,
                                   spry_scalar alpha, const spry_dense *B, spry_scalar beta,
                                   const spry_dense *C)
 {
-    const job j = {op, transpose, alpha, beta, spry_type_size(op->type)};
+    const dense_job j = {op, transpose, alpha, beta, spry_type_size(op->type)};
     if (extent(B) == 0 && extent(C) == 0)
         return SPRY_OK;
-    return B->device ? multiply_there(&j, B, C) : multiply_here(&j, B, C);
+    return B->device ? multiply_there(&j, B, C) : device_multiply_dense_host(&j, B, C);
 }

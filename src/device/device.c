@@ -1,5 +1,6 @@
 /* Devices: opening and closing them, and what stands around every call of an engine. */
 #include "device/engine.h"
+#include "device/staging.h"
 
 #include <stdlib.h>
 
@@ -170,6 +171,7 @@ void device_close(spry_device *d)
         (void)d->engine->stream_finish(d, d->stream->handle);
     device_event_free(d->marks[0]);
     device_event_free(d->marks[1]);
+    device_staging_close(d);
     device_programs_close(d);
     device_pool_close(d);
     if (d->stream && d->stream->borrowed) { /* also where it was lost */

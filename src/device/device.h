@@ -52,6 +52,7 @@ struct spry_device {
     struct device_cache *cache; /* programs built so far, in memory */
     device_stream *stream;      /* where work goes unless another is given */
     void *own_stream;           /* its handle while a caller's is in its place */
+    struct device_staging *staging; /* see staging.h; NULL until used */
     int64_t fail_in[4];         /* see device_fail_next() */
     bool lost;
     char why_lost[512];
@@ -85,8 +86,12 @@ void device_free(
 int64_t device_bytes(const device_memory *m);
 /* The address (CUDA) or the cl_mem. */
 void *device_address(const device_memory *m);
-/* Bytes in use now, in use at most so far, and free on the device as its driver says. */
+/* Bytes in use now, in use at most so far, and free: on the device as its driver says, together
+ * with what the pool keeps. */
 void device_memory_now(spry_device *d, int64_t *used, int64_t *most, int64_t *free);
+/* Makes the device as small as that, as SPRY_DEVICE_MEMORY=BYTES does when it is opened; 0: as it
+ * is. Blocks are counted as the pool rounds them. */
+void device_limit_memory(spry_device *d, int64_t bytes);
 
 /* Copies of bytes; put and get come back when the host's memory may be used again. */
 spry_status device_put(device_memory *to, int64_t at, const void *from, int64_t bytes);

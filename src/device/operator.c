@@ -97,13 +97,24 @@ static spry_status find_layout(const spry_operator *op, spry_transpose transpose
 /* --- products ------------------------------------------------------------------------------------
  */
 
-spry_status device_multiply_block(const spry_operator *op, spry_transpose transpose,
-                                  const device_product *given)
+spry_status device_multiply_blocks(const spry_operator *op, spry_transpose transpose,
+                                   const device_product *products, int count)
 {
-    device_product p = *given;
     device_layout *D;
-    const spry_status status = find_layout(op, transpose, &D, &p.conjugate);
-    return status == SPRY_OK ? device_layout_multiply(D, &p) : status;
+    bool conjugate;
+    spry_status status = find_layout(op, transpose, &D, &conjugate);
+    for (int k = 0; status == SPRY_OK && k < count; k++) {
+        device_product p = products[k];
+        p.conjugate = conjugate;
+        status = device_layout_multiply(D, &p);
+    }
+    return status;
+}
+
+spry_status device_multiply_block(const spry_operator *op, spry_transpose transpose,
+                                  const device_product *p)
+{
+    return device_multiply_blocks(op, transpose, p, 1);
 }
 
 spry_status device_multiply(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,

@@ -23,6 +23,9 @@ spry_status device_multiply_host(const spry_operator *op, spry_transpose transpo
 /* Of matrices: with the columns of p, whose `conjugate` is not looked at, and of dense blocks. */
 spry_status device_multiply_block(const spry_operator *op, spry_transpose transpose,
                                   const device_product *p);
+/* Several of them: a matrix that does not fit into the device's memory is brought there once. */
+spry_status device_multiply_blocks(const spry_operator *op, spry_transpose transpose,
+                                   const device_product *products, int count);
 spry_status device_multiply_dense(const spry_operator *op, spry_transpose transpose,
                                   spry_scalar alpha, const spry_dense *B, spry_scalar beta,
                                   const spry_dense *C);

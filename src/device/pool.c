@@ -7,6 +7,8 @@
  */
 #include "device/engine.h"
 
+#include <stdlib.h>
+
 enum {
     STEPS = 8, /* sizes between two powers of two */
     CLASSES = 64 * STEPS,
@@ -18,6 +20,8 @@ typedef struct device_pool {
     device_memory *idle[CLASSES]; /* by size */
     int64_t used, most;           /* bytes asked for: now, and at most so far */
     int64_t held;                 /* bytes of all blocks, idle ones included */
+    int64_t kept;                 /* bytes of idle ones */
+    int64_t limit;                /* bytes of all blocks at most; 0: as many as there are */
 } device_pool;
 
 /* The size of the block for so many bytes, and its place in the list of sizes. */
@@ -38,7 +42,23 @@ static int64_t block_size(int64_t bytes, int *class)
 
 spry_status device_pool_open(spry_device *d)
 {
-    return base_calloc(d->ctx, 1, sizeof *d->pool, &d->pool);
+    spry_status status = SPRY_OK;
+    const char *limit = getenv("SPRY_DEVICE_MEMORY");
+    SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *d->pool, &d->pool));
+    if (limit && *limit) {
+        const char *end = limit + strlen(limit);
+        if (base_parse_int(limit, end, &d->pool->limit) != end || d->pool->limit < 0)
+            status =
+                SPRY_FAIL(d->ctx, SPRY_BAD_USAGE,
+                          "SPRY_DEVICE_MEMORY=%.40s: expected a number of bytes, 0 for all", limit);
+    }
+done:
+    return status;
+}
+
+void device_limit_memory(spry_device *d, int64_t bytes)
+{
+    d->pool->limit = bytes;
 }
 
 /* Gives everything that is kept back to the driver; false: there was nothing. */
@@ -52,6 +72,7 @@ static bool trim(spry_device *d)
             pool->idle[i] = m->next;
             d->engine->release(d, m->block);
             pool->held -= m->room;
+            pool->kept -= m->room;
             base_free(d->ctx, m);
             any = true;
         }
@@ -86,6 +107,9 @@ static int64_t free_now(spry_device *d)
     d->engine->memory(d, &now);
     if (now < 0) /* the driver does not say: what others use is unknown */
         now = d->facts.memory_bytes - d->pool->held;
+    if (d->pool->limit > 0 && now > d->pool->limit - d->pool->held)
+        now = d->pool->limit - d->pool->held;
+    now += d->pool->kept;
     return now > 0 ? now : 0;
 }
 
@@ -100,15 +124,23 @@ static spry_status no_memory(spry_device *d, int64_t bytes)
                      "try a type or format that takes fewer bytes, free other objects, or "
                      "compute on the cpu",
                      d->facts.name, d->facts.description, bytes_text(bytes, asked),
-                     bytes_text(free_now(d), left), bytes_text(d->facts.memory_bytes, all), block,
-                     bytes_text(d->pool->used, used));
+                     bytes_text(free_now(d), left),
+                     bytes_text(d->pool->limit > 0 ? d->pool->limit : d->facts.memory_bytes, all),
+                     block, bytes_text(d->pool->used, used));
+}
+
+static spry_status ask(spry_device *d, device_memory *m)
+{
+    if (d->pool->limit > 0 && d->pool->held > d->pool->limit - m->room)
+        return SPRY_NO_MEMORY;
+    return d->engine->allocate(d, m->room, &m->block);
 }
 
 static spry_status new_block(spry_device *d, device_memory *m)
 {
-    spry_status status = d->engine->allocate(d, m->room, &m->block);
+    spry_status status = ask(d, m);
     if (status == SPRY_NO_MEMORY && trim(d))
-        status = d->engine->allocate(d, m->room, &m->block);
+        status = ask(d, m);
     if (status == SPRY_NO_MEMORY)
         return no_memory(d, m->bytes);
     if (status == SPRY_OK)
@@ -132,6 +164,7 @@ spry_status device_alloc(spry_device *d, int64_t bytes, device_memory **out)
     if (bytes > 0 && pool->idle[class]) {
         m = pool->idle[class];
         pool->idle[class] = m->next;
+        pool->kept -= m->room;
     } else {
         SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *m, &m));
         m->d = d;
@@ -189,6 +222,7 @@ void device_free(device_memory *m)
     d->pool->used -= m->bytes;
     m->next = d->pool->idle[class];
     d->pool->idle[class] = m;
+    d->pool->kept += m->room;
 }
 
 int64_t device_bytes(const device_memory *m)

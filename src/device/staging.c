@@ -1,0 +1,75 @@
+/* Streams and pinned memory for copies that overlap with work. */
+#include "device/staging.h"
+
+#include "device/engine.h"
+
+static const int64_t most_kept = 64 << 20; /* bytes of one piece of pinned memory */
+
+static void unpin(spry_device *d, void **memory, int64_t *bytes)
+{
+    device_pinned_free(d, *memory);
+    *memory = NULL;
+    *bytes = 0;
+}
+
+static spry_status pin(spry_device *d, int64_t asked, void **memory, int64_t *bytes)
+{
+    if (*bytes >= asked)
+        return SPRY_OK;
+    unpin(d, memory, bytes);
+    const spry_status status = device_pinned_alloc(d, asked, memory);
+    if (status == SPRY_OK)
+        *bytes = asked;
+    return status;
+}
+
+spry_status device_staging_open(spry_device *d, int64_t in_bytes, int64_t out_bytes,
+                                device_staging **sides)
+{
+    spry_status status = SPRY_OK;
+    *sides = NULL;
+    if (!d->staging)
+        SPRY_GO(d->ctx, base_calloc(d->ctx, STAGING_SIDES, sizeof *d->staging, &d->staging));
+    for (int k = 0; k < STAGING_SIDES; k++) {
+        device_staging *s = &d->staging[k];
+        if (!s->stream)
+            SPRY_GO(d->ctx, device_stream_new(d, &s->stream));
+        SPRY_GO(d->ctx, device_stream_finish(s->stream));
+        SPRY_GO(d->ctx, pin(d, in_bytes, &s->in, &s->in_bytes));
+        SPRY_GO(d->ctx, pin(d, out_bytes, &s->out, &s->out_bytes));
+        SPRY_GO(d->ctx, device_stream_wait(s->stream, d->stream));
+    }
+    *sides = d->staging;
+done:
+    return status;
+}
+
+void device_staging_finish(spry_device *d)
+{
+    char message[MESSAGE_SIZE];
+    memcpy(message, d->ctx->message, sizeof message); /* of what failed first */
+    for (int k = 0; d->staging && k < STAGING_SIDES; k++) {
+        device_staging *s = &d->staging[k];
+        if (s->stream)
+            (void)device_stream_finish(s->stream);
+        if (s->in_bytes > most_kept)
+            unpin(d, &s->in, &s->in_bytes);
+        if (s->out_bytes > most_kept)
+            unpin(d, &s->out, &s->out_bytes);
+    }
+    memcpy(d->ctx->message, message, sizeof message);
+}
+
+void device_staging_close(spry_device *d)
+{
+    for (int k = 0; d->staging && k < STAGING_SIDES; k++) {
+        device_staging *s = &d->staging[k];
+        if (s->stream && !d->lost)
+            (void)d->engine->stream_finish(d, s->stream->handle);
+        unpin(d, &s->in, &s->in_bytes);
+        unpin(d, &s->out, &s->out_bytes);
+        device_stream_free(s->stream);
+    }
+    base_free(d->ctx, d->staging);
+    d->staging = NULL;
+}
