@@ -1,7 +1,7 @@
 /* spry's side of the benchmarks on devices. */
 #include "device_spry.h"
 
-#include "device/device.h"
+#include <spry/interop.h>
 
 spry_status device_spry_operator(spry_context *ctx, const char *device, const spry_matrix *A,
                                  const char *format, spry_operator **op)
@@ -15,7 +15,7 @@ spry_status device_spry_operator(spry_context *ctx, const char *device, const sp
 
 spry_status device_spry_finish(spry_device *device)
 {
-    return device ? device_finish(device) : SPRY_OK;
+    return device ? spry_device_finish(device) : SPRY_OK;
 }
 
 double device_spry_bandwidth(spry_context *ctx, const char *device)
