@@ -8,7 +8,7 @@
 #include "device/staging.h"
 #include "matrix/entries.h"
 
-enum { MOST_PANELS = 16, LEAST_CHUNKS = 4 };
+enum { MOST_PANELS = DEVICE_MOST_PRODUCTS, LEAST_CHUNKS = 4 };
 
 /* Bytes of B's or C's part of a chunk: what chunks are cut to, what panels have at most before they
  * have fewer than eight columns, and what is not worth a chunk of its own. */

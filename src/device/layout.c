@@ -2,6 +2,7 @@
 #include "device/layout.h"
 
 #include "device/layout_text.h"
+#include "matrix/entries.h"
 
 /* How products with so many columns are done. */
 typedef struct instance {
@@ -23,18 +24,42 @@ struct device_layout {
     layout *L;
     device_arrays arrays; /* names and sizes; the host's arrays are gone */
     device_memory *memory[DEVICE_MOST_ARRAYS];
+    char *away; /* the host's arrays where they are not gone, in one piece; NULL: they are */
+    bool pinned;
     carries carries;
     /* By conjugate, whether rows of x are aligned as if columns were all there is, and columns. */
     instance *instances[2][2][DEVICE_MOST_COLUMNS + 1];
 };
+
+/* Frees the piece that holds the host's arrays; those of the layout that lie there with it. */
+static void free_away(device_layout *D)
+{
+    for (int k = 0; D->away && k < D->arrays.count; k++)
+        for (int i = 0; i < LAYOUT_MOST_ARRAYS; i++)
+            if (D->L->array[i].data == D->arrays.array[k].data)
+                D->L->array[i].data = NULL;
+    if (D->pinned)
+        device_pinned_free(D->d, D->away);
+    else
+        base_free(D->L->ctx, D->away);
+    D->away = NULL;
+}
+
+void device_layout_drop(device_layout *D)
+{
+    for (int i = 0; i < DEVICE_MOST_ARRAYS; i++) {
+        device_free(D->memory[i]);
+        D->memory[i] = NULL;
+    }
+}
 
 void device_layout_free(device_layout *D)
 {
     if (!D)
         return;
     spry_context *ctx = D->L->ctx;
-    for (int i = 0; i < DEVICE_MOST_ARRAYS; i++)
-        device_free(D->memory[i]);
+    device_layout_drop(D);
+    free_away(D);
     device_free(D->carries.row);
     device_free(D->carries.start);
     device_free(D->carries.place);
@@ -58,7 +83,7 @@ int64_t device_layout_bytes(const device_layout *D)
                                            D->carries.sums};
     int64_t bytes = 0;
     for (int i = 0; i < D->arrays.count; i++)
-        bytes += device_bytes(D->memory[i]);
+        bytes += D->memory[i] ? device_bytes(D->memory[i]) : 0;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         bytes += others[i] ? device_bytes(others[i]) : 0;
     return bytes;
@@ -92,6 +117,78 @@ done:
         D->arrays.array[i].data = NULL;
         D->arrays.array[i].aside = false;
     }
+    return status;
+}
+
+/* --- arrays that stay with the host --------------------------------------------------------------
+ */
+
+/* Bytes of an array in the piece that holds all. */
+static int64_t away_bytes(const layout_array *a)
+{
+    enum { APART = 256 };
+    return (a->count * (int64_t)a->size + APART - 1) / APART * APART;
+}
+
+/* Moves an array to its place in the piece; the layout's own pointer follows. */
+static void move_away(device_layout *D, layout_array *a, char *to)
+{
+    bool moved = a->aside; /* others than these, as what units carry, are copied */
+    matrix_copy_bytes(D->L->ctx, to, a->data, (size_t)a->count * a->size);
+    for (int i = 0; i < LAYOUT_MOST_ARRAYS; i++)
+        if (D->L->array[i].data == a->data) {
+            D->L->array[i].data = to;
+            moved = true;
+        }
+    if (moved)
+        base_free(D->L->ctx, a->data);
+    a->data = to;
+    a->aside = false;
+}
+
+/* Pinned memory is copied fastest, and may be less than there is of other memory. */
+static spry_status keep_away(device_layout *D)
+{
+    spry_context *ctx = D->L->ctx;
+    char message[MESSAGE_SIZE];
+    int64_t bytes = 0, at = 0;
+    void *away = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, device_arrays_open(D->L, &D->arrays));
+    for (int i = 0; i < D->arrays.count; i++)
+        bytes += away_bytes(&D->arrays.array[i]);
+    memcpy(message, ctx->message, sizeof message);
+    /* Some OpenCL drivers give pinned memory a double on the device. */
+    D->pinned = (D->d->facts.has_pointers || D->d->facts.processor) &&
+                device_pinned_alloc(D->d, bytes, &away) == SPRY_OK;
+    if (!D->pinned) {
+        memcpy(ctx->message, message, sizeof message); /* nothing failed for the caller */
+        SPRY_GO(ctx, base_alloc(ctx, bytes, 1, &away));
+    }
+    for (int i = 0; i < D->arrays.count; i++) {
+        layout_array *a = &D->arrays.array[i];
+        if (a->data)
+            move_away(D, a, (char *)away + at);
+        at += away_bytes(a);
+    }
+    D->away = away;
+done:
+    if (status != SPRY_OK)
+        device_arrays_close(&D->arrays);
+    return status;
+}
+
+spry_status device_layout_bring(device_layout *D, device_stream *s)
+{
+    spry_context *ctx = D->L->ctx;
+    spry_status status = SPRY_OK;
+    for (int i = 0; i < D->arrays.count; i++) {
+        const layout_array *a = &D->arrays.array[i];
+        const int64_t bytes = a->count * (int64_t)a->size;
+        SPRY_GO(ctx, device_alloc(D->d, bytes, &D->memory[i]));
+        SPRY_GO(ctx, device_put_on(s, D->memory[i], 0, a->data, bytes));
+    }
+done:
     return status;
 }
 
@@ -180,7 +277,7 @@ done:
     return status;
 }
 
-spry_status device_layout_new(spry_device *d, layout *L, device_layout **out)
+static spry_status new_layout(spry_device *d, layout *L, bool away, device_layout **out)
 {
     spry_context *ctx = L->ctx;
     device_layout *D = NULL;
@@ -190,7 +287,7 @@ spry_status device_layout_new(spry_device *d, layout *L, device_layout **out)
     D->d = d;
     D->L = L;
     L = NULL;
-    SPRY_GO(ctx, copy_arrays(D));
+    SPRY_GO(ctx, away ? keep_away(D) : copy_arrays(D));
     SPRY_GO(ctx, copy_carries(D));
     *out = D;
     D = NULL;
@@ -198,6 +295,16 @@ done:
     layout_free(L);
     device_layout_free(D);
     return status;
+}
+
+spry_status device_layout_new(spry_device *d, layout *L, device_layout **out)
+{
+    return new_layout(d, L, false, out);
+}
+
+spry_status device_layout_new_away(spry_device *d, layout *L, device_layout **out)
+{
+    return new_layout(d, L, true, out);
 }
 
 spry_status device_layout_adopt(spry_device *d, layout *L,
@@ -315,6 +422,22 @@ static spry_status add_carries(const device_layout *D, const instance *in, const
                          group, args, sizeof args / sizeof *args);
 }
 
+static spry_status prepare(device_layout *D, const device_product *p, instance **in)
+{
+    spry_status status = SPRY_OK;
+    SPRY_GO(D->L->ctx, find_instance(D, p->conjugate, is_packed(D, p), p->columns, in));
+    SPRY_GO(D->L->ctx, build(D, p->conjugate, p->columns, *in));
+    SPRY_GO(D->L->ctx, carry_room(D, p->columns));
+done:
+    return status;
+}
+
+spry_status device_layout_prepare(device_layout *D, const device_product *p)
+{
+    instance *in;
+    return prepare(D, p, &in);
+}
+
 spry_status device_layout_multiply(device_layout *D, const device_product *p)
 {
     const layout *L = D->L;
@@ -322,9 +445,7 @@ spry_status device_layout_multiply(device_layout *D, const device_product *p)
     instance *in;
     spry_status status = SPRY_OK;
     int count = 0;
-    SPRY_GO(L->ctx, find_instance(D, p->conjugate, is_packed(D, p), p->columns, &in));
-    SPRY_GO(L->ctx, build(D, p->conjugate, p->columns, in));
-    SPRY_GO(L->ctx, carry_room(D, p->columns));
+    SPRY_GO(L->ctx, prepare(D, p, &in));
     const device_form *form = &in->form;
     const int32_t units = (int32_t)L->units;
     args[count++] = form->by_units ? DEVICE_VALUE(units) : DEVICE_VALUE(form->positions);

@@ -29,11 +29,22 @@ spry_status device_layout_new(spry_device *d, layout *L, device_layout **out);
  * is NULL. All is the result's from here on, also when it fails. */
 spry_status device_layout_adopt(spry_device *d, layout *L,
                                 device_memory *memory[LAYOUT_MOST_ARRAYS], device_layout **out);
+/*
+ * A layout that is on the device only while it is needed: its arrays stay with the host, in pinned
+ * memory where there is enough of it. bring copies them there on a stream, which is one that comes
+ * after all that used memory of the pool before; drop gives their memory back, to what comes after
+ * the products on the device's stream. L is the result's from here on, also when it fails.
+ */
+spry_status device_layout_new_away(spry_device *d, layout *L, device_layout **out);
+spry_status device_layout_bring(device_layout *D, device_stream *s);
+void device_layout_drop(device_layout *D);
 void device_layout_free(device_layout *D);
 const layout *device_layout_host(const device_layout *D);
 /* Bytes it takes on the device. */
 int64_t device_layout_bytes(const device_layout *D);
 spry_status device_layout_multiply(device_layout *D, const device_product *p);
+/* Makes what the first such product would make, so that it takes no longer than others. */
+spry_status device_layout_prepare(device_layout *D, const device_product *p);
 /* See device_open_rows(). */
 spry_status device_layout_rows(device_layout *D, bool conjugate, const char *prefix,
                                device_rows *rows);

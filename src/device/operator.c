@@ -6,13 +6,20 @@
 #include "device/operator.h"
 
 #include "device/convert.h"
+#include "device/streamed.h"
 #include "device/vector.h"
 #include "matrix/entries.h"
+
+/* A or A^T: in the device's memory, or brought there for each product; neither: not made yet. */
+typedef struct stored_matrix {
+    device_layout *whole;
+    device_streamed *streamed;
+} stored_matrix;
 
 typedef struct device_state {
     const spry_matrix *matrix; /* as given */
     char *spec;
-    device_layout *plain, *transposed; /* transposed is NULL until needed */
+    stored_matrix plain, transposed; /* transposed is made when it is needed */
 } device_state;
 
 /* A format's name alone, with the options that suit devices. */
@@ -28,25 +35,61 @@ static const char *with_defaults(const char *spec, char *room, size_t size)
     return spec;
 }
 
-static spry_status make_layout(spry_device *d, const spry_matrix *A, const char *spec,
-                               device_layout **D)
+static spry_status make_whole(spry_device *d, const spry_matrix *csr, const char *spec,
+                              device_layout **D)
 {
-    const spry_matrix *csr = NULL;
-    spry_matrix *owned = NULL;
     layout *L = NULL;
-    spry_status status = SPRY_OK;
-    SPRY_GO(d->ctx, matrix_as_sorted_csr(A, &csr, &owned));
     bool made;
-    char room[LAYOUT_PARAMS_SIZE];
-    spec = with_defaults(spec, room, sizeof room);
+    spry_status status = SPRY_OK;
     SPRY_GO(d->ctx, device_layout_from_csr(d, csr, spec, &made, D));
     if (!made) {
         SPRY_GO(d->ctx, layout_build(csr, spec, &L));
         SPRY_GO(d->ctx, device_layout_new(d, L, D));
     }
 done:
+    return status;
+}
+
+static spry_status make_stored(spry_device *d, const spry_matrix *A, const char *spec,
+                               stored_matrix *to)
+{
+    char room[LAYOUT_PARAMS_SIZE], before[MESSAGE_SIZE];
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    bool whole;
+    spry_status status = SPRY_OK;
+    memcpy(before, d->ctx->message, sizeof before);
+    spec = with_defaults(spec, room, sizeof room);
+    SPRY_GO(d->ctx, matrix_as_sorted_csr(A, &csr, &owned));
+    const int64_t block_bytes = device_streamed_needed(d, csr, spec, &whole);
+    if (whole)
+        status = make_whole(d, csr, spec, &to->whole);
+    if (!whole || (status == SPRY_NO_MEMORY && block_bytes > 0)) {
+        memcpy(d->ctx->message, before, sizeof before); /* nothing failed for the caller */
+        status = device_streamed_new(d, csr, spec, block_bytes, &to->streamed);
+    }
+    SPRY_GO(d->ctx, status);
+done:
     spry_matrix_free(owned);
     return status;
+}
+
+static const layout *stored_host(const stored_matrix *s)
+{
+    return s->streamed ? device_streamed_host(s->streamed) : device_layout_host(s->whole);
+}
+
+static int64_t stored_bytes(const stored_matrix *s)
+{
+    return s->streamed ? device_streamed_bytes(s->streamed)
+           : s->whole  ? device_layout_bytes(s->whole)
+                       : 0;
+}
+
+static void stored_free(stored_matrix *s)
+{
+    device_streamed_free(s->streamed);
+    device_layout_free(s->whole);
 }
 
 /* A^T, which may have other shapes of rows than A: in CSR then. */
@@ -60,11 +103,11 @@ static spry_status make_transposed(const spry_operator *op, device_state *state)
     char before[MESSAGE_SIZE];
     memcpy(before, ctx->message, sizeof before);
     SPRY_GO(ctx, spry_matrix_transpose(state->matrix, false, &transposed));
-    status = make_layout(op->device, transposed, state->spec, &state->transposed);
+    status = make_stored(op->device, transposed, state->spec, &state->transposed);
     if (status == SPRY_UNSUPPORTED) {
         base_log(ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(ctx));
         memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
-        status = make_layout(op->device, transposed, kinds[device_layout_host(state->plain)->kind],
+        status = make_stored(op->device, transposed, kinds[stored_host(&state->plain)->kind],
                              &state->transposed);
     }
     SPRY_GO(ctx, status);
@@ -73,14 +116,15 @@ done:
     return status;
 }
 
-/* The layout for op(A), made if it has to be, and whether its conjugate is meant. */
-static spry_status find_layout(const spry_operator *op, spry_transpose transpose,
-                               device_layout **found, bool *conjugate)
+/* What is stored for op(A), made if it has to be, and whether its conjugate is meant. */
+static spry_status find_stored(const spry_operator *op, spry_transpose transpose,
+                               const stored_matrix **found, bool *conjugate)
 {
     device_state *state = op->state;
-    const spry_symmetry symmetry = device_layout_host(state->plain)->symmetry;
+    const spry_symmetry symmetry =
+        state->plain.streamed ? SPRY_GENERAL : stored_host(&state->plain)->symmetry;
     spry_status status = SPRY_OK;
-    *found = state->plain;
+    *found = &state->plain;
     *conjugate = transpose == SPRY_CONJUGATE;
     if (transpose == SPRY_PLAIN || symmetry == SPRY_SYMMETRIC)
         return SPRY_OK;
@@ -88,9 +132,9 @@ static spry_status find_layout(const spry_operator *op, spry_transpose transpose
         *conjugate = transpose == SPRY_TRANSPOSE;
         return SPRY_OK;
     }
-    if (!state->transposed)
+    if (!state->transposed.whole && !state->transposed.streamed)
         status = make_transposed(op, state);
-    *found = state->transposed;
+    *found = &state->transposed;
     return status;
 }
 
@@ -100,14 +144,18 @@ static spry_status find_layout(const spry_operator *op, spry_transpose transpose
 spry_status device_multiply_blocks(const spry_operator *op, spry_transpose transpose,
                                    const device_product *products, int count)
 {
-    device_layout *D;
+    const stored_matrix *stored;
+    device_product p[DEVICE_MOST_PRODUCTS];
     bool conjugate;
-    spry_status status = find_layout(op, transpose, &D, &conjugate);
-    for (int k = 0; status == SPRY_OK && k < count; k++) {
-        device_product p = products[k];
-        p.conjugate = conjugate;
-        status = device_layout_multiply(D, &p);
+    spry_status status = find_stored(op, transpose, &stored, &conjugate);
+    for (int k = 0; k < count; k++) {
+        p[k] = products[k];
+        p[k].conjugate = conjugate;
     }
+    if (status == SPRY_OK && stored->streamed)
+        return device_streamed_multiply(stored->streamed, p, count);
+    for (int k = 0; status == SPRY_OK && k < count; k++)
+        status = device_layout_multiply(stored->whole, &p[k]);
     return status;
 }
 
@@ -182,8 +230,8 @@ static void destroy(spry_operator *op)
     device_state *state = op->state;
     if (!state)
         return;
-    device_layout_free(state->plain);
-    device_layout_free(state->transposed);
+    stored_free(&state->plain);
+    stored_free(&state->transposed);
     base_free(op->ctx, state->spec);
     op->device->users--;
     base_free(op->ctx, state);
@@ -192,19 +240,25 @@ static void destroy(spry_operator *op)
 static const layout *layout_of(const spry_operator *op)
 {
     const device_state *state = op->state;
-    return device_layout_host(state->plain);
+    return stored_host(&state->plain);
 }
 
 static spry_status storage(const spry_operator *op, spry_storage *to)
 {
-    layout_describe(layout_of(op), to);
+    const device_state *state = op->state;
+    if (state->plain.streamed)
+        device_streamed_describe(state->plain.streamed, to);
+    else
+        layout_describe(layout_of(op), to);
     return SPRY_OK;
 }
 
-/* Whether the host has no arrays of what was made on the device: the matrix has all then. */
+/* Whether the host has no arrays of what was made on the device, or has them in pieces: the matrix
+ * has all then. */
 static bool is_shell(const spry_operator *op)
 {
-    return !layout_of(op)->array[0].data;
+    const device_state *state = op->state;
+    return state->plain.streamed || !layout_of(op)->array[0].data;
 }
 
 static spry_status to_matrix(const spry_operator *op, spry_matrix **A)
@@ -252,20 +306,21 @@ int64_t device_operator_bytes(const spry_operator *op)
     if (op->class != &device_class)
         return op->device ? op->own_bytes : 0;
     const device_state *state = op->state;
-    return device_layout_bytes(state->plain) +
-           (state->transposed ? device_layout_bytes(state->transposed) : 0);
+    return stored_bytes(&state->plain) + stored_bytes(&state->transposed);
 }
 
 spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, const char *prefix,
                              device_rows *rows)
 {
-    device_layout *D;
+    const stored_matrix *stored;
     bool conjugate;
     *rows = (device_rows){0};
     if (op->class != &device_class)
         return SPRY_OK;
-    const spry_status status = find_layout(op, transpose, &D, &conjugate);
-    return status == SPRY_OK ? device_layout_rows(D, conjugate, prefix, rows) : status;
+    const spry_status status = find_stored(op, transpose, &stored, &conjugate);
+    if (status != SPRY_OK || stored->streamed)
+        return status;
+    return device_layout_rows(stored->whole, conjugate, prefix, rows);
 }
 
 spry_status device_operator(spry_device *d, const spry_matrix *A, const char *spec,
@@ -288,9 +343,11 @@ spry_status device_operator(spry_device *d, const spry_matrix *A, const char *sp
         status = SPRY_NO_MEMORY;
         goto done;
     }
-    SPRY_GO(ctx, make_layout(d, A, spec, &state->plain));
-    op->name = device_layout_host(state->plain)->class->name;
-    op->own_bytes = layout_read_bytes(device_layout_host(state->plain));
+    SPRY_GO(ctx, make_stored(d, A, spec, &state->plain));
+    spry_storage stored;
+    SPRY_GO(ctx, storage(op, &stored));
+    op->name = stored_host(&state->plain)->class->name;
+    op->own_bytes = stored.read_bytes;
     op->bytes = op->own_bytes + (op->rows + op->cols) * size;
     *out = op;
     op = NULL;

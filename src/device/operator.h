@@ -4,6 +4,8 @@
 
 #include "device/layout.h"
 
+enum { DEVICE_MOST_PRODUCTS = 16 };
+
 /*
  * The product with A, which must stay alive, stored on the device in the format that `spec` names.
  * Transposed products use A^T in the same format, made at the first one, or in CSR where the format
@@ -11,6 +13,8 @@
  */
 spry_status device_operator(spry_device *d, const spry_matrix *A, const char *spec,
                             spry_operator **op);
+/* Whether A fits as csr: matrices that do not are streamed. */
+bool device_has_room(spry_device *d, const spry_matrix *A);
 /* A copy on the device of an operator of the host's that has a diagonal (operator_diagonal). */
 spry_status device_diagonal_operator(spry_device *d, const spry_operator *of, spry_operator **op);
 
@@ -23,7 +27,8 @@ spry_status device_multiply_host(const spry_operator *op, spry_transpose transpo
 /* Of matrices: with the columns of p, whose `conjugate` is not looked at, and of dense blocks. */
 spry_status device_multiply_block(const spry_operator *op, spry_transpose transpose,
                                   const device_product *p);
-/* Several of them: a matrix that does not fit into the device's memory is brought there once. */
+/* Several of them, DEVICE_MOST_PRODUCTS at most: a matrix that does not fit into the device's
+ * memory is brought there once. */
 spry_status device_multiply_blocks(const spry_operator *op, spry_transpose transpose,
                                    const device_product *products, int count);
 spry_status device_multiply_dense(const spry_operator *op, spry_transpose transpose,

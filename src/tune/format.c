@@ -29,6 +29,9 @@ spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const ch
     if (A->ctx != device->ctx)
         return SPRY_FAIL(device->ctx, SPRY_BAD_USAGE,
                          "the matrix and device %s are of different contexts", device->facts.name);
+    const bool chosen = strcmp(format, "auto") == 0 || strncmp(format, "auto:", 5) == 0;
+    if (chosen && !device_has_room(device, A)) /* copies decide then, not the format */
+        return device_operator(device, A, "csr", op);
     if (strcmp(format, "auto") == 0)
         return tune_decide(device, A, NULL, NULL, op);
     if (strncmp(format, "auto:", 5) == 0)

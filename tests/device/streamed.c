@@ -214,6 +214,273 @@ static void failures_of_chunks(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
+/* --- matrices ------------------------------------------------------------------------------------
+ */
+
+/* Warnings that were logged, and the last of them. */
+typedef struct told {
+    int count;
+    char text[512];
+} told;
+
+static void hear(void *data, spry_log_level level, const char *text)
+{
+    told *t = data;
+    if (level != SPRY_LOG_WARNING)
+        return;
+    t->count++;
+    snprintf(t->text, sizeof t->text, "%s", text);
+}
+
+/* All products of an operator of a matrix that does not fit. */
+static void check_products(spry_context *ctx, spry_device *d, const spry_operator *op,
+                           const spry_operator *host, const char *what)
+{
+    const spry_type type = op->type;
+    for (int t = SPRY_PLAIN; t <= SPRY_CONJUGATE; t++) {
+        const int64_t n = t == SPRY_PLAIN ? op->cols : op->rows;
+        const int64_t m = t == SPRY_PLAIN ? op->rows : op->cols;
+        const spry_scalar alpha = {2, 0}, beta = {t == SPRY_TRANSPOSE ? 0 : -0.5, 0};
+        spry_vector *x = NULL, *y = NULL, *z = NULL, *there = NULL;
+        assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_COPY, &x));
+        assert_ok(ctx, spry_vector_new(ctx, type, m, NULL, SPRY_COPY, &y));
+        assert_ok(ctx, spry_vector_new(ctx, type, m, NULL, SPRY_COPY, &z));
+        for (int64_t i = 0; i < n; i++)
+            value_set(type, x->data, i, support_number(type, 3, (uint64_t)i));
+        for (int64_t i = 0; i < m; i++)
+            value_set(type, y->data, i, support_number(type, 4, (uint64_t)i));
+        assert_ok(ctx, spry_vector_on(d, type, m, NULL, &there));
+        assert_ok(ctx, spry_vector_copy(y, there));
+        assert_ok(ctx, spry_operator_multiply(op, (spry_transpose)t, alpha, x, beta, there));
+        assert_ok(ctx, spry_vector_copy(there, z));
+        assert_ok(ctx, spry_operator_multiply(host, (spry_transpose)t, alpha, x, beta, y));
+        if (memcmp(y->data, z->data, (size_t)m * spry_type_size(type)) != 0)
+            fail_msg("%s, type %s, transpose %d: other numbers", what, spry_type_name(type), t);
+        spry_vector *const all[] = {x, y, z, there};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            spry_vector_free(all[i]);
+    }
+}
+
+/* Storage is that of all blocks, and the matrix comes back. */
+static void check_storage(spry_context *ctx, const spry_operator *op, const spry_matrix *A)
+{
+    spry_storage storage;
+    spry_matrix *back = NULL;
+    device_rows rows;
+    assert_ok(ctx, spry_operator_storage(op, &storage));
+    assert_int_equal(storage.nnz, A->a.nnz);
+    assert_true(storage.stored >= storage.nnz);
+    assert_int_equal(op->own_bytes, storage.read_bytes);
+    assert_ok(ctx, spry_operator_to_matrix(op, &back));
+    support_same_arrays(A, back);
+    spry_matrix_free(back);
+    /* It cannot be part of a sweep. */
+    assert_ok(ctx, device_open_rows(op, SPRY_PLAIN, "A_", &rows));
+    assert_null(rows.text);
+}
+
+/* A matrix of 3000 rows that takes about 500 kB, on a device with as much as that or less. */
+static spry_matrix *large_matrix(spry_context *ctx, spry_type type, int64_t cols)
+{
+    return support_matrix(ctx, &(support_recipe){.type = type,
+                                                 .format = SPRY_CSR,
+                                                 .rows = 3000,
+                                                 .cols = cols,
+                                                 .nnz = 40000,
+                                                 .shape = SUPPORT_ONE_ROW,
+                                                 .seed = 6,
+                                                 .sorted = true});
+}
+
+static void matrices(spry_context *ctx, spry_device *d)
+{
+    static const char *const formats[] = {"csr", "sell", "merge", "auto", "hyb"};
+    static const spry_type types[] = {SPRY_D, SPRY_C, SPRY_S, SPRY_D, SPRY_D};
+    (void)ctx;
+    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
+        told t = {0};
+        spry_context *own = support_context(NULL);
+        spry_device *small = NULL;
+        spry_operator *op = NULL, *host = NULL;
+        spry_context_set_log(own, hear, &t);
+        spry_matrix *A = large_matrix(own, types[k], 900);
+        assert_ok(own, device_open(own, d->facts.name, &small));
+        leave(small, types[k] == SPRY_S ? 160 << 10 : 350 << 10);
+        assert_ok(own, spry_operator_on(small, A, formats[k], &op));
+        assert_ok(own, spry_operator_from_matrix(A, &host));
+        assert_int_equal(t.count, 0);
+        check_storage(own, op, A);
+        check_products(own, small, op, host, formats[k]);
+        assert_int_equal(t.count, 2); /* A and A^T, once each */
+        assert_non_null(strstr(t.text, "blocks of rows; the first took"));
+        assert_non_null(strstr(t.text, "GB/s"));
+        assert_non_null(strstr(t.text, "times as long"));
+        assert_true(device_operator_bytes(op) < op->own_bytes / 2);
+        const dense_case c = {SPRY_PLAIN, 11, true, false, true};
+        check_dense(own, op, host, &c);
+        assert_int_equal(t.count, 2);
+        spry_operator_free(op);
+        spry_operator_free(host);
+        spry_matrix_free(A);
+        spry_device_close_all(own);
+        support_context_free(own);
+    }
+}
+
+/* Blocks of every format that devices have; those that do not hold blocks of rows are in csr. */
+static void every_format(spry_context *ctx, spry_device *d)
+{
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = SPRY_D,
+                                                           .format = SPRY_CSR,
+                                                           .rows = 6000,
+                                                           .cols = 6000,
+                                                           .nnz = 40000,
+                                                           .shape = SUPPORT_BANDED,
+                                                           .seed = 6,
+                                                           .sorted = true});
+    spry_operator *host = NULL;
+    spry_vector *x = NULL, *y = NULL, *z = NULL;
+    assert_ok(ctx, spry_operator_from_matrix(A, &host));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 6000, NULL, SPRY_COPY, &x));
+    assert_ok(ctx, spry_vector_like(x, 6000, &y));
+    assert_ok(ctx, spry_vector_like(x, 6000, &z));
+    for (int64_t i = 0; i < 6000; i++)
+        value_set(SPRY_D, x->data, i, support_number(SPRY_D, 3, (uint64_t)i));
+    assert_ok(ctx, spry_operator_multiply(host, SPRY_PLAIN, one, x, zero, y));
+    leave(d, 300 << 10);
+    for (int k = 0; layout_class_at(k); k++) {
+        const char *name = layout_class_at(k)->name;
+        spry_operator *op = NULL;
+        if (!device_format_for(layout_class_at(k)))
+            continue;
+        assert_ok(ctx, spry_operator_on(d, A, name, &op));
+        assert_ok(ctx, spry_operator_multiply(op, SPRY_PLAIN, one, x, zero, z));
+        if (memcmp(y->data, z->data, 6000 * sizeof(double)) != 0)
+            fail_msg("%s: other numbers", name);
+        assert_true(device_operator_bytes(op) < op->own_bytes / 2);
+        spry_operator_free(op);
+    }
+    leave(d, 0);
+    spry_vector_free(x);
+    spry_vector_free(y);
+    spry_vector_free(z);
+    spry_operator_free(host);
+    spry_matrix_free(A);
+}
+
+/* Building and multiplying, with the first, second, ... such call failing. */
+static spry_status build_and_multiply(spry_device *d, const spry_matrix *A, const spry_vector *x,
+                                      spry_vector *y)
+{
+    spry_operator *op = NULL;
+    spry_status status = spry_operator_on(d, A, "merge", &op);
+    for (int k = 0; status == SPRY_OK && k < 2; k++)
+        status = spry_operator_multiply(op, SPRY_PLAIN, (spry_scalar){1, 0}, x,
+                                        (spry_scalar){-0.5, 0}, y);
+    spry_operator_free(op);
+    return status;
+}
+
+static void failures_of_matrices(spry_context *ctx, spry_device *d)
+{
+    static const device_work kinds[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
+    spry_matrix *A = large_matrix(ctx, SPRY_D, 900);
+    spry_vector *x = NULL, *y = NULL, *z = NULL;
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 900, NULL, SPRY_COPY, &x));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 3000, NULL, SPRY_COPY, &y));
+    assert_ok(ctx, spry_vector_like(y, 3000, &z));
+    assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0.5, 0}));
+    assert_ok(ctx, spry_vector_fill(y, (spry_scalar){1, 0}));
+    assert_ok(ctx, build_and_multiply(d, A, x, y)); /* in memory */
+    leave(d, 350 << 10);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        spry_status status = SPRY_DEVICE;
+        int64_t used, before, most, free_bytes, failures = 0;
+        device_memory_now(d, &before, &most, &free_bytes);
+        for (int64_t n = 1; status != SPRY_OK || d->fail_in[kinds[k]] == 0; n++) {
+            device_fail_next(d, kinds[k], n);
+            assert_ok(ctx, spry_vector_fill(z, (spry_scalar){1, 0}));
+            status = build_and_multiply(d, A, x, z);
+            if (status == SPRY_OK) /* also without memory that can be pinned */
+                assert_memory_equal(z->data, y->data, 3000 * sizeof(double));
+            else
+                assert_int_equal(status, kinds[k] == WORK_ALLOC ? SPRY_NO_MEMORY : SPRY_DEVICE);
+            failures += status != SPRY_OK;
+            device_memory_now(d, &used, &most, &free_bytes);
+            assert_int_equal(used, before);
+        }
+        device_fail_next(d, kinds[k], 0);
+        assert_true(failures > 20); /* there are ten blocks or so */
+    }
+    leave(d, 0);
+    spry_vector_free(x);
+    spry_vector_free(y);
+    spry_vector_free(z);
+    spry_matrix_free(A);
+}
+
+/* A symmetric band, 44 on the diagonal and -1 beside it. */
+static spry_matrix *band(spry_context *ctx, int n)
+{
+    enum { HALF = 20 };
+    spry_arrays a = {.type = SPRY_D, .format = SPRY_CSR, .rows = n, .cols = n};
+    spry_matrix *A = NULL;
+    a.nnz = (int64_t)n * (2 * HALF + 1) - HALF * (HALF + 1);
+    assert_ok(ctx, matrix_allocate(ctx, &a));
+    int64_t at = 0;
+    for (int i = 0; i < n; i++) {
+        a.offsets[i] = at;
+        for (int k = i < HALF ? 0 : i - HALF; k <= i + HALF && k < n; k++) {
+            a.col_index[at] = k;
+            value_set(SPRY_D, a.values, at++, (spry_scalar){i == k ? 44 : -1, 0});
+        }
+    }
+    a.offsets[n] = at;
+    assert_int_equal(at, a.nnz);
+    assert_ok(ctx, matrix_wrap(ctx, &a, &A));
+    return A;
+}
+
+/* A method runs on such a matrix, product by product. */
+static void solves(spry_context *ctx, spry_device *d)
+{
+    enum { N = 5000 };
+    spry_context *own = support_context(NULL);
+    spry_device *small = NULL;
+    spry_matrix *A = band(own, N);
+    spry_solver *solver = NULL;
+    spry_vector *b = NULL, *x = NULL;
+    spry_result result;
+    char options[96];
+    told t = {0};
+    (void)ctx;
+    spry_context_set_log(own, hear, &t);
+    assert_ok(own, device_open(own, d->facts.name, &small));
+    device_limit_memory(small, 2 << 20); /* the matrix takes 2.5 MB */
+    assert_ok(own, spry_vector_new(own, SPRY_D, N, NULL, SPRY_COPY, &b));
+    assert_ok(own, spry_vector_like(b, N, &x));
+    assert_ok(own, spry_vector_fill(b, (spry_scalar){1, 0}));
+    assert_ok(own, spry_solver_new(own, &solver));
+    snprintf(options, sizeof options, "method=cg precon=jacobi tol=1e-10 device=%s", d->facts.name);
+    assert_ok(own, spry_solver_set(solver, options));
+    assert_ok(own, spry_solver_set_matrix(solver, A));
+    assert_ok(own, spry_solve(solver, b, x, &result));
+    assert_true(result.converged);
+    assert_string_equal(result.device, d->facts.name);
+    assert_true(result.true_residual <= 1e-10);
+    assert_int_equal(t.count, 1);
+    assert_non_null(strstr(t.text, "blocks of rows"));
+    spry_result_clear(own, &result);
+    spry_solver_free(solver);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+    spry_device_close_all(own);
+    support_context_free(own);
+}
+
 /* SPRY_DEVICE_MEMORY makes a device small when it is opened. */
 static void small_by_variable(spry_context *ctx, spry_device *d)
 {
@@ -251,6 +518,10 @@ int main(void)
         DEVICES_TEST(empty_blocks),
         DEVICES_TEST(failures_of_chunks),
         DEVICES_TEST(small_by_variable),
+        DEVICES_TEST(matrices),
+        DEVICES_TEST(every_format),
+        DEVICES_TEST(failures_of_matrices),
+        DEVICES_TEST(solves),
     };
     return DEVICES_RUN(tests);
 }

@@ -1,0 +1,32 @@
+/*
+ * Matrices that do not fit into a device's memory: they stay with the host, cut into blocks of
+ * rows, and every product brings all blocks there one after the other, while the one before is
+ * multiplied. Copies take most of the time: a product is tens of times slower than in memory.
+ */
+#ifndef SPRY_DEVICE_STREAMED_H
+#define SPRY_DEVICE_STREAMED_H
+
+#include "device/layout.h"
+
+typedef struct device_streamed device_streamed;
+
+/*
+ * Bytes that each block of A, general CSR with sorted rows, may have on d in the format that `spec`
+ * names; 0: A fits as a whole. *whole: so it may also where the result is not 0, and trying will
+ * tell.
+ */
+int64_t device_streamed_needed(spry_device *d, const spry_matrix *A, const char *spec, bool *whole);
+/* Blocks of about so many bytes, in csr where the format does not do for them. A is not needed any
+ * more afterwards. */
+spry_status device_streamed_new(spry_device *d, const spry_matrix *A, const char *spec,
+                                int64_t block_bytes, device_streamed **out);
+void device_streamed_free(device_streamed *S);
+/* All products with one pass through the matrix. The first pass warns and tells what it cost. */
+spry_status device_streamed_multiply(device_streamed *S, const device_product *products, int count);
+/* The layout of the first block: format and kind are those of all. */
+const layout *device_streamed_host(const device_streamed *S);
+void device_streamed_describe(const device_streamed *S, spry_storage *storage);
+/* Bytes it takes on the device beside the blocks under way. */
+int64_t device_streamed_bytes(const device_streamed *S);
+
+#endif
