@@ -1,6 +1,7 @@
 /* Layouts in a device's memory: their arrays, what their units carry, their products. */
 #include "device/layout.h"
 
+#include "device/carries.h"
 #include "device/layout_text.h"
 #include "matrix/entries.h"
 
@@ -10,15 +11,6 @@ typedef struct instance {
     device_form form;
 } instance;
 
-/* What units carry: for each row that gets something, the places of its carries in order. */
-typedef struct carries {
-    int rows;
-    device_memory *row, *start, *place;
-    int64_t count; /* places of all units */
-    device_memory *sums;
-    int sums_columns; /* columns that sums has room for */
-} carries;
-
 struct device_layout {
     spry_device *d;
     layout *L;
@@ -26,7 +18,7 @@ struct device_layout {
     device_memory *memory[DEVICE_MOST_ARRAYS];
     char *away; /* the host's arrays where they are not gone, in one piece; NULL: they are */
     bool pinned;
-    carries carries;
+    device_carries carries;
     /* By conjugate, whether rows of x are aligned as if columns were all there is, and columns. */
     instance *instances[2][2][DEVICE_MOST_COLUMNS + 1];
 };
@@ -60,10 +52,7 @@ void device_layout_free(device_layout *D)
     spry_context *ctx = D->L->ctx;
     device_layout_drop(D);
     free_away(D);
-    device_free(D->carries.row);
-    device_free(D->carries.start);
-    device_free(D->carries.place);
-    device_free(D->carries.sums);
+    device_carries_free(&D->carries);
     for (int c = 0; c <= DEVICE_MOST_COLUMNS; c++) {
         for (int k = 0; k < 4; k++)
             base_free(ctx, D->instances[k / 2][k % 2][c]);
@@ -79,21 +68,10 @@ const layout *device_layout_host(const device_layout *D)
 
 int64_t device_layout_bytes(const device_layout *D)
 {
-    const device_memory *const others[] = {D->carries.row, D->carries.start, D->carries.place,
-                                           D->carries.sums};
-    int64_t bytes = 0;
+    int64_t bytes = device_carries_bytes(&D->carries);
     for (int i = 0; i < D->arrays.count; i++)
         bytes += D->memory[i] ? device_bytes(D->memory[i]) : 0;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        bytes += others[i] ? device_bytes(others[i]) : 0;
     return bytes;
-}
-
-/* An array of the host's in new memory of the device. */
-static spry_status copy_over(spry_device *d, const void *from, int64_t bytes, device_memory **m)
-{
-    const spry_status status = device_alloc(d, bytes, m);
-    return status == SPRY_OK && bytes > 0 ? device_put(*m, 0, from, bytes) : status;
 }
 
 static spry_status copy_arrays(device_layout *D)
@@ -103,7 +81,7 @@ static spry_status copy_arrays(device_layout *D)
     SPRY_GO(ctx, device_arrays_open(D->L, &D->arrays));
     for (int i = 0; i < D->arrays.count; i++) {
         const layout_array *a = &D->arrays.array[i];
-        status = copy_over(D->d, a->data, a->count * (int64_t)a->size, &D->memory[i]);
+        status = device_copy_over(D->d, a->data, a->count * (int64_t)a->size, &D->memory[i]);
         if (status != SPRY_OK) {
             status = SPRY_CAUSE(ctx, status, "format %s on %s, array %s", D->L->class->name,
                                 D->d->facts.name, a->name);
@@ -192,91 +170,6 @@ done:
     return status;
 }
 
-/* --- what units carry ----------------------------------------------------------------------------
- */
-
-typedef struct carry_lists {
-    int32_t *row, *start, *place;
-    int rows;
-} carry_lists;
-
-/* Places sorted by row, and for each row in the order of units. */
-static spry_status sort_carries(const layout *L, carry_lists *lists)
-{
-    spry_context *ctx = L->ctx;
-    int32_t *at = NULL;
-    spry_status status = SPRY_OK;
-    SPRY_GO(ctx, base_calloc(ctx, L->rows + 1, sizeof *at, &at));
-    for (int64_t u = 0; u < L->units; u++)
-        for (int64_t k = L->carry_at[u]; k < L->carry_at[u + 1]; k++)
-            at[L->carry_row[u] + k - L->carry_at[u]]++;
-    for (int64_t i = 0; i < L->rows; i++)
-        lists->rows += at[i] > 0;
-    SPRY_GO(ctx, base_alloc(ctx, lists->rows, sizeof *lists->row, &lists->row));
-    SPRY_GO(ctx, base_alloc(ctx, lists->rows + 1, sizeof *lists->start, &lists->start));
-    SPRY_GO(ctx, base_alloc(ctx, L->carry_at[L->units], sizeof *lists->place, &lists->place));
-    int32_t used = 0, next = 0;
-    for (int64_t i = 0; i < L->rows; i++)
-        if (at[i] > 0) {
-            lists->row[next] = (int32_t)i;
-            lists->start[next++] = used;
-            used += at[i];
-            at[i] = used - at[i];
-        }
-    lists->start[next] = used;
-    for (int64_t u = 0; u < L->units; u++)
-        for (int64_t k = L->carry_at[u]; k < L->carry_at[u + 1]; k++)
-            lists->place[at[L->carry_row[u] + k - L->carry_at[u]]++] = (int32_t)k;
-done:
-    base_free(ctx, at);
-    return status;
-}
-
-/* Room for the sums of so many columns. */
-static spry_status carry_room(device_layout *D, int columns)
-{
-    carries *c = &D->carries;
-    if (!D->L->carry_at || c->sums_columns >= columns)
-        return SPRY_OK;
-    device_free(c->sums);
-    c->sums = NULL;
-    c->sums_columns = 0;
-    const spry_status status =
-        device_alloc(D->d, c->count * columns * (int64_t)spry_type_size(D->L->type), &c->sums);
-    if (status == SPRY_OK)
-        c->sums_columns = columns;
-    return status;
-}
-
-static spry_status copy_carries(device_layout *D)
-{
-    const layout *L = D->L;
-    spry_context *ctx = L->ctx;
-    carry_lists lists = {0};
-    carries *c = &D->carries;
-    spry_status status = SPRY_OK;
-    if (!L->carry_at)
-        return SPRY_OK;
-    c->count = L->carry_at[L->units];
-    if (c->count >= INT32_MAX)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
-                         "format %s: units carry %" PRId64 " sums, more than devices count; take "
-                         "csr",
-                         L->class->name, c->count);
-    SPRY_GO(ctx, sort_carries(L, &lists));
-    c->rows = lists.rows;
-    SPRY_GO(ctx, copy_over(D->d, lists.row, c->rows * (int64_t)sizeof *lists.row, &c->row));
-    SPRY_GO(ctx,
-            copy_over(D->d, lists.start, (c->rows + 1) * (int64_t)sizeof *lists.start, &c->start));
-    SPRY_GO(ctx, copy_over(D->d, lists.place, c->count * (int64_t)sizeof *lists.place, &c->place));
-    SPRY_GO(ctx, carry_room(D, 1));
-done:
-    base_free(ctx, lists.row);
-    base_free(ctx, lists.start);
-    base_free(ctx, lists.place);
-    return status;
-}
-
 static spry_status new_layout(spry_device *d, layout *L, bool away, device_layout **out)
 {
     spry_context *ctx = L->ctx;
@@ -288,7 +181,7 @@ static spry_status new_layout(spry_device *d, layout *L, bool away, device_layou
     D->L = L;
     L = NULL;
     SPRY_GO(ctx, away ? keep_away(D) : copy_arrays(D));
-    SPRY_GO(ctx, copy_carries(D));
+    SPRY_GO(ctx, device_carries_copy(D->d, D->L, &D->carries));
     *out = D;
     D = NULL;
 done:
@@ -412,7 +305,7 @@ static int format_args(const device_layout *D, const device_form *form, device_a
 
 static spry_status add_carries(const device_layout *D, const instance *in, const device_product *p)
 {
-    const carries *c = &D->carries;
+    const device_carries *c = &D->carries;
     const int group = in->form.group;
     const device_arg args[] = {DEVICE_VALUE(c->rows),       device_arg_memory(c->row),
                                device_arg_memory(c->start), device_arg_memory(c->place),
@@ -427,7 +320,7 @@ static spry_status prepare(device_layout *D, const device_product *p, instance *
     spry_status status = SPRY_OK;
     SPRY_GO(D->L->ctx, find_instance(D, p->conjugate, is_packed(D, p), p->columns, in));
     SPRY_GO(D->L->ctx, build(D, p->conjugate, p->columns, *in));
-    SPRY_GO(D->L->ctx, carry_room(D, p->columns));
+    SPRY_GO(D->L->ctx, device_carries_room(D->d, D->L, &D->carries, p->columns));
 done:
     return status;
 }
