@@ -1,5 +1,6 @@
 /* The solver as an object: options, what it solves with, set-up. */
 #include "krylov/solver.h"
+#include "device/formats.h"
 #include "precon/precon.h"
 
 #define OPTION_OWNER solver_options
@@ -260,7 +261,11 @@ static spry_status find_use(const program *p, const spry_operator *op, bool of_A
         return SPRY_FAIL(p->ctx, SPRY_UNSUPPORTED,
                          "method %s needs products with %s^H, which operator %s does not have",
                          p->method, of_A ? "A" : "M", op->class->name);
-    return runner_use(op, needed, use);
+    const spry_status status = runner_use(op, needed, use);
+    /* Sweeps on a device go by the rows of one matrix. */
+    if (!of_A && *use == USE_ROWS && device_of(op))
+        *use = USE_CALL;
+    return status;
 }
 
 /* Parses and fuses the method for the operators at hand. */
@@ -268,7 +273,8 @@ static spry_status make_plan(spry_solver *solver, program *p, const char *given)
 {
     spry_context *ctx = solver->ctx;
     const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
-    plan_setup setup = {.fuse = solver->options.fuse, .square = A->rows == A->cols};
+    plan_setup setup = {
+        .fuse = solver->options.fuse, .square = A->rows == A->cols, .apart = device_of(A) != NULL};
     char options[2 * SPRY_OPTION_TEXT_SIZE];
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, find_use(p, A, true, &setup.use[OPERATOR_A]));

@@ -1,7 +1,7 @@
 /*
  * The sweep of a phase as a kernel. Elements go through all operations in registers: a vector that
  * lives in pieces on the host has no memory here either. Plain vectors are read before the first
- * operation and written after the last, WIDTH elements of a work-item at a time, so that many reads
+ * operation and written after the last, a few elements of a work-item at a time, so that many reads
  * are under way; elements of arrays, which may be the same vector by different names, are read and
  * written where they stand.
  *
@@ -11,7 +11,7 @@
 #include "program/emit.h"
 #include "program/resident.h"
 
-enum { WIDTH = 4, LOCAL_SUMS_BYTES = 24 * 1024 };
+enum { LOCAL_SUMS_BYTES = 24 * 1024 };
 
 typedef struct sweep_text {
     weave *w;
@@ -312,7 +312,7 @@ static void put_term(const sweep_text *t, int op, int k, const term *s)
         const int space = t->p->vars[s->v.var].space;
         const int64_t cols = t->p->extent[t->p->program->exprs[s->numbers].name][1];
         PUT(t,
-            "            for (offset s = 0; s < n%d_%d; s++) {\n"
+            "            SP_UNROLL_BY(4)\n            for (offset s = 0; s < n%d_%d; s++) {\n"
             "                const scalar f = sp_scalar(",
             op, k);
         if (s->factor != NONE)
@@ -400,18 +400,31 @@ static void put_dot(const sweep_text *t, int op)
         PUT(t, "), a%d);\n", op);
         return;
     }
+    /* Four vectors at a time: their reads, and then the sums over lanes, overlap. */
     PUT(t,
-        "            for (offset s = 0; s < n%d_0; s++) {\n"
-        "                SP_GLOBAL const scalar *const from = p%d + (i%d_0 + s) * "
+        "            {\n            const offset SLOT = SLOT%d;\n"
+        "            for (offset s = 0; s < n%d_0; s += 4) {\n"
+        "                number a[4];\n"
+        "                SP_UNROLL for (int k = 0; k < 4; k++) {\n"
+        "                    const offset which = s + k < n%d_0 ? s + k : n%d_0 - 1;\n"
+        "                    SP_GLOBAL const scalar *const from = p%d + (i%d_0 + which) * "
         "stride%d;\n"
-        "                number a = SP_NUMBER_ZERO;\n"
-        "                " EACH "if (on[u])\n"
-        "                    a = sp_number_fma(%s(sp_number(from[i[u]])), sp_number(",
-        op, o->in[0].var, op, t->p->vars[o->in[0].var].space, t->width, left);
+        "                    a[k] = SP_NUMBER_ZERO;\n"
+        "                    " EACH "if (on[u])\n"
+        "                        a[k] = sp_number_fma(%s(sp_number(from[i[u]])), sp_number(",
+        op, op, op, op, o->in[0].var, op, t->p->vars[o->in[0].var].space, t->width, left);
     put_value(t, op, 1, &o->in[1]);
-    PUT(t, "), a);\n                %s(a, SLOT%d + s, %s);\n            }\n",
-        t->local_sums ? "sp_add_sum" : "sp_add_part", op,
-        t->local_sums ? "room, sums" : "sum_room, part");
+    PUT(t,
+        "), a[k]);\n                }\n"
+        "                SP_UNROLL for (int k = 0; k < 4; k++)\n"
+        "                    a[k] = %s;\n"
+        "                SP_UNROLL for (int k = 0; k < 4; k++)\n"
+        "                    if (s + k < n%d_0)\n"
+        "                        %s;\n            }\n",
+        t->local_sums ? "sp_warp_sum(a[k], room)" : "sp_group_sum(a[k], sum_room)", op,
+        t->local_sums ? "sp_keep_sum(a[k], SLOT + s + k, sums)"
+                      : "sp_keep_part(a[k], SLOT + s + k, part)");
+    put(t, "            }\n");
 }
 
 static void put_operation(sweep_text *t, int op)
@@ -526,7 +539,7 @@ static void put_loop(sweep_text *t)
     }
     if (!any)
         return;
-    t->width = t->product ? 1 : WIDTH;
+    t->width = t->product ? 1 : t->w->width;
     if (t->product) {
         put(t, "    for (offset tile = SP_GROUP_ID; tile * (SP_GROUP / A_LANES) < "
                "positions;\n         tile += SP_GROUPS) {\n");
@@ -626,7 +639,7 @@ static void collect_sums(const sweep_text *t, const phase *f)
         if (t->local_sums)
             PUT(t, "    sp_put_sum(a%d, %d, room, sums);\n", i, slot);
         else
-            PUT(t, "    sp_add_part(a%d, %d, sum_room, part);\n", i, slot);
+            PUT(t, "    sp_keep_part(sp_group_sum(a%d, sum_room), %d, part);\n", i, slot);
     }
     if (weave_slots(p, f) > 0 && t->local_sums)
         PUT(t, "    sp_put_part(%d, sums, part);\n", (int)weave_slots(p, f));

@@ -108,6 +108,7 @@ typedef struct plan_setup {
     operator_use use[OPERATOR_COUNT]; /* L and R are found from M and the option `side` */
     bool fuse;                        /* false: every operation is a sweep of its own */
     bool square;                      /* both spaces have the same length */
+    bool apart; /* products share no sweep with slices: on a device rows go by lanes */
 } plan_setup;
 
 typedef struct plan {

@@ -55,6 +55,7 @@ typedef struct weave {
     const plan *p;
     spry_type type;
     bool tickets;
+    int width;    /* elements a work-item has at a time */
     bool product; /* the matrix's rows are in the program, as A_row */
     const device_rows *rows;
     int counters;           /* loop variables that kernels get by value */

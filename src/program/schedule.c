@@ -44,6 +44,19 @@ static int distance_by(const plan_op *a, const access *by_a, const plan_op *b, c
     return whole;
 }
 
+/* Whether an operation goes through a slice of vectors. */
+static bool has_slice(const plan *p, const plan_op *o)
+{
+    const int count = plan_ref_count(p, o);
+    for (int k = 0; k < count; k++) {
+        bool write;
+        const vref *v = plan_ref(p, o, k, &write);
+        if (v->var != NONE && v->first != v->last)
+            return true;
+    }
+    return false;
+}
+
 static int distance_of(const plan *p, const plan_op *a, const plan_op *b)
 {
     int distance = op_exits(a) && op_exits(b) ? 0 : -1;
@@ -53,6 +66,9 @@ static int distance_of(const plan *p, const plan_op *a, const plan_op *b)
                 distance_by(a, &p->accesses[a->access + i], b, &p->accesses[b->access + j]);
             distance = d > distance ? d : distance;
         }
+    if (p->setup.apart && distance == 0 && op_sweeps(a) && op_sweeps(b) &&
+        ((a->kind == OP_APPLY && has_slice(p, b)) || (b->kind == OP_APPLY && has_slice(p, a))))
+        distance = 1;
     return distance;
 }
 

@@ -64,7 +64,7 @@ static plan *plan_for(spry_context *ctx, const char *method, const spry_operator
     program *g = NULL;
     plan *p = NULL;
     const char *options;
-    plan_setup setup = {.fuse = true, .square = A->rows == A->cols};
+    plan_setup setup = {.fuse = true, .square = A->rows == A->cols, .apart = device_of(A) != NULL};
     const bool text = strchr(method, '\n') != NULL;
     assert_ok(ctx,
               krylov_parse(ctx, text ? "auto" : method, text ? method : NULL, "", &g, &options));
