@@ -311,8 +311,9 @@ static spry_status add_carries(const device_layout *D, const instance *in, const
                                device_arg_memory(c->start), device_arg_memory(c->place),
                                device_arg_memory(c->sums),  device_arg_memory(p->y),
                                DEVICE_VALUE(p->y_step),     factor_arg(D->L->type, &p->alpha)};
-    return device_launch(in->program, DEVICE_CARRY_KERNEL, NULL, (c->rows + group - 1) / group,
-                         group, args, sizeof args / sizeof *args);
+    return device_launch(in->program, DEVICE_CARRY_KERNEL, NULL,
+                         ((int64_t)c->rows + group - 1) / group, group, args,
+                         sizeof args / sizeof *args);
 }
 
 static spry_status prepare(device_layout *D, const device_product *p, instance **in)
