@@ -528,7 +528,7 @@ static void put_products(const sweep_text *t)
 static void put_loop(sweep_text *t)
 {
     const plan *p = t->p;
-    bool any = false;
+    bool any = false, slices = false;
     t->product = false;
     for (int i = 0; i < t->count; i++) {
         const plan_op *o = &t->ops[i];
@@ -536,10 +536,11 @@ static void put_loop(sweep_text *t)
             continue;
         any = true;
         t->product = t->product || o->kind == OP_APPLY;
+        slices = slices || plan_has_slice(p, o);
     }
     if (!any)
         return;
-    t->width = t->product ? 1 : t->w->width;
+    t->width = t->product ? 1 : slices ? t->w->slice_width : t->w->width;
     if (t->product) {
         put(t, "    for (offset tile = SP_GROUP_ID; tile * (SP_GROUP / A_LANES) < "
                "positions;\n         tile += SP_GROUPS) {\n");

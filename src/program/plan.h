@@ -188,6 +188,8 @@ bool plan_fixed(const plan *p, int e, int64_t *value);
 /* The vectors an operation touches: operands 0..count-1, the last is the one it writes. */
 int plan_ref_count(const plan *p, const plan_op *o);
 const vref *plan_ref(const plan *p, const plan_op *o, int k, bool *write);
+/* Whether an operation goes through a slice of vectors. */
+bool plan_has_slice(const plan *p, const plan_op *o);
 bool plan_same_ref(const plan *p, const vref *a, const vref *b);
 /* How many vectors it stands for, for comparing plans. */
 int64_t plan_weight(const plan *p, const vref *v);

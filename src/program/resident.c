@@ -135,11 +135,14 @@ static spry_status build_text(resident *s, spry_status (*write)(weave *w), int g
     base_text out = {.ctx = ctx};
     char *text = NULL, options[160];
     spry_status status = SPRY_OK;
-    /* Wide where there is enough for all groups all the same. */
+    /* Wide where there is enough for all groups all the same; sums over lanes, which slices have
+     * for each of their vectors, are worth more. */
     const int64_t n = s->r->n[0] > s->r->n[1] ? s->r->n[0] : s->r->n[1];
-    const int wide = getenv("SPRY_WIDTH") ? atoi(getenv("SPRY_WIDTH")) : 4;
+    const int64_t items = (int64_t)group * s->d->facts.units;
+    const int wide = s->r->size > 8 ? 4 : 8, slice_wide = 4;
     weave w = {.p = s->p,
-               .width = n > (int64_t)wide * 8 * group * s->d->facts.units ? wide : 1,
+               .width = n > 8 * wide * items ? wide : 1,
+               .slice_width = n >= slice_wide * items ? slice_wide : 1,
                .type = s->r->type,
                .tickets = s->d->facts.has_tickets,
                .product = s->rows.text != NULL,
@@ -166,8 +169,7 @@ done:
  * what a group needs fits into local memory. */
 spry_status resident_build_whole(resident *s, int64_t turn_bytes)
 {
-    enum { MOST_LOCAL = 44 * 1024 };
-    const int WHOLE_GROUP = getenv("SPRY_WG") ? atoi(getenv("SPRY_WG")) : 512;
+    enum { WHOLE_GROUP = 512, MOST_LOCAL = 44 * 1024 };
     spry_context *ctx = s->r->ctx;
     const int64_t size = spry_type_is_complex(s->r->type) ? 16 : 8;
     const int64_t slots = weave_whole_slots(s->p);

@@ -55,8 +55,8 @@ typedef struct weave {
     const plan *p;
     spry_type type;
     bool tickets;
-    int width;    /* elements a work-item has at a time */
-    bool product; /* the matrix's rows are in the program, as A_row */
+    int width, slice_width; /* elements a work-item has at a time */
+    bool product;           /* the matrix's rows are in the program, as A_row */
     const device_rows *rows;
     int counters;           /* loop variables that kernels get by value */
     int *counter;           /* by name: which; NONE: none */

@@ -1,7 +1,7 @@
 /*
- * Running plans, on the host (here) or on the device that A lives on (resident.h). A runner holds the memory; lanes are right-hand sides that go through
- * the same statements side by side, each with its own vectors and scalars, and share the reading of
- * the matrix.
+ * Running plans, on the host (here) or on the device that A lives on (resident.h). A runner holds
+ * the memory; lanes are right-hand sides that go through the same statements side by side, each
+ * with its own vectors and scalars, and share the reading of the matrix.
  */
 #ifndef SPRY_RUN_H
 #define SPRY_RUN_H

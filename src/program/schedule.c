@@ -44,8 +44,7 @@ static int distance_by(const plan_op *a, const access *by_a, const plan_op *b, c
     return whole;
 }
 
-/* Whether an operation goes through a slice of vectors. */
-static bool has_slice(const plan *p, const plan_op *o)
+bool plan_has_slice(const plan *p, const plan_op *o)
 {
     const int count = plan_ref_count(p, o);
     for (int k = 0; k < count; k++) {
@@ -67,7 +66,8 @@ static int distance_of(const plan *p, const plan_op *a, const plan_op *b)
             distance = d > distance ? d : distance;
         }
     if (p->setup.apart && distance == 0 && op_sweeps(a) && op_sweeps(b) &&
-        ((a->kind == OP_APPLY && has_slice(p, b)) || (b->kind == OP_APPLY && has_slice(p, a))))
+        ((a->kind == OP_APPLY && plan_has_slice(p, b)) ||
+         (b->kind == OP_APPLY && plan_has_slice(p, a))))
         distance = 1;
     return distance;
 }
