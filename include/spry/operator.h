@@ -30,7 +30,8 @@ SPRY_API spry_status spry_operator_from_format(const spry_matrix *A, const char 
 /**
  * The same on a device; NULL: the host. Products with vectors of that device stay there, others
  * copy. "auto" chooses among the formats that have kernels for devices; others are
- * SPRY_UNSUPPORTED.
+ * SPRY_UNSUPPORTED. A matrix that does not fit into the device's memory stays with the host and is
+ * brought there for every product, which is slow; a warning says so.
  */
 SPRY_API spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const char *format,
                                       spry_operator **op);
@@ -65,7 +66,8 @@ typedef struct spry_dense {
  * read once for every 8 real or 4 complex columns. Columns side by side (by_rows) are fastest;
  * others are packed, 8 at a time, in room that the operator keeps for the next time, and so are
  * those of a B whose rows are 32 reals or more apart. B and C are both on the host, or both on the
- * operator's device; there, any 8 columns share a reading of A.
+ * operator's device; there, any 8 columns share a reading of A. Those of the host go to a device
+ * and back in chunks, beside the products: they may be larger than its memory.
  */
 SPRY_API spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose transpose,
                                                   spry_scalar alpha, const spry_dense *B,
