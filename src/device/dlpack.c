@@ -4,6 +4,7 @@
 #include "device/vector.h"
 
 #include <spry/interop.h>
+#include <stdlib.h>
 
 /* --- out -----------------------------------------------------------------------------------------
  */
@@ -160,9 +161,8 @@ static spry_status find_line(spry_context *ctx, const dlpack_tensor *t, line *l)
                          longer, (int)t->ndim);
     if (l->n <= 1)
         l->stride = 1;
-    const int64_t step = l->stride < 0 ? -l->stride : l->stride;
-    if (l->stride == INT64_MIN || (l->n > 0 && step > INT64_MAX / 32 / l->n) ||
-        t->byte_offset > INT64_MAX / 2)
+    const int64_t step = l->stride == INT64_MIN ? INT64_MAX : llabs(l->stride);
+    if ((l->n > 0 && step > INT64_MAX / 32 / l->n) || t->byte_offset > INT64_MAX / 2)
         return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
                          "DLPack: %" PRId64 " elements with a stride of %" PRId64
                          " are more than any memory holds",

@@ -170,7 +170,7 @@ static void test_build(void **state)
     assert_status(s.ctx, SPRY_DEVICE, device_build(s.d, text, "-DWORD=3", &p));
     assert_null(p);
     support_message_has(s.ctx, "opencl:0");
-    support_message_has(s.ctx, "<kernel>:3:4: error: told so with -cl-std=CL1.2 -DSP_NVIDIA=1");
+    support_message_has(s.ctx, "<kernel>:3:4: error: told so with -cl-std=CL1.2 -w -DSP_NVIDIA=1");
     support_message_has(s.ctx, "-DWORD=3");
     assert_ok(s.ctx, device_build(s.d, text, "-DWORD=3", &p));
     assert_status(s.ctx, SPRY_DEVICE, device_launch(p, "missing", NULL, 1, 1, NULL, 0));
@@ -253,7 +253,7 @@ static void test_trim(void **state)
     assert_ok(s.ctx, device_alloc(s.d, 1 << 21, &b));
     device_free(a);
     device_memory_now(s.d, &used, &most, &left);
-    assert_int_equal(left, (1 << 30) - (1 << 20) - (1 << 21));
+    assert_int_equal(left, (1 << 30) - (1 << 21));    /* what is kept counts as free */
     assert_ok(s.ctx, device_alloc(s.d, 1 << 22, &a)); /* refused, trimmed, asked again */
     device_memory_now(s.d, &used, &most, &left);
     assert_int_equal(used, (1 << 21) + (1 << 22));
