@@ -76,6 +76,13 @@ static void measure_bandwidth(solve_job *job)
 {
     spry_device_info device;
     spry_bandwidth bandwidth;
+    const char *place = cli_field(job->arguments, spry_solver_options, "device");
+    double read;
+    if (place && strcmp(place, "auto") != 0 && strcmp(place, "cpu") != 0) {
+        /* Where there is none, the solver says so. */
+        (void)spry_device_read_bandwidth(job->ctx, place, false, &read);
+        return;
+    }
     int64_t entry = (int64_t)(sizeof(int32_t) + spry_type_size(spry_matrix_type(job->A)));
     int64_t bytes = spry_matrix_nnz(job->A) * entry + spry_matrix_rows(job->A) * 8;
     bool known = spry_device_describe(job->ctx, 0, &device) && device.cache_bytes > 0;
@@ -95,13 +102,19 @@ static void write_checkpoint(solve_job *job, const spry_vector *x)
     job->last_checkpoint = cli_clock();
 }
 
-/* The solver's monitor. */
-static bool watch(void *data, int64_t iteration, double residual, const spry_vector *x)
+static bool watch(void *data, int64_t iteration, double residual)
 {
     solve_job *job = data;
     progress_step(&job->line, iteration, residual);
-    if (job->options->checkpoint &&
-        cli_clock() - job->last_checkpoint >= job->options->checkpoint_every)
+    return true;
+}
+
+/* The solver's monitor, where x is to be seen. */
+static bool keep(void *data, int64_t iteration, double residual, const spry_vector *x)
+{
+    solve_job *job = data;
+    (void)iteration, (void)residual;
+    if (cli_clock() - job->last_checkpoint >= job->options->checkpoint_every)
         write_checkpoint(job, x);
     return true;
 }
@@ -155,7 +168,9 @@ static spry_status solve_columns(solve_job *job)
 
 static int iterate(solve_job *job)
 {
-    spry_solver_set_monitor(job->solver, watch, job);
+    spry_solver_set_watch(job->solver, watch, job);
+    if (job->options->checkpoint)
+        spry_solver_set_monitor(job->solver, keep, job);
     spry_status status = spry_solver_set_matrix(job->solver, job->A);
     if (status == SPRY_OK)
         status = solve_columns(job);

@@ -149,9 +149,11 @@ void solve_report(const solve_job *job, FILE *out)
     fputc('\n', out);
     report_method(job, out);
     report_choice(job, out, "precon", r->precon, spry_precon_describe);
-    fprintf(out, "ran on     %s, format %s, %d thread%s, %s kernels\n", r->device, r->format,
-            spry_context_threads(job->ctx), spry_context_threads(job->ctx) == 1 ? "" : "s",
-            spry_context_isa(job->ctx));
+    fprintf(out, "ran on     %s, format %s", r->device, r->format);
+    if (strcmp(r->device, "cpu") == 0)
+        fprintf(out, ", %d thread%s, %s kernels", spry_context_threads(job->ctx),
+                spry_context_threads(job->ctx) == 1 ? "" : "s", spry_context_isa(job->ctx));
+    fputc('\n', out);
     bool inconsistent = r->converged && *r->detail && job->count == 1;
     fprintf(out, "residual   %.2e%s, the true |b - A x| / |b|%s; asked for %g, at first %.2e\n",
             t.residual, job->count > 1 ? " at most" : "",

@@ -31,6 +31,10 @@ SPRY_API spry_status spry_solver_set_precon(spry_solver *solver, const spry_oper
  * method-file does the same with a file. */
 SPRY_API spry_status spry_solver_set_method_text(spry_solver *solver, const char *text);
 SPRY_API void spry_solver_set_monitor(spry_solver *solver, spry_monitor monitor, void *data);
+/** Hears of each iteration, but on a device of many at a time, while the solve goes on: a monitor
+ * that sees x makes every iteration wait for it. Return false to stop. */
+typedef bool (*spry_watch)(void *data, int64_t iteration, double residual);
+SPRY_API void spry_solver_set_watch(spry_solver *solver, spry_watch watch, void *data);
 
 /**
  * Solves A x = b.

@@ -187,6 +187,8 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
     }
     if (counts)
         SPRY_GO(ctx, ask_monitor(it, kind == REPORT_RESIDUAL, go_on));
+    if (counts && it->watch && !it->watch(it->watch_data, it->count, it->residual))
+        *go_on = stop_for(it, *go_on, "the caller asked to stop");
     if (spry_context_interrupted(it->ctx, false))
         *go_on = stop_for(it, *go_on, "");
 done:

@@ -51,6 +51,8 @@ typedef struct iteration {
     double a_norm; /* of A, for least squares; 0: not known yet */
     spry_monitor monitor;
     void *monitor_data;
+    spry_watch watch;
+    void *watch_data;
     runner *runner; /* and the lane in it, to bring x up to date */
     lane *lane;
     bool estimates; /* iterations are counted at estimates, not at residuals */

@@ -371,6 +371,8 @@ static spry_status solve_some(spry_solver *solver, int count, const spry_vector 
                              .here = !x[k]->device,
                              .monitor = solver->monitor,
                              .monitor_data = solver->monitor_data,
+                             .watch = solver->watch,
+                             .watch_data = solver->watch_data,
                              .residual = NAN,
                              .initial = NAN,
                              .truth = NAN};

@@ -87,6 +87,12 @@ void spry_solver_set_monitor(spry_solver *solver, spry_monitor monitor, void *da
     solver->monitor_data = data;
 }
 
+void spry_solver_set_watch(spry_solver *solver, spry_watch watch, void *data)
+{
+    solver->watch = watch;
+    solver->watch_data = data;
+}
+
 const spry_operator *solver_operator(const spry_solver *solver)
 {
     return solver->given_operator ? solver->given_operator : solver->own_operator;

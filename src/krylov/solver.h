@@ -11,6 +11,8 @@ struct spry_solver {
     const spry_operator *given_operator, *given_precon;
     spry_monitor monitor;
     void *monitor_data;
+    spry_watch watch;
+    void *watch_data;
     char *text; /* a method of the caller's; NULL: by name or file */
     /* Made at the first solve after a change. */
     bool ready;

@@ -19,17 +19,18 @@ static int64_t stride_of(const runner *r, int space)
 static int64_t place_vectors(resident *s)
 {
     const plan *p = s->p;
-    int64_t *table = s->mirror + ST_SLOTS, used = 0;
+    control_word *table = s->mirror + ST_SLOTS;
+    int64_t used = 0;
     for (int k = 0; k < p->slots; k++)
-        table[k] = -1;
+        table[k].whole = -1;
     for (int v = 0; v < p->var_count; v++) {
         const plan_var *var = &p->vars[v];
         const int64_t stride = s->stride[var->space];
         if (var->array) {
-            table[p->slots + v] = used;
+            table[p->slots + v].whole = used;
             used += var->extent * stride;
-        } else if (!var->in_pieces && var->number != NONE && table[var->number] < 0) {
-            table[var->number] = used;
+        } else if (!var->in_pieces && var->number != NONE && table[var->number].whole < 0) {
+            table[var->number].whole = used;
             used += stride;
         }
     }
@@ -303,7 +304,7 @@ static int64_t find_vector(const resident *s, const vref *v, int64_t index,
         return 0;
     }
     if (var->array)
-        return (s->mirror[ST_SLOTS + p->slots + v->var] + index * s->stride[var->space]) *
+        return (s->mirror[ST_SLOTS + p->slots + v->var].whole + index * s->stride[var->space]) *
                s->r->size;
     return s->slots[var->number] * s->r->size;
 }

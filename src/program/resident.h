@@ -101,6 +101,12 @@ typedef struct course_step {
     int kind, node, phase, to;
 } course_step;
 
+/* A word of the control block. */
+typedef union control_word {
+    int64_t whole;
+    double real;
+} control_word;
+
 typedef struct resident {
     runner *r;
     spry_device *d;
@@ -122,7 +128,7 @@ typedef struct resident {
     int64_t stride[2];
 
     /* The control block: a mirror of it, and where its parts begin, in words. */
-    int64_t *mirror;
+    control_word *mirror;
     int64_t words, num_at, rep_at;
     int64_t *slots; /* of plain vectors, as far as the host has come */
 

@@ -15,9 +15,9 @@ static const double batch_seconds = 2e-3;
 
 static spry_status run_section(resident *s, program_section section, int64_t turns);
 
-static double *reports_of(const resident *s)
+static control_word *reports_of(const resident *s)
 {
-    return (double *)(s->mirror + s->rep_at);
+    return s->mirror + s->rep_at;
 }
 
 /* --- the host's side of numbers -----------------------------------------------------------------
@@ -33,27 +33,28 @@ static void take_numbers(resident *s, bool stopped)
 {
     const plan *p = s->p;
     const bool complex = spry_type_is_complex(s->r->type);
-    const double *num = (const double *)(s->mirror + s->num_at);
-    spry_scalar kept[MOST_COUNTERS];
+    const control_word *num = s->mirror + s->num_at;
+    spry_scalar kept[MOST_COUNTERS] = {{0, 0}};
     for (int k = 0; k < s->counters; k++)
         kept[k] = *value_of(s, s->counter_names[k]);
     for (int64_t k = 0; k < p->scalar_count; k++)
-        s->l->scalars.values[k] =
-            complex ? (spry_scalar){num[2 * k], num[2 * k + 1]} : (spry_scalar){num[k], 0};
+        s->l->scalars.values[k] = complex ? (spry_scalar){num[2 * k].real, num[2 * k + 1].real}
+                                          : (spry_scalar){num[k].real, 0};
     for (int k = 0; !stopped && k < s->counters; k++)
         *value_of(s, s->counter_names[k]) = kept[k];
-    memcpy(s->slots, s->mirror + ST_SLOTS, (size_t)p->slots * sizeof *s->slots);
+    for (int k = 0; k < p->slots; k++)
+        s->slots[k] = s->mirror[ST_SLOTS + k].whole;
 }
 
 static void give_numbers(resident *s)
 {
     const bool complex = spry_type_is_complex(s->r->type);
-    double *num = (double *)(s->mirror + s->num_at);
+    control_word *num = s->mirror + s->num_at;
     for (int64_t k = 0; k < s->p->scalar_count; k++) {
         const spry_scalar value = s->l->scalars.values[k];
-        num[complex ? 2 * k : k] = value.re;
+        num[complex ? 2 * k : k].real = value.re;
         if (complex)
-            num[2 * k + 1] = value.im;
+            num[2 * k + 1].real = value.im;
     }
 }
 
@@ -321,26 +322,26 @@ done:
 /* Limits up to which the device need not ask. */
 static void set_limits(resident *s, bool judged)
 {
-    double *rep = reports_of(s);
+    control_word *rep = reports_of(s);
     run_limits limits = {.low = INFINITY, .high = -INFINITY, .gradient = INFINITY, .reports = 1};
     if (!judged)
         limits = (run_limits){-INFINITY, INFINITY, -INFINITY, INT64_MAX / 2};
     else if (s->r->counting && s->l->limits)
         s->l->limits(s->l->data, &limits);
-    rep[REP_LOW] = limits.low;
-    rep[REP_HIGH] = limits.high;
-    rep[REP_GRADIENT_LOW] = limits.gradient;
-    rep[REP_GRADIENT] = INFINITY;
-    s->mirror[ST_LEFT] = limits.reports;
+    rep[REP_LOW].real = limits.low;
+    rep[REP_HIGH].real = limits.high;
+    rep[REP_GRADIENT_LOW].real = limits.gradient;
+    rep[REP_GRADIENT].real = INFINITY;
+    s->mirror[ST_LEFT].whole = limits.reports;
 }
 
 /* Lets the device go on from where the host's mirror says. */
 static spry_status let_go(resident *s, bool judged)
 {
-    s->mirror[ST_STOP] = STOP_NOT;
-    s->mirror[ST_REPORTS] = s->mirror[ST_PHASES] = 0;
-    s->mirror[ST_TICKET] = s->mirror[ST_BARRIER] = 0;
-    s->mirror[ST_SKIP] = s->skip;
+    s->mirror[ST_STOP].whole = STOP_NOT;
+    s->mirror[ST_REPORTS].whole = s->mirror[ST_PHASES].whole = 0;
+    s->mirror[ST_TICKET].whole = s->mirror[ST_BARRIER].whole = 0;
+    s->mirror[ST_SKIP].whole = s->skip;
     set_limits(s, judged);
     s->launched = 0;
     return resident_send(s);
@@ -348,7 +349,7 @@ static spry_status let_go(resident *s, bool judged)
 
 static void count_bytes(resident *s, int64_t turns)
 {
-    const int64_t phases = s->mirror[ST_PHASES];
+    const int64_t phases = s->mirror[ST_PHASES].whole;
     if (!s->r->counting || s->launched == 0)
         return;
     if (turns > 0) { /* of a recording */
@@ -366,15 +367,15 @@ static bool tell_reports(resident *s)
                                         [OP_ESTIMATE - OP_RESIDUAL] = REPORT_ESTIMATE,
                                         [OP_GRADIENT - OP_RESIDUAL] = REPORT_GRADIENT};
     runner *r = s->r;
-    const double *rep = reports_of(s) + REP_FIRST;
+    const control_word *rep = reports_of(s) + REP_FIRST;
     bool go_on = true;
-    for (int64_t k = 0; k < s->mirror[ST_REPORTS] && go_on && r->status == SPRY_OK; k++) {
-        const plan_op *o = &s->p->ops[(int)rep[2 * k]];
+    for (int64_t k = 0; k < s->mirror[ST_REPORTS].whole && go_on && r->status == SPRY_OK; k++) {
+        const plan_op *o = &s->p->ops[(int)rep[2 * k].real];
         r->exit = o;
         r->turns = r->most_turns;
         s->l->reports += r->counting && o->kind != OP_GRADIENT;
         const spry_status status = s->l->report(s->l->data, kinds[o->kind - OP_RESIDUAL],
-                                                r->counting, rep[2 * k + 1], &go_on);
+                                                r->counting, rep[2 * k + 1].real, &go_on);
         if (status != SPRY_OK)
             r->status = status;
     }
@@ -398,7 +399,7 @@ spry_status resident_settle(runner *r, lane *l)
     spry_context *ctx = r->ctx;
     spry_status status = SPRY_OK;
     (void)l;
-    if (!exit || !r->block || r->status != SPRY_OK || s->mirror[ST_STOP] == STOP_NOT)
+    if (!exit || !r->block || r->status != SPRY_OK || s->mirror[ST_STOP].whole == STOP_NOT)
         return r->status;
     for (int i = r->block->first; i < r->block->first + r->block->count; i++) {
         const plan_op *o = &p->ops[i];
@@ -426,7 +427,7 @@ static spry_status finish(resident *s)
     s->l->fault = NONE;
     SPRY_GO(ctx, resident_settle(r, s->l));
     s->skip = 0;
-    s->mirror[ST_FAULT] = NONE;
+    s->mirror[ST_FAULT].whole = NONE;
     r->counting = false;
     r->turns = r->most_turns;
     SPRY_GO(ctx, run_section(s, SECTION_FINISH, 1));
@@ -439,7 +440,7 @@ done:
 
 static spry_status fail_fault(resident *s)
 {
-    const int64_t fault = s->mirror[ST_FAULT];
+    const int64_t fault = s->mirror[ST_FAULT].whole;
     if (fault <= EMIT_TURNS)
         return fail_turns(s, (int)(EMIT_TURNS - fault));
     sweep_fail(s->r, s->l, (int)fault);
@@ -449,12 +450,12 @@ static spry_status fail_fault(resident *s)
 /* A condition to stop holds, or a report was not the end: *go_on. */
 static spry_status judge_stop(resident *s, bool going_on, bool *go_on)
 {
-    const int op = (int)s->mirror[ST_OP];
+    const int op = (int)s->mirror[ST_OP].whole;
     const plan_op *o = &s->p->ops[op];
     lane *l = s->l;
     char text[160];
     *go_on = false;
-    switch ((stop_kind)s->mirror[ST_STOP]) {
+    switch ((stop_kind)s->mirror[ST_STOP].whole) {
     case STOP_REPORT:
         *go_on = going_on;
         return going_on ? SPRY_OK : finish(s);
@@ -479,7 +480,7 @@ static spry_status judge_stop(resident *s, bool going_on, bool *go_on)
 static spry_status resume(resident *s, bool judged)
 {
     spry_context *ctx = s->r->ctx;
-    const int op = (int)s->mirror[ST_OP];
+    const int op = (int)s->mirror[ST_OP].whole;
     spry_status status = SPRY_OK;
     s->pc = s->step_of[op];
     const course_step *leg = &s->steps[s->pc++];
@@ -487,7 +488,7 @@ static spry_status resume(resident *s, bool judged)
     const int from = op - f->first - f->sweep_count + 2;
     /* Ends of the loops around, as they were when the device came here. */
     for (int k = 0; k < s->step_count; k++)
-        if (s->steps[k].kind == DO_FOR && k < s->pc && s->steps[k].to >= s->pc)
+        if (k < s->pc && s->steps[k].kind == DO_FOR && s->steps[k].to >= s->pc)
             s->loop_end[s->steps[k].node] =
                 program_eval_count(&s->l->scalars, s->p->nodes[s->steps[k].node].to);
     s->l->scalars.fault = NONE;
@@ -512,13 +513,13 @@ static spry_status look(resident *s, int64_t turns, bool *again)
     bool go_on = true;
     *again = false;
     SPRY_GO(ctx, resident_fetch(s));
-    const bool stopped = s->mirror[ST_STOP] != STOP_NOT;
+    const bool stopped = s->mirror[ST_STOP].whole != STOP_NOT;
     take_numbers(s, stopped);
     count_bytes(s, turns);
-    r->block = stopped ? block_of(s->p, (int)s->mirror[ST_OP]) : NULL;
+    r->block = stopped ? block_of(s->p, (int)s->mirror[ST_OP].whole) : NULL;
     go_on = tell_reports(s);
     SPRY_GO(ctx, r->status);
-    if (!stopped && s->mirror[ST_FAULT] != NONE)
+    if (!stopped && s->mirror[ST_FAULT].whole != NONE)
         SPRY_GO(ctx, fail_fault(s));
     if (!stopped && !go_on)
         SPRY_GO(ctx, finish(s));
@@ -551,8 +552,8 @@ static spry_status run_section(resident *s, program_section section, int64_t tur
         const int pc = s->pc;
         if (section == SECTION_FINISH) { /* nothing is judged here */
             SPRY_GO(ctx, resident_fetch(s));
-            take_numbers(s, s->mirror[ST_STOP] != STOP_NOT);
-            if (s->mirror[ST_FAULT] != NONE)
+            take_numbers(s, s->mirror[ST_STOP].whole != STOP_NOT);
+            if (s->mirror[ST_FAULT].whole != NONE)
                 SPRY_GO(ctx, fail_fault(s));
         } else {
             bool stopped;
@@ -704,13 +705,14 @@ static spry_status clear(resident *s)
     s->l->reports = 0;
     s->l->reports_at_restart = -1;
     s->l->fault = NONE;
-    s->mirror[ST_FAULT] = NONE;
+    s->mirror[ST_FAULT].whole = NONE;
     for (int space = 0; space < 2; space++) {
-        s->mirror[ST_STRIDE0 + space] = s->stride[space];
-        s->mirror[ST_N0 + space] = s->r->n[space];
+        s->mirror[ST_STRIDE0 + space].whole = s->stride[space];
+        s->mirror[ST_N0 + space].whole = s->r->n[space];
     }
-    s->mirror[ST_POSITIONS] = s->rows.positions;
-    memcpy(s->slots, s->mirror + ST_SLOTS, (size_t)p->slots * sizeof *s->slots);
+    s->mirror[ST_POSITIONS].whole = s->rows.positions;
+    for (int k = 0; k < p->slots; k++)
+        s->slots[k] = s->mirror[ST_SLOTS + k].whole;
     give_numbers(s);
 done:
     return status;
