@@ -8,7 +8,6 @@
  * Where a phase has products, work-items go by the positions of the matrix's rows: the lanes of a
  * row add up its product, and the first of them does the rest.
  */
-#include "program/emit.h"
 #include "program/resident.h"
 
 enum { LOCAL_SUMS_BYTES = 24 * 1024 };
@@ -94,14 +93,6 @@ int weave_skip_bit(const plan *p, int op)
     return -1;
 }
 
-static emitter emitter_of(const sweep_text *t)
-{
-    return (emitter){.p = t->p,
-                     .real = !spry_type_is_complex(t->w->type),
-                     .out = t->w->out,
-                     .counter = t->w->counter};
-}
-
 static bool ref_may_fault(const emitter *m, const vref *v)
 {
     int64_t index;
@@ -115,7 +106,7 @@ static bool ref_may_fault(const emitter *m, const vref *v)
 static bool is_conditional(const sweep_text *t, int op)
 {
     const plan_op *o = &t->p->ops[op];
-    const emitter m = emitter_of(t);
+    const emitter m = weave_emitter(t->w);
     const int count = plan_ref_count(t->p, o);
     bool may = o->kind == OP_RANDOM && emit_may_fault(&m, o->expr);
     if (!t->alone && weave_skip_bit(t->p, op) >= 0)
@@ -196,7 +187,7 @@ static void declare_index(const sweep_text *t, int op, int k, const vref *v)
 
 static void put_index(const sweep_text *t, int op, int k, const vref *v)
 {
-    emitter m = emitter_of(t);
+    emitter m = weave_emitter(t->w);
     const plan *p = t->p;
     if (v->var == NONE || !p->vars[v->var].array)
         return;
@@ -216,7 +207,7 @@ static void put_index(const sweep_text *t, int op, int k, const vref *v)
 /* Factor of a term; of slices the place of the first number and how far they are apart. */
 static void put_factor(const sweep_text *t, int op, int k, const term *s)
 {
-    emitter m = emitter_of(t);
+    emitter m = weave_emitter(t->w);
     const plan *p = t->p;
     if (s->factor != NONE) {
         PUT(t, "        g%d_%d = ", op, k);
@@ -274,7 +265,7 @@ static void put_prologue(const sweep_text *t, int op)
     for (int k = 0; k < terms; k++)
         put_factor(t, op, k, &p->terms[o->term + k]);
     if (o->kind == OP_RANDOM) {
-        emitter m = emitter_of(t);
+        emitter m = weave_emitter(t->w);
         PUT(t, "        seed%d = sp_seed(SP_RE(", op);
         emit_number(&m, o->expr);
         put(t, "));\n");
@@ -566,7 +557,7 @@ static void put_loop(sweep_text *t)
 /* --- the kernels ---------------------------------------------------------------------------------
  */
 
-static bool has_product(const plan *p, const phase *f)
+bool weave_has_product(const plan *p, const phase *f)
 {
     for (int i = f->first; i < f->first + f->sweep_count; i++)
         if (p->ops[i].kind == OP_APPLY && !plan_calls(p, &p->ops[i]))
@@ -582,7 +573,7 @@ void weave_arguments(const weave *w, const phase *given)
     base_text_put(w->out, "SP_COMMON");
     for (int k = 0; given && k < w->counters; k++)
         base_text_put(w->out, ", const offset c%d", k);
-    if (has_product(w->p, f))
+    if (weave_has_product(w->p, f))
         base_text_put(w->out, ", %s", w->rows->args_text);
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &w->p->ops[i];
@@ -685,7 +676,7 @@ void weave_phase(weave *w, int phase_index)
         weave_arguments(w, f);
         put(&t, ")\n{\n");
         put_sums(&t, f);
-        if (has_product(w->p, f))
+        if (weave_has_product(w->p, f))
             put(&t, "    SP_LANE_ROOM(lane_room);\n");
         if (weave_has_tail(w->p, f))
             put(&t, "#ifdef SP_TICKETS\n    SP_TAIL_ROOM;\n#endif\n");

@@ -2,14 +2,13 @@
  * The end of a phase as text: what its inner products are stored to, scalar work, exits. One
  * work-item does it. And the program as a whole.
  */
-#include "program/emit.h"
 #include "program/resident.h"
 
 enum { LOCAL_NUMBERS_BYTES = 16 * 1024 };
 
 #define PUT(w, ...) base_text_put((w)->out, __VA_ARGS__)
 
-static emitter emitter_of(const weave *w)
+emitter weave_emitter(const weave *w)
 {
     return (emitter){
         .p = w->p, .real = !spry_type_is_complex(w->type), .out = w->out, .counter = w->counter};
@@ -26,7 +25,7 @@ static void put_note(const weave *w, const plan_op *o)
 /* Whether the operands' indices are right is looked at as before the sweep. */
 static void put_check(const weave *w, const vref *v)
 {
-    emitter m = emitter_of(w);
+    emitter m = weave_emitter(w);
     const plan *p = w->p;
     if (v->var == NONE || !p->vars[v->var].array)
         return;
@@ -47,7 +46,7 @@ static void put_check(const weave *w, const vref *v)
 /* The elements of a slice of scalars get their sums. */
 static void put_slice_store(const weave *w, const plan_op *o, int64_t slot)
 {
-    emitter m = emitter_of(w);
+    emitter m = weave_emitter(w);
     const plan *p = w->p;
     const expr *target = &p->program->exprs[o->target];
     const int64_t rows = p->extent[target->name][0], cols = p->extent[target->name][1];
@@ -71,7 +70,7 @@ static void put_dots(const weave *w, const phase *f)
     const plan *p = w->p;
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &p->ops[i];
-        emitter m = emitter_of(w);
+        emitter m = weave_emitter(w);
         char value[64];
         if (o->kind != OP_DOT)
             continue;
@@ -96,7 +95,7 @@ static void put_dots(const weave *w, const phase *f)
 static void put_report(const weave *w, int op)
 {
     const plan_op *o = &w->p->ops[op];
-    emitter m = emitter_of(w);
+    emitter m = weave_emitter(w);
     PUT(w, "        const double value = SP_RE(");
     emit_number(&m, o->expr);
     PUT(w, ");\n");
@@ -108,7 +107,7 @@ static void put_report(const weave *w, int op)
 static void put_condition(const weave *w, int op)
 {
     const plan_op *o = &w->p->ops[op];
-    emitter m = emitter_of(w);
+    emitter m = weave_emitter(w);
     PUT(w, "        const int holds = ");
     emit_holds(&m, o->expr);
     PUT(w, ";\n");
@@ -121,7 +120,7 @@ static void put_scalar_op(const weave *w, int op)
 {
     const plan *p = w->p;
     const plan_op *o = &p->ops[op];
-    emitter m = emitter_of(w);
+    emitter m = weave_emitter(w);
     if (op_exits(o))
         PUT(w,
             "        if (st[ST_FAULT] != -1 && st[ST_FAULT_ORDER] < %d)\n"

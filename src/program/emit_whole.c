@@ -3,16 +3,9 @@
  * time: all groups run at once, and a barrier of all stands where a phase ended. Only CUDA has
  * launches that allow it, so the text is CUDA's.
  */
-#include "program/emit.h"
 #include "program/resident.h"
 
 #define PUT(w, ...) base_text_put((w)->out, __VA_ARGS__)
-
-static emitter emitter_of(const weave *w)
-{
-    return (emitter){
-        .p = w->p, .real = !spry_type_is_complex(w->type), .out = w->out, .counter = w->counter};
-}
 
 static void put_phase(weave *w, int f)
 {
@@ -39,7 +32,7 @@ static void put_phase(weave *w, int f)
 static void put_nodes(weave *w, int first)
 {
     const plan *p = w->p;
-    emitter m = emitter_of(w);
+    emitter m = weave_emitter(w);
     for (int n = first; n != NONE; n = p->nodes[n].next) {
         const node *at = &p->nodes[n];
         const int c = at->kind == NODE_FOR ? w->counter[at->name] : NONE;

@@ -196,14 +196,6 @@ done:
     return status;
 }
 
-static bool has_product(const plan *p, const phase *f)
-{
-    for (int i = f->first; i < f->first + f->sweep_count; i++)
-        if (p->ops[i].kind == OP_APPLY && !plan_calls(p, &p->ops[i]))
-            return true;
-    return false;
-}
-
 /* As many groups as run at once; fewer where there is not enough to do. */
 static spry_status find_groups(resident *s)
 {
@@ -217,7 +209,7 @@ static spry_status find_groups(resident *s)
         char name[32];
         int64_t work = s->r->n[0] > s->r->n[1] ? s->r->n[0] : s->r->n[1];
         snprintf(name, sizeof name, "phase_%d", f);
-        if (has_product(p, &p->phases[f]) && s->rows.positions * s->rows.lanes > work)
+        if (weave_has_product(p, &p->phases[f]) && s->rows.positions * s->rows.lanes > work)
             work = s->rows.positions * s->rows.lanes;
         int64_t groups = device_whole_groups(s->program, name, s->group);
         if (groups <= 0)
@@ -247,7 +239,7 @@ static int add_operators(const resident *s, const phase *f, device_arg *args, in
 {
     const plan *p = s->p;
     bool given[3] = {false};
-    if (has_product(p, f))
+    if (weave_has_product(p, f))
         for (int k = 0; k < s->rows.arg_count; k++)
             args[used++] = s->rows.args[k];
     for (int i = f->first; i < f->first + f->sweep_count; i++) {

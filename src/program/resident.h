@@ -13,6 +13,7 @@
 #define SPRY_RESIDENT_H
 
 #include "device/formats.h"
+#include "program/emit.h"
 #include "program/sweep.h"
 
 /*
@@ -73,6 +74,8 @@ static inline bool weave_is_slice(const vref *v)
 {
     return v->first != NONE && v->first != v->last;
 }
+/* Whether a phase has products by rows. */
+bool weave_has_product(const plan *p, const phase *f);
 /* Whether a phase needs its tail: inner products or scalar work. */
 bool weave_has_tail(const plan *p, const phase *f);
 /* The bit in ST_SKIP of an update of x that an exit may ask for before its phase; -1: none. */
@@ -83,6 +86,7 @@ spry_status weave_program(weave *w);
 spry_status weave_whole(weave *w);
 /* Sums of the loop's phases at most: a kernel `whole` needs room for twice as many. */
 int64_t weave_whole_slots(const plan *p);
+emitter weave_emitter(const weave *w);
 /* What both begin with; arguments of a kernel (NULL: of all phases); the sweep of a phase. */
 void weave_common(weave *w);
 void weave_arguments(const weave *w, const phase *f);

@@ -5,7 +5,6 @@
  * come in, and where the device has stopped it takes over there: numbers and slots are then the
  * device's.
  */
-#include "program/emit.h"
 #include "program/resident.h"
 
 #include <math.h>
