@@ -110,11 +110,13 @@ done:
 static spry_status describe(spry_device *d, const char *text, const char *options, cache_key *key)
 {
     const char *debug = getenv("SPRY_DEVICE_DEBUG");
+    const char *more = getenv("SPRY_OPENCL_OPTIONS");
     const device_facts *f = &d->facts;
     char *all = NULL;
     base_text t = {.ctx = d->ctx};
-    base_text_put(&t, "spry %s\n%s\n%s\n%s\n%s\n%s\n%s\n%s", spry_version(), d->engine->name,
-                  f->description, f->target, f->driver, debug ? debug : "", options, text);
+    base_text_put(&t, "spry %s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s", spry_version(), d->engine->name,
+                  f->description, f->target, f->driver, debug ? debug : "", more ? more : "",
+                  options, text);
     const spry_status status = base_text_take(&t, &all);
     if (status == SPRY_OK)
         *key = cache_hash_of(all, strlen(all));

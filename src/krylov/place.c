@@ -13,7 +13,9 @@ enum { AUTO_ROWS = 50000 };
 static spry_status stay_here(spry_solver *solver, const char *what, spry_status why)
 {
     char text[MESSAGE_SIZE + 64];
-    if (why != SPRY_UNSUPPORTED && why != SPRY_DEVICE && why != SPRY_DEVICE_LOST)
+    const bool by_itself = strcmp(solver->options.device, "auto") == 0;
+    if (why != SPRY_UNSUPPORTED && why != SPRY_DEVICE && why != SPRY_DEVICE_LOST &&
+        !(by_itself && why == SPRY_NO_MEMORY))
         return why;
     snprintf(text, sizeof text, "%s; solved on the cpu", what);
     solver_warn(solver->ctx, solver->warnings, text);
@@ -29,6 +31,14 @@ static spry_status open_named(spry_solver *solver, const char *name)
     return status == SPRY_OK ? status : stay_here(solver, spry_message(solver->ctx), status);
 }
 
+/* Whether the preconditioner works on a device as well: others are worth no copies. */
+static bool precon_goes_there(const spry_solver *solver)
+{
+    const char *name = solver->options.precon;
+    return !solver->given_precon &&
+           (strcmp(name, "auto") == 0 || strcmp(name, "none") == 0 || strcmp(name, "jacobi") == 0);
+}
+
 /* Without being asked: the device of the vectors, the one that SPRY_DEVICE names, or CUDA's first
  * where there is one and the matrix is large enough. */
 static spry_status open_auto(spry_solver *solver, spry_device *near)
@@ -38,9 +48,14 @@ static spry_status open_auto(spry_solver *solver, spry_device *near)
     solver->device = near;
     if (near)
         return SPRY_OK;
+    if (solver->stays) {
+        solver_warn(solver->ctx, solver->warnings,
+                    "the device's memory is too small; solved on the cpu");
+        return SPRY_OK;
+    }
     if (named && *named && strcmp(named, "auto") != 0)
         return open_named(solver, named);
-    if (solver->matrix->a.rows < AUTO_ROWS ||
+    if (solver->matrix->a.rows < AUTO_ROWS || !precon_goes_there(solver) ||
         device_count(solver->ctx, "cuda", why, sizeof why) == 0)
         return SPRY_OK;
     memcpy(before, solver->ctx->message, sizeof before);
@@ -63,6 +78,17 @@ spry_status solver_choose_device(spry_solver *solver, spry_device *near)
         return SPRY_OK;
     }
     return strcmp(name, "auto") == 0 ? open_auto(solver, near) : open_named(solver, name);
+}
+
+bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b)
+{
+    if (status != SPRY_NO_MEMORY || !solver->device || b->device ||
+        strcmp(solver->options.device, "auto") != 0)
+        return false;
+    base_log(solver->ctx, SPRY_LOG_INFO, "%s", spry_message(solver->ctx));
+    solver_forget(solver);
+    solver->stays = true;
+    return true;
 }
 
 spry_status solver_make_operator(spry_solver *solver)

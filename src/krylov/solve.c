@@ -429,13 +429,21 @@ spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *c
     int done = 0;
     for (int k = 0; results && k < count; k++)
         memset(&results[k], 0, sizeof results[k]);
-    SPRY_GO(ctx, solver_set_up(solver, count > 0 ? b[0]->device : NULL));
+again:
+    status = solver_set_up(solver, count > 0 ? b[0]->device : NULL);
+    SPRY_GO(ctx, status);
     for (int k = 0; k < count; k++)
         SPRY_GO(ctx, check_vectors(solver, b[k], x[k]));
     SPRY_GO(ctx, check_different(ctx, count, b, x));
     for (; done < count; done += TOGETHER) {
         const int some = count - done < TOGETHER ? count - done : TOGETHER;
-        SPRY_GO(ctx, solve_some(solver, some, b + done, x + done, results ? results + done : NULL));
+        status = solve_some(solver, some, b + done, x + done, results ? results + done : NULL);
+        if (done == 0 && solver_stay(solver, status, b[0])) {
+            for (int k = 0; results && k < some; k++)
+                spry_result_clear(ctx, &results[k]);
+            goto again;
+        }
+        SPRY_GO(ctx, status);
     }
 done:
     for (int k = done; results && status != SPRY_OK && k < count; k++)

@@ -27,7 +27,7 @@ spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
     return status;
 }
 
-static void forget_setup(spry_solver *solver)
+void solver_forget(spry_solver *solver)
 {
     spry_operator_free(solver->own_operator);
     spry_operator_free(solver->own_precon);
@@ -41,7 +41,7 @@ static void forget_setup(spry_solver *solver)
 void spry_solver_free(spry_solver *solver)
 {
     if (solver) {
-        forget_setup(solver);
+        solver_forget(solver);
         base_free(solver->ctx, solver->text);
         base_free(solver->ctx, solver);
     }
@@ -53,14 +53,16 @@ spry_status spry_solver_set(spry_solver *solver, const char *options)
     spry_status status = spry_options_parse(solver->ctx, spry_solver_options(), &changed, options);
     if (status == SPRY_OK) {
         solver->options = changed;
-        forget_setup(solver);
+        solver->stays = false;
+        solver_forget(solver);
     }
     return status;
 }
 
 spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
 {
-    forget_setup(solver);
+    solver_forget(solver);
+    solver->stays = false;
     solver->matrix = A;
     solver->given_operator = NULL;
     return SPRY_OK;
@@ -68,7 +70,7 @@ spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
 
 spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A)
 {
-    forget_setup(solver);
+    solver_forget(solver);
     solver->matrix = NULL;
     solver->given_operator = A;
     return SPRY_OK;
@@ -76,7 +78,7 @@ spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A
 
 spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M)
 {
-    forget_setup(solver);
+    solver_forget(solver);
     solver->given_precon = M;
     return SPRY_OK;
 }
@@ -120,7 +122,7 @@ spry_status spry_solver_set_method_text(spry_solver *solver, const char *text)
         if (!copy)
             return SPRY_NO_MEMORY;
     }
-    forget_setup(solver);
+    solver_forget(solver);
     base_free(solver->ctx, solver->text);
     solver->text = copy;
     return SPRY_OK;
@@ -328,7 +330,9 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
     double begin = base_seconds();
     if (solver->ready && near && near != solver->device && !solver->given_operator &&
         strcmp(solver->options.device, "auto") == 0)
-        forget_setup(solver);
+        solver_forget(solver);
+    if (solver->ready && solver->device && solver->device->lost)
+        solver_forget(solver);
     if (solver->ready) {
         solver->setup_seconds = 0;
         return SPRY_OK;
@@ -337,7 +341,7 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "the solver has no matrix and no operator yet");
     const spry_status status = make_all(solver, near);
     if (status != SPRY_OK) {
-        forget_setup(solver);
+        solver_forget(solver);
         return status;
     }
     solver->ready = true;

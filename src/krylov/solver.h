@@ -17,6 +17,7 @@ struct spry_solver {
     /* Made at the first solve after a change. */
     bool ready;
     spry_device *device; /* where the method runs; NULL: the host */
+    bool stays;          /* on the host, as a device's memory was too small */
     spry_operator *own_operator, *own_precon;
     spry_operator *precon_there; /* a copy of the preconditioner on the device; NULL: none */
     plan *plan;
@@ -34,6 +35,11 @@ const spry_operator *solver_precon(const spry_solver *solver); /* NULL: none */
  * cannot be used is told as a warning, and the host takes its place. */
 spry_status solver_choose_device(spry_solver *solver, spry_device *near);
 spry_status solver_make_operator(spry_solver *solver);
+/* Whether a solve that failed is to be tried again on the host: the device was taken without being
+ * asked for, and its memory is too small. */
+bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b);
+/* Forgets what set-up has made. */
+void solver_forget(spry_solver *solver);
 spry_status solver_move_precon(spry_solver *solver);
 /* A copy of v where the solver works; NULL: v is there. */
 spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **copy);

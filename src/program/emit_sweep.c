@@ -640,7 +640,7 @@ static void collect_sums(const sweep_text *t, const phase *f)
 static spry_status open_text(sweep_text *t, weave *w, const phase *f)
 {
     const plan *p = w->p;
-    const int64_t warps = 8, size = spry_type_is_complex(w->type) ? 16 : 8;
+    const int64_t warps = w->group / 32, size = spry_type_is_complex(w->type) ? 16 : 8;
     spry_status status = SPRY_OK;
     *t = (sweep_text){.w = w,
                       .p = p,

@@ -257,7 +257,8 @@ spry_status weave_program(weave *w)
     for (int i = 0; i < p->op_count; i++)
         if (weave_skip_bit(p, i) >= 0)
             weave_settle(w, i);
-    PUT(w, "\nSP_KERNEL unskip(SP_COMMON SP_COUNTERS, const offset left)\n{\n    if (SP_LEADER)\n"
+    PUT(w, "\nSP_KERNEL unskip(SP_COMMON SP_COUNTERS, const offset left)\n{\n    if (SP_LEADER && "
+           "st[ST_STOP] == 0)\n"
            "        st[ST_SKIP] = left;\n}\n");
     return w->out->status;
 }

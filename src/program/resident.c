@@ -142,6 +142,7 @@ static spry_status build_text(resident *s, spry_status (*write)(weave *w), int g
     const int64_t items = (int64_t)group * s->d->facts.units;
     const int wide = s->r->size > 8 ? 4 : 8, slice_wide = 4;
     weave w = {.p = s->p,
+               .group = group,
                .width = n > 8 * wide * items ? wide : 1,
                .slice_width = n >= slice_wide * items ? slice_wide : 1,
                .type = s->r->type,
@@ -501,9 +502,9 @@ void resident_close(runner *r)
                                      s->call_in, s->call_out, s->whole_partials};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         device_free(blocks[k]);
-    void *const arrays[] = {s->rows.text,     s->mirror, s->slots,   s->counter,
-                            s->counter_names, s->groups, s->steps,   s->step_of,
-                            s->loop_end,      s->bytes,  s->host_in, s->host_out};
+    void *const arrays[] = {s->rows.text,  s->mirror,  s->slots,   s->counter,  s->counter_names,
+                            s->groups,     s->steps,   s->step_of, s->loop_end, s->bytes,
+                            s->turn_bytes, s->host_in, s->host_out};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, s);

@@ -56,6 +56,7 @@ typedef struct weave {
     const plan *p;
     spry_type type;
     bool tickets;
+    int group;              /* work-items of a group */
     int width, slice_width; /* elements a work-item has at a time */
     bool product;           /* the matrix's rows are in the program, as A_row */
     const device_rows *rows;
@@ -150,12 +151,13 @@ typedef struct resident {
     lane *l;
     bool calls;         /* some operators can only be called: exits are looked at one by one */
     bool turns_alike;   /* every turn of the loop launches the same: it can be recorded */
+    bool look_first;    /* before the next step */
     bool counting_only; /* walks without launching, to count what a turn moves */
     device_graph *graph;
     int64_t skip; /* updates of x that were made early and are still to come */
 
     /* What was launched since the last look: bytes up to each phase. */
-    int64_t *bytes;
+    int64_t *bytes, *turn_bytes; /* the second of a turn that is recorded */
     int launched, launched_room;
     int64_t turn_phases, turn_reports;
     double turn_seconds;

@@ -271,6 +271,10 @@ static spry_status walk(resident *s, bool fresh, bool *end)
     spry_context *ctx = s->r->ctx;
     spry_status status = SPRY_OK;
     *end = false;
+    if (s->look_first) {
+        s->look_first = false;
+        return SPRY_OK;
+    }
     for (; status == SPRY_OK && s->r->status == SPRY_OK; fresh = false) {
         const course_step *leg = &s->steps[s->pc];
         const node *at = &s->p->nodes[leg->node];
@@ -353,7 +357,8 @@ static void count_bytes(resident *s, int64_t turns)
         return;
     if (turns > 0) { /* of a recording */
         const int64_t whole = phases / s->launched, rest = phases % s->launched;
-        s->r->bytes += whole * s->bytes[s->launched - 1] + (rest > 0 ? s->bytes[rest - 1] : 0);
+        s->r->bytes +=
+            whole * s->turn_bytes[s->launched - 1] + (rest > 0 ? s->turn_bytes[rest - 1] : 0);
     } else if (phases > 0) {
         s->r->bytes += s->bytes[(phases < s->launched ? phases : s->launched) - 1];
     }
@@ -370,7 +375,6 @@ static bool tell_reports(resident *s)
     bool go_on = true;
     for (int64_t k = 0; k < s->mirror[ST_REPORTS].whole && go_on && r->status == SPRY_OK; k++) {
         const plan_op *o = &s->p->ops[(int)rep[2 * k].real];
-        r->exit = o;
         r->turns = r->most_turns;
         s->l->reports += r->counting && o->kind != OP_GRADIENT;
         const spry_status status = s->l->report(s->l->data, kinds[o->kind - OP_RESIDUAL],
@@ -390,16 +394,32 @@ static const node *block_of(const plan *p, int op)
     return NULL;
 }
 
+/* Updates of x that were made early and that the device has not come to yet: the host may have
+ * walked past them. */
+static void take_skips(resident *s)
+{
+    const plan *p = s->p;
+    const node *block = s->r->block;
+    const int phase_now = p->ops[s->mirror[ST_OP].whole].phase;
+    s->skip = s->mirror[ST_SKIP].whole;
+    for (int i = block->first; s->skip != 0 && i < block->first + block->count; i++) {
+        const int bit = weave_skip_bit(p, i);
+        if (bit >= 0 && p->ops[i].phase <= phase_now)
+            s->skip &= ~((int64_t)1 << bit);
+    }
+}
+
 spry_status resident_settle(runner *r, lane *l)
 {
     resident *s = r->resident;
     const plan *p = s->p;
-    const plan_op *exit = r->exit;
     spry_context *ctx = r->ctx;
     spry_status status = SPRY_OK;
     (void)l;
-    if (!exit || !r->block || r->status != SPRY_OK || s->mirror[ST_STOP].whole == STOP_NOT)
+    /* Where the device has not stopped, turns are complete, and so is x. */
+    if (!r->block || r->status != SPRY_OK || s->mirror[ST_STOP].whole == STOP_NOT)
         return r->status;
+    const plan_op *exit = &p->ops[s->mirror[ST_OP].whole];
     for (int i = r->block->first; i < r->block->first + r->block->count; i++) {
         const plan_op *o = &p->ops[i];
         const int bit = weave_skip_bit(p, i);
@@ -454,10 +474,12 @@ static spry_status judge_stop(resident *s, bool going_on, bool *go_on)
     lane *l = s->l;
     char text[160];
     *go_on = false;
+    if (!going_on && s->mirror[ST_STOP].whole != STOP_FAULT) /* the caller asked for the end */
+        return finish(s);
     switch ((stop_kind)s->mirror[ST_STOP].whole) {
     case STOP_REPORT:
-        *go_on = going_on;
-        return going_on ? SPRY_OK : finish(s);
+        *go_on = true;
+        return SPRY_OK;
     case STOP_BREAKDOWN:
         runner_message(l, &s->p->program->stmts[o->stmt], text, sizeof text);
         l->breakdown(l->data, text, runner_is_finite(l, o->expr));
@@ -494,8 +516,11 @@ static spry_status resume(resident *s, bool judged)
     SPRY_GO(ctx, let_go(s, judged));
     if (op + 1 < f->first + f->count)
         SPRY_GO(ctx, launch_tail(s, leg->phase, from));
-    for (int i = op + 1; i < f->first + f->count; i++)
+    for (int i = op + 1; i < f->first + f->count; i++) {
         follow(s, &s->p->ops[i]);
+        /* What is called next is not held back by a stop: it is looked for first. */
+        s->look_first = s->look_first || (s->calls && op_exits(&s->p->ops[i]));
+    }
 done:
     return status;
 }
@@ -516,6 +541,8 @@ static spry_status look(resident *s, int64_t turns, bool *again)
     take_numbers(s, stopped);
     count_bytes(s, turns);
     r->block = stopped ? block_of(s->p, (int)s->mirror[ST_OP].whole) : NULL;
+    if (stopped)
+        take_skips(s);
     go_on = tell_reports(s);
     SPRY_GO(ctx, r->status);
     if (!stopped && s->mirror[ST_FAULT].whole != NONE)
@@ -592,19 +619,36 @@ static spry_status speed_up(resident *s)
     s->counting_only = false;
     SPRY_GO(ctx, status);
     take_numbers(s, false);
+    if (!end || s->launched == 0 || s->launched > MOST_RECORDED || !s->d->facts.has_graphs) {
+        s->turns_alike = false;
+        return SPRY_OK;
+    }
     s->turn_phases = s->launched;
-    if (!s->whole_tried && s->launched > 0)
-        SPRY_GO(ctx, resident_build_whole(s, s->bytes[s->launched - 1]));
-    if (s->whole || !s->d->facts.has_graphs || s->launched > MOST_RECORDED)
+    base_free(ctx, s->turn_bytes);
+    s->turn_bytes = NULL;
+    SPRY_GO(ctx, base_alloc(ctx, s->launched, sizeof *s->turn_bytes, &s->turn_bytes));
+    memcpy(s->turn_bytes, s->bytes, (size_t)s->launched * sizeof *s->turn_bytes);
+    if (!s->whole_tried && resident_build_whole(s, s->bytes[s->launched - 1]) != SPRY_OK) {
+        if (s->d->lost)
+            return SPRY_DEVICE_LOST;
+        base_log(ctx, SPRY_LOG_INFO, "the loop is no kernel of its own: %s", spry_message(ctx));
+        s->whole = NULL;
+    }
+    if (s->whole)
         return SPRY_OK;
     s->pc = s->section[SECTION_LOOP];
     s->launched = 0;
-    SPRY_GO(ctx, device_record_begin(s->d));
-    status = walk(s, true, &end);
+    end = false;
+    status = device_record_begin(s->d);
+    if (status == SPRY_OK) {
+        status = walk(s, true, &end);
+        const spry_status ended = device_record_end(s->d, &s->graph);
+        if (status == SPRY_OK)
+            status = ended;
+    }
     take_numbers(s, false);
-    const spry_status ended = device_record_end(s->d, &s->graph);
-    if (status == SPRY_OK)
-        status = ended;
+    if (s->d->lost)
+        return SPRY_DEVICE_LOST;
     if (status != SPRY_OK || !end) { /* it goes without */
         device_graph_free(s->graph);
         s->graph = NULL;

@@ -1,6 +1,6 @@
 /* Programs on devices: options, the cache on disk, recordings, launches of all groups at once. */
 #include "support/devices.h"
-#include "support/sessions.h"
+#include "support/opened.h"
 
 #include "device/engine.h"
 
@@ -43,16 +43,16 @@ static int stepped(spry_device *d, device_program *p)
 /* Builds on a device that knows nothing yet. */
 static int build(const char *name, const char *options, bool from_disk)
 {
-    session s;
+    opened s;
     device_program *p = NULL, *same = NULL;
-    session_open(&s, name);
+    opened_open(&s, name);
     assert_ok(s.ctx, device_build(s.d, text, options, &p));
     assert_ok(s.ctx, device_build(s.d, text, options, &same));
     assert_ptr_equal(p, same);
     assert_int_equal(s.d->cache->compiled, !from_disk);
     assert_int_equal(s.d->cache->loaded, from_disk);
     const int number = stepped(s.d, p);
-    session_close(&s);
+    opened_close(&s);
     return number;
 }
 

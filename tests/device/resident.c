@@ -359,10 +359,90 @@ static void test_failures(spry_context *ctx, spry_device *d)
     close_system(&s);
 }
 
+/* Breakdowns and restarts while an update of x is late: x is what the text says. */
+static void test_settled(spry_context *ctx, spry_device *d)
+{
+    static const char again[] =
+        "method t \"of a test\"\nfor \"tests\"\nreference \"none\"\nstart:\n"
+        "    r = b - A x\n    residual |r|\n    z = M r\n    p = z\n    rho = (r, z)\n    n = 0\n"
+        "loop:\n    q = A p\n    alpha = rho / (p, q)\n    x = x + alpha p\n    r = r - alpha q\n"
+        "    residual |r|\n    n = n + 1\n    restart if n == 10\n    z = M r\n"
+        "    rho1 = (r, z)\n    beta = rho1 / rho\n    rho = rho1\n    p = z + beta p\n";
+    static const char *const methods[] = {again, "cg", "cr"};
+    system_of s;
+    spry_operator *ssor = NULL;
+    char name[32];
+    open_system(ctx, d, "poisson2d", SPRY_D, "size=24", "csr", &s);
+    assert_ok(ctx, precon_make(ctx, s.matrix, "ssor:omega=0.9", &ssor, name));
+    for (int k = 0; k < 5; k++) { /* few reports: nothing has converged */
+        told here = {.goal = 1e-30, .most = 34}, there = {.goal = 1e-30, .most = 34};
+        const spry_operator *M = k % 2 == 0 ? ssor : NULL;
+        here.every = there.every = k > 2;
+        memset(s.x, 0, (size_t)s.n * sizeof(double));
+        memset(s.y, 0, (size_t)s.n * sizeof(double));
+        assert_ok(ctx, run_method(ctx, methods[k % 3], s.host, M, s.b, s.x, &here));
+        assert_ok(ctx, run_there(ctx, d, &s, methods[k % 3], M, &there));
+        assert_int_equal(here.count, there.count);
+        for (int64_t i = 0; i < s.n; i++)
+            if (!(fabs(((double *)s.x)[i] - ((double *)s.y)[i]) <=
+                  1e-9 * (1 + fabs(((double *)s.x)[i]))))
+                fail_msg("case %d, element %d: %g on the host, %g on the device", k, (int)i,
+                         ((double *)s.x)[i], ((double *)s.y)[i]);
+    }
+    spry_operator_free(ssor);
+    close_system(&s);
+}
+
+/* A caller that asks for the end is heard, whatever the device does next. */
+static spry_status hear_stop(void *data, report_kind kind, bool loop, double value, bool *go_on)
+{
+    told *t = data;
+    (void)kind, (void)loop, (void)value;
+    *go_on = ++t->count < 12;
+    return SPRY_OK;
+}
+
+static void far_limits(void *data, run_limits *limits)
+{
+    (void)data;
+    *limits = (run_limits){-INFINITY, INFINITY, -INFINITY, 1000};
+}
+
+static void test_stop(spry_context *ctx, spry_device *d)
+{
+    system_of s;
+    device_memory *b = NULL, *x = NULL;
+    told t = {0};
+    runner *r = NULL;
+    open_system(ctx, d, "poisson2d", SPRY_D, "size=24", "csr", &s);
+    plan *p = plan_for(ctx, "gmres:restart=5", s.there, NULL);
+    const runner_operators operators = {s.there, NULL};
+    assert_ok(ctx, device_alloc(d, s.rows * 8, &b));
+    assert_ok(ctx, device_alloc(d, s.n * 8, &x));
+    assert_ok(ctx, device_put(b, 0, s.b, s.rows * 8));
+    assert_ok(ctx, device_clear(x, 0, s.n * 8));
+    assert_ok(ctx, runner_new(p, &operators, 1, &r));
+    lane *l = runner_lane(r, 0);
+    l->b = b;
+    l->x = x;
+    l->data = &t;
+    l->report = hear_stop;
+    l->limits = far_limits;
+    l->breakdown = break_down;
+    assert_ok(ctx, runner_run(r));
+    assert_int_equal(t.count, 12);
+    runner_free(r);
+    plan_free(p);
+    device_free(b);
+    device_free(x);
+    close_system(&s);
+}
+
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(test_methods), DEVICES_TEST(test_operators),
-                                         DEVICES_TEST(test_rectangular), DEVICES_TEST(test_faults),
-                                         DEVICES_TEST(test_failures)};
+    static const devices_test tests[] = {
+        DEVICES_TEST(test_methods), DEVICES_TEST(test_operators), DEVICES_TEST(test_rectangular),
+        DEVICES_TEST(test_faults),  DEVICES_TEST(test_settled),   DEVICES_TEST(test_stop),
+        DEVICES_TEST(test_failures)};
     return DEVICES_RUN(tests);
 }

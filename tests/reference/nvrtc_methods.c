@@ -5,7 +5,7 @@
  * with the type of its turn; SPRY_TEST_FULL=1 takes all, SPRY_TEST_METHOD=NAME one with all types.
  */
 #include "support/generated.h"
-#include "support/sessions.h"
+#include "support/opened.h"
 
 #include "device/cuda.h"
 #include "device/operator.h"
@@ -22,7 +22,7 @@ static plan *plan_for(spry_context *ctx, const char *method, const spry_operator
     program *g = NULL;
     plan *p = NULL;
     const char *options;
-    plan_setup setup = {.fuse = true, .square = true};
+    plan_setup setup = {.fuse = true, .square = true, .apart = true};
     assert_ok(ctx, krylov_parse(ctx, method, NULL, "", &g, &options));
     assert_ok(ctx, runner_use(A, g->uses_transpose, &setup.use[OPERATOR_A]));
     assert_ok(ctx, runner_use(NULL, g->uses_transpose, &setup.use[OPERATOR_M]));
@@ -31,7 +31,7 @@ static plan *plan_for(spry_context *ctx, const char *method, const spry_operator
 }
 
 /* Opening a runner builds the program. */
-static void compile_method(session *s, const char *method, const spry_operator *A)
+static void compile_method(opened *s, const char *method, const spry_operator *A)
 {
     const runner_operators operators = {A, NULL};
     const int64_t before = s->d->cache->compiled;
@@ -64,9 +64,9 @@ static void test_methods(void **state)
     int compiled = 0;
     spry_operator *operators[4];
     device_program *p = NULL;
-    session s;
+    opened s;
     (void)state;
-    session_open(&s, "cuda");
+    opened_open(&s, "cuda");
     assert_ok(s.ctx, device_build(s.d, "SP_KERNEL nothing(void) {}\n", "", &p));
     for (int t = 0; t < 4; t++) {
         char options[32];
@@ -84,7 +84,7 @@ static void test_methods(void **state)
     assert_true(compiled >= 4);
     for (int t = 0; t < 4; t++)
         spry_operator_free(operators[t]);
-    session_close(&s);
+    opened_close(&s);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* The CUDA engine in bad weather, on a driver that fails as it is told (tests/fakes/cuda.c). */
-#include "support/sessions.h"
+#include "support/opened.h"
 
 #include "device/cuda.h"
 
@@ -35,11 +35,11 @@ static int teardown(void **state)
 /* The device cannot be opened, and the message has both texts; so has what `spry devices` says. */
 static void refused(const char *library, const char *weather, const char *what, const char *advice)
 {
-    session s;
+    opened s;
     char why[256];
     set_variable("SPRY_CUDA_LIBRARY", library);
     set_variable("FAKE_CUDA", weather);
-    const spry_status status = session_try(&s, "cuda");
+    const spry_status status = opened_try(&s, "cuda");
     assert_status(s.ctx, SPRY_UNSUPPORTED, status);
     assert_null(s.d);
     support_message_has(s.ctx, what);
@@ -47,7 +47,7 @@ static void refused(const char *library, const char *weather, const char *what, 
     assert_int_equal(device_count(s.ctx, "cuda", why, sizeof why), 0);
     assert_non_null(strstr(why, what));
     assert_non_null(strstr(why, advice));
-    session_close(&s);
+    opened_close(&s);
 }
 
 static void test_no_driver(void **state)
@@ -78,10 +78,10 @@ static void test_no_device(void **state)
 
 static void test_facts(void **state)
 {
-    session s;
+    opened s;
     (void)state;
     set_variable("FAKE_CUDA", "devices=2 arch=86 version=12040");
-    session_open(&s, "cuda:1");
+    opened_open(&s, "cuda:1");
     const device_facts *f = &s.d->facts;
     assert_string_equal(f->name, "cuda:1");
     assert_string_equal(f->description, "Fake 1");
@@ -93,18 +93,18 @@ static void test_facts(void **state)
     assert_int_equal(f->local_bytes, 48 << 10);
     assert_true(f->has_double && f->has_graphs && f->has_cooperation && f->has_tickets &&
                 f->has_pointers && !f->processor);
-    session_close(&s);
+    opened_close(&s);
 }
 
 /* Another user of CUDA in this thread finds the context current that he has left so. */
 static void test_neighbours(void **state)
 {
-    session s;
+    opened s;
     int other = 0;
     void *now = NULL;
     device_memory *m = NULL;
     (void)state;
-    session_open(&s, "cuda");
+    opened_open(&s, "cuda");
     const cuda_driver *driver = &cuda_of(s.d)->driver;
     for (int k = 0; k < 2; k++) {
         void *before = k == 0 ? (void *)&other : cuda_of(s.d)->context;
@@ -119,7 +119,7 @@ static void test_neighbours(void **state)
         assert_int_equal(driver->cuCtxGetCurrent(&now), CUDA_OK);
         assert_null(now); /* nothing of ours is left on the stack */
     }
-    session_close(&s);
+    opened_close(&s);
 }
 
 /* --- while it runs -------------------------------------------------------------------------------
@@ -127,11 +127,11 @@ static void test_neighbours(void **state)
 
 static void test_no_memory(void **state)
 {
-    session s;
+    opened s;
     device_memory *m[4] = {NULL};
     (void)state;
     set_variable("FAKE_CUDA", "alloc=3");
-    session_open(&s, "cuda");
+    opened_open(&s, "cuda");
     for (int i = 0; i < 4; i++) {
         assert_status(s.ctx, i == 2 ? SPRY_NO_MEMORY : SPRY_OK,
                       device_alloc(s.d, 5000000 << i, &m[i]));
@@ -142,11 +142,11 @@ static void test_no_memory(void **state)
     assert_ok(s.ctx, device_clear(m[3], 0, 1000)); /* the device goes on working */
     for (int i = 0; i < 4; i++)
         device_free(m[i]);
-    session_close(&s);
+    opened_close(&s);
 }
 
 /* Every call fails with the same message from then on; a device that is opened anew works. */
-static void check_lost(session *s, device_memory *m, device_program *p)
+static void check_lost(opened *s, device_memory *m, device_program *p)
 {
     char first[1024], byte = 0;
     device_memory *more = NULL;
@@ -164,19 +164,19 @@ static void check_lost(session *s, device_memory *m, device_program *p)
     assert_status(s->ctx, SPRY_DEVICE_LOST, device_finish(s->d));
     assert_string_equal(spry_message(s->ctx), first);
     device_free(m);
-    session_close(s);
+    opened_close(s);
     set_variable("FAKE_CUDA", NULL);
-    session_open(s, "cuda");
+    opened_open(s, "cuda");
     assert_ok(s->ctx, device_alloc(s->d, 8, &more));
     assert_ok(s->ctx, device_put(more, 0, "12345678", 8));
     device_free(more);
-    session_close(s);
+    opened_close(s);
 }
 
-static void start_work(session *s, const char *weather, device_memory **m, device_program **p)
+static void start_work(opened *s, const char *weather, device_memory **m, device_program **p)
 {
     set_variable("FAKE_CUDA", weather);
-    session_open(s, "cuda");
+    opened_open(s, "cuda");
     assert_ok(s->ctx, device_alloc(s->d, 64, m));
     assert_ok(s->ctx, device_put(*m, 0, "1", 1));
     assert_ok(s->ctx, device_build(s->d, text, "", p));
@@ -184,7 +184,7 @@ static void start_work(session *s, const char *weather, device_memory **m, devic
 
 static void test_lost(void **state)
 {
-    session s;
+    opened s;
     device_memory *m = NULL;
     device_program *p = NULL;
     (void)state;
@@ -202,7 +202,7 @@ static void test_lost(void **state)
 /* An error that is not final ends one call and no more. */
 static void test_passing_error(void **state)
 {
-    session s;
+    opened s;
     device_memory *m = NULL;
     device_program *p = NULL;
     (void)state;
@@ -219,12 +219,12 @@ static void test_passing_error(void **state)
     assert_status(s.ctx, SPRY_BAD_USAGE, device_launch(p, "nothing", NULL, 1, 64, NULL, 0));
     support_message_has(s.ctx, "no kernel \"nothing\"");
     device_free(m);
-    session_close(&s);
+    opened_close(&s);
 }
 
 static void test_recording(void **state)
 {
-    session s;
+    opened s;
     device_memory *m = NULL;
     device_program *p = NULL;
     device_graph *g = NULL;
@@ -255,14 +255,14 @@ static void test_recording(void **state)
 /* What was compiled before is found on disk; anything else needs NVRTC. */
 static void test_no_nvrtc(void **state)
 {
-    session s;
+    opened s;
     device_program *p = NULL;
     (void)state;
-    session_open(&s, "cuda");
+    opened_open(&s, "cuda");
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
-    session_close(&s);
+    opened_close(&s);
     set_variable("SPRY_NVRTC_LIBRARY", "/nowhere/libnvrtc.so");
-    session_open(&s, "cuda");
+    opened_open(&s, "cuda");
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
     assert_int_equal(s.d->cache->loaded, 1);
     assert_ok(s.ctx, device_launch(p, "triple", NULL, 1, 64, NULL, 0));
@@ -278,30 +278,30 @@ static void test_no_nvrtc(void **state)
     support_message_has(s.ctx, "NVRTC is too old, it has no nvrtcVersion");
     set_variable("SPRY_NVRTC_LIBRARY", FAKE_CUDA); /* installed meanwhile */
     assert_ok(s.ctx, device_build(s.d, text, "-DOTHER", &p));
-    session_close(&s);
+    opened_close(&s);
 }
 
 static void test_versions(void **state)
 {
-    session s;
+    opened s;
     device_program *p = NULL;
     (void)state;
     set_variable("FAKE_CUDA", "nvrtc=13040 version=12020");
-    session_open(&s, "cuda");
+    opened_open(&s, "cuda");
     assert_status(s.ctx, SPRY_UNSUPPORTED, device_build(s.d, text, "", &p));
     support_message_has(s.ctx, "NVRTC 13.4 is newer than the driver, which is for CUDA 12.2");
-    session_close(&s);
+    opened_close(&s);
     set_variable("FAKE_CUDA", "arch=61");
-    session_open(&s, "cuda");
+    opened_open(&s, "cuda");
     assert_status(s.ctx, SPRY_UNSUPPORTED, device_build(s.d, text, "", &p));
     support_message_has(s.ctx, "compiles for sm_75 and newer, and the device is sm_61");
-    session_close(&s);
+    opened_close(&s);
     set_variable("FAKE_CUDA", "load=1 error=222");
-    session_open(&s, "cuda");
+    opened_open(&s, "cuda");
     assert_status(s.ctx, SPRY_DEVICE, device_build(s.d, text, "", &p));
     support_message_has(s.ctx, "does not take what NVRTC made; install a newer driver");
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
-    session_close(&s);
+    opened_close(&s);
 }
 
 /* What the fake was asked to compile for, which it puts before the text. */
@@ -339,10 +339,10 @@ static void test_targets(void **state)
 
 static void test_complaint(void **state)
 {
-    session s;
+    opened s;
     device_program *p = NULL;
     (void)state;
-    session_open(&s, "cuda");
+    opened_open(&s, "cuda");
     assert_status(s.ctx, SPRY_DEVICE, device_build(s.d, "#error\n", "-DX=1", &p));
     assert_null(p);
     support_message_has(s.ctx, "options \"-DX=1\"");
@@ -359,7 +359,7 @@ static void test_complaint(void **state)
     device_fail_next(s.d, WORK_LAUNCH, 1);
     assert_int_not_equal(device_launch(p, "triple", NULL, 1, 64, NULL, 0), SPRY_OK);
     assert_ok(s.ctx, device_launch(p, "triple", NULL, 1, 64, NULL, 0));
-    session_close(&s);
+    opened_close(&s);
 }
 
 int main(void)

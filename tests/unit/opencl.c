@@ -1,6 +1,6 @@
 /* The OpenCL engine in bad weather, on a library that fails as it is told (tests/fakes/opencl.c).
  */
-#include "support/sessions.h"
+#include "support/opened.h"
 
 #include "device/device.h"
 
@@ -37,12 +37,12 @@ static int teardown(void **state)
 /* There is no device, and the messages have both texts; so has what `spry devices` says. */
 static void refused(const char *library, const char *weather, const char *what, const char *advice)
 {
-    session s;
+    opened s;
     char why[256];
     spry_device_info info = {0};
     set_variable("SPRY_OPENCL_LIBRARY", library);
     set_variable("FAKE_OPENCL", weather);
-    const spry_status status = session_try(&s, "opencl");
+    const spry_status status = opened_try(&s, "opencl");
     assert_status(s.ctx, SPRY_UNSUPPORTED, status);
     assert_null(s.d);
     support_message_has(s.ctx, what);
@@ -55,7 +55,7 @@ static void refused(const char *library, const char *weather, const char *what, 
     assert_false(info.usable);
     assert_non_null(strstr(info.why, what));
     assert_non_null(strstr(info.why, advice));
-    session_close(&s);
+    opened_close(&s);
 }
 
 static void test_no_library(void **state)
@@ -79,10 +79,10 @@ static void test_no_device(void **state)
 /* A device that is there but cannot be used says why, also in the list. */
 static void unusable(const char *weather, const char *why)
 {
-    session s;
+    opened s;
     spry_device_info info = {0};
     set_variable("FAKE_OPENCL", weather);
-    const spry_status status = session_try(&s, "opencl:0");
+    const spry_status status = opened_try(&s, "opencl:0");
     assert_status(s.ctx, SPRY_UNSUPPORTED, status);
     support_message_has(s.ctx, "opencl:0");
     support_message_has(s.ctx, "Fake 0");
@@ -93,7 +93,7 @@ static void unusable(const char *weather, const char *why)
     assert_string_equal(info.description, "Fake 0");
     assert_false(info.usable);
     assert_non_null(strstr(info.why, why));
-    session_close(&s);
+    opened_close(&s);
 }
 
 static void test_unusable(void **state)
@@ -109,10 +109,10 @@ static void test_unusable(void **state)
 static void test_first(void **state)
 {
     (void)state;
-    session s;
+    opened s;
     spry_device *d = NULL;
     set_variable("FAKE_OPENCL", "platforms=2 devices=3 double=2");
-    session_open(&s, "opencl");
+    opened_open(&s, "opencl");
     assert_string_equal(s.d->facts.name, "opencl:2");
     assert_string_equal(s.d->facts.description, "Fake 2");
     assert_ok(s.ctx, device_open(s.ctx, "opencl:5", &d));
@@ -122,39 +122,39 @@ static void test_first(void **state)
     support_message_has(s.ctx, "opencl:5");
     spry_device_close_all(s.ctx);
     s.d = NULL;
-    session_close(&s);
+    opened_close(&s);
     set_variable("FAKE_OPENCL", "devices=2 double=2");
-    spry_status status = session_try(&s, "opencl");
+    spry_status status = opened_try(&s, "opencl");
     assert_status(s.ctx, SPRY_UNSUPPORTED, status);
     support_message_has(s.ctx, "opencl:0");
-    session_close(&s);
+    opened_close(&s);
     set_variable("FAKE_OPENCL", "context=-6");
-    status = session_try(&s, "opencl");
+    status = opened_try(&s, "opencl");
     assert_status(s.ctx, SPRY_NO_MEMORY, status);
     support_message_has(s.ctx, "clCreateContext");
-    session_close(&s);
+    opened_close(&s);
 }
 
 static void test_facts(void **state)
 {
     (void)state;
-    session s;
+    opened s;
     int64_t used, most, left;
     set_variable("FAKE_OPENCL", "nvidia=1");
-    session_open(&s, "opencl");
+    opened_open(&s, "opencl");
     assert_int_equal(s.d->facts.lanes, 32);
     assert_true(s.d->facts.has_tickets && !s.d->facts.processor);
     assert_string_equal(s.d->facts.driver, "OpenCL 3.0, NVIDIA CUDA 7.7");
     device_memory_now(s.d, &used, &most, &left);
     assert_int_equal(left, 1 << 30);
-    session_close(&s);
+    opened_close(&s);
     set_variable("FAKE_OPENCL", "amd=1");
-    session_open(&s, "opencl");
+    opened_open(&s, "opencl");
     assert_int_equal(s.d->facts.lanes, 64);
     assert_false(s.d->facts.has_tickets);
     device_memory_now(s.d, &used, &most, &left);
     assert_int_equal(left, 12345 * 1024);
-    session_close(&s);
+    opened_close(&s);
 }
 
 /* --- programs ------------------------------------------------------------------------------------
@@ -163,10 +163,10 @@ static void test_facts(void **state)
 static void test_build(void **state)
 {
     (void)state;
-    session s;
+    opened s;
     device_program *p = NULL;
     set_variable("FAKE_OPENCL", "nvidia=1 build=1");
-    session_open(&s, "opencl");
+    opened_open(&s, "opencl");
     assert_status(s.ctx, SPRY_DEVICE, device_build(s.d, text, "-DWORD=3", &p));
     assert_null(p);
     support_message_has(s.ctx, "opencl:0");
@@ -181,34 +181,34 @@ static void test_build(void **state)
     memset(options, ' ', 3999);
     assert_status(s.ctx, SPRY_BAD_USAGE, device_build(s.d, text, options, &p));
     free(options);
-    session_close(&s);
+    opened_close(&s);
     set_variable("FAKE_OPENCL", "build=1");
-    session_open(&s, "opencl");
+    opened_open(&s, "opencl");
     assert_status(s.ctx, SPRY_DEVICE, device_build(s.d, text, "-DOTHER", &p));
     assert_null(strstr(spry_message(s.ctx), "SP_NVIDIA"));
-    session_close(&s);
+    opened_close(&s);
 }
 
 /* What is on disk but not to the driver's liking is compiled anew. */
 static void test_binary(void **state)
 {
     (void)state;
-    session s;
+    opened s;
     device_program *p = NULL;
-    session_open(&s, "opencl");
+    opened_open(&s, "opencl");
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
-    session_close(&s);
+    opened_close(&s);
     set_variable("FAKE_OPENCL", "binary=1");
-    session_open(&s, "opencl");
+    opened_open(&s, "opencl");
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
     assert_int_equal(s.d->cache->compiled, 1);
     assert_int_equal(s.d->cache->loaded, 0);
-    session_close(&s);
+    opened_close(&s);
     set_variable("FAKE_OPENCL", NULL);
-    session_open(&s, "opencl");
+    opened_open(&s, "opencl");
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
     assert_int_equal(s.d->cache->loaded, 1);
-    session_close(&s);
+    opened_close(&s);
 }
 
 /* --- memory --------------------------------------------------------------------------------------
@@ -216,10 +216,10 @@ static void test_binary(void **state)
 
 static void no_memory(const char *weather, int64_t bytes, const char *more)
 {
-    session s;
+    opened s;
     device_memory *m = NULL;
     set_variable("FAKE_OPENCL", weather);
-    session_open(&s, "opencl");
+    opened_open(&s, "opencl");
     assert_status(s.ctx, SPRY_NO_MEMORY, device_alloc(s.d, bytes, &m));
     assert_null(m);
     support_message_has(s.ctx, "opencl:0 (Fake 0): ");
@@ -228,7 +228,7 @@ static void no_memory(const char *weather, int64_t bytes, const char *more)
     support_message_has(s.ctx, more);
     assert_ok(s.ctx, device_alloc(s.d, 1 << 20, &m)); /* it works on */
     device_free(m);
-    session_close(&s);
+    opened_close(&s);
 }
 
 static void test_no_memory(void **state)
@@ -244,11 +244,11 @@ static void test_no_memory(void **state)
 static void test_trim(void **state)
 {
     (void)state;
-    session s;
+    opened s;
     device_memory *a = NULL, *b = NULL;
     int64_t used, most, left;
     set_variable("FAKE_OPENCL", "alloc=3");
-    session_open(&s, "opencl");
+    opened_open(&s, "opencl");
     assert_ok(s.ctx, device_alloc(s.d, 1 << 20, &a));
     assert_ok(s.ctx, device_alloc(s.d, 1 << 21, &b));
     device_free(a);
@@ -260,19 +260,19 @@ static void test_trim(void **state)
     assert_int_equal(left, (1 << 30) - (1 << 21) - (1 << 22));
     device_free(a);
     device_free(b);
-    session_close(&s);
+    opened_close(&s);
 }
 
 static void test_copy(void **state)
 {
     (void)state;
-    session s;
+    opened s;
     device_memory *m = NULL;
     const int number = 17;
     int back = 0;
     void *pinned = NULL;
     set_variable("FAKE_OPENCL", "copy=2 map=-12");
-    session_open(&s, "opencl");
+    opened_open(&s, "opencl");
     assert_ok(s.ctx, device_alloc(s.d, 4, &m));
     assert_ok(s.ctx, device_put(m, 0, &number, 4));
     assert_status(s.ctx, SPRY_DEVICE, device_get(m, 0, &back, 4));
@@ -283,7 +283,7 @@ static void test_copy(void **state)
     assert_status(s.ctx, SPRY_DEVICE, device_pinned_alloc(s.d, 4, &pinned));
     support_message_has(s.ctx, "clEnqueueMapBuffer");
     device_free(m);
-    session_close(&s);
+    opened_close(&s);
 }
 
 /* --- a device that is lost -----------------------------------------------------------------------
@@ -291,11 +291,11 @@ static void test_copy(void **state)
 
 static void lost(const char *weather, const char *call)
 {
-    session s;
+    opened s;
     device_memory *m = NULL;
     device_program *p = NULL;
     set_variable("FAKE_OPENCL", weather);
-    session_open(&s, "opencl");
+    opened_open(&s, "opencl");
     assert_ok(s.ctx, device_alloc(s.d, 64, &m));
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
     spry_status status = device_launch(p, "triple", NULL, 1, 1, NULL, 0);
@@ -307,12 +307,12 @@ static void lost(const char *weather, const char *call)
     support_message_has(s.ctx, call);
     support_message_has(s.ctx, "close it");
     device_free(m);
-    session_close(&s);
+    opened_close(&s);
     set_variable("FAKE_OPENCL", NULL);
-    session_open(&s, "opencl");
+    opened_open(&s, "opencl");
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
     assert_ok(s.ctx, device_launch(p, "triple", NULL, 1, 1, NULL, 0));
-    session_close(&s);
+    opened_close(&s);
 }
 
 static void test_lost(void **state)
@@ -327,10 +327,10 @@ static void test_lost(void **state)
 static void test_events(void **state)
 {
     (void)state;
-    session s;
+    opened s;
     device_event *a = NULL, *b = NULL;
     double seconds = -1;
-    session_open(&s, "opencl");
+    opened_open(&s, "opencl");
     assert_ok(s.ctx, device_event_new(s.d, &a));
     assert_ok(s.ctx, device_event_new(s.d, &b));
     assert_ok(s.ctx, device_event_record(a, NULL));
@@ -344,7 +344,7 @@ static void test_events(void **state)
     support_message_has(s.ctx, "CL_PROFILING_INFO_NOT_AVAILABLE");
     device_event_free(a);
     device_event_free(b);
-    session_close(&s);
+    opened_close(&s);
 }
 
 /* --- bandwidth -----------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 /* Compiled programs on disk in all weathers, with a fake device (tests/fakes/cuda.c). */
-#include "support/sessions.h"
+#include "support/opened.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,10 +34,10 @@ static int teardown(void **state)
 }
 
 /* Builds the program on a device that knows nothing; it must be compiled or taken from disk. */
-static void build(session *s, const char *options, bool from_disk)
+static void build(opened *s, const char *options, bool from_disk)
 {
     device_program *p = NULL;
-    session_open(s, "cuda");
+    opened_open(s, "cuda");
     assert_ok(s->ctx, device_build(s->d, text, options, &p));
     assert_ok(s->ctx, device_launch(p, "triple", NULL, 1, 64, NULL, 0));
     assert_int_equal(s->d->cache->compiled, !from_disk);
@@ -46,10 +46,10 @@ static void build(session *s, const char *options, bool from_disk)
 
 static void build_quietly(const char *options, bool from_disk)
 {
-    session s;
+    opened s;
     build(&s, options, from_disk);
     assert_int_equal(s.warnings + s.infos, 0);
-    session_close(&s);
+    opened_close(&s);
 }
 
 /* --- the hash ------------------------------------------------------------------------------------
@@ -121,12 +121,12 @@ static void store(const char *path, const char *bytes, size_t size)
 /* What is at the path is told, passed over and replaced. */
 static void replaced(const char *path, const char *bytes, size_t size)
 {
-    session s;
+    opened s;
     store(path, bytes, size);
     build(&s, "", false);
     assert_int_equal(s.infos, 1);
     assert_non_null(strstr(s.last, "ignored"));
-    session_close(&s);
+    opened_close(&s);
     build_quietly("", true);
 }
 
@@ -161,7 +161,7 @@ static void test_swapped(void **state)
 {
     (void)state;
     char first[256], other[256];
-    session s;
+    opened s;
     build_quietly("", false);
     place_program(&place, first);
     snprintf(other, sizeof other, "%.200s.kept", first);
@@ -174,7 +174,7 @@ static void test_swapped(void **state)
     assert_int_equal(rename(other, first), 0);
     build(&s, "", false);
     assert_int_equal(s.infos, 1);
-    session_close(&s);
+    opened_close(&s);
 }
 
 /* The driver does not take what is on disk: it is compiled again, and replaced. */
@@ -194,7 +194,7 @@ static void test_refused(void **state)
 /* Nothing can be kept: that is told once, and does no harm. */
 static void unkept(const char *cache, int infos, int warnings, const char *reason)
 {
-    session s;
+    opened s;
     device_program *p = NULL;
     set_variable("SPRY_CACHE", cache);
     build(&s, "", false);
@@ -202,9 +202,9 @@ static void unkept(const char *cache, int infos, int warnings, const char *reaso
     assert_int_equal(s.infos, infos);
     assert_int_equal(s.warnings, warnings);
     assert_non_null(strstr(s.last, reason));
-    session_close(&s);
+    opened_close(&s);
     build(&s, "", false);
-    session_close(&s);
+    opened_close(&s);
 }
 
 static void test_no_folder(void **state)
@@ -231,7 +231,7 @@ static void test_full_disk(void **state)
 {
     (void)state;
     struct rlimit before, none;
-    session s;
+    opened s;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     none = before;
     none.rlim_cur = 100;
@@ -242,7 +242,7 @@ static void test_full_disk(void **state)
     assert_int_equal(s.infos, 1);
     assert_non_null(strstr(s.last, "compiled programs are not kept"));
     assert_int_equal(place_count(&place), 0); /* nothing half-written is left */
-    session_close(&s);
+    opened_close(&s);
 }
 
 /* Code is loaded from there: what others could have written is not believed. */
@@ -250,7 +250,7 @@ static void test_strangers(void **state)
 {
     (void)state;
     char folder[512], path[256], elsewhere[512];
-    session s;
+    opened s;
     build_quietly("", false);
     place_program(&place, path);
     snprintf(folder, sizeof folder, "%s/programs", place.folder);
@@ -269,12 +269,12 @@ static void test_strangers(void **state)
     assert_int_equal(chmod(path, 0666), 0);
     build(&s, "", false);
     assert_non_null(strstr(s.last, "others may write to it; ignored"));
-    session_close(&s);
+    opened_close(&s);
     build_quietly("", true);
     if (geteuid() == 0) { /* who may give files away */
         assert_int_equal(chown(path, 65534, 65534), 0);
         build(&s, "", false);
-        session_close(&s);
+        opened_close(&s);
         assert_int_equal(chown(folder, 65534, 65534), 0);
         unkept(place.folder, 0, 1, "code from there is not trusted");
         assert_int_equal(chown(folder, 0, 0), 0);
@@ -342,12 +342,12 @@ static int work(unsigned seed)
 {
     for (unsigned round = 0; round < ROUNDS; round++)
         for (unsigned i = 0; i < PROGRAMS; i++) {
-            session s;
+            opened s;
             device_program *p = NULL;
             char options[32], path[256];
             int64_t removed;
             snprintf(options, sizeof options, "-DK=%u", (i + seed) % PROGRAMS);
-            if (session_try(&s, "cuda") != SPRY_OK ||
+            if (opened_try(&s, "cuda") != SPRY_OK ||
                 device_build(s.d, text, options, &p) != SPRY_OK ||
                 device_launch(p, "triple", NULL, 1, 64, NULL, 0) != SPRY_OK)
                 return 1;
@@ -356,7 +356,7 @@ static int work(unsigned seed)
                 return 2;
             if (s.warnings > 0)
                 return 3;
-            session_close(&s);
+            opened_close(&s);
         }
     return 0;
 }
@@ -378,14 +378,14 @@ static void test_processes(void **state)
         assert_int_equal(WEXITSTATUS(ended), 0);
     }
     for (int i = 0; i < PROGRAMS; i++) { /* what is there now is whole */
-        session s;
+        opened s;
         device_program *p = NULL;
         char options[32];
         snprintf(options, sizeof options, "-DK=%d", i);
-        session_open(&s, "cuda");
+        opened_open(&s, "cuda");
         assert_ok(s.ctx, device_build(s.d, text, options, &p));
         assert_int_equal(s.infos + s.warnings, 0);
-        session_close(&s);
+        opened_close(&s);
     }
     assert_int_equal(place_count(&place), PROGRAMS);
 }

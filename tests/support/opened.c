@@ -1,5 +1,5 @@
 /* Contexts, devices and cache folders of a test's own. */
-#include "support/sessions.h"
+#include "support/opened.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -55,28 +55,28 @@ void place_program(const cache_place *place, char path[256])
 
 static void listen(void *data, spry_log_level level, const char *text)
 {
-    session *s = data;
+    opened *s = data;
     s->warnings += level == SPRY_LOG_WARNING;
     s->infos += level == SPRY_LOG_INFO;
     snprintf(s->last, sizeof s->last, "%s", text);
 }
 
-spry_status session_try(session *s, const char *device)
+spry_status opened_try(opened *s, const char *device)
 {
-    *s = (session){.ctx = support_context("log=info")};
+    *s = (opened){.ctx = support_context("log=info")};
     spry_context_set_log(s->ctx, listen, s);
     return device_open(s->ctx, device, &s->d);
 }
 
-void session_open(session *s, const char *device)
+void opened_open(opened *s, const char *device)
 {
-    const spry_status status = session_try(s, device);
+    const spry_status status = opened_try(s, device);
     assert_ok(s->ctx, status);
 }
 
-void session_close(session *s)
+void opened_close(opened *s)
 {
     device_close(s->d);
     support_context_free(s->ctx);
-    *s = (session){0};
+    *s = (opened){0};
 }

@@ -1,6 +1,6 @@
 /* What tests of devices share that need a context, a device and a cache folder of their own. */
-#ifndef SPRY_TESTS_SESSIONS_H
-#define SPRY_TESTS_SESSIONS_H
+#ifndef SPRY_TESTS_OPENED_H
+#define SPRY_TESTS_OPENED_H
 
 #include "support/support.h"
 
@@ -17,16 +17,16 @@ void place_program(const cache_place *place, char path[256]);
 int place_count(const cache_place *place); /* of programs kept */
 
 /* A context with a device and what its log has heard. */
-typedef struct session {
+typedef struct opened {
     spry_context *ctx;
     spry_device *d;
     int warnings, infos;
     char last[512]; /* of the log */
-} session;
+} opened;
 /* Opens the device and hands back the status. */
-spry_status session_try(session *s, const char *device);
-void session_open(session *s, const char *device); /* which must succeed */
-void session_close(session *s);
+spry_status opened_try(opened *s, const char *device);
+void opened_open(opened *s, const char *device); /* which must succeed */
+void opened_close(opened *s);
 
 /* Sets a variable of the environment; NULL: unsets it. */
 void set_variable(const char *name, const char *value);
