@@ -483,6 +483,9 @@ static void test_transpose(void **state)
     const int64_t size = tune_file_read(p.ctx, file, text);
     assert_true(size > 0 && tune_entry_read(text, (size_t)size, &e));
     snprintf(e.winner, sizeof e.winner, "ell");
+    for (int k = 0; k < e.count; k++) /* where it was timed, and lost, it would not be taken */
+        if (strcmp(e.rows[k].format, "ell") == 0)
+            e.rows[k].seconds = 0;
     write_file(file, text, tune_entry_write(&e, text));
     assert_ok(p.ctx, spry_vector_ones(p.ctx, A, &b));
     assert_ok(p.ctx, spry_vector_zeros(p.ctx, A, &x));
