@@ -175,6 +175,14 @@ spry_status resident_launch_whole(resident *s, int64_t turns);
 spry_status resident_build_whole(resident *s, int64_t turn_bytes);
 /* Operators that can only be called, before the phase's sweep. */
 spry_status resident_calls(resident *s, const phase *f);
+/* The host's side of numbers (resident_follow.c): a name's value; numbers and slots as the device
+ * has them (`stopped`: loop variables, too), and back; whether an expression can be computed along;
+ * and doing so after an operation at scalar time. */
+spry_scalar *resident_value(resident *s, int name);
+void resident_take(resident *s, bool stopped);
+void resident_give(resident *s);
+bool resident_knows(const resident *s, int e);
+void resident_follow(resident *s, const plan_op *o);
 /* The control block to the device and back. */
 spry_status resident_send(resident *s);
 spry_status resident_fetch(resident *s);

@@ -19,103 +19,6 @@ static control_word *reports_of(const resident *s)
     return s->mirror + s->rep_at;
 }
 
-/* --- the host's side of numbers -----------------------------------------------------------------
- */
-
-static spry_scalar *value_of(resident *s, int name)
-{
-    return &s->l->scalars.values[s->p->offset[name]];
-}
-
-/* Numbers and slots as the device has them; `stopped`: loop variables, too. */
-static void take_numbers(resident *s, bool stopped)
-{
-    const plan *p = s->p;
-    const bool complex = spry_type_is_complex(s->r->type);
-    const control_word *num = s->mirror + s->num_at;
-    spry_scalar kept[MOST_COUNTERS] = {{0, 0}};
-    for (int k = 0; k < s->counters; k++)
-        kept[k] = *value_of(s, s->counter_names[k]);
-    for (int64_t k = 0; k < p->scalar_count; k++)
-        s->l->scalars.values[k] = complex ? (spry_scalar){num[2 * k].real, num[2 * k + 1].real}
-                                          : (spry_scalar){num[k].real, 0};
-    for (int k = 0; !stopped && k < s->counters; k++)
-        *value_of(s, s->counter_names[k]) = kept[k];
-    for (int k = 0; k < p->slots; k++)
-        s->slots[k] = s->mirror[ST_SLOTS + k].whole;
-}
-
-static void give_numbers(resident *s)
-{
-    const bool complex = spry_type_is_complex(s->r->type);
-    control_word *num = s->mirror + s->num_at;
-    for (int64_t k = 0; k < s->p->scalar_count; k++) {
-        const spry_scalar value = s->l->scalars.values[k];
-        num[complex ? 2 * k : k].real = value.re;
-        if (complex)
-            num[2 * k + 1].real = value.im;
-    }
-}
-
-/* Whether the host can compute an expression along: of options, counters and loop variables. */
-static bool is_known(const resident *s, int e)
-{
-    if (e == NONE)
-        return true;
-    const expr *x = &s->p->program->exprs[e];
-    if (x->kind == EXPR_NAME) {
-        const program_name *name = &s->p->program->names[x->name];
-        if (name->kind != NAME_OPTION && !name->counter && s->counter[x->name] == NONE)
-            return false;
-    }
-    return is_known(s, x->arg[0]) && is_known(s, x->arg[1]) && is_known(s, x->arg[2]);
-}
-
-/* Statements that set counters, computed along; faults are the device's to find. */
-static void follow_statements(resident *s, int first, bool single)
-{
-    const program *g = s->p->program;
-    scalars *values = &s->l->scalars;
-    for (int i = first; i != NONE && values->fault == NONE; i = single ? NONE : g->stmts[i].next) {
-        const stmt *at = &g->stmts[i];
-        if (at->kind == STMT_SET) {
-            const expr *target = &g->exprs[at->target];
-            if (target->kind != EXPR_NAME || !g->names[target->name].counter)
-                continue;
-            const spry_scalar value = program_eval(values, at->value);
-            spry_scalar *to = program_scalar_at(values, at->target);
-            if (to)
-                *to = value;
-        } else if (at->kind == STMT_IF && is_known(s, at->value)) {
-            follow_statements(s, program_holds(values, at->value) ? at->body : at->other, false);
-        }
-    }
-    values->fault = NONE;
-}
-
-static void follow(resident *s, const plan_op *o)
-{
-    const program *g = s->p->program;
-    scalars *values = &s->l->scalars;
-    if (o->kind == OP_SCALAR) {
-        const expr *target = &g->exprs[o->target];
-        if (!g->names[target->name].counter)
-            return;
-        const spry_scalar value = program_eval(values, o->expr);
-        spry_scalar *to = program_scalar_at(values, o->target);
-        if (to)
-            *to = value;
-        values->fault = NONE;
-    } else if (o->kind == OP_SCALARS) {
-        follow_statements(s, o->stmt, true);
-    } else if (o->kind == OP_MOVE) {
-        const int to = s->p->vars[o->out.var].number, from = s->p->vars[o->in[0].var].number;
-        const int64_t kept = s->slots[to];
-        s->slots[to] = s->slots[from];
-        s->slots[from] = kept;
-    }
-}
-
 /* --- launching ----------------------------------------------------------------------------------
  */
 
@@ -201,7 +104,7 @@ static spry_status launch_phase(resident *s, int index)
     }
 follow_on:
     for (int i = f->first + f->sweep_count; i < f->first + f->count; i++)
-        follow(s, &s->p->ops[i]);
+        resident_follow(s, &s->p->ops[i]);
 done:
     return status;
 }
@@ -228,7 +131,7 @@ static spry_status fail_turns(resident *s, int place)
 /* A loop's counter goes on; whether there is another turn. */
 static bool next_turn(resident *s, const node *loop, int index, bool first)
 {
-    spry_scalar *value = value_of(s, loop->name);
+    spry_scalar *value = resident_value(s, loop->name);
     const int64_t by = loop->down ? -1 : 1;
     const int64_t k =
         first ? program_eval_count(&s->l->scalars, loop->from) : (int64_t)value->re + by;
@@ -247,15 +150,16 @@ static bool needs_look(const resident *s, const course_step *leg)
 {
     const node *at = &s->p->nodes[leg->node];
     if (leg->kind == DO_FOR)
-        return !is_known(s, at->from) || !is_known(s, at->to);
+        return !resident_knows(s, at->from) || !resident_knows(s, at->to);
     if (leg->kind == DO_IF)
-        return !is_known(s, at->expr);
+        return !resident_knows(s, at->expr);
     if (leg->kind != DO_PHASE)
         return false;
     const phase *f = &s->p->phases[leg->phase];
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &s->p->ops[i];
-        if (plan_calls(s->p, o) && !(is_known(s, o->in[0].first) && is_known(s, o->out.first)))
+        if (plan_calls(s->p, o) &&
+            !(resident_knows(s, o->in[0].first) && resident_knows(s, o->out.first)))
             return true;
     }
     return false;
@@ -517,7 +421,7 @@ static spry_status resume(resident *s, bool judged)
     if (op + 1 < f->first + f->count)
         SPRY_GO(ctx, launch_tail(s, leg->phase, from));
     for (int i = op + 1; i < f->first + f->count; i++) {
-        follow(s, &s->p->ops[i]);
+        resident_follow(s, &s->p->ops[i]);
         /* What is called next is not held back by a stop: it is looked for first. */
         s->look_first = s->look_first || (s->calls && op_exits(&s->p->ops[i]));
     }
@@ -538,7 +442,7 @@ static spry_status look(resident *s, int64_t turns, bool *again)
     *again = false;
     SPRY_GO(ctx, resident_fetch(s));
     const bool stopped = s->mirror[ST_STOP].whole != STOP_NOT;
-    take_numbers(s, stopped);
+    resident_take(s, stopped);
     count_bytes(s, turns);
     r->block = stopped ? block_of(s->p, (int)s->mirror[ST_OP].whole) : NULL;
     if (stopped)
@@ -578,7 +482,7 @@ static spry_status run_section(resident *s, program_section section, int64_t tur
         const int pc = s->pc;
         if (section == SECTION_FINISH) { /* nothing is judged here */
             SPRY_GO(ctx, resident_fetch(s));
-            take_numbers(s, s->mirror[ST_STOP].whole != STOP_NOT);
+            resident_take(s, s->mirror[ST_STOP].whole != STOP_NOT);
             if (s->mirror[ST_FAULT].whole != NONE)
                 SPRY_GO(ctx, fail_fault(s));
         } else {
@@ -618,7 +522,7 @@ static spry_status speed_up(resident *s)
     status = walk(s, true, &end);
     s->counting_only = false;
     SPRY_GO(ctx, status);
-    take_numbers(s, false);
+    resident_take(s, false);
     if (!end || s->launched == 0 || s->launched > MOST_RECORDED || !s->d->facts.has_graphs) {
         s->turns_alike = false;
         return SPRY_OK;
@@ -646,7 +550,7 @@ static spry_status speed_up(resident *s)
         if (status == SPRY_OK)
             status = ended;
     }
-    take_numbers(s, false);
+    resident_take(s, false);
     if (s->d->lost)
         return SPRY_DEVICE_LOST;
     if (status != SPRY_OK || !end) { /* it goes without */
@@ -756,7 +660,7 @@ static spry_status clear(resident *s)
     s->mirror[ST_POSITIONS].whole = s->rows.positions;
     for (int k = 0; k < p->slots; k++)
         s->slots[k] = s->mirror[ST_SLOTS + k].whole;
-    give_numbers(s);
+    resident_give(s);
 done:
     return status;
 }
