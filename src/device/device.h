@@ -49,11 +49,11 @@ struct spry_device {
     void *state; /* the engine's */
     device_facts facts;
     struct device_pool *pool;
-    struct device_cache *cache; /* programs built so far, in memory */
-    device_stream *stream;      /* where work goes unless another is given */
-    void *own_stream;           /* its handle while a caller's is in its place */
+    struct device_cache *cache;     /* programs built so far, in memory */
+    device_stream *stream;          /* where work goes unless another is given */
+    void *own_stream;               /* its handle while a caller's is in its place */
     struct device_staging *staging; /* see staging.h; NULL until used */
-    int64_t fail_in[4];         /* see device_fail_next() */
+    int64_t fail_in[4];             /* see device_fail_next() */
     bool lost;
     char why_lost[512];
     double read_bandwidth;    /* bytes a second; 0 until measured */

@@ -23,14 +23,14 @@
 #if defined(__CUDACC_RTC__) || defined(__CUDACC__)
 #define SP_CUDA 1
 #pragma nv_diag_suppress 177 /* functions that a program does not use */
-typedef long long offset; /* 64 bits */
+typedef long long offset;    /* 64 bits */
 typedef unsigned long long sp_u64;
 typedef unsigned int sp_u32;
 typedef unsigned short sp_u16;
 typedef unsigned char sp_u8;
 #define SP_KERNEL extern "C" __global__ void __launch_bounds__(SP_GROUP)
 #define SP_GLOBAL
-#define SP_LOCAL           /* of pointers to local memory */
+#define SP_LOCAL             /* of pointers to local memory */
 #define SP_SHARED __shared__ /* where local memory is declared, in a kernel's outermost scope */
 #define SP_RESTRICT __restrict__
 #define SP_INLINE static __device__ __forceinline__
@@ -45,7 +45,10 @@ typedef unsigned char sp_u8;
  * Read once and not again soon; read once and all of the cache line at once, by work-items side by
  * side, so that it need not be kept for the next load; read often.
  */
-template <typename type> SP_INLINE type sp_once(const type *p) { return __ldcs(p); }
+template <typename type> SP_INLINE type sp_once(const type *p)
+{
+    return __ldcs(p);
+}
 template <int size> struct sp_streamed;
 template <> struct sp_streamed<2> {
     static __device__ __forceinline__ void load(sp_u16 *to, const void *p)
@@ -87,13 +90,22 @@ template <typename type> SP_INLINE type sp_stream(const type *p)
     return it.value;
 }
 #ifdef SP_RESIDENT
-template <typename type> SP_INLINE type sp_often(const type *p) { return *p; }
+template <typename type> SP_INLINE type sp_often(const type *p)
+{
+    return *p;
+}
 #else
-template <typename type> SP_INLINE type sp_often(const type *p) { return __ldg(p); }
+template <typename type> SP_INLINE type sp_often(const type *p)
+{
+    return __ldg(p);
+}
 #endif
 #define sp_make2f(re, im) make_float2(re, im)
 #define sp_make2d(re, im) make_double2(re, im)
-SP_INLINE float sp_bits_float(sp_u32 bits) { return __uint_as_float(bits); }
+SP_INLINE float sp_bits_float(sp_u32 bits)
+{
+    return __uint_as_float(bits);
+}
 SP_INLINE float sp_half_float(sp_u16 bits)
 {
     float value;
@@ -164,18 +176,42 @@ typedef real2 scalar;
 typedef double2 number;
 #define SP_ZERO sp_make2(0, 0)
 #define SP_NUMBER_ZERO sp_make2d(0, 0)
-SP_INLINE scalar sp_add(scalar a, scalar b) { return sp_make2(a.x + b.x, a.y + b.y); }
-SP_INLINE scalar sp_sub(scalar a, scalar b) { return sp_make2(a.x - b.x, a.y - b.y); }
-SP_INLINE scalar sp_conj(scalar a) { return sp_make2(a.x, -a.y); }
+SP_INLINE scalar sp_add(scalar a, scalar b)
+{
+    return sp_make2(a.x + b.x, a.y + b.y);
+}
+SP_INLINE scalar sp_sub(scalar a, scalar b)
+{
+    return sp_make2(a.x - b.x, a.y - b.y);
+}
+SP_INLINE scalar sp_conj(scalar a)
+{
+    return sp_make2(a.x, -a.y);
+}
 SP_INLINE scalar sp_fma(scalar a, scalar b, scalar c)
 {
     return sp_make2(fma(a.x, b.x, fma(-a.y, b.y, c.x)), fma(a.x, b.y, fma(a.y, b.x, c.y)));
 }
-SP_INLINE scalar sp_mul(scalar a, scalar b) { return sp_fma(a, b, SP_ZERO); }
-SP_INLINE scalar sp_scale(real a, scalar b) { return sp_make2(a * b.x, a * b.y); }
-SP_INLINE number sp_number(scalar a) { return sp_make2d((double)a.x, (double)a.y); }
-SP_INLINE scalar sp_scalar(number a) { return sp_make2((real)a.x, (real)a.y); }
-SP_INLINE number sp_number_add(number a, number b) { return sp_make2d(a.x + b.x, a.y + b.y); }
+SP_INLINE scalar sp_mul(scalar a, scalar b)
+{
+    return sp_fma(a, b, SP_ZERO);
+}
+SP_INLINE scalar sp_scale(real a, scalar b)
+{
+    return sp_make2(a * b.x, a * b.y);
+}
+SP_INLINE number sp_number(scalar a)
+{
+    return sp_make2d((double)a.x, (double)a.y);
+}
+SP_INLINE scalar sp_scalar(number a)
+{
+    return sp_make2((real)a.x, (real)a.y);
+}
+SP_INLINE number sp_number_add(number a, number b)
+{
+    return sp_make2d(a.x + b.x, a.y + b.y);
+}
 SP_INLINE number sp_number_fma(number a, number b, number c)
 {
     return sp_make2d(fma(a.x, b.x, fma(-a.y, b.y, c.x)), fma(a.x, b.y, fma(a.y, b.x, c.y)));
@@ -204,16 +240,28 @@ typedef double number;
  * by sp_once(); sp_value_stream() and sp_value_often() by others. */
 #if SP_KIND == 0
 typedef real stored;
-SP_INLINE real sp_widen(stored a) { return a; }
+SP_INLINE real sp_widen(stored a)
+{
+    return a;
+}
 #elif SP_KIND == 1
 typedef float stored;
-SP_INLINE real sp_widen(stored a) { return (real)a; }
+SP_INLINE real sp_widen(stored a)
+{
+    return (real)a;
+}
 #elif SP_KIND == 2
 typedef sp_u16 stored;
-SP_INLINE real sp_widen(stored a) { return (real)sp_half_float(a); }
+SP_INLINE real sp_widen(stored a)
+{
+    return (real)sp_half_float(a);
+}
 #else
 typedef sp_u16 stored;
-SP_INLINE real sp_widen(stored a) { return (real)sp_bits_float((sp_u32)a << 16); }
+SP_INLINE real sp_widen(stored a)
+{
+    return (real)sp_bits_float((sp_u32)a << 16);
+}
 #endif
 #if SP_COMPLEX && SP_KIND == 0
 #define SP_VALUE(load, values, place) load((SP_GLOBAL const scalar *)(values) + (place))
@@ -247,8 +295,14 @@ SP_INLINE scalar sp_value_often(SP_GLOBAL const stored *values, offset place)
 #define SP_LANES_PASS(name) 0
 #define SP_LANES_ARG int sp_unused
 #ifdef SP_CUDA
-SP_INLINE double sp_across(double a, int mask) { return __shfl_xor_sync(0xffffffffu, a, mask); }
-SP_INLINE float sp_acrossf(float a, int mask) { return __shfl_xor_sync(0xffffffffu, a, mask); }
+SP_INLINE double sp_across(double a, int mask)
+{
+    return __shfl_xor_sync(0xffffffffu, a, mask);
+}
+SP_INLINE float sp_acrossf(float a, int mask)
+{
+    return __shfl_xor_sync(0xffffffffu, a, mask);
+}
 #else
 SP_INLINE float sp_acrossf(float a, int mask)
 {
@@ -260,8 +314,12 @@ SP_INLINE double sp_across(double a, int mask)
 {
     const uint2 bits = as_uint2(a);
     uint low, high;
-    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(low) : "r"(bits.x), "r"(mask));
-    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(high) : "r"(bits.y), "r"(mask));
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;"
+                 : "=r"(low)
+                 : "r"(bits.x), "r"(mask));
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;"
+                 : "=r"(high)
+                 : "r"(bits.y), "r"(mask));
     return as_double((uint2)(low, high));
 }
 #endif
