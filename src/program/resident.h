@@ -33,8 +33,7 @@
         word(STRIDE0)            /* elements from a vector of an array to the next, by space */ \
         word(STRIDE1) word(N0)   /* elements of vectors, by space */                            \
         word(N1) word(POSITIONS) /* of the matrix's rows */                                     \
-        word(BARRIER)            /* groups that have come to a barrier of all, ever */          \
-        word(TURNS)              /* of the loop, that are left in this launch */
+        word(BARRIER)            /* groups that have come to a barrier of all, ever */
 
 #define RESIDENT_WORD_NAME(name) ST_##name,
 enum { RESIDENT_WORDS(RESIDENT_WORD_NAME) ST_SLOTS };

@@ -26,21 +26,11 @@ static control_word *reports_of(const resident *s)
 static int64_t phase_bytes(resident *s, const phase *f)
 {
     const plan *p = s->p;
-    const runner *r = s->r;
-    int64_t bytes = 0;
-    for (int i = f->traffic; i < f->traffic + f->traffic_count; i++) {
-        const traffic *t = &p->traffics[i];
-        int64_t count = 1;
-        if (t->v.first != t->v.last)
-            count = program_eval_count(&s->l->scalars, t->v.last) -
-                    program_eval_count(&s->l->scalars, t->v.first) + 1;
-        if (count > 0)
-            bytes += count * (t->read + t->written) * r->size * r->n[p->vars[t->v.var].space];
-    }
+    int64_t bytes = runner_vector_bytes(s->r, s->l, f);
     s->l->scalars.fault = NONE;
     for (int i = f->first; i < f->first + f->sweep_count; i++)
         if (p->ops[i].kind == OP_DIAGONAL || p->ops[i].kind == OP_APPLY)
-            bytes += r->operators[p->ops[i].op]->own_bytes;
+            bytes += s->r->operators[p->ops[i].op]->own_bytes;
     return bytes;
 }
 
@@ -79,18 +69,16 @@ static spry_status launch_phase(resident *s, int index)
 {
     spry_context *ctx = s->r->ctx;
     const phase *f = &s->p->phases[index];
-    const bool tail = weave_has_tail(s->p, f), sweep = has_sweep(s->p, f);
+    /* Without a sweep the kernel counts the phase. */
+    const int64_t groups = has_sweep(s->p, f) ? s->groups[index] : 1;
     spry_status status = SPRY_OK;
     int64_t settled = 0;
     SPRY_GO(ctx, note_launch(s, f));
     if (s->counting_only)
         goto follow_on;
     SPRY_GO(ctx, resident_calls(s, f));
-    if (sweep)
-        SPRY_GO(ctx, resident_launch(s, "phase", index, f, s->groups[index], NULL, 0));
-    else /* counts the phase */
-        SPRY_GO(ctx, resident_launch(s, "phase", index, f, 1, NULL, 0));
-    if (tail && !s->d->facts.has_tickets)
+    SPRY_GO(ctx, resident_launch(s, "phase", index, f, groups, NULL, 0));
+    if (weave_has_tail(s->p, f) && !s->d->facts.has_tickets)
         SPRY_GO(ctx, launch_tail(s, index, 0));
     for (int i = f->first; s->skip != 0 && i < f->first + f->sweep_count; i++) {
         const int bit = weave_skip_bit(s->p, i);
@@ -118,14 +106,6 @@ static bool is_exit_phase(const resident *s, const phase *f)
         if (op_exits(&s->p->ops[i]))
             return true;
     return false;
-}
-
-static spry_status fail_turns(resident *s, int place)
-{
-    return program_fault(s->p->program, place,
-                         "loops took more than %" PRId64
-                         " turns without a residual or an estimate between",
-                         s->r->most_turns);
 }
 
 /* A loop's counter goes on; whether there is another turn. */
@@ -201,7 +181,7 @@ static spry_status walk(resident *s, bool fresh, bool *end)
             break;
         case DO_NEXT:
             if (--s->r->turns < 0)
-                SPRY_GO(ctx, fail_turns(s, s->p->program->exprs[at->from].place));
+                SPRY_GO(ctx, runner_fail_turns(s->r, s->p->program->exprs[at->from].place));
             if (s->r->turns % 1024 == 0 && !s->r->finishing && spry_context_interrupted(ctx, false))
                 SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_INTERRUPTED, "%s: interrupted in a loop",
                                        s->p->program->source));
@@ -271,9 +251,6 @@ static void count_bytes(resident *s, int64_t turns)
 /* Tells what the device has reported; false when the lane is to end. */
 static bool tell_reports(resident *s)
 {
-    static const report_kind kinds[] = {[0] = REPORT_RESIDUAL,
-                                        [OP_ESTIMATE - OP_RESIDUAL] = REPORT_ESTIMATE,
-                                        [OP_GRADIENT - OP_RESIDUAL] = REPORT_GRADIENT};
     runner *r = s->r;
     const control_word *rep = reports_of(s) + REP_FIRST;
     bool go_on = true;
@@ -281,8 +258,8 @@ static bool tell_reports(resident *s)
         const plan_op *o = &s->p->ops[(int)rep[2 * k].real];
         r->turns = r->most_turns;
         s->l->reports += r->counting && o->kind != OP_GRADIENT;
-        const spry_status status = s->l->report(s->l->data, kinds[o->kind - OP_RESIDUAL],
-                                                r->counting, rep[2 * k + 1].real, &go_on);
+        const spry_status status = s->l->report(s->l->data, runner_report_kind(o), r->counting,
+                                                rep[2 * k + 1].real, &go_on);
         if (status != SPRY_OK)
             r->status = status;
     }
@@ -365,7 +342,7 @@ static spry_status fail_fault(resident *s)
 {
     const int64_t fault = s->mirror[ST_FAULT].whole;
     if (fault <= EMIT_TURNS)
-        return fail_turns(s, (int)(EMIT_TURNS - fault));
+        return runner_fail_turns(s->r, (int)(EMIT_TURNS - fault));
     sweep_fail(s->r, s->l, (int)fault);
     return s->r->status;
 }
@@ -402,7 +379,7 @@ static spry_status judge_stop(resident *s, bool going_on, bool *go_on)
 }
 
 /* The steps from which the device goes on after the operation that stopped it. */
-static spry_status resume(resident *s, bool judged)
+static spry_status resume(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     const int op = (int)s->mirror[ST_OP].whole;
@@ -412,12 +389,12 @@ static spry_status resume(resident *s, bool judged)
     const phase *f = &s->p->phases[leg->phase];
     const int from = op - f->first - f->sweep_count + 2;
     /* Ends of the loops around, as they were when the device came here. */
-    for (int k = 0; k < s->step_count; k++)
-        if (k < s->pc && s->steps[k].kind == DO_FOR && s->steps[k].to >= s->pc)
+    for (int k = 0; k < s->pc; k++)
+        if (s->steps[k].kind == DO_FOR && s->steps[k].to >= s->pc)
             s->loop_end[s->steps[k].node] =
                 program_eval_count(&s->l->scalars, s->p->nodes[s->steps[k].node].to);
     s->l->scalars.fault = NONE;
-    SPRY_GO(ctx, let_go(s, judged));
+    SPRY_GO(ctx, let_go(s, true));
     if (op + 1 < f->first + f->count)
         SPRY_GO(ctx, launch_tail(s, leg->phase, from));
     for (int i = op + 1; i < f->first + f->count; i++) {
@@ -457,21 +434,20 @@ static spry_status look(resident *s, int64_t turns, bool *again)
         goto done;
     SPRY_GO(ctx, judge_stop(s, go_on, &go_on));
     if (go_on) {
-        SPRY_GO(ctx, resume(s, true));
+        SPRY_GO(ctx, resume(s));
         *again = true;
     }
 done:
     return status;
 }
 
-/* One section, or so many turns of the loop, with all stops on the way. */
-static spry_status run_section(resident *s, program_section section, int64_t turns)
+/* Goes on from where the host is to the end of a section, or of so many turns of the loop, with all
+ * stops on the way. */
+static spry_status go_on_from(resident *s, program_section section, int64_t turns)
 {
     spry_context *ctx = s->r->ctx;
     spry_status status = SPRY_OK;
     bool end = false, again = false, fresh = true;
-    s->pc = s->section[section];
-    SPRY_GO(ctx, let_go(s, section != SECTION_FINISH));
     while (!s->l->done || section == SECTION_FINISH) {
         SPRY_GO(ctx, walk(s, fresh, &end));
         if (end && !again && --turns > 0) { /* after a stop only this turn is left */
@@ -480,6 +456,7 @@ static spry_status run_section(resident *s, program_section section, int64_t tur
             continue;
         }
         const int pc = s->pc;
+        fresh = true;
         if (section == SECTION_FINISH) { /* nothing is judged here */
             SPRY_GO(ctx, resident_fetch(s));
             resident_take(s, s->mirror[ST_STOP].whole != STOP_NOT);
@@ -489,21 +466,25 @@ static spry_status run_section(resident *s, program_section section, int64_t tur
             bool stopped;
             SPRY_GO(ctx, look(s, 0, &stopped));
             again = again || stopped;
-            if (stopped) {
-                fresh = true;
+            if (stopped)
                 continue;
-            }
             if (s->l->done)
                 break;
         }
         s->pc = pc;
         if (end)
             break;
-        fresh = true;
         SPRY_GO(ctx, let_go(s, section != SECTION_FINISH));
     }
 done:
     return status;
+}
+
+static spry_status run_section(resident *s, program_section section, int64_t turns)
+{
+    s->pc = s->section[section];
+    const spry_status status = let_go(s, section != SECTION_FINISH);
+    return status == SPRY_OK ? go_on_from(s, section, turns) : status;
 }
 
 /* --- turns --------------------------------------------------------------------------------------
@@ -578,20 +559,8 @@ static spry_status play(resident *s, int64_t turns)
     for (int64_t k = 0; !s->whole && k < turns; k++)
         SPRY_GO(ctx, device_play(s->graph));
     SPRY_GO(ctx, look(s, turns, &again));
-    bool end = false, fresh = true;
-    while (again && !s->l->done) { /* the rest of the turn, step by step */
-        SPRY_GO(ctx, walk(s, fresh, &end));
-        const int pc = s->pc;
-        bool stopped;
-        SPRY_GO(ctx, look(s, 0, &stopped));
-        fresh = true;
-        if (stopped)
-            continue;
-        if (end || s->l->done)
-            break;
-        s->pc = pc;
-        SPRY_GO(ctx, let_go(s, true));
-    }
+    if (again)
+        SPRY_GO(ctx, go_on_from(s, SECTION_LOOP, 1));
 done:
     return status;
 }

@@ -18,6 +18,22 @@ static bool any_active(const runner *r)
     return false;
 }
 
+spry_status runner_fail_turns(const runner *r, int place)
+{
+    return program_fault(r->p->program, place,
+                         "loops took more than %" PRId64
+                         " turns without a residual or an estimate between",
+                         r->most_turns);
+}
+
+report_kind runner_report_kind(const plan_op *o)
+{
+    static const report_kind kinds[] = {[0] = REPORT_RESIDUAL,
+                                        [OP_ESTIMATE - OP_RESIDUAL] = REPORT_ESTIMATE,
+                                        [OP_GRADIENT - OP_RESIDUAL] = REPORT_GRADIENT};
+    return kinds[o->kind - OP_RESIDUAL];
+}
+
 /*
  * Counts a turn of a loop: false when the run is to be given up. A caller who asks to stop is heard
  * at the next residual or estimate; a loop that tells none for long is left at once, but finish is
@@ -29,10 +45,7 @@ static bool take_turn(runner *r, int place)
     if (r->status != SPRY_OK)
         return false;
     if (--r->turns < 0)
-        r->status = program_fault(r->p->program, place,
-                                  "loops took more than %" PRId64
-                                  " turns without a residual or an estimate between",
-                                  r->most_turns);
+        r->status = runner_fail_turns(r, place);
     else if (!r->finishing && r->turns < r->most_turns - long_ago &&
              spry_context_interrupted(r->ctx, false))
         r->status =
@@ -194,9 +207,6 @@ static void restart_lane(runner *r, lane *l)
 
 static void run_exit(runner *r, lane *l, const plan_op *o)
 {
-    static const report_kind kinds[] = {[0] = REPORT_RESIDUAL,
-                                        [OP_ESTIMATE - OP_RESIDUAL] = REPORT_ESTIMATE,
-                                        [OP_GRADIENT - OP_RESIDUAL] = REPORT_GRADIENT};
     if (l->fault != NONE && l->fault_order < o->order) {
         sweep_fail(r, l, l->fault);
         return;
@@ -221,7 +231,7 @@ static void run_exit(runner *r, lane *l, const plan_op *o)
     r->turns = r->most_turns;
     l->reports += r->counting && o->kind != OP_GRADIENT;
     const spry_status status =
-        l->report(l->data, kinds[o->kind - OP_RESIDUAL], r->counting, value.re, &go_on);
+        l->report(l->data, runner_report_kind(o), r->counting, value.re, &go_on);
     if (status != SPRY_OK)
         r->status = status;
     if (!go_on && r->status == SPRY_OK)
@@ -314,6 +324,22 @@ static void run_calls(runner *r, const phase *f)
     }
 }
 
+int64_t runner_vector_bytes(const runner *r, lane *l, const phase *f)
+{
+    const plan *p = r->p;
+    int64_t bytes = 0;
+    for (int i = f->traffic; i < f->traffic + f->traffic_count; i++) {
+        const traffic *t = &p->traffics[i];
+        int64_t count = 1;
+        if (t->v.first != t->v.last)
+            count = program_eval_count(&l->scalars, t->v.last) -
+                    program_eval_count(&l->scalars, t->v.first) + 1;
+        if (count > 0)
+            bytes += count * (t->read + t->written) * r->size * r->n[p->vars[t->v.var].space];
+    }
+    return bytes;
+}
+
 /* What the phase moves, by its plan. */
 static void count_bytes(runner *r, const phase *f)
 {
@@ -322,18 +348,9 @@ static void count_bytes(runner *r, const phase *f)
     if (!r->counting)
         return;
     for (int k = 0; k < r->lane_count; k++) {
-        lane *l = &r->lanes[k];
         lanes += r->active[k];
-        for (int i = f->traffic; r->active[k] && i < f->traffic + f->traffic_count; i++) {
-            const traffic *t = &p->traffics[i];
-            int64_t count = 1;
-            if (t->v.first != t->v.last)
-                count = program_eval_count(&l->scalars, t->v.last) -
-                        program_eval_count(&l->scalars, t->v.first) + 1;
-            if (count > 0)
-                r->bytes +=
-                    count * (t->read + t->written) * r->size * r->n[p->vars[t->v.var].space];
-        }
+        if (r->active[k])
+            r->bytes += runner_vector_bytes(r, &r->lanes[k], f);
     }
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &p->ops[i];

@@ -78,6 +78,12 @@ struct runner {
 
 /* A breakdown's message, with {name} replaced by the value. */
 void runner_message(const lane *l, const stmt *s, char *text, size_t size);
+/* The failure of loops that take too many turns. */
+spry_status runner_fail_turns(const runner *r, int place);
+/* What an exit that reports tells. */
+report_kind runner_report_kind(const plan_op *o);
+/* What the vectors of a lane's phase move, by its plan. */
+int64_t runner_vector_bytes(const runner *r, lane *l, const phase *f);
 /* Whether all numbers that an expression is made of are finite. */
 bool runner_is_finite(lane *l, int e);
 /* Looks up the operations of the active lanes; those to be skipped are left out. Failures are kept
