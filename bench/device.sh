@@ -6,6 +6,7 @@
 #   methods  CG, BiCGStab and GMRES(30) beside cuSPARSE and cuBLAS: an iteration, and whole solves
 #   spmm     products with several columns beside cusparseSpMM
 #   engines  OpenCL beside CUDA, and the conversion from CSR to SELL
+#   moves    CSR to SELL on the device; dense blocks of the host's, copies beside products
 #   start    `spry solve --device`: from the start of the program to the end of one iteration, with and without a cache
 # BUILD says where to build (build-bench). Builds need NVIDIA's toolkit; for packages that the machine lacks see tools/device-kit.
 set -u
@@ -15,7 +16,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 cd "$(dirname "$0")/.." || exit 1
 build=${BUILD:-build-bench}
-[ $# -gt 0 ] || set -- spmv methods spmm engines start
+[ $# -gt 0 ] || set -- spmv methods spmm engines moves start
 # shellcheck source=tools/device-kit
 . tools/device-kit "$build"
 
@@ -66,6 +67,10 @@ run_engines() {
     limited 35 "$build/bench/bench_device_engines"
 }
 
+run_moves() {
+    limited 60 "$build/bench/bench_device_moves"
+}
+
 # once LABEL ENVIRONMENT...: seconds of a solve with one iteration, the best of three.
 once() {
     local label=$1 begin end seconds best=999999999
@@ -114,6 +119,7 @@ for part; do
     methods) run_methods > "$out/methods.txt" 2>&1 ;;
     spmm) run_spmm > "$out/spmm.txt" 2>&1 ;;
     engines) run_engines > "$out/engines.txt" 2>&1 ;;
+    moves) run_moves > "$out/moves.txt" 2>&1 ;;
     start) run_start > "$out/start.txt" 2>&1 ;;
     *) echo "there is no part $part" > "$out/$part.txt" && false ;;
     esac || bad=1

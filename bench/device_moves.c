@@ -1,0 +1,187 @@
+/*
+ * What moves to a device and within it costs, in products:
+ *
+ *     bench_device_moves [device]
+ *
+ * Conversion: CSR arrays that are there become SELL ones there. Dense blocks: C = A B with B and C
+ * on the host ("whole"), beside the product alone, with both on the device, and the copies alone,
+ * which is the same product with an identity in A's place. Where copies and products overlap, the
+ * whole takes less than the sum of both.
+ */
+#include "device/convert.h"
+#include "peers/device_spry.h"
+#include "peers/peer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ROUNDS = 7, COLUMNS = 64 };
+
+static spry_context *ctx;
+static spry_device *device;
+
+static void check(spry_status status)
+{
+    if (status == SPRY_OK)
+        return;
+    fprintf(stderr, "bench_device_moves: %s\n", spry_message(ctx));
+    exit(1);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median time of some work and what is left of it on the device. */
+static double median(void (*work)(void *), void *data)
+{
+    double times[ROUNDS];
+    work(data);
+    check(device_finish(device));
+    for (int k = 0; k < ROUNDS; k++) {
+        const double begin = peer_seconds();
+        work(data);
+        check(device_finish(device));
+        times[k] = peer_seconds() - begin;
+    }
+    qsort(times, ROUNDS, sizeof *times, by_size);
+    return times[ROUNDS / 2];
+}
+
+static void convert(void *data)
+{
+    device_sell s;
+    check(device_csr_to_sell(device, data, 32, &s));
+    device_sell_free(&s);
+}
+
+typedef struct product {
+    const spry_operator *op;
+    spry_vector *x, *y;
+    spry_dense B, C;
+} product;
+
+static void multiply(void *data)
+{
+    const product *p = data;
+    check(spry_operator_apply(p->op, p->x, p->y));
+}
+
+static void multiply_dense(void *data)
+{
+    const product *p = data;
+    check(spry_operator_multiply_dense(p->op, SPRY_PLAIN, (spry_scalar){1, 0}, &p->B,
+                                       (spry_scalar){0, 0}, &p->C));
+}
+
+static device_memory *put(const void *from, int64_t bytes)
+{
+    device_memory *m;
+    check(device_alloc(device, bytes, &m));
+    check(device_put(m, 0, from, bytes));
+    return m;
+}
+
+static void run_conversion(const char *name)
+{
+    spry_matrix *A = peer_matrix(ctx, name);
+    const spry_arrays *a = &A->a;
+    const device_csr from = {a->type,
+                             a->rows,
+                             a->nnz,
+                             put(a->offsets, (a->rows + 1) * 8),
+                             put(a->col_index, a->nnz * 4),
+                             put(a->values, a->nnz * (int64_t)spry_type_size(a->type))};
+    product p = {0};
+    spry_operator *op;
+    check(spry_operator_on(device, A, "sell", &op));
+    p.op = op;
+    check(spry_vector_on(device, a->type, a->cols, NULL, &p.x));
+    check(spry_vector_on(device, a->type, a->rows, NULL, &p.y));
+    const double one = median(multiply, &p), time = median(convert, (void *)(uintptr_t)&from);
+    printf("%-30s CSR to SELL %9.1f us, a product %9.1f us: %5.1f products\n", name, time * 1e6,
+           one * 1e6, time / one);
+    fflush(stdout);
+    spry_vector_free(p.x);
+    spry_vector_free(p.y);
+    spry_operator_free(op);
+    device_free((device_memory *)(uintptr_t)from.offsets);
+    device_free((device_memory *)(uintptr_t)from.columns);
+    device_free((device_memory *)(uintptr_t)from.values);
+    spry_matrix_free(A);
+}
+
+static spry_dense block(int64_t rows, void *data, spry_device *where)
+{
+    return (spry_dense){.rows = rows,
+                        .cols = COLUMNS,
+                        .step = COLUMNS,
+                        .by_rows = true,
+                        .data = data,
+                        .device = where};
+}
+
+static spry_matrix *make_identity(int64_t n)
+{
+    spry_arrays a = {.format = SPRY_CSR, .type = SPRY_D, .rows = n, .cols = n, .nnz = n};
+    spry_matrix *I;
+    check(matrix_allocate(ctx, &a));
+    for (int64_t i = 0; i < n; i++) {
+        a.offsets[i + 1] = i + 1;
+        a.col_index[i] = (int32_t)i;
+        ((double *)a.values)[i] = 1;
+    }
+    a.offsets[0] = 0;
+    check(matrix_wrap(ctx, &a, &I));
+    return I;
+}
+
+static void run_dense(const char *name)
+{
+    spry_matrix *A = peer_matrix(ctx, name), *I = make_identity(A->a.rows);
+    const int64_t n = A->a.rows, bytes = n * COLUMNS * 8;
+    spry_operator *op = NULL, *identity = NULL;
+    check(spry_operator_on(device, A, "sell", &op));
+    check(spry_operator_on(device, I, "sell", &identity));
+    double *B = calloc((size_t)(n * COLUMNS), 8), *C = calloc((size_t)(n * COLUMNS), 8);
+    if (!B || !C)
+        exit(1);
+    device_memory *there[2];
+    check(device_alloc(device, bytes, &there[0]));
+    check(device_alloc(device, bytes, &there[1]));
+    product whole = {.op = op, .B = block(n, B, NULL), .C = block(n, C, NULL)};
+    product copies = {.op = identity, .B = block(n, B, NULL), .C = block(n, C, NULL)};
+    product alone = {.op = op,
+                     .B = block(n, device_address(there[0]), device),
+                     .C = block(n, device_address(there[1]), device)};
+    const double t = median(multiply_dense, &whole), c = median(multiply_dense, &copies),
+                 p = median(multiply_dense, &alone);
+    printf("%-30s %d columns of the host's: whole %8.2f ms, copies %8.2f (%.1f GB/s), product "
+           "%8.2f; whole / "
+           "(copies + product) %.3f\n",
+           name, COLUMNS, t * 1e3, c * 1e3, 2 * (double)bytes / c / 1e9, p * 1e3, t / (c + p));
+    fflush(stdout);
+    free(B);
+    free(C);
+    device_free(there[0]);
+    device_free(there[1]);
+    spry_operator_free(op);
+    spry_operator_free(identity);
+    spry_matrix_free(A);
+    spry_matrix_free(I);
+}
+
+int main(int argc, char **argv)
+{
+    if (spry_context_new(NULL, &ctx) != SPRY_OK)
+        return 1;
+    check(spry_device_open(ctx, argc > 1 ? argv[1] : "cuda:0", &device));
+    run_conversion("poisson3d:size=256,points=7");
+    run_conversion("poisson3d:size=160,points=27");
+    run_dense("poisson3d:size=100,points=27");
+    run_dense("elasticity:size=48");
+    spry_context_free(ctx);
+    return 0;
+}
