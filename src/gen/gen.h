@@ -16,7 +16,7 @@
     item(WORD, type, "auto", 0, 0, "auto s d c z", "type of the numbers; auto is z for helmholtz and d else") \
     item(INT, nx, "0", 0, INT32_MAX, NULL, "points in x; 0 takes size")                            \
     item(INT, ny, "0", 0, INT32_MAX, NULL, "points in y; 0 takes size")                            \
-    item(INT, nz, "0", 0, INT32_MAX, NULL, "points in z; 0 takes size (convection-diffusion: 0 makes it two-dimensional)") \
+    item(INT, nz, "0", 0, INT32_MAX, NULL, "points in z; 0 takes size (anisotropic, convection-diffusion: 0 makes it two-dimensional)") \
     item(INT, points, "0", 0, 27, NULL, "points of the stencil: poisson2d 5 or 9, poisson3d 7 or 27; 0 takes the fewer") \
     item(INT, seed, "1", 0, 9e18, NULL, "start of the random numbers")                             \
     item(INT, per_row, "0", 0, 1e6, NULL, "entries a row: exactly (random) or about (rmat, circuit); 0 takes the kind's own") \

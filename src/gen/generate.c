@@ -6,9 +6,10 @@ static const gen_kind kinds[] = {
      "Laplacian on a rectangle, 5 or 9 points: symmetric positive definite, an M-matrix"},
     {"poisson3d", "nx ny nz points", 3, 1, 32, 0, SPRY_D, gen_prepare_stencil, gen_stencil_row,
      NULL, "Laplacian on a box, 7 or 27 points: symmetric positive definite, an M-matrix"},
-    {"anisotropic", "nx ny epsilon angle", 2, 1, 100, 0, SPRY_D, gen_prepare_anisotropic,
+    {"anisotropic", "nx ny nz epsilon angle", 2, 1, 100, 0, SPRY_D, gen_prepare_anisotropic,
      gen_stencil_row, NULL,
-     "diffusion on a rectangle, strong in one direction: symmetric positive definite, hard for "
+     "diffusion on a rectangle or box, strong in one direction: symmetric positive definite, hard "
+     "for "
      "point methods"},
     {"convection-diffusion", "nx ny nz peclet scheme", 2, 1, 100, 0, SPRY_D, gen_prepare_stencil,
      gen_convection_row, NULL,

@@ -75,7 +75,8 @@ spry_status gen_prepare_stencil(spry_context *ctx, gen_problem *p)
 /*
  * -div(Q diag(1, epsilon) Q^T grad u) with Q the rotation by the angle and the mixed derivative by
  * the four corners. Its symbol is at least cxx sin^2 s + 2 cxy sin s sin t + cyy sin^2 t >= 0:
- * positive definite.
+ * positive definite. In a box the strong direction lies in the planes of x and y, and diffusion
+ * across them is epsilon too.
  */
 spry_status gen_prepare_anisotropic(spry_context *ctx, gen_problem *p)
 {
@@ -84,20 +85,21 @@ spry_status gen_prepare_anisotropic(spry_context *ctx, gen_problem *p)
     double cosine = cos(angle), sine = sin(angle);
     double cxx = cosine * cosine + epsilon * sine * sine;
     double cyy = sine * sine + epsilon * cosine * cosine;
+    double czz = p->dimensions > 2 ? epsilon : 0;
     double corner = (1 - epsilon) * sine * cosine / 2;
-    if (fabs(corner) <= 1e-15 * (1 + epsilon)) { /* along the axes, but for rounding */
-        set_laplacian(p, 1);
-        p->table[0] = p->table[4] = -cyy;
-        p->table[1] = p->table[3] = -cxx;
-        p->table[2] = 2 * (cxx + cyy);
-        return SPRY_OK;
+    bool straight = fabs(corner) <= 1e-15 * (1 + epsilon); /* along the axes, but for rounding */
+    if (czz > 0)
+        add_point(p, 0, 0, -1, -czz);
+    for (int dy = -1; dy <= 1; dy++) {
+        for (int dx = -1; dx <= 1; dx++) {
+            if (dx && dy && !straight)
+                add_point(p, dx, dy, 0, -dx * dy * corner);
+            else if (!dx || !dy)
+                add_point(p, dx, dy, 0, dx ? -cxx : dy ? -cyy : 2 * (cxx + cyy + czz));
+        }
     }
-    set_laplacian(p, 2);
-    p->table[0] = p->table[8] = -corner;
-    p->table[2] = p->table[6] = corner;
-    p->table[1] = p->table[7] = -cyy;
-    p->table[3] = p->table[5] = -cxx;
-    p->table[4] = 2 * (cxx + cyy);
+    if (czz > 0)
+        add_point(p, 0, 0, 1, -czz);
     return SPRY_OK;
 }
 

@@ -107,6 +107,30 @@ static void anisotropic_by_hand(void **state)
     spry_matrix_free(plain);
 }
 
+/* The plane's numbers stay, but for the diagonal; those across are epsilon, which is the third axis
+ * of a Laplacian when epsilon is 1. */
+static void anisotropic_in_a_box(void **state)
+{
+    support_dense box = generated_dense(*state, "anisotropic", "size=3 nz=3 epsilon=0.25 angle=30");
+    support_dense plane = generated_dense(*state, "anisotropic", "size=3 epsilon=0.25 angle=30");
+    for (int j = 0; j < 27; j++) {
+        double expected = j / 9 == 1 ? generated_at(&plane, 4, j % 9).re : 0;
+        expected += j == 13 ? 0.5 : j == 4 || j == 22 ? -0.25 : 0;
+        assert_true(fabs(generated_at(&box, 13, j).re - expected) <= 8 * DBL_EPSILON);
+    }
+    assert_true(generated_symmetric(&box, false));
+    assert_true(generated_definite(&box));
+    support_dense_free(&box);
+    support_dense_free(&plane);
+    box = generated_dense(*state, "anisotropic", "nx=4 ny=3 nz=2 epsilon=1");
+    support_dense laplacian = generated_dense(*state, "poisson3d", "nx=4 ny=3 nz=2");
+    for (int i = 0; i < 24; i++)
+        for (int j = 0; j < 24; j++)
+            assert_true(generated_at(&box, i, j).re == generated_at(&laplacian, i, j).re);
+    support_dense_free(&box);
+    support_dense_free(&laplacian);
+}
+
 /* At 45 degrees: cxx = cyy = (1 + e) / 2, cxy = (1 - e) / 2, so -5/8, and corners of 3/16 for e =
  * 1/4. */
 static void anisotropic_at_an_angle(void **state)
@@ -240,12 +264,19 @@ static void helmholtz_of_real_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tridiagonal_by_hand), cmocka_unit_test(poisson2d_by_hand),
-        cmocka_unit_test(poisson3d_by_hand),   cmocka_unit_test(poisson3d_has_its_eigenvector),
-        cmocka_unit_test(anisotropic_by_hand), cmocka_unit_test(anisotropic_at_an_angle),
-        cmocka_unit_test(convection_by_hand),  cmocka_unit_test(convection_on_a_rectangle),
-        cmocka_unit_test(convection_in_a_box), cmocka_unit_test(no_flow_is_diffusion),
-        cmocka_unit_test(helmholtz_by_hand),   cmocka_unit_test(helmholtz_of_real_numbers),
+        cmocka_unit_test(tridiagonal_by_hand),
+        cmocka_unit_test(poisson2d_by_hand),
+        cmocka_unit_test(poisson3d_by_hand),
+        cmocka_unit_test(poisson3d_has_its_eigenvector),
+        cmocka_unit_test(anisotropic_by_hand),
+        cmocka_unit_test(anisotropic_at_an_angle),
+        cmocka_unit_test(anisotropic_in_a_box),
+        cmocka_unit_test(convection_by_hand),
+        cmocka_unit_test(convection_on_a_rectangle),
+        cmocka_unit_test(convection_in_a_box),
+        cmocka_unit_test(no_flow_is_diffusion),
+        cmocka_unit_test(helmholtz_by_hand),
+        cmocka_unit_test(helmholtz_of_real_numbers),
     };
     return cmocka_run_group_tests(tests, support_setup, support_teardown);
 }
