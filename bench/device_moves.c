@@ -76,40 +76,26 @@ static void multiply_dense(void *data)
                                        (spry_scalar){0, 0}, &p->C));
 }
 
-static device_memory *put(const void *from, int64_t bytes)
-{
-    device_memory *m;
-    check(device_alloc(device, bytes, &m));
-    check(device_put(m, 0, from, bytes));
-    return m;
-}
-
 static void run_conversion(const char *name)
 {
     spry_matrix *A = peer_matrix(ctx, name);
     const spry_arrays *a = &A->a;
-    const device_csr from = {a->type,
-                             a->rows,
-                             a->nnz,
-                             put(a->offsets, (a->rows + 1) * 8),
-                             put(a->col_index, a->nnz * 4),
-                             put(a->values, a->nnz * (int64_t)spry_type_size(a->type))};
+    device_matrix from;
     product p = {0};
     spry_operator *op;
+    check(device_matrix_put_csr(device, a, &from));
     check(spry_operator_on(device, A, "sell", &op));
     p.op = op;
     check(spry_vector_on(device, a->type, a->cols, NULL, &p.x));
     check(spry_vector_on(device, a->type, a->rows, NULL, &p.y));
-    const double one = median(multiply, &p), time = median(convert, (void *)(uintptr_t)&from);
+    const double one = median(multiply, &p), time = median(convert, &from);
     printf("%-30s CSR to SELL %9.1f us, a product %9.1f us: %5.1f products\n", name, time * 1e6,
            one * 1e6, time / one);
     fflush(stdout);
     spry_vector_free(p.x);
     spry_vector_free(p.y);
     spry_operator_free(op);
-    device_free((device_memory *)(uintptr_t)from.offsets);
-    device_free((device_memory *)(uintptr_t)from.columns);
-    device_free((device_memory *)(uintptr_t)from.values);
+    device_matrix_free(&from);
     spry_matrix_free(A);
 }
 

@@ -4,7 +4,7 @@
 #include "matrix/formats/sell.h"
 #include "matrix/slices.h"
 
-enum { GROUP = 256, PER_ITEM = 8, OPTIONS_SIZE = 64 };
+enum { GROUP = 256, OPTIONS_SIZE = 64 };
 
 static int64_t groups_for(int64_t count, int64_t each)
 {
@@ -13,34 +13,13 @@ static int64_t groups_for(int64_t count, int64_t each)
 
 static spry_status build(spry_device *d, spry_type type, int C, device_program **p)
 {
-    static const int types[] = {[SPRY_S] = 0, [SPRY_D] = 1, [SPRY_C] = 2, [SPRY_Z] = 3};
     char options[OPTIONS_SIZE];
-    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DSLICE=%d", types[type], GROUP,
-             C);
-    return device_build(d, device_text("convert"), options, p);
-}
-
-/* Sums numbers up from the first on, in place: pieces, their totals likewise, pieces again. */
-static spry_status sum_up(device_program *p, spry_device *d, device_memory *numbers, int64_t count)
-{
-    const int64_t pieces = groups_for(count, GROUP * PER_ITEM);
-    device_memory *totals = NULL;
-    spry_status status = SPRY_OK;
-    SPRY_GO(d->ctx, device_alloc(d, pieces * (int64_t)sizeof(int64_t), &totals));
-    const device_arg args[] = {DEVICE_VALUE(count), device_arg_memory(numbers),
-                               device_arg_memory(totals)};
-    SPRY_GO(d->ctx, device_launch(p, "sum_pieces", NULL, pieces, GROUP, args, 3));
-    if (pieces > 1) {
-        SPRY_GO(d->ctx, sum_up(p, d, totals, pieces));
-        SPRY_GO(d->ctx, device_launch(p, "add_before", NULL, pieces, GROUP, args, 3));
-    }
-done:
-    device_free(totals);
-    return status;
+    snprintf(options, sizeof options, "-DSLICE=%d", C);
+    return device_matrix_build(d, type, GROUP, "convert", options, p);
 }
 
 /* Offsets of slices and which are mixed; the host hears how many places there are. */
-static spry_status cut(device_program *p, spry_device *d, const device_csr *A, int C,
+static spry_status cut(device_program *p, spry_device *d, const device_matrix *A, int C,
                        device_sell *s)
 {
     device_memory *any = NULL;
@@ -53,7 +32,7 @@ static spry_status cut(device_program *p, spry_device *d, const device_csr *A, i
                                device_arg_memory(s->mixed),   device_arg_memory(any)};
     SPRY_GO(d->ctx, device_launch(p, "sell_widths", NULL, groups_for(s->slices, GROUP), GROUP, args,
                                   sizeof args / sizeof *args));
-    SPRY_GO(d->ctx, sum_up(p, d, s->offsets, s->slices + 1));
+    SPRY_GO(d->ctx, device_sum_up(d, s->offsets, s->slices + 1));
     SPRY_GO(d->ctx, device_get(s->offsets, s->slices * (int64_t)sizeof s->stored, &s->stored,
                                sizeof s->stored));
     SPRY_GO(d->ctx, device_get(any, 0, &any_mixed, sizeof any_mixed));
@@ -64,7 +43,7 @@ done:
     return status;
 }
 
-static spry_status fill(device_program *p, const device_csr *A, int C, const device_sell *s)
+static spry_status fill(device_program *p, const device_matrix *A, int C, const device_sell *s)
 {
     const int64_t lanes = s->slices * C;
     const device_arg args[] = {
@@ -75,7 +54,7 @@ static spry_status fill(device_program *p, const device_csr *A, int C, const dev
                          sizeof args / sizeof *args);
 }
 
-spry_status device_csr_to_sell(spry_device *d, const device_csr *A, int C, device_sell *out)
+spry_status device_csr_to_sell(spry_device *d, const device_matrix *A, int C, device_sell *out)
 {
     spry_context *ctx = d->ctx;
     const int64_t size = (int64_t)spry_type_size(A->type);
@@ -115,27 +94,27 @@ void device_sell_free(device_sell *s)
  */
 
 /* A layout of the host's without the arrays' contents. */
-static spry_status make_shell(const spry_matrix *A, int C, const device_sell *s, layout **out)
+static spry_status make_shell(const device_matrix *A, int C, const device_sell *s, layout **out)
 {
-    const spry_arrays *a = &A->a;
+    spry_context *ctx = A->d->ctx;
     layout *L = NULL;
-    const spry_status status = base_calloc(A->ctx, 1, sizeof *L, &L);
+    const spry_status status = base_calloc(ctx, 1, sizeof *L, &L);
     if (status != SPRY_OK)
         return status;
     *L = (layout){
-        .ctx = A->ctx,
+        .ctx = ctx,
         .class = &format_sell,
-        .type = a->type,
-        .rows = a->rows,
-        .cols = a->cols,
-        .nnz = a->nnz,
+        .type = A->type,
+        .rows = A->rows,
+        .cols = A->cols,
+        .nnz = A->nnz,
         .exact = true,
         .stored = s->stored,
         .number = {[SELL_C] = C, [SELL_SIGMA] = 1, [SELL_SLICES] = s->slices, [SELL_PER_UNIT] = 1},
         .units = s->slices,
         .unit_rows = C};
     L->array[SELL_VALUES] =
-        (layout_array){"values", s->stored, spry_type_size(a->type), NULL, false};
+        (layout_array){"values", s->stored, spry_type_size(A->type), NULL, false};
     L->array[SELL_COLUMNS] = (layout_array){"columns", s->stored, sizeof(int32_t), NULL, false};
     L->array[SELL_OFFSETS] = (layout_array){"offsets", s->slices + 1, sizeof(int64_t), NULL, false};
     L->array[SELL_LENGTHS] = (layout_array){"lengths", s->slices * C, sizeof(int32_t), NULL, true};
@@ -147,44 +126,33 @@ static spry_status make_shell(const spry_matrix *A, int C, const device_sell *s,
     return SPRY_OK;
 }
 
-/* A's arrays in the device's memory. */
-static spry_status put_csr(spry_device *d, const spry_arrays *A, device_memory *memory[3])
+static spry_status sell_from_matrix(const device_matrix *A, int C, device_layout **D)
 {
-    const void *const from[] = {A->offsets, A->col_index, A->values};
-    const int64_t bytes[] = {(A->rows + 1) * (int64_t)sizeof *A->offsets,
-                             A->nnz * (int64_t)sizeof *A->col_index,
-                             A->nnz * (int64_t)spry_type_size(A->type)};
-    spry_status status = SPRY_OK;
-    for (int i = 0; i < 3; i++) {
-        SPRY_GO(d->ctx, device_alloc(d, bytes[i], &memory[i]));
-        if (bytes[i] > 0)
-            SPRY_GO(d->ctx, device_put(memory[i], 0, from[i], bytes[i]));
-    }
-done:
-    return status;
-}
-
-static spry_status make_sell(spry_device *d, const spry_matrix *A, int C, device_layout **D)
-{
-    device_memory *csr[3] = {NULL, NULL, NULL};
     device_sell s = {0};
     layout *L = NULL;
     spry_status status = SPRY_OK;
-    SPRY_GO(d->ctx, put_csr(d, &A->a, csr));
-    const device_csr from = {A->a.type, A->a.rows, A->a.nnz, csr[0], csr[1], csr[2]};
-    SPRY_GO(d->ctx, device_csr_to_sell(d, &from, C, &s));
-    SPRY_GO(d->ctx, make_shell(A, C, &s, &L));
+    SPRY_GO(A->d->ctx, device_csr_to_sell(A->d, A, C, &s));
+    SPRY_GO(A->d->ctx, make_shell(A, C, &s, &L));
     device_memory *memory[LAYOUT_MOST_ARRAYS] = {[SELL_VALUES] = s.values,
                                                  [SELL_COLUMNS] = s.columns,
                                                  [SELL_OFFSETS] = s.offsets,
                                                  [SELL_LENGTHS] = s.lengths,
                                                  [SELL_MIXED] = s.mixed};
     s = (device_sell){0};
-    SPRY_GO(d->ctx, device_layout_adopt(d, L, memory, D));
+    SPRY_GO(A->d->ctx, device_layout_adopt(A->d, L, memory, D));
 done:
     device_sell_free(&s);
-    for (int i = 0; i < 3; i++)
-        device_free(csr[i]);
+    return status;
+}
+
+static spry_status make_sell(spry_device *d, const spry_matrix *A, int C, device_layout **D)
+{
+    device_matrix from = {0};
+    spry_status status = SPRY_OK;
+    SPRY_GO(d->ctx, device_matrix_put_csr(d, &A->a, &from));
+    SPRY_GO(d->ctx, sell_from_matrix(&from, C, D));
+done:
+    device_matrix_free(&from);
     return status;
 }
 

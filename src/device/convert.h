@@ -6,13 +6,7 @@
 #define SPRY_DEVICE_CONVERT_H
 
 #include "device/layout.h"
-
-/* General CSR in a device's memory: offsets of 64 bits, columns of 32 that rise in each row. */
-typedef struct device_csr {
-    spry_type type;
-    int64_t rows, nnz;
-    const device_memory *offsets, *columns, *values;
-} device_csr;
+#include "device/matrix.h"
 
 /* SELL's arrays there: see matrix/formats/sell.h. */
 typedef struct device_sell {
@@ -22,7 +16,7 @@ typedef struct device_sell {
 } device_sell;
 
 /* *out is all zeros after a failure. */
-spry_status device_csr_to_sell(spry_device *d, const device_csr *A, int C, device_sell *out);
+spry_status device_csr_to_sell(spry_device *d, const device_matrix *A, int C, device_sell *out);
 void device_sell_free(device_sell *s);
 
 /*

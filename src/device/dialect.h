@@ -112,7 +112,18 @@ SP_INLINE float sp_half_float(sp_u16 bits)
     asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
     return value;
 }
-#define SP_ATOMIC_NEXT(p) atomicAdd(p, 1) /* gives what was there; p points to int */
+/* On ints of global or local memory; each gives what was there before. */
+#define SP_ATOMIC_NEXT(p) atomicAdd(p, 1)
+#define SP_ATOMIC_ADD(p, value) atomicAdd(p, value)
+#define SP_ATOMIC_MIN(p, value) atomicMin(p, value)
+#define SP_ATOMIC_MAX(p, value) atomicMax(p, value)
+#define SP_ATOMIC_OR(p, value) atomicOr(p, value)
+#define SP_ATOMIC_SWAP_IF(p, expected, value) atomicCAS(p, expected, value)
+#define sp_popcount(bits) __popc(bits)
+/* A barrier of the group after which it also sees what it wrote to global memory. */
+#define SP_BARRIER_ALL() __syncthreads()
+/* The same for neighbours within a warp, 32 work-items, whose bits are in the mask. */
+#define SP_WARP_BARRIER(mask) __syncwarp(mask)
 #else
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef long offset;
@@ -148,6 +159,16 @@ SP_INLINE float sp_half_float(sp_u16 bits)
     return vload_half(0, (const half *)&bits);
 }
 #define SP_ATOMIC_NEXT(p) atomic_inc(p)
+#define SP_ATOMIC_ADD(p, value) atomic_add(p, value)
+#define SP_ATOMIC_MIN(p, value) atomic_min(p, value)
+#define SP_ATOMIC_MAX(p, value) atomic_max(p, value)
+#define SP_ATOMIC_OR(p, value) atomic_or(p, value)
+#define SP_ATOMIC_SWAP_IF(p, expected, value) atomic_cmpxchg(p, expected, value)
+#define sp_popcount(bits) ((int)popcount(bits))
+#define SP_BARRIER_ALL() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#ifdef SP_NVIDIA
+#define SP_WARP_BARRIER(mask) asm volatile("bar.warp.sync %0;" ::"r"(mask) : "memory")
+#endif
 #endif
 
 /* For loops whose length is known when they run: so many turns at a time. */

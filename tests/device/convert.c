@@ -8,15 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static device_memory *put(spry_device *d, const void *data, int64_t bytes)
-{
-    device_memory *m = NULL;
-    assert_ok(d->ctx, device_alloc(d, bytes, &m));
-    if (bytes > 0)
-        assert_ok(d->ctx, device_put(m, 0, data, bytes));
-    return m;
-}
-
 static void check_array(spry_device *d, const layout_array *want, const device_memory *found)
 {
     const int64_t bytes = want->count * (int64_t)want->size;
@@ -34,16 +25,13 @@ static void check_array(spry_device *d, const layout_array *want, const device_m
 
 static void check_sell(spry_device *d, const spry_matrix *A, int C)
 {
-    const spry_arrays *a = &A->a;
     char spec[32];
     layout *L = NULL;
     device_sell s;
-    device_memory *offsets = put(d, a->offsets, (a->rows + 1) * (int64_t)sizeof *a->offsets);
-    device_memory *columns = put(d, a->col_index, a->nnz * (int64_t)sizeof *a->col_index);
-    device_memory *values = put(d, a->values, a->nnz * (int64_t)spry_type_size(a->type));
-    const device_csr csr = {a->type, a->rows, a->nnz, offsets, columns, values};
+    device_matrix csr;
     snprintf(spec, sizeof spec, "sell:C=%d", C);
     assert_ok(d->ctx, layout_build(A, spec, &L));
+    assert_ok(d->ctx, device_matrix_put(d, A, &csr));
     assert_ok(d->ctx, device_csr_to_sell(d, &csr, C, &s));
     assert_int_equal(s.slices, L->number[SELL_SLICES]);
     assert_int_equal(s.stored, L->stored);
@@ -56,9 +44,7 @@ static void check_sell(spry_device *d, const spry_matrix *A, int C)
         check_array(d, &L->array[SELL_MIXED], s.mixed);
     device_sell_free(&s);
     layout_free(L);
-    device_free(offsets);
-    device_free(columns);
-    device_free(values);
+    device_matrix_free(&csr);
 }
 
 static spry_matrix *sorted(spry_context *ctx, spry_type type, support_shape shape, int64_t rows,

@@ -117,6 +117,47 @@ static void test_convert(void **state)
     }
 }
 
+/* Texts whose names have blanks between them, as device_matrix_build() takes them. */
+static void compile_texts(spry_context *ctx, const char *names, const char *options)
+{
+    base_text all = {.ctx = ctx};
+    char name[64], *text = NULL;
+    int length = 0;
+    for (const char *at = names; sscanf(at, "%63s%n", name, &length) == 1; at += length) {
+        assert_non_null(device_text(name));
+        base_text_put(&all, "%s\n", device_text(name));
+    }
+    assert_ok(ctx, base_text_take(&all, &text));
+    compile(ctx, names, text, options);
+    spry_free(ctx, text);
+}
+
+/* Teams of a row: some of a warp, a warp, a group. */
+static void test_algebra(void **state)
+{
+    static const struct {
+        int team, group, bits;
+    } teams[] = {{4, 128, 5}, {32, 128, 8}, {128, 128, 10}};
+    char options[96];
+    compile_texts(*state, "sums", "-DSP_GROUP=256");
+    compile_texts(*state, "classes", "-DSP_GROUP=256 -DSMALLEST=16 -DSTEP=1");
+    compile_texts(*state, "marks product_rows", "-DSP_TYPE=0 -DSP_GROUP=256 -DLANES=8");
+    for (int i = 0; i < 3; i++) {
+        snprintf(options, sizeof options, "-DSP_GROUP=%d -DTEAM=%d -DSLOT_BITS=%d", teams[i].group,
+                 teams[i].team, teams[i].bits);
+        compile_texts(*state, "teams table product_count", options);
+    }
+    for (int type = 0; type < 4; type++) {
+        snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256 -DLANES=8", type);
+        compile_texts(*state, "marks product_long", options);
+        for (int i = 0; i < 3; i++) {
+            snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DTEAM=%d -DSLOT_BITS=%d",
+                     type, teams[i].group, teams[i].team, teams[i].bits);
+            compile_texts(*state, "teams table product_fill", options);
+        }
+    }
+}
+
 /* --- formats -------------------------------------------------------------------------------------
  */
 
@@ -254,6 +295,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_vectors, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_loop, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_convert, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_algebra, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_formats, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_grids, support_setup, support_teardown),
     };

@@ -1,0 +1,97 @@
+/* Rows of matrices by their size, for kernels whose tables are as large as rows need: matrix.h. */
+#include "device/matrix.h"
+
+enum { GROUP = 256, OPTIONS_SIZE = 64, SMALLEST = 16 };
+
+/* Processors, which have local memory in plenty, have few classes: programs take long to compile.
+ */
+static int step_of(const spry_device *d)
+{
+    enum { STEP = 1, PROCESSORS_STEP = 3 };
+    return d->facts.processor ? PROCESSORS_STEP : STEP;
+}
+
+int device_class_size(const spry_device *d, int class)
+{
+    return SMALLEST << step_of(d) * class;
+}
+
+static spry_status build(spry_device *d, device_program **p)
+{
+    char options[OPTIONS_SIZE];
+    snprintf(options, sizeof options, "-DSMALLEST=%d -DSTEP=%d", SMALLEST, step_of(d));
+    return device_matrix_build(d, SPRY_S, GROUP, "classes", options, p);
+}
+
+spry_status device_row_lengths(const device_matrix *A, device_memory *sizes)
+{
+    const int32_t rows = (int32_t)A->rows;
+    device_program *p = NULL;
+    const spry_status status = build(A->d, &p);
+    if (status != SPRY_OK)
+        return status;
+    const device_arg args[] = {DEVICE_VALUE(rows), device_arg_memory(A->offsets),
+                               device_arg_memory(sizes)};
+    return device_launch(p, "row_lengths", NULL, (A->rows + GROUP - 1) / GROUP, GROUP, args, 3);
+}
+
+void device_classes_free(device_classes *c)
+{
+    device_free(c->rows);
+    *c = (device_classes){0};
+}
+
+spry_status device_classes_make(spry_device *d, int64_t rows, const device_memory *sizes,
+                                int classes, device_classes *out)
+{
+    const int64_t groups = (rows + GROUP - 1) / GROUP;
+    const int32_t row_count = (int32_t)rows, class_count = classes;
+    int32_t counts[DEVICE_MOST_CLASSES], begin[DEVICE_MOST_CLASSES];
+    device_classes made = {.classes = classes};
+    device_memory *next = NULL;
+    device_program *p = NULL;
+    spry_status status = SPRY_OK;
+    *out = (device_classes){0};
+    SPRY_GO(d->ctx, build(d, &p));
+    SPRY_GO(d->ctx, device_alloc(d, sizeof counts, &next));
+    SPRY_GO(d->ctx, device_alloc(d, rows * (int64_t)sizeof(int32_t), &made.rows));
+    SPRY_GO(d->ctx, device_clear(next, 0, sizeof counts));
+    const device_arg args[] = {DEVICE_VALUE(row_count), DEVICE_VALUE(class_count),
+                               device_arg_memory(sizes), device_arg_memory(next),
+                               device_arg_memory(made.rows)};
+    SPRY_GO(d->ctx, device_launch(p, "classes_count", NULL, groups, GROUP, args, 4));
+    SPRY_GO(d->ctx, device_get(next, 0, counts, sizeof counts));
+    for (int c = 0; c < DEVICE_MOST_CLASSES; c++) {
+        begin[c] = (int32_t)made.first[c];
+        made.first[c + 1] = made.first[c] + counts[c];
+    }
+    SPRY_GO(d->ctx, device_put(next, 0, begin, sizeof begin));
+    SPRY_GO(d->ctx, device_launch(p, "classes_list", NULL, groups, GROUP, args, 5));
+    *out = made;
+    made = (device_classes){0};
+done:
+    device_free(next);
+    device_classes_free(&made);
+    return status;
+}
+
+/*
+ * Where warps run in step, a row's team are some neighbours of a warp, a quarter of the entries
+ * that it may have; beyond a warp it is a whole group. Elsewhere teams of several are whole groups,
+ * and processors, whose work-items run one after another, have teams of one while rows are short.
+ */
+device_team device_team_for(const spry_device *d, int class)
+{
+    enum { WARP = 32, MOST = 256, WARPS_GROUP = 128, ALONE = 128 };
+    const int size = device_class_size(d, class), most = d->facts.most_group;
+    const bool warps = d->facts.lanes == WARP && !d->facts.processor;
+    int team = size / 4;
+    if (d->facts.processor && size <= ALONE)
+        return (device_team){1, ALONE / size};
+    if (warps && team <= WARP)
+        return (device_team){team, WARPS_GROUP};
+    team = team < WARP ? WARP : team > MOST ? MOST : team;
+    while (team > most)
+        team /= 2;
+    return (device_team){team, team};
+}

@@ -1,0 +1,120 @@
+/*
+ * Sums, products and transposes of sparse matrices in a device's memory beside the host's. Numbers
+ * are eighths (support_number), so that sums of their products are exact in every type and in every
+ * order: patterns must be the same, and numbers equal. Where numbers are rough, the same work is
+ * done twice and must give the same bits.
+ */
+#include "support/devices.h"
+
+#include "device/matrix.h"
+
+#include <spry/algebra.h>
+
+static spry_matrix *sorted(spry_context *ctx, spry_type type, support_shape shape, int64_t rows,
+                           int64_t cols, int64_t nnz)
+{
+    return support_matrix(ctx, &(support_recipe){.type = type,
+                                                 .format = SPRY_CSR,
+                                                 .rows = rows,
+                                                 .cols = cols,
+                                                 .nnz = nnz,
+                                                 .shape = shape,
+                                                 .seed = 7,
+                                                 .sorted = true});
+}
+
+static device_matrix put(spry_device *d, const spry_matrix *A)
+{
+    device_matrix to;
+    assert_ok(d->ctx, device_matrix_put(d, A, &to));
+    return to;
+}
+
+/* Takes both away. Zeros are equal whatever their sign. */
+static void check_same(spry_context *ctx, spry_matrix *want, device_matrix *found)
+{
+    spry_matrix *got = NULL;
+    assert_ok(ctx, device_matrix_get(found, &got));
+    const spry_arrays *a = &want->a, *b = &got->a;
+    assert_true(a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz && a->type == b->type);
+    assert_memory_equal(a->offsets, b->offsets, (size_t)(a->rows + 1) * sizeof *a->offsets);
+    if (a->nnz > 0)
+        assert_memory_equal(a->col_index, b->col_index, (size_t)a->nnz * sizeof *a->col_index);
+    for (int64_t k = 0; k < a->nnz; k++) {
+        const spry_scalar x = value_get(a->type, a->values, k),
+                          y = value_get(b->type, b->values, k);
+        if (x.re != y.re || x.im != y.im)
+            fail_msg("entry %" PRId64 ": %g %+g i, not %g %+g i", k, y.re, y.im, x.re, x.im);
+    }
+    spry_matrix_free(got);
+    spry_matrix_free(want);
+    device_matrix_free(found);
+}
+
+static void moves(spry_context *ctx, spry_device *d)
+{
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *A = sorted(ctx, support_types[t], SUPPORT_UNIFORM, 30, 50, 200);
+        device_matrix there = put(d, A);
+        assert_int_equal(device_matrix_bytes(&there),
+                         31 * 8 + there.nnz * (4 + (int64_t)spry_type_size(there.type)));
+        check_same(ctx, A, &there);
+    }
+    device_matrix_free(NULL);
+}
+
+typedef struct product_case {
+    support_shape a_shape, b_shape;
+    int64_t rows, inner, cols, a_nnz, b_nnz;
+} product_case;
+
+/* Rows of C of every class: none, few, hundreds, thousands; one that all entries of A are in. */
+static const product_case products[] = {
+    {SUPPORT_UNIFORM, SUPPORT_UNIFORM, 300, 200, 400, 900, 700},
+    {SUPPORT_UNIFORM, SUPPORT_UNIFORM, 100, 100, 3000, 600, 6000},
+    {SUPPORT_ONE_ROW, SUPPORT_UNIFORM, 101, 500, 9000, 500, 12000},
+    {SUPPORT_ONE_COL, SUPPORT_ONE_ROW, 101, 101, 2000, 100, 3000},
+    {SUPPORT_BANDED, SUPPORT_BANDED, 1000, 1000, 1000, 5000, 5000},
+    {SUPPORT_UNIFORM, SUPPORT_UNIFORM, 50, 40, 30, 0, 60},
+    {SUPPORT_UNIFORM, SUPPORT_UNIFORM, 50, 40, 30, 60, 0},
+    {SUPPORT_UNIFORM, SUPPORT_UNIFORM, 0, 5, 7, 0, 9},
+};
+
+static void check_product(spry_context *ctx, spry_device *d, spry_type type, const product_case *c)
+{
+    spry_matrix *A = sorted(ctx, type, c->a_shape, c->rows, c->inner, c->a_nnz);
+    spry_matrix *B = sorted(ctx, type, c->b_shape, c->inner, c->cols, c->b_nnz), *C = NULL;
+    device_matrix a = put(d, A), b = put(d, B), found;
+    assert_ok(ctx, spry_matrix_multiply(A, B, &C));
+    assert_ok(ctx, device_matrix_multiply(&a, &b, &found));
+    check_same(ctx, C, &found);
+    device_matrix_free(&a);
+    device_matrix_free(&b);
+    spry_matrix_free(A);
+    spry_matrix_free(B);
+}
+
+static void multiply(spry_context *ctx, spry_device *d)
+{
+    for (int t = 0; t < 4; t++)
+        for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+            check_product(ctx, d, support_types[t], &products[i]);
+}
+
+static void refusals(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = sorted(ctx, SPRY_S, SUPPORT_UNIFORM, 4, 5, 8);
+    device_matrix a = put(d, A), C;
+    assert_status(ctx, SPRY_BAD_USAGE, device_matrix_multiply(&a, &a, &C));
+    support_message_has(ctx, "4 x 5 of type s times 4 x 5");
+    assert_null(C.offsets);
+    device_matrix_free(&a);
+    spry_matrix_free(A);
+}
+
+int main(void)
+{
+    static const devices_test tests[] = {DEVICES_TEST(moves), DEVICES_TEST(multiply),
+                                         DEVICES_TEST(refusals)};
+    return DEVICES_RUN(tests);
+}
