@@ -2,7 +2,7 @@
 #ifndef SPRY_SOLVER_H
 #define SPRY_SOLVER_H
 
-#include <spry/operator.h>
+#include <spry/precon.h>
 #include <spry/result.h>
 
 SPRY_BEGIN
@@ -22,6 +22,9 @@ SPRY_API void spry_solver_free(spry_solver *solver);
 SPRY_API spry_status spry_solver_set(spry_solver *solver, const char *options);
 /** The matrix to solve with, which must stay alive; format and preconditioner are made from it. */
 SPRY_API spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A);
+/** The matrix has new values in its old pattern: storage and preconditioner take them, where they
+ * can without being made anew. Changing the pattern needs spry_solver_set_matrix(). */
+SPRY_API spry_status spry_solver_update(spry_solver *solver);
 /** An operator instead of a matrix; precon=jacobi is not possible then, a precon operator is. */
 SPRY_API spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A);
 /** A preconditioner of the caller's: z = M r. NULL takes it back. */
@@ -88,9 +91,6 @@ SPRY_API spry_status spry_method_cost(spry_context *ctx, int index, spry_cost *c
  * @param text  to be given back to spry_free()
  */
 SPRY_API spry_status spry_solver_explain(spry_solver *solver, char **text);
-
-/** The preconditioners there are: name and one line; false past the last. */
-SPRY_API bool spry_precon_describe(int index, const char **name, const char **summary);
 
 SPRY_END
 

@@ -11,6 +11,7 @@
 #include <spry/matrix.h>
 #include <spry/operator.h>
 #include <spry/options.h>
+#include <spry/precon.h>
 #include <spry/reorder.h>
 #include <spry/result.h>
 #include <spry/scale.h>

@@ -234,22 +234,44 @@ spry_status spry_options_default(spry_context *ctx, spry_option_list list, void 
     return status;
 }
 
+/* Where what a bracket opens has its end: the place of the closing one, or of the text's end. */
+static size_t bracket_length(const char *p)
+{
+    size_t at = 0;
+    for (int depth = 0; p[at]; at++) {
+        depth += strchr("[(", p[at]) ? 1 : strchr("])", p[at]) ? -1 : 0;
+        if (depth == 0)
+            break;
+    }
+    return at;
+}
+
 /* Where "name=value" ends: at a blank or comma, but commas after a colon belong to the value, and
- * all that stands in quotes. */
+ * all that stands in quotes or brackets. */
 static size_t pair_length(const char *p)
 {
     const size_t name = strcspn(p, "= ,\t\n");
-    const char *quote = p[name] == '=' && p[name + 1] == '"' ? strchr(p + name + 2, '"') : NULL;
+    const char *value = p[name] == '=' ? p + name + 1 : "";
+    const char *quote = *value == '"' ? strchr(value + 1, '"') : NULL;
     if (quote)
         return (size_t)(quote - p) + 1;
-    const size_t length = strcspn(p, " ,:\t\n");
-    return p[length] == ':' ? strcspn(p, " \t\n") : length;
+    const bool colon = p[name + strcspn(p + name, " ,:[(\t\n")] == ':';
+    size_t at = name;
+    while (p[at] && !strchr(colon ? " \t\n" : " ,\t\n", p[at])) {
+        if (strchr("[(", p[at]))
+            at += bracket_length(p + at);
+        at += p[at] != '\0';
+    }
+    return at;
 }
 
+/* A value without the quotes or brackets around it. */
 static const char *unquote(char *value)
 {
     const size_t length = strlen(value);
-    if (length < 2 || value[0] != '"' || value[length - 1] != '"')
+    static const char open[] = "\"[(", close[] = "\"])";
+    const char *kind = length >= 2 ? strchr(open, value[0]) : NULL;
+    if (!kind || value[length - 1] != close[kind - open])
         return value;
     value[length - 1] = '\0';
     return value + 1;

@@ -168,6 +168,13 @@ spry_status device_multiply_block(const spry_operator *op, spry_transpose transp
 spry_status device_multiply(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
                             const device_memory *x, spry_scalar beta, device_memory *y)
 {
+    if (op->class->apply) {
+        const bool plain = transpose == SPRY_PLAIN;
+        const spry_vector from =
+            device_vector_over(op->device, op->type, plain ? op->cols : op->rows, x);
+        spry_vector to = device_vector_over(op->device, op->type, plain ? op->rows : op->cols, y);
+        return operator_apply_vectors(op, transpose, alpha, &from, beta, &to);
+    }
     if (device_diagonal(op, SPRY_PLAIN))
         return device_multiply_elements(op->device, op->type, op->rows, alpha,
                                         device_diagonal(op, transpose), false, x, beta, y);

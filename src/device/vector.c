@@ -230,6 +230,16 @@ static const vector_class device_vectors = {.destroy = destroy,
                                             .squares = squares,
                                             .largest = largest};
 
+spry_vector device_vector_over(spry_device *d, spry_type type, int64_t n, const device_memory *m)
+{
+    spry_vector v = vector_over(d->ctx, type, n, NULL);
+    v.class = &device_vectors;
+    v.device = d;
+    v.memory = (device_memory *)(uintptr_t)m;
+    v.data = d->facts.has_pointers ? device_address(m) : NULL;
+    return v;
+}
+
 spry_status spry_vector_on(spry_device *device, spry_type type, int64_t n, void *data,
                            spry_vector **out)
 {

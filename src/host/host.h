@@ -43,6 +43,11 @@ typedef struct host_columns {
     void *room;    /* this thread's room of the layout, placed like carry */
 } host_columns;
 
+/* Factors of a step: see the kernel `step`. */
+typedef struct host_step {
+    double alpha, beta, gamma, delta;
+} host_step;
+
 struct product_job;
 struct product_table;
 
@@ -70,7 +75,9 @@ struct product_table;
  * csr_solve      z_i = f_i r_i - (A z)_k for k = begin..end-1 in turn, i being rows_k; f may be
  *                NULL (ones), r may be z; conjugate: conj(A), conj(f)
  * csr_sum        sum values_k x[columns_k] over n entries; conjugate: conj(values_k)
- * csr_product    rows begin..end-1 of a product of matrices, whose offsets are known: see product.h
+ * step           y_i = f_i (alpha s_i + beta b_i) + gamma x_i + delta y_i; what has a factor of 0,
+ * or is NULL (f: ones), is not read; y may be b or s csr_product    rows begin..end-1 of a product
+ * of matrices, whose offsets are known: see product.h
  */
 #define HOST_KERNELS(item)                                                                         \
     item(void, fill, (int64_t n, spry_scalar a, void *x))                                          \
@@ -103,6 +110,9 @@ struct product_table;
           const void *f, const void *r, void *z))                                                  \
     item(spry_scalar, csr_sum,                                                                     \
          (int64_t n, const int32_t *columns, const void *values, bool conjugate, const void *x))   \
+    item(void, step,                                                                               \
+         (int64_t n, const host_step *factors, const void *s, const void *f, const void *b,        \
+          const void *x, void *y))                                                                 \
     item(void, csr_product,                                                                        \
          (const struct product_job *p, int64_t begin, int64_t end, const struct product_table *t))
 

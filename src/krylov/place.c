@@ -34,9 +34,10 @@ static spry_status open_named(spry_solver *solver, const char *name)
 /* Whether the preconditioner works on a device as well: others are worth no copies. */
 static bool precon_goes_there(const spry_solver *solver)
 {
-    const char *name = solver->options.precon;
-    return !solver->given_precon &&
-           (strcmp(name, "auto") == 0 || strcmp(name, "none") == 0 || strcmp(name, "jacobi") == 0);
+    char name[SPRY_OPTION_TEXT_SIZE];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(solver->options.precon, ":"),
+             solver->options.precon);
+    return !solver->given_precon && (strcmp(name, "auto") == 0 || spry_precon_on_devices(name));
 }
 
 /* Without being asked: the device of the vectors, the one that SPRY_DEVICE names, or CUDA's first

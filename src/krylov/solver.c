@@ -169,7 +169,7 @@ static void own_precon(const program *p, const char *options, char *spec, size_t
         char value[64];
         const program_name *option = &p->names[k];
         if (option->kind != NAME_OPTION ||
-            !spry_options_find(precon_options(p->precon), option->text))
+            !spry_options_find(spry_precon_options(p->precon), option->text))
             continue;
         option_text(option, options, value, sizeof value);
         const size_t used = strlen(spec);
@@ -205,7 +205,8 @@ static spry_status make_precon(spry_solver *solver, const program *p, const char
     if (strcmp(spec, "auto") == 0 && p->precon[0])
         own_precon(p, options, spec, sizeof spec);
     if (strncmp(spec, inner, strlen(inner)) != 0 || (spec[5] && spec[5] != ':'))
-        return precon_make(ctx, solver->matrix, spec, &solver->own_precon, solver->precon_name);
+        return precon_make(ctx, solver->matrix, solver->device, spec, &solver->own_precon,
+                           solver->precon_name);
     if (!solver->matrix)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "precon=inner needs a matrix, not an operator");
     snprintf(solver->precon_name, sizeof solver->precon_name, "%s", inner);
@@ -334,7 +335,8 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
     if (solver->ready && solver->device && solver->device->lost)
         solver_forget(solver);
     if (solver->ready) {
-        solver->setup_seconds = 0;
+        solver->setup_seconds = solver->updated_seconds;
+        solver->updated_seconds = 0;
         return SPRY_OK;
     }
     if (!solver->matrix && !solver->given_operator)
@@ -347,6 +349,48 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
     solver->ready = true;
     solver->setup_seconds = base_seconds() - begin;
     return SPRY_OK;
+}
+
+/* The operator in the format it has, with A's values as they are now. */
+static spry_status update_operator(spry_solver *solver)
+{
+    spry_storage storage;
+    char format[sizeof storage.format + sizeof storage.options + 1];
+    spry_operator *before = solver->own_operator;
+    spry_status status = spry_operator_storage(before, &storage);
+    if (status != SPRY_OK)
+        return status;
+    snprintf(format, sizeof format, "%s%s%s", storage.format, storage.options[0] ? ":" : "",
+             storage.options);
+    solver->own_operator = NULL;
+    status = before->device
+                 ? spry_operator_on(before->device, solver->matrix, format, &solver->own_operator)
+                 : spry_operator_from_format(solver->matrix, format, &solver->own_operator);
+    spry_operator_free(before);
+    return status;
+}
+
+spry_status spry_solver_update(spry_solver *solver)
+{
+    spry_context *ctx = solver->ctx;
+    const double begin = base_seconds();
+    spry_status status = SPRY_OK;
+    if (!solver->matrix)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "the solver has no matrix that could have changed");
+    if (!solver->ready)
+        return SPRY_OK;
+    if (solver->own_precon && !solver->own_precon->class->update) {
+        solver_forget(solver); /* all is made anew at the next solve */
+        return SPRY_OK;
+    }
+    SPRY_GO(ctx, update_operator(solver));
+    if (solver->own_precon)
+        SPRY_GO(ctx, spry_operator_update(solver->own_precon, solver->matrix));
+    solver->updated_seconds += base_seconds() - begin;
+done:
+    if (status != SPRY_OK)
+        solver_forget(solver);
+    return status;
 }
 
 spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,

@@ -24,6 +24,7 @@ struct spry_solver {
     char precon_name[32];
     char warnings[WARNINGS_SIZE];
     double setup_seconds;
+    double updated_seconds; /* of spry_solver_update() since the last solve */
 };
 
 /* Makes operator, preconditioner and the rest when something has changed since the last solve;

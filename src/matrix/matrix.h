@@ -166,6 +166,14 @@ typedef struct operator_class {
     spry_status (*multiply_dense)(const spry_operator *op, spry_transpose transpose,
                                   spry_scalar alpha, const spry_dense *B, spry_scalar beta,
                                   const spry_dense *C);
+    /* z = op(M) r of operators that are made of operations on vectors: r and z are where it lives,
+     * and not the same. Those have operator_apply_arrays as multiply and operator_apply_vectors as
+     * multiply_vectors. */
+    spry_status (*apply)(const spry_operator *op, spry_transpose transpose, const spry_vector *r,
+                         spry_vector *z);
+    /* Takes the values of A, general CSR with sorted rows and the pattern that the operator was
+     * made from. Fails without harm, or leaves one that is not to be used. */
+    spry_status (*update)(spry_operator *op, const spry_matrix *A);
     /* Of operators that store a matrix: how, the matrix itself, its diagonal. */
     spry_status (*storage)(const spry_operator *op, spry_storage *storage);
     spry_status (*to_matrix)(const spry_operator *op, spry_matrix **A);
@@ -189,12 +197,20 @@ struct spry_operator {
     void *state;
     spry_device *device;   /* where it lives; NULL: the host */
     operator_memory *room; /* for columns, packed; products take the operator as it is */
+    spry_matrix *kept;     /* a matrix it was made from; freed with it; may be NULL */
 };
 
 spry_status operator_new(spry_context *ctx, const operator_class *class, spry_type type,
                          int64_t rows, int64_t cols, spry_operator **op);
 /* Makes room->data hold at least `count` elements of `size` bytes; what was there is lost. */
 spry_status operator_room(const spry_operator *op, int64_t count, size_t size);
+/* Products of operators that have `apply`: with factors, with arrays of the host, and with vectors
+ * of other places, by way of copies. */
+spry_status operator_apply_arrays(const spry_operator *op, spry_transpose transpose,
+                                  spry_scalar alpha, const void *x, spry_scalar beta, void *y);
+spry_status operator_apply_vectors(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, const spry_vector *x, spry_scalar beta,
+                                   spry_vector *y);
 /* Fails where the operator has no such product. */
 spry_status operator_check_product(const spry_operator *op, spry_transpose transpose,
                                    spry_scalar alpha, spry_scalar beta);

@@ -1,5 +1,5 @@
 /* Operators as objects: what all kinds share, and the checks before a product. */
-#include "matrix/matrix.h"
+#include "matrix/entries.h"
 
 typedef struct operator_block {
     spry_operator op;
@@ -42,6 +42,7 @@ void spry_operator_free(spry_operator *op)
         return;
     if (op->class->destroy)
         op->class->destroy(op);
+    spry_matrix_free(op->kept);
     base_free(op->ctx, op->room->data);
     base_free(op->ctx, op);
 }
@@ -115,6 +116,90 @@ static spry_status multiply_copies(const spry_operator *op, spry_transpose trans
 done:
     spry_vector_free(from);
     spry_vector_free(to);
+    return status;
+}
+
+/* --- operators made of operations on vectors -----------------------------------------------------
+ */
+
+/* A vector where the operator lives; freed by the caller. */
+static spry_status vector_there(const spry_operator *op, int64_t n, spry_vector **v)
+{
+    return op->device ? spry_vector_on(op->device, op->type, n, NULL, v)
+                      : spry_vector_new(op->ctx, op->type, n, NULL, SPRY_COPY, v);
+}
+
+spry_status operator_apply_vectors(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, const spry_vector *x, spry_scalar beta,
+                                   spry_vector *y)
+{
+    spry_context *ctx = op->ctx;
+    const bool plain = alpha.re == 1 && alpha.im == 0 && beta.re == 0 && beta.im == 0;
+    spry_vector *from = NULL, *to = NULL;
+    spry_status status = SPRY_OK;
+    if (x->device != op->device) {
+        SPRY_GO(ctx, vector_there(op, x->n, &from));
+        SPRY_GO(ctx, spry_vector_copy(x, from));
+    }
+    if (y->device != op->device || !plain)
+        SPRY_GO(ctx, vector_there(op, y->n, &to));
+    SPRY_GO(ctx, op->class->apply(op, transpose, from ? from : x, to ? to : y));
+    if (to && plain) {
+        SPRY_GO(ctx, spry_vector_copy(to, y));
+    } else if (!plain) {
+        /* Of what comes out there is a copy beside y, wherever that is. */
+        if (y->device != op->device) {
+            spry_vector_free(from);
+            from = NULL;
+            SPRY_GO(ctx, spry_vector_like(y, y->n, &from));
+            SPRY_GO(ctx, spry_vector_copy(to, from));
+        }
+        if (beta.re == 0 && beta.im == 0)
+            SPRY_GO(ctx, spry_vector_fill(y, (spry_scalar){0, 0}));
+        else
+            SPRY_GO(ctx, spry_vector_scale(beta, y));
+        SPRY_GO(ctx, spry_vector_axpy(alpha, y->device != op->device ? from : to, y));
+    }
+done:
+    spry_vector_free(from);
+    spry_vector_free(to);
+    return status;
+}
+
+spry_status operator_apply_arrays(const spry_operator *op, spry_transpose transpose,
+                                  spry_scalar alpha, const void *x, spry_scalar beta, void *y)
+{
+    const bool plain = transpose == SPRY_PLAIN;
+    const spry_vector from =
+        vector_over(op->ctx, op->type, plain ? op->cols : op->rows, (void *)(uintptr_t)x);
+    spry_vector to = vector_over(op->ctx, op->type, plain ? op->rows : op->cols, y);
+    return operator_apply_vectors(op, transpose, alpha, &from, beta, &to);
+}
+
+spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
+{
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    spry_status status = SPRY_OK;
+    if (!op->class->update)
+        return SPRY_FAIL(op->ctx, SPRY_UNSUPPORTED,
+                         "operator %s cannot take new values: make it anew",
+                         spry_operator_name(op));
+    if (A->ctx != op->ctx || A->a.type != op->type || A->a.rows != op->rows ||
+        A->a.cols != op->cols)
+        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE,
+                         "new values for operator %s: the matrix is another, %" PRId64 " x %" PRId64
+                         " of type %s",
+                         spry_operator_name(op), A->a.rows, A->a.cols, spry_type_name(A->a.type));
+    SPRY_GO(op->ctx, matrix_as_sorted_csr(A, &csr, &owned));
+    SPRY_GO(op->ctx, op->class->update(op, csr));
+    if (owned) { /* what the operator may point to */
+        spry_matrix_free(op->kept);
+        op->kept = owned;
+        owned = NULL;
+    }
+done:
+    spry_matrix_free(owned);
     return status;
 }
 

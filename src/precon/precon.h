@@ -1,40 +1,86 @@
-/* Preconditioners by name: one file each, one line in the registry. */
+/*
+ * Preconditioners by name. One is a file with a precon_kind and a line in the registry; options,
+ * nesting, checks of the matrix, lower precision, transfer between places and the command line's
+ * help come from what is here, once for all.
+ */
 #ifndef SPRY_PRECON_INTERNAL_H
 #define SPRY_PRECON_INTERNAL_H
 
+#include "matrix/entries.h"
 #include "matrix/matrix.h"
 
-/*
- * Makes the preconditioner `spec` names for A: "none", "jacobi", "auto", or with options after a
- * colon, "sor:omega=1.5,order=natural". *M is NULL for none; its name is filled in, and the log
- * hears why auto chose it. A may be NULL when only an operator is known; it must stay alive.
- */
-spry_status precon_make(spry_context *ctx, const spry_matrix *A, const char *spec,
-                        spry_operator **M, char name[32]);
+#include <spry/precon.h>
 
-/* The options of the preconditioner `name`; none for one that does not exist. */
-spry_option_list precon_options(const char *name);
+/* What a preconditioner is made from. */
+typedef struct precon_job {
+    const spry_matrix
+        *A;              /* square, general CSR with sorted rows, all numbers finite; stays alive */
+    spry_device *device; /* where the result is to live; NULL: the host */
+    const void *options; /* the kind's struct, filled in */
+    const char *values;  /* how precon_store() keeps values: "own", "f16" */
+    int depth;           /* of nesting */
+} precon_job;
+
+/* The options that every kind has, first in its list and so in its struct. */
+#define PRECON_COMMON(item)                                                                 \
+    item(WORD, precision, "same", 0, 0, "same single half",                                 \
+         "of its numbers: that of the matrix, single, or for those that are products with " \
+         "sparse matrices half (stored in 16 bits)")
+enum { PRECON_SAME, PRECON_SINGLE, PRECON_HALF };
+typedef struct precon_common {
+    PRECON_COMMON(SPRY_OPTION_FIELD)
+} precon_common;
+
+enum { PRECON_FIELDS_SIZE = 4096, PRECON_MOST_DEPTH = 4 };
+
+typedef struct precon_kind {
+    const char *name, *summary;
+    spry_option_list options;
+    /* *M answers z = M r with M about A^-1. On a device, where the kind can be there, else on the
+     * host; the caller sees which. A failure's message says why and what to try. */
+    spry_status (*make)(const precon_job *job, spry_operator **M);
+    /* The most bytes that making and using it will take beside A: an upper bound. */
+    spry_status (*forecast)(const precon_job *job, double *bytes);
+    bool on_devices; /* it can live on a device */
+    bool half;       /* it can store 16 bits: all its matrices go through precon_store() */
+} precon_kind;
+
+/* Makes what `spec` names for A on a device (NULL: the host): "none", "jacobi", "auto", or with
+ * options after a colon, "sor:omega=1.5,order=natural". *M is NULL for none; its name is filled in,
+ * and the log hears why auto chose it. A may be NULL when only an operator is known; it must stay
+ * alive. */
+spry_status precon_make(spry_context *ctx, const spry_matrix *A, spry_device *device,
+                        const char *spec, spry_operator **M, char name[32]);
+/* One within another: for a matrix A of the outer one's making, which is general CSR, sorted and
+ * finite. *M is NULL for "none". */
+spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
+                              spry_operator **M);
+/* The bytes of precon_make_inner(). */
+spry_status precon_forecast_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
+                                  double *bytes);
+
+/* The product with a matrix of the preconditioner's own making, which it takes (also when it
+ * fails), where the job says and with values as it says. */
+spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op);
+/* Bytes of that, with `nnz` entries. */
+double precon_store_bytes(const precon_job *job, int64_t rows, int64_t nnz);
+/* A vector where the job says: a copy of an array of the host's, or zeros (NULL). */
+spry_status precon_vector(const precon_job *job, int64_t n, const void *from, spry_vector **v);
 
 /* The inverse of A's diagonal. A matrix that is not square, and an entry without an inverse (the
  * message names its row), fail for `who` needs it. */
 spry_status precon_inverse_diagonal(const spry_matrix *A, const char *who, spry_vector **d);
 
-/* Options of gs, sor and ssor. */
-#define RELAX_ORDER(item)                                                                        \
-    item(WORD, order, "multicolour", 0, 0, "multicolour natural",                                \
-         "order of the rows: by colours, which all threads share, or natural, which one thread " \
-         "does")
-#define RELAX_OMEGA(item) item(REAL, omega, "1", 0.01, 1.99, NULL, "relaxation")
+/* M for A in single precision behind an operator of A's own type; takes M, also when it fails. */
+spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
 
-enum { RELAX_MULTICOLOUR, RELAX_NATURAL };
-typedef struct relax_options {
-    RELAX_ORDER(SPRY_OPTION_FIELD)
-    RELAX_OMEGA(SPRY_OPTION_FIELD)
-} relax_options;
-
-/* One sweep of Gauss-Seidel, SOR, SSOR from zero; options are relax_options. */
-spry_status precon_gs(const spry_matrix *A, const void *options, spry_operator **op);
-spry_status precon_sor(const spry_matrix *A, const void *options, spry_operator **op);
-spry_status precon_ssor(const spry_matrix *A, const void *options, spry_operator **op);
+/* The kinds; a kind's file defines precon_kind_NAME, and registry.c lists it. */
+#define PRECON_KINDS(item) \
+    item(jacobi)           \
+    item(gs)               \
+    item(sor)              \
+    item(ssor)
+#define PRECON_DECLARE(name) extern const precon_kind precon_kind_##name;
+PRECON_KINDS(PRECON_DECLARE)
 
 #endif

@@ -1,56 +1,93 @@
-/* The preconditioners there are, and which one "auto" takes. */
+/* The preconditioners there are, which one "auto" takes, and what all of them have in common. */
 #include "precon/precon.h"
 
-#include <spry/solver.h>
+#include "device/operator.h"
 
-#define OPTION_OWNER relax_options
-static const spry_option relax_table[] = {RELAX_ORDER(SPRY_OPTION_ROW)
-                                              RELAX_OMEGA(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
-enum { RELAX_COUNT = sizeof relax_table / sizeof *relax_table };
+static const precon_kind kind_none = {.name = "none", .summary = "no preconditioner"};
+/* made by the solver itself, which is named here so that it can be found */
+static const precon_kind kind_inner = {
+    .name = "inner", .summary = "a solver in the next lower precision (options of a solver)"};
 
-typedef struct precon_kind {
-    const char *name, *summary;
-    spry_status (*make)(const spry_matrix *A, const void *options, spry_operator **op);
-    spry_option_list options;
-} precon_kind;
-
-static spry_status make_jacobi(const spry_matrix *A, const void *options, spry_operator **op)
-{
-    (void)options;
-    return spry_operator_jacobi(A, op);
-}
-
-static const precon_kind kinds[] = {
-    {"none", "no preconditioner", NULL, {NULL, 0}},
-    {"jacobi", "the inverse of the diagonal", make_jacobi, {NULL, 0}},
-    {"gs", "one sweep of Gauss-Seidel (order)", precon_gs, {relax_table, 1}},
-    {"sor",
-     "one sweep of successive over-relaxation (order, omega)",
-     precon_sor,
-     {relax_table, RELAX_COUNT}},
-    {"ssor",
-     "a sweep of SOR forth and one back (order, omega)",
-     precon_ssor,
-     {relax_table, RELAX_COUNT}},
-    /* made by the solver itself, which is named here so that it can be found */
-    {"inner", "a solver in the next lower precision (options of a solver)", NULL, {NULL, 0}},
-};
+#define KIND_ROW(name) &precon_kind_##name,
+static const precon_kind *const kinds[] = {&kind_none, PRECON_KINDS(KIND_ROW) & kind_inner};
 enum { KINDS = sizeof kinds / sizeof *kinds };
-
-/* Options of any kind. */
-typedef union precon_fields {
-    relax_options relax;
-} precon_fields;
 
 bool spry_precon_describe(int index, const char **name, const char **summary)
 {
     if (index < 0 || index >= KINDS)
         return false;
-    *name = kinds[index].name;
-    *summary = kinds[index].summary;
+    *name = kinds[index]->name;
+    *summary = kinds[index]->summary;
     return true;
 }
+
+/* The kind with a name of so many characters; NULL when there is none. */
+static const precon_kind *find_kind(const char *name, size_t length)
+{
+    for (int i = 0; i < KINDS; i++) {
+        if (strlen(kinds[i]->name) == length && strncmp(kinds[i]->name, name, length) == 0)
+            return kinds[i];
+    }
+    return NULL;
+}
+
+spry_option_list spry_precon_options(const char *name)
+{
+    const precon_kind *kind = find_kind(name, strlen(name));
+    return kind ? kind->options : (spry_option_list){NULL, 0};
+}
+
+bool spry_precon_on_devices(const char *name)
+{
+    const precon_kind *kind = find_kind(name, strlen(name));
+    return kind && (kind->on_devices || kind == &kind_none);
+}
+
+static spry_status unknown_kind(spry_context *ctx, const char *spec)
+{
+    char names[512] = "auto", name[SPRY_OPTION_TEXT_SIZE];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
+    for (int i = 0; i < KINDS; i++)
+        base_add_word(names, sizeof names, kinds[i]->name);
+    return base_unknown_word(ctx, "precon", name, names);
+}
+
+/* The kind's options from the text after the colon, if any. */
+static spry_status read_options(spry_context *ctx, const precon_kind *kind, const char *text,
+                                void *fields)
+{
+    if (text && kind->options.count == 0)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "precon %s has no options, but was given %.64s",
+                         kind->name, text);
+    spry_status status = spry_options_default(ctx, kind->options, fields);
+    if (status == SPRY_OK)
+        status = spry_options_parse(ctx, kind->options, fields, text);
+    return status == SPRY_OK ? status : SPRY_CAUSE(ctx, status, "precon %s", kind->name);
+}
+
+/* A spec as a kind and its options. */
+typedef struct request {
+    const precon_kind *kind;
+    _Alignas(16) char fields[PRECON_FIELDS_SIZE];
+} request;
+
+static spry_status read_spec(spry_context *ctx, const char *spec, request *q)
+{
+    const char *colon = strchr(spec, ':');
+    memset(q->fields, 0, sizeof q->fields);
+    q->kind = find_kind(spec, strcspn(spec, ":"));
+    return q->kind ? read_options(ctx, q->kind, colon ? colon + 1 : NULL, q->fields)
+                   : unknown_kind(ctx, spec);
+}
+
+static int precision_of(const request *q)
+{
+    return q->kind->options.count > 0 ? ((const precon_common *)(const void *)q->fields)->precision
+                                      : PRECON_SAME;
+}
+
+/* --- auto ----------------------------------------------------------------------------------------
+ */
 
 /* Jacobi where every diagonal entry is real and positive, as conjugate gradients needs it. */
 static spry_status choose(spry_context *ctx, const spry_matrix *A, const char **name)
@@ -79,64 +116,186 @@ done:
     return status;
 }
 
-/* The kind with a name of so many characters; NULL when there is none. */
-static const precon_kind *find_kind(const char *name, size_t length)
+/* --- making --------------------------------------------------------------------------------------
+ */
+
+/* The first entry that is not finite; -1: none. */
+static int64_t first_bad(const spry_matrix *A)
 {
-    for (int i = 0; i < KINDS; i++) {
-        if (strlen(kinds[i].name) == length && strncmp(kinds[i].name, name, length) == 0)
-            return &kinds[i];
+    const spry_arrays *a = &A->a;
+    int64_t first = a->nnz;
+#pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) reduction(min : first)
+    for (int64_t k = 0; k < a->nnz; k++)
+        if (!value_finite(value_load(a->type, a->values, k)) && k < first)
+            first = k;
+    return first < a->nnz ? first : -1;
+}
+
+static spry_status check_matrix(const spry_matrix *A, const precon_kind *kind)
+{
+    if (A->a.rows != A->a.cols)
+        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
+                         "precon %s needs a square matrix, not %" PRId64 " x %" PRId64, kind->name,
+                         A->a.rows, A->a.cols);
+    const int64_t bad = first_bad(A);
+    if (bad < 0)
+        return SPRY_OK;
+    int64_t row, col;
+    matrix_place(&A->a, bad, &row, &col);
+    const spry_scalar v = value_get(A->a.type, A->a.values, bad);
+    return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
+                     "precon %s: entry (%" PRId64 ", %" PRId64 ") (from 0) is %g%+gi: the matrix "
+                     "must have finite numbers",
+                     kind->name, row, col, v.re, v.im);
+}
+
+static spry_type lower_type(spry_type type)
+{
+    static const spry_type lower[] = {
+        [SPRY_S] = SPRY_S, [SPRY_D] = SPRY_S, [SPRY_C] = SPRY_C, [SPRY_Z] = SPRY_C};
+    return lower[type];
+}
+
+/* Makes it in the precision that is asked for, from a matrix that was found to be fit. */
+static spry_status make_in(const precon_job *job, const request *q, spry_operator **M)
+{
+    spry_context *ctx = job->A->ctx;
+    const int precision = precision_of(q);
+    const spry_type type = job->A->a.type, lower = lower_type(type);
+    precon_job here = *job;
+    spry_matrix *cast = NULL;
+    spry_operator *inside = NULL;
+    spry_status status = SPRY_OK;
+    here.options = q->fields;
+    here.values = "own";
+    if (precision == PRECON_HALF && lower != type) {
+        if (!q->kind->half)
+            return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                             "precon %s has no half precision; take precision=single",
+                             q->kind->name);
+        here.values = "f16";
     }
-    return NULL;
+    if (precision != PRECON_SINGLE || lower == type)
+        return q->kind->make(&here, M);
+    SPRY_GO(ctx, spry_matrix_cast(job->A, lower, &cast));
+    SPRY_GO(ctx, check_matrix(cast, q->kind)); /* what was finite need not be now */
+    here.A = cast;
+    SPRY_GO(ctx, q->kind->make(&here, &inside));
+    inside->kept = inside->kept ? inside->kept : cast;
+    cast = inside->kept == cast ? NULL : cast;
+    spry_operator *handed = inside;
+    inside = NULL;
+    SPRY_GO(ctx, precon_lower(type, handed, M));
+done:
+    spry_operator_free(inside);
+    spry_matrix_free(cast);
+    return status;
 }
 
-spry_option_list precon_options(const char *name)
+spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
+                              spry_operator **M)
 {
-    const precon_kind *kind = find_kind(name, strlen(name));
-    return kind ? kind->options : (spry_option_list){NULL, 0};
+    spry_context *ctx = A->ctx;
+    precon_job job = {.A = A, .device = outer->device, .depth = outer->depth + 1};
+    request q;
+    spry_status status = SPRY_OK;
+    *M = NULL;
+    if (job.depth > PRECON_MOST_DEPTH)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                         "preconditioners within preconditioners go %d deep at most",
+                         PRECON_MOST_DEPTH);
+    if (strcmp(spec, "auto") == 0)
+        SPRY_GO(ctx, choose(ctx, A, &spec));
+    SPRY_GO(ctx, read_spec(ctx, spec, &q));
+    if (q.kind == &kind_inner)
+        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "precon inner cannot be a part of another one");
+    else if (q.kind->make)
+        status = make_in(&job, &q, M);
+done:
+    return status;
 }
 
-static spry_status unknown_kind(spry_context *ctx, const char *spec)
+spry_status precon_make(spry_context *ctx, const spry_matrix *A, spry_device *device,
+                        const char *spec, spry_operator **M, char name[32])
 {
-    char names[256] = "auto", name[SPRY_OPTION_TEXT_SIZE];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
-    for (int i = 0; i < KINDS; i++)
-        base_add_word(names, sizeof names, kinds[i].name);
-    return base_unknown_word(ctx, "precon", name, names);
-}
-
-/* The kind's options from the text after the colon, if any. */
-static spry_status read_options(spry_context *ctx, const precon_kind *kind, const char *text,
-                                precon_fields *fields)
-{
-    if (text && kind->options.count == 0)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "precon %s has no options, but was given %.64s",
-                         kind->name, text);
-    spry_status status = spry_options_default(ctx, kind->options, fields);
-    if (status == SPRY_OK)
-        status = spry_options_parse(ctx, kind->options, fields, text);
-    return status == SPRY_OK ? status : SPRY_CAUSE(ctx, status, "precon %s", kind->name);
-}
-
-spry_status precon_make(spry_context *ctx, const spry_matrix *A, const char *spec,
-                        spry_operator **M, char name[32])
-{
-    precon_fields fields = {0};
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    request q;
     spry_status status = SPRY_OK;
     *M = NULL;
     if (strcmp(spec, "auto") == 0)
         SPRY_GO(ctx, choose(ctx, A, &spec));
-    const char *colon = strchr(spec, ':');
-    const precon_kind *kind = find_kind(spec, strcspn(spec, ":"));
-    if (!kind)
-        return unknown_kind(ctx, spec);
-    snprintf(name, 32, "%s", kind->name);
-    SPRY_GO(ctx, read_options(ctx, kind, colon ? colon + 1 : NULL, &fields));
-    if (!kind->make)
+    SPRY_GO(ctx, read_spec(ctx, spec, &q));
+    snprintf(name, 32, "%s", q.kind->name);
+    if (!q.kind->make)
         return SPRY_OK;
     if (!A)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "precon=%s needs a matrix, not an operator",
-                         kind->name);
-    SPRY_GO(ctx, kind->make(A, &fields, M));
+                         q.kind->name);
+    SPRY_GO(ctx, check_matrix(A, q.kind));
+    SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
+    const precon_job job = {.A = csr, .device = device};
+    SPRY_GO(ctx, make_in(&job, &q, M));
+    if (owned && !(*M)->kept) {
+        (*M)->kept = owned;
+        owned = NULL;
+    }
 done:
+    spry_matrix_free(owned);
+    return status;
+}
+
+spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const char *spec,
+                            spry_operator **M)
+{
+    char name[32];
+    if (strncmp(spec, "inner", 5) == 0 && (!spec[5] || spec[5] == ':'))
+        return SPRY_FAIL(A->ctx, SPRY_UNSUPPORTED,
+                         "precon inner is made by solvers only; make a solver for it");
+    return precon_make(A->ctx, A, device, spec, M, name);
+}
+
+/* --- forecasts -----------------------------------------------------------------------------------
+ */
+
+spry_status precon_forecast_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
+                                  double *bytes)
+{
+    spry_context *ctx = A->ctx;
+    precon_job job = {.A = A, .device = outer->device, .depth = outer->depth + 1, .values = "own"};
+    const double size = (double)spry_type_size(A->a.type), rows = (double)A->a.rows;
+    request q;
+    spry_status status = SPRY_OK;
+    *bytes = 0;
+    if (strcmp(spec, "auto") == 0)
+        SPRY_GO(ctx, choose(ctx, A, &spec));
+    SPRY_GO(ctx, read_spec(ctx, spec, &q));
+    if (!q.kind->forecast)
+        goto done;
+    job.options = q.fields;
+    SPRY_GO(ctx, q.kind->forecast(&job, bytes));
+    if (precision_of(&q) == PRECON_SINGLE)
+        *bytes += (double)A->a.nnz * (size + 4) + (rows + 1) * 8 + 4 * rows * size;
+done:
+    return status;
+}
+
+spry_status spry_precon_forecast(const spry_matrix *A, spry_device *device, const char *spec,
+                                 int64_t *bytes)
+{
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    double most = 0;
+    spry_status status = SPRY_OK;
+    *bytes = 0;
+    SPRY_GO(A->ctx, matrix_as_sorted_csr(A, &csr, &owned));
+    const precon_job job = {.A = csr, .device = device};
+    SPRY_GO(A->ctx, precon_forecast_inner(&job, csr, spec, &most));
+    if (owned)
+        most += (double)csr->a.nnz * (4 + (double)spry_type_size(csr->a.type)) +
+                (double)(csr->a.rows + 1) * 8;
+    *bytes = most < 9e18 ? (int64_t)most : INT64_MAX;
+done:
+    spry_matrix_free(owned);
     return status;
 }

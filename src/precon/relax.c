@@ -22,6 +22,25 @@
  */
 #include "precon/triangle.h"
 
+/* Options of gs, sor and ssor. */
+#define RELAX_ORDER(item)                                                                        \
+    item(WORD, order, "multicolour", 0, 0, "multicolour natural",                                \
+         "order of the rows: by colours, which all threads share, or natural, which one thread " \
+         "does")
+#define RELAX_OMEGA(item) item(REAL, omega, "1", 0.01, 1.99, NULL, "relaxation")
+
+enum { RELAX_MULTICOLOUR, RELAX_NATURAL };
+typedef struct relax_options {
+    PRECON_COMMON(SPRY_OPTION_FIELD)
+    RELAX_ORDER(SPRY_OPTION_FIELD)
+    RELAX_OMEGA(SPRY_OPTION_FIELD)
+} relax_options;
+#define OPTION_OWNER relax_options
+static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) RELAX_ORDER(SPRY_OPTION_ROW)
+                                        RELAX_OMEGA(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+enum { ALL = sizeof table / sizeof *table, WITHOUT_OMEGA = ALL - 1 };
+
 /* The sweeps of A, or those of A^T. */
 typedef struct relax_side {
     int count; /* 0: not made yet */
@@ -180,19 +199,43 @@ done:
     return status;
 }
 
-spry_status precon_gs(const spry_matrix *A, const void *options, spry_operator **op)
+static spry_status make_gs(const precon_job *job, spry_operator **M)
 {
-    relax_options one = *(const relax_options *)options;
+    relax_options one = *(const relax_options *)job->options;
     one.omega = 1; /* it has no such option */
-    return relax_make(A, &gs_class, &one, op);
+    return relax_make(job->A, &gs_class, &one, M);
 }
 
-spry_status precon_sor(const spry_matrix *A, const void *options, spry_operator **op)
+static spry_status make_sor(const precon_job *job, spry_operator **M)
 {
-    return relax_make(A, &sor_class, options, op);
+    return relax_make(job->A, &sor_class, job->options, M);
 }
 
-spry_status precon_ssor(const spry_matrix *A, const void *options, spry_operator **op)
+static spry_status make_ssor(const precon_job *job, spry_operator **M)
 {
-    return relax_make(A, &ssor_class, options, op);
+    return relax_make(job->A, &ssor_class, job->options, M);
 }
+
+/* Triangles for A and for A^T, a transpose while they are made, orders, and vectors. */
+static spry_status forecast(const precon_job *job, double *bytes)
+{
+    const double size = (double)spry_type_size(job->A->a.type), n = (double)job->A->a.rows;
+    *bytes = 3 * (double)job->A->a.nnz * (size + 4) + n * (4 * 12 + 40 + 4 * size) + 65536;
+    return SPRY_OK;
+}
+
+const precon_kind precon_kind_gs = {.name = "gs",
+                                    .summary = "one sweep of Gauss-Seidel",
+                                    .options = {table, WITHOUT_OMEGA},
+                                    .make = make_gs,
+                                    .forecast = forecast};
+const precon_kind precon_kind_sor = {.name = "sor",
+                                     .summary = "one sweep of successive over-relaxation",
+                                     .options = {table, ALL},
+                                     .make = make_sor,
+                                     .forecast = forecast};
+const precon_kind precon_kind_ssor = {.name = "ssor",
+                                      .summary = "a sweep of SOR forth and one back",
+                                      .options = {table, ALL},
+                                      .make = make_ssor,
+                                      .forecast = forecast};

@@ -1,0 +1,107 @@
+/*
+ * A preconditioner in single precision for an iteration in double precision: r is brought to about
+ * 1 by a power of two, since residuals fall far below what single precision can hold, and so is z
+ * brought back.
+ */
+#include "precon/precon.h"
+
+#include "device/step.h"
+
+typedef struct lower {
+    spry_operator *inside;
+    spry_vector *r, *z;
+} lower;
+
+static spry_status lower_apply(const spry_operator *op, spry_transpose transpose,
+                               const spry_vector *r, spry_vector *z)
+{
+    const lower *state = op->state;
+    spry_context *ctx = op->ctx;
+    double norm;
+    int exponent = 0;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, spry_vector_norm(r, &norm));
+    if (norm == 0 || !isfinite(norm)) {
+        SPRY_GO(ctx, spry_vector_copy(r, z));
+        goto done;
+    }
+    frexp(norm, &exponent);
+    SPRY_GO(ctx, step_recast(ldexp(1, -exponent), r, state->r));
+    SPRY_GO(ctx, spry_operator_multiply(state->inside, transpose, (spry_scalar){1, 0}, state->r,
+                                        (spry_scalar){0, 0}, state->z));
+    SPRY_GO(ctx, step_recast(ldexp(1, exponent), state->z, z));
+done:
+    return status;
+}
+
+static void lower_destroy(spry_operator *op)
+{
+    lower *state = op->state;
+    if (!state)
+        return;
+    spry_vector_free(state->r);
+    spry_vector_free(state->z);
+    spry_operator_free(state->inside);
+    base_free(op->ctx, state);
+}
+
+static spry_status lower_update(spry_operator *op, const spry_matrix *A)
+{
+    const lower *state = op->state;
+    spry_matrix *cast = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(op->ctx, spry_matrix_cast(A, state->inside->type, &cast));
+    SPRY_GO(op->ctx, spry_operator_update(state->inside, cast));
+    spry_matrix_free(state->inside->kept);
+    state->inside->kept = cast;
+    cast = NULL;
+done:
+    spry_matrix_free(cast);
+    return status;
+}
+
+static const operator_class lower_class = {.name = "lower",
+                                           .has_transpose = true,
+                                           .multiply = operator_apply_arrays,
+                                           .multiply_vectors = operator_apply_vectors,
+                                           .apply = lower_apply,
+                                           .update = lower_update,
+                                           .destroy = lower_destroy};
+static const operator_class lower_plain_class = {.name = "lower",
+                                                 .multiply = operator_apply_arrays,
+                                                 .multiply_vectors = operator_apply_vectors,
+                                                 .apply = lower_apply,
+                                                 .update = lower_update,
+                                                 .destroy = lower_destroy};
+
+spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **out)
+{
+    spry_context *ctx = M->ctx;
+    spry_operator *op = NULL;
+    lower *state = NULL;
+    spry_status status = SPRY_OK;
+    *out = NULL;
+    SPRY_GO(ctx, operator_new(ctx, M->class->has_transpose ? &lower_class : &lower_plain_class,
+                              type, M->rows, M->cols, &op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
+    op->state = state;
+    op->device = M->device;
+    op->name = spry_operator_name(M);
+    op->own_bytes = M->own_bytes;
+    op->bytes = M->bytes;
+    state->inside = M;
+    M = NULL;
+    for (int k = 0; k < 2; k++) {
+        spry_vector **v = k ? &state->z : &state->r;
+        if (op->device)
+            SPRY_GO(ctx, spry_vector_on(op->device, state->inside->type, op->rows, NULL, v));
+        else
+            SPRY_GO(ctx, spry_vector_new(ctx, state->inside->type, op->rows, NULL, SPRY_COPY, v));
+    }
+    *out = op;
+    op = NULL;
+done:
+    spry_operator_free(M);
+    spry_operator_free(op);
+    return status;
+}

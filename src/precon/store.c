@@ -1,0 +1,65 @@
+/* What preconditioners keep: matrices for products, and vectors, where they are to live. */
+#include "precon/precon.h"
+
+#include "device/operator.h"
+#include "host/host.h"
+
+spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op)
+{
+    const bool own = !job->values || strcmp(job->values, "own") == 0;
+    char format[64];
+    spry_status status = SPRY_OK;
+    *op = NULL;
+    snprintf(format, sizeof format, "%s%s%s", job->device ? "sell" : "csr",
+             own ? "" : ":values=", own ? "" : job->values);
+    if (job->device) {
+        char before[MESSAGE_SIZE];
+        memcpy(before, A->ctx->message, sizeof before);
+        status = device_operator(job->device, A, format, op);
+        if (status == SPRY_UNSUPPORTED) { /* rows that are too different for slices */
+            memcpy(A->ctx->message, before, sizeof before);
+            memcpy(format, "csr ", 4);
+            memmove(format + 3, format + 4, strlen(format + 4) + 1);
+            status = device_operator(job->device, A, format, op);
+        }
+    } else if (own) {
+        status = spry_operator_from_matrix(A, op);
+    } else {
+        status = spry_operator_from_format(A, format, op);
+    }
+    if (status != SPRY_OK) {
+        spry_matrix_free(A);
+        return status;
+    }
+    (*op)->kept = A;
+    return SPRY_OK;
+}
+
+double precon_store_bytes(const precon_job *job, int64_t rows, int64_t nnz)
+{
+    const double size = (double)spry_type_size(job->A->a.type);
+    const double one = (double)nnz * (size + 4) + (double)(rows + 1) * 8 + 4096;
+    /* The matrix, a copy in another format or place, and what is beside while it is made. */
+    const bool own = !job->values || strcmp(job->values, "own") == 0;
+    return own && !job->device ? one + 65536 : 2 * one + (double)rows * 16 + 65536;
+}
+
+spry_status precon_vector(const precon_job *job, int64_t n, const void *from, spry_vector **v)
+{
+    spry_context *ctx = job->A->ctx;
+    const spry_type type = job->A->a.type;
+    spry_status status = SPRY_OK;
+    if (!job->device)
+        return spry_vector_new(ctx, type, n, (void *)(uintptr_t)from, SPRY_COPY, v);
+    SPRY_GO(ctx, spry_vector_on(job->device, type, n, NULL, v));
+    if (from) {
+        const spry_vector here = vector_over(ctx, type, n, (void *)(uintptr_t)from);
+        SPRY_GO(ctx, spry_vector_copy(&here, *v));
+    }
+done:
+    if (status != SPRY_OK) {
+        spry_vector_free(*v);
+        *v = NULL;
+    }
+    return status;
+}
