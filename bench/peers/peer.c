@@ -24,6 +24,23 @@ static spry_status read_tiled(spry_context *ctx, const char *options, spry_matri
     return status;
 }
 
+static spry_status read_file(spry_context *ctx, const char *path, spry_matrix **A)
+{
+    spry_matrix *read = NULL, *rows = NULL;
+    spry_status status = spry_matrix_read(ctx, path, &read);
+    if (status == SPRY_OK)
+        status = spry_matrix_convert(read, SPRY_CSR, &rows);
+    if (status == SPRY_OK)
+        status = spry_matrix_expand(rows, A);
+    if (status == SPRY_OK)
+        status = spry_matrix_sort(*A);
+    if (status == SPRY_OK)
+        status = spry_matrix_sum_duplicates(*A);
+    spry_matrix_free(read);
+    spry_matrix_free(rows);
+    return status;
+}
+
 spry_matrix *peer_matrix(spry_context *ctx, const char *text)
 {
     char kind[64] = "", options[256] = "";
@@ -32,13 +49,27 @@ spry_matrix *peer_matrix(spry_context *ctx, const char *text)
     if (colon)
         snprintf(options, sizeof options, "%s", colon + 1);
     spry_matrix *A = NULL;
-    const spry_status status = strcmp(kind, "tiled") == 0 ? read_tiled(ctx, options, &A)
-                                                          : spry_generate(ctx, kind, options, &A);
+    spry_status status;
+    if (strcmp(kind, "tiled") == 0)
+        status = read_tiled(ctx, options, &A);
+    else if (strncmp(text, PEER_FILE, sizeof PEER_FILE - 1) == 0)
+        status = read_file(ctx, options, &A);
+    else
+        status = spry_generate(ctx, kind, options, &A);
     if (status != SPRY_OK) {
         fprintf(stderr, "%s: %s\n", text, spry_message(ctx));
         exit(2);
     }
     return A;
+}
+
+void peer_rows(const spry_arrays *a, int rank, int size, int64_t *begin, int64_t *end)
+{
+    *begin = *end = 0;
+    for (int64_t i = 0; i < a->rows; i++) {
+        *begin += a->offsets[i] < a->nnz / size * rank;
+        *end += rank == size - 1 || a->offsets[i] < a->nnz / size * (rank + 1);
+    }
 }
 
 double peer_seconds(void)

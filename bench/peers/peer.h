@@ -31,8 +31,10 @@ typedef struct peer_square {
 
 extern const peer_square peer_eigen_square, peer_mkl_square;
 
-/* A matrix from "kind:option=value,...", or from "tiled:FILE,size=N,type=T", copies of a matrix
- * file along the diagonal; exits when there is none. */
+/* A matrix from "kind:option=value,...", from "tiled:FILE,size=N,type=T", copies of a matrix file
+ * along the diagonal, or from "file:FILE", as general CSR with sorted rows; exits when there is
+ * none. */
+#define PEER_FILE "file:"
 spry_matrix *peer_matrix(spry_context *ctx, const char *text);
 
 /* Seconds of the fastest and of the median of some products, after one that does not count. */
@@ -62,6 +64,10 @@ void peer_answer(double seconds, double residual, int64_t bytes);
 __attribute__((noreturn)) void peer_refuse(const char *reason);
 /* That, for a call that failed. */
 void peer_check(spry_context *ctx, spry_status status);
+
+/* The rows that one of so many processes has: the numbers of entries are equal, as for spry's
+ * threads. */
+void peer_rows(const spry_arrays *a, int rank, int size, int64_t *begin, int64_t *end);
 
 double peer_seconds(void);
 /* The middle one of some numbers, which it sorts. */

@@ -69,16 +69,6 @@ static PetscErrorCode run_cg(state *s, const peer_job *job, int rank)
     PetscFunctionReturn(0);
 }
 
-/* Rows so that processes have equal numbers of entries, as spry's threads do. */
-static void my_rows(const spry_arrays *a, int rank, int size, int64_t *begin, int64_t *end)
-{
-    *begin = *end = 0;
-    for (int64_t i = 0; i < a->rows; i++) {
-        *begin += a->offsets[i] < a->nnz / size * rank;
-        *end += rank == size - 1 || a->offsets[i] < a->nnz / size * (rank + 1);
-    }
-}
-
 static int run(const char *text, const char *kind, const peer_job *job)
 {
     spry_context *ctx = NULL;
@@ -92,7 +82,7 @@ static int run(const char *text, const char *kind, const peer_job *job)
     int64_t begin, end;
     MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
     MPI_Comm_size(PETSC_COMM_WORLD, &size);
-    my_rows(&a, rank, size, &begin, &end);
+    peer_rows(&a, rank, size, &begin, &end);
     PetscInt *offsets = malloc((size_t)(end - begin + 1) * sizeof *offsets);
     if (!offsets)
         return 3;
