@@ -48,6 +48,12 @@ int64_t device_matrix_bytes(const device_matrix *A);
 spry_status device_matrix_multiply(const device_matrix *A, const device_matrix *B,
                                    device_matrix *C);
 
+/* C = R A P, the matrix of a coarse level, as R (A P); R NULL: P^H (P^T of real matrices). */
+spry_status device_matrix_triple(const device_matrix *R, const device_matrix *A,
+                                 const device_matrix *P, device_matrix *C);
+/* A^T, or A^H when conjugate. */
+spry_status device_matrix_transpose(const device_matrix *A, bool conjugate, device_matrix *out);
+
 /* --- for what else works on them -----------------------------------------------------------------
  */
 
@@ -82,6 +88,9 @@ spry_status device_classes_make(spry_device *d, int64_t rows, const device_memor
 void device_classes_free(device_classes *c);
 /* The lengths of A's rows as such sizes. */
 spry_status device_row_lengths(const device_matrix *A, device_memory *sizes);
+
+/* Sorts rows whose columns are all different; sizes are their lengths (device_row_lengths). */
+spry_status device_sort_rows(device_matrix *A, const device_memory *sizes);
 
 /* How rows of a class are worked on: groups of teams, each of which has a row (kernels/teams.knl).
  */

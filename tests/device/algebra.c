@@ -101,6 +101,49 @@ static void multiply(spry_context *ctx, spry_device *d)
             check_product(ctx, d, support_types[t], &products[i]);
 }
 
+/* Rows of A^T of every size: those that are sorted by ranks, in local memory, in global memory. */
+static void transpose(spry_context *ctx, spry_device *d)
+{
+    static const product_case cases[] = {
+        {SUPPORT_UNIFORM, 0, 300, 0, 200, 900, 0},    {SUPPORT_UNIFORM, 0, 3000, 0, 10, 5000, 0},
+        {SUPPORT_ONE_COL, 0, 9000, 0, 101, 12000, 0}, {SUPPORT_UNIFORM, 0, 40, 0, 30, 0, 0},
+        {SUPPORT_UNIFORM, 0, 0, 0, 30, 0, 0},
+    };
+    for (int t = 0; t < 4; t++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            const product_case *c = &cases[i];
+            spry_matrix *A = sorted(ctx, support_types[t], c->a_shape, c->rows, c->cols, c->a_nnz);
+            spry_matrix *T = NULL;
+            device_matrix a = put(d, A), found;
+            assert_ok(ctx, spry_matrix_transpose(A, i % 2 == 0, &T));
+            assert_ok(ctx, device_matrix_transpose(&a, i % 2 == 0, &found));
+            check_same(ctx, T, &found);
+            device_matrix_free(&a);
+            spry_matrix_free(A);
+        }
+}
+
+/* R A P with R = P^H, and with another. */
+static void triple(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = sorted(ctx, SPRY_Z, SUPPORT_BANDED, 200, 200, 900);
+    spry_matrix *P = sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 200, 40, 300);
+    spry_matrix *R = sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 30, 200, 300), *C = NULL;
+    device_matrix a = put(d, A), p = put(d, P), r = put(d, R), found;
+    assert_ok(ctx, spry_matrix_triple(NULL, A, P, &C));
+    assert_ok(ctx, device_matrix_triple(NULL, &a, &p, &found));
+    check_same(ctx, C, &found);
+    assert_ok(ctx, spry_matrix_triple(R, A, P, &C));
+    assert_ok(ctx, device_matrix_triple(&r, &a, &p, &found));
+    check_same(ctx, C, &found);
+    device_matrix_free(&a);
+    device_matrix_free(&p);
+    device_matrix_free(&r);
+    spry_matrix_free(A);
+    spry_matrix_free(P);
+    spry_matrix_free(R);
+}
+
 static void refusals(spry_context *ctx, spry_device *d)
 {
     spry_matrix *A = sorted(ctx, SPRY_S, SUPPORT_UNIFORM, 4, 5, 8);
@@ -115,6 +158,7 @@ static void refusals(spry_context *ctx, spry_device *d)
 int main(void)
 {
     static const devices_test tests[] = {DEVICES_TEST(moves), DEVICES_TEST(multiply),
+                                         DEVICES_TEST(transpose), DEVICES_TEST(triple),
                                          DEVICES_TEST(refusals)};
     return DEVICES_RUN(tests);
 }

@@ -150,10 +150,15 @@ static void test_algebra(void **state)
     for (int type = 0; type < 4; type++) {
         snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256 -DLANES=8", type);
         compile_texts(*state, "marks product_long", options);
+        compile_texts(*state, "sort_long", options);
+        compile_texts(*state, "transpose", options);
         for (int i = 0; i < 3; i++) {
             snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DTEAM=%d -DSLOT_BITS=%d",
                      type, teams[i].group, teams[i].team, teams[i].bits);
             compile_texts(*state, "teams table product_fill", options);
+            snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DTEAM=%d -DSIZE=%d",
+                     type, teams[i].group, teams[i].team, 4 * teams[i].team);
+            compile_texts(*state, "teams sort", options);
         }
     }
 }
