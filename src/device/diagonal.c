@@ -2,8 +2,11 @@
 #include "device/operator.h"
 
 typedef struct diagonal {
-    device_memory *plain, *conjugate; /* the same for real types */
+    device_memory *plain, *conjugate;                              /* the same for real types */
+    spry_status (*make)(const spry_matrix *A, spry_operator **of); /* NULL: no new values */
 } diagonal;
+
+static spry_status update(spry_operator *op, const spry_matrix *A);
 
 static void destroy(spry_operator *op)
 {
@@ -21,6 +24,7 @@ static const operator_class diagonal_class = {.name = "diagonal",
                                               .has_transpose = true,
                                               .multiply = device_multiply_host,
                                               .destroy = destroy,
+                                              .update = update,
                                               .multiply_vectors = device_multiply_vectors};
 
 const device_memory *device_diagonal(const spry_operator *op, spry_transpose transpose)
@@ -31,16 +35,47 @@ const device_memory *device_diagonal(const spry_operator *op, spry_transpose tra
     return transpose == SPRY_CONJUGATE ? state->conjugate : state->plain;
 }
 
-static spry_status copy_over(spry_device *d, const void *from, int64_t bytes, device_memory **m)
+/* The numbers of an operator of the host's, into memory that is made if it is not there. */
+static spry_status fill(const spry_operator *op, const spry_operator *of)
 {
-    const spry_status status = device_alloc(d, bytes, m);
-    return status == SPRY_OK ? device_put(*m, 0, from, bytes) : status;
+    spry_device *d = op->device;
+    diagonal *state = op->state;
+    const int64_t bytes = of->rows * (int64_t)spry_type_size(of->type);
+    const bool both = spry_type_is_complex(of->type);
+    spry_status status = SPRY_OK;
+    if (!state->plain)
+        SPRY_GO(d->ctx, device_alloc(d, bytes, &state->plain));
+    SPRY_GO(d->ctx, device_put(state->plain, 0, operator_diagonal(of, SPRY_PLAIN), bytes));
+    if (both && !state->conjugate)
+        SPRY_GO(d->ctx, device_alloc(d, bytes, &state->conjugate));
+    if (both)
+        SPRY_GO(d->ctx,
+                device_put(state->conjugate, 0, operator_diagonal(of, SPRY_CONJUGATE), bytes));
+    else
+        state->conjugate = state->plain;
+done:
+    return status;
 }
 
-spry_status device_diagonal_operator(spry_device *d, const spry_operator *of, spry_operator **out)
+static spry_status update(spry_operator *op, const spry_matrix *A)
+{
+    const diagonal *state = op->state;
+    spry_operator *of = NULL;
+    if (!state->make)
+        return SPRY_FAIL(op->ctx, SPRY_UNSUPPORTED, "operator %s cannot take new values",
+                         spry_operator_name(op));
+    spry_status status = state->make(A, &of);
+    if (status == SPRY_OK)
+        status = fill(op, of);
+    spry_operator_free(of);
+    return status;
+}
+
+spry_status device_diagonal_operator(spry_device *d, const spry_operator *of,
+                                     spry_status (*make)(const spry_matrix *A, spry_operator **of),
+                                     spry_operator **out)
 {
     spry_context *ctx = d->ctx;
-    const int64_t bytes = of->rows * (int64_t)spry_type_size(of->type);
     spry_operator *op = NULL;
     diagonal *state = NULL;
     spry_status status = SPRY_OK;
@@ -53,11 +88,8 @@ spry_status device_diagonal_operator(spry_device *d, const spry_operator *of, sp
     op->name = of->name ? of->name : of->class->name;
     op->own_bytes = of->own_bytes;
     op->bytes = of->bytes;
-    SPRY_GO(ctx, copy_over(d, operator_diagonal(of, SPRY_PLAIN), bytes, &state->plain));
-    if (spry_type_is_complex(of->type))
-        SPRY_GO(ctx, copy_over(d, operator_diagonal(of, SPRY_CONJUGATE), bytes, &state->conjugate));
-    else
-        state->conjugate = state->plain;
+    state->make = make;
+    SPRY_GO(ctx, fill(op, of));
     *out = op;
     op = NULL;
 done:

@@ -15,8 +15,11 @@ spry_status device_operator(spry_device *d, const spry_matrix *A, const char *sp
                             spry_operator **op);
 /* Whether A fits as csr: matrices that do not are streamed. */
 bool device_has_room(spry_device *d, const spry_matrix *A);
-/* A copy on the device of an operator of the host's that has a diagonal (operator_diagonal). */
-spry_status device_diagonal_operator(spry_device *d, const spry_operator *of, spry_operator **op);
+/* A copy on the device of an operator of the host's that has a diagonal (operator_diagonal). `make`
+ * makes that operator from a matrix with new values; NULL: nobody can. */
+spry_status device_diagonal_operator(spry_device *d, const spry_operator *of,
+                                     spry_status (*make)(const spry_matrix *A, spry_operator **of),
+                                     spry_operator **op);
 
 /* What operators of devices have in common. */
 spry_status device_multiply_vectors(const spry_operator *op, spry_transpose transpose,

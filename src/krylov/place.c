@@ -114,7 +114,7 @@ spry_status solver_move_precon(spry_solver *solver)
     if (!solver->device || !M || device_of(M))
         return SPRY_OK;
     if (operator_diagonal(M, SPRY_PLAIN))
-        return device_diagonal_operator(solver->device, M, &solver->precon_there);
+        return device_diagonal_operator(solver->device, M, NULL, &solver->precon_there);
     snprintf(text, sizeof text, "preconditioner %s runs on the cpu, with copies in each iteration",
              solver->precon_name);
     solver_warn(solver->ctx, solver->warnings, text);

@@ -165,7 +165,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
         *M = here;
         return status;
     }
-    status = device_diagonal_operator(job->device, here, M);
+    status = device_diagonal_operator(job->device, here, spry_operator_jacobi, M);
     spry_operator_free(here);
     return status;
 }

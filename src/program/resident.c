@@ -321,31 +321,61 @@ done:
     return status;
 }
 
-static spry_status call(resident *s, const plan_op *o, int64_t from_index, int64_t to_index)
+/* What is called of its operands, and where they are. */
+typedef struct operands {
+    const device_memory *from, *to;
+    int64_t from_at, to_at, in_bytes, out_bytes;
+} operands;
+
+/* An operator of the device works on the vectors themselves where memory has addresses. */
+static spry_status call_in_place(const resident *s, const plan_op *o, const operands *v)
+{
+    spry_context *ctx = s->r->ctx;
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    device_memory *in = NULL, *out = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx,
+            device_borrow(s->d, (char *)device_address(v->from) + v->from_at, v->in_bytes, &in));
+    SPRY_GO(ctx, device_borrow(s->d, (char *)device_address(v->to) + v->to_at, v->out_bytes, &out));
+    SPRY_GO(ctx, device_multiply(s->r->operators[o->op], o->transpose, one, in, zero, out));
+done:
+    device_free(in);
+    device_free(out);
+    return status;
+}
+
+static spry_status call_copies(resident *s, const plan_op *o, const operands *v)
 {
     spry_context *ctx = s->r->ctx;
     const spry_operator *called = s->r->operators[o->op];
     const spry_scalar one = {1, 0}, zero = {0, 0};
-    const int64_t in_bytes = s->r->n[s->p->vars[o->in[0].var].space] * s->r->size;
-    const int64_t out_bytes = s->r->n[s->p->vars[o->out.var].space] * s->r->size;
-    const device_memory *from, *to;
-    spry_status status = SPRY_OK;
     const int64_t most = (s->stride[0] > s->stride[1] ? s->stride[0] : s->stride[1]) * s->r->size;
-    const int64_t from_at = find_vector(s, &o->in[0], from_index, &from);
-    const int64_t to_at = find_vector(s, &o->out, to_index, &to);
+    spry_status status = SPRY_OK;
     if (!s->call_in)
         SPRY_GO(ctx, device_alloc(s->d, most, &s->call_in));
     if (!s->call_out)
         SPRY_GO(ctx, device_alloc(s->d, most, &s->call_out));
-    SPRY_GO(ctx, device_copy(from, from_at, s->call_in, 0, in_bytes));
+    SPRY_GO(ctx, device_copy(v->from, v->from_at, s->call_in, 0, v->in_bytes));
     if (device_of(called) == s->d)
         SPRY_GO(ctx, device_multiply(called, o->transpose, one, s->call_in, zero, s->call_out));
     else
-        SPRY_GO(ctx, call_host(s, o, in_bytes, out_bytes));
-    SPRY_GO(ctx,
-            device_copy(s->call_out, 0, to == s->memory ? s->memory : s->l->x, to_at, out_bytes));
+        SPRY_GO(ctx, call_host(s, o, v->in_bytes, v->out_bytes));
+    SPRY_GO(ctx, device_copy(s->call_out, 0, v->to == s->memory ? s->memory : s->l->x, v->to_at,
+                             v->out_bytes));
 done:
     return status;
+}
+
+static spry_status call(resident *s, const plan_op *o, int64_t from_index, int64_t to_index)
+{
+    operands v = {.in_bytes = s->r->n[s->p->vars[o->in[0].var].space] * s->r->size,
+                  .out_bytes = s->r->n[s->p->vars[o->out.var].space] * s->r->size};
+    v.from_at = find_vector(s, &o->in[0], from_index, &v.from);
+    v.to_at = find_vector(s, &o->out, to_index, &v.to);
+    const bool same = v.from == v.to && v.from_at == v.to_at;
+    return s->d->facts.has_pointers && device_of(s->r->operators[o->op]) == s->d && !same
+               ? call_in_place(s, o, &v)
+               : call_copies(s, o, &v);
 }
 
 spry_status resident_calls(resident *s, const phase *f)
