@@ -171,6 +171,16 @@ static void options_of_every_kind(void **state)
     assert_string_equal(t.text, "\"a");
     assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"\""), SPRY_OK);
     assert_string_equal(t.text, "");
+    /* and in brackets, which may hold others; one that is not closed goes on to the end */
+    assert_int_equal(spry_options_parse(ctx, things, &t, "text=a:b=[c:d=1,e=(f:g=2 h)],i=3 real=5"),
+                     SPRY_OK);
+    assert_string_equal(t.text, "a:b=[c:d=1,e=(f:g=2 h)],i=3");
+    assert_true(t.real == 5);
+    assert_int_equal(spry_options_parse(ctx, things, &t, "text=[a:b=1,c=2],real=6"), SPRY_OK);
+    assert_string_equal(t.text, "a:b=1,c=2");
+    assert_true(t.real == 6);
+    assert_int_equal(spry_options_parse(ctx, things, &t, "text=a:b=[c real=7"), SPRY_OK);
+    assert_string_equal(t.text, "a:b=[c real=7");
 
     char long_text[400];
     memset(long_text, 'a', sizeof long_text);

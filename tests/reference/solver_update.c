@@ -1,0 +1,143 @@
+/* New values in an old pattern: a solver that was told of them gives what a new solver gives. */
+#include "support/support.h"
+
+#include "matrix/matrix.h"
+
+#include <spry/spry.h>
+
+/* A's values in place: symmetric changes, so that every method can go on. */
+static void change(spry_matrix *A)
+{
+    for (int64_t i = 0; i < A->a.rows; i++)
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
+            const int64_t j = A->a.col_index[k];
+            const double f = 1 + 0.25 * (double)((i * j) % 3);
+            spry_scalar v = value_get(A->a.type, A->a.values, k);
+            v.re *= i == j ? 2 : f;
+            v.im *= i == j ? 2 : f;
+            value_set(A->a.type, A->a.values, k, v);
+        }
+}
+
+static void solve(spry_context *ctx, spry_solver *solver, const spry_vector *b, spry_vector *x,
+                  spry_result *result)
+{
+    assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
+    assert_ok(ctx, spry_solve(solver, b, x, result));
+    assert_true(result->converged);
+}
+
+static void run(spry_context *ctx, spry_type type, const char *options)
+{
+    char text[64];
+    spry_matrix *A = NULL;
+    spry_vector *b = NULL, *x = NULL, *fresh = NULL;
+    spry_solver *solver = NULL;
+    spry_result first = {0}, second = {0}, third = {0};
+    snprintf(text, sizeof text, "size=13 type=%s", spry_type_name(type));
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", text, &A));
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &fresh));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, options));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    assert_ok(ctx, spry_solver_update(solver)); /* before anything was made */
+    solve(ctx, solver, b, x, &first);
+    change(A);
+    assert_ok(ctx, spry_solver_update(solver));
+    solve(ctx, solver, b, x, &second);
+    assert_ok(ctx, spry_quick_solve(ctx, A, b, fresh, options, &third));
+    assert_int_equal(second.iterations, third.iterations);
+    assert_memory_equal(x->data, fresh->data, (size_t)x->n * spry_type_size(type));
+    assert_true(second.iterations != first.iterations || second.residual != first.residual);
+    spry_result_clear(ctx, &first);
+    spry_result_clear(ctx, &second);
+    spry_result_clear(ctx, &third);
+    spry_solver_free(solver);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_vector_free(fresh);
+    spry_matrix_free(A);
+}
+
+static void test_update(void **state)
+{
+    static const char *const options[] = {
+        "method=cg precon=jacobi tol=1e-5",
+        "method=cg precon=none format=sell tol=1e-5",
+        "method=bicg precon=jacobi format=csr tol=1e-5", /* the transpose is made anew, too */
+        "method=cg precon=ssor tol=1e-5",
+        "method=bicgstab precon=jacobi:precision=single tol=1e-5",
+    };
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        run(*state, SPRY_D, options[k]);
+        run(*state, SPRY_Z, options[k]);
+    }
+    run(*state, SPRY_S, options[0]);
+}
+
+static void test_bad(void **state)
+{
+    spry_context *ctx = *state;
+    spry_solver *solver = NULL;
+    spry_matrix *A = NULL, *B = NULL;
+    spry_operator *M = NULL;
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_status(ctx, SPRY_BAD_USAGE, spry_solver_update(solver));
+    support_message_has(ctx, "no matrix");
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=5", &A));
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=6", &B));
+    assert_ok(ctx, spry_operator_jacobi(A, &M));
+    assert_status(ctx, SPRY_BAD_USAGE, spry_operator_update(M, B));
+    support_message_has(ctx, "the matrix is another");
+    ((double *)A->a.values)[A->a.offsets[3]] = 0;
+    for (int64_t k = A->a.offsets[3]; k < A->a.offsets[4]; k++)
+        ((double *)A->a.values)[k] = 0;
+    assert_status(ctx, SPRY_BAD_INPUT, spry_operator_update(M, A));
+    support_message_has(ctx, "row 3");
+    spry_operator_free(M);
+    assert_ok(ctx, spry_operator_from_matrix(A, &M));
+    assert_status(ctx, SPRY_UNSUPPORTED, spry_operator_update(M, A));
+    spry_operator_free(M);
+    spry_matrix_free(A);
+    spry_matrix_free(B);
+    spry_solver_free(solver);
+}
+
+/* Options in brackets are a value's own; brackets within them, too. */
+static void test_brackets(void **state)
+{
+    spry_context *ctx = *state;
+    spry_solver *solver = NULL;
+    static const char *const bad[] = {"precon=[sor:omega=9] tol=1e-3", "precon=(sor:omega=9)",
+                                      "precon=\"sor:omega=9\""};
+    spry_matrix *A = NULL;
+    spry_vector *b = NULL, *x = NULL;
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=5", &A));
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        assert_ok(ctx, spry_solver_set(solver, bad[k]));
+        assert_status(ctx, SPRY_BAD_USAGE, spry_solve(solver, b, x, NULL));
+        support_message_has(ctx, "omega=9 is outside");
+    }
+    assert_ok(ctx, spry_solver_set(solver, "precon=[sor:omega=1.5],tol=1e-3 method=gmres"));
+    assert_ok(ctx, spry_solve(solver, b, x, NULL));
+    assert_ok(ctx, spry_solver_set(solver, "precon=[sor:omega=[1.5] tol=1")); /* not closed */
+    assert_status(ctx, SPRY_BAD_USAGE, spry_solve(solver, b, x, NULL));
+    spry_solver_free(solver);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {CASE(test_update), CASE(test_bad), CASE(test_brackets)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
