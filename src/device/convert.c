@@ -1,7 +1,6 @@
-/* CSR to SELL on a device: widths, their sums, then all entries in one pass; see convert.h. */
+/* CSR to SELL on a device: widths, their sums, then all entries in one pass; and back. */
 #include "device/convert.h"
 
-#include "matrix/formats/sell.h"
 #include "matrix/slices.h"
 
 enum { GROUP = 256, OPTIONS_SIZE = 64 };
@@ -90,85 +89,28 @@ void device_sell_free(device_sell *s)
     *s = (device_sell){0};
 }
 
-/* --- operators -----------------------------------------------------------------------------------
+/* --- back ----------------------------------------------------------------------------------------
  */
 
-/* A layout of the host's without the arrays' contents. */
-static spry_status make_shell(const device_matrix *A, int C, const device_sell *s, layout **out)
+spry_status device_sell_to_csr(spry_device *d, const device_sell *s, int C, device_matrix *A)
 {
-    spry_context *ctx = A->d->ctx;
-    layout *L = NULL;
-    const spry_status status = base_calloc(ctx, 1, sizeof *L, &L);
-    if (status != SPRY_OK)
-        return status;
-    *L = (layout){
-        .ctx = ctx,
-        .class = &format_sell,
-        .type = A->type,
-        .rows = A->rows,
-        .cols = A->cols,
-        .nnz = A->nnz,
-        .exact = true,
-        .stored = s->stored,
-        .number = {[SELL_C] = C, [SELL_SIGMA] = 1, [SELL_SLICES] = s->slices, [SELL_PER_UNIT] = 1},
-        .units = s->slices,
-        .unit_rows = C};
-    L->array[SELL_VALUES] =
-        (layout_array){"values", s->stored, spry_type_size(A->type), NULL, false};
-    L->array[SELL_COLUMNS] = (layout_array){"columns", s->stored, sizeof(int32_t), NULL, false};
-    L->array[SELL_OFFSETS] = (layout_array){"offsets", s->slices + 1, sizeof(int64_t), NULL, false};
-    L->array[SELL_LENGTHS] = (layout_array){"lengths", s->slices * C, sizeof(int32_t), NULL, true};
-    if (s->any_mixed)
-        L->array[SELL_MIXED] = (layout_array){"mixed", s->slices, 1, NULL, false};
-    layout_note(L, "C", C);
-    layout_note(L, "sigma", 1);
-    *out = L;
-    return SPRY_OK;
-}
-
-static spry_status sell_from_matrix(const device_matrix *A, int C, device_layout **D)
-{
-    device_sell s = {0};
-    layout *L = NULL;
+    const int64_t groups = groups_for(A->rows, GROUP);
+    const int32_t any_mixed = s->any_mixed;
+    device_program *p = NULL;
     spry_status status = SPRY_OK;
-    SPRY_GO(A->d->ctx, device_csr_to_sell(A->d, A, C, &s));
-    SPRY_GO(A->d->ctx, make_shell(A, C, &s, &L));
-    device_memory *memory[LAYOUT_MOST_ARRAYS] = {[SELL_VALUES] = s.values,
-                                                 [SELL_COLUMNS] = s.columns,
-                                                 [SELL_OFFSETS] = s.offsets,
-                                                 [SELL_LENGTHS] = s.lengths,
-                                                 [SELL_MIXED] = s.mixed};
-    s = (device_sell){0};
-    SPRY_GO(A->d->ctx, device_layout_adopt(A->d, L, memory, D));
+    SPRY_GO(d->ctx, build(d, A->type, C, &p));
+    SPRY_GO(d->ctx, device_clear(A->offsets, 0, sizeof(int64_t)));
+    const device_arg lengths[] = {DEVICE_VALUE(A->rows),         device_arg_memory(s->offsets),
+                                  device_arg_memory(s->columns), DEVICE_VALUE(any_mixed),
+                                  device_arg_memory(s->mixed),   device_arg_memory(s->lengths),
+                                  device_arg_memory(A->offsets)};
+    SPRY_GO(d->ctx, device_launch(p, "sell_lengths", NULL, groups, GROUP, lengths, 7));
+    SPRY_GO(d->ctx, device_matrix_allocate(A));
+    const device_arg entries[] = {DEVICE_VALUE(A->rows),         device_arg_memory(s->offsets),
+                                  device_arg_memory(s->columns), device_arg_memory(s->values),
+                                  device_arg_memory(A->offsets), device_arg_memory(A->columns),
+                                  device_arg_memory(A->values)};
+    SPRY_GO(d->ctx, device_launch(p, "sell_entries", NULL, groups, GROUP, entries, 7));
 done:
-    device_sell_free(&s);
     return status;
-}
-
-static spry_status make_sell(spry_device *d, const spry_matrix *A, int C, device_layout **D)
-{
-    device_matrix from = {0};
-    spry_status status = SPRY_OK;
-    SPRY_GO(d->ctx, device_matrix_put_csr(d, &A->a, &from));
-    SPRY_GO(d->ctx, sell_from_matrix(&from, C, D));
-done:
-    device_matrix_free(&from);
-    return status;
-}
-
-spry_status device_layout_from_csr(spry_device *d, const spry_matrix *A, const char *spec,
-                                   bool *made, device_layout **D)
-{
-    enum { DEFAULT_C = 32 };
-    _Alignas(16) char options[LAYOUT_OPTIONS_SIZE];
-    const layout_class *class;
-    int64_t C = 0;
-    *made = false;
-    spry_status status = layout_parse(d->ctx, spec, &class, options);
-    if (status != SPRY_OK || class != &format_sell || !sell_is_plain(options, &C) ||
-        !(d->facts.has_double || A->a.type == SPRY_S || A->a.type == SPRY_C))
-        return status;
-    status = make_sell(d, A, C > 0 ? (int)C : DEFAULT_C, D);
-    *made = status == SPRY_OK;
-    return status == SPRY_NO_MEMORY ? SPRY_OK : status;
 }

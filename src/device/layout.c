@@ -66,6 +66,19 @@ const layout *device_layout_host(const device_layout *D)
     return D->L;
 }
 
+spry_device *device_layout_device(const device_layout *D)
+{
+    return D->d;
+}
+
+device_memory *device_layout_array(const device_layout *D, const char *name)
+{
+    for (int i = 0; i < D->arrays.count; i++)
+        if (strcmp(D->arrays.array[i].name, name) == 0)
+            return D->memory[i];
+    return NULL;
+}
+
 int64_t device_layout_bytes(const device_layout *D)
 {
     int64_t bytes = device_carries_bytes(&D->carries);

@@ -40,6 +40,9 @@ spry_status device_layout_bring(device_layout *D, device_stream *s);
 void device_layout_drop(device_layout *D);
 void device_layout_free(device_layout *D);
 const layout *device_layout_host(const device_layout *D);
+spry_device *device_layout_device(const device_layout *D);
+/* One of its arrays in the device's memory; NULL: there is none of that name. */
+device_memory *device_layout_array(const device_layout *D, const char *name);
 /* Bytes it takes on the device. */
 int64_t device_layout_bytes(const device_layout *D);
 spry_status device_layout_multiply(device_layout *D, const device_product *p);

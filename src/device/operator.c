@@ -17,7 +17,7 @@ typedef struct stored_matrix {
 } stored_matrix;
 
 typedef struct device_state {
-    const spry_matrix *matrix; /* as given */
+    const spry_matrix *matrix; /* as given; NULL: it was made on the device */
     char *spec;
     stored_matrix plain, transposed; /* transposed is made when it is needed */
 } device_state;
@@ -92,6 +92,21 @@ static void stored_free(stored_matrix *s)
     device_layout_free(s->whole);
 }
 
+/* A^T where A was made on the device. */
+static spry_status make_transposed_there(device_state *state)
+{
+    spry_context *ctx = device_layout_host(state->plain.whole)->ctx;
+    device_matrix A = {0}, T = {0};
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, device_layout_to_matrix(state->plain.whole, &A));
+    SPRY_GO(ctx, device_matrix_transpose(&A, false, &T));
+    device_matrix_free(&A);
+    SPRY_GO(ctx, device_layout_from_matrix(&T, false, NULL, &state->transposed.whole));
+done:
+    device_matrix_free(&A);
+    return status;
+}
+
 /* A^T, which may have other shapes of rows than A: in CSR then. */
 static spry_status make_transposed(const spry_operator *op, device_state *state)
 {
@@ -133,7 +148,7 @@ static spry_status find_stored(const spry_operator *op, spry_transpose transpose
         return SPRY_OK;
     }
     if (!state->transposed.whole && !state->transposed.streamed)
-        status = make_transposed(op, state);
+        status = state->matrix ? make_transposed(op, state) : make_transposed_there(state);
     *found = &state->transposed;
     return status;
 }
@@ -268,11 +283,26 @@ static bool is_shell(const spry_operator *op)
     return state->plain.streamed || !layout_of(op)->array[0].data;
 }
 
+/* The same as a matrix of the host's, of an operator that was made on the device. */
+static spry_status bring_back(const spry_operator *op, spry_matrix **A)
+{
+    const device_state *state = op->state;
+    device_matrix there = {0};
+    spry_status status = SPRY_OK;
+    SPRY_GO(op->ctx, device_layout_to_matrix(state->plain.whole, &there));
+    SPRY_GO(op->ctx, device_matrix_get(&there, A));
+done:
+    device_matrix_free(&there);
+    return status;
+}
+
 static spry_status to_matrix(const spry_operator *op, spry_matrix **A)
 {
     const device_state *state = op->state;
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
+    if (!state->matrix)
+        return bring_back(op, A);
     if (!is_shell(op))
         return layout_to_csr(layout_of(op), A);
     spry_status status = matrix_as_sorted_csr(state->matrix, &csr, &owned);
@@ -289,8 +319,15 @@ static spry_status to_matrix(const spry_operator *op, spry_matrix **A)
 static spry_status matrix_diagonal(const spry_operator *op, spry_vector **d)
 {
     const device_state *state = op->state;
-    return is_shell(op) ? spry_matrix_diagonal(state->matrix, d)
-                        : layout_diagonal(layout_of(op), d);
+    spry_matrix *A = NULL;
+    if (state->matrix)
+        return is_shell(op) ? spry_matrix_diagonal(state->matrix, d)
+                            : layout_diagonal(layout_of(op), d);
+    spry_status status = bring_back(op, &A);
+    if (status == SPRY_OK)
+        status = spry_matrix_diagonal(A, d);
+    spry_matrix_free(A);
+    return status;
 }
 
 static const operator_class device_class = {.name = "device",
@@ -330,20 +367,48 @@ spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, 
     return device_layout_rows(stored->whole, conjugate, prefix, rows);
 }
 
+/* An operator that has nothing stored yet. */
+static spry_status new_operator(spry_device *d, spry_type type, int64_t rows, int64_t cols,
+                                spry_operator **out)
+{
+    spry_operator *op = NULL;
+    device_state *state = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(d->ctx, operator_new(d->ctx, &device_class, type, rows, cols, &op));
+    SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *state, &state));
+    op->state = state;
+    op->device = d;
+    d->users++;
+    *out = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
+/* What is known once the matrix is stored. */
+static spry_status finish_operator(spry_operator *op)
+{
+    const int64_t size = (int64_t)spry_type_size(op->type);
+    spry_storage stored;
+    const spry_status status = storage(op, &stored);
+    if (status != SPRY_OK)
+        return status;
+    op->name = layout_of(op)->class->name;
+    op->own_bytes = stored.read_bytes;
+    op->bytes = op->own_bytes + (op->rows + op->cols) * size;
+    return SPRY_OK;
+}
+
 spry_status device_operator(spry_device *d, const spry_matrix *A, const char *spec,
                             spry_operator **out)
 {
     spry_context *ctx = d->ctx;
-    const int64_t size = (int64_t)spry_type_size(A->a.type);
     spry_operator *op = NULL;
-    device_state *state = NULL;
     spry_status status = SPRY_OK;
     *out = NULL;
-    SPRY_GO(ctx, operator_new(ctx, &device_class, A->a.type, A->a.rows, A->a.cols, &op));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
-    op->state = state;
-    op->device = d;
-    d->users++;
+    SPRY_GO(ctx, new_operator(d, A->a.type, A->a.rows, A->a.cols, &op));
+    device_state *state = op->state;
     state->matrix = A;
     state->spec = base_copy_text(ctx, spec);
     if (!state->spec) {
@@ -351,14 +416,49 @@ spry_status device_operator(spry_device *d, const spry_matrix *A, const char *sp
         goto done;
     }
     SPRY_GO(ctx, make_stored(d, A, spec, &state->plain));
-    spry_storage stored;
-    SPRY_GO(ctx, storage(op, &stored));
-    op->name = stored_host(&state->plain)->class->name;
-    op->own_bytes = stored.read_bytes;
-    op->bytes = op->own_bytes + (op->rows + op->cols) * size;
+    SPRY_GO(ctx, finish_operator(op));
     *out = op;
     op = NULL;
 done:
     spry_operator_free(op);
+    return status;
+}
+
+spry_status device_matrix_operator(device_matrix *A, bool keep, const char *spec,
+                                   spry_operator **out)
+{
+    spry_context *ctx = A->d->ctx;
+    spry_operator *op = NULL;
+    spry_status status = SPRY_OK;
+    *out = NULL;
+    SPRY_GO(ctx, new_operator(A->d, A->type, A->rows, A->cols, &op));
+    device_state *state = op->state;
+    SPRY_GO(ctx, device_layout_from_matrix(A, keep, spec, &state->plain.whole));
+    SPRY_GO(ctx, finish_operator(op));
+    *out = op;
+    op = NULL;
+done:
+    if (!keep)
+        device_matrix_free(A);
+    spry_operator_free(op);
+    return status;
+}
+
+spry_status device_matrix_of(const spry_operator *op, device_matrix *out)
+{
+    spry_matrix *A = NULL;
+    spry_status status = SPRY_OK;
+    *out = (device_matrix){0};
+    if (op->class == &device_class) {
+        const device_state *state = op->state;
+        if (state->plain.whole)
+            SPRY_GO(op->ctx, device_layout_to_matrix(state->plain.whole, out));
+        if (out->d)
+            return SPRY_OK;
+    }
+    SPRY_GO(op->ctx, spry_operator_to_matrix(op, &A));
+    SPRY_GO(op->ctx, device_matrix_put(op->device, A, out));
+done:
+    spry_matrix_free(A);
     return status;
 }

@@ -3,6 +3,7 @@
 #define SPRY_DEVICE_OPERATOR_H
 
 #include "device/layout.h"
+#include "device/matrix.h"
 
 enum { DEVICE_MOST_PRODUCTS = 16 };
 
@@ -13,6 +14,17 @@ enum { DEVICE_MOST_PRODUCTS = 16 };
  */
 spry_status device_operator(spry_device *d, const spry_matrix *A, const char *spec,
                             spry_operator **op);
+/*
+ * The product with a matrix that is in a device's memory, in csr or sell
+ * (device_layout_from_matrix; NULL: the better). A^T is made there when it is needed. Where A is
+ * not kept it is none afterwards, also after a failure: csr takes its arrays instead of copying
+ * them.
+ */
+spry_status device_matrix_operator(device_matrix *A, bool keep, const char *spec,
+                                   spry_operator **op);
+/* The matrix of an operator that lives on a device, as a copy there: by the device alone from csr
+ * and sell, otherwise by way of the host. */
+spry_status device_matrix_of(const spry_operator *op, device_matrix *out);
 /* Whether A fits as csr: matrices that do not are streamed. */
 bool device_has_room(spry_device *d, const spry_matrix *A);
 /* A copy on the device of an operator of the host's that has a diagonal (operator_diagonal). `make`

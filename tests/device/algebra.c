@@ -5,8 +5,11 @@
  * done twice and must give the same bits.
  */
 #include "support/devices.h"
+#include "support/layouts.h"
 
-#include "device/matrix.h"
+#include "device/operator.h"
+
+#include "matrix/entries.h"
 
 #include <spry/algebra.h>
 
@@ -144,6 +147,61 @@ static void triple(spry_context *ctx, spry_device *d)
     spry_matrix_free(R);
 }
 
+/* Operators over matrices of the device, and matrices of operators: products, transposed ones too,
+ * and what comes back. Empty rows, and rows of very different lengths. */
+static void check_operator(spry_context *ctx, spry_device *d, const spry_matrix *A,
+                           const char *spec, bool keep)
+{
+    device_matrix a = put(d, A), again;
+    spry_operator *op = NULL;
+    spry_matrix *copy = NULL, *back = NULL;
+    spry_vector *diagonal = NULL, *want = NULL;
+    const double terms = layouts_most_terms(ctx, A);
+    assert_ok(ctx, device_matrix_operator(&a, keep, spec, &op));
+    assert_true(keep == (a.offsets != NULL));
+    assert_ptr_equal(device_of(op), d);
+    for (int t = SPRY_PLAIN; t <= SPRY_CONJUGATE; t++)
+        layouts_check_product(ctx, A, op, spec ? spec : "", (spry_transpose)t, 0, terms);
+    assert_ok(ctx, matrix_copy(A, &copy));
+    assert_ok(ctx, device_matrix_of(op, &again));
+    check_same(ctx, copy, &again);
+    assert_ok(ctx, spry_operator_to_matrix(op, &back));
+    support_same_arrays(A, back);
+    if (A->a.rows == A->a.cols) {
+        assert_ok(ctx, spry_operator_diagonal(op, &diagonal));
+        assert_ok(ctx, spry_matrix_diagonal(A, &want));
+        assert_memory_equal(spry_vector_data(want), spry_vector_data(diagonal),
+                            (size_t)A->a.rows * spry_type_size(A->a.type));
+    }
+    spry_vector_free(diagonal);
+    spry_vector_free(want);
+    spry_matrix_free(back);
+    spry_operator_free(op);
+    device_matrix_free(&a);
+}
+
+static void operators(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = sorted(ctx, SPRY_C, SUPPORT_UNIFORM, 300, 200, 500);
+    spry_matrix *B = sorted(ctx, SPRY_D, SUPPORT_ONE_ROW, 260, 260, 900);
+    spry_operator *op = NULL;
+    device_matrix back;
+    check_operator(ctx, d, A, "csr", false);
+    check_operator(ctx, d, A, "sell", true);
+    check_operator(ctx, d, B, NULL, true);
+    check_operator(ctx, d, B, "csr", true);
+    /* One that the host made, in a format that goes by way of it. */
+    assert_ok(ctx, device_operator(d, B, "sell:sigma=64", &op));
+    assert_ok(ctx, device_matrix_of(op, &back));
+    check_same(ctx, B, &back);
+    spry_operator_free(op);
+    back = put(d, A);
+    assert_status(ctx, SPRY_UNSUPPORTED, device_matrix_operator(&back, false, "dia", &op));
+    support_message_has(ctx, "take csr or sell");
+    assert_null(back.offsets);
+    spry_matrix_free(A);
+}
+
 static void refusals(spry_context *ctx, spry_device *d)
 {
     spry_matrix *A = sorted(ctx, SPRY_S, SUPPORT_UNIFORM, 4, 5, 8);
@@ -157,8 +215,8 @@ static void refusals(spry_context *ctx, spry_device *d)
 
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(moves), DEVICES_TEST(multiply),
+    static const devices_test tests[] = {DEVICES_TEST(moves),     DEVICES_TEST(multiply),
                                          DEVICES_TEST(transpose), DEVICES_TEST(triple),
-                                         DEVICES_TEST(refusals)};
+                                         DEVICES_TEST(operators), DEVICES_TEST(refusals)};
     return DEVICES_RUN(tests);
 }
