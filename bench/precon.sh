@@ -79,6 +79,7 @@ petsc_list() {
 		cg+ssor	$cg -pc_type sor -pc_sor_local_symmetric
 		cg+icc0	$cg -pc_type bjacobi -sub_pc_type icc $shift positive_definite
 		cg+icc1	$cg -pc_type bjacobi -sub_pc_type icc -sub_pc_factor_levels 1 $shift positive_definite
+		cg+icc2	$cg -pc_type bjacobi -sub_pc_type icc -sub_pc_factor_levels 2 $shift positive_definite
 		cg+asm-icc0	$cg -pc_type asm -pc_asm_type basic -sub_pc_type icc $shift positive_definite
 		cg+gamg	$cg -pc_type gamg
 		cg+gamg-t.02	$cg -pc_type gamg -pc_gamg_threshold 0.02
