@@ -24,10 +24,10 @@ function(spry_add_kernels target type kind isa)
     target_include_directories(${target} PRIVATE include src ${spry_generated})
     target_compile_definitions(${target} PRIVATE KERNEL_TYPE_${type} KERNEL_SUFFIX=${type}_${isa}
         KERNEL_KIND_${kind} KERNEL_WALK_SUFFIX=${type}_${kind}_${isa})
-    # What sanitizers add to unrolled loops takes the optimiser minutes a file.
+    # What sanitizers add to unrolled loops takes the optimiser minutes a file, and at -O1 still half of the whole build.
     set(level $<$<NOT:$<CONFIG:Debug>>:-O3>)
     if(SPRY_SANITIZE)
-        set(level -O1)
+        set(level -Og)
     endif()
     target_compile_options(${target} PRIVATE ${isa_flags_${isa}} ${level} -fno-trapping-math -fno-math-errno
         $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>) # a loop it does not vectorise is no fault of ours

@@ -1,0 +1,20 @@
+# Which tests look for leaks at their end when they are built with the address sanitizer. gcc's search takes four seconds
+# a process on arm64, whatever the program does: most of the time of all tests. What the library allocates, it allocates
+# through contexts, and contexts count: the tests assert that nothing is left (tests/support/support.c, tests/fuzz/fuzz.h,
+# SPRY_CHECK_MEMORY of the program). The search is for the rest: files, folders, streams of zlib, what other libraries
+# hold, examples. Call at the end of a folder that adds tests, with the names of those that search.
+function(spry_search_leaks)
+    get_property(tests DIRECTORY PROPERTY TESTS)
+    foreach(name ${ARGN})
+        if(NOT name IN_LIST tests)
+            message(FATAL_ERROR "spry_search_leaks: there is no test ${name}")
+        endif()
+    endforeach()
+    foreach(test ${tests})
+        set(search 0)
+        if(test IN_LIST ARGN)
+            set(search 1)
+        endif()
+        set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT ASAN_OPTIONS=detect_leaks=${search})
+    endforeach()
+endfunction()
