@@ -79,7 +79,8 @@ spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
     item(jacobi)           \
     item(gs)               \
     item(sor)              \
-    item(ssor)
+    item(ssor)             \
+    item(direct)
 #define PRECON_DECLARE(name) extern const precon_kind precon_kind_##name;
 PRECON_KINDS(PRECON_DECLARE)
 

@@ -100,6 +100,7 @@ static void test_vectors(void **state)
     for (int type = 0; type < 4; type++) {
         snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256", type);
         compile(*state, "vectors", device_text("vector"), options);
+        compile(*state, "dense", device_text("dense"), options);
     }
 }
 

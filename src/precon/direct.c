@@ -1,0 +1,272 @@
+/*
+ * Exact solves as a preconditioner: for small systems, the coarsest level of multigrid, the parts
+ * of a domain. On a device a small one is its inverse written out, applied as a dense product: as
+ * many operations as solving with factors, but all of them at once.
+ */
+#include "precon/factor.h"
+
+#include "device/device.h"
+
+#include <spry/reorder.h>
+
+#define DIRECT_OPTIONS(item)                                                                     \
+    PRECON_COMMON(item)                                                                          \
+    item(WORD, kind, "auto", 0, 0, "auto dense band sparse",                                     \
+         "factors: dense (LAPACK), in a band after RCM (LAPACK), sparse (CHOLMOD, UMFPACK)")     \
+    item(BOOL, regular, "no", 0, 0, NULL,                                                        \
+         "a singular matrix (pure Neumann conditions) gets a generalized inverse instead of an " \
+         "error; dense")
+enum { KIND_AUTO, KIND_DENSE, KIND_BAND, KIND_SPARSE };
+typedef struct direct_options {
+    DIRECT_OPTIONS(SPRY_OPTION_FIELD)
+} direct_options;
+#define OPTION_OWNER direct_options
+static const spry_option table[] = {DIRECT_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+enum {
+    SMALL = 200,       /* rows that are always dense */
+    MOST_DENSE = 4096, /* rows that may be, and that go to devices */
+    NARROW = 48,       /* diagonals of a band that no sparse factors beat */
+    GROUP = 128
+};
+
+typedef struct direct {
+    factor f;
+    direct_options options;
+    /* on a device */
+    device_program *program;
+    device_memory *inverse;
+} direct;
+
+/* --- which factors -------------------------------------------------------------------------------
+ */
+
+static spry_status too_large(const spry_matrix *A, const char *what)
+{
+    return SPRY_FAIL(A->ctx, SPRY_UNSUPPORTED,
+                     "precon direct: %" PRId64 " rows are too many for %s; try ilu, sai or amg",
+                     A->a.rows, what);
+}
+
+/* By the pattern alone. */
+static spry_status choose_by_band(const spry_matrix *A, const factor_class **class)
+{
+    spry_context *ctx = A->ctx;
+    const double n = (double)A->a.rows;
+    int32_t *perm = NULL, *inverse = NULL;
+    int64_t low, high;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, spry_reorder(A, "rcm", &perm));
+    SPRY_GO(ctx, matrix_invert(ctx, "perm", perm, A->a.rows, &inverse));
+    factor_band_of(A, inverse, &low, &high);
+    /* Numbers, and operations, that are still no trouble. */
+    const double stored = (2 * (double)low + (double)high + 1) * n;
+    const bool light = stored < 1e9 && stored * (double)low < 1e12;
+    if (low + high <= NARROW || (!factor_has_sparse() && light && stored < n * n))
+        *class = &factor_band;
+    else if (factor_has_sparse())
+        *class = &factor_sparse;
+    else if (A->a.rows <= MOST_DENSE)
+        *class = &factor_dense;
+    else
+        status = too_large(A, "a build without SuiteSparse (libsuitesparse-dev)");
+done:
+    base_free(ctx, perm);
+    base_free(ctx, inverse);
+    return status;
+}
+
+/* Whether it goes to the device. */
+static bool goes_there(const precon_job *job)
+{
+    const direct_options *o = job->options;
+    return job->device && job->A->a.rows <= MOST_DENSE &&
+           (o->kind == KIND_AUTO || o->kind == KIND_DENSE);
+}
+
+static spry_status choose(const precon_job *job, const factor_class **class)
+{
+    const direct_options *o = job->options;
+    const spry_matrix *A = job->A;
+    const double n = (double)A->a.rows;
+    static const factor_class *const classes[] = {
+        [KIND_DENSE] = &factor_dense, [KIND_BAND] = &factor_band, [KIND_SPARSE] = &factor_sparse};
+    *class = &factor_dense;
+    if (o->regular) {
+        if (o->kind == KIND_BAND || o->kind == KIND_SPARSE)
+            return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
+                             "precon direct: regular=yes needs dense factors; take kind=dense");
+        return A->a.rows <= MOST_DENSE ? SPRY_OK : too_large(A, "regular=yes");
+    }
+    if (o->kind != KIND_AUTO)
+        *class = classes[o->kind];
+    else if (A->a.rows > SMALL && !goes_there(job) &&
+             !(A->a.rows <= MOST_DENSE && (double)A->a.nnz > n * n / 8))
+        return choose_by_band(A, class);
+    return SPRY_OK;
+}
+
+/* --- on the host ---------------------------------------------------------------------------------
+ */
+
+static void direct_destroy(spry_operator *op)
+{
+    direct *state = op->state;
+    if (!state)
+        return;
+    factor_clear(&state->f);
+    if (op->device) {
+        device_free(state->inverse);
+        op->device->users--;
+    }
+    base_free(op->ctx, state);
+}
+
+static spry_status direct_apply(const spry_operator *op, spry_transpose transpose,
+                                const spry_vector *r, spry_vector *z)
+{
+    const direct *state = op->state;
+    memcpy(z->data, r->data, (size_t)op->rows * spry_type_size(op->type));
+    return state->f.class->solve(&state->f, transpose, z->data);
+}
+
+static spry_status direct_update(spry_operator *op, const spry_matrix *A)
+{
+    direct *state = op->state;
+    return factor_fill(&state->f, A);
+}
+
+static const operator_class direct_class = {.name = "direct",
+                                            .has_transpose = true,
+                                            .multiply = operator_apply_arrays,
+                                            .multiply_vectors = operator_apply_vectors,
+                                            .apply = direct_apply,
+                                            .update = direct_update,
+                                            .destroy = direct_destroy};
+
+/* --- on a device ---------------------------------------------------------------------------------
+ */
+
+static spry_status there_apply(const spry_operator *op, spry_transpose transpose,
+                               const spry_vector *r, spry_vector *z)
+{
+    const direct *state = op->state;
+    const bool plain = transpose == SPRY_PLAIN;
+    const int n = (int)op->rows, conjugated = transpose == SPRY_CONJUGATE;
+    device_arg args[5];
+    int count = 0;
+    args[count++] = DEVICE_VALUE(n);
+    if (!plain)
+        args[count++] = DEVICE_VALUE(conjugated);
+    args[count++] = device_arg_memory(state->inverse);
+    args[count++] = device_arg_memory(r->memory);
+    args[count++] = device_arg_memory(z->memory);
+    return device_launch(state->program, plain ? "dense_rows" : "dense_columns", NULL,
+                         plain ? n : (n + 31) / 32, GROUP, args, count);
+}
+
+static spry_status there_update(spry_operator *op, const spry_matrix *A)
+{
+    spry_context *ctx = op->ctx;
+    direct *state = op->state;
+    void *inverse = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, factor_make(&factor_dense, A, state->options.regular, &state->f));
+    SPRY_GO(ctx, factor_invert(&state->f, &inverse));
+    SPRY_GO(ctx, device_put(state->inverse, 0, inverse, state->f.bytes));
+done:
+    base_free(ctx, inverse);
+    if (state->f.class) { /* what was found out is still told */
+        state->f.class->close(&state->f);
+        state->f.class = NULL;
+    }
+    return status;
+}
+
+static const operator_class there_class = {.name = "direct",
+                                           .has_transpose = true,
+                                           .multiply = operator_apply_arrays,
+                                           .multiply_vectors = operator_apply_vectors,
+                                           .apply = there_apply,
+                                           .update = there_update,
+                                           .destroy = direct_destroy};
+
+static spry_status make_there(const precon_job *job, spry_operator *op)
+{
+    spry_context *ctx = op->ctx;
+    direct *state = op->state;
+    char options[64];
+    spry_status status = SPRY_OK;
+    op->device = job->device;
+    op->device->users++;
+    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)op->type, GROUP);
+    SPRY_GO(ctx, device_build(job->device, device_text("dense"), options, &state->program));
+    SPRY_GO(ctx, device_alloc(job->device, op->rows * op->rows * (int64_t)spry_type_size(op->type),
+                              &state->inverse));
+    SPRY_GO(ctx, there_update(op, job->A));
+done:
+    return status;
+}
+
+/* --- the kind ------------------------------------------------------------------------------------
+ */
+
+static spry_status make(const precon_job *job, spry_operator **M)
+{
+    spry_context *ctx = job->A->ctx;
+    const int64_t n = job->A->a.rows;
+    const factor_class *class = &factor_dense;
+    spry_operator *op = NULL;
+    direct *state = NULL;
+    spry_status status = SPRY_OK;
+    *M = NULL;
+    SPRY_GO(ctx, choose(job, &class));
+    const bool there = goes_there(job);
+    SPRY_GO(ctx,
+            operator_new(ctx, there ? &there_class : &direct_class, job->A->a.type, n, n, &op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
+    op->state = state;
+    state->options = *(const direct_options *)job->options;
+    if (there)
+        SPRY_GO(ctx, make_there(job, op));
+    else
+        SPRY_GO(ctx, factor_make(class, job->A, state->options.regular, &state->f));
+    op->own_bytes = state->f.bytes;
+    op->bytes = op->own_bytes + 2 * n * (int64_t)spry_type_size(op->type);
+    base_log(ctx, SPRY_LOG_INFO,
+             "precon direct: %s factors of %" PRId64 " rows by %s%s, rank %" PRId64 ", %.3g MB",
+             class->name, n, state->f.by, there ? ", inverted for the device" : "", state->f.rank,
+             (double)state->f.bytes / 1e6);
+    *M = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
+static spry_status forecast(const precon_job *job, double *bytes)
+{
+    const spry_arrays *a = &job->A->a;
+    const double n = (double)a->rows, size = (double)spry_type_size(a->type);
+    const bool regular = ((const direct_options *)job->options)->regular;
+    const factor_class *class = &factor_dense;
+    spry_status status = SPRY_OK;
+    SPRY_GO(job->A->ctx, choose(job, &class));
+    SPRY_GO(job->A->ctx, class->forecast(job->A, regular, bytes));
+    /* The condition's vectors, the graph of an order that was looked at, the inverse twice. */
+    *bytes += n * (64 + 6 * size) + 2 * (double)a->nnz * 16 + n * 64 + 65536;
+    if (goes_there(job))
+        *bytes += 2 * n * n * size;
+done:
+    return status;
+}
+
+const precon_kind precon_kind_direct = {
+    .name = "direct",
+    .summary = "exact solves by factors: dense, in a band, or sparse",
+    .options = {table, sizeof table / sizeof *table},
+    .make = make,
+    .forecast = forecast,
+    .on_devices = true,
+};

@@ -1,0 +1,133 @@
+/*
+ * Sparse factors of hermitian positive definite matrices by CHOLMOD of SuiteSparse: Y. Chen, T. A.
+ * Davis, W. W. Hager, S. Rajamanickam, Algorithm 887: CHOLMOD, supernodal sparse Cholesky
+ * factorization and update/downdate, ACM Trans. Math. Softw. 35 (2008), 22. It takes columns; given
+ * our rows it factors A^T, which is conj(A).
+ */
+#include "precon/factor.h"
+
+#ifndef SPRY_HAVE_CHOLMOD
+
+const sparse_library sparse_cholmod = {.name = NULL};
+
+#else
+
+#include <cholmod.h>
+
+typedef struct cholmod {
+    cholmod_common common;
+    cholmod_factor *factor;
+    cholmod_dense *z, *room, *more; /* what solves leave for the next one */
+} cholmod;
+
+static cholmod_sparse matrix_of(const sparse_job *job)
+{
+    return (cholmod_sparse){.nrow = (size_t)job->n,
+                            .ncol = (size_t)job->n,
+                            .nzmax = (size_t)job->nnz,
+                            .p = job->offsets,
+                            .i = job->rows,
+                            .x = job->values,
+                            .stype = 1,
+                            .itype = CHOLMOD_LONG,
+                            .xtype = job->is_complex ? CHOLMOD_COMPLEX : CHOLMOD_REAL,
+                            .dtype = CHOLMOD_DOUBLE,
+                            .sorted = 1,
+                            .packed = 1};
+}
+
+static spry_status outcome(const sparse_job *job, const char *what, const cholmod *c)
+{
+    if (c->common.status >= CHOLMOD_OK)
+        return SPRY_OK;
+    if (c->common.status == CHOLMOD_OUT_OF_MEMORY || c->common.status == CHOLMOD_TOO_LARGE)
+        return SPRY_FAIL(job->ctx, SPRY_NO_MEMORY,
+                         "precon direct: CHOLMOD found no memory for the factors of %" PRId64
+                         " rows; try ic, or amg",
+                         job->n);
+    return SPRY_FAIL(job->ctx, SPRY_UNSUPPORTED, "precon direct: CHOLMOD's %s ended with %d", what,
+                     c->common.status);
+}
+
+static void definite_close(sparse_job *job, void *state)
+{
+    cholmod *c = state;
+    if (!c)
+        return;
+    cholmod_l_free_factor(&c->factor, &c->common);
+    cholmod_l_free_dense(&c->z, &c->common);
+    cholmod_l_free_dense(&c->room, &c->common);
+    cholmod_l_free_dense(&c->more, &c->common);
+    cholmod_l_finish(&c->common);
+    base_free(job->ctx, c);
+}
+
+static spry_status definite_open(sparse_job *job, void **state)
+{
+    cholmod *c = NULL;
+    const spry_status status = base_calloc(job->ctx, 1, sizeof *c, &c);
+    if (status != SPRY_OK)
+        return status;
+    *state = c;
+    cholmod_l_start(&c->common);
+    c->common.print = 0;
+    c->common.try_catch = 1;
+    c->common.quick_return_if_not_posdef = 1;
+    cholmod_sparse A = matrix_of(job);
+    c->factor = cholmod_l_analyze(&A, &c->common);
+    return outcome(job, "analysis", c);
+}
+
+static spry_status definite_fill(sparse_job *job, void *state, bool *fits)
+{
+    cholmod *c = state;
+    cholmod_sparse A = matrix_of(job);
+    c->common.status = CHOLMOD_OK;
+    cholmod_l_factorize(&A, c->factor, &c->common);
+    *fits = c->common.status != CHOLMOD_NOT_POSDEF && c->factor->minor == c->factor->n;
+    return *fits ? outcome(job, "factorization", c) : SPRY_OK;
+}
+
+static spry_status definite_solve(const sparse_job *job, void *state, spry_transpose transpose)
+{
+    cholmod *c = state;
+    const size_t n = (size_t)job->n, parts = job->is_complex ? 2 : 1;
+    cholmod_dense r = {.nrow = n,
+                       .ncol = 1,
+                       .nzmax = n,
+                       .d = n,
+                       .x = job->right,
+                       .xtype = job->is_complex ? CHOLMOD_COMPLEX : CHOLMOD_REAL,
+                       .dtype = CHOLMOD_DOUBLE};
+    const bool turned = transpose != SPRY_TRANSPOSE; /* A = A^H, and A^T is what was factored */
+    if (turned)
+        sparse_conjugate(job, job->right);
+    c->common.status = CHOLMOD_OK;
+    cholmod_l_solve2(CHOLMOD_A, c->factor, &r, NULL, &c->z, NULL, &c->room, &c->more, &c->common);
+    const spry_status status = outcome(job, "solve", c);
+    if (status != SPRY_OK)
+        return status;
+    memcpy(job->work, c->z->x, n * parts * sizeof(double));
+    if (turned)
+        sparse_conjugate(job, job->work);
+    return SPRY_OK;
+}
+
+static double definite_bytes(const sparse_job *job, void *state)
+{
+    const cholmod *c = state;
+    /* Numbers and their rows; supernodes hold somewhat more. What was used at most is known after.
+     */
+    const double each = job->is_complex ? 24 : 16;
+    const double factors = each * (c->common.lnz + (double)job->n * 8);
+    return c->factor->xtype == CHOLMOD_PATTERN ? 3 * factors + (double)job->nnz * each : factors;
+}
+
+const sparse_library sparse_cholmod = {.name = "CHOLMOD",
+                                       .open = definite_open,
+                                       .fill = definite_fill,
+                                       .solve = definite_solve,
+                                       .close = definite_close,
+                                       .bytes = definite_bytes};
+
+#endif

@@ -1,0 +1,318 @@
+/*
+ * Exact solves: every kind of factors in every type against the residual that backward stability
+ * allows, transposes, new values, matrices that are singular, and generalized inverses.
+ */
+#include "support/generated.h"
+#include "support/numeric.h"
+
+#include "precon/factor.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const kinds[] = {"dense", "band", "sparse"};
+static const spry_scalar one = {1, 0}, zero = {0, 0};
+
+/* Turns the entries of complex matrices by phases, A_ij p^(i - j) q: q = 1 keeps hermitian ones so.
+ */
+static void turn(spry_matrix *A, double angle, spry_scalar q)
+{
+    const spry_arrays *a = &A->a;
+    for (int64_t i = 0; i < a->rows && spry_type_is_complex(a->type); i++)
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+            const double t = angle * (double)(i - a->col_index[k]);
+            const double v = value_get(a->type, a->values, k).re;
+            const spry_scalar p = {v * cos(t), v * sin(t)};
+            value_set(a->type, a->values, k,
+                      (spry_scalar){p.re * q.re - p.im * q.im, p.re * q.im + p.im * q.re});
+        }
+}
+
+static spry_matrix *make_matrix(spry_context *ctx, spry_type type, bool hermitian, int size)
+{
+    char options[96];
+    snprintf(options, sizeof options, hermitian ? "size=%d type=%s" : "size=%d peclet=3 type=%s",
+             size, spry_type_name(type));
+    spry_matrix *A = generated(ctx, hermitian ? "poisson2d" : "convection-diffusion", options);
+    turn(A, 0.7, hermitian ? one : (spry_scalar){0.6, 0.8});
+    return A;
+}
+
+/* |r - op(A) z| <= bound |op(A)| |z|, in the largest norm: elimination with pivots is backward
+ * stable, with errors of `growth` times n units. */
+static void check_solve(spry_context *ctx, const spry_matrix *A, const spry_operator *M,
+                        spry_transpose op, const char *what)
+{
+    const spry_type type = A->a.type;
+    const int64_t n = A->a.rows;
+    spry_scalar *found = malloc((size_t)n * sizeof *found),
+                *back = malloc((size_t)n * sizeof *back);
+    void *r = numeric_array(type, n, 0, 5), *z = numeric_array(type, n, 0, 6);
+    spry_vector *vr = numeric_vector(ctx, type, n, r), *vz = numeric_vector(ctx, type, n, z);
+    assert_ok(ctx, spry_operator_multiply(M, op, one, vr, zero, vz));
+    double norm = 0, most = 0, worst = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
+            sum += (double)numeric_size(value_get(type, A->a.values, k));
+        norm = fmax(norm, sum);
+        found[i] = value_get(type, z, i);
+        most = fmax(most, (double)numeric_size(found[i]));
+    }
+    support_multiply(A, op, found, back);
+    for (int64_t i = 0; i < n; i++) {
+        const spry_scalar v = value_get(type, r, i);
+        worst = fmax(worst, hypot(v.re - back[i].re, v.im - back[i].im));
+    }
+    /* Columns of these matrices have sums of at most twice the rows'. */
+    const double allowed = 8 * (double)n * numeric_unit(type) * 2 * norm * most;
+    if (!(worst <= allowed))
+        fail_msg("%s, type %s, product %d: residual %g, allowed %g", what, spry_type_name(type), op,
+                 worst, allowed);
+    spry_vector_free(vr);
+    spry_vector_free(vz);
+    numeric_free(type, r, 0);
+    numeric_free(type, z, 0);
+    free(found);
+    free(back);
+}
+
+static bool is_there(const char *kind)
+{
+    return strcmp(kind, "sparse") != 0 || (sparse_cholmod.name && sparse_umfpack.name);
+}
+
+/* Large enough for LAPACK, and not a multiple of anything. */
+static void test_solves(void **state)
+{
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4; t++)
+        for (int k = 0; k < 3; k++)
+            for (int size = 3; size <= 12; size += 9)
+                for (int hermitian = 0; hermitian < 2 && is_there(kinds[k]); hermitian++) {
+                    spry_matrix *A = make_matrix(ctx, support_types[t], hermitian, size);
+                    spry_operator *M = NULL;
+                    char spec[48];
+                    snprintf(spec, sizeof spec, "direct:kind=%s", kinds[k]);
+                    assert_ok(ctx, spry_precon_new(A, NULL, spec, &M));
+                    for (int op = 0; op < 3; op++)
+                        check_solve(ctx, A, M, (spry_transpose)op, spec);
+                    spry_operator_free(M);
+                    spry_matrix_free(A);
+                }
+}
+
+/* The kernels by themselves, which LAPACK stands in for in such sizes. */
+static void test_elimination(void **state)
+{
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4; t++) {
+        const spry_type type = support_types[t];
+        const size_t size = spry_type_size(type);
+        const precon_kernels *kernels = precon_kernels_for(ctx, type);
+        spry_matrix *A = make_matrix(ctx, type, false, 11);
+        const int64_t n = A->a.rows;
+        precon_dense f = {n, n, calloc((size_t)(n * n), size), calloc((size_t)n, 4), NULL};
+        precon_band b = {.n = n, .rows = calloc((size_t)n, 4)};
+        factor_band_of(A, NULL, &b.low, &b.high);
+        const int64_t step = 2 * b.low + b.high + 1;
+        b.factors = calloc((size_t)(n * step), size);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
+                const int64_t j = A->a.col_index[k];
+                element_move(size, f.factors, j * n + i, A->a.values, k);
+                element_move(size, b.factors, j * step + b.low + b.high + i - j, A->a.values, k);
+            }
+        assert_int_equal(kernels->dense_factor(n, f.factors, f.rows), n);
+        assert_int_equal(kernels->band_factor(&b), n);
+        /* Without exchanges that differ, both do the same operations on the same numbers; with
+         * them, both solve. Here: solutions agree as far as the condition, below 1e3, allows. */
+        for (int op = 0; op < 3; op++) {
+            void *x = numeric_array(type, n, 0, 5), *y = numeric_array(type, n, 0, 5);
+            kernels->dense_solve(&f, (spry_transpose)op, 1, x);
+            kernels->band_solve(&b, (spry_transpose)op, y);
+            double most = 0, off = 0;
+            for (int64_t i = 0; i < n; i++) {
+                const spry_scalar u = value_get(type, x, i), v = value_get(type, y, i);
+                most = fmax(most, hypot(u.re, u.im));
+                off = fmax(off, hypot(u.re - v.re, u.im - v.im));
+            }
+            assert_true(most > 0 && off <= 1e3 * (double)n * numeric_unit(type) * most);
+            numeric_free(type, x, 0);
+            numeric_free(type, y, 0);
+        }
+        free(f.factors);
+        free(f.rows);
+        free(b.factors);
+        free(b.rows);
+        spry_matrix_free(A);
+    }
+}
+
+/* Rows that elimination has to exchange: 0 on all of the diagonal. */
+static void test_pivots(void **state)
+{
+    spry_context *ctx = *state;
+    static const double rows[16] = {0, 2, 0, 0, 0, 0, 0, 3, 1, 1, 0, 0, 0, 0, 4, 0};
+    for (int t = 0; t < 4; t++)
+        for (int k = 0; k < 3; k++) {
+            spry_operator *M = NULL;
+            spry_matrix *A = support_from_rows(ctx, support_types[t], 4, 4, rows);
+            char spec[48];
+            snprintf(spec, sizeof spec, "direct:kind=%s", kinds[k]);
+            if (is_there(kinds[k])) {
+                assert_ok(ctx, spry_precon_new(A, NULL, spec, &M));
+                for (int op = 0; op < 3; op++)
+                    check_solve(ctx, A, M, (spry_transpose)op, spec);
+            }
+            spry_operator_free(M);
+            spry_matrix_free(A);
+        }
+}
+
+/* Diagonally dominant but for the rows at the ends: the sums of all rows are 0. */
+static spry_matrix *neumann(spry_context *ctx, spry_type type, int size)
+{
+    spry_matrix *A = make_matrix(ctx, type, true, size);
+    for (int64_t i = 0; i < A->a.rows; i++) {
+        double sum = 0;
+        int64_t at = 0;
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
+            if (A->a.col_index[k] == i)
+                at = k;
+            else {
+                const spry_scalar v = value_get(type, A->a.values, k);
+                sum += hypot(v.re, v.im);
+            }
+        value_set(type, A->a.values, at, (spry_scalar){nearbyint(sum), 0});
+    }
+    return A;
+}
+
+static void test_singular(void **state)
+{
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4; t++)
+        for (int k = 0; k < 3; k++) {
+            spry_matrix *A = neumann(ctx, support_types[t], 9);
+            spry_operator *M = NULL;
+            char spec[48];
+            snprintf(spec, sizeof spec, "direct:kind=%s", kinds[k]);
+            if (is_there(kinds[k])) {
+                assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, spec, &M));
+                support_message_has(ctx, "singular");
+                support_message_has(ctx, "try direct:");
+            }
+            assert_null(M);
+            spry_matrix_free(A);
+        }
+}
+
+/* Scaling rows and columns by 1e12 each does not make a matrix singular. */
+static void test_scaled(void **state)
+{
+    spry_context *ctx = *state;
+    for (int k = 0; k < 3; k++) {
+        spry_matrix *A = make_matrix(ctx, SPRY_D, false, 9);
+        spry_operator *M = NULL;
+        for (int64_t i = 0; i < A->a.rows; i++)
+            for (int64_t e = A->a.offsets[i]; e < A->a.offsets[i + 1]; e++) {
+                double *v = (double *)A->a.values + e;
+                *v = ldexp(*v, (int)(i % 2) * 40 - (int)(A->a.col_index[e] % 3) * 20);
+            }
+        char spec[48];
+        snprintf(spec, sizeof spec, "direct:kind=%s", kinds[k]);
+        if (is_there(kinds[k]))
+            assert_ok(ctx, spry_precon_new(A, NULL, spec, &M));
+        spry_operator_free(M);
+        spry_matrix_free(A);
+    }
+}
+
+/* A M A = A for the generalized inverse, and M is hermitian: A (M r) = r for r = A x. */
+static void test_regular(void **state)
+{
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4; t++) {
+        const spry_type type = support_types[t];
+        spry_matrix *A = neumann(ctx, type, 9);
+        const int64_t n = A->a.rows;
+        spry_operator *M = NULL, *op = NULL;
+        spry_vector *x = NULL, *r = NULL, *z = NULL, *back = NULL, *y = NULL;
+        assert_ok(ctx, spry_precon_new(A, NULL, "direct:regular=yes", &M));
+        assert_ok(ctx, spry_operator_from_matrix(A, &op));
+        void *numbers = numeric_array(type, n, 0, 9), *others = numeric_array(type, n, 0, 10);
+        x = numeric_vector(ctx, type, n, numbers);
+        y = numeric_vector(ctx, type, n, others);
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &r));
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &z));
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &back));
+        assert_ok(ctx, spry_operator_apply(op, x, r));
+        assert_ok(ctx, spry_operator_apply(M, r, z));
+        assert_ok(ctx, spry_operator_apply(op, z, back));
+        assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, r, back));
+        double off, norm, size;
+        assert_ok(ctx, spry_vector_norm(back, &off));
+        assert_ok(ctx, spry_vector_norm(z, &size));
+        assert_ok(ctx, spry_vector_norm(r, &norm));
+        /* |A| <= 8; z is a solution, pinned at one place: not much longer than x times n */
+        assert_true(norm > 1 && size < (double)(n * n));
+        assert_true(off <= 8 * (double)n * numeric_unit(type) * 8 * size);
+        spry_scalar left, right;
+        assert_ok(ctx, spry_operator_apply(M, x, z));
+        assert_ok(ctx, spry_vector_dot(y, z, &left));
+        assert_ok(ctx, spry_operator_apply(M, y, back));
+        assert_ok(ctx, spry_vector_dot(back, x, &right));
+        assert_ok(ctx, spry_vector_norm(z, &size));
+        const double bound = 100 * (double)n * numeric_unit(type) * size * sqrt((double)n);
+        assert_true(hypot(left.re - right.re, left.im - right.im) <= bound);
+        spry_vector_free(x);
+        spry_vector_free(y);
+        spry_vector_free(r);
+        spry_vector_free(z);
+        spry_vector_free(back);
+        numeric_free(type, numbers, 0);
+        numeric_free(type, others, 0);
+        spry_operator_free(M);
+        spry_operator_free(op);
+        spry_matrix_free(A);
+    }
+}
+
+/* Hermitian and definite at first, then neither: another library's turn. */
+static void test_values(void **state)
+{
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4; t++)
+        for (int k = 0; k < 3 && is_there(kinds[k]); k++) {
+            spry_matrix *A = make_matrix(ctx, support_types[t], true, 12);
+            spry_operator *M = NULL;
+            char spec[48];
+            snprintf(spec, sizeof spec, "direct:kind=%s", kinds[k]);
+            assert_ok(ctx, spry_precon_new(A, NULL, spec, &M));
+            for (int64_t i = 0; i < A->a.rows; i++)
+                for (int64_t e = A->a.offsets[i]; e < A->a.offsets[i + 1]; e++)
+                    if (A->a.col_index[e] > i)
+                        value_set(A->a.type, A->a.values, e, (spry_scalar){0.25, 0});
+            assert_ok(ctx, spry_operator_update(M, A));
+            for (int op = 0; op < 3; op++)
+                check_solve(ctx, A, M, (spry_transpose)op, spec);
+            spry_operator_free(M);
+            spry_matrix_free(A);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_solves, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_elimination, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_pivots, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_singular, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_scaled, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_regular, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_values, support_setup, support_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
