@@ -28,7 +28,7 @@ spry_status solver_probe_operator(spry_context *ctx, const spry_operator *A, sol
     SPRY_GO(ctx, spry_operator_apply(A, v, Av));
     SPRY_GO(ctx, spry_vector_norm(Au, &norm_Au));
     SPRY_GO(ctx, spry_vector_norm(Av, &norm_Av));
-    const bool single = A->type == SPRY_S || A->type == SPRY_C;
+    const bool single = A->single || A->type == SPRY_S || A->type == SPRY_C;
     const double rounding = 64 * (single ? FLT_EPSILON : DBL_EPSILON) * sqrt((double)A->rows);
     SPRY_GO(ctx, spry_vector_dot(Au, v, &left));
     SPRY_GO(ctx, spry_vector_dot(u, Av, &right));
@@ -56,6 +56,83 @@ static spry_status has_bad_diagonal(const spry_matrix *A, bool *bad)
         *bad = !(value_get(d->type, d->data, i).re > 0);
     spry_vector_free(d);
     return status;
+}
+
+/* What a method needs of A and M that is more than products with them. */
+static const struct {
+    const char *name;
+    bool hermitian, symmetric, flexible;
+} needs[] = {
+    {"cg", true, false, false},     {"cg-cg", true, false, false},  {"pipecg", true, false, false},
+    {"fcg", true, false, true},     {"cr", true, false, false},     {"minres", true, false, false},
+    {"symmlq", true, false, false}, {"cocg", false, true, false},   {"cocr", false, true, false},
+    {"qmrsym", false, true, false}, {"fgmres", false, false, true},
+};
+
+spry_status solver_check_purpose(spry_solver *solver)
+{
+    spry_context *ctx = solver->ctx;
+    const char *name = solver->plan->program->method;
+    const spry_operator *M = solver_precon(solver);
+    bool hermitian = false, symmetric = false, flexible = false;
+    solver_probe probe;
+    char text[160];
+    spry_status status = SPRY_OK;
+    for (size_t k = 0; k < sizeof needs / sizeof *needs; k++)
+        if (strcmp(name, needs[k].name) == 0) {
+            hermitian = needs[k].hermitian;
+            symmetric = needs[k].symmetric;
+            flexible = needs[k].flexible;
+        }
+    if (M && M->varies && !flexible) {
+        snprintf(text, sizeof text,
+                 "preconditioner %.32s is another one in each iteration: %.32s is not made for it; "
+                 "try fcg or fgmres",
+                 solver->precon_name, name);
+        solver_warn(ctx, solver->warnings, text);
+    }
+    if (!hermitian && !symmetric)
+        return SPRY_OK;
+    SPRY_GO(ctx, solver_probe_operator(ctx, solver_operator(solver), &probe));
+    if (hermitian ? !probe.hermitian : !probe.symmetric) {
+        snprintf(text, sizeof text, "the matrix is not %s: %.32s is not made for it",
+                 hermitian ? "symmetric (hermitian)" : "symmetric", name);
+        solver_warn(ctx, solver->warnings, text);
+    } else if (M && !M->varies && !operator_diagonal(M, SPRY_PLAIN)) {
+        SPRY_GO(ctx, solver_probe_operator(ctx, M, &probe));
+        if (hermitian ? !probe.hermitian : !probe.symmetric) {
+            snprintf(text, sizeof text,
+                     "preconditioner %.32s is not symmetric: %.32s is not made for it; try "
+                     "bicgstabl or gmres",
+                     solver->precon_name, name);
+            solver_warn(ctx, solver->warnings, text);
+        }
+    }
+done:
+    return status;
+}
+
+spry_status solver_suit_precon(spry_solver *solver, const char *name, const char **other)
+{
+    const spry_operator *M = solver_precon(solver);
+    const bool hermitian = strcmp(name, "cg") == 0 || strcmp(name, "minres") == 0;
+    solver_probe probe;
+    *other = NULL;
+    if (!M || operator_diagonal(M, SPRY_PLAIN))
+        return SPRY_OK;
+    if (M->varies) {
+        *other = strcmp(name, "cg") == 0 ? "fcg" : "fgmres";
+    } else if (hermitian || strcmp(name, "cocg") == 0) {
+        const spry_status status = solver_probe_operator(solver->ctx, M, &probe);
+        if (status != SPRY_OK)
+            return status;
+        if (hermitian ? !probe.hermitian : !probe.symmetric)
+            *other = "bicgstabl";
+    }
+    if (*other)
+        base_log(solver->ctx, SPRY_LOG_INFO, "method %s: the preconditioner is not one for %s",
+                 *other, name);
+    return SPRY_OK;
 }
 
 spry_status solver_choose_method(const spry_solver *solver, const char **name)

@@ -79,6 +79,7 @@ spry_status krylov_inner(const spry_matrix *A, const char *format, const char *o
     SPRY_GO(ctx, operator_new(ctx, &inner_class, A->a.type, A->a.rows, A->a.cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
+    op->varies = true;
     SPRY_GO(ctx, spry_matrix_cast(A, type, &state->cast));
     SPRY_GO(ctx, spry_solver_new(ctx, &state->solver));
     snprintf(defaults, sizeof defaults, "tol=1e-3 max-iter=500 stall=100 format=%s", format);

@@ -128,17 +128,37 @@ spry_status spry_solver_set_method_text(spry_solver *solver, const char *text)
     return SPRY_OK;
 }
 
+static bool chooses_method(const spry_solver *solver)
+{
+    return strcmp(solver->options.method, "auto") == 0 && !solver->text &&
+           !solver->options.method_file[0];
+}
+
 /* The method asked for, parsed; *options points to what it says after a colon. */
 static spry_status parse_method(spry_solver *solver, program **p, const char **options)
 {
     spry_context *ctx = solver->ctx;
     const char *spec = solver->options.method;
-    if (strcmp(spec, "auto") == 0 && !solver->text && !solver->options.method_file[0]) {
+    if (chooses_method(solver)) {
         const spry_status status = solver_choose_method(solver, &spec);
         if (status != SPRY_OK)
             return status;
     }
     return krylov_parse(ctx, spec, solver->text, solver->options.method_file, p, options);
+}
+
+/* A method that was chosen for A alone may not be one for the preconditioner: another then. */
+static spry_status suit_method(spry_solver *solver, program **p, const char **options)
+{
+    const char *other = NULL;
+    if (!chooses_method(solver))
+        return SPRY_OK;
+    spry_status status = solver_suit_precon(solver, (*p)->method, &other);
+    if (status != SPRY_OK || !other)
+        return status;
+    program_free(*p);
+    *p = NULL;
+    return krylov_parse(solver->ctx, other, NULL, "", p, options);
 }
 
 /* The value a method's option has, as text: from the spec, or its default. */
@@ -213,31 +233,6 @@ static spry_status make_precon(spry_solver *solver, const program *p, const char
     /* What is chosen for A need not suit A in lower precision; that it be chosen does. */
     return krylov_inner(solver->matrix, is_auto(solver->options.format) ? "auto" : "csr",
                         spec[5] ? spec + 6 : "", &solver->own_precon);
-}
-
-/* Conjugate gradients and its kin go wrong without a word where A is not what they are for. */
-static spry_status check_purpose(spry_solver *solver)
-{
-    static const char *const hermitian[] = {"cg", "cg-cg",  "pipecg", "fcg",
-                                            "cr", "minres", "symmlq"};
-    static const char *const symmetric[] = {"cocg", "cocr", "qmrsym"};
-    const char *name = solver->plan->program->method;
-    bool needs_hermitian = false, needs_symmetric = false;
-    solver_probe probe;
-    char text[160];
-    for (size_t k = 0; k < sizeof hermitian / sizeof *hermitian; k++)
-        needs_hermitian = needs_hermitian || strcmp(name, hermitian[k]) == 0;
-    for (size_t k = 0; k < sizeof symmetric / sizeof *symmetric; k++)
-        needs_symmetric = needs_symmetric || strcmp(name, symmetric[k]) == 0;
-    if (!needs_hermitian && !needs_symmetric)
-        return SPRY_OK;
-    const spry_status status = solver_probe_operator(solver->ctx, solver_operator(solver), &probe);
-    if (status != SPRY_OK || (needs_hermitian ? probe.hermitian : probe.symmetric))
-        return status;
-    snprintf(text, sizeof text, "the matrix is not %s: %s is not made for it",
-             needs_hermitian ? "symmetric (hermitian)" : "symmetric", name);
-    solver_warn(solver->ctx, solver->warnings, text);
-    return SPRY_OK;
 }
 
 /* The method's options: those after its colon, and the solver's `restart` where it has one. */
@@ -316,10 +311,11 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
     SPRY_GO(ctx, parse_method(solver, &p, &options));
     SPRY_GO(ctx, make_precon(solver, p, options));
     SPRY_GO(ctx, solver_move_precon(solver));
+    SPRY_GO(ctx, suit_method(solver, &p, &options));
     program *handed = p;
     p = NULL;
     SPRY_GO(ctx, make_plan(solver, handed, options));
-    SPRY_GO(ctx, check_purpose(solver));
+    SPRY_GO(ctx, solver_check_purpose(solver));
 done:
     program_free(p);
     return status;

@@ -55,6 +55,11 @@ typedef struct solver_probe {
 spry_status solver_probe_operator(spry_context *ctx, const spry_operator *A, solver_probe *probe);
 /* The name of the method that suits A, and why. */
 spry_status solver_choose_method(const spry_solver *solver, const char **name);
+/* The method that suits M, where `name`, which was chosen for A, does not; NULL: it does. */
+spry_status solver_suit_precon(spry_solver *solver, const char *name, const char **other);
+/* Conjugate gradients and its kin go wrong without a word where A or M is not what they are for:
+ * warns. */
+spry_status solver_check_purpose(spry_solver *solver);
 /* An inner solver as an operator: the matrix in the next lower precision, in a storage format
  * unless the options name another. */
 spry_status krylov_inner(const spry_matrix *A, const char *format, const char *options,

@@ -198,6 +198,8 @@ struct spry_operator {
     spry_device *device;   /* where it lives; NULL: the host */
     operator_memory *room; /* for columns, packed; products take the operator as it is */
     spry_matrix *kept;     /* a matrix it was made from; freed with it; may be NULL */
+    bool varies;           /* it is no fixed linear map: methods have to be flexible */
+    bool single;           /* it rounds to single precision, whatever its type */
 };
 
 spry_status operator_new(spry_context *ctx, const operator_class *class, spry_type type,

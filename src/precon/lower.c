@@ -87,6 +87,8 @@ spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **out)
     op->state = state;
     op->device = M->device;
     op->name = spry_operator_name(M);
+    op->single = true;
+    op->varies = M->varies;
     op->own_bytes = M->own_bytes;
     op->bytes = M->bytes;
     state->inside = M;
