@@ -141,6 +141,7 @@ static void test_algebra(void **state)
     } teams[] = {{4, 128, 5}, {32, 128, 8}, {128, 128, 10}};
     char options[96];
     compile_texts(*state, "sums", "-DSP_GROUP=256");
+    compile_texts(*state, "index", "-DSP_GROUP=256 -DWORDS=2");
     compile_texts(*state, "convert_csr", "-DSP_GROUP=256 -DROWS=128");
     compile_texts(*state, "classes", "-DSP_GROUP=256 -DSMALLEST=16 -DSTEP=1");
     compile_texts(*state, "marks product_rows", "-DSP_TYPE=0 -DSP_GROUP=256 -DLANES=8");
@@ -154,6 +155,11 @@ static void test_algebra(void **state)
         compile_texts(*state, "marks product_long", options);
         compile_texts(*state, "sort_long", options);
         compile_texts(*state, "transpose", options);
+        compile_texts(*state, "lengths entries", options);
+        compile_texts(*state, "lengths aggregate", options);
+        snprintf(options, sizeof options,
+                 "-DSP_TYPE=%d -DSP_GROUP=256 -DBLOCK=3 -DVECTORS=6 -DNEGLIGIBLE=1e-6", type);
+        compile_texts(*state, "lengths prolong", options);
         for (int i = 0; i < 3; i++) {
             snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DTEAM=%d -DSLOT_BITS=%d",
                      type, teams[i].group, teams[i].team, teams[i].bits);

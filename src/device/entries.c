@@ -1,0 +1,212 @@
+/* Rows and entries of matrices in a device's memory: see setup.h. */
+#include "device/setup.h"
+
+enum { GROUP = 256, OPTIONS_SIZE = 32 };
+
+/* Launches a kernel of kernels/entries.knl, a work-item a row. */
+static spry_status launch(const device_matrix *A, const char *kernel, const device_arg *args,
+                          int count)
+{
+    device_program *p = NULL;
+    const spry_status status = device_matrix_build(A->d, A->type, GROUP, "lengths entries", "", &p);
+    return status == SPRY_OK
+               ? device_launch(p, kernel, NULL, (A->rows + GROUP - 1) / GROUP, GROUP, args, count)
+               : status;
+}
+
+#define LAUNCH(A, kernel, args) launch(A, kernel, args, (int)(sizeof(args) / sizeof *(args)))
+
+static device_arg factor_arg(spry_type type, const spry_scalar *factor)
+{
+    return (device_arg){NULL, factor,
+                        spry_type_is_complex(type) ? sizeof *factor : sizeof factor->re};
+}
+
+/* Memory that may be missing; kernels are told so. */
+static device_arg maybe_memory(const device_memory *m, const device_memory *instead)
+{
+    return device_arg_memory(m ? m : instead);
+}
+
+/* --- diagonals, sums, factors --------------------------------------------------------------------
+ */
+
+static spry_status take_diagonal(const device_matrix *A, int32_t inverse, device_memory *to,
+                                 const device_memory *bad)
+{
+    const int32_t rows = (int32_t)A->rows;
+    const device_arg args[] = {
+        DEVICE_VALUE(rows),           device_arg_memory(A->offsets), device_arg_memory(A->columns),
+        device_arg_memory(A->values), DEVICE_VALUE(inverse),         device_arg_memory(to),
+        maybe_memory(bad, A->offsets)};
+    return LAUNCH(A, "take_diagonal", args);
+}
+
+spry_status device_matrix_diagonal(const device_matrix *A, device_memory *diagonal)
+{
+    return take_diagonal(A, 0, diagonal, NULL);
+}
+
+spry_status device_matrix_inverse_diagonal(const device_matrix *A, device_memory *inverse,
+                                           int64_t *bad)
+{
+    spry_context *ctx = A->d->ctx;
+    device_memory *first = NULL;
+    int32_t row = INT32_MAX;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, device_alloc(A->d, sizeof row, &first));
+    SPRY_GO(ctx, device_put(first, 0, &row, sizeof row));
+    SPRY_GO(ctx, take_diagonal(A, 1, inverse, first));
+    SPRY_GO(ctx, device_get(first, 0, &row, sizeof row));
+    *bad = row == INT32_MAX ? -1 : row;
+done:
+    device_free(first);
+    return status;
+}
+
+spry_status device_matrix_row_sums(const device_matrix *A, bool with_diagonal, device_memory *sums)
+{
+    const int32_t rows = (int32_t)A->rows, with = with_diagonal;
+    const device_arg args[] = {DEVICE_VALUE(rows),
+                               device_arg_memory(A->offsets),
+                               device_arg_memory(A->columns),
+                               device_arg_memory(A->values),
+                               DEVICE_VALUE(with),
+                               device_arg_memory(sums)};
+    return LAUNCH(A, "sum_lengths", args);
+}
+
+spry_status device_matrix_scale(device_matrix *A, spry_scalar alpha, const device_memory *left,
+                                const device_memory *right)
+{
+    const int32_t rows = (int32_t)A->rows, has_left = left != NULL, has_right = right != NULL;
+    const device_arg args[] = {DEVICE_VALUE(rows),
+                               device_arg_memory(A->offsets),
+                               device_arg_memory(A->columns),
+                               device_arg_memory(A->values),
+                               factor_arg(A->type, &alpha),
+                               DEVICE_VALUE(has_left),
+                               maybe_memory(left, A->values),
+                               DEVICE_VALUE(has_right),
+                               maybe_memory(right, A->values)};
+    return LAUNCH(A, "scale_entries", args);
+}
+
+/* --- sums of matrices, entries left out ----------------------------------------------------------
+ */
+
+spry_status device_matrix_add(spry_scalar alpha, const device_matrix *A, spry_scalar beta,
+                              const device_memory *left, const device_matrix *B, device_matrix *C)
+{
+    spry_context *ctx = A->d->ctx;
+    const int32_t rows = (int32_t)A->rows, has_left = left != NULL;
+    device_matrix sum = {0};
+    spry_status status = SPRY_OK;
+    *C = (device_matrix){0};
+    if (A->d != B->d || A->type != B->type || A->rows != B->rows || A->cols != B->cols)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                         "sum on %s: %" PRId64 " x %" PRId64 " of type %s and %" PRId64
+                         " x %" PRId64 " of type %s do not go together",
+                         A->d->facts.name, A->rows, A->cols, spry_type_name(A->type), B->rows,
+                         B->cols, spry_type_name(B->type));
+    SPRY_GO(ctx, device_matrix_new(A->d, A->type, A->rows, A->cols, &sum));
+    SPRY_GO(ctx, device_clear(sum.offsets, 0, sizeof(int64_t)));
+    const device_arg count[] = {DEVICE_VALUE(rows),
+                                device_arg_memory(A->offsets),
+                                device_arg_memory(A->columns),
+                                device_arg_memory(B->offsets),
+                                device_arg_memory(B->columns),
+                                device_arg_memory(sum.offsets)};
+    SPRY_GO(ctx, LAUNCH(A, "sum_count", count));
+    SPRY_GO(ctx, device_matrix_allocate(&sum));
+    const device_arg fill[] = {DEVICE_VALUE(rows),
+                               factor_arg(A->type, &alpha),
+                               device_arg_memory(A->offsets),
+                               device_arg_memory(A->columns),
+                               device_arg_memory(A->values),
+                               factor_arg(A->type, &beta),
+                               device_arg_memory(B->offsets),
+                               device_arg_memory(B->columns),
+                               device_arg_memory(B->values),
+                               DEVICE_VALUE(has_left),
+                               maybe_memory(left, A->values),
+                               device_arg_memory(sum.offsets),
+                               device_arg_memory(sum.columns),
+                               device_arg_memory(sum.values)};
+    SPRY_GO(ctx, LAUNCH(A, "sum_fill", fill));
+    *C = sum;
+    sum = (device_matrix){0};
+done:
+    device_matrix_free(&sum);
+    return status;
+}
+
+spry_status device_matrix_filter(const device_matrix *A, device_strength rule, double theta,
+                                 bool lump, device_matrix *out)
+{
+    spry_context *ctx = A->d->ctx;
+    const int32_t rows = (int32_t)A->rows, which = (int32_t)rule, lumps = lump;
+    device_memory *diagonal = NULL;
+    device_matrix kept = {0};
+    spry_status status = SPRY_OK;
+    *out = (device_matrix){0};
+    SPRY_GO(ctx, device_alloc(A->d, A->rows * (int64_t)spry_type_size(A->type), &diagonal));
+    SPRY_GO(ctx, device_matrix_diagonal(A, diagonal));
+    SPRY_GO(ctx, device_matrix_new(A->d, A->type, A->rows, A->cols, &kept));
+    SPRY_GO(ctx, device_clear(kept.offsets, 0, sizeof(int64_t)));
+    const device_arg count[] = {
+        DEVICE_VALUE(rows),           device_arg_memory(A->offsets),  device_arg_memory(A->columns),
+        device_arg_memory(A->values), device_arg_memory(diagonal),    DEVICE_VALUE(which),
+        DEVICE_VALUE(theta),          device_arg_memory(kept.offsets)};
+    SPRY_GO(ctx, LAUNCH(A, "filter_count", count));
+    SPRY_GO(ctx, device_matrix_allocate(&kept));
+    const device_arg fill[] = {DEVICE_VALUE(rows),
+                               device_arg_memory(A->offsets),
+                               device_arg_memory(A->columns),
+                               device_arg_memory(A->values),
+                               device_arg_memory(diagonal),
+                               DEVICE_VALUE(which),
+                               DEVICE_VALUE(theta),
+                               DEVICE_VALUE(lumps),
+                               device_arg_memory(kept.offsets),
+                               device_arg_memory(kept.columns),
+                               device_arg_memory(kept.values)};
+    SPRY_GO(ctx, LAUNCH(A, "filter_fill", fill));
+    *out = kept;
+    kept = (device_matrix){0};
+done:
+    device_free(diagonal);
+    device_matrix_free(&kept);
+    return status;
+}
+
+/* --- elements by index ---------------------------------------------------------------------------
+ */
+
+static spry_status by_index(spry_device *d, const char *kernel, int64_t n, size_t size,
+                            const device_memory *index, const device_memory *from,
+                            device_memory *to)
+{
+    const int words = (int)(size / sizeof(int32_t));
+    const device_arg args[] = {DEVICE_VALUE(n), device_arg_memory(index), device_arg_memory(from),
+                               device_arg_memory(to)};
+    char options[OPTIONS_SIZE];
+    device_program *p = NULL;
+    snprintf(options, sizeof options, "-DWORDS=%d", words);
+    const spry_status status = device_matrix_build(d, SPRY_S, GROUP, "index", options, &p);
+    return status == SPRY_OK ? device_launch(p, kernel, NULL, (n * words + GROUP - 1) / GROUP,
+                                             GROUP, args, sizeof args / sizeof *args)
+                             : status;
+}
+
+spry_status device_gather(spry_device *d, int64_t n, size_t size, const device_memory *index,
+                          const device_memory *from, device_memory *to)
+{
+    return by_index(d, "gather", n, size, index, from, to);
+}
+
+spry_status device_scatter(spry_device *d, int64_t n, size_t size, const device_memory *index,
+                           const device_memory *from, device_memory *to)
+{
+    return by_index(d, "scatter", n, size, index, from, to);
+}

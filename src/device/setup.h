@@ -1,0 +1,96 @@
+/*
+ * What set-ups of preconditioners are made of on a device, beside products of matrices (matrix.h):
+ * diagonals, sums of rows, factors, entries left out, aggregates and prolongators. Results repeat
+ * bit by bit: whatever is chosen by chance is chosen by a hash of the row's number. Vectors are
+ * memory of the device with elements of the matrix's type, indices are int32_t.
+ */
+#ifndef SPRY_DEVICE_SETUP_H
+#define SPRY_DEVICE_SETUP_H
+
+#include "device/matrix.h"
+
+/* --- rows and entries ----------------------------------------------------------------------------
+ */
+
+/* The diagonal of a square matrix; 0 where it has none. */
+spry_status device_matrix_diagonal(const device_matrix *A, device_memory *diagonal);
+/* One over it. *bad is the first row whose diagonal is 0, missing, or too small or not finite to be
+ * inverted, and has 1 in its place; -1: there is none. */
+spry_status device_matrix_inverse_diagonal(const device_matrix *A, device_memory *inverse,
+                                           int64_t *bad);
+/* The sum of |a_ij| over each row, with the diagonal or without; as elements of A's type. */
+spry_status device_matrix_row_sums(const device_matrix *A, bool with_diagonal, device_memory *sums);
+/* a_ij becomes alpha left_i a_ij right_j; NULL stands for ones. */
+spry_status device_matrix_scale(device_matrix *A, spry_scalar alpha, const device_memory *left,
+                                const device_memory *right);
+/* C = alpha A + beta B, with the places of both. left, unless NULL, multiplies B's rows. */
+spry_status device_matrix_add(spry_scalar alpha, const device_matrix *A, spry_scalar beta,
+                              const device_memory *left, const device_matrix *B, device_matrix *C);
+
+/* What is kept beside the diagonal. */
+typedef enum device_strength {
+    DEVICE_STRONG_PAIRS,    /* |a_ij|^2 > theta^2 |a_ii a_jj| */
+    DEVICE_STRONG_LENGTH,   /* |a_ij| >= theta max_k |a_ik|, k off the diagonal */
+    DEVICE_STRONG_NEGATIVE, /* -Re a_ij >= theta max_k -Re a_ik, and that is above 0 */
+} device_strength;
+/* A square matrix without its weak entries; lump: their sum is added to the diagonal, where a row
+ * has one. */
+spry_status device_matrix_filter(const device_matrix *A, device_strength rule, double theta,
+                                 bool lump, device_matrix *out);
+
+/* to[i] = from[index[i]], or to[index[i]] = from[i], for n elements of `size` bytes, a multiple of
+ * 4; nothing is done where the index is below 0. Scattered places must be different. */
+spry_status device_gather(spry_device *d, int64_t n, size_t size, const device_memory *index,
+                          const device_memory *from, device_memory *to);
+spry_status device_scatter(spry_device *d, int64_t n, size_t size, const device_memory *index,
+                           const device_memory *from, device_memory *to);
+
+/* --- aggregates ----------------------------------------------------------------------------------
+ */
+
+/*
+ * Aggregates of the rows of a square matrix of strong entries (device_matrix_filter), with or
+ * without its diagonal: the number of each row's, from 0 on in the order of their first members'
+ * choice, goes to `aggregate`, and *count says how many there are. Rows that begin one are three
+ * steps or more apart in a symmetric pattern; their neighbours join, then the neighbours of those.
+ * Rows without neighbours are alone in one, or in none (-1).
+ */
+spry_status device_aggregate(const device_matrix *S, bool alone, device_memory *aggregate,
+                             int64_t *count);
+/*
+ * Coarse rows for classical multigrid: PMIS (De Sterck, Yang, Heys, "Reducing complexity in
+ * parallel algebraic multigrid preconditioners", SIAM J. Matrix Anal. Appl. 27, 2006). S has the
+ * entries by which rows depend on others, T is its transpose. The number of each coarse row goes to
+ * `coarse`, -1 for others. Rows that no other depends on are not coarse.
+ */
+spry_status device_pmis(const device_matrix *S, const device_matrix *T, device_memory *coarse,
+                        int64_t *count);
+
+/* --- prolongators --------------------------------------------------------------------------------
+ */
+
+typedef struct device_nodes {
+    int64_t count, aggregates;
+    const device_memory *aggregate; /* of each node; -1: none. NULL: each its own */
+    int block;                      /* rows of a node */
+    int vectors;                    /* near the null space */
+    const device_memory *near_null; /* element (row, c) at row vectors + c; NULL: one of ones */
+} device_nodes;
+
+/*
+ * The tentative prolongator: every row of an aggregated node has one entry for each vector, those
+ * of an aggregate being orthonormal columns, so that T times *coarse gives the vectors back;
+ * *coarse, element (k, c) at k vectors + c, is made here and freed by the caller. *vanished columns
+ * are zeros because they depend on those before, as in aggregates of fewer rows than there are
+ * vectors.
+ */
+spry_status device_tentative(spry_device *d, spry_type type, const device_nodes *nodes,
+                             device_matrix *T, device_memory **coarse, int64_t *vanished);
+/* P = T - omega D^-1 A T, with the inverse of A's diagonal given. */
+spry_status device_smooth_prolongator(const device_matrix *A, const device_memory *inverse,
+                                      double omega, const device_matrix *T, device_matrix *P);
+/* The matrix of nodes, blocks of so many rows and columns of A: element (i, j) is the length
+ * (Frobenius) of that block. For aggregates of blocks. */
+spry_status device_matrix_condense(const device_matrix *A, int block, device_matrix *out);
+
+#endif

@@ -1,0 +1,586 @@
+/*
+ * What set-ups of preconditioners are made of on devices: entries and rows beside plain loops over
+ * the same entries, sets and aggregates beside loops that choose one row after the other, and
+ * prolongators by what they must do.
+ */
+#include "support/devices.h"
+
+#include "device/setup.h"
+#include "matrix/entries.h"
+
+#include <spry/algebra.h>
+#include <spry/generate.h>
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+static spry_matrix *sorted(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
+                           int64_t nnz, uint64_t seed)
+{
+    return support_matrix(ctx, &(support_recipe){.type = type,
+                                                 .format = SPRY_CSR,
+                                                 .rows = rows,
+                                                 .cols = cols,
+                                                 .nnz = nnz,
+                                                 .shape = SUPPORT_UNIFORM,
+                                                 .seed = seed,
+                                                 .sorted = true});
+}
+
+static device_matrix put(spry_device *d, const spry_matrix *A)
+{
+    device_matrix to;
+    assert_ok(d->ctx, device_matrix_put(d, A, &to));
+    return to;
+}
+
+static device_memory *memory(spry_device *d, int64_t bytes)
+{
+    device_memory *m = NULL;
+    assert_ok(d->ctx, device_alloc(d, bytes, &m));
+    return m;
+}
+
+/* A copy of n bytes for the host; freed by the caller, as is m. */
+static void *fetch(spry_device *d, device_memory *m, int64_t bytes)
+{
+    void *copy = NULL;
+    assert_ok(d->ctx, base_alloc(d->ctx, bytes, 1, &copy));
+    assert_ok(d->ctx, device_get(m, 0, copy, bytes));
+    device_free(m);
+    return copy;
+}
+
+static double length_of(spry_scalar a)
+{
+    return hypot(a.re, a.im);
+}
+
+static double eps_of(spry_type type)
+{
+    return type == SPRY_S || type == SPRY_C ? (double)FLT_EPSILON : DBL_EPSILON;
+}
+
+/* A[i, j], 0 where there is none. */
+static spry_scalar entry(const spry_arrays *a, int64_t i, int64_t j)
+{
+    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
+        if (a->col_index[k] == j)
+            return value_get(a->type, a->values, k);
+    return (spry_scalar){0, 0};
+}
+
+/* --- entries -------------------------------------------------------------------------------------
+ */
+
+static void check_diagonals(spry_context *ctx, spry_device *d, const spry_matrix *A)
+{
+    const spry_arrays *a = &A->a;
+    const int64_t bytes = a->rows * (int64_t)spry_type_size(a->type);
+    device_matrix there = put(d, A);
+    device_memory *plain = memory(d, bytes), *inverse = memory(d, bytes), *sums = memory(d, bytes);
+    int64_t bad = 0, first_bad = -1;
+    assert_ok(ctx, device_matrix_diagonal(&there, plain));
+    assert_ok(ctx, device_matrix_inverse_diagonal(&there, inverse, &bad));
+    assert_ok(ctx, device_matrix_row_sums(&there, false, sums));
+    void *p = fetch(d, plain, bytes), *q = fetch(d, inverse, bytes), *s = fetch(d, sums, bytes);
+    for (int64_t i = 0; i < a->rows; i++) {
+        const spry_scalar want = entry(a, i, i), found = value_get(a->type, p, i);
+        const spry_scalar over = value_get(a->type, q, i), sum = value_get(a->type, s, i);
+        double lengths = 0;
+        assert_true(want.re == found.re && want.im == found.im);
+        if (want.re == 0 && want.im == 0) {
+            first_bad = first_bad < 0 ? i : first_bad;
+            assert_true(over.re == 1 && over.im == 0);
+        } else { /* a few roundings of 1 / a */
+            const double re = want.re * over.re - want.im * over.im - 1;
+            assert_true(hypot(re, want.re * over.im + want.im * over.re) < 8 * eps_of(a->type));
+        }
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
+            lengths += a->col_index[k] == i ? 0 : length_of(value_get(a->type, a->values, k));
+        assert_true(fabs(sum.re - lengths) <= eps_of(a->type) * (lengths + 1) && sum.im == 0);
+    }
+    assert_int_equal(bad, first_bad);
+    base_free(ctx, p);
+    base_free(ctx, q);
+    base_free(ctx, s);
+    device_matrix_free(&there);
+}
+
+static void diagonals(spry_context *ctx, spry_device *d)
+{
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *A = sorted(ctx, support_types[t], 90, 90, 2500, 3), *B = NULL;
+        check_diagonals(ctx, d, A);
+        assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=7", &B));
+        if (t == 1)
+            check_diagonals(ctx, d, B); /* none is bad */
+        spry_matrix_free(A);
+        spry_matrix_free(B);
+    }
+}
+
+/* Patterns equal, numbers too: they are eighths, whose products and sums are exact. */
+static void check_same(spry_context *ctx, spry_matrix *want, device_matrix *found)
+{
+    spry_matrix *got = NULL;
+    assert_ok(ctx, device_matrix_get(found, &got));
+    const spry_arrays *a = &want->a, *b = &got->a;
+    assert_true(a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz);
+    assert_memory_equal(a->offsets, b->offsets, (size_t)(a->rows + 1) * sizeof *a->offsets);
+    assert_memory_equal(a->col_index, b->col_index, (size_t)a->nnz * sizeof *a->col_index);
+    for (int64_t k = 0; k < a->nnz; k++) {
+        const spry_scalar x = value_get(a->type, a->values, k),
+                          y = value_get(b->type, b->values, k);
+        assert_true(x.re == y.re && x.im == y.im);
+    }
+    spry_matrix_free(got);
+    spry_matrix_free(want);
+    device_matrix_free(found);
+}
+
+static void sums(spry_context *ctx, spry_device *d)
+{
+    for (int t = 0; t < 4; t++) {
+        const spry_scalar alpha = {2, 0}, beta = {-0.5, t < 2 ? 0 : 1};
+        spry_matrix *A = sorted(ctx, support_types[t], 70, 40, 300, 1), *C = NULL;
+        spry_matrix *B = sorted(ctx, support_types[t], 70, 40, 200, 2);
+        device_matrix a = put(d, A), b = put(d, B), found;
+        assert_ok(ctx, spry_matrix_add(alpha, A, beta, B, &C));
+        assert_ok(ctx, device_matrix_add(alpha, &a, beta, NULL, &b, &found));
+        check_same(ctx, C, &found);
+        device_matrix_free(&a);
+        device_matrix_free(&b);
+        spry_matrix_free(A);
+        spry_matrix_free(B);
+    }
+}
+
+/* left A right, where both are columns of other matrices: rows and columns of the product. */
+static void factors(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = sorted(ctx, SPRY_C, 50, 30, 300, 1), *copy = NULL;
+    const int64_t size = (int64_t)spry_type_size(SPRY_C);
+    float left[100], right[60];
+    device_matrix a = put(d, A);
+    device_memory *l = memory(d, 50 * size), *r = memory(d, 30 * size);
+    assert_ok(ctx, matrix_copy(A, &copy));
+    for (int i = 0; i < 100; i++)
+        left[i] = (float)(i % 7 - 3);
+    for (int i = 0; i < 60; i++)
+        right[i] = (float)(i % 5 - 2);
+    assert_ok(ctx, device_put(l, 0, left, 50 * size));
+    assert_ok(ctx, device_put(r, 0, right, 30 * size));
+    assert_ok(ctx, device_matrix_scale(&a, (spry_scalar){2, 0}, l, r));
+    for (int64_t i = 0; i < 50; i++)
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
+            const spry_scalar v = value_get(SPRY_C, A->a.values, k);
+            const spry_scalar x = value_get(SPRY_C, left, i);
+            const spry_scalar y = value_get(SPRY_C, right, A->a.col_index[k]);
+            const spry_scalar xv = {x.re * v.re - x.im * v.im, x.re * v.im + x.im * v.re};
+            value_set(SPRY_C, copy->a.values, k,
+                      (spry_scalar){2 * (xv.re * y.re - xv.im * y.im),
+                                    2 * (xv.re * y.im + xv.im * y.re)});
+        }
+    check_same(ctx, copy, &a);
+    device_free(l);
+    device_free(r);
+    spry_matrix_free(A);
+}
+
+/* --- entries left out ----------------------------------------------------------------------------
+ */
+
+static bool is_kept(const spry_arrays *a, device_strength rule, double theta, int64_t i, int64_t k)
+{
+    const spry_scalar v = value_get(a->type, a->values, k);
+    const int64_t j = a->col_index[k];
+    double most = 0;
+    if (i == j)
+        return true;
+    if (rule == DEVICE_STRONG_PAIRS)
+        return length_of(v) * length_of(v) >
+               theta * theta * length_of(entry(a, i, i)) * length_of(entry(a, j, j));
+    for (int64_t l = a->offsets[i]; l < a->offsets[i + 1]; l++) {
+        const spry_scalar w = value_get(a->type, a->values, l);
+        if (a->col_index[l] != i)
+            most = fmax(most, rule == DEVICE_STRONG_LENGTH ? length_of(w) : -w.re);
+    }
+    const double size = rule == DEVICE_STRONG_LENGTH ? length_of(v) : -v.re;
+    return size >= theta * most && size > 0;
+}
+
+static void check_filter(spry_context *ctx, spry_device *d, const spry_matrix *A,
+                         device_strength rule, bool lump)
+{
+    const double theta = 0.375;
+    const spry_arrays *a = &A->a;
+    device_matrix there = put(d, A), found;
+    spry_matrix *got = NULL;
+    assert_ok(ctx, device_matrix_filter(&there, rule, theta, lump, &found));
+    assert_ok(ctx, device_matrix_get(&found, &got));
+    int64_t to = 0;
+    for (int64_t i = 0; i < a->rows; i++) {
+        double left_re = 0, left_im = 0;
+        assert_int_equal(got->a.offsets[i], to);
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+            const spry_scalar v = value_get(a->type, a->values, k);
+            if (is_kept(a, rule, theta, i, k)) {
+                assert_int_equal(got->a.col_index[to], a->col_index[k]);
+                to++;
+            } else {
+                left_re += v.re;
+                left_im += v.im;
+            }
+        }
+        for (int64_t k = got->a.offsets[i]; k < to; k++) {
+            const int64_t j = got->a.col_index[k];
+            const spry_scalar v = value_get(a->type, got->a.values, k), w = entry(a, i, j);
+            const bool adds = lump && j == i;
+            assert_true(v.re == w.re + (adds ? left_re : 0) && v.im == w.im + (adds ? left_im : 0));
+        }
+    }
+    assert_int_equal(got->a.nnz, to);
+    assert_true(to < a->nnz);
+    spry_matrix_free(got);
+    device_matrix_free(&there);
+    device_matrix_free(&found);
+}
+
+static void filters(spry_context *ctx, spry_device *d)
+{
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *A = sorted(ctx, support_types[t], 60, 60, 900, 5);
+        check_filter(ctx, d, A, (device_strength)(t % 3), t % 2 == 0);
+        check_filter(ctx, d, A, (device_strength)((t + 1) % 3), t % 2 != 0);
+        spry_matrix_free(A);
+    }
+}
+
+static void indices(spry_context *ctx, spry_device *d)
+{
+    enum { N = 1000 };
+    int32_t index[N], out[3 * N];
+    double from[N], to[N];
+    device_memory *i = memory(d, sizeof index), *f = memory(d, sizeof from);
+    device_memory *t = memory(d, sizeof out);
+    for (int k = 0; k < N; k++) {
+        index[k] = k % 10 == 0 ? -1 : (k * 7 + 3) % N;
+        from[k] = k;
+    }
+    assert_ok(ctx, device_put(i, 0, index, sizeof index));
+    assert_ok(ctx, device_put(f, 0, from, sizeof from));
+    assert_ok(ctx, device_clear(t, 0, sizeof out));
+    assert_ok(ctx, device_gather(d, N, sizeof *from, i, f, t));
+    assert_ok(ctx, device_get(t, 0, to, sizeof to));
+    for (int k = 0; k < N; k++)
+        assert_true(to[k] == (index[k] < 0 ? 0 : from[index[k]]));
+    /* Back to where they came from, by triples of words this time. */
+    assert_ok(ctx, device_clear(t, 0, sizeof out));
+    assert_ok(ctx, device_scatter(d, N / 2, 3 * sizeof *out, i, f, t));
+    assert_ok(ctx, device_get(t, 0, out, sizeof out));
+    for (int k = 0; k < N / 2; k++)
+        if (index[k] >= 0)
+            assert_memory_equal(out + 3 * index[k], (const char *)from + 12 * k, 12);
+    device_free(i);
+    device_free(f);
+    device_free(t);
+}
+
+/* --- sets and aggregates -------------------------------------------------------------------------
+ */
+
+static uint32_t hash_of(uint32_t number)
+{
+    number ^= number >> 16;
+    number *= 0x85ebca6bu;
+    number ^= number >> 13;
+    number *= 0xc2b2ae35u;
+    return number ^ number >> 16;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* Marks what is at most `steps` away. */
+static void block_around(const spry_arrays *a, int64_t row, int steps, char *blocked)
+{
+    blocked[row] = 1;
+    for (int64_t k = a->offsets[row]; steps > 0 && k < a->offsets[row + 1]; k++)
+        block_around(a, a->col_index[k], steps - 1, blocked);
+}
+
+/* The set that takes rows by falling keys, unless one taken before is within some steps. */
+static char *choose(spry_context *ctx, const spry_arrays *a, uint64_t *keys, int steps,
+                    char *left_out)
+{
+    char *chosen = NULL;
+    assert_ok(ctx, base_calloc(ctx, a->rows, 1, &chosen));
+    qsort(keys, (size_t)a->rows, sizeof *keys, by_key);
+    for (int64_t i = 0; i < a->rows; i++) {
+        const int64_t row = (int64_t)(keys[i] & 0xffffffffu);
+        if (left_out[row])
+            continue;
+        chosen[row] = 1;
+        block_around(a, row, steps, left_out);
+    }
+    return chosen;
+}
+
+static bool has_neighbours(const spry_arrays *a, int64_t i)
+{
+    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
+        if (a->col_index[k] != i)
+            return true;
+    return false;
+}
+
+/* A symmetric pattern with rows that have no neighbours. */
+static spry_matrix *graph(spry_context *ctx)
+{
+    spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = SPRY_D,
+                                                           .format = SPRY_CSR,
+                                                           .symmetry = SPRY_SYMMETRIC,
+                                                           .rows = 900,
+                                                           .cols = 900,
+                                                           .nnz = 900,
+                                                           .shape = SUPPORT_UNIFORM,
+                                                           .seed = 9,
+                                                           .sorted = true});
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    assert_ok(ctx, matrix_as_sorted_csr(A, &csr, &owned));
+    assert_non_null(owned);
+    spry_matrix_free(A);
+    return owned;
+}
+
+static void check_aggregates(spry_context *ctx, const spry_arrays *a, bool alone,
+                             const int32_t *aggregate, int64_t count)
+{
+    uint64_t *keys = NULL;
+    char *left_out = NULL;
+    int64_t number = 0;
+    assert_ok(ctx, base_calloc(ctx, a->rows, sizeof *keys, &keys));
+    assert_ok(ctx, base_calloc(ctx, a->rows, 1, &left_out));
+    for (int64_t i = 0; i < a->rows; i++) {
+        keys[i] = (uint64_t)(hash_of((uint32_t)i) >> 2) << 32 | (uint64_t)i;
+        left_out[i] = !alone && !has_neighbours(a, i);
+    }
+    char *chosen = choose(ctx, a, keys, 2, left_out);
+    for (int64_t i = 0; i < a->rows; i++)
+        if (chosen[i])
+            assert_int_equal(aggregate[i], number++);
+    assert_int_equal(number, count);
+    for (int64_t i = 0; i < a->rows; i++) {
+        bool joined = chosen[i] || !has_neighbours(a, i);
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+            const int32_t j = a->col_index[k];
+            joined |= j != i && aggregate[j] == aggregate[i] && aggregate[i] >= 0;
+            if (chosen[j] && j != i) /* the neighbours of a chosen row are its own */
+                assert_int_equal(aggregate[i], aggregate[j]);
+        }
+        assert_true(joined);
+        assert_true((aggregate[i] >= 0) == (alone || has_neighbours(a, i)));
+    }
+    base_free(ctx, chosen);
+    base_free(ctx, left_out);
+    base_free(ctx, keys);
+}
+
+static void aggregates(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = graph(ctx);
+    for (int alone = 0; alone < 2; alone++) {
+        device_matrix there = put(d, A);
+        device_memory *aggregate = memory(d, A->a.rows * 4);
+        int64_t count = 0;
+        assert_ok(ctx, device_aggregate(&there, alone != 0, aggregate, &count));
+        int32_t *found = fetch(d, aggregate, A->a.rows * 4);
+        check_aggregates(ctx, &A->a, alone != 0, found, count);
+        base_free(ctx, found);
+        device_matrix_free(&there);
+    }
+    spry_matrix_free(A);
+}
+
+static void coarse_rows(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = graph(ctx);
+    const spry_arrays *a = &A->a;
+    device_matrix there = put(d, A), turned;
+    device_memory *coarse = memory(d, a->rows * 4);
+    uint64_t *keys = NULL;
+    char *left_out = NULL;
+    int64_t count = 0, number = 0;
+    assert_ok(ctx, device_matrix_transpose(&there, false, &turned));
+    assert_ok(ctx, device_pmis(&there, &turned, coarse, &count));
+    int32_t *found = fetch(d, coarse, a->rows * 4);
+    assert_ok(ctx, base_calloc(ctx, a->rows, sizeof *keys, &keys));
+    assert_ok(ctx, base_calloc(ctx, a->rows, 1, &left_out));
+    for (int64_t i = 0; i < a->rows; i++) {
+        uint64_t weight = 0;
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
+            weight += a->col_index[k] != i;
+        keys[i] = weight << 48 | (uint64_t)(hash_of((uint32_t)i) >> 16) << 32 | (uint64_t)i;
+        left_out[i] = weight == 0;
+    }
+    char *chosen = choose(ctx, a, keys, 1, left_out);
+    for (int64_t i = 0; i < a->rows; i++)
+        assert_int_equal(found[i], chosen[i] ? number++ : -1);
+    assert_int_equal(number, count);
+    assert_true(count > 0);
+    base_free(ctx, chosen);
+    base_free(ctx, left_out);
+    base_free(ctx, keys);
+    base_free(ctx, found);
+    device_matrix_free(&there);
+    device_matrix_free(&turned);
+    spry_matrix_free(A);
+}
+
+/* --- prolongators --------------------------------------------------------------------------------
+ */
+
+/* Aggregates of 5 nodes, some of no aggregate, one node alone; 2 rows a node and 3 vectors. */
+enum { NODES = 121, BLOCK = 2, VECTORS = 3, AGGREGATES = 25, ROWS = NODES * BLOCK };
+
+static void number_nodes(int32_t *aggregate)
+{
+    for (int i = 0; i < NODES; i++)
+        aggregate[i] = i < 120 ? i / 5 : 24;
+    aggregate[7] = -1;
+}
+
+/* T^H T is the identity but for columns that vanish, and T times coarse are the vectors. */
+static void check_tentative(spry_context *ctx, spry_type type, const spry_matrix *T,
+                            const void *coarse, const void *vectors, const int32_t *aggregate,
+                            int64_t vanished)
+{
+    const double bound = 64 * eps_of(type);
+    spry_matrix *gram = NULL;
+    int64_t zeros = 0;
+    assert_ok(ctx, spry_matrix_gram(T, true, &gram));
+    support_dense dense = support_dense_of(gram);
+    for (int64_t i = 0; i < dense.rows; i++)
+        for (int64_t j = 0; j < dense.cols; j++) {
+            const spry_scalar v = dense.at[i * dense.cols + j];
+            const bool zero = i == j && v.re == 0;
+            zeros += zero;
+            assert_true(length_of((spry_scalar){v.re - (i == j && !zero), v.im}) <= bound);
+        }
+    assert_int_equal(zeros, vanished);
+    for (int64_t row = 0; row < ROWS; row++)
+        for (int c = 0; c < VECTORS; c++) {
+            const spry_scalar want = value_get(type, vectors, row * VECTORS + c);
+            double re = 0, im = 0;
+            for (int64_t k = T->a.offsets[row]; k < T->a.offsets[row + 1]; k++) {
+                const spry_scalar t = value_get(type, T->a.values, k);
+                const spry_scalar r =
+                    value_get(type, coarse, (int64_t)T->a.col_index[k] * VECTORS + c);
+                re += t.re * r.re - t.im * r.im;
+                im += t.re * r.im + t.im * r.re;
+            }
+            if (aggregate[row / BLOCK] >= 0)
+                assert_true(hypot(re - want.re, im - want.im) <= 16 * bound);
+            else
+                assert_int_equal(T->a.offsets[row], T->a.offsets[row + 1]);
+        }
+    support_dense_free(&dense);
+    spry_matrix_free(gram);
+}
+
+static void tentative(spry_context *ctx, spry_device *d)
+{
+    int32_t aggregate[NODES];
+    number_nodes(aggregate);
+    for (int t = 0; t < 4; t++) {
+        const spry_type type = support_types[t];
+        const int64_t size = (int64_t)spry_type_size(type);
+        double vectors[ROWS * VECTORS * 2];
+        device_memory *of = memory(d, sizeof aggregate), *B = memory(d, ROWS * VECTORS * size);
+        device_memory *coarse = NULL;
+        device_matrix T;
+        spry_matrix *got = NULL;
+        int64_t vanished = -1;
+        for (int k = 0; k < ROWS * VECTORS; k++)
+            value_set(type, vectors, k, support_number(type, 4, (uint64_t)k));
+        assert_ok(ctx, device_put(of, 0, aggregate, sizeof aggregate));
+        assert_ok(ctx, device_put(B, 0, vectors, ROWS * VECTORS * size));
+        const device_nodes nodes = {NODES, AGGREGATES, of, BLOCK, VECTORS, B};
+        assert_ok(ctx, device_tentative(d, type, &nodes, &T, &coarse, &vanished));
+        assert_int_equal(vanished, 1); /* two rows cannot have three */
+        assert_ok(ctx, device_matrix_get(&T, &got));
+        void *triangles = fetch(d, coarse, (int64_t)AGGREGATES * VECTORS * VECTORS * size);
+        check_tentative(ctx, type, got, triangles, vectors, aggregate, vanished);
+        base_free(ctx, triangles);
+        spry_matrix_free(got);
+        device_matrix_free(&T);
+        device_free(of);
+        device_free(B);
+    }
+}
+
+/* P = T - omega D^-1 A T beside the host's sums and products; numbers are exact but for 1 / 4. */
+static void smoothed(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = NULL, *T = sorted(ctx, SPRY_D, 64, 9, 64, 3), *AT = NULL, *P = NULL;
+    device_memory *inverse = memory(d, 64 * 8);
+    int64_t bad = 0;
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=8", &A));
+    device_matrix a = put(d, A), t = put(d, T), found;
+    assert_ok(ctx, device_matrix_inverse_diagonal(&a, inverse, &bad));
+    assert_int_equal(bad, -1);
+    assert_ok(ctx, device_smooth_prolongator(&a, inverse, 0.5, &t, &found));
+    assert_ok(ctx, spry_matrix_multiply(A, T, &AT));
+    assert_true(entry(&A->a, 0, 0).re == 4); /* of all rows */
+    assert_ok(ctx, spry_matrix_add((spry_scalar){1, 0}, T, (spry_scalar){-0.125, 0}, AT, &P));
+    check_same(ctx, P, &found);
+    device_free(inverse);
+    device_matrix_free(&a);
+    device_matrix_free(&t);
+    spry_matrix_free(A);
+    spry_matrix_free(T);
+    spry_matrix_free(AT);
+}
+
+static void condensed(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = sorted(ctx, SPRY_Z, 60, 60, 200, 8), *got = NULL;
+    device_matrix a = put(d, A), found;
+    assert_ok(ctx, device_matrix_condense(&a, 3, &found));
+    assert_ok(ctx, device_matrix_get(&found, &got));
+    support_dense dense = support_dense_of(A), nodes = support_dense_of(got);
+    assert_int_equal(nodes.rows, 20);
+    for (int64_t i = 0; i < 400; i++) {
+        double squares = 0;
+        for (int64_t k = 0; k < 9; k++) {
+            const int64_t row = i / 20 * 3 + k / 3, col = i % 20 * 3 + k % 3;
+            const double length = length_of(dense.at[row * 60 + col]);
+            squares += length * length;
+        }
+        assert_true(fabs(nodes.at[i].re - sqrt(squares)) <= 32 * DBL_EPSILON * sqrt(squares));
+    }
+    device_matrix_free(&found);
+    assert_status(ctx, SPRY_BAD_USAGE, device_matrix_condense(&a, 7, &found));
+    support_message_has(ctx, "blocks of 7");
+    support_dense_free(&dense);
+    support_dense_free(&nodes);
+    spry_matrix_free(got);
+    device_matrix_free(&a);
+    spry_matrix_free(A);
+}
+
+int main(void)
+{
+    static const devices_test tests[] = {DEVICES_TEST(diagonals),   DEVICES_TEST(sums),
+                                         DEVICES_TEST(factors),     DEVICES_TEST(filters),
+                                         DEVICES_TEST(indices),     DEVICES_TEST(aggregates),
+                                         DEVICES_TEST(coarse_rows), DEVICES_TEST(tentative),
+                                         DEVICES_TEST(smoothed),    DEVICES_TEST(condensed)};
+    return DEVICES_RUN(tests);
+}
