@@ -51,6 +51,7 @@ typedef struct relax {
     const spry_matrix *csr;
     spry_matrix *copy; /* NULL where the matrix is general CSR itself */
     bool both;         /* ssor */
+    double omega;
     relax_order order;
     spry_vector *scale;  /* E */
     spry_vector *factor; /* of r: the same, or (2 - omega) E */
@@ -119,6 +120,14 @@ static spry_status relax_multiply(const spry_operator *op, spry_transpose transp
     return SPRY_OK;
 }
 
+static void free_scales(relax *state)
+{
+    if (state->factor != state->scale)
+        spry_vector_free(state->factor);
+    spry_vector_free(state->scale);
+    state->factor = state->scale = NULL;
+}
+
 static void relax_destroy(spry_operator *op)
 {
     relax *state = op->state;
@@ -127,27 +136,19 @@ static void relax_destroy(spry_operator *op)
     clear_side(op->ctx, &state->plain);
     clear_side(op->ctx, &state->transposed);
     relax_order_clear(op->ctx, &state->order);
-    if (state->factor != state->scale)
-        spry_vector_free(state->factor);
-    spry_vector_free(state->scale);
+    free_scales(state);
     base_free(op->ctx, state->work);
     spry_matrix_free(state->copy);
     base_free(op->ctx, state);
 }
 
-static const operator_class gs_class = {
-    .name = "gs", .has_transpose = true, .multiply = relax_multiply, .destroy = relax_destroy};
-static const operator_class sor_class = {
-    .name = "sor", .has_transpose = true, .multiply = relax_multiply, .destroy = relax_destroy};
-static const operator_class ssor_class = {
-    .name = "ssor", .has_transpose = true, .multiply = relax_multiply, .destroy = relax_destroy};
-
 /* E and the factor of r. */
-static spry_status make_scales(const spry_operator *op, const spry_matrix *A, double omega,
-                               relax *state)
+static spry_status make_scales(const spry_operator *op, const spry_matrix *A, relax *state)
 {
     spry_context *ctx = op->ctx;
+    const double omega = state->omega;
     spry_status status = SPRY_OK;
+    free_scales(state);
     SPRY_GO(ctx, precon_inverse_diagonal(A, op->class->name, &state->scale));
     SPRY_GO(ctx, spry_vector_scale((spry_scalar){omega, 0}, state->scale));
     state->factor = state->scale;
@@ -159,6 +160,38 @@ static spry_status make_scales(const spry_operator *op, const spry_matrix *A, do
 done:
     return status;
 }
+
+/* New values in the order that was found. */
+static spry_status relax_update(spry_operator *op, const spry_matrix *A)
+{
+    relax *state = op->state;
+    spry_status status = SPRY_OK;
+    clear_side(op->ctx, &state->plain);
+    clear_side(op->ctx, &state->transposed);
+    SPRY_GO(op->ctx, make_scales(op, A, state));
+    SPRY_GO(op->ctx, make_side(op->ctx, state, A, false, &state->plain));
+    spry_matrix_free(state->copy);
+    state->copy = NULL;
+    state->csr = A;
+done:
+    return status;
+}
+
+static const operator_class gs_class = {.name = "gs",
+                                        .has_transpose = true,
+                                        .multiply = relax_multiply,
+                                        .update = relax_update,
+                                        .destroy = relax_destroy};
+static const operator_class sor_class = {.name = "sor",
+                                         .has_transpose = true,
+                                         .multiply = relax_multiply,
+                                         .update = relax_update,
+                                         .destroy = relax_destroy};
+static const operator_class ssor_class = {.name = "ssor",
+                                          .has_transpose = true,
+                                          .multiply = relax_multiply,
+                                          .update = relax_update,
+                                          .destroy = relax_destroy};
 
 /* What a plain product reads and writes: the triangles, the factor, r and z, and z again for the
  * second sweep. */
@@ -183,7 +216,8 @@ static spry_status relax_make(const spry_matrix *A, const operator_class *class,
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
     state->both = class == &ssor_class;
-    SPRY_GO(ctx, make_scales(op, A, options->omega, state));
+    state->omega = options->omega;
+    SPRY_GO(ctx, make_scales(op, A, state));
     SPRY_GO(ctx, matrix_as_csr(A, &state->csr, &state->copy));
     SPRY_GO(ctx, relax_order_make(state->csr, options->order == RELAX_NATURAL, &state->order));
     SPRY_GO(ctx, make_side(ctx, state, state->csr, false, &state->plain));
