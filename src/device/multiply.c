@@ -280,7 +280,7 @@ done:
 /* C = S (A' B); *C is made, or has its pattern and gets values. */
 static spry_status multiply_pieces(const product *p, bool again, device_matrix *C)
 {
-    device_matrix pieces = {0}, adder = {0}, half = {0};
+    device_matrix pieces = {.d = p->d}, adder = {.d = p->d}, half = {0};
     spry_status status = SPRY_OK;
     SPRY_GO(p->d->ctx, cut_rows(p, &pieces, &adder));
     pieces.columns = p->A->columns;
