@@ -71,12 +71,17 @@ spry_status precon_vector(const precon_job *job, int64_t n, const void *from, sp
  * message names its row), fail for `who` needs it. */
 spry_status precon_inverse_diagonal(const spry_matrix *A, const char *who, spry_vector **d);
 
+/* The inverse of the sums of the moduli of A's rows, with the phases of the diagonal. */
+spry_status precon_inverse_sums(const spry_matrix *A, spry_vector **d);
+
 /* M for A in single precision behind an operator of A's own type; takes M, also when it fails. */
 spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
 
 /* The kinds; a kind's file defines precon_kind_NAME, and registry.c lists it. */
 #define PRECON_KINDS(item) \
     item(jacobi)           \
+    item(l1)               \
+    item(bjacobi)          \
     item(gs)               \
     item(sor)              \
     item(ssor)             \

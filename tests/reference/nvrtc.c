@@ -101,6 +101,7 @@ static void test_vectors(void **state)
         snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256", type);
         compile(*state, "vectors", device_text("vector"), options);
         compile(*state, "dense", device_text("dense"), options);
+        compile(*state, "blocks", device_text("blocks"), options);
     }
 }
 

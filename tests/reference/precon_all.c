@@ -181,7 +181,7 @@ static bool all_finite(const spry_vector *v)
 /* Whether a message tells what to do. */
 static bool helps(const char *message)
 {
-    static const char *const words[] = {"try", "take", "must", "needs", "give"};
+    static const char *const words[] = {" try ", " take ", " must ", " needs ", " give "};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(message, words[i]))
             return true;
