@@ -74,6 +74,10 @@ spry_status precon_inverse_diagonal(const spry_matrix *A, const char *who, spry_
 /* The inverse of the sums of the moduli of A's rows, with the phases of the diagonal. */
 spry_status precon_inverse_sums(const spry_matrix *A, spry_vector **d);
 
+/* Whether A, general CSR and sorted, may be hermitian and positive definite: A is A^H up to
+ * rounding, measured by the diagonal, which is positive. */
+spry_status precon_is_definite(const spry_matrix *A, bool *yes);
+
 /* M for A in single precision behind an operator of A's own type; takes M, also when it fails. */
 spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
 
@@ -82,6 +86,7 @@ spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
     item(jacobi)           \
     item(l1)               \
     item(bjacobi)          \
+    item(poly)             \
     item(gs)               \
     item(sor)              \
     item(ssor)             \
