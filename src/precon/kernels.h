@@ -7,6 +7,7 @@
 #define SPRY_PRECON_KERNELS_H
 
 #include "host/host.h"
+#include "precon/factor_kernels.h"
 
 /* Factors of a dense matrix, column by column, and the exchanges of rows and columns that made
  * them: place k with the one at rows[k] (from 1). What lies beyond the rank is taken as 0. */
@@ -50,9 +51,11 @@ typedef struct precon_blocks {
  * block_invert  the inverses of blocks begin..end-1 of A's diagonal at their places in `values`,
  * all of kind own, with their conditions; gives the first block that has none, end: all have
  * block_apply   z = op(B) r for the rows of blocks begin..end-1
+ * Those of incomplete factors are in factor_kernels.h.
  */
 #define PRECON_KERNELS(item)                                                                    \
     item(int64_t, invert, (int64_t n, const void *x, void *y))                                  \
+    FACTOR_KERNELS(item)                                                                        \
     item(int64_t, dense_factor, (int64_t n, void *a, int32_t *rows))                            \
     item(int64_t, dense_rank, (int64_t n, double least, void *a, int32_t *rows, int32_t *cols)) \
     item(void, dense_solve,                                                                     \

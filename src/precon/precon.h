@@ -90,7 +90,9 @@ spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
     item(gs)               \
     item(sor)              \
     item(ssor)             \
-    item(direct)
+    item(direct)           \
+    item(ilu)              \
+    item(ic)
 #define PRECON_DECLARE(name) extern const precon_kind precon_kind_##name;
 PRECON_KINDS(PRECON_DECLARE)
 
