@@ -7,6 +7,9 @@
 #define SOLVE_OPTIONS(item)                                                                    \
     item(PATH, output, NULL, 0, 0, NULL, "file for x")                                         \
     item(PATH, guess, NULL, 0, 0, NULL, "file with a first guess of x; zeros otherwise")       \
+    item(PATH, near_null, NULL, 0, 0, NULL,                                                    \
+         "file with vectors, one a column, that A makes nearly 0, for multigrid: rigid body "  \
+         "modes of elasticity")                                                                \
     item(PATH, checkpoint, NULL, 0, 0, NULL, "file that gets x now and then, and at the end")  \
     item(REAL, checkpoint_every, "60", 0.01, 1e9, NULL, "seconds between two checkpoints")     \
     CLI_JSON(item, "print the result record")                                                  \

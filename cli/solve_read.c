@@ -88,6 +88,38 @@ static spry_status read_guess(solve_job *job, int *exit_status)
     return status;
 }
 
+/* Gives A the vectors of --near-null; after A has the type it will be solved with. */
+static spry_status read_near_null(solve_job *job, int *exit_status)
+{
+    enum { MOST = 16 };
+    const char *path = job->options->near_null;
+    spry_vector *all = NULL, *parts[MOST] = {NULL};
+    const int64_t n = spry_matrix_cols(job->A);
+    int64_t cols = 0;
+    if (!path)
+        return SPRY_OK;
+    spry_status status = read_columns(job, path, n, "columns", &all, &cols, exit_status);
+    if (status == SPRY_OK && *exit_status == EXIT_DONE && cols > MOST)
+        *exit_status = cli_fail(EXIT_INPUT,
+                                "%s has %s columns, but %d near-null vectors are the "
+                                "most that can be used",
+                                path, text_count(cols), MOST);
+    if (*exit_status != EXIT_DONE)
+        cols = 0;
+    for (int64_t c = 0; status == SPRY_OK && c < cols; c++) {
+        const size_t size = spry_type_size(spry_vector_type(all));
+        status = spry_vector_new(job->ctx, spry_vector_type(all), n,
+                                 (char *)spry_vector_data(all) + (size_t)(c * n) * size,
+                                 SPRY_BORROW, &parts[c]);
+    }
+    if (status == SPRY_OK && cols > 0)
+        status = spry_matrix_set_near_null(job->A, (int)cols, (const spry_vector *const *)parts);
+    for (int c = 0; c < MOST; c++)
+        spry_vector_free(parts[c]);
+    spry_vector_free(all);
+    return status;
+}
+
 int solve_read(solve_job *job)
 {
     const cli_arguments *a = job->arguments;
@@ -104,6 +136,10 @@ int solve_read(solve_job *job)
         return exit_status;
     if (status == SPRY_OK)
         status = unify_types(job);
+    if (status == SPRY_OK)
+        status = read_near_null(job, &exit_status);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
     if (status == SPRY_OK && !job->b)
         status = spry_vector_ones(job->ctx, job->A, &job->b);
     if (status == SPRY_OK && !job->x)

@@ -48,6 +48,15 @@ SPRY_API spry_status spry_matrix_from_csr(spry_context *ctx, spry_type type, int
                                           int64_t cols, const int64_t *offsets,
                                           const int32_t *columns, const void *values, spry_own own,
                                           spry_matrix **A);
+/**
+ * Tells of vectors that A makes nearly zero: what smoothing cannot reduce, and multigrid must carry
+ * to coarse levels; for elasticity the rigid body modes. Copies are kept with A until it is freed
+ * or others are set; count 0 forgets them.
+ *
+ * @param v  `count` vectors as long as A has columns
+ */
+SPRY_API spry_status spry_matrix_set_near_null(spry_matrix *A, int count,
+                                               const spry_vector *const *v);
 SPRY_API void spry_matrix_free(spry_matrix *A);
 
 /** The arrays, owned by the matrix; not to be changed. */

@@ -192,12 +192,48 @@ spry_status spry_matrix_from_csr(spry_context *ctx, spry_type type, int64_t rows
     return spry_matrix_new(ctx, &a, own, A);
 }
 
+static void free_near_null(spry_matrix *A)
+{
+    for (int k = 0; k < A->near_count; k++)
+        spry_vector_free(A->near_null[k]);
+    base_free(A->ctx, A->near_null);
+    A->near_null = NULL;
+    A->near_count = 0;
+}
+
+spry_status spry_matrix_set_near_null(spry_matrix *A, int count, const spry_vector *const *v)
+{
+    spry_context *ctx = A->ctx;
+    spry_status status = SPRY_OK;
+    free_near_null(A);
+    if (count <= 0)
+        return SPRY_OK;
+    SPRY_GO(ctx, base_calloc(ctx, count, sizeof *A->near_null, &A->near_null));
+    for (int k = 0; k < count; k++) {
+        if (v[k]->n != A->a.cols) {
+            status = SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                               "near-null vector %d has %" PRId64 " numbers, the matrix %" PRId64
+                               " columns",
+                               k, v[k]->n, A->a.cols);
+            goto done;
+        }
+        SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, v[k]->n, NULL, SPRY_COPY, &A->near_null[k]));
+        A->near_count = k + 1;
+        SPRY_GO(ctx, spry_vector_copy(v[k], A->near_null[k]));
+    }
+done:
+    if (status != SPRY_OK)
+        free_near_null(A);
+    return status;
+}
+
 void spry_matrix_free(spry_matrix *A)
 {
     if (!A)
         return;
     const spry_arrays none = {0};
     matrix_replace(A, &none);
+    free_near_null(A);
     base_free(A->ctx, A);
 }
 

@@ -71,6 +71,8 @@ struct spry_matrix {
      */
     void *mapping;
     size_t mapping_bytes;
+    spry_vector **near_null; /* copies of vectors that A nearly sends to 0; NULL: none are known */
+    int near_count;
 };
 
 /* Makes a matrix of arrays known to be sound and owned, without checking them again. Takes them

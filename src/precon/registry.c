@@ -234,7 +234,7 @@ spry_status precon_make(spry_context *ctx, const spry_matrix *A, spry_device *de
                          q.kind->name);
     SPRY_GO(ctx, check_matrix(A, q.kind));
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    const precon_job job = {.A = csr, .device = device};
+    const precon_job job = {.A = csr, .device = device, .near = A};
     SPRY_GO(ctx, make_in(&job, &q, M));
     if (owned && !(*M)->kept) {
         (*M)->kept = owned;

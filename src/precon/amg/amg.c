@@ -1,0 +1,138 @@
+/* Multigrid as an operator, whatever it was coarsened by. */
+#include "precon/amg/amg.h"
+
+/* y = conj(x), by way of the host. */
+static spry_status conjugate(const amg *h, const spry_vector *x, spry_vector *y)
+{
+    spry_vector *here = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(h->ctx, spry_vector_new(h->ctx, h->type, x->n, NULL, SPRY_COPY, &here));
+    SPRY_GO(h->ctx, spry_vector_copy(x, here));
+    precon_kernels_for(h->ctx, h->type)->amg_conjugate(here->n, here->data, here->data);
+    SPRY_GO(h->ctx, spry_vector_copy(here, y));
+done:
+    spry_vector_free(here);
+    return status;
+}
+
+/* M^T r is conj(M^H conj(r)); cycles know M and M^H. */
+static spry_status apply(const spry_operator *op, spry_transpose transpose, const spry_vector *r,
+                         spry_vector *z)
+{
+    const amg *h = op->state;
+    spry_vector *turned = NULL;
+    spry_status status = SPRY_OK;
+    if (transpose != SPRY_TRANSPOSE)
+        return amg_cycle(h, 0, transpose, r, z);
+    if (!spry_type_is_complex(h->type))
+        return amg_cycle(h, 0, SPRY_CONJUGATE, r, z);
+    SPRY_GO(h->ctx, spry_vector_like(r, r->n, &turned));
+    SPRY_GO(h->ctx, conjugate(h, r, turned));
+    SPRY_GO(h->ctx, amg_cycle(h, 0, SPRY_CONJUGATE, turned, z));
+    SPRY_GO(h->ctx, conjugate(h, z, z));
+done:
+    spry_vector_free(turned);
+    return status;
+}
+
+static void destroy(spry_operator *op)
+{
+    amg *h = op->state;
+    if (!h)
+        return;
+    amg_clear(h);
+    base_free(op->ctx, h->options);
+    base_free(op->ctx, h);
+}
+
+/* What a cycle reads and writes of matrices: A for each step but the first, P and R. */
+static void count_bytes(spry_operator *op, const amg *h)
+{
+    const int64_t size = (int64_t)spry_type_size(op->type);
+    int64_t bytes = h->bottom ? h->bottom->own_bytes : 0;
+    for (int l = 0; l < h->count - 1; l++) {
+        const amg_level *level = &h->levels[l];
+        const int64_t degree = level->smoother.inside ? 2 : level->smoother.degree;
+        const int64_t steps = (h->common.pre + h->common.post) * degree;
+        bytes += steps * level->op->own_bytes + level->P->own_bytes + level->R->own_bytes;
+        bytes += (steps * 4 + 5) * level->A->a.rows * size;
+    }
+    op->own_bytes = bytes;
+    op->bytes = bytes;
+}
+
+static spry_status update(spry_operator *op, const spry_matrix *A)
+{
+    spry_context *ctx = op->ctx;
+    amg *old = op->state, *h = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *h, &h));
+    *h = *old;
+    h->count = 0;
+    h->bottom = NULL;
+    memset(h->levels, 0, sizeof h->levels);
+    h->job.A = A;
+    h->job.options = h->options;
+    SPRY_GO(ctx, amg_build(h, &h->job, old));
+    amg_clear(old);
+    *old = *h;
+    count_bytes(op, old);
+done:
+    if (status != SPRY_OK && h)
+        amg_clear(h);
+    base_free(ctx, h);
+    return status;
+}
+
+static const operator_class amg_class = {.name = "amg",
+                                         .has_transpose = true,
+                                         .multiply = operator_apply_arrays,
+                                         .multiply_vectors = operator_apply_vectors,
+                                         .apply = apply,
+                                         .update = update,
+                                         .destroy = destroy};
+
+spry_status amg_make(const precon_job *job, const char *name, size_t options, amg_coarsen coarsen,
+                     spry_operator **out)
+{
+    spry_context *ctx = job->A->ctx;
+    const int64_t n = job->A->a.rows;
+    spry_operator *op = NULL;
+    amg *h = NULL;
+    spry_status status = SPRY_OK;
+    *out = NULL;
+    SPRY_GO(ctx, operator_new(ctx, &amg_class, job->A->a.type, n, n, &op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *h, &h));
+    op->state = h;
+    op->name = name;
+    op->device = job->device;
+    h->ctx = ctx;
+    h->type = job->A->a.type;
+    h->name = name;
+    h->coarsen = coarsen;
+    SPRY_GO(ctx, base_alloc(ctx, (int64_t)options, 1, &h->options));
+    memcpy(h->options, job->options, options);
+    h->common = *(const amg_common *)job->options;
+    h->job = *job;
+    h->job.options = h->options;
+    SPRY_GO(ctx, amg_build(h, job, NULL));
+    count_bytes(op, h);
+    *out = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
+/*
+ * Coarse levels together have fewer entries than twice the matrix, P and R as many as it, products
+ * on the way as many again; the rest is by the row. That is ample for meshes; of matrices whose
+ * coarse levels fill up it is told in the log.
+ */
+spry_status amg_forecast(const precon_job *job, double *bytes)
+{
+    const double n = (double)job->A->a.rows, size = (double)spry_type_size(job->A->a.type);
+    *bytes = 8 * precon_store_bytes(job, job->A->a.rows, job->A->a.nnz) + n * (20 * size + 64) +
+             3.0 * 1500 * 1500 * (size + 4) + 1e6;
+    return SPRY_OK;
+}

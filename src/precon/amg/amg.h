@@ -1,0 +1,134 @@
+/*
+ * Algebraic multigrid: a hierarchy of matrices, each made from the one before by A_c = R A P, and
+ * cycles through it. Where P comes from is the business of a coarsening (smoothed aggregation,
+ * classical); levels, smoothers, cycles, coarse solves and new values are the same for all.
+ */
+#ifndef SPRY_PRECON_AMG_H
+#define SPRY_PRECON_AMG_H
+
+#include "device/step.h"
+#include "precon/kernels.h"
+#include "precon/precon.h"
+
+/* The options that all kinds of multigrid have. */
+#define AMG_COMMON(item)                                                                           \
+    item(WORD, cycle, "v", 0, 0, "v w k",                                                          \
+         "how coarse levels are visited: once, twice, or with two steps of a Krylov method (then " \
+         "it is no fixed operator: take fcg, fgmres or gcr outside)")                              \
+    item(TEXT, smoother, "chebyshev", 0, 0, NULL,                                                  \
+         "chebyshev, jacobi, l1-jacobi, or another preconditioner with its options in brackets")   \
+    item(INT, degree, "0", 0, 16, NULL, "of the polynomial that chebyshev smooths with; 0: 2")     \
+    item(INT, pre, "1", 1, 16, NULL, "sweeps before the coarse correction")                        \
+    item(INT, post, "1", 1, 16, NULL, "sweeps after it")                                           \
+    item(REAL, damping, "0", 0, 2, NULL, "of jacobi; 0: 4/3 over the largest eigenvalue")          \
+    item(TEXT, coarse, "auto", 0, 0, NULL,                                                         \
+         "on the coarsest level: a preconditioner, or smoother; auto: direct where it is small")   \
+    item(INT, coarse_size, "400", 1, 20000, NULL, "rows of a level that is not coarsened further") \
+    item(INT, levels, "25", 1, 40, NULL, "levels at most")
+
+enum { AMG_V, AMG_W, AMG_K };
+enum { AMG_MOST_LEVELS = 40, AMG_MOST_DEGREE = 16 };
+typedef struct amg_common {
+    PRECON_COMMON(SPRY_OPTION_FIELD)
+    AMG_COMMON(SPRY_OPTION_FIELD)
+} amg_common;
+
+/*
+ * x += S (b - A x) with a polynomial in F A, F diagonal, or with a preconditioner. Polynomials are
+ * sequences of steps (device/step.h): x_k+1 = x_k + move_k (x_k - x_k-1) + take_k F (b - A x_k).
+ */
+typedef struct amg_smoother {
+    int degree;
+    double take[AMG_MOST_DEGREE], move[AMG_MOST_DEGREE];
+    spry_vector *factor, *conjugate; /* F and conj(F), which may be the same vector */
+    double largest;        /* about the largest eigenvalue of F A; an upper bound mostly */
+    spry_operator *inside; /* the preconditioner */
+    bool adjoint;          /* its adjoint smooths after the correction, since A is hermitian */
+} amg_smoother;
+
+typedef struct amg_level {
+    const spry_matrix *A;    /* on the host */
+    spry_operator *op;       /* the product with it */
+    operator_step *steps[3]; /* by spry_transpose; NULL: not needed so far */
+    amg_smoother smoother;
+    spry_operator *P, *R; /* from and to the next level */
+    /* What coarsening keeps for new values: which aggregate or coarse unknown a node belongs to. */
+    int block;          /* unknowns of a node */
+    int32_t *map;       /* a node's aggregate; -1: none */
+    int64_t coarse;     /* nodes of the next level */
+    int32_t *second;    /* the map of points that were coarsened twice at once, after the first */
+    int64_t between;    /* how many points that is for */
+    spry_vector *t;     /* room as long as x */
+    spry_vector *x, *b; /* of levels below the first */
+    spry_vector *extra[4]; /* for w and k cycles */
+} amg_level;
+
+/* Candidates for errors that smoothers leave: `count` numbers a row, of the matrix's type. */
+typedef struct amg_near {
+    int count;
+    void *values;
+} amg_near;
+
+struct amg;
+/* Makes P of level l, or leaves it NULL where that level cannot be coarsened. Where the level has a
+ * map already, that is to be used. */
+typedef spry_status (*amg_coarsen)(struct amg *h, const precon_job *job, int l, spry_matrix **P);
+
+typedef struct amg {
+    spry_context *ctx;
+    spry_type type;
+    amg_common common;
+    void *options; /* a copy of the kind's struct */
+    amg_coarsen coarsen;
+    const char *name;
+    precon_job job; /* as it was made with, for new values */
+    int count;
+    amg_level levels[AMG_MOST_LEVELS];
+    amg_near near;         /* of the level that is being coarsened */
+    spry_operator *bottom; /* coarse solve; NULL: smoother */
+} amg;
+
+/* Makes the operator of a kind: its options begin with amg_common and have so many bytes. */
+spry_status amg_make(const precon_job *job, const char *name, size_t options, amg_coarsen coarsen,
+                     spry_operator **M);
+spry_status amg_forecast(const precon_job *job, double *bytes);
+
+/* hierarchy.c; `old`, if any, gives its maps. */
+spry_status amg_build(amg *h, const precon_job *job, const amg *old);
+void amg_clear(amg *h);
+
+/* smooth.c */
+spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *level);
+void amg_smoother_clear(amg_smoother *s);
+/* How many vectors the solution changes place in a sweep: it begins in one and ends in the other
+ * when that is odd. */
+int amg_smoother_moves(const amg_smoother *s, int sweeps, bool from_zero);
+/* Sweeps with op(A); x is in a, or zero, and ends in the vector that amg_smoother_moves() says. */
+spry_status amg_smooth(amg_level *level, spry_transpose transpose, bool after, int sweeps,
+                       bool from_zero, const spry_vector *b, spry_vector *a, spry_vector *other);
+/* The step with op(A). */
+spry_status amg_step(amg_level *level, spry_transpose transpose, const operator_step **step);
+
+/* cycle.c: plain, or the adjoint (SPRY_CONJUGATE) */
+spry_status amg_cycle(const amg *h, int l, spry_transpose transpose, const spry_vector *b,
+                      spry_vector *x);
+
+/* strength.c */
+typedef struct amg_graph {
+    int64_t nodes;
+    int block;
+    const int64_t *offsets; /* of the matrix: node i's neighbours begin at offsets[i block] */
+    int32_t *lengths, *columns;
+    void *inverse;  /* of the diagonal of the filtered matrix, a number a row */
+    double largest; /* bound of the eigenvalues of that inverse times the filtered matrix */
+} amg_graph;
+spry_status amg_graph_make(const spry_matrix *A, int block, double theta, amg_graph *g);
+void amg_graph_clear(spry_context *ctx, amg_graph *g);
+
+/* aggregate.c: map[i] is the aggregate of node i, -1 for nodes without strong neighbours. */
+spry_status amg_aggregate(spry_context *ctx, const amg_graph *g, int32_t *map, int64_t *count);
+
+/* pmis.c: map[i] is the number of a coarse point, -1 for fine ones. */
+spry_status amg_pmis(spry_context *ctx, const amg_graph *g, int32_t *map, int64_t *count);
+
+#endif

@@ -1,0 +1,209 @@
+/* Levels: each has a product, a smoother and its vectors; the next one's matrix is R A P. */
+#include "precon/amg/amg.h"
+
+#include "algebra/algebra.h"
+
+enum { DENSE_MOST = 2000, ROWS = 4096 };
+
+void amg_clear(amg *h)
+{
+    for (int l = 0; l < h->count; l++) {
+        amg_level *level = &h->levels[l];
+        for (int t = 0; t < 3; t++)
+            step_free(level->steps[t]);
+        amg_smoother_clear(&level->smoother);
+        spry_operator_free(level->P);
+        spry_operator_free(level->R);
+        spry_operator_free(level->op);
+        base_free(h->ctx, level->map);
+        base_free(h->ctx, level->second);
+        spry_vector_free(level->t);
+        spry_vector_free(level->x);
+        spry_vector_free(level->b);
+        for (int k = 0; k < 4; k++)
+            spry_vector_free(level->extra[k]);
+        *level = (amg_level){0};
+    }
+    h->count = 0;
+    spry_operator_free(h->bottom);
+    h->bottom = NULL;
+    base_free(h->ctx, h->near.values);
+    h->near = (amg_near){0};
+}
+
+/* The first level uses the matrix in place on the host. */
+static spry_status open_level(amg *h, const precon_job *job, spry_matrix *own, amg_level **out)
+{
+    spry_context *ctx = h->ctx;
+    amg_level *level = &h->levels[h->count];
+    spry_status status = SPRY_OK;
+    *out = level;
+    h->count++;
+    if (own) {
+        SPRY_GO(ctx, precon_store(job, own, &level->op));
+        level->A = level->op->kept;
+    } else {
+        const spry_matrix *A = job->A;
+        spry_matrix *borrowed = NULL;
+        level->A = A;
+        if (job->device || strcmp(job->values, "own") != 0) {
+            SPRY_GO(ctx, spry_matrix_new(ctx, &A->a, SPRY_BORROW, &borrowed));
+            SPRY_GO(ctx, precon_store(job, borrowed, &level->op));
+        } else {
+            SPRY_GO(ctx, spry_operator_from_matrix(A, &level->op));
+        }
+    }
+done:
+    return status;
+}
+
+static spry_status make_vectors(const amg *h, const precon_job *job, amg_level *level)
+{
+    const int64_t n = level->A->a.rows;
+    const bool first = level == h->levels;
+    spry_status status = SPRY_OK;
+    SPRY_GO(h->ctx, precon_vector(job, n, NULL, &level->t));
+    if (first)
+        return SPRY_OK;
+    SPRY_GO(h->ctx, precon_vector(job, n, NULL, &level->x));
+    SPRY_GO(h->ctx, precon_vector(job, n, NULL, &level->b));
+    for (int k = 0; k < (h->common.cycle == AMG_K ? 4 : h->common.cycle == AMG_W ? 2 : 0); k++)
+        SPRY_GO(h->ctx, precon_vector(job, n, NULL, &level->extra[k]));
+done:
+    return status;
+}
+
+/* Rows of zeros, which come from near-null vectors that are zero on an aggregate, get a 1. */
+static void mend(const spry_matrix *A)
+{
+    const precon_kernels *kernels = precon_kernels_for(A->ctx, A->a.type);
+    const host_csr csr = {A->a.offsets, A->a.col_index, A->a.values};
+    const int64_t n = A->a.rows, parts = (n + ROWS - 1) / ROWS;
+#pragma omp parallel for num_threads(host_threads(A->ctx, A->a.nnz)) schedule(static)
+    for (int64_t part = 0; part < parts; part++)
+        kernels->amg_mend(&csr, part * ROWS, (part + 1) * ROWS < n ? (part + 1) * ROWS : n,
+                          A->a.values);
+}
+
+/* R = P^H, A_c = R A P, all of them stored. Takes P. */
+static spry_status make_coarse(const amg *h, const precon_job *job, amg_level *level,
+                               spry_matrix *P, spry_matrix **coarse)
+{
+    spry_context *ctx = h->ctx;
+    spry_matrix *R = NULL, *half = NULL;
+    spry_status status = SPRY_OK;
+    *coarse = NULL;
+    SPRY_GO(ctx, spry_matrix_transpose(P, true, &R));
+    SPRY_GO(ctx, algebra_multiply(level->A, P, false, false, &half));
+    SPRY_GO(ctx, algebra_multiply(R, half, false, false, coarse));
+    spry_matrix_free(half);
+    half = NULL;
+    mend(*coarse);
+    spry_matrix *handed = P;
+    P = NULL;
+    SPRY_GO(ctx, precon_store(job, handed, &level->P));
+    handed = R;
+    R = NULL;
+    SPRY_GO(ctx, precon_store(job, handed, &level->R));
+done:
+    spry_matrix_free(half);
+    spry_matrix_free(P);
+    spry_matrix_free(R);
+    if (status != SPRY_OK) {
+        spry_matrix_free(*coarse);
+        *coarse = NULL;
+    }
+    return status;
+}
+
+/* What solves the coarsest level. */
+static spry_status make_bottom(amg *h, const precon_job *job, const amg_level *level)
+{
+    const char *spec = h->common.coarse;
+    if (strcmp(spec, "auto") == 0)
+        spec = level->A->a.rows <= DENSE_MOST ? "direct:regular=yes" : "smoother";
+    return strcmp(spec, "smoother") == 0 ? SPRY_OK
+                                         : precon_make_inner(job, level->A, spec, &h->bottom);
+}
+
+static void tell(const amg *h)
+{
+    char text[512] = "";
+    size_t length = 0;
+    double entries = 0;
+    for (int l = 0; l < h->count; l++) {
+        const spry_arrays *a = &h->levels[l].A->a;
+        entries += (double)a->nnz;
+        if (length < sizeof text - 32)
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%" PRId64,
+                                       l ? ", " : "", a->rows);
+    }
+    base_log(h->ctx, SPRY_LOG_INFO,
+             "precon %s: %d levels of %s rows, %.2f times the entries of the matrix", h->name,
+             h->count, text,
+             entries / (double)(h->levels[0].A->a.nnz > 0 ? h->levels[0].A->a.nnz : 1));
+}
+
+static spry_status copy_numbers(spry_context *ctx, const int32_t *from, int64_t n, int32_t **to)
+{
+    if (!from)
+        return SPRY_OK;
+    const spry_status status = base_alloc(ctx, n, sizeof **to, to);
+    if (status == SPRY_OK)
+        memcpy(*to, from, (size_t)n * sizeof **to);
+    return status;
+}
+
+/* What an old hierarchy knows of coarsening. */
+static spry_status copy_maps(const amg *h, const amg_level *from, amg_level *to)
+{
+    spry_status status = SPRY_OK;
+    to->block = from->block;
+    to->coarse = from->coarse;
+    to->between = from->between;
+    SPRY_GO(h->ctx, copy_numbers(h->ctx, from->map, from->op->rows / from->block, &to->map));
+    SPRY_GO(h->ctx, copy_numbers(h->ctx, from->second, from->between, &to->second));
+done:
+    return status;
+}
+
+spry_status amg_build(amg *h, const precon_job *job, const amg *old)
+{
+    spry_context *ctx = h->ctx;
+    spry_matrix *coarse = NULL, *P = NULL;
+    amg_level *level = NULL;
+    spry_status status = SPRY_OK;
+    for (;;) {
+        spry_matrix *handed = coarse;
+        const int l = h->count;
+        coarse = NULL;
+        SPRY_GO(ctx, open_level(h, job, handed, &level));
+        SPRY_GO(ctx, make_vectors(h, job, level));
+        const bool small = level->A->a.rows <= h->common.coarse_size;
+        if (!small || strcmp(h->common.coarse, "smoother") == 0)
+            SPRY_GO(ctx, amg_smoother_make(h, job, level));
+        if (small || h->count >= h->common.levels || (old && h->count >= old->count))
+            break;
+        if (old && old->levels[l].map)
+            SPRY_GO(ctx, copy_maps(h, &old->levels[l], level));
+        SPRY_GO(ctx, h->coarsen(h, job, l, &P));
+        if (!P || P->a.cols == 0 || (double)P->a.cols > 0.85 * (double)P->a.rows) {
+            spry_matrix_free(P);
+            P = NULL;
+            break;
+        }
+        handed = P;
+        P = NULL;
+        SPRY_GO(ctx, make_coarse(h, job, level, handed, &coarse));
+    }
+    SPRY_GO(ctx, make_bottom(h, job, level));
+    if (!h->bottom && !level->smoother.factor && !level->smoother.inside)
+        SPRY_GO(ctx, amg_smoother_make(h, job, level));
+    tell(h);
+done:
+    base_free(ctx, h->near.values);
+    h->near = (amg_near){0};
+    spry_matrix_free(P);
+    spry_matrix_free(coarse);
+    return status;
+}

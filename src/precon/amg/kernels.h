@@ -1,0 +1,90 @@
+/* The inner loops of multigrid's set-up; a part of the list in precon/kernels.h. */
+#ifndef SPRY_PRECON_AMG_KERNELS_H
+#define SPRY_PRECON_AMG_KERNELS_H
+
+#include "host/host.h"
+
+/* Nodes of `block` rows each, which of their neighbours are strong, and the matrix without the
+ * others, which are added to the diagonal. Neighbours of node i are columns[offsets[i block]] and
+ * on, offsets being the matrix's. */
+typedef struct amg_strong_job {
+    host_csr A;
+    int block;
+    double theta;
+    const double *sizes; /* of each node's own block */
+    int32_t *lengths, *columns;
+    void *inverse; /* of the new diagonal, a number a row */
+} amg_strong_job;
+
+/* P = (I - omega D^-1 A_F) T, with A_F and D as amg_strong left them. Row i of T has `count`
+ * numbers in the columns of its node's aggregate. */
+typedef struct amg_prolong_job {
+    host_csr A;
+    int block, count;
+    const int32_t *lengths, *strong; /* as in amg_strong_job */
+    const int32_t *map;              /* aggregate of each node; -1: none */
+    const void *tentative, *inverse;
+    double omega;
+    int64_t *offsets; /* of P */
+    int32_t *columns; /* NULL: rows of P are counted, into offsets[row + 1] */
+    void *values;
+} amg_prolong_job;
+
+/* Near-null vectors made orthonormal on each aggregate: T, and the next level's vectors. */
+typedef struct amg_tentative_job {
+    int block, count;
+    const int64_t *starts; /* nodes of aggregate a are nodes[starts[a]] and on */
+    const int32_t *nodes;
+    const void *near;
+    void *tentative, *coarse;
+} amg_tentative_job;
+
+/* Rows of an interpolation of at most `most` entries each, and truncation of rows to that. */
+typedef struct amg_classical_job {
+    host_csr A;                       /* the matrix, or the rows to be cut */
+    const int32_t *lengths, *depends; /* what row i depends on is at depends + A.offsets[i] */
+    const int32_t *map;               /* its place among the coarse points; -1: a fine one */
+    int32_t most;
+    double small; /* weights below that share of the largest go */
+    /* Of the thread: room for as many entries as a row can have before it is cut. */
+    int32_t *list, *found;
+    void *weights;
+    int32_t *counts, *columns; /* row i is the first counts[i] at i most */
+    void *values;
+} amg_classical_job;
+
+/*
+ * amg_sizes      Frobenius norms of the nodes' own blocks
+ * amg_strong     the strong neighbours of nodes begin..end-1: |A_ij|^2 > theta^2 |A_ii| |A_jj|, by
+ *                the Frobenius norm of blocks; gives a bound of the eigenvalues of D^-1 A_F
+ * amg_prolong    rows of P of nodes begin..end-1; mark has room for a number an aggregate, -1 at
+ *                first when it counts
+ * amg_tentative  for aggregates begin..end-1; work has room for the largest one's rows of T
+ * amg_factors    f_i = 1 / a_ii, or with `l1` a_ii's phase over the sum of |a_ij|, for rows
+ *                begin..end-1; *largest: bound of the eigenvalues of F A so far; gives the first
+ * row whose diagonal has no inverse (f_i is 0 then), end: there is none amg_mend       puts 1 on
+ * the diagonal of rows that have nothing but zeros amg_conjugate  y_i = conj(x_i) amg_pivot begins
+ * a step of Gauss-Jordan in a dense matrix (rows one after the other) with the pivot (p, p): row p
+ * of the result, also in `row`; gives the pivot's size, 0 where it is not above `least`: then row
+ * and column become zero amg_eliminate  the step's rows begin..end-1, but for the pivot's
+ */
+#define AMG_KERNELS(item)                                                                    \
+    item(void, amg_sizes,                                                                    \
+         (const host_csr *A, int block, int64_t begin, int64_t end, double *sizes))          \
+    item(double, amg_strong, (const amg_strong_job *job, int64_t begin, int64_t end))        \
+    item(void, amg_prolong,                                                                  \
+         (const amg_prolong_job *job, int64_t begin, int64_t end, int32_t *mark))            \
+    item(void, amg_tentative,                                                                \
+         (const amg_tentative_job *job, int64_t begin, int64_t end, void *work))             \
+    item(int64_t, amg_factors,                                                               \
+         (const host_csr *A, bool l1, int64_t begin, int64_t end, void *f, double *largest)) \
+    item(void, amg_mend, (const host_csr *A, int64_t begin, int64_t end, void *values))      \
+    item(void, amg_conjugate, (int64_t n, const void *x, void *y))                           \
+    item(void, amg_depends,                                                                  \
+         (const host_csr *A, double theta, double dominance, int64_t begin, int64_t end,     \
+          int32_t *lengths, int32_t *columns))                                               \
+    item(void, amg_interpolate,                                                              \
+         (amg_classical_job * job, int64_t begin, int64_t end, int32_t * mark))              \
+    item(void, amg_truncate, (amg_classical_job * job, int64_t begin, int64_t end))
+
+#endif

@@ -1,0 +1,292 @@
+/*
+ * Smoothers. Jacobi's method and Chebyshev's polynomials of the fourth kind (J. Lottes, Optimal
+ * polynomial smoothers for multigrid V-cycles, Numer. Linear Algebra Appl. 30 (2023), e2518), which
+ * need the largest eigenvalue l of F A only:
+ *
+ *     x_k+1 = x_k + (2k - 1)/(2k + 3) (x_k - x_k-1) + (8k + 4)/(2k + 3)/l F (b - A x_k)
+ *
+ * Degree 1 is Jacobi's method damped by 4/3/l. With F diagonal these are self-adjoint where A is
+ * hermitian, so that the same sweeps before and after the correction make a hermitian cycle; of
+ * other preconditioners the adjoint is taken after it.
+ */
+#include "precon/amg/amg.h"
+
+enum { POWER_STEPS = 8, ROWS = 4096 };
+
+void amg_smoother_clear(amg_smoother *s)
+{
+    if (s->conjugate != s->factor)
+        spry_vector_free(s->conjugate);
+    spry_vector_free(s->factor);
+    spry_operator_free(s->inside);
+    *s = (amg_smoother){0};
+}
+
+spry_status amg_step(amg_level *level, spry_transpose transpose, const operator_step **step)
+{
+    spry_status status = SPRY_OK;
+    if (!level->steps[transpose])
+        status = step_open(level->op, transpose, &level->steps[transpose]);
+    *step = level->steps[transpose];
+    return status;
+}
+
+/* --- making --------------------------------------------------------------------------------------
+ */
+
+/* F on the host, and a bound of the eigenvalues of F A. */
+static spry_status make_factors(const amg *h, const spry_matrix *A, bool l1, void *f,
+                                double *largest, int64_t *bad)
+{
+    const precon_kernels *kernels = precon_kernels_for(h->ctx, A->a.type);
+    const host_csr csr = {A->a.offsets, A->a.col_index, A->a.values};
+    const int64_t n = A->a.rows, parts = (n + ROWS - 1) / ROWS;
+    int64_t first = n;
+    double most = 0;
+#pragma omp parallel for num_threads(host_threads(h->ctx, A->a.nnz)) schedule(static) \
+    reduction(max                                                                     \
+              : most) reduction(min                                                   \
+                                : first)
+    for (int64_t part = 0; part < parts; part++) {
+        const int64_t end = (part + 1) * ROWS < n ? (part + 1) * ROWS : n;
+        const int64_t here = kernels->amg_factors(&csr, l1, part * ROWS, end, f, &most);
+        first = here < end && here < first ? here : first;
+    }
+    *largest = most;
+    *bad = first;
+    return SPRY_OK;
+}
+
+/* conj(F) where that is another than F. */
+static spry_status make_conjugate(const amg *h, const precon_job *job, const void *f,
+                                  amg_smoother *s)
+{
+    const int64_t n = s->factor->n;
+    void *other = NULL;
+    bool real = !spry_type_is_complex(h->type);
+    spry_status status = SPRY_OK;
+    s->conjugate = s->factor;
+    for (int64_t i = 0, all = real ? 0 : n; i < all; i++)
+        if (value_load(h->type, f, i).im != 0)
+            break;
+        else
+            real = i == all - 1;
+    if (real)
+        return SPRY_OK;
+    s->conjugate = NULL;
+    SPRY_GO(h->ctx, base_alloc(h->ctx, n, spry_type_size(h->type), &other));
+    precon_kernels_for(h->ctx, h->type)->amg_conjugate(n, f, other);
+    SPRY_GO(h->ctx, precon_vector(job, n, other, &s->conjugate));
+done:
+    base_free(h->ctx, other);
+    return status;
+}
+
+/*
+ * The largest eigenvalue of F A where the bound by sums of rows is not known to be near: what a few
+ * steps of the power method find from a start by chance, and a tenth more. Where that is not a
+ * number that makes sense, the bound stays.
+ */
+static spry_status estimate(const amg *h, const precon_job *job, amg_level *level, double *largest)
+{
+    spry_context *ctx = h->ctx;
+    const operator_step *step;
+    spry_vector *start = NULL, *x = NULL, *y = NULL;
+    double norm = 0;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, amg_step(level, SPRY_PLAIN, &step));
+    SPRY_GO(ctx, spry_vector_new(ctx, h->type, level->A->a.rows, NULL, SPRY_COPY, &start));
+    host_kernels_for(ctx, h->type)->random(start->n, 5, 0, start->data);
+    SPRY_GO(ctx, precon_vector(job, start->n, start->data, &x));
+    SPRY_GO(ctx, spry_vector_like(x, x->n, &y));
+    for (int k = 0; k <= POWER_STEPS; k++) {
+        spry_vector *swap = x;
+        SPRY_GO(ctx, spry_vector_norm(x, &norm));
+        if (!(norm > 0) || !isfinite(norm))
+            goto done;
+        if (k == POWER_STEPS)
+            break;
+        SPRY_GO(ctx, spry_vector_scale((spry_scalar){1 / norm, 0}, x));
+        SPRY_GO(ctx, step_run(step, (host_step){1, 0, 0, 0}, level->smoother.factor, NULL, x, y));
+        x = y;
+        y = swap;
+    }
+    if (1.1 * norm < *largest)
+        *largest = 1.1 * norm;
+done:
+    spry_vector_free(start);
+    spry_vector_free(x);
+    spry_vector_free(y);
+    return status;
+}
+
+/* The steps' factors. That of the first is put into F, so that a first step from zero is F b. */
+static spry_status set_steps(const amg *h, amg_smoother *s, bool chebyshev, bool l1)
+{
+    const double l = s->largest > 0 ? s->largest : 1;
+    s->degree = !chebyshev ? 1 : h->common.degree > 0 ? (int)h->common.degree : 2;
+    for (int k = 0; k < s->degree; k++) {
+        s->move[k] = k == 0 ? 0 : (2.0 * k - 1) / (2.0 * k + 3);
+        s->take[k] = (8.0 * k + 4) / (2.0 * k + 3) / l;
+    }
+    if (l1)
+        s->take[0] = 1;
+    if (!chebyshev && h->common.damping > 0)
+        s->take[0] = h->common.damping;
+    const double first = s->take[0];
+    for (int k = 0; k < s->degree; k++)
+        s->take[k] /= first;
+    const spry_status status = spry_vector_scale((spry_scalar){first, 0}, s->factor);
+    return status != SPRY_OK || s->conjugate == s->factor
+               ? status
+               : spry_vector_scale((spry_scalar){first, 0}, s->conjugate);
+}
+
+/* Whether a matrix is hermitian to the last bits. */
+static bool is_hermitian(const spry_matrix *A)
+{
+    const spry_arrays *a = &A->a;
+    const double unit = a->type == SPRY_S || a->type == SPRY_C ? 1e-5 : 1e-12;
+    bool same = true;
+#pragma omp parallel for num_threads(host_threads(A->ctx, a->nnz)) schedule(static) \
+    reduction(&& : same)
+    for (int64_t i = 0; i < a->rows; i++) {
+        for (int64_t k = a->offsets[i]; same && k < a->offsets[i + 1]; k++) {
+            const int64_t j = a->col_index[k];
+            int64_t low = a->offsets[j], high = a->offsets[j + 1];
+            while (low < high) {
+                const int64_t middle = (low + high) / 2;
+                if (a->col_index[middle] < i)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            const bool there = low < a->offsets[j + 1] && a->col_index[low] == i;
+            const spry_scalar v = value_load(a->type, a->values, k);
+            const spry_scalar w = there ? value_load(a->type, a->values, low) : (spry_scalar){0, 0};
+            same = fabs(v.re - w.re) + fabs(v.im + w.im) <= unit * (fabs(v.re) + fabs(v.im));
+        }
+    }
+    return same;
+}
+
+static spry_status make_diagonal(const amg *h, const precon_job *job, amg_level *level,
+                                 const char *name)
+{
+    spry_context *ctx = h->ctx;
+    amg_smoother *s = &level->smoother;
+    const bool l1 = strcmp(name, "l1-jacobi") == 0;
+    const int64_t n = level->A->a.rows;
+    int64_t bad = n;
+    void *f = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_alloc(ctx, n, spry_type_size(h->type), &f));
+    SPRY_GO(ctx, make_factors(h, level->A, l1, f, &s->largest, &bad));
+    if (bad < n && level == h->levels) {
+        status = SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+                           "precon %s: row %" PRId64
+                           " (from 0): the diagonal entry has no inverse; try another smoother, or "
+                           "another preconditioner",
+                           h->name, bad);
+        goto done;
+    }
+    SPRY_GO(ctx, precon_vector(job, n, f, &s->factor));
+    SPRY_GO(ctx, make_conjugate(h, job, f, s));
+    /* Sums of rows are sharp where rows are those of an M-matrix. */
+    if (s->largest > 2.1)
+        SPRY_GO(ctx, estimate(h, job, level, &s->largest));
+    SPRY_GO(ctx, set_steps(h, s, strcmp(name, "chebyshev") == 0, l1));
+done:
+    base_free(ctx, f);
+    return status;
+}
+
+spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *level)
+{
+    const char *name = h->common.smoother;
+    spry_status status = SPRY_OK;
+    if (strcmp(name, "chebyshev") == 0 || strcmp(name, "jacobi") == 0 ||
+        strcmp(name, "l1-jacobi") == 0)
+        return make_diagonal(h, job, level, name);
+    SPRY_GO(h->ctx, precon_make_inner(job, level->A, name, &level->smoother.inside));
+    if (!level->smoother.inside)
+        return SPRY_FAIL(h->ctx, SPRY_BAD_USAGE, "precon %s: smoother %s smooths nothing", h->name,
+                         name);
+    /* R A P is hermitian where A is. */
+    level->smoother.adjoint =
+        level == h->levels ? is_hermitian(level->A) : h->levels[0].smoother.adjoint;
+done:
+    return status;
+}
+
+/* --- using ---------------------------------------------------------------------------------------
+ */
+
+int amg_smoother_moves(const amg_smoother *s, int sweeps, bool from_zero)
+{
+    return s->inside ? 0 : sweeps * s->degree - (from_zero ? 1 : 0);
+}
+
+/* S or S^H. */
+static spry_transpose smoother_side(const amg_smoother *s, spry_transpose transpose, bool after)
+{
+    /* Transposed, what comes first is what came last. */
+    const bool adjoint = s->adjoint && after == (transpose == SPRY_PLAIN);
+    if (!adjoint)
+        return transpose;
+    return transpose == SPRY_PLAIN ? SPRY_CONJUGATE : SPRY_PLAIN;
+}
+
+static spry_status smooth_inside(amg_level *level, spry_transpose transpose, bool after, int sweeps,
+                                 bool from_zero, const spry_vector *b, spry_vector *x,
+                                 spry_vector *r)
+{
+    const amg_smoother *s = &level->smoother;
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    const spry_transpose side = smoother_side(s, transpose, after);
+    const operator_step *step;
+    spry_status status = SPRY_OK;
+    SPRY_GO(level->op->ctx, amg_step(level, transpose, &step));
+    for (int k = 0; k < sweeps; k++) {
+        if (k == 0 && from_zero) {
+            SPRY_GO(level->op->ctx, spry_operator_multiply(s->inside, side, one, b, zero, x));
+            continue;
+        }
+        SPRY_GO(level->op->ctx, step_run(step, (host_step){-1, 1, 0, 0}, NULL, b, x, r));
+        SPRY_GO(level->op->ctx, spry_operator_multiply(s->inside, side, one, r, one, x));
+    }
+done:
+    return status;
+}
+
+spry_status amg_smooth(amg_level *level, spry_transpose transpose, bool after, int sweeps,
+                       bool from_zero, const spry_vector *b, spry_vector *a, spry_vector *other)
+{
+    const amg_smoother *s = &level->smoother;
+    const operator_step *step;
+    spry_context *ctx = level->op->ctx;
+    spry_status status = SPRY_OK;
+    if (s->inside)
+        return smooth_inside(level, transpose, after, sweeps, from_zero, b, a, other);
+    const spry_vector *f = transpose == SPRY_CONJUGATE ? s->conjugate : s->factor;
+    SPRY_GO(ctx, amg_step(level, transpose, &step));
+    for (int k = 0; k < sweeps * s->degree; k++) {
+        const int term = k % s->degree;
+        if (k == 0 && from_zero) {
+            SPRY_GO(ctx, spry_vector_multiply(f, b, a));
+            continue;
+        }
+        /* The x before the first is zero, and in `other` there is none yet. */
+        const double move = s->move[term];
+        const bool none = from_zero && k == 1;
+        SPRY_GO(ctx,
+                step_run(step,
+                         (host_step){-s->take[term], s->take[term], 1 + move, none ? 0 : -move}, f,
+                         b, a, other));
+        spry_vector *swap = a;
+        a = other;
+        other = swap;
+    }
+done:
+    return status;
+}

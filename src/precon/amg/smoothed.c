@@ -1,0 +1,263 @@
+/*
+ * Smoothed aggregation (P. Vanek, J. Mandel, M. Brezina, Computing 56 (1996), 179-196): aggregates
+ * of nodes, near-null vectors made orthonormal on each of them as the tentative prolongation T, and
+ *
+ *     P = (I - 4/3/l D^-1 A_F) T
+ *
+ * with A_F, the matrix without its weak entries, which are added to the diagonal, D its diagonal,
+ * and l about the largest eigenvalue of D^-1 A_F. Near-null vectors are the caller's, or constants,
+ * one a kind of unknown. The next level's nodes are the aggregates.
+ */
+#include "precon/amg/amg.h"
+
+#include "matrix/stats.h"
+
+#include <omp.h>
+
+#define AMG_SMOOTHED(item)                                                                        \
+    item(REAL, theta, "0.08", 0, 1, NULL,                                                         \
+         "neighbours are strong when |a_ij|^2 > theta^2 |a_ii a_jj|; halved from level to level") \
+    item(INT, block, "0", 0, 16, NULL, "unknowns of a node; 0: as the pattern looks")             \
+    item(REAL, smoothing, "1.33333", 0, 2, NULL,                                                  \
+         "of the prolongation, over the largest eigenvalue; 0: none")
+
+typedef struct smoothed_options {
+    PRECON_COMMON(SPRY_OPTION_FIELD)
+    AMG_COMMON(SPRY_OPTION_FIELD)
+    AMG_SMOOTHED(SPRY_OPTION_FIELD)
+} smoothed_options;
+#define OPTION_OWNER smoothed_options
+static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) AMG_COMMON(SPRY_OPTION_ROW)
+                                        AMG_SMOOTHED(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+enum { NODES = 2048, MOST_BLOCK = 16 };
+
+/* --- the first level -----------------------------------------------------------------------------
+ */
+
+/* Unknowns of a node, by how full blocks are in a sample of rows; a sample begins where blocks of
+ * all sizes do. */
+static int find_block(const spry_matrix *A)
+{
+    enum { STEP = 840, SAMPLE = 10 * STEP };
+    const int64_t n = A->a.rows;
+    int block = 0;
+    for (int k = 0; k < 2; k++) {
+        const int64_t first = k == 0 ? 0 : n / 2 / STEP * STEP;
+        spry_arrays part = A->a;
+        spry_stats stats = {0};
+        part.rows = n - first < SAMPLE ? n - first : SAMPLE;
+        part.offsets += first;
+        part.nnz = part.offsets[part.rows] - part.offsets[0];
+        stats_blocks(A->ctx, &part, &stats);
+        block = k == 0 || block == stats.block_size ? stats.block_size : 1;
+    }
+    return n % block == 0 ? block : 1;
+}
+
+/* Near-null vectors: the matrix's own, or a constant for each kind of unknown. */
+static spry_status first_vectors(amg *h, const precon_job *job, int block)
+{
+    spry_context *ctx = h->ctx;
+    const int64_t n = job->A->a.rows;
+    const int given = job->near ? job->near->near_count : 0, count = given > 0 ? given : block;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_calloc(ctx, n * count, spry_type_size(h->type), &h->near.values));
+    h->near.count = count;
+#pragma omp parallel for num_threads(host_threads(ctx, n)) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        for (int c = 0; c < given; c++) {
+            const spry_vector *v = job->near->near_null[c];
+            value_store(h->type, h->near.values, i * count + c, value_load(v->type, v->data, i));
+        }
+        if (given == 0)
+            value_store(h->type, h->near.values, i * count + i % block, (spry_scalar){1, 0});
+    }
+done:
+    return status;
+}
+
+static spry_status begin(amg *h, const precon_job *job, amg_level *level)
+{
+    const smoothed_options *options = h->options;
+    const int64_t n = level->A->a.rows;
+    level->block = options->block > 0 ? (int)options->block : find_block(level->A);
+    if (n % level->block != 0)
+        return SPRY_FAIL(h->ctx, SPRY_BAD_USAGE,
+                         "precon amg: block=%d, but the matrix has %" PRId64
+                         " rows, which is no multiple of it",
+                         level->block, n);
+    if (job->near && job->near->near_count > MOST_BLOCK)
+        return SPRY_FAIL(h->ctx, SPRY_UNSUPPORTED,
+                         "precon amg: %d near-null vectors; at most %d can be used",
+                         job->near->near_count, MOST_BLOCK);
+    return first_vectors(h, job, level->block);
+}
+
+/* --- the tentative prolongation ------------------------------------------------------------------
+ */
+
+/* The nodes of each aggregate, in their order. */
+static spry_status list_members(const amg *h, const amg_level *level, int64_t **starts,
+                                int32_t **nodes, int64_t *longest)
+{
+    const int64_t count = level->A->a.rows / level->block, groups = level->coarse;
+    int64_t *at = NULL;
+    spry_status status = SPRY_OK;
+    *longest = 0;
+    SPRY_GO(h->ctx, base_calloc(h->ctx, groups + 2, sizeof **starts, starts));
+    SPRY_GO(h->ctx, base_alloc(h->ctx, count, sizeof **nodes, nodes));
+    at = *starts + 1; /* at[a] goes from the first place of a to that of a + 1 */
+    for (int64_t i = 0; i < count; i++)
+        if (level->map[i] >= 0)
+            at[level->map[i] + 1]++;
+    for (int64_t a = 0; a < groups; a++) {
+        *longest = at[a + 1] > *longest ? at[a + 1] : *longest;
+        at[a + 1] += at[a];
+    }
+    for (int64_t i = 0; i < count; i++)
+        if (level->map[i] >= 0)
+            (*nodes)[at[level->map[i]]++] = (int32_t)i;
+done:
+    return status;
+}
+
+/* T, a row of h->near.count numbers for each row; h->near becomes the next level's. */
+static spry_status make_tentative(amg *h, const amg_level *level, void **tentative)
+{
+    spry_context *ctx = h->ctx;
+    const precon_kernels *kernels = precon_kernels_for(ctx, h->type);
+    const size_t size = spry_type_size(h->type);
+    const int count = h->near.count, threads = host_threads(ctx, level->A->a.rows * count);
+    const int64_t groups = level->coarse, parts = (groups + NODES - 1) / NODES;
+    int64_t *starts = NULL, longest = 0;
+    int32_t *nodes = NULL;
+    char *work = NULL;
+    void *coarse = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, list_members(h, level, &starts, &nodes, &longest));
+    SPRY_GO(ctx, base_alloc(ctx, level->A->a.rows * count, size, tentative));
+    SPRY_GO(ctx, base_alloc(ctx, groups * count * count, size, &coarse));
+    const int64_t room = longest * level->block * count;
+    SPRY_GO(ctx, base_alloc(ctx, room * threads, size, &work));
+    const amg_tentative_job job = {.block = level->block,
+                                   .count = count,
+                                   .starts = starts,
+                                   .nodes = nodes,
+                                   .near = h->near.values,
+                                   .tentative = *tentative,
+                                   .coarse = coarse};
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t part = 0; part < parts; part++)
+        kernels->amg_tentative(&job, part * NODES,
+                               (part + 1) * NODES < groups ? (part + 1) * NODES : groups,
+                               work + (size_t)(room * omp_get_thread_num()) * size);
+    base_free(ctx, h->near.values);
+    h->near.values = coarse;
+    coarse = NULL;
+done:
+    base_free(ctx, coarse);
+    base_free(ctx, work);
+    base_free(ctx, starts);
+    base_free(ctx, nodes);
+    return status;
+}
+
+/* --- smoothing it --------------------------------------------------------------------------------
+ */
+
+static void run_prolong(const amg *h, const amg_prolong_job *job, int64_t nodes, int64_t room,
+                        int threads, int32_t *marks)
+{
+    const precon_kernels *kernels = precon_kernels_for(h->ctx, h->type);
+    const int64_t parts = (nodes + NODES - 1) / NODES;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 4)
+    for (int64_t part = 0; part < parts; part++)
+        kernels->amg_prolong(job, part * NODES,
+                             (part + 1) * NODES < nodes ? (part + 1) * NODES : nodes,
+                             marks + room * omp_get_thread_num());
+}
+
+static spry_status make_prolongation(const amg *h, const amg_level *level, const amg_graph *g,
+                                     const void *tentative, spry_matrix **P)
+{
+    spry_context *ctx = h->ctx;
+    const smoothed_options *options = h->options;
+    const spry_arrays *a = &level->A->a;
+    const int count = h->near.count, threads = host_threads(ctx, a->nnz);
+    spry_arrays p = {
+        .type = h->type, .format = SPRY_CSR, .rows = a->rows, .cols = level->coarse * count};
+    /* The bound by rows where it is sharp, else what was found out for the smoother. */
+    double largest = g->largest;
+    if (largest > 2.1 && level->smoother.largest > 0 && level->smoother.largest < largest)
+        largest = level->smoother.largest;
+    int32_t *marks = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_alloc(ctx, level->coarse * threads, sizeof *marks, &marks));
+    memset(marks, 0xff, (size_t)(level->coarse * threads) * sizeof *marks);
+    SPRY_GO(ctx, base_alloc(ctx, a->rows + 1, sizeof *p.offsets, &p.offsets));
+    p.offsets[0] = 0;
+    amg_prolong_job job = {.A = {a->offsets, a->col_index, a->values},
+                           .block = level->block,
+                           .count = count,
+                           .lengths = g->lengths,
+                           .strong = g->columns,
+                           .map = level->map,
+                           .tentative = tentative,
+                           .inverse = g->inverse,
+                           .omega = largest > 0 ? options->smoothing / largest : 0,
+                           .offsets = p.offsets};
+    run_prolong(h, &job, g->nodes, level->coarse, threads, marks);
+    SPRY_GO(ctx, base_prefix_sum(ctx, p.offsets, p.rows));
+    p.nnz = p.offsets[p.rows];
+    SPRY_GO(ctx, matrix_allocate_entries(ctx, &p));
+    job.columns = p.col_index;
+    job.values = p.values;
+    run_prolong(h, &job, g->nodes, level->coarse, threads, marks);
+done:
+    base_free(ctx, marks);
+    return matrix_finish(ctx, status, &p, P);
+}
+
+static spry_status coarsen(amg *h, const precon_job *job, int l, spry_matrix **P)
+{
+    spry_context *ctx = h->ctx;
+    const smoothed_options *options = h->options;
+    amg_level *level = &h->levels[l];
+    amg_graph g = {0};
+    void *tentative = NULL;
+    spry_status status = SPRY_OK;
+    *P = NULL;
+    level->block = l > 0 ? h->near.count : level->block;
+    if (l == 0)
+        SPRY_GO(ctx, begin(h, job, level));
+    SPRY_GO(ctx, amg_graph_make(level->A, level->block, ldexp(options->theta, -l), &g));
+    if (!level->map) {
+        SPRY_GO(ctx, base_alloc(ctx, g.nodes, sizeof *level->map, &level->map));
+        SPRY_GO(ctx, amg_aggregate(ctx, &g, level->map, &level->coarse));
+    }
+    if (level->coarse == 0 || level->coarse * h->near.count > INT32_MAX)
+        goto done;
+    SPRY_GO(ctx, make_tentative(h, level, &tentative));
+    SPRY_GO(ctx, make_prolongation(h, level, &g, tentative, P));
+done:
+    base_free(ctx, tentative);
+    amg_graph_clear(ctx, &g);
+    return status;
+}
+
+static spry_status make(const precon_job *job, spry_operator **M)
+{
+    return amg_make(job, "amg", sizeof(smoothed_options), coarsen, M);
+}
+
+const precon_kind precon_kind_amg = {
+    .name = "amg",
+    .summary = "algebraic multigrid by smoothed aggregation",
+    .options = {table, sizeof table / sizeof *table},
+    .make = make,
+    .forecast = amg_forecast,
+    .on_devices = true,
+    .half = true,
+};

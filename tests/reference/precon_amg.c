@@ -1,0 +1,540 @@
+/*
+ * Multigrid: prolongations that keep near-null vectors, coarse matrices that are R A P, cycles that
+ * are adjoint to what they should be, iteration counts that do not grow, new values, singular
+ * matrices, rows without neighbours, and what cannot be made.
+ */
+#include "support/generated.h"
+#include "support/numeric.h"
+
+#include "precon/amg/amg.h"
+
+#include <math.h>
+#include <spry/algebra.h>
+#include <spry/solver.h>
+#include <stdlib.h>
+
+static const spry_scalar one = {1, 0}, zero = {0, 0};
+static const spry_type types[] = {SPRY_S, SPRY_D, SPRY_C, SPRY_Z};
+
+/* Turns the entries of complex matrices: A_ij p^(i - j), which keeps hermitian ones so. */
+static void turn(spry_matrix *A, double angle)
+{
+    for (int64_t i = 0; i < A->a.rows && spry_type_is_complex(A->a.type); i++)
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
+            const double t = angle * (double)(i - A->a.col_index[k]);
+            const double v = value_get(A->a.type, A->a.values, k).re;
+            value_set(A->a.type, A->a.values, k, (spry_scalar){v * cos(t), v * sin(t)});
+        }
+}
+
+static spry_matrix *matrix(spry_context *ctx, const char *kind, const char *sizes, spry_type type)
+{
+    char options[128];
+    snprintf(options, sizeof options, "%s type=%s", sizes, spry_type_name(type));
+    spry_matrix *A = generated(ctx, kind, options);
+    turn(A, 0.01);
+    return A;
+}
+
+static spry_operator *precon(spry_context *ctx, const spry_matrix *A, const char *spec)
+{
+    spry_operator *M = NULL;
+    assert_ok(ctx, spry_precon_new(A, NULL, spec, &M));
+    return M;
+}
+
+static spry_vector *by_chance(spry_context *ctx, spry_type type, int64_t n, uint64_t seed)
+{
+    spry_vector *v = NULL;
+    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_COPY, &v));
+    for (int64_t i = 0; i < n; i++)
+        value_set(type, v->data, i, support_number(type, seed, (uint64_t)i));
+    return v;
+}
+
+static double norm(const spry_vector *v)
+{
+    double of = 0;
+    assert_int_equal(spry_vector_norm(v, &of), SPRY_OK);
+    return of;
+}
+
+static double distance(const spry_vector *a, spry_vector *b)
+{
+    assert_int_equal(spry_vector_axpy((spry_scalar){-1, 0}, a, b), SPRY_OK);
+    return norm(b);
+}
+
+/* A vector without numbers in it, as long as op(A) x. */
+static spry_vector *product(const spry_operator *op, spry_transpose t, const spry_vector *x)
+{
+    spry_vector *y = NULL;
+    const int64_t n = t == SPRY_PLAIN ? op->rows : op->cols;
+    assert_ok(op->ctx, spry_vector_new(op->ctx, op->type, n, NULL, SPRY_COPY, &y));
+    assert_ok(op->ctx, spry_operator_multiply(op, t, one, x, zero, y));
+    return y;
+}
+
+/* --- prolongations and levels --------------------------------------------------------------------
+ */
+
+/* Columns of the tentative prolongation are orthonormal, so that T T^H v = v for near-null v. */
+static void keeps_near_null(spry_context *ctx, spry_type type, bool given)
+{
+    spry_matrix *A = matrix(ctx, "elasticity", "size=5", type);
+    spry_vector *v[4];
+    for (int k = 0; k < 4; k++)
+        v[k] = by_chance(ctx, type, A->a.rows, 30 + (uint64_t)k);
+    if (given)
+        assert_ok(ctx, spry_matrix_set_near_null(A, 4, (const spry_vector *const *)v));
+    else
+        for (int64_t i = 0; i < A->a.rows; i++)
+            for (int k = 0; k < 3; k++)
+                value_set(type, v[k]->data, i, i % 3 == k ? one : zero);
+    spry_operator *M = precon(ctx, A, "amg:smoothing=0,coarse-size=10,theta=0.001");
+    const amg *h = M->state;
+    assert_true(h->count > 1);
+    assert_int_equal(h->levels[0].block, 3);
+    assert_int_equal(h->levels[1].A->a.rows, h->levels[0].coarse * (given ? 4 : 3));
+    for (int k = 0; k < (given ? 4 : 3); k++) {
+        spry_vector *c = product(h->levels[0].R, SPRY_PLAIN, v[k]);
+        spry_vector *back = product(h->levels[0].P, SPRY_PLAIN, c);
+        const double size = norm(v[k]);
+        assert_true(distance(v[k], back) <= 200 * numeric_unit(type) * size);
+        spry_vector_free(c);
+        spry_vector_free(back);
+    }
+    for (int k = 0; k < 4; k++)
+        spry_vector_free(v[k]);
+    spry_operator_free(M);
+    spry_matrix_free(A);
+}
+
+/* Smoothed or interpolated, rows without a sum keep constants. */
+static void keeps_constants(spry_context *ctx, const char *spec, bool classical)
+{
+    spry_matrix *A = matrix(ctx, "poisson2d", "size=24", SPRY_D);
+    spry_operator *M = precon(ctx, A, spec);
+    const amg *h = M->state;
+    const spry_arrays *p = &h->levels[0].P->kept->a;
+    spry_vector *ones = NULL, *coarse = NULL;
+    assert_ok(ctx, spry_vector_ones(ctx, A, &ones));
+    if (classical) {
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_D, p->cols, NULL, SPRY_COPY, &coarse));
+        assert_ok(ctx, spry_vector_fill(coarse, one));
+    } else { /* sqrt(size) of an aggregate is what T^H ones is */
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_D, p->cols, NULL, SPRY_COPY, &coarse));
+        for (int64_t i = 0; i < A->a.rows; i++)
+            ((double *)coarse->data)[h->levels[0].map[i]] += 1;
+        for (int64_t i = 0; i < p->cols; i++)
+            ((double *)coarse->data)[i] = sqrt(((double *)coarse->data)[i]);
+    }
+    spry_vector *fine = product(h->levels[0].P, SPRY_PLAIN, coarse);
+    for (int64_t y = 3; y < 21; y++)
+        for (int64_t x = 3; x < 21; x++)
+            assert_true(fabs(((double *)fine->data)[24 * y + x] - 1) < 1e-13);
+    spry_vector_free(ones);
+    spry_vector_free(coarse);
+    spry_vector_free(fine);
+    spry_operator_free(M);
+    spry_matrix_free(A);
+}
+
+static void test_prolongations(void **state)
+{
+    (void)state;
+    spry_context *ctx = support_context("threads=2");
+    for (int t = 0; t < 4; t++) {
+        keeps_near_null(ctx, types[t], false);
+        keeps_near_null(ctx, types[t], true);
+    }
+    keeps_constants(ctx, "amg:coarse-size=20", false);
+    keeps_constants(ctx, "amg-classical:coarse-size=20,aggressive=0", true);
+    keeps_constants(ctx, "amg-classical:coarse-size=20,most=3", true);
+    support_context_free(ctx);
+}
+
+/* A_c x is R (A (P x)) on every level, and R is P^H. */
+static void check_levels(spry_context *ctx, const char *spec, spry_type type)
+{
+    spry_matrix *A = matrix(ctx, "poisson3d", "size=9", type);
+    spry_operator *M = precon(ctx, A, spec);
+    const amg *h = M->state;
+    assert_true(h->count >= 3);
+    for (int l = 0; l + 1 < h->count; l++) {
+        const amg_level *level = &h->levels[l];
+        spry_matrix *R = NULL;
+        assert_ok(ctx, spry_matrix_transpose(level->P->kept, true, &R));
+        support_same_arrays(R, level->R->kept);
+        spry_vector *x = by_chance(ctx, type, level->P->cols, 3);
+        spry_vector *Px = product(level->P, SPRY_PLAIN, x),
+                    *APx = product(level->op, SPRY_PLAIN, Px),
+                    *down = product(level->R, SPRY_PLAIN, APx),
+                    *there = product(h->levels[l + 1].op, SPRY_PLAIN, x);
+        assert_true(distance(there, down) <= 400 * numeric_unit(type) * norm(there));
+        spry_vector *all[] = {x, Px, APx, down, there};
+        for (int k = 0; k < 5; k++)
+            spry_vector_free(all[k]);
+        spry_matrix_free(R);
+    }
+    spry_operator_free(M);
+    spry_matrix_free(A);
+}
+
+static void test_levels(void **state)
+{
+    (void)state;
+    spry_context *ctx = support_context("threads=2");
+    for (int t = 0; t < 4; t++) {
+        check_levels(ctx, "amg:coarse-size=6", types[t]);
+        check_levels(ctx, "amg-classical:coarse-size=6,aggressive=0", types[t]);
+    }
+    support_context_free(ctx);
+}
+
+/* --- cycles --------------------------------------------------------------------------------------
+ */
+
+static spry_scalar dot(const spry_vector *x, const spry_vector *y)
+{
+    spry_scalar of = zero;
+    assert_int_equal(spry_vector_dot(x, y, &of), SPRY_OK);
+    return of;
+}
+
+/* <M x, y> is <x, M^H y>, and with `hermitian` <x, M y>; conj(M^T conj(y)) is M^H y. */
+static void check_adjoint(spry_context *ctx, const spry_matrix *A, const char *spec, bool hermitian)
+{
+    const spry_type type = A->a.type;
+    spry_operator *M = precon(ctx, A, spec);
+    spry_vector *x = by_chance(ctx, type, A->a.rows, 3), *y = by_chance(ctx, type, A->a.rows, 4);
+    spry_vector *Mx = product(M, SPRY_PLAIN, x), *My = product(M, SPRY_CONJUGATE, y);
+    const double bound = 1000 * numeric_unit(type) * norm(Mx) * norm(y);
+    const spry_scalar a = dot(Mx, y), b = dot(x, My);
+    assert_true(norm(Mx) > 0);
+    if (!(hypot(a.re - b.re, a.im - b.im) <= bound))
+        fail_msg("%s, type %s: <M x, y> = %g%+gi, <x, M^H y> = %g%+gi", spec, spry_type_name(type),
+                 a.re, a.im, b.re, b.im);
+    spry_vector *turned = by_chance(ctx, type, A->a.rows, 4);
+    const precon_kernels *kernels = precon_kernels_for(ctx, type);
+    kernels->amg_conjugate(A->a.rows, y->data, turned->data);
+    spry_vector *Mt = product(M, SPRY_TRANSPOSE, turned);
+    kernels->amg_conjugate(A->a.rows, Mt->data, Mt->data);
+    assert_true(distance(My, Mt) <= 1000 * numeric_unit(type) * norm(My));
+    if (hermitian) {
+        spry_vector *plain = product(M, SPRY_PLAIN, y);
+        const double off = distance(My, plain);
+        if (!(off <= 1000 * numeric_unit(type) * norm(My)))
+            fail_msg("%s, type %s: |M y - M^H y| = %g, |M y| = %g", spec, spry_type_name(type), off,
+                     norm(My));
+        assert_true(dot(Mx, x).re > 0);
+        spry_vector_free(plain);
+    }
+    spry_vector *all[] = {x, y, Mx, My, turned, Mt};
+    for (int k = 0; k < 6; k++)
+        spry_vector_free(all[k]);
+    spry_operator_free(M);
+}
+
+static void test_adjoints(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {
+        "amg:coarse-size=9",
+        "amg:coarse-size=9,cycle=w,pre=2,post=2,degree=3",
+        "amg:coarse-size=9,smoother=jacobi",
+        "amg:coarse-size=9,smoother=l1-jacobi,post=2,pre=2",
+        "amg:coarse-size=9,smoother=gs",
+        "amg:coarse-size=9,levels=2,coarse=smoother",
+        "amg:levels=1,coarse=smoother,smoother=gs",
+        "amg-classical:coarse-size=9,smoother=[sor:omega=1.2],aggressive=0",
+        "amg-classical:coarse-size=9,cycle=w",
+    };
+    spry_context *ctx = support_context("threads=2");
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *A = matrix(ctx, "poisson2d", "size=13", types[t]);
+        spry_matrix *B = matrix(ctx, "convection-diffusion", "size=13 peclet=20", types[t]);
+        for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+            check_adjoint(ctx, A, specs[k], true);
+            check_adjoint(ctx, B, specs[k], false);
+        }
+        spry_matrix_free(A);
+        spry_matrix_free(B);
+    }
+    support_context_free(ctx);
+}
+
+/* --- solving -------------------------------------------------------------------------------------
+ */
+
+static int iterations(spry_context *ctx, const spry_matrix *A, const char *options)
+{
+    spry_vector *b = by_chance(ctx, A->a.type, A->a.rows, 11), *x = NULL;
+    spry_result result;
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_quick_solve(ctx, A, b, x, options, &result));
+    if (!result.converged)
+        fail_msg("%s: %s after %d iterations", options, result.detail, (int)result.iterations);
+    const int found = (int)result.iterations;
+    spry_result_clear(ctx, &result);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    return found;
+}
+
+typedef struct problem {
+    const char *kind, *sizes, *options;
+    int most;
+} problem;
+
+/* What is asked for is about a quarter more than what is needed now. */
+static const problem problems[] = {
+    {"poisson2d", "size=40", "method=cg precon=amg", 16},
+    {"poisson3d", "size=16", "method=cg precon=amg", 14},
+    {"poisson3d", "size=16", "method=cg precon=amg-classical", 16},
+    {"poisson3d", "size=16", "method=cg precon=amg:precision=single", 14},
+    {"poisson3d", "size=16", "method=fcg precon=amg:cycle=k", 14},
+    {"poisson3d", "size=16 points=27", "method=cg precon=amg", 18},
+    {"anisotropic", "size=40", "method=cg precon=amg", 16},
+    {"anisotropic", "size=40", "method=cg precon=amg-classical", 18},
+    {"elasticity", "size=8", "method=cg precon=amg", 30},
+    {"convection-diffusion", "size=30 peclet=20", "method=bicgstab precon=amg", 30},
+    {"convection-diffusion", "size=30 peclet=20", "method=bicgstab precon=amg-classical", 20},
+};
+
+static void test_solves(void **state)
+{
+    (void)state;
+    spry_context *ctx = support_context("threads=2");
+    for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
+        spry_matrix *A = matrix(ctx, problems[k].kind, problems[k].sizes, SPRY_D);
+        const int found = iterations(ctx, A, problems[k].options);
+        if (found > problems[k].most)
+            fail_msg("%s %s, %s: %d iterations", problems[k].kind, problems[k].sizes,
+                     problems[k].options, found);
+        spry_matrix_free(A);
+    }
+    for (int t = 0; t < 4; t++) { /* complex ones are hermitian */
+        spry_matrix *A = matrix(ctx, "poisson3d", "size=12", types[t]);
+        assert_true(iterations(ctx, A, "method=cg tol=1e-5 precon=amg") <= 10);
+        assert_true(iterations(ctx, A, "method=cg tol=1e-5 precon=amg-classical") <= 12);
+        spry_matrix_free(A);
+    }
+    support_context_free(ctx);
+}
+
+static void test_flat(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"method=cg precon=amg:coarse-size=30",
+                                        "method=cg precon=amg-classical:coarse-size=30"};
+    spry_context *ctx = support_context("threads=2");
+    for (int k = 0; k < 2; k++) {
+        spry_matrix *A = matrix(ctx, "poisson3d", "size=10", SPRY_D),
+                    *B = matrix(ctx, "poisson3d", "size=30", SPRY_D);
+        const int few = iterations(ctx, A, specs[k]), many = iterations(ctx, B, specs[k]);
+        if (many > few + 4)
+            fail_msg("%s: %d iterations, then %d", specs[k], few, many);
+        spry_matrix_free(A);
+        spry_matrix_free(B);
+    }
+    support_context_free(ctx);
+}
+
+/* --- new values ----------------------------------------------------------------------------------
+ */
+
+static void same_product(const spry_operator *M, const spry_operator *N)
+{
+    spry_vector *x = by_chance(M->ctx, M->type, M->rows, 9);
+    spry_vector *y = product(M, SPRY_PLAIN, x), *z = product(N, SPRY_PLAIN, x);
+    assert_memory_equal(y->data, z->data, (size_t)y->n * spry_type_size(y->type));
+    spry_vector_free(x);
+    spry_vector_free(y);
+    spry_vector_free(z);
+}
+
+/* Rows and columns of neighbours change alike, so that what was strong stays so. */
+static void test_update(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"amg:coarse-size=20", "amg:coarse-size=20,precision=single",
+                                        "amg:smoother=gs", "amg-classical:coarse-size=20",
+                                        "amg-classical:coarse-size=20,aggressive=0"};
+    spry_context *ctx = support_context("threads=2");
+    for (int t = 0; t < 4; t++)
+        for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+            spry_matrix *A = matrix(ctx, "poisson2d", "size=20", types[t]), *B = NULL;
+            assert_ok(ctx, matrix_copy(A, &B));
+            for (int64_t i = 0; i < B->a.nnz; i++) {
+                const spry_scalar v = value_get(types[t], B->a.values, i);
+                value_set(types[t], B->a.values, i, (spry_scalar){3 * v.re, 3 * v.im});
+            }
+            for (int64_t i = 0; i < B->a.rows; i++) /* and something on the diagonal */
+                for (int64_t e = B->a.offsets[i]; e < B->a.offsets[i + 1]; e++)
+                    if (B->a.col_index[e] == i)
+                        value_set(types[t], B->a.values, e, (spry_scalar){12.01, 0});
+            spry_operator *M = precon(ctx, A, specs[k]), *N = precon(ctx, B, specs[k]);
+            assert_ok(ctx, spry_operator_update(M, B));
+            same_product(M, N);
+            spry_operator_free(M);
+            spry_operator_free(N);
+            spry_matrix_free(A);
+            spry_matrix_free(B);
+        }
+    support_context_free(ctx);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"amg:coarse-size=40", "amg-classical:coarse-size=40"};
+    for (int k = 0; k < 2; k++) {
+        spry_vector *results[2];
+        spry_context *contexts[2];
+        for (int t = 0; t < 2; t++) {
+            spry_context *ctx = contexts[t] = support_context(t ? "threads=3" : "threads=1");
+            spry_matrix *A = matrix(ctx, "poisson3d", "size=32", SPRY_D);
+            spry_operator *M = precon(ctx, A, specs[k]);
+            spry_vector *x = by_chance(ctx, SPRY_D, A->a.rows, 2);
+            results[t] = product(M, SPRY_PLAIN, x);
+            spry_vector_free(x);
+            spry_operator_free(M);
+            spry_matrix_free(A);
+        }
+        assert_memory_equal(results[0]->data, results[1]->data, (size_t)results[0]->n * 8);
+        for (int t = 0; t < 2; t++) {
+            spry_vector_free(results[t]);
+            support_context_free(contexts[t]);
+        }
+    }
+}
+
+/* --- hard matrices -------------------------------------------------------------------------------
+ */
+
+/* A Laplacian all of whose rows sum to zero: x is determined up to a constant. */
+static void test_neumann(void **state)
+{
+    (void)state;
+    spry_context *ctx = support_context("threads=2");
+    static const char *const specs[] = {"method=cg tol=1e-6 precon=amg",
+                                        "method=cg tol=1e-6 precon=amg:coarse-size=5",
+                                        "method=cg tol=1e-6 precon=amg-classical:coarse-size=20"};
+    spry_matrix *A = matrix(ctx, "poisson2d", "size=30", SPRY_D);
+    for (int64_t i = 0; i < A->a.rows; i++) {
+        double *v = A->a.values, sum = 0;
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
+            sum += v[k];
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
+            if (A->a.col_index[k] == i)
+                v[k] -= sum;
+    }
+    for (int k = 0; k < 3; k++) {
+        spry_vector *z = by_chance(ctx, SPRY_D, A->a.rows, 8), *x = NULL;
+        spry_operator *op = NULL;
+        spry_result result;
+        assert_ok(ctx, spry_operator_from_matrix(A, &op));
+        spry_vector *b = product(op, SPRY_PLAIN, z);
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+        assert_ok(ctx, spry_quick_solve(ctx, A, b, x, specs[k], &result));
+        if (!result.converged || result.iterations > 30)
+            fail_msg("%s: %s after %d iterations", specs[k], result.detail, (int)result.iterations);
+        spry_result_clear(ctx, &result);
+        spry_operator_free(op);
+        spry_vector_free(z);
+        spry_vector_free(x);
+        spry_vector_free(b);
+    }
+    spry_matrix_free(A);
+    support_context_free(ctx);
+}
+
+/* Rows that have a diagonal entry only, and matrices of nothing else. */
+static void test_alone(void **state)
+{
+    (void)state;
+    spry_context *ctx = support_context("threads=2");
+    static const char *const specs[] = {"method=cg precon=amg:coarse-size=30",
+                                        "method=cg precon=amg-classical:coarse-size=30"};
+    spry_matrix *A = matrix(ctx, "poisson2d", "size=20", SPRY_D);
+    for (int64_t i = 0; i < A->a.rows; i++)
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
+            if (i != A->a.col_index[k] && (i % 7 == 0 || A->a.col_index[k] % 7 == 0))
+                ((double *)A->a.values)[k] = 0;
+    spry_matrix *D = matrix(ctx, "random", "size=100 per-row=1 seed=3", SPRY_D);
+    for (int k = 0; k < 2; k++) {
+        assert_true(iterations(ctx, A, specs[k]) <= 20);
+        assert_true(iterations(ctx, D, specs[k]) <= 20);
+    }
+    spry_matrix_free(A);
+    spry_matrix_free(D);
+    support_context_free(ctx);
+}
+
+/* What is in use at most while it is made and used is no more than was told before. */
+static void test_forecast(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"amg", "amg-classical", "amg:precision=single",
+                                        "amg:cycle=k"};
+    for (int t = 0; t < 4; t++)
+        for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+            spry_context *ctx = support_context("threads=2");
+            spry_matrix *A = matrix(ctx, k % 2 ? "anisotropic" : "poisson3d", "size=14", types[t]);
+            int64_t told, before, most;
+            spry_operator *M = NULL;
+            assert_ok(ctx, spry_precon_forecast(A, NULL, specs[k], &told));
+            spry_memory(ctx, &before, &most);
+            M = precon(ctx, A, specs[k]);
+            spry_vector *x = by_chance(ctx, types[t], A->a.rows, 2);
+            spry_vector *y = product(M, SPRY_PLAIN, x);
+            spry_memory(ctx, NULL, &most);
+            if (most - before > told)
+                fail_msg("%s: %d bytes at most, told were %d", specs[k], (int)(most - before),
+                         (int)told);
+            spry_vector_free(x);
+            spry_vector_free(y);
+            spry_operator_free(M);
+            spry_matrix_free(A);
+            support_context_free(ctx);
+        }
+}
+
+static void test_messages(void **state)
+{
+    (void)state;
+    spry_context *ctx = support_context("threads=2");
+    spry_operator *M = NULL;
+    spry_matrix *A = matrix(ctx, "poisson2d", "size=30", SPRY_D);
+    assert_status(ctx, SPRY_BAD_USAGE, spry_precon_new(A, NULL, "amg:block=7", &M));
+    support_message_has(ctx, "no multiple");
+    assert_status(ctx, SPRY_BAD_USAGE, spry_precon_new(A, NULL, "amg:smoother=none", &M));
+    assert_status(ctx, SPRY_BAD_USAGE, spry_precon_new(A, NULL, "amg:smoother=smooth", &M));
+    spry_vector *v = by_chance(ctx, SPRY_D, 7, 1);
+    const spry_vector *const list[] = {v};
+    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_set_near_null(A, 1, list));
+    support_message_has(ctx, "900 columns");
+    for (int64_t k = A->a.offsets[7]; k < A->a.offsets[8]; k++)
+        if (A->a.col_index[k] == 7)
+            ((double *)A->a.values)[k] = 0;
+    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, "amg", &M));
+    support_message_has(ctx, "row 7");
+    assert_null(M);
+    spry_vector_free(v);
+    spry_matrix_free(A);
+    support_context_free(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_prolongations), cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_adjoints),      cmocka_unit_test(test_solves),
+        cmocka_unit_test(test_flat),          cmocka_unit_test(test_update),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_neumann),
+        cmocka_unit_test(test_alone),         cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_forecast),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
