@@ -7,6 +7,7 @@
 #   spmm     products with several columns beside cusparseSpMM
 #   engines  OpenCL beside CUDA, and the conversion from CSR to SELL
 #   moves    CSR to SELL on the device; dense blocks of the host's, copies beside products
+#   spgemm   products and transposes of sparse matrices beside cusparseSpGEMM, and the steps of an aggregation
 #   start    `spry solve --device`: from the start of the program to the end of one iteration, with and without a cache
 # BUILD says where to build (build-bench). Builds need NVIDIA's toolkit; for packages that the machine lacks see tools/device-kit.
 set -u
@@ -16,7 +17,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 cd "$(dirname "$0")/.." || exit 1
 build=${BUILD:-build-bench}
-[ $# -gt 0 ] || set -- spmv methods spmm engines moves start
+[ $# -gt 0 ] || set -- spmv methods spmm engines moves spgemm start
 # shellcheck source=tools/device-kit
 . tools/device-kit "$build"
 
@@ -71,6 +72,10 @@ run_moves() {
     limited 60 "$build/bench/bench_device_moves"
 }
 
+run_spgemm() {
+    limited 150 "$build/bench/bench_device_spgemm"
+}
+
 # once LABEL ENVIRONMENT...: seconds of a solve with one iteration, the best of three.
 once() {
     local label=$1 begin end seconds best=999999999
@@ -120,6 +125,7 @@ for part; do
     spmm) run_spmm > "$out/spmm.txt" 2>&1 ;;
     engines) run_engines > "$out/engines.txt" 2>&1 ;;
     moves) run_moves > "$out/moves.txt" 2>&1 ;;
+    spgemm) run_spgemm > "$out/spgemm.txt" 2>&1 ;;
     start) run_start > "$out/start.txt" 2>&1 ;;
     *) echo "there is no part $part" > "$out/$part.txt" && false ;;
     esac || bad=1

@@ -75,6 +75,22 @@ void cuda_spmm_choose(cuda_matrix *A, int width, bool by_rows, void *B, void *C)
 void cuda_spmm(cuda_matrix *A);
 void cuda_spmm_forget(cuda_matrix *A); /* what was chosen */
 
+/* --- products of sparse matrices ---------------------------------------------------------------*/
+
+typedef struct cuda_sparse {
+    spry_type type;
+    int64_t rows, cols;
+    void *offsets, *columns, *values;
+    cusparseSpMatDescr_t matrix;
+} cuda_sparse;
+
+/* General CSR with fewer than 2^31 entries; else false. */
+bool cuda_sparse_open(const spry_arrays *a, cuda_sparse *A);
+void cuda_sparse_close(cuda_sparse *A);
+/* C = A B by algorithm 1, 2 or 3 of cusparseSpGEMM, from no memory for it to C, which is freed
+ * again; memory comes from a pool that keeps it. Entries of C, -1 where it fails. */
+int64_t cuda_spgemm(cuda_peers *p, const cuda_sparse *A, const cuda_sparse *B, int algorithm);
+
 /* --- between these files -----------------------------------------------------------------------*/
 
 cudaDataType cuda_type_of(spry_type type);

@@ -3,6 +3,8 @@
 
 #include <spry/interop.h>
 
+#include <string.h>
+
 spry_status device_spry_operator(spry_context *ctx, const char *device, const spry_matrix *A,
                                  const char *format, spry_operator **op)
 {

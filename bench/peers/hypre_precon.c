@@ -286,7 +286,7 @@ static void run(state *s, int rank)
         m.iterations(m.data, &count);
         iterations += count;
         residual = true_residual(s);
-        if (residual <= SYSTEM_TOLERANCE || count == 0 ||
+        if (residual <= SYSTEM_TOLERANCE || !isfinite(residual) || count == 0 ||
             HYPRE_CheckError(HYPRE_GetError(), HYPRE_ERROR_CONV))
             break;
     }

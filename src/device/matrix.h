@@ -42,12 +42,16 @@ int64_t device_matrix_bytes(const device_matrix *A);
 
 /*
  * C = A B, with a place for every i, j where some k has both A[i, k] and B[k, j]. Sums go through k
- * as it rises. Beside C the work takes 8 bytes a row of A, and for rows of C beyond some thousand
- * entries a quarter of a byte a column for each of a few rows at a time.
+ * as it rises, by pieces where a row of A has many thousand entries. Beside C the work takes 8
+ * bytes a row of A, and for rows of C beyond some thousand entries a quarter of a byte a column for
+ * each of a few rows at a time; rows in pieces take as much as C once more.
  */
 spry_status device_matrix_multiply(const device_matrix *A, const device_matrix *B,
                                    device_matrix *C);
-
+/* The same with new values: C is the product of matrices with the patterns of A and B, and gets the
+ * values it would have if it were made anew, bit by bit. */
+spry_status device_matrix_multiply_again(const device_matrix *A, const device_matrix *B,
+                                         device_matrix *C);
 /* C = R A P, the matrix of a coarse level, as R (A P); R NULL: P^H (P^T of real matrices). */
 spry_status device_matrix_triple(const device_matrix *R, const device_matrix *A,
                                  const device_matrix *P, device_matrix *C);

@@ -6,7 +6,14 @@
  */
 #include "device/matrix.h"
 
-enum { GROUP = 256, LANES = 8, OPTIONS_SIZE = 96, MOST_COUNTED = 4096, MOST_FILLED = 2048 };
+enum {
+    GROUP = 256,
+    LANES = 8,
+    OPTIONS_SIZE = 96,
+    MOST_COUNTED = 4096, /* columns of rows that have tables */
+    MOST_FILLED = 2048,
+    PIECE = 8192 /* entries of A's rows that are added one after another */
+};
 
 typedef struct product {
     spry_device *d;
@@ -67,7 +74,7 @@ static spry_status build_rows(const product *p, spry_type type, const char *name
                               device_program **program)
 {
     char options[OPTIONS_SIZE];
-    snprintf(options, sizeof options, "-DLANES=%d", LANES);
+    snprintf(options, sizeof options, "-DLANES=%d -DPIECE=%d", LANES, PIECE);
     return device_matrix_build(p->d, type, GROUP, names, options, program);
 }
 
@@ -107,21 +114,31 @@ done:
 /* --- the two phases ------------------------------------------------------------------------------
  */
 
-static spry_status find_bounds(const product *p)
+/* *any: whether rows of A are to be cut into pieces. */
+static spry_status find_bounds(const product *p, bool *any)
 {
     const int32_t rows = (int32_t)p->A->rows;
     device_program *program = NULL;
-    const spry_status status = build_rows(p, SPRY_S, "marks product_rows", &program);
-    if (status != SPRY_OK)
-        return status;
+    device_memory *flag = NULL;
+    int32_t has_long = 0;
+    spry_status status = SPRY_OK;
+    SPRY_GO(p->d->ctx, build_rows(p, SPRY_S, "marks product_rows", &program));
+    SPRY_GO(p->d->ctx, device_alloc(p->d, sizeof has_long, &flag));
+    SPRY_GO(p->d->ctx, device_clear(flag, 0, sizeof has_long));
     const device_arg args[] = {DEVICE_VALUE(rows),
                                DEVICE_VALUE(p->B->cols),
                                device_arg_memory(p->A->offsets),
                                device_arg_memory(p->A->columns),
                                device_arg_memory(p->B->offsets),
-                               device_arg_memory(p->sizes)};
-    return device_launch(program, "product_bounds", NULL, (p->A->rows * LANES + GROUP - 1) / GROUP,
-                         GROUP, args, sizeof args / sizeof *args);
+                               device_arg_memory(p->sizes),
+                               device_arg_memory(flag)};
+    SPRY_GO(p->d->ctx, device_launch(program, "product_bounds", NULL,
+                                     (p->A->rows * LANES + GROUP - 1) / GROUP, GROUP, args, 7));
+    SPRY_GO(p->d->ctx, device_get(flag, 0, &has_long, sizeof has_long));
+    *any = has_long != 0;
+done:
+    device_free(flag);
+    return status;
 }
 
 /* Lanes for a row of B, as a power of two: as many as it has entries, on the average. */
@@ -201,39 +218,134 @@ done:
     return status;
 }
 
-static spry_status multiply(product *p)
+/* Offsets of C and room for its entries, after the bounds. */
+static spry_status count_rows(product *p)
 {
-    spry_device *d = p->d;
-    const int64_t rows = p->A->rows;
+    const int64_t bytes = (p->A->rows + 1) * (int64_t)sizeof(int64_t);
     spry_status status = SPRY_OK;
-    SPRY_GO(d->ctx, device_alloc(d, rows * (int64_t)sizeof(int32_t), &p->sizes));
-    SPRY_GO(d->ctx, device_clear(p->C.offsets, 0, (rows + 1) * (int64_t)sizeof(int64_t)));
-    SPRY_GO(d->ctx, find_bounds(p));
-    SPRY_GO(d->ctx, for_classes(p, count_tables(d), count_class));
-    SPRY_GO(d->ctx, device_matrix_allocate(&p->C));
-    SPRY_GO(d->ctx, device_row_lengths(&p->C, p->sizes));
-    SPRY_GO(d->ctx, for_classes(p, fill_tables(d, p->A->type), fill_class));
+    SPRY_GO(p->d->ctx, device_matrix_new(p->d, p->A->type, p->A->rows, p->B->cols, &p->C));
+    SPRY_GO(p->d->ctx, device_clear(p->C.offsets, 0, bytes));
+    SPRY_GO(p->d->ctx, for_classes(p, count_tables(p->d), count_class));
+    SPRY_GO(p->d->ctx, device_matrix_allocate(&p->C));
 done:
-    device_free(p->sizes);
     return status;
+}
+
+static spry_status fill_rows(product *p)
+{
+    spry_status status = SPRY_OK;
+    SPRY_GO(p->d->ctx, device_row_lengths(&p->C, p->sizes));
+    SPRY_GO(p->d->ctx, for_classes(p, fill_tables(p->d, p->A->type), fill_class));
+done:
+    return status;
+}
+
+/* --- rows in pieces ------------------------------------------------------------------------------
+ */
+
+/* A's rows in pieces, a matrix with A's own entries, and the one that adds them up again. */
+static spry_status cut_rows(const product *p, device_matrix *pieces, device_matrix *adder)
+{
+    const device_matrix *A = p->A;
+    const int64_t groups = (A->rows + GROUP - 1) / GROUP;
+    const int32_t rows = (int32_t)A->rows;
+    device_program *program = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(p->d->ctx, build_rows(p, A->type, "marks product_rows", &program));
+    SPRY_GO(p->d->ctx, device_matrix_new(p->d, A->type, A->rows, 0, adder));
+    const device_arg count[] = {DEVICE_VALUE(rows), device_arg_memory(A->offsets),
+                                device_arg_memory(adder->offsets)};
+    SPRY_GO(p->d->ctx, device_launch(program, "pieces_count", NULL, groups, GROUP, count, 3));
+    SPRY_GO(p->d->ctx, device_matrix_allocate(adder));
+    if (adder->nnz > INT32_MAX) {
+        status = SPRY_FAIL(p->d->ctx, SPRY_UNSUPPORTED,
+                           "product on %s: rows of the first matrix make %" PRId64 " pieces",
+                           p->d->facts.name, adder->nnz);
+        goto done;
+    }
+    adder->cols = adder->nnz;
+    SPRY_GO(p->d->ctx, device_matrix_new(p->d, A->type, adder->nnz, A->cols, pieces));
+    pieces->nnz = A->nnz;
+    const device_arg cut[] = {DEVICE_VALUE(rows),
+                              device_arg_memory(A->offsets),
+                              device_arg_memory(adder->offsets),
+                              device_arg_memory(pieces->offsets),
+                              device_arg_memory(adder->columns),
+                              device_arg_memory(adder->values)};
+    SPRY_GO(p->d->ctx, device_launch(program, "pieces_cut", NULL, groups, GROUP, cut, 6));
+done:
+    return status;
+}
+
+/* C = S (A' B); *C is made, or has its pattern and gets values. */
+static spry_status multiply_pieces(const product *p, bool again, device_matrix *C)
+{
+    device_matrix pieces = {.d = p->d}, adder = {.d = p->d}, half = {0};
+    spry_status status = SPRY_OK;
+    SPRY_GO(p->d->ctx, cut_rows(p, &pieces, &adder));
+    pieces.columns = p->A->columns;
+    pieces.values = p->A->values;
+    SPRY_GO(p->d->ctx, device_matrix_multiply(&pieces, p->B, &half));
+    SPRY_GO(p->d->ctx, again ? device_matrix_multiply_again(&adder, &half, C)
+                             : device_matrix_multiply(&adder, &half, C));
+done:
+    pieces.columns = pieces.values = NULL; /* A's */
+    device_matrix_free(&pieces);
+    device_matrix_free(&adder);
+    device_matrix_free(&half);
+    return status;
+}
+
+/* --- the products --------------------------------------------------------------------------------
+ */
+
+static spry_status check_pair(const device_matrix *A, const device_matrix *B)
+{
+    if (A->d == B->d && A->type == B->type && A->cols == B->rows)
+        return SPRY_OK;
+    return SPRY_FAIL(A->d->ctx, SPRY_BAD_USAGE,
+                     "product on %s: %" PRId64 " x %" PRId64 " of type %s times %" PRId64
+                     " x %" PRId64 " of type %s do not go together",
+                     A->d->facts.name, A->rows, A->cols, spry_type_name(A->type), B->rows, B->cols,
+                     spry_type_name(B->type));
 }
 
 spry_status device_matrix_multiply(const device_matrix *A, const device_matrix *B, device_matrix *C)
 {
+    spry_context *ctx = A->d->ctx;
     product p = {.d = A->d, .A = A, .B = B};
+    bool any_long = false;
     spry_status status = SPRY_OK;
     *C = (device_matrix){0};
-    if (A->d != B->d || A->type != B->type || A->cols != B->rows)
-        return SPRY_FAIL(A->d->ctx, SPRY_BAD_USAGE,
-                         "product on %s: %" PRId64 " x %" PRId64 " of type %s times %" PRId64
-                         " x %" PRId64 " of type %s do not go together",
-                         A->d->facts.name, A->rows, A->cols, spry_type_name(A->type), B->rows,
-                         B->cols, spry_type_name(B->type));
-    SPRY_GO(A->d->ctx, device_matrix_new(A->d, A->type, A->rows, B->cols, &p.C));
-    SPRY_GO(A->d->ctx, multiply(&p));
+    SPRY_GO(ctx, check_pair(A, B));
+    SPRY_GO(ctx, device_alloc(p.d, A->rows * (int64_t)sizeof(int32_t), &p.sizes));
+    SPRY_GO(ctx, find_bounds(&p, &any_long));
+    if (any_long) {
+        SPRY_GO(ctx, multiply_pieces(&p, false, C));
+        goto done;
+    }
+    SPRY_GO(ctx, count_rows(&p));
+    SPRY_GO(ctx, fill_rows(&p));
     *C = p.C;
     p.C = (device_matrix){0};
 done:
+    device_free(p.sizes);
     device_matrix_free(&p.C);
+    return status;
+}
+
+spry_status device_matrix_multiply_again(const device_matrix *A, const device_matrix *B,
+                                         device_matrix *C)
+{
+    spry_context *ctx = A->d->ctx;
+    product p = {.d = A->d, .A = A, .B = B, .C = *C};
+    bool any_long = false;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, check_pair(A, B));
+    SPRY_GO(ctx, device_alloc(p.d, A->rows * (int64_t)sizeof(int32_t), &p.sizes));
+    SPRY_GO(ctx, find_bounds(&p, &any_long));
+    SPRY_GO(ctx, any_long ? multiply_pieces(&p, true, C) : fill_rows(&p));
+done:
+    device_free(p.sizes);
     return status;
 }

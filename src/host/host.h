@@ -72,8 +72,6 @@ struct product_table;
  * pack           number c of row i of the packed array, of `units` units a row, is x_c[i step]; 0
  *                for c from count on
  * carry_add      y_c[i y_step] += number c of row i of a packed array with `width` scalars a row
- * csr_solve      z_i = f_i r_i - (A z)_k for k = begin..end-1 in turn, i being rows_k; f may be
- *                NULL (ones), r may be z; conjugate: conj(A), conj(f)
  * csr_sum        sum values_k x[columns_k] over n entries; conjugate: conj(values_k)
  * step           y_i = f_i (alpha s_i + beta b_i) + gamma x_i + delta y_i; what has a factor of 0,
  * or is NULL (f: ones), is not read; y may be b or s csr_product    rows begin..end-1 of a product
@@ -105,9 +103,6 @@ struct product_table;
          (int64_t n, int units, int count, const void *const *x, int64_t step, void *packed))      \
     item(void, carry_add,                                                                          \
          (int64_t n, int64_t width, const void *carry, int count, void *const *y, int64_t y_step)) \
-    item(void, csr_solve,                                                                          \
-         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, const int32_t *rows,      \
-          const void *f, const void *r, void *z))                                                  \
     item(spry_scalar, csr_sum,                                                                     \
          (int64_t n, const int32_t *columns, const void *values, bool conjugate, const void *x))   \
     item(void, step,                                                                               \

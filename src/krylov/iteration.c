@@ -179,6 +179,9 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
         begin_run(it);
     it->count += counts;
     it->idle = counts ? 0 : it->idle + loop;
+    /* The first residual is known, and true: the method's may differ by the order of its sums. */
+    if (!loop && it->count == 0 && isfinite(it->residual))
+        it->residual = it->initial;
     SPRY_GO(ctx, note_history(it));
     *go_on = judge(it);
     if (*go_on && kind == REPORT_RESIDUAL) {

@@ -1,6 +1,11 @@
 /*
  * Jacobi's preconditioner: z = D^-1 r with the diagonal D of A. Least traffic of a product: r, D^-1
  * and z once each, 3 n numbers.
+ *
+ * l1 has the sums of the moduli of A's rows in the diagonal's place, with the diagonal's sign
+ * (phase): A. H. Baker, R. D. Falgout, T. V. Kolev, U. M. Yang, Multigrid smoothers for
+ * ultraparallel computing, SIAM J. Sci. Comput. 33 (2011), 2864-2887. For a hermitian positive
+ * definite A it is at least as large as A, so that its sweeps always converge.
  */
 #include "device/operator.h"
 #include "host/host.h"
@@ -11,6 +16,8 @@ typedef struct jacobi {
     spry_vector *inverse;
     spry_vector *conjugate; /* the same as inverse for real types */
     spry_vector *work;      /* for products with alpha or beta */
+    /* makes the inverse for a matrix */
+    spry_status (*invert)(const spry_matrix *A, spry_vector **d);
 } jacobi;
 
 static const spry_vector *diagonal_for(const jacobi *state, spry_transpose transpose)
@@ -58,32 +65,72 @@ static const operator_class jacobi_class = {.name = "jacobi",
                                             .update = jacobi_update,
                                             .diagonal = jacobi_diagonal};
 
-spry_status precon_inverse_diagonal(const spry_matrix *A, const char *who, spry_vector **d)
+/* Inverts a vector, which it takes. */
+static spry_status invert_all(spry_context *ctx, spry_vector *x, const char *who, spry_vector **d)
 {
-    spry_context *ctx = A->ctx;
-    spry_vector *diagonal = NULL;
     spry_status status = SPRY_OK;
     *d = NULL;
-    if (A->a.rows != A->a.cols)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
-                         "%s needs a square matrix, not %" PRId64 " x %" PRId64, who, A->a.rows,
-                         A->a.cols);
-    SPRY_GO(ctx, spry_matrix_diagonal(A, &diagonal));
-    SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_COPY, d));
-    const int64_t bad =
-        precon_kernels_for(ctx, A->a.type)->invert(A->a.rows, diagonal->data, (*d)->data);
-    if (bad < A->a.rows) {
-        const spry_scalar v = value_get(A->a.type, diagonal->data, bad);
+    SPRY_GO(ctx, spry_vector_new(ctx, x->type, x->n, NULL, SPRY_COPY, d));
+    const int64_t bad = precon_kernels_for(ctx, x->type)->invert(x->n, x->data, (*d)->data);
+    if (bad < x->n) {
+        const spry_scalar v = value_get(x->type, x->data, bad);
         status = SPRY_FAIL(ctx, SPRY_BAD_INPUT,
                            "row %" PRId64 " (from 0): diagonal entry %g%+gi has no inverse "
-                           "for %s",
+                           "for %s; try direct, sai, or another order of the rows",
                            bad, v.re, v.im, who);
         spry_vector_free(*d);
         *d = NULL;
     }
 done:
-    spry_vector_free(diagonal);
+    spry_vector_free(x);
     return status;
+}
+
+spry_status precon_inverse_diagonal(const spry_matrix *A, const char *who, spry_vector **d)
+{
+    spry_vector *diagonal = NULL;
+    *d = NULL;
+    if (A->a.rows != A->a.cols)
+        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
+                         "%s needs a square matrix, not %" PRId64 " x %" PRId64, who, A->a.rows,
+                         A->a.cols);
+    const spry_status status = spry_matrix_diagonal(A, &diagonal);
+    return status == SPRY_OK ? invert_all(A->ctx, diagonal, who, d) : status;
+}
+
+static spry_status invert_diagonal(const spry_matrix *A, spry_vector **d)
+{
+    return precon_inverse_diagonal(A, "Jacobi's preconditioner", d);
+}
+
+/* |a_i1| + |a_i2| + ..., with the phase of a_ii. */
+static spry_scalar l1_sum(const spry_arrays *a, int64_t i)
+{
+    spry_scalar diagonal = {0, 0};
+    double sum = 0;
+    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+        const spry_scalar v = value_load(a->type, a->values, k);
+        sum += v.im == 0 ? fabs(v.re) : hypot(v.re, v.im);
+        if (a->col_index[k] == i)
+            diagonal = v;
+    }
+    const double size = hypot(diagonal.re, diagonal.im);
+    return size > 0 ? (spry_scalar){diagonal.re / size * sum, diagonal.im / size * sum}
+                    : (spry_scalar){sum, 0};
+}
+
+spry_status precon_inverse_sums(const spry_matrix *A, spry_vector **d)
+{
+    spry_vector *sums = NULL;
+    *d = NULL;
+    const spry_status status =
+        spry_vector_new(A->ctx, A->a.type, A->a.rows, NULL, SPRY_COPY, &sums);
+    if (status != SPRY_OK)
+        return status;
+#pragma omp parallel for num_threads(host_threads(A->ctx, A->a.nnz)) schedule(static)
+    for (int64_t i = 0; i < A->a.rows; i++)
+        value_store(A->a.type, sums->data, i, l1_sum(&A->a, i));
+    return invert_all(A->ctx, sums, "l1, which is the sum of its row", d);
 }
 
 /* The conjugate of the inverse, where that is another. */
@@ -101,11 +148,9 @@ static void set_conjugate(const spry_operator *op)
 static spry_status jacobi_fill(spry_operator *op, const spry_matrix *A)
 {
     spry_context *ctx = op->ctx;
-    jacobi *state = NULL;
+    jacobi *state = op->state;
     spry_status status = SPRY_OK;
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
-    op->state = state;
-    SPRY_GO(ctx, precon_inverse_diagonal(A, "Jacobi's preconditioner", &state->inverse));
+    SPRY_GO(ctx, state->invert(A, &state->inverse));
     SPRY_GO(ctx, spry_vector_new(ctx, op->type, op->rows, NULL, SPRY_COPY, &state->work));
     state->conjugate = state->inverse;
     if (spry_type_is_complex(op->type)) {
@@ -121,7 +166,7 @@ static spry_status jacobi_update(spry_operator *op, const spry_matrix *A)
 {
     jacobi *state = op->state;
     spry_vector *inverse = NULL;
-    spry_status status = precon_inverse_diagonal(A, "Jacobi's preconditioner", &inverse);
+    spry_status status = state->invert(A, &inverse);
     if (status == SPRY_OK)
         status = spry_vector_copy(inverse, state->inverse);
     if (status == SPRY_OK)
@@ -130,21 +175,38 @@ static spry_status jacobi_update(spry_operator *op, const spry_matrix *A)
     return status;
 }
 
+static spry_status new_operator(const spry_matrix *A, const char *name,
+                                spry_status (*invert)(const spry_matrix *A, spry_vector **d),
+                                spry_operator **out)
+{
+    spry_context *ctx = A->ctx;
+    spry_operator *op = NULL;
+    jacobi *state = NULL;
+    spry_status status = SPRY_OK;
+    *out = NULL;
+    SPRY_GO(ctx, operator_new(ctx, &jacobi_class, A->a.type, A->a.rows, A->a.cols, &op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
+    op->state = state;
+    op->name = name;
+    op->own_bytes = A->a.rows * (int64_t)spry_type_size(A->a.type);
+    op->bytes = 3 * op->own_bytes;
+    state->invert = invert;
+    SPRY_GO(ctx, jacobi_fill(op, A));
+    *out = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
 spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **op)
 {
-    *op = NULL;
-    spry_context *ctx = A->ctx;
-    spry_status status = operator_new(ctx, &jacobi_class, A->a.type, A->a.rows, A->a.cols, op);
-    if (status != SPRY_OK)
-        return status;
-    (*op)->own_bytes = A->a.rows * (int64_t)spry_type_size(A->a.type);
-    (*op)->bytes = 3 * (*op)->own_bytes;
-    status = jacobi_fill(*op, A);
-    if (status != SPRY_OK) {
-        spry_operator_free(*op);
-        *op = NULL;
-    }
-    return status;
+    return new_operator(A, NULL, invert_diagonal, op);
+}
+
+static spry_status l1_operator(const spry_matrix *A, spry_operator **op)
+{
+    return new_operator(A, "l1", precon_inverse_sums, op);
 }
 
 /* --- the kind ------------------------------------------------------------------------------------
@@ -157,17 +219,29 @@ typedef struct jacobi_options {
 static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-static spry_status make(const precon_job *job, spry_operator **M)
+static spry_status make_by(const precon_job *job,
+                           spry_status (*here_by)(const spry_matrix *A, spry_operator **op),
+                           spry_operator **M)
 {
     spry_operator *here = NULL;
-    spry_status status = spry_operator_jacobi(job->A, &here);
+    spry_status status = here_by(job->A, &here);
     if (status != SPRY_OK || !job->device) {
         *M = here;
         return status;
     }
-    status = device_diagonal_operator(job->device, here, spry_operator_jacobi, M);
+    status = device_diagonal_operator(job->device, here, here_by, M);
     spry_operator_free(here);
     return status;
+}
+
+static spry_status make(const precon_job *job, spry_operator **M)
+{
+    return make_by(job, spry_operator_jacobi, M);
+}
+
+static spry_status make_l1(const precon_job *job, spry_operator **M)
+{
+    return make_by(job, l1_operator, M);
 }
 
 static spry_status forecast(const precon_job *job, double *bytes)
@@ -182,6 +256,14 @@ const precon_kind precon_kind_jacobi = {
     .summary = "the inverse of the diagonal",
     .options = {table, sizeof table / sizeof *table},
     .make = make,
+    .forecast = forecast,
+    .on_devices = true,
+};
+const precon_kind precon_kind_l1 = {
+    .name = "l1",
+    .summary = "the inverse of the sums of rows: Jacobi's that never diverges",
+    .options = {table, sizeof table / sizeof *table},
+    .make = make_l1,
     .forecast = forecast,
     .on_devices = true,
 };

@@ -8,6 +8,7 @@
 
 #include "host/host.h"
 #include "precon/amg/kernels.h"
+#include "precon/factor_kernels.h"
 
 /* Factors of a dense matrix, column by column, and the exchanges of rows and columns that made
  * them: place k with the one at rows[k] (from 1). What lies beyond the rank is taken as 0. */
@@ -25,6 +26,19 @@ typedef struct precon_band {
     int32_t *rows;
 } precon_band;
 
+enum { PRECON_MOST_BLOCK = 32 };
+/*
+ * Small blocks along the diagonal, block k having the rows first[k]..first[k + 1] - 1. Its numbers,
+ * column by column, begin at byte place[k], stored as kind[k] says (stored_kind: own, f32, f16) and
+ * multiplied by 2^-exponent[k].
+ */
+typedef struct precon_blocks {
+    int64_t count;
+    int32_t *first, *kind, *exponent;
+    int64_t *place;
+    void *values;
+} precon_blocks;
+
 /*
  * item(result, name, arguments). Arrays are of the table's scalar type.
  *
@@ -35,15 +49,26 @@ typedef struct precon_band {
  *               `least`: gives the rank
  * dense_solve   z = op(A)^-1 z in place, for `count` z one after the other
  * band_factor, band_solve: the same for bands
+ * block_invert  the inverses of blocks begin..end-1 of A's diagonal at their places in `values`,
+ * all of kind own, with their conditions; gives the first block that has none, end: all have
+ * block_apply   z = op(B) r for the rows of blocks begin..end-1
+ * Those of incomplete factors are in factor_kernels.h.
  */
 #define PRECON_KERNELS(item)                                                                    \
     item(int64_t, invert, (int64_t n, const void *x, void *y))                                  \
+    FACTOR_KERNELS(item)                                                                        \
     item(int64_t, dense_factor, (int64_t n, void *a, int32_t *rows))                            \
     item(int64_t, dense_rank, (int64_t n, double least, void *a, int32_t *rows, int32_t *cols)) \
     item(void, dense_solve,                                                                     \
          (const precon_dense *f, spry_transpose transpose, int64_t count, void *z))             \
     item(int64_t, band_factor, (const precon_band *f))                                          \
     item(void, band_solve, (const precon_band *f, spry_transpose transpose, void *z))           \
+    item(int64_t, block_invert,                                                                 \
+         (const host_csr *A, const precon_blocks *b, int64_t begin, int64_t end,                \
+          double *conditions))                                                                  \
+    item(void, block_apply,                                                                     \
+         (const precon_blocks *b, int64_t begin, int64_t end, spry_transpose transpose,         \
+          const void *r, void *z))                                                              \
     AMG_KERNELS(item)
 
 typedef struct precon_kernels {

@@ -72,16 +72,28 @@ spry_status precon_vector(const precon_job *job, int64_t n, const void *from, sp
  * message names its row), fail for `who` needs it. */
 spry_status precon_inverse_diagonal(const spry_matrix *A, const char *who, spry_vector **d);
 
+/* The inverse of the sums of the moduli of A's rows, with the phases of the diagonal. */
+spry_status precon_inverse_sums(const spry_matrix *A, spry_vector **d);
+
+/* Whether A, general CSR and sorted, may be hermitian and positive definite: A is A^H up to
+ * rounding, measured by the diagonal, which is positive. */
+spry_status precon_is_definite(const spry_matrix *A, bool *yes);
+
 /* M for A in single precision behind an operator of A's own type; takes M, also when it fails. */
 spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
 
 /* The kinds; a kind's file defines precon_kind_NAME, and registry.c lists it. */
 #define PRECON_KINDS(item) \
     item(jacobi)           \
+    item(l1)               \
+    item(bjacobi)          \
+    item(poly)             \
     item(gs)               \
     item(sor)              \
     item(ssor)             \
     item(direct)           \
+    item(ilu)              \
+    item(ic)               \
     item(amg)              \
     item(amg_classical)
 #define PRECON_DECLARE(name) extern const precon_kind precon_kind_##name;

@@ -22,6 +22,8 @@
  */
 #include "precon/triangle.h"
 
+#include <spry/reorder.h>
+
 /* Options of gs, sor and ssor. */
 #define RELAX_ORDER(item)                                                                        \
     item(WORD, order, "multicolour", 0, 0, "multicolour natural",                                \
@@ -41,81 +43,92 @@ static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) RELAX_ORDER(S
 #undef OPTION_OWNER
 enum { ALL = sizeof table / sizeof *table, WITHOUT_OMEGA = ALL - 1 };
 
-/* The sweeps of A, or those of A^T. */
-typedef struct relax_side {
-    int count; /* 0: not made yet */
-    relax_triangle sweeps[2];
-} relax_side;
-
 typedef struct relax {
-    const spry_matrix *csr;
-    spry_matrix *copy; /* NULL where the matrix is general CSR itself */
-    bool both;         /* ssor */
-    relax_order order;
-    spry_vector *scale;  /* E */
-    spry_vector *factor; /* of r: the same, or (2 - omega) E */
-    void *work;          /* a product, where there are factors to apply to it */
-    relax_side plain, transposed;
+    const spry_matrix *A;
+    bool both, natural; /* both: ssor */
+    double omega;
+    triangle_sets sets;
+    triangle_chain plain, transposed;
 } relax;
 
-static void clear_side(spry_context *ctx, relax_side *side)
+static spry_status make_sets(const spry_operator *op, relax *state)
 {
-    for (int k = 0; k < 2; k++)
-        relax_triangle_clear(ctx, &side->sweeps[k]);
-    side->count = 0;
+    const spry_matrix *A = state->A;
+    const triangle_pattern pattern = {A->a.offsets, A->a.col_index};
+    int32_t *perm = NULL;
+    spry_status status = SPRY_OK;
+    if (!state->natural)
+        SPRY_GO(op->ctx, spry_reorder(A, "colour", &perm));
+    SPRY_GO(op->ctx, triangle_sets_make(op->ctx, op->rows, &pattern, 1, perm, op->device != NULL,
+                                        &state->sets));
+done:
+    base_free(op->ctx, perm);
+    return status;
 }
 
 /*
  * The sweeps with A (or A^T), the first of them being upper for sor transposed. E multiplies from
  * the left, also with A^T: D is the same.
  */
-static spry_status make_side(spry_context *ctx, const relax *state, const spry_matrix *A,
-                             bool upper, relax_side *side)
+static spry_status make_chain(const spry_operator *op, const spry_matrix *A, bool upper,
+                              triangle_chain *c)
 {
+    const relax *state = op->state;
+    spry_context *ctx = op->ctx;
+    spry_vector *scale = NULL;
     spry_status status = SPRY_OK;
-    SPRY_GO(ctx, relax_triangle_make(A, &state->order, upper, state->scale, &side->sweeps[0]));
+    SPRY_GO(ctx, precon_inverse_diagonal(A, op->class->name, &scale));
+    SPRY_GO(ctx, spry_vector_scale((spry_scalar){state->omega, 0}, scale));
+    triangle_chain_clear(ctx, c);
+    *c = (triangle_chain){.device = op->device, .sets = &state->sets, .type = op->type};
+    for (int k = 0; k < 1 + state->both; k++)
+        SPRY_GO(ctx, triangle_of_matrix(A, c->sets, k ? !upper : upper, scale, &c->t[k]));
     if (state->both)
-        SPRY_GO(ctx, relax_triangle_make(A, &state->order, !upper, state->scale, &side->sweeps[1]));
-    side->count = 1 + state->both;
+        SPRY_GO(ctx, spry_vector_scale((spry_scalar){2 - state->omega, 0}, scale));
+    SPRY_GO(ctx, triangle_by_places(ctx, c->sets, op->type, scale->data, &c->f[0]));
+    c->count = 1 + state->both;
+    SPRY_GO(ctx, triangle_chain_place(ctx, c));
 done:
+    spry_vector_free(scale);
     if (status != SPRY_OK)
-        clear_side(ctx, side);
+        triangle_chain_clear(ctx, c);
     return status;
 }
 
 /* The sweeps for op(A); those of A^T are made at the first use. */
-static spry_status find_side(const spry_operator *op, spry_transpose transpose,
-                             const relax_side **side)
+static spry_status find_chain(const spry_operator *op, spry_transpose transpose,
+                              const triangle_chain **c)
 {
     relax *state = op->state;
     spry_matrix *transposed = NULL;
     spry_status status = SPRY_OK;
-    *side = transpose == SPRY_PLAIN ? &state->plain : &state->transposed;
-    if ((*side)->count > 0)
+    *c = transpose == SPRY_PLAIN ? &state->plain : &state->transposed;
+    if ((*c)->count > 0)
         return SPRY_OK;
-    SPRY_GO(op->ctx, spry_matrix_transpose(state->csr, false, &transposed));
-    SPRY_GO(op->ctx, make_side(op->ctx, state, transposed, !state->both, &state->transposed));
+    SPRY_GO(op->ctx, spry_matrix_transpose(state->A, false, &transposed));
+    SPRY_GO(op->ctx, make_chain(op, transposed, !state->both, &state->transposed));
 done:
     spry_matrix_free(transposed);
     return status;
 }
 
-static spry_status relax_multiply(const spry_operator *op, spry_transpose transpose,
-                                  spry_scalar alpha, const void *x, spry_scalar beta, void *y)
+static spry_status relax_apply(const spry_operator *op, spry_transpose transpose,
+                               const spry_vector *r, spry_vector *z)
 {
-    const relax *state = op->state;
-    const relax_side *side;
-    const spry_status status = find_side(op, transpose, &side);
+    const triangle_chain *c;
+    const spry_status status = find_chain(op, transpose, &c);
+    return status == SPRY_OK ? triangle_chain_apply(op->ctx, c, transpose == SPRY_CONJUGATE, r, z)
+                             : status;
+}
+
+static spry_status relax_update(spry_operator *op, const spry_matrix *A)
+{
+    relax *state = op->state;
+    const spry_status status = make_chain(op, A, false, &state->plain);
     if (status != SPRY_OK)
         return status;
-    const bool conjugate = transpose == SPRY_CONJUGATE;
-    const bool plain = alpha.re == 1 && alpha.im == 0 && beta.re == 0 && beta.im == 0;
-    void *z = plain ? y : state->work;
-    relax_triangle_run(op->ctx, &side->sweeps[0], conjugate, state->factor->data, x, z);
-    if (state->both)
-        relax_triangle_run(op->ctx, &side->sweeps[1], conjugate, NULL, z, z);
-    if (!plain)
-        host_blend(op->ctx, op->type, op->rows, alpha, z, beta, y);
+    state->A = A;
+    triangle_chain_clear(op->ctx, &state->transposed);
     return SPRY_OK;
 }
 
@@ -124,56 +137,25 @@ static void relax_destroy(spry_operator *op)
     relax *state = op->state;
     if (!state)
         return;
-    clear_side(op->ctx, &state->plain);
-    clear_side(op->ctx, &state->transposed);
-    relax_order_clear(op->ctx, &state->order);
-    if (state->factor != state->scale)
-        spry_vector_free(state->factor);
-    spry_vector_free(state->scale);
-    base_free(op->ctx, state->work);
-    spry_matrix_free(state->copy);
+    triangle_chain_clear(op->ctx, &state->plain);
+    triangle_chain_clear(op->ctx, &state->transposed);
+    triangle_sets_clear(op->ctx, &state->sets);
     base_free(op->ctx, state);
 }
 
-static const operator_class gs_class = {
-    .name = "gs", .has_transpose = true, .multiply = relax_multiply, .destroy = relax_destroy};
-static const operator_class sor_class = {
-    .name = "sor", .has_transpose = true, .multiply = relax_multiply, .destroy = relax_destroy};
-static const operator_class ssor_class = {
-    .name = "ssor", .has_transpose = true, .multiply = relax_multiply, .destroy = relax_destroy};
-
-/* E and the factor of r. */
-static spry_status make_scales(const spry_operator *op, const spry_matrix *A, double omega,
-                               relax *state)
-{
-    spry_context *ctx = op->ctx;
-    spry_status status = SPRY_OK;
-    SPRY_GO(ctx, precon_inverse_diagonal(A, op->class->name, &state->scale));
-    SPRY_GO(ctx, spry_vector_scale((spry_scalar){omega, 0}, state->scale));
-    state->factor = state->scale;
-    if (state->both && omega != 1) {
-        SPRY_GO(ctx, spry_vector_new(ctx, op->type, op->rows, state->scale->data, SPRY_COPY,
-                                     &state->factor));
-        SPRY_GO(ctx, spry_vector_scale((spry_scalar){2 - omega, 0}, state->factor));
+#define RELAX_CLASS(text)                                                                         \
+    {                                                                                             \
+        .name = text, .has_transpose = true, .multiply = operator_apply_arrays,                   \
+        .multiply_vectors = operator_apply_vectors, .apply = relax_apply, .update = relax_update, \
+        .destroy = relax_destroy                                                                  \
     }
-done:
-    return status;
-}
+static const operator_class gs_class = RELAX_CLASS("gs"), sor_class = RELAX_CLASS("sor"),
+                            ssor_class = RELAX_CLASS("ssor");
 
-/* What a plain product reads and writes: the triangles, the factor, r and z, and z again for the
- * second sweep. */
-static void count_bytes(spry_operator *op, const relax *state)
-{
-    const int64_t vector = op->rows * (int64_t)spry_type_size(op->type);
-    op->own_bytes = vector;
-    for (int k = 0; k < state->plain.count; k++)
-        op->own_bytes += relax_triangle_bytes(&state->plain.sweeps[k], op->type);
-    op->bytes = op->own_bytes + (state->both ? 4 : 2) * vector;
-}
-
-static spry_status relax_make(const spry_matrix *A, const operator_class *class,
+static spry_status relax_make(const precon_job *job, const operator_class *class,
                               const relax_options *options, spry_operator **out)
 {
+    const spry_matrix *A = job->A;
     spry_context *ctx = A->ctx;
     spry_operator *op = NULL;
     relax *state = NULL;
@@ -182,16 +164,16 @@ static spry_status relax_make(const spry_matrix *A, const operator_class *class,
     SPRY_GO(ctx, operator_new(ctx, class, A->a.type, A->a.rows, A->a.cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
-    state->both = class == &ssor_class;
-    SPRY_GO(ctx, make_scales(op, A, options->omega, state));
-    SPRY_GO(ctx, matrix_as_csr(A, &state->csr, &state->copy));
-    SPRY_GO(ctx, relax_order_make(state->csr, options->order == RELAX_NATURAL, &state->order));
-    SPRY_GO(ctx, make_side(ctx, state, state->csr, false, &state->plain));
-    SPRY_GO(ctx, base_alloc(ctx, op->rows, spry_type_size(op->type), &state->work));
-    count_bytes(op, state);
-    if (options->order != RELAX_NATURAL)
-        base_log(ctx, SPRY_LOG_INFO, "precon %s: %" PRId64 " colours", class->name,
-                 state->order.sets);
+    *state = (relax){.A = A,
+                     .both = class == &ssor_class,
+                     .natural = options->order == RELAX_NATURAL,
+                     .omega = options->omega};
+    SPRY_GO(ctx, make_sets(op, state));
+    SPRY_GO(ctx, make_chain(op, A, false, &state->plain));
+    op->own_bytes = triangle_chain_bytes(&state->plain);
+    op->bytes = op->own_bytes + 2 * op->rows * (int64_t)spry_type_size(op->type);
+    base_log(ctx, SPRY_LOG_INFO, "precon %s: %" PRId64 " %s", class->name, state->sets.count,
+             state->natural ? "sets of rows" : "colours");
     *out = op;
     op = NULL;
 done:
@@ -203,24 +185,27 @@ static spry_status make_gs(const precon_job *job, spry_operator **M)
 {
     relax_options one = *(const relax_options *)job->options;
     one.omega = 1; /* it has no such option */
-    return relax_make(job->A, &gs_class, &one, M);
+    return relax_make(job, &gs_class, &one, M);
 }
 
 static spry_status make_sor(const precon_job *job, spry_operator **M)
 {
-    return relax_make(job->A, &sor_class, job->options, M);
+    return relax_make(job, &sor_class, job->options, M);
 }
 
 static spry_status make_ssor(const precon_job *job, spry_operator **M)
 {
-    return relax_make(job->A, &ssor_class, job->options, M);
+    return relax_make(job, &ssor_class, job->options, M);
 }
 
-/* Triangles for A and for A^T, a transpose while they are made, orders, and vectors. */
+/* Triangles for A and for A^T, a transpose while they are made, sets, and vectors; on a device all
+ * of it again. */
 static spry_status forecast(const precon_job *job, double *bytes)
 {
     const double size = (double)spry_type_size(job->A->a.type), n = (double)job->A->a.rows;
-    *bytes = 3 * (double)job->A->a.nnz * (size + 4) + n * (4 * 12 + 40 + 4 * size) + 65536;
+    *bytes = (job->device ? 2 : 1) *
+             (3 * (double)job->A->a.nnz * (size + 4) + n * (4 * 8 + 40 + 6 * size) +
+              triangle_sets_bytes(job->A->a.rows) + 65536);
     return SPRY_OK;
 }
 

@@ -63,3 +63,40 @@ done:
     }
     return status;
 }
+
+spry_status precon_is_definite(const spry_matrix *A, bool *yes)
+{
+    spry_context *ctx = A->ctx;
+    const spry_arrays *a = &A->a;
+    const double unit = a->type == SPRY_S || a->type == SPRY_C ? 6e-8 : 1.2e-16;
+    spry_matrix *other = NULL;
+    spry_vector *d = NULL;
+    spry_status status = SPRY_OK;
+    *yes = false;
+    SPRY_GO(ctx, spry_matrix_diagonal(A, &d));
+    for (int64_t i = 0; i < a->rows; i++) {
+        const spry_scalar v = value_get(a->type, d->data, i);
+        if (!(v.re > 0) || v.im != 0)
+            goto done;
+    }
+    SPRY_GO(ctx, spry_matrix_transpose(A, true, &other));
+    const spry_arrays *b = &other->a;
+    if (memcmp(a->offsets, b->offsets, (size_t)(a->rows + 1) * sizeof *a->offsets) != 0 ||
+        (a->nnz > 0 &&
+         memcmp(a->col_index, b->col_index, (size_t)a->nnz * sizeof *a->col_index) != 0))
+        goto done;
+    for (int64_t i = 0; i < a->rows; i++)
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+            const spry_scalar v = value_get(a->type, a->values, k),
+                              w = value_get(a->type, b->values, k);
+            const double scale = sqrt(value_get(a->type, d->data, i).re) *
+                                 sqrt(value_get(a->type, d->data, a->col_index[k]).re);
+            if (!(hypot(v.re - w.re, v.im - w.im) <= 64 * unit * scale))
+                goto done;
+        }
+    *yes = true;
+done:
+    spry_vector_free(d);
+    spry_matrix_free(other);
+    return status;
+}

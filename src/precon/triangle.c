@@ -1,151 +1,367 @@
-/* Making orders and triangles, and solving with them. */
+/* Making sets of rows, and triangles with them. */
 #include "precon/triangle.h"
 
-#include <omp.h>
+#include <stdlib.h>
 
-void relax_order_clear(spry_context *ctx, relax_order *order)
+/* --- sets ----------------------------------------------------------------------------------------
+ */
+
+void triangle_sets_clear(spry_context *ctx, triangle_sets *s)
 {
-    base_free(ctx, order->set);
-    base_free(ctx, order->first);
-    base_free(ctx, order->rows);
-    *order = (relax_order){0};
+    base_free(ctx, s->first);
+    base_free(ctx, s->rows);
+    base_free(ctx, s->places);
+    base_free(ctx, s->stage);
+    *s = (triangle_sets){0};
 }
 
-spry_status relax_order_make(const spry_matrix *A, bool natural, relax_order *order)
+double triangle_sets_bytes(int64_t n)
 {
-    spry_context *ctx = A->ctx;
-    const int64_t n = A->a.rows;
+    /* rows, places, level and rank; first, next and stages, of which there may be n */
+    return (double)n * (4 * 4 + 3 * 8 + 24) + 4096;
+}
+
+/* The level of each row: one more than that of any neighbour that comes before it. Neighbours are
+ * named by the earlier row, the later one, or both. */
+static int64_t find_levels(int64_t n, const triangle_pattern *p, int count, const int32_t *perm,
+                           const int32_t *rank, int32_t *level)
+{
+    int32_t most = -1;
+    memset(level, 0, (size_t)n * sizeof *level);
+    for (int64_t at = 0; at < n; at++) {
+        const int64_t i = perm ? perm[at] : at;
+        int32_t own = level[i];
+        for (int l = 0; l < count; l++)
+            for (int64_t k = p[l].offsets[i]; k < p[l].offsets[i + 1]; k++) {
+                const int32_t j = p[l].columns[k];
+                if ((rank ? rank[j] : j) < at && level[j] >= own)
+                    own = level[j] + 1;
+            }
+        for (int l = 0; l < count; l++)
+            for (int64_t k = p[l].offsets[i]; k < p[l].offsets[i + 1]; k++) {
+                const int32_t j = p[l].columns[k];
+                if ((rank ? rank[j] : j) > at && level[j] <= own)
+                    level[j] = own + 1;
+            }
+        level[i] = own;
+        most = own > most ? own : most;
+    }
+    return most + 1;
+}
+
+/* Rows by levels, within a level in the order they had. */
+static spry_status sort_levels(spry_context *ctx, const int32_t *perm, const int32_t *level,
+                               triangle_sets *s)
+{
     int64_t *next = NULL;
     spry_status status = SPRY_OK;
-    *order = (relax_order){.n = n, .sets = n};
-    if (natural)
-        return SPRY_OK;
-    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *order->set, &order->set));
-    SPRY_GO(ctx, matrix_colour(A, order->set, &order->sets));
-    SPRY_GO(ctx, base_calloc(ctx, order->sets + 1, sizeof *order->first, &order->first));
-    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *order->rows, &order->rows));
-    for (int64_t i = 0; i < n; i++)
-        order->first[order->set[i] + 1]++;
-    for (int64_t s = 0; s < order->sets; s++)
-        order->first[s + 1] += order->first[s];
-    SPRY_GO(ctx, base_alloc(ctx, order->sets, sizeof *next, &next));
-    memcpy(next, order->first, (size_t)order->sets * sizeof *next);
-    for (int64_t i = 0; i < n; i++)
-        order->rows[next[order->set[i]]++] = (int32_t)i;
+    SPRY_GO(ctx, base_calloc(ctx, s->count + 1, sizeof *s->first, &s->first));
+    SPRY_GO(ctx, base_alloc(ctx, s->count + 1, sizeof *next, &next));
+    SPRY_GO(ctx, base_alloc(ctx, s->n, sizeof *s->rows, &s->rows));
+    for (int64_t i = 0; i < s->n; i++)
+        s->first[level[i] + 1]++;
+    for (int64_t t = 0; t < s->count; t++)
+        s->first[t + 1] += s->first[t];
+    memcpy(next, s->first, (size_t)s->count * sizeof *next);
+    for (int64_t at = 0; at < s->n; at++) {
+        const int32_t i = perm ? perm[at] : (int32_t)at;
+        s->rows[next[level[i]]++] = i;
+    }
 done:
     base_free(ctx, next);
-    if (status != SPRY_OK)
-        relax_order_clear(ctx, order);
     return status;
 }
 
-void relax_triangle_clear(spry_context *ctx, relax_triangle *s)
+/* One set of all rows, which are to be done in turn. */
+static spry_status keep_order(spry_context *ctx, const int32_t *perm, triangle_sets *s)
 {
-    base_free(ctx, s->offsets);
-    base_free(ctx, s->columns);
-    base_free(ctx, s->values);
-    base_free(ctx, s->rows);
-    *s = (relax_triangle){0};
+    spry_status status = SPRY_OK;
+    s->count = 1;
+    SPRY_GO(ctx, base_alloc(ctx, 2, sizeof *s->first, &s->first));
+    s->first[0] = 0;
+    s->first[1] = s->n;
+    if (perm) {
+        SPRY_GO(ctx, base_alloc(ctx, s->n, sizeof *s->rows, &s->rows));
+        memcpy(s->rows, perm, (size_t)s->n * sizeof *s->rows);
+    }
+done:
+    return status;
 }
 
-/* Whether entry (i, j) belongs to the triangle. */
-static bool belongs(const relax_triangle *s, int64_t i, int64_t j)
+static spry_status invert(spry_context *ctx, int64_t n, const int32_t *perm, int32_t **inverse)
 {
-    const int32_t *set = s->order->set;
-    const int64_t from = set ? set[i] : i, to = set ? set[j] : j;
-    return s->upper ? to > from : to < from;
+    const spry_status status = base_alloc(ctx, n, sizeof **inverse, inverse);
+    for (int64_t k = 0; k < n && status == SPRY_OK; k++)
+        (*inverse)[perm[k]] = (int32_t)k;
+    return status;
 }
 
-static int64_t count_row(const relax_triangle *s, const spry_arrays *a, int64_t i)
+/* Sets of many rows are shared; those between are done in turn. */
+static spry_status make_stages(spry_context *ctx, bool in_turn, triangle_sets *s)
 {
+    enum { SHARED = 256 };
+    const spry_status status = base_alloc(ctx, s->count, sizeof *s->stage, &s->stage);
+    for (int64_t t = 0; t < s->count && status == SPRY_OK; t++) {
+        const bool shared = !in_turn && s->first[t + 1] - s->first[t] >= SHARED;
+        if (!shared && s->stages > 0 && !s->stage[s->stages - 1].shared)
+            s->stage[s->stages - 1].end = t + 1;
+        else
+            s->stage[s->stages++] = (triangle_stage){t, t + 1, shared};
+    }
+    return status;
+}
+
+spry_status triangle_sets_make(spry_context *ctx, int64_t n, const triangle_pattern *p, int count,
+                               const int32_t *perm, bool always, triangle_sets *s)
+{
+    enum { MEAN = 32 }; /* rows of a set; with fewer, what lies together in rows matters more */
+    int32_t *level = NULL, *rank = NULL;
+    spry_status status = SPRY_OK;
+    *s = (triangle_sets){.n = n};
+    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *level, &level));
+    if (perm)
+        SPRY_GO(ctx, invert(ctx, n, perm, &rank));
+    s->count = find_levels(n, p, count, perm, rank, level);
+    const bool in_turn = !always && n < MEAN * s->count;
+    if (in_turn)
+        SPRY_GO(ctx, keep_order(ctx, perm, s));
+    else
+        SPRY_GO(ctx, sort_levels(ctx, perm, level, s));
+    if (s->rows)
+        SPRY_GO(ctx, invert(ctx, n, s->rows, &s->places));
+    SPRY_GO(ctx, make_stages(ctx, in_turn, s));
+done:
+    base_free(ctx, level);
+    base_free(ctx, rank);
+    if (status != SPRY_OK)
+        triangle_sets_clear(ctx, s);
+    return status;
+}
+
+/* --- triangles -----------------------------------------------------------------------------------
+ */
+
+void triangle_clear(spry_context *ctx, triangle *t)
+{
+    base_free(ctx, t->offsets);
+    base_free(ctx, t->columns);
+    base_free(ctx, t->values);
+    *t = (triangle){0};
+}
+
+int64_t triangle_bytes(const triangle *t)
+{
+    const int64_t n = t->sets->n;
+    return t->offsets[n] * (4 + (int64_t)spry_type_size(t->type)) + (n + 1) * 8;
+}
+
+/* Sums the lengths of rows that offsets[k + 1] have, and allocates the rest. */
+static spry_status allocate(spry_context *ctx, triangle *t)
+{
+    const int64_t n = t->sets->n;
+    spry_status status = SPRY_OK;
+    t->offsets[0] = 0;
+    SPRY_GO(ctx, base_prefix_sum(ctx, t->offsets, n));
+    SPRY_GO(ctx, base_alloc(ctx, t->offsets[n], sizeof *t->columns, &t->columns));
+    SPRY_GO(ctx, base_alloc(ctx, t->offsets[n], spry_type_size(t->type), &t->values));
+done:
+    return status;
+}
+
+/* Which row of A is at a place, and where a column is. */
+static int64_t row_of(const triangle_sets *s, int64_t place)
+{
+    return s->rows ? s->rows[place] : place;
+}
+static int32_t place_of(const triangle_sets *s, int32_t row)
+{
+    return s->places ? s->places[row] : row;
+}
+
+static int64_t count_row(const triangle *t, const triangle_pattern *p, int64_t k)
+{
+    const int64_t i = row_of(t->sets, k);
     int64_t count = 0;
-    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
-        count += belongs(s, i, a->col_index[k]);
+    for (int64_t e = p->offsets[i]; e < p->offsets[i + 1]; e++) {
+        const int64_t j = place_of(t->sets, p->columns[e]);
+        count += t->upper ? j > k : j < k;
+    }
     return count;
 }
 
-static void fill_row(const relax_triangle *s, const spry_arrays *a, int64_t i, spry_scalar f,
-                     int64_t to)
+static int compare(const void *a, const void *b)
 {
-    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
-        if (!belongs(s, i, a->col_index[k]))
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_columns(int32_t *columns, int64_t n)
+{
+    enum { SHORT = 32 };
+    if (n > SHORT) {
+        qsort(columns, (size_t)n, sizeof *columns, compare);
+        return;
+    }
+    for (int64_t k = 1; k < n; k++) {
+        const int32_t column = columns[k];
+        int64_t at = k;
+        for (; at > 0 && columns[at - 1] > column; at--)
+            columns[at] = columns[at - 1];
+        columns[at] = column;
+    }
+}
+
+/* The columns of a row, which were in the order of A's rows. */
+static void fill_columns(const triangle *t, const triangle_pattern *p, int64_t k)
+{
+    const int64_t i = row_of(t->sets, k), begin = t->offsets[k];
+    int64_t to = begin;
+    bool sorted = true;
+    for (int64_t e = p->offsets[i]; e < p->offsets[i + 1]; e++) {
+        const int32_t j = place_of(t->sets, p->columns[e]);
+        if (t->upper ? j <= k : j >= k)
             continue;
-        const spry_scalar v = value_get(a->type, a->values, k);
-        s->columns[to] = a->col_index[k];
-        value_set(a->type, s->values, to++,
-                  (spry_scalar){f.re * v.re - f.im * v.im, f.re * v.im + f.im * v.re});
+        sorted = sorted && (to == begin || t->columns[to - 1] < j);
+        t->columns[to++] = j;
+    }
+    if (!sorted)
+        sort_columns(t->columns + begin, to - begin);
+}
+
+/* Where an entry of a row is. */
+static int64_t find_entry(const triangle *t, int64_t k, int32_t column)
+{
+    int64_t low = t->offsets[k], high = t->offsets[k + 1];
+    while (high - low > 8) {
+        const int64_t middle = low + (high - low) / 2;
+        if (t->columns[middle] <= column)
+            low = middle;
+        else
+            high = middle;
+    }
+    while (t->columns[low] != column)
+        low++;
+    return low;
+}
+
+ALWAYS_INLINE void fill_values(size_t size, const triangle *t, const triangle_pattern *p,
+                               const void *values, int64_t k)
+{
+    const int64_t i = row_of(t->sets, k);
+    for (int64_t e = p->offsets[i]; e < p->offsets[i + 1]; e++) {
+        const int32_t j = place_of(t->sets, p->columns[e]);
+        if (t->upper ? j > k : j < k)
+            element_move(size, t->values, find_entry(t, k, j), values, e);
     }
 }
 
-/* Row k of the triangle becomes which row of A. */
-static int32_t row_at(const relax_triangle *s, int64_t k)
+static void fill_row(const triangle *t, const triangle_pattern *p, const void *values, int64_t k)
 {
-    const int64_t at = s->upper ? s->order->n - 1 - k : k;
-    return s->order->rows ? s->order->rows[at] : (int32_t)at;
+    fill_columns(t, p, k);
+    if (!values)
+        return;
+    switch (spry_type_size(t->type)) {
+    case 4:
+        fill_values(4, t, p, values, k);
+        break;
+    case 8:
+        fill_values(8, t, p, values, k);
+        break;
+    default:
+        fill_values(16, t, p, values, k);
+    }
 }
 
-spry_status relax_triangle_make(const spry_matrix *A, const relax_order *order, bool upper,
-                                const spry_vector *scale, relax_triangle *s)
+/* A triangle of a pattern that may have values. */
+static spry_status take(spry_context *ctx, const triangle_pattern *p, const void *values,
+                        const triangle_sets *sets, spry_type type, bool upper, triangle *t)
 {
-    spry_context *ctx = A->ctx;
-    const spry_arrays *a = &A->a;
-    const int64_t n = order->n;
-    const int threads = host_threads(ctx, a->nnz + n);
+    const int64_t n = sets->n;
+    const int threads = host_threads(ctx, p->offsets[n] + n);
     spry_status status = SPRY_OK;
-    *s =
-        (relax_triangle){.kernels = host_kernels_for(ctx, a->type), .order = order, .upper = upper};
-    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *s->rows, &s->rows));
-    SPRY_GO(ctx, base_alloc(ctx, n + 1, sizeof *s->offsets, &s->offsets));
-    s->offsets[0] = 0;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 4096)
-    for (int64_t k = 0; k < n; k++) {
-        s->rows[k] = row_at(s, k);
-        s->offsets[k + 1] = count_row(s, a, s->rows[k]);
-    }
-    SPRY_GO(ctx, base_prefix_sum(ctx, s->offsets, n));
-    SPRY_GO(ctx, base_alloc(ctx, s->offsets[n], sizeof *s->columns, &s->columns));
-    SPRY_GO(ctx, base_alloc(ctx, s->offsets[n], spry_type_size(a->type), &s->values));
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 4096)
+    *t = (triangle){.sets = sets, .type = type, .upper = upper};
+    SPRY_GO(ctx, base_alloc(ctx, n + 1, sizeof *t->offsets, &t->offsets));
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t k = 0; k < n; k++)
-        fill_row(s, a, s->rows[k], value_get(a->type, scale->data, s->rows[k]), s->offsets[k]);
-    s->csr = (host_csr){s->offsets, s->columns, s->values};
+        t->offsets[k + 1] = count_row(t, p, k);
+    SPRY_GO(ctx, allocate(ctx, t));
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t k = 0; k < n; k++)
+        fill_row(t, p, values, k);
 done:
     if (status != SPRY_OK)
-        relax_triangle_clear(ctx, s);
+        triangle_clear(ctx, t);
     return status;
 }
 
-int64_t relax_triangle_bytes(const relax_triangle *s, spry_type type)
+spry_status triangle_of_pattern(spry_context *ctx, const triangle_pattern *p,
+                                const triangle_sets *sets, spry_type type, bool upper, triangle *t)
 {
-    const int64_t n = s->order->n;
-    return s->offsets[n] * (4 + (int64_t)spry_type_size(type)) + (n + 1) * 8 + n * 4;
+    return take(ctx, p, NULL, sets, type, upper, t);
 }
 
-/* The rows of the triangle that are solved as set t. */
-static range find_set(const relax_triangle *s, int64_t t)
+spry_status triangle_of_matrix(const spry_matrix *A, const triangle_sets *sets, bool upper,
+                               const spry_vector *scale, triangle *t)
 {
-    const relax_order *o = s->order;
-    if (!s->upper)
-        return (range){o->first[t], o->first[t + 1]};
-    return (range){o->n - o->first[o->sets - t], o->n - o->first[o->sets - 1 - t]};
+    const triangle_pattern p = {A->a.offsets, A->a.col_index};
+    const precon_kernels *kernels = precon_kernels_for(A->ctx, A->a.type);
+    const size_t size = spry_type_size(A->a.type);
+    const spry_status status = take(A->ctx, &p, A->a.values, sets, A->a.type, upper, t);
+    if (status != SPRY_OK)
+        return status;
+#pragma omp parallel for num_threads(host_threads(A->ctx, t->offsets[sets->n])) schedule(static)
+    for (int64_t k = 0; k < sets->n; k++) {
+        char *at = (char *)t->values + (size_t)t->offsets[k] * size;
+        kernels->scale_entries(t->offsets[k + 1] - t->offsets[k],
+                               value_load(A->a.type, scale->data, row_of(sets, k)), at, at);
+    }
+    return SPRY_OK;
 }
 
-void relax_triangle_run(const spry_context *ctx, const relax_triangle *s, bool conjugate,
-                        const void *f, const void *r, void *z)
+ALWAYS_INLINE void turn(size_t size, const triangle *t, int64_t *next, const triangle *to)
 {
-    const relax_order *o = s->order;
-    const int threads = o->set ? host_threads(ctx, s->offsets[o->n] + o->n) : 1;
-    if (threads == 1) {
-        s->kernels->csr_solve(&s->csr, 0, o->n, conjugate, s->rows, f, r, z);
-        return;
+    for (int64_t k = 0; k < t->sets->n; k++)
+        for (int64_t e = t->offsets[k]; e < t->offsets[k + 1]; e++) {
+            const int64_t at = next[t->columns[e]]++;
+            to->columns[at] = (int32_t)k;
+            element_move(size, to->values, at, t->values, e);
+        }
+}
+
+spry_status triangle_turn(spry_context *ctx, const triangle *t, triangle *to)
+{
+    int64_t *next = NULL;
+    const int64_t n = t->sets->n;
+    const spry_status status = base_alloc(ctx, n + 1, sizeof *next, &next);
+    if (status != SPRY_OK)
+        return status;
+    memcpy(next, to->offsets, (size_t)(n + 1) * sizeof *next);
+    switch (spry_type_size(t->type)) {
+    case 4:
+        turn(4, t, next, to);
+        break;
+    case 8:
+        turn(8, t, next, to);
+        break;
+    default:
+        turn(16, t, next, to);
     }
-#pragma omp parallel num_threads(threads)
-    for (int64_t t = 0; t < o->sets; t++) {
-        const range set = find_set(s, t);
-        const range mine =
-            base_share(set.end - set.begin, omp_get_num_threads(), omp_get_thread_num(), 1);
-        s->kernels->csr_solve(&s->csr, set.begin + mine.begin, set.begin + mine.end, conjugate,
-                              s->rows, f, r, z);
-#pragma omp barrier
-    }
+    base_free(ctx, next);
+    return SPRY_OK;
+}
+
+spry_status triangle_transpose(spry_context *ctx, const triangle *t, triangle *to)
+{
+    const int64_t n = t->sets->n;
+    spry_status status = SPRY_OK;
+    *to = (triangle){.sets = t->sets, .type = t->type, .upper = !t->upper};
+    SPRY_GO(ctx, base_calloc(ctx, n + 1, sizeof *to->offsets, &to->offsets));
+    for (int64_t e = 0; e < t->offsets[n]; e++)
+        to->offsets[t->columns[e] + 1]++;
+    SPRY_GO(ctx, allocate(ctx, to));
+    SPRY_GO(ctx, triangle_turn(ctx, t, to));
+done:
+    if (status != SPRY_OK)
+        triangle_clear(ctx, to);
+    return status;
 }

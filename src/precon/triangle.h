@@ -1,52 +1,119 @@
 /*
- * Triangular systems as they come out of relaxation, solved row by row or colour by colour.
+ * Triangular systems, solved by sets of rows that do not depend on each other.
  *
- * An order puts the rows of a matrix A = L + D + U into sets; L holds the entries that lead to an
- * earlier set, U those to a later one. Rows of a set do not depend on each other, so all threads
- * share them, and the result does not depend on how. In the natural order every row is a set of its
- * own, and one thread does them all.
+ * A pattern is put into an order of places: sets one after the other, each row behind all its
+ * neighbours (in the pattern of F + F^T) of earlier sets. Sets are levels: a row is in the first
+ * set after those of the neighbours that come before it, which for an order by colours are the
+ * colours. (E. Anderson, Y. Saad, Solving sparse triangular linear systems on parallel computers,
+ * Int. J. High Speed Comput. 1 (1989).) A triangle holds the entries that lead to earlier places
+ * (lower) or later ones (upper), rows and columns numbered by places, so that a set reads and
+ * writes memory that lies together; what is given and asked for by rows is gathered and scattered
+ * on the way. All threads share a set, and the result does not depend on how. Where sets have few
+ * rows each, rows keep their order, and one thread does them all.
+ *
+ * The diagonal is one: rows were divided by it, and f multiplies the right-hand side instead:
+ *
+ *     w + T w = f .* r
  */
 #ifndef SPRY_PRECON_TRIANGLE_H
 #define SPRY_PRECON_TRIANGLE_H
 
-#include "host/host.h"
+#include "precon/kernels.h"
 #include "precon/precon.h"
 
-typedef struct relax_order {
-    int64_t n, sets;
-    int32_t *set;   /* of each row; NULL in the natural order: row i is set i */
-    int64_t *first; /* sets + 1: where each set begins in `rows`; NULL in the natural order */
-    int32_t *rows;  /* by sets, rising in each; NULL in the natural order */
-} relax_order;
+/* Sets begin..end-1: a single one that is shared, or several small ones that one does in turn. */
+typedef struct triangle_stage {
+    int64_t begin, end;
+    bool shared;
+} triangle_stage;
 
-/* One triangle, rows in the order in which they are solved, multiplied by omega D^-1 from the left.
- */
-typedef struct relax_triangle {
-    const host_kernels *kernels;
-    const relax_order *order;
+typedef struct triangle_sets {
+    int64_t n, count;
+    int64_t *first;         /* count + 1: the place where each set begins */
+    int32_t *rows, *places; /* the row of A at a place, the place of a row; NULL: they are equal */
+    int64_t stages;
+    triangle_stage *stage;
+} triangle_sets;
+
+/* A pattern by rows of A; columns may be in any order, and the diagonal does not matter. */
+typedef struct triangle_pattern {
+    const int64_t *offsets;
+    const int32_t *columns;
+} triangle_pattern;
+
+/* The sets of the union of patterns of n rows; perm, where not NULL, is the order of the rows.
+ * `always`: places are by sets also where those are small, as devices want it. On failure it is
+ * cleared. */
+spry_status triangle_sets_make(spry_context *ctx, int64_t n, const triangle_pattern *p, int count,
+                               const int32_t *perm, bool always, triangle_sets *s);
+void triangle_sets_clear(spry_context *ctx, triangle_sets *s);
+/* Bytes of it at most, and while it is made. */
+double triangle_sets_bytes(int64_t n);
+
+typedef struct triangle {
+    const triangle_sets *sets;
+    spry_type type;
     bool upper;
-    host_csr csr;
     int64_t *offsets;
-    int32_t *columns;
+    int32_t *columns; /* rising in each row */
     void *values;
-    int32_t *rows; /* the row of A each one is; in the order's sets, the last one first for upper */
-} relax_triangle;
+} triangle;
 
-/* The order for a square general CSR matrix: by colours, or natural. On failure it is cleared. */
-spry_status relax_order_make(const spry_matrix *A, bool natural, relax_order *order);
-void relax_order_clear(spry_context *ctx, relax_order *order);
+void triangle_clear(spry_context *ctx, triangle *t);
+/* One triangle of a pattern, with room for values. On failure it is cleared, as below. */
+spry_status triangle_of_pattern(spry_context *ctx, const triangle_pattern *p,
+                                const triangle_sets *sets, spry_type type, bool upper, triangle *t);
+/* One triangle of a matrix, row i multiplied by scale_i, which is by rows. */
+spry_status triangle_of_matrix(const spry_matrix *A, const triangle_sets *sets, bool upper,
+                               const spry_vector *scale, triangle *t);
+/* T^T, whose sets are the same; triangle_turn() fills one that is there already. */
+spry_status triangle_transpose(spry_context *ctx, const triangle *t, triangle *to);
+spry_status triangle_turn(spry_context *ctx, const triangle *t, triangle *to);
+int64_t triangle_bytes(const triangle *t);
 
-/* Takes one triangle out of a general CSR matrix; `scale` is omega D^-1. On failure *s is cleared.
+/* --- solving -------------------------------------------------------------------------------------
  */
-spry_status relax_triangle_make(const spry_matrix *A, const relax_order *order, bool upper,
-                                const spry_vector *scale, relax_triangle *s);
-void relax_triangle_clear(spry_context *ctx, relax_triangle *s);
-/* Bytes of its arrays. */
-int64_t relax_triangle_bytes(const relax_triangle *s, spry_type type);
 
-/* Solves z + T z = f .* r for the triangle T, or conj(T) and conj(f) in their place. f is given by
- * row of A and may be NULL for ones; r may be z. */
-void relax_triangle_run(const spry_context *ctx, const relax_triangle *s, bool conjugate,
-                        const void *f, const void *r, void *z);
+/* One triangle on the host: see triangle_rows in kernels.h. */
+triangle_pass triangle_pass_for(const triangle *t, bool conjugate, const void *f);
+/* Runs it with all threads. */
+void triangle_run(const spry_context *ctx, spry_type type, const triangle_sets *sets,
+                  const triangle_pass *pass);
+/* Calls `work` for the stages of the sets (backward: last first) with ranges of places, the places
+ * of a shared set dealt out to the threads. What `work` does with its places may depend on all that
+ * was done for earlier stages. It may say that it failed: then later stages are left out. */
+typedef bool (*triangle_work)(void *data, int thread, int64_t begin, int64_t end);
+bool triangle_each_stage(const triangle_sets *sets, int threads, bool backward, triangle_work work,
+                         void *data);
+/* Threads worth waking for `entries` in all sets together. */
+int triangle_threads(const spry_context *ctx, const triangle_sets *sets, int64_t entries);
+
+/* --- chains --------------------------------------------------------------------------------------
+ */
+
+/* One triangle or two, solved one after the other where they are to live. It owns what it has but
+ * for the sets. */
+typedef struct triangle_chain {
+    spry_device *device; /* NULL: the host */
+    const triangle_sets *sets;
+    spry_type type;
+    int count; /* 0: not made yet */
+    triangle t[2];
+    void *f[2]; /* by places; NULL: ones */
+    void *w;    /* room, where rows are not at their places */
+    struct triangle_there *there;
+} triangle_chain;
+
+/* After t, f and count were set, or their numbers changed: allocates and copies what it takes. */
+spry_status triangle_chain_place(spry_context *ctx, triangle_chain *c);
+void triangle_chain_clear(spry_context *ctx, triangle_chain *c);
+/* z = w of the last triangle, with all numbers conjugated if asked. r is not z. */
+spry_status triangle_chain_apply(spry_context *ctx, const triangle_chain *c, bool conjugate,
+                                 const spry_vector *r, spry_vector *z);
+/* What it reads of its own. */
+int64_t triangle_chain_bytes(const triangle_chain *c);
+/* A copy by places of numbers by rows. */
+spry_status triangle_by_places(spry_context *ctx, const triangle_sets *sets, spry_type type,
+                               const void *by_rows, void **by_places);
 
 #endif

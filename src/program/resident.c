@@ -128,6 +128,15 @@ static spry_status open_operators(resident *s)
     return status;
 }
 
+/* What there is to do at once: numbers of the longer vectors, or positions of the rows' lanes where
+ * there is a product. */
+static int64_t work_of(const resident *s, bool product)
+{
+    const int64_t numbers = s->r->n[0] > s->r->n[1] ? s->r->n[0] : s->r->n[1];
+    const int64_t places = product ? s->rows.positions * s->rows.lanes : 0;
+    return places > numbers ? places : numbers;
+}
+
 /* Compiles the text that `write` gives. */
 static spry_status build_text(resident *s, spry_status (*write)(weave *w), int group,
                               const char *more, device_program **made)
@@ -138,7 +147,7 @@ static spry_status build_text(resident *s, spry_status (*write)(weave *w), int g
     spry_status status = SPRY_OK;
     /* Wide where there is enough for all groups all the same; sums over lanes, which slices have
      * for each of their vectors, are worth more. */
-    const int64_t n = s->r->n[0] > s->r->n[1] ? s->r->n[0] : s->r->n[1];
+    const int64_t n = work_of(s, false);
     const int64_t items = (int64_t)group * s->d->facts.units;
     const int wide = s->r->size > 8 ? 4 : 8, slice_wide = 4;
     weave w = {.p = s->p,
@@ -182,9 +191,7 @@ spry_status resident_build_whole(resident *s, int64_t turn_bytes)
         turn_bytes > s->d->facts.cache_bytes)
         return SPRY_OK;
     SPRY_GO(ctx, build_text(s, weave_whole, WHOLE_GROUP, "-DSP_RESIDENT=1", &s->whole));
-    int64_t work = s->r->n[0] > s->r->n[1] ? s->r->n[0] : s->r->n[1];
-    if (s->rows.positions * s->rows.lanes > work)
-        work = s->rows.positions * s->rows.lanes;
+    const int64_t work = work_of(s, true);
     const int64_t most = device_whole_groups(s->whole, "whole", WHOLE_GROUP);
     const int64_t enough = (work + WHOLE_GROUP - 1) / WHOLE_GROUP;
     s->whole_group = WHOLE_GROUP;
@@ -208,10 +215,8 @@ static spry_status find_groups(resident *s)
     SPRY_GO(ctx, base_alloc(ctx, p->phase_count + 1, sizeof *s->groups, &s->groups));
     for (int f = 0; f < p->phase_count; f++) {
         char name[32];
-        int64_t work = s->r->n[0] > s->r->n[1] ? s->r->n[0] : s->r->n[1];
+        const int64_t work = work_of(s, weave_has_product(p, &p->phases[f]));
         snprintf(name, sizeof name, "phase_%d", f);
-        if (weave_has_product(p, &p->phases[f]) && s->rows.positions * s->rows.lanes > work)
-            work = s->rows.positions * s->rows.lanes;
         int64_t groups = device_whole_groups(s->program, name, s->group);
         if (groups <= 0)
             groups = (int64_t)s->d->facts.units * (s->d->facts.processor ? 1 : 8);

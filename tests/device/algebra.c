@@ -13,6 +13,8 @@
 
 #include <spry/algebra.h>
 
+#include <math.h>
+
 static spry_matrix *sorted(spry_context *ctx, spry_type type, support_shape shape, int64_t rows,
                            int64_t cols, int64_t nnz)
 {
@@ -95,6 +97,56 @@ static void check_product(spry_context *ctx, spry_device *d, spry_type type, con
     device_matrix_free(&b);
     spry_matrix_free(A);
     spry_matrix_free(B);
+}
+
+/* Rows of A that are cut into pieces, and new values in an old pattern: A, B and C keep theirs. */
+static void pieces(spry_context *ctx, spry_device *d)
+{
+    const product_case c = {SUPPORT_ONE_ROW, SUPPORT_UNIFORM, 5, 60000, 300, 50000, 60000};
+    spry_matrix *A = sorted(ctx, SPRY_C, c.a_shape, c.rows, c.inner, c.a_nnz);
+    spry_matrix *B = sorted(ctx, SPRY_C, c.b_shape, c.inner, c.cols, c.b_nnz);
+    device_matrix a = put(d, A), b = put(d, B), found;
+    spry_matrix *C = NULL;
+    check_product(ctx, d, SPRY_C, &c);
+    assert_ok(ctx, device_matrix_multiply(&a, &b, &found));
+    for (int64_t k = 0; k < A->a.nnz; k++)
+        value_set(SPRY_C, A->a.values, k, support_number(SPRY_C, 99, (uint64_t)k));
+    assert_ok(ctx, device_put(a.values, 0, A->a.values, A->a.nnz * 8));
+    assert_ok(ctx, spry_matrix_multiply(A, B, &C));
+    assert_ok(ctx, device_matrix_multiply_again(&a, &b, &found));
+    check_same(ctx, C, &found);
+    device_matrix_free(&a);
+    device_matrix_free(&b);
+    spry_matrix_free(A);
+    spry_matrix_free(B);
+}
+
+/* The same bits each time, and by new values in an old pattern, where sums are rounded. */
+static void repeats(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 400, 400, 20000), *first = NULL;
+    for (int64_t k = 0; k < A->a.nnz; k++)
+        ((double *)A->a.values)[k] = sin((double)k);
+    device_matrix a = put(d, A), found = {0};
+    for (int time = 0; time < 3; time++) {
+        spry_matrix *again = NULL;
+        if (time == 2) {
+            assert_ok(ctx, device_clear(found.values, 0, found.nnz * 8));
+            assert_ok(ctx, device_matrix_multiply_again(&a, &a, &found));
+        } else {
+            device_matrix_free(&found);
+            assert_ok(ctx, device_matrix_multiply(&a, &a, &found));
+        }
+        assert_ok(ctx, device_matrix_get(&found, &again));
+        if (first)
+            support_same_arrays(first, again);
+        spry_matrix_free(time > 0 ? again : NULL);
+        first = first ? first : again;
+    }
+    spry_matrix_free(first);
+    device_matrix_free(&a);
+    device_matrix_free(&found);
+    spry_matrix_free(A);
 }
 
 static void multiply(spry_context *ctx, spry_device *d)
@@ -216,6 +268,7 @@ static void refusals(spry_context *ctx, spry_device *d)
 int main(void)
 {
     static const devices_test tests[] = {DEVICES_TEST(moves),     DEVICES_TEST(multiply),
+                                         DEVICES_TEST(pieces),    DEVICES_TEST(repeats),
                                          DEVICES_TEST(transpose), DEVICES_TEST(triple),
                                          DEVICES_TEST(operators), DEVICES_TEST(refusals)};
     return DEVICES_RUN(tests);

@@ -5,6 +5,7 @@
  */
 #include "support/devices.h"
 
+#include "device/operator.h"
 #include "device/setup.h"
 #include "matrix/entries.h"
 
@@ -575,12 +576,84 @@ static void condensed(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
+/* --- failures ------------------------------------------------------------------------------------
+ */
+
+/* A coarse level as multigrid makes it, and an operator over it. */
+static spry_status make_level(spry_device *d, const spry_matrix *A)
+{
+    spry_context *ctx = d->ctx;
+    device_matrix fine = {0}, S = {0}, T = {0}, P = {0}, C = {0};
+    device_memory *inverse = NULL, *aggregate = NULL, *coarse = NULL;
+    spry_operator *op = NULL;
+    int64_t bad, count, vanished;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, device_matrix_put(d, A, &fine));
+    SPRY_GO(ctx, device_alloc(d, fine.rows * 8, &inverse));
+    SPRY_GO(ctx, device_alloc(d, fine.rows * 4, &aggregate));
+    SPRY_GO(ctx, device_matrix_inverse_diagonal(&fine, inverse, &bad));
+    SPRY_GO(ctx, device_matrix_filter(&fine, DEVICE_STRONG_PAIRS, 0.1, true, &S));
+    SPRY_GO(ctx, device_aggregate(&S, false, aggregate, &count));
+    const device_nodes nodes = {fine.rows, count, aggregate, 1, 1, NULL};
+    SPRY_GO(ctx, device_tentative(d, SPRY_D, &nodes, &T, &coarse, &vanished));
+    SPRY_GO(ctx, device_smooth_prolongator(&fine, inverse, 0.5, &T, &P));
+    SPRY_GO(ctx, device_matrix_triple(NULL, &fine, &P, &C));
+    SPRY_GO(ctx, device_matrix_operator(&C, false, "csr", &op));
+done:
+    spry_operator_free(op);
+    device_matrix *const all[] = {&fine, &S, &T, &P, &C};
+    for (int i = 0; i < 5; i++)
+        device_matrix_free(all[i]);
+    device_free(inverse);
+    device_free(aggregate);
+    device_free(coarse);
+    return status;
+}
+
+/* Each call of the device's that fails in turn is told, and leaves nothing behind. */
+static void failures(spry_context *ctx, spry_device *d)
+{
+    static const device_work kinds[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
+    spry_matrix *A = NULL;
+    int64_t settled, used, most, left;
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=6", &A));
+    assert_ok(ctx, make_level(d, A));
+    spry_memory(ctx, &settled, &most);
+    for (int k = 0; k < 3; k++) {
+        int failed = 0;
+        for (int64_t n = 1;; n++, failed++) {
+            device_fail_next(d, kinds[k], n);
+            const spry_status status = make_level(d, A);
+            device_fail_next(d, kinds[k], 0);
+            device_memory_now(d, &used, &most, &left);
+            assert_int_equal(used, 0);
+            spry_memory(ctx, &used, &most);
+            assert_int_equal(used, settled);
+            if (status == SPRY_OK)
+                break;
+            assert_int_equal(status, k == 0 ? SPRY_NO_MEMORY : SPRY_DEVICE);
+        }
+        assert_true(failed > 10);
+    }
+    for (int64_t n = 1;; n++) {
+        spry_fail_allocation(ctx, n, false);
+        const spry_status status = make_level(d, A);
+        spry_fail_allocation(ctx, 0, false);
+        spry_memory(ctx, &used, &most);
+        assert_int_equal(used, settled);
+        if (status == SPRY_OK)
+            break;
+        assert_int_equal(status, SPRY_NO_MEMORY);
+    }
+    spry_matrix_free(A);
+}
+
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(diagonals),   DEVICES_TEST(sums),
-                                         DEVICES_TEST(factors),     DEVICES_TEST(filters),
-                                         DEVICES_TEST(indices),     DEVICES_TEST(aggregates),
-                                         DEVICES_TEST(coarse_rows), DEVICES_TEST(tentative),
-                                         DEVICES_TEST(smoothed),    DEVICES_TEST(condensed)};
+    static const devices_test tests[] = {
+        DEVICES_TEST(diagonals),   DEVICES_TEST(sums),      DEVICES_TEST(factors),
+        DEVICES_TEST(filters),     DEVICES_TEST(indices),   DEVICES_TEST(aggregates),
+        DEVICES_TEST(coarse_rows), DEVICES_TEST(tentative), DEVICES_TEST(smoothed),
+        DEVICES_TEST(condensed),   DEVICES_TEST(failures)};
     return DEVICES_RUN(tests);
 }

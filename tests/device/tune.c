@@ -1,6 +1,7 @@
 /* The tuner on devices: whatever it takes gives A's own products, is remembered for that device and
  * no other, and survives what goes wrong there. */
 #include "support/devices.h"
+#include "support/opened.h"
 
 #include "device/formats.h"
 #include "tune/tune.h"
@@ -126,7 +127,7 @@ static void report(spry_context *ctx, spry_device *d)
 static void memory(spry_context *ctx, spry_device *d)
 {
     static const char quick[] = "always=yes budget=6 products=100000";
-    char folder[] = "/tmp/spry-tune-XXXXXX", command[64];
+    cache_place place;
     const char *given = getenv("SPRY_CACHE");
     char before[4096] = "";
     spry_matrix *A = some_matrix(ctx, SPRY_D);
@@ -134,8 +135,7 @@ static void memory(spry_context *ctx, spry_device *d)
     spry_operator *op = NULL;
     if (given)
         snprintf(before, sizeof before, "%s", given);
-    assert_non_null(mkdtemp(folder));
-    assert_int_equal(setenv("SPRY_CACHE", folder, 1), 0);
+    place_open(&place);
     assert_ok(ctx, spry_tune_on(d, A, quick, &first));
     assert_ok(ctx, spry_tune_on(d, A, quick, &second));
     assert_true(!first.remembered && second.remembered);
@@ -150,9 +150,8 @@ static void memory(spry_context *ctx, spry_device *d)
     spry_tune_report_clear(ctx, &second);
     spry_tune_report_clear(ctx, &host);
     spry_matrix_free(A);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    assert_int_equal(system(command), 0);
-    assert_int_equal(given ? setenv("SPRY_CACHE", before, 1) : unsetenv("SPRY_CACHE"), 0);
+    place_close(&place);
+    set_variable("SPRY_CACHE", given ? before : NULL);
 }
 
 /* Each allocation and launch of a decision fails in turn: racers may be lost, memory is not, and

@@ -275,7 +275,7 @@ static void diagonals(spry_context *ctx, spry_device *d)
         value_set(SPRY_Z, C->a.values, i, (spry_scalar){1 + (double)(i % 7), (double)(i % 3) - 1});
     spry_operator *M = NULL, *there = NULL;
     assert_ok(ctx, spry_operator_jacobi(C, &M));
-    assert_ok(ctx, device_diagonal_operator(d, M, &there));
+    assert_ok(ctx, device_diagonal_operator(d, M, NULL, &there));
     assert_string_equal(spry_operator_name(there), "jacobi");
     assert_non_null(device_diagonal(there, SPRY_PLAIN));
     assert_null(device_diagonal(M, SPRY_PLAIN));

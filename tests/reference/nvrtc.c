@@ -101,6 +101,7 @@ static void test_vectors(void **state)
         snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256", type);
         compile(*state, "vectors", device_text("vector"), options);
         compile(*state, "dense", device_text("dense"), options);
+        compile(*state, "blocks", device_text("blocks"), options);
     }
 }
 
@@ -138,20 +139,23 @@ static void test_algebra(void **state)
 {
     static const struct {
         int team, group, bits;
-    } teams[] = {{4, 128, 5}, {32, 128, 8}, {128, 128, 10}};
+    } teams[] = {{4, 128, 5}, {32, 128, 8}, {256, 256, 11}};
     char options[96];
     compile_texts(*state, "sums", "-DSP_GROUP=256");
     compile_texts(*state, "index", "-DSP_GROUP=256 -DWORDS=2");
     compile_texts(*state, "convert_csr", "-DSP_GROUP=256 -DROWS=128");
     compile_texts(*state, "classes", "-DSP_GROUP=256 -DSMALLEST=16 -DSTEP=1");
-    compile_texts(*state, "marks product_rows", "-DSP_TYPE=0 -DSP_GROUP=256 -DLANES=8");
+    compile_texts(*state, "marks product_rows",
+                  "-DSP_TYPE=0 -DSP_GROUP=256 -DLANES=8 -DPIECE=8192");
     for (int i = 0; i < 3; i++) {
         snprintf(options, sizeof options, "-DSP_GROUP=%d -DTEAM=%d -DSLOT_BITS=%d", teams[i].group,
                  teams[i].team, teams[i].bits);
         compile_texts(*state, "teams table product_count", options);
     }
     for (int type = 0; type < 4; type++) {
-        snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256 -DLANES=8", type);
+        snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256 -DLANES=8 -DPIECE=8192",
+                 type);
+        compile_texts(*state, "marks product_rows", options);
         compile_texts(*state, "marks product_long", options);
         compile_texts(*state, "sort_long", options);
         compile_texts(*state, "transpose", options);

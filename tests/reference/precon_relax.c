@@ -120,21 +120,37 @@ static double bound_for(const reference *f)
     return 2 * (length + 20) * (1 + q) / (1 - q) / (1 - q);
 }
 
+/* By colours, however small they are. */
+static void make_sets(spry_context *ctx, const spry_matrix *A, triangle_sets *sets)
+{
+    const triangle_pattern pattern = {A->a.offsets, A->a.col_index};
+    int32_t *perm = NULL;
+    assert_ok(ctx, spry_reorder(A, "colour", &perm));
+    assert_ok(ctx, triangle_sets_make(ctx, A->a.rows, &pattern, 1, perm, true, sets));
+    spry_free(ctx, perm);
+}
+
 static reference reference_new(spry_context *ctx, const spry_matrix *A, const recipe *r)
 {
     reference f = {r, support_dense_of(A), A->a.rows, NULL, NULL, 0};
     f.bound = bound_for(&f);
     f.set = malloc(((size_t)f.n + 1) * sizeof *f.set);
     f.rows = malloc(((size_t)f.n + 1) * sizeof *f.rows);
-    spry_matrix *csr = NULL;
-    relax_order order;
-    assert_ok(ctx, spry_matrix_convert(A, SPRY_CSR, &csr));
-    assert_ok(ctx, relax_order_make(csr, r->natural, &order));
-    for (int64_t i = 0; i < f.n; i++) {
-        f.set[i] = order.set ? order.set[i] : i;
-        f.rows[i] = order.rows ? order.rows[i] : i;
+    if (r->natural) {
+        for (int64_t i = 0; i < f.n; i++)
+            f.set[i] = f.rows[i] = i;
+        return f;
     }
-    relax_order_clear(ctx, &order);
+    spry_matrix *csr = NULL;
+    triangle_sets sets = {0};
+    assert_ok(ctx, spry_matrix_convert(A, SPRY_CSR, &csr));
+    make_sets(ctx, csr, &sets);
+    for (int64_t s = 0; s < sets.count; s++)
+        for (int64_t k = sets.first[s]; k < sets.first[s + 1]; k++) {
+            f.rows[k] = sets.rows[k];
+            f.set[sets.rows[k]] = s;
+        }
+    triangle_sets_clear(ctx, &sets);
     spry_matrix_free(csr);
     return f;
 }
@@ -147,7 +163,7 @@ static void reference_free(reference *f)
 }
 
 /* Entry (i, j) of op(T), for T = D/omega + L or D/omega + U. */
-static number triangle(const reference *f, bool upper, spry_transpose op, int64_t i, int64_t j)
+static number entry_of(const reference *f, bool upper, spry_transpose op, int64_t i, int64_t j)
 {
     const int64_t row = op == SPRY_PLAIN ? i : j, col = op == SPRY_PLAIN ? j : i;
     number v = at(&f->A, row, col);
@@ -165,8 +181,8 @@ static void solve(const reference *f, bool upper, spry_transpose op, number *z)
     for (int64_t k = 0; k < f->n; k++) {
         const int64_t i = f->rows[backward ? f->n - 1 - k : k];
         for (int64_t j = 0; j < f->n; j++)
-            z[i] -= j == i ? 0 : triangle(f, upper, op, i, j) * z[j];
-        z[i] /= triangle(f, upper, op, i, i);
+            z[i] -= j == i ? 0 : entry_of(f, upper, op, i, j) * z[j];
+        z[i] /= entry_of(f, upper, op, i, i);
     }
 }
 
@@ -324,34 +340,37 @@ static void test_hermitian(void **state)
 /* No two neighbours share a colour, and there are at most as many as neighbours and one. */
 static void check_colours(spry_context *ctx, const spry_matrix *A, int64_t expected)
 {
-    relax_order order;
-    assert_ok(ctx, relax_order_make(A, false, &order));
+    triangle_sets sets;
+    make_sets(ctx, A, &sets);
     const int64_t n = A->a.rows;
     int64_t *degree = calloc((size_t)n + 1, sizeof *degree), most = 0;
+    int64_t *set = calloc((size_t)n + 1, sizeof *set);
+    assert_int_equal(sets.first[0], 0);
+    assert_int_equal(sets.first[sets.count], n);
+    for (int64_t s = 0; s < sets.count; s++) {
+        assert_true(sets.first[s] < sets.first[s + 1]);
+        for (int64_t k = sets.first[s]; k < sets.first[s + 1]; k++) {
+            set[sets.rows[k]] = s;
+            assert_int_equal(sets.places[sets.rows[k]], k);
+            assert_true(k == sets.first[s] || sets.rows[k] > sets.rows[k - 1]);
+        }
+    }
     for (int64_t i = 0; i < n; i++) {
         for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
             const int64_t j = A->a.col_index[k];
-            assert_true(j == i || order.set[i] != order.set[j]);
+            assert_true(j == i || set[i] != set[j]);
             degree[i] += j != i;
             degree[j] += j != i;
         }
     }
     for (int64_t i = 0; i < n; i++)
         most = degree[i] > most ? degree[i] : most;
-    assert_true(order.sets <= most + 1);
+    assert_true(sets.count <= most + 1);
     if (expected >= 0)
-        assert_int_equal(order.sets, expected);
-    assert_int_equal(order.first[0], 0);
-    assert_int_equal(order.first[order.sets], n);
-    for (int64_t s = 0; s < order.sets; s++) {
-        assert_true(order.first[s] < order.first[s + 1]);
-        for (int64_t k = order.first[s]; k < order.first[s + 1]; k++) {
-            assert_int_equal(order.set[order.rows[k]], s);
-            assert_true(k == order.first[s] || order.rows[k] > order.rows[k - 1]);
-        }
-    }
+        assert_int_equal(sets.count, expected);
     free(degree);
-    relax_order_clear(ctx, &order);
+    free(set);
+    triangle_sets_clear(ctx, &sets);
 }
 
 static void test_colours(void **state)

@@ -43,23 +43,6 @@ void X(csr_rows)(const host_csr *A, int64_t begin, int64_t end, bool conjugated,
         rows_scaled(A, begin, end, conjugated, f, x, y);
 }
 
-void X(csr_solve)(const host_csr *A, int64_t begin, int64_t end, bool conjugated,
-                  const int32_t *rows, const void *diagonal, const void *r, void *z)
-{
-    const stored *values = A->values;
-    const scalar *in = r, *factor = diagonal;
-    scalar *out = z;
-    cursor at = row_at(A, begin);
-    for (int64_t k = begin; k < end; k++) {
-        const int32_t i = rows[k];
-        const scalar sum = sum_entries(&at, values + A->offsets[k + 1], conjugated, out);
-        scalar from = in[i];
-        if (factor)
-            from = mul(conjugated ? conjugate(factor[i]) : factor[i], from);
-        out[i] = sub(from, sum);
-    }
-}
-
 spry_scalar X(csr_sum)(int64_t n, const int32_t *columns, const void *values, bool conjugated,
                        const void *x)
 {

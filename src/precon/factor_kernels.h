@@ -1,0 +1,52 @@
+/* The inner loops of incomplete factors and triangular solves: a part of the list in kernels.h. */
+#ifndef SPRY_FACTOR_KERNELS_H
+#define SPRY_FACTOR_KERNELS_H
+
+#include "host/host.h"
+
+/* Rows of a triangle to solve for: see triangle.h. */
+typedef struct triangle_pass {
+    const int64_t *offsets;
+    const int32_t *columns;
+    const void *values;
+    bool upper, conjugate; /* conj(T) and conj(f) */
+    const void *f;         /* by places; NULL: ones */
+    const void *in;        /* r, by rows where in_rows tells the row of each place */
+    const int32_t *in_rows;
+    void *w;   /* by places; may be in where in is by places */
+    void *out; /* w by rows; NULL: not asked for */
+    const int32_t *out_rows;
+} triangle_pass;
+
+/* An incomplete factorization in progress: see factors.h. A is by rows, all others by places. */
+typedef struct ilu_job {
+    const int64_t *a_offsets;
+    const int32_t *a_columns;
+    const void *a_values;
+    const int32_t *rows, *places; /* NULL: they are equal */
+    const int64_t *l_offsets, *u_offsets;
+    const int32_t *l_columns, *u_columns;
+    void *l_values, *u_values, *inverse;
+    double shift, modified;
+    bool hermitian;
+} ilu_job;
+
+/*
+ * triangle_rows  w_k = f_k r_k - (T w)_k for places begin..end-1, the last one first for upper
+ * scale_entries  to_k = f values_k for n entries
+ * conjugate_entries  to_k = conj(values_k); to may be values
+ * ilu_rows       factorizes places begin..end-1, all those before having been; `where` has a 0 for
+ *                each place and is left so, `room` a number for each entry of the longest row.
+ *                Gives the first place whose pivot failed, `end`: none
+ * not_hermitian  the first row in begin..end-1 that differs from its column by more than rounding;
+ *                `end`: none
+ */
+#define FACTOR_KERNELS(item)                                                            \
+    item(void, triangle_rows, (const triangle_pass *p, int64_t begin, int64_t end))     \
+    item(void, scale_entries, (int64_t n, spry_scalar f, const void *values, void *to)) \
+    item(void, conjugate_entries, (int64_t n, const void *values, void *to))            \
+    item(int64_t, ilu_rows,                                                             \
+         (const ilu_job *p, int64_t begin, int64_t end, int32_t *where, void *room))    \
+    item(int64_t, not_hermitian, (const host_csr *A, int64_t begin, int64_t end))
+
+#endif

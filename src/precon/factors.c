@@ -1,0 +1,153 @@
+/* Incomplete factorizations as operators. */
+#include "precon/factors.h"
+
+#include <spry/reorder.h>
+
+typedef struct state {
+    factors_plan plan;
+    factors f;
+} state;
+
+void factors_clear(spry_context *ctx, factors *f)
+{
+    triangle_chain_clear(ctx, &f->chain);
+    triangle_chain_clear(ctx, &f->transposed);
+    triangle_sets_clear(ctx, &f->sets);
+}
+
+/* M^T = (I + L^T)^-1 D^-1 (I + U^T)^-1 */
+static spry_status make_transposed(spry_context *ctx, factors *f)
+{
+    const triangle_chain *from = &f->chain;
+    triangle_chain *c = &f->transposed;
+    const size_t bytes = (size_t)f->sets.n * spry_type_size(from->type);
+    spry_status status = SPRY_OK;
+    *c = (triangle_chain){.device = from->device, .sets = from->sets, .type = from->type};
+    SPRY_GO(ctx, triangle_transpose(ctx, &from->t[1], &c->t[0]));
+    SPRY_GO(ctx, triangle_transpose(ctx, &from->t[0], &c->t[1]));
+    SPRY_GO(ctx, base_alloc(ctx, f->sets.n, spry_type_size(from->type), &c->f[1]));
+    memcpy(c->f[1], from->f[1], bytes);
+    c->count = 2;
+    SPRY_GO(ctx, triangle_chain_place(ctx, c));
+done:
+    if (status != SPRY_OK)
+        triangle_chain_clear(ctx, c);
+    return status;
+}
+
+static spry_status factors_apply(const spry_operator *op, spry_transpose transpose,
+                                 const spry_vector *r, spry_vector *z)
+{
+    state *s = op->state;
+    spry_context *ctx = op->ctx;
+    spry_status status = SPRY_OK;
+    /* A hermitian M is its own M^H, and conj(M) is M^T. */
+    if (transpose == SPRY_PLAIN || s->plan.hermitian)
+        return triangle_chain_apply(ctx, &s->f.chain, transpose == SPRY_TRANSPOSE, r, z);
+    if (s->f.transposed.count == 0)
+        SPRY_GO(ctx, make_transposed(ctx, &s->f));
+    SPRY_GO(ctx, triangle_chain_apply(ctx, &s->f.transposed, transpose == SPRY_CONJUGATE, r, z));
+done:
+    return status;
+}
+
+static void factors_destroy(spry_operator *op)
+{
+    state *s = op->state;
+    if (!s)
+        return;
+    factors_clear(op->ctx, &s->f);
+    base_free(op->ctx, s);
+}
+
+static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
+{
+    state *s = op->state;
+    spry_context *ctx = op->ctx;
+    spry_status status = SPRY_OK;
+    if (s->plan.hermitian)
+        SPRY_GO(ctx, factors_check_hermitian(A, s->plan.name));
+    SPRY_GO(ctx, factors_compute(A, &s->plan, &s->f));
+    triangle_chain_clear(ctx, &s->f.transposed);
+    SPRY_GO(ctx, triangle_chain_place(ctx, &s->f.chain));
+done:
+    return status;
+}
+
+static spry_status factors_update(spry_operator *op, const spry_matrix *A)
+{
+    return set_numbers(op, A);
+}
+
+static const operator_class factors_class = {.name = "factors",
+                                             .has_transpose = true,
+                                             .multiply = operator_apply_arrays,
+                                             .multiply_vectors = operator_apply_vectors,
+                                             .apply = factors_apply,
+                                             .update = factors_update,
+                                             .destroy = factors_destroy};
+
+const factors *factors_of(const spry_operator *M)
+{
+    return M->class == &factors_class ? &((const state *)M->state)->f : NULL;
+}
+
+static spry_status analyse(const spry_operator *op, const spry_matrix *A)
+{
+    state *s = op->state;
+    int32_t *perm = NULL;
+    spry_status status = SPRY_OK;
+    if (strcmp(s->plan.order, "none") != 0)
+        SPRY_GO(op->ctx, spry_reorder(A, s->plan.order, &perm));
+    SPRY_GO(op->ctx, factors_analyse(A, &s->plan, perm, op->device != NULL, &s->f));
+    s->f.chain.device = op->device;
+    s->f.chain.count = 2;
+done:
+    base_free(op->ctx, perm);
+    return status;
+}
+
+spry_status factors_operator(const precon_job *job, const factors_plan *plan, spry_operator **M)
+{
+    const spry_matrix *A = job->A;
+    spry_context *ctx = A->ctx;
+    spry_operator *op = NULL;
+    state *s = NULL;
+    spry_status status = SPRY_OK;
+    *M = NULL;
+    SPRY_GO(ctx, operator_new(ctx, &factors_class, A->a.type, A->a.rows, A->a.cols, &op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
+    op->state = s;
+    op->name = plan->name;
+    s->plan = *plan;
+    SPRY_GO(ctx, analyse(op, A));
+    SPRY_GO(ctx, set_numbers(op, A));
+    op->own_bytes = triangle_chain_bytes(&s->f.chain);
+    op->bytes = op->own_bytes + 2 * op->rows * (int64_t)spry_type_size(op->type);
+    const int64_t entries = s->f.chain.t[0].offsets[op->rows] + s->f.chain.t[1].offsets[op->rows];
+    base_log(ctx, SPRY_LOG_INFO,
+             "precon %s: %" PRId64 " entries (%.2f times those of A), %" PRId64 " sets of rows%s",
+             plan->name, entries + op->rows,
+             (double)(entries + op->rows) / (double)(A->a.nnz > 0 ? A->a.nnz : 1), s->f.sets.count,
+             s->f.sets.stages == 1 ? ", in turn" : "");
+    *M = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
+spry_status factors_forecast(const precon_job *job, const factors_plan *plan, double *bytes)
+{
+    const double size = (double)spry_type_size(job->A->a.type), n = (double)job->A->a.rows;
+    const double nnz = (double)job->A->a.nnz, threads = spry_context_threads(job->A->ctx);
+    double entries = 0;
+    const spry_status status = factors_count(job->A, plan, &entries);
+    /* Factors and their transposes; numbers by rows; while they are made, the fill and A^T, or
+     * marks for each thread. */
+    const double own = 2 * (entries * (size + 4) + n * (size + 16)) + n * 2 * size;
+    const double work = plan->level > 0 ? entries * (size + 8) + nnz * (size + 4) + 24 * n : 0;
+    const double marks = threads * n * 12;
+    *bytes = own + work + marks + triangle_sets_bytes(job->A->a.rows) + 65536;
+    return status;
+}

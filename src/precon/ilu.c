@@ -1,0 +1,75 @@
+/*
+ * Incomplete LU and Cholesky factorizations with a pattern by levels of fill.
+ *
+ * ilu: J. A. Meijerink, H. A. van der Vorst, An iterative solution method for linear systems of
+ * which the coefficient matrix is a symmetric M-matrix, Math. Comp. 31 (1977), 148-162; modified
+ * ones keep the row sums of A: I. Gustafsson, A class of first order factorization methods, BIT 18
+ * (1978), 142-156. ic is the same of hermitian matrices, U = L^H.
+ */
+#include "precon/factors.h"
+
+#define ILU_OPTIONS(item)                                                           \
+    item(INT, level, "0", 0, 1e6, NULL, "of fill: 0 keeps the pattern of A")        \
+    item(REAL, modified, "0", 0, 1, NULL,                                           \
+         "how much of what is left out goes to the diagonal: 1 keeps the row sums") \
+    item(REAL, shift, "0", 0, 1e6, NULL,                                            \
+         "the diagonal grows by so much times the sum of magnitudes of its row")    \
+    item(INT, tries, "12", 0, 64, NULL,                                             \
+         "how often to try again with a larger shift where there is no pivot")      \
+    item(WORD, order, "none", 0, 0, "none rcm amd nd multicolour", "of the rows, for the factors")
+
+typedef struct ilu_options {
+    PRECON_COMMON(SPRY_OPTION_FIELD)
+    ILU_OPTIONS(SPRY_OPTION_FIELD)
+} ilu_options;
+#define OPTION_OWNER ilu_options
+static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) ILU_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+static factors_plan plan_for(const precon_job *job, bool hermitian)
+{
+    static const char *const orders[] = {"none", "rcm", "amd", "nd", "colour"};
+    const ilu_options *o = job->options;
+    return (factors_plan){.name = hermitian ? "ic" : "ilu",
+                          .order = orders[o->order],
+                          .hermitian = hermitian,
+                          .level = (int)o->level,
+                          .modified = o->modified,
+                          .shift = o->shift,
+                          .tries = (int)o->tries};
+}
+
+static spry_status make_ilu(const precon_job *job, spry_operator **M)
+{
+    const factors_plan plan = plan_for(job, false);
+    return factors_operator(job, &plan, M);
+}
+
+static spry_status make_ic(const precon_job *job, spry_operator **M)
+{
+    const factors_plan plan = plan_for(job, true);
+    return factors_operator(job, &plan, M);
+}
+
+static spry_status forecast_ilu(const precon_job *job, double *bytes)
+{
+    const factors_plan plan = plan_for(job, false);
+    return factors_forecast(job, &plan, bytes);
+}
+
+static spry_status forecast_ic(const precon_job *job, double *bytes)
+{
+    const factors_plan plan = plan_for(job, true);
+    return factors_forecast(job, &plan, bytes);
+}
+
+const precon_kind precon_kind_ilu = {.name = "ilu",
+                                     .summary = "incomplete LU factors by levels of fill",
+                                     .options = {table, sizeof table / sizeof *table},
+                                     .make = make_ilu,
+                                     .forecast = forecast_ilu};
+const precon_kind precon_kind_ic = {.name = "ic",
+                                    .summary = "incomplete Cholesky factors by levels of fill",
+                                    .options = {table, sizeof table / sizeof *table},
+                                    .make = make_ic,
+                                    .forecast = forecast_ic};

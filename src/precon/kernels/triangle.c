@@ -1,0 +1,67 @@
+/* Rows of triangular systems. What there is to do beside the sum is decided outside of the loops,
+ * since rows are short. */
+#include "host/kernels/sums.h"
+#include "precon/kernels.h"
+
+PRECON_KERNELS(KERNEL_DECLARE)
+
+ALWAYS_INLINE void solve_row(const triangle_pass *p, int64_t k, bool conjugated, bool scaled,
+                             bool gathers, bool scatters)
+{
+    const scalar *in = p->in, *f = p->f;
+    scalar *w = p->w, *out = p->out;
+    const stored *values = p->values;
+    const int64_t begin = p->offsets[k], end = p->offsets[k + 1];
+    cursor at = {p->columns + begin, values + begin};
+    scalar from = in[gathers ? p->in_rows[k] : k];
+    if (scaled)
+        from = mul(conjugated ? conjugate(f[k]) : f[k], from);
+    const scalar to = sub(from, sum_entries(&at, values + end, conjugated, w));
+    w[k] = to;
+    if (scatters)
+        out[p->out_rows[k]] = to;
+}
+
+ALWAYS_INLINE void solve_rows(const triangle_pass *p, int64_t begin, int64_t end, bool conjugated,
+                              bool scaled, bool gathers, bool scatters)
+{
+    if (p->upper)
+        for (int64_t k = end - 1; k >= begin; k--)
+            solve_row(p, k, conjugated, scaled, gathers, scatters);
+    else
+        for (int64_t k = begin; k < end; k++)
+            solve_row(p, k, conjugated, scaled, gathers, scatters);
+}
+
+/* The four ways of factors that are applied, and all others. */
+void X(triangle_rows)(const triangle_pass *p, int64_t begin, int64_t end)
+{
+    const bool conjugated = KERNEL_COMPLEX && p->conjugate;
+    const bool scaled = p->f, gathers = p->in_rows, scatters = p->out;
+    if (!conjugated && !scaled && gathers && !scatters)
+        solve_rows(p, begin, end, false, false, true, false);
+    else if (!conjugated && !scaled && !gathers && !scatters)
+        solve_rows(p, begin, end, false, false, false, false);
+    else if (!conjugated && scaled && !gathers && scatters)
+        solve_rows(p, begin, end, false, true, false, true);
+    else if (!conjugated && scaled && !gathers && !scatters)
+        solve_rows(p, begin, end, false, true, false, false);
+    else
+        solve_rows(p, begin, end, conjugated, scaled, gathers, scatters);
+}
+
+void X(scale_entries)(int64_t n, spry_scalar f, const void *values, void *to)
+{
+    const scalar factor = from_scalar(f), *from = values;
+    scalar *out = to;
+    for (int64_t k = 0; k < n; k++)
+        out[k] = mul(factor, from[k]);
+}
+
+void X(conjugate_entries)(int64_t n, const void *values, void *to)
+{
+    const scalar *from = values;
+    scalar *out = to;
+    for (int64_t k = 0; k < n; k++)
+        out[k] = conjugate(from[k]);
+}

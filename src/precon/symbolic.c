@@ -1,0 +1,215 @@
+/*
+ * The pattern of incomplete factors by levels of fill.
+ *
+ * Entry (i, j) of the factors has level k where the shortest way from i to j in the graph of A,
+ * over rows that come before both, has k + 1 edges (D. Hysom, A. Pothen, Level-based incomplete LU
+ * factorization: graph model and algorithms, LLNL UCRL-JC-150789, 2002). Entries behind the
+ * diagonal are so found by a search from each row, all rows at once; those before it by the same in
+ * A^T.
+ */
+#include "precon/factors.h"
+
+#include <omp.h>
+#include <spry/reorder.h>
+
+/* A pattern in the making. */
+typedef struct fill {
+    const spry_matrix *A;
+    const int32_t *rank; /* of each row in the order; NULL: its number */
+    int level;
+    int64_t *offsets;
+    int32_t *columns;
+} fill;
+
+static void clear_fill(spry_context *ctx, fill *f)
+{
+    base_free(ctx, f->offsets);
+    base_free(ctx, f->columns);
+    *f = (fill){0};
+}
+
+static bool comes_before(const fill *f, int64_t i, int64_t j)
+{
+    return f->rank ? f->rank[i] < f->rank[j] : i < j;
+}
+
+/* Entries of row i behind the diagonal: how many, and to `to` if asked. `seen` is not i + 1
+ * anywhere at first; `ways` has room for all rows. */
+static int64_t search(const fill *f, int64_t i, int32_t *seen, int32_t *ways, int32_t *to)
+{
+    const spry_arrays *a = &f->A->a;
+    const int32_t stamp = (int32_t)i + 1;
+    int64_t begin = 0, end = 1, found = 0;
+    ways[0] = (int32_t)i;
+    seen[i] = stamp;
+    for (int depth = 0; depth <= f->level && begin < end; depth++) {
+        const int64_t stop = end;
+        for (; begin < stop; begin++)
+            for (int64_t k = a->offsets[ways[begin]]; k < a->offsets[ways[begin] + 1]; k++) {
+                const int32_t j = a->col_index[k];
+                if (seen[j] == stamp)
+                    continue;
+                seen[j] = stamp;
+                if (comes_before(f, j, i))
+                    ways[end++] = j;
+                else if (to)
+                    to[found++] = j;
+                else
+                    found++;
+            }
+    }
+    return found;
+}
+
+/* All rows; with columns allocated they are written, otherwise counted. */
+static void search_all(const fill *f, int threads, int32_t *rooms)
+{
+    const int64_t n = f->A->a.rows;
+#pragma omp parallel num_threads(threads)
+    {
+        int32_t *seen = rooms + 2 * n * omp_get_thread_num();
+        memset(seen, 0, (size_t)n * sizeof *seen);
+#pragma omp for schedule(dynamic, 512)
+        for (int64_t i = 0; i < n; i++) {
+            if (f->columns)
+                search(f, i, seen, seen + n, f->columns + f->offsets[i]);
+            else
+                f->offsets[i + 1] = search(f, i, seen, seen + n, NULL);
+        }
+    }
+}
+
+/* The entries behind the diagonal, or their number alone. */
+static spry_status find_fill(const spry_matrix *A, const int32_t *rank, int level, bool count,
+                             fill *f)
+{
+    spry_context *ctx = A->ctx;
+    const int64_t n = A->a.rows;
+    const int threads = host_threads(ctx, A->a.nnz + n);
+    int32_t *rooms = NULL;
+    spry_status status = SPRY_OK;
+    *f = (fill){.A = A, .rank = rank, .level = level};
+    SPRY_GO(ctx, base_alloc(ctx, n + 1, sizeof *f->offsets, &f->offsets));
+    SPRY_GO(ctx, base_alloc(ctx, n * threads, 2 * sizeof *rooms, &rooms));
+    f->offsets[0] = 0;
+    search_all(f, threads, rooms);
+    SPRY_GO(ctx, base_prefix_sum(ctx, f->offsets, n));
+    if (count)
+        goto done;
+    SPRY_GO(ctx, base_alloc(ctx, f->offsets[n], sizeof *f->columns, &f->columns));
+    search_all(f, threads, rooms);
+done:
+    base_free(ctx, rooms);
+    if (status != SPRY_OK)
+        clear_fill(ctx, f);
+    return status;
+}
+
+/* Both triangles: `above` of A and `below` of A^T, which is left empty where the pattern is
+ * symmetric, or is to be taken so. */
+static spry_status find_both(const spry_matrix *A, const factors_plan *plan, const int32_t *rank,
+                             bool count, fill *above, fill *below)
+{
+    spry_context *ctx = A->ctx;
+    const size_t n = (size_t)A->a.rows, nnz = (size_t)A->a.nnz;
+    spry_matrix *transposed = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, find_fill(A, rank, plan->level, count, above));
+    if (plan->hermitian)
+        goto done;
+    SPRY_GO(ctx, spry_matrix_transpose(A, false, &transposed));
+    const spry_arrays *a = &A->a, *t = &transposed->a;
+    if (memcmp(a->offsets, t->offsets, (n + 1) * sizeof *a->offsets) != 0 ||
+        memcmp(a->col_index, t->col_index, nnz * sizeof *a->col_index) != 0)
+        SPRY_GO(ctx, find_fill(transposed, rank, plan->level, count, below));
+done:
+    spry_matrix_free(transposed);
+    return status;
+}
+
+spry_status factors_count(const spry_matrix *A, const factors_plan *plan, double *entries)
+{
+    fill above = {0}, below = {0};
+    int32_t *perm = NULL, *rank = NULL;
+    spry_status status = SPRY_OK;
+    *entries = (double)A->a.nnz;
+    if (plan->level == 0)
+        return SPRY_OK;
+    SPRY_GO(A->ctx, spry_reorder(A, plan->order, &perm));
+    SPRY_GO(A->ctx, matrix_invert(A->ctx, "order", perm, A->a.rows, &rank));
+    SPRY_GO(A->ctx, find_both(A, plan, rank, true, &above, &below));
+    *entries = (double)above.offsets[A->a.rows];
+    *entries += below.offsets ? (double)below.offsets[A->a.rows] : *entries;
+done:
+    base_free(A->ctx, perm);
+    base_free(A->ctx, rank);
+    clear_fill(A->ctx, &above);
+    clear_fill(A->ctx, &below);
+    return status;
+}
+
+/* The pattern is A's own. */
+static spry_status take_pattern(const spry_matrix *A, const factors_plan *plan, const int32_t *perm,
+                                bool always, factors *f)
+{
+    spry_context *ctx = A->ctx;
+    const triangle_pattern p = {A->a.offsets, A->a.col_index};
+    triangle *t = f->chain.t;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, triangle_sets_make(ctx, A->a.rows, &p, 1, perm, always, &f->sets));
+    SPRY_GO(ctx, triangle_of_pattern(ctx, &p, &f->sets, A->a.type, false, &t[0]));
+    if (plan->hermitian)
+        SPRY_GO(ctx, triangle_transpose(ctx, &t[0], &t[1]));
+    else
+        SPRY_GO(ctx, triangle_of_pattern(ctx, &p, &f->sets, A->a.type, true, &t[1]));
+done:
+    return status;
+}
+
+static spry_status take_fill(const spry_matrix *A, const factors_plan *plan, const int32_t *perm,
+                             bool always, factors *f)
+{
+    spry_context *ctx = A->ctx;
+    const spry_type type = A->a.type;
+    fill above = {0}, below = {0};
+    triangle turned = {0}, *t = f->chain.t;
+    int32_t *rank = NULL;
+    spry_status status = SPRY_OK;
+    if (perm)
+        SPRY_GO(ctx, matrix_invert(ctx, "order", perm, A->a.rows, &rank));
+    SPRY_GO(ctx, find_both(A, plan, rank, false, &above, &below));
+    const triangle_pattern p[2] = {{above.offsets, above.columns}, {below.offsets, below.columns}};
+    SPRY_GO(ctx,
+            triangle_sets_make(ctx, A->a.rows, p, below.offsets ? 2 : 1, perm, always, &f->sets));
+    SPRY_GO(ctx, triangle_of_pattern(ctx, &p[0], &f->sets, type, true, &t[1]));
+    if (!below.offsets) {
+        SPRY_GO(ctx, triangle_transpose(ctx, &t[1], &t[0]));
+    } else {
+        SPRY_GO(ctx, triangle_of_pattern(ctx, &p[1], &f->sets, type, true, &turned));
+        clear_fill(ctx, &above);
+        clear_fill(ctx, &below);
+        SPRY_GO(ctx, triangle_transpose(ctx, &turned, &t[0]));
+    }
+done:
+    base_free(ctx, rank);
+    clear_fill(ctx, &above);
+    clear_fill(ctx, &below);
+    triangle_clear(ctx, &turned);
+    return status;
+}
+
+spry_status factors_analyse(const spry_matrix *A, const factors_plan *plan, const int32_t *perm,
+                            bool always, factors *f)
+{
+    spry_context *ctx = A->ctx;
+    spry_status status = SPRY_OK;
+    f->chain = (triangle_chain){.sets = &f->sets, .type = A->a.type};
+    status = plan->level == 0 ? take_pattern(A, plan, perm, always, f)
+                              : take_fill(A, plan, perm, always, f);
+    if (status == SPRY_NO_MEMORY && plan->level > 0)
+        SPRY_CAUSE(ctx, status, "precon %s: fill of level %d; take a lower one", plan->name,
+                   plan->level);
+    if (status == SPRY_OK)
+        status = base_calloc(ctx, A->a.rows, spry_type_size(A->a.type), &f->chain.f[1]);
+    return status;
+}

@@ -1,0 +1,153 @@
+/*
+ * Every preconditioner that can live on devices does there what it does on the host: products with
+ * M, M^T and M^H, in lower precision too, and new values. Types are two, one of each precision,
+ * since processors take long to compile: SPRY_TEST_FULL=1 takes all.
+ */
+#include "support/devices.h"
+#include "support/precons.h"
+
+#include "host/host.h"
+#include "matrix/matrix.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const spry_scalar one = {1, 0}, zero = {0, 0};
+enum { SIZE = 9 };
+
+typedef struct subject {
+    spry_context *ctx;
+    spry_device *d;
+} subject;
+
+static double unit_of(spry_type type)
+{
+    return type == SPRY_S || type == SPRY_C ? 0x1p-24 : 0x1p-53;
+}
+
+static spry_vector *vector_of(spry_context *ctx, spry_type type, int64_t n)
+{
+    spry_vector *v = NULL;
+    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_COPY, &v));
+    host_kernels_for(ctx, type)->random(n, 5, 0, v->data);
+    return v;
+}
+
+/* Both have rounding errors of some n units, and what they are made of is well conditioned. Those
+ * whose pattern rounding decides are looked at alike: on these matrices nothing is that near. */
+static void compare(const subject *s, const char *spec, const spry_operator *here,
+                    const spry_operator *there, double unit)
+{
+    spry_context *ctx = s->ctx;
+    const int64_t n = spry_operator_rows(here);
+    const spry_type type = spry_operator_type(here);
+    spry_vector *r = vector_of(ctx, type, n), *z = vector_of(ctx, type, n),
+                *back = vector_of(ctx, type, n), *far_r = NULL, *far_z = NULL;
+    assert_ok(ctx, spry_vector_on(s->d, type, n, NULL, &far_r));
+    assert_ok(ctx, spry_vector_on(s->d, type, n, NULL, &far_z));
+    assert_ok(ctx, spry_vector_copy(r, far_r));
+    for (int op = 0; op < 3; op++) {
+        double off, size;
+        assert_ok(ctx, spry_operator_multiply(here, (spry_transpose)op, one, r, zero, z));
+        assert_ok(ctx, spry_operator_multiply(there, (spry_transpose)op, one, far_r, zero, far_z));
+        assert_ok(ctx, spry_vector_copy(far_z, back));
+        assert_ok(ctx, spry_vector_norm(z, &size));
+        assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, z, back));
+        assert_ok(ctx, spry_vector_norm(back, &off));
+        if (!(size > 0 && off <= 8 * (double)n * unit * size))
+            fail_msg("%s, type %s, product %d: %g from the host's, allowed %g", spec,
+                     spry_type_name(type), op, off, 8 * (double)n * unit * size);
+    }
+    spry_vector_free(r);
+    spry_vector_free(z);
+    spry_vector_free(back);
+    spry_vector_free(far_r);
+    spry_vector_free(far_z);
+}
+
+static void check_spec(const subject *s, const spry_matrix *A, const spry_matrix *changed,
+                       const char *spec, double unit)
+{
+    spry_context *ctx = s->ctx;
+    spry_operator *here = NULL, *there = NULL;
+    assert_ok(ctx, spry_precon_new(A, NULL, spec, &here));
+    assert_ok(ctx, spry_precon_new(A, s->d, spec, &there));
+    if (spry_operator_device(there) != s->d || spry_operator_device(here))
+        fail_msg("%s is not where it was asked for", spec);
+    compare(s, spec, here, there, unit);
+    assert_ok(ctx, spry_operator_update(here, changed));
+    assert_ok(ctx, spry_operator_update(there, changed));
+    compare(s, spec, here, there, unit);
+    spry_operator_free(here);
+    spry_operator_free(there);
+}
+
+static void check_kind(const precons_case *c, void *data)
+{
+    const subject *s = data;
+    const char *full = getenv("SPRY_TEST_FULL"), *spec = precons_spec(c);
+    if (!spry_precon_on_devices(c->kind) || c->host)
+        return;
+    for (int t = 0; t < 4; t++) {
+        const spry_type type = support_types[t];
+        if (type != SPRY_D && type != SPRY_C && !(full && full[0] == '1'))
+            continue;
+        spry_matrix *A = precons_matrix(s->ctx, type, c->definite, SIZE),
+                    *B = precons_matrix(s->ctx, type, c->definite, SIZE);
+        precons_change(B);
+        check_spec(s, A, B, spec, unit_of(type));
+        if (type == SPRY_D) {
+            char single[128];
+            snprintf(single, sizeof single, "%s%sprecision=single", spec,
+                     strchr(spec, ':') ? "," : ":");
+            check_spec(s, A, B, single, unit_of(SPRY_S));
+        }
+        spry_matrix_free(A);
+        spry_matrix_free(B);
+    }
+}
+
+static void test_alike(spry_context *ctx, spry_device *d)
+{
+    subject s = {ctx, d};
+    precons_each(check_kind, &s);
+}
+
+/* One row, and none. */
+static void check_small(const precons_case *c, void *data)
+{
+    const subject *s = data;
+    static const precons_fault faults[] = {PRECONS_ONE, PRECONS_NONE};
+    if (!spry_precon_on_devices(c->kind) || c->host)
+        return;
+    for (int i = 0; i < 2; i++) {
+        spry_matrix *A = precons_faulty(s->ctx, SPRY_D, faults[i]);
+        spry_operator *M = NULL;
+        spry_vector *r = NULL, *z = NULL;
+        if (spry_precon_new(A, s->d, precons_spec(c), &M) == SPRY_OK) {
+            assert_ok(s->ctx, spry_vector_on(s->d, SPRY_D, A->a.rows, NULL, &r));
+            assert_ok(s->ctx, spry_vector_on(s->d, SPRY_D, A->a.rows, NULL, &z));
+            assert_ok(s->ctx, spry_operator_apply(M, r, z));
+        } else if (faults[i] == PRECONS_ONE) {
+            fail_msg("%s, %s: %s", precons_spec(c), precons_fault_names[faults[i]],
+                     spry_message(s->ctx));
+        }
+        spry_vector_free(r);
+        spry_vector_free(z);
+        spry_operator_free(M);
+        spry_matrix_free(A);
+    }
+}
+
+static void test_small(spry_context *ctx, spry_device *d)
+{
+    subject s = {ctx, d};
+    precons_each(check_small, &s);
+}
+
+int main(void)
+{
+    static const devices_test tests[] = {DEVICES_TEST(test_alike), DEVICES_TEST(test_small)};
+    return DEVICES_RUN(tests);
+}

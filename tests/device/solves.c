@@ -1,0 +1,262 @@
+/*
+ * Solves on devices beside those of the host: several right-hand sides, numbers whose squares leave
+ * the range, callers that look and stop, recurrences that drift.
+ */
+#include "support/devices.h"
+#include "support/problems.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double tolerance = 1e-10;
+/* Residuals of the first iterations differ by the order of sums only: see methods_theory.c. */
+static const double alike = 1e-8;
+
+static spry_solver *solver_for(const problem *p, const char *place, const char *options)
+{
+    spry_solver *solver = NULL;
+    char text[64];
+    snprintf(text, sizeof text, "device=%s", place);
+    assert_ok(p->ctx, spry_solver_new(p->ctx, &solver));
+    assert_ok(p->ctx, spry_solver_set(solver, options));
+    assert_ok(p->ctx, spry_solver_set(solver, text));
+    assert_ok(p->ctx, spry_solver_set_matrix(solver, p->A));
+    return solver;
+}
+
+/* Numbers by chance, times a scale. */
+static spry_vector *numbers_of(const problem *p, uint64_t seed, double scale)
+{
+    const int64_t n = spry_matrix_rows(p->A);
+    spry_vector *v = NULL;
+    double *numbers = malloc((size_t)n * sizeof *numbers);
+    assert_non_null(numbers);
+    for (int64_t i = 0; i < n; i++)
+        numbers[i] = scale * support_number(SPRY_D, seed, (uint64_t)i).re;
+    assert_ok(p->ctx, spry_vector_new(p->ctx, SPRY_D, n, numbers, SPRY_COPY, &v));
+    free(numbers);
+    return v;
+}
+
+/* |x - y|, or |x| where y is NULL */
+static long double distance(const problem *p, const spry_vector *x, const spry_vector *y)
+{
+    const double *a = spry_vector_read(x), *b = y ? spry_vector_read(y) : NULL;
+    long double sum = 0;
+    for (int64_t i = 0; i < spry_matrix_rows(p->A); i++) {
+        const long double part = (long double)a[i] - (b ? (long double)b[i] : 0);
+        sum += part * part;
+    }
+    return sqrtl(sum);
+}
+
+/* The first iterations told the same residuals. */
+static void same_beginning(const spry_result *there, const spry_result *host)
+{
+    for (int64_t k = 0; k <= 6; k++) {
+        assert_true(k < there->history_size && k < host->history_size);
+        if (!(fabs(there->history[k] - host->history[k]) <= alike * host->history[k]))
+            fail_msg("iteration %lld: %.12g on the device, %.12g on the host", (long long)k,
+                     there->history[k], host->history[k]);
+    }
+}
+
+/* Both reach the tolerance on the way of the method; then they differ by what their residuals allow
+ * (a hundredth for what rounding adds to those). Clears the results. */
+static void check_both(const problem *p, const spry_vector *b, spry_vector *const x[2],
+                       spry_result results[2], const char *device, const char *options)
+{
+    for (int k = 0; k < 2; k++) {
+        problem one = *p;
+        one.b = (spry_vector *)(uintptr_t)b;
+        one.x = x[k];
+        one.inverse = 0; /* the problem's own answer is to another b */
+        problem_check_converged(&one, &results[k], tolerance, options);
+        assert_string_equal(results[k].device, k == 0 ? device : "cpu");
+    }
+    same_beginning(&results[0], &results[1]);
+    const long double apart = distance(p, x[0], x[1]);
+    const long double most = 2.02L * tolerance * p->inverse * distance(p, b, NULL);
+    if (!(apart <= most))
+        fail_msg("%s: %Lg from the host's answer, at most %Lg follows", options, apart, most);
+    for (int k = 0; k < 2; k++)
+        spry_result_clear(p->ctx, &results[k]);
+}
+
+/* One group of eight and three more; a b of zeros and one whose squares overflow among them. */
+static void many(spry_context *ctx, spry_device *d)
+{
+    enum { COUNT = 11, ZERO = 3, HUGE_ONE = 6 };
+    const char *const options = "method=cg precon=jacobi tol=1e-10";
+    const char *const places[2] = {spry_device_name(d), "cpu"};
+    problem p;
+    const spry_vector *b[COUNT];
+    spry_vector *x[2][COUNT];
+    spry_result results[2][COUNT];
+    problem_make(ctx, PROBLEM_DOMINANT, SPRY_D, 100, &p);
+    for (int k = 0; k < COUNT; k++)
+        b[k] = numbers_of(&p, (uint64_t)k, k == ZERO ? 0 : k == HUGE_ONE ? 1e200 : 1);
+    for (int place = 0; place < 2; place++) {
+        spry_solver *solver = solver_for(&p, places[place], options);
+        for (int k = 0; k < COUNT; k++)
+            assert_ok(ctx, spry_vector_like(b[k], spry_matrix_rows(p.A), &x[place][k]));
+        assert_ok(ctx, spry_solve_many(solver, COUNT, b, x[place], results[place]));
+        spry_solver_free(solver);
+    }
+    for (int k = 0; k < COUNT; k++) {
+        spry_result both[2] = {results[0][k], results[1][k]};
+        spry_vector *const pair[2] = {x[0][k], x[1][k]};
+        if (k == ZERO) {
+            assert_true(both[0].converged && distance(&p, pair[0], NULL) == 0);
+            spry_result_clear(ctx, &both[0]);
+            spry_result_clear(ctx, &both[1]);
+        } else {
+            check_both(&p, b[k], pair, both, places[0], options);
+        }
+        spry_vector_free(pair[0]);
+        spry_vector_free(pair[1]);
+        spry_vector_free((spry_vector *)(uintptr_t)b[k]);
+    }
+    problem_free(&p);
+}
+
+/* Right-hand sides whose squares are beyond the numbers there are, and below them. */
+static void scaled(spry_context *ctx, spry_device *d)
+{
+    static const double scales[] = {1e200, 1e-200};
+    const char *const options = "method=cg precon=jacobi tol=1e-10";
+    const char *const places[2] = {spry_device_name(d), "cpu"};
+    problem p;
+    problem_make(ctx, PROBLEM_DOMINANT, SPRY_D, 100, &p);
+    for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
+        spry_vector *b = numbers_of(&p, 1, scales[s]), *x[2];
+        spry_result results[2];
+        for (int place = 0; place < 2; place++) {
+            spry_solver *solver = solver_for(&p, places[place], options);
+            assert_ok(ctx, spry_vector_like(b, spry_matrix_rows(p.A), &x[place]));
+            assert_ok(ctx, spry_solve(solver, b, x[place], &results[place]));
+            spry_solver_free(solver);
+        }
+        check_both(&p, b, x, results, places[0], options);
+        spry_vector_free(x[0]);
+        spry_vector_free(x[1]);
+        spry_vector_free(b);
+    }
+    problem_free(&p);
+}
+
+/* --- callers that look and stop -----------------------------------------------------------------
+ */
+
+enum { STOP = 6 };
+
+typedef struct caller {
+    const problem *p;
+    int64_t calls;
+    double heard[STOP + 1];
+} caller;
+
+static bool hear(void *data, int64_t iteration, double residual)
+{
+    caller *c = data;
+    assert_int_equal(iteration, ++c->calls);
+    assert_true(iteration <= STOP); /* who has stopped is not called again */
+    c->heard[iteration] = residual;
+    return iteration != STOP;
+}
+
+static bool look(void *data, int64_t iteration, double residual, const spry_vector *x)
+{
+    const caller *c = data;
+    problem seen = *c->p;
+    seen.x = (spry_vector *)(uintptr_t)x;
+    const double truth = problem_residual(&seen, NULL);
+    if (!(fabs(truth - residual) <= alike * residual))
+        fail_msg("iteration %lld: the method told %.10g, x has %.10g", (long long)iteration,
+                 residual, truth);
+    return hear(data, iteration, residual);
+}
+
+/* Ended by the caller, with an x that is as good as told. */
+static void check_stopped(problem *p, const char *place, bool looks, spry_result *result)
+{
+    const char *const options = "method=cg precon=jacobi tol=1e-10";
+    caller c = {.p = p};
+    spry_solver *solver = solver_for(p, place, options);
+    if (looks) {
+        spry_solver_set_monitor(solver, look, &c);
+    } else {
+        spry_solver_set_watch(solver, hear, &c);
+    }
+    assert_ok(p->ctx, spry_vector_fill(p->x, (spry_scalar){0, 0}));
+    assert_ok(p->ctx, spry_solve(solver, p->b, p->x, result));
+    problem_check(p, result, options);
+    assert_int_equal(result->reason, SPRY_REASON_STOPPED);
+    assert_int_equal(c.calls, STOP);
+    assert_true(result->true_residual < result->initial_residual);
+    assert_string_equal(result->device, place);
+    for (int k = 1; k <= STOP; k++)
+        assert_true(c.heard[k] == result->history[k]);
+    spry_solver_free(solver);
+}
+
+/* A monitor makes every iteration wait for it; a watch hears of them while the device goes on. */
+static void callers(spry_context *ctx, spry_device *d)
+{
+    problem p;
+    problem_make(ctx, PROBLEM_DEFINITE, SPRY_D, 100, &p);
+    for (int looks = 0; looks < 2; looks++) {
+        spry_result there, host;
+        check_stopped(&p, spry_device_name(d), looks, &there);
+        check_stopped(&p, "cpu", looks, &host);
+        same_beginning(&there, &host);
+        assert_int_equal(host.iterations, STOP);
+        if (looks) {
+            assert_int_equal(there.iterations, STOP);
+            assert_true(fabs(there.true_residual - host.true_residual) <=
+                        alike * host.true_residual);
+        } else {
+            assert_true(there.iterations >= STOP);
+        }
+        spry_result_clear(ctx, &there);
+        spry_result_clear(ctx, &host);
+    }
+    problem_free(&p);
+}
+
+/* As on the host (methods_ends.c): pipelined conjugate gradients are started again when they have
+ * drifted, with a word about it, and get there. When is a matter of rounding. */
+static void drifting(spry_context *ctx, spry_device *d)
+{
+    char options[128];
+    int warned = 0;
+    snprintf(options, sizeof options, "method=pipecg precon=none tol=1e-13 max-iter=8000 device=%s",
+             spry_device_name(d));
+    for (int n = 40; n <= 80; n += 8) {
+        problem p;
+        spry_result result;
+        problem_make(ctx, PROBLEM_ILL, SPRY_D, n, &p);
+        problem_solve(&p, options, &result);
+        problem_check_converged(&p, &result, 1e-13, options);
+        assert_string_equal(result.device, spry_device_name(d));
+        warned += result.warnings &&
+                  strstr(result.warnings, "the recurrence had drifted from the true residual: "
+                                          "restarted from the best x, with");
+        spry_result_clear(ctx, &result);
+        problem_free(&p);
+    }
+    assert_true(warned >= 1);
+}
+
+int main(void)
+{
+    static const devices_test tests[] = {
+        DEVICES_TEST(many),
+        DEVICES_TEST(scaled),
+        DEVICES_TEST(callers),
+        DEVICES_TEST(drifting),
+    };
+    return DEVICES_RUN(tests);
+}

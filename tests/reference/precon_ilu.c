@@ -1,0 +1,394 @@
+/*
+ * Incomplete factorizations on the host: the product of the factors is A where they have entries
+ * (and everywhere where all fill is kept), patterns by levels of fill against a dense model of
+ * them, solves against the factors; bounds are those of the roundings of each sum. Row sums,
+ * adjoints, new values, threads, memory, and what cannot be made.
+ */
+#include "support/factored.h"
+#include "support/generated.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const specs[] = {
+    "ilu",
+    "ilu:level=1",
+    "ilu:level=2,order=rcm",
+    "ilu:level=99",
+    "ilu:order=multicolour",
+    "ilu:modified=1",
+    "ilu:shift=0.25,level=1",
+    "ic",
+    "ic:level=1,order=multicolour",
+    "ic:level=99",
+    "ic:modified=0.5,shift=0.125",
+};
+enum { SPECS = sizeof specs / sizeof *specs };
+
+static bool is_hermitian(const char *spec)
+{
+    return spec[1] == 'c';
+}
+
+/* --- the factors ---------------------------------------------------------------------------------
+ */
+
+/* Levels of fill of a dense model: level(i, j) = min over k of level(i, k) + level(k, j) + 1. */
+static int *fill_levels(const factored *f)
+{
+    const int64_t n = f->n;
+    int *level = malloc((size_t)(n * n) * sizeof *level + 1);
+    for (int64_t i = 0; i < n * n; i++)
+        level[i] = f->stored[i] || i / n == i % n ? 0 : 1000000;
+    for (int64_t at = 0; at < n; at++) {
+        const int64_t k = f->order[at];
+        for (int64_t p = at + 1; p < n; p++)
+            for (int64_t q = at + 1; q < n; q++) {
+                const int64_t i = f->order[p], j = f->order[q];
+                const int by = level[i * n + k] + level[k * n + j] + 1;
+                if (by < level[i * n + j])
+                    level[i * n + j] = by;
+            }
+    }
+    return level;
+}
+
+static void check_pattern(const factored *f, int most, const char *spec)
+{
+    int *level = fill_levels(f);
+    for (int64_t i = 0; i < f->n * f->n; i++)
+        if (f->has[i] != (level[i] <= most))
+            fail_msg("%s: entry (%lld, %lld) has level %d but is %sthere", spec,
+                     (long long)(i / f->n), (long long)(i % f->n), level[i],
+                     f->has[i] ? "" : "not ");
+    free(level);
+}
+
+static void check_factors(spry_context *ctx, const spry_matrix *A, const char *spec)
+{
+    spry_operator *M = NULL;
+    assert_ok(ctx, spry_precon_new(A, NULL, spec, &M));
+    factored f = factored_of(A, M);
+    const char *level = strstr(spec, "level="), *shift = strstr(spec, "shift=");
+    const int most = level ? atoi(level + 6) : 0;
+    check_pattern(&f, most, spec);
+    if (!strstr(spec, "modified="))
+        factored_check_product(&f, most == 99, shift ? atof(shift + 6) : 0, spec);
+    if (strstr(spec, "modified=1"))
+        factored_check_row_sums(&f, spec);
+    for (int op = SPRY_PLAIN; op <= SPRY_CONJUGATE; op++)
+        factored_check_solve(&f, M, (spry_transpose)op, spec);
+    factored_free(&f);
+    spry_operator_free(M);
+}
+
+static void all_factors(spry_context *ctx)
+{
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *general = factored_unsymmetric(ctx, support_types[t], 70);
+        spry_matrix *hermitian = factored_hermitian(ctx, support_types[t], 8);
+        for (int k = 0; k < SPECS; k++)
+            check_factors(ctx, is_hermitian(specs[k]) ? hermitian : general, specs[k]);
+        check_factors(ctx, hermitian, "ilu"); /* by sets of a grid */
+        spry_matrix_free(general);
+        spry_matrix_free(hermitian);
+    }
+}
+
+static void test_factors(void **state)
+{
+    (void)state;
+    numeric_levels((const int[]){1}, 1, all_factors);
+}
+
+/* U of ic is L^H to the bit, and ilu of the same matrix is the same but for roundings: each of its
+ * numbers is a quotient of sums of at most n terms that are dominated by the diagonal. */
+static void test_cholesky(void **state)
+{
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *A = factored_hermitian(ctx, support_types[t], 8);
+        spry_operator *M = NULL, *N = NULL;
+        assert_ok(ctx, spry_precon_new(A, NULL, "ic", &M));
+        assert_ok(ctx, spry_precon_new(A, NULL, "ilu", &N));
+        factored f = factored_of(A, M), g = factored_of(A, N);
+        const double bound = 4 * 64 * numeric_unit(support_types[t]);
+        for (int64_t i = 0; i < f.n; i++) {
+            assert_true(cimagl(f.d[i]) == 0 && creall(f.d[i]) > 0);
+            for (int64_t j = 0; j < f.n; j++) {
+                assert_true(f.lower[i * f.n + j] == conjl(f.upper[j * f.n + i]));
+                assert_true(cabsl(f.lower[i * f.n + j] - g.lower[i * g.n + j]) <= bound);
+                assert_true(cabsl(f.upper[i * f.n + j] - g.upper[i * g.n + j]) <= bound);
+            }
+        }
+        factored_free(&f);
+        factored_free(&g);
+        spry_operator_free(M);
+        spry_operator_free(N);
+        spry_matrix_free(A);
+    }
+}
+
+/* --- the operators -------------------------------------------------------------------------------
+ */
+
+/* M r for numbers by chance. */
+static void *product(const spry_operator *M, spry_transpose op, uint64_t seed)
+{
+    void *r = numeric_array(M->type, M->rows, 0, seed), *z = numeric_array(M->type, M->rows, 0, 9);
+    assert_ok(M->ctx, M->class->multiply(M, op, (spry_scalar){1, 0}, r, (spry_scalar){0, 0}, z));
+    numeric_free(M->type, r, 0);
+    return z;
+}
+
+static void test_update(void **state)
+{
+    spry_context *ctx = *state;
+    for (int k = 0; k < 4 * SPECS; k++) {
+        const spry_type type = support_types[k / SPECS];
+        const char *spec = specs[k % SPECS];
+        spry_matrix *A = is_hermitian(spec) ? factored_hermitian(ctx, type, 8)
+                                            : factored_unsymmetric(ctx, type, 70);
+        spry_matrix *B = NULL;
+        spry_operator *M = NULL, *N = NULL;
+        assert_ok(ctx, spry_matrix_cast(A, type, &B));
+        for (int64_t i = 0; i < B->a.rows; i++)
+            for (int64_t e = B->a.offsets[i]; e < B->a.offsets[i + 1]; e++)
+                if (B->a.col_index[e] == i)
+                    value_set(type, B->a.values, e, (spry_scalar){7 + (double)(i % 5), 0});
+        assert_ok(ctx, spry_precon_new(A, NULL, spec, &M));
+        void *before = product(M, SPRY_CONJUGATE, 1);
+        assert_ok(ctx, spry_operator_update(M, B));
+        assert_ok(ctx, spry_precon_new(B, NULL, spec, &N));
+        for (int op = SPRY_PLAIN; op <= SPRY_CONJUGATE; op++) {
+            void *x = product(M, (spry_transpose)op, 1), *y = product(N, (spry_transpose)op, 1);
+            assert_memory_equal(x, y, (size_t)M->rows * spry_type_size(type));
+            assert_memory_not_equal(x, before, (size_t)M->rows * spry_type_size(type));
+            numeric_free(type, x, 0);
+            numeric_free(type, y, 0);
+        }
+        numeric_free(type, before, 0);
+        spry_operator_free(M);
+        spry_operator_free(N);
+        spry_matrix_free(A);
+        spry_matrix_free(B);
+    }
+}
+
+/* The same bits whatever the number of threads: sets large enough to be shared, and rows in turn.
+ */
+static void test_threads(void **state)
+{
+    (void)state;
+    static const char *const some[] = {"ilu", "ilu:level=1", "ilu:order=multicolour",
+                                       "ilu:order=rcm"};
+    for (int k = 0; k < 4; k++) {
+        void *first[3] = {NULL, NULL, NULL};
+        const size_t bytes = 27000 * sizeof(double);
+        for (int t = 0; t < 4; t++) {
+            char options[32];
+            snprintf(options, sizeof options, "threads=%d", support_threads[t]);
+            spry_context *ctx = support_context(options);
+            spry_matrix *A = generated(ctx, "convection-diffusion", "nx=30 ny=30 nz=30");
+            spry_operator *M = NULL;
+            assert_ok(ctx, spry_precon_new(A, NULL, some[k], &M));
+            for (int op = SPRY_PLAIN; op <= SPRY_CONJUGATE; op++) {
+                void *y = product(M, (spry_transpose)op, 2);
+                if (t == 0)
+                    first[op] = memcpy(malloc(bytes), y, bytes);
+                assert_memory_equal(first[op], y, bytes);
+                numeric_free(SPRY_D, y, 0);
+            }
+            spry_operator_free(M);
+            spry_matrix_free(A);
+            support_context_free(ctx);
+        }
+        for (int op = 0; op < 3; op++)
+            free(first[op]);
+    }
+}
+
+/* What is forecast is enough, and not absurd. */
+static void test_forecast(void **state)
+{
+    (void)state;
+    for (int k = 0; k < SPECS; k++) {
+        if (strstr(specs[k], "99"))
+            continue;
+        spry_context *ctx = support_context("threads=2");
+        spry_matrix *A = generated(ctx, "poisson3d", "size=20");
+        spry_operator *M = NULL;
+        int64_t bytes = 0;
+        assert_ok(ctx, spry_precon_forecast(A, NULL, specs[k], &bytes));
+        ctx->memory_most = ctx->memory_now;
+        const int64_t before = ctx->memory_now;
+        assert_ok(ctx, spry_precon_new(A, NULL, specs[k], &M));
+        numeric_free(SPRY_D, product(M, SPRY_PLAIN, 1), 0);
+        numeric_free(SPRY_D, product(M, SPRY_TRANSPOSE, 1), 0);
+        const int64_t used = ctx->memory_most - before;
+        if (used > bytes || bytes > 8 * used)
+            fail_msg("%s: %lld bytes forecast, %lld used", specs[k], (long long)bytes,
+                     (long long)used);
+        spry_operator_free(M);
+        spry_matrix_free(A);
+        support_context_free(ctx);
+    }
+}
+
+/* --- what is hard or cannot be done --------------------------------------------------------------
+ */
+
+/* Zero pivots and indefinite matrices get a shift; a diagonal that is not stored gets a place. */
+static void test_shifts(void **state)
+{
+    spry_context *ctx = *state;
+    static const double swap[] = {0, 1, 1, 0}, late[] = {0, 2, 1, 3, 1, 1, 1, 1, 4};
+    static const double indefinite[] = {1, 2, 0, 2, 1, 2, 0, 2, 1};
+    static const struct {
+        const char *spec;
+        int n;
+        const double *numbers;
+        bool shifts;
+    } cases[] = {
+        {"ilu", 2, swap, true},
+        {"ilu", 3, late, true},
+        {"ic", 3, indefinite, true},
+        {"ilu", 3, indefinite, false},
+        {"ilu:modified=1", 3, indefinite, false},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        spry_matrix *A = support_from_rows(ctx, SPRY_D, cases[k].n, cases[k].n, cases[k].numbers);
+        spry_operator *M = NULL;
+        assert_ok(ctx, spry_precon_new(A, NULL, cases[k].spec, &M));
+        assert_true((factors_of(M)->shift > 0) == cases[k].shifts);
+        factored f = factored_of(A, M);
+        factored_check_solve(&f, M, SPRY_PLAIN, cases[k].spec);
+        factored_check_solve(&f, M, SPRY_TRANSPOSE, cases[k].spec);
+        factored_free(&f);
+        spry_operator_free(M);
+        spry_matrix_free(A);
+    }
+}
+
+static void test_bad(void **state)
+{
+    spry_context *ctx = *state;
+    static const double swap[] = {0, 1, 1, 0}, empty[] = {1, 0, 0, 0, 0, 0, 0, 0, 1};
+    static const double indefinite[] = {1, 2, 0, 2, 1, 2, 0, 2, 1}, general[] = {1, 2, 3, 4};
+    static const double huge[] = {1e-300, 5e-301, 1e300, 1e300};
+    static const struct {
+        const char *spec;
+        int n;
+        const double *numbers;
+        const char *message;
+        spry_status status;
+    } cases[] = {
+        {"ilu:tries=0", 2, swap, "row 0 (from 0): the pivot is zero", SPRY_BAD_INPUT},
+        {"ilu:tries=0", 2, huge, "row 1 (from 0): the pivot is zero, or numbers are not finite",
+         SPRY_BAD_INPUT},
+        {"ilu", 3, empty, "row 1 (from 0) has no entry but zeros", SPRY_BAD_INPUT},
+        {"ic", 3, empty, "row 1 (from 0) has no entry but zeros", SPRY_BAD_INPUT},
+        {"ic:tries=0", 3, indefinite, "row 1 (from 0): the pivot is not positive", SPRY_BAD_INPUT},
+        {"ic", 2, general, "row 0 (from 0) is not the same as its column", SPRY_BAD_INPUT},
+        {"ilu:level=-1", 2, swap, "level=-1 is outside", SPRY_BAD_USAGE},
+        {"ilu:order=best", 2, swap, "there are: none rcm amd nd multicolour", SPRY_BAD_USAGE},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        spry_matrix *A = support_from_rows(ctx, SPRY_D, cases[k].n, cases[k].n, cases[k].numbers);
+        spry_operator *M = (spry_operator *)1;
+        assert_status(ctx, cases[k].status, spry_precon_new(A, NULL, cases[k].spec, &M));
+        assert_null(M);
+        support_message_has(ctx, cases[k].message);
+        spry_matrix_free(A);
+    }
+    /* complex symmetric, not hermitian */
+    spry_matrix *A = factored_unsymmetric(ctx, SPRY_Z, 5);
+    spry_operator *M = NULL;
+    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, "ic", &M));
+    support_message_has(ctx, "ic is for hermitian matrices; take ilu");
+    spry_matrix_free(A);
+}
+
+static void test_tiny(void **state)
+{
+    spry_context *ctx = *state;
+    for (int k = 0; k < SPECS; k++) {
+        if (strstr(specs[k], "shift"))
+            continue;
+        spry_matrix *A = support_from_rows(ctx, SPRY_D, 0, 0, NULL);
+        spry_operator *M = NULL;
+        double x = 8, y = 0;
+        assert_ok(ctx, spry_precon_new(A, NULL, specs[k], &M));
+        assert_ok(ctx, M->class->multiply(M, SPRY_PLAIN, (spry_scalar){1, 0}, &x,
+                                          (spry_scalar){0, 0}, &y));
+        assert_true(y == 0);
+        spry_operator_free(M);
+        spry_matrix_free(A);
+        A = support_from_rows(ctx, SPRY_D, 1, 1, (double[]){4});
+        assert_ok(ctx, spry_precon_new(A, NULL, specs[k], &M));
+        assert_ok(ctx, M->class->multiply(M, SPRY_CONJUGATE, (spry_scalar){1, 0}, &x,
+                                          (spry_scalar){0, 0}, &y));
+        assert_true(y == 2);
+        spry_operator_free(M);
+        spry_matrix_free(A);
+    }
+}
+
+typedef struct torture {
+    const spry_matrix *A;
+    const char *spec;
+} torture;
+
+static spry_status use(spry_context *ctx, void *data)
+{
+    const torture *t = data;
+    spry_operator *M = NULL;
+    spry_vector *x = NULL, *y = NULL;
+    spry_status status = spry_precon_new(t->A, NULL, t->spec, &M);
+    if (status != SPRY_OK)
+        assert_null(M);
+    if (status == SPRY_OK)
+        status = spry_vector_zeros(ctx, t->A, &x);
+    if (status == SPRY_OK)
+        status = spry_vector_ones(ctx, t->A, &y);
+    if (status == SPRY_OK)
+        status = spry_operator_multiply(M, SPRY_CONJUGATE, (spry_scalar){1, 0}, y,
+                                        (spry_scalar){0, 0}, x);
+    if (status == SPRY_OK)
+        status = spry_operator_update(M, t->A);
+    spry_vector_free(x);
+    spry_vector_free(y);
+    spry_operator_free(M);
+    return status;
+}
+
+static void test_torture(void **state)
+{
+    spry_context *ctx = *state;
+    for (int k = 0; k < SPECS; k++) {
+        spry_matrix *A = is_hermitian(specs[k]) ? factored_hermitian(ctx, SPRY_C, 4)
+                                                : factored_unsymmetric(ctx, SPRY_C, 20);
+        torture t = {A, specs[k]};
+        support_torture(ctx, use, &t);
+        spry_matrix_free(A);
+    }
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_factors),
+        CASE(test_cholesky),
+        CASE(test_update),
+        cmocka_unit_test(test_threads),
+        CASE(test_forecast),
+        CASE(test_shifts),
+        CASE(test_bad),
+        CASE(test_tiny),
+        CASE(test_torture),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

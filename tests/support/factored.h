@@ -1,0 +1,40 @@
+/*
+ * Incomplete factors written out in long double, and what must hold of them up to the roundings of
+ * the sums that made them.
+ */
+#ifndef SPRY_TESTS_FACTORED_H
+#define SPRY_TESTS_FACTORED_H
+
+#include "support/numeric.h"
+
+#include "precon/factors.h"
+
+#include <complex.h>
+
+typedef long double complex factored_number;
+
+/* Dense, by rows of A; rows come in the order `order`. */
+typedef struct factored {
+    int64_t n;
+    spry_type type;
+    bool *stored, *has; /* places with entries of A, and of the factors (diagonal included) */
+    factored_number *A, *lower, *upper, *d; /* strict triangles */
+    int64_t *order;
+} factored;
+
+factored factored_of(const spry_matrix *A, const spry_operator *M);
+void factored_free(factored *f);
+
+/* (I + L) D (I + U) is A with its diagonal shifted, where there are entries or everywhere. */
+void factored_check_product(const factored *f, bool everywhere, double shift, const char *what);
+/* (I + L) D (I + U) e = A e */
+void factored_check_row_sums(const factored *f, const char *what);
+/* op(M) r for an r by chance: the factors times it are r. */
+void factored_check_solve(const factored *f, const spry_operator *M, spry_transpose op,
+                          const char *what);
+
+/* Matrices whose diagonal dominates: by chance, and of a grid; complex for complex types. */
+spry_matrix *factored_unsymmetric(spry_context *ctx, spry_type type, int size);
+spry_matrix *factored_hermitian(spry_context *ctx, spry_type type, int size);
+
+#endif

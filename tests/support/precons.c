@@ -1,0 +1,212 @@
+/* Cases and matrices for tests of preconditioners. */
+#include "support/precons.h"
+
+#include "support/generated.h"
+
+#include "matrix/matrix.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a kind's name alone does not say. A kind that is not here is tried by its name. */
+static const precons_case cases[] = {
+    {.kind = "none", .why = "makes nothing"},
+    {.kind = "inner", .why = "made by solvers"},
+    {.kind = "jacobi", .weak = true},
+    {.kind = "l1", .weak = true},
+    {.kind = "bjacobi", .spec = "bjacobi"},
+    {.kind = "bjacobi", .spec = "bjacobi:block=5"},
+    {.kind = "bjacobi", .spec = "bjacobi:block=32,adaptive=yes", .decides = true},
+    {.kind = "poly", .spec = "poly"},
+    {.kind = "poly", .spec = "poly:kind=neumann,degree=2"},
+    {.kind = "poly", .spec = "poly:kind=chebyshev,degree=4,high=2", .definite = true},
+    {.kind = "poly", .spec = "poly:kind=least-squares,degree=4", .definite = true},
+    {.kind = "gs", .spec = "gs"},
+    {.kind = "gs", .spec = "gs:order=natural"},
+    {.kind = "sor", .spec = "sor:omega=0.9"},
+    {.kind = "ssor", .spec = "ssor:omega=1.1"},
+    {.kind = "direct", .spec = "direct"},
+    {.kind = "direct", .spec = "direct:kind=dense", .dense = true},
+    {.kind = "direct", .spec = "direct:kind=band", .host = true},
+    {.kind = "direct", .spec = "direct:regular=yes", .dense = true},
+    {.kind = "ic", .definite = true},
+    {.kind = "ict", .definite = true, .decides = true},
+    {.kind = "fsai", .definite = true, .decides = true},
+    {.kind = "ilut", .decides = true},
+    {.kind = "spai", .decides = true},
+    {.kind = "sai", .decides = true},
+    {.kind = "amg", .definite = true, .decides = true},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+const char *precons_spec(const precons_case *c)
+{
+    return c->spec ? c->spec : c->kind;
+}
+
+void precons_each(void (*test)(const precons_case *c, void *data), void *data)
+{
+    const char *name, *summary, *only = getenv("SPRY_TEST_PRECON");
+    for (int i = 0; spry_precon_describe(i, &name, &summary); i++) {
+        int found = 0;
+        if (only && strcmp(only, name) != 0)
+            continue;
+        for (int k = 0; k < CASES; k++) {
+            if (strcmp(cases[k].kind, name) != 0)
+                continue;
+            found++;
+            if (!cases[k].why)
+                test(&cases[k], data);
+        }
+        const precons_case plain = {.kind = name};
+        if (found == 0)
+            test(&plain, data);
+    }
+}
+
+/* Multiplies entries by 2^(s_i + s_j), s rising from 0 to 3 with the rows, and those of complex
+ * matrices by phases e^(i (row - col)): both keep hermitian ones so. */
+static void dress(spry_matrix *A)
+{
+    const spry_arrays *a = &A->a;
+    for (int64_t i = 0; i < a->rows; i++)
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+            const int64_t j = a->col_index[k];
+            const double scale = ldexp(1, (int)(4 * i / a->rows + 4 * j / a->rows)),
+                         angle = spry_type_is_complex(a->type) ? (double)(i - j) : 0;
+            const spry_scalar v = value_get(a->type, a->values, k);
+            value_set(a->type, a->values, k,
+                      (spry_scalar){scale * (v.re * cos(angle) - v.im * sin(angle)),
+                                    scale * (v.re * sin(angle) + v.im * cos(angle))});
+        }
+}
+
+static spry_matrix *grid(spry_context *ctx, spry_type type, bool definite, int size)
+{
+    char options[96];
+    snprintf(options, sizeof options, definite ? "size=%d type=%s" : "size=%d peclet=10 type=%s",
+             size, spry_type_name(type));
+    return generated(ctx, definite ? "poisson2d" : "convection-diffusion", options);
+}
+
+/* The place of entry (i, i). */
+static int64_t diagonal_of(const spry_matrix *A, int64_t i)
+{
+    for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
+        if (A->a.col_index[k] == i)
+            return k;
+    fail_msg("row %d has no diagonal entry", (int)i);
+    return 0;
+}
+
+static void multiply_entry(spry_matrix *A, int64_t k, double factor)
+{
+    const spry_scalar v = value_get(A->a.type, A->a.values, k);
+    value_set(A->a.type, A->a.values, k, (spry_scalar){factor * v.re, factor * v.im});
+}
+
+spry_matrix *precons_matrix(spry_context *ctx, spry_type type, bool definite, int size)
+{
+    spry_matrix *A = grid(ctx, type, definite, size);
+    for (int64_t i = 0; i < A->a.rows; i++)
+        multiply_entry(A, diagonal_of(A, i), 1.125);
+    dress(A);
+    return A;
+}
+
+void precons_change(spry_matrix *A)
+{
+    for (int64_t i = 0; i < A->a.rows; i++)
+        multiply_entry(A, diagonal_of(A, i), 1 + (double)(i % 5) / 8);
+}
+
+const char *const precons_fault_names[PRECONS_FAULTS] = {
+    "singular", "empty row", "zero row", "zero diagonal", "indefinite", "NaN",
+    "Inf",      "huge",      "tiny",     "one row",       "no row"};
+
+/* Entries of a row and of the same column become 0, or go. */
+static spry_matrix *clear_row(spry_context *ctx, spry_matrix *A, int64_t row, bool go)
+{
+    int64_t at = 0;
+    for (int64_t i = 0, k = 0; i < A->a.rows; i++) {
+        const int64_t end = A->a.offsets[i + 1];
+        A->a.offsets[i] = at;
+        for (; k < end; k++) {
+            const bool hit = i == row || A->a.col_index[k] == row;
+            if (hit && go)
+                continue;
+            const spry_scalar v = value_get(A->a.type, A->a.values, k);
+            A->a.col_index[at] = A->a.col_index[k];
+            value_set(A->a.type, A->a.values, at++, hit ? (spry_scalar){0, 0} : v);
+        }
+    }
+    A->a.offsets[A->a.rows] = at;
+    spry_matrix *B = NULL;
+    assert_ok(ctx, spry_matrix_from_csr(ctx, A->a.type, A->a.rows, A->a.cols, A->a.offsets,
+                                        A->a.col_index, A->a.values, SPRY_COPY, &B));
+    spry_matrix_free(A);
+    return B;
+}
+
+/* Makes every entry of the diagonal the sum of the others' moduli with the other sign. */
+static void balance(spry_matrix *A)
+{
+    for (int64_t i = 0; i < A->a.rows; i++) {
+        const int64_t d = diagonal_of(A, i);
+        double sum = 0;
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
+            const spry_scalar v = value_get(A->a.type, A->a.values, k);
+            sum += k == d ? 0 : fabs(v.re);
+        }
+        value_set(A->a.type, A->a.values, d, (spry_scalar){sum, 0});
+    }
+}
+
+static void scale_all(spry_matrix *A, double factor)
+{
+    for (int64_t k = 0; k < A->a.nnz; k++)
+        multiply_entry(A, k, factor);
+}
+
+spry_matrix *precons_faulty(spry_context *ctx, spry_type type, precons_fault fault)
+{
+    const bool single = type == SPRY_S || type == SPRY_C;
+    const int size = fault == PRECONS_ONE ? 1 : 8;
+    spry_matrix *A = grid(ctx, type, true, size);
+    switch (fault) {
+    case PRECONS_SINGULAR:
+        balance(A);
+        return A;
+    case PRECONS_EMPTY_ROW:
+    case PRECONS_ZERO_ROW:
+        return clear_row(ctx, A, 20, fault == PRECONS_EMPTY_ROW);
+    case PRECONS_NO_DIAGONAL:
+        for (int64_t i = 9; i < 60; i += 17)
+            multiply_entry(A, diagonal_of(A, i), 0);
+        return A;
+    case PRECONS_INDEFINITE:
+        for (int64_t i = 0; i < 64; i += 3)
+            multiply_entry(A, diagonal_of(A, i), -1);
+        return A;
+    case PRECONS_NAN:
+    case PRECONS_INFINITE:
+        value_set(type, A->a.values, 100,
+                  (spry_scalar){fault == PRECONS_NAN ? (double)NAN : (double)INFINITY, 0});
+        return A;
+    case PRECONS_HUGE:
+        scale_all(A, single ? 2e37 : 1e307);
+        return A;
+    case PRECONS_TINY:
+        scale_all(A, single ? 1e-37 : 1e-306);
+        return A;
+    case PRECONS_NONE: {
+        const int64_t offsets[1] = {0};
+        spry_matrix_free(A);
+        assert_ok(ctx, spry_matrix_from_csr(ctx, type, 0, 0, offsets, NULL, NULL, SPRY_COPY, &A));
+        return A;
+    }
+    default:
+        return A;
+    }
+}
