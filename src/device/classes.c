@@ -84,7 +84,8 @@ device_team device_team_for(const spry_device *d, int class)
 {
     enum { WARP = 32, MOST = 256, WARPS_GROUP = 128, ALONE = 128 };
     const int size = device_class_size(d, class), most = d->facts.most_group;
-    const bool warps = d->facts.lanes == WARP && !d->facts.processor;
+    /* NVIDIA's, by either engine: the only ones with a barrier of some of a warp. */
+    const bool warps = d->facts.lanes == WARP && d->facts.has_tickets && !d->facts.processor;
     int team = size / 4;
     if (d->facts.processor && size <= ALONE)
         return (device_team){1, ALONE / size};
