@@ -58,7 +58,26 @@ done:
 }
 #endif
 
+/* Pieces of the order rcm, one after the other. */
+static spry_status partition_band(spry_context *ctx, const graph *g, int32_t parts, int32_t *part)
+{
+    int32_t *perm = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_alloc(ctx, g->n, sizeof *perm, &perm));
+    SPRY_GO(ctx, graph_rcm(ctx, g, perm));
+    for (int64_t i = 0; i < g->n; i++)
+        part[perm[i]] = (int32_t)(i * parts / g->n);
+done:
+    base_free(ctx, perm);
+    return status;
+}
+
 #ifndef SPRY_HAVE_METIS
+spry_status graph_partition(spry_context *ctx, const graph *g, int32_t parts, int32_t *part)
+{
+    return partition_band(ctx, g, parts, part);
+}
+
 spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm)
 {
     (void)g;
@@ -85,6 +104,27 @@ spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm)
         status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "order nd: METIS ended with %d", result);
 done:
     base_free(ctx, inverse);
+    base_free(ctx, offsets);
+    return status;
+}
+
+spry_status graph_partition(spry_context *ctx, const graph *g, int32_t parts, int32_t *part)
+{
+    int32_t *offsets = NULL;
+    idx_t n = g->n, constraints = 1, count = parts, cut = 0, options[METIS_NOPTIONS];
+    spry_status status = SPRY_OK;
+    if (parts == 1 || g->offsets[g->n] == 0) /* METIS wants parts, and edges */
+        return partition_band(ctx, g, parts, part);
+    SPRY_GO(ctx, narrow(ctx, g, "nd", &offsets));
+    METIS_SetDefaultOptions(options);
+    options[METIS_OPTION_SEED] = 1;
+    const int result = METIS_PartGraphKway(&n, &constraints, offsets, g->neighbours, NULL, NULL,
+                                           NULL, &count, NULL, NULL, options, &cut, part);
+    if (result == METIS_ERROR_MEMORY)
+        status = SPRY_FAIL(ctx, SPRY_NO_MEMORY, "parts of a matrix: METIS found no memory");
+    else if (result != METIS_OK)
+        status = partition_band(ctx, g, parts, part);
+done:
     base_free(ctx, offsets);
     return status;
 }

@@ -25,4 +25,8 @@ spry_status graph_rcm(spry_context *ctx, const graph *g, int32_t *perm);
 spry_status graph_amd(spry_context *ctx, const graph *g, int32_t *perm);
 spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm);
 
+/* The part, 0..parts-1, of every row, so that parts are about as large as each other and have few
+ * edges between them: by METIS, or cut out of the order rcm where the build has none. */
+spry_status graph_partition(spry_context *ctx, const graph *g, int32_t parts, int32_t *part);
+
 #endif

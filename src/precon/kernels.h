@@ -52,23 +52,29 @@ typedef struct precon_blocks {
  * block_invert  the inverses of blocks begin..end-1 of A's diagonal at their places in `values`,
  * all of kind own, with their conditions; gives the first block that has none, end: all have
  * block_apply   z = op(B) r for the rows of blocks begin..end-1
+ * gather        y_i = x[rows_i], or 0 where `mine` is there and mine_i is false
+ * sum_places    y_i = the sum of x[places_k] for k from offsets_i to offsets_i+1, i = begin..end-1
  * Those of incomplete factors are in factor_kernels.h.
  */
-#define PRECON_KERNELS(item)                                                                    \
-    item(int64_t, invert, (int64_t n, const void *x, void *y))                                  \
-    FACTOR_KERNELS(item)                                                                        \
-    item(int64_t, dense_factor, (int64_t n, void *a, int32_t *rows))                            \
-    item(int64_t, dense_rank, (int64_t n, double least, void *a, int32_t *rows, int32_t *cols)) \
-    item(void, dense_solve,                                                                     \
-         (const precon_dense *f, spry_transpose transpose, int64_t count, void *z))             \
-    item(int64_t, band_factor, (const precon_band *f))                                          \
-    item(void, band_solve, (const precon_band *f, spry_transpose transpose, void *z))           \
-    item(int64_t, block_invert,                                                                 \
-         (const host_csr *A, const precon_blocks *b, int64_t begin, int64_t end,                \
-          double *conditions))                                                                  \
-    item(void, block_apply,                                                                     \
-         (const precon_blocks *b, int64_t begin, int64_t end, spry_transpose transpose,         \
-          const void *r, void *z))                                                              \
+#define PRECON_KERNELS(item)                                                                       \
+    item(int64_t, invert, (int64_t n, const void *x, void *y))                                     \
+    FACTOR_KERNELS(item)                                                                           \
+    item(int64_t, dense_factor, (int64_t n, void *a, int32_t *rows))                               \
+    item(int64_t, dense_rank, (int64_t n, double least, void *a, int32_t *rows, int32_t *cols))    \
+    item(void, dense_solve,                                                                        \
+         (const precon_dense *f, spry_transpose transpose, int64_t count, void *z))                \
+    item(int64_t, band_factor, (const precon_band *f))                                             \
+    item(void, band_solve, (const precon_band *f, spry_transpose transpose, void *z))              \
+    item(int64_t, block_invert,                                                                    \
+         (const host_csr *A, const precon_blocks *b, int64_t begin, int64_t end,                   \
+          double *conditions))                                                                     \
+    item(void, block_apply,                                                                        \
+         (const precon_blocks *b, int64_t begin, int64_t end, spry_transpose transpose,            \
+          const void *r, void *z))                                                                 \
+    item(void, gather, (int64_t n, const int32_t *rows, const bool *mine, const void *x, void *y)) \
+    item(void, sum_places,                                                                         \
+         (int64_t begin, int64_t end, const int64_t *offsets, const int64_t *places,               \
+          const void *x, void *y))                                                                 \
     AMG_KERNELS(item)
 
 typedef struct precon_kernels {

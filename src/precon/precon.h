@@ -92,6 +92,7 @@ spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
     item(sor)              \
     item(ssor)             \
     item(direct)           \
+    item(schwarz)          \
     item(ilu)              \
     item(ic)               \
     item(amg)              \

@@ -1,0 +1,493 @@
+/*
+ * Schwarz's methods on one machine: the rows are cut into parts, each part is made larger by its
+ * neighbours (overlap), and every part solves its own system, all of them at once. With R_p the
+ * rows of part p with its overlap, and Q_p those without (0 in the others' places),
+ *
+ *   as    M = sum_p R_p^T M_p R_p     hermitian where all M_p are
+ *   ras   M = sum_p Q_p^T M_p R_p     fewer iterations, but not symmetric (X.-C. Cai, M. Sarkis, A
+ *                                     restricted additive Schwarz preconditioner for general sparse
+ *                                     linear systems, SIAM J. Sci. Comput. 21 (1999), 792-797)
+ *
+ * M_p being any preconditioner for R_p A R_p^T. Without overlap both are block Jacobi. How many
+ * parts there are depends on the matrix and not on the threads, so that the result does not either.
+ */
+#include "algebra/graph.h"
+#include "precon/kernels.h"
+#include "precon/precon.h"
+
+#include <stdlib.h>
+
+#define SCHWARZ_OPTIONS(item)                                                                   \
+    PRECON_COMMON(item)                                                                         \
+    item(WORD, kind, "ras", 0, 0, "ras as",                                                     \
+         "restricted additive, or additive, which is symmetric where A is")                     \
+    item(INT, parts, "0", 0, 1e6, NULL, "parts of the rows; 0: one for every 2000 rows")        \
+    item(INT, overlap, "1", 0, 100, NULL, "layers of neighbours that parts are made larger by") \
+    item(TEXT, sub, "direct", 0, 0, NULL, "what solves a part: any preconditioner of the host")
+enum { SCHWARZ_RAS, SCHWARZ_AS };
+typedef struct schwarz_options {
+    SCHWARZ_OPTIONS(SPRY_OPTION_FIELD)
+} schwarz_options;
+#define OPTION_OWNER schwarz_options
+static const spry_option table[] = {SCHWARZ_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+enum { ROWS_OF_PART = 2000, PIECE = 4096 };
+
+/* A part's matrix and what solves with it. */
+typedef struct part_solve {
+    spry_matrix *A;
+    spry_operator *M;
+} part_solve;
+
+/* Which rows a part has: places first[p]..first[p + 1] - 1 of the parts' vectors, which stand one
+ * after the other. */
+typedef struct parts {
+    spry_context *ctx;
+    int64_t n, count, total;
+    int64_t *first;
+    int32_t *rows; /* of each place, rising within a part */
+    bool *mine;    /* whether the place's row is the part's own */
+} parts;
+
+typedef struct schwarz {
+    precon_job job; /* of the host */
+    schwarz_options options;
+    parts p;
+    part_solve *solves;
+    int64_t *owner;   /* the place of each row in its own part */
+    int64_t *offsets; /* of each row's places */
+    int64_t *places;
+    void *r, *z;    /* of all parts */
+    bool warmed[3]; /* products that were done once: what they need is there */
+} schwarz;
+
+/* --- parts ---------------------------------------------------------------------------------------
+ */
+
+static void clear_parts(parts *p)
+{
+    base_free(p->ctx, p->first);
+    base_free(p->ctx, p->rows);
+    base_free(p->ctx, p->mine);
+}
+
+/* Work of making parts: the rows found so far, which part has seen a row last, and the parts' own
+ * rows in order. */
+typedef struct finder {
+    const graph *g;
+    const int32_t *part;
+    int32_t *seen, *found;
+    int64_t count;
+} finder;
+
+static void take(finder *f, int32_t row, int32_t p)
+{
+    if (f->seen[row] == p)
+        return;
+    f->seen[row] = p;
+    f->found[f->count++] = row;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The rows of a part, whose own ones stand in own[0..count-1], with its overlap, in order. */
+static void find_rows(finder *f, int32_t p, const int32_t *own, int64_t count, int64_t overlap)
+{
+    f->count = 0;
+    for (int64_t i = 0; i < count; i++)
+        take(f, own[i], p);
+    for (int64_t layer = 0, begin = 0; layer < overlap; layer++) {
+        const int64_t end = f->count;
+        for (int64_t i = begin; i < end; i++)
+            for (int64_t k = f->g->offsets[f->found[i]]; k < f->g->offsets[f->found[i] + 1]; k++)
+                take(f, f->g->neighbours[k], p);
+        begin = end;
+    }
+    qsort(f->found, (size_t)f->count, sizeof *f->found, by_number);
+}
+
+/* Rows by their parts: own[begin[p]..begin[p + 1] - 1] are those of p. */
+static void sort_rows(const int32_t *part, int64_t n, int64_t count, int64_t *begin, int32_t *own)
+{
+    memset(begin, 0, (size_t)(count + 2) * sizeof *begin);
+    for (int64_t i = 0; i < n; i++)
+        begin[part[i] + 2]++;
+    for (int64_t k = 0; k < count; k++)
+        begin[k + 2] += begin[k + 1];
+    for (int64_t i = 0; i < n; i++)
+        own[begin[part[i] + 1]++] = (int32_t)i;
+}
+
+/* Appends a part's rows. */
+static spry_status append(parts *p, const finder *f, int32_t number, int64_t *room)
+{
+    spry_status status = SPRY_OK;
+    if (p->total + f->count > *room) {
+        *room = (p->total + f->count) * 3 / 2;
+        SPRY_GO(p->ctx, base_grow(p->ctx, p->total, *room, sizeof *p->rows, &p->rows));
+        SPRY_GO(p->ctx, base_grow(p->ctx, p->total, *room, sizeof *p->mine, &p->mine));
+    }
+    for (int64_t i = 0; i < f->count; i++) {
+        p->rows[p->total] = f->found[i];
+        p->mine[p->total++] = f->part[f->found[i]] == number;
+    }
+    p->first[++p->count] = p->total;
+done:
+    return status;
+}
+
+/* Parts that came out without rows are left out. */
+static spry_status make_parts(const spry_matrix *A, const schwarz_options *o, parts *p)
+{
+    spry_context *ctx = A->ctx;
+    const int64_t n = A->a.rows;
+    int64_t count = o->parts > 0 ? o->parts : (n + ROWS_OF_PART - 1) / ROWS_OF_PART, room = n;
+    int64_t *begin = NULL;
+    int32_t *part = NULL, *own = NULL;
+    graph g = {0};
+    finder f = {.g = &g};
+    spry_status status = SPRY_OK;
+    count = count < n ? count : n;
+    *p = (parts){.ctx = ctx, .n = n};
+    SPRY_GO(ctx, graph_make(A, &g));
+    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *part, &part));
+    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *own, &own));
+    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *f.seen, &f.seen));
+    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *f.found, &f.found));
+    SPRY_GO(ctx, base_alloc(ctx, count + 2, sizeof *begin, &begin));
+    SPRY_GO(ctx, base_alloc(ctx, count + 1, sizeof *p->first, &p->first));
+    SPRY_GO(ctx, base_alloc(ctx, room, sizeof *p->rows, &p->rows));
+    SPRY_GO(ctx, base_alloc(ctx, room, sizeof *p->mine, &p->mine));
+    p->first[0] = 0;
+    if (n > 0)
+        SPRY_GO(ctx, graph_partition(ctx, &g, (int32_t)count, part));
+    f.part = part;
+    for (int64_t i = 0; i < n; i++)
+        f.seen[i] = -1;
+    sort_rows(part, n, count, begin, own);
+    for (int64_t k = 0; k < count; k++) {
+        find_rows(&f, (int32_t)k, own + begin[k], begin[k + 1] - begin[k], o->overlap);
+        if (f.count > 0)
+            SPRY_GO(ctx, append(p, &f, (int32_t)k, &room));
+    }
+done:
+    graph_clear(ctx, &g);
+    base_free(ctx, begin);
+    base_free(ctx, part);
+    base_free(ctx, own);
+    base_free(ctx, f.seen);
+    base_free(ctx, f.found);
+    return status;
+}
+
+/* --- matrices of parts ---------------------------------------------------------------------------
+ */
+
+/* Entries of A in the rows and columns of part k; `local` has -1 for all rows, and again after.
+ * Where `to` has arrays they are filled. */
+static int64_t extract(const spry_matrix *A, const parts *p, int64_t k, int32_t *local,
+                       const spry_arrays *to)
+{
+    const spry_arrays *a = &A->a;
+    const int32_t *rows = p->rows + p->first[k];
+    const int64_t n = p->first[k + 1] - p->first[k];
+    const size_t size = spry_type_size(a->type);
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++)
+        local[rows[i]] = (int32_t)i;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t e = a->offsets[rows[i]]; e < a->offsets[rows[i] + 1]; e++) {
+            if (local[a->col_index[e]] < 0)
+                continue;
+            if (to) {
+                to->col_index[count] = local[a->col_index[e]];
+                element_move(size, to->values, count, a->values, e);
+            }
+            count++;
+        }
+        if (to)
+            to->offsets[i + 1] = count;
+    }
+    for (int64_t i = 0; i < n; i++)
+        local[rows[i]] = -1;
+    return count;
+}
+
+static spry_status make_matrix(const spry_matrix *A, const parts *p, int64_t k, int32_t *local,
+                               spry_matrix **out)
+{
+    const int64_t n = p->first[k + 1] - p->first[k];
+    spry_arrays to = {.type = A->a.type,
+                      .format = SPRY_CSR,
+                      .rows = n,
+                      .cols = n,
+                      .nnz = extract(A, p, k, local, NULL)};
+    const spry_status status = matrix_allocate(A->ctx, &to);
+    *out = NULL;
+    if (status != SPRY_OK)
+        return status;
+    to.offsets[0] = 0;
+    extract(A, p, k, local, &to);
+    return matrix_wrap(A->ctx, &to, out);
+}
+
+/* -1 for all rows. */
+static spry_status make_local(spry_context *ctx, int64_t n, int32_t **local)
+{
+    const spry_status status = base_alloc(ctx, n, sizeof **local, local);
+    for (int64_t i = 0; status == SPRY_OK && i < n; i++)
+        (*local)[i] = -1;
+    return status;
+}
+
+/* --- the operator --------------------------------------------------------------------------------
+ */
+
+static void schwarz_destroy(spry_operator *op)
+{
+    schwarz *state = op->state;
+    if (!state)
+        return;
+    for (int64_t k = 0; state->solves && k < state->p.count; k++) {
+        spry_operator_free(state->solves[k].M);
+        spry_matrix_free(state->solves[k].A);
+    }
+    base_free(op->ctx, state->solves);
+    base_free(op->ctx, state->owner);
+    base_free(op->ctx, state->offsets);
+    base_free(op->ctx, state->places);
+    base_free(op->ctx, state->r);
+    base_free(op->ctx, state->z);
+    clear_parts(&state->p);
+    base_free(op->ctx, state);
+}
+
+/* Solves with part k. */
+static spry_status run_part(const spry_operator *op, int64_t k, spry_transpose transpose,
+                            const bool *mine, const void *r)
+{
+    const schwarz *state = op->state;
+    const parts *p = &state->p;
+    const int64_t first = p->first[k], n = p->first[k + 1] - first;
+    const size_t size = spry_type_size(op->type);
+    const spry_vector from =
+        vector_over(op->ctx, op->type, n, (char *)state->r + (size_t)first * size);
+    spry_vector to = vector_over(op->ctx, op->type, n, (char *)state->z + (size_t)first * size);
+    precon_kernels_for(op->ctx, op->type)
+        ->gather(n, p->rows + first, mine ? mine + first : NULL, r, from.data);
+    return spry_operator_multiply(state->solves[k].M, transpose, (spry_scalar){1, 0}, &from,
+                                  (spry_scalar){0, 0}, &to);
+}
+
+/* The parts' results in their places, or added up. */
+static void collect(const spry_operator *op, bool add, void *z)
+{
+    const schwarz *state = op->state;
+    const precon_kernels *kernels = precon_kernels_for(op->ctx, op->type);
+    const size_t size = spry_type_size(op->type);
+    const int64_t n = op->rows, pieces = (n + PIECE - 1) / PIECE;
+#pragma omp parallel for num_threads(host_threads(op->ctx, n)) schedule(static)
+    for (int64_t s = 0; s < pieces; s++) {
+        const int64_t begin = s * PIECE, end = begin + PIECE < n ? begin + PIECE : n;
+        if (add)
+            kernels->sum_places(begin, end, state->offsets, state->places, state->z, z);
+        else
+            for (int64_t i = begin; i < end; i++)
+                element_move(size, z, i, state->z, state->owner[i]);
+    }
+}
+
+/*
+ * Parts are solved by a thread each. Regions within them have one thread then, and nothing is
+ * allocated: what a product needs was made by the first one, which goes through the parts in turn.
+ */
+static spry_status schwarz_apply(const spry_operator *op, spry_transpose transpose,
+                                 const spry_vector *r, spry_vector *z)
+{
+    schwarz *state = op->state;
+    const bool restricted = state->options.kind == SCHWARZ_RAS, plain = transpose == SPRY_PLAIN;
+    const bool *mine = restricted && !plain ? state->p.mine : NULL;
+    const int threads = state->warmed[transpose] ? host_threads(op->ctx, state->p.total * 16) : 1;
+    spry_status status = SPRY_OK;
+    if (threads == 1) {
+        for (int64_t k = 0; k < state->p.count; k++)
+            SPRY_GO(op->ctx, run_part(op, k, transpose, mine, r->data));
+        state->warmed[transpose] = true;
+    } else {
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(max : status)
+        for (int64_t k = 0; k < state->p.count; k++) {
+            const spry_status one = run_part(op, k, transpose, mine, r->data);
+            status = one > status ? one : status;
+        }
+    }
+    if (status == SPRY_OK)
+        collect(op, !(restricted && plain), z->data);
+done:
+    return status;
+}
+
+/* New values for the parts; those that cannot take them are made anew. */
+static spry_status schwarz_update(spry_operator *op, const spry_matrix *A)
+{
+    spry_context *ctx = op->ctx;
+    schwarz *state = op->state;
+    int32_t *local = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, make_local(ctx, op->rows, &local));
+    memset(state->warmed, 0, sizeof state->warmed);
+    for (int64_t k = 0; k < state->p.count; k++) {
+        part_solve *s = &state->solves[k];
+        extract(A, &state->p, k, local, &s->A->a);
+        if (s->M->class->update) {
+            SPRY_GO(ctx, spry_operator_update(s->M, s->A));
+            continue;
+        }
+        spry_operator_free(s->M);
+        s->M = NULL;
+        SPRY_GO(ctx, precon_make_inner(&state->job, s->A, state->options.sub, &s->M));
+    }
+done:
+    base_free(ctx, local);
+    return status;
+}
+
+static const operator_class schwarz_class = {.name = "schwarz",
+                                             .has_transpose = true,
+                                             .multiply = operator_apply_arrays,
+                                             .multiply_vectors = operator_apply_vectors,
+                                             .apply = schwarz_apply,
+                                             .update = schwarz_update,
+                                             .destroy = schwarz_destroy};
+
+/* --- making --------------------------------------------------------------------------------------
+ */
+
+/* Where the places of each row are. */
+static spry_status make_places(schwarz *state)
+{
+    const parts *p = &state->p;
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_alloc(ctx, p->n, sizeof *state->owner, &state->owner));
+    SPRY_GO(ctx, base_calloc(ctx, p->n + 2, sizeof *state->offsets, &state->offsets));
+    SPRY_GO(ctx, base_alloc(ctx, p->total, sizeof *state->places, &state->places));
+    for (int64_t i = 0; i < p->total; i++)
+        state->offsets[p->rows[i] + 2]++;
+    for (int64_t i = 0; i < p->n; i++)
+        state->offsets[i + 2] += state->offsets[i + 1];
+    for (int64_t i = 0; i < p->total; i++) {
+        state->places[state->offsets[p->rows[i] + 1]++] = i;
+        if (p->mine[i])
+            state->owner[p->rows[i]] = i;
+    }
+done:
+    return status;
+}
+
+static spry_status make_solves(const spry_matrix *A, schwarz *state, int64_t *bytes)
+{
+    spry_context *ctx = A->ctx;
+    int32_t *local = NULL;
+    spry_status status = SPRY_OK;
+    *bytes = 0;
+    SPRY_GO(ctx, base_calloc(ctx, state->p.count, sizeof *state->solves, &state->solves));
+    SPRY_GO(ctx, make_local(ctx, A->a.rows, &local));
+    for (int64_t k = 0; k < state->p.count; k++) {
+        part_solve *s = &state->solves[k];
+        SPRY_GO(ctx, make_matrix(A, &state->p, k, local, &s->A));
+        status = precon_make_inner(&state->job, s->A, state->options.sub, &s->M);
+        if (status == SPRY_OK && !s->M)
+            status =
+                SPRY_FAIL(ctx, SPRY_BAD_USAGE, "sub=%s solves nothing; take sub=direct, or ilu",
+                          state->options.sub);
+        if (status != SPRY_OK) {
+            status = SPRY_CAUSE(ctx, status,
+                                "precon schwarz: part %" PRId64 " (from 0, %" PRId64 " rows)", k,
+                                s->A->a.rows);
+            goto done;
+        }
+        *bytes += s->M ? s->M->own_bytes : 0;
+    }
+done:
+    base_free(ctx, local);
+    return status;
+}
+
+static spry_status make(const precon_job *job, spry_operator **M)
+{
+    spry_context *ctx = job->A->ctx;
+    const int64_t n = job->A->a.rows;
+    const int64_t size = (int64_t)spry_type_size(job->A->a.type);
+    spry_operator *op = NULL;
+    schwarz *state = NULL;
+    int64_t bytes = 0;
+    spry_status status = SPRY_OK;
+    *M = NULL;
+    SPRY_GO(ctx, operator_new(ctx, &schwarz_class, job->A->a.type, n, n, &op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
+    op->state = state;
+    state->p.ctx = ctx;
+    state->job = *job;
+    state->job.device = NULL;
+    state->options = *(const schwarz_options *)job->options;
+    SPRY_GO(ctx, make_parts(job->A, &state->options, &state->p));
+    SPRY_GO(ctx, make_places(state));
+    SPRY_GO(ctx, base_alloc(ctx, state->p.total, (size_t)size, &state->r));
+    SPRY_GO(ctx, base_alloc(ctx, state->p.total, (size_t)size, &state->z));
+    SPRY_GO(ctx, make_solves(job->A, state, &bytes));
+    op->own_bytes = bytes + state->p.total * (4 * size + 8) + n * 8;
+    op->bytes = op->own_bytes + 2 * n * size;
+    base_log(ctx, SPRY_LOG_INFO,
+             "precon schwarz: %" PRId64 " parts, %.2f times the rows with overlap %d, each by %s",
+             state->p.count, (double)state->p.total / (double)(n > 0 ? n : 1),
+             (int)state->options.overlap, state->options.sub);
+    *M = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
+static spry_status forecast(const precon_job *job, double *bytes)
+{
+    const spry_arrays *a = &job->A->a;
+    const double size = (double)spry_type_size(a->type), n = (double)a->rows;
+    const schwarz_options *options = job->options;
+    spry_context *ctx = job->A->ctx;
+    precon_job here = *job;
+    parts p = {.ctx = ctx};
+    int32_t *local = NULL;
+    spry_matrix *A = NULL;
+    spry_status status = SPRY_OK;
+    here.device = NULL;
+    SPRY_GO(ctx, make_parts(job->A, options, &p));
+    SPRY_GO(ctx, make_local(ctx, a->rows, &local));
+    /* The graph and parts as they are found, then the places and vectors. */
+    *bytes = 2 * (double)a->nnz * 24 + n * 160 + (double)p.total * (24 + 2 * size) + 65536;
+    for (int64_t k = 0; k < p.count; k++) {
+        double inside = 0;
+        SPRY_GO(ctx, make_matrix(job->A, &p, k, local, &A));
+        SPRY_GO(ctx, precon_forecast_inner(&here, A, options->sub, &inside));
+        *bytes += inside + (double)A->a.nnz * (4 + size) + (double)A->a.rows * 8 + 1024;
+        spry_matrix_free(A);
+        A = NULL;
+    }
+done:
+    spry_matrix_free(A);
+    base_free(ctx, local);
+    clear_parts(&p);
+    return status;
+}
+
+const precon_kind precon_kind_schwarz = {
+    .name = "schwarz",
+    .summary = "parts of the rows, each solved by itself, with overlap",
+    .options = {table, sizeof table / sizeof *table},
+    .make = make,
+    .forecast = forecast,
+};
