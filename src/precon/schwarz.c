@@ -23,7 +23,7 @@
          "restricted additive, or additive, which is symmetric where A is")                     \
     item(INT, parts, "0", 0, 1e6, NULL, "parts of the rows; 0: one for every 2000 rows")        \
     item(INT, overlap, "1", 0, 100, NULL, "layers of neighbours that parts are made larger by") \
-    item(TEXT, sub, "direct", 0, 0, NULL, "what solves a part: any preconditioner of the host")
+    item(TEXT, sub, "ilu", 0, 0, NULL, "what solves a part: any preconditioner of the host")
 enum { SCHWARZ_RAS, SCHWARZ_AS };
 typedef struct schwarz_options {
     SCHWARZ_OPTIONS(SPRY_OPTION_FIELD)

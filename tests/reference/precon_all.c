@@ -1,7 +1,8 @@
 /*
  * What every preconditioner must do in every type, whatever its kind: come near to A^-1, have
  * transposes that agree, survive matrices it is not for, take new values as if made anew, keep
- * within its forecast of memory, work in lower precision, and leave nothing when memory runs out.
+ * within its forecast of memory, work in lower precision, give the same bits with any number of
+ * threads, and leave nothing when memory runs out.
  */
 #include "support/precons.h"
 
@@ -181,7 +182,8 @@ static bool all_finite(const spry_vector *v)
 /* Whether a message tells what to do. */
 static bool helps(const char *message)
 {
-    static const char *const words[] = {" try ", " take ", " must ", " needs ", " give "};
+    static const char *const words[] = {" try ",   " take ", " must ",
+                                        " needs ", " give ", " remove "};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(message, words[i]))
             return true;
@@ -407,6 +409,46 @@ static void test_precision(void **state)
     precons_each(check_precision, *state);
 }
 
+/* --- threads -------------------------------------------------------------------------------------
+ */
+
+/* op(M) r of a grid that is large enough for threads, the second time. */
+static void *apply_with(const precons_case *c, const char *options, spry_transpose op)
+{
+    spry_context *ctx = support_context(options);
+    spry_matrix *A = precons_matrix(ctx, SPRY_D, c->definite, 68);
+    const int64_t n = A->a.rows;
+    spry_operator *M = make(A, precons_spec(c));
+    double *to = malloc((size_t)n * sizeof *to);
+    spry_vector *r = vector_of(ctx, SPRY_D, n, 3), *z = numeric_vector(ctx, SPRY_D, n, to);
+    for (int k = 0; k < 2; k++)
+        assert_ok(ctx, spry_operator_multiply(M, op, one, r, zero, z));
+    spry_vector_free(r);
+    spry_vector_free(z);
+    spry_operator_free(M);
+    spry_matrix_free(A);
+    support_context_free(ctx);
+    return to;
+}
+
+static void check_threads(const precons_case *c, void *data)
+{
+    (void)data;
+    for (int op = 0; op < 2 && !c->dense; op++) {
+        void *alone = apply_with(c, "threads=1", (spry_transpose)op),
+             *shared = apply_with(c, "threads=3", (spry_transpose)op);
+        if (memcmp(alone, shared, 68 * 68 * sizeof(double)) != 0)
+            fail_msg("%s, product %d: other bits with three threads", precons_spec(c), op);
+        free(alone);
+        free(shared);
+    }
+}
+
+static void test_threads(void **state)
+{
+    precons_each(check_threads, *state);
+}
+
 /* --- no memory -----------------------------------------------------------------------------------
  */
 
@@ -462,6 +504,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_values, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_memory, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_precision, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_threads, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_torture, support_setup, support_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

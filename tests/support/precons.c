@@ -31,6 +31,7 @@ static const precons_case cases[] = {
     {.kind = "direct", .spec = "direct:kind=band", .host = true},
     {.kind = "direct", .spec = "direct:regular=yes", .dense = true},
     {.kind = "schwarz", .spec = "schwarz:parts=5"},
+    {.kind = "schwarz", .spec = "schwarz:parts=2,sub=direct"},
     {.kind = "schwarz", .spec = "schwarz:parts=4,overlap=0,sub=gs"},
     {.kind = "schwarz", .spec = "schwarz:kind=as,overlap=0,parts=3,sub=[direct:kind=band]"},
     {.kind = "ic", .definite = true},

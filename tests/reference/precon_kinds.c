@@ -1,0 +1,265 @@
+/*
+ * What single kinds of preconditioners must do by their theory: polynomials on eigenvectors, parts
+ * that overlap everything, blocks that are all there is, storage in less than their own precision.
+ */
+#include "support/generated.h"
+#include "support/numeric.h"
+
+#include "host/host.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double pi = 3.14159265358979323846;
+
+static spry_operator *make(const spry_matrix *A, const char *spec)
+{
+    spry_operator *M = NULL;
+    assert_ok(A->ctx, spry_precon_new(A, NULL, spec, &M));
+    return M;
+}
+
+/* r - A M r in the place of r; its size. */
+static double leave(const spry_matrix *A, const spry_operator *M, double *r)
+{
+    const int64_t n = A->a.rows;
+    double *z = malloc((size_t)n * sizeof *z), sum = 0;
+    spry_vector *vr = numeric_vector(A->ctx, SPRY_D, n, r),
+                *vz = numeric_vector(A->ctx, SPRY_D, n, z);
+    assert_ok(A->ctx, spry_operator_apply(M, vr, vz));
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
+            r[i] -= ((const double *)A->a.values)[k] * z[A->a.col_index[k]];
+        sum += r[i] * r[i];
+    }
+    spry_vector_free(vr);
+    spry_vector_free(vz);
+    free(z);
+    return sqrt(sum);
+}
+
+/* --- polynomials ---------------------------------------------------------------------------------
+ */
+
+enum { POINTS = 7 };
+
+/* Chebyshev's polynomial of degree k, of the first kind. */
+static double chebyshev(int k, double x)
+{
+    return fabs(x) <= 1 ? cos(k * acos(x))
+                        : (x > 0   ? 1
+                           : k % 2 ? -1
+                                   : 1) *
+                              cosh(k * acosh(fabs(x)));
+}
+
+/* What is left of an eigenvector with eigenvalue t of D^-1 A, by the theory. */
+static double theory(int kind, int degree, double t, double low, double high)
+{
+    const int k = degree + 1;
+    const double theta = (high + low) / 2, delta = (high - low) / 2, angle = acos(1 - 2 * t / high);
+    if (kind == 0)
+        return pow(1 - t * (high > 1.9 ? 1.9 / high : 1), k);
+    if (kind == 1)
+        return chebyshev(k, (theta - t) / delta) / chebyshev(k, theta / delta);
+    return sin((k + 0.5) * angle) / sin(angle / 2) / (2 * k + 1);
+}
+
+static void check_polynomial(const spry_matrix *A, int kind, int degree)
+{
+    static const char *const kinds[] = {"neumann", "chebyshev", "least-squares"};
+    const double low = 0.25, high = 2.125;
+    char spec[96];
+    snprintf(spec, sizeof spec, "poly:kind=%s,degree=%d,low=%g,high=%g", kinds[kind], degree, low,
+             high);
+    spry_operator *M = make(A, spec);
+    for (int a = 1; a <= POINTS; a++)
+        for (int b = 1; b <= a; b++) {
+            double v[POINTS * POINTS], r[POINTS * POINTS];
+            for (int i = 0; i < POINTS * POINTS; i++) {
+                const int row = 1 + i / POINTS, column = 1 + i % POINTS;
+                v[i] = r[i] =
+                    sin(a * pi * row / (POINTS + 1)) * sin(b * pi * column / (POINTS + 1));
+            }
+            leave(A, M, r);
+            const double t = 1 - (cos(a * pi / (POINTS + 1)) + cos(b * pi / (POINTS + 1))) / 2,
+                         share = theory(kind, degree, t, low, high);
+            for (int i = 0; i < POINTS * POINTS; i++)
+                /* some roundings each step, of numbers below 2^degree */
+                if (!(fabs(r[i] - share * v[i]) <= 1e-15 * 16 * ldexp(1, degree)))
+                    fail_msg("%s, eigenvalue %g: %g is left of %g, by theory %g", spec, t, r[i],
+                             v[i], share * v[i]);
+        }
+    spry_operator_free(M);
+}
+
+static void test_polynomials(void **state)
+{
+    spry_matrix *A = generated(*state, "poisson2d", "size=7");
+    for (int kind = 0; kind < 3; kind++)
+        for (int degree = 1; degree <= 6; degree++)
+            check_polynomial(A, kind, degree);
+    spry_matrix_free(A);
+}
+
+/* The estimate is above the largest eigenvalue, 1.924 here, and below the largest sum of a row, 2.
+ */
+static void test_estimate(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = generated(ctx, "poisson2d", "size=7");
+    spry_operator *found = make(A, "poly:kind=least-squares,degree=1"),
+                  *least = make(A, "poly:kind=least-squares,degree=1,high=1.92"),
+                  *most = make(A, "poly:kind=least-squares,degree=1,high=2.0001");
+    double r[3][POINTS * POINTS], sum[3] = {0, 0, 0};
+    const spry_operator *const all[] = {least, found, most};
+    for (int k = 0; k < 3; k++) {
+        spry_vector *x = NULL, *z = numeric_vector(ctx, SPRY_D, POINTS * POINTS, r[k]);
+        assert_ok(ctx, spry_vector_ones(ctx, A, &x));
+        assert_ok(ctx, spry_operator_apply(all[k], x, z));
+        for (int i = 0; i < POINTS * POINTS; i++)
+            sum[k] += r[k][i];
+        spry_vector_free(x);
+        spry_vector_free(z);
+    }
+    assert_true(sum[0] > sum[1] && sum[1] > sum[2]); /* M falls as `high` grows */
+    spry_operator_free(found);
+    spry_operator_free(least);
+    spry_operator_free(most);
+    spry_matrix_free(A);
+}
+
+/* --- parts and blocks ----------------------------------------------------------------------------
+ */
+
+static double left_of_random(const spry_matrix *A, const char *spec)
+{
+    double *r = numeric_array(SPRY_D, A->a.rows, 0, 3), size = 0;
+    for (int64_t i = 0; i < A->a.rows; i++)
+        size += r[i] * r[i];
+    spry_operator *M = make(A, spec);
+    const double left = leave(A, M, r) / sqrt(size);
+    numeric_free(SPRY_D, r, 0);
+    spry_operator_free(M);
+    return left;
+}
+
+/* Overlap that reaches everywhere makes each part's solve that of A: ras is A^-1, and as is that as
+ * many times as there are parts. More overlap leaves less. */
+static void test_overlap(void **state)
+{
+    spry_matrix *A = generated(*state, "convection-diffusion", "size=12 peclet=5");
+    assert_true(left_of_random(A, "schwarz:parts=4,overlap=100,sub=direct") < 1e-12);
+    const double as = left_of_random(A, "schwarz:kind=as,parts=4,overlap=100,sub=direct");
+    assert_true(fabs(as - 3) < 1e-11); /* |r - 4 r| */
+    double before = 1;
+    for (int overlap = 0; overlap < 5; overlap += 2) {
+        char spec[64];
+        snprintf(spec, sizeof spec, "schwarz:parts=4,overlap=%d,sub=direct", overlap);
+        const double now = left_of_random(A, spec);
+        assert_true(now < before);
+        before = now;
+    }
+    spry_matrix_free(A);
+}
+
+/* More parts than rows, and parts that are rows of their own. */
+static void test_many_parts(void **state)
+{
+    spry_matrix *A = generated(*state, "poisson2d", "size=3");
+    const double jacobi = left_of_random(A, "jacobi"),
+                 parts = left_of_random(A, "schwarz:parts=1000,overlap=0,sub=direct");
+    assert_true(parts <= jacobi * (1 + 1e-12)); /* METIS may leave two in a part */
+    spry_matrix_free(A);
+}
+
+static void test_sub(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = generated(ctx, "poisson2d", "size=6");
+    spry_operator *M = NULL;
+    assert_status(ctx, SPRY_BAD_USAGE, spry_precon_new(A, NULL, "schwarz:sub=none", &M));
+    support_message_has(ctx, "solves nothing");
+    assert_status(ctx, SPRY_BAD_USAGE, spry_precon_new(A, NULL, "schwarz:sub=nothing", &M));
+    support_message_has(ctx, "precon schwarz: part 0 (from 0, 36 rows): ");
+    assert_null(M);
+    spry_matrix_free(A);
+}
+
+/* Three unknowns a point that are coupled among themselves, and not with others: blocks are found
+ * and are all of A. */
+static spry_matrix *blocks_of_three(spry_context *ctx)
+{
+    enum { BLOCKS = 40 };
+    double rows[BLOCKS * 3][BLOCKS * 3] = {{0}};
+    for (int b = 0; b < BLOCKS; b++)
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                rows[3 * b + i][3 * b + j] = i == j ? 3 + b % 3 : 1 - 0.5 * (i + 2 * j + b % 2) / 4;
+    return support_from_rows(ctx, SPRY_D, BLOCKS * 3, BLOCKS * 3, rows[0]);
+}
+
+static void test_blocks(void **state)
+{
+    spry_matrix *A = blocks_of_three(*state);
+    assert_true(left_of_random(A, "bjacobi") < 1e-14);
+    assert_true(left_of_random(A, "bjacobi:block=3") < 1e-14);
+    assert_true(left_of_random(A, "bjacobi:block=4") > 1e-2);
+    assert_true(left_of_random(A, "jacobi") > 1e-2);
+    /* Half precision is enough for these blocks, whose conditions are small: 2^-11 each number. */
+    const double half = left_of_random(A, "bjacobi:adaptive=yes");
+    assert_true(half > 1e-6 && half < 9 * 0x1p-11);
+    spry_matrix_free(A);
+}
+
+/* Badly conditioned blocks keep their precision, the worse the more. */
+static void test_adaptive(void **state)
+{
+    spry_context *ctx = *state;
+    static const double near[] = {0.3, 1e-3, 1e-9}, most[] = {9 * 0x1p-11, 1e-3, 1e-5},
+                        least[] = {1e-6, 1e-10, 0};
+    for (int k = 0; k < 3; k++) {
+        const double rows[4] = {1, 1 - near[k], 1, 1};
+        spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 2, rows);
+        spry_operator *M = make(A, "bjacobi:block=2,adaptive=yes");
+        double r[2] = {0.3, -0.7};
+        const double left = leave(A, M, r) / hypot(0.3, 0.7);
+        if (!(left <= most[k] && left >= least[k]))
+            fail_msg("condition about %g: %g is left", 4 / near[k], left);
+        spry_operator_free(M);
+        spry_matrix_free(A);
+    }
+}
+
+/* l1 is the sums of rows, with the diagonal's sign. */
+static void test_l1(void **state)
+{
+    spry_context *ctx = *state;
+    static const double rows[9] = {2, -1, 1, 0, -4, 4, 1, 1, 0};
+    spry_matrix *A = support_from_rows(ctx, SPRY_D, 3, 3, rows);
+    spry_operator *M = make(A, "l1");
+    double r[3] = {4, 8, 2}, z[3];
+    spry_vector *vr = numeric_vector(ctx, SPRY_D, 3, r), *vz = numeric_vector(ctx, SPRY_D, 3, z);
+    assert_string_equal(spry_operator_name(M), "l1");
+    assert_ok(ctx, spry_operator_apply(M, vr, vz));
+    assert_true(z[0] == 1 && z[1] == -1 && z[2] == 1);
+    spry_vector_free(vr);
+    spry_vector_free(vz);
+    spry_operator_free(M);
+    spry_matrix_free(A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_polynomials, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_estimate, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_overlap, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_many_parts, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_sub, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_blocks, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_adaptive, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_l1, support_setup, support_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
