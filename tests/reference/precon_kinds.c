@@ -216,7 +216,7 @@ static void test_blocks(void **state)
 static void test_adaptive(void **state)
 {
     spry_context *ctx = *state;
-    static const double near[] = {0.3, 1e-3, 1e-9}, most[] = {9 * 0x1p-11, 1e-3, 1e-5},
+    static const double near[] = {0.3, 1.3e-3, 1e-9}, most[] = {9 * 0x1p-11, 1e-3, 1e-5},
                         least[] = {1e-6, 1e-10, 0};
     for (int k = 0; k < 3; k++) {
         const double rows[4] = {1, 1 - near[k], 1, 1};
