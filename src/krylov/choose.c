@@ -1,48 +1,7 @@
 /* What a few products tell about A, and the method that suits it. */
 #include "krylov/solver.h"
 
-#include <float.h>
-#include <math.h>
-
-/*
- * Two random vectors u, v: (A u, v) = (u, A v) for hermitian A, and without conjugation for
- * symmetric A. A difference far above rounding disproves it; a skew part far below |A| goes
- * unnoticed. Costs two products.
- */
-spry_status solver_probe_operator(spry_context *ctx, const spry_operator *A, solver_probe *probe)
-{
-    const host_kernels *kernels = host_kernels_for(ctx, A->type);
-    spry_vector *u = NULL, *v = NULL, *Au = NULL, *Av = NULL;
-    spry_scalar left, right;
-    double norm_Au, norm_Av;
-    spry_status status = SPRY_OK;
-    spry_vector **const all[] = {&u, &v, &Au, &Av};
-    *probe = (solver_probe){0};
-    if (A->rows != A->cols)
-        return SPRY_OK;
-    for (int k = 0; k < 4; k++)
-        SPRY_GO(ctx, spry_vector_new(ctx, A->type, A->rows, NULL, SPRY_COPY, all[k]));
-    kernels->random(A->rows, 1, 0, u->data);
-    kernels->random(A->rows, 2, 0, v->data);
-    SPRY_GO(ctx, spry_operator_apply(A, u, Au));
-    SPRY_GO(ctx, spry_operator_apply(A, v, Av));
-    SPRY_GO(ctx, spry_vector_norm(Au, &norm_Au));
-    SPRY_GO(ctx, spry_vector_norm(Av, &norm_Av));
-    const bool single = A->single || A->type == SPRY_S || A->type == SPRY_C;
-    const double rounding = 64 * (single ? FLT_EPSILON : DBL_EPSILON) * sqrt((double)A->rows);
-    SPRY_GO(ctx, spry_vector_dot(Au, v, &left));
-    SPRY_GO(ctx, spry_vector_dot(u, Av, &right));
-    probe->hermitian =
-        !(hypot(left.re - right.re, left.im - right.im) > rounding * (norm_Au + norm_Av));
-    left = kernels->dot_plain(A->rows, Au->data, v->data);
-    right = kernels->dot_plain(A->rows, u->data, Av->data);
-    probe->symmetric =
-        !(hypot(left.re - right.re, left.im - right.im) > rounding * (norm_Au + norm_Av));
-done:
-    for (int k = 0; k < 4; k++)
-        spry_vector_free(*all[k]);
-    return status;
-}
+#include "precon/precon.h"
 
 /* Whether the diagonal of a hermitian A shows that it cannot be positive definite. */
 static spry_status has_bad_diagonal(const spry_matrix *A, bool *bad)
@@ -75,7 +34,7 @@ spry_status solver_check_purpose(spry_solver *solver)
     const char *name = solver->plan->program->method;
     const spry_operator *M = solver_precon(solver);
     bool hermitian = false, symmetric = false, flexible = false;
-    solver_probe probe;
+    precon_symmetry probe;
     char text[160];
     spry_status status = SPRY_OK;
     for (size_t k = 0; k < sizeof needs / sizeof *needs; k++)
@@ -93,13 +52,13 @@ spry_status solver_check_purpose(spry_solver *solver)
     }
     if (!hermitian && !symmetric)
         return SPRY_OK;
-    SPRY_GO(ctx, solver_probe_operator(ctx, solver_operator(solver), &probe));
+    SPRY_GO(ctx, precon_probe(solver_operator(solver), &probe));
     if (hermitian ? !probe.hermitian : !probe.symmetric) {
         snprintf(text, sizeof text, "the matrix is not %s: %.32s is not made for it",
                  hermitian ? "symmetric (hermitian)" : "symmetric", name);
         solver_warn(ctx, solver->warnings, text);
     } else if (M && !M->varies && !operator_diagonal(M, SPRY_PLAIN)) {
-        SPRY_GO(ctx, solver_probe_operator(ctx, M, &probe));
+        SPRY_GO(ctx, precon_probe(M, &probe));
         if (hermitian ? !probe.hermitian : !probe.symmetric) {
             snprintf(text, sizeof text,
                      "preconditioner %.32s is not symmetric: %.32s is not made for it; try "
@@ -116,14 +75,14 @@ spry_status solver_suit_precon(spry_solver *solver, const char *name, const char
 {
     const spry_operator *M = solver_precon(solver);
     const bool hermitian = strcmp(name, "cg") == 0 || strcmp(name, "minres") == 0;
-    solver_probe probe;
+    precon_symmetry probe;
     *other = NULL;
     if (!M || operator_diagonal(M, SPRY_PLAIN))
         return SPRY_OK;
     if (M->varies) {
         *other = strcmp(name, "cg") == 0 ? "fcg" : "fgmres";
     } else if (hermitian || strcmp(name, "cocg") == 0) {
-        const spry_status status = solver_probe_operator(solver->ctx, M, &probe);
+        const spry_status status = precon_probe(M, &probe);
         if (status != SPRY_OK)
             return status;
         if (hermitian ? !probe.hermitian : !probe.symmetric)
@@ -139,13 +98,13 @@ spry_status solver_choose_method(const spry_solver *solver, const char **name)
 {
     spry_context *ctx = solver->ctx;
     const spry_operator *A = solver_operator(solver);
-    solver_probe probe;
+    precon_symmetry probe;
     bool bad = false;
     spry_status status = SPRY_OK;
     const char *why = "the matrix is rectangular";
     *name = "lsmr";
     if (A->rows == A->cols) {
-        SPRY_GO(ctx, solver_probe_operator(ctx, A, &probe));
+        SPRY_GO(ctx, precon_probe(A, &probe));
         if (probe.hermitian)
             SPRY_GO(ctx, has_bad_diagonal(solver->matrix, &bad));
         *name = probe.hermitian ? (bad ? "minres" : "cg") : probe.symmetric ? "cocg" : "bicgstabl";

@@ -48,11 +48,6 @@ spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_v
 int64_t solver_device_bytes(const spry_solver *solver);
 /* Adds a line to warnings and tells the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
-/* What can be said of A by products with random vectors. */
-typedef struct solver_probe {
-    bool hermitian, symmetric;
-} solver_probe;
-spry_status solver_probe_operator(spry_context *ctx, const spry_operator *A, solver_probe *probe);
 /* The name of the method that suits A, and why. */
 spry_status solver_choose_method(const spry_solver *solver, const char **name);
 /* The method that suits M, where `name`, which was chosen for A, does not; NULL: it does. */

@@ -82,6 +82,23 @@ spry_status precon_is_definite(const spry_matrix *A, bool *yes);
 /* M for A in single precision behind an operator of A's own type; takes M, also when it fails. */
 spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
 
+/* What "auto" may be for A, best first, "none" last. */
+typedef struct precon_choice {
+    const char *specs[8];
+    int count;
+} precon_choice;
+spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
+                          precon_choice *choice);
+/*
+ * Two random vectors u, v: (A u, v) = (u, A v) for hermitian A, and without conjugation for
+ * symmetric A. A difference far above rounding disproves it; a skew part far below |A| goes
+ * unnoticed. Costs two products.
+ */
+typedef struct precon_symmetry {
+    bool hermitian, symmetric;
+} precon_symmetry;
+spry_status precon_probe(const spry_operator *A, precon_symmetry *probe);
+
 /* The kinds; a kind's file defines precon_kind_NAME, and registry.c lists it. */
 #define PRECON_KINDS(item) \
     item(jacobi)           \

@@ -1,4 +1,4 @@
-/* The preconditioners there are, which one "auto" takes, and what all of them have in common. */
+/* The preconditioners there are, and what all of them have in common. */
 #include "precon/precon.h"
 
 #include "device/operator.h"
@@ -86,36 +86,6 @@ static int precision_of(const request *q)
                                       : PRECON_SAME;
 }
 
-/* --- auto ----------------------------------------------------------------------------------------
- */
-
-/* Jacobi where every diagonal entry is real and positive, as conjugate gradients needs it. */
-static spry_status choose(spry_context *ctx, const spry_matrix *A, const char **name)
-{
-    *name = "none";
-    if (!A || A->a.rows != A->a.cols) {
-        base_log(ctx, SPRY_LOG_INFO, "precon none: there is no square matrix to make one from");
-        return SPRY_OK;
-    }
-    spry_vector *d = NULL;
-    spry_status status = SPRY_OK;
-    SPRY_GO(ctx, spry_matrix_diagonal(A, &d));
-    for (int64_t i = 0; i < d->n; i++) {
-        spry_scalar v = value_get(d->type, d->data, i);
-        if (!(v.re > 0) || v.im != 0) {
-            base_log(ctx, SPRY_LOG_INFO,
-                     "precon none: the diagonal entry of row %" PRId64 " (from 0) is not positive",
-                     i);
-            goto done;
-        }
-    }
-    *name = "jacobi";
-    base_log(ctx, SPRY_LOG_INFO, "precon jacobi: the diagonal is positive");
-done:
-    spry_vector_free(d);
-    return status;
-}
-
 /* --- making --------------------------------------------------------------------------------------
  */
 
@@ -131,8 +101,11 @@ static int64_t first_bad(const spry_matrix *A)
     return first < a->nnz ? first : -1;
 }
 
+/* Fails where a kind can make nothing of A; NULL: auto, which needs no more than it gets. */
 static spry_status check_matrix(const spry_matrix *A, const precon_kind *kind)
 {
+    if (!kind)
+        return SPRY_OK;
     if (A->a.rows != A->a.cols)
         return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
                          "precon %s needs a square matrix, not %" PRId64 " x %" PRId64, kind->name,
@@ -192,57 +165,108 @@ done:
     return status;
 }
 
-spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
-                              spry_operator **M)
+/* Goes on to the next best where one that nobody named cannot be made. */
+static bool goes_on(spry_context *ctx, spry_status status)
 {
-    spry_context *ctx = A->ctx;
-    precon_job job = {.A = A, .device = outer->device, .depth = outer->depth + 1};
+    if (status != SPRY_BAD_INPUT && status != SPRY_UNSUPPORTED && status != SPRY_NO_MEMORY)
+        return false;
+    base_log(ctx, SPRY_LOG_INFO, "precon auto goes on: %s", spry_message(ctx));
+    return true;
+}
+
+/* What `spec` names, for a matrix that is fit; with its kind's name. */
+static spry_status make_named(const precon_job *job, const char *spec, spry_operator **M,
+                              char name[32])
+{
+    spry_context *ctx = job->A->ctx;
     request q;
     spry_status status = SPRY_OK;
-    *M = NULL;
-    if (job.depth > PRECON_MOST_DEPTH)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
-                         "preconditioners within preconditioners go %d deep at most",
-                         PRECON_MOST_DEPTH);
-    if (strcmp(spec, "auto") == 0)
-        SPRY_GO(ctx, choose(ctx, A, &spec));
     SPRY_GO(ctx, read_spec(ctx, spec, &q));
+    snprintf(name, 32, "%s", q.kind->name);
     if (q.kind == &kind_inner)
         status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "precon inner cannot be a part of another one");
     else if (q.kind->make)
-        status = make_in(&job, &q, M);
+        status = make_in(job, &q, M);
 done:
     return status;
 }
 
-spry_status precon_make(spry_context *ctx, const spry_matrix *A, spry_device *device,
-                        const char *spec, spry_operator **M, char name[32])
+/* The first that can be made of those that suit A. */
+static spry_status make_auto(const precon_job *job, spry_operator **M, char name[32])
 {
+    spry_context *ctx = job->A->ctx;
+    precon_choice choice;
+    char before[MESSAGE_SIZE];
+    memcpy(before, ctx->message, sizeof before);
+    spry_status status = precon_choose(ctx, job->A, job->device, &choice);
+    if (status != SPRY_OK)
+        return status;
+    for (int k = 0; k < choice.count; k++) {
+        status = make_named(job, choice.specs[k], M, name);
+        if (status == SPRY_OK || !goes_on(ctx, status))
+            break;
+        memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+    }
+    return status;
+}
+
+spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
+                              spry_operator **M)
+{
+    precon_job job = {.A = A, .device = outer->device, .depth = outer->depth + 1};
+    char name[32];
+    *M = NULL;
+    if (job.depth > PRECON_MOST_DEPTH)
+        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
+                         "preconditioners within preconditioners go %d deep at most",
+                         PRECON_MOST_DEPTH);
+    return strcmp(spec, "auto") == 0 ? make_auto(&job, M, name) : make_named(&job, spec, M, name);
+}
+
+/* The matrix as kinds want it, what `spec` names for it, and the matrix kept where it is another.
+ */
+static spry_status make_from(const spry_matrix *A, spry_device *device, const precon_kind *kind,
+                             const char *spec, spry_operator **M, char name[32])
+{
+    spry_context *ctx = A->ctx;
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
-    request q;
     spry_status status = SPRY_OK;
-    *M = NULL;
-    if (strcmp(spec, "auto") == 0)
-        SPRY_GO(ctx, choose(ctx, A, &spec));
-    SPRY_GO(ctx, read_spec(ctx, spec, &q));
-    snprintf(name, 32, "%s", q.kind->name);
-    if (!q.kind->make)
-        return SPRY_OK;
-    if (!A)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "precon=%s needs a matrix, not an operator",
-                         q.kind->name);
-    SPRY_GO(ctx, check_matrix(A, q.kind));
+    SPRY_GO(ctx, check_matrix(A, kind));
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     const precon_job job = {.A = csr, .device = device, .near = A};
-    SPRY_GO(ctx, make_in(&job, &q, M));
-    if (owned && !(*M)->kept) {
+    SPRY_GO(ctx, kind ? make_named(&job, spec, M, name) : make_auto(&job, M, name));
+    if (owned && *M && !(*M)->kept) {
         (*M)->kept = owned;
         owned = NULL;
     }
 done:
     spry_matrix_free(owned);
     return status;
+}
+
+spry_status precon_make(spry_context *ctx, const spry_matrix *A, spry_device *device,
+                        const char *spec, spry_operator **M, char name[32])
+{
+    request q;
+    *M = NULL;
+    if (strcmp(spec, "auto") == 0) {
+        snprintf(name, 32, "none");
+        if (A && A->a.rows == A->a.cols)
+            return make_from(A, device, NULL, spec, M, name);
+        base_log(ctx, SPRY_LOG_INFO, "precon none: there is no square matrix to make one from");
+        return SPRY_OK;
+    }
+    const spry_status status = read_spec(ctx, spec, &q);
+    if (status != SPRY_OK)
+        return status;
+    snprintf(name, 32, "%s", q.kind->name);
+    if (!q.kind->make)
+        return SPRY_OK;
+    if (!A)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "precon=%s needs a matrix, not an operator",
+                         q.kind->name);
+    return make_from(A, device, q.kind, spec, M, name);
 }
 
 spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const char *spec,
@@ -267,8 +291,11 @@ spry_status precon_forecast_inner(const precon_job *outer, const spry_matrix *A,
     request q;
     spry_status status = SPRY_OK;
     *bytes = 0;
-    if (strcmp(spec, "auto") == 0)
-        SPRY_GO(ctx, choose(ctx, A, &spec));
+    precon_choice choice;
+    if (strcmp(spec, "auto") == 0) {
+        SPRY_GO(ctx, precon_choose(ctx, A, job.device, &choice));
+        spec = choice.specs[0];
+    }
     SPRY_GO(ctx, read_spec(ctx, spec, &q));
     if (!q.kind->forecast)
         goto done;

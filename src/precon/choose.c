@@ -1,0 +1,143 @@
+/*
+ * Which preconditioner "auto" takes: a few facts that one pass over A and two products tell, and a
+ * list of what suits them, best first. One that cannot be made makes room for the next.
+ */
+#include "precon/precon.h"
+
+#include "host/host.h"
+
+#include <float.h>
+
+/* Rows from which on set-ups pay, and from which on multigrid does. */
+enum { SMALL = 1000, LARGE = 10000 };
+
+/* What the rows of A tell. */
+typedef struct traits {
+    bool positive;    /* all diagonal entries are real and positive */
+    bool full;        /* none is 0 */
+    int64_t bad;      /* the first row whose entry is not positive */
+    double negative;  /* share of negative real parts in what is beside the diagonal, by modulus */
+    double dominance; /* least |a_ii| / sum |a_ij| */
+} traits;
+
+static traits look(const spry_matrix *A)
+{
+    const spry_arrays *a = &A->a;
+    int64_t bad = a->rows, zero = a->rows;
+    double below = 0, all = 0, least = DBL_MAX;
+#pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) \
+    reduction(min : bad, zero, least) reduction(+ : below, all)
+    for (int64_t i = 0; i < a->rows; i++) {
+        spry_scalar d = {0, 0};
+        double beside = 0;
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+            const spry_scalar v = value_load(a->type, a->values, k);
+            const double size = fabs(v.re) + fabs(v.im);
+            if (a->col_index[k] == i) {
+                d = v;
+                continue;
+            }
+            beside += size;
+            below += v.re < 0 ? -v.re : 0;
+        }
+        all += beside;
+        const double share = beside > 0 ? (fabs(d.re) + fabs(d.im)) / beside : DBL_MAX;
+        least = share < least ? share : least;
+        if ((!(d.re > 0) || d.im != 0) && i < bad)
+            bad = i;
+        if (d.re == 0 && d.im == 0 && i < zero)
+            zero = i;
+    }
+    return (traits){.positive = bad == a->rows,
+                    .full = zero == a->rows,
+                    .bad = bad,
+                    .negative = all > 0 ? below / all : 0,
+                    .dominance = least};
+}
+
+spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
+{
+    spry_context *ctx = A->ctx;
+    const host_kernels *kernels = host_kernels_for(ctx, A->type);
+    spry_vector *u = NULL, *v = NULL, *Au = NULL, *Av = NULL;
+    spry_scalar left, right;
+    double norm_Au, norm_Av;
+    spry_status status = SPRY_OK;
+    spry_vector **const all[] = {&u, &v, &Au, &Av};
+    *probe = (precon_symmetry){0};
+    if (A->rows != A->cols)
+        return SPRY_OK;
+    for (int k = 0; k < 4; k++)
+        SPRY_GO(ctx, spry_vector_new(ctx, A->type, A->rows, NULL, SPRY_COPY, all[k]));
+    kernels->random(A->rows, 1, 0, u->data);
+    kernels->random(A->rows, 2, 0, v->data);
+    SPRY_GO(ctx, spry_operator_apply(A, u, Au));
+    SPRY_GO(ctx, spry_operator_apply(A, v, Av));
+    SPRY_GO(ctx, spry_vector_norm(Au, &norm_Au));
+    SPRY_GO(ctx, spry_vector_norm(Av, &norm_Av));
+    const bool single = A->single || A->type == SPRY_S || A->type == SPRY_C;
+    const double rounding = 64 * (single ? FLT_EPSILON : DBL_EPSILON) * sqrt((double)A->rows);
+    SPRY_GO(ctx, spry_vector_dot(Au, v, &left));
+    SPRY_GO(ctx, spry_vector_dot(u, Av, &right));
+    probe->hermitian =
+        !(hypot(left.re - right.re, left.im - right.im) > rounding * (norm_Au + norm_Av));
+    left = kernels->dot_plain(A->rows, Au->data, v->data);
+    right = kernels->dot_plain(A->rows, u->data, Av->data);
+    probe->symmetric =
+        !(hypot(left.re - right.re, left.im - right.im) > rounding * (norm_Au + norm_Av));
+done:
+    for (int k = 0; k < 4; k++)
+        spry_vector_free(*all[k]);
+    return status;
+}
+
+static spry_status is_hermitian(const spry_matrix *A, bool *hermitian)
+{
+    spry_operator *op = NULL;
+    precon_symmetry probe = {0};
+    spry_status status = SPRY_OK;
+    SPRY_GO(A->ctx, spry_operator_from_matrix(A, &op));
+    SPRY_GO(A->ctx, precon_probe(op, &probe));
+    *hermitian = probe.hermitian;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
+spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
+                          precon_choice *choice)
+{
+    /* Off-diagonal entries that are mostly negative couple neighbours as diffusion does. */
+    static const double like_diffusion = 0.9, dominant = 2;
+    bool hermitian = false;
+    spry_status status = SPRY_OK;
+    *choice = (precon_choice){.specs = {"none"}, .count = 1};
+    const traits t = look(A);
+    if (A->a.rows >= SMALL && t.full && t.dominance < dominant)
+        SPRY_GO(ctx, is_hermitian(A, &hermitian));
+    const bool simple = A->a.rows < SMALL || !t.full || t.dominance >= dominant;
+    int count = 0;
+    if (!simple && hermitian && t.positive) {
+        if (A->a.rows >= LARGE && t.negative >= like_diffusion)
+            choice->specs[count++] = "amg";
+        if (!device) /* whose factors go by many small steps */
+            choice->specs[count++] = "ic";
+    } else if (!simple && !hermitian && !device) {
+        choice->specs[count++] = "ilu";
+    }
+    if (t.positive)
+        choice->specs[count++] = "jacobi";
+    choice->specs[count++] = "none";
+    choice->count = count;
+    if (t.positive)
+        base_log(ctx, SPRY_LOG_INFO,
+                 "precon %s: the diagonal is positive, %s, %.0f%% of the rest negative",
+                 choice->specs[0], hermitian ? "A symmetric (hermitian)" : "A as it may be",
+                 100 * t.negative);
+    else
+        base_log(ctx, SPRY_LOG_INFO,
+                 "precon %s: the diagonal entry of row %" PRId64 " (from 0) is not positive",
+                 choice->specs[0], t.bad);
+done:
+    return status;
+}
