@@ -22,10 +22,13 @@ static const struct {
     const char *name;
     bool hermitian, symmetric, flexible;
 } needs[] = {
-    {"cg", true, false, false},     {"cg-cg", true, false, false},  {"pipecg", true, false, false},
-    {"fcg", true, false, true},     {"cr", true, false, false},     {"minres", true, false, false},
-    {"symmlq", true, false, false}, {"cocg", false, true, false},   {"cocr", false, true, false},
-    {"qmrsym", false, true, false}, {"fgmres", false, false, true},
+    {"cg", true, false, false},     {"cg-cg", true, false, false},
+    {"pipecg", true, false, false}, {"fcg", true, false, true},
+    {"cr", true, false, false},     {"minres", true, false, false},
+    {"symmlq", true, false, false}, {"cocg", false, true, false},
+    {"cocr", false, true, false},   {"qmrsym", false, true, false},
+    {"fgmres", false, false, true}, {"gcr", false, false, true},
+    {"refine", false, false, true}, {"richardson", false, false, true},
 };
 
 spry_status solver_check_purpose(spry_solver *solver)
