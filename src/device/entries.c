@@ -180,6 +180,73 @@ done:
     return status;
 }
 
+spry_status device_matrix_filter_blocks(const device_matrix *A, int block, const device_matrix *S,
+                                        bool lump, device_matrix *out)
+{
+    spry_context *ctx = A->d->ctx;
+    const int32_t rows = (int32_t)A->rows, size = block, lumps = lump;
+    device_matrix kept = {0};
+    spry_status status = SPRY_OK;
+    *out = (device_matrix){0};
+    if (A->rows != A->cols || S->rows != S->cols || S->rows * block != A->rows)
+        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+                         "%" PRId64 " x %" PRId64 " is not of blocks of %d for %" PRId64 " nodes",
+                         A->rows, A->cols, block, S->rows);
+    SPRY_GO(ctx, device_matrix_new(A->d, A->type, A->rows, A->cols, &kept));
+    SPRY_GO(ctx, device_clear(kept.offsets, 0, sizeof(int64_t)));
+    const device_arg count[] = {DEVICE_VALUE(rows),
+                                device_arg_memory(A->offsets),
+                                device_arg_memory(A->columns),
+                                DEVICE_VALUE(size),
+                                device_arg_memory(S->offsets),
+                                device_arg_memory(S->columns),
+                                device_arg_memory(kept.offsets)};
+    SPRY_GO(ctx, LAUNCH(A, "block_count", count));
+    SPRY_GO(ctx, device_matrix_allocate(&kept));
+    const device_arg fill[] = {DEVICE_VALUE(rows),
+                               device_arg_memory(A->offsets),
+                               device_arg_memory(A->columns),
+                               device_arg_memory(A->values),
+                               DEVICE_VALUE(size),
+                               device_arg_memory(S->offsets),
+                               device_arg_memory(S->columns),
+                               DEVICE_VALUE(lumps),
+                               device_arg_memory(kept.offsets),
+                               device_arg_memory(kept.columns),
+                               device_arg_memory(kept.values)};
+    SPRY_GO(ctx, LAUNCH(A, "block_fill", fill));
+    *out = kept;
+    kept = (device_matrix){0};
+done:
+    device_matrix_free(&kept);
+    return status;
+}
+
+spry_status device_matrix_bound(const device_matrix *A, double *bound)
+{
+    spry_context *ctx = A->d->ctx;
+    const int32_t rows = (int32_t)A->rows;
+    const int64_t groups = (A->rows + GROUP - 1) / GROUP;
+    device_memory *there = NULL;
+    double *largest = NULL;
+    spry_status status = SPRY_OK;
+    *bound = 0;
+    SPRY_GO(ctx, base_alloc(ctx, groups, sizeof *largest, &largest));
+    SPRY_GO(ctx, device_alloc(A->d, groups * (int64_t)sizeof *largest, &there));
+    const device_arg args[] = {DEVICE_VALUE(rows), device_arg_memory(A->offsets),
+                               device_arg_memory(A->columns), device_arg_memory(A->values),
+                               device_arg_memory(there)};
+    SPRY_GO(ctx, LAUNCH(A, "largest_ratio", args));
+    if (groups > 0)
+        SPRY_GO(ctx, device_get(there, 0, largest, groups * (int64_t)sizeof *largest));
+    for (int64_t i = 0; i < groups; i++)
+        *bound = largest[i] > *bound ? largest[i] : *bound;
+done:
+    device_free(there);
+    base_free(ctx, largest);
+    return status;
+}
+
 /* --- elements by index ---------------------------------------------------------------------------
  */
 

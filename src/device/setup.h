@@ -34,9 +34,17 @@ typedef enum device_strength {
     DEVICE_STRONG_NEGATIVE, /* -Re a_ij >= theta max_k -Re a_ik, and that is above 0 */
 } device_strength;
 /* A square matrix without its weak entries; lump: their sum is added to the diagonal, where a row
- * has one. */
+ * has one and keeps a quarter of it at least. */
 spry_status device_matrix_filter(const device_matrix *A, device_strength rule, double theta,
                                  bool lump, device_matrix *out);
+
+/* The same for blocks: entries of A stay whose block, of so many rows and columns, is one of S's
+ * (device_matrix_condense, filtered) or on the diagonal. Of what is lumped only entries count that
+ * have their row's place in their block. */
+spry_status device_matrix_filter_blocks(const device_matrix *A, int block, const device_matrix *S,
+                                        bool lump, device_matrix *out);
+/* The largest sum of |a_ij| / |a_ii| over a row: no eigenvalue of D^-1 A is larger. */
+spry_status device_matrix_bound(const device_matrix *A, double *bound);
 
 /* to[i] = from[index[i]], or to[index[i]] = from[i], for n elements of `size` bytes, a multiple of
  * 4; nothing is done where the index is below 0. Scattered places must be different. */
