@@ -315,7 +315,8 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
     program *handed = p;
     p = NULL;
     SPRY_GO(ctx, make_plan(solver, handed, options));
-    SPRY_GO(ctx, solver_check_purpose(solver));
+    if (!chooses_method(solver)) /* which is known to suit A and M */
+        SPRY_GO(ctx, solver_check_purpose(solver));
 done:
     program_free(p);
     return status;
