@@ -111,8 +111,7 @@ void cli_option_choices(const spry_option *option, char words[CLI_WORDS])
  * word. */
 static const struct {
     const char *option, *words;
-} planned[] = {
-    {"precon", "bjacobi poly ilu ilut ic ict sai spai fsai isai amg amg-classical ras direct"}};
+} planned[] = {{"precon", "ilut ict sai spai fsai isai"}};
 
 /* Whether a list has a word exactly as it is written: the library takes names of methods so. */
 static bool has_exact_word(const char *words, const char *word)

@@ -1,5 +1,7 @@
 /* spry explain: the methods there are and what they cost, and one of them in every detail. */
 #include "formats.h"
+#include "listing.h"
+#include "precons.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,16 +48,6 @@ static spry_status get_list(spry_context *ctx, method_list *list)
     return status;
 }
 
-static void list_precons(FILE *out)
-{
-    enum { NAME_WIDTH = 14 };
-    const char *name, *summary;
-    for (int i = 0; spry_precon_describe(i, &name, &summary); i++) {
-        fprintf(out, "%-*s", NAME_WIDTH, name);
-        text_wrap(out, NAME_WIDTH, NAME_WIDTH, summary);
-    }
-}
-
 /* A line of figures and what the method is, a second one on what it is for. */
 static void print_method(FILE *out, const method_row *m, bool references)
 {
@@ -78,7 +70,7 @@ static void print_list(FILE *out, const method_list *list, bool references)
           "moved     vectors an iteration reads or writes beside A, fused\n"
           "kept      vectors in memory beside x and b\n\npreconditioner\n",
           out);
-    list_precons(out);
+    precons_list(out);
     fputs("\n`spry explain METHOD [A]` shows one with its options, `spry solve A --method METHOD` "
           "uses it.\n",
           out);
@@ -87,7 +79,6 @@ static void print_list(FILE *out, const method_list *list, bool references)
 static void write_json(FILE *out, const void *data)
 {
     const method_list *list = data;
-    const char *name, *summary;
     json j = {.out = out};
     json_open(&j, NULL, '{');
     json_open(&j, "methods", '[');
@@ -106,14 +97,7 @@ static void write_json(FILE *out, const void *data)
         json_close(&j, '}');
     }
     json_close(&j, ']');
-    json_open(&j, "precons", '[');
-    for (int i = 0; spry_precon_describe(i, &name, &summary); i++) {
-        json_open(&j, NULL, '{');
-        json_text(&j, "name", name);
-        json_text(&j, "summary", summary);
-        json_close(&j, '}');
-    }
-    json_close(&j, ']');
+    precons_json(&j);
     formats_json(&j);
     json_close(&j, '}');
 }
@@ -214,6 +198,37 @@ static int explain_one(spry_context *ctx, const cli_arguments *a, const char *me
     return exit_status;
 }
 
+/* Names of methods go before those of preconditioners. */
+static bool is_method(const char *spec)
+{
+    const char *name, *summary;
+    for (int i = 0; spry_method_describe(i, &name, &summary); i++)
+        if (listing_is(spec, name))
+            return true;
+    return false;
+}
+
+/* All of them, or one by its name. */
+static int explain_precons(const char *name)
+{
+    char words[CLI_WORDS] = "", nearest[CLI_NAME];
+    if (!name) {
+        precons_list(stdout);
+        fputs(
+            "\nAll take precision=same|single|half. `spry explain precon NAME` tells the options, "
+            "`spry solve A\n--precon NAME:OPTION=VALUE,...` uses one; options of one within "
+            "another stand in brackets,\nschwarz:overlap=2,sub=[ilu:level=1].\n",
+            stdout);
+        return EXIT_DONE;
+    }
+    if (precons_show(stdout, name))
+        return EXIT_DONE;
+    precons_words(words);
+    if (spry_nearest(name, words, nearest, sizeof nearest))
+        return cli_fail(EXIT_INPUT, "there is no precon %s; did you mean %s?", name, nearest);
+    return cli_fail(EXIT_INPUT, "there is no precon %s; `spry explain precon` lists them", name);
+}
+
 /* The first operand is the method, unless an option names it. */
 static int run(spry_context *ctx, const cli_arguments *a)
 {
@@ -230,15 +245,14 @@ static int run(spry_context *ctx, const cli_arguments *a)
     if (named && a->count > 1)
         return cli_fail(EXIT_INPUT, "explain: the method is given by an option; \"%s\" is too many",
                         a->operands[1]);
-    if (method && strcmp(method, "precon") == 0) {
-        list_precons(stdout);
-        return EXIT_DONE;
-    }
+    if (method && strcmp(method, "precon") == 0)
+        return explain_precons(path);
     if (method && strcmp(method, "formats") == 0) {
         formats_list(stdout);
         return EXIT_DONE;
     }
-    if (method && !path && formats_show(stdout, method))
+    if (method && !path &&
+        (formats_show(stdout, method) || (!is_method(method) && precons_show(stdout, method))))
         return EXIT_DONE;
     return explain_one(ctx, a, method, path);
 }
@@ -248,21 +262,21 @@ static void method_names(char words[CLI_WORDS])
     const char *name, *summary;
     for (int i = 0; spry_method_describe(i, &name, &summary); i++)
         cli_add_word(words, name);
-    cli_add_word(words, "precon");
+    precons_words(words);
     formats_words(words);
 }
 
 const cli_command command_explain = {
     .name = "explain",
     .summary = "list the methods, or show one: its notation, what runs together, what it moves",
-    .synopsis = "[METHOD [A] | FORMAT]",
+    .synopsis = "[METHOD [A] | precon [NAME] | formats | FORMAT]",
     .description =
         "Without a method: lists all with what an iteration costs, and the preconditioners.\n"
         "With one: the method as it is written, its options, the passes over memory that the "
         "library makes of it, and the bytes of an iteration; with a matrix A also the figures for "
         "it, and the least time that the memory's bandwidth allows. `spry explain precon` lists "
-        "the preconditioners alone, `spry explain formats` the storage formats, `spry explain "
-        "FORMAT` the options of one.\n"
+        "the preconditioners alone, `spry explain precon NAME` the options of one, `spry explain "
+        "formats` and `spry explain FORMAT` the same of storage formats.\n"
         "A method of your own is shown by --method-file; docs/notation.md describes the language.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"Solver", spry_solver_options, "tol max_iter stall divergence"},
@@ -275,6 +289,7 @@ const cli_command command_explain = {
             {"spry explain cg", "What conjugate gradients does in an iteration."},
             {"spry explain gmres:restart=50,side=left A.mtx --precon ssor",
              "With options of the method, on a matrix."},
+            {"spry explain precon amg", "A preconditioner with its options."},
             {"spry explain formats", "The storage formats and their options."},
             {"spry explain cg --no-fuse", "Statement by statement, as others do it."},
             {"spry explain --method-file my.krylov", "A method of yours."},

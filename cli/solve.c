@@ -259,9 +259,8 @@ const cli_command command_solve = {
         "side. "
         "Where A is not square, or the system has no solution, lsmr, lsqr and cgls find the x with "
         "the least residual.\n"
-        "`spry explain` lists the methods and preconditioners, `spry explain METHOD` shows the "
-        "options "
-        "that can follow a colon.\n"
+        "`spry explain` lists the methods and preconditioners, `spry explain METHOD` and `spry "
+        "explain precon NAME` show the options that can follow a colon.\n"
         "Ctrl-C stops the iteration and still writes the best x so far to -o; a second Ctrl-C ends "
         "at once. Files are written aside and renamed, so that one with the name is always whole.\n"
         "Exit status: 0 converged, 1 not converged (the best x is still written), 2 bad usage or "
@@ -280,6 +279,8 @@ const cli_command command_solve = {
              "With everything said; files may be packed and of different formats."},
             {"spry solve A.mtx --method gmres:restart=50,side=left --precon ssor:omega=1.2",
              "Options of the method and of the preconditioner follow a colon."},
+            {"spry solve A.mtx --precon 'schwarz:overlap=2,sub=[ilu:level=1]'",
+             "A preconditioner within another, with options of its own in brackets."},
             {"spry solve A.mtx --method-file my.krylov",
              "A method of your own; docs/notation.md describes the language."},
             {"spry solve A.mtx --checkpoint x.spry --checkpoint-every 600",

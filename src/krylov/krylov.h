@@ -19,7 +19,8 @@
          "explain` lists them")                                                                   \
     item(TEXT, method_file, "", 0, 0, NULL, "file with a method of yours, see docs/notation.md")  \
     item(TEXT, precon, "auto", 0, 0, NULL,                                                        \
-         "preconditioner, with its options after a colon: ssor:omega=1.2")                        \
+         "preconditioner, with its options after a colon: ssor:omega=1.2; one within another in " \
+         "brackets: schwarz:overlap=2,sub=[ilu:level=1]")                                         \
     item(INT, restart, "0", 0, 10000, NULL,                                                       \
          "steps between restarts, for methods that restart; 0: the method's own number")          \
     item(TEXT, format, "csr", 0, 0, NULL,                                                         \
