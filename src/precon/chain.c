@@ -8,11 +8,14 @@ void triangle_chain_clear(spry_context *ctx, triangle_chain *c)
         base_free(ctx, c->f[k]);
     }
     base_free(ctx, c->w);
+    triangle_there_free(ctx, c->there);
     *c = (triangle_chain){0};
 }
 
 spry_status triangle_chain_place(spry_context *ctx, triangle_chain *c)
 {
+    if (c->device)
+        return triangle_there_place(ctx, c);
     if (!c->w && c->sets->rows)
         return base_alloc(ctx, c->sets->n, spry_type_size(c->type), &c->w);
     return SPRY_OK;
@@ -40,6 +43,8 @@ static void apply_here(spry_context *ctx, const triangle_chain *c, bool conjugat
 spry_status triangle_chain_apply(spry_context *ctx, const triangle_chain *c, bool conjugate,
                                  const spry_vector *r, spry_vector *z)
 {
+    if (c->device)
+        return triangle_there_apply(c, conjugate, r, z);
     apply_here(ctx, c, conjugate, r->data, z->data);
     return SPRY_OK;
 }

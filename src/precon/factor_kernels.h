@@ -31,6 +31,25 @@ typedef struct ilu_job {
     bool hermitian;
 } ilu_job;
 
+/* The same by thresholds, in the order of the rows, which is what places are here. */
+typedef struct ilut_job {
+    const int64_t *a_offsets;
+    const int32_t *a_columns;
+    const void *a_values;
+    const int32_t *rows, *places;
+    double tau, shift;
+    int64_t fill;
+    bool hermitian; /* L alone */
+    int64_t *l_offsets, *u_offsets;
+    int32_t *l_columns, *u_columns;
+    void *l_values, *u_values, *inverse;
+    void *w;                       /* a number for each place */
+    int32_t *mark;                 /* 0 for each place */
+    int32_t *heap, *lower, *upper; /* room for all places */
+    int64_t *head, *tail, *next;   /* columns of L, hermitian: by places (-1: empty), by entries */
+    int32_t *row_of;               /* of an entry of L */
+} ilut_job;
+
 /*
  * triangle_rows  w_k = f_k r_k - (T w)_k for places begin..end-1, the last one first for upper
  * scale_entries  to_k = f values_k for n entries
@@ -38,15 +57,21 @@ typedef struct ilu_job {
  * ilu_rows       factorizes places begin..end-1, all those before having been; `where` has a 0 for
  *                each place and is left so, `room` a number for each entry of the longest row.
  *                Gives the first place whose pivot failed, `end`: none
- * not_hermitian  the first row in begin..end-1 that differs from its column by more than rounding;
- *                `end`: none
+ * ilut_rows      the same by thresholds; arrays of factors have room for the rows' entries of A and
+ *                `fill` more for each row and triangle
+ * isai_rows      rows begin..end-1 of the approximate inverse of a triangle, but for the diagonal
+ * of ones; `where` as above not_hermitian  the first row in begin..end-1 that differs from its
+ * column by more than rounding; `end`: none
  */
-#define FACTOR_KERNELS(item)                                                            \
-    item(void, triangle_rows, (const triangle_pass *p, int64_t begin, int64_t end))     \
-    item(void, scale_entries, (int64_t n, spry_scalar f, const void *values, void *to)) \
-    item(void, conjugate_entries, (int64_t n, const void *values, void *to))            \
-    item(int64_t, ilu_rows,                                                             \
-         (const ilu_job *p, int64_t begin, int64_t end, int32_t *where, void *room))    \
+#define FACTOR_KERNELS(item)                                                                  \
+    item(void, triangle_rows, (const triangle_pass *p, int64_t begin, int64_t end))           \
+    item(void, scale_entries, (int64_t n, spry_scalar f, const void *values, void *to))       \
+    item(void, conjugate_entries, (int64_t n, const void *values, void *to))                  \
+    item(int64_t, ilu_rows,                                                                   \
+         (const ilu_job *p, int64_t begin, int64_t end, int32_t *where, void *room))          \
+    item(int64_t, ilut_rows, (const ilut_job *p, int64_t begin, int64_t end))                 \
+    item(void, isai_rows,                                                                     \
+         (const triangle_pass *t, int64_t begin, int64_t end, int32_t *where, void *inverse)) \
     item(int64_t, not_hermitian, (const host_csr *A, int64_t begin, int64_t end))
 
 #endif

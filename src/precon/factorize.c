@@ -59,15 +59,14 @@ static bool row_is_empty(const spry_matrix *A, int64_t i)
     return true;
 }
 
-static spry_status fail_pivot(const spry_matrix *A, const factors_plan *plan, const factors *f,
-                              int64_t place, double shift)
+static spry_status fail_pivot(const spry_matrix *A, const factors_plan *plan, int64_t i,
+                              double shift)
 {
-    const int64_t i = f->sets.rows ? f->sets.rows[place] : place;
     if (row_is_empty(A, i))
         return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
                          "precon %s: row %" PRId64
                          " (from 0) has no entry but zeros: the matrix is "
-                         "singular; remove the row and its column, or put a number on its diagonal",
+                         "singular; take the row and its column out, or give it a diagonal entry",
                          plan->name, i);
     return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
                      "precon %s: row %" PRId64 " (from 0): the pivot is %s, with a diagonal shift "
@@ -78,32 +77,40 @@ static spry_status fail_pivot(const spry_matrix *A, const factors_plan *plan, co
                      shift, plan->name, shift > 0 ? 10 * shift : 0.01);
 }
 
+spry_status factors_next_shift(const spry_matrix *A, const factors_plan *plan, int64_t row,
+                               int turn, double *shift)
+{
+    enum { GROWTH = 4 };
+    if (turn >= plan->tries || row_is_empty(A, row))
+        return fail_pivot(A, plan, row, *shift);
+    *shift = *shift > 0 ? GROWTH * *shift : 1e-3;
+    base_log(A->ctx, SPRY_LOG_INFO,
+             "precon %s: no pivot in row %" PRId64 " (from 0); again with a diagonal shift of %g "
+             "times the row",
+             plan->name, row, *shift);
+    return SPRY_OK;
+}
+
 /* Tries once more with a larger shift while it may. */
 static spry_status try_shifts(const spry_matrix *A, const factors_plan *plan, int threads, run *r,
                               factors *f)
 {
-    enum { GROWTH = 4 };
+    spry_status status = SPRY_OK;
     for (int turn = 0;; turn++) {
         for (int t = 0; t < threads; t++)
             r->bad[t] = -1;
         if (triangle_each_stage(&f->sets, threads, false, factorize_places, r))
             break;
         const int64_t bad = first_bad(r, threads);
-        const int64_t i = f->sets.rows ? f->sets.rows[bad] : bad;
-        if (turn >= plan->tries || row_is_empty(A, i))
-            return fail_pivot(A, plan, f, bad, r->job.shift);
-        r->job.shift = r->job.shift > 0 ? GROWTH * r->job.shift : 1e-3;
-        base_log(A->ctx, SPRY_LOG_INFO,
-                 "precon %s: no pivot in row %" PRId64 " (from 0); again with a diagonal shift of "
-                 "%g times the row",
-                 plan->name, i, r->job.shift);
+        SPRY_GO(A->ctx, factors_next_shift(A, plan, f->sets.rows ? f->sets.rows[bad] : bad, turn,
+                                           &r->job.shift));
     }
     f->shift = r->job.shift;
-    return SPRY_OK;
+done:
+    return status;
 }
 
-/* U = L^H to the last bit. */
-static spry_status mirror(spry_context *ctx, factors *f)
+spry_status factors_mirror(spry_context *ctx, factors *f)
 {
     triangle *lower = &f->chain.t[0], *upper = &f->chain.t[1];
     const spry_status status = triangle_turn(ctx, lower, upper);
@@ -144,7 +151,7 @@ spry_status factors_compute(const spry_matrix *A, const factors_plan *plan, fact
     SPRY_GO(ctx, base_alloc(ctx, threads, sizeof *r.bad, &r.bad));
     SPRY_GO(ctx, try_shifts(A, plan, threads, &r, f));
     if (plan->hermitian)
-        SPRY_GO(ctx, mirror(ctx, f));
+        SPRY_GO(ctx, factors_mirror(ctx, f));
 done:
     base_free(ctx, r.where);
     base_free(ctx, r.room);

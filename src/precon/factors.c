@@ -6,6 +6,7 @@
 typedef struct state {
     factors_plan plan;
     factors f;
+    factors_products *products; /* NULL: the chain is what is applied */
 } state;
 
 void factors_clear(spry_context *ctx, factors *f)
@@ -13,6 +14,12 @@ void factors_clear(spry_context *ctx, factors *f)
     triangle_chain_clear(ctx, &f->chain);
     triangle_chain_clear(ctx, &f->transposed);
     triangle_sets_clear(ctx, &f->sets);
+}
+
+const char *factors_order(int word)
+{
+    static const char *const orders[] = {"none", "rcm", "amd", "nd", "colour"};
+    return orders[word];
 }
 
 /* M^T = (I + L^T)^-1 D^-1 (I + U^T)^-1 */
@@ -41,6 +48,8 @@ static spry_status factors_apply(const spry_operator *op, spry_transpose transpo
     state *s = op->state;
     spry_context *ctx = op->ctx;
     spry_status status = SPRY_OK;
+    if (s->products)
+        return factors_products_apply(s->products, transpose, r, z);
     /* A hermitian M is its own M^H, and conj(M) is M^T. */
     if (transpose == SPRY_PLAIN || s->plan.hermitian)
         return triangle_chain_apply(ctx, &s->f.chain, transpose == SPRY_TRANSPOSE, r, z);
@@ -56,8 +65,31 @@ static void factors_destroy(spry_operator *op)
     state *s = op->state;
     if (!s)
         return;
+    factors_products_free(op->ctx, s->products);
     factors_clear(op->ctx, &s->f);
     base_free(op->ctx, s);
+}
+
+/* What depends on the pattern alone; for thresholds, which are decided anew with new numbers, all
+ * of it. */
+static spry_status analyse(const spry_operator *op, const spry_matrix *A)
+{
+    state *s = op->state;
+    int32_t *perm = NULL;
+    spry_status status = SPRY_OK;
+    const bool there = op->device && s->plan.solve == FACTORS_LEVELS;
+    if (strcmp(s->plan.order, "none") != 0)
+        SPRY_GO(op->ctx, spry_reorder(A, s->plan.order, &perm));
+    factors_clear(op->ctx, &s->f);
+    if (s->plan.thresholds)
+        SPRY_GO(op->ctx, factors_choose(A, &s->plan, perm, there, &s->f));
+    else
+        SPRY_GO(op->ctx, factors_analyse(A, &s->plan, perm, there, &s->f));
+    s->f.chain.device = there ? op->device : NULL;
+    s->f.chain.count = 2;
+done:
+    base_free(op->ctx, perm);
+    return status;
 }
 
 static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
@@ -67,9 +99,19 @@ static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
     spry_status status = SPRY_OK;
     if (s->plan.hermitian)
         SPRY_GO(ctx, factors_check_hermitian(A, s->plan.name));
-    SPRY_GO(ctx, factors_compute(A, &s->plan, &s->f));
+    if (s->plan.thresholds || s->f.chain.count == 0)
+        SPRY_GO(ctx, analyse(op, A));
+    if (!s->plan.thresholds)
+        SPRY_GO(ctx, factors_compute(A, &s->plan, &s->f));
     triangle_chain_clear(ctx, &s->f.transposed);
-    SPRY_GO(ctx, triangle_chain_place(ctx, &s->f.chain));
+    factors_products_free(ctx, s->products);
+    s->products = NULL;
+    if (s->plan.solve == FACTORS_LEVELS) {
+        SPRY_GO(ctx, triangle_chain_place(ctx, &s->f.chain));
+    } else {
+        const precon_job job = {.A = A, .device = op->device, .values = "own"};
+        SPRY_GO(ctx, factors_products_make(&job, &s->plan, &s->f, &s->products));
+    }
 done:
     return status;
 }
@@ -92,21 +134,6 @@ const factors *factors_of(const spry_operator *M)
     return M->class == &factors_class ? &((const state *)M->state)->f : NULL;
 }
 
-static spry_status analyse(const spry_operator *op, const spry_matrix *A)
-{
-    state *s = op->state;
-    int32_t *perm = NULL;
-    spry_status status = SPRY_OK;
-    if (strcmp(s->plan.order, "none") != 0)
-        SPRY_GO(op->ctx, spry_reorder(A, s->plan.order, &perm));
-    SPRY_GO(op->ctx, factors_analyse(A, &s->plan, perm, op->device != NULL, &s->f));
-    s->f.chain.device = op->device;
-    s->f.chain.count = 2;
-done:
-    base_free(op->ctx, perm);
-    return status;
-}
-
 spry_status factors_operator(const precon_job *job, const factors_plan *plan, spry_operator **M)
 {
     const spry_matrix *A = job->A;
@@ -119,10 +146,11 @@ spry_status factors_operator(const precon_job *job, const factors_plan *plan, sp
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
     op->state = s;
     op->name = plan->name;
+    op->device = job->device;
     s->plan = *plan;
-    SPRY_GO(ctx, analyse(op, A));
     SPRY_GO(ctx, set_numbers(op, A));
-    op->own_bytes = triangle_chain_bytes(&s->f.chain);
+    op->own_bytes =
+        s->products ? factors_products_bytes(s->products) : triangle_chain_bytes(&s->f.chain);
     op->bytes = op->own_bytes + 2 * op->rows * (int64_t)spry_type_size(op->type);
     const int64_t entries = s->f.chain.t[0].offsets[op->rows] + s->f.chain.t[1].offsets[op->rows];
     base_log(ctx, SPRY_LOG_INFO,
@@ -141,13 +169,24 @@ spry_status factors_forecast(const precon_job *job, const factors_plan *plan, do
 {
     const double size = (double)spry_type_size(job->A->a.type), n = (double)job->A->a.rows;
     const double nnz = (double)job->A->a.nnz, threads = spry_context_threads(job->A->ctx);
-    double entries = 0;
-    const spry_status status = factors_count(job->A, plan, &entries);
+    double entries = nnz + 2 * n * (double)plan->fill;
+    spry_status status = SPRY_OK;
+    if (plan->thresholds)
+        entries = entries < nnz + n * n ? entries : nnz + n * n;
+    else
+        status = factors_count(job->A, plan, &entries);
     /* Factors and their transposes; numbers by rows; while they are made, the fill and A^T, or
      * marks for each thread. */
     const double own = 2 * (entries * (size + 4) + n * (size + 16)) + n * 2 * size;
-    const double work = plan->level > 0 ? entries * (size + 8) + nnz * (size + 4) + 24 * n : 0;
+    const double work = plan->thresholds  ? 2.5 * entries * (size + 16) + n * (48 + 2 * size)
+                        : plan->level > 0 ? entries * (size + 8) + nnz * (size + 4) + 24 * n
+                                          : 0;
     const double marks = threads * n * 12;
     *bytes = own + work + marks + triangle_sets_bytes(job->A->a.rows) + 65536;
+    if (plan->solve != FACTORS_LEVELS) /* matrices, their transposes, vectors */
+        *bytes += 2 * precon_store_bytes(job, job->A->a.rows, (int64_t)entries) + entries * size +
+                  8 * n * size;
+    else if (job->device)
+        *bytes += own;
     return status;
 }

@@ -14,6 +14,20 @@
 enum { FACTORS_LEVELS, FACTORS_SWEEPS, FACTORS_ISAI };
 enum { FACTORS_EXACT, FACTORS_BY_SWEEPS };
 
+/* Options of all kinds that are made of factors. */
+#define FACTORS_COMMON(item)                                                                       \
+    item(REAL, shift, "0", 0, 1e6, NULL,                                                           \
+         "the diagonal grows by so much times the sum of magnitudes of its row")                   \
+    item(INT, tries, "12", 0, 64, NULL,                                                            \
+         "how often to try again with a larger shift where there is no pivot")                     \
+    item(WORD, order, "none", 0, 0, "none rcm amd nd multicolour", "of the rows, for the factors") \
+    item(WORD, solve, "levels", 0, 0, "levels sweeps isai",                                        \
+         "with the factors: exactly, by sets of rows that do not depend on each other; by sweeps " \
+         "of Jacobi's method; or by approximate inverses of them")                                 \
+    item(INT, sweeps, "4", 1, 1000, NULL, "how many, of solve=sweeps")
+/* The order as spry_reorder() calls it. */
+const char *factors_order(int word);
+
 /* How to make them and how to apply them. */
 typedef struct factors_plan {
     const char *name;  /* of the preconditioner */
@@ -22,7 +36,7 @@ typedef struct factors_plan {
     int level;       /* of fill; 0: the pattern of A */
     bool thresholds; /* ilut, ict: by tau and fill instead */
     double tau;
-    int fill;
+    int64_t fill;
     double modified, shift;
     int tries; /* with growing shifts */
     int solve, sweeps;
@@ -41,13 +55,35 @@ void factors_clear(spry_context *ctx, factors *f);
 /* The pattern of the factors of A for a level of fill, with their sets. */
 spry_status factors_analyse(const spry_matrix *A, const factors_plan *plan, const int32_t *perm,
                             bool always, factors *f);
-/* Their numbers. */
+/* Pattern and numbers by thresholds. */
+spry_status factors_choose(const spry_matrix *A, const factors_plan *plan, const int32_t *perm,
+                           bool always, factors *f);
+/* Their numbers, where the pattern is known. */
 spry_status factors_compute(const spry_matrix *A, const factors_plan *plan, factors *f);
 /* Entries of L and U together that a level of fill has at most. */
 spry_status factors_count(const spry_matrix *A, const factors_plan *plan, double *entries);
 
+/* U = L^H to the last bit. */
+spry_status factors_mirror(spry_context *ctx, factors *f);
+/* Says why there is no pivot for a row, or that it is to be tried again: *shift is the next. */
+spry_status factors_next_shift(const spry_matrix *A, const factors_plan *plan, int64_t row,
+                               int turn, double *shift);
+
 /* Fails unless A is hermitian up to rounding. */
 spry_status factors_check_hermitian(const spry_matrix *A, const char *name);
+
+/*
+ * The factors as products with matrices by rows of A: solves by sweeps of Jacobi's method, y = r -
+ * L y again and again, or with approximate inverses of the triangles.
+ */
+typedef struct factors_products factors_products;
+spry_status factors_products_make(const precon_job *job, const factors_plan *plan, const factors *f,
+                                  factors_products **p);
+void factors_products_free(spry_context *ctx, factors_products *p);
+spry_status factors_products_apply(factors_products *p, spry_transpose transpose,
+                                   const spry_vector *r, spry_vector *z);
+/* What they read of their own. */
+int64_t factors_products_bytes(const factors_products *p);
 
 /* The operator M. */
 spry_status factors_operator(const precon_job *job, const factors_plan *plan, spry_operator **M);

@@ -12,11 +12,7 @@
     item(INT, level, "0", 0, 1e6, NULL, "of fill: 0 keeps the pattern of A")        \
     item(REAL, modified, "0", 0, 1, NULL,                                           \
          "how much of what is left out goes to the diagonal: 1 keeps the row sums") \
-    item(REAL, shift, "0", 0, 1e6, NULL,                                            \
-         "the diagonal grows by so much times the sum of magnitudes of its row")    \
-    item(INT, tries, "12", 0, 64, NULL,                                             \
-         "how often to try again with a larger shift where there is no pivot")      \
-    item(WORD, order, "none", 0, 0, "none rcm amd nd multicolour", "of the rows, for the factors")
+    FACTORS_COMMON(item)
 
 typedef struct ilu_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
@@ -28,15 +24,16 @@ static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) ILU_OPTIONS(S
 
 static factors_plan plan_for(const precon_job *job, bool hermitian)
 {
-    static const char *const orders[] = {"none", "rcm", "amd", "nd", "colour"};
     const ilu_options *o = job->options;
     return (factors_plan){.name = hermitian ? "ic" : "ilu",
-                          .order = orders[o->order],
+                          .order = factors_order(o->order),
                           .hermitian = hermitian,
                           .level = (int)o->level,
                           .modified = o->modified,
                           .shift = o->shift,
-                          .tries = (int)o->tries};
+                          .tries = (int)o->tries,
+                          .solve = o->solve,
+                          .sweeps = (int)o->sweeps};
 }
 
 static spry_status make_ilu(const precon_job *job, spry_operator **M)
@@ -67,9 +64,11 @@ const precon_kind precon_kind_ilu = {.name = "ilu",
                                      .summary = "incomplete LU factors by levels of fill",
                                      .options = {table, sizeof table / sizeof *table},
                                      .make = make_ilu,
-                                     .forecast = forecast_ilu};
+                                     .forecast = forecast_ilu,
+                                     .on_devices = true};
 const precon_kind precon_kind_ic = {.name = "ic",
                                     .summary = "incomplete Cholesky factors by levels of fill",
                                     .options = {table, sizeof table / sizeof *table},
                                     .make = make_ic,
-                                    .forecast = forecast_ic};
+                                    .forecast = forecast_ic,
+                                    .on_devices = true};

@@ -112,6 +112,8 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe);
     item(schwarz)          \
     item(ilu)              \
     item(ic)               \
+    item(ilut)             \
+    item(ict)              \
     item(amg)              \
     item(amg_classical)
 #define PRECON_DECLARE(name) extern const precon_kind precon_kind_##name;

@@ -164,6 +164,7 @@ static spry_status relax_make(const precon_job *job, const operator_class *class
     SPRY_GO(ctx, operator_new(ctx, class, A->a.type, A->a.rows, A->a.cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
+    op->device = job->device;
     *state = (relax){.A = A,
                      .both = class == &ssor_class,
                      .natural = options->order == RELAX_NATURAL,
@@ -213,14 +214,17 @@ const precon_kind precon_kind_gs = {.name = "gs",
                                     .summary = "one sweep of Gauss-Seidel",
                                     .options = {table, WITHOUT_OMEGA},
                                     .make = make_gs,
-                                    .forecast = forecast};
+                                    .forecast = forecast,
+                                    .on_devices = true};
 const precon_kind precon_kind_sor = {.name = "sor",
                                      .summary = "one sweep of successive over-relaxation",
                                      .options = {table, ALL},
                                      .make = make_sor,
-                                     .forecast = forecast};
+                                     .forecast = forecast,
+                                     .on_devices = true};
 const precon_kind precon_kind_ssor = {.name = "ssor",
                                       .summary = "a sweep of SOR forth and one back",
                                       .options = {table, ALL},
                                       .make = make_ssor,
-                                      .forecast = forecast};
+                                      .forecast = forecast,
+                                      .on_devices = true};

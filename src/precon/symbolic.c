@@ -157,11 +157,11 @@ static spry_status take_pattern(const spry_matrix *A, const factors_plan *plan, 
     triangle *t = f->chain.t;
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, triangle_sets_make(ctx, A->a.rows, &p, 1, perm, always, &f->sets));
-    SPRY_GO(ctx, triangle_of_pattern(ctx, &p, &f->sets, A->a.type, false, &t[0]));
+    SPRY_GO(ctx, triangle_of_pattern(ctx, &p, NULL, &f->sets, A->a.type, false, &t[0]));
     if (plan->hermitian)
         SPRY_GO(ctx, triangle_transpose(ctx, &t[0], &t[1]));
     else
-        SPRY_GO(ctx, triangle_of_pattern(ctx, &p, &f->sets, A->a.type, true, &t[1]));
+        SPRY_GO(ctx, triangle_of_pattern(ctx, &p, NULL, &f->sets, A->a.type, true, &t[1]));
 done:
     return status;
 }
@@ -181,11 +181,11 @@ static spry_status take_fill(const spry_matrix *A, const factors_plan *plan, con
     const triangle_pattern p[2] = {{above.offsets, above.columns}, {below.offsets, below.columns}};
     SPRY_GO(ctx,
             triangle_sets_make(ctx, A->a.rows, p, below.offsets ? 2 : 1, perm, always, &f->sets));
-    SPRY_GO(ctx, triangle_of_pattern(ctx, &p[0], &f->sets, type, true, &t[1]));
+    SPRY_GO(ctx, triangle_of_pattern(ctx, &p[0], NULL, &f->sets, type, true, &t[1]));
     if (!below.offsets) {
         SPRY_GO(ctx, triangle_transpose(ctx, &t[1], &t[0]));
     } else {
-        SPRY_GO(ctx, triangle_of_pattern(ctx, &p[1], &f->sets, type, true, &turned));
+        SPRY_GO(ctx, triangle_of_pattern(ctx, &p[1], NULL, &f->sets, type, true, &turned));
         clear_fill(ctx, &above);
         clear_fill(ctx, &below);
         SPRY_GO(ctx, triangle_transpose(ctx, &turned, &t[0]));

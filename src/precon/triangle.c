@@ -96,18 +96,26 @@ static spry_status invert(spry_context *ctx, int64_t n, const int32_t *perm, int
     return status;
 }
 
+int64_t triangle_cut_stages(const triangle_sets *s, int64_t least, triangle_stage *stage)
+{
+    int64_t stages = 0;
+    for (int64_t t = 0; t < s->count; t++) {
+        const bool shared = s->first[t + 1] - s->first[t] >= least;
+        if (!shared && stages > 0 && !stage[stages - 1].shared)
+            stage[stages - 1].end = t + 1;
+        else
+            stage[stages++] = (triangle_stage){t, t + 1, shared};
+    }
+    return stages;
+}
+
 /* Sets of many rows are shared; those between are done in turn. */
 static spry_status make_stages(spry_context *ctx, bool in_turn, triangle_sets *s)
 {
     enum { SHARED = 256 };
     const spry_status status = base_alloc(ctx, s->count, sizeof *s->stage, &s->stage);
-    for (int64_t t = 0; t < s->count && status == SPRY_OK; t++) {
-        const bool shared = !in_turn && s->first[t + 1] - s->first[t] >= SHARED;
-        if (!shared && s->stages > 0 && !s->stage[s->stages - 1].shared)
-            s->stage[s->stages - 1].end = t + 1;
-        else
-            s->stage[s->stages++] = (triangle_stage){t, t + 1, shared};
-    }
+    if (status == SPRY_OK)
+        s->stages = triangle_cut_stages(s, in_turn ? INT64_MAX : SHARED, s->stage);
     return status;
 }
 
@@ -135,6 +143,25 @@ done:
     base_free(ctx, rank);
     if (status != SPRY_OK)
         triangle_sets_clear(ctx, s);
+    return status;
+}
+
+spry_status triangle_sets_rename(spry_context *ctx, triangle_sets *s, const int32_t *perm)
+{
+    spry_status status = SPRY_OK;
+    if (!perm)
+        return SPRY_OK;
+    if (!s->rows) {
+        SPRY_GO(ctx, base_alloc(ctx, s->n, sizeof *s->rows, &s->rows));
+        for (int64_t k = 0; k < s->n; k++)
+            s->rows[k] = (int32_t)k;
+    }
+    for (int64_t k = 0; k < s->n; k++)
+        s->rows[k] = perm[s->rows[k]];
+    base_free(ctx, s->places);
+    s->places = NULL;
+    SPRY_GO(ctx, invert(ctx, s->n, s->rows, &s->places));
+done:
     return status;
 }
 
@@ -272,9 +299,8 @@ static void fill_row(const triangle *t, const triangle_pattern *p, const void *v
     }
 }
 
-/* A triangle of a pattern that may have values. */
-static spry_status take(spry_context *ctx, const triangle_pattern *p, const void *values,
-                        const triangle_sets *sets, spry_type type, bool upper, triangle *t)
+spry_status triangle_of_pattern(spry_context *ctx, const triangle_pattern *p, const void *values,
+                                const triangle_sets *sets, spry_type type, bool upper, triangle *t)
 {
     const int64_t n = sets->n;
     const int threads = host_threads(ctx, p->offsets[n] + n);
@@ -294,19 +320,14 @@ done:
     return status;
 }
 
-spry_status triangle_of_pattern(spry_context *ctx, const triangle_pattern *p,
-                                const triangle_sets *sets, spry_type type, bool upper, triangle *t)
-{
-    return take(ctx, p, NULL, sets, type, upper, t);
-}
-
 spry_status triangle_of_matrix(const spry_matrix *A, const triangle_sets *sets, bool upper,
                                const spry_vector *scale, triangle *t)
 {
     const triangle_pattern p = {A->a.offsets, A->a.col_index};
     const precon_kernels *kernels = precon_kernels_for(A->ctx, A->a.type);
     const size_t size = spry_type_size(A->a.type);
-    const spry_status status = take(A->ctx, &p, A->a.values, sets, A->a.type, upper, t);
+    const spry_status status =
+        triangle_of_pattern(A->ctx, &p, A->a.values, sets, A->a.type, upper, t);
     if (status != SPRY_OK)
         return status;
 #pragma omp parallel for num_threads(host_threads(A->ctx, t->offsets[sets->n])) schedule(static)
@@ -364,4 +385,51 @@ done:
     if (status != SPRY_OK)
         triangle_clear(ctx, to);
     return status;
+}
+
+/* --- matrices ------------------------------------------------------------------------------------
+ */
+
+ALWAYS_INLINE void write_rows(size_t size, const triangle *t, const void *values,
+                              const spry_arrays *a, int threads)
+{
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < a->rows; i++) {
+        const int64_t k = place_of(t->sets, (int32_t)i);
+        for (int64_t e = t->offsets[k], to = a->offsets[i]; e < t->offsets[k + 1]; e++, to++) {
+            a->col_index[to] = (int32_t)row_of(t->sets, t->columns[e]);
+            element_move(size, a->values, to, values, e);
+        }
+    }
+}
+
+spry_status triangle_matrix(spry_context *ctx, const triangle *t, const void *values,
+                            spry_matrix **A)
+{
+    const int64_t n = t->sets->n;
+    const int threads = host_threads(ctx, t->offsets[n] + n);
+    spry_status status = SPRY_OK;
+    spry_arrays a = {
+        .format = SPRY_CSR, .type = t->type, .rows = n, .cols = n, .nnz = t->offsets[n]};
+    *A = NULL;
+    SPRY_GO(ctx, matrix_allocate(ctx, &a));
+    a.offsets[0] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t k = place_of(t->sets, (int32_t)i);
+        a.offsets[i + 1] = a.offsets[i] + t->offsets[k + 1] - t->offsets[k];
+    }
+    switch (spry_type_size(t->type)) {
+    case 4:
+        write_rows(4, t, values, &a, threads);
+        break;
+    case 8:
+        write_rows(8, t, values, &a, threads);
+        break;
+    default:
+        write_rows(16, t, values, &a, threads);
+    }
+    SPRY_GO(ctx, matrix_wrap(ctx, &a, A));
+    SPRY_GO(ctx, t->sets->rows ? spry_matrix_sort(*A) : SPRY_OK);
+done:
+    return status == SPRY_OK ? status : matrix_drop_failed(status, A);
 }

@@ -47,6 +47,10 @@ typedef struct triangle_pattern {
 spry_status triangle_sets_make(spry_context *ctx, int64_t n, const triangle_pattern *p, int count,
                                const int32_t *perm, bool always, triangle_sets *s);
 void triangle_sets_clear(spry_context *ctx, triangle_sets *s);
+/* Rows that were numbered in the order `perm` (NULL: none) get the numbers they have in A. */
+spry_status triangle_sets_rename(spry_context *ctx, triangle_sets *s, const int32_t *perm);
+/* Stages with sets of `least` rows and more shared; gives their number, count at most. */
+int64_t triangle_cut_stages(const triangle_sets *s, int64_t least, triangle_stage *stage);
 /* Bytes of it at most, and while it is made. */
 double triangle_sets_bytes(int64_t n);
 
@@ -60,8 +64,9 @@ typedef struct triangle {
 } triangle;
 
 void triangle_clear(spry_context *ctx, triangle *t);
-/* One triangle of a pattern, with room for values. On failure it is cleared, as below. */
-spry_status triangle_of_pattern(spry_context *ctx, const triangle_pattern *p,
+/* One triangle of a pattern, with its values, or room for them (NULL). On failure it is cleared, as
+ * below. */
+spry_status triangle_of_pattern(spry_context *ctx, const triangle_pattern *p, const void *values,
                                 const triangle_sets *sets, spry_type type, bool upper, triangle *t);
 /* One triangle of a matrix, row i multiplied by scale_i, which is by rows. */
 spry_status triangle_of_matrix(const spry_matrix *A, const triangle_sets *sets, bool upper,
@@ -69,6 +74,9 @@ spry_status triangle_of_matrix(const spry_matrix *A, const triangle_sets *sets, 
 /* T^T, whose sets are the same; triangle_turn() fills one that is there already. */
 spry_status triangle_transpose(spry_context *ctx, const triangle *t, triangle *to);
 spry_status triangle_turn(spry_context *ctx, const triangle *t, triangle *to);
+/* A matrix by rows of A with the triangle's pattern and these values. */
+spry_status triangle_matrix(spry_context *ctx, const triangle *t, const void *values,
+                            spry_matrix **A);
 int64_t triangle_bytes(const triangle *t);
 
 /* --- solving -------------------------------------------------------------------------------------
@@ -110,6 +118,11 @@ void triangle_chain_clear(spry_context *ctx, triangle_chain *c);
 /* z = w of the last triangle, with all numbers conjugated if asked. r is not z. */
 spry_status triangle_chain_apply(spry_context *ctx, const triangle_chain *c, bool conjugate,
                                  const spry_vector *r, spry_vector *z);
+/* The same on a device, where `there` is. */
+spry_status triangle_there_place(spry_context *ctx, triangle_chain *c);
+spry_status triangle_there_apply(const triangle_chain *c, bool conjugate, const spry_vector *r,
+                                 spry_vector *z);
+void triangle_there_free(spry_context *ctx, struct triangle_there *there);
 /* What it reads of its own. */
 int64_t triangle_chain_bytes(const triangle_chain *c);
 /* A copy by places of numbers by rows. */

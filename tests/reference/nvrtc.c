@@ -175,6 +175,20 @@ static void test_algebra(void **state)
     }
 }
 
+/* Rows by one work-item and by several. */
+static void test_triangles(void **state)
+{
+    for (int type = 0; type < 4; type++)
+        for (int lanes = 1; lanes <= 8; lanes *= 8) {
+            char options[160];
+            snprintf(options, sizeof options,
+                     "-DSP_TYPE=%d -DSP_GROUP=256 -DLANES=%d -DCONJUGATE=1 -DSCALE=2 -DGATHER=4 "
+                     "-DSCATTER=8 -DUPPER=16",
+                     type, lanes);
+            compile(*state, "triangle", device_text("triangle"), options);
+        }
+}
+
 /* --- formats -------------------------------------------------------------------------------------
  */
 
@@ -313,6 +327,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_loop, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_convert, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_algebra, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_triangles, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_formats, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_grids, support_setup, support_teardown),
     };

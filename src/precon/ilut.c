@@ -1,0 +1,68 @@
+/* Incomplete LU and Cholesky factorizations with thresholds: see kernels/ilut.c. */
+#include "precon/factors.h"
+
+#define ILUT_OPTIONS(item)                                                                       \
+    item(REAL, tau, "1e-3", 0, 1, NULL,                                                          \
+         "numbers below so much times the mean magnitude of A's row are dropped")                \
+    item(INT, fill, "10", 0, 1e9, NULL, "entries that a row of a factor may have more than A's") \
+    FACTORS_COMMON(item)
+
+typedef struct ilut_options {
+    PRECON_COMMON(SPRY_OPTION_FIELD)
+    ILUT_OPTIONS(SPRY_OPTION_FIELD)
+} ilut_options;
+#define OPTION_OWNER ilut_options
+static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) ILUT_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+static factors_plan plan_for(const precon_job *job, bool hermitian)
+{
+    const ilut_options *o = job->options;
+    return (factors_plan){.name = hermitian ? "ict" : "ilut",
+                          .order = factors_order(o->order),
+                          .hermitian = hermitian,
+                          .thresholds = true,
+                          .tau = o->tau,
+                          .fill = o->fill,
+                          .shift = o->shift,
+                          .tries = (int)o->tries,
+                          .solve = o->solve,
+                          .sweeps = (int)o->sweeps};
+}
+
+static spry_status make_ilut(const precon_job *job, spry_operator **M)
+{
+    const factors_plan plan = plan_for(job, false);
+    return factors_operator(job, &plan, M);
+}
+
+static spry_status make_ict(const precon_job *job, spry_operator **M)
+{
+    const factors_plan plan = plan_for(job, true);
+    return factors_operator(job, &plan, M);
+}
+
+static spry_status forecast_ilut(const precon_job *job, double *bytes)
+{
+    const factors_plan plan = plan_for(job, false);
+    return factors_forecast(job, &plan, bytes);
+}
+
+static spry_status forecast_ict(const precon_job *job, double *bytes)
+{
+    const factors_plan plan = plan_for(job, true);
+    return factors_forecast(job, &plan, bytes);
+}
+
+const precon_kind precon_kind_ilut = {.name = "ilut",
+                                      .summary = "incomplete LU factors by thresholds",
+                                      .options = {table, sizeof table / sizeof *table},
+                                      .make = make_ilut,
+                                      .forecast = forecast_ilut,
+                                      .on_devices = true};
+const precon_kind precon_kind_ict = {.name = "ict",
+                                     .summary = "incomplete Cholesky factors by thresholds",
+                                     .options = {table, sizeof table / sizeof *table},
+                                     .make = make_ict,
+                                     .forecast = forecast_ict,
+                                     .on_devices = true};
