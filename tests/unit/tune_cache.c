@@ -404,7 +404,8 @@ static void test_not_kept(void **state)
     assert_string_equal(file, "");
     spry_memory(p.ctx, &now, NULL);
     p.ctx->options.memory_limit = now + (3 << 20);
-    tune(&p, A, quick, false, file);
+    /* enough time to come to one that does not fit, also where other programs run beside */
+    tune(&p, A, "always=yes budget=300", false, file);
     assert_string_equal(file, "");
     p.ctx->options.memory_limit = 0;
     tune(&p, A, quick, false, file);
