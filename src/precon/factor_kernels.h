@@ -31,6 +31,15 @@ typedef struct ilu_job {
     bool hermitian;
 } ilu_job;
 
+/* A sweep over all numbers of the factors, from old ones to new ones. U is by columns. */
+typedef struct parilu_job {
+    const int64_t *l_offsets, *u_offsets;
+    const int32_t *l_columns, *u_rows;
+    const void *l_from, *u_from, *d_from; /* A's */
+    const void *l_old, *u_old, *inverse_old;
+    void *l_new, *u_new, *inverse_new;
+} parilu_job;
+
 /* The same by thresholds, in the order of the rows, which is what places are here. */
 typedef struct ilut_job {
     const int64_t *a_offsets;
@@ -59,19 +68,30 @@ typedef struct ilut_job {
  *                Gives the first place whose pivot failed, `end`: none
  * ilut_rows      the same by thresholds; arrays of factors have room for the rows' entries of A and
  *                `fill` more for each row and triangle
+ * parilu_start   new numbers from A's, for all n places
+ * parilu_rows    new numbers of rows of L and columns of U begin..end-1
+ * parilu_finish  new numbers of L are divided by the diagonal, which is made real if asked; gives
+ *                the first place where that fails, n: none
+ * shift_rows     d_k grows by `by` times the sum of magnitudes of its row of A
  * isai_rows      rows begin..end-1 of the approximate inverse of a triangle, but for the diagonal
  * of ones; `where` as above not_hermitian  the first row in begin..end-1 that differs from its
  * column by more than rounding; `end`: none
  */
-#define FACTOR_KERNELS(item)                                                                  \
-    item(void, triangle_rows, (const triangle_pass *p, int64_t begin, int64_t end))           \
-    item(void, scale_entries, (int64_t n, spry_scalar f, const void *values, void *to))       \
-    item(void, conjugate_entries, (int64_t n, const void *values, void *to))                  \
-    item(int64_t, ilu_rows,                                                                   \
-         (const ilu_job *p, int64_t begin, int64_t end, int32_t *where, void *room))          \
-    item(int64_t, ilut_rows, (const ilut_job *p, int64_t begin, int64_t end))                 \
-    item(void, isai_rows,                                                                     \
-         (const triangle_pass *t, int64_t begin, int64_t end, int32_t *where, void *inverse)) \
+#define FACTOR_KERNELS(item)                                                                     \
+    item(void, triangle_rows, (const triangle_pass *p, int64_t begin, int64_t end))              \
+    item(void, scale_entries, (int64_t n, spry_scalar f, const void *values, void *to))          \
+    item(void, conjugate_entries, (int64_t n, const void *values, void *to))                     \
+    item(int64_t, ilu_rows,                                                                      \
+         (const ilu_job *p, int64_t begin, int64_t end, int32_t *where, void *room))             \
+    item(void, parilu_start, (const parilu_job *p, int64_t n))                                   \
+    item(void, parilu_rows, (const parilu_job *p, int64_t begin, int64_t end))                   \
+    item(int64_t, parilu_finish, (const parilu_job *p, int64_t n, bool hermitian))               \
+    item(void, shift_rows,                                                                       \
+         (int64_t n, const int64_t *offsets, const void *values, const int32_t *rows, double by, \
+          bool hermitian, void *d))                                                              \
+    item(int64_t, ilut_rows, (const ilut_job *p, int64_t begin, int64_t end))                    \
+    item(void, isai_rows,                                                                        \
+         (const triangle_pass *t, int64_t begin, int64_t end, int32_t *where, void *inverse))    \
     item(int64_t, not_hermitian, (const host_csr *A, int64_t begin, int64_t end))
 
 #endif

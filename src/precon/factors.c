@@ -101,7 +101,9 @@ static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
         SPRY_GO(ctx, factors_check_hermitian(A, s->plan.name));
     if (s->plan.thresholds || s->f.chain.count == 0)
         SPRY_GO(ctx, analyse(op, A));
-    if (!s->plan.thresholds)
+    if (s->plan.construct == FACTORS_BY_SWEEPS)
+        SPRY_GO(ctx, factors_sweep(A, &s->plan, op->device, &s->f));
+    else if (!s->plan.thresholds)
         SPRY_GO(ctx, factors_compute(A, &s->plan, &s->f));
     triangle_chain_clear(ctx, &s->f.transposed);
     factors_products_free(ctx, s->products);
@@ -181,7 +183,9 @@ spry_status factors_forecast(const precon_job *job, const factors_plan *plan, do
     const double work = plan->thresholds  ? 2.5 * entries * (size + 16) + n * (48 + 2 * size)
                         : plan->level > 0 ? entries * (size + 8) + nnz * (size + 4) + 24 * n
                                           : 0;
-    const double marks = threads * n * 12;
+    const double marks =
+        threads * n * 12 +
+        (plan->construct == FACTORS_BY_SWEEPS ? 7 * (entries + n) * (size + 4) + 16 * n : 0);
     *bytes = own + work + marks + triangle_sets_bytes(job->A->a.rows) + 65536;
     if (plan->solve != FACTORS_LEVELS) /* matrices, their transposes, vectors */
         *bytes += 2 * precon_store_bytes(job, job->A->a.rows, (int64_t)entries) + entries * size +

@@ -40,7 +40,7 @@ typedef struct factors_plan {
     double modified, shift;
     int tries; /* with growing shifts */
     int solve, sweeps;
-    int construct, construct_sweeps;
+    int construct, rounds;
 } factors_plan;
 
 typedef struct factors {
@@ -60,6 +60,9 @@ spry_status factors_choose(const spry_matrix *A, const factors_plan *plan, const
                            bool always, factors *f);
 /* Their numbers, where the pattern is known. */
 spry_status factors_compute(const spry_matrix *A, const factors_plan *plan, factors *f);
+/* The same by sweeps over all of them at once, on the host or a device. */
+spry_status factors_sweep(const spry_matrix *A, const factors_plan *plan, spry_device *device,
+                          factors *f);
 /* Entries of L and U together that a level of fill has at most. */
 spry_status factors_count(const spry_matrix *A, const factors_plan *plan, double *entries);
 

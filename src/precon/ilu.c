@@ -8,11 +8,15 @@
  */
 #include "precon/factors.h"
 
-#define ILU_OPTIONS(item)                                                           \
-    item(INT, level, "0", 0, 1e6, NULL, "of fill: 0 keeps the pattern of A")        \
-    item(REAL, modified, "0", 0, 1, NULL,                                           \
-         "how much of what is left out goes to the diagonal: 1 keeps the row sums") \
-    FACTORS_COMMON(item)
+#define ILU_OPTIONS(item)                                                                        \
+    item(INT, level, "0", 0, 1e6, NULL, "of fill: 0 keeps the pattern of A")                     \
+    item(REAL, modified, "0", 0, 1, NULL,                                                        \
+         "how much of what is left out goes to the diagonal: 1 keeps the row sums")              \
+    FACTORS_COMMON(item)                                                                         \
+    item(WORD, construct, "exact", 0, 0, "exact sweeps",                                         \
+         "how the numbers are made: row by row on the host, or all at once by sweeps, there or " \
+         "on the device")                                                                        \
+    item(INT, rounds, "6", 1, 1000, NULL, "how many sweeps, of construct=sweeps")
 
 typedef struct ilu_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
@@ -33,19 +37,30 @@ static factors_plan plan_for(const precon_job *job, bool hermitian)
                           .shift = o->shift,
                           .tries = (int)o->tries,
                           .solve = o->solve,
-                          .sweeps = (int)o->sweeps};
+                          .sweeps = (int)o->sweeps,
+                          .construct = o->construct,
+                          .rounds = (int)o->rounds};
+}
+
+static spry_status make(const precon_job *job, bool hermitian, spry_operator **M)
+{
+    const factors_plan plan = plan_for(job, hermitian);
+    if (plan.modified > 0 && plan.construct == FACTORS_BY_SWEEPS)
+        return SPRY_FAIL(job->A->ctx, SPRY_BAD_USAGE,
+                         "precon %s: sweeps do not know what they leave out: take modified=0 or "
+                         "construct=exact",
+                         plan.name);
+    return factors_operator(job, &plan, M);
 }
 
 static spry_status make_ilu(const precon_job *job, spry_operator **M)
 {
-    const factors_plan plan = plan_for(job, false);
-    return factors_operator(job, &plan, M);
+    return make(job, false, M);
 }
 
 static spry_status make_ic(const precon_job *job, spry_operator **M)
 {
-    const factors_plan plan = plan_for(job, true);
-    return factors_operator(job, &plan, M);
+    return make(job, true, M);
 }
 
 static spry_status forecast_ilu(const precon_job *job, double *bytes)

@@ -173,8 +173,8 @@ static spry_status relax_make(const precon_job *job, const operator_class *class
     SPRY_GO(ctx, make_chain(op, A, false, &state->plain));
     op->own_bytes = triangle_chain_bytes(&state->plain);
     op->bytes = op->own_bytes + 2 * op->rows * (int64_t)spry_type_size(op->type);
-    base_log(ctx, SPRY_LOG_INFO, "precon %s: %" PRId64 " %s", class->name, state->sets.count,
-             state->natural ? "sets of rows" : "colours");
+    base_log(ctx, SPRY_LOG_INFO, "precon %s: %" PRId64 " sets of rows", class->name,
+             state->sets.count);
     *out = op;
     op = NULL;
 done:

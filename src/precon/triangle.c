@@ -21,36 +21,68 @@ double triangle_sets_bytes(int64_t n)
     return (double)n * (4 * 4 + 3 * 8 + 24) + 4096;
 }
 
-/* The level of each row: one more than that of any neighbour that comes before it. Neighbours are
- * named by the earlier row, the later one, or both. */
-static int64_t find_levels(int64_t n, const triangle_pattern *p, int count, const int32_t *perm,
-                           const int32_t *rank, int32_t *level)
+/* Rows in their order, by chunks: rows of a chunk stay together and are done in turn. */
+typedef struct chunks {
+    int64_t n, size;
+    int bits;                   /* the logarithm of the size */
+    const int32_t *perm, *rank; /* NULL: none */
+} chunks;
+
+static int64_t chunk_of(const chunks *c, int32_t row)
 {
+    return (c->rank ? c->rank[row] : row) >> c->bits;
+}
+
+/* The first level after those of the chunks before this one that its rows name. */
+static int32_t level_after(const chunks *c, const triangle_pattern *p, int64_t own,
+                           const int32_t *level)
+{
+    const int64_t end = (own + 1) * c->size < c->n ? (own + 1) * c->size : c->n;
+    int32_t after = level[own];
+    for (int64_t at = own * c->size; at < end; at++) {
+        const int64_t i = c->perm ? c->perm[at] : at;
+        for (int64_t k = p->offsets[i]; k < p->offsets[i + 1]; k++) {
+            const int64_t other = chunk_of(c, p->columns[k]);
+            if (other < own && level[other] >= after)
+                after = level[other] + 1;
+        }
+    }
+    return after;
+}
+
+/* Chunks behind this one that its rows name come after it. */
+static void push_levels(const chunks *c, const triangle_pattern *p, int64_t own, int32_t *level)
+{
+    const int64_t end = (own + 1) * c->size < c->n ? (own + 1) * c->size : c->n;
+    for (int64_t at = own * c->size; at < end; at++) {
+        const int64_t i = c->perm ? c->perm[at] : at;
+        for (int64_t k = p->offsets[i]; k < p->offsets[i + 1]; k++) {
+            const int64_t other = chunk_of(c, p->columns[k]);
+            if (other > own && level[other] <= level[own])
+                level[other] = level[own] + 1;
+        }
+    }
+}
+
+/* The level of each chunk: one more than that of any neighbour that comes before it. Neighbours are
+ * named by the earlier row, the later one, or both. Gives the number of levels. */
+static int64_t find_levels(const chunks *c, const triangle_pattern *p, int count, int32_t *level)
+{
+    const int64_t all = (c->n + c->size - 1) / c->size;
     int32_t most = -1;
-    memset(level, 0, (size_t)n * sizeof *level);
-    for (int64_t at = 0; at < n; at++) {
-        const int64_t i = perm ? perm[at] : at;
-        int32_t own = level[i];
+    memset(level, 0, (size_t)all * sizeof *level);
+    for (int64_t own = 0; own < all; own++) {
         for (int l = 0; l < count; l++)
-            for (int64_t k = p[l].offsets[i]; k < p[l].offsets[i + 1]; k++) {
-                const int32_t j = p[l].columns[k];
-                if ((rank ? rank[j] : j) < at && level[j] >= own)
-                    own = level[j] + 1;
-            }
+            level[own] = level_after(c, &p[l], own, level);
         for (int l = 0; l < count; l++)
-            for (int64_t k = p[l].offsets[i]; k < p[l].offsets[i + 1]; k++) {
-                const int32_t j = p[l].columns[k];
-                if ((rank ? rank[j] : j) > at && level[j] <= own)
-                    level[j] = own + 1;
-            }
-        level[i] = own;
-        most = own > most ? own : most;
+            push_levels(c, &p[l], own, level);
+        most = level[own] > most ? level[own] : most;
     }
     return most + 1;
 }
 
 /* Rows by levels, within a level in the order they had. */
-static spry_status sort_levels(spry_context *ctx, const int32_t *perm, const int32_t *level,
+static spry_status sort_levels(spry_context *ctx, const chunks *c, const int32_t *level,
                                triangle_sets *s)
 {
     int64_t *next = NULL;
@@ -58,15 +90,13 @@ static spry_status sort_levels(spry_context *ctx, const int32_t *perm, const int
     SPRY_GO(ctx, base_calloc(ctx, s->count + 1, sizeof *s->first, &s->first));
     SPRY_GO(ctx, base_alloc(ctx, s->count + 1, sizeof *next, &next));
     SPRY_GO(ctx, base_alloc(ctx, s->n, sizeof *s->rows, &s->rows));
-    for (int64_t i = 0; i < s->n; i++)
-        s->first[level[i] + 1]++;
+    for (int64_t at = 0; at < s->n; at++)
+        s->first[level[at >> c->bits] + 1]++;
     for (int64_t t = 0; t < s->count; t++)
         s->first[t + 1] += s->first[t];
     memcpy(next, s->first, (size_t)s->count * sizeof *next);
-    for (int64_t at = 0; at < s->n; at++) {
-        const int32_t i = perm ? perm[at] : (int32_t)at;
-        s->rows[next[level[i]]++] = i;
-    }
+    for (int64_t at = 0; at < s->n; at++)
+        s->rows[next[level[at >> c->bits]]++] = c->perm ? c->perm[at] : (int32_t)at;
 done:
     base_free(ctx, next);
     return status;
@@ -122,19 +152,22 @@ static spry_status make_stages(spry_context *ctx, bool in_turn, triangle_sets *s
 spry_status triangle_sets_make(spry_context *ctx, int64_t n, const triangle_pattern *p, int count,
                                const int32_t *perm, bool always, triangle_sets *s)
 {
-    enum { MEAN = 32 }; /* rows of a set; with fewer, what lies together in rows matters more */
+    enum { MEAN = 64 }; /* rows of a set; with fewer, what lies together in rows matters more */
     int32_t *level = NULL, *rank = NULL;
     spry_status status = SPRY_OK;
+    chunks c = {.n = n, .bits = always ? 0 : TRIANGLE_CHUNK_BITS, .perm = perm};
+    c.size = (int64_t)1 << c.bits;
     *s = (triangle_sets){.n = n};
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *level, &level));
     if (perm)
         SPRY_GO(ctx, invert(ctx, n, perm, &rank));
-    s->count = find_levels(n, p, count, perm, rank, level);
+    c.rank = rank;
+    s->count = find_levels(&c, p, count, level);
     const bool in_turn = !always && n < MEAN * s->count;
     if (in_turn)
         SPRY_GO(ctx, keep_order(ctx, perm, s));
     else
-        SPRY_GO(ctx, sort_levels(ctx, perm, level, s));
+        SPRY_GO(ctx, sort_levels(ctx, &c, level, s));
     if (s->rows)
         SPRY_GO(ctx, invert(ctx, n, s->rows, &s->places));
     SPRY_GO(ctx, make_stages(ctx, in_turn, s));
@@ -255,7 +288,7 @@ static void fill_columns(const triangle *t, const triangle_pattern *p, int64_t k
         sort_columns(t->columns + begin, to - begin);
 }
 
-/* Where an entry of a row is. */
+/* Where an entry of a row is; -1: it is not there. */
 static int64_t find_entry(const triangle *t, int64_t k, int32_t column)
 {
     int64_t low = t->offsets[k], high = t->offsets[k + 1];
@@ -266,9 +299,9 @@ static int64_t find_entry(const triangle *t, int64_t k, int32_t column)
         else
             high = middle;
     }
-    while (t->columns[low] != column)
+    while (low < high && t->columns[low] != column)
         low++;
-    return low;
+    return low < high ? low : -1;
 }
 
 ALWAYS_INLINE void fill_values(size_t size, const triangle *t, const triangle_pattern *p,
@@ -277,16 +310,15 @@ ALWAYS_INLINE void fill_values(size_t size, const triangle *t, const triangle_pa
     const int64_t i = row_of(t->sets, k);
     for (int64_t e = p->offsets[i]; e < p->offsets[i + 1]; e++) {
         const int32_t j = place_of(t->sets, p->columns[e]);
-        if (t->upper ? j > k : j < k)
-            element_move(size, t->values, find_entry(t, k, j), values, e);
+        const int64_t to = (t->upper ? j > k : j < k) ? find_entry(t, k, j) : -1;
+        if (to >= 0)
+            element_move(size, t->values, to, values, e);
     }
 }
 
-static void fill_row(const triangle *t, const triangle_pattern *p, const void *values, int64_t k)
+static void fill_any_values(const triangle *t, const triangle_pattern *p, const void *values,
+                            int64_t k)
 {
-    fill_columns(t, p, k);
-    if (!values)
-        return;
     switch (spry_type_size(t->type)) {
     case 4:
         fill_values(4, t, p, values, k);
@@ -297,6 +329,23 @@ static void fill_row(const triangle *t, const triangle_pattern *p, const void *v
     default:
         fill_values(16, t, p, values, k);
     }
+}
+
+static void fill_row(const triangle *t, const triangle_pattern *p, const void *values, int64_t k)
+{
+    fill_columns(t, p, k);
+    if (values)
+        fill_any_values(t, p, values, k);
+}
+
+void triangle_load(const spry_context *ctx, const spry_matrix *A, triangle *t)
+{
+    const triangle_pattern p = {A->a.offsets, A->a.col_index};
+    const int64_t n = t->sets->n;
+    memset(t->values, 0, (size_t)t->offsets[n] * spry_type_size(t->type));
+#pragma omp parallel for num_threads(host_threads(ctx, t->offsets[n])) schedule(static)
+    for (int64_t k = 0; k < n; k++)
+        fill_any_values(t, &p, A->a.values, k);
 }
 
 spry_status triangle_of_pattern(spry_context *ctx, const triangle_pattern *p, const void *values,

@@ -8,8 +8,10 @@
  * Int. J. High Speed Comput. 1 (1989).) A triangle holds the entries that lead to earlier places
  * (lower) or later ones (upper), rows and columns numbered by places, so that a set reads and
  * writes memory that lies together; what is given and asked for by rows is gathered and scattered
- * on the way. All threads share a set, and the result does not depend on how. Where sets have few
- * rows each, rows keep their order, and one thread does them all.
+ * on the way. All threads share a set, and the result does not depend on how. On the
+ * host chunks of a few rows stand for rows: they stay together, as they lie together in vectors,
+ * and are done in turn. Where sets have few rows each, rows keep their order, and one thread does
+ * them all.
  *
  * The diagonal is one: rows were divided by it, and f multiplies the right-hand side instead:
  *
@@ -20,6 +22,9 @@
 
 #include "precon/kernels.h"
 #include "precon/precon.h"
+
+/* Rows that stay together in sets of the host: about a line of the cache. */
+enum { TRIANGLE_CHUNK_BITS = 3, TRIANGLE_CHUNK = 1 << TRIANGLE_CHUNK_BITS };
 
 /* Sets begin..end-1: a single one that is shared, or several small ones that one does in turn. */
 typedef struct triangle_stage {
@@ -42,7 +47,8 @@ typedef struct triangle_pattern {
 } triangle_pattern;
 
 /* The sets of the union of patterns of n rows; perm, where not NULL, is the order of the rows.
- * `always`: places are by sets also where those are small, as devices want it. On failure it is
+ * `always`: places are by sets also where those are small, and rows of a set do not depend on each
+ * other, as devices want it. On failure it is
  * cleared. */
 spry_status triangle_sets_make(spry_context *ctx, int64_t n, const triangle_pattern *p, int count,
                                const int32_t *perm, bool always, triangle_sets *s);
@@ -71,6 +77,8 @@ spry_status triangle_of_pattern(spry_context *ctx, const triangle_pattern *p, co
 /* One triangle of a matrix, row i multiplied by scale_i, which is by rows. */
 spry_status triangle_of_matrix(const spry_matrix *A, const triangle_sets *sets, bool upper,
                                const spry_vector *scale, triangle *t);
+/* The values that A has in a triangle's pattern, zeros elsewhere. */
+void triangle_load(const spry_context *ctx, const spry_matrix *A, triangle *t);
 /* T^T, whose sets are the same; triangle_turn() fills one that is there already. */
 spry_status triangle_transpose(spry_context *ctx, const triangle *t, triangle *to);
 spry_status triangle_turn(spry_context *ctx, const triangle *t, triangle *to);

@@ -45,7 +45,7 @@ bool triangle_each_stage(const triangle_sets *sets, int threads, bool backward, 
             const triangle_stage *stage = &sets->stage[backward ? sets->stages - 1 - t : t];
             const int64_t begin = sets->first[stage->begin];
             const int64_t rows = sets->first[stage->end] - begin;
-            const range share = stage->shared ? base_share(rows, team, own, 8)
+            const range share = stage->shared ? base_share(rows, team, own, TRIANGLE_CHUNK)
                                 : own == 0    ? (range){0, rows}
                                               : (range){0, 0};
             if (share.end > share.begin && !work(data, own, begin + share.begin, begin + share.end))

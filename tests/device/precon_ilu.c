@@ -18,6 +18,8 @@ static const char *const specs[] = {
     "ilu:level=1,order=multicolour",
     "ilu:solve=sweeps,sweeps=3",
     "ilu:solve=isai,order=rcm",
+    "ilu:construct=sweeps,order=multicolour",
+    "ic:construct=sweeps,rounds=5",
     "ilut:tau=0.01",
     "ic",
     "ict:order=multicolour",

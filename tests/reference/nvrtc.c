@@ -178,7 +178,10 @@ static void test_algebra(void **state)
 /* Rows by one work-item and by several. */
 static void test_triangles(void **state)
 {
-    for (int type = 0; type < 4; type++)
+    for (int type = 0; type < 4; type++) {
+        char type_alone[32];
+        snprintf(type_alone, sizeof type_alone, "-DSP_TYPE=%d", type);
+        compile(*state, "parilu", device_text("parilu"), type_alone);
         for (int lanes = 1; lanes <= 8; lanes *= 8) {
             char options[160];
             snprintf(options, sizeof options,
@@ -187,6 +190,7 @@ static void test_triangles(void **state)
                      type, lanes);
             compile(*state, "triangle", device_text("triangle"), options);
         }
+    }
 }
 
 /* --- formats -------------------------------------------------------------------------------------

@@ -30,6 +30,9 @@ static const char *const specs[] = {
     "ict:tau=0.1,fill=100",
     "ict:fill=1",
     "ilu:solve=sweeps,sweeps=99",
+    "ilu:construct=sweeps,rounds=80",
+    "ilu:construct=sweeps,rounds=81,level=1,order=rcm",
+    "ic:construct=sweeps,rounds=80",
     "ilut:solve=sweeps,sweeps=99,order=rcm",
 };
 enum { SPECS = sizeof specs / sizeof *specs };
@@ -345,6 +348,8 @@ static void test_shifts(void **state)
         {"ilu", 2, swap, true},
         {"ilu", 3, late, true},
         {"ic", 3, indefinite, true},
+        {"ilu:construct=sweeps", 2, swap, true},
+        {"ic:construct=sweeps,rounds=9", 3, indefinite, true},
         {"ilu", 3, indefinite, false},
         {"ilu:modified=1", 3, indefinite, false},
     };
@@ -382,6 +387,9 @@ static void test_bad(void **state)
         {"ic", 3, empty, "row 1 (from 0) has no entry but zeros", SPRY_BAD_INPUT},
         {"ic:tries=0", 3, indefinite, "row 1 (from 0): the pivot is not positive", SPRY_BAD_INPUT},
         {"ic", 2, general, "row 0 (from 0) is not the same as its column", SPRY_BAD_INPUT},
+        {"ilu:construct=sweeps,modified=1", 2, swap, "take modified=0", SPRY_BAD_USAGE},
+        {"ilu:construct=sweeps,tries=0", 2, swap, "row 0 (from 0): the pivot is zero",
+         SPRY_BAD_INPUT},
         {"ilu:level=-1", 2, swap, "level=-1 is outside", SPRY_BAD_USAGE},
         {"ilu:order=best", 2, swap, "there are: none rcm amd nd multicolour", SPRY_BAD_USAGE},
     };
