@@ -38,6 +38,7 @@ static const precons_case cases[] = {
     {.kind = "ilu", .spec = "ilu:level=1,order=multicolour"},
     {.kind = "ilu", .spec = "ilu:solve=sweeps,sweeps=3"},
     {.kind = "ilu", .spec = "ilu:solve=isai"},
+    {.kind = "ilu", .spec = "ilu:construct=sweeps"},
     {.kind = "ic", .definite = true},
     {.kind = "ict", .definite = true, .decides = true},
     {.kind = "fsai", .definite = true, .decides = true},
