@@ -376,7 +376,7 @@ spry_status spry_solver_update(spry_solver *solver)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "the solver has no matrix that could have changed");
     if (!solver->ready)
         return SPRY_OK;
-    if (solver->own_precon && !solver->own_precon->class->update) {
+    if (solver->own_precon && !operator_has_update(solver->own_precon)) {
         solver_forget(solver); /* all is made anew at the next solve */
         return SPRY_OK;
     }

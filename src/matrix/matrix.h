@@ -182,6 +182,13 @@ typedef struct operator_class {
     spry_status (*matrix_diagonal)(const spry_operator *op, spry_vector **d);
 } operator_class;
 
+/* Who made an operator that stores another matrix than the one it was made for: as the members of
+ * its class, which know of the stored matrix alone. */
+typedef struct operator_maker {
+    spry_status (*update)(spry_operator *op, const spry_matrix *A);
+    void (*destroy)(spry_operator *op); /* frees op->making */
+} operator_maker;
+
 /* Memory that products fill and that outlives them. */
 typedef struct operator_memory {
     int64_t bytes;
@@ -197,15 +204,24 @@ struct spry_operator {
     int64_t own_bytes; /* the same without x and y: what the operator itself reads */
     const char *name;  /* NULL: the class's */
     void *state;
-    spry_device *device;   /* where it lives; NULL: the host */
-    operator_memory *room; /* for columns, packed; products take the operator as it is */
-    spry_matrix *kept;     /* a matrix it was made from; freed with it; may be NULL */
-    bool varies;           /* it is no fixed linear map: methods have to be flexible */
-    bool single;           /* it rounds to single precision, whatever its type */
+    spry_device *device;         /* where it lives; NULL: the host */
+    operator_memory *room;       /* for columns, packed; products take the operator as it is */
+    spry_matrix *kept;           /* a matrix it was made from; freed with it; may be NULL */
+    bool varies;                 /* it is no fixed linear map: methods have to be flexible */
+    bool single;                 /* it rounds to single precision, whatever its type */
+    const operator_maker *maker; /* NULL: its class itself */
+    void *making;                /* the maker's */
 };
 
 spry_status operator_new(spry_context *ctx, const operator_class *class, spry_type type,
                          int64_t rows, int64_t cols, spry_operator **op);
+/* Whether it takes new values. */
+bool operator_has_update(const spry_operator *op);
+/* Gives it a matrix that it may point to after an update, in place of the one before; where it
+ * stores one of its maker's, that stays, and A is freed. */
+void operator_keep(spry_operator *op, spry_matrix *A);
+/* Makes it what `fresh` is, but for its name and maker; frees what it was. */
+void operator_become(spry_operator *op, spry_operator *fresh);
 /* Makes room->data hold at least `count` elements of `size` bytes; what was there is lost. */
 spry_status operator_room(const spry_operator *op, int64_t count, size_t size);
 /* Products of operators that have `apply`: with factors, with arrays of the host, and with vectors

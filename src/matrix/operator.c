@@ -40,6 +40,8 @@ void spry_operator_free(spry_operator *op)
 {
     if (!op)
         return;
+    if (op->maker)
+        op->maker->destroy(op);
     if (op->class->destroy)
         op->class->destroy(op);
     spry_matrix_free(op->kept);
@@ -176,12 +178,42 @@ spry_status operator_apply_arrays(const spry_operator *op, spry_transpose transp
     return operator_apply_vectors(op, transpose, alpha, &from, beta, &to);
 }
 
+bool operator_has_update(const spry_operator *op)
+{
+    return op->maker || op->class->update;
+}
+
+void operator_keep(spry_operator *op, spry_matrix *A)
+{
+    if (op->maker) {
+        spry_matrix_free(A);
+        return;
+    }
+    spry_matrix_free(op->kept);
+    op->kept = A;
+}
+
+void operator_become(spry_operator *op, spry_operator *fresh)
+{
+    const spry_operator before = *op;
+    *op = *fresh;
+    op->name = before.name;
+    op->maker = before.maker;
+    op->making = before.making;
+    *fresh = before;
+    fresh->maker = NULL;
+    operator_memory *room = op->room; /* each has its own beside it */
+    op->room = fresh->room;
+    fresh->room = room;
+    spry_operator_free(fresh);
+}
+
 spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
 {
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     spry_status status = SPRY_OK;
-    if (!op->class->update)
+    if (!operator_has_update(op))
         return SPRY_FAIL(op->ctx, SPRY_UNSUPPORTED,
                          "operator %s cannot take new values: make it anew",
                          spry_operator_name(op));
@@ -192,10 +224,9 @@ spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
                          " of type %s",
                          spry_operator_name(op), A->a.rows, A->a.cols, spry_type_name(A->a.type));
     SPRY_GO(op->ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    SPRY_GO(op->ctx, op->class->update(op, csr));
-    if (owned) { /* what the operator may point to */
-        spry_matrix_free(op->kept);
-        op->kept = owned;
+    SPRY_GO(op->ctx, op->maker ? op->maker->update(op, csr) : op->class->update(op, csr));
+    if (owned) {
+        operator_keep(op, owned);
         owned = NULL;
     }
 done:

@@ -9,6 +9,7 @@
 #include "host/host.h"
 #include "precon/amg/kernels.h"
 #include "precon/factor_kernels.h"
+#include "precon/problems.h"
 
 /* Factors of a dense matrix, column by column, and the exchanges of rows and columns that made
  * them: place k with the one at rows[k] (from 1). What lies beyond the rank is taken as 0. */
@@ -75,7 +76,8 @@ typedef struct precon_blocks {
     item(void, sum_places,                                                                         \
          (int64_t begin, int64_t end, const int64_t *offsets, const int64_t *places,               \
           const void *x, void *y))                                                                 \
-    AMG_KERNELS(item)
+    AMG_KERNELS(item)                                                                              \
+    LOCAL_KERNELS(item)
 
 typedef struct precon_kernels {
     PRECON_KERNELS(HOST_KERNEL_MEMBER)

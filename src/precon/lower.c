@@ -52,8 +52,7 @@ static spry_status lower_update(spry_operator *op, const spry_matrix *A)
     spry_status status = SPRY_OK;
     SPRY_GO(op->ctx, spry_matrix_cast(A, state->inside->type, &cast));
     SPRY_GO(op->ctx, spry_operator_update(state->inside, cast));
-    spry_matrix_free(state->inside->kept);
-    state->inside->kept = cast;
+    operator_keep(state->inside, cast);
     cast = NULL;
 done:
     spry_matrix_free(cast);

@@ -115,7 +115,11 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe);
     item(ilut)             \
     item(ict)              \
     item(amg)              \
-    item(amg_classical)
+    item(amg_classical)    \
+    item(sai)              \
+    item(isai)             \
+    item(spai)             \
+    item(fsai)
 #define PRECON_DECLARE(name) extern const precon_kind precon_kind_##name;
 PRECON_KINDS(PRECON_DECLARE)
 

@@ -1,0 +1,272 @@
+/*
+ * The factorised sparse approximate inverse of hermitian positive definite matrices: M = G^H G with
+ * G lower triangular on a pattern, G A G^H with ones on its diagonal, and || I - G L ||_F least for
+ * the factor A = L L^H, which need not be known (L. Kolotilina, A. Yeremin, Factorized sparse
+ * approximate inverse preconditionings I, SIAM J. Matrix Anal. Appl. 14 (1993), 45-58). M is
+ * positive definite, as conjugate gradients needs it. The pattern comes from A's lower triangle, or
+ * grows from that: see grow.h.
+ *
+ * A product is two with sparse matrices, G and G^H, both stored.
+ */
+#include "precon/local.h"
+
+#define FSAI_OPTIONS(item)                                                                         \
+    item(INT, growth, "0", 0, 1000, NULL, "how often rows grow, by what gains most")               \
+    item(INT, add, "2", 1, 1000, NULL, "entries that a row grows by each time")                    \
+    item(REAL, eps, "0.001", 0, 1, NULL, "gain of an entry that is worth having")                  \
+    item(REAL, shift, "0", 0, 1000, NULL,                                                          \
+         "diagonals of local blocks are multiplied by 1 + shift, for matrices that are not quite " \
+         "positive definite")
+typedef struct fsai_options {
+    PRECON_COMMON(SPRY_OPTION_FIELD)
+    LOCAL_PATTERN(SPRY_OPTION_FIELD)
+    FSAI_OPTIONS(SPRY_OPTION_FIELD)
+} fsai_options;
+#define OPTION_OWNER fsai_options
+static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) LOCAL_PATTERN(SPRY_OPTION_ROW)
+                                        FSAI_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+typedef struct fsai {
+    precon_job job; /* but for its matrix and options */
+    double shift;
+    spry_matrix *pattern;     /* of G */
+    spry_operator *G, *other; /* G^H */
+    spry_vector *between;
+} fsai;
+
+static local_pattern pattern_of(const fsai_options *options)
+{
+    return (local_pattern){
+        .tau = options->tau, .power = options->power, .most = options->most, .lower = true};
+}
+
+static local_growth growth_of(const fsai_options *options)
+{
+    return (local_growth){.kind = LOCAL_FACTOR,
+                          .eps = options->eps,
+                          .shift = options->shift,
+                          .steps = options->growth,
+                          .add = options->add,
+                          .most = options->most};
+}
+
+/* z = G^H (G r), or G^T (conj(G) r). */
+static spry_status fsai_apply(const spry_operator *op, spry_transpose transpose,
+                              const spry_vector *r, spry_vector *z)
+{
+    const fsai *state = op->state;
+    const bool flips = transpose == SPRY_TRANSPOSE && spry_type_is_complex(op->type);
+    const spry_operator *first = flips ? state->other : state->G;
+    const spry_operator *second = flips ? state->G : state->other;
+    const spry_transpose how = flips ? SPRY_TRANSPOSE : SPRY_PLAIN;
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    spry_status status = SPRY_OK;
+    SPRY_GO(op->ctx, spry_operator_multiply(first, how, one, r, zero, state->between));
+    SPRY_GO(op->ctx, spry_operator_multiply(second, how, one, state->between, zero, z));
+done:
+    return status;
+}
+
+static void fsai_destroy(spry_operator *op)
+{
+    fsai *state = op->state;
+    if (!state)
+        return;
+    spry_operator_free(state->G);
+    spry_operator_free(state->other);
+    spry_vector_free(state->between);
+    spry_matrix_free(state->pattern);
+    base_free(op->ctx, state);
+}
+
+/* --- checks --------------------------------------------------------------------------------------
+ */
+
+/* The entry of a row in a column, 0 where there is none. */
+static spry_scalar entry_at(const spry_arrays *a, int64_t row, int32_t column)
+{
+    int64_t low = a->offsets[row], high = a->offsets[row + 1];
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (a->col_index[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < a->offsets[row + 1] && a->col_index[low] == column
+               ? value_load(a->type, a->values, low)
+               : (spry_scalar){0, 0};
+}
+
+/* Fails where A is far from hermitian: rounding may have made it differ. */
+static spry_status check_hermitian(const spry_matrix *A)
+{
+    const spry_arrays *a = &A->a;
+    const double slack = a->type == SPRY_S || a->type == SPRY_C ? 1e-4 : 1e-10;
+    int64_t bad = a->rows;
+#pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) reduction(min : bad)
+    for (int64_t i = 0; i < a->rows; i++)
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+            const spry_scalar v = value_load(a->type, a->values, k);
+            const spry_scalar w = entry_at(a, a->col_index[k], (int32_t)i);
+            if (hypot(v.re - w.re, v.im + w.im) > slack * hypot(v.re, v.im) && i < bad)
+                bad = i;
+        }
+    if (bad == a->rows)
+        return SPRY_OK;
+    return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
+                     "row %" PRId64
+                     " (from 0) differs from its column: precon fsai is for hermitian (symmetric) "
+                     "matrices; try precon sai or isai",
+                     bad);
+}
+
+/* --- making --------------------------------------------------------------------------------------
+ */
+
+/* G's arrays with A's values, as far as they came when it fails. */
+static spry_status compute(const fsai *state, const spry_matrix *A, spry_arrays *G)
+{
+    spry_context *ctx = A->ctx;
+    spry_arrays X;
+    local_outcome outcome;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, local_values(A, state->pattern, LOCAL_FACTOR, state->shift, &X, &outcome));
+    if (outcome.bad >= 0) {
+        base_free(ctx, X.values);
+        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+                         "row %" PRId64
+                         " (from 0): its block of the matrix is not positive definite for precon "
+                         "fsai; try fsai:shift=0.1, or sai",
+                         outcome.bad);
+    }
+    SPRY_GO(ctx, local_own(ctx, &X, G));
+done:
+    return status;
+}
+
+/* Both operators, with A's values. */
+static spry_status fill(spry_operator *op, const spry_matrix *A)
+{
+    fsai *state = op->state;
+    spry_context *ctx = op->ctx;
+    spry_arrays arrays = {0};
+    spry_matrix *G = NULL, *other = NULL;
+    spry_operator *first = NULL, *second = NULL;
+    spry_status status = SPRY_OK;
+    precon_job job = state->job;
+    job.A = A;
+    SPRY_GO(ctx, matrix_finish(ctx, compute(state, A, &arrays), &arrays, &G));
+    SPRY_GO(ctx, spry_matrix_transpose(G, true, &other));
+    spry_matrix *taken = G;
+    G = NULL;
+    SPRY_GO(ctx, precon_store(&job, taken, &first));
+    taken = other;
+    other = NULL;
+    SPRY_GO(ctx, precon_store(&job, taken, &second));
+    spry_operator_free(state->G);
+    spry_operator_free(state->other);
+    state->G = first;
+    state->other = second;
+    first = NULL;
+    op->own_bytes = state->G->own_bytes + state->other->own_bytes;
+    op->bytes = state->G->bytes + state->other->bytes;
+done:
+    spry_matrix_free(G);
+    spry_matrix_free(other);
+    spry_operator_free(first);
+    return status;
+}
+
+static spry_status fsai_update(spry_operator *op, const spry_matrix *A)
+{
+    return fill(op, A);
+}
+
+static const operator_class fsai_class = {.name = "fsai",
+                                          .has_transpose = true,
+                                          .multiply = operator_apply_arrays,
+                                          .multiply_vectors = operator_apply_vectors,
+                                          .apply = fsai_apply,
+                                          .update = fsai_update,
+                                          .destroy = fsai_destroy};
+
+static spry_status find_pattern(const precon_job *job, fsai *state)
+{
+    const fsai_options *options = job->options;
+    const local_pattern how = pattern_of(options);
+    const local_growth growth = growth_of(options);
+    spry_context *ctx = job->A->ctx;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, local_pattern_make(job->A, &how, &state->pattern));
+    if (options->growth > 0)
+        SPRY_GO(ctx, local_grow(job->A, NULL, &growth, state->pattern));
+    base_log(ctx, SPRY_LOG_INFO, "precon fsai: %" PRId64 " entries in G, %.1f a row",
+             state->pattern->a.nnz,
+             (double)state->pattern->a.nnz / (double)(job->A->a.rows > 0 ? job->A->a.rows : 1));
+done:
+    return status;
+}
+
+static spry_status make(const precon_job *job, spry_operator **M)
+{
+    const fsai_options *options = job->options;
+    const spry_matrix *A = job->A;
+    spry_context *ctx = A->ctx;
+    spry_operator *op = NULL;
+    fsai *state = NULL;
+    spry_status status = SPRY_OK;
+    *M = NULL;
+    SPRY_GO(ctx, check_hermitian(A));
+    SPRY_GO(ctx, operator_new(ctx, &fsai_class, A->a.type, A->a.rows, A->a.cols, &op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
+    op->state = state;
+    op->device = job->device;
+    state->job = *job;
+    state->job.options = NULL;
+    state->shift = options->shift;
+    SPRY_GO(ctx, precon_vector(job, A->a.rows, NULL, &state->between));
+    SPRY_GO(ctx, find_pattern(job, state));
+    SPRY_GO(ctx, fill(op, A));
+    *M = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
+static spry_status forecast(const precon_job *job, double *bytes)
+{
+    const fsai_options *options = job->options;
+    const local_pattern how = pattern_of(options);
+    const local_growth growth = growth_of(options);
+    const double n = (double)job->A->a.rows, number = (double)spry_type_size(job->A->a.type);
+    spry_context *ctx = job->A->ctx;
+    spry_matrix *P = NULL;
+    spry_status status = SPRY_OK;
+    *bytes = 0;
+    SPRY_GO(ctx, local_pattern_make(job->A, &how, &P));
+    const local_problems p = local_problems_of(job->A, P, LOCAL_FACTOR);
+    local_size size = local_size_of(&p, ctx);
+    int64_t entries = P->a.nnz;
+    *bytes = local_pattern_bytes(job->A, &how, job->A->a.nnz > entries ? job->A->a.nnz : entries);
+    if (options->power > 1) /* both triangles were there */
+        *bytes += (double)entries * 2 * 24;
+    if (options->growth > 0)
+        *bytes += local_grow_bytes(job->A, NULL, &growth, P, &entries, &size);
+    *bytes += 2 * local_inverse_bytes(job, &size, entries) + 4 * n * number;
+done:
+    spry_matrix_free(P);
+    return status;
+}
+
+const precon_kind precon_kind_fsai = {
+    .name = "fsai",
+    .summary = "a factorised sparse approximate inverse, for positive definite matrices",
+    .options = {table, sizeof table / sizeof *table},
+    .make = make,
+    .forecast = forecast,
+    .on_devices = true,
+    .half = true,
+};

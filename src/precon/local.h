@@ -1,0 +1,73 @@
+/* Local problems solved for whole preconditioners, and the patterns that they come from: see
+ * problems.h. */
+#ifndef SPRY_PRECON_LOCAL_H
+#define SPRY_PRECON_LOCAL_H
+
+#include "precon/precon.h"
+#include "precon/problems.h"
+
+local_size local_size_of(const local_problems *p, const spry_context *ctx);
+/* Bytes that local_solve() takes for n problems of at most a size. */
+double local_solve_bytes(const spry_context *ctx, spry_type type, int64_t n,
+                         const local_size *size);
+/* Solves all of them with all threads; x does not depend on their number. */
+spry_status local_solve(spry_context *ctx, spry_type type, const local_problems *p,
+                        local_outcome *outcome);
+
+/* --- inverses ------------------------------------------------------------------------------------
+ */
+
+/* The problems of B with a pattern; x and scale are set later. */
+local_problems local_problems_of(const spry_matrix *B, const spry_matrix *P, local_kind kind);
+/* Their scales; fails for factors where a diagonal entry is not positive. */
+spry_status local_scales(const spry_matrix *B, local_kind kind, void **scale);
+/* Solves them: *X has new values, freed by the caller, and the pattern's own arrays. */
+spry_status local_values(const spry_matrix *B, const spry_matrix *P, local_kind kind, double shift,
+                         spry_arrays *X, local_outcome *outcome);
+/* *made is X with copies of the pattern's arrays; it has taken its values, also when it fails. */
+spry_status local_own(spry_context *ctx, const spry_arrays *X, spry_arrays *made);
+
+/* The operator of the inverse with a pattern, which it takes, of M or (right) of M^T; it keeps the
+ * pattern for new values. */
+spry_status local_inverse(const precon_job *job, const char *name, local_kind kind, bool right,
+                          spry_matrix *pattern, spry_operator **M);
+/* Bytes of that, for problems of at most a size and a pattern of so many entries. */
+double local_inverse_bytes(const precon_job *job, const local_size *size, int64_t nnz);
+
+/* --- patterns ------------------------------------------------------------------------------------
+ */
+
+#define LOCAL_PATTERN(item)                                                                  \
+    item(REAL, tau, "1", 0, 1, NULL,                                                         \
+         "entries (i, j) of A with |a_ij| > (1 - tau) max |a_i.| make the pattern, and the " \
+         "diagonal; 1: all of them")                                                         \
+    item(INT, power, "1", 1, 8, NULL, "pattern of that power of what tau leaves of A")       \
+    item(INT, most, "256", 1, 100000, NULL, "entries of a row (column) of the pattern at most")
+
+typedef struct local_pattern {
+    double tau;
+    int64_t power, most;
+    bool transposed; /* of columns: the pattern's rows are columns of M */
+    bool lower;      /* entries on and below the diagonal alone */
+} local_pattern;
+
+/* The pattern as a matrix of A's size, sorted, without values. */
+spry_status local_pattern_make(const spry_matrix *A, const local_pattern *how, spry_matrix **P);
+/* Bytes that this takes at most while it is made. */
+double local_pattern_bytes(const spry_matrix *A, const local_pattern *how, int64_t nnz);
+
+/* How patterns grow: see grow.h. */
+typedef struct local_growth {
+    local_kind kind;
+    double eps, shift;
+    int64_t steps, add, most;
+} local_growth;
+
+/* Grows a pattern in place; T is B^T, and not looked at for factors. */
+spry_status local_grow(const spry_matrix *B, const spry_matrix *T, const local_growth *how,
+                       spry_matrix *P);
+/* Bytes that this takes at most; the entries that it may lead to, and the size of problems. */
+double local_grow_bytes(const spry_matrix *B, const spry_matrix *T, const local_growth *how,
+                        const spry_matrix *P, int64_t *entries, local_size *size);
+
+#endif

@@ -1,0 +1,197 @@
+/*
+ * Patterns of sparse approximate inverses: what is large in A, and powers of that (L. Yu.
+ * Kolotilina, Explicit preconditioning of systems with dense matrices, J. Sov. Math. 43 (1988);
+ * E. Chow, A priori sparsity patterns for parallel sparse approximate inverse preconditioners, SIAM
+ * J. Sci. Comput. 21 (2000), 1804-1822). Weights |a_ij| / max |a_i.| go along through the powers,
+ * so that the largest are kept where a row has too many.
+ */
+#include "host/host.h"
+#include "precon/local.h"
+
+#include <spry/algebra.h>
+#include <stdlib.h>
+
+static double size_of(spry_scalar v)
+{
+    return v.im == 0 ? fabs(v.re) : hypot(v.re, v.im);
+}
+
+static double row_most(const spry_arrays *a, int64_t row)
+{
+    double most = 0;
+    for (int64_t k = a->offsets[row]; k < a->offsets[row + 1]; k++)
+        most = fmax(most, size_of(value_load(a->type, a->values, k)));
+    return most;
+}
+
+/* The entries of a row that stay, with the diagonal; how many. Nothing is written where columns is
+ * NULL. */
+static int64_t thin_row(const spry_arrays *a, int64_t row, const local_pattern *how,
+                        int32_t *columns, float *weights)
+{
+    const double most = row_most(a, row);
+    bool diagonal = false;
+    int64_t count = 0;
+    for (int64_t k = a->offsets[row]; k <= a->offsets[row + 1]; k++) {
+        const int64_t end = a->offsets[row + 1];
+        const int64_t j = k < end ? a->col_index[k] : a->cols;
+        if (!diagonal && j >= row) {
+            if (columns) {
+                columns[count] = (int32_t)row;
+                weights[count] = 1;
+            }
+            diagonal = true;
+            count++;
+        }
+        if (k == end || j == row)
+            continue;
+        const double size = size_of(value_load(a->type, a->values, k));
+        if (how->tau < 1 && !(size > (1 - how->tau) * most))
+            continue;
+        if (columns) {
+            columns[count] = (int32_t)j;
+            weights[count] = (float)(most > 0 ? size / most : 0);
+        }
+        count++;
+    }
+    return count;
+}
+
+static spry_status thin(const spry_matrix *A, const local_pattern *how, spry_matrix **S)
+{
+    spry_context *ctx = A->ctx;
+    const spry_arrays *a = &A->a;
+    const int threads = host_threads(ctx, a->nnz);
+    spry_arrays to = {.format = SPRY_CSR, .type = SPRY_S, .rows = a->rows, .cols = a->cols};
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_alloc(ctx, a->rows + 1, sizeof *to.offsets, &to.offsets));
+    to.offsets[0] = 0;
+#pragma omp parallel for num_threads(threads)
+    for (int64_t i = 0; i < a->rows; i++)
+        to.offsets[i + 1] = thin_row(a, i, how, NULL, NULL);
+    SPRY_GO(ctx, base_prefix_sum(ctx, to.offsets, a->rows));
+    to.nnz = to.offsets[a->rows];
+    SPRY_GO(ctx, base_alloc(ctx, to.nnz, sizeof *to.col_index, &to.col_index));
+    SPRY_GO(ctx, base_alloc(ctx, to.nnz, sizeof(float), &to.values));
+#pragma omp parallel for num_threads(threads)
+    for (int64_t i = 0; i < a->rows; i++)
+        thin_row(a, i, how, to.col_index + to.offsets[i], (float *)to.values + to.offsets[i]);
+done:
+    return matrix_finish(ctx, status, &to, S);
+}
+
+/* --- rows that are too long ----------------------------------------------------------------------
+ */
+
+typedef struct weighted {
+    float weight;
+    int32_t column;
+} weighted;
+
+static int by_weight(const void *a, const void *b)
+{
+    const weighted *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight < y->weight ? 1 : -1;
+    return x->column < y->column ? -1 : 1; /* columns differ */
+}
+
+static int by_column(const void *a, const void *b)
+{
+    return *(const int32_t *)a < *(const int32_t *)b ? -1 : 1;
+}
+
+/* Leaves the `most` heaviest entries of a row, the diagonal among them; room holds the row. */
+static int64_t shorten(int64_t row, int64_t count, int64_t most, int32_t *columns,
+                       const float *weights, weighted *room)
+{
+    for (int64_t k = 0; k < count; k++)
+        room[k] = (weighted){columns[k] == row ? INFINITY : weights[k], columns[k]};
+    qsort(room, (size_t)count, sizeof *room, by_weight);
+    for (int64_t k = 0; k < most; k++)
+        columns[k] = room[k].column;
+    qsort(columns, (size_t)most, sizeof *columns, by_column);
+    return most;
+}
+
+/* Cuts rows in place to what is on and below the diagonal, where that is asked for, and to so many
+ * entries; what is behind them moves up. */
+static spry_status cut(spry_matrix *P, bool lower, int64_t most)
+{
+    spry_context *ctx = P->ctx;
+    spry_arrays *a = &P->a;
+    weighted *room = NULL;
+    int64_t longest = 0, at = 0;
+    spry_status status = SPRY_OK;
+    for (int64_t i = 0; i < a->rows; i++) {
+        const int64_t length = a->offsets[i + 1] - a->offsets[i];
+        longest = length > longest ? length : longest;
+    }
+    if (longest <= most && !lower)
+        return SPRY_OK;
+    SPRY_GO(ctx, base_alloc(ctx, longest, sizeof *room, &room));
+    for (int64_t i = 0; i < a->rows; i++) {
+        const int64_t begin = a->offsets[i];
+        int64_t count = a->offsets[i + 1] - begin;
+        int32_t *columns = a->col_index + begin;
+        while (lower && columns[count - 1] > i)
+            count--;
+        if (count > most)
+            count = shorten(i, count, most, columns, (const float *)a->values + begin, room);
+        a->offsets[i] = at;
+        memmove(a->col_index + at, columns, (size_t)count * sizeof *columns);
+        at += count;
+    }
+    a->offsets[a->rows] = at;
+    a->nnz = at;
+done:
+    base_free(ctx, room);
+    return status;
+}
+
+/* --- the pattern ---------------------------------------------------------------------------------
+ */
+
+/* *W becomes other; frees what it was. */
+static void replace(spry_matrix **W, spry_matrix *other)
+{
+    spry_matrix_free(*W);
+    *W = other;
+}
+
+spry_status local_pattern_make(const spry_matrix *A, const local_pattern *how, spry_matrix **P)
+{
+    spry_context *ctx = A->ctx;
+    spry_matrix *S = NULL, *W = NULL, *next = NULL;
+    spry_status status = SPRY_OK;
+    *P = NULL;
+    SPRY_GO(ctx, thin(A, how, &S));
+    for (int64_t k = 1; k < how->power; k++) {
+        SPRY_GO(ctx, spry_matrix_multiply(W ? W : S, S, &next));
+        replace(&W, next);
+    }
+    if (W)
+        replace(&S, W);
+    W = NULL;
+    if (how->transposed) {
+        SPRY_GO(ctx, spry_matrix_transpose(S, false, &next));
+        replace(&S, next);
+    }
+    SPRY_GO(ctx, cut(S, how->lower, how->most));
+    base_free(ctx, S->a.values);
+    S->a.values = NULL;
+    *P = S;
+    S = NULL;
+done:
+    spry_matrix_free(S);
+    spry_matrix_free(W);
+    return status;
+}
+
+double local_pattern_bytes(const spry_matrix *A, const local_pattern *how, int64_t nnz)
+{
+    const double n = (double)A->a.rows, most = (double)(nnz > A->a.nnz ? nnz : A->a.nnz) + n;
+    /* The pattern, the one before or after it, the rows of a product for each thread. */
+    return (how->power > 1 ? 3 : 2) * (most * 8 + (n + 1) * 8) +
+           (how->power > 1 ? 24 * n * spry_context_threads(A->ctx) : 0) + 65536;
+}

@@ -1,0 +1,106 @@
+/*
+ * Sparse approximate inverses with a pattern that is known before.
+ *
+ *   sai   || A M - I ||_F is least, column by column, or || M A - I ||_F row by row (M. Benson, P.
+ *         Frederickson, Iterative solution of large sparse linear systems arising in certain
+ *         multidimensional approximation problems, Utilitas Math. 22 (1982), 127-140; on GPUs: M.
+ *         Dehnavi, D. Fernandez, J. Gaudiot, D. Giannacopoulos, Parallel sparse approximate inverse
+ *         preconditioning on graphic processing units, IEEE TPDS 24 (2013), 1852-1862)
+ *   isai  A M is I where M has entries (H. Anzt, T. Huckle, J. Braeckle, J. Dongarra, Incomplete
+ *         sparse approximate inverses for parallel preconditioning, Parallel Comput. 71 (2018),
+ *         1-22)
+ *
+ * Each column is a dense problem of its own: see problems.h. Products with M are those with a
+ * sparse matrix.
+ */
+#include "precon/local.h"
+
+#define SAI_SIDE(item)                            \
+    item(WORD, side, "right", 0, 0, "right left", \
+         "right: A M is near I, columns of M; left: M A is, rows of M, without transposes")
+enum { SIDE_RIGHT, SIDE_LEFT };
+typedef struct sai_options {
+    PRECON_COMMON(SPRY_OPTION_FIELD)
+    LOCAL_PATTERN(SPRY_OPTION_FIELD)
+    SAI_SIDE(SPRY_OPTION_FIELD)
+} sai_options;
+#define OPTION_OWNER sai_options
+static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) LOCAL_PATTERN(SPRY_OPTION_ROW)
+                                        SAI_SIDE(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+static local_pattern pattern_of(const sai_options *options)
+{
+    return (local_pattern){.tau = options->tau,
+                           .power = options->power,
+                           .most = options->most,
+                           .transposed = options->side == SIDE_RIGHT};
+}
+
+static spry_status make(const precon_job *job, const char *name, local_kind kind, spry_operator **M)
+{
+    const local_pattern how = pattern_of(job->options);
+    spry_matrix *P = NULL;
+    const spry_status status = local_pattern_make(job->A, &how, &P);
+    *M = NULL;
+    return status == SPRY_OK ? local_inverse(job, name, kind, how.transposed, P, M) : status;
+}
+
+static spry_status make_sai(const precon_job *job, spry_operator **M)
+{
+    return make(job, "sai", LOCAL_LEAST_SQUARES, M);
+}
+
+static spry_status make_isai(const precon_job *job, spry_operator **M)
+{
+    return make(job, "isai", LOCAL_SQUARE, M);
+}
+
+/* The pattern is made to know. */
+static spry_status forecast_of(const precon_job *job, local_kind kind, double *bytes)
+{
+    spry_context *ctx = job->A->ctx;
+    const local_pattern how = pattern_of(job->options);
+    spry_matrix *B = NULL, *P = NULL;
+    spry_status status = SPRY_OK;
+    if (how.transposed)
+        SPRY_GO(ctx, spry_matrix_transpose(job->A, false, &B));
+    SPRY_GO(ctx, local_pattern_make(job->A, &how, &P));
+    const local_problems p = local_problems_of(B ? B : job->A, P, kind);
+    const local_size size = local_size_of(&p, ctx);
+    *bytes =
+        local_pattern_bytes(job->A, &how, P->a.nnz) + local_inverse_bytes(job, &size, P->a.nnz);
+done:
+    spry_matrix_free(B);
+    spry_matrix_free(P);
+    return status;
+}
+
+static spry_status forecast_sai(const precon_job *job, double *bytes)
+{
+    return forecast_of(job, LOCAL_LEAST_SQUARES, bytes);
+}
+
+static spry_status forecast_isai(const precon_job *job, double *bytes)
+{
+    return forecast_of(job, LOCAL_SQUARE, bytes);
+}
+
+const precon_kind precon_kind_sai = {
+    .name = "sai",
+    .summary = "a sparse approximate inverse by least squares, with a pattern from A",
+    .options = {table, sizeof table / sizeof *table},
+    .make = make_sai,
+    .forecast = forecast_sai,
+    .on_devices = true,
+    .half = true,
+};
+const precon_kind precon_kind_isai = {
+    .name = "isai",
+    .summary = "a sparse matrix whose product with A is I where it has entries",
+    .options = {table, sizeof table / sizeof *table},
+    .make = make_isai,
+    .forecast = forecast_isai,
+    .on_devices = true,
+    .half = true,
+};

@@ -1,0 +1,516 @@
+/*
+ * Sparse approximate inverses: residuals of local problems in long double, orthogonal to their
+ * vectors as least squares are; exact inverses where patterns are full; patterns that grow; vectors
+ * that depend on each other, empty rows, zero diagonals; new values, threads, transposes, memory.
+ */
+#include "support/generated.h"
+#include "support/numeric.h"
+
+#include "precon/precon.h"
+
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef long double complex number;
+static const spry_scalar one = {1, 0}, zero = {0, 0};
+
+static number number_of(spry_scalar v)
+{
+    return (long double)v.re + I * (long double)v.im;
+}
+
+static number at(const support_dense *A, int64_t i, int64_t j)
+{
+    return number_of(A->at[i * A->cols + j]);
+}
+
+static spry_operator *make(const spry_matrix *A, const char *spec)
+{
+    spry_operator *M = NULL;
+    assert_ok(A->ctx, spry_precon_new(A, NULL, spec, &M));
+    assert_int_equal(strncmp(spry_operator_name(M), spec, strlen(spry_operator_name(M))), 0);
+    assert_true(M->own_bytes > 0 && M->bytes > M->own_bytes);
+    return M;
+}
+
+static spry_matrix *inverse_of(const spry_matrix *A, const char *spec)
+{
+    spry_matrix *X = NULL;
+    spry_operator *M = make(A, spec);
+    assert_ok(A->ctx, spry_operator_to_matrix(M, &X));
+    spry_operator_free(M);
+    return X;
+}
+
+static spry_matrix *random_matrix(spry_context *ctx, spry_type type, int size, int seed)
+{
+    char options[96];
+    snprintf(options, sizeof options, "size=%d per-row=6 dominance=2 seed=%d type=%s", size, seed,
+             spry_type_name(type));
+    return generated(ctx, "random", options);
+}
+
+/* A and M (op: of left ones both transposed, so that columns are the problems) written out. */
+typedef struct pair {
+    support_dense A, M;
+    int64_t n;
+    double unit;
+} pair;
+
+static support_dense flipped(support_dense A)
+{
+    support_dense B = support_dense_zeros(A.cols, A.rows);
+    for (int64_t i = 0; i < A.rows; i++)
+        for (int64_t j = 0; j < A.cols; j++) {
+            B.at[j * A.rows + i] = A.at[i * A.cols + j];
+            B.entries[j * A.rows + i] = A.entries[i * A.cols + j];
+        }
+    support_dense_free(&A);
+    return B;
+}
+
+static pair pair_of(const spry_matrix *A, const spry_matrix *M, bool left)
+{
+    pair p = {support_dense_of(A), support_dense_of(M), A->a.rows, numeric_unit(A->a.type)};
+    if (left) {
+        p.A = flipped(p.A);
+        p.M = flipped(p.M);
+    }
+    return p;
+}
+
+static void pair_free(pair *p)
+{
+    support_dense_free(&p->A);
+    support_dense_free(&p->M);
+}
+
+/* r = e_k - A m_k; gives sum |a_ij| |m_j| + 1, squared and rooted. */
+static long double residual(const pair *p, int64_t k, number *r)
+{
+    long double size = 1;
+    for (int64_t i = 0; i < p->n; i++) {
+        long double row = 0;
+        r[i] = i == k;
+        for (int64_t j = 0; j < p->n; j++) {
+            r[i] -= at(&p->A, i, j) * at(&p->M, j, k);
+            row += cabsl(at(&p->A, i, j)) * cabsl(at(&p->M, j, k));
+        }
+        size += row * row;
+    }
+    return sqrtl(size);
+}
+
+static long double frobenius(const pair *p)
+{
+    long double sum = 0;
+    number *r = malloc((size_t)p->n * sizeof *r);
+    for (int64_t k = 0; k < p->n; k++) {
+        residual(p, k, r);
+        for (int64_t i = 0; i < p->n; i++)
+            sum += creall(r[i] * conjl(r[i]));
+    }
+    free(r);
+    return sqrtl(sum);
+}
+
+/*
+ * Least squares: a_j^H r = 0 for all vectors of a column's pattern. A computed x is the exact one
+ * of vectors that are off by c rows cols units (N. Higham, Accuracy and Stability of Numerical
+ * Algorithms, theorem 20.3), so that |a_j^H r| is at most that times |a_j| (|r| + |A| |x|); `slack`
+ * is c, and larger where x stands in fewer bits.
+ */
+static void check_optimal(const pair *p, double slack)
+{
+    number *r = malloc((size_t)p->n * sizeof *r);
+    for (int64_t k = 0; k < p->n; k++) {
+        const long double size = residual(p, k, r);
+        for (int64_t j = 0; j < p->n; j++) {
+            number sum = 0;
+            long double length = 0;
+            if (p->M.entries[j * p->n + k] == 0)
+                continue;
+            for (int64_t i = 0; i < p->n; i++) {
+                sum += conjl(at(&p->A, i, j)) * r[i];
+                length += cabsl(at(&p->A, i, j)) * cabsl(at(&p->A, i, j));
+            }
+            const long double bound = slack * (long double)p->n * p->unit * sqrtl(length) * size;
+            if (!(cabsl(sum) <= bound))
+                fail_msg("column %d, vector %d: %Lg left, not %Lg", (int)k, (int)j, cabsl(sum),
+                         bound);
+        }
+    }
+    free(r);
+}
+
+/* Equations that hold where M has entries. */
+static void check_square(const pair *p)
+{
+    number *r = malloc((size_t)p->n * sizeof *r);
+    for (int64_t k = 0; k < p->n; k++) {
+        const long double size = residual(p, k, r);
+        for (int64_t j = 0; j < p->n; j++)
+            if (p->M.entries[j * p->n + k] > 0 &&
+                !(cabsl(r[j]) <= 40 * (long double)p->n * p->unit * size))
+                fail_msg("column %d, row %d: %Lg left", (int)k, (int)j, cabsl(r[j]));
+    }
+    free(r);
+}
+
+/* --- static patterns -----------------------------------------------------------------------------
+ */
+
+static const char *const specs[] = {"sai",
+                                    "sai:tau=0.6",
+                                    "sai:side=left,tau=0.4",
+                                    "sai:power=2,most=9",
+                                    "sai:side=left,power=3",
+                                    "isai",
+                                    "isai:power=2,side=left"};
+enum { SPECS = sizeof specs / sizeof *specs };
+
+static void check_spec(const spry_matrix *A, const char *spec)
+{
+    spry_matrix *M = inverse_of(A, spec);
+    pair p = pair_of(A, M, strstr(spec, "left"));
+    if (spec[0] == 'i')
+        check_square(&p);
+    else
+        check_optimal(&p, 40);
+    pair_free(&p);
+    spry_matrix_free(M);
+}
+
+static void optimal(spry_context *ctx)
+{
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *A = random_matrix(ctx, support_types[t], 70, 5);
+        for (int k = 0; k < SPECS; k++)
+            check_spec(A, specs[k]);
+        spry_matrix_free(A);
+    }
+}
+
+static void test_optimal(void **state)
+{
+    (void)state;
+    numeric_levels((const int[]){1}, 1, optimal);
+}
+
+/* With all places the inverse itself comes out: A M = I but for rounding, times the condition. */
+static void test_exact(void **state)
+{
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *A = random_matrix(ctx, support_types[t], 24, 9);
+        static const char *const full[] = {"sai:power=6", "sai:power=6,side=left", "isai:power=6"};
+        for (int k = 0; k < 3; k++) {
+            spry_matrix *M = inverse_of(A, full[k]);
+            assert_int_equal(M->a.nnz, 24 * 24);
+            pair p = pair_of(A, M, k == 1);
+            number r[24];
+            for (int64_t c = 0; c < p.n; c++) {
+                const long double size = residual(&p, c, r);
+                for (int64_t i = 0; i < p.n; i++)
+                    assert_true(cabsl(r[i]) <= 40 * (long double)p.n * p.unit * size);
+            }
+            pair_free(&p);
+            spry_matrix_free(M);
+        }
+        spry_matrix_free(A);
+    }
+}
+
+/* Patterns that hold each other make || A M - I || fall. */
+static void test_falls(void **state)
+{
+    spry_context *ctx = *state;
+    static const char *const rising[] = {"sai:tau=0", "sai:tau=0.3", "sai:tau=0.6", "sai:tau=0.9",
+                                         "sai",       "sai:power=2", "sai:power=3", "sai:power=4"};
+    long double before = INFINITY, first = 0;
+    spry_matrix *A = random_matrix(ctx, SPRY_D, 80, 2);
+    for (int k = 0; k < 8; k++) {
+        spry_matrix *M = inverse_of(A, rising[k]);
+        pair p = pair_of(A, M, false);
+        const long double now = frobenius(&p);
+        assert_true(now <= before * (1 + 1e-12L));
+        before = now;
+        first = k == 0 ? now : first;
+        if (k == 0)
+            assert_int_equal(M->a.nnz, 80);
+        if (k == 4)
+            assert_int_equal(M->a.nnz, A->a.nnz);
+        pair_free(&p);
+        spry_matrix_free(M);
+    }
+    assert_true(before < first / 2);
+    spry_matrix_free(A);
+}
+
+/* The pattern: entries above the threshold in their rows, and the diagonal. */
+static void test_pattern(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = support_from_rows(ctx, SPRY_D, 4, 4,
+                                       (double[]){2, -4, 1, 0, 0, 3, 0, 1, 5, 0, 0, 4, 1, 1, 1, 1});
+    static const double kept[] = {1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1};
+    spry_matrix *M = inverse_of(A, "sai:tau=0.5"); /* 2 is not more than half of 4 */
+    support_dense D = support_dense_of(M);
+    for (int k = 0; k < 16; k++)
+        assert_int_equal(D.entries[k], kept[k]);
+    support_dense_free(&D);
+    spry_matrix_free(M);
+    M = inverse_of(A, "sai:side=left,most=2"); /* the diagonal and the largest other of each row */
+    D = support_dense_of(M);
+    static const double two[] = {1, 1, 0, 0, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1};
+    for (int k = 0; k < 16; k++)
+        assert_int_equal(D.entries[k], two[k]);
+    support_dense_free(&D);
+    spry_matrix_free(M);
+    spry_matrix_free(A);
+}
+
+/* --- hard matrices -------------------------------------------------------------------------------
+ */
+
+/* Vectors that depend on each other, that are empty, rows that nobody reaches, no diagonal. */
+static void test_deficient(void **state)
+{
+    spry_context *ctx = *state;
+    static const double equal[] = {1, 1, 2, 0, 1, 1, 2, 0, 3, 3, 6, 1, 1, 1, 0, 2};
+    static const double empty[] = {0, 0, 0, 0, 0, 2, 1, 0, 0, 1, 0, 0, 0, 0, 0, 5};
+    static const double hollow[] = {0, 1, 0, 2, 1, 0, 3, 0, 0, 3, 0, 1, 2, 0, 1, 0};
+    static const double nothing[16] = {0};
+    static const double *const all[] = {equal, empty, hollow, nothing};
+    for (int m = 0; m < 16; m++) {
+        spry_matrix *A = support_from_rows(ctx, support_types[m % 4], 4, 4, all[m / 4]);
+        for (int k = 0; k < SPECS; k++) {
+            spry_matrix *M = inverse_of(A, specs[k]);
+            for (int64_t e = 0; e < M->a.nnz; e++)
+                assert_true(value_finite(value_get(M->a.type, M->a.values, e)));
+            pair p = pair_of(A, M, strstr(specs[k], "left"));
+            if (specs[k][0] == 's')
+                check_optimal(&p, 40);
+            pair_free(&p);
+            spry_matrix_free(M);
+        }
+        spry_matrix_free(A);
+    }
+}
+
+/* Numbers whose squares are not there. */
+static void test_extreme(void **state)
+{
+    spry_context *ctx = *state;
+    for (int k = 0; k < 8; k++) {
+        const spry_type type = support_types[k % 4];
+        const bool single = type == SPRY_S || type == SPRY_C;
+        const double factor = k < 4 ? (single ? 0x1p90 : 0x1p900) : (single ? 0x1p-90 : 0x1p-900);
+        spry_matrix *A = random_matrix(ctx, type, 30, 4);
+        spry_matrix *M = inverse_of(A, "sai");
+        for (int64_t e = 0; e < A->a.nnz; e++) {
+            const spry_scalar v = value_get(type, A->a.values, e);
+            value_set(type, A->a.values, e, (spry_scalar){v.re * factor, v.im * factor});
+        }
+        spry_matrix *scaled = inverse_of(A, "sai");
+        for (int64_t e = 0; e < M->a.nnz; e++) { /* powers of two change no bits */
+            const spry_scalar v = value_get(type, M->a.values, e);
+            const spry_scalar w = value_get(type, scaled->a.values, e);
+            assert_true(v.re == w.re * factor && v.im == w.im * factor);
+        }
+        spry_matrix_free(scaled);
+        spry_matrix_free(M);
+        spry_matrix_free(A);
+    }
+    spry_operator *M = NULL;
+    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){1, 0, 0, 0x1p-1074});
+    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, "sai", &M));
+    support_message_has(ctx, "column 1 (from 0) of the inverse is beyond what type d can hold");
+    spry_matrix_free(A);
+}
+
+/* --- operators -----------------------------------------------------------------------------------
+ */
+
+static void test_adjoint(void **state)
+{
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4 * SPECS; t++) {
+        const spry_type type = support_types[t % 4];
+        spry_matrix *A = random_matrix(ctx, type, 60, 8), *M = inverse_of(A, specs[t / 4]);
+        spry_operator *op = make(A, specs[t / 4]);
+        void *x = numeric_array(type, 60, 0, 3), *y = numeric_array(type, 60, 0, 4);
+        void *Mx = numeric_array(type, 60, 0, 5), *My = numeric_array(type, 60, 0, 6);
+        assert_ok(ctx, op->class->multiply(op, SPRY_PLAIN, one, x, zero, Mx));
+        assert_ok(ctx, op->class->multiply(op, SPRY_CONJUGATE, one, y, zero, My));
+        wide left = {0}, right = {0};
+        long double sum = 0;
+        for (int64_t e = 0; e < M->a.nnz; e++)
+            sum += numeric_size(value_get(type, M->a.values, e));
+        for (int64_t i = 0; i < 60; i++) {
+            left = numeric_muladd(left, value_get(type, Mx, i), true, value_get(type, y, i));
+            right = numeric_muladd(right, value_get(type, x, i), true, value_get(type, My, i));
+        }
+        /* numbers of x and y are below 1 in each part; a row has at most 60 roundings */
+        right.size = 4 * sum;
+        numeric_near(type, (spry_scalar){(double)left.re, (double)left.im}, right, 60, "adjoint",
+                     t);
+        numeric_free(type, x, 0);
+        numeric_free(type, y, 0);
+        numeric_free(type, Mx, 0);
+        numeric_free(type, My, 0);
+        spry_operator_free(op);
+        spry_matrix_free(M);
+        spry_matrix_free(A);
+    }
+}
+
+static spry_matrix *matrix_of(const spry_operator *op)
+{
+    spry_matrix *A = NULL;
+    assert_ok(op->ctx, spry_operator_to_matrix(op, &A));
+    return A;
+}
+
+/* New values on the old pattern: as if made from them. */
+static void test_update(void **state)
+{
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4 * SPECS; t++) {
+        const char *spec = specs[t / 4];
+        if (strstr(spec, "tau") || strstr(spec, "most"))
+            continue; /* patterns that depend on values */
+        spry_matrix *A = random_matrix(ctx, support_types[t % 4], 60, 8);
+        spry_operator *op = make(A, spec);
+        for (int64_t e = 0; e < A->a.nnz; e++)
+            value_set(A->a.type, A->a.values, e, support_number(A->a.type, 5, (uint64_t)e));
+        assert_ok(ctx, spry_operator_update(op, A));
+        spry_matrix *updated = matrix_of(op), *anew = inverse_of(A, spec);
+        support_same_arrays(updated, anew);
+        assert_int_equal(strncmp(spry_operator_name(op), spec, 3), 0);
+        spry_matrix_free(updated);
+        spry_matrix_free(anew);
+        spry_operator_free(op);
+        spry_matrix_free(A);
+    }
+}
+
+/* A solver that is told of new values, also with M in single precision. */
+static void test_solver_update(void **state)
+{
+    spry_context *ctx = *state;
+    static const char *const options[] = {"precon=sai", "precon=sai:precision=single",
+                                          "precon=isai:precision=half"};
+    for (int k = 0; k < 3; k++) {
+        spry_matrix *A = generated(ctx, "convection-diffusion", "size=8");
+        spry_solver *solver = NULL;
+        spry_vector *b = NULL, *x = NULL;
+        spry_result result;
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set(solver, "method=bicgstab tol=1e-9"));
+        assert_ok(ctx, spry_solver_set(solver, options[k]));
+        assert_ok(ctx, spry_solver_set_matrix(solver, A));
+        assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+        for (int turn = 0; turn < 2; turn++) {
+            assert_ok(ctx, spry_solve(solver, b, x, &result));
+            assert_true(result.converged);
+            spry_result_clear(ctx, &result);
+            for (int64_t e = 0; e < A->a.nnz; e++)
+                ((double *)A->a.values)[e] *= 1.5 + 0.001 * (double)(e % 7);
+            assert_ok(ctx, spry_solver_update(solver));
+        }
+        spry_vector_free(b);
+        spry_vector_free(x);
+        spry_solver_free(solver);
+        spry_matrix_free(A);
+    }
+}
+
+/* Threads and what else is solved beside a problem change no bits. */
+static void test_threads(void **state)
+{
+    (void)state;
+    spry_matrix *first[SPECS] = {NULL};
+    spry_context *contexts[4];
+    for (int c = 0; c < 4; c++) {
+        char options[32];
+        snprintf(options, sizeof options, "threads=%d", support_threads[c]);
+        contexts[c] = support_context(options);
+        spry_matrix *A = generated(contexts[c], "circuit", "size=300");
+        for (int k = 0; k < SPECS; k++) {
+            spry_matrix *M = inverse_of(A, specs[k]);
+            if (first[k]) {
+                support_same_arrays(first[k], M);
+                spry_matrix_free(M);
+            } else {
+                first[k] = M;
+            }
+        }
+        spry_matrix_free(A);
+    }
+    for (int k = 0; k < SPECS; k++)
+        spry_matrix_free(first[k]);
+    for (int c = 0; c < 4; c++)
+        support_context_free(contexts[c]);
+}
+
+static void test_forecast(void **state)
+{
+    (void)state;
+    for (int k = 0; k < SPECS; k++) {
+        spry_context *ctx = support_context("threads=2");
+        spry_matrix *A = random_matrix(ctx, support_types[k % 4], 3000, 3);
+        int64_t forecast;
+        assert_ok(ctx, spry_precon_forecast(A, NULL, specs[k], &forecast));
+        const int64_t before = ctx->memory_now;
+        ctx->memory_most = before;
+        spry_operator *op = make(A, specs[k]);
+        assert_true(ctx->memory_most - before <= forecast);
+        assert_true(forecast < 20 * (ctx->memory_most - before));
+        spry_operator_free(op);
+        spry_matrix_free(A);
+        support_context_free(ctx);
+    }
+}
+
+static spry_status make_and_free(spry_context *ctx, void *data)
+{
+    spry_operator *op = NULL;
+    const spry_matrix *A = data;
+    spry_status status = spry_precon_new(A, NULL, "sai:power=2", &op);
+    if (status == SPRY_OK)
+        status = spry_operator_update(op, A);
+    spry_operator_free(op);
+    (void)ctx;
+    return status;
+}
+
+static void test_torture(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = random_matrix(ctx, SPRY_Z, 20, 3);
+    support_torture(ctx, make_and_free, A);
+    spry_matrix_free(A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_optimal, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_exact, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_falls, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_pattern, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_deficient, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_extreme, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_adjoint, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_update, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_solver_update, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_threads, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_forecast, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_torture, support_setup, support_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
