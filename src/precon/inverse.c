@@ -2,8 +2,9 @@
  * Sparse approximate inverses from their patterns: the values, and operators that are products with
  * them and take new values of A. Right ones are computed by columns, as rows of M^T from A^T.
  */
+#include "device/operator.h"
 #include "precon/kernels.h"
-#include "precon/local.h"
+#include "precon/there.h"
 
 local_problems local_problems_of(const spry_matrix *B, const spry_matrix *P, local_kind kind)
 {
@@ -95,13 +96,15 @@ typedef struct inverse {
     local_kind kind;
     bool right;
     spry_matrix *pattern; /* of M, or of M^T for right ones */
+    device_matrix there;  /* the same where it was made on a device, and pattern is NULL */
 } inverse;
 
 static spry_status judge(spry_context *ctx, const inverse *state, spry_type type,
                          const local_outcome *outcome)
 {
     const char *what = state->right ? "column" : "row";
-    const spry_arrays *p = &state->pattern->a;
+    const int64_t rows = state->pattern ? state->pattern->a.rows : state->there.rows;
+    const int64_t nnz = state->pattern ? state->pattern->a.nnz : state->there.nnz;
     if (outcome->bad >= 0)
         return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
                          "precon %s: %s %" PRId64
@@ -111,8 +114,7 @@ static spry_status judge(spry_context *ctx, const inverse *state, spry_type type
     base_log(ctx, SPRY_LOG_INFO,
              "precon %s: %" PRId64 " entries, %.1f a %s; %" PRId64
              " local problems of less than full rank",
-             state->name, p->nnz, p->rows > 0 ? (double)p->nnz / (double)p->rows : 0, what,
-             outcome->deficient);
+             state->name, nnz, rows > 0 ? (double)nnz / (double)rows : 0, what, outcome->deficient);
     return SPRY_OK;
 }
 
@@ -144,7 +146,7 @@ done:
     return status;
 }
 
-static spry_status compute(const inverse *state, const spry_matrix *A, spry_operator **op)
+static spry_status compute_and_store(const inverse *state, const spry_matrix *A, spry_operator **op)
 {
     spry_context *ctx = A->ctx;
     precon_job job = state->job;
@@ -152,11 +154,113 @@ static spry_status compute(const inverse *state, const spry_matrix *A, spry_oper
     spry_matrix *M = NULL;
     spry_status status = SPRY_OK;
     job.A = A;
-    *op = NULL;
     SPRY_GO(ctx, matrix_finish(ctx, compute_here(state, A, &made), &made, &M));
     SPRY_GO(ctx, precon_store(&job, M, op));
-    (*op)->name = state->name;
 done:
+    return status;
+}
+
+/* --- on devices ----------------------------------------------------------------------------------
+ */
+
+/* Whether the device computes it: not where values are stored in fewer bits, which the host does.
+ */
+static bool is_there(const precon_job *job)
+{
+    return job->device && (!job->values || strcmp(job->values, "own") == 0) &&
+           (job->device->facts.has_double || job->A->a.type == SPRY_S || job->A->a.type == SPRY_C);
+}
+
+/* M from X over a pattern, which is transposed or copied; takes x. */
+static spry_status assemble(const device_matrix *P, spry_type type, device_memory *x, bool right,
+                            device_matrix *M)
+{
+    spry_context *ctx = P->d->ctx;
+    const int64_t offset_bytes = (P->rows + 1) * (int64_t)sizeof(int64_t);
+    const int64_t column_bytes = P->nnz * (int64_t)sizeof(int32_t);
+    device_matrix X = *P;
+    spry_status status = SPRY_OK;
+    X.type = type;
+    X.values = x;
+    *M = (device_matrix){0};
+    if (right) {
+        status = device_matrix_transpose(&X, false, M);
+        device_free(x);
+        return status;
+    }
+    *M = X;
+    M->offsets = NULL;
+    M->columns = NULL;
+    SPRY_GO(ctx, device_alloc(P->d, offset_bytes, &M->offsets));
+    SPRY_GO(ctx, device_alloc(P->d, column_bytes, &M->columns));
+    SPRY_GO(ctx, device_copy(P->offsets, 0, M->offsets, 0, offset_bytes));
+    SPRY_GO(ctx, device_copy(P->columns, 0, M->columns, 0, column_bytes));
+done:
+    if (status != SPRY_OK)
+        device_matrix_free(M);
+    return status;
+}
+
+/* The operator from A, which is freed, and a pattern, both there. */
+static spry_status compute_there(const inverse *state, device_matrix *A, const device_matrix *P,
+                                 spry_operator **op)
+{
+    spry_context *ctx = A->d->ctx;
+    device_matrix B = {0}, M = {0};
+    device_memory *x = NULL;
+    local_outcome outcome;
+    spry_status status = SPRY_OK;
+    const spry_type type = A->type;
+    if (state->right) {
+        SPRY_GO(ctx, device_matrix_transpose(A, false, &B));
+        device_matrix_free(A);
+    } else {
+        B = *A;
+        *A = (device_matrix){0};
+    }
+    SPRY_GO(ctx, there_values(&B, P, state->kind, &x, &outcome));
+    device_matrix_free(&B);
+    SPRY_GO(ctx, judge(ctx, state, type, &outcome));
+    device_memory *taken = x;
+    x = NULL;
+    SPRY_GO(ctx, assemble(P, type, taken, state->right, &M));
+    SPRY_GO(ctx, device_matrix_operator(&M, false, NULL, op));
+done:
+    device_free(x);
+    device_matrix_free(A);
+    device_matrix_free(&B);
+    return status;
+}
+
+/* The same with A of the host's. */
+static spry_status bring_and_compute(const inverse *state, const spry_matrix *A, spry_operator **op)
+{
+    spry_context *ctx = A->ctx;
+    device_matrix there = {0}, P = {0};
+    spry_status status = SPRY_OK;
+    if (state->pattern)
+        SPRY_GO(ctx, there_put_pattern(state->job.device, state->pattern, &P));
+    SPRY_GO(ctx, device_matrix_put_csr(state->job.device, &A->a, &there));
+    SPRY_GO(ctx, compute_there(state, &there, state->pattern ? &P : &state->there, op));
+done:
+    device_matrix_free(&P);
+    return status;
+}
+
+static spry_status compute(const inverse *state, const spry_matrix *A, spry_operator **op)
+{
+    char before[MESSAGE_SIZE];
+    spry_status status = SPRY_NO_MEMORY;
+    memcpy(before, A->ctx->message, sizeof before);
+    *op = NULL;
+    if (is_there(&state->job))
+        status = bring_and_compute(state, A, op);
+    if (status == SPRY_NO_MEMORY && state->pattern) {
+        memcpy(A->ctx->message, before, sizeof before); /* nothing failed for the caller */
+        status = compute_and_store(state, A, op);
+    }
+    if (status == SPRY_OK)
+        (*op)->name = state->name;
     return status;
 }
 
@@ -174,6 +278,7 @@ static void free_state(spry_context *ctx, inverse *state)
     if (!state)
         return;
     spry_matrix_free(state->pattern);
+    device_matrix_free(&state->there);
     base_free(ctx, state);
 }
 
@@ -184,25 +289,85 @@ static void destroy(spry_operator *op)
 
 static const operator_maker maker = {update, destroy};
 
+static spry_status new_state(const precon_job *job, const char *name, local_kind kind, bool right,
+                             inverse **state)
+{
+    const spry_status status = base_calloc(job->A->ctx, 1, sizeof **state, state);
+    if (status == SPRY_OK) {
+        **state = (inverse){.job = *job, .name = name, .kind = kind, .right = right};
+        (*state)->job.options = NULL;
+    }
+    return status;
+}
+
+static void give(inverse **state, spry_operator *M)
+{
+    M->maker = &maker;
+    M->making = *state;
+    *state = NULL;
+}
+
 spry_status local_inverse(const precon_job *job, const char *name, local_kind kind, bool right,
                           spry_matrix *pattern, spry_operator **M)
 {
     spry_context *ctx = job->A->ctx;
     inverse *state = NULL;
-    spry_status status = base_calloc(ctx, 1, sizeof *state, &state);
+    spry_status status = SPRY_OK;
     *M = NULL;
-    if (status != SPRY_OK) {
-        spry_matrix_free(pattern);
-        return status;
-    }
-    *state = (inverse){*job, name, kind, right, pattern};
-    state->job.options = NULL;
+    SPRY_GO(ctx, new_state(job, name, kind, right, &state));
+    state->pattern = pattern;
+    pattern = NULL;
     SPRY_GO(ctx, compute(state, job->A, M));
-    (*M)->maker = &maker;
-    (*M)->making = state;
-    state = NULL;
+    give(&state, *M);
 done:
+    spry_matrix_free(pattern);
     free_state(ctx, state);
+    return status;
+}
+
+/* *made is false where the device cannot make the pattern. */
+static spry_status make_there(const precon_job *job, const char *name, local_kind kind,
+                              const local_pattern *how, bool *made, spry_operator **M)
+{
+    spry_context *ctx = job->A->ctx;
+    inverse *state = NULL;
+    device_matrix A = {0};
+    spry_status status = SPRY_OK;
+    *made = false;
+    SPRY_GO(ctx, new_state(job, name, kind, how->transposed, &state));
+    SPRY_GO(ctx, device_matrix_put_csr(job->device, &job->A->a, &A));
+    SPRY_GO(ctx, there_pattern(&A, how, made, &state->there));
+    if (!*made)
+        goto done;
+    SPRY_GO(ctx, compute_there(state, &A, &state->there, M));
+    (*M)->name = name;
+    give(&state, *M);
+done:
+    device_matrix_free(&A);
+    free_state(ctx, state);
+    return status;
+}
+
+spry_status local_inverse_from(const precon_job *job, const char *name, local_kind kind,
+                               const local_pattern *how, spry_operator **M)
+{
+    spry_context *ctx = job->A->ctx;
+    spry_matrix *P = NULL;
+    char before[MESSAGE_SIZE];
+    bool made = false;
+    spry_status status = SPRY_OK;
+    *M = NULL;
+    memcpy(before, ctx->message, sizeof before);
+    if (is_there(job))
+        status = make_there(job, name, kind, how, &made, M);
+    if (status == SPRY_OK && made)
+        return status;
+    if (status != SPRY_NO_MEMORY)
+        SPRY_GO(ctx, status);
+    memcpy(ctx->message, before, sizeof before); /* the host has more */
+    SPRY_GO(ctx, local_pattern_make(job->A, how, &P));
+    SPRY_GO(ctx, local_inverse(job, name, kind, how->transposed, P, M));
+done:
     return status;
 }
 

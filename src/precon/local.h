@@ -14,26 +14,6 @@ double local_solve_bytes(const spry_context *ctx, spry_type type, int64_t n,
 spry_status local_solve(spry_context *ctx, spry_type type, const local_problems *p,
                         local_outcome *outcome);
 
-/* --- inverses ------------------------------------------------------------------------------------
- */
-
-/* The problems of B with a pattern; x and scale are set later. */
-local_problems local_problems_of(const spry_matrix *B, const spry_matrix *P, local_kind kind);
-/* Their scales; fails for factors where a diagonal entry is not positive. */
-spry_status local_scales(const spry_matrix *B, local_kind kind, void **scale);
-/* Solves them: *X has new values, freed by the caller, and the pattern's own arrays. */
-spry_status local_values(const spry_matrix *B, const spry_matrix *P, local_kind kind, double shift,
-                         spry_arrays *X, local_outcome *outcome);
-/* *made is X with copies of the pattern's arrays; it has taken its values, also when it fails. */
-spry_status local_own(spry_context *ctx, const spry_arrays *X, spry_arrays *made);
-
-/* The operator of the inverse with a pattern, which it takes, of M or (right) of M^T; it keeps the
- * pattern for new values. */
-spry_status local_inverse(const precon_job *job, const char *name, local_kind kind, bool right,
-                          spry_matrix *pattern, spry_operator **M);
-/* Bytes of that, for problems of at most a size and a pattern of so many entries. */
-double local_inverse_bytes(const precon_job *job, const local_size *size, int64_t nnz);
-
 /* --- patterns ------------------------------------------------------------------------------------
  */
 
@@ -55,6 +35,29 @@ typedef struct local_pattern {
 spry_status local_pattern_make(const spry_matrix *A, const local_pattern *how, spry_matrix **P);
 /* Bytes that this takes at most while it is made. */
 double local_pattern_bytes(const spry_matrix *A, const local_pattern *how, int64_t nnz);
+
+/* --- inverses ------------------------------------------------------------------------------------
+ */
+
+/* The problems of B with a pattern; x and scale are set later. */
+local_problems local_problems_of(const spry_matrix *B, const spry_matrix *P, local_kind kind);
+/* Their scales; fails for factors where a diagonal entry is not positive. */
+spry_status local_scales(const spry_matrix *B, local_kind kind, void **scale);
+/* Solves them: *X has new values, freed by the caller, and the pattern's own arrays. */
+spry_status local_values(const spry_matrix *B, const spry_matrix *P, local_kind kind, double shift,
+                         spry_arrays *X, local_outcome *outcome);
+/* *made is X with copies of the pattern's arrays; it has taken its values, also when it fails. */
+spry_status local_own(spry_context *ctx, const spry_arrays *X, spry_arrays *made);
+
+/* The operator of the inverse with a pattern, which it takes, of M or (right) of M^T; it keeps the
+ * pattern for new values. */
+spry_status local_inverse(const precon_job *job, const char *name, local_kind kind, bool right,
+                          spry_matrix *pattern, spry_operator **M);
+/* The same from how the pattern is made, on the device if that can. */
+spry_status local_inverse_from(const precon_job *job, const char *name, local_kind kind,
+                               const local_pattern *how, spry_operator **M);
+/* Bytes of that, for problems of at most a size and a pattern of so many entries. */
+double local_inverse_bytes(const precon_job *job, const local_size *size, int64_t nnz);
 
 /* How patterns grow: see grow.h. */
 typedef struct local_growth {

@@ -40,10 +40,7 @@ static local_pattern pattern_of(const sai_options *options)
 static spry_status make(const precon_job *job, const char *name, local_kind kind, spry_operator **M)
 {
     const local_pattern how = pattern_of(job->options);
-    spry_matrix *P = NULL;
-    const spry_status status = local_pattern_make(job->A, &how, &P);
-    *M = NULL;
-    return status == SPRY_OK ? local_inverse(job, name, kind, how.transposed, P, M) : status;
+    return local_inverse_from(job, name, kind, &how, M);
 }
 
 static spry_status make_sai(const precon_job *job, spry_operator **M)

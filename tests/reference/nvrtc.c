@@ -263,6 +263,25 @@ static spry_matrix *sample(spry_context *ctx, spry_type type)
     return A;
 }
 
+/* Sparse approximate inverses: rooms of teams in local memory and in global. */
+static void test_inverses(void **state)
+{
+    static const struct {
+        int team, group, room;
+    } teams[] = {{4, 128, 1024}, {8, 64, 4096}, {32, 32, 32768}, {32, 32, 0}};
+    char options[96];
+    for (int type = 0; type < 4; type++) {
+        snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256 -DPIECE=64", type);
+        compile_texts(*state, "sai_sizes", options);
+        for (int i = 0; i < 4; i++) {
+            snprintf(options, sizeof options,
+                     "-DSP_TYPE=%d -DSP_GROUP=%d -DTEAM=%d -DROOM=%d -DSQUARE=%d", type,
+                     teams[i].group, teams[i].team, teams[i].room, i == type);
+            compile_texts(*state, "teams sai", options);
+        }
+    }
+}
+
 /* Constant diagonals of a grid that is large enough to be part of the program. */
 static void test_grids(void **state)
 {
@@ -332,6 +351,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_convert, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_algebra, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_triangles, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_inverses, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_formats, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_grids, support_setup, support_teardown),
     };

@@ -186,7 +186,7 @@ static void check_spec(const spry_matrix *A, const char *spec)
 static void optimal(spry_context *ctx)
 {
     for (int t = 0; t < 4; t++) {
-        spry_matrix *A = random_matrix(ctx, support_types[t], 70, 5);
+        spry_matrix *A = random_matrix(ctx, support_types[t], 36, 5);
         for (int k = 0; k < SPECS; k++)
             check_spec(A, specs[k]);
         spry_matrix_free(A);
@@ -230,7 +230,7 @@ static void test_falls(void **state)
     static const char *const rising[] = {"sai:tau=0", "sai:tau=0.3", "sai:tau=0.6", "sai:tau=0.9",
                                          "sai",       "sai:power=2", "sai:power=3", "sai:power=4"};
     long double before = INFINITY, first = 0;
-    spry_matrix *A = random_matrix(ctx, SPRY_D, 80, 2);
+    spry_matrix *A = random_matrix(ctx, SPRY_D, 50, 2);
     for (int k = 0; k < 8; k++) {
         spry_matrix *M = inverse_of(A, rising[k]);
         pair p = pair_of(A, M, false);
@@ -239,7 +239,7 @@ static void test_falls(void **state)
         before = now;
         first = k == 0 ? now : first;
         if (k == 0)
-            assert_int_equal(M->a.nnz, 80);
+            assert_int_equal(M->a.nnz, 50);
         if (k == 4)
             assert_int_equal(M->a.nnz, A->a.nnz);
         pair_free(&p);
@@ -269,6 +269,173 @@ static void test_pattern(void **state)
         assert_int_equal(D.entries[k], two[k]);
     support_dense_free(&D);
     spry_matrix_free(M);
+    spry_matrix_free(A);
+}
+
+/* --- patterns that grow --------------------------------------------------------------------------
+ */
+
+/* Columns are least squares over what they have grown to, and have ended because they are near
+ * enough or may not grow. */
+static void check_grown(const spry_matrix *A, const char *spec, long double eps, int64_t most)
+{
+    spry_matrix *M = inverse_of(A, spec);
+    pair p = pair_of(A, M, strstr(spec, "left"));
+    number *r = malloc((size_t)p.n * sizeof *r);
+    check_optimal(&p, 40);
+    for (int64_t k = 0; k < p.n; k++) {
+        long double left = 0;
+        int64_t count = 0;
+        residual(&p, k, r);
+        for (int64_t i = 0; i < p.n; i++) {
+            left += creall(r[i] * conjl(r[i]));
+            count += p.M.entries[i * p.n + k];
+        }
+        assert_int_equal(p.M.entries[k * p.n + k], 1);
+        assert_true(count <= most);
+        if (count < most && !(sqrtl(left) <= eps * 1.01L))
+            fail_msg("%s, column %d: %d entries leave %Lg", spec, (int)k, (int)count, sqrtl(left));
+    }
+    free(r);
+    pair_free(&p);
+    spry_matrix_free(M);
+}
+
+static void test_grown(void **state)
+{
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *A = random_matrix(ctx, support_types[t], 40, 6);
+        check_grown(A, "spai:eps=0.1,steps=50,add=1,most=9", 0.1L, 9);
+        check_grown(A, "spai:eps=0.2,steps=50,add=3,side=left", 0.2L, 50);
+        spry_matrix_free(A);
+    }
+    /* The best vectors come first: one step adds what reduces the residual most. */
+    spry_matrix *A = support_from_rows(ctx, SPRY_D, 3, 3, (double[]){4, 1, 3, 0, 4, 0, 0, 0, 4});
+    spry_matrix *M = inverse_of(A, "spai:eps=0,steps=1,add=1");
+    support_dense D = support_dense_of(M);
+    static const int64_t expected[] = {1, 1, 1, 0, 1, 0, 0, 0, 1};
+    for (int k = 0; k < 9; k++)
+        assert_int_equal(D.entries[k], expected[k]);
+    support_dense_free(&D);
+    spry_matrix_free(M);
+    spry_matrix_free(A);
+}
+
+/* --- factors -------------------------------------------------------------------------------------
+ */
+
+/* M as it is applied, column by column. */
+static support_dense applied(const spry_operator *M)
+{
+    const int64_t n = M->rows;
+    support_dense D = support_dense_zeros(n, n);
+    void *e = numeric_array(M->type, n, 0, 1), *z = numeric_array(M->type, n, 0, 2);
+    for (int64_t k = 0; k < n; k++) {
+        for (int64_t i = 0; i < n; i++)
+            value_set(M->type, e, i, i == k ? one : zero);
+        assert_ok(M->ctx, M->class->multiply(M, SPRY_PLAIN, one, e, zero, z));
+        for (int64_t i = 0; i < n; i++)
+            D.at[i * n + k] = value_get(M->type, z, i);
+    }
+    numeric_free(M->type, e, 0);
+    numeric_free(M->type, z, 0);
+    return D;
+}
+
+/* A hermitian positive definite matrix, complex for complex types. */
+static spry_matrix *definite(spry_context *ctx, spry_type type, int size)
+{
+    char options[64];
+    snprintf(options, sizeof options, "size=%d type=%s", size, spry_type_name(type));
+    spry_matrix *A = generated(ctx, "poisson2d", options);
+    for (int64_t i = 0; i < A->a.rows; i++)
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
+            const int64_t j = A->a.col_index[k];
+            const double v = value_get(type, A->a.values, k).re * (1 + 0.1 * (double)((i + j) % 4));
+            const double angle = spry_type_is_complex(type) ? (double)(i - j) : 0;
+            value_set(type, A->a.values, k,
+                      (spry_scalar){(i == j ? 1.4 : 1) * v * cos(angle), v * sin(angle)});
+        }
+    return A;
+}
+
+/*
+ * M = G^H G with ones on the diagonal of G A G^H: the trace of M A is n; M is hermitian; with all
+ * places it is the inverse. Errors are those of k x k Cholesky factors, times the condition of the
+ * blocks, which is below 20 here.
+ */
+static void test_factors(void **state)
+{
+    spry_context *ctx = *state;
+    static const char *const all[] = {"fsai", "fsai:tau=0.9,power=2", "fsai:growth=3,tau=0",
+                                      "fsai:power=8"};
+    for (int t = 0; t < 16; t++) {
+        const spry_type type = support_types[t % 4];
+        spry_matrix *A = definite(ctx, type, 5);
+        spry_operator *M = make(A, all[t / 4]);
+        pair p = {support_dense_of(A), applied(M), 25, numeric_unit(type)};
+        const long double bound = 20 * 25 * 8 * (long double)p.unit;
+        number trace = 0, r[25];
+        for (int64_t k = 0; k < 25; k++) {
+            residual(&p, k, r);
+            trace += 1 - r[k];
+            for (int64_t i = 0; i < 25; i++) {
+                assert_true(cabsl(at(&p.M, i, k) - conjl(at(&p.M, k, i))) <= bound);
+                if (t / 4 == 3)
+                    assert_true(cabsl(r[i]) <= bound);
+            }
+        }
+        assert_true(cabsl(trace - 25) <= 25 * bound);
+        pair_free(&p);
+        spry_operator_free(M);
+        spry_matrix_free(A);
+    }
+}
+
+/* Growing takes the entries that gain most: fewer iterations than a diagonal, and new values. */
+static void test_factor_grows(void **state)
+{
+    spry_context *ctx = *state;
+    static const char *const options[] = {"precon=fsai:tau=0", "precon=fsai:tau=0,growth=6,add=1",
+                                          "precon=fsai:power=3"};
+    int64_t before = 1000;
+    spry_matrix *A = generated(ctx, "poisson2d", "size=30");
+    for (int k = 0; k < 3; k++) {
+        spry_result result;
+        spry_vector *b = NULL, *x = NULL;
+        assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+        char text[128];
+        snprintf(text, sizeof text, "method=cg %s", options[k]);
+        assert_ok(ctx, spry_quick_solve(ctx, A, b, x, text, &result));
+        assert_true(result.converged);
+        assert_true(result.iterations < before);
+        before = result.iterations;
+        spry_result_clear(ctx, &result);
+        spry_vector_free(b);
+        spry_vector_free(x);
+    }
+    spry_matrix_free(A);
+}
+
+static void test_factor_refusals(void **state)
+{
+    spry_context *ctx = *state;
+    spry_operator *M = NULL;
+    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){2, 1, 0, 2});
+    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, "fsai", &M));
+    support_message_has(ctx, "differs from its column: precon fsai is for hermitian");
+    spry_matrix_free(A);
+    A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){2, 1, 1, 0});
+    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, "fsai", &M));
+    support_message_has(ctx, "row 1 (from 0): the diagonal entry is not positive");
+    spry_matrix_free(A);
+    A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){1, 2, 2, 1});
+    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, "fsai", &M));
+    support_message_has(ctx, "its block of the matrix is not positive definite");
+    assert_ok(ctx, spry_precon_new(A, NULL, "fsai:shift=1.5", &M));
+    spry_operator_free(M);
     spry_matrix_free(A);
 }
 
@@ -460,14 +627,18 @@ static void test_threads(void **state)
 static void test_forecast(void **state)
 {
     (void)state;
-    for (int k = 0; k < SPECS; k++) {
+    static const char *const others[] = {"spai", "spai:side=left,add=2", "fsai",
+                                         "fsai:growth=3,power=2", "fsai:tau=0"};
+    for (int k = 0; k < SPECS + 5; k++) {
         spry_context *ctx = support_context("threads=2");
-        spry_matrix *A = random_matrix(ctx, support_types[k % 4], 3000, 3);
+        const char *spec = k < SPECS ? specs[k] : others[k - SPECS];
+        spry_matrix *A = spec[0] == 'f' ? definite(ctx, support_types[k % 4], 50)
+                                        : random_matrix(ctx, support_types[k % 4], 1500, 3);
         int64_t forecast;
-        assert_ok(ctx, spry_precon_forecast(A, NULL, specs[k], &forecast));
+        assert_ok(ctx, spry_precon_forecast(A, NULL, spec, &forecast));
         const int64_t before = ctx->memory_now;
         ctx->memory_most = before;
-        spry_operator *op = make(A, specs[k]);
+        spry_operator *op = make(A, spec);
         assert_true(ctx->memory_most - before <= forecast);
         assert_true(forecast < 20 * (ctx->memory_most - before));
         spry_operator_free(op);
@@ -476,13 +647,18 @@ static void test_forecast(void **state)
     }
 }
 
+typedef struct tortured {
+    const spry_matrix *A;
+    const char *spec;
+} tortured;
+
 static spry_status make_and_free(spry_context *ctx, void *data)
 {
+    const tortured *t = data;
     spry_operator *op = NULL;
-    const spry_matrix *A = data;
-    spry_status status = spry_precon_new(A, NULL, "sai:power=2", &op);
+    spry_status status = spry_precon_new(t->A, NULL, t->spec, &op);
     if (status == SPRY_OK)
-        status = spry_operator_update(op, A);
+        status = spry_operator_update(op, t->A);
     spry_operator_free(op);
     (void)ctx;
     return status;
@@ -491,9 +667,13 @@ static spry_status make_and_free(spry_context *ctx, void *data)
 static void test_torture(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = random_matrix(ctx, SPRY_Z, 20, 3);
-    support_torture(ctx, make_and_free, A);
-    spry_matrix_free(A);
+    static const char *const all[] = {"sai:power=2", "isai:side=left", "spai",
+                                      "fsai:growth=1,power=2"};
+    for (int k = 0; k < 4; k++) {
+        spry_matrix *A = k == 3 ? definite(ctx, SPRY_Z, 4) : random_matrix(ctx, SPRY_Z, 20, 3);
+        support_torture(ctx, make_and_free, &(tortured){A, all[k]});
+        spry_matrix_free(A);
+    }
 }
 
 int main(void)
@@ -503,6 +683,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_exact, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_falls, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_pattern, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_grown, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_factors, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_factor_grows, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_factor_refusals, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_deficient, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_extreme, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_adjoint, support_setup, support_teardown),

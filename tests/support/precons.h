@@ -12,6 +12,7 @@ typedef struct precons_case {
     const char *spec; /* NULL: the kind's name */
     bool definite;    /* for hermitian positive definite matrices alone */
     bool weak;        /* it need not beat Jacobi's */
+    bool keeps;       /* new values keep a pattern that they might not have led to */
     bool decides;     /* rounding may decide about its pattern, so that precisions differ more */
     bool dense;       /* its memory grows with the square of the rows */
     bool host;        /* this spec of a kind that devices have stays on the host */

@@ -1,0 +1,18 @@
+/* Sparse approximate inverses made in a device's memory (kernels/sai.knl). */
+#ifndef SPRY_PRECON_THERE_H
+#define SPRY_PRECON_THERE_H
+
+#include "device/matrix.h"
+#include "precon/local.h"
+
+/* The pattern from a matrix that is there, without values. *made is false, and nothing done, where
+ * rows have to be shortened, which the host does. */
+spry_status there_pattern(const device_matrix *A, const local_pattern *how, bool *made,
+                          device_matrix *P);
+/* A pattern of the host's. */
+spry_status there_put_pattern(spry_device *d, const spry_matrix *P, device_matrix *out);
+/* The values of X over a pattern, least squares or square: see problems.h. */
+spry_status there_values(const device_matrix *B, const device_matrix *P, local_kind kind,
+                         device_memory **x, local_outcome *outcome);
+
+#endif
