@@ -199,7 +199,7 @@ static spry_status find_pattern(const precon_job *job, fsai *state)
     const local_growth growth = growth_of(options);
     spry_context *ctx = job->A->ctx;
     spry_status status = SPRY_OK;
-    SPRY_GO(ctx, local_pattern_make(job->A, &how, &state->pattern));
+    SPRY_GO(ctx, local_pattern_make(job->A, NULL, &how, &state->pattern));
     if (options->growth > 0)
         SPRY_GO(ctx, local_grow(job->A, NULL, &growth, state->pattern));
     base_log(ctx, SPRY_LOG_INFO, "precon fsai: %" PRId64 " entries in G, %.1f a row",
@@ -246,7 +246,7 @@ static spry_status forecast(const precon_job *job, double *bytes)
     spry_matrix *P = NULL;
     spry_status status = SPRY_OK;
     *bytes = 0;
-    SPRY_GO(ctx, local_pattern_make(job->A, &how, &P));
+    SPRY_GO(ctx, local_pattern_make(job->A, NULL, &how, &P));
     const local_problems p = local_problems_of(job->A, P, LOCAL_FACTOR);
     local_size size = local_size_of(&p, ctx);
     int64_t entries = P->a.nnz;

@@ -118,17 +118,17 @@ static spry_status judge(spry_context *ctx, const inverse *state, spry_type type
     return SPRY_OK;
 }
 
-/* The arrays of M, as far as they came when it fails. */
-static spry_status compute_here(const inverse *state, const spry_matrix *A, spry_arrays *M)
+/* The arrays of M, as far as they came when it fails; takes A^T. */
+static spry_status compute_here(const inverse *state, const spry_matrix *A, spry_matrix *transposed,
+                                spry_arrays *M)
 {
     spry_context *ctx = A->ctx;
-    spry_matrix *transposed = NULL;
     spry_arrays X = {0};
     local_outcome outcome;
     spry_status status = SPRY_OK;
-    if (state->right)
+    if (state->right && !transposed)
         SPRY_GO(ctx, spry_matrix_transpose(A, false, &transposed));
-    SPRY_GO(ctx, local_values(transposed ? transposed : A, state->pattern, state->kind, 0, &X,
+    SPRY_GO(ctx, local_values(state->right ? transposed : A, state->pattern, state->kind, 0, &X,
                               &outcome));
     spry_matrix_free(transposed);
     transposed = NULL;
@@ -146,7 +146,9 @@ done:
     return status;
 }
 
-static spry_status compute_and_store(const inverse *state, const spry_matrix *A, spry_operator **op)
+/* Takes T. */
+static spry_status compute_and_store(const inverse *state, const spry_matrix *A, spry_matrix *T,
+                                     spry_operator **op)
 {
     spry_context *ctx = A->ctx;
     precon_job job = state->job;
@@ -154,7 +156,7 @@ static spry_status compute_and_store(const inverse *state, const spry_matrix *A,
     spry_matrix *M = NULL;
     spry_status status = SPRY_OK;
     job.A = A;
-    SPRY_GO(ctx, matrix_finish(ctx, compute_here(state, A, &made), &made, &M));
+    SPRY_GO(ctx, matrix_finish(ctx, compute_here(state, A, T, &made), &made, &M));
     SPRY_GO(ctx, precon_store(&job, M, op));
 done:
     return status;
@@ -247,7 +249,9 @@ done:
     return status;
 }
 
-static spry_status compute(const inverse *state, const spry_matrix *A, spry_operator **op)
+/* T is A^T, which it takes, or NULL. */
+static spry_status compute(const inverse *state, const spry_matrix *A, spry_matrix *T,
+                           spry_operator **op)
 {
     char before[MESSAGE_SIZE];
     spry_status status = SPRY_NO_MEMORY;
@@ -257,8 +261,10 @@ static spry_status compute(const inverse *state, const spry_matrix *A, spry_oper
         status = bring_and_compute(state, A, op);
     if (status == SPRY_NO_MEMORY && state->pattern) {
         memcpy(A->ctx->message, before, sizeof before); /* nothing failed for the caller */
-        status = compute_and_store(state, A, op);
+        status = compute_and_store(state, A, T, op);
+        T = NULL;
     }
+    spry_matrix_free(T);
     if (status == SPRY_OK)
         (*op)->name = state->name;
     return status;
@@ -267,7 +273,7 @@ static spry_status compute(const inverse *state, const spry_matrix *A, spry_oper
 static spry_status update(spry_operator *op, const spry_matrix *A)
 {
     spry_operator *fresh = NULL;
-    const spry_status status = compute(op->making, A, &fresh);
+    const spry_status status = compute(op->making, A, NULL, &fresh);
     if (status == SPRY_OK)
         operator_become(op, fresh);
     return status;
@@ -308,7 +314,7 @@ static void give(inverse **state, spry_operator *M)
 }
 
 spry_status local_inverse(const precon_job *job, const char *name, local_kind kind, bool right,
-                          spry_matrix *pattern, spry_operator **M)
+                          spry_matrix *pattern, spry_matrix *T, spry_operator **M)
 {
     spry_context *ctx = job->A->ctx;
     inverse *state = NULL;
@@ -317,10 +323,13 @@ spry_status local_inverse(const precon_job *job, const char *name, local_kind ki
     SPRY_GO(ctx, new_state(job, name, kind, right, &state));
     state->pattern = pattern;
     pattern = NULL;
-    SPRY_GO(ctx, compute(state, job->A, M));
+    spry_matrix *taken = T;
+    T = NULL;
+    SPRY_GO(ctx, compute(state, job->A, taken, M));
     give(&state, *M);
 done:
     spry_matrix_free(pattern);
+    spry_matrix_free(T);
     free_state(ctx, state);
     return status;
 }
@@ -352,7 +361,7 @@ spry_status local_inverse_from(const precon_job *job, const char *name, local_ki
                                const local_pattern *how, spry_operator **M)
 {
     spry_context *ctx = job->A->ctx;
-    spry_matrix *P = NULL;
+    spry_matrix *P = NULL, *T = NULL, *taken;
     char before[MESSAGE_SIZE];
     bool made = false;
     spry_status status = SPRY_OK;
@@ -365,9 +374,14 @@ spry_status local_inverse_from(const precon_job *job, const char *name, local_ki
     if (status != SPRY_NO_MEMORY)
         SPRY_GO(ctx, status);
     memcpy(ctx->message, before, sizeof before); /* the host has more */
-    SPRY_GO(ctx, local_pattern_make(job->A, how, &P));
-    SPRY_GO(ctx, local_inverse(job, name, kind, how->transposed, P, M));
+    if (how->transposed)
+        SPRY_GO(ctx, spry_matrix_transpose(job->A, false, &T));
+    SPRY_GO(ctx, local_pattern_make(job->A, T, how, &P));
+    taken = T;
+    T = NULL;
+    SPRY_GO(ctx, local_inverse(job, name, kind, how->transposed, P, taken, M));
 done:
+    spry_matrix_free(T);
     return status;
 }
 

@@ -31,8 +31,10 @@ typedef struct local_pattern {
     bool lower;      /* entries on and below the diagonal alone */
 } local_pattern;
 
-/* The pattern as a matrix of A's size, sorted, without values. */
-spry_status local_pattern_make(const spry_matrix *A, const local_pattern *how, spry_matrix **P);
+/* The pattern as a matrix of A's size, sorted, without values; T is A^T where that is known, or
+ * NULL. */
+spry_status local_pattern_make(const spry_matrix *A, const spry_matrix *T, const local_pattern *how,
+                               spry_matrix **P);
 /* Bytes that this takes at most while it is made. */
 double local_pattern_bytes(const spry_matrix *A, const local_pattern *how, int64_t nnz);
 
@@ -50,9 +52,9 @@ spry_status local_values(const spry_matrix *B, const spry_matrix *P, local_kind 
 spry_status local_own(spry_context *ctx, const spry_arrays *X, spry_arrays *made);
 
 /* The operator of the inverse with a pattern, which it takes, of M or (right) of M^T; it keeps the
- * pattern for new values. */
+ * pattern for new values. T is A^T, which it takes, or NULL. */
 spry_status local_inverse(const precon_job *job, const char *name, local_kind kind, bool right,
-                          spry_matrix *pattern, spry_operator **M);
+                          spry_matrix *pattern, spry_matrix *T, spry_operator **M);
 /* The same from how the pattern is made, on the device if that can. */
 spry_status local_inverse_from(const precon_job *job, const char *name, local_kind kind,
                                const local_pattern *how, spry_operator **M);

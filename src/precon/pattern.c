@@ -25,39 +25,49 @@ static double row_most(const spry_arrays *a, int64_t row)
 }
 
 /* The entries of a row that stay, with the diagonal; how many. Nothing is written where columns is
- * NULL. */
-static int64_t thin_row(const spry_arrays *a, int64_t row, const local_pattern *how,
-                        int32_t *columns, float *weights)
+ * NULL, and no weights where those are. */
+static int64_t thin_row(const spry_arrays *a, int64_t row, double tau, int32_t *columns,
+                        float *weights)
 {
-    const double most = row_most(a, row);
+    const double most = tau < 1 || weights ? row_most(a, row) : 0;
+    const int64_t end = a->offsets[row + 1];
     bool diagonal = false;
     int64_t count = 0;
-    for (int64_t k = a->offsets[row]; k <= a->offsets[row + 1]; k++) {
-        const int64_t end = a->offsets[row + 1];
+    for (int64_t k = a->offsets[row]; k <= end; k++) {
         const int64_t j = k < end ? a->col_index[k] : a->cols;
         if (!diagonal && j >= row) {
-            if (columns) {
+            if (columns)
                 columns[count] = (int32_t)row;
+            if (weights)
                 weights[count] = 1;
-            }
             diagonal = true;
             count++;
         }
         if (k == end || j == row)
             continue;
-        const double size = size_of(value_load(a->type, a->values, k));
-        if (how->tau < 1 && !(size > (1 - how->tau) * most))
+        const double size = tau < 1 || weights ? size_of(value_load(a->type, a->values, k)) : 0;
+        if (tau < 1 && !(size > (1 - tau) * most))
             continue;
-        if (columns) {
+        if (columns)
             columns[count] = (int32_t)j;
+        if (weights)
             weights[count] = (float)(most > 0 ? size / most : 0);
-        }
         count++;
     }
     return count;
 }
 
-static spry_status thin(const spry_matrix *A, const local_pattern *how, spry_matrix **S)
+static int64_t longest_row(const spry_arrays *a)
+{
+    int64_t longest = 0;
+    for (int64_t i = 0; i < a->rows; i++) {
+        const int64_t length = a->offsets[i + 1] - a->offsets[i];
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
+static spry_status thin(const spry_matrix *A, double tau, bool weigh, spry_matrix **S)
 {
     spry_context *ctx = A->ctx;
     const spry_arrays *a = &A->a;
@@ -68,14 +78,16 @@ static spry_status thin(const spry_matrix *A, const local_pattern *how, spry_mat
     to.offsets[0] = 0;
 #pragma omp parallel for num_threads(threads)
     for (int64_t i = 0; i < a->rows; i++)
-        to.offsets[i + 1] = thin_row(a, i, how, NULL, NULL);
+        to.offsets[i + 1] = thin_row(a, i, tau, NULL, NULL);
     SPRY_GO(ctx, base_prefix_sum(ctx, to.offsets, a->rows));
     to.nnz = to.offsets[a->rows];
     SPRY_GO(ctx, base_alloc(ctx, to.nnz, sizeof *to.col_index, &to.col_index));
-    SPRY_GO(ctx, base_alloc(ctx, to.nnz, sizeof(float), &to.values));
+    if (weigh)
+        SPRY_GO(ctx, base_alloc(ctx, to.nnz, sizeof(float), &to.values));
 #pragma omp parallel for num_threads(threads)
     for (int64_t i = 0; i < a->rows; i++)
-        thin_row(a, i, how, to.col_index + to.offsets[i], (float *)to.values + to.offsets[i]);
+        thin_row(a, i, tau, to.col_index + to.offsets[i],
+                 weigh ? (float *)to.values + to.offsets[i] : NULL);
 done:
     return matrix_finish(ctx, status, &to, S);
 }
@@ -121,12 +133,9 @@ static spry_status cut(spry_matrix *P, bool lower, int64_t most)
     spry_context *ctx = P->ctx;
     spry_arrays *a = &P->a;
     weighted *room = NULL;
-    int64_t longest = 0, at = 0;
+    const int64_t longest = longest_row(a);
+    int64_t at = 0;
     spry_status status = SPRY_OK;
-    for (int64_t i = 0; i < a->rows; i++) {
-        const int64_t length = a->offsets[i + 1] - a->offsets[i];
-        longest = length > longest ? length : longest;
-    }
     if (longest <= most && !lower)
         return SPRY_OK;
     SPRY_GO(ctx, base_alloc(ctx, longest, sizeof *room, &room));
@@ -159,13 +168,19 @@ static void replace(spry_matrix **W, spry_matrix *other)
     *W = other;
 }
 
-spry_status local_pattern_make(const spry_matrix *A, const local_pattern *how, spry_matrix **P)
+spry_status local_pattern_make(const spry_matrix *A, const spry_matrix *T, const local_pattern *how,
+                               spry_matrix **P)
 {
     spry_context *ctx = A->ctx;
+    /* The pattern of A^T needs no weights of A's rows where all entries stay. */
+    const bool direct = T && how->transposed && how->tau >= 1 && how->power == 1;
+    const spry_matrix *from = direct ? T : A;
+    const bool transposes = how->transposed && !direct;
+    const bool weigh = how->power > 1 || transposes || longest_row(&from->a) + 1 > how->most;
     spry_matrix *S = NULL, *W = NULL, *next = NULL;
     spry_status status = SPRY_OK;
     *P = NULL;
-    SPRY_GO(ctx, thin(A, how, &S));
+    SPRY_GO(ctx, thin(from, how->tau, weigh, &S));
     for (int64_t k = 1; k < how->power; k++) {
         SPRY_GO(ctx, spry_matrix_multiply(W ? W : S, S, &next));
         replace(&W, next);
@@ -173,7 +188,7 @@ spry_status local_pattern_make(const spry_matrix *A, const local_pattern *how, s
     if (W)
         replace(&S, W);
     W = NULL;
-    if (how->transposed) {
+    if (transposes) {
         SPRY_GO(ctx, spry_matrix_transpose(S, false, &next));
         replace(&S, next);
     }

@@ -62,7 +62,7 @@ static spry_status forecast_of(const precon_job *job, local_kind kind, double *b
     spry_status status = SPRY_OK;
     if (how.transposed)
         SPRY_GO(ctx, spry_matrix_transpose(job->A, false, &B));
-    SPRY_GO(ctx, local_pattern_make(job->A, &how, &P));
+    SPRY_GO(ctx, local_pattern_make(job->A, B, &how, &P));
     const local_problems p = local_problems_of(B ? B : job->A, P, kind);
     const local_size size = local_size_of(&p, ctx);
     *bytes =

@@ -52,7 +52,7 @@ static spry_status start_make(const precon_job *job, start *s)
     spry_status status = SPRY_OK;
     *s = (start){0};
     SPRY_GO(ctx, spry_matrix_transpose(job->A, false, &s->transposed));
-    SPRY_GO(ctx, local_pattern_make(job->A, &diagonal, &s->pattern));
+    SPRY_GO(ctx, local_pattern_make(job->A, NULL, &diagonal, &s->pattern));
     s->B = right ? s->transposed : job->A;
     s->T = right ? job->A : s->transposed;
 done:
@@ -69,12 +69,10 @@ static spry_status make(const precon_job *job, spry_operator **M)
     *M = NULL;
     SPRY_GO(ctx, start_make(job, &s));
     SPRY_GO(ctx, local_grow(s.B, s.T, &how, s.pattern));
-    spry_matrix_free(s.transposed);
-    s.transposed = NULL;
-    spry_matrix *pattern = s.pattern;
-    s.pattern = NULL;
+    const start taken = s;
+    s = (start){0};
     SPRY_GO(ctx, local_inverse(job, "spai", LOCAL_LEAST_SQUARES, options->side == SIDE_RIGHT,
-                               pattern, M));
+                               taken.pattern, taken.transposed, M));
 done:
     start_clear(&s);
     return status;

@@ -10,16 +10,28 @@ typedef struct place {
     int32_t row, place; /* row -1: nothing here */
 } place;
 
+/* Where the entries of problem k's vectors stand. Problems that are the same but for a shift of all
+ * indices share one. */
+typedef struct shape {
+    int64_t k;       /* -1: none yet */
+    int32_t rows;    /* how many there are */
+    int32_t unit;    /* place of the 1 in e_k; -1: there is none */
+    int32_t *places; /* of entries, in their order; -1: left out */
+    int32_t *reach;  /* cols: rows that the vectors up to each one reach */
+} shape;
+
+/* Those of a batch, and the last of the batch before. */
+enum { SHAPES = WIDE + 1 };
+
 /* A thread's room. */
 typedef struct gather {
-    int64_t ld;      /* rows of columns in `a` */
-    wide *a;         /* (cols + 1) x ld: vectors, then e_k */
-    wide *x;         /* cols: their factors; what diagonals are divided by */
-    int64_t *reach;  /* cols: rows that the vectors up to each one reach, of all problems */
-    int32_t *places; /* WIDE x entries: of the entries of vectors, in their order; -1: left out */
-    int32_t *unit;   /* WIDE: place of the 1 in e_k; -1: there is none */
-    int64_t entries;
+    int64_t ld;     /* rows of columns in `a` */
+    wide *a;        /* (cols + 1) x ld: vectors, then e_k */
+    wide *x;        /* cols: their factors; what diagonals are divided by */
+    int64_t *reach; /* cols: the furthest of all problems */
     place *table;
+    shape shapes[SHAPES];
+    int last; /* of shapes: that of the last problem */
 } gather;
 
 static inline int table_bits(int64_t rows)
@@ -30,30 +42,34 @@ static inline int table_bits(int64_t rows)
     return bits;
 }
 
-/* Cuts a room of gather_bytes() up; with room == NULL, only counts. */
+/* Cuts a room up; with room == NULL, only counts its bytes. */
 static inline int64_t gather_cut(const local_size *most, char *room, gather *g)
 {
-    const int64_t cols = most->cols, rows = most->rows + 1;
-    const int64_t sizes[] = {(cols + 1) * rows * (int64_t)sizeof(wide),
-                             (cols + 1) * (int64_t)sizeof(wide),
-                             (cols + 1) * (int64_t)sizeof(int64_t),
-                             WIDE * most->entries * (int64_t)sizeof(int32_t),
-                             WIDE * (int64_t)sizeof(int32_t),
-                             ((int64_t)sizeof(place) << table_bits(rows + 1))};
-    char *parts[sizeof sizes / sizeof *sizes];
+    enum { PARTS = 6 };
+    const int64_t cols = most->cols + 1, rows = most->rows + 1;
+    const int64_t sizes[PARTS] = {cols * rows * (int64_t)sizeof(wide),
+                                  cols * (int64_t)sizeof(wide),
+                                  cols * (int64_t)sizeof(int64_t),
+                                  ((int64_t)sizeof(place) << table_bits(rows + 1)),
+                                  SHAPES * most->entries * (int64_t)sizeof(int32_t),
+                                  SHAPES * cols * (int64_t)sizeof(int32_t)};
+    char *parts[PARTS];
     int64_t at = 0;
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+    for (int k = 0; k < PARTS; k++) {
         parts[k] = room ? room + at : NULL;
         at += (sizes[k] + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
-    *g = (gather){rows,
-                  (void *)parts[0],
-                  (void *)parts[1],
-                  (void *)parts[2],
-                  (void *)parts[3],
-                  (void *)parts[4],
-                  most->entries,
-                  (void *)parts[5]};
+    if (!room)
+        return at;
+    *g = (gather){.ld = rows,
+                  .a = (void *)parts[0],
+                  .x = (void *)parts[1],
+                  .reach = (void *)parts[2],
+                  .table = (void *)parts[3]};
+    for (int k = 0; k < SHAPES; k++)
+        g->shapes[k] = (shape){.k = -1,
+                               .places = (int32_t *)(void *)parts[4] + k * most->entries,
+                               .reach = (int32_t *)(void *)parts[5] + k * cols};
     return at;
 }
 
@@ -80,12 +96,28 @@ ALWAYS_INLINE int32_t table_find(place *table, int bits, int32_t row, bool fixed
     return table[at].place;
 }
 
-/*
- * Finds the places of problem k's entries and of its 1, and the rows that vectors reach; gives how
- * many rows there are. reach_j of the problems before is raised where this one reaches further.
- */
-static inline int32_t gather_places(const local_problems *p, int64_t k, gather *g, int32_t *places,
-                                    int32_t *unit)
+/* Whether problem k is problem s->k moved along. */
+static inline bool is_moved(const local_problems *p, int64_t k, const shape *s)
+{
+    if (s->k < 0)
+        return false;
+    const int64_t cols = p->pattern_at[k + 1] - p->pattern_at[k];
+    const int32_t *J = p->pattern + p->pattern_at[k], *I = p->pattern + p->pattern_at[s->k];
+    const int32_t shift = (int32_t)(k - s->k);
+    int32_t differ = (int32_t)(p->pattern_at[s->k + 1] - p->pattern_at[s->k] - cols);
+    for (int64_t j = 0; j < cols && differ == 0; j++) {
+        const int64_t length = p->at[J[j] + 1] - p->at[J[j]];
+        const int32_t *new = p->columns + p->at[J[j]], *old = p->columns + p->at[I[j]];
+        differ = J[j] - I[j] - shift;
+        if (p->at[I[j] + 1] - p->at[I[j]] != length)
+            return false;
+        for (int64_t e = 0; e < length; e++)
+            differ |= new[e] - old[e] - shift;
+    }
+    return differ == 0;
+}
+
+static inline void find_places(const local_problems *p, int64_t k, place *table, shape *s)
 {
     const int32_t *J = p->pattern + p->pattern_at[k];
     const int64_t cols = p->pattern_at[k + 1] - p->pattern_at[k];
@@ -96,17 +128,28 @@ static inline int32_t gather_places(const local_problems *p, int64_t k, gather *
         entries += p->at[J[j] + 1] - p->at[J[j]];
     entries = fixed ? cols : entries < p->n ? entries : p->n;
     const int bits = table_bits(entries + 1);
-    memset(g->table, 0xff, sizeof(place) << bits);
+    memset(table, 0xff, sizeof(place) << bits);
     for (int64_t j = 0; fixed && j < cols; j++)
-        table_find(g->table, bits, J[j], false, &rows);
+        table_find(table, bits, J[j], false, &rows);
     for (int64_t j = 0; j < cols; j++) {
         const int64_t end = p->at[J[j] + 1];
         for (int64_t e = p->at[J[j]]; e < end; e++)
-            places[at++] = table_find(g->table, bits, p->columns[e], fixed, &rows);
-        g->reach[j] = g->reach[j] > rows ? g->reach[j] : rows;
+            s->places[at++] = table_find(table, bits, p->columns[e], fixed, &rows);
+        s->reach[j] = rows;
     }
-    *unit = table_find(g->table, bits, (int32_t)k, true, &rows);
-    return rows;
+    s->unit = table_find(table, bits, (int32_t)k, true, &rows);
+    s->rows = rows;
+}
+
+/* The shape of problem k. It stays as it is until WIDE others were asked for. */
+static inline const shape *gather_shape(const local_problems *p, int64_t k, gather *g)
+{
+    if (!is_moved(p, k, &g->shapes[g->last])) {
+        g->last = (g->last + 1) % SHAPES;
+        find_places(p, k, g->table, &g->shapes[g->last]);
+    }
+    g->shapes[g->last].k = k;
+    return &g->shapes[g->last];
 }
 
 #endif

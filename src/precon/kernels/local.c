@@ -56,50 +56,52 @@ int64_t X(local_bytes)(const local_size *most)
     return gather_cut(most, NULL, &g);
 }
 
-/* Whether what is left of a vector, rest^2 of rest^2 + gone^2, is more than rounding. */
-ALWAYS_INLINE bool is_independent(real rest, real gone, int64_t rows)
+/* The share of a vector's square that is rounding. */
+static real negligible(int64_t rows)
 {
-    const real least = (real)(8 * UNIT) * (real)sqrt((double)rows);
-    return rest > least * least * (rest + gone);
+    return (real)(64 * UNIT * UNIT) * (real)rows;
 }
 
 /* Puts the vectors of problem k into its lane. */
-static void put_values(const local_problems *p, int64_t k, const gather *g, int lane)
+static void put_values(const local_problems *p, int64_t k, const shape *s, const gather *g,
+                       int lane)
 {
     const scalar *values = p->values;
     const real *scale = p->scale;
-    const int32_t *J = p->pattern + p->pattern_at[k], *places = g->places + lane * g->entries;
+    const int32_t *J = p->pattern + p->pattern_at[k], *places = s->places;
     const int64_t cols = p->pattern_at[k + 1] - p->pattern_at[k];
     int64_t at = 0;
     for (int64_t j = 0; j < cols; j++) {
         wide *to = g->a + j * g->ld;
-        const real s = scale[J[j]];
+        const real factor = scale[J[j]];
         const int64_t end = p->at[J[j] + 1];
         for (int64_t e = p->at[J[j]]; e < end; e++, at++)
             if (places[at] >= 0)
-                wide_set(to + places[at], lane, times(s, values[e]));
+                wide_set(to + places[at], lane, times(factor, values[e]));
     }
-    if (g->unit[lane] >= 0)
-        wide_set(g->a + cols * g->ld + g->unit[lane], lane, number(1));
+    if (s->unit >= 0)
+        wide_set(g->a + cols * g->ld + s->unit, lane, number(1));
 }
 
 /* Takes `count` problems in, at most WIDE; gives the most rows one has. */
 static int64_t gather_all(const local_problems *p, const int32_t *list, int count, gather *g)
 {
     const int64_t cols = p->pattern_at[list[0] + 1] - p->pattern_at[list[0]];
+    const shape *shapes[WIDE];
     int64_t rows = 0;
-    memset(g->reach, 0, (size_t)cols * sizeof *g->reach);
     for (int l = 0; l < count; l++) {
-        const int32_t found = gather_places(p, list[l], g, g->places + l * g->entries, g->unit + l);
-        rows = found > rows ? found : rows;
+        shapes[l] = gather_shape(p, list[l], g);
+        rows = shapes[l]->rows > rows ? shapes[l]->rows : rows;
+        for (int64_t j = 0; j < cols && (l == 0 || shapes[l] != shapes[l - 1]); j++) {
+            const int64_t before = l == 0 ? 0 : g->reach[j];
+            g->reach[j] = shapes[l]->reach[j] > before ? shapes[l]->reach[j] : before;
+        }
     }
     for (int64_t j = 0; j < cols; j++)
-        for (int64_t i = 0; i < g->reach[j]; i++)
-            wide_clear(g->a + j * g->ld + i);
-    for (int64_t i = 0; i < rows; i++)
-        wide_clear(g->a + cols * g->ld + i);
+        memset(g->a + j * g->ld, 0, (size_t)g->reach[j] * sizeof *g->a);
+    memset(g->a + cols * g->ld, 0, (size_t)rows * sizeof *g->a);
     for (int l = 0; l < count; l++)
-        put_values(p, list[l], g, l);
+        put_values(p, list[l], shapes[l], g, l);
     return rows;
 }
 
@@ -107,63 +109,98 @@ static int64_t gather_all(const local_problems *p, const int32_t *list, int coun
  */
 
 /* a -= f v (v^H a) for `count` vectors, a constant, and rows 0..rows-1. */
-ALWAYS_INLINE void reflect(const wide *v, int64_t rows, const lanes *f, wide *a, int64_t ld,
+ALWAYS_INLINE void reflect(const wide *v, int64_t rows, const reals *f, wide *a, int64_t ld,
                            const int count)
 {
     wide s[4] = {0};
-    for (int64_t i = 0; i < rows; i++)
+    for (int64_t i = 0; i < rows; i++) {
+        const wide vi = v[i];
         for (int c = 0; c < count; c++)
-            wide_dot(s + c, v + i, a + c * ld + i);
+            wide_dot(s + c, &vi, a + c * ld + i);
+    }
     for (int c = 0; c < count; c++)
         wide_scale(s + c, f);
-    for (int64_t i = 0; i < rows; i++)
-        for (int c = 0; c < count; c++)
-            wide_less(a + c * ld + i, s + c, v + i);
+    for (int64_t i = 0; i < rows; i++) {
+        const wide vi = v[i];
+        for (int c = 0; c < count; c++) {
+            wide ai = a[c * ld + i];
+            wide_less(&ai, s + c, &vi);
+            a[c * ld + i] = ai;
+        }
+    }
+}
+
+/* Lanes where what is left of a vector, rest^2 of rest^2 + gone^2, is rounding; as bits. */
+static unsigned find_dependent(reals *rest, reals *gone, real least)
+{
+    unsigned found = 0;
+    for (int l = 0; l < WIDE; l++) {
+        const real r = *lane_of(rest, l);
+        found |= (unsigned)!(r > least * (r + *lane_of(gone, l))) << l;
+    }
+    return found;
 }
 
 /*
  * The reflection that leaves one number of v: *first becomes that of the reflection's vector, *f
- * its factor, *inverse what the number left is divided by. squares is |v|^2, `gone` the part of the
- * vector that is above it. Gives the lanes where there is nothing left, as bits.
+ * its factor, *inverse what the number left is divided by. squares is |v|^2. Lanes of `nothing` are
+ * left out.
  */
-static unsigned make_reflection(wide *first, const lanes *squares, const lanes *gone, int64_t rows,
-                                lanes *f, wide *inverse)
+static void make_reflection(wide *first, reals *squares, unsigned nothing, reals *f, wide *inverse)
 {
-    unsigned nothing = 0;
+    reals norm, size;
+    wide phase;
     for (int l = 0; l < WIDE; l++) {
-        const real left = (*squares)[l];
         const scalar a = wide_get(first, l);
-        const real size = (real)sqrt((double)square_of(a)), norm = (real)sqrt((double)left);
-        const scalar phase = size > 0 ? times(1 / size, a) : number(1);
-        if (is_independent(left, (*gone)[l], rows)) {
-            (*f)[l] = 1 / (norm * (norm + size));
-            wide_set(first, l, add(a, times(norm, phase)));
-            wide_set(inverse, l, times(-1 / norm, conjugate(phase)));
-        } else {
-            (*f)[l] = 0;
+        *lane_of(&norm, l) = (real)sqrt((double)*lane_of(squares, l));
+#if KERNEL_COMPLEX
+        const real absolute = (real)sqrt((double)square_of(a));
+        wide_set(&phase, l, absolute > 0 ? times(1 / absolute, a) : number(1));
+#else
+        const real absolute = size_of(a);
+        wide_set(&phase, l, a < 0 ? -1 : 1);
+#endif
+        *lane_of(&size, l) = absolute;
+    }
+    EACH_PART
+    {
+        const lanes sum = norm.part[h] + size.part[h], factor = 1 / (norm.part[h] * sum);
+        f->part[h] = factor;
+        first->re.part[h] += norm.part[h] * phase.re.part[h];
+        inverse->re.part[h] = -factor * sum * phase.re.part[h];
+#if KERNEL_COMPLEX
+        first->im.part[h] += norm.part[h] * phase.im.part[h];
+        inverse->im.part[h] = factor * sum * phase.im.part[h];
+#endif
+    }
+    for (int l = 0; l < WIDE && nothing; l++) {
+        if (nothing >> l & 1) {
+            *lane_of(f, l) = 0;
             wide_set(inverse, l, number(0));
-            nothing |= 1u << l;
+            wide_set(first, l, number(0));
         }
     }
-    return nothing;
 }
 
 /* Reduces all vectors and e_k; g->x gets the inverses of the diagonal. Gives the lanes in which
  * vectors depend on each other. */
 static unsigned factor(const gather *g, int64_t cols, int64_t rows)
 {
+    const real least = negligible(rows);
     unsigned deficient = 0;
     for (int64_t j = 0; j < cols; j++) {
         wide *v = g->a + j * g->ld, *next = v + g->ld;
         const int64_t count = g->reach[j] - j;
-        lanes squares = {0}, gone = {0}, f;
+        reals squares = {0}, gone = {0}, f;
         if (count <= 0)
             return ~0u;
         for (int64_t i = 0; i < j; i++)
             wide_square(&gone, v + i);
         for (int64_t i = j; i < g->reach[j]; i++)
             wide_square(&squares, v + i);
-        deficient |= make_reflection(v + j, &squares, &gone, rows, &f, g->x + j);
+        const unsigned nothing = find_dependent(&squares, &gone, least);
+        make_reflection(v + j, &squares, nothing, &f, g->x + j);
+        deficient |= nothing;
         int64_t left = cols - j; /* with e_k */
         for (; left >= 4; left -= 4, next += 4 * g->ld)
             reflect(v + j, count, &f, next + j, g->ld, 4);
@@ -217,7 +254,8 @@ static void solve_alone(const local_problems *p, int64_t k, gather *g, scalar *x
     const real *scale = p->scale;
     const int32_t *J = p->pattern + p->pattern_at[k];
     const int64_t cols = p->pattern_at[k + 1] - p->pattern_at[k];
-    const int64_t rows = gather_places(p, k, g, g->places, g->unit), ld = rows + 1;
+    const shape *s = gather_shape(p, k, g);
+    const int64_t rows = s->rows, ld = rows + 1;
     scalar *Q = (scalar *)(void *)g->a, *R = Q + cols * ld;
     int64_t *column = g->reach; /* of each vector in Q */
     int64_t rank = 0, at = 0;
@@ -227,23 +265,23 @@ static void solve_alone(const local_problems *p, int64_t k, gather *g, scalar *x
             q[i] = r[i] = number(0);
         const int64_t end = p->at[J[j] + 1];
         for (int64_t e = p->at[J[j]]; e < end; e++, at++)
-            if (g->places[at] >= 0)
-                q[g->places[at]] = times(scale[J[j]], values[e]);
+            if (s->places[at] >= 0)
+                q[s->places[at]] = times(scale[J[j]], values[e]);
         const real before = squares_of(q, rows);
         for (int turn = 0; turn < 2; turn++)
             for (int64_t c = 0; c < rank; c++)
                 take_out(Q + c * ld, rows, q, r + c);
         const real left = squares_of(q, rows);
         x[j] = number(0);
-        if (rank == rows || !is_independent(left, before > left ? before - left : 0, rows))
+        if (rank == rows || !(left > negligible(rows) * before))
             continue;
         r[rank] = number((real)sqrt((double)left));
         for (int64_t i = 0; i < rows; i++)
             q[i] = times(1 / real_of(r[rank]), q[i]);
         column[rank++] = j;
     }
-    for (int64_t c = rank - 1; c >= 0 && g->unit[0] >= 0; c--) {
-        scalar sum = conjugate(Q[c * ld + g->unit[0]]);
+    for (int64_t c = rank - 1; c >= 0 && s->unit >= 0; c--) {
+        scalar sum = conjugate(Q[c * ld + s->unit]);
         for (int64_t b = c + 1; b < rank; b++)
             sum = sub(sum, mul(R[b * ld + c], x[column[b]]));
         x[column[c]] = times(1 / real_of(R[c * ld + c]), sum);

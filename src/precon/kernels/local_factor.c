@@ -34,20 +34,21 @@ int64_t X(local_roots)(int64_t begin, int64_t end, const int64_t *at, const int3
 }
 
 /* Puts the lower triangle of problem k into its lane, with its diagonal raised. */
-static void put_triangle(const local_problems *p, int64_t k, const gather *g, int lane)
+static void put_triangle(const local_problems *p, int64_t k, const shape *s, const gather *g,
+                         int lane)
 {
     const scalar *values = p->values;
     const real *scale = p->scale, raise = (real)(1 + p->shift);
-    const int32_t *J = p->pattern + p->pattern_at[k], *places = g->places + lane * g->entries;
+    const int32_t *J = p->pattern + p->pattern_at[k], *places = s->places;
     const int64_t cols = p->pattern_at[k + 1] - p->pattern_at[k];
     int64_t at = 0;
     for (int64_t j = 0; j < cols; j++) {
         wide *to = g->a + j * g->ld;
         const int64_t end = p->at[J[j] + 1];
         for (int64_t e = p->at[J[j]]; e < end; e++, at++) {
-            const real s = scale[J[j]] * scale[p->columns[e]] * (places[at] == j ? raise : 1);
+            const real f = scale[J[j]] * scale[p->columns[e]] * (places[at] == j ? raise : 1);
             if (places[at] >= j)
-                wide_set(to + places[at], lane, times(s, values[e]));
+                wide_set(to + places[at], lane, times(f, values[e]));
         }
     }
 }
@@ -59,16 +60,15 @@ static unsigned factor(const gather *g, int64_t cols)
     unsigned indefinite = 0;
     for (int64_t j = 0; j < cols; j++) {
         wide *v = g->a + j * g->ld;
-        lanes inverse = {0};
+        reals inverse = {0};
         for (int l = 0; l < WIDE; l++) {
             const real d = real_of(wide_get(v + j, l));
             /* diagonals were brought to [1/2, 2) */
             const bool fine = d > (real)(4 * UNIT) * (real)cols;
             indefinite |= (unsigned)!fine << l;
-            inverse[l] = fine ? 1 / (real)sqrt((double)d) : 0;
+            *lane_of(&inverse, l) = fine ? 1 / (real)sqrt((double)d) : 0;
         }
-        wide_clear(g->x + j);
-        g->x[j].re = inverse;
+        g->x[j] = (wide){.re = inverse};
         for (int64_t i = j + 1; i < cols; i++)
             wide_scale(v + i, &inverse);
         for (int64_t c = j + 1; c < cols; c++) {
@@ -89,10 +89,13 @@ static void solve_back(const gather *g, int64_t cols)
         wide sum = {0};
         for (int64_t i = j + 1; i < cols; i++)
             wide_dot(&sum, v + i, g->x + i);
-        wide_times(&sum, g->x + j); /* which is real */
-        wide_clear(g->x + j);
-        const wide one = {.re = (lanes){0} + 1};
-        wide_less(g->x + j, &one, &sum);
+        const reals inverse = g->x[j].re;
+        g->x[j] = (wide){0};
+        wide_scale(&sum, &inverse);
+        EACH_PART g->x[j].re.part[h] -= sum.re.part[h];
+#if KERNEL_COMPLEX
+        EACH_PART g->x[j].im.part[h] -= sum.im.part[h];
+#endif
     }
 }
 
@@ -100,13 +103,10 @@ static void solve_back(const gather *g, int64_t cols)
 static unsigned solve(const local_problems *p, const int32_t *list, int count, int64_t cols,
                       gather *g)
 {
-    for (int l = 0; l < count; l++)
-        gather_places(p, list[l], g, g->places + l * g->entries, g->unit + l);
     for (int64_t j = 0; j < cols; j++)
-        for (int64_t i = j; i < cols; i++)
-            wide_clear(g->a + j * g->ld + i);
+        memset(g->a + j * g->ld + j, 0, (size_t)(cols - j) * sizeof *g->a);
     for (int l = 0; l < count; l++)
-        put_triangle(p, list[l], g, l);
+        put_triangle(p, list[l], gather_shape(p, list[l], g), g, l);
     const unsigned indefinite = factor(g, cols);
     solve_back(g, cols);
     return indefinite;
@@ -119,7 +119,6 @@ local_outcome X(local_factors)(const local_problems *p, const local_size *most, 
     gather g;
     local_outcome outcome = {0, -1};
     gather_cut(most, room, &g);
-    memset(g.reach, 0, (size_t)most->cols * sizeof *g.reach);
     for (int64_t first = 0; first < count; first += WIDE) {
         const int64_t cols = p->pattern_at[list[first] + 1] - p->pattern_at[list[first]];
         const int lanes_used = count - first < WIDE ? (int)(count - first) : (int)WIDE;

@@ -7,36 +7,42 @@
 
 #include "precon/kernels/kernel.h"
 
-#ifdef __AVX512F__
-#define WIDE_BYTES 64
+/* Vectors are what the processor has; of short ones there are two, for more to do at a time. */
+#if defined(__AVX512F__)
+enum { WIDE_BYTES = 64, WIDE_PARTS = 1 };
+#elif defined(__AVX__)
+enum { WIDE_BYTES = 32, WIDE_PARTS = 1 };
 #else
-#define WIDE_BYTES 32
+enum { WIDE_BYTES = 16, WIDE_PARTS = 2 };
 #endif
-enum { WIDE = WIDE_BYTES / sizeof(real) }; /* problems */
+enum { WIDE = WIDE_PARTS * WIDE_BYTES / sizeof(real) }; /* problems */
 
 typedef real lanes __attribute__((vector_size(WIDE_BYTES), may_alias));
+typedef struct reals {
+    lanes part[WIDE_PARTS];
+} reals;
 
 #if KERNEL_COMPLEX
 typedef struct wide {
-    lanes re, im;
+    reals re, im;
 } wide;
 #else
 typedef struct wide {
-    lanes re;
+    reals re;
 } wide;
 #endif
 
-ALWAYS_INLINE void wide_clear(wide *a)
+ALWAYS_INLINE real *lane_of(reals *a, int lane)
 {
-    *a = (wide){0};
+    return (real *)a + lane;
 }
 ALWAYS_INLINE void wide_set(wide *a, int lane, scalar value)
 {
 #if KERNEL_COMPLEX
-    ((real *)&a->re)[lane] = value.re;
-    ((real *)&a->im)[lane] = value.im;
+    *lane_of(&a->re, lane) = value.re;
+    *lane_of(&a->im, lane) = value.im;
 #else
-    ((real *)&a->re)[lane] = value;
+    *lane_of(&a->re, lane) = value;
 #endif
 }
 ALWAYS_INLINE scalar wide_get(const wide *a, int lane)
@@ -47,39 +53,46 @@ ALWAYS_INLINE scalar wide_get(const wide *a, int lane)
     return ((const real *)&a->re)[lane];
 #endif
 }
+
+/* What follows is done to every part. */
+#define EACH_PART for (int h = 0; h < WIDE_PARTS; h++)
+
 /* s += |a|^2 */
-ALWAYS_INLINE void wide_square(lanes *s, const wide *a)
+ALWAYS_INLINE void wide_square(reals *s, const wide *a)
 {
-    *s += a->re * a->re;
+    EACH_PART s->part[h] += a->re.part[h] * a->re.part[h];
 #if KERNEL_COMPLEX
-    *s += a->im * a->im;
+    EACH_PART s->part[h] += a->im.part[h] * a->im.part[h];
 #endif
 }
 /* s += conj(v) a */
 ALWAYS_INLINE void wide_dot(wide *s, const wide *v, const wide *a)
 {
-    s->re += v->re * a->re;
+    EACH_PART s->re.part[h] += v->re.part[h] * a->re.part[h];
 #if KERNEL_COMPLEX
-    s->re += v->im * a->im;
-    s->im += v->re * a->im - v->im * a->re;
+    EACH_PART s->re.part[h] += v->im.part[h] * a->im.part[h];
+    EACH_PART s->im.part[h] += v->re.part[h] * a->im.part[h];
+    EACH_PART s->im.part[h] -= v->im.part[h] * a->re.part[h];
 #endif
 }
 /* a -= s v */
 ALWAYS_INLINE void wide_less(wide *a, const wide *s, const wide *v)
 {
-    a->re -= s->re * v->re;
+    EACH_PART a->re.part[h] -= s->re.part[h] * v->re.part[h];
 #if KERNEL_COMPLEX
-    a->re += s->im * v->im;
-    a->im -= s->re * v->im + s->im * v->re;
+    EACH_PART a->re.part[h] += s->im.part[h] * v->im.part[h];
+    EACH_PART a->im.part[h] -= s->re.part[h] * v->im.part[h];
+    EACH_PART a->im.part[h] -= s->im.part[h] * v->re.part[h];
 #endif
 }
 /* a -= s conj(v) */
 ALWAYS_INLINE void wide_less_conj(wide *a, const wide *s, const wide *v)
 {
-    a->re -= s->re * v->re;
+    EACH_PART a->re.part[h] -= s->re.part[h] * v->re.part[h];
 #if KERNEL_COMPLEX
-    a->re -= s->im * v->im;
-    a->im -= s->im * v->re - s->re * v->im;
+    EACH_PART a->re.part[h] -= s->im.part[h] * v->im.part[h];
+    EACH_PART a->im.part[h] -= s->im.part[h] * v->re.part[h];
+    EACH_PART a->im.part[h] += s->re.part[h] * v->im.part[h];
 #endif
 }
 /* a *= b */
@@ -87,17 +100,17 @@ ALWAYS_INLINE void wide_times(wide *a, const wide *b)
 {
 #if KERNEL_COMPLEX
     const wide c = *a;
-    a->re = c.re * b->re - c.im * b->im;
-    a->im = c.re * b->im + c.im * b->re;
+    EACH_PART a->re.part[h] = c.re.part[h] * b->re.part[h] - c.im.part[h] * b->im.part[h];
+    EACH_PART a->im.part[h] = c.re.part[h] * b->im.part[h] + c.im.part[h] * b->re.part[h];
 #else
-    a->re *= b->re;
+    EACH_PART a->re.part[h] *= b->re.part[h];
 #endif
 }
-ALWAYS_INLINE void wide_scale(wide *a, const lanes *f)
+ALWAYS_INLINE void wide_scale(wide *a, const reals *f)
 {
-    a->re *= *f;
+    EACH_PART a->re.part[h] *= f->part[h];
 #if KERNEL_COMPLEX
-    a->im *= *f;
+    EACH_PART a->im.part[h] *= f->part[h];
 #endif
 }
 
