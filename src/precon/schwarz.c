@@ -343,7 +343,7 @@ static spry_status schwarz_update(spry_operator *op, const spry_matrix *A)
     for (int64_t k = 0; k < state->p.count; k++) {
         part_solve *s = &state->solves[k];
         extract(A, &state->p, k, local, &s->A->a);
-        if (s->M->class->update) {
+        if (operator_has_update(s->M)) {
             SPRY_GO(ctx, spry_operator_update(s->M, s->A));
             continue;
         }
