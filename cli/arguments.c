@@ -107,12 +107,6 @@ void cli_option_choices(const spry_option *option, char words[CLI_WORDS])
             cli_add_word(words, name);
 }
 
-/* Names that the design has and a later version will bring: users who know them deserve a clear
- * word. */
-static const struct {
-    const char *option, *words;
-} planned[] = {{"precon", "ilut ict sai spai fsai isai"}};
-
 /* Whether a list has a word exactly as it is written: the library takes names of methods so. */
 static bool has_exact_word(const char *words, const char *word)
 {
@@ -137,10 +131,6 @@ static int check_word(const spry_option *option, const char *value)
                         option->name, option->name);
     if (!*words || (exact ? has_exact_word(words, name) : cli_has_word(words, name)))
         return EXIT_DONE;
-    for (size_t i = 0; i < sizeof planned / sizeof *planned; i++)
-        if (strcmp(planned[i].option, option->name) == 0 && cli_has_word(planned[i].words, name))
-            return cli_fail(EXIT_INPUT, "%s %s is not in this version; there are: %s", option->name,
-                            value, words);
     if (spry_nearest(name, words, nearest, sizeof nearest))
         return cli_fail(EXIT_INPUT, "--%s %s: did you mean %s? There are: %s", option->name, value,
                         nearest, words);

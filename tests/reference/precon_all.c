@@ -15,7 +15,7 @@
 #include <string.h>
 
 static const spry_scalar one = {1, 0}, zero = {0, 0};
-enum { SIZE = 12 };
+enum { SIZE = 12, THREADED = 60 }; /* the second is large enough for several threads */
 
 /* A random vector, or zeros (seed 0). */
 static spry_vector *vector_of(spry_context *ctx, spry_type type, int64_t n, uint64_t seed)
@@ -343,7 +343,7 @@ static void check_memory(const precons_case *c, void *data)
     char single[128];
     for (int t = 1; t < 3; t++)
         for (int k = 0; k < 2; k++) {
-            const int size = k == 0 ? 2 : c->dense ? 14 : 42;
+            const int size = k == 0 ? 2 : c->dense ? 12 : 34;
             spry_matrix *A = precons_matrix(data, support_types[t], c->definite, size);
             measure(c, A, precons_spec(c));
             with_option(c, "precision=single", single);
@@ -417,7 +417,7 @@ static void test_precision(void **state)
 static void *apply_with(const precons_case *c, const char *options, spry_transpose op)
 {
     spry_context *ctx = support_context(options);
-    spry_matrix *A = precons_matrix(ctx, SPRY_D, c->definite, 68);
+    spry_matrix *A = precons_matrix(ctx, SPRY_D, c->definite, THREADED);
     const int64_t n = A->a.rows;
     spry_operator *M = make(A, precons_spec(c));
     double *to = malloc((size_t)n * sizeof *to);
@@ -438,7 +438,7 @@ static void check_threads(const precons_case *c, void *data)
     for (int op = 0; op < 2 && !c->dense; op++) {
         void *alone = apply_with(c, "threads=1", (spry_transpose)op),
              *shared = apply_with(c, "threads=3", (spry_transpose)op);
-        if (memcmp(alone, shared, 68 * 68 * sizeof(double)) != 0)
+        if (memcmp(alone, shared, THREADED * THREADED * sizeof(double)) != 0)
             fail_msg("%s, product %d: other bits with three threads", precons_spec(c), op);
         free(alone);
         free(shared);
