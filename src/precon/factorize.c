@@ -159,20 +159,35 @@ done:
     return status;
 }
 
-spry_status factors_check_hermitian(const spry_matrix *A, const char *name)
+/* The first row that is not its column; entries before the diagonal are looked at only if asked.
+ * *balance is 0 where the pattern is symmetric. */
+static int64_t find_unlike(const spry_matrix *A, bool all, int64_t *balance)
 {
     enum { CHUNK = 1024 };
     const precon_kernels *kernels = precon_kernels_for(A->ctx, A->a.type);
     const host_csr csr = {A->a.offsets, A->a.col_index, A->a.values};
     const int64_t n = A->a.rows, chunks = (n + CHUNK - 1) / CHUNK;
-    int64_t first = n;
-#pragma omp parallel for num_threads(host_threads(A->ctx, A->a.nnz)) reduction(min : first)
+    int64_t first = n, sum = 0;
+#pragma omp parallel for num_threads(host_threads(A->ctx, A->a.nnz)) reduction(min : first) \
+    reduction(+ : sum)
     for (int64_t c = 0; c < chunks; c++) {
         const int64_t end = (c + 1) * CHUNK < n ? (c + 1) * CHUNK : n;
-        const int64_t bad = kernels->not_hermitian(&csr, c * CHUNK, end);
+        const int64_t bad = kernels->not_hermitian(&csr, c * CHUNK, end, all, &sum);
         if (bad < end && bad < first)
             first = bad;
     }
+    *balance = sum;
+    return first;
+}
+
+spry_status factors_check_hermitian(const spry_matrix *A, const char *name, bool *symmetric)
+{
+    const int64_t n = A->a.rows;
+    int64_t balance, first = find_unlike(A, false, &balance);
+    /* Where all behind the diagonal have a mirror image and none is left before it, that is all. */
+    *symmetric = first == n && balance == 0;
+    if (first == n && balance != 0)
+        first = find_unlike(A, true, &balance);
     if (first == n)
         return SPRY_OK;
     return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,

@@ -98,7 +98,7 @@ static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
     spry_context *ctx = op->ctx;
     spry_status status = SPRY_OK;
     if (s->plan.hermitian)
-        SPRY_GO(ctx, factors_check_hermitian(A, s->plan.name));
+        SPRY_GO(ctx, factors_check_hermitian(A, s->plan.name, &s->plan.symmetric));
     if (s->plan.thresholds || s->f.chain.count == 0)
         SPRY_GO(ctx, analyse(op, A));
     if (s->plan.construct == FACTORS_BY_SWEEPS)

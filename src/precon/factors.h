@@ -30,11 +30,11 @@ const char *factors_order(int word);
 
 /* How to make them and how to apply them. */
 typedef struct factors_plan {
-    const char *name;  /* of the preconditioner */
-    const char *order; /* as spry_reorder() has it */
-    bool hermitian;
-    int level;       /* of fill; 0: the pattern of A */
-    bool thresholds; /* ilut, ict: by tau and fill instead */
+    const char *name;          /* of the preconditioner */
+    const char *order;         /* as spry_reorder() has it */
+    bool hermitian, symmetric; /* the latter is found with the first matrix: the pattern is */
+    int level;                 /* of fill; 0: the pattern of A */
+    bool thresholds;           /* ilut, ict: by tau and fill instead */
     double tau;
     int64_t fill;
     double modified, shift;
@@ -72,8 +72,8 @@ spry_status factors_mirror(spry_context *ctx, factors *f);
 spry_status factors_next_shift(const spry_matrix *A, const factors_plan *plan, int64_t row,
                                int turn, double *shift);
 
-/* Fails unless A is hermitian up to rounding. */
-spry_status factors_check_hermitian(const spry_matrix *A, const char *name);
+/* Fails unless A is hermitian up to rounding; says whether its pattern is symmetric, too. */
+spry_status factors_check_hermitian(const spry_matrix *A, const char *name, bool *symmetric);
 
 /*
  * The factors as products with matrices by rows of A: solves by sweeps of Jacobi's method, y = r -

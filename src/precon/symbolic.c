@@ -157,11 +157,12 @@ static spry_status take_pattern(const spry_matrix *A, const factors_plan *plan, 
     triangle *t = f->chain.t;
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, triangle_sets_make(ctx, A->a.rows, &p, 1, perm, always, &f->sets));
-    SPRY_GO(ctx, triangle_of_pattern(ctx, &p, NULL, &f->sets, A->a.type, false, &t[0]));
-    if (plan->hermitian)
+    if (plan->hermitian && !plan->symmetric) { /* zeros on one side alone */
+        SPRY_GO(ctx, triangle_of_pattern(ctx, &p, NULL, &f->sets, A->a.type, false, &t[0]));
         SPRY_GO(ctx, triangle_transpose(ctx, &t[0], &t[1]));
-    else
-        SPRY_GO(ctx, triangle_of_pattern(ctx, &p, NULL, &f->sets, A->a.type, true, &t[1]));
+    } else {
+        SPRY_GO(ctx, triangles_of_pattern(ctx, &p, &f->sets, A->a.type, t));
+    }
 done:
     return status;
 }

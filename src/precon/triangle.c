@@ -157,7 +157,7 @@ spry_status triangle_sets_make(spry_context *ctx, int64_t n, const triangle_patt
     spry_status status = SPRY_OK;
     chunks c = {.n = n, .bits = always ? 0 : TRIANGLE_CHUNK_BITS, .perm = perm};
     c.size = (int64_t)1 << c.bits;
-    *s = (triangle_sets){.n = n};
+    *s = (triangle_sets){.n = n, .natural = !perm};
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *level, &level));
     if (perm)
         SPRY_GO(ctx, invert(ctx, n, perm, &rank));
@@ -191,6 +191,7 @@ spry_status triangle_sets_rename(spry_context *ctx, triangle_sets *s, const int3
     }
     for (int64_t k = 0; k < s->n; k++)
         s->rows[k] = perm[s->rows[k]];
+    s->natural = false;
     base_free(ctx, s->places);
     s->places = NULL;
     SPRY_GO(ctx, invert(ctx, s->n, s->rows, &s->places));
@@ -366,6 +367,73 @@ spry_status triangle_of_pattern(spry_context *ctx, const triangle_pattern *p, co
 done:
     if (status != SPRY_OK)
         triangle_clear(ctx, t);
+    return status;
+}
+
+/* The length of row k of the lower triangle, or of both. */
+static int64_t count_lower(const triangle_pattern *p, const triangle_sets *sets, int64_t k,
+                           int64_t *both)
+{
+    const int64_t i = row_of(sets, k), end = p->offsets[i + 1];
+    int64_t lower = 0;
+    *both = 0;
+    for (int64_t e = p->offsets[i]; e < end; e++) {
+        const int32_t j = p->columns[e];
+        *both += j != i;
+        lower += sets->natural ? j < i : place_of(sets, j) < k;
+    }
+    return lower;
+}
+
+/* The columns of row k of both triangles. */
+static void fill_both(const triangle_pattern *p, const triangle_sets *sets, int64_t k,
+                      triangle t[2])
+{
+    const int64_t i = row_of(sets, k), end = p->offsets[i + 1];
+    int32_t *to[2] = {t[0].columns + t[0].offsets[k], t[1].columns + t[1].offsets[k]};
+    int32_t last[2] = {-1, -1};
+    bool sorted = true;
+    for (int64_t e = p->offsets[i]; e < end; e++) {
+        const int32_t j = place_of(sets, p->columns[e]);
+        const int side = j > k;
+        if (j == k)
+            continue;
+        sorted = sorted && last[side] < j;
+        last[side] = j;
+        *to[side]++ = j;
+    }
+    for (int side = 0; side < 2 && !sorted; side++)
+        sort_columns(t[side].columns + t[side].offsets[k],
+                     t[side].offsets[k + 1] - t[side].offsets[k]);
+}
+
+spry_status triangles_of_pattern(spry_context *ctx, const triangle_pattern *p,
+                                 const triangle_sets *sets, spry_type type, triangle t[2])
+{
+    const int64_t n = sets->n;
+    const int threads = host_threads(ctx, p->offsets[n] + n);
+    spry_status status = SPRY_OK;
+    for (int side = 0; side < 2; side++) {
+        t[side] = (triangle){.sets = sets, .type = type, .upper = side == 1};
+        SPRY_GO(ctx, base_alloc(ctx, n + 1, sizeof *t->offsets, &t[side].offsets));
+    }
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t k = 0; k < n; k++) {
+        int64_t both;
+        const int64_t lower = count_lower(p, sets, k, &both);
+        t[0].offsets[k + 1] = lower;
+        t[1].offsets[k + 1] = both - lower;
+    }
+    for (int side = 0; side < 2; side++)
+        SPRY_GO(ctx, allocate(ctx, &t[side]));
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t k = 0; k < n; k++)
+        fill_both(p, sets, k, t);
+done:
+    if (status != SPRY_OK) {
+        triangle_clear(ctx, &t[0]);
+        triangle_clear(ctx, &t[1]);
+    }
     return status;
 }
 

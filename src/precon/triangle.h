@@ -36,6 +36,7 @@ typedef struct triangle_sets {
     int64_t n, count;
     int64_t *first;         /* count + 1: the place where each set begins */
     int32_t *rows, *places; /* the row of A at a place, the place of a row; NULL: they are equal */
+    bool natural;           /* a neighbour with a smaller number is at an earlier place */
     int64_t stages;
     triangle_stage *stage;
 } triangle_sets;
@@ -74,6 +75,9 @@ void triangle_clear(spry_context *ctx, triangle *t);
  * below. */
 spry_status triangle_of_pattern(spry_context *ctx, const triangle_pattern *p, const void *values,
                                 const triangle_sets *sets, spry_type type, bool upper, triangle *t);
+/* Both triangles of a pattern, lower first, with room for values. */
+spry_status triangles_of_pattern(spry_context *ctx, const triangle_pattern *p,
+                                 const triangle_sets *sets, spry_type type, triangle t[2]);
 /* One triangle of a matrix, row i multiplied by scale_i, which is by rows. */
 spry_status triangle_of_matrix(const spry_matrix *A, const triangle_sets *sets, bool upper,
                                const spry_vector *scale, triangle *t);

@@ -367,6 +367,38 @@ static void test_shifts(void **state)
     }
 }
 
+/* Zeros that are stored on one side of the diagonal alone do not keep a matrix from being
+ * symmetric.
+ */
+static void test_one_sided(void **state)
+{
+    spry_context *ctx = *state;
+    static const char *const some[] = {"ic", "ic:level=1", "ict", "ilu", "ic:construct=sweeps"};
+    static const int64_t offsets[2][4] = {{0, 3, 4, 6}, {0, 2, 4, 6}};
+    static const int32_t columns[2][6] = {{0, 1, 2, 1, 0, 2}, {0, 2, 0, 1, 0, 2}};
+    static const double values[2][6] = {{4, 0, -1, 4, -1, 4}, {4, -1, 0, 4, -1, 4}};
+    for (int side = 0; side < 2; side++)
+        for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
+            spry_matrix *A = NULL;
+            spry_operator *M = NULL;
+            assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_D, 3, 3, offsets[side], columns[side],
+                                                values[side], SPRY_COPY, &A));
+            assert_ok(ctx, spry_precon_new(A, NULL, some[k], &M));
+            factored f = factored_of(A, M);
+            factored_check_product(&f, true, 0, some[k]);
+            factored_check_solve(&f, M, SPRY_PLAIN, some[k]);
+            factored_free(&f);
+            spry_operator_free(M);
+            spry_matrix_free(A);
+        }
+    /* a number without a mirror image is another matter */
+    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){4, 0, 1, 4});
+    spry_operator *M = NULL;
+    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, "ic", &M));
+    support_message_has(ctx, "row 1 (from 0) is not the same as its column");
+    spry_matrix_free(A);
+}
+
 static void test_bad(void **state)
 {
     spry_context *ctx = *state;
@@ -482,6 +514,7 @@ int main(void)
         cmocka_unit_test(test_factors),
         CASE(test_cholesky),
         CASE(test_isai),
+        CASE(test_one_sided),
         CASE(test_update),
         cmocka_unit_test(test_threads),
         CASE(test_forecast),

@@ -128,33 +128,44 @@ int64_t X(ilu_rows)(const ilu_job *p, int64_t begin, int64_t end, int32_t *where
 /* The place of a column in a sorted row; -1: it is not there. */
 static int64_t find(const host_csr *A, int64_t i, int64_t column)
 {
+    enum { SHORT = 8 };
     int64_t low = A->offsets[i], high = A->offsets[i + 1];
-    while (low < high) {
+    while (high - low > SHORT) {
         const int64_t middle = low + (high - low) / 2;
         if (A->columns[middle] < column)
             low = middle + 1;
         else
             high = middle;
     }
+    while (low < high && A->columns[low] < column)
+        low++;
     return low < A->offsets[i + 1] && A->columns[low] == column ? low : -1;
 }
 
 /* Entries that are made twice, once for each triangle, may differ by some roundings of sums as
  * large as the row. */
-int64_t X(not_hermitian)(const host_csr *A, int64_t begin, int64_t end)
+int64_t X(not_hermitian)(const host_csr *A, int64_t begin, int64_t end, bool all, int64_t *balance)
 {
     enum { ROUNDINGS = 64 };
     const scalar *values = A->values;
+    int64_t more = 0;
     for (int64_t i = begin; i < end; i++) {
         real size = 0;
         for (int64_t k = A->offsets[i]; k < A->offsets[i + 1]; k++)
             size += rough(values[k]);
         for (int64_t k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
-            const int64_t back = A->columns[k] == i ? k : find(A, A->columns[k], i);
+            const int32_t j = A->columns[k];
+            more += j < i;
+            if (j < i && !all)
+                continue;
+            const int64_t back = j == i ? k : find(A, j, i);
             const scalar other = back < 0 ? number(0) : conjugate(values[back]);
+            if (j > i)
+                more += back < 0 ? 1 : -1;
             if (!(rough(sub(values[k], other)) <= ROUNDINGS * UNIT * size))
                 return i;
         }
     }
+    *balance += more;
     return end;
 }
