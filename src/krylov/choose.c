@@ -1,8 +1,6 @@
 /* What a few products tell about A, and the method that suits it. */
 #include "krylov/solver.h"
 
-#include "precon/precon.h"
-
 /* Whether the diagonal of a hermitian A shows that it cannot be positive definite. */
 static spry_status has_bad_diagonal(const spry_matrix *A, bool *bad)
 {
@@ -80,7 +78,7 @@ spry_status solver_suit_precon(spry_solver *solver, const char *name, const char
     const bool hermitian = strcmp(name, "cg") == 0 || strcmp(name, "minres") == 0;
     precon_symmetry probe;
     *other = NULL;
-    if (!M || operator_diagonal(M, SPRY_PLAIN))
+    if (!M)
         return SPRY_OK;
     if (M->varies) {
         *other = strcmp(name, "cg") == 0 ? "fcg" : "fgmres";
@@ -88,8 +86,9 @@ spry_status solver_suit_precon(spry_solver *solver, const char *name, const char
         const spry_status status = precon_probe(M, &probe);
         if (status != SPRY_OK)
             return status;
-        if (hermitian ? !probe.hermitian : !probe.symmetric)
-            *other = "bicgstabl";
+        /* Norms by M, which conjugate gradients and minres work with, need one that is definite. */
+        if (hermitian ? !probe.hermitian || !probe.positive : !probe.symmetric)
+            *other = strcmp(name, "minres") == 0 ? "gmres" : "bicgstabl";
     }
     if (*other)
         base_log(solver->ctx, SPRY_LOG_INFO, "method %s: the preconditioner is not one for %s",
@@ -97,7 +96,7 @@ spry_status solver_suit_precon(spry_solver *solver, const char *name, const char
     return SPRY_OK;
 }
 
-spry_status solver_choose_method(const spry_solver *solver, const char **name)
+spry_status solver_choose_method(spry_solver *solver, const char **name)
 {
     spry_context *ctx = solver->ctx;
     const spry_operator *A = solver_operator(solver);
@@ -108,6 +107,7 @@ spry_status solver_choose_method(const spry_solver *solver, const char **name)
     *name = "lsmr";
     if (A->rows == A->cols) {
         SPRY_GO(ctx, precon_probe(A, &probe));
+        solver->chosen_for = probe;
         if (probe.hermitian)
             SPRY_GO(ctx, has_bad_diagonal(solver->matrix, &bad));
         *name = probe.hermitian ? (bad ? "minres" : "cg") : probe.symmetric ? "cocg" : "bicgstabl";

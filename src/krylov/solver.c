@@ -219,7 +219,7 @@ static spry_status make_precon(spry_solver *solver, const program *p, const char
     }
     if (solver->given_precon) {
         snprintf(solver->precon_name, sizeof solver->precon_name, "%s",
-                 solver->given_precon->class->name);
+                 spry_operator_name(solver->given_precon));
         return SPRY_OK;
     }
     if (strcmp(spec, "auto") == 0 && p->precon[0])
@@ -381,8 +381,29 @@ spry_status spry_solver_update(spry_solver *solver)
         return SPRY_OK;
     }
     SPRY_GO(ctx, update_operator(solver));
-    if (solver->own_precon)
-        SPRY_GO(ctx, spry_operator_update(solver->own_precon, solver->matrix));
+    if (chooses_method(solver)) { /* what it was chosen for may be no more */
+        precon_symmetry now;
+        SPRY_GO(ctx, precon_probe(solver->own_operator, &now));
+        if (now.hermitian != solver->chosen_for.hermitian ||
+            now.symmetric != solver->chosen_for.symmetric) {
+            solver_forget(solver);
+            return SPRY_OK;
+        }
+    }
+    if (solver->precon_there) { /* a copy of the caller's own, as it is now */
+        spry_operator_free(solver->precon_there);
+        solver->precon_there = NULL;
+        SPRY_GO(ctx, solver_move_precon(solver));
+    }
+    if (solver->own_precon) {
+        status = spry_operator_update(solver->own_precon, solver->matrix);
+        if (status == SPRY_BAD_INPUT && strcmp(solver->options.precon, "auto") == 0) {
+            base_log(ctx, SPRY_LOG_INFO, "precon auto chooses again: %s", spry_message(ctx));
+            solver_forget(solver);
+            return SPRY_OK;
+        }
+        SPRY_GO(ctx, status);
+    }
     solver->updated_seconds += base_seconds() - begin;
 done:
     if (status != SPRY_OK)

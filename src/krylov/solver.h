@@ -3,6 +3,7 @@
 #define SPRY_SOLVER_INTERNAL_H
 
 #include "krylov/krylov.h"
+#include "precon/precon.h"
 
 struct spry_solver {
     spry_context *ctx;
@@ -23,6 +24,7 @@ struct spry_solver {
     plan *plan;
     char precon_name[32];
     char warnings[WARNINGS_SIZE];
+    precon_symmetry chosen_for; /* of A, where the method was chosen by it */
     double setup_seconds;
     double updated_seconds; /* of spry_solver_update() since the last solve */
 };
@@ -49,7 +51,7 @@ int64_t solver_device_bytes(const spry_solver *solver);
 /* Adds a line to warnings and tells the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
 /* The name of the method that suits A, and why. */
-spry_status solver_choose_method(const spry_solver *solver, const char **name);
+spry_status solver_choose_method(spry_solver *solver, const char **name);
 /* The method that suits M, where `name`, which was chosen for A, does not; NULL: it does. */
 spry_status solver_suit_precon(spry_solver *solver, const char *name, const char **other);
 /* Conjugate gradients and its kin go wrong without a word where A or M is not what they are for:

@@ -102,3 +102,28 @@ bool walk_next(walk *w)
     w->col = a->format == SPRY_CSC ? w->implied : a->col_index + w->first;
     return true;
 }
+
+int64_t matrix_first_bad(const spry_matrix *A)
+{
+    const spry_arrays *a = &A->a;
+    int64_t first = a->nnz;
+#pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) reduction(min : first)
+    for (int64_t k = 0; k < a->nnz; k++)
+        if (!value_finite(value_load(a->type, a->values, k)) && k < first)
+            first = k;
+    return first < a->nnz ? first : -1;
+}
+
+spry_status matrix_check_finite(const spry_matrix *A, const char *what, const char *name)
+{
+    const int64_t bad = matrix_first_bad(A);
+    if (bad < 0)
+        return SPRY_OK;
+    int64_t row, col;
+    matrix_place(&A->a, bad, &row, &col);
+    const spry_scalar v = value_get(A->a.type, A->a.values, bad);
+    return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
+                     "%s %s: entry (%" PRId64 ", %" PRId64 ") (from 0) is %g%+gi: the matrix must "
+                     "have finite numbers",
+                     what, name, row, col, v.re, v.im);
+}

@@ -108,6 +108,10 @@ spry_status matrix_allocate_entries(spry_context *ctx, spry_arrays *arrays);
 void matrix_copy_structure(const spry_context *ctx, const spry_arrays *from, const spry_arrays *to);
 /* Makes the arrays of A^T in A's format; symmetry is not looked at. */
 spry_status matrix_transpose_arrays(spry_context *ctx, const spry_arrays *a, spry_arrays *to);
+/* The first entry that is not finite; -1: none. */
+int64_t matrix_first_bad(const spry_matrix *A);
+/* Fails where there is one, for "precon" "ilu"; the message names its place. */
+spry_status matrix_check_finite(const spry_matrix *A, const char *what, const char *name);
 /* A copy that owns its arrays. */
 spry_status matrix_copy(const spry_matrix *A, spry_matrix **B);
 /* As matrix_as_csr(), with columns that rise in each row and no place twice. *owned is to be freed

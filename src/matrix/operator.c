@@ -223,6 +223,7 @@ spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
                          "new values for operator %s: the matrix is another, %" PRId64 " x %" PRId64
                          " of type %s",
                          spry_operator_name(op), A->a.rows, A->a.cols, spry_type_name(A->a.type));
+    SPRY_GO(op->ctx, matrix_check_finite(A, "new values for operator", spry_operator_name(op)));
     SPRY_GO(op->ctx, matrix_as_sorted_csr(A, &csr, &owned));
     SPRY_GO(op->ctx, op->maker ? op->maker->update(op, csr) : op->class->update(op, csr));
     if (owned) {

@@ -85,6 +85,12 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
     right = kernels->dot_plain(A->rows, u->data, Av->data);
     probe->symmetric =
         !(hypot(left.re - right.re, left.im - right.im) > rounding * (norm_Au + norm_Av));
+    SPRY_GO(ctx, spry_vector_dot(u, Au, &left));
+    SPRY_GO(ctx, spry_vector_dot(v, Av, &right));
+    probe->positive = left.re > 0 && right.re > 0;
+    const void *diagonal = operator_diagonal(A, SPRY_PLAIN);
+    for (int64_t i = 0; diagonal && i < A->rows && probe->positive; i++)
+        probe->positive = value_get(A->type, diagonal, i).re > 0;
 done:
     for (int k = 0; k < 4; k++)
         spry_vector_free(*all[k]);

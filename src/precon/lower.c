@@ -26,6 +26,8 @@ static spry_status lower_apply(const spry_operator *op, spry_transpose transpose
         goto done;
     }
     frexp(norm, &exponent);
+    /* Of numbers that are no longer normal the factor's inverse would be none. */
+    exponent = exponent < -1000 ? -1000 : exponent;
     SPRY_GO(ctx, step_recast(ldexp(1, -exponent), r, state->r));
     SPRY_GO(ctx, spry_operator_multiply(state->inside, transpose, (spry_scalar){1, 0}, state->r,
                                         (spry_scalar){0, 0}, state->z));

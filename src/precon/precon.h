@@ -96,6 +96,7 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_de
  */
 typedef struct precon_symmetry {
     bool hermitian, symmetric;
+    bool positive; /* (u, A u) > 0 for both, or for all where A is diagonal */
 } precon_symmetry;
 spry_status precon_probe(const spry_operator *A, precon_symmetry *probe);
 

@@ -89,37 +89,14 @@ static int precision_of(const request *q)
 /* --- making --------------------------------------------------------------------------------------
  */
 
-/* The first entry that is not finite; -1: none. */
-static int64_t first_bad(const spry_matrix *A)
-{
-    const spry_arrays *a = &A->a;
-    int64_t first = a->nnz;
-#pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) reduction(min : first)
-    for (int64_t k = 0; k < a->nnz; k++)
-        if (!value_finite(value_load(a->type, a->values, k)) && k < first)
-            first = k;
-    return first < a->nnz ? first : -1;
-}
-
-/* Fails where a kind can make nothing of A; NULL: auto, which needs no more than it gets. */
+/* Fails where a kind can make nothing of A. */
 static spry_status check_matrix(const spry_matrix *A, const precon_kind *kind)
 {
-    if (!kind)
-        return SPRY_OK;
     if (A->a.rows != A->a.cols)
         return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
                          "precon %s needs a square matrix, not %" PRId64 " x %" PRId64, kind->name,
                          A->a.rows, A->a.cols);
-    const int64_t bad = first_bad(A);
-    if (bad < 0)
-        return SPRY_OK;
-    int64_t row, col;
-    matrix_place(&A->a, bad, &row, &col);
-    const spry_scalar v = value_get(A->a.type, A->a.values, bad);
-    return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
-                     "precon %s: entry (%" PRId64 ", %" PRId64 ") (from 0) is %g%+gi: the matrix "
-                     "must have finite numbers",
-                     kind->name, row, col, v.re, v.im);
+    return matrix_check_finite(A, "precon", kind->name);
 }
 
 static spry_type lower_type(spry_type type)
@@ -141,7 +118,11 @@ static spry_status make_in(const precon_job *job, const request *q, spry_operato
     spry_status status = SPRY_OK;
     here.options = q->fields;
     here.values = "own";
-    if (precision == PRECON_HALF && lower != type) {
+    if (precision == PRECON_HALF) {
+        if (lower == type)
+            return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+                             "precision=half is for matrices of types d and z, not %s",
+                             spry_type_name(type));
         if (!q->kind->half)
             return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
                              "precon %s has no half precision; take precision=single",
@@ -232,7 +213,8 @@ static spry_status make_from(const spry_matrix *A, spry_device *device, const pr
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     spry_status status = SPRY_OK;
-    SPRY_GO(ctx, check_matrix(A, kind));
+    if (kind)
+        SPRY_GO(ctx, check_matrix(A, kind));
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     const precon_job job = {.A = csr, .device = device, .near = A};
     SPRY_GO(ctx, kind ? make_named(&job, spec, M, name) : make_auto(&job, M, name));
@@ -252,9 +234,10 @@ spry_status precon_make(spry_context *ctx, const spry_matrix *A, spry_device *de
     *M = NULL;
     if (strcmp(spec, "auto") == 0) {
         snprintf(name, 32, "none");
-        if (A && A->a.rows == A->a.cols)
+        if (A && A->a.rows == A->a.cols && matrix_first_bad(A) < 0)
             return make_from(A, device, NULL, spec, M, name);
-        base_log(ctx, SPRY_LOG_INFO, "precon none: there is no square matrix to make one from");
+        base_log(ctx, SPRY_LOG_INFO,
+                 "precon none: there is no square matrix with finite numbers to make one from");
         return SPRY_OK;
     }
     const spry_status status = read_spec(ctx, spec, &q);
@@ -282,6 +265,21 @@ spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const cha
 /* --- forecasts -----------------------------------------------------------------------------------
  */
 
+/* The most that one of those may take of which the first that can be made is taken. */
+static spry_status forecast_auto(const precon_job *outer, const spry_matrix *A, double *bytes)
+{
+    precon_choice choice;
+    double one;
+    if (A->a.rows != A->a.cols)
+        return SPRY_OK;
+    spry_status status = precon_choose(A->ctx, A, outer->device, &choice);
+    for (int k = 0; status == SPRY_OK && k < choice.count; k++) {
+        status = precon_forecast_inner(outer, A, choice.specs[k], &one);
+        *bytes = status == SPRY_OK && one > *bytes ? one : *bytes;
+    }
+    return status;
+}
+
 spry_status precon_forecast_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
                                   double *bytes)
 {
@@ -291,15 +289,14 @@ spry_status precon_forecast_inner(const precon_job *outer, const spry_matrix *A,
     request q;
     spry_status status = SPRY_OK;
     *bytes = 0;
-    precon_choice choice;
-    if (strcmp(spec, "auto") == 0) {
-        SPRY_GO(ctx, precon_choose(ctx, A, job.device, &choice));
-        spec = choice.specs[0];
-    }
+    if (strcmp(spec, "auto") == 0)
+        return forecast_auto(outer, A, bytes);
     SPRY_GO(ctx, read_spec(ctx, spec, &q));
     if (!q.kind->forecast)
         goto done;
+    SPRY_GO(ctx, check_matrix(A, q.kind));
     job.options = q.fields;
+    job.values = precision_of(&q) == PRECON_HALF ? "f16" : "own";
     SPRY_GO(ctx, q.kind->forecast(&job, bytes));
     if (precision_of(&q) == PRECON_SINGLE)
         *bytes += (double)A->a.nnz * (size + 4) + (rows + 1) * 8 + 4 * rows * size;

@@ -28,8 +28,10 @@ spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **
         status = spry_operator_from_format(A, format, op);
     }
     if (status != SPRY_OK) {
+        spry_context *ctx = A->ctx;
         spry_matrix_free(A);
-        return status;
+        return own ? status
+                   : SPRY_CAUSE(ctx, status, "precision=half does not do; take precision=single");
     }
     (*op)->kept = A;
     return SPRY_OK;

@@ -5,6 +5,8 @@
 
 #include <spry/spry.h>
 
+#include <math.h>
+
 /* A's values in place: symmetric changes, so that every method can go on. */
 static void change(spry_matrix *A)
 {
@@ -134,10 +136,88 @@ static void test_brackets(void **state)
     spry_matrix_free(A);
 }
 
+static void fill_values(spry_matrix *A, int64_t i, int64_t j, double value)
+{
+    for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
+        if (A->a.col_index[k] == j)
+            ((double *)A->a.values)[k] = value;
+}
+
+/* What was chosen for values that are no more is chosen again; numbers that are none are refused.
+ */
+static void test_chosen(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = NULL;
+    spry_vector *b = NULL, *x = NULL;
+    spry_solver *solver = NULL;
+    spry_result result = {0};
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=40", &A));
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    solve(ctx, solver, b, x, &result);
+    assert_string_equal(result.method, "cg");
+    assert_string_equal(result.precon, "ic");
+    spry_result_clear(ctx, &result);
+    for (int64_t i = 1; i < A->a.rows; i++) /* a wind blows */
+        fill_values(A, i, i - 1, -0.5);
+    assert_ok(ctx, spry_solver_update(solver));
+    solve(ctx, solver, b, x, &result);
+    assert_string_not_equal(result.method, "cg");
+    assert_string_equal(result.precon, "ilu");
+    spry_result_clear(ctx, &result);
+    fill_values(A, 7, 7, NAN);
+    assert_status(ctx, SPRY_BAD_INPUT,
+                  spry_solver_set(solver, "precon=ilu") == SPRY_OK ? spry_solve(solver, b, x, NULL)
+                                                                   : SPRY_OK);
+    support_message_has(ctx, "(7, 7)");
+    spry_solver_free(solver);
+    spry_operator *M = NULL;
+    fill_values(A, 7, 7, 4);
+    assert_ok(ctx, spry_precon_new(A, NULL, "ilu", &M));
+    fill_values(A, 7, 7, INFINITY);
+    assert_status(ctx, SPRY_BAD_INPUT, spry_operator_update(M, A));
+    support_message_has(ctx, "entry (7, 7) (from 0) is inf");
+    fill_values(A, 7, 7, 4);
+    assert_ok(ctx, spry_operator_update(M, A));
+    spry_operator_free(M);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+}
+
+/* Conjugate gradients and minres are not chosen for preconditioners that are not definite. */
+static void test_indefinite(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = support_from_rows(
+        ctx, SPRY_D, 4, 4, (double[]){4, 1, 0, 0, 1, -3, 1, 0, 0, 1, 5, 1, 0, 0, 1, -2});
+    spry_vector *b = NULL, *x = NULL;
+    spry_result result = {0};
+    int64_t bytes;
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_quick_solve(ctx, A, b, x, "precon=jacobi", &result));
+    assert_true(result.converged);
+    assert_string_equal(result.method, "gmres");
+    spry_result_clear(ctx, &result);
+    spry_matrix_free(A);
+    A = support_from_rows(ctx, SPRY_D, 2, 3, (double[]){1, 2, 3, 4, 5, 6});
+    assert_status(ctx, SPRY_BAD_USAGE, spry_precon_forecast(A, NULL, "ilu:level=1", &bytes));
+    support_message_has(ctx, "square");
+    assert_ok(ctx, spry_precon_forecast(A, NULL, "auto", &bytes));
+    spry_matrix_free(A);
+    spry_vector_free(b);
+    spry_vector_free(x);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, support_setup, support_teardown)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {CASE(test_update), CASE(test_bad), CASE(test_brackets)};
+    const struct CMUnitTest tests[] = {CASE(test_update), CASE(test_bad), CASE(test_brackets),
+                                       CASE(test_chosen), CASE(test_indefinite)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
