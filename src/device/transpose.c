@@ -11,12 +11,21 @@ static int64_t groups_for(int64_t count)
 /* --- sorting -------------------------------------------------------------------------------------
  */
 
+/* Who sorts a row. On processors it is one work-item, whatever the size: in groups compiled by PoCL
+ * 3.1 work-items past the end of a row of 129 to 256 entries were seen to write what a row before
+ * had left in local memory. */
+static device_team team_for(const spry_device *d, int class)
+{
+    return d->facts.processor && device_team_for(d, class).team > 1 ? (device_team){1, 1}
+                                                                    : device_team_for(d, class);
+}
+
 /* Sizes of rows that local memory is enough for. */
 static int sort_tables(const spry_device *d, spry_type type)
 {
     int tables = 0;
     while (device_class_size(d, tables) <= MOST_SORTED) {
-        const device_team t = device_team_for(d, tables);
+        const device_team t = team_for(d, tables);
         const int64_t slots = (int64_t)t.group / t.team * device_class_size(d, tables);
         if (slots * (int64_t)(8 + spry_type_size(type)) > d->facts.local_bytes)
             break;
@@ -28,7 +37,7 @@ static int sort_tables(const spry_device *d, spry_type type)
 static spry_status sort_class(const device_matrix *A, int class, int32_t begin, int32_t count,
                               const device_memory *list)
 {
-    const device_team t = device_team_for(A->d, class);
+    const device_team t = team_for(A->d, class);
     const int teams = t.group / t.team;
     const device_arg args[] = {DEVICE_VALUE(begin),           DEVICE_VALUE(count),
                                device_arg_memory(list),       device_arg_memory(A->offsets),

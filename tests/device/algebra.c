@@ -162,7 +162,7 @@ static void transpose(spry_context *ctx, spry_device *d)
     static const product_case cases[] = {
         {SUPPORT_UNIFORM, 0, 300, 0, 200, 900, 0},    {SUPPORT_UNIFORM, 0, 3000, 0, 10, 5000, 0},
         {SUPPORT_ONE_COL, 0, 9000, 0, 101, 12000, 0}, {SUPPORT_UNIFORM, 0, 40, 0, 30, 0, 0},
-        {SUPPORT_UNIFORM, 0, 0, 0, 30, 0, 0},
+        {SUPPORT_UNIFORM, 0, 900, 0, 40, 8000, 0},    {SUPPORT_UNIFORM, 0, 0, 0, 30, 0, 0},
     };
     for (int t = 0; t < 4; t++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

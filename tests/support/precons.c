@@ -52,7 +52,16 @@ static const precons_case cases[] = {
     {.kind = "isai"},
     {.kind = "sai", .decides = true},
     {.kind = "sai", .spec = "sai:side=left,power=2"},
-    {.kind = "amg", .definite = true, .decides = true},
+    /* The host's aggregates on devices too, so that both are the same (else see precon_amg.c), and
+     * all entries strong, so that new values leave them as they are. */
+    {.kind = "amg",
+     .spec = "amg:setup=host,coarse-size=12,theta=0",
+     .definite = true,
+     .decides = true},
+    {.kind = "amg-classical",
+     .spec = "amg-classical:coarse-size=12,aggressive=0,theta=0,dominance=10,levels=2",
+     .definite = true,
+     .decides = true},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

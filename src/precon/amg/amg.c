@@ -55,7 +55,7 @@ static void count_bytes(spry_operator *op, const amg *h)
         const int64_t degree = level->smoother.inside ? 2 : level->smoother.degree;
         const int64_t steps = (h->common.pre + h->common.post) * degree;
         bytes += steps * level->op->own_bytes + level->P->own_bytes + level->R->own_bytes;
-        bytes += (steps * 4 + 5) * level->A->a.rows * size;
+        bytes += (steps * 4 + 5) * level->rows * size;
     }
     op->own_bytes = bytes;
     op->bytes = bytes;
@@ -92,8 +92,7 @@ static const operator_class amg_class = {.name = "amg",
                                          .update = update,
                                          .destroy = destroy};
 
-spry_status amg_make(const precon_job *job, const char *name, size_t options, amg_coarsen coarsen,
-                     spry_operator **out)
+spry_status amg_make(const precon_job *job, const amg_kind *kind, spry_operator **out)
 {
     spry_context *ctx = job->A->ctx;
     const int64_t n = job->A->a.rows;
@@ -104,14 +103,14 @@ spry_status amg_make(const precon_job *job, const char *name, size_t options, am
     SPRY_GO(ctx, operator_new(ctx, &amg_class, job->A->a.type, n, n, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *h, &h));
     op->state = h;
-    op->name = name;
+    op->name = kind->name;
     op->device = job->device;
     h->ctx = ctx;
     h->type = job->A->a.type;
-    h->name = name;
-    h->coarsen = coarsen;
-    SPRY_GO(ctx, base_alloc(ctx, (int64_t)options, 1, &h->options));
-    memcpy(h->options, job->options, options);
+    h->name = kind->name;
+    h->kind = kind;
+    SPRY_GO(ctx, base_alloc(ctx, (int64_t)kind->options, 1, &h->options));
+    memcpy(h->options, job->options, kind->options);
     h->common = *(const amg_common *)job->options;
     h->job = *job;
     h->job.options = h->options;

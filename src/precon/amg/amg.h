@@ -47,7 +47,9 @@ typedef struct amg_smoother {
 } amg_smoother;
 
 typedef struct amg_level {
-    const spry_matrix *A;    /* on the host */
+    const spry_matrix *A; /* on the host; NULL where the set-up was the device's */
+    spry_matrix *own;     /* the same, where nobody else keeps it */
+    int64_t rows, nnz;
     spry_operator *op;       /* the product with it */
     operator_step *steps[3]; /* by spry_transpose; NULL: not needed so far */
     amg_smoother smoother;
@@ -74,12 +76,22 @@ struct amg;
  * map already, that is to be used. */
 typedef spry_status (*amg_coarsen)(struct amg *h, const precon_job *job, int l, spry_matrix **P);
 
+/* A kind of multigrid. */
+typedef struct amg_kind {
+    const char *name;
+    size_t options; /* bytes of its struct, which begins with amg_common */
+    amg_coarsen coarsen;
+    /* Makes the whole hierarchy on the job's device; *made is false where that has to be done on
+     * the host. NULL: always. */
+    spry_status (*build_there)(struct amg *h, const precon_job *job, bool *made);
+} amg_kind;
+
 typedef struct amg {
     spry_context *ctx;
     spry_type type;
     amg_common common;
     void *options; /* a copy of the kind's struct */
-    amg_coarsen coarsen;
+    const amg_kind *kind;
     const char *name;
     precon_job job; /* as it was made with, for new values */
     int count;
@@ -88,17 +100,23 @@ typedef struct amg {
     spry_operator *bottom; /* coarse solve; NULL: smoother */
 } amg;
 
-/* Makes the operator of a kind: its options begin with amg_common and have so many bytes. */
-spry_status amg_make(const precon_job *job, const char *name, size_t options, amg_coarsen coarsen,
-                     spry_operator **M);
+/* Makes the operator of a kind. */
+spry_status amg_make(const precon_job *job, const amg_kind *kind, spry_operator **M);
 spry_status amg_forecast(const precon_job *job, double *bytes);
 
 /* hierarchy.c; `old`, if any, gives its maps. */
 spry_status amg_build(amg *h, const precon_job *job, const amg *old);
 void amg_clear(amg *h);
+/* For those who build levels by themselves. */
+spry_status amg_make_vectors(const amg *h, const precon_job *job, amg_level *level);
+spry_status amg_make_bottom(amg *h, const precon_job *job, const amg_level *level);
+void amg_mend(const spry_matrix *A);
 
 /* smooth.c */
 spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *level);
+/* The same where F (on the host in `f`, for complex types) and a bound are there already. */
+spry_status amg_smoother_finish(const amg *h, const precon_job *job, amg_level *level,
+                                const void *f);
 void amg_smoother_clear(amg_smoother *s);
 /* How many vectors the solution changes place in a sweep: it begins in one and ends in the other
  * when that is odd. */
@@ -127,6 +145,11 @@ void amg_graph_clear(spry_context *ctx, amg_graph *g);
 
 /* aggregate.c: map[i] is the aggregate of node i, -1 for nodes without strong neighbours. */
 spry_status amg_aggregate(spry_context *ctx, const amg_graph *g, int32_t *map, int64_t *count);
+
+/* smoothed.c: the first level's nodes and near-null vectors, which go to h->near. */
+spry_status amg_smoothed_begin(amg *h, const precon_job *job, amg_level *level);
+/* there.c: smoothed aggregation by the device that the preconditioner lives on. */
+spry_status amg_smoothed_there(amg *h, const precon_job *job, double theta, double smoothing);
 
 /* pmis.c: map[i] is the number of a coarse point, -1 for fine ones. */
 spry_status amg_pmis(spry_context *ctx, const amg_graph *g, int32_t *map, int64_t *count);

@@ -241,7 +241,8 @@ done:
 
 static spry_status make(const precon_job *job, spry_operator **M)
 {
-    return amg_make(job, "amg-classical", sizeof(classical_options), coarsen, M);
+    static const amg_kind kind = {"amg-classical", sizeof(classical_options), coarsen, NULL};
+    return amg_make(job, &kind, M);
 }
 
 const precon_kind precon_kind_amg_classical = {

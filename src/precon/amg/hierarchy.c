@@ -15,6 +15,7 @@ void amg_clear(amg *h)
         spry_operator_free(level->P);
         spry_operator_free(level->R);
         spry_operator_free(level->op);
+        spry_matrix_free(level->own);
         base_free(h->ctx, level->map);
         base_free(h->ctx, level->second);
         spry_vector_free(level->t);
@@ -53,13 +54,15 @@ static spry_status open_level(amg *h, const precon_job *job, spry_matrix *own, a
             SPRY_GO(ctx, spry_operator_from_matrix(A, &level->op));
         }
     }
+    level->rows = level->A->a.rows;
+    level->nnz = level->A->a.nnz;
 done:
     return status;
 }
 
-static spry_status make_vectors(const amg *h, const precon_job *job, amg_level *level)
+spry_status amg_make_vectors(const amg *h, const precon_job *job, amg_level *level)
 {
-    const int64_t n = level->A->a.rows;
+    const int64_t n = level->rows;
     const bool first = level == h->levels;
     spry_status status = SPRY_OK;
     SPRY_GO(h->ctx, precon_vector(job, n, NULL, &level->t));
@@ -74,7 +77,7 @@ done:
 }
 
 /* Rows of zeros, which come from near-null vectors that are zero on an aggregate, get a 1. */
-static void mend(const spry_matrix *A)
+void amg_mend(const spry_matrix *A)
 {
     const precon_kernels *kernels = precon_kernels_for(A->ctx, A->a.type);
     const host_csr csr = {A->a.offsets, A->a.col_index, A->a.values};
@@ -98,7 +101,7 @@ static spry_status make_coarse(const amg *h, const precon_job *job, amg_level *l
     SPRY_GO(ctx, algebra_multiply(R, half, false, false, coarse));
     spry_matrix_free(half);
     half = NULL;
-    mend(*coarse);
+    amg_mend(*coarse);
     spry_matrix *handed = P;
     P = NULL;
     SPRY_GO(ctx, precon_store(job, handed, &level->P));
@@ -117,7 +120,7 @@ done:
 }
 
 /* What solves the coarsest level. */
-static spry_status make_bottom(amg *h, const precon_job *job, const amg_level *level)
+spry_status amg_make_bottom(amg *h, const precon_job *job, const amg_level *level)
 {
     const char *spec = h->common.coarse;
     if (strcmp(spec, "auto") == 0)
@@ -132,16 +135,14 @@ static void tell(const amg *h)
     size_t length = 0;
     double entries = 0;
     for (int l = 0; l < h->count; l++) {
-        const spry_arrays *a = &h->levels[l].A->a;
-        entries += (double)a->nnz;
+        entries += (double)h->levels[l].nnz;
         if (length < sizeof text - 32)
             length += (size_t)snprintf(text + length, sizeof text - length, "%s%" PRId64,
-                                       l ? ", " : "", a->rows);
+                                       l ? ", " : "", h->levels[l].rows);
     }
     base_log(h->ctx, SPRY_LOG_INFO,
              "precon %s: %d levels of %s rows, %.2f times the entries of the matrix", h->name,
-             h->count, text,
-             entries / (double)(h->levels[0].A->a.nnz > 0 ? h->levels[0].A->a.nnz : 1));
+             h->count, text, entries / (double)(h->levels[0].nnz > 0 ? h->levels[0].nnz : 1));
 }
 
 static spry_status copy_numbers(spry_context *ctx, const int32_t *from, int64_t n, int32_t **to)
@@ -172,13 +173,20 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
     spry_context *ctx = h->ctx;
     spry_matrix *coarse = NULL, *P = NULL;
     amg_level *level = NULL;
+    bool made = false;
     spry_status status = SPRY_OK;
+    if (job->device && h->kind->build_there)
+        SPRY_GO(ctx, h->kind->build_there(h, job, &made));
+    if (made) {
+        tell(h);
+        goto done;
+    }
     for (;;) {
         spry_matrix *handed = coarse;
         const int l = h->count;
         coarse = NULL;
         SPRY_GO(ctx, open_level(h, job, handed, &level));
-        SPRY_GO(ctx, make_vectors(h, job, level));
+        SPRY_GO(ctx, amg_make_vectors(h, job, level));
         const bool small = level->A->a.rows <= h->common.coarse_size;
         if (!small || strcmp(h->common.coarse, "smoother") == 0)
             SPRY_GO(ctx, amg_smoother_make(h, job, level));
@@ -186,7 +194,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
             break;
         if (old && old->levels[l].map)
             SPRY_GO(ctx, copy_maps(h, &old->levels[l], level));
-        SPRY_GO(ctx, h->coarsen(h, job, l, &P));
+        SPRY_GO(ctx, h->kind->coarsen(h, job, l, &P));
         if (!P || P->a.cols == 0 || (double)P->a.cols > 0.85 * (double)P->a.rows) {
             spry_matrix_free(P);
             P = NULL;
@@ -196,7 +204,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
         P = NULL;
         SPRY_GO(ctx, make_coarse(h, job, level, handed, &coarse));
     }
-    SPRY_GO(ctx, make_bottom(h, job, level));
+    SPRY_GO(ctx, amg_make_bottom(h, job, level));
     if (!h->bottom && !level->smoother.factor && !level->smoother.inside)
         SPRY_GO(ctx, amg_smoother_make(h, job, level));
     tell(h);

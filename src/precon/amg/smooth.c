@@ -95,7 +95,7 @@ static spry_status estimate(const amg *h, const precon_job *job, amg_level *leve
     double norm = 0;
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, amg_step(level, SPRY_PLAIN, &step));
-    SPRY_GO(ctx, spry_vector_new(ctx, h->type, level->A->a.rows, NULL, SPRY_COPY, &start));
+    SPRY_GO(ctx, spry_vector_new(ctx, h->type, level->rows, NULL, SPRY_COPY, &start));
     host_kernels_for(ctx, h->type)->random(start->n, 5, 0, start->data);
     SPRY_GO(ctx, precon_vector(job, start->n, start->data, &x));
     SPRY_GO(ctx, spry_vector_like(x, x->n, &y));
@@ -170,13 +170,29 @@ static bool is_hermitian(const spry_matrix *A)
     return same;
 }
 
+spry_status amg_smoother_finish(const amg *h, const precon_job *job, amg_level *level,
+                                const void *f)
+{
+    amg_smoother *s = &level->smoother;
+    const char *name = h->common.smoother;
+    spry_status status = SPRY_OK;
+    SPRY_GO(h->ctx, make_conjugate(h, job, f, s));
+    /* Sums of rows are sharp where rows are those of an M-matrix. */
+    if (s->largest > 2.1)
+        SPRY_GO(h->ctx, estimate(h, job, level, &s->largest));
+    SPRY_GO(h->ctx,
+            set_steps(h, s, strcmp(name, "chebyshev") == 0, strcmp(name, "l1-jacobi") == 0));
+done:
+    return status;
+}
+
 static spry_status make_diagonal(const amg *h, const precon_job *job, amg_level *level,
                                  const char *name)
 {
     spry_context *ctx = h->ctx;
     amg_smoother *s = &level->smoother;
     const bool l1 = strcmp(name, "l1-jacobi") == 0;
-    const int64_t n = level->A->a.rows;
+    const int64_t n = level->rows;
     int64_t bad = n;
     void *f = NULL;
     spry_status status = SPRY_OK;
@@ -191,11 +207,7 @@ static spry_status make_diagonal(const amg *h, const precon_job *job, amg_level 
         goto done;
     }
     SPRY_GO(ctx, precon_vector(job, n, f, &s->factor));
-    SPRY_GO(ctx, make_conjugate(h, job, f, s));
-    /* Sums of rows are sharp where rows are those of an M-matrix. */
-    if (s->largest > 2.1)
-        SPRY_GO(ctx, estimate(h, job, level, &s->largest));
-    SPRY_GO(ctx, set_steps(h, s, strcmp(name, "chebyshev") == 0, l1));
+    SPRY_GO(ctx, amg_smoother_finish(h, job, level, f));
 done:
     base_free(ctx, f);
     return status;

@@ -10,6 +10,7 @@
  */
 #include "precon/amg/amg.h"
 
+#include "device/operator.h"
 #include "matrix/stats.h"
 
 #include <omp.h>
@@ -19,7 +20,11 @@
          "neighbours are strong when |a_ij|^2 > theta^2 |a_ii a_jj|; halved from level to level") \
     item(INT, block, "0", 0, 16, NULL, "unknowns of a node; 0: as the pattern looks")             \
     item(REAL, smoothing, "1.33333", 0, 2, NULL,                                                  \
-         "of the prolongation, over the largest eigenvalue; 0: none")
+         "of the prolongation, over the largest eigenvalue; 0: none")                             \
+    item(WORD, setup, "auto", 0, 0, "auto host",                                                  \
+         "where levels are made of a preconditioner that lives on a device: there, with "         \
+         "aggregates chosen by hashes, or always on the host")
+enum { SETUP_AUTO, SETUP_HOST };
 
 typedef struct smoothed_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
@@ -78,11 +83,11 @@ done:
     return status;
 }
 
-static spry_status begin(amg *h, const precon_job *job, amg_level *level)
+spry_status amg_smoothed_begin(amg *h, const precon_job *job, amg_level *level)
 {
     const smoothed_options *options = h->options;
-    const int64_t n = level->A->a.rows;
-    level->block = options->block > 0 ? (int)options->block : find_block(level->A);
+    const int64_t n = level->rows;
+    level->block = options->block > 0 ? (int)options->block : find_block(job->A);
     if (n % level->block != 0)
         return SPRY_FAIL(h->ctx, SPRY_BAD_USAGE,
                          "precon amg: block=%d, but the matrix has %" PRId64
@@ -231,7 +236,7 @@ static spry_status coarsen(amg *h, const precon_job *job, int l, spry_matrix **P
     *P = NULL;
     level->block = l > 0 ? h->near.count : level->block;
     if (l == 0)
-        SPRY_GO(ctx, begin(h, job, level));
+        SPRY_GO(ctx, amg_smoothed_begin(h, job, level));
     SPRY_GO(ctx, amg_graph_make(level->A, level->block, ldexp(options->theta, -l), &g));
     if (!level->map) {
         SPRY_GO(ctx, base_alloc(ctx, g.nodes, sizeof *level->map, &level->map));
@@ -247,9 +252,23 @@ done:
     return status;
 }
 
+/* On devices where all there is to do has kernels: smoothers by the diagonal, values as they are.
+ */
+static spry_status build_there(amg *h, const precon_job *job, bool *made)
+{
+    const smoothed_options *options = h->options;
+    const char *smoother = h->common.smoother;
+    const bool can = (strcmp(smoother, "chebyshev") == 0 || strcmp(smoother, "jacobi") == 0) &&
+                     strcmp(job->values, "own") == 0 && job->A->a.rows > h->common.coarse_size &&
+                     device_has_room(job->device, job->A);
+    *made = can && options->setup != SETUP_HOST;
+    return *made ? amg_smoothed_there(h, job, options->theta, options->smoothing) : SPRY_OK;
+}
+
 static spry_status make(const precon_job *job, spry_operator **M)
 {
-    return amg_make(job, "amg", sizeof(smoothed_options), coarsen, M);
+    static const amg_kind kind = {"amg", sizeof(smoothed_options), coarsen, build_there};
+    return amg_make(job, &kind, M);
 }
 
 const precon_kind precon_kind_amg = {

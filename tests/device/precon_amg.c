@@ -1,0 +1,177 @@
+/*
+ * Multigrid that a device makes by itself: coarse matrices are R A P, the cycle is hermitian and
+ * shortens the error, and new values give what making it anew gives.
+ */
+#include "support/devices.h"
+#include "support/generated.h"
+#include "support/numeric.h"
+
+#include "precon/amg/amg.h"
+
+#include <math.h>
+
+static const spry_scalar one = {1, 0}, zero = {0, 0}, less = {-1, 0};
+
+/* Hermitian: A_ij p^(i - j). */
+static spry_matrix *matrix(spry_context *ctx, const char *kind, const char *sizes, spry_type type)
+{
+    char options[128];
+    snprintf(options, sizeof options, "%s type=%s", sizes, spry_type_name(type));
+    spry_matrix *A = generated(ctx, kind, options);
+    for (int64_t i = 0; i < A->a.rows && spry_type_is_complex(type); i++)
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
+            const double t = 0.01 * (double)(i - A->a.col_index[k]);
+            const double v = value_get(type, A->a.values, k).re;
+            value_set(type, A->a.values, k, (spry_scalar){v * cos(t), v * sin(t)});
+        }
+    return A;
+}
+
+static spry_vector *there(spry_device *d, spry_type type, int64_t n, uint64_t seed)
+{
+    spry_vector *here = NULL, *v = NULL;
+    assert_ok(d->ctx, spry_vector_new(d->ctx, type, n, NULL, SPRY_COPY, &here));
+    for (int64_t i = 0; i < n && seed > 0; i++)
+        value_set(type, here->data, i, support_number(type, seed, (uint64_t)i));
+    assert_ok(d->ctx, spry_vector_on(d, type, n, NULL, &v));
+    assert_ok(d->ctx, spry_vector_copy(here, v));
+    spry_vector_free(here);
+    return v;
+}
+
+static spry_vector *product(const spry_operator *op, const spry_vector *x)
+{
+    spry_vector *y = there(op->device, op->type, op->rows, 0);
+    assert_ok(op->ctx, spry_operator_multiply(op, SPRY_PLAIN, one, x, zero, y));
+    return y;
+}
+
+static double norm(const spry_vector *v)
+{
+    double of = 0;
+    assert_int_equal(spry_vector_norm(v, &of), SPRY_OK);
+    return of;
+}
+
+/* <A x, y> is <x, B y>. */
+static void check_pair(const spry_operator *A, const spry_operator *B, const char *what)
+{
+    spry_vector *x = there(A->device, A->type, A->cols, 3),
+                *y = there(A->device, A->type, A->rows, 4);
+    spry_vector *Ax = product(A, x), *By = product(B, y);
+    spry_scalar a, b;
+    assert_ok(A->ctx, spry_vector_dot(Ax, y, &a));
+    assert_ok(A->ctx, spry_vector_dot(x, By, &b));
+    const double bound = 1000 * numeric_unit(A->type) * norm(Ax) * norm(y);
+    if (!(hypot(a.re - b.re, a.im - b.im) <= bound))
+        fail_msg("%s: <A x, y> = %.17g%+.17gi, <x, B y> = %.17g%+.17gi, allowed %g", what, a.re,
+                 a.im, b.re, b.im, bound);
+    spry_vector *all[] = {x, y, Ax, By};
+    for (int k = 0; k < 4; k++)
+        spry_vector_free(all[k]);
+}
+
+static void check_levels(spry_device *d, const amg *h)
+{
+    assert_true(h->count >= 3);
+    for (int l = 0; l + 1 < h->count; l++) {
+        const amg_level *level = &h->levels[l];
+        check_pair(level->P, level->R, "P and R");
+        check_pair(level->op, level->op, "A");
+        spry_vector *x = there(d, h->type, h->levels[l + 1].rows, 3);
+        spry_vector *Px = product(level->P, x), *APx = product(level->op, Px),
+                    *down = product(level->R, APx), *direct = product(h->levels[l + 1].op, x);
+        assert_null(level->A); /* the device made it */
+        assert_ok(d->ctx, spry_vector_axpy(less, direct, down));
+        assert_true(norm(down) <= 400 * numeric_unit(h->type) * norm(direct));
+        spry_vector *all[] = {x, Px, APx, down, direct};
+        for (int k = 0; k < 5; k++)
+            spry_vector_free(all[k]);
+    }
+    check_pair(h->levels[h->count - 1].op, h->levels[h->count - 1].op, "the coarsest matrix");
+    check_pair(h->bottom, h->bottom, "the coarsest level");
+}
+
+/* How much 8 corrections x += M (b - A x) shorten the residual. */
+static double shorten(spry_device *d, const spry_operator *op, const spry_operator *M)
+{
+    spry_vector *r = there(d, M->type, M->rows, 5);
+    const double before = norm(r);
+    for (int k = 0; k < 8; k++) {
+        spry_vector *z = product(M, r);
+        assert_ok(d->ctx, spry_operator_multiply(op, SPRY_PLAIN, less, z, one, r));
+        spry_vector_free(z);
+    }
+    const double after = norm(r);
+    spry_vector_free(r);
+    return after / before;
+}
+
+static void check_update(spry_device *d, const spry_matrix *A, spry_operator *M, const char *spec)
+{
+    spry_context *ctx = d->ctx;
+    spry_matrix *B = NULL;
+    spry_operator *N = NULL;
+    assert_ok(ctx, spry_matrix_convert(A, SPRY_CSR, &B));
+    for (int64_t k = 0; k < B->a.nnz; k++) {
+        const spry_scalar v = value_get(B->a.type, B->a.values, k);
+        value_set(B->a.type, B->a.values, k, (spry_scalar){3 * v.re, 3 * v.im});
+    }
+    assert_ok(ctx, spry_precon_new(B, d, spec, &N));
+    assert_ok(ctx, spry_operator_update(M, B));
+    spry_vector *x = there(d, M->type, M->rows, 6);
+    spry_vector *y = product(M, x), *z = product(N, x);
+    assert_ok(ctx, spry_vector_axpy(less, y, z));
+    assert_true(norm(y) > 0);
+    assert_true(norm(z) == 0);
+    spry_vector_free(x);
+    spry_vector_free(y);
+    spry_vector_free(z);
+    spry_operator_free(N);
+    spry_matrix_free(B);
+}
+
+static void check(spry_context *ctx, spry_device *d, const spry_matrix *A, const char *spec)
+{
+    spry_operator *M = NULL, *op = NULL;
+    assert_ok(ctx, spry_precon_new(A, d, spec, &M));
+    assert_ptr_equal(M->device, d);
+    assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
+    check_levels(d, M->state);
+    check_pair(M, M, "M");
+    /* A cycle is to leave two thirds of the residual at most. */
+    const double left = shorten(d, op, M);
+    if (!(left < 0.04))
+        fail_msg("%s: 8 cycles leave %g of the residual", spec, left);
+    check_update(d, A, M, spec);
+    spry_operator_free(op);
+    spry_operator_free(M);
+}
+
+static void test_poisson(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = matrix(ctx, "poisson3d", "size=11", SPRY_D);
+    check(ctx, d, A, "amg:coarse-size=20");
+    spry_matrix_free(A);
+}
+
+static void test_hermitian(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = matrix(ctx, "poisson2d", "size=24", SPRY_C);
+    check(ctx, d, A, "amg:coarse-size=20");
+    spry_matrix_free(A);
+}
+
+static void test_elasticity(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = matrix(ctx, "elasticity", "size=8", SPRY_D);
+    check(ctx, d, A, "amg:coarse-size=20,theta=0.02,degree=3");
+    spry_matrix_free(A);
+}
+
+int main(void)
+{
+    static const devices_test tests[] = {DEVICES_TEST(test_poisson), DEVICES_TEST(test_hermitian),
+                                         DEVICES_TEST(test_elasticity)};
+    return DEVICES_RUN(tests);
+}
