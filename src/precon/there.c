@@ -9,6 +9,7 @@ enum {
     GROUP = 256,
     PIECE = 64, /* bytes that rooms are counted in */
     WARP = 32,
+    MOST_LOCAL = 65536, /* bytes a group on processors, where all memory is alike */
     MOST_GROUP = 128,
     OPTIONS_SIZE = 96
 };
@@ -165,7 +166,7 @@ static bool team_for(const spry_device *d, int64_t bytes, device_team *team)
     const bool warps = d->facts.lanes == WARP && !d->facts.processor;
     if (d->facts.processor) {
         *team = (device_team){1, 1};
-        return bytes <= d->facts.local_bytes / 2;
+        return bytes <= MOST_LOCAL && bytes <= d->facts.local_bytes / 2;
     }
     team->team = bytes <= 1024 ? 4 : bytes <= 4096 ? 8 : bytes <= 8192 ? 16 : WARP;
     if (!warps)
@@ -271,7 +272,7 @@ static spry_status largest(const problems *p, const device_memory *list, int64_t
     const int64_t n = p->B->rows;
     int32_t *units = NULL, *rows = NULL;
     spry_status status = SPRY_OK;
-    *bytes = 0;
+    *bytes = PIECE;
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *units, &units));
     SPRY_GO(ctx, base_alloc(ctx, count, sizeof *rows, &rows));
     SPRY_GO(ctx, device_get(p->units, 0, units, n * (int64_t)sizeof *units));
@@ -299,7 +300,7 @@ static spry_status solve_large(const problems *p, const device_memory *list, int
     device_memory_now(d, &used, &most, &available);
     available = available < 0 ? d->facts.memory_bytes / 2 : available;
     available = available / 2 < d->facts.most_alloc ? available / 2 : d->facts.most_alloc;
-    int64_t together = available / bytes;
+    int64_t together = bytes > 0 ? available / bytes : 0;
     together = together > count ? count : together;
     if (together < 1 || bytes >= (int64_t)INT32_MAX * PIECE) {
         status = SPRY_FAIL(d->ctx, SPRY_NO_MEMORY,

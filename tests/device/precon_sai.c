@@ -1,0 +1,172 @@
+/*
+ * Sparse approximate inverses made in a device's memory beside the host's: the same patterns, and
+ * values that are apart by rounding; problems in local memory and beyond it; vectors that depend on
+ * each other; the same bits each time; new values; what cannot be held.
+ */
+#include "support/devices.h"
+#include "support/generated.h"
+
+#include "device/operator.h"
+#include "matrix/matrix.h"
+
+#include <math.h>
+#include <string.h>
+
+static spry_matrix *inverse_of(const spry_matrix *A, spry_device *d, const char *spec)
+{
+    spry_operator *M = NULL;
+    spry_matrix *X = NULL;
+    assert_ok(A->ctx, spry_precon_new(A, d, spec, &M));
+    assert_true(spry_operator_device(M) == d);
+    assert_ok(A->ctx, spry_operator_to_matrix(M, &X));
+    spry_operator_free(M);
+    return X;
+}
+
+/*
+ * Both are the exact solutions of problems whose vectors are off by some rows times cols units, so
+ * that they are apart by that times the condition of the vectors, relative to the largest number of
+ * a column; the matrices here have dominant diagonals, and conditions below 30.
+ */
+static void check_near(const spry_matrix *want, const spry_matrix *got, const char *what,
+                       double size)
+{
+    const spry_arrays *a = &want->a, *b = &got->a;
+    const double unit = a->type == SPRY_S || a->type == SPRY_C ? 0x1p-24 : 0x1p-53;
+    double most = 0;
+    assert_int_equal(a->nnz, b->nnz);
+    assert_memory_equal(a->offsets, b->offsets, (size_t)(a->rows + 1) * sizeof *a->offsets);
+    assert_memory_equal(a->col_index, b->col_index, (size_t)a->nnz * sizeof *a->col_index);
+    for (int64_t k = 0; k < a->nnz; k++) {
+        const spry_scalar v = value_get(a->type, a->values, k);
+        most = fmax(most, fmax(fabs(v.re), fabs(v.im)));
+    }
+    for (int64_t k = 0; k < a->nnz; k++) {
+        const spry_scalar v = value_get(a->type, a->values, k);
+        const spry_scalar w = value_get(a->type, b->values, k);
+        const double off = fmax(fabs(v.re - w.re), fabs(v.im - w.im));
+        if (!(off <= 30 * size * unit * most))
+            fail_msg("%s, type %s, entry %d: %g, not %g", what, spry_type_name(a->type), (int)k,
+                     w.re, v.re);
+    }
+}
+
+static spry_matrix *random_matrix(spry_context *ctx, spry_type type, int size, int per_row)
+{
+    char options[96];
+    snprintf(options, sizeof options, "size=%d per-row=%d dominance=2 seed=3 type=%s", size,
+             per_row, spry_type_name(type));
+    return generated(ctx, "random", options);
+}
+
+static void check_alike(const spry_matrix *A, spry_device *d, const char *spec, double size)
+{
+    spry_matrix *here = inverse_of(A, NULL, spec), *there = inverse_of(A, d, spec);
+    check_near(here, there, spec, size);
+    spry_matrix *again = inverse_of(A, d, spec);
+    support_same_arrays(there, again);
+    spry_matrix_free(here);
+    spry_matrix_free(there);
+    spry_matrix_free(again);
+}
+
+static void alike(spry_context *ctx, spry_device *d)
+{
+    static const char *const specs[] = {"sai",  "sai:tau=0.7",         "sai:side=left,power=2",
+                                        "isai", "sai:power=2,most=12", "spai"};
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *A = random_matrix(ctx, support_types[t], 80, 5);
+        for (int k = 0; k < 6; k++)
+            check_alike(A, d, specs[k], 200);
+        spry_matrix_free(A);
+    }
+}
+
+/* Problems of about a hundred vectors have no room in local memory. */
+static void large(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = random_matrix(ctx, SPRY_D, 110, 12);
+    check_alike(A, d, "sai:power=2", 110 * 12);
+    spry_matrix_free(A);
+}
+
+/* As many problems at a time as fit: the same values. */
+static void little_memory(spry_context *ctx, spry_device *d)
+{
+    int64_t used, most, available;
+    spry_matrix *A = random_matrix(ctx, SPRY_D, 110, 12);
+    spry_matrix *plenty = inverse_of(A, d, "sai:power=2");
+    device_memory_now(d, &used, &most, &available);
+    device_limit_memory(d, used + (3 << 20));
+    spry_matrix *little = inverse_of(A, d, "sai:power=2");
+    device_limit_memory(d, 0);
+    support_same_arrays(plenty, little);
+    spry_matrix_free(plenty);
+    spry_matrix_free(little);
+    spry_matrix_free(A);
+}
+
+/* Vectors that depend on each other, are empty, or lead nowhere: residuals are the host's. */
+static void deficient(spry_context *ctx, spry_device *d)
+{
+    static const double equal[] = {1, 1, 2, 0, 1, 1, 2, 0, 3, 3, 6, 1, 1, 1, 0, 2};
+    static const double empty[] = {0, 0, 0, 0, 0, 2, 1, 0, 0, 1, 0, 0, 0, 0, 0, 5};
+    static const double *const all[] = {equal, empty};
+    for (int m = 0; m < 2; m++) {
+        spry_matrix *A = support_from_rows(ctx, SPRY_D, 4, 4, all[m]);
+        check_alike(A, d, "sai", 64);
+        spry_matrix_free(A);
+    }
+    spry_operator *M = NULL;
+    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){1, 0, 0, 0x1p-1074});
+    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, d, "sai", &M));
+    support_message_has(ctx, "column 1 (from 0) of the inverse is beyond what type d can hold");
+    spry_matrix_free(A);
+}
+
+static void updates(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = random_matrix(ctx, SPRY_D, 150, 6), *updated = NULL;
+    spry_operator *M = NULL;
+    assert_ok(ctx, spry_precon_new(A, d, "sai", &M));
+    for (int64_t k = 0; k < A->a.nnz; k++)
+        ((double *)A->a.values)[k] *= 1 + 0.125 * (double)(k % 3);
+    assert_ok(ctx, spry_operator_update(M, A));
+    spry_matrix *anew = inverse_of(A, d, "sai");
+    assert_ok(ctx, spry_operator_to_matrix(M, &updated));
+    support_same_arrays(anew, updated);
+    assert_string_equal(spry_operator_name(M), "sai");
+    spry_matrix_free(anew);
+    spry_matrix_free(updated);
+    spry_operator_free(M);
+    spry_matrix_free(A);
+}
+
+/* Every failure of the device is passed on, or the host does it; nothing is left behind. */
+static void failures(spry_context *ctx, spry_device *d)
+{
+    static const device_work works[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
+    spry_matrix *A = random_matrix(ctx, SPRY_D, 40, 4);
+    for (int w = 0; w < 3; w++)
+        for (int64_t nth = 1; nth < 12; nth++) {
+            int64_t before, after, most, available;
+            spry_operator *M = NULL;
+            device_memory_now(d, &before, &most, &available);
+            device_fail_next(d, works[w], nth);
+            const spry_status status = spry_precon_new(A, d, "sai", &M);
+            device_fail_next(d, works[w], 0);
+            assert_true((status == SPRY_OK) == (M != NULL));
+            spry_operator_free(M);
+            device_memory_now(d, &after, &most, &available);
+            assert_int_equal(before, after);
+        }
+    spry_matrix_free(A);
+}
+
+int main(void)
+{
+    static const devices_test tests[] = {DEVICES_TEST(alike),         DEVICES_TEST(large),
+                                         DEVICES_TEST(little_memory), DEVICES_TEST(deficient),
+                                         DEVICES_TEST(updates),       DEVICES_TEST(failures)};
+    return DEVICES_RUN(tests);
+}
