@@ -312,7 +312,10 @@ static spry_status schwarz_apply(const spry_operator *op, spry_transpose transpo
     schwarz *state = op->state;
     const bool restricted = state->options.kind == SCHWARZ_RAS, plain = transpose == SPRY_PLAIN;
     const bool *mine = restricted && !plain ? state->p.mine : NULL;
-    const int threads = state->warmed[transpose] ? host_threads(op->ctx, state->p.total * 16) : 1;
+    /* Multigrid has M^T of complex types by way of M^H and vectors made for the product. */
+    const bool alone = !state->warmed[transpose] ||
+                       (transpose == SPRY_TRANSPOSE && spry_type_is_complex(op->type));
+    const int threads = alone ? 1 : host_threads(op->ctx, state->p.total * 16);
     spry_status status = SPRY_OK;
     if (threads == 1) {
         for (int64_t k = 0; k < state->p.count; k++)
