@@ -298,7 +298,8 @@ static const problem problems[] = {
     {"anisotropic", "size=40", "method=cg precon=amg", 16},
     {"anisotropic", "size=40", "method=cg precon=amg-classical", 18},
     {"elasticity", "size=8", "method=cg precon=amg", 30},
-    {"convection-diffusion", "size=30 peclet=20", "method=bicgstab precon=amg", 30},
+    {"convection-diffusion", "size=30 peclet=20", "method=bicgstab precon=amg", 20},
+    {"convection-diffusion", "size=16 nz=16", "method=bicgstab precon=amg", 30},
     {"convection-diffusion", "size=30 peclet=20", "method=bicgstab precon=amg-classical", 20},
 };
 

@@ -15,8 +15,9 @@
     item(WORD, cycle, "v", 0, 0, "v w k",                                                          \
          "how coarse levels are visited: once, twice, or with two steps of a Krylov method (then " \
          "it is no fixed operator: take fcg, fgmres or gcr outside)")                              \
-    item(TEXT, smoother, "chebyshev", 0, 0, NULL,                                                  \
-         "chebyshev, jacobi, l1-jacobi, or another preconditioner with its options in brackets")   \
+    item(TEXT, smoother, "auto", 0, 0, NULL,                                                       \
+         "chebyshev, jacobi, l1-jacobi, or another preconditioner with its options in brackets; "  \
+         "auto: chebyshev for hermitian matrices, else gs, on devices jacobi")                     \
     item(INT, degree, "0", 0, 16, NULL, "of the polynomial that chebyshev smooths with; 0: 2")     \
     item(INT, pre, "1", 1, 16, NULL, "sweeps before the coarse correction")                        \
     item(INT, post, "1", 1, 16, NULL, "sweeps after it")                                           \
@@ -113,6 +114,8 @@ spry_status amg_make_bottom(amg *h, const precon_job *job, const amg_level *leve
 void amg_mend(const spry_matrix *A);
 
 /* smooth.c */
+/* The smoother by name, where that is left to us. */
+void amg_smoother_choose(amg *h, const precon_job *job);
 spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *level);
 /* The same where F (on the host in `f`, for complex types) and a bound are there already. */
 spry_status amg_smoother_finish(const amg *h, const precon_job *job, amg_level *level,
@@ -148,8 +151,10 @@ spry_status amg_aggregate(spry_context *ctx, const amg_graph *g, int32_t *map, i
 
 /* smoothed.c: the first level's nodes and near-null vectors, which go to h->near. */
 spry_status amg_smoothed_begin(amg *h, const precon_job *job, amg_level *level);
+/* theta of the first level, whose nodes have so many unknowns. */
+double amg_smoothed_theta(const amg *h, int block);
 /* there.c: smoothed aggregation by the device that the preconditioner lives on. */
-spry_status amg_smoothed_there(amg *h, const precon_job *job, double theta, double smoothing);
+spry_status amg_smoothed_there(amg *h, const precon_job *job, double smoothing);
 
 /* pmis.c: map[i] is the number of a coarse point, -1 for fine ones. */
 spry_status amg_pmis(spry_context *ctx, const amg_graph *g, int32_t *map, int64_t *count);

@@ -15,14 +15,15 @@
 
 #include <omp.h>
 
-#define AMG_SMOOTHED(item)                                                                        \
-    item(REAL, theta, "0.08", 0, 1, NULL,                                                         \
-         "neighbours are strong when |a_ij|^2 > theta^2 |a_ii a_jj|; halved from level to level") \
-    item(INT, block, "0", 0, 16, NULL, "unknowns of a node; 0: as the pattern looks")             \
-    item(REAL, smoothing, "1.33333", 0, 2, NULL,                                                  \
-         "of the prolongation, over the largest eigenvalue; 0: none")                             \
-    item(WORD, setup, "auto", 0, 0, "auto host",                                                  \
-         "where levels are made of a preconditioner that lives on a device: there, with "         \
+#define AMG_SMOOTHED(item)                                                                         \
+    item(REAL, theta, "-1", -1, 1, NULL,                                                           \
+         "neighbours are strong when |a_ij|^2 > theta^2 |a_ii a_jj|; halved from level to level; " \
+         "-1: 0.08, and 0.02 where nodes have several unknowns")                                   \
+    item(INT, block, "0", 0, 16, NULL, "unknowns of a node; 0: as the pattern looks")              \
+    item(REAL, smoothing, "1.33333", 0, 2, NULL,                                                   \
+         "of the prolongation, over the largest eigenvalue; 0: none")                              \
+    item(WORD, setup, "auto", 0, 0, "auto host",                                                   \
+         "where levels are made of a preconditioner that lives on a device: there, with "          \
          "aggregates chosen by hashes, or always on the host")
 enum { SETUP_AUTO, SETUP_HOST };
 
@@ -225,10 +226,15 @@ done:
     return matrix_finish(ctx, status, &p, P);
 }
 
+double amg_smoothed_theta(const amg *h, int block)
+{
+    const smoothed_options *options = h->options;
+    return options->theta >= 0 ? options->theta : block > 1 ? 0.02 : 0.08;
+}
+
 static spry_status coarsen(amg *h, const precon_job *job, int l, spry_matrix **P)
 {
     spry_context *ctx = h->ctx;
-    const smoothed_options *options = h->options;
     amg_level *level = &h->levels[l];
     amg_graph g = {0};
     void *tentative = NULL;
@@ -237,7 +243,8 @@ static spry_status coarsen(amg *h, const precon_job *job, int l, spry_matrix **P
     level->block = l > 0 ? h->near.count : level->block;
     if (l == 0)
         SPRY_GO(ctx, amg_smoothed_begin(h, job, level));
-    SPRY_GO(ctx, amg_graph_make(level->A, level->block, ldexp(options->theta, -l), &g));
+    SPRY_GO(ctx, amg_graph_make(level->A, level->block,
+                                ldexp(amg_smoothed_theta(h, h->levels[0].block), -l), &g));
     if (!level->map) {
         SPRY_GO(ctx, base_alloc(ctx, g.nodes, sizeof *level->map, &level->map));
         SPRY_GO(ctx, amg_aggregate(ctx, &g, level->map, &level->coarse));
@@ -262,7 +269,7 @@ static spry_status build_there(amg *h, const precon_job *job, bool *made)
                      strcmp(job->values, "own") == 0 && job->A->a.rows > h->common.coarse_size &&
                      device_has_room(job->device, job->A);
     *made = can && options->setup != SETUP_HOST;
-    return *made ? amg_smoothed_there(h, job, options->theta, options->smoothing) : SPRY_OK;
+    return *made ? amg_smoothed_there(h, job, options->smoothing) : SPRY_OK;
 }
 
 static spry_status make(const precon_job *job, spry_operator **M)

@@ -172,6 +172,7 @@ static spry_status begin(hierarchy_there *w)
     SPRY_GO(ctx, device_matrix_put_csr(w->d, &w->job->A->a, &w->A));
     SPRY_GO(ctx, amg_smoothed_begin(h, w->job, &first));
     w->block = first.block;
+    w->theta = amg_smoothed_theta(h, first.block);
     w->vectors = h->near.count;
     if (w->vectors > 1 || (w->job->near && w->job->near->near_count > 0)) {
         const int64_t bytes = first.rows * w->vectors * (int64_t)spry_type_size(h->type);
@@ -182,11 +183,10 @@ done:
     return status;
 }
 
-spry_status amg_smoothed_there(amg *h, const precon_job *job, double theta, double smoothing)
+spry_status amg_smoothed_there(amg *h, const precon_job *job, double smoothing)
 {
     spry_context *ctx = h->ctx;
-    hierarchy_there w = {
-        .h = h, .job = job, .d = job->device, .theta = theta, .smoothing = smoothing};
+    hierarchy_there w = {.h = h, .job = job, .d = job->device, .smoothing = smoothing};
     amg_level *level = NULL;
     device_matrix P = {0};
     spry_status status = SPRY_OK;
