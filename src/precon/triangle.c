@@ -142,7 +142,7 @@ int64_t triangle_cut_stages(const triangle_sets *s, int64_t least, triangle_stag
 /* Sets of many rows are shared; those between are done in turn. */
 static spry_status make_stages(spry_context *ctx, bool in_turn, triangle_sets *s)
 {
-    enum { SHARED = 256 };
+    enum { SHARED = 1024 }; /* rows: some microseconds of work */
     const spry_status status = base_alloc(ctx, s->count, sizeof *s->stage, &s->stage);
     if (status == SPRY_OK)
         s->stages = triangle_cut_stages(s, in_turn ? INT64_MAX : SHARED, s->stage);

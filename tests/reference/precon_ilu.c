@@ -279,12 +279,12 @@ static void test_threads(void **state)
                                        "ilut:order=rcm", "ilu:solve=isai"};
     for (int k = 0; k < 5; k++) {
         void *first[3] = {NULL, NULL, NULL};
-        const size_t bytes = 27000 * sizeof(double);
+        const size_t bytes = 64000 * sizeof(double);
         for (int t = 0; t < 4; t++) {
             char options[32];
             snprintf(options, sizeof options, "threads=%d", support_threads[t]);
             spry_context *ctx = support_context(options);
-            spry_matrix *A = generated(ctx, "convection-diffusion", "nx=30 ny=30 nz=30");
+            spry_matrix *A = generated(ctx, "convection-diffusion", "nx=160 ny=20 nz=20");
             spry_operator *M = NULL;
             assert_ok(ctx, spry_precon_new(A, NULL, some[k], &M));
             for (int op = SPRY_PLAIN; op <= SPRY_CONJUGATE; op++) {
@@ -397,6 +397,25 @@ static void test_one_sided(void **state)
     assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, "ic", &M));
     support_message_has(ctx, "row 1 (from 0) is not the same as its column");
     spry_matrix_free(A);
+}
+
+/* Long rows that few others need. */
+static void test_arrow(void **state)
+{
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4; t++) {
+        char options[32];
+        snprintf(options, sizeof options, "size=90 type=%s", spry_type_name(support_types[t]));
+        spry_matrix *A = generated(ctx, "arrowhead", options);
+        spry_operator *M = NULL;
+        assert_ok(ctx, spry_precon_new(A, NULL, "ilu", &M));
+        factored f = factored_of(A, M);
+        factored_check_product(&f, false, factors_of(M)->shift, "arrow");
+        factored_check_solve(&f, M, SPRY_PLAIN, "arrow");
+        factored_free(&f);
+        spry_operator_free(M);
+        spry_matrix_free(A);
+    }
 }
 
 static void test_bad(void **state)
@@ -515,6 +534,7 @@ int main(void)
         CASE(test_cholesky),
         CASE(test_isai),
         CASE(test_one_sided),
+        CASE(test_arrow),
         CASE(test_update),
         cmocka_unit_test(test_threads),
         CASE(test_forecast),

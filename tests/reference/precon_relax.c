@@ -443,16 +443,16 @@ static void test_threads(void **state)
     (void)state;
     for (int k = 0; k < RECIPES; k++) {
         void *first[3] = {NULL, NULL, NULL};
-        const size_t bytes = 27000 * sizeof(double);
+        const size_t bytes = 64000 * sizeof(double);
         for (int t = 0; t < 4; t++) {
             char options[32];
             snprintf(options, sizeof options, "threads=%d", support_threads[t]);
             spry_context *ctx = support_context(options);
-            spry_matrix *A = generated(ctx, "convection-diffusion", "size=30");
+            spry_matrix *A = generated(ctx, "convection-diffusion", "nx=160 ny=20 nz=20");
             spry_operator *M = make(ctx, A, &recipes[k]);
-            void *x = numeric_array(SPRY_D, 27000, 0, 1);
+            void *x = numeric_array(SPRY_D, 64000, 0, 1);
             for (int op = SPRY_PLAIN; op <= SPRY_CONJUGATE; op++) {
-                void *y = numeric_array(SPRY_D, 27000, 0, 2);
+                void *y = numeric_array(SPRY_D, 64000, 0, 2);
                 assert_ok(ctx, M->class->multiply(M, (spry_transpose)op, (spry_scalar){3, 0}, x,
                                                   (spry_scalar){0.5, 0}, y));
                 if (t == 0)

@@ -65,15 +65,51 @@ static void load_row(const ilu_job *p, int64_t i, const int32_t *where, row *r)
     }
 }
 
+/* The place of a column in sorted ones from `low` on, where it is or would be. */
+static int64_t find_column(const int32_t *columns, int64_t low, int64_t high, int32_t column)
+{
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (columns[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Takes a long row k of U by looking for the few columns of the row in it. */
+static void eliminate_few(const ilu_job *p, int64_t k, scalar minus, int64_t i, const row *r)
+{
+    const scalar *u = p->u_values;
+    const int64_t end = p->u_offsets[k + 1];
+    int64_t at = p->u_offsets[k];
+    for (int64_t t = 0; t < r->nl + r->nu + 1 && at < end; t++) {
+        const int32_t column = t < r->nl    ? p->l_columns[r->lower + t]
+                               : t == r->nl ? (int32_t)i
+                                            : p->u_columns[r->upper + t - r->nl - 1];
+        if (column <= k)
+            continue;
+        at = find_column(p->u_columns, at, end, column);
+        if (at < end && p->u_columns[at] == column)
+            r->v[t] = muladd(minus, u[at], r->v[t]);
+    }
+}
+
 /* Takes the rows of U that L's entries name, in rising order; what has no place is lost, or goes to
  * the diagonal. */
-static void eliminate(const ilu_job *p, const int32_t *where, const row *r)
+static void eliminate(const ilu_job *p, int64_t i, const int32_t *where, const row *r)
 {
+    enum { MUCH = 16 };
     const scalar *u = p->u_values;
     scalar lost = number(0);
     for (int64_t t = 0; t < r->nl; t++) {
         const int64_t k = p->l_columns[r->lower + t], end = p->u_offsets[k + 1];
         const scalar minus = sub(number(0), r->v[t]);
+        if (p->modified == 0 && end - p->u_offsets[k] > MUCH * (r->nl + r->nu + 1)) {
+            eliminate_few(p, k, minus, i, r);
+            continue;
+        }
         for (int64_t e = p->u_offsets[k]; e < end; e++) {
             const int32_t to = where[p->u_columns[e]];
             scalar *at = to > 0 ? &r->v[to - 1] : &lost;
@@ -117,7 +153,7 @@ int64_t X(ilu_rows)(const ilu_job *p, int64_t begin, int64_t end, int32_t *where
         r.nu = p->u_offsets[i + 1] - r.upper;
         mark(p, &r, i, where, true);
         load_row(p, i, where, &r);
-        eliminate(p, where, &r);
+        eliminate(p, i, where, &r);
         mark(p, &r, i, where, false);
         if (!finish_row(p, i, &r))
             return i;
