@@ -8,7 +8,8 @@
  *
  * A product is two with sparse matrices, G and G^H, both stored.
  */
-#include "precon/local.h"
+#include "device/operator.h"
+#include "precon/there.h"
 
 #define FSAI_OPTIONS(item)                                                                         \
     item(INT, growth, "0", 0, 1000, NULL, "how often rows grow, by what gains most")               \
@@ -125,6 +126,15 @@ static spry_status check_hermitian(const spry_matrix *A)
 /* --- making --------------------------------------------------------------------------------------
  */
 
+static spry_status not_definite(spry_context *ctx, int64_t row)
+{
+    return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+                     "row %" PRId64
+                     " (from 0): its block of the matrix is not positive definite for precon fsai; "
+                     "try fsai:shift=0.1, or sai",
+                     row);
+}
+
 /* G's arrays with A's values, as far as they came when it fails. */
 static spry_status compute(const fsai *state, const spry_matrix *A, spry_arrays *G)
 {
@@ -135,14 +145,65 @@ static spry_status compute(const fsai *state, const spry_matrix *A, spry_arrays 
     SPRY_GO(ctx, local_values(A, state->pattern, LOCAL_FACTOR, state->shift, &X, &outcome));
     if (outcome.bad >= 0) {
         base_free(ctx, X.values);
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
-                         "row %" PRId64
-                         " (from 0): its block of the matrix is not positive definite for precon "
-                         "fsai; try fsai:shift=0.1, or sai",
-                         outcome.bad);
+        return not_definite(ctx, outcome.bad);
     }
     SPRY_GO(ctx, local_own(ctx, &X, G));
 done:
+    return status;
+}
+
+/* G and G^H as operators, from G of the host. */
+static spry_status store_here(const fsai *state, const spry_matrix *A, spry_operator *pair[2])
+{
+    spry_context *ctx = A->ctx;
+    spry_arrays arrays = {0};
+    spry_matrix *G = NULL, *other = NULL, *taken;
+    spry_status status = SPRY_OK;
+    precon_job job = state->job;
+    job.A = A;
+    SPRY_GO(ctx, matrix_finish(ctx, compute(state, A, &arrays), &arrays, &G));
+    SPRY_GO(ctx, spry_matrix_transpose(G, true, &other));
+    taken = G;
+    G = NULL;
+    SPRY_GO(ctx, precon_store(&job, taken, &pair[0]));
+    taken = other;
+    other = NULL;
+    SPRY_GO(ctx, precon_store(&job, taken, &pair[1]));
+done:
+    spry_matrix_free(G);
+    spry_matrix_free(other);
+    return status;
+}
+
+/* The same with values made on the device. */
+static spry_status store_there(const fsai *state, const spry_matrix *A, spry_operator *pair[2])
+{
+    spry_context *ctx = A->ctx;
+    spry_device *d = state->job.device;
+    device_matrix B = {0}, P = {0}, G = {0}, other = {0};
+    device_memory *x = NULL;
+    local_outcome outcome;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, device_matrix_put_csr(d, &A->a, &B));
+    SPRY_GO(ctx, there_put_pattern(d, state->pattern, &P));
+    SPRY_GO(ctx, there_values(&B, &P, LOCAL_FACTOR, state->shift, &x, &outcome));
+    device_matrix_free(&B);
+    if (outcome.bad >= 0) {
+        status = not_definite(ctx, outcome.bad);
+        goto done;
+    }
+    device_memory *taken = x;
+    x = NULL;
+    SPRY_GO(ctx, there_matrix(&P, A->a.type, taken, &G));
+    SPRY_GO(ctx, device_matrix_transpose(&G, true, &other));
+    SPRY_GO(ctx, device_matrix_operator(&G, false, NULL, &pair[0]));
+    SPRY_GO(ctx, device_matrix_operator(&other, false, NULL, &pair[1]));
+done:
+    device_free(x);
+    device_matrix_free(&B);
+    device_matrix_free(&P);
+    device_matrix_free(&G);
+    device_matrix_free(&other);
     return status;
 }
 
@@ -150,33 +211,29 @@ done:
 static spry_status fill(spry_operator *op, const spry_matrix *A)
 {
     fsai *state = op->state;
-    spry_context *ctx = op->ctx;
-    spry_arrays arrays = {0};
-    spry_matrix *G = NULL, *other = NULL;
-    spry_operator *first = NULL, *second = NULL;
-    spry_status status = SPRY_OK;
-    precon_job job = state->job;
-    job.A = A;
-    SPRY_GO(ctx, matrix_finish(ctx, compute(state, A, &arrays), &arrays, &G));
-    SPRY_GO(ctx, spry_matrix_transpose(G, true, &other));
-    spry_matrix *taken = G;
-    G = NULL;
-    SPRY_GO(ctx, precon_store(&job, taken, &first));
-    taken = other;
-    other = NULL;
-    SPRY_GO(ctx, precon_store(&job, taken, &second));
+    spry_operator *pair[2] = {NULL, NULL};
+    char before[MESSAGE_SIZE];
+    spry_status status = SPRY_NO_MEMORY;
+    memcpy(before, op->ctx->message, sizeof before);
+    if (local_is_there(&state->job, op->type))
+        status = store_there(state, A, pair);
+    if (status == SPRY_NO_MEMORY) {
+        spry_operator_free(pair[0]);
+        pair[0] = NULL;
+        memcpy(op->ctx->message, before, sizeof before); /* nothing failed for the caller */
+        status = store_here(state, A, pair);
+    }
+    if (status != SPRY_OK) {
+        spry_operator_free(pair[0]);
+        return status;
+    }
     spry_operator_free(state->G);
     spry_operator_free(state->other);
-    state->G = first;
-    state->other = second;
-    first = NULL;
+    state->G = pair[0];
+    state->other = pair[1];
     op->own_bytes = state->G->own_bytes + state->other->own_bytes;
     op->bytes = state->G->bytes + state->other->bytes;
-done:
-    spry_matrix_free(G);
-    spry_matrix_free(other);
-    spry_operator_free(first);
-    return status;
+    return SPRY_OK;
 }
 
 static spry_status fsai_update(spry_operator *op, const spry_matrix *A)

@@ -165,41 +165,24 @@ done:
 /* --- on devices ----------------------------------------------------------------------------------
  */
 
-/* Whether the device computes it: not where values are stored in fewer bits, which the host does.
- */
-static bool is_there(const precon_job *job)
+bool local_is_there(const precon_job *job, spry_type type)
 {
     return job->device && (!job->values || strcmp(job->values, "own") == 0) &&
-           (job->device->facts.has_double || job->A->a.type == SPRY_S || job->A->a.type == SPRY_C);
+           (job->device->facts.has_double || type == SPRY_S || type == SPRY_C);
 }
 
 /* M from X over a pattern, which is transposed or copied; takes x. */
 static spry_status assemble(const device_matrix *P, spry_type type, device_memory *x, bool right,
                             device_matrix *M)
 {
-    spry_context *ctx = P->d->ctx;
-    const int64_t offset_bytes = (P->rows + 1) * (int64_t)sizeof(int64_t);
-    const int64_t column_bytes = P->nnz * (int64_t)sizeof(int32_t);
     device_matrix X = *P;
-    spry_status status = SPRY_OK;
+    *M = (device_matrix){0};
+    if (!right)
+        return there_matrix(P, type, x, M);
     X.type = type;
     X.values = x;
-    *M = (device_matrix){0};
-    if (right) {
-        status = device_matrix_transpose(&X, false, M);
-        device_free(x);
-        return status;
-    }
-    *M = X;
-    M->offsets = NULL;
-    M->columns = NULL;
-    SPRY_GO(ctx, device_alloc(P->d, offset_bytes, &M->offsets));
-    SPRY_GO(ctx, device_alloc(P->d, column_bytes, &M->columns));
-    SPRY_GO(ctx, device_copy(P->offsets, 0, M->offsets, 0, offset_bytes));
-    SPRY_GO(ctx, device_copy(P->columns, 0, M->columns, 0, column_bytes));
-done:
-    if (status != SPRY_OK)
-        device_matrix_free(M);
+    const spry_status status = device_matrix_transpose(&X, false, M);
+    device_free(x);
     return status;
 }
 
@@ -220,7 +203,7 @@ static spry_status compute_there(const inverse *state, device_matrix *A, const d
         B = *A;
         *A = (device_matrix){0};
     }
-    SPRY_GO(ctx, there_values(&B, P, state->kind, &x, &outcome));
+    SPRY_GO(ctx, there_values(&B, P, state->kind, 0, &x, &outcome));
     device_matrix_free(&B);
     SPRY_GO(ctx, judge(ctx, state, type, &outcome));
     device_memory *taken = x;
@@ -257,7 +240,7 @@ static spry_status compute(const inverse *state, const spry_matrix *A, spry_matr
     spry_status status = SPRY_NO_MEMORY;
     memcpy(before, A->ctx->message, sizeof before);
     *op = NULL;
-    if (is_there(&state->job))
+    if (local_is_there(&state->job, A->a.type))
         status = bring_and_compute(state, A, op);
     if (status == SPRY_NO_MEMORY && state->pattern) {
         memcpy(A->ctx->message, before, sizeof before); /* nothing failed for the caller */
@@ -367,7 +350,7 @@ spry_status local_inverse_from(const precon_job *job, const char *name, local_ki
     spry_status status = SPRY_OK;
     *M = NULL;
     memcpy(before, ctx->message, sizeof before);
-    if (is_there(job))
+    if (local_is_there(job, job->A->a.type))
         status = make_there(job, name, kind, how, &made, M);
     if (status == SPRY_OK && made)
         return status;

@@ -51,6 +51,9 @@ spry_status local_values(const spry_matrix *B, const spry_matrix *P, local_kind 
 /* *made is X with copies of the pattern's arrays; it has taken its values, also when it fails. */
 spry_status local_own(spry_context *ctx, const spry_arrays *X, spry_arrays *made);
 
+/* Whether a device computes values: not where they are stored in fewer bits, which the host does.
+ */
+bool local_is_there(const precon_job *job, spry_type type);
 /* The operator of the inverse with a pattern, which it takes, of M or (right) of M^T; it keeps the
  * pattern for new values. T is A^T, which it takes, or NULL. */
 spry_status local_inverse(const precon_job *job, const char *name, local_kind kind, bool right,

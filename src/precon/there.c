@@ -145,7 +145,8 @@ done:
 typedef struct problems {
     spry_device *d;
     const device_matrix *B, *P;
-    bool square;
+    local_kind kind;
+    double shift;
     device_memory *scale, *scalars, *most, *units, *found;
     device_memory *x;
 } problems;
@@ -197,7 +198,8 @@ static spry_status prepare(problems *p)
 {
     spry_device *d = p->d;
     const int64_t n = p->B->rows, ints = n * (int64_t)sizeof(int32_t);
-    const int32_t rows = (int32_t)n, team = d->facts.processor ? 1 : WARP, square = p->square;
+    const int32_t rows = (int32_t)n, team = d->facts.processor ? 1 : WARP;
+    const int32_t square = p->kind != LOCAL_LEAST_SQUARES;
     const int32_t nothing[2] = {0, INT32_MAX};
     device_program *program = NULL;
     spry_status status = SPRY_OK;
@@ -210,7 +212,17 @@ static spry_status prepare(problems *p)
     SPRY_GO(d->ctx, device_put(p->found, 0, nothing, sizeof nothing));
     const device_arg scales[] = {DEVICE_VALUE(rows), device_arg_memory(p->B->offsets),
                                  device_arg_memory(p->B->values), device_arg_memory(p->scale)};
-    SPRY_GO(d->ctx, device_launch(program, "sai_scales", NULL, groups_for(n), GROUP, scales, 4));
+    const device_arg roots[] = {DEVICE_VALUE(rows),
+                                device_arg_memory(p->B->offsets),
+                                device_arg_memory(p->B->columns),
+                                device_arg_memory(p->B->values),
+                                device_arg_memory(p->scale),
+                                device_arg_memory(p->found)};
+    if (p->kind == LOCAL_FACTOR)
+        SPRY_GO(d->ctx, device_launch(program, "sai_roots", NULL, groups_for(n), GROUP, roots, 6));
+    else
+        SPRY_GO(d->ctx,
+                device_launch(program, "sai_scales", NULL, groups_for(n), GROUP, scales, 4));
     const device_arg sizes[] = {DEVICE_VALUE(rows),
                                 DEVICE_VALUE(team),
                                 DEVICE_VALUE(square),
@@ -236,8 +248,8 @@ static spry_status launch(const problems *p, const device_memory *list, int64_t 
     device_program *program = NULL;
     spry_status status = SPRY_OK;
     const int64_t teams = team.group / team.team;
-    snprintf(options, sizeof options, "-DTEAM=%d -DROOM=%d -DSQUARE=%d", team.team, (int)room_bytes,
-             p->square);
+    snprintf(options, sizeof options, "-DTEAM=%d -DROOM=%d -DSQUARE=%d -DFACTOR=%d", team.team,
+             (int)room_bytes, p->kind != LOCAL_LEAST_SQUARES, p->kind == LOCAL_FACTOR);
     SPRY_GO(d->ctx, device_matrix_build(d, p->B->type, team.group, "teams sai", options, &program));
     for (int64_t done = 0; done < count; done += together) {
         const int32_t first = (int32_t)(begin + done);
@@ -256,7 +268,8 @@ static spry_status launch(const problems *p, const device_memory *list, int64_t 
                                    device_arg_memory(p->x),
                                    device_arg_memory(p->found),
                                    device_arg_memory(rooms),
-                                   DEVICE_VALUE(stride)};
+                                   DEVICE_VALUE(stride),
+                                   DEVICE_VALUE(p->shift)};
         SPRY_GO(d->ctx, device_launch(program, "sai_rows", NULL, (now + teams - 1) / teams,
                                       team.group, args, sizeof args / sizeof *args));
     }
@@ -316,11 +329,32 @@ done:
     return status;
 }
 
+spry_status there_matrix(const device_matrix *P, spry_type type, device_memory *x, device_matrix *X)
+{
+    spry_context *ctx = P->d->ctx;
+    const int64_t offset_bytes = (P->rows + 1) * (int64_t)sizeof(int64_t);
+    const int64_t column_bytes = P->nnz * (int64_t)sizeof(int32_t);
+    spry_status status = SPRY_OK;
+    *X = *P;
+    X->type = type;
+    X->values = x;
+    X->offsets = NULL;
+    X->columns = NULL;
+    SPRY_GO(ctx, device_alloc(P->d, offset_bytes, &X->offsets));
+    SPRY_GO(ctx, device_alloc(P->d, column_bytes, &X->columns));
+    SPRY_GO(ctx, device_copy(P->offsets, 0, X->offsets, 0, offset_bytes));
+    SPRY_GO(ctx, device_copy(P->columns, 0, X->columns, 0, column_bytes));
+done:
+    if (status != SPRY_OK)
+        device_matrix_free(X);
+    return status;
+}
+
 spry_status there_values(const device_matrix *B, const device_matrix *P, local_kind kind,
-                         device_memory **x, local_outcome *outcome)
+                         double shift, device_memory **x, local_outcome *outcome)
 {
     spry_device *d = B->d;
-    problems p = {.d = d, .B = B, .P = P, .square = kind == LOCAL_SQUARE};
+    problems p = {.d = d, .B = B, .P = P, .kind = kind, .shift = shift};
     const int classes = local_classes(d);
     device_classes rows = {0};
     device_team team;

@@ -11,8 +11,11 @@ spry_status there_pattern(const device_matrix *A, const local_pattern *how, bool
                           device_matrix *P);
 /* A pattern of the host's. */
 spry_status there_put_pattern(spry_device *d, const spry_matrix *P, device_matrix *out);
-/* The values of X over a pattern, least squares or square: see problems.h. */
+/* The values of X over a pattern: see problems.h; shift is for factors. */
 spry_status there_values(const device_matrix *B, const device_matrix *P, local_kind kind,
-                         device_memory **x, local_outcome *outcome);
+                         double shift, device_memory **x, local_outcome *outcome);
+/* X as a matrix: a copy of the pattern with values x, which it takes. */
+spry_status there_matrix(const device_matrix *P, spry_type type, device_memory *x,
+                         device_matrix *X);
 
 #endif

@@ -124,6 +124,54 @@ static void deficient(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
+/* Factors: M as it is applied, for real and complex numbers, with problems beyond local memory; a
+ * block that is not definite. */
+static void factors(spry_context *ctx, spry_device *d)
+{
+    static const char *const specs[] = {"fsai", "fsai:power=8,most=400", "fsai:tau=0,growth=2"};
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    for (int t = 0; t < 12; t++) {
+        char options[48];
+        const spry_type type = support_types[t % 4];
+        snprintf(options, sizeof options, "size=10 type=%s", spry_type_name(type));
+        spry_matrix *A = generated(ctx, "poisson2d", options);
+        spry_operator *here = NULL, *there = NULL;
+        spry_vector *r = NULL, *z = NULL, *w = NULL;
+        double off, size;
+        for (int64_t i = 0; i < A->a.rows; i++)
+            for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
+                const spry_scalar v = value_get(type, A->a.values, k);
+                const int64_t j = A->a.col_index[k];
+                if (spry_type_is_complex(type) && i != j)
+                    value_set(type, A->a.values, k, (spry_scalar){0, j > i ? v.re : -v.re});
+            }
+        assert_ok(ctx, spry_precon_new(A, NULL, specs[t / 4], &here));
+        assert_ok(ctx, spry_precon_new(A, d, specs[t / 4], &there));
+        assert_ok(ctx, spry_vector_ones(ctx, A, &r));
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &z));
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &w));
+        assert_ok(ctx, spry_operator_multiply(here, SPRY_PLAIN, one, r, zero, z));
+        assert_ok(ctx, spry_operator_multiply(there, SPRY_PLAIN, one, r, zero, w));
+        assert_ok(ctx, spry_vector_norm(z, &size));
+        assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, z, w));
+        assert_ok(ctx, spry_vector_norm(w, &off));
+        /* some 100 roundings, times the condition of the matrix, which is below 50 */
+        assert_true(size > 0 && off <= (type == SPRY_S || type == SPRY_C ? 0x1p-24 : 0x1p-53) *
+                                           100 * 50 * size);
+        spry_vector_free(r);
+        spry_vector_free(z);
+        spry_vector_free(w);
+        spry_operator_free(here);
+        spry_operator_free(there);
+        spry_matrix_free(A);
+    }
+    spry_operator *M = NULL;
+    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){1, 2, 2, 1});
+    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, d, "fsai", &M));
+    support_message_has(ctx, "its block of the matrix is not positive definite");
+    spry_matrix_free(A);
+}
+
 static void updates(spry_context *ctx, spry_device *d)
 {
     spry_matrix *A = random_matrix(ctx, SPRY_D, 150, 6), *updated = NULL;
@@ -167,6 +215,7 @@ int main(void)
 {
     static const devices_test tests[] = {DEVICES_TEST(alike),         DEVICES_TEST(large),
                                          DEVICES_TEST(little_memory), DEVICES_TEST(deficient),
-                                         DEVICES_TEST(updates),       DEVICES_TEST(failures)};
+                                         DEVICES_TEST(factors),       DEVICES_TEST(updates),
+                                         DEVICES_TEST(failures)};
     return DEVICES_RUN(tests);
 }

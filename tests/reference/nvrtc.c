@@ -269,14 +269,15 @@ static void test_inverses(void **state)
     static const struct {
         int team, group, room;
     } teams[] = {{4, 128, 1024}, {8, 64, 4096}, {32, 32, 32768}, {32, 32, 0}};
-    char options[96];
+    char options[128];
     for (int type = 0; type < 4; type++) {
         snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256 -DPIECE=64", type);
         compile_texts(*state, "sai_sizes", options);
         for (int i = 0; i < 4; i++) {
             snprintf(options, sizeof options,
-                     "-DSP_TYPE=%d -DSP_GROUP=%d -DTEAM=%d -DROOM=%d -DSQUARE=%d", type,
-                     teams[i].group, teams[i].team, teams[i].room, i == type);
+                     "-DSP_TYPE=%d -DSP_GROUP=%d -DTEAM=%d -DROOM=%d -DSQUARE=%d -DFACTOR=%d", type,
+                     teams[i].group, teams[i].team, teams[i].room, i % 2,
+                     i / 2 == type % 2 && i % 2);
             compile_texts(*state, "teams sai", options);
         }
     }
