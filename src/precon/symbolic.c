@@ -61,8 +61,9 @@ static int64_t search(const fill *f, int64_t i, int32_t *seen, int32_t *ways, in
     return found;
 }
 
-/* All rows; with columns allocated they are written, otherwise counted. */
-static void search_all(const fill *f, int threads, int32_t *rooms)
+/* All rows; with columns allocated they are written, otherwise counted. Fill can be more than
+ * anyone will wait for. */
+static spry_status search_all(const fill *f, int threads, int32_t *rooms)
 {
     const int64_t n = f->A->a.rows;
 #pragma omp parallel num_threads(threads)
@@ -71,12 +72,18 @@ static void search_all(const fill *f, int threads, int32_t *rooms)
         memset(seen, 0, (size_t)n * sizeof *seen);
 #pragma omp for schedule(dynamic, 512)
         for (int64_t i = 0; i < n; i++) {
+            if (spry_context_interrupted(f->A->ctx, false))
+                continue; /* it is looked at afterwards */
             if (f->columns)
                 search(f, i, seen, seen + n, f->columns + f->offsets[i]);
             else
                 f->offsets[i + 1] = search(f, i, seen, seen + n, NULL);
         }
     }
+    return spry_context_interrupted(f->A->ctx, false)
+               ? SPRY_FAIL(f->A->ctx, SPRY_INTERRUPTED,
+                           "fill of level %d: interrupted; take a lower one", f->level)
+               : SPRY_OK;
 }
 
 /* The entries behind the diagonal, or their number alone. */
@@ -92,12 +99,12 @@ static spry_status find_fill(const spry_matrix *A, const int32_t *rank, int leve
     SPRY_GO(ctx, base_alloc(ctx, n + 1, sizeof *f->offsets, &f->offsets));
     SPRY_GO(ctx, base_alloc(ctx, n * threads, 2 * sizeof *rooms, &rooms));
     f->offsets[0] = 0;
-    search_all(f, threads, rooms);
+    SPRY_GO(ctx, search_all(f, threads, rooms));
     SPRY_GO(ctx, base_prefix_sum(ctx, f->offsets, n));
     if (count)
         goto done;
     SPRY_GO(ctx, base_alloc(ctx, f->offsets[n], sizeof *f->columns, &f->columns));
-    search_all(f, threads, rooms);
+    SPRY_GO(ctx, search_all(f, threads, rooms));
 done:
     base_free(ctx, rooms);
     if (status != SPRY_OK)

@@ -96,6 +96,8 @@ static spry_status make_rows(maker *m, int64_t *bad)
     *bad = n;
     for (int64_t begin = 0; begin < n && *bad == n; begin += CHUNK) {
         const int64_t end = begin + CHUNK < n ? begin + CHUNK : n;
+        if (spry_context_interrupted(m->ctx, false))
+            return SPRY_FAIL(m->ctx, SPRY_INTERRUPTED, "factors by thresholds: interrupted");
         SPRY_GO(m->ctx, make_room(m, begin, end));
         const int64_t stopped = kernels->ilut_rows(p, begin, end);
         *bad = stopped < end ? stopped : n;

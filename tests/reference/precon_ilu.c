@@ -485,6 +485,24 @@ static void test_tiny(void **state)
     }
 }
 
+/* Fill that nobody wants to wait for can be given up. */
+static void test_interrupted(void **state)
+{
+    spry_context *ctx = *state;
+    static const char *const some[] = {"ilu:level=2", "ilut", "ict"};
+    spry_matrix *A = factored_hermitian(ctx, SPRY_D, 6);
+    for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
+        spry_operator *M = NULL;
+        spry_context_interrupt(ctx);
+        assert_status(ctx, SPRY_INTERRUPTED, spry_precon_new(A, NULL, some[k], &M));
+        assert_null(M);
+        assert_true(spry_context_interrupted(ctx, true));
+        assert_ok(ctx, spry_precon_new(A, NULL, some[k], &M));
+        spry_operator_free(M);
+    }
+    spry_matrix_free(A);
+}
+
 typedef struct torture {
     const spry_matrix *A;
     const char *spec;
@@ -541,6 +559,7 @@ int main(void)
         CASE(test_shifts),
         CASE(test_bad),
         CASE(test_tiny),
+        CASE(test_interrupted),
         CASE(test_torture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
