@@ -223,7 +223,7 @@ static spry_status fill(spry_operator *op, const spry_matrix *A)
         memcpy(op->ctx->message, before, sizeof before); /* nothing failed for the caller */
         status = store_here(state, A, pair);
     }
-    if (status != SPRY_OK) {
+    if (status != SPRY_OK || !pair[0] || !pair[1]) {
         spry_operator_free(pair[0]);
         return status;
     }
@@ -231,8 +231,8 @@ static spry_status fill(spry_operator *op, const spry_matrix *A)
     spry_operator_free(state->other);
     state->G = pair[0];
     state->other = pair[1];
-    op->own_bytes = state->G->own_bytes + state->other->own_bytes;
-    op->bytes = state->G->bytes + state->other->bytes;
+    op->own_bytes = pair[0]->own_bytes + pair[1]->own_bytes;
+    op->bytes = pair[0]->bytes + pair[1]->bytes;
     return SPRY_OK;
 }
 

@@ -15,6 +15,7 @@
 
 typedef long double complex number;
 static const spry_scalar one = {1, 0}, zero = {0, 0};
+enum { MOST_ROWS = 100 };
 
 static number number_of(spry_scalar v)
 {
@@ -90,16 +91,23 @@ static void pair_free(pair *p)
 /* r = e_k - A m_k; gives sum |a_ij| |m_j| + 1, squared and rooted. */
 static long double residual(const pair *p, int64_t k, number *r)
 {
-    long double size = 1;
-    for (int64_t i = 0; i < p->n; i++) {
-        long double row = 0;
+    long double size = 1, sums[MOST_ROWS] = {0};
+    assert_true(p->n <= MOST_ROWS);
+    for (int64_t i = 0; i < p->n; i++)
         r[i] = i == k;
-        for (int64_t j = 0; j < p->n; j++) {
-            r[i] -= at(&p->A, i, j) * at(&p->M, j, k);
-            row += cabsl(at(&p->A, i, j)) * cabsl(at(&p->M, j, k));
+    for (int64_t j = 0; j < p->n; j++) {
+        const number m = at(&p->M, j, k);
+        for (int64_t i = 0; i < p->n && m != 0; i++) {
+            const number a = at(&p->A, i, j);
+            if (a == 0)
+                continue;
+            r[i] -= a * m;
+            sums[i] += hypot((double)creall(a), (double)cimagl(a)) *
+                       hypot((double)creall(m), (double)cimagl(m));
         }
-        size += row * row;
     }
+    for (int64_t i = 0; i < p->n; i++)
+        size += sums[i] * sums[i];
     return sqrtl(size);
 }
 
@@ -133,8 +141,11 @@ static void check_optimal(const pair *p, double slack)
             if (p->M.entries[j * p->n + k] == 0)
                 continue;
             for (int64_t i = 0; i < p->n; i++) {
-                sum += conjl(at(&p->A, i, j)) * r[i];
-                length += cabsl(at(&p->A, i, j)) * cabsl(at(&p->A, i, j));
+                const number a = at(&p->A, i, j);
+                if (a == 0)
+                    continue;
+                sum += conjl(a) * r[i];
+                length += creall(a * conjl(a));
             }
             const long double bound = slack * (long double)p->n * p->unit * sqrtl(length) * size;
             if (!(cabsl(sum) <= bound))
