@@ -12,9 +12,10 @@
 
 /* The options that all kinds of multigrid have. */
 #define AMG_COMMON(item)                                                                           \
-    item(WORD, cycle, "v", 0, 0, "v w k",                                                          \
+    item(WORD, cycle, "auto", 0, 0, "auto v w k",                                                  \
          "how coarse levels are visited: once, twice, or with two steps of a Krylov method (then " \
-         "it is no fixed operator: take fcg, fgmres or gcr outside)")                              \
+         "it is no fixed operator: take fcg, fgmres or gcr outside); auto: twice where levels "    \
+         "shrink fast, so that it costs little")                                                   \
     item(TEXT, smoother, "auto", 0, 0, NULL,                                                       \
          "chebyshev, jacobi, l1-jacobi, or another preconditioner with its options in brackets; "  \
          "auto: chebyshev for hermitian matrices, else gs, on devices jacobi")                     \
@@ -27,7 +28,7 @@
     item(INT, coarse_size, "400", 1, 20000, NULL, "rows of a level that is not coarsened further") \
     item(INT, levels, "25", 1, 40, NULL, "levels at most")
 
-enum { AMG_V, AMG_W, AMG_K };
+enum { AMG_AUTO, AMG_V, AMG_W, AMG_K };
 enum { AMG_MOST_LEVELS = 40, AMG_MOST_DEGREE = 16 };
 typedef struct amg_common {
     PRECON_COMMON(SPRY_OPTION_FIELD)
@@ -51,6 +52,7 @@ typedef struct amg_level {
     const spry_matrix *A; /* on the host; NULL where the set-up was the device's */
     spry_matrix *own;     /* the same, where nobody else keeps it */
     int64_t rows, nnz;
+    bool twice;              /* visited so for each visit of the level above */
     spry_operator *op;       /* the product with it */
     operator_step *steps[3]; /* by spry_transpose; NULL: not needed so far */
     amg_smoother smoother;

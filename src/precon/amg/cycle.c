@@ -116,7 +116,7 @@ static spry_status descend(const amg *h, int l, spry_transpose transpose, const 
     if (h->common.cycle == AMG_K && l < h->count - 1)
         return krylov(h, l, transpose, b, x);
     SPRY_GO(h->ctx, amg_cycle(h, l, transpose, b, x));
-    if (h->common.cycle == AMG_W && l < h->count - 1)
+    if (h->levels[l].twice)
         SPRY_GO(h->ctx, visit_again(h, l, transpose, b, x));
 done:
     return status;

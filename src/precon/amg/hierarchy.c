@@ -70,7 +70,7 @@ spry_status amg_make_vectors(const amg *h, const precon_job *job, amg_level *lev
         return SPRY_OK;
     SPRY_GO(h->ctx, precon_vector(job, n, NULL, &level->x));
     SPRY_GO(h->ctx, precon_vector(job, n, NULL, &level->b));
-    for (int k = 0; k < (h->common.cycle == AMG_K ? 4 : h->common.cycle == AMG_W ? 2 : 0); k++)
+    for (int k = 0; k < (h->common.cycle == AMG_K ? 4 : h->common.cycle == AMG_V ? 0 : 2); k++)
         SPRY_GO(h->ctx, precon_vector(job, n, NULL, &level->extra[k]));
 done:
     return status;
@@ -168,6 +168,19 @@ done:
     return status;
 }
 
+/* Which levels are visited twice: it keeps iterations from growing with the matrix, and costs
+ * little where the next level has a quarter of the entries at most. */
+static void set_visits(amg *h)
+{
+    for (int l = 1; l + 1 < h->count; l++) {
+        const double above = (double)h->levels[l - 1].nnz, here = (double)h->levels[l].nnz,
+                     below = (double)h->levels[l + 1].nnz;
+        h->levels[l].twice =
+            h->common.cycle == AMG_W ||
+            (h->common.cycle == AMG_AUTO && here <= 0.7 * above && below <= 0.25 * here);
+    }
+}
+
 spry_status amg_build(amg *h, const precon_job *job, const amg *old)
 {
     spry_context *ctx = h->ctx;
@@ -179,6 +192,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
     if (job->device && h->kind->build_there)
         SPRY_GO(ctx, h->kind->build_there(h, job, &made));
     if (made) {
+        set_visits(h);
         tell(h);
         goto done;
     }
@@ -208,6 +222,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
     SPRY_GO(ctx, amg_make_bottom(h, job, level));
     if (!h->bottom && !level->smoother.factor && !level->smoother.inside)
         SPRY_GO(ctx, amg_smoother_make(h, job, level));
+    set_visits(h);
     tell(h);
 done:
     base_free(ctx, h->near.values);
