@@ -50,6 +50,20 @@ static int64_t bytes_of(const spry_vector *v)
     return v->n * (int64_t)spry_type_size(v->type);
 }
 
+spry_status device_vector_random(spry_vector *v, uint64_t seed)
+{
+    spry_device *d = v->device;
+    device_program *p = NULL;
+    char options[48];
+    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)v->type, GROUP);
+    const spry_status status = device_build(d, device_text("random"), options, &p);
+    if (status != SPRY_OK)
+        return status;
+    const device_arg args[] = {DEVICE_VALUE(v->n), DEVICE_VALUE(seed),
+                               device_arg_memory(v->memory)};
+    return device_launch(p, "random_fill", NULL, (v->n + GROUP - 1) / GROUP, GROUP, args, 3);
+}
+
 /* --- making and copying --------------------------------------------------------------------------
  */
 

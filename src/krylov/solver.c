@@ -225,8 +225,8 @@ static spry_status make_precon(spry_solver *solver, const program *p, const char
     if (strcmp(spec, "auto") == 0 && p->precon[0])
         own_precon(p, options, spec, sizeof spec);
     if (strncmp(spec, inner, strlen(inner)) != 0 || (spec[5] && spec[5] != ':'))
-        return precon_make(ctx, solver->matrix, solver->device, spec, &solver->own_precon,
-                           solver->precon_name);
+        return precon_make_beside(ctx, solver->matrix, solver_operator(solver), spec,
+                                  &solver->own_precon, solver->precon_name);
     if (!solver->matrix)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "precon=inner needs a matrix, not an operator");
     snprintf(solver->precon_name, sizeof solver->precon_name, "%s", inner);

@@ -225,7 +225,16 @@ spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
                          spry_operator_name(op), A->a.rows, A->a.cols, spry_type_name(A->a.type));
     SPRY_GO(op->ctx, matrix_check_finite(A, "new values for operator", spry_operator_name(op)));
     SPRY_GO(op->ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    SPRY_GO(op->ctx, op->maker ? op->maker->update(op, csr) : op->class->update(op, csr));
+    if (owned) { /* what is known of A is known of its copy, for as long as this takes */
+        owned->near_null = A->near_null;
+        owned->near_count = A->near_count;
+    }
+    status = op->maker ? op->maker->update(op, csr) : op->class->update(op, csr);
+    if (owned) {
+        owned->near_null = NULL;
+        owned->near_count = 0;
+    }
+    SPRY_GO(op->ctx, status);
     if (owned) {
         operator_keep(op, owned);
         owned = NULL;

@@ -4,6 +4,7 @@
  */
 #include "precon/precon.h"
 
+#include "device/vector.h"
 #include "host/host.h"
 
 #include <float.h>
@@ -55,22 +56,64 @@ static traits look(const spry_matrix *A)
                     .dominance = least};
 }
 
+/* A vector by chance where the operator lives. */
+static spry_status random_vector(const spry_operator *A, uint64_t seed, spry_vector **v)
+{
+    spry_status status = SPRY_OK;
+    if (A->device) {
+        SPRY_GO(A->ctx, spry_vector_on(A->device, A->type, A->rows, NULL, v));
+        SPRY_GO(A->ctx, device_vector_random(*v, seed));
+    } else {
+        SPRY_GO(A->ctx, spry_vector_new(A->ctx, A->type, A->rows, NULL, SPRY_COPY, v));
+        const host_kernels *kernels = host_kernels_for(A->ctx, A->type);
+        const size_t size = spry_type_size(A->type);
+        const int64_t pieces = (A->rows + VECTOR_CHUNK - 1) / VECTOR_CHUNK;
+#pragma omp parallel for num_threads(host_threads(A->ctx, A->rows)) schedule(static)
+        for (int64_t p = 0; p < pieces; p++) {
+            const int64_t first = p * VECTOR_CHUNK, left = A->rows - first;
+            kernels->random(left < VECTOR_CHUNK ? left : VECTOR_CHUNK, seed, first,
+                            (char *)(*v)->data + (size_t)first * size);
+        }
+    }
+done:
+    return status;
+}
+
+/* sum x_i y_i without conjugation: that of conj(x) on the host, where complex ones come to. */
+static spry_status plain_dot(const spry_vector *x, const spry_vector *y, spry_scalar *result)
+{
+    spry_vector *a = NULL, *b = NULL;
+    spry_status status = SPRY_OK;
+    if (!spry_type_is_complex(x->type))
+        return spry_vector_dot(x, y, result);
+    if (x->device) {
+        SPRY_GO(x->ctx, spry_vector_new(x->ctx, x->type, x->n, NULL, SPRY_COPY, &a));
+        SPRY_GO(x->ctx, spry_vector_new(y->ctx, y->type, y->n, NULL, SPRY_COPY, &b));
+        SPRY_GO(x->ctx, spry_vector_copy(x, a));
+        SPRY_GO(x->ctx, spry_vector_copy(y, b));
+    }
+    *result = host_kernels_for(x->ctx, x->type)
+                  ->dot_plain(x->n, a ? a->data : x->data, b ? b->data : y->data);
+done:
+    spry_vector_free(a);
+    spry_vector_free(b);
+    return status;
+}
+
 spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
 {
     spry_context *ctx = A->ctx;
-    const host_kernels *kernels = host_kernels_for(ctx, A->type);
     spry_vector *u = NULL, *v = NULL, *Au = NULL, *Av = NULL;
     spry_scalar left, right;
     double norm_Au, norm_Av;
     spry_status status = SPRY_OK;
-    spry_vector **const all[] = {&u, &v, &Au, &Av};
     *probe = (precon_symmetry){0};
     if (A->rows != A->cols)
         return SPRY_OK;
-    for (int k = 0; k < 4; k++)
-        SPRY_GO(ctx, spry_vector_new(ctx, A->type, A->rows, NULL, SPRY_COPY, all[k]));
-    kernels->random(A->rows, 1, 0, u->data);
-    kernels->random(A->rows, 2, 0, v->data);
+    SPRY_GO(ctx, random_vector(A, 1, &u));
+    SPRY_GO(ctx, random_vector(A, 2, &v));
+    SPRY_GO(ctx, spry_vector_like(u, A->rows, &Au));
+    SPRY_GO(ctx, spry_vector_like(u, A->rows, &Av));
     SPRY_GO(ctx, spry_operator_apply(A, u, Au));
     SPRY_GO(ctx, spry_operator_apply(A, v, Av));
     SPRY_GO(ctx, spry_vector_norm(Au, &norm_Au));
@@ -81,8 +124,8 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
     SPRY_GO(ctx, spry_vector_dot(u, Av, &right));
     probe->hermitian =
         !(hypot(left.re - right.re, left.im - right.im) > rounding * (norm_Au + norm_Av));
-    left = kernels->dot_plain(A->rows, Au->data, v->data);
-    right = kernels->dot_plain(A->rows, u->data, Av->data);
+    SPRY_GO(ctx, plain_dot(Au, v, &left));
+    SPRY_GO(ctx, plain_dot(u, Av, &right));
     probe->symmetric =
         !(hypot(left.re - right.re, left.im - right.im) > rounding * (norm_Au + norm_Av));
     SPRY_GO(ctx, spry_vector_dot(u, Au, &left));
@@ -92,8 +135,10 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
     for (int64_t i = 0; diagonal && i < A->rows && probe->positive; i++)
         probe->positive = value_get(A->type, diagonal, i).re > 0;
 done:
-    for (int k = 0; k < 4; k++)
-        spry_vector_free(*all[k]);
+    spry_vector_free(u);
+    spry_vector_free(v);
+    spry_vector_free(Au);
+    spry_vector_free(Av);
     return status;
 }
 

@@ -1,6 +1,8 @@
 /* Incomplete factorizations as operators. */
 #include "precon/factors.h"
 
+#include <float.h>
+
 #include <spry/reorder.h>
 
 typedef struct state {
@@ -92,13 +94,12 @@ done:
     return status;
 }
 
-static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
+/* The numbers for the plan's shift, or a larger one where pivots fail, where they are to be. */
+static spry_status compute(const spry_operator *op, const spry_matrix *A)
 {
     state *s = op->state;
     spry_context *ctx = op->ctx;
     spry_status status = SPRY_OK;
-    if (s->plan.hermitian)
-        SPRY_GO(ctx, factors_check_hermitian(A, s->plan.name, &s->plan.symmetric));
     if (s->plan.thresholds || s->f.chain.count == 0)
         SPRY_GO(ctx, analyse(op, A));
     if (s->plan.construct == FACTORS_BY_SWEEPS)
@@ -115,6 +116,80 @@ static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
         SPRY_GO(ctx, factors_products_make(&job, &s->plan, &s->f, &s->products));
     }
 done:
+    return status;
+}
+
+/* The largest sum of moduli of a row. */
+static double largest_row(const spry_matrix *A)
+{
+    const spry_arrays *a = &A->a;
+    double most = 0;
+#pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) reduction(max : most)
+    for (int64_t i = 0; i < a->rows; i++) {
+        double sum = 0;
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+            const spry_scalar v = value_load(a->type, a->values, k);
+            sum += fabs(v.re) + fabs(v.im);
+        }
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+/* How large M makes ones, in units of 1 / |A|: of exact factors, less than the condition number. */
+static spry_status measure_growth(const spry_operator *op, const spry_matrix *A, double *growth)
+{
+    spry_context *ctx = op->ctx;
+    const precon_job job = {.A = A, .device = op->device};
+    spry_vector *ones = NULL, *z = NULL;
+    double norm = 0;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, precon_vector(&job, op->rows, NULL, &ones));
+    SPRY_GO(ctx, precon_vector(&job, op->rows, NULL, &z));
+    SPRY_GO(ctx, spry_vector_fill(ones, (spry_scalar){1, 0}));
+    SPRY_GO(ctx, factors_apply(op, SPRY_PLAIN, ones, z));
+    SPRY_GO(ctx, spry_vector_norm(z, &norm));
+    *growth = norm / sqrt((double)op->rows) * largest_row(A);
+done:
+    spry_vector_free(ones);
+    spry_vector_free(z);
+    return status;
+}
+
+/* Small pivots that are none the less taken let numbers grow beyond all use: then the diagonal is
+ * shifted as where a pivot fails. */
+static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
+{
+    state *s = op->state;
+    spry_context *ctx = op->ctx;
+    const bool single = op->type == SPRY_S || op->type == SPRY_C;
+    const double asked = s->plan.shift, most = 1 / (single ? (double)FLT_EPSILON : DBL_EPSILON);
+    double growth = 0;
+    spry_status status = SPRY_OK;
+    if (s->plan.hermitian)
+        SPRY_GO(ctx, factors_check_hermitian(A, s->plan.name, &s->plan.symmetric));
+    for (int turn = 0;; turn++) {
+        SPRY_GO(ctx, compute(op, A));
+        if (op->rows > 0)
+            SPRY_GO(ctx, measure_growth(op, A, &growth));
+        if (growth <= most)
+            break;
+        if (turn >= s->plan.tries) {
+            status = SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+                               "precon %s: the factors have numbers that grew beyond use, by %.1e, "
+                               "with a diagonal shift of %g times the row; try %s:shift=%g, more "
+                               "tries, another order, or a scaled matrix",
+                               s->plan.name, growth, s->f.shift, s->plan.name,
+                               s->f.shift > 0 ? 10 * s->f.shift : 0.01);
+            goto done;
+        }
+        s->plan.shift = s->f.shift > 0 ? 4 * s->f.shift : 1e-3;
+        base_log(ctx, SPRY_LOG_INFO,
+                 "precon %s: numbers grew by %.1e; again with a diagonal shift of %g times the row",
+                 s->plan.name, growth, s->plan.shift);
+    }
+done:
+    s->plan.shift = asked;
     return status;
 }
 

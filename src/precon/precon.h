@@ -20,6 +20,7 @@ typedef struct precon_job {
     const char *values;  /* how precon_store() keeps values: "own", "f16" */
     int depth;           /* of nesting */
     const spry_matrix *near; /* the matrix as given, for its near-null vectors; NULL: nested */
+    const spry_operator *op; /* A where it is on that device already, while making; or NULL */
 } precon_job;
 
 /* The options that every kind has, first in its list and so in its struct. */
@@ -52,6 +53,9 @@ typedef struct precon_kind {
  * alive. */
 spry_status precon_make(spry_context *ctx, const spry_matrix *A, spry_device *device,
                         const char *spec, spry_operator **M, char name[32]);
+/* The same beside an operator of A's own that the solver has, on its device. */
+spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                               const char *spec, spry_operator **M, char name[32]);
 /* One within another: for a matrix A of the outer one's making, which is general CSR, sorted and
  * finite. *M is NULL for "none". */
 spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
@@ -65,6 +69,9 @@ spry_status precon_forecast_inner(const precon_job *outer, const spry_matrix *A,
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op);
 /* Bytes of that, with `nnz` entries. */
 double precon_store_bytes(const precon_job *job, int64_t rows, int64_t nnz);
+struct device_matrix;
+/* The job's matrix in the memory of its device, as CSR: from what is there, or by a copy. */
+spry_status precon_matrix_there(const precon_job *job, struct device_matrix *A);
 /* A vector where the job says: a copy of an array of the host's, or zeros (NULL). */
 spry_status precon_vector(const precon_job *job, int64_t n, const void *from, spry_vector **v);
 

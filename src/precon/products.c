@@ -81,6 +81,20 @@ done:
     return status;
 }
 
+/* W^H of what is stored as W. */
+static spry_status store_turned(const precon_job *job, const spry_operator *W, spry_operator **op)
+{
+    spry_context *ctx = job->A->ctx;
+    spry_matrix *plain = NULL, *turned = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, spry_operator_to_matrix(W, &plain));
+    SPRY_GO(ctx, spry_matrix_transpose(plain, true, &turned));
+    SPRY_GO(ctx, precon_store(job, turned, op));
+done:
+    spry_matrix_free(plain);
+    return status;
+}
+
 /* D^-1 by rows, and its conjugate. */
 static spry_status store_diagonal(const precon_job *job, const factors *f, factors_products *p)
 {
@@ -115,8 +129,13 @@ spry_status factors_products_make(const precon_job *job, const factors_plan *pla
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *p, &p));
     p->solve = plan->solve;
     p->sweeps = plan->sweeps;
-    for (int k = 0; k < 2; k++)
-        SPRY_GO(ctx, store(job, &f->chain.t[k], p->solve == FACTORS_ISAI, &p->op[k]));
+    SPRY_GO(ctx, store(job, &f->chain.t[0], p->solve == FACTORS_ISAI, &p->op[0]));
+    /* An approximate inverse of L^H is another one than that of L, turned: M would not be
+     * hermitian. */
+    if (p->solve == FACTORS_ISAI && plan->hermitian)
+        SPRY_GO(ctx, store_turned(job, p->op[0], &p->op[1]));
+    else
+        SPRY_GO(ctx, store(job, &f->chain.t[1], p->solve == FACTORS_ISAI, &p->op[1]));
     SPRY_GO(ctx, store_diagonal(job, f, p));
     for (int k = 0; k < (p->solve == FACTORS_ISAI ? 1 : 3); k++)
         SPRY_GO(ctx, precon_vector(job, f->sets.n, NULL, &p->work[k]));

@@ -134,6 +134,7 @@ static spry_status make_in(const precon_job *job, const request *q, spry_operato
     SPRY_GO(ctx, spry_matrix_cast(job->A, lower, &cast));
     SPRY_GO(ctx, check_matrix(cast, q->kind)); /* what was finite need not be now */
     here.A = cast;
+    here.op = NULL;
     SPRY_GO(ctx, q->kind->make(&here, &inside));
     inside->kept = inside->kept ? inside->kept : cast;
     cast = inside->kept == cast ? NULL : cast;
@@ -206,17 +207,19 @@ spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, con
 
 /* The matrix as kinds want it, what `spec` names for it, and the matrix kept where it is another.
  */
-static spry_status make_from(const spry_matrix *A, spry_device *device, const precon_kind *kind,
-                             const char *spec, spry_operator **M, char name[32])
+static spry_status make_from(const precon_job *given, const precon_kind *kind, const char *spec,
+                             spry_operator **M, char name[32])
 {
+    const spry_matrix *A = given->A, *csr = NULL;
     spry_context *ctx = A->ctx;
-    const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     spry_status status = SPRY_OK;
     if (kind)
         SPRY_GO(ctx, check_matrix(A, kind));
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    const precon_job job = {.A = csr, .device = device, .near = A};
+    precon_job job = *given;
+    job.A = csr;
+    job.near = A;
     SPRY_GO(ctx, kind ? make_named(&job, spec, M, name) : make_auto(&job, M, name));
     if (owned && *M && !(*M)->kept) {
         (*M)->kept = owned;
@@ -227,15 +230,16 @@ done:
     return status;
 }
 
-spry_status precon_make(spry_context *ctx, const spry_matrix *A, spry_device *device,
-                        const char *spec, spry_operator **M, char name[32])
+static spry_status make_any(spry_context *ctx, const precon_job *given, const char *spec,
+                            spry_operator **M, char name[32])
 {
+    const spry_matrix *A = given->A;
     request q;
     *M = NULL;
     if (strcmp(spec, "auto") == 0) {
         snprintf(name, 32, "none");
         if (A && A->a.rows == A->a.cols && matrix_first_bad(A) < 0)
-            return make_from(A, device, NULL, spec, M, name);
+            return make_from(given, NULL, spec, M, name);
         base_log(ctx, SPRY_LOG_INFO,
                  "precon none: there is no square matrix with finite numbers to make one from");
         return SPRY_OK;
@@ -249,7 +253,21 @@ spry_status precon_make(spry_context *ctx, const spry_matrix *A, spry_device *de
     if (!A)
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "precon=%s needs a matrix, not an operator",
                          q.kind->name);
-    return make_from(A, device, q.kind, spec, M, name);
+    return make_from(given, q.kind, spec, M, name);
+}
+
+spry_status precon_make(spry_context *ctx, const spry_matrix *A, spry_device *device,
+                        const char *spec, spry_operator **M, char name[32])
+{
+    const precon_job job = {.A = A, .device = device};
+    return make_any(ctx, &job, spec, M, name);
+}
+
+spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                               const char *spec, spry_operator **M, char name[32])
+{
+    const precon_job job = {.A = A, .device = op ? op->device : NULL, .op = op};
+    return make_any(ctx, &job, spec, M, name);
 }
 
 spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const char *spec,

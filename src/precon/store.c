@@ -1,6 +1,7 @@
 /* What preconditioners keep: matrices for products, and vectors, where they are to live. */
 #include "precon/precon.h"
 
+#include "device/matrix.h"
 #include "device/operator.h"
 #include "host/host.h"
 
@@ -44,6 +45,17 @@ double precon_store_bytes(const precon_job *job, int64_t rows, int64_t nnz)
     /* The matrix, a copy in another format or place, and what is beside while it is made. */
     const bool own = !job->values || strcmp(job->values, "own") == 0;
     return own && !job->device ? one + 65536 : 2 * one + (double)rows * 16 + 65536;
+}
+
+spry_status precon_matrix_there(const precon_job *job, device_matrix *A)
+{
+    spry_storage storage;
+    const spry_operator *op = job->op;
+    if (op && op->device == job->device && op->type == job->A->a.type &&
+        spry_operator_storage(op, &storage) == SPRY_OK && storage.exact &&
+        (strcmp(storage.format, "csr") == 0 || strcmp(storage.format, "sell") == 0))
+        return device_matrix_of(op, A);
+    return device_matrix_put_csr(job->device, &job->A->a, A);
 }
 
 spry_status precon_vector(const precon_job *job, int64_t n, const void *from, spry_vector **v)

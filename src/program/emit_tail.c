@@ -240,7 +240,7 @@ static void put_stop(const weave *w)
 void weave_common(weave *w)
 {
     put_defines(w);
-    PUT(w, "%s\n%s\n", device_text("numbers"), device_text("resident"));
+    PUT(w, "%s\n%s\n%s\n", device_text("numbers"), device_text("random"), device_text("resident"));
     put_stop(w);
     if (w->product)
         PUT(w, "%s\n", w->rows->text);

@@ -61,6 +61,18 @@ static void count_bytes(spry_operator *op, const amg *h)
     op->bytes = bytes;
 }
 
+/* What its parts make of it. */
+static void note_traits(spry_operator *op, const amg *h)
+{
+    op->varies = h->common.cycle == AMG_K || (h->bottom && h->bottom->varies);
+    op->single = h->bottom && h->bottom->single;
+    for (int l = 0; l < h->count; l++) {
+        const spry_operator *inside = h->levels[l].smoother.inside;
+        op->varies = op->varies || (inside && inside->varies);
+        op->single = op->single || (inside && inside->single);
+    }
+}
+
 static spry_status update(spry_operator *op, const spry_matrix *A)
 {
     spry_context *ctx = op->ctx;
@@ -71,9 +83,10 @@ static spry_status update(spry_operator *op, const spry_matrix *A)
     h->count = 0;
     h->bottom = NULL;
     memset(h->levels, 0, sizeof h->levels);
-    h->job.A = A;
+    h->job.A = h->job.near = A;
     h->job.options = h->options;
     SPRY_GO(ctx, amg_build(h, &h->job, old));
+    h->job.A = h->job.near = NULL; /* which may go before the next ones come */
     amg_clear(old);
     *old = *h;
     count_bytes(op, old);
@@ -115,6 +128,9 @@ spry_status amg_make(const precon_job *job, const amg_kind *kind, spry_operator 
     h->job = *job;
     h->job.options = h->options;
     SPRY_GO(ctx, amg_build(h, job, NULL));
+    h->job.A = h->job.near = NULL; /* which may go before new values come */
+    h->job.op = NULL;
+    note_traits(op, h);
     count_bytes(op, h);
     *out = op;
     op = NULL;

@@ -169,7 +169,7 @@ static spry_status begin(hierarchy_there *w)
     spry_context *ctx = h->ctx;
     amg_level first = {.rows = w->job->A->a.rows};
     spry_status status = SPRY_OK;
-    SPRY_GO(ctx, device_matrix_put_csr(w->d, &w->job->A->a, &w->A));
+    SPRY_GO(ctx, precon_matrix_there(w->job, &w->A));
     SPRY_GO(ctx, amg_smoothed_begin(h, w->job, &first));
     w->block = first.block;
     w->theta = amg_smoothed_theta(h, first.block);
