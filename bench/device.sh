@@ -8,6 +8,7 @@
 #   engines  OpenCL beside CUDA, and the conversion from CSR to SELL
 #   moves    CSR to SELL on the device; dense blocks of the host's, copies beside products
 #   spgemm   products and transposes of sparse matrices beside cusparseSpGEMM, and the steps of an aggregation
+#   precon   time to solution with preconditioners made on the device; set-up of approximate inverses beside one core
 #   start    `spry solve --device`: from the start of the program to the end of one iteration, with and without a cache
 # BUILD says where to build (build-bench). Builds need NVIDIA's toolkit; for packages that the machine lacks see tools/device-kit.
 set -u
@@ -17,12 +18,12 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 cd "$(dirname "$0")/.." || exit 1
 build=${BUILD:-build-bench}
-[ $# -gt 0 ] || set -- spmv methods spmm engines moves spgemm start
+[ $# -gt 0 ] || set -- spmv methods spmm engines moves spgemm precon start
 # shellcheck source=tools/device-kit
 . tools/device-kit "$build"
 
 build_all() {
-    local targets=(spry) source
+    local targets=(spry bench_sai) source
     for source in bench/device_*.c; do targets+=("bench_$(basename "$source" .c)"); done
     cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DSPRY_BUILD_BENCH=ON -DSPRY_BUILD_TESTS=OFF "${kit_options[@]}" &&
         cmake --build "$build" -j "$(nproc)" --target "${targets[@]}"
@@ -70,6 +71,15 @@ run_engines() {
 
 run_moves() {
     limited 60 "$build/bench/bench_device_moves"
+}
+
+run_precon() {
+    local program=$build/bench/bench_device_precon
+    limited 60 "$program" cuda poisson3d:size=256 jacobi amg amg:precision=single
+    limited 30 "$program" cuda convection-diffusion:size=128,nz=128 jacobi sai ilu:solve=isai amg-classical
+    limited 30 "$program" cuda elasticity:size=64 jacobi amg ssor
+    limited 60 "$build/bench/bench_sai" poisson3d:size=128 cuda sai sai:tau=0.8 sai:power=2
+    limited 40 "$build/bench/bench_sai" convection-diffusion:size=128,nz=128 cuda sai isai
 }
 
 run_spgemm() {
@@ -126,6 +136,7 @@ for part; do
     engines) run_engines > "$out/engines.txt" 2>&1 ;;
     moves) run_moves > "$out/moves.txt" 2>&1 ;;
     spgemm) run_spgemm > "$out/spgemm.txt" 2>&1 ;;
+    precon) run_precon > "$out/precon.txt" 2>&1 ;;
     start) run_start > "$out/start.txt" 2>&1 ;;
     *) echo "there is no part $part" > "$out/$part.txt" && false ;;
     esac || bad=1
