@@ -2,8 +2,8 @@
  * Set-up of sparse approximate inverses on the host and on a device:
  *   bench_sai MATRIX DEVICE SPEC...        bench_sai poisson3d:size=64 cuda sai sai:tau=0.8
  * DEVICE is "none" where there is none. Prints a line for each preconditioner: seconds with one
- * thread and with all, seconds on the device (A is copied there each time, M stays) and how many
- * times as fast that is as one thread. The fastest of ROUNDS counts; the first one on the device,
+ * thread and with all, seconds on the device, where A is already and M stays, and how many times as
+ * fast that is as one thread. The fastest of ROUNDS counts; the first one on the device,
  * which may have to compile kernels, does not.
  */
 #include "peers/peer.h"
@@ -15,12 +15,15 @@
 enum { ROUNDS = 5 };
 
 /* Seconds that it takes to make one and to be ready for a product. */
-static double once(spry_context *ctx, const spry_matrix *A, spry_device *device, const char *spec)
+static double once(spry_context *ctx, const spry_matrix *A, const spry_operator *there,
+                   const char *spec)
 {
+    spry_device *device = there ? spry_operator_device(there) : NULL;
     spry_operator *M = NULL;
     double waited = 0;
     const double begin = peer_seconds();
-    peer_check(ctx, spry_precon_new(A, device, spec, &M));
+    peer_check(ctx,
+               there ? spry_precon_beside(there, A, spec, &M) : spry_precon_new(A, NULL, spec, &M));
     if (device) { /* a mark is passed when all before it is done */
         peer_check(ctx, spry_device_mark(device));
         peer_check(ctx, spry_device_mark(device));
@@ -31,11 +34,12 @@ static double once(spry_context *ctx, const spry_matrix *A, spry_device *device,
     return seconds;
 }
 
-static double best(spry_context *ctx, const spry_matrix *A, spry_device *device, const char *spec)
+static double best(spry_context *ctx, const spry_matrix *A, const spry_operator *there,
+                   const char *spec)
 {
-    double least = device ? (once(ctx, A, device, spec), 1e30) : 1e30;
+    double least = there ? (once(ctx, A, there, spec), 1e30) : 1e30;
     for (int k = 0; k < ROUNDS; k++) {
-        const double seconds = once(ctx, A, device, spec);
+        const double seconds = once(ctx, A, there, spec);
         least = seconds < least ? seconds : least;
     }
     return least;
@@ -59,8 +63,11 @@ int main(int argc, char **argv)
             spry_matrix *A = peer_matrix(ctx, argv[1]);
             seconds[t] = best(ctx, A, NULL, argv[k]);
             if (t == 1 && strcmp(argv[2], "none") != 0) {
+                spry_operator *there = NULL;
                 peer_check(ctx, spry_device_open(ctx, argv[2], &device));
-                seconds[2] = best(ctx, A, device, argv[k]);
+                peer_check(ctx, spry_operator_on(device, A, "csr", &there));
+                seconds[2] = best(ctx, A, there, argv[k]);
+                spry_operator_free(there);
             }
             spry_matrix_free(A);
             spry_context_free(ctx);

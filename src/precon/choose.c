@@ -6,6 +6,7 @@
 
 #include "device/vector.h"
 #include "host/host.h"
+#include "precon/amg/amg.h"
 
 #include <float.h>
 
@@ -169,7 +170,8 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_de
     const bool simple = A->a.rows < SMALL || !t.full || t.dominance >= dominant;
     int count = 0;
     if (!simple && hermitian && t.positive) {
-        if (A->a.rows >= LARGE && t.negative >= like_diffusion)
+        if (A->a.rows >= LARGE &&
+            (t.negative >= like_diffusion || amg_find_block(A) > 1)) /* as elasticity has */
             choice->specs[count++] = "amg";
         if (!device) /* whose factors go by many small steps */
             choice->specs[count++] = "ic";

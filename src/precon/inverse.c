@@ -327,7 +327,7 @@ static spry_status make_there(const precon_job *job, const char *name, local_kin
     spry_status status = SPRY_OK;
     *made = false;
     SPRY_GO(ctx, new_state(job, name, kind, how->transposed, &state));
-    SPRY_GO(ctx, device_matrix_put_csr(job->device, &job->A->a, &A));
+    SPRY_GO(ctx, precon_matrix_there(job, &A));
     SPRY_GO(ctx, there_pattern(&A, how, made, &state->there));
     if (!*made)
         goto done;

@@ -270,14 +270,33 @@ spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const sp
     return make_any(ctx, &job, spec, M, name);
 }
 
+static spry_status refuse_inner(const spry_matrix *A, const char *spec)
+{
+    if (strncmp(spec, "inner", 5) == 0 && (!spec[5] || spec[5] == ':'))
+        return SPRY_FAIL(A->ctx, SPRY_UNSUPPORTED,
+                         "precon inner is made by solvers only; make a solver for it");
+    return SPRY_OK;
+}
+
 spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const char *spec,
                             spry_operator **M)
 {
     char name[32];
-    if (strncmp(spec, "inner", 5) == 0 && (!spec[5] || spec[5] == ':'))
-        return SPRY_FAIL(A->ctx, SPRY_UNSUPPORTED,
-                         "precon inner is made by solvers only; make a solver for it");
-    return precon_make(A->ctx, A, device, spec, M, name);
+    *M = NULL;
+    const spry_status status = refuse_inner(A, spec);
+    return status == SPRY_OK ? precon_make(A->ctx, A, device, spec, M, name) : status;
+}
+
+spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A, const char *spec,
+                               spry_operator **M)
+{
+    char name[32];
+    *M = NULL;
+    if (op->ctx != A->ctx || op->type != A->a.type || op->rows != A->a.rows ||
+        op->cols != A->a.cols)
+        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE, "the operator is not one of the matrix");
+    const spry_status status = refuse_inner(A, spec);
+    return status == SPRY_OK ? precon_make_beside(A->ctx, A, op, spec, M, name) : status;
 }
 
 /* --- forecasts -----------------------------------------------------------------------------------

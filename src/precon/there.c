@@ -164,7 +164,8 @@ static void problems_clear(problems *p)
  * false: it is not. */
 static bool team_for(const spry_device *d, int64_t bytes, device_team *team)
 {
-    const bool warps = d->facts.lanes == WARP && !d->facts.processor;
+    /* NVIDIA's, by either engine: the only ones with a barrier of some of a warp. */
+    const bool warps = d->facts.lanes == WARP && d->facts.has_tickets && !d->facts.processor;
     if (d->facts.processor) {
         *team = (device_team){1, 1};
         return bytes <= MOST_LOCAL && bytes <= d->facts.local_bytes / 2;

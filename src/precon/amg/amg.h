@@ -132,6 +132,9 @@ spry_status amg_smooth(amg_level *level, spry_transpose transpose, bool after, i
 /* The step with op(A). */
 spry_status amg_step(amg_level *level, spry_transpose transpose, const operator_step **step);
 
+/* Unknowns of a node, by how full blocks are in a sample of rows; 1: none are seen. */
+int amg_find_block(const spry_matrix *A);
+
 /* cycle.c: plain, or the adjoint (SPRY_CONJUGATE) */
 spry_status amg_cycle(const amg *h, int l, spry_transpose transpose, const spry_vector *b,
                       spry_vector *x);

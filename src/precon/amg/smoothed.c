@@ -42,9 +42,8 @@ enum { NODES = 2048, MOST_BLOCK = 16 };
 /* --- the first level -----------------------------------------------------------------------------
  */
 
-/* Unknowns of a node, by how full blocks are in a sample of rows; a sample begins where blocks of
- * all sizes do. */
-static int find_block(const spry_matrix *A)
+/* A sample begins where blocks of all sizes do. */
+int amg_find_block(const spry_matrix *A)
 {
     enum { STEP = 840, SAMPLE = 10 * STEP };
     const int64_t n = A->a.rows;
@@ -88,7 +87,7 @@ spry_status amg_smoothed_begin(amg *h, const precon_job *job, amg_level *level)
 {
     const smoothed_options *options = h->options;
     const int64_t n = level->rows;
-    level->block = options->block > 0 ? (int)options->block : find_block(job->A);
+    level->block = options->block > 0 ? (int)options->block : amg_find_block(job->A);
     if (n % level->block != 0)
         return SPRY_FAIL(h->ctx, SPRY_BAD_USAGE,
                          "precon amg: block=%d, but the matrix has %" PRId64
