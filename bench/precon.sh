@@ -33,14 +33,17 @@ spry_list() {
         cat <<-END
 		cg+jacobi	method=cg precon=jacobi
 		cg+ssor	method=cg precon=ssor
-		cg+block-jacobi	method=cg precon=block-jacobi
-		cg+chebyshev	method=cg precon=chebyshev
+		cg+block-jacobi	method=cg precon=bjacobi
+		cg+poly	method=cg precon=poly
 		cg+ic	method=cg precon=ic
+		cg+ic1	method=cg precon=ic:level=1
+		cg+ic-single	method=cg precon=ic:precision=single
 		cg+ict	method=cg precon=ict
 		cg+fsai	method=cg precon=fsai
-		cg+schwarz	method=cg precon=schwarz
+		cg+schwarz	method=cg precon=[schwarz:kind=as,sub=ic]
 		cg+amg	method=cg precon=amg
-		cg+amg-classical	method=cg precon=amg:kind=classical
+		cg+amg-single	method=cg precon=amg:precision=single
+		cg+amg-classical	method=cg precon=amg-classical
 		END
         ;;
     symmetric)
@@ -53,16 +56,19 @@ spry_list() {
 		bicgstab+none	method=bicgstab precon=none
 		bicgstab+jacobi	method=bicgstab precon=jacobi
 		bicgstab+ssor	method=bicgstab precon=ssor
-		bicgstab+block-jacobi	method=bicgstab precon=block-jacobi
+		bicgstab+block-jacobi	method=bicgstab precon=bjacobi
 		bicgstab+ilu	method=bicgstab precon=ilu
 		gmres+ilu	method=gmres precon=ilu
+		gmres+ilu2	method=gmres precon=ilu:level=2
 		bicgstab+ilut	method=bicgstab precon=ilut
 		gmres+ilut	method=gmres precon=ilut
 		bicgstab+sai	method=bicgstab precon=sai
 		bicgstab+spai	method=bicgstab precon=spai
 		bicgstab+schwarz	method=bicgstab precon=schwarz
 		bicgstab+amg	method=bicgstab precon=amg
-		gmres+amg-classical	method=gmres precon=amg:kind=classical
+		bicgstab+amg-single	method=bicgstab precon=amg:precision=single
+		gmres+amg-classical	method=gmres precon=amg-classical
+		gmres+direct	method=gmres precon=direct
 		END
         ;;
     esac
@@ -340,7 +346,7 @@ scaling() {
         done
     done <<-END
 		spry	cg+amg	method=cg precon=amg
-		spry	cg+amg-classical	method=cg precon=amg:kind=classical
+		spry	cg+amg-classical	method=cg precon=amg-classical
 		hypre	cg+amg	solver=cg precon=amg
 		petsc	cg+gamg	-ksp_type cg -ksp_norm_type unpreconditioned -pc_type gamg
 	END
