@@ -121,7 +121,8 @@ static void check_warning(spry_context *ctx, spry_device *d, const char *options
 
 static void warnings(spry_context *ctx, spry_device *d)
 {
-    check_warning(ctx, d, "method=cg precon=ssor", "ssor runs on the cpu", spry_device_name(d));
+    check_warning(ctx, d, "method=gmres precon=schwarz", "schwarz runs on the cpu",
+                  spry_device_name(d));
     check_warning(ctx, d, "method=cg device=opencl:99", "solved on the cpu", "cpu");
 }
 
