@@ -42,8 +42,8 @@ SPRY_API spry_status spry_operator_from_function(spry_context *ctx, spry_type ty
 /** Jacobi's preconditioner D^-1; SPRY_BAD_INPUT names the first row without a usable diagonal
  * entry. */
 SPRY_API spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **op);
-/** Gives a preconditioner the values of a matrix with the pattern of the one it was made from, which
- * is cheaper than making it anew; A must stay alive then. SPRY_UNSUPPORTED: it has to be made
+/** Gives a preconditioner the values of a matrix with the pattern of the one it was made from,
+ * which is cheaper than making it anew; A must stay alive then. SPRY_UNSUPPORTED: it has to be made
  * anew. After another failure it can only be freed, or given values again. */
 SPRY_API spry_status spry_operator_update(spry_operator *op, const spry_matrix *A);
 SPRY_API void spry_operator_free(spry_operator *op);
