@@ -40,7 +40,7 @@ spry_list() {
 		cg+ic-single	method=cg precon=ic:precision=single
 		cg+ict	method=cg precon=ict
 		cg+fsai	method=cg precon=fsai
-		cg+schwarz	method=cg precon=[schwarz:kind=as,sub=ic]
+		cg+schwarz	method=cg precon=schwarz:kind=as,sub=ic
 		cg+amg	method=cg precon=amg
 		cg+amg-single	method=cg precon=amg:precision=single
 		cg+amg-classical	method=cg precon=amg-classical

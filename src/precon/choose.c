@@ -160,7 +160,7 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_de
                           precon_choice *choice)
 {
     /* Off-diagonal entries that are mostly negative couple neighbours as diffusion does. */
-    static const double like_diffusion = 0.9, dominant = 2;
+    static const double like_diffusion = 0.9, dominant = 2, balanced = 0.999;
     bool hermitian = false;
     spry_status status = SPRY_OK;
     *choice = (precon_choice){.specs = {"none"}, .count = 1};
@@ -176,6 +176,10 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_de
         if (!device) /* whose factors go by many small steps */
             choice->specs[count++] = "ic";
     } else if (!simple && !hermitian && !device) {
+        /* Diffusion with a flow, whose rows still sum to 0 or more. */
+        if (A->a.rows >= LARGE && t.positive && t.negative >= like_diffusion &&
+            t.dominance >= balanced)
+            choice->specs[count++] = "amg";
         choice->specs[count++] = "ilu";
     }
     if (t.positive)
