@@ -22,7 +22,7 @@ static void destroy(spry_operator *op)
 
 static const operator_class diagonal_class = {.name = "diagonal",
                                               .has_transpose = true,
-                                              .multiply = device_multiply_host,
+                                              .multiply = operator_apply_arrays,
                                               .destroy = destroy,
                                               .update = update,
                                               .multiply_vectors = device_multiply_vectors};

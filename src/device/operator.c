@@ -234,16 +234,6 @@ done:
     return status;
 }
 
-spry_status device_multiply_host(const spry_operator *op, spry_transpose transpose,
-                                 spry_scalar alpha, const void *x, spry_scalar beta, void *y)
-{
-    const bool plain = transpose == SPRY_PLAIN;
-    const spry_vector from =
-        vector_over(op->ctx, op->type, plain ? op->cols : op->rows, (void *)(uintptr_t)x);
-    spry_vector to = vector_over(op->ctx, op->type, plain ? op->rows : op->cols, y);
-    return device_multiply_vectors(op, transpose, alpha, &from, beta, &to);
-}
-
 /* --- the object ----------------------------------------------------------------------------------
  */
 
@@ -332,7 +322,7 @@ static spry_status matrix_diagonal(const spry_operator *op, spry_vector **d)
 
 static const operator_class device_class = {.name = "device",
                                             .has_transpose = true,
-                                            .multiply = device_multiply_host,
+                                            .multiply = operator_apply_arrays,
                                             .multiply_vectors = device_multiply_vectors,
                                             .destroy = destroy,
                                             .multiply_dense = device_multiply_dense,

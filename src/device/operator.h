@@ -37,8 +37,6 @@ spry_status device_diagonal_operator(spry_device *d, const spry_operator *of,
 spry_status device_multiply_vectors(const spry_operator *op, spry_transpose transpose,
                                     spry_scalar alpha, const spry_vector *x, spry_scalar beta,
                                     spry_vector *y);
-spry_status device_multiply_host(const spry_operator *op, spry_transpose transpose,
-                                 spry_scalar alpha, const void *x, spry_scalar beta, void *y);
 /* Of matrices: with the columns of p, whose `conjugate` is not looked at, and of dense blocks. */
 spry_status device_multiply_block(const spry_operator *op, spry_transpose transpose,
                                   const device_product *p);

@@ -224,10 +224,11 @@ void operator_keep(spry_operator *op, spry_matrix *A);
 void operator_become(spry_operator *op, spry_operator *fresh);
 /* Makes room->data hold at least `count` elements of `size` bytes; what was there is lost. */
 spry_status operator_room(const spry_operator *op, int64_t count, size_t size);
-/* Products of operators that have `apply`: with factors, with arrays of the host, and with vectors
- * of other places, by way of copies. */
+/* Products with arrays of the host, of operators that have multiply_vectors. */
 spry_status operator_apply_arrays(const spry_operator *op, spry_transpose transpose,
                                   spry_scalar alpha, const void *x, spry_scalar beta, void *y);
+/* Products of operators that have `apply`: with factors, and with vectors of other places, by way
+ * of copies. */
 spry_status operator_apply_vectors(const spry_operator *op, spry_transpose transpose,
                                    spry_scalar alpha, const spry_vector *x, spry_scalar beta,
                                    spry_vector *y);

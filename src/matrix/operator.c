@@ -175,7 +175,7 @@ spry_status operator_apply_arrays(const spry_operator *op, spry_transpose transp
     const spry_vector from =
         vector_over(op->ctx, op->type, plain ? op->cols : op->rows, (void *)(uintptr_t)x);
     spry_vector to = vector_over(op->ctx, op->type, plain ? op->rows : op->cols, y);
-    return operator_apply_vectors(op, transpose, alpha, &from, beta, &to);
+    return op->class->multiply_vectors(op, transpose, alpha, &from, beta, &to);
 }
 
 bool operator_has_update(const spry_operator *op)
