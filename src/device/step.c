@@ -175,13 +175,6 @@ void step_free(operator_step *s)
     base_free(s->op->ctx, s);
 }
 
-static spry_status make_sum(operator_step *s)
-{
-    return s->op->device
-               ? spry_vector_on(s->op->device, s->op->type, rows_of(s), NULL, &s->sum)
-               : spry_vector_new(s->op->ctx, s->op->type, rows_of(s), NULL, SPRY_COPY, &s->sum);
-}
-
 spry_status step_open(const spry_operator *op, spry_transpose transpose, operator_step **step)
 {
     spry_context *ctx = op->ctx;
@@ -201,7 +194,7 @@ spry_status step_open(const spry_operator *op, spry_transpose transpose, operato
             SPRY_GO(ctx, cut(s));
     }
     if (!s->rows.run && !s->there.text)
-        SPRY_GO(ctx, make_sum(s));
+        SPRY_GO(ctx, vector_new_at(ctx, op->device, op->type, rows_of(s), &s->sum));
     *step = s;
     s = NULL;
 done:

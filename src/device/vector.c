@@ -15,24 +15,30 @@ device_memory *device_vector_memory(const spry_vector *v)
     return v->memory;
 }
 
-static spry_status program_for(spry_device *d, spry_type type, device_program **p)
+static spry_status program_for(spry_device *d, spry_type type, const char *text, device_program **p)
 {
     char options[48];
     if (type != SPRY_S && type != SPRY_C && !d->facts.has_double)
         return SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED,
                          "device %s has no double precision; take type s or c", d->facts.name);
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)type, GROUP);
-    return device_build(d, device_text("vector"), options, p);
+    return device_build(d, device_text(text), options, p);
+}
+
+static spry_status launch_of(spry_device *d, spry_type type, const char *text, const char *kernel,
+                             int64_t work, const device_arg *args, int count)
+{
+    device_program *p = NULL;
+    const spry_status status = program_for(d, type, text, &p);
+    if (status != SPRY_OK)
+        return status;
+    return device_launch(p, kernel, NULL, (work + GROUP - 1) / GROUP, GROUP, args, count);
 }
 
 static spry_status launch(spry_device *d, spry_type type, const char *kernel, int64_t work,
                           const device_arg *args, int count)
 {
-    device_program *p = NULL;
-    const spry_status status = program_for(d, type, &p);
-    if (status != SPRY_OK)
-        return status;
-    return device_launch(p, kernel, NULL, (work + GROUP - 1) / GROUP, GROUP, args, count);
+    return launch_of(d, type, "vector", kernel, work, args, count);
 }
 
 #define LAUNCH(d, type, kernel, work, args) \
@@ -48,20 +54,6 @@ static device_arg factor_arg(spry_type type, const spry_scalar *factor)
 static int64_t bytes_of(const spry_vector *v)
 {
     return v->n * (int64_t)spry_type_size(v->type);
-}
-
-spry_status device_vector_random(spry_vector *v, uint64_t seed)
-{
-    spry_device *d = v->device;
-    device_program *p = NULL;
-    char options[48];
-    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)v->type, GROUP);
-    const spry_status status = device_build(d, device_text("random"), options, &p);
-    if (status != SPRY_OK)
-        return status;
-    const device_arg args[] = {DEVICE_VALUE(v->n), DEVICE_VALUE(seed),
-                               device_arg_memory(v->memory)};
-    return device_launch(p, "random_fill", NULL, (v->n + GROUP - 1) / GROUP, GROUP, args, 3);
 }
 
 /* --- making and copying --------------------------------------------------------------------------
@@ -101,6 +93,13 @@ static spry_status fill(spry_vector *v, spry_scalar value)
     const device_arg args[] = {DEVICE_VALUE(v->n), factor_arg(v->type, &value),
                                device_arg_memory(v->memory)};
     return LAUNCH(v->device, v->type, "vector_fill", v->n, args);
+}
+
+static spry_status by_chance(spry_vector *v, uint64_t seed)
+{
+    const device_arg args[] = {DEVICE_VALUE(v->n), DEVICE_VALUE(seed),
+                               device_arg_memory(v->memory)};
+    return launch_of(v->device, v->type, "random", "random_fill", v->n, args, 3);
 }
 
 static spry_status blend(spry_scalar a, const spry_vector *x, spry_scalar b, spry_vector *y)
@@ -238,6 +237,7 @@ static const vector_class device_vectors = {.destroy = destroy,
                                             .get = get,
                                             .copy = copy,
                                             .fill = fill,
+                                            .random = by_chance,
                                             .blend = blend,
                                             .multiply = multiply,
                                             .dot = dot,

@@ -11,9 +11,6 @@ device_memory *device_vector_memory(const spry_vector *v);
 /* A vector over memory of a device; the memory must stay alive, and the vector is not freed. */
 spry_vector device_vector_over(spry_device *d, spry_type type, int64_t n, const device_memory *m);
 
-/* Sets elements as the host kernel `random` does, bit by bit. */
-spry_status device_vector_random(spry_vector *v, uint64_t seed);
-
 /* z = a d .* x + b z for n elements, or conj(d) in d's place; b = 0 does not read z. */
 spry_status device_multiply_elements(spry_device *dev, spry_type type, int64_t n, spry_scalar a,
                                      const device_memory *d, bool conjugate, const device_memory *x,

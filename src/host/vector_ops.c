@@ -13,6 +13,7 @@
 typedef struct element_job {
     const host_kernels *kernels;
     int64_t n, size; /* elements and bytes of one */
+    uint64_t seed;
     spry_scalar factor, other;
     const char *x, *y;
     char *out;
@@ -97,6 +98,22 @@ spry_status spry_vector_fill(spry_vector *v, spry_scalar value)
     element_job job = job_for(v);
     job.factor = value;
     run(v->ctx, &job, fill_step);
+    return SPRY_OK;
+}
+
+static void random_step(const element_job *job, int64_t begin, int64_t n)
+{
+    job->kernels->random(n, job->seed, begin, job->out + begin * job->size);
+}
+
+spry_status vector_random(spry_vector *v, uint64_t seed)
+{
+    if (v->class)
+        return v->class->random(v, seed);
+    element_job job = job_for(v);
+    job.seed = seed;
+    v->behind = NULL;
+    run(v->ctx, &job, random_step);
     return SPRY_OK;
 }
 

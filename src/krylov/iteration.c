@@ -232,19 +232,6 @@ void iteration_breakdown(void *data, const char *text, bool finite)
     end_with(data, finite ? SPRY_REASON_BREAKDOWN : SPRY_REASON_NONFINITE, text);
 }
 
-static spry_status fill_by_chance(spry_vector *v)
-{
-    spry_vector *here = NULL;
-    spry_status status = SPRY_OK;
-    SPRY_GO(v->ctx, spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_COPY, &here));
-    for (int64_t i = 0; i < v->n; i++)
-        value_set(v->type, here->data, i, (spry_scalar){base_uniform(3, (uint64_t)i) - 0.5, 0});
-    SPRY_GO(v->ctx, spry_vector_copy(here, v));
-done:
-    spry_vector_free(here);
-    return status;
-}
-
 /* A lower bound of |A|, mostly close: the largest |A v| / |v| of a few power steps from a random v.
  */
 static spry_status estimate_norm(iteration *it, spry_vector *v, spry_vector *Av)
@@ -253,7 +240,7 @@ static spry_status estimate_norm(iteration *it, spry_vector *v, spry_vector *Av)
     const int steps = 4;
     double norm;
     spry_status status = SPRY_OK;
-    SPRY_GO(ctx, fill_by_chance(v));
+    SPRY_GO(ctx, vector_random(v, 3));
     for (int k = 0; k < steps; k++) {
         SPRY_GO(ctx, spry_vector_norm(v, &norm));
         if (norm == 0)

@@ -131,10 +131,7 @@ spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_v
     *copy = NULL;
     if (v->device == solver->device)
         return vector_fetch(v);
-    if (solver->device)
-        SPRY_GO(ctx, spry_vector_on(solver->device, v->type, v->n, NULL, copy));
-    else
-        SPRY_GO(ctx, spry_vector_new(ctx, v->type, v->n, NULL, SPRY_COPY, copy));
+    SPRY_GO(ctx, vector_new_at(ctx, solver->device, v->type, v->n, copy));
     SPRY_GO(ctx, spry_vector_copy(v, *copy));
 done:
     if (status != SPRY_OK) { /* nothing that could be copied back */

@@ -23,6 +23,8 @@ typedef struct vector_class {
     spry_status (*get)(const spry_vector *v, void *to);
     spry_status (*copy)(const spry_vector *x, spry_vector *y);
     spry_status (*fill)(spry_vector *v, spry_scalar value);
+    spry_status (*random)(spry_vector *v,
+                          uint64_t seed); /* as the kernel of the host, bit by bit */
     /* y = a x + b y; b = 0 does not read y, which may be x then */
     spry_status (*blend)(spry_scalar a, const spry_vector *x, spry_scalar b, spry_vector *y);
     spry_status (*multiply)(const spry_vector *x, const spry_vector *y, spry_vector *z);
@@ -60,6 +62,11 @@ static inline bool vector_same(const spry_vector *x, const spry_vector *y)
 }
 /* Brings what is behind a vector; to be called before numbers are looked at. */
 spry_status vector_fetch(const spry_vector *v);
+/* Zeros in the memory of a device (NULL: the host). */
+spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
+                          spry_vector **v);
+/* Numbers by chance, the same wherever it is: those of the host's kernel `random`. */
+spry_status vector_random(spry_vector *v, uint64_t seed);
 /* "cpu", "cuda:0" */
 const char *vector_place(const spry_vector *v);
 

@@ -124,13 +124,6 @@ done:
 /* --- operators made of operations on vectors -----------------------------------------------------
  */
 
-/* A vector where the operator lives; freed by the caller. */
-static spry_status vector_there(const spry_operator *op, int64_t n, spry_vector **v)
-{
-    return op->device ? spry_vector_on(op->device, op->type, n, NULL, v)
-                      : spry_vector_new(op->ctx, op->type, n, NULL, SPRY_COPY, v);
-}
-
 spry_status operator_apply_vectors(const spry_operator *op, spry_transpose transpose,
                                    spry_scalar alpha, const spry_vector *x, spry_scalar beta,
                                    spry_vector *y)
@@ -140,11 +133,11 @@ spry_status operator_apply_vectors(const spry_operator *op, spry_transpose trans
     spry_vector *from = NULL, *to = NULL;
     spry_status status = SPRY_OK;
     if (x->device != op->device) {
-        SPRY_GO(ctx, vector_there(op, x->n, &from));
+        SPRY_GO(ctx, vector_new_at(ctx, op->device, op->type, x->n, &from));
         SPRY_GO(ctx, spry_vector_copy(x, from));
     }
     if (y->device != op->device || !plain)
-        SPRY_GO(ctx, vector_there(op, y->n, &to));
+        SPRY_GO(ctx, vector_new_at(ctx, op->device, op->type, y->n, &to));
     SPRY_GO(ctx, op->class->apply(op, transpose, from ? from : x, to ? to : y));
     if (to && plain) {
         SPRY_GO(ctx, spry_vector_copy(to, y));

@@ -101,6 +101,13 @@ spry_status spry_vector_like(const spry_vector *v, int64_t n, spry_vector **w)
     return v->class->make(v->device, v->type, n, w);
 }
 
+spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
+                          spry_vector **v)
+{
+    return device ? spry_vector_on(device, type, n, NULL, v)
+                  : spry_vector_new(ctx, type, n, NULL, SPRY_COPY, v);
+}
+
 spry_status vector_fetch(const spry_vector *v)
 {
     if (!v->behind)

@@ -4,7 +4,6 @@
  */
 #include "precon/precon.h"
 
-#include "device/vector.h"
 #include "host/host.h"
 #include "precon/amg/amg.h"
 
@@ -60,24 +59,8 @@ static traits look(const spry_matrix *A)
 /* A vector by chance where the operator lives. */
 static spry_status random_vector(const spry_operator *A, uint64_t seed, spry_vector **v)
 {
-    spry_status status = SPRY_OK;
-    if (A->device) {
-        SPRY_GO(A->ctx, spry_vector_on(A->device, A->type, A->rows, NULL, v));
-        SPRY_GO(A->ctx, device_vector_random(*v, seed));
-    } else {
-        SPRY_GO(A->ctx, spry_vector_new(A->ctx, A->type, A->rows, NULL, SPRY_COPY, v));
-        const host_kernels *kernels = host_kernels_for(A->ctx, A->type);
-        const size_t size = spry_type_size(A->type);
-        const int64_t pieces = (A->rows + VECTOR_CHUNK - 1) / VECTOR_CHUNK;
-#pragma omp parallel for num_threads(host_threads(A->ctx, A->rows)) schedule(static)
-        for (int64_t p = 0; p < pieces; p++) {
-            const int64_t first = p * VECTOR_CHUNK, left = A->rows - first;
-            kernels->random(left < VECTOR_CHUNK ? left : VECTOR_CHUNK, seed, first,
-                            (char *)(*v)->data + (size_t)first * size);
-        }
-    }
-done:
-    return status;
+    const spry_status status = vector_new_at(A->ctx, A->device, A->type, A->rows, v);
+    return status == SPRY_OK ? vector_random(*v, seed) : status;
 }
 
 /* sum x_i y_i without conjugation: that of conj(x) on the host, where complex ones come to. */

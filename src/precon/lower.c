@@ -94,13 +94,9 @@ spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **out)
     op->bytes = M->bytes;
     state->inside = M;
     M = NULL;
-    for (int k = 0; k < 2; k++) {
-        spry_vector **v = k ? &state->z : &state->r;
-        if (op->device)
-            SPRY_GO(ctx, spry_vector_on(op->device, state->inside->type, op->rows, NULL, v));
-        else
-            SPRY_GO(ctx, spry_vector_new(ctx, state->inside->type, op->rows, NULL, SPRY_COPY, v));
-    }
+    for (int k = 0; k < 2; k++)
+        SPRY_GO(ctx, vector_new_at(ctx, op->device, state->inside->type, op->rows,
+                                   k ? &state->z : &state->r));
     *out = op;
     op = NULL;
 done:

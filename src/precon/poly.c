@@ -212,20 +212,15 @@ done:
 static spry_status find_high(const spry_matrix *A, double bound, poly *state, double *high)
 {
     spry_context *ctx = A->ctx;
-    precon_job job = state->job;
-    void *numbers = NULL;
     spry_vector *x = NULL;
     spry_status status = SPRY_OK;
     *high = state->options.high;
     if (*high > 0 || A->a.rows == 0)
         return SPRY_OK;
-    job.A = A;
-    SPRY_GO(ctx, base_alloc(ctx, A->a.rows, spry_type_size(A->a.type), &numbers));
-    host_kernels_for(ctx, A->a.type)->random(A->a.rows, 1, 0, numbers);
-    SPRY_GO(ctx, precon_vector(&job, A->a.rows, numbers, &x));
+    SPRY_GO(ctx, spry_vector_like(state->work, A->a.rows, &x));
+    SPRY_GO(ctx, vector_random(x, 1));
     SPRY_GO(ctx, estimate(state, x, bound, high));
 done:
-    base_free(ctx, numbers);
     spry_vector_free(x);
     return status;
 }

@@ -82,6 +82,9 @@ static void check_elements(spry_device *d, spry_type type, int64_t n)
     assert_ok(ctx, spry_vector_fill(x, a));
     assert_ok(ctx, spry_vector_fill(dx, a));
     check_near(d, x, dx, 0, "fill"); /* bit by bit */
+    assert_ok(ctx, vector_random(y, 9));
+    assert_ok(ctx, vector_random(dy, 9));
+    check_near(d, y, dy, 0, "random");
     spry_vector *const all[] = {x, y, dx, dy, dz};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         spry_vector_free(all[i]);

@@ -91,13 +91,12 @@ static spry_status estimate(const amg *h, const precon_job *job, amg_level *leve
 {
     spry_context *ctx = h->ctx;
     const operator_step *step;
-    spry_vector *start = NULL, *x = NULL, *y = NULL;
+    spry_vector *x = NULL, *y = NULL;
     double norm = 0;
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, amg_step(level, SPRY_PLAIN, &step));
-    SPRY_GO(ctx, spry_vector_new(ctx, h->type, level->rows, NULL, SPRY_COPY, &start));
-    host_kernels_for(ctx, h->type)->random(start->n, 5, 0, start->data);
-    SPRY_GO(ctx, precon_vector(job, start->n, start->data, &x));
+    SPRY_GO(ctx, precon_vector(job, level->rows, NULL, &x));
+    SPRY_GO(ctx, vector_random(x, 5));
     SPRY_GO(ctx, spry_vector_like(x, x->n, &y));
     for (int k = 0; k <= POWER_STEPS; k++) {
         spry_vector *swap = x;
@@ -114,7 +113,6 @@ static spry_status estimate(const amg *h, const precon_job *job, amg_level *leve
     if (1.1 * norm < *largest)
         *largest = 1.1 * norm;
 done:
-    spry_vector_free(start);
     spry_vector_free(x);
     spry_vector_free(y);
     return status;
