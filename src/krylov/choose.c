@@ -51,14 +51,16 @@ spry_status solver_check_purpose(spry_solver *solver)
                  solver->precon_name, name);
         solver_warn(ctx, solver->warnings, text);
     }
-    if (!hermitian && !symmetric)
+    /* One that was made for hermitian matrices from this one has seen that it is. */
+    if (hermitian ? M && M == solver->own_precon && M->definite : !symmetric)
         return SPRY_OK;
     SPRY_GO(ctx, precon_probe(solver_operator(solver), &probe));
     if (hermitian ? !probe.hermitian : !probe.symmetric) {
         snprintf(text, sizeof text, "the matrix is not %s: %.32s is not made for it",
                  hermitian ? "symmetric (hermitian)" : "symmetric", name);
         solver_warn(ctx, solver->warnings, text);
-    } else if (M && !M->varies && !operator_diagonal(M, SPRY_PLAIN)) {
+    } else if (M && !M->varies && !(hermitian && M->definite) &&
+               !operator_diagonal(M, SPRY_PLAIN)) {
         SPRY_GO(ctx, precon_probe(M, &probe));
         if (hermitian ? !probe.hermitian : !probe.symmetric) {
             snprintf(text, sizeof text,
@@ -78,7 +80,7 @@ spry_status solver_suit_precon(spry_solver *solver, const char *name, const char
     const bool hermitian = strcmp(name, "cg") == 0 || strcmp(name, "minres") == 0;
     precon_symmetry probe;
     *other = NULL;
-    if (!M)
+    if (!M || (hermitian && M->definite))
         return SPRY_OK;
     if (M->varies) {
         *other = strcmp(name, "cg") == 0 ? "fcg" : "fgmres";

@@ -1,5 +1,5 @@
 /*
- * Which preconditioner "auto" takes: a few facts that one pass over A and two products tell, and a
+ * Which preconditioner "auto" takes: a few facts that two passes over A tell, and a
  * list of what suits them, best first. One that cannot be made makes room for the next.
  */
 #include "precon/precon.h"
@@ -126,31 +126,16 @@ done:
     return status;
 }
 
-static spry_status is_hermitian(const spry_matrix *A, bool *hermitian)
-{
-    spry_operator *op = NULL;
-    precon_symmetry probe = {0};
-    spry_status status = SPRY_OK;
-    SPRY_GO(A->ctx, spry_operator_from_matrix(A, &op));
-    SPRY_GO(A->ctx, precon_probe(op, &probe));
-    *hermitian = probe.hermitian;
-done:
-    spry_operator_free(op);
-    return status;
-}
-
-spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
-                          precon_choice *choice)
+void precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
+                   precon_choice *choice)
 {
     /* Off-diagonal entries that are mostly negative couple neighbours as diffusion does. */
     static const double like_diffusion = 0.9, dominant = 2, balanced = 0.999;
-    bool hermitian = false;
-    spry_status status = SPRY_OK;
+    bool symmetric;
     *choice = (precon_choice){.specs = {"none"}, .count = 1};
     const traits t = look(A);
-    if (A->a.rows >= SMALL && t.full && t.dominance < dominant)
-        SPRY_GO(ctx, is_hermitian(A, &hermitian));
     const bool simple = A->a.rows < SMALL || !t.full || t.dominance >= dominant;
+    const bool hermitian = !simple && precon_first_unlike(A, &symmetric) == A->a.rows;
     int count = 0;
     if (!simple && hermitian && t.positive) {
         if (A->a.rows >= LARGE &&
@@ -178,6 +163,4 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_de
         base_log(ctx, SPRY_LOG_INFO,
                  "precon %s: the diagonal entry of row %" PRId64 " (from 0) is not positive",
                  choice->specs[0], t.bad);
-done:
-    return status;
 }

@@ -167,7 +167,8 @@ static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
     double growth = 0;
     spry_status status = SPRY_OK;
     if (s->plan.hermitian)
-        SPRY_GO(ctx, factors_check_hermitian(A, s->plan.name, &s->plan.symmetric));
+        SPRY_GO(ctx, precon_check_hermitian(A, s->plan.name, s->plan.thresholds ? "ilut" : "ilu",
+                                            &s->plan.symmetric));
     for (int turn = 0;; turn++) {
         SPRY_GO(ctx, compute(op, A));
         if (op->rows > 0)
@@ -224,6 +225,8 @@ spry_status factors_operator(const precon_job *job, const factors_plan *plan, sp
     op->state = s;
     op->name = plan->name;
     op->device = job->device;
+    op->definite =
+        plan->hermitian && plan->solve != FACTORS_ISAI && plan->construct == FACTORS_EXACT;
     s->plan = *plan;
     SPRY_GO(ctx, set_numbers(op, A));
     op->own_bytes =

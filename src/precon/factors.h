@@ -72,9 +72,6 @@ spry_status factors_mirror(spry_context *ctx, factors *f);
 spry_status factors_next_shift(const spry_matrix *A, const factors_plan *plan, int64_t row,
                                int turn, double *shift);
 
-/* Fails unless A is hermitian up to rounding; says whether its pattern is symmetric, too. */
-spry_status factors_check_hermitian(const spry_matrix *A, const char *name, bool *symmetric);
-
 /*
  * The factors as products with matrices by rows of A: solves by sweeps of Jacobi's method, y = r -
  * L y again and again, or with approximate inverses of the triangles.

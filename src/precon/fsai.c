@@ -81,48 +81,6 @@ static void fsai_destroy(spry_operator *op)
     base_free(op->ctx, state);
 }
 
-/* --- checks --------------------------------------------------------------------------------------
- */
-
-/* The entry of a row in a column, 0 where there is none. */
-static spry_scalar entry_at(const spry_arrays *a, int64_t row, int32_t column)
-{
-    int64_t low = a->offsets[row], high = a->offsets[row + 1];
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (a->col_index[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < a->offsets[row + 1] && a->col_index[low] == column
-               ? value_load(a->type, a->values, low)
-               : (spry_scalar){0, 0};
-}
-
-/* Fails where A is far from hermitian: rounding may have made it differ. */
-static spry_status check_hermitian(const spry_matrix *A)
-{
-    const spry_arrays *a = &A->a;
-    const double slack = a->type == SPRY_S || a->type == SPRY_C ? 1e-4 : 1e-10;
-    int64_t bad = a->rows;
-#pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) reduction(min : bad)
-    for (int64_t i = 0; i < a->rows; i++)
-        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
-            const spry_scalar v = value_load(a->type, a->values, k);
-            const spry_scalar w = entry_at(a, a->col_index[k], (int32_t)i);
-            if (hypot(v.re - w.re, v.im + w.im) > slack * hypot(v.re, v.im) && i < bad)
-                bad = i;
-        }
-    if (bad == a->rows)
-        return SPRY_OK;
-    return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
-                     "row %" PRId64
-                     " (from 0) differs from its column: precon fsai is for hermitian (symmetric) "
-                     "matrices; try precon sai or isai",
-                     bad);
-}
-
 /* --- making --------------------------------------------------------------------------------------
  */
 
@@ -238,7 +196,9 @@ static spry_status fill(spry_operator *op, const spry_matrix *A)
 
 static spry_status fsai_update(spry_operator *op, const spry_matrix *A)
 {
-    return fill(op, A);
+    bool symmetric;
+    const spry_status status = precon_check_hermitian(A, "fsai", "sai or isai", &symmetric);
+    return status == SPRY_OK ? fill(op, A) : status;
 }
 
 static const operator_class fsai_class = {.name = "fsai",
@@ -273,13 +233,15 @@ static spry_status make(const precon_job *job, spry_operator **M)
     spry_context *ctx = A->ctx;
     spry_operator *op = NULL;
     fsai *state = NULL;
+    bool symmetric;
     spry_status status = SPRY_OK;
     *M = NULL;
-    SPRY_GO(ctx, check_hermitian(A));
+    SPRY_GO(ctx, precon_check_hermitian(A, "fsai", "sai or isai", &symmetric));
     SPRY_GO(ctx, operator_new(ctx, &fsai_class, A->a.type, A->a.rows, A->a.cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
     op->device = job->device;
+    op->definite = true;
     state->job = *job;
     state->job.options = NULL;
     state->shift = options->shift;

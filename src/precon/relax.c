@@ -54,7 +54,7 @@ typedef struct relax {
 static spry_status make_sets(const spry_operator *op, relax *state)
 {
     const spry_matrix *A = state->A;
-    const triangle_pattern pattern = {A->a.offsets, A->a.col_index};
+    const triangle_pattern pattern = {.offsets = A->a.offsets, .columns = A->a.col_index};
     int32_t *perm = NULL;
     spry_status status = SPRY_OK;
     if (!state->natural)

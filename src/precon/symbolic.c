@@ -160,7 +160,7 @@ static spry_status take_pattern(const spry_matrix *A, const factors_plan *plan, 
                                 bool always, factors *f)
 {
     spry_context *ctx = A->ctx;
-    const triangle_pattern p = {A->a.offsets, A->a.col_index};
+    const triangle_pattern p = {A->a.offsets, A->a.col_index, plan->hermitian && plan->symmetric};
     triangle *t = f->chain.t;
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, triangle_sets_make(ctx, A->a.rows, &p, 1, perm, always, &f->sets));
@@ -186,7 +186,8 @@ static spry_status take_fill(const spry_matrix *A, const factors_plan *plan, con
     if (perm)
         SPRY_GO(ctx, matrix_invert(ctx, "order", perm, A->a.rows, &rank));
     SPRY_GO(ctx, find_both(A, plan, rank, false, &above, &below));
-    const triangle_pattern p[2] = {{above.offsets, above.columns}, {below.offsets, below.columns}};
+    const triangle_pattern p[2] = {{.offsets = above.offsets, .columns = above.columns},
+                                   {.offsets = below.offsets, .columns = below.columns}};
     SPRY_GO(ctx,
             triangle_sets_make(ctx, A->a.rows, p, below.offsets ? 2 : 1, perm, always, &f->sets));
     SPRY_GO(ctx, triangle_of_pattern(ctx, &p[0], NULL, &f->sets, type, true, &t[1]));

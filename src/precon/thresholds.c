@@ -114,8 +114,8 @@ static spry_status take_rows(const maker *m, const int32_t *perm, bool always, f
     const ilut_job *p = &m->job;
     const int64_t n = m->A->a.rows;
     const spry_type type = m->A->a.type;
-    const triangle_pattern patterns[2] = {{p->l_offsets, p->l_columns},
-                                          {p->u_offsets, p->u_columns}};
+    const triangle_pattern patterns[2] = {{.offsets = p->l_offsets, .columns = p->l_columns},
+                                          {.offsets = p->u_offsets, .columns = p->u_columns}};
     triangle *t = f->chain.t;
     spry_status status = SPRY_OK;
     SPRY_GO(ctx,

@@ -75,7 +75,8 @@ static int64_t find_levels(const chunks *c, const triangle_pattern *p, int count
         for (int l = 0; l < count; l++)
             level[own] = level_after(c, &p[l], own, level);
         for (int l = 0; l < count; l++)
-            push_levels(c, &p[l], own, level);
+            if (!p[l].symmetric)
+                push_levels(c, &p[l], own, level);
         most = level[own] > most ? level[own] : most;
     }
     return most + 1;
@@ -121,9 +122,12 @@ done:
 static spry_status invert(spry_context *ctx, int64_t n, const int32_t *perm, int32_t **inverse)
 {
     const spry_status status = base_alloc(ctx, n, sizeof **inverse, inverse);
-    for (int64_t k = 0; k < n && status == SPRY_OK; k++)
+    if (status != SPRY_OK)
+        return status;
+#pragma omp parallel for num_threads(host_threads(ctx, n)) schedule(static)
+    for (int64_t k = 0; k < n; k++)
         (*inverse)[perm[k]] = (int32_t)k;
-    return status;
+    return SPRY_OK;
 }
 
 int64_t triangle_cut_stages(const triangle_sets *s, int64_t least, triangle_stage *stage)
@@ -341,7 +345,7 @@ static void fill_row(const triangle *t, const triangle_pattern *p, const void *v
 
 void triangle_load(const spry_context *ctx, const spry_matrix *A, triangle *t)
 {
-    const triangle_pattern p = {A->a.offsets, A->a.col_index};
+    const triangle_pattern p = {.offsets = A->a.offsets, .columns = A->a.col_index};
     const int64_t n = t->sets->n;
     memset(t->values, 0, (size_t)t->offsets[n] * spry_type_size(t->type));
 #pragma omp parallel for num_threads(host_threads(ctx, t->offsets[n])) schedule(static)
@@ -440,7 +444,7 @@ done:
 spry_status triangle_of_matrix(const spry_matrix *A, const triangle_sets *sets, bool upper,
                                const spry_vector *scale, triangle *t)
 {
-    const triangle_pattern p = {A->a.offsets, A->a.col_index};
+    const triangle_pattern p = {.offsets = A->a.offsets, .columns = A->a.col_index};
     const precon_kernels *kernels = precon_kernels_for(A->ctx, A->a.type);
     const size_t size = spry_type_size(A->a.type);
     const spry_status status =

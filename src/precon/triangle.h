@@ -45,6 +45,7 @@ typedef struct triangle_sets {
 typedef struct triangle_pattern {
     const int64_t *offsets;
     const int32_t *columns;
+    bool symmetric; /* known to be; else it may be all the same */
 } triangle_pattern;
 
 /* The sets of the union of patterns of n rows; perm, where not NULL, is the order of the rows.

@@ -64,7 +64,12 @@ static void count_bytes(spry_operator *op, const amg *h)
 /* What its parts make of it. */
 static void note_traits(spry_operator *op, const amg *h)
 {
+    const char *smoother = h->common.smoother;
     op->varies = h->common.cycle == AMG_K || (h->bottom && h->bottom->varies);
+    /* Smoothers that never overshoot, and as much of them after the correction as before it. */
+    op->definite = h->hermitian && !op->varies && h->common.pre == h->common.post &&
+                   strcmp(h->common.coarse, "auto") == 0 &&
+                   (strcmp(smoother, "chebyshev") == 0 || strcmp(smoother, "l1-jacobi") == 0);
     op->single = h->bottom && h->bottom->single;
     for (int l = 0; l < h->count; l++) {
         const spry_operator *inside = h->levels[l].smoother.inside;
@@ -89,6 +94,7 @@ static spry_status update(spry_operator *op, const spry_matrix *A)
     h->job.A = h->job.near = NULL; /* which may go before the next ones come */
     amg_clear(old);
     *old = *h;
+    note_traits(op, old);
     count_bytes(op, old);
 done:
     if (status != SPRY_OK && h)

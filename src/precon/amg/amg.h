@@ -92,6 +92,7 @@ typedef struct amg_kind {
 typedef struct amg {
     spry_context *ctx;
     spry_type type;
+    bool hermitian; /* the matrix is */
     amg_common common;
     void *options; /* a copy of the kind's struct */
     const amg_kind *kind;

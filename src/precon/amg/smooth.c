@@ -140,58 +140,16 @@ static spry_status set_steps(const amg *h, amg_smoother *s, bool chebyshev, bool
                : spry_vector_scale((spry_scalar){first, 0}, s->conjugate);
 }
 
-/* The place of (i, j) in sorted rows; -1: there is none. */
-static int64_t find_entry(const spry_arrays *a, int64_t i, int64_t j)
-{
-    int64_t low = a->offsets[i], high = a->offsets[i + 1];
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (a->col_index[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < a->offsets[i + 1] && a->col_index[low] == j ? low : -1;
-}
-
-/* Whether row i is the conjugate of column i, but for rounding beside its largest entry. */
-static bool row_hermitian(const spry_arrays *a, int64_t i, double unit)
-{
-    double most = 0, off = 0;
-    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
-        const spry_scalar v = value_load(a->type, a->values, k);
-        const int64_t mirror = find_entry(a, a->col_index[k], i);
-        const spry_scalar w =
-            mirror < 0 ? (spry_scalar){0, 0} : value_load(a->type, a->values, mirror);
-        most = fmax(most, fabs(v.re) + fabs(v.im));
-        off = fmax(off, fabs(v.re - w.re) + fabs(v.im + w.im));
-    }
-    return off <= unit * most;
-}
-
-/* Whether a matrix is hermitian, by rows here and there. */
-static bool is_hermitian(const spry_matrix *A)
-{
-    enum { SAMPLE = 20000 };
-    const spry_arrays *a = &A->a;
-    const double unit = a->type == SPRY_S || a->type == SPRY_C ? 1e-5 : 1e-12;
-    const int64_t step = a->rows / SAMPLE + 1, rows = (a->rows + step - 1) / step;
-    bool same = true;
-#pragma omp parallel for num_threads(host_threads(A->ctx, 8 * rows)) schedule(static) \
-    reduction(&& : same)
-    for (int64_t k = 0; k < rows; k++)
-        same = same && row_hermitian(a, k * step, unit);
-    return same;
-}
-
 void amg_smoother_choose(amg *h, const precon_job *job)
 {
+    bool symmetric;
     memcpy(&h->common, h->options, sizeof h->common);
+    h->hermitian = precon_first_unlike(job->A, &symmetric) == job->A->a.rows;
     if (strcmp(h->common.smoother, "auto") == 0)
         snprintf(h->common.smoother, sizeof h->common.smoother, "%s",
-                 is_hermitian(job->A) ? "chebyshev"
-                 : job->device        ? "jacobi"
-                                      : "gs");
+                 h->hermitian  ? "chebyshev"
+                 : job->device ? "jacobi"
+                               : "gs");
 }
 
 spry_status amg_smoother_finish(const amg *h, const precon_job *job, amg_level *level,
@@ -254,9 +212,7 @@ spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *le
     if (!level->smoother.inside)
         return SPRY_FAIL(h->ctx, SPRY_BAD_USAGE, "precon %s: smoother %s smooths nothing", h->name,
                          name);
-    /* R A P is hermitian where A is. */
-    level->smoother.adjoint =
-        level == h->levels ? is_hermitian(level->A) : h->levels[0].smoother.adjoint;
+    level->smoother.adjoint = h->hermitian; /* R A P is where A is */
     return SPRY_OK;
 }
 

@@ -182,7 +182,7 @@ static int64_t find(const host_csr *A, int64_t i, int64_t column)
  * large as the row. */
 int64_t X(not_hermitian)(const host_csr *A, int64_t begin, int64_t end, bool all, int64_t *balance)
 {
-    enum { ROUNDINGS = 64 };
+    enum { ROUNDINGS = 1024 };
     const scalar *values = A->values;
     int64_t more = 0;
     for (int64_t i = begin; i < end; i++) {
