@@ -123,7 +123,7 @@ static double bound_for(const reference *f)
 /* By colours, however small they are. */
 static void make_sets(spry_context *ctx, const spry_matrix *A, triangle_sets *sets)
 {
-    const triangle_pattern pattern = {A->a.offsets, A->a.col_index};
+    const triangle_pattern pattern = {.offsets = A->a.offsets, .columns = A->a.col_index};
     int32_t *perm = NULL;
     assert_ok(ctx, spry_reorder(A, "colour", &perm));
     assert_ok(ctx, triangle_sets_make(ctx, A->a.rows, &pattern, 1, perm, true, sets));
