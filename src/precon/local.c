@@ -40,7 +40,7 @@ static int threads_for(const spry_context *ctx, const local_problems *p)
 double local_solve_bytes(const spry_context *ctx, spry_type type, int64_t n, const local_size *size)
 {
     return (double)room_bytes(ctx, type, size) * spry_context_threads(ctx) + (double)n * 4 +
-           (double)(n + 2 * size->cols + 8) * 8 + 4096;
+           (double)(n + 2 * size->cols + 8) * 8 + (double)n + 4096;
 }
 
 /* Problems in the order of their vectors' number, the most first, and where chunks of one number
@@ -79,9 +79,24 @@ done:
     return status;
 }
 
-spry_status local_solve(spry_context *ctx, spry_type type, const local_problems *p,
+/* Which rows of B are the one before, a column further: problems of such rows have one shape. */
+static void find_moved(const local_problems *p, int threads, uint8_t *moved)
+{
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < p->n; i++) {
+        const int64_t begin = p->at[i], length = p->at[i + 1] - begin;
+        int32_t differ = i == 0 || p->at[i] - p->at[i - 1] != length;
+        const int32_t *here = p->columns + begin, *before = here - (differ ? 0 : length);
+        for (int64_t k = 0; k < length && differ == 0; k++)
+            differ |= here[k] - before[k] - 1;
+        moved[i] = differ == 0;
+    }
+}
+
+spry_status local_solve(spry_context *ctx, spry_type type, const local_problems *given,
                         local_outcome *outcome)
 {
+    local_problems all = *given, *p = &all;
     const precon_kernels *kernels = precon_kernels_for(ctx, type);
     local_outcome (*rows)(const local_problems *p, const local_size *most, const int32_t *list,
                           int64_t count, void *room) =
@@ -91,9 +106,13 @@ spry_status local_solve(spry_context *ctx, spry_type type, const local_problems 
     const int threads = threads_for(ctx, p);
     dealing d = {0};
     char *rooms = NULL;
+    uint8_t *moved = NULL;
     int64_t deficient = 0, bad = INT64_MAX;
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, deal(ctx, p, size.cols, &d));
+    SPRY_GO(ctx, base_alloc(ctx, p->n, sizeof *moved, &moved));
+    find_moved(p, threads, moved);
+    p->moved = moved;
     status = base_alloc(ctx, bytes, (size_t)threads, &rooms);
     if (status != SPRY_OK) {
         status = SPRY_CAUSE(ctx, status,
@@ -114,6 +133,7 @@ spry_status local_solve(spry_context *ctx, spry_type type, const local_problems 
     *outcome = (local_outcome){deficient, bad == INT64_MAX ? -1 : bad};
 done:
     base_free(ctx, rooms);
+    base_free(ctx, moved);
     dealing_clear(ctx, &d);
     return status;
 }

@@ -5,10 +5,10 @@
  * J. Sci. Comput. 21 (2000), 1804-1822). Weights |a_ij| / max |a_i.| go along through the powers,
  * so that the largest are kept where a row has too many.
  */
+#include "algebra/algebra.h"
 #include "host/host.h"
 #include "precon/local.h"
 
-#include <spry/algebra.h>
 #include <stdlib.h>
 
 static double size_of(spry_scalar v)
@@ -168,26 +168,49 @@ static void replace(spry_matrix **W, spry_matrix *other)
     *W = other;
 }
 
-spry_status local_pattern_make(const spry_matrix *A, const spry_matrix *T, const local_pattern *how,
-                               spry_matrix **P)
+/* A power of what tau leaves of a matrix. */
+static spry_status raise(const spry_matrix *from, const local_pattern *how, bool weigh,
+                         spry_matrix **P)
 {
-    spry_context *ctx = A->ctx;
-    /* The pattern of A^T needs no weights of A's rows where all entries stay. */
-    const bool direct = T && how->transposed && how->tau >= 1 && how->power == 1;
-    const spry_matrix *from = direct ? T : A;
-    const bool transposes = how->transposed && !direct;
-    const bool weigh = how->power > 1 || transposes || longest_row(&from->a) + 1 > how->most;
+    spry_context *ctx = from->ctx;
     spry_matrix *S = NULL, *W = NULL, *next = NULL;
     spry_status status = SPRY_OK;
     *P = NULL;
     SPRY_GO(ctx, thin(from, how->tau, weigh, &S));
     for (int64_t k = 1; k < how->power; k++) {
-        SPRY_GO(ctx, spry_matrix_multiply(W ? W : S, S, &next));
+        SPRY_GO(ctx, algebra_multiply(W ? W : S, S, false, false, &next));
         replace(&W, next);
     }
     if (W)
         replace(&S, W);
     W = NULL;
+    *P = S;
+    S = NULL;
+done:
+    spry_matrix_free(S);
+    spry_matrix_free(W);
+    return status;
+}
+
+spry_status local_pattern_make(const spry_matrix *A, const spry_matrix *T, const local_pattern *how,
+                               spry_matrix **P)
+{
+    spry_context *ctx = A->ctx;
+    /* Where all entries stay, A^T's own powers have the pattern; weights are those of A's rows. */
+    const bool direct = T && how->transposed && how->tau >= 1;
+    bool transposes = how->transposed && !direct;
+    spry_matrix *S = NULL, *next = NULL;
+    spry_status status = SPRY_OK;
+    *P = NULL;
+    if (direct) {
+        SPRY_GO(ctx, raise(T, how, how->power > 1 || longest_row(&T->a) + 1 > how->most, &S));
+        transposes = how->power > 1 && longest_row(&S->a) > how->most;
+    }
+    if (!direct || transposes) {
+        replace(&S, NULL);
+        SPRY_GO(ctx, raise(A, how,
+                           how->power > 1 || transposes || longest_row(&A->a) + 1 > how->most, &S));
+    }
     if (transposes) {
         SPRY_GO(ctx, spry_matrix_transpose(S, false, &next));
         replace(&S, next);
@@ -199,7 +222,6 @@ spry_status local_pattern_make(const spry_matrix *A, const spry_matrix *T, const
     S = NULL;
 done:
     spry_matrix_free(S);
-    spry_matrix_free(W);
     return status;
 }
 

@@ -20,6 +20,7 @@ typedef struct local_problems {
     int64_t n;
     const int64_t *at; /* B, general CSR, sorted */
     const int32_t *columns;
+    const uint8_t *moved; /* whether a row of B is the one before it, one column further; or NULL */
     const void *values;
     const void *scale; /* real: powers of two that bring the rows of B (factor: rows and columns,
                           by its diagonal) to about 1 */

@@ -96,6 +96,19 @@ ALWAYS_INLINE int32_t table_find(place *table, int bits, int32_t row, bool fixed
     return table[at].place;
 }
 
+/* Whether problem k is the one before it, which has as many vectors, moved by one. */
+static inline bool is_moved_by_one(const local_problems *p, int64_t k, int64_t cols)
+{
+    const int32_t *J = p->pattern + p->pattern_at[k], *I = p->pattern + p->pattern_at[k - 1];
+    int32_t differ = 0;
+    unsigned moved = 1;
+    for (int64_t j = 0; j < cols; j++)
+        differ |= J[j] - I[j] - 1;
+    for (int64_t j = 0; j < cols && differ == 0; j++)
+        moved &= p->moved[J[j]];
+    return differ == 0 && moved;
+}
+
 /* Whether problem k is problem s->k moved along. */
 static inline bool is_moved(const local_problems *p, int64_t k, const shape *s)
 {
@@ -105,6 +118,8 @@ static inline bool is_moved(const local_problems *p, int64_t k, const shape *s)
     const int32_t *J = p->pattern + p->pattern_at[k], *I = p->pattern + p->pattern_at[s->k];
     const int32_t shift = (int32_t)(k - s->k);
     int32_t differ = (int32_t)(p->pattern_at[s->k + 1] - p->pattern_at[s->k] - cols);
+    if (shift == 1 && differ == 0 && p->moved)
+        return is_moved_by_one(p, k, cols);
     for (int64_t j = 0; j < cols && differ == 0; j++) {
         const int64_t length = p->at[J[j] + 1] - p->at[J[j]];
         const int32_t *new = p->columns + p->at[J[j]], *old = p->columns + p->at[I[j]];

@@ -1,7 +1,9 @@
 /*
- * Local problems by Householder's QR, several at once. Rows stand in the order in which vectors
- * reach them, so that vector j has zeros beyond reach_j, and the first j reflections leave them
- * there: those are neither stored nor computed with.
+ * Local problems by Householder's QR, several at once, and two reflections at a time (C. Bischof,
+ * C. Van Loan, The WY representation for products of Householder matrices, SIAM J. Sci. Stat.
+ * Comput. 8 (1987), 2-13), so that a number that is loaded serves twice. Rows stand in the order in
+ * which vectors reach them, so that vector j has zeros beyond reach_j, and the first j reflections
+ * leave them there: those are neither stored nor computed with.
  *
  * Where a vector depends on those before it, what is left of it is rounding. Such problems are done
  * again one by one by Gram-Schmidt's method, twice for each vector (L. Giraud, J. Langou, M.
@@ -62,25 +64,52 @@ static real negligible(int64_t rows)
     return (real)(64 * UNIT * UNIT) * (real)rows;
 }
 
-/* Puts the vectors of problem k into its lane. */
-static void put_values(const local_problems *p, int64_t k, const shape *s, const gather *g,
-                       int lane)
+/* Puts the vectors of `count` problems of one shape into their lanes, and their squares to g->x. */
+ALWAYS_INLINE void put_values(const local_problems *p, const int32_t *list, const int count,
+                              const shape *s, const gather *g, int lane)
 {
-    const scalar *values = p->values;
+    const scalar *values = p->values, *from[WIDE];
     const real *scale = p->scale;
-    const int32_t *J = p->pattern + p->pattern_at[k], *places = s->places;
-    const int64_t cols = p->pattern_at[k + 1] - p->pattern_at[k];
-    int64_t at = 0;
+    const int32_t *places = s->places;
+    const int64_t cols = p->pattern_at[list[0] + 1] - p->pattern_at[list[0]];
     for (int64_t j = 0; j < cols; j++) {
         wide *to = g->a + j * g->ld;
-        const real factor = scale[J[j]];
-        const int64_t end = p->at[J[j] + 1];
-        for (int64_t e = p->at[J[j]]; e < end; e++, at++)
-            if (places[at] >= 0)
-                wide_set(to + places[at], lane, times(factor, values[e]));
+        real factor[WIDE], squares[WIDE] = {0};
+        int64_t length = 0;
+        for (int l = 0; l < count; l++) {
+            const int32_t of = p->pattern[p->pattern_at[list[l]] + j];
+            length = p->at[of + 1] - p->at[of];
+            from[l] = values + p->at[of];
+            factor[l] = scale[of];
+        }
+        for (int64_t e = 0; e < length; e++) {
+            if (places[e] < 0)
+                continue;
+            for (int l = 0; l < count; l++) {
+                const scalar value = times(factor[l], from[l][e]);
+                squares[l] += square_of(value);
+                wide_set(to + places[e], lane + l, value);
+            }
+        }
+        places += length;
+        for (int l = 0; l < count; l++)
+            *lane_of(&g->x[j].re, lane + l) = squares[l];
     }
-    if (s->unit >= 0)
-        wide_set(g->a + cols * g->ld + s->unit, lane, number(1));
+    for (int l = 0; l < count && s->unit >= 0; l++)
+        wide_set(g->a + cols * g->ld + s->unit, lane + l, number(1));
+}
+
+/* How far the vectors of all problems reach. Those that are reflected together reach as far. */
+static void join_reaches(const shape **shapes, int count, int64_t cols, int64_t *reach)
+{
+    for (int l = 0; l < count; l++) {
+        for (int64_t j = 0; j < cols && (l == 0 || shapes[l] != shapes[l - 1]); j++) {
+            const int64_t before = l == 0 ? 0 : reach[j];
+            reach[j] = shapes[l]->reach[j] > before ? shapes[l]->reach[j] : before;
+        }
+    }
+    for (int64_t j = 0; j + 1 < cols; j += 2)
+        reach[j] = reach[j + 1];
 }
 
 /* Takes `count` problems in, at most WIDE; gives the most rows one has. */
@@ -89,55 +118,130 @@ static int64_t gather_all(const local_problems *p, const int32_t *list, int coun
     const int64_t cols = p->pattern_at[list[0] + 1] - p->pattern_at[list[0]];
     const shape *shapes[WIDE];
     int64_t rows = 0;
+    bool same = count == WIDE;
     for (int l = 0; l < count; l++) {
         shapes[l] = gather_shape(p, list[l], g);
         rows = shapes[l]->rows > rows ? shapes[l]->rows : rows;
-        for (int64_t j = 0; j < cols && (l == 0 || shapes[l] != shapes[l - 1]); j++) {
-            const int64_t before = l == 0 ? 0 : g->reach[j];
-            g->reach[j] = shapes[l]->reach[j] > before ? shapes[l]->reach[j] : before;
-        }
+        same = same && shapes[l] == shapes[0];
     }
+    join_reaches(shapes, count, cols, g->reach);
+    g->ld = rows; /* close together, for the sake of caches */
     for (int64_t j = 0; j < cols; j++)
         memset(g->a + j * g->ld, 0, (size_t)g->reach[j] * sizeof *g->a);
     memset(g->a + cols * g->ld, 0, (size_t)rows * sizeof *g->a);
-    for (int l = 0; l < count; l++)
-        put_values(p, list[l], shapes[l], g, l);
+    memset(g->x, 0, (size_t)cols * sizeof *g->x);
+    if (same)
+        put_values(p, list, WIDE, shapes[0], g, 0);
+    for (int l = 0; l < count && !same; l++)
+        put_values(p, list + l, 1, shapes[l], g, l);
     return rows;
 }
 
 /* --- several at once -----------------------------------------------------------------------------
  */
 
-/* a -= f v (v^H a) for `count` vectors, a constant, and rows 0..rows-1. */
-ALWAYS_INLINE void reflect(const wide *v, int64_t rows, const reals *f, wide *a, int64_t ld,
-                           const int count)
+/* Vectors that a pair of reflections is applied to at once: as many as registers hold the sums of.
+ */
+enum { TOGETHER = KERNEL_COMPLEX ? 2 : 4 };
+
+/* Two reflections, I - f v v^H and after it I - g w w^H, from one row on; w begins a row later. */
+typedef struct two {
+    const wide *v, *w;
+    int64_t rows;
+    reals f, g;
+    wide both; /* w^H v */
+} two;
+
+/* Applies both to `count` vectors, a constant. */
+ALWAYS_INLINE void reflect(const two *r, wide *a, int64_t ld, const int count)
 {
-    wide s[4] = {0};
-    for (int64_t i = 0; i < rows; i++) {
-        const wide vi = v[i];
-        for (int c = 0; c < count; c++)
-            wide_dot(s + c, &vi, a + c * ld + i);
-    }
+    wide s[TOGETHER] = {0}, t[TOGETHER] = {0};
+    const wide *v = r->v, *w = r->w, first = v[0];
     for (int c = 0; c < count; c++)
-        wide_scale(s + c, f);
-    for (int64_t i = 0; i < rows; i++) {
-        const wide vi = v[i];
+        wide_dot(s + c, &first, a + c * ld);
+    for (int64_t i = 1; i < r->rows; i++) {
+        const wide vi = v[i], wi = w[i];
+        for (int c = 0; c < count; c++) {
+            const wide ai = a[c * ld + i];
+            wide_dot(s + c, &vi, &ai);
+            wide_dot(t + c, &wi, &ai);
+        }
+    }
+    for (int c = 0; c < count; c++) {
+        wide_scale(s + c, &r->f);
+        wide_less(t + c, s + c, &r->both);
+        wide_scale(t + c, &r->g);
+        wide_less(a + c * ld, s + c, &first);
+    }
+    for (int64_t i = 1; i < r->rows; i++) {
+        const wide vi = v[i], wi = w[i];
         for (int c = 0; c < count; c++) {
             wide ai = a[c * ld + i];
             wide_less(&ai, s + c, &vi);
+            wide_less(&ai, t + c, &wi);
             a[c * ld + i] = ai;
         }
     }
 }
 
-/* Lanes where what is left of a vector, rest^2 of rest^2 + gone^2, is rounding; as bits. */
-static unsigned find_dependent(reals *rest, reals *gone, real least)
+/* v^H a; two sums, which do not wait for each other. */
+static wide product_of(const wide *v, const wide *a, int64_t rows)
+{
+    wide even = {0}, odd = {0};
+    int64_t i = 0;
+    for (; i + 2 <= rows; i += 2) {
+        wide_dot(&even, v + i, a + i);
+        wide_dot(&odd, v + i + 1, a + i + 1);
+    }
+    if (i < rows)
+        wide_dot(&even, v + i, a + i);
+    wide_add(&even, &odd);
+    return even;
+}
+
+/* a -= f v (v^H a) for one vector. */
+static void reflect_once(const wide *v, int64_t rows, const reals *f, wide *a)
+{
+    wide s = product_of(v, a, rows);
+    wide_scale(&s, f);
+    for (int64_t i = 0; i < rows; i++)
+        wide_less(a + i, &s, v + i);
+}
+
+/* The same for the vector of the next reflection: *squares and *both are |a|^2 and a^H v from the
+ * second row on. */
+static void reflect_next(const wide *v, int64_t rows, const reals *f, wide *a, reals *squares,
+                         wide *both)
+{
+    reals even = {0}, odd = {0};
+    wide with_even = {0}, with_odd = {0}, s = product_of(v, a, rows);
+    int64_t i = 1;
+    wide_scale(&s, f);
+    wide_less(a, &s, v);
+    for (; i + 2 <= rows; i += 2) {
+        wide_less(a + i, &s, v + i);
+        wide_less(a + i + 1, &s, v + i + 1);
+        wide_square(&even, a + i);
+        wide_square(&odd, a + i + 1);
+        wide_dot(&with_even, a + i, v + i);
+        wide_dot(&with_odd, a + i + 1, v + i + 1);
+    }
+    if (i < rows) {
+        wide_less(a + i, &s, v + i);
+        wide_square(&even, a + i);
+        wide_dot(&with_even, a + i, v + i);
+    }
+    EACH_PART squares->part[h] = even.part[h] + odd.part[h];
+    wide_add(&with_even, &with_odd);
+    *both = with_even;
+}
+
+/* Lanes where what is left of a vector, with the squares it had at first, is rounding; as bits. */
+static unsigned find_dependent(reals *rest, reals *had, real least)
 {
     unsigned found = 0;
-    for (int l = 0; l < WIDE; l++) {
-        const real r = *lane_of(rest, l);
-        found |= (unsigned)!(r > least * (r + *lane_of(gone, l))) << l;
-    }
+    for (int l = 0; l < WIDE; l++)
+        found |= (unsigned)!(*lane_of(rest, l) > least * *lane_of(had, l)) << l;
     return found;
 }
 
@@ -158,7 +262,7 @@ static void make_reflection(wide *first, reals *squares, unsigned nothing, reals
         wide_set(&phase, l, absolute > 0 ? times(1 / absolute, a) : number(1));
 #else
         const real absolute = size_of(a);
-        wide_set(&phase, l, a < 0 ? -1 : 1);
+        wide_set(&phase, l, (real)copysign(1, (double)a));
 #endif
         *lane_of(&size, l) = absolute;
     }
@@ -182,46 +286,94 @@ static void make_reflection(wide *first, reals *squares, unsigned nothing, reals
     }
 }
 
-/* Reduces all vectors and e_k; g->x gets the inverses of the diagonal. Gives the lanes in which
- * vectors depend on each other. */
+/* The reflection of vector j, of which `squares` are left; x_j, which has those it had, gets what
+ * the diagonal is divided by. Gives the lanes where it depends on those before it. */
+static unsigned reduce(const gather *g, int64_t j, real least, reals *squares, reals *f)
+{
+    const unsigned nothing = find_dependent(squares, &g->x[j].re, least);
+    make_reflection(g->a + j * g->ld + j, squares, nothing, f, g->x + j);
+    return nothing;
+}
+
+/* A pair of reflections, of vectors j and j + 1. */
+static unsigned reduce_two(const gather *g, int64_t j, real least, two *r)
+{
+    wide *v = g->a + j * g->ld + j, *w = v + g->ld;
+    *r = (two){.v = v, .w = w, .rows = g->reach[j] - j};
+    if (r->rows <= 1)
+        return ~0u;
+    wide squares = product_of(v, v, r->rows);
+    unsigned nothing = reduce(g, j, least, &squares.re, &r->f);
+    reflect_next(v, r->rows, &r->f, w, &squares.re, &r->both);
+    const wide before = w[1];
+    nothing |= reduce(g, j + 1, least, &squares.re, &r->g);
+    wide more = w[1];
+    wide_subtract(&more, &before);
+    wide_dot(&r->both, &more, v + 1);
+    return nothing;
+}
+
+/* The last one, where there is no pair for it, and e_k after it. */
+static unsigned reduce_last(const gather *g, int64_t j, real least)
+{
+    wide *v = g->a + j * g->ld + j;
+    const int64_t rows = g->reach[j] - j;
+    reals f;
+    if (rows <= 0)
+        return ~0u;
+    wide squares = product_of(v, v, rows);
+    const unsigned nothing = reduce(g, j, least, &squares.re, &f);
+    reflect_once(v, rows, &f, v + g->ld);
+    return nothing;
+}
+
+/* Reduces all vectors and e_k, two at a time. Gives the lanes in which vectors depend on each
+ * other. */
 static unsigned factor(const gather *g, int64_t cols, int64_t rows)
 {
     const real least = negligible(rows);
     unsigned deficient = 0;
-    for (int64_t j = 0; j < cols; j++) {
-        wide *v = g->a + j * g->ld, *next = v + g->ld;
-        const int64_t count = g->reach[j] - j;
-        reals squares = {0}, gone = {0}, f;
-        if (count <= 0)
-            return ~0u;
-        for (int64_t i = 0; i < j; i++)
-            wide_square(&gone, v + i);
-        for (int64_t i = j; i < g->reach[j]; i++)
-            wide_square(&squares, v + i);
-        const unsigned nothing = find_dependent(&squares, &gone, least);
-        make_reflection(v + j, &squares, nothing, &f, g->x + j);
-        deficient |= nothing;
-        int64_t left = cols - j; /* with e_k */
-        for (; left >= 4; left -= 4, next += 4 * g->ld)
-            reflect(v + j, count, &f, next + j, g->ld, 4);
-        for (; left >= 2; left -= 2, next += 2 * g->ld)
-            reflect(v + j, count, &f, next + j, g->ld, 2);
+    int64_t j = 0;
+    for (; j + 1 < cols; j += 2) {
+        wide *next = g->a + (j + 2) * g->ld + j;
+        int64_t left = cols - j - 1; /* with e_k */
+        two r;
+        deficient |= reduce_two(g, j, least, &r);
+        if (deficient == ~0u)
+            return deficient;
+        for (; left >= TOGETHER; left -= TOGETHER, next += TOGETHER * g->ld)
+            reflect(&r, next, g->ld, TOGETHER);
+        if (TOGETHER > 2 && left >= 2) {
+            reflect(&r, next, g->ld, 2);
+            left -= 2;
+            next += 2 * g->ld;
+        }
         if (left > 0)
-            reflect(v + j, count, &f, next + j, g->ld, 1);
+            reflect(&r, next, g->ld, 1);
     }
-    return deficient;
+    return j < cols ? deficient | reduce_last(g, j, least) : deficient;
 }
 
-/* x = R^-1 y, with y where e_k was. */
+/* x = R^-1 y, with y where e_k was, two at a time. */
 static void solve_back(const gather *g, int64_t cols)
 {
     wide *y = g->a + cols * g->ld;
-    for (int64_t j = cols - 1; j >= 0; j--) {
-        const wide *r = g->a + j * g->ld;
+    int64_t j = cols - 1;
+    for (; j >= 1; j -= 2) {
+        const wide *r = g->a + j * g->ld, *q = r - g->ld;
         wide_times(g->x + j, y + j);
-        for (int64_t i = 0; i < j; i++)
-            wide_less(y + i, g->x + j, r + i);
+        wide_less(y + j - 1, g->x + j, r + j - 1);
+        wide_times(g->x + j - 1, y + j - 1);
+        const wide last = g->x[j], before = g->x[j - 1];
+        for (int64_t i = 0; i < j - 1; i++) {
+            wide sum = y[i];
+            wide_less(&sum, &last, r + i);
+            wide_less(&sum, &before, q + i);
+            y[i] = sum;
+        }
     }
+    if (j == 0)
+        wide_times(g->x, y);
 }
 
 /* --- one by one ----------------------------------------------------------------------------------

@@ -106,6 +106,22 @@ ALWAYS_INLINE void wide_times(wide *a, const wide *b)
     EACH_PART a->re.part[h] *= b->re.part[h];
 #endif
 }
+/* a += b */
+ALWAYS_INLINE void wide_add(wide *a, const wide *b)
+{
+    EACH_PART a->re.part[h] += b->re.part[h];
+#if KERNEL_COMPLEX
+    EACH_PART a->im.part[h] += b->im.part[h];
+#endif
+}
+/* a -= b */
+ALWAYS_INLINE void wide_subtract(wide *a, const wide *b)
+{
+    EACH_PART a->re.part[h] -= b->re.part[h];
+#if KERNEL_COMPLEX
+    EACH_PART a->im.part[h] -= b->im.part[h];
+#endif
+}
 ALWAYS_INLINE void wide_scale(wide *a, const reals *f)
 {
     EACH_PART a->re.part[h] *= f->part[h];
