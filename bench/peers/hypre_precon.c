@@ -1,7 +1,7 @@
 /*
  * hypre's preconditioners, under mpirun: see system.h. The configuration is "solver=cg precon=amg"
  * and options of that preconditioner, NAME=NUMBER with hypre's own numbers and defaults of hypre's
- * where they are left out; make_amg() and its like below show which there are.
+ * where they are left out; the tables of make_amg() and its like show which there are.
  */
 #include "system.h"
 
@@ -71,22 +71,42 @@ static int whole_of(const char *options, const char *name, int usual)
     return (int)lround(number_of(options, name, usual));
 }
 
-/* Calls a setter of hypre's when the option is there. */
-static void set_whole(const char *options, const char *name,
-                      HYPRE_Int (*setter)(HYPRE_Solver, HYPRE_Int), HYPRE_Solver data)
-{
-    if (word_of(options, name))
-        setter(data, whole_of(options, name, 0));
-}
+/* An option of hypre's with its setter, one of both kinds. */
+typedef struct setting {
+    const char *name;
+    HYPRE_Int (*whole)(HYPRE_Solver, HYPRE_Int);
+    HYPRE_Int (*number)(HYPRE_Solver, HYPRE_Real);
+} setting;
 
-static void set_number(const char *options, const char *name,
-                       HYPRE_Int (*setter)(HYPRE_Solver, HYPRE_Real), HYPRE_Solver data)
+/* Calls the setters of the options that are there; the list ends with one without a name. */
+static void set_given(const char *options, const setting *list, HYPRE_Solver data)
 {
-    if (word_of(options, name))
-        setter(data, number_of(options, name, 0));
+    for (; list->name; list++) {
+        if (!word_of(options, list->name))
+            continue;
+        if (list->whole)
+            list->whole(data, whole_of(options, list->name, 0));
+        else
+            list->number(data, number_of(options, list->name, 0));
+    }
 }
 
 /* --- preconditioners ------------------------------------------------------------------------ */
+
+/* A vector of the rows from `begin` on, which are `indices`, with values or zeros (NULL). */
+static HYPRE_ParVector make_vector(const state *s, const HYPRE_BigInt *indices,
+                                   const HYPRE_Complex *values, HYPRE_IJVector *v)
+{
+    HYPRE_ParVector made;
+    HYPRE_IJVectorCreate(MPI_COMM_WORLD, (HYPRE_BigInt)s->begin, (HYPRE_BigInt)s->end - 1, v);
+    HYPRE_IJVectorSetObjectType(*v, HYPRE_PARCSR);
+    HYPRE_IJVectorInitialize(*v);
+    if (values)
+        HYPRE_IJVectorSetValues(*v, (HYPRE_Int)(s->end - s->begin), indices, values);
+    HYPRE_IJVectorAssemble(*v);
+    HYPRE_IJVectorGetObject(*v, (void **)&made);
+    return made;
+}
 
 /* Rotations about the axes; hypre makes the translations itself. */
 static void give_modes(state *s)
@@ -107,13 +127,7 @@ static void give_modes(state *s)
                                    : next == axis    ? at[(axis + 1) % 3]
                                                      : -at[(axis + 2) % 3];
         }
-        HYPRE_IJVectorCreate(MPI_COMM_WORLD, (HYPRE_BigInt)s->begin, (HYPRE_BigInt)s->end - 1,
-                             &s->turns[axis]);
-        HYPRE_IJVectorSetObjectType(s->turns[axis], HYPRE_PARCSR);
-        HYPRE_IJVectorInitialize(s->turns[axis]);
-        HYPRE_IJVectorSetValues(s->turns[axis], (HYPRE_Int)rows, indices, values);
-        HYPRE_IJVectorAssemble(s->turns[axis]);
-        HYPRE_IJVectorGetObject(s->turns[axis], (void **)&s->modes[axis]);
+        s->modes[axis] = make_vector(s, indices, values, &s->turns[axis]);
     }
     free(values);
     free(indices);
@@ -121,26 +135,30 @@ static void give_modes(state *s)
 
 static precon make_amg(state *s, const char *options)
 {
+    static const setting settings[] = {
+        {"strong", NULL, HYPRE_BoomerAMGSetStrongThreshold},
+        {"trunc", NULL, HYPRE_BoomerAMGSetTruncFactor},
+        {"coarsen", HYPRE_BoomerAMGSetCoarsenType, NULL},
+        {"interp", HYPRE_BoomerAMGSetInterpType, NULL},
+        {"pmax", HYPRE_BoomerAMGSetPMaxElmts, NULL},
+        {"relax", HYPRE_BoomerAMGSetRelaxType, NULL},
+        {"sweeps", HYPRE_BoomerAMGSetNumSweeps, NULL},
+        {"aggressive", HYPRE_BoomerAMGSetAggNumLevels, NULL},
+        {"agginterp", HYPRE_BoomerAMGSetAggInterpType, NULL},
+        {"functions", HYPRE_BoomerAMGSetNumFunctions, NULL},
+        {"nodal", HYPRE_BoomerAMGSetNodal, NULL},
+        {"nodaldiag", HYPRE_BoomerAMGSetNodalDiag, NULL},
+        {NULL, NULL, NULL},
+    };
     HYPRE_Solver amg;
     HYPRE_BoomerAMGCreate(&amg);
     HYPRE_BoomerAMGSetMaxIter(amg, 1);
     HYPRE_BoomerAMGSetTol(amg, 0);
-    set_number(options, "strong", HYPRE_BoomerAMGSetStrongThreshold, amg);
-    set_number(options, "trunc", HYPRE_BoomerAMGSetTruncFactor, amg);
-    set_whole(options, "coarsen", HYPRE_BoomerAMGSetCoarsenType, amg);
-    set_whole(options, "interp", HYPRE_BoomerAMGSetInterpType, amg);
-    set_whole(options, "pmax", HYPRE_BoomerAMGSetPMaxElmts, amg);
-    set_whole(options, "relax", HYPRE_BoomerAMGSetRelaxType, amg);
-    set_whole(options, "sweeps", HYPRE_BoomerAMGSetNumSweeps, amg);
-    set_whole(options, "aggressive", HYPRE_BoomerAMGSetAggNumLevels, amg);
-    set_whole(options, "agginterp", HYPRE_BoomerAMGSetAggInterpType, amg);
-    set_whole(options, "functions", HYPRE_BoomerAMGSetNumFunctions, amg);
-    set_whole(options, "nodal", HYPRE_BoomerAMGSetNodal, amg);
-    set_whole(options, "nodaldiag", HYPRE_BoomerAMGSetNodalDiag, amg);
+    set_given(options, settings, amg);
     if (whole_of(options, "rigid", 0) > 0) {
         give_modes(s);
         HYPRE_BoomerAMGSetInterpVectors(amg, ROTATIONS, s->modes);
-        set_whole(options, "rigid", HYPRE_BoomerAMGSetInterpVecVariant, amg);
+        HYPRE_BoomerAMGSetInterpVecVariant(amg, whole_of(options, "rigid", 0));
         HYPRE_BoomerAMGSetInterpVecQMax(amg, whole_of(options, "qmax", 4));
     }
     return (precon){amg, (HYPRE_PtrToSolverFcn)HYPRE_BoomerAMGSetup,
@@ -149,42 +167,54 @@ static precon make_amg(state *s, const char *options)
 
 static precon make_ilu(state *s, const char *options)
 {
+    static const setting settings[] = {
+        {"type", HYPRE_ILUSetType, NULL},
+        {"level", HYPRE_ILUSetLevelOfFill, NULL},
+        {"drop", NULL, HYPRE_ILUSetDropThreshold},
+        {"most", HYPRE_ILUSetMaxNnzPerRow, NULL},
+        {NULL, NULL, NULL},
+    };
     HYPRE_Solver ilu;
     (void)s;
     HYPRE_ILUCreate(&ilu);
     HYPRE_ILUSetMaxIter(ilu, 1);
     HYPRE_ILUSetTol(ilu, 0);
     HYPRE_ILUSetLocalReordering(ilu, whole_of(options, "reorder", 0));
-    set_whole(options, "type", HYPRE_ILUSetType, ilu);
-    set_whole(options, "level", HYPRE_ILUSetLevelOfFill, ilu);
-    set_number(options, "drop", HYPRE_ILUSetDropThreshold, ilu);
-    set_whole(options, "most", HYPRE_ILUSetMaxNnzPerRow, ilu);
+    set_given(options, settings, ilu);
     return (precon){ilu, (HYPRE_PtrToSolverFcn)HYPRE_ILUSetup, (HYPRE_PtrToSolverFcn)HYPRE_ILUSolve,
                     HYPRE_ILUDestroy};
 }
 
 static precon make_euclid(state *s, const char *options)
 {
+    static const setting settings[] = {
+        {"level", HYPRE_EuclidSetLevel, NULL},
+        {"block", HYPRE_EuclidSetBJ, NULL},
+        {NULL, NULL, NULL},
+    };
     HYPRE_Solver euclid;
     (void)s;
     HYPRE_EuclidCreate(MPI_COMM_WORLD, &euclid);
-    set_whole(options, "level", HYPRE_EuclidSetLevel, euclid);
-    set_whole(options, "block", HYPRE_EuclidSetBJ, euclid);
+    set_given(options, settings, euclid);
     return (precon){euclid, (HYPRE_PtrToSolverFcn)HYPRE_EuclidSetup,
                     (HYPRE_PtrToSolverFcn)HYPRE_EuclidSolve, HYPRE_EuclidDestroy};
 }
 
 static precon make_fsai(state *s, const char *options)
 {
+    static const setting settings[] = {
+        {"steps", HYPRE_FSAISetMaxSteps, NULL},
+        {"step", HYPRE_FSAISetMaxStepSize, NULL},
+        {"kaporin", NULL, HYPRE_FSAISetKapTolerance},
+        {NULL, NULL, NULL},
+    };
     HYPRE_Solver fsai;
     (void)s;
     HYPRE_FSAICreate(&fsai);
     HYPRE_FSAISetMaxIterations(fsai, 1);
     HYPRE_FSAISetTolerance(fsai, 0);
     HYPRE_FSAISetZeroGuess(fsai, 1);
-    set_whole(options, "steps", HYPRE_FSAISetMaxSteps, fsai);
-    set_whole(options, "step", HYPRE_FSAISetMaxStepSize, fsai);
-    set_number(options, "kaporin", HYPRE_FSAISetKapTolerance, fsai);
+    set_given(options, settings, fsai);
     return (precon){fsai, (HYPRE_PtrToSolverFcn)HYPRE_FSAISetup,
                     (HYPRE_PtrToSolverFcn)HYPRE_FSAISolve, HYPRE_FSAIDestroy};
 }
@@ -323,18 +353,10 @@ static void make_matrix(state *s)
                             (const double *)a->values + a->offsets[s->begin]);
     HYPRE_IJMatrixAssemble(s->matrix);
     HYPRE_IJMatrixGetObject(s->matrix, (void **)&s->A);
-    for (int k = 0; k < 3; k++) { /* vectors begin as zeros */
-        HYPRE_IJVectorCreate(MPI_COMM_WORLD, first, last, &s->sides[k]);
-        HYPRE_IJVectorSetObjectType(s->sides[k], HYPRE_PARCSR);
-        HYPRE_IJVectorInitialize(s->sides[k]);
-        if (k == 0)
-            HYPRE_IJVectorSetValues(s->sides[k], (HYPRE_Int)rows, indices,
-                                    (const double *)spry_vector_read(s->system.b) + s->begin);
-        HYPRE_IJVectorAssemble(s->sides[k]);
-    }
-    HYPRE_IJVectorGetObject(s->sides[0], (void **)&s->b);
-    HYPRE_IJVectorGetObject(s->sides[1], (void **)&s->x);
-    HYPRE_IJVectorGetObject(s->sides[2], (void **)&s->r);
+    s->b = make_vector(s, indices, (const double *)spry_vector_read(s->system.b) + s->begin,
+                       &s->sides[0]);
+    s->x = make_vector(s, indices, NULL, &s->sides[1]);
+    s->r = make_vector(s, indices, NULL, &s->sides[2]);
     free(lengths);
     free(indices);
 }

@@ -15,19 +15,6 @@
 
 #include <math.h>
 
-static spry_matrix *sorted(spry_context *ctx, spry_type type, support_shape shape, int64_t rows,
-                           int64_t cols, int64_t nnz)
-{
-    return support_matrix(ctx, &(support_recipe){.type = type,
-                                                 .format = SPRY_CSR,
-                                                 .rows = rows,
-                                                 .cols = cols,
-                                                 .nnz = nnz,
-                                                 .shape = shape,
-                                                 .seed = 7,
-                                                 .sorted = true});
-}
-
 static device_matrix put(spry_device *d, const spry_matrix *A)
 {
     device_matrix to;
@@ -59,7 +46,7 @@ static void check_same(spry_context *ctx, spry_matrix *want, device_matrix *foun
 static void moves(spry_context *ctx, spry_device *d)
 {
     for (int t = 0; t < 4; t++) {
-        spry_matrix *A = sorted(ctx, support_types[t], SUPPORT_UNIFORM, 30, 50, 200);
+        spry_matrix *A = support_sorted(ctx, support_types[t], SUPPORT_UNIFORM, 30, 50, 200, 7);
         device_matrix there = put(d, A);
         assert_int_equal(device_matrix_bytes(&there),
                          31 * 8 + there.nnz * (4 + (int64_t)spry_type_size(there.type)));
@@ -87,8 +74,9 @@ static const product_case products[] = {
 
 static void check_product(spry_context *ctx, spry_device *d, spry_type type, const product_case *c)
 {
-    spry_matrix *A = sorted(ctx, type, c->a_shape, c->rows, c->inner, c->a_nnz);
-    spry_matrix *B = sorted(ctx, type, c->b_shape, c->inner, c->cols, c->b_nnz), *C = NULL;
+    spry_matrix *A = support_sorted(ctx, type, c->a_shape, c->rows, c->inner, c->a_nnz, 7);
+    spry_matrix *B = support_sorted(ctx, type, c->b_shape, c->inner, c->cols, c->b_nnz, 7),
+                *C = NULL;
     device_matrix a = put(d, A), b = put(d, B), found;
     assert_ok(ctx, spry_matrix_multiply(A, B, &C));
     assert_ok(ctx, device_matrix_multiply(&a, &b, &found));
@@ -103,8 +91,8 @@ static void check_product(spry_context *ctx, spry_device *d, spry_type type, con
 static void pieces(spry_context *ctx, spry_device *d)
 {
     const product_case c = {SUPPORT_ONE_ROW, SUPPORT_UNIFORM, 5, 60000, 300, 50000, 60000};
-    spry_matrix *A = sorted(ctx, SPRY_C, c.a_shape, c.rows, c.inner, c.a_nnz);
-    spry_matrix *B = sorted(ctx, SPRY_C, c.b_shape, c.inner, c.cols, c.b_nnz);
+    spry_matrix *A = support_sorted(ctx, SPRY_C, c.a_shape, c.rows, c.inner, c.a_nnz, 7);
+    spry_matrix *B = support_sorted(ctx, SPRY_C, c.b_shape, c.inner, c.cols, c.b_nnz, 7);
     device_matrix a = put(d, A), b = put(d, B), found;
     spry_matrix *C = NULL;
     check_product(ctx, d, SPRY_C, &c);
@@ -124,7 +112,8 @@ static void pieces(spry_context *ctx, spry_device *d)
 /* The same bits each time, and by new values in an old pattern, where sums are rounded. */
 static void repeats(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 400, 400, 20000), *first = NULL;
+    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 400, 400, 20000, 7),
+                *first = NULL;
     for (int64_t k = 0; k < A->a.nnz; k++)
         ((double *)A->a.values)[k] = sin((double)k);
     device_matrix a = put(d, A), found = {0};
@@ -167,7 +156,8 @@ static void transpose(spry_context *ctx, spry_device *d)
     for (int t = 0; t < 4; t++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             const product_case *c = &cases[i];
-            spry_matrix *A = sorted(ctx, support_types[t], c->a_shape, c->rows, c->cols, c->a_nnz);
+            spry_matrix *A =
+                support_sorted(ctx, support_types[t], c->a_shape, c->rows, c->cols, c->a_nnz, 7);
             spry_matrix *T = NULL;
             device_matrix a = put(d, A), found;
             assert_ok(ctx, spry_matrix_transpose(A, i % 2 == 0, &T));
@@ -181,9 +171,9 @@ static void transpose(spry_context *ctx, spry_device *d)
 /* R A P with R = P^H, and with another. */
 static void triple(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = sorted(ctx, SPRY_Z, SUPPORT_BANDED, 200, 200, 900);
-    spry_matrix *P = sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 200, 40, 300);
-    spry_matrix *R = sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 30, 200, 300), *C = NULL;
+    spry_matrix *A = support_sorted(ctx, SPRY_Z, SUPPORT_BANDED, 200, 200, 900, 7);
+    spry_matrix *P = support_sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 200, 40, 300, 7);
+    spry_matrix *R = support_sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 30, 200, 300, 7), *C = NULL;
     device_matrix a = put(d, A), p = put(d, P), r = put(d, R), found;
     assert_ok(ctx, spry_matrix_triple(NULL, A, P, &C));
     assert_ok(ctx, device_matrix_triple(NULL, &a, &p, &found));
@@ -234,8 +224,8 @@ static void check_operator(spry_context *ctx, spry_device *d, const spry_matrix 
 
 static void operators(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = sorted(ctx, SPRY_C, SUPPORT_UNIFORM, 300, 200, 500);
-    spry_matrix *B = sorted(ctx, SPRY_D, SUPPORT_ONE_ROW, 260, 260, 900);
+    spry_matrix *A = support_sorted(ctx, SPRY_C, SUPPORT_UNIFORM, 300, 200, 500, 7);
+    spry_matrix *B = support_sorted(ctx, SPRY_D, SUPPORT_ONE_ROW, 260, 260, 900, 7);
     spry_operator *op = NULL;
     device_matrix back;
     check_operator(ctx, d, A, "csr", false);
@@ -256,7 +246,7 @@ static void operators(spry_context *ctx, spry_device *d)
 
 static void refusals(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = sorted(ctx, SPRY_S, SUPPORT_UNIFORM, 4, 5, 8);
+    spry_matrix *A = support_sorted(ctx, SPRY_S, SUPPORT_UNIFORM, 4, 5, 8, 7);
     device_matrix a = put(d, A), C;
     assert_status(ctx, SPRY_BAD_USAGE, device_matrix_multiply(&a, &a, &C));
     support_message_has(ctx, "4 x 5 of type s times 4 x 5");

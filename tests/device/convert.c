@@ -51,14 +51,7 @@ static spry_matrix *sorted(spry_context *ctx, spry_type type, support_shape shap
                            int64_t nnz)
 {
     const int64_t cols = rows > 0 ? rows : 3;
-    return support_matrix(ctx, &(support_recipe){.type = type,
-                                                 .format = SPRY_CSR,
-                                                 .rows = rows,
-                                                 .cols = cols,
-                                                 .nnz = nnz,
-                                                 .shape = shape,
-                                                 .seed = 5,
-                                                 .sorted = true});
+    return support_sorted(ctx, type, shape, rows, cols, nnz, 5);
 }
 
 /* Rows of all lengths, some empty, slices that are not full; more slices than one group sums up. */

@@ -82,25 +82,12 @@ static void check_formats(check *c, bool plain, bool kinds, bool grids)
     }
 }
 
-static spry_matrix *sorted(spry_context *ctx, spry_type type, support_shape shape, int64_t rows,
-                           int64_t cols, int64_t nnz)
-{
-    return support_matrix(ctx, &(support_recipe){.type = type,
-                                                 .format = SPRY_CSR,
-                                                 .rows = rows,
-                                                 .cols = cols,
-                                                 .nnz = nnz,
-                                                 .shape = shape,
-                                                 .seed = 11,
-                                                 .sorted = true});
-}
-
 /* All types, transposes and factors; several columns. */
 static void types(spry_context *ctx, spry_device *d)
 {
     for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
-        spry_matrix *A = sorted(ctx, type, SUPPORT_UNIFORM, 301, 301, 2500);
+        spry_matrix *A = support_sorted(ctx, type, SUPPORT_UNIFORM, 301, 301, 2500, 11);
         check c = {.d = d, .A = A, .transposed = true, .columns = {8, 3, 0}};
         if (type == SPRY_S && !is_full())
             c.columns[1] = 0;
@@ -119,7 +106,7 @@ static void options(spry_context *ctx, spry_device *d)
         const spry_type type = support_types[t];
         if (!is_full() && type != SPRY_D)
             continue;
-        spry_matrix *A = sorted(ctx, type, SUPPORT_UNIFORM, 301, 301, 2500);
+        spry_matrix *A = support_sorted(ctx, type, SUPPORT_UNIFORM, 301, 301, 2500, 11);
         check c = {.d = d, .A = A, .columns = {is_full() ? 8 : 0, 0, 0}};
         check_formats(&c, false, true, true);
         spry_matrix_free(A);
@@ -130,7 +117,7 @@ static void options(spry_context *ctx, spry_device *d)
 static void complex_options(spry_context *ctx, spry_device *d)
 {
     const char *only = getenv("SPRY_TEST_FORMAT");
-    spry_matrix *A = sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 301, 301, 2500);
+    spry_matrix *A = support_sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 301, 301, 2500, 11);
     check c = {.d = d, .A = A, .columns = {4, 0, 0}};
     for (int i = 0; layout_class_at(i); i++) {
         const layout_class *class = layout_class_at(i);
@@ -158,8 +145,8 @@ static const struct {
 static void odd_shapes(spry_context *ctx, spry_device *d)
 {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        spry_matrix *A =
-            sorted(ctx, SPRY_D, shapes[i].shape, shapes[i].rows, shapes[i].cols, shapes[i].nnz);
+        spry_matrix *A = support_sorted(ctx, SPRY_D, shapes[i].shape, shapes[i].rows,
+                                        shapes[i].cols, shapes[i].nnz, 11);
         check c = {.d = d, .A = A, .transposed = true};
         c.columns[0] = is_full() || shapes[i].nnz == 5000 ? 8 : 0;
         check_formats(&c, true, false, false);
@@ -193,31 +180,7 @@ static void symmetric(spry_context *ctx, spry_device *d)
 /* A row and a column of 100,000 entries, and a diagonal. */
 static void long_row(spry_context *ctx, spry_device *d)
 {
-    enum { N = 100001, LONG = 17, COLUMN = 5 };
-    int64_t *offsets = malloc((N + 1) * sizeof *offsets);
-    int32_t *columns = malloc(3 * N * sizeof *columns);
-    double *values = malloc(3 * N * sizeof *values);
-    int64_t k = 0;
-    offsets[0] = 0;
-    for (int32_t i = 0; i < N; i++) {
-        if (i == LONG) {
-            for (int32_t j = 0; j < N; j++)
-                columns[k++] = j;
-        } else {
-            columns[k++] = i < COLUMN ? i : COLUMN;
-            if (i != COLUMN)
-                columns[k++] = i < COLUMN ? COLUMN : i;
-        }
-        offsets[i + 1] = k;
-    }
-    for (int64_t e = 0; e < k; e++)
-        values[e] = support_number(SPRY_D, 8, (uint64_t)e).re;
-    spry_matrix *A = NULL;
-    assert_ok(ctx,
-              spry_matrix_from_csr(ctx, SPRY_D, N, N, offsets, columns, values, SPRY_COPY, &A));
-    free(offsets);
-    free(columns);
-    free(values);
+    spry_matrix *A = support_long_row(ctx, SPRY_D, 100001);
     check c = {.d = d, .A = A, .transposed = true};
     check_formats(&c, true, false, false);
     spry_matrix_free(A);
@@ -243,8 +206,8 @@ static void odd_options(spry_context *ctx, spry_device *d)
                  {"ellr-t:T=32,BS=64", 0},
                  {"jds:pad=1024", 0}};
     const char *only = getenv("SPRY_TEST_FORMAT");
-    spry_matrix *long_one = sorted(ctx, SPRY_D, SUPPORT_ONE_ROW, 3001, 6007, 40000);
-    spry_matrix *even = sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 3001, 6007, 40000);
+    spry_matrix *long_one = support_sorted(ctx, SPRY_D, SUPPORT_ONE_ROW, 3001, 6007, 40000, 11);
+    spry_matrix *even = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 3001, 6007, 40000, 11);
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         const size_t name = strcspn(specs[i].spec, ":");
         const bool fills =
@@ -308,7 +271,7 @@ static void repeat_spec(const char *spec, void *data)
 static void repeats(spry_context *ctx, spry_device *d)
 {
     const char *only = getenv("SPRY_TEST_FORMAT");
-    spry_matrix *A = sorted(ctx, SPRY_D, SUPPORT_ONE_ROW, 3001, 3001, 60000);
+    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_ONE_ROW, 3001, 3001, 60000, 11);
     check c = {.d = d, .A = A};
     for (int i = 0; layout_class_at(i); i++)
         if (device_format_for(layout_class_at(i)) &&
@@ -320,7 +283,7 @@ static void repeats(spry_context *ctx, spry_device *d)
 /* A failure of the device leaves the operator and the device as they were. */
 static void failures(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 301, 301, 2500);
+    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 301, 301, 2500, 11);
     static const device_work works[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
     for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
         for (int64_t nth = 1;; nth++) {

@@ -4,6 +4,7 @@
  * since processors take long to compile: SPRY_TEST_FULL=1 takes all.
  */
 #include "support/devices.h"
+#include "support/numeric.h"
 #include "support/precons.h"
 
 #include "host/host.h"
@@ -21,19 +22,6 @@ typedef struct subject {
     spry_device *d;
 } subject;
 
-static double unit_of(spry_type type)
-{
-    return type == SPRY_S || type == SPRY_C ? 0x1p-24 : 0x1p-53;
-}
-
-static spry_vector *vector_of(spry_context *ctx, spry_type type, int64_t n)
-{
-    spry_vector *v = NULL;
-    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_COPY, &v));
-    host_kernels_for(ctx, type)->random(n, 5, 0, v->data);
-    return v;
-}
-
 /* Both have rounding errors of some n units, and what they are made of is well conditioned. Those
  * whose pattern rounding decides are looked at alike: on these matrices nothing is that near. */
 static void compare(const subject *s, const char *spec, const spry_operator *here,
@@ -42,8 +30,9 @@ static void compare(const subject *s, const char *spec, const spry_operator *her
     spry_context *ctx = s->ctx;
     const int64_t n = spry_operator_rows(here);
     const spry_type type = spry_operator_type(here);
-    spry_vector *r = vector_of(ctx, type, n), *z = vector_of(ctx, type, n),
-                *back = vector_of(ctx, type, n), *far_r = NULL, *far_z = NULL;
+    spry_vector *r = numeric_random(ctx, NULL, type, n, 5),
+                *z = numeric_random(ctx, NULL, type, n, 5),
+                *back = numeric_random(ctx, NULL, type, n, 5), *far_r = NULL, *far_z = NULL;
     assert_ok(ctx, spry_vector_on(s->d, type, n, NULL, &far_r));
     assert_ok(ctx, spry_vector_on(s->d, type, n, NULL, &far_z));
     assert_ok(ctx, spry_vector_copy(r, far_r));
@@ -96,12 +85,12 @@ static void check_kind(const precons_case *c, void *data)
         spry_matrix *A = precons_matrix(s->ctx, type, c->definite, SIZE),
                     *B = precons_matrix(s->ctx, type, c->definite, SIZE);
         precons_change(B);
-        check_spec(s, A, B, spec, unit_of(type));
+        check_spec(s, A, B, spec, numeric_unit(type));
         if (type == SPRY_D) {
             char single[128];
             snprintf(single, sizeof single, "%s%sprecision=single", spec,
                      strchr(spec, ':') ? "," : ":");
-            check_spec(s, A, B, single, unit_of(SPRY_S));
+            check_spec(s, A, B, single, numeric_unit(SPRY_S));
         }
         spry_matrix_free(A);
         spry_matrix_free(B);

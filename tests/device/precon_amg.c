@@ -12,57 +12,30 @@
 
 static const spry_scalar one = {1, 0}, zero = {0, 0}, less = {-1, 0};
 
-/* Hermitian: A_ij p^(i - j). */
 static spry_matrix *matrix(spry_context *ctx, const char *kind, const char *sizes, spry_type type)
 {
-    char options[128];
-    snprintf(options, sizeof options, "%s type=%s", sizes, spry_type_name(type));
-    spry_matrix *A = generated(ctx, kind, options);
-    for (int64_t i = 0; i < A->a.rows && spry_type_is_complex(type); i++)
-        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
-            const double t = 0.01 * (double)(i - A->a.col_index[k]);
-            const double v = value_get(type, A->a.values, k).re;
-            value_set(type, A->a.values, k, (spry_scalar){v * cos(t), v * sin(t)});
-        }
+    spry_matrix *A = generated_as(ctx, type, kind, "%s", sizes);
+    generated_turn(A, 0.01, one);
     return A;
-}
-
-static spry_vector *there(spry_device *d, spry_type type, int64_t n, uint64_t seed)
-{
-    spry_vector *here = NULL, *v = NULL;
-    assert_ok(d->ctx, spry_vector_new(d->ctx, type, n, NULL, SPRY_COPY, &here));
-    for (int64_t i = 0; i < n && seed > 0; i++)
-        value_set(type, here->data, i, support_number(type, seed, (uint64_t)i));
-    assert_ok(d->ctx, spry_vector_on(d, type, n, NULL, &v));
-    assert_ok(d->ctx, spry_vector_copy(here, v));
-    spry_vector_free(here);
-    return v;
 }
 
 static spry_vector *product(const spry_operator *op, const spry_vector *x)
 {
-    spry_vector *y = there(op->device, op->type, op->rows, 0);
+    spry_vector *y = numeric_random(op->device->ctx, op->device, op->type, op->rows, 0);
     assert_ok(op->ctx, spry_operator_multiply(op, SPRY_PLAIN, one, x, zero, y));
     return y;
-}
-
-static double norm(const spry_vector *v)
-{
-    double of = 0;
-    assert_int_equal(spry_vector_norm(v, &of), SPRY_OK);
-    return of;
 }
 
 /* <A x, y> is <x, B y>. */
 static void check_pair(const spry_operator *A, const spry_operator *B, const char *what)
 {
-    spry_vector *x = there(A->device, A->type, A->cols, 3),
-                *y = there(A->device, A->type, A->rows, 4);
+    spry_vector *x = numeric_random(A->device->ctx, A->device, A->type, A->cols, 3),
+                *y = numeric_random(A->device->ctx, A->device, A->type, A->rows, 4);
     spry_vector *Ax = product(A, x), *By = product(B, y);
     spry_scalar a, b;
     assert_ok(A->ctx, spry_vector_dot(Ax, y, &a));
     assert_ok(A->ctx, spry_vector_dot(x, By, &b));
-    const double bound = 1000 * numeric_unit(A->type) * norm(Ax) * norm(y);
+    const double bound = 1000 * numeric_unit(A->type) * numeric_norm(Ax) * numeric_norm(y);
     if (!(hypot(a.re - b.re, a.im - b.im) <= bound))
         fail_msg("%s: <A x, y> = %.17g%+.17gi, <x, B y> = %.17g%+.17gi, allowed %g", what, a.re,
                  a.im, b.re, b.im, bound);
@@ -78,12 +51,12 @@ static void check_levels(spry_device *d, const amg *h)
         const amg_level *level = &h->levels[l];
         check_pair(level->P, level->R, "P and R");
         check_pair(level->op, level->op, "A");
-        spry_vector *x = there(d, h->type, h->levels[l + 1].rows, 3);
+        spry_vector *x = numeric_random(d->ctx, d, h->type, h->levels[l + 1].rows, 3);
         spry_vector *Px = product(level->P, x), *APx = product(level->op, Px),
                     *down = product(level->R, APx), *direct = product(h->levels[l + 1].op, x);
         assert_null(level->A); /* the device made it */
         assert_ok(d->ctx, spry_vector_axpy(less, direct, down));
-        assert_true(norm(down) <= 400 * numeric_unit(h->type) * norm(direct));
+        assert_true(numeric_norm(down) <= 400 * numeric_unit(h->type) * numeric_norm(direct));
         spry_vector *all[] = {x, Px, APx, down, direct};
         for (int k = 0; k < 5; k++)
             spry_vector_free(all[k]);
@@ -95,14 +68,14 @@ static void check_levels(spry_device *d, const amg *h)
 /* How much 8 corrections x += M (b - A x) shorten the residual. */
 static double shorten(spry_device *d, const spry_operator *op, const spry_operator *M)
 {
-    spry_vector *r = there(d, M->type, M->rows, 5);
-    const double before = norm(r);
+    spry_vector *r = numeric_random(d->ctx, d, M->type, M->rows, 5);
+    const double before = numeric_norm(r);
     for (int k = 0; k < 8; k++) {
         spry_vector *z = product(M, r);
         assert_ok(d->ctx, spry_operator_multiply(op, SPRY_PLAIN, less, z, one, r));
         spry_vector_free(z);
     }
-    const double after = norm(r);
+    const double after = numeric_norm(r);
     spry_vector_free(r);
     return after / before;
 }
@@ -119,11 +92,11 @@ static void check_update(spry_device *d, const spry_matrix *A, spry_operator *M,
     }
     assert_ok(ctx, spry_precon_new(B, d, spec, &N));
     assert_ok(ctx, spry_operator_update(M, B));
-    spry_vector *x = there(d, M->type, M->rows, 6);
+    spry_vector *x = numeric_random(d->ctx, d, M->type, M->rows, 6);
     spry_vector *y = product(M, x), *z = product(N, x);
     assert_ok(ctx, spry_vector_axpy(less, y, z));
-    assert_true(norm(y) > 0);
-    assert_true(norm(z) == 0);
+    assert_true(numeric_norm(y) > 0);
+    assert_true(numeric_norm(z) == 0);
     spry_vector_free(x);
     spry_vector_free(y);
     spry_vector_free(z);

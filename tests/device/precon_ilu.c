@@ -32,17 +32,12 @@ enum { SPECS = sizeof specs / sizeof *specs, SIDE = 36, ROWS = SIDE * SIDE };
 /* A grid whose diagonal dominates: the sum of the other numbers of a row is at most 4/9 of it. */
 static spry_matrix *grid(spry_context *ctx, spry_type type, double diagonal)
 {
-    char options[64];
-    snprintf(options, sizeof options, "size=%d type=%s", SIDE, spry_type_name(type));
-    spry_matrix *A = generated(ctx, "poisson2d", options);
+    spry_matrix *A = generated_as(ctx, type, "poisson2d", "size=%d", SIDE);
     for (int64_t i = 0; i < A->a.rows; i++)
-        for (int64_t e = A->a.offsets[i]; e < A->a.offsets[i + 1]; e++) {
-            const double angle = spry_type_is_complex(type) ? (double)(i - A->a.col_index[e]) : 0;
+        for (int64_t e = A->a.offsets[i]; e < A->a.offsets[i + 1]; e++)
             if (A->a.col_index[e] == i)
                 value_set(type, A->a.values, e, (spry_scalar){diagonal, 0});
-            else
-                value_set(type, A->a.values, e, (spry_scalar){-cos(angle), -sin(angle)});
-        }
+    generated_turn(A, 1, (spry_scalar){1, 0});
     return A;
 }
 

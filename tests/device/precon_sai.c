@@ -5,6 +5,7 @@
  */
 #include "support/devices.h"
 #include "support/generated.h"
+#include "support/numeric.h"
 
 #include "device/operator.h"
 #include "matrix/matrix.h"
@@ -32,7 +33,7 @@ static void check_near(const spry_matrix *want, const spry_matrix *got, const ch
                        double size)
 {
     const spry_arrays *a = &want->a, *b = &got->a;
-    const double unit = a->type == SPRY_S || a->type == SPRY_C ? 0x1p-24 : 0x1p-53;
+    const double unit = numeric_unit(a->type);
     double most = 0;
     assert_int_equal(a->nnz, b->nnz);
     assert_memory_equal(a->offsets, b->offsets, (size_t)(a->rows + 1) * sizeof *a->offsets);
@@ -53,10 +54,8 @@ static void check_near(const spry_matrix *want, const spry_matrix *got, const ch
 
 static spry_matrix *random_matrix(spry_context *ctx, spry_type type, int size, int per_row)
 {
-    char options[96];
-    snprintf(options, sizeof options, "size=%d per-row=%d dominance=2 seed=3 type=%s", size,
-             per_row, spry_type_name(type));
-    return generated(ctx, "random", options);
+    return generated_as(ctx, type, "random", "size=%d per-row=%d dominance=2 seed=3", size,
+                        per_row);
 }
 
 static void check_alike(const spry_matrix *A, spry_device *d, const char *spec, double size)
@@ -131,10 +130,8 @@ static void factors(spry_context *ctx, spry_device *d)
     static const char *const specs[] = {"fsai", "fsai:power=8,most=400", "fsai:tau=0,growth=2"};
     const spry_scalar one = {1, 0}, zero = {0, 0};
     for (int t = 0; t < 12; t++) {
-        char options[48];
         const spry_type type = support_types[t % 4];
-        snprintf(options, sizeof options, "size=10 type=%s", spry_type_name(type));
-        spry_matrix *A = generated(ctx, "poisson2d", options);
+        spry_matrix *A = generated_as(ctx, type, "poisson2d", "size=10");
         spry_operator *here = NULL, *there = NULL;
         spry_vector *r = NULL, *z = NULL, *w = NULL;
         double off, size;
@@ -156,8 +153,7 @@ static void factors(spry_context *ctx, spry_device *d)
         assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, z, w));
         assert_ok(ctx, spry_vector_norm(w, &off));
         /* some 100 roundings, times the condition of the matrix, which is below 50 */
-        assert_true(size > 0 && off <= (type == SPRY_S || type == SPRY_C ? 0x1p-24 : 0x1p-53) *
-                                           100 * 50 * size);
+        assert_true(size > 0 && off <= numeric_unit(type) * 100 * 50 * size);
         spry_vector_free(r);
         spry_vector_free(z);
         spry_vector_free(w);

@@ -185,9 +185,7 @@ static void open_matrix(spry_context *ctx, spry_device *d, spry_matrix *A, const
 static void open_system(spry_context *ctx, spry_device *d, const char *kind, spry_type type,
                         const char *more, const char *format, system_of *s)
 {
-    char options[128];
-    snprintf(options, sizeof options, "%s type=%s", more, spry_type_name(type));
-    open_matrix(ctx, d, generated(ctx, kind, options), format, s);
+    open_matrix(ctx, d, generated_as(ctx, type, kind, "%s", more), format, s);
 }
 
 static void close_system(system_of *s)

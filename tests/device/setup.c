@@ -16,19 +16,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static spry_matrix *sorted(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
-                           int64_t nnz, uint64_t seed)
-{
-    return support_matrix(ctx, &(support_recipe){.type = type,
-                                                 .format = SPRY_CSR,
-                                                 .rows = rows,
-                                                 .cols = cols,
-                                                 .nnz = nnz,
-                                                 .shape = SUPPORT_UNIFORM,
-                                                 .seed = seed,
-                                                 .sorted = true});
-}
-
 static device_matrix put(spry_device *d, const spry_matrix *A)
 {
     device_matrix to;
@@ -114,7 +101,8 @@ static void check_diagonals(spry_context *ctx, spry_device *d, const spry_matrix
 static void diagonals(spry_context *ctx, spry_device *d)
 {
     for (int t = 0; t < 4; t++) {
-        spry_matrix *A = sorted(ctx, support_types[t], 90, 90, 2500, 3), *B = NULL;
+        spry_matrix *A = support_sorted(ctx, support_types[t], SUPPORT_UNIFORM, 90, 90, 2500, 3),
+                    *B = NULL;
         check_diagonals(ctx, d, A);
         assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=7", &B));
         if (t == 1)
@@ -147,8 +135,9 @@ static void sums(spry_context *ctx, spry_device *d)
 {
     for (int t = 0; t < 4; t++) {
         const spry_scalar alpha = {2, 0}, beta = {-0.5, t < 2 ? 0 : 1};
-        spry_matrix *A = sorted(ctx, support_types[t], 70, 40, 300, 1), *C = NULL;
-        spry_matrix *B = sorted(ctx, support_types[t], 70, 40, 200, 2);
+        spry_matrix *A = support_sorted(ctx, support_types[t], SUPPORT_UNIFORM, 70, 40, 300, 1),
+                    *C = NULL;
+        spry_matrix *B = support_sorted(ctx, support_types[t], SUPPORT_UNIFORM, 70, 40, 200, 2);
         device_matrix a = put(d, A), b = put(d, B), found;
         assert_ok(ctx, spry_matrix_add(alpha, A, beta, B, &C));
         assert_ok(ctx, device_matrix_add(alpha, &a, beta, NULL, &b, &found));
@@ -163,7 +152,7 @@ static void sums(spry_context *ctx, spry_device *d)
 /* left A right, where both are columns of other matrices: rows and columns of the product. */
 static void factors(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = sorted(ctx, SPRY_C, 50, 30, 300, 1), *copy = NULL;
+    spry_matrix *A = support_sorted(ctx, SPRY_C, SUPPORT_UNIFORM, 50, 30, 300, 1), *copy = NULL;
     const int64_t size = (int64_t)spry_type_size(SPRY_C);
     float left[100], right[60];
     device_matrix a = put(d, A);
@@ -255,7 +244,7 @@ static void check_filter(spry_context *ctx, spry_device *d, const spry_matrix *A
 static void filters(spry_context *ctx, spry_device *d)
 {
     for (int t = 0; t < 4; t++) {
-        spry_matrix *A = sorted(ctx, support_types[t], 60, 60, 900, 5);
+        spry_matrix *A = support_sorted(ctx, support_types[t], SUPPORT_UNIFORM, 60, 60, 900, 5);
         check_filter(ctx, d, A, (device_strength)(t % 3), t % 2 == 0);
         check_filter(ctx, d, A, (device_strength)((t + 1) % 3), t % 2 != 0);
         spry_matrix_free(A);
@@ -265,7 +254,8 @@ static void filters(spry_context *ctx, spry_device *d)
 /* Blocks of 2, kept where S has an entry; every third of them. */
 static void block_filters(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = sorted(ctx, SPRY_C, 80, 80, 900, 5), *S = sorted(ctx, SPRY_C, 40, 40, 500, 6);
+    spry_matrix *A = support_sorted(ctx, SPRY_C, SUPPORT_UNIFORM, 80, 80, 900, 5),
+                *S = support_sorted(ctx, SPRY_C, SUPPORT_UNIFORM, 40, 40, 500, 6);
     const spry_arrays *a = &A->a;
     device_matrix there = put(d, A), strong = put(d, S), found;
     spry_matrix *got = NULL;
@@ -310,7 +300,7 @@ static void block_filters(spry_context *ctx, spry_device *d)
 
 static void bounds(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = sorted(ctx, SPRY_D, 600, 600, 9000, 2);
+    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 600, 600, 9000, 2);
     device_matrix there = put(d, A);
     double want = 0, bound = 0;
     for (int64_t i = 0; i < A->a.rows; i++) {
@@ -596,7 +586,8 @@ static void tentative(spry_context *ctx, spry_device *d)
 /* P = T - omega D^-1 A T beside the host's sums and products; numbers are exact but for 1 / 4. */
 static void smoothed(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = NULL, *T = sorted(ctx, SPRY_D, 64, 9, 64, 3), *AT = NULL, *P = NULL;
+    spry_matrix *A = NULL, *T = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 64, 9, 64, 3),
+                *AT = NULL, *P = NULL;
     device_memory *inverse = memory(d, 64 * 8);
     int64_t bad = 0;
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=8", &A));
@@ -618,7 +609,7 @@ static void smoothed(spry_context *ctx, spry_device *d)
 
 static void condensed(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = sorted(ctx, SPRY_Z, 60, 60, 200, 8), *got = NULL;
+    spry_matrix *A = support_sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 60, 60, 200, 8), *got = NULL;
     device_matrix a = put(d, A), found;
     assert_ok(ctx, device_matrix_condense(&a, 3, &found));
     assert_ok(ctx, device_matrix_get(&found, &got));

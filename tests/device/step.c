@@ -1,6 +1,7 @@
 /* Fused steps y = f .* (alpha A x + beta b) + gamma x + delta y on devices and on the host, and
  * vectors from one precision to the other, against sums in double precision. */
 #include "support/devices.h"
+#include "support/numeric.h"
 
 #include "device/operator.h"
 #include "device/step.h"
@@ -11,14 +12,6 @@
 #include <math.h>
 
 enum { VECTORS = 4 };
-
-static spry_vector *random_vector(spry_context *ctx, spry_type type, int64_t n, uint64_t seed)
-{
-    spry_vector *v = NULL;
-    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_COPY, &v));
-    host_kernels_for(ctx, type)->random(n, seed, 0, v->data);
-    return v;
-}
 
 static double size_of(spry_scalar a)
 {
@@ -34,7 +27,7 @@ static void check_step(spry_context *ctx, const spry_matrix *A, host_step c,
                        spry_vector *const v[VECTORS], const spry_vector *got)
 {
     const spry_type type = A->a.type;
-    const double eps = type == SPRY_S || type == SPRY_C ? 0x1p-24 : 0x1p-53;
+    const double eps = numeric_unit(type);
     for (int64_t i = 0; i < A->a.rows; i++) {
         spry_scalar sum = {0, 0};
         double all = 0;
@@ -72,7 +65,7 @@ static void run_step(spry_context *ctx, spry_device *d, const spry_matrix *A, co
         assert_ok(ctx, spry_operator_from_format(A, format, &op));
     assert_ok(ctx, step_open(op, SPRY_PLAIN, &step));
     for (int k = 0; k < VECTORS; k++) {
-        v[k] = random_vector(ctx, A->a.type, A->a.rows, 7 + (uint64_t)k);
+        v[k] = numeric_random(ctx, NULL, A->a.type, A->a.rows, 7 + (uint64_t)k);
         assert_ok(ctx, d ? spry_vector_on(d, A->a.type, A->a.rows, NULL, &there[k])
                          : spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_COPY, &there[k]));
         assert_ok(ctx, spry_vector_copy(v[k], there[k]));
@@ -125,7 +118,8 @@ static void test_recast(spry_context *ctx, spry_device *d)
     static const spry_type pairs[][2] = {{SPRY_D, SPRY_S}, {SPRY_Z, SPRY_C}};
     for (int p = 0; p < 2; p++)
         for (int where = 0; where < 2; where++) {
-            spry_vector *v = random_vector(ctx, pairs[p][0], N, 3), *x = NULL, *y = NULL, *z = NULL;
+            spry_vector *v = numeric_random(ctx, NULL, pairs[p][0], N, 3), *x = NULL, *y = NULL,
+                        *z = NULL;
             assert_ok(ctx, where ? spry_vector_on(d, pairs[p][0], N, NULL, &x)
                                  : spry_vector_new(ctx, pairs[p][0], N, NULL, SPRY_COPY, &x));
             assert_ok(ctx, spry_vector_like(x, N, &z));

@@ -16,13 +16,7 @@ enum { ROWS = 203, COLS = 307 };
 
 static spry_matrix *a_matrix(spry_context *ctx, spry_type type)
 {
-    return support_matrix(ctx, &(support_recipe){.type = type,
-                                                 .format = SPRY_CSR,
-                                                 .rows = ROWS,
-                                                 .cols = COLS,
-                                                 .nnz = 3000,
-                                                 .seed = 5,
-                                                 .sorted = true});
+    return support_sorted(ctx, type, SUPPORT_UNIFORM, ROWS, COLS, 3000, 5);
 }
 
 /* Bytes the device may have beside what is used now; 0: no limit. */
@@ -143,12 +137,8 @@ static void empty_blocks(spry_context *ctx, spry_device *d)
     static const int64_t sizes[][2] = {{7, 0}, {0, 7}, {3, 5}};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
         for (int64_t cols = 0; cols < 12; cols += 11) {
-            spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = SPRY_D,
-                                                                   .format = SPRY_CSR,
-                                                                   .rows = sizes[k][0],
-                                                                   .cols = sizes[k][1],
-                                                                   .seed = 1,
-                                                                   .sorted = true});
+            spry_matrix *A =
+                support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, sizes[k][0], sizes[k][1], 0, 1);
             spry_operator *op = NULL, *host = NULL;
             const dense_case c = {SPRY_PLAIN, cols, true, false, true};
             assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
@@ -283,14 +273,7 @@ static void check_storage(spry_context *ctx, const spry_operator *op, const spry
 /* A matrix of 3000 rows that takes about 500 kB, on a device with as much as that or less. */
 static spry_matrix *large_matrix(spry_context *ctx, spry_type type, int64_t cols)
 {
-    return support_matrix(ctx, &(support_recipe){.type = type,
-                                                 .format = SPRY_CSR,
-                                                 .rows = 3000,
-                                                 .cols = cols,
-                                                 .nnz = 40000,
-                                                 .shape = SUPPORT_ONE_ROW,
-                                                 .seed = 6,
-                                                 .sorted = true});
+    return support_sorted(ctx, type, SUPPORT_ONE_ROW, 3000, cols, 40000, 6);
 }
 
 static void matrices(spry_context *ctx, spry_device *d)
@@ -332,14 +315,7 @@ static void matrices(spry_context *ctx, spry_device *d)
 static void every_format(spry_context *ctx, spry_device *d)
 {
     const spry_scalar one = {1, 0}, zero = {0, 0};
-    spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = SPRY_D,
-                                                           .format = SPRY_CSR,
-                                                           .rows = 6000,
-                                                           .cols = 6000,
-                                                           .nnz = 40000,
-                                                           .shape = SUPPORT_BANDED,
-                                                           .seed = 6,
-                                                           .sorted = true});
+    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_BANDED, 6000, 6000, 40000, 6);
     spry_operator *host = NULL;
     spry_vector *x = NULL, *y = NULL, *z = NULL;
     assert_ok(ctx, spry_operator_from_matrix(A, &host));

@@ -21,36 +21,6 @@ static spry_matrix *some_matrix(spry_context *ctx, spry_type type)
                                                  .seed = 33});
 }
 
-/* Numbers are eighths and few a row, so that sums are exact in every format and order. */
-static void check_product(spry_context *ctx, const spry_matrix *A, const spry_operator *op)
-{
-    const spry_type type = spry_matrix_type(A);
-    const int64_t n = spry_matrix_rows(A);
-    spry_vector *x = NULL, *y = NULL;
-    spry_storage storage;
-    spry_scalar *numbers = calloc((size_t)n, sizeof *numbers);
-    spry_scalar *sums = calloc((size_t)n, sizeof *sums);
-    assert_true(numbers && sums);
-    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_COPY, &x));
-    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_COPY, &y));
-    for (int64_t j = 0; j < n; j++) {
-        numbers[j] = support_number(type, 22, (uint64_t)j);
-        value_set(type, x->data, j, numbers[j]);
-    }
-    support_multiply(A, SPRY_PLAIN, numbers, sums);
-    assert_ok(ctx, spry_operator_apply(op, x, y));
-    for (int64_t i = 0; i < n; i++) {
-        const spry_scalar v = value_get(type, y->data, i);
-        assert_true(v.re == sums[i].re && v.im == sums[i].im);
-    }
-    assert_ok(ctx, spry_operator_storage(op, &storage));
-    assert_true(storage.exact);
-    spry_vector_free(x);
-    spry_vector_free(y);
-    free(numbers);
-    free(sums);
-}
-
 /* The device's clock: nothing before a mark, and never less for more work. */
 static void clock_of(spry_context *ctx, spry_device *d)
 {
@@ -79,7 +49,7 @@ static void types(spry_context *ctx, spry_device *d)
         spry_operator *op = NULL;
         assert_ok(ctx, spry_operator_on(d, A, "auto:always=yes,budget=6,remember=no", &op));
         assert_ptr_equal(device_of(op), d);
-        check_product(ctx, A, op);
+        support_exact(ctx, A, op);
         spry_operator_free(op);
         spry_matrix_free(A);
     }
@@ -143,7 +113,7 @@ static void memory(spry_context *ctx, spry_device *d)
     assert_ok(ctx, spry_tune(A, quick, &host));
     assert_false(host.remembered);
     assert_ok(ctx, tune_decide(d, A, quick, NULL, &op));
-    check_product(ctx, A, op);
+    support_exact(ctx, A, op);
     assert_int_not_equal(tune_machine_fingerprint(ctx, d), tune_machine_fingerprint(ctx, NULL));
     spry_operator_free(op);
     spry_tune_report_clear(ctx, &first);
@@ -171,7 +141,7 @@ static void torture(spry_context *ctx, spry_device *d)
             failed += status != SPRY_OK;
             stood += status == SPRY_OK;
             if (status == SPRY_OK)
-                check_product(ctx, A, op);
+                support_exact(ctx, A, op);
             else
                 assert_null(op);
             spry_operator_free(op);

@@ -11,16 +11,7 @@
 static const int64_t lengths[] = {0, 1, 2, 255, 257, 1023, 70001};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
-/* A vector of the host's with numbers by chance, and a copy of it on the device. */
-static spry_vector *on_host(spry_context *ctx, spry_type type, int64_t n, uint64_t seed)
-{
-    spry_vector *v = NULL;
-    void *numbers = numeric_array(type, n, 0, seed);
-    assert_ok(ctx, spry_vector_new(ctx, type, n, numbers, SPRY_COPY, &v));
-    numeric_free(type, numbers, 0);
-    return v;
-}
-
+/* A copy of it on the device. */
 static spry_vector *on_device(spry_device *d, const spry_vector *x)
 {
     spry_vector *v = NULL;
@@ -60,7 +51,8 @@ static void check_near(spry_device *d, const spry_vector *expected, const spry_v
 static void check_elements(spry_device *d, spry_type type, int64_t n)
 {
     spry_context *ctx = d->ctx;
-    spry_vector *x = on_host(ctx, type, n, 1), *y = on_host(ctx, type, n, 2);
+    spry_vector *x = numeric_random(ctx, NULL, type, n, 1),
+                *y = numeric_random(ctx, NULL, type, n, 2);
     spry_vector *dx = on_device(d, x), *dy = on_device(d, y), *dz = NULL;
     const spry_scalar a = factor(type, -1.5, 0.75), b = factor(type, 0.5, 2);
     assert_ok(ctx, spry_vector_like(dx, n, &dz));
@@ -94,7 +86,8 @@ static void check_elements(spry_device *d, spry_type type, int64_t n)
 static void check_sums(spry_device *d, spry_type type, int64_t n)
 {
     spry_context *ctx = d->ctx;
-    spry_vector *x = on_host(ctx, type, n, 3), *y = on_host(ctx, type, n, 4);
+    spry_vector *x = numeric_random(ctx, NULL, type, n, 3),
+                *y = numeric_random(ctx, NULL, type, n, 4);
     spry_vector *dx = on_device(d, x), *dy = on_device(d, y);
     spry_scalar a, b, again;
     double p, q;
@@ -197,7 +190,8 @@ static void borrowed(spry_context *ctx, spry_device *d)
 
 static void wrong_uses(spry_context *ctx, spry_device *d)
 {
-    spry_vector *host = on_host(ctx, SPRY_D, 10, 1), *there = on_device(d, host), *v = NULL;
+    spry_vector *host = numeric_random(ctx, NULL, SPRY_D, 10, 1), *there = on_device(d, host),
+                *v = NULL;
     spry_scalar sum;
     assert_status(ctx, SPRY_BAD_USAGE, spry_vector_axpy((spry_scalar){1, 0}, host, there));
     support_message_has(ctx, spry_device_name(d));
@@ -216,19 +210,14 @@ static void wrong_uses(spry_context *ctx, spry_device *d)
 static void products(spry_context *ctx, spry_device *d)
 {
     const spry_scalar alpha = {-0.5, 0.25}, beta = {1.5, -2};
-    spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = SPRY_Z,
-                                                           .format = SPRY_CSR,
-                                                           .rows = 301,
-                                                           .cols = 301,
-                                                           .nnz = 2000,
-                                                           .seed = 5,
-                                                           .sorted = true});
+    spry_matrix *A = support_sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 301, 301, 2000, 5);
     spry_operator *op = NULL, *jacobi = NULL, *host = NULL;
     assert_ok(ctx, spry_operator_on(d, A, "auto", &op));
     assert_ptr_equal(spry_operator_device(op), d);
     assert_ok(ctx, spry_operator_on(NULL, A, "csr", &host));
     assert_null(spry_operator_device(host));
-    spry_vector *x = on_host(ctx, SPRY_Z, 301, 6), *y = on_host(ctx, SPRY_Z, 301, 7), *back = NULL;
+    spry_vector *x = numeric_random(ctx, NULL, SPRY_Z, 301, 6),
+                *y = numeric_random(ctx, NULL, SPRY_Z, 301, 7), *back = NULL;
     spry_vector *dx = on_device(d, x), *dy = on_device(d, y);
     assert_ok(ctx, spry_vector_like(x, 301, &back));
     for (int t = SPRY_PLAIN; t <= SPRY_CONJUGATE; t++) {
@@ -282,7 +271,8 @@ static void diagonals(spry_context *ctx, spry_device *d)
     assert_string_equal(spry_operator_name(there), "jacobi");
     assert_non_null(device_diagonal(there, SPRY_PLAIN));
     assert_null(device_diagonal(M, SPRY_PLAIN));
-    spry_vector *x = on_host(ctx, SPRY_Z, N, 6), *y = on_host(ctx, SPRY_Z, N, 7);
+    spry_vector *x = numeric_random(ctx, NULL, SPRY_Z, N, 6),
+                *y = numeric_random(ctx, NULL, SPRY_Z, N, 7);
     spry_vector *dx = on_device(d, x), *dy = on_device(d, y);
     for (int t = SPRY_PLAIN; t <= SPRY_CONJUGATE; t++) {
         assert_ok(ctx, spry_vector_copy(y, dy));
@@ -308,7 +298,8 @@ static void check_block(spry_device *d, const spry_operator *op, int64_t n, int6
     spry_context *ctx = d->ctx;
     const int64_t step_b = by_rows ? cols + 2 : n + 1, step_c = by_rows ? cols + 1 : m + 2;
     const int64_t size_b = (by_rows ? n : cols) * step_b, size_c = (by_rows ? m : cols) * step_c;
-    spry_vector *b = on_host(ctx, SPRY_D, size_b, 8), *c = on_host(ctx, SPRY_D, size_c, 9);
+    spry_vector *b = numeric_random(ctx, NULL, SPRY_D, size_b, 8),
+                *c = numeric_random(ctx, NULL, SPRY_D, size_c, 9);
     spry_vector *db = on_device(d, b), *dc = on_device(d, c), *back = NULL;
     const spry_dense B = {n, cols, step_b, by_rows, b->data, NULL};
     const spry_dense C = {m, cols, step_c, by_rows, c->data, NULL};
@@ -335,13 +326,7 @@ static void check_block(spry_device *d, const spry_operator *op, int64_t n, int6
 
 static void blocks(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = SPRY_D,
-                                                           .format = SPRY_CSR,
-                                                           .rows = 203,
-                                                           .cols = 307,
-                                                           .nnz = 2000,
-                                                           .seed = 5,
-                                                           .sorted = true});
+    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 203, 307, 2000, 5);
     static const int columns[] = {1, 3, 9};
     spry_operator *op = NULL;
     assert_ok(ctx, spry_operator_on(d, A, "csr", &op));

@@ -88,13 +88,7 @@ static void check_widths(spry_context *ctx, const spry_matrix *A, const spry_ope
 
 static spry_matrix *small_matrix(spry_context *ctx, spry_type type)
 {
-    return support_matrix(ctx, &(support_recipe){.type = type,
-                                                 .format = SPRY_CSR,
-                                                 .rows = ROWS,
-                                                 .cols = COLS,
-                                                 .nnz = 200,
-                                                 .seed = 21,
-                                                 .sorted = true});
+    return support_sorted(ctx, type, SUPPORT_UNIFORM, ROWS, COLS, 200, 21);
 }
 
 static void csr(spry_context *ctx)
@@ -165,13 +159,7 @@ static void scattered(spry_context *ctx)
     for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
         const size_t size = spry_type_size(type);
-        spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = type,
-                                                               .format = SPRY_CSR,
-                                                               .rows = N,
-                                                               .cols = N,
-                                                               .nnz = 120000,
-                                                               .seed = 22,
-                                                               .sorted = true});
+        spry_matrix *A = support_sorted(ctx, type, SUPPORT_UNIFORM, N, N, 120000, 22);
         spry_operator *op = NULL;
         assert_true(host_scattered(N, N, A->a.offsets, A->a.col_index));
         assert_ok(ctx, spry_operator_from_matrix(A, &op));

@@ -57,14 +57,8 @@ static void test_all_sizes(void **state)
 {
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++) {
-        spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = support_types[t],
-                                                               .format = SPRY_CSR,
-                                                               .rows = 1031,
-                                                               .cols = 1030,
-                                                               .nnz = 6000,
-                                                               .shape = SUPPORT_BANDED,
-                                                               .seed = 11,
-                                                               .sorted = true});
+        spry_matrix *A =
+            support_sorted(ctx, support_types[t], SUPPORT_BANDED, 1031, 1030, 6000, 11);
         for (int size = 0; size < 64; size++) {
             char spec[64];
             snprintf(spec, sizeof spec, "bsr:r=%d,c=%d%s", size / 8 + 1, size % 8 + 1,

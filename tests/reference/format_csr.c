@@ -148,14 +148,7 @@ static void test_bits_of_csr(void **state)
 {
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++) {
-        spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = support_types[t],
-                                                               .format = SPRY_CSR,
-                                                               .rows = 300,
-                                                               .cols = 300,
-                                                               .nnz = 4000,
-                                                               .shape = SUPPORT_ONE_ROW,
-                                                               .seed = 9,
-                                                               .sorted = true});
+        spry_matrix *A = support_sorted(ctx, support_types[t], SUPPORT_ONE_ROW, 300, 300, 4000, 9);
         const spry_type type = support_types[t];
         const size_t bytes = 300 * spry_type_size(type);
         void *x = numeric_array(type, 300, 0, 1), *expected = numeric_array(type, 300, 0, 2);

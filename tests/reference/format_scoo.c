@@ -108,13 +108,7 @@ static void test_ranges(void **state)
 {
     enum { N = 5000 };
     spry_context *ctx = *state;
-    spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = SPRY_D,
-                                                           .format = SPRY_CSR,
-                                                           .rows = N,
-                                                           .cols = N,
-                                                           .nnz = 9 * N,
-                                                           .seed = 12,
-                                                           .sorted = true});
+    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, N, N, 9 * N, 12);
     spry_operator *op = NULL;
     operator_rows rows = {0};
     double *x = malloc(8 * N * sizeof *x), *y = malloc(N * sizeof *y), *all = malloc(N * sizeof *y);

@@ -117,13 +117,7 @@ static void test_sizes(void **state)
                                         "sell16:C=64,sigma=256"};
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++) {
-        spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = support_types[t],
-                                                               .format = SPRY_CSR,
-                                                               .rows = 333,
-                                                               .cols = 301,
-                                                               .nnz = 2000,
-                                                               .seed = 5,
-                                                               .sorted = true});
+        spry_matrix *A = support_sorted(ctx, support_types[t], SUPPORT_UNIFORM, 333, 301, 2000, 5);
         for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
             if (!strstr(specs[i], "values") || t % 2 == 1) /* which is for d and z */
                 layouts_check(ctx, A, specs[i]);
@@ -171,12 +165,7 @@ static void test_nan(void **state)
     static const char *const specs[] = {"sell",       "sell:C=8,sigma=32", "sell:C=5",
                                         "sell16:C=8", "sell16:C=16",       "sell16:C=32,sigma=64"};
     spry_context *ctx = *state;
-    spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = SPRY_D,
-                                                           .format = SPRY_CSR,
-                                                           .rows = 203,
-                                                           .cols = 20,
-                                                           .nnz = 250,
-                                                           .sorted = true});
+    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 203, 20, 250, 0);
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         for (int64_t where = 0; where < 20; where++)
             check_nan(ctx, A, specs[i], where);
@@ -226,14 +215,7 @@ static void test_bits(void **state)
     for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
         const size_t bytes = N * spry_type_size(type);
-        spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = type,
-                                                               .format = SPRY_CSR,
-                                                               .rows = N,
-                                                               .cols = N,
-                                                               .nnz = 4000,
-                                                               .shape = SUPPORT_ONE_ROW,
-                                                               .seed = 9,
-                                                               .sorted = true});
+        spry_matrix *A = support_sorted(ctx, type, SUPPORT_ONE_ROW, N, N, 4000, 9);
         void *x = numeric_array(type, N, 0, 1), *y = numeric_array(type, N, 0, 2);
         void *expected = malloc(bytes);
         spry_vector *vx = numeric_vector(ctx, type, N, x), *vy = numeric_vector(ctx, type, N, y);

@@ -143,32 +143,8 @@ static void test_symmetric(void **state)
 /* One full row of more than 65,535 entries, one full column, a diagonal. */
 static void test_long_row(void **state)
 {
-    enum { N = 70001, LONG = 17, COLUMN = 5 };
     spry_context *ctx = *state;
-    int64_t *offsets = malloc((N + 1) * sizeof *offsets);
-    int32_t *columns = malloc(3 * N * sizeof *columns);
-    float *values = malloc(3 * N * sizeof *values);
-    int64_t k = 0;
-    offsets[0] = 0;
-    for (int32_t i = 0; i < N; i++) {
-        if (i == LONG) {
-            for (int32_t j = 0; j < N; j++)
-                columns[k++] = j;
-        } else {
-            columns[k++] = i < COLUMN ? i : COLUMN;
-            if (i != COLUMN)
-                columns[k++] = i < COLUMN ? COLUMN : i;
-        }
-        offsets[i + 1] = k;
-    }
-    for (int64_t e = 0; e < k; e++)
-        values[e] = (float)support_number(SPRY_S, 8, (uint64_t)e).re;
-    spry_matrix *A = NULL;
-    assert_ok(ctx,
-              spry_matrix_from_csr(ctx, SPRY_S, N, N, offsets, columns, values, SPRY_COPY, &A));
-    free(offsets);
-    free(columns);
-    free(values);
+    spry_matrix *A = support_long_row(ctx, SPRY_S, 70001);
     check c = {ctx, A, false};
     layouts_each(check_one, &c);
     spry_matrix_free(A);

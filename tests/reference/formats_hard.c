@@ -1,4 +1,5 @@
 /* Storage formats with matrices by chance, hostile arrays, little memory, several threads. */
+#include "support/generated.h"
 #include "support/layouts.h"
 
 #include "host/walk.h"
@@ -35,15 +36,9 @@ static void test_by_chance(void **state)
     for (uint64_t seed = 1; seed <= 12; seed++) {
         const int64_t rows = 1 + (int64_t)(base_random(seed, 1) % 400);
         const int64_t cols = seed % 3 ? rows : 1 + (int64_t)(base_random(seed, 2) % 400);
-        spry_matrix *A = support_matrix(
-            ctx, &(support_recipe){.type = support_types[seed % 4],
-                                   .format = SPRY_CSR,
-                                   .rows = rows,
-                                   .cols = cols,
-                                   .nnz = (int64_t)(base_random(seed, 3) % (uint64_t)(8 * rows)),
-                                   .shape = (support_shape)(base_random(seed, 4) % 4),
-                                   .seed = seed,
-                                   .sorted = true});
+        spry_matrix *A = support_sorted(
+            ctx, support_types[seed % 4], (support_shape)(base_random(seed, 4) % 4), rows, cols,
+            (int64_t)(base_random(seed, 3) % (uint64_t)(8 * rows)), seed);
         spread_values(A, seed, seed % 2);
         check c = {ctx, A};
         layouts_each(check_one, &c);
@@ -235,13 +230,7 @@ static void test_memory_limit(void **state)
 {
     (void)state;
     spry_context *ctx = support_context("memory_limit=400k");
-    spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = SPRY_D,
-                                                           .format = SPRY_CSR,
-                                                           .rows = 2000,
-                                                           .cols = 2000,
-                                                           .nnz = 9000,
-                                                           .seed = 8,
-                                                           .sorted = true});
+    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 2000, 2000, 9000, 8);
     check c = {ctx, A};
     layouts_each(limit_one, &c);
     layout *L = NULL;
@@ -292,11 +281,7 @@ static spry_matrix *make_band(spry_context *ctx, spry_type type)
 
 static spry_matrix *make_grid(spry_context *ctx, spry_type type)
 {
-    spry_matrix *A = NULL;
-    char options[48];
-    snprintf(options, sizeof options, "size=%d type=%s", GRID, spry_type_name(type));
-    assert_ok(ctx, spry_generate(ctx, "poisson2d", options, &A));
-    return A;
+    return generated_as(ctx, type, "poisson2d", "size=%d", GRID);
 }
 
 static void product_bits(const char *spec, void *data)

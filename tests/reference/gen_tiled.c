@@ -31,9 +31,7 @@ static void tridiagonal_by_hand(void **state)
             numbers[11 * i + 1] = numbers[11 * i + 10] = before ? -0.125 : -1;
     }
     for (int t = 0; t < 4; t++) {
-        char options[32];
-        snprintf(options, sizeof options, "size=4 type=%s", spry_type_name(support_types[t]));
-        spry_matrix *base = generated(*state, "tridiagonal", options);
+        spry_matrix *base = generated_as(*state, support_types[t], "tridiagonal", "size=4");
         spry_matrix *A = tiled(base, 10);
         spry_matrix *expected = support_from_rows(*state, support_types[t], 10, 10, numbers);
         support_same_arrays(expected, A);

@@ -28,9 +28,7 @@ enum { EXAMPLES = sizeof examples / sizeof *examples };
 
 static spry_matrix *make(spry_context *ctx, const example *e, spry_type type)
 {
-    char options[128];
-    snprintf(options, sizeof options, "%s type=%s", e->options, spry_type_name(type));
-    spry_matrix *A = generated(ctx, e->kind, options);
+    spry_matrix *A = generated_as(ctx, type, e->kind, "%s", e->options);
     assert_int_equal(spry_matrix_type(A), type);
     return A;
 }

@@ -313,13 +313,7 @@ static spry_matrix *blocked(spry_context *ctx, int64_t n, int b)
             columns[k++] = (int32_t)(right * b + q);
         offsets[i + 1] = k;
     }
-    spry_matrix *A = NULL;
-    assert_ok(ctx,
-              spry_matrix_from_csr(ctx, SPRY_S, n, n, offsets, columns, values, SPRY_COPY, &A));
-    free(offsets);
-    free(columns);
-    free(values);
-    return A;
+    return support_from_csr(ctx, SPRY_S, n, n, offsets, columns, values);
 }
 
 static void blocks_are_found(void **state)

@@ -61,8 +61,8 @@ static void rates_on_the_grid(void **state)
     for (int t = 1; t < 4; t += 2) {
         problem p;
         char text[96];
-        snprintf(text, sizeof text, "size=15 type=%s", spry_type_name(support_types[t]));
-        problem_from_matrix(*state, generated(*state, "poisson2d", text), &p);
+        problem_from_matrix(*state, generated_as(*state, support_types[t], "poisson2d", "size=15"),
+                            &p);
         rate_is(&p, "jacobi", 300, mu * (1 - 1e-3), mu * (1 + 1e-3));
         rate_is(&p, "jacobi:omega=0.7", 300, (0.3 + 0.7 * mu) * (1 - 1e-3),
                 (0.3 + 0.7 * mu) * (1 + 1e-3));

@@ -3,6 +3,7 @@
  * SPRY_NVRTC_LIBRARY names the library where the system does not find it. Combinations are few;
  * SPRY_TEST_FULL=1 takes all options of all formats, SPRY_TEST_FORMAT=NAME one format alone.
  */
+#include "support/generated.h"
 #include "support/layouts.h"
 
 #include "device/cuda.h"
@@ -256,11 +257,7 @@ static spry_device card(spry_context *ctx)
 /* Blocks of a stencil's kind: a matrix that every format can hold. */
 static spry_matrix *sample(spry_context *ctx, spry_type type)
 {
-    spry_matrix *A = NULL;
-    char options[64];
-    snprintf(options, sizeof options, "size=6 type=%s", spry_type_name(type));
-    assert_ok(ctx, spry_generate(ctx, "poisson2d", options, &A));
-    return A;
+    return generated_as(ctx, type, "poisson2d", "size=6");
 }
 
 /* Sparse approximate inverses: rooms of teams in local memory and in global. */
@@ -290,11 +287,7 @@ static void test_grids(void **state)
     static const int columns[] = {1, 8, 0};
     spry_device d = card(ctx);
     for (int t = 0; t < 4; t++) {
-        spry_matrix *A = NULL;
-        char options[64];
-        snprintf(options, sizeof options, "nx=64 ny=26 nz=21 type=%s",
-                 spry_type_name(support_types[t]));
-        assert_ok(ctx, spry_generate(ctx, "poisson3d", options, &A));
+        spry_matrix *A = generated_as(ctx, support_types[t], "poisson3d", "nx=64 ny=26 nz=21");
         subject s = {ctx, &d, A, columns, 0};
         compile_spec("crf", &s);
         assert_true(s.compiled > 0);

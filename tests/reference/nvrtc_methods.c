@@ -69,9 +69,7 @@ static void test_methods(void **state)
     opened_open(&s, "cuda");
     assert_ok(s.ctx, device_build(s.d, "SP_KERNEL nothing(void) {}\n", "", &p));
     for (int t = 0; t < 4; t++) {
-        char options[32];
-        snprintf(options, sizeof options, "size=9 type=%s", spry_type_name(support_types[t]));
-        spry_matrix *A = generated(s.ctx, "poisson2d", options);
+        spry_matrix *A = generated_as(s.ctx, support_types[t], "poisson2d", "size=9");
         assert_ok(s.ctx, device_operator(s.d, A, "csr", &operators[t]));
         spry_matrix_free(A);
     }

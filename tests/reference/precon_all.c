@@ -17,31 +17,6 @@
 static const spry_scalar one = {1, 0}, zero = {0, 0};
 enum { SIZE = 12, THREADED = 60 }; /* the second is large enough for several threads */
 
-/* A random vector, or zeros (seed 0). */
-static spry_vector *vector_of(spry_context *ctx, spry_type type, int64_t n, uint64_t seed)
-{
-    spry_vector *v = NULL;
-    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_COPY, &v));
-    if (seed > 0)
-        host_kernels_for(ctx, type)->random(n, seed, 0, v->data);
-    return v;
-}
-
-static double norm_of(spry_context *ctx, const spry_vector *v)
-{
-    double norm;
-    assert_ok(ctx, spry_vector_norm(v, &norm));
-    return norm;
-}
-
-static spry_operator *make(const spry_matrix *A, const char *spec)
-{
-    spry_operator *M = NULL;
-    assert_ok(A->ctx, spry_precon_new(A, NULL, spec, &M));
-    assert_non_null(M);
-    return M;
-}
-
 /* The spec with one more option. */
 static void with_option(const precons_case *c, const char *option, char spec[128])
 {
@@ -59,8 +34,9 @@ static double distance(const spry_matrix *A, const spry_operator *M)
     double sum = 0;
     assert_ok(ctx, spry_operator_from_matrix(A, &op));
     for (uint64_t seed = 1; seed <= 4; seed++) {
-        spry_vector *r = vector_of(ctx, type, n, seed), *z = vector_of(ctx, type, n, 0),
-                    *s = vector_of(ctx, type, n, 0);
+        spry_vector *r = numeric_random(ctx, NULL, type, n, seed),
+                    *z = numeric_random(ctx, NULL, type, n, 0),
+                    *s = numeric_random(ctx, NULL, type, n, 0);
         spry_scalar f = one;
         if (M)
             assert_ok(ctx, spry_operator_apply(M, r, z));
@@ -69,12 +45,12 @@ static double distance(const spry_matrix *A, const spry_operator *M)
         assert_ok(ctx, spry_operator_apply(op, z, s));
         if (!M) {
             assert_ok(ctx, spry_vector_dot(s, r, &f));
-            const double size = norm_of(ctx, s);
+            const double size = numeric_norm(s);
             f = (spry_scalar){f.re / size / size, f.im / size / size};
         }
         assert_ok(ctx, spry_vector_scale((spry_scalar){-f.re, -f.im}, s));
         assert_ok(ctx, spry_vector_axpy(one, r, s));
-        sum += norm_of(ctx, s) / norm_of(ctx, r) / 4;
+        sum += numeric_norm(s) / numeric_norm(r) / 4;
         spry_vector_free(r);
         spry_vector_free(z);
         spry_vector_free(s);
@@ -92,7 +68,7 @@ static void check_near(const precons_case *c, void *data)
     for (int t = 0; t < 4; t++)
         for (int definite = c->definite; definite < 2; definite++) {
             spry_matrix *A = precons_matrix(ctx, support_types[t], definite, SIZE);
-            spry_operator *M = make(A, precons_spec(c)), *D = make(A, "jacobi");
+            spry_operator *M = precons_make(A, precons_spec(c)), *D = precons_make(A, "jacobi");
             const double with = distance(A, M), without = distance(A, NULL),
                          jacobi = distance(A, D);
             /* Jacobi's itself must be worth its while here, or the test says nothing. */
@@ -135,9 +111,11 @@ static void check_transposes(const precons_case *c, void *data)
         const spry_type type = support_types[t];
         spry_matrix *A = precons_matrix(ctx, type, c->definite, SIZE);
         const int64_t n = A->a.rows;
-        spry_operator *M = make(A, precons_spec(c));
-        spry_vector *x = vector_of(ctx, type, n, 3), *y = vector_of(ctx, type, n, 4),
-                    *z = vector_of(ctx, type, n, 0), *w = vector_of(ctx, type, n, 0);
+        spry_operator *M = precons_make(A, precons_spec(c));
+        spry_vector *x = numeric_random(ctx, NULL, type, n, 3),
+                    *y = numeric_random(ctx, NULL, type, n, 4),
+                    *z = numeric_random(ctx, NULL, type, n, 0),
+                    *w = numeric_random(ctx, NULL, type, n, 0);
         if (!spry_operator_has_transpose(M))
             fail_msg("%s has no transposes", precons_spec(c));
         assert_ok(ctx, spry_operator_apply(M, x, z));
@@ -146,7 +124,7 @@ static void check_transposes(const precons_case *c, void *data)
                                                   zero, w));
             const spry_scalar a = product(y, z, k), b = product(w, x, k);
             const double size =
-                norm_of(ctx, y) * norm_of(ctx, z) + norm_of(ctx, w) * norm_of(ctx, x);
+                numeric_norm(y) * numeric_norm(z) + numeric_norm(w) * numeric_norm(x);
             const double off = hypot(a.re - b.re, a.im - b.im),
                          allowed = 8 * (double)n * numeric_unit(type) * size;
             if (!(off <= allowed))
@@ -205,8 +183,8 @@ static void check_fault(const precons_case *c, const spry_matrix *A, precons_fau
     if (fault == PRECONS_NAN || fault == PRECONS_INFINITE)
         fail_msg("%s, type %s: took a matrix with %s", precons_spec(c), type,
                  precons_fault_names[fault]);
-    spry_vector *r = vector_of(ctx, A->a.type, A->a.rows, 7),
-                *z = vector_of(ctx, A->a.type, A->a.rows, 0);
+    spry_vector *r = numeric_random(ctx, NULL, A->a.type, A->a.rows, 7),
+                *z = numeric_random(ctx, NULL, A->a.type, A->a.rows, 0);
     /* What is as large as A is kept from overflowing when it is divided by A. */
     if (fault == PRECONS_TINY)
         assert_ok(
@@ -248,13 +226,14 @@ static double apart(const spry_operator *M, const spry_operator *N, spry_transpo
 {
     const spry_type type = spry_operator_type(M);
     const int64_t n = spry_operator_rows(M);
-    spry_vector *x = vector_of(ctx, type, n, 8), *y = vector_of(ctx, type, n, 0),
-                *z = vector_of(ctx, type, n, 0);
+    spry_vector *x = numeric_random(ctx, NULL, type, n, 8),
+                *y = numeric_random(ctx, NULL, type, n, 0),
+                *z = numeric_random(ctx, NULL, type, n, 0);
     assert_ok(ctx, spry_operator_multiply(M, op, one, x, zero, y));
     assert_ok(ctx, spry_operator_multiply(N, op, one, x, zero, z));
-    const double size = norm_of(ctx, z);
+    const double size = numeric_norm(z);
     assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, z, y));
-    const double off = norm_of(ctx, y);
+    const double off = numeric_norm(y);
     spry_vector_free(x);
     spry_vector_free(y);
     spry_vector_free(z);
@@ -269,9 +248,10 @@ static void check_values(const precons_case *c, void *data)
         const spry_type type = support_types[t];
         spry_matrix *A = precons_matrix(ctx, type, c->definite, SIZE),
                     *B = precons_matrix(ctx, type, c->definite, SIZE);
-        spry_operator *M = make(A, precons_spec(c)), *before = make(A, precons_spec(c));
+        spry_operator *M = precons_make(A, precons_spec(c)),
+                      *before = precons_make(A, precons_spec(c));
         precons_change(B);
-        spry_operator *N = make(B, precons_spec(c));
+        spry_operator *N = precons_make(B, precons_spec(c));
         assert_true(apart(M, N, SPRY_PLAIN, ctx) > 1e-3 && apart(M, N, SPRY_CONJUGATE, ctx) > 1e-3);
         assert_ok(ctx, spry_operator_update(M, B));
         assert_true(apart(M, before, SPRY_PLAIN, ctx) > 1e-3);
@@ -366,9 +346,9 @@ static void check_precision(const precons_case *c, void *data)
     char spec[128];
     for (int t = 1; t < 4; t += 2) {
         spry_matrix *A = precons_matrix(ctx, support_types[t], c->definite, SIZE);
-        spry_operator *M = make(A, precons_spec(c));
+        spry_operator *M = precons_make(A, precons_spec(c));
         with_option(c, "precision=single", spec);
-        spry_operator *S = make(A, spec);
+        spry_operator *S = precons_make(A, spec);
         const double near = distance(A, M), single = distance(A, S),
                      unit = 8 * (double)A->a.rows * numeric_unit(SPRY_S);
         for (int op = 0; op < 3 && !c->decides; op++) {
@@ -380,11 +360,11 @@ static void check_precision(const precons_case *c, void *data)
         if (!(single <= near * 1.05 + unit))
             fail_msg("%s: |r - A M r| = %g, and %g in double precision", spec, single, near);
         /* A residual far below what single precision can hold. */
-        spry_vector *r = vector_of(ctx, support_types[t], A->a.rows, 5),
-                    *z = vector_of(ctx, support_types[t], A->a.rows, 0);
+        spry_vector *r = numeric_random(ctx, NULL, support_types[t], A->a.rows, 5),
+                    *z = numeric_random(ctx, NULL, support_types[t], A->a.rows, 0);
         assert_ok(ctx, spry_vector_scale((spry_scalar){1e-200, 0}, r));
         assert_ok(ctx, spry_operator_apply(S, r, z));
-        assert_true(norm_of(ctx, z) > 1e-204 && norm_of(ctx, z) < 1e-196);
+        assert_true(numeric_norm(z) > 1e-204 && numeric_norm(z) < 1e-196);
         spry_vector_free(r);
         spry_vector_free(z);
         spry_operator_free(S);
@@ -419,9 +399,10 @@ static void *apply_with(const precons_case *c, const char *options, spry_transpo
     spry_context *ctx = support_context(options);
     spry_matrix *A = precons_matrix(ctx, SPRY_D, c->definite, THREADED);
     const int64_t n = A->a.rows;
-    spry_operator *M = make(A, precons_spec(c));
+    spry_operator *M = precons_make(A, precons_spec(c));
     double *to = malloc((size_t)n * sizeof *to);
-    spry_vector *r = vector_of(ctx, SPRY_D, n, 3), *z = numeric_vector(ctx, SPRY_D, n, to);
+    spry_vector *r = numeric_random(ctx, NULL, SPRY_D, n, 3),
+                *z = numeric_vector(ctx, SPRY_D, n, to);
     for (int k = 0; k < 2; k++)
         assert_ok(ctx, spry_operator_multiply(M, op, one, r, zero, z));
     spry_vector_free(r);

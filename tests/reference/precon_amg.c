@@ -5,6 +5,7 @@
  */
 #include "support/generated.h"
 #include "support/numeric.h"
+#include "support/precons.h"
 
 #include "precon/amg/amg.h"
 
@@ -14,55 +15,18 @@
 #include <stdlib.h>
 
 static const spry_scalar one = {1, 0}, zero = {0, 0};
-static const spry_type types[] = {SPRY_S, SPRY_D, SPRY_C, SPRY_Z};
-
-/* Turns the entries of complex matrices: A_ij p^(i - j), which keeps hermitian ones so. */
-static void turn(spry_matrix *A, double angle)
-{
-    for (int64_t i = 0; i < A->a.rows && spry_type_is_complex(A->a.type); i++)
-        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
-            const double t = angle * (double)(i - A->a.col_index[k]);
-            const double v = value_get(A->a.type, A->a.values, k).re;
-            value_set(A->a.type, A->a.values, k, (spry_scalar){v * cos(t), v * sin(t)});
-        }
-}
 
 static spry_matrix *matrix(spry_context *ctx, const char *kind, const char *sizes, spry_type type)
 {
-    char options[128];
-    snprintf(options, sizeof options, "%s type=%s", sizes, spry_type_name(type));
-    spry_matrix *A = generated(ctx, kind, options);
-    turn(A, 0.01);
+    spry_matrix *A = generated_as(ctx, type, kind, "%s", sizes);
+    generated_turn(A, 0.01, one);
     return A;
-}
-
-static spry_operator *precon(spry_context *ctx, const spry_matrix *A, const char *spec)
-{
-    spry_operator *M = NULL;
-    assert_ok(ctx, spry_precon_new(A, NULL, spec, &M));
-    return M;
-}
-
-static spry_vector *by_chance(spry_context *ctx, spry_type type, int64_t n, uint64_t seed)
-{
-    spry_vector *v = NULL;
-    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_COPY, &v));
-    for (int64_t i = 0; i < n; i++)
-        value_set(type, v->data, i, support_number(type, seed, (uint64_t)i));
-    return v;
-}
-
-static double norm(const spry_vector *v)
-{
-    double of = 0;
-    assert_int_equal(spry_vector_norm(v, &of), SPRY_OK);
-    return of;
 }
 
 static double distance(const spry_vector *a, spry_vector *b)
 {
     assert_int_equal(spry_vector_axpy((spry_scalar){-1, 0}, a, b), SPRY_OK);
-    return norm(b);
+    return numeric_norm(b);
 }
 
 /* A vector without numbers in it, as long as op(A) x. */
@@ -84,14 +48,14 @@ static void keeps_near_null(spry_context *ctx, spry_type type, bool given)
     spry_matrix *A = matrix(ctx, "elasticity", "size=5", type);
     spry_vector *v[4];
     for (int k = 0; k < 4; k++)
-        v[k] = by_chance(ctx, type, A->a.rows, 30 + (uint64_t)k);
+        v[k] = numeric_random(ctx, NULL, type, A->a.rows, 30 + (uint64_t)k);
     if (given)
         assert_ok(ctx, spry_matrix_set_near_null(A, 4, (const spry_vector *const *)v));
     else
         for (int64_t i = 0; i < A->a.rows; i++)
             for (int k = 0; k < 3; k++)
                 value_set(type, v[k]->data, i, i % 3 == k ? one : zero);
-    spry_operator *M = precon(ctx, A, "amg:smoothing=0,coarse-size=10,theta=0.001");
+    spry_operator *M = precons_make(A, "amg:smoothing=0, coarse-size=10, theta=0.001");
     const amg *h = M->state;
     assert_true(h->count > 1);
     assert_int_equal(h->levels[0].block, 3);
@@ -99,7 +63,7 @@ static void keeps_near_null(spry_context *ctx, spry_type type, bool given)
     for (int k = 0; k < (given ? 4 : 3); k++) {
         spry_vector *c = product(h->levels[0].R, SPRY_PLAIN, v[k]);
         spry_vector *back = product(h->levels[0].P, SPRY_PLAIN, c);
-        const double size = norm(v[k]);
+        const double size = numeric_norm(v[k]);
         assert_true(distance(v[k], back) <= 200 * numeric_unit(type) * size);
         spry_vector_free(c);
         spry_vector_free(back);
@@ -114,7 +78,7 @@ static void keeps_near_null(spry_context *ctx, spry_type type, bool given)
 static void keeps_constants(spry_context *ctx, const char *spec, bool classical)
 {
     spry_matrix *A = matrix(ctx, "poisson2d", "size=24", SPRY_D);
-    spry_operator *M = precon(ctx, A, spec);
+    spry_operator *M = precons_make(A, spec);
     const amg *h = M->state;
     const spry_arrays *p = &h->levels[0].P->kept->a;
     spry_vector *ones = NULL, *coarse = NULL;
@@ -145,8 +109,8 @@ static void test_prolongations(void **state)
     (void)state;
     spry_context *ctx = support_context("threads=2");
     for (int t = 0; t < 4; t++) {
-        keeps_near_null(ctx, types[t], false);
-        keeps_near_null(ctx, types[t], true);
+        keeps_near_null(ctx, support_types[t], false);
+        keeps_near_null(ctx, support_types[t], true);
     }
     keeps_constants(ctx, "amg:coarse-size=20", false);
     keeps_constants(ctx, "amg-classical:coarse-size=20,aggressive=0", true);
@@ -158,7 +122,7 @@ static void test_prolongations(void **state)
 static void check_levels(spry_context *ctx, const char *spec, spry_type type)
 {
     spry_matrix *A = matrix(ctx, "poisson3d", "size=9", type);
-    spry_operator *M = precon(ctx, A, spec);
+    spry_operator *M = precons_make(A, spec);
     const amg *h = M->state;
     assert_true(h->count >= 3);
     for (int l = 0; l + 1 < h->count; l++) {
@@ -166,12 +130,12 @@ static void check_levels(spry_context *ctx, const char *spec, spry_type type)
         spry_matrix *R = NULL;
         assert_ok(ctx, spry_matrix_transpose(level->P->kept, true, &R));
         support_same_arrays(R, level->R->kept);
-        spry_vector *x = by_chance(ctx, type, level->P->cols, 3);
+        spry_vector *x = numeric_random(ctx, NULL, type, level->P->cols, 3);
         spry_vector *Px = product(level->P, SPRY_PLAIN, x),
                     *APx = product(level->op, SPRY_PLAIN, Px),
                     *down = product(level->R, SPRY_PLAIN, APx),
                     *there = product(h->levels[l + 1].op, SPRY_PLAIN, x);
-        assert_true(distance(there, down) <= 400 * numeric_unit(type) * norm(there));
+        assert_true(distance(there, down) <= 400 * numeric_unit(type) * numeric_norm(there));
         spry_vector *all[] = {x, Px, APx, down, there};
         for (int k = 0; k < 5; k++)
             spry_vector_free(all[k]);
@@ -186,8 +150,8 @@ static void test_levels(void **state)
     (void)state;
     spry_context *ctx = support_context("threads=2");
     for (int t = 0; t < 4; t++) {
-        check_levels(ctx, "amg:coarse-size=6", types[t]);
-        check_levels(ctx, "amg-classical:coarse-size=6,aggressive=0", types[t]);
+        check_levels(ctx, "amg:coarse-size=6", support_types[t]);
+        check_levels(ctx, "amg-classical:coarse-size=6,aggressive=0", support_types[t]);
     }
     support_context_free(ctx);
 }
@@ -206,27 +170,28 @@ static spry_scalar dot(const spry_vector *x, const spry_vector *y)
 static void check_adjoint(spry_context *ctx, const spry_matrix *A, const char *spec, bool hermitian)
 {
     const spry_type type = A->a.type;
-    spry_operator *M = precon(ctx, A, spec);
-    spry_vector *x = by_chance(ctx, type, A->a.rows, 3), *y = by_chance(ctx, type, A->a.rows, 4);
+    spry_operator *M = precons_make(A, spec);
+    spry_vector *x = numeric_random(ctx, NULL, type, A->a.rows, 3),
+                *y = numeric_random(ctx, NULL, type, A->a.rows, 4);
     spry_vector *Mx = product(M, SPRY_PLAIN, x), *My = product(M, SPRY_CONJUGATE, y);
-    const double bound = 1000 * numeric_unit(type) * norm(Mx) * norm(y);
+    const double bound = 1000 * numeric_unit(type) * numeric_norm(Mx) * numeric_norm(y);
     const spry_scalar a = dot(Mx, y), b = dot(x, My);
-    assert_true(norm(Mx) > 0);
+    assert_true(numeric_norm(Mx) > 0);
     if (!(hypot(a.re - b.re, a.im - b.im) <= bound))
         fail_msg("%s, type %s: <M x, y> = %g%+gi, <x, M^H y> = %g%+gi", spec, spry_type_name(type),
                  a.re, a.im, b.re, b.im);
-    spry_vector *turned = by_chance(ctx, type, A->a.rows, 4);
+    spry_vector *turned = numeric_random(ctx, NULL, type, A->a.rows, 4);
     const precon_kernels *kernels = precon_kernels_for(ctx, type);
     kernels->amg_conjugate(A->a.rows, y->data, turned->data);
     spry_vector *Mt = product(M, SPRY_TRANSPOSE, turned);
     kernels->amg_conjugate(A->a.rows, Mt->data, Mt->data);
-    assert_true(distance(My, Mt) <= 1000 * numeric_unit(type) * norm(My));
+    assert_true(distance(My, Mt) <= 1000 * numeric_unit(type) * numeric_norm(My));
     if (hermitian) {
         spry_vector *plain = product(M, SPRY_PLAIN, y);
         const double off = distance(My, plain);
-        if (!(off <= 1000 * numeric_unit(type) * norm(My)))
+        if (!(off <= 1000 * numeric_unit(type) * numeric_norm(My)))
             fail_msg("%s, type %s: |M y - M^H y| = %g, |M y| = %g", spec, spry_type_name(type), off,
-                     norm(My));
+                     numeric_norm(My));
         assert_true(dot(Mx, x).re > 0);
         spry_vector_free(plain);
     }
@@ -252,8 +217,8 @@ static void test_adjoints(void **state)
     };
     spry_context *ctx = support_context("threads=2");
     for (int t = 0; t < 4; t++) {
-        spry_matrix *A = matrix(ctx, "poisson2d", "size=13", types[t]);
-        spry_matrix *B = matrix(ctx, "convection-diffusion", "size=13 peclet=20", types[t]);
+        spry_matrix *A = matrix(ctx, "poisson2d", "size=13", support_types[t]);
+        spry_matrix *B = matrix(ctx, "convection-diffusion", "size=13 peclet=20", support_types[t]);
         for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
             check_adjoint(ctx, A, specs[k], true);
             check_adjoint(ctx, B, specs[k], false);
@@ -269,7 +234,7 @@ static void test_adjoints(void **state)
 
 static int iterations(spry_context *ctx, const spry_matrix *A, const char *options)
 {
-    spry_vector *b = by_chance(ctx, A->a.type, A->a.rows, 11), *x = NULL;
+    spry_vector *b = numeric_random(ctx, NULL, A->a.type, A->a.rows, 11), *x = NULL;
     spry_result result;
     assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
     assert_ok(ctx, spry_quick_solve(ctx, A, b, x, options, &result));
@@ -316,7 +281,7 @@ static void test_solves(void **state)
         spry_matrix_free(A);
     }
     for (int t = 0; t < 4; t++) { /* complex ones are hermitian */
-        spry_matrix *A = matrix(ctx, "poisson3d", "size=12", types[t]);
+        spry_matrix *A = matrix(ctx, "poisson3d", "size=12", support_types[t]);
         assert_true(iterations(ctx, A, "method=cg tol=1e-5 precon=amg") <= 10);
         assert_true(iterations(ctx, A, "method=cg tol=1e-5 precon=amg-classical") <= 12);
         spry_matrix_free(A);
@@ -347,7 +312,7 @@ static void test_flat(void **state)
 
 static void same_product(const spry_operator *M, const spry_operator *N)
 {
-    spry_vector *x = by_chance(M->ctx, M->type, M->rows, 9);
+    spry_vector *x = numeric_random(M->ctx, NULL, M->type, M->rows, 9);
     spry_vector *y = product(M, SPRY_PLAIN, x), *z = product(N, SPRY_PLAIN, x);
     assert_memory_equal(y->data, z->data, (size_t)y->n * spry_type_size(y->type));
     spry_vector_free(x);
@@ -365,17 +330,17 @@ static void test_update(void **state)
     spry_context *ctx = support_context("threads=2");
     for (int t = 0; t < 4; t++)
         for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
-            spry_matrix *A = matrix(ctx, "poisson2d", "size=20", types[t]), *B = NULL;
+            spry_matrix *A = matrix(ctx, "poisson2d", "size=20", support_types[t]), *B = NULL;
             assert_ok(ctx, matrix_copy(A, &B));
             for (int64_t i = 0; i < B->a.nnz; i++) {
-                const spry_scalar v = value_get(types[t], B->a.values, i);
-                value_set(types[t], B->a.values, i, (spry_scalar){3 * v.re, 3 * v.im});
+                const spry_scalar v = value_get(support_types[t], B->a.values, i);
+                value_set(support_types[t], B->a.values, i, (spry_scalar){3 * v.re, 3 * v.im});
             }
             for (int64_t i = 0; i < B->a.rows; i++) /* and something on the diagonal */
                 for (int64_t e = B->a.offsets[i]; e < B->a.offsets[i + 1]; e++)
                     if (B->a.col_index[e] == i)
-                        value_set(types[t], B->a.values, e, (spry_scalar){12.01, 0});
-            spry_operator *M = precon(ctx, A, specs[k]), *N = precon(ctx, B, specs[k]);
+                        value_set(support_types[t], B->a.values, e, (spry_scalar){12.01, 0});
+            spry_operator *M = precons_make(A, specs[k]), *N = precons_make(B, specs[k]);
             assert_ok(ctx, spry_operator_update(M, B));
             same_product(M, N);
             spry_operator_free(M);
@@ -396,8 +361,8 @@ static void test_threads(void **state)
         for (int t = 0; t < 2; t++) {
             spry_context *ctx = contexts[t] = support_context(t ? "threads=3" : "threads=1");
             spry_matrix *A = matrix(ctx, "poisson3d", "size=32", SPRY_D);
-            spry_operator *M = precon(ctx, A, specs[k]);
-            spry_vector *x = by_chance(ctx, SPRY_D, A->a.rows, 2);
+            spry_operator *M = precons_make(A, specs[k]);
+            spry_vector *x = numeric_random(ctx, NULL, SPRY_D, A->a.rows, 2);
             results[t] = product(M, SPRY_PLAIN, x);
             spry_vector_free(x);
             spry_operator_free(M);
@@ -432,7 +397,7 @@ static void test_neumann(void **state)
                 v[k] -= sum;
     }
     for (int k = 0; k < 3; k++) {
-        spry_vector *z = by_chance(ctx, SPRY_D, A->a.rows, 8), *x = NULL;
+        spry_vector *z = numeric_random(ctx, NULL, SPRY_D, A->a.rows, 8), *x = NULL;
         spry_operator *op = NULL;
         spry_result result;
         assert_ok(ctx, spry_operator_from_matrix(A, &op));
@@ -482,13 +447,14 @@ static void test_forecast(void **state)
     for (int t = 0; t < 4; t++)
         for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
             spry_context *ctx = support_context("threads=2");
-            spry_matrix *A = matrix(ctx, k % 2 ? "anisotropic" : "poisson3d", "size=14", types[t]);
+            spry_matrix *A =
+                matrix(ctx, k % 2 ? "anisotropic" : "poisson3d", "size=14", support_types[t]);
             int64_t told, before, most;
             spry_operator *M = NULL;
             assert_ok(ctx, spry_precon_forecast(A, NULL, specs[k], &told));
             spry_memory(ctx, &before, &most);
-            M = precon(ctx, A, specs[k]);
-            spry_vector *x = by_chance(ctx, types[t], A->a.rows, 2);
+            M = precons_make(A, specs[k]);
+            spry_vector *x = numeric_random(ctx, NULL, support_types[t], A->a.rows, 2);
             spry_vector *y = product(M, SPRY_PLAIN, x);
             spry_memory(ctx, NULL, &most);
             if (most - before > told)
@@ -512,7 +478,7 @@ static void test_messages(void **state)
     support_message_has(ctx, "no multiple");
     assert_status(ctx, SPRY_BAD_USAGE, spry_precon_new(A, NULL, "amg:smoother=none", &M));
     assert_status(ctx, SPRY_BAD_USAGE, spry_precon_new(A, NULL, "amg:smoother=smooth", &M));
-    spry_vector *v = by_chance(ctx, SPRY_D, 7, 1);
+    spry_vector *v = numeric_random(ctx, NULL, SPRY_D, 7, 1);
     const spry_vector *const list[] = {v};
     assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_set_near_null(A, 1, list));
     support_message_has(ctx, "900 columns");

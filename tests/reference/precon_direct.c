@@ -14,28 +14,12 @@
 static const char *const kinds[] = {"dense", "band", "sparse"};
 static const spry_scalar one = {1, 0}, zero = {0, 0};
 
-/* Turns the entries of complex matrices by phases, A_ij p^(i - j) q: q = 1 keeps hermitian ones so.
- */
-static void turn(spry_matrix *A, double angle, spry_scalar q)
-{
-    const spry_arrays *a = &A->a;
-    for (int64_t i = 0; i < a->rows && spry_type_is_complex(a->type); i++)
-        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
-            const double t = angle * (double)(i - a->col_index[k]);
-            const double v = value_get(a->type, a->values, k).re;
-            const spry_scalar p = {v * cos(t), v * sin(t)};
-            value_set(a->type, a->values, k,
-                      (spry_scalar){p.re * q.re - p.im * q.im, p.re * q.im + p.im * q.re});
-        }
-}
-
 static spry_matrix *make_matrix(spry_context *ctx, spry_type type, bool hermitian, int size)
 {
-    char options[96];
-    snprintf(options, sizeof options, hermitian ? "size=%d type=%s" : "size=%d peclet=3 type=%s",
-             size, spry_type_name(type));
-    spry_matrix *A = generated(ctx, hermitian ? "poisson2d" : "convection-diffusion", options);
-    turn(A, 0.7, hermitian ? one : (spry_scalar){0.6, 0.8});
+    spry_matrix *A =
+        hermitian ? generated_as(ctx, type, "poisson2d", "size=%d", size)
+                  : generated_as(ctx, type, "convection-diffusion", "size=%d peclet=3", size);
+    generated_turn(A, 0.7, hermitian ? one : (spry_scalar){0.6, 0.8});
     return A;
 }
 

@@ -404,9 +404,7 @@ static void test_arrow(void **state)
 {
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++) {
-        char options[32];
-        snprintf(options, sizeof options, "size=90 type=%s", spry_type_name(support_types[t]));
-        spry_matrix *A = generated(ctx, "arrowhead", options);
+        spry_matrix *A = generated_as(ctx, support_types[t], "arrowhead", "size=90");
         spry_operator *M = NULL;
         assert_ok(ctx, spry_precon_new(A, NULL, "ilu", &M));
         factored f = factored_of(A, M);

@@ -4,6 +4,7 @@
  */
 #include "support/generated.h"
 #include "support/numeric.h"
+#include "support/precons.h"
 
 #include "host/host.h"
 
@@ -11,13 +12,6 @@
 #include <stdlib.h>
 
 static const double pi = 3.14159265358979323846;
-
-static spry_operator *make(const spry_matrix *A, const char *spec)
-{
-    spry_operator *M = NULL;
-    assert_ok(A->ctx, spry_precon_new(A, NULL, spec, &M));
-    return M;
-}
 
 /* r - A M r in the place of r; its size. */
 static double leave(const spry_matrix *A, const spry_operator *M, double *r)
@@ -72,7 +66,7 @@ static void check_polynomial(const spry_matrix *A, int kind, int degree)
     char spec[96];
     snprintf(spec, sizeof spec, "poly:kind=%s,degree=%d,low=%g,high=%g", kinds[kind], degree, low,
              high);
-    spry_operator *M = make(A, spec);
+    spry_operator *M = precons_make(A, spec);
     for (int a = 1; a <= POINTS; a++)
         for (int b = 1; b <= a; b++) {
             double v[POINTS * POINTS], r[POINTS * POINTS];
@@ -108,9 +102,9 @@ static void test_estimate(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A = generated(ctx, "poisson2d", "size=7");
-    spry_operator *found = make(A, "poly:kind=least-squares,degree=1"),
-                  *least = make(A, "poly:kind=least-squares,degree=1,high=1.92"),
-                  *most = make(A, "poly:kind=least-squares,degree=1,high=2.0001");
+    spry_operator *found = precons_make(A, "poly:kind=least-squares, degree=1"),
+                  *least = precons_make(A, "poly:kind=least-squares, degree=1, high=1.92"),
+                  *most = precons_make(A, "poly:kind=least-squares, degree=1, high=2.0001");
     double r[3][POINTS * POINTS], sum[3] = {0, 0, 0};
     const spry_operator *const all[] = {least, found, most};
     for (int k = 0; k < 3; k++) {
@@ -137,7 +131,7 @@ static double left_of_random(const spry_matrix *A, const char *spec)
     double *r = numeric_array(SPRY_D, A->a.rows, 0, 3), size = 0;
     for (int64_t i = 0; i < A->a.rows; i++)
         size += r[i] * r[i];
-    spry_operator *M = make(A, spec);
+    spry_operator *M = precons_make(A, spec);
     const double left = leave(A, M, r) / sqrt(size);
     numeric_free(SPRY_D, r, 0);
     spry_operator_free(M);
@@ -232,7 +226,7 @@ static void test_adaptive(void **state)
     for (int k = 0; k < 3; k++) {
         const double rows[4] = {1, 1 - near[k], 1, 1};
         spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 2, rows);
-        spry_operator *M = make(A, "bjacobi:block=2,adaptive=yes");
+        spry_operator *M = precons_make(A, "bjacobi:block=2, adaptive=yes");
         double r[2] = {0.3, -0.7};
         const double left = leave(A, M, r) / hypot(0.3, 0.7);
         if (!(left <= most[k] && left >= least[k]))
@@ -248,7 +242,7 @@ static void test_l1(void **state)
     spry_context *ctx = *state;
     static const double rows[9] = {2, -1, 1, 0, -4, 4, 1, 1, 0};
     spry_matrix *A = support_from_rows(ctx, SPRY_D, 3, 3, rows);
-    spry_operator *M = make(A, "l1");
+    spry_operator *M = precons_make(A, "l1");
     double r[3] = {4, 8, 2}, z[3];
     spry_vector *vr = numeric_vector(ctx, SPRY_D, 3, r), *vz = numeric_vector(ctx, SPRY_D, 3, z);
     assert_string_equal(spry_operator_name(M), "l1");

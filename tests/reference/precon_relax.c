@@ -21,40 +21,18 @@ static number at(const support_dense *A, int64_t i, int64_t j)
     return (long double)v.re + I * (long double)v.im;
 }
 
-/* Multiplies what is stored by phases: A_ij p_i conj(p_j), which keeps it hermitian, and the
- * diagonal by q. */
-static void turn(spry_matrix *A, bool turns, number q)
-{
-    for (int64_t i = 0; i < A->a.rows && spry_type_is_complex(A->a.type); i++) {
-        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
-            const int64_t j = A->a.col_index[k];
-            const spry_scalar v = value_get(A->a.type, A->a.values, k);
-            number w = ((long double)v.re + I * (long double)v.im) * (i == j ? q : 1);
-            if (turns)
-                w *= cexpl(I * (long double)(i - j));
-            value_set(A->a.type, A->a.values, k,
-                      (spry_scalar){(double)creall(w), (double)cimagl(w)});
-        }
-    }
-}
-
 /* An unsymmetric matrix whose diagonal dominates rows and columns, complex for complex types. */
 static spry_matrix *unsymmetric(spry_context *ctx, spry_type type)
 {
-    char options[96];
-    snprintf(options, sizeof options, "size=120 per-row=7 dominance=16 seed=3 type=%s",
-             spry_type_name(type));
-    spry_matrix *A = generated(ctx, "random", options);
-    turn(A, false, 0.6L + 0.8L * I);
+    spry_matrix *A = generated_as(ctx, type, "random", "size=120 per-row=7 dominance=16 seed=3");
+    generated_turn(A, 0, (spry_scalar){0.6, 0.8});
     return A;
 }
 
 static spry_matrix *hermitian(spry_context *ctx, spry_type type, int size)
 {
-    char options[64];
-    snprintf(options, sizeof options, "size=%d type=%s", size, spry_type_name(type));
-    spry_matrix *A = generated(ctx, "poisson2d", options);
-    turn(A, true, 1);
+    spry_matrix *A = generated_as(ctx, type, "poisson2d", "size=%d", size);
+    generated_turn(A, 1, one);
     return A;
 }
 

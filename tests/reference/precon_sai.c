@@ -47,10 +47,7 @@ static spry_matrix *inverse_of(const spry_matrix *A, const char *spec)
 
 static spry_matrix *random_matrix(spry_context *ctx, spry_type type, int size, int seed)
 {
-    char options[96];
-    snprintf(options, sizeof options, "size=%d per-row=6 dominance=2 seed=%d type=%s", size, seed,
-             spry_type_name(type));
-    return generated(ctx, "random", options);
+    return generated_as(ctx, type, "random", "size=%d per-row=6 dominance=2 seed=%d", size, seed);
 }
 
 /* A and M (op: of left ones both transposed, so that columns are the problems) written out. */
@@ -357,17 +354,15 @@ static support_dense applied(const spry_operator *M)
 /* A hermitian positive definite matrix, complex for complex types. */
 static spry_matrix *definite(spry_context *ctx, spry_type type, int size)
 {
-    char options[64];
-    snprintf(options, sizeof options, "size=%d type=%s", size, spry_type_name(type));
-    spry_matrix *A = generated(ctx, "poisson2d", options);
+    spry_matrix *A = generated_as(ctx, type, "poisson2d", "size=%d", size);
     for (int64_t i = 0; i < A->a.rows; i++)
         for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
             const int64_t j = A->a.col_index[k];
-            const double v = value_get(type, A->a.values, k).re * (1 + 0.1 * (double)((i + j) % 4));
-            const double angle = spry_type_is_complex(type) ? (double)(i - j) : 0;
+            const double factor = (i == j ? 1.4 : 1) * (1 + 0.1 * (double)((i + j) % 4));
             value_set(type, A->a.values, k,
-                      (spry_scalar){(i == j ? 1.4 : 1) * v * cos(angle), v * sin(angle)});
+                      (spry_scalar){factor * value_get(type, A->a.values, k).re, 0});
         }
+    generated_turn(A, 1, one);
     return A;
 }
 

@@ -3,22 +3,6 @@
 
 #include <stdlib.h>
 
-static spry_vector *random_vector(spry_context *ctx, spry_type type, int64_t n, uint64_t seed)
-{
-    void *numbers = numeric_array(type, n, 0, seed);
-    spry_vector *v = NULL;
-    assert_ok(ctx, spry_vector_new(ctx, type, n, numbers, SPRY_COPY, &v));
-    numeric_free(type, numbers, 0);
-    return v;
-}
-
-static double norm_of(spry_context *ctx, const spry_vector *v)
-{
-    double norm;
-    assert_ok(ctx, spry_vector_norm(v, &norm));
-    return norm;
-}
-
 /* |<A x, y> - <x, A^H y>| is bounded by the roundings of both products: rows have at most a few
  * dozen entries of magnitude below 8, columns likewise. */
 static void check_adjoint(spry_context *ctx, const spry_matrix *A)
@@ -27,8 +11,10 @@ static void check_adjoint(spry_context *ctx, const spry_matrix *A)
     const int64_t rows = spry_matrix_rows(A), cols = spry_matrix_cols(A);
     spry_operator *op = NULL;
     assert_ok(ctx, spry_operator_from_matrix(A, &op));
-    spry_vector *x = random_vector(ctx, type, cols, 21), *y = random_vector(ctx, type, rows, 22);
-    spry_vector *Ax = random_vector(ctx, type, rows, 23), *Ay = random_vector(ctx, type, cols, 24);
+    spry_vector *x = numeric_random(ctx, NULL, type, cols, 21),
+                *y = numeric_random(ctx, NULL, type, rows, 22);
+    spry_vector *Ax = numeric_random(ctx, NULL, type, rows, 23),
+                *Ay = numeric_random(ctx, NULL, type, cols, 24);
     spry_scalar left, right;
     assert_ok(ctx, spry_operator_apply(op, x, Ax));
     assert_ok(ctx, spry_operator_multiply(op, SPRY_CONJUGATE, (spry_scalar){1, 0}, y,
@@ -40,7 +26,7 @@ static void check_adjoint(spry_context *ctx, const spry_matrix *A)
     assert_ok(ctx, spry_matrix_stats(A, &stats));
     const double longest = (double)(stats.row_max > 100 ? stats.row_max : 100);
     const double bound =
-        8 * longest * numeric_unit(type) * stats.norm_frobenius * norm_of(ctx, x) * norm_of(ctx, y);
+        8 * longest * numeric_unit(type) * stats.norm_frobenius * numeric_norm(x) * numeric_norm(y);
     assert_true(left.re - right.re <= bound && right.re - left.re <= bound);
     assert_true(left.im - right.im <= bound && right.im - left.im <= bound);
     spry_vector_free(x);
@@ -84,7 +70,8 @@ static void check_products(spry_context *ctx, const spry_matrix *A)
         const bool plain = kind == SPRY_PLAIN;
         const int64_t rows = spry_operator_rows(op), cols = spry_operator_cols(op);
         const int64_t n = plain ? cols : rows, m = plain ? rows : cols;
-        spry_vector *x = random_vector(ctx, type, n, 31), *y = random_vector(ctx, type, m, 32);
+        spry_vector *x = numeric_random(ctx, NULL, type, n, 31),
+                    *y = numeric_random(ctx, NULL, type, m, 32);
         spry_scalar *wide_x = malloc(((size_t)n + 1) * sizeof *wide_x);
         spry_scalar *wide_y = malloc(((size_t)m + 1) * sizeof *wide_y);
         for (int64_t i = 0; i < n; i++) {
@@ -178,7 +165,8 @@ static void test_retry(void **state)
     spry_matrix *A = support_matrix(ctx, &recipe);
     spry_operator *op = NULL;
     assert_ok(ctx, spry_operator_from_matrix(A, &op));
-    spry_vector *x = random_vector(ctx, SPRY_D, 50, 1), *y = random_vector(ctx, SPRY_D, 60, 2);
+    spry_vector *x = numeric_random(ctx, NULL, SPRY_D, 50, 1),
+                *y = numeric_random(ctx, NULL, SPRY_D, 60, 2);
     const spry_scalar one = {1, 0}, zero = {0, 0};
     const double before = ((double *)spry_vector_data(y))[5];
     spry_fail_allocation(ctx, 2, false);

@@ -7,42 +7,12 @@
 
 static const char forced[] = "auto:always=yes,budget=10,remember=no";
 
-/* Numbers are eighths and few a row, so that sums are exact in every format and order. */
-static void check_product(spry_context *ctx, const spry_matrix *A, const spry_operator *op)
-{
-    const spry_type type = spry_matrix_type(A);
-    const int64_t rows = spry_matrix_rows(A), cols = spry_matrix_cols(A);
-    spry_vector *x = NULL, *y = NULL;
-    spry_storage storage;
-    spry_scalar *numbers = calloc((size_t)cols + 1, sizeof *numbers);
-    spry_scalar *sums = calloc((size_t)rows + 1, sizeof *sums);
-    assert_true(numbers && sums);
-    assert_ok(ctx, spry_vector_new(ctx, type, cols, NULL, SPRY_COPY, &x));
-    assert_ok(ctx, spry_vector_new(ctx, type, rows, NULL, SPRY_COPY, &y));
-    for (int64_t j = 0; j < cols; j++) {
-        numbers[j] = support_number(type, 21, (uint64_t)j);
-        value_set(type, x->data, j, numbers[j]);
-    }
-    support_multiply(A, SPRY_PLAIN, numbers, sums);
-    assert_ok(ctx, spry_operator_apply(op, x, y));
-    for (int64_t i = 0; i < rows; i++) {
-        const spry_scalar v = value_get(type, y->data, i);
-        assert_true(v.re == sums[i].re && v.im == sums[i].im);
-    }
-    assert_ok(ctx, spry_operator_storage(op, &storage));
-    assert_true(storage.exact);
-    spry_vector_free(x);
-    spry_vector_free(y);
-    free(numbers);
-    free(sums);
-}
-
 static void check(spry_context *ctx, const support_recipe *recipe)
 {
     spry_matrix *A = support_matrix(ctx, recipe);
     spry_operator *op = NULL;
     assert_ok(ctx, spry_operator_from_format(A, forced, &op));
-    check_product(ctx, A, op);
+    support_exact(ctx, A, op);
     spry_operator_free(op);
     spry_matrix_free(A);
 }

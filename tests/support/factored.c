@@ -200,35 +200,17 @@ void factored_check_solve(const factored *f, const spry_operator *M, spry_transp
     free(ys);
 }
 
-/* Multiplies A_ij by p_i conj(p_j), which keeps it hermitian, and the diagonal by q. */
-static void turn(spry_matrix *A, bool turns, number q)
-{
-    for (int64_t i = 0; i < A->a.rows && spry_type_is_complex(A->a.type); i++)
-        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
-            const int64_t j = A->a.col_index[k];
-            number w = number_at(A->a.type, A->a.values, k) * (i == j ? q : 1);
-            if (turns)
-                w *= cexpl(I * (long double)(i - j));
-            value_set(A->a.type, A->a.values, k,
-                      (spry_scalar){(double)creall(w), (double)cimagl(w)});
-        }
-}
-
 spry_matrix *factored_unsymmetric(spry_context *ctx, spry_type type, int size)
 {
-    char options[96];
-    snprintf(options, sizeof options, "size=%d per-row=%d dominance=2 seed=3 type=%s", size,
-             size < 8 ? 2 : 5, spry_type_name(type));
-    spry_matrix *A = generated(ctx, "random", options);
-    turn(A, false, 0.6L + 0.8L * I);
+    spry_matrix *A = generated_as(ctx, type, "random", "size=%d per-row=%d dominance=2 seed=3",
+                                  size, size < 8 ? 2 : 5);
+    generated_turn(A, 0, (spry_scalar){0.6, 0.8});
     return A;
 }
 
 spry_matrix *factored_hermitian(spry_context *ctx, spry_type type, int size)
 {
-    char options[64];
-    snprintf(options, sizeof options, "size=%d type=%s", size, spry_type_name(type));
-    spry_matrix *A = generated(ctx, "poisson2d", options);
-    turn(A, true, 1);
+    spry_matrix *A = generated_as(ctx, type, "poisson2d", "size=%d", size);
+    generated_turn(A, 1, (spry_scalar){1, 0});
     return A;
 }

@@ -1,7 +1,10 @@
 /* Making and looking at generated matrices. */
 #include "support/generated.h"
 
+#include "matrix/matrix.h"
+
 #include <math.h>
+#include <stdio.h>
 
 void generated_check(const spry_matrix *A)
 {
@@ -26,6 +29,37 @@ spry_matrix *generated(spry_context *ctx, const char *kind, const char *options)
     assert_ok(ctx, spry_generate(ctx, kind, options, &A));
     generated_check(A);
     return A;
+}
+
+spry_matrix *generated_as(spry_context *ctx, spry_type type, const char *kind, const char *options,
+                          ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, options);
+    const int length = vsnprintf(text, sizeof text, options, args);
+    va_end(args);
+    assert_in_range(length, 0, sizeof text - 16);
+    snprintf(text + length, sizeof text - (size_t)length, " type=%s", spry_type_name(type));
+    return generated(ctx, kind, text);
+}
+
+static spry_scalar times(spry_scalar a, spry_scalar b)
+{
+    return (spry_scalar){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+void generated_turn(spry_matrix *A, double angle, spry_scalar q)
+{
+    const spry_arrays *a = &A->a;
+    for (int64_t i = 0; i < a->rows && spry_type_is_complex(a->type); i++)
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+            const int64_t j = a->col_index[k];
+            const double t = angle * (double)(i - j);
+            const spry_scalar p = {cos(t), sin(t)};
+            value_set(a->type, a->values, k,
+                      times(value_get(a->type, a->values, k), i == j ? q : p));
+        }
 }
 
 support_dense generated_dense(spry_context *ctx, const char *kind, const char *options)

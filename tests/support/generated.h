@@ -7,6 +7,12 @@
 /* Makes a matrix and checks its shape: square general CSR, offsets that rise, columns that rise
  * strictly. */
 spry_matrix *generated(spry_context *ctx, const char *kind, const char *options);
+/* The same of a type; the other options are made as printf() does. */
+spry_matrix *generated_as(spry_context *ctx, spry_type type, const char *kind, const char *options,
+                          ...) __attribute__((format(printf, 4, 5)));
+/* Turns the entries of complex matrices by phases, A_ij exp(i angle (i - j)), and those of the
+ * diagonal by q as well: q = 1 keeps hermitian ones so. */
+void generated_turn(spry_matrix *A, double angle, spry_scalar q);
 /* The same written out. */
 support_dense generated_dense(spry_context *ctx, const char *kind, const char *options);
 /* The shape checks alone. */

@@ -83,6 +83,54 @@ spry_matrix *support_matrix(spry_context *ctx, const support_recipe *r)
     return A;
 }
 
+spry_matrix *support_sorted(spry_context *ctx, spry_type type, support_shape shape, int64_t rows,
+                            int64_t cols, int64_t nnz, uint64_t seed)
+{
+    return support_matrix(ctx, &(support_recipe){.type = type,
+                                                 .format = SPRY_CSR,
+                                                 .rows = rows,
+                                                 .cols = cols,
+                                                 .nnz = nnz,
+                                                 .shape = shape,
+                                                 .seed = seed,
+                                                 .sorted = true});
+}
+
+spry_matrix *support_from_csr(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
+                              int64_t *offsets, int32_t *columns, void *values)
+{
+    spry_matrix *A = NULL;
+    assert_ok(ctx,
+              spry_matrix_from_csr(ctx, type, rows, cols, offsets, columns, values, SPRY_COPY, &A));
+    free(offsets);
+    free(columns);
+    free(values);
+    return A;
+}
+
+spry_matrix *support_long_row(spry_context *ctx, spry_type type, int64_t n)
+{
+    enum { LONG = 17, COLUMN = 5 };
+    int64_t *offsets = calloc((size_t)n + 1, sizeof *offsets), k = 0;
+    int32_t *columns = calloc(3 * (size_t)n, sizeof *columns);
+    void *values = calloc(3 * (size_t)n, spry_type_size(type));
+    assert_true(offsets && columns && values);
+    for (int32_t i = 0; i < n; i++) {
+        if (i == LONG) {
+            for (int32_t j = 0; j < n; j++)
+                columns[k++] = j;
+        } else {
+            columns[k++] = i < COLUMN ? i : COLUMN;
+            if (i != COLUMN)
+                columns[k++] = i < COLUMN ? COLUMN : i;
+        }
+        offsets[i + 1] = k;
+    }
+    for (int64_t e = 0; e < k; e++)
+        value_set(type, values, e, support_number(type, 8, (uint64_t)e));
+    return support_from_csr(ctx, type, n, n, offsets, columns, values);
+}
+
 spry_matrix *support_from_rows(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
                                const double *numbers)
 {
@@ -102,13 +150,7 @@ spry_matrix *support_from_rows(spry_context *ctx, spry_type type, int64_t rows, 
         }
         offsets[i + 1] = n;
     }
-    spry_matrix *A = NULL;
-    assert_ok(ctx,
-              spry_matrix_from_csr(ctx, type, rows, cols, offsets, columns, values, SPRY_COPY, &A));
-    free(offsets);
-    free(columns);
-    free(values);
-    return A;
+    return support_from_csr(ctx, type, rows, cols, offsets, columns, values);
 }
 
 support_dense support_dense_zeros(int64_t rows, int64_t cols)
@@ -226,4 +268,32 @@ void support_multiply(const spry_matrix *A, spry_transpose op, const spry_scalar
         y[i] = (spry_scalar){0, 0};
     product p = {op, x, y};
     each_entry(A, multiply_entry, &p);
+}
+
+void support_exact(spry_context *ctx, const spry_matrix *A, const spry_operator *op)
+{
+    const spry_type type = A->a.type;
+    const int64_t rows = A->a.rows, cols = A->a.cols;
+    spry_vector *x = NULL, *y = NULL;
+    spry_storage storage;
+    spry_scalar *numbers = calloc((size_t)cols + 1, sizeof *numbers);
+    spry_scalar *sums = calloc((size_t)rows + 1, sizeof *sums);
+    assert_ok(ctx, spry_vector_new(ctx, type, cols, NULL, SPRY_COPY, &x));
+    assert_ok(ctx, spry_vector_new(ctx, type, rows, NULL, SPRY_COPY, &y));
+    for (int64_t j = 0; j < cols; j++) {
+        numbers[j] = support_number(type, 21, (uint64_t)j);
+        value_set(type, x->data, j, numbers[j]);
+    }
+    support_multiply(A, SPRY_PLAIN, numbers, sums);
+    assert_ok(ctx, spry_operator_apply(op, x, y));
+    for (int64_t i = 0; i < rows; i++) {
+        const spry_scalar v = value_get(type, y->data, i);
+        assert_true(v.re == sums[i].re && v.im == sums[i].im);
+    }
+    assert_ok(ctx, spry_operator_storage(op, &storage));
+    assert_true(storage.exact);
+    spry_vector_free(x);
+    spry_vector_free(y);
+    free(numbers);
+    free(sums);
 }

@@ -49,6 +49,23 @@ spry_vector *numeric_vector(spry_context *ctx, spry_type type, int64_t n, void *
     return v;
 }
 
+spry_vector *numeric_random(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
+                            uint64_t seed)
+{
+    spry_vector *v = NULL;
+    assert_ok(ctx, vector_new_at(ctx, device, type, n, &v));
+    if (seed > 0)
+        assert_ok(ctx, vector_random(v, seed));
+    return v;
+}
+
+double numeric_norm(const spry_vector *v)
+{
+    double norm = 0;
+    assert_ok(v->ctx, spry_vector_norm(v, &norm));
+    return norm;
+}
+
 void numeric_near(spry_type type, spry_scalar found, wide expected, double factor, const char *what,
                   int64_t place)
 {

@@ -28,6 +28,11 @@ void numeric_free(spry_type type, void *array, int skew);
 /* A borrowing vector over an array. */
 spry_vector *numeric_vector(spry_context *ctx, spry_type type, int64_t n, void *array);
 
+/* A vector of numbers by chance in (-1, 1), or zeros (seed 0), on a device or the host (NULL). */
+spry_vector *numeric_random(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
+                            uint64_t seed);
+double numeric_norm(const spry_vector *v);
+
 /* |found - expected| <= factor * unit(type) * expected.size, in either part. */
 void numeric_near(spry_type type, spry_scalar found, wide expected, double factor, const char *what,
                   int64_t place);

@@ -71,6 +71,14 @@ const char *precons_spec(const precons_case *c)
     return c->spec ? c->spec : c->kind;
 }
 
+spry_operator *precons_make(const spry_matrix *A, const char *spec)
+{
+    spry_operator *M = NULL;
+    assert_ok(A->ctx, spry_precon_new(A, NULL, spec, &M));
+    assert_non_null(M);
+    return M;
+}
+
 void precons_each(void (*test)(const precons_case *c, void *data), void *data)
 {
     const char *name, *summary, *only = getenv("SPRY_TEST_PRECON");
@@ -110,10 +118,8 @@ static void dress(spry_matrix *A)
 
 static spry_matrix *grid(spry_context *ctx, spry_type type, bool definite, int size)
 {
-    char options[96];
-    snprintf(options, sizeof options, definite ? "size=%d type=%s" : "size=%d peclet=10 type=%s",
-             size, spry_type_name(type));
-    return generated(ctx, definite ? "poisson2d" : "convection-diffusion", options);
+    return definite ? generated_as(ctx, type, "poisson2d", "size=%d", size)
+                    : generated_as(ctx, type, "convection-diffusion", "size=%d peclet=10", size);
 }
 
 /* The place of entry (i, i). */

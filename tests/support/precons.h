@@ -23,6 +23,9 @@ typedef struct precons_case {
 void precons_each(void (*test)(const precons_case *c, void *data), void *data);
 const char *precons_spec(const precons_case *c);
 
+/* Makes it, on the host. */
+spry_operator *precons_make(const spry_matrix *A, const char *spec);
+
 /*
  * A matrix on a grid of size x size points, whose rows and columns are scaled by powers of two from
  * 1 to 8: hermitian positive definite, or with convection; complex for complex types. Without the

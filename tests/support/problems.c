@@ -74,7 +74,6 @@ static void reflect(number *a, int64_t rows, int64_t cols, bool left, const numb
 static spry_matrix *store(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
                           const number *a)
 {
-    spry_matrix *A = NULL;
     int64_t *offsets = zeros(rows + 1, sizeof *offsets);
     int32_t *columns = zeros(rows * cols, sizeof *columns);
     void *values = zeros(rows * cols, spry_type_size(type));
@@ -86,12 +85,7 @@ static spry_matrix *store(spry_context *ctx, spry_type type, int64_t rows, int64
             }
         offsets[i + 1] = k;
     }
-    assert_ok(ctx,
-              spry_matrix_from_csr(ctx, type, rows, cols, offsets, columns, values, SPRY_COPY, &A));
-    free(offsets);
-    free(columns);
-    free(values);
-    return A;
+    return support_from_csr(ctx, type, rows, cols, offsets, columns, values);
 }
 
 /* y + A x or y + A^H x */

@@ -61,6 +61,14 @@ typedef struct support_recipe {
 
 /* Makes the matrix; fails the test when that fails. */
 spry_matrix *support_matrix(spry_context *ctx, const support_recipe *recipe);
+/* The usual recipe: general CSR, sorted and without duplicates. */
+spry_matrix *support_sorted(spry_context *ctx, spry_type type, support_shape shape, int64_t rows,
+                            int64_t cols, int64_t nnz, uint64_t seed);
+/* CSR of a copy of arrays, which are freed. */
+spry_matrix *support_from_csr(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
+                              int64_t *offsets, int32_t *columns, void *values);
+/* n x n with a full row, the 18th, a full column, the 6th, and the diagonal. */
+spry_matrix *support_long_row(spry_context *ctx, spry_type type, int64_t n);
 /* CSR from the rows of a dense real matrix; zeros are not stored. */
 spry_matrix *support_from_rows(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
                                const double *numbers);
@@ -84,6 +92,10 @@ void support_same_arrays(const spry_matrix *A, const spry_matrix *B);
 /* y = A x and y = A^T x (A^H with conjugate) in double arithmetic, from the stored entries. */
 void support_multiply(const spry_matrix *A, spry_transpose op, const spry_scalar *x,
                       spry_scalar *y);
+
+/* A x is what the operator gives, to the bit: where numbers are those of support_matrix() and few a
+ * row, sums are exact in every format and order. The operator stores A exactly, and says so. */
+void support_exact(spry_context *ctx, const spry_matrix *A, const spry_operator *op);
 
 /* What a torture loop calls: does the work, frees its results, hands back the status. */
 typedef spry_status (*support_call)(spry_context *ctx, void *data);
