@@ -9,47 +9,24 @@
  *     copy=2 launch=2  the second ends with `error`             load=1        likewise
  *     error=719        what such calls end with, and all calls after them where it is final
  *
- * A change of the variable starts all over. FAKE_WITHOUT_GRAPHS leaves a symbol out.
+ * FAKE_WITHOUT_GRAPHS leaves a symbol out.
  */
+#include "weather.h"
+
 #include "device/cuda_api.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { MOST_WORDS = 512 };
-
 static struct {
-    char words[MOST_WORDS];
     int allocations, copies, launches, loads;
     int lost; /* the error that every call gives */
     cuda_handle current[16];
     int depth;
 } fake;
 
-static const char *words(void)
-{
-    const char *now = getenv("FAKE_CUDA");
-    now = now ? now : "";
-    if (strcmp(now, fake.words) != 0) {
-        memset(&fake, 0, sizeof fake);
-        snprintf(fake.words, sizeof fake.words, "%s", now);
-    }
-    return fake.words;
-}
+static weather wrong = {.variable = "FAKE_CUDA", .counts = &fake, .size = sizeof fake};
 
-/* The number after a word, or `otherwise`. */
 static int told(const char *word, int otherwise)
 {
-    const char *at = words();
-    const size_t length = strlen(word);
-    while (at) {
-        if (strncmp(at, word, length) == 0 && at[length] == '=')
-            return atoi(at + length + 1);
-        at = strchr(at, ' ');
-        at = at ? at + 1 : NULL;
-    }
-    return otherwise;
+    return weather_told(&wrong, word, otherwise);
 }
 
 /* Whether it is this call's turn to fail. */
@@ -57,7 +34,7 @@ static cuda_result turn(const char *word, int *count)
 {
     if (fake.lost)
         return fake.lost;
-    if (++*count != told(word, 0))
+    if (!weather_turn(&wrong, word, count))
         return CUDA_OK;
     const int error = told("error", CUDA_LAUNCH_FAILED);
     if (error == CUDA_LAUNCH_FAILED || error == CUDA_ILLEGAL_ADDRESS ||

@@ -10,15 +10,13 @@
  *     alloc=3          the third buffer is refused, touch=3 the third when it is first written
  *     copy=2 launch=2 finish=2 build=1 binary=1 the second, the first ends with `error`
  *
- * A change of the variable starts all over. FAKE_WITHOUT_FILL leaves a symbol out.
+ * FAKE_WITHOUT_FILL leaves a symbol out.
  */
+#include "weather.h"
+
 #include "device/opencl_api.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { MOST_WORDS = 512, MOST_DEVICES = 8 };
+enum { MOST_DEVICES = 8 };
 
 struct cl_mem_object {
     size_t bytes;
@@ -35,41 +33,21 @@ struct cl_event_object {
 };
 
 static struct {
-    char words[MOST_WORDS];
     int allocations, touches, copies, launches, finishes, builds, binaries;
     uint64_t clock;
 } fake;
 
-static const char *words(void)
-{
-    const char *now = getenv("FAKE_OPENCL");
-    now = now ? now : "";
-    if (strcmp(now, fake.words) != 0) {
-        memset(&fake, 0, sizeof fake);
-        snprintf(fake.words, sizeof fake.words, "%s", now);
-    }
-    return fake.words;
-}
+static weather wrong = {.variable = "FAKE_OPENCL", .counts = &fake, .size = sizeof fake};
 
-/* The number after a word, or `otherwise`. */
 static int told(const char *word, int otherwise)
 {
-    const char *at = words();
-    const size_t length = strlen(word);
-    while (at) {
-        if (strncmp(at, word, length) == 0 && at[length] == '=')
-            return atoi(at + length + 1);
-        at = strchr(at, ' ');
-        at = at ? at + 1 : NULL;
-    }
-    return otherwise;
+    return weather_told(&wrong, word, otherwise);
 }
 
 /* What this call comes to. */
 static int32_t turn(const char *word, int *count, int32_t otherwise)
 {
-    words();
-    return ++*count == told(word, 0) ? told("error", otherwise) : CL_SUCCESS;
+    return weather_turn(&wrong, word, count) ? told("error", otherwise) : CL_SUCCESS;
 }
 
 #define FAKE(result, name, ...)                                      \

@@ -80,3 +80,58 @@ void opened_close(opened *s)
     support_context_free(s->ctx);
     *s = (opened){0};
 }
+
+spry_device_info opened_described(spry_context *ctx, const char *name)
+{
+    spry_device_info info = {0};
+    for (int i = 1; spry_device_describe(ctx, i, &info) && strcmp(info.name, name) != 0;)
+        i++;
+    assert_string_equal(info.name, name);
+    return info;
+}
+
+int fake_setup(void **engine)
+{
+    fake_engine *e = *engine;
+    place_open(&e->place);
+    for (int k = 0; k < 2 && e->variables[k]; k++)
+        set_variable(e->variables[k], e->library);
+    set_variable(e->weather, NULL);
+    return 0;
+}
+
+int fake_teardown(void **engine)
+{
+    fake_engine *e = *engine;
+    place_close(&e->place);
+    for (int k = 0; k < 2 && e->variables[k]; k++)
+        set_variable(e->variables[k], NULL);
+    return 0;
+}
+
+void fake_open(const fake_engine *engine, const char *weather, opened *s)
+{
+    set_variable(engine->weather, weather);
+    opened_open(s, engine->kind);
+}
+
+void fake_refused(const fake_engine *engine, const char *library, const char *weather,
+                  const char *what, const char *advice)
+{
+    opened s;
+    char why[256];
+    set_variable(engine->variables[0], library);
+    set_variable(engine->weather, weather);
+    const spry_status status = opened_try(&s, engine->kind);
+    assert_status(s.ctx, SPRY_UNSUPPORTED, status);
+    assert_null(s.d);
+    support_message_has(s.ctx, what);
+    support_message_has(s.ctx, advice);
+    assert_int_equal(device_count(s.ctx, engine->kind, why, sizeof why), 0);
+    assert_non_null(strstr(why, what));
+    const spry_device_info info = opened_described(s.ctx, engine->kind);
+    assert_false(info.usable);
+    assert_non_null(strstr(info.why, what));
+    assert_non_null(strstr(info.why, advice));
+    opened_close(&s);
+}

@@ -8,72 +8,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char text[] = "SP_KERNEL triple(const int n, SP_GLOBAL int *a) {}\n";
+static const char text[] = FAKE_TEXT;
 
-static cache_place place;
-
-static int setup(void **state)
-{
-    (void)state;
-    place_open(&place);
-    set_variable("SPRY_CUDA_LIBRARY", FAKE_CUDA);
-    set_variable("SPRY_NVRTC_LIBRARY", FAKE_CUDA);
-    set_variable("FAKE_CUDA", NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    place_close(&place);
-    return 0;
-}
+static fake_engine fake = FAKE_CUDA_ENGINE;
 
 /* --- opening ------------------------------------------------------------------------------------
  */
 
-/* The device cannot be opened, and the message has both texts; so has what `spry devices` says. */
-static void refused(const char *library, const char *weather, const char *what, const char *advice)
-{
-    opened s;
-    char why[256];
-    set_variable("SPRY_CUDA_LIBRARY", library);
-    set_variable("FAKE_CUDA", weather);
-    const spry_status status = opened_try(&s, "cuda");
-    assert_status(s.ctx, SPRY_UNSUPPORTED, status);
-    assert_null(s.d);
-    support_message_has(s.ctx, what);
-    support_message_has(s.ctx, advice);
-    assert_int_equal(device_count(s.ctx, "cuda", why, sizeof why), 0);
-    assert_non_null(strstr(why, what));
-    assert_non_null(strstr(why, advice));
-    opened_close(&s);
-}
-
 static void test_no_driver(void **state)
 {
     (void)state;
-    refused("/nowhere/libcuda.so.1", NULL, "cannot be loaded", "install NVIDIA's driver");
-    refused("", NULL, "SPRY_CUDA_LIBRARY is empty", "unset it");
-    refused("libm.so.6", NULL, "does not tell its version", "is it a CUDA driver?");
+    fake_refused(&fake, "/nowhere/libcuda.so.1", NULL, "cannot be loaded",
+                 "install NVIDIA's driver");
+    fake_refused(&fake, "", NULL, "SPRY_CUDA_LIBRARY is empty", "unset it");
+    fake_refused(&fake, "libm.so.6", NULL, "does not tell its version", "is it a CUDA driver?");
 }
 
 static void test_old_driver(void **state)
 {
     (void)state;
-    refused(FAKE_CUDA, "version=10020", "the driver is for CUDA 10.2, and 11.4 is needed",
-            "driver 470 or newer");
-    refused(FAKE_CUDA_PARTIAL, NULL, "cuGraphInstantiateWithFlags", "install NVIDIA's driver anew");
+    fake_refused(&fake, FAKE_CUDA, "version=10020",
+                 "the driver is for CUDA 10.2, and 11.4 is needed", "driver 470 or newer");
+    fake_refused(&fake, FAKE_CUDA_PARTIAL, NULL, "cuGraphInstantiateWithFlags",
+                 "install NVIDIA's driver anew");
 }
 
 static void test_no_device(void **state)
 {
     (void)state;
-    refused(FAKE_CUDA, "init=100", "finds no NVIDIA device", "nvidia-smi");
-    refused(FAKE_CUDA, "devices=0", "finds no NVIDIA device", "CUDA_VISIBLE_DEVICES");
-    refused(FAKE_CUDA, "init=803", "two versions", "restart the machine");
-    refused(FAKE_CUDA, "init=34", "stub", "SPRY_CUDA_LIBRARY");
-    refused(FAKE_CUDA, "init=999", "cuInit: CUDA_ERROR_OF_A_FAKE (999)", "nvidia-smi");
+    fake_refused(&fake, FAKE_CUDA, "init=100", "finds no NVIDIA device", "nvidia-smi");
+    fake_refused(&fake, FAKE_CUDA, "devices=0", "finds no NVIDIA device", "CUDA_VISIBLE_DEVICES");
+    fake_refused(&fake, FAKE_CUDA, "init=803", "two versions", "restart the machine");
+    fake_refused(&fake, FAKE_CUDA, "init=34", "stub", "SPRY_CUDA_LIBRARY");
+    fake_refused(&fake, FAKE_CUDA, "init=999", "cuInit: CUDA_ERROR_OF_A_FAKE (999)", "nvidia-smi");
 }
 
 static void test_facts(void **state)
@@ -130,8 +97,7 @@ static void test_no_memory(void **state)
     opened s;
     device_memory *m[4] = {NULL};
     (void)state;
-    set_variable("FAKE_CUDA", "alloc=3");
-    opened_open(&s, "cuda");
+    fake_open(&fake, "alloc=3", &s);
     for (int i = 0; i < 4; i++) {
         assert_status(s.ctx, i == 2 ? SPRY_NO_MEMORY : SPRY_OK,
                       device_alloc(s.d, 5000000 << i, &m[i]));
@@ -165,8 +131,7 @@ static void check_lost(opened *s, device_memory *m, device_program *p)
     assert_string_equal(spry_message(s->ctx), first);
     device_free(m);
     opened_close(s);
-    set_variable("FAKE_CUDA", NULL);
-    opened_open(s, "cuda");
+    fake_open(&fake, NULL, s);
     assert_ok(s->ctx, device_alloc(s->d, 8, &more));
     assert_ok(s->ctx, device_put(more, 0, "12345678", 8));
     device_free(more);
@@ -175,8 +140,7 @@ static void check_lost(opened *s, device_memory *m, device_program *p)
 
 static void start_work(opened *s, const char *weather, device_memory **m, device_program **p)
 {
-    set_variable("FAKE_CUDA", weather);
-    opened_open(s, "cuda");
+    fake_open(&fake, weather, s);
     assert_ok(s->ctx, device_alloc(s->d, 64, m));
     assert_ok(s->ctx, device_put(*m, 0, "1", 1));
     assert_ok(s->ctx, device_build(s->d, text, "", p));
@@ -286,18 +250,15 @@ static void test_versions(void **state)
     opened s;
     device_program *p = NULL;
     (void)state;
-    set_variable("FAKE_CUDA", "nvrtc=13040 version=12020");
-    opened_open(&s, "cuda");
+    fake_open(&fake, "nvrtc=13040 version=12020", &s);
     assert_status(s.ctx, SPRY_UNSUPPORTED, device_build(s.d, text, "", &p));
     support_message_has(s.ctx, "NVRTC 13.4 is newer than the driver, which is for CUDA 12.2");
     opened_close(&s);
-    set_variable("FAKE_CUDA", "arch=61");
-    opened_open(&s, "cuda");
+    fake_open(&fake, "arch=61", &s);
     assert_status(s.ctx, SPRY_UNSUPPORTED, device_build(s.d, text, "", &p));
     support_message_has(s.ctx, "compiles for sm_75 and newer, and the device is sm_61");
     opened_close(&s);
-    set_variable("FAKE_CUDA", "load=1 error=222");
-    opened_open(&s, "cuda");
+    fake_open(&fake, "load=1 error=222", &s);
     assert_status(s.ctx, SPRY_DEVICE, device_build(s.d, text, "", &p));
     support_message_has(s.ctx, "does not take what NVRTC made; install a newer driver");
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
@@ -349,7 +310,7 @@ static void test_complaint(void **state)
     support_message_has(s.ctx, "spry.cu(7): error: the fake was told #error");
     assert_null(strstr(spry_message(s.ctx), "second"));
     assert_null(strstr(spry_message(s.ctx), "warning"));
-    assert_int_equal(place_count(&place), 0);
+    assert_int_equal(place_count(&fake.place), 0);
     device_fail_next(s.d, WORK_COMPILE, 2);
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
     assert_ok(s.ctx, device_build(s.d, text, "", &p)); /* is there already: nothing is compiled */
@@ -364,7 +325,7 @@ static void test_complaint(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+#define TEST(function) FAKE_TEST(function, &fake)
     const struct CMUnitTest tests[] = {
         TEST(test_no_driver), TEST(test_old_driver),    TEST(test_no_device),
         TEST(test_facts),     TEST(test_neighbours),    TEST(test_no_memory),

@@ -10,86 +10,47 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char text[] = "SP_KERNEL triple(const int n, SP_GLOBAL int *a) {}\n";
+static const char text[] = FAKE_TEXT;
 
-static cache_place place;
-
-static int setup(void **state)
-{
-    (void)state;
-    place_open(&place);
-    set_variable("SPRY_OPENCL_LIBRARY", FAKE_OPENCL);
-    set_variable("FAKE_OPENCL", NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    place_close(&place);
-    set_variable("SPRY_OPENCL_LIBRARY", NULL);
-    return 0;
-}
+static fake_engine fake = FAKE_OPENCL_ENGINE;
 
 /* --- opening -------------------------------------------------------------------------------------
  */
 
-/* There is no device, and the messages have both texts; so has what `spry devices` says. */
-static void refused(const char *library, const char *weather, const char *what, const char *advice)
-{
-    opened s;
-    char why[256];
-    spry_device_info info = {0};
-    set_variable("SPRY_OPENCL_LIBRARY", library);
-    set_variable("FAKE_OPENCL", weather);
-    const spry_status status = opened_try(&s, "opencl");
-    assert_status(s.ctx, SPRY_UNSUPPORTED, status);
-    assert_null(s.d);
-    support_message_has(s.ctx, what);
-    support_message_has(s.ctx, advice);
-    assert_int_equal(device_count(s.ctx, "opencl", why, sizeof why), 0);
-    assert_non_null(strstr(why, what));
-    for (int i = 1; spry_device_describe(s.ctx, i, &info) && strcmp(info.kind, "opencl") != 0;)
-        i++;
-    assert_string_equal(info.name, "opencl");
-    assert_false(info.usable);
-    assert_non_null(strstr(info.why, what));
-    assert_non_null(strstr(info.why, advice));
-    opened_close(&s);
-}
-
 static void test_no_library(void **state)
 {
     (void)state;
-    refused("/nowhere/libOpenCL.so.1", NULL, "no OpenCL library", "install ocl-icd-libopencl1");
-    refused("", NULL, "SPRY_OPENCL_LIBRARY is empty", "unset it");
-    refused("libm.so.6", NULL, "libm.so.6 has no clGetPlatformIDs", "1.2 or later is needed");
-    refused(FAKE_OPENCL_PARTIAL, NULL, "has no clEnqueueFillBuffer", "1.2 or later is needed");
+    fake_refused(&fake, "/nowhere/libOpenCL.so.1", NULL, "no OpenCL library",
+                 "install ocl-icd-libopencl1");
+    fake_refused(&fake, "", NULL, "SPRY_OPENCL_LIBRARY is empty", "unset it");
+    fake_refused(&fake, "libm.so.6", NULL, "libm.so.6 has no clGetPlatformIDs",
+                 "1.2 or later is needed");
+    fake_refused(&fake, FAKE_OPENCL_PARTIAL, NULL, "has no clEnqueueFillBuffer",
+                 "1.2 or later is needed");
 }
 
 static void test_no_device(void **state)
 {
     (void)state;
-    refused(FAKE_OPENCL, "platforms=0", "no OpenCL driver is installed", "pocl-opencl-icd");
-    refused(FAKE_OPENCL, "platforms=0 none=-1001", "CL_PLATFORM_NOT_FOUND_KHR", "/etc/OpenCL");
-    refused(FAKE_OPENCL, "none=-6", "CL_OUT_OF_HOST_MEMORY", "/etc/OpenCL");
-    refused(FAKE_OPENCL, "platforms=2 devices=0", "2 platforms, but no device", "/dev");
+    fake_refused(&fake, FAKE_OPENCL, "platforms=0", "no OpenCL driver is installed",
+                 "pocl-opencl-icd");
+    fake_refused(&fake, FAKE_OPENCL, "platforms=0 none=-1001", "CL_PLATFORM_NOT_FOUND_KHR",
+                 "/etc/OpenCL");
+    fake_refused(&fake, FAKE_OPENCL, "none=-6", "CL_OUT_OF_HOST_MEMORY", "/etc/OpenCL");
+    fake_refused(&fake, FAKE_OPENCL, "platforms=2 devices=0", "2 platforms, but no device", "/dev");
 }
 
 /* A device that is there but cannot be used says why, also in the list. */
 static void unusable(const char *weather, const char *why)
 {
     opened s;
-    spry_device_info info = {0};
     set_variable("FAKE_OPENCL", weather);
     const spry_status status = opened_try(&s, "opencl:0");
     assert_status(s.ctx, SPRY_UNSUPPORTED, status);
     support_message_has(s.ctx, "opencl:0");
     support_message_has(s.ctx, "Fake 0");
     support_message_has(s.ctx, why);
-    for (int i = 1; spry_device_describe(s.ctx, i, &info) && strcmp(info.name, "opencl:0") != 0;)
-        i++;
-    assert_string_equal(info.name, "opencl:0");
+    const spry_device_info info = opened_described(s.ctx, "opencl:0");
     assert_string_equal(info.description, "Fake 0");
     assert_false(info.usable);
     assert_non_null(strstr(info.why, why));
@@ -111,8 +72,7 @@ static void test_first(void **state)
     (void)state;
     opened s;
     spry_device *d = NULL;
-    set_variable("FAKE_OPENCL", "platforms=2 devices=3 double=2");
-    opened_open(&s, "opencl");
+    fake_open(&fake, "platforms=2 devices=3 double=2", &s);
     assert_string_equal(s.d->facts.name, "opencl:2");
     assert_string_equal(s.d->facts.description, "Fake 2");
     assert_ok(s.ctx, device_open(s.ctx, "opencl:5", &d));
@@ -140,16 +100,14 @@ static void test_facts(void **state)
     (void)state;
     opened s;
     int64_t used, most, left;
-    set_variable("FAKE_OPENCL", "nvidia=1");
-    opened_open(&s, "opencl");
+    fake_open(&fake, "nvidia=1", &s);
     assert_int_equal(s.d->facts.lanes, 32);
     assert_true(s.d->facts.has_tickets && !s.d->facts.processor);
     assert_string_equal(s.d->facts.driver, "OpenCL 3.0, NVIDIA CUDA 7.7");
     device_memory_now(s.d, &used, &most, &left);
     assert_int_equal(left, 1 << 30);
     opened_close(&s);
-    set_variable("FAKE_OPENCL", "amd=1");
-    opened_open(&s, "opencl");
+    fake_open(&fake, "amd=1", &s);
     assert_int_equal(s.d->facts.lanes, 64);
     assert_false(s.d->facts.has_tickets);
     device_memory_now(s.d, &used, &most, &left);
@@ -165,8 +123,7 @@ static void test_build(void **state)
     (void)state;
     opened s;
     device_program *p = NULL;
-    set_variable("FAKE_OPENCL", "nvidia=1 build=1");
-    opened_open(&s, "opencl");
+    fake_open(&fake, "nvidia=1 build=1", &s);
     assert_status(s.ctx, SPRY_DEVICE, device_build(s.d, text, "-DWORD=3", &p));
     assert_null(p);
     support_message_has(s.ctx, "opencl:0");
@@ -182,8 +139,7 @@ static void test_build(void **state)
     assert_status(s.ctx, SPRY_BAD_USAGE, device_build(s.d, text, options, &p));
     free(options);
     opened_close(&s);
-    set_variable("FAKE_OPENCL", "build=1");
-    opened_open(&s, "opencl");
+    fake_open(&fake, "build=1", &s);
     assert_status(s.ctx, SPRY_DEVICE, device_build(s.d, text, "-DOTHER", &p));
     assert_null(strstr(spry_message(s.ctx), "SP_NVIDIA"));
     opened_close(&s);
@@ -198,14 +154,12 @@ static void test_binary(void **state)
     opened_open(&s, "opencl");
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
     opened_close(&s);
-    set_variable("FAKE_OPENCL", "binary=1");
-    opened_open(&s, "opencl");
+    fake_open(&fake, "binary=1", &s);
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
     assert_int_equal(s.d->cache->compiled, 1);
     assert_int_equal(s.d->cache->loaded, 0);
     opened_close(&s);
-    set_variable("FAKE_OPENCL", NULL);
-    opened_open(&s, "opencl");
+    fake_open(&fake, NULL, &s);
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
     assert_int_equal(s.d->cache->loaded, 1);
     opened_close(&s);
@@ -218,8 +172,7 @@ static void no_memory(const char *weather, int64_t bytes, const char *more)
 {
     opened s;
     device_memory *m = NULL;
-    set_variable("FAKE_OPENCL", weather);
-    opened_open(&s, "opencl");
+    fake_open(&fake, weather, &s);
     assert_status(s.ctx, SPRY_NO_MEMORY, device_alloc(s.d, bytes, &m));
     assert_null(m);
     support_message_has(s.ctx, "opencl:0 (Fake 0): ");
@@ -247,8 +200,7 @@ static void test_trim(void **state)
     opened s;
     device_memory *a = NULL, *b = NULL;
     int64_t used, most, left;
-    set_variable("FAKE_OPENCL", "alloc=3");
-    opened_open(&s, "opencl");
+    fake_open(&fake, "alloc=3", &s);
     assert_ok(s.ctx, device_alloc(s.d, 1 << 20, &a));
     assert_ok(s.ctx, device_alloc(s.d, 1 << 21, &b));
     device_free(a);
@@ -271,8 +223,7 @@ static void test_copy(void **state)
     const int number = 17;
     int back = 0;
     void *pinned = NULL;
-    set_variable("FAKE_OPENCL", "copy=2 map=-12");
-    opened_open(&s, "opencl");
+    fake_open(&fake, "copy=2 map=-12", &s);
     assert_ok(s.ctx, device_alloc(s.d, 4, &m));
     assert_ok(s.ctx, device_put(m, 0, &number, 4));
     assert_status(s.ctx, SPRY_DEVICE, device_get(m, 0, &back, 4));
@@ -294,8 +245,7 @@ static void lost(const char *weather, const char *call)
     opened s;
     device_memory *m = NULL;
     device_program *p = NULL;
-    set_variable("FAKE_OPENCL", weather);
-    opened_open(&s, "opencl");
+    fake_open(&fake, weather, &s);
     assert_ok(s.ctx, device_alloc(s.d, 64, &m));
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
     spry_status status = device_launch(p, "triple", NULL, 1, 1, NULL, 0);
@@ -308,8 +258,7 @@ static void lost(const char *weather, const char *call)
     support_message_has(s.ctx, "close it");
     device_free(m);
     opened_close(&s);
-    set_variable("FAKE_OPENCL", NULL);
-    opened_open(&s, "opencl");
+    fake_open(&fake, NULL, &s);
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
     assert_ok(s.ctx, device_launch(p, "triple", NULL, 1, 1, NULL, 0));
     opened_close(&s);
@@ -354,12 +303,12 @@ static void test_events(void **state)
 static void bandwidth_file(char path[256])
 {
     int count = 0;
-    DIR *all = opendir(place.folder);
+    DIR *all = opendir(fake.place.folder);
     assert_non_null(all);
     for (const struct dirent *entry; (entry = readdir(all));) {
         if (strncmp(entry->d_name, "bandwidth-", 10) != 0)
             continue;
-        snprintf(path, 256, "%.60s/%.100s", place.folder, entry->d_name);
+        snprintf(path, 256, "%.60s/%.100s", fake.place.folder, entry->d_name);
         count++;
     }
     closedir(all);
@@ -411,7 +360,7 @@ static void test_bandwidth(void **state)
     assert_true(bandwidth_of("nvidia=1", false, SPRY_OK) == first);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define CASE(function) FAKE_TEST(function, &fake)
 
 int main(void)
 {

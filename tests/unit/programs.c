@@ -12,26 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char text[] = "SP_KERNEL triple(const int n, SP_GLOBAL int *a) {}\n";
+static const char text[] = FAKE_TEXT;
 
-static cache_place place;
-
-static int setup(void **state)
-{
-    (void)state;
-    place_open(&place);
-    set_variable("SPRY_CUDA_LIBRARY", FAKE_CUDA);
-    set_variable("SPRY_NVRTC_LIBRARY", FAKE_CUDA);
-    set_variable("FAKE_CUDA", NULL);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    place_close(&place);
-    return 0;
-}
+static fake_engine fake = FAKE_CUDA_ENGINE;
 
 /* Builds the program on a device that knows nothing; it must be compiled or taken from disk. */
 static void build(opened *s, const char *options, bool from_disk)
@@ -92,7 +75,7 @@ static void test_keys(void **state)
     build_quietly("", false);
     build_quietly("", true);
     build_quietly("-DA=1", false);
-    assert_int_equal(place_count(&place), 2);
+    assert_int_equal(place_count(&fake.place), 2);
     static const char *const others[] = {"arch=86", "version=13010"}; /* target, driver */
     for (int k = 0; k < 2; k++) {
         set_variable("FAKE_CUDA", others[k]);
@@ -104,7 +87,7 @@ static void test_keys(void **state)
     build_quietly("", false);
     set_variable("SPRY_DEVICE_DEBUG", NULL);
     build_quietly("", true);
-    assert_int_equal(place_count(&place), 5);
+    assert_int_equal(place_count(&fake.place), 5);
 }
 
 /* --- damage --------------------------------------------------------------------------------------
@@ -136,7 +119,7 @@ static void test_damage(void **state)
     enum { HEADER = 56 };
     char path[256], whole[65536], changed[65536];
     build_quietly("", false);
-    place_program(&place, path);
+    place_program(&fake.place, path);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
     const size_t size = fread(whole, 1, sizeof whole - 1, file);
@@ -163,13 +146,13 @@ static void test_swapped(void **state)
     char first[256], other[256];
     opened s;
     build_quietly("", false);
-    place_program(&place, first);
+    place_program(&fake.place, first);
     snprintf(other, sizeof other, "%.200s.kept", first);
     assert_int_equal(rename(first, other), 0);
     snprintf(other, sizeof other, "rm '%.200s.kept'", first);
     assert_int_equal(system(other), 0);
     build_quietly("-DA", false);
-    place_program(&place, other);
+    place_program(&fake.place, other);
     assert_string_not_equal(first, other);
     assert_int_equal(rename(other, first), 0);
     build(&s, "", false);
@@ -213,7 +196,7 @@ static void test_no_folder(void **state)
     char path[512], longer[5000];
     unkept("/dev/null/below", 1, 0, "/dev/null/below/programs: ");
     unkept("", 1, 0, "SPRY_CACHE, XDG_CACHE_HOME or HOME");
-    snprintf(path, sizeof path, "%s/file", place.folder);
+    snprintf(path, sizeof path, "%s/file", fake.place.folder);
     store(path, "", 0);
     unkept(path, 1, 0, "Not a directory");
     memset(longer, 'a', sizeof longer - 1);
@@ -221,7 +204,7 @@ static void test_no_folder(void **state)
     longer[sizeof longer - 1] = '\0';
     unkept(longer, 1, 0, "not kept");
     if (geteuid() != 0) { /* who may write anywhere */
-        snprintf(path, sizeof path, "%s/locked", place.folder);
+        snprintf(path, sizeof path, "%s/locked", fake.place.folder);
         assert_int_equal(mkdir(path, 0500), 0);
         unkept(path, 1, 0, "Permission denied");
     }
@@ -241,7 +224,7 @@ static void test_full_disk(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(s.infos, 1);
     assert_non_null(strstr(s.last, "compiled programs are not kept"));
-    assert_int_equal(place_count(&place), 0); /* nothing half-written is left */
+    assert_int_equal(place_count(&fake.place), 0); /* nothing half-written is left */
     opened_close(&s);
 }
 
@@ -252,8 +235,8 @@ static void test_strangers(void **state)
     char folder[512], path[256], elsewhere[512];
     opened s;
     build_quietly("", false);
-    place_program(&place, path);
-    snprintf(folder, sizeof folder, "%s/programs", place.folder);
+    place_program(&fake.place, path);
+    snprintf(folder, sizeof folder, "%s/programs", fake.place.folder);
     struct stat about;
     assert_int_equal(stat(folder, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0700);
@@ -262,7 +245,7 @@ static void test_strangers(void **state)
     static const mode_t modes[] = {0722, 0702, 0720};
     for (int k = 0; k < 3; k++) {
         assert_int_equal(chmod(folder, modes[k]), 0);
-        unkept(place.folder, 0, 1, "code from there is not trusted");
+        unkept(fake.place.folder, 0, 1, "code from there is not trusted");
     }
     assert_int_equal(chmod(folder, 0755), 0); /* others may look */
     build_quietly("", true);
@@ -276,13 +259,13 @@ static void test_strangers(void **state)
         build(&s, "", false);
         opened_close(&s);
         assert_int_equal(chown(folder, 65534, 65534), 0);
-        unkept(place.folder, 0, 1, "code from there is not trusted");
+        unkept(fake.place.folder, 0, 1, "code from there is not trusted");
         assert_int_equal(chown(folder, 0, 0), 0);
     }
-    snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", place.folder);
+    snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", fake.place.folder);
     assert_int_equal(rename(folder, elsewhere), 0);
     assert_int_equal(symlink(elsewhere, folder), 0);
-    unkept(place.folder, 0, 1, "not a folder of this user's own");
+    unkept(fake.place.folder, 0, 1, "not a folder of this user's own");
 }
 
 /* --- size ----------------------------------------------------------------------------------------
@@ -296,20 +279,22 @@ static void test_trim(void **state)
     char path[256], bytes[BYTES] = "";
     int64_t removed = -1;
     for (int i = 0; i < FILES; i++) { /* the last were used longest ago; one is half-written */
-        snprintf(path, sizeof path, "%s/%032x.bin%s", place.folder, i, i == 4 ? ".Ab12Cd" : "");
+        snprintf(path, sizeof path, "%s/%032x.bin%s", fake.place.folder, i,
+                 i == 4 ? ".Ab12Cd" : "");
         store(path, bytes, BYTES);
         const struct timespec times[2] = {{1000000 - i, 0}, {1000000 - i, 0}};
         assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
     }
-    snprintf(path, sizeof path, "%s/not ours.bin", place.folder);
+    snprintf(path, sizeof path, "%s/not ours.bin", fake.place.folder);
     store(path, bytes, BYTES);
-    assert_ok(ctx, cache_trim(ctx, place.folder, FILES * BYTES, &removed));
+    assert_ok(ctx, cache_trim(ctx, fake.place.folder, FILES * BYTES, &removed));
     assert_int_equal(removed, 0);
-    assert_ok(ctx, cache_trim(ctx, place.folder, 3 * BYTES + 1, &removed));
+    assert_ok(ctx, cache_trim(ctx, fake.place.folder, 3 * BYTES + 1, &removed));
     assert_int_equal(removed, 3);
     assert_int_equal(access(path, F_OK), 0);
     for (int i = 0; i < FILES; i++) {
-        snprintf(path, sizeof path, "%s/%032x.bin%s", place.folder, i, i == 4 ? ".Ab12Cd" : "");
+        snprintf(path, sizeof path, "%s/%032x.bin%s", fake.place.folder, i,
+                 i == 4 ? ".Ab12Cd" : "");
         assert_int_equal(access(path, F_OK) == 0, i < 3);
     }
     assert_ok(ctx, cache_trim(ctx, "/nowhere", 0, &removed));
@@ -325,7 +310,7 @@ static void test_use_counts(void **state)
     struct stat about;
     const struct timespec times[2] = {{1000, 0}, {1000, 0}};
     build_quietly("", false);
-    place_program(&place, path);
+    place_program(&fake.place, path);
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
     build_quietly("", true);
     assert_int_equal(stat(path, &about), 0);
@@ -351,7 +336,7 @@ static int work(unsigned seed)
                 device_build(s.d, text, options, &p) != SPRY_OK ||
                 device_launch(p, "triple", NULL, 1, 64, NULL, 0) != SPRY_OK)
                 return 1;
-            snprintf(path, sizeof path, "%s/programs", place.folder);
+            snprintf(path, sizeof path, "%s/programs", fake.place.folder);
             if (i == seed && cache_trim(s.ctx, path, 1, &removed) != SPRY_OK)
                 return 2;
             if (s.warnings > 0)
@@ -387,7 +372,7 @@ static void test_processes(void **state)
         assert_int_equal(s.infos + s.warnings, 0);
         opened_close(&s);
     }
-    assert_int_equal(place_count(&place), PROGRAMS);
+    assert_int_equal(place_count(&fake.place), PROGRAMS);
 }
 
 /* --- memory --------------------------------------------------------------------------------------
@@ -415,7 +400,7 @@ static void test_torture(void **state)
     build_quietly(kept, false);
     support_torture(ctx, build_anew, kept);
     char command[256];
-    snprintf(command, sizeof command, "rm -r '%s/programs'", place.folder);
+    snprintf(command, sizeof command, "rm -r '%s/programs'", fake.place.folder);
     assert_int_equal(system(command), 0);
     support_torture(ctx, build_anew, compiled);
     support_context_free(ctx);
@@ -423,7 +408,7 @@ static void test_torture(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+#define TEST(function) FAKE_TEST(function, &fake)
     const struct CMUnitTest tests[] = {
         TEST(test_hash),    TEST(test_keys),       TEST(test_damage),    TEST(test_swapped),
         TEST(test_refused), TEST(test_no_folder),  TEST(test_full_disk), TEST(test_strangers),
