@@ -335,8 +335,8 @@ spry_status precon_forecast_inner(const precon_job *outer, const spry_matrix *A,
     job.options = q.fields;
     job.values = precision_of(&q) == PRECON_HALF ? "f16" : "own";
     SPRY_GO(ctx, q.kind->forecast(&job, bytes));
-    if (precision_of(&q) == PRECON_SINGLE)
-        *bytes += (double)A->a.nnz * (size + 4) + (rows + 1) * 8 + 4 * rows * size;
+    if (precision_of(&q) == PRECON_SINGLE) /* with new values, the matrix twice; vectors */
+        *bytes += 2 * ((double)A->a.nnz * (size / 2 + 4) + (rows + 1) * 8) + 4 * rows * size;
 done:
     return status;
 }
@@ -352,9 +352,9 @@ spry_status spry_precon_forecast(const spry_matrix *A, spry_device *device, cons
     SPRY_GO(A->ctx, matrix_as_sorted_csr(A, &csr, &owned));
     const precon_job job = {.A = csr, .device = device};
     SPRY_GO(A->ctx, precon_forecast_inner(&job, csr, spec, &most));
-    if (owned)
-        most += (double)csr->a.nnz * (4 + (double)spry_type_size(csr->a.type)) +
-                (double)(csr->a.rows + 1) * 8;
+    if (owned) /* twice with new values */
+        most += 2 * ((double)csr->a.nnz * (4 + (double)spry_type_size(csr->a.type)) +
+                     (double)(csr->a.rows + 1) * 8);
     *bytes = most < 9e18 ? (int64_t)most : INT64_MAX;
 done:
     spry_matrix_free(owned);

@@ -6,6 +6,7 @@
  */
 #include "support/precons.h"
 
+#include "support/generated.h"
 #include "support/numeric.h"
 
 #include "host/host.h"
@@ -337,6 +338,35 @@ static void test_memory(void **state)
     precons_each(check_memory, *state);
 }
 
+/* What stands within others is forecast with them, and so are copies of matrices with long rows. */
+static void test_memory_inside(void **state)
+{
+    static const struct {
+        const char *spec, *generator, *options;
+    } all[] = {
+        {"amg:smoother=[ilu:level=9],coarse=smoother", "poisson3d", "size=22"},
+        {"amg:smoother=[ilu:level=3],coarse=smoother", "poisson2d", "size=60"},
+        {"amg:smoother=[ilut:tau=0,fill=40],coarse=smoother", "poisson2d", "size=50"},
+        {"amg:smoother=[sai:power=2,tau=0],coarse=smoother", "poisson2d", "size=50"},
+        {"amg:coarse=smoother", "convection-diffusion", "size=50"},
+        {"amg-classical:coarse=smoother,precision=single", "poisson2d", "size=50"},
+        {"amg-classical:smoother=gs,coarse=smoother,aggressive=0", "poisson3d", "size=14"},
+        {"amg:coarse=direct,levels=1", "poisson2d", "size=60"},
+        {"amg:coarse=[direct:kind=dense],levels=2", "poisson3d", "size=16"},
+        {"amg:coarse=[ilu:level=3],coarse-size=2000", "poisson3d", "size=16"},
+        {"schwarz:parts=2,overlap=3,sub=[ilu:level=3]", "poisson2d", "size=50"},
+        {"schwarz:parts=2,sub=[amg:smoother=[ilu:level=3],coarse=[direct:kind=dense]]", "poisson3d",
+         "size=12"},
+        {"amg:smoother=[jacobi:precision=single]", "poisson2d", "size=40"},
+        {"jacobi:precision=single", "poisson3d", "size=12 points=27"},
+    };
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        spry_matrix *A = generated(*state, all[k].generator, all[k].options);
+        measure(NULL, A, all[k].spec);
+        spry_matrix_free(A);
+    }
+}
+
 /* --- precision -----------------------------------------------------------------------------------
  */
 
@@ -485,6 +515,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_faults, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_values, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_memory, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_memory_inside, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_precision, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_threads, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_torture, support_setup, support_teardown),

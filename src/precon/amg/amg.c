@@ -145,6 +145,49 @@ done:
     return status;
 }
 
+/* What smooths all levels, where that is not a diagonal: that of the first, of the others, which
+ * have half as much, and of old levels while new values make new ones. */
+static spry_status forecast_smoother(const precon_job *job, const amg_common *common, double *bytes)
+{
+    bool symmetric;
+    const bool hermitian = strcmp(common->smoother, "auto") == 0 &&
+                           precon_first_unlike(job->A, &symmetric) == job->A->a.rows;
+    const char *name = amg_smoother_name(common, job, hermitian);
+    *bytes = 0;
+    if (amg_smoother_is_diagonal(name))
+        return SPRY_OK;
+    const spry_status status = precon_forecast_inner(job, job->A, name, bytes);
+    *bytes *= 3;
+    return status;
+}
+
+/*
+ * What solves the last level, which has coarse_size rows at most and may be full; twice for new
+ * values. Where levels end before it is so small, it may be as large as the first.
+ */
+static spry_status forecast_coarse(const precon_job *job, const amg_common *common, double *bytes)
+{
+    const char *spec = common->coarse;
+    const double n = (double)job->A->a.rows, size = (double)spry_type_size(job->A->a.type);
+    const double levels = (double)common->levels, small = (double)common->coarse_size;
+    const bool chosen = strcmp(spec, "auto") == 0;
+    const double rows = fmin(n, chosen ? AMG_DENSE_MOST : small);
+    /* Dense factors, their inverse on its way to a device; of others, both triangles, their
+     * transposes, and as much again while they are made. */
+    const double full = chosen ? (job->device ? 4 : 2) * rows * (rows * size + 256)
+                               : 8 * rows * (rows * (size + 8) + 256);
+    spry_status status = SPRY_OK;
+    *bytes = strcmp(spec, "smoother") == 0 ? 0 : full;
+    if (*bytes == 0 || chosen)
+        return SPRY_OK;
+    const bool early = n <= small || n * pow(0.5, levels - 1) > small;
+    if (early || full > 8 * precon_store_bytes(job, job->A->a.rows, job->A->a.nnz)) {
+        status = precon_forecast_inner(job, job->A, spec, bytes);
+        *bytes = early ? 2 * *bytes : fmin(2 * *bytes, full);
+    }
+    return status;
+}
+
 /*
  * Coarse levels together have fewer entries than twice the matrix, P and R as many as it, products
  * on the way as many again; the rest is by the row. That is ample for meshes; of matrices whose
@@ -153,7 +196,13 @@ done:
 spry_status amg_forecast(const precon_job *job, double *bytes)
 {
     const double n = (double)job->A->a.rows, size = (double)spry_type_size(job->A->a.type);
+    const amg_common *common = job->options;
+    double smoother = 0, coarse = 0;
+    spry_status status = SPRY_OK;
+    SPRY_GO(job->A->ctx, forecast_smoother(job, common, &smoother));
+    SPRY_GO(job->A->ctx, forecast_coarse(job, common, &coarse));
     *bytes = 8 * precon_store_bytes(job, job->A->a.rows, job->A->a.nnz) + n * (20 * size + 64) +
-             3.0 * 1500 * 1500 * (size + 4) + 1e6;
-    return SPRY_OK;
+             smoother + coarse + 1e6;
+done:
+    return status;
 }

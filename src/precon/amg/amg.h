@@ -29,7 +29,8 @@
     item(INT, levels, "25", 1, 40, NULL, "levels at most")
 
 enum { AMG_AUTO, AMG_V, AMG_W, AMG_K };
-enum { AMG_MOST_LEVELS = 40, AMG_MOST_DEGREE = 16 };
+/* The last: rows of a last level that is solved by dense factors where that is left to us. */
+enum { AMG_MOST_LEVELS = 40, AMG_MOST_DEGREE = 16, AMG_DENSE_MOST = 2000 };
 typedef struct amg_common {
     PRECON_COMMON(SPRY_OPTION_FIELD)
     AMG_COMMON(SPRY_OPTION_FIELD)
@@ -117,7 +118,11 @@ spry_status amg_make_bottom(amg *h, const precon_job *job, const amg_level *leve
 void amg_mend(const spry_matrix *A);
 
 /* smooth.c */
-/* The smoother by name, where that is left to us. */
+/* The smoother by name, also where that is left to us. */
+const char *amg_smoother_name(const amg_common *common, const precon_job *job, bool hermitian);
+/* Whether it is one of those that need but a diagonal, and not a preconditioner. */
+bool amg_smoother_is_diagonal(const char *name);
+/* Takes that name into h. */
 void amg_smoother_choose(amg *h, const precon_job *job);
 spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *level);
 /* The same where F (on the host in `f`, for complex types) and a bound are there already. */

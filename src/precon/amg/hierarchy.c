@@ -3,7 +3,7 @@
 
 #include "algebra/algebra.h"
 
-enum { DENSE_MOST = 2000, ROWS = 4096 };
+enum { ROWS = 4096 };
 
 void amg_clear(amg *h)
 {
@@ -124,7 +124,7 @@ spry_status amg_make_bottom(amg *h, const precon_job *job, const amg_level *leve
 {
     const char *spec = h->common.coarse;
     if (strcmp(spec, "auto") == 0)
-        spec = level->A->a.rows <= DENSE_MOST ? "direct:regular=yes" : "smoother";
+        spec = level->A->a.rows <= AMG_DENSE_MOST ? "direct:regular=yes" : "smoother";
     return strcmp(spec, "smoother") == 0 ? SPRY_OK
                                          : precon_make_inner(job, level->A, spec, &h->bottom);
 }

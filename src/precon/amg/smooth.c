@@ -140,16 +140,27 @@ static spry_status set_steps(const amg *h, amg_smoother *s, bool chebyshev, bool
                : spry_vector_scale((spry_scalar){first, 0}, s->conjugate);
 }
 
+const char *amg_smoother_name(const amg_common *common, const precon_job *job, bool hermitian)
+{
+    if (strcmp(common->smoother, "auto") != 0)
+        return common->smoother;
+    return hermitian ? "chebyshev" : job->device ? "jacobi" : "gs";
+}
+
+bool amg_smoother_is_diagonal(const char *name)
+{
+    return strcmp(name, "chebyshev") == 0 || strcmp(name, "jacobi") == 0 ||
+           strcmp(name, "l1-jacobi") == 0;
+}
+
 void amg_smoother_choose(amg *h, const precon_job *job)
 {
     bool symmetric;
     memcpy(&h->common, h->options, sizeof h->common);
     h->hermitian = precon_first_unlike(job->A, &symmetric) == job->A->a.rows;
-    if (strcmp(h->common.smoother, "auto") == 0)
-        snprintf(h->common.smoother, sizeof h->common.smoother, "%s",
-                 h->hermitian  ? "chebyshev"
-                 : job->device ? "jacobi"
-                               : "gs");
+    const char *name = amg_smoother_name(&h->common, job, h->hermitian);
+    if (name != h->common.smoother)
+        snprintf(h->common.smoother, sizeof h->common.smoother, "%s", name);
 }
 
 spry_status amg_smoother_finish(const amg *h, const precon_job *job, amg_level *level,
@@ -199,8 +210,7 @@ spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *le
 {
     const char *name = h->common.smoother;
     spry_status status = SPRY_OK;
-    if (strcmp(name, "chebyshev") == 0 || strcmp(name, "jacobi") == 0 ||
-        strcmp(name, "l1-jacobi") == 0)
+    if (amg_smoother_is_diagonal(name))
         return make_diagonal(h, job, level, name);
     status = precon_make_inner(job, level->A, name, &level->smoother.inside);
     /* What we chose may not suit a coarse level: a diagonal without inverse. */
