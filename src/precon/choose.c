@@ -10,7 +10,7 @@
 #include <float.h>
 
 /* Rows from which on set-ups pay, and from which on multigrid does. */
-enum { SMALL = 1000, LARGE = 10000 };
+enum { SMALL = 1000, LARGE = 10000, PIECES = 256 };
 
 /* What the rows of A tell. */
 typedef struct traits {
@@ -21,14 +21,17 @@ typedef struct traits {
     double dominance; /* least |a_ii| / sum |a_ij| */
 } traits;
 
-static traits look(const spry_matrix *A)
+/* Sums over a piece of the rows. Pieces are always as many and added up in turn, so that no
+ * decision depends on the number of threads. */
+typedef struct part_sums {
+    int64_t bad, zero;
+    double below, all, least;
+} part_sums;
+
+static part_sums look_at(const spry_arrays *a, int64_t begin, int64_t end)
 {
-    const spry_arrays *a = &A->a;
-    int64_t bad = a->rows, zero = a->rows;
-    double below = 0, all = 0, least = DBL_MAX;
-#pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) \
-    reduction(min : bad, zero, least) reduction(+ : below, all)
-    for (int64_t i = 0; i < a->rows; i++) {
+    part_sums sums = {a->rows, a->rows, 0, 0, DBL_MAX};
+    for (int64_t i = begin; i < end; i++) {
         spry_scalar d = {0, 0};
         double beside = 0;
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
@@ -39,21 +42,38 @@ static traits look(const spry_matrix *A)
                 continue;
             }
             beside += size;
-            below += v.re < 0 ? -v.re : 0;
+            sums.below += v.re < 0 ? -v.re : 0;
         }
-        all += beside;
+        sums.all += beside;
         const double share = beside > 0 ? (fabs(d.re) + fabs(d.im)) / beside : DBL_MAX;
-        least = share < least ? share : least;
-        if ((!(d.re > 0) || d.im != 0) && i < bad)
-            bad = i;
-        if (d.re == 0 && d.im == 0 && i < zero)
-            zero = i;
+        sums.least = share < sums.least ? share : sums.least;
+        if ((!(d.re > 0) || d.im != 0) && i < sums.bad)
+            sums.bad = i;
+        if (d.re == 0 && d.im == 0 && i < sums.zero)
+            sums.zero = i;
     }
-    return (traits){.positive = bad == a->rows,
-                    .full = zero == a->rows,
-                    .bad = bad,
-                    .negative = all > 0 ? below / all : 0,
-                    .dominance = least};
+    return sums;
+}
+
+static traits look(const spry_matrix *A)
+{
+    const spry_arrays *a = &A->a;
+    part_sums parts[PIECES], sums = {a->rows, a->rows, 0, 0, DBL_MAX};
+#pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) schedule(static)
+    for (int p = 0; p < PIECES; p++)
+        parts[p] = look_at(a, a->rows * p / PIECES, a->rows * (p + 1) / PIECES);
+    for (int p = 0; p < PIECES; p++) {
+        sums.bad = parts[p].bad < sums.bad ? parts[p].bad : sums.bad;
+        sums.zero = parts[p].zero < sums.zero ? parts[p].zero : sums.zero;
+        sums.least = parts[p].least < sums.least ? parts[p].least : sums.least;
+        sums.below += parts[p].below;
+        sums.all += parts[p].all;
+    }
+    return (traits){.positive = sums.bad == a->rows,
+                    .full = sums.zero == a->rows,
+                    .bad = sums.bad,
+                    .negative = sums.all > 0 ? sums.below / sums.all : 0,
+                    .dominance = sums.least};
 }
 
 /* A vector by chance where the operator lives. */

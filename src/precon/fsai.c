@@ -29,7 +29,7 @@ static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) LOCAL_PATTERN
 #undef OPTION_OWNER
 
 typedef struct fsai {
-    precon_job job; /* but for its matrix and options */
+    precon_job job; /* what is kept of it */
     double shift;
     spry_matrix *pattern;     /* of G */
     spry_operator *G, *other; /* G^H */
@@ -242,8 +242,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     op->state = state;
     op->device = job->device;
     op->definite = true;
-    state->job = *job;
-    state->job.options = NULL;
+    state->job = precon_kept(job);
     state->shift = options->shift;
     SPRY_GO(ctx, precon_vector(job, A->a.rows, NULL, &state->between));
     SPRY_GO(ctx, find_pattern(job, state));

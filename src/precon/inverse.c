@@ -91,7 +91,7 @@ done:
 
 /* What is kept for new values. */
 typedef struct inverse {
-    precon_job job; /* but for its matrix and options */
+    precon_job job; /* what is kept of it */
     const char *name;
     local_kind kind;
     bool right;
@@ -282,10 +282,8 @@ static spry_status new_state(const precon_job *job, const char *name, local_kind
                              inverse **state)
 {
     const spry_status status = base_calloc(job->A->ctx, 1, sizeof **state, state);
-    if (status == SPRY_OK) {
-        **state = (inverse){.job = *job, .name = name, .kind = kind, .right = right};
-        (*state)->job.options = NULL;
-    }
+    if (status == SPRY_OK)
+        **state = (inverse){.job = precon_kept(job), .name = name, .kind = kind, .right = right};
     return status;
 }
 

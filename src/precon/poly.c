@@ -44,7 +44,7 @@ enum { POWER_STEPS = 12, MOST_DEGREE = 100 };
 static const double low_share = 30;
 
 typedef struct poly {
-    precon_job job; /* as it was asked for; A and options are not looked at again */
+    precon_job job; /* what is kept of it */
     poly_options options;
     spry_operator *A;
     operator_step *steps[3];        /* of op(A); NULL: not needed yet */
@@ -214,8 +214,8 @@ static spry_status find_high(const spry_matrix *A, double bound, poly *state, do
     spry_context *ctx = A->ctx;
     spry_vector *x = NULL;
     spry_status status = SPRY_OK;
-    *high = state->options.high;
-    if (*high > 0 || A->a.rows == 0)
+    *high = state->options.high > 0 ? state->options.high : 1;
+    if (state->options.high > 0 || A->a.rows == 0)
         return SPRY_OK;
     SPRY_GO(ctx, spry_vector_like(state->work, A->a.rows, &x));
     SPRY_GO(ctx, vector_random(x, 1));
@@ -295,7 +295,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
     op->device = job->device;
-    state->job = *job;
+    state->job = precon_kept(job);
     state->options = *(const poly_options *)job->options;
     SPRY_GO(ctx, precon_vector(job, n, NULL, &state->work));
     SPRY_GO(ctx, fill(job->A, state));

@@ -22,6 +22,11 @@ typedef struct precon_job {
     const spry_matrix *near; /* the matrix as given, for its near-null vectors; NULL: nested */
     const spry_operator *op; /* A where it is on that device already, while making; or NULL */
 } precon_job;
+/* What may be kept of a job for new values: nothing that is the caller's, who may free it. */
+static inline precon_job precon_kept(const precon_job *job)
+{
+    return (precon_job){.device = job->device, .values = job->values, .depth = job->depth};
+}
 
 /* The options that every kind has, first in its list and so in its struct. */
 #define PRECON_COMMON(item)                                                                 \
@@ -91,6 +96,9 @@ spry_status precon_check_hermitian(const spry_matrix *A, const char *name, const
 /* Whether A, general CSR and sorted, may be hermitian and positive definite: A is A^H up to
  * rounding, measured by the diagonal, which is positive. */
 spry_status precon_is_definite(const spry_matrix *A, bool *yes);
+
+/* Warns where a row or a column of A, general CSR and sorted, has nothing but zeros. */
+spry_status precon_warn_singular(const spry_matrix *A, const char *name);
 
 /* M for A in single precision behind an operator of A's own type; takes M, also when it fails. */
 spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);

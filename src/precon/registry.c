@@ -216,6 +216,7 @@ static spry_status make_from(const precon_job *given, const precon_kind *kind, c
     if (kind)
         SPRY_GO(ctx, check_matrix(A, kind));
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
+    SPRY_GO(ctx, precon_warn_singular(csr, kind ? kind->name : spec));
     precon_job job = *given;
     job.A = csr;
     job.near = A;

@@ -51,8 +51,7 @@ typedef struct parts {
 } parts;
 
 typedef struct schwarz {
-    precon_job job; /* of the host */
-    schwarz_options options;
+    bool restricted; /* ras */
     parts p;
     part_solve *solves;
     int64_t *owner;   /* the place of each row in its own part */
@@ -310,7 +309,7 @@ static spry_status schwarz_apply(const spry_operator *op, spry_transpose transpo
                                  const spry_vector *r, spry_vector *z)
 {
     schwarz *state = op->state;
-    const bool restricted = state->options.kind == SCHWARZ_RAS, plain = transpose == SPRY_PLAIN;
+    const bool restricted = state->restricted, plain = transpose == SPRY_PLAIN;
     const bool *mine = restricted && !plain ? state->p.mine : NULL;
     /* Multigrid has M^T of complex types by way of M^H and vectors made for the product. */
     const bool alone = !state->warmed[transpose] ||
@@ -334,7 +333,7 @@ done:
     return status;
 }
 
-/* New values for the parts; those that cannot take them are made anew. */
+/* New values for the parts: every preconditioner takes them. */
 static spry_status schwarz_update(spry_operator *op, const spry_matrix *A)
 {
     spry_context *ctx = op->ctx;
@@ -344,15 +343,9 @@ static spry_status schwarz_update(spry_operator *op, const spry_matrix *A)
     SPRY_GO(ctx, make_local(ctx, op->rows, &local));
     memset(state->warmed, 0, sizeof state->warmed);
     for (int64_t k = 0; k < state->p.count; k++) {
-        part_solve *s = &state->solves[k];
+        const part_solve *s = &state->solves[k];
         extract(A, &state->p, k, local, &s->A->a);
-        if (operator_has_update(s->M)) {
-            SPRY_GO(ctx, spry_operator_update(s->M, s->A));
-            continue;
-        }
-        spry_operator_free(s->M);
-        s->M = NULL;
-        SPRY_GO(ctx, precon_make_inner(&state->job, s->A, state->options.sub, &s->M));
+        SPRY_GO(ctx, spry_operator_update(s->M, s->A));
     }
 done:
     base_free(ctx, local);
@@ -392,29 +385,42 @@ done:
     return status;
 }
 
-static spry_status make_solves(const spry_matrix *A, schwarz *state, int64_t *bytes)
+/* A part's own matrix and what solves with it, on the host. */
+static spry_status make_solve(const precon_job *job, const schwarz *state, int64_t k,
+                              int32_t *local)
 {
-    spry_context *ctx = A->ctx;
+    const char *sub = ((const schwarz_options *)job->options)->sub;
+    spry_context *ctx = job->A->ctx;
+    part_solve *s = &state->solves[k];
+    precon_job here = *job;
+    spry_status status = SPRY_OK;
+    here.device = NULL;
+    SPRY_GO(ctx, make_matrix(job->A, &state->p, k, local, &s->A));
+    status = precon_make_inner(&here, s->A, sub, &s->M);
+    if (status == SPRY_OK && !s->M)
+        status =
+            SPRY_FAIL(ctx, SPRY_BAD_USAGE, "sub=%s solves nothing; take sub=direct, or ilu", sub);
+    if (status != SPRY_OK)
+        status =
+            SPRY_CAUSE(ctx, status, "precon schwarz: part %" PRId64 " (from 0, %" PRId64 " rows)",
+                       k, s->A->a.rows);
+done:
+    return status;
+}
+
+/* All of them; what they make of the whole is told to `op`. */
+static spry_status make_solves(const precon_job *job, const schwarz *state, spry_operator *op)
+{
+    spry_context *ctx = op->ctx;
     int32_t *local = NULL;
     spry_status status = SPRY_OK;
-    *bytes = 0;
-    SPRY_GO(ctx, base_calloc(ctx, state->p.count, sizeof *state->solves, &state->solves));
-    SPRY_GO(ctx, make_local(ctx, A->a.rows, &local));
+    SPRY_GO(ctx, make_local(ctx, op->rows, &local));
     for (int64_t k = 0; k < state->p.count; k++) {
-        part_solve *s = &state->solves[k];
-        SPRY_GO(ctx, make_matrix(A, &state->p, k, local, &s->A));
-        status = precon_make_inner(&state->job, s->A, state->options.sub, &s->M);
-        if (status == SPRY_OK && !s->M)
-            status =
-                SPRY_FAIL(ctx, SPRY_BAD_USAGE, "sub=%s solves nothing; take sub=direct, or ilu",
-                          state->options.sub);
-        if (status != SPRY_OK) {
-            status = SPRY_CAUSE(ctx, status,
-                                "precon schwarz: part %" PRId64 " (from 0, %" PRId64 " rows)", k,
-                                s->A->a.rows);
-            goto done;
-        }
-        *bytes += s->M ? s->M->own_bytes : 0;
+        SPRY_GO(ctx, make_solve(job, state, k, local));
+        const spry_operator *M = state->solves[k].M;
+        op->own_bytes += M->own_bytes;
+        op->varies = op->varies || M->varies;
+        op->single = op->single || M->single;
     }
 done:
     base_free(ctx, local);
@@ -423,32 +429,31 @@ done:
 
 static spry_status make(const precon_job *job, spry_operator **M)
 {
+    const schwarz_options *options = job->options;
     spry_context *ctx = job->A->ctx;
     const int64_t n = job->A->a.rows;
     const int64_t size = (int64_t)spry_type_size(job->A->a.type);
     spry_operator *op = NULL;
     schwarz *state = NULL;
-    int64_t bytes = 0;
     spry_status status = SPRY_OK;
     *M = NULL;
     SPRY_GO(ctx, operator_new(ctx, &schwarz_class, job->A->a.type, n, n, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
     state->p.ctx = ctx;
-    state->job = *job;
-    state->job.device = NULL;
-    state->options = *(const schwarz_options *)job->options;
-    SPRY_GO(ctx, make_parts(job->A, &state->options, &state->p));
+    state->restricted = options->kind == SCHWARZ_RAS;
+    SPRY_GO(ctx, make_parts(job->A, options, &state->p));
     SPRY_GO(ctx, make_places(state));
     SPRY_GO(ctx, base_alloc(ctx, state->p.total, (size_t)size, &state->r));
     SPRY_GO(ctx, base_alloc(ctx, state->p.total, (size_t)size, &state->z));
-    SPRY_GO(ctx, make_solves(job->A, state, &bytes));
-    op->own_bytes = bytes + state->p.total * (4 * size + 8) + n * 8;
+    SPRY_GO(ctx, base_calloc(ctx, state->p.count, sizeof *state->solves, &state->solves));
+    SPRY_GO(ctx, make_solves(job, state, op));
+    op->own_bytes += state->p.total * (4 * size + 8) + n * 8;
     op->bytes = op->own_bytes + 2 * n * size;
     base_log(ctx, SPRY_LOG_INFO,
              "precon schwarz: %" PRId64 " parts, %.2f times the rows with overlap %d, each by %s",
              state->p.count, (double)state->p.total / (double)(n > 0 ? n : 1),
-             (int)state->options.overlap, state->options.sub);
+             (int)options->overlap, options->sub);
     *M = op;
     op = NULL;
 done:

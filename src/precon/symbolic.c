@@ -127,7 +127,7 @@ static spry_status find_both(const spry_matrix *A, const factors_plan *plan, con
     SPRY_GO(ctx, spry_matrix_transpose(A, false, &transposed));
     const spry_arrays *a = &A->a, *t = &transposed->a;
     if (memcmp(a->offsets, t->offsets, (n + 1) * sizeof *a->offsets) != 0 ||
-        memcmp(a->col_index, t->col_index, nnz * sizeof *a->col_index) != 0)
+        (nnz > 0 && memcmp(a->col_index, t->col_index, nnz * sizeof *a->col_index) != 0))
         SPRY_GO(ctx, find_fill(transposed, rank, plan->level, count, below));
 done:
     spry_matrix_free(transposed);

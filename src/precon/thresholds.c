@@ -64,19 +64,22 @@ static spry_status make_room(maker *m, int64_t begin, int64_t end)
 {
     spry_context *ctx = m->ctx;
     ilut_job *p = &m->job;
-    const int64_t l = p->l_offsets[begin], u = p->u_offsets[begin];
-    int64_t most = (end - begin) * p->fill;
+    const int64_t n = m->A->a.rows;
+    int64_t l = p->l_offsets[begin], u = p->u_offsets[begin];
     spry_status status = SPRY_OK;
     for (int64_t k = begin; k < end; k++) {
         const int64_t i = p->rows ? p->rows[k] : k;
-        most += p->a_offsets[i + 1] - p->a_offsets[i];
+        const int64_t most = p->fill + p->a_offsets[i + 1] - p->a_offsets[i];
+        l += most < k ? most : k; /* no row is longer than its triangle */
+        u += most < n - 1 - k ? most : n - 1 - k;
     }
-    SPRY_GO(ctx, grow(m, l, l + most, &m->l_room, &p->l_columns, &p->l_values));
+    SPRY_GO(ctx, grow(m, p->l_offsets[begin], l, &m->l_room, &p->l_columns, &p->l_values));
     if (!p->hermitian)
-        SPRY_GO(ctx, grow(m, u, u + most, &m->u_room, &p->u_columns, &p->u_values));
+        SPRY_GO(ctx, grow(m, p->u_offsets[begin], u, &m->u_room, &p->u_columns, &p->u_values));
     if (p->hermitian && m->linked < m->l_room) {
-        SPRY_GO(ctx, base_grow(ctx, l, m->l_room, sizeof *p->next, &p->next));
-        SPRY_GO(ctx, base_grow(ctx, l, m->l_room, sizeof *p->row_of, &p->row_of));
+        const int64_t used = p->l_offsets[begin];
+        SPRY_GO(ctx, base_grow(ctx, used, m->l_room, sizeof *p->next, &p->next));
+        SPRY_GO(ctx, base_grow(ctx, used, m->l_room, sizeof *p->row_of, &p->row_of));
         m->linked = m->l_room;
     }
 done:

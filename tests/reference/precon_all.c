@@ -279,6 +279,32 @@ static void test_values(void **state)
     precons_each(check_values, *state);
 }
 
+/* Values that it may refuse, and good ones after that, which make it what it was. */
+static void check_again(const precons_case *c, void *data)
+{
+    spry_context *ctx = data;
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *A = precons_matrix(ctx, support_types[t], c->definite, SIZE),
+                    *B = precons_matrix(ctx, support_types[t], c->definite, SIZE);
+        spry_operator *M = make(A, precons_spec(c)), *before = make(A, precons_spec(c));
+        precons_clear(B, 20);
+        (void)spry_operator_update(M, B);
+        assert_ok(ctx, spry_operator_update(M, A));
+        for (int op = 0; op < 3; op++)
+            assert_true(apart(M, before, (spry_transpose)op, ctx) <=
+                        8 * (double)A->a.rows * numeric_unit(support_types[t]));
+        spry_operator_free(M);
+        spry_operator_free(before);
+        spry_matrix_free(A);
+        spry_matrix_free(B);
+    }
+}
+
+static void test_again(void **state)
+{
+    precons_each(check_again, *state);
+}
+
 /* --- memory --------------------------------------------------------------------------------------
  */
 
@@ -354,6 +380,8 @@ static void test_memory_inside(void **state)
         {"amg:coarse=direct,levels=1", "poisson2d", "size=60"},
         {"amg:coarse=[direct:kind=dense],levels=2", "poisson3d", "size=16"},
         {"amg:coarse=[ilu:level=3],coarse-size=2000", "poisson3d", "size=16"},
+        {"ilut:fill=1000000000", "poisson2d", "size=30"},
+        {"ict:fill=1000000000", "poisson2d", "size=30"},
         {"schwarz:parts=2,overlap=3,sub=[ilu:level=3]", "poisson2d", "size=50"},
         {"schwarz:parts=2,sub=[amg:smoother=[ilu:level=3],coarse=[direct:kind=dense]]", "poisson3d",
          "size=12"},
@@ -514,6 +542,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_transposes, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_faults, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_values, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_again, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_memory, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_memory_inside, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_precision, support_setup, support_teardown),

@@ -493,6 +493,33 @@ static void test_messages(void **state)
     support_context_free(ctx);
 }
 
+/* Squares of the matrix's numbers are not there in single precision; a power of two changes no
+ * choice and no bits. */
+static void test_extreme(void **state)
+{
+    spry_context *ctx = support_context(NULL);
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const double factor = k ? 0x1p80 : 0x1p-80;
+        spry_matrix *A = matrix(ctx, "poisson2d", "size=20", SPRY_C);
+        spry_operator *M = precon(ctx, A, "amg-classical:coarse-size=20");
+        for (int64_t e = 0; e < A->a.nnz; e++) {
+            const spry_scalar v = value_get(SPRY_C, A->a.values, e);
+            value_set(SPRY_C, A->a.values, e, (spry_scalar){v.re * factor, v.im * factor});
+        }
+        spry_operator *scaled = precon(ctx, A, "amg-classical:coarse-size=20");
+        const amg *h = M->state, *g = scaled->state;
+        assert_true(h->count > 2 && g->count == h->count);
+        for (int l = 0; l < h->count; l++)
+            assert_true(h->levels[l].rows == g->levels[l].rows &&
+                        h->levels[l].nnz == g->levels[l].nnz);
+        spry_operator_free(M);
+        spry_operator_free(scaled);
+        spry_matrix_free(A);
+    }
+    support_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -501,7 +528,7 @@ int main(void)
         cmocka_unit_test(test_flat),          cmocka_unit_test(test_update),
         cmocka_unit_test(test_threads),       cmocka_unit_test(test_neumann),
         cmocka_unit_test(test_alone),         cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_forecast),
+        cmocka_unit_test(test_forecast),      cmocka_unit_test(test_extreme),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,9 +7,11 @@
 #include "support/precons.h"
 
 #include "host/host.h"
+#include "precon/precon.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double pi = 3.14159265358979323846;
 
@@ -191,6 +193,121 @@ static void test_sub(void **state)
     spry_matrix_free(A);
 }
 
+/* What parts are the whole is: of single precision, or no fixed map. */
+static void test_traits(void **state)
+{
+    spry_matrix *A = generated(*state, "poisson2d", "size=8");
+    spry_operator *plain = make(A, "schwarz:parts=2,sub=ilu"),
+                  *single = make(A, "schwarz:parts=2,sub=[ilu:precision=single]"),
+                  *varies = make(A, "schwarz:parts=2,sub=[amg:cycle=k]");
+    assert_true(!plain->single && !plain->varies);
+    assert_true(single->single && !single->varies);
+    assert_true(varies->varies && !varies->single);
+    spry_operator_free(plain);
+    spry_operator_free(single);
+    spry_operator_free(varies);
+    spry_matrix_free(A);
+}
+
+/* A matrix without rows has a polynomial of any kind. */
+static void test_no_rows(void **state)
+{
+    spry_context *ctx = *state;
+    static const char *const all[] = {"poly:kind=chebyshev", "poly:kind=least-squares",
+                                      "poly:kind=neumann", "ilu:level=1"};
+    const int64_t offsets[1] = {0};
+    spry_matrix *A = NULL;
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_D, 0, 0, offsets, NULL, NULL, SPRY_BORROW, &A));
+    for (int k = 0; k < 4; k++)
+        spry_operator_free(make(A, all[k]));
+    spry_matrix_free(A);
+}
+
+static void keep_warning(void *data, spry_log_level level, const char *text)
+{
+    if (level == SPRY_LOG_WARNING)
+        snprintf(data, 256, "%s", text);
+}
+
+/* The first row, or else column, of zeros is named, whatever is made of it; none is, where there
+ * is none. */
+static void test_zero_rows(void **state)
+{
+    spry_context *ctx = *state;
+    static const char *const all[] = {"sai", "isai", "spai", "amg:smoother=sai,coarse=smoother",
+                                      "schwarz:sub=sai,parts=2"};
+    static const double rows[9] = {2, 1, 0, 0, 0, 0, 1, 2, 1},
+                        columns[9] = {2, 0, 1, 1, 0, 2, 1, 0, 1},
+                        swaps[9] = {0, 1, 0, 1, 0, 0, 0, 0, 1};
+    static const double *const matrices[] = {rows, columns, swaps};
+    static const char *const words[] = {": row 1 (from 0)", ": column 1 (from 0)", ""};
+    char text[256];
+    spry_context_set_log(ctx, keep_warning, text);
+    for (int m = 0; m < 3; m++) {
+        spry_matrix *A = support_from_rows(ctx, support_types[m], 3, 3, matrices[m]);
+        for (int k = 0; k < 5; k++) {
+            text[0] = '\0';
+            spry_operator_free(make(A, all[k]));
+            if (m == 2 ? text[0] != '\0' : strstr(text, words[m]) == NULL)
+                fail_msg("%s, matrix %d: '%s'", all[k], m, text);
+        }
+        spry_matrix_free(A);
+    }
+    spry_context_set_log(ctx, NULL, NULL);
+}
+
+/* Nine tenths of what is beside the diagonal is negative, but for rounding, so that the order of
+ * the sums decides which side of the limit the share is on. */
+static spry_matrix *on_the_limit(spry_context *ctx, double seed)
+{
+    enum { N = 12000, FAR = 100 };
+    spry_arrays a = {.type = SPRY_D, .format = SPRY_CSR, .rows = N, .cols = N};
+    spry_matrix *A = NULL;
+    a.offsets = malloc((N + 1) * sizeof *a.offsets);
+    a.col_index = malloc(5 * N * sizeof *a.col_index);
+    double *values = malloc(5 * N * sizeof *values);
+    a.values = values;
+    a.offsets[0] = 0;
+    for (int64_t i = 0; i < N; i++) {
+        const int64_t columns[] = {i - FAR, i - 1, i, i + 1, i + FAR};
+        for (int k = 0; k < 5; k++) {
+            const int64_t j = columns[k], low = i < j ? i : j;
+            if (j < 0 || j >= N)
+                continue;
+            /* (i, i + 1) and (i, i + FAR) weigh the same, or nothing where one is not there. */
+            const double v = low < N - FAR ? 1 + 0.5 * sin(seed * (double)low) : 0;
+            a.col_index[a.nnz] = (int32_t)j;
+            values[a.nnz++] = k == 2 ? 4 : k == 1 || k == 3 ? -0.9 * v : 0.1 * v;
+        }
+        a.offsets[i + 1] = a.nnz;
+    }
+    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_COPY, &A));
+    free(a.offsets);
+    free(a.col_index);
+    free(values);
+    return A;
+}
+
+static void test_auto_threads(void **state)
+{
+    (void)state;
+    int diffusion = 0;
+    enum { SEEDS = 12 };
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        precon_choice choice[2];
+        for (int k = 0; k < 2; k++) {
+            spry_context *ctx = support_context(k ? "threads=3" : "threads=1");
+            spry_matrix *A = on_the_limit(ctx, seed);
+            precon_choose(ctx, A, NULL, &choice[k]);
+            spry_matrix_free(A);
+            support_context_free(ctx);
+        }
+        assert_string_equal(choice[0].specs[0], choice[1].specs[0]);
+        diffusion += strcmp(choice[0].specs[0], "amg") == 0;
+    }
+    assert_true(diffusion > 0 && diffusion < SEEDS); /* or it says nothing */
+}
+
 /* Three unknowns a point that are coupled among themselves, and not with others: blocks are found
  * and are all of A. */
 static spry_matrix *blocks_of_three(spry_context *ctx)
@@ -262,6 +379,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_overlap, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_many_parts, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_sub, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_traits, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_no_rows, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_zero_rows, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_auto_threads, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_blocks, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_adaptive, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_l1, support_setup, support_teardown),

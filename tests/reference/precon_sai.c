@@ -444,6 +444,16 @@ static void test_factor_refusals(void **state)
     assert_ok(ctx, spry_precon_new(A, NULL, "fsai:shift=1.5", &M));
     spry_operator_free(M);
     spry_matrix_free(A);
+    /* New values are looked at as the first ones are. */
+    A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){2, 1, 1, 2});
+    M = make(A, "fsai");
+    spry_matrix *B = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){2, 1, 0.5, 2});
+    assert_status(ctx, SPRY_BAD_INPUT, spry_operator_update(M, B));
+    support_message_has(ctx, "is not the same as its column, and fsai is for symmetric");
+    assert_ok(ctx, spry_operator_update(M, A));
+    spry_operator_free(M);
+    spry_matrix_free(B);
+    spry_matrix_free(A);
 }
 
 /* --- hard matrices -------------------------------------------------------------------------------

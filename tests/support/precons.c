@@ -153,6 +153,14 @@ void precons_change(spry_matrix *A)
         multiply_entry(A, diagonal_of(A, i), 1 + (double)(i % 5) / 8);
 }
 
+void precons_clear(spry_matrix *A, int64_t row)
+{
+    for (int64_t i = 0; i < A->a.rows; i++)
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
+            if (i == row || A->a.col_index[k] == row)
+                value_set(A->a.type, A->a.values, k, (spry_scalar){0, 0});
+}
+
 const char *const precons_fault_names[PRECONS_FAULTS] = {
     "singular", "empty row", "zero row", "zero diagonal", "indefinite", "NaN",
     "Inf",      "huge",      "tiny",     "one row",       "no row"};

@@ -34,6 +34,8 @@ spry_operator *precons_make(const spry_matrix *A, const char *spec);
 spry_matrix *precons_matrix(spry_context *ctx, spry_type type, bool definite, int size);
 /* The same pattern with other values. */
 void precons_change(spry_matrix *A);
+/* The same pattern with zeros in a row and in the column of that number. */
+void precons_clear(spry_matrix *A, int64_t row);
 
 /* Matrices that preconditioners must not be led astray by. */
 typedef enum precons_fault {

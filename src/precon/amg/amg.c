@@ -88,10 +88,10 @@ static spry_status update(spry_operator *op, const spry_matrix *A)
     h->count = 0;
     h->bottom = NULL;
     memset(h->levels, 0, sizeof h->levels);
-    h->job.A = h->job.near = A;
-    h->job.options = h->options;
-    SPRY_GO(ctx, amg_build(h, &h->job, old));
-    h->job.A = h->job.near = NULL; /* which may go before the next ones come */
+    precon_job job = old->job;
+    job.A = job.near = A;
+    job.options = h->options;
+    SPRY_GO(ctx, amg_build(h, &job, old));
     amg_clear(old);
     *old = *h;
     note_traits(op, old);
@@ -131,11 +131,8 @@ spry_status amg_make(const precon_job *job, const amg_kind *kind, spry_operator 
     SPRY_GO(ctx, base_alloc(ctx, (int64_t)kind->options, 1, &h->options));
     memcpy(h->options, job->options, kind->options);
     h->common = *(const amg_common *)job->options;
-    h->job = *job;
-    h->job.options = h->options;
+    h->job = precon_kept(job);
     SPRY_GO(ctx, amg_build(h, job, NULL));
-    h->job.A = h->job.near = NULL; /* which may go before new values come */
-    h->job.op = NULL;
     note_traits(op, h);
     count_bytes(op, h);
     *out = op;

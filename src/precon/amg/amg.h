@@ -98,7 +98,7 @@ typedef struct amg {
     void *options; /* a copy of the kind's struct */
     const amg_kind *kind;
     const char *name;
-    precon_job job; /* as it was made with, for new values */
+    precon_job job; /* what is kept of it for new values */
     int count;
     amg_level levels[AMG_MOST_LEVELS];
     amg_near near;         /* of the level that is being coarsened */

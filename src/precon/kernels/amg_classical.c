@@ -2,9 +2,14 @@
  * from. */
 #include "precon/kernels/kernel.h"
 
+/* In double precision, and without squares, which might overflow or vanish. */
 ALWAYS_INLINE double size(scalar a)
 {
-    return sqrt((double)square_of(a));
+#if KERNEL_COMPLEX
+    return hypot((double)a.re, (double)a.im);
+#else
+    return fabs((double)a);
+#endif
 }
 
 /* How much an entry pulls against the diagonal d: the negated entry where d is positive, the size

@@ -34,7 +34,7 @@ static double norm(int64_t n, const scalar *a)
         double sum = 0;
         for (int64_t j = 0; j < n; j++)
             sum += (double)size_of(a[j * n + i]);
-        most = sum <= most ? most : sum;
+        most = sum <= most || isnan(most) ? most : sum;
     }
     return most;
 }
