@@ -228,12 +228,13 @@ static spry_status prepare(problems *p)
                                 DEVICE_VALUE(team),
                                 DEVICE_VALUE(square),
                                 device_arg_memory(p->B->offsets),
+                                device_arg_memory(p->B->columns),
                                 device_arg_memory(p->P->offsets),
                                 device_arg_memory(p->P->columns),
                                 device_arg_memory(p->scalars),
                                 device_arg_memory(p->most),
                                 device_arg_memory(p->units)};
-    SPRY_GO(d->ctx, device_launch(program, "sai_sizes", NULL, groups_for(n), GROUP, sizes, 9));
+    SPRY_GO(d->ctx, device_launch(program, "sai_sizes", NULL, groups_for(n), GROUP, sizes, 10));
 done:
     return status;
 }
