@@ -217,12 +217,6 @@ static void run_matrix(const options *o, const char *matrix, const char *const *
 
 /* --- the command line ----------------------------------------------------------------------- */
 
-static int number(const char *text, int most)
-{
-    const long value = strtol(text, NULL, 10);
-    return value < 1 ? 1 : value > most ? most : (int)value;
-}
-
 /* Which OpenBLAS it is, and whose threads it has, matters. */
 static void print_openblas(void)
 {
@@ -239,33 +233,24 @@ static void print_openblas(void)
     fflush(stdout);
 }
 
-static int usual_threads(void)
-{
-    spry_context *ctx = NULL;
-    peer_check(ctx, spry_context_new(NULL, &ctx));
-    const int threads = spry_context_threads(ctx);
-    spry_context_free(ctx);
-    return threads;
-}
-
 int main(int argc, char **argv)
 {
     static char *usual[] = {"poisson3d:size=128,points=7", "poisson3d:size=192,points=7"};
     options o = {.rounds = 7, .iterations = 60, .precons = "none,jacobi"};
     const char *precons[MOST_PRECONS];
-    int at = 1, count = 0;
-    for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
-        if (strcmp(argv[at], "--rounds") == 0)
-            o.rounds = number(argv[at + 1], MOST_ROUNDS);
-        else if (strcmp(argv[at], "--iterations") == 0)
-            o.iterations = number(argv[at + 1], 100000);
-        else if (strcmp(argv[at], "--threads") == 0)
-            o.threads = number(argv[at + 1], 4096);
-        else if (strcmp(argv[at], "--precons") == 0)
-            o.precons = argv[at + 1];
-    }
-    if (o.threads < 1)
-        o.threads = usual_threads();
+    const peer_option list[] = {
+        {.name = "rounds", .whole = &o.rounds},
+        {.name = "iterations", .whole = &o.iterations},
+        {.name = "threads", .whole = &o.threads},
+        {.name = "precons", .text = &o.precons},
+        {.name = NULL},
+    };
+    const peer_words names =
+        peer_arguments(argc, argv, list, usual, (int)(sizeof usual / sizeof *usual));
+    int count = 0;
+    o.rounds = peer_within(o.rounds, MOST_ROUNDS);
+    o.iterations = peer_within(o.iterations, 100000);
+    o.threads = o.threads < 1 ? peer_usual_threads() : peer_within(o.threads, 4096);
     if (strstr(o.precons, "none"))
         precons[count++] = "none";
     if (strstr(o.precons, "jacobi"))
@@ -274,9 +259,7 @@ int main(int argc, char **argv)
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
     print_openblas();
-    char **matrices = at < argc ? argv + at : usual;
-    const int many = at < argc ? argc - at : (int)(sizeof usual / sizeof *usual);
-    for (int m = 0; m < many; m++)
-        run_matrix(&o, matrices[m], precons, count);
+    for (int m = 0; m < names.count; m++)
+        run_matrix(&o, names.all[m], precons, count);
     return 0;
 }

@@ -29,24 +29,16 @@ typedef struct entry {
     double there; /* seconds */
 } entry;
 
-static void check(const entry *e, spry_status status)
-{
-    if (status == SPRY_OK)
-        return;
-    fprintf(stderr, "bench_device_engines: %s\n", spry_message(e->ctx));
-    exit(1);
-}
-
 static void multiply(void *data)
 {
     const entry *e = data;
-    check(e, spry_operator_apply(e->op, e->x, e->y));
+    peer_need(e->ctx, spry_operator_apply(e->op, e->x, e->y));
 }
 
 static void finish(void *data)
 {
     const entry *e = data;
-    check(e, device_spry_finish(e->device));
+    peer_need(e->ctx, device_spry_finish(e->device));
 }
 
 /* Makes the operator twice, of which the second counts; false where it cannot
@@ -59,13 +51,13 @@ static bool open_entry(entry *e, const spry_matrix *A)
         const double begin = peer_seconds();
         if (device_spry_operator(e->ctx, e->where, A, e->format, &e->op) != SPRY_OK)
             return false;
-        check(e, device_spry_finish(e->device));
+        peer_need(e->ctx, device_spry_finish(e->device));
         e->there = peer_seconds() - begin;
     }
     const spry_type type = spry_matrix_type(A);
-    check(e, spry_vector_on(e->device, type, spry_matrix_cols(A), NULL, &e->x));
-    check(e, spry_vector_on(e->device, type, spry_matrix_rows(A), NULL, &e->y));
-    check(e, spry_vector_fill(e->x, (spry_scalar){1, 0}));
+    peer_need(e->ctx, spry_vector_on(e->device, type, spry_matrix_cols(A), NULL, &e->x));
+    peer_need(e->ctx, spry_vector_on(e->device, type, spry_matrix_rows(A), NULL, &e->y));
+    peer_need(e->ctx, spry_vector_fill(e->x, (spry_scalar){1, 0}));
     return true;
 }
 
@@ -141,27 +133,24 @@ int main(int argc, char **argv)
 {
     static char *usual[] = {"poisson3d:size=256,points=7", "poisson3d:size=160,points=27"};
     const char *devices = "cuda:0+opencl:0", *formats = "csr+sell", *types = "d";
-    int rounds = 7, at = 1;
-    for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
-        if (strcmp(argv[at], "--devices") == 0)
-            devices = argv[at + 1];
-        else if (strcmp(argv[at], "--formats") == 0)
-            formats = argv[at + 1];
-        else if (strcmp(argv[at], "--types") == 0)
-            types = argv[at + 1];
-        else if (strcmp(argv[at], "--rounds") == 0)
-            rounds = (int)strtol(argv[at + 1], NULL, 10);
-    }
+    int rounds = 7;
+    const peer_option list[] = {
+        {.name = "devices", .text = &devices},
+        {.name = "formats", .text = &formats},
+        {.name = "types", .text = &types},
+        {.name = "rounds", .whole = &rounds},
+        {.name = NULL},
+    };
+    const peer_words names =
+        peer_arguments(argc, argv, list, usual, (int)(sizeof usual / sizeof *usual));
     spry_context *ctx = NULL;
     if (spry_context_new(NULL, &ctx) != SPRY_OK)
         return 1;
     printf("%-36s %-10s %-16s %9s %9s %10s %8s %8s\n", "matrix", "device", "format", "there s",
            "convert", "us", "GB/s", "x first");
-    char **matrices = at < argc ? argv + at : usual;
-    const int count = at < argc ? argc - at : (int)(sizeof usual / sizeof *usual);
-    for (int m = 0; m < count; m++)
+    for (int m = 0; m < names.count; m++)
         for (const char *type = types; *type; type++)
-            run_matrix(ctx, matrices[m], *type, devices, formats, rounds);
+            run_matrix(ctx, names.all[m], *type, devices, formats, rounds);
     spry_context_free(ctx);
     return 0;
 }

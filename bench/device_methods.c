@@ -65,20 +65,12 @@ typedef struct stage {
     double bandwidth;
 } stage;
 
-static void check(const stage *s, spry_status status)
-{
-    if (status == SPRY_OK)
-        return;
-    fprintf(stderr, "bench_device_methods: %s\n", s->ctx ? spry_message(s->ctx) : "no context");
-    exit(1);
-}
-
 /* --- one solve ---------------------------------------------------------------------------------*/
 
 static double solve_spry(stage *s, contender *c, bool is_long)
 {
     spry_result result = {0};
-    check(s, spry_vector_fill(s->x, (spry_scalar){0, 0}));
+    peer_need(s->ctx, spry_vector_fill(s->x, (spry_scalar){0, 0}));
     const double begin = peer_seconds();
     const spry_status status = spry_solve(c->solver[is_long], s->b, s->x, &result);
     const double seconds = peer_seconds() - begin - result.setup_seconds;
@@ -123,9 +115,9 @@ static void make_solver(stage *s, contender *c, bool is_long, int iterations)
     else
         snprintf(text, sizeof text, "method=%s precon=none tol=%g", method_names[s->method],
                  tolerance);
-    check(s, spry_solver_new(s->ctx, &c->solver[is_long]));
-    check(s, spry_solver_set(c->solver[is_long], text));
-    check(s, spry_solver_set_operator(c->solver[is_long], c->op));
+    peer_need(s->ctx, spry_solver_new(s->ctx, &c->solver[is_long]));
+    peer_need(s->ctx, spry_solver_set(c->solver[is_long], text));
+    peer_need(s->ctx, spry_solver_set_operator(c->solver[is_long], c->op));
 }
 
 /* --- rounds ------------------------------------------------------------------------------------*/
@@ -257,7 +249,7 @@ static void open_matrix(stage *s, bool hard)
     char text[64];
     snprintf(text, sizeof text, "poisson3d:size=%d,points=7", s->edge);
     spry_matrix *A = peer_matrix(s->ctx, text);
-    check(s, spry_matrix_expand(A, &s->A));
+    peer_need(s->ctx, spry_matrix_expand(A, &s->A));
     spry_matrix_free(A);
     const spry_arrays a = spry_matrix_arrays(s->A);
     double *values = a.values;
@@ -265,8 +257,8 @@ static void open_matrix(stage *s, bool hard)
     for (int64_t i = 0; i < a.rows; i++)
         for (int64_t k = a.offsets[i]; hard && k < a.offsets[i + 1]; k++)
             values[k] *= factor(i) * factor(a.col_index[k]);
-    check(s, spry_vector_ones(s->ctx, s->A, &s->b));
-    check(s, spry_vector_zeros(s->ctx, s->A, &s->x));
+    peer_need(s->ctx, spry_vector_ones(s->ctx, s->A, &s->b));
+    peer_need(s->ctx, spry_vector_zeros(s->ctx, s->A, &s->x));
     double *b = spry_vector_data(s->b);
     for (int64_t i = 0; i < a.rows; i++)
         b[i] = chance((uint64_t)i + 7) - 0.5;
@@ -376,7 +368,7 @@ static void run_edge(stage *s, int edge, bool whole)
 
 static void run(stage *s, char **edges, int count)
 {
-    check(s, spry_context_new(NULL, &s->ctx));
+    peer_need(s->ctx, spry_context_new(NULL, &s->ctx));
     s->has_peers = strncmp(s->o->device, "cuda", 4) == 0 && cuda_peers_open(&s->peers);
     s->bandwidth = device_spry_bandwidth(s->ctx, s->o->device);
     const double blas = s->has_peers ? cuda_read_bandwidth(&s->peers) : 0;
@@ -405,24 +397,15 @@ int main(int argc, char **argv)
     static char *usual[] = {"20", "40", "64", "100", "160", "256"};
     static stage s;
     options o = {"cuda:0", "csr+sell+auto", "cg+bicgstab+gmres", "yes", 5};
-    int at = 1;
-    for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
-        if (strcmp(argv[at], "--device") == 0)
-            o.device = argv[at + 1];
-        else if (strcmp(argv[at], "--formats") == 0)
-            o.formats = argv[at + 1];
-        else if (strcmp(argv[at], "--methods") == 0)
-            o.methods = argv[at + 1];
-        else if (strcmp(argv[at], "--solve") == 0)
-            o.tables = argv[at + 1];
-        else if (strcmp(argv[at], "--rounds") == 0)
-            o.rounds = (int)strtol(argv[at + 1], NULL, 10);
-    }
-    o.rounds = o.rounds < 1 ? 1 : o.rounds > MOST_ROUNDS ? MOST_ROUNDS : o.rounds;
+    const peer_option list[] = {
+        {.name = "device", .text = &o.device},   {.name = "formats", .text = &o.formats},
+        {.name = "methods", .text = &o.methods}, {.name = "solve", .text = &o.tables},
+        {.name = "rounds", .whole = &o.rounds},  {.name = NULL},
+    };
+    const peer_words names =
+        peer_arguments(argc, argv, list, usual, (int)(sizeof usual / sizeof *usual));
+    o.rounds = peer_within(o.rounds, MOST_ROUNDS);
     s.o = &o;
-    if (at < argc)
-        run(&s, argv + at, argc - at);
-    else
-        run(&s, usual, (int)(sizeof usual / sizeof *usual));
+    run(&s, names.all, names.count);
     return 0;
 }

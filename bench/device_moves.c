@@ -20,40 +20,10 @@ enum { ROUNDS = 7, COLUMNS = 64 };
 static spry_context *ctx;
 static spry_device *device;
 
-static void check(spry_status status)
-{
-    if (status == SPRY_OK)
-        return;
-    fprintf(stderr, "bench_device_moves: %s\n", spry_message(ctx));
-    exit(1);
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The median time of some work and what is left of it on the device. */
-static double median(void (*work)(void *), void *data)
-{
-    double times[ROUNDS];
-    work(data);
-    check(device_finish(device));
-    for (int k = 0; k < ROUNDS; k++) {
-        const double begin = peer_seconds();
-        work(data);
-        check(device_finish(device));
-        times[k] = peer_seconds() - begin;
-    }
-    qsort(times, ROUNDS, sizeof *times, by_size);
-    return times[ROUNDS / 2];
-}
-
 static void convert(void *data)
 {
     device_sell s;
-    check(device_csr_to_sell(device, data, 32, &s));
+    peer_need(ctx, device_csr_to_sell(device, data, 32, &s));
     device_sell_free(&s);
 }
 
@@ -66,14 +36,14 @@ typedef struct product {
 static void multiply(void *data)
 {
     const product *p = data;
-    check(spry_operator_apply(p->op, p->x, p->y));
+    peer_need(ctx, spry_operator_apply(p->op, p->x, p->y));
 }
 
 static void multiply_dense(void *data)
 {
     const product *p = data;
-    check(spry_operator_multiply_dense(p->op, SPRY_PLAIN, (spry_scalar){1, 0}, &p->B,
-                                       (spry_scalar){0, 0}, &p->C));
+    peer_need(ctx, spry_operator_multiply_dense(p->op, SPRY_PLAIN, (spry_scalar){1, 0}, &p->B,
+                                                (spry_scalar){0, 0}, &p->C));
 }
 
 static void run_conversion(const char *name)
@@ -83,12 +53,13 @@ static void run_conversion(const char *name)
     device_matrix from;
     product p = {0};
     spry_operator *op;
-    check(device_matrix_put_csr(device, a, &from));
-    check(spry_operator_on(device, A, "sell", &op));
+    peer_need(ctx, device_matrix_put_csr(device, a, &from));
+    peer_need(ctx, spry_operator_on(device, A, "sell", &op));
     p.op = op;
-    check(spry_vector_on(device, a->type, a->cols, NULL, &p.x));
-    check(spry_vector_on(device, a->type, a->rows, NULL, &p.y));
-    const double one = median(multiply, &p), time = median(convert, &from);
+    peer_need(ctx, spry_vector_on(device, a->type, a->cols, NULL, &p.x));
+    peer_need(ctx, spry_vector_on(device, a->type, a->rows, NULL, &p.y));
+    const double one = device_spry_median(ctx, device, ROUNDS, multiply, &p),
+                 time = device_spry_median(ctx, device, ROUNDS, convert, &from);
     printf("%-30s CSR to SELL %9.1f us, a product %9.1f us: %5.1f products\n", name, time * 1e6,
            one * 1e6, time / one);
     fflush(stdout);
@@ -113,14 +84,14 @@ static spry_matrix *make_identity(int64_t n)
 {
     spry_arrays a = {.format = SPRY_CSR, .type = SPRY_D, .rows = n, .cols = n, .nnz = n};
     spry_matrix *I;
-    check(matrix_allocate(ctx, &a));
+    peer_need(ctx, matrix_allocate(ctx, &a));
     for (int64_t i = 0; i < n; i++) {
         a.offsets[i + 1] = i + 1;
         a.col_index[i] = (int32_t)i;
         ((double *)a.values)[i] = 1;
     }
     a.offsets[0] = 0;
-    check(matrix_wrap(ctx, &a, &I));
+    peer_need(ctx, matrix_wrap(ctx, &a, &I));
     return I;
 }
 
@@ -129,21 +100,22 @@ static void run_dense(const char *name)
     spry_matrix *A = peer_matrix(ctx, name), *I = make_identity(A->a.rows);
     const int64_t n = A->a.rows, bytes = n * COLUMNS * 8;
     spry_operator *op = NULL, *identity = NULL;
-    check(spry_operator_on(device, A, "sell", &op));
-    check(spry_operator_on(device, I, "sell", &identity));
+    peer_need(ctx, spry_operator_on(device, A, "sell", &op));
+    peer_need(ctx, spry_operator_on(device, I, "sell", &identity));
     double *B = calloc((size_t)(n * COLUMNS), 8), *C = calloc((size_t)(n * COLUMNS), 8);
     if (!B || !C)
         exit(1);
     device_memory *there[2];
-    check(device_alloc(device, bytes, &there[0]));
-    check(device_alloc(device, bytes, &there[1]));
+    peer_need(ctx, device_alloc(device, bytes, &there[0]));
+    peer_need(ctx, device_alloc(device, bytes, &there[1]));
     product whole = {.op = op, .B = block(n, B, NULL), .C = block(n, C, NULL)};
     product copies = {.op = identity, .B = block(n, B, NULL), .C = block(n, C, NULL)};
     product alone = {.op = op,
                      .B = block(n, device_address(there[0]), device),
                      .C = block(n, device_address(there[1]), device)};
-    const double t = median(multiply_dense, &whole), c = median(multiply_dense, &copies),
-                 p = median(multiply_dense, &alone);
+    const double t = device_spry_median(ctx, device, ROUNDS, multiply_dense, &whole),
+                 c = device_spry_median(ctx, device, ROUNDS, multiply_dense, &copies),
+                 p = device_spry_median(ctx, device, ROUNDS, multiply_dense, &alone);
     printf("%-30s %d columns of the host's: whole %8.2f ms, copies %8.2f (%.1f GB/s), product "
            "%8.2f; whole / "
            "(copies + product) %.3f\n",
@@ -163,7 +135,7 @@ int main(int argc, char **argv)
 {
     if (spry_context_new(NULL, &ctx) != SPRY_OK)
         return 1;
-    check(spry_device_open(ctx, argc > 1 ? argv[1] : "cuda:0", &device));
+    peer_need(ctx, spry_device_open(ctx, argc > 1 ? argv[1] : "cuda:0", &device));
     run_conversion("poisson3d:size=256,points=7");
     run_conversion("poisson3d:size=160,points=27");
     run_dense("poisson3d:size=100,points=27");

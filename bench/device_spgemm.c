@@ -26,29 +26,6 @@ static cuda_peers peers;
 static bool has_peers;
 static double bandwidth; /* bytes a second */
 
-static void check(spry_status status)
-{
-    if (status == SPRY_OK)
-        return;
-    fprintf(stderr, "bench_device_spgemm: %s\n", spry_message(ctx));
-    exit(1);
-}
-
-/* The median time of some work, after one that does not count. */
-static double median(void (*work)(void *), void *data)
-{
-    double times[ROUNDS];
-    for (int k = -1; k < ROUNDS; k++) {
-        check(device_finish(device));
-        const double begin = peer_seconds();
-        work(data);
-        check(device_finish(device));
-        if (k >= 0)
-            times[k] = peer_seconds() - begin;
-    }
-    return peer_median(times, ROUNDS);
-}
-
 /* --- what is timed -------------------------------------------------------------------------------
  */
 
@@ -63,27 +40,27 @@ static void multiply(void *data)
 {
     level *l = data;
     device_matrix_free(&l->X);
-    check(device_matrix_multiply(l->left, l->right, &l->X));
+    peer_need(ctx, device_matrix_multiply(l->left, l->right, &l->X));
 }
 
 static void transpose(void *data)
 {
     level *l = data;
     device_matrix_free(&l->X);
-    check(device_matrix_transpose(l->left, true, &l->X));
+    peer_need(ctx, device_matrix_transpose(l->left, true, &l->X));
 }
 
 static void filter(void *data)
 {
     level *l = data;
     device_matrix_free(&l->S);
-    check(device_matrix_filter(&l->A, DEVICE_STRONG_PAIRS, 0.08, false, &l->S));
+    peer_need(ctx, device_matrix_filter(&l->A, DEVICE_STRONG_PAIRS, 0.08, false, &l->S));
 }
 
 static void aggregate(void *data)
 {
     level *l = data;
-    check(device_aggregate(&l->S, false, l->aggregate, &l->aggregates));
+    peer_need(ctx, device_aggregate(&l->S, false, l->aggregate, &l->aggregates));
 }
 
 static void tentative(void *data)
@@ -92,14 +69,14 @@ static void tentative(void *data)
     const device_nodes nodes = {l->A.rows, l->aggregates, l->aggregate, 1, 1, NULL};
     device_matrix_free(&l->T);
     device_free(l->coarse);
-    check(device_tentative(device, l->A.type, &nodes, &l->T, &l->coarse, &l->vanished));
+    peer_need(ctx, device_tentative(device, l->A.type, &nodes, &l->T, &l->coarse, &l->vanished));
 }
 
 static void smooth(void *data)
 {
     level *l = data;
     device_matrix_free(&l->P);
-    check(device_smooth_prolongator(&l->A, l->inverse, 2.0 / 3, &l->T, &l->P));
+    peer_need(ctx, device_smooth_prolongator(&l->A, l->inverse, 2.0 / 3, &l->T, &l->P));
 }
 
 /* --- a line of the table -------------------------------------------------------------------------
@@ -113,8 +90,8 @@ static double peers_time(const device_matrix *A, const device_matrix *B, int *wh
     double best = 0;
     if (!has_peers)
         return 0;
-    check(device_matrix_get(A, &one));
-    check(device_matrix_get(B, &other));
+    peer_need(ctx, device_matrix_get(A, &one));
+    peer_need(ctx, device_matrix_get(B, &other));
     const spry_arrays first = spry_matrix_arrays(one), second = spry_matrix_arrays(other);
     if (cuda_sparse_open(&first, &a) && cuda_sparse_open(&second, &b))
         for (int way = 1; way <= 3; way++) {
@@ -153,7 +130,7 @@ static void run_product(level *l, const char *what, const device_matrix *A, cons
     int which = 0;
     l->left = A;
     l->right = B;
-    const double seconds = median(multiply, l);
+    const double seconds = device_spry_median(ctx, device, ROUNDS, multiply, l);
     const double bytes = (double)device_matrix_bytes(A) + (double)device_matrix_bytes(&l->X) +
                          (A == B ? 0 : (double)device_matrix_bytes(B));
     tell(what, seconds, bytes, l->X.nnz);
@@ -167,7 +144,7 @@ static void run_product(level *l, const char *what, const device_matrix *A, cons
 static void run_transpose(level *l, const char *what, const device_matrix *A)
 {
     l->left = A;
-    const double seconds = median(transpose, l);
+    const double seconds = device_spry_median(ctx, device, ROUNDS, transpose, l);
     tell(what, seconds, (double)device_matrix_bytes(A) + (double)device_matrix_bytes(&l->X),
          l->X.nnz);
     printf("\n");
@@ -185,26 +162,26 @@ static void run(const char *name)
     spry_matrix *A = peer_matrix(ctx, name);
     level l = {0};
     int64_t bad;
-    check(device_matrix_put(device, A, &l.A));
+    peer_need(ctx, device_matrix_put(device, A, &l.A));
     spry_matrix_free(A);
     printf("%s: %lld rows, %lld entries\n", name, (long long)l.A.rows, (long long)l.A.nnz);
     const double size = (double)device_matrix_bytes(&l.A);
-    check(device_alloc(device, l.A.rows * (int64_t)spry_type_size(l.A.type), &l.inverse));
-    check(device_alloc(device, l.A.rows * (int64_t)sizeof(int32_t), &l.aggregate));
-    check(device_matrix_inverse_diagonal(&l.A, l.inverse, &bad));
+    peer_need(ctx, device_alloc(device, l.A.rows * (int64_t)spry_type_size(l.A.type), &l.inverse));
+    peer_need(ctx, device_alloc(device, l.A.rows * (int64_t)sizeof(int32_t), &l.aggregate));
+    peer_need(ctx, device_matrix_inverse_diagonal(&l.A, l.inverse, &bad));
     run_product(&l, "A A", &l.A, &l.A);
     run_transpose(&l, "A^H", &l.A);
     device_matrix_free(&l.X);
-    double seconds = median(filter, &l);
+    double seconds = device_spry_median(ctx, device, ROUNDS, filter, &l);
     tell("strong entries", seconds, size + (double)device_matrix_bytes(&l.S), l.S.nnz);
-    seconds = median(aggregate, &l);
+    seconds = device_spry_median(ctx, device, ROUNDS, aggregate, &l);
     printf("\n");
     tell("aggregates", seconds, 0, l.aggregates);
-    seconds = median(tentative, &l);
+    seconds = device_spry_median(ctx, device, ROUNDS, tentative, &l);
     printf("\n");
     tell("T", seconds, (double)device_matrix_bytes(&l.T), l.T.nnz);
     device_matrix_free(&l.S);
-    seconds = median(smooth, &l);
+    seconds = device_spry_median(ctx, device, ROUNDS, smooth, &l);
     printf("\n");
     tell("P", seconds, size + (double)device_matrix_bytes(&l.T) + (double)device_matrix_bytes(&l.P),
          l.P.nnz);
@@ -224,25 +201,20 @@ static void run(const char *name)
 
 int main(int argc, char **argv)
 {
+    static char *usual[] = {"poisson3d:size=128,points=7", "poisson3d:size=128,points=27",
+                            "poisson3d:size=256,points=7"};
     const char *where = "cuda:0";
-    int first = 1;
-    if (argc > 2 && strcmp(argv[1], "--device") == 0) {
-        where = argv[2];
-        first = 3;
-    }
+    const peer_option list[] = {{.name = "device", .text = &where}, {.name = NULL}};
+    const peer_words names =
+        peer_arguments(argc, argv, list, usual, (int)(sizeof usual / sizeof *usual));
     if (spry_context_new(NULL, &ctx) != SPRY_OK)
         return 1;
-    check(spry_device_open(ctx, where, &device));
+    peer_need(ctx, spry_device_open(ctx, where, &device));
     bandwidth = device_spry_bandwidth(ctx, where);
     has_peers = strncmp(where, "cuda", 4) == 0 && cuda_peers_open(&peers);
     printf("%s: reads %.0f GB/s; %s\n", where, bandwidth / 1e9, has_peers ? peers.device : "");
-    if (first == argc) {
-        run("poisson3d:size=128,points=7");
-        run("poisson3d:size=128,points=27");
-        run("poisson3d:size=256,points=7");
-    }
-    for (int i = first; i < argc; i++)
-        run(argv[i]);
+    for (int i = 0; i < names.count; i++)
+        run(names.all[i]);
     if (has_peers)
         cuda_peers_close(&peers);
     spry_context_free(ctx);

@@ -48,14 +48,6 @@ typedef struct part {
     bool by_rows;
 } part;
 
-static void check(const stage *s, spry_status status)
-{
-    if (status == SPRY_OK)
-        return;
-    fprintf(stderr, "bench_device_spmm: %s\n", s->ctx ? spry_message(s->ctx) : "no context");
-    exit(1);
-}
-
 /* --- the work
  * ----------------------------------------------------------------------------------*/
 
@@ -76,13 +68,13 @@ static void multiply(void *data)
                     .device = s->device};
     B.step = p->by_rows ? p->width : B.rows;
     C.step = p->by_rows ? p->width : C.rows;
-    check(s, spry_operator_multiply_dense(p->op, SPRY_PLAIN, one, &B, zero, &C));
+    peer_need(s->ctx, spry_operator_multiply_dense(p->op, SPRY_PLAIN, one, &B, zero, &C));
 }
 
 static void finish(void *data)
 {
     const part *p = data;
-    check(p->s, device_spry_finish(p->s->device));
+    peer_need(p->s->ctx, device_spry_finish(p->s->device));
 }
 
 static void multiply_theirs(void *data)
@@ -158,7 +150,7 @@ static void open_spry(stage *s)
             printf("%-36s spry %-23s %s\n", s->text, name, spry_message(s->ctx));
             continue;
         }
-        check(s, spry_operator_storage(*op, &storage));
+        peer_need(s->ctx, spry_operator_storage(*op, &storage));
         snprintf(s->names[s->count++], sizeof *s->names, "spry %s%.20s%s%.16s",
                  strcmp(name, "auto") == 0 ? "auto: " : "", storage.format,
                  storage.options[0] ? " " : "", storage.options);
@@ -169,7 +161,7 @@ static void run_matrix(stage *s, const char *matrix, char type)
 {
     snprintf(s->text, sizeof s->text, "%s%stype=%c", matrix, strchr(matrix, ':') ? "," : ":", type);
     spry_matrix *A = peer_matrix(s->ctx, s->text);
-    check(s, spry_matrix_expand(A, &s->A));
+    peer_need(s->ctx, spry_matrix_expand(A, &s->A));
     spry_matrix_free(A);
     const spry_arrays a = spry_matrix_arrays(s->A);
     const size_t size = spry_type_size(a.type);
@@ -198,35 +190,27 @@ int main(int argc, char **argv)
                             "elasticity:size=80"};
     static stage s;
     options o = {"cuda:0", "csr+sell+auto", "d", "1+2+4+8+16+32", 5};
-    int at = 1;
-    for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
-        if (strcmp(argv[at], "--device") == 0)
-            o.device = argv[at + 1];
-        else if (strcmp(argv[at], "--formats") == 0)
-            o.formats = argv[at + 1];
-        else if (strcmp(argv[at], "--types") == 0)
-            o.types = argv[at + 1];
-        else if (strcmp(argv[at], "--widths") == 0)
-            o.widths = argv[at + 1];
-        else if (strcmp(argv[at], "--rounds") == 0)
-            o.rounds = (int)strtol(argv[at + 1], NULL, 10);
-    }
+    const peer_option list[] = {
+        {.name = "device", .text = &o.device},  {.name = "formats", .text = &o.formats},
+        {.name = "types", .text = &o.types},    {.name = "widths", .text = &o.widths},
+        {.name = "rounds", .whole = &o.rounds}, {.name = NULL},
+    };
+    const peer_words names =
+        peer_arguments(argc, argv, list, usual, (int)(sizeof usual / sizeof *usual));
     s.o = &o;
-    check(&s, spry_context_new(NULL, &s.ctx));
+    peer_need(s.ctx, spry_context_new(NULL, &s.ctx));
     if (!cuda_peers_open(&s.peers))
         peer_refuse("bench_device_spmm: there is no CUDA device");
-    check(&s, spry_device_open(s.ctx, o.device, &s.device));
+    peer_need(s.ctx, spry_device_open(s.ctx, o.device, &s.device));
     s.bandwidth = cuda_read_bandwidth(&s.peers);
     const double own = device_spry_bandwidth(s.ctx, o.device);
     s.bandwidth = own > s.bandwidth ? own : s.bandwidth;
     printf("%s; read bandwidth %.1f GB/s\n", s.peers.device, s.bandwidth / 1e9);
     printf("%-36s %-28s %-8s %5s %10s %9s %10s %8s %8s\n", "matrix", "who", "layout", "width", "us",
            "x single", "x cuSPARSE", "GB/s", "of read");
-    char **matrices = at < argc ? argv + at : usual;
-    const int count = at < argc ? argc - at : (int)(sizeof usual / sizeof *usual);
-    for (int m = 0; m < count; m++)
+    for (int m = 0; m < names.count; m++)
         for (const char *type = o.types; *type; type++)
-            run_matrix(&s, matrices[m], *type);
+            run_matrix(&s, names.all[m], *type);
     spry_context_free(s.ctx);
     cuda_peers_close(&s.peers);
     return 0;

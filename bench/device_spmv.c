@@ -55,27 +55,19 @@ typedef struct stage {
     int matrices;
 } stage;
 
-static void check(spry_context *ctx, spry_status status)
-{
-    if (status == SPRY_OK)
-        return;
-    fprintf(stderr, "bench_device_spmv: %s\n", ctx ? spry_message(ctx) : "no context");
-    exit(1);
-}
-
 /* --- the work
  * ----------------------------------------------------------------------------------*/
 
 static void multiply(void *data)
 {
     const entry *e = data;
-    check(e->ctx, spry_operator_apply(e->op, e->x, e->y));
+    peer_need(e->ctx, spry_operator_apply(e->op, e->x, e->y));
 }
 
 static void finish(void *data)
 {
     const entry *e = data;
-    check(e->ctx, device_spry_finish(e->device));
+    peer_need(e->ctx, device_spry_finish(e->device));
 }
 
 static void multiply_theirs(void *data)
@@ -162,7 +154,7 @@ static void open_entry(stage *s, const char *format)
         return;
     }
     e->there = peer_seconds() - begin;
-    check(s->ctx, spry_operator_storage(e->op, &storage));
+    peer_need(s->ctx, spry_operator_storage(e->op, &storage));
     snprintf(e->name, sizeof e->name, "%s%.16s%s%.32s", strcmp(format, "auto") == 0 ? "auto: " : "",
              storage.format, storage.options[0] ? ":" : "", storage.options);
     s->count++;
@@ -173,13 +165,13 @@ static void run_matrix(stage *s, const char *matrix, char type)
     char names[512], *save = NULL;
     snprintf(s->text, sizeof s->text, "%s%stype=%c", matrix, strchr(matrix, ':') ? "," : ":", type);
     spry_matrix *A = peer_matrix(s->ctx, s->text);
-    check(s->ctx, spry_matrix_expand(A, &s->A));
+    peer_need(s->ctx, spry_matrix_expand(A, &s->A));
     spry_matrix_free(A);
     const spry_arrays a = spry_matrix_arrays(s->A);
-    check(s->ctx, spry_vector_on(s->device, a.type, a.cols, NULL, &s->x));
-    check(s->ctx, spry_vector_on(s->device, a.type, a.rows, NULL, &s->y));
-    check(s->ctx, spry_vector_fill(s->x, (spry_scalar){1, 0}));
-    check(s->ctx, device_spry_finish(s->device));
+    peer_need(s->ctx, spry_vector_on(s->device, a.type, a.cols, NULL, &s->x));
+    peer_need(s->ctx, spry_vector_on(s->device, a.type, a.rows, NULL, &s->y));
+    peer_need(s->ctx, spry_vector_fill(s->x, (spry_scalar){1, 0}));
+    peer_need(s->ctx, device_spry_finish(s->device));
     const bool had_peers = s->has_peers;
     s->has_peers = had_peers && cuda_matrix_open(&s->peers, &a, &s->theirs);
     snprintf(names, sizeof names, "%s", s->o->formats);
@@ -200,9 +192,9 @@ static void run_matrix(stage *s, const char *matrix, char type)
 
 static void run(stage *s, char **matrices, int count)
 {
-    check(s->ctx, spry_context_new(NULL, &s->ctx));
+    peer_need(s->ctx, spry_context_new(NULL, &s->ctx));
     s->has_peers = strncmp(s->o->device, "cuda", 4) == 0 && cuda_peers_open(&s->peers);
-    check(s->ctx, spry_device_open(s->ctx, s->o->device, &s->device));
+    peer_need(s->ctx, spry_device_open(s->ctx, s->o->device, &s->device));
     s->bandwidth = device_spry_bandwidth(s->ctx, s->o->device);
     const double blas = s->has_peers ? cuda_read_bandwidth(&s->peers) : 0;
     printf("%s; read bandwidth %.1f GB/s by spry, %.1f by cuBLAS's asum; the "
@@ -233,21 +225,16 @@ int main(int argc, char **argv)
                  "csr+csr16+merge+sell+sell16+ell+ellr+ellr-t+hyb+dia+crf+bsr+"
                  "pcsr+scoo+axc+axt+auto",
                  "d", 7};
-    int at = 1;
-    for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
-        if (strcmp(argv[at], "--device") == 0)
-            o.device = argv[at + 1];
-        else if (strcmp(argv[at], "--formats") == 0)
-            o.formats = argv[at + 1];
-        else if (strcmp(argv[at], "--types") == 0)
-            o.types = argv[at + 1];
-        else if (strcmp(argv[at], "--rounds") == 0)
-            o.rounds = (int)strtol(argv[at + 1], NULL, 10);
-    }
+    const peer_option list[] = {
+        {.name = "device", .text = &o.device},
+        {.name = "formats", .text = &o.formats},
+        {.name = "types", .text = &o.types},
+        {.name = "rounds", .whole = &o.rounds},
+        {.name = NULL},
+    };
+    const peer_words names =
+        peer_arguments(argc, argv, list, usual, (int)(sizeof usual / sizeof *usual));
     s.o = &o;
-    if (at < argc)
-        run(&s, argv + at, argc - at);
-    else
-        run(&s, usual, (int)(sizeof usual / sizeof *usual));
+    run(&s, names.all, names.count);
     return 0;
 }

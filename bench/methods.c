@@ -292,21 +292,16 @@ int main(int argc, char **argv)
 {
     options o = {.folder = getenv("SPRY_MATRICES"), .tol = 1e-8, .max_iter = 2000, .seconds = 20};
     const char *tsv = NULL;
-    for (int at = 1; at + 1 < argc; at += 2) {
-        const char *name = argv[at], *value = argv[at + 1];
-        if (strcmp(name, "--folder") == 0)
-            o.folder = value;
-        else if (strcmp(name, "--tsv") == 0)
-            tsv = value;
-        else if (strcmp(name, "--tol") == 0)
-            o.tol = strtod(value, NULL);
-        else if (strcmp(name, "--seconds") == 0)
-            o.seconds = strtod(value, NULL);
-        else if (strcmp(name, "--max-iter") == 0)
-            o.max_iter = (int)strtol(value, NULL, 10);
-        else if (strcmp(name, "--methods") == 0)
-            o.methods = value;
-    }
+    const peer_option list[] = {
+        {.name = "folder", .text = &o.folder},
+        {.name = "tsv", .text = &tsv},
+        {.name = "tol", .real = &o.tol},
+        {.name = "seconds", .real = &o.seconds},
+        {.name = "max-iter", .whole = &o.max_iter},
+        {.name = "methods", .text = &o.methods},
+        {.name = NULL},
+    };
+    peer_arguments(argc, argv, list, NULL, 0);
     if (!o.folder)
         peer_refuse("bench_methods: no folder of matrices: set SPRY_MATRICES or give --folder");
     spry_context *ctx = NULL;

@@ -4,28 +4,14 @@
  * matrices to read: the 27-point operator on a cube, its values short (26 and -1) or random with 17
  * digits.
  */
-#include <spry/spry.h>
+#include "peers/peer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 enum { RUNS = 5 };
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static int complain(spry_context *ctx)
 {
@@ -39,18 +25,17 @@ static int time_file(spry_context *ctx, const char *path)
     int64_t nnz = 0;
     for (int run = -1; run < RUNS; run++) {
         spry_matrix *A = NULL;
-        const double start = seconds();
+        const double start = peer_seconds();
         if (spry_matrix_read(ctx, path, &A) != SPRY_OK)
             return complain(ctx);
         if (run >= 0)
-            times[run] = seconds() - start;
+            times[run] = peer_seconds() - start;
         nnz = spry_matrix_nnz(A);
         spry_matrix_free(A);
     }
-    qsort(times, RUNS, sizeof times[0], by_size);
     struct stat about = {0};
     stat(path, &about);
-    const double megabytes = (double)about.st_size / 1e6, median = times[RUNS / 2];
+    const double megabytes = (double)about.st_size / 1e6, median = peer_median(times, RUNS);
     printf("%s\t%.1f\t%.4f\t%.0f\t%lld\n", path, megabytes, median, megabytes / median,
            (long long)nnz);
     return 0;
@@ -81,9 +66,9 @@ static int make(spry_context *ctx, int argc, char **argv)
     int failed = spry_matrix_from_csr(ctx, a.type, a.rows, a.cols, a.offsets, a.col_index, values,
                                       SPRY_BORROW, &B) != SPRY_OK;
     for (int i = 2; i < argc && !failed; i++) {
-        const double start = seconds();
+        const double start = peer_seconds();
         failed = spry_matrix_write(B, argv[i]) != SPRY_OK;
-        fprintf(stderr, "wrote %s in %.2f s\n", argv[i], seconds() - start);
+        fprintf(stderr, "wrote %s in %.2f s\n", argv[i], peer_seconds() - start);
     }
     if (failed)
         complain(ctx);

@@ -29,20 +29,12 @@ typedef struct runner {
 
 enum { RUNNERS = 4 };
 
-static void check(spry_context *ctx, spry_status status)
-{
-    if (status == SPRY_OK)
-        return;
-    fprintf(stderr, "bench_spgemm: %s\n", spry_message(ctx));
-    exit(3);
-}
-
 static runner make_spry(const char *matrix, int threads)
 {
     runner r = {.name = "spry", .threads = threads};
     char text[32];
     snprintf(text, sizeof text, "threads=%d", threads);
-    check(r.ctx, spry_context_new(text, &r.ctx));
+    peer_need(r.ctx, spry_context_new(text, &r.ctx));
     r.A = peer_matrix(r.ctx, matrix);
     return r;
 }
@@ -65,7 +57,7 @@ static void run_once(runner *r)
         r->entries = r->peer->square(r->state);
     } else {
         spry_matrix *C = NULL;
-        check(r->ctx, spry_matrix_multiply(r->A, r->A, &C));
+        peer_need(r->ctx, spry_matrix_multiply(r->A, r->A, &C));
         r->entries = spry_matrix_nnz(C);
         spry_matrix_free(C);
     }
@@ -159,24 +151,18 @@ int main(int argc, char **argv)
                             "elasticity:size=26", "random:size=300000,per-row=8",
                             "rmat:size=30000",    "circuit:size=20000"};
     options o = {.repeat = 5};
-    int at = 1;
-    for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
-        if (strcmp(argv[at], "--threads") == 0)
-            o.threads = (int)strtol(argv[at + 1], NULL, 10);
-        else if (strcmp(argv[at], "--repeat") == 0)
-            o.repeat = (int)strtol(argv[at + 1], NULL, 10);
-    }
-    if (o.threads < 1) {
-        spry_context *ctx = NULL;
-        check(ctx, spry_context_new(NULL, &ctx));
-        o.threads = spry_context_threads(ctx);
-        spry_context_free(ctx);
-    }
+    const peer_option list[] = {
+        {.name = "threads", .whole = &o.threads},
+        {.name = "repeat", .whole = &o.repeat},
+        {.name = NULL},
+    };
+    const peer_words names =
+        peer_arguments(argc, argv, list, usual, (int)(sizeof usual / sizeof *usual));
+    if (o.threads < 1)
+        o.threads = peer_usual_threads();
     printf("%-32s %-6s %7s %9s %12s %9s %9s\n", "matrix, times itself", "who", "threads", "best s",
            "entries", "Mmul/s", "over spry");
-    char **matrices = at < argc ? argv + at : usual;
-    const int count = at < argc ? argc - at : (int)(sizeof usual / sizeof *usual);
-    for (int m = 0; m < count; m++)
-        run_matrix(&o, matrices[m]);
+    for (int m = 0; m < names.count; m++)
+        run_matrix(&o, names.all[m]);
     return 0;
 }

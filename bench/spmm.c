@@ -24,14 +24,6 @@ typedef struct stage {
     double read;
 } stage;
 
-static void check(spry_context *ctx, spry_status status)
-{
-    if (status == SPRY_OK)
-        return;
-    fprintf(stderr, "bench_spmm: %s\n", ctx ? spry_message(ctx) : "no context");
-    exit(1);
-}
-
 static void multiply_dense(void *data)
 {
     const stage *s = data;
@@ -39,7 +31,7 @@ static void multiply_dense(void *data)
     if (s->peer)
         s->peer->multiply_dense(s->state, &s->B, &s->C);
     else
-        check(s->ctx, spry_operator_multiply_dense(s->op, SPRY_PLAIN, one, &s->B, zero, &s->C));
+        peer_need(s->ctx, spry_operator_multiply_dense(s->op, SPRY_PLAIN, one, &s->B, zero, &s->C));
 }
 
 /* One column: B and C are by columns of width 1 then. */
@@ -118,7 +110,7 @@ static void run_formats(stage *s, const char *formats)
     snprintf(names, sizeof names, "%s", formats);
     for (char *name = strtok(names, "+"); name; name = strtok(NULL, "+")) {
         if (strcmp(name, "csr") == 0)
-            check(s->ctx, spry_operator_from_matrix(s->A, &s->op));
+            peer_need(s->ctx, spry_operator_from_matrix(s->A, &s->op));
         else if (spry_operator_from_format(s->A, name, &s->op) != SPRY_OK) {
             printf("%-36s %-16s refused: %s\n", s->text, name, spry_message(s->ctx));
             continue;
@@ -135,7 +127,7 @@ static void run_matrix(stage *s, const char *matrix, char type, const char *form
     char threads[32];
     spry_bandwidth bandwidth;
     snprintf(threads, sizeof threads, "threads=%d", s->threads);
-    check(NULL, spry_context_new(threads, &s->ctx));
+    peer_need(NULL, spry_context_new(threads, &s->ctx));
     snprintf(s->text, sizeof s->text, "%s%stype=%c", matrix, strchr(matrix, ':') ? "," : ":", type);
     s->A = peer_matrix(s->ctx, s->text);
     const size_t size = spry_type_size(spry_matrix_type(s->A));
@@ -144,13 +136,13 @@ static void run_matrix(stage *s, const char *matrix, char type, const char *form
     s->B.data = spry_alloc(s->ctx, (size_t)s->B.rows * MOST * size);
     s->C.data = spry_alloc(s->ctx, (size_t)s->C.rows * MOST * size);
     if (!s->B.data || !s->C.data)
-        check(s->ctx, SPRY_NO_MEMORY);
+        peer_need(s->ctx, SPRY_NO_MEMORY);
     memset(s->B.data, 0, (size_t)s->B.rows * MOST * size);
     memset(s->C.data, 0, (size_t)s->C.rows * MOST * size);
-    check(s->ctx, spry_device_bandwidth_now(s->ctx, &bandwidth));
+    peer_need(s->ctx, spry_device_bandwidth_now(s->ctx, &bandwidth));
     s->read = bandwidth.read;
     run_formats(s, formats);
-    check(s->ctx, spry_operator_from_matrix(s->A, &s->op)); /* for the bytes */
+    peer_need(s->ctx, spry_operator_from_matrix(s->A, &s->op)); /* for the bytes */
 #ifdef HAVE_EIGEN
     run_peer(s, "eigen", &peer_eigen);
 #else
@@ -173,24 +165,21 @@ int main(int argc, char **argv)
     static char *usual[] = {"poisson3d:size=128,points=7", "poisson3d:size=128,points=27",
                             "elasticity:size=56", "random:size=1000000"};
     const char *formats = "csr+sell", *types = "d";
-    int threads = 2, repeat = 10, at = 1;
-    for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
-        if (strcmp(argv[at], "--formats") == 0)
-            formats = argv[at + 1];
-        else if (strcmp(argv[at], "--type") == 0)
-            types = argv[at + 1];
-        else if (strcmp(argv[at], "--threads") == 0)
-            threads = (int)strtol(argv[at + 1], NULL, 10);
-        else if (strcmp(argv[at], "--repeat") == 0)
-            repeat = (int)strtol(argv[at + 1], NULL, 10);
-    }
+    int threads = 2, repeat = 10;
+    const peer_option list[] = {
+        {.name = "formats", .text = &formats},
+        {.name = "type", .text = &types},
+        {.name = "threads", .whole = &threads},
+        {.name = "repeat", .whole = &repeat},
+        {.name = NULL},
+    };
+    const peer_words names =
+        peer_arguments(argc, argv, list, usual, (int)(sizeof usual / sizeof *usual));
     printf("%-36s %-16s %-8s %5s %11s %8s %7s %8s\n", "matrix", "who", "layout", "width", "best s",
            "x single", "GB/s", "of read");
-    char **matrices = at < argc ? argv + at : usual;
-    const int count = at < argc ? argc - at : (int)(sizeof usual / sizeof *usual);
-    for (int m = 0; m < count; m++) {
+    for (int m = 0; m < names.count; m++) {
         stage s = {.threads = threads, .repeat = repeat};
-        run_matrix(&s, matrices[m], *types, formats);
+        run_matrix(&s, names.all[m], *types, formats);
     }
     return 0;
 }

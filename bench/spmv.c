@@ -50,14 +50,6 @@ typedef struct stage {
     int count;
 } stage;
 
-static void check(spry_context *ctx, spry_status status)
-{
-    if (status == SPRY_OK)
-        return;
-    fprintf(stderr, "bench_spmv: %s\n", spry_message(ctx));
-    exit(3);
-}
-
 /* Number k of an array of any type. */
 static spry_scalar number(spry_type type, const void *values, int64_t k)
 {
@@ -159,7 +151,7 @@ static void join_format(stage *s, const char *format)
     }
     spry_storage storage;
     char who[160];
-    check(s->ctx, spry_operator_storage(op, &storage));
+    peer_need(s->ctx, spry_operator_storage(op, &storage));
     snprintf(who, sizeof who, "%s%s%s%s", strncmp(format, "auto", 4) == 0 ? "auto " : "",
              storage.format, *storage.options ? ":" : "", storage.options);
     contender *c = join(s, who);
@@ -190,7 +182,7 @@ static void product(contender *c)
 {
     stage *s = c->stage;
     if (c->op)
-        check(s->ctx, spry_operator_apply(c->op, s->x, s->y));
+        peer_need(s->ctx, spry_operator_apply(c->op, s->x, s->y));
     else
         c->peer->multiply(c->state, spry_vector_read(s->x), spry_vector_data(s->y));
 }
@@ -221,7 +213,7 @@ static void print_turns(stage *s)
         char rest[64];
         const peer_times t = times_of(c);
         s->csr = i == 0 ? t.best : s->csr;
-        check(s->ctx, spry_vector_fill(s->y, (spry_scalar){0, 0}));
+        peer_need(s->ctx, spry_vector_fill(s->y, (spry_scalar){0, 0}));
         product(c);
         snprintf(rest, sizeof rest, "  %.1e", sample_error(s));
         print_row(s, c->who, s->options->threads, t, c->convert, rest);
@@ -310,7 +302,7 @@ static void run_programs(const stage *s)
 static void measure_read(stage *s)
 {
     spry_bandwidth bandwidth;
-    check(s->ctx, spry_device_bandwidth_now(s->ctx, &bandwidth));
+    peer_need(s->ctx, spry_device_bandwidth_now(s->ctx, &bandwidth));
     s->read = bandwidth.read > s->read ? bandwidth.read : s->read;
 }
 
@@ -329,7 +321,7 @@ static void run_matrix(const options *o, const char *matrix, char type)
     stage s = {.options = o};
     char threads[32];
     snprintf(threads, sizeof threads, "threads=%d", o->threads);
-    check(s.ctx, spry_context_new(threads, &s.ctx));
+    peer_need(s.ctx, spry_context_new(threads, &s.ctx));
     snprintf(s.text, sizeof s.text, "%s%stype=%c", matrix, strchr(matrix, ':') ? "," : ":", type);
     const char *folder = strncmp(s.text, "tiled:", 6) == 0 ? strrchr(s.text, '/') : NULL;
     snprintf(s.label, sizeof s.label, "%s%s", folder ? "tiled:" : "", folder ? folder + 1 : s.text);
@@ -338,8 +330,8 @@ static void run_matrix(const options *o, const char *matrix, char type)
     if (!s.contenders)
         exit(3);
     narrow_offsets(&s);
-    check(s.ctx, spry_vector_zeros(s.ctx, s.A, &s.x));
-    check(s.ctx, spry_vector_ones(s.ctx, s.A, &s.y));
+    peer_need(s.ctx, spry_vector_zeros(s.ctx, s.A, &s.x));
+    peer_need(s.ctx, spry_vector_ones(s.ctx, s.A, &s.y));
     fill(s.x);
     measure_read(&s);
     join_all(&s);
@@ -370,34 +362,27 @@ int main(int argc, char **argv)
         "poisson3d:size=128,points=27", "poisson3d:size=160,points=7", "elasticity:size=56",
         "random:size=1000000",          "rmat:size=1000000",           "circuit:size=1000000"};
     options o = {.types = "d", .formats = "auto", .rounds = 30};
-    int at = 1;
-    for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
-        if (strcmp(argv[at], "--types") == 0)
-            o.types = argv[at + 1];
-        else if (strcmp(argv[at], "--threads") == 0)
-            o.threads = (int)strtol(argv[at + 1], NULL, 10);
-        else if (strcmp(argv[at], "--rounds") == 0)
-            o.rounds = (int)strtol(argv[at + 1], NULL, 10);
-        else if (strcmp(argv[at], "--formats") == 0)
-            o.formats = argv[at + 1] + strspn(argv[at + 1], " ");
-    }
-    o.rounds = o.rounds < 1 ? 1 : o.rounds > MOST_ROUNDS ? MOST_ROUNDS : o.rounds;
-    if (o.threads < 1) {
-        spry_context *ctx = NULL;
-        check(ctx, spry_context_new(NULL, &ctx));
-        o.threads = spry_context_threads(ctx);
-        spry_context_free(ctx);
-    }
+    const peer_option list[] = {
+        {.name = "types", .text = &o.types},
+        {.name = "threads", .whole = &o.threads},
+        {.name = "rounds", .whole = &o.rounds},
+        {.name = "formats", .text = &o.formats},
+        {.name = NULL},
+    };
+    const peer_words names =
+        peer_arguments(argc, argv, list, usual, (int)(sizeof usual / sizeof *usual));
+    o.formats += strspn(o.formats, " ");
+    o.rounds = peer_within(o.rounds, MOST_ROUNDS);
+    if (o.threads < 1)
+        o.threads = peer_usual_threads();
     /* Debian's Open MPI refuses root, whom containers often have. */
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
     printf("%-36s %-28s %7s %11s %11s %9s %7s %8s %9s  %s\n", "matrix", "who", "threads", "best s",
            "median s", "x csr", "GB/s", "of read", "convert s", "error");
-    char **matrices = at < argc ? argv + at : usual;
-    const int count = at < argc ? argc - at : (int)(sizeof usual / sizeof *usual);
-    for (int m = 0; m < count; m++) {
+    for (int m = 0; m < names.count; m++) {
         for (const char *type = o.types; *type; type++)
-            run_matrix(&o, matrices[m], *type);
+            run_matrix(&o, names.all[m], *type);
     }
     return 0;
 }

@@ -54,21 +54,13 @@ typedef struct summary {
     double pick_best, csr_pick, csr_best, total_best, mkl_pick;
 } summary;
 
-static void check(spry_context *ctx, spry_status status)
-{
-    if (status == SPRY_OK)
-        return;
-    fprintf(stderr, "bench_tune: %s\n", spry_message(ctx));
-    exit(3);
-}
-
 static double run_once(stage *s, const racer *r)
 {
     const double begin = peer_seconds();
     if (r->peer)
         r->peer->multiply(r->state, spry_vector_read(s->x), spry_vector_data(s->y));
     else
-        check(s->ctx, spry_operator_apply(r->op, s->x, s->y));
+        peer_need(s->ctx, spry_operator_apply(r->op, s->x, s->y));
     return peer_seconds() - begin;
 }
 
@@ -105,7 +97,7 @@ static racer *join(stage *s, const char *who)
 static void list_all(stage *s)
 {
     spry_tune_report report;
-    check(s->ctx, spry_tune(s->A, "always=yes remember=no budget=0", &report));
+    peer_need(s->ctx, spry_tune(s->A, "always=yes remember=no budget=0", &report));
     for (int64_t i = 0; i < report.count; i++)
         if (report.rows[i].bytes > 0)
             join(s, report.rows[i].format);
@@ -118,7 +110,7 @@ static void choose(stage *s)
     spry_tune_report report;
     snprintf(text, sizeof text, "always=yes products=%lld %s", s->o->products,
              s->o->learn ? "again=yes" : "remember=no");
-    check(s->ctx, spry_tune(s->A, text, &report));
+    peer_need(s->ctx, spry_tune(s->A, text, &report));
     snprintf(s->pick, sizeof s->pick, "%s", report.format);
     s->tuning = report.seconds;
     if (s->o->details)
@@ -280,7 +272,7 @@ static void run_matrix(const options *o, const char *matrix, summary *sum)
     stage s = {.o = o, .all = calloc(MOST, sizeof *s.all)};
     char threads[32];
     snprintf(threads, sizeof threads, "threads=%d", o->threads);
-    check(s.ctx, spry_context_new(threads, &s.ctx));
+    peer_need(s.ctx, spry_context_new(threads, &s.ctx));
     fprintf(stderr, "%s\n", matrix);
     s.A = peer_matrix(s.ctx, matrix);
     s.begin = peer_seconds();
@@ -291,10 +283,10 @@ static void run_matrix(const options *o, const char *matrix, summary *sum)
         s.offsets[i] = (int32_t)a.offsets[i];
     if (!s.all)
         exit(3);
-    check(s.ctx, spry_vector_zeros(s.ctx, s.A, &s.x));
-    check(s.ctx, spry_vector_ones(s.ctx, s.A, &s.y));
-    check(s.ctx, spry_vector_fill(s.x, (spry_scalar){1, 0}));
-    check(s.ctx, spry_operator_from_matrix(s.A, &s.csr));
+    peer_need(s.ctx, spry_vector_zeros(s.ctx, s.A, &s.x));
+    peer_need(s.ctx, spry_vector_ones(s.ctx, s.A, &s.y));
+    peer_need(s.ctx, spry_vector_fill(s.x, (spry_scalar){1, 0}));
+    peer_need(s.ctx, spry_operator_from_matrix(s.A, &s.csr));
     choose(&s);
     list_all(&s);
     search(&s);
@@ -328,34 +320,29 @@ static void print_summary(const summary *s)
 
 int main(int argc, char **argv)
 {
-    options o = {.seconds = 60, .rounds = 20, .products = 1000};
+    options o = {.seconds = 60, .rounds = 20};
     summary sum = {0};
-    int at = 1;
-    for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
-        const char *name = argv[at] + 2, *value = argv[at + 1];
-        if (strcmp(name, "seconds") == 0)
-            o.seconds = strtod(value, NULL);
-        else if (strcmp(name, "rounds") == 0)
-            o.rounds = (int)strtol(value, NULL, 10);
-        else if (strcmp(name, "products") == 0)
-            o.products = strtoll(value, NULL, 10);
-        else if (strcmp(name, "threads") == 0)
-            o.threads = (int)strtol(value, NULL, 10);
-        else if (strcmp(name, "learn") == 0)
-            o.learn = strcmp(value, "yes") == 0;
-        else if (strcmp(name, "details") == 0)
-            o.details = strcmp(value, "yes") == 0;
-    }
-    if (o.threads < 1) {
-        spry_context *ctx = NULL;
-        check(ctx, spry_context_new(NULL, &ctx));
-        o.threads = spry_context_threads(ctx);
-        spry_context_free(ctx);
-    }
+    double products = 1000;
+    const char *learn = "no", *details = "no";
+    const peer_option list[] = {
+        {.name = "seconds", .real = &o.seconds},
+        {.name = "rounds", .whole = &o.rounds},
+        {.name = "products", .real = &products},
+        {.name = "threads", .whole = &o.threads},
+        {.name = "learn", .text = &learn},
+        {.name = "details", .text = &details},
+        {.name = NULL},
+    };
+    const peer_words names = peer_arguments(argc, argv, list, NULL, 0);
+    o.products = (long long)products;
+    o.learn = strcmp(learn, "yes") == 0;
+    o.details = strcmp(details, "yes") == 0;
+    if (o.threads < 1)
+        o.threads = peer_usual_threads();
     printf("%-34s %-34s %-34s %9s %9s %8s %9s %9s %8s\n", "matrix", "best", "choice", "x best",
            "in all", "csr/", "csr ms", "tuning", "mkl/");
-    for (; at < argc; at++)
-        run_matrix(&o, argv[at], &sum);
+    for (int m = 0; m < names.count; m++)
+        run_matrix(&o, names.all[m], &sum);
     print_summary(&sum);
     return 0;
 }

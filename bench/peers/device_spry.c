@@ -25,3 +25,20 @@ double device_spry_bandwidth(spry_context *ctx, const char *device)
     double bandwidth = 0;
     return spry_device_read_bandwidth(ctx, device, true, &bandwidth) == SPRY_OK ? bandwidth : 0;
 }
+
+double device_spry_median(spry_context *ctx, spry_device *device, int rounds,
+                          void (*work)(void *data), void *data)
+{
+    enum { MOST = 15 };
+    double times[MOST];
+    rounds = peer_within(rounds, MOST);
+    for (int k = -1; k < rounds; k++) {
+        peer_need(ctx, device_spry_finish(device));
+        const double begin = peer_seconds();
+        work(data);
+        peer_need(ctx, device_spry_finish(device));
+        if (k >= 0)
+            times[k] = peer_seconds() - begin;
+    }
+    return peer_median(times, rounds);
+}

@@ -9,6 +9,10 @@ spry_status device_spry_operator(spry_context *ctx, const char *device, const sp
                                  const char *format, spry_operator **op);
 /* Waits until all that the device was asked for is done; NULL is the host. */
 spry_status device_spry_finish(spry_device *device);
+/* The median time of some work and of what is left of it on the device, after one that does not
+ * count; 15 rounds at most. */
+double device_spry_median(spry_context *ctx, spry_device *device, int rounds,
+                          void (*work)(void *data), void *data);
 /* Bytes a second that the device reads, as spry measures it now; 0 where it cannot. */
 double device_spry_bandwidth(spry_context *ctx, const char *device);
 

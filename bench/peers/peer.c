@@ -137,3 +137,47 @@ void peer_check(spry_context *ctx, spry_status status)
     if (status != SPRY_OK)
         peer_refuse(spry_message(ctx));
 }
+
+void peer_need(const spry_context *ctx, spry_status status)
+{
+    if (status == SPRY_OK)
+        return;
+    fprintf(stderr, "benchmark: %s\n", ctx ? spry_message(ctx) : "no context");
+    exit(1);
+}
+
+static void read_option(const char *name, const char *value, const peer_option *list)
+{
+    for (; list->name; list++) {
+        if (strcmp(name, list->name) != 0)
+            continue;
+        if (list->text)
+            *list->text = value;
+        else if (list->whole)
+            *list->whole = (int)strtol(value, NULL, 10);
+        else
+            *list->real = strtod(value, NULL);
+    }
+}
+
+peer_words peer_arguments(int argc, char **argv, const peer_option *list, char **usual, int count)
+{
+    int at = 1;
+    for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2)
+        read_option(argv[at] + 2, argv[at + 1], list);
+    return at < argc ? (peer_words){argv + at, argc - at} : (peer_words){usual, count};
+}
+
+int peer_within(int number, int most)
+{
+    return number < 1 ? 1 : number > most ? most : number;
+}
+
+int peer_usual_threads(void)
+{
+    spry_context *ctx = NULL;
+    peer_need(ctx, spry_context_new(NULL, &ctx));
+    const int threads = spry_context_threads(ctx);
+    spry_context_free(ctx);
+    return threads;
+}

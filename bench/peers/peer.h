@@ -65,6 +65,28 @@ __attribute__((noreturn)) void peer_refuse(const char *reason);
 /* That, for a call that failed. */
 void peer_check(spry_context *ctx, spry_status status);
 
+/* The end of a benchmark with the message on stderr, for a call that failed. */
+void peer_need(const spry_context *ctx, spry_status status);
+
+/* An option of a benchmark, "--name value": a text, a whole number or any. */
+typedef struct peer_option {
+    const char *name;
+    const char **text;
+    int *whole;
+    double *real;
+} peer_option;
+typedef struct peer_words {
+    char **all;
+    int count;
+} peer_words;
+/* Reads the options in the list, which ends with one without a name; gives the words after them, or
+ * the usual ones where there are none. */
+peer_words peer_arguments(int argc, char **argv, const peer_option *list, char **usual, int count);
+/* The number, or the nearest of 1 .. most. */
+int peer_within(int number, int most);
+/* The threads that a context without options has. */
+int peer_usual_threads(void);
+
 /* The rows that one of so many processes has: the numbers of entries are equal, as for spry's
  * threads. */
 void peer_rows(const spry_arrays *a, int rank, int size, int64_t *begin, int64_t *end);
