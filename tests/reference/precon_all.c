@@ -286,7 +286,8 @@ static void check_again(const precons_case *c, void *data)
     for (int t = 0; t < 4; t++) {
         spry_matrix *A = precons_matrix(ctx, support_types[t], c->definite, SIZE),
                     *B = precons_matrix(ctx, support_types[t], c->definite, SIZE);
-        spry_operator *M = make(A, precons_spec(c)), *before = make(A, precons_spec(c));
+        spry_operator *M = precons_make(A, precons_spec(c)),
+                      *before = precons_make(A, precons_spec(c));
         precons_clear(B, 20);
         (void)spry_operator_update(M, B);
         assert_ok(ctx, spry_operator_update(M, A));
