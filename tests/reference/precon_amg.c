@@ -502,12 +502,12 @@ static void test_extreme(void **state)
     for (int k = 0; k < 2; k++) {
         const double factor = k ? 0x1p80 : 0x1p-80;
         spry_matrix *A = matrix(ctx, "poisson2d", "size=20", SPRY_C);
-        spry_operator *M = precon(ctx, A, "amg-classical:coarse-size=20");
+        spry_operator *M = precons_make(A, "amg-classical:coarse-size=20");
         for (int64_t e = 0; e < A->a.nnz; e++) {
             const spry_scalar v = value_get(SPRY_C, A->a.values, e);
             value_set(SPRY_C, A->a.values, e, (spry_scalar){v.re * factor, v.im * factor});
         }
-        spry_operator *scaled = precon(ctx, A, "amg-classical:coarse-size=20");
+        spry_operator *scaled = precons_make(A, "amg-classical:coarse-size=20");
         const amg *h = M->state, *g = scaled->state;
         assert_true(h->count > 2 && g->count == h->count);
         for (int l = 0; l < h->count; l++)

@@ -197,9 +197,9 @@ static void test_sub(void **state)
 static void test_traits(void **state)
 {
     spry_matrix *A = generated(*state, "poisson2d", "size=8");
-    spry_operator *plain = make(A, "schwarz:parts=2,sub=ilu"),
-                  *single = make(A, "schwarz:parts=2,sub=[ilu:precision=single]"),
-                  *varies = make(A, "schwarz:parts=2,sub=[amg:cycle=k]");
+    spry_operator *plain = precons_make(A, "schwarz:parts=2,sub=ilu"),
+                  *single = precons_make(A, "schwarz:parts=2,sub=[ilu:precision=single]"),
+                  *varies = precons_make(A, "schwarz:parts=2,sub=[amg:cycle=k]");
     assert_true(!plain->single && !plain->varies);
     assert_true(single->single && !single->varies);
     assert_true(varies->varies && !varies->single);
@@ -219,7 +219,7 @@ static void test_no_rows(void **state)
     spry_matrix *A = NULL;
     assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_D, 0, 0, offsets, NULL, NULL, SPRY_BORROW, &A));
     for (int k = 0; k < 4; k++)
-        spry_operator_free(make(A, all[k]));
+        spry_operator_free(precons_make(A, all[k]));
     spry_matrix_free(A);
 }
 
@@ -247,7 +247,7 @@ static void test_zero_rows(void **state)
         spry_matrix *A = support_from_rows(ctx, support_types[m], 3, 3, matrices[m]);
         for (int k = 0; k < 5; k++) {
             text[0] = '\0';
-            spry_operator_free(make(A, all[k]));
+            spry_operator_free(precons_make(A, all[k]));
             if (m == 2 ? text[0] != '\0' : strstr(text, words[m]) == NULL)
                 fail_msg("%s, matrix %d: '%s'", all[k], m, text);
         }
