@@ -186,25 +186,30 @@ static spry_status assemble(const device_matrix *P, spry_type type, device_memor
     return status;
 }
 
-/* The operator from A, which is freed, and a pattern, both there. */
-static spry_status compute_there(const inverse *state, device_matrix *A, const device_matrix *P,
+/* A becomes what the problems are made of: A^T where A M is to be near I. */
+static spry_status turn_there(const inverse *state, device_matrix *A)
+{
+    device_matrix T = {0};
+    if (!state->right)
+        return SPRY_OK;
+    const spry_status status = device_matrix_transpose(A, false, &T);
+    device_matrix_free(A);
+    *A = T;
+    return status;
+}
+
+/* The operator from B = A or A^T, which it takes, and the pattern. */
+static spry_status compute_there(const inverse *state, device_matrix *B, const device_matrix *P,
                                  spry_operator **op)
 {
-    spry_context *ctx = A->d->ctx;
-    device_matrix B = {0}, M = {0};
+    spry_context *ctx = B->d->ctx;
+    device_matrix M = {0};
     device_memory *x = NULL;
     local_outcome outcome;
     spry_status status = SPRY_OK;
-    const spry_type type = A->type;
-    if (state->right) {
-        SPRY_GO(ctx, device_matrix_transpose(A, false, &B));
-        device_matrix_free(A);
-    } else {
-        B = *A;
-        *A = (device_matrix){0};
-    }
-    SPRY_GO(ctx, there_values(&B, P, state->kind, 0, &x, &outcome));
-    device_matrix_free(&B);
+    const spry_type type = B->type;
+    SPRY_GO(ctx, there_values(B, P, state->kind, 0, &x, &outcome));
+    device_matrix_free(B);
     SPRY_GO(ctx, judge(ctx, state, type, &outcome));
     device_memory *taken = x;
     x = NULL;
@@ -212,8 +217,7 @@ static spry_status compute_there(const inverse *state, device_matrix *A, const d
     SPRY_GO(ctx, device_matrix_operator(&M, false, NULL, op));
 done:
     device_free(x);
-    device_matrix_free(A);
-    device_matrix_free(&B);
+    device_matrix_free(B);
     return status;
 }
 
@@ -226,6 +230,7 @@ static spry_status bring_and_compute(const inverse *state, const spry_matrix *A,
     if (state->pattern)
         SPRY_GO(ctx, there_put_pattern(state->job.device, state->pattern, &P));
     SPRY_GO(ctx, device_matrix_put_csr(state->job.device, &A->a, &there));
+    SPRY_GO(ctx, turn_there(state, &there));
     SPRY_GO(ctx, compute_there(state, &there, state->pattern ? &P : &state->there, op));
 done:
     device_matrix_free(&P);
@@ -322,13 +327,20 @@ static spry_status make_there(const precon_job *job, const char *name, local_kin
     spry_context *ctx = job->A->ctx;
     inverse *state = NULL;
     device_matrix A = {0};
+    local_pattern pattern = *how;
     spry_status status = SPRY_OK;
     *made = false;
     SPRY_GO(ctx, new_state(job, name, kind, how->transposed, &state));
     SPRY_GO(ctx, precon_matrix_there(job, &A));
-    SPRY_GO(ctx, there_pattern(&A, how, made, &state->there));
+    if (how->tau >= 1) { /* all of A: then it is all of A^T that makes the pattern of A^T */
+        SPRY_GO(ctx, turn_there(state, &A));
+        pattern.transposed = false;
+    }
+    SPRY_GO(ctx, there_pattern(&A, &pattern, made, &state->there));
     if (!*made)
         goto done;
+    if (how->tau < 1)
+        SPRY_GO(ctx, turn_there(state, &A));
     SPRY_GO(ctx, compute_there(state, &A, &state->there, M));
     (*M)->name = name;
     give(&state, *M);

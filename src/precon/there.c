@@ -174,7 +174,8 @@ static bool team_for(const spry_device *d, int64_t bytes, device_team *team)
     if (!warps)
         team->team = WARP; /* barriers are those of groups */
     team->group = warps ? MOST_GROUP : team->team;
-    const int64_t sums = team->group * 16; /* where there are no shuffles */
+    /* Sums where there are no shuffles; what keeps rooms of a warp off each other's banks. */
+    const int64_t sums = 2 * team->group * 16;
     while (team->group > WARP && team->group / team->team * bytes > d->facts.local_bytes - sums)
         team->group /= 2;
     return team->group / team->team * bytes <= d->facts.local_bytes - sums;
@@ -283,23 +284,40 @@ done:
 static spry_status largest(const problems *p, const device_memory *list, int64_t begin,
                            int64_t count, int64_t *bytes)
 {
-    spry_context *ctx = p->d->ctx;
-    const int64_t n = p->B->rows;
-    int32_t *units = NULL, *rows = NULL;
+    spry_device *d = p->d;
+    const int32_t first = (int32_t)begin, rows = (int32_t)count;
+    int32_t found = 1;
+    device_memory *there = NULL;
+    device_program *program = NULL;
     spry_status status = SPRY_OK;
-    *bytes = PIECE;
-    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *units, &units));
-    SPRY_GO(ctx, base_alloc(ctx, count, sizeof *rows, &rows));
-    SPRY_GO(ctx, device_get(p->units, 0, units, n * (int64_t)sizeof *units));
-    SPRY_GO(ctx,
-            device_get(list, begin * (int64_t)sizeof *rows, rows, count * (int64_t)sizeof *rows));
-    for (int64_t k = 0; k < count; k++)
-        *bytes =
-            (int64_t)units[rows[k]] * PIECE > *bytes ? (int64_t)units[rows[k]] * PIECE : *bytes;
+    SPRY_GO(d->ctx, build(d, p->B->type, &program));
+    SPRY_GO(d->ctx, device_alloc(d, sizeof found, &there));
+    SPRY_GO(d->ctx, device_put(there, 0, &found, sizeof found));
+    const device_arg args[] = {DEVICE_VALUE(first), DEVICE_VALUE(rows), device_arg_memory(list),
+                               device_arg_memory(p->units), device_arg_memory(there)};
+    SPRY_GO(d->ctx, device_launch(program, "sai_largest", NULL, groups_for(count), GROUP, args, 5));
+    SPRY_GO(d->ctx, device_get(there, 0, &found, sizeof found));
+    *bytes = (int64_t)found * PIECE;
 done:
-    base_free(ctx, units);
-    base_free(ctx, rows);
+    device_free(there);
     return status;
+}
+
+/* Those that fit into local memory, in rooms that are not much larger than they must be: a program
+ * is made for each size. */
+static spry_status solve_local(const problems *p, const device_memory *list, int64_t begin,
+                               int64_t count)
+{
+    int64_t bytes, step = PIECE;
+    device_team team;
+    const spry_status status = largest(p, list, begin, count, &bytes);
+    if (status != SPRY_OK)
+        return status;
+    while (bytes > 8 * step)
+        step *= 2;
+    bytes = (bytes + step - 1) / step * step;
+    team_for(p->d, bytes, &team);
+    return launch(p, list, begin, count, team, bytes, NULL, 0, count);
 }
 
 /* Those that are too large for local memory: a warp each, half of what is free for their rooms. */
@@ -359,7 +377,6 @@ spry_status there_values(const device_matrix *B, const device_matrix *P, local_k
     problems p = {.d = d, .B = B, .P = P, .kind = kind, .shift = shift};
     const int classes = local_classes(d);
     device_classes rows = {0};
-    device_team team;
     int32_t found[2];
     spry_status status = SPRY_OK;
     *x = NULL;
@@ -370,13 +387,8 @@ spry_status there_values(const device_matrix *B, const device_matrix *P, local_k
         const int64_t begin = rows.first[c], count = rows.first[c + 1] - begin;
         if (count == 0)
             continue;
-        if (c == classes) {
-            SPRY_GO(d->ctx, solve_large(&p, rows.rows, begin, count));
-        } else {
-            team_for(d, class_bytes(d, c), &team);
-            SPRY_GO(d->ctx,
-                    launch(&p, rows.rows, begin, count, team, class_bytes(d, c), NULL, 0, count));
-        }
+        SPRY_GO(d->ctx, c == classes ? solve_large(&p, rows.rows, begin, count)
+                                     : solve_local(&p, rows.rows, begin, count));
     }
     SPRY_GO(d->ctx, device_get(p.found, 0, found, sizeof found));
     *outcome = (local_outcome){found[0], found[1] == INT32_MAX ? -1 : found[1]};
