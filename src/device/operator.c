@@ -6,91 +6,15 @@
 #include "device/operator.h"
 
 #include "device/convert.h"
-#include "device/streamed.h"
+#include "device/stored.h"
 #include "device/vector.h"
 #include "matrix/entries.h"
-
-/* A or A^T: in the device's memory, or brought there for each product; neither: not made yet. */
-typedef struct stored_matrix {
-    device_layout *whole;
-    device_streamed *streamed;
-} stored_matrix;
 
 typedef struct device_state {
     const spry_matrix *matrix; /* as given; NULL: it was made on the device */
     char *spec;
-    stored_matrix plain, transposed; /* transposed is made when it is needed */
+    device_stored plain, transposed; /* transposed is made when it is needed */
 } device_state;
-
-/* A format's name alone, with the options that suit devices. */
-static const char *with_defaults(const char *spec, char *room, size_t size)
-{
-    for (int i = 0; layout_class_at(i); i++) {
-        const device_format *format = device_format_for(layout_class_at(i));
-        if (format && format->defaults && strcmp(spec, format->name) == 0) {
-            snprintf(room, size, "%s:%s", spec, format->defaults);
-            return room;
-        }
-    }
-    return spec;
-}
-
-static spry_status make_whole(spry_device *d, const spry_matrix *csr, const char *spec,
-                              device_layout **D)
-{
-    layout *L = NULL;
-    bool made;
-    spry_status status = SPRY_OK;
-    SPRY_GO(d->ctx, device_layout_from_csr(d, csr, spec, &made, D));
-    if (!made) {
-        SPRY_GO(d->ctx, layout_build(csr, spec, &L));
-        SPRY_GO(d->ctx, device_layout_new(d, L, D));
-    }
-done:
-    return status;
-}
-
-static spry_status make_stored(spry_device *d, const spry_matrix *A, const char *spec,
-                               stored_matrix *to)
-{
-    char room[LAYOUT_PARAMS_SIZE], before[MESSAGE_SIZE];
-    const spry_matrix *csr = NULL;
-    spry_matrix *owned = NULL;
-    bool whole;
-    spry_status status = SPRY_OK;
-    memcpy(before, d->ctx->message, sizeof before);
-    spec = with_defaults(spec, room, sizeof room);
-    SPRY_GO(d->ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    const int64_t block_bytes = device_streamed_needed(d, csr, spec, &whole);
-    if (whole)
-        status = make_whole(d, csr, spec, &to->whole);
-    if (!whole || (status == SPRY_NO_MEMORY && block_bytes > 0)) {
-        memcpy(d->ctx->message, before, sizeof before); /* nothing failed for the caller */
-        status = device_streamed_new(d, csr, spec, block_bytes, &to->streamed);
-    }
-    SPRY_GO(d->ctx, status);
-done:
-    spry_matrix_free(owned);
-    return status;
-}
-
-static const layout *stored_host(const stored_matrix *s)
-{
-    return s->streamed ? device_streamed_host(s->streamed) : device_layout_host(s->whole);
-}
-
-static int64_t stored_bytes(const stored_matrix *s)
-{
-    return s->streamed ? device_streamed_bytes(s->streamed)
-           : s->whole  ? device_layout_bytes(s->whole)
-                       : 0;
-}
-
-static void stored_free(stored_matrix *s)
-{
-    device_streamed_free(s->streamed);
-    device_layout_free(s->whole);
-}
 
 /* A^T where A was made on the device. */
 static spry_status make_transposed_there(device_state *state)
@@ -118,12 +42,13 @@ static spry_status make_transposed(const spry_operator *op, device_state *state)
     char before[MESSAGE_SIZE];
     memcpy(before, ctx->message, sizeof before);
     SPRY_GO(ctx, spry_matrix_transpose(state->matrix, false, &transposed));
-    status = make_stored(op->device, transposed, state->spec, &state->transposed);
+    status = device_stored_make(op->device, transposed, state->spec, &state->transposed);
     if (status == SPRY_UNSUPPORTED) {
         base_log(ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(ctx));
         memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
-        status = make_stored(op->device, transposed, kinds[stored_host(&state->plain)->kind],
-                             &state->transposed);
+        status =
+            device_stored_make(op->device, transposed,
+                               kinds[device_stored_host(&state->plain)->kind], &state->transposed);
     }
     SPRY_GO(ctx, status);
 done:
@@ -133,11 +58,11 @@ done:
 
 /* What is stored for op(A), made if it has to be, and whether its conjugate is meant. */
 static spry_status find_stored(const spry_operator *op, spry_transpose transpose,
-                               const stored_matrix **found, bool *conjugate)
+                               const device_stored **found, bool *conjugate)
 {
     device_state *state = op->state;
     const spry_symmetry symmetry =
-        state->plain.streamed ? SPRY_GENERAL : stored_host(&state->plain)->symmetry;
+        state->plain.streamed ? SPRY_GENERAL : device_stored_host(&state->plain)->symmetry;
     spry_status status = SPRY_OK;
     *found = &state->plain;
     *conjugate = transpose == SPRY_CONJUGATE;
@@ -159,7 +84,7 @@ static spry_status find_stored(const spry_operator *op, spry_transpose transpose
 spry_status device_multiply_blocks(const spry_operator *op, spry_transpose transpose,
                                    const device_product *products, int count)
 {
-    const stored_matrix *stored;
+    const device_stored *stored;
     device_product p[DEVICE_MOST_PRODUCTS];
     bool conjugate;
     spry_status status = find_stored(op, transpose, &stored, &conjugate);
@@ -242,8 +167,8 @@ static void destroy(spry_operator *op)
     device_state *state = op->state;
     if (!state)
         return;
-    stored_free(&state->plain);
-    stored_free(&state->transposed);
+    device_stored_free(&state->plain);
+    device_stored_free(&state->transposed);
     base_free(op->ctx, state->spec);
     op->device->users--;
     base_free(op->ctx, state);
@@ -252,7 +177,7 @@ static void destroy(spry_operator *op)
 static const layout *layout_of(const spry_operator *op)
 {
     const device_state *state = op->state;
-    return stored_host(&state->plain);
+    return device_stored_host(&state->plain);
 }
 
 static spry_status storage(const spry_operator *op, spry_storage *to)
@@ -340,13 +265,13 @@ int64_t device_operator_bytes(const spry_operator *op)
     if (op->class != &device_class)
         return op->device ? op->own_bytes : 0;
     const device_state *state = op->state;
-    return stored_bytes(&state->plain) + stored_bytes(&state->transposed);
+    return device_stored_bytes(&state->plain) + device_stored_bytes(&state->transposed);
 }
 
 spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, const char *prefix,
                              device_rows *rows)
 {
-    const stored_matrix *stored;
+    const device_stored *stored;
     bool conjugate;
     *rows = (device_rows){0};
     if (op->class != &device_class)
@@ -405,7 +330,7 @@ spry_status device_operator(spry_device *d, const spry_matrix *A, const char *sp
         status = SPRY_NO_MEMORY;
         goto done;
     }
-    SPRY_GO(ctx, make_stored(d, A, spec, &state->plain));
+    SPRY_GO(ctx, device_stored_make(d, A, spec, &state->plain));
     SPRY_GO(ctx, finish_operator(op));
     *out = op;
     op = NULL;

@@ -1,0 +1,23 @@
+/* A matrix that an operator has stored for a device. */
+#ifndef SPRY_DEVICE_STORED_H
+#define SPRY_DEVICE_STORED_H
+
+#include "device/layout.h"
+#include "device/streamed.h"
+
+/* In the device's memory, or brought there for each product; neither: not made yet. */
+typedef struct device_stored {
+    device_layout *whole;
+    device_streamed *streamed;
+} device_stored;
+
+/* A in the format that `spec` names: whole, where it fits. */
+spry_status device_stored_make(spry_device *d, const spry_matrix *A, const char *spec,
+                               device_stored *to);
+void device_stored_free(device_stored *s);
+/* What the host knows of it. */
+const layout *device_stored_host(const device_stored *s);
+/* Bytes on the device. */
+int64_t device_stored_bytes(const device_stored *s);
+
+#endif

@@ -1,0 +1,27 @@
+/* The inverses of blocks along a matrix's diagonal. */
+#ifndef SPRY_PRECON_BLOCKS_H
+#define SPRY_PRECON_BLOCKS_H
+
+#include "precon/kernels.h"
+#include "precon/precon.h"
+
+/* Blocks that a thread takes at a time, and what the places of values are multiples of. */
+enum { BLOCKS_PART = 64, BLOCKS_ALIGNED = 16 };
+
+typedef struct blocks {
+    precon_blocks b;
+    int64_t total;      /* bytes of values */
+    bool adaptive;      /* each in the shortest precision that its condition allows */
+    int64_t of_kind[3]; /* how many there are, by stored_kind */
+} blocks;
+
+/* The end of the block that begins with a row; `block` rows, or 0: those that belong together. */
+int64_t blocks_end(const spry_arrays *a, int64_t begin, int64_t block);
+/* Which rows they have, with room for what else there is but the values. What is there when it
+ * fails is to be cleared, too. */
+spry_status blocks_cut(const spry_matrix *A, int64_t block, bool adaptive, blocks *state);
+void blocks_clear(spry_context *ctx, blocks *state);
+/* All that depends on values. */
+spry_status blocks_fill(const spry_matrix *A, blocks *state);
+
+#endif
