@@ -167,6 +167,9 @@ double amg_smoothed_theta(const amg *h, int block);
 /* there.c: smoothed aggregation by the device that the preconditioner lives on. */
 spry_status amg_smoothed_there(amg *h, const precon_job *job, double smoothing);
 
+/* C = R A P, sorted. */
+spry_status amg_galerkin(const spry_matrix *R, const spry_matrix *A, const spry_matrix *P,
+                         spry_matrix **C);
 /* pmis.c: map[i] is the number of a coarse point, -1 for fine ones. */
 spry_status amg_pmis(spry_context *ctx, const amg_graph *g, int32_t *map, int64_t *count);
 

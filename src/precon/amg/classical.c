@@ -19,7 +19,7 @@
          "dimensions")                                                                           \
     item(REAL, dominance, "0.9", 0, 10, NULL,                                                    \
          "rows whose sum is larger than that share of the diagonal are left to the smoother")    \
-    item(INT, most, "5", 1, 64, NULL, "entries of a row of the interpolation")                   \
+    item(INT, most, "5", 1, AMG_CLASSICAL_MOST, NULL, "entries of a row of the interpolation")   \
     item(REAL, small, "0.01", 0, 1, NULL, "weights below that share of a row's largest go")      \
     item(INT, aggressive, "1", 0, 40, NULL, "levels that are coarsened twice at once")
 
@@ -86,66 +86,125 @@ done:
     return matrix_finish(ctx, status, &p, P);
 }
 
-/* The longest row that a row can have before it is cut: as many columns as there are. */
-static void free_rooms(spry_context *ctx, int threads, amg_classical_job *jobs, int32_t **marks)
+static void free_rooms(spry_context *ctx, int threads, amg_classical_job *jobs)
 {
     for (int t = 0; jobs && t < threads; t++) {
-        base_free(ctx, jobs[t].list);
-        base_free(ctx, jobs[t].found);
+        base_free(ctx, jobs[t].at.mark);
+        base_free(ctx, jobs[t].at.list);
+        base_free(ctx, jobs[t].places);
         base_free(ctx, jobs[t].weights);
-        base_free(ctx, marks[t]);
+        base_free(ctx, jobs[t].shared);
     }
     base_free(ctx, jobs);
-    base_free(ctx, marks);
 }
 
-/* Interpolation for the points that map says, or with map NULL the rows of A cut. */
-static spry_status make_rows(const spry_matrix *A, const amg_graph *g, const int32_t *map,
-                             int64_t coarse, const classical_options *o, spry_matrix **P)
+/* A row can have as many entries as there are columns before it is cut. */
+static spry_status make_rooms(spry_context *ctx, spry_type type, int threads,
+                              amg_classical_job *jobs)
+{
+    const size_t size = spry_type_size(type);
+    spry_status status = SPRY_OK;
+    for (int t = 0; t < threads; t++) {
+        amg_places *at = &jobs[t].at;
+        const int64_t most = (int64_t)at->cols + 1;
+        SPRY_GO(ctx, base_calloc(ctx, most, sizeof *at->mark, &at->mark));
+        SPRY_GO(ctx, base_alloc(ctx, most, sizeof *at->list, &at->list));
+        SPRY_GO(ctx, base_alloc(ctx, most, size, &jobs[t].weights));
+        if (!jobs[t].map)
+            continue;
+        SPRY_GO(ctx, base_alloc(ctx, most, sizeof *jobs[t].places, &jobs[t].places));
+        SPRY_GO(ctx, base_alloc(ctx, most, size, &jobs[t].shared));
+    }
+done:
+    return status;
+}
+
+/* All rows of an interpolation as `all` says, with all threads. */
+static spry_status make_rows(const spry_matrix *A, amg_classical_job all, int64_t coarse,
+                             spry_matrix **P)
 {
     spry_context *ctx = A->ctx;
     const precon_kernels *kernels = precon_kernels_for(ctx, A->a.type);
-    const size_t size = spry_type_size(A->a.type);
-    const int64_t n = A->a.rows, cols = map ? n : A->a.cols, parts = (n + ROWS - 1) / ROWS;
+    const int64_t n = A->a.rows, parts = (n + ROWS - 1) / ROWS;
     const int threads = host_threads(ctx, A->a.nnz);
-    amg_classical_job all = {.A = {A->a.offsets, A->a.col_index, A->a.values},
-                             .lengths = g ? g->lengths : NULL,
-                             .depends = g ? g->columns : NULL,
-                             .map = map,
-                             .most = (int32_t)o->most,
-                             .small = o->small},
-                      *jobs = NULL;
-    int32_t **marks = NULL;
+    amg_classical_job *jobs = NULL;
     spry_status status = SPRY_OK;
     *P = NULL;
-    SPRY_GO(ctx, base_calloc(ctx, threads, sizeof *marks, &marks));
     SPRY_GO(ctx, base_calloc(ctx, threads, sizeof *jobs, &jobs));
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *all.counts, &all.counts));
     SPRY_GO(ctx, base_alloc(ctx, n * all.most, sizeof *all.columns, &all.columns));
-    SPRY_GO(ctx, base_alloc(ctx, n * all.most, size, &all.values));
-    for (int t = 0; t < threads; t++) {
+    SPRY_GO(ctx, base_alloc(ctx, n * all.most, spry_type_size(A->a.type), &all.values));
+    for (int t = 0; t < threads; t++)
         jobs[t] = all;
-        SPRY_GO(ctx, base_alloc(ctx, cols, sizeof *jobs[t].list, &jobs[t].list));
-        SPRY_GO(ctx, base_alloc(ctx, cols, size, &jobs[t].weights));
-        SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *jobs[t].found, &jobs[t].found));
-        if (map)
-            SPRY_GO(ctx, base_calloc(ctx, cols, sizeof **marks, &marks[t]));
-    }
+    SPRY_GO(ctx, make_rooms(ctx, A->a.type, threads, jobs));
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 4)
     for (int64_t part = 0; part < parts; part++) {
         const int t = omp_get_thread_num();
-        if (map)
-            kernels->amg_interpolate(&jobs[t], part * ROWS, end_of(part, n), marks[t]);
-        else
-            kernels->amg_truncate(&jobs[t], part * ROWS, end_of(part, n));
+        (all.map ? kernels->amg_interpolate : kernels->amg_further)(&jobs[t], part * ROWS,
+                                                                    end_of(part, n));
     }
     SPRY_GO(ctx, gather(ctx, &all, A->a.type, n, coarse, P));
 done:
-    free_rooms(ctx, threads, jobs, marks);
+    free_rooms(ctx, threads, jobs);
     base_free(ctx, all.counts);
     base_free(ctx, all.columns);
     base_free(ctx, all.values);
     return status;
+}
+
+/* Brings the coarse points that each row depends on before the fine ones, in their order. */
+static void part_points(amg_graph *g, const int32_t *map, int threads, int32_t *coarse)
+{
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < g->nodes; i++) {
+        int32_t *near = g->columns + g->offsets[i], fine = 0;
+        const int32_t length = g->lengths[i];
+        /* Those behind the coarse ones so far move up by one when another is found. */
+        for (int32_t k = 0; k < length; k++) {
+            const int32_t j = near[k];
+            if (map[j] < 0) {
+                fine++;
+                continue;
+            }
+            memmove(near + k - fine + 1, near + k - fine, (size_t)fine * sizeof *near);
+            near[k - fine] = j;
+        }
+        coarse[i] = length - fine;
+    }
+}
+
+/* Interpolation for the points that map says. */
+static spry_status interpolate(const spry_matrix *A, amg_graph *g, const int32_t *map,
+                               int64_t coarse, const classical_options *o, spry_matrix **P)
+{
+    int32_t *counts = NULL;
+    spry_status status = base_alloc(A->ctx, A->a.rows, sizeof *counts, &counts);
+    if (status != SPRY_OK)
+        return status;
+    part_points(g, map, host_threads(A->ctx, A->a.nnz), counts);
+    const amg_classical_job job = {.A = {A->a.offsets, A->a.col_index, A->a.values},
+                                   .lengths = g->lengths,
+                                   .coarse = counts,
+                                   .depends = g->columns,
+                                   .map = map,
+                                   .most = (int32_t)o->most,
+                                   .at = {.cols = (int32_t)A->a.rows},
+                                   .small = o->small};
+    status = make_rows(A, job, coarse, P);
+    base_free(A->ctx, counts);
+    return status;
+}
+
+/* A B, cut. */
+static spry_status multiply_and_cut(const spry_matrix *A, const spry_matrix *B,
+                                    const classical_options *o, spry_matrix **P)
+{
+    const amg_classical_job job = {.A = {A->a.offsets, A->a.col_index, A->a.values},
+                                   .B = {B->a.offsets, B->a.col_index, B->a.values},
+                                   .most = (int32_t)o->most,
+                                   .at = {.cols = (int32_t)B->a.cols},
+                                   .small = o->small};
+    return make_rows(A, job, B->a.cols, P);
 }
 
 /* Splits the points of A, where *map is not known, and interpolates. */
@@ -162,7 +221,7 @@ static spry_status split(const spry_matrix *A, const classical_options *o, int32
         SPRY_GO(ctx, amg_pmis(ctx, &g, *map, coarse));
     }
     if (*coarse > 0)
-        SPRY_GO(ctx, make_rows(A, &g, *map, *coarse, o, P));
+        SPRY_GO(ctx, interpolate(A, &g, *map, *coarse, o, P));
 done:
     amg_graph_clear(ctx, &g);
     return status;
@@ -208,15 +267,13 @@ static spry_status go_further(amg_level *level, const classical_options *o, spry
     SPRY_GO(ctx, split(between, o, &level->second, &level->coarse, &further));
     if (!further)
         goto done;
-    SPRY_GO(ctx, algebra_multiply(*P, further, false, false, &product));
+    SPRY_GO(ctx, multiply_and_cut(*P, further, o, &product));
     spry_matrix_free(*P);
-    *P = NULL;
-    SPRY_GO(ctx, make_rows(product, NULL, NULL, level->coarse, o, P));
+    *P = product;
 done:
     spry_matrix_free(rows);
     spry_matrix_free(between);
     spry_matrix_free(further);
-    spry_matrix_free(product);
     return status;
 }
 

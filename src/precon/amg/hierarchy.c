@@ -1,8 +1,6 @@
 /* Levels: each has a product, a smoother and its vectors; the next one's matrix is R A P. */
 #include "precon/amg/amg.h"
 
-#include "algebra/algebra.h"
-
 enum { ROWS = 4096 };
 
 void amg_clear(amg *h)
@@ -93,14 +91,11 @@ static spry_status make_coarse(const amg *h, const precon_job *job, amg_level *l
                                spry_matrix *P, spry_matrix **coarse)
 {
     spry_context *ctx = h->ctx;
-    spry_matrix *R = NULL, *half = NULL;
+    spry_matrix *R = NULL;
     spry_status status = SPRY_OK;
     *coarse = NULL;
     SPRY_GO(ctx, spry_matrix_transpose(P, true, &R));
-    SPRY_GO(ctx, algebra_multiply(level->A, P, false, false, &half));
-    SPRY_GO(ctx, algebra_multiply(R, half, false, false, coarse));
-    spry_matrix_free(half);
-    half = NULL;
+    SPRY_GO(ctx, amg_galerkin(R, level->A, P, coarse));
     amg_mend(*coarse);
     spry_matrix *handed = P;
     P = NULL;
@@ -109,7 +104,6 @@ static spry_status make_coarse(const amg *h, const precon_job *job, amg_level *l
     R = NULL;
     SPRY_GO(ctx, precon_store(job, handed, &level->R));
 done:
-    spry_matrix_free(half);
     spry_matrix_free(P);
     spry_matrix_free(R);
     if (status != SPRY_OK) {

@@ -39,19 +39,40 @@ typedef struct amg_tentative_job {
     void *tentative, *coarse;
 } amg_tentative_job;
 
-/* Rows of an interpolation of at most `most` entries each, and truncation of rows to that. */
+/* Columns that a row has met, in that order: see kernels/places.h. */
+typedef struct amg_places {
+    int32_t cols; /* of marks */
+    int32_t *mark, *list, found, base;
+} amg_places;
+
+enum { AMG_CLASSICAL_MOST = 64 };
+
+/* Rows of an interpolation, at most `most` entries each: of a matrix, or of a product A B. */
 typedef struct amg_classical_job {
-    host_csr A;                       /* the matrix, or the rows to be cut */
-    const int32_t *lengths, *depends; /* what row i depends on is at depends + A.offsets[i] */
-    const int32_t *map;               /* its place among the coarse points; -1: a fine one */
+    host_csr A, B;
+    /* What row i depends on is at depends + A.offsets[i]: coarse points, then fine ones. */
+    const int32_t *lengths, *coarse, *depends;
+    const int32_t *map; /* its place among the coarse points; -1: a fine one */
     int32_t most;
     double small; /* weights below that share of the largest go */
-    /* Of the thread: room for as many entries as a row can have before it is cut. */
-    int32_t *list, *found;
-    void *weights;
+    /* Of the thread: room for a row as it is before it is cut, and for the places and numbers that
+     * another row shares with it. */
+    amg_places at;
+    int32_t *places;
+    void *weights, *shared;
     int32_t *counts, *columns; /* row i is the first counts[i] at i most */
     void *values;
 } amg_classical_job;
+
+/* Rows of R A P, one after the other at columns and values, which have room for so many entries. */
+typedef struct amg_galerkin_job {
+    host_csr R, A, P;
+    amg_places fine, coarse;
+    void *fine_sums, *sums;
+    int32_t *lengths, *columns;
+    void *values;
+    int64_t room, count;
+} amg_galerkin_job;
 
 /*
  * amg_sizes      Frobenius norms of the nodes' own blocks
@@ -67,6 +88,10 @@ typedef struct amg_classical_job {
  * a step of Gauss-Jordan in a dense matrix (rows one after the other) with the pivot (p, p): row p
  * of the result, also in `row`; gives the pivot's size, 0 where it is not above `least`: then row
  * and column become zero amg_eliminate  the step's rows begin..end-1, but for the pivot's
+ * amg_depends    what rows begin..end-1 depend on
+ * amg_interpolate  rows of the interpolation
+ * amg_further    rows of A B, cut
+ * amg_galerkin   rows of R A P; gives the first that there was no room for, end: there was
  */
 #define AMG_KERNELS(item)                                                                    \
     item(void, amg_sizes,                                                                    \
@@ -83,8 +108,8 @@ typedef struct amg_classical_job {
     item(void, amg_depends,                                                                  \
          (const host_csr *A, double theta, double dominance, int64_t begin, int64_t end,     \
           int32_t *lengths, int32_t *columns))                                               \
-    item(void, amg_interpolate,                                                              \
-         (amg_classical_job * job, int64_t begin, int64_t end, int32_t * mark))              \
-    item(void, amg_truncate, (amg_classical_job * job, int64_t begin, int64_t end))
+    item(void, amg_interpolate, (amg_classical_job * job, int64_t begin, int64_t end))       \
+    item(void, amg_further, (amg_classical_job * job, int64_t begin, int64_t end))           \
+    item(int64_t, amg_galerkin, (amg_galerkin_job * job, int64_t begin, int64_t end))
 
 #endif

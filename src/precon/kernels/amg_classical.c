@@ -1,6 +1,6 @@
 /* Set-up of classical multigrid: which neighbours a row depends on, and what it is interpolated
  * from. */
-#include "precon/kernels/kernel.h"
+#include "precon/kernels/places.h"
 
 /* In double precision, and without squares, which might overflow or vanish. */
 ALWAYS_INLINE double size(scalar a)
@@ -51,34 +51,21 @@ void X(amg_depends)(const host_csr *A, double theta, double dominance, int64_t b
     }
 }
 
-/* Places among the columns that row i is interpolated from; -1: it is not. */
-ALWAYS_INLINE int32_t place_of(const amg_classical_job *job, const int32_t *mark, int64_t column)
+/* The coarse points that i depends on, or that those depend on which it depends on, and i after
+ * them. */
+static void collect(amg_classical_job *job, int64_t i)
 {
-    const int32_t place = mark[column];
-    return place >= 0 && place < job->found[0] && job->list[place] == column ? place : -1;
-}
-
-/* The coarse points that i depends on, or that those depend on which it depends on. */
-static void collect(amg_classical_job *job, int64_t i, int32_t *mark)
-{
-    int32_t found = 0;
-    job->found[0] = 0;
     const int32_t *near = job->depends + job->A.offsets[i];
-    for (int32_t k = -1; k < job->lengths[i]; k++) {
+    amg_places at = job->at;
+    for (int32_t k = job->coarse[i] - 1; k < job->lengths[i]; k++) {
         /* Those of i first, then those of its fine neighbours. */
-        const int64_t of = k < 0 ? i : near[k];
-        if (k >= 0 && job->map[of] >= 0)
-            continue;
-        const int32_t *next = job->depends + job->A.offsets[of];
-        for (int32_t l = 0; l < job->lengths[of]; l++) {
-            const int32_t j = next[l];
-            if (job->map[j] < 0 || place_of(job, mark, j) >= 0)
-                continue;
-            mark[j] = found;
-            job->list[found++] = j;
-            job->found[0] = found;
-        }
+        const int64_t of = k < job->coarse[i] ? i : near[k];
+        const int32_t *next = job->depends + job->A.offsets[of], count = job->coarse[of];
+        for (int32_t l = 0; l < count; l++)
+            give_place(&at, next[l]);
     }
+    at.mark[i] = at.base + at.found;
+    job->at = at;
 }
 
 /* Whether an entry of row k has the sign of its diagonal. */
@@ -93,107 +80,105 @@ ALWAYS_INLINE bool same_sign(scalar a, scalar d)
 #endif
 }
 
-static scalar diagonal_of(const host_csr *A, int64_t i)
-{
-    const scalar *values = A->values;
-    for (int64_t k = A->offsets[i]; k < A->offsets[i + 1]; k++)
-        if (A->columns[k] == i)
-            return values[k];
-    return number(0);
-}
-
 /* a_ik is spread over what row k shares with i; false where that is nothing. */
-static bool spread(const amg_classical_job *job, int64_t i, int64_t k, scalar a,
-                   const int32_t *mark, scalar *weights, scalar *own)
+static bool spread(const amg_classical_job *job, int64_t k, scalar a)
 {
-    const host_csr *A = &job->A;
-    const scalar *values = A->values;
-    const scalar d = diagonal_of(A, k);
-    scalar sum = number(0);
-    for (int64_t l = A->offsets[k]; l < A->offsets[k + 1]; l++) {
-        const int32_t j = A->columns[l];
-        if (j != k && !same_sign(values[l], d) && (j == i || place_of(job, mark, j) >= 0))
-            sum = add(sum, values[l]);
+    const amg_places at = job->at;
+    const scalar *values = job->A.values;
+    const int32_t *columns = job->A.columns;
+    const int64_t end = job->A.offsets[k + 1];
+    scalar *weights = job->weights, *shared = job->shared;
+    scalar d = number(0), sum = number(0);
+    int32_t *places = job->places, count = 0;
+    for (int64_t l = job->A.offsets[k]; l < end; l++) {
+        const int32_t j = columns[l];
+        const uint32_t place = place_of(&at, j);
+        const scalar value = values[l];
+        places[count] = (int32_t)place;
+        shared[count] = value;
+        count += place <= (uint32_t)at.found;
+        d = j == k ? value : d;
+    }
+    for (int32_t l = 0; l < count; l++) {
+        shared[l] = same_sign(shared[l], d) ? number(0) : shared[l];
+        sum = add(sum, shared[l]);
     }
     const scalar factor = mul(a, inverse(sum));
     if (is_zero(sum) || !finite_number(factor))
         return false;
-    for (int64_t l = A->offsets[k]; l < A->offsets[k + 1]; l++) {
-        const int32_t j = A->columns[l];
-        if (j == k || same_sign(values[l], d))
-            continue;
-        const int32_t place = j == i ? -1 : place_of(job, mark, j);
-        if (j == i)
-            *own = muladd(factor, values[l], *own);
-        else if (place >= 0)
-            weights[place] = muladd(factor, values[l], weights[place]);
-    }
+    for (int32_t l = 0; l < count; l++)
+        weights[places[l]] = muladd(factor, shared[l], weights[places[l]]);
     return true;
 }
 
-/* The weights of row i: extended+i. */
-static void weigh(const amg_classical_job *job, int64_t i, const int32_t *mark, scalar *weights)
+/* The weights of row i: extended+i. What its own point gets is the last of them. */
+static void weigh(const amg_classical_job *job, int64_t i)
 {
     const host_csr *A = &job->A;
     const scalar *values = A->values;
-    const int32_t *near = job->depends + A->offsets[i];
-    scalar own = number(0);
-    int32_t at = 0;
-    for (int32_t k = 0; k < job->found[0]; k++)
+    const int32_t *near = job->depends + A->offsets[i], found = job->at.found;
+    scalar *weights = job->weights;
+    int32_t at = job->coarse[i]; /* coarse ones that it depends on have places */
+    for (int32_t k = 0; k <= found; k++)
         weights[k] = number(0);
     for (int64_t k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
         const int32_t j = A->columns[k];
         while (at < job->lengths[i] && near[at] < j)
             at++;
         const bool strong = at < job->lengths[i] && near[at] == j;
-        const int32_t place = j == i ? -1 : place_of(job, mark, j);
-        if (place >= 0)
+        const uint32_t place = place_of(&job->at, j);
+        if (place < (uint32_t)found)
             weights[place] = add(weights[place], values[k]);
-        else if (j == i || !strong || !spread(job, i, j, values[k], mark, weights, &own))
-            own = add(own, values[k]);
+        else if (j == i || !strong || !spread(job, j, values[k]))
+            weights[found] = add(weights[found], values[k]);
     }
-    const scalar factor = inverse(own);
+    const scalar factor = inverse(weights[found]);
     const bool good = finite_number(factor);
-    for (int32_t k = 0; k < job->found[0]; k++)
+    for (int32_t k = 0; k < found; k++)
         weights[k] = good ? mul(sub(number(0), factor), weights[k]) : number(0);
 }
 
-/* The largest weight from place `from` on; of equal ones that of the first column. */
-static int32_t largest_of(int32_t from, int32_t count, const int32_t *list, const scalar *weights)
+/* Sorts weight k in among the first `have`, which are the largest so far, by falling size and of
+ * equal ones by column; the last of them goes where there are `most`. How many there are then. */
+ALWAYS_INLINE int32_t sort_in(int32_t k, int32_t have, int32_t most, double *sizes, int32_t *list,
+                              scalar *weights)
 {
-    int32_t best = from;
-    for (int32_t k = from + 1; k < count; k++) {
-        const double a = size(weights[k]), b = size(weights[best]);
-        if (a > b || (a == b && list[k] < list[best]))
-            best = k;
+    const double here = size(weights[k]);
+    const scalar weight = weights[k];
+    const int32_t column = list[k];
+    int32_t at = have < most ? have : most;
+    for (; at > 0; at--) {
+        if (sizes[at - 1] > here || (sizes[at - 1] == here && list[at - 1] < column))
+            break;
+        if (at == most)
+            continue;
+        sizes[at] = sizes[at - 1];
+        weights[at] = weights[at - 1];
+        list[at] = list[at - 1];
     }
-    return best;
+    if (at == most)
+        return have;
+    sizes[at] = here;
+    weights[at] = weight;
+    list[at] = column;
+    return have < most ? have + 1 : have;
 }
 
 /* Keeps the `most` largest weights that are not small beside the largest, and their sum. */
 static int32_t truncate_row(double small, int32_t most, int32_t count, int32_t *list,
                             scalar *weights)
 {
+    double sizes[AMG_CLASSICAL_MOST];
     scalar all = number(0), kept = number(0);
-    double largest = 0;
     int32_t have = 0;
     for (int32_t k = 0; k < count; k++) {
-        const double here = size(weights[k]);
-        largest = here > largest ? here : largest;
         all = add(all, weights[k]);
+        have = sort_in(k, have, most, sizes, list, weights);
     }
-    for (; have < most && have < count; have++) {
-        const int32_t best = largest_of(have, count, list, weights);
-        if (!(size(weights[best]) > small * largest))
-            break;
-        const scalar weight = weights[best];
-        const int32_t column = list[best];
-        weights[best] = weights[have];
-        list[best] = list[have];
-        weights[have] = weight;
-        list[have] = column;
-        kept = add(kept, weight);
-    }
+    while (have > 0 && !(sizes[have - 1] > small * sizes[0]))
+        have--;
+    for (int32_t k = 0; k < have; k++)
+        kept = add(kept, weights[k]);
     const scalar factor = mul(all, inverse(kept));
     const bool good = finite_number(factor) && size(factor) < 10 && size(factor) > 0.1;
     for (int32_t k = 0; k < have && good; k++)
@@ -217,41 +202,46 @@ static void put_row(int32_t count, const int32_t *list, const scalar *weights, c
     }
 }
 
-void X(amg_interpolate)(amg_classical_job *job, int64_t begin, int64_t end, int32_t *mark)
+/* Row i of the result from the weights that it has. */
+static void finish_row(amg_classical_job *job, int64_t i)
 {
-    scalar *weights = job->weights;
+    int32_t *list = job->at.list;
+    const int32_t kept = truncate_row(job->small, job->most, job->at.found, list, job->weights);
+    put_row(kept, list, job->weights, job->map, job->columns + i * job->most,
+            (scalar *)job->values + i * job->most);
+    job->counts[i] = kept;
+}
+
+void X(amg_interpolate)(amg_classical_job *job, int64_t begin, int64_t end)
+{
     for (int64_t i = begin; i < end; i++) {
-        int32_t *columns = job->columns + i * job->most;
-        scalar *values = (scalar *)job->values + i * job->most;
-        job->counts[i] = 0;
         if (job->map[i] >= 0) {
-            columns[0] = job->map[i];
-            values[0] = number(1);
+            job->columns[i * job->most] = job->map[i];
+            ((scalar *)job->values)[i * job->most] = number(1);
             job->counts[i] = 1;
             continue;
         }
-        collect(job, i, mark);
-        weigh(job, i, mark, weights);
-        const int32_t kept = truncate_row(job->small, job->most, job->found[0], job->list, weights);
-        put_row(kept, job->list, weights, job->map, columns, values);
-        job->counts[i] = kept;
+        begin_places(&job->at);
+        collect(job, i);
+        weigh(job, i);
+        finish_row(job, i);
     }
 }
 
-void X(amg_truncate)(amg_classical_job *job, int64_t begin, int64_t end)
+void X(amg_further)(amg_classical_job *job, int64_t begin, int64_t end)
 {
-    const host_csr *P = &job->A;
-    const scalar *from = P->values;
+    const host_csr *A = &job->A, *B = &job->B;
     scalar *weights = job->weights;
     for (int64_t i = begin; i < end; i++) {
-        const int32_t count = (int32_t)(P->offsets[i + 1] - P->offsets[i]);
-        for (int32_t k = 0; k < count; k++) {
-            job->list[k] = P->columns[P->offsets[i] + k];
-            weights[k] = from[P->offsets[i] + k];
+        amg_places at = job->at;
+        begin_places(&at);
+        for (int64_t k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+            const int32_t between = A->columns[k];
+            const scalar a = ((const scalar *)A->values)[k];
+            for (int64_t l = B->offsets[between]; l < B->offsets[between + 1]; l++)
+                add_to(&at, weights, B->columns[l], a, ((const scalar *)B->values)[l]);
         }
-        const int32_t kept = truncate_row(job->small, job->most, count, job->list, weights);
-        put_row(kept, job->list, weights, NULL, job->columns + i * job->most,
-                (scalar *)job->values + i * job->most);
-        job->counts[i] = kept;
+        job->at = at;
+        finish_row(job, i);
     }
 }
