@@ -18,7 +18,7 @@
          "shrink fast, so that it costs little")                                                   \
     item(TEXT, smoother, "auto", 0, 0, NULL,                                                       \
          "chebyshev, jacobi, l1-jacobi, or another preconditioner with its options in brackets; "  \
-         "auto: chebyshev for hermitian matrices, else gs, on devices jacobi")                     \
+         "auto: chebyshev for hermitian matrices, else gs, on devices sai:tau=0.9,most=32")        \
     item(INT, degree, "0", 0, 16, NULL, "of the polynomial that chebyshev smooths with; 0: 2")     \
     item(INT, pre, "1", 1, 16, NULL, "sweeps before the coarse correction")                        \
     item(INT, post, "1", 1, 16, NULL, "sweeps after it")                                           \

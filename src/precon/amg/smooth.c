@@ -144,7 +144,8 @@ const char *amg_smoother_name(const amg_common *common, const precon_job *job, b
 {
     if (strcmp(common->smoother, "auto") != 0)
         return common->smoother;
-    return hermitian ? "chebyshev" : job->device ? "jacobi" : "gs";
+    /* Sweeps wait for each other, which devices do not like; the inverse smooths as well. */
+    return hermitian ? "chebyshev" : job->device ? "sai:tau=0.9,most=32" : "gs";
 }
 
 bool amg_smoother_is_diagonal(const char *name)
