@@ -73,7 +73,7 @@ ALWAYS_INLINE void put_values(const local_problems *p, const int32_t *list, cons
     const int32_t *places = s->places;
     const int64_t cols = p->pattern_at[list[0] + 1] - p->pattern_at[list[0]];
     for (int64_t j = 0; j < cols; j++) {
-        wide *to = g->a + j * g->ld;
+        wide *to = g->a + s->order[j] * g->ld;
         real factor[WIDE], squares[WIDE] = {0};
         int64_t length = 0;
         for (int l = 0; l < count; l++) {
@@ -93,7 +93,7 @@ ALWAYS_INLINE void put_values(const local_problems *p, const int32_t *list, cons
         }
         places += length;
         for (int l = 0; l < count; l++)
-            *lane_of(&g->x[j].re, lane + l) = squares[l];
+            *lane_of(&g->x[s->order[j]].re, lane + l) = squares[l];
     }
     for (int l = 0; l < count && s->unit >= 0; l++)
         wide_set(g->a + cols * g->ld + s->unit, lane + l, number(1));
@@ -112,11 +112,11 @@ static void join_reaches(const shape **shapes, int count, int64_t cols, int64_t 
         reach[j] = reach[j + 1];
 }
 
-/* Takes `count` problems in, at most WIDE; gives the most rows one has. */
-static int64_t gather_all(const local_problems *p, const int32_t *list, int count, gather *g)
+/* Takes `count` problems in, at most WIDE, and gives their shapes and the most rows one has. */
+static int64_t gather_all(const local_problems *p, const int32_t *list, int count, gather *g,
+                          const shape **shapes)
 {
     const int64_t cols = p->pattern_at[list[0] + 1] - p->pattern_at[list[0]];
-    const shape *shapes[WIDE];
     int64_t rows = 0;
     bool same = count == WIDE;
     for (int l = 0; l < count; l++) {
@@ -471,14 +471,15 @@ local_outcome X(local_rows)(const local_problems *p, const local_size *most, con
     for (int64_t first = 0; first < count; first += WIDE) {
         const int64_t cols = p->pattern_at[list[first] + 1] - p->pattern_at[list[first]];
         const int lanes_used = count - first < WIDE ? (int)(count - first) : (int)WIDE;
-        const int64_t rows = gather_all(p, list + first, lanes_used, &g);
+        const shape *shapes[WIDE];
+        const int64_t rows = gather_all(p, list + first, lanes_used, &g, shapes);
         const unsigned deficient = factor(&g, cols, rows);
         if (~deficient)
             solve_back(&g, cols);
         for (int l = 0; l < lanes_used; l++) {
             scalar *x = (scalar *)p->x + p->pattern_at[list[first + l]];
             for (int64_t j = 0; j < cols; j++)
-                x[j] = wide_get(g.x + j, l);
+                x[j] = wide_get(g.x + shapes[l]->order[j], l);
         }
         for (int l = 0; l < lanes_used; l++) {
             const int64_t k = list[first + l];
