@@ -103,15 +103,51 @@ bool walk_next(walk *w)
     return true;
 }
 
+/* Whether one of n numbers is not finite: all bits of its exponent are ones. */
+static bool has_bad_floats(const float *x, int64_t n)
+{
+    const uint32_t ones = 0x7f800000;
+    uint32_t bad = 0, bits;
+    for (int64_t k = 0; k < n; k++) {
+        memcpy(&bits, x + k, sizeof bits);
+        bad |= (bits & ones) == ones;
+    }
+    return bad;
+}
+static bool has_bad_doubles(const double *x, int64_t n)
+{
+    const uint64_t ones = (uint64_t)0x7ff << 52;
+    uint64_t bad = 0, bits;
+    for (int64_t k = 0; k < n; k++) {
+        memcpy(&bits, x + k, sizeof bits);
+        bad |= (bits & ones) == ones;
+    }
+    return bad;
+}
+
 int64_t matrix_first_bad(const spry_matrix *A)
 {
+    enum { CHUNK = 4096 };
     const spry_arrays *a = &A->a;
-    int64_t first = a->nnz;
-#pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) reduction(min : first)
-    for (int64_t k = 0; k < a->nnz; k++)
-        if (!value_finite(value_load(a->type, a->values, k)) && k < first)
-            first = k;
-    return first < a->nnz ? first : -1;
+    const bool single = a->type == SPRY_S || a->type == SPRY_C;
+    const int parts = spry_type_is_complex(a->type) ? 2 : 1;
+    const int64_t chunks = (a->nnz + CHUNK - 1) / CHUNK;
+    int64_t first = chunks;
+#pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz / 4)) reduction(min : first)
+    for (int64_t c = 0; c < chunks; c++) {
+        const int64_t begin = c * CHUNK, left = a->nnz - begin;
+        const int64_t n = parts * (left < CHUNK ? left : CHUNK);
+        const bool bad = single ? has_bad_floats((const float *)a->values + parts * begin, n)
+                                : has_bad_doubles((const double *)a->values + parts * begin, n);
+        if (bad && c < first)
+            first = c;
+    }
+    if (first == chunks)
+        return -1;
+    int64_t k = first * CHUNK;
+    while (value_finite(value_load(a->type, a->values, k)))
+        k++;
+    return k;
 }
 
 spry_status matrix_check_finite(const spry_matrix *A, const char *what, const char *name)
