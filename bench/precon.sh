@@ -22,7 +22,7 @@ out=${OUT:-/dev/null}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Debian's Open MPI refuses root, whom containers often have.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_WAIT_POLICY=passive
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # --- the configurations: name and options; a name is METHOD+PRECONDITIONER ------------------------------------------------------
 
@@ -197,7 +197,7 @@ run() { # problem kind library name options
     if [ -x "$program" ]; then
         # To make the matrix takes a few seconds beside.
         # shellcheck disable=SC2086 # words are meant
-        timeout -k 5 "$((limit + 10))" $start "$program" "$1" "$threads" "$5" </dev/null >"$work/answer" 2>"$work/errors" || status=$?
+        timeout -k 5 "$((limit + 5))" $start "$program" "$1" "$threads" "$5" </dev/null >"$work/answer" 2>"$work/errors" || status=$?
         line=$(head -n 1 "$work/answer")
         [ "$status" -ne 124 ] || line="over $limit s"
         [ -n "$line" ] || line=$(sed -n 's/.*PETSC ERROR: \([A-Z].*\)/\1/p' "$work/errors" | grep -v 'Error Message' | head -n 1)
