@@ -198,6 +198,10 @@ static void optimal(spry_context *ctx)
         for (int k = 0; k < SPECS; k++)
             check_spec(A, specs[k]);
         spry_matrix_free(A);
+        /* Problems so large that their vectors are sorted. */
+        A = random_matrix(ctx, support_types[t], MOST_ROWS, 7);
+        check_spec(A, "sai:power=2");
+        spry_matrix_free(A);
     }
 }
 
