@@ -36,12 +36,10 @@ static spry_status order_length(const spry_matrix *A, int32_t *perm)
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     int32_t *key = NULL;
-    int64_t longest = 0;
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, matrix_as_csr(A, &csr, &owned));
     const int64_t *offsets = csr->a.offsets, n = csr->a.rows;
-    for (int64_t i = 0; i < n; i++)
-        longest = offsets[i + 1] - offsets[i] > longest ? offsets[i + 1] - offsets[i] : longest;
+    int64_t longest = matrix_longest_row(ctx, &csr->a);
     longest = longest < INT32_MAX ? longest : INT32_MAX; /* of places twice there may be more */
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *key, &key));
     for (int64_t i = 0; i < n; i++) {

@@ -209,7 +209,7 @@ done:
  * nor loses bits. */
 static double settle(double factor, bool exact, spry_type type)
 {
-    const bool single = type == SPRY_S || type == SPRY_C;
+    const bool single = type_is_single(type);
     const double most = single ? 0x1p126 : 0x1p1022;
     factor = fmin(fmax(factor, 1 / most), most);
     return exact ? exp2(round(log2(factor))) : factor;

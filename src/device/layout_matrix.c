@@ -87,7 +87,7 @@ spry_status device_layout_from_csr(spry_device *d, const spry_matrix *A, const c
     *made = false;
     spry_status status = layout_parse(d->ctx, spec, &class, options);
     if (status != SPRY_OK || class != &format_sell || !sell_is_plain(options, &C) ||
-        !(d->facts.has_double || A->a.type == SPRY_S || A->a.type == SPRY_C))
+        !(d->facts.has_double || type_is_single(A->a.type)))
         return status;
     SPRY_GO(d->ctx, device_matrix_put_csr(d, &A->a, &from));
     SPRY_GO(d->ctx, make_sell(&from, C > 0 ? (int)C : DEFAULT_C, 0, D));

@@ -163,7 +163,7 @@ spry_status device_form_open(const spry_device *d, const layout *L, int columns,
     if (!format)
         return SPRY_FAIL(L->ctx, SPRY_UNSUPPORTED,
                          "format %s has no kernels for devices; take csr or sell", L->class->name);
-    if (L->type != SPRY_S && L->type != SPRY_C && !d->facts.has_double)
+    if (!type_is_single(L->type) && !d->facts.has_double)
         return SPRY_FAIL(L->ctx, SPRY_UNSUPPORTED,
                          "device %s has no double precision; take type s or c", d->facts.name);
     const spry_status status = format->open(d, L, columns, form);

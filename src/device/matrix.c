@@ -23,7 +23,7 @@ int64_t device_matrix_bytes(const device_matrix *A)
 
 static spry_status check_type(const spry_device *d, spry_type type)
 {
-    if (type != SPRY_S && type != SPRY_C && !d->facts.has_double)
+    if (!type_is_single(type) && !d->facts.has_double)
         return SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED,
                          "device %s has no double precision; take type s or c", d->facts.name);
     return SPRY_OK;

@@ -42,7 +42,7 @@ done:
 static spry_status build(spry_device *d, spry_type type, int block, int vectors, device_program **p)
 {
     char options[OPTIONS_SIZE];
-    const bool single = type == SPRY_S || type == SPRY_C;
+    const bool single = type_is_single(type);
     snprintf(options, sizeof options, "-DBLOCK=%d -DVECTORS=%d -DNEGLIGIBLE=%.1e", block, vectors,
              64 * (single ? (double)FLT_EPSILON : DBL_EPSILON));
     return device_matrix_build(d, type, GROUP, "lengths prolong", options, p);

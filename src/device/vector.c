@@ -18,7 +18,7 @@ device_memory *device_vector_memory(const spry_vector *v)
 static spry_status program_for(spry_device *d, spry_type type, const char *text, device_program **p)
 {
     char options[48];
-    if (type != SPRY_S && type != SPRY_C && !d->facts.has_double)
+    if (!type_is_single(type) && !d->facts.has_double)
         return SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED,
                          "device %s has no double precision; take type s or c", d->facts.name);
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)type, GROUP);

@@ -140,7 +140,7 @@ static spry_status convert(const spry_vector *x, spry_vector *y)
                              "cannot hold it",
                              i, im, spry_type_name(y->type));
     }
-    const bool single = y->type == SPRY_S || y->type == SPRY_C;
+    const bool single = type_is_single(y->type);
     for (int64_t i = 0; i < x->n; i++) {
         const spry_scalar v = value_get(x->type, x->data, i);
         if (single && value_overflows_single(v))

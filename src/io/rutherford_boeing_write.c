@@ -48,7 +48,7 @@ static void put_int(io_writer *w, const layout *l, int64_t k, int64_t count, int
 
 static bool is_single(const spry_arrays *a)
 {
-    return a->type == SPRY_S || a->type == SPRY_C;
+    return type_is_single(a->type);
 }
 
 /* A number with a point: Fortran would put one before the last decimals of a number without. */

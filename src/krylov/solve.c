@@ -159,7 +159,7 @@ done:
 static spry_status scale_system(iteration *it)
 {
     spry_context *ctx = it->ctx;
-    bool single = it->A->type == SPRY_S || it->A->type == SPRY_C;
+    bool single = type_is_single(it->A->type);
     int safe = single ? 20 : 300, most = single ? 120 : 1000, exponent; /* 2^most is a number */
     spry_status status = SPRY_OK;
     frexp(it->b_norm, &exponent);

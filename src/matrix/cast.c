@@ -6,7 +6,7 @@
 ALWAYS_INLINE int64_t cast_values(spry_type from, spry_type to, const void *in, void *out,
                                   range entries)
 {
-    const bool single = to == SPRY_S || to == SPRY_C;
+    const bool single = type_is_single(to);
     const bool real = to == SPRY_S || to == SPRY_D;
     for (int64_t k = entries.begin; k < entries.end; k++) {
         const spry_scalar v = value_load(from, in, k);

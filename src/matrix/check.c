@@ -201,7 +201,7 @@ spry_status spry_matrix_check_values(const spry_matrix *A)
 {
     const spry_arrays *a = &A->a;
     const int each = spry_type_is_complex(a->type) ? 2 : 1;
-    const bool single = a->type == SPRY_S || a->type == SPRY_C;
+    const bool single = type_is_single(a->type);
     const int64_t n = a->nnz * each;
     const int parts = matrix_parts(A->ctx, n);
     int64_t fault = n;

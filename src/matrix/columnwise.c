@@ -1,8 +1,6 @@
 /* Building ELLPACK and its kin: see formats/columnwise.h. */
 #include "matrix/formats/columnwise.h"
 
-#include "matrix/entries.h"
-
 static int64_t length_of(const spry_arrays *A, int64_t row)
 {
     return A->offsets[row + 1] - A->offsets[row];
@@ -11,15 +9,6 @@ static int64_t length_of(const spry_arrays *A, int64_t row)
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-
-int64_t columnwise_longest(spry_context *ctx, const spry_arrays *A)
-{
-    int64_t longest = 0;
-#pragma omp parallel for num_threads(matrix_parts(ctx, A->rows)) reduction(max : longest)
-    for (int64_t i = 0; i < A->rows; i++)
-        longest = length_of(A, i) > longest ? length_of(A, i) : longest;
-    return longest;
 }
 
 /*

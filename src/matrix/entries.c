@@ -9,6 +9,18 @@ int matrix_parts(const spry_context *ctx, int64_t n)
     return n / LEAST + 1 < threads ? (int)(n / LEAST + 1) : threads;
 }
 
+int64_t matrix_longest_row(const spry_context *ctx, const spry_arrays *a)
+{
+    const int64_t major = matrix_major(a);
+    int64_t longest = 0;
+#pragma omp parallel for num_threads(matrix_parts(ctx, major)) reduction(max : longest)
+    for (int64_t i = 0; i < major; i++) {
+        const int64_t length = a->offsets[i + 1] - a->offsets[i];
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
 void matrix_copy_bytes(const spry_context *ctx, void *to, const void *from, size_t bytes)
 {
     const int64_t n = (int64_t)bytes;

@@ -61,6 +61,9 @@ ALWAYS_INLINE void value_store(spry_type type, void *values, int64_t k, spry_sca
 /* Parts to cut n units of work into: one a thread, fewer when there is little to do. */
 int matrix_parts(const spry_context *ctx, int64_t n);
 
+/* Entries of the longest row, or of the longest column of CSC. */
+int64_t matrix_longest_row(const spry_context *ctx, const spry_arrays *a);
+
 /* memcpy by all threads. */
 void matrix_copy_bytes(const spry_context *ctx, void *to, const void *from, size_t bytes);
 

@@ -72,7 +72,7 @@ static spry_status find_kind(spry_context *ctx, const layout_class *class, void 
     if (!option)
         return SPRY_OK;
     int *word = (int *)((char *)options + option->offset);
-    if (type == SPRY_S || type == SPRY_C) {
+    if (type_is_single(type)) {
         if (*word == STORED_F16 || *word == STORED_BF16)
             return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
                              "format %s: values of 16 bits are for types d and z, this is %s",

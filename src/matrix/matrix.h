@@ -120,6 +120,10 @@ spry_status matrix_invert(spry_context *ctx, const char *name, const int32_t *pe
 /* Reads and stores one number of any type. */
 spry_scalar value_get(spry_type type, const void *values, int64_t k);
 void value_set(spry_type type, void *values, int64_t k, spry_scalar value);
+static inline bool type_is_single(spry_type type)
+{
+    return type == SPRY_S || type == SPRY_C;
+}
 static inline bool value_finite(spry_scalar value)
 {
     return isfinite(value.re) && isfinite(value.im);

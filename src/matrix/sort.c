@@ -119,24 +119,11 @@ static void sort_row(size_t size, list l, list scratch, int64_t n)
         sort_list(16, l, scratch, n);
 }
 
-static int64_t longest_row(const spry_context *ctx, const spry_arrays *a)
-{
-    const int64_t major = matrix_major(a);
-    const int parts = matrix_parts(ctx, major);
-    int64_t longest = 0;
-#pragma omp parallel for num_threads(parts) schedule(static) reduction(max : longest)
-    for (int64_t i = 0; i < major; i++) {
-        const int64_t length = a->offsets[i + 1] - a->offsets[i];
-        longest = length > longest ? length : longest;
-    }
-    return longest;
-}
-
 /* Sorts the rows in the arrays themselves. */
 static spry_status sort_rows(spry_context *ctx, const spry_arrays *a)
 {
     const size_t size = spry_type_size(a->type);
-    const int64_t major = matrix_major(a), longest = longest_row(ctx, a);
+    const int64_t major = matrix_major(a), longest = matrix_longest_row(ctx, a);
     const int parts = matrix_parts(ctx, a->nnz);
     /* Scratch space a part; when that is more than the entries themselves, space a row. */
     const bool by_part = longest <= a->nnz / parts;

@@ -101,7 +101,7 @@ static int kind_for(spry_type type, double condition)
 {
     if (condition * 0x1p-11 <= tolerance)
         return STORED_F16;
-    const bool single = type == SPRY_S || type == SPRY_C;
+    const bool single = type_is_single(type);
     return !single && condition * 0x1p-24 <= tolerance ? STORED_F32 : STORED_OWN;
 }
 
@@ -110,7 +110,7 @@ static void shorten(spry_type type, const precon_blocks *from, const precon_bloc
 {
     const int64_t n = to->first[k + 1] - to->first[k],
                   count = n * n * (spry_type_is_complex(type) ? 2 : 1);
-    const bool single = type == SPRY_S || type == SPRY_C;
+    const bool single = type_is_single(type);
     const char *numbers = (const char *)from->values + from->place[k];
     char *out = (char *)to->values + to->place[k];
     const float *floats = (const float *)(const void *)numbers;

@@ -122,7 +122,7 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
     SPRY_GO(ctx, spry_operator_apply(A, v, Av));
     SPRY_GO(ctx, spry_vector_norm(Au, &norm_Au));
     SPRY_GO(ctx, spry_vector_norm(Av, &norm_Av));
-    const bool single = A->single || A->type == SPRY_S || A->type == SPRY_C;
+    const bool single = A->single || type_is_single(A->type);
     const double rounding = 64 * (single ? FLT_EPSILON : DBL_EPSILON) * sqrt((double)A->rows);
     SPRY_GO(ctx, spry_vector_dot(Au, v, &left));
     SPRY_GO(ctx, spry_vector_dot(u, Av, &right));

@@ -154,7 +154,7 @@ void factor_clear(factor *f)
 
 spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, factor *f)
 {
-    const bool single = A->a.type == SPRY_S || A->a.type == SPRY_C;
+    const bool single = type_is_single(A->a.type);
     spry_status status = SPRY_OK;
     *f = (factor){.ctx = A->ctx,
                   .class = class,

@@ -162,7 +162,7 @@ static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
 {
     state *s = op->state;
     spry_context *ctx = op->ctx;
-    const bool single = op->type == SPRY_S || op->type == SPRY_C;
+    const bool single = type_is_single(op->type);
     const double asked = s->plan.shift, most = 1 / (single ? (double)FLT_EPSILON : DBL_EPSILON);
     double growth = 0;
     spry_status status = SPRY_OK;

@@ -6,18 +6,10 @@
 
 #include <omp.h>
 
-static int64_t longest_row(const spry_arrays *a)
-{
-    int64_t longest = 1;
-    for (int64_t i = 0; i < a->rows; i++) {
-        const int64_t length = a->offsets[i + 1] - a->offsets[i];
-        longest = length > longest ? length : longest;
-    }
-    return longest;
-}
-
+/* A factor of 0 counts as 1. */
 static int64_t product_up_to(int64_t a, int64_t b, int64_t most)
 {
+    b = b > 1 ? b : 1;
     return a > most / b ? most : a * b;
 }
 
@@ -40,14 +32,15 @@ static grow_problems problems(const spry_matrix *B, const spry_matrix *T, const 
                        .steps = how->steps,
                        .add = how->add};
     const bool factor = how->kind == LOCAL_FACTOR;
-    const int64_t n = B->a.rows, length = longest_row(&B->a);
+    const int64_t n = B->a.rows, length = matrix_longest_row(B->ctx, &B->a);
     g.p.shift = how->shift;
     for (int64_t k = 0; k < n; k++) {
         const int64_t room = row_room(&g.p, how, k);
         g.cols = room > g.cols ? room : g.cols;
     }
     g.rows = factor ? g.cols : product_up_to(g.cols, length, n) + 1;
-    g.candidates = product_up_to(g.rows, factor ? length : longest_row(&T->a), n) + 1;
+    g.candidates =
+        product_up_to(g.rows, factor ? length : matrix_longest_row(T->ctx, &T->a), n) + 1;
     if (!factor) {
         g.t_at = T->a.offsets;
         g.t_columns = T->a.col_index;
@@ -67,7 +60,8 @@ double local_grow_bytes(const spry_matrix *B, const spry_matrix *T, const local_
 {
     const grow_problems g = problems(B, T, how, P);
     const double threads = spry_context_threads(B->ctx), n = (double)B->a.rows;
-    *size = (local_size){g.cols, g.rows, product_up_to(g.cols, longest_row(&B->a), INT64_MAX)};
+    *size = (local_size){g.cols, g.rows,
+                         product_up_to(g.cols, matrix_longest_row(B->ctx, &B->a), INT64_MAX)};
     *entries = 0;
     for (int64_t k = 0; k < B->a.rows; k++)
         *entries += row_room(&g.p, how, k);

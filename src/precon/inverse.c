@@ -168,7 +168,7 @@ done:
 bool local_is_there(const precon_job *job, spry_type type)
 {
     return job->device && (!job->values || strcmp(job->values, "own") == 0) &&
-           (job->device->facts.has_double || type == SPRY_S || type == SPRY_C);
+           (job->device->facts.has_double || type_is_single(type));
 }
 
 /* M from X over a pattern, which is transposed or copied; takes x. */

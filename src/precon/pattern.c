@@ -57,16 +57,6 @@ static int64_t thin_row(const spry_arrays *a, int64_t row, double tau, int32_t *
     return count;
 }
 
-static int64_t longest_row(const spry_arrays *a)
-{
-    int64_t longest = 0;
-    for (int64_t i = 0; i < a->rows; i++) {
-        const int64_t length = a->offsets[i + 1] - a->offsets[i];
-        longest = length > longest ? length : longest;
-    }
-    return longest;
-}
-
 static spry_status thin(const spry_matrix *A, double tau, bool weigh, spry_matrix **S)
 {
     spry_context *ctx = A->ctx;
@@ -133,7 +123,7 @@ static spry_status cut(spry_matrix *P, bool lower, int64_t most)
     spry_context *ctx = P->ctx;
     spry_arrays *a = &P->a;
     weighted *room = NULL;
-    const int64_t longest = longest_row(a);
+    const int64_t longest = matrix_longest_row(ctx, a);
     int64_t at = 0;
     spry_status status = SPRY_OK;
     if (longest <= most && !lower)
@@ -203,13 +193,17 @@ spry_status local_pattern_make(const spry_matrix *A, const spry_matrix *T, const
     spry_status status = SPRY_OK;
     *P = NULL;
     if (direct) {
-        SPRY_GO(ctx, raise(T, how, how->power > 1 || longest_row(&T->a) + 1 > how->most, &S));
-        transposes = how->power > 1 && longest_row(&S->a) > how->most;
+        SPRY_GO(
+            ctx,
+            raise(T, how, how->power > 1 || matrix_longest_row(T->ctx, &T->a) + 1 > how->most, &S));
+        transposes = how->power > 1 && matrix_longest_row(S->ctx, &S->a) > how->most;
     }
     if (!direct || transposes) {
         replace(&S, NULL);
         SPRY_GO(ctx, raise(A, how,
-                           how->power > 1 || transposes || longest_row(&A->a) + 1 > how->most, &S));
+                           how->power > 1 || transposes ||
+                               matrix_longest_row(A->ctx, &A->a) + 1 > how->most,
+                           &S));
     }
     if (transposes) {
         SPRY_GO(ctx, spry_matrix_transpose(S, false, &next));

@@ -82,7 +82,7 @@ spry_status precon_is_definite(const spry_matrix *A, bool *yes)
 {
     spry_context *ctx = A->ctx;
     const spry_arrays *a = &A->a;
-    const double unit = a->type == SPRY_S || a->type == SPRY_C ? 6e-8 : 1.2e-16;
+    const double unit = type_is_single(a->type) ? 6e-8 : 1.2e-16;
     spry_matrix *other = NULL;
     spry_vector *d = NULL;
     spry_status status = SPRY_OK;

@@ -224,7 +224,7 @@ static spry_status open_lane(runner *r, lane *l)
     spry_context *ctx = r->ctx;
     const plan *p = r->p;
     spry_status status = SPRY_OK;
-    const bool single = r->type == SPRY_S || r->type == SPRY_C;
+    const bool single = type_is_single(r->type);
     l->scalars = (scalars){.program = p->program,
                            .offset = p->offset,
                            .extent = (const int64_t(*)[2])p->extent,

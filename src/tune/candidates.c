@@ -50,7 +50,7 @@ static unsigned exact_kinds(const spry_matrix *A)
     const double *values = a->values;
     const int64_t n = a->nnz * (spry_type_is_complex(a->type) ? 2 : 1);
     bits first = {0, 1023, 1023};
-    if (a->type == SPRY_S || a->type == SPRY_C)
+    if (type_is_single(a->type))
         return 1u << STORED_OWN;
     /* Most matrices give themselves away soon. */
     look_at(values, n < FIRST ? n : FIRST, &first);
@@ -280,15 +280,6 @@ static void derive(const spry_matrix *A, const tune_candidate *own, tune_candida
     snprintf(c->row.note, sizeof c->row.note, "%s", own->row.note);
 }
 
-static int64_t longest_row(const spry_arrays *a)
-{
-    int64_t longest = 0;
-    for (int64_t i = 0; i < a->rows; i++)
-        if (a->offsets[i + 1] - a->offsets[i] > longest)
-            longest = a->offsets[i + 1] - a->offsets[i];
-    return longest;
-}
-
 spry_status tune_list_make(const spry_matrix *A, spry_device *d, tune_list *list)
 {
     spry_context *ctx = A->ctx;
@@ -304,7 +295,8 @@ spry_status tune_list_make(const spry_matrix *A, spry_device *d, tune_list *list
     for (int i = 0; layout_class_at(i); i++)
         SPRY_GO(ctx, add_class(list, layout_class_at(i), kinds));
     SPRY_GO(ctx, tune_sample(A, &sample));
-    list->doubtful = sample && longest_row(&A->a) > 2 * longest_row(&sample->a);
+    list->doubtful = sample && matrix_longest_row(A->ctx, &A->a) >
+                                   2 * matrix_longest_row(sample->ctx, &sample->a);
     for (int i = 1; i < list->count; i++) {
         tune_candidate *c = &list->all[i];
         const tune_candidate *own = c->kind == STORED_OWN ? NULL : own_kind(list, c);

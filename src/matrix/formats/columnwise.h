@@ -16,6 +16,7 @@
 #ifndef SPRY_FORMAT_COLUMNWISE_H
 #define SPRY_FORMAT_COLUMNWISE_H
 
+#include "matrix/entries.h"
 #include "matrix/layout.h"
 
 /* Arrays. */
@@ -53,8 +54,6 @@ typedef struct columnwise_plan {
     int64_t *starts;   /* jds: width + 1; taken by the layout */
 } columnwise_plan;
 
-/* Entries of A's longest row. */
-int64_t columnwise_longest(spry_context *ctx, const spry_arrays *A);
 /* Lines from a column to the next for so many rows. */
 int64_t columnwise_step(int64_t rows, int64_t T);
 /* Places for values, or a failure where they are too many to be of use. */

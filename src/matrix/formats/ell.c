@@ -16,7 +16,7 @@ static const spry_option options_table[] = {ELL_OPTIONS(SPRY_OPTION_ROW)};
 
 static columnwise_plan plan_of(spry_context *ctx, const spry_arrays *A)
 {
-    return (columnwise_plan){.T = 1, .width = columnwise_longest(ctx, A), .rest = -1};
+    return (columnwise_plan){.T = 1, .width = matrix_longest_row(ctx, A), .rest = -1};
 }
 
 static spry_status build(layout *L, const spry_arrays *A, const void *given)

@@ -27,7 +27,7 @@ static spry_status make_plan(spry_context *ctx, const spry_arrays *A, const ellr
         return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
                          "format ellr-t: T is %" PRId64 ", expected 1, 2, 4, 8, 16 or 32", T);
     *plan = (columnwise_plan){.T = T,
-                              .width = (columnwise_longest(ctx, A) + T - 1) / T,
+                              .width = (matrix_longest_row(ctx, A) + T - 1) / T,
                               .lengths_read = true,
                               .rest = -1};
     return SPRY_OK;

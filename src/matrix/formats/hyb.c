@@ -69,7 +69,7 @@ static spry_status make_plan(spry_context *ctx, const spry_arrays *A, const hyb_
                              columnwise_plan *plan)
 {
     const size_t value = layout_value_size(A->type, (stored_kind)o->values);
-    const int64_t longest = columnwise_longest(ctx, A);
+    const int64_t longest = matrix_longest_row(ctx, A);
     int64_t K = o->K, rest = 0;
     const spry_status status = K > 0 ? SPRY_OK : choose(ctx, A, value, &K);
     K = K < longest ? K : longest;

@@ -90,7 +90,7 @@ static spry_status make_plan(spry_context *ctx, const spry_arrays *A, int64_t pa
 {
     histogram h = {0};
     spry_status status = SPRY_OK;
-    *plan = (columnwise_plan){.T = 1, .width = columnwise_longest(ctx, A), .pad = pad, .rest = -1};
+    *plan = (columnwise_plan){.T = 1, .width = matrix_longest_row(ctx, A), .pad = pad, .rest = -1};
     SPRY_GO(ctx, histogram_make(ctx, A, plan->width, &h));
     SPRY_GO(ctx, base_alloc(ctx, plan->width + 1, sizeof *plan->starts, &plan->starts));
     find_places(&h, pad, plan->starts);

@@ -129,6 +129,8 @@ spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *le
 spry_status amg_smoother_finish(const amg *h, const precon_job *job, amg_level *level,
                                 const void *f);
 void amg_smoother_clear(amg_smoother *s);
+/* The failure of a smoother that needs the inverse of a row's diagonal entry. */
+spry_status amg_no_inverse(const amg *h, int64_t row);
 /* How many vectors the solution changes place in a sweep: it begins in one and ends in the other
  * when that is odd. */
 int amg_smoother_moves(const amg_smoother *s, int sweeps, bool from_zero);

@@ -180,6 +180,15 @@ done:
     return status;
 }
 
+spry_status amg_no_inverse(const amg *h, int64_t row)
+{
+    return SPRY_FAIL(h->ctx, SPRY_BAD_INPUT,
+                     "precon %s: row %" PRId64
+                     " (from 0): the diagonal entry has no inverse; try another smoother, or "
+                     "another preconditioner",
+                     h->name, row);
+}
+
 static spry_status make_diagonal(const amg *h, const precon_job *job, amg_level *level,
                                  const char *name)
 {
@@ -192,14 +201,8 @@ static spry_status make_diagonal(const amg *h, const precon_job *job, amg_level 
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, base_alloc(ctx, n, spry_type_size(h->type), &f));
     SPRY_GO(ctx, make_factors(h, level->A, l1, f, &s->largest, &bad));
-    if (bad < n && level == h->levels) {
-        status = SPRY_FAIL(ctx, SPRY_BAD_INPUT,
-                           "precon %s: row %" PRId64
-                           " (from 0): the diagonal entry has no inverse; try another smoother, or "
-                           "another preconditioner",
-                           h->name, bad);
-        goto done;
-    }
+    if (bad < n && level == h->levels)
+        SPRY_GO(ctx, amg_no_inverse(h, bad));
     SPRY_GO(ctx, precon_vector(job, n, f, &s->factor));
     SPRY_GO(ctx, amg_smoother_finish(h, job, level, f));
 done:

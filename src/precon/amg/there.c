@@ -32,14 +32,8 @@ static spry_status make_smoother(const hierarchy_there *w, amg_level *level)
     spry_status status = SPRY_OK;
     SPRY_GO(ctx, spry_vector_on(w->d, h->type, level->rows, NULL, &s->factor));
     SPRY_GO(ctx, device_matrix_inverse_diagonal(&w->A, s->factor->memory, &bad));
-    if (bad >= 0 && level == h->levels) {
-        status = SPRY_FAIL(ctx, SPRY_BAD_INPUT,
-                           "precon %s: row %" PRId64
-                           " (from 0): the diagonal entry has no inverse; try another smoother, or "
-                           "another preconditioner",
-                           h->name, bad);
-        goto done;
-    }
+    if (bad >= 0 && level == h->levels)
+        SPRY_GO(ctx, amg_no_inverse(h, bad));
     SPRY_GO(ctx, device_matrix_bound(&w->A, &s->largest));
     if (spry_type_is_complex(h->type)) { /* who looks for imaginary parts is on the host */
         const int64_t bytes = level->rows * (int64_t)spry_type_size(h->type);

@@ -3,14 +3,7 @@
 
 #include "precon/kernels/gather.h"
 
-#include <float.h>
 #include <stdlib.h>
-
-#if defined(KERNEL_TYPE_s) || defined(KERNEL_TYPE_c)
-#define UNIT FLT_EPSILON
-#else
-#define UNIT DBL_EPSILON
-#endif
 
 /* Indices in the order in which they came, with a table to find them by. */
 typedef struct set {

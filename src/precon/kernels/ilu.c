@@ -7,14 +7,6 @@
  */
 #include "precon/kernels/kernel.h"
 
-#include <float.h>
-
-#if defined(KERNEL_TYPE_s) || defined(KERNEL_TYPE_c)
-#define UNIT ((real)FLT_EPSILON)
-#else
-#define UNIT ((real)DBL_EPSILON)
-#endif
-
 /* A row while it is factorized: L's entries, the diagonal, U's. */
 typedef struct row {
     int64_t lower, upper; /* where they begin */

@@ -7,14 +7,6 @@
  */
 #include "precon/kernels/kernel.h"
 
-#include <float.h>
-
-#if defined(KERNEL_TYPE_s) || defined(KERNEL_TYPE_c)
-#define UNIT ((real)FLT_EPSILON)
-#else
-#define UNIT ((real)DBL_EPSILON)
-#endif
-
 /* A row in the making. Columns before the diagonal that are still to be taken are a heap with the
  * least on top; those that were stand in `lower`, those behind the diagonal in `upper`. */
 typedef struct row {

@@ -5,7 +5,16 @@
 #include "host/kernels/kernel.h"
 #include "precon/kernels.h"
 
+#include <float.h>
+
 PRECON_KERNELS(KERNEL_DECLARE)
+
+/* The distance from 1 to the next number. */
+#if defined(KERNEL_TYPE_s) || defined(KERNEL_TYPE_c)
+#define UNIT ((real)FLT_EPSILON)
+#else
+#define UNIT ((real)DBL_EPSILON)
+#endif
 
 #if KERNEL_COMPLEX
 

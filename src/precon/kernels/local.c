@@ -15,10 +15,8 @@
 #include <float.h>
 
 #if defined(KERNEL_TYPE_s) || defined(KERNEL_TYPE_c)
-#define UNIT FLT_EPSILON
 enum { MOST_EXPONENT = FLT_MAX_EXP - 2 };
 #else
-#define UNIT DBL_EPSILON
 enum { MOST_EXPONENT = DBL_MAX_EXP - 2 };
 #endif
 

@@ -5,14 +5,6 @@
  */
 #include "precon/kernels/gather.h"
 
-#include <float.h>
-
-#if defined(KERNEL_TYPE_s) || defined(KERNEL_TYPE_c)
-#define UNIT FLT_EPSILON
-#else
-#define UNIT DBL_EPSILON
-#endif
-
 int64_t X(local_roots)(int64_t begin, int64_t end, const int64_t *at, const int32_t *columns,
                        const void *values, void *scale)
 {
