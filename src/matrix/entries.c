@@ -141,7 +141,7 @@ int64_t matrix_first_bad(const spry_matrix *A)
 {
     enum { CHUNK = 4096 };
     const spry_arrays *a = &A->a;
-    const bool single = a->type == SPRY_S || a->type == SPRY_C;
+    const bool single = type_is_single(a->type);
     const int parts = spry_type_is_complex(a->type) ? 2 : 1;
     const int64_t chunks = (a->nnz + CHUNK - 1) / CHUNK;
     int64_t first = chunks;
