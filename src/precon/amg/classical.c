@@ -98,22 +98,36 @@ static void free_rooms(spry_context *ctx, int threads, amg_classical_job *jobs)
     base_free(ctx, jobs);
 }
 
-/* A row can have as many entries as there are columns before it is cut. */
-static spry_status make_rooms(spry_context *ctx, spry_type type, int threads,
-                              amg_classical_job *jobs)
+static int64_t longest_row(const spry_matrix *A)
 {
-    const size_t size = spry_type_size(type);
+    int64_t longest = 0;
+#pragma omp parallel for num_threads(host_threads(A->ctx, A->a.rows)) reduction(max : longest)
+    for (int64_t i = 0; i < A->a.rows; i++) {
+        const int64_t length = A->a.offsets[i + 1] - A->a.offsets[i];
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
+/* Before it is cut a row has what its neighbours have, or `most` entries for each of its own
+ * in B. */
+static spry_status make_rooms(const spry_matrix *A, int threads, amg_classical_job *jobs)
+{
+    spry_context *ctx = A->ctx;
+    const size_t size = spry_type_size(A->a.type);
+    const int64_t longest = longest_row(A), cols = jobs[0].at.cols;
+    const int64_t bound = longest * (jobs[0].map ? longest + 1 : jobs[0].most);
+    const int64_t most = (bound < cols ? bound : cols) + 1;
     spry_status status = SPRY_OK;
     for (int t = 0; t < threads; t++) {
         amg_places *at = &jobs[t].at;
-        const int64_t most = (int64_t)at->cols + 1;
-        SPRY_GO(ctx, base_calloc(ctx, most, sizeof *at->mark, &at->mark));
+        SPRY_GO(ctx, base_calloc(ctx, cols, sizeof *at->mark, &at->mark));
         SPRY_GO(ctx, base_alloc(ctx, most, sizeof *at->list, &at->list));
         SPRY_GO(ctx, base_alloc(ctx, most, size, &jobs[t].weights));
         if (!jobs[t].map)
             continue;
-        SPRY_GO(ctx, base_alloc(ctx, most, sizeof *jobs[t].places, &jobs[t].places));
-        SPRY_GO(ctx, base_alloc(ctx, most, size, &jobs[t].shared));
+        SPRY_GO(ctx, base_alloc(ctx, longest, sizeof *jobs[t].places, &jobs[t].places));
+        SPRY_GO(ctx, base_alloc(ctx, longest, size, &jobs[t].shared));
     }
 done:
     return status;
@@ -136,7 +150,7 @@ static spry_status make_rows(const spry_matrix *A, amg_classical_job all, int64_
     SPRY_GO(ctx, base_alloc(ctx, n * all.most, spry_type_size(A->a.type), &all.values));
     for (int t = 0; t < threads; t++)
         jobs[t] = all;
-    SPRY_GO(ctx, make_rooms(ctx, A->a.type, threads, jobs));
+    SPRY_GO(ctx, make_rooms(A, threads, jobs));
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 4)
     for (int64_t part = 0; part < parts; part++) {
         const int t = omp_get_thread_num();
