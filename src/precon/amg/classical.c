@@ -10,6 +10,7 @@
 #include "precon/amg/amg.h"
 
 #include "algebra/algebra.h"
+#include "matrix/entries.h"
 
 #include <omp.h>
 
@@ -98,24 +99,13 @@ static void free_rooms(spry_context *ctx, int threads, amg_classical_job *jobs)
     base_free(ctx, jobs);
 }
 
-static int64_t longest_row(const spry_matrix *A)
-{
-    int64_t longest = 0;
-#pragma omp parallel for num_threads(host_threads(A->ctx, A->a.rows)) reduction(max : longest)
-    for (int64_t i = 0; i < A->a.rows; i++) {
-        const int64_t length = A->a.offsets[i + 1] - A->a.offsets[i];
-        longest = length > longest ? length : longest;
-    }
-    return longest;
-}
-
 /* Before it is cut a row has what its neighbours have, or `most` entries for each of its own
  * in B. */
 static spry_status make_rooms(const spry_matrix *A, int threads, amg_classical_job *jobs)
 {
     spry_context *ctx = A->ctx;
     const size_t size = spry_type_size(A->a.type);
-    const int64_t longest = longest_row(A), cols = jobs[0].at.cols;
+    const int64_t longest = matrix_longest_row(ctx, &A->a), cols = jobs[0].at.cols;
     const int64_t bound = longest * (jobs[0].map ? longest + 1 : jobs[0].most);
     const int64_t most = (bound < cols ? bound : cols) + 1;
     spry_status status = SPRY_OK;
