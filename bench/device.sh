@@ -75,8 +75,8 @@ run_moves() {
 
 run_precon() {
     local program=$build/bench/bench_device_precon
-    limited 60 "$program" cuda poisson3d:size=256 jacobi amg amg:precision=single
-    limited 30 "$program" cuda convection-diffusion:size=128,nz=128 jacobi sai ilu:solve=isai amg-classical
+    limited 90 "$program" cuda poisson3d:size=256 jacobi poly fsai amg amg:precision=single
+    limited 60 "$program" cuda convection-diffusion:size=128,nz=128 jacobi sai isai ilu:solve=isai amg amg-classical
     limited 30 "$program" cuda elasticity:size=64 jacobi amg ssor
     limited 60 "$build/bench/bench_sai" poisson3d:size=128 cuda sai sai:tau=0.8 sai:power=2
     limited 40 "$build/bench/bench_sai" convection-diffusion:size=128,nz=128 cuda sai isai
