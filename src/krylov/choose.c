@@ -51,15 +51,16 @@ spry_status solver_check_purpose(spry_solver *solver)
                  solver->precon_name, name);
         solver_warn(ctx, solver->warnings, text);
     }
-    /* One that was made for hermitian matrices from this one has seen that it is. */
-    if (hermitian ? M && M == solver->own_precon && M->definite : !symmetric)
+    /* One that was made from this matrix has seen that it is hermitian, as well as its precision
+     * can tell. */
+    if (hermitian ? M && M == solver->own_precon && M->hermitian && !M->single : !symmetric)
         return SPRY_OK;
     SPRY_GO(ctx, precon_probe(solver_operator(solver), &probe));
     if (hermitian ? !probe.hermitian : !probe.symmetric) {
         snprintf(text, sizeof text, "the matrix is not %s: %.32s is not made for it",
                  hermitian ? "symmetric (hermitian)" : "symmetric", name);
         solver_warn(ctx, solver->warnings, text);
-    } else if (M && !M->varies && !(hermitian && M->definite) &&
+    } else if (M && !M->varies && !(hermitian && M->hermitian) &&
                !operator_diagonal(M, SPRY_PLAIN)) {
         SPRY_GO(ctx, precon_probe(M, &probe));
         if (hermitian ? !probe.hermitian : !probe.symmetric) {

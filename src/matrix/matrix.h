@@ -220,7 +220,8 @@ struct spry_operator {
     spry_matrix *kept;           /* a matrix it was made from; freed with it; may be NULL */
     bool varies;                 /* it is no fixed linear map: methods have to be flexible */
     bool single;                 /* it rounds to single precision, whatever its type */
-    bool definite;               /* known: hermitian, positive definite, made from a hermitian A */
+    bool hermitian;              /* known to be, as was the matrix it was made from */
+    bool definite;               /* and positive definite */
     const operator_maker *maker; /* NULL: its class itself */
     void *making;                /* the maker's */
 };

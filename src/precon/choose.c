@@ -115,10 +115,17 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
     if (A->rows != A->cols)
         return SPRY_OK;
     SPRY_GO(ctx, random_vector(A, 1, &u));
-    SPRY_GO(ctx, random_vector(A, 2, &v));
     SPRY_GO(ctx, spry_vector_like(u, A->rows, &Au));
-    SPRY_GO(ctx, spry_vector_like(u, A->rows, &Av));
     SPRY_GO(ctx, spry_operator_apply(A, u, Au));
+    SPRY_GO(ctx, spry_vector_dot(u, Au, &left));
+    probe->positive = left.re > 0;
+    if (A->hermitian) {
+        probe->hermitian = true;
+        probe->symmetric = !spry_type_is_complex(A->type);
+        goto done;
+    }
+    SPRY_GO(ctx, random_vector(A, 2, &v));
+    SPRY_GO(ctx, spry_vector_like(u, A->rows, &Av));
     SPRY_GO(ctx, spry_operator_apply(A, v, Av));
     SPRY_GO(ctx, spry_vector_norm(Au, &norm_Au));
     SPRY_GO(ctx, spry_vector_norm(Av, &norm_Av));
@@ -132,9 +139,8 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
     SPRY_GO(ctx, plain_dot(u, Av, &right));
     probe->symmetric =
         !(hypot(left.re - right.re, left.im - right.im) > rounding * (norm_Au + norm_Av));
-    SPRY_GO(ctx, spry_vector_dot(u, Au, &left));
     SPRY_GO(ctx, spry_vector_dot(v, Av, &right));
-    probe->positive = left.re > 0 && right.re > 0;
+    probe->positive = probe->positive && right.re > 0;
     const void *diagonal = operator_diagonal(A, SPRY_PLAIN);
     for (int64_t i = 0; diagonal && i < A->rows && probe->positive; i++)
         probe->positive = value_get(A->type, diagonal, i).re > 0;

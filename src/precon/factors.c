@@ -225,7 +225,7 @@ spry_status factors_operator(const precon_job *job, const factors_plan *plan, sp
     op->state = s;
     op->name = plan->name;
     op->device = job->device;
-    op->definite =
+    op->hermitian = op->definite =
         plan->hermitian && plan->solve != FACTORS_ISAI && plan->construct == FACTORS_EXACT;
     s->plan = *plan;
     SPRY_GO(ctx, set_numbers(op, A));

@@ -241,7 +241,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
     op->device = job->device;
-    op->definite = true;
+    op->hermitian = op->definite = true;
     state->job = precon_kept(job);
     state->shift = options->shift;
     SPRY_GO(ctx, precon_vector(job, A->a.rows, NULL, &state->between));

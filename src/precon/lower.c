@@ -12,6 +12,13 @@ typedef struct lower {
     spry_vector *r, *z;
 } lower;
 
+static void note_traits(spry_operator *op, const spry_operator *inside)
+{
+    op->varies = inside->varies;
+    op->hermitian = inside->hermitian;
+    op->definite = inside->definite;
+}
+
 static spry_status lower_apply(const spry_operator *op, spry_transpose transpose,
                                const spry_vector *r, spry_vector *z)
 {
@@ -54,6 +61,7 @@ static spry_status lower_update(spry_operator *op, const spry_matrix *A)
     spry_status status = SPRY_OK;
     SPRY_GO(op->ctx, spry_matrix_cast(A, state->inside->type, &cast));
     SPRY_GO(op->ctx, spry_operator_update(state->inside, cast));
+    note_traits(op, state->inside);
     operator_keep(state->inside, cast);
     cast = NULL;
 done:
@@ -89,8 +97,7 @@ spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **out)
     op->device = M->device;
     op->name = spry_operator_name(M);
     op->single = true;
-    op->varies = M->varies;
-    op->definite = M->definite;
+    note_traits(op, M);
     op->own_bytes = M->own_bytes;
     op->bytes = M->bytes;
     state->inside = M;

@@ -113,7 +113,7 @@ void precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *d
 /*
  * Two random vectors u, v: (A u, v) = (u, A v) for hermitian A, and without conjugation for
  * symmetric A. A difference far above rounding disproves it; a skew part far below |A| goes
- * unnoticed. Costs two products.
+ * unnoticed. Costs two products, or one where A is known to be hermitian.
  */
 typedef struct precon_symmetry {
     bool hermitian, symmetric;

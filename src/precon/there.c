@@ -303,23 +303,6 @@ done:
     return status;
 }
 
-/* Those that fit into local memory, in rooms that are not much larger than they must be: a program
- * is made for each size. */
-static spry_status solve_local(const problems *p, const device_memory *list, int64_t begin,
-                               int64_t count)
-{
-    int64_t bytes, step = PIECE;
-    device_team team;
-    const spry_status status = largest(p, list, begin, count, &bytes);
-    if (status != SPRY_OK)
-        return status;
-    while (bytes > 8 * step)
-        step *= 2;
-    bytes = (bytes + step - 1) / step * step;
-    team_for(p->d, bytes, &team);
-    return launch(p, list, begin, count, team, bytes, NULL, 0, count);
-}
-
 /* Those that are too large for local memory: a warp each, half of what is free for their rooms. */
 static spry_status solve_large(const problems *p, const device_memory *list, int64_t begin,
                                int64_t count)
@@ -347,6 +330,24 @@ static spry_status solve_large(const problems *p, const device_memory *list, int
 done:
     device_free(rooms);
     return status;
+}
+
+/* Those that fit into local memory, in rooms of a class's size, or where many share that memory, of
+ * one that is not much larger than it must be. A program is made for each size. */
+static spry_status solve_local(const problems *p, const device_memory *list, int class,
+                               int64_t begin, int64_t count)
+{
+    int64_t bytes = class_bytes(p->d, class), step = PIECE;
+    device_team team;
+    const spry_status status =
+        p->d->facts.processor ? SPRY_OK : largest(p, list, begin, count, &bytes);
+    if (status != SPRY_OK)
+        return status;
+    while (bytes > 4 * step)
+        step *= 2;
+    bytes = (bytes + step - 1) / step * step;
+    return team_for(p->d, bytes, &team) ? launch(p, list, begin, count, team, bytes, NULL, 0, count)
+                                        : solve_large(p, list, begin, count);
 }
 
 spry_status there_matrix(const device_matrix *P, spry_type type, device_memory *x, device_matrix *X)
@@ -388,7 +389,7 @@ spry_status there_values(const device_matrix *B, const device_matrix *P, local_k
         if (count == 0)
             continue;
         SPRY_GO(d->ctx, c == classes ? solve_large(&p, rows.rows, begin, count)
-                                     : solve_local(&p, rows.rows, begin, count));
+                                     : solve_local(&p, rows.rows, c, begin, count));
     }
     SPRY_GO(d->ctx, device_get(p.found, 0, found, sizeof found));
     *outcome = (local_outcome){found[0], found[1] == INT32_MAX ? -1 : found[1]};

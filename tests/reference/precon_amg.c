@@ -264,6 +264,7 @@ static const problem problems[] = {
     {"anisotropic", "size=40", "method=cg precon=amg-classical", 18},
     {"elasticity", "size=8", "method=cg precon=amg", 30},
     {"convection-diffusion", "size=30 peclet=20", "method=bicgstab precon=amg", 20},
+    {"poisson3d", "size=24 points=27", "method=cg precon=amg", 10},
     {"convection-diffusion", "size=16 nz=16", "method=bicgstab precon=amg", 30},
     {"convection-diffusion", "size=30 peclet=20", "method=bicgstab precon=amg-classical", 20},
 };
@@ -286,6 +287,20 @@ static void test_solves(void **state)
         assert_true(iterations(ctx, A, "method=cg tol=1e-5 precon=amg-classical") <= 12);
         spry_matrix_free(A);
     }
+    support_context_free(ctx);
+}
+
+/* M is as negative as A: the method that suits A does not suit M. */
+static void test_negative(void **state)
+{
+    (void)state;
+    spry_context *ctx = support_context("threads=2");
+    spry_matrix *A = matrix(ctx, "poisson2d", "size=40", SPRY_D);
+    for (int64_t k = 0; k < A->a.nnz; k++)
+        ((double *)A->a.values)[k] *= -1;
+    assert_true(iterations(ctx, A, "method=auto precon=amg") <= 20);
+    assert_true(iterations(ctx, A, "method=auto precon=amg:precision=single") <= 20);
+    spry_matrix_free(A);
     support_context_free(ctx);
 }
 
@@ -525,6 +540,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_prolongations), cmocka_unit_test(test_levels),
         cmocka_unit_test(test_adjoints),      cmocka_unit_test(test_solves),
+        cmocka_unit_test(test_negative),          cmocka_unit_test(test_update),
         cmocka_unit_test(test_flat),          cmocka_unit_test(test_update),
         cmocka_unit_test(test_threads),       cmocka_unit_test(test_neumann),
         cmocka_unit_test(test_alone),         cmocka_unit_test(test_messages),

@@ -66,10 +66,10 @@ static void note_traits(spry_operator *op, const amg *h)
 {
     const char *smoother = h->common.smoother;
     op->varies = h->common.cycle == AMG_K || (h->bottom && h->bottom->varies);
-    /* Smoothers that never overshoot, and as much of them after the correction as before it. */
-    op->definite = h->hermitian && !op->varies && h->common.pre == h->common.post &&
-                   strcmp(h->common.coarse, "auto") == 0 &&
-                   (strcmp(smoother, "chebyshev") == 0 || strcmp(smoother, "l1-jacobi") == 0);
+    /* As much is smoothed after the correction as before it. */
+    op->hermitian = h->hermitian && !op->varies && h->common.pre == h->common.post &&
+                    strcmp(h->common.coarse, "auto") == 0 &&
+                    (strcmp(smoother, "chebyshev") == 0 || strcmp(smoother, "l1-jacobi") == 0);
     op->single = h->bottom && h->bottom->single;
     for (int l = 0; l < h->count; l++) {
         const spry_operator *inside = h->levels[l].smoother.inside;
@@ -187,8 +187,8 @@ static spry_status forecast_coarse(const precon_job *job, const amg_common *comm
 
 /*
  * Coarse levels together have fewer entries than twice the matrix, P and R as many as it, products
- * on the way as many again; the rest is by the row. That is ample for meshes; of matrices whose
- * coarse levels fill up it is told in the log.
+ * on the way as many again; the rest is by the row, and by the row and thread. That is ample for
+ * meshes; of matrices whose coarse levels fill up it is told in the log.
  */
 spry_status amg_forecast(const precon_job *job, double *bytes)
 {
@@ -199,7 +199,7 @@ spry_status amg_forecast(const precon_job *job, double *bytes)
     SPRY_GO(job->A->ctx, forecast_smoother(job, common, &smoother));
     SPRY_GO(job->A->ctx, forecast_coarse(job, common, &coarse));
     *bytes = 8 * precon_store_bytes(job, job->A->a.rows, job->A->a.nnz) + n * (20 * size + 64) +
-             smoother + coarse + 1e6;
+             n * (12 + size) * spry_context_threads(job->A->ctx) + smoother + coarse + 1e6;
 done:
     return status;
 }

@@ -165,7 +165,7 @@ spry_status amg_aggregate(spry_context *ctx, const amg_graph *g, int32_t *map, i
 /* smoothed.c: the first level's nodes and near-null vectors, which go to h->near. */
 spry_status amg_smoothed_begin(amg *h, const precon_job *job, amg_level *level);
 /* theta of the first level, whose nodes have so many unknowns. */
-double amg_smoothed_theta(const amg *h, int block);
+double amg_smoothed_theta(const amg *h, const spry_matrix *A, int block);
 /* there.c: smoothed aggregation by the device that the preconditioner lives on. */
 spry_status amg_smoothed_there(amg *h, const precon_job *job, double smoothing);
 

@@ -156,24 +156,24 @@ done:
     return status;
 }
 
-/* Brings the coarse points that each row depends on before the fine ones, in their order. */
-static void part_points(amg_graph *g, const int32_t *map, int threads, int32_t *coarse)
+/* Brings the coarse points that each row depends on before the fine ones, in their order; `rooms`
+ * has places for the longest row, for each thread. */
+static void part_points(amg_graph *g, const int32_t *map, int threads, int64_t longest,
+                        int32_t *rooms, int32_t *coarse)
 {
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < g->nodes; i++) {
-        int32_t *near = g->columns + g->offsets[i], fine = 0;
-        const int32_t length = g->lengths[i];
-        /* Those behind the coarse ones so far move up by one when another is found. */
-        for (int32_t k = 0; k < length; k++) {
+        int32_t *near = g->columns + g->offsets[i], *fine = rooms + longest * omp_get_thread_num();
+        int32_t kept = 0, moved = 0;
+        for (int32_t k = 0; k < g->lengths[i]; k++) {
             const int32_t j = near[k];
-            if (map[j] < 0) {
-                fine++;
-                continue;
-            }
-            memmove(near + k - fine + 1, near + k - fine, (size_t)fine * sizeof *near);
-            near[k - fine] = j;
+            if (map[j] < 0)
+                fine[moved++] = j;
+            else
+                near[kept++] = j;
         }
-        coarse[i] = length - fine;
+        memcpy(near + kept, fine, (size_t)moved * sizeof *near);
+        coarse[i] = kept;
     }
 }
 
@@ -181,11 +181,14 @@ static void part_points(amg_graph *g, const int32_t *map, int threads, int32_t *
 static spry_status interpolate(const spry_matrix *A, amg_graph *g, const int32_t *map,
                                int64_t coarse, const classical_options *o, spry_matrix **P)
 {
-    int32_t *counts = NULL;
-    spry_status status = base_alloc(A->ctx, A->a.rows, sizeof *counts, &counts);
-    if (status != SPRY_OK)
-        return status;
-    part_points(g, map, host_threads(A->ctx, A->a.nnz), counts);
+    spry_context *ctx = A->ctx;
+    const int threads = host_threads(ctx, A->a.nnz);
+    const int64_t longest = matrix_longest_row(ctx, &A->a);
+    int32_t *counts = NULL, *rooms = NULL;
+    spry_status status = SPRY_OK;
+    SPRY_GO(ctx, base_alloc(ctx, A->a.rows, sizeof *counts, &counts));
+    SPRY_GO(ctx, base_alloc(ctx, longest * threads, sizeof *rooms, &rooms));
+    part_points(g, map, threads, longest, rooms, counts);
     const amg_classical_job job = {.A = {A->a.offsets, A->a.col_index, A->a.values},
                                    .lengths = g->lengths,
                                    .coarse = counts,
@@ -194,8 +197,10 @@ static spry_status interpolate(const spry_matrix *A, amg_graph *g, const int32_t
                                    .most = (int32_t)o->most,
                                    .at = {.cols = (int32_t)A->a.rows},
                                    .small = o->small};
-    status = make_rows(A, job, coarse, P);
-    base_free(A->ctx, counts);
+    SPRY_GO(ctx, make_rows(A, job, coarse, P));
+done:
+    base_free(ctx, counts);
+    base_free(ctx, rooms);
     return status;
 }
 

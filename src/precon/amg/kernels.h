@@ -83,11 +83,9 @@ typedef struct amg_galerkin_job {
  * amg_tentative  for aggregates begin..end-1; work has room for the largest one's rows of T
  * amg_factors    f_i = 1 / a_ii, or with `l1` a_ii's phase over the sum of |a_ij|, for rows
  *                begin..end-1; *largest: bound of the eigenvalues of F A so far; gives the first
- * row whose diagonal has no inverse (f_i is 0 then), end: there is none amg_mend       puts 1 on
- * the diagonal of rows that have nothing but zeros amg_conjugate  y_i = conj(x_i) amg_pivot begins
- * a step of Gauss-Jordan in a dense matrix (rows one after the other) with the pivot (p, p): row p
- * of the result, also in `row`; gives the pivot's size, 0 where it is not above `least`: then row
- * and column become zero amg_eliminate  the step's rows begin..end-1, but for the pivot's
+ *                row whose diagonal has no inverse (f_i is 0 then), end: there is none
+ * amg_mend       puts 1 on the diagonal of rows that have nothing but zeros
+ * amg_conjugate  y_i = conj(x_i)
  * amg_depends    what rows begin..end-1 depend on
  * amg_interpolate  rows of the interpolation
  * amg_further    rows of A B, cut

@@ -18,7 +18,7 @@
 #define AMG_SMOOTHED(item)                                                                         \
     item(REAL, theta, "-1", -1, 1, NULL,                                                           \
          "neighbours are strong when |a_ij|^2 > theta^2 |a_ii a_jj|; halved from level to level; " \
-         "-1: 0.08, and 0.02 where nodes have several unknowns")                                   \
+         "-1: 0.08, less where rows have many neighbours; 0.02 where nodes have several unknowns") \
     item(INT, block, "0", 0, 16, NULL, "unknowns of a node; 0: as the pattern looks")              \
     item(REAL, smoothing, "1.33333", 0, 2, NULL,                                                   \
          "of the prolongation, over the largest eigenvalue; 0: none")                              \
@@ -225,10 +225,48 @@ done:
     return matrix_finish(ctx, status, &p, P);
 }
 
-double amg_smoothed_theta(const amg *h, int block)
+/*
+ * What the largest neighbour of a row is beside its diagonal, in the mean over a sample of rows
+ * that do not dominate their neighbours; 1 where there are few of those.
+ */
+static double largest_share(const spry_matrix *A)
+{
+    enum { SAMPLE = 4096 };
+    const spry_arrays *a = &A->a;
+    const int64_t step = a->rows / SAMPLE + 1;
+    double shares = 0;
+    int64_t seen = 0, counted = 0;
+    for (int64_t i = 0; i < a->rows; i += step, seen++) {
+        double diagonal = 0, most = 0, sum = 0;
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+            const spry_scalar v = value_load(a->type, a->values, k);
+            const double length = hypot(v.re, v.im);
+            if (a->col_index[k] == i) {
+                diagonal = length;
+            } else {
+                sum += length;
+                most = length > most ? length : most;
+            }
+        }
+        if (sum > diagonal / 2 && diagonal > 0) {
+            shares += most / diagonal;
+            counted++;
+        }
+    }
+    return counted > seen / 2 ? shares / (double)counted : 1;
+}
+
+double amg_smoothed_theta(const amg *h, const spry_matrix *A, int block)
 {
     const smoothed_options *options = h->options;
-    return options->theta >= 0 ? options->theta : block > 1 ? 0.02 : 0.08;
+    if (options->theta >= 0)
+        return options->theta;
+    if (block > 1)
+        return 0.02;
+    /* Half of the largest, as it is where each of the six neighbours in a grid has a sixth of the
+     * diagonal: of 26 neighbours none would be strong by 0.08. */
+    const double half = 0.48 * largest_share(A);
+    return half < 0.08 ? half : 0.08;
 }
 
 static spry_status coarsen(amg *h, const precon_job *job, int l, spry_matrix **P)
@@ -243,7 +281,7 @@ static spry_status coarsen(amg *h, const precon_job *job, int l, spry_matrix **P
     if (l == 0)
         SPRY_GO(ctx, amg_smoothed_begin(h, job, level));
     SPRY_GO(ctx, amg_graph_make(level->A, level->block,
-                                ldexp(amg_smoothed_theta(h, h->levels[0].block), -l), &g));
+                                ldexp(amg_smoothed_theta(h, job->A, h->levels[0].block), -l), &g));
     if (!level->map) {
         SPRY_GO(ctx, base_alloc(ctx, g.nodes, sizeof *level->map, &level->map));
         SPRY_GO(ctx, amg_aggregate(ctx, &g, level->map, &level->coarse));

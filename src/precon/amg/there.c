@@ -166,7 +166,7 @@ static spry_status begin(hierarchy_there *w)
     SPRY_GO(ctx, precon_matrix_there(w->job, &w->A));
     SPRY_GO(ctx, amg_smoothed_begin(h, w->job, &first));
     w->block = first.block;
-    w->theta = amg_smoothed_theta(h, first.block);
+    w->theta = amg_smoothed_theta(h, w->job->A, first.block);
     w->vectors = h->near.count;
     if (w->vectors > 1 || (w->job->near && w->job->near->near_count > 0)) {
         const int64_t bytes = first.rows * w->vectors * (int64_t)spry_type_size(h->type);

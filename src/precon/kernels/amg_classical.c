@@ -44,8 +44,9 @@ void X(amg_depends)(const host_csr *A, double theta, double dominance, int64_t b
         }
         const bool alone = most == 0 || size(sum) > dominance * size(d);
         for (int64_t k = A->offsets[i]; k < A->offsets[i + 1] && !alone; k++) {
+            const double here = A->columns[k] == i ? 0 : pull(values[k], d);
             out[count] = A->columns[k];
-            count += A->columns[k] != i && pull(values[k], d) > theta * most;
+            count += here > 0 && here >= theta * most;
         }
         lengths[i] = count;
     }
@@ -175,7 +176,7 @@ static int32_t truncate_row(double small, int32_t most, int32_t count, int32_t *
         all = add(all, weights[k]);
         have = sort_in(k, have, most, sizes, list, weights);
     }
-    while (have > 0 && !(sizes[have - 1] > small * sizes[0]))
+    while (have > 0 && !(sizes[have - 1] >= small * sizes[0]))
         have--;
     for (int32_t k = 0; k < have; k++)
         kept = add(kept, weights[k]);
