@@ -540,11 +540,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_prolongations), cmocka_unit_test(test_levels),
         cmocka_unit_test(test_adjoints),      cmocka_unit_test(test_solves),
-        cmocka_unit_test(test_negative),          cmocka_unit_test(test_update),
-        cmocka_unit_test(test_flat),          cmocka_unit_test(test_update),
-        cmocka_unit_test(test_threads),       cmocka_unit_test(test_neumann),
-        cmocka_unit_test(test_alone),         cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_forecast),      cmocka_unit_test(test_extreme),
+        cmocka_unit_test(test_negative),      cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_update),        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_neumann),       cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_messages),      cmocka_unit_test(test_forecast),
+        cmocka_unit_test(test_extreme),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
