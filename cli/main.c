@@ -133,8 +133,27 @@ static int parse_and_run(const cli_command *command, int argc, char **argv)
     return exit_status;
 }
 
+/*
+ * OpenBLAS's threads are there before main() and stay awake for seconds, on the cores that the
+ * program's own threads want: two of those were no faster than one on small systems. Ended, they
+ * come back when a factorization calls for them.
+ */
+#ifdef __ELF__
+extern void blas_thread_shutdown_(void) __attribute__((weak));
+static void end_blas_threads(void)
+{
+    if (blas_thread_shutdown_)
+        blas_thread_shutdown_();
+}
+#else
+static void end_blas_threads(void)
+{
+}
+#endif
+
 int main(int argc, char **argv)
 {
+    end_blas_threads();
     signals_prepare();
     const char *name = argc > 1 ? argv[1] : "help";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)

@@ -264,7 +264,8 @@ spry_status runner_new(plan *p, const runner_operators *operators, int lanes, ru
     r->operators[OPERATOR_A] = A;
     for (int k = OPERATOR_M; k < OPERATOR_COUNT; k++)
         r->operators[k] = operators->M;
-    r->threads = host_threads(ctx, r->n[0] > r->n[1] ? r->n[0] : r->n[1]);
+    /* Long rows are work, too: an entry is a fourth of what an element of the vectors is. */
+    r->threads = host_threads(ctx, (r->n[0] > r->n[1] ? r->n[0] : r->n[1]) + A->own_bytes / 48);
     for (int space = 0; space < 2; space++) {
         const int64_t chunks = (r->n[space] + CHUNK - 1) / CHUNK;
         r->parts[space] = chunks < 1 ? 1 : chunks < MOST_PARTS ? (int)chunks : MOST_PARTS;
