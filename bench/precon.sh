@@ -39,6 +39,7 @@ spry_list() {
 		cg+ic	method=cg precon=ic
 		cg+ic1	method=cg precon=ic:level=1
 		cg+ic-single	method=cg precon=ic:precision=single
+		cg+ic-modified	method=cg precon=ic:modified=0.95
 		cg+ict	method=cg precon=ict
 		cg+fsai	method=cg precon=fsai
 		cg+schwarz	method=cg precon=schwarz:kind=as,sub=ic
@@ -59,9 +60,11 @@ spry_list() {
 		bicgstab+ssor	method=bicgstab precon=ssor
 		bicgstab+block-jacobi	method=bicgstab precon=bjacobi
 		bicgstab+ilu	method=bicgstab precon=ilu
+		bicgstab+ilu2	method=bicgstab precon=ilu:level=2
 		gmres+ilu	method=gmres precon=ilu
 		gmres+ilu2	method=gmres precon=ilu:level=2
 		bicgstab+ilut	method=bicgstab precon=ilut
+		bicgstab+ilut-.01	method=bicgstab precon=ilut:tau=0.01
 		gmres+ilut	method=gmres precon=ilut
 		bicgstab+sai	method=bicgstab precon=sai
 		bicgstab+spai	method=bicgstab precon=spai
