@@ -135,6 +135,20 @@ ALWAYS_INLINE int32_t *matrix_minor(const spry_arrays *a)
     return a->format == SPRY_CSC ? a->row_index : a->col_index;
 }
 
+/* The place of column j in row i of CSR arrays, which is sorted; -1: it is not there. */
+ALWAYS_INLINE int64_t matrix_find(const spry_arrays *a, int64_t i, int64_t j)
+{
+    int64_t low = a->offsets[i], high = a->offsets[i + 1];
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (a->col_index[middle] < j)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < a->offsets[i + 1] && a->col_index[low] == j ? low : -1;
+}
+
 /* values = -values and conj(values), as asked. */
 void matrix_flip_values(const spry_context *ctx, spry_type type, void *values, int64_t n,
                         bool negate, bool conjugate);

@@ -30,17 +30,9 @@ int64_t half_lower(const spry_arrays *A, int64_t i)
 /* The place of column j in row i, or -1. In rows of regular matrices it is where `guess` says. */
 static int64_t find_entry(const spry_arrays *A, int64_t i, int64_t j, int64_t guess)
 {
-    int64_t low = A->offsets[i], high = A->offsets[i + 1];
-    if (guess >= low && guess < high && A->col_index[guess] == j)
+    if (guess >= A->offsets[i] && guess < A->offsets[i + 1] && A->col_index[guess] == j)
         return guess;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (A->col_index[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < A->offsets[i + 1] && A->col_index[low] == j ? low : -1;
+    return matrix_find(A, i, j);
 }
 
 static uint64_t bits_of(double a)

@@ -49,27 +49,13 @@ spry_status precon_check_hermitian(const spry_matrix *A, const char *name, const
                      is_complex ? "hermitian" : "symmetric", instead);
 }
 
-/* The place of column j in row i, which is sorted; -1: it is not there. */
-static int64_t find_entry(const spry_arrays *a, int64_t i, int64_t j)
-{
-    int64_t low = a->offsets[i], high = a->offsets[i + 1];
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (a->col_index[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < a->offsets[i + 1] && a->col_index[low] == j ? low : -1;
-}
-
 /* Whether row i is that of a hermitian A with a positive diagonal d, as far as rounding can tell.
  */
 static bool is_mirrored(const spry_arrays *a, int64_t i, const void *d, double unit)
 {
     const double own = value_load(a->type, d, i).re;
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
-        const int64_t j = a->col_index[k], back = find_entry(a, j, i);
+        const int64_t j = a->col_index[k], back = matrix_find(a, j, i);
         if (back < 0)
             return false;
         const spry_scalar v = value_load(a->type, a->values, k),

@@ -15,15 +15,8 @@ static int64_t first_without_diagonal(const spry_matrix *A)
     int64_t first = a->rows;
 #pragma omp parallel for num_threads(matrix_parts(A->ctx, a->rows)) reduction(min : first)
     for (int64_t i = 0; i < a->rows; i++) {
-        int64_t low = a->offsets[i], high = a->offsets[i + 1];
-        while (low < high) {
-            const int64_t middle = low + (high - low) / 2;
-            if (a->col_index[middle] < i)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        const bool there = low < a->offsets[i + 1] && a->col_index[low] == i && !is_zero(a, low);
+        const int64_t at = matrix_find(a, i, i);
+        const bool there = at >= 0 && !is_zero(a, at);
         first = there || i >= first ? first : i;
     }
     return first;
