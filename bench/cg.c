@@ -4,7 +4,7 @@
  *   bench_cg [--rounds N] [--iterations N] [--threads N] [--precons none,jacobi] [MATRIX...]
  * Each contender is a program of its own, so that no library's threads disturb another's. A round
  * runs each of them once, and measures the read bandwidth, so that noise of the machine hits all
- * alike. The limit is spry's bytes an iteration over the largest read bandwidth of all rounds.
+ * alike. The limit is spry's bytes per iteration over the largest read bandwidth of all rounds.
  */
 #include "peers/peer.h"
 
@@ -180,7 +180,7 @@ static void print_table(const options *o, const char *matrix, const char *const 
            o->threads, o->iterations, o->rounds, 1e-9 / byte,
            1e-9 / median_of(read->seconds, read->rounds));
     for (int p = 0; p < count; p++)
-        printf("limit with %s: %lld bytes an iteration, %.3f ms\n", precons[p],
+        printf("limit with %s: %lld bytes per iteration, %.3f ms\n", precons[p],
                (long long)scores[p][0].bytes, (double)scores[p][0].bytes * byte * 1e3);
     printf("%-24s %-7s %7s %10s %10s %10s %10s %10s %10s   %s\n", "", "precon", "threads",
            "median ms", "best ms", "over spry", "(best)", "of limit", "(best)", "|r|/|b|");

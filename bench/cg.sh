@@ -1,5 +1,5 @@
 #!/bin/sh
-# Conjugate gradients, seconds an iteration, beside the same unfused, by hand over OpenBLAS, and PETSc's:
+# Conjugate gradients, seconds per iteration, beside the same unfused, by hand over OpenBLAS, and PETSc's:
 # bench/cg.sh BUILD_FOLDER. All threads, then one. LD_LIBRARY_PATH can bring in another build of OpenBLAS: the one with
 # OpenMP's threads is faster beside OpenMP than the one with threads of its own.
 set -eu

@@ -49,7 +49,7 @@ static bool open_entry(entry *e, const spry_matrix *A)
         spry_operator_free(e->op);
         e->op = NULL;
         const double begin = peer_seconds();
-        if (device_spry_operator(e->ctx, e->where, A, e->format, &e->op) != SPRY_OK)
+        if (device_spry_operator(e->ctx, e->where, A, e->format, &e->op) != SPRY_STATUS_OK)
             return false;
         peer_need(e->ctx, device_spry_finish(e->device));
         e->there = peer_seconds() - begin;
@@ -69,7 +69,7 @@ static int open_all(spry_context *ctx, const char *text, const spry_matrix *A, c
     snprintf(names, sizeof names, "%s", devices);
     for (char *name = strtok_r(names, "+", &save); name; name = strtok_r(NULL, "+", &save)) {
         spry_device *device = NULL;
-        if (spry_device_open(ctx, name, &device) != SPRY_OK) {
+        if (spry_device_open(ctx, name, &device) != SPRY_STATUS_OK) {
             printf("%-36s %-10s %s\n", text, name, spry_message(ctx));
             continue;
         }
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
     const peer_words names =
         peer_arguments(argc, argv, list, usual, (int)(sizeof usual / sizeof *usual));
     spry_context *ctx = NULL;
-    if (spry_context_new(NULL, &ctx) != SPRY_OK)
+    if (spry_context_new(NULL, &ctx) != SPRY_STATUS_OK)
         return 1;
     printf("%-36s %-10s %-16s %9s %9s %10s %8s %8s\n", "matrix", "device", "format", "there s",
            "convert", "us", "GB/s", "x first");

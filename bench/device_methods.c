@@ -74,9 +74,9 @@ static double solve_spry(stage *s, contender *c, bool is_long)
     const double begin = peer_seconds();
     const spry_status status = spry_solve(c->solver[is_long], s->b, s->x, &result);
     const double seconds = peer_seconds() - begin - result.setup_seconds;
-    if (status != SPRY_OK || result.iterations == 0) {
+    if (status != SPRY_STATUS_OK || result.iterations == 0) {
         printf("%-5d %-9s %-26s %s\n", s->edge, method_names[s->method], c->name,
-               status == SPRY_OK ? spry_reason_name(result.reason) : spry_message(s->ctx));
+               status == SPRY_STATUS_OK ? spry_reason_name(result.reason) : spry_message(s->ctx));
         c->out = true;
     }
     c->residual = result.residual;
@@ -273,12 +273,12 @@ static void open_spry(stage *s)
         contender *c = &s->contenders[s->count];
         spry_storage storage;
         *c = (contender){.course = {.every = 1}};
-        if (device_spry_operator(s->ctx, s->o->device, s->A, name, &c->op) != SPRY_OK) {
+        if (device_spry_operator(s->ctx, s->o->device, s->A, name, &c->op) != SPRY_STATUS_OK) {
             printf("%-5d %-9s spry %-21s %s\n", s->edge, "", name, spry_message(s->ctx));
             continue;
         }
         snprintf(c->name, sizeof c->name, "spry %s", name);
-        if (strcmp(name, "auto") == 0 && spry_operator_storage(c->op, &storage) == SPRY_OK)
+        if (strcmp(name, "auto") == 0 && spry_operator_storage(c->op, &storage) == SPRY_STATUS_OK)
             snprintf(c->name, sizeof c->name, "spry auto: %.20s %.20s", storage.format,
                      storage.options);
         s->count++;
@@ -353,7 +353,7 @@ static void run_edge(stage *s, int edge, bool whole)
         if (!is_among(s->o->methods, method_names[m]) || (whole && m == CUDA_GMRES && edge > 64))
             continue;
         if (s->theirs.peers)
-            s->solver = cuda_solver_new(&s->theirs, s->method, spry_vector_read(s->b));
+            s->solver = cuda_solver_new(&s->theirs, s->method, spry_vector_data_const(s->b));
         if (whole)
             time_solves(s);
         else
@@ -377,7 +377,7 @@ static void run(stage *s, char **edges, int count)
     s->bandwidth = blas > s->bandwidth ? blas : s->bandwidth;
     printf(
         "x plain: times as fast as cuSPARSE and cuBLAS with |r| read each iteration; x best: as\n"
-        "the fastest of theirs. of limit: bytes an iteration must move, over the time; matrices\n"
+        "the fastest of theirs. of limit: bytes per iteration must move, over the time; matrices\n"
         "that fit the cache can be beyond 1.\n");
     for (int whole = 0; whole < 2; whole++) {
         if (strcmp(s->o->tables, whole ? "no" : "only") == 0)

@@ -42,8 +42,8 @@ static void multiply(void *data)
 static void multiply_dense(void *data)
 {
     const product *p = data;
-    peer_need(ctx, spry_operator_multiply_dense(p->op, SPRY_PLAIN, (spry_scalar){1, 0}, &p->B,
-                                                (spry_scalar){0, 0}, &p->C));
+    peer_need(ctx, spry_operator_multiply_dense(p->op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0},
+                                                &p->B, (spry_scalar){0, 0}, &p->C));
 }
 
 static void run_conversion(const char *name)
@@ -82,7 +82,8 @@ static spry_dense block(int64_t rows, void *data, spry_device *where)
 
 static spry_matrix *make_identity(int64_t n)
 {
-    spry_arrays a = {.format = SPRY_CSR, .type = SPRY_D, .rows = n, .cols = n, .nnz = n};
+    spry_arrays a = {
+        .format = SPRY_FORMAT_CSR, .type = SPRY_TYPE_D, .rows = n, .cols = n, .nnz = n};
     spry_matrix *I;
     peer_need(ctx, matrix_allocate(ctx, &a));
     for (int64_t i = 0; i < n; i++) {
@@ -133,7 +134,7 @@ static void run_dense(const char *name)
 
 int main(int argc, char **argv)
 {
-    if (spry_context_new(NULL, &ctx) != SPRY_OK)
+    if (spry_context_new(NULL, &ctx) != SPRY_STATUS_OK)
         return 1;
     peer_need(ctx, spry_device_open(ctx, argc > 1 ? argv[1] : "cuda:0", &device));
     run_conversion("poisson3d:size=256,points=7");

@@ -38,7 +38,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s DEVICE MATRIX SPEC...\n", argv[0]);
         return 2;
     }
-    if (spry_context_new(NULL, &ctx) != SPRY_OK)
+    if (spry_context_new(NULL, &ctx) != SPRY_STATUS_OK)
         return 1;
     spry_matrix *A = peer_matrix(ctx, argv[2]);
     printf("%-32s %-28s %-10s %9s %9s %9s %6s %10s\n", "matrix", "precon", "method", "set-up s",

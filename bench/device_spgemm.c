@@ -24,7 +24,7 @@ static spry_context *ctx;
 static spry_device *device;
 static cuda_peers peers;
 static bool has_peers;
-static double bandwidth; /* bytes a second */
+static double bandwidth; /* bytes per second */
 
 /* --- what is timed -------------------------------------------------------------------------------
  */
@@ -207,7 +207,7 @@ int main(int argc, char **argv)
     const peer_option list[] = {{.name = "device", .text = &where}, {.name = NULL}};
     const peer_words names =
         peer_arguments(argc, argv, list, usual, (int)(sizeof usual / sizeof *usual));
-    if (spry_context_new(NULL, &ctx) != SPRY_OK)
+    if (spry_context_new(NULL, &ctx) != SPRY_STATUS_OK)
         return 1;
     peer_need(ctx, spry_device_open(ctx, where, &device));
     bandwidth = device_spry_bandwidth(ctx, where);

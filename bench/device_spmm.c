@@ -68,7 +68,7 @@ static void multiply(void *data)
                     .device = s->device};
     B.step = p->by_rows ? p->width : B.rows;
     C.step = p->by_rows ? p->width : C.rows;
-    peer_need(s->ctx, spry_operator_multiply_dense(p->op, SPRY_PLAIN, one, &B, zero, &C));
+    peer_need(s->ctx, spry_operator_multiply_dense(p->op, SPRY_TRANSPOSE_NO, one, &B, zero, &C));
 }
 
 static void finish(void *data)
@@ -146,7 +146,7 @@ static void open_spry(stage *s)
     for (char *name = strtok(names, "+"); name && s->count < MOST_SPRY; name = strtok(NULL, "+")) {
         spry_storage storage;
         spry_operator **op = &s->ops[s->count];
-        if (device_spry_operator(s->ctx, s->o->device, s->A, name, op) != SPRY_OK) {
+        if (device_spry_operator(s->ctx, s->o->device, s->A, name, op) != SPRY_STATUS_OK) {
             printf("%-36s spry %-23s %s\n", s->text, name, spry_message(s->ctx));
             continue;
         }

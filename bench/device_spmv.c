@@ -73,7 +73,7 @@ static void finish(void *data)
 static void multiply_theirs(void *data)
 {
     stage *s = data;
-    cuda_spmv(&s->theirs, 1, spry_vector_read(s->x), 0, spry_vector_data(s->y));
+    cuda_spmv(&s->theirs, 1, spry_vector_data_const(s->x), 0, spry_vector_data(s->y));
 }
 
 static void finish_theirs(void *data)
@@ -113,7 +113,7 @@ static void run_turns(stage *s)
         snprintf(turns[k].name, sizeof turns[k].name, "spry %.58s", s->entries[k].name);
     }
     if (s->has_peers) {
-        cuda_spmv_choose(&s->theirs, spry_vector_read(s->x), spry_vector_data(s->y));
+        cuda_spmv_choose(&s->theirs, spry_vector_data_const(s->x), spry_vector_data(s->y));
         turns[s->count] = (turn){.work = multiply_theirs, .finish = finish_theirs, .data = s};
         snprintf(turns[s->count].name, sizeof turns->name, "cuSPARSE %s",
                  s->theirs.ways[s->theirs.best].name);
@@ -147,8 +147,8 @@ static void open_entry(stage *s, const char *format)
     spry_storage storage;
     *e = (entry){.ctx = s->ctx, .device = s->device, .x = s->x, .y = s->y};
     const double begin = peer_seconds();
-    if (device_spry_operator(s->ctx, s->o->device, s->A, format, &e->op) != SPRY_OK ||
-        spry_operator_apply(e->op, e->x, e->y) != SPRY_OK) {
+    if (device_spry_operator(s->ctx, s->o->device, s->A, format, &e->op) != SPRY_STATUS_OK ||
+        spry_operator_apply(e->op, e->x, e->y) != SPRY_STATUS_OK) {
         printf("%-36s spry %-31s %.120s\n", s->text, format, spry_message(s->ctx));
         spry_operator_free(e->op);
         return;

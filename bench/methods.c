@@ -57,13 +57,13 @@ typedef struct method {
 static bool takes_jacobi(const spry_matrix *A, bool hermitian)
 {
     spry_operator *M = NULL;
-    if (spry_matrix_rows(A) != spry_matrix_cols(A) || spry_operator_jacobi(A, &M) != SPRY_OK)
+    if (spry_matrix_rows(A) != spry_matrix_cols(A) || spry_operator_jacobi(A, &M) != SPRY_STATUS_OK)
         return false;
     spry_operator_free(M);
     spry_vector *d = NULL;
-    bool positive = spry_matrix_diagonal(A, &d) == SPRY_OK;
+    bool positive = spry_matrix_diagonal(A, &d) == SPRY_STATUS_OK;
     const bool pairs = spry_type_is_complex(spry_matrix_type(A)); /* read as doubles below */
-    const double *numbers = positive ? spry_vector_read(d) : NULL;
+    const double *numbers = positive ? spry_vector_data_const(d) : NULL;
     for (int64_t i = 0; positive && i < spry_vector_size(d); i++)
         positive = numbers[pairs ? 2 * i : i] > 0;
     spry_vector_free(d);
@@ -82,12 +82,12 @@ static bool open_problem(spry_context *ctx, const options *o, const kind *k, pro
 {
     static const char *const endings[] = {".mtx.gz", ".mtx"};
     char path[1024];
-    spry_status status = SPRY_IO;
-    for (int e = 0; e < 2 && status != SPRY_OK; e++) {
+    spry_status status = SPRY_STATUS_IO;
+    for (int e = 0; e < 2 && status != SPRY_STATUS_OK; e++) {
         snprintf(path, sizeof path, "%s/%s%s", o->folder, p->name, endings[e]);
         status = spry_matrix_read(ctx, path, &p->A);
     }
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         fprintf(stderr, "bench_methods: %s\n", spry_message(ctx));
         return false;
     }
@@ -133,12 +133,12 @@ static void auto_precon(spry_context *ctx, const char *name, double d, char prec
     spry_result result = {0};
     char text[128];
     snprintf(text, sizeof text, "method=%s precon=auto max-iter=0", name);
-    peer_check(ctx,
-               spry_matrix_from_csr(ctx, SPRY_D, 2, 2, offsets, columns, values, SPRY_COPY, &A));
+    peer_check(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_D, 2, 2, offsets, columns, values,
+                                         SPRY_OWN_COPY, &A));
     peer_check(ctx, spry_vector_ones(ctx, A, &b));
     peer_check(ctx, spry_vector_zeros(ctx, A, &x));
     const spry_status status = spry_quick_solve(ctx, A, b, x, text, &result);
-    snprintf(precon, 32, "%s", status == SPRY_OK ? result.precon : "");
+    snprintf(precon, 32, "%s", status == SPRY_STATUS_OK ? result.precon : "");
     spry_result_clear(ctx, &result);
     spry_vector_free(b);
     spry_vector_free(x);
@@ -193,9 +193,9 @@ static spry_status solve_in_time(spry_context *ctx, const problem *p, const char
     peer_check(ctx, spry_solver_new(ctx, &solver));
     spry_solver_set_monitor(solver, is_in_time, &end);
     spry_status status = spry_solver_set(solver, text);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_solver_set_matrix(solver, p->A);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_solve(solver, p->b, p->x, result);
     spry_solver_free(solver);
     return status;
@@ -210,7 +210,7 @@ static bool solve(spry_context *ctx, const options *o, const kind *k, const meth
     snprintf(text, sizeof text, "method=%s precon=%s tol=%g max-iter=%d", m->name,
              m->own_precon ? "auto" : p->precon, o->tol, o->max_iter);
     const double begin = peer_seconds();
-    const bool taken = solve_in_time(ctx, p, text, o->seconds, &r) == SPRY_OK;
+    const bool taken = solve_in_time(ctx, p, text, o->seconds, &r) == SPRY_STATUS_OK;
     const double seconds = peer_seconds() - begin;
     if (r.converged)
         snprintf(cell, 64, "%" PRId64 " (%.1e)", r.iterations, r.true_residual);

@@ -26,7 +26,7 @@ static int time_file(spry_context *ctx, const char *path)
     for (int run = -1; run < RUNS; run++) {
         spry_matrix *A = NULL;
         const double start = peer_seconds();
-        if (spry_matrix_read(ctx, path, &A) != SPRY_OK)
+        if (spry_matrix_read(ctx, path, &A) != SPRY_STATUS_OK)
             return complain(ctx);
         if (run >= 0)
             times[run] = peer_seconds() - start;
@@ -53,7 +53,7 @@ static int make(spry_context *ctx, int argc, char **argv)
     char options[64];
     spry_matrix *A = NULL, *B = NULL;
     snprintf(options, sizeof options, "size=%d points=27", atoi(argv[1]));
-    if (spry_generate(ctx, "poisson3d", options, &A) != SPRY_OK)
+    if (spry_generate(ctx, "poisson3d", options, &A) != SPRY_STATUS_OK)
         return complain(ctx);
     spry_arrays a = spry_matrix_arrays(A);
     double *values = malloc((size_t)a.nnz * sizeof *values);
@@ -64,10 +64,10 @@ static int make(spry_context *ctx, int argc, char **argv)
     for (int64_t k = 0; k < a.nnz && strcmp(argv[0], "digits") == 0; k++)
         values[k] = random_number(&state);
     int failed = spry_matrix_from_csr(ctx, a.type, a.rows, a.cols, a.offsets, a.col_index, values,
-                                      SPRY_BORROW, &B) != SPRY_OK;
+                                      SPRY_OWN_BORROW, &B) != SPRY_STATUS_OK;
     for (int i = 2; i < argc && !failed; i++) {
         const double start = peer_seconds();
-        failed = spry_matrix_write(B, argv[i]) != SPRY_OK;
+        failed = spry_matrix_write(B, argv[i]) != SPRY_STATUS_OK;
         fprintf(stderr, "wrote %s in %.2f s\n", argv[i], peer_seconds() - start);
     }
     if (failed)
@@ -81,7 +81,7 @@ static int make(spry_context *ctx, int argc, char **argv)
 int main(int argc, char **argv)
 {
     spry_context *ctx = NULL;
-    int failed = spry_context_new(getenv("BENCH_OPTIONS"), &ctx) != SPRY_OK;
+    int failed = spry_context_new(getenv("BENCH_OPTIONS"), &ctx) != SPRY_STATUS_OK;
     if (failed)
         complain(ctx);
     else if (argc > 4 && strcmp(argv[1], "--make") == 0)

@@ -58,7 +58,7 @@ int main(int argc, char **argv)
         for (int t = 0; t < 2; t++) {
             spry_context *ctx = NULL;
             spry_device *device = NULL;
-            if (spry_context_new(threads[t], &ctx) != SPRY_OK)
+            if (spry_context_new(threads[t], &ctx) != SPRY_STATUS_OK)
                 return 3;
             spry_matrix *A = peer_matrix(ctx, argv[1]);
             seconds[t] = best(ctx, A, NULL, argv[k]);

@@ -31,7 +31,8 @@ static void multiply_dense(void *data)
     if (s->peer)
         s->peer->multiply_dense(s->state, &s->B, &s->C);
     else
-        peer_need(s->ctx, spry_operator_multiply_dense(s->op, SPRY_PLAIN, one, &s->B, zero, &s->C));
+        peer_need(s->ctx,
+                  spry_operator_multiply_dense(s->op, SPRY_TRANSPOSE_NO, one, &s->B, zero, &s->C));
 }
 
 /* One column: B and C are by columns of width 1 then. */
@@ -111,7 +112,7 @@ static void run_formats(stage *s, const char *formats)
     for (char *name = strtok(names, "+"); name; name = strtok(NULL, "+")) {
         if (strcmp(name, "csr") == 0)
             peer_need(s->ctx, spry_operator_from_matrix(s->A, &s->op));
-        else if (spry_operator_from_format(s->A, name, &s->op) != SPRY_OK) {
+        else if (spry_operator_from_format(s->A, name, &s->op) != SPRY_STATUS_OK) {
             printf("%-36s %-16s refused: %s\n", s->text, name, spry_message(s->ctx));
             continue;
         }
@@ -136,7 +137,7 @@ static void run_matrix(stage *s, const char *matrix, char type, const char *form
     s->B.data = spry_alloc(s->ctx, (size_t)s->B.rows * MOST * size);
     s->C.data = spry_alloc(s->ctx, (size_t)s->C.rows * MOST * size);
     if (!s->B.data || !s->C.data)
-        peer_need(s->ctx, SPRY_NO_MEMORY);
+        peer_need(s->ctx, SPRY_STATUS_NO_MEMORY);
     memset(s->B.data, 0, (size_t)s->B.rows * MOST * size);
     memset(s->C.data, 0, (size_t)s->C.rows * MOST * size);
     peer_need(s->ctx, spry_device_bandwidth_now(s->ctx, &bandwidth));

@@ -44,7 +44,7 @@ typedef struct stage {
     int32_t *offsets; /* A's, as 32 bits */
     spry_vector *x, *y;
     double bytes; /* of CSR */
-    double read;  /* bytes a second */
+    double read;  /* bytes per second */
     double csr;   /* seconds of spry's CSR product */
     contender *contenders;
     int count;
@@ -56,13 +56,13 @@ static spry_scalar number(spry_type type, const void *values, int64_t k)
     const float *f = values;
     const double *d = values;
     switch (type) {
-    case SPRY_S:
+    case SPRY_TYPE_S:
         return (spry_scalar){(double)f[k], 0};
-    case SPRY_D:
+    case SPRY_TYPE_D:
         return (spry_scalar){d[k], 0};
-    case SPRY_C:
+    case SPRY_TYPE_C:
         return (spry_scalar){(double)f[2 * k], (double)f[2 * k + 1]};
-    case SPRY_Z:
+    case SPRY_TYPE_Z:
         break;
     }
     return (spry_scalar){d[2 * k], d[2 * k + 1]};
@@ -78,7 +78,7 @@ static void fill(spry_vector *v)
     for (int64_t i = 0; i < n; i++) {
         state = state * 1664525u + 1013904223u;
         const double value = 0.5 + state / 4294967291.0;
-        if (type == SPRY_S || type == SPRY_C)
+        if (type == SPRY_TYPE_S || type == SPRY_TYPE_C)
             ((float *)data)[i] = (float)value;
         else
             ((double *)data)[i] = value;
@@ -106,7 +106,7 @@ static void print_skipped(const stage *s, const char *who, const char *why)
 static double sample_error(const stage *s)
 {
     const spry_arrays a = spry_matrix_arrays(s->A);
-    const void *x = spry_vector_read(s->x), *y = spry_vector_read(s->y);
+    const void *x = spry_vector_data_const(s->x), *y = spry_vector_data_const(s->y);
     const int64_t step = a.rows / 5000 + 1;
     long double worst = 0;
     for (int64_t i = 0; i < a.rows; i += step) {
@@ -145,7 +145,7 @@ static void join_format(stage *s, const char *format)
     const double begin = peer_seconds();
     const spry_status status = spry_operator_from_format(s->A, format, &op);
     const double convert = peer_seconds() - begin;
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         print_skipped(s, format, spry_message(s->ctx));
         return;
     }
@@ -184,7 +184,7 @@ static void product(contender *c)
     if (c->op)
         peer_need(s->ctx, spry_operator_apply(c->op, s->x, s->y));
     else
-        c->peer->multiply(c->state, spry_vector_read(s->x), spry_vector_data(s->y));
+        c->peer->multiply(c->state, spry_vector_data_const(s->x), spry_vector_data(s->y));
 }
 
 /* Everyone's turn, round after round; the first does not count. */
@@ -279,7 +279,7 @@ static void run_programs(const stage *s)
                 snprintf(mpi, sizeof mpi, "mpirun -n %d ", threads);
             snprintf(petsc, sizeof petsc, "%s%s '%s' %s </dev/null 2>/dev/null", mpi, PETSC_PROGRAM,
                      s->text, kinds[k]);
-            if (spry_matrix_type(s->A) == SPRY_D)
+            if (spry_matrix_type(s->A) == SPRY_TYPE_D)
                 run_command(s, who, threads, petsc);
             else
                 print_skipped(s, who, "built for type d");

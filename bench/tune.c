@@ -58,7 +58,7 @@ static double run_once(stage *s, const racer *r)
 {
     const double begin = peer_seconds();
     if (r->peer)
-        r->peer->multiply(r->state, spry_vector_read(s->x), spry_vector_data(s->y));
+        r->peer->multiply(r->state, spry_vector_data_const(s->x), spry_vector_data(s->y));
     else
         peer_need(s->ctx, spry_operator_apply(r->op, s->x, s->y));
     return peer_seconds() - begin;
@@ -69,7 +69,7 @@ static bool build(stage *s, racer *r)
     const double begin = peer_seconds();
     const spry_status status = spry_operator_from_format(s->A, r->who, &r->op);
     r->convert = strcmp(r->who, "csr") == 0 ? 0 : peer_seconds() - begin;
-    return status == SPRY_OK;
+    return status == SPRY_STATUS_OK;
 }
 
 static void leave(racer *r)

@@ -219,7 +219,7 @@ static int set_option(reader *r, int group, const spry_option *option, const cha
     if (option->kind == SPRY_OPTION_WORD && check_choice(option, value) != EXIT_DONE)
         return EXIT_INPUT;
     spry_status status = spry_options_set(r->ctx, list, a->fields[group], option->name, value);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return cli_fail(EXIT_INPUT, "--%s: %s", name, spry_message(r->ctx));
     if (option->kind == SPRY_OPTION_TEXT && strchr(value, '"'))
         return cli_fail(EXIT_INPUT, "--%s: %s must not have quotes", name, value);
@@ -317,7 +317,7 @@ static int prepare(reader *r)
         a->fields[g] = cli_alloc(fields_size(list));
         a->text[g] = cli_alloc(a->text_size);
         spry_status status = spry_options_default(r->ctx, list, a->fields[g]);
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             return cli_failed(r->ctx, status);
     }
     return EXIT_DONE;

@@ -183,15 +183,16 @@ static spry_status measure(spry_context *ctx, const bench_options *o, int column
     const int first = d->count;
     list_formats(o->format, words);
     spry_status status = get_matrix(ctx, name, o->type, &A);
-    if (status == SPRY_OK && spry_matrix_symmetry(A) != SPRY_GENERAL)
+    if (status == SPRY_STATUS_OK && spry_matrix_symmetry(A) != SPRY_SYMMETRY_GENERAL)
         status = spry_matrix_expand(A, &csr);
     bench_job job = {csr ? csr : A, format, d->device, o->repeat, columns, o->order == 0};
-    for (const char *p = words + strspn(words, " "); *p && status == SPRY_OK; p += strspn(p, " ")) {
+    for (const char *p = words + strspn(words, " "); *p && status == SPRY_STATUS_OK;
+         p += strspn(p, " ")) {
         bench_record *r = &d->records[d->count];
         snprintf(format, sizeof format, "%.*s", (int)strcspn(p, " "), p);
         p += strcspn(p, " ");
         status = bench_product(ctx, &job, r);
-        if (status == SPRY_OK) {
+        if (status == SPRY_STATUS_OK) {
             snprintf(r->matrix, sizeof r->matrix, "%s", name);
             snprintf(r->device, sizeof r->device, "%s",
                      d->device ? spry_device_name(d->device) : "cpu");
@@ -212,7 +213,7 @@ static spry_status raise_ceilings(spry_context *ctx, const spry_device *device,
     spry_status status =
         device ? spry_device_read_bandwidth(ctx, spry_device_name(device), true, &now.read)
                : spry_device_bandwidth_now(ctx, &now);
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         ceilings->read = now.read > ceilings->read ? now.read : ceilings->read;
         ceilings->triad = now.triad > ceilings->triad ? now.triad : ceilings->triad;
     }
@@ -228,15 +229,15 @@ static spry_status measure_all(spry_context *ctx, const bench_options *o, int co
     for (int i = 0; spry_device_describe(ctx, i, &device); i++)
         if (strcmp(device.name, place) == 0)
             break;
-    spry_status status = SPRY_OK;
-    for (int i = 0; i < count && status == SPRY_OK; i++) {
+    spry_status status = SPRY_STATUS_OK;
+    for (int i = 0; i < count && status == SPRY_STATUS_OK; i++) {
         const int first = d->count;
         status = measure(ctx, o, columns, names[i], d);
         bool large = false;
         for (int k = first; k < d->count; k++)
             large |= d->records[k].bytes_per_nnz * (double)d->records[k].nnz >
                      (double)device.cache_bytes;
-        if (status == SPRY_OK && (large || i == count - 1))
+        if (status == SPRY_STATUS_OK && (large || i == count - 1))
             status = raise_ceilings(ctx, d->device, &d->ceilings);
     }
     for (int i = 0; i < d->count; i++)
@@ -258,11 +259,11 @@ static int run(spry_context *ctx, const cli_arguments *a)
     bench_data data = {
         .records = cli_alloc((size_t)count * (size_t)count_words(words) * sizeof *data.records)};
     spry_status status = cli_open_device(ctx, o->device, &data.device);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = measure_all(ctx, o, spmm ? (int)o->columns : 0, given ? a->operands + 1 : usual,
                              count, &data);
     int exit_status = EXIT_DONE;
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         exit_status = cli_failed(ctx, status);
     else if (!o->json || !file_is_stdout(o->json))
         print_records(&data, stdout);

@@ -64,7 +64,7 @@ void bench_chart(FILE *out, const void *data)
             "font-family=\"sans-serif\" font-size=\"11\">\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
             "<text x=\"10\" y=\"24\" font-size=\"15\">Products with sparse matrices: billions of "
-            "entries a second</text>\n"
+            "entries per second</text>\n"
             "<text x=\"10\" y=\"42\">read bandwidth in the same run: %.1f GB/s</text>\n",
             WIDTH, height, d->ceilings.read / 1e9);
     int y = TOP;

@@ -28,13 +28,13 @@ static spry_scalar number(spry_type type, const void *values, int64_t k)
     const float *f = values;
     const double *d = values;
     switch (type) {
-    case SPRY_S:
+    case SPRY_TYPE_S:
         return (spry_scalar){f[k], 0};
-    case SPRY_D:
+    case SPRY_TYPE_D:
         return (spry_scalar){d[k], 0};
-    case SPRY_C:
+    case SPRY_TYPE_C:
         return (spry_scalar){f[2 * k], f[2 * k + 1]};
-    case SPRY_Z:
+    case SPRY_TYPE_Z:
         break;
     }
     return (spry_scalar){d[2 * k], d[2 * k + 1]};
@@ -70,7 +70,7 @@ double bench_error(const spry_matrix *A, const void *x, int64_t x_step, const vo
 /* Numbers in 1/2 to 3/2 that differ, the same in every run. */
 static void fill(spry_type type, int64_t n, void *data)
 {
-    bool single = type == SPRY_S || type == SPRY_C;
+    bool single = type == SPRY_TYPE_S || type == SPRY_TYPE_C;
     uint32_t state = 1;
     n *= spry_type_is_complex(type) ? 2 : 1;
     for (int64_t i = 0; i < n; i++) {
@@ -96,27 +96,28 @@ typedef struct operands {
 static spry_status multiply(const operands *o)
 {
     const spry_scalar one = {1, 0}, zero = {0, 0};
-    return o->dense ? spry_operator_multiply_dense(o->op, SPRY_PLAIN, one, &o->B, zero, &o->C)
-                    : spry_operator_apply(o->op, o->device ? o->there_x : o->x,
-                                          o->device ? o->there_y : o->y);
+    return o->dense
+               ? spry_operator_multiply_dense(o->op, SPRY_TRANSPOSE_NO, one, &o->B, zero, &o->C)
+               : spry_operator_apply(o->op, o->device ? o->there_x : o->x,
+                                     o->device ? o->there_y : o->y);
 }
 
 /* One product, by the device's clock where it is on one. */
 static spry_status time_one(const operands *o, double *seconds)
 {
     const double begin = cli_clock();
-    spry_status status = o->device ? spry_device_mark(o->device) : SPRY_OK;
-    if (status == SPRY_OK)
+    spry_status status = o->device ? spry_device_mark(o->device) : SPRY_STATUS_OK;
+    if (status == SPRY_STATUS_OK)
         status = multiply(o);
     *seconds = cli_clock() - begin;
-    return status == SPRY_OK && o->device ? spry_device_elapsed(o->device, seconds) : status;
+    return status == SPRY_STATUS_OK && o->device ? spry_device_elapsed(o->device, seconds) : status;
 }
 
 static spry_status best_of(const operands *o, int64_t repeat, double *seconds)
 {
     spry_status status = multiply(o); /* warms up */
     *seconds = INFINITY;
-    for (int64_t i = 0; i < repeat && status == SPRY_OK; i++) {
+    for (int64_t i = 0; i < repeat && status == SPRY_STATUS_OK; i++) {
         double took = INFINITY;
         status = time_one(o, &took);
         *seconds = took < *seconds ? took : *seconds;
@@ -130,26 +131,26 @@ static spry_status make_operands(spry_context *ctx, const bench_job *job, operan
     int64_t k = job->columns > 0 ? job->columns : 1;
     spry_type type = spry_matrix_type(job->A);
     o->dense = job->columns > 0;
-    spry_status status = spry_vector_new(ctx, type, cols * k, NULL, SPRY_COPY, &o->x);
-    if (status == SPRY_OK)
-        status = spry_vector_new(ctx, type, rows * k, NULL, SPRY_COPY, &o->y);
-    if (status != SPRY_OK)
+    spry_status status = spry_vector_new(ctx, type, cols * k, NULL, SPRY_OWN_COPY, &o->x);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_new(ctx, type, rows * k, NULL, SPRY_OWN_COPY, &o->y);
+    if (status != SPRY_STATUS_OK)
         return status;
     fill(type, cols * k, spry_vector_data(o->x));
     o->device = job->device;
     if (o->device)
         status = spry_vector_on(o->device, type, cols * k, NULL, &o->there_x);
-    if (o->device && status == SPRY_OK)
+    if (o->device && status == SPRY_STATUS_OK)
         status = spry_vector_on(o->device, type, rows * k, NULL, &o->there_y);
-    if (o->device && status == SPRY_OK)
+    if (o->device && status == SPRY_STATUS_OK)
         status = spry_vector_copy(o->x, o->there_x);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     void *b = spry_vector_handle(o->device ? o->there_x : o->x);
     void *c = spry_vector_handle(o->device ? o->there_y : o->y);
     o->B = (spry_dense){cols, k, job->by_rows ? k : cols, job->by_rows, b, o->device};
     o->C = (spry_dense){rows, k, job->by_rows ? k : rows, job->by_rows, c, o->device};
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* What is known once the product has been timed. */
@@ -171,7 +172,7 @@ static void fill_record(const bench_job *job, const operands *o, bench_record *r
     r->bytes_per_nnz = (double)storage.read_bytes / (double)r->nnz;
     r->stored_over_nnz = (double)storage.stored / (double)r->nnz;
     const int64_t step = job->by_rows ? r->columns : 1;
-    const char *b = spry_vector_read(o->x), *c = spry_vector_read(o->y);
+    const char *b = spry_vector_data_const(o->x), *c = spry_vector_data_const(o->y);
     for (int64_t i = 0; i < r->columns && !isnan(r->max_error); i++) {
         double error =
             bench_error(job->A, b + i * (job->by_rows ? 1 : o->B.step) * (int64_t)size, step,
@@ -193,18 +194,19 @@ spry_status bench_product(spry_context *ctx, const bench_job *job, bench_record 
     double begin = cli_clock();
     spry_status status = spry_operator_on(job->device, job->A, job->format, &op);
     record->convert_seconds = cli_clock() - begin;
-    if (status == SPRY_UNSUPPORTED || status == SPRY_NO_MEMORY || status == SPRY_BAD_INPUT) {
+    if (status == SPRY_STATUS_UNSUPPORTED || status == SPRY_STATUS_NO_MEMORY ||
+        status == SPRY_STATUS_BAD_INPUT) {
         snprintf(record->skipped, sizeof record->skipped, "%s", spry_message(ctx));
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     o.op = op;
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = make_operands(ctx, job, &o);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = best_of(&o, job->repeat, &record->seconds);
-    if (status == SPRY_OK && o.device)
+    if (status == SPRY_STATUS_OK && o.device)
         status = spry_vector_copy(o.there_y, o.y);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         fill_record(job, &o, record);
     spry_vector_free(o.x);
     spry_vector_free(o.y);

@@ -113,7 +113,7 @@ int cli_fail(int exit_status, const char *format, ...) SPRY_PRINTF(2, 3);
 int cli_failed(spry_context *ctx, spry_status status);
 /* Memory, or the end of the program with EXIT_RESOURCES. */
 void *cli_alloc(size_t bytes);
-/* Prints what the library has to tell, as a spry_log. */
+/* Prints what the library has to tell, as a spry_log_fn. */
 void cli_log(void *data, spry_log_level level, const char *text);
 /* Seconds of a steady clock. */
 double cli_clock(void);

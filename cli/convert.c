@@ -45,14 +45,14 @@ static spry_status convert_vector(spry_context *ctx, const cli_arguments *a, dou
     spry_vector *v = NULL;
     char what[128];
     spry_status status =
-        spry_vector_read_file(ctx, a->operands[0], cli_text(a, spry_read_options), &v);
-    if (status == SPRY_OK) {
+        spry_vector_read_with(ctx, a->operands[0], cli_text(a, spry_read_options), &v);
+    if (status == SPRY_STATUS_OK) {
         if (!file_is_stdout(a->operands[1]))
             signals_watch(ctx);
         status = file_write_vector(v, 1, a->operands[1]);
         signals_unwatch();
     }
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         snprintf(what, sizeof what, "vector of %s numbers, %s", text_count(spry_vector_size(v)),
                  text_type(spry_vector_type(v)));
         tell(a, what, cli_clock() - begin);
@@ -69,18 +69,18 @@ static bool scales(const convert_options *o)
 /* The numbers as a vector file, if a name is given. */
 static spry_status write_factors(const spry_vector *v, const char *path)
 {
-    return path ? file_write_vector(v, 1, path) : SPRY_OK;
+    return path ? file_write_vector(v, 1, path) : SPRY_STATUS_OK;
 }
 
 static spry_status scale(const convert_options *o, spry_matrix *A)
 {
     spry_vector *left = NULL, *right = NULL;
     spry_status status = spry_scaling(A, o->scale, &left, &right);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_matrix_scale(A, left, right);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = write_factors(left, o->left_out);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = write_factors(right, o->right_out);
     spry_vector_free(left);
     spry_vector_free(right);
@@ -91,11 +91,11 @@ static spry_status write_order(spry_context *ctx, const int32_t *perm, int64_t n
 {
     spry_vector *v = NULL;
     if (!path)
-        return SPRY_OK;
-    spry_status status = spry_vector_new(ctx, SPRY_D, n, NULL, SPRY_COPY, &v);
-    for (int64_t i = 0; status == SPRY_OK && i < n; i++)
+        return SPRY_STATUS_OK;
+    spry_status status = spry_vector_new(ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &v);
+    for (int64_t i = 0; status == SPRY_STATUS_OK && i < n; i++)
         ((double *)spry_vector_data(v))[i] = perm[i];
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = file_write_vector(v, 1, path);
     spry_vector_free(v);
     return status;
@@ -110,16 +110,16 @@ static spry_status reorder(spry_context *ctx, const convert_options *o, spry_mat
     spry_reorder_describe(o->reorder, &name, &summary);
     spry_status status = spry_reorder(*A, name, &perm);
     const bool square = spry_matrix_rows(*A) == spry_matrix_cols(*A);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_matrix_permute(*A, perm, square ? perm : NULL, &B);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = write_order(ctx, perm, spry_matrix_rows(*A), o->perm_out);
     spry_free(ctx, perm);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     spry_matrix_free(*A);
     *A = B;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static bool both_go_there(const char *a, const char *b)
@@ -158,13 +158,13 @@ static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, dou
     char what[128];
     spry_status status =
         spry_matrix_read_with(ctx, a->operands[0], cli_text(a, spry_read_options), &A);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         *vector = *vector && (spry_matrix_rows(A) == 1 || spry_matrix_cols(A) == 1);
-    if (status == SPRY_OK && !*vector && scales(o))
+    if (status == SPRY_STATUS_OK && !*vector && scales(o))
         status = scale(o, A);
-    if (status == SPRY_OK && !*vector && o->reorder)
+    if (status == SPRY_STATUS_OK && !*vector && o->reorder)
         status = reorder(ctx, o, &A);
-    if (status == SPRY_OK && !*vector) {
+    if (status == SPRY_STATUS_OK && !*vector) {
         if (!file_is_stdout(a->operands[1]))
             signals_watch(ctx);
         status = file_write_matrix(A, a->operands[1]);
@@ -172,7 +172,7 @@ static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, dou
         snprintf(what, sizeof what, "%s x %s, %s entries, %s", text_count(spry_matrix_rows(A)),
                  text_count(spry_matrix_cols(A)), text_count(spry_matrix_nnz(A)),
                  text_type(spry_matrix_type(A)));
-        if (status == SPRY_OK)
+        if (status == SPRY_STATUS_OK)
             tell(a, what, cli_clock() - begin);
     }
     spry_matrix_free(A);
@@ -190,12 +190,12 @@ static int run(spry_context *ctx, const cli_arguments *a)
     double begin = cli_clock();
     bool from_stdin = strcmp(a->operands[0], "-") == 0; /* cannot be read twice */
     bool vector = o->as == AS_AUTO && !from_stdin && !scales(o) && !o->reorder;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (o->as != AS_VECTOR)
         status = convert_matrix(ctx, a, begin, &vector);
-    if (status == SPRY_OK && (vector || o->as == AS_VECTOR))
+    if (status == SPRY_STATUS_OK && (vector || o->as == AS_VECTOR))
         status = convert_vector(ctx, a, begin);
-    return status == SPRY_OK ? EXIT_DONE : cli_failed(ctx, status);
+    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(ctx, status);
 }
 
 const cli_command command_convert = {

@@ -27,7 +27,7 @@ spry_status cli_open_device(spry_context *ctx, const char *name, spry_device **d
 {
     *device = NULL;
     if (strcmp(name, "auto") == 0 || strcmp(name, "cpu") == 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     return spry_device_open(ctx, name, device);
 }
 
@@ -47,16 +47,16 @@ typedef struct devices_data {
 static spry_status gather(spry_context *ctx, const devices_options *o, devices_data *data)
 {
     spry_bandwidth host = {0, 0};
-    const spry_status status = o->measure ? spry_device_bandwidth(ctx, &host) : SPRY_OK;
+    const spry_status status = o->measure ? spry_device_bandwidth(ctx, &host) : SPRY_STATUS_OK;
     data->triad = host.triad;
-    for (int i = 0; status == SPRY_OK && i < DEVICES_MOST; i++) {
+    for (int i = 0; status == SPRY_STATUS_OK && i < DEVICES_MOST; i++) {
         struct devices_entry *e = &data->entry[i];
         if (!spry_device_describe(ctx, i, &e->info))
             break;
         data->count++;
         e->read = host.read;
         if (i > 0 && o->measure && e->info.usable &&
-            spry_device_read_bandwidth(ctx, e->info.name, o->again, &e->read) != SPRY_OK) {
+            spry_device_read_bandwidth(ctx, e->info.name, o->again, &e->read) != SPRY_STATUS_OK) {
             e->info.usable = false;
             snprintf(e->info.why, sizeof e->info.why, "%.255s", spry_message(ctx));
         }
@@ -144,9 +144,9 @@ static int run(spry_context *ctx, const cli_arguments *a)
         return exit_status;
     devices_data *data = cli_alloc(sizeof *data);
     const spry_status status = gather(ctx, o, data);
-    if (status == SPRY_OK && (!o->json || !file_is_stdout(o->json)))
+    if (status == SPRY_STATUS_OK && (!o->json || !file_is_stdout(o->json)))
         print_devices(data);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         exit_status = cli_failed(ctx, status);
     else if (o->json)
         exit_status = file_write_text(ctx, o->json, write_json, data);

@@ -37,11 +37,11 @@ typedef struct method_list {
 static spry_status get_list(spry_context *ctx, method_list *list)
 {
     spry_method_info info;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     while (spry_method_info_at(list->count, &info))
         list->count++;
     list->methods = cli_alloc(((size_t)list->count + 1) * sizeof *list->methods);
-    for (int i = 0; i < list->count && status == SPRY_OK; i++) {
+    for (int i = 0; i < list->count && status == SPRY_STATUS_OK; i++) {
         spry_method_info_at(i, &list->methods[i].info);
         status = spry_method_cost(ctx, i, &list->methods[i].cost);
     }
@@ -67,7 +67,7 @@ static void print_list(FILE *out, const method_list *list, bool references)
         print_method(out, &list->methods[i], references);
     fputs("\nproducts  with A or A^H an iteration, without a preconditioner\n"
           "sums      points of an iteration where inner products are gathered\n"
-          "moved     vectors an iteration reads or writes beside A, fused\n"
+          "moved     vectors per iteration reads or writes beside A, fused\n"
           "kept      vectors in memory beside x and b\n\npreconditioner\n",
           out);
     precons_list(out);
@@ -109,7 +109,7 @@ static int explain_all(spry_context *ctx, const explain_options *o)
     if (exit_status != EXIT_DONE)
         return exit_status;
     spry_status status = get_list(ctx, &list);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         exit_status = cli_failed(ctx, status);
     else if (!o->json || !file_is_stdout(o->json))
         print_list(stdout, &list, o->references);
@@ -165,9 +165,9 @@ static spry_status use_matrix(spry_context *ctx, const cli_arguments *a, const c
 {
     spry_bandwidth bandwidth;
     spry_status status = spry_matrix_read_with(ctx, path, cli_text(a, spry_read_options), A);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_solver_set_matrix(solver, *A);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_device_bandwidth(ctx, &bandwidth);
     return status;
 }
@@ -179,19 +179,19 @@ static int explain_one(spry_context *ctx, const cli_arguments *a, const char *me
     spry_matrix *A = NULL;
     char *text = NULL, option[SPRY_OPTION_TEXT_SIZE + CLI_NAME];
     spry_status status = spry_solver_new(ctx, &solver);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_solver_set(solver, cli_text(a, spry_solver_options));
-    if (status == SPRY_OK && method) {
+    if (status == SPRY_STATUS_OK && method) {
         snprintf(option, sizeof option, "method=\"%s\"", method);
         status = spry_solver_set(solver, option);
     }
-    if (status == SPRY_OK && path)
+    if (status == SPRY_STATUS_OK && path)
         status = use_matrix(ctx, a, path, solver, &A);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_solver_explain(solver, &text);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         print_explanation(stdout, text);
-    int exit_status = status == SPRY_OK ? EXIT_DONE : cli_failed(ctx, status);
+    int exit_status = status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(ctx, status);
     spry_free(ctx, text);
     spry_solver_free(solver);
     spry_matrix_free(A);

@@ -29,7 +29,7 @@ int file_check_text(spry_context *ctx, const char *path)
     if (file_is_stdout(path))
         return EXIT_DONE;
     spry_status status = spry_file_check_place(ctx, path);
-    return status == SPRY_OK ? EXIT_DONE : cli_failed(ctx, status);
+    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(ctx, status);
 }
 
 int file_check_output(spry_context *ctx, const char *path, bool vector)
@@ -37,7 +37,7 @@ int file_check_output(spry_context *ctx, const char *path, bool vector)
     if (file_is_stdout(path))
         return EXIT_DONE;
     spry_status status = spry_file_check_name(ctx, path, vector);
-    return status == SPRY_OK ? file_check_text(ctx, path) : cli_failed(ctx, status);
+    return status == SPRY_STATUS_OK ? file_check_text(ctx, path) : cli_failed(ctx, status);
 }
 
 spry_status file_write_matrix(const spry_matrix *A, const char *path)
@@ -83,10 +83,10 @@ int file_write_text(spry_context *ctx, const char *path, void (*write)(FILE *out
     bool bad = ferror(out) != 0;
     bad = fclose(out) != 0 || bad;
     int exit_status = EXIT_DONE;
-    spry_status status = bad ? SPRY_OK : spry_text_write(ctx, text, size, path);
+    spry_status status = bad ? SPRY_STATUS_OK : spry_text_write(ctx, text, size, path);
     if (bad)
         exit_status = cli_fail(EXIT_RESOURCES, "%s: no memory for the text", path);
-    else if (status != SPRY_OK)
+    else if (status != SPRY_STATUS_OK)
         exit_status = cli_failed(ctx, status);
     free(text);
     return exit_status;

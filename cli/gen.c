@@ -50,7 +50,7 @@ static spry_status make_tiled(spry_context *ctx, const cli_arguments *a, const c
     if (type && *type > 0) /* the words are auto s d c z */
         snprintf(options, sizeof options, "type=%s", spry_type_name((spry_type)(*type - 1)));
     spry_status status = spry_matrix_read_with(ctx, path, options, &base);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_generate_tiled(base, size && *size ? *size : 2 * spry_matrix_rows(base), A);
     spry_matrix_free(base);
     return status;
@@ -61,16 +61,16 @@ static spry_status write_rhs(spry_context *ctx, const spry_matrix *A, const char
     spry_operator *op = NULL;
     spry_vector *ones = NULL, *b = NULL;
     spry_status status = spry_operator_from_matrix(A, &op);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_vector_zeros(ctx, A, &ones);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_vector_fill(ones, (spry_scalar){1, 0});
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status =
-            spry_vector_new(ctx, spry_matrix_type(A), spry_matrix_rows(A), NULL, SPRY_COPY, &b);
-    if (status == SPRY_OK)
+            spry_vector_new(ctx, spry_matrix_type(A), spry_matrix_rows(A), NULL, SPRY_OWN_COPY, &b);
+    if (status == SPRY_STATUS_OK)
         status = spry_operator_apply(op, ones, b);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_vector_write(b, path);
     spry_operator_free(op);
     spry_vector_free(ones);
@@ -156,16 +156,16 @@ static int run(spry_context *ctx, const cli_arguments *a)
     double made = cli_clock();
     if (!file_is_stdout(o->output)) /* from here on there is something to clear away */
         signals_watch(ctx);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = file_write_matrix(A, o->output);
     double written = cli_clock();
-    if (status == SPRY_OK && o->rhs)
+    if (status == SPRY_STATUS_OK && o->rhs)
         status = write_rhs(ctx, A, o->rhs);
     signals_unwatch();
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         tell(o, kind, A, made - begin, written - made);
     spry_matrix_free(A);
-    return status == SPRY_OK ? EXIT_DONE : cli_failed(ctx, status);
+    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(ctx, status);
 }
 
 const cli_command command_gen = {
@@ -183,9 +183,9 @@ const cli_command command_gen = {
             {"spry gen", "Lists the kinds."},
             {"spry gen poisson3d --size 64 -o p.mtx", "A cube of 64 x 64 x 64 unknowns."},
             {"spry gen poisson3d --size 64 --points 27 --type s -o p.spry",
-             "With 27 entries a row in single precision, as a binary file."},
+             "With 27 entries per row in single precision, as a binary file."},
             {"spry gen elasticity --size 20 -o k.mtx.gz --rhs b.mtx",
-             "Three unknowns a node, packed, with a b whose solution is all ones."},
+             "Three unknowns per node, packed, with a b whose solution is all ones."},
             {"spry gen tiled --base A.mtx --size 1M -o big.spry",
              "Copies of a matrix of yours until there are a million rows."},
             {0}},

@@ -207,12 +207,12 @@ static int run(spry_context *ctx, const cli_arguments *a)
     if (exit_status != EXIT_DONE)
         return exit_status;
     spry_status status = spry_matrix_read_with(ctx, data.file, cli_text(a, spry_read_options), &A);
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         data.type = spry_matrix_type(A);
         status = spry_matrix_stats(A, &data.s);
     }
     spry_matrix_free(A);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return cli_failed(ctx, status);
     advise(&data);
     if (!o->json || !file_is_stdout(o->json))

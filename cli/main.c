@@ -54,11 +54,11 @@ int cli_failed(spry_context *ctx, spry_status status)
     const char *message = spry_message(ctx);
     cli_fail(EXIT_INPUT, "%s", *message ? message : spry_status_text(status));
     switch (status) {
-    case SPRY_NO_MEMORY:
-    case SPRY_DEVICE:
-    case SPRY_DEVICE_LOST:
+    case SPRY_STATUS_NO_MEMORY:
+    case SPRY_STATUS_DEVICE:
+    case SPRY_STATUS_DEVICE_LOST:
         return EXIT_RESOURCES;
-    case SPRY_INTERRUPTED:
+    case SPRY_STATUS_INTERRUPTED:
         return EXIT_STOPPED;
     default:
         return EXIT_INPUT;
@@ -94,17 +94,17 @@ static int run(const cli_arguments *arguments)
     spry_context *ctx = NULL;
     spry_status status = spry_context_new(cli_text(arguments, spry_context_options), &ctx);
     int exit_status;
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         exit_status = cli_failed(ctx, status);
     } else {
         const char *fail = getenv("SPRY_FAIL_ALLOC");
         spry_context_set_log(ctx, cli_log, NULL);
         if (fail)
-            spry_fail_allocation(ctx, strtoll(fail, NULL, 10), false);
+            spry_context_fail_allocation(ctx, strtoll(fail, NULL, 10), false);
         exit_status = arguments->command->run(ctx, arguments);
         int64_t left;
         spry_device_close_all(ctx);
-        spry_memory(ctx, &left, NULL);
+        spry_context_memory(ctx, &left, NULL);
         if (left != 0 && getenv("SPRY_CHECK_MEMORY"))
             exit_status = cli_fail(EXIT_LEAK, "%lld bytes were not freed", (long long)left);
     }
@@ -120,7 +120,7 @@ static int parse_and_run(const cli_command *command, int argc, char **argv)
     cli_arguments arguments = {0};
     int exit_status = EXIT_RESOURCES;
     spry_status status = spry_context_new(NULL, &ctx);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         cli_failed(ctx, status);
     else
         exit_status = cli_parse(ctx, command, argc, argv, &arguments);

@@ -44,7 +44,7 @@ static spry_status check_method(solve_job *job)
     const char *method = cli_field(job->arguments, spry_solver_options, "method");
     char *text = NULL;
     if (!*file && !strchr(method, ':'))
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     spry_status status = spry_solver_explain(job->solver, &text);
     const char *summary = text ? strstr(text, ": ") : NULL;
     if (summary)
@@ -57,15 +57,15 @@ static int make_solver(solve_job *job)
 {
     char format[SPRY_OPTION_TEXT_SIZE + CLI_NAME];
     spry_status status = spry_solver_new(job->ctx, &job->solver);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_solver_set(job->solver, cli_text(job->arguments, spry_solver_options));
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         snprintf(format, sizeof format, "format=\"%s\"", job->options->format);
         status = spry_solver_set(job->solver, format);
     }
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = check_method(job);
-    return status == SPRY_OK ? EXIT_DONE : cli_failed(job->ctx, status);
+    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);
 }
 
 /*
@@ -88,14 +88,15 @@ static void measure_bandwidth(solve_job *job)
     bool known = spry_device_describe(job->ctx, 0, &device) && device.cache_bytes > 0;
     if (known && bytes <= device.cache_bytes)
         job->cache_bytes = device.cache_bytes;
-    else if (spry_device_bandwidth(job->ctx, &bandwidth) != SPRY_OK)
+    else if (spry_device_bandwidth(job->ctx, &bandwidth) != SPRY_STATUS_OK)
         cli_log(NULL, SPRY_LOG_WARNING, "the memory's bandwidth could not be measured");
 }
 
 static void write_checkpoint(solve_job *job, const spry_vector *x)
 {
     spry_status status = spry_vector_write(x, job->options->checkpoint);
-    if (status != SPRY_OK && status != SPRY_INTERRUPTED) { /* the last one follows a stop */
+    if (status != SPRY_STATUS_OK &&
+        status != SPRY_STATUS_INTERRUPTED) { /* the last one follows a stop */
         progress_clear(&job->line);
         cli_log(NULL, SPRY_LOG_WARNING, spry_message(job->ctx));
     }
@@ -132,10 +133,10 @@ static spry_status split(const solve_job *job, spry_vector *all, spry_vector **c
     const int64_t n = spry_vector_size(all) / job->count;
     const size_t bytes = (size_t)n * spry_type_size(spry_vector_type(all));
     char *data = spry_vector_data(all);
-    spry_status status = SPRY_OK;
-    for (int k = 0; k < job->count && status == SPRY_OK; k++)
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < job->count && status == SPRY_STATUS_OK; k++)
         status = spry_vector_new(job->ctx, spry_vector_type(all), n, data + (size_t)k * bytes,
-                                 SPRY_BORROW, &columns[k]);
+                                 SPRY_OWN_BORROW, &columns[k]);
     return status;
 }
 
@@ -146,9 +147,9 @@ static spry_status solve_columns(solve_job *job)
     spry_vector **b = cli_alloc(count * sizeof *b), **x = cli_alloc(count * sizeof *x);
     job->results = cli_alloc(count * sizeof *job->results);
     spry_status status = split(job, job->b, b);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = split(job, job->x, x);
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         job->last_checkpoint = cli_clock();
         signals_watch(job->ctx);
         double begin = cli_clock();
@@ -172,10 +173,10 @@ static int iterate(solve_job *job)
     if (job->options->checkpoint)
         spry_solver_set_monitor(job->solver, keep, job);
     spry_status status = spry_solver_set_matrix(job->solver, job->A);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = solve_columns(job);
     progress_clear(&job->line);
-    return status == SPRY_OK ? EXIT_DONE : cli_failed(job->ctx, status);
+    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);
 }
 
 /* A stop that was asked for was for the iteration: what it came to is written. */
@@ -187,8 +188,8 @@ static int write_x(solve_job *job)
     if (!job->options->output)
         return EXIT_DONE;
     spry_status status = file_write_vector(job->x, job->count, job->options->output);
-    job->x_written = status == SPRY_OK;
-    return status == SPRY_OK ? EXIT_DONE : cli_failed(job->ctx, status);
+    job->x_written = status == SPRY_STATUS_OK;
+    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);
 }
 
 /* The record goes out also when x could not be written. */

@@ -4,18 +4,18 @@
 
 #include "output.h"
 
-#define SOLVE_OPTIONS(item)                                                                    \
-    item(PATH, output, NULL, 0, 0, NULL, "file for x")                                         \
-    item(PATH, guess, NULL, 0, 0, NULL, "file with a first guess of x; zeros otherwise")       \
-    item(PATH, near_null, NULL, 0, 0, NULL,                                                    \
-         "file with vectors, one a column, that A makes nearly 0, for multigrid: rigid body "  \
-         "modes of elasticity")                                                                \
-    item(PATH, checkpoint, NULL, 0, 0, NULL, "file that gets x now and then, and at the end")  \
-    item(REAL, checkpoint_every, "60", 0.01, 1e9, NULL, "seconds between two checkpoints")     \
-    CLI_JSON(item, "print the result record")                                                  \
-    item(TEXT, format, "auto", 0, 0, NULL,                                                     \
-         "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets " \
-         "the tuner choose, see `spry help tune`")                                             \
+#define SOLVE_OPTIONS(item)                                                                     \
+    item(PATH, output, NULL, 0, 0, NULL, "file for x")                                          \
+    item(PATH, guess, NULL, 0, 0, NULL, "file with a first guess of x; zeros otherwise")        \
+    item(PATH, near_null, NULL, 0, 0, NULL,                                                     \
+         "file with vectors, one per column, that A makes nearly 0, for multigrid: rigid body " \
+         "modes of elasticity")                                                                 \
+    item(PATH, checkpoint, NULL, 0, 0, NULL, "file that gets x now and then, and at the end")   \
+    item(REAL, checkpoint_every, "60", 0.01, 1e9, NULL, "seconds between two checkpoints")      \
+    CLI_JSON(item, "print the result record")                                                   \
+    item(TEXT, format, "auto", 0, 0, NULL,                                                      \
+         "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "  \
+         "the tuner choose, see `spry help tune`")                                              \
     item(BOOL, quiet, "no", 0, 0, NULL, "print nothing but errors and what --json asks for")
 
 typedef struct solve_options {

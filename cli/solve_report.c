@@ -84,9 +84,9 @@ static void report_times(const solve_job *job, const totals *t, FILE *out)
     fprintf(out, "time       %s reading, %s set-up, %s solving", text_seconds(job->read_seconds),
             text_seconds(r->setup_seconds), text_seconds(job->solve_seconds));
     if (t->sum > 0 && job->count == 1)
-        fprintf(out, " (%s an iteration)", text_seconds(job->solve_seconds / (double)t->sum));
+        fprintf(out, " (%s per iteration)", text_seconds(job->solve_seconds / (double)t->sum));
     if (t->sum > 0 && job->count > 1)
-        fprintf(out, " (%s an iteration of one)",
+        fprintf(out, " (%s per iteration of one)",
                 text_seconds(job->solve_seconds / (double)t->sum));
     fprintf(out, "\nmemory     %s at most\n",
             text_bytes((double)job->results[job->count - 1].memory_bytes));
@@ -105,7 +105,7 @@ static void report_bandwidth(const solve_job *job, const totals *t, FILE *out)
     }
     if (t->sum == 0)
         return;
-    fprintf(out, "traffic    %s an iteration%s", text_bytes(bytes / (double)t->sum),
+    fprintf(out, "traffic    %s per iteration%s", text_bytes(bytes / (double)t->sum),
             job->count > 1 ? " of one" : "");
     if (strcmp(job->results[0].precon, "inner") == 0) {
         fputs(", beside that of the inner solver\n", out);

@@ -191,7 +191,7 @@ static int forget(spry_context *ctx, const spry_matrix *A)
 {
     int64_t count = 0;
     const spry_status status = spry_tune_forget(ctx, A, &count);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return cli_failed(ctx, status);
     printf("%s file%s dropped\n", text_count(count), count == 1 ? "" : "s");
     return EXIT_DONE;
@@ -210,11 +210,11 @@ static int tune(spry_context *ctx, const cli_arguments *a, const spry_matrix *A)
                       .nnz = spry_matrix_nnz(A),
                       .type = spry_matrix_type(A)};
     signals_watch(ctx);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_tune_on(device, A, cli_text(a, spry_tune_options), &data.report);
     signals_unwatch();
     int exit_status = EXIT_DONE;
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         exit_status = cli_failed(ctx, status);
     else if (spry_context_interrupted(ctx, true))
         exit_status = cli_fail(EXIT_STOPPED, "stopped before the choice was made");
@@ -240,7 +240,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
         return cli_fail(EXIT_INPUT, "%s: the JSON would replace the matrix", o->json);
     const spry_status status =
         spry_matrix_read_with(ctx, a->operands[0], cli_text(a, spry_read_options), &A);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return cli_failed(ctx, status);
     exit_status = o->forget ? forget(ctx, A) : tune(ctx, a, A);
     spry_matrix_free(A);

@@ -16,7 +16,7 @@ static spry_status second_difference(void *data, spry_transpose op, const void *
     (void)op; /* symmetric: the transpose is the same */
     for (int i = 0; i < N; i++)
         out[i] = (2 * in[i] - (i > 0 ? in[i - 1] : 0) - (i < N - 1 ? in[i + 1] : 0)) / (h * h);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static bool show(void *data, int64_t iteration, double residual, const spry_vector *x)
@@ -40,16 +40,16 @@ int main(void)
     spry_solver *solver = NULL;
     spry_result result = {0};
     double error = INFINITY;
-    if (spry_context_new(NULL, &ctx) == SPRY_OK &&
-        spry_operator_from_function(ctx, SPRY_D, N, N, true, second_difference, &h, &A) ==
-            SPRY_OK &&
-        spry_vector_new(ctx, SPRY_D, N, ones, SPRY_BORROW, &b) == SPRY_OK &&
-        spry_vector_new(ctx, SPRY_D, N, u, SPRY_BORROW, &x) == SPRY_OK &&
-        spry_solver_new(ctx, &solver) == SPRY_OK &&
-        spry_solver_set(solver, "tol=1e-12 method=cg") == SPRY_OK &&
-        spry_solver_set_operator(solver, A) == SPRY_OK) {
+    if (spry_context_new(NULL, &ctx) == SPRY_STATUS_OK &&
+        spry_operator_from_function(ctx, SPRY_TYPE_D, N, N, true, second_difference, &h, &A) ==
+            SPRY_STATUS_OK &&
+        spry_vector_new(ctx, SPRY_TYPE_D, N, ones, SPRY_OWN_BORROW, &b) == SPRY_STATUS_OK &&
+        spry_vector_new(ctx, SPRY_TYPE_D, N, u, SPRY_OWN_BORROW, &x) == SPRY_STATUS_OK &&
+        spry_solver_new(ctx, &solver) == SPRY_STATUS_OK &&
+        spry_solver_set(solver, "tol=1e-12 method=cg") == SPRY_STATUS_OK &&
+        spry_solver_set_operator(solver, A) == SPRY_STATUS_OK) {
         spry_solver_set_monitor(solver, show, NULL);
-        if (spry_solve(solver, b, x, &result) == SPRY_OK) {
+        if (spry_solve(solver, b, x, &result) == SPRY_STATUS_OK) {
             error = 0;
             for (int i = 0; i < N; i++) {
                 double s = (i + 1) * h;

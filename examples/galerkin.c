@@ -10,15 +10,15 @@
 static spry_status interpolation(spry_context *ctx, int64_t n, spry_matrix **P)
 {
     enum { EACH = 3 };
-    spry_arrays a = {.type = SPRY_D,
-                     .format = SPRY_CSC,
+    spry_arrays a = {.type = SPRY_TYPE_D,
+                     .format = SPRY_FORMAT_CSC,
                      .rows = 2 * n + 1,
                      .cols = n,
                      .nnz = EACH * n,
                      .offsets = spry_alloc(ctx, (size_t)(n + 1) * sizeof(int64_t)),
                      .row_index = spry_alloc(ctx, (size_t)(EACH * n) * sizeof(int32_t)),
                      .values = spry_alloc(ctx, (size_t)(EACH * n) * sizeof(double))};
-    spry_status status = SPRY_NO_MEMORY;
+    spry_status status = SPRY_STATUS_NO_MEMORY;
     if (a.offsets && a.row_index && a.values) {
         for (int64_t k = 0; k < a.nnz; k++) {
             a.row_index[k] = (int32_t)(2 * (k / EACH) + k % EACH);
@@ -26,9 +26,9 @@ static spry_status interpolation(spry_context *ctx, int64_t n, spry_matrix **P)
         }
         for (int64_t j = 0; j <= n; j++)
             a.offsets[j] = EACH * j;
-        status = spry_matrix_new(ctx, &a, SPRY_TAKE, P);
+        status = spry_matrix_new(ctx, &a, SPRY_OWN_TAKE, P);
     }
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         spry_free(ctx, a.offsets);
         spry_free(ctx, a.row_index);
         spry_free(ctx, a.values);

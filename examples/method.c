@@ -38,7 +38,8 @@ static spry_status differences(spry_context *ctx, spry_matrix **A)
         values[2 * i + 1] = 1;
     }
     offsets[N] = 2 * N;
-    return spry_matrix_from_csr(ctx, SPRY_D, N, N + 1, offsets, columns, values, SPRY_COPY, A);
+    return spry_matrix_from_csr(ctx, SPRY_TYPE_D, N, N + 1, offsets, columns, values, SPRY_OWN_COPY,
+                                A);
 }
 
 int main(void)
@@ -53,14 +54,15 @@ int main(void)
      */
     const double bound = 2e-6;
     double error = INFINITY;
-    if (spry_context_new(NULL, &ctx) == SPRY_OK && differences(ctx, &A) == SPRY_OK &&
-        spry_vector_ones(ctx, A, &b) == SPRY_OK && spry_vector_zeros(ctx, A, &x) == SPRY_OK &&
-        spry_solver_new(ctx, &solver) == SPRY_OK &&
-        spry_solver_set_method_text(solver, craig) == SPRY_OK &&
-        spry_solver_set_matrix(solver, A) == SPRY_OK &&
-        spry_solver_explain(solver, &explanation) == SPRY_OK &&
-        spry_solve(solver, b, x, &result) == SPRY_OK) {
-        const double *height = spry_vector_read(x);
+    if (spry_context_new(NULL, &ctx) == SPRY_STATUS_OK && differences(ctx, &A) == SPRY_STATUS_OK &&
+        spry_vector_ones(ctx, A, &b) == SPRY_STATUS_OK &&
+        spry_vector_zeros(ctx, A, &x) == SPRY_STATUS_OK &&
+        spry_solver_new(ctx, &solver) == SPRY_STATUS_OK &&
+        spry_solver_set_method_text(solver, craig) == SPRY_STATUS_OK &&
+        spry_solver_set_matrix(solver, A) == SPRY_STATUS_OK &&
+        spry_solver_explain(solver, &explanation) == SPRY_STATUS_OK &&
+        spry_solve(solver, b, x, &result) == SPRY_STATUS_OK) {
+        const double *height = spry_vector_data_const(x);
         error = 0;
         for (int i = 0; i <= N; i++)
             error = fmax(error, fabs(height[i] - (i - N / 2.0)));

@@ -31,7 +31,8 @@ static spry_status make_matrix(spry_context *ctx, double *values, spry_matrix **
         offsets[i + 1] = k;
     }
     set_diagonal(values, 1);
-    return spry_matrix_from_csr(ctx, SPRY_D, N, N, offsets, columns, values, SPRY_BORROW, A);
+    return spry_matrix_from_csr(ctx, SPRY_TYPE_D, N, N, offsets, columns, values, SPRY_OWN_BORROW,
+                                A);
 }
 
 int main(void)
@@ -48,18 +49,18 @@ int main(void)
     if (status || make_matrix(ctx, values, &A) || spry_solver_new(ctx, &solver) ||
         spry_solver_set(solver, "method=cg precon=ic tol=1e-10") ||
         spry_solver_set_matrix(solver, A) || spry_vector_ones(ctx, A, &b) ||
-        spry_vector_new(ctx, SPRY_D, N, x, SPRY_BORROW, &u) ||
+        spry_vector_new(ctx, SPRY_TYPE_D, N, x, SPRY_OWN_BORROW, &u) ||
         spry_precon_forecast(A, NULL, "ic", &bytes)) {
-        status = SPRY_BAD_USAGE;
+        status = SPRY_STATUS_BAD_USAGE;
         goto done;
     }
     printf("the preconditioner takes %lld kB at most\n", (long long)(bytes / 1000));
     for (int step = 1; step <= STEPS; step++) {
         set_diagonal(values, step);
         status = spry_solver_update(solver); /* the values of A are others, their places are not */
-        if (status == SPRY_OK)
+        if (status == SPRY_STATUS_OK)
             status = spry_solve(solver, b, u, &result);
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             break;
         printf("c = %d: %d iterations, u = %.6f in the middle\n", step, (int)result.iterations,
                x[N / 2]);
@@ -67,7 +68,7 @@ int main(void)
         spry_result_clear(ctx, &result);
     }
 done:
-    if (status != SPRY_OK && ctx)
+    if (status != SPRY_STATUS_OK && ctx)
         fprintf(stderr, "%s\n", spry_message(ctx));
     spry_result_clear(ctx, &result);
     spry_vector_free(u);
@@ -75,5 +76,5 @@ done:
     spry_solver_free(solver);
     spry_matrix_free(A);
     spry_context_free(ctx);
-    return bad || status != SPRY_OK;
+    return bad || status != SPRY_STATUS_OK;
 }

@@ -94,7 +94,8 @@ double cuda_read_bandwidth(cuda_peers *p)
 cudaDataType cuda_type_of(spry_type type)
 {
     static const cudaDataType types[] = {CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F};
-    return types[(type == SPRY_D || type == SPRY_Z) + 2 * (spry_type_is_complex(type) ? 1 : 0)];
+    return types[(type == SPRY_TYPE_D || type == SPRY_TYPE_Z) +
+                 2 * (spry_type_is_complex(type) ? 1 : 0)];
 }
 
 static void *keep(cuda_matrix *A, void *memory)
@@ -270,7 +271,7 @@ bool cuda_matrix_open(cuda_peers *p, const spry_arrays *a, cuda_matrix *A)
 {
     *A = (cuda_matrix){
         .peers = p, .rows = a->rows, .cols = a->cols, .nnz = a->nnz, .type = a->type, .best = -1};
-    if (a->format != SPRY_CSR || a->symmetry != SPRY_GENERAL || a->nnz > INT32_MAX)
+    if (a->format != SPRY_FORMAT_CSR || a->symmetry != SPRY_SYMMETRY_GENERAL || a->nnz > INT32_MAX)
         return false;
     add_csr(A, a);
     add_sell(A, a);

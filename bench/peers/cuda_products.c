@@ -14,7 +14,7 @@ typedef struct cuda_number {
 static cuda_number number_of(spry_type type, double value)
 {
     cuda_number number = {{{0, 0}}};
-    if (type == SPRY_D || type == SPRY_Z) {
+    if (type == SPRY_TYPE_D || type == SPRY_TYPE_Z) {
         number.as.d[0] = value;
         number.as.d[1] = 0;
     } else

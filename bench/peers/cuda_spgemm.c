@@ -117,7 +117,7 @@ int64_t cuda_spgemm(cuda_peers *p, const cuda_sparse *A, const cuda_sparse *B, i
 {
     static const cusparseSpGEMMAlg_t algorithms[] = {CUSPARSE_SPGEMM_ALG1, CUSPARSE_SPGEMM_ALG2,
                                                      CUSPARSE_SPGEMM_ALG3};
-    const bool wide = A->type == SPRY_D || A->type == SPRY_Z;
+    const bool wide = A->type == SPRY_TYPE_D || A->type == SPRY_TYPE_Z;
     job its = {.p = p, .A = A, .B = B, .algorithm = algorithms[algorithm - 1]}, *j = &its;
     int64_t nnz = -1;
     bool good = true;

@@ -12,18 +12,19 @@ spry_status device_spry_operator(spry_context *ctx, const char *device, const sp
     if (strcmp(device, "cpu") == 0)
         return spry_operator_from_format(A, format, op);
     const spry_status status = spry_device_open(ctx, device, &d);
-    return status == SPRY_OK ? spry_operator_on(d, A, format, op) : status;
+    return status == SPRY_STATUS_OK ? spry_operator_on(d, A, format, op) : status;
 }
 
 spry_status device_spry_finish(spry_device *device)
 {
-    return device ? spry_device_finish(device) : SPRY_OK;
+    return device ? spry_device_finish(device) : SPRY_STATUS_OK;
 }
 
 double device_spry_bandwidth(spry_context *ctx, const char *device)
 {
     double bandwidth = 0;
-    return spry_device_read_bandwidth(ctx, device, true, &bandwidth) == SPRY_OK ? bandwidth : 0;
+    return spry_device_read_bandwidth(ctx, device, true, &bandwidth) == SPRY_STATUS_OK ? bandwidth
+                                                                                       : 0;
 }
 
 double device_spry_median(spry_context *ctx, spry_device *device, int rounds,

@@ -43,13 +43,13 @@ struct state {
 template <typename Work> void with_product(const state *s, Work work)
 {
     switch (s->type) {
-    case SPRY_S:
+    case SPRY_TYPE_S:
         return work(static_cast<product<float> *>(s->product));
-    case SPRY_D:
+    case SPRY_TYPE_D:
         return work(static_cast<product<double> *>(s->product));
-    case SPRY_C:
+    case SPRY_TYPE_C:
         return work(static_cast<product<std::complex<float>> *>(s->product));
-    case SPRY_Z:
+    case SPRY_TYPE_Z:
         return work(static_cast<product<std::complex<double>> *>(s->product));
     }
 }
@@ -57,13 +57,13 @@ template <typename Work> void with_product(const state *s, Work work)
 void *make(const spry_arrays *a, const int32_t *offsets)
 {
     switch (a->type) {
-    case SPRY_S:
+    case SPRY_TYPE_S:
         return new product<float>(*a, offsets);
-    case SPRY_D:
+    case SPRY_TYPE_D:
         return new product<double>(*a, offsets);
-    case SPRY_C:
+    case SPRY_TYPE_C:
         return new product<std::complex<float>>(*a, offsets);
-    case SPRY_Z:
+    case SPRY_TYPE_Z:
         break;
     }
     return new product<std::complex<double>>(*a, offsets);

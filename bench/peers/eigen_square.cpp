@@ -10,7 +10,7 @@ using view = Eigen::Map<const matrix>;
 
 void *prepare(const spry_arrays *a, const int32_t *offsets, int threads)
 {
-    if (a->type != SPRY_D || threads != 1)
+    if (a->type != SPRY_TYPE_D || threads != 1)
         return nullptr;
     return new view(a->rows, a->cols, a->nnz, offsets, a->col_index,
                     static_cast<const double *>(a->values));

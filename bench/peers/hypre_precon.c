@@ -353,7 +353,7 @@ static void make_matrix(state *s)
                             (const double *)a->values + a->offsets[s->begin]);
     HYPRE_IJMatrixAssemble(s->matrix);
     HYPRE_IJMatrixGetObject(s->matrix, (void **)&s->A);
-    s->b = make_vector(s, indices, (const double *)spry_vector_read(s->system.b) + s->begin,
+    s->b = make_vector(s, indices, (const double *)spry_vector_data_const(s->system.b) + s->begin,
                        &s->sides[0]);
     s->x = make_vector(s, indices, NULL, &s->sides[1]);
     s->r = make_vector(s, indices, NULL, &s->sides[2]);
@@ -370,7 +370,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     system_open(argc, argv, 1, &s.system);
-    if (s.system.arrays.type != SPRY_D)
+    if (s.system.arrays.type != SPRY_TYPE_D)
         peer_refuse("not there: hypre has real numbers in double precision");
     system_complete(&s.system);
     system_rows(&s.system, rank, size, &s.begin, &s.end);

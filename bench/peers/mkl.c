@@ -22,13 +22,13 @@ static void *prepare(const spry_arrays *a, const int32_t *offsets, int threads)
         return NULL;
     mkl_set_num_threads(threads);
     s->type = a->type;
-    if (a->type == SPRY_S)
+    if (a->type == SPRY_TYPE_S)
         status =
             mkl_sparse_s_create_csr(&s->A, zero, rows, cols, begin, begin + 1, column, a->values);
-    else if (a->type == SPRY_D)
+    else if (a->type == SPRY_TYPE_D)
         status =
             mkl_sparse_d_create_csr(&s->A, zero, rows, cols, begin, begin + 1, column, a->values);
-    else if (a->type == SPRY_C)
+    else if (a->type == SPRY_TYPE_C)
         status =
             mkl_sparse_c_create_csr(&s->A, zero, rows, cols, begin, begin + 1, column, a->values);
     else
@@ -50,8 +50,8 @@ static int block_size(const spry_arrays *a)
     spry_context *ctx = NULL;
     spry_matrix *A = NULL;
     spry_stats stats = {.block_size = 1};
-    if (spry_context_new(NULL, &ctx) == SPRY_OK &&
-        spry_matrix_new(ctx, a, SPRY_BORROW, &A) == SPRY_OK)
+    if (spry_context_new(NULL, &ctx) == SPRY_STATUS_OK &&
+        spry_matrix_new(ctx, a, SPRY_OWN_BORROW, &A) == SPRY_STATUS_OK)
         spry_matrix_stats(A, &stats);
     spry_matrix_free(A);
     spry_context_free(ctx);
@@ -88,11 +88,11 @@ static void multiply(void *data, const void *x, void *y)
     const sparse_operation_t plain = SPARSE_OPERATION_NON_TRANSPOSE;
     const MKL_Complex8 one8 = {1, 0}, zero8 = {0, 0};
     const MKL_Complex16 one16 = {1, 0}, zero16 = {0, 0};
-    if (s->type == SPRY_S)
+    if (s->type == SPRY_TYPE_S)
         mkl_sparse_s_mv(plain, 1, s->A, general, x, 0, y);
-    else if (s->type == SPRY_D)
+    else if (s->type == SPRY_TYPE_D)
         mkl_sparse_d_mv(plain, 1, s->A, general, x, 0, y);
-    else if (s->type == SPRY_C)
+    else if (s->type == SPRY_TYPE_C)
         mkl_sparse_c_mv(plain, one8, s->A, general, x, zero8, y);
     else
         mkl_sparse_z_mv(plain, one16, s->A, general, x, zero16, y);
@@ -108,11 +108,11 @@ static void multiply_dense(void *data, const spry_dense *B, const spry_dense *C)
     const MKL_INT cols = (MKL_INT)B->cols, ldb = (MKL_INT)B->step, ldc = (MKL_INT)C->step;
     const MKL_Complex8 one8 = {1, 0}, zero8 = {0, 0};
     const MKL_Complex16 one16 = {1, 0}, zero16 = {0, 0};
-    if (s->type == SPRY_S)
+    if (s->type == SPRY_TYPE_S)
         mkl_sparse_s_mm(plain, 1, s->A, general, layout, B->data, cols, ldb, 0, C->data, ldc);
-    else if (s->type == SPRY_D)
+    else if (s->type == SPRY_TYPE_D)
         mkl_sparse_d_mm(plain, 1, s->A, general, layout, B->data, cols, ldb, 0, C->data, ldc);
-    else if (s->type == SPRY_C)
+    else if (s->type == SPRY_TYPE_C)
         mkl_sparse_c_mm(plain, one8, s->A, general, layout, B->data, cols, ldb, zero8, C->data,
                         ldc);
     else

@@ -10,7 +10,7 @@ static void *prepare(const spry_arrays *a, const int32_t *offsets, int threads)
     sparse_matrix_t *A = malloc(sizeof *A);
     MKL_INT *begin = (MKL_INT *)offsets, *column = (MKL_INT *)a->col_index;
     mkl_set_num_threads(threads);
-    if (A && a->type == SPRY_D &&
+    if (A && a->type == SPRY_TYPE_D &&
         mkl_sparse_d_create_csr(A, SPARSE_INDEX_BASE_ZERO, (MKL_INT)a->rows, (MKL_INT)a->cols,
                                 begin, begin + 1, column, a->values) == SPARSE_STATUS_SUCCESS)
         return A;

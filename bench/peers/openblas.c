@@ -40,7 +40,7 @@ static part my_part(const state *s)
 
 static double dot(const state *s, const spry_vector *x, const spry_vector *y)
 {
-    const double *u = spry_vector_read(x), *v = spry_vector_read(y);
+    const double *u = spry_vector_data_const(x), *v = spry_vector_data_const(y);
     if (!s->parts)
         return cblas_ddot((blasint)s->n, u, 1, v, 1);
     double sum = 0;
@@ -55,7 +55,7 @@ static double dot(const state *s, const spry_vector *x, const spry_vector *y)
 /* y = y + alpha x */
 static void axpy(const state *s, double alpha, const spry_vector *x, spry_vector *y)
 {
-    const double *u = spry_vector_read(x);
+    const double *u = spry_vector_data_const(x);
     double *v = spry_vector_data(y);
     if (!s->parts) {
         cblas_daxpy((blasint)s->n, alpha, u, 1, v, 1);
@@ -88,7 +88,7 @@ static void next_direction(state *s, double beta)
         s->p = sum;
         return;
     }
-    const double *z = spry_vector_read(s->z);
+    const double *z = spry_vector_data_const(s->z);
     double *p = spry_vector_data(s->p);
     if (!s->parts) {
         scale_add(s->axpby, (blasint)s->n, beta, z, p);
@@ -108,7 +108,7 @@ static void multiply(const state *s)
         peer_check(s->ctx, spry_operator_apply(s->A, s->p, s->q));
         return;
     }
-    const double *values = s->a.values, *p = spry_vector_read(s->p);
+    const double *values = s->a.values, *p = spry_vector_data_const(s->p);
     double *q = spry_vector_data(s->q);
 #pragma omp parallel for schedule(static) num_threads(s->threads)
     for (int64_t i = 0; i < s->n; i++) {
@@ -157,7 +157,7 @@ static void run(state *s, const peer_job *job)
     enum { VECTORS = sizeof all / sizeof *all };
     s->a = spry_matrix_arrays(A);
     s->n = s->a.rows;
-    if (s->a.type != SPRY_D || s->a.format != SPRY_CSR || s->n > INT32_MAX)
+    if (s->a.type != SPRY_TYPE_D || s->a.format != SPRY_FORMAT_CSR || s->n > INT32_MAX)
         peer_refuse("this program is for CSR in double");
     peer_check(s->ctx, spry_vector_ones(s->ctx, A, &s->b));
     for (int k = 0; k < VECTORS; k++)

@@ -18,7 +18,7 @@ static spry_status read_tiled(spry_context *ctx, const char *options, spry_matri
     if (wanted)
         snprintf(type, sizeof type, "%.6s", wanted);
     spry_status status = spry_matrix_read_with(ctx, path, type, &base);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_generate_tiled(base, size ? strtoll(size + 5, NULL, 10) : 0, A);
     spry_matrix_free(base);
     return status;
@@ -28,13 +28,13 @@ static spry_status read_file(spry_context *ctx, const char *path, spry_matrix **
 {
     spry_matrix *read = NULL, *rows = NULL;
     spry_status status = spry_matrix_read(ctx, path, &read);
-    if (status == SPRY_OK)
-        status = spry_matrix_convert(read, SPRY_CSR, &rows);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
+        status = spry_matrix_convert(read, SPRY_FORMAT_CSR, &rows);
+    if (status == SPRY_STATUS_OK)
         status = spry_matrix_expand(rows, A);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_matrix_sort(*A);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_matrix_sum_duplicates(*A);
     spry_matrix_free(read);
     spry_matrix_free(rows);
@@ -56,7 +56,7 @@ spry_matrix *peer_matrix(spry_context *ctx, const char *text)
         status = read_file(ctx, options, &A);
     else
         status = spry_generate(ctx, kind, options, &A);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         fprintf(stderr, "%s: %s\n", text, spry_message(ctx));
         exit(2);
     }
@@ -134,13 +134,13 @@ void peer_refuse(const char *reason)
 
 void peer_check(spry_context *ctx, spry_status status)
 {
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         peer_refuse(spry_message(ctx));
 }
 
 void peer_need(const spry_context *ctx, spry_status status)
 {
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         return;
     fprintf(stderr, "benchmark: %s\n", ctx ? spry_message(ctx) : "no context");
     exit(1);

@@ -57,8 +57,8 @@ bool peer_job_read(int argc, char **argv, peer_job *job);
 double peer_iteration_time(double (*solve)(void *data, int iterations), void *data, int iterations);
 enum { PEER_FIRST_ITERATIONS = 10 }; /* of the short solve */
 
-/* What such a program answers, as one line: seconds an iteration, |r| / |b| after them all,
- * and bytes an iteration where it knows. */
+/* What such a program answers, as one line: seconds per iteration, |r| / |b| after them all,
+ * and bytes per iteration where it knows. */
 void peer_answer(double seconds, double residual, int64_t bytes);
 /* The reason instead, and the end of the program. */
 __attribute__((noreturn)) void peer_refuse(const char *reason);

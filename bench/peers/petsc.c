@@ -72,7 +72,7 @@ static PetscErrorCode run_cg(state *s, const peer_job *job, int rank)
 static int run(const char *text, const char *kind, const peer_job *job)
 {
     spry_context *ctx = NULL;
-    if (spry_context_new("threads=1", &ctx) != SPRY_OK)
+    if (spry_context_new("threads=1", &ctx) != SPRY_STATUS_OK)
         return 2;
     spry_matrix *matrix = peer_matrix(ctx, text);
     const spry_arrays a = spry_matrix_arrays(matrix);

@@ -70,7 +70,7 @@ static PetscErrorCode make_matrix(const peer_system *system, state *s)
 
 static PetscErrorCode make_vectors(const peer_system *system, state *s)
 {
-    const PetscScalar *b = spry_vector_read(system->b);
+    const PetscScalar *b = spry_vector_data_const(system->b);
     PetscScalar *values;
     PetscFunctionBeginUser;
     PetscCall(MatCreateVecs(s->A, &s->x, &s->b));

@@ -69,7 +69,7 @@ void system_complete(peer_system *s)
             columns[i] = (int32_t)i;
     }
     peer_check(s->ctx, spry_matrix_from_csr(s->ctx, s->arrays.type, n, n, offsets, columns, zeros,
-                                            SPRY_COPY, &diagonal));
+                                            SPRY_OWN_COPY, &diagonal));
     peer_check(s->ctx,
                spry_matrix_add((spry_scalar){1, 0}, s->A, (spry_scalar){1, 0}, diagonal, &sum));
     spry_matrix_free(diagonal);

@@ -20,7 +20,7 @@ typedef struct peer_system {
     spry_vector *b; /* ones; for a matrix from a file, A times ones */
     spry_arrays arrays;
     const char *matrix, *configuration;
-    int threads, block; /* unknowns a node */
+    int threads, block; /* unknowns per node */
 } peer_system;
 
 /* Reads the command line and makes the system, with so many threads; refuses what it cannot. */

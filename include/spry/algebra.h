@@ -13,9 +13,9 @@ SPRY_BEGIN
  *
  * C has a place for every i, j where some k has both A[i, k] and B[k, j] stored: a sum that cancels
  * to 0 keeps its place. Sums go through k as it rises, in the arithmetic of the type. Beside C the
- * work takes memory for the longest row of C, once a thread.
+ * work takes memory for the longest row of C, once per thread.
  *
- * @return SPRY_BAD_USAGE when types, contexts or sizes do not go together
+ * @return SPRY_STATUS_BAD_USAGE when types, contexts or sizes do not go together
  */
 SPRY_API spry_status spry_matrix_multiply(const spry_matrix *A, const spry_matrix *B,
                                           spry_matrix **C);

@@ -19,7 +19,7 @@ typedef struct spry_allocator {
 typedef enum spry_log_level { SPRY_LOG_WARNING, SPRY_LOG_INFO, SPRY_LOG_DEBUG } spry_log_level;
 
 /** Receives what the library has to tell; it never prints by itself. */
-typedef void (*spry_log)(void *data, spry_log_level level, const char *text);
+typedef void (*spry_log_fn)(void *data, spry_log_level level, const char *text);
 
 /**
  * Makes a context.
@@ -41,7 +41,7 @@ SPRY_API void spry_context_free(spry_context *ctx);
  */
 SPRY_API const char *spry_message(const spry_context *ctx);
 
-SPRY_API void spry_context_set_log(spry_context *ctx, spry_log log, void *data);
+SPRY_API void spry_context_set_log(spry_context *ctx, spry_log_fn log, void *data);
 
 /** Threads in use by products and vector work. */
 SPRY_API int spry_context_threads(const spry_context *ctx);
@@ -60,10 +60,10 @@ SPRY_API bool spry_context_interrupted(spry_context *ctx, bool clear);
 SPRY_API void *spry_alloc(spry_context *ctx, size_t bytes);
 SPRY_API void spry_free(spry_context *ctx, void *memory);
 /** Bytes in use now and at most so far. */
-SPRY_API void spry_memory(const spry_context *ctx, int64_t *now, int64_t *most);
+SPRY_API void spry_context_memory(const spry_context *ctx, int64_t *now, int64_t *most);
 /** Makes the nth allocation from now on fail (1 is the next), and those after it when all is true;
  * 0 stops. */
-SPRY_API void spry_fail_allocation(spry_context *ctx, int64_t nth, bool all);
+SPRY_API void spry_context_fail_allocation(spry_context *ctx, int64_t nth, bool all);
 
 SPRY_END
 

@@ -53,7 +53,7 @@ SPRY_API spry_status spry_device_elapsed(spry_device *device, double *seconds);
 /** Closes all devices of a context, as freeing it does; objects that live on them must be gone. */
 SPRY_API void spry_device_close_all(spry_context *ctx);
 
-/** Bandwidths of main memory, in bytes a second, best of several passes over arrays beyond the
+/** Bandwidths of main memory, in bytes per second, best of several passes over arrays beyond the
  * cache. */
 typedef struct spry_bandwidth {
     double read;  /**< sum of an array */

@@ -12,7 +12,7 @@ SPRY_BEGIN
  * @param kind     "poisson3d" and so on; see spry_generate_describe()
  * @param options  "size=100 points=27 type=d seed=1 ..." ; see spry_generate_options() for all and
  *                 spry_generate_reads() for those of a kind, the only ones it takes
- * @return SPRY_BAD_USAGE also when the size makes more rows than 32-bit columns can number
+ * @return SPRY_STATUS_BAD_USAGE also when the size makes more rows than 32-bit columns can number
  */
 SPRY_API spry_status spry_generate(spry_context *ctx, const char *kind, const char *options,
                                    spry_matrix **A);

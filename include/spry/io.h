@@ -17,18 +17,18 @@ SPRY_BEGIN
  *
  * @param options  "duplicates=error|sum nonfinite=error|keep type=auto|s|d|c|z expand=yes|no" or
  * NULL; see spry_read_options()
- * @return SPRY_IO when the file cannot be opened or read, SPRY_BAD_INPUT with file and line when
- *         its text is wrong
+ * @return SPRY_STATUS_IO when the file cannot be opened or read, SPRY_STATUS_BAD_INPUT with file
+ * and line when its text is wrong
  */
 SPRY_API spry_status spry_matrix_read_with(spry_context *ctx, const char *path, const char *options,
                                            spry_matrix **A);
 SPRY_API spry_status spry_matrix_read(spry_context *ctx, const char *path, spry_matrix **A);
 /** Reads a vector: an array file, or a matrix file with one row or one column. */
-SPRY_API spry_status spry_vector_read_file(spry_context *ctx, const char *path, const char *options,
+SPRY_API spry_status spry_vector_read_with(spry_context *ctx, const char *path, const char *options,
                                            spry_vector **v);
 /**
  * Reads a dense array of several columns, one after the other in one vector: what spry_solve_many()
- * takes, each column a vector that borrows its part. A file that spry_vector_read_file() takes is
+ * takes, each column a vector that borrows its part. A file that spry_vector_read_with() takes is
  * one column.
  */
 SPRY_API spry_status spry_columns_read(spry_context *ctx, const char *path, const char *options,
@@ -39,8 +39,9 @@ SPRY_API spry_status spry_columns_read(spry_context *ctx, const char *path, cons
  * a power cut, too. Links are followed; a read-only file is not replaced; pipes and devices are
  * written in place, "-" is the standard output.
  *
- * @return SPRY_NO_MEMORY also when the disk is full, SPRY_INTERRUPTED when spry_context_interrupt()
- *         was called before the end and not taken back: then nothing is left behind
+ * @return SPRY_STATUS_NO_MEMORY also when the disk is full, SPRY_STATUS_INTERRUPTED when
+ * spry_context_interrupt() was called before the end and not taken back: then nothing is left
+ * behind
  */
 SPRY_API spry_status spry_matrix_write(const spry_matrix *A, const char *path);
 SPRY_API spry_status spry_vector_write(const spry_vector *v, const char *path);

@@ -6,15 +6,15 @@
 
 SPRY_BEGIN
 
-typedef enum spry_format { SPRY_COO, SPRY_CSR, SPRY_CSC } spry_format;
+typedef enum spry_format { SPRY_FORMAT_COO, SPRY_FORMAT_CSR, SPRY_FORMAT_CSC } spry_format;
 
 /** What the stored entries stand for. All but general: the lower triangle is stored, the upper
  * implied. */
 typedef enum spry_symmetry {
-    SPRY_GENERAL,
-    SPRY_SYMMETRIC,
-    SPRY_SKEW,
-    SPRY_HERMITIAN
+    SPRY_SYMMETRY_GENERAL,
+    SPRY_SYMMETRY_SYMMETRIC,
+    SPRY_SYMMETRY_SKEW,
+    SPRY_SYMMETRY_HERMITIAN
 } spry_symmetry;
 
 SPRY_API const char *spry_format_name(spry_format format);
@@ -38,8 +38,8 @@ typedef struct spry_arrays {
  * @param arrays  every array the format needs; symmetric kinds hold entries on and below the
  * diagonal
  * @param own     who owns all of them
- * @return SPRY_BAD_INPUT with the place of the first fault; with SPRY_TAKE the arrays then stay the
- * caller's
+ * @return SPRY_STATUS_BAD_INPUT with the place of the first fault; with SPRY_OWN_TAKE the arrays
+ * then stay the caller's
  */
 SPRY_API spry_status spry_matrix_new(spry_context *ctx, const spry_arrays *arrays, spry_own own,
                                      spry_matrix **A);
@@ -75,8 +75,8 @@ SPRY_API spry_status spry_matrix_convert(const spry_matrix *A, spry_format forma
 /**
  * The same matrix with numbers of another type.
  *
- * @return SPRY_BAD_INPUT with the place of the first number that does not fit: complex to real with
- *         an imaginary part other than 0, or a finite one that would become infinite
+ * @return SPRY_STATUS_BAD_INPUT with the place of the first number that does not fit: complex to
+ * real with an imaginary part other than 0, or a finite one that would become infinite
  */
 SPRY_API spry_status spry_matrix_cast(const spry_matrix *A, spry_type type, spry_matrix **B);
 /** A^T, or A^H when conjugate, in A's format. */
@@ -92,7 +92,7 @@ SPRY_API spry_status spry_matrix_sum_duplicates(spry_matrix *A);
  * B[i, j] = A[row_perm[i], col_perm[j]], sorted, in A's format; a NULL permutation is the identity.
  * A symmetric kind stays one when both permutations are the same, else B is general.
  *
- * @return SPRY_BAD_INPUT when one is not a permutation
+ * @return SPRY_STATUS_BAD_INPUT when one is not a permutation
  */
 SPRY_API spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *row_perm,
                                          const int32_t *col_perm, spry_matrix **B);

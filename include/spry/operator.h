@@ -9,9 +9,9 @@ SPRY_BEGIN
 
 typedef struct spry_operator spry_operator;
 
-/** A caller's product: y = op(A) x on arrays of the operator's type; not SPRY_OK ends the solve
- * with it. */
-typedef spry_status (*spry_apply)(void *data, spry_transpose op, const void *x, void *y);
+/** A caller's product: y = op(A) x on arrays of the operator's type; not SPRY_STATUS_OK ends the
+ * solve with it. */
+typedef spry_status (*spry_apply_fn)(void *data, spry_transpose op, const void *x, void *y);
 
 /**
  * The product with a matrix, which must stay alive. Any format; CSR and general is used in place.
@@ -30,21 +30,22 @@ SPRY_API spry_status spry_operator_from_format(const spry_matrix *A, const char 
 /**
  * The same on a device; NULL: the host. Products with vectors of that device stay there, others
  * copy. "auto" chooses among the formats that have kernels for devices; others are
- * SPRY_UNSUPPORTED. A matrix that does not fit into the device's memory stays with the host and is
- * brought there for every product, which is slow; a warning says so.
+ * SPRY_STATUS_UNSUPPORTED. A matrix that does not fit into the device's memory stays with the host
+ * and is brought there for every product, which is slow; a warning says so.
  */
 SPRY_API spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const char *format,
                                       spry_operator **op);
-/** A caller's function; has_transpose says whether it answers more than SPRY_PLAIN. */
+/** A caller's function; has_transpose says whether it answers more than SPRY_TRANSPOSE_NO. */
 SPRY_API spry_status spry_operator_from_function(spry_context *ctx, spry_type type, int64_t rows,
-                                                 int64_t cols, bool has_transpose, spry_apply apply,
-                                                 void *data, spry_operator **op);
-/** Jacobi's preconditioner D^-1; SPRY_BAD_INPUT names the first row without a usable diagonal
- * entry. */
+                                                 int64_t cols, bool has_transpose,
+                                                 spry_apply_fn apply, void *data,
+                                                 spry_operator **op);
+/** Jacobi's preconditioner D^-1; SPRY_STATUS_BAD_INPUT names the first row without a usable
+ * diagonal entry. */
 SPRY_API spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **op);
 /** Gives a preconditioner the values of a matrix with the pattern of the one it was made from,
- * which is cheaper than making it anew; A must stay alive then. SPRY_UNSUPPORTED: it has to be made
- * anew. After another failure it can only be freed, or given values again. */
+ * which is cheaper than making it anew; A must stay alive then. SPRY_STATUS_UNSUPPORTED: it has to
+ * be made anew. After another failure it can only be freed, or given values again. */
 SPRY_API spry_status spry_operator_update(spry_operator *op, const spry_matrix *A);
 SPRY_API void spry_operator_free(spry_operator *op);
 
@@ -90,7 +91,7 @@ typedef struct spry_storage {
     bool exact;         /**< the values are the matrix's own, bit by bit */
 } spry_storage;
 
-/** Describes the storage of an operator made from a matrix; SPRY_BAD_USAGE for others. */
+/** Describes the storage of an operator made from a matrix; SPRY_STATUS_BAD_USAGE for others. */
 SPRY_API spry_status spry_operator_storage(const spry_operator *op, spry_storage *storage);
 /** The matrix an operator stores, as general CSR with sorted rows: the one it was made from, where
  * storage is exact. */

@@ -16,8 +16,8 @@ SPRY_BEGIN
  * @param spec    "ilu", "ilu:level=1", nested "amg:smoother=[sai:tau=0.9],coarse=direct"; "auto"
  *                chooses. docs/preconditioners.md tells them all.
  * @param M       NULL for "none"
- * @return SPRY_BAD_USAGE for a name or option that is not there, SPRY_BAD_INPUT when the matrix
- * does not allow it (a zero pivot, a NaN; the message says where and what to try)
+ * @return SPRY_STATUS_BAD_USAGE for a name or option that is not there, SPRY_STATUS_BAD_INPUT when
+ * the matrix does not allow it (a zero pivot, a NaN; the message says where and what to try)
  */
 SPRY_API spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const char *spec,
                                      spry_operator **M);

@@ -21,8 +21,8 @@ SPRY_API bool spry_reorder_describe(int index, const char **name, const char **s
  *               length: rows with many entries first;
  *               colour: rows that do not depend on each other together
  * @param perm   out: as long as A has rows; to be freed by spry_free()
- * @return SPRY_BAD_USAGE for an unknown order, and for one but none and length when A is not
- * square; SPRY_UNSUPPORTED when the library that an order needs was not there at the build
+ * @return SPRY_STATUS_BAD_USAGE for an unknown order, and for one but none and length when A is not
+ * square; SPRY_STATUS_UNSUPPORTED when the library that an order needs was not there at the build
  */
 SPRY_API spry_status spry_reorder(const spry_matrix *A, const char *order, int32_t **perm);
 

@@ -12,7 +12,8 @@ typedef struct spry_solver spry_solver;
 /** Sees each iteration; x is the current iterate, or for methods that tell estimates (gmres and its
  * kin) that of the last restart. It is of the host where the caller's x is, wherever the solve
  * runs; then numbers come from the device at the first look at it. Return false to stop. */
-typedef bool (*spry_monitor)(void *data, int64_t iteration, double residual, const spry_vector *x);
+typedef bool (*spry_monitor_fn)(void *data, int64_t iteration, double residual,
+                                const spry_vector *x);
 
 /** Makes a solver with default options. */
 SPRY_API spry_status spry_solver_new(spry_context *ctx, spry_solver **solver);
@@ -33,11 +34,11 @@ SPRY_API spry_status spry_solver_set_precon(spry_solver *solver, const spry_oper
  * takes it back. Its own options are set by method=NAME:step=2, as for others. The option
  * method-file does the same with a file. */
 SPRY_API spry_status spry_solver_set_method_text(spry_solver *solver, const char *text);
-SPRY_API void spry_solver_set_monitor(spry_solver *solver, spry_monitor monitor, void *data);
+SPRY_API void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monitor, void *data);
 /** Hears of each iteration, but on a device of many at a time, while the solve goes on: a monitor
  * that sees x makes every iteration wait for it. Return false to stop. */
-typedef bool (*spry_watch)(void *data, int64_t iteration, double residual);
-SPRY_API void spry_solver_set_watch(spry_solver *solver, spry_watch watch, void *data);
+typedef bool (*spry_watch_fn)(void *data, int64_t iteration, double residual);
+SPRY_API void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, void *data);
 
 /**
  * Solves A x = b.
@@ -47,7 +48,7 @@ SPRY_API void spry_solver_set_watch(spry_solver *solver, spry_watch watch, void 
  *                runs, and else copied there, x also back
  * @param x       in: first guess; out: the best iterate, also when not converged
  * @param result  filled on every return; may be NULL
- * @return SPRY_OK whenever the iteration ran: stalling is result->reason, not an error
+ * @return SPRY_STATUS_OK whenever the iteration ran: stalling is result->reason, not an error
  */
 SPRY_API spry_status spry_solve(spry_solver *solver, const spry_vector *b, spry_vector *x,
                                 spry_result *result);

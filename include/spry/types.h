@@ -25,14 +25,14 @@
 SPRY_BEGIN
 
 #define SPRY_VERSION_MAJOR 0
-#define SPRY_VERSION_MINOR 1
+#define SPRY_VERSION_MINOR 2
 #define SPRY_VERSION_PATCH 0
 
 /** The library's version as "major.minor.patch". */
 SPRY_API const char *spry_version(void);
 
 /** Scalar types: real single, real double, complex single, complex double. */
-typedef enum spry_type { SPRY_S, SPRY_D, SPRY_C, SPRY_Z } spry_type;
+typedef enum spry_type { SPRY_TYPE_S, SPRY_TYPE_D, SPRY_TYPE_C, SPRY_TYPE_Z } spry_type;
 
 /** A number of any scalar type; im is 0 for real types. */
 typedef struct spry_scalar {
@@ -57,8 +57,8 @@ SPRY_API bool spry_type_is_complex(spry_type type);
     item(DEVICE, "a device or its driver failed")          \
     item(DEVICE_LOST, "a device no longer answers")
 
-#define SPRY_STATUS_ENUM(name, text) SPRY_##name,
-/** What a call came to. Anything but SPRY_OK leaves a message in the context. */
+#define SPRY_STATUS_ENUM(name, text) SPRY_STATUS_##name,
+/** What a call came to. Anything but SPRY_STATUS_OK leaves a message in the context. */
 typedef enum spry_status { SPRY_STATUS_LIST(SPRY_STATUS_ENUM) SPRY_STATUS_COUNT } spry_status;
 
 /** The status in words; never NULL. */
@@ -66,13 +66,17 @@ SPRY_API const char *spry_status_text(spry_status status);
 
 /** Who owns arrays handed to a constructor. */
 typedef enum spry_own {
-    SPRY_BORROW, /**< the caller keeps them, unchanged, for the object's life */
-    SPRY_COPY,   /**< the object copies them */
-    SPRY_TAKE    /**< the object frees them; they came from spry_alloc() of the same context */
+    SPRY_OWN_BORROW, /**< the caller keeps them, unchanged, for the object's life */
+    SPRY_OWN_COPY,   /**< the object copies them */
+    SPRY_OWN_TAKE    /**< the object frees them; they came from spry_alloc() of the same context */
 } spry_own;
 
 /** Which operator a product applies. */
-typedef enum spry_transpose { SPRY_PLAIN, SPRY_TRANSPOSE, SPRY_CONJUGATE } spry_transpose;
+typedef enum spry_transpose {
+    SPRY_TRANSPOSE_NO,
+    SPRY_TRANSPOSE_YES,
+    SPRY_TRANSPOSE_CONJUGATE
+} spry_transpose;
 
 SPRY_END
 

@@ -14,7 +14,7 @@ typedef struct spry_matrix spry_matrix;
  * Makes a vector over n numbers of a type.
  *
  * @param data  the numbers; NULL gives zeros, placed by the threads that will use them
- * @param own   who owns data; SPRY_BORROW lets the caller see results in place
+ * @param own   who owns data; SPRY_OWN_BORROW lets the caller see results in place
  */
 SPRY_API spry_status spry_vector_new(spry_context *ctx, spry_type type, int64_t n, void *data,
                                      spry_own own, spry_vector **v);
@@ -42,7 +42,7 @@ SPRY_API spry_device *spry_vector_device(const spry_vector *v);
 /** The numbers; complex ones as pairs (re, im). On a device: the address there, of which the host
  * can read nothing; NULL where memory has none (OpenCL). */
 SPRY_API void *spry_vector_data(spry_vector *v);
-SPRY_API const void *spry_vector_read(const spry_vector *v);
+SPRY_API const void *spry_vector_data_const(const spry_vector *v);
 /** What spry_dense.data is for the vector's memory: its address, or the cl_mem. */
 SPRY_API void *spry_vector_handle(const spry_vector *v);
 

@@ -24,7 +24,7 @@ static int64_t count_row(const addition *s, int64_t i)
 
 ALWAYS_INLINE void fill_row(spry_type type, const addition *s, int64_t i)
 {
-    const bool real = type == SPRY_S || type == SPRY_D;
+    const bool real = type == SPRY_TYPE_S || type == SPRY_TYPE_D;
     const spry_scalar alpha = {s->alpha.re, real ? 0 : s->alpha.im};
     const spry_scalar beta = {s->beta.re, real ? 0 : s->beta.im};
     int64_t k = s->a->offsets[i], l = s->b->offsets[i];
@@ -52,17 +52,17 @@ static void fill_rows(const addition *s, range rows)
 {
     for (int64_t i = rows.begin; i < rows.end; i++) {
         switch (s->c.type) {
-        case SPRY_S:
-            fill_row(SPRY_S, s, i);
+        case SPRY_TYPE_S:
+            fill_row(SPRY_TYPE_S, s, i);
             break;
-        case SPRY_D:
-            fill_row(SPRY_D, s, i);
+        case SPRY_TYPE_D:
+            fill_row(SPRY_TYPE_D, s, i);
             break;
-        case SPRY_C:
-            fill_row(SPRY_C, s, i);
+        case SPRY_TYPE_C:
+            fill_row(SPRY_TYPE_C, s, i);
             break;
         default:
-            fill_row(SPRY_Z, s, i);
+            fill_row(SPRY_TYPE_Z, s, i);
         }
     }
 }
@@ -71,7 +71,7 @@ static spry_status add(spry_context *ctx, addition *s)
 {
     const int64_t rows = s->a->rows;
     const int parts = matrix_parts(ctx, s->a->nnz + s->b->nnz + rows);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, rows + 1, sizeof *s->c.offsets, &s->c.offsets));
     s->c.offsets[0] = 0;
 #pragma omp parallel for num_threads(parts) schedule(dynamic, 4096)
@@ -90,8 +90,8 @@ done:
 static spry_status check_factor(const spry_matrix *A, const char *name, spry_scalar factor)
 {
     if (factor.im == 0 || spry_type_is_complex(A->a.type))
-        return SPRY_OK;
-    return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                      "sum: %s has an imaginary part of %g, the matrices are of type %s", name,
                      factor.im, spry_type_name(A->a.type));
 }
@@ -100,13 +100,13 @@ spry_status spry_matrix_add(spry_scalar alpha, const spry_matrix *A, spry_scalar
                             const spry_matrix *B, spry_matrix **C)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const spry_matrix *a = NULL, *b = NULL;
     spry_matrix *own_a = NULL, *own_b = NULL;
     *C = NULL;
     SPRY_GO(ctx, algebra_check_pair("sum", A, B));
     if (A->a.rows != B->a.rows || A->a.cols != B->a.cols)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "sum: the matrices are %" PRId64 " x %" PRId64 " and %" PRId64
                          " x %" PRId64,
                          A->a.rows, A->a.cols, B->a.rows, B->a.cols);
@@ -115,8 +115,8 @@ spry_status spry_matrix_add(spry_scalar alpha, const spry_matrix *A, spry_scalar
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &a, &own_a));
     SPRY_GO(ctx, matrix_as_sorted_csr(B, &b, &own_b));
     addition s = {.a = &a->a, .b = &b->a, .alpha = alpha, .beta = beta};
-    s.c =
-        (spry_arrays){.type = A->a.type, .format = SPRY_CSR, .rows = A->a.rows, .cols = A->a.cols};
+    s.c = (spry_arrays){
+        .type = A->a.type, .format = SPRY_FORMAT_CSR, .rows = A->a.rows, .cols = A->a.cols};
     status = add(ctx, &s);
     SPRY_GO(ctx, matrix_finish(ctx, status, &s.c, C));
 done:

@@ -21,12 +21,12 @@
 static spry_status narrow(spry_context *ctx, const graph *g, const char *who, int32_t **offsets)
 {
     if (g->offsets[g->n] > INT32_MAX)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "order %s: the matrix has %" PRId64
                          " entries beside the diagonal with those of its transpose; %d is the most",
                          who, g->offsets[g->n], INT32_MAX);
     const spry_status status = base_alloc(ctx, (int64_t)g->n + 1, sizeof **offsets, offsets);
-    for (int64_t i = 0; status == SPRY_OK && i <= g->n; i++)
+    for (int64_t i = 0; status == SPRY_STATUS_OK && i <= g->n; i++)
         (*offsets)[i] = (int32_t)g->offsets[i];
     return status;
 }
@@ -37,7 +37,7 @@ spry_status graph_amd(spry_context *ctx, const graph *g, int32_t *perm)
 {
     (void)g;
     (void)perm;
-    return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+    return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                      "order amd: spry was built without SuiteSparse (libsuitesparse-dev); rcm is "
                      "always there");
 }
@@ -45,13 +45,13 @@ spry_status graph_amd(spry_context *ctx, const graph *g, int32_t *perm)
 spry_status graph_amd(spry_context *ctx, const graph *g, int32_t *perm)
 {
     int32_t *offsets = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, narrow(ctx, g, "amd", &offsets));
     const int result = amd_order(g->n, offsets, g->neighbours, perm, NULL, NULL);
     if (result == AMD_OUT_OF_MEMORY)
-        status = SPRY_FAIL(ctx, SPRY_NO_MEMORY, "order amd: AMD found no memory");
+        status = SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY, "order amd: AMD found no memory");
     else if (result != AMD_OK)
-        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "order amd: AMD ended with %d", result);
+        status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "order amd: AMD ended with %d", result);
 done:
     base_free(ctx, offsets);
     return status;
@@ -62,7 +62,7 @@ done:
 static spry_status partition_band(spry_context *ctx, const graph *g, int32_t parts, int32_t *part)
 {
     int32_t *perm = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, g->n, sizeof *perm, &perm));
     SPRY_GO(ctx, graph_rcm(ctx, g, perm));
     for (int64_t i = 0; i < g->n; i++)
@@ -82,7 +82,7 @@ spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm)
 {
     (void)g;
     (void)perm;
-    return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+    return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                      "order nd: spry was built without METIS (libmetis-dev); rcm is always there");
 }
 #elif IDXTYPEWIDTH != 32
@@ -92,16 +92,16 @@ spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm)
 {
     int32_t *offsets = NULL, *inverse = NULL;
     idx_t n = g->n, options[METIS_NOPTIONS];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, narrow(ctx, g, "nd", &offsets));
     SPRY_GO(ctx, base_alloc(ctx, g->n, sizeof *inverse, &inverse));
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
     const int result = METIS_NodeND(&n, offsets, g->neighbours, NULL, options, perm, inverse);
     if (result == METIS_ERROR_MEMORY)
-        status = SPRY_FAIL(ctx, SPRY_NO_MEMORY, "order nd: METIS found no memory");
+        status = SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY, "order nd: METIS found no memory");
     else if (result != METIS_OK)
-        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "order nd: METIS ended with %d", result);
+        status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "order nd: METIS ended with %d", result);
 done:
     base_free(ctx, inverse);
     base_free(ctx, offsets);
@@ -112,7 +112,7 @@ spry_status graph_partition(spry_context *ctx, const graph *g, int32_t parts, in
 {
     int32_t *offsets = NULL;
     idx_t n = g->n, constraints = 1, count = parts, cut = 0, options[METIS_NOPTIONS];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (parts == 1 || g->offsets[g->n] == 0) /* METIS wants parts, and edges */
         return partition_band(ctx, g, parts, part);
     SPRY_GO(ctx, narrow(ctx, g, "nd", &offsets));
@@ -121,7 +121,7 @@ spry_status graph_partition(spry_context *ctx, const graph *g, int32_t parts, in
     const int result = METIS_PartGraphKway(&n, &constraints, offsets, g->neighbours, NULL, NULL,
                                            NULL, &count, NULL, NULL, options, &cut, part);
     if (result == METIS_ERROR_MEMORY)
-        status = SPRY_FAIL(ctx, SPRY_NO_MEMORY, "parts of a matrix: METIS found no memory");
+        status = SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY, "parts of a matrix: METIS found no memory");
     else if (result != METIS_OK)
         status = partition_band(ctx, g, parts, part);
 done:

@@ -24,25 +24,26 @@ static spry_status transpose(const spry_matrix *A, const spry_matrix *csr, spry_
                              spry_matrix **owned, const spry_matrix **transposed)
 {
     const spry_arrays *a = &A->a;
-    if (a->format != SPRY_CSC || a->symmetry != SPRY_GENERAL || !matrix_sorted(A->ctx, a, true)) {
+    if (a->format != SPRY_FORMAT_CSC || a->symmetry != SPRY_SYMMETRY_GENERAL ||
+        !matrix_sorted(A->ctx, a, true)) {
         const spry_status status = spry_matrix_transpose(csr, false, owned);
         *transposed = *owned;
         return status;
     }
     *view = (spry_matrix){.ctx = A->ctx, .a = *a};
-    view->a.format = SPRY_CSR;
+    view->a.format = SPRY_FORMAT_CSR;
     view->a.rows = a->cols;
     view->a.cols = a->rows;
     view->a.col_index = a->row_index;
     view->a.row_index = NULL;
     *transposed = view;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status spry_matrix_gram(const spry_matrix *A, bool conjugate, spry_matrix **C)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const spry_matrix *csr = NULL, *transposed = NULL;
     spry_matrix *own = NULL, *own_transposed = NULL, *lower = NULL, view;
     *C = NULL;

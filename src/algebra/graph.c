@@ -34,7 +34,7 @@ static int64_t merge_row(const spry_arrays *a, const spry_arrays *t, int64_t i, 
 static spry_status merge(spry_context *ctx, const spry_arrays *a, const spry_arrays *t, graph *g)
 {
     const int parts = matrix_parts(ctx, a->nnz + a->rows);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, a->rows + 1, sizeof *g->offsets, &g->offsets));
     g->offsets[0] = 0;
 #pragma omp parallel for num_threads(parts) schedule(dynamic, 4096)
@@ -52,7 +52,7 @@ done:
 spry_status graph_make(const spry_matrix *A, graph *g)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL, *transposed = NULL;
     *g = (graph){.n = (int32_t)A->a.rows};
@@ -62,7 +62,7 @@ spry_status graph_make(const spry_matrix *A, graph *g)
 done:
     spry_matrix_free(transposed);
     spry_matrix_free(owned);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         graph_clear(ctx, g);
     return status;
 }
@@ -74,7 +74,7 @@ spry_status graph_by_degree(spry_context *ctx, const graph *g, int32_t *rows)
     for (int32_t v = 0; v < g->n; v++)
         largest = graph_degree(g, v) > largest ? graph_degree(g, v) : largest;
     const spry_status status = base_calloc(ctx, (int64_t)largest + 2, sizeof *first, &first);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     for (int32_t v = 0; v < g->n; v++)
         first[graph_degree(g, v) + 1]++;
@@ -83,5 +83,5 @@ spry_status graph_by_degree(spry_context *ctx, const graph *g, int32_t *rows)
     for (int32_t v = 0; v < g->n; v++)
         rows[first[graph_degree(g, v)]++] = v;
     base_free(ctx, first);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }

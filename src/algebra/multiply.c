@@ -20,7 +20,7 @@ typedef struct product {
     int threads, parts;
     int64_t *work;         /* before each row, rows + 1 */
     int64_t places, slots; /* the largest tables that a row needs */
-    product_table *tables; /* one a thread */
+    product_table *tables; /* one per thread */
 } product;
 
 static range rows_of(const product *p, int part)
@@ -56,7 +56,7 @@ static spry_status look(product *p)
 
 static spry_status make_tables(product *p)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(p->ctx, base_calloc(p->ctx, p->threads, sizeof *p->tables, &p->tables));
     for (int i = 0; i < p->threads; i++) {
         product_table *t = &p->tables[i];
@@ -139,7 +139,7 @@ static int64_t count_row(const product_job *job, int64_t i, const product_table 
 /* The offsets of C, and room in the tables for its numbers. */
 static spry_status count_rows(const product *p, spry_type type)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int64_t *offsets = p->job.offsets, longest = 0;
     offsets[0] = 0;
 #pragma omp parallel for num_threads(p->threads) schedule(dynamic, 1) reduction(max : longest)
@@ -179,8 +179,9 @@ spry_status algebra_multiply(const spry_matrix *A, const spry_matrix *B, bool co
                              spry_matrix **C)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
-    spry_arrays c = {.type = A->a.type, .format = SPRY_CSR, .rows = A->a.rows, .cols = B->a.cols};
+    spry_status status = SPRY_STATUS_OK;
+    spry_arrays c = {
+        .type = A->a.type, .format = SPRY_FORMAT_CSR, .rows = A->a.rows, .cols = B->a.cols};
     product p = {.ctx = ctx,
                  .kernels = host_kernels_for(ctx, A->a.type),
                  .job = {.A = {A->a.offsets, A->a.col_index, A->a.values},
@@ -191,7 +192,7 @@ spry_status algebra_multiply(const spry_matrix *A, const spry_matrix *B, bool co
                  .threads = matrix_parts(ctx, A->a.nnz)};
     p.parts = p.threads == 1 ? 1 : SHARES * p.threads;
     if (lower)
-        c.symmetry = conjugate ? SPRY_HERMITIAN : SPRY_SYMMETRIC;
+        c.symmetry = conjugate ? SPRY_SYMMETRY_HERMITIAN : SPRY_SYMMETRY_SYMMETRIC;
     SPRY_GO(ctx, base_alloc(ctx, p.rows + 1, sizeof *c.offsets, &c.offsets));
     SPRY_GO(ctx, base_alloc(ctx, p.rows + 1, sizeof *p.work, &p.work));
     SPRY_GO(ctx, look(&p));
@@ -226,13 +227,13 @@ double algebra_multiply_work(const spry_matrix *A, const spry_matrix *B)
 spry_status spry_matrix_multiply(const spry_matrix *A, const spry_matrix *B, spry_matrix **C)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const spry_matrix *a = NULL, *b = NULL;
     spry_matrix *own_a = NULL, *own_b = NULL;
     *C = NULL;
     SPRY_GO(ctx, algebra_check_pair("product", A, B));
     if (A->a.cols != B->a.rows)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "product: %" PRId64 " x %" PRId64 " times %" PRId64 " x %" PRId64
                          ": the columns of the first must be the rows of the second",
                          A->a.rows, A->a.cols, B->a.rows, B->a.cols);

@@ -102,7 +102,7 @@ spry_status graph_rcm(spry_context *ctx, const graph *g, int32_t *perm)
     search s = {.g = g};
     int64_t *next = NULL;
     int32_t *by_degree = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, g->n, sizeof *by_degree, &by_degree));
     SPRY_GO(ctx, graph_by_degree(ctx, g, by_degree));
     SPRY_GO(ctx, base_alloc(ctx, g->n, sizeof *next, &next));

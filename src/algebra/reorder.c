@@ -11,7 +11,7 @@ static spry_status sort_by(spry_context *ctx, const int32_t *key, int64_t n, int
 {
     int64_t *first = NULL;
     const spry_status status = base_calloc(ctx, most + 2, sizeof *first, &first);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     for (int64_t i = 0; i < n; i++)
         first[key[i] + 1]++;
@@ -20,14 +20,14 @@ static spry_status sort_by(spry_context *ctx, const int32_t *key, int64_t n, int
     for (int64_t i = 0; i < n; i++)
         perm[first[key[i]]++] = (int32_t)i;
     base_free(ctx, first);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status order_none(const spry_matrix *A, int32_t *perm)
 {
     for (int64_t i = 0; i < A->a.rows; i++)
         perm[i] = (int32_t)i;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status order_length(const spry_matrix *A, int32_t *perm)
@@ -36,7 +36,7 @@ static spry_status order_length(const spry_matrix *A, int32_t *perm)
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     int32_t *key = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_csr(A, &csr, &owned));
     const int64_t *offsets = csr->a.offsets, n = csr->a.rows;
     int64_t longest = matrix_longest_row(ctx, &csr->a);
@@ -60,7 +60,7 @@ static spry_status order_colour(const spry_matrix *A, int32_t *perm)
     spry_matrix *owned = NULL;
     int32_t *colour = NULL;
     int64_t count = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_csr(A, &csr, &owned));
     SPRY_GO(ctx, base_alloc(ctx, A->a.rows, sizeof *colour, &colour));
     SPRY_GO(ctx, matrix_colour(csr, colour, &count));
@@ -107,14 +107,14 @@ static spry_status find_kind(spry_context *ctx, const char *name, const order_ki
     if (found < 0)
         return base_unknown_word(ctx, "order", name, names);
     *kind = &kinds[found];
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status number_graph(const spry_matrix *A, const order_kind *kind, int32_t *perm)
 {
     spry_context *ctx = A->ctx;
     graph g = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, graph_make(A, &g));
     if (g.offsets[g.n] > 0)
         SPRY_GO(ctx, kind->number(ctx, &g, perm));
@@ -129,11 +129,11 @@ spry_status spry_reorder(const spry_matrix *A, const char *order, int32_t **perm
 {
     spry_context *ctx = A->ctx;
     const order_kind *kind = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *perm = NULL;
     SPRY_GO(ctx, find_kind(ctx, order, &kind));
     if (!kind->any_shape && A->a.rows != A->a.cols)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "order %s is for square matrices, this one is %" PRId64 " x %" PRId64,
                          kind->name, A->a.rows, A->a.cols);
     SPRY_GO(ctx, base_alloc(ctx, A->a.rows, sizeof **perm, perm));
@@ -142,7 +142,7 @@ spry_status spry_reorder(const spry_matrix *A, const char *order, int32_t **perm
     else
         SPRY_GO(ctx, number_graph(A, kind, *perm));
 done:
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         base_free(ctx, *perm);
         *perm = NULL;
     }
@@ -163,15 +163,16 @@ static spry_status move_elements(const spry_vector *x, const int32_t *perm, bool
 {
     spry_context *ctx = x->ctx;
     int32_t *inverse = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (x->ctx != y->ctx || x->n != y->n || x->type != y->type)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "permutation: the vectors are of %" PRId64 " and %" PRId64
                          " numbers, types %s and %s%s",
                          x->n, y->n, spry_type_name(x->type), spry_type_name(y->type),
                          x->ctx == y->ctx ? "" : ", of different contexts");
     if (x->data == y->data && x->n > 0)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "permutation: both vectors have the same numbers");
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "permutation: both vectors have the same numbers");
     SPRY_GO(ctx, matrix_invert(ctx, "perm", perm, x->n, &inverse)); /* which also checks it */
     const int32_t *from = back ? inverse : perm;
     switch (spry_type_size(x->type)) {

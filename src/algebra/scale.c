@@ -9,25 +9,26 @@ static spry_status check(const spry_matrix *A, const char *name, const char *sid
                          const spry_vector *v, int64_t n)
 {
     if (!v)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (v->ctx != A->ctx)
-        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE, "scaling: %s is of another context", name);
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE, "scaling: %s is of another context", name);
     if (v->type != A->a.type)
-        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE, "scaling: %s is of type %s, the matrix of type %s",
-                         name, spry_type_name(v->type), spry_type_name(A->a.type));
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
+                         "scaling: %s is of type %s, the matrix of type %s", name,
+                         spry_type_name(v->type), spry_type_name(A->a.type));
     if (v->n != n)
-        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "scaling: %s has %" PRId64 " numbers, the matrix %" PRId64 " %s", name,
                          v->n, n, side);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Whether diag(left) A diag(right) is of A's symmetric kind. */
 static bool keeps_symmetry(const spry_arrays *a, const spry_vector *left, const spry_vector *right)
 {
-    const double sign = a->symmetry == SPRY_HERMITIAN ? -1 : 1;
+    const double sign = a->symmetry == SPRY_SYMMETRY_HERMITIAN ? -1 : 1;
     const spry_scalar one = {1, 0};
-    if (left == right && a->symmetry != SPRY_HERMITIAN)
+    if (left == right && a->symmetry != SPRY_SYMMETRY_HERMITIAN)
         return true;
     for (int64_t i = 0; i < a->rows; i++) {
         const spry_scalar l = left ? value_get(a->type, left->data, i) : one;
@@ -58,27 +59,27 @@ ALWAYS_INLINE void scale_entries(spry_type type, const spry_arrays *a, const voi
 static void scale_range(const spry_arrays *a, const void *left, const void *right, range entries)
 {
     switch (a->type) {
-    case SPRY_S:
-        scale_entries(SPRY_S, a, left, right, entries);
+    case SPRY_TYPE_S:
+        scale_entries(SPRY_TYPE_S, a, left, right, entries);
         break;
-    case SPRY_D:
-        scale_entries(SPRY_D, a, left, right, entries);
+    case SPRY_TYPE_D:
+        scale_entries(SPRY_TYPE_D, a, left, right, entries);
         break;
-    case SPRY_C:
-        scale_entries(SPRY_C, a, left, right, entries);
+    case SPRY_TYPE_C:
+        scale_entries(SPRY_TYPE_C, a, left, right, entries);
         break;
     default:
-        scale_entries(SPRY_Z, a, left, right, entries);
+        scale_entries(SPRY_TYPE_Z, a, left, right, entries);
     }
 }
 
 spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left, const spry_vector *right)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, check(A, "left", "rows", left, A->a.rows));
     SPRY_GO(ctx, check(A, "right", "columns", right, A->a.cols));
-    if (A->a.symmetry != SPRY_GENERAL && !keeps_symmetry(&A->a, left, right)) {
+    if (A->a.symmetry != SPRY_SYMMETRY_GENERAL && !keeps_symmetry(&A->a, left, right)) {
         spry_matrix *full = NULL;
         SPRY_GO(ctx, spry_matrix_expand(A, &full));
         matrix_replace(A, &full->a);

@@ -69,14 +69,14 @@ static spry_status by_rows(spry_context *ctx, const scaling *s)
 {
     (void)ctx;
     scale_rows(s, s->left, s->a);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status by_columns(spry_context *ctx, const scaling *s)
 {
     spry_arrays transposed;
     const spry_status status = matrix_transpose_arrays(ctx, s->a, &transposed);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         scale_rows(s, s->right, &transposed);
     matrix_free_arrays(ctx, &transposed);
     return status;
@@ -86,7 +86,7 @@ static spry_status by_diagonal(spry_context *ctx, const scaling *s)
 {
     const spry_arrays *a = s->a;
     if (a->rows != a->cols)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "scaling symmetric is for square matrices, this one is %" PRId64
                          " x %" PRId64 "; try equilibrate",
                          a->rows, a->cols);
@@ -101,7 +101,7 @@ static spry_status by_diagonal(spry_context *ctx, const scaling *s)
             size = row_norm(a, i, NORM_MAX);
         s->left[i] = s->right[i] = size > 0 ? 1 / sqrt(size) : 1;
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Raises *most to `size`, whichever thread comes first: the largest of numbers has no order. */
@@ -146,7 +146,7 @@ static spry_status by_ruiz(spry_context *ctx, const scaling *s)
 {
     double *rows = NULL, worst = 1;
     _Atomic double *columns = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, s->a->rows, sizeof *rows, &rows));
     SPRY_GO(ctx, base_alloc(ctx, s->a->cols, sizeof *columns, &columns));
     for (int64_t sweep = 0; sweep < s->options->sweeps && worst > s->options->tol; sweep++) {
@@ -190,7 +190,7 @@ static spry_status read_kind(spry_context *ctx, const char *text, const scaling_
 {
     char names[128] = "", name[SPRY_OPTION_TEXT_SIZE];
     const size_t length = strcspn(text, ":");
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name), text);
     for (int i = 0; i < KINDS; i++)
         base_add_word(names, sizeof names, kinds[i].name);
@@ -202,7 +202,7 @@ static spry_status read_kind(spry_context *ctx, const char *text, const scaling_
     SPRY_GO(ctx, spry_options_parse(ctx, spry_scaling_options(), options,
                                     text[length] ? text + length + 1 : NULL));
 done:
-    return status == SPRY_OK ? status : SPRY_CAUSE(ctx, status, "scaling %s", (*kind)->name);
+    return status == SPRY_STATUS_OK ? status : SPRY_CAUSE(ctx, status, "scaling %s", (*kind)->name);
 }
 
 /* The factor as a number of the type: a power of two if asked for, and one that neither overflows
@@ -218,8 +218,8 @@ static double settle(double factor, bool exact, spry_type type)
 static spry_status make_vector(spry_context *ctx, spry_type type, int64_t n, const double *factors,
                                bool exact, spry_vector **v)
 {
-    const spry_status status = spry_vector_new(ctx, type, n, NULL, SPRY_COPY, v);
-    for (int64_t i = 0; status == SPRY_OK && i < n; i++)
+    const spry_status status = spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, v);
+    for (int64_t i = 0; status == SPRY_STATUS_OK && i < n; i++)
         value_set(type, (*v)->data, i, (spry_scalar){settle(factors[i], exact, type), 0});
     return status;
 }
@@ -227,7 +227,7 @@ static spry_status make_vector(spry_context *ctx, spry_type type, int64_t n, con
 static spry_status make_ones(spry_context *ctx, int64_t n, double **ones)
 {
     const spry_status status = base_alloc(ctx, n, sizeof **ones, ones);
-    for (int64_t i = 0; status == SPRY_OK && i < n; i++)
+    for (int64_t i = 0; status == SPRY_STATUS_OK && i < n; i++)
         (*ones)[i] = 1;
     return status;
 }
@@ -236,7 +236,7 @@ spry_status spry_scaling(const spry_matrix *A, const char *kind, spry_vector **l
                          spry_vector **right)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const scaling_kind *chosen = NULL;
     scaling_options options;
     const spry_matrix *csr = NULL;
@@ -252,7 +252,7 @@ spry_status spry_scaling(const spry_matrix *A, const char *kind, spry_vector **l
     SPRY_GO(ctx, make_vector(ctx, A->a.type, A->a.rows, s.left, options.exact, left));
     SPRY_GO(ctx, make_vector(ctx, A->a.type, A->a.cols, s.right, options.exact, right));
 done:
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         spry_vector_free(*left);
         *left = NULL;
     }

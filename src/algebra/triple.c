@@ -6,21 +6,21 @@
 static spry_status check_sizes(const spry_matrix *R, const spry_matrix *A, const spry_matrix *P)
 {
     if (A->a.cols != P->a.rows)
-        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "triple product: A has %" PRId64 " columns, P %" PRId64 " rows", A->a.cols,
                          P->a.rows);
     if (R ? R->a.cols != A->a.rows : P->a.rows != A->a.rows)
-        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "triple product: %s has %" PRId64 " columns, A %" PRId64 " rows",
                          R ? "R" : "P^H", R ? R->a.cols : P->a.rows, A->a.rows);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status spry_matrix_triple(const spry_matrix *R, const spry_matrix *A, const spry_matrix *P,
                                spry_matrix **C)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const spry_matrix *r = NULL, *a = NULL, *p = NULL;
     spry_matrix *own_r = NULL, *own_a = NULL, *own_p = NULL, *half = NULL;
     *C = NULL;

@@ -28,7 +28,7 @@ typedef struct context_options {
 struct spry_context {
     spry_allocator allocator;
     context_options options;
-    spry_log log;
+    spry_log_fn log;
     void *log_data;
     char message[MESSAGE_SIZE];
     atomic_bool interrupted;
@@ -57,7 +57,7 @@ spry_status base_cause(spry_context *ctx, spry_status status, const char *format
 #define SPRY_GO(ctx, call)                               \
     do {                                                 \
         status = (call);                                 \
-        if (status != SPRY_OK) {                         \
+        if (status != SPRY_STATUS_OK) {                  \
             base_trace(ctx, status, __FILE__, __LINE__); \
             goto done;                                   \
         }                                                \
@@ -68,8 +68,8 @@ void base_log(spry_context *ctx, spry_log_level level, const char *format, ...) 
 
 /*
  * Memory. base_alloc gives count * size bytes (checked for overflow), 64-byte aligned, untouched,
- * so that the first thread to write a page places it; NULL memory never comes with SPRY_OK, also
- * for 0 bytes. base_free takes NULL. Only the thread that owns the context calls these, never
+ * so that the first thread to write a page places it; NULL memory never comes with SPRY_STATUS_OK,
+ * also for 0 bytes. base_free takes NULL. Only the thread that owns the context calls these, never
  * inside a parallel region.
  */
 spry_status base_alloc(spry_context *ctx, int64_t count, size_t size, void *pointer_to_pointer);

@@ -33,14 +33,15 @@ size_t spry_type_size(spry_type type)
 
 bool spry_type_is_complex(spry_type type)
 {
-    return type == SPRY_C || type == SPRY_Z;
+    return type == SPRY_TYPE_C || type == SPRY_TYPE_Z;
 }
 
 spry_status base_check_type(spry_context *ctx, spry_type type)
 {
-    if (type < SPRY_S || type > SPRY_Z)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "type is %d, expected s, d, c or z", (int)type);
-    return SPRY_OK;
+    if (type < SPRY_TYPE_S || type > SPRY_TYPE_Z)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "type is %d, expected s, d, c or z",
+                         (int)type);
+    return SPRY_STATUS_OK;
 }
 
 /* Picks the ISA level the options ask for. */
@@ -59,19 +60,19 @@ static spry_status choose_isa(spry_context *ctx)
             found = true;
         }
     }
-    return found ? SPRY_OK : base_unknown_word(ctx, "isa", ctx->options.isa, names);
+    return found ? SPRY_STATUS_OK : base_unknown_word(ctx, "isa", ctx->options.isa, names);
 }
 
 static spry_status choose_threads(spry_context *ctx)
 {
     const int most = base_most_threads(), initial = omp_get_max_threads();
     if (ctx->options.threads > most)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "threads=%" PRId64 " is outside 0..%d, the most for %d cores",
                          ctx->options.threads, most, omp_get_num_procs());
     if (ctx->options.threads == 0)
         ctx->options.threads = initial < most ? initial : most;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status spry_context_new_with(const spry_allocator *allocator, const char *options,
@@ -82,13 +83,13 @@ spry_status spry_context_new_with(const spry_allocator *allocator, const char *o
     spry_allocator use = given ? *allocator : base_default_allocator();
     spry_context *ctx = use.allocate(use.data, sizeof *ctx, ALIGNMENT);
     if (!ctx)
-        return SPRY_NO_MEMORY;
+        return SPRY_STATUS_NO_MEMORY;
     memset(ctx, 0, sizeof *ctx);
     ctx->allocator = use;
     atomic_init(&ctx->interrupted, false);
     *out = ctx;
 
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_options_default(ctx, spry_context_options(), &ctx->options));
     SPRY_GO(ctx, spry_options_parse(ctx, spry_context_options(), &ctx->options, options));
     SPRY_GO(ctx, choose_threads(ctx));
@@ -116,7 +117,7 @@ void spry_context_free(spry_context *ctx)
     }
 }
 
-void spry_context_set_log(spry_context *ctx, spry_log log, void *data)
+void spry_context_set_log(spry_context *ctx, spry_log_fn log, void *data)
 {
     ctx->log = log;
     ctx->log_data = data;

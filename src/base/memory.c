@@ -64,14 +64,14 @@ void *spry_alloc(spry_context *ctx, size_t bytes)
 {
     void *memory = NULL;
     if (bytes > PTRDIFF_MAX - ALIGNMENT - PAGE) {
-        SPRY_FAIL(ctx, SPRY_NO_MEMORY, "%zu bytes are more than any memory holds", bytes);
+        SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY, "%zu bytes are more than any memory holds", bytes);
         return NULL;
     }
     const size_t before = ALIGNMENT + (bytes >= LARGE ? ctx->large++ * STAGGER % PAGE : 0);
     size_t whole = bytes + before;
     int64_t limit = ctx->options.memory_limit;
     if (limit > 0 && (int64_t)whole > limit - ctx->memory_now) {
-        SPRY_FAIL(ctx, SPRY_NO_MEMORY,
+        SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
                   "%zu bytes on top of %" PRId64 " in use exceed the memory limit of %" PRId64,
                   bytes, ctx->memory_now, limit);
         return NULL;
@@ -80,8 +80,8 @@ void *spry_alloc(spry_context *ctx, size_t bytes)
     if (!must_fail(ctx))
         block = ctx->allocator.allocate(ctx->allocator.data, whole, ALIGNMENT);
     if (!block) {
-        SPRY_FAIL(ctx, SPRY_NO_MEMORY, "no memory for %zu bytes on top of %" PRId64 " in use",
-                  bytes, ctx->memory_now);
+        SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
+                  "no memory for %zu bytes on top of %" PRId64 " in use", bytes, ctx->memory_now);
         return NULL;
     }
     memory = block + before;
@@ -101,7 +101,7 @@ void spry_free(spry_context *ctx, void *memory)
     ctx->allocator.release(ctx->allocator.data, (char *)memory - h.before, h.bytes);
 }
 
-void spry_memory(const spry_context *ctx, int64_t *now, int64_t *most)
+void spry_context_memory(const spry_context *ctx, int64_t *now, int64_t *most)
 {
     if (now)
         *now = ctx->memory_now;
@@ -109,7 +109,7 @@ void spry_memory(const spry_context *ctx, int64_t *now, int64_t *most)
         *most = ctx->memory_most;
 }
 
-void spry_fail_allocation(spry_context *ctx, int64_t nth, bool all)
+void spry_context_fail_allocation(spry_context *ctx, int64_t nth, bool all)
 {
     ctx->fail_in = nth;
     ctx->fail_all = all;
@@ -121,18 +121,18 @@ spry_status base_alloc(spry_context *ctx, int64_t count, size_t size, void *poin
     size_t bytes = 0;
     if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes)) {
         memcpy(pointer_to_pointer, &memory, sizeof memory);
-        return SPRY_FAIL(ctx, SPRY_NO_MEMORY, "%" PRId64 " elements of %zu bytes do not fit", count,
-                         size);
+        return SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY, "%" PRId64 " elements of %zu bytes do not fit",
+                         count, size);
     }
     memory = spry_alloc(ctx, bytes);
     memcpy(pointer_to_pointer, &memory, sizeof memory);
-    return memory ? SPRY_OK : SPRY_NO_MEMORY;
+    return memory ? SPRY_STATUS_OK : SPRY_STATUS_NO_MEMORY;
 }
 
 spry_status base_calloc(spry_context *ctx, int64_t count, size_t size, void *pointer_to_pointer)
 {
     spry_status status = base_alloc(ctx, count, size, pointer_to_pointer);
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         void *memory;
         memcpy(&memory, pointer_to_pointer, sizeof memory);
         memset(memory, 0, (size_t)count * size);
@@ -146,13 +146,13 @@ spry_status base_grow(spry_context *ctx, int64_t keep, int64_t count, size_t siz
     void *old, *grown;
     memcpy(&old, pointer_to_pointer, sizeof old);
     spry_status status = base_alloc(ctx, count, size, &grown);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     if (old && keep > 0)
         memcpy(grown, old, (size_t)keep * size);
     spry_free(ctx, old);
     memcpy(pointer_to_pointer, &grown, sizeof grown);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 void base_free(spry_context *ctx, void *memory)

@@ -91,11 +91,11 @@ spry_status base_unknown_word(spry_context *ctx, const char *what, const char *w
 {
     char nearest[WORD_SIZE];
     if (spry_nearest(word, words, nearest, sizeof nearest))
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "%s %.64s is unknown; did you mean %s? There are: %.600s", what, word,
                          nearest, words);
-    return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s %.64s is unknown; there are: %.600s", what, word,
-                     words);
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s %.64s is unknown; there are: %.600s", what,
+                     word, words);
 }
 
 void base_add_word(char *words, size_t size, const char *word)
@@ -154,19 +154,19 @@ static spry_status set_number(spry_context *ctx, const spry_option *option, void
     int64_t integer = 0;
     bool whole = option->kind == SPRY_OPTION_INT;
     if (whole ? !parse_integer(value, &integer) : !parse_real(value, &number))
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s=%.64s is not a %s", option->name, value,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s=%.64s is not a %s", option->name, value,
                          whole ? "whole number" : "number");
     if (whole)
         number = (double)integer;
     bool bounded = option->low != 0 || option->high != 0;
     if (bounded && !(number >= option->low && number <= option->high))
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s=%.64s is outside %g..%g", option->name, value,
-                         option->low, option->high);
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s=%.64s is outside %g..%g", option->name,
+                         value, option->low, option->high);
     if (whole)
         *(int64_t *)field = integer;
     else
         *(double *)field = number;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status set_bool(spry_context *ctx, const spry_option *option, bool *field,
@@ -177,10 +177,11 @@ static spry_status set_bool(spry_context *ctx, const spry_option *option, bool *
     for (int i = 0; i < 4; i++) {
         if (same_name(value, yes[i]) || same_name(value, no[i])) {
             *field = same_name(value, yes[i]);
-            return SPRY_OK;
+            return SPRY_STATUS_OK;
         }
     }
-    return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s=%.64s is neither yes nor no", option->name, value);
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s=%.64s is neither yes nor no", option->name,
+                     value);
 }
 
 static spry_status set_word(spry_context *ctx, const spry_option *option, int *field,
@@ -190,7 +191,7 @@ static spry_status set_word(spry_context *ctx, const spry_option *option, int *f
     if (index < 0)
         return base_unknown_word(ctx, option->name, value, option->words);
     *field = index;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status set_field(spry_context *ctx, const spry_option *option, void *fields,
@@ -207,15 +208,15 @@ static spry_status set_field(spry_context *ctx, const spry_option *option, void 
         return set_word(ctx, option, field, value);
     case SPRY_OPTION_TEXT:
         if (strlen(value) >= SPRY_OPTION_TEXT_SIZE)
-            return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s: text longer than %d characters",
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s: text longer than %d characters",
                              option->name, SPRY_OPTION_TEXT_SIZE - 1);
         memcpy(field, value, strlen(value) + 1);
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     case SPRY_OPTION_PATH:
         *(const char **)field = value;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
-    return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "option %s has no known kind", option->name);
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "option %s has no known kind", option->name);
 }
 
 spry_status spry_options_set(spry_context *ctx, spry_option_list list, void *fields,
@@ -227,8 +228,8 @@ spry_status spry_options_set(spry_context *ctx, spry_option_list list, void *fie
 
 spry_status spry_options_default(spry_context *ctx, spry_option_list list, void *fields)
 {
-    spry_status status = SPRY_OK;
-    for (int i = 0; i < list.count && status == SPRY_OK; i++)
+    spry_status status = SPRY_STATUS_OK;
+    for (int i = 0; i < list.count && status == SPRY_STATUS_OK; i++)
         if (list.options[i].initial)
             status = set_field(ctx, &list.options[i], fields, list.options[i].initial);
     return status;
@@ -284,20 +285,20 @@ spry_status spry_options_parse(spry_context *ctx, spry_option_list list, void *f
         char pair[SPRY_OPTION_TEXT_SIZE + WORD_SIZE];
         size_t length = pair_length(p);
         if (length >= sizeof pair)
-            return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "option text is too long: %.40s...", p);
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "option text is too long: %.40s...", p);
         snprintf(pair, sizeof pair, "%.*s", (int)length, p);
         p += length;
         char *equals = strchr(pair, '=');
         if (!equals)
-            return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "\"%.64s\" is not name=value", pair);
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "\"%.64s\" is not name=value", pair);
         *equals = '\0';
         const char *value = unquote(equals + 1);
         const spry_option *option = spry_options_find(list, pair);
         if (option && option->kind == SPRY_OPTION_PATH)
-            return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s cannot be set by option text", pair);
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s cannot be set by option text", pair);
         spry_status status = spry_options_set(ctx, list, fields, pair, value);
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             return status;
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }

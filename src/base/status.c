@@ -5,14 +5,14 @@
 
 const char *spry_status_text(spry_status status)
 {
-#define STATUS_TEXT(name, text) [SPRY_##name] = text,
+#define STATUS_TEXT(name, text) [SPRY_STATUS_##name] = text,
     static const char *const texts[] = {SPRY_STATUS_LIST(STATUS_TEXT)};
     return status >= 0 && status < SPRY_STATUS_COUNT ? texts[status] : "unknown status";
 }
 
 const char *spry_message(const spry_context *ctx)
 {
-    return ctx ? ctx->message : spry_status_text(SPRY_NO_MEMORY);
+    return ctx ? ctx->message : spry_status_text(SPRY_STATUS_NO_MEMORY);
 }
 
 void base_log(spry_context *ctx, spry_log_level level, const char *format, ...)
@@ -46,7 +46,7 @@ void base_trace(spry_context *ctx, spry_status status, const char *file, int lin
 
 spry_status base_cause(spry_context *ctx, spry_status status, const char *format, ...)
 {
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         return status;
     char cause[MESSAGE_SIZE], what[MESSAGE_SIZE / 2];
     memcpy(cause, ctx->message, sizeof cause);

@@ -11,11 +11,11 @@ void base_text_put(base_text *t, const char *format, ...)
     const int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     const size_t wanted = t->used + (size_t)(length > 0 ? length : 0) + 1;
-    if (t->status == SPRY_OK && wanted > t->room) {
+    if (t->status == SPRY_STATUS_OK && wanted > t->room) {
         t->status = base_grow(t->ctx, (int64_t)t->used, (int64_t)(2 * wanted), 1, &t->text);
         t->room = 2 * wanted;
     }
-    if (t->status == SPRY_OK) {
+    if (t->status == SPRY_STATUS_OK) {
         vsnprintf(t->text + t->used, t->room - t->used, format, again);
         t->used = wanted - 1;
     }
@@ -25,7 +25,7 @@ void base_text_put(base_text *t, const char *format, ...)
 spry_status base_text_take(base_text *t, char **text)
 {
     *text = t->text;
-    if (t->status != SPRY_OK) {
+    if (t->status != SPRY_STATUS_OK) {
         base_free(t->ctx, t->text);
         *text = NULL;
     }

@@ -29,7 +29,7 @@ spry_status base_prefix_sum(spry_context *ctx, int64_t *array, int64_t n)
     int threads = n < 1 << 15 ? 1 : spry_context_threads(ctx);
     int64_t *totals = NULL;
     spry_status status = base_calloc(ctx, threads + 1, sizeof *totals, &totals);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
 #pragma omp parallel num_threads(threads)
     {
@@ -48,7 +48,7 @@ spry_status base_prefix_sum(spry_context *ctx, int64_t *array, int64_t n)
             array[i + 1] = running += array[i + 1];
     }
     base_free(ctx, totals);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 double base_seconds(void)

@@ -9,7 +9,7 @@ typedef struct rounds {
     spry_context *ctx;
     device_program *p;
     int32_t rows;
-    device_memory *keys, *once, *twice; /* uint64_t, one a row */
+    device_memory *keys, *once, *twice; /* uint64_t, one per row */
     device_memory *left;                /* int32_t: whether rows are still open */
     device_memory *numbers;             /* int64_t, of chosen rows */
 } rounds;
@@ -27,10 +27,10 @@ static spry_status rounds_open(const device_matrix *S, rounds *r)
 {
     const int64_t bytes = S->rows * (int64_t)sizeof(uint64_t);
     spry_device *d = S->d;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *r = (rounds){.S = S, .ctx = d->ctx, .rows = (int32_t)S->rows};
     if (S->rows != S->cols)
-        return SPRY_FAIL(d->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_BAD_USAGE,
                          "aggregates are of square matrices, not of %" PRId64 " x %" PRId64,
                          S->rows, S->cols);
     SPRY_GO(r->ctx, device_matrix_build(d, S->type, GROUP, "lengths aggregate", "", &r->p));
@@ -55,14 +55,14 @@ static spry_status launch(const rounds *r, const char *kernel, const device_arg 
 static spry_status repeat(rounds *r, spry_status (*round)(rounds *))
 {
     int32_t left = 1;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int i = 0; left && i < MOST_ROUNDS; i++) {
         SPRY_GO(r->ctx, device_clear(r->left, 0, sizeof left));
         SPRY_GO(r->ctx, round(r));
         SPRY_GO(r->ctx, device_get(r->left, 0, &left, sizeof left));
     }
     if (left)
-        status = SPRY_FAIL(r->ctx, SPRY_UNSUPPORTED,
+        status = SPRY_FAIL(r->ctx, SPRY_STATUS_UNSUPPORTED,
                            "an independent set of %d rows is not there after %d rounds", r->rows,
                            MOST_ROUNDS);
 done:
@@ -74,10 +74,10 @@ static spry_status number_chosen(const rounds *r, int64_t *count)
 {
     const device_arg args[] = {DEVICE_VALUE(r->rows), device_arg_memory(r->keys),
                                device_arg_memory(r->numbers)};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *count = 0;
     if (r->rows == 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(r->ctx, LAUNCH(r, "keys_number", args));
     SPRY_GO(r->ctx, device_sum_up(r->S->d, r->numbers, (int64_t)r->rows + 1));
     SPRY_GO(r->ctx, device_get(r->numbers, r->rows * (int64_t)sizeof *count, count, sizeof *count));
@@ -100,7 +100,7 @@ static spry_status aggregate_round(rounds *r)
 {
     const device_arg args[] = {DEVICE_VALUE(r->rows), device_arg_memory(r->twice),
                                device_arg_memory(r->keys), device_arg_memory(r->left)};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(r->ctx, spread(r, r->keys, r->once));
     SPRY_GO(r->ctx, spread(r, r->once, r->twice));
     SPRY_GO(r->ctx, LAUNCH(r, "keys_decide", args));
@@ -118,7 +118,7 @@ static spry_status join(const rounds *r, device_memory *aggregate)
     const device_arg second[] = {DEVICE_VALUE(r->rows),         device_arg_memory(S->offsets),
                                  device_arg_memory(S->columns), device_arg_memory(S->values),
                                  device_arg_memory(near_by),    device_arg_memory(aggregate)};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(r->ctx, LAUNCH(r, "join_near", first));
     SPRY_GO(r->ctx, LAUNCH(r, "join_far", second));
 done:
@@ -130,7 +130,7 @@ spry_status device_aggregate(const device_matrix *S, bool alone, device_memory *
 {
     const int32_t stands_alone = alone;
     rounds r = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(S->d->ctx, rounds_open(S, &r));
     const device_arg args[] = {DEVICE_VALUE(r.rows), device_arg_memory(S->offsets),
                                device_arg_memory(S->columns), DEVICE_VALUE(stands_alone),
@@ -162,7 +162,7 @@ static spry_status pmis_round(rounds *r)
     const device_arg drop[] = {DEVICE_VALUE(r->rows),         device_arg_memory(S->offsets),
                                device_arg_memory(S->columns), device_arg_memory(r->once),
                                device_arg_memory(r->keys),    device_arg_memory(r->left)};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(r->ctx, LAUNCH(r, "weights_choose", choose));
     SPRY_GO(r->ctx, LAUNCH(r, "weights_drop", drop));
 done:
@@ -174,7 +174,7 @@ spry_status device_pmis(const device_matrix *S, const device_matrix *T, device_m
 {
     pmis m = {.T = T};
     rounds *r = &m.r;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(S->d->ctx, rounds_open(S, r));
     const device_arg start[] = {DEVICE_VALUE(r->rows), device_arg_memory(T->offsets),
                                 device_arg_memory(T->columns), device_arg_memory(r->keys)};

@@ -45,7 +45,7 @@ static bool file_name(const spry_device *d, bool make, char *path, size_t size)
 static void write_record(const spry_device *d, double bandwidth, char text[FILE_MOST])
 {
     char line[FILE_MOST - 64];
-    snprintf(line, sizeof line, "spry bandwidth 1\n%s (%s), %s\n%.0f bytes a second\n",
+    snprintf(line, sizeof line, "spry bandwidth 1\n%s (%s), %s\n%.0f bytes per second\n",
              d->facts.name, d->facts.description, d->facts.driver, bandwidth);
     snprintf(text, FILE_MOST, "%s%016" PRIx64 "\n", line, hash_text(2, line));
 }
@@ -105,7 +105,7 @@ static spry_status allocate(spry_device *d, stage *s)
     if (f->most_alloc > 0 && bytes > f->most_alloc)
         bytes = f->most_alloc;
     spry_status status = device_alloc(d, bytes, &s->array);
-    while (status == SPRY_NO_MEMORY && bytes > LEAST_BYTES) { /* others use it, too */
+    while (status == SPRY_STATUS_NO_MEMORY && bytes > LEAST_BYTES) { /* others use it, too */
         bytes /= 2;
         status = device_alloc(d, bytes, &s->array);
     }
@@ -116,7 +116,7 @@ static spry_status allocate(spry_device *d, stage *s)
 /* Seconds of the fastest of some passes by so many groups. */
 static spry_status time_read(stage *s, int64_t groups, double *best)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_context *ctx = s->array->d->ctx;
     const device_arg args[] = {DEVICE_VALUE(s->pairs), device_arg_memory(s->array),
                                device_arg_memory(s->sums)};
@@ -136,7 +136,7 @@ done:
 static spry_status measure(spry_device *d, double *bandwidth)
 {
     spry_context *ctx = d->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     stage s = {.group = d->facts.processor ? 1 : WIDE_GROUP};
     char options[64];
     double best = 0;
@@ -154,7 +154,7 @@ static spry_status measure(spry_device *d, double *bandwidth)
     for (int64_t groups = most; groups >= most / 8; groups /= 2)
         SPRY_GO(ctx, time_read(&s, groups, &best));
     if (best <= 0) {
-        status = SPRY_FAIL(ctx, SPRY_DEVICE, "%s: its clock stands still", d->facts.name);
+        status = SPRY_FAIL(ctx, SPRY_STATUS_DEVICE, "%s: its clock stands still", d->facts.name);
         goto done;
     }
     *bandwidth = (double)(int64_t)((double)s.pairs * PAIR / best); /* as it is remembered */
@@ -168,7 +168,7 @@ done:
 
 spry_status device_read_bandwidth(spry_device *d, bool anew, double *bytes_per_second)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *bytes_per_second = 0;
     if (d->read_bandwidth <= 0 && !anew)
         d->read_bandwidth = recall(d);
@@ -184,7 +184,7 @@ done:
 spry_status spry_device_read_bandwidth(spry_context *ctx, const char *name, bool anew,
                                        double *bandwidth)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_bandwidth host;
     spry_device *d = NULL;
     *bandwidth = 0;
@@ -192,7 +192,7 @@ spry_status spry_device_read_bandwidth(spry_context *ctx, const char *name, bool
         SPRY_GO(ctx,
                 anew ? spry_device_bandwidth_now(ctx, &host) : spry_device_bandwidth(ctx, &host));
         *bandwidth = host.read;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     const spry_device *first = ctx->devices;
     SPRY_GO(ctx, device_open(ctx, name, &d));

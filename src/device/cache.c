@@ -183,13 +183,13 @@ spry_status cache_read(spry_device *d, cache_key key, void **binary, size_t *siz
     int64_t bytes = 0;
     *binary = NULL;
     if (!find_folder(d, path, sizeof path))
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     entry_path(path, key);
     const int file = open_entry(d, path, &bytes);
     if (file < 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const spry_status status = base_alloc(d->ctx, bytes, 1, &all);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         close(file);
         return status;
     }
@@ -201,7 +201,7 @@ spry_status cache_read(spry_device *d, cache_key key, void **binary, size_t *siz
         base_log(d->ctx, SPRY_LOG_INFO, "%s: damaged, or of another version; ignored", path);
         base_free(d->ctx, all);
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* --- writing -------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ spry_status cache_read(spry_device *d, cache_key key, void **binary, size_t *siz
 
 spry_status cache_write(spry_device *d, cache_key key, const void *binary, size_t size)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     char path[PATH_SIZE], reason[128], *all = NULL;
     int64_t removed;
     entry_header header = {.version = FORMAT_VERSION,
@@ -219,7 +219,7 @@ spry_status cache_write(spry_device *d, cache_key key, const void *binary, size_
                            .check = cache_hash_of(binary, size)};
     memcpy(header.magic, magic, sizeof magic);
     if (size > MOST_PROGRAM || !find_folder(d, path, sizeof path))
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const size_t folder_length = strlen(path);
     entry_path(path, key);
     SPRY_GO(d->ctx, base_alloc(d->ctx, (int64_t)(sizeof header + size), 1, &all));
@@ -265,13 +265,13 @@ static bool note_entry(int folder, const char *name, old_entry *entry)
 
 spry_status cache_trim(spry_context *ctx, const char *folder, int64_t most_bytes, int64_t *removed)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int64_t count = 0, room = 0, bytes = 0;
     old_entry *entries = NULL;
     DIR *all = opendir(folder);
     *removed = 0;
     if (!all)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     for (const struct dirent *entry; (entry = readdir(all));) {
         if (count == room) {
             room = room * 2 + 64;

@@ -28,7 +28,7 @@ cache_key cache_hash_of(const void *data, size_t size); /* with a secret of no m
 /* A program from disk, allocated by the context; *binary is NULL when there is none that is whole.
  * Fails, as the others do, for want of memory alone. */
 spry_status cache_read(spry_device *d, cache_key key, void **binary, size_t *size);
-/* Keeps a program; what hinders that is told to the log, once a device. */
+/* Keeps a program; what hinders that is told to the log, once per device. */
 spry_status cache_write(spry_device *d, cache_key key, const void *binary, size_t size);
 /* Removes the programs in a folder that were not used for longest until the rest takes at most so
  * many bytes; with how many were removed. */

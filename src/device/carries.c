@@ -4,7 +4,7 @@
 spry_status device_copy_over(spry_device *d, const void *from, int64_t bytes, device_memory **m)
 {
     const spry_status status = device_alloc(d, bytes, m);
-    return status == SPRY_OK && bytes > 0 ? device_put(*m, 0, from, bytes) : status;
+    return status == SPRY_STATUS_OK && bytes > 0 ? device_put(*m, 0, from, bytes) : status;
 }
 
 void device_carries_free(device_carries *c)
@@ -35,7 +35,7 @@ static spry_status sort_carries(const layout *L, carry_lists *lists)
 {
     spry_context *ctx = L->ctx;
     int32_t *at = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, L->rows + 1, sizeof *at, &at));
     for (int64_t u = 0; u < L->units; u++)
         for (int64_t k = L->carry_at[u]; k < L->carry_at[u + 1]; k++)
@@ -65,13 +65,13 @@ done:
 spry_status device_carries_room(spry_device *d, const layout *L, device_carries *c, int columns)
 {
     if (!L->carry_at || c->sums_columns >= columns)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     device_free(c->sums);
     c->sums = NULL;
     c->sums_columns = 0;
     const spry_status status =
         device_alloc(d, c->count * columns * (int64_t)spry_type_size(L->type), &c->sums);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         c->sums_columns = columns;
     return status;
 }
@@ -80,12 +80,12 @@ spry_status device_carries_copy(spry_device *d, const layout *L, device_carries 
 {
     spry_context *ctx = L->ctx;
     carry_lists lists = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!L->carry_at)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     c->count = L->carry_at[L->units];
     if (c->count >= INT32_MAX)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "format %s: units carry %" PRId64 " sums, more than devices count; take "
                          "csr",
                          L->class->name, c->count);

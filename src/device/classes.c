@@ -20,7 +20,7 @@ static spry_status build(spry_device *d, device_program **p)
 {
     char options[OPTIONS_SIZE];
     snprintf(options, sizeof options, "-DSMALLEST=%d -DSTEP=%d", SMALLEST, step_of(d));
-    return device_matrix_build(d, SPRY_S, GROUP, "classes", options, p);
+    return device_matrix_build(d, SPRY_TYPE_S, GROUP, "classes", options, p);
 }
 
 spry_status device_row_lengths(const device_matrix *A, device_memory *sizes)
@@ -28,7 +28,7 @@ spry_status device_row_lengths(const device_matrix *A, device_memory *sizes)
     const int32_t rows = (int32_t)A->rows;
     device_program *p = NULL;
     const spry_status status = build(A->d, &p);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     const device_arg args[] = {DEVICE_VALUE(rows), device_arg_memory(A->offsets),
                                device_arg_memory(sizes)};
@@ -50,7 +50,7 @@ spry_status device_classes_make(spry_device *d, int64_t rows, const device_memor
     device_classes made = {.classes = classes};
     device_memory *next = NULL;
     device_program *p = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = (device_classes){0};
     SPRY_GO(d->ctx, build(d, &p));
     SPRY_GO(d->ctx, device_alloc(d, sizeof counts, &next));

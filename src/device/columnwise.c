@@ -32,7 +32,7 @@ spry_status device_columnwise_open(const spry_device *d, const layout *L, int co
     const bool ends = sorted || !L->array[COLUMNWISE_LENGTHS].aside;
     (void)columns;
     if (L->number[COLUMNWISE_BS] > d->facts.most_group)
-        return SPRY_FAIL(L->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(L->ctx, SPRY_STATUS_UNSUPPORTED,
                          "format ellr-t: BS=%d, but groups of %s have at most %d work-items",
                          (int)L->number[COLUMNWISE_BS], d->facts.name, d->facts.most_group);
     form->text = "formats/columnwise";
@@ -43,5 +43,5 @@ spry_status device_columnwise_open(const spry_device *d, const layout *L, int co
     form->number[1] = (device_number){"width", L->number[COLUMNWISE_WIDTH]};
     snprintf(form->defines, sizeof form->defines, "UNIT=%d%s%s%s", COLUMNWISE_UNIT,
              ends ? " LENGTHS=1" : "", sorted ? " SORTED=1" : "", rest ? " REST=1" : "");
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }

@@ -23,7 +23,7 @@ static spry_status cut(device_program *p, spry_device *d, const device_matrix *A
 {
     device_memory *any = NULL;
     int32_t any_mixed = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, device_alloc(d, sizeof any_mixed, &any));
     SPRY_GO(d->ctx, device_clear(any, 0, sizeof any_mixed));
     const device_arg args[] = {DEVICE_VALUE(A->rows),         DEVICE_VALUE(s->slices),
@@ -59,7 +59,7 @@ spry_status device_csr_to_sell(spry_device *d, const device_matrix *A, int C, de
     const int64_t size = (int64_t)spry_type_size(A->type);
     device_sell s = {.slices = groups_for(A->rows, C)};
     device_program *p = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = (device_sell){0};
     SPRY_GO(ctx, build(d, A->type, C, &p));
     SPRY_GO(ctx, device_alloc(d, (s.slices + 1) * (int64_t)sizeof(int64_t), &s.offsets));
@@ -97,7 +97,7 @@ spry_status device_sell_to_csr(spry_device *d, const device_sell *s, int C, devi
     const int64_t groups = groups_for(A->rows, GROUP);
     const int32_t any_mixed = s->any_mixed;
     device_program *p = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, build(d, A->type, C, &p));
     SPRY_GO(d->ctx, device_clear(A->offsets, 0, sizeof(int64_t)));
     const device_arg lengths[] = {DEVICE_VALUE(A->rows),         device_arg_memory(s->offsets),

@@ -32,8 +32,9 @@ spry_status device_layout_from_csr(spry_device *d, const spry_matrix *A, const c
                                    bool *made, device_layout **D);
 /*
  * The same of a matrix that is there, in csr or sell, values as they are and rows not sorted;
- * others are SPRY_UNSUPPORTED. NULL: sell, or csr where that would have much fill. Where A is not
- * kept, its arrays are the layout's or freed, and A is none afterwards, also after a failure.
+ * others are SPRY_STATUS_UNSUPPORTED. NULL: sell, or csr where that would have much fill. Where A
+ * is not kept, its arrays are the layout's or freed, and A is none afterwards, also after a
+ * failure.
  */
 spry_status device_layout_from_matrix(device_matrix *A, bool keep, const char *spec,
                                       device_layout **D);

@@ -112,8 +112,8 @@ static spry_status look(spry_device *d, int index)
     d->state = state;
     const int count = start(&state->driver, why, sizeof why);
     if (index >= count) {
-        status = count == 0 ? SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED, "%s", why)
-                            : SPRY_FAIL(d->ctx, SPRY_BAD_USAGE,
+        status = count == 0 ? SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED, "%s", why)
+                            : SPRY_FAIL(d->ctx, SPRY_STATUS_BAD_USAGE,
                                         "cuda:%d: there are %d CUDA devices, counted from 0", index,
                                         count);
         goto done;
@@ -138,7 +138,7 @@ static spry_status open_device(spry_device *d, int index)
     cuda_state *state = cuda_of(d);
     CUDA_GO(d, cuDevicePrimaryCtxRetain, &state->context, state->device);
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         close_device(d);
     return status;
 }

@@ -29,8 +29,8 @@ static inline cuda_state *cuda_of(const spry_device *d)
 bool cuda_driver_load(cuda_driver *driver, char *why, size_t size);
 /* Loads NVRTC, no newer than a driver for CUDA `driver_version` can take (0: any). */
 bool nvrtc_load(nvrtc_library *nvrtc, int driver_version, char *why, size_t size);
-/* The status of a driver's call; what failed is noted. SPRY_DEVICE_LOST where the context will
- * answer nothing but errors from now on. */
+/* The status of a driver's call; what failed is noted. SPRY_STATUS_DEVICE_LOST where the context
+ * will answer nothing but errors from now on. */
 spry_status cuda_check(spry_device *d, cuda_result result, const char *call);
 #define CUDA_GO(d, name, ...) \
     SPRY_GO((d)->ctx, cuda_check(d, cuda_of(d)->driver.name(__VA_ARGS__), #name))

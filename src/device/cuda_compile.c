@@ -19,7 +19,7 @@ static spry_status find_goal(spry_context *ctx, const nvrtc_library *nvrtc, int 
     *g = (goal){0, true};
     if (nvrtc->nvrtcGetNumSupportedArchs(&count) != NVRTC_OK || count > MOST_ARCHS ||
         nvrtc->nvrtcGetSupportedArchs(archs) != NVRTC_OK)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "NVRTC does not tell what it compiles for: install another version");
     for (int i = 0; i < count; i++) {
         least = i == 0 || archs[i] < least ? archs[i] : least;
@@ -28,11 +28,11 @@ static spry_status find_goal(spry_context *ctx, const nvrtc_library *nvrtc, int 
     }
     g->as_ptx = g->arch != arch;
     if (g->arch == 0)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "NVRTC %d.%d compiles for sm_%d and newer, and the device is sm_%d: "
                          "install an older libnvrtc and name it in SPRY_NVRTC_LIBRARY",
                          nvrtc->version / 1000, nvrtc->version % 1000 / 10, least, arch);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Ours, then the caller's, cut apart at blanks in `room`. */
@@ -65,7 +65,7 @@ static void take_log(const nvrtc_library *nvrtc, spry_context *ctx, void *progra
     complaint[0] = '\0';
     if (nvrtc->nvrtcGetProgramLogSize(program, &size) != NVRTC_OK || size <= 1)
         return;
-    if (base_calloc(ctx, (int64_t)size + 1, 1, &log) == SPRY_OK &&
+    if (base_calloc(ctx, (int64_t)size + 1, 1, &log) == SPRY_STATUS_OK &&
         nvrtc->nvrtcGetProgramLog(program, log) == NVRTC_OK)
         snprintf(complaint, complaint_size, "%s", log);
     base_free(ctx, log);
@@ -81,11 +81,12 @@ static spry_status take_binary(const nvrtc_library *nvrtc, spry_context *ctx, vo
         SPRY_GO(ctx, base_alloc(ctx, (int64_t)*size, 1, binary));
         error = (as_ptx ? nvrtc->nvrtcGetPTX : nvrtc->nvrtcGetCUBIN)(program, *binary);
     }
-    status = error == NVRTC_OK ? SPRY_OK
-                               : SPRY_FAIL(ctx, SPRY_DEVICE, "NVRTC's program cannot be had: %s",
-                                           nvrtc->nvrtcGetErrorString(error));
+    status = error == NVRTC_OK
+                 ? SPRY_STATUS_OK
+                 : SPRY_FAIL(ctx, SPRY_STATUS_DEVICE, "NVRTC's program cannot be had: %s",
+                             nvrtc->nvrtcGetErrorString(error));
 done:
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         base_free(ctx, *binary);
         *binary = NULL;
     }
@@ -107,8 +108,8 @@ spry_status nvrtc_compile(spry_context *ctx, const nvrtc_library *nvrtc, int arc
     const int count =
         length < (int)sizeof room ? list_options(&g, target, sizeof target, room, list) : -1;
     if (count < 0) {
-        status =
-            SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%d bytes of options for NVRTC are too many", length);
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%d bytes of options for NVRTC are too many",
+                           length);
         goto done;
     }
     int error = nvrtc->nvrtcCreateProgram(&program, text, "spry.cu", 0, NULL, NULL);
@@ -117,7 +118,7 @@ spry_status nvrtc_compile(spry_context *ctx, const nvrtc_library *nvrtc, int arc
         take_log(nvrtc, ctx, program, complaint, complaint_size);
     }
     if (error != NVRTC_OK) {
-        status = SPRY_FAIL(ctx, SPRY_DEVICE, "NVRTC %d.%d: %s", nvrtc->version / 1000,
+        status = SPRY_FAIL(ctx, SPRY_STATUS_DEVICE, "NVRTC %d.%d: %s", nvrtc->version / 1000,
                            nvrtc->version % 1000 / 10, nvrtc->nvrtcGetErrorString(error));
         goto done;
     }
@@ -135,7 +136,7 @@ spry_status cuda_compile(spry_device *d, const char *text, const char *options, 
     char why[512];
     complaint[0] = '\0';
     if (!state->nvrtc.library && !nvrtc_load(&state->nvrtc, state->driver.version, why, sizeof why))
-        return SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED, "%s", why);
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED, "%s", why);
     return nvrtc_compile(d->ctx, &state->nvrtc, state->arch, text, options, binary, size, complaint,
                          complaint_size);
 }
@@ -164,7 +165,7 @@ done:
                        "the driver, for CUDA %d.%d, does not take what NVRTC made; install a "
                        "newer driver or an older libnvrtc",
                        cuda_of(d)->driver.version / 1000, cuda_of(d)->driver.version % 1000 / 10);
-    else if (status != SPRY_OK && log[0])
+    else if (status != SPRY_STATUS_OK && log[0])
         status = SPRY_CAUSE(d->ctx, status, "%.200s", log);
     cuda_leave(d, entered);
     return status;
@@ -179,11 +180,11 @@ void cuda_unload(spry_device *d, void *module)
 
 spry_status cuda_kernel(spry_device *d, void *module, const char *name, void **kernel)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const bool entered = cuda_enter(d);
     const cuda_result result = cuda_of(d)->driver.cuModuleGetFunction(kernel, module, name);
     if (result == CUDA_NOT_FOUND)
-        status = SPRY_FAIL(d->ctx, SPRY_BAD_USAGE, "the program has no kernel \"%s\"", name);
+        status = SPRY_FAIL(d->ctx, SPRY_STATUS_BAD_USAGE, "the program has no kernel \"%s\"", name);
     else
         status = cuda_check(d, result, "cuModuleGetFunction");
     cuda_leave(d, entered);
@@ -204,7 +205,7 @@ spry_status cuda_launch(spry_device *d, engine_stream s, void *kernel, int64_t g
     spry_status status;
     void *values[MOST_ARGUMENTS];
     if (groups > INT32_MAX || count > MOST_ARGUMENTS)
-        return SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
                          "%" PRId64 " groups and %d arguments: a launch takes at most %d and %d",
                          groups, count, INT32_MAX, MOST_ARGUMENTS);
     for (int i = 0; i < count; i++) {

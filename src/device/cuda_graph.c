@@ -44,7 +44,7 @@ spry_status cuda_loop_begin(spry_device *d, engine_stream s, uint64_t *loop)
             CUDA_CAPTURE_THREAD_LOCAL);
     *loop = handle;
 done:
-    if (status != SPRY_OK && state->loop) {
+    if (status != SPRY_STATUS_OK && state->loop) {
         state->driver.cuGraphDestroy(state->loop);
         state->loop = NULL;
     }
@@ -63,7 +63,8 @@ spry_status cuda_record_end(spry_device *d, engine_stream s, void **graph)
     if (!all)
         all = recorded;
     if (!recorded)
-        status = SPRY_FAIL(d->ctx, SPRY_DEVICE, "cuStreamEndCapture: the recording was spoilt");
+        status =
+            SPRY_FAIL(d->ctx, SPRY_STATUS_DEVICE, "cuStreamEndCapture: the recording was spoilt");
     else
         CUDA_GO(d, cuGraphInstantiate, graph, all, 0);
 done:

@@ -112,17 +112,18 @@ spry_status cuda_check(spry_device *d, cuda_result result, const char *call)
     const char *name = NULL, *words = NULL;
     const cuda_driver *driver = &cuda_of(d)->driver;
     if (result == CUDA_OK)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (driver->cuGetErrorName(result, &name) != CUDA_OK || !name)
         name = "an error without a name";
     if (driver->cuGetErrorString(result, &words) != CUDA_OK || !words)
         words = "the driver has no words for it";
     if (is_final(result))
-        return SPRY_FAIL(d->ctx, SPRY_DEVICE_LOST,
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_DEVICE_LOST,
                          "%s: %s (%d): %.100s; run again, and under compute-sanitizer if it "
                          "happens again",
                          call, name, result, words);
-    return SPRY_FAIL(d->ctx, result == CUDA_OUT_OF_MEMORY ? SPRY_NO_MEMORY : SPRY_DEVICE,
+    return SPRY_FAIL(d->ctx,
+                     result == CUDA_OUT_OF_MEMORY ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_DEVICE,
                      "%s: %s (%d): %.100s", call, name, result, words);
 }
 

@@ -31,7 +31,7 @@ static void tile_clear(tile *t)
 /* Room for packed columns, the widest first. */
 static spry_status tile_room(const dense_job *j, const spry_dense *M, int count, tile *t)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!t->made)
         status = device_alloc(j->op->device, M->rows * count * (int64_t)j->size, &t->made);
     t->memory = t->made;
@@ -45,20 +45,20 @@ static spry_status tile_open(const dense_job *j, const spry_dense *M, device_mem
 {
     spry_context *ctx = j->op->ctx;
     spry_device *d = j->op->device;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     device_free(t->borrowed);
     t->borrowed = NULL;
     if (M->by_rows && first == 0) {
         t->memory = whole;
         t->step = M->step;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     if (M->by_rows && d->facts.has_pointers) {
         SPRY_GO(ctx, device_borrow(d, (char *)M->data + (size_t)first * j->size,
                                    (extent(M) - first) * (int64_t)j->size, &t->borrowed));
         t->memory = t->borrowed;
         t->step = M->step;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     SPRY_GO(ctx, tile_room(j, M, count, t));
     if (numbers)
@@ -92,7 +92,7 @@ static spry_status unpack(const dense_job *j, const spry_dense *M, device_memory
                           int64_t first, int count, const tile *t)
 {
     if (t->memory != t->made)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     return device_copy_block(
         j->op->device, j->op->type, M->rows, count, (device_block){t->memory, 0, count, 1},
         (device_block){whole, first * dense_col_step(M), dense_row_step(M), dense_col_step(M)});
@@ -103,7 +103,7 @@ static spry_status pack_single(const dense_job *j, const spry_dense *M, device_m
                                int64_t first, bool numbers, tile *t)
 {
     spry_status status = tile_room(j, M, 1, t);
-    if (status == SPRY_OK && numbers)
+    if (status == SPRY_STATUS_OK && numbers)
         status = device_copy_block(
             j->op->device, j->op->type, M->rows, 1,
             (device_block){whole, first * dense_col_step(M), dense_row_step(M), dense_col_step(M)},
@@ -117,7 +117,7 @@ static spry_status multiply_there(const dense_job *j, const spry_dense *B, const
     spry_device *d = j->op->device;
     device_memory *from = NULL, *to = NULL;
     tile x = {0}, y = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_borrow(d, B->data, extent(B) * (int64_t)j->size, &from));
     SPRY_GO(ctx, device_borrow(d, C->data, extent(C) * (int64_t)j->size, &to));
     for (int64_t first = 0; first < B->cols; first += DEVICE_MOST_COLUMNS) {
@@ -146,6 +146,6 @@ spry_status device_multiply_dense(const spry_operator *op, spry_transpose transp
 {
     const dense_job j = {op, transpose, alpha, beta, spry_type_size(op->type)};
     if (extent(B) == 0 && extent(C) == 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     return B->device ? multiply_there(&j, B, C) : device_multiply_dense_host(&j, B, C);
 }

@@ -68,7 +68,7 @@ static spry_status make_room(stream_job *s)
     spry_device *d = s->j->op->device;
     const int64_t x_bytes = s->B->rows * s->columns * (int64_t)s->j->size;
     const int64_t y_bytes = s->C->rows * s->columns * (int64_t)s->j->size;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < smaller(STAGING_SIDES, s->chunks); k++)
         for (int p = 0; p < s->panels; p++) {
             SPRY_GO(d->ctx, device_alloc(d, x_bytes, &s->sides[k].x[p]));
@@ -140,8 +140,8 @@ static spry_status copy_panels(const stream_job *s, const spry_dense *M, int64_t
                                bool out)
 {
     const int64_t size = (int64_t)s->j->size, step = M->rows * s->columns * size;
-    spry_status status = SPRY_OK;
-    for (int p = 0; status == SPRY_OK && panel_columns(s, chunk, p) > 0; p++) {
+    spry_status status = SPRY_STATUS_OK;
+    for (int p = 0; status == SPRY_STATUS_OK && panel_columns(s, chunk, p) > 0; p++) {
         const int64_t bytes = M->rows * panel_columns(s, chunk, p) * size;
         status = out ? device_get_on(stream, panel[p], 0, packed + p * step, bytes)
                      : device_put_on(stream, panel[p], 0, packed + p * step, bytes);
@@ -172,7 +172,7 @@ static spry_status begin_chunk(stream_job *s, int64_t chunk)
     spry_device *d = s->j->op->device;
     const side *here = &s->sides[chunk % STAGING_SIDES];
     const device_staging *staging = &s->staging[chunk % STAGING_SIDES];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     move_chunk(s, s->B, chunk, staging->in, false);
     SPRY_GO(d->ctx, copy_panels(s, s->B, chunk, staging->stream, staging->in, here->x, false));
     if (dense_reads(s->j)) {
@@ -191,7 +191,7 @@ static spry_status end_chunk(stream_job *s, int64_t chunk)
 {
     const device_staging *staging = &s->staging[chunk % STAGING_SIDES];
     const spry_status status = device_stream_finish(staging->stream);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         move_chunk(s, s->C, chunk, staging->out, true);
     return status;
 }
@@ -200,7 +200,7 @@ spry_status device_multiply_dense_host(const dense_job *j, const spry_dense *B, 
 {
     spry_context *ctx = j->op->ctx;
     stream_job s = {.j = j, .B = B, .C = C};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     cut(&s);
     SPRY_GO(ctx, make_room(&s));
     for (int64_t chunk = 0; chunk < s.chunks + STAGING_SIDES; chunk++) {

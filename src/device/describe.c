@@ -10,7 +10,7 @@ static void describe_device(spry_context *ctx, const engine_class *engine, int i
     spry_device d = {.ctx = ctx, .engine = engine};
     memcpy(before, ctx->message, sizeof before);
     const spry_status status = engine->describe(&d, index);
-    info->usable = status == SPRY_OK;
+    info->usable = status == SPRY_STATUS_OK;
     if (!info->usable)
         snprintf(info->why, sizeof info->why, "%.255s", ctx->message);
     memcpy(ctx->message, before, sizeof before);

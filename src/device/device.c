@@ -16,19 +16,19 @@ spry_status device_begin(spry_device *d, device_work work)
 {
     static const char *const names[] = {"allocation", "copy", "launch", "compilation"};
     if (d->lost)
-        return SPRY_FAIL(d->ctx, SPRY_DEVICE_LOST, "%s", d->why_lost);
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_DEVICE_LOST, "%s", d->why_lost);
     if (d->fail_in[work] > 0 && --d->fail_in[work] == 0)
-        return SPRY_FAIL(d->ctx, work == WORK_ALLOC ? SPRY_NO_MEMORY : SPRY_DEVICE,
+        return SPRY_FAIL(d->ctx, work == WORK_ALLOC ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_DEVICE,
                          "%s: this %s was asked to fail", d->facts.name, names[work]);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status device_end(spry_device *d, spry_status status)
 {
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         return status;
     SPRY_CAUSE(d->ctx, status, "%s (%s)", d->facts.name, d->facts.description);
-    if (status == SPRY_DEVICE_LOST && !d->lost) {
+    if (status == SPRY_STATUS_DEVICE_LOST && !d->lost) {
         d->lost = true;
         snprintf(d->why_lost, sizeof d->why_lost, "%.400s; it cannot be used any more: close it",
                  d->ctx->message);
@@ -78,14 +78,14 @@ void spry_device_close_all(spry_context *ctx)
 static spry_status open_new(spry_context *ctx, const engine_class *engine, int index,
                             spry_device **out)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_device *d = NULL;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *d, &d));
     d->ctx = ctx;
     d->engine = engine;
     snprintf(d->facts.name, sizeof d->facts.name, "%s:%d", engine->name, index);
     status = engine->open(d, index);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         SPRY_CAUSE(ctx, status, "%s", d->facts.name);
         base_free(ctx, d);
         return status;
@@ -111,7 +111,7 @@ static spry_status open_index(spry_context *ctx, const engine_class *engine, int
     for (spry_device *d = ctx->devices; d; d = d->next) {
         if (strcmp(d->facts.name, name) == 0) {
             *out = d;
-            return SPRY_OK;
+            return SPRY_STATUS_OK;
         }
     }
     return open_new(ctx, engine, index, out);
@@ -123,12 +123,12 @@ static spry_status open_any(spry_context *ctx, const engine_class *engine, int c
 {
     char message[MESSAGE_SIZE];
     const spry_status status = open_index(ctx, engine, 0, d);
-    if (status == SPRY_OK || status == SPRY_NO_MEMORY)
+    if (status == SPRY_STATUS_OK || status == SPRY_STATUS_NO_MEMORY)
         return status;
     memcpy(message, ctx->message, sizeof message);
     for (int i = 1; i < count; i++) {
-        if (open_index(ctx, engine, i, d) == SPRY_OK)
-            return SPRY_OK;
+        if (open_index(ctx, engine, i, d) == SPRY_STATUS_OK)
+            return SPRY_STATUS_OK;
     }
     memcpy(ctx->message, message, sizeof message);
     return status;
@@ -148,16 +148,16 @@ spry_status device_open(spry_context *ctx, const char *name, spry_device **d)
     }
     const int count = engine->count(ctx, why, sizeof why);
     if (count == 0)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "%s: %s", engine->name, why);
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "%s: %s", engine->name, why);
     if (!name[length])
         return open_any(ctx, engine, count, d);
     int64_t index = -1;
     const char *end = name + strlen(name);
     if (base_parse_int(name + length + 1, end, &index) != end || index < 0)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "device %.40s: expected %s, or %s:0 to %s:%d", name,
-                         engine->name, engine->name, engine->name, count - 1);
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "device %.40s: expected %s, or %s:0 to %s:%d",
+                         name, engine->name, engine->name, engine->name, count - 1);
     if (index >= count)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "device %.40s: the last one is %s:%d; `spry devices` lists them", name,
                          engine->name, count - 1);
     return open_index(ctx, engine, (int)index, d);

@@ -56,7 +56,7 @@ struct spry_device {
     int64_t fail_in[4];             /* see device_fail_next() */
     bool lost;
     char why_lost[512];
-    double read_bandwidth;    /* bytes a second; 0 until measured */
+    double read_bandwidth;    /* bytes per second; 0 until measured */
     device_event *marks[2];   /* of spry_device_mark(); NULL until used */
     int64_t users;            /* objects that hold it */
     struct spry_device *next; /* of the context's open devices */
@@ -76,8 +76,8 @@ int device_count(spry_context *ctx, const char *engine, char *why, size_t size);
 /* --- memory --------------------------------------------------------------------------------------
  */
 
-/* From the pool; not cleared. Out of memory is SPRY_NO_MEMORY with a message that says how much was
- * asked for and how much there is. 0 bytes are fine. */
+/* From the pool; not cleared. Out of memory is SPRY_STATUS_NO_MEMORY with a message that says how
+ * much was asked for and how much there is. 0 bytes are fine. */
 spry_status device_alloc(spry_device *d, int64_t bytes, device_memory **m);
 /* Memory of the caller's: a CUDA pointer, or a cl_mem. */
 spry_status device_borrow(spry_device *d, void *pointer, int64_t bytes, device_memory **m);
@@ -166,8 +166,8 @@ spry_status device_play(device_graph *g);
 /*
  * A recording that the device repeats by itself. What is launched between begin and end is a turn;
  * after each, the int at byte `at` of `flag` is looked at, and another turn follows for as long as
- * it is `wanted`. Playing it does one turn at least. SPRY_UNSUPPORTED, and facts.has_loops is false
- * from then on, where the compiler is too old for it.
+ * it is `wanted`. Playing it does one turn at least. SPRY_STATUS_UNSUPPORTED, and facts.has_loops
+ * is false from then on, where the compiler is too old for it.
  */
 spry_status device_record_loop_begin(spry_device *d, uint64_t *loop);
 spry_status device_record_loop_end(spry_device *d, uint64_t loop, const device_memory *flag,
@@ -179,7 +179,7 @@ void device_event_free(device_event *e);
 spry_status device_event_record(device_event *e, device_stream *s);
 /* Seconds between two events, once both have happened: waits for them. */
 spry_status device_event_seconds(device_event *from, device_event *to, double *seconds);
-/* Read bandwidth in bytes a second, measured once a device and remembered on disk. */
+/* Read bandwidth in bytes per second, measured once per device and remembered on disk. */
 spry_status device_read_bandwidth(spry_device *d, bool anew, double *bytes_per_second);
 
 /* --- failures for tests --------------------------------------------------------------------------

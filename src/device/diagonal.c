@@ -32,7 +32,7 @@ const device_memory *device_diagonal(const spry_operator *op, spry_transpose tra
     if (op->class != &diagonal_class)
         return NULL;
     const diagonal *state = op->state;
-    return transpose == SPRY_CONJUGATE ? state->conjugate : state->plain;
+    return transpose == SPRY_TRANSPOSE_CONJUGATE ? state->conjugate : state->plain;
 }
 
 /* The numbers of an operator of the host's, into memory that is made if it is not there. */
@@ -42,15 +42,15 @@ static spry_status fill(const spry_operator *op, const spry_operator *of)
     diagonal *state = op->state;
     const int64_t bytes = of->rows * (int64_t)spry_type_size(of->type);
     const bool both = spry_type_is_complex(of->type);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!state->plain)
         SPRY_GO(d->ctx, device_alloc(d, bytes, &state->plain));
-    SPRY_GO(d->ctx, device_put(state->plain, 0, operator_diagonal(of, SPRY_PLAIN), bytes));
+    SPRY_GO(d->ctx, device_put(state->plain, 0, operator_diagonal(of, SPRY_TRANSPOSE_NO), bytes));
     if (both && !state->conjugate)
         SPRY_GO(d->ctx, device_alloc(d, bytes, &state->conjugate));
     if (both)
-        SPRY_GO(d->ctx,
-                device_put(state->conjugate, 0, operator_diagonal(of, SPRY_CONJUGATE), bytes));
+        SPRY_GO(d->ctx, device_put(state->conjugate, 0,
+                                   operator_diagonal(of, SPRY_TRANSPOSE_CONJUGATE), bytes));
     else
         state->conjugate = state->plain;
 done:
@@ -62,10 +62,10 @@ static spry_status update(spry_operator *op, const spry_matrix *A)
     const diagonal *state = op->state;
     spry_operator *of = NULL;
     if (!state->make)
-        return SPRY_FAIL(op->ctx, SPRY_UNSUPPORTED, "operator %s cannot take new values",
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED, "operator %s cannot take new values",
                          spry_operator_name(op));
     spry_status status = state->make(A, &of);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = fill(op, of);
     spry_operator_free(of);
     return status;
@@ -78,7 +78,7 @@ spry_status device_diagonal_operator(spry_device *d, const spry_operator *of,
     spry_context *ctx = d->ctx;
     spry_operator *op = NULL;
     diagonal *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, operator_new(ctx, &diagonal_class, of->type, of->rows, of->cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));

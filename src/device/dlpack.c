@@ -58,7 +58,7 @@ static spry_status export(spry_vector *v, exported **out)
     spry_context *ctx = v->ctx;
     const bool is_complex = spry_type_is_complex(v->type);
     exported *e = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, vector_fetch(v));
     if (v->device)
@@ -115,19 +115,19 @@ static spry_status find_type(spry_context *ctx, dlpack_type t, spry_type *type)
     const int code = t.lanes == 1 ? t.code * 1000 + t.bits : 0;
     switch (code) {
     case DLPACK_FLOAT * 1000 + 32:
-        *type = SPRY_S;
-        return SPRY_OK;
+        *type = SPRY_TYPE_S;
+        return SPRY_STATUS_OK;
     case DLPACK_FLOAT * 1000 + 64:
-        *type = SPRY_D;
-        return SPRY_OK;
+        *type = SPRY_TYPE_D;
+        return SPRY_STATUS_OK;
     case DLPACK_COMPLEX * 1000 + 64:
-        *type = SPRY_C;
-        return SPRY_OK;
+        *type = SPRY_TYPE_C;
+        return SPRY_STATUS_OK;
     case DLPACK_COMPLEX * 1000 + 128:
-        *type = SPRY_Z;
-        return SPRY_OK;
+        *type = SPRY_TYPE_Z;
+        return SPRY_STATUS_OK;
     default:
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "DLPack: elements of code %d with %d bits and %d lanes; expected float "
                          "(2) of 32 or 64 bits or complex (5) of 64 or 128, one lane",
                          t.code, t.bits, t.lanes);
@@ -137,16 +137,16 @@ static spry_status find_type(spry_context *ctx, dlpack_type t, spry_type *type)
 /* The one dimension that is longer than 1. */
 static spry_status find_line(spry_context *ctx, const dlpack_tensor *t, line *l)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int longer = 0;
     *l = (line){.n = 1, .stride = 1};
     SPRY_GO(ctx, find_type(ctx, t->dtype, &l->type));
     if (t->ndim < 1 || !t->shape)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "DLPack: a tensor of %d dimensions is no vector",
-                         (int)t->ndim);
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                         "DLPack: a tensor of %d dimensions is no vector", (int)t->ndim);
     for (int i = 0; i < t->ndim; i++) {
         if (t->shape[i] < 0)
-            return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "DLPack: dimension %d is %" PRId64, i,
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "DLPack: dimension %d is %" PRId64, i,
                              t->shape[i]);
         if (t->shape[i] == 1)
             continue;
@@ -155,7 +155,7 @@ static spry_status find_line(spry_context *ctx, const dlpack_tensor *t, line *l)
         l->stride = t->strides ? t->strides[i] : 1;
     }
     if (longer > 1)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "DLPack: %d of the tensor's %d dimensions are longer than 1; a vector has "
                          "one",
                          longer, (int)t->ndim);
@@ -163,12 +163,12 @@ static spry_status find_line(spry_context *ctx, const dlpack_tensor *t, line *l)
         l->stride = 1;
     const int64_t step = l->stride == INT64_MIN ? INT64_MAX : llabs(l->stride);
     if ((l->n > 0 && step > INT64_MAX / 32 / l->n) || t->byte_offset > INT64_MAX / 2)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "DLPack: %" PRId64 " elements with a stride of %" PRId64
                          " are more than any memory holds",
                          l->n, l->stride);
     if (!t->data && l->n > 0)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "DLPack: the tensor has no data");
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "DLPack: the tensor has no data");
 done:
     return status;
 }
@@ -181,7 +181,7 @@ static spry_status find_device(spry_context *ctx, dlpack_device code, spry_devic
     switch (code.type) {
     case DLPACK_CPU:
     case DLPACK_CUDA_HOST:
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     case DLPACK_CUDA:
     case DLPACK_CUDA_MANAGED:
         snprintf(name, sizeof name, "cuda:%d", (int)code.id);
@@ -190,7 +190,7 @@ static spry_status find_device(spry_context *ctx, dlpack_device code, spry_devic
         snprintf(name, sizeof name, "opencl:%d", (int)code.id);
         return device_open(ctx, name, d);
     default:
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "DLPack: device type %d; expected cpu (1), cuda (2, 3, 13) or opencl (4)",
                          (int)code.type);
     }
@@ -202,9 +202,9 @@ static spry_status import_host(spry_context *ctx, const dlpack_tensor *t, const 
     const size_t size = spry_type_size(l->type);
     char *data = t->data ? (char *)t->data + t->byte_offset : NULL;
     if (share)
-        return spry_vector_new(ctx, l->type, l->n, data, SPRY_BORROW, v);
-    const spry_status status = spry_vector_new(ctx, l->type, l->n, NULL, SPRY_COPY, v);
-    for (int64_t i = 0; status == SPRY_OK && data && i < l->n; i++)
+        return spry_vector_new(ctx, l->type, l->n, data, SPRY_OWN_BORROW, v);
+    const spry_status status = spry_vector_new(ctx, l->type, l->n, NULL, SPRY_OWN_COPY, v);
+    for (int64_t i = 0; status == SPRY_STATUS_OK && data && i < l->n; i++)
         memcpy((char *)(*v)->data + (size_t)i * size, data + i * l->stride * (int64_t)size, size);
     return status;
 }
@@ -221,7 +221,7 @@ static spry_status import_copy(spry_device *d, const dlpack_tensor *t, const lin
     int64_t at = below;
     char *base = (char *)t->data + (int64_t)t->byte_offset - below * size;
     device_memory *m = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!d->facts.has_pointers) { /* data is a name, not an address */
         base = t->data;
         at = (int64_t)t->byte_offset / size;
@@ -242,7 +242,7 @@ static spry_status import(spry_context *ctx, const dlpack_tensor *t, bool read_o
 {
     spry_device *d;
     line l;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *v = NULL;
     *shared = false;
     SPRY_GO(ctx, find_line(ctx, t, &l));
@@ -256,7 +256,7 @@ static spry_status import(spry_context *ctx, const dlpack_tensor *t, bool read_o
     } else if (*shared && (d->facts.has_pointers || t->byte_offset == 0)) {
         SPRY_GO(ctx, spry_vector_on(d, l.type, l.n, (char *)t->data + t->byte_offset, v));
     } else if (!aligned || (!d->facts.has_pointers && t->byte_offset % (uint64_t)size != 0)) {
-        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                            "DLPack: an offset of %" PRIu64 " bytes is not a multiple of the "
                            "elements' size",
                            t->byte_offset);
@@ -265,7 +265,7 @@ static spry_status import(spry_context *ctx, const dlpack_tensor *t, bool read_o
         SPRY_GO(ctx, import_copy(d, t, &l, v));
     }
 done:
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         spry_vector_free(*v);
         *v = NULL;
     }
@@ -314,8 +314,8 @@ spry_status spry_vector_from_dlpack_versioned(spry_context *ctx,
     bool shared;
     *v = NULL;
     if (tensor->version.major != DLPACK_MAJOR) /* only these members are where they are here */
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "DLPack %u.%u; expected 1.x", tensor->version.major,
-                         tensor->version.minor);
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "DLPack %u.%u; expected 1.x",
+                         tensor->version.major, tensor->version.minor);
     const spry_status status =
         import(ctx, &tensor->dl_tensor, tensor->flags & DLPACK_READ_ONLY, v, &shared);
     if (*v)

@@ -25,7 +25,7 @@ struct engine_class {
      */
     spry_status (*describe)(spry_device *d, int index);
 
-    /* Out of memory is SPRY_NO_MEMORY, without a message of its own. */
+    /* Out of memory is SPRY_STATUS_NO_MEMORY, without a message of its own. */
     spry_status (*allocate)(spry_device *d, int64_t bytes, engine_block *block);
     void (*release)(spry_device *d, engine_block block);
     void (*memory)(spry_device *d, int64_t *free_bytes); /* -1: the driver does not say */

@@ -3,13 +3,13 @@
 
 enum { GROUP = 256, OPTIONS_SIZE = 32 };
 
-/* Launches a kernel of kernels/entries.knl, a work-item a row. */
+/* Launches a kernel of kernels/entries.knl, a work-item per row. */
 static spry_status launch(const device_matrix *A, const char *kernel, const device_arg *args,
                           int count)
 {
     device_program *p = NULL;
     const spry_status status = device_matrix_build(A->d, A->type, GROUP, "lengths entries", "", &p);
-    return status == SPRY_OK
+    return status == SPRY_STATUS_OK
                ? device_launch(p, kernel, NULL, (A->rows + GROUP - 1) / GROUP, GROUP, args, count)
                : status;
 }
@@ -53,7 +53,7 @@ spry_status device_matrix_inverse_diagonal(const device_matrix *A, device_memory
     spry_context *ctx = A->d->ctx;
     device_memory *first = NULL;
     int32_t row = INT32_MAX;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_alloc(A->d, sizeof row, &first));
     SPRY_GO(ctx, device_put(first, 0, &row, sizeof row));
     SPRY_GO(ctx, take_diagonal(A, 1, inverse, first));
@@ -101,10 +101,10 @@ spry_status device_matrix_add(spry_scalar alpha, const device_matrix *A, spry_sc
     spry_context *ctx = A->d->ctx;
     const int32_t rows = (int32_t)A->rows, has_left = left != NULL;
     device_matrix sum = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *C = (device_matrix){0};
     if (A->d != B->d || A->type != B->type || A->rows != B->rows || A->cols != B->cols)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "sum on %s: %" PRId64 " x %" PRId64 " of type %s and %" PRId64
                          " x %" PRId64 " of type %s do not go together",
                          A->d->facts.name, A->rows, A->cols, spry_type_name(A->type), B->rows,
@@ -148,7 +148,7 @@ spry_status device_matrix_filter(const device_matrix *A, device_strength rule, d
     const int32_t rows = (int32_t)A->rows, which = (int32_t)rule, lumps = lump;
     device_memory *diagonal = NULL;
     device_matrix kept = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = (device_matrix){0};
     SPRY_GO(ctx, device_alloc(A->d, A->rows * (int64_t)spry_type_size(A->type), &diagonal));
     SPRY_GO(ctx, device_matrix_diagonal(A, diagonal));
@@ -186,10 +186,10 @@ spry_status device_matrix_filter_blocks(const device_matrix *A, int block, const
     spry_context *ctx = A->d->ctx;
     const int32_t rows = (int32_t)A->rows, size = block, lumps = lump;
     device_matrix kept = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = (device_matrix){0};
     if (A->rows != A->cols || S->rows != S->cols || S->rows * block != A->rows)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "%" PRId64 " x %" PRId64 " is not of blocks of %d for %" PRId64 " nodes",
                          A->rows, A->cols, block, S->rows);
     SPRY_GO(ctx, device_matrix_new(A->d, A->type, A->rows, A->cols, &kept));
@@ -229,7 +229,7 @@ spry_status device_matrix_bound(const device_matrix *A, double *bound)
     const int64_t groups = (A->rows + GROUP - 1) / GROUP;
     device_memory *there = NULL;
     double *largest = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *bound = 0;
     SPRY_GO(ctx, base_alloc(ctx, groups, sizeof *largest, &largest));
     SPRY_GO(ctx, device_alloc(A->d, groups * (int64_t)sizeof *largest, &there));
@@ -260,10 +260,11 @@ static spry_status by_index(spry_device *d, const char *kernel, int64_t n, size_
     char options[OPTIONS_SIZE];
     device_program *p = NULL;
     snprintf(options, sizeof options, "-DWORDS=%d", words);
-    const spry_status status = device_matrix_build(d, SPRY_S, GROUP, "index", options, &p);
-    return status == SPRY_OK ? device_launch(p, kernel, NULL, (n * words + GROUP - 1) / GROUP,
-                                             GROUP, args, sizeof args / sizeof *args)
-                             : status;
+    const spry_status status = device_matrix_build(d, SPRY_TYPE_S, GROUP, "index", options, &p);
+    return status == SPRY_STATUS_OK
+               ? device_launch(p, kernel, NULL, (n * words + GROUP - 1) / GROUP, GROUP, args,
+                               sizeof args / sizeof *args)
+               : status;
 }
 
 spry_status device_gather(spry_device *d, int64_t n, size_t size, const device_memory *index,

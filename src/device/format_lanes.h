@@ -1,4 +1,4 @@
-/* How many lanes a row's entries are shared by, in formats that keep them side by side. */
+/* How many lanes per row's entries are shared by, in formats that keep them side by side. */
 #ifndef SPRY_DEVICE_LANES_H
 #define SPRY_DEVICE_LANES_H
 

@@ -26,8 +26,8 @@
  * of x to sum[0..COLUMNS-1]. Several columns may be shared by work-items: COLUMNS is what one has,
  * and x begins with its first.
  *
- * Unit formats: a text defines a kernel that does the whole product by itself, one group a unit or
- * as it likes; what units carry is added afterwards by common code:
+ * Unit formats: a text defines a kernel that does the whole product by itself, one group per unit
+ * or as it likes; what units carry is added afterwards by common code:
  *
  *     SP_KERNEL SP_F(units)(const int units, FORMAT_ARGS, SP_X, SP_GLOBAL scalar *y,
  *                           const offset y_step, const number alpha, const number beta,
@@ -70,8 +70,8 @@ typedef struct device_form {
 
 typedef struct device_format {
     const char *name; /* of the layout_class */
-    /* Decides how to use L on d with `columns` columns (1: SpMV). SPRY_UNSUPPORTED with a message
-     * where the format cannot be used there. */
+    /* Decides how to use L on d with `columns` columns (1: SpMV). SPRY_STATUS_UNSUPPORTED with a
+     * message where the format cannot be used there. */
     spry_status (*open)(const spry_device *d, const layout *L, int columns, device_form *form);
     /* Options worth trying on a device, as layout_class.grid; NULL: the class's own grid. */
     const char *grid;

@@ -15,14 +15,14 @@ spry_status spry_device_finish(spry_device *device)
 }
 
 static const char *const type_names[] = {
-    [SPRY_S] = "<f4", [SPRY_D] = "<f8", [SPRY_C] = "<c8", [SPRY_Z] = "<c16"};
+    [SPRY_TYPE_S] = "<f4", [SPRY_TYPE_D] = "<f8", [SPRY_TYPE_C] = "<c8", [SPRY_TYPE_Z] = "<c16"};
 
 spry_status spry_vector_array_interface(const spry_vector *v, spry_array_interface *array)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *array = (spry_array_interface){.version = 3};
     if (!v->device || !v->device->facts.has_pointers)
-        return SPRY_FAIL(v->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(v->ctx, SPRY_STATUS_BAD_USAGE,
                          "the vector is on %s; __cuda_array_interface__ is for CUDA devices",
                          vector_place(v));
     SPRY_GO(v->ctx, device_finish(v->device)); /* so that there is no stream to wait for */
@@ -35,12 +35,12 @@ done:
 
 static spry_status find_type(spry_context *ctx, const char *name, spry_type *type)
 {
-    for (int t = SPRY_S; t <= SPRY_Z; t++)
+    for (int t = SPRY_TYPE_S; t <= SPRY_TYPE_Z; t++)
         if (strcmp(type_names[t], name) == 0 || strcmp(type_names[t] + 1, name) == 0) {
             *type = (spry_type)t;
-            return SPRY_OK;
+            return SPRY_STATUS_OK;
         }
-    return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+    return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                      "__cuda_array_interface__: typestr %.7s; expected <f4, <f8, <c8 or <c16",
                      name);
 }
@@ -49,26 +49,26 @@ static spry_status find_type(spry_context *ctx, const char *name, spry_type *typ
 static spry_status wait_for(spry_device *d, int64_t stream)
 {
     device_stream other = {.d = d, .handle = (void *)(intptr_t)stream, .borrowed = true};
-    return stream == 0 ? SPRY_OK : device_stream_wait(d->stream, &other);
+    return stream == 0 ? SPRY_STATUS_OK : device_stream_wait(d->stream, &other);
 }
 
 spry_status spry_vector_from_array_interface(spry_device *device, const spry_array_interface *array,
                                              spry_vector **v)
 {
     spry_context *ctx = device->ctx;
-    spry_type type = SPRY_D;
+    spry_type type = SPRY_TYPE_D;
     device_memory *m = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *v = NULL;
     if (!device->facts.has_pointers)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "device %s: __cuda_array_interface__ is for CUDA devices",
                          device->facts.name);
     SPRY_GO(ctx, find_type(ctx, array->typestr, &type));
     const int64_t size = (int64_t)spry_type_size(type), step = array->strides / size;
     if (array->shape < 0 || array->strides % size != 0 || step < 0 ||
         (array->shape > 0 && (step > INT64_MAX / 32 / array->shape || !array->data)))
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "__cuda_array_interface__: %" PRId64 " elements %" PRId64
                          " bytes apart; expected a multiple of %" PRId64 " that is not negative, "
                          "and an address",
@@ -76,11 +76,11 @@ spry_status spry_vector_from_array_interface(spry_device *device, const spry_arr
     SPRY_GO(ctx, wait_for(device, array->stream));
     if (step <= 1 && !array->read_only && array->shape > 0) {
         SPRY_GO(ctx, spry_vector_on(device, type, array->shape, array->data, v));
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     SPRY_GO(ctx, spry_vector_on(device, type, array->shape, NULL, v));
     if (array->shape == 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const int64_t apart = step > 0 ? step : 1;
     SPRY_GO(ctx, device_borrow(device, array->data, ((array->shape - 1) * apart + 1) * size, &m));
     SPRY_GO(ctx, device_copy_block(device, type, array->shape, 1, (device_block){m, 0, apart, 0},
@@ -88,7 +88,7 @@ spry_status spry_vector_from_array_interface(spry_device *device, const spry_arr
     SPRY_GO(ctx, device_finish(device));
 done:
     device_free(m);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         spry_vector_free(*v);
         *v = NULL;
     }

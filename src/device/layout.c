@@ -90,12 +90,12 @@ int64_t device_layout_bytes(const device_layout *D)
 static spry_status copy_arrays(device_layout *D)
 {
     spry_context *ctx = D->L->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_arrays_open(D->L, &D->arrays));
     for (int i = 0; i < D->arrays.count; i++) {
         const layout_array *a = &D->arrays.array[i];
         status = device_copy_over(D->d, a->data, a->count * (int64_t)a->size, &D->memory[i]);
-        if (status != SPRY_OK) {
+        if (status != SPRY_STATUS_OK) {
             status = SPRY_CAUSE(ctx, status, "format %s on %s, array %s", D->L->class->name,
                                 D->d->facts.name, a->name);
             goto done;
@@ -144,14 +144,14 @@ static spry_status keep_away(device_layout *D)
     char message[MESSAGE_SIZE];
     int64_t bytes = 0, at = 0;
     void *away = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_arrays_open(D->L, &D->arrays));
     for (int i = 0; i < D->arrays.count; i++)
         bytes += away_bytes(&D->arrays.array[i]);
     memcpy(message, ctx->message, sizeof message);
     /* Some OpenCL drivers give pinned memory a double on the device. */
     D->pinned = (D->d->facts.has_pointers || D->d->facts.processor) &&
-                device_pinned_alloc(D->d, bytes, &away) == SPRY_OK;
+                device_pinned_alloc(D->d, bytes, &away) == SPRY_STATUS_OK;
     if (!D->pinned) {
         memcpy(ctx->message, message, sizeof message); /* nothing failed for the caller */
         SPRY_GO(ctx, base_alloc(ctx, bytes, 1, &away));
@@ -164,7 +164,7 @@ static spry_status keep_away(device_layout *D)
     }
     D->away = away;
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         device_arrays_close(&D->arrays);
     return status;
 }
@@ -172,7 +172,7 @@ done:
 spry_status device_layout_bring(device_layout *D, device_stream *s)
 {
     spry_context *ctx = D->L->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int i = 0; i < D->arrays.count; i++) {
         const layout_array *a = &D->arrays.array[i];
         const int64_t bytes = a->count * (int64_t)a->size;
@@ -187,7 +187,7 @@ static spry_status new_layout(spry_device *d, layout *L, bool away, device_layou
 {
     spry_context *ctx = L->ctx;
     device_layout *D = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *D, &D));
     D->d = d;
@@ -218,7 +218,7 @@ spry_status device_layout_adopt(spry_device *d, layout *L,
 {
     spry_context *ctx = L->ctx;
     device_layout *D = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *D, &D));
     D->d = d;
@@ -267,11 +267,11 @@ static spry_status find_instance(device_layout *D, bool conjugate, bool packed, 
 {
     spry_context *ctx = D->L->ctx;
     instance **slot = &D->instances[conjugates(D, conjugate)][packed][columns];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!*slot) {
         SPRY_GO(ctx, base_calloc(ctx, 1, sizeof **slot, slot));
         status = device_form_open(D->d, D->L, columns, packed, &(*slot)->form);
-        if (status != SPRY_OK) {
+        if (status != SPRY_STATUS_OK) {
             base_free(ctx, *slot);
             *slot = NULL;
         }
@@ -286,9 +286,9 @@ static spry_status build(const device_layout *D, bool conjugate, int columns, in
     spry_context *ctx = D->L->ctx;
     char *text = NULL;
     char options[DEVICE_OPTIONS_SIZE];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (in->program)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, device_program_text(D->L, &D->arrays, &in->form, columns, conjugates(D, conjugate),
                                      &text));
     device_layout_options(D->L, &in->form, options);
@@ -331,7 +331,7 @@ static spry_status add_carries(const device_layout *D, const instance *in, const
 
 static spry_status prepare(device_layout *D, const device_product *p, instance **in)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(D->L->ctx, find_instance(D, p->conjugate, is_packed(D, p), p->columns, in));
     SPRY_GO(D->L->ctx, build(D, p->conjugate, p->columns, *in));
     SPRY_GO(D->L->ctx, device_carries_room(D->d, D->L, &D->carries, p->columns));
@@ -350,7 +350,7 @@ spry_status device_layout_multiply(device_layout *D, const device_product *p)
     const layout *L = D->L;
     device_arg args[DEVICE_MOST_ARRAYS + DEVICE_MOST_NUMBERS + 8];
     instance *in;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int count = 0;
     SPRY_GO(L->ctx, prepare(D, p, &in));
     const device_form *form = &in->form;
@@ -385,14 +385,14 @@ spry_status device_layout_rows(device_layout *D, bool conjugate, const char *pre
     spry_context *ctx = D->L->ctx;
     instance *in;
     base_text args = {.ctx = ctx}, pass = {.ctx = ctx}, text = {.ctx = ctx};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *rows = (device_rows){.rows = D->L->rows};
     SPRY_GO(ctx, find_instance(D, conjugate, true, 1, &in));
     if (in->form.by_units)
         goto done;
     device_put_args(&D->arrays, &in->form, prefix, &args, &pass);
-    if (args.status != SPRY_OK || pass.status != SPRY_OK) {
-        status = SPRY_NO_MEMORY;
+    if (args.status != SPRY_STATUS_OK || pass.status != SPRY_STATUS_OK) {
+        status = SPRY_STATUS_NO_MEMORY;
         goto done;
     }
     if (args.used >= sizeof rows->args_text || pass.used >= sizeof rows->pass_text)

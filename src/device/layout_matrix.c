@@ -13,7 +13,7 @@ static spry_status make_shell(const device_matrix *A, const layout_class *class,
     spry_context *ctx = A->d->ctx;
     layout *L = NULL;
     const spry_status status = base_calloc(ctx, 1, sizeof *L, &L);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     *L = (layout){.ctx = ctx,
                   .class = class,
@@ -23,7 +23,7 @@ static spry_status make_shell(const device_matrix *A, const layout_class *class,
                   .nnz = A->nnz,
                   .exact = true};
     *out = L;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static layout_array array_of(const char *name, int64_t count, size_t size, bool aside)
@@ -52,15 +52,15 @@ static void describe_sell(layout *L, int C, const device_sell *s)
     layout_note(L, "sigma", 1);
 }
 
-/* most_fill: how many places an entry may take on the average; 0: any number. */
+/* most_fill: how many places per entry may take on the average; 0: any number. */
 static spry_status make_sell(const device_matrix *A, int C, double most_fill, device_layout **D)
 {
     device_sell s = {0};
     layout *L = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(A->d->ctx, device_csr_to_sell(A->d, A, C, &s));
     if (most_fill > 0 && (double)s.stored > most_fill * (double)A->nnz) {
-        status = SPRY_UNSUPPORTED;
+        status = SPRY_STATUS_UNSUPPORTED;
         goto done;
     }
     SPRY_GO(A->d->ctx, make_shell(A, &format_sell, &L));
@@ -86,7 +86,7 @@ spry_status device_layout_from_csr(spry_device *d, const spry_matrix *A, const c
     int64_t C = 0;
     *made = false;
     spry_status status = layout_parse(d->ctx, spec, &class, options);
-    if (status != SPRY_OK || class != &format_sell || !sell_is_plain(options, &C) ||
+    if (status != SPRY_STATUS_OK || class != &format_sell || !sell_is_plain(options, &C) ||
         !(d->facts.has_double || type_is_single(A->a.type)))
         return status;
     SPRY_GO(d->ctx, device_matrix_put_csr(d, &A->a, &from));
@@ -94,7 +94,7 @@ spry_status device_layout_from_csr(spry_device *d, const spry_matrix *A, const c
     *made = true;
 done:
     device_matrix_free(&from);
-    return status == SPRY_NO_MEMORY ? SPRY_OK : status;
+    return status == SPRY_STATUS_NO_MEMORY ? SPRY_STATUS_OK : status;
 }
 
 static spry_status from_sell(const device_layout *D, device_matrix *out)
@@ -119,7 +119,7 @@ static spry_status build_csr(spry_device *d, device_program **p)
 {
     char options[OPTIONS_SIZE];
     snprintf(options, sizeof options, "-DROWS=%d", CSR_GROUP);
-    return device_matrix_build(d, SPRY_S, GROUP, "convert_csr", options, p);
+    return device_matrix_build(d, SPRY_TYPE_S, GROUP, "convert_csr", options, p);
 }
 
 /* Starts and ends of A's rows. */
@@ -129,7 +129,7 @@ static spry_status cut_rows(const device_matrix *A, device_memory *starts, devic
     device_program *p = NULL;
     device_memory *any = NULL;
     int32_t too_many = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, build_csr(A->d, &p));
     SPRY_GO(ctx, device_alloc(A->d, sizeof too_many, &any));
     SPRY_GO(ctx, device_clear(any, 0, sizeof too_many));
@@ -140,7 +140,7 @@ static spry_status cut_rows(const device_matrix *A, device_memory *starts, devic
     SPRY_GO(ctx, device_get(any, 0, &too_many, sizeof too_many));
     if (too_many)
         status = SPRY_FAIL(
-            ctx, SPRY_UNSUPPORTED,
+            ctx, SPRY_STATUS_UNSUPPORTED,
             "format csr: %d rows hold more entries than offsets of 32 bits can count", CSR_GROUP);
 done:
     device_free(any);
@@ -154,12 +154,12 @@ static spry_status take_entries(device_matrix *A, bool keep, device_memory **col
     spry_context *ctx = A->d->ctx;
     const int64_t column_bytes = A->nnz * (int64_t)sizeof(int32_t);
     const int64_t value_bytes = A->nnz * (int64_t)spry_type_size(A->type);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!keep) {
         *columns = A->columns;
         *values = A->values;
         A->columns = A->values = NULL;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     SPRY_GO(ctx, device_alloc(A->d, column_bytes, columns));
     SPRY_GO(ctx, device_alloc(A->d, value_bytes, values));
@@ -176,7 +176,7 @@ static spry_status make_csr(device_matrix *A, bool keep, device_layout **D)
     spry_context *ctx = A->d->ctx;
     device_memory *memory[LAYOUT_MOST_ARRAYS] = {NULL};
     layout *L = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, make_shell(A, &format_csr, &L));
     L->stored = A->nnz;
     L->units = (A->rows + CSR_GROUP - 1) / CSR_GROUP;
@@ -203,7 +203,7 @@ static spry_status from_csr(const device_layout *D, device_matrix *out)
 {
     spry_context *ctx = out->d->ctx;
     device_program *p = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const device_arg args[] = {
         DEVICE_VALUE(out->rows), device_arg_memory(device_layout_array(D, "starts")),
         device_arg_memory(device_layout_array(D, "ends")), device_arg_memory(out->offsets)};
@@ -228,7 +228,7 @@ static spry_status make_any(device_matrix *A, bool keep, device_layout **D)
     char before[MESSAGE_SIZE];
     memcpy(before, A->d->ctx->message, sizeof before);
     const spry_status status = make_sell(A, DEFAULT_C, most_fill, D);
-    if (status != SPRY_UNSUPPORTED)
+    if (status != SPRY_STATUS_UNSUPPORTED)
         return status;
     memcpy(A->d->ctx->message, before, sizeof before); /* nothing failed for the caller */
     return make_csr(A, keep, D);
@@ -241,7 +241,7 @@ spry_status device_layout_from_matrix(device_matrix *A, bool keep, const char *s
     spry_context *ctx = A->d->ctx;
     const layout_class *class;
     int64_t C = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *D = NULL;
     if (!spec) {
         SPRY_GO(ctx, make_any(A, keep, D));
@@ -253,7 +253,7 @@ spry_status device_layout_from_matrix(device_matrix *A, bool keep, const char *s
     else if (class == &format_csr && csr_is_plain(options))
         SPRY_GO(ctx, make_csr(A, keep, D));
     else
-        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                            "format %s of a matrix that was made on %s: take csr or sell, values as "
                            "they are and rows not sorted",
                            spec, A->d->facts.name);
@@ -269,14 +269,14 @@ spry_status device_layout_to_matrix(const device_layout *D, device_matrix *out)
     spry_device *d = device_layout_device(D);
     const bool csr = L->class == &format_csr;
     const bool sell = L->class == &format_sell && !L->array[SELL_ROWS].name;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = (device_matrix){0};
     if (L->kind != STORED_OWN || !(csr || sell))
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(L->ctx, device_matrix_new(d, L->type, L->rows, L->cols, out));
     SPRY_GO(L->ctx, csr ? from_csr(D, out) : from_sell(D, out));
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         device_matrix_free(out);
     return status;
 }

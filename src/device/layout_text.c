@@ -8,11 +8,11 @@ spry_status device_arrays_open(const layout *L, device_arrays *a)
     const device_format *format = device_format_for(L->class);
     *a = (device_arrays){.ctx = L->ctx};
     if (!format)
-        return SPRY_FAIL(L->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(L->ctx, SPRY_STATUS_UNSUPPORTED,
                          "format %s has no kernels for devices; take csr or sell", L->class->name);
     if (format->arrays) {
         const spry_status status = format->arrays(L, a->array);
-        if (status != SPRY_OK) {
+        if (status != SPRY_STATUS_OK) {
             device_arrays_close(a);
             return status;
         }
@@ -23,7 +23,7 @@ spry_status device_arrays_open(const layout *L, device_arrays *a)
     }
     while (a->count < DEVICE_MOST_ARRAYS && a->array[a->count].name)
         a->count++;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 void device_arrays_close(device_arrays *a)
@@ -79,8 +79,8 @@ static void put_text(base_text *t, const char *name)
     const char *text = device_text(name);
     if (text)
         base_text_put(t, "%s\n", text);
-    else if (t->status == SPRY_OK)
-        t->status = SPRY_FAIL(t->ctx, SPRY_UNSUPPORTED, "there is no kernel text %s", name);
+    else if (t->status == SPRY_STATUS_OK)
+        t->status = SPRY_FAIL(t->ctx, SPRY_STATUS_UNSUPPORTED, "there is no kernel text %s", name);
 }
 
 static const char *const words[] = {
@@ -92,8 +92,8 @@ static void put_words(base_text *t, const device_arrays *a, const device_form *f
 {
     base_text args = {.ctx = t->ctx}, pass = {.ctx = t->ctx};
     device_put_args(a, form, "", &args, &pass);
-    if (args.status != SPRY_OK || pass.status != SPRY_OK)
-        t->status = SPRY_NO_MEMORY;
+    if (args.status != SPRY_STATUS_OK || pass.status != SPRY_STATUS_OK)
+        t->status = SPRY_STATUS_NO_MEMORY;
     base_text_put(t, "#define SP_F(name) %s##name\n", prefix);
     base_text_put(t, "#define FORMAT_ARGS %s\n", args.text ? args.text : "");
     base_text_put(t, "#define FORMAT_PASS %s\n", pass.text ? pass.text : "");
@@ -161,13 +161,13 @@ spry_status device_form_open(const spry_device *d, const layout *L, int columns,
     const device_format *format = device_format_for(L->class);
     *form = (device_form){.lanes = 1, .spread = 1};
     if (!format)
-        return SPRY_FAIL(L->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(L->ctx, SPRY_STATUS_UNSUPPORTED,
                          "format %s has no kernels for devices; take csr or sell", L->class->name);
     if (!type_is_single(L->type) && !d->facts.has_double)
-        return SPRY_FAIL(L->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(L->ctx, SPRY_STATUS_UNSUPPORTED,
                          "device %s has no double precision; take type s or c", d->facts.name);
     const spry_status status = format->open(d, L, columns, form);
-    if (status == SPRY_OK && form->group == 0)
+    if (status == SPRY_STATUS_OK && form->group == 0)
         form->group = d->facts.most_group < GROUP ? d->facts.most_group : GROUP;
     share_columns(L, columns, packed, form);
     return status;
@@ -191,7 +191,7 @@ spry_status device_layout_text(const spry_device *d, const layout *L, int column
 {
     spry_context *ctx = L->ctx;
     device_arrays arrays = {.ctx = ctx};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *text = NULL;
     SPRY_GO(ctx, device_form_open(d, L, columns, true, form));
     SPRY_GO(ctx, device_arrays_open(L, &arrays));
@@ -204,7 +204,8 @@ done:
 void device_layout_options(const layout *L, const device_form *form,
                            char options[DEVICE_OPTIONS_SIZE])
 {
-    static const int types[] = {[SPRY_S] = 0, [SPRY_D] = 1, [SPRY_C] = 2, [SPRY_Z] = 3};
+    static const int types[] = {
+        [SPRY_TYPE_S] = 0, [SPRY_TYPE_D] = 1, [SPRY_TYPE_C] = 2, [SPRY_TYPE_Z] = 3};
     snprintf(options, DEVICE_OPTIONS_SIZE, "-DSP_TYPE=%d -DSP_KIND=%d -DSP_GROUP=%d",
              types[L->type], (int)L->kind, form->group);
 }

@@ -14,14 +14,14 @@ spry_status device_record_loop_begin(spry_device *d, uint64_t *loop)
     device_program *p = NULL;
     *loop = 0;
     if (!d->facts.has_loops)
-        return SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
                          "%s: its driver has no recordings that repeat themselves", d->facts.name);
     SPRY_GO(d->ctx, device_begin(d, WORK_LAUNCH));
     /* Nothing may be compiled while it records. */
     status = build_loop(d, &p);
-    if (status == SPRY_DEVICE) {
+    if (status == SPRY_STATUS_DEVICE) {
         d->facts.has_loops = false;
-        status = SPRY_UNSUPPORTED;
+        status = SPRY_STATUS_UNSUPPORTED;
     }
     SPRY_GO(d->ctx, status);
     SPRY_GO(d->ctx, device_end(d, d->engine->loop_begin(d, d->stream->handle, loop)));
@@ -40,7 +40,7 @@ spry_status device_record_loop_end(spry_device *d, uint64_t loop, const device_m
     device_graph *made = NULL;
     *g = NULL;
     status = build_loop(d, &p);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = device_launch(p, "loop_again", NULL, 1, LOOP_GROUP, args, 4);
     /* A recording is ended also when something failed, and the first failure told. */
     const spry_status ended = device_record_end(d, &made);

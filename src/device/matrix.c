@@ -24,9 +24,9 @@ int64_t device_matrix_bytes(const device_matrix *A)
 static spry_status check_type(const spry_device *d, spry_type type)
 {
     if (!type_is_single(type) && !d->facts.has_double)
-        return SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
                          "device %s has no double precision; take type s or c", d->facts.name);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status device_matrix_new(spry_device *d, spry_type type, int64_t rows, int64_t cols,
@@ -34,7 +34,7 @@ spry_status device_matrix_new(spry_device *d, spry_type type, int64_t rows, int6
 {
     *out = (device_matrix){0};
     device_matrix A = {.d = d, .type = type, .rows = rows, .cols = cols};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, check_type(d, type));
     SPRY_GO(d->ctx, device_alloc(d, (rows + 1) * (int64_t)sizeof(int64_t), &A.offsets));
     *out = A;
@@ -46,11 +46,11 @@ done:
 static spry_status allocate_entries(device_matrix *A)
 {
     spry_device *d = A->d;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, device_alloc(d, A->nnz * (int64_t)sizeof(int32_t), &A->columns));
     SPRY_GO(d->ctx, device_alloc(d, A->nnz * (int64_t)spry_type_size(A->type), &A->values));
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         device_matrix_free(A);
     return status;
 }
@@ -58,7 +58,7 @@ done:
 spry_status device_matrix_allocate(device_matrix *A)
 {
     spry_device *d = A->d;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, device_sum_up(d, A->offsets, A->rows + 1));
     SPRY_GO(d->ctx,
             device_get(A->offsets, A->rows * (int64_t)sizeof A->nnz, &A->nnz, sizeof A->nnz));
@@ -89,7 +89,7 @@ spry_status device_matrix_put_csr(spry_device *d, const spry_arrays *csr, device
 {
     device_matrix to = {0};
     array_pair pairs[3];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = (device_matrix){0};
     SPRY_GO(d->ctx, device_matrix_new(d, csr->type, csr->rows, csr->cols, &to));
     to.nnz = csr->nnz;
@@ -109,7 +109,7 @@ spry_status device_matrix_put(spry_device *d, const spry_matrix *A, device_matri
 {
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = (device_matrix){0};
     SPRY_GO(d->ctx, matrix_as_sorted_csr(A, &csr, &owned));
     SPRY_GO(d->ctx, device_matrix_put_csr(d, &csr->a, out));
@@ -121,10 +121,13 @@ done:
 spry_status device_matrix_get(const device_matrix *A, spry_matrix **out)
 {
     spry_context *ctx = A->d->ctx;
-    spry_arrays a = {
-        .type = A->type, .format = SPRY_CSR, .rows = A->rows, .cols = A->cols, .nnz = A->nnz};
+    spry_arrays a = {.type = A->type,
+                     .format = SPRY_FORMAT_CSR,
+                     .rows = A->rows,
+                     .cols = A->cols,
+                     .nnz = A->nnz};
     array_pair pairs[3];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, matrix_allocate(ctx, &a));
     pair_up(A, &a, pairs);
@@ -141,10 +144,11 @@ done:
 spry_status device_matrix_build(spry_device *d, spry_type type, int group, const char *names,
                                 const char *options, device_program **p)
 {
-    static const int types[] = {[SPRY_S] = 0, [SPRY_D] = 1, [SPRY_C] = 2, [SPRY_Z] = 3};
+    static const int types[] = {
+        [SPRY_TYPE_S] = 0, [SPRY_TYPE_D] = 1, [SPRY_TYPE_C] = 2, [SPRY_TYPE_Z] = 3};
     char all[256], name[64], *text = NULL;
     base_text t = {.ctx = d->ctx};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     snprintf(all, sizeof all, "-DSP_TYPE=%d -DSP_GROUP=%d %s", types[type], group, options);
     for (const char *at = names; *at; at += strspn(at, " ")) {
         const size_t length = strcspn(at, " ");
@@ -164,7 +168,7 @@ static spry_status sum_pieces(device_program *p, spry_device *d, device_memory *
 {
     const int64_t each = (int64_t)GROUP * PER_ITEM, pieces = (count + each - 1) / each;
     device_memory *totals = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, device_alloc(d, pieces * (int64_t)sizeof(int64_t), &totals));
     const device_arg args[] = {DEVICE_VALUE(count), device_arg_memory(numbers),
                                device_arg_memory(totals)};
@@ -181,6 +185,6 @@ done:
 spry_status device_sum_up(spry_device *d, device_memory *numbers, int64_t count)
 {
     device_program *p = NULL;
-    const spry_status status = device_matrix_build(d, SPRY_S, GROUP, "sums", "", &p);
-    return status == SPRY_OK ? sum_pieces(p, d, numbers, count) : status;
+    const spry_status status = device_matrix_build(d, SPRY_TYPE_S, GROUP, "sums", "", &p);
+    return status == SPRY_STATUS_OK ? sum_pieces(p, d, numbers, count) : status;
 }

@@ -43,8 +43,8 @@ int64_t device_matrix_bytes(const device_matrix *A);
 /*
  * C = A B, with a place for every i, j where some k has both A[i, k] and B[k, j]. Sums go through k
  * as it rises, by pieces where a row of A has many thousand entries. Beside C the work takes 8
- * bytes a row of A, and for rows of C beyond some thousand entries a quarter of a byte a column for
- * each of a few rows at a time; rows in pieces take as much as C once more.
+ * bytes per row of A, and for rows of C beyond some thousand entries a quarter of a byte a column
+ * for each of a few rows at a time; rows in pieces take as much as C once more.
  */
 spry_status device_matrix_multiply(const device_matrix *A, const device_matrix *B,
                                    device_matrix *C);
@@ -86,7 +86,7 @@ typedef struct device_classes {
     device_memory *rows;                    /* int32_t */
 } device_classes;
 int device_class_size(const spry_device *d, int class);
-/* sizes: int32_t, one a row. */
+/* sizes: int32_t, one per row. */
 spry_status device_classes_make(spry_device *d, int64_t rows, const device_memory *sizes,
                                 int classes, device_classes *out);
 void device_classes_free(device_classes *c);

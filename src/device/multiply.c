@@ -85,9 +85,9 @@ static spry_status run_long(product *p, bool fills, int64_t count, device_arg *a
     enum { SHARE = 8, EACH = 4 };
     int64_t used, most, free_bytes, groups = (int64_t)EACH * p->d->facts.units;
     device_program *program = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(p->d->ctx, fills ? build_rows(p, p->A->type, "marks product_long", &program)
-                             : build_rows(p, SPRY_S, "marks product_rows", &program));
+                             : build_rows(p, SPRY_TYPE_S, "marks product_rows", &program));
     p->words = (p->B->cols + 31) / 32;
     device_memory_now(p->d, &used, &most, &free_bytes);
     const int64_t bytes = p->words * (int64_t)sizeof(int32_t);
@@ -121,8 +121,8 @@ static spry_status find_bounds(const product *p, bool *any)
     device_program *program = NULL;
     device_memory *flag = NULL;
     int32_t has_long = 0;
-    spry_status status = SPRY_OK;
-    SPRY_GO(p->d->ctx, build_rows(p, SPRY_S, "marks product_rows", &program));
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(p->d->ctx, build_rows(p, SPRY_TYPE_S, "marks product_rows", &program));
     SPRY_GO(p->d->ctx, device_alloc(p->d, sizeof has_long, &flag));
     SPRY_GO(p->d->ctx, device_clear(flag, 0, sizeof has_long));
     const device_arg args[] = {DEVICE_VALUE(rows),
@@ -160,7 +160,7 @@ static spry_status count_class(product *p, int class, bool is_long, const row_li
 {
     const int32_t part = part_of(p->B);
     device_program *program = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     device_arg args[12] = {DEVICE_VALUE(list->begin),        DEVICE_VALUE(list->count),
                            device_arg_memory(list->rows),    device_arg_memory(p->A->offsets),
                            device_arg_memory(p->A->columns), device_arg_memory(p->B->offsets),
@@ -170,7 +170,7 @@ static spry_status count_class(product *p, int class, bool is_long, const row_li
         return run_long(p, false, list->count, args, 9);
     const device_team t = device_team_for(p->d, class);
     const int teams = t.group / t.team;
-    SPRY_GO(p->d->ctx, build_table(p, SPRY_S, class, "teams table product_count", &program));
+    SPRY_GO(p->d->ctx, build_table(p, SPRY_TYPE_S, class, "teams table product_count", &program));
     SPRY_GO(p->d->ctx, device_launch(program, "product_count", NULL,
                                      ((int64_t)list->count + teams - 1) / teams, t.group, args, 9));
 done:
@@ -180,7 +180,7 @@ done:
 static spry_status fill_class(product *p, int class, bool is_long, const row_list *list)
 {
     device_program *program = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     device_arg args[15] = {DEVICE_VALUE(list->begin),        DEVICE_VALUE(list->count),
                            device_arg_memory(list->rows),    device_arg_memory(p->A->offsets),
                            device_arg_memory(p->A->columns), device_arg_memory(p->A->values),
@@ -205,7 +205,7 @@ typedef spry_status (*phase)(product *p, int class, bool is_long, const row_list
 static spry_status for_classes(product *p, int tables, phase run)
 {
     device_classes rows = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(p->d->ctx, device_classes_make(p->d, p->A->rows, p->sizes, tables + 1, &rows));
     for (int c = 0; c <= tables; c++) {
         const row_list list = {(int32_t)rows.first[c], (int32_t)(rows.first[c + 1] - rows.first[c]),
@@ -222,7 +222,7 @@ done:
 static spry_status count_rows(product *p)
 {
     const int64_t bytes = (p->A->rows + 1) * (int64_t)sizeof(int64_t);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(p->d->ctx, device_matrix_new(p->d, p->A->type, p->A->rows, p->B->cols, &p->C));
     SPRY_GO(p->d->ctx, device_clear(p->C.offsets, 0, bytes));
     SPRY_GO(p->d->ctx, for_classes(p, count_tables(p->d), count_class));
@@ -233,7 +233,7 @@ done:
 
 static spry_status fill_rows(product *p)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(p->d->ctx, device_row_lengths(&p->C, p->sizes));
     SPRY_GO(p->d->ctx, for_classes(p, fill_tables(p->d, p->A->type), fill_class));
 done:
@@ -250,7 +250,7 @@ static spry_status cut_rows(const product *p, device_matrix *pieces, device_matr
     const int64_t groups = (A->rows + GROUP - 1) / GROUP;
     const int32_t rows = (int32_t)A->rows;
     device_program *program = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(p->d->ctx, build_rows(p, A->type, "marks product_rows", &program));
     SPRY_GO(p->d->ctx, device_matrix_new(p->d, A->type, A->rows, 0, adder));
     const device_arg count[] = {DEVICE_VALUE(rows), device_arg_memory(A->offsets),
@@ -258,7 +258,7 @@ static spry_status cut_rows(const product *p, device_matrix *pieces, device_matr
     SPRY_GO(p->d->ctx, device_launch(program, "pieces_count", NULL, groups, GROUP, count, 3));
     SPRY_GO(p->d->ctx, device_matrix_allocate(adder));
     if (adder->nnz > INT32_MAX) {
-        status = SPRY_FAIL(p->d->ctx, SPRY_UNSUPPORTED,
+        status = SPRY_FAIL(p->d->ctx, SPRY_STATUS_UNSUPPORTED,
                            "product on %s: rows of the first matrix make %" PRId64 " pieces",
                            p->d->facts.name, adder->nnz);
         goto done;
@@ -281,7 +281,7 @@ done:
 static spry_status multiply_pieces(const product *p, bool again, device_matrix *C)
 {
     device_matrix pieces = {.d = p->d}, adder = {.d = p->d}, half = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(p->d->ctx, cut_rows(p, &pieces, &adder));
     pieces.columns = p->A->columns;
     pieces.values = p->A->values;
@@ -302,8 +302,8 @@ done:
 static spry_status check_pair(const device_matrix *A, const device_matrix *B)
 {
     if (A->d == B->d && A->type == B->type && A->cols == B->rows)
-        return SPRY_OK;
-    return SPRY_FAIL(A->d->ctx, SPRY_BAD_USAGE,
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(A->d->ctx, SPRY_STATUS_BAD_USAGE,
                      "product on %s: %" PRId64 " x %" PRId64 " of type %s times %" PRId64
                      " x %" PRId64 " of type %s do not go together",
                      A->d->facts.name, A->rows, A->cols, spry_type_name(A->type), B->rows, B->cols,
@@ -315,7 +315,7 @@ spry_status device_matrix_multiply(const device_matrix *A, const device_matrix *
     spry_context *ctx = A->d->ctx;
     product p = {.d = A->d, .A = A, .B = B};
     bool any_long = false;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *C = (device_matrix){0};
     SPRY_GO(ctx, check_pair(A, B));
     SPRY_GO(ctx, device_alloc(p.d, A->rows * (int64_t)sizeof(int32_t), &p.sizes));
@@ -340,7 +340,7 @@ spry_status device_matrix_multiply_again(const device_matrix *A, const device_ma
     spry_context *ctx = A->d->ctx;
     product p = {.d = A->d, .A = A, .B = B, .C = *C};
     bool any_long = false;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, check_pair(A, B));
     SPRY_GO(ctx, device_alloc(p.d, A->rows * (int64_t)sizeof(int32_t), &p.sizes));
     SPRY_GO(ctx, find_bounds(&p, &any_long));

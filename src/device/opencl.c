@@ -96,20 +96,20 @@ static spry_status look(spry_device *d, int index)
     spry_context *ctx = d->ctx;
     opencl_place places[OPENCL_MOST_DEVICES];
     char why[256];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     opencl_state *s = NULL;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
     d->state = s;
     const int found = opencl_find(&s->cl, places, why, sizeof why);
     if (index >= found) {
-        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "%s", found ? "no such device" : why);
+        status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "%s", found ? "no such device" : why);
         goto done;
     }
     s->place = places[index];
     fill_facts(d);
     if (!opencl_usable(&s->cl, &s->place, why, sizeof why))
-        status =
-            SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "%s cannot be used: %s", d->facts.description, why);
+        status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "%s cannot be used: %s",
+                           d->facts.description, why);
 done:
     return status;
 }
@@ -123,7 +123,7 @@ static spry_status describe(spry_device *d, int index)
 
 static spry_status open_device(spry_device *d, int index)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int32_t error = CL_SUCCESS;
     SPRY_GO(d->ctx, look(d, index));
     opencl_state *s = d->state;
@@ -133,7 +133,7 @@ static spry_status open_device(spry_device *d, int index)
     s->queue = s->cl.clCreateCommandQueue(s->context, s->place.device, 0, &error);
     SPRY_GO(d->ctx, opencl_check(d, error, "clCreateCommandQueue"));
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         close_device(d);
     return status;
 }
@@ -187,7 +187,7 @@ static void memory(spry_device *d, int64_t *free_bytes)
 static spry_status pin(spry_device *d, int64_t bytes, void **memory_out)
 {
     opencl_state *s = d->state;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int32_t error = CL_SUCCESS;
     opencl_pinned *p = NULL;
     SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *p, &p));
@@ -199,7 +199,7 @@ static spry_status pin(spry_device *d, int64_t bytes, void **memory_out)
     s->pinned = p;
     *memory_out = p->memory;
 done:
-    if (status != SPRY_OK && p) {
+    if (status != SPRY_STATUS_OK && p) {
         if (p->buffer)
             s->cl.clReleaseMemObject(p->buffer);
         base_free(d->ctx, p);
@@ -219,7 +219,8 @@ static spry_status put(spry_device *d, engine_stream queue, engine_block to, int
                      s->cl.clEnqueueWriteBuffer(queue, (cl_mem)to, wait, (size_t)at, (size_t)bytes,
                                                 from, 0, NULL, NULL),
                      "clEnqueueWriteBuffer");
-    return status != SPRY_OK || wait ? status : opencl_check(d, s->cl.clFlush(queue), "clFlush");
+    return status != SPRY_STATUS_OK || wait ? status
+                                            : opencl_check(d, s->cl.clFlush(queue), "clFlush");
 }
 
 static spry_status get(spry_device *d, engine_stream queue, engine_block from, int64_t at, void *to,
@@ -231,7 +232,8 @@ static spry_status get(spry_device *d, engine_stream queue, engine_block from, i
                      s->cl.clEnqueueReadBuffer(queue, (cl_mem)from, wait, (size_t)at, (size_t)bytes,
                                                to, 0, NULL, NULL),
                      "clEnqueueReadBuffer");
-    return status != SPRY_OK || wait ? status : opencl_check(d, s->cl.clFlush(queue), "clFlush");
+    return status != SPRY_STATUS_OK || wait ? status
+                                            : opencl_check(d, s->cl.clFlush(queue), "clFlush");
 }
 
 static spry_status copy(spry_device *d, engine_stream queue, engine_block from, int64_t from_at,
@@ -288,7 +290,7 @@ static spry_status stream_finish(spry_device *d, engine_stream stream)
 static spry_status stream_wait(spry_device *d, engine_stream stream, engine_stream other)
 {
     opencl_state *s = d->state;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     cl_event event = NULL;
     SPRY_GO(d->ctx, opencl_check(d, s->cl.clEnqueueMarkerWithWaitList(other, 0, NULL, &event),
                                  "clEnqueueMarkerWithWaitList"));
@@ -305,7 +307,7 @@ static spry_status event_new(spry_device *d, engine_event *e)
 {
     (void)d;
     *e = NULL; /* each recording makes one */
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static void event_free(spry_device *d, engine_event e)
@@ -331,7 +333,7 @@ static spry_status event_record(spry_device *d, engine_event *e, engine_stream s
 static spry_status event_time(spry_device *d, cl_event event, uint64_t *nanoseconds)
 {
     opencl_state *s = d->state;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, opencl_check(d, s->cl.clWaitForEvents(1, &event), "clWaitForEvents"));
     SPRY_GO(d->ctx,
             opencl_check(d,
@@ -345,10 +347,10 @@ done:
 static spry_status event_seconds(spry_device *d, engine_event from, engine_event to,
                                  double *seconds)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     uint64_t begin = 0, end = 0;
     if (!from || !to)
-        return SPRY_FAIL(d->ctx, SPRY_BAD_USAGE, "an event was not recorded");
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_BAD_USAGE, "an event was not recorded");
     SPRY_GO(d->ctx, event_time(d, from, &begin));
     SPRY_GO(d->ctx, event_time(d, to, &end));
     *seconds = (double)(int64_t)(end - begin) * 1e-9;

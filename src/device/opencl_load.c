@@ -179,20 +179,20 @@ const char *opencl_error_name(int32_t error)
 spry_status opencl_check(spry_device *d, int32_t error, const char *call)
 {
     if (error == CL_SUCCESS)
-        return SPRY_OK;
-    spry_status status = SPRY_DEVICE;
+        return SPRY_STATUS_OK;
+    spry_status status = SPRY_STATUS_DEVICE;
     switch (error) {
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_OUT_OF_RESOURCES:
     case CL_OUT_OF_HOST_MEMORY:
     case CL_INVALID_BUFFER_SIZE: /* more than the device gives in one block */
-        status = SPRY_NO_MEMORY;
+        status = SPRY_STATUS_NO_MEMORY;
         break;
     case CL_DEVICE_NOT_AVAILABLE:
     case CL_EXEC_STATUS_ERROR:
     case CL_INVALID_COMMAND_QUEUE: /* what NVIDIA's driver says once a kernel has failed */
     case CL_NVIDIA_ILLEGAL_ACCESS:
-        status = SPRY_DEVICE_LOST;
+        status = SPRY_STATUS_DEVICE_LOST;
         break;
     default:
         break;

@@ -35,7 +35,7 @@ static spry_status keep_source(spry_device *d, const char *text, const char *opt
     char *kept = NULL;
     *size = sizeof source_mark + strlen(options) + 1 + strlen(text) + 1;
     const spry_status status = base_alloc(d->ctx, (int64_t)*size, 1, &kept);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         snprintf(kept, *size, "%s%s\n%s", source_mark, options, text);
     *binary = kept;
     return status;
@@ -45,7 +45,7 @@ static spry_status get_binary(spry_device *d, cl_program program, void **binary,
 {
     opencl_state *s = d->state;
     unsigned char *bytes = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, opencl_check(d,
                                  s->cl.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES,
                                                         sizeof *size, size, NULL),
@@ -72,8 +72,8 @@ static spry_status build(spry_device *d, cl_program program, const char *options
         snprintf(all, sizeof all, "%s %s %s", s->nvidia ? NVIDIA_OPTIONS : PLAIN_OPTIONS, options,
                  more ? more : "");
     if (length < 0 || (size_t)length >= sizeof all)
-        return SPRY_FAIL(d->ctx, SPRY_BAD_USAGE, "options of %d bytes, at most %zu fit", length,
-                         sizeof all - 1);
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_BAD_USAGE, "options of %d bytes, at most %zu fit",
+                         length, sizeof all - 1);
     const int32_t error = s->cl.clBuildProgram(program, 1, &s->place.device, all, NULL, NULL);
     get_log(s, program, complaint, complaint_size);
     return opencl_check(d, error, "clBuildProgram");
@@ -83,7 +83,7 @@ spry_status opencl_compile(spry_device *d, const char *text, const char *options
                            size_t *size, char *complaint, size_t complaint_size)
 {
     opencl_state *s = d->state;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int32_t error = CL_SUCCESS;
     cl_program program = s->cl.clCreateProgramWithSource(s->context, 1, &text, NULL, &error);
     SPRY_GO(d->ctx, opencl_check(d, error, "clCreateProgramWithSource"));
@@ -101,7 +101,7 @@ done:
 spry_status opencl_load(spry_device *d, const void *binary, size_t size, void **module)
 {
     opencl_state *s = d->state;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int32_t error = CL_SUCCESS, per_device = CL_SUCCESS;
     const unsigned char *bytes = binary;
     char complaint[512], options[1024] = "";
@@ -161,10 +161,10 @@ spry_status opencl_launch(spry_device *d, engine_stream queue, void *kernel, int
                           int group, const device_arg *args, int count, bool whole)
 {
     opencl_state *s = d->state;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const size_t local = (size_t)group, global = (size_t)groups * local;
     if (whole)
-        return SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
                          "OpenCL does not say whether groups run at once");
     for (int i = 0; i < count; i++)
         SPRY_GO(d->ctx, opencl_check(d, set_argument(s, kernel, i, args + i), "clSetKernelArg"));

@@ -21,7 +21,7 @@ static spry_status make_transposed_there(device_state *state)
 {
     spry_context *ctx = device_layout_host(state->plain.whole)->ctx;
     device_matrix A = {0}, T = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_layout_to_matrix(state->plain.whole, &A));
     SPRY_GO(ctx, device_matrix_transpose(&A, false, &T));
     device_matrix_free(&A);
@@ -38,12 +38,12 @@ static spry_status make_transposed(const spry_operator *op, device_state *state)
                                         "csr:values=bf16"};
     spry_context *ctx = op->ctx;
     spry_matrix *transposed = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     char before[MESSAGE_SIZE];
     memcpy(before, ctx->message, sizeof before);
     SPRY_GO(ctx, spry_matrix_transpose(state->matrix, false, &transposed));
     status = device_stored_make(op->device, transposed, state->spec, &state->transposed);
-    if (status == SPRY_UNSUPPORTED) {
+    if (status == SPRY_STATUS_UNSUPPORTED) {
         base_log(ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(ctx));
         memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
         status =
@@ -62,15 +62,15 @@ static spry_status find_stored(const spry_operator *op, spry_transpose transpose
 {
     device_state *state = op->state;
     const spry_symmetry symmetry =
-        state->plain.streamed ? SPRY_GENERAL : device_stored_host(&state->plain)->symmetry;
-    spry_status status = SPRY_OK;
+        state->plain.streamed ? SPRY_SYMMETRY_GENERAL : device_stored_host(&state->plain)->symmetry;
+    spry_status status = SPRY_STATUS_OK;
     *found = &state->plain;
-    *conjugate = transpose == SPRY_CONJUGATE;
-    if (transpose == SPRY_PLAIN || symmetry == SPRY_SYMMETRIC)
-        return SPRY_OK;
-    if (symmetry == SPRY_HERMITIAN) { /* A^T = conj(A) */
-        *conjugate = transpose == SPRY_TRANSPOSE;
-        return SPRY_OK;
+    *conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE;
+    if (transpose == SPRY_TRANSPOSE_NO || symmetry == SPRY_SYMMETRY_SYMMETRIC)
+        return SPRY_STATUS_OK;
+    if (symmetry == SPRY_SYMMETRY_HERMITIAN) { /* A^T = conj(A) */
+        *conjugate = transpose == SPRY_TRANSPOSE_YES;
+        return SPRY_STATUS_OK;
     }
     if (!state->transposed.whole && !state->transposed.streamed)
         status = state->matrix ? make_transposed(op, state) : make_transposed_there(state);
@@ -92,9 +92,9 @@ spry_status device_multiply_blocks(const spry_operator *op, spry_transpose trans
         p[k] = products[k];
         p[k].conjugate = conjugate;
     }
-    if (status == SPRY_OK && stored->streamed)
+    if (status == SPRY_STATUS_OK && stored->streamed)
         return device_streamed_multiply(stored->streamed, p, count);
-    for (int k = 0; status == SPRY_OK && k < count; k++)
+    for (int k = 0; status == SPRY_STATUS_OK && k < count; k++)
         status = device_layout_multiply(stored->whole, &p[k]);
     return status;
 }
@@ -109,13 +109,13 @@ spry_status device_multiply(const spry_operator *op, spry_transpose transpose, s
                             const device_memory *x, spry_scalar beta, device_memory *y)
 {
     if (op->class->apply) {
-        const bool plain = transpose == SPRY_PLAIN;
+        const bool plain = transpose == SPRY_TRANSPOSE_NO;
         const spry_vector from =
             device_vector_over(op->device, op->type, plain ? op->cols : op->rows, x);
         spry_vector to = device_vector_over(op->device, op->type, plain ? op->rows : op->cols, y);
         return operator_apply_vectors(op, transpose, alpha, &from, beta, &to);
     }
-    if (device_diagonal(op, SPRY_PLAIN))
+    if (device_diagonal(op, SPRY_TRANSPOSE_NO))
         return device_multiply_elements(op->device, op->type, op->rows, alpha,
                                         device_diagonal(op, transpose), false, x, beta, y);
     const device_product p = {
@@ -130,10 +130,10 @@ static spry_status bring(spry_device *d, const spry_vector *v, bool numbers, dev
     const int64_t bytes = v->n * (int64_t)spry_type_size(v->type);
     *memory = v->memory;
     if (v->device)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const spry_status status = device_alloc(d, bytes, made);
     *memory = *made;
-    return status == SPRY_OK && numbers ? device_put(*made, 0, v->data, bytes) : status;
+    return status == SPRY_STATUS_OK && numbers ? device_put(*made, 0, v->data, bytes) : status;
 }
 
 spry_status device_multiply_vectors(const spry_operator *op, spry_transpose transpose,
@@ -142,9 +142,9 @@ spry_status device_multiply_vectors(const spry_operator *op, spry_transpose tran
 {
     spry_device *d = op->device;
     device_memory *from = NULL, *to = NULL, *made_from = NULL, *made_to = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if ((x->device && x->device != d) || (y->device && y->device != d))
-        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
                          "x is on %s, y on %s, the operator on %s; spry_vector_copy() brings "
                          "vectors to another place",
                          vector_place(x), vector_place(y), spry_device_name(d));
@@ -187,7 +187,7 @@ static spry_status storage(const spry_operator *op, spry_storage *to)
         device_streamed_describe(state->plain.streamed, to);
     else
         layout_describe(layout_of(op), to);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Whether the host has no arrays of what was made on the device, or has them in pieces: the matrix
@@ -203,7 +203,7 @@ static spry_status bring_back(const spry_operator *op, spry_matrix **A)
 {
     const device_state *state = op->state;
     device_matrix there = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(op->ctx, device_layout_to_matrix(state->plain.whole, &there));
     SPRY_GO(op->ctx, device_matrix_get(&there, A));
 done:
@@ -221,11 +221,11 @@ static spry_status to_matrix(const spry_operator *op, spry_matrix **A)
     if (!is_shell(op))
         return layout_to_csr(layout_of(op), A);
     spry_status status = matrix_as_sorted_csr(state->matrix, &csr, &owned);
-    if (status == SPRY_OK && owned) {
+    if (status == SPRY_STATUS_OK && owned) {
         *A = owned;
         return status;
     }
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = matrix_copy(csr, A);
     spry_matrix_free(owned);
     return status;
@@ -239,7 +239,7 @@ static spry_status matrix_diagonal(const spry_operator *op, spry_vector **d)
         return is_shell(op) ? spry_matrix_diagonal(state->matrix, d)
                             : layout_diagonal(layout_of(op), d);
     spry_status status = bring_back(op, &A);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_matrix_diagonal(A, d);
     spry_matrix_free(A);
     return status;
@@ -275,9 +275,9 @@ spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, 
     bool conjugate;
     *rows = (device_rows){0};
     if (op->class != &device_class)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const spry_status status = find_stored(op, transpose, &stored, &conjugate);
-    if (status != SPRY_OK || stored->streamed)
+    if (status != SPRY_STATUS_OK || stored->streamed)
         return status;
     return device_layout_rows(stored->whole, conjugate, prefix, rows);
 }
@@ -288,7 +288,7 @@ static spry_status new_operator(spry_device *d, spry_type type, int64_t rows, in
 {
     spry_operator *op = NULL;
     device_state *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, operator_new(d->ctx, &device_class, type, rows, cols, &op));
     SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *state, &state));
     op->state = state;
@@ -307,12 +307,12 @@ static spry_status finish_operator(spry_operator *op)
     const int64_t size = (int64_t)spry_type_size(op->type);
     spry_storage stored;
     const spry_status status = storage(op, &stored);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     op->name = layout_of(op)->class->name;
     op->own_bytes = stored.read_bytes;
     op->bytes = op->own_bytes + (op->rows + op->cols) * size;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status device_operator(spry_device *d, const spry_matrix *A, const char *spec,
@@ -320,14 +320,14 @@ spry_status device_operator(spry_device *d, const spry_matrix *A, const char *sp
 {
     spry_context *ctx = d->ctx;
     spry_operator *op = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, new_operator(d, A->a.type, A->a.rows, A->a.cols, &op));
     device_state *state = op->state;
     state->matrix = A;
     state->spec = base_copy_text(ctx, spec);
     if (!state->spec) {
-        status = SPRY_NO_MEMORY;
+        status = SPRY_STATUS_NO_MEMORY;
         goto done;
     }
     SPRY_GO(ctx, device_stored_make(d, A, spec, &state->plain));
@@ -344,7 +344,7 @@ spry_status device_matrix_operator(device_matrix *A, bool keep, const char *spec
 {
     spry_context *ctx = A->d->ctx;
     spry_operator *op = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, new_operator(A->d, A->type, A->rows, A->cols, &op));
     device_state *state = op->state;
@@ -362,14 +362,14 @@ done:
 spry_status device_matrix_of(const spry_operator *op, device_matrix *out)
 {
     spry_matrix *A = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = (device_matrix){0};
     if (op->class == &device_class) {
         const device_state *state = op->state;
         if (state->plain.whole)
             SPRY_GO(op->ctx, device_layout_to_matrix(state->plain.whole, out));
         if (out->d)
-            return SPRY_OK;
+            return SPRY_STATUS_OK;
     }
     SPRY_GO(op->ctx, spry_operator_to_matrix(op, &A));
     SPRY_GO(op->ctx, device_matrix_put(op->device, A, out));

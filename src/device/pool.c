@@ -42,14 +42,14 @@ static int64_t block_size(int64_t bytes, int *class)
 
 spry_status device_pool_open(spry_device *d)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const char *limit = getenv("SPRY_DEVICE_MEMORY");
     SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *d->pool, &d->pool));
     if (limit && *limit) {
         const char *end = limit + strlen(limit);
         if (base_parse_int(limit, end, &d->pool->limit) != end || d->pool->limit < 0)
             status =
-                SPRY_FAIL(d->ctx, SPRY_BAD_USAGE,
+                SPRY_FAIL(d->ctx, SPRY_STATUS_BAD_USAGE,
                           "SPRY_DEVICE_MEMORY=%.40s: expected a number of bytes, 0 for all", limit);
     }
 done:
@@ -119,7 +119,7 @@ static spry_status no_memory(spry_device *d, int64_t bytes)
     if (d->facts.most_alloc > 0 && bytes > d->facts.most_alloc)
         snprintf(block, sizeof block, " (%s at most in one block, says its driver)",
                  bytes_text(d->facts.most_alloc, most));
-    return SPRY_FAIL(d->ctx, SPRY_NO_MEMORY,
+    return SPRY_FAIL(d->ctx, SPRY_STATUS_NO_MEMORY,
                      "%s (%s): %s asked for, %s of %s are free%s, %s are used by this context; "
                      "try a type or format that takes fewer bytes, free other objects, or "
                      "compute on the cpu",
@@ -132,18 +132,18 @@ static spry_status no_memory(spry_device *d, int64_t bytes)
 static spry_status ask(spry_device *d, device_memory *m)
 {
     if (d->pool->limit > 0 && d->pool->held > d->pool->limit - m->room)
-        return SPRY_NO_MEMORY;
+        return SPRY_STATUS_NO_MEMORY;
     return d->engine->allocate(d, m->room, &m->block);
 }
 
 static spry_status new_block(spry_device *d, device_memory *m)
 {
     spry_status status = ask(d, m);
-    if (status == SPRY_NO_MEMORY && trim(d))
+    if (status == SPRY_STATUS_NO_MEMORY && trim(d))
         status = ask(d, m);
-    if (status == SPRY_NO_MEMORY)
+    if (status == SPRY_STATUS_NO_MEMORY)
         return no_memory(d, m->bytes);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         d->pool->held += m->room;
     return device_end(d, status);
 }
@@ -151,7 +151,7 @@ static spry_status new_block(spry_device *d, device_memory *m)
 spry_status device_alloc(spry_device *d, int64_t bytes, device_memory **out)
 {
     device_pool *pool = d->pool;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     device_memory *m = NULL;
     int class = 0;
     *out = NULL;
@@ -188,12 +188,12 @@ done:
 
 spry_status device_borrow(spry_device *d, void *pointer, int64_t bytes, device_memory **out)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     device_memory *m = NULL;
     *out = NULL;
     if (bytes < 0 || (bytes > 0 && !pointer)) {
-        status = SPRY_FAIL(d->ctx, SPRY_BAD_USAGE, "%s: %" PRId64 " bytes at %s", d->facts.name,
-                           bytes, pointer ? "an address" : "no address");
+        status = SPRY_FAIL(d->ctx, SPRY_STATUS_BAD_USAGE, "%s: %" PRId64 " bytes at %s",
+                           d->facts.name, bytes, pointer ? "an address" : "no address");
         goto done;
     }
     SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *m, &m));

@@ -67,7 +67,7 @@ static spry_status compile(spry_device *d, const char *text, const char *options
     status = d->engine->compile(d, text, options, binary, size, complaint, COMPLAINT_SIZE);
     if (complaint[0])
         base_log(d->ctx, SPRY_LOG_DEBUG, "%s: compiler: %.800s", d->facts.name, complaint);
-    if (status != SPRY_OK && complaint[0]) {
+    if (status != SPRY_STATUS_OK && complaint[0]) {
         first_complaint(complaint);
         status = SPRY_FAIL(d->ctx, status,
                            "a program with options \"%.200s\" cannot be compiled: "
@@ -90,7 +90,7 @@ static spry_status make_module(device_program *p, const char *text, const char *
     void *binary = NULL;
     size_t size = 0;
     SPRY_GO(d->ctx, cache_read(d, p->key, &binary, &size));
-    if (binary && d->engine->load(d, binary, size, &p->module) == SPRY_OK) {
+    if (binary && d->engine->load(d, binary, size, &p->module) == SPRY_STATUS_OK) {
         d->cache->loaded++;
         goto done;
     }
@@ -118,7 +118,7 @@ static spry_status describe(spry_device *d, const char *text, const char *option
                   f->description, f->target, f->driver, debug ? debug : "", more ? more : "",
                   options, text);
     const spry_status status = base_text_take(&t, &all);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         *key = cache_hash_of(all, strlen(all));
     base_free(d->ctx, all);
     return status;
@@ -179,7 +179,7 @@ static spry_status find_kernel(device_program *p, const char *name, void **handl
     for (k = p->kernels; k; k = k->next) {
         if (strcmp(k->name, name) == 0) {
             *handle = k->handle;
-            return SPRY_OK;
+            return SPRY_STATUS_OK;
         }
     }
     const size_t length = strlen(name);
@@ -206,7 +206,7 @@ static spry_status launch(device_program *p, const char *name, device_stream *s,
     if (groups == 0)
         goto done;
     if (groups < 0 || groups > INT32_MAX || group < 1 || group > d->facts.most_group) {
-        status = SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED,
+        status = SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
                            "kernel %s: %" PRId64 " groups of %d work-items; %s takes up to %d of "
                            "%d",
                            name, groups, group, d->facts.name, INT32_MAX, d->facts.most_group);
@@ -214,7 +214,7 @@ static spry_status launch(device_program *p, const char *name, device_stream *s,
     }
     const int64_t most = whole ? d->engine->whole_groups(d, kernel, group) : groups;
     if (groups > most) {
-        status = SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED,
+        status = SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
                            "kernel %s: %" PRId64 " groups of %d work-items are to run at once; %s "
                            "can run %" PRId64,
                            name, groups, group, d->facts.name, most);
@@ -238,7 +238,7 @@ spry_status device_launch_whole(device_program *p, const char *name, int64_t gro
                                 const device_arg *args, int count)
 {
     if (!p->d->facts.has_cooperation)
-        return SPRY_FAIL(p->d->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(p->d->ctx, SPRY_STATUS_UNSUPPORTED,
                          "kernel %s: %s cannot run all groups of a launch at once", name,
                          p->d->facts.name);
     return launch(p, name, NULL, groups, group, args, count, true);
@@ -247,7 +247,7 @@ spry_status device_launch_whole(device_program *p, const char *name, int64_t gro
 int64_t device_whole_groups(device_program *p, const char *name, int group)
 {
     void *kernel = NULL;
-    if (!p->d->facts.has_cooperation || find_kernel(p, name, &kernel) != SPRY_OK)
+    if (!p->d->facts.has_cooperation || find_kernel(p, name, &kernel) != SPRY_STATUS_OK)
         return 0;
     return p->d->engine->whole_groups(p->d, kernel, group);
 }

@@ -16,7 +16,7 @@ static spry_status make_tentative(spry_device *d, device_program *p, spry_type t
 {
     const int32_t rows = (int32_t)(n->count * n->block), has_vectors = n->near_null != NULL;
     const int32_t given = n->aggregate != NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, device_matrix_new(d, type, rows, n->aggregates * n->vectors, T));
     const device_memory *aggregate = given ? n->aggregate : T->offsets; /* not read then */
     const device_arg lengths[] = {DEVICE_VALUE(rows), DEVICE_VALUE(given),
@@ -34,7 +34,7 @@ static spry_status make_tentative(spry_device *d, device_program *p, spry_type t
                                device_arg_memory(T->values)};
     SPRY_GO(d->ctx, device_launch(p, "tentative_fill", NULL, groups_for(rows), GROUP, fill, 8));
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         device_matrix_free(T);
     return status;
 }
@@ -54,9 +54,9 @@ static spry_status list_nodes(spry_device *d, const device_nodes *n, device_matr
     const device_nodes single = {n->count, n->aggregates, n->aggregate, 1, 1, NULL};
     device_program *p = NULL;
     device_matrix M = {0};
-    spry_status status = SPRY_OK;
-    SPRY_GO(d->ctx, build(d, SPRY_S, 1, 1, &p));
-    SPRY_GO(d->ctx, make_tentative(d, p, SPRY_S, &single, &M));
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(d->ctx, build(d, SPRY_TYPE_S, 1, 1, &p));
+    SPRY_GO(d->ctx, make_tentative(d, p, SPRY_TYPE_S, &single, &M));
     SPRY_GO(d->ctx, device_matrix_transpose(&M, false, members));
 done:
     device_matrix_free(&M);
@@ -71,7 +71,7 @@ static spry_status orthonormalise(device_program *p, const device_nodes *n, devi
     device_matrix members = {0};
     device_memory *counter = NULL;
     int32_t zeros = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, list_nodes(d, n, &members));
     SPRY_GO(d->ctx, device_alloc(d, sizeof zeros, &counter));
     SPRY_GO(d->ctx, device_clear(counter, 0, sizeof zeros));
@@ -95,7 +95,7 @@ spry_status device_tentative(spry_device *d, spry_type type, const device_nodes 
 {
     const int64_t numbers = nodes->aggregates * nodes->vectors * nodes->vectors;
     device_program *p = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *T = (device_matrix){0};
     *coarse = NULL;
     SPRY_GO(d->ctx, build(d, type, nodes->block, nodes->vectors, &p));
@@ -103,7 +103,7 @@ spry_status device_tentative(spry_device *d, spry_type type, const device_nodes 
     SPRY_GO(d->ctx, device_alloc(d, numbers * (int64_t)spry_type_size(type), coarse));
     SPRY_GO(d->ctx, orthonormalise(p, nodes, T, *coarse, vanished));
 done:
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         device_matrix_free(T);
         device_free(*coarse);
         *coarse = NULL;
@@ -115,7 +115,7 @@ spry_status device_smooth_prolongator(const device_matrix *A, const device_memor
                                       double omega, const device_matrix *T, device_matrix *P)
 {
     device_matrix product = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *P = (device_matrix){0};
     SPRY_GO(A->d->ctx, device_matrix_multiply(A, T, &product));
     SPRY_GO(A->d->ctx, device_matrix_add((spry_scalar){1, 0}, T, (spry_scalar){-omega, 0}, inverse,
@@ -135,7 +135,7 @@ static spry_status square(const device_matrix *A, int32_t roots, const device_me
                                device_arg_memory(to)};
     device_program *p = NULL;
     const spry_status status = device_matrix_build(A->d, A->type, GROUP, "lengths entries", "", &p);
-    return status == SPRY_OK
+    return status == SPRY_STATUS_OK
                ? device_launch(p, "square_entries", NULL, groups_for(A->nnz), GROUP, args, 4)
                : status;
 }
@@ -149,10 +149,10 @@ spry_status device_matrix_condense(const device_matrix *A, int block, device_mat
     device_memory *squares = NULL;
     device_program *p = NULL;
     device_matrix E = {0}, B = *A;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = (device_matrix){0};
     if (A->rows != A->cols || A->rows % block != 0)
-        return SPRY_FAIL(d->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_BAD_USAGE,
                          "%" PRId64 " x %" PRId64 " is not a square of blocks of %d", A->rows,
                          A->cols, block);
     SPRY_GO(d->ctx, build(d, A->type, block, 1, &p));
@@ -163,7 +163,7 @@ spry_status device_matrix_condense(const device_matrix *A, int block, device_mat
     SPRY_GO(d->ctx, device_matrix_triple(NULL, &B, &E, out));
     SPRY_GO(d->ctx, square(out, 1, out->values, out->values));
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         device_matrix_free(out);
     device_free(squares);
     device_matrix_free(&E);

@@ -5,7 +5,7 @@
 
 static bool is_double(const spry_vector *v)
 {
-    return v->type == SPRY_D || v->type == SPRY_Z;
+    return v->type == SPRY_TYPE_D || v->type == SPRY_TYPE_Z;
 }
 
 static spry_status recast_there(double factor, const spry_vector *x, int64_t n, spry_vector *y)
@@ -14,7 +14,7 @@ static spry_status recast_there(double factor, const spry_vector *x, int64_t n, 
     spry_device *d = x->device;
     char options[96];
     device_program *p = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     snprintf(options, sizeof options, "-DSP_GROUP=%d -DFROM=%s -DTO=%s", GROUP,
              is_double(x) ? "double" : "float", is_double(y) ? "double" : "float");
     SPRY_GO(d->ctx, device_build(d, device_text("recast"), options, &p));
@@ -44,5 +44,5 @@ spry_status step_recast(double factor, const spry_vector *x, spry_vector *y)
         for (int64_t i = 0; i < n; i++)
             to[i] = factor * (double)from[i];
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }

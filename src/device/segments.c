@@ -27,7 +27,7 @@ spry_status device_segments_open(const layout *L, int columns, const device_segm
              "PIECE=%d PIECES=%d ORDER=%d TH=%d THW=%d LEADS=%d KEPT=%d CHUNK=%d", s->piece,
              s->pieces, (int)s->order, s->TH, s->THW, s->leads, s->kept,
              chunk_of(L, columns, s, GROUP));
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 layout_array device_segments_carries(const layout *L)

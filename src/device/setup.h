@@ -1,7 +1,7 @@
 /*
  * What set-ups of preconditioners are made of on a device, beside products of matrices (matrix.h):
  * diagonals, sums of rows, factors, entries left out, aggregates and prolongators. Results repeat
- * bit by bit: whatever is chosen by chance is chosen by a hash of the row's number. Vectors are
+ * bit by bit: whatever is chosen at random is chosen by a hash of the row's number. Vectors are
  * memory of the device with elements of the matrix's type, indices are int32_t.
  */
 #ifndef SPRY_DEVICE_SETUP_H

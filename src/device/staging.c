@@ -15,10 +15,10 @@ static void unpin(spry_device *d, void **memory, int64_t *bytes)
 static spry_status pin(spry_device *d, int64_t asked, void **memory, int64_t *bytes)
 {
     if (*bytes >= asked)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     unpin(d, memory, bytes);
     const spry_status status = device_pinned_alloc(d, asked, memory);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         *bytes = asked;
     return status;
 }
@@ -26,7 +26,7 @@ static spry_status pin(spry_device *d, int64_t asked, void **memory, int64_t *by
 spry_status device_staging_open(spry_device *d, int64_t in_bytes, int64_t out_bytes,
                                 device_staging **sides)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *sides = NULL;
     if (!d->staging)
         SPRY_GO(d->ctx, base_calloc(d->ctx, STAGING_SIDES, sizeof *d->staging, &d->staging));

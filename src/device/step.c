@@ -25,7 +25,7 @@ struct operator_step {
 
 static int64_t rows_of(const operator_step *s)
 {
-    return s->transpose == SPRY_PLAIN ? s->op->rows : s->op->cols;
+    return s->transpose == SPRY_TRANSPOSE_NO ? s->op->rows : s->op->cols;
 }
 
 /* Cuts pieces of rows so that each part has about the same work. */
@@ -35,7 +35,7 @@ static spry_status cut(operator_step *s)
     const int64_t all = s->rows.work(&s->rows, n);
     s->parts = host_threads(s->op->ctx, all);
     const spry_status status = base_alloc(s->op->ctx, s->parts, sizeof *s->parts_of, &s->parts_of);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     int64_t piece = 0;
     for (int p = 0; p < s->parts; p++) {
@@ -45,7 +45,7 @@ static spry_status cut(operator_step *s)
             piece++;
         s->parts_of[p] = (range){begin, piece};
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static const void *at(const spry_vector *v, int64_t i)
@@ -94,7 +94,7 @@ static spry_status build(operator_step *s)
     const int group = s->there.text && s->there.group > 0 ? s->there.group : GROUP;
     base_text out = {.ctx = ctx};
     char *text = NULL, options[96];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     base_text_put(&out, "%s", device_text("step"));
     if (s->there.text)
         base_text_put(
@@ -179,7 +179,7 @@ spry_status step_open(const spry_operator *op, spry_transpose transpose, operato
 {
     spry_context *ctx = op->ctx;
     operator_step *s = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *step = NULL;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
     s->op = op;
@@ -205,7 +205,7 @@ done:
 spry_status step_run(const operator_step *s, host_step c, const spry_vector *f,
                      const spry_vector *b, const spry_vector *x, spry_vector *y)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (s->sum) {
         SPRY_GO(s->op->ctx, spry_operator_multiply(s->op, s->transpose, (spry_scalar){1, 0}, x,
                                                    (spry_scalar){0, 0}, s->sum));

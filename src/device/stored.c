@@ -22,7 +22,7 @@ static spry_status make_whole(spry_device *d, const spry_matrix *csr, const char
 {
     layout *L = NULL;
     bool made;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, device_layout_from_csr(d, csr, spec, &made, D));
     if (!made) {
         SPRY_GO(d->ctx, layout_build(csr, spec, &L));
@@ -39,14 +39,14 @@ spry_status device_stored_make(spry_device *d, const spry_matrix *A, const char 
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     bool whole;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     memcpy(before, d->ctx->message, sizeof before);
     spec = with_defaults(spec, room, sizeof room);
     SPRY_GO(d->ctx, matrix_as_sorted_csr(A, &csr, &owned));
     const int64_t block_bytes = device_streamed_needed(d, csr, spec, &whole);
     if (whole)
         status = make_whole(d, csr, spec, &to->whole);
-    if (!whole || (status == SPRY_NO_MEMORY && block_bytes > 0)) {
+    if (!whole || (status == SPRY_STATUS_NO_MEMORY && block_bytes > 0)) {
         memcpy(d->ctx->message, before, sizeof before); /* nothing failed for the caller */
         status = device_streamed_new(d, csr, spec, block_bytes, &to->streamed);
     }

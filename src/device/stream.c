@@ -4,7 +4,7 @@
 
 static spry_status alive(spry_device *d)
 {
-    return d->lost ? SPRY_FAIL(d->ctx, SPRY_DEVICE_LOST, "%s", d->why_lost) : SPRY_OK;
+    return d->lost ? SPRY_FAIL(d->ctx, SPRY_STATUS_DEVICE_LOST, "%s", d->why_lost) : SPRY_STATUS_OK;
 }
 
 /* --- copies --------------------------------------------------------------------------------------
@@ -14,8 +14,8 @@ static spry_status alive(spry_device *d)
 static spry_status begin_copy(const device_memory *m, int64_t at, int64_t bytes)
 {
     const spry_status status = device_begin(m->d, WORK_COPY);
-    if (status == SPRY_OK && (at < 0 || bytes < 0 || at > m->bytes - bytes))
-        return SPRY_FAIL(m->d->ctx, SPRY_BAD_USAGE,
+    if (status == SPRY_STATUS_OK && (at < 0 || bytes < 0 || at > m->bytes - bytes))
+        return SPRY_FAIL(m->d->ctx, SPRY_STATUS_BAD_USAGE,
                          "%s: bytes %" PRId64 " to %" PRId64 " of a block of %" PRId64,
                          m->d->facts.name, at, at + bytes, m->bytes);
     return status;
@@ -26,7 +26,7 @@ static spry_status put_by(device_stream *s, device_memory *to, int64_t at, const
 {
     spry_device *d = to->d;
     const spry_status status = begin_copy(to, at, bytes);
-    if (status != SPRY_OK || bytes == 0)
+    if (status != SPRY_STATUS_OK || bytes == 0)
         return status;
     return device_end(d, d->engine->put(d, s->handle, to->block, at, from, bytes, wait));
 }
@@ -36,7 +36,7 @@ static spry_status get_by(device_stream *s, const device_memory *from, int64_t a
 {
     spry_device *d = from->d;
     const spry_status status = begin_copy(from, at, bytes);
-    if (status != SPRY_OK || bytes == 0)
+    if (status != SPRY_STATUS_OK || bytes == 0)
         return status;
     return device_end(d, d->engine->get(d, s->handle, from->block, at, to, bytes, wait));
 }
@@ -68,11 +68,11 @@ spry_status device_copy(const device_memory *from, int64_t from_at, device_memor
 {
     spry_device *d = from->d;
     spry_status status = begin_copy(from, from_at, bytes);
-    if (status == SPRY_OK && (to_at < 0 || to_at > to->bytes - bytes))
-        status = SPRY_FAIL(d->ctx, SPRY_BAD_USAGE,
+    if (status == SPRY_STATUS_OK && (to_at < 0 || to_at > to->bytes - bytes))
+        status = SPRY_FAIL(d->ctx, SPRY_STATUS_BAD_USAGE,
                            "%s: bytes %" PRId64 " to %" PRId64 " of a block of %" PRId64,
                            d->facts.name, to_at, to_at + bytes, to->bytes);
-    if (status != SPRY_OK || bytes == 0)
+    if (status != SPRY_STATUS_OK || bytes == 0)
         return status;
     return device_end(
         d, d->engine->copy(d, d->stream->handle, from->block, from_at, to->block, to_at, bytes));
@@ -82,7 +82,7 @@ spry_status device_clear(device_memory *m, int64_t at, int64_t bytes)
 {
     spry_device *d = m->d;
     const spry_status status = begin_copy(m, at, bytes);
-    if (status != SPRY_OK || bytes == 0)
+    if (status != SPRY_STATUS_OK || bytes == 0)
         return status;
     return device_end(d, d->engine->clear(d, d->stream->handle, m->block, at, bytes));
 }
@@ -92,7 +92,7 @@ spry_status device_clear(device_memory *m, int64_t at, int64_t bytes)
 
 spry_status device_stream_new(spry_device *d, device_stream **out)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     device_stream *s = NULL;
     *out = NULL;
     SPRY_GO(d->ctx, alive(d));
@@ -118,7 +118,7 @@ void device_stream_free(device_stream *s)
 spry_status device_stream_finish(device_stream *s)
 {
     const spry_status status = alive(s->d);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     return device_end(s->d, s->d->engine->stream_finish(s->d, s->handle));
 }
@@ -131,7 +131,7 @@ spry_status device_finish(spry_device *d)
 spry_status device_stream_wait(device_stream *s, device_stream *other)
 {
     spry_status status = alive(s->d);
-    if (status != SPRY_OK || s->handle == other->handle)
+    if (status != SPRY_STATUS_OK || s->handle == other->handle)
         return status;
     return device_end(s->d, s->d->engine->stream_wait(s->d, s->handle, other->handle));
 }
@@ -142,10 +142,10 @@ spry_status device_use_stream(spry_device *d, void *stream)
     device_stream *s = d->stream;
     device_stream before = *s;
     const spry_status status = alive(d);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     if (!stream && !s->borrowed)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (!s->borrowed)
         d->own_stream = s->handle;
     s->handle = stream ? stream : d->own_stream;
@@ -159,7 +159,7 @@ spry_status device_pinned_alloc(spry_device *d, int64_t bytes, void **memory)
 {
     *memory = NULL;
     const spry_status status = device_begin(d, WORK_ALLOC);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     return device_end(d, d->engine->pin(d, bytes > 0 ? bytes : 1, memory));
 }
@@ -176,16 +176,16 @@ void device_pinned_free(spry_device *d, void *memory)
 spry_status device_record_begin(spry_device *d)
 {
     const spry_status status = alive(d);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     if (!d->facts.has_graphs)
-        return SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED, "%s cannot record", d->facts.name);
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED, "%s cannot record", d->facts.name);
     return device_end(d, d->engine->record_begin(d, d->stream->handle));
 }
 
 spry_status device_record_end(spry_device *d, device_graph **out)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     device_graph *g = NULL;
     void *handle = NULL;
     *out = NULL;
@@ -207,8 +207,9 @@ spry_status device_play(device_graph *g)
 {
     spry_device *d = g->d;
     const spry_status status = device_begin(d, WORK_LAUNCH);
-    return status != SPRY_OK ? status
-                             : device_end(d, d->engine->play(d, d->stream->handle, g->handle));
+    return status != SPRY_STATUS_OK
+               ? status
+               : device_end(d, d->engine->play(d, d->stream->handle, g->handle));
 }
 
 void device_graph_free(device_graph *g)
@@ -224,7 +225,7 @@ void device_graph_free(device_graph *g)
 
 spry_status device_event_new(spry_device *d, device_event **out)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     device_event *e = NULL;
     *out = NULL;
     SPRY_GO(d->ctx, alive(d));
@@ -250,7 +251,7 @@ spry_status device_event_record(device_event *e, device_stream *s)
 {
     spry_device *d = e->d;
     const spry_status status = alive(d);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     return device_end(d, d->engine->event_record(d, &e->handle, (s ? s : d->stream)->handle));
 }
@@ -260,17 +261,17 @@ spry_status device_event_seconds(device_event *from, device_event *to, double *s
     spry_device *d = from->d;
     const spry_status status = alive(d);
     *seconds = 0;
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     return device_end(d, d->engine->event_seconds(d, from->handle, to->handle, seconds));
 }
 
 static spry_status mark(spry_device *d, int which)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!d->marks[which])
         status = device_event_new(d, &d->marks[which]);
-    return status == SPRY_OK ? device_event_record(d->marks[which], NULL) : status;
+    return status == SPRY_STATUS_OK ? device_event_record(d->marks[which], NULL) : status;
 }
 
 spry_status spry_device_mark(spry_device *device)
@@ -282,9 +283,10 @@ spry_status spry_device_elapsed(spry_device *device, double *seconds)
 {
     *seconds = 0;
     if (!device->marks[0])
-        return SPRY_FAIL(device->ctx, SPRY_BAD_USAGE, "%s: nothing was marked before",
+        return SPRY_FAIL(device->ctx, SPRY_STATUS_BAD_USAGE, "%s: nothing was marked before",
                          device->facts.name);
     const spry_status status = mark(device, 1);
-    return status == SPRY_OK ? device_event_seconds(device->marks[0], device->marks[1], seconds)
-                             : status;
+    return status == SPRY_STATUS_OK
+               ? device_event_seconds(device->marks[0], device->marks[1], seconds)
+               : status;
 }

@@ -42,7 +42,7 @@ static int64_t foresee(const spry_matrix *A, const char *spec)
     char message[MESSAGE_SIZE];
     layout_forecast f;
     memcpy(message, A->ctx->message, sizeof message);
-    if (layout_foresee(A, spec, &f) == SPRY_OK)
+    if (layout_foresee(A, spec, &f) == SPRY_STATUS_OK)
         return f.bytes;
     memcpy(A->ctx->message, message, sizeof message);
     return rows_bytes(&A->a, 0, A->a.rows);
@@ -72,7 +72,7 @@ int64_t device_streamed_needed(spry_device *d, const spry_matrix *A, const char 
 bool device_has_room(spry_device *d, const spry_matrix *A)
 {
     const spry_arrays *a = &A->a;
-    const int64_t entries = a->symmetry == SPRY_GENERAL ? a->nnz : 2 * a->nnz;
+    const int64_t entries = a->symmetry == SPRY_SYMMETRY_GENERAL ? a->nnz : 2 * a->nnz;
     const int64_t vectors = 2 * (a->rows + a->cols) * (int64_t)spry_type_size(a->type);
     int64_t used, most, free_bytes;
     device_memory_now(d, &used, &most, &free_bytes);
@@ -119,11 +119,11 @@ static spry_status store_block(device_streamed *S, const spry_matrix *block, con
 {
     layout *L = NULL;
     spry_status status = layout_build(block, spec, &L);
-    if (status == SPRY_OK && layout_read_bytes(L) > most) {
+    if (status == SPRY_STATUS_OK && layout_read_bytes(L) > most) {
         layout_free(L);
-        return SPRY_UNSUPPORTED;
+        return SPRY_STATUS_UNSUPPORTED;
     }
-    return status == SPRY_OK ? device_layout_new_away(S->d, L, out) : status;
+    return status == SPRY_STATUS_OK ? device_layout_new_away(S->d, L, out) : status;
 }
 
 /* Rows of block k, in csr where the format does not do for them. */
@@ -135,7 +135,7 @@ static spry_status make_block(device_streamed *S, const spry_matrix *A, const ch
     const int64_t entry = A->a.offsets[first];
     spry_matrix block = {.ctx = ctx, .a = A->a};
     char message[MESSAGE_SIZE];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     memcpy(message, ctx->message, sizeof message);
     block.a.rows = rows;
     block.a.nnz = A->a.offsets[first + rows] - entry;
@@ -146,7 +146,7 @@ static spry_status make_block(device_streamed *S, const spry_matrix *A, const ch
     for (int64_t i = 0; i <= rows; i++)
         block.a.offsets[i] = A->a.offsets[first + i] - entry;
     status = store_block(S, &block, spec, most, &S->blocks[k]);
-    if (status == SPRY_UNSUPPORTED) {
+    if (status == SPRY_STATUS_UNSUPPORTED) {
         memcpy(ctx->message, message, sizeof message); /* nothing failed for the caller */
         S->others++;
         status = store_block(S, &block, "csr", INT64_MAX, &S->blocks[k]);
@@ -163,7 +163,7 @@ spry_status device_streamed_new(spry_device *d, const spry_matrix *A, const char
 {
     spry_context *ctx = A->ctx;
     device_streamed *S = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     /* What the format makes of CSR's bytes is about the same everywhere. */
     const double growth = (double)foresee(A, spec) / (double)rows_bytes(&A->a, 0, A->a.rows);
     const double limit = (double)block_bytes / (growth > 0.25 ? growth : 0.25);
@@ -248,7 +248,7 @@ static spry_status multiply_rows(const pass *w, int64_t k)
     const device_streamed *S = w->S;
     spry_device *d = S->d;
     const int64_t first = S->first[k], rows = S->first[k + 1] - first;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int i = 0; i < w->count; i++) {
         device_product p = w->products[i];
         const device_block whole = {p.y, first * p.y_step, p.y_step, 1};
@@ -269,7 +269,7 @@ static spry_status bring(const pass *w, int64_t k)
 {
     device_stream *s = w->sides[k % STAGING_SIDES].stream;
     const spry_status status = device_stream_wait(s, w->S->d->stream);
-    return status == SPRY_OK ? device_layout_bring(w->S->blocks[k], s) : status;
+    return status == SPRY_STATUS_OK ? device_layout_bring(w->S->blocks[k], s) : status;
 }
 
 /* Adds what a block's products took. A caller's queue may have no clock: then nobody is told. */
@@ -279,7 +279,7 @@ static void add_seconds(pass *w)
     char message[MESSAGE_SIZE];
     double seconds = 0;
     memcpy(message, ctx->message, sizeof message);
-    if (device_event_seconds(w->events[0], w->events[1], &seconds) == SPRY_OK)
+    if (device_event_seconds(w->events[0], w->events[1], &seconds) == SPRY_STATUS_OK)
         w->seconds += seconds;
     else
         memcpy(ctx->message, message, sizeof message);
@@ -289,7 +289,7 @@ static spry_status run_block(pass *w, int64_t k)
 {
     device_streamed *S = w->S;
     spry_device *d = S->d;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (k + 1 < S->count)
         SPRY_GO(d->ctx, bring(w, k + 1));
     SPRY_GO(d->ctx, device_stream_wait(d->stream, w->sides[k % STAGING_SIDES].stream));
@@ -310,7 +310,7 @@ static spry_status make_room(pass *w)
     device_streamed *S = w->S;
     int64_t rows = 0;
     int columns = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int64_t k = 0; k < S->count; k++)
         rows = S->first[k + 1] - S->first[k] > rows ? S->first[k + 1] - S->first[k] : rows;
     for (int i = 0; i < w->count; i++)
@@ -326,13 +326,13 @@ static spry_status run(pass *w)
 {
     device_streamed *S = w->S;
     spry_context *ctx = S->d->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, make_room(w));
     SPRY_GO(ctx, bring(w, 0));
     for (int64_t k = 0; k < S->count; k++)
         SPRY_GO(ctx, run_block(w, k));
 done:
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         device_staging_finish(S->d); /* before memory it copies to goes back */
         for (int64_t k = 0; k < S->count; k++)
             device_layout_drop(S->blocks[k]);
@@ -363,7 +363,7 @@ static spry_status run_measured(pass *w)
 {
     device_streamed *S = w->S;
     spry_context *ctx = S->d->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int64_t k = 0; k < S->count; k++)
         for (int i = 0; i < w->count; i++)
             SPRY_GO(ctx, device_layout_prepare(S->blocks[k], &w->products[i]));

@@ -44,7 +44,7 @@ static spry_status sort_class(const device_matrix *A, int class, int32_t begin, 
                                device_arg_memory(A->columns), device_arg_memory(A->values)};
     char options[OPTIONS_SIZE];
     device_program *p = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     snprintf(options, sizeof options, "-DTEAM=%d -DSIZE=%d", t.team,
              device_class_size(A->d, class));
     SPRY_GO(A->d->ctx, device_matrix_build(A->d, A->type, t.group, "teams sort", options, &p));
@@ -62,16 +62,16 @@ static spry_status sort_long(const device_matrix *A, int32_t begin, int32_t coun
                                device_arg_memory(A->values)};
     device_program *p = NULL;
     const spry_status status = device_matrix_build(A->d, A->type, GROUP, "sort_long", "", &p);
-    return status == SPRY_OK ? device_launch(p, "sort_long_rows", NULL, count, GROUP, args,
-                                             sizeof args / sizeof *args)
-                             : status;
+    return status == SPRY_STATUS_OK ? device_launch(p, "sort_long_rows", NULL, count, GROUP, args,
+                                                    sizeof args / sizeof *args)
+                                    : status;
 }
 
 spry_status device_sort_rows(device_matrix *A, const device_memory *sizes)
 {
     const int tables = sort_tables(A->d, A->type);
     device_classes rows = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(A->d->ctx, device_classes_make(A->d, A->rows, sizes, tables + 1, &rows));
     for (int c = 0; c <= tables; c++) {
         const int32_t begin = (int32_t)rows.first[c], count = (int32_t)rows.first[c + 1] - begin;
@@ -97,7 +97,7 @@ static spry_status count_columns(device_program *p, const device_matrix *A, devi
                                      device_arg_memory(counts)};
     const device_arg length_args[] = {DEVICE_VALUE(rows), device_arg_memory(counts),
                                       device_arg_memory(T->offsets)};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_clear(counts, 0, T->rows * (int64_t)sizeof(int32_t)));
     SPRY_GO(ctx,
             device_launch(p, "transpose_count", NULL, groups_for(A->nnz), GROUP, count_args, 3));
@@ -127,7 +127,7 @@ spry_status device_matrix_transpose(const device_matrix *A, bool conjugate, devi
     device_matrix T = {0};
     device_memory *counts = NULL;
     device_program *p = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = (device_matrix){0};
     snprintf(options, sizeof options, "-DLANES=%d", LANES);
     SPRY_GO(d->ctx, device_matrix_build(d, A->type, GROUP, "transpose", options, &p));
@@ -149,7 +149,7 @@ spry_status device_matrix_triple(const device_matrix *R, const device_matrix *A,
 {
     spry_context *ctx = A->d->ctx;
     device_matrix half = {0}, own = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *C = (device_matrix){0};
     SPRY_GO(ctx, device_matrix_multiply(A, P, &half));
     if (!R)

@@ -19,7 +19,7 @@ static spry_status program_for(spry_device *d, spry_type type, const char *text,
 {
     char options[48];
     if (!type_is_single(type) && !d->facts.has_double)
-        return SPRY_FAIL(d->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
                          "device %s has no double precision; take type s or c", d->facts.name);
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)type, GROUP);
     return device_build(d, device_text(text), options, p);
@@ -30,7 +30,7 @@ static spry_status launch_of(spry_device *d, spry_type type, const char *text, c
 {
     device_program *p = NULL;
     const spry_status status = program_for(d, type, text, &p);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     return device_launch(p, kernel, NULL, (work + GROUP - 1) / GROUP, GROUP, args, count);
 }
@@ -164,7 +164,7 @@ static spry_status take_parts(const spry_vector *x, const char *kernel, device_a
 {
     spry_context *ctx = x->ctx;
     device_memory *m = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_alloc(x->device, bytes, &m));
     args[count] = device_arg_memory(m);
     SPRY_GO(ctx, launch(x->device, x->type, kernel, groups_for(x->n) * GROUP, args, count + 1));
@@ -183,10 +183,10 @@ static spry_status take_sum(const spry_vector *x, const char *kernel, device_arg
     const int64_t groups = groups_for(x->n);
     *sum = (spry_scalar){0, 0};
     if (groups == 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const spry_status status =
         take_parts(x, kernel, args, count, groups * width * (int64_t)sizeof *parts, parts);
-    for (int64_t g = 0; status == SPRY_OK && g < groups; g++) {
+    for (int64_t g = 0; status == SPRY_STATUS_OK && g < groups; g++) {
         sum->re += parts[g * width];
         sum->im += width == 2 ? parts[g * width + 1] : 0;
     }
@@ -215,10 +215,10 @@ static spry_status largest(const spry_vector *x, double *result)
     const int64_t count = groups_for(x->n) * GROUP;
     double *parts = NULL;
     device_arg args[3] = {DEVICE_VALUE(x->n), device_arg_memory(x->memory)};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *result = 0;
     if (count == 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, count, sizeof *parts, &parts));
     SPRY_GO(ctx, take_parts(x, "vector_largest", args, 2, count * (int64_t)sizeof *parts, parts));
     for (int64_t i = 0; i < count; i++)
@@ -259,15 +259,16 @@ spry_status spry_vector_on(spry_device *device, spry_type type, int64_t n, void 
 {
     spry_context *ctx = device->ctx;
     spry_vector *v = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     if (n < 0)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "a vector cannot have %" PRId64 " elements", n);
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "a vector cannot have %" PRId64 " elements",
+                         n);
     SPRY_GO(ctx, base_check_type(ctx, type));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *v, &v));
     *v = vector_over(ctx, type, n, NULL);
     if (n > INT64_MAX / 16 / 2)
-        SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_NO_MEMORY, "a vector of %" PRId64 " elements", n));
+        SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY, "a vector of %" PRId64 " elements", n));
     if (data) {
         SPRY_GO(ctx, device_borrow(device, data, bytes_of(v), &v->memory));
     } else {

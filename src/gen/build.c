@@ -36,8 +36,8 @@ static void fill_rows(spry_context *ctx, const spry_arrays *a, gen_row_function 
 spry_status gen_build(spry_context *ctx, spry_type type, int64_t rows, gen_row_function write_row,
                       const void *data, spry_matrix **A)
 {
-    spry_arrays a = {.type = type, .format = SPRY_CSR, .rows = rows, .cols = rows};
-    spry_status status = SPRY_OK;
+    spry_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = rows, .cols = rows};
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, rows + 1, sizeof *a.offsets, &a.offsets));
     a.offsets[0] = 0;
     count_rows(ctx, &a, write_row, data);

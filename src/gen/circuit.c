@@ -32,7 +32,7 @@ spry_status gen_prepare_circuit(spry_context *ctx, gen_problem *p)
         p->options.nets = p->rows;
     /* Itself and the nodes before and after are always there; chance takes the others. */
     p->table[0] = ((double)p->per_row - 3) / (p->points - 3);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static int64_t distance(const gen_problem *p, int k)

@@ -49,12 +49,12 @@ static void element_matrix(double nu, double *matrix)
 spry_status gen_prepare_elasticity(spry_context *ctx, gen_problem *p)
 {
     if (p->ny < 2 || p->nz < 2)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "%" PRId64 " x %" PRId64 " x %" PRId64
                          " nodes: an element needs two nodes or more in y and z",
                          p->nx, p->ny, p->nz);
     element_matrix(p->options.nu, p->table);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /*

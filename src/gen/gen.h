@@ -19,7 +19,7 @@
     item(INT, nz, "0", 0, INT32_MAX, NULL, "points in z; 0 takes size (anisotropic, convection-diffusion: 0 makes it two-dimensional)") \
     item(INT, points, "0", 0, 27, NULL, "points of the stencil: poisson2d 5 or 9, poisson3d 7 or 27; 0 takes the fewer") \
     item(INT, seed, "1", 0, 9e18, NULL, "start of the random numbers")                             \
-    item(INT, per_row, "0", 0, 1e6, NULL, "entries a row: exactly (random) or about (rmat, circuit); 0 takes the kind's own") \
+    item(INT, per_row, "0", 0, 1e6, NULL, "entries per row: exactly (random) or about (rmat, circuit); 0 takes the kind's own") \
     item(REAL, dominance, "1.1", 1e-6, 1e6, NULL, "diagonal entry over the sum of the magnitudes of the others in its row") \
     item(REAL, epsilon, "0.01", 1e-12, 1e12, NULL, "diffusion across the strong direction over that along it") \
     item(REAL, angle, "0", -360, 360, NULL, "strong direction in degrees from the x axis")         \

@@ -2,42 +2,43 @@
 #include "gen/gen.h"
 
 static const gen_kind kinds[] = {
-    {"poisson2d", "nx ny points", 2, 1, 100, 0, SPRY_D, gen_prepare_stencil, gen_stencil_row, NULL,
-     "Laplacian on a rectangle, 5 or 9 points: symmetric positive definite, an M-matrix"},
-    {"poisson3d", "nx ny nz points", 3, 1, 32, 0, SPRY_D, gen_prepare_stencil, gen_stencil_row,
+    {"poisson2d", "nx ny points", 2, 1, 100, 0, SPRY_TYPE_D, gen_prepare_stencil, gen_stencil_row,
+     NULL, "Laplacian on a rectangle, 5 or 9 points: symmetric positive definite, an M-matrix"},
+    {"poisson3d", "nx ny nz points", 3, 1, 32, 0, SPRY_TYPE_D, gen_prepare_stencil, gen_stencil_row,
      NULL, "Laplacian on a box, 7 or 27 points: symmetric positive definite, an M-matrix"},
-    {"anisotropic", "nx ny nz epsilon angle", 2, 1, 100, 0, SPRY_D, gen_prepare_anisotropic,
+    {"anisotropic", "nx ny nz epsilon angle", 2, 1, 100, 0, SPRY_TYPE_D, gen_prepare_anisotropic,
      gen_stencil_row, NULL,
      "diffusion on a rectangle or box, strong in one direction: symmetric positive definite, hard "
      "for "
      "point methods"},
-    {"convection-diffusion", "nx ny nz peclet scheme", 2, 1, 100, 0, SPRY_D, gen_prepare_stencil,
-     gen_convection_row, NULL,
+    {"convection-diffusion", "nx ny nz peclet scheme", 2, 1, 100, 0, SPRY_TYPE_D,
+     gen_prepare_stencil, gen_convection_row, NULL,
      "flow that turns about the centre of a rectangle or box: nonsymmetric, with upwind "
      "differences an M-matrix"},
-    {"elasticity", "nx ny nz nu", 3, 3, 16, 0, SPRY_D, gen_prepare_elasticity, gen_elasticity_row,
-     NULL,
-     "a clamped elastic box, trilinear elements, 3 unknowns a node, 81 entries a row: symmetric "
+    {"elasticity", "nx ny nz nu", 3, 3, 16, 0, SPRY_TYPE_D, gen_prepare_elasticity,
+     gen_elasticity_row, NULL,
+     "a clamped elastic box, trilinear elements, 3 unknowns per node, 81 entries per row: "
+     "symmetric "
      "positive definite"},
-    {"helmholtz", "nx ny nz wavelength layer absorption", 3, 1, 32, 0, SPRY_Z, gen_prepare_stencil,
-     gen_helmholtz_row, NULL,
+    {"helmholtz", "nx ny nz wavelength layer absorption", 3, 1, 32, 0, SPRY_TYPE_Z,
+     gen_prepare_stencil, gen_helmholtz_row, NULL,
      "waves in a box with an absorbing layer, 7 points: complex symmetric, indefinite; real types "
      "leave the layer out"},
-    {"tridiagonal", "", 1, 1, 100000, 0, SPRY_D, gen_prepare_stencil, gen_stencil_row, NULL,
+    {"tridiagonal", "", 1, 1, 100000, 0, SPRY_TYPE_D, gen_prepare_stencil, gen_stencil_row, NULL,
      "-1, 2, -1: symmetric positive definite"},
-    {"dense", "seed dominance", 1, 1, 1000, 0, SPRY_D, gen_prepare_dense, gen_dense_row, NULL,
+    {"dense", "seed dominance", 1, 1, 1000, 0, SPRY_TYPE_D, gen_prepare_dense, gen_dense_row, NULL,
      "random numbers everywhere: nonsymmetric, diagonally dominant"},
-    {"random", "seed per_row dominance", 1, 1, 100000, 16, SPRY_D, gen_prepare_random,
+    {"random", "seed per_row dominance", 1, 1, 100000, 16, SPRY_TYPE_D, gen_prepare_random,
      gen_random_row, NULL,
-     "so many entries a row at random places: nonsymmetric, diagonally dominant"},
-    {"rmat", "seed per_row dominance a b c", 1, 1, 65536, 16, SPRY_D, gen_prepare_rmat, NULL,
+     "so many entries per row at random places: nonsymmetric, diagonally dominant"},
+    {"rmat", "seed per_row dominance a b c", 1, 1, 65536, 16, SPRY_TYPE_D, gen_prepare_rmat, NULL,
      gen_make_rmat, "R-MAT graph, row lengths by a power law: nonsymmetric, diagonally dominant"},
-    {"arrowhead", "seed", 1, 1, 100000, 0, SPRY_D, NULL, gen_arrowhead_row, NULL,
+    {"arrowhead", "seed", 1, 1, 100000, 0, SPRY_TYPE_D, NULL, gen_arrowhead_row, NULL,
      "first row, first column and diagonal: symmetric (hermitian) positive definite"},
-    {"circuit", "seed per_row nets net_share transistors", 1, 1, 100000, 6, SPRY_D,
+    {"circuit", "seed per_row nets net_share transistors", 1, 1, 100000, 6, SPRY_TYPE_D,
      gen_prepare_circuit, gen_circuit_row, NULL,
      "nodes of a chip with a few huge nets: nonsymmetric, badly scaled, diagonally dominant"},
-    {"tiled", "base", 1, 1, 0, 0, SPRY_D, NULL, NULL, NULL,
+    {"tiled", "base", 1, 1, 0, 0, SPRY_TYPE_D, NULL, NULL, NULL,
      "copies of a matrix along the diagonal, coupled: symmetric or positive definite when the "
      "matrix is"},
 };
@@ -90,7 +91,7 @@ static spry_status check_unread(spry_context *ctx, const gen_kind *kind, const g
     spry_option_list list = spry_generate_options();
     gen_options initial = {0};
     spry_status status = spry_options_default(ctx, list, &initial);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     for (int k = 0; k < list.count; k++) {
         const spry_option *option = &list.options[k];
@@ -98,11 +99,11 @@ static spry_status check_unread(spry_context *ctx, const gen_kind *kind, const g
         if (memcmp((const char *)given + option->offset, (const char *)&initial + option->offset,
                    bytes) != 0 &&
             !spry_generate_reads(kind->name, option->name))
-            return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                              "%s is not an option of this kind; its options are: size type %s",
                              option->name, kind->options);
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* The largest n with unknowns * n^dimensions rows or fewer that 32-bit columns can number. */
@@ -137,19 +138,19 @@ static spry_status set_sizes(spry_context *ctx, const gen_kind *kind, gen_proble
     /* Exact enough: doubles hold products up to 2^53, and the limit is far below. */
     double rows = kind->unknowns * (double)p->nx * (double)p->ny * (double)p->nz;
     if (rows > INT32_MAX)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "%" PRId64 " x %" PRId64 " x %" PRId64
                          " points make %.10g rows; the most is %d, the largest size %" PRId64,
                          p->nx, p->ny, p->nz, rows, INT32_MAX, largest_size(kind));
     p->rows = (int64_t)rows;
     p->per_row = o->per_row ? o->per_row : kind->per_row;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status read_options(spry_context *ctx, const gen_kind *kind, const char *text,
                                 gen_problem *p)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_options_default(ctx, spry_generate_options(), &p->options));
     SPRY_GO(ctx, spry_options_parse(ctx, spry_generate_options(), &p->options, text));
     SPRY_GO(ctx, check_unread(ctx, kind, &p->options));
@@ -171,15 +172,15 @@ spry_status spry_generate(spry_context *ctx, const char *name, const char *optio
     if (!kind)
         return unknown_kind(ctx, name);
     if (!kind->write_row && !kind->make)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "tiled needs a matrix to copy: call spry_generate_tiled(), or give one to "
                          "the program by --base");
     spry_status status = read_options(ctx, kind, options, &problem);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = kind->make
                      ? kind->make(ctx, &problem, A)
                      : gen_build(ctx, problem.type, problem.rows, kind->write_row, &problem, A);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return SPRY_CAUSE(ctx, status, "%s", name);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }

@@ -66,10 +66,11 @@ spry_status gen_prepare_stencil(spry_context *ctx, gen_problem *p)
     int cross = 2 * p->dimensions + 1, full = p->dimensions == 2 ? 9 : 27;
     int64_t points = p->options.points ? p->options.points : cross;
     if (points != cross && points != full)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "points=%" PRId64 ": the stencil has %d or %d points",
-                         points, cross, full);
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "points=%" PRId64 ": the stencil has %d or %d points", points, cross,
+                         full);
     set_laplacian(p, points == full ? p->dimensions : 1);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /*
@@ -100,7 +101,7 @@ spry_status gen_prepare_anisotropic(spry_context *ctx, gen_problem *p)
     }
     if (czz > 0)
         add_point(p, 0, 0, 1, -czz);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Adds w du along an axis: `before` and `after` are the stencil's points on that axis. */

@@ -1,4 +1,4 @@
-/* Matrices of random numbers: all places taken, a fixed number a row, or an arrow. */
+/* Matrices of random numbers: all places taken, a fixed number per row, or an arrow. */
 #include "gen/gen.h"
 
 #include <math.h>
@@ -30,10 +30,10 @@ static double put_random(const gen_problem *p, int64_t i, int64_t j, gen_row *ro
 spry_status gen_prepare_dense(spry_context *ctx, gen_problem *p)
 {
     if (p->rows > DENSE_MOST)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "%" PRId64 " rows with as many entries each; the largest size is %d",
                          p->rows, (int)DENSE_MOST);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 void gen_dense_row(const void *data, int64_t i, gen_row *row)
@@ -56,12 +56,12 @@ void gen_dense_row(const void *data, int64_t i, gen_row *row)
 spry_status gen_prepare_random(spry_context *ctx, gen_problem *p)
 {
     if (p->per_row > p->rows && p->options.per_row)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "per-row=%" PRId64 " is more than there are columns, %" PRId64, p->per_row,
                          p->rows);
     if (p->per_row > p->rows)
         p->per_row = p->rows;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Shell's sort: good for the short rows here, and needs no memory. */

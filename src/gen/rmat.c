@@ -15,8 +15,9 @@ spry_status gen_prepare_rmat(spry_context *ctx, gen_problem *p)
 {
     const gen_options *o = &p->options;
     if (o->a + o->b + o->c > 1 + 1e-12)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "a + b + c = %g; the most is 1", o->a + o->b + o->c);
-    return SPRY_OK;
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "a + b + c = %g; the most is 1",
+                         o->a + o->b + o->c);
+    return SPRY_STATUS_OK;
 }
 
 /* Levels until the quarters are single places. */
@@ -86,14 +87,14 @@ static void set_diagonals(spry_context *ctx, const gen_problem *p, const spry_ar
 
 spry_status gen_make_rmat(spry_context *ctx, const gen_problem *p, spry_matrix **A)
 {
-    spry_arrays a = {.type = p->type, .format = SPRY_COO, .rows = p->rows, .cols = p->rows};
+    spry_arrays a = {.type = p->type, .format = SPRY_FORMAT_COO, .rows = p->rows, .cols = p->rows};
     spry_matrix *matrix = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     a.nnz = p->rows * p->per_row; /* those drawn and the diagonal */
     SPRY_GO(ctx, matrix_allocate(ctx, &a));
     place_entries(ctx, p, &a);
     SPRY_GO(ctx, matrix_wrap(ctx, &a, &matrix));
-    SPRY_GO(ctx, matrix_become(matrix, SPRY_CSR));
+    SPRY_GO(ctx, matrix_become(matrix, SPRY_FORMAT_CSR));
     SPRY_GO(ctx, spry_matrix_sum_duplicates(matrix));
     set_diagonals(ctx, p, &matrix->a);
     *A = matrix;

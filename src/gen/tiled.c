@@ -83,7 +83,7 @@ static spry_status find_cut(spry_context *ctx, const spry_arrays *b, int64_t *cu
 {
     int64_t *across = NULL; /* entries across each cut, as differences at first */
     spry_status status = base_calloc(ctx, b->rows + 1, sizeof *across, &across);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     for (int64_t i = 0; i < b->rows; i++) {
         for (int64_t k = b->offsets[i]; k < b->offsets[i + 1]; k++) {
@@ -101,25 +101,25 @@ static spry_status find_cut(spry_context *ctx, const spry_arrays *b, int64_t *cu
             *cut = c;
     }
     base_free(ctx, across);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status spry_generate_tiled(const spry_matrix *base, int64_t size, spry_matrix **A)
 {
     spry_context *ctx = base->ctx;
     spry_matrix *copy = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *A = NULL;
     if (base->a.rows != base->a.cols || base->a.rows == 0)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "the matrix to copy has %" PRId64 " rows and %" PRId64
                          " columns; expected a square one with a row or more",
                          base->a.rows, base->a.cols);
     if (size < 1 || size > INT32_MAX)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "size=%" PRId64 " rows is outside 1..%d", size,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "size=%" PRId64 " rows is outside 1..%d", size,
                          INT32_MAX);
     SPRY_GO(ctx, spry_matrix_expand(base, &copy));
-    SPRY_GO(ctx, matrix_become(copy, SPRY_CSR));
+    SPRY_GO(ctx, matrix_become(copy, SPRY_FORMAT_CSR));
     SPRY_GO(ctx, spry_matrix_sum_duplicates(copy));
     tiling t = {.base = &copy->a, .rows = size};
     SPRY_GO(ctx, find_cut(ctx, &copy->a, &t.cut));

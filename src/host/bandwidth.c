@@ -66,14 +66,14 @@ static double fastest(const stage *s, stage_step step, int streams, int passes)
 
 spry_status spry_device_bandwidth_now(spry_context *ctx, spry_bandwidth *bandwidth)
 {
-    stage s = {.ctx = ctx, .kernels = host_kernels_for(ctx, SPRY_D), .length = array_length()};
-    spry_status status = SPRY_OK;
+    stage s = {.ctx = ctx, .kernels = host_kernels_for(ctx, SPRY_TYPE_D), .length = array_length()};
+    spry_status status = SPRY_STATUS_OK;
     *bandwidth = (spry_bandwidth){0};
     for (int k = 0; k < ARRAYS; k++)
         SPRY_GO(ctx, base_alloc(ctx, s.length, sizeof(double), &s.array[k]));
     const double bytes = (double)s.length * sizeof(double) * ARRAYS;
     fastest(&s, touch, 1, 1);
-    /* How many streams a core reads best at once differs: one is too few for some prefetchers. */
+    /* How many streams per core reads best at once differs: one is too few for some prefetchers. */
     for (int streams = 1; streams <= 4; streams *= 2) {
         const double read = bytes / fastest(&s, read_all, streams, PASSES);
         if (read > bandwidth->read)
@@ -92,5 +92,5 @@ spry_status spry_device_bandwidth(spry_context *ctx, spry_bandwidth *bandwidth)
     if (ctx->bandwidth.read <= 0)
         return spry_device_bandwidth_now(ctx, bandwidth);
     *bandwidth = ctx->bandwidth;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }

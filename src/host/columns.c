@@ -68,7 +68,7 @@ static spry_status pack_tile(const job *j, int64_t first, int count, int units)
     const int64_t panels = (n + PANEL - 1) / PANEL;
     const spry_status status =
         operator_room(j->op, n, (size_t)(HOST_MOST_UNITS * j->per_unit * j->size));
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     char *packed = j->op->room->data;
 #pragma omp parallel for num_threads(host_threads(ctx, n *count)) schedule(static)
@@ -80,7 +80,7 @@ static spry_status pack_tile(const job *j, int64_t first, int count, int units)
         kernels->pack(n - row < PANEL ? n - row : PANEL, units, count, x, step,
                       packed + row * units * j->per_unit * j->size);
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Whether rows of B are so wide that tiles of them use a part of the caches only: where the tiles
@@ -110,7 +110,7 @@ static spry_status run_tile(const job *j, int64_t first, int count)
         p.x_step = j->B->step * reals;
     } else {
         const spry_status status = pack_tile(j, first, count, units);
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             return status;
         p.x = j->op->room->data;
         p.x_step = units * HOST_UNIT;
@@ -134,7 +134,7 @@ static spry_status run_singly(const job *j)
 {
     spry_context *ctx = j->op->ctx;
     void *x = NULL, *y = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, j->B->rows, (size_t)j->size, &x));
     SPRY_GO(ctx, base_alloc(ctx, j->C->rows, (size_t)j->size, &y));
     for (int64_t c = 0; c < j->B->cols; c++) {
@@ -154,22 +154,22 @@ static spry_status check_dense(const spry_operator *op, const char *name, const 
                                int64_t rows, int64_t cols)
 {
     if (M->rows != rows || M->cols != cols || cols < 0)
-        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
                          "%s is %" PRId64 " x %" PRId64 ", expected %" PRId64 " x %" PRId64, name,
                          M->rows, M->cols, rows, cols);
     const int64_t least = M->by_rows ? cols : rows, lines = M->by_rows ? rows : cols;
     if (M->step < least)
-        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
                          "%s: step is %" PRId64 ", expected at least %" PRId64, name, M->step,
                          least);
     if (lines > 0 && M->step > INT64_MAX / 16 / lines)
-        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
                          "%s: %" PRId64 " steps of %" PRId64 " numbers are more than any memory "
                          "holds",
                          name, lines, M->step);
     if (!M->data && rows > 0 && cols > 0)
-        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "%s has no data", name);
-    return SPRY_OK;
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE, "%s has no data", name);
+    return SPRY_STATUS_OK;
 }
 
 /* Whether what lies between the first and the last number of each has something in common. */
@@ -198,7 +198,7 @@ spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose
                                          spry_scalar alpha, const spry_dense *B, spry_scalar beta,
                                          const spry_dense *C)
 {
-    const bool plain = transpose == SPRY_PLAIN;
+    const bool plain = transpose == SPRY_TRANSPOSE_NO;
     const job j = {op,
                    transpose,
                    alpha,
@@ -207,17 +207,17 @@ spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose
                    C,
                    (int64_t)spry_type_size(op->type),
                    HOST_UNIT / (1 + spry_type_is_complex(op->type))};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(op->ctx, operator_check_product(op, transpose, alpha, beta));
     SPRY_GO(op->ctx, check_dense(op, "B", B, plain ? op->cols : op->rows, B->cols));
     SPRY_GO(op->ctx, check_dense(op, "C", C, plain ? op->rows : op->cols, B->cols));
     if (B->device != C->device || (B->device && B->device != op->device))
-        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
                          "B is on %s, C on %s, the operator on %s; take blocks of the operator's "
                          "device, or both of the host",
                          place_name(B->device), place_name(C->device), place_name(op->device));
     if (overlap(&j))
-        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "B and C of a product share memory");
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE, "B and C of a product share memory");
     if (op->class->multiply_dense)
         return op->class->multiply_dense(op, transpose, alpha, B, beta, C);
     if (!op->class->multiply_columns)

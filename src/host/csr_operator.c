@@ -23,12 +23,12 @@ static spry_status prepare_transposed(const spry_operator *op)
 {
     csr_state *state = op->state;
     spry_matrix *transposed = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (state->transposed_plan.cuts)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const spry_arrays *a = &state->matrix->a;
     const int32_t *columns = a->row_index;
-    if (a->format != SPRY_CSC || a->symmetry != SPRY_GENERAL) {
+    if (a->format != SPRY_FORMAT_CSC || a->symmetry != SPRY_SYMMETRY_GENERAL) {
         SPRY_GO(op->ctx, spry_matrix_transpose(state->csr, false, &transposed));
         a = &transposed->a;
         columns = a->col_index;
@@ -47,8 +47,8 @@ static spry_status find_plan(const spry_operator *op, spry_transpose transpose,
                              const csr_plan **plan)
 {
     const csr_state *state = op->state;
-    *plan = transpose == SPRY_PLAIN ? &state->plan : &state->transposed_plan;
-    return transpose == SPRY_PLAIN ? SPRY_OK : prepare_transposed(op);
+    *plan = transpose == SPRY_TRANSPOSE_NO ? &state->plan : &state->transposed_plan;
+    return transpose == SPRY_TRANSPOSE_NO ? SPRY_STATUS_OK : prepare_transposed(op);
 }
 
 static spry_status csr_multiply(const spry_operator *op, spry_transpose transpose,
@@ -56,8 +56,8 @@ static spry_status csr_multiply(const spry_operator *op, spry_transpose transpos
 {
     const csr_plan *plan;
     const spry_status status = find_plan(op, transpose, &plan);
-    if (status == SPRY_OK)
-        csr_plan_run(plan, transpose == SPRY_CONJUGATE, alpha, x, beta, y);
+    if (status == SPRY_STATUS_OK)
+        csr_plan_run(plan, transpose == SPRY_TRANSPOSE_CONJUGATE, alpha, x, beta, y);
     return status;
 }
 
@@ -90,16 +90,16 @@ static spry_status csr_multiply_columns(const spry_operator *op, spry_transpose 
 {
     const csr_plan *plan;
     const spry_status status = find_plan(op, transpose, &plan);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     host_columns q = *p;
-    q.conjugate = transpose == SPRY_CONJUGATE;
+    q.conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE;
     q.scattered = plan->scattered;
 #pragma omp parallel for num_threads(plan->parts) schedule(static, 1)
     for (int part = 0; part < plan->parts; part++)
         plan->kernels->csr_rows_packed(&plan->csr, plan->cuts[part].row, plan->cuts[part + 1].row,
                                        &q);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static int64_t work_before(const operator_rows *rows, int64_t row)
@@ -113,9 +113,9 @@ static spry_status csr_open_rows(const spry_operator *op, spry_transpose transpo
 {
     const csr_plan *plan;
     const spry_status status = find_plan(op, transpose, &plan);
-    if (status == SPRY_OK && plan->long_count == 0)
-        *rows =
-            (operator_rows){plan, transpose == SPRY_CONJUGATE, run_rows, run_packed, work_before};
+    if (status == SPRY_STATUS_OK && plan->long_count == 0)
+        *rows = (operator_rows){plan, transpose == SPRY_TRANSPOSE_CONJUGATE, run_rows, run_packed,
+                                work_before};
     return status;
 }
 
@@ -141,14 +141,14 @@ static spry_status csr_storage(const spry_operator *op, spry_storage *storage)
                               .read_bytes = op->own_bytes,
                               .beta = 1,
                               .exact = true};
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status csr_to_matrix(const spry_operator *op, spry_matrix **A)
 {
     const csr_state *state = op->state;
-    spry_status status = SPRY_OK;
-    SPRY_GO(op->ctx, spry_matrix_convert(state->csr, SPRY_CSR, A));
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(op->ctx, spry_matrix_convert(state->csr, SPRY_FORMAT_CSR, A));
     SPRY_GO(op->ctx, spry_matrix_sort(*A));
 done:
     return matrix_drop_failed(status, A);
@@ -177,7 +177,7 @@ spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
     const int64_t size = (int64_t)spry_type_size(A->a.type);
     spry_operator *op = NULL;
     csr_state *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, operator_new(ctx, &csr_class, A->a.type, A->a.rows, A->a.cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;

@@ -47,8 +47,8 @@ static spry_status find_long_rows(spry_context *ctx, csr_plan *plan)
     for (int64_t i = 0; i < plan->rows; i++)
         count += row_length(plan, i) > LONG_ROW;
     if (count == 0)
-        return SPRY_OK;
-    spry_status status = SPRY_OK;
+        return SPRY_STATUS_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, count + 1, sizeof *plan->longs, &plan->longs));
     int64_t first = 0;
     for (int64_t i = 0; plan->long_count < count; i++) {
@@ -72,7 +72,7 @@ spry_status csr_plan_make(spry_context *ctx, spry_type type, int64_t rows, int64
                        .csr = {offsets, columns, values},
                        .rows = rows,
                        .scattered = host_scattered(rows, cols, offsets, columns)};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const int64_t all = csr_plan_work(plan, rows);
     plan->parts = host_threads(ctx, all);
     SPRY_GO(ctx, base_alloc(ctx, plan->parts + 1, sizeof *plan->cuts, &plan->cuts));
@@ -82,7 +82,7 @@ spry_status csr_plan_make(spry_context *ctx, spry_type type, int64_t rows, int64
     plan->cuts[plan->parts] = (csr_place){rows, 0};
     SPRY_GO(ctx, find_long_rows(ctx, plan));
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         csr_plan_clear(ctx, plan);
     return status;
 }

@@ -69,7 +69,7 @@ struct product_table;
  * csr_rows       y = a (A x) + b y for rows begin..end-1, y_0 being row begin; b = 0 does not read
  *                y; conjugate: conj(A)
  * csr_rows_packed  the same rows for several columns, with the bits of csr_rows
- * pack           number c of row i of the packed array, of `units` units a row, is x_c[i step]; 0
+ * pack           number c of row i of the packed array, of `units` units per row, is x_c[i step]; 0
  *                for c from count on
  * carry_add      y_c[i y_step] += number c of row i of a packed array with `width` scalars a row
  * csr_sum        sum values_k x[columns_k] over n entries; conjugate: conj(values_k)

@@ -64,7 +64,7 @@ static spry_status plan_make(spry_context *ctx, const spry_matrix *A, const char
     enum { UNIT_WEIGHT = 4 }; /* entries that a unit by itself costs */
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     SPRY_GO(ctx, layout_build(csr, spec, &plan->L));
     const layout *L = plan->L;
@@ -82,7 +82,7 @@ static spry_status plan_make(spry_context *ctx, const spry_matrix *A, const char
                                 HOST_MOST_UNITS * HOST_UNIT * sizeof(double), &plan->carry));
 done:
     spry_matrix_free(owned);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         plan_clear(ctx, plan);
     return status;
 }
@@ -94,23 +94,23 @@ static spry_status find_plan(const spry_operator *op, spry_transpose transpose,
     layout_state *state = op->state;
     const spry_symmetry symmetry = state->plan.L->symmetry;
     spry_matrix *transposed = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *plan = &state->plan;
-    *conjugate = transpose == SPRY_CONJUGATE;
-    if (transpose == SPRY_PLAIN || symmetry == SPRY_SYMMETRIC)
-        return SPRY_OK;
-    if (symmetry == SPRY_HERMITIAN) { /* A^T = conj(A) */
-        *conjugate = transpose == SPRY_TRANSPOSE;
-        return SPRY_OK;
+    *conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE;
+    if (transpose == SPRY_TRANSPOSE_NO || symmetry == SPRY_SYMMETRY_SYMMETRIC)
+        return SPRY_STATUS_OK;
+    if (symmetry == SPRY_SYMMETRY_HERMITIAN) { /* A^T = conj(A) */
+        *conjugate = transpose == SPRY_TRANSPOSE_YES;
+        return SPRY_STATUS_OK;
     }
     *plan = &state->transposed;
     if (state->transposed.L)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     char before[MESSAGE_SIZE];
     memcpy(before, op->ctx->message, sizeof before);
     SPRY_GO(op->ctx, spry_matrix_transpose(state->matrix, false, &transposed));
     status = plan_make(op->ctx, transposed, state->spec, &state->transposed);
-    if (status == SPRY_UNSUPPORTED) { /* A^T may have other shapes of rows than A */
+    if (status == SPRY_STATUS_UNSUPPORTED) { /* A^T may have other shapes of rows than A */
         static const char *const kinds[] = {"csr", "csr:values=f32", "csr:values=f16",
                                             "csr:values=bf16"};
         base_log(op->ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(op->ctx));
@@ -130,7 +130,7 @@ static spry_status make_room(const spry_operator *op, const layout_plan *found)
     layout_state *state = op->state;
     layout_plan *plan = found == &state->plan ? &state->plan : &state->transposed;
     if (plan->L->room == 0 || plan->room)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     return base_alloc(op->ctx, plan->parts * plan->L->room, ROOM_SIZE, &plan->room);
 }
 
@@ -173,14 +173,14 @@ static spry_status layout_multiply(const spry_operator *op, spry_transpose trans
     const layout_plan *plan;
     host_product p = {.alpha = alpha, .beta = beta, .x = x, .y = y};
     const spry_status status = find_plan(op, transpose, &plan, &p.conjugate);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     p.carry = plan->carry;
 #pragma omp parallel for num_threads(plan->parts) schedule(static, 1)
     for (int part = 0; part < plan->parts; part++)
         plan->walk->multiply(plan->L, plan->cuts[part], plan->cuts[part + 1], &p);
     add_all_carries(plan, 1, 1, &y, 1);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status layout_multiply_columns(const spry_operator *op, spry_transpose transpose,
@@ -189,9 +189,9 @@ static spry_status layout_multiply_columns(const spry_operator *op, spry_transpo
     const layout_plan *plan;
     host_columns p = *columns;
     spry_status status = find_plan(op, transpose, &plan, &p.conjugate);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = make_room(op, plan);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     p.carry = plan->carry;
     p.scattered = plan->scattered;
@@ -204,7 +204,7 @@ static spry_status layout_multiply_columns(const spry_operator *op, spry_transpo
     }
     add_all_carries(plan, p.units * HOST_UNIT / (1 + spry_type_is_complex(op->type)), p.count, p.y,
                     p.y_step);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* --- by rows ------------------------------------------------------------------------------------
@@ -256,7 +256,8 @@ static spry_status layout_open_rows(const spry_operator *op, spry_transpose tran
     const layout_plan *plan;
     bool conjugate;
     const spry_status status = find_plan(op, transpose, &plan, &conjugate);
-    if (status == SPRY_OK && plan->L->unit_rows > 0 && OPERATOR_GRAIN % plan->L->unit_rows == 0)
+    if (status == SPRY_STATUS_OK && plan->L->unit_rows > 0 &&
+        OPERATOR_GRAIN % plan->L->unit_rows == 0)
         *rows = (operator_rows){plan, conjugate, run_rows, run_packed, row_work};
     return status;
 }
@@ -284,7 +285,7 @@ static const layout *layout_of(const spry_operator *op)
 static spry_status layout_storage(const spry_operator *op, spry_storage *storage)
 {
     layout_describe(layout_of(op), storage);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status layout_to_matrix(const spry_operator *op, spry_matrix **A)
@@ -313,7 +314,7 @@ spry_status host_layout_operator(const spry_matrix *A, const char *spec, spry_op
     const int64_t size = (int64_t)spry_type_size(A->a.type);
     spry_operator *op = NULL;
     layout_state *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, operator_new(ctx, &layout_operator_class, A->a.type, A->a.rows, A->a.cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
@@ -321,7 +322,7 @@ spry_status host_layout_operator(const spry_matrix *A, const char *spec, spry_op
     state->matrix = A;
     state->spec = base_copy_text(ctx, spec);
     if (!state->spec) {
-        status = SPRY_NO_MEMORY;
+        status = SPRY_STATUS_NO_MEMORY;
         goto done;
     }
     SPRY_GO(ctx, plan_make(ctx, A, spec, &state->plan));

@@ -38,7 +38,7 @@ typedef struct product_job {
 /* One thread's tables: no bit set, keys -1 and sums 0 between rows. */
 typedef struct product_table {
     int64_t places, slots; /* powers of two: of the window and of the hash table */
-    uint64_t *marks;       /* a bit a place */
+    uint64_t *marks;       /* a bit per place */
     uint64_t *groups;      /* a bit a word of marks */
     int32_t *keys;         /* the column in each slot of the hash table */
     uint64_t *list;        /* column - first << 32 | slot, as they came; then room to sort them */

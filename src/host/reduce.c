@@ -96,24 +96,24 @@ spry_status spry_vector_dot(const spry_vector *x, const spry_vector *y, spry_sca
 {
     *result = (spry_scalar){0, 0};
     if (x->ctx != y->ctx || x->type != y->type || x->n != y->n)
-        return SPRY_FAIL(x->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_USAGE,
                          "(x, y) of %" PRId64 " elements of type %s and %" PRId64 " of type %s%s",
                          x->n, spry_type_name(x->type), y->n, spry_type_name(y->type),
                          x->ctx != y->ctx ? ", of different contexts" : "");
     if (x->device != y->device)
-        return SPRY_FAIL(x->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_USAGE,
                          "(x, y) of vectors on %s and %s; spry_vector_copy() brings them to one "
                          "place",
                          vector_place(x), vector_place(y));
     spry_status status = vector_fetch(x);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = vector_fetch(y);
-    if (status != SPRY_OK || x->class)
-        return status != SPRY_OK ? status : x->class->dot(x, y, result);
+    if (status != SPRY_STATUS_OK || x->class)
+        return status != SPRY_STATUS_OK ? status : x->class->dot(x, y, result);
     reduction r = reduction_of(x);
     r.y = y->data;
     *result = reduce(x->ctx, &r, dot_step, join_sum);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status sum_squares(const spry_vector *x, double scale, double *sum)
@@ -123,7 +123,7 @@ static spry_status sum_squares(const spry_vector *x, double scale, double *sum)
     reduction r = reduction_of(x);
     r.scale = scale;
     *sum = reduce(x->ctx, &r, squares_step, join_sum).re;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status find_largest(const spry_vector *x, double *most)
@@ -132,7 +132,7 @@ static spry_status find_largest(const spry_vector *x, double *most)
         return x->class->largest(x, most);
     const reduction r = reduction_of(x);
     *most = reduce(x->ctx, &r, largest_step, join_most).re;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status spry_vector_norm(const spry_vector *x, double *result)
@@ -141,17 +141,17 @@ spry_status spry_vector_norm(const spry_vector *x, double *result)
      * there are at most 2^62, and 2^-53 of the sum is to be kept. */
     const double small = 0x1p-950;
     double sum = NAN, most = NAN;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *result = NAN;
     SPRY_GO(x->ctx, vector_fetch(x));
     SPRY_GO(x->ctx, sum_squares(x, 1, &sum));
     *result = sqrt(sum);
     if (isnan(sum) || (sum >= small && isfinite(sum)))
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(x->ctx, find_largest(x, &most));
     *result = most;
     if (most == 0 || isinf(most))
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     /* A power of two scales without rounding; 2^1000 is enough for the smallest number. */
     int exponent;
     frexp(most, &exponent);

@@ -50,8 +50,8 @@ static element_job job_for(const spry_vector *out)
 static spry_status check_factor(const spry_vector *v, const char *name, spry_scalar factor)
 {
     if (factor.im == 0 || spry_type_is_complex(v->type))
-        return SPRY_OK;
-    return SPRY_FAIL(v->ctx, SPRY_BAD_USAGE,
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(v->ctx, SPRY_STATUS_BAD_USAGE,
                      "%s has an imaginary part of %g, the vector is of type %s", name, factor.im,
                      spry_type_name(v->type));
 }
@@ -59,24 +59,24 @@ static spry_status check_factor(const spry_vector *v, const char *name, spry_sca
 static spry_status check_length(const spry_vector *x, const spry_vector *y)
 {
     if (x->ctx != y->ctx)
-        return SPRY_FAIL(x->ctx, SPRY_BAD_USAGE, "the vectors are of different contexts");
+        return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_USAGE, "the vectors are of different contexts");
     if (x->n != y->n)
-        return SPRY_FAIL(x->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_USAGE,
                          "the vectors have %" PRId64 " and %" PRId64 " elements", x->n, y->n);
     const spry_status status = vector_fetch(x);
-    return status == SPRY_OK ? vector_fetch(y) : status;
+    return status == SPRY_STATUS_OK ? vector_fetch(y) : status;
 }
 
 /* Whether x and y can be combined element by element. */
 static spry_status check_pair(const spry_vector *x, const spry_vector *y)
 {
     const spry_status status = check_length(x, y);
-    if (status == SPRY_OK && x->type != y->type)
-        return SPRY_FAIL(x->ctx, SPRY_BAD_USAGE, "the vectors are of types %s and %s",
+    if (status == SPRY_STATUS_OK && x->type != y->type)
+        return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_USAGE, "the vectors are of types %s and %s",
                          spry_type_name(x->type), spry_type_name(y->type));
-    if (status == SPRY_OK && x->device != y->device)
+    if (status == SPRY_STATUS_OK && x->device != y->device)
         return SPRY_FAIL(
-            x->ctx, SPRY_BAD_USAGE,
+            x->ctx, SPRY_STATUS_BAD_USAGE,
             "the vectors are on %s and %s; spry_vector_copy() brings them to one place",
             vector_place(x), vector_place(y));
     return status;
@@ -90,7 +90,7 @@ static void fill_step(const element_job *job, int64_t begin, int64_t n)
 spry_status spry_vector_fill(spry_vector *v, spry_scalar value)
 {
     const spry_status status = check_factor(v, "the value", value);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     if (v->class)
         return v->class->fill(v, value);
@@ -98,7 +98,7 @@ spry_status spry_vector_fill(spry_vector *v, spry_scalar value)
     element_job job = job_for(v);
     job.factor = value;
     run(v->ctx, &job, fill_step);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static void random_step(const element_job *job, int64_t begin, int64_t n)
@@ -114,13 +114,13 @@ spry_status vector_random(spry_vector *v, uint64_t seed)
     job.seed = seed;
     v->behind = NULL;
     run(v->ctx, &job, random_step);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status spry_vector_ones(spry_context *ctx, const spry_matrix *A, spry_vector **b)
 {
-    const spry_status status = spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_COPY, b);
-    return status == SPRY_OK ? spry_vector_fill(*b, (spry_scalar){1, 0}) : status;
+    const spry_status status = spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY, b);
+    return status == SPRY_STATUS_OK ? spry_vector_fill(*b, (spry_scalar){1, 0}) : status;
 }
 
 static void copy_step(const element_job *job, int64_t begin, int64_t n)
@@ -135,7 +135,7 @@ static spry_status convert(const spry_vector *x, spry_vector *y)
     for (int64_t i = 0; drops && i < x->n; i++) {
         const double im = value_get(x->type, x->data, i).im;
         if (im != 0)
-            return SPRY_FAIL(x->ctx, SPRY_BAD_INPUT,
+            return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_INPUT,
                              "element %" PRId64 " has an imaginary part of %g, a vector of type %s "
                              "cannot hold it",
                              i, im, spry_type_name(y->type));
@@ -144,12 +144,12 @@ static spry_status convert(const spry_vector *x, spry_vector *y)
     for (int64_t i = 0; i < x->n; i++) {
         const spry_scalar v = value_get(x->type, x->data, i);
         if (single && value_overflows_single(v))
-            return SPRY_FAIL(x->ctx, SPRY_BAD_INPUT,
+            return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_INPUT,
                              "element %" PRId64 ": (%g, %g) does not fit type %s", i, v.re, v.im,
                              spry_type_name(y->type));
         value_set(y->type, y->data, i, v);
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* y = x where one of them, or both, are on a device. Another type is made on the host, which knows
@@ -158,7 +158,7 @@ static spry_status copy_between(const spry_vector *x, spry_vector *y)
 {
     const bool same = x->type == y->type;
     spry_vector *from = NULL, *to = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (same && x->class && x->device == y->device)
         return x->class->copy(x, y);
     if (same && x->class && !y->class)
@@ -166,11 +166,11 @@ static spry_status copy_between(const spry_vector *x, spry_vector *y)
     if (same && y->class && !x->class)
         return y->class->put(y, x->data);
     if (x->class) {
-        SPRY_GO(x->ctx, spry_vector_new(x->ctx, x->type, x->n, NULL, SPRY_COPY, &from));
+        SPRY_GO(x->ctx, spry_vector_new(x->ctx, x->type, x->n, NULL, SPRY_OWN_COPY, &from));
         SPRY_GO(x->ctx, x->class->get(x, from->data));
     }
     if (y->class)
-        SPRY_GO(x->ctx, spry_vector_new(y->ctx, y->type, y->n, NULL, SPRY_COPY, &to));
+        SPRY_GO(x->ctx, spry_vector_new(y->ctx, y->type, y->n, NULL, SPRY_OWN_COPY, &to));
     SPRY_GO(x->ctx, spry_vector_copy(from ? from : x, to ? to : y));
     if (to)
         SPRY_GO(x->ctx, y->class->put(y, to->data));
@@ -183,7 +183,7 @@ done:
 spry_status spry_vector_copy(const spry_vector *x, spry_vector *y)
 {
     const spry_status status = check_length(x, y);
-    if (status != SPRY_OK || vector_same(x, y))
+    if (status != SPRY_STATUS_OK || vector_same(x, y))
         return status;
     if (x->class || y->class)
         return copy_between(x, y);
@@ -192,7 +192,7 @@ spry_status spry_vector_copy(const spry_vector *x, spry_vector *y)
     element_job job = job_for(y);
     job.x = x->data;
     run(y->ctx, &job, copy_step);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static void axpy_step(const element_job *job, int64_t begin, int64_t n)
@@ -212,9 +212,9 @@ static spry_status update(spry_scalar a, const spry_vector *x, spry_scalar b, sp
                           const char *name, spry_scalar factor, job_step step)
 {
     spry_status status = check_pair(x, y);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = check_factor(y, name, factor);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     if (y->class)
         return y->class->blend(a, x, b, y);
@@ -222,7 +222,7 @@ static spry_status update(spry_scalar a, const spry_vector *x, spry_scalar b, sp
     job.x = x->data;
     job.factor = factor;
     run(y->ctx, &job, step);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status spry_vector_axpy(spry_scalar alpha, const spry_vector *x, spry_vector *y)
@@ -275,9 +275,9 @@ static void multiply_step(const element_job *job, int64_t begin, int64_t n)
 spry_status spry_vector_multiply(const spry_vector *x, const spry_vector *y, spry_vector *z)
 {
     spry_status status = check_pair(x, y);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = check_pair(x, z);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     if (x->class)
         return x->class->multiply(x, y, z);
@@ -285,5 +285,5 @@ spry_status spry_vector_multiply(const spry_vector *x, const spry_vector *y, spr
     job.x = x->data;
     job.y = y->data;
     run(z->ctx, &job, multiply_step);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }

@@ -36,11 +36,11 @@ static void sweep(spry_context *ctx, const io_dense *dense, spry_arrays *a, bool
 
 spry_status io_dense_to_matrix(spry_context *ctx, const io_dense *dense, spry_matrix **A)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_arrays a = {
-        .type = dense->type, .format = SPRY_CSR, .rows = dense->rows, .cols = dense->cols};
+        .type = dense->type, .format = SPRY_FORMAT_CSR, .rows = dense->rows, .cols = dense->cols};
     if (dense->rows > INT32_MAX || dense->cols > INT32_MAX)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "%" PRId64 " x %" PRId64 " is more than the %d rows and columns spry can "
                          "index",
                          dense->rows, dense->cols, INT32_MAX);
@@ -63,7 +63,7 @@ done:
 
 spry_status io_matrix_to_dense(const spry_matrix *A, io_dense *dense)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const spry_arrays *a = &A->a;
     *dense = (io_dense){.type = a->type, .rows = a->rows, .cols = a->cols};
     SPRY_GO(A->ctx,

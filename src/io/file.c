@@ -17,7 +17,8 @@ spry_status io_system_fault(spry_context *ctx, const char *path, int error)
     if (strerror_r(error, reason, sizeof reason) != 0)
         snprintf(reason, sizeof reason, "system error %d", error);
     const bool exhausted = error == ENOMEM || error == ENOSPC || error == EDQUOT || error == EFBIG;
-    return SPRY_FAIL(ctx, exhausted ? SPRY_NO_MEMORY : SPRY_IO, "%s: %s", path, reason);
+    return SPRY_FAIL(ctx, exhausted ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_IO, "%s: %s", path,
+                     reason);
 }
 
 /* More than the machine's memory is never read from a pipe, which has no size of its own. */
@@ -29,14 +30,14 @@ static int64_t pipe_limit(void)
 
 static spry_status read_pipe(spry_context *ctx, int fd, io_bytes *bytes)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     char *memory = NULL;
     int64_t room = 0, size = 0;
     for (;;) {
         if (size == room) {
             if (room >= pipe_limit())
-                SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_IO, "%s: gives more bytes than there is memory",
-                                       bytes->path));
+                SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_IO,
+                                       "%s: gives more bytes than there is memory", bytes->path));
             room = room == 0 ? PIPE_START : 2 * room;
             SPRY_GO(ctx, base_grow(ctx, size, room, 1, &memory));
         }
@@ -52,7 +53,7 @@ static spry_status read_pipe(spry_context *ctx, int fd, io_bytes *bytes)
     bytes->data = bytes->memory = memory;
     bytes->size = (size_t)size;
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         base_free(ctx, memory);
     return status;
 }
@@ -66,7 +67,7 @@ static spry_status map_file(spry_context *ctx, int fd, size_t size, io_bytes *by
         return io_system_fault(ctx, bytes->path, errno);
     bytes->data = bytes->mapping = mapping;
     bytes->size = bytes->mapping_bytes = size;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status load(spry_context *ctx, int fd, io_bytes *bytes)
@@ -77,7 +78,7 @@ static spry_status load(spry_context *ctx, int fd, io_bytes *bytes)
     if (S_ISDIR(about.st_mode))
         return io_system_fault(ctx, bytes->path, EISDIR);
     if (S_ISBLK(about.st_mode) || (S_ISCHR(about.st_mode) && !isatty(fd)))
-        return SPRY_FAIL(ctx, SPRY_IO, "%s: is a device, not a file", bytes->path);
+        return SPRY_FAIL(ctx, SPRY_STATUS_IO, "%s: is a device, not a file", bytes->path);
     if (S_ISREG(about.st_mode) && about.st_size > 0)
         return map_file(ctx, fd, (size_t)about.st_size, bytes);
     return read_pipe(ctx, fd, bytes);
@@ -85,7 +86,7 @@ static spry_status load(spry_context *ctx, int fd, io_bytes *bytes)
 
 spry_status io_open(spry_context *ctx, const char *path, io_bytes *bytes)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *bytes = (io_bytes){.path = path};
     const bool standard_input = strcmp(path, "-") == 0;
     const int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -93,12 +94,12 @@ spry_status io_open(spry_context *ctx, const char *path, io_bytes *bytes)
         return io_system_fault(ctx, path, errno);
     SPRY_GO(ctx, load(ctx, fd, bytes));
     if (bytes->size == 0)
-        SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s:1: the file is empty", path));
+        SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s:1: the file is empty", path));
     SPRY_GO(ctx, io_unpack(ctx, bytes));
 done:
     if (!standard_input)
         close(fd);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         io_close(ctx, bytes);
     return status;
 }
@@ -127,6 +128,6 @@ spry_status io_fault(spry_context *ctx, const io_bytes *bytes, size_t position, 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s:%" PRId64 ": %s", bytes->path,
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s:%" PRId64 ": %s", bytes->path,
                      io_line(bytes, position), text);
 }

@@ -10,8 +10,8 @@ static spry_status fault_at(spry_context *ctx, const io_bytes *bytes, const io_f
     if (position < bytes->size)
         return io_fault(ctx, bytes, position, "entry (%" PRId64 ", %" PRId64 ") %s", row + 1,
                         col + 1, what);
-    return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: entry (%" PRId64 ", %" PRId64 ") %s", bytes->path,
-                     row + 1, col + 1, what);
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s: entry (%" PRId64 ", %" PRId64 ") %s",
+                     bytes->path, row + 1, col + 1, what);
 }
 
 /* The first entry of sorted CSR that has the place of the one before it; nnz when there is none. */
@@ -35,7 +35,7 @@ static spry_status settle_duplicates(const io_bytes *bytes, const io_format *for
     enum { REFUSE, ADD };
     const int64_t k = first_duplicate(A);
     if (k == A->a.nnz)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (options->duplicates == ADD)
         return spry_matrix_sum_duplicates(A);
     int64_t row, col;
@@ -47,8 +47,8 @@ static spry_status settle_duplicates(const io_bytes *bytes, const io_format *for
 static spry_status check_finite(const io_bytes *bytes, const io_format *format,
                                 const spry_matrix *A)
 {
-    if (spry_matrix_check_values(A) == SPRY_OK)
-        return SPRY_OK;
+    if (spry_matrix_check_values(A) == SPRY_STATUS_OK)
+        return SPRY_STATUS_OK;
     int64_t k = 0, row, col;
     while (k < A->a.nnz - 1 && value_finite(value_get(A->a.type, A->a.values, k)))
         k++;
@@ -74,10 +74,10 @@ spry_status io_finish_matrix(const io_bytes *bytes, const io_format *format,
                              const read_options *options, spry_matrix **A)
 {
     enum { REFUSE, KEEP };
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_context *ctx = (*A)->ctx;
     spry_matrix *other = NULL;
-    SPRY_GO(ctx, matrix_become(*A, SPRY_CSR));
+    SPRY_GO(ctx, matrix_become(*A, SPRY_FORMAT_CSR));
     SPRY_GO(ctx, spry_matrix_sort(*A));
     SPRY_GO(ctx, settle_duplicates(bytes, format, options, *A));
     if (options->nonfinite == REFUSE)
@@ -87,7 +87,7 @@ spry_status io_finish_matrix(const io_bytes *bytes, const io_format *format,
         SPRY_GO(ctx, spry_matrix_cast(*A, type, &other));
         replace(A, other);
     }
-    if (options->expand && (*A)->a.symmetry != SPRY_GENERAL) {
+    if (options->expand && (*A)->a.symmetry != SPRY_SYMMETRY_GENERAL) {
         SPRY_GO(ctx, spry_matrix_expand(*A, &other));
         replace(A, other);
     }
@@ -100,7 +100,7 @@ spry_status io_finish_vector(spry_context *ctx, const io_bytes *bytes, const io_
                              int64_t *cols)
 {
     enum { REFUSE, KEEP };
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const spry_type type = wanted_type(options, dense->type);
     const int64_t n = dense->rows * dense->cols;
     spry_vector *found = NULL;
@@ -108,24 +108,24 @@ spry_status io_finish_vector(spry_context *ctx, const io_bytes *bytes, const io_
     if (cols)
         *cols = single ? 1 : dense->cols;
     else if (!single)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: is %" PRId64 " x %" PRId64 "; a vector has one column, or one row",
                          bytes->path, dense->rows, dense->cols);
     for (int64_t k = 0; k < n && options->nonfinite == REFUSE; k++)
         if (!value_finite(value_get(dense->type, dense->values, k)))
             return fault_at(ctx, bytes, format, k % dense->rows, k / dense->rows, 1,
                             "is not a finite number; nonfinite=keep would let it pass");
-    SPRY_GO(ctx, spry_vector_new(ctx, dense->type, n, dense->values, SPRY_TAKE, &found));
+    SPRY_GO(ctx, spry_vector_new(ctx, dense->type, n, dense->values, SPRY_OWN_TAKE, &found));
     dense->values = NULL;
     if (type == dense->type) {
         *v = found;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
-    SPRY_GO(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_TAKE, v));
+    SPRY_GO(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_OWN_TAKE, v));
     SPRY_GO(ctx, spry_vector_copy(found, *v));
 done:
     spry_vector_free(found);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         spry_vector_free(*v);
         *v = NULL;
     }

@@ -10,7 +10,7 @@ enum { BOMB_RATIO = 200, BOMB_SIZE = 1 << 30, SMALL = 1 << 12 };
 static voidpf zlib_alloc(voidpf opaque, uInt items, uInt size)
 {
     void *memory = NULL;
-    return base_alloc(opaque, items, size, &memory) == SPRY_OK ? memory : NULL;
+    return base_alloc(opaque, items, size, &memory) == SPRY_STATUS_OK ? memory : NULL;
 }
 
 static void zlib_free(voidpf opaque, voidpf memory)
@@ -47,13 +47,13 @@ static int64_t guess_size(const io_bytes *packed)
 static spry_status more_room(unpacking *u)
 {
     if (u->size > BOMB_SIZE && u->size / BOMB_RATIO > (int64_t)u->packed->size)
-        return SPRY_FAIL(u->ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(u->ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: unpacks to over %d times its size of %zu bytes: a gzip bomb?",
                          u->packed->path, BOMB_RATIO, u->packed->size);
     const int64_t room = u->room == 0 ? guess_size(u->packed) : 2 * u->room;
     const int64_t limit = u->ctx->options.memory_limit;
     if (limit > 0 && room > limit - u->room)
-        return SPRY_FAIL(u->ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(u->ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: unpacks to over %" PRId64
                          " bytes, more than the memory limit of %" PRId64 " leaves room for",
                          u->packed->path, u->size, limit);
@@ -63,8 +63,8 @@ static spry_status more_room(unpacking *u)
 
 static spry_status fault(unpacking *u, const char *what)
 {
-    return SPRY_FAIL(u->ctx, SPRY_BAD_INPUT, "%s: gzip data are damaged: %s", u->packed->path,
-                     what);
+    return SPRY_FAIL(u->ctx, SPRY_STATUS_BAD_INPUT, "%s: gzip data are damaged: %s",
+                     u->packed->path, what);
 }
 
 /* Hands zlib the next piece of input and output, each at most what its counters hold. */
@@ -86,13 +86,13 @@ static int step(unpacking *u)
 
 static spry_status unpack_members(unpacking *u)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (;;) {
         if (u->size == u->room)
             SPRY_GO(u->ctx, more_room(u));
         const int code = step(u);
         if (code == Z_MEM_ERROR)
-            return SPRY_NO_MEMORY;
+            return SPRY_STATUS_NO_MEMORY;
         if (code == Z_STREAM_END) {
             if (u->used == u->packed->size)
                 break;
@@ -110,23 +110,23 @@ done:
 
 spry_status io_unpack(spry_context *ctx, io_bytes *bytes)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (bytes->size < 2 || memcmp(bytes->data, "\x1f\x8b", 2) != 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     unpacking u = {.ctx = ctx, .packed = bytes, .stream = io_zlib_stream(ctx)};
     if (inflateInit2(&u.stream, GZIP_WINDOW) != Z_OK)
-        return SPRY_NO_MEMORY;
+        return SPRY_STATUS_NO_MEMORY;
     SPRY_GO(ctx, unpack_members(&u));
     if (u.size == 0)
-        SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s:1: the file is empty", bytes->path));
+        SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s:1: the file is empty", bytes->path));
 done:
     inflateEnd(&u.stream);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         base_free(ctx, u.out);
         return status;
     }
     io_close(ctx, bytes);
     bytes->data = bytes->memory = u.out;
     bytes->size = (size_t)u.size;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }

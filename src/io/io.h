@@ -38,10 +38,11 @@ void io_close(spry_context *ctx, io_bytes *bytes);
 spry_status io_unpack(spry_context *ctx, io_bytes *bytes);
 /* The 1-based line of a position, by counting line ends: for messages. */
 int64_t io_line(const io_bytes *bytes, size_t position);
-/* SPRY_FAIL(ctx, SPRY_BAD_INPUT, "path:line: ...") for a position in the file. */
+/* SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "path:line: ...") for a position in the file. */
 spry_status io_fault(spry_context *ctx, const io_bytes *bytes, size_t position, const char *format,
                      ...) SPRY_PRINTF(4, 5);
-/* SPRY_IO with "path: the system's reason"; SPRY_NO_MEMORY where memory or disk space ran out. */
+/* SPRY_STATUS_IO with "path: the system's reason"; SPRY_STATUS_NO_MEMORY where memory or disk space
+ * ran out. */
 spry_status io_system_fault(spry_context *ctx, const char *path, int error);
 
 /* Writes the shortest text that reads back as the same number; returns its length (<= 32). */

@@ -19,7 +19,7 @@ static bool matches(const io_bytes *bytes)
 /* Cuts the body at the first line starts after equal steps. */
 static spry_status cut(spry_context *ctx, const io_bytes *bytes, const mtx_header *h, pieces *out)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const int64_t size = (int64_t)(bytes->size - h->body);
     int64_t step = size / PIECES;
     step = step < PIECE_MIN ? PIECE_MIN : step > PIECE_MAX ? PIECE_MAX : step;
@@ -61,7 +61,7 @@ static spry_status count(spry_context *ctx, const io_bytes *bytes, const mtx_hea
         return io_fault(ctx, bytes, (size_t)(extra - bytes->data),
                         "more than the %" PRId64 " entries the header promises", h->entries);
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status parse(spry_context *ctx, const io_bytes *bytes, const mtx_header *h, pieces *in,
@@ -73,15 +73,15 @@ static spry_status parse(spry_context *ctx, const io_bytes *bytes, const mtx_hea
     for (int64_t i = 0; i < in->count; i++)
         if (in->lines[i].fault != MTX_FINE)
             return io_mtx_explain(ctx, bytes, h, &in->lines[i]);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status read_coordinate(spry_context *ctx, const io_bytes *bytes, const mtx_header *h,
                                    pieces *in, spry_matrix **A)
 {
-    spry_status status = SPRY_OK;
-    spry_arrays a = {.type = h->field == MTX_COMPLEX ? SPRY_Z : SPRY_D,
-                     .format = SPRY_COO,
+    spry_status status = SPRY_STATUS_OK;
+    spry_arrays a = {.type = h->field == MTX_COMPLEX ? SPRY_TYPE_Z : SPRY_TYPE_D,
+                     .format = SPRY_FORMAT_COO,
                      .symmetry = h->symmetry,
                      .rows = h->rows,
                      .cols = h->cols,
@@ -99,10 +99,10 @@ done:
 /* The line of an array's entry, which for symmetric kinds may stand for its mirror image. */
 static int64_t array_line(const mtx_header *h, int64_t row, int64_t col)
 {
-    if (h->symmetry == SPRY_GENERAL)
+    if (h->symmetry == SPRY_SYMMETRY_GENERAL)
         return col * h->rows + row;
     const int64_t i = row > col ? row : col, j = row > col ? col : row;
-    const int64_t skip = h->symmetry == SPRY_SKEW;
+    const int64_t skip = h->symmetry == SPRY_SYMMETRY_SKEW;
     return j * h->rows - j * (j - 1) / 2 - j * skip + i - j - skip;
 }
 
@@ -111,7 +111,7 @@ static spry_status check_diagonal(spry_context *ctx, const io_bytes *bytes, cons
                                   const double *packed)
 {
     const char *end = bytes->data + bytes->size;
-    for (int64_t j = 0; j < h->rows && h->symmetry == SPRY_HERMITIAN; j++) {
+    for (int64_t j = 0; j < h->rows && h->symmetry == SPRY_SYMMETRY_HERMITIAN; j++) {
         const int64_t line = array_line(h, j, j);
         if (packed[2 * line + 1] != 0)
             return io_fault(ctx, bytes,
@@ -120,7 +120,7 @@ static spry_status check_diagonal(spry_context *ctx, const io_bytes *bytes, cons
                             ") of a hermitian matrix is on the diagonal and not real",
                             j + 1, j + 1);
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Writes the implied triangle of an array out: packed holds columns from the diagonal (skew: below
@@ -128,9 +128,9 @@ static spry_status check_diagonal(spry_context *ctx, const io_bytes *bytes, cons
 static void unfold(const mtx_header *h, const double *packed, double *full)
 {
     const int64_t n = h->rows, width = h->field == MTX_COMPLEX ? 2 : 1;
-    const int64_t skip = h->symmetry == SPRY_SKEW;
+    const int64_t skip = h->symmetry == SPRY_SYMMETRY_SKEW;
     const double re_sign = skip ? -1 : 1;
-    const double im_sign = h->symmetry == SPRY_SYMMETRIC ? 1 : -1;
+    const double im_sign = h->symmetry == SPRY_SYMMETRY_SYMMETRIC ? 1 : -1;
     for (int64_t j = 0; j < n; j++) {
         if (skip)
             memset(full + width * (j * n + j), 0, (size_t)width * sizeof *full);
@@ -149,14 +149,14 @@ static void unfold(const mtx_header *h, const double *packed, double *full)
 static spry_status read_array(spry_context *ctx, const io_bytes *bytes, const mtx_header *h,
                               pieces *in, io_dense *dense)
 {
-    spry_status status = SPRY_OK;
-    const spry_type type = h->field == MTX_COMPLEX ? SPRY_Z : SPRY_D;
+    spry_status status = SPRY_STATUS_OK;
+    const spry_type type = h->field == MTX_COMPLEX ? SPRY_TYPE_Z : SPRY_TYPE_D;
     double *values = NULL, *full = NULL;
     SPRY_GO(ctx, base_alloc(ctx, h->entries, spry_type_size(type), &values));
     const mtx_target target = {.values = values};
     SPRY_GO(ctx, parse(ctx, bytes, h, in, &target));
     SPRY_GO(ctx, check_diagonal(ctx, bytes, h, values));
-    if (h->symmetry != SPRY_GENERAL) {
+    if (h->symmetry != SPRY_SYMMETRY_GENERAL) {
         SPRY_GO(ctx, base_alloc(ctx, h->rows * h->cols, spry_type_size(type), &full));
         unfold(h, values, full);
         base_free(ctx, values);
@@ -164,14 +164,14 @@ static spry_status read_array(spry_context *ctx, const io_bytes *bytes, const mt
     }
     *dense = (io_dense){type, h->rows, h->cols, values};
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         base_free(ctx, values);
     return status;
 }
 
 static spry_status read_mtx(spry_context *ctx, io_bytes *bytes, io_content *content)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     mtx_header header;
     pieces in = {0};
     mtx_problem problem;

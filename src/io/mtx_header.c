@@ -74,10 +74,10 @@ static bool check_kind(const mtx_header *h, mtx_problem *problem)
 {
     if (h->array && h->field == MTX_PATTERN)
         return refuse(problem, 0, "an array cannot be a pattern: it has no entries left out");
-    if (h->symmetry == SPRY_HERMITIAN && h->field != MTX_COMPLEX)
+    if (h->symmetry == SPRY_SYMMETRY_HERMITIAN && h->field != MTX_COMPLEX)
         return refuse(problem, 0, "a hermitian file must be complex, this one is %s",
                       field_words[h->field]);
-    if (h->symmetry == SPRY_SKEW && h->field == MTX_PATTERN)
+    if (h->symmetry == SPRY_SYMMETRY_SKEW && h->field == MTX_PATTERN)
         return refuse(problem, 0, "a pattern cannot be skew-symmetric");
     return true;
 }
@@ -134,7 +134,7 @@ static bool read_sizes(const io_bytes *bytes, mtx_header *h, mtx_problem *proble
     h->cols = sizes[1];
     h->entries = sizes[2];
     h->body = (size_t)(mtx_next_line(p, end) - bytes->data);
-    if (h->symmetry != SPRY_GENERAL && h->rows != h->cols)
+    if (h->symmetry != SPRY_SYMMETRY_GENERAL && h->rows != h->cols)
         return refuse(problem, h->size_line,
                       "a %s matrix must be square, this one is %" PRId64 " x %" PRId64,
                       symmetry_words[h->symmetry], h->rows, h->cols);
@@ -161,10 +161,10 @@ static bool check_promise(const io_bytes *bytes, const mtx_header *h, mtx_proble
 static int64_t array_entries(const mtx_header *h)
 {
     switch (h->symmetry) {
-    case SPRY_SYMMETRIC:
-    case SPRY_HERMITIAN:
+    case SPRY_SYMMETRY_SYMMETRIC:
+    case SPRY_SYMMETRY_HERMITIAN:
         return h->rows * (h->rows + 1) / 2;
-    case SPRY_SKEW:
+    case SPRY_SYMMETRY_SKEW:
         return h->rows * (h->rows - 1) / 2;
     default:
         return h->rows * h->cols;

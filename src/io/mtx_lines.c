@@ -118,13 +118,13 @@ static inline mtx_fault parse_value(mtx_field field, const char **p, const char 
 /* What a symmetric kind forbids. */
 static inline mtx_fault check_symmetry(spry_symmetry symmetry, const mtx_entry *e)
 {
-    if (symmetry == SPRY_GENERAL || e->row > e->col)
+    if (symmetry == SPRY_SYMMETRY_GENERAL || e->row > e->col)
         return MTX_FINE;
     if (e->row < e->col)
         return MTX_ABOVE_DIAGONAL;
-    if (symmetry == SPRY_SKEW && (e->re != 0 || e->im != 0))
+    if (symmetry == SPRY_SYMMETRY_SKEW && (e->re != 0 || e->im != 0))
         return MTX_SKEW_DIAGONAL;
-    if (symmetry == SPRY_HERMITIAN && e->im != 0)
+    if (symmetry == SPRY_SYMMETRY_HERMITIAN && e->im != 0)
         return MTX_COMPLEX_DIAGONAL;
     return MTX_FINE;
 }

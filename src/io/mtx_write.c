@@ -10,18 +10,18 @@ static size_t print_value(spry_type type, const void *values, int64_t k, char *o
 {
     char *p = out;
     switch (type) {
-    case SPRY_S:
+    case SPRY_TYPE_S:
         p += io_print_float(p, ((const float *)values)[k]);
         break;
-    case SPRY_D:
+    case SPRY_TYPE_D:
         p += io_print_double(p, ((const double *)values)[k]);
         break;
-    case SPRY_C:
+    case SPRY_TYPE_C:
         p += io_print_float(p, ((const float *)values)[2 * k]);
         *p++ = ' ';
         p += io_print_float(p, ((const float *)values)[2 * k + 1]);
         break;
-    case SPRY_Z:
+    case SPRY_TYPE_Z:
         p += io_print_double(p, ((const double *)values)[2 * k]);
         *p++ = ' ';
         p += io_print_double(p, ((const double *)values)[2 * k + 1]);
@@ -48,12 +48,12 @@ static size_t format_entries(const void *data, range entries, char *out)
     int64_t row, col;
     matrix_place(a, entries.begin, &row, &col);
     for (int64_t k = entries.begin; k < entries.end; k++) {
-        while (a->format == SPRY_CSR && a->offsets[row + 1] <= k)
+        while (a->format == SPRY_FORMAT_CSR && a->offsets[row + 1] <= k)
             row++;
-        while (a->format == SPRY_CSC && a->offsets[col + 1] <= k)
+        while (a->format == SPRY_FORMAT_CSC && a->offsets[col + 1] <= k)
             col++;
-        p += print_place(a->format == SPRY_CSR ? row : a->row_index[k],
-                         a->format == SPRY_CSC ? col : a->col_index[k], p);
+        p += print_place(a->format == SPRY_FORMAT_CSR ? row : a->row_index[k],
+                         a->format == SPRY_FORMAT_CSC ? col : a->col_index[k], p);
         p += print_value(a->type, a->values, k, p);
     }
     return (size_t)(p - out);
@@ -72,7 +72,7 @@ static size_t format_numbers(const void *data, range entries, char *out)
 static spry_status write_lines(spry_context *ctx, io_writer *writer, format_lines *format,
                                const void *data, int64_t count)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const int64_t blocks = count / BLOCK + (count % BLOCK != 0);
     const int most = spry_context_threads(ctx), threads = blocks < most ? (int)blocks : most;
     char *text = NULL;
@@ -99,7 +99,7 @@ done:
 static spry_status write_file(spry_context *ctx, const char *path, const char *head,
                               format_lines *format, const void *data, int64_t count)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     io_writer *writer = NULL;
     SPRY_GO(ctx, io_create(ctx, path, &writer));
     io_printf(writer, "%%%%MatrixMarket matrix %s", head);
@@ -122,7 +122,8 @@ spry_status io_mtx_write_matrix(const spry_matrix *A, const char *path)
     const spry_arrays *a = &A->a;
     /* A real hermitian matrix is a symmetric one, and the format knows it only as such. */
     const bool real = !spry_type_is_complex(a->type);
-    const spry_symmetry kind = real && a->symmetry == SPRY_HERMITIAN ? SPRY_SYMMETRIC : a->symmetry;
+    const spry_symmetry kind =
+        real && a->symmetry == SPRY_SYMMETRY_HERMITIAN ? SPRY_SYMMETRY_SYMMETRIC : a->symmetry;
     char head[128];
     snprintf(head, sizeof head, "coordinate %s %s\n%" PRId64 " %" PRId64 " %" PRId64 "\n",
              field_of(a->type), words[kind], a->rows, a->cols, a->nnz);

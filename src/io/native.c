@@ -36,7 +36,7 @@ static uint64_t checksum(const native_header *h)
 
 static spry_status fault(spry_context *ctx, const io_bytes *bytes, const char *what)
 {
-    return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: %s", bytes->path, what);
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s: %s", bytes->path, what);
 }
 
 static bool matches(const io_bytes *bytes)
@@ -51,23 +51,24 @@ static spry_status check_header(spry_context *ctx, const io_bytes *bytes, const 
     if (h->mark != MARK || h->checksum != checksum(h))
         return fault(ctx, bytes, "the header is damaged: its checksum does not match");
     if (h->version != VERSION)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: version %" PRIu32 " is not known, %d is",
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s: version %" PRIu32 " is not known, %d is",
                          bytes->path, h->version, VERSION);
     if (h->size != bytes->size)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: has %zu bytes, but the header promises %" PRIu64,
-                         bytes->path, bytes->size, h->size);
-    if (h->type > SPRY_Z || h->symmetry > SPRY_HERMITIAN || h->rows > INT32_MAX ||
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                         "%s: has %zu bytes, but the header promises %" PRIu64, bytes->path,
+                         bytes->size, h->size);
+    if (h->type > SPRY_TYPE_Z || h->symmetry > SPRY_SYMMETRY_HERMITIAN || h->rows > INT32_MAX ||
         h->cols > INT32_MAX || h->nnz > INT64_MAX)
         return fault(ctx, bytes, "the header has a type, symmetry or size that cannot be");
     const bool matrix = h->kind == KIND_MATRIX && h->format == FORMAT_CSR;
-    const bool dense = h->kind == KIND_DENSE && h->format == 0 && h->symmetry == SPRY_GENERAL &&
-                       h->nnz == h->rows * h->cols;
+    const bool dense = h->kind == KIND_DENSE && h->format == 0 &&
+                       h->symmetry == SPRY_SYMMETRY_GENERAL && h->nnz == h->rows * h->cols;
     /* Rows of nothing would cost memory that the file does not account for. */
     if (dense && h->nnz == 0 && (h->rows > 1 || h->cols > 1))
         return fault(ctx, bytes, "the array has rows or columns, but no numbers");
     if (!matrix && !dense)
         return fault(ctx, bytes, "holds neither a matrix in CSR nor a dense array");
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* A section of count elements must lie in the file behind the header. */
@@ -78,11 +79,11 @@ static spry_status check_section(spry_context *ctx, const io_bytes *bytes, const
     uint64_t length;
     if (__builtin_mul_overflow(count, size, &length) || at % ALIGNMENT != 0 || at < sizeof *h ||
         at > bytes->size || length > bytes->size - at)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: section %d of %" PRIu64 " elements at byte %" PRIu64
                          " does not lie in the file, or not at a multiple of %d",
                          bytes->path, which + 1, count, at, (int)ALIGNMENT);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status copy_section(spry_context *ctx, const io_bytes *bytes, uint64_t at,
@@ -91,7 +92,7 @@ static spry_status copy_section(spry_context *ctx, const io_bytes *bytes, uint64
     const spry_status status = base_alloc(ctx, count, size, pointer_to_pointer);
     void *memory;
     memcpy(&memory, pointer_to_pointer, sizeof memory);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         memcpy(memory, bytes->data + at, (size_t)count * size);
     return status;
 }
@@ -99,7 +100,7 @@ static spry_status copy_section(spry_context *ctx, const io_bytes *bytes, uint64
 static spry_status read_dense(spry_context *ctx, const io_bytes *bytes, const native_header *h,
                               io_dense *dense)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const size_t size = spry_type_size((spry_type)h->type);
     SPRY_GO(ctx, check_section(ctx, bytes, h, VALUES, h->nnz, size));
     dense->type = (spry_type)h->type;
@@ -114,7 +115,7 @@ done:
 static spry_status copy_arrays(spry_context *ctx, const io_bytes *bytes, const uint64_t *section,
                                spry_arrays *a)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, copy_section(ctx, bytes, section[OFFSETS], a->rows + 1, sizeof *a->offsets,
                               &a->offsets));
     SPRY_GO(ctx, copy_section(ctx, bytes, section[COLUMNS], a->nnz, sizeof *a->col_index,
@@ -129,9 +130,9 @@ done:
 static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, const native_header *h,
                                spry_matrix **A)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_arrays a = {.type = (spry_type)h->type,
-                     .format = SPRY_CSR,
+                     .format = SPRY_FORMAT_CSR,
                      .symmetry = (spry_symmetry)h->symmetry,
                      .rows = (int64_t)h->rows,
                      .cols = (int64_t)h->cols,
@@ -156,7 +157,7 @@ static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, const native_
         bytes->mapping = NULL;
     }
 done:
-    if (status != SPRY_OK && !pages)
+    if (status != SPRY_STATUS_OK && !pages)
         matrix_free_arrays(ctx, &a);
     return status;
 }
@@ -170,7 +171,7 @@ static spry_status read_file(spry_context *ctx, io_bytes *bytes, io_content *con
         return fault(ctx, bytes, "ends within its header");
     memcpy(&h, bytes->data, sizeof h);
     const spry_status status = check_header(ctx, bytes, &h);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     if (h.kind == KIND_DENSE)
         return read_dense(ctx, bytes, &h, &content->dense);
@@ -206,7 +207,7 @@ static spry_status write_file(spry_context *ctx, const char *path, native_header
     }
     h->checksum = checksum(h);
     const spry_status status = io_create(ctx, path, &w);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     io_write(w, h, sizeof *h);
     uint64_t position = sizeof *h;
@@ -223,10 +224,10 @@ static spry_status write_file(spry_context *ctx, const char *path, native_header
 static spry_status write_matrix(const spry_matrix *A, const char *path)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_matrix *rows = NULL;
-    if (A->a.format != SPRY_CSR)
-        SPRY_GO(ctx, spry_matrix_convert(A, SPRY_CSR, &rows));
+    if (A->a.format != SPRY_FORMAT_CSR)
+        SPRY_GO(ctx, spry_matrix_convert(A, SPRY_FORMAT_CSR, &rows));
     const spry_arrays *a = rows ? &rows->a : &A->a;
     native_header h = {.kind = KIND_MATRIX,
                        .type = (uint32_t)a->type,

@@ -15,26 +15,26 @@ static void copy_by_columns(spry_context *ctx, const npy_array *a, io_dense *den
 static spry_status check_numbers(spry_context *ctx, const char *path, int64_t rows, int64_t cols)
 {
     if ((rows == 0 || cols == 0) && (rows > 1 || cols > 1))
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: the array has rows or columns, but no numbers",
-                         path);
-    return SPRY_OK;
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                         "%s: the array has rows or columns, but no numbers", path);
+    return SPRY_STATUS_OK;
 }
 
 static spry_status read_array(spry_context *ctx, io_bytes *bytes, io_content *content)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     npy_array a;
     io_dense dense = {0};
     SPRY_GO(ctx, io_npy_parse(ctx, bytes->path, bytes->data, bytes->size, &a));
     SPRY_GO(ctx, io_npy_type(ctx, &a, &dense.type));
     if (a.dims < 1 || a.dims > 2)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: the array has %d dimensions, a vector has 1 and a matrix 2",
                          bytes->path, a.dims);
     dense.rows = a.shape[0];
     dense.cols = a.dims == 2 ? a.shape[1] : 1;
     if (dense.rows > INT32_MAX || dense.cols > INT32_MAX)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: %" PRId64 " by %" PRId64 " numbers: a side is at most %" PRId32,
                          bytes->path, dense.rows, dense.cols, INT32_MAX);
     SPRY_GO(ctx, check_numbers(ctx, bytes->path, dense.rows, dense.cols));
@@ -54,7 +54,7 @@ static spry_status write_vector(const spry_vector *v, int64_t cols, const char *
     char header[NPY_HEADER];
     io_writer *w = NULL;
     spry_status status = io_create(ctx, path, &w);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     const int64_t shape[] = {v->n / cols, cols};
     io_write(w, header,
@@ -69,18 +69,18 @@ static spry_status check_dense_size(const spry_matrix *A, const char *path)
     const int64_t limit = A->ctx->options.memory_limit;
     const double bytes = (double)A->a.rows * (double)A->a.cols * (double)spry_type_size(A->a.type);
     if (limit > 0 && bytes > (double)limit)
-        return SPRY_FAIL(A->ctx, SPRY_NO_MEMORY,
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_NO_MEMORY,
                          "%s: %" PRId64 " x %" PRId64 " numbers, zeros included, take %.3g bytes; "
                          "the memory limit is %" PRId64,
                          path, A->a.rows, A->a.cols, bytes, limit);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* All places of the matrix, zeros included, row by row. */
 static spry_status write_matrix(const spry_matrix *A, const char *path)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     char header[NPY_HEADER];

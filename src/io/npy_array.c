@@ -12,7 +12,7 @@ typedef struct cursor {
 
 static spry_status fault(spry_context *ctx, const npy_array *a, const char *what)
 {
-    return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: %s", a->name, what);
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s: %s", a->name, what);
 }
 
 static char peek(cursor *c)
@@ -90,7 +90,7 @@ static spry_status parse_shape(spry_context *ctx, cursor *c, npy_array *a)
         if (!take(c, ',') && peek(c) != ')')
             return fault(ctx, a, "the shape in the header is not a tuple of sizes");
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static bool big_endian(void)
@@ -139,18 +139,18 @@ static spry_status parse_type(spry_context *ctx, const char *text, npy_array *a)
         break;
     }
     if (!sized || !known)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: elements of type '%s' cannot be read, only b1, i1 to i8, u1 to u8, "
                          "f4, f8, c8, c16",
                          a->name, text);
     a->swap = (order == '>' && !big_endian()) || (order == '<' && big_endian());
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status parse_entry(spry_context *ctx, cursor *c, npy_array *a, int *seen)
 {
     char key[16];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!take_text(c, key, sizeof key) || !take(c, ':'))
         return fault(ctx, a, "the header is not a dictionary with descr, fortran_order and shape");
     if (strcmp(key, "descr") == 0) {
@@ -170,15 +170,15 @@ static spry_status parse_entry(spry_context *ctx, cursor *c, npy_array *a, int *
         *seen |= 4;
         status = parse_shape(ctx, c, a);
     } else {
-        status =
-            SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: the header has an unknown word '%s'", a->name, key);
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s: the header has an unknown word '%s'",
+                           a->name, key);
     }
     return status;
 }
 
 static spry_status parse_dictionary(spry_context *ctx, cursor *c, npy_array *a)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int seen = 0;
     if (!take(c, '{'))
         return fault(ctx, a, "the header is not a dictionary with descr, fortran_order and shape");
@@ -197,15 +197,15 @@ done:
 spry_status io_npy_parse(spry_context *ctx, const char *name, const char *data, size_t size,
                          npy_array *a)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *a = (npy_array){.name = name};
     const unsigned char *u = (const unsigned char *)data;
     if (size < MAGIC_SIZE + 2 || memcmp(data, "\x93NUMPY", MAGIC_SIZE) != 0)
         return fault(ctx, a, "does not begin as a NumPy array (.npy) does");
     const int version = u[MAGIC_SIZE];
     if (version < 1 || version > 3)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: version %d of .npy is not known, 1 to 3 are",
-                         name, version);
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                         "%s: version %d of .npy is not known, 1 to 3 are", name, version);
     const size_t counter = version == 1 ? 2 : 4;
     size_t begin = MAGIC_SIZE + 2 + counter, length = 0;
     for (size_t i = 0; i < counter && begin <= size; i++)
@@ -217,7 +217,7 @@ spry_status io_npy_parse(spry_context *ctx, const char *name, const char *data, 
     begin += length;
     int64_t bytes;
     if (__builtin_mul_overflow(a->count, a->size, &bytes) || bytes != (int64_t)(size - begin))
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: %zu bytes follow the header, but %" PRId64 " elements of %" PRId64
                          " bytes are promised",
                          name, size - begin, a->count, a->size);
@@ -228,14 +228,14 @@ done:
 
 spry_status io_npy_type(spry_context *ctx, const npy_array *a, spry_type *type)
 {
-    *type = SPRY_D;
+    *type = SPRY_TYPE_D;
     if (a->kind == 'f' && a->size == 4)
-        *type = SPRY_S;
+        *type = SPRY_TYPE_S;
     else if (a->kind == 'c')
-        *type = a->size == 8 ? SPRY_C : SPRY_Z;
+        *type = a->size == 8 ? SPRY_TYPE_C : SPRY_TYPE_Z;
     else if (a->kind == 'S' || a->kind == 'U')
         return fault(ctx, a, "holds text, not numbers");
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* The bytes of a part of an element in this machine's order, at the front of a uint64_t's memory.

@@ -34,16 +34,16 @@ typedef struct kind {
 
 static spry_status open_member(const reading *z, const char *name, int dims, member *m)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     snprintf(m->name, sizeof m->name, "%.250s: %s", z->bytes->path, name);
     SPRY_GO(z->ctx, io_zip_read(z->ctx, z->bytes, &z->directory, name, &m->bytes));
     if (!m->bytes.data)
-        return SPRY_FAIL(z->ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(z->ctx, SPRY_STATUS_BAD_INPUT,
                          "%s is missing: not what scipy.sparse.save_npz writes", m->name);
     SPRY_GO(z->ctx, io_npy_parse(z->ctx, m->name, m->bytes.data, m->bytes.size, &m->array));
     if (m->array.dims != dims)
-        return SPRY_FAIL(z->ctx, SPRY_BAD_INPUT, "%s has %d dimensions, expected %d", m->name,
-                         m->array.dims, dims);
+        return SPRY_FAIL(z->ctx, SPRY_STATUS_BAD_INPUT, "%s has %d dimensions, expected %d",
+                         m->name, m->array.dims, dims);
 done:
     return status;
 }
@@ -51,9 +51,10 @@ done:
 static spry_status expect_count(const reading *z, const member *m, int64_t count)
 {
     if (m->array.count == count)
-        return SPRY_OK;
-    return SPRY_FAIL(z->ctx, SPRY_BAD_INPUT, "%s has %" PRId64 " elements, expected %" PRId64,
-                     m->name, m->array.count, count);
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(z->ctx, SPRY_STATUS_BAD_INPUT,
+                     "%s has %" PRId64 " elements, expected %" PRId64, m->name, m->array.count,
+                     count);
 }
 
 /* Element k of a list of integers, which must lie in least..most. */
@@ -61,13 +62,13 @@ static spry_status get_int(const reading *z, const member *m, int64_t k, int64_t
                            int64_t most, int64_t *value)
 {
     if (!io_npy_int(&m->array, k, value))
-        return SPRY_FAIL(z->ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(z->ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: element %" PRId64 " is not an integer of 63 bits", m->name, k);
     if (*value < least || *value > most)
-        return SPRY_FAIL(z->ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(z->ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: element %" PRId64 " is %" PRId64 ", outside %" PRId64 "..%" PRId64,
                          m->name, k, *value, least, most);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Copies a list of integers in 0..most to 64 or to 32 bits; tells the first that is none. */
@@ -85,15 +86,15 @@ static spry_status copy_ints(const reading *z, const member *m, int64_t most, bo
         else
             ((int32_t *)out)[k] = (int32_t)value;
     }
-    return bad < a->count ? get_int(z, m, bad, 0, most, &shown) : SPRY_OK;
+    return bad < a->count ? get_int(z, m, bad, 0, most, &shown) : SPRY_STATUS_OK;
 }
 
 /* csr, csc */
 static spry_status fill_compressed(reading *z)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_arrays *a = &z->a;
-    const bool by_rows = a->format == SPRY_CSR;
+    const bool by_rows = a->format == SPRY_FORMAT_CSR;
     SPRY_GO(z->ctx, expect_count(z, &z->first, matrix_major(a) + 1));
     SPRY_GO(z->ctx, expect_count(z, &z->second, a->nnz));
     SPRY_GO(z->ctx, matrix_allocate(z->ctx, a));
@@ -108,7 +109,7 @@ done:
 
 static spry_status fill_coo(reading *z)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_arrays *a = &z->a;
     SPRY_GO(z->ctx, expect_count(z, &z->first, a->nnz));
     SPRY_GO(z->ctx, expect_count(z, &z->second, a->nnz));
@@ -123,7 +124,7 @@ done:
 /* Diagonal d holds data[d, j] in column j, at row j - offset[d]. Zeros are fill and not kept. */
 static spry_status fill_dia(reading *z)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_arrays *a = &z->a;
     const npy_array *data = &z->data.array;
     const int64_t diagonals = data->shape[0], length = data->shape[1];
@@ -167,13 +168,13 @@ static void put_block(reading *z, int64_t k, int64_t i, int64_t j)
  */
 static spry_status fill_bsr(reading *z)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_arrays *a = &z->a;
     const int64_t blocks = z->data.array.shape[0];
     const int64_t high = z->data.array.shape[1], wide = z->data.array.shape[2];
     int64_t begin, end, j;
     if (high < 1 || wide < 1 || a->rows % high != 0 || a->cols % wide != 0)
-        return SPRY_FAIL(z->ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(z->ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: blocks of %" PRId64 " x %" PRId64 " do not tile %" PRId64
                          " x %" PRId64,
                          z->data.name, high, wide, a->rows, a->cols);
@@ -194,17 +195,17 @@ done:
 }
 
 static const kind kinds[] = {
-    {"csr", SPRY_CSR, 1, "indptr.npy", "indices.npy", fill_compressed},
-    {"csc", SPRY_CSC, 1, "indptr.npy", "indices.npy", fill_compressed},
-    {"coo", SPRY_COO, 1, "row.npy", "col.npy", fill_coo},
-    {"bsr", SPRY_COO, 3, "indptr.npy", "indices.npy", fill_bsr},
-    {"dia", SPRY_COO, 2, "offsets.npy", NULL, fill_dia},
+    {"csr", SPRY_FORMAT_CSR, 1, "indptr.npy", "indices.npy", fill_compressed},
+    {"csc", SPRY_FORMAT_CSC, 1, "indptr.npy", "indices.npy", fill_compressed},
+    {"coo", SPRY_FORMAT_COO, 1, "row.npy", "col.npy", fill_coo},
+    {"bsr", SPRY_FORMAT_COO, 3, "indptr.npy", "indices.npy", fill_bsr},
+    {"dia", SPRY_FORMAT_COO, 2, "offsets.npy", NULL, fill_dia},
 };
 
 /* The format's name is kept as bytes (S) or as characters of four bytes (U). */
 static spry_status read_kind(const reading *z, const kind **found)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     member m = {0};
     char name[8] = "";
     SPRY_GO(z->ctx, open_member(z, "format.npy", 0, &m));
@@ -216,7 +217,7 @@ static spry_status read_kind(const reading *z, const kind **found)
         if (strcmp(kinds[i].name, name) == 0)
             *found = &kinds[i];
     if (!*found)
-        SPRY_GO(z->ctx, SPRY_FAIL(z->ctx, SPRY_BAD_INPUT,
+        SPRY_GO(z->ctx, SPRY_FAIL(z->ctx, SPRY_STATUS_BAD_INPUT,
                                   "%s is '%s', expected csr, csc, coo, bsr or dia", m.name, name));
 done:
     io_zip_free(z->ctx, &m.bytes);
@@ -225,7 +226,7 @@ done:
 
 static spry_status read_shape(reading *z)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     member m = {0};
     SPRY_GO(z->ctx, open_member(z, "shape.npy", 1, &m));
     SPRY_GO(z->ctx, expect_count(z, &m, 2));
@@ -238,7 +239,7 @@ done:
 
 static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, io_content *content)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const kind *k = NULL;
     reading z = {.ctx = ctx, .bytes = bytes};
     SPRY_GO(ctx, io_zip_open(ctx, bytes, &z.directory));
@@ -256,7 +257,7 @@ done:
     io_zip_free(ctx, &z.data.bytes);
     io_zip_free(ctx, &z.first.bytes);
     io_zip_free(ctx, &z.second.bytes);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         return matrix_wrap(ctx, &z.a, &content->matrix);
     matrix_free_arrays(ctx, &z.a);
     return status;
@@ -293,7 +294,7 @@ static void put_offsets(zip_writer *zip, const spry_arrays *a)
 static spry_status write_matrix(const spry_matrix *A, const char *path)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     zip_writer *zip = NULL;

@@ -51,13 +51,13 @@ static spry_status choose(spry_context *ctx, const io_bytes *bytes, const io_for
     for (int f = 0; f < FORMATS; f++) {
         if (formats[f]->matches(bytes)) {
             *format = formats[f];
-            return SPRY_OK;
+            return SPRY_STATUS_OK;
         }
     }
     const int named = by_name(bytes->path, true);
     if (named >= 0) {
         *format = formats[named];
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     return io_fault(ctx, bytes, 0,
                     "this is no file format known here, neither by content nor by name");
@@ -66,7 +66,7 @@ static spry_status choose(spry_context *ctx, const io_bytes *bytes, const io_for
 static spry_status read_content(spry_context *ctx, io_bytes *bytes, const io_format *format,
                                 const char *text, read_options *options, io_content *content)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_options_default(ctx, spry_read_options(), options));
     SPRY_GO(ctx, spry_options_parse(ctx, spry_read_options(), options, text));
     SPRY_GO(ctx, format->read(ctx, bytes, content));
@@ -78,7 +78,7 @@ done:
 static spry_status name_file(spry_context *ctx, const io_bytes *bytes, spry_status status)
 {
     const bool named = strncmp(spry_message(ctx), bytes->path, strlen(bytes->path)) == 0;
-    if (named || (status != SPRY_BAD_INPUT && status != SPRY_NO_MEMORY))
+    if (named || (status != SPRY_STATUS_BAD_INPUT && status != SPRY_STATUS_NO_MEMORY))
         return status;
     return SPRY_CAUSE(ctx, status, "%s", bytes->path);
 }
@@ -86,7 +86,7 @@ static spry_status name_file(spry_context *ctx, const io_bytes *bytes, spry_stat
 spry_status io_read_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,
                           const char *options, spry_matrix **A)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     read_options parsed;
     io_content content = {0};
     *A = NULL;
@@ -105,7 +105,7 @@ done:
 static spry_status read_vector_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,
                                      const char *options, spry_vector **v, int64_t *cols)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     read_options parsed;
     io_content content = {0};
     SPRY_GO(ctx, read_content(ctx, bytes, format, options, &parsed, &content));
@@ -133,8 +133,9 @@ done:
 static spry_status check_arguments(spry_context *ctx, const char *path)
 {
     if (!ctx)
-        return SPRY_BAD_USAGE;
-    return path && *path ? SPRY_OK : SPRY_FAIL(ctx, SPRY_BAD_USAGE, "no file name is given");
+        return SPRY_STATUS_BAD_USAGE;
+    return path && *path ? SPRY_STATUS_OK
+                         : SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "no file name is given");
 }
 
 /* Reads a matrix, or where A is NULL a vector, of one column where cols is NULL. */
@@ -144,7 +145,7 @@ static spry_status read_file(spry_context *ctx, const char *path, const char *op
     io_bytes bytes = {0};
     const io_format *format = NULL;
     spry_status status = check_arguments(ctx, path);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     SPRY_GO(ctx, io_open(ctx, path, &bytes));
     SPRY_GO(ctx, choose(ctx, &bytes, &format));
@@ -167,7 +168,7 @@ spry_status spry_matrix_read(spry_context *ctx, const char *path, spry_matrix **
     return spry_matrix_read_with(ctx, path, NULL, A);
 }
 
-spry_status spry_vector_read_file(spry_context *ctx, const char *path, const char *options,
+spry_status spry_vector_read_with(spry_context *ctx, const char *path, const char *options,
                                   spry_vector **v)
 {
     *v = NULL;
@@ -202,7 +203,7 @@ static void known_endings(bool vector, char *list, size_t size)
 /* The format to write path in, or NULL and a message; standard output and devices get text. */
 static const io_format *choose_for_writing(spry_context *ctx, const char *path, bool vector)
 {
-    if (check_arguments(ctx, path) != SPRY_OK)
+    if (check_arguments(ctx, path) != SPRY_STATUS_OK)
         return NULL;
     const bool device = strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0;
     const int named = by_name(path, false);
@@ -213,7 +214,7 @@ static const io_format *choose_for_writing(spry_context *ctx, const char *path, 
     char list[256];
     known_endings(vector, list, sizeof list);
     SPRY_FAIL(
-        ctx, SPRY_BAD_USAGE,
+        ctx, SPRY_STATUS_BAD_USAGE,
         "%s: the name's ending tells no format that a %s can be written in; those known are%s",
         path, vector ? "vector" : "matrix", list);
     return NULL;
@@ -221,22 +222,22 @@ static const io_format *choose_for_writing(spry_context *ctx, const char *path, 
 
 spry_status spry_file_check_name(spry_context *ctx, const char *path, bool vector)
 {
-    return choose_for_writing(ctx, path, vector) ? SPRY_OK : SPRY_BAD_USAGE;
+    return choose_for_writing(ctx, path, vector) ? SPRY_STATUS_OK : SPRY_STATUS_BAD_USAGE;
 }
 
 spry_status spry_file_check_place(spry_context *ctx, const char *path)
 {
     const spry_status status = check_arguments(ctx, path);
-    return status == SPRY_OK ? io_check_place(ctx, path) : status;
+    return status == SPRY_STATUS_OK ? io_check_place(ctx, path) : status;
 }
 
 spry_status spry_text_write(spry_context *ctx, const char *text, size_t size, const char *path)
 {
     io_writer *writer = NULL;
     spry_status status = check_arguments(ctx, path);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = io_create(ctx, path, &writer);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     io_write(writer, text, size);
     return io_commit(ctx, writer);
@@ -245,25 +246,25 @@ spry_status spry_text_write(spry_context *ctx, const char *text, size_t size, co
 spry_status spry_matrix_write(const spry_matrix *A, const char *path)
 {
     const io_format *format = choose_for_writing(A->ctx, path, false);
-    return format ? format->write_matrix(A, path) : SPRY_BAD_USAGE;
+    return format ? format->write_matrix(A, path) : SPRY_STATUS_BAD_USAGE;
 }
 
 spry_status spry_columns_write(const spry_vector *v, int64_t cols, const char *path)
 {
     const io_format *format = choose_for_writing(v->ctx, path, true);
     if (!format)
-        return SPRY_BAD_USAGE;
+        return SPRY_STATUS_BAD_USAGE;
     if (cols < 1 || v->n % cols != 0)
-        return SPRY_FAIL(v->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(v->ctx, SPRY_STATUS_BAD_USAGE,
                          "%s: %" PRId64 " numbers make no %" PRId64 " columns", path, v->n, cols);
     spry_vector *here = NULL;
     spry_status status = vector_fetch(v);
-    if (status == SPRY_OK && v->device) {
-        status = spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_COPY, &here);
-        if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK && v->device) {
+        status = spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_OWN_COPY, &here);
+        if (status == SPRY_STATUS_OK)
             status = spry_vector_copy(v, here);
     }
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = format->write_vector(here ? here : v, v->n == 0 ? 1 : cols, path);
     spry_vector_free(here);
     return status;

@@ -138,7 +138,7 @@ static spry_status complain(spry_context *ctx, const reading *r, const first_tro
 /* Finds where the array's blocks of lines begin; *position moves behind its last line. */
 static spry_status find_blocks(spry_context *ctx, reading *r, size_t *position)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const int64_t fields = r->format->fields, lines = (r->count + fields - 1) / fields;
     int64_t room = 0;
     for (int64_t i = 0; i < lines; i++) {
@@ -173,7 +173,7 @@ static spry_status read_blocks(spry_context *ctx, const reading *r)
                 first = t;
         }
     }
-    return first.what == FINE ? SPRY_OK : complain(ctx, r, &first);
+    return first.what == FINE ? SPRY_STATUS_OK : complain(ctx, r, &first);
 }
 
 /* Walks along the numbers of a part, for messages. */
@@ -250,8 +250,8 @@ static spry_status check_columns(spry_context *ctx, const io_bytes *bytes, const
         return io_fault(ctx, bytes, place_of(bytes, h, RB_POINTERS, h->cols),
                         "the last column pointer is %" PRId64 ", not entries + 1 = %" PRId64,
                         a->offsets[h->cols] + 1, h->nnz + 1);
-    if (h->symmetry == SPRY_GENERAL)
-        return SPRY_OK;
+    if (h->symmetry == SPRY_SYMMETRY_GENERAL)
+        return SPRY_STATUS_OK;
     for (int64_t j = 0; j < h->cols; j++)
         for (int64_t k = a->offsets[j]; k < a->offsets[j + 1]; k++)
             if (a->row_index[k] < j)
@@ -259,34 +259,35 @@ static spry_status check_columns(spry_context *ctx, const io_bytes *bytes, const
                                 "row %" PRId32 " of column %" PRId64
                                 " is above the diagonal of a %s matrix",
                                 a->row_index[k] + 1, j + 1, spry_symmetry_name(h->symmetry));
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* On the diagonal a skew-symmetric matrix has zeros, a hermitian one real numbers. */
 static spry_status check_diagonal(spry_context *ctx, const io_bytes *bytes, const rb_header *h,
                                   const spry_arrays *a)
 {
-    if (h->symmetry != SPRY_SKEW && h->symmetry != SPRY_HERMITIAN)
-        return SPRY_OK;
+    if (h->symmetry != SPRY_SYMMETRY_SKEW && h->symmetry != SPRY_SYMMETRY_HERMITIAN)
+        return SPRY_STATUS_OK;
     const rb_part shown = h->count[RB_VALUES] > 0 ? RB_VALUES : RB_INDICES;
     for (int64_t j = 0; j < h->cols; j++)
         for (int64_t k = a->offsets[j]; k < a->offsets[j + 1]; k++) {
             const spry_scalar v = value_get(a->type, a->values, k);
-            if (a->row_index[k] != j || (v.im == 0 && (h->symmetry == SPRY_HERMITIAN || v.re == 0)))
+            if (a->row_index[k] != j ||
+                (v.im == 0 && (h->symmetry == SPRY_SYMMETRY_HERMITIAN || v.re == 0)))
                 continue;
             return io_fault(ctx, bytes, place_of(bytes, h, shown, k * (h->count[shown] / h->nnz)),
                             "the diagonal entry of column %" PRId64
                             " is (%g, %g), but that of a %s matrix is %s",
                             j + 1, v.re, v.im, spry_symmetry_name(h->symmetry),
-                            h->symmetry == SPRY_SKEW ? "0" : "real");
+                            h->symmetry == SPRY_SYMMETRY_SKEW ? "0" : "real");
         }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status read_part(spry_context *ctx, const io_bytes *bytes, const rb_header *h,
                              rb_part part, void *out, size_t *position)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     reading r = {.bytes = bytes,
                  .part = part,
                  .format = &h->format[part],
@@ -302,14 +303,14 @@ done:
 
 static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, io_content *content)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     rb_header h;
     rb_fault fault = {0};
     spry_arrays a = {0};
     if (!io_rb_header(bytes, &h, &fault))
         return io_fault(ctx, bytes, fault.position, "%s", fault.text);
     a = (spry_arrays){.type = h.type,
-                      .format = SPRY_CSC,
+                      .format = SPRY_FORMAT_CSC,
                       .symmetry = h.symmetry,
                       .rows = h.rows,
                       .cols = h.cols,
@@ -326,7 +327,7 @@ static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, io_content *c
             ((double *)a.values)[k] = 1;
     SPRY_GO(ctx, check_diagonal(ctx, bytes, &h, &a));
 done:
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         matrix_free_arrays(ctx, &a);
         return status;
     }

@@ -88,15 +88,15 @@ static bool parse_sizes(const io_bytes *bytes, rb_line line, rb_header *h, bool 
                       "%" PRId64 " rows, %" PRId64 " columns, %" PRId64
                       " entries: sides are at most %" PRId32 " and nothing is negative",
                       h->rows, h->cols, h->nnz, INT32_MAX);
-    h->symmetry = shape == 's'   ? SPRY_SYMMETRIC
-                  : shape == 'z' ? SPRY_SKEW
-                  : shape == 'h' ? (kind == 'c' ? SPRY_HERMITIAN : SPRY_SYMMETRIC)
-                                 : SPRY_GENERAL;
-    if (h->symmetry != SPRY_GENERAL && h->rows != h->cols)
+    h->symmetry = shape == 's'   ? SPRY_SYMMETRY_SYMMETRIC
+                  : shape == 'z' ? SPRY_SYMMETRY_SKEW
+                  : shape == 'h' ? (kind == 'c' ? SPRY_SYMMETRY_HERMITIAN : SPRY_SYMMETRY_SYMMETRIC)
+                                 : SPRY_SYMMETRY_GENERAL;
+    if (h->symmetry != SPRY_SYMMETRY_GENERAL && h->rows != h->cols)
         return refuse(fault, line.begin,
                       "a %s matrix has as many rows as columns, not %" PRId64 " and %" PRId64,
                       spry_symmetry_name(h->symmetry), h->rows, h->cols);
-    h->type = kind == 'c' ? SPRY_Z : SPRY_D;
+    h->type = kind == 'c' ? SPRY_TYPE_Z : SPRY_TYPE_D;
     *pattern = kind == 'p' || kind == 'q';
     return true;
 }

@@ -105,11 +105,11 @@ static void put_header(io_writer *w, const spry_arrays *a, const layout l[RB_PAR
 spry_status io_rb_write(const spry_matrix *A, const char *path)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_matrix *columns = NULL;
     io_writer *w = NULL;
-    if (A->a.format != SPRY_CSC)
-        SPRY_GO(ctx, spry_matrix_convert(A, SPRY_CSC, &columns));
+    if (A->a.format != SPRY_FORMAT_CSC)
+        SPRY_GO(ctx, spry_matrix_convert(A, SPRY_FORMAT_CSC, &columns));
     const spry_arrays *a = columns ? &columns->a : &A->a;
     const int64_t numbers = spry_type_is_complex(a->type) ? 2 * a->nnz : a->nnz;
     const layout l[RB_PARTS] = {lay_out(a->cols + 1, digits(a->nnz + 1) + 1),

@@ -214,7 +214,7 @@ spry_status io_check_place(spry_context *ctx, const char *path)
 {
     place to;
     const int error = find_place(path, &to);
-    return error ? io_system_fault(ctx, path, error) : SPRY_OK;
+    return error ? io_system_fault(ctx, path, error) : SPRY_STATUS_OK;
 }
 
 static spry_status open_target(spry_context *ctx, io_writer *w)
@@ -228,7 +228,7 @@ static spry_status open_target(spry_context *ctx, io_writer *w)
         w->fd = open(w->path, O_WRONLY | O_CLOEXEC);
     else
         w->fd = dup(STDOUT_FILENO);
-    return w->fd < 0 ? io_system_fault(ctx, w->path, errno) : SPRY_OK;
+    return w->fd < 0 ? io_system_fault(ctx, w->path, errno) : SPRY_STATUS_OK;
 }
 
 bool io_ends_with(const char *path, size_t length, const char *ending)
@@ -249,7 +249,7 @@ static void free_writer(spry_context *ctx, io_writer *w)
 
 spry_status io_create(spry_context *ctx, const char *path, io_writer **writer)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     io_writer *w = NULL;
     *writer = NULL;
     SPRY_GO(ctx, base_alloc(ctx, 1, sizeof *w, &w));
@@ -259,24 +259,24 @@ spry_status io_create(spry_context *ctx, const char *path, io_writer **writer)
     w->fd = -1;
     w->path = base_copy_text(ctx, path);
     if (!w->path)
-        SPRY_GO(ctx, SPRY_NO_MEMORY);
+        SPRY_GO(ctx, SPRY_STATUS_NO_MEMORY);
     SPRY_GO(ctx, open_target(ctx, w));
     if (io_ends_with(path, strlen(path), ".gz")) {
         w->stream = io_zlib_stream(ctx);
         if (deflateInit2(&w->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-            SPRY_GO(ctx, SPRY_NO_MEMORY);
+            SPRY_GO(ctx, SPRY_STATUS_NO_MEMORY);
         w->packed = true;
     }
     *writer = w;
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         io_abort(ctx, w);
     return status;
 }
 
 spry_status io_commit(spry_context *ctx, io_writer *w)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     flush(w);
     if (w->packed)
         pack(w, "", 0, Z_FINISH);
@@ -290,8 +290,8 @@ spry_status io_commit(spry_context *ctx, io_writer *w)
     if (!w->error && renames && rename(w->temporary, w->to.target) != 0)
         w->error = errno;
     if (w->error == ECANCELED)
-        SPRY_GO(ctx,
-                SPRY_FAIL(ctx, SPRY_INTERRUPTED, "%s: not written, a stop was asked for", w->path));
+        SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_INTERRUPTED,
+                               "%s: not written, a stop was asked for", w->path));
     if (w->error)
         SPRY_GO(ctx, io_system_fault(ctx, w->path, w->error));
     w->temporary[0] = '\0';

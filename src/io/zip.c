@@ -40,7 +40,8 @@ static bool signature(const io_bytes *b, size_t at, size_t needed, const char *t
 
 static spry_status fault(spry_context *ctx, const io_bytes *b, const char *name, const char *what)
 {
-    return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s: %s%s%s", b->path, name, *name ? ": " : "", what);
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s: %s%s%s", b->path, name, *name ? ": " : "",
+                     what);
 }
 
 bool io_zip_matches(const io_bytes *bytes)
@@ -73,7 +74,7 @@ spry_status io_zip_open(spry_context *ctx, const io_bytes *bytes, zip_directory 
     if (begin > end || size > end - begin)
         return fault(ctx, bytes, "", "the list of members lies outside the file");
     *directory = (zip_directory){(size_t)begin, (size_t)(begin + size)};
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Takes the 64-bit numbers from an entry's extra fields where the 32-bit ones are all ones. */
@@ -126,11 +127,11 @@ static spry_status find(spry_context *ctx, const io_bytes *b, const zip_director
             if (!widen(b, begin + length, begin + length + extra, e))
                 return fault(ctx, b, name, "its entry in the list of members is damaged");
             *found = true;
-            return SPRY_OK;
+            return SPRY_STATUS_OK;
         }
         at = begin + length + extra + comment;
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status inflate_all(spry_context *ctx, const io_bytes *b, const char *name,
@@ -139,7 +140,7 @@ static spry_status inflate_all(spry_context *ctx, const io_bytes *b, const char 
     z_stream z = io_zlib_stream(ctx);
     uint64_t in = 0, made = 0;
     if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
-        return SPRY_NO_MEMORY;
+        return SPRY_STATUS_NO_MEMORY;
     int code = Z_OK;
     do {
         /* zlib counts in 32 bits */
@@ -153,10 +154,10 @@ static spry_status inflate_all(spry_context *ctx, const io_bytes *b, const char 
     } while (code == Z_OK);
     inflateEnd(&z);
     if (code == Z_MEM_ERROR)
-        return SPRY_NO_MEMORY;
+        return SPRY_STATUS_NO_MEMORY;
     if (code != Z_STREAM_END || made != e->unpacked || in != e->packed)
         return fault(ctx, b, name, "its packed data are damaged");
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Where a member's data begin, checked to lie in the file. */
@@ -177,20 +178,20 @@ static spry_status locate(spry_context *ctx, const io_bytes *b, const char *name
         return fault(ctx, b, name, "is stored, but with two sizes");
     if (e->unpacked / DEFLATE_RATIO > e->packed)
         return fault(ctx, b, name, "promises more than its packed data can hold");
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status io_zip_read(spry_context *ctx, const io_bytes *bytes, const zip_directory *directory,
                         const char *name, zip_bytes *member)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     entry e;
     bool found = false;
     size_t begin = 0;
     *member = (zip_bytes){0};
     SPRY_GO(ctx, find(ctx, bytes, directory, name, &e, &found));
     if (!found)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, locate(ctx, bytes, name, &e, &begin));
     member->data = bytes->data + begin;
     member->size = (size_t)e.unpacked;
@@ -202,7 +203,7 @@ spry_status io_zip_read(spry_context *ctx, const io_bytes *bytes, const zip_dire
     if (crc32_z(0, (const Bytef *)member->data, member->size) != e.crc)
         SPRY_GO(ctx, fault(ctx, bytes, name, "its checksum (CRC-32) does not match"));
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         io_zip_free(ctx, member);
     return status;
 }

@@ -43,7 +43,7 @@ static void put(zip_writer *zip, int bytes, uint64_t value)
 
 spry_status io_zip_create(spry_context *ctx, const char *path, zip_writer **out)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     zip_writer *zip = NULL;
     *out = NULL;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *zip, &zip));
@@ -53,10 +53,10 @@ spry_status io_zip_create(spry_context *ctx, const char *path, zip_writer **out)
     if (deflateInit2(&zip->z, Z_BEST_SPEED, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) !=
         Z_OK) {
         base_free(ctx, zip);
-        return SPRY_NO_MEMORY;
+        return SPRY_STATUS_NO_MEMORY;
     }
     status = io_create(ctx, path, &zip->out);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         deflateEnd(&zip->z);
         base_free(ctx, zip);
         return status;

@@ -7,9 +7,9 @@ static spry_status has_bad_diagonal(const spry_matrix *A, bool *bad)
     spry_vector *d = NULL;
     *bad = false;
     if (!A)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     spry_status status = spry_matrix_diagonal(A, &d);
-    for (int64_t i = 0; status == SPRY_OK && i < d->n && !*bad; i++)
+    for (int64_t i = 0; status == SPRY_STATUS_OK && i < d->n && !*bad; i++)
         *bad = !(value_get(d->type, d->data, i).re > 0);
     spry_vector_free(d);
     return status;
@@ -37,7 +37,7 @@ spry_status solver_check_purpose(spry_solver *solver)
     bool hermitian = false, symmetric = false, flexible = false;
     precon_symmetry probe;
     char text[160];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (size_t k = 0; k < sizeof needs / sizeof *needs; k++)
         if (strcmp(name, needs[k].name) == 0) {
             hermitian = needs[k].hermitian;
@@ -54,14 +54,14 @@ spry_status solver_check_purpose(spry_solver *solver)
     /* One that was made from this matrix has seen that it is hermitian, as well as its precision
      * can tell. */
     if (hermitian ? M && M == solver->own_precon && M->hermitian && !M->single : !symmetric)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, precon_probe(solver_operator(solver), &probe));
     if (hermitian ? !probe.hermitian : !probe.symmetric) {
         snprintf(text, sizeof text, "the matrix is not %s: %.32s is not made for it",
                  hermitian ? "symmetric (hermitian)" : "symmetric", name);
         solver_warn(ctx, solver->warnings, text);
     } else if (M && !M->varies && !(hermitian && M->hermitian) &&
-               !operator_diagonal(M, SPRY_PLAIN)) {
+               !operator_diagonal(M, SPRY_TRANSPOSE_NO)) {
         SPRY_GO(ctx, precon_probe(M, &probe));
         if (hermitian ? !probe.hermitian : !probe.symmetric) {
             snprintf(text, sizeof text,
@@ -82,12 +82,12 @@ spry_status solver_suit_precon(spry_solver *solver, const char *name, const char
     precon_symmetry probe;
     *other = NULL;
     if (!M || (hermitian && M->definite))
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (M->varies) {
         *other = strcmp(name, "cg") == 0 ? "fcg" : "fgmres";
     } else if (hermitian || strcmp(name, "cocg") == 0) {
         const spry_status status = precon_probe(M, &probe);
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             return status;
         /* Norms by M, which conjugate gradients and minres work with, need one that is definite. */
         if (hermitian ? !probe.hermitian || !probe.positive : !probe.symmetric)
@@ -96,7 +96,7 @@ spry_status solver_suit_precon(spry_solver *solver, const char *name, const char
     if (*other)
         base_log(solver->ctx, SPRY_LOG_INFO, "method %s: the preconditioner is not one for %s",
                  *other, name);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status solver_choose_method(spry_solver *solver, const char **name)
@@ -105,7 +105,7 @@ spry_status solver_choose_method(spry_solver *solver, const char **name)
     const spry_operator *A = solver_operator(solver);
     precon_symmetry probe;
     bool bad = false;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const char *why = "the matrix is rectangular";
     *name = "lsmr";
     if (A->rows == A->cols) {

@@ -96,7 +96,7 @@ static void put_matrix(base_text *t, const spry_solver *solver, const plan_cost 
     base_text_put(t, "  bytes        %.0f an iteration\n", bytes);
     if (read > 0)
         base_text_put(
-            t, "  at least     %.4g ms an iteration at %.3g GB/s, the memory's read bandwidth\n",
+            t, "  at least     %.4g ms per iteration at %.3g GB/s, the memory's read bandwidth\n",
             1e3 * bytes / read, read / 1e9);
 }
 
@@ -107,7 +107,7 @@ static spry_status plan_for_name(const spry_solver *solver, bool fuse, plan **ou
     const char *spec = solver->options.method, *file = solver->options.method_file, *options = "";
     program *p = NULL;
     plan_setup setup = {.fuse = fuse, .square = true, .use = {[OPERATOR_A] = USE_ROWS}};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (strcmp(spec, "auto") == 0 && !solver->text && !file[0])
         spec = "cg";
     SPRY_GO(ctx, krylov_parse(ctx, spec, solver->text, file, &p, &options));
@@ -132,7 +132,7 @@ static spry_status plan_unfused(const spry_solver *solver, const plan *fused, pl
     program *p = NULL;
     plan *naive = NULL;
     plan_setup setup = fused->setup;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     setup.fuse = false;
     SPRY_GO(ctx, program_parse(ctx, fused->program->source, fused->program->text,
                                strlen(fused->program->text), &p));
@@ -167,7 +167,7 @@ spry_status spry_solver_explain(spry_solver *solver, char **text)
     plan *own = NULL;
     plan_cost cost, naive;
     char precon[32];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *text = NULL;
     if (has_system) {
         SPRY_GO(ctx, solver_set_up(solver, NULL));
@@ -207,10 +207,10 @@ spry_status spry_method_cost(spry_context *ctx, int index, spry_cost *cost)
     plan *made = NULL;
     plan_cost counted;
     const plan_setup setup = {.fuse = true, .square = true, .use = {[OPERATOR_A] = USE_ROWS}};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *cost = (spry_cost){0};
     if (!spry_method_info_at(index, &info))
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "there is no method %d", index);
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "there is no method %d", index);
     SPRY_GO(ctx, program_parse(ctx, info.name, info.text, strlen(info.text), &p));
     cost->transpose = p->uses_transpose;
     SPRY_GO(ctx, plan_make(p, "", &setup, &made));

@@ -19,10 +19,10 @@ static spry_status inner_multiply(const spry_operator *op, spry_transpose transp
     spry_context *ctx = op->ctx;
     const spry_vector from = vector_over(ctx, op->type, op->cols, (void *)(uintptr_t)x);
     spry_vector to = vector_over(ctx, op->type, op->rows, y);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     double norm;
-    if (transpose != SPRY_PLAIN || beta.re != 0 || beta.im != 0)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "an inner solver has no transposed product");
+    if (transpose != SPRY_TRANSPOSE_NO || beta.re != 0 || beta.im != 0)
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "an inner solver has no transposed product");
     SPRY_GO(ctx, spry_vector_norm(&from, &norm));
     if (norm == 0 || !isfinite(norm)) {
         SPRY_GO(ctx, spry_vector_copy(&from, &to));
@@ -65,17 +65,19 @@ static const operator_class inner_class = {
 spry_status krylov_inner(const spry_matrix *A, const char *format, const char *options,
                          spry_operator **out)
 {
-    static const spry_type lower[] = {
-        [SPRY_S] = SPRY_S, [SPRY_D] = SPRY_S, [SPRY_C] = SPRY_C, [SPRY_Z] = SPRY_C};
+    static const spry_type lower[] = {[SPRY_TYPE_S] = SPRY_TYPE_S,
+                                      [SPRY_TYPE_D] = SPRY_TYPE_S,
+                                      [SPRY_TYPE_C] = SPRY_TYPE_C,
+                                      [SPRY_TYPE_Z] = SPRY_TYPE_C};
     char defaults[128];
     spry_context *ctx = A->ctx;
     const spry_type type = lower[A->a.type];
     spry_operator *op = NULL;
     inner *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     if (A->a.rows != A->a.cols)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "an inner solver needs a square matrix");
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "an inner solver needs a square matrix");
     SPRY_GO(ctx, operator_new(ctx, &inner_class, A->a.type, A->a.rows, A->a.cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
@@ -86,8 +88,8 @@ spry_status krylov_inner(const spry_matrix *A, const char *format, const char *o
     SPRY_GO(ctx, spry_solver_set(state->solver, defaults));
     SPRY_GO(ctx, spry_solver_set(state->solver, options));
     SPRY_GO(ctx, spry_solver_set_matrix(state->solver, state->cast));
-    SPRY_GO(ctx, spry_vector_new(ctx, type, A->a.rows, NULL, SPRY_COPY, &state->r));
-    SPRY_GO(ctx, spry_vector_new(ctx, type, A->a.rows, NULL, SPRY_COPY, &state->z));
+    SPRY_GO(ctx, spry_vector_new(ctx, type, A->a.rows, NULL, SPRY_OWN_COPY, &state->r));
+    SPRY_GO(ctx, spry_vector_new(ctx, type, A->a.rows, NULL, SPRY_OWN_COPY, &state->z));
     *out = op;
     op = NULL;
 done:

@@ -7,12 +7,12 @@ spry_status iteration_true_residual(iteration *it, double *relative)
 {
     double norm = NAN;
     spry_status status = iteration_residual(it, it->x, it->spare);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_vector_norm(it->spare, &norm);
     *relative = norm / it->b_norm;
     it->checked = it->residual;
     it->checked_at = it->count;
-    if (status == SPRY_OK && *relative < it->saved_residual) {
+    if (status == SPRY_STATUS_OK && *relative < it->saved_residual) {
         it->saved_residual = *relative;
         status = spry_vector_copy(it->x, it->saved);
     }
@@ -29,12 +29,12 @@ static spry_status look_at_truth(iteration *it)
     const int64_t least_distance = 10;
     const double progress = 0.1, parted = 10;
     if (!(it->residual <= progress * it->checked) || it->count < it->checked_at + least_distance)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     double truth = NAN;
     spry_status status = runner_settle(it->runner, it->lane);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = iteration_true_residual(it, &truth);
-    it->drifted = status == SPRY_OK && truth > parted * it->residual;
+    it->drifted = status == SPRY_STATUS_OK && truth > parted * it->residual;
     return status;
 }
 
@@ -43,12 +43,12 @@ static spry_status note_history(iteration *it)
     if (it->count >= it->history_room) {
         int64_t room = it->history_room * 2;
         spry_status status = base_grow(it->ctx, it->count, room, sizeof *it->history, &it->history);
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             return status;
         it->history_room = room;
     }
     it->history[it->count] = it->residual;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static bool end_with(iteration *it, spry_reason reason, const char *detail)
@@ -117,18 +117,18 @@ static spry_status show(iteration *it, const spry_vector **x)
 {
     spry_context *ctx = it->ctx;
     const bool moved = it->here && it->x->device;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *x = it->x;
     if (it->exponent == 0 && !moved)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (!it->shown && moved)
-        SPRY_GO(ctx, spry_vector_new(ctx, it->x->type, it->x->n, NULL, SPRY_COPY, &it->shown));
+        SPRY_GO(ctx, spry_vector_new(ctx, it->x->type, it->x->n, NULL, SPRY_OWN_COPY, &it->shown));
     else if (!it->shown)
         SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &it->shown));
     *x = it->shown;
     if (it->exponent == 0) {
         it->shown->behind = it->x;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     SPRY_GO(ctx, spry_vector_copy(it->x, it->shown));
     SPRY_GO(ctx, spry_vector_scale((spry_scalar){ldexp(1, it->exponent), 0}, it->shown));
@@ -141,9 +141,9 @@ static spry_status ask_monitor(iteration *it, bool settled, bool *go_on)
 {
     spry_context *ctx = it->ctx;
     const spry_vector *x;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!it->monitor)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (settled)
         SPRY_GO(ctx, runner_settle(it->runner, it->lane));
     SPRY_GO(ctx, show(it, &x));
@@ -168,10 +168,10 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
 {
     iteration *it = data;
     spry_context *ctx = it->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (kind == REPORT_GRADIENT) {
         it->gradient = value;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     const bool counts = loop && (kind == REPORT_ESTIMATE || !it->estimates);
     it->residual = value / it->b_norm;
@@ -239,7 +239,7 @@ static spry_status estimate_norm(iteration *it, spry_vector *v, spry_vector *Av)
     spry_context *ctx = it->ctx;
     const int steps = 4;
     double norm;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, vector_random(v, 3));
     for (int k = 0; k < steps; k++) {
         SPRY_GO(ctx, spry_vector_norm(v, &norm));
@@ -249,8 +249,8 @@ static spry_status estimate_norm(iteration *it, spry_vector *v, spry_vector *Av)
         SPRY_GO(ctx, spry_operator_apply(it->A, v, Av));
         SPRY_GO(ctx, spry_vector_norm(Av, &norm));
         it->a_norm = fmax(it->a_norm, norm);
-        SPRY_GO(ctx, spry_operator_multiply(it->A, SPRY_CONJUGATE, (spry_scalar){1, 0}, Av,
-                                            (spry_scalar){0, 0}, v));
+        SPRY_GO(ctx, spry_operator_multiply(it->A, SPRY_TRANSPOSE_CONJUGATE, (spry_scalar){1, 0},
+                                            Av, (spry_scalar){0, 0}, v));
     }
 done:
     return status;
@@ -261,15 +261,15 @@ spry_status iteration_true_gradient(iteration *it, double *relative)
     spry_context *ctx = it->ctx;
     spry_vector *g = NULL, *Av = NULL;
     double norm, r_norm;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *relative = INFINITY;
     SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &g));
     SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &Av));
     SPRY_GO(ctx, estimate_norm(it, g, Av));
     SPRY_GO(ctx, iteration_residual(it, it->x, it->spare));
     SPRY_GO(ctx, spry_vector_norm(it->spare, &r_norm));
-    SPRY_GO(ctx, spry_operator_multiply(it->A, SPRY_CONJUGATE, (spry_scalar){1, 0}, it->spare,
-                                        (spry_scalar){0, 0}, g));
+    SPRY_GO(ctx, spry_operator_multiply(it->A, SPRY_TRANSPOSE_CONJUGATE, (spry_scalar){1, 0},
+                                        it->spare, (spry_scalar){0, 0}, g));
     SPRY_GO(ctx, spry_vector_norm(g, &norm));
     *relative = norm == 0 ? 0 : norm / (it->a_norm * r_norm);
 done:
@@ -281,8 +281,8 @@ done:
 spry_status iteration_residual(const iteration *it, const spry_vector *x, spry_vector *r)
 {
     spry_status status = spry_vector_copy(it->b, r);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
-    return spry_operator_multiply(it->A, SPRY_PLAIN, (spry_scalar){-1, 0}, x, (spry_scalar){1, 0},
-                                  r);
+    return spry_operator_multiply(it->A, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, x,
+                                  (spry_scalar){1, 0}, r);
 }

@@ -50,9 +50,9 @@ typedef struct iteration {
     spry_vector *x;
     double b_norm;
     double a_norm; /* of A, for least squares; 0: not known yet */
-    spry_monitor monitor;
+    spry_monitor_fn monitor;
     void *monitor_data;
-    spry_watch watch;
+    spry_watch_fn watch;
     void *watch_data;
     runner *runner; /* and the lane in it, to bring x up to date */
     lane *lane;

@@ -14,21 +14,21 @@ static spry_status stay_here(spry_solver *solver, const char *what, spry_status 
 {
     char text[MESSAGE_SIZE + 64];
     const bool by_itself = strcmp(solver->options.device, "auto") == 0;
-    if (why != SPRY_UNSUPPORTED && why != SPRY_DEVICE && why != SPRY_DEVICE_LOST &&
-        !(by_itself && why == SPRY_NO_MEMORY))
+    if (why != SPRY_STATUS_UNSUPPORTED && why != SPRY_STATUS_DEVICE &&
+        why != SPRY_STATUS_DEVICE_LOST && !(by_itself && why == SPRY_STATUS_NO_MEMORY))
         return why;
     snprintf(text, sizeof text, "%s; solved on the cpu", what);
     solver_warn(solver->ctx, solver->warnings, text);
     solver->device = NULL;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status open_named(spry_solver *solver, const char *name)
 {
     if (strcmp(name, "cpu") == 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const spry_status status = device_open(solver->ctx, name, &solver->device);
-    return status == SPRY_OK ? status : stay_here(solver, spry_message(solver->ctx), status);
+    return status == SPRY_STATUS_OK ? status : stay_here(solver, spry_message(solver->ctx), status);
 }
 
 /* Whether the preconditioner works on a device as well: others are worth no copies. */
@@ -48,24 +48,24 @@ static spry_status open_auto(spry_solver *solver, spry_device *near)
     char why[256], before[MESSAGE_SIZE];
     solver->device = near;
     if (near)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (solver->stays) {
         solver_warn(solver->ctx, solver->warnings,
                     "the device's memory is too small; solved on the cpu");
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     if (named && *named && strcmp(named, "auto") != 0)
         return open_named(solver, named);
     if (solver->matrix->a.rows < AUTO_ROWS || !precon_goes_there(solver) ||
         device_count(solver->ctx, "cuda", why, sizeof why) == 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     memcpy(before, solver->ctx->message, sizeof before);
-    if (device_open(solver->ctx, "cuda", &solver->device) != SPRY_OK) {
+    if (device_open(solver->ctx, "cuda", &solver->device) != SPRY_STATUS_OK) {
         base_log(solver->ctx, SPRY_LOG_INFO, "solved on the cpu: %s", spry_message(solver->ctx));
         memcpy(solver->ctx->message, before, sizeof before); /* nothing failed for the caller */
         solver->device = NULL;
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status solver_choose_device(spry_solver *solver, spry_device *near)
@@ -75,15 +75,15 @@ spry_status solver_choose_device(spry_solver *solver, spry_device *near)
     if (solver->given_operator) {
         solver->device = device_of(solver->given_operator);
         if (strcmp(name, "auto") != 0 && strcmp(name, "cpu") != 0 && !solver->device)
-            return stay_here(solver, "the operator lives on the host", SPRY_UNSUPPORTED);
-        return SPRY_OK;
+            return stay_here(solver, "the operator lives on the host", SPRY_STATUS_UNSUPPORTED);
+        return SPRY_STATUS_OK;
     }
     return strcmp(name, "auto") == 0 ? open_auto(solver, near) : open_named(solver, name);
 }
 
 bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b)
 {
-    if (status != SPRY_NO_MEMORY || !solver->device || b->device ||
+    if (status != SPRY_STATUS_NO_MEMORY || !solver->device || b->device ||
         strcmp(solver->options.device, "auto") != 0)
         return false;
     base_log(solver->ctx, SPRY_LOG_INFO, "%s", spry_message(solver->ctx));
@@ -95,14 +95,14 @@ bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b)
 spry_status solver_make_operator(spry_solver *solver)
 {
     const char *format = solver->options.format;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (solver->device) {
         status = spry_operator_on(solver->device, solver->matrix, format, &solver->own_operator);
-        if (status == SPRY_OK)
+        if (status == SPRY_STATUS_OK)
             return status;
         status = stay_here(solver, spry_message(solver->ctx), status);
     }
-    return status == SPRY_OK
+    return status == SPRY_STATUS_OK
                ? spry_operator_from_format(solver->matrix, format, &solver->own_operator)
                : status;
 }
@@ -112,13 +112,13 @@ spry_status solver_move_precon(spry_solver *solver)
     const spry_operator *M = solver_precon(solver);
     char text[128];
     if (!solver->device || !M || device_of(M))
-        return SPRY_OK;
-    if (operator_diagonal(M, SPRY_PLAIN))
+        return SPRY_STATUS_OK;
+    if (operator_diagonal(M, SPRY_TRANSPOSE_NO))
         return device_diagonal_operator(solver->device, M, NULL, &solver->precon_there);
     snprintf(text, sizeof text, "preconditioner %s runs on the cpu, with copies in each iteration",
              solver->precon_name);
     solver_warn(solver->ctx, solver->warnings, text);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* --- vectors -------------------------------------------------------------------------------------
@@ -127,14 +127,14 @@ spry_status solver_move_precon(spry_solver *solver)
 spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **copy)
 {
     spry_context *ctx = solver->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *copy = NULL;
     if (v->device == solver->device)
         return vector_fetch(v);
     SPRY_GO(ctx, vector_new_at(ctx, solver->device, v->type, v->n, copy));
     SPRY_GO(ctx, spry_vector_copy(v, *copy));
 done:
-    if (status != SPRY_OK) { /* nothing that could be copied back */
+    if (status != SPRY_STATUS_OK) { /* nothing that could be copied back */
         spry_vector_free(*copy);
         *copy = NULL;
     }

@@ -29,14 +29,14 @@ static spry_status read_text(spry_context *ctx, const char *path, char **text, s
 {
     enum { MOST = (1 << 20) + 1 };
     FILE *file = fopen(path, "rb");
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *text = NULL;
     if (!file)
-        return SPRY_FAIL(ctx, SPRY_IO, "%s: cannot be opened", path);
+        return SPRY_FAIL(ctx, SPRY_STATUS_IO, "%s: cannot be opened", path);
     SPRY_GO(ctx, base_alloc(ctx, MOST, 1, text));
     *size = fread(*text, 1, MOST, file);
     if (ferror(file))
-        status = SPRY_FAIL(ctx, SPRY_IO, "%s: cannot be read", path);
+        status = SPRY_FAIL(ctx, SPRY_STATUS_IO, "%s: cannot be read", path);
 done:
     fclose(file);
     return status;
@@ -55,12 +55,12 @@ static spry_status parse_own(spry_context *ctx, const char *name, const char *te
     const char *source = text ? "method" : last_part(file);
     char *read = NULL;
     size_t size = text ? strlen(text) : 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!text)
         SPRY_GO(ctx, read_text(ctx, file, &read, &size));
     SPRY_GO(ctx, program_parse(ctx, source, text ? text : read, size, p));
     if (strcmp(name, "auto") != 0 && strcmp(name, (*p)->method) != 0) {
-        status = SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s has method %s, not %s",
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s has method %s, not %s",
                            text ? "the text" : file, (*p)->method, name);
         program_free(*p);
         *p = NULL;

@@ -13,8 +13,8 @@ static bool find_nonfinite(const spry_vector *v, const char *what, char detail[1
     spry_vector *here = NULL;
     bool found = false;
     if (v->device) { /* where it cannot be copied, what is not finite has no name */
-        if (spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_COPY, &here) != SPRY_OK ||
-            spry_vector_copy(v, here) != SPRY_OK)
+        if (spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_OWN_COPY, &here) != SPRY_STATUS_OK ||
+            spry_vector_copy(v, here) != SPRY_STATUS_OK)
             goto done;
         v = here;
     }
@@ -35,29 +35,29 @@ static spry_status check_vectors(const spry_solver *solver, const spry_vector *b
     const spry_vector *const vectors[] = {b, x};
     const int64_t lengths[] = {A->rows, A->cols};
     if (vector_same(b, x))
-        return SPRY_FAIL(solver->ctx, SPRY_BAD_USAGE, "b and x are the same array");
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "b and x are the same array");
     static const char *const names[] = {"b", "x"};
     for (int k = 0; k < 2; k++)
         if (vectors[k]->n != lengths[k] || vectors[k]->type != A->type)
-            return SPRY_FAIL(solver->ctx, SPRY_BAD_USAGE,
+            return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
                              "%s has %" PRId64 " elements of type %s, the matrix needs %" PRId64
                              " of type %s",
                              names[k], vectors[k]->n, spry_type_name(vectors[k]->type), lengths[k],
                              spry_type_name(A->type));
     if (M && (M->rows != A->cols || M->cols != A->cols || M->type != A->type))
-        return SPRY_FAIL(solver->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
                          "the preconditioner is %" PRId64 " x %" PRId64
                          " of type %s, the matrix %" PRId64 " x %" PRId64 " of type %s",
                          M->rows, M->cols, spry_type_name(M->type), A->rows, A->cols,
                          spry_type_name(A->type));
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Puts an earlier x in the place of the last where it was better. */
 static spry_status take_best(iteration *it)
 {
     if (it->truth <= it->saved_residual)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     it->truth = it->saved_residual;
     return spry_vector_copy(it->saved, it->x);
 }
@@ -67,10 +67,10 @@ static spry_status judge_least_squares(iteration *it)
 {
     double gradient;
     if (!(it->gradient <= it->options->tol) || it->truth <= it->options->tol)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const spry_status status = iteration_true_gradient(it, &gradient);
     /* The method's own figure and this one are relative to different estimates of |A|. */
-    if (status == SPRY_OK && gradient <= 10 * it->options->tol) {
+    if (status == SPRY_STATUS_OK && gradient <= 10 * it->options->tol) {
         it->ended = true;
         it->reason = SPRY_REASON_CONVERGED;
         snprintf(it->detail, sizeof it->detail,
@@ -97,14 +97,14 @@ static spry_status judge_run(iteration *it)
 {
     spry_context *ctx = it->ctx;
     char text[160];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const double progress = 0.9, margin = 0.5;
     SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
     const bool drifted = has_drifted(it);
     SPRY_GO(ctx, take_best(it));
     SPRY_GO(ctx, judge_least_squares(it));
     if (it->ended)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     it->ended = true;
     if (it->truth <= it->options->tol) { /* whatever else happened */
         it->reason = SPRY_REASON_CONVERGED;
@@ -118,7 +118,7 @@ static spry_status judge_run(iteration *it)
             snprintf(it->detail, sizeof it->detail,
                      "the true residual stays at %.2g: rounding or a singular matrix allow no less",
                      it->truth);
-            return SPRY_OK;
+            return SPRY_STATUS_OK;
         }
         snprintf(text, sizeof text,
                  "at iteration %" PRId64 " the recurrence had drifted from the true residual: "
@@ -139,7 +139,7 @@ static spry_status start(iteration *it)
 {
     spry_context *ctx = it->ctx;
     const spry_operator *A = it->A;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     it->saved_residual = it->before = it->gradient = INFINITY;
     it->truth = NAN;
     it->goal = it->options->tol;
@@ -161,17 +161,17 @@ static spry_status scale_system(iteration *it)
     spry_context *ctx = it->ctx;
     bool single = type_is_single(it->A->type);
     int safe = single ? 20 : 300, most = single ? 120 : 1000, exponent; /* 2^most is a number */
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     frexp(it->b_norm, &exponent);
     if (exponent >= -safe && exponent <= safe)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     exponent = exponent > most ? most : exponent < -most ? -most : exponent;
     const spry_scalar factor = {ldexp(1, -exponent), 0};
     const double largest = single ? FLT_MAX : DBL_MAX;
     double x_norm;
     SPRY_GO(ctx, spry_vector_norm(it->x, &x_norm));
     if (!(x_norm <= largest / fmax(factor.re, 1))) /* the first guess would not fit */
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &it->scaled_b));
     SPRY_GO(ctx, spry_vector_copy(it->b, it->scaled_b));
     SPRY_GO(ctx, spry_vector_scale(factor, it->scaled_b));
@@ -185,7 +185,7 @@ done:
 
 static spry_status unscale_system(iteration *it)
 {
-    return it->exponent == 0 ? SPRY_OK
+    return it->exponent == 0 ? SPRY_STATUS_OK
                              : spry_vector_scale((spry_scalar){ldexp(1, it->exponent), 0}, it->x);
 }
 
@@ -205,20 +205,20 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
     it->reason = SPRY_REASON_NONFINITE;
     if (find_nonfinite(it->b, "the right-hand side", it->detail) ||
         find_nonfinite(it->x, "the first guess", it->detail))
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s", it->detail);
-    if (solver->matrix && spry_matrix_check_values(solver->matrix) != SPRY_OK) {
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s", it->detail);
+    if (solver->matrix && spry_matrix_check_values(solver->matrix) != SPRY_STATUS_OK) {
         snprintf(it->detail, sizeof it->detail, "%.150s", spry_message(ctx));
-        return SPRY_BAD_INPUT;
+        return SPRY_STATUS_BAD_INPUT;
     }
     snprintf(it->detail, sizeof it->detail, "|b| or |b - A x| overflows; scale the system");
-    return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s", it->detail);
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s", it->detail);
 }
 
 /* "sell:C=8,sigma=1": as the option can be given; other operators have a name. */
 static void name_format(const spry_operator *A, char *text, size_t size)
 {
     spry_storage storage;
-    if (!A->class->storage || spry_operator_storage(A, &storage) != SPRY_OK)
+    if (!A->class->storage || spry_operator_storage(A, &storage) != SPRY_STATUS_OK)
         snprintf(text, size, "%s", A->class->name);
     else
         snprintf(text, size, "%s%s%s", storage.format, storage.options[0] ? ":" : "",
@@ -250,7 +250,7 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
     name_format(A, result->format, sizeof result->format);
     snprintf(result->device, sizeof result->device, "%s", vector_place(it->x));
     snprintf(result->detail, sizeof result->detail, "%s", it->detail);
-    spry_memory(solver->ctx, NULL, &result->memory_bytes);
+    spry_context_memory(solver->ctx, NULL, &result->memory_bytes);
     result->memory_bytes += solver_device_bytes(solver);
     double read = solver->device ? solver->device->read_bandwidth : solver->ctx->bandwidth.read;
     if (read > 0 && seconds > 0)
@@ -264,16 +264,16 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
     if (it->warnings[0]) {
         result->warnings = base_copy_text(solver->ctx, it->warnings);
         if (!result->warnings)
-            return SPRY_NO_MEMORY;
+            return SPRY_STATUS_NO_MEMORY;
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Norm of b, scaling, the first residual; a zero b is solved by zero. */
 static spry_status begin(const spry_solver *solver, iteration *it)
 {
     spry_context *ctx = it->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     double first;
     SPRY_GO(ctx, start(it));
     SPRY_GO(ctx, spry_vector_norm(it->b, &it->b_norm));
@@ -316,11 +316,11 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
     spry_context *ctx = solver->ctx;
     const runner_operators operators = {solver_operator(solver), solver_precon(solver)};
     runner *r = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int64_t iterations = 0;
     *bytes = 0;
     if (all_ended(its, count))
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, runner_new(solver->plan, &operators, count, &r));
     for (int k = 0; k < count; k++) {
         lane *l = runner_lane(r, k);
@@ -359,7 +359,7 @@ static spry_status solve_some(spry_solver *solver, int count, const spry_vector 
     spry_context *ctx = solver->ctx;
     iteration its[MOST];
     spry_vector *copied_b[MOST] = {NULL}, *copied_x[MOST] = {NULL};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const double first = base_seconds();
     int64_t bytes = 0;
     for (int k = 0; k < count; k++) {
@@ -394,12 +394,12 @@ done:;
     for (int k = 0; k < count; k++) {
         spry_result ignored = {0};
         spry_status restored = unscale_system(&its[k]);
-        if (copied_x[k] && restored == SPRY_OK)
+        if (copied_x[k] && restored == SPRY_STATUS_OK)
             restored = spry_vector_copy(copied_x[k], x[k]);
         const spry_status filled = fill_result(solver, &its[k], base_seconds() - first, all, bytes,
                                                results ? &results[k] : &ignored);
-        if (status == SPRY_OK)
-            status = restored == SPRY_OK ? filled : restored;
+        if (status == SPRY_STATUS_OK)
+            status = restored == SPRY_STATUS_OK ? filled : restored;
         spry_result_clear(ctx, &ignored);
         finish(&its[k]);
         spry_vector_free(copied_b[k]);
@@ -415,9 +415,9 @@ static spry_status check_different(spry_context *ctx, int count, const spry_vect
     for (int i = 0; i < count; i++)
         for (int k = 0; k < count; k++)
             if (i != k && (vector_same(x[i], b[k]) || vector_same(x[i], x[k])))
-                return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "x %d and %s %d are the same array", i,
+                return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "x %d and %s %d are the same array", i,
                                  vector_same(x[i], x[k]) ? "x" : "b", k);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
@@ -425,7 +425,7 @@ spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *c
 {
     enum { TOGETHER = 8 };
     spry_context *ctx = solver->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int done = 0;
     for (int k = 0; results && k < count; k++)
         memset(&results[k], 0, sizeof results[k]);
@@ -446,7 +446,7 @@ again:
         SPRY_GO(ctx, status);
     }
 done:
-    for (int k = done; results && status != SPRY_OK && k < count; k++)
+    for (int k = done; results && status != SPRY_STATUS_OK && k < count; k++)
         results[k].converged = false;
     return status;
 }

@@ -16,11 +16,11 @@ spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
 {
     *solver = NULL;
     spry_status status = base_calloc(ctx, 1, sizeof **solver, solver);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     (*solver)->ctx = ctx;
     status = spry_options_default(ctx, spry_solver_options(), &(*solver)->options);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         spry_solver_free(*solver);
         *solver = NULL;
     }
@@ -51,7 +51,7 @@ spry_status spry_solver_set(spry_solver *solver, const char *options)
 {
     solver_options changed = solver->options;
     spry_status status = spry_options_parse(solver->ctx, spry_solver_options(), &changed, options);
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         solver->options = changed;
         solver->stays = false;
         solver_forget(solver);
@@ -65,7 +65,7 @@ spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
     solver->stays = false;
     solver->matrix = A;
     solver->given_operator = NULL;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A)
@@ -73,23 +73,23 @@ spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A
     solver_forget(solver);
     solver->matrix = NULL;
     solver->given_operator = A;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M)
 {
     solver_forget(solver);
     solver->given_precon = M;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
-void spry_solver_set_monitor(spry_solver *solver, spry_monitor monitor, void *data)
+void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monitor, void *data)
 {
     solver->monitor = monitor;
     solver->monitor_data = data;
 }
 
-void spry_solver_set_watch(spry_solver *solver, spry_watch watch, void *data)
+void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, void *data)
 {
     solver->watch = watch;
     solver->watch_data = data;
@@ -120,12 +120,12 @@ spry_status spry_solver_set_method_text(spry_solver *solver, const char *text)
     if (text) {
         copy = base_copy_text(solver->ctx, text);
         if (!copy)
-            return SPRY_NO_MEMORY;
+            return SPRY_STATUS_NO_MEMORY;
     }
     solver_forget(solver);
     base_free(solver->ctx, solver->text);
     solver->text = copy;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static bool chooses_method(const spry_solver *solver)
@@ -141,7 +141,7 @@ static spry_status parse_method(spry_solver *solver, program **p, const char **o
     const char *spec = solver->options.method;
     if (chooses_method(solver)) {
         const spry_status status = solver_choose_method(solver, &spec);
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             return status;
     }
     return krylov_parse(ctx, spec, solver->text, solver->options.method_file, p, options);
@@ -152,9 +152,9 @@ static spry_status suit_method(spry_solver *solver, program **p, const char **op
 {
     const char *other = NULL;
     if (!chooses_method(solver))
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     spry_status status = solver_suit_precon(solver, (*p)->method, &other);
-    if (status != SPRY_OK || !other)
+    if (status != SPRY_STATUS_OK || !other)
         return status;
     program_free(*p);
     *p = NULL;
@@ -215,12 +215,12 @@ static spry_status make_precon(spry_solver *solver, const program *p, const char
             solver_warn(ctx, solver->warnings, spec);
         }
         snprintf(solver->precon_name, sizeof solver->precon_name, "none");
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     if (solver->given_precon) {
         snprintf(solver->precon_name, sizeof solver->precon_name, "%s",
                  spry_operator_name(solver->given_precon));
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     if (strcmp(spec, "auto") == 0 && p->precon[0])
         own_precon(p, options, spec, sizeof spec);
@@ -228,7 +228,8 @@ static spry_status make_precon(spry_solver *solver, const program *p, const char
         return precon_make_beside(ctx, solver->matrix, solver_operator(solver), spec,
                                   &solver->own_precon, solver->precon_name);
     if (!solver->matrix)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "precon=inner needs a matrix, not an operator");
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "precon=inner needs a matrix, not an operator");
     snprintf(solver->precon_name, sizeof solver->precon_name, "%s", inner);
     /* What is chosen for A need not suit A in lower precision; that it be chosen does. */
     return krylov_inner(solver->matrix, is_auto(solver->options.format) ? "auto" : "csr",
@@ -251,7 +252,8 @@ static bool needs_transpose(const program *p, bool of_A)
 {
     for (int k = 0; k < p->expr_count; k++) {
         const expr *e = &p->exprs[k];
-        if (e->kind == EXPR_APPLY && e->transpose != SPRY_PLAIN && (e->op == OPERATOR_A) == of_A)
+        if (e->kind == EXPR_APPLY && e->transpose != SPRY_TRANSPOSE_NO &&
+            (e->op == OPERATOR_A) == of_A)
             return true;
     }
     return false;
@@ -262,7 +264,7 @@ static spry_status find_use(const program *p, const spry_operator *op, bool of_A
 {
     const bool needed = needs_transpose(p, of_A);
     if (op && needed && !spry_operator_has_transpose(op))
-        return SPRY_FAIL(p->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(p->ctx, SPRY_STATUS_UNSUPPORTED,
                          "method %s needs products with %s^H, which operator %s does not have",
                          p->method, of_A ? "A" : "M", op->class->name);
     const spry_status status = runner_use(op, needed, use);
@@ -280,7 +282,7 @@ static spry_status make_plan(spry_solver *solver, program *p, const char *given)
     plan_setup setup = {
         .fuse = solver->options.fuse, .square = A->rows == A->cols, .apart = device_of(A) != NULL};
     char options[2 * SPRY_OPTION_TEXT_SIZE];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, find_use(p, A, true, &setup.use[OPERATOR_A]));
     SPRY_GO(ctx, find_use(p, M, false, &setup.use[OPERATOR_M]));
     method_options(&solver->options, p, given, options, sizeof options);
@@ -288,7 +290,7 @@ static spry_status make_plan(spry_solver *solver, program *p, const char *given)
     p = NULL;
     SPRY_GO(ctx, plan_make(handed, options, &setup, &solver->plan));
     if (!setup.square && solver->plan->square_only)
-        status = SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                            "%s needs a square matrix, not %" PRId64 " x %" PRId64
                            "; lsmr, lsqr and cgls do not",
                            solver->plan->program->method, A->rows, A->cols);
@@ -301,7 +303,7 @@ done:
 static spry_status make_all(spry_solver *solver, spry_device *near)
 {
     spry_context *ctx = solver->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     program *p = NULL;
     const char *options;
     solver->warnings[0] = '\0';
@@ -334,18 +336,19 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
     if (solver->ready) {
         solver->setup_seconds = solver->updated_seconds;
         solver->updated_seconds = 0;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     if (!solver->matrix && !solver->given_operator)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "the solver has no matrix and no operator yet");
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "the solver has no matrix and no operator yet");
     const spry_status status = make_all(solver, near);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         solver_forget(solver);
         return status;
     }
     solver->ready = true;
     solver->setup_seconds = base_seconds() - begin;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* The operator in the format it has, with A's values as they are now. */
@@ -355,7 +358,7 @@ static spry_status update_operator(spry_solver *solver)
     char format[sizeof storage.format + sizeof storage.options + 1];
     spry_operator *before = solver->own_operator;
     spry_status status = spry_operator_storage(before, &storage);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     snprintf(format, sizeof format, "%s%s%s", storage.format, storage.options[0] ? ":" : "",
              storage.options);
@@ -371,14 +374,15 @@ spry_status spry_solver_update(spry_solver *solver)
 {
     spry_context *ctx = solver->ctx;
     const double begin = base_seconds();
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!solver->matrix)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "the solver has no matrix that could have changed");
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "the solver has no matrix that could have changed");
     if (!solver->ready)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (solver->own_precon && !operator_has_update(solver->own_precon)) {
         solver_forget(solver); /* all is made anew at the next solve */
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     SPRY_GO(ctx, update_operator(solver));
     if (chooses_method(solver)) { /* what it was chosen for may be no more */
@@ -387,7 +391,7 @@ spry_status spry_solver_update(spry_solver *solver)
         if (now.hermitian != solver->chosen_for.hermitian ||
             now.symmetric != solver->chosen_for.symmetric) {
             solver_forget(solver);
-            return SPRY_OK;
+            return SPRY_STATUS_OK;
         }
     }
     if (solver->precon_there) { /* a copy of the caller's own, as it is now */
@@ -397,16 +401,16 @@ spry_status spry_solver_update(spry_solver *solver)
     }
     if (solver->own_precon) {
         status = spry_operator_update(solver->own_precon, solver->matrix);
-        if (status == SPRY_BAD_INPUT && strcmp(solver->options.precon, "auto") == 0) {
+        if (status == SPRY_STATUS_BAD_INPUT && strcmp(solver->options.precon, "auto") == 0) {
             base_log(ctx, SPRY_LOG_INFO, "precon auto chooses again: %s", spry_message(ctx));
             solver_forget(solver);
-            return SPRY_OK;
+            return SPRY_STATUS_OK;
         }
         SPRY_GO(ctx, status);
     }
     solver->updated_seconds += base_seconds() - begin;
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         solver_forget(solver);
     return status;
 }
@@ -415,7 +419,7 @@ spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry
                              spry_vector *x, const char *options, spry_result *result)
 {
     spry_solver *solver = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (result)
         memset(result, 0, sizeof *result);
     SPRY_GO(ctx, spry_solver_new(ctx, &solver));

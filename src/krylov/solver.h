@@ -10,9 +10,9 @@ struct spry_solver {
     solver_options options;
     const spry_matrix *matrix;
     const spry_operator *given_operator, *given_precon;
-    spry_monitor monitor;
+    spry_monitor_fn monitor;
     void *monitor_data;
-    spry_watch watch;
+    spry_watch_fn watch;
     void *watch_data;
     char *text; /* a method of the caller's; NULL: by name or file */
     /* Made at the first solve after a change. */

@@ -7,7 +7,7 @@ ALWAYS_INLINE int64_t cast_values(spry_type from, spry_type to, const void *in, 
                                   range entries)
 {
     const bool single = type_is_single(to);
-    const bool real = to == SPRY_S || to == SPRY_D;
+    const bool real = to == SPRY_TYPE_S || to == SPRY_TYPE_D;
     for (int64_t k = entries.begin; k < entries.end; k++) {
         const spry_scalar v = value_load(from, in, k);
         if (real && v.im != 0)
@@ -23,10 +23,10 @@ ALWAYS_INLINE int64_t cast_values(spry_type from, spry_type to, const void *in, 
 static int64_t cast_range(spry_type from, spry_type to, const void *in, void *out, range entries)
 {
     switch (4 * (int)from + (int)to) {
-    case 4 * SPRY_S + SPRY_D:
-        return cast_values(SPRY_S, SPRY_D, in, out, entries);
-    case 4 * SPRY_D + SPRY_S:
-        return cast_values(SPRY_D, SPRY_S, in, out, entries);
+    case 4 * SPRY_TYPE_S + SPRY_TYPE_D:
+        return cast_values(SPRY_TYPE_S, SPRY_TYPE_D, in, out, entries);
+    case 4 * SPRY_TYPE_D + SPRY_TYPE_S:
+        return cast_values(SPRY_TYPE_D, SPRY_TYPE_S, in, out, entries);
     default:
         return cast_values(from, to, in, out, entries);
     }
@@ -37,7 +37,7 @@ static spry_status fail_cast(const spry_matrix *A, spry_type type, int64_t k)
     int64_t row, col;
     matrix_place(&A->a, k, &row, &col);
     const spry_scalar v = value_get(A->a.type, A->a.values, k);
-    return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
+    return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
                      "row %" PRId64 ", column %" PRId64 ": (%g, %g) does not fit type %s", row, col,
                      v.re, v.im, spry_type_name(type));
 }
@@ -48,7 +48,7 @@ spry_status spry_matrix_cast(const spry_matrix *A, spry_type type, spry_matrix *
     spry_context *ctx = A->ctx;
     *B = NULL;
     spry_status status = base_check_type(ctx, type);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     if (type == a->type)
         return matrix_copy(A, B);

@@ -7,9 +7,9 @@
 static spry_status check_size(spry_context *ctx, const char *name, int64_t size)
 {
     if (size < 0 || size > INT32_MAX)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "%s is %" PRId64 ", expected 0..%d", name, size,
-                         INT32_MAX);
-    return SPRY_OK;
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s is %" PRId64 ", expected 0..%d", name,
+                         size, INT32_MAX);
+    return SPRY_STATUS_OK;
 }
 
 /* An array must be there when the format has it (an empty one may be missing) and only then. */
@@ -17,36 +17,39 @@ static spry_status check_array(spry_context *ctx, const spry_arrays *a, const ch
                                const void *array, bool wanted, bool empty)
 {
     if (wanted && !empty && !array)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s is NULL, which the format %s needs", name,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s is NULL, which the format %s needs", name,
                          spry_format_name(a->format));
     if (!wanted && array)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "%s is not NULL, but the format %s has none", name,
-                         spry_format_name(a->format));
-    return SPRY_OK;
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s is not NULL, but the format %s has none",
+                         name, spry_format_name(a->format));
+    return SPRY_STATUS_OK;
 }
 
 static spry_status check_header(spry_context *ctx, const spry_arrays *a)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_check_type(ctx, a->type));
-    if (a->format < SPRY_COO || a->format > SPRY_CSC)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "format is %d, expected coo, csr or csc",
+    if (a->format < SPRY_FORMAT_COO || a->format > SPRY_FORMAT_CSC)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "format is %d, expected coo, csr or csc",
                          (int)a->format);
-    if (a->symmetry < SPRY_GENERAL || a->symmetry > SPRY_HERMITIAN)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+    if (a->symmetry < SPRY_SYMMETRY_GENERAL || a->symmetry > SPRY_SYMMETRY_HERMITIAN)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "symmetry is %d, expected general, symmetric, skew-symmetric or hermitian",
                          (int)a->symmetry);
     SPRY_GO(ctx, check_size(ctx, "rows", a->rows));
     SPRY_GO(ctx, check_size(ctx, "cols", a->cols));
     if (a->nnz < 0)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "nnz is %" PRId64 ", expected 0 or more", a->nnz);
-    if (a->symmetry != SPRY_GENERAL && a->rows != a->cols)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "nnz is %" PRId64 ", expected 0 or more",
+                         a->nnz);
+    if (a->symmetry != SPRY_SYMMETRY_GENERAL && a->rows != a->cols)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "a %s matrix must be square, but this one is %" PRId64 " x %" PRId64,
                          spry_symmetry_name(a->symmetry), a->rows, a->cols);
-    SPRY_GO(ctx, check_array(ctx, a, "offsets", a->offsets, a->format != SPRY_COO, false));
-    SPRY_GO(ctx, check_array(ctx, a, "row_index", a->row_index, a->format != SPRY_CSR, !a->nnz));
-    SPRY_GO(ctx, check_array(ctx, a, "col_index", a->col_index, a->format != SPRY_CSC, !a->nnz));
+    SPRY_GO(ctx, check_array(ctx, a, "offsets", a->offsets, a->format != SPRY_FORMAT_COO, false));
+    SPRY_GO(ctx,
+            check_array(ctx, a, "row_index", a->row_index, a->format != SPRY_FORMAT_CSR, !a->nnz));
+    SPRY_GO(ctx,
+            check_array(ctx, a, "col_index", a->col_index, a->format != SPRY_FORMAT_CSC, !a->nnz));
     SPRY_GO(ctx, check_array(ctx, a, "values", a->values, true, !a->nnz));
 done:
     return status;
@@ -56,7 +59,8 @@ static spry_status check_offsets(spry_context *ctx, const spry_arrays *a)
 {
     const int64_t major = matrix_major(a), *offsets = a->offsets;
     if (offsets[0] != 0)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "offsets[0] is %" PRId64 ", expected 0", offsets[0]);
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "offsets[0] is %" PRId64 ", expected 0",
+                         offsets[0]);
     const int parts = matrix_parts(ctx, major);
     int64_t fault = major;
 #pragma omp parallel for num_threads(parts) schedule(static, 1) reduction(min : fault)
@@ -69,14 +73,15 @@ static spry_status check_offsets(spry_context *ctx, const spry_arrays *a)
             fault = i;
     }
     if (fault < major)
-        return SPRY_FAIL(
-            ctx, SPRY_BAD_INPUT, "%s %" PRId64 ": offsets fall from %" PRId64 " to %" PRId64,
-            a->format == SPRY_CSR ? "row" : "column", fault, offsets[fault], offsets[fault + 1]);
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                         "%s %" PRId64 ": offsets fall from %" PRId64 " to %" PRId64,
+                         a->format == SPRY_FORMAT_CSR ? "row" : "column", fault, offsets[fault],
+                         offsets[fault + 1]);
     if (offsets[major] != a->nnz)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "offsets end with %" PRId64 ", expected nnz, which is %" PRId64,
                          offsets[major], a->nnz);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Whether the value may stand on the diagonal: 0 in skew-symmetric matrices, real in hermitian
@@ -84,13 +89,15 @@ static spry_status check_offsets(spry_context *ctx, const spry_arrays *a)
 static bool diagonal_allowed(const spry_arrays *a, int64_t k)
 {
     const spry_scalar v = value_load(a->type, a->values, k);
-    return (a->symmetry != SPRY_SKEW || v.re == 0) && (a->symmetry == SPRY_SYMMETRIC || v.im == 0);
+    return (a->symmetry != SPRY_SYMMETRY_SKEW || v.re == 0) &&
+           (a->symmetry == SPRY_SYMMETRY_SYMMETRIC || v.im == 0);
 }
 
 static bool entry_allowed(const spry_arrays *a, int64_t k, int64_t row, int64_t col)
 {
     return row >= 0 && row < a->rows && col >= 0 && col < a->cols &&
-           (a->symmetry == SPRY_GENERAL || row > col || (row == col && diagonal_allowed(a, k)));
+           (a->symmetry == SPRY_SYMMETRY_GENERAL || row > col ||
+            (row == col && diagonal_allowed(a, k)));
 }
 
 /* Whether a block needs no closer look: judged without a branch an entry. */
@@ -100,10 +107,10 @@ static bool block_allowed(const spry_arrays *a, const walk *w)
     int bad = 0;
     for (int i = 0; i < w->count; i++)
         bad |= ((uint32_t)w->row[i] >= rows) | ((uint32_t)w->col[i] >= cols);
-    if (a->symmetry == SPRY_SYMMETRIC)
+    if (a->symmetry == SPRY_SYMMETRY_SYMMETRIC)
         for (int i = 0; i < w->count; i++)
             bad |= w->row[i] < w->col[i];
-    else if (a->symmetry != SPRY_GENERAL) /* values on the diagonal matter as well */
+    else if (a->symmetry != SPRY_SYMMETRY_GENERAL) /* values on the diagonal matter as well */
         for (int i = 0; i < w->count; i++)
             bad |= w->row[i] <= w->col[i];
     return !bad;
@@ -142,32 +149,33 @@ static spry_status fail_entry(spry_context *ctx, const spry_arrays *a, int64_t k
     int64_t row, col;
     matrix_place(a, k, &row, &col);
     if (row < 0 || row >= a->rows)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "entry %" PRId64 ": row %" PRId64 " is outside 0..%" PRId64, k, row,
                          a->rows - 1);
     if (col < 0 || col >= a->cols)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "entry %" PRId64 ", row %" PRId64 ": column %" PRId64
                          " is outside 0..%" PRId64,
                          k, row, col, a->cols - 1);
     const char *kind = spry_symmetry_name(a->symmetry);
     if (row < col)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "entry %" PRId64 " at row %" PRId64 ", column %" PRId64
                          " lies above the diagonal; a %s matrix stores the lower triangle",
                          k, row, col, kind);
     const spry_scalar v = value_get(a->type, a->values, k);
-    return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                      "entry %" PRId64 " at row %" PRId64 ", column %" PRId64
                      " is (%g, %g), but the diagonal of a %s matrix is %s",
-                     k, row, col, v.re, v.im, kind, a->symmetry == SPRY_SKEW ? "0" : "real");
+                     k, row, col, v.re, v.im, kind,
+                     a->symmetry == SPRY_SYMMETRY_SKEW ? "0" : "real");
 }
 
 spry_status matrix_check_arrays(spry_context *ctx, const spry_arrays *arrays)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!arrays)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "arrays is NULL");
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "arrays is NULL");
     SPRY_GO(ctx, check_header(ctx, arrays));
     if (arrays->offsets)
         SPRY_GO(ctx, check_offsets(ctx, arrays));
@@ -214,14 +222,14 @@ spry_status spry_matrix_check_values(const spry_matrix *A)
             fault = k;
     }
     if (fault == n)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     int64_t row, col;
     matrix_place(a, fault / each, &row, &col);
     const spry_scalar v = value_get(a->type, a->values, fault / each);
     if (each == 1)
-        return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
                          "row %" PRId64 ", column %" PRId64 ": the value is %g", row, col, v.re);
-    return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
+    return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
                      "row %" PRId64 ", column %" PRId64 ": the value is (%g, %g)", row, col, v.re,
                      v.im);
 }

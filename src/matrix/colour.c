@@ -22,7 +22,7 @@ spry_status matrix_colour(const spry_matrix *A, int32_t *colour, int64_t *count)
     const int64_t n = A->a.rows;
     spry_matrix *transposed = NULL;
     int64_t *seen = NULL; /* the last row that has a neighbour of the colour */
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *count = 0;
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *seen, &seen));
     SPRY_GO(ctx, spry_matrix_transpose(A, false, &transposed));

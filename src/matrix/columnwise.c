@@ -37,20 +37,20 @@ spry_status columnwise_places(spry_context *ctx, const spry_arrays *A, const cha
     const double filled =
         plan->pad > 0 ? (double)plan->starts[plan->width] : (double)step * (double)plan->width;
     if (filled > MOST * ((double)A->nnz + (double)A->rows + 16))
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "format %s would fill up %" PRId64 " rows of %.1f entries on average to "
                          "%" PRId64 " entries: more than %d places for one; take sell, jds or csr",
                          name, A->rows, (double)A->nnz / (double)A->rows, plan->width * plan->T,
                          (int)MOST);
     *places = (int64_t)filled + (plan->rest > 0 ? plan->rest : 0);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status columnwise_foresee(spry_context *ctx, const spry_arrays *A, const char *name,
                                stored_kind kind, const columnwise_plan *plan, layout_forecast *f)
 {
     const spry_status status = columnwise_places(ctx, A, name, plan, &f->stored);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     f->bytes = f->stored * (int64_t)(sizeof(int32_t) + layout_value_size(A->type, kind));
     if (plan->lengths_read)
@@ -59,7 +59,7 @@ spry_status columnwise_foresee(spry_context *ctx, const spry_arrays *A, const ch
         f->bytes += A->rows * (int64_t)sizeof(int32_t) + (plan->width + 1) * 8;
     if (plan->rest >= 0)
         f->bytes += plan->rest * (int64_t)sizeof(int32_t) + (units_of(A->rows, plan->T) + 1) * 8;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* --- filling ------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ static spry_status count_units(layout *L, const spry_arrays *A)
     }
     work[0] = 0;
     const spry_status status = base_prefix_sum(L->ctx, work, L->units);
-    if (status != SPRY_OK || !rest)
+    if (status != SPRY_STATUS_OK || !rest)
         return status;
     rest[0] = 0;
     return base_prefix_sum(L->ctx, rest, L->units);
@@ -199,7 +199,7 @@ static spry_status count_units(layout *L, const spry_arrays *A)
 
 spry_status columnwise_build(layout *L, const spry_arrays *A, const columnwise_plan *plan)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (plan->pad > 0) {
         L->array[COLUMNWISE_ROWS] =
             (layout_array){.name = "rows", .count = A->rows, .size = 4, .data = plan->rows};

@@ -26,18 +26,18 @@ static void gather(const spry_context *ctx, const spry_arrays *a, int64_t n, voi
 spry_status spry_matrix_diagonal(const spry_matrix *A, spry_vector **d)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const int64_t n = A->a.rows < A->a.cols ? A->a.rows : A->a.cols;
     spry_matrix *csr = NULL;
     void *values = NULL;
     *d = NULL;
-    if (A->a.format == SPRY_COO) {
-        SPRY_GO(ctx, spry_matrix_convert(A, SPRY_CSR, &csr));
+    if (A->a.format == SPRY_FORMAT_COO) {
+        SPRY_GO(ctx, spry_matrix_convert(A, SPRY_FORMAT_CSR, &csr));
         A = csr;
     }
     SPRY_GO(ctx, base_alloc(ctx, n, spry_type_size(A->a.type), &values));
     gather(ctx, &A->a, n, values);
-    SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, n, values, SPRY_TAKE, d));
+    SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, n, values, SPRY_OWN_TAKE, d));
     values = NULL;
 done:
     base_free(ctx, values);

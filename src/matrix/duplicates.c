@@ -36,7 +36,7 @@ static spry_status sum_rows(spry_context *ctx, const spry_arrays *a, spry_arrays
 {
     const int64_t major = matrix_major(a);
     const int parts = matrix_parts(ctx, a->nnz);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *to = matrix_like(a, a->format);
     SPRY_GO(ctx, base_alloc(ctx, major + 1, sizeof *to->offsets, &to->offsets));
     to->offsets[0] = 0;
@@ -56,17 +56,17 @@ static spry_status sum_rows(spry_context *ctx, const spry_arrays *a, spry_arrays
             sum_row(a, a->offsets[i], a->offsets[i + 1], to, to->offsets[i]);
     }
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         matrix_free_arrays(ctx, to);
     return status;
 }
 
 spry_status spry_matrix_sum_duplicates(spry_matrix *A)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (matrix_sorted(A->ctx, &A->a, true))
-        return SPRY_OK;
-    if (A->a.format == SPRY_COO)
+        return SPRY_STATUS_OK;
+    if (A->a.format == SPRY_FORMAT_COO)
         return matrix_do_as_csr(A, spry_matrix_sum_duplicates);
     SPRY_GO(A->ctx, spry_matrix_sort(A));
     if (!matrix_sorted(A->ctx, &A->a, true)) {

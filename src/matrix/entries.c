@@ -62,8 +62,8 @@ int64_t matrix_major_of(const spry_arrays *a, int64_t k)
 void matrix_place(const spry_arrays *a, int64_t k, int64_t *row, int64_t *col)
 {
     const int64_t major = a->offsets ? matrix_major_of(a, k) : 0;
-    *row = a->format == SPRY_CSR ? major : a->row_index[k];
-    *col = a->format == SPRY_CSC ? major : a->col_index[k];
+    *row = a->format == SPRY_FORMAT_CSR ? major : a->row_index[k];
+    *col = a->format == SPRY_FORMAT_CSC ? major : a->col_index[k];
 }
 
 /* Writes the rows of entries begin..end-1, the first of which lies in row `major` or a later one;
@@ -110,8 +110,8 @@ bool walk_next(walk *w)
     w->at += w->count;
     if (a->offsets)
         w->major = write_major(a->offsets, w->major, w->first, w->at, w->implied);
-    w->row = a->format == SPRY_CSR ? w->implied : a->row_index + w->first;
-    w->col = a->format == SPRY_CSC ? w->implied : a->col_index + w->first;
+    w->row = a->format == SPRY_FORMAT_CSR ? w->implied : a->row_index + w->first;
+    w->col = a->format == SPRY_FORMAT_CSC ? w->implied : a->col_index + w->first;
     return true;
 }
 
@@ -166,11 +166,11 @@ spry_status matrix_check_finite(const spry_matrix *A, const char *what, const ch
 {
     const int64_t bad = matrix_first_bad(A);
     if (bad < 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     int64_t row, col;
     matrix_place(&A->a, bad, &row, &col);
     const spry_scalar v = value_get(A->a.type, A->a.values, bad);
-    return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
+    return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
                      "%s %s: entry (%" PRId64 ", %" PRId64 ") (from 0) is %g%+gi: the matrix must "
                      "have finite numbers",
                      what, name, row, col, v.re, v.im);

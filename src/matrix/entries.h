@@ -21,15 +21,15 @@ ALWAYS_INLINE void element_move(size_t size, void *to, int64_t i, const void *fr
 ALWAYS_INLINE spry_scalar value_load(spry_type type, const void *values, int64_t k)
 {
     switch (type) {
-    case SPRY_S:
+    case SPRY_TYPE_S:
         return (spry_scalar){(double)((const float *)values)[k], 0};
-    case SPRY_D:
+    case SPRY_TYPE_D:
         return (spry_scalar){((const double *)values)[k], 0};
-    case SPRY_C: {
+    case SPRY_TYPE_C: {
         const float *pair = (const float *)values + 2 * k;
         return (spry_scalar){(double)pair[0], (double)pair[1]};
     }
-    case SPRY_Z:
+    case SPRY_TYPE_Z:
     default: {
         const double *pair = (const double *)values + 2 * k;
         return (spry_scalar){pair[0], pair[1]};
@@ -40,17 +40,17 @@ ALWAYS_INLINE spry_scalar value_load(spry_type type, const void *values, int64_t
 ALWAYS_INLINE void value_store(spry_type type, void *values, int64_t k, spry_scalar value)
 {
     switch (type) {
-    case SPRY_S:
+    case SPRY_TYPE_S:
         ((float *)values)[k] = (float)value.re;
         break;
-    case SPRY_D:
+    case SPRY_TYPE_D:
         ((double *)values)[k] = value.re;
         break;
-    case SPRY_C:
+    case SPRY_TYPE_C:
         ((float *)values)[2 * k] = (float)value.re;
         ((float *)values)[2 * k + 1] = (float)value.im;
         break;
-    case SPRY_Z:
+    case SPRY_TYPE_Z:
     default:
         ((double *)values)[2 * k] = value.re;
         ((double *)values)[2 * k + 1] = value.im;
@@ -58,7 +58,7 @@ ALWAYS_INLINE void value_store(spry_type type, void *values, int64_t k, spry_sca
     }
 }
 
-/* Parts to cut n units of work into: one a thread, fewer when there is little to do. */
+/* Parts to cut n units of work into: one per thread, fewer when there is little to do. */
 int matrix_parts(const spry_context *ctx, int64_t n);
 
 /* Entries of the longest row, or of the longest column of CSC. */
@@ -132,7 +132,7 @@ spry_status matrix_drop_failed(spry_status status, spry_matrix **B);
 /* The index array that is stored by compressed formats. */
 ALWAYS_INLINE int32_t *matrix_minor(const spry_arrays *a)
 {
-    return a->format == SPRY_CSC ? a->row_index : a->col_index;
+    return a->format == SPRY_FORMAT_CSC ? a->row_index : a->col_index;
 }
 
 /* The place of column j in row i of CSR arrays, which is sorted; -1: it is not there. */

@@ -40,7 +40,7 @@ static void join_rows(const spry_context *ctx, const spry_arrays *a, const spry_
             const range stored = {a->offsets[i], a->offsets[i + 1]};
             const range image = off_diagonal(mirror, i);
             /* A row's stored part lies left of its mirrored part, a column's below it. */
-            const bool stored_first = a->format == SPRY_CSR;
+            const bool stored_first = a->format == SPRY_FORMAT_CSR;
             const int64_t at = full->offsets[i];
             append(a, stored, full, stored_first ? at : at + image.end - image.begin);
             append(mirror, image, full, stored_first ? at + stored.end - stored.begin : at);
@@ -50,13 +50,13 @@ static void join_rows(const spry_context *ctx, const spry_arrays *a, const spry_
 
 static spry_status expand_compressed(spry_context *ctx, const spry_arrays *a, spry_arrays *full)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const int64_t major = matrix_major(a);
     const int parts = matrix_parts(ctx, major);
     spry_arrays mirror;
     SPRY_GO(ctx, matrix_transpose_arrays(ctx, a, &mirror));
-    matrix_flip_values(ctx, a->type, mirror.values, mirror.nnz, a->symmetry == SPRY_SKEW,
-                       a->symmetry == SPRY_HERMITIAN);
+    matrix_flip_values(ctx, a->type, mirror.values, mirror.nnz, a->symmetry == SPRY_SYMMETRY_SKEW,
+                       a->symmetry == SPRY_SYMMETRY_HERMITIAN);
     SPRY_GO(ctx, base_alloc(ctx, major + 1, sizeof *full->offsets, &full->offsets));
     full->offsets[0] = 0;
 #pragma omp parallel for num_threads(parts) schedule(static)
@@ -76,20 +76,20 @@ done:
 spry_status spry_matrix_expand(const spry_matrix *A, spry_matrix **B)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_matrix *csr = NULL;
     spry_arrays full = matrix_like(&A->a, A->a.format);
-    full.symmetry = SPRY_GENERAL;
+    full.symmetry = SPRY_SYMMETRY_GENERAL;
     *B = NULL;
-    if (A->a.symmetry == SPRY_GENERAL)
+    if (A->a.symmetry == SPRY_SYMMETRY_GENERAL)
         return matrix_copy(A, B);
-    if (A->a.format != SPRY_COO) {
+    if (A->a.format != SPRY_FORMAT_COO) {
         status = expand_compressed(ctx, &A->a, &full);
         return matrix_finish(ctx, status, &full, B);
     }
-    SPRY_GO(ctx, spry_matrix_convert(A, SPRY_CSR, &csr));
+    SPRY_GO(ctx, spry_matrix_convert(A, SPRY_FORMAT_CSR, &csr));
     SPRY_GO(ctx, spry_matrix_expand(csr, B));
-    SPRY_GO(ctx, matrix_become(*B, SPRY_COO));
+    SPRY_GO(ctx, matrix_become(*B, SPRY_FORMAT_COO));
 done:
     spry_matrix_free(csr);
     return matrix_drop_failed(status, B);
@@ -97,16 +97,16 @@ done:
 
 spry_status matrix_as_csr(const spry_matrix *A, const spry_matrix **csr, spry_matrix **owned)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_matrix *converted = NULL;
     const spry_matrix *triangle = A;
     *owned = NULL;
     *csr = A;
-    if (A->a.format != SPRY_CSR) {
-        SPRY_GO(A->ctx, spry_matrix_convert(A, SPRY_CSR, &converted));
+    if (A->a.format != SPRY_FORMAT_CSR) {
+        SPRY_GO(A->ctx, spry_matrix_convert(A, SPRY_FORMAT_CSR, &converted));
         triangle = converted;
     }
-    if (A->a.symmetry != SPRY_GENERAL) {
+    if (A->a.symmetry != SPRY_SYMMETRY_GENERAL) {
         SPRY_GO(A->ctx, spry_matrix_expand(triangle, owned));
     } else {
         *owned = converted;
@@ -116,17 +116,17 @@ spry_status matrix_as_csr(const spry_matrix *A, const spry_matrix **csr, spry_ma
         *csr = *owned;
 done:
     spry_matrix_free(converted);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         *csr = NULL;
     return status;
 }
 
 spry_status matrix_as_sorted_csr(const spry_matrix *A, const spry_matrix **csr, spry_matrix **owned)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(A->ctx, matrix_as_csr(A, csr, owned));
     if (matrix_sorted(A->ctx, &(*csr)->a, true))
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (!*owned)
         SPRY_GO(A->ctx, matrix_copy(A, owned));
     *csr = *owned;

@@ -173,7 +173,7 @@ static spry_status place_windows(spry_context *ctx, int64_t keys, int parts, con
         offsets[key + 1] = sum;
     }
     const spry_status status = base_prefix_sum(ctx, offsets, keys);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t key = 0; key < keys; key++) {
@@ -187,7 +187,7 @@ static spry_status place_windows(spry_context *ctx, int64_t keys, int parts, con
             place += many;
         }
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* One pass; *finished is false when the parts' counts would outgrow the offsets or the entries. */
@@ -197,7 +197,7 @@ static spry_status group_directly(spry_context *ctx, const spry_arrays *a, bool 
     const int32_t *key = keys_of(a, by_row);
     const int64_t keys = by_row ? a->rows : a->cols;
     const int parts = matrix_parts(ctx, a->nnz);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     window *windows = NULL;
     int64_t *counts = NULL;
     SPRY_GO(ctx, base_alloc(ctx, parts, sizeof *windows, &windows));
@@ -228,7 +228,7 @@ static spry_status deal(spry_context *ctx, const spry_arrays *a, bool by_row, in
                         int64_t buckets, int64_t *start, const target *out)
 {
     const int parts = matrix_parts(ctx, a->nnz);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     window *windows = NULL;
     int64_t *counts = NULL;
     SPRY_GO(ctx, base_alloc(ctx, parts, sizeof *windows, &windows));
@@ -276,8 +276,8 @@ static spry_status group_by_buckets(spry_context *ctx, const spry_arrays *a, boo
         shift++;
     const int64_t buckets = ((keys - 1) >> shift) + 1;
     int64_t start[BUCKETS + 1];
-    spry_arrays dealt = matrix_like(a, SPRY_COO);
-    spry_status status = SPRY_OK;
+    spry_arrays dealt = matrix_like(a, SPRY_FORMAT_COO);
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_allocate(ctx, &dealt));
     const target middle = {by_row ? dealt.row_index : dealt.col_index,
                            by_row ? dealt.col_index : dealt.row_index, dealt.values};
@@ -316,10 +316,10 @@ spry_status matrix_group(spry_context *ctx, const spry_arrays *a, bool by_row,
     int64_t *offsets = to->offsets;
     if (matrix_rises(ctx, key, a->nnz)) {
         group_rising(ctx, a, by_row, offsets, &out);
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     bool finished = false;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (keys_are_local(key, a->nnz))
         SPRY_GO(ctx, group_directly(ctx, a, by_row, offsets, &out, &finished));
     if (!finished)

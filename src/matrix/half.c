@@ -131,26 +131,28 @@ static spry_status judge(spry_context *ctx, const spry_arrays *A, const findings
 {
     static const char cure[] = "half of it does not tell the rest; take another format";
     if (f->odd < INT64_MAX)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "row %" PRId64 ", column %d (from 0) has no mirror image that is the "
                          "same, its conjugate or its opposite: %s",
                          matrix_major_of(A, f->odd), A->col_index[f->odd], cure);
     if (2 * f->lower + f->diagonal != A->nnz)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "there are %" PRId64 " entries below the diagonal and %" PRId64
                          " above: %s",
                          f->lower, A->nnz - f->lower - f->diagonal, cure);
     if (!(f->can & EVERY))
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "some mirror images are the same, others conjugate or opposite, or the "
                          "diagonal does not fit them: %s",
                          cure);
     const unsigned is = f->can & SAME ? SAME : f->can & CONJUGATE ? CONJUGATE : OPPOSITE;
-    plan->symmetry = is == SAME ? SPRY_SYMMETRIC : is == CONJUGATE ? SPRY_HERMITIAN : SPRY_SKEW;
+    plan->symmetry = is == SAME        ? SPRY_SYMMETRY_SYMMETRIC
+                     : is == CONJUGATE ? SPRY_SYMMETRY_HERMITIAN
+                                       : SPRY_SYMMETRY_SKEW;
     plan->exact = f->can & is << BITS;
     plan->lower = f->lower;
     plan->reach = f->reach;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Cuts into so many parts of about the same work, and returns the rows of all windows. */
@@ -205,10 +207,10 @@ spry_status half_find(spry_context *ctx, const spry_arrays *A, int64_t parts, in
     enum { MOST_BLOCKS = 1 << 16, MOST_PARTS = 256 };
     blocks b = {.rows = A->rows / MOST_BLOCKS + 1};
     const int64_t room = (parts > MOST_PARTS ? parts : MOST_PARTS) + 1;
-    spry_status status = SPRY_OK;
-    *plan = (half_plan){.symmetry = SPRY_GENERAL};
+    spry_status status = SPRY_STATUS_OK;
+    *plan = (half_plan){.symmetry = SPRY_SYMMETRY_GENERAL};
     if (A->rows != A->cols)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "A is %" PRId64 " x %" PRId64 ": only square matrices have two halves",
                          A->rows, A->cols);
     b.count = (A->rows + b.rows - 1) / b.rows;
@@ -225,7 +227,7 @@ spry_status half_find(spry_context *ctx, const spry_arrays *A, int64_t parts, in
 done:
     base_free(ctx, b.lower);
     base_free(ctx, b.first);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         half_clear(ctx, plan);
     return status;
 }
@@ -234,5 +236,5 @@ void half_clear(spry_context *ctx, half_plan *plan)
 {
     base_free(ctx, plan->rows);
     base_free(ctx, plan->above);
-    *plan = (half_plan){.symmetry = SPRY_GENERAL};
+    *plan = (half_plan){.symmetry = SPRY_SYMMETRY_GENERAL};
 }

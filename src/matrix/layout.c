@@ -46,7 +46,7 @@ spry_status layout_add_values(layout *L, bool cleared)
 {
     const size_t size = layout_value_size(L->type, L->kind);
     const spry_status status = layout_add(L, 0, "values", L->stored, size);
-    if (status == SPRY_OK && cleared)
+    if (status == SPRY_STATUS_OK && cleared)
         layout_clear(L, 0);
     return status;
 }

@@ -27,13 +27,13 @@ spry_status layout_to_csr(const layout *L, spry_matrix **A)
 {
     spry_context *ctx = L->ctx;
     spry_arrays to = {.type = L->type,
-                      .format = SPRY_CSR,
+                      .format = SPRY_FORMAT_CSR,
                       .symmetry = L->symmetry,
                       .rows = L->rows,
                       .cols = L->cols};
     int64_t *at = NULL;
     spry_matrix *half = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *A = NULL;
     SPRY_GO(ctx, base_calloc(ctx, L->rows + 1, sizeof *to.offsets, &to.offsets));
     L->class->entries(L, 0, L->units, count_entry, to.offsets);
@@ -50,7 +50,7 @@ spry_status layout_to_csr(const layout *L, spry_matrix **A)
     to = (spry_arrays){0}; /* taken also on failure */
     SPRY_GO(ctx, matrix_wrap(ctx, &made, A));
     SPRY_GO(ctx, spry_matrix_sort(*A));
-    if (L->symmetry != SPRY_GENERAL) {
+    if (L->symmetry != SPRY_SYMMETRY_GENERAL) {
         half = *A;
         *A = NULL;
         SPRY_GO(ctx, spry_matrix_expand(half, A));
@@ -78,11 +78,11 @@ spry_status layout_diagonal(const layout *L, spry_vector **d)
 {
     const int64_t n = L->rows < L->cols ? L->rows : L->cols;
     diagonal found = {L, NULL};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *d = NULL;
     SPRY_GO(L->ctx, base_calloc(L->ctx, n, spry_type_size(L->type), &found.values));
     L->class->entries(L, 0, L->units, hear_diagonal, &found);
-    SPRY_GO(L->ctx, spry_vector_new(L->ctx, L->type, n, found.values, SPRY_TAKE, d));
+    SPRY_GO(L->ctx, spry_vector_new(L->ctx, L->type, n, found.values, SPRY_OWN_TAKE, d));
     found.values = NULL;
 done:
     base_free(L->ctx, found.values);

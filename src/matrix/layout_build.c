@@ -53,13 +53,14 @@ spry_status layout_parse(spry_context *ctx, const char *spec, const layout_class
     if (!*class)
         return unknown_class(ctx, spec);
     if (colon && (*class)->options.count == 0)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "format %s has no options, but was given %.64s",
-                         (*class)->name, colon + 1);
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "format %s has no options, but was given %.64s", (*class)->name,
+                         colon + 1);
     memset(options, 0, LAYOUT_OPTIONS_SIZE);
     spry_status status = spry_options_default(ctx, (*class)->options, options);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_options_parse(ctx, (*class)->options, options, colon ? colon + 1 : NULL);
-    return status == SPRY_OK ? status : SPRY_CAUSE(ctx, status, "format %s", (*class)->name);
+    return status == SPRY_STATUS_OK ? status : SPRY_CAUSE(ctx, status, "format %s", (*class)->name);
 }
 
 /* How the options want values stored. A type's own numbers are as good as f32 in single precision.
@@ -70,17 +71,17 @@ static spry_status find_kind(spry_context *ctx, const layout_class *class, void 
     const spry_option *option = spry_options_find(class->options, "values");
     *kind = STORED_OWN;
     if (!option)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     int *word = (int *)((char *)options + option->offset);
     if (type_is_single(type)) {
         if (*word == STORED_F16 || *word == STORED_BF16)
-            return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                              "format %s: values of 16 bits are for types d and z, this is %s",
                              class->name, spry_type_name(type));
         *word = STORED_OWN;
     }
     *kind = (stored_kind)*word;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static bool real_fits(stored_kind kind, double value)
@@ -106,7 +107,7 @@ static spry_status check_values(const layout_class *class, const spry_matrix *A,
     const spry_arrays *a = &A->a;
     *exact = true;
     if (kind == STORED_OWN)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     int64_t bad = INT64_MAX;
     bool same = true;
 #pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) reduction(min : bad) \
@@ -120,11 +121,11 @@ static spry_status check_values(const layout_class *class, const spry_matrix *A,
     }
     if (bad == INT64_MAX) {
         *exact = same;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     const spry_scalar v = value_load(a->type, a->values, bad);
     return SPRY_FAIL(
-        A->ctx, SPRY_BAD_INPUT,
+        A->ctx, SPRY_STATUS_BAD_INPUT,
         "format %s: row %" PRId64 ", column %d (from 0): %g%+gi does not fit values=%s",
         class->name, matrix_major_of(a, bad), a->col_index[bad], v.re, v.im, names[kind]);
 }
@@ -133,19 +134,19 @@ static spry_status check_values(const layout_class *class, const spry_matrix *A,
 static spry_status check_sorted(const spry_matrix *A)
 {
     const spry_arrays *a = &A->a;
-    if (a->format != SPRY_CSR || a->symmetry != SPRY_GENERAL)
-        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE, "formats are built from general CSR");
+    if (a->format != SPRY_FORMAT_CSR || a->symmetry != SPRY_SYMMETRY_GENERAL)
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE, "formats are built from general CSR");
     if (matrix_sorted(A->ctx, a, true))
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     for (int64_t i = 0; i < a->rows; i++)
         for (int64_t k = a->offsets[i] + 1; k < a->offsets[i + 1]; k++)
             if (a->col_index[k] <= a->col_index[k - 1])
-                return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
+                return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
                                  "row %" PRId64 " (from 0): column %d comes after %d; "
                                  "spry_matrix_sum_duplicates() sorts and adds up what is there "
                                  "twice",
                                  i, a->col_index[k], a->col_index[k - 1]);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status layout_build(const spry_matrix *A, const char *spec, layout **out)
@@ -154,7 +155,7 @@ spry_status layout_build(const spry_matrix *A, const char *spec, layout **out)
     spry_context *ctx = A->ctx;
     const layout_class *class;
     layout *L = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, layout_parse(ctx, spec, &class, options));
     SPRY_GO(ctx, check_sorted(A));
@@ -188,7 +189,7 @@ spry_status layout_foresee(const spry_matrix *A, const char *spec, layout_foreca
     const layout_class *class;
     stored_kind kind;
     bool exact;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *f = (layout_forecast){0, 0};
     SPRY_GO(ctx, layout_parse(ctx, spec, &class, options));
     SPRY_GO(ctx, check_sorted(A));

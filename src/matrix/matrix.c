@@ -6,18 +6,20 @@
 const char *spry_format_name(spry_format format)
 {
     static const char *const names[] = {"coo", "csr", "csc"};
-    return format >= SPRY_COO && format <= SPRY_CSC ? names[format] : "unknown";
+    return format >= SPRY_FORMAT_COO && format <= SPRY_FORMAT_CSC ? names[format] : "unknown";
 }
 
 const char *spry_symmetry_name(spry_symmetry symmetry)
 {
     static const char *const names[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
-    return symmetry >= SPRY_GENERAL && symmetry <= SPRY_HERMITIAN ? names[symmetry] : "unknown";
+    return symmetry >= SPRY_SYMMETRY_GENERAL && symmetry <= SPRY_SYMMETRY_HERMITIAN
+               ? names[symmetry]
+               : "unknown";
 }
 
 int64_t matrix_major(const spry_arrays *a)
 {
-    return a->format == SPRY_CSC ? a->cols : a->rows;
+    return a->format == SPRY_FORMAT_CSC ? a->cols : a->rows;
 }
 
 spry_arrays matrix_like(const spry_arrays *like, spry_format format)
@@ -41,23 +43,23 @@ void matrix_free_arrays(spry_context *ctx, spry_arrays *arrays)
 
 spry_status matrix_allocate_entries(spry_context *ctx, spry_arrays *a)
 {
-    spry_status status = SPRY_OK;
-    if (a->format != SPRY_CSR)
+    spry_status status = SPRY_STATUS_OK;
+    if (a->format != SPRY_FORMAT_CSR)
         SPRY_GO(ctx, base_alloc(ctx, a->nnz, sizeof *a->row_index, &a->row_index));
-    if (a->format != SPRY_CSC)
+    if (a->format != SPRY_FORMAT_CSC)
         SPRY_GO(ctx, base_alloc(ctx, a->nnz, sizeof *a->col_index, &a->col_index));
     SPRY_GO(ctx, base_alloc(ctx, a->nnz, spry_type_size(a->type), &a->values));
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         matrix_free_arrays(ctx, a);
     return status;
 }
 
 spry_status matrix_allocate(spry_context *ctx, spry_arrays *arrays)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *arrays = matrix_like(arrays, arrays->format);
-    if (arrays->format != SPRY_COO)
+    if (arrays->format != SPRY_FORMAT_COO)
         SPRY_GO(ctx, base_alloc(ctx, matrix_major(arrays) + 1, sizeof *arrays->offsets,
                                 &arrays->offsets));
     SPRY_GO(ctx, matrix_allocate_entries(ctx, arrays));
@@ -69,20 +71,20 @@ spry_status matrix_wrap(spry_context *ctx, const spry_arrays *arrays, spry_matri
 {
     spry_arrays a = *arrays;
     const spry_status status = base_calloc(ctx, 1, sizeof **A, A);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         matrix_free_arrays(ctx, &a);
         return status;
     }
     (*A)->ctx = ctx;
     (*A)->a = a;
     (*A)->owned = true;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status matrix_finish(spry_context *ctx, spry_status status, spry_arrays *made, spry_matrix **B)
 {
     *B = NULL;
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         return matrix_wrap(ctx, made, B);
     matrix_free_arrays(ctx, made);
     return status;
@@ -105,12 +107,12 @@ static spry_status copy_arrays(spry_context *ctx, const spry_arrays *from, spry_
 {
     *to = *from;
     const spry_status status = matrix_allocate(ctx, to);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     matrix_copy_structure(ctx, from, to);
     matrix_copy_bytes(ctx, to->values, from->values,
                       (size_t)from->nnz * spry_type_size(from->type));
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status matrix_copy(const spry_matrix *A, spry_matrix **B)
@@ -123,10 +125,10 @@ spry_status matrix_copy(const spry_matrix *A, spry_matrix **B)
 spry_status matrix_make_own(spry_matrix *A)
 {
     if (A->owned)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     spry_arrays own;
     const spry_status status = copy_arrays(A->ctx, &A->a, &own);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         matrix_replace(A, &own);
     return status;
 }
@@ -145,7 +147,7 @@ void matrix_replace(spry_matrix *A, const spry_arrays *own)
 
 spry_status matrix_drop_failed(spry_status status, spry_matrix **B)
 {
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         spry_matrix_free(*B);
         *B = NULL;
     }
@@ -156,17 +158,18 @@ spry_status spry_matrix_new(spry_context *ctx, const spry_arrays *arrays, spry_o
                             spry_matrix **A)
 {
     *A = NULL;
-    if (own != SPRY_BORROW && own != SPRY_COPY && own != SPRY_TAKE)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "own is %d, expected borrow, copy or take", (int)own);
+    if (own != SPRY_OWN_BORROW && own != SPRY_OWN_COPY && own != SPRY_OWN_TAKE)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "own is %d, expected borrow, copy or take",
+                         (int)own);
     spry_matrix *matrix = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_check_arrays(ctx, arrays));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *matrix, &matrix));
     matrix->ctx = ctx;
     matrix->a = *arrays;
-    if (own == SPRY_COPY)
+    if (own == SPRY_OWN_COPY)
         SPRY_GO(ctx, matrix_make_own(matrix));
-    matrix->owned = own != SPRY_BORROW;
+    matrix->owned = own != SPRY_OWN_BORROW;
     *A = matrix;
     matrix = NULL;
 done:
@@ -180,8 +183,8 @@ spry_status spry_matrix_from_csr(spry_context *ctx, spry_type type, int64_t rows
 {
     /* Nothing is written through these: a matrix that borrows copies its arrays before a change. */
     spry_arrays a = {.type = type,
-                     .format = SPRY_CSR,
-                     .symmetry = SPRY_GENERAL,
+                     .format = SPRY_FORMAT_CSR,
+                     .symmetry = SPRY_SYMMETRY_GENERAL,
                      .rows = rows,
                      .cols = cols,
                      .offsets = (int64_t *)offsets,
@@ -204,25 +207,26 @@ static void free_near_null(spry_matrix *A)
 spry_status spry_matrix_set_near_null(spry_matrix *A, int count, const spry_vector *const *v)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     free_near_null(A);
     if (count <= 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, count, sizeof *A->near_null, &A->near_null));
     for (int k = 0; k < count; k++) {
         if (v[k]->n != A->a.cols) {
-            status = SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+            status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                                "near-null vector %d has %" PRId64 " numbers, the matrix %" PRId64
                                " columns",
                                k, v[k]->n, A->a.cols);
             goto done;
         }
-        SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, v[k]->n, NULL, SPRY_COPY, &A->near_null[k]));
+        SPRY_GO(ctx,
+                spry_vector_new(ctx, A->a.type, v[k]->n, NULL, SPRY_OWN_COPY, &A->near_null[k]));
         A->near_count = k + 1;
         SPRY_GO(ctx, spry_vector_copy(v[k], A->near_null[k]));
     }
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         free_near_null(A);
     return status;
 }

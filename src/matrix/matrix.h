@@ -65,7 +65,7 @@ spry_status vector_fetch(const spry_vector *v);
 /* Zeros in the memory of a device (NULL: the host). */
 spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
                           spry_vector **v);
-/* Numbers by chance, the same wherever it is: those of the host's kernel `random`. */
+/* Random numbers, the same wherever it is: those of the host's kernel `random`. */
 spry_status vector_random(spry_vector *v, uint64_t seed);
 /* "cpu", "cuda:0" */
 const char *vector_place(const spry_vector *v);
@@ -122,7 +122,7 @@ spry_scalar value_get(spry_type type, const void *values, int64_t k);
 void value_set(spry_type type, void *values, int64_t k, spry_scalar value);
 static inline bool type_is_single(spry_type type)
 {
-    return type == SPRY_S || type == SPRY_C;
+    return type == SPRY_TYPE_S || type == SPRY_TYPE_C;
 }
 static inline bool value_finite(spry_scalar value)
 {

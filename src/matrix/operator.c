@@ -12,7 +12,7 @@ spry_status operator_new(spry_context *ctx, const operator_class *class, spry_ty
     operator_block *block = NULL;
     const spry_status status = base_calloc(ctx, 1, sizeof *block, &block);
     *op = NULL;
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         block->op = (spry_operator){.ctx = ctx,
                                     .class = class,
                                     .type = type,
@@ -27,11 +27,11 @@ spry_status operator_new(spry_context *ctx, const operator_class *class, spry_ty
 spry_status operator_room(const spry_operator *op, int64_t count, size_t size)
 {
     if (op->room->bytes / (int64_t)size >= count && op->room->data)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     base_free(op->ctx, op->room->data);
     *op->room = (operator_memory){0, NULL};
     const spry_status status = base_alloc(op->ctx, count, size, &op->room->data);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         op->room->bytes = count * (int64_t)size;
     return status;
 }
@@ -53,44 +53,45 @@ static spry_status check_vector(const spry_operator *op, const char *name, const
                                 int64_t n)
 {
     if (v->ctx != op->ctx)
-        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "%s and the operator are of different contexts",
-                         name);
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
+                         "%s and the operator are of different contexts", name);
     if (v->type != op->type)
-        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "%s is of type %s, the operator of type %s", name,
-                         spry_type_name(v->type), spry_type_name(op->type));
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
+                         "%s is of type %s, the operator of type %s", name, spry_type_name(v->type),
+                         spry_type_name(op->type));
     if (v->n != n)
-        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
                          "%s has %" PRId64 " elements, the product needs %" PRId64, name, v->n, n);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status operator_check_product(const spry_operator *op, spry_transpose transpose,
                                    spry_scalar alpha, spry_scalar beta)
 {
     spry_context *ctx = op->ctx;
-    const bool plain = transpose == SPRY_PLAIN;
-    if (!plain && transpose != SPRY_TRANSPOSE && transpose != SPRY_CONJUGATE)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+    const bool plain = transpose == SPRY_TRANSPOSE_NO;
+    if (!plain && transpose != SPRY_TRANSPOSE_YES && transpose != SPRY_TRANSPOSE_CONJUGATE)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "transpose is %d, expected plain, transpose or conjugate", (int)transpose);
     if (!spry_type_is_complex(op->type) && (alpha.im != 0 || beta.im != 0))
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "a factor has an imaginary part, the operator is of type %s",
                          spry_type_name(op->type));
     if (!plain && !op->class->has_transpose)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "operator %s has no transposed product",
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "operator %s has no transposed product",
                          op->class->name);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status check_vectors(const spry_operator *op, spry_transpose transpose,
                                  const spry_vector *x, const spry_vector *y)
 {
-    const bool plain = transpose == SPRY_PLAIN;
-    spry_status status = SPRY_OK;
+    const bool plain = transpose == SPRY_TRANSPOSE_NO;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(op->ctx, check_vector(op, "x", x, plain ? op->cols : op->rows));
     SPRY_GO(op->ctx, check_vector(op, "y", y, plain ? op->rows : op->cols));
     if (vector_same(x, y))
-        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "x and y of a product are the same array");
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE, "x and y of a product are the same array");
     SPRY_GO(op->ctx, vector_fetch(x));
     SPRY_GO(op->ctx, vector_fetch(y));
 done:
@@ -104,12 +105,13 @@ static spry_status multiply_copies(const spry_operator *op, spry_transpose trans
 {
     spry_context *ctx = op->ctx;
     spry_vector *from = NULL, *to = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (x->device != y->device)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "x is on %s, y on %s; take vectors of one place",
-                         vector_place(x), vector_place(y));
-    SPRY_GO(ctx, spry_vector_new(ctx, x->type, x->n, NULL, SPRY_COPY, &from));
-    SPRY_GO(ctx, spry_vector_new(ctx, y->type, y->n, NULL, SPRY_COPY, &to));
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "x is on %s, y on %s; take vectors of one place", vector_place(x),
+                         vector_place(y));
+    SPRY_GO(ctx, spry_vector_new(ctx, x->type, x->n, NULL, SPRY_OWN_COPY, &from));
+    SPRY_GO(ctx, spry_vector_new(ctx, y->type, y->n, NULL, SPRY_OWN_COPY, &to));
     SPRY_GO(ctx, spry_vector_copy(x, from));
     if (beta.re != 0 || beta.im != 0)
         SPRY_GO(ctx, spry_vector_copy(y, to));
@@ -131,7 +133,7 @@ spry_status operator_apply_vectors(const spry_operator *op, spry_transpose trans
     spry_context *ctx = op->ctx;
     const bool plain = alpha.re == 1 && alpha.im == 0 && beta.re == 0 && beta.im == 0;
     spry_vector *from = NULL, *to = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (x->device != op->device) {
         SPRY_GO(ctx, vector_new_at(ctx, op->device, op->type, x->n, &from));
         SPRY_GO(ctx, spry_vector_copy(x, from));
@@ -164,7 +166,7 @@ done:
 spry_status operator_apply_arrays(const spry_operator *op, spry_transpose transpose,
                                   spry_scalar alpha, const void *x, spry_scalar beta, void *y)
 {
-    const bool plain = transpose == SPRY_PLAIN;
+    const bool plain = transpose == SPRY_TRANSPOSE_NO;
     const spry_vector from =
         vector_over(op->ctx, op->type, plain ? op->cols : op->rows, (void *)(uintptr_t)x);
     spry_vector to = vector_over(op->ctx, op->type, plain ? op->rows : op->cols, y);
@@ -205,14 +207,14 @@ spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
 {
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!operator_has_update(op))
-        return SPRY_FAIL(op->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
                          "operator %s cannot take new values: make it anew",
                          spry_operator_name(op));
     if (A->ctx != op->ctx || A->a.type != op->type || A->a.rows != op->rows ||
         A->a.cols != op->cols)
-        return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
                          "new values for operator %s: the matrix is another, %" PRId64 " x %" PRId64
                          " of type %s",
                          spry_operator_name(op), A->a.rows, A->a.cols, spry_type_name(A->a.type));
@@ -241,7 +243,7 @@ spry_status spry_operator_multiply(const spry_operator *op, spry_transpose trans
                                    spry_scalar alpha, const spry_vector *x, spry_scalar beta,
                                    spry_vector *y)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(op->ctx, operator_check_product(op, transpose, alpha, beta));
     SPRY_GO(op->ctx, check_vectors(op, transpose, x, y));
     if (op->class->multiply_vectors)
@@ -256,15 +258,16 @@ done:
 
 spry_status spry_operator_apply(const spry_operator *op, const spry_vector *x, spry_vector *y)
 {
-    return spry_operator_multiply(op, SPRY_PLAIN, (spry_scalar){1, 0}, x, (spry_scalar){0, 0}, y);
+    return spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, x,
+                                  (spry_scalar){0, 0}, y);
 }
 
 spry_status operator_open_rows(const spry_operator *op, spry_transpose transpose,
                                operator_rows *rows)
 {
     *rows = (operator_rows){0};
-    if (!op->class->open_rows || (transpose != SPRY_PLAIN && !op->class->has_transpose))
-        return SPRY_OK;
+    if (!op->class->open_rows || (transpose != SPRY_TRANSPOSE_NO && !op->class->has_transpose))
+        return SPRY_STATUS_OK;
     return op->class->open_rows(op, transpose, rows);
 }
 
@@ -310,7 +313,7 @@ bool spry_operator_has_transpose(const spry_operator *op)
 
 static spry_status no_matrix(const spry_operator *op)
 {
-    return SPRY_FAIL(op->ctx, SPRY_BAD_USAGE, "operator %s stores no matrix",
+    return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE, "operator %s stores no matrix",
                      spry_operator_name(op));
 }
 

@@ -4,16 +4,16 @@
 spry_status matrix_invert(spry_context *ctx, const char *name, const int32_t *perm, int64_t n,
                           int32_t **inverse)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof **inverse, inverse));
     memset(*inverse, 0xff, (size_t)n * sizeof **inverse); /* -1: not seen */
     for (int64_t i = 0; i < n; i++) {
         if (perm[i] < 0 || perm[i] >= n)
-            SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+            SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                                    "%s[%" PRId64 "] is %d, which is outside 0..%" PRId64, name, i,
                                    perm[i], n - 1));
         if ((*inverse)[perm[i]] >= 0)
-            SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+            SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                                    "%s is not a permutation: %d is at %d and at %" PRId64, name,
                                    perm[i], (*inverse)[perm[i]], i));
         (*inverse)[perm[i]] = (int32_t)i;
@@ -52,9 +52,9 @@ static void mirror_down(const spry_context *ctx, const spry_arrays *a)
         a->row_index[k] = col;
         a->col_index[k] = row;
         spry_scalar v = value_load(a->type, a->values, k);
-        if (a->symmetry == SPRY_SKEW)
+        if (a->symmetry == SPRY_SYMMETRY_SKEW)
             v = (spry_scalar){-v.re, -v.im};
-        if (a->symmetry == SPRY_HERMITIAN)
+        if (a->symmetry == SPRY_SYMMETRY_HERMITIAN)
             v.im = -v.im;
         value_store(a->type, a->values, k, v);
     }
@@ -73,7 +73,7 @@ spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *row_perm,
                                 const int32_t *col_perm, spry_matrix **B)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int32_t *new_row = NULL, *new_col = NULL;
     spry_matrix *full = NULL;
     *B = NULL;
@@ -81,14 +81,15 @@ spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *row_perm,
         SPRY_GO(ctx, matrix_invert(ctx, "row_perm", row_perm, A->a.rows, &new_row));
     if (col_perm)
         SPRY_GO(ctx, matrix_invert(ctx, "col_perm", col_perm, A->a.cols, &new_col));
-    if (A->a.symmetry != SPRY_GENERAL && !same_permutation(row_perm, col_perm, A->a.rows)) {
+    if (A->a.symmetry != SPRY_SYMMETRY_GENERAL &&
+        !same_permutation(row_perm, col_perm, A->a.rows)) {
         SPRY_GO(ctx, spry_matrix_expand(A, &full));
         A = full;
     }
-    spry_arrays coo = matrix_like(&A->a, SPRY_COO);
+    spry_arrays coo = matrix_like(&A->a, SPRY_FORMAT_COO);
     SPRY_GO(ctx, matrix_allocate(ctx, &coo));
     renumber(ctx, &A->a, new_row, new_col, &coo);
-    if (coo.symmetry != SPRY_GENERAL)
+    if (coo.symmetry != SPRY_SYMMETRY_GENERAL)
         mirror_down(ctx, &coo);
     SPRY_GO(ctx, matrix_wrap(ctx, &coo, B));
     SPRY_GO(ctx, matrix_become(*B, A->a.format));

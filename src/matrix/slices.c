@@ -48,7 +48,7 @@ static spry_status sort_rows(spry_context *ctx, const spry_arrays *A, slices *s)
 {
     const int64_t sigma = s->sigma, windows = (A->rows + sigma - 1) / sigma;
     int32_t *other = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, s->count * s->C, sizeof *s->rows, &s->rows));
     SPRY_GO(ctx, base_alloc(ctx, A->rows, sizeof *other, &other));
 #pragma omp parallel for num_threads(matrix_parts(ctx, A->rows)) schedule(static)
@@ -83,7 +83,7 @@ static spry_status find_offsets(spry_context *ctx, const spry_arrays *A, slices 
 {
     bool any = false;
     const spry_status status = base_alloc(ctx, s->count + 1, sizeof *s->offsets, &s->offsets);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     s->offsets[0] = 0;
 #pragma omp parallel for num_threads(matrix_parts(ctx, A->rows)) reduction(|| : any)
@@ -101,8 +101,8 @@ spry_status slices_check_fill(spry_context *ctx, const char *name, int64_t C, in
 {
     enum { MOST_FILL = 64, ALWAYS = 1 << 16 };
     if (stored <= ALWAYS || stored / MOST_FILL <= nnz)
-        return SPRY_OK;
-    return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                      "format %s: slices of %" PRId64 " rows as wide as their longest have "
                      "%" PRId64 " places for %" PRId64 " entries; a larger sigma or a smaller C "
                      "has fewer, CSR has none to fill",
@@ -112,7 +112,7 @@ spry_status slices_check_fill(spry_context *ctx, const char *name, int64_t C, in
 spry_status slices_cut(spry_context *ctx, const spry_arrays *A, const char *name, int64_t C,
                        int64_t sigma, slices *s)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (C == 0)
         C = spry_type_is_complex(A->type) ? 8 : 16;
     /* Windows hold whole slices; sorting inside of one does nothing. */
@@ -123,7 +123,7 @@ spry_status slices_cut(spry_context *ctx, const spry_arrays *A, const char *name
     SPRY_GO(ctx, find_offsets(ctx, A, s));
     SPRY_GO(ctx, slices_check_fill(ctx, name, C, s->offsets[s->count], A->nnz));
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         slices_free(ctx, s);
     return status;
 }
@@ -247,7 +247,7 @@ static void set_units(layout *L, const slices *s)
 
 spry_status slices_build(layout *L, const spry_arrays *A, const slices *s)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     set_units(L, s);
     L->stored = s->offsets[s->count];
     L->array[SELL_OFFSETS] = (layout_array){

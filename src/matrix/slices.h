@@ -21,7 +21,7 @@ typedef struct slices {
 spry_status slices_cut(spry_context *ctx, const spry_arrays *A, const char *name, int64_t C,
                        int64_t sigma, slices *s);
 void slices_free(spry_context *ctx, slices *s);
-/* SPRY_UNSUPPORTED where so many places for nnz entries are absurd. */
+/* SPRY_STATUS_UNSUPPORTED where so many places for nnz entries are absurd. */
 spry_status slices_check_fill(spry_context *ctx, const char *name, int64_t C, int64_t stored,
                               int64_t nnz);
 

@@ -41,7 +41,7 @@ bool matrix_sorted(const spry_context *ctx, const spry_arrays *a, bool strictly)
     int bad = 0;
 #pragma omp parallel for num_threads(parts) schedule(static, 1) reduction(| : bad)
     for (int part = 0; part < parts; part++) {
-        if (a->format == SPRY_COO) {
+        if (a->format == SPRY_FORMAT_COO) {
             const range r = base_share(a->nnz, parts, part, 1);
             bad |= !places_sorted(a, r.begin, r.end, strictly);
             continue;
@@ -129,7 +129,7 @@ static spry_status sort_rows(spry_context *ctx, const spry_arrays *a)
     const bool by_part = longest <= a->nnz / parts;
     const list l = {matrix_minor(a), a->values};
     list scratch = {NULL, NULL};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const int64_t space = by_part ? parts * longest : a->nnz;
     SPRY_GO(ctx, base_alloc(ctx, space, sizeof *scratch.index, &scratch.index));
     SPRY_GO(ctx, base_alloc(ctx, space, size, &scratch.values));
@@ -152,13 +152,13 @@ done:
 /* Does the work on a CSR copy of a COO matrix, which changes only when all went well. */
 spry_status matrix_do_as_csr(spry_matrix *A, spry_status (*work)(spry_matrix *))
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_matrix *csr = NULL;
-    SPRY_GO(A->ctx, spry_matrix_convert(A, SPRY_CSR, &csr));
+    SPRY_GO(A->ctx, spry_matrix_convert(A, SPRY_FORMAT_CSR, &csr));
     SPRY_GO(A->ctx, work(csr));
-    SPRY_GO(A->ctx, matrix_become(csr, SPRY_COO));
+    SPRY_GO(A->ctx, matrix_become(csr, SPRY_FORMAT_COO));
     matrix_replace(A, &csr->a);
-    csr->a = matrix_like(&csr->a, SPRY_COO);
+    csr->a = matrix_like(&csr->a, SPRY_FORMAT_COO);
 done:
     spry_matrix_free(csr);
     return status;
@@ -166,10 +166,10 @@ done:
 
 spry_status spry_matrix_sort(spry_matrix *A)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (matrix_sorted(A->ctx, &A->a, false))
-        return SPRY_OK;
-    if (A->a.format == SPRY_COO)
+        return SPRY_STATUS_OK;
+    if (A->a.format == SPRY_FORMAT_COO)
         return matrix_do_as_csr(A, spry_matrix_sort);
     SPRY_GO(A->ctx, matrix_make_own(A));
     SPRY_GO(A->ctx, sort_rows(A->ctx, &A->a));

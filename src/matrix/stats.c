@@ -4,12 +4,12 @@
 /* A as CSR without duplicates, still one triangle when A is: A itself or a new matrix in *owned. */
 static spry_status tidy(const spry_matrix *A, const spry_matrix **csr, spry_matrix **owned)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *owned = NULL;
     *csr = A;
-    if (A->a.format == SPRY_CSR && matrix_sorted(A->ctx, &A->a, true))
-        return SPRY_OK;
-    SPRY_GO(A->ctx, spry_matrix_convert(A, SPRY_CSR, owned));
+    if (A->a.format == SPRY_FORMAT_CSR && matrix_sorted(A->ctx, &A->a, true))
+        return SPRY_STATUS_OK;
+    SPRY_GO(A->ctx, spry_matrix_convert(A, SPRY_FORMAT_CSR, owned));
     SPRY_GO(A->ctx, spry_matrix_sum_duplicates(*owned));
     *csr = *owned;
 done:
@@ -19,7 +19,7 @@ done:
 spry_status spry_matrix_stats(const spry_matrix *A, spry_stats *stats)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_matrix *tidied = NULL, *full = NULL;
     const spry_matrix *csr = NULL, *general = NULL;
     spry_arrays transpose = {0};

@@ -19,7 +19,7 @@ ALWAYS_INLINE bool scalar_zero(spry_scalar v)
 /* |v|; hypot only where squares leave the range of double. */
 ALWAYS_INLINE double scalar_size(spry_type type, spry_scalar v)
 {
-    if (type == SPRY_S || type == SPRY_D)
+    if (type == SPRY_TYPE_S || type == SPRY_TYPE_D)
         return fabs(v.re);
     const double square = v.re * v.re + v.im * v.im;
     return square > 1e-280 && square < 1e280 ? sqrt(square) : hypot(v.re, v.im);

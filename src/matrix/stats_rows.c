@@ -88,17 +88,17 @@ static void look_at_rows(const spry_arrays *a, range rows, atomic_uint_least64_t
     for (int64_t i = rows.begin; i < rows.end; i++) {
         look_at_pattern(a, i, diagonals, s);
         switch (a->type) {
-        case SPRY_S:
-            look_at_row(SPRY_S, a, i, s);
+        case SPRY_TYPE_S:
+            look_at_row(SPRY_TYPE_S, a, i, s);
             break;
-        case SPRY_D:
-            look_at_row(SPRY_D, a, i, s);
+        case SPRY_TYPE_D:
+            look_at_row(SPRY_TYPE_D, a, i, s);
             break;
-        case SPRY_C:
-            look_at_row(SPRY_C, a, i, s);
+        case SPRY_TYPE_C:
+            look_at_row(SPRY_TYPE_C, a, i, s);
             break;
-        case SPRY_Z:
-            look_at_row(SPRY_Z, a, i, s);
+        case SPRY_TYPE_Z:
+            look_at_row(SPRY_TYPE_Z, a, i, s);
             break;
         }
     }
@@ -134,7 +134,7 @@ static void merge_extremes(spry_stats *to, const spry_stats *from)
 
 spry_status stats_rows(spry_context *ctx, const spry_arrays *a, spry_stats *stats)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     atomic_uint_least64_t *diagonals = NULL; /* a bit for each of rows + cols - 1 */
     const int64_t words = (a->rows + a->cols) / 64 + 1;
     const int64_t blocks = (a->rows + STATS_BLOCK - 1) / STATS_BLOCK;

@@ -31,7 +31,7 @@ static double squares_of_row(const spry_arrays *a, int64_t i, double scale)
 
 spry_status stats_sums(spry_context *ctx, const spry_arrays *a, spry_stats *stats)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     block_sums *sums = NULL;
     const int64_t blocks = (a->rows + STATS_BLOCK - 1) / STATS_BLOCK;
     const double mean = a->rows > 0 ? (double)a->nnz / (double)a->rows : 0;

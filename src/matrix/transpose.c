@@ -4,9 +4,9 @@
 /* Groups a general compressed matrix by its other index: A^T in A's format. */
 static spry_status transpose_compressed(spry_context *ctx, const spry_arrays *a, spry_arrays *to)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_allocate(ctx, to));
-    SPRY_GO(ctx, matrix_group(ctx, a, a->format == SPRY_CSC, to));
+    SPRY_GO(ctx, matrix_group(ctx, a, a->format == SPRY_FORMAT_CSC, to));
 done:
     return status;
 }
@@ -14,13 +14,13 @@ done:
 static spry_status transpose_coo(spry_context *ctx, const spry_arrays *a, spry_arrays *to)
 {
     const spry_status status = matrix_allocate(ctx, to);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     const size_t nnz = (size_t)a->nnz;
     matrix_copy_bytes(ctx, to->row_index, a->col_index, nnz * sizeof(int32_t));
     matrix_copy_bytes(ctx, to->col_index, a->row_index, nnz * sizeof(int32_t));
     matrix_copy_bytes(ctx, to->values, a->values, nnz * spry_type_size(a->type));
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status matrix_transpose_arrays(spry_context *ctx, const spry_arrays *a, spry_arrays *to)
@@ -28,23 +28,24 @@ spry_status matrix_transpose_arrays(spry_context *ctx, const spry_arrays *a, spr
     *to = matrix_like(a, a->format);
     to->rows = a->cols;
     to->cols = a->rows;
-    return a->format == SPRY_COO ? transpose_coo(ctx, a, to) : transpose_compressed(ctx, a, to);
+    return a->format == SPRY_FORMAT_COO ? transpose_coo(ctx, a, to)
+                                        : transpose_compressed(ctx, a, to);
 }
 
 spry_status spry_matrix_transpose(const spry_matrix *A, bool conjugate, spry_matrix **B)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const spry_symmetry symmetry = A->a.symmetry;
     *B = NULL;
-    if (symmetry == SPRY_GENERAL) {
+    if (symmetry == SPRY_SYMMETRY_GENERAL) {
         spry_arrays to;
         status = matrix_transpose_arrays(A->ctx, &A->a, &to);
         SPRY_GO(A->ctx, matrix_finish(A->ctx, status, &to, B));
     } else { /* the same places; A^T is A, -A or conj(A) */
         SPRY_GO(A->ctx, matrix_copy(A, B));
     }
-    matrix_flip_values(A->ctx, A->a.type, (*B)->a.values, A->a.nnz, symmetry == SPRY_SKEW,
-                       conjugate != (symmetry == SPRY_HERMITIAN));
+    matrix_flip_values(A->ctx, A->a.type, (*B)->a.values, A->a.nnz, symmetry == SPRY_SYMMETRY_SKEW,
+                       conjugate != (symmetry == SPRY_SYMMETRY_HERMITIAN));
 done:
     return status;
 }

@@ -26,17 +26,19 @@ spry_status spry_vector_new(spry_context *ctx, spry_type type, int64_t n, void *
 {
     *out = NULL;
     if (n < 0)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "a vector cannot have %" PRId64 " elements", n);
-    if (own != SPRY_BORROW && own != SPRY_COPY && own != SPRY_TAKE)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "own is %d, expected borrow, copy or take", (int)own);
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "a vector cannot have %" PRId64 " elements",
+                         n);
+    if (own != SPRY_OWN_BORROW && own != SPRY_OWN_COPY && own != SPRY_OWN_TAKE)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "own is %d, expected borrow, copy or take",
+                         (int)own);
 
     spry_vector *v = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_check_type(ctx, type));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *v, &v));
     *v = vector_over(ctx, type, n, data);
-    v->owned = own == SPRY_TAKE;
-    if (!data || own == SPRY_COPY) {
+    v->owned = own == SPRY_OWN_TAKE;
+    if (!data || own == SPRY_OWN_COPY) {
         v->owned = true;
         SPRY_GO(ctx, base_alloc(ctx, n, spry_type_size(type), &v->data));
         place(v, data);
@@ -50,7 +52,7 @@ done:
 
 spry_status spry_vector_zeros(spry_context *ctx, const spry_matrix *A, spry_vector **x)
 {
-    return spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_COPY, x);
+    return spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_OWN_COPY, x);
 }
 
 void spry_vector_free(spry_vector *v)
@@ -78,12 +80,12 @@ spry_type spry_vector_type(const spry_vector *v)
 
 void *spry_vector_data(spry_vector *v)
 {
-    return vector_fetch(v) == SPRY_OK ? v->data : NULL;
+    return vector_fetch(v) == SPRY_STATUS_OK ? v->data : NULL;
 }
 
-const void *spry_vector_read(const spry_vector *v)
+const void *spry_vector_data_const(const spry_vector *v)
 {
-    return vector_fetch(v) == SPRY_OK ? v->data : NULL;
+    return vector_fetch(v) == SPRY_STATUS_OK ? v->data : NULL;
 }
 
 spry_device *spry_vector_device(const spry_vector *v)
@@ -95,9 +97,10 @@ spry_status spry_vector_like(const spry_vector *v, int64_t n, spry_vector **w)
 {
     *w = NULL;
     if (!v->class)
-        return spry_vector_new(v->ctx, v->type, n, NULL, SPRY_COPY, w);
+        return spry_vector_new(v->ctx, v->type, n, NULL, SPRY_OWN_COPY, w);
     if (n < 0)
-        return SPRY_FAIL(v->ctx, SPRY_BAD_USAGE, "a vector cannot have %" PRId64 " elements", n);
+        return SPRY_FAIL(v->ctx, SPRY_STATUS_BAD_USAGE, "a vector cannot have %" PRId64 " elements",
+                         n);
     return v->class->make(v->device, v->type, n, w);
 }
 
@@ -105,13 +108,13 @@ spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type
                           spry_vector **v)
 {
     return device ? spry_vector_on(device, type, n, NULL, v)
-                  : spry_vector_new(ctx, type, n, NULL, SPRY_COPY, v);
+                  : spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, v);
 }
 
 spry_status vector_fetch(const spry_vector *v)
 {
     if (!v->behind)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     /* Who looks at a vector does not change it; that its numbers came later is ours to know. */
     spry_vector *late = (spry_vector *)(uintptr_t)v;
     const spry_vector *from = v->behind;

@@ -65,16 +65,16 @@ static spry_status here_apply(const spry_operator *op, spry_transpose transpose,
         kernels->block_apply(&state->blocks.b, p * BLOCKS_PART,
                              (p + 1) * BLOCKS_PART < count ? (p + 1) * BLOCKS_PART : count,
                              transpose, r->data, z->data);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status there_apply(const spry_operator *op, spry_transpose transpose,
                                const spry_vector *r, spry_vector *z)
 {
     const bjacobi *state = op->state;
-    const int n = (int)op->rows, mode = transpose == SPRY_PLAIN       ? 0
-                                        : transpose == SPRY_TRANSPOSE ? 1
-                                                                      : 2;
+    const int n = (int)op->rows, mode = transpose == SPRY_TRANSPOSE_NO    ? 0
+                                        : transpose == SPRY_TRANSPOSE_YES ? 1
+                                                                          : 2;
     device_arg args[10] = {DEVICE_VALUE(n), DEVICE_VALUE(mode)};
     for (int i = 0; i < 6; i++)
         args[2 + i] = device_arg_memory(state->there[i]);
@@ -90,7 +90,7 @@ static spry_status send(spry_device *d, const void *from, int64_t bytes, device_
     device_free(*to);
     *to = NULL;
     const spry_status status = device_alloc(d, bytes, to);
-    return status == SPRY_OK ? device_put(*to, 0, from, bytes) : status;
+    return status == SPRY_STATUS_OK ? device_put(*to, 0, from, bytes) : status;
 }
 
 /* Copies all to the device; values go from the host. */
@@ -100,7 +100,7 @@ static spry_status send_all(const spry_operator *op)
     const precon_blocks *b = &state->blocks.b;
     spry_context *ctx = op->ctx;
     int32_t *block_of = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, op->rows, sizeof *block_of, &block_of));
     for (int64_t k = 0; k < b->count; k++)
         for (int64_t i = b->first[k]; i < b->first[k + 1]; i++)
@@ -126,7 +126,7 @@ static void count_bytes(spry_operator *op)
 
 static spry_status bjacobi_update(spry_operator *op, const spry_matrix *A)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(op->ctx, blocks_fill(A, &((bjacobi *)op->state)->blocks));
     count_bytes(op);
     if (op->device)
@@ -167,7 +167,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     const int64_t n = job->A->a.rows;
     spry_operator *op = NULL;
     bjacobi *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *M = NULL;
     SPRY_GO(ctx,
             operator_new(ctx, job->device ? &there_class : &here_class, job->A->a.type, n, n, &op));
@@ -206,7 +206,7 @@ static spry_status forecast(const precon_job *job, double *bytes)
     }
     const double copies = 1 + (options->adaptive ? 1 : 0) + (job->device ? 2 : 0);
     *bytes = copies * values + count * (job->device ? 72 : 40) + rows * 8 + 65536;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 const precon_kind precon_kind_bjacobi = {

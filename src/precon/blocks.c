@@ -54,7 +54,7 @@ spry_status blocks_cut(const spry_matrix *A, int64_t block, bool adaptive, block
 {
     spry_context *ctx = A->ctx;
     precon_blocks *b = &state->b;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *state = (blocks){.adaptive = adaptive};
     SPRY_GO(ctx, base_alloc(ctx, A->a.rows + 1, sizeof *b->first, &b->first));
     cut(&A->a, block, b);
@@ -140,7 +140,7 @@ static void shorten(spry_type type, const precon_blocks *from, const precon_bloc
 
 static spry_status no_inverse(spry_context *ctx, const precon_blocks *b, int64_t k)
 {
-    return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                      "precon bjacobi: the block of rows %d..%d (from 0) is singular; try another "
                      "bjacobi:block=, ilu, sai or direct",
                      (int)b->first[k], (int)b->first[k + 1] - 1);
@@ -163,7 +163,7 @@ static spry_status invert(const spry_matrix *A, precon_blocks *whole, double *co
         const int64_t at = kernels->block_invert(&csr, whole, begin, end, conditions);
         bad = at < end && at < bad ? at : bad;
     }
-    return bad < whole->count ? no_inverse(ctx, whole, bad) : SPRY_OK;
+    return bad < whole->count ? no_inverse(ctx, whole, bad) : SPRY_STATUS_OK;
 }
 
 static spry_status shorten_all(const spry_matrix *A, blocks *state, const precon_blocks *whole,
@@ -175,12 +175,12 @@ static spry_status shorten_all(const spry_matrix *A, blocks *state, const precon
         b->kind[k] = kind_for(A->a.type, conditions[k]);
     state->total = place_all(A->a.type, b);
     const spry_status status = base_alloc(ctx, state->total, 1, &b->values);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
 #pragma omp parallel for num_threads(host_threads(ctx, A->a.nnz)) schedule(static)
     for (int64_t k = 0; k < b->count; k++)
         shorten(A->a.type, whole, b, k);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status blocks_fill(const spry_matrix *A, blocks *state)
@@ -188,7 +188,7 @@ spry_status blocks_fill(const spry_matrix *A, blocks *state)
     spry_context *ctx = A->ctx;
     precon_blocks *b = &state->b, whole = *b;
     double *conditions = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     base_free(ctx, b->values);
     b->values = whole.values = NULL;
     whole.place = NULL;

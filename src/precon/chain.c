@@ -18,7 +18,7 @@ spry_status triangle_chain_place(spry_context *ctx, triangle_chain *c)
         return triangle_there_place(ctx, c);
     if (!c->w && c->sets->rows)
         return base_alloc(ctx, c->sets->n, spry_type_size(c->type), &c->w);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* By way of w where rows are not at their places: r is gathered, z scattered. */
@@ -46,7 +46,7 @@ spry_status triangle_chain_apply(spry_context *ctx, const triangle_chain *c, boo
     if (c->device)
         return triangle_there_apply(c, conjugate, r, z);
     apply_here(ctx, c, conjugate, r->data, z->data);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 int64_t triangle_chain_bytes(const triangle_chain *c)
@@ -68,7 +68,7 @@ spry_status triangle_by_places(spry_context *ctx, const triangle_sets *sets, spr
                                const void *by_rows, void **by_places)
 {
     const spry_status status = base_alloc(ctx, sets->n, spry_type_size(type), by_places);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     switch (spry_type_size(type)) {
     case 4:
@@ -80,5 +80,5 @@ spry_status triangle_by_places(spry_context *ctx, const triangle_sets *sets, spr
     default:
         gather(16, sets->n, sets->rows, by_rows, *by_places);
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }

@@ -76,23 +76,23 @@ static traits look(const spry_matrix *A)
                     .dominance = sums.least};
 }
 
-/* A vector by chance where the operator lives. */
+/* A random vector where the operator lives. */
 static spry_status random_vector(const spry_operator *A, uint64_t seed, spry_vector **v)
 {
     const spry_status status = vector_new_at(A->ctx, A->device, A->type, A->rows, v);
-    return status == SPRY_OK ? vector_random(*v, seed) : status;
+    return status == SPRY_STATUS_OK ? vector_random(*v, seed) : status;
 }
 
 /* sum x_i y_i without conjugation: that of conj(x) on the host, where complex ones come to. */
 static spry_status plain_dot(const spry_vector *x, const spry_vector *y, spry_scalar *result)
 {
     spry_vector *a = NULL, *b = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!spry_type_is_complex(x->type))
         return spry_vector_dot(x, y, result);
     if (x->device) {
-        SPRY_GO(x->ctx, spry_vector_new(x->ctx, x->type, x->n, NULL, SPRY_COPY, &a));
-        SPRY_GO(x->ctx, spry_vector_new(y->ctx, y->type, y->n, NULL, SPRY_COPY, &b));
+        SPRY_GO(x->ctx, spry_vector_new(x->ctx, x->type, x->n, NULL, SPRY_OWN_COPY, &a));
+        SPRY_GO(x->ctx, spry_vector_new(y->ctx, y->type, y->n, NULL, SPRY_OWN_COPY, &b));
         SPRY_GO(x->ctx, spry_vector_copy(x, a));
         SPRY_GO(x->ctx, spry_vector_copy(y, b));
     }
@@ -110,10 +110,10 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
     spry_vector *u = NULL, *v = NULL, *Au = NULL, *Av = NULL;
     spry_scalar left, right;
     double norm_Au, norm_Av;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *probe = (precon_symmetry){0};
     if (A->rows != A->cols)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, random_vector(A, 1, &u));
     SPRY_GO(ctx, spry_vector_like(u, A->rows, &Au));
     SPRY_GO(ctx, spry_operator_apply(A, u, Au));
@@ -141,7 +141,7 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
         !(hypot(left.re - right.re, left.im - right.im) > rounding * (norm_Au + norm_Av));
     SPRY_GO(ctx, spry_vector_dot(v, Av, &right));
     probe->positive = probe->positive && right.re > 0;
-    const void *diagonal = operator_diagonal(A, SPRY_PLAIN);
+    const void *diagonal = operator_diagonal(A, SPRY_TRANSPOSE_NO);
     for (int64_t i = 0; diagonal && i < A->rows && probe->positive; i++)
         probe->positive = value_get(A->type, diagonal, i).re > 0;
 done:

@@ -44,7 +44,7 @@ typedef struct direct {
 
 static spry_status too_large(const spry_matrix *A, const char *what)
 {
-    return SPRY_FAIL(A->ctx, SPRY_UNSUPPORTED,
+    return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
                      "precon direct: %" PRId64 " rows are too many for %s; try ilu, sai or amg",
                      A->a.rows, what);
 }
@@ -56,7 +56,7 @@ static spry_status choose_by_band(const spry_matrix *A, const factor_class **cla
     const double n = (double)A->a.rows;
     int32_t *perm = NULL, *inverse = NULL;
     int64_t low, high;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_reorder(A, "rcm", &perm));
     SPRY_GO(ctx, matrix_invert(ctx, "perm", perm, A->a.rows, &inverse));
     factor_band_of(A, inverse, &low, &high);
@@ -95,16 +95,16 @@ static spry_status choose(const precon_job *job, const factor_class **class)
     *class = &factor_dense;
     if (o->regular) {
         if (o->kind == KIND_BAND || o->kind == KIND_SPARSE)
-            return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
+            return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                              "precon direct: regular=yes needs dense factors; take kind=dense");
-        return A->a.rows <= MOST_DENSE ? SPRY_OK : too_large(A, "regular=yes");
+        return A->a.rows <= MOST_DENSE ? SPRY_STATUS_OK : too_large(A, "regular=yes");
     }
     if (o->kind != KIND_AUTO)
         *class = classes[o->kind];
     else if (A->a.rows > SMALL && !goes_there(job) &&
              !(A->a.rows <= MOST_DENSE && (double)A->a.nnz > n * n / 8))
         return choose_by_band(A, class);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* --- on the host ---------------------------------------------------------------------------------
@@ -152,8 +152,8 @@ static spry_status there_apply(const spry_operator *op, spry_transpose transpose
                                const spry_vector *r, spry_vector *z)
 {
     const direct *state = op->state;
-    const bool plain = transpose == SPRY_PLAIN;
-    const int n = (int)op->rows, conjugated = transpose == SPRY_CONJUGATE;
+    const bool plain = transpose == SPRY_TRANSPOSE_NO;
+    const int n = (int)op->rows, conjugated = transpose == SPRY_TRANSPOSE_CONJUGATE;
     device_arg args[5];
     int count = 0;
     args[count++] = DEVICE_VALUE(n);
@@ -171,7 +171,7 @@ static spry_status there_update(spry_operator *op, const spry_matrix *A)
     spry_context *ctx = op->ctx;
     direct *state = op->state;
     void *inverse = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, factor_make(&factor_dense, A, state->options.regular, &state->f));
     SPRY_GO(ctx, factor_invert(&state->f, &inverse));
     SPRY_GO(ctx, device_put(state->inverse, 0, inverse, state->f.bytes));
@@ -197,7 +197,7 @@ static spry_status make_there(const precon_job *job, spry_operator *op)
     spry_context *ctx = op->ctx;
     direct *state = op->state;
     char options[64];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     op->device = job->device;
     op->device->users++;
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)op->type, GROUP);
@@ -219,7 +219,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     const factor_class *class = &factor_dense;
     spry_operator *op = NULL;
     direct *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *M = NULL;
     SPRY_GO(ctx, choose(job, &class));
     const bool there = goes_there(job);
@@ -251,7 +251,7 @@ static spry_status forecast(const precon_job *job, double *bytes)
     const double n = (double)a->rows, size = (double)spry_type_size(a->type);
     const bool regular = ((const direct_options *)job->options)->regular;
     const factor_class *class = &factor_dense;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(job->A->ctx, choose(job, &class));
     SPRY_GO(job->A->ctx, class->forecast(job->A, regular, bytes));
     /* The condition's vectors, the graph of an order that was looked at, the inverse twice. */

@@ -25,7 +25,8 @@ static void divide(const condition *e, const spry_vector *by)
 static spry_status apply(const condition *e, bool back)
 {
     divide(e, back ? e->right : e->left);
-    const spry_status status = e->f->class->solve(e->f, back ? SPRY_CONJUGATE : SPRY_PLAIN, e->x);
+    const spry_status status =
+        e->f->class->solve(e->f, back ? SPRY_TRANSPOSE_CONJUGATE : SPRY_TRANSPOSE_NO, e->x);
     divide(e, back ? e->left : e->right);
     return status;
 }
@@ -64,7 +65,7 @@ static spry_status estimate(const condition *e, double *result)
     const int64_t n = e->f->n;
     const spry_type type = e->f->type;
     int64_t unit = -1;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *result = 0;
     for (int64_t i = 0; i < n; i++)
         value_set(type, e->x, i, (spry_scalar){1 / (double)n, 0});
@@ -95,7 +96,7 @@ done:
     return status;
 }
 
-/* One solve, for signs by chance, which have about 1/sqrt(n) of what grows most in them: whether
+/* One solve, for random signs, which have about 1/sqrt(n) of what grows most in them: whether
  * that is far enough from singular for no more to be asked. */
 static spry_status is_clear(const condition *e, bool *clear)
 {
@@ -103,7 +104,8 @@ static spry_status is_clear(const condition *e, bool *clear)
     for (int64_t i = 0; i < n; i++)
         value_set(e->f->type, e->x, i, (spry_scalar){base_random(1, (uint64_t)i) & 1 ? 1 : -1, 0});
     const spry_status status = apply(e, false);
-    *clear = status == SPRY_OK && take_signs(e) * e->f->unit < 1e-3; /* n times the mean growth */
+    *clear =
+        status == SPRY_STATUS_OK && take_signs(e) * e->f->unit < 1e-3; /* n times the mean growth */
     return status;
 }
 
@@ -113,9 +115,9 @@ static spry_status check_condition(factor *f, const spry_matrix *A)
     condition e = {.f = f};
     double found = 0;
     bool clear = false;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (f->n == 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_scaling(A, "equilibrate", &e.left, &e.right));
     SPRY_GO(ctx, base_alloc(ctx, f->n, spry_type_size(f->type), &e.x));
     SPRY_GO(ctx, is_clear(&e, &clear));
@@ -123,7 +125,7 @@ static spry_status check_condition(factor *f, const spry_matrix *A)
         SPRY_GO(ctx, estimate(&e, &found));
     if (!(found * f->unit < 0.25))
         status =
-            SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+            SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                       "precon direct: the matrix is singular as far as this precision can tell "
                       "(condition %.1g or more); try direct:kind=dense,regular=yes for a small "
                       "one, or another preconditioner",
@@ -137,7 +139,7 @@ done:
 
 spry_status factor_fill(factor *f, const spry_matrix *A)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(f->ctx, f->class->fill(f, A));
     if (!f->regular)
         SPRY_GO(f->ctx, check_condition(f, A));
@@ -155,7 +157,7 @@ void factor_clear(factor *f)
 spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, factor *f)
 {
     const bool single = type_is_single(A->a.type);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *f = (factor){.ctx = A->ctx,
                   .class = class,
                   .type = A->a.type,
@@ -166,7 +168,7 @@ spry_status factor_make(const factor_class *class, const spry_matrix *A, bool re
     SPRY_GO(A->ctx, class->open(f, A));
     SPRY_GO(A->ctx, factor_fill(f, A));
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         factor_clear(f);
     return status;
 }

@@ -15,7 +15,7 @@ typedef struct factor factor;
 typedef struct factor_class {
     const char *name;
     /* What follows from the pattern; `fill` computes factors, also again with other values. That a
-     * matrix is singular is SPRY_BAD_INPUT with a message. */
+     * matrix is singular is SPRY_STATUS_BAD_INPUT with a message. */
     spry_status (*open)(factor *f, const spry_matrix *A);
     spry_status (*fill)(factor *f, const spry_matrix *A);
     /* z = op(A)^-1 z; allocates nothing of the context's, so that any thread can call it */

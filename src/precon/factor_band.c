@@ -50,7 +50,7 @@ static spry_status band_open(factor *f, const spry_matrix *A)
 {
     spry_context *ctx = f->ctx;
     band *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     f->state = state;
     precon_band *lu = &state->lu;
@@ -86,11 +86,11 @@ static spry_status band_fill(factor *f, const spry_matrix *A)
         bad = precon_kernels_for(f->ctx, f->type)->band_factor(lu);
     }
     if (bad < f->n)
-        return SPRY_FAIL(f->ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(f->ctx, SPRY_STATUS_BAD_INPUT,
                          "precon direct: the matrix is singular: no pivot for row %d (from 0); try "
                          "direct:kind=dense,regular=yes for a small one, or another preconditioner",
                          (int)state->perm[bad]);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status band_solve(const factor *f, spry_transpose transpose, void *z)
@@ -102,7 +102,7 @@ static spry_status band_solve(const factor *f, spry_transpose transpose, void *z
     precon_kernels_for(f->ctx, f->type)->band_solve(&state->lu, transpose, state->work);
     for (int64_t i = 0; i < f->n; i++)
         element_move(size, z, state->perm[i], state->work, i);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status band_forecast(const spry_matrix *A, bool regular, double *bytes)
@@ -111,7 +111,7 @@ static spry_status band_forecast(const spry_matrix *A, bool regular, double *byt
     const double size = (double)spry_type_size(A->a.type), n = (double)A->a.rows;
     int32_t *perm = NULL, *inverse = NULL;
     int64_t low, high;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     (void)regular;
     SPRY_GO(ctx, spry_reorder(A, "rcm", &perm));
     SPRY_GO(ctx, matrix_invert(ctx, "perm", perm, A->a.rows, &inverse));

@@ -39,14 +39,14 @@ static cholmod_sparse matrix_of(const sparse_job *job)
 static spry_status outcome(const sparse_job *job, const char *what, const cholmod *c)
 {
     if (c->common.status >= CHOLMOD_OK)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (c->common.status == CHOLMOD_OUT_OF_MEMORY || c->common.status == CHOLMOD_TOO_LARGE)
-        return SPRY_FAIL(job->ctx, SPRY_NO_MEMORY,
+        return SPRY_FAIL(job->ctx, SPRY_STATUS_NO_MEMORY,
                          "precon direct: CHOLMOD found no memory for the factors of %" PRId64
                          " rows; try ic, or amg",
                          job->n);
-    return SPRY_FAIL(job->ctx, SPRY_UNSUPPORTED, "precon direct: CHOLMOD's %s ended with %d", what,
-                     c->common.status);
+    return SPRY_FAIL(job->ctx, SPRY_STATUS_UNSUPPORTED, "precon direct: CHOLMOD's %s ended with %d",
+                     what, c->common.status);
 }
 
 static void definite_close(sparse_job *job, void *state)
@@ -66,7 +66,7 @@ static spry_status definite_open(sparse_job *job, void **state)
 {
     cholmod *c = NULL;
     const spry_status status = base_calloc(job->ctx, 1, sizeof *c, &c);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     *state = c;
     cholmod_l_start(&c->common);
@@ -85,7 +85,7 @@ static spry_status definite_fill(sparse_job *job, void *state, bool *fits)
     c->common.status = CHOLMOD_OK;
     cholmod_l_factorize(&A, c->factor, &c->common);
     *fits = c->common.status != CHOLMOD_NOT_POSDEF && c->factor->minor == c->factor->n;
-    return *fits ? outcome(job, "factorization", c) : SPRY_OK;
+    return *fits ? outcome(job, "factorization", c) : SPRY_STATUS_OK;
 }
 
 static spry_status definite_solve(const sparse_job *job, void *state, spry_transpose transpose)
@@ -99,18 +99,18 @@ static spry_status definite_solve(const sparse_job *job, void *state, spry_trans
                        .x = job->right,
                        .xtype = job->is_complex ? CHOLMOD_COMPLEX : CHOLMOD_REAL,
                        .dtype = CHOLMOD_DOUBLE};
-    const bool turned = transpose != SPRY_TRANSPOSE; /* A = A^H, and A^T is what was factored */
+    const bool turned = transpose != SPRY_TRANSPOSE_YES; /* A = A^H, and A^T is what was factored */
     if (turned)
         sparse_conjugate(job, job->right);
     c->common.status = CHOLMOD_OK;
     cholmod_l_solve2(CHOLMOD_A, c->factor, &r, NULL, &c->z, NULL, &c->room, &c->more, &c->common);
     const spry_status status = outcome(job, "solve", c);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     memcpy(job->work, c->z->x, n * parts * sizeof(double));
     if (turned)
         sparse_conjugate(job, job->work);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static double definite_bytes(const sparse_job *job, void *state)

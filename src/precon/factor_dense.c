@@ -38,12 +38,12 @@ static spry_status dense_open(factor *f, const spry_matrix *A)
     spry_context *ctx = f->ctx;
     const int64_t n = f->n;
     dense *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     (void)A;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     f->state = state;
     if (n > INT64_MAX / 16 / (n > 0 ? n : 1))
-        return SPRY_FAIL(ctx, SPRY_NO_MEMORY,
+        return SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
                          "precon direct: a dense matrix of %" PRId64 " rows has no room", n);
     SPRY_GO(ctx, base_alloc(ctx, n * n, spry_type_size(f->type), &state->lu.factors));
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *state->lu.rows, &state->lu.rows));
@@ -86,7 +86,7 @@ static spry_status fill_regular(factor *f, const spry_matrix *A)
 {
     dense *state = f->state;
     spry_vector *other = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_vector_free(state->scale);
     state->scale = NULL;
     SPRY_GO(f->ctx, spry_scaling(A, "symmetric", &state->scale, &other));
@@ -116,12 +116,12 @@ static spry_status dense_fill(factor *f, const spry_matrix *A)
     else
         bad = kernels->dense_factor(n, state->lu.factors, state->lu.rows);
     if (bad < n)
-        return SPRY_FAIL(f->ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(f->ctx, SPRY_STATUS_BAD_INPUT,
                          "precon direct: the matrix is singular: column %" PRId64
                          " (from 0) depends on those before it; try direct:regular=yes, or another "
                          "preconditioner",
                          bad);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static void apply_scale(const factor *f, void *z)
@@ -137,7 +137,7 @@ static spry_status dense_solve(const factor *f, spry_transpose transpose, void *
     apply_scale(f, z);
     precon_kernels_for(f->ctx, f->type)->dense_solve(&state->lu, transpose, 1, z);
     apply_scale(f, z);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Rows i, i + 1, ... of the inverse are solutions of A^T z = e_i, ...; so many share a reading of
@@ -151,7 +151,7 @@ spry_status factor_invert(const factor *f, void **out)
     const int64_t n = f->n, parts = (n + TOGETHER - 1) / TOGETHER;
     const size_t size = spry_type_size(f->type);
     const spry_status status = base_calloc(f->ctx, n * n, size, out);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
 #pragma omp parallel for num_threads(host_threads(f->ctx, n *n)) schedule(dynamic, 1)
     for (int64_t p = 0; p < parts; p++) {
@@ -159,11 +159,11 @@ spry_status factor_invert(const factor *f, void **out)
         char *rows = (char *)*out + (size_t)(begin * n) * size;
         for (int64_t i = begin; i < end; i++)
             value_set(f->type, rows, (i - begin) * n + i, (spry_scalar){factor_at(f, state, i), 0});
-        kernels->dense_solve(&state->lu, SPRY_TRANSPOSE, end - begin, rows);
+        kernels->dense_solve(&state->lu, SPRY_TRANSPOSE_YES, end - begin, rows);
         for (int64_t i = begin; i < end; i++)
             apply_scale(f, rows + (size_t)((i - begin) * n) * size);
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status dense_forecast(const spry_matrix *A, bool regular, double *bytes)
@@ -171,7 +171,7 @@ static spry_status dense_forecast(const spry_matrix *A, bool regular, double *by
     const double n = (double)A->a.rows, size = (double)spry_type_size(A->a.type);
     (void)regular;
     *bytes = n * n * size + n * (8 + 6 * size + 32) + 4096;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 const factor_class factor_dense = {.name = "dense",

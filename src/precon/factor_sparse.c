@@ -47,7 +47,7 @@ static spry_status make_job(const spry_matrix *A, sparse_job *job)
 {
     spry_context *ctx = A->ctx;
     const spry_arrays *a = &A->a;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *job = (sparse_job){
         .ctx = ctx, .is_complex = spry_type_is_complex(a->type), .n = a->rows, .nnz = a->nnz};
     const size_t size = (job->is_complex ? 2 : 1) * sizeof(double);
@@ -61,7 +61,7 @@ static spry_status make_job(const spry_matrix *A, sparse_job *job)
     for (int64_t k = 0; k < a->nnz; k++)
         job->rows[k] = a->col_index[k];
 done:
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         clear_job(job);
         *job = (sparse_job){.ctx = ctx};
     }
@@ -71,9 +71,9 @@ done:
 static spry_status sparse_open(factor *f, const spry_matrix *A)
 {
     sparse *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!factor_has_sparse())
-        return SPRY_FAIL(f->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(f->ctx, SPRY_STATUS_UNSUPPORTED,
                          "precon direct: spry was built without SuiteSparse (libsuitesparse-dev); "
                          "take direct:kind=band or dense, or another preconditioner");
     SPRY_GO(f->ctx, base_calloc(f->ctx, 1, sizeof *state, &state));
@@ -86,7 +86,7 @@ done:
 /* Factors by one library. */
 static spry_status fill_by(sparse *state, const sparse_library *library, void **part, bool *fits)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!*part)
         SPRY_GO(state->job.ctx, library->open(&state->job, part));
     SPRY_GO(state->job.ctx, library->fill(&state->job, *part, fits));
@@ -102,16 +102,16 @@ static spry_status sparse_fill(factor *f, const spry_matrix *A)
     sparse *state = f->state;
     const spry_arrays *a = &A->a;
     bool fits = false, hermitian = false;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int64_t k = 0; k < a->nnz; k++)
-        value_store(state->job.is_complex ? SPRY_Z : SPRY_D, state->job.values, k,
+        value_store(state->job.is_complex ? SPRY_TYPE_Z : SPRY_TYPE_D, state->job.values, k,
                     value_load(a->type, a->values, k));
     if (sparse_cholmod.name)
         SPRY_GO(ctx, precon_is_definite(A, &hermitian));
     if (hermitian)
         SPRY_GO(ctx, fill_by(state, &sparse_cholmod, &state->definite, &fits));
     if (!fits && !sparse_umfpack.name)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "precon direct: the matrix is not hermitian and positive definite, and "
                          "spry was built without UMFPACK (libsuitesparse-dev); take "
                          "direct:kind=band or dense, or another preconditioner");
@@ -128,12 +128,12 @@ static spry_status sparse_solve(const factor *f, spry_transpose transpose, void 
 {
     const sparse *state = f->state;
     const sparse_job *job = &state->job;
-    const spry_type wide = job->is_complex ? SPRY_Z : SPRY_D;
+    const spry_type wide = job->is_complex ? SPRY_TYPE_Z : SPRY_TYPE_D;
     for (int64_t i = 0; i < f->n; i++)
         value_store(wide, job->right, i, value_load(f->type, z, i));
     const spry_status status = state->library->solve(
         job, state->library == &sparse_cholmod ? state->definite : state->general, transpose);
-    for (int64_t i = 0; status == SPRY_OK && i < f->n; i++)
+    for (int64_t i = 0; status == SPRY_STATUS_OK && i < f->n; i++)
         value_store(f->type, z, i, value_load(wide, job->work, i));
     return status;
 }
@@ -147,11 +147,11 @@ static spry_status sparse_forecast(const spry_matrix *A, bool regular, double *b
                  nnz = (double)A->a.nnz;
     sparse_job job = {.ctx = ctx};
     void *part = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     (void)regular;
     *bytes = nnz * (8 + 16 + 2 * (size + 4)) + n * (8 + 32 + 80 + 3 * size) + 65536;
     if (!library->name)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, make_job(A, &job));
     SPRY_GO(ctx, library->open(&job, &part));
     *bytes += library->bytes(&job, part);

@@ -24,19 +24,19 @@ typedef struct umfpack {
 static spry_status outcome(const sparse_job *job, const char *what, int64_t result)
 {
     if (result == UMFPACK_OK)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (result == UMFPACK_ERROR_out_of_memory)
-        return SPRY_FAIL(job->ctx, SPRY_NO_MEMORY,
+        return SPRY_FAIL(job->ctx, SPRY_STATUS_NO_MEMORY,
                          "precon direct: UMFPACK found no memory for the factors of %" PRId64
                          " rows; try ilu, or amg",
                          job->n);
     if (result == UMFPACK_WARNING_singular_matrix)
-        return SPRY_FAIL(job->ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(job->ctx, SPRY_STATUS_BAD_INPUT,
                          "precon direct: the matrix is singular (UMFPACK found a pivot that is 0); "
                          "try direct:kind=dense,regular=yes for a small one, or another "
                          "preconditioner");
-    return SPRY_FAIL(job->ctx, SPRY_UNSUPPORTED, "precon direct: UMFPACK's %s ended with %d", what,
-                     (int)result);
+    return SPRY_FAIL(job->ctx, SPRY_STATUS_UNSUPPORTED, "precon direct: UMFPACK's %s ended with %d",
+                     what, (int)result);
 }
 
 static void general_close(sparse_job *job, void *state)
@@ -63,7 +63,7 @@ static spry_status general_open(sparse_job *job, void **state)
     const int64_t n = job->n;
     umfpack *u = NULL;
     int64_t result;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *u, &u));
     *state = u;
     if (job->is_complex)
@@ -106,8 +106,8 @@ static spry_status general_solve(const sparse_job *job, void *state, spry_transp
     const umfpack *u = state;
     int64_t result;
     /* A z = r is (A^T)^T z = r, and A^H z = r is conj(A^T) z = r. */
-    const int system = transpose == SPRY_PLAIN ? UMFPACK_Aat : UMFPACK_A;
-    if (transpose == SPRY_CONJUGATE)
+    const int system = transpose == SPRY_TRANSPOSE_NO ? UMFPACK_Aat : UMFPACK_A;
+    if (transpose == SPRY_TRANSPOSE_CONJUGATE)
         sparse_conjugate(job, job->right);
     if (job->is_complex)
         result =
@@ -116,7 +116,7 @@ static spry_status general_solve(const sparse_job *job, void *state, spry_transp
     else
         result = umfpack_dl_wsolve(system, job->offsets, job->rows, job->values, job->work,
                                    job->right, u->numeric, u->control, NULL, u->places, u->work);
-    if (transpose == SPRY_CONJUGATE)
+    if (transpose == SPRY_TRANSPOSE_CONJUGATE)
         sparse_conjugate(job, job->work);
     return outcome(job, "solve", result);
 }

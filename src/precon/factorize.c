@@ -63,12 +63,12 @@ static spry_status fail_pivot(const spry_matrix *A, const factors_plan *plan, in
                               double shift)
 {
     if (row_is_empty(A, i))
-        return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
                          "precon %s: row %" PRId64
                          " (from 0) has no entry but zeros: the matrix is "
                          "singular; take the row and its column out, or give it a diagonal entry",
                          plan->name, i);
-    return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
+    return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
                      "precon %s: row %" PRId64 " (from 0): the pivot is %s, with a diagonal shift "
                      "of %g times the row; try %s:shift=%g, more tries, or another order",
                      plan->name, i,
@@ -88,14 +88,14 @@ spry_status factors_next_shift(const spry_matrix *A, const factors_plan *plan, i
              "precon %s: no pivot in row %" PRId64 " (from 0); again with a diagonal shift of %g "
              "times the row",
              plan->name, row, *shift);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Tries once more with a larger shift while it may. */
 static spry_status try_shifts(const spry_matrix *A, const factors_plan *plan, int threads, run *r,
                               factors *f)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int turn = 0;; turn++) {
         for (int t = 0; t < threads; t++)
             r->bad[t] = -1;
@@ -114,7 +114,7 @@ spry_status factors_mirror(spry_context *ctx, factors *f)
 {
     triangle *lower = &f->chain.t[0], *upper = &f->chain.t[1];
     const spry_status status = triangle_turn(ctx, lower, upper);
-    if (status == SPRY_OK && spry_type_is_complex(lower->type))
+    if (status == SPRY_STATUS_OK && spry_type_is_complex(lower->type))
         precon_kernels_for(ctx, lower->type)
             ->conjugate_entries(upper->offsets[f->sets.n], upper->values, upper->values);
     return status;
@@ -126,7 +126,7 @@ spry_status factors_compute(const spry_matrix *A, const factors_plan *plan, fact
     const triangle *l = &f->chain.t[0], *u = &f->chain.t[1];
     const int64_t n = f->sets.n, work = l->offsets[n] + u->offsets[n];
     const int threads = triangle_threads(ctx, &f->sets, work);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     run r = {.kernels = precon_kernels_for(ctx, l->type),
              .n = n,
              .longest = longest_row(f),

@@ -30,7 +30,7 @@ static spry_status make_transposed(spry_context *ctx, factors *f)
     const triangle_chain *from = &f->chain;
     triangle_chain *c = &f->transposed;
     const size_t bytes = (size_t)f->sets.n * spry_type_size(from->type);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *c = (triangle_chain){.device = from->device, .sets = from->sets, .type = from->type};
     SPRY_GO(ctx, triangle_transpose(ctx, &from->t[1], &c->t[0]));
     SPRY_GO(ctx, triangle_transpose(ctx, &from->t[0], &c->t[1]));
@@ -39,7 +39,7 @@ static spry_status make_transposed(spry_context *ctx, factors *f)
     c->count = 2;
     SPRY_GO(ctx, triangle_chain_place(ctx, c));
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         triangle_chain_clear(ctx, c);
     return status;
 }
@@ -49,15 +49,16 @@ static spry_status factors_apply(const spry_operator *op, spry_transpose transpo
 {
     state *s = op->state;
     spry_context *ctx = op->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (s->products)
         return factors_products_apply(s->products, transpose, r, z);
     /* A hermitian M is its own M^H, and conj(M) is M^T. */
-    if (transpose == SPRY_PLAIN || s->plan.hermitian)
-        return triangle_chain_apply(ctx, &s->f.chain, transpose == SPRY_TRANSPOSE, r, z);
+    if (transpose == SPRY_TRANSPOSE_NO || s->plan.hermitian)
+        return triangle_chain_apply(ctx, &s->f.chain, transpose == SPRY_TRANSPOSE_YES, r, z);
     if (s->f.transposed.count == 0)
         SPRY_GO(ctx, make_transposed(ctx, &s->f));
-    SPRY_GO(ctx, triangle_chain_apply(ctx, &s->f.transposed, transpose == SPRY_CONJUGATE, r, z));
+    SPRY_GO(ctx, triangle_chain_apply(ctx, &s->f.transposed, transpose == SPRY_TRANSPOSE_CONJUGATE,
+                                      r, z));
 done:
     return status;
 }
@@ -78,7 +79,7 @@ static spry_status analyse(const spry_operator *op, const spry_matrix *A)
 {
     state *s = op->state;
     int32_t *perm = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const bool there = op->device && s->plan.solve == FACTORS_LEVELS;
     if (strcmp(s->plan.order, "none") != 0)
         SPRY_GO(op->ctx, spry_reorder(A, s->plan.order, &perm));
@@ -99,7 +100,7 @@ static spry_status compute(const spry_operator *op, const spry_matrix *A)
 {
     state *s = op->state;
     spry_context *ctx = op->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (s->plan.thresholds || s->f.chain.count == 0)
         SPRY_GO(ctx, analyse(op, A));
     if (s->plan.construct == FACTORS_BY_SWEEPS)
@@ -143,11 +144,11 @@ static spry_status measure_growth(const spry_operator *op, const spry_matrix *A,
     const precon_job job = {.A = A, .device = op->device};
     spry_vector *ones = NULL, *z = NULL;
     double norm = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, precon_vector(&job, op->rows, NULL, &ones));
     SPRY_GO(ctx, precon_vector(&job, op->rows, NULL, &z));
     SPRY_GO(ctx, spry_vector_fill(ones, (spry_scalar){1, 0}));
-    SPRY_GO(ctx, factors_apply(op, SPRY_PLAIN, ones, z));
+    SPRY_GO(ctx, factors_apply(op, SPRY_TRANSPOSE_NO, ones, z));
     SPRY_GO(ctx, spry_vector_norm(z, &norm));
     *growth = norm / sqrt((double)op->rows) * largest_row(A);
 done:
@@ -165,7 +166,7 @@ static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
     const bool single = type_is_single(op->type);
     const double asked = s->plan.shift, most = 1 / (single ? (double)FLT_EPSILON : DBL_EPSILON);
     double growth = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (s->plan.hermitian)
         SPRY_GO(ctx, precon_check_hermitian(A, s->plan.name, s->plan.thresholds ? "ilut" : "ilu",
                                             &s->plan.symmetric));
@@ -176,7 +177,7 @@ static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
         if (growth <= most)
             break;
         if (turn >= s->plan.tries) {
-            status = SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+            status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                                "precon %s: the factors have numbers that grew beyond use, by %.1e, "
                                "with a diagonal shift of %g times the row; try %s:shift=%g, more "
                                "tries, another order, or a scaled matrix",
@@ -218,7 +219,7 @@ spry_status factors_operator(const precon_job *job, const factors_plan *plan, sp
     spry_context *ctx = A->ctx;
     spry_operator *op = NULL;
     state *s = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *M = NULL;
     SPRY_GO(ctx, operator_new(ctx, &factors_class, A->a.type, A->a.rows, A->a.cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
@@ -250,7 +251,7 @@ spry_status factors_forecast(const precon_job *job, const factors_plan *plan, do
     const double size = (double)spry_type_size(job->A->a.type), n = (double)job->A->a.rows;
     const double nnz = (double)job->A->a.nnz, threads = spry_context_threads(job->A->ctx);
     double entries = nnz + 2 * n * (double)plan->fill;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (plan->thresholds)
         entries = entries < nnz + n * n ? entries : nnz + n * n;
     else

@@ -57,12 +57,12 @@ static spry_status fsai_apply(const spry_operator *op, spry_transpose transpose,
                               const spry_vector *r, spry_vector *z)
 {
     const fsai *state = op->state;
-    const bool flips = transpose == SPRY_TRANSPOSE && spry_type_is_complex(op->type);
+    const bool flips = transpose == SPRY_TRANSPOSE_YES && spry_type_is_complex(op->type);
     const spry_operator *first = flips ? state->other : state->G;
     const spry_operator *second = flips ? state->G : state->other;
-    const spry_transpose how = flips ? SPRY_TRANSPOSE : SPRY_PLAIN;
+    const spry_transpose how = flips ? SPRY_TRANSPOSE_YES : SPRY_TRANSPOSE_NO;
     const spry_scalar one = {1, 0}, zero = {0, 0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(op->ctx, spry_operator_multiply(first, how, one, r, zero, state->between));
     SPRY_GO(op->ctx, spry_operator_multiply(second, how, one, state->between, zero, z));
 done:
@@ -86,7 +86,7 @@ static void fsai_destroy(spry_operator *op)
 
 static spry_status not_definite(spry_context *ctx, int64_t row)
 {
-    return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                      "row %" PRId64
                      " (from 0): its block of the matrix is not positive definite for precon fsai; "
                      "try fsai:shift=0.1, or sai",
@@ -99,7 +99,7 @@ static spry_status compute(const fsai *state, const spry_matrix *A, spry_arrays 
     spry_context *ctx = A->ctx;
     spry_arrays X;
     local_outcome outcome;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, local_values(A, state->pattern, LOCAL_FACTOR, state->shift, &X, &outcome));
     if (outcome.bad >= 0) {
         base_free(ctx, X.values);
@@ -116,7 +116,7 @@ static spry_status store_here(const fsai *state, const spry_matrix *A, spry_oper
     spry_context *ctx = A->ctx;
     spry_arrays arrays = {0};
     spry_matrix *G = NULL, *other = NULL, *taken;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     precon_job job = state->job;
     job.A = A;
     SPRY_GO(ctx, matrix_finish(ctx, compute(state, A, &arrays), &arrays, &G));
@@ -141,7 +141,7 @@ static spry_status store_there(const fsai *state, const spry_matrix *A, spry_ope
     device_matrix B = {0}, P = {0}, G = {0}, other = {0};
     device_memory *x = NULL;
     local_outcome outcome;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_matrix_put_csr(d, &A->a, &B));
     SPRY_GO(ctx, there_put_pattern(d, state->pattern, &P));
     SPRY_GO(ctx, there_values(&B, &P, LOCAL_FACTOR, state->shift, &x, &outcome));
@@ -171,17 +171,17 @@ static spry_status fill(spry_operator *op, const spry_matrix *A)
     fsai *state = op->state;
     spry_operator *pair[2] = {NULL, NULL};
     char before[MESSAGE_SIZE];
-    spry_status status = SPRY_NO_MEMORY;
+    spry_status status = SPRY_STATUS_NO_MEMORY;
     memcpy(before, op->ctx->message, sizeof before);
     if (local_is_there(&state->job, op->type))
         status = store_there(state, A, pair);
-    if (status == SPRY_NO_MEMORY) {
+    if (status == SPRY_STATUS_NO_MEMORY) {
         spry_operator_free(pair[0]);
         pair[0] = NULL;
         memcpy(op->ctx->message, before, sizeof before); /* nothing failed for the caller */
         status = store_here(state, A, pair);
     }
-    if (status != SPRY_OK || !pair[0] || !pair[1]) {
+    if (status != SPRY_STATUS_OK || !pair[0] || !pair[1]) {
         spry_operator_free(pair[0]);
         return status;
     }
@@ -191,14 +191,14 @@ static spry_status fill(spry_operator *op, const spry_matrix *A)
     state->other = pair[1];
     op->own_bytes = pair[0]->own_bytes + pair[1]->own_bytes;
     op->bytes = pair[0]->bytes + pair[1]->bytes;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status fsai_update(spry_operator *op, const spry_matrix *A)
 {
     bool symmetric;
     const spry_status status = precon_check_hermitian(A, "fsai", "sai or isai", &symmetric);
-    return status == SPRY_OK ? fill(op, A) : status;
+    return status == SPRY_STATUS_OK ? fill(op, A) : status;
 }
 
 static const operator_class fsai_class = {.name = "fsai",
@@ -215,7 +215,7 @@ static spry_status find_pattern(const precon_job *job, fsai *state)
     const local_pattern how = pattern_of(options);
     const local_growth growth = growth_of(options);
     spry_context *ctx = job->A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, local_pattern_make(job->A, NULL, &how, &state->pattern));
     if (options->growth > 0)
         SPRY_GO(ctx, local_grow(job->A, NULL, &growth, state->pattern));
@@ -234,7 +234,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     spry_operator *op = NULL;
     fsai *state = NULL;
     bool symmetric;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *M = NULL;
     SPRY_GO(ctx, precon_check_hermitian(A, "fsai", "sai or isai", &symmetric));
     SPRY_GO(ctx, operator_new(ctx, &fsai_class, A->a.type, A->a.rows, A->a.cols, &op));
@@ -262,7 +262,7 @@ static spry_status forecast(const precon_job *job, double *bytes)
     const double n = (double)job->A->a.rows, number = (double)spry_type_size(job->A->a.type);
     spry_context *ctx = job->A->ctx;
     spry_matrix *P = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *bytes = 0;
     SPRY_GO(ctx, local_pattern_make(job->A, NULL, &how, &P));
     const local_problems p = local_problems_of(job->A, P, LOCAL_FACTOR);

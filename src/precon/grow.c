@@ -75,7 +75,7 @@ static spry_status collect(spry_context *ctx, const grow_problems *g, spry_matri
     int64_t *offsets = NULL;
     int32_t *columns = NULL;
     const int64_t n = g->p.n;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, n + 1, sizeof *offsets, &offsets));
     offsets[0] = 0;
     for (int64_t k = 0; k < n; k++)
@@ -105,7 +105,7 @@ spry_status local_grow(const spry_matrix *B, const spry_matrix *T, const local_g
     int64_t *room_at = NULL;
     void *scale = NULL;
     char *rooms = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, local_scales(B, how->kind, &scale));
     SPRY_GO(ctx, base_alloc(ctx, n + 1, sizeof *room_at, &room_at));
     room_at[0] = 0;

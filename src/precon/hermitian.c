@@ -40,9 +40,9 @@ spry_status precon_check_hermitian(const spry_matrix *A, const char *name, const
 {
     const int64_t first = precon_first_unlike(A, symmetric);
     if (first == A->a.rows)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const bool is_complex = spry_type_is_complex(A->a.type);
-    return SPRY_FAIL(A->ctx, SPRY_BAD_INPUT,
+    return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
                      "precon %s: row %" PRId64 " (from 0) is not the %s its column, and %s is "
                      "for %s matrices; take %s",
                      name, first, is_complex ? "conjugate of" : "same as", name,
@@ -77,7 +77,7 @@ spry_status precon_is_definite(const spry_matrix *A, bool *yes)
     spry_vector *d = NULL;
     const spry_status status = spry_matrix_diagonal(A, &d);
     *yes = false;
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(&& : fine)
     for (int64_t i = 0; i < a->rows; i++) {
@@ -91,5 +91,5 @@ spry_status precon_is_definite(const spry_matrix *A, bool *yes)
     }
     *yes = fine;
     spry_vector_free(d);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }

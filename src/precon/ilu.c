@@ -46,7 +46,7 @@ static spry_status make(const precon_job *job, bool hermitian, spry_operator **M
 {
     const factors_plan plan = plan_for(job, hermitian);
     if (plan.modified > 0 && plan.construct == FACTORS_BY_SWEEPS)
-        return SPRY_FAIL(job->A->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(job->A->ctx, SPRY_STATUS_BAD_USAGE,
                          "precon %s: sweeps do not know what they leave out: take modified=0 or "
                          "construct=exact",
                          plan.name);

@@ -25,7 +25,7 @@ spry_status local_scales(const spry_matrix *B, local_kind kind, void **scale)
     const int parts = host_threads(ctx, b->nnz);
     int64_t bad = b->rows;
     const spry_status status = base_alloc(ctx, b->rows, spry_type_size(b->type), scale);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
 #pragma omp parallel for num_threads(parts) reduction(min : bad)
     for (int part = 0; part < parts; part++) {
@@ -39,10 +39,10 @@ spry_status local_scales(const spry_matrix *B, local_kind kind, void **scale)
         }
     }
     if (bad == b->rows)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     base_free(ctx, *scale);
     *scale = NULL;
-    return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                      "row %" PRId64
                      " (from 0): the diagonal entry is not positive, so the matrix is not positive "
                      "definite; try precon sai or isai",
@@ -55,7 +55,7 @@ spry_status local_values(const spry_matrix *B, const spry_matrix *P, local_kind 
     spry_context *ctx = B->ctx;
     local_problems p = local_problems_of(B, P, kind);
     void *scale = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *X = P->a;
     X->type = B->a.type;
     SPRY_GO(ctx, local_scales(B, kind, &scale));
@@ -65,7 +65,7 @@ spry_status local_values(const spry_matrix *B, const spry_matrix *P, local_kind 
     p.x = X->values;
     SPRY_GO(ctx, local_solve(ctx, X->type, &p, outcome));
 done:
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         base_free(ctx, X->values);
         X->values = NULL;
     }
@@ -75,7 +75,7 @@ done:
 
 spry_status local_own(spry_context *ctx, const spry_arrays *X, spry_arrays *made)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *made = *X;
     made->offsets = NULL;
     made->col_index = NULL;
@@ -106,7 +106,7 @@ static spry_status judge(spry_context *ctx, const inverse *state, spry_type type
     const int64_t rows = state->pattern ? state->pattern->a.rows : state->there.rows;
     const int64_t nnz = state->pattern ? state->pattern->a.nnz : state->there.nnz;
     if (outcome->bad >= 0)
-        return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "precon %s: %s %" PRId64
                          " (from 0) of the inverse is beyond what type %s can hold; scale the "
                          "matrix first",
@@ -115,7 +115,7 @@ static spry_status judge(spry_context *ctx, const inverse *state, spry_type type
              "precon %s: %" PRId64 " entries, %.1f a %s; %" PRId64
              " local problems of less than full rank",
              state->name, nnz, rows > 0 ? (double)nnz / (double)rows : 0, what, outcome->deficient);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* The arrays of M, as far as they came when it fails; takes A^T. */
@@ -125,7 +125,7 @@ static spry_status compute_here(const inverse *state, const spry_matrix *A, spry
     spry_context *ctx = A->ctx;
     spry_arrays X = {0};
     local_outcome outcome;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (state->right && !transposed)
         SPRY_GO(ctx, spry_matrix_transpose(A, false, &transposed));
     SPRY_GO(ctx, local_values(state->right ? transposed : A, state->pattern, state->kind, 0, &X,
@@ -154,7 +154,7 @@ static spry_status compute_and_store(const inverse *state, const spry_matrix *A,
     precon_job job = state->job;
     spry_arrays made = {0};
     spry_matrix *M = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     job.A = A;
     SPRY_GO(ctx, matrix_finish(ctx, compute_here(state, A, T, &made), &made, &M));
     SPRY_GO(ctx, precon_store(&job, M, op));
@@ -191,7 +191,7 @@ static spry_status turn_there(const inverse *state, device_matrix *A)
 {
     device_matrix T = {0};
     if (!state->right)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const spry_status status = device_matrix_transpose(A, false, &T);
     device_matrix_free(A);
     *A = T;
@@ -206,7 +206,7 @@ static spry_status compute_there(const inverse *state, device_matrix *B, const d
     device_matrix M = {0};
     device_memory *x = NULL;
     local_outcome outcome;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const spry_type type = B->type;
     SPRY_GO(ctx, there_values(B, P, state->kind, 0, &x, &outcome));
     device_matrix_free(B);
@@ -226,7 +226,7 @@ static spry_status bring_and_compute(const inverse *state, const spry_matrix *A,
 {
     spry_context *ctx = A->ctx;
     device_matrix there = {0}, P = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (state->pattern)
         SPRY_GO(ctx, there_put_pattern(state->job.device, state->pattern, &P));
     SPRY_GO(ctx, device_matrix_put_csr(state->job.device, &A->a, &there));
@@ -242,18 +242,18 @@ static spry_status compute(const inverse *state, const spry_matrix *A, spry_matr
                            spry_operator **op)
 {
     char before[MESSAGE_SIZE];
-    spry_status status = SPRY_NO_MEMORY;
+    spry_status status = SPRY_STATUS_NO_MEMORY;
     memcpy(before, A->ctx->message, sizeof before);
     *op = NULL;
     if (local_is_there(&state->job, A->a.type))
         status = bring_and_compute(state, A, op);
-    if (status == SPRY_NO_MEMORY && state->pattern) {
+    if (status == SPRY_STATUS_NO_MEMORY && state->pattern) {
         memcpy(A->ctx->message, before, sizeof before); /* nothing failed for the caller */
         status = compute_and_store(state, A, T, op);
         T = NULL;
     }
     spry_matrix_free(T);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         (*op)->name = state->name;
     return status;
 }
@@ -262,7 +262,7 @@ static spry_status update(spry_operator *op, const spry_matrix *A)
 {
     spry_operator *fresh = NULL;
     const spry_status status = compute(op->making, A, NULL, &fresh);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         operator_become(op, fresh);
     return status;
 }
@@ -287,7 +287,7 @@ static spry_status new_state(const precon_job *job, const char *name, local_kind
                              inverse **state)
 {
     const spry_status status = base_calloc(job->A->ctx, 1, sizeof **state, state);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         **state = (inverse){.job = precon_kept(job), .name = name, .kind = kind, .right = right};
     return status;
 }
@@ -304,7 +304,7 @@ spry_status local_inverse(const precon_job *job, const char *name, local_kind ki
 {
     spry_context *ctx = job->A->ctx;
     inverse *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *M = NULL;
     SPRY_GO(ctx, new_state(job, name, kind, right, &state));
     state->pattern = pattern;
@@ -328,7 +328,7 @@ static spry_status make_there(const precon_job *job, const char *name, local_kin
     inverse *state = NULL;
     device_matrix A = {0};
     local_pattern pattern = *how;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *made = false;
     SPRY_GO(ctx, new_state(job, name, kind, how->transposed, &state));
     SPRY_GO(ctx, precon_matrix_there(job, &A));
@@ -357,14 +357,14 @@ spry_status local_inverse_from(const precon_job *job, const char *name, local_ki
     spry_matrix *P = NULL, *T = NULL, *taken;
     char before[MESSAGE_SIZE];
     bool made = false;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *M = NULL;
     memcpy(before, ctx->message, sizeof before);
     if (local_is_there(job, job->A->a.type))
         status = make_there(job, name, kind, how, &made, M);
-    if (status == SPRY_OK && made)
+    if (status == SPRY_STATUS_OK && made)
         return status;
-    if (status != SPRY_NO_MEMORY)
+    if (status != SPRY_STATUS_NO_MEMORY)
         SPRY_GO(ctx, status);
     memcpy(ctx->message, before, sizeof before); /* the host has more */
     if (how->transposed)

@@ -22,7 +22,7 @@ typedef struct jacobi {
 
 static const spry_vector *diagonal_for(const jacobi *state, spry_transpose transpose)
 {
-    return transpose == SPRY_CONJUGATE ? state->conjugate : state->inverse;
+    return transpose == SPRY_TRANSPOSE_CONJUGATE ? state->conjugate : state->inverse;
 }
 
 static const void *jacobi_diagonal(const spry_operator *op, spry_transpose transpose)
@@ -39,7 +39,7 @@ static spry_status jacobi_multiply(const spry_operator *op, spry_transpose trans
     const spry_vector in = vector_over(op->ctx, op->type, op->cols, (void *)(uintptr_t)x);
     spry_vector out = vector_over(op->ctx, op->type, op->rows, plain ? y : state->work->data);
     const spry_status status = spry_vector_multiply(diagonal_for(state, transpose), &in, &out);
-    if (status == SPRY_OK && !plain)
+    if (status == SPRY_STATUS_OK && !plain)
         host_blend(op->ctx, op->type, op->rows, alpha, out.data, beta, y);
     return status;
 }
@@ -68,13 +68,13 @@ static const operator_class jacobi_class = {.name = "jacobi",
 /* Inverts a vector, which it takes. */
 static spry_status invert_all(spry_context *ctx, spry_vector *x, const char *who, spry_vector **d)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *d = NULL;
-    SPRY_GO(ctx, spry_vector_new(ctx, x->type, x->n, NULL, SPRY_COPY, d));
+    SPRY_GO(ctx, spry_vector_new(ctx, x->type, x->n, NULL, SPRY_OWN_COPY, d));
     const int64_t bad = precon_kernels_for(ctx, x->type)->invert(x->n, x->data, (*d)->data);
     if (bad < x->n) {
         const spry_scalar v = value_get(x->type, x->data, bad);
-        status = SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                            "row %" PRId64 " (from 0): diagonal entry %g%+gi has no inverse "
                            "for %s; try direct, sai, or another order of the rows",
                            bad, v.re, v.im, who);
@@ -91,11 +91,11 @@ spry_status precon_inverse_diagonal(const spry_matrix *A, const char *who, spry_
     spry_vector *diagonal = NULL;
     *d = NULL;
     if (A->a.rows != A->a.cols)
-        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "%s needs a square matrix, not %" PRId64 " x %" PRId64, who, A->a.rows,
                          A->a.cols);
     const spry_status status = spry_matrix_diagonal(A, &diagonal);
-    return status == SPRY_OK ? invert_all(A->ctx, diagonal, who, d) : status;
+    return status == SPRY_STATUS_OK ? invert_all(A->ctx, diagonal, who, d) : status;
 }
 
 static spry_status invert_diagonal(const spry_matrix *A, spry_vector **d)
@@ -124,8 +124,8 @@ spry_status precon_inverse_sums(const spry_matrix *A, spry_vector **d)
     spry_vector *sums = NULL;
     *d = NULL;
     const spry_status status =
-        spry_vector_new(A->ctx, A->a.type, A->a.rows, NULL, SPRY_COPY, &sums);
-    if (status != SPRY_OK)
+        spry_vector_new(A->ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY, &sums);
+    if (status != SPRY_STATUS_OK)
         return status;
 #pragma omp parallel for num_threads(host_threads(A->ctx, A->a.nnz)) schedule(static)
     for (int64_t i = 0; i < A->a.rows; i++)
@@ -149,13 +149,14 @@ static spry_status jacobi_fill(spry_operator *op, const spry_matrix *A)
 {
     spry_context *ctx = op->ctx;
     jacobi *state = op->state;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, state->invert(A, &state->inverse));
-    SPRY_GO(ctx, spry_vector_new(ctx, op->type, op->rows, NULL, SPRY_COPY, &state->work));
+    SPRY_GO(ctx, spry_vector_new(ctx, op->type, op->rows, NULL, SPRY_OWN_COPY, &state->work));
     state->conjugate = state->inverse;
     if (spry_type_is_complex(op->type)) {
         state->conjugate = NULL;
-        SPRY_GO(ctx, spry_vector_new(ctx, op->type, op->rows, NULL, SPRY_COPY, &state->conjugate));
+        SPRY_GO(ctx,
+                spry_vector_new(ctx, op->type, op->rows, NULL, SPRY_OWN_COPY, &state->conjugate));
         set_conjugate(op);
     }
 done:
@@ -167,9 +168,9 @@ static spry_status jacobi_update(spry_operator *op, const spry_matrix *A)
     jacobi *state = op->state;
     spry_vector *inverse = NULL;
     spry_status status = state->invert(A, &inverse);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_vector_copy(inverse, state->inverse);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         set_conjugate(op);
     spry_vector_free(inverse);
     return status;
@@ -182,7 +183,7 @@ static spry_status new_operator(const spry_matrix *A, const char *name,
     spry_context *ctx = A->ctx;
     spry_operator *op = NULL;
     jacobi *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, operator_new(ctx, &jacobi_class, A->a.type, A->a.rows, A->a.cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
@@ -225,7 +226,7 @@ static spry_status make_by(const precon_job *job,
 {
     spry_operator *here = NULL;
     spry_status status = here_by(job->A, &here);
-    if (status != SPRY_OK || !job->device) {
+    if (status != SPRY_STATUS_OK || !job->device) {
         *M = here;
         return status;
     }
@@ -248,7 +249,7 @@ static spry_status forecast(const precon_job *job, double *bytes)
 {
     /* The inverse, its conjugate, room for a product, and the copies on a device. */
     *bytes = 5 * (double)job->A->a.rows * (double)spry_type_size(job->A->a.type) + 65536;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 const precon_kind precon_kind_jacobi = {

@@ -33,8 +33,10 @@ static int64_t first_bad(int info, int64_t n)
 
 bool lapack_dense_factor(spry_type type, int64_t n, void *a, int32_t *rows, int64_t *bad)
 {
-    static getrf *const routines[] = {
-        [SPRY_S] = sgetrf_, [SPRY_D] = dgetrf_, [SPRY_C] = cgetrf_, [SPRY_Z] = zgetrf_};
+    static getrf *const routines[] = {[SPRY_TYPE_S] = sgetrf_,
+                                      [SPRY_TYPE_D] = dgetrf_,
+                                      [SPRY_TYPE_C] = cgetrf_,
+                                      [SPRY_TYPE_Z] = zgetrf_};
     const int size = (int)n, step = n > 0 ? (int)n : 1;
     int info = 0;
     routines[type](&size, &size, a, &step, rows, &info);
@@ -44,8 +46,10 @@ bool lapack_dense_factor(spry_type type, int64_t n, void *a, int32_t *rows, int6
 
 bool lapack_band_factor(spry_type type, const precon_band *f, int64_t *bad)
 {
-    static gbtrf *const routines[] = {
-        [SPRY_S] = sgbtrf_, [SPRY_D] = dgbtrf_, [SPRY_C] = cgbtrf_, [SPRY_Z] = zgbtrf_};
+    static gbtrf *const routines[] = {[SPRY_TYPE_S] = sgbtrf_,
+                                      [SPRY_TYPE_D] = dgbtrf_,
+                                      [SPRY_TYPE_C] = cgbtrf_,
+                                      [SPRY_TYPE_Z] = zgbtrf_};
     const int size = (int)f->n, low = (int)f->low, high = (int)f->high;
     const int step = 2 * low + high + 1;
     int info = 0;

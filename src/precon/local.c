@@ -59,7 +59,7 @@ static void dealing_clear(spry_context *ctx, dealing *d)
 static spry_status deal(spry_context *ctx, const local_problems *p, int64_t most, dealing *d)
 {
     int64_t *first = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *d = (dealing){0};
     SPRY_GO(ctx, base_calloc(ctx, most + 2, sizeof *first, &first));
     SPRY_GO(ctx, base_alloc(ctx, p->n, sizeof *d->list, &d->list));
@@ -108,13 +108,13 @@ spry_status local_solve(spry_context *ctx, spry_type type, const local_problems 
     char *rooms = NULL;
     uint8_t *moved = NULL;
     int64_t deficient = 0, bad = INT64_MAX;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, deal(ctx, p, size.cols, &d));
     SPRY_GO(ctx, base_alloc(ctx, p->n, sizeof *moved, &moved));
     find_moved(p, threads, moved);
     p->moved = moved;
     status = base_alloc(ctx, bytes, (size_t)threads, &rooms);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         status = SPRY_CAUSE(ctx, status,
                             "local problems of up to %" PRId64 " x %" PRId64
                             "; try a smaller most=, tau= or power=",

@@ -26,7 +26,7 @@ static spry_status lower_apply(const spry_operator *op, spry_transpose transpose
     spry_context *ctx = op->ctx;
     double norm;
     int exponent = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_norm(r, &norm));
     if (norm == 0 || !isfinite(norm)) {
         SPRY_GO(ctx, spry_vector_copy(r, z));
@@ -58,7 +58,7 @@ static spry_status lower_update(spry_operator *op, const spry_matrix *A)
 {
     const lower *state = op->state;
     spry_matrix *cast = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(op->ctx, spry_matrix_cast(A, state->inside->type, &cast));
     SPRY_GO(op->ctx, spry_operator_update(state->inside, cast));
     note_traits(op, state->inside);
@@ -88,7 +88,7 @@ spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **out)
     spry_context *ctx = M->ctx;
     spry_operator *op = NULL;
     lower *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, operator_new(ctx, M->class->has_transpose ? &lower_class : &lower_plain_class,
                               type, M->rows, M->cols, &op));

@@ -35,7 +35,7 @@ static spry_status open_sweeper(const spry_matrix *A, factors *f, sweeper *s)
     spry_context *ctx = A->ctx;
     triangle *l = &f->chain.t[0], *u = &f->chain.t[1];
     spry_vector *diagonal = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *s = (sweeper){.ctx = ctx, .l = l, .n = f->sets.n, .size = spry_type_size(l->type)};
     triangle_load(ctx, A, l);
     triangle_load(ctx, A, u);
@@ -102,7 +102,7 @@ static spry_status put_all(spry_device *d, const sweeper *s, device_memory **m)
     const void *const pattern[PATTERN] = {s->l->offsets, s->l->columns, s->u.offsets, s->u.columns};
     const int64_t bytes[PATTERN] = {(s->n + 1) * 8, s->count[0] * 4, (s->n + 1) * 8,
                                     s->count[1] * 4};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < PATTERN; k++) {
         SPRY_GO(s->ctx, device_alloc(d, bytes[k], &m[k]));
         SPRY_GO(s->ctx, device_put(m[k], 0, pattern[k], bytes[k]));
@@ -124,7 +124,7 @@ static spry_status sweep_there(spry_device *d, const sweeper *s, int sweeps)
     device_memory *m[MEMORIES] = {NULL};
     device_program *program = NULL;
     char options[64];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)s->l->type, GROUP);
     SPRY_GO(s->ctx, device_build(d, device_text("parilu"), options, &program));
     SPRY_GO(s->ctx, put_all(d, s, m));
@@ -159,7 +159,7 @@ static spry_status sweep_shifted(spry_device *d, const factors_plan *plan, const
 {
     const precon_kernels *kernels = precon_kernels_for(s->ctx, s->l->type);
     const parilu_job first = job_for(s, 0);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     kernels->parilu_start(&first, s->n);
     *side = 0;
     if (d)
@@ -180,7 +180,7 @@ spry_status factors_sweep(const spry_matrix *A, const factors_plan *plan, spry_d
     int side = 0;
     int64_t bad = 0;
     double shift = 0, next = plan->shift;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, open_sweeper(A, f, &s));
     for (int turn = 0;; turn++) {
         precon_kernels_for(ctx, s.l->type)

@@ -66,7 +66,7 @@ static void sort_rows(const int32_t *part, int64_t n, int64_t count, int64_t *be
 /* Appends a part's rows. */
 static spry_status append(parts *p, const finder *f, int32_t number, int64_t *room)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (p->total + f->count > *room) {
         *room = (p->total + f->count) * 3 / 2;
         SPRY_GO(p->ctx, base_grow(p->ctx, p->total, *room, sizeof *p->rows, &p->rows));
@@ -89,7 +89,7 @@ spry_status parts_make(const spry_matrix *A, int64_t count, int64_t overlap, par
     int32_t *part = NULL, *own = NULL;
     graph g = {0};
     finder f = {.g = &g};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     count = count < n ? count : n;
     *p = (parts){.ctx = ctx, .n = n};
     SPRY_GO(ctx, graph_make(A, &g));
@@ -161,13 +161,13 @@ spry_status parts_matrix(const spry_matrix *A, const parts *p, int64_t k, int32_
 {
     const int64_t n = p->first[k + 1] - p->first[k];
     spry_arrays to = {.type = A->a.type,
-                      .format = SPRY_CSR,
+                      .format = SPRY_FORMAT_CSR,
                       .rows = n,
                       .cols = n,
                       .nnz = extract(A, p, k, local, NULL)};
     const spry_status status = matrix_allocate(A->ctx, &to);
     *out = NULL;
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     to.offsets[0] = 0;
     extract(A, p, k, local, &to);
@@ -177,7 +177,7 @@ spry_status parts_matrix(const spry_matrix *A, const parts *p, int64_t k, int32_
 spry_status parts_local(spry_context *ctx, int64_t n, int32_t **local)
 {
     const spry_status status = base_alloc(ctx, n, sizeof **local, local);
-    for (int64_t i = 0; status == SPRY_OK && i < n; i++)
+    for (int64_t i = 0; status == SPRY_STATUS_OK && i < n; i++)
         (*local)[i] = -1;
     return status;
 }

@@ -62,8 +62,9 @@ static spry_status thin(const spry_matrix *A, double tau, bool weigh, spry_matri
     spry_context *ctx = A->ctx;
     const spry_arrays *a = &A->a;
     const int threads = host_threads(ctx, a->nnz);
-    spry_arrays to = {.format = SPRY_CSR, .type = SPRY_S, .rows = a->rows, .cols = a->cols};
-    spry_status status = SPRY_OK;
+    spry_arrays to = {
+        .format = SPRY_FORMAT_CSR, .type = SPRY_TYPE_S, .rows = a->rows, .cols = a->cols};
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, a->rows + 1, sizeof *to.offsets, &to.offsets));
     to.offsets[0] = 0;
 #pragma omp parallel for num_threads(threads)
@@ -125,9 +126,9 @@ static spry_status cut(spry_matrix *P, bool lower, int64_t most)
     weighted *room = NULL;
     const int64_t longest = matrix_longest_row(ctx, a);
     int64_t at = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (longest <= most && !lower)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, longest, sizeof *room, &room));
     for (int64_t i = 0; i < a->rows; i++) {
         const int64_t begin = a->offsets[i];
@@ -164,7 +165,7 @@ static spry_status raise(const spry_matrix *from, const local_pattern *how, bool
 {
     spry_context *ctx = from->ctx;
     spry_matrix *S = NULL, *W = NULL, *next = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *P = NULL;
     SPRY_GO(ctx, thin(from, how->tau, weigh, &S));
     for (int64_t k = 1; k < how->power; k++) {
@@ -190,7 +191,7 @@ spry_status local_pattern_make(const spry_matrix *A, const spry_matrix *T, const
     const bool direct = T && how->transposed && how->tau >= 1;
     bool transposes = how->transposed && !direct;
     spry_matrix *S = NULL, *next = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *P = NULL;
     if (direct) {
         SPRY_GO(

@@ -82,10 +82,10 @@ static spry_status poly_apply(const spry_operator *op, spry_transpose transpose,
 {
     poly *state = op->state;
     const int degree = (int)state->options.degree;
-    const spry_vector *f = transpose == SPRY_CONJUGATE ? state->conjugate : state->scale;
+    const spry_vector *f = transpose == SPRY_TRANSPOSE_CONJUGATE ? state->conjugate : state->scale;
     /* The last one is to be z. */
     spry_vector *pair[2] = {degree % 2 ? state->work : z, degree % 2 ? z : state->work};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!state->steps[transpose])
         SPRY_GO(op->ctx, step_open(state->A, transpose, &state->steps[transpose]));
     SPRY_GO(op->ctx, spry_vector_multiply(f, r, pair[0]));
@@ -125,13 +125,13 @@ static spry_status estimate(poly *state, spry_vector *x, double bound, double *h
     spry_context *ctx = x->ctx;
     spry_vector *y = state->work;
     double size = 0, before = 0;
-    spry_status status = SPRY_OK;
-    SPRY_GO(ctx, step_open(state->A, SPRY_PLAIN, &state->steps[SPRY_PLAIN]));
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, step_open(state->A, SPRY_TRANSPOSE_NO, &state->steps[SPRY_TRANSPOSE_NO]));
     SPRY_GO(ctx, spry_vector_norm(x, &before));
     for (int k = 0; k < POWER_STEPS && before > 0; k++) {
         SPRY_GO(ctx, spry_vector_scale((spry_scalar){1 / before, 0}, x));
-        SPRY_GO(ctx, step_run(state->steps[SPRY_PLAIN], (host_step){1, 0, 0, 0}, state->scale, NULL,
-                              x, y));
+        SPRY_GO(ctx, step_run(state->steps[SPRY_TRANSPOSE_NO], (host_step){1, 0, 0, 0},
+                              state->scale, NULL, x, y));
         SPRY_GO(ctx, spry_vector_norm(y, &size));
         SPRY_GO(ctx, spry_vector_copy(y, x));
         before = size;
@@ -139,7 +139,7 @@ static spry_status estimate(poly *state, spry_vector *x, double bound, double *h
     *high = 1.1 * size < bound ? 1.1 * size : bound;
     if (!(*high > 0) || !isfinite(*high))
         status =
-            SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+            SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                       "precon poly: the largest eigenvalue of D^-1 A cannot be estimated (%g); "
                       "give poly:high=, or try jacobi",
                       *high);
@@ -181,17 +181,17 @@ static double set_factors(poly *state, int kind, double high, double low)
 static spry_status store_matrix(const spry_matrix *A, poly *state)
 {
     spry_matrix *view = NULL;
-    const spry_status status = spry_matrix_new(A->ctx, &A->a, SPRY_BORROW, &view);
+    const spry_status status = spry_matrix_new(A->ctx, &A->a, SPRY_OWN_BORROW, &view);
     precon_job job = state->job;
     job.A = A;
-    return status == SPRY_OK ? precon_store(&job, view, &state->A) : status;
+    return status == SPRY_STATUS_OK ? precon_store(&job, view, &state->A) : status;
 }
 
 /* The scale, and its conjugate where that is another, where the job says; takes f. */
 static spry_status store_scale(const spry_matrix *A, spry_vector *f, poly *state)
 {
     precon_job job = state->job;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     job.A = A;
     SPRY_GO(A->ctx, precon_vector(&job, f->n, f->data, &state->scale));
     state->conjugate = state->scale;
@@ -213,10 +213,10 @@ static spry_status find_high(const spry_matrix *A, double bound, poly *state, do
 {
     spry_context *ctx = A->ctx;
     spry_vector *x = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *high = state->options.high > 0 ? state->options.high : 1;
     if (state->options.high > 0 || A->a.rows == 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_like(state->work, A->a.rows, &x));
     SPRY_GO(ctx, vector_random(x, 1));
     SPRY_GO(ctx, estimate(state, x, bound, high));
@@ -233,7 +233,7 @@ static spry_status fill(const spry_matrix *A, poly *state)
     int kind = o->kind;
     double high = 1;
     bool definite = false;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     clear_values(state);
     if (kind == POLY_AUTO) {
         SPRY_GO(ctx, precon_is_definite(A, &definite));
@@ -248,7 +248,7 @@ static spry_status fill(const spry_matrix *A, poly *state)
     SPRY_GO(ctx, find_high(A, bound, state, &high));
     const double low = o->low > 0 ? o->low : high / low_share;
     if (kind == POLY_CHEBYSHEV && !(low < high)) {
-        status = SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                            "precon poly: low=%g is not below the largest eigenvalue, %g; give "
                            "another low= or high=",
                            low, high);
@@ -289,7 +289,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     const int64_t vector = n * (int64_t)spry_type_size(job->A->a.type);
     spry_operator *op = NULL;
     poly *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *M = NULL;
     SPRY_GO(ctx, operator_new(ctx, &poly_class, job->A->a.type, n, n, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
@@ -316,7 +316,7 @@ static spry_status forecast(const precon_job *job, double *bytes)
     /* A stored and its transpose, or what finds out whether it is hermitian; vectors; steps. */
     *bytes = 2 * precon_store_bytes(job, a->rows, a->nnz) + 9 * vector + (double)a->rows * 40 +
              sizeof(poly) + 65536;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 const precon_kind precon_kind_poly = {

@@ -54,7 +54,7 @@ static spry_status invert_triangle(spry_context *ctx, const triangle *t, void **
     const int64_t n = t->sets->n, chunks = (n + CHUNK - 1) / CHUNK;
     const int threads = host_threads(ctx, t->offsets[n] + n);
     int32_t *where = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, t->offsets[n], spry_type_size(t->type), inverse));
     SPRY_GO(ctx, base_calloc(ctx, n * threads, sizeof *where, &where));
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -71,7 +71,7 @@ static spry_status store(const precon_job *job, const triangle *t, bool invert, 
     spry_context *ctx = job->A->ctx;
     void *inverse = NULL;
     spry_matrix *matrix = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (invert)
         SPRY_GO(ctx, invert_triangle(ctx, t, &inverse));
     SPRY_GO(ctx, triangle_matrix(ctx, t, invert ? inverse : t->values, &matrix));
@@ -86,7 +86,7 @@ static spry_status store_turned(const precon_job *job, const spry_operator *W, s
 {
     spry_context *ctx = job->A->ctx;
     spry_matrix *plain = NULL, *turned = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_operator_to_matrix(W, &plain));
     SPRY_GO(ctx, spry_matrix_transpose(plain, true, &turned));
     SPRY_GO(ctx, precon_store(job, turned, op));
@@ -102,7 +102,7 @@ static spry_status store_diagonal(const precon_job *job, const factors *f, facto
     const spry_type type = job->A->a.type;
     const int64_t n = f->sets.n;
     void *by_rows = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, n, spry_type_size(type), &by_rows));
     for (int64_t k = 0; k < n; k++)
         value_store(type, by_rows, f->sets.rows ? f->sets.rows[k] : k,
@@ -124,7 +124,7 @@ spry_status factors_products_make(const precon_job *job, const factors_plan *pla
 {
     spry_context *ctx = job->A->ctx;
     factors_products *p = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *p, &p));
     p->solve = plan->solve;
@@ -149,7 +149,7 @@ done:
 static spry_status find_step(factors_products *p, int k, spry_transpose transpose,
                              const operator_step **step)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!p->step[k][transpose])
         status = step_open(p->op[k], transpose, &p->step[k][transpose]);
     *step = p->step[k][transpose];
@@ -163,7 +163,7 @@ static spry_status sweep(const operator_step *step, int sweeps, const spry_vecto
 {
     const host_step c = {-1, 1, 0, 0};
     const spry_vector *from = b;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < sweeps; k++) {
         spry_vector *to = (sweeps - k) % 2 ? y : room;
         SPRY_GO(y->ctx, step_run(step, c, NULL, b, from, to));
@@ -177,10 +177,10 @@ spry_status factors_products_apply(factors_products *p, spry_transpose transpose
                                    const spry_vector *r, spry_vector *z)
 {
     spry_context *ctx = r->ctx;
-    const int first = transpose == SPRY_PLAIN ? 0 : 1;
-    const spry_vector *d = p->d[transpose == SPRY_CONJUGATE];
+    const int first = transpose == SPRY_TRANSPOSE_NO ? 0 : 1;
+    const spry_vector *d = p->d[transpose == SPRY_TRANSPOSE_CONJUGATE];
     const operator_step *one, *other;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, find_step(p, first, transpose, &one));
     SPRY_GO(ctx, find_step(p, 1 - first, transpose, &other));
     if (p->solve == FACTORS_ISAI) {

@@ -57,12 +57,12 @@ static spry_status read_options(spry_context *ctx, const precon_kind *kind, cons
                                 void *fields)
 {
     if (text && kind->options.count == 0)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "precon %s has no options, but was given %.64s",
-                         kind->name, text);
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "precon %s has no options, but was given %.64s", kind->name, text);
     spry_status status = spry_options_default(ctx, kind->options, fields);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_options_parse(ctx, kind->options, fields, text);
-    return status == SPRY_OK ? status : SPRY_CAUSE(ctx, status, "precon %s", kind->name);
+    return status == SPRY_STATUS_OK ? status : SPRY_CAUSE(ctx, status, "precon %s", kind->name);
 }
 
 /* A spec as a kind and its options. */
@@ -93,7 +93,7 @@ static int precision_of(const request *q)
 static spry_status check_matrix(const spry_matrix *A, const precon_kind *kind)
 {
     if (A->a.rows != A->a.cols)
-        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "precon %s needs a square matrix, not %" PRId64 " x %" PRId64, kind->name,
                          A->a.rows, A->a.cols);
     return matrix_check_finite(A, "precon", kind->name);
@@ -101,8 +101,10 @@ static spry_status check_matrix(const spry_matrix *A, const precon_kind *kind)
 
 static spry_type lower_type(spry_type type)
 {
-    static const spry_type lower[] = {
-        [SPRY_S] = SPRY_S, [SPRY_D] = SPRY_S, [SPRY_C] = SPRY_C, [SPRY_Z] = SPRY_C};
+    static const spry_type lower[] = {[SPRY_TYPE_S] = SPRY_TYPE_S,
+                                      [SPRY_TYPE_D] = SPRY_TYPE_S,
+                                      [SPRY_TYPE_C] = SPRY_TYPE_C,
+                                      [SPRY_TYPE_Z] = SPRY_TYPE_C};
     return lower[type];
 }
 
@@ -115,16 +117,16 @@ static spry_status make_in(const precon_job *job, const request *q, spry_operato
     precon_job here = *job;
     spry_matrix *cast = NULL;
     spry_operator *inside = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     here.options = q->fields;
     here.values = "own";
     if (precision == PRECON_HALF) {
         if (lower == type)
-            return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+            return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                              "precision=half is for matrices of types d and z, not %s",
                              spry_type_name(type));
         if (!q->kind->half)
-            return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+            return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                              "precon %s has no half precision; take precision=single",
                              q->kind->name);
         here.values = "f16";
@@ -150,7 +152,8 @@ done:
 /* Goes on to the next best where one that nobody named cannot be made. */
 static bool goes_on(spry_context *ctx, spry_status status)
 {
-    if (status != SPRY_BAD_INPUT && status != SPRY_UNSUPPORTED && status != SPRY_NO_MEMORY)
+    if (status != SPRY_STATUS_BAD_INPUT && status != SPRY_STATUS_UNSUPPORTED &&
+        status != SPRY_STATUS_NO_MEMORY)
         return false;
     base_log(ctx, SPRY_LOG_INFO, "precon auto goes on: %s", spry_message(ctx));
     return true;
@@ -162,11 +165,12 @@ static spry_status make_named(const precon_job *job, const char *spec, spry_oper
 {
     spry_context *ctx = job->A->ctx;
     request q;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, read_spec(ctx, spec, &q));
     snprintf(name, 32, "%s", q.kind->name);
     if (q.kind == &kind_inner)
-        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED, "precon inner cannot be a part of another one");
+        status =
+            SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "precon inner cannot be a part of another one");
     else if (q.kind->make)
         status = make_in(job, &q, M);
 done:
@@ -180,11 +184,11 @@ static spry_status make_auto(const precon_job *job, spry_operator **M, char name
     precon_choice choice;
     char before[MESSAGE_SIZE];
     memcpy(before, ctx->message, sizeof before);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     precon_choose(ctx, job->A, job->device, &choice);
     for (int k = 0; k < choice.count; k++) {
         status = make_named(job, choice.specs[k], M, name);
-        if (status == SPRY_OK || !goes_on(ctx, status))
+        if (status == SPRY_STATUS_OK || !goes_on(ctx, status))
             break;
         memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
     }
@@ -198,7 +202,7 @@ spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, con
     char name[32];
     *M = NULL;
     if (job.depth > PRECON_MOST_DEPTH)
-        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "preconditioners within preconditioners go %d deep at most",
                          PRECON_MOST_DEPTH);
     return strcmp(spec, "auto") == 0 ? make_auto(&job, M, name) : make_named(&job, spec, M, name);
@@ -212,7 +216,7 @@ static spry_status make_from(const precon_job *given, const precon_kind *kind, c
     const spry_matrix *A = given->A, *csr = NULL;
     spry_context *ctx = A->ctx;
     spry_matrix *owned = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (kind)
         SPRY_GO(ctx, check_matrix(A, kind));
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
@@ -242,16 +246,16 @@ static spry_status make_any(spry_context *ctx, const precon_job *given, const ch
             return make_from(given, NULL, spec, M, name);
         base_log(ctx, SPRY_LOG_INFO,
                  "precon none: there is no square matrix with finite numbers to make one from");
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     const spry_status status = read_spec(ctx, spec, &q);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     snprintf(name, 32, "%s", q.kind->name);
     if (!q.kind->make)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (!A)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "precon=%s needs a matrix, not an operator",
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "precon=%s needs a matrix, not an operator",
                          q.kind->name);
     return make_from(given, q.kind, spec, M, name);
 }
@@ -273,9 +277,9 @@ spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const sp
 static spry_status refuse_inner(const spry_matrix *A, const char *spec)
 {
     if (strncmp(spec, "inner", 5) == 0 && (!spec[5] || spec[5] == ':'))
-        return SPRY_FAIL(A->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
                          "precon inner is made by solvers only; make a solver for it");
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const char *spec,
@@ -284,7 +288,7 @@ spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const cha
     char name[32];
     *M = NULL;
     const spry_status status = refuse_inner(A, spec);
-    return status == SPRY_OK ? precon_make(A->ctx, A, device, spec, M, name) : status;
+    return status == SPRY_STATUS_OK ? precon_make(A->ctx, A, device, spec, M, name) : status;
 }
 
 spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A, const char *spec,
@@ -294,9 +298,9 @@ spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A, co
     *M = NULL;
     if (op->ctx != A->ctx || op->type != A->a.type || op->rows != A->a.rows ||
         op->cols != A->a.cols)
-        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE, "the operator is not one of the matrix");
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE, "the operator is not one of the matrix");
     const spry_status status = refuse_inner(A, spec);
-    return status == SPRY_OK ? precon_make_beside(A->ctx, A, op, spec, M, name) : status;
+    return status == SPRY_STATUS_OK ? precon_make_beside(A->ctx, A, op, spec, M, name) : status;
 }
 
 /* --- forecasts -----------------------------------------------------------------------------------
@@ -308,12 +312,12 @@ static spry_status forecast_auto(const precon_job *outer, const spry_matrix *A, 
     precon_choice choice;
     double one;
     if (A->a.rows != A->a.cols)
-        return SPRY_OK;
-    spry_status status = SPRY_OK;
+        return SPRY_STATUS_OK;
+    spry_status status = SPRY_STATUS_OK;
     precon_choose(A->ctx, A, outer->device, &choice);
-    for (int k = 0; status == SPRY_OK && k < choice.count; k++) {
+    for (int k = 0; status == SPRY_STATUS_OK && k < choice.count; k++) {
         status = precon_forecast_inner(outer, A, choice.specs[k], &one);
-        *bytes = status == SPRY_OK && one > *bytes ? one : *bytes;
+        *bytes = status == SPRY_STATUS_OK && one > *bytes ? one : *bytes;
     }
     return status;
 }
@@ -325,7 +329,7 @@ spry_status precon_forecast_inner(const precon_job *outer, const spry_matrix *A,
     precon_job job = {.A = A, .device = outer->device, .depth = outer->depth + 1, .values = "own"};
     const double size = (double)spry_type_size(A->a.type), rows = (double)A->a.rows;
     request q;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *bytes = 0;
     if (strcmp(spec, "auto") == 0)
         return forecast_auto(outer, A, bytes);
@@ -348,7 +352,7 @@ spry_status spry_precon_forecast(const spry_matrix *A, spry_device *device, cons
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     double most = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *bytes = 0;
     SPRY_GO(A->ctx, matrix_as_sorted_csr(A, &csr, &owned));
     const precon_job job = {.A = csr, .device = device};

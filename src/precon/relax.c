@@ -56,7 +56,7 @@ static spry_status make_sets(const spry_operator *op, relax *state)
     const spry_matrix *A = state->A;
     const triangle_pattern pattern = {.offsets = A->a.offsets, .columns = A->a.col_index};
     int32_t *perm = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!state->natural)
         SPRY_GO(op->ctx, spry_reorder(A, "colour", &perm));
     SPRY_GO(op->ctx, triangle_sets_make(op->ctx, op->rows, &pattern, 1, perm, op->device != NULL,
@@ -76,7 +76,7 @@ static spry_status make_chain(const spry_operator *op, const spry_matrix *A, boo
     const relax *state = op->state;
     spry_context *ctx = op->ctx;
     spry_vector *scale = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, precon_inverse_diagonal(A, op->class->name, &scale));
     SPRY_GO(ctx, spry_vector_scale((spry_scalar){state->omega, 0}, scale));
     triangle_chain_clear(ctx, c);
@@ -90,7 +90,7 @@ static spry_status make_chain(const spry_operator *op, const spry_matrix *A, boo
     SPRY_GO(ctx, triangle_chain_place(ctx, c));
 done:
     spry_vector_free(scale);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         triangle_chain_clear(ctx, c);
     return status;
 }
@@ -101,10 +101,10 @@ static spry_status find_chain(const spry_operator *op, spry_transpose transpose,
 {
     relax *state = op->state;
     spry_matrix *transposed = NULL;
-    spry_status status = SPRY_OK;
-    *c = transpose == SPRY_PLAIN ? &state->plain : &state->transposed;
+    spry_status status = SPRY_STATUS_OK;
+    *c = transpose == SPRY_TRANSPOSE_NO ? &state->plain : &state->transposed;
     if ((*c)->count > 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(op->ctx, spry_matrix_transpose(state->A, false, &transposed));
     SPRY_GO(op->ctx, make_chain(op, transposed, !state->both, &state->transposed));
 done:
@@ -117,19 +117,20 @@ static spry_status relax_apply(const spry_operator *op, spry_transpose transpose
 {
     const triangle_chain *c;
     const spry_status status = find_chain(op, transpose, &c);
-    return status == SPRY_OK ? triangle_chain_apply(op->ctx, c, transpose == SPRY_CONJUGATE, r, z)
-                             : status;
+    return status == SPRY_STATUS_OK
+               ? triangle_chain_apply(op->ctx, c, transpose == SPRY_TRANSPOSE_CONJUGATE, r, z)
+               : status;
 }
 
 static spry_status relax_update(spry_operator *op, const spry_matrix *A)
 {
     relax *state = op->state;
     const spry_status status = make_chain(op, A, false, &state->plain);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     state->A = A;
     triangle_chain_clear(op->ctx, &state->transposed);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static void relax_destroy(spry_operator *op)
@@ -159,7 +160,7 @@ static spry_status relax_make(const precon_job *job, const operator_class *class
     spry_context *ctx = A->ctx;
     spry_operator *op = NULL;
     relax *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, operator_new(ctx, class, A->a.type, A->a.rows, A->a.cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
@@ -207,7 +208,7 @@ static spry_status forecast(const precon_job *job, double *bytes)
     *bytes = (job->device ? 2 : 1) *
              (3 * (double)job->A->a.nnz * (size + 4) + n * (4 * 8 + 40 + 6 * size) +
               triangle_sets_bytes(job->A->a.rows) + 65536);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 const precon_kind precon_kind_gs = {.name = "gs",

@@ -59,7 +59,7 @@ static spry_status forecast_of(const precon_job *job, local_kind kind, double *b
     spry_context *ctx = job->A->ctx;
     const local_pattern how = pattern_of(job->options);
     spry_matrix *B = NULL, *P = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (how.transposed)
         SPRY_GO(ctx, spry_matrix_transpose(job->A, false, &B));
     SPRY_GO(ctx, local_pattern_make(job->A, B, &how, &P));

@@ -113,13 +113,13 @@ static spry_status schwarz_apply(const spry_operator *op, spry_transpose transpo
                                  const spry_vector *r, spry_vector *z)
 {
     schwarz *state = op->state;
-    const bool restricted = state->restricted, plain = transpose == SPRY_PLAIN;
+    const bool restricted = state->restricted, plain = transpose == SPRY_TRANSPOSE_NO;
     const bool *mine = restricted && !plain ? state->p.mine : NULL;
     /* Multigrid has M^T of complex types by way of M^H and vectors made for the product. */
     const bool alone = !state->warmed[transpose] ||
-                       (transpose == SPRY_TRANSPOSE && spry_type_is_complex(op->type));
+                       (transpose == SPRY_TRANSPOSE_YES && spry_type_is_complex(op->type));
     const int threads = alone ? 1 : host_threads(op->ctx, state->p.total * 16);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (threads == 1) {
         for (int64_t k = 0; k < state->p.count; k++)
             SPRY_GO(op->ctx, run_part(op, k, transpose, mine, r->data));
@@ -131,7 +131,7 @@ static spry_status schwarz_apply(const spry_operator *op, spry_transpose transpo
             status = one > status ? one : status;
         }
     }
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         collect(op, !(restricted && plain), z->data);
 done:
     return status;
@@ -143,7 +143,7 @@ static spry_status schwarz_update(spry_operator *op, const spry_matrix *A)
     spry_context *ctx = op->ctx;
     schwarz *state = op->state;
     int32_t *local = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, parts_local(ctx, op->rows, &local));
     memset(state->warmed, 0, sizeof state->warmed);
     for (int64_t k = 0; k < state->p.count; k++) {
@@ -178,7 +178,7 @@ static spry_status make_places(schwarz *state)
 {
     const parts *p = &state->p;
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, p->n, sizeof *state->owner, &state->owner));
     SPRY_GO(ctx, base_calloc(ctx, p->n + 2, sizeof *state->offsets, &state->offsets));
     SPRY_GO(ctx, base_alloc(ctx, p->total, sizeof *state->places, &state->places));
@@ -203,14 +203,14 @@ static spry_status make_solve(const precon_job *job, const schwarz *state, int64
     spry_context *ctx = job->A->ctx;
     part_solve *s = &state->solves[k];
     precon_job here = *job;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     here.device = NULL;
     SPRY_GO(ctx, parts_matrix(job->A, &state->p, k, local, &s->A));
     status = precon_make_inner(&here, s->A, sub, &s->M);
-    if (status == SPRY_OK && !s->M)
-        status =
-            SPRY_FAIL(ctx, SPRY_BAD_USAGE, "sub=%s solves nothing; take sub=direct, or ilu", sub);
-    if (status != SPRY_OK)
+    if (status == SPRY_STATUS_OK && !s->M)
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                           "sub=%s solves nothing; take sub=direct, or ilu", sub);
+    if (status != SPRY_STATUS_OK)
         status =
             SPRY_CAUSE(ctx, status, "precon schwarz: part %" PRId64 " (from 0, %" PRId64 " rows)",
                        k, s->A->a.rows);
@@ -223,7 +223,7 @@ static spry_status make_solves(const precon_job *job, const schwarz *state, spry
 {
     spry_context *ctx = op->ctx;
     int32_t *local = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, parts_local(ctx, op->rows, &local));
     for (int64_t k = 0; k < state->p.count; k++) {
         SPRY_GO(ctx, make_solve(job, state, k, local));
@@ -245,7 +245,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     const int64_t size = (int64_t)spry_type_size(job->A->a.type);
     spry_operator *op = NULL;
     schwarz *state = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *M = NULL;
     SPRY_GO(ctx, operator_new(ctx, &schwarz_class, job->A->a.type, n, n, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
@@ -281,7 +281,7 @@ static spry_status forecast(const precon_job *job, double *bytes)
     parts p = {.ctx = ctx};
     int32_t *local = NULL;
     spry_matrix *A = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     here.device = NULL;
     SPRY_GO(ctx, cut(job->A, options, &p));
     SPRY_GO(ctx, parts_local(ctx, a->rows, &local));

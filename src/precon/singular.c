@@ -28,7 +28,7 @@ static spry_status find_empty(const spry_matrix *A, int64_t begin, int64_t *row,
     const spry_arrays *a = &A->a;
     bool *met = NULL;
     const spry_status status = base_calloc(A->ctx, a->rows, sizeof *met, &met);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     *row = *column = a->rows;
     for (int64_t i = 0; i < a->rows; i++) {
@@ -44,7 +44,7 @@ static spry_status find_empty(const spry_matrix *A, int64_t begin, int64_t *row,
     for (int64_t j = a->rows - 1; j >= begin; j--)
         *column = met[j] ? *column : j;
     base_free(A->ctx, met);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status precon_warn_singular(const spry_matrix *A, const char *name)
@@ -53,14 +53,14 @@ spry_status precon_warn_singular(const spry_matrix *A, const char *name)
     const int64_t begin = first_without_diagonal(A), n = A->a.rows;
     int64_t row, column;
     if (begin == n)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const spry_status status = find_empty(A, begin, &row, &column);
-    if (status != SPRY_OK || (row == n && column == n))
+    if (status != SPRY_STATUS_OK || (row == n && column == n))
         return status;
     base_log(A->ctx, SPRY_LOG_WARNING,
              "precon %s: %s %" PRId64
              " (from 0) of the matrix has nothing but zeros, so that it has no inverse, and what "
              "is made of it may have none; leave that unknown out, or give it a diagonal entry",
              name, row < n ? "row" : "column", row < n ? row : column);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }

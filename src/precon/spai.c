@@ -49,7 +49,7 @@ static spry_status start_make(const precon_job *job, start *s)
     const bool right = options->side == SIDE_RIGHT;
     const local_pattern diagonal = {.tau = 0, .power = 1, .most = 1};
     spry_context *ctx = job->A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *s = (start){0};
     SPRY_GO(ctx, spry_matrix_transpose(job->A, false, &s->transposed));
     SPRY_GO(ctx, local_pattern_make(job->A, NULL, &diagonal, &s->pattern));
@@ -65,7 +65,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     const local_growth how = growth_of(options);
     spry_context *ctx = job->A->ctx;
     start s;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *M = NULL;
     SPRY_GO(ctx, start_make(job, &s));
     SPRY_GO(ctx, local_grow(s.B, s.T, &how, s.pattern));
@@ -86,7 +86,7 @@ static spry_status forecast(const precon_job *job, double *bytes)
     local_size size;
     int64_t entries;
     start s;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, start_make(job, &s));
     *bytes = local_grow_bytes(s.B, s.T, &how, s.pattern, &entries, &size);
     *bytes += local_inverse_bytes(job, &size, entries);

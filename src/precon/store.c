@@ -9,7 +9,7 @@ spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **
 {
     const bool own = !job->values || strcmp(job->values, "own") == 0;
     char format[64];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *op = NULL;
     snprintf(format, sizeof format, "%s%s%s", job->device ? "sell" : "csr",
              own ? "" : ":values=", own ? "" : job->values);
@@ -17,7 +17,7 @@ spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **
         char before[MESSAGE_SIZE];
         memcpy(before, A->ctx->message, sizeof before);
         status = device_operator(job->device, A, format, op);
-        if (status == SPRY_UNSUPPORTED) { /* rows that are too different for slices */
+        if (status == SPRY_STATUS_UNSUPPORTED) { /* rows that are too different for slices */
             memcpy(A->ctx->message, before, sizeof before);
             memcpy(format, "csr ", 4);
             memmove(format + 3, format + 4, strlen(format + 4) + 1);
@@ -28,14 +28,14 @@ spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **
     } else {
         status = spry_operator_from_format(A, format, op);
     }
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         spry_context *ctx = A->ctx;
         spry_matrix_free(A);
         return own ? status
                    : SPRY_CAUSE(ctx, status, "precision=half does not do; take precision=single");
     }
     (*op)->kept = A;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 double precon_store_bytes(const precon_job *job, int64_t rows, int64_t nnz)
@@ -52,7 +52,7 @@ spry_status precon_matrix_there(const precon_job *job, device_matrix *A)
     spry_storage storage;
     const spry_operator *op = job->op;
     if (op && op->device == job->device && op->type == job->A->a.type &&
-        spry_operator_storage(op, &storage) == SPRY_OK && storage.exact &&
+        spry_operator_storage(op, &storage) == SPRY_STATUS_OK && storage.exact &&
         (strcmp(storage.format, "csr") == 0 || strcmp(storage.format, "sell") == 0))
         return device_matrix_of(op, A);
     return device_matrix_put_csr(job->device, &job->A->a, A);
@@ -62,16 +62,16 @@ spry_status precon_vector(const precon_job *job, int64_t n, const void *from, sp
 {
     spry_context *ctx = job->A->ctx;
     const spry_type type = job->A->a.type;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!job->device)
-        return spry_vector_new(ctx, type, n, (void *)(uintptr_t)from, SPRY_COPY, v);
+        return spry_vector_new(ctx, type, n, (void *)(uintptr_t)from, SPRY_OWN_COPY, v);
     SPRY_GO(ctx, spry_vector_on(job->device, type, n, NULL, v));
     if (from) {
         const spry_vector here = vector_over(ctx, type, n, (void *)(uintptr_t)from);
         SPRY_GO(ctx, spry_vector_copy(&here, *v));
     }
 done:
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         spry_vector_free(*v);
         *v = NULL;
     }

@@ -81,9 +81,9 @@ static spry_status search_all(const fill *f, int threads, int32_t *rooms)
         }
     }
     return spry_context_interrupted(f->A->ctx, false)
-               ? SPRY_FAIL(f->A->ctx, SPRY_INTERRUPTED,
+               ? SPRY_FAIL(f->A->ctx, SPRY_STATUS_INTERRUPTED,
                            "fill of level %d: interrupted; take a lower one", f->level)
-               : SPRY_OK;
+               : SPRY_STATUS_OK;
 }
 
 /* The entries behind the diagonal, or their number alone. */
@@ -94,7 +94,7 @@ static spry_status find_fill(const spry_matrix *A, const int32_t *rank, int leve
     const int64_t n = A->a.rows;
     const int threads = host_threads(ctx, A->a.nnz + n);
     int32_t *rooms = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *f = (fill){.A = A, .rank = rank, .level = level};
     SPRY_GO(ctx, base_alloc(ctx, n + 1, sizeof *f->offsets, &f->offsets));
     SPRY_GO(ctx, base_alloc(ctx, n * threads, 2 * sizeof *rooms, &rooms));
@@ -107,7 +107,7 @@ static spry_status find_fill(const spry_matrix *A, const int32_t *rank, int leve
     SPRY_GO(ctx, search_all(f, threads, rooms));
 done:
     base_free(ctx, rooms);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         clear_fill(ctx, f);
     return status;
 }
@@ -120,7 +120,7 @@ static spry_status find_both(const spry_matrix *A, const factors_plan *plan, con
     spry_context *ctx = A->ctx;
     const size_t n = (size_t)A->a.rows, nnz = (size_t)A->a.nnz;
     spry_matrix *transposed = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, find_fill(A, rank, plan->level, count, above));
     if (plan->hermitian)
         goto done;
@@ -138,10 +138,10 @@ spry_status factors_count(const spry_matrix *A, const factors_plan *plan, double
 {
     fill above = {0}, below = {0};
     int32_t *perm = NULL, *rank = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *entries = (double)A->a.nnz;
     if (plan->level == 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(A->ctx, spry_reorder(A, plan->order, &perm));
     SPRY_GO(A->ctx, matrix_invert(A->ctx, "order", perm, A->a.rows, &rank));
     SPRY_GO(A->ctx, find_both(A, plan, rank, true, &above, &below));
@@ -162,7 +162,7 @@ static spry_status take_pattern(const spry_matrix *A, const factors_plan *plan, 
     spry_context *ctx = A->ctx;
     const triangle_pattern p = {A->a.offsets, A->a.col_index, plan->hermitian && plan->symmetric};
     triangle *t = f->chain.t;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, triangle_sets_make(ctx, A->a.rows, &p, 1, perm, always, &f->sets));
     if (plan->hermitian && !plan->symmetric) { /* zeros on one side alone */
         SPRY_GO(ctx, triangle_of_pattern(ctx, &p, NULL, &f->sets, A->a.type, false, &t[0]));
@@ -182,7 +182,7 @@ static spry_status take_fill(const spry_matrix *A, const factors_plan *plan, con
     fill above = {0}, below = {0};
     triangle turned = {0}, *t = f->chain.t;
     int32_t *rank = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (perm)
         SPRY_GO(ctx, matrix_invert(ctx, "order", perm, A->a.rows, &rank));
     SPRY_GO(ctx, find_both(A, plan, rank, false, &above, &below));
@@ -211,14 +211,14 @@ spry_status factors_analyse(const spry_matrix *A, const factors_plan *plan, cons
                             bool always, factors *f)
 {
     spry_context *ctx = A->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     f->chain = (triangle_chain){.sets = &f->sets, .type = A->a.type};
     status = plan->level == 0 ? take_pattern(A, plan, perm, always, f)
                               : take_fill(A, plan, perm, always, f);
-    if (status == SPRY_NO_MEMORY && plan->level > 0)
+    if (status == SPRY_STATUS_NO_MEMORY && plan->level > 0)
         SPRY_CAUSE(ctx, status, "precon %s: fill of level %d; take a lower one", plan->name,
                    plan->level);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = base_calloc(ctx, A->a.rows, spry_type_size(A->a.type), &f->chain.f[1]);
     return status;
 }

@@ -9,7 +9,7 @@ enum {
     GROUP = 256,
     PIECE = 64, /* bytes that rooms are counted in */
     WARP = 32,
-    MOST_LOCAL = 65536, /* bytes a group on processors, where all memory is alike */
+    MOST_LOCAL = 65536, /* bytes per group on processors, where all memory is alike */
     MOST_GROUP = 128,
     OPTIONS_SIZE = 96
 };
@@ -35,9 +35,9 @@ static spry_status thin(const device_matrix *A, double tau, device_matrix *S)
     spry_context *ctx = A->d->ctx;
     const int32_t rows = (int32_t)A->rows;
     device_program *p = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, build(A->d, A->type, &p));
-    SPRY_GO(ctx, device_matrix_new(A->d, SPRY_S, A->rows, A->cols, S));
+    SPRY_GO(ctx, device_matrix_new(A->d, SPRY_TYPE_S, A->rows, A->cols, S));
     SPRY_GO(ctx, device_clear(S->offsets, 0, (int64_t)sizeof(int64_t)));
     for (int32_t fill = 0; fill < 2; fill++) {
         const device_arg args[] = {DEVICE_VALUE(rows),
@@ -54,7 +54,7 @@ static spry_status thin(const device_matrix *A, double tau, device_matrix *S)
             SPRY_GO(ctx, device_matrix_allocate(S));
     }
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         device_matrix_free(S);
     return status;
 }
@@ -67,7 +67,7 @@ static spry_status longest_row(const device_matrix *A, int64_t *longest)
     int32_t found = 0;
     device_memory *there = NULL;
     device_program *p = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, build(A->d, A->type, &p));
     SPRY_GO(ctx, device_alloc(A->d, sizeof found, &there));
     SPRY_GO(ctx, device_clear(there, 0, sizeof found));
@@ -94,7 +94,7 @@ spry_status there_pattern(const device_matrix *A, const local_pattern *how, bool
     spry_context *ctx = A->d->ctx;
     device_matrix S = {0}, W = {0}, next = {0};
     int64_t longest;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *P = (device_matrix){0};
     *made = false;
     SPRY_GO(ctx, thin(A, how->tau, &S));
@@ -125,7 +125,7 @@ spry_status there_put_pattern(spry_device *d, const spry_matrix *P, device_matri
 {
     const spry_arrays *a = &P->a;
     const int64_t column_bytes = a->nnz * (int64_t)sizeof *a->col_index;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, device_matrix_new(d, a->type, a->rows, a->cols, out));
     out->nnz = a->nnz;
     SPRY_GO(d->ctx, device_alloc(d, column_bytes, &out->columns));
@@ -133,7 +133,7 @@ spry_status there_put_pattern(spry_device *d, const spry_matrix *P, device_matri
             device_put(out->offsets, 0, a->offsets, (a->rows + 1) * (int64_t)sizeof *a->offsets));
     SPRY_GO(d->ctx, device_put(out->columns, 0, a->col_index, column_bytes));
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         device_matrix_free(out);
     return status;
 }
@@ -204,7 +204,7 @@ static spry_status prepare(problems *p)
     const int32_t square = p->kind != LOCAL_LEAST_SQUARES;
     const int32_t nothing[2] = {0, INT32_MAX};
     device_program *program = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, build(d, p->B->type, &program));
     SPRY_GO(d->ctx, device_alloc(d, n * (int64_t)spry_type_size(p->B->type), &p->scale));
     SPRY_GO(d->ctx, device_alloc(d, ints, &p->scalars));
@@ -249,7 +249,7 @@ static spry_status launch(const problems *p, const device_memory *list, int64_t 
     spry_device *d = p->d;
     char options[OPTIONS_SIZE];
     device_program *program = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const int64_t teams = team.group / team.team;
     snprintf(options, sizeof options, "-DTEAM=%d -DROOM=%d -DSQUARE=%d -DFACTOR=%d", team.team,
              (int)room_bytes, p->kind != LOCAL_LEAST_SQUARES, p->kind == LOCAL_FACTOR);
@@ -289,7 +289,7 @@ static spry_status largest(const problems *p, const device_memory *list, int64_t
     int32_t found = 1;
     device_memory *there = NULL;
     device_program *program = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, build(d, p->B->type, &program));
     SPRY_GO(d->ctx, device_alloc(d, sizeof found, &there));
     SPRY_GO(d->ctx, device_put(there, 0, &found, sizeof found));
@@ -311,7 +311,7 @@ static spry_status solve_large(const problems *p, const device_memory *list, int
     const device_team team = d->facts.processor ? (device_team){1, 1} : (device_team){WARP, WARP};
     int64_t bytes, used, most, available;
     device_memory *rooms = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, largest(p, list, begin, count, &bytes));
     device_memory_now(d, &used, &most, &available);
     available = available < 0 ? d->facts.memory_bytes / 2 : available;
@@ -319,7 +319,7 @@ static spry_status solve_large(const problems *p, const device_memory *list, int
     int64_t together = bytes > 0 ? available / bytes : 0;
     together = together > count ? count : together;
     if (together < 1 || bytes >= (int64_t)INT32_MAX * PIECE) {
-        status = SPRY_FAIL(d->ctx, SPRY_NO_MEMORY,
+        status = SPRY_FAIL(d->ctx, SPRY_STATUS_NO_MEMORY,
                            "the largest local problem takes %.3g GB on %s, where %.3g GB are free; "
                            "try a smaller most=, tau= or power=",
                            (double)bytes * 1e-9, d->facts.name, (double)available * 1e-9);
@@ -340,8 +340,8 @@ static spry_status solve_local(const problems *p, const device_memory *list, int
     int64_t bytes = class_bytes(p->d, class), step = PIECE;
     device_team team;
     const spry_status status =
-        p->d->facts.processor ? SPRY_OK : largest(p, list, begin, count, &bytes);
-    if (status != SPRY_OK)
+        p->d->facts.processor ? SPRY_STATUS_OK : largest(p, list, begin, count, &bytes);
+    if (status != SPRY_STATUS_OK)
         return status;
     while (bytes > 4 * step)
         step *= 2;
@@ -355,7 +355,7 @@ spry_status there_matrix(const device_matrix *P, spry_type type, device_memory *
     spry_context *ctx = P->d->ctx;
     const int64_t offset_bytes = (P->rows + 1) * (int64_t)sizeof(int64_t);
     const int64_t column_bytes = P->nnz * (int64_t)sizeof(int32_t);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *X = *P;
     X->type = type;
     X->values = x;
@@ -366,7 +366,7 @@ spry_status there_matrix(const device_matrix *P, spry_type type, device_memory *
     SPRY_GO(ctx, device_copy(P->offsets, 0, X->offsets, 0, offset_bytes));
     SPRY_GO(ctx, device_copy(P->columns, 0, X->columns, 0, column_bytes));
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         device_matrix_free(X);
     return status;
 }
@@ -379,7 +379,7 @@ spry_status there_values(const device_matrix *B, const device_matrix *P, local_k
     const int classes = local_classes(d);
     device_classes rows = {0};
     int32_t found[2];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *x = NULL;
     SPRY_GO(d->ctx, device_alloc(d, P->nnz * (int64_t)spry_type_size(B->type), &p.x));
     SPRY_GO(d->ctx, prepare(&p));

@@ -26,7 +26,7 @@ static spry_status open_maker(maker *m)
     spry_context *ctx = m->ctx;
     ilut_job *p = &m->job;
     const int64_t n = m->A->a.rows;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, n + 1, sizeof *p->l_offsets, &p->l_offsets));
     SPRY_GO(ctx, base_calloc(ctx, n + 1, sizeof *p->u_offsets, &p->u_offsets));
     SPRY_GO(ctx, base_alloc(ctx, n, m->size, &p->inverse));
@@ -48,9 +48,9 @@ static spry_status grow(maker *m, int64_t used, int64_t count, int64_t *room, in
                         void **values)
 {
     spry_context *ctx = m->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (count <= *room)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const int64_t more = count > used + used / 2 ? count : used + used / 2;
     SPRY_GO(ctx, base_grow(ctx, used, more, sizeof **columns, columns));
     SPRY_GO(ctx, base_grow(ctx, used, more, m->size, values));
@@ -66,7 +66,7 @@ static spry_status make_room(maker *m, int64_t begin, int64_t end)
     ilut_job *p = &m->job;
     const int64_t n = m->A->a.rows;
     int64_t l = p->l_offsets[begin], u = p->u_offsets[begin];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int64_t k = begin; k < end; k++) {
         const int64_t i = p->rows ? p->rows[k] : k;
         const int64_t most = p->fill + p->a_offsets[i + 1] - p->a_offsets[i];
@@ -93,14 +93,14 @@ static spry_status make_rows(maker *m, int64_t *bad)
     const precon_kernels *kernels = precon_kernels_for(m->ctx, m->A->a.type);
     const int64_t n = m->A->a.rows;
     ilut_job *p = &m->job;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int64_t k = 0; k < n && p->hermitian; k++)
         p->head[k] = -1;
     *bad = n;
     for (int64_t begin = 0; begin < n && *bad == n; begin += CHUNK) {
         const int64_t end = begin + CHUNK < n ? begin + CHUNK : n;
         if (spry_context_interrupted(m->ctx, false))
-            return SPRY_FAIL(m->ctx, SPRY_INTERRUPTED, "factors by thresholds: interrupted");
+            return SPRY_FAIL(m->ctx, SPRY_STATUS_INTERRUPTED, "factors by thresholds: interrupted");
         SPRY_GO(m->ctx, make_room(m, begin, end));
         const int64_t stopped = kernels->ilut_rows(p, begin, end);
         *bad = stopped < end ? stopped : n;
@@ -120,7 +120,7 @@ static spry_status take_rows(const maker *m, const int32_t *perm, bool always, f
     const triangle_pattern patterns[2] = {{.offsets = p->l_offsets, .columns = p->l_columns},
                                           {.offsets = p->u_offsets, .columns = p->u_columns}};
     triangle *t = f->chain.t;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx,
             triangle_sets_make(ctx, n, patterns, p->hermitian ? 1 : 2, NULL, always, &f->sets));
     SPRY_GO(ctx, triangle_of_pattern(ctx, &patterns[0], p->l_values, &f->sets, type, false, &t[0]));
@@ -143,7 +143,7 @@ spry_status factors_choose(const spry_matrix *A, const factors_plan *plan, const
     spry_context *ctx = A->ctx;
     int32_t *rank = NULL;
     int64_t bad = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     maker m = {.ctx = ctx, .A = A, .size = spry_type_size(A->a.type)};
     m.job = (ilut_job){.a_offsets = A->a.offsets,
                        .a_columns = A->a.col_index,

@@ -21,7 +21,7 @@ int64_t triangle_bytes(const triangle *t)
 static spry_status allocate(spry_context *ctx, triangle *t)
 {
     const int64_t n = t->sets->n;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     t->offsets[0] = 0;
     SPRY_GO(ctx, base_prefix_sum(ctx, t->offsets, n));
     SPRY_GO(ctx, base_alloc(ctx, t->offsets[n], sizeof *t->columns, &t->columns));
@@ -155,7 +155,7 @@ spry_status triangle_of_pattern(spry_context *ctx, const triangle_pattern *p, co
 {
     const int64_t n = sets->n;
     const int threads = host_threads(ctx, p->offsets[n] + n);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *t = (triangle){.sets = sets, .type = type, .upper = upper};
     SPRY_GO(ctx, base_alloc(ctx, n + 1, sizeof *t->offsets, &t->offsets));
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -166,7 +166,7 @@ spry_status triangle_of_pattern(spry_context *ctx, const triangle_pattern *p, co
     for (int64_t k = 0; k < n; k++)
         fill_row(t, p, values, k);
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         triangle_clear(ctx, t);
     return status;
 }
@@ -213,7 +213,7 @@ spry_status triangles_of_pattern(spry_context *ctx, const triangle_pattern *p,
 {
     const int64_t n = sets->n;
     const int threads = host_threads(ctx, p->offsets[n] + n);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int side = 0; side < 2; side++) {
         t[side] = (triangle){.sets = sets, .type = type, .upper = side == 1};
         SPRY_GO(ctx, base_alloc(ctx, n + 1, sizeof *t->offsets, &t[side].offsets));
@@ -231,7 +231,7 @@ spry_status triangles_of_pattern(spry_context *ctx, const triangle_pattern *p,
     for (int64_t k = 0; k < n; k++)
         fill_both(p, sets, k, t);
 done:
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         triangle_clear(ctx, &t[0]);
         triangle_clear(ctx, &t[1]);
     }
@@ -246,7 +246,7 @@ spry_status triangle_of_matrix(const spry_matrix *A, const triangle_sets *sets, 
     const size_t size = spry_type_size(A->a.type);
     const spry_status status =
         triangle_of_pattern(A->ctx, &p, A->a.values, sets, A->a.type, upper, t);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
 #pragma omp parallel for num_threads(host_threads(A->ctx, t->offsets[sets->n])) schedule(static)
     for (int64_t k = 0; k < sets->n; k++) {
@@ -254,7 +254,7 @@ spry_status triangle_of_matrix(const spry_matrix *A, const triangle_sets *sets, 
         kernels->scale_entries(t->offsets[k + 1] - t->offsets[k],
                                value_load(A->a.type, scale->data, row_of(sets, k)), at, at);
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 ALWAYS_INLINE void turn(size_t size, const triangle *t, int64_t *next, const triangle *to)
@@ -272,7 +272,7 @@ spry_status triangle_turn(spry_context *ctx, const triangle *t, triangle *to)
     int64_t *next = NULL;
     const int64_t n = t->sets->n;
     const spry_status status = base_alloc(ctx, n + 1, sizeof *next, &next);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     memcpy(next, to->offsets, (size_t)(n + 1) * sizeof *next);
     switch (spry_type_size(t->type)) {
@@ -286,13 +286,13 @@ spry_status triangle_turn(spry_context *ctx, const triangle *t, triangle *to)
         turn(16, t, next, to);
     }
     base_free(ctx, next);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status triangle_transpose(spry_context *ctx, const triangle *t, triangle *to)
 {
     const int64_t n = t->sets->n;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *to = (triangle){.sets = t->sets, .type = t->type, .upper = !t->upper};
     SPRY_GO(ctx, base_calloc(ctx, n + 1, sizeof *to->offsets, &to->offsets));
     for (int64_t e = 0; e < t->offsets[n]; e++)
@@ -300,7 +300,7 @@ spry_status triangle_transpose(spry_context *ctx, const triangle *t, triangle *t
     SPRY_GO(ctx, allocate(ctx, to));
     SPRY_GO(ctx, triangle_turn(ctx, t, to));
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         triangle_clear(ctx, to);
     return status;
 }
@@ -326,9 +326,9 @@ spry_status triangle_matrix(spry_context *ctx, const triangle *t, const void *va
 {
     const int64_t n = t->sets->n;
     const int threads = host_threads(ctx, t->offsets[n] + n);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     spry_arrays a = {
-        .format = SPRY_CSR, .type = t->type, .rows = n, .cols = n, .nnz = t->offsets[n]};
+        .format = SPRY_FORMAT_CSR, .type = t->type, .rows = n, .cols = n, .nnz = t->offsets[n]};
     *A = NULL;
     SPRY_GO(ctx, matrix_allocate(ctx, &a));
     a.offsets[0] = 0;
@@ -347,7 +347,7 @@ spry_status triangle_matrix(spry_context *ctx, const triangle *t, const void *va
         write_rows(16, t, values, &a, threads);
     }
     SPRY_GO(ctx, matrix_wrap(ctx, &a, A));
-    SPRY_GO(ctx, t->sets->rows ? spry_matrix_sort(*A) : SPRY_OK);
+    SPRY_GO(ctx, t->sets->rows ? spry_matrix_sort(*A) : SPRY_STATUS_OK);
 done:
-    return status == SPRY_OK ? status : matrix_drop_failed(status, A);
+    return status == SPRY_STATUS_OK ? status : matrix_drop_failed(status, A);
 }

@@ -35,9 +35,9 @@ void triangle_there_free(spry_context *ctx, triangle_there *there)
 /* Copies an array of the host's, to memory that is allocated the first time. */
 static spry_status put(spry_device *d, const void *from, int64_t bytes, device_memory **to)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!from)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (!*to)
         SPRY_GO(d->ctx, device_alloc(d, bytes, to));
     SPRY_GO(d->ctx, device_put(*to, 0, from, bytes));
@@ -71,7 +71,7 @@ static spry_status make_stages(spry_context *ctx, const triangle_sets *s, triang
     enum { TURNS = 2 };
     const int lanes = there->t[0].lanes > there->t[1].lanes ? there->t[0].lanes : there->t[1].lanes;
     const spry_status status = base_alloc(ctx, s->count, sizeof *there->stage, &there->stage);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         there->stages =
             triangle_cut_stages(s, TURNS * GROUP / (lanes > 0 ? lanes : 1), there->stage);
     return status;
@@ -82,7 +82,7 @@ static spry_status put_pattern(spry_context *ctx, triangle_chain *c)
     spry_device *d = c->device;
     triangle_there *there = c->there;
     const int64_t n = c->sets->n;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, put(d, c->sets->rows, n * 4, &there->rows));
     SPRY_GO(ctx, put(d, c->sets->first, (c->sets->count + 1) * 8, &there->first));
     SPRY_GO(ctx, device_alloc(d, n * (int64_t)spry_type_size(c->type), &there->w));
@@ -102,7 +102,7 @@ done:
 spry_status triangle_there_place(spry_context *ctx, triangle_chain *c)
 {
     const int64_t n = c->sets->n, size = (int64_t)spry_type_size(c->type);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!c->there) {
         SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *c->there, &c->there));
         SPRY_GO(ctx, put_pattern(ctx, c));
@@ -113,7 +113,7 @@ spry_status triangle_there_place(spry_context *ctx, triangle_chain *c)
         SPRY_GO(ctx, put(c->device, c->f[k], n * size, &a->f));
     }
 done:
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         triangle_there_free(ctx, c->there);
         c->there = NULL;
     }
@@ -135,7 +135,7 @@ static spry_status run(const triangle_chain *c, const arrays *a, const pass *p)
 {
     const triangle_there *there = c->there;
     const int64_t each = GROUP / a->lanes;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int64_t t = 0; t < there->stages; t++) {
         const triangle_stage *stage = &there->stage[p->ways & UPPER ? there->stages - 1 - t : t];
         const bool shared = stage->shared;
@@ -169,7 +169,7 @@ spry_status triangle_there_apply(const triangle_chain *c, bool conjugate, const 
                                  spry_vector *z)
 {
     const triangle_there *there = c->there;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < c->count && c->sets->n > 0; k++) {
         const bool last = k == c->count - 1;
         const arrays *a = &there->t[k];

@@ -82,7 +82,7 @@ static spry_status sort_levels(spry_context *ctx, const chunks *c, const int32_t
                                triangle_sets *s)
 {
     int64_t *next = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, s->count + 1, sizeof *s->first, &s->first));
     SPRY_GO(ctx, base_alloc(ctx, s->count + 1, sizeof *next, &next));
     SPRY_GO(ctx, base_alloc(ctx, s->n, sizeof *s->rows, &s->rows));
@@ -101,7 +101,7 @@ done:
 /* One set of all rows, which are to be done in turn. */
 static spry_status keep_order(spry_context *ctx, const int32_t *perm, triangle_sets *s)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     s->count = 1;
     SPRY_GO(ctx, base_alloc(ctx, 2, sizeof *s->first, &s->first));
     s->first[0] = 0;
@@ -117,12 +117,12 @@ done:
 static spry_status invert(spry_context *ctx, int64_t n, const int32_t *perm, int32_t **inverse)
 {
     const spry_status status = base_alloc(ctx, n, sizeof **inverse, inverse);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
 #pragma omp parallel for num_threads(host_threads(ctx, n)) schedule(static)
     for (int64_t k = 0; k < n; k++)
         (*inverse)[perm[k]] = (int32_t)k;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 int64_t triangle_cut_stages(const triangle_sets *s, int64_t least, triangle_stage *stage)
@@ -143,7 +143,7 @@ static spry_status make_stages(spry_context *ctx, bool in_turn, triangle_sets *s
 {
     enum { SHARED = 1024 }; /* rows: some microseconds of work */
     const spry_status status = base_alloc(ctx, s->count, sizeof *s->stage, &s->stage);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         s->stages = triangle_cut_stages(s, in_turn ? INT64_MAX : SHARED, s->stage);
     return status;
 }
@@ -153,7 +153,7 @@ spry_status triangle_sets_make(spry_context *ctx, int64_t n, const triangle_patt
 {
     enum { MEAN = 64 }; /* rows of a set; with fewer, what lies together in rows matters more */
     int32_t *level = NULL, *rank = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     chunks c = {.n = n, .bits = always ? 0 : TRIANGLE_CHUNK_BITS, .perm = perm};
     c.size = (int64_t)1 << c.bits;
     *s = (triangle_sets){.n = n, .natural = !perm};
@@ -173,16 +173,16 @@ spry_status triangle_sets_make(spry_context *ctx, int64_t n, const triangle_patt
 done:
     base_free(ctx, level);
     base_free(ctx, rank);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         triangle_sets_clear(ctx, s);
     return status;
 }
 
 spry_status triangle_sets_rename(spry_context *ctx, triangle_sets *s, const int32_t *perm)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!perm)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (!s->rows) {
         SPRY_GO(ctx, base_alloc(ctx, s->n, sizeof *s->rows, &s->rows));
         for (int64_t k = 0; k < s->n; k++)

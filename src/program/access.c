@@ -5,7 +5,7 @@ static spry_status add(plan *p, const access *a)
 {
     const spry_status status =
         plan_room(p, p->access_count, &p->access_room, sizeof *p->accesses, &p->accesses);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         p->accesses[p->access_count++] = *a;
     return status;
 }
@@ -35,16 +35,16 @@ static access scalar_places(const plan *p, const expr *e, bool write)
 static spry_status read_scalars(plan *p, int index)
 {
     if (index == NONE)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const expr e = p->program->exprs[index];
     const name_kind kind =
         e.kind == EXPR_NAME || e.kind == EXPR_SLICE ? p->program->names[e.name].kind : NAME_OPTION;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (kind == NAME_SCALAR || kind == NAME_SCALARS) {
         const access a = scalar_places(p, &e, false);
         status = add(p, &a);
     }
-    for (int k = 0; k < 3 && status == SPRY_OK; k++)
+    for (int k = 0; k < 3 && status == SPRY_STATUS_OK; k++)
         status = read_scalars(p, e.arg[k]);
     return status;
 }
@@ -54,7 +54,7 @@ static spry_status write_scalar(plan *p, int target)
     const expr e = p->program->exprs[target];
     const access a = scalar_places(p, &e, true);
     spry_status status = add(p, &a);
-    for (int k = 0; k < 3 && status == SPRY_OK; k++)
+    for (int k = 0; k < 3 && status == SPRY_STATUS_OK; k++)
         status = read_scalars(p, e.arg[k]);
     return status;
 }
@@ -62,9 +62,9 @@ static spry_status write_scalar(plan *p, int target)
 static spry_status touch_vector(plan *p, const vref *v, bool write)
 {
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (v->var == NONE)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const access a = {.vector = true,
                       .write = write,
                       .sure = write && v->low == v->high,
@@ -93,7 +93,7 @@ static spry_status touch_name(plan *p, int name, bool write)
 static spry_status touch_statements(plan *p, int first, bool single)
 {
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int i = first; i != NONE; i = single ? NONE : p->program->stmts[i].next) {
         const stmt s = p->program->stmts[i];
         if (s.kind == STMT_SET)
@@ -133,18 +133,18 @@ static spry_status read_message(plan *p, const stmt *s)
         const int index = program_find_name(p->program, name);
         if (index != NONE && p->program->names[index].kind == NAME_SCALAR) {
             const spry_status status = touch_name(p, index, false);
-            if (status != SPRY_OK)
+            if (status != SPRY_STATUS_OK)
                 return status;
         }
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status collect_op(plan *p, int index)
 {
     spry_context *ctx = p->ctx;
     const plan_op o = p->ops[index];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     p->ops[index].access = p->access_count;
     for (int k = 0; k < 2; k++)
         SPRY_GO(ctx, touch_vector(p, &o.in[k], false));
@@ -239,8 +239,8 @@ static spry_status expose_op(exposing *x, const plan_op *o)
 {
     plan *p = x->p;
     const int first = p->access_count;
-    spry_status status = SPRY_OK;
-    for (int k = 0; k < o->accesses && status == SPRY_OK; k++) {
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < o->accesses && status == SPRY_STATUS_OK; k++) {
         const access a = p->accesses[o->access + k];
         if (!a.write)
             status = add(p, &a);
@@ -284,7 +284,7 @@ static spry_status expose_nodes(exposing *x, int section)
 {
     plan *p = x->p;
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int i = section; i != NONE; i = p->nodes[i].next) {
         const node n = p->nodes[i];
         const int first = p->access_count;
@@ -316,7 +316,7 @@ static spry_status find_left(plan *p)
 {
     spry_context *ctx = p->ctx;
     exposing x = {.p = p};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     p->restarts = false;
     for (int i = 0; i < p->op_count; i++)
         p->restarts = p->restarts || p->ops[i].kind == OP_RESTART;
@@ -346,7 +346,7 @@ done:
 static spry_status collect_exit(plan *p, plan_op *o)
 {
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const int before = p->access_count;
     const vref x = {p->var_of_name[NAME_X], NONE, NONE, 0, 0};
     /* The operation's own accesses must be next to each other: copy them. */
@@ -369,7 +369,7 @@ done:
 spry_status plan_collect(plan *p)
 {
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     p->access_count = 0;
     for (int i = 0; i < p->op_count; i++)
         if (p->ops[i].kind != OP_NONE)

@@ -17,7 +17,7 @@ bool sweep_check(lane *l, const plan_op *o)
 
 void sweep_fail(runner *r, lane *l, int place)
 {
-    if (r->status == SPRY_OK)
+    if (r->status == SPRY_STATUS_OK)
         r->status = program_fault(r->p->program, place,
                                   "an index is outside its array, or no whole number");
     l->fault = l->scalars.fault = NONE;
@@ -227,7 +227,7 @@ void sweep_bind(runner *r, const plan_op *ops, int count)
         for (int i = 0; i < count; i++)
             if (ops[i].kind != OP_APPLY)
                 bind_active(r, k, &ops[i]);
-    if (r->status != SPRY_OK)
+    if (r->status != SPRY_STATUS_OK)
         r->step_count = r->slot_count = 0;
     bind_packs(r);
 }

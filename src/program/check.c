@@ -56,7 +56,7 @@ static void sift(parser *ps, int list, bool data, bool *changed)
 
 static void need_known(parser *ps, int e, const char *what)
 {
-    if (ps->status != SPRY_OK || e == NONE || known(ps, e))
+    if (ps->status != SPRY_STATUS_OK || e == NONE || known(ps, e))
         return;
     char text[64];
     program_print_expr(ps->p, e, text, sizeof text);
@@ -69,7 +69,7 @@ static void need_known(parser *ps, int e, const char *what)
 /* The indices in an expression. */
 static void check_indices(parser *ps, int e)
 {
-    if (e == NONE || ps->status != SPRY_OK)
+    if (e == NONE || ps->status != SPRY_STATUS_OK)
         return;
     const expr *x = &ps->p->exprs[e];
     for (int i = 0; i < 3 && x->arg[i] != NONE; i++) {
@@ -81,7 +81,7 @@ static void check_indices(parser *ps, int e)
 
 static void check_list(parser *ps, int list)
 {
-    for (int i = list; i != NONE && ps->status == SPRY_OK; i = ps->p->stmts[i].next) {
+    for (int i = list; i != NONE && ps->status == SPRY_STATUS_OK; i = ps->p->stmts[i].next) {
         const stmt s = ps->p->stmts[i];
         check_indices(ps, s.target);
         check_indices(ps, s.value);

@@ -18,7 +18,7 @@ typedef struct sweep_text {
     const plan_op *ops; /* those of the sweep */
     int first, count;
     int space; /* at hand */
-    int width; /* elements a work-item has at a time */
+    int width; /* elements per work-item has at a time */
     bool product;
     bool local_sums;                /* sums of slices fit into local memory */
     bool alone;                     /* a single update of x, by itself */
@@ -641,7 +641,7 @@ static spry_status open_text(sweep_text *t, weave *w, const phase *f)
 {
     const plan *p = w->p;
     const int64_t warps = w->group / 32, size = spry_type_is_complex(w->type) ? 16 : 8;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *t = (sweep_text){.w = w,
                       .p = p,
                       .ops = &p->ops[f->first],
@@ -669,7 +669,7 @@ void weave_phase(weave *w, int phase_index)
     const phase *f = &w->p->phases[phase_index];
     sweep_text t;
     const spry_status status = open_text(&t, w, f);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         w->out->status = status;
     } else {
         PUT(&t, "\nSP_KERNEL phase_%d(", phase_index);
@@ -702,7 +702,7 @@ void weave_body(weave *w, int phase_index)
     const phase *f = &w->p->phases[phase_index];
     sweep_text t;
     const spry_status status = open_text(&t, w, f);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         w->out->status = status;
     } else {
         clear_sums(&t, f);
@@ -719,7 +719,7 @@ void weave_settle(weave *w, int op)
     sweep_text t;
     const spry_status status = open_text(&t, w, &alone);
     t.alone = true;
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         w->out->status = status;
     } else {
         PUT(&t, "\nSP_KERNEL settle_%d(", op);

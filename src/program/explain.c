@@ -345,7 +345,7 @@ spry_status plan_count(const plan *p, plan_cost *cost)
     const int turns_counted = 60; /* bases that grow from turn to turn are full by then */
     const int64_t enough = 2000000;
     counting c = {.p = p, .cost = cost, .left = enough};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int turns = 0;
     *cost = (plan_cost){0};
     c.s = (scalars){.program = p->program,

@@ -6,7 +6,7 @@
 
 /* What an iteration costs: the mean over one turn of the loop. */
 typedef struct plan_cost {
-    double reports; /* iterations a turn of the loop */
+    double reports; /* iterations per turn of the loop */
     double sweeps, reductions, dots;
     double products, precons; /* with A, with M, their transposes too */
     double vectors[2];        /* read and written, as long as b and as long as x */

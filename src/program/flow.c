@@ -55,7 +55,7 @@ static spry_status live_list(plan *p, int first, unsigned char *set)
     spry_context *ctx = p->ctx;
     const size_t vars = (size_t)p->var_count;
     unsigned char *other = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int i = last_node(p, first); i != NONE; i = p->nodes[i].prev) {
         const node n = p->nodes[i];
         if (n.kind == NODE_BLOCK) {
@@ -86,7 +86,7 @@ spry_status plan_live(plan *p)
     spry_context *ctx = p->ctx;
     const size_t vars = (size_t)p->var_count;
     unsigned char *set = NULL, *turn = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     base_free(ctx, p->live);
     base_free(ctx, p->exit_live);
     p->live = p->exit_live = NULL;
@@ -287,7 +287,7 @@ static bool is_needed(const plan *p, int i, const bool *read)
 static spry_status drop_dead(plan *p)
 {
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     bool *read = NULL, changed = true;
     SPRY_GO(ctx, base_alloc(ctx, p->program->name_count, sizeof *read, &read));
     while (changed) {
@@ -331,7 +331,7 @@ static void find_moves(plan *p)
 static spry_status insert(plan *p, int block, int at, const plan_op *o)
 {
     const spry_status status = plan_room(p, p->op_count, &p->op_room, sizeof *p->ops, &p->ops);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     memmove(&p->ops[at + 1], &p->ops[at], (size_t)(p->op_count - at) * sizeof *p->ops);
     p->ops[at] = *o;
@@ -340,7 +340,7 @@ static spry_status insert(plan *p, int block, int at, const plan_op *o)
     for (int b = 0; b < p->node_count; b++)
         if (p->nodes[b].kind == NODE_BLOCK && b != block && p->nodes[b].first >= at)
             p->nodes[b].first++;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Whether an expression reads a scalar that a later operation of the block changes. */
@@ -359,7 +359,7 @@ static bool changes_later(const plan *p, const node *n, int i, int e)
 static spry_status free_factors(plan *p)
 {
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int b = 0; b < p->node_count; b++) {
         for (int i = p->nodes[b].first;
              p->nodes[b].kind == NODE_BLOCK && i < p->nodes[b].first + p->nodes[b].count; i++) {
@@ -393,7 +393,7 @@ static void renumber(plan *p)
 spry_status plan_simplify(plan *p)
 {
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, drop_dead(p));
     for (int b = 0; b < p->node_count; b++) {
         const node n = p->nodes[b];

@@ -21,8 +21,8 @@ static bool is_name(char c)
 
 bool parser_stop(parser *ps, spry_status status)
 {
-    if (status == SPRY_OK || ps->status != SPRY_OK)
-        return ps->status != SPRY_OK;
+    if (status == SPRY_STATUS_OK || ps->status != SPRY_STATUS_OK)
+        return ps->status != SPRY_STATUS_OK;
     ps->status = status;
     ps->now = (token){.kind = TOKEN_END, .begin = ps->size};
     return true;
@@ -30,7 +30,7 @@ bool parser_stop(parser *ps, spry_status status)
 
 int parser_fail(parser *ps, int place, const char *format, ...)
 {
-    if (ps->status != SPRY_OK)
+    if (ps->status != SPRY_STATUS_OK)
         return NONE;
     char what[MESSAGE_SIZE / 2];
     va_list arguments;
@@ -45,7 +45,7 @@ bool parser_enter(parser *ps)
 {
     if (++ps->depth > MOST_DEPTH)
         parser_fail(ps, ps->now.begin, "there are more than %d levels of nesting", MOST_DEPTH);
-    return ps->status == SPRY_OK;
+    return ps->status == SPRY_STATUS_OK;
 }
 
 parser_word parser_text(const parser *ps, token t)
@@ -94,14 +94,14 @@ bool parser_expect(parser *ps, int kind, const char *what)
 {
     if (!parser_take(ps, kind))
         parser_unexpected(ps, what);
-    return ps->status == SPRY_OK;
+    return ps->status == SPRY_STATUS_OK;
 }
 
 bool parser_expect_word(parser *ps, const char *word)
 {
     if (!parser_take_word(ps, word))
         parser_unexpected(ps, word);
-    return ps->status == SPRY_OK;
+    return ps->status == SPRY_STATUS_OK;
 }
 
 /* Whether a line that ends after the token at hand goes on in the next. */
@@ -238,7 +238,7 @@ static void lex_sign(parser *ps)
 
 void parser_advance(parser *ps)
 {
-    if (ps->status != SPRY_OK)
+    if (ps->status != SPRY_STATUS_OK)
         return;
     skip_blanks(ps);
     ps->now = (token){.kind = TOKEN_END, .begin = ps->at};

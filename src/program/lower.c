@@ -17,7 +17,7 @@ spry_status lower_append_node(lowering *l, const node *n)
 {
     plan *p = l->p;
     spry_status status = plan_room(p, p->node_count, &p->node_room, sizeof *p->nodes, &p->nodes);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     p->nodes[p->node_count] = *n;
     if (l->last == NONE)
@@ -26,7 +26,7 @@ spry_status lower_append_node(lowering *l, const node *n)
         p->nodes[l->last].next = p->node_count;
     l->last = p->node_count++;
     l->open = n->kind == NODE_BLOCK;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 node lower_new_node(node_kind kind)
@@ -45,7 +45,7 @@ spry_status lower_emit(lowering *l, const plan_op *o)
 {
     plan *p = l->p;
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (p->op_count == MOST_OPS)
         return program_fault(l->program, o->place, "the method has more than %d operations",
                              MOST_OPS);
@@ -80,7 +80,7 @@ static spry_status lower_set(lowering *l, const stmt *s)
     spry_context *ctx = l->p->ctx;
     const expr target = *lower_at(l, s->target);
     const expr value = *lower_at(l, s->value);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (target.shape == SHAPE_VECTOR) {
         vref v;
         SPRY_GO(ctx, lower_ref(l, s->target, &v));
@@ -104,7 +104,7 @@ static spry_status lower_exit(lowering *l, int index, op_kind kind)
     plan_op o = lower_new_op(kind, s.place);
     o.stmt = index;
     spry_status status = lower_scalar(l, s.value, &o.expr);
-    return status == SPRY_OK ? lower_emit(l, &o) : status;
+    return status == SPRY_STATUS_OK ? lower_emit(l, &o) : status;
 }
 
 /* Operations a statement may become, roughly; loops with unknown ends count as many. */
@@ -170,7 +170,7 @@ static spry_status unroll(lowering *l, const stmt *s, int64_t from, int64_t to)
 {
     spry_context *ctx = l->p->ctx;
     const int64_t step = s->down ? -1 : 1;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int64_t i = from; s->down ? i >= to : i <= to; i += step) {
         plan_op set = lower_new_op(OP_SCALAR, s->place);
         SPRY_GO(ctx, lower_add_expr(l, EXPR_NAME, WORD_COUNT, NONE, NONE, s->place, &set.target));
@@ -185,7 +185,7 @@ static spry_status unroll(lowering *l, const stmt *s, int64_t from, int64_t to)
         status = lower_statements(l, s->body);
         l->unrolling--;
         l->unrolled[s->name] = before;
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             break;
     }
 done:
@@ -195,7 +195,7 @@ done:
 static spry_status lower_for(lowering *l, const stmt *s)
 {
     spry_context *ctx = l->p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int64_t from, to;
     node n = lower_new_node(NODE_FOR);
     n.name = s->name;
@@ -217,7 +217,7 @@ done:
 static spry_status lower_if(lowering *l, const stmt *s)
 {
     spry_context *ctx = l->p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int64_t known;
     node n = lower_new_node(NODE_IF);
     SPRY_GO(ctx, lower_scalar(l, s->value, &n.expr));
@@ -256,17 +256,17 @@ static spry_status lower_statements(lowering *l, int first)
 {
     for (int i = first; i != NONE; i = l->program->stmts[i].next) {
         const spry_status status = lower_statement(l, i);
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             return status;
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 spry_status plan_lower(plan *p)
 {
     spry_context *ctx = p->ctx;
     lowering l = {.p = p, .program = p->program, .first = NONE, .last = NONE};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, p->names, sizeof *l.unrolled, &l.unrolled));
     SPRY_GO(ctx, base_calloc(ctx, p->names, sizeof *l.value, &l.value));
     for (int k = 0; k < SECTION_COUNT; k++)

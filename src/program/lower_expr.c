@@ -34,10 +34,10 @@ spry_status lower_add_expr(lowering *l, expr_kind kind, program_word word, int a
 spry_status lower_substitute(lowering *l, int e, int *out)
 {
     spry_context *ctx = l->p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = e;
     if (e == NONE || l->unrolling == 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     expr copy = *lower_at(l, e);
     if (copy.kind == EXPR_NAME && copy.name < l->p->names && l->unrolled[copy.name]) {
         copy = (expr){.kind = EXPR_NUMBER,
@@ -71,19 +71,19 @@ spry_status lower_ref(lowering *l, int e, vref *v)
     const int64_t extent = l->p->vars[var].extent;
     *v = (vref){var, NONE, NONE, 0, extent - 1};
     if (source.arg[0] == NONE)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     spry_status status = lower_substitute(l, source.arg[0], &v->first);
     v->last = v->first; /* one element: both ends are the same expression */
-    if (status == SPRY_OK && source.kind == EXPR_SLICE)
+    if (status == SPRY_STATUS_OK && source.kind == EXPR_SLICE)
         status = lower_substitute(l, source.arg[1], &v->last);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     int64_t low, high;
     if (plan_fixed(l->p, v->first, &low) && plan_fixed(l->p, v->last, &high)) {
         if (high >= low && (low < 0 || high >= extent)) {
             int line, column;
             program_locate(l->program, source.place, &line, &column);
-            return SPRY_FAIL(l->p->ctx, SPRY_BAD_INPUT,
+            return SPRY_FAIL(l->p->ctx, SPRY_STATUS_BAD_INPUT,
                              "%s:%d:%d: %s[%" PRId64 "..%" PRId64 "] is outside 0..%" PRId64,
                              l->program->source, line, column, l->program->names[source.name].text,
                              low, high, extent - 1);
@@ -91,7 +91,7 @@ spry_status lower_ref(lowering *l, int e, vref *v)
         v->low = low;
         v->high = high;
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static bool use_nothing(const lowering *l, program_operator which)
@@ -116,14 +116,14 @@ static spry_status operand(lowering *l, int e, vref *v)
     if (source.kind == EXPR_APPLY && use_nothing(l, source.op))
         return operand(l, source.arg[0], v);
     spry_status status = new_vector(l, v);
-    return status == SPRY_OK ? lower_vector(l, e, v) : status;
+    return status == SPRY_STATUS_OK ? lower_vector(l, e, v) : status;
 }
 
 static spry_status emit_sum(lowering *l, const sum *s, const vref *target, int place)
 {
     plan *p = l->p;
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     plan_op o = lower_new_op(OP_COMBINE, place);
     o.out = *target;
     o.term = p->term_count;
@@ -143,7 +143,7 @@ static spry_status lower_whole(lowering *l, int e, const vref *target, bool *mad
     spry_context *ctx = l->p->ctx;
     const expr source = *lower_at(l, e);
     plan_op o = lower_new_op(OP_APPLY, source.place);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *made = true;
     if (source.kind == EXPR_APPLY && !use_nothing(l, source.op)) {
         const bool diagonal = l->p->setup.use[source.op] == USE_DIAGONAL;
@@ -161,7 +161,7 @@ static spry_status lower_whole(lowering *l, int e, const vref *target, bool *mad
         SPRY_GO(ctx, lower_scalar(l, source.arg[0], &o.expr));
     } else {
         *made = false;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     o.out = *target;
     /* A product cannot write what it reads. */
@@ -181,8 +181,8 @@ static spry_status fail_at(const lowering *l, int place, const char *text)
 {
     int line, column;
     program_locate(l->program, place, &line, &column);
-    return SPRY_FAIL(l->p->ctx, SPRY_BAD_INPUT, "%s:%d:%d: %s", l->program->source, line, column,
-                     text);
+    return SPRY_FAIL(l->p->ctx, SPRY_STATUS_BAD_INPUT, "%s:%d:%d: %s", l->program->source, line,
+                     column, text);
 }
 
 static spry_status add_term(const lowering *l, sum *s, const term *t, int place)
@@ -190,19 +190,19 @@ static spry_status add_term(const lowering *l, sum *s, const term *t, int place)
     if (s->count == MOST_TERMS)
         return fail_at(l, place, "a sum of more than 64 vectors: use several statements");
     s->terms[s->count++] = *t;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Multiplies a factor (NONE: 1) by an expression, or divides it. */
 static spry_status scale_factor(lowering *l, int factor, program_word word, int by, int *out)
 {
     spry_context *ctx = l->p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int scalar, place = lower_at(l, by)->place;
     SPRY_GO(ctx, lower_scalar(l, by, &scalar));
     if (factor == NONE && word == WORD_MULTIPLY) {
         *out = scalar;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     if (factor == NONE) {
         SPRY_GO(ctx, lower_add_expr(l, EXPR_NUMBER, WORD_COUNT, NONE, NONE, place, &factor));
@@ -218,10 +218,10 @@ static spry_status add_terms(lowering *l, sum *s, int e, double sign, int factor
 {
     spry_context *ctx = l->p->ctx;
     const expr source = *lower_at(l, e);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     term t = {.sign = sign, .factor = factor, .numbers = NONE};
     if (source.kind == EXPR_NUMBER) /* the zero vector */
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (source.kind == EXPR_COMBINE) {
         SPRY_GO(ctx, lower_ref(l, source.arg[0], &t.v));
         SPRY_GO(ctx, lower_substitute(l, source.arg[1], &t.numbers));
@@ -264,10 +264,10 @@ spry_status lower_vector(lowering *l, int e, const vref *target)
     if (source.kind == EXPR_APPLY && use_nothing(l, source.op))
         return lower_vector(l, source.arg[0], target);
     spry_status status = lower_whole(l, e, target, &made);
-    if (status != SPRY_OK || made)
+    if (status != SPRY_STATUS_OK || made)
         return status;
     status = add_terms(l, &s, e, 1, NONE);
-    return status == SPRY_OK ? emit_sum(l, &s, target, source.place) : status;
+    return status == SPRY_STATUS_OK ? emit_sum(l, &s, target, source.place) : status;
 }
 
 /* Emits target = (u, v) for an inner product or the square of a norm. */
@@ -276,7 +276,7 @@ spry_status lower_dot(lowering *l, int e, int target)
     spry_context *ctx = l->p->ctx;
     const expr source = *lower_at(l, e);
     plan_op o = lower_new_op(OP_DOT, source.place);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     o.target = target;
     o.conjugate = source.kind == EXPR_NORM || source.conjugate;
     SPRY_GO(ctx, operand(l, source.arg[0], &o.in[0]));
@@ -303,7 +303,7 @@ bool lower_has_vectors(const program *p, int e)
 spry_status lower_scalar(lowering *l, int e, int *out)
 {
     spry_context *ctx = l->p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!lower_has_vectors(l->program, e))
         return lower_substitute(l, e, out);
     expr copy = *lower_at(l, e);
@@ -318,7 +318,7 @@ spry_status lower_scalar(lowering *l, int e, int *out)
                     lower_add_expr(l, EXPR_CALL, WORD_SQRT, number, NONE, copy.place, &number));
         }
         *out = number;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     for (int k = 0; k < 3; k++)
         if (copy.arg[k] != NONE)

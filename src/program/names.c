@@ -17,7 +17,7 @@ void program_free(program *p)
 spry_status program_add_expr(program *p, const expr *e, int *index)
 {
     const expr copy = *e; /* e may lie in the array that grows */
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *index = NONE;
     if (p->expr_count == p->expr_room) {
         const int room = p->expr_room > 0 ? 2 * p->expr_room : 64;
@@ -51,7 +51,7 @@ spry_status program_fault(const program *p, int place, const char *format, ...)
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     program_locate(p, place, &line, &column);
-    return SPRY_FAIL(p->ctx, SPRY_BAD_INPUT, "%s:%d:%d: %s", p->source, line, column, what);
+    return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_INPUT, "%s:%d:%d: %s", p->source, line, column, what);
 }
 
 int program_find_name(const program *p, const char *name)
@@ -92,7 +92,7 @@ bool parser_reserved(const char *word)
 int parser_add_name(parser *ps, token t, name_kind kind)
 {
     program *p = ps->p;
-    if (ps->status != SPRY_OK)
+    if (ps->status != SPRY_STATUS_OK)
         return NONE;
     const parser_word word = parser_text(ps, t);
     if (parser_reserved(word.text))

@@ -6,7 +6,7 @@ static const char *const sections[] = {"start", "loop", "finish"};
 static int add(parser *ps, const stmt *s)
 {
     program *p = ps->p;
-    if (ps->status != SPRY_OK)
+    if (ps->status != SPRY_STATUS_OK)
         return NONE;
     if (p->stmt_count == MOST_STMTS)
         return parser_fail(ps, s->place, "there are more than %d statements", MOST_STMTS);
@@ -56,7 +56,7 @@ static int assignable(parser *ps, token t)
 /* Makes value fit target: 0 is a vector where one is needed. */
 static void fit(parser *ps, int target, int value)
 {
-    if (ps->status != SPRY_OK)
+    if (ps->status != SPRY_STATUS_OK)
         return;
     expr *e = &ps->p->exprs[value];
     const shape needed = parser_shape(ps, target);
@@ -84,13 +84,13 @@ static int assignment(parser *ps)
                            parser_text(ps, t).text);
     parser_expect(ps, '=', "=");
     s.value = parser_expr(ps);
-    if (ps->status == SPRY_OK && name == NONE) {
+    if (ps->status == SPRY_STATUS_OK && name == NONE) {
         const bool vector = parser_shape(ps, s.value) == SHAPE_VECTOR;
         name = parser_add_name(ps, t, vector ? NAME_VECTOR : NAME_SCALAR);
         s.target = parser_element(ps, t, name);
     }
     fit(ps, s.target, s.value);
-    if (ps->status == SPRY_OK)
+    if (ps->status == SPRY_STATUS_OK)
         ps->assigned[name] = true;
     return add(ps, &s);
 }
@@ -115,7 +115,7 @@ static void check_message(parser *ps, const stmt *s)
 {
     const char *text = ps->p->text;
     const int end = s->message + s->message_size;
-    for (int i = s->message; i < end && ps->status == SPRY_OK; i++) {
+    for (int i = s->message; i < end && ps->status == SPRY_STATUS_OK; i++) {
         if (text[i] != '{')
             continue;
         const token t = {
@@ -182,7 +182,7 @@ static int counted_loop(parser *ps)
     parser_expect(ps, ':', ":");
     if (s.name == NONE)
         s.name = parser_add_name(ps, t, NAME_SCALAR);
-    if (ps->status != SPRY_OK)
+    if (ps->status != SPRY_STATUS_OK)
         return NONE;
     ps->assigned[s.name] = ps->running[s.name] = true;
     s.body = parser_block(ps);
@@ -240,7 +240,7 @@ int parser_block(parser *ps)
     int first = NONE, last = NONE;
     if (!parser_enter(ps))
         return NONE;
-    while (ps->status == SPRY_OK) {
+    while (ps->status == SPRY_STATUS_OK) {
         while (parser_take(ps, TOKEN_LINE))
             ;
         if (ps->now.kind == TOKEN_END || parser_at_word(ps, "end") || parser_at_word(ps, "else") ||
@@ -263,7 +263,7 @@ int parser_block(parser *ps)
 
 static void parse_sections(parser *ps)
 {
-    while (ps->status == SPRY_OK && ps->now.kind != TOKEN_END) {
+    while (ps->status == SPRY_STATUS_OK && ps->now.kind != TOKEN_END) {
         const int section = section_at(ps);
         if (section == NONE) {
             parser_unexpected(ps, ps->seen[SECTION_START] ? "a statement"
@@ -280,7 +280,7 @@ static void parse_sections(parser *ps)
         ps->seen[section] = true;
         ps->p->section[section] = parser_block(ps);
     }
-    if (ps->status != SPRY_OK)
+    if (ps->status != SPRY_STATUS_OK)
         return;
     for (int i = SECTION_START; i <= SECTION_LOOP; i++)
         if (!ps->seen[i])
@@ -296,7 +296,7 @@ static void first_names(parser *ps)
 {
     static const char *const names[] = {[NAME_X] = "x", [NAME_B] = "b"};
     const token nowhere = {.kind = TOKEN_NAME};
-    for (int i = 0; i < 2 && ps->status == SPRY_OK; i++) {
+    for (int i = 0; i < 2 && ps->status == SPRY_STATUS_OK; i++) {
         if (parser_add_name(ps, nowhere, NAME_VECTOR) == NONE)
             return;
         snprintf(ps->p->names[i].text, sizeof ps->p->names[i].text, "%s", names[i]);
@@ -308,10 +308,11 @@ static spry_status copy_text(program *p, const char *source, const char *text, s
 {
     snprintf(p->source, sizeof p->source, "%s", source);
     if (size > MOST_TEXT)
-        return SPRY_FAIL(p->ctx, SPRY_BAD_INPUT, "%s: the text has %zu bytes, at most %d are taken",
-                         p->source, size, MOST_TEXT);
+        return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_INPUT,
+                         "%s: the text has %zu bytes, at most %d are taken", p->source, size,
+                         MOST_TEXT);
     const spry_status status = base_alloc(p->ctx, (int64_t)size + 1, 1, &p->text);
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         if (size > 0)
             memcpy(p->text, text, size);
         p->text[size] = '\0';
@@ -322,7 +323,7 @@ static spry_status copy_text(program *p, const char *source, const char *text, s
 spry_status program_parse(spry_context *ctx, const char *source, const char *text, size_t size,
                           program **p)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     parser *ps = NULL;
     program *made = NULL;
     *p = NULL;
@@ -340,7 +341,7 @@ spry_status program_parse(spry_context *ctx, const char *source, const char *tex
     parser_advance(ps);
     parser_head(ps);
     parse_sections(ps);
-    if (ps->status == SPRY_OK)
+    if (ps->status == SPRY_STATUS_OK)
         parser_check(ps);
     SPRY_GO(ctx, ps->status);
     *p = made;

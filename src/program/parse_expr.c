@@ -10,10 +10,10 @@ static int factor(parser *ps);
 static spry_transpose transposition(parser *ps)
 {
     if (parser_take_word(ps, "T"))
-        return SPRY_TRANSPOSE;
+        return SPRY_TRANSPOSE_YES;
     if (!parser_take_word(ps, "H"))
         parser_unexpected(ps, "T or H");
-    return SPRY_CONJUGATE;
+    return SPRY_TRANSPOSE_CONJUGATE;
 }
 
 static int apply(parser *ps, program_operator op)
@@ -49,17 +49,17 @@ static int raised(parser *ps, int e)
         const int exponent = signed_factor(ps);
         return parser_join(ps, WORD_POWER, e, exponent);
     }
-    const bool conjugate = transposition(ps) == SPRY_CONJUGATE;
+    const bool conjugate = transposition(ps) == SPRY_TRANSPOSE_CONJUGATE;
     const int right = factor(ps);
-    return ps->status == SPRY_OK ? parser_dot(ps, ps->p->exprs[e].place, e, right, conjugate)
-                                 : NONE;
+    return ps->status == SPRY_STATUS_OK ? parser_dot(ps, ps->p->exprs[e].place, e, right, conjugate)
+                                        : NONE;
 }
 
 /* An operand with what belongs to it: its power, the run of scalars after a run of vectors. */
 static int operand(parser *ps)
 {
     const int e = parser_operand(ps);
-    if (ps->status != SPRY_OK)
+    if (ps->status != SPRY_STATUS_OK)
         return NONE;
     if (ps->now.kind == '^')
         return raised(ps, e);
@@ -197,7 +197,7 @@ int parser_expr(parser *ps)
         e = parser_join(ps, WORD_OR, e, right);
     }
     ps->depth--;
-    return ps->status == SPRY_OK ? e : NONE;
+    return ps->status == SPRY_STATUS_OK ? e : NONE;
 }
 
 int parser_scalar(parser *ps)

@@ -130,7 +130,7 @@ static void declaration(parser *ps, bool vectors)
         extent[1] = parser_scalar(ps);
     ps->open--;
     parser_expect(ps, ']', "]");
-    if (ps->status != SPRY_OK)
+    if (ps->status != SPRY_STATUS_OK)
         return;
     ps->p->names[name].kind = vectors ? NAME_VECTORS : NAME_SCALARS;
     memcpy(ps->p->names[name].extent, extent, sizeof extent);

@@ -73,7 +73,7 @@ static void indices(parser *ps, const program_name *n, expr *e)
 
 int parser_element(parser *ps, token t, int name)
 {
-    if (ps->status != SPRY_OK)
+    if (ps->status != SPRY_STATUS_OK)
         return NONE;
     const program_name *n = &ps->p->names[name];
     const bool vectors = n->kind == NAME_VECTOR || n->kind == NAME_VECTORS;

@@ -6,10 +6,10 @@
 spry_status plan_room(plan *p, int count, int *room, size_t size, void *array)
 {
     if (count < *room)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const int wanted = *room < 64 ? 64 : *room * 2;
     const spry_status status = base_grow(p->ctx, count, wanted, size, array);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         *room = wanted;
     return status;
 }
@@ -17,18 +17,18 @@ spry_status plan_room(plan *p, int count, int *room, size_t size, void *array)
 spry_status plan_new_var(plan *p, int *var)
 {
     const spry_status status = plan_room(p, p->var_count, &p->var_room, sizeof *p->vars, &p->vars);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     *var = p->var_count++;
     p->vars[*var] = (plan_var){.name = NONE, .extent = 1, .number = NONE};
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Gives a name its place among the scalars. */
 static spry_status place_scalar(plan *p, int name, int64_t rows, int64_t cols)
 {
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (name >= p->offset_room) {
         const int room = 2 * (name + 32);
         const int keep = p->offset_room;
@@ -40,8 +40,9 @@ static spry_status place_scalar(plan *p, int name, int64_t rows, int64_t cols)
     p->extent[name][0] = rows;
     p->extent[name][1] = cols;
     if (rows > INT64_MAX / 16 / (cols > 0 ? cols : 1) - p->scalar_count)
-        return SPRY_FAIL(ctx, SPRY_NO_MEMORY, "%s: %s[%" PRId64 ", %" PRId64 "] is too large",
-                         p->program->source, p->program->names[name].text, rows, cols);
+        return SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
+                         "%s: %s[%" PRId64 ", %" PRId64 "] is too large", p->program->source,
+                         p->program->names[name].text, rows, cols);
     p->scalar_count += rows * cols;
 done:
     return status;
@@ -51,7 +52,7 @@ spry_status plan_new_scalar(plan *p, const char *prefix, int *expr_index)
 {
     program *g = p->program;
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, plan_room(p, g->name_count, &g->name_room, sizeof *g->names, &g->names));
     const int name = g->name_count++;
     program_name *made = &g->names[name];
@@ -120,8 +121,8 @@ static spry_status set_option(plan *p, const char *name, const char *value)
             if (g->names[k].kind == NAME_OPTION)
                 base_add_word(names, sizeof names, g->names[k].text);
         if (!names[0])
-            return SPRY_FAIL(p->ctx, SPRY_BAD_USAGE, "method %s has no options, but was given %s",
-                             g->method, name);
+            return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
+                             "method %s has no options, but was given %s", g->method, name);
         char what[64];
         snprintf(what, sizeof what, "option of method %s", g->method);
         return base_unknown_word(p->ctx, what, name, names);
@@ -133,17 +134,17 @@ static spry_status set_option(plan *p, const char *name, const char *value)
         if (word < 0)
             return base_unknown_word(p->ctx, option->text, value, option->words);
         *number = (spry_scalar){word, 0};
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     double parsed;
     const char *end = value + strlen(value);
     if (base_parse_double(value, end, &parsed) != end || !(parsed >= option->low) ||
         !(parsed <= option->high) || (option->whole && parsed != floor(parsed)))
-        return SPRY_FAIL(p->ctx, SPRY_BAD_USAGE, "%s=%s: a %snumber from %g to %g is needed",
+        return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE, "%s=%s: a %snumber from %g to %g is needed",
                          option->text, value, option->whole ? "whole " : "", option->low,
                          option->high);
     *number = (spry_scalar){parsed, 0};
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* "name=value,name=value" */
@@ -154,20 +155,21 @@ static spry_status set_options(plan *p, const char *text)
         const size_t length = strcspn(text, ", "), split = strcspn(text, "=, ");
         if (length > 0) {
             if (text[split] != '=' || split >= sizeof name || length - split > sizeof value)
-                return SPRY_FAIL(p->ctx, SPRY_BAD_USAGE, "method %s: \"%.*s\" should be name=value",
-                                 p->program->method, (int)length, text);
+                return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
+                                 "method %s: \"%.*s\" should be name=value", p->program->method,
+                                 (int)length, text);
             snprintf(name, sizeof name, "%.*s", (int)split, text);
             snprintf(value, sizeof value, "%.*s", (int)(length - split - 1), text + split + 1);
             for (char *c = name; *c; c++)
                 *c = *c == '-' ? '_' : *c;
             const spry_status status = set_option(p, name, value);
-            if (status != SPRY_OK)
+            if (status != SPRY_STATUS_OK)
                 return status;
         }
         text += length;
         text += strspn(text, ", ");
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Options get the first places among the scalars, so that they have values while the rest has
@@ -176,7 +178,7 @@ static spry_status bind_options(plan *p, const char *text)
 {
     spry_context *ctx = p->ctx;
     const program *g = p->program;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < p->names; k++)
         if (g->names[k].kind == NAME_OPTION)
             SPRY_GO(ctx, place_scalar(p, k, 1, 1));
@@ -194,12 +196,12 @@ static spry_status check_extent(plan *p, const program_name *name, int k, int64_
 {
     *extent = 1;
     if (name->extent[k] == NONE)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const int64_t most = 1 << 20;
     if (plan_fixed(p, name->extent[k], extent) && *extent >= 0 && *extent <= most)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     scalars s = option_values(p);
-    return SPRY_FAIL(p->ctx, SPRY_BAD_USAGE,
+    return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
                      "%s: the array %s would have %g elements, a whole number from 0 to %" PRId64
                      " is needed",
                      p->program->source, name->text, program_eval(&s, name->extent[k]).re, most);
@@ -210,7 +212,7 @@ static spry_status bind_names(plan *p)
 {
     spry_context *ctx = p->ctx;
     const program *g = p->program;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, p->names, sizeof *p->var_of_name, &p->var_of_name));
     for (int k = 0; k < p->names; k++) {
         const program_name *name = &g->names[k];
@@ -254,11 +256,11 @@ bool plan_calls(const plan *p, const plan_op *o)
 spry_status plan_make(program *g, const char *options, const plan_setup *setup, plan **out)
 {
     spry_context *ctx = g->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     plan *p = NULL;
     *out = NULL;
     status = base_calloc(ctx, 1, sizeof *p, &p);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         program_free(g);
         return status;
     }

@@ -23,7 +23,7 @@ typedef enum expr_kind {
     EXPR_DOT,   /* (arg[0], arg[1]); `conjugate`: the left one. arg[0] may be a slice of vectors */
     EXPR_NORM,  /* |arg[0]| of a vector */
     EXPR_COMBINE, /* arg[0] slice of vectors times arg[1] slice of scalars: the sum, a vector */
-    EXPR_RANDOM   /* vector of numbers by chance from seed arg[0] */
+    EXPR_RANDOM   /* vector of random numbers from seed arg[0] */
 } expr_kind;
 
 /*
@@ -164,7 +164,7 @@ typedef struct program {
 } program;
 
 /*
- * Parses a text of `size` bytes (any bytes). A failure is SPRY_BAD_INPUT with a message
+ * Parses a text of `size` bytes (any bytes). A failure is SPRY_STATUS_BAD_INPUT with a message
  * "SOURCE:LINE:COLUMN: what is wrong", and *p is NULL then.
  */
 spry_status program_parse(spry_context *ctx, const char *source, const char *text, size_t size,
@@ -174,7 +174,7 @@ void program_free(program *p);
 spry_status program_add_expr(program *p, const expr *e, int *index);
 /* Line and column, from 1, of a place. */
 void program_locate(const program *p, int place, int *line, int *column);
-/* SPRY_FAIL(ctx, SPRY_BAD_INPUT, "SOURCE:LINE:COLUMN: ...") for a place in the text. */
+/* SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "SOURCE:LINE:COLUMN: ...") for a place in the text. */
 spry_status program_fault(const program *p, int place, const char *format, ...) SPRY_PRINTF(3, 4);
 /* The name's index, or NONE. */
 int program_find_name(const program *p, const char *name);

@@ -44,7 +44,7 @@ static spry_status open_memory(resident *s)
     spry_context *ctx = s->r->ctx;
     const plan *p = s->p;
     const int64_t words = spry_type_is_complex(s->r->type) ? 2 : 1;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int64_t vectors[2] = {0, 0};
     for (int space = 0; space < 2; space++)
         s->stride[space] = stride_of(s->r, space);
@@ -52,8 +52,9 @@ static spry_status open_memory(resident *s)
         vectors[p->vars[v].space] += p->vars[v].array ? p->vars[v].extent : 1;
     for (int space = 0; space < 2; space++)
         if (vectors[space] > INT64_MAX / 64 / s->stride[space])
-            return SPRY_FAIL(ctx, SPRY_NO_MEMORY, "%" PRId64 " vectors of %" PRId64 " elements",
-                             vectors[space], s->r->n[space]);
+            return SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
+                             "%" PRId64 " vectors of %" PRId64 " elements", vectors[space],
+                             s->r->n[space]);
     s->num_at = ST_SLOTS + p->slots + p->var_count;
     s->num_at += s->num_at % 2;
     s->rep_at = s->num_at + (p->scalar_count + 1) * words;
@@ -86,7 +87,7 @@ static spry_status find_counters(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     const plan *p = s->p;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const int names = p->program->name_count;
     SPRY_GO(ctx, base_alloc(ctx, names + 1, sizeof *s->counter, &s->counter));
     SPRY_GO(ctx, base_alloc(ctx, names + 1, sizeof *s->counter_names, &s->counter_names));
@@ -100,7 +101,7 @@ static spry_status find_counters(resident *s)
         s->counter[loop->name] = s->counters++;
     }
     if (s->counters > MOST_COUNTERS)
-        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                            "%s: loops with %d different variables; on a device %d at most",
                            p->program->source, s->counters, MOST_COUNTERS);
 done:
@@ -120,10 +121,10 @@ static spry_status open_operators(resident *s)
     }
     s->group = RESIDENT_GROUP;
     if (!rows)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const spry_status status =
-        device_open_rows(s->r->operators[OPERATOR_A], SPRY_PLAIN, "A_", &s->rows);
-    if (status == SPRY_OK && s->rows.group > 0)
+        device_open_rows(s->r->operators[OPERATOR_A], SPRY_TRANSPOSE_NO, "A_", &s->rows);
+    if (status == SPRY_STATUS_OK && s->rows.group > 0)
         s->group = s->rows.group;
     return status;
 }
@@ -144,7 +145,7 @@ static spry_status build_text(resident *s, spry_status (*write)(weave *w), int g
     spry_context *ctx = s->r->ctx;
     base_text out = {.ctx = ctx};
     char *text = NULL, options[160];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     /* Wide where there is enough for all groups all the same; sums over lanes, which slices have
      * for each of their vectors, are worth more. */
     const int64_t n = work_of(s, false);
@@ -185,11 +186,11 @@ spry_status resident_build_whole(resident *s, int64_t turn_bytes)
     const int64_t size = spry_type_is_complex(s->r->type) ? 16 : 8;
     const int64_t slots = weave_whole_slots(s->p);
     const int64_t local = (s->rep_at + REP_FIRST) * 8 + slots * size * (1 + WHOLE_GROUP / 32);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     s->whole_tried = true;
     if (!s->turns_alike || !s->d->facts.has_cooperation || local > MOST_LOCAL ||
         turn_bytes > s->d->facts.cache_bytes)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, build_text(s, weave_whole, WHOLE_GROUP, "-DSP_RESIDENT=1", &s->whole));
     const int64_t work = work_of(s, true);
     const int64_t most = device_whole_groups(s->whole, "whole", WHOLE_GROUP);
@@ -211,7 +212,7 @@ static spry_status find_groups(resident *s)
     const plan *p = s->p;
     const int64_t size = spry_type_is_complex(s->r->type) ? 16 : 8;
     int64_t most_sums = 1;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, p->phase_count + 1, sizeof *s->groups, &s->groups));
     for (int f = 0; f < p->phase_count; f++) {
         char name[32];
@@ -313,7 +314,7 @@ static spry_status call_host(resident *s, const plan_op *o, int64_t in_bytes, in
     spry_context *ctx = s->r->ctx;
     const spry_operator *called = s->r->operators[o->op];
     const spry_scalar one = {1, 0}, zero = {0, 0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const int64_t most = (s->stride[0] > s->stride[1] ? s->stride[0] : s->stride[1]) * s->r->size;
     if (!s->host_in)
         SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->host_in));
@@ -338,7 +339,7 @@ static spry_status call_in_place(const resident *s, const plan_op *o, const oper
     spry_context *ctx = s->r->ctx;
     const spry_scalar one = {1, 0}, zero = {0, 0};
     device_memory *in = NULL, *out = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx,
             device_borrow(s->d, (char *)device_address(v->from) + v->from_at, v->in_bytes, &in));
     SPRY_GO(ctx, device_borrow(s->d, (char *)device_address(v->to) + v->to_at, v->out_bytes, &out));
@@ -355,7 +356,7 @@ static spry_status call_copies(resident *s, const plan_op *o, const operands *v)
     const spry_operator *called = s->r->operators[o->op];
     const spry_scalar one = {1, 0}, zero = {0, 0};
     const int64_t most = (s->stride[0] > s->stride[1] ? s->stride[0] : s->stride[1]) * s->r->size;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!s->call_in)
         SPRY_GO(ctx, device_alloc(s->d, most, &s->call_in));
     if (!s->call_out)
@@ -398,10 +399,10 @@ spry_status resident_calls(resident *s, const phase *f)
         if (sweep_check(s->l, o))
             continue;
         const spry_status status = call(s, o, from, to);
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             return status;
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* --- the course as steps ------------------------------------------------------------------------
@@ -413,21 +414,21 @@ static spry_status add_step(resident *s, course_step leg, int *index)
         const int room = 2 * s->step_room + 64;
         const spry_status status =
             base_grow(s->r->ctx, s->step_count, room, sizeof *s->steps, &s->steps);
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             return status;
         s->step_room = room;
     }
     if (index)
         *index = s->step_count;
     s->steps[s->step_count++] = leg;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status add_nodes(resident *s, int first)
 {
     spry_context *ctx = s->r->ctx;
     const plan *p = s->p;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int n = first; n != NONE; n = p->nodes[n].next) {
         const node *at = &p->nodes[n];
         int begin, otherwise;
@@ -491,7 +492,7 @@ static bool turns_are_alike(const resident *s)
 static spry_status open_course(resident *s)
 {
     spry_context *ctx = s->r->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, s->p->op_count + 1, sizeof *s->step_of, &s->step_of));
     SPRY_GO(ctx, base_calloc(ctx, s->p->node_count + 1, sizeof *s->loop_end, &s->loop_end));
     for (int k = 0; k < SECTION_COUNT; k++) {
@@ -511,7 +512,7 @@ spry_status resident_open(runner *r)
 {
     spry_context *ctx = r->ctx;
     resident *s = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
     r->resident = s;
     s->r = r;

@@ -56,7 +56,7 @@ typedef struct weave {
     spry_type type;
     bool tickets;
     int group;              /* work-items of a group */
-    int width, slice_width; /* elements a work-item has at a time */
+    int width, slice_width; /* elements per work-item has at a time */
     bool product;           /* the matrix's rows are in the program, as A_row */
     const device_rows *rows;
     int counters;           /* loop variables that kernels get by value */

@@ -40,13 +40,13 @@ static spry_status note_launch(resident *s, const phase *f)
         const int room = 2 * s->launched_room + 256;
         const spry_status status =
             base_grow(s->r->ctx, s->launched, room, sizeof *s->bytes, &s->bytes);
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             return status;
         s->launched_room = room;
     }
     const int64_t before = s->launched > 0 ? s->bytes[s->launched - 1] : 0;
     s->bytes[s->launched++] = before + phase_bytes(s, f);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static bool has_sweep(const plan *p, const phase *f)
@@ -71,7 +71,7 @@ static spry_status launch_phase(resident *s, int index)
     const phase *f = &s->p->phases[index];
     /* Without a sweep the kernel counts the phase. */
     const int64_t groups = has_sweep(s->p, f) ? s->groups[index] : 1;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int64_t settled = 0;
     SPRY_GO(ctx, note_launch(s, f));
     if (s->counting_only)
@@ -153,27 +153,27 @@ static bool needs_look(const resident *s, const course_step *leg)
 static spry_status walk(resident *s, bool fresh, bool *end)
 {
     spry_context *ctx = s->r->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *end = false;
     if (s->look_first) {
         s->look_first = false;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
-    for (; status == SPRY_OK && s->r->status == SPRY_OK; fresh = false) {
+    for (; status == SPRY_STATUS_OK && s->r->status == SPRY_STATUS_OK; fresh = false) {
         const course_step *leg = &s->steps[s->pc];
         const node *at = &s->p->nodes[leg->node];
         if (leg->kind == DO_END) {
             *end = true;
-            return SPRY_OK;
+            return SPRY_STATUS_OK;
         }
         if (!fresh && (needs_look(s, leg) || s->launched > BATCH_LAUNCHES))
-            return SPRY_OK;
+            return SPRY_STATUS_OK;
         s->pc++;
         switch (leg->kind) {
         case DO_PHASE:
             SPRY_GO(ctx, launch_phase(s, leg->phase));
             if (s->calls && is_exit_phase(s, &s->p->phases[leg->phase]))
-                return SPRY_OK;
+                return SPRY_STATUS_OK;
             break;
         case DO_FOR:
             if (!next_turn(s, at, leg->node, true))
@@ -183,7 +183,7 @@ static spry_status walk(resident *s, bool fresh, bool *end)
             if (--s->r->turns < 0)
                 SPRY_GO(ctx, runner_fail_turns(s->r, s->p->program->exprs[at->from].place));
             if (s->r->turns % 1024 == 0 && !s->r->finishing && spry_context_interrupted(ctx, false))
-                SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_INTERRUPTED, "%s: interrupted in a loop",
+                SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_INTERRUPTED, "%s: interrupted in a loop",
                                        s->p->program->source));
             if (next_turn(s, at, leg->node, false))
                 s->pc = leg->to;
@@ -200,7 +200,7 @@ static spry_status walk(resident *s, bool fresh, bool *end)
         }
     }
 done:
-    return status != SPRY_OK ? status : s->r->status;
+    return status != SPRY_STATUS_OK ? status : s->r->status;
 }
 
 /* --- looking ------------------------------------------------------------------------------------
@@ -254,13 +254,14 @@ static bool tell_reports(resident *s)
     runner *r = s->r;
     const control_word *rep = reports_of(s) + REP_FIRST;
     bool go_on = true;
-    for (int64_t k = 0; k < s->mirror[ST_REPORTS].whole && go_on && r->status == SPRY_OK; k++) {
+    for (int64_t k = 0; k < s->mirror[ST_REPORTS].whole && go_on && r->status == SPRY_STATUS_OK;
+         k++) {
         const plan_op *o = &s->p->ops[(int)rep[2 * k].real];
         r->turns = r->most_turns;
         s->l->reports += r->counting && o->kind != OP_GRADIENT;
         const spry_status status = s->l->report(s->l->data, runner_report_kind(o), r->counting,
                                                 rep[2 * k + 1].real, &go_on);
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             r->status = status;
     }
     return go_on;
@@ -295,10 +296,10 @@ spry_status resident_settle(runner *r, lane *l)
     resident *s = r->resident;
     const plan *p = s->p;
     spry_context *ctx = r->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     (void)l;
     /* Where the device has not stopped, turns are complete, and so is x. */
-    if (!r->block || r->status != SPRY_OK || s->mirror[ST_STOP].whole == STOP_NOT)
+    if (!r->block || r->status != SPRY_STATUS_OK || s->mirror[ST_STOP].whole == STOP_NOT)
         return r->status;
     const plan_op *exit = &p->ops[s->mirror[ST_OP].whole];
     for (int i = r->block->first; i < r->block->first + r->block->count; i++) {
@@ -322,7 +323,7 @@ static spry_status finish(resident *s)
     spry_context *ctx = s->r->ctx;
     runner *r = s->r;
     const bool counting = r->counting;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     r->finishing = true;
     s->l->fault = NONE;
     SPRY_GO(ctx, resident_settle(r, s->l));
@@ -360,7 +361,7 @@ static spry_status judge_stop(resident *s, bool going_on, bool *go_on)
     switch ((stop_kind)s->mirror[ST_STOP].whole) {
     case STOP_REPORT:
         *go_on = true;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     case STOP_BREAKDOWN:
         runner_message(l, &s->p->program->stmts[o->stmt], text, sizeof text);
         l->breakdown(l->data, text, runner_is_finite(l, o->expr));
@@ -383,7 +384,7 @@ static spry_status resume(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     const int op = (int)s->mirror[ST_OP].whole;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     s->pc = s->step_of[op];
     const course_step *leg = &s->steps[s->pc++];
     const phase *f = &s->p->phases[leg->phase];
@@ -414,7 +415,7 @@ static spry_status look(resident *s, int64_t turns, bool *again)
 {
     spry_context *ctx = s->r->ctx;
     runner *r = s->r;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     bool go_on = true;
     *again = false;
     SPRY_GO(ctx, resident_fetch(s));
@@ -446,7 +447,7 @@ done:
 static spry_status go_on_from(resident *s, program_section section, int64_t turns)
 {
     spry_context *ctx = s->r->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     bool end = false, again = false, fresh = true;
     while (!s->l->done || section == SECTION_FINISH) {
         SPRY_GO(ctx, walk(s, fresh, &end));
@@ -484,7 +485,7 @@ static spry_status run_section(resident *s, program_section section, int64_t tur
 {
     s->pc = s->section[section];
     const spry_status status = let_go(s, section != SECTION_FINISH);
-    return status == SPRY_OK ? go_on_from(s, section, turns) : status;
+    return status == SPRY_STATUS_OK ? go_on_from(s, section, turns) : status;
 }
 
 /* --- turns --------------------------------------------------------------------------------------
@@ -496,7 +497,7 @@ static spry_status speed_up(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     bool end = false;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     s->pc = s->section[SECTION_LOOP];
     s->launched = 0;
     s->counting_only = true;
@@ -506,40 +507,40 @@ static spry_status speed_up(resident *s)
     resident_take(s, false);
     if (!end || s->launched == 0 || s->launched > MOST_RECORDED || !s->d->facts.has_graphs) {
         s->turns_alike = false;
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     s->turn_phases = s->launched;
     base_free(ctx, s->turn_bytes);
     s->turn_bytes = NULL;
     SPRY_GO(ctx, base_alloc(ctx, s->launched, sizeof *s->turn_bytes, &s->turn_bytes));
     memcpy(s->turn_bytes, s->bytes, (size_t)s->launched * sizeof *s->turn_bytes);
-    if (!s->whole_tried && resident_build_whole(s, s->bytes[s->launched - 1]) != SPRY_OK) {
+    if (!s->whole_tried && resident_build_whole(s, s->bytes[s->launched - 1]) != SPRY_STATUS_OK) {
         if (s->d->lost)
-            return SPRY_DEVICE_LOST;
+            return SPRY_STATUS_DEVICE_LOST;
         base_log(ctx, SPRY_LOG_INFO, "the loop is no kernel of its own: %s", spry_message(ctx));
         s->whole = NULL;
     }
     if (s->whole)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     s->pc = s->section[SECTION_LOOP];
     s->launched = 0;
     end = false;
     status = device_record_begin(s->d);
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         status = walk(s, true, &end);
         const spry_status ended = device_record_end(s->d, &s->graph);
-        if (status == SPRY_OK)
+        if (status == SPRY_STATUS_OK)
             status = ended;
     }
     resident_take(s, false);
     if (s->d->lost)
-        return SPRY_DEVICE_LOST;
-    if (status != SPRY_OK || !end) { /* it goes without */
+        return SPRY_STATUS_DEVICE_LOST;
+    if (status != SPRY_STATUS_OK || !end) { /* it goes without */
         device_graph_free(s->graph);
         s->graph = NULL;
         s->turns_alike = false;
         base_log(ctx, SPRY_LOG_INFO, "the loop is launched phase by phase: %s", spry_message(ctx));
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
 done:
     return status;
@@ -550,7 +551,7 @@ done:
 static spry_status play(resident *s, int64_t turns)
 {
     spry_context *ctx = s->r->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     bool again = false;
     SPRY_GO(ctx, let_go(s, true));
     s->launched = (int)s->turn_phases;
@@ -583,7 +584,7 @@ static int64_t choose_turns(resident *s)
 static spry_status run_loop(resident *s)
 {
     spry_context *ctx = s->r->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     while (!s->l->done) {
         const int64_t before = s->l->reports, turns = choose_turns(s);
         const double begin = base_seconds();
@@ -595,7 +596,7 @@ static spry_status run_loop(resident *s)
         s->r->turns = s->r->most_turns;
         const int64_t told = s->l->reports - before;
         if (told == 0 && !s->l->done)
-            return SPRY_FAIL(ctx, SPRY_BAD_INPUT,
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                              "%s: a turn of the loop told no residual and no estimate",
                              s->p->program->source);
         if (s->l->done)
@@ -614,7 +615,7 @@ static spry_status clear(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     const plan *p = s->p;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_clear(s->memory, 0, device_bytes(s->memory)));
     memset(s->l->scalars.values + p->option_count, 0,
            (size_t)(p->scalar_count - p->option_count) * sizeof *s->l->scalars.values);
@@ -638,7 +639,7 @@ static spry_status run_lane(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     runner *r = s->r;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, clear(s));
     do {
         s->l->done = s->l->restart = false;
@@ -658,10 +659,10 @@ done:
 spry_status resident_run(runner *r)
 {
     resident *s = r->resident;
-    r->status = SPRY_OK;
+    r->status = SPRY_STATUS_OK;
     r->turns = r->most_turns;
     r->used = true;
-    for (int k = 0; k < r->lane_count && r->status == SPRY_OK; k++) {
+    for (int k = 0; k < r->lane_count && r->status == SPRY_STATUS_OK; k++) {
         if (r->lanes[k].done)
             continue;
         if (s->l != &r->lanes[k]) { /* a recording knows its x and b */
@@ -670,7 +671,7 @@ spry_status resident_run(runner *r)
         }
         s->l = &r->lanes[k];
         const spry_status status = run_lane(s);
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             r->status = status;
     }
     return r->status;

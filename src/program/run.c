@@ -42,15 +42,15 @@ report_kind runner_report_kind(const plan_op *o)
 static bool take_turn(runner *r, int place)
 {
     const int64_t long_ago = 1024;
-    if (r->status != SPRY_OK)
+    if (r->status != SPRY_STATUS_OK)
         return false;
     if (--r->turns < 0)
         r->status = runner_fail_turns(r, place);
     else if (!r->finishing && r->turns < r->most_turns - long_ago &&
              spry_context_interrupted(r->ctx, false))
-        r->status =
-            SPRY_FAIL(r->ctx, SPRY_INTERRUPTED, "%s: interrupted in a loop", r->p->program->source);
-    return r->status == SPRY_OK;
+        r->status = SPRY_FAIL(r->ctx, SPRY_STATUS_INTERRUPTED, "%s: interrupted in a loop",
+                              r->p->program->source);
+    return r->status == SPRY_STATUS_OK;
 }
 
 /* Statements of scalars alone; `single`: without those that follow. */
@@ -99,7 +99,7 @@ spry_status runner_settle(runner *r, lane *l)
     const plan *p = r->p;
     const plan_op *exit = r->exit;
     const int lane_index = (int)(l - r->lanes), x = p->var_of_name[NAME_X];
-    if (!exit || !r->block || r->status != SPRY_OK)
+    if (!exit || !r->block || r->status != SPRY_STATUS_OK)
         return r->status;
     for (int i = r->block->first; i < r->block->first + r->block->count; i++) {
         const plan_op *o = &p->ops[i];
@@ -232,9 +232,9 @@ static void run_exit(runner *r, lane *l, const plan_op *o)
     l->reports += r->counting && o->kind != OP_GRADIENT;
     const spry_status status =
         l->report(l->data, runner_report_kind(o), r->counting, value.re, &go_on);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         r->status = status;
-    if (!go_on && r->status == SPRY_OK)
+    if (!go_on && r->status == SPRY_STATUS_OK)
         finish_lane(r, l);
 }
 
@@ -281,7 +281,7 @@ static void scalar_time(runner *r, const phase *f, bool inside)
         r->leave = inside && op_exits(o) && (is_report(o) || fires(r, o));
         if (r->leave)
             return;
-        for (int k = 0; k < r->lane_count && r->status == SPRY_OK; k++)
+        for (int k = 0; k < r->lane_count && r->status == SPRY_STATUS_OK; k++)
             if (r->active[k])
                 run_scalar(r, &r->lanes[k], o);
     }
@@ -304,7 +304,7 @@ static void run_calls(runner *r, const phase *f)
         if (!plan_calls(r->p, o))
             continue;
         const spry_operator *called = r->operators[o->op];
-        for (int k = 0; k < r->lane_count && r->status == SPRY_OK; k++) {
+        for (int k = 0; k < r->lane_count && r->status == SPRY_STATUS_OK; k++) {
             lane *l = &r->lanes[k];
             if (!r->active[k])
                 continue;
@@ -415,17 +415,17 @@ static int run_region(runner *r, const phase *phases, int first, int last)
 static void run_block(runner *r, const node *block)
 {
     const phase *phases = &r->p->phases[block->phase];
-    for (int f = 0; f < block->phases && r->status == SPRY_OK && any_active(r); f++) {
+    for (int f = 0; f < block->phases && r->status == SPRY_STATUS_OK && any_active(r); f++) {
         int last = f;
         while (last + 1 < block->phases && !has_call(r->p, &phases[last + 1]))
             last++;
         r->block = block;
         r->exit = NULL;
         run_calls(r, &phases[f]);
-        if (r->status != SPRY_OK)
+        if (r->status != SPRY_STATUS_OK)
             return;
         f = run_region(r, phases, f, last);
-        if (r->status == SPRY_OK)
+        if (r->status == SPRY_STATUS_OK)
             scalar_time(r, &phases[f], false);
     }
     for (int k = 0; k < r->lane_count; k++)
@@ -452,7 +452,7 @@ static void run_for(runner *r, const node *n)
     const int64_t to = program_eval_count(&r->lanes[one].scalars, n->to), by = n->down ? -1 : 1;
     if (r->lanes[one].scalars.fault != NONE)
         sweep_fail(r, &r->lanes[one], r->lanes[one].scalars.fault);
-    for (int64_t k = from; r->status == SPRY_OK && (n->down ? k >= to : k <= to); k += by) {
+    for (int64_t k = from; r->status == SPRY_STATUS_OK && (n->down ? k >= to : k <= to); k += by) {
         set_counter(r, n->name, k);
         run_nodes(r, n->body);
         if (!any_active(r) || !take_turn(r, r->p->program->exprs[n->from].place))
@@ -484,7 +484,7 @@ static void run_if(runner *r, const node *n)
 
 static void run_nodes(runner *r, int first)
 {
-    for (int i = first; i != NONE && r->status == SPRY_OK && any_active(r);
+    for (int i = first; i != NONE && r->status == SPRY_STATUS_OK && any_active(r);
          i = r->p->nodes[i].next) {
         const node *n = &r->p->nodes[i];
         if (n->kind == NODE_BLOCK)
@@ -498,15 +498,15 @@ static void run_nodes(runner *r, int first)
 
 static spry_status run_loop(runner *r)
 {
-    while (r->status == SPRY_OK && any_active(r)) {
+    while (r->status == SPRY_STATUS_OK && any_active(r)) {
         int64_t before = 0, after = 0;
         for (int k = 0; k < r->lane_count; k++)
             before += r->lanes[k].reports;
         run_nodes(r, r->p->section[SECTION_LOOP]);
         for (int k = 0; k < r->lane_count; k++)
             after += r->lanes[k].reports;
-        if (after == before && any_active(r) && r->status == SPRY_OK)
-            r->status = SPRY_FAIL(r->ctx, SPRY_BAD_INPUT,
+        if (after == before && any_active(r) && r->status == SPRY_STATUS_OK)
+            r->status = SPRY_FAIL(r->ctx, SPRY_STATUS_BAD_INPUT,
                                   "%s: a turn of the loop told no residual and no estimate",
                                   r->p->program->source);
     }
@@ -529,13 +529,13 @@ spry_status runner_run(runner *r)
     bool again = true;
     if (r->resident)
         return resident_run(r);
-    r->status = SPRY_OK;
+    r->status = SPRY_STATUS_OK;
     r->turns = r->most_turns;
     for (int k = 0; r->used && k < r->lane_count; k++)
         if (!r->lanes[k].done)
             clear_lane(r, &r->lanes[k]);
     r->used = true;
-    while (again && r->status == SPRY_OK) {
+    while (again && r->status == SPRY_STATUS_OK) {
         for (int k = 0; k < r->lane_count; k++) {
             r->active[k] = !r->lanes[k].done;
             memset(r->lanes[k].skip, 0, (size_t)r->p->op_count * sizeof *r->lanes[k].skip);

@@ -9,7 +9,7 @@ static spry_status use_on_device(const spry_operator *operator, bool transposed,
 {
     device_rows rows = {0};
     const spry_status status =
-        transposed ? SPRY_OK : device_open_rows(operator, SPRY_PLAIN, "A_", &rows);
+        transposed ? SPRY_STATUS_OK : device_open_rows(operator, SPRY_TRANSPOSE_NO, "A_", &rows);
     if (rows.text)
         *use = USE_ROWS;
     base_free(operator->ctx, rows.text);
@@ -21,30 +21,31 @@ spry_status runner_use(const spry_operator *operator, bool transposed, operator_
     operator_rows rows = {0};
     *use = USE_NOTHING;
     if (!operator)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     *use = USE_DIAGONAL;
-    if (operator_diagonal(operator, SPRY_PLAIN) || device_diagonal(operator, SPRY_PLAIN))
-        return SPRY_OK;
+    if (operator_diagonal(operator, SPRY_TRANSPOSE_NO) ||
+        device_diagonal(operator, SPRY_TRANSPOSE_NO))
+        return SPRY_STATUS_OK;
     *use = USE_CALL;
     if (device_of(operator))
         return use_on_device(operator, transposed, use);
-    spry_status status = operator_open_rows(operator, SPRY_PLAIN, &rows);
-    if (status != SPRY_OK || !rows.run)
+    spry_status status = operator_open_rows(operator, SPRY_TRANSPOSE_NO, &rows);
+    if (status != SPRY_STATUS_OK || !rows.run)
         return status;
     if (transposed) {
-        status = operator_open_rows(operator, SPRY_CONJUGATE, &rows);
-        if (status != SPRY_OK || !rows.run)
+        status = operator_open_rows(operator, SPRY_TRANSPOSE_CONJUGATE, &rows);
+        if (status != SPRY_STATUS_OK || !rows.run)
             return status;
     }
     *use = USE_ROWS;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Shares of parts with about the same work each. */
 static spry_status cut(runner *r, const operator_rows *rows, int space, int **out)
 {
     spry_status status = base_alloc(r->ctx, r->threads + 1, sizeof **out, out);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     const int parts = r->parts[space];
     const int64_t n = r->n[space];
@@ -57,14 +58,14 @@ static spry_status cut(runner *r, const operator_rows *rows, int space, int **ou
             part++;
         (*out)[t] = t == r->threads ? parts : t == 0 ? 0 : part;
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status open_operators(runner *r)
 {
     spry_context *ctx = r->ctx;
     const plan *p = r->p;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int i = 0; i < p->op_count; i++) {
         const plan_op *o = &p->ops[i];
         if (o->kind == OP_DIAGONAL)
@@ -105,7 +106,7 @@ static spry_status place_pieces(runner *r)
     const int64_t n = r->n[0] > r->n[1] ? r->n[0] : r->n[1];
     const spry_status status =
         base_calloc(r->ctx, p->locals + 1, sizeof *r->piece_at, &r->piece_at);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     for (int k = 0; k < p->locals; k++) {
         int64_t length = CHUNK;
@@ -115,7 +116,7 @@ static spry_status place_pieces(runner *r)
         r->piece_at[k + 1] = r->piece_at[k] + spaced(r, length < n ? length : n);
     }
     r->pieces_bytes = r->lane_count * r->piece_at[p->locals];
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* The largest number of operands, inner products and steps a sweep can have. */
@@ -125,7 +126,7 @@ static spry_status allocate_sweep(runner *r)
     const plan *p = r->p;
     int64_t operands = 1, slots = 1, terms = 1, products = 0;
     int steps = 1;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int f = 0; f < p->phase_count; f++) {
         int64_t in_phase = 0, dots = 0, here_products = 0;
         for (int i = p->phases[f].first; i < p->phases[f].first + p->phases[f].sweep_count; i++) {
@@ -194,14 +195,15 @@ static spry_status allocate_vectors(runner *r, lane *l)
 {
     spry_context *ctx = r->ctx;
     const plan *p = r->p;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int64_t count[2] = {0, 0};
     for (int v = 0; v < p->var_count; v++)
         count[p->vars[v].space] += p->vars[v].array ? p->vars[v].extent : opens_slot(p, v);
     for (int space = 0; space < 2; space++)
         if (count[space] > INT64_MAX / 4 / room_for(r, space))
-            return SPRY_FAIL(ctx, SPRY_NO_MEMORY, "%" PRId64 " vectors of %" PRId64 " elements",
-                             count[space], r->n[space]);
+            return SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
+                             "%" PRId64 " vectors of %" PRId64 " elements", count[space],
+                             r->n[space]);
     l->memory_bytes = count[0] * room_for(r, 0) + count[1] * room_for(r, 1);
     SPRY_GO(ctx, base_alloc(ctx, l->memory_bytes, 1, &l->memory));
     char *at = l->memory;
@@ -223,7 +225,7 @@ static spry_status open_lane(runner *r, lane *l)
 {
     spry_context *ctx = r->ctx;
     const plan *p = r->p;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const bool single = type_is_single(r->type);
     l->scalars = (scalars){.program = p->program,
                            .offset = p->offset,
@@ -237,7 +239,7 @@ static spry_status open_lane(runner *r, lane *l)
             base_calloc(ctx, p->scalar_count + 1, sizeof *l->scalars.values, &l->scalars.values));
     memcpy(l->scalars.values, p->options, (size_t)p->option_count * sizeof *p->options);
     if (r->resident)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, p->op_count + 1, sizeof *l->skip, &l->skip));
     SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *l->slots, &l->slots));
     SPRY_GO(ctx, base_calloc(ctx, p->var_count, sizeof *l->arrays, &l->arrays));
@@ -250,7 +252,7 @@ spry_status runner_new(plan *p, const runner_operators *operators, int lanes, ru
 {
     spry_context *ctx = p->ctx;
     const spry_operator *A = operators->A;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     runner *r = NULL;
     *out = NULL;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *r, &r));

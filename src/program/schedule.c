@@ -293,7 +293,7 @@ static void note_traffic(void *data, int phase_index, const vref *v, bool read, 
 static spry_status make_room(plan *p, int phases, int traffics)
 {
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (p->phase_count + phases > p->phase_room) {
         const int room = 2 * (p->phase_count + phases);
         SPRY_GO(ctx, base_grow(ctx, p->phase_count, room, sizeof *p->phases, &p->phases));
@@ -315,7 +315,7 @@ static spry_status settle(scheduling *s)
     spry_context *ctx = p->ctx;
     node *block = s->block;
     plan_op *sorted = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int phases = 0, kept = 0;
     sort_sequence(s);
     for (int i = 0; i < s->n; i++)
@@ -355,10 +355,10 @@ done:
 static spry_status schedule_block(plan *p, node *block)
 {
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     scheduling s = {.p = p, .block = block, .n = block->count, .ops = &p->ops[block->first]};
     if (s.n == 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, traffic_open(p, block, &s.traffic));
     SPRY_GO(ctx, base_alloc(ctx, (int64_t)s.n * s.n, 1, &s.distance));
     SPRY_GO(ctx, base_calloc(ctx, s.n, sizeof *s.phase, &s.phase));
@@ -394,8 +394,8 @@ spry_status plan_schedule(plan *p)
         if (p->nodes[i].kind != NODE_BLOCK)
             continue;
         const spry_status status = schedule_block(p, &p->nodes[i]);
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             return status;
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }

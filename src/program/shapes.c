@@ -15,7 +15,7 @@ expr parser_blank(expr_kind kind, shape s, int place)
 int parser_add(parser *ps, expr e)
 {
     int index = NONE, depth = 0;
-    if (ps->status != SPRY_OK)
+    if (ps->status != SPRY_STATUS_OK)
         return NONE;
     for (int i = 0; i < 3; i++)
         if (e.arg[i] != NONE && ps->depths[e.arg[i]] >= depth)
@@ -33,7 +33,7 @@ bool parser_need(parser *ps, int e, shape needed)
 {
     static const char *const shapes[] = {"a scalar", "a vector", "a run of scalars",
                                          "a run of vectors"};
-    if (ps->status != SPRY_OK)
+    if (ps->status != SPRY_STATUS_OK)
         return false;
     const shape found = parser_shape(ps, e);
     if (found == needed)
@@ -55,7 +55,7 @@ int parser_call(parser *ps, int place, program_word word, shape s, const int arg
 
 int parser_join(parser *ps, program_word word, int a, int b)
 {
-    if (ps->status != SPRY_OK)
+    if (ps->status != SPRY_STATUS_OK)
         return NONE;
     const bool u = parser_shape(ps, a) == SHAPE_VECTOR, v = parser_shape(ps, b) == SHAPE_VECTOR;
     const shape either = u || v ? SHAPE_VECTOR : SHAPE_SCALAR;

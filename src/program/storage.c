@@ -22,7 +22,7 @@ static void unite_op(const plan *p, const plan_op *o, int *parent, int rows, int
     const vref *first = NULL;
     const int count = plan_ref_count(p, o);
     if (o->kind == OP_APPLY || o->kind == OP_DIAGONAL) { /* M belongs to the columns of A */
-        const bool is_A = o->op == OPERATOR_A, plain = o->transpose == SPRY_PLAIN;
+        const bool is_A = o->op == OPERATOR_A, plain = o->transpose == SPRY_TRANSPOSE_NO;
         unite(parent, o->in[0].var, is_A && !plain ? rows : cols);
         unite(parent, o->out.var, is_A && plain ? rows : cols);
         return;
@@ -43,7 +43,7 @@ spry_status plan_find_spaces(plan *p)
     spry_context *ctx = p->ctx;
     const int rows = p->var_count, cols = rows + 1;
     int *parent = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, cols + 1, sizeof *parent, &parent));
     for (int i = 0; i <= cols; i++)
         parent[i] = i;
@@ -171,7 +171,7 @@ spry_status plan_store(plan *p)
 {
     spry_context *ctx = p->ctx;
     storing s = {.p = p, .vars = p->var_count};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, plan_collect(p));
     SPRY_GO(ctx, plan_live(p));
     SPRY_GO(ctx, base_calloc(ctx, (int64_t)s.vars * s.vars, 1, &s.clash));

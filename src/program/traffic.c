@@ -57,7 +57,7 @@ static spry_status find_items(traffic_count *t)
 {
     plan *p = t->p;
     spry_context *ctx = p->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int refs = 0;
     for (int i = 0; i < t->ops; i++)
         refs += plan_ref_count(p, &p->ops[t->first + i]);
@@ -91,7 +91,7 @@ spry_status traffic_open(plan *p, const node *block, traffic_count *t)
 {
     *t = (traffic_count){.p = p, .first = block->first, .ops = block->count};
     const spry_status status = find_items(t);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         traffic_close(t);
     return status;
 }

@@ -92,7 +92,7 @@ bool tune_holds(const spry_matrix *A, const char *format)
     if (kind != STORED_OWN && !(exact_kinds(A) >> kind & 1))
         return false;
     memcpy(before, A->ctx->message, sizeof before);
-    const bool holds_all = layout_foresee(A, format, &f) == SPRY_OK;
+    const bool holds_all = layout_foresee(A, format, &f) == SPRY_STATUS_OK;
     memcpy(A->ctx->message, before, sizeof before); /* nothing failed for the caller */
     return holds_all;
 }
@@ -105,12 +105,12 @@ static spry_status add(tune_list *list, const tune_candidate *c)
         const int room = list->room == 0 ? 64 : 2 * list->room;
         const spry_status status =
             base_grow(list->ctx, list->count, room, sizeof *list->all, &list->all);
-        if (status != SPRY_OK)
+        if (status != SPRY_STATUS_OK)
             return status;
         list->room = room;
     }
     list->all[list->count++] = *c;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 void tune_list_free(tune_list *list)
@@ -182,14 +182,14 @@ static spry_status add_grid(tune_list *list, const layout_class *class, stored_k
         const bool plain = strcmp(c.row.format, "csr") == 0;
         if (plain)
             snprintf(c.row.format, sizeof c.row.format, "csr:values=own");
-        const spry_status status = plain && list->device ? SPRY_OK : add(list, &c);
-        if (status != SPRY_OK)
+        const spry_status status = plain && list->device ? SPRY_STATUS_OK : add(list, &c);
+        if (status != SPRY_STATUS_OK)
             return status;
         int i = 0;
         while (i < count && ++c.at[i] == axes[i].count)
             c.at[i++] = 0;
         if (i == count)
-            return SPRY_OK;
+            return SPRY_STATUS_OK;
     }
 }
 
@@ -198,10 +198,10 @@ static spry_status add_class(tune_list *list, const layout_class *class, unsigne
     const char *grid = grid_of(list, class);
     const bool shorter =
         spry_options_find(class->options, "values") != NULL && !(grid && strstr(grid, "values="));
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (list->device && !device_format_for(class))
-        return SPRY_OK;
-    for (int kind = STORED_OWN; kind < STORED_KINDS && status == SPRY_OK; kind++)
+        return SPRY_STATUS_OK;
+    for (int kind = STORED_OWN; kind < STORED_KINDS && status == SPRY_STATUS_OK; kind++)
         if (kind == STORED_OWN || (shorter && kinds >> kind & 1))
             status = add_grid(list, class, (stored_kind)kind);
     return status;
@@ -226,11 +226,11 @@ static void foresee(spry_context *ctx, const spry_arrays *a, tune_candidate *c)
     layout_forecast f = {0, 0};
     memcpy(before, ctx->message, sizeof before);
     spry_status status = layout_parse(ctx, c->row.format, &class, options);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = class->forecast(ctx, a, options, &f);
-    c->possible = status == SPRY_OK;
+    c->possible = status == SPRY_STATUS_OK;
     c->row.note[0] = '\0';
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         snprintf(c->row.note, sizeof c->row.note, "%.95s", ctx->message);
     memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
     c->row.bytes = c->possible ? (f.bytes > 0 ? f.bytes : 1) : 0;
@@ -284,7 +284,7 @@ spry_status tune_list_make(const spry_matrix *A, spry_device *d, tune_list *list
 {
     spry_context *ctx = A->ctx;
     spry_matrix *sample = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     tune_candidate csr = {.row = {.format = "csr"}, .possible = true};
     *list = (tune_list){.ctx = ctx, .device = d};
     snprintf(csr.row.note, sizeof csr.row.note, "%s", d ? "as it is" : "in place");
@@ -309,7 +309,7 @@ spry_status tune_list_make(const spry_matrix *A, spry_device *d, tune_list *list
     }
 done:
     spry_matrix_free(sample);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         tune_list_free(list);
     return status;
 }

@@ -27,7 +27,7 @@ spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const ch
     if (!device)
         return spry_operator_from_format(A, format, op);
     if (A->ctx != device->ctx)
-        return SPRY_FAIL(device->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(device->ctx, SPRY_STATUS_BAD_USAGE,
                          "the matrix and device %s are of different contexts", device->facts.name);
     const bool chosen = strcmp(format, "auto") == 0 || strncmp(format, "auto:", 5) == 0;
     if (chosen && !device_has_room(device, A)) /* copies decide then, not the format */

@@ -76,7 +76,8 @@ static bool is_scattered(const spry_matrix *A, double csr_seconds, const tune_li
                                    ? device_read_bandwidth(list->device, false, &bandwidth.read)
                                    : spry_device_bandwidth(ctx, &bandwidth);
     memcpy(ctx->message, before, sizeof before); /* it is not needed that much */
-    return status == SPRY_OK && traffic(A, &list->all[0]) / csr_seconds < 0.5 * bandwidth.read;
+    return status == SPRY_STATUS_OK &&
+           traffic(A, &list->all[0]) / csr_seconds < 0.5 * bandwidth.read;
 }
 
 /* Formats that then often wait less: their time over what bytes say. */

@@ -77,9 +77,9 @@ static spry_status run_there(const race *r, const tune_candidate *c, double *sec
 {
     const spry_scalar one = {1, 0}, zero = {0, 0};
     spry_device *d = r->list->device;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(r->ctx, spry_device_mark(d));
-    SPRY_GO(r->ctx, device_multiply(c->op, SPRY_PLAIN, one, r->there_x, zero, r->there_y));
+    SPRY_GO(r->ctx, device_multiply(c->op, SPRY_TRANSPOSE_NO, one, r->there_x, zero, r->there_y));
     SPRY_GO(r->ctx, spry_device_elapsed(d, seconds));
 done:
     return status;
@@ -96,7 +96,7 @@ static spry_status run_once(const race *r, tune_candidate *c)
         status = spry_operator_apply(c->op, r->x, r->y);
         seconds = base_seconds() - begin;
     }
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         c->row.seconds = c->samples == 0 || seconds < c->row.seconds ? seconds : c->row.seconds;
         c->samples++;
     }
@@ -106,8 +106,8 @@ static spry_status run_once(const race *r, tune_candidate *c)
 /* The first product finds caches cold and pages new: nobody is judged by that alone. */
 static spry_status run_first(const race *r, tune_candidate *c)
 {
-    spry_status status = SPRY_OK;
-    for (int k = 0; k < FIRST_RUNS && status == SPRY_OK; k++)
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < FIRST_RUNS && status == SPRY_STATUS_OK; k++)
         status = run_once(r, c);
     return status;
 }
@@ -160,7 +160,7 @@ static bool fits(const race *r, const tune_candidate *c)
 static void give_up(race *r, tune_candidate *c, spry_status status, const char *before)
 {
     char reason[sizeof c->row.note];
-    r->list->cramped = r->list->cramped || status == SPRY_NO_MEMORY;
+    r->list->cramped = r->list->cramped || status == SPRY_STATUS_NO_MEMORY;
     snprintf(reason, sizeof reason, "%.95s", r->ctx->message);
     memcpy(r->ctx->message, before, MESSAGE_SIZE);
     c->row.conversion_seconds = 0;
@@ -178,36 +178,36 @@ static spry_status enter(race *r, tune_candidate *c)
     if (!fits(r, c)) {
         r->list->cramped = true;
         leave(r, c, "does not fit the memory limit");
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     memcpy(before, r->ctx->message, sizeof before);
     const double begin = base_seconds();
     spry_status status = tune_build(r->list->device, r->A, c->row.format, &c->op);
     c->row.conversion_seconds = base_seconds() - begin;
     r->conversion += c->row.conversion_seconds;
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_operator_storage(c->op, &storage);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         give_up(r, c, status, before);
-        return status == SPRY_DEVICE_LOST ? status : SPRY_OK;
+        return status == SPRY_STATUS_DEVICE_LOST ? status : SPRY_STATUS_OK;
     }
     c->row.bytes = storage.read_bytes;
     c->estimated = false;
     if (!storage.exact) {
         leave(r, c, "would change values");
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     }
     if (!r->list->device)
         return run_first(r, c);
     /* Kernels are compiled at the first product, once for all. */
     status = run_first(r, c);
     r->conversion = r->conversion + (base_seconds() - begin) - c->row.conversion_seconds;
-    if (status == SPRY_OK || status == SPRY_DEVICE_LOST)
+    if (status == SPRY_STATUS_OK || status == SPRY_STATUS_DEVICE_LOST)
         return status;
     c->samples = 0;
     c->row.seconds = 0;
     give_up(r, c, status, before);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* --- who races ------------------------------------------------------------------------------- */
@@ -267,7 +267,7 @@ static spry_status fill_field(race *r)
 {
     double looking = 0;
     int racers = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int tries = 0; tries < r->list->count && racers < RACERS; tries++) {
         tune_candidate *c = promising(r);
         const double csr = total(r, r->csr);
@@ -322,7 +322,7 @@ static int drop_losers(race *r, int round)
  * against a CSR that was timed at the beginning only, and one that is begun is ended. */
 static spry_status run_rounds(race *r)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int round = FIRST_RUNS + 1; round <= MOST_ROUNDS; round++) {
         const int left = drop_losers(r, round - 1);
         const bool first = round == FIRST_RUNS + 1;
@@ -383,7 +383,7 @@ static tune_candidate *next_neighbour(const race *r)
 /* The first few neighbours are tried whatever conversions took. */
 static spry_status climb(race *r)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int tried = 0;; tried++) {
         tune_candidate *c = next_neighbour(r);
         if (!c || !may_run(r, c, FIRST_RUNS, ending))
@@ -440,7 +440,7 @@ static spry_status go_there(race *r)
     spry_device *d = r->list->device;
     const int64_t size = (int64_t)spry_type_size(r->A->a.type);
     const double begin = base_seconds();
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(r->ctx, tune_build(d, r->A, r->csr->row.format, &r->csr->op));
     r->csr->row.conversion_seconds = base_seconds() - begin;
     SPRY_GO(r->ctx, device_alloc(d, r->x->n * size, &r->there_x));
@@ -460,10 +460,10 @@ spry_status tune_race(const spry_matrix *A, const tune_options *options,
               .machine = machine,
               .list = list,
               .csr = &list->all[0]};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *winner = 0;
-    SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_COPY, &r.x));
-    SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_COPY, &r.y));
+    SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_OWN_COPY, &r.x));
+    SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY, &r.y));
     fill_x(r.x);
     if (list->device)
         SPRY_GO(ctx, go_there(&r));

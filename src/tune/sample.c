@@ -56,20 +56,20 @@ spry_status tune_sample(const spry_matrix *A, spry_matrix **sample)
 {
     spry_context *ctx = A->ctx;
     const spry_arrays *a = &A->a;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *sample = NULL;
     if (a->nnz <= 2 * SAMPLE_ENTRIES || a->rows == 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const blocks b = cut_blocks(a);
-    spry_arrays s = {.type = a->type, .format = SPRY_CSR, .rows = b.count * b.rows};
+    spry_arrays s = {.type = a->type, .format = SPRY_FORMAT_CSR, .rows = b.count * b.rows};
     if (s.rows > a->rows / 2) /* of few rows all are looked at */
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     for (int64_t block = 0; block < b.count; block++) {
         const int64_t begin = block_begin(a, &b, block);
         s.nnz += a->offsets[begin + b.rows] - a->offsets[begin];
     }
     if (s.nnz > a->nnz / 2 || s.nnz == 0)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     s.cols = whole_grains(a->rows) + a->cols + s.rows;
     if (s.cols > INT32_MAX)
         s.cols = a->cols;

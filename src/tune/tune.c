@@ -73,7 +73,7 @@ static bool recall(spry_context *ctx, const memory *m, int64_t products, tune_en
 {
     char *text = NULL;
     bool good = false;
-    if (!m->usable || text_room(ctx, &text) != SPRY_OK)
+    if (!m->usable || text_room(ctx, &text) != SPRY_STATUS_OK)
         return false;
     const int64_t size = tune_file_read(ctx, m->path, text);
     if (size >= 0) {
@@ -95,7 +95,7 @@ static void recall_machine(spry_context *ctx, const memory *m, tune_machine *mac
 {
     char *text = NULL;
     bool good = false;
-    if (m->usable && text_room(ctx, &text) == SPRY_OK) {
+    if (m->usable && text_room(ctx, &text) == SPRY_STATUS_OK) {
         const int64_t size = tune_file_read(ctx, m->machine_path, text);
         good = size >= 0 && tune_machine_read(text, (size_t)size, machine) &&
                machine->machine == m->machine;
@@ -126,7 +126,7 @@ static void keep(spry_context *ctx, const memory *m, const spry_tune_report *rep
 {
     tune_entry *entry = NULL;
     char *text = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!m->usable)
         return;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *entry, &entry));
@@ -146,7 +146,7 @@ done:
 static void keep_machine(spry_context *ctx, const memory *m, const tune_machine *machine)
 {
     char *text = NULL;
-    if (!m->usable || text_room(ctx, &text) != SPRY_OK)
+    if (!m->usable || text_room(ctx, &text) != SPRY_STATUS_OK)
         return;
     tune_file_write(ctx, m->machine_path, text, tune_machine_write(machine, text));
     base_free(ctx, text);
@@ -167,7 +167,7 @@ static spry_status report_entry(spry_context *ctx, const tune_entry *entry,
 {
     const spry_status status =
         base_alloc(ctx, entry->count + 1, sizeof *report->rows, &report->rows);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     memcpy(report->rows, entry->rows, (size_t)entry->count * sizeof *report->rows);
     for (int i = 0; i < entry->count; i++) {
@@ -179,21 +179,21 @@ static spry_status report_entry(spry_context *ctx, const tune_entry *entry,
     report->remembered = true;
     report->seconds = entry->seconds;
     snprintf(report->format, sizeof report->format, "%s", entry->winner);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status report_list(const tune_list *list, int winner, spry_tune_report *report)
 {
     const spry_status status =
         base_alloc(list->ctx, list->count, sizeof *report->rows, &report->rows);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     for (int i = 0; i < list->count; i++)
         report->rows[i] = list->all[i].row;
     report->count = list->count;
     snprintf(report->format, sizeof report->format, "%s", list->all[winner].row.format);
     qsort(report->rows + 1, (size_t)list->count - 1, sizeof *report->rows, by_worth);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* --- deciding -------------------------------------------------------------------------------- */
@@ -236,7 +236,7 @@ static spry_status decide_by_race(spry_device *d, const spry_matrix *A, const tu
     tune_machine *machine = NULL;
     tune_list list = {.ctx = ctx};
     int winner;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *machine, &machine));
     recall_machine(ctx, m, machine);
@@ -276,9 +276,9 @@ static spry_status check_remembered(const spry_matrix *A, const char *format, bo
     spry_matrix *owned = NULL;
     *suits = strcmp(format, "csr") == 0;
     if (*suits)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const spry_status status = matrix_as_sorted_csr(A, &csr, &owned);
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         *suits = tune_holds(csr, format);
         if (!*suits)
             tell_unsuited(A->ctx, format);
@@ -296,9 +296,9 @@ static bool build_remembered(spry_device *d, const spry_matrix *A, const char *f
     char before[MESSAGE_SIZE];
     memcpy(before, ctx->message, sizeof before);
     spry_status status = tune_build(d, A, format, op);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_operator_storage(*op, &storage);
-    if (status == SPRY_OK && storage.exact)
+    if (status == SPRY_STATUS_OK && storage.exact)
         return true;
     tell_unsuited(ctx, format);
     memcpy(ctx->message, before, sizeof before);
@@ -313,7 +313,7 @@ static spry_status decide(spry_device *d, const spry_matrix *A, const tune_optio
     spry_context *ctx = A->ctx;
     memory *m = NULL;
     tune_entry *entry = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *m, &m));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *entry, &entry));
     memory_open(d, A, o, m);
@@ -342,10 +342,10 @@ spry_status tune_decide(spry_device *d, const spry_matrix *A, const char *option
     spry_context *ctx = A->ctx;
     spry_tune_report unseen = {0};
     tune_options o;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_options_default(ctx, spry_tune_options(), &o));
     status = spry_options_parse(ctx, spry_tune_options(), &o, options);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return SPRY_CAUSE(ctx, status, "tuner");
     spry_tune_report *r = report ? report : &unseen;
     r->products = o.products;
@@ -360,7 +360,7 @@ spry_status tune_decide(spry_device *d, const spry_matrix *A, const char *option
 done:
     if (!report)
         spry_tune_report_clear(ctx, &unseen);
-    if (status != SPRY_OK && op) {
+    if (status != SPRY_STATUS_OK && op) {
         spry_operator_free(*op);
         *op = NULL;
     }
@@ -372,7 +372,7 @@ spry_status spry_tune_on(spry_device *device, const spry_matrix *A, const char *
 {
     *report = (spry_tune_report){0};
     if (device && A->ctx != device->ctx)
-        return SPRY_FAIL(A->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "the matrix and device %s are of different contexts", device->facts.name);
     return tune_decide(device, A, options, report, NULL);
 }
@@ -391,5 +391,5 @@ spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *c
     (void)ctx;
     if (base_cache_folder(folder, sizeof folder)) /* which need not be there */
         *count = tune_files_drop(folder, prefix);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }

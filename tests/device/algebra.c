@@ -91,14 +91,14 @@ static void check_product(spry_context *ctx, spry_device *d, spry_type type, con
 static void pieces(spry_context *ctx, spry_device *d)
 {
     const product_case c = {SUPPORT_ONE_ROW, SUPPORT_UNIFORM, 5, 60000, 300, 50000, 60000};
-    spry_matrix *A = support_sorted(ctx, SPRY_C, c.a_shape, c.rows, c.inner, c.a_nnz, 7);
-    spry_matrix *B = support_sorted(ctx, SPRY_C, c.b_shape, c.inner, c.cols, c.b_nnz, 7);
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_C, c.a_shape, c.rows, c.inner, c.a_nnz, 7);
+    spry_matrix *B = support_sorted(ctx, SPRY_TYPE_C, c.b_shape, c.inner, c.cols, c.b_nnz, 7);
     device_matrix a = put(d, A), b = put(d, B), found;
     spry_matrix *C = NULL;
-    check_product(ctx, d, SPRY_C, &c);
+    check_product(ctx, d, SPRY_TYPE_C, &c);
     assert_ok(ctx, device_matrix_multiply(&a, &b, &found));
     for (int64_t k = 0; k < A->a.nnz; k++)
-        value_set(SPRY_C, A->a.values, k, support_number(SPRY_C, 99, (uint64_t)k));
+        value_set(SPRY_TYPE_C, A->a.values, k, support_number(SPRY_TYPE_C, 99, (uint64_t)k));
     assert_ok(ctx, device_put(a.values, 0, A->a.values, A->a.nnz * 8));
     assert_ok(ctx, spry_matrix_multiply(A, B, &C));
     assert_ok(ctx, device_matrix_multiply_again(&a, &b, &found));
@@ -112,7 +112,7 @@ static void pieces(spry_context *ctx, spry_device *d)
 /* The same bits each time, and by new values in an old pattern, where sums are rounded. */
 static void repeats(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 400, 400, 20000, 7),
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, 400, 400, 20000, 7),
                 *first = NULL;
     for (int64_t k = 0; k < A->a.nnz; k++)
         ((double *)A->a.values)[k] = sin((double)k);
@@ -171,9 +171,9 @@ static void transpose(spry_context *ctx, spry_device *d)
 /* R A P with R = P^H, and with another. */
 static void triple(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = support_sorted(ctx, SPRY_Z, SUPPORT_BANDED, 200, 200, 900, 7);
-    spry_matrix *P = support_sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 200, 40, 300, 7);
-    spry_matrix *R = support_sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 30, 200, 300, 7), *C = NULL;
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_Z, SUPPORT_BANDED, 200, 200, 900, 7);
+    spry_matrix *P = support_sorted(ctx, SPRY_TYPE_Z, SUPPORT_UNIFORM, 200, 40, 300, 7);
+    spry_matrix *R = support_sorted(ctx, SPRY_TYPE_Z, SUPPORT_UNIFORM, 30, 200, 300, 7), *C = NULL;
     device_matrix a = put(d, A), p = put(d, P), r = put(d, R), found;
     assert_ok(ctx, spry_matrix_triple(NULL, A, P, &C));
     assert_ok(ctx, device_matrix_triple(NULL, &a, &p, &found));
@@ -202,7 +202,7 @@ static void check_operator(spry_context *ctx, spry_device *d, const spry_matrix 
     assert_ok(ctx, device_matrix_operator(&a, keep, spec, &op));
     assert_true(keep == (a.offsets != NULL));
     assert_ptr_equal(device_of(op), d);
-    for (int t = SPRY_PLAIN; t <= SPRY_CONJUGATE; t++)
+    for (int t = SPRY_TRANSPOSE_NO; t <= SPRY_TRANSPOSE_CONJUGATE; t++)
         layouts_check_product(ctx, A, op, spec ? spec : "", (spry_transpose)t, 0, terms);
     assert_ok(ctx, matrix_copy(A, &copy));
     assert_ok(ctx, device_matrix_of(op, &again));
@@ -224,8 +224,8 @@ static void check_operator(spry_context *ctx, spry_device *d, const spry_matrix 
 
 static void operators(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = support_sorted(ctx, SPRY_C, SUPPORT_UNIFORM, 300, 200, 500, 7);
-    spry_matrix *B = support_sorted(ctx, SPRY_D, SUPPORT_ONE_ROW, 260, 260, 900, 7);
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_C, SUPPORT_UNIFORM, 300, 200, 500, 7);
+    spry_matrix *B = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_ONE_ROW, 260, 260, 900, 7);
     spry_operator *op = NULL;
     device_matrix back;
     check_operator(ctx, d, A, "csr", false);
@@ -238,7 +238,7 @@ static void operators(spry_context *ctx, spry_device *d)
     check_same(ctx, B, &back);
     spry_operator_free(op);
     back = put(d, A);
-    assert_status(ctx, SPRY_UNSUPPORTED, device_matrix_operator(&back, false, "dia", &op));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, device_matrix_operator(&back, false, "dia", &op));
     support_message_has(ctx, "take csr or sell");
     assert_null(back.offsets);
     spry_matrix_free(A);
@@ -246,9 +246,9 @@ static void operators(spry_context *ctx, spry_device *d)
 
 static void refusals(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = support_sorted(ctx, SPRY_S, SUPPORT_UNIFORM, 4, 5, 8, 7);
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_S, SUPPORT_UNIFORM, 4, 5, 8, 7);
     device_matrix a = put(d, A), C;
-    assert_status(ctx, SPRY_BAD_USAGE, device_matrix_multiply(&a, &a, &C));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, device_matrix_multiply(&a, &a, &C));
     support_message_has(ctx, "4 x 5 of type s times 4 x 5");
     assert_null(C.offsets);
     device_matrix_free(&a);

@@ -62,11 +62,14 @@ static void sell(spry_context *ctx, spry_device *d)
         support_shape shape;
         int64_t rows, nnz;
         int C;
-    } cases[] = {
-        {SPRY_D, SUPPORT_UNIFORM, 301, 900, 32},   {SPRY_D, SUPPORT_UNIFORM, 90001, 270000, 32},
-        {SPRY_D, SUPPORT_ONE_ROW, 301, 250, 32},   {SPRY_D, SUPPORT_UNIFORM, 0, 0, 32},
-        {SPRY_D, SUPPORT_UNIFORM, 40, 0, 32},      {SPRY_S, SUPPORT_UNIFORM, 30000, 20000, 8},
-        {SPRY_Z, SUPPORT_UNIFORM, 1000, 9000, 32}, {SPRY_C, SUPPORT_UNIFORM, 33, 100, 16}};
+    } cases[] = {{SPRY_TYPE_D, SUPPORT_UNIFORM, 301, 900, 32},
+                 {SPRY_TYPE_D, SUPPORT_UNIFORM, 90001, 270000, 32},
+                 {SPRY_TYPE_D, SUPPORT_ONE_ROW, 301, 250, 32},
+                 {SPRY_TYPE_D, SUPPORT_UNIFORM, 0, 0, 32},
+                 {SPRY_TYPE_D, SUPPORT_UNIFORM, 40, 0, 32},
+                 {SPRY_TYPE_S, SUPPORT_UNIFORM, 30000, 20000, 8},
+                 {SPRY_TYPE_Z, SUPPORT_UNIFORM, 1000, 9000, 32},
+                 {SPRY_TYPE_C, SUPPORT_UNIFORM, 33, 100, 16}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         spry_matrix *A = sorted(ctx, cases[i].type, cases[i].shape, cases[i].rows, cases[i].nnz);
         check_sell(d, A, cases[i].C);

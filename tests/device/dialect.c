@@ -103,7 +103,7 @@ static void run(spry_context *ctx, spry_device *d, device_program *p, const char
 static void fill(spry_type type, pair *numbers, void *array)
 {
     const bool complex = spry_type_is_complex(type);
-    const bool single = type == SPRY_S || type == SPRY_C;
+    const bool single = type == SPRY_TYPE_S || type == SPRY_TYPE_C;
     for (int i = 0; i < COUNT; i++) {
         for (int part = 0; part < 2; part++) {
             const uint64_t index = 2 * (uint64_t)i + (uint64_t)part;
@@ -126,11 +126,11 @@ static pair element(spry_type type, const void *array, int64_t i)
     const float *f = array;
     const double *r = array;
     switch (type) {
-    case SPRY_S:
+    case SPRY_TYPE_S:
         return (pair){(double)f[i], 0};
-    case SPRY_D:
+    case SPRY_TYPE_D:
         return (pair){r[i], 0};
-    case SPRY_C:
+    case SPRY_TYPE_C:
         return (pair){(double)f[2 * i], (double)f[2 * i + 1]};
     default:
         return (pair){r[2 * i], r[2 * i + 1]};
@@ -139,12 +139,12 @@ static pair element(spry_type type, const void *array, int64_t i)
 
 static pair number_at(spry_type type, const double *array, int64_t i)
 {
-    return element(spry_type_is_complex(type) ? SPRY_Z : SPRY_D, array, i);
+    return element(spry_type_is_complex(type) ? SPRY_TYPE_Z : SPRY_TYPE_D, array, i);
 }
 
 static bool is_single(spry_type type)
 {
-    return type == SPRY_S || type == SPRY_C;
+    return type == SPRY_TYPE_S || type == SPRY_TYPE_C;
 }
 
 /* A number rounded as the type's arithmetic does. */
@@ -182,7 +182,7 @@ static void lane_sums(spry_context *ctx, spry_device *d)
 {
     pair numbers[COUNT], now[COUNT];
     double in[2 * COUNT], out[2 * COUNT * WIDTHS];
-    for (spry_type type = SPRY_S; type <= SPRY_Z; type++) {
+    for (spry_type type = SPRY_TYPE_S; type <= SPRY_TYPE_Z; type++) {
         const int64_t size = (int64_t)spry_type_size(type);
         fill(type, numbers, in);
         run(ctx, d, program(ctx, d, type, 0), "lanes", in, COUNT * size, out,
@@ -205,7 +205,7 @@ static void group_sums(spry_context *ctx, spry_device *d)
 {
     pair numbers[COUNT];
     double in[2 * COUNT], out[4 * GROUPS];
-    for (spry_type type = SPRY_S; type <= SPRY_Z; type++) {
+    for (spry_type type = SPRY_TYPE_S; type <= SPRY_TYPE_Z; type++) {
         fill(type, numbers, in);
         run(ctx, d, program(ctx, d, type, 0), "sums", in, COUNT * (int64_t)spry_type_size(type),
             out, 2 * GROUPS * (spry_type_is_complex(type) ? 16 : 8));
@@ -213,7 +213,7 @@ static void group_sums(spry_context *ctx, spry_device *d)
             pair *a = numbers + (ptrdiff_t)g * GROUP;
             for (int width = GROUP / 2; width > 0; width /= 2) {
                 for (int i = 0; i < width; i++)
-                    a[i] = add(SPRY_Z, a[i], a[i + width]);
+                    a[i] = add(SPRY_TYPE_Z, a[i], a[i + width]);
             }
             assert_pair(number_at(type, out, 2 * g), a[0]);
             const pair all = {2.0 * GROUP * a[0].re, 2.0 * GROUP * a[0].im}; /* exact */
@@ -226,9 +226,9 @@ static void arithmetic(spry_context *ctx, spry_device *d)
 {
     pair numbers[COUNT];
     double in[2 * COUNT], out[2 * COUNT * CALLS];
-    for (spry_type type = SPRY_S; type <= SPRY_Z; type++) {
+    for (spry_type type = SPRY_TYPE_S; type <= SPRY_TYPE_Z; type++) {
         const bool complex = spry_type_is_complex(type);
-        const spry_type wide = complex ? SPRY_Z : SPRY_D;
+        const spry_type wide = complex ? SPRY_TYPE_Z : SPRY_TYPE_D;
         fill(type, numbers, in);
         run(ctx, d, program(ctx, d, type, 0), "arithmetic", in,
             COUNT * (int64_t)spry_type_size(type), out,
@@ -260,9 +260,10 @@ static void widening(spry_context *ctx, spry_device *d)
     uint32_t *stored = calloc(ALL, sizeof *stored);
     double *out = calloc(ALL, sizeof *out);
     assert_true(stored && out);
-    for (spry_type type = SPRY_D; type <= SPRY_Z; type += SPRY_Z - SPRY_D) {
+    for (spry_type type = SPRY_TYPE_D; type <= SPRY_TYPE_Z; type += SPRY_TYPE_Z - SPRY_TYPE_D) {
         for (int kind = 1; kind <= 3; kind++) {
-            const int64_t n = ALL / (type == SPRY_Z ? 2 : 1), bytes = ALL * (kind == 1 ? 4 : 2);
+            const int64_t n = ALL / (type == SPRY_TYPE_Z ? 2 : 1),
+                          bytes = ALL * (kind == 1 ? 4 : 2);
             for (int i = 0; i < ALL; i++) {
                 const float value = (float)i * 0.1f;
                 if (kind == 1)
@@ -304,7 +305,7 @@ static void widening(spry_context *ctx, spry_device *d)
 static void tickets(spry_context *ctx, spry_device *d)
 {
     int next = 0, seen[COUNT], times[COUNT] = {0};
-    run(ctx, d, program(ctx, d, SPRY_D, 0), "tickets", &next, sizeof next, seen, sizeof seen);
+    run(ctx, d, program(ctx, d, SPRY_TYPE_D, 0), "tickets", &next, sizeof next, seen, sizeof seen);
     for (int i = 0; i < COUNT; i++) {
         assert_in_range(seen[i], 0, COUNT - 1);
         times[seen[i]]++;
@@ -315,7 +316,7 @@ static void tickets(spry_context *ctx, spry_device *d)
 
 static void sizes(spry_context *ctx, spry_device *d)
 {
-    for (spry_type type = SPRY_S; type <= SPRY_Z; type++) {
+    for (spry_type type = SPRY_TYPE_S; type <= SPRY_TYPE_Z; type++) {
         int64_t out[9] = {0};
         const int64_t expected[9] = {
             8, 8, 4, 2, 1, (int64_t)spry_type_size(type), spry_type_is_complex(type) ? 16 : 8,

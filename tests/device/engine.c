@@ -59,11 +59,11 @@ static void facts(spry_context *ctx, spry_device *d)
     snprintf(name, sizeof name, "%.*s", length, f->name);
     assert_ok(ctx, device_open(ctx, name, &again)); /* "opencl": the first */
     snprintf(name, sizeof name, "%.*s:999", length, f->name);
-    assert_status(ctx, SPRY_UNSUPPORTED, device_open(ctx, name, &again));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, device_open(ctx, name, &again));
     support_message_has(ctx, "spry devices");
     name[strlen(name) - 1] = 'x';
-    assert_status(ctx, SPRY_BAD_USAGE, device_open(ctx, name, &again));
-    assert_status(ctx, SPRY_BAD_USAGE, device_open(ctx, "opencool", &again));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, device_open(ctx, name, &again));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, device_open(ctx, "opencool", &again));
     support_message_has(ctx, "opencl");
     assert_null(again);
 }
@@ -96,11 +96,11 @@ static void copies(spry_context *ctx, spry_device *d)
     assert_ok(ctx, device_put(none, 0, from, 0));
     assert_ok(ctx, device_get(a, SIZE, to, 0));
     assert_ok(ctx, device_clear(none, 0, 0));
-    assert_status(ctx, SPRY_BAD_USAGE, device_put(a, 1, from, SIZE));
-    assert_status(ctx, SPRY_BAD_USAGE, device_get(a, -1, to, 2));
-    assert_status(ctx, SPRY_BAD_USAGE, device_get(none, 0, to, 1));
-    assert_status(ctx, SPRY_BAD_USAGE, device_copy(a, 0, b, 1, SIZE));
-    assert_status(ctx, SPRY_BAD_USAGE, device_clear(a, SIZE, 1));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, device_put(a, 1, from, SIZE));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, device_get(a, -1, to, 2));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, device_get(none, 0, to, 1));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, device_copy(a, 0, b, 1, SIZE));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, device_clear(a, SIZE, 1));
     device_free(a);
     device_free(b);
     device_free(none);
@@ -130,9 +130,10 @@ static void launches(spry_context *ctx, spry_device *d)
     assert_ok(ctx, device_get(a, 0, numbers, sizeof numbers));
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(numbers[i], (i - 500) * (i < GROUP ? 9 : 3));
-    assert_status(ctx, SPRY_UNSUPPORTED,
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED,
                   device_launch(p, "triple", NULL, (int64_t)1 << 31, GROUP, args, 2));
-    assert_int_not_equal(SPRY_OK, device_launch(p, "no_such_kernel", NULL, 1, GROUP, args, 2));
+    assert_int_not_equal(SPRY_STATUS_OK,
+                         device_launch(p, "no_such_kernel", NULL, 1, GROUP, args, 2));
     support_message_has(ctx, d->facts.name);
     device_free(a);
 }
@@ -161,12 +162,12 @@ static void values(spry_context *ctx, spry_device *d)
 static void complaints(spry_context *ctx, spry_device *d)
 {
     device_program *p = NULL;
-    assert_int_not_equal(SPRY_OK, device_build(d,
-                                               "SP_KERNEL bad(SP_GLOBAL int *a)\n"
-                                               "{\n"
-                                               "    a[0] = undeclared_thing;\n"
-                                               "}\n",
-                                               options, &p));
+    assert_int_not_equal(SPRY_STATUS_OK, device_build(d,
+                                                      "SP_KERNEL bad(SP_GLOBAL int *a)\n"
+                                                      "{\n"
+                                                      "    a[0] = undeclared_thing;\n"
+                                                      "}\n",
+                                                      options, &p));
     assert_null(p);
     support_message_has(ctx, "undeclared_thing"); /* the compiler's own words */
     support_message_has(ctx, d->facts.name);

@@ -40,16 +40,17 @@ static void check_spec(const char *spec, void *data)
         assert_null(op);
         return;
     }
-    support_status(ctx, SPRY_OK, status, spec, __FILE__, __LINE__);
+    support_status(ctx, SPRY_STATUS_OK, status, spec, __FILE__, __LINE__);
     assert_ptr_equal(device_of(op), c->d);
     c->held++;
     assert_ok(ctx, spry_operator_to_matrix(op, &exact));
     assert_int_equal(exact->a.nnz, c->A->a.nnz);
-    for (int t = SPRY_PLAIN; t <= (c->transposed ? SPRY_CONJUGATE : SPRY_PLAIN); t++)
+    for (int t = SPRY_TRANSPOSE_NO;
+         t <= (c->transposed ? SPRY_TRANSPOSE_CONJUGATE : SPRY_TRANSPOSE_NO); t++)
         for (int which = 0; which < 3; which++) {
             const spry_transpose transpose = (spry_transpose)t;
             layouts_check_product(ctx, exact, op, spec, transpose, which, terms);
-            if (c->columns[which] > 0 && (t == SPRY_PLAIN || is_full()))
+            if (c->columns[which] > 0 && (t == SPRY_TRANSPOSE_NO || is_full()))
                 layouts_check_columns(ctx, exact, op, spec, transpose, which, c->columns[which],
                                       which != 1, terms);
         }
@@ -89,9 +90,9 @@ static void types(spry_context *ctx, spry_device *d)
         const spry_type type = support_types[t];
         spry_matrix *A = support_sorted(ctx, type, SUPPORT_UNIFORM, 301, 301, 2500, 11);
         check c = {.d = d, .A = A, .transposed = true, .columns = {8, 3, 0}};
-        if (type == SPRY_S && !is_full())
+        if (type == SPRY_TYPE_S && !is_full())
             c.columns[1] = 0;
-        if (type == SPRY_C && !is_full())
+        if (type == SPRY_TYPE_C && !is_full())
             c.columns[0] = 0;
         check_formats(&c, true, false, false);
         assert_true(c.held > 0 || getenv("SPRY_TEST_FORMAT"));
@@ -104,7 +105,7 @@ static void options(spry_context *ctx, spry_device *d)
 {
     for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
-        if (!is_full() && type != SPRY_D)
+        if (!is_full() && type != SPRY_TYPE_D)
             continue;
         spry_matrix *A = support_sorted(ctx, type, SUPPORT_UNIFORM, 301, 301, 2500, 11);
         check c = {.d = d, .A = A, .columns = {is_full() ? 8 : 0, 0, 0}};
@@ -117,7 +118,7 @@ static void options(spry_context *ctx, spry_device *d)
 static void complex_options(spry_context *ctx, spry_device *d)
 {
     const char *only = getenv("SPRY_TEST_FORMAT");
-    spry_matrix *A = support_sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 301, 301, 2500, 11);
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_Z, SUPPORT_UNIFORM, 301, 301, 2500, 11);
     check c = {.d = d, .A = A, .columns = {4, 0, 0}};
     for (int i = 0; layout_class_at(i); i++) {
         const layout_class *class = layout_class_at(i);
@@ -145,7 +146,7 @@ static const struct {
 static void odd_shapes(spry_context *ctx, spry_device *d)
 {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        spry_matrix *A = support_sorted(ctx, SPRY_D, shapes[i].shape, shapes[i].rows,
+        spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, shapes[i].shape, shapes[i].rows,
                                         shapes[i].cols, shapes[i].nnz, 11);
         check c = {.d = d, .A = A, .transposed = true};
         c.columns[0] = is_full() || shapes[i].nnz == 5000 ? 8 : 0;
@@ -157,10 +158,10 @@ static void odd_shapes(spry_context *ctx, spry_device *d)
 /* What formats for half of a matrix and for diagonals hold. */
 static void symmetric(spry_context *ctx, spry_device *d)
 {
-    for (int symmetry = SPRY_SYMMETRIC; symmetry <= SPRY_HERMITIAN; symmetry++) {
+    for (int symmetry = SPRY_SYMMETRY_SYMMETRIC; symmetry <= SPRY_SYMMETRY_HERMITIAN; symmetry++) {
         spry_matrix *half =
-            support_matrix(ctx, &(support_recipe){.type = SPRY_Z,
-                                                  .format = SPRY_CSR,
+            support_matrix(ctx, &(support_recipe){.type = SPRY_TYPE_Z,
+                                                  .format = SPRY_FORMAT_CSR,
                                                   .symmetry = (spry_symmetry)symmetry,
                                                   .rows = 303,
                                                   .cols = 303,
@@ -180,7 +181,7 @@ static void symmetric(spry_context *ctx, spry_device *d)
 /* A row and a column of 100,000 entries, and a diagonal. */
 static void long_row(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = support_long_row(ctx, SPRY_D, 100001);
+    spry_matrix *A = support_long_row(ctx, SPRY_TYPE_D, 100001);
     check c = {.d = d, .A = A, .transposed = true};
     check_formats(&c, true, false, false);
     spry_matrix_free(A);
@@ -206,8 +207,9 @@ static void odd_options(spry_context *ctx, spry_device *d)
                  {"ellr-t:T=32,BS=64", 0},
                  {"jds:pad=1024", 0}};
     const char *only = getenv("SPRY_TEST_FORMAT");
-    spry_matrix *long_one = support_sorted(ctx, SPRY_D, SUPPORT_ONE_ROW, 3001, 6007, 40000, 11);
-    spry_matrix *even = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 3001, 6007, 40000, 11);
+    spry_matrix *long_one =
+        support_sorted(ctx, SPRY_TYPE_D, SUPPORT_ONE_ROW, 3001, 6007, 40000, 11);
+    spry_matrix *even = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, 3001, 6007, 40000, 11);
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         const size_t name = strcspn(specs[i].spec, ":");
         const bool fills =
@@ -249,29 +251,29 @@ static void repeat_spec(const char *spec, void *data)
     spry_context *ctx = c->d->ctx;
     const size_t bytes = (size_t)c->A->a.rows * sizeof(double);
     spry_operator *op = NULL;
-    if (device_operator(c->d, c->A, spec, &op) != SPRY_OK)
+    if (device_operator(c->d, c->A, spec, &op) != SPRY_STATUS_OK)
         return;
-    void *x = numeric_array(SPRY_D, c->A->a.cols, 0, 5), *y[2];
-    spry_vector *vx = numeric_vector(ctx, SPRY_D, c->A->a.cols, x);
+    void *x = numeric_array(SPRY_TYPE_D, c->A->a.cols, 0, 5), *y[2];
+    spry_vector *vx = numeric_vector(ctx, SPRY_TYPE_D, c->A->a.cols, x);
     for (int i = 0; i < 2; i++) {
-        y[i] = numeric_array(SPRY_D, c->A->a.rows, 0, 6 + (uint64_t)i);
-        spry_vector *vy = numeric_vector(ctx, SPRY_D, c->A->a.rows, y[i]);
+        y[i] = numeric_array(SPRY_TYPE_D, c->A->a.rows, 0, 6 + (uint64_t)i);
+        spry_vector *vy = numeric_vector(ctx, SPRY_TYPE_D, c->A->a.rows, y[i]);
         assert_ok(ctx, spry_operator_apply(op, vx, vy));
         spry_vector_free(vy);
     }
     if (memcmp(y[0], y[1], bytes) != 0)
         fail_msg("%s: other bits the second time", spec);
-    numeric_free(SPRY_D, y[0], 0);
-    numeric_free(SPRY_D, y[1], 0);
+    numeric_free(SPRY_TYPE_D, y[0], 0);
+    numeric_free(SPRY_TYPE_D, y[1], 0);
     spry_vector_free(vx);
-    numeric_free(SPRY_D, x, 0);
+    numeric_free(SPRY_TYPE_D, x, 0);
     spry_operator_free(op);
 }
 
 static void repeats(spry_context *ctx, spry_device *d)
 {
     const char *only = getenv("SPRY_TEST_FORMAT");
-    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_ONE_ROW, 3001, 3001, 60000, 11);
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_ONE_ROW, 3001, 3001, 60000, 11);
     check c = {.d = d, .A = A};
     for (int i = 0; layout_class_at(i); i++)
         if (device_format_for(layout_class_at(i)) &&
@@ -283,17 +285,18 @@ static void repeats(spry_context *ctx, spry_device *d)
 /* A failure of the device leaves the operator and the device as they were. */
 static void failures(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 301, 301, 2500, 11);
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, 301, 301, 2500, 11);
     static const device_work works[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
     for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
         for (int64_t nth = 1;; nth++) {
             spry_operator *op = NULL;
-            void *x = numeric_array(SPRY_D, 301, 0, 5), *y = numeric_array(SPRY_D, 301, 0, 6);
-            spry_vector *vx = numeric_vector(ctx, SPRY_D, 301, x);
-            spry_vector *vy = numeric_vector(ctx, SPRY_D, 301, y);
+            void *x = numeric_array(SPRY_TYPE_D, 301, 0, 5),
+                 *y = numeric_array(SPRY_TYPE_D, 301, 0, 6);
+            spry_vector *vx = numeric_vector(ctx, SPRY_TYPE_D, 301, x);
+            spry_vector *vy = numeric_vector(ctx, SPRY_TYPE_D, 301, y);
             device_fail_next(d, works[w], nth);
             spry_status status = device_operator(d, A, "csr", &op);
-            if (status == SPRY_OK)
+            if (status == SPRY_STATUS_OK)
                 status = spry_operator_apply(op, vx, vy);
             device_fail_next(d, works[w], 0);
             if (op) {
@@ -302,9 +305,9 @@ static void failures(spry_context *ctx, spry_device *d)
             }
             spry_vector_free(vx);
             spry_vector_free(vy);
-            numeric_free(SPRY_D, x, 0);
-            numeric_free(SPRY_D, y, 0);
-            if (status == SPRY_OK) {
+            numeric_free(SPRY_TYPE_D, x, 0);
+            numeric_free(SPRY_TYPE_D, y, 0);
+            if (status == SPRY_STATUS_OK) {
                 assert_true(nth > 1); /* something was made to fail */
                 break;
             }

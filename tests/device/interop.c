@@ -16,8 +16,8 @@ static spry_vector *counting(spry_context *ctx, spry_device *d)
     spry_vector *here = NULL, *v = NULL;
     for (int i = 0; i < N; i++)
         numbers[i] = i;
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, N, numbers, SPRY_BORROW, &here));
-    assert_ok(ctx, spry_vector_on(d, SPRY_D, N, NULL, &v));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, numbers, SPRY_OWN_BORROW, &here));
+    assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, N, NULL, &v));
     assert_ok(ctx, spry_vector_copy(here, v));
     spry_vector_free(here);
     return v;
@@ -29,7 +29,7 @@ static void assert_line(spry_context *ctx, const spry_vector *v, int64_t n, doub
     double numbers[N];
     spry_vector *here = NULL;
     assert_int_equal(spry_vector_size(v), n);
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, n, numbers, SPRY_BORROW, &here));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, n, numbers, SPRY_OWN_BORROW, &here));
     assert_ok(ctx, spry_vector_copy(v, here));
     for (int64_t i = 0; i < n; i++)
         assert_true(numbers[i] == first + step * (double)i);
@@ -95,7 +95,7 @@ static void array_interface(spry_context *ctx, spry_device *d)
     spry_vector *v = counting(ctx, d), *w = NULL;
     spry_array_interface array;
     if (!d->facts.has_pointers) {
-        assert_status(ctx, SPRY_BAD_USAGE, spry_vector_array_interface(v, &array));
+        assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_array_interface(v, &array));
         support_message_has(ctx, spry_device_name(d));
         spry_vector_free(v);
         return;
@@ -115,7 +115,7 @@ static void array_interface(spry_context *ctx, spry_device *d)
     assert_line(ctx, w, N / 2, 0, 2);
     spry_vector_free(w);
     array.typestr[1] = 'i';
-    assert_status(ctx, SPRY_UNSUPPORTED, spry_vector_from_array_interface(d, &array, &w));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, spry_vector_from_array_interface(d, &array, &w));
     spry_vector_free(v);
 }
 

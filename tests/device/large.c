@@ -64,7 +64,7 @@ static void fill_row(const spry_arrays *a, int64_t row)
 
 static spry_matrix *band(spry_context *ctx, int64_t n)
 {
-    spry_arrays a = {.type = SPRY_S, .format = SPRY_CSR, .rows = n, .cols = n};
+    spry_arrays a = {.type = SPRY_TYPE_S, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n};
     spry_matrix *A = NULL;
     a.nnz = entries_before(n, n);
     assert_ok(ctx, matrix_allocate(ctx, &a));
@@ -97,7 +97,7 @@ static void check_product(spry_device *d, const spry_operator *op, bool ones, co
     const int64_t n = op->rows;
     int64_t wrong = 0, at = n;
     spry_vector *x = NULL, *y = NULL;
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_S, n, NULL, SPRY_COPY, &x));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_S, n, NULL, SPRY_OWN_COPY, &x));
     assert_ok(ctx, spry_vector_like(x, n, &y));
     float *numbers = x->data;
 #pragma omp parallel for schedule(static)
@@ -130,7 +130,7 @@ static void check_solve(spry_device *d, const spry_operator *op)
     spry_vector *ones = NULL, *b = NULL, *x = NULL;
     spry_result result;
     double size, error;
-    assert_ok(ctx, spry_vector_on(d, SPRY_S, op->rows, NULL, &ones));
+    assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_S, op->rows, NULL, &ones));
     assert_ok(ctx, spry_vector_like(ones, op->rows, &b));
     assert_ok(ctx, spry_vector_like(ones, op->rows, &x));
     assert_ok(ctx, spry_vector_fill(ones, (spry_scalar){one, 0}));

@@ -231,7 +231,7 @@ static void host_run(scalars *s, int first, bool single, int *turns)
 
 static void host_case(const subject *t, spry_type type, spry_scalar *values, int *faults)
 {
-    const bool small = type == SPRY_S || type == SPRY_C;
+    const bool small = type == SPRY_TYPE_S || type == SPRY_TYPE_C;
     scalars s = {.program = t->p->program,
                  .offset = t->p->offset,
                  .extent = (const int64_t(*)[2])t->p->extent,
@@ -401,7 +401,7 @@ static void compile_for_cuda(spry_context *ctx, spry_type type, const char *text
     base_text_put(&whole, "%s\n%s", device_text("dialect"), text);
     assert_ok(ctx, base_text_take(&whole, &all));
     if (nvrtc_compile(ctx, &nvrtc, 90, all, options, &binary, &size, complaint, sizeof complaint) !=
-        SPRY_OK)
+        SPRY_STATUS_OK)
         fail_msg("%s: %s", spry_message(ctx), complaint);
     base_free(ctx, binary);
     base_free(ctx, all);

@@ -80,17 +80,17 @@ static void check_kind(const precons_case *c, void *data)
         return;
     for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
-        if (type != SPRY_D && type != SPRY_C && !(full && full[0] == '1'))
+        if (type != SPRY_TYPE_D && type != SPRY_TYPE_C && !(full && full[0] == '1'))
             continue;
         spry_matrix *A = precons_matrix(s->ctx, type, c->definite, SIZE),
                     *B = precons_matrix(s->ctx, type, c->definite, SIZE);
         precons_change(B);
         check_spec(s, A, B, spec, numeric_unit(type));
-        if (type == SPRY_D) {
+        if (type == SPRY_TYPE_D) {
             char single[128];
             snprintf(single, sizeof single, "%s%sprecision=single", spec,
                      strchr(spec, ':') ? "," : ":");
-            check_spec(s, A, B, single, numeric_unit(SPRY_S));
+            check_spec(s, A, B, single, numeric_unit(SPRY_TYPE_S));
         }
         spry_matrix_free(A);
         spry_matrix_free(B);
@@ -111,12 +111,12 @@ static void check_small(const precons_case *c, void *data)
     if (!spry_precon_on_devices(c->kind) || c->host)
         return;
     for (int i = 0; i < 2; i++) {
-        spry_matrix *A = precons_faulty(s->ctx, SPRY_D, faults[i]);
+        spry_matrix *A = precons_faulty(s->ctx, SPRY_TYPE_D, faults[i]);
         spry_operator *M = NULL;
         spry_vector *r = NULL, *z = NULL;
-        if (spry_precon_new(A, s->d, precons_spec(c), &M) == SPRY_OK) {
-            assert_ok(s->ctx, spry_vector_on(s->d, SPRY_D, A->a.rows, NULL, &r));
-            assert_ok(s->ctx, spry_vector_on(s->d, SPRY_D, A->a.rows, NULL, &z));
+        if (spry_precon_new(A, s->d, precons_spec(c), &M) == SPRY_STATUS_OK) {
+            assert_ok(s->ctx, spry_vector_on(s->d, SPRY_TYPE_D, A->a.rows, NULL, &r));
+            assert_ok(s->ctx, spry_vector_on(s->d, SPRY_TYPE_D, A->a.rows, NULL, &z));
             assert_ok(s->ctx, spry_operator_apply(M, r, z));
         } else if (faults[i] == PRECONS_ONE) {
             fail_msg("%s, %s: %s", precons_spec(c), precons_fault_names[faults[i]],

@@ -22,7 +22,7 @@ static spry_matrix *matrix(spry_context *ctx, const char *kind, const char *size
 static spry_vector *product(const spry_operator *op, const spry_vector *x)
 {
     spry_vector *y = numeric_random(op->device->ctx, op->device, op->type, op->rows, 0);
-    assert_ok(op->ctx, spry_operator_multiply(op, SPRY_PLAIN, one, x, zero, y));
+    assert_ok(op->ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, one, x, zero, y));
     return y;
 }
 
@@ -72,7 +72,7 @@ static double shorten(spry_device *d, const spry_operator *op, const spry_operat
     const double before = numeric_norm(r);
     for (int k = 0; k < 8; k++) {
         spry_vector *z = product(M, r);
-        assert_ok(d->ctx, spry_operator_multiply(op, SPRY_PLAIN, less, z, one, r));
+        assert_ok(d->ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, less, z, one, r));
         spry_vector_free(z);
     }
     const double after = numeric_norm(r);
@@ -85,7 +85,7 @@ static void check_update(spry_device *d, const spry_matrix *A, spry_operator *M,
     spry_context *ctx = d->ctx;
     spry_matrix *B = NULL;
     spry_operator *N = NULL;
-    assert_ok(ctx, spry_matrix_convert(A, SPRY_CSR, &B));
+    assert_ok(ctx, spry_matrix_convert(A, SPRY_FORMAT_CSR, &B));
     for (int64_t k = 0; k < B->a.nnz; k++) {
         const spry_scalar v = value_get(B->a.type, B->a.values, k);
         value_set(B->a.type, B->a.values, k, (spry_scalar){3 * v.re, 3 * v.im});
@@ -123,21 +123,21 @@ static void check(spry_context *ctx, spry_device *d, const spry_matrix *A, const
 
 static void test_poisson(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = matrix(ctx, "poisson3d", "size=11", SPRY_D);
+    spry_matrix *A = matrix(ctx, "poisson3d", "size=11", SPRY_TYPE_D);
     check(ctx, d, A, "amg:coarse-size=20");
     spry_matrix_free(A);
 }
 
 static void test_hermitian(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = matrix(ctx, "poisson2d", "size=24", SPRY_C);
+    spry_matrix *A = matrix(ctx, "poisson2d", "size=24", SPRY_TYPE_C);
     check(ctx, d, A, "amg:coarse-size=20");
     spry_matrix_free(A);
 }
 
 static void test_elasticity(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = matrix(ctx, "elasticity", "size=8", SPRY_D);
+    spry_matrix *A = matrix(ctx, "elasticity", "size=8", SPRY_TYPE_D);
     check(ctx, d, A, "amg:coarse-size=20,theta=0.02,degree=3");
     spry_matrix_free(A);
 }
@@ -146,7 +146,7 @@ static void test_elasticity(spry_context *ctx, spry_device *d)
  * fall as fast as the host's do, with another smoother. */
 static void test_flow(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = matrix(ctx, "convection-diffusion", "size=16 nz=16 peclet=200", SPRY_D);
+    spry_matrix *A = matrix(ctx, "convection-diffusion", "size=16 nz=16 peclet=200", SPRY_TYPE_D);
     spry_operator *M = NULL, *op = NULL;
     assert_ok(ctx, spry_precon_new(A, d, "amg:coarse-size=60", &M));
     assert_ptr_equal(M->device, d);

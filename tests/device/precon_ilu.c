@@ -84,7 +84,7 @@ static void check_spec(spry_context *ctx, spry_device *d, spry_type type, const 
     assert_ok(ctx, spry_precon_new(A, NULL, spec, &here));
     assert_ok(ctx, spry_precon_new(A, d, spec, &there));
     assert_ptr_equal(spry_operator_device(there), d);
-    for (int op = SPRY_PLAIN; op <= SPRY_CONJUGATE; op++) {
+    for (int op = SPRY_TRANSPOSE_NO; op <= SPRY_TRANSPOSE_CONJUGATE; op++) {
         void *x = product(here, (spry_transpose)op), *y = product(there, (spry_transpose)op);
         void *again = product(there, (spry_transpose)op);
         check_near(here, x, y, spec);
@@ -95,7 +95,7 @@ static void check_spec(spry_context *ctx, spry_device *d, spry_type type, const 
     }
     assert_ok(ctx, spry_operator_update(there, B));
     assert_ok(ctx, spry_precon_new(B, d, spec, &anew));
-    for (int op = SPRY_PLAIN; op <= SPRY_TRANSPOSE; op++) {
+    for (int op = SPRY_TRANSPOSE_NO; op <= SPRY_TRANSPOSE_YES; op++) {
         void *x = product(there, (spry_transpose)op), *y = product(anew, (spry_transpose)op);
         assert_memory_equal(x, y, ROWS * spry_type_size(type));
         numeric_free(type, x, 0);
@@ -117,14 +117,14 @@ static void solves(spry_context *ctx, spry_device *d)
 
 static void failures(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = grid(ctx, SPRY_D, 9);
+    spry_matrix *A = grid(ctx, SPRY_TYPE_D, 9);
     spry_operator *M = NULL;
     static const device_work works[] = {WORK_ALLOC, WORK_COPY};
     for (int w = 0; w < 2; w++)
         for (int n = 1; n <= 9; n += 2) {
             device_fail_next(d, works[w], n);
             const spry_status status = spry_precon_new(A, d, "ilu:order=multicolour", &M);
-            assert_true(status != SPRY_OK);
+            assert_true(status != SPRY_STATUS_OK);
             assert_null(M);
             device_fail_next(d, works[w], 0);
         }

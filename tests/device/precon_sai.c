@@ -84,7 +84,7 @@ static void alike(spry_context *ctx, spry_device *d)
 /* Problems of about a hundred vectors have no room in local memory. */
 static void large(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = random_matrix(ctx, SPRY_D, 110, 12);
+    spry_matrix *A = random_matrix(ctx, SPRY_TYPE_D, 110, 12);
     check_alike(A, d, "sai:power=2", 110 * 12);
     spry_matrix_free(A);
 }
@@ -93,7 +93,7 @@ static void large(spry_context *ctx, spry_device *d)
 static void little_memory(spry_context *ctx, spry_device *d)
 {
     int64_t used, most, available;
-    spry_matrix *A = random_matrix(ctx, SPRY_D, 110, 12);
+    spry_matrix *A = random_matrix(ctx, SPRY_TYPE_D, 110, 12);
     spry_matrix *plenty = inverse_of(A, d, "sai:power=2");
     device_memory_now(d, &used, &most, &available);
     device_limit_memory(d, used + (3 << 20));
@@ -112,13 +112,13 @@ static void deficient(spry_context *ctx, spry_device *d)
     static const double empty[] = {0, 0, 0, 0, 0, 2, 1, 0, 0, 1, 0, 0, 0, 0, 0, 5};
     static const double *const all[] = {equal, empty};
     for (int m = 0; m < 2; m++) {
-        spry_matrix *A = support_from_rows(ctx, SPRY_D, 4, 4, all[m]);
+        spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 4, 4, all[m]);
         check_alike(A, d, "sai", 64);
         spry_matrix_free(A);
     }
     spry_operator *M = NULL;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){1, 0, 0, 0x1p-1074});
-    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, d, "sai", &M));
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, (double[]){1, 0, 0, 0x1p-1074});
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_precon_new(A, d, "sai", &M));
     support_message_has(ctx, "column 1 (from 0) of the inverse is beyond what type d can hold");
     spry_matrix_free(A);
 }
@@ -147,8 +147,8 @@ static void factors(spry_context *ctx, spry_device *d)
         assert_ok(ctx, spry_vector_ones(ctx, A, &r));
         assert_ok(ctx, spry_vector_zeros(ctx, A, &z));
         assert_ok(ctx, spry_vector_zeros(ctx, A, &w));
-        assert_ok(ctx, spry_operator_multiply(here, SPRY_PLAIN, one, r, zero, z));
-        assert_ok(ctx, spry_operator_multiply(there, SPRY_PLAIN, one, r, zero, w));
+        assert_ok(ctx, spry_operator_multiply(here, SPRY_TRANSPOSE_NO, one, r, zero, z));
+        assert_ok(ctx, spry_operator_multiply(there, SPRY_TRANSPOSE_NO, one, r, zero, w));
         assert_ok(ctx, spry_vector_norm(z, &size));
         assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, z, w));
         assert_ok(ctx, spry_vector_norm(w, &off));
@@ -162,15 +162,15 @@ static void factors(spry_context *ctx, spry_device *d)
         spry_matrix_free(A);
     }
     spry_operator *M = NULL;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){1, 2, 2, 1});
-    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, d, "fsai", &M));
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, (double[]){1, 2, 2, 1});
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_precon_new(A, d, "fsai", &M));
     support_message_has(ctx, "its block of the matrix is not positive definite");
     spry_matrix_free(A);
 }
 
 static void updates(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = random_matrix(ctx, SPRY_D, 150, 6), *updated = NULL;
+    spry_matrix *A = random_matrix(ctx, SPRY_TYPE_D, 150, 6), *updated = NULL;
     spry_operator *M = NULL;
     assert_ok(ctx, spry_precon_new(A, d, "sai", &M));
     for (int64_t k = 0; k < A->a.nnz; k++)
@@ -190,7 +190,7 @@ static void updates(spry_context *ctx, spry_device *d)
 static void failures(spry_context *ctx, spry_device *d)
 {
     static const device_work works[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
-    spry_matrix *A = random_matrix(ctx, SPRY_D, 40, 4);
+    spry_matrix *A = random_matrix(ctx, SPRY_TYPE_D, 40, 4);
     for (int w = 0; w < 3; w++)
         for (int64_t nth = 1; nth < 12; nth++) {
             int64_t before, after, most, available;
@@ -199,7 +199,7 @@ static void failures(spry_context *ctx, spry_device *d)
             device_fail_next(d, works[w], nth);
             const spry_status status = spry_precon_new(A, d, "sai", &M);
             device_fail_next(d, works[w], 0);
-            assert_true((status == SPRY_OK) == (M != NULL));
+            assert_true((status == SPRY_STATUS_OK) == (M != NULL));
             spry_operator_free(M);
             device_memory_now(d, &after, &most, &available);
             assert_int_equal(before, after);

@@ -98,7 +98,7 @@ static void recording(spry_context *ctx, spry_device *d)
     device_program *p = NULL;
     device_graph *g = NULL;
     if (!d->facts.has_graphs) {
-        assert_int_not_equal(device_record_begin(d), SPRY_OK);
+        assert_int_not_equal(device_record_begin(d), SPRY_STATUS_OK);
         return;
     }
     assert_ok(ctx, device_build(d, text, "-DSP_GROUP=64", &p));
@@ -123,7 +123,7 @@ static void recording(spry_context *ctx, spry_device *d)
     /* A recording that failed can be ended, and the device goes on. */
     assert_ok(ctx, device_record_begin(d));
     device_fail_next(d, WORK_LAUNCH, 1);
-    assert_int_not_equal(device_launch(p, "forward", NULL, 1, GROUP, args, 1), SPRY_OK);
+    assert_int_not_equal(device_launch(p, "forward", NULL, 1, GROUP, args, 1), SPRY_STATUS_OK);
     assert_ok(ctx, device_record_end(d, &g));
     device_graph_free(g);
     assert_ok(ctx, device_launch(p, "forward", NULL, 1, GROUP, args, 1));
@@ -150,7 +150,7 @@ static void loop(spry_context *ctx, spry_device *d)
     device_program *p = NULL;
     device_graph *g = NULL;
     if (!d->facts.has_loops) {
-        assert_status(ctx, SPRY_UNSUPPORTED, device_record_loop_begin(d, &handle));
+        assert_status(ctx, SPRY_STATUS_UNSUPPORTED, device_record_loop_begin(d, &handle));
         return;
     }
     assert_ok(ctx, device_build(d, count, "-DSP_GROUP=64", &p));
@@ -176,7 +176,7 @@ static void loop(spry_context *ctx, spry_device *d)
     /* What fails while it records ends it. */
     assert_ok(ctx, device_record_loop_begin(d, &handle));
     device_fail_next(d, WORK_LAUNCH, 1);
-    assert_int_not_equal(device_record_loop_end(d, handle, a, 4, 7, &g), SPRY_OK);
+    assert_int_not_equal(device_record_loop_end(d, handle, a, 4, 7, &g), SPRY_STATUS_OK);
     assert_null(g);
     assert_ok(ctx, device_launch(p, "count_down", NULL, 1, GROUP, args, 1));
     assert_ok(ctx, device_finish(d));
@@ -220,7 +220,8 @@ static void whole(spry_context *ctx, spry_device *d)
     const int64_t groups = device_whole_groups(p, "meet", GROUP);
     if (!d->facts.has_cooperation) {
         assert_int_equal(groups, 0);
-        assert_status(ctx, SPRY_UNSUPPORTED, device_launch_whole(p, "meet", 1, GROUP, NULL, 0));
+        assert_status(ctx, SPRY_STATUS_UNSUPPORTED,
+                      device_launch_whole(p, "meet", 1, GROUP, NULL, 0));
         return;
     }
     assert_true(groups >= d->facts.units);
@@ -236,7 +237,7 @@ static void whole(spry_context *ctx, spry_device *d)
     assert_ok(ctx, device_get(a, 0, found, groups * 4));
     for (int64_t i = 0; i < groups; i++)
         assert_int_equal(found[i], ROUNDS);
-    assert_status(ctx, SPRY_UNSUPPORTED,
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED,
                   device_launch_whole(p, "meet", groups + 1, GROUP, args, 3));
     support_message_has(ctx, "are to run at once");
     assert_false(d->lost);

@@ -33,14 +33,14 @@ static spry_status hear(void *data, report_kind kind, bool loop, double value, b
     told *t = data;
     (void)loop;
     if (kind == REPORT_GRADIENT)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (t->count < MOST_TOLD)
         t->value[t->count++] = value;
     if (t->count == 1)
         t->goal *= value;
     t->converged = value <= t->goal;
     *go_on = !t->converged && t->count < t->most;
-    return t->every && kind == REPORT_RESIDUAL ? runner_settle(t->r, t->l) : SPRY_OK;
+    return t->every && kind == REPORT_RESIDUAL ? runner_settle(t->r, t->l) : SPRY_STATUS_OK;
 }
 
 static void limit(void *data, run_limits *limits)
@@ -109,9 +109,9 @@ static double true_residual(spry_context *ctx, const system_of *s, const void *x
     const spry_type type = s->host->type;
     spry_vector *r = NULL;
     double norm, all;
-    assert_ok(ctx, spry_vector_new(ctx, type, s->rows, s->b, SPRY_COPY, &r));
+    assert_ok(ctx, spry_vector_new(ctx, type, s->rows, s->b, SPRY_OWN_COPY, &r));
     assert_ok(ctx, spry_vector_norm(r, &all));
-    assert_ok(ctx, s->host->class->multiply(s->host, SPRY_PLAIN, (spry_scalar){-1, 0}, x,
+    assert_ok(ctx, s->host->class->multiply(s->host, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, x,
                                             (spry_scalar){1, 0}, r->data));
     assert_ok(ctx, spry_vector_norm(r, &norm));
     spry_vector_free(r);
@@ -141,7 +141,7 @@ static void compare(spry_context *ctx, spry_device *d, const system_of *s, const
 {
     const spry_type type = s->host->type;
     const size_t bytes = (size_t)s->n * spry_type_size(type);
-    const double eps = type == SPRY_S || type == SPRY_C ? FLT_EPSILON : DBL_EPSILON;
+    const double eps = type == SPRY_TYPE_S || type == SPRY_TYPE_C ? FLT_EPSILON : DBL_EPSILON;
     const double goal = 1e5 * eps;
     told here = {.goal = goal, .most = 120}, there = {.goal = goal, .most = 120, .every = every};
     memset(s->x, 0, bytes);
@@ -201,7 +201,7 @@ static void close_system(system_of *s)
 /* Every method, each with the type of its turn: PoCL takes a second to compile one. */
 static void test_methods(spry_context *ctx, spry_device *d)
 {
-    static const spry_type types[] = {SPRY_D, SPRY_Z, SPRY_S, SPRY_C};
+    static const spry_type types[] = {SPRY_TYPE_D, SPRY_TYPE_Z, SPRY_TYPE_S, SPRY_TYPE_C};
     const char *only = getenv("SPRY_TEST_METHOD");
     system_of systems[4];
     for (int k = 0; k < 4; k++)
@@ -223,7 +223,7 @@ static void test_operators(spry_context *ctx, spry_device *d)
     system_of s;
     spry_operator *jacobi = NULL, *there = NULL, *ssor = NULL;
     char name[32];
-    open_system(ctx, d, "convection-diffusion", SPRY_D, "size=7", "csr", &s);
+    open_system(ctx, d, "convection-diffusion", SPRY_TYPE_D, "size=7", "csr", &s);
     assert_ok(ctx, spry_operator_jacobi(s.matrix, &jacobi));
     assert_ok(ctx, device_diagonal_operator(d, jacobi, NULL, &there));
     assert_ok(ctx, precon_make(ctx, s.matrix, NULL, "ssor:omega=0.9", &ssor, name));
@@ -231,7 +231,7 @@ static void test_operators(spry_context *ctx, spry_device *d)
     compare(ctx, d, &s, "bicgstab", ssor, ssor, false);
     compare(ctx, d, &s, "gmres:restart=7,side=left", ssor, ssor, true);
     close_system(&s);
-    open_system(ctx, d, "convection-diffusion", SPRY_D, "size=7", "merge", &s);
+    open_system(ctx, d, "convection-diffusion", SPRY_TYPE_D, "size=7", "merge", &s);
     compare(ctx, d, &s, "bicgstab", NULL, NULL, false);
     compare(ctx, d, &s, "bicg", jacobi, there, false);
     close_system(&s);
@@ -245,7 +245,7 @@ static void test_rectangular(spry_context *ctx, spry_device *d)
 {
     enum { ROWS = 700, COLS = 300 };
     system_of s;
-    spry_arrays a = {.type = SPRY_Z, .format = SPRY_CSR, .rows = ROWS, .cols = COLS};
+    spry_arrays a = {.type = SPRY_TYPE_Z, .format = SPRY_FORMAT_CSR, .rows = ROWS, .cols = COLS};
     spry_matrix *A = NULL;
     a.offsets = spry_alloc(ctx, (ROWS + 1) * sizeof *a.offsets);
     a.col_index = spry_alloc(ctx, 2 * ROWS * sizeof *a.col_index);
@@ -261,7 +261,7 @@ static void test_rectangular(spry_context *ctx, spry_device *d)
         value_set(a.type, a.values, a.nnz++, (spry_scalar){0.25, -0.125});
     }
     a.offsets[ROWS] = a.nnz;
-    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_TAKE, &A));
+    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_OWN_TAKE, &A));
     open_matrix(ctx, d, A, "csr", &s);
     compare(ctx, d, &s, "lsmr", NULL, NULL, false);
     compare(ctx, d, &s, "cgls", NULL, NULL, true);
@@ -285,10 +285,10 @@ static void test_faults(spry_context *ctx, spry_device *d)
     told here = {.goal = 1e-9, .most = 50}, there = here;
     system_of s;
     char message[MESSAGE_SIZE];
-    open_system(ctx, d, "poisson2d", SPRY_D, "size=6", "csr", &s);
-    assert_int_equal(SPRY_BAD_INPUT, run_method(ctx, wrong, s.host, NULL, s.b, s.x, &here));
+    open_system(ctx, d, "poisson2d", SPRY_TYPE_D, "size=6", "csr", &s);
+    assert_int_equal(SPRY_STATUS_BAD_INPUT, run_method(ctx, wrong, s.host, NULL, s.b, s.x, &here));
     snprintf(message, sizeof message, "%s", spry_message(ctx));
-    assert_int_equal(SPRY_BAD_INPUT, run_there(ctx, d, &s, wrong, NULL, &there));
+    assert_int_equal(SPRY_STATUS_BAD_INPUT, run_there(ctx, d, &s, wrong, NULL, &there));
     assert_string_equal(message, spry_message(ctx));
     here = there = (told){.goal = 1e-9, .most = 50};
     memset(s.x, 0, (size_t)s.n * sizeof(double));
@@ -312,23 +312,23 @@ static void test_failures(spry_context *ctx, spry_device *d)
 {
     static const device_work works[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
     system_of s;
-    open_system(ctx, d, "poisson2d", SPRY_D, "size=5", "csr", &s);
+    open_system(ctx, d, "poisson2d", SPRY_TYPE_D, "size=5", "csr", &s);
     plan *p = plan_for(ctx, "cg", s.there, NULL);
     device_memory *b = NULL, *x = NULL;
     assert_ok(ctx, device_alloc(d, s.rows * 8, &b));
     assert_ok(ctx, device_alloc(d, s.n * 8, &x));
     assert_ok(ctx, device_put(b, 0, s.b, s.rows * 8));
     for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
-        spry_status status = SPRY_NO_MEMORY;
+        spry_status status = SPRY_STATUS_NO_MEMORY;
         int n = 0;
-        while (status != SPRY_OK) {
+        while (status != SPRY_STATUS_OK) {
             const runner_operators operators = {s.there, NULL};
             told t = {.goal = 1e-8, .most = 100};
             runner *r = NULL;
             assert_ok(ctx, device_clear(x, 0, s.n * 8));
             device_fail_next(d, works[w], ++n);
             status = runner_new(p, &operators, 1, &r);
-            if (status == SPRY_OK) {
+            if (status == SPRY_STATUS_OK) {
                 lane *l = runner_lane(r, 0);
                 *l = (lane){.scalars = l->scalars,
                             .fault = NONE,
@@ -345,8 +345,8 @@ static void test_failures(spry_context *ctx, spry_device *d)
             }
             runner_free(r);
             device_fail_next(d, works[w], 0);
-            assert_true(status == SPRY_OK || spry_message(ctx)[0]);
-            assert_true(status != SPRY_OK || t.converged);
+            assert_true(status == SPRY_STATUS_OK || spry_message(ctx)[0]);
+            assert_true(status != SPRY_STATUS_OK || t.converged);
             assert_in_range(n, 1, 1000);
         }
         assert_true(n > 2);
@@ -370,7 +370,7 @@ static void test_settled(spry_context *ctx, spry_device *d)
     system_of s;
     spry_operator *ssor = NULL;
     char name[32];
-    open_system(ctx, d, "poisson2d", SPRY_D, "size=24", "csr", &s);
+    open_system(ctx, d, "poisson2d", SPRY_TYPE_D, "size=24", "csr", &s);
     assert_ok(ctx, precon_make(ctx, s.matrix, NULL, "ssor:omega=0.9", &ssor, name));
     for (int k = 0; k < 5; k++) { /* few reports: nothing has converged */
         told here = {.goal = 1e-30, .most = 34}, there = {.goal = 1e-30, .most = 34};
@@ -397,7 +397,7 @@ static spry_status hear_stop(void *data, report_kind kind, bool loop, double val
     told *t = data;
     (void)kind, (void)loop, (void)value;
     *go_on = ++t->count < 12;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static void far_limits(void *data, run_limits *limits)
@@ -412,7 +412,7 @@ static void test_stop(spry_context *ctx, spry_device *d)
     device_memory *b = NULL, *x = NULL;
     told t = {0};
     runner *r = NULL;
-    open_system(ctx, d, "poisson2d", SPRY_D, "size=24", "csr", &s);
+    open_system(ctx, d, "poisson2d", SPRY_TYPE_D, "size=24", "csr", &s);
     plan *p = plan_for(ctx, "gmres:restart=5", s.there, NULL);
     const runner_operators operators = {s.there, NULL};
     assert_ok(ctx, device_alloc(d, s.rows * 8, &b));

@@ -47,7 +47,7 @@ static double length_of(spry_scalar a)
 
 static double eps_of(spry_type type)
 {
-    return type == SPRY_S || type == SPRY_C ? (double)FLT_EPSILON : DBL_EPSILON;
+    return type == SPRY_TYPE_S || type == SPRY_TYPE_C ? (double)FLT_EPSILON : DBL_EPSILON;
 }
 
 /* A[i, j], 0 where there is none. */
@@ -152,8 +152,9 @@ static void sums(spry_context *ctx, spry_device *d)
 /* left A right, where both are columns of other matrices: rows and columns of the product. */
 static void factors(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = support_sorted(ctx, SPRY_C, SUPPORT_UNIFORM, 50, 30, 300, 1), *copy = NULL;
-    const int64_t size = (int64_t)spry_type_size(SPRY_C);
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_C, SUPPORT_UNIFORM, 50, 30, 300, 1),
+                *copy = NULL;
+    const int64_t size = (int64_t)spry_type_size(SPRY_TYPE_C);
     float left[100], right[60];
     device_matrix a = put(d, A);
     device_memory *l = memory(d, 50 * size), *r = memory(d, 30 * size);
@@ -167,11 +168,11 @@ static void factors(spry_context *ctx, spry_device *d)
     assert_ok(ctx, device_matrix_scale(&a, (spry_scalar){2, 0}, l, r));
     for (int64_t i = 0; i < 50; i++)
         for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
-            const spry_scalar v = value_get(SPRY_C, A->a.values, k);
-            const spry_scalar x = value_get(SPRY_C, left, i);
-            const spry_scalar y = value_get(SPRY_C, right, A->a.col_index[k]);
+            const spry_scalar v = value_get(SPRY_TYPE_C, A->a.values, k);
+            const spry_scalar x = value_get(SPRY_TYPE_C, left, i);
+            const spry_scalar y = value_get(SPRY_TYPE_C, right, A->a.col_index[k]);
             const spry_scalar xv = {x.re * v.re - x.im * v.im, x.re * v.im + x.im * v.re};
-            value_set(SPRY_C, copy->a.values, k,
+            value_set(SPRY_TYPE_C, copy->a.values, k,
                       (spry_scalar){2 * (xv.re * y.re - xv.im * y.im),
                                     2 * (xv.re * y.im + xv.im * y.re)});
         }
@@ -254,8 +255,8 @@ static void filters(spry_context *ctx, spry_device *d)
 /* Blocks of 2, kept where S has an entry; every third of them. */
 static void block_filters(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = support_sorted(ctx, SPRY_C, SUPPORT_UNIFORM, 80, 80, 900, 5),
-                *S = support_sorted(ctx, SPRY_C, SUPPORT_UNIFORM, 40, 40, 500, 6);
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_C, SUPPORT_UNIFORM, 80, 80, 900, 5),
+                *S = support_sorted(ctx, SPRY_TYPE_C, SUPPORT_UNIFORM, 40, 40, 500, 6);
     const spry_arrays *a = &A->a;
     device_matrix there = put(d, A), strong = put(d, S), found;
     spry_matrix *got = NULL;
@@ -289,7 +290,7 @@ static void block_filters(spry_context *ctx, spry_device *d)
     }
     assert_true(to < a->nnz);
     device_matrix_free(&found);
-    assert_status(ctx, SPRY_BAD_USAGE,
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
                   device_matrix_filter_blocks(&there, 3, &strong, true, &found));
     spry_matrix_free(got);
     spry_matrix_free(A);
@@ -300,13 +301,13 @@ static void block_filters(spry_context *ctx, spry_device *d)
 
 static void bounds(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 600, 600, 9000, 2);
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, 600, 600, 9000, 2);
     device_matrix there = put(d, A);
     double want = 0, bound = 0;
     for (int64_t i = 0; i < A->a.rows; i++) {
         double sum = 0;
         for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
-            sum += length_of(value_get(SPRY_D, A->a.values, k));
+            sum += length_of(value_get(SPRY_TYPE_D, A->a.values, k));
         if (length_of(entry(&A->a, i, i)) > 0)
             want = fmax(want, sum / length_of(entry(&A->a, i, i)));
     }
@@ -400,9 +401,9 @@ static bool has_neighbours(const spry_arrays *a, int64_t i)
 /* A symmetric pattern with rows that have no neighbours. */
 static spry_matrix *graph(spry_context *ctx)
 {
-    spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = SPRY_D,
-                                                           .format = SPRY_CSR,
-                                                           .symmetry = SPRY_SYMMETRIC,
+    spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = SPRY_TYPE_D,
+                                                           .format = SPRY_FORMAT_CSR,
+                                                           .symmetry = SPRY_SYMMETRY_SYMMETRIC,
                                                            .rows = 900,
                                                            .cols = 900,
                                                            .nnz = 900,
@@ -586,7 +587,7 @@ static void tentative(spry_context *ctx, spry_device *d)
 /* P = T - omega D^-1 A T beside the host's sums and products; numbers are exact but for 1 / 4. */
 static void smoothed(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = NULL, *T = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 64, 9, 64, 3),
+    spry_matrix *A = NULL, *T = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, 64, 9, 64, 3),
                 *AT = NULL, *P = NULL;
     device_memory *inverse = memory(d, 64 * 8);
     int64_t bad = 0;
@@ -609,7 +610,7 @@ static void smoothed(spry_context *ctx, spry_device *d)
 
 static void condensed(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = support_sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 60, 60, 200, 8), *got = NULL;
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_Z, SUPPORT_UNIFORM, 60, 60, 200, 8), *got = NULL;
     device_matrix a = put(d, A), found;
     assert_ok(ctx, device_matrix_condense(&a, 3, &found));
     assert_ok(ctx, device_matrix_get(&found, &got));
@@ -625,7 +626,7 @@ static void condensed(spry_context *ctx, spry_device *d)
         assert_true(fabs(nodes.at[i].re - sqrt(squares)) <= 32 * DBL_EPSILON * sqrt(squares));
     }
     device_matrix_free(&found);
-    assert_status(ctx, SPRY_BAD_USAGE, device_matrix_condense(&a, 7, &found));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, device_matrix_condense(&a, 7, &found));
     support_message_has(ctx, "blocks of 7");
     support_dense_free(&dense);
     support_dense_free(&nodes);
@@ -645,7 +646,7 @@ static spry_status make_level(spry_device *d, const spry_matrix *A)
     device_memory *inverse = NULL, *aggregate = NULL, *coarse = NULL;
     spry_operator *op = NULL;
     int64_t bad, count, vanished;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_matrix_put(d, A, &fine));
     SPRY_GO(ctx, device_alloc(d, fine.rows * 8, &inverse));
     SPRY_GO(ctx, device_alloc(d, fine.rows * 4, &aggregate));
@@ -653,7 +654,7 @@ static spry_status make_level(spry_device *d, const spry_matrix *A)
     SPRY_GO(ctx, device_matrix_filter(&fine, DEVICE_STRONG_PAIRS, 0.1, true, &S));
     SPRY_GO(ctx, device_aggregate(&S, false, aggregate, &count));
     const device_nodes nodes = {fine.rows, count, aggregate, 1, 1, NULL};
-    SPRY_GO(ctx, device_tentative(d, SPRY_D, &nodes, &T, &coarse, &vanished));
+    SPRY_GO(ctx, device_tentative(d, SPRY_TYPE_D, &nodes, &T, &coarse, &vanished));
     SPRY_GO(ctx, device_smooth_prolongator(&fine, inverse, 0.5, &T, &P));
     SPRY_GO(ctx, device_matrix_triple(NULL, &fine, &P, &C));
     SPRY_GO(ctx, device_matrix_operator(&C, false, "csr", &op));
@@ -676,7 +677,7 @@ static void failures(spry_context *ctx, spry_device *d)
     int64_t settled, used, most, left;
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=6", &A));
     assert_ok(ctx, make_level(d, A));
-    spry_memory(ctx, &settled, &most);
+    spry_context_memory(ctx, &settled, &most);
     for (int k = 0; k < 3; k++) {
         int failed = 0;
         for (int64_t n = 1;; n++, failed++) {
@@ -685,23 +686,23 @@ static void failures(spry_context *ctx, spry_device *d)
             device_fail_next(d, kinds[k], 0);
             device_memory_now(d, &used, &most, &left);
             assert_int_equal(used, 0);
-            spry_memory(ctx, &used, &most);
+            spry_context_memory(ctx, &used, &most);
             assert_int_equal(used, settled);
-            if (status == SPRY_OK)
+            if (status == SPRY_STATUS_OK)
                 break;
-            assert_int_equal(status, k == 0 ? SPRY_NO_MEMORY : SPRY_DEVICE);
+            assert_int_equal(status, k == 0 ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_DEVICE);
         }
         assert_true(failed > 10);
     }
     for (int64_t n = 1;; n++) {
-        spry_fail_allocation(ctx, n, false);
+        spry_context_fail_allocation(ctx, n, false);
         const spry_status status = make_level(d, A);
-        spry_fail_allocation(ctx, 0, false);
-        spry_memory(ctx, &used, &most);
+        spry_context_fail_allocation(ctx, 0, false);
+        spry_context_memory(ctx, &used, &most);
         assert_int_equal(used, settled);
-        if (status == SPRY_OK)
+        if (status == SPRY_STATUS_OK)
             break;
-        assert_int_equal(status, SPRY_NO_MEMORY);
+        assert_int_equal(status, SPRY_STATUS_NO_MEMORY);
     }
     spry_matrix_free(A);
 }

@@ -35,9 +35,9 @@ static void check_zero(spry_solver *solver, spry_device *d, bool there)
     spry_result result;
     double norm;
     if (there) {
-        assert_ok(ctx, spry_vector_on(d, SPRY_D, 400, NULL, &b));
+        assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, 400, NULL, &b));
     } else {
-        assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 400, NULL, SPRY_COPY, &b));
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 400, NULL, SPRY_OWN_COPY, &b));
     }
     assert_ok(ctx, spry_vector_like(b, 400, &x));
     assert_ok(ctx, spry_vector_fill(x, (spry_scalar){3, 0}));
@@ -73,7 +73,7 @@ static void brought_home(spry_context *ctx, spry_device *d)
     spry_operator *op = NULL;
     spry_result result;
     double b_norm, norm;
-    assert_ok(ctx, spry_vector_on(d, SPRY_D, 400, NULL, &b));
+    assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, 400, NULL, &b));
     assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1, 0}));
     assert_ok(ctx, spry_vector_like(b, 400, &x));
     assert_ok(ctx, spry_vector_like(b, 400, &r));
@@ -82,7 +82,7 @@ static void brought_home(spry_context *ctx, spry_device *d)
     assert_string_equal(result.device, "cpu");
     assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
     assert_ok(ctx, spry_vector_copy(b, r));
-    assert_ok(ctx, spry_operator_multiply(op, SPRY_PLAIN, (spry_scalar){-1, 0}, x,
+    assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, x,
                                           (spry_scalar){1, 0}, r));
     assert_ok(ctx, spry_vector_norm(b, &b_norm));
     assert_ok(ctx, spry_vector_norm(r, &norm));
@@ -105,7 +105,7 @@ static void check_warning(spry_context *ctx, spry_device *d, const char *options
     spry_result result;
     if (!strstr(options, "device="))
         set_device(solver, d);
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 400, NULL, SPRY_COPY, &b));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 400, NULL, SPRY_OWN_COPY, &b));
     assert_ok(ctx, spry_vector_like(b, 400, &x));
     assert_ok(ctx, spry_solve(solver, b, x, &result));
     assert_string_equal(result.device, place);
@@ -134,9 +134,9 @@ static void nonfinite(spry_context *ctx, spry_device *d)
     spry_vector *b = NULL, *x = NULL;
     spry_result result;
     set_device(solver, d);
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 400, numbers, SPRY_COPY, &b));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 400, numbers, SPRY_OWN_COPY, &b));
     assert_ok(ctx, spry_vector_like(b, 400, &x));
-    assert_status(ctx, SPRY_BAD_INPUT, spry_solve(solver, b, x, &result));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_solve(solver, b, x, &result));
     support_message_has(ctx, "row 7");
     spry_result_clear(ctx, &result);
     spry_vector_free(b);
@@ -152,7 +152,7 @@ static void variable(spry_context *ctx, spry_device *d)
     spry_solver *solver = solver_for(ctx, A, "method=cg");
     spry_vector *b = NULL, *x = NULL;
     static const char *const options[] = {"device=auto", "device=cpu"};
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 400, NULL, SPRY_COPY, &b));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 400, NULL, SPRY_OWN_COPY, &b));
     assert_ok(ctx, spry_vector_like(b, 400, &x));
     setenv("SPRY_DEVICE", spry_device_name(d), 1);
     for (int k = 0; k < 2; k++) {

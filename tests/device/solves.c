@@ -26,7 +26,7 @@ static spry_solver *solver_for(const problem *p, const char *place, const char *
     return solver;
 }
 
-/* Numbers by chance, times a scale. */
+/* Random numbers, times a scale. */
 static spry_vector *numbers_of(const problem *p, uint64_t seed, double scale)
 {
     const int64_t n = spry_matrix_rows(p->A);
@@ -34,8 +34,8 @@ static spry_vector *numbers_of(const problem *p, uint64_t seed, double scale)
     double *numbers = malloc((size_t)n * sizeof *numbers);
     assert_non_null(numbers);
     for (int64_t i = 0; i < n; i++)
-        numbers[i] = scale * support_number(SPRY_D, seed, (uint64_t)i).re;
-    assert_ok(p->ctx, spry_vector_new(p->ctx, SPRY_D, n, numbers, SPRY_COPY, &v));
+        numbers[i] = scale * support_number(SPRY_TYPE_D, seed, (uint64_t)i).re;
+    assert_ok(p->ctx, spry_vector_new(p->ctx, SPRY_TYPE_D, n, numbers, SPRY_OWN_COPY, &v));
     free(numbers);
     return v;
 }
@@ -43,7 +43,7 @@ static spry_vector *numbers_of(const problem *p, uint64_t seed, double scale)
 /* |x - y|, or |x| where y is NULL */
 static long double distance(const problem *p, const spry_vector *x, const spry_vector *y)
 {
-    const double *a = spry_vector_read(x), *b = y ? spry_vector_read(y) : NULL;
+    const double *a = spry_vector_data_const(x), *b = y ? spry_vector_data_const(y) : NULL;
     long double sum = 0;
     for (int64_t i = 0; i < spry_matrix_rows(p->A); i++) {
         const long double part = (long double)a[i] - (b ? (long double)b[i] : 0);
@@ -95,7 +95,7 @@ static void many(spry_context *ctx, spry_device *d)
     const spry_vector *b[COUNT];
     spry_vector *x[2][COUNT];
     spry_result results[2][COUNT];
-    problem_make(ctx, PROBLEM_DOMINANT, SPRY_D, 100, &p);
+    problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, 100, &p);
     for (int k = 0; k < COUNT; k++)
         b[k] = numbers_of(&p, (uint64_t)k, k == ZERO ? 0 : k == HUGE_ONE ? 1e200 : 1);
     for (int place = 0; place < 2; place++) {
@@ -129,7 +129,7 @@ static void scaled(spry_context *ctx, spry_device *d)
     const char *const options = "method=cg precon=jacobi tol=1e-10";
     const char *const places[2] = {spry_device_name(d), "cpu"};
     problem p;
-    problem_make(ctx, PROBLEM_DOMINANT, SPRY_D, 100, &p);
+    problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, 100, &p);
     for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
         spry_vector *b = numbers_of(&p, 1, scales[s]), *x[2];
         spry_result results[2];
@@ -206,7 +206,7 @@ static void check_stopped(problem *p, const char *place, bool looks, spry_result
 static void callers(spry_context *ctx, spry_device *d)
 {
     problem p;
-    problem_make(ctx, PROBLEM_DEFINITE, SPRY_D, 100, &p);
+    problem_make(ctx, PROBLEM_DEFINITE, SPRY_TYPE_D, 100, &p);
     for (int looks = 0; looks < 2; looks++) {
         spry_result there, host;
         check_stopped(&p, spry_device_name(d), looks, &there);
@@ -237,7 +237,7 @@ static void drifting(spry_context *ctx, spry_device *d)
     for (int n = 40; n <= 80; n += 8) {
         problem p;
         spry_result result;
-        problem_make(ctx, PROBLEM_ILL, SPRY_D, n, &p);
+        problem_make(ctx, PROBLEM_ILL, SPRY_TYPE_D, n, &p);
         problem_solve(&p, options, &result);
         problem_check_converged(&p, &result, 1e-13, options);
         assert_string_equal(result.device, spry_device_name(d));

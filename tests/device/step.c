@@ -63,14 +63,15 @@ static void run_step(spry_context *ctx, spry_device *d, const spry_matrix *A, co
         assert_ok(ctx, spry_operator_on(d, A, format, &op));
     else
         assert_ok(ctx, spry_operator_from_format(A, format, &op));
-    assert_ok(ctx, step_open(op, SPRY_PLAIN, &step));
+    assert_ok(ctx, step_open(op, SPRY_TRANSPOSE_NO, &step));
     for (int k = 0; k < VECTORS; k++) {
         v[k] = numeric_random(ctx, NULL, A->a.type, A->a.rows, 7 + (uint64_t)k);
-        assert_ok(ctx, d ? spry_vector_on(d, A->a.type, A->a.rows, NULL, &there[k])
-                         : spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_COPY, &there[k]));
+        assert_ok(ctx,
+                  d ? spry_vector_on(d, A->a.type, A->a.rows, NULL, &there[k])
+                    : spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY, &there[k]));
         assert_ok(ctx, spry_vector_copy(v[k], there[k]));
     }
-    assert_ok(ctx, spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_COPY, &got));
+    assert_ok(ctx, spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY, &got));
     assert_ok(ctx, step_run(step, c, there[0], c.beta != 0 ? there[1] : NULL, there[2], there[3]));
     assert_ok(ctx, spry_vector_copy(there[3], got));
     check_step(ctx, A, c, v, got);
@@ -115,21 +116,21 @@ static void test_steps_host(spry_context *ctx, spry_device *d)
 static void test_recast(spry_context *ctx, spry_device *d)
 {
     enum { N = 1000 };
-    static const spry_type pairs[][2] = {{SPRY_D, SPRY_S}, {SPRY_Z, SPRY_C}};
+    static const spry_type pairs[][2] = {{SPRY_TYPE_D, SPRY_TYPE_S}, {SPRY_TYPE_Z, SPRY_TYPE_C}};
     for (int p = 0; p < 2; p++)
         for (int where = 0; where < 2; where++) {
             spry_vector *v = numeric_random(ctx, NULL, pairs[p][0], N, 3), *x = NULL, *y = NULL,
                         *z = NULL;
             assert_ok(ctx, where ? spry_vector_on(d, pairs[p][0], N, NULL, &x)
-                                 : spry_vector_new(ctx, pairs[p][0], N, NULL, SPRY_COPY, &x));
+                                 : spry_vector_new(ctx, pairs[p][0], N, NULL, SPRY_OWN_COPY, &x));
             assert_ok(ctx, spry_vector_like(x, N, &z));
             assert_ok(ctx, where ? spry_vector_on(d, pairs[p][1], N, NULL, &y)
-                                 : spry_vector_new(ctx, pairs[p][1], N, NULL, SPRY_COPY, &y));
+                                 : spry_vector_new(ctx, pairs[p][1], N, NULL, SPRY_OWN_COPY, &y));
             assert_ok(ctx, spry_vector_copy(v, x));
             assert_ok(ctx, step_recast(0.125, x, y));
             assert_ok(ctx, step_recast(8, y, z));
             spry_vector *got = NULL;
-            assert_ok(ctx, spry_vector_new(ctx, pairs[p][0], N, NULL, SPRY_COPY, &got));
+            assert_ok(ctx, spry_vector_new(ctx, pairs[p][0], N, NULL, SPRY_OWN_COPY, &got));
             assert_ok(ctx, spry_vector_copy(z, got));
             for (int64_t i = 0; i < N; i++) { /* powers of two do not round */
                 const spry_scalar a = value_get(v->type, v->data, i),

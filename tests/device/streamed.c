@@ -61,7 +61,7 @@ typedef struct blocks {
 static blocks blocks_for(spry_context *ctx, const spry_operator *host, const dense_case *c)
 {
     const spry_type type = host->type;
-    const bool plain = c->transpose == SPRY_PLAIN;
+    const bool plain = c->transpose == SPRY_TRANSPOSE_NO;
     const int64_t n = plain ? host->cols : host->rows, m = plain ? host->rows : host->cols;
     blocks b = {.B = a_block(type, n, c->cols, c->b_by_rows, 1),
                 .expected = a_block(type, m, c->cols, c->c_by_rows, 2),
@@ -103,8 +103,9 @@ static void check_shapes(spry_context *ctx, const spry_operator *op, const spry_
     static const int64_t columns[] = {1, 5, 8, 21, 150};
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
         for (int ways = 0; ways < 4; ways++) {
-            const dense_case c = {k % 2 == 0 ? SPRY_PLAIN : SPRY_CONJUGATE, columns[k],
-                                  (ways & 1) != 0, (ways & 2) != 0, (k + (size_t)ways) % 2 == 0};
+            const dense_case c = {k % 2 == 0 ? SPRY_TRANSPOSE_NO : SPRY_TRANSPOSE_CONJUGATE,
+                                  columns[k], (ways & 1) != 0, (ways & 2) != 0,
+                                  (k + (size_t)ways) % 2 == 0};
             check_dense(ctx, op, host, &c);
         }
 }
@@ -112,7 +113,7 @@ static void check_shapes(spry_context *ctx, const spry_operator *op, const spry_
 /* With room for all, for few chunks of several panels, for one panel, and for single columns. */
 static void chunks(spry_context *ctx, spry_device *d)
 {
-    static const spry_type types[] = {SPRY_S, SPRY_Z};
+    static const spry_type types[] = {SPRY_TYPE_S, SPRY_TYPE_Z};
     static const int64_t rooms[] = {0, 4 << 20, 400 << 10, 64 << 10};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         spry_matrix *A = a_matrix(ctx, types[t]);
@@ -138,9 +139,9 @@ static void empty_blocks(spry_context *ctx, spry_device *d)
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
         for (int64_t cols = 0; cols < 12; cols += 11) {
             spry_matrix *A =
-                support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, sizes[k][0], sizes[k][1], 0, 1);
+                support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, sizes[k][0], sizes[k][1], 0, 1);
             spry_operator *op = NULL, *host = NULL;
-            const dense_case c = {SPRY_PLAIN, cols, true, false, true};
+            const dense_case c = {SPRY_TRANSPOSE_NO, cols, true, false, true};
             assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
             assert_ok(ctx, spry_operator_from_matrix(A, &host));
             check_dense(ctx, op, host, &c);
@@ -155,7 +156,7 @@ static void empty_blocks(spry_context *ctx, spry_device *d)
 static void fail_dense(spry_context *ctx, spry_device *d, const spry_operator *op,
                        const spry_operator *host, device_work work)
 {
-    const dense_case c = {SPRY_PLAIN, 30, true, false, true};
+    const dense_case c = {SPRY_TRANSPOSE_NO, 30, true, false, true};
     blocks b = blocks_for(ctx, host, &c);
     int64_t before, used, most, free_bytes, n = 1;
     device_memory_now(d, &before, &most, &free_bytes);
@@ -164,9 +165,9 @@ static void fail_dense(spry_context *ctx, spry_device *d, const spry_operator *o
         const spry_status status =
             spry_operator_multiply_dense(op, c.transpose, b.alpha, &b.B, b.beta, &b.found);
         device_fail_next(d, work, 0);
-        if (status == SPRY_OK)
+        if (status == SPRY_STATUS_OK)
             break;
-        assert_int_equal(status, work == WORK_ALLOC ? SPRY_NO_MEMORY : SPRY_DEVICE);
+        assert_int_equal(status, work == WORK_ALLOC ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_DEVICE);
         support_message_has(ctx, d->facts.name);
         device_memory_now(d, &used, &most, &free_bytes);
         assert_int_equal(used, before);
@@ -181,7 +182,7 @@ static void fail_dense(spry_context *ctx, spry_device *d, const spry_operator *o
 
 static void failures_of_chunks(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = a_matrix(ctx, SPRY_D);
+    spry_matrix *A = a_matrix(ctx, SPRY_TYPE_D);
     spry_operator *op = NULL, *host = NULL;
     assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
     assert_ok(ctx, spry_operator_from_matrix(A, &host));
@@ -190,10 +191,10 @@ static void failures_of_chunks(spry_context *ctx, spry_device *d)
     fail_dense(ctx, d, op, host, WORK_COPY);
     fail_dense(ctx, d, op, host, WORK_LAUNCH);
     /* Less than a column's room: the same status as everywhere. */
-    const dense_case c = {SPRY_PLAIN, 30, true, false, true};
+    const dense_case c = {SPRY_TRANSPOSE_NO, 30, true, false, true};
     blocks b = blocks_for(ctx, host, &c);
     device_limit_memory(d, 1);
-    assert_status(ctx, SPRY_NO_MEMORY,
+    assert_status(ctx, SPRY_STATUS_NO_MEMORY,
                   spry_operator_multiply_dense(op, c.transpose, b.alpha, &b.B, b.beta, &b.found));
     support_message_has(ctx, "asked for");
     leave(d, 0);
@@ -227,14 +228,14 @@ static void check_products(spry_context *ctx, spry_device *d, const spry_operato
                            const spry_operator *host, const char *what)
 {
     const spry_type type = op->type;
-    for (int t = SPRY_PLAIN; t <= SPRY_CONJUGATE; t++) {
-        const int64_t n = t == SPRY_PLAIN ? op->cols : op->rows;
-        const int64_t m = t == SPRY_PLAIN ? op->rows : op->cols;
-        const spry_scalar alpha = {2, 0}, beta = {t == SPRY_TRANSPOSE ? 0 : -0.5, 0};
+    for (int t = SPRY_TRANSPOSE_NO; t <= SPRY_TRANSPOSE_CONJUGATE; t++) {
+        const int64_t n = t == SPRY_TRANSPOSE_NO ? op->cols : op->rows;
+        const int64_t m = t == SPRY_TRANSPOSE_NO ? op->rows : op->cols;
+        const spry_scalar alpha = {2, 0}, beta = {t == SPRY_TRANSPOSE_YES ? 0 : -0.5, 0};
         spry_vector *x = NULL, *y = NULL, *z = NULL, *there = NULL;
-        assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_COPY, &x));
-        assert_ok(ctx, spry_vector_new(ctx, type, m, NULL, SPRY_COPY, &y));
-        assert_ok(ctx, spry_vector_new(ctx, type, m, NULL, SPRY_COPY, &z));
+        assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, &x));
+        assert_ok(ctx, spry_vector_new(ctx, type, m, NULL, SPRY_OWN_COPY, &y));
+        assert_ok(ctx, spry_vector_new(ctx, type, m, NULL, SPRY_OWN_COPY, &z));
         for (int64_t i = 0; i < n; i++)
             value_set(type, x->data, i, support_number(type, 3, (uint64_t)i));
         for (int64_t i = 0; i < m; i++)
@@ -266,7 +267,7 @@ static void check_storage(spry_context *ctx, const spry_operator *op, const spry
     support_same_arrays(A, back);
     spry_matrix_free(back);
     /* It cannot be part of a sweep. */
-    assert_ok(ctx, device_open_rows(op, SPRY_PLAIN, "A_", &rows));
+    assert_ok(ctx, device_open_rows(op, SPRY_TRANSPOSE_NO, "A_", &rows));
     assert_null(rows.text);
 }
 
@@ -279,7 +280,8 @@ static spry_matrix *large_matrix(spry_context *ctx, spry_type type, int64_t cols
 static void matrices(spry_context *ctx, spry_device *d)
 {
     static const char *const formats[] = {"csr", "sell", "merge", "auto", "hyb"};
-    static const spry_type types[] = {SPRY_D, SPRY_C, SPRY_S, SPRY_D, SPRY_D};
+    static const spry_type types[] = {SPRY_TYPE_D, SPRY_TYPE_C, SPRY_TYPE_S, SPRY_TYPE_D,
+                                      SPRY_TYPE_D};
     (void)ctx;
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
         told t = {0};
@@ -289,7 +291,7 @@ static void matrices(spry_context *ctx, spry_device *d)
         spry_context_set_log(own, hear, &t);
         spry_matrix *A = large_matrix(own, types[k], 900);
         assert_ok(own, device_open(own, d->facts.name, &small));
-        leave(small, types[k] == SPRY_S ? 160 << 10 : 350 << 10);
+        leave(small, types[k] == SPRY_TYPE_S ? 160 << 10 : 350 << 10);
         assert_ok(own, spry_operator_on(small, A, formats[k], &op));
         assert_ok(own, spry_operator_from_matrix(A, &host));
         assert_int_equal(t.count, 0);
@@ -300,7 +302,7 @@ static void matrices(spry_context *ctx, spry_device *d)
         assert_non_null(strstr(t.text, "GB/s"));
         assert_non_null(strstr(t.text, "times as long"));
         assert_true(device_operator_bytes(op) < op->own_bytes / 2);
-        const dense_case c = {SPRY_PLAIN, 11, true, false, true};
+        const dense_case c = {SPRY_TRANSPOSE_NO, 11, true, false, true};
         check_dense(own, op, host, &c);
         assert_int_equal(t.count, 2);
         spry_operator_free(op);
@@ -315,16 +317,16 @@ static void matrices(spry_context *ctx, spry_device *d)
 static void every_format(spry_context *ctx, spry_device *d)
 {
     const spry_scalar one = {1, 0}, zero = {0, 0};
-    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_BANDED, 6000, 6000, 40000, 6);
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_BANDED, 6000, 6000, 40000, 6);
     spry_operator *host = NULL;
     spry_vector *x = NULL, *y = NULL, *z = NULL;
     assert_ok(ctx, spry_operator_from_matrix(A, &host));
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 6000, NULL, SPRY_COPY, &x));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 6000, NULL, SPRY_OWN_COPY, &x));
     assert_ok(ctx, spry_vector_like(x, 6000, &y));
     assert_ok(ctx, spry_vector_like(x, 6000, &z));
     for (int64_t i = 0; i < 6000; i++)
-        value_set(SPRY_D, x->data, i, support_number(SPRY_D, 3, (uint64_t)i));
-    assert_ok(ctx, spry_operator_multiply(host, SPRY_PLAIN, one, x, zero, y));
+        value_set(SPRY_TYPE_D, x->data, i, support_number(SPRY_TYPE_D, 3, (uint64_t)i));
+    assert_ok(ctx, spry_operator_multiply(host, SPRY_TRANSPOSE_NO, one, x, zero, y));
     leave(d, 300 << 10);
     for (int k = 0; layout_class_at(k); k++) {
         const char *name = layout_class_at(k)->name;
@@ -332,7 +334,7 @@ static void every_format(spry_context *ctx, spry_device *d)
         if (!device_format_for(layout_class_at(k)))
             continue;
         assert_ok(ctx, spry_operator_on(d, A, name, &op));
-        assert_ok(ctx, spry_operator_multiply(op, SPRY_PLAIN, one, x, zero, z));
+        assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, one, x, zero, z));
         if (memcmp(y->data, z->data, 6000 * sizeof(double)) != 0)
             fail_msg("%s: other numbers", name);
         assert_true(device_operator_bytes(op) < op->own_bytes / 2);
@@ -352,8 +354,8 @@ static spry_status build_and_multiply(spry_device *d, const spry_matrix *A, cons
 {
     spry_operator *op = NULL;
     spry_status status = spry_operator_on(d, A, "merge", &op);
-    for (int k = 0; status == SPRY_OK && k < 2; k++)
-        status = spry_operator_multiply(op, SPRY_PLAIN, (spry_scalar){1, 0}, x,
+    for (int k = 0; status == SPRY_STATUS_OK && k < 2; k++)
+        status = spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, x,
                                         (spry_scalar){-0.5, 0}, y);
     spry_operator_free(op);
     return status;
@@ -362,28 +364,29 @@ static spry_status build_and_multiply(spry_device *d, const spry_matrix *A, cons
 static void failures_of_matrices(spry_context *ctx, spry_device *d)
 {
     static const device_work kinds[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
-    spry_matrix *A = large_matrix(ctx, SPRY_D, 900);
+    spry_matrix *A = large_matrix(ctx, SPRY_TYPE_D, 900);
     spry_vector *x = NULL, *y = NULL, *z = NULL;
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 900, NULL, SPRY_COPY, &x));
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 3000, NULL, SPRY_COPY, &y));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 900, NULL, SPRY_OWN_COPY, &x));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3000, NULL, SPRY_OWN_COPY, &y));
     assert_ok(ctx, spry_vector_like(y, 3000, &z));
     assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0.5, 0}));
     assert_ok(ctx, spry_vector_fill(y, (spry_scalar){1, 0}));
     assert_ok(ctx, build_and_multiply(d, A, x, y)); /* in memory */
     leave(d, 350 << 10);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        spry_status status = SPRY_DEVICE;
+        spry_status status = SPRY_STATUS_DEVICE;
         int64_t used, before, most, free_bytes, failures = 0;
         device_memory_now(d, &before, &most, &free_bytes);
-        for (int64_t n = 1; status != SPRY_OK || d->fail_in[kinds[k]] == 0; n++) {
+        for (int64_t n = 1; status != SPRY_STATUS_OK || d->fail_in[kinds[k]] == 0; n++) {
             device_fail_next(d, kinds[k], n);
             assert_ok(ctx, spry_vector_fill(z, (spry_scalar){1, 0}));
             status = build_and_multiply(d, A, x, z);
-            if (status == SPRY_OK) /* also without memory that can be pinned */
+            if (status == SPRY_STATUS_OK) /* also without memory that can be pinned */
                 assert_memory_equal(z->data, y->data, 3000 * sizeof(double));
             else
-                assert_int_equal(status, kinds[k] == WORK_ALLOC ? SPRY_NO_MEMORY : SPRY_DEVICE);
-            failures += status != SPRY_OK;
+                assert_int_equal(status, kinds[k] == WORK_ALLOC ? SPRY_STATUS_NO_MEMORY
+                                                                : SPRY_STATUS_DEVICE);
+            failures += status != SPRY_STATUS_OK;
             device_memory_now(d, &used, &most, &free_bytes);
             assert_int_equal(used, before);
         }
@@ -401,7 +404,7 @@ static void failures_of_matrices(spry_context *ctx, spry_device *d)
 static spry_matrix *band(spry_context *ctx, int n)
 {
     enum { HALF = 20 };
-    spry_arrays a = {.type = SPRY_D, .format = SPRY_CSR, .rows = n, .cols = n};
+    spry_arrays a = {.type = SPRY_TYPE_D, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n};
     spry_matrix *A = NULL;
     a.nnz = (int64_t)n * (2 * HALF + 1) - HALF * (HALF + 1);
     assert_ok(ctx, matrix_allocate(ctx, &a));
@@ -410,7 +413,7 @@ static spry_matrix *band(spry_context *ctx, int n)
         a.offsets[i] = at;
         for (int k = i < HALF ? 0 : i - HALF; k <= i + HALF && k < n; k++) {
             a.col_index[at] = k;
-            value_set(SPRY_D, a.values, at++, (spry_scalar){i == k ? 44 : -1, 0});
+            value_set(SPRY_TYPE_D, a.values, at++, (spry_scalar){i == k ? 44 : -1, 0});
         }
     }
     a.offsets[n] = at;
@@ -435,7 +438,7 @@ static void solves(spry_context *ctx, spry_device *d)
     spry_context_set_log(own, hear, &t);
     assert_ok(own, device_open(own, d->facts.name, &small));
     device_limit_memory(small, 2 << 20); /* the matrix takes 2.5 MB */
-    assert_ok(own, spry_vector_new(own, SPRY_D, N, NULL, SPRY_COPY, &b));
+    assert_ok(own, spry_vector_new(own, SPRY_TYPE_D, N, NULL, SPRY_OWN_COPY, &b));
     assert_ok(own, spry_vector_like(b, N, &x));
     assert_ok(own, spry_vector_fill(b, (spry_scalar){1, 0}));
     assert_ok(own, spry_solver_new(own, &solver));
@@ -469,7 +472,7 @@ static void small_by_variable(spry_context *ctx, spry_device *d)
     assert_ok(own, device_open(own, d->facts.name, &small));
     device_memory_now(small, &used, &most, &free_bytes);
     assert_int_equal(free_bytes, 1000000);
-    assert_status(own, SPRY_NO_MEMORY, device_alloc(small, 1000001, &m));
+    assert_status(own, SPRY_STATUS_NO_MEMORY, device_alloc(small, 1000001, &m));
     support_message_has(own, "1.0 MB asked for, 1.0 MB of 1.0 MB are free");
     assert_ok(own, device_alloc(small, 500000, &m));
     device_memory_now(small, &used, &most, &free_bytes);
@@ -481,7 +484,7 @@ static void small_by_variable(spry_context *ctx, spry_device *d)
     device_free(m);
     spry_device_close_all(own);
     setenv("SPRY_DEVICE_MEMORY", "some", 1);
-    assert_status(own, SPRY_BAD_USAGE, device_open(own, d->facts.name, &small));
+    assert_status(own, SPRY_STATUS_BAD_USAGE, device_open(own, d->facts.name, &small));
     support_message_has(own, "SPRY_DEVICE_MEMORY=some");
     unsetenv("SPRY_DEVICE_MEMORY");
     support_context_free(own);

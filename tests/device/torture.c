@@ -20,7 +20,7 @@ static spry_status work(spry_context *ctx, spry_device *d, int factor)
     int numbers[COUNT];
     const int n = COUNT;
     char options[64];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     device_memory *a = NULL, *b = NULL;
     device_stream *s = NULL;
     device_event *e = NULL;
@@ -60,7 +60,7 @@ done:
 static int64_t host_memory(const spry_context *ctx)
 {
     int64_t now, most;
-    spry_memory(ctx, &now, &most);
+    spry_context_memory(ctx, &now, &most);
     return now;
 }
 
@@ -82,9 +82,10 @@ static void device_failures(spry_context *ctx, spry_device *d)
             device_fail_next(d, kinds[k].work, n);
             const spry_status status = work(ctx, d, factor);
             device_fail_next(d, kinds[k].work, 0);
-            if (status == SPRY_OK)
+            if (status == SPRY_STATUS_OK)
                 break;
-            assert_int_equal(status, kinds[k].work == WORK_ALLOC ? SPRY_NO_MEMORY : SPRY_DEVICE);
+            assert_int_equal(status, kinds[k].work == WORK_ALLOC ? SPRY_STATUS_NO_MEMORY
+                                                                 : SPRY_STATUS_DEVICE);
             support_message_has(ctx, kinds[k].name);
             support_message_has(ctx, d->facts.name);
             assert_false(d->lost);
@@ -102,13 +103,13 @@ static void host_failures(spry_context *ctx, spry_device *d)
     assert_ok(ctx, work(ctx, d, 2));
     const int64_t settled = host_memory(ctx);
     for (int64_t n = 1;; n++) {
-        spry_fail_allocation(ctx, n, false);
+        spry_context_fail_allocation(ctx, n, false);
         const spry_status status = work(ctx, d, 2);
-        spry_fail_allocation(ctx, 0, false);
+        spry_context_fail_allocation(ctx, 0, false);
         assert_int_equal(host_memory(ctx), settled);
-        if (status == SPRY_OK)
+        if (status == SPRY_STATUS_OK)
             break;
-        assert_int_equal(status, SPRY_NO_MEMORY);
+        assert_int_equal(status, SPRY_STATUS_NO_MEMORY);
     }
 }
 
@@ -120,16 +121,16 @@ static void fresh_failures(spry_context *ctx, spry_device *d)
     int failures = 0;
     for (int64_t n = 1;; n++) {
         spry_device *again = NULL;
-        spry_fail_allocation(own, n, false);
+        spry_context_fail_allocation(own, n, false);
         spry_status status = device_open(own, d->facts.name, &again);
-        if (status == SPRY_OK)
+        if (status == SPRY_STATUS_OK)
             status = work(own, again, 2);
-        spry_fail_allocation(own, 0, false);
+        spry_context_fail_allocation(own, 0, false);
         spry_device_close_all(own);
         assert_int_equal(host_memory(own), 0);
-        if (status == SPRY_OK)
+        if (status == SPRY_STATUS_OK)
             break;
-        assert_int_equal(status, SPRY_NO_MEMORY);
+        assert_int_equal(status, SPRY_STATUS_NO_MEMORY);
         failures++;
     }
     assert_true(failures > 8);
@@ -141,14 +142,14 @@ static void too_much(spry_context *ctx, spry_device *d)
 {
     device_memory *m = NULL;
     int64_t used, most, left;
-    assert_status(ctx, SPRY_NO_MEMORY, device_alloc(d, (int64_t)1 << 50, &m));
+    assert_status(ctx, SPRY_STATUS_NO_MEMORY, device_alloc(d, (int64_t)1 << 50, &m));
     assert_null(m);
     support_message_has(ctx, d->facts.name);
     support_message_has(ctx, d->facts.description);
     support_message_has(ctx, "1126 TB asked for");
     support_message_has(ctx, "are free");
-    assert_status(ctx, SPRY_NO_MEMORY, device_alloc(d, INT64_MAX, &m));
-    assert_status(ctx, SPRY_NO_MEMORY, device_alloc(d, -1, &m));
+    assert_status(ctx, SPRY_STATUS_NO_MEMORY, device_alloc(d, INT64_MAX, &m));
+    assert_status(ctx, SPRY_STATUS_NO_MEMORY, device_alloc(d, -1, &m));
     device_memory_now(d, &used, &most, &left);
     assert_int_equal(used, 0);
     assert_true(left > 0 && left <= d->facts.memory_bytes);
@@ -199,14 +200,14 @@ static void lost(spry_context *ctx, spry_device *d)
     spry_device *again = NULL;
     assert_ok(own, device_open(own, d->facts.name, &again));
     assert_ok(own, work(own, again, 2));
-    (void)device_end(again, SPRY_FAIL(own, SPRY_DEVICE_LOST, "the cable was pulled"));
+    (void)device_end(again, SPRY_FAIL(own, SPRY_STATUS_DEVICE_LOST, "the cable was pulled"));
     for (int i = 0; i < 2; i++) {
         device_event *e = NULL;
-        assert_status(own, SPRY_DEVICE_LOST, work(own, again, 2));
+        assert_status(own, SPRY_STATUS_DEVICE_LOST, work(own, again, 2));
         support_message_has(own, "the cable was pulled");
         support_message_has(own, d->facts.name);
-        assert_status(own, SPRY_DEVICE_LOST, device_finish(again));
-        assert_status(own, SPRY_DEVICE_LOST, device_event_new(again, &e));
+        assert_status(own, SPRY_STATUS_DEVICE_LOST, device_finish(again));
+        assert_status(own, SPRY_STATUS_DEVICE_LOST, device_event_new(again, &e));
         support_message_has(own, "close it");
     }
     device_close(again);

@@ -13,7 +13,7 @@ static const char forced[] = "always=yes budget=6 remember=no products=100000";
 static spry_matrix *some_matrix(spry_context *ctx, spry_type type)
 {
     return support_matrix(ctx, &(support_recipe){.type = type,
-                                                 .format = SPRY_CSR,
+                                                 .format = SPRY_FORMAT_CSR,
                                                  .shape = SUPPORT_BANDED,
                                                  .rows = 2000,
                                                  .cols = 2000,
@@ -26,10 +26,10 @@ static void clock_of(spry_context *ctx, spry_device *d)
 {
     spry_vector *v = NULL, *w = NULL;
     double first = -1, both = -1;
-    assert_status(ctx, SPRY_BAD_USAGE, spry_device_elapsed(d, &first));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_device_elapsed(d, &first));
     support_message_has(ctx, "nothing was marked");
-    assert_ok(ctx, spry_vector_on(d, SPRY_D, 1 << 16, NULL, &v));
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 4, NULL, SPRY_COPY, &w));
+    assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, 1 << 16, NULL, &v));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 4, NULL, SPRY_OWN_COPY, &w));
     assert_ok(ctx, spry_device_mark(d));
     assert_ok(ctx, spry_vector_fill(v, (spry_scalar){2, 0}));
     assert_ok(ctx, spry_device_elapsed(d, &first));
@@ -68,7 +68,7 @@ static const layout_class *class_of(const char *format)
 
 static void report(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = some_matrix(ctx, SPRY_D);
+    spry_matrix *A = some_matrix(ctx, SPRY_TYPE_D);
     spry_tune_report r;
     int timed = 0;
     bool found = false;
@@ -100,7 +100,7 @@ static void memory(spry_context *ctx, spry_device *d)
     cache_place place;
     const char *given = getenv("SPRY_CACHE");
     char before[4096] = "";
-    spry_matrix *A = some_matrix(ctx, SPRY_D);
+    spry_matrix *A = some_matrix(ctx, SPRY_TYPE_D);
     spry_tune_report first, second, host;
     spry_operator *op = NULL;
     if (given)
@@ -129,7 +129,7 @@ static void memory(spry_context *ctx, spry_device *d)
 static void torture(spry_context *ctx, spry_device *d)
 {
     static const device_work works[] = {WORK_ALLOC, WORK_LAUNCH, WORK_COPY};
-    spry_matrix *A = some_matrix(ctx, SPRY_D);
+    spry_matrix *A = some_matrix(ctx, SPRY_TYPE_D);
     for (int w = 0; w < 3; w++) {
         int failed = 0, stood = 0;
         for (int64_t n = 1; n < 40; n += n < 12 ? 1 : 5) {
@@ -138,9 +138,9 @@ static void torture(spry_context *ctx, spry_device *d)
             const spry_status status =
                 tune_decide(d, A, "always=yes budget=2 remember=no", NULL, &op);
             device_fail_next(d, works[w], 0);
-            failed += status != SPRY_OK;
-            stood += status == SPRY_OK;
-            if (status == SPRY_OK)
+            failed += status != SPRY_STATUS_OK;
+            stood += status == SPRY_STATUS_OK;
+            if (status == SPRY_STATUS_OK)
                 support_exact(ctx, A, op);
             else
                 assert_null(op);

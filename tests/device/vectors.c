@@ -34,8 +34,8 @@ static void check_near(spry_device *d, const spry_vector *expected, const spry_v
     const spry_type type = spry_vector_type(expected);
     const double bound = 2 * 6 * numeric_unit(type) * size;
     spry_vector *back = NULL;
-    assert_ok(d->ctx,
-              spry_vector_new(d->ctx, type, spry_vector_size(expected), NULL, SPRY_COPY, &back));
+    assert_ok(d->ctx, spry_vector_new(d->ctx, type, spry_vector_size(expected), NULL, SPRY_OWN_COPY,
+                                      &back));
     assert_ok(d->ctx, spry_vector_copy(found, back));
     for (int64_t i = 0; i < expected->n; i++) {
         const spry_scalar a = value_get(type, expected->data, i);
@@ -126,7 +126,7 @@ static void extreme_norms(spry_context *ctx, spry_device *d)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         spry_vector *v = NULL;
         double norm;
-        assert_ok(ctx, spry_vector_on(d, SPRY_Z, N, NULL, &v));
+        assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_Z, N, NULL, &v));
         assert_ok(ctx, spry_vector_fill(v, (spry_scalar){sizes[i], 0}));
         assert_ok(ctx, spry_vector_norm(v, &norm));
         const double expected = 100 * sizes[i];
@@ -142,10 +142,10 @@ static void copies(spry_context *ctx, spry_device *d)
     for (int s = 0; s < 4; s++)
         for (int t = 0; t < 4; t++) {
             spry_vector *x = NULL, *y = NULL, *dy = NULL, *back = NULL;
-            assert_ok(ctx, spry_vector_new(ctx, support_types[s], N, NULL, SPRY_COPY, &x));
+            assert_ok(ctx, spry_vector_new(ctx, support_types[s], N, NULL, SPRY_OWN_COPY, &x));
             assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0.375, 0}));
-            assert_ok(ctx, spry_vector_new(ctx, support_types[t], N, NULL, SPRY_COPY, &y));
-            assert_ok(ctx, spry_vector_new(ctx, support_types[t], N, NULL, SPRY_COPY, &back));
+            assert_ok(ctx, spry_vector_new(ctx, support_types[t], N, NULL, SPRY_OWN_COPY, &y));
+            assert_ok(ctx, spry_vector_new(ctx, support_types[t], N, NULL, SPRY_OWN_COPY, &back));
             assert_ok(ctx, spry_vector_on(d, support_types[t], N, NULL, &dy));
             spry_vector *dx = on_device(d, x);
             assert_ok(ctx, spry_vector_copy(x, y));
@@ -162,10 +162,10 @@ static void copies(spry_context *ctx, spry_device *d)
                 spry_vector_free(all[i]);
         }
     spry_vector *z = NULL, *real = NULL;
-    assert_ok(ctx, spry_vector_on(d, SPRY_Z, 3, NULL, &z));
-    assert_ok(ctx, spry_vector_on(d, SPRY_D, 3, NULL, &real));
+    assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_Z, 3, NULL, &z));
+    assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, 3, NULL, &real));
     assert_ok(ctx, spry_vector_fill(z, (spry_scalar){1, 2}));
-    assert_status(ctx, SPRY_BAD_INPUT, spry_vector_copy(z, real));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_vector_copy(z, real));
     support_message_has(ctx, "imaginary part");
     spry_vector_free(z);
     spry_vector_free(real);
@@ -175,8 +175,9 @@ static void borrowed(spry_context *ctx, spry_device *d)
 {
     spry_vector *owner = NULL, *v = NULL;
     double norm;
-    assert_ok(ctx, spry_vector_on(d, SPRY_D, 100, NULL, &owner));
-    assert_ok(ctx, spry_vector_on(d, SPRY_D, 25, device_address(device_vector_memory(owner)), &v));
+    assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, 100, NULL, &owner));
+    assert_ok(ctx,
+              spry_vector_on(d, SPRY_TYPE_D, 25, device_address(device_vector_memory(owner)), &v));
     assert_ok(ctx, spry_vector_fill(v, (spry_scalar){2, 0}));
     spry_vector_free(v);
     assert_ok(ctx, spry_vector_norm(owner, &norm));
@@ -190,18 +191,19 @@ static void borrowed(spry_context *ctx, spry_device *d)
 
 static void wrong_uses(spry_context *ctx, spry_device *d)
 {
-    spry_vector *host = numeric_random(ctx, NULL, SPRY_D, 10, 1), *there = on_device(d, host),
+    spry_vector *host = numeric_random(ctx, NULL, SPRY_TYPE_D, 10, 1), *there = on_device(d, host),
                 *v = NULL;
     spry_scalar sum;
-    assert_status(ctx, SPRY_BAD_USAGE, spry_vector_axpy((spry_scalar){1, 0}, host, there));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_axpy((spry_scalar){1, 0}, host, there));
     support_message_has(ctx, spry_device_name(d));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_vector_dot(host, there, &sum));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_dot(host, there, &sum));
     support_message_has(ctx, spry_device_name(d));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_vector_multiply(there, there, host));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_vector_on(d, SPRY_D, -1, NULL, &v));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_multiply(there, there, host));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_on(d, SPRY_TYPE_D, -1, NULL, &v));
     assert_null(v);
-    assert_status(ctx, SPRY_NO_MEMORY, spry_vector_on(d, SPRY_D, INT64_MAX / 2, NULL, &v));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_vector_fill(there, (spry_scalar){0, 1}));
+    assert_status(ctx, SPRY_STATUS_NO_MEMORY,
+                  spry_vector_on(d, SPRY_TYPE_D, INT64_MAX / 2, NULL, &v));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_fill(there, (spry_scalar){0, 1}));
     spry_vector_free(host);
     spry_vector_free(there);
 }
@@ -210,17 +212,17 @@ static void wrong_uses(spry_context *ctx, spry_device *d)
 static void products(spry_context *ctx, spry_device *d)
 {
     const spry_scalar alpha = {-0.5, 0.25}, beta = {1.5, -2};
-    spry_matrix *A = support_sorted(ctx, SPRY_Z, SUPPORT_UNIFORM, 301, 301, 2000, 5);
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_Z, SUPPORT_UNIFORM, 301, 301, 2000, 5);
     spry_operator *op = NULL, *jacobi = NULL, *host = NULL;
     assert_ok(ctx, spry_operator_on(d, A, "auto", &op));
     assert_ptr_equal(spry_operator_device(op), d);
     assert_ok(ctx, spry_operator_on(NULL, A, "csr", &host));
     assert_null(spry_operator_device(host));
-    spry_vector *x = numeric_random(ctx, NULL, SPRY_Z, 301, 6),
-                *y = numeric_random(ctx, NULL, SPRY_Z, 301, 7), *back = NULL;
+    spry_vector *x = numeric_random(ctx, NULL, SPRY_TYPE_Z, 301, 6),
+                *y = numeric_random(ctx, NULL, SPRY_TYPE_Z, 301, 7), *back = NULL;
     spry_vector *dx = on_device(d, x), *dy = on_device(d, y);
     assert_ok(ctx, spry_vector_like(x, 301, &back));
-    for (int t = SPRY_PLAIN; t <= SPRY_CONJUGATE; t++) {
+    for (int t = SPRY_TRANSPOSE_NO; t <= SPRY_TRANSPOSE_CONJUGATE; t++) {
         const spry_transpose transpose = (spry_transpose)t;
         assert_ok(ctx, spry_operator_multiply(op, transpose, alpha, x, beta, y));
         assert_ok(ctx, spry_operator_multiply(op, transpose, alpha, dx, beta, dy));
@@ -233,11 +235,11 @@ static void products(spry_context *ctx, spry_device *d)
         assert_memory_equal(y->data, back->data, 301 * sizeof(spry_scalar));
     }
     /* An operator of the host's with vectors of the device's. */
-    assert_ok(ctx, spry_operator_multiply(host, SPRY_PLAIN, alpha, x, beta, y));
-    assert_ok(ctx, spry_operator_multiply(host, SPRY_PLAIN, alpha, dx, beta, dy));
+    assert_ok(ctx, spry_operator_multiply(host, SPRY_TRANSPOSE_NO, alpha, x, beta, y));
+    assert_ok(ctx, spry_operator_multiply(host, SPRY_TRANSPOSE_NO, alpha, dx, beta, dy));
     assert_ok(ctx, spry_vector_copy(dy, back));
     assert_memory_equal(y->data, back->data, 301 * sizeof(spry_scalar));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_operator_apply(op, dx, dx));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_apply(op, dx, dx));
     (void)jacobi;
     spry_vector *const all[] = {x, y, dx, dy, back};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -260,21 +262,22 @@ static void diagonals(spry_context *ctx, spry_device *d)
     }
     offsets[N] = N;
     spry_matrix *A = NULL, *C = NULL;
-    assert_ok(ctx,
-              spry_matrix_from_csr(ctx, SPRY_D, N, N, offsets, columns, numbers, SPRY_COPY, &A));
-    assert_ok(ctx, spry_matrix_cast(A, SPRY_Z, &C));
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_D, N, N, offsets, columns, numbers,
+                                        SPRY_OWN_COPY, &A));
+    assert_ok(ctx, spry_matrix_cast(A, SPRY_TYPE_Z, &C));
     for (int64_t i = 0; i < N; i++)
-        value_set(SPRY_Z, C->a.values, i, (spry_scalar){1 + (double)(i % 7), (double)(i % 3) - 1});
+        value_set(SPRY_TYPE_Z, C->a.values, i,
+                  (spry_scalar){1 + (double)(i % 7), (double)(i % 3) - 1});
     spry_operator *M = NULL, *there = NULL;
     assert_ok(ctx, spry_operator_jacobi(C, &M));
     assert_ok(ctx, device_diagonal_operator(d, M, NULL, &there));
     assert_string_equal(spry_operator_name(there), "jacobi");
-    assert_non_null(device_diagonal(there, SPRY_PLAIN));
-    assert_null(device_diagonal(M, SPRY_PLAIN));
-    spry_vector *x = numeric_random(ctx, NULL, SPRY_Z, N, 6),
-                *y = numeric_random(ctx, NULL, SPRY_Z, N, 7);
+    assert_non_null(device_diagonal(there, SPRY_TRANSPOSE_NO));
+    assert_null(device_diagonal(M, SPRY_TRANSPOSE_NO));
+    spry_vector *x = numeric_random(ctx, NULL, SPRY_TYPE_Z, N, 6),
+                *y = numeric_random(ctx, NULL, SPRY_TYPE_Z, N, 7);
     spry_vector *dx = on_device(d, x), *dy = on_device(d, y);
-    for (int t = SPRY_PLAIN; t <= SPRY_CONJUGATE; t++) {
+    for (int t = SPRY_TRANSPOSE_NO; t <= SPRY_TRANSPOSE_CONJUGATE; t++) {
         assert_ok(ctx, spry_vector_copy(y, dy));
         assert_ok(ctx, spry_operator_multiply(M, (spry_transpose)t, (spry_scalar){0.5, 1}, x,
                                               (spry_scalar){0.25, 0}, y));
@@ -298,8 +301,8 @@ static void check_block(spry_device *d, const spry_operator *op, int64_t n, int6
     spry_context *ctx = d->ctx;
     const int64_t step_b = by_rows ? cols + 2 : n + 1, step_c = by_rows ? cols + 1 : m + 2;
     const int64_t size_b = (by_rows ? n : cols) * step_b, size_c = (by_rows ? m : cols) * step_c;
-    spry_vector *b = numeric_random(ctx, NULL, SPRY_D, size_b, 8),
-                *c = numeric_random(ctx, NULL, SPRY_D, size_c, 9);
+    spry_vector *b = numeric_random(ctx, NULL, SPRY_TYPE_D, size_b, 8),
+                *c = numeric_random(ctx, NULL, SPRY_TYPE_D, size_c, 9);
     spry_vector *db = on_device(d, b), *dc = on_device(d, c), *back = NULL;
     const spry_dense B = {n, cols, step_b, by_rows, b->data, NULL};
     const spry_dense C = {m, cols, step_c, by_rows, c->data, NULL};
@@ -308,16 +311,17 @@ static void check_block(spry_device *d, const spry_operator *op, int64_t n, int6
     there_B.data = device_address(device_vector_memory(db));
     there_C.data = device_address(device_vector_memory(dc));
     const spry_scalar beta = {reads ? 0.5 : 0, 0};
-    assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_PLAIN, (spry_scalar){2, 0}, &B, beta, &C));
-    assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_PLAIN, (spry_scalar){2, 0}, &there_B, beta,
-                                                &there_C));
+    assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){2, 0}, &B,
+                                                beta, &C));
+    assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){2, 0},
+                                                &there_B, beta, &there_C));
     assert_ok(ctx, spry_vector_like(c, size_c, &back));
     assert_ok(ctx, spry_vector_copy(dc, back));
     if (memcmp(c->data, back->data, (size_t)size_c * sizeof(double)) != 0)
         fail_msg("%d columns, by_rows %d, beta %g: other bits", cols, by_rows, beta.re);
-    assert_status(
-        ctx, SPRY_BAD_USAGE,
-        spry_operator_multiply_dense(op, SPRY_PLAIN, (spry_scalar){2, 0}, &there_B, beta, &C));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){2, 0}, &there_B,
+                                               beta, &C));
     support_message_has(ctx, spry_device_name(d));
     spry_vector *const all[] = {b, c, db, dc, back};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -326,7 +330,7 @@ static void check_block(spry_device *d, const spry_operator *op, int64_t n, int6
 
 static void blocks(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 203, 307, 2000, 5);
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, 203, 307, 2000, 5);
     static const int columns[] = {1, 3, 9};
     spry_operator *op = NULL;
     assert_ok(ctx, spry_operator_on(d, A, "csr", &op));

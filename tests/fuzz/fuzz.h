@@ -23,21 +23,21 @@ static inline void fuzz_read_with(const io_format *format, const char *path, con
     spry_context *ctx = NULL;
     spry_matrix *A = NULL;
     int64_t before = 0, after = 0;
-    fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_OK);
-    spry_memory(ctx, &before, NULL);
+    fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_STATUS_OK);
+    spry_context_memory(ctx, &before, NULL);
     io_bytes bytes = {.path = path, .data = (const char *)data, .size = size};
     spry_status status = io_unpack(ctx, &bytes);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = io_read_bytes(ctx, &bytes, format, options, &A);
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         const spry_arrays arrays = spry_matrix_arrays(A);
-        fuzz_require(matrix_check_arrays(ctx, &arrays) == SPRY_OK);
+        fuzz_require(matrix_check_arrays(ctx, &arrays) == SPRY_STATUS_OK);
     } else {
         fuzz_require(A == NULL && spry_message(ctx)[0] != '\0');
     }
     spry_matrix_free(A);
     io_close(ctx, &bytes);
-    spry_memory(ctx, &after, NULL);
+    spry_context_memory(ctx, &after, NULL);
     fuzz_require(before == after);
     spry_context_free(ctx);
 }

@@ -125,8 +125,8 @@ static void round_trip(spry_context *ctx, const program *p, const char *text, si
     const size_t head = head_size(text, size);
     writer first = write_out(p, text, head);
     const spry_status status = program_parse(ctx, "again", first.text, first.used, &again);
-    fuzz_require(status == SPRY_OK || first.cut || too_deep(ctx));
-    if (status == SPRY_OK && !first.cut) {
+    fuzz_require(status == SPRY_STATUS_OK || first.cut || too_deep(ctx));
+    if (status == SPRY_STATUS_OK && !first.cut) {
         writer second = write_out(again, text, head);
         fuzz_require(first.used == second.used);
         fuzz_require(memcmp(first.text, second.text, first.used) == 0);
@@ -181,9 +181,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     spry_context *ctx = NULL;
     program *p = NULL;
     int64_t before = 0, after = 0;
-    fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_OK);
-    spry_memory(ctx, &before, NULL);
-    if (program_parse(ctx, "fuzz", (const char *)data, size, &p) == SPRY_OK) {
+    fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_STATUS_OK);
+    spry_context_memory(ctx, &before, NULL);
+    if (program_parse(ctx, "fuzz", (const char *)data, size, &p) == SPRY_STATUS_OK) {
         round_trip(ctx, p, (const char *)data, size);
         evaluate(p, true);
         evaluate(p, false);
@@ -191,7 +191,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_require(p == NULL && strncmp(spry_message(ctx), "fuzz:", 5) == 0);
     }
     program_free(p);
-    spry_memory(ctx, &after, NULL);
+    spry_context_memory(ctx, &after, NULL);
     fuzz_require(before == after);
     spry_context_free(ctx);
     return 0;

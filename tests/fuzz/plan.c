@@ -25,7 +25,7 @@ static spry_status report(void *data, report_kind kind, bool loop, double value,
     (void)kind, (void)loop;
     e->values[e->reports++] = value;
     *go_on = e->reports < MOST_REPORTS;
-    return e->reports % 3 == 0 ? runner_settle(e->r, e->l) : SPRY_OK;
+    return e->reports % 3 == 0 ? runner_settle(e->r, e->l) : SPRY_STATUS_OK;
 }
 
 static void breakdown(void *data, const char *text, bool finite)
@@ -43,7 +43,7 @@ static spry_matrix *matrix(spry_context *ctx, spry_type type)
     int32_t columns[3 * N];
     char values[3 * N * sizeof(spry_scalar)];
     spry_arrays a = {.type = type,
-                     .format = SPRY_CSR,
+                     .format = SPRY_FORMAT_CSR,
                      .rows = N,
                      .cols = N,
                      .offsets = offsets,
@@ -58,7 +58,7 @@ static spry_matrix *matrix(spry_context *ctx, spry_type type)
         }
         offsets[i + 1] = a.nnz;
     }
-    fuzz_require(spry_matrix_new(ctx, &a, SPRY_COPY, &A) == SPRY_OK);
+    fuzz_require(spry_matrix_new(ctx, &a, SPRY_OWN_COPY, &A) == SPRY_STATUS_OK);
     return A;
 }
 
@@ -66,7 +66,7 @@ static spry_status run_plan(plan *p, const runner_operators *operators, ending *
 {
     spry_context *ctx = p->ctx;
     char b[N * sizeof(spry_scalar)];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int i = 0; i < N; i++) {
         value_set(operators->A->type, b, i, (spry_scalar){1 + i, 0.25 * i});
         value_set(operators->A->type, e->x, i, (spry_scalar){0.5, -0.125 * i});
@@ -92,9 +92,9 @@ static void explain(spry_context *ctx, const plan *p)
     plan_cost cost;
     char *shown = NULL;
     plan_explain(p, &text);
-    if (base_text_take(&text, &shown) == SPRY_OK)
+    if (base_text_take(&text, &shown) == SPRY_STATUS_OK)
         spry_free(ctx, shown);
-    if (plan_count(p, &cost) == SPRY_OK)
+    if (plan_count(p, &cost) == SPRY_STATUS_OK)
         fuzz_require(!(cost.sweeps < 0) && !(cost.vectors[0] < 0));
     fuzz_require(plan_whole_vectors(p) >= 0);
 }
@@ -105,7 +105,7 @@ static void run_text(spry_context *ctx, const uint8_t *data, size_t size, bool f
     program *g = NULL;
     plan *p = NULL;
     plan_setup setup = {.fuse = fuse, .square = true};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *e = (ending){.reports = 0};
     SPRY_GO(ctx, program_parse(ctx, "fuzz", (const char *)data, size, &g));
     SPRY_GO(ctx, runner_use(operators->A, g->uses_transpose, &setup.use[OPERATOR_A]));
@@ -117,7 +117,7 @@ static void run_text(spry_context *ctx, const uint8_t *data, size_t size, bool f
         explain(ctx, p);
     status = run_plan(p, operators, e);
 done:
-    fuzz_require(status == SPRY_OK || spry_message(ctx)[0] != '\0');
+    fuzz_require(status == SPRY_STATUS_OK || spry_message(ctx)[0] != '\0');
     e->status = status;
     program_free(g);
     plan_free(p);
@@ -125,12 +125,12 @@ done:
 
 static void compare(const ending *a, const ending *b)
 {
-    if (a->status == SPRY_NO_MEMORY || b->status == SPRY_NO_MEMORY)
+    if (a->status == SPRY_STATUS_NO_MEMORY || b->status == SPRY_STATUS_NO_MEMORY)
         return;
     fuzz_require(a->status == b->status && a->reports == b->reports &&
                  a->breakdowns == b->breakdowns);
     fuzz_require(memcmp(a->values, b->values, sizeof a->values) == 0);
-    fuzz_require(a->status != SPRY_OK || memcmp(a->x, b->x, sizeof a->x) == 0);
+    fuzz_require(a->status != SPRY_STATUS_OK || memcmp(a->x, b->x, sizeof a->x) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -139,13 +139,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     spry_operator *A = NULL, *M = NULL;
     ending ends[2];
     int64_t before = 0, after = 0;
-    fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_OK);
-    spry_memory(ctx, &before, NULL);
-    spry_matrix *B = matrix(ctx, size % 2 == 0 ? SPRY_D : SPRY_Z);
-    fuzz_require(spry_operator_from_matrix(B, &A) == SPRY_OK);
+    fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_STATUS_OK);
+    spry_context_memory(ctx, &before, NULL);
+    spry_matrix *B = matrix(ctx, size % 2 == 0 ? SPRY_TYPE_D : SPRY_TYPE_Z);
+    fuzz_require(spry_operator_from_matrix(B, &A) == SPRY_STATUS_OK);
     if (size % 3 != 0)
         fuzz_require((size % 3 == 1 ? spry_operator_jacobi(B, &M)
-                                    : spry_operator_from_matrix(B, &M)) == SPRY_OK);
+                                    : spry_operator_from_matrix(B, &M)) == SPRY_STATUS_OK);
     const runner_operators operators = {A, M};
     for (int fuse = 0; fuse < 2; fuse++)
         run_text(ctx, data, size, fuse == 1, &operators, &ends[fuse]);
@@ -153,7 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     spry_operator_free(A);
     spry_operator_free(M);
     spry_matrix_free(B);
-    spry_memory(ctx, &after, NULL);
+    spry_context_memory(ctx, &after, NULL);
     fuzz_require(before == after);
     spry_context_free(ctx);
     return 0;

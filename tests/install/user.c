@@ -27,12 +27,12 @@ int main(void)
     spry_vector *vb = NULL, *vx = NULL;
     spry_result result = {0};
     int bad = 1;
-    if (spry_context_new(NULL, &ctx) == SPRY_OK &&
-        spry_matrix_from_csr(ctx, SPRY_D, N, N, offsets, columns, values, SPRY_BORROW, &A) ==
-            SPRY_OK &&
-        spry_vector_new(ctx, SPRY_D, N, b, SPRY_BORROW, &vb) == SPRY_OK &&
-        spry_vector_new(ctx, SPRY_D, N, x, SPRY_BORROW, &vx) == SPRY_OK &&
-        spry_quick_solve(ctx, A, vb, vx, "tol=1e-12", &result) == SPRY_OK) {
+    if (spry_context_new(NULL, &ctx) == SPRY_STATUS_OK &&
+        spry_matrix_from_csr(ctx, SPRY_TYPE_D, N, N, offsets, columns, values, SPRY_OWN_BORROW,
+                             &A) == SPRY_STATUS_OK &&
+        spry_vector_new(ctx, SPRY_TYPE_D, N, b, SPRY_OWN_BORROW, &vb) == SPRY_STATUS_OK &&
+        spry_vector_new(ctx, SPRY_TYPE_D, N, x, SPRY_OWN_BORROW, &vx) == SPRY_STATUS_OK &&
+        spry_quick_solve(ctx, A, vb, vx, "tol=1e-12", &result) == SPRY_STATUS_OK) {
         bad = !result.converged;
         for (int i = 0; i < N; i++)
             /* |x - 1| <= |A^-1| |r|, with the smallest eigenvalue above 1/2 and |b| below 10 */

@@ -49,8 +49,8 @@ static support_dense dense_transpose(const support_dense *a, bool conjugate)
 static void assert_plain(const spry_matrix *C)
 {
     const spry_arrays c = spry_matrix_arrays(C);
-    assert_int_equal(c.format, SPRY_CSR);
-    assert_int_equal(c.symmetry, SPRY_GENERAL);
+    assert_int_equal(c.format, SPRY_FORMAT_CSR);
+    assert_int_equal(c.symmetry, SPRY_SYMMETRY_GENERAL);
     assert_int_equal(c.offsets[0], 0);
     assert_int_equal(c.offsets[c.rows], c.nnz);
     for (int64_t i = 0; i < c.rows; i++)
@@ -124,7 +124,7 @@ static void products_and_sums_are_those_of_dense_matrices(void **state)
 {
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (int t = 0; t < 4; t++)
-            for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+            for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
                 const shape *z = &shapes[s];
                 support_recipe r = {.type = support_types[t],
                                     .format = (spry_format)format,
@@ -153,8 +153,8 @@ static void products_and_sums_are_those_of_dense_matrices(void **state)
 static void symmetric_kinds_stand_for_both_triangles(void **state)
 {
     for (int t = 0; t < 4; t++)
-        for (int one = SPRY_GENERAL; one <= SPRY_HERMITIAN; one++)
-            for (int other = SPRY_GENERAL; other <= SPRY_HERMITIAN; other++) {
+        for (int one = SPRY_SYMMETRY_GENERAL; one <= SPRY_SYMMETRY_HERMITIAN; one++)
+            for (int other = SPRY_SYMMETRY_GENERAL; other <= SPRY_SYMMETRY_HERMITIAN; other++) {
                 support_recipe r = {.type = support_types[t],
                                     .format = (spry_format)((one + t) % 3),
                                     .symmetry = (spry_symmetry)one,
@@ -183,18 +183,21 @@ static void triple_products(void **state)
     for (int t = 0; t < 4; t++)
         for (int few = 0; few < 2; few++) {
             support_recipe r = {.type = support_types[t],
-                                .format = SPRY_CSR,
+                                .format = SPRY_FORMAT_CSR,
                                 .rows = 15,
                                 .cols = 30,
                                 .nnz = few ? 5 : 100,
                                 .seed = 11};
             spry_matrix *R = support_matrix(*state, &r), *C = NULL;
-            r = (support_recipe){
-                .type = support_types[t], .format = SPRY_COO, .rows = 30, .cols = 30, .nnz = 90};
+            r = (support_recipe){.type = support_types[t],
+                                 .format = SPRY_FORMAT_COO,
+                                 .rows = 30,
+                                 .cols = 30,
+                                 .nnz = 90};
             spry_matrix *A = support_matrix(*state, &r);
             r.cols = 12;
             r.nnz = 40;
-            r.format = SPRY_CSC;
+            r.format = SPRY_FORMAT_CSC;
             spry_matrix *P = support_matrix(*state, &r);
             support_dense dr = support_dense_of(R), da = support_dense_of(A),
                           dp = support_dense_of(P), dt = dense_transpose(&dp, true);
@@ -220,8 +223,8 @@ static void triple_products(void **state)
 /* What cancels stays as a zero: [1 1] [1; -1] = [0], A - A = 0 with A's places. */
 static void zeros_that_arise_are_kept(void **state)
 {
-    spry_matrix *A = support_from_rows(*state, SPRY_D, 1, 2, (double[]){1, 1}), *C = NULL;
-    spry_matrix *B = support_from_rows(*state, SPRY_D, 2, 1, (double[]){1, -1});
+    spry_matrix *A = support_from_rows(*state, SPRY_TYPE_D, 1, 2, (double[]){1, 1}), *C = NULL;
+    spry_matrix *B = support_from_rows(*state, SPRY_TYPE_D, 2, 1, (double[]){1, -1});
     assert_ok(*state, spry_matrix_multiply(A, B, &C));
     assert_int_equal(spry_matrix_nnz(C), 1);
     assert_true(*(double *)spry_matrix_arrays(C).values == 0);
@@ -247,7 +250,7 @@ static void columns_far_apart(void **state)
     const int64_t cols = (int64_t)EACH * STEP * 2;
     for (int t = 0; t < 4; t++) {
         spry_arrays b = {.type = support_types[t],
-                         .format = SPRY_CSR,
+                         .format = SPRY_FORMAT_CSR,
                          .rows = ROWS,
                          .cols = cols,
                          .nnz = (int64_t)ROWS * EACH};
@@ -340,7 +343,7 @@ static void gram_is_symmetric_to_the_bit(void **state)
 {
     for (int t = 0; t < 4; t++) {
         spry_matrix *A = support_matrix(*state, &(support_recipe){.type = support_types[t],
-                                                                  .format = SPRY_CSC,
+                                                                  .format = SPRY_FORMAT_CSC,
                                                                   .rows = 300,
                                                                   .cols = 200,
                                                                   .nnz = 6000,
@@ -367,31 +370,31 @@ static void what_does_not_fit_is_refused(void **state)
 {
     spry_context *ctx = *state, *stranger = support_context(NULL);
     const spry_scalar one = {1, 0}, i = {0, 1};
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 3, (double[]){1, 2, 3, 4, 5, 6});
-    spry_matrix *B = support_from_rows(ctx, SPRY_S, 3, 2, (double[]){1, 2, 3, 4, 5, 6});
-    spry_matrix *S = support_from_rows(stranger, SPRY_D, 3, 2, (double[]){1, 2, 3, 4, 5, 6}),
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 3, (double[]){1, 2, 3, 4, 5, 6});
+    spry_matrix *B = support_from_rows(ctx, SPRY_TYPE_S, 3, 2, (double[]){1, 2, 3, 4, 5, 6});
+    spry_matrix *S = support_from_rows(stranger, SPRY_TYPE_D, 3, 2, (double[]){1, 2, 3, 4, 5, 6}),
                 *C = A;
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_multiply(A, B, &C));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_multiply(A, B, &C));
     assert_null(C);
     support_message_has(ctx, "product: the matrices are of types d and s");
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_multiply(A, A, &C));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_multiply(A, A, &C));
     support_message_has(ctx, "2 x 3 times 2 x 3");
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_multiply(A, S, &C));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_multiply(A, S, &C));
     support_message_has(ctx, "different contexts");
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_add(one, A, one, B, &C));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_add(i, A, one, A, &C));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_add(one, A, one, B, &C));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_add(i, A, one, A, &C));
     support_message_has(ctx, "alpha has an imaginary part of 1");
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_add(one, A, i, A, &C));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_add(one, A, i, A, &C));
     support_message_has(ctx, "beta");
     spry_matrix *T;
     assert_ok(ctx, spry_matrix_transpose(A, false, &T));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_add(one, A, one, T, &C));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_add(one, A, one, T, &C));
     support_message_has(ctx, "sum: the matrices are 2 x 3 and 3 x 2");
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_triple(NULL, A, T, &C));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_triple(NULL, A, T, &C));
     support_message_has(ctx, "P^H has 3 columns, A 2 rows");
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_triple(A, A, A, &C));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_triple(A, A, A, &C));
     support_message_has(ctx, "A has 3 columns, P 2 rows");
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_triple(A, A, T, &C));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_triple(A, A, T, &C));
     support_message_has(ctx, "R has 3 columns, A 2 rows");
     assert_null(C);
     spry_matrix_free(T);
@@ -407,32 +410,33 @@ static spry_status all_of_it(spry_context *ctx, void *data)
     spry_matrix *A = data, *C = A;
     spry_status status = spry_matrix_multiply(A, A, &C);
     spry_matrix_free(C);
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         status = spry_matrix_gram(A, true, &C);
         spry_matrix_free(C);
     }
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         status = spry_matrix_triple(NULL, A, A, &C);
         spry_matrix_free(C);
     }
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         status = spry_matrix_add((spry_scalar){1, 0}, A, (spry_scalar){2, 0}, A, &C);
         spry_matrix_free(C);
     }
-    assert_true((status == SPRY_OK) == (C != NULL));
+    assert_true((status == SPRY_STATUS_OK) == (C != NULL));
     return status;
 }
 
 static void every_allocation_may_fail(void **state)
 {
-    for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
-        spry_matrix *A = support_matrix(*state, &(support_recipe){.type = SPRY_Z,
-                                                                  .format = (spry_format)format,
-                                                                  .symmetry = SPRY_SYMMETRIC,
-                                                                  .rows = 40,
-                                                                  .cols = 40,
-                                                                  .nnz = 200,
-                                                                  .seed = 2});
+    for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
+        spry_matrix *A =
+            support_matrix(*state, &(support_recipe){.type = SPRY_TYPE_Z,
+                                                     .format = (spry_format)format,
+                                                     .symmetry = SPRY_SYMMETRY_SYMMETRIC,
+                                                     .rows = 40,
+                                                     .cols = 40,
+                                                     .nnz = 200,
+                                                     .seed = 2});
         support_torture(*state, all_of_it, A);
         spry_matrix_free(A);
     }
@@ -448,7 +452,7 @@ static spry_status multiply(spry_context *ctx, void *data)
     const pair *p = data;
     spry_matrix *C = p->A;
     const spry_status status = spry_matrix_multiply(p->A, p->B, &C);
-    assert_true((status == SPRY_OK) == (C != NULL));
+    assert_true((status == SPRY_STATUS_OK) == (C != NULL));
     spry_matrix_free(C);
     return status;
 }
@@ -456,10 +460,12 @@ static spry_status multiply(spry_context *ctx, void *data)
 /* Rows by hash, and enough of them for threads. */
 static void every_allocation_of_wide_rows_may_fail(void **state)
 {
-    support_recipe r = {.format = SPRY_CSR, .rows = 9000, .cols = 60, .nnz = 20000, .seed = 2};
+    support_recipe r = {
+        .format = SPRY_FORMAT_CSR, .rows = 9000, .cols = 60, .nnz = 20000, .seed = 2};
     pair p;
     p.A = support_matrix(*state, &r);
-    r = (support_recipe){.format = SPRY_CSC, .rows = 60, .cols = 600000, .nnz = 600, .seed = 3};
+    r = (support_recipe){
+        .format = SPRY_FORMAT_CSC, .rows = 60, .cols = 600000, .nnz = 600, .seed = 3};
     p.B = support_matrix(*state, &r);
     support_torture(*state, multiply, &p);
     spry_matrix_free(p.A);

@@ -15,7 +15,7 @@ enum { ROWS = 45, COLS = 37, GAP = 3 };
 static const int widths[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,  11, 12,
                              13, 14, 15, 16, 17, 18, 19, 20, 64, 255, 256};
 
-/* A matrix of numbers by chance with gaps, which must stay as they are. */
+/* A matrix of random numbers with gaps, which must stay as they are. */
 static spry_dense dense_new(spry_type type, int64_t rows, int64_t cols, bool by_rows, uint64_t seed)
 {
     const spry_dense M = {rows, cols, (by_rows ? cols : rows) + GAP, by_rows, NULL, NULL};
@@ -49,7 +49,7 @@ static void check_dense(spry_context *ctx, const spry_matrix *A, const spry_oper
                         spry_transpose transpose, int width, int layouts)
 {
     const spry_type type = A->a.type;
-    const bool plain = transpose == SPRY_PLAIN, again = width % 3 == 0;
+    const bool plain = transpose == SPRY_TRANSPOSE_NO, again = width % 3 == 0;
     const int64_t n = plain ? COLS : ROWS, m = plain ? ROWS : COLS;
     const spry_scalar alpha = {again ? 2 : 1, 0}, beta = {again ? -1 : 0, 0};
     const spry_dense B = dense_new(type, n, width, layouts & 1, 5);
@@ -97,7 +97,7 @@ static void csr(spry_context *ctx)
         spry_matrix *A = small_matrix(ctx, support_types[t]);
         spry_operator *op = NULL;
         assert_ok(ctx, spry_operator_from_matrix(A, &op));
-        for (int transpose = SPRY_PLAIN; transpose <= SPRY_CONJUGATE; transpose++)
+        for (int transpose = SPRY_TRANSPOSE_NO; transpose <= SPRY_TRANSPOSE_CONJUGATE; transpose++)
             check_widths(ctx, A, op, (spry_transpose)transpose);
         spry_operator_free(op);
         spry_matrix_free(A);
@@ -117,7 +117,7 @@ static void formats(spry_context *ctx)
             spry_matrix *A = small_matrix(ctx, support_types[t]);
             spry_operator *op = NULL;
             assert_ok(ctx, host_layout_operator(A, specs[s], &op));
-            check_widths(ctx, A, op, SPRY_PLAIN);
+            check_widths(ctx, A, op, SPRY_TRANSPOSE_NO);
             spry_operator_free(op);
             spry_matrix_free(A);
         }
@@ -144,8 +144,8 @@ static void test_function(void **state)
         assert_ok(*state, spry_operator_from_matrix(A, &inner));
         assert_ok(*state, spry_operator_from_function(*state, support_types[t], ROWS, COLS, true,
                                                       through_matrix, inner, &op));
-        check_widths(*state, A, op, SPRY_PLAIN);
-        check_widths(*state, A, op, SPRY_TRANSPOSE);
+        check_widths(*state, A, op, SPRY_TRANSPOSE_NO);
+        check_widths(*state, A, op, SPRY_TRANSPOSE_YES);
         spry_operator_free(op);
         spry_operator_free(inner);
         spry_matrix_free(A);
@@ -166,12 +166,12 @@ static void scattered(spry_context *ctx)
         const spry_dense B = dense_new(type, N, WIDTH, true, 7);
         const spry_dense C = dense_new(type, N, WIDTH, false, 8);
         const spry_scalar one = {1, 0}, zero = {0, 0};
-        assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_PLAIN, one, &B, zero, &C));
+        assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, one, &B, zero, &C));
         char *x = malloc(N * size), *y = malloc(N * size);
         for (int c = 0; c < WIDTH; c++) {
             for (int64_t i = 0; i < N; i++)
                 memcpy(x + (size_t)i * size, (char *)B.data + (size_t)place(&B, i, c) * size, size);
-            assert_ok(ctx, op->class->multiply(op, SPRY_PLAIN, one, x, zero, y));
+            assert_ok(ctx, op->class->multiply(op, SPRY_TRANSPOSE_NO, one, x, zero, y));
             assert_memory_equal(y, (char *)C.data + (size_t)(c * C.step) * size, N * size);
         }
         free(x);
@@ -204,8 +204,8 @@ static void test_not_scattered(void **state)
         {.rows = 1000, .cols = 1000, .nnz = 5000}};
     for (int r = 0; r < 2; r++) {
         support_recipe recipe = recipes[r];
-        recipe.type = SPRY_D;
-        recipe.format = SPRY_CSR;
+        recipe.type = SPRY_TYPE_D;
+        recipe.format = SPRY_FORMAT_CSR;
         recipe.seed = 23;
         recipe.sorted = true;
         spry_matrix *A = support_matrix(*state, &recipe);
@@ -217,7 +217,7 @@ static void test_not_scattered(void **state)
 static void test_wrong(void **state)
 {
     const spry_scalar one = {1, 0}, zero = {0, 0};
-    spry_matrix *A = small_matrix(*state, SPRY_D);
+    spry_matrix *A = small_matrix(*state, SPRY_TYPE_D);
     spry_operator *op = NULL;
     double numbers[ROWS * 4] = {0};
     const spry_dense B = {COLS, 2, 2, true, numbers, NULL}, C = {ROWS, 2, 2, true, numbers, NULL};
@@ -234,14 +234,15 @@ static void test_wrong(void **state)
                  {B, {ROWS, 2, 1, true, numbers, NULL}, "C: step is 1"},
                  {B, {ROWS, 2, INT64_MAX, true, numbers, NULL}, "C: 45 steps"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_status(
-            *state, SPRY_BAD_USAGE,
-            spry_operator_multiply_dense(op, SPRY_PLAIN, one, &wrong[i].B, zero, &wrong[i].C));
+        assert_status(*state, SPRY_STATUS_BAD_USAGE,
+                      spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, one, &wrong[i].B, zero,
+                                                   &wrong[i].C));
         support_message_has(*state, wrong[i].message);
     }
     /* No columns are no work. */
     const spry_dense none[] = {{COLS, 0, 0, true, NULL, NULL}, {ROWS, 0, 0, true, NULL, NULL}};
-    assert_ok(*state, spry_operator_multiply_dense(op, SPRY_PLAIN, one, &none[0], zero, &none[1]));
+    assert_ok(*state,
+              spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, one, &none[0], zero, &none[1]));
     spry_operator_free(op);
     spry_matrix_free(A);
 }

@@ -11,7 +11,7 @@ static void test_arrays(void **state)
     static const int32_t columns[] = {0, 4, 4, 4, 0, 1, 5, 5, 1, 2, 3, 3,
                                       0, 2, 3, 4, 1, 3, 4, 5, 1, 4, 5, 5};
     static const int64_t brp[] = {0, 1, 2, 3, 4, 5, 6};
-    spry_matrix *A = layouts_example(*state, SPRY_D);
+    spry_matrix *A = layouts_example(*state, SPRY_TYPE_D);
     layout *L = NULL;
     assert_ok(*state, layout_build(A, "axc:HBRS=4", &L));
     assert_int_equal(L->stored, 24);
@@ -26,7 +26,7 @@ static void test_arrays(void **state)
 static void test_kept(void **state)
 {
     static const double x[] = {1, 2, 3, 4, 5, 6}, expected[] = {0, 39, 66, 80, 175, 12};
-    spry_matrix *A = layouts_example(*state, SPRY_D);
+    spry_matrix *A = layouts_example(*state, SPRY_TYPE_D);
     layout *plain = NULL, *L = NULL;
     assert_ok(*state, layout_build(A, "axc:HBRS=4", &plain));
     assert_ok(*state, layout_build(A, "axc:HBRS=4,refresh=array", &L));
@@ -55,7 +55,7 @@ static void test_same_as_kept(void **state)
     for (int t = 0; t < 4; t++)
         for (int HBRS = 4; HBRS <= 32; HBRS += 4) {
             const support_recipe recipe = {.type = support_types[t],
-                                           .format = SPRY_CSR,
+                                           .format = SPRY_FORMAT_CSR,
                                            .rows = 300,
                                            .cols = 211,
                                            .nnz = 5000,
@@ -72,7 +72,8 @@ static void test_same_as_kept(void **state)
                          kept ? "array" : "none");
                 assert_ok(*state, host_layout_operator(A, spec, &op));
                 assert_ok(*state, spry_vector_ones(*state, A, &y[kept]));
-                assert_ok(*state, spry_operator_multiply(op, SPRY_PLAIN, one, vx, zero, y[kept]));
+                assert_ok(*state,
+                          spry_operator_multiply(op, SPRY_TRANSPOSE_NO, one, vx, zero, y[kept]));
                 spry_operator_free(op);
                 layouts_check(*state, A, spec);
             }
@@ -88,8 +89,8 @@ static void test_same_as_kept(void **state)
 static void test_threads(void **state)
 {
     (void)state;
-    const support_recipe recipe = {.type = SPRY_D,
-                                   .format = SPRY_CSR,
+    const support_recipe recipe = {.type = SPRY_TYPE_D,
+                                   .format = SPRY_FORMAT_CSR,
                                    .rows = 20000,
                                    .cols = 20000,
                                    .nnz = 200000,
@@ -101,12 +102,12 @@ static void test_threads(void **state)
 
 static void test_wrong(void **state)
 {
-    spry_matrix *A = layouts_example(*state, SPRY_D);
+    spry_matrix *A = layouts_example(*state, SPRY_TYPE_D);
     layout *L = NULL;
     layout_forecast f;
-    assert_status(*state, SPRY_BAD_USAGE, layout_build(A, "axc:HBRS=6", &L));
+    assert_status(*state, SPRY_STATUS_BAD_USAGE, layout_build(A, "axc:HBRS=6", &L));
     support_message_has(*state, "HBRS is 6");
-    assert_status(*state, SPRY_BAD_USAGE, layout_foresee(A, "axc:HBRS=6", &f));
+    assert_status(*state, SPRY_STATUS_BAD_USAGE, layout_foresee(A, "axc:HBRS=6", &f));
     layouts_torture(*state, A, "axc");
     layouts_torture(*state, A, "axc:refresh=array");
     spry_matrix_free(A);

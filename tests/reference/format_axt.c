@@ -10,7 +10,7 @@
 static void check_arrays(spry_context *ctx, const char *spec, int count, const double *ax,
                          const int32_t *columns, int rows_count, const int32_t *rows)
 {
-    spry_matrix *A = layouts_example(ctx, SPRY_D);
+    spry_matrix *A = layouts_example(ctx, SPRY_TYPE_D);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, spec, &L));
     assert_int_equal(L->array[AXT_AX].count, count);
@@ -96,8 +96,8 @@ static spry_matrix *edge_matrix(spry_context *ctx, spry_type type)
             columns[offsets[i] + k] = (int32_t)(k * (COLS / lengths[i]));
     void *values = numeric_array(type, offsets[ROWS], 0, 12);
     spry_matrix *A = NULL;
-    assert_ok(ctx,
-              spry_matrix_from_csr(ctx, type, ROWS, COLS, offsets, columns, values, SPRY_COPY, &A));
+    assert_ok(ctx, spry_matrix_from_csr(ctx, type, ROWS, COLS, offsets, columns, values,
+                                        SPRY_OWN_COPY, &A));
     numeric_free(type, values, 0);
     free(columns);
     return A;
@@ -125,7 +125,7 @@ static void test_threads(void **state)
                                         "axt:TH=1,MODE=com,refresh=array", "axt:TH=4,MODE=com"};
     for (int i = 0; i < 4; i++)
         layouts_same_bits(&(support_recipe){.type = support_types[i],
-                                            .format = SPRY_CSR,
+                                            .format = SPRY_FORMAT_CSR,
                                             .rows = 20000,
                                             .cols = 20000,
                                             .nnz = 200000,
@@ -147,11 +147,11 @@ static void test_no_bits(void **state)
     layout_forecast f;
     for (int64_t i = 0; i <= ROWS; i++)
         offsets[i] = i == 0 ? 0 : i == ROWS ? 2 : 1;
-    assert_ok(*state, spry_matrix_from_csr(*state, SPRY_S, ROWS, 2, offsets, columns, values,
-                                           SPRY_BORROW, &A));
-    assert_status(*state, SPRY_UNSUPPORTED, layout_build(A, "axt:TH=1,MODE=com", &L));
+    assert_ok(*state, spry_matrix_from_csr(*state, SPRY_TYPE_S, ROWS, 2, offsets, columns, values,
+                                           SPRY_OWN_BORROW, &A));
+    assert_status(*state, SPRY_STATUS_UNSUPPORTED, layout_build(A, "axt:TH=1,MODE=com", &L));
     support_message_has(*state, "MODE=unc");
-    assert_status(*state, SPRY_UNSUPPORTED, layout_foresee(A, "axt:TH=1,MODE=com", &f));
+    assert_status(*state, SPRY_STATUS_UNSUPPORTED, layout_foresee(A, "axt:TH=1,MODE=com", &f));
     assert_ok(*state, layout_foresee(A, "axt:TH=8,MODE=com", &f));
     assert_ok(*state, layout_foresee(A, "axt:TH=1,MODE=unc", &f));
     spry_matrix_free(A);
@@ -160,11 +160,11 @@ static void test_no_bits(void **state)
 
 static void test_wrong(void **state)
 {
-    spry_matrix *A = layouts_example(*state, SPRY_Z);
+    spry_matrix *A = layouts_example(*state, SPRY_TYPE_Z);
     layout *L = NULL;
-    assert_status(*state, SPRY_BAD_USAGE, layout_build(A, "axt:THW=10", &L));
+    assert_status(*state, SPRY_STATUS_BAD_USAGE, layout_build(A, "axt:THW=10", &L));
     support_message_has(*state, "THW is 10");
-    assert_status(*state, SPRY_BAD_USAGE, layout_build(A, "axt:TH=0", &L));
+    assert_status(*state, SPRY_STATUS_BAD_USAGE, layout_build(A, "axt:TH=0", &L));
     layouts_torture(*state, A, "axt:TH=1,MODE=com");
     layouts_torture(*state, A, "axt:TH=2,refresh=array");
     spry_matrix_free(A);

@@ -21,7 +21,7 @@ static void test_arrays(void **state)
     /* which places are entries, block by block: columns of two from the lowest bit on */
     static const uint8_t entries[] = {0xb, 0x9, 0x6, 0xf, 0x2, 0x3, 0xd, 0xc};
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 6, 6, picture);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "bsr:r=2,c=2", &L));
     assert_int_equal(L->array[BSR_COLUMNS].count, 8);
@@ -77,13 +77,14 @@ static void test_ranges(void **state)
     const int64_t n = A->a.rows;
     spry_operator *op = NULL;
     operator_rows rows = {0};
-    double *x = numeric_array(SPRY_D, n, 1, 5);
+    double *x = numeric_array(SPRY_TYPE_D, n, 1, 5);
     double *y = malloc((size_t)n * sizeof *y), *z = malloc((size_t)n * sizeof *z);
     assert_ok(ctx, spry_operator_from_format(A, "bsr:r=3,c=3", &op));
-    assert_ok(ctx, operator_open_rows(op, SPRY_PLAIN, &rows));
+    assert_ok(ctx, operator_open_rows(op, SPRY_TRANSPOSE_NO, &rows));
     assert_non_null(rows.run);
-    spry_vector *vx = numeric_vector(ctx, SPRY_D, n, x), *vy = numeric_vector(ctx, SPRY_D, n, y);
-    assert_ok(ctx, spry_operator_multiply(op, SPRY_PLAIN, (spry_scalar){1, 0}, vx,
+    spry_vector *vx = numeric_vector(ctx, SPRY_TYPE_D, n, x),
+                *vy = numeric_vector(ctx, SPRY_TYPE_D, n, y);
+    assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, vx,
                                           (spry_scalar){0, 0}, vy));
     for (int64_t begin = 0; begin < n; begin += OPERATOR_GRAIN) {
         const int64_t end = begin + OPERATOR_GRAIN < n ? begin + OPERATOR_GRAIN : n;
@@ -92,7 +93,7 @@ static void test_ranges(void **state)
     assert_memory_equal(y, z, (size_t)n * sizeof *y);
     spry_vector_free(vx);
     spry_vector_free(vy);
-    numeric_free(SPRY_D, x, 1);
+    numeric_free(SPRY_TYPE_D, x, 1);
     free(y);
     free(z);
     spry_operator_free(op);

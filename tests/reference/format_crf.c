@@ -15,7 +15,7 @@ static void test_arrays(void **state)
 {
     static const double values[] = {-2, -1, -1, -2, 4, 4, 4, 5, 6, 7};
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 6, 6, picture);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "crf", &L));
     assert_int_equal(L->stored, 10);
@@ -97,15 +97,15 @@ static spry_matrix *band(spry_context *ctx, spry_type type, int64_t rows, int64_
             value_set(type, values, nnz++, (spry_scalar){number, d * 0.25});
         }
     spry_arrays arrays = {.type = type,
-                          .format = SPRY_COO,
+                          .format = SPRY_FORMAT_COO,
                           .rows = rows,
                           .cols = cols,
                           .nnz = nnz,
                           .row_index = row,
                           .col_index = col,
                           .values = values};
-    assert_ok(ctx, spry_matrix_new(ctx, &arrays, SPRY_COPY, &coo));
-    assert_ok(ctx, spry_matrix_convert(coo, SPRY_CSR, &A));
+    assert_ok(ctx, spry_matrix_new(ctx, &arrays, SPRY_OWN_COPY, &coo));
+    assert_ok(ctx, spry_matrix_convert(coo, SPRY_FORMAT_CSR, &A));
     spry_matrix_free(coo);
     free(row);
     free(col);
@@ -144,7 +144,7 @@ static void test_threads(void **state)
         void *x = numeric_array(A->a.type, A->a.rows, 1, 7), *y = malloc(bytes);
         spry_vector *vx = numeric_vector(ctx, A->a.type, A->a.rows, x);
         spry_vector *vy = numeric_vector(ctx, A->a.type, A->a.rows, y);
-        assert_ok(ctx, spry_operator_multiply(op, SPRY_PLAIN, (spry_scalar){1, 0}, vx,
+        assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, vx,
                                               (spry_scalar){0, 0}, vy));
         if (first)
             assert_memory_equal(first, y, bytes);
@@ -167,7 +167,7 @@ static spry_status convert(spry_context *ctx, void *data)
     layout *L = NULL;
     layout_forecast f;
     spry_status status = layout_foresee(data, "crf", &f);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = layout_build(data, "crf", &L);
     layout_free(L);
     (void)ctx;
@@ -186,13 +186,13 @@ static void refuse(spry_context *ctx, const spry_matrix *A, const char *text)
 {
     layout *L = NULL;
     layout_forecast f;
-    assert_status(ctx, SPRY_UNSUPPORTED, layout_build(A, "crf", &L));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_build(A, "crf", &L));
     support_message_has(ctx, text);
-    assert_status(ctx, SPRY_UNSUPPORTED, layout_foresee(A, "crf", &f));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_foresee(A, "crf", &f));
     support_message_has(ctx, text);
 }
 
-/* Too many pairs of diagonal and number; too many sets of them, one a row and more. */
+/* Too many pairs of diagonal and number; too many sets of them, one per row and more. */
 static void test_refused(void **state)
 {
     enum { ROWS = 3000, TERMS = 12 };
@@ -209,8 +209,8 @@ static void test_refused(void **state)
             if (i >> d & 1)
                 columns[offsets[i + 1]++] = i + d + 1;
     }
-    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_S, ROWS, ROWS + TERMS, offsets, columns, values,
-                                        SPRY_COPY, &A));
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_S, ROWS, ROWS + TERMS, offsets, columns,
+                                        values, SPRY_OWN_COPY, &A));
     refuse(ctx, A, "more than 1024 different sets");
     spry_matrix_free(A);
     free(columns);

@@ -19,7 +19,7 @@ static void test_arrays(void **state)
     static const uint32_t ends[] = {2, 5, 8, 12, 16, 19};
     static const int64_t starts[] = {0, 19};
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 6, 6, picture);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "csr", &L));
     assert_int_equal(L->units, 1);
@@ -39,7 +39,7 @@ static void test_arrays_16(void **state)
     static const csr16_part parts[] = {{2, 0}, {5, 0}, {8, 1}, {12, 0}, {16, 1}, {19, 1}};
     static const int64_t starts[] = {0, 0, 0, 19, 20, 6};
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 6, 6, picture);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "csr16", &L));
     assert_int_equal(L->stored, 19);
@@ -58,9 +58,9 @@ static spry_matrix *from_columns(spry_context *ctx, int64_t rows, int64_t cols,
     spry_matrix *A = NULL;
     double *numbers = malloc((size_t)(first[rows] + 1) * sizeof *numbers);
     for (int64_t k = 0; k < first[rows]; k++)
-        numbers[k] = support_number(SPRY_D, 5, (uint64_t)k).re;
-    assert_ok(
-        ctx, spry_matrix_from_csr(ctx, SPRY_D, rows, cols, first, columns, numbers, SPRY_COPY, &A));
+        numbers[k] = support_number(SPRY_TYPE_D, 5, (uint64_t)k).re;
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_D, rows, cols, first, columns, numbers,
+                                        SPRY_OWN_COPY, &A));
     free(numbers);
     return A;
 }
@@ -157,14 +157,14 @@ static void test_bits_of_csr(void **state)
         assert_ok(ctx, spry_operator_from_matrix(A, &csr));
         spry_vector *vx = numeric_vector(ctx, type, 300, x);
         spry_vector *ve = numeric_vector(ctx, type, 300, expected);
-        assert_ok(ctx, spry_operator_multiply(csr, SPRY_PLAIN, (spry_scalar){1, 0}, vx,
+        assert_ok(ctx, spry_operator_multiply(csr, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, vx,
                                               (spry_scalar){0, 0}, ve));
         for (int i = 0; i < 2; i++) {
             void *y = numeric_array(type, 300, 0, 3);
             spry_vector *vy = numeric_vector(ctx, type, 300, y);
             spry_operator *op = NULL;
             assert_ok(ctx, host_layout_operator(A, specs[i], &op));
-            assert_ok(ctx, spry_operator_multiply(op, SPRY_PLAIN, (spry_scalar){1, 0}, vx,
+            assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, vx,
                                                   (spry_scalar){0, 0}, vy));
             assert_memory_equal(y, expected, bytes);
             spry_operator_free(op);
@@ -184,13 +184,13 @@ static void test_bits_of_csr(void **state)
 static void test_exact(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 6, 6, picture);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "csr16:values=bf16", &L));
     assert_true(L->exact);
     assert_string_equal(L->params, "values=bf16");
     layout_free(L);
-    value_set(SPRY_D, A->a.values, 3, (spry_scalar){1.0 / 3, 0});
+    value_set(SPRY_TYPE_D, A->a.values, 3, (spry_scalar){1.0 / 3, 0});
     assert_ok(ctx, layout_build(A, "csr16:values=bf16", &L));
     assert_false(L->exact);
     layout_free(L);

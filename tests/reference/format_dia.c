@@ -16,7 +16,7 @@ static void test_arrays(void **state)
                                         {0, 3, 7, 8, 9, 2},  {10, 9, 8, 7, 9, -1},
                                         {0, 0, 7, 5, 13, 0}, {-2, 3, 0, 0, 0, 0}};
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 6, 6, picture);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "dia", &L));
     assert_int_equal(L->units, 1);
@@ -40,10 +40,10 @@ static void test_arrays(void **state)
 static void test_zeros(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 6, 6, picture);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     for (int64_t i = 0; i < 6; i++)
         for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k += 2)
-            value_set(SPRY_D, A->a.values, k,
+            value_set(SPRY_TYPE_D, A->a.values, k,
                       (spry_scalar){A->a.col_index[k] == i ? 0.0 : -0.0, 0});
     layouts_check(ctx, A, "dia");
     layouts_check(ctx, A, "dia:values=f16");
@@ -57,7 +57,7 @@ static void check_shape(spry_context *ctx, support_recipe recipe)
         "dia:fill=1000000,values=f32", "dia:fill=1000000,values=bf16"};
     for (int t = 0; t < 4; t++) {
         recipe.type = support_types[t];
-        recipe.format = SPRY_CSR;
+        recipe.format = SPRY_FORMAT_CSR;
         recipe.sorted = true;
         spry_matrix *A = support_matrix(ctx, &recipe);
         for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
@@ -106,9 +106,9 @@ static void test_refused(void **state)
     layout *L = NULL;
     layout_forecast f;
     spry_matrix *A = generated(ctx, "random", "size=500");
-    assert_status(ctx, SPRY_UNSUPPORTED, layout_build(A, "dia", &L));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_build(A, "dia", &L));
     support_message_has(ctx, "more than fill=4 times");
-    assert_status(ctx, SPRY_UNSUPPORTED, layout_foresee(A, "dia", &f));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_foresee(A, "dia", &f));
     support_message_has(ctx, "more than fill=4 times");
     spry_matrix_free(A);
 }

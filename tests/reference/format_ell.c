@@ -9,7 +9,7 @@
 
 static layout *example(spry_context *ctx, const char *spec)
 {
-    spry_matrix *A = layouts_example(ctx, SPRY_D);
+    spry_matrix *A = layouts_example(ctx, SPRY_TYPE_D);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, spec, &L));
     spry_matrix_free(A);
@@ -117,8 +117,8 @@ static spry_matrix *by_lengths(spry_context *ctx, spry_type type, int64_t n,
         for (int64_t c = 0; c < count; c++)
             columns[k++] = (int32_t)(c * step + i % step);
     }
-    assert_ok(ctx,
-              spry_matrix_from_csr(ctx, type, n, COLS, offsets, columns, values, SPRY_COPY, &A));
+    assert_ok(
+        ctx, spry_matrix_from_csr(ctx, type, n, COLS, offsets, columns, values, SPRY_OWN_COPY, &A));
     free(offsets);
     free(columns);
     numeric_free(type, values, 0);
@@ -159,7 +159,7 @@ static int64_t mostly_five(int64_t i)
 static void test_choice(void **state)
 {
     static const char *const kinds[] = {"own", "f32", "f16"};
-    spry_matrix *A = by_lengths(*state, SPRY_D, 1024, mostly_five);
+    spry_matrix *A = by_lengths(*state, SPRY_TYPE_D, 1024, mostly_five);
     layout_forecast best, other;
     char spec[64];
     for (int kind = 0; kind < 3; kind++) {
@@ -189,8 +189,8 @@ static void test_step(void **state)
 static void test_threads(void **state)
 {
     (void)state;
-    const support_recipe recipe = {.type = SPRY_D,
-                                   .format = SPRY_CSR,
+    const support_recipe recipe = {.type = SPRY_TYPE_D,
+                                   .format = SPRY_FORMAT_CSR,
                                    .rows = 20000,
                                    .cols = 20000,
                                    .nnz = 200000,
@@ -210,13 +210,15 @@ static void test_wrong(void **state)
 {
     static const char *const refused[] = {"ell", "ellr", "ellr-t:T=8", "jds:pad=1024", "hyb:K=150"};
     static const char *const used[] = {"ell", "ellr-t", "jds", "jds:pad=4", "hyb", "hyb:K=2"};
-    spry_matrix *A = by_lengths(*state, SPRY_D, 5000, one_long);
+    spry_matrix *A = by_lengths(*state, SPRY_TYPE_D, 5000, one_long);
     layout *L = NULL;
     layout_forecast f;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         const bool fits = i == 3; /* 200 columns of 1024 lines are few for so many rows */
-        assert_status(*state, fits ? SPRY_OK : SPRY_UNSUPPORTED, layout_foresee(A, refused[i], &f));
-        assert_status(*state, fits ? SPRY_OK : SPRY_UNSUPPORTED, layout_build(A, refused[i], &L));
+        assert_status(*state, fits ? SPRY_STATUS_OK : SPRY_STATUS_UNSUPPORTED,
+                      layout_foresee(A, refused[i], &f));
+        assert_status(*state, fits ? SPRY_STATUS_OK : SPRY_STATUS_UNSUPPORTED,
+                      layout_build(A, refused[i], &L));
         if (!fits)
             support_message_has(*state, "more than 64 places for one");
         layout_free(L);
@@ -225,10 +227,10 @@ static void test_wrong(void **state)
     layouts_check(*state, A, "jds");
     layouts_check(*state, A, "hyb");
     spry_matrix_free(A);
-    A = layouts_example(*state, SPRY_D);
-    assert_status(*state, SPRY_BAD_USAGE, layout_build(A, "ellr-t:T=3", &L));
+    A = layouts_example(*state, SPRY_TYPE_D);
+    assert_status(*state, SPRY_STATUS_BAD_USAGE, layout_build(A, "ellr-t:T=3", &L));
     support_message_has(*state, "T is 3");
-    assert_status(*state, SPRY_BAD_USAGE, layout_foresee(A, "ellr-t:T=3", &f));
+    assert_status(*state, SPRY_STATUS_BAD_USAGE, layout_foresee(A, "ellr-t:T=3", &f));
     for (size_t i = 0; i < sizeof used / sizeof *used; i++)
         layouts_torture(*state, A, used[i]);
     spry_matrix_free(A);

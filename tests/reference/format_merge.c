@@ -17,7 +17,7 @@ static void test_merge_arrays(void **state)
     static const uint16_t ends[] = {2, 5, 2, 6, 4, 0};
     static const int64_t carry_row[] = {2, 0, 5, 0}, carry_at[] = {0, 1, 1, 2, 2};
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 6, 6, picture);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "merge:items=8", &L));
     assert_int_equal(L->units, 4);
@@ -42,7 +42,7 @@ static void test_pcsr_arrays(void **state)
     static const uint16_t ends[] = {1, 3, 5, 7, 9, 11};
     static const int64_t firsts[] = {0, 6};
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 6, 6, picture);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "pcsr:block=8,pad=2", &L));
     assert_int_equal(L->units, 1);
@@ -60,12 +60,12 @@ static void test_pcsr_arrays(void **state)
 static void test_pcsr_refuses(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 6, 6, picture);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
     layout_forecast f;
-    assert_status(ctx, SPRY_BAD_USAGE, layout_build(A, "pcsr:block=256,pad=3", &L));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, layout_build(A, "pcsr:block=256,pad=3", &L));
     support_message_has(ctx, "block=256 is not a multiple of pad=3");
-    assert_status(ctx, SPRY_BAD_USAGE, layout_foresee(A, "pcsr:block=256,pad=3", &f));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, layout_foresee(A, "pcsr:block=256,pad=3", &f));
     spry_matrix_free(A);
 }
 
@@ -73,7 +73,7 @@ static void test_pcsr_refuses(void **state)
 static spry_matrix *from_lengths(spry_context *ctx, spry_type type, int64_t rows,
                                  const int64_t *lengths)
 {
-    spry_arrays a = {.type = type, .format = SPRY_CSR, .rows = rows, .cols = 1};
+    spry_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = rows, .cols = 1};
     for (int64_t i = 0; i < rows; i++) {
         a.nnz += lengths[i];
         a.cols = lengths[i] + 2 > a.cols ? lengths[i] + 2 : a.cols;
@@ -118,7 +118,7 @@ static void test_carries(void **state)
 {
     static const int64_t lengths[] = {3, 10000, 2};
     spry_context *ctx = *state;
-    spry_matrix *A = from_lengths(ctx, SPRY_D, 3, lengths);
+    spry_matrix *A = from_lengths(ctx, SPRY_TYPE_D, 3, lengths);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "pcsr", &L));
     assert_int_equal(L->units, 3);

@@ -18,7 +18,7 @@ static void test_arrays(void **state)
     static const uint16_t rows[] = {0, 1, 1, 2, 2, 2, 0, 1, 0, 1, 2, 0, 0, 1, 0, 1, 2, 1, 2};
     static const int64_t starts[] = {0, 8, 19}, slices[] = {0, 3, 6};
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 6, 6, picture);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "scoo:h=3", &L));
     assert_string_equal(L->params, "h=3,columns=16");
@@ -48,13 +48,13 @@ static void test_groups(void **state)
         offsets[i + 1] = offsets[i];
         for (int c = i % 3; c < COUNT && i != 4; c += 1 + i % 2) {
             col_index[offsets[i + 1]] = columns[c];
-            values[offsets[i + 1]] = support_number(SPRY_D, 3, (uint64_t)(8 * i + c)).re;
+            values[offsets[i + 1]] = support_number(SPRY_TYPE_D, 3, (uint64_t)(8 * i + c)).re;
             offsets[i + 1]++;
         }
     }
     spry_matrix *A = NULL;
-    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_D, ROWS, 150000, offsets, col_index, values,
-                                        SPRY_COPY, &A));
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_D, ROWS, 150000, offsets, col_index, values,
+                                        SPRY_OWN_COPY, &A));
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++)
         layouts_check(ctx, A, specs[s]);
     layout *L = NULL;
@@ -80,14 +80,14 @@ static void test_heights(void **state)
         offsets[i] = k;
         for (int64_t c = 0; c < (i < 2000 ? 40 : i < 20000 ? 6 : 1); c++, k++) {
             columns[k] = (int32_t)(c * 1000 + i % 1000);
-            values[k] = (float)support_number(SPRY_S, 4, (uint64_t)k).re;
+            values[k] = (float)support_number(SPRY_TYPE_S, 4, (uint64_t)k).re;
         }
     }
     offsets[N] = k;
     spry_matrix *A = NULL;
     layout *L = NULL;
-    assert_ok(ctx,
-              spry_matrix_from_csr(ctx, SPRY_S, N, N, offsets, columns, values, SPRY_COPY, &A));
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_S, N, N, offsets, columns, values,
+                                        SPRY_OWN_COPY, &A));
     assert_ok(ctx, layout_build(A, "scoo", &L));
     const int64_t *slices = L->array[SCOO_SLICES].data;
     assert_int_equal(slices[1], 512);
@@ -108,17 +108,18 @@ static void test_ranges(void **state)
 {
     enum { N = 5000 };
     spry_context *ctx = *state;
-    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, N, N, 9 * N, 12);
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, N, N, 9 * N, 12);
     spry_operator *op = NULL;
     operator_rows rows = {0};
     double *x = malloc(8 * N * sizeof *x), *y = malloc(N * sizeof *y), *all = malloc(N * sizeof *y);
     for (int k = 0; k < 8 * N; k++)
         x[k] = base_uniform(6, (uint64_t)k);
     assert_ok(ctx, host_layout_operator(A, "scoo:h=512", &op));
-    assert_ok(ctx, operator_open_rows(op, SPRY_PLAIN, &rows));
+    assert_ok(ctx, operator_open_rows(op, SPRY_TRANSPOSE_NO, &rows));
     assert_non_null(rows.run);
-    spry_vector *vx = numeric_vector(ctx, SPRY_D, N, x), *vy = numeric_vector(ctx, SPRY_D, N, all);
-    assert_ok(ctx, spry_operator_multiply(op, SPRY_PLAIN, (spry_scalar){1, 0}, vx,
+    spry_vector *vx = numeric_vector(ctx, SPRY_TYPE_D, N, x),
+                *vy = numeric_vector(ctx, SPRY_TYPE_D, N, all);
+    assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, vx,
                                           (spry_scalar){0, 0}, vy));
     rows.run(&rows, 1024, 4096, x, y);
     assert_memory_equal(y, all + 1024, (4096 - 1024) * sizeof *y);
@@ -155,7 +156,7 @@ static spry_status use(spry_context *ctx, void *data)
 
 static void test_allocations_fail(void **state)
 {
-    spry_matrix *A = support_from_rows(*state, SPRY_D, 6, 6, picture);
+    spry_matrix *A = support_from_rows(*state, SPRY_TYPE_D, 6, 6, picture);
     support_torture(*state, use, A);
     spry_matrix_free(A);
 }

@@ -17,7 +17,7 @@ static void test_arrays(void **state)
     static const int64_t offsets[] = {0, 6, 14, 22};
     static const int32_t lengths[] = {2, 3, 3, 4, 4, 3};
     spry_context *ctx = *state;
-    spry_matrix *A = layouts_example(ctx, SPRY_D);
+    spry_matrix *A = layouts_example(ctx, SPRY_TYPE_D);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "sell:C=2", &L));
     assert_string_equal(L->params, "C=2,sigma=1");
@@ -41,7 +41,7 @@ static void test_sorted(void **state)
     static const int64_t offsets[] = {0, 8, 14, 20};
     static const int32_t windows[] = {3, 1, 2, 0, 4, 5};
     spry_context *ctx = *state;
-    spry_matrix *A = layouts_example(ctx, SPRY_D);
+    spry_matrix *A = layouts_example(ctx, SPRY_TYPE_D);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "sell:C=2,sigma=7", &L)); /* windows hold whole slices */
     assert_string_equal(L->params, "C=2,sigma=6");
@@ -78,8 +78,8 @@ static void test_long_sort(void **state)
         for (int64_t k = offsets[i]; k < offsets[i + 1]; k++)
             columns[k] = (int32_t)(k - offsets[i] + i);
     spry_matrix *A = NULL, *back = NULL;
-    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_S, ROWS, COLS, offsets, columns, values,
-                                        SPRY_COPY, &A));
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_S, ROWS, COLS, offsets, columns, values,
+                                        SPRY_OWN_COPY, &A));
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "sell:C=4,sigma=600", &L));
     const int32_t *rows = L->array[SELL_ROWS].data;
@@ -132,17 +132,18 @@ static void test_sizes(void **state)
 static void check_nan(spry_context *ctx, const spry_matrix *A, const char *spec, int64_t where)
 {
     const int64_t n = A->a.cols, m = A->a.rows;
-    double *x = numeric_array(SPRY_D, n, 0, 3), *y = numeric_array(SPRY_D, m, 0, 4);
+    double *x = numeric_array(SPRY_TYPE_D, n, 0, 3), *y = numeric_array(SPRY_TYPE_D, m, 0, 4);
     double *both = calloc((size_t)(2 * (n + m)), sizeof *both);
     spry_operator *op = NULL;
     x[where] = NAN;
     for (int64_t j = 0; j < n; j++)
         both[2 * j] = both[2 * j + 1] = x[j];
     const spry_dense B = {n, 2, 2, true, both, NULL}, C = {m, 2, 2, true, both + 2 * n, NULL};
-    spry_vector *vx = numeric_vector(ctx, SPRY_D, n, x), *vy = numeric_vector(ctx, SPRY_D, m, y);
+    spry_vector *vx = numeric_vector(ctx, SPRY_TYPE_D, n, x),
+                *vy = numeric_vector(ctx, SPRY_TYPE_D, m, y);
     assert_ok(ctx, host_layout_operator(A, spec, &op));
     assert_ok(ctx, spry_operator_apply(op, vx, vy));
-    assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_PLAIN, (spry_scalar){1, 0}, &B,
+    assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, &B,
                                                 (spry_scalar){0, 0}, &C));
     for (int64_t i = 0; i < m; i++) {
         bool has = false;
@@ -155,8 +156,8 @@ static void check_nan(spry_context *ctx, const spry_matrix *A, const char *spec,
     spry_operator_free(op);
     spry_vector_free(vx);
     spry_vector_free(vy);
-    numeric_free(SPRY_D, x, 0);
-    numeric_free(SPRY_D, y, 0);
+    numeric_free(SPRY_TYPE_D, x, 0);
+    numeric_free(SPRY_TYPE_D, y, 0);
     free(both);
 }
 
@@ -165,7 +166,7 @@ static void test_nan(void **state)
     static const char *const specs[] = {"sell",       "sell:C=8,sigma=32", "sell:C=5",
                                         "sell16:C=8", "sell16:C=16",       "sell16:C=32,sigma=64"};
     spry_context *ctx = *state;
-    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 203, 20, 250, 0);
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, 203, 20, 250, 0);
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         for (int64_t where = 0; where < 20; where++)
             check_nan(ctx, A, specs[i], where);
@@ -187,14 +188,14 @@ static void test_absurd(void **state)
     spry_matrix *A = NULL;
     layout *L = NULL;
     layout_forecast f;
-    assert_ok(ctx,
-              spry_matrix_from_csr(ctx, SPRY_S, ROWS, N, offsets, columns, values, SPRY_COPY, &A));
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_S, ROWS, N, offsets, columns, values,
+                                        SPRY_OWN_COPY, &A));
     for (int i = 0; i < 2; i++) {
         const char *spec = i == 0 ? "sell:C=1024" : "sell16:C=1024";
-        assert_status(ctx, SPRY_UNSUPPORTED, layout_build(A, spec, &L));
+        assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_build(A, spec, &L));
         support_message_has(ctx, "102401024 places for 101999 entries");
         assert_null(L);
-        assert_status(ctx, SPRY_UNSUPPORTED, layout_foresee(A, spec, &f));
+        assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_foresee(A, spec, &f));
         assert_ok(ctx, layout_foresee(A, i == 0 ? "sell:C=32" : "sell16:C=32", &f));
     }
     spry_matrix_free(A);
@@ -228,8 +229,8 @@ static void test_bits(void **state)
                 memcpy(expected, y, bytes);
             assert_memory_equal(y, expected, bytes);
             memset(y, 0, bytes);
-            assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_PLAIN, (spry_scalar){1, 0}, &B,
-                                                        (spry_scalar){0, 0}, &C));
+            assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0},
+                                                        &B, (spry_scalar){0, 0}, &C));
             assert_memory_equal(y, expected, bytes);
             spry_operator_free(op);
         }
@@ -249,7 +250,7 @@ static void test_threads(void **state)
     for (int t = 0; t < 4; t++)
         for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
             layouts_same_bits(&(support_recipe){.type = support_types[t],
-                                                .format = SPRY_CSR,
+                                                .format = SPRY_FORMAT_CSR,
                                                 .rows = 5000,
                                                 .cols = 5000,
                                                 .nnz = 40000,
@@ -261,7 +262,7 @@ static void test_threads(void **state)
 static void test_torture(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = layouts_example(ctx, SPRY_D);
+    spry_matrix *A = layouts_example(ctx, SPRY_TYPE_D);
     layouts_torture(ctx, A, "sell:C=2,sigma=4");
     layouts_torture(ctx, A, "sell16:C=2,sigma=4");
     spry_matrix_free(A);
@@ -277,7 +278,7 @@ static void test_arrays_16(void **state)
                                       0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0};
     static const int64_t starts[] = {0, 6, 14, 22};
     spry_context *ctx = *state;
-    spry_matrix *A = layouts_example(ctx, SPRY_D);
+    spry_matrix *A = layouts_example(ctx, SPRY_TYPE_D);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "sell16:C=2", &L));
     assert_int_equal(L->array[SELL16_WORDS].count, 11);
@@ -298,9 +299,9 @@ static spry_matrix *pairs(spry_context *ctx, int rows, int64_t cols, const int32
     for (int i = 0; i <= rows; i++)
         offsets[i] = 2 * i;
     for (int k = 0; k < 2 * rows; k++)
-        values[k] = support_number(SPRY_D, 6, (uint64_t)k).re;
-    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_D, rows, cols, offsets, columns, values,
-                                        SPRY_COPY, &A));
+        values[k] = support_number(SPRY_TYPE_D, 6, (uint64_t)k).re;
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_D, rows, cols, offsets, columns, values,
+                                        SPRY_OWN_COPY, &A));
     free(offsets);
     free(values);
     return A;

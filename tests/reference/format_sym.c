@@ -17,12 +17,12 @@ static void test_arrays(void **state)
     static const uint16_t distances[] = {2, 1, 1, 0, 0};
     static const uint16_t groups[] = {SYM_TWO, 0, 2 << 2, 2 << 2, 1 << 2};
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 6, 6, picture);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
     spry_storage storage;
     assert_ok(ctx, layout_build(A, "sym", &L));
     assert_string_equal(L->params, "columns=16,parts=1");
-    assert_int_equal(L->symmetry, SPRY_SYMMETRIC);
+    assert_int_equal(L->symmetry, SPRY_SYMMETRY_SYMMETRIC);
     assert_int_equal(L->stored, 12);
     assert_memory_equal(L->array[SYM_VALUES].data, values, sizeof values);
     assert_int_equal(L->array[SYM_DISTANCES].count, 5);
@@ -38,7 +38,7 @@ static void test_arrays(void **state)
 /* --- matrices with groups of all shapes ---------------------------------------------------------
  */
 
-/* A generated matrix with values by chance that have the symmetry. */
+/* A generated matrix with random values that have the symmetry. */
 static spry_matrix *make(spry_context *ctx, spry_type type, const char *kind, const char *options,
                          spry_symmetry symmetry)
 {
@@ -50,12 +50,12 @@ static spry_matrix *make(spry_context *ctx, spry_type type, const char *kind, co
         for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
             const int64_t j = A->a.col_index[k], low = i < j ? i : j, high = i < j ? j : i;
             spry_scalar v = support_number(type, 90, (uint64_t)(high * A->a.rows + low));
-            if (symmetry == SPRY_SKEW && i < j)
+            if (symmetry == SPRY_SYMMETRY_SKEW && i < j)
                 v = (spry_scalar){-v.re, -v.im};
-            if (symmetry == SPRY_HERMITIAN && i < j)
+            if (symmetry == SPRY_SYMMETRY_HERMITIAN && i < j)
                 v.im = -v.im;
-            if (i == j && symmetry != SPRY_SYMMETRIC)
-                v = (spry_scalar){symmetry == SPRY_SKEW ? 0 : v.re, 0};
+            if (i == j && symmetry != SPRY_SYMMETRY_SYMMETRIC)
+                v = (spry_scalar){symmetry == SPRY_SYMMETRY_SKEW ? 0 : v.re, 0};
             value_set(type, A->a.values, k, v);
         }
     return A;
@@ -86,12 +86,14 @@ static void check_grid(spry_context *ctx, size_t g, spry_type type, spry_symmetr
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "sym", &L));
     const bool real = !spry_type_is_complex(type);
-    assert_int_equal(L->symmetry, symmetry == SPRY_HERMITIAN && real ? SPRY_SYMMETRIC : symmetry);
+    assert_int_equal(L->symmetry, symmetry == SPRY_SYMMETRY_HERMITIAN && real
+                                      ? SPRY_SYMMETRY_SYMMETRIC
+                                      : symmetry);
     assert_true(count_shape(L, grids[g].shape) * 8 > L->rows);
     layout_free(L);
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++)
         layouts_check(ctx, A, specs[s]);
-    if (type == SPRY_D || type == SPRY_Z)
+    if (type == SPRY_TYPE_D || type == SPRY_TYPE_Z)
         layouts_check(ctx, A, "sym:values=f16,parts=5");
     spry_matrix_free(A);
 }
@@ -100,7 +102,8 @@ static void test_groups(void **state)
 {
     for (size_t g = 0; g < sizeof grids / sizeof *grids; g++)
         for (int t = 0; t < 4; t++)
-            for (int symmetry = SPRY_SYMMETRIC; symmetry <= SPRY_HERMITIAN; symmetry++)
+            for (int symmetry = SPRY_SYMMETRY_SYMMETRIC; symmetry <= SPRY_SYMMETRY_HERMITIAN;
+                 symmetry++)
                 check_grid(*state, g, support_types[t], (spry_symmetry)symmetry);
 }
 
@@ -120,7 +123,7 @@ static void test_patterns(void **state)
                 }
         for (int i = 0; i < 2 * N; i++)
             rows[i * 2 * N + i] = (pattern >> i & 2) ? i + 7 : 0;
-        spry_matrix *A = support_from_rows(ctx, SPRY_D, 2 * N, 2 * N, rows), *back = NULL;
+        spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2 * N, 2 * N, rows), *back = NULL;
         layout *L = NULL;
         assert_ok(ctx, layout_build(A, pattern % 2 ? "sym:parts=3" : "sym", &L));
         assert_ok(ctx, layout_to_csr(L, &back));
@@ -137,9 +140,9 @@ static void test_patterns(void **state)
 /* A diagonal, and row `last` with `count` entries from column `first` on, mirrored. */
 static spry_matrix *make_arrow(spry_context *ctx, int64_t n, int64_t first, int64_t count)
 {
-    spry_arrays a = {.type = SPRY_D,
-                     .format = SPRY_CSR,
-                     .symmetry = SPRY_SYMMETRIC,
+    spry_arrays a = {.type = SPRY_TYPE_D,
+                     .format = SPRY_FORMAT_CSR,
+                     .symmetry = SPRY_SYMMETRY_SYMMETRIC,
                      .rows = n,
                      .cols = n,
                      .nnz = n + count};
@@ -155,7 +158,7 @@ static spry_matrix *make_arrow(spry_context *ctx, int64_t n, int64_t first, int6
     a.col_index[n - 1 + count] = (int32_t)(n - 1);
     a.offsets[n] = a.nnz;
     for (int64_t k = 0; k < a.nnz; k++)
-        values[k] = support_number(SPRY_D, 91, (uint64_t)k).re;
+        values[k] = support_number(SPRY_TYPE_D, 91, (uint64_t)k).re;
     assert_ok(ctx, matrix_wrap(ctx, &a, &half));
     assert_ok(ctx, spry_matrix_expand(half, &A));
     spry_matrix_free(half);
@@ -175,7 +178,7 @@ static void test_far(void **state)
     assert_int_equal(L->number[SYM_WIDE], 1);
     layout_free(L);
     layouts_check(ctx, far, "sym:parts=3");
-    assert_status(ctx, SPRY_UNSUPPORTED, layout_build(far, "sym:columns=16", &L));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_build(far, "sym:columns=16", &L));
     support_message_has(ctx, "65537 places left of the diagonal");
     spry_matrix_free(near);
     spry_matrix_free(far);
@@ -203,12 +206,12 @@ static void test_long(void **state)
 
 static void refuse(spry_context *ctx, const double *rows, const char *text)
 {
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 3, 3, rows);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 3, 3, rows);
     layout *L = NULL;
     layout_forecast f;
-    assert_status(ctx, SPRY_UNSUPPORTED, layout_build(A, "sym", &L));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_build(A, "sym", &L));
     support_message_has(ctx, text);
-    assert_status(ctx, SPRY_UNSUPPORTED, layout_foresee(A, "sym", &f));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_foresee(A, "sym", &f));
     assert_null(L);
     spry_matrix_free(A);
 }
@@ -227,7 +230,7 @@ static void test_refused(void **state)
 static void test_signs_of_zeros(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 6, 6, picture);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
     ((double *)A->a.values)[1] = 0.0;  /* (0, 1) */
     ((double *)A->a.values)[3] = -0.0; /* (1, 0) */
@@ -242,14 +245,14 @@ static void test_signs_of_zeros(void **state)
 static void test_partly_real(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = make(ctx, SPRY_Z, "poisson2d", "size=9", SPRY_HERMITIAN);
+    spry_matrix *A = make(ctx, SPRY_TYPE_Z, "poisson2d", "size=9", SPRY_SYMMETRY_HERMITIAN);
     layout *L = NULL;
     for (int64_t k = 0; k < A->a.nnz; k++)
-        if (value_get(SPRY_Z, A->a.values, k).re > 1)
-            value_set(SPRY_Z, A->a.values, k,
-                      (spry_scalar){value_get(SPRY_Z, A->a.values, k).re, 0});
+        if (value_get(SPRY_TYPE_Z, A->a.values, k).re > 1)
+            value_set(SPRY_TYPE_Z, A->a.values, k,
+                      (spry_scalar){value_get(SPRY_TYPE_Z, A->a.values, k).re, 0});
     assert_ok(ctx, layout_build(A, "sym", &L));
-    assert_int_equal(L->symmetry, SPRY_HERMITIAN);
+    assert_int_equal(L->symmetry, SPRY_SYMMETRY_HERMITIAN);
     layout_free(L);
     spry_matrix_free(A);
 }
@@ -267,7 +270,8 @@ static void test_threads(void **state)
         char options[32];
         snprintf(options, sizeof options, "threads=%d", threads);
         spry_context *ctx = support_context(options);
-        spry_matrix *A = make(ctx, SPRY_D, "poisson3d", "size=24 points=27", SPRY_SYMMETRIC);
+        spry_matrix *A =
+            make(ctx, SPRY_TYPE_D, "poisson3d", "size=24 points=27", SPRY_SYMMETRY_SYMMETRIC);
         spry_operator *op = NULL;
         assert_ok(ctx, host_layout_operator(A, "sym", &op));
         n = A->a.rows;
@@ -275,13 +279,13 @@ static void test_threads(void **state)
         double *y = malloc((size_t)(n * (COLUMNS + 1)) * sizeof *y);
         for (int64_t k = 0; k < n * COLUMNS; k++)
             x[k] = base_uniform(5, (uint64_t)k);
-        spry_vector *vx = numeric_vector(ctx, SPRY_D, n, x),
-                    *vy = numeric_vector(ctx, SPRY_D, n, y);
-        assert_ok(ctx, spry_operator_multiply(op, SPRY_PLAIN, (spry_scalar){1, 0}, vx,
+        spry_vector *vx = numeric_vector(ctx, SPRY_TYPE_D, n, x),
+                    *vy = numeric_vector(ctx, SPRY_TYPE_D, n, y);
+        assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, vx,
                                               (spry_scalar){0, 0}, vy));
         const spry_dense B = {n, COLUMNS, n, false, x, NULL},
                          C = {n, COLUMNS, n, false, y + n, NULL};
-        assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_PLAIN, (spry_scalar){1, 0}, &B,
+        assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, &B,
                                                     (spry_scalar){0, 0}, &C));
         if (first)
             assert_memory_equal(first, y, (size_t)(n * (COLUMNS + 1)) * sizeof *y);
@@ -306,9 +310,9 @@ static spry_status use(spry_context *ctx, void *data)
     spry_operator *op = NULL;
     double b[2 * 36] = {0}, c[2 * 36];
     const spry_dense B = {36, 2, 2, true, b, NULL}, C = {36, 2, 2, true, c, NULL};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, host_layout_operator(data, "sym:parts=3", &op));
-    SPRY_GO(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE, (spry_scalar){1, 0}, &B,
+    SPRY_GO(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_YES, (spry_scalar){1, 0}, &B,
                                               (spry_scalar){0, 0}, &C));
     SPRY_GO(ctx, spry_operator_to_matrix(op, &back));
 done:
@@ -319,8 +323,8 @@ done:
 
 static void test_allocations_fail(void **state)
 {
-    for (int symmetry = SPRY_SYMMETRIC; symmetry <= SPRY_SKEW; symmetry++) {
-        spry_matrix *A = make(*state, SPRY_D, "poisson2d", "size=6", (spry_symmetry)symmetry);
+    for (int symmetry = SPRY_SYMMETRY_SYMMETRIC; symmetry <= SPRY_SYMMETRY_SKEW; symmetry++) {
+        spry_matrix *A = make(*state, SPRY_TYPE_D, "poisson2d", "size=6", (spry_symmetry)symmetry);
         support_torture(*state, use, A);
         spry_matrix_free(A);
     }

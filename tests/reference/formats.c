@@ -25,7 +25,7 @@ static void check_one(const char *spec, void *data)
     const check *c = data;
     /* Formats do not look at the type: options of single precision matter to kernels alone. */
     const spry_type type = c->A->a.type;
-    if (!c->plain && (type == SPRY_S || type == SPRY_C) && strchr(spec, ':'))
+    if (!c->plain && (type == SPRY_TYPE_S || type == SPRY_TYPE_C) && strchr(spec, ':'))
         return;
     const bool held = layouts_check(c->ctx, c->A, spec);
     if (!held && c->plain && !may_refuse(spec) && !layouts_too_short(c->A->a.type, spec))
@@ -54,8 +54,8 @@ static void test_empty(void **state)
 {
     const int64_t sizes[][2] = {{0, 0}, {0, 5}, {5, 0}, {1, 1}, {7, 9}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        check_all(*state,
-                  &(support_recipe){.format = SPRY_CSR, .rows = sizes[i][0], .cols = sizes[i][1]});
+        check_all(*state, &(support_recipe){
+                              .format = SPRY_FORMAT_CSR, .rows = sizes[i][0], .cols = sizes[i][1]});
 }
 
 /* Sizes around those of slices, blocks and vectors. */
@@ -64,7 +64,7 @@ static void small_sizes(spry_context *ctx)
     const int64_t sizes[] = {1, 2, 3, 7, 8, 9, 31, 33, 64, 65};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         check_types(ctx,
-                    &(support_recipe){.format = SPRY_CSR,
+                    &(support_recipe){.format = SPRY_FORMAT_CSR,
                                       .rows = sizes[i],
                                       .cols = sizes[i],
                                       .nnz = 4 * sizes[i],
@@ -81,7 +81,7 @@ static void shapes(spry_context *ctx)
 {
     for (int shape = SUPPORT_UNIFORM; shape <= SUPPORT_BANDED; shape++)
         check_types(ctx,
-                    &(support_recipe){.format = SPRY_CSR,
+                    &(support_recipe){.format = SPRY_FORMAT_CSR,
                                       .rows = 301,
                                       .cols = 301,
                                       .nnz = 2500,
@@ -104,27 +104,30 @@ static void test_other_levels(void **state)
 
 static void test_rectangles(void **state)
 {
-    check_all(*state, &(support_recipe){
-                          .format = SPRY_CSR, .rows = 517, .cols = 45, .nnz = 2000, .seed = 4});
-    check_all(*state, &(support_recipe){
-                          .format = SPRY_CSR, .rows = 45, .cols = 1031, .nnz = 2000, .seed = 5});
+    check_all(*state,
+              &(support_recipe){
+                  .format = SPRY_FORMAT_CSR, .rows = 517, .cols = 45, .nnz = 2000, .seed = 4});
+    check_all(*state,
+              &(support_recipe){
+                  .format = SPRY_FORMAT_CSR, .rows = 45, .cols = 1031, .nnz = 2000, .seed = 5});
 }
 
 /* Mostly empty rows. */
 static void test_empty_rows(void **state)
 {
-    check_all(*state, &(support_recipe){
-                          .format = SPRY_CSR, .rows = 1500, .cols = 1500, .nnz = 200, .seed = 6});
+    check_all(*state,
+              &(support_recipe){
+                  .format = SPRY_FORMAT_CSR, .rows = 1500, .cols = 1500, .nnz = 200, .seed = 6});
 }
 
 static void test_symmetric(void **state)
 {
     spry_context *ctx = *state;
-    for (int symmetry = SPRY_SYMMETRIC; symmetry <= SPRY_HERMITIAN; symmetry++)
+    for (int symmetry = SPRY_SYMMETRY_SYMMETRIC; symmetry <= SPRY_SYMMETRY_HERMITIAN; symmetry++)
         for (int t = 0; t < 4; t++) {
             spry_matrix *half =
                 support_matrix(ctx, &(support_recipe){.type = support_types[t],
-                                                      .format = SPRY_CSR,
+                                                      .format = SPRY_FORMAT_CSR,
                                                       .symmetry = (spry_symmetry)symmetry,
                                                       .rows = 203,
                                                       .cols = 203,
@@ -144,7 +147,7 @@ static void test_symmetric(void **state)
 static void test_long_row(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = support_long_row(ctx, SPRY_S, 70001);
+    spry_matrix *A = support_long_row(ctx, SPRY_TYPE_S, 70001);
     check c = {ctx, A, false};
     layouts_each(check_one, &c);
     spry_matrix_free(A);

@@ -1,4 +1,4 @@
-/* Storage formats with matrices by chance, hostile arrays, little memory, several threads. */
+/* Storage formats with random matrices, hostile arrays, little memory, several threads. */
 #include "support/generated.h"
 #include "support/layouts.h"
 
@@ -18,7 +18,7 @@ static void check_one(const char *spec, void *data)
     layouts_check(c->ctx, c->A, spec);
 }
 
-/* Values by chance that use all their bits, over many magnitudes where `wild`. */
+/* Values at random that use all their bits, over many magnitudes where `wild`. */
 static void spread_values(spry_matrix *A, uint64_t seed, bool wild)
 {
     for (int64_t k = 0; k < A->a.nnz; k++) {
@@ -53,10 +53,10 @@ static void refuse_unsorted(const char *spec, void *data)
     const check *c = data;
     layout *L = NULL;
     layout_forecast f;
-    assert_status(c->ctx, SPRY_BAD_INPUT, layout_build(c->A, spec, &L));
+    assert_status(c->ctx, SPRY_STATUS_BAD_INPUT, layout_build(c->A, spec, &L));
     assert_null(L);
     support_message_has(c->ctx, "row 1");
-    assert_status(c->ctx, SPRY_BAD_INPUT, layout_foresee(c->A, spec, &f));
+    assert_status(c->ctx, SPRY_STATUS_BAD_INPUT, layout_foresee(c->A, spec, &f));
 }
 
 /* Layouts are not built from rows out of order or with a place twice; operators put them in order
@@ -69,8 +69,8 @@ static void test_unsorted(void **state)
     const int32_t columns[][5] = {{0, 1, 2, 0, 2}, {0, 2, 1, 1, 2}};
     for (int i = 0; i < 2; i++) {
         spry_matrix *A = NULL;
-        assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_D, 3, 3, offsets, columns[i], values,
-                                            SPRY_COPY, &A));
+        assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_D, 3, 3, offsets, columns[i], values,
+                                            SPRY_OWN_COPY, &A));
         check c = {ctx, A};
         layouts_each(refuse_unsorted, &c);
         spry_operator *op = NULL;
@@ -79,7 +79,7 @@ static void test_unsorted(void **state)
         assert_ok(ctx, spry_vector_ones(ctx, A, &x));
         assert_ok(ctx, spry_vector_ones(ctx, A, &y));
         assert_ok(ctx, spry_operator_apply(op, x, y));
-        const double *found = spry_vector_read(y);
+        const double *found = spry_vector_data_const(y);
         assert_true(found[0] == 3 && found[1] == 7 && found[2] == 5);
         spry_vector_free(x);
         spry_vector_free(y);
@@ -94,7 +94,7 @@ static void refuse_values(const char *spec, void *data)
     layout *L = NULL;
     if (!strstr(spec, "values=f") && !strstr(spec, "values=bf16"))
         return;
-    assert_status(c->ctx, SPRY_BAD_INPUT, layout_build(c->A, spec, &L));
+    assert_status(c->ctx, SPRY_STATUS_BAD_INPUT, layout_build(c->A, spec, &L));
     support_message_has(c->ctx, "row 1, column 2");
 }
 
@@ -104,15 +104,17 @@ static void test_values_that_do_not_fit(void **state)
     spry_context *ctx = *state;
     const double bad[] = {NAN, INFINITY, -INFINITY, 1e39};
     for (int i = 0; i < 4; i++) {
-        spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 3, (const double[]){1, 0, 2, 0, 3, 4});
-        value_set(SPRY_D, A->a.values, 3, (spry_scalar){bad[i], 0});
+        spry_matrix *A =
+            support_from_rows(ctx, SPRY_TYPE_D, 2, 3, (const double[]){1, 0, 2, 0, 3, 4});
+        value_set(SPRY_TYPE_D, A->a.values, 3, (spry_scalar){bad[i], 0});
         check c = {ctx, A};
         layouts_each(refuse_values, &c);
         spry_matrix_free(A);
     }
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 3, (const double[]){1, 0, 2, 0, 3, 65520});
+    spry_matrix *A =
+        support_from_rows(ctx, SPRY_TYPE_D, 2, 3, (const double[]){1, 0, 2, 0, 3, 65520});
     layout *L = NULL;
-    assert_status(ctx, SPRY_BAD_INPUT, layout_build(A, "sell:values=f16", &L));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, layout_build(A, "sell:values=f16", &L));
     assert_ok(ctx, layout_build(A, "sell:values=bf16", &L));
     assert_false(L->exact);
     layout_free(L);
@@ -125,14 +127,14 @@ static void test_values_that_do_not_fit(void **state)
 static void test_bad_specs(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_S, 2, 2, (const double[]){1, 0, 0, 1});
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_S, 2, 2, (const double[]){1, 0, 0, 1});
     spry_operator *op = NULL;
-    assert_status(ctx, SPRY_BAD_USAGE, spry_operator_from_format(A, "sel", &op));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_format(A, "sel", &op));
     support_message_has(ctx, "sell");
-    assert_status(ctx, SPRY_BAD_USAGE, spry_operator_from_format(A, "sell:C=0.5", &op));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_operator_from_format(A, "sell:c2=5", &op));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_operator_from_format(A, "", &op));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_operator_from_format(A, "sell:values=f16", &op));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_format(A, "sell:C=0.5", &op));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_format(A, "sell:c2=5", &op));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_format(A, "", &op));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_format(A, "sell:values=f16", &op));
     support_message_has(ctx, "types d and z");
     assert_null(op);
     spry_matrix_free(A);
@@ -153,17 +155,17 @@ static spry_status use_format(spry_context *ctx, void *data)
     spry_vector *x = NULL, *y = NULL, *d = NULL;
     spry_status status = host_layout_operator(j->A, j->spec, &op);
     if (layouts_refused(ctx, j->A->a.type, j->spec, status))
-        return SPRY_OK;
-    if (status == SPRY_OK)
+        return SPRY_STATUS_OK;
+    if (status == SPRY_STATUS_OK)
         status = spry_vector_zeros(ctx, j->A, &x);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_vector_ones(ctx, j->A, &y);
-    if (status == SPRY_OK)
-        status = spry_operator_multiply(op, SPRY_TRANSPOSE, (spry_scalar){1, 0}, x,
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_multiply(op, SPRY_TRANSPOSE_YES, (spry_scalar){1, 0}, x,
                                         (spry_scalar){0, 0}, y);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_operator_to_matrix(op, &back);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_operator_diagonal(op, &d);
     spry_vector_free(x);
     spry_vector_free(y);
@@ -184,16 +186,17 @@ static void test_allocations_fail(void **state)
 {
     spry_context *ctx = *state;
     for (int symmetric = 0; symmetric < 2; symmetric++) {
-        spry_matrix *half = support_matrix(
-            ctx, &(support_recipe){.type = SPRY_D,
-                                   .format = SPRY_CSR,
-                                   .symmetry = symmetric ? SPRY_SYMMETRIC : SPRY_GENERAL,
-                                   .rows = 40,
-                                   .cols = 40,
-                                   .nnz = 150,
-                                   .shape = SUPPORT_BANDED,
-                                   .seed = 6,
-                                   .sorted = true});
+        spry_matrix *half =
+            support_matrix(ctx, &(support_recipe){.type = SPRY_TYPE_D,
+                                                  .format = SPRY_FORMAT_CSR,
+                                                  .symmetry = symmetric ? SPRY_SYMMETRY_SYMMETRIC
+                                                                        : SPRY_SYMMETRY_GENERAL,
+                                                  .rows = 40,
+                                                  .cols = 40,
+                                                  .nnz = 150,
+                                                  .shape = SUPPORT_BANDED,
+                                                  .seed = 6,
+                                                  .sorted = true});
         spry_matrix *A = NULL;
         assert_ok(ctx, spry_matrix_expand(half, &A));
         check c = {ctx, A};
@@ -206,7 +209,7 @@ static void test_allocations_fail(void **state)
 static int64_t memory_of(const spry_context *ctx)
 {
     int64_t now;
-    spry_memory(ctx, &now, NULL);
+    spry_context_memory(ctx, &now, NULL);
     return now;
 }
 
@@ -217,10 +220,10 @@ static void limit_one(const char *spec, void *data)
     layout *L = NULL;
     const int64_t before = memory_of(c->ctx);
     const spry_status status = layout_build(c->A, spec, &L);
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         layout_free(L);
     } else if (!layouts_refused(c->ctx, c->A->a.type, spec, status)) {
-        assert_int_equal(status, SPRY_NO_MEMORY);
+        assert_int_equal(status, SPRY_STATUS_NO_MEMORY);
         assert_true(strlen(spry_message(c->ctx)) > 10);
     }
     assert_int_equal(memory_of(c->ctx), before);
@@ -230,11 +233,11 @@ static void test_memory_limit(void **state)
 {
     (void)state;
     spry_context *ctx = support_context("memory_limit=400k");
-    spry_matrix *A = support_sorted(ctx, SPRY_D, SUPPORT_UNIFORM, 2000, 2000, 9000, 8);
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, 2000, 2000, 9000, 8);
     check c = {ctx, A};
     layouts_each(limit_one, &c);
     layout *L = NULL;
-    assert_status(ctx, SPRY_NO_MEMORY, layout_build(A, "sell:C=1024", &L));
+    assert_status(ctx, SPRY_STATUS_NO_MEMORY, layout_build(A, "sell:C=1024", &L));
     spry_matrix_free(A);
     support_context_free(ctx);
 }
@@ -262,18 +265,19 @@ static uint64_t hash(const void *data, size_t bytes)
 
 enum { N = 20000, GRID = 150, WIDTH = 5 };
 
-/* A symmetric band of numbers by chance, which only crf refuses. */
+/* A symmetric band of random numbers, which only crf refuses. */
 static spry_matrix *make_band(spry_context *ctx, spry_type type)
 {
-    spry_matrix *A = NULL, *half = support_matrix(ctx, &(support_recipe){.type = type,
-                                                                         .format = SPRY_CSR,
-                                                                         .symmetry = SPRY_SYMMETRIC,
-                                                                         .rows = N,
-                                                                         .cols = N,
-                                                                         .nnz = 3 * N,
-                                                                         .shape = SUPPORT_BANDED,
-                                                                         .seed = 6,
-                                                                         .sorted = true});
+    spry_matrix *A = NULL,
+                *half = support_matrix(ctx, &(support_recipe){.type = type,
+                                                              .format = SPRY_FORMAT_CSR,
+                                                              .symmetry = SPRY_SYMMETRY_SYMMETRIC,
+                                                              .rows = N,
+                                                              .cols = N,
+                                                              .nnz = 3 * N,
+                                                              .shape = SUPPORT_BANDED,
+                                                              .seed = 6,
+                                                              .sorted = true});
     assert_ok(ctx, spry_matrix_expand(half, &A));
     spry_matrix_free(half);
     return A;
@@ -303,10 +307,10 @@ static void product_bits(const char *spec, void *data)
                     *vy = numeric_vector(b->ctx, b->type, n, y);
         const spry_dense B = {n, WIDTH, WIDTH, true, x, NULL},
                          C = {n, WIDTH, WIDTH, true, many, NULL};
-        assert_int_equal(status, SPRY_OK);
+        assert_int_equal(status, SPRY_STATUS_OK);
         assert_ok(b->ctx, spry_operator_apply(op, vx, vy));
-        assert_ok(b->ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE, (spry_scalar){1, 0}, &B,
-                                                       (spry_scalar){0, 0}, &C));
+        assert_ok(b->ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_YES, (spry_scalar){1, 0},
+                                                       &B, (spry_scalar){0, 0}, &C));
         sum = hash(y, (size_t)n * size) ^ hash(many, (size_t)n * WIDTH * size);
         spry_vector_free(vx);
         spry_vector_free(vy);
@@ -329,7 +333,7 @@ static void test_threads(void **state)
     (void)state;
     bits b = {.sums = calloc(MOST, sizeof *b.sums)};
     for (int which = 0; which < 4; which++) {
-        b.type = which % 2 ? SPRY_Z : SPRY_D;
+        b.type = which % 2 ? SPRY_TYPE_Z : SPRY_TYPE_D;
         b.grid = which / 2;
         for (int threads = 1; threads <= 3; threads++) {
             char text[32];

@@ -24,7 +24,7 @@ static void forces(const spry_matrix *A, vec (*displace)(vec), vec *out)
         u[3 * i + 1].re = d.y;
         u[3 * i + 2].re = d.z;
     }
-    support_multiply(A, SPRY_PLAIN, u, f);
+    support_multiply(A, SPRY_TRANSPOSE_NO, u, f);
     for (int i = 0; i < NODES; i++)
         out[i] = (vec){f[3 * i].re, f[3 * i + 1].re, f[3 * i + 2].re};
     free(u);

@@ -10,7 +10,7 @@
 static void assert_is(spry_context *ctx, const char *kind, const char *options, int64_t n,
                       const double *numbers)
 {
-    spry_matrix *expected = support_from_rows(ctx, SPRY_D, n, n, numbers);
+    spry_matrix *expected = support_from_rows(ctx, SPRY_TYPE_D, n, n, numbers);
     spry_matrix *found = generated(ctx, kind, options);
     support_same_arrays(expected, found);
     spry_matrix_free(expected);
@@ -82,7 +82,7 @@ static void poisson3d_has_its_eigenvector(void **state)
                                  sin(pi * (i / NX % NY + 1) / (NY + 1)) *
                                  sin(pi * (i / NX / NY + 1) / (NZ + 1)),
                              0};
-    support_multiply(A, SPRY_PLAIN, x, y);
+    support_multiply(A, SPRY_TRANSPOSE_NO, x, y);
     double eigenvalue = 6 - 2 * (cos(pi / (NX + 1)) + cos(pi / (NY + 1)) + cos(pi / (NZ + 1)));
     /* Seven products of numbers up to 6 in size, and sines and cosines right to an ulp or two. */
     for (int i = 0; i < N; i++)

@@ -1,4 +1,4 @@
-/* Generators that draw by chance: what is certain about them whatever is drawn. */
+/* Generators that draw at random: what is certain about them whatever is drawn. */
 #include "support/generated.h"
 
 #include <float.h>

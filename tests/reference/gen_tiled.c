@@ -9,7 +9,7 @@
 static spry_matrix *tiled(const spry_matrix *base, int64_t size)
 {
     spry_matrix *A = NULL;
-    assert_int_equal(spry_generate_tiled(base, size, &A), SPRY_OK);
+    assert_int_equal(spry_generate_tiled(base, size, &A), SPRY_STATUS_OK);
     generated_check(A);
     assert_int_equal(spry_matrix_rows(A), size);
     assert_int_equal(spry_matrix_type(A), spry_matrix_type(base));
@@ -46,7 +46,7 @@ static void tridiagonal_by_hand(void **state)
 static void the_cut_moves_to_where_entries_cross(void **state)
 {
     static const double numbers[] = {1, 8, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -4};
-    spry_matrix *base = support_from_rows(*state, SPRY_D, 4, 4, numbers);
+    spry_matrix *base = support_from_rows(*state, SPRY_TYPE_D, 4, 4, numbers);
     spry_matrix *A = tiled(base, 8);
     support_dense dense = support_dense_of(A);
     assert_true(generated_at(&dense, 3, 4).re == 1);
@@ -63,7 +63,7 @@ static void the_cut_moves_to_where_entries_cross(void **state)
 static void the_cut_is_in_the_middle(void **state)
 {
     static const double numbers[] = {1, 8, 0, 0, 0, 1, 16, 0, 0, 0, 1, 24, 0, 0, 0, 1};
-    spry_matrix *base = support_from_rows(*state, SPRY_D, 4, 4, numbers);
+    spry_matrix *base = support_from_rows(*state, SPRY_TYPE_D, 4, 4, numbers);
     spry_matrix *A = tiled(base, 5);
     support_dense dense = support_dense_of(A);
     assert_true(generated_at(&dense, 3, 4).re == 2);
@@ -76,7 +76,7 @@ static void without_crossing_entries_there_are_no_couplings(void **state)
 {
     static const double numbers[] = {3, 0, 0, 5};
     for (int n = 1; n <= 2; n++) {
-        spry_matrix *base = support_from_rows(*state, SPRY_S, n, n, numbers);
+        spry_matrix *base = support_from_rows(*state, SPRY_TYPE_S, n, n, numbers);
         spry_matrix *A = tiled(base, 5);
         assert_int_equal(spry_matrix_nnz(A), 5);
         spry_matrix_free(A);
@@ -103,10 +103,11 @@ static void a_smaller_size_cuts_the_base(void **state)
  * kept. */
 static void symmetry_is_kept(void **state)
 {
-    static const spry_symmetry kinds[] = {SPRY_SYMMETRIC, SPRY_SKEW, SPRY_HERMITIAN};
+    static const spry_symmetry kinds[] = {SPRY_SYMMETRY_SYMMETRIC, SPRY_SYMMETRY_SKEW,
+                                          SPRY_SYMMETRY_HERMITIAN};
     for (int s = 0; s < 3; s++) {
-        for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
-            support_recipe recipe = {.type = SPRY_Z,
+        for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
+            support_recipe recipe = {.type = SPRY_TYPE_Z,
                                      .format = (spry_format)format,
                                      .symmetry = kinds[s],
                                      .rows = 15,
@@ -118,11 +119,11 @@ static void symmetry_is_kept(void **state)
             spry_matrix *A = tiled(base, 40), *B = tiled(full, 40);
             support_same_arrays(A, B);
             support_dense dense = support_dense_of(A);
-            for (int64_t i = 0; i < 40 && kinds[s] == SPRY_SKEW; i++)
+            for (int64_t i = 0; i < 40 && kinds[s] == SPRY_SYMMETRY_SKEW; i++)
                 for (int64_t j = 0; j < 40; j++)
                     assert_true(generated_at(&dense, i, j).re == -generated_at(&dense, j, i).re);
-            assert_true(kinds[s] == SPRY_SKEW ||
-                        generated_symmetric(&dense, kinds[s] == SPRY_HERMITIAN));
+            assert_true(kinds[s] == SPRY_SYMMETRY_SKEW ||
+                        generated_symmetric(&dense, kinds[s] == SPRY_SYMMETRY_HERMITIAN));
             bool coupled = false;
             for (int64_t i = 0; i < 15; i++)
                 for (int64_t j = 15; j < 30; j++)
@@ -165,21 +166,21 @@ static void definiteness_and_dominance_are_kept(void **state)
 static void wrong_arguments_are_refused(void **state)
 {
     static const double numbers[] = {1, 2};
-    spry_matrix *wide = support_from_rows(*state, SPRY_D, 1, 2, numbers), *A = wide;
-    assert_status(*state, SPRY_BAD_INPUT, spry_generate_tiled(wide, 10, &A));
+    spry_matrix *wide = support_from_rows(*state, SPRY_TYPE_D, 1, 2, numbers), *A = wide;
+    assert_status(*state, SPRY_STATUS_BAD_INPUT, spry_generate_tiled(wide, 10, &A));
     support_message_has(*state, "has 1 rows and 2 columns; expected a square one");
     assert_null(A);
     spry_matrix_free(wide);
     int64_t offsets[1] = {0};
     spry_matrix *none = NULL;
-    assert_ok(*state,
-              spry_matrix_from_csr(*state, SPRY_D, 0, 0, offsets, NULL, NULL, SPRY_COPY, &none));
-    assert_status(*state, SPRY_BAD_INPUT, spry_generate_tiled(none, 10, &A));
+    assert_ok(*state, spry_matrix_from_csr(*state, SPRY_TYPE_D, 0, 0, offsets, NULL, NULL,
+                                           SPRY_OWN_COPY, &none));
+    assert_status(*state, SPRY_STATUS_BAD_INPUT, spry_generate_tiled(none, 10, &A));
     spry_matrix_free(none);
     spry_matrix *base = generated(*state, "tridiagonal", "size=4");
     static const int64_t sizes[] = {0, -5, INT64_C(2147483648), INT64_MAX, INT64_MIN};
     for (int k = 0; k < 5; k++) {
-        assert_status(*state, SPRY_BAD_USAGE, spry_generate_tiled(base, sizes[k], &A));
+        assert_status(*state, SPRY_STATUS_BAD_USAGE, spry_generate_tiled(base, sizes[k], &A));
         support_message_has(*state, "rows is outside 1..2147483647");
         assert_null(A);
     }

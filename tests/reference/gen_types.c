@@ -38,12 +38,12 @@ static void threads_do_not_matter(void **state)
     (void)state;
     for (int k = 0; k < EXAMPLES; k++) {
         spry_context *first = support_context("threads=1");
-        spry_matrix *A = make(first, &examples[k], SPRY_Z);
+        spry_matrix *A = make(first, &examples[k], SPRY_TYPE_Z);
         for (int threads = 2; threads <= 5; threads++) {
             char options[32];
             snprintf(options, sizeof options, "threads=%d", threads);
             spry_context *ctx = support_context(options);
-            spry_matrix *B = make(ctx, &examples[k], SPRY_Z);
+            spry_matrix *B = make(ctx, &examples[k], SPRY_TYPE_Z);
             support_same_arrays(A, B);
             spry_matrix_free(B);
             support_context_free(ctx);
@@ -75,8 +75,8 @@ static void single_is_double_rounded(void **state)
 {
     for (int k = 0; k < EXAMPLES; k++) {
         for (int complex = 0; complex < 2; complex++) {
-            spry_matrix *wide = make(*state, &examples[k], complex ? SPRY_Z : SPRY_D);
-            spry_matrix *narrow = make(*state, &examples[k], complex ? SPRY_C : SPRY_S);
+            spry_matrix *wide = make(*state, &examples[k], complex ? SPRY_TYPE_Z : SPRY_TYPE_D);
+            spry_matrix *narrow = make(*state, &examples[k], complex ? SPRY_TYPE_C : SPRY_TYPE_S);
             assert_rounded(wide, narrow, strcmp(examples[k].kind, "rmat") != 0);
             spry_matrix_free(wide);
             spry_matrix_free(narrow);
@@ -88,8 +88,8 @@ static void single_is_double_rounded(void **state)
 static void real_kinds_have_no_imaginary_part(void **state)
 {
     for (int k = 0; k < 5; k++) {
-        spry_matrix *A = make(*state, &examples[k], SPRY_D);
-        spry_matrix *B = make(*state, &examples[k], SPRY_Z);
+        spry_matrix *A = make(*state, &examples[k], SPRY_TYPE_D);
+        spry_matrix *B = make(*state, &examples[k], SPRY_TYPE_Z);
         spry_arrays a = spry_matrix_arrays(A), b = spry_matrix_arrays(B);
         assert_int_equal(a.nnz, b.nnz);
         for (int64_t p = 0; p < a.nnz; p++) {

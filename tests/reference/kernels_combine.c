@@ -1,4 +1,4 @@
-/* Linear combinations, quotients and numbers by chance: every type and ISA level against long
+/* Linear combinations, quotients and random numbers: every type and ISA level against long
  * double. */
 #include "support/numeric.h"
 
@@ -22,7 +22,7 @@ typedef struct operands {
 static operands operands_new(spry_context *ctx, spry_type type, int64_t n, bool real_factors)
 {
     operands o = {.kernels = host_kernels_for(ctx, type), .type = type, .n = n};
-    const bool single = type == SPRY_S || type == SPRY_C;
+    const bool single = type == SPRY_TYPE_S || type == SPRY_TYPE_C;
     for (int t = 0; t < TERMS; t++) {
         o.v[t] = numeric_array(type, n, 1, 10 + (uint64_t)t);
         o.c[t] = (spry_scalar){2 * base_uniform(1, (uint64_t)t) - 1, 0};
@@ -186,7 +186,7 @@ static void extremes(spry_context *ctx)
 {
     static const double sizes[] = {0x1p1000, 0x1p-1000, 0x1p120, 0x1p-120};
     for (int k = 0; k < 4; k++) {
-        const spry_type type = k < 2 ? SPRY_Z : SPRY_C;
+        const spry_type type = k < 2 ? SPRY_TYPE_Z : SPRY_TYPE_C;
         const double size = sizes[k];
         double x[2], y[2], z[2];
         value_set(type, x, 0, (spry_scalar){size, 3 * size});
@@ -208,7 +208,7 @@ static void test_extremes(void **state)
 }
 
 /*
- * Numbers by chance: the same however the range is cut; inside (-1, 1); of mean 0 and variance 1/3
+ * Random numbers: the same however the range is cut; inside (-1, 1); of mean 0 and variance 1/3
  * within six standard deviations (1 / sqrt(3 m) and sqrt(4 / 45 / m) for m numbers); another seed
  * and the other part are other numbers.
  */

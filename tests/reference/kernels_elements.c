@@ -16,7 +16,7 @@ static spry_scalar factor_for(spry_type type, int k)
     spry_scalar factor = factors[k];
     if (!spry_type_is_complex(type))
         factor.im = 0;
-    if (type == SPRY_S || type == SPRY_C)
+    if (type == SPRY_TYPE_S || type == SPRY_TYPE_C)
         factor = (spry_scalar){(float)factor.re, (float)factor.im};
     return factor;
 }

@@ -26,12 +26,12 @@ static void check_dot(spry_context *ctx, spry_type type, int64_t n, int skew)
     spry_scalar dot;
     double norm;
     assert_ok(ctx, spry_vector_dot(vx, vy, &dot));
-    numeric_near(SPRY_D, dot, sum, 2 * (double)n + 2, "dot", n);
+    numeric_near(SPRY_TYPE_D, dot, sum, 2 * (double)n + 2, "dot", n);
     if (!spry_type_is_complex(type))
         assert_true(dot.im == 0);
     assert_ok(ctx, spry_vector_norm(vx, &norm));
     const wide root = {sqrtl(square.re), 0, sqrtl(square.re)};
-    numeric_near(SPRY_D, (spry_scalar){norm, 0}, root, (double)n + 3, "norm", n);
+    numeric_near(SPRY_TYPE_D, (spry_scalar){norm, 0}, root, (double)n + 3, "norm", n);
     spry_vector_free(vx);
     spry_vector_free(vy);
     numeric_free(type, x, skew);
@@ -78,7 +78,7 @@ static void plain_dots(spry_context *ctx)
             for (int64_t i = 0; i < n; i++)
                 sum = numeric_muladd(sum, value_get(type, x, i), false, value_get(type, y, i));
             const spry_scalar dot = host_kernels_for(ctx, type)->dot_plain(n, x, y);
-            numeric_near(SPRY_D, dot, sum, 2 * (double)n + 2, "dot_plain", n);
+            numeric_near(SPRY_TYPE_D, dot, sum, 2 * (double)n + 2, "dot_plain", n);
             numeric_free(type, x, 1);
             numeric_free(type, y, 1);
         }
@@ -108,7 +108,7 @@ static void other_sums(spry_context *ctx)
                 most = fmaxl(most, fmaxl(fabsl(a.re), fabsl(a.im)));
             }
             for (int streams = 1; streams <= 4; streams++)
-                numeric_near(SPRY_D, (spry_scalar){kernels->sum(n, streams, x), 0},
+                numeric_near(SPRY_TYPE_D, (spry_scalar){kernels->sum(n, streams, x), 0},
                              (wide){sum, 0, size}, 2 * (double)n, "sum", streams);
             assert_true(kernels->largest(n, x) == (double)most);
             numeric_free(type, x, 1);
@@ -163,7 +163,7 @@ static double norm_of(spry_context *ctx, spry_type type, int64_t n, spry_scalar 
 {
     spry_vector *v = NULL;
     double norm;
-    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_COPY, &v));
+    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, &v));
     assert_ok(ctx, spry_vector_fill(v, each));
     assert_ok(ctx, spry_vector_norm(v, &norm));
     spry_vector_free(v);
@@ -177,23 +177,23 @@ static void ranges(spry_context *ctx)
     static const double numbers[] = {1,         0x1p1000,  0x1p1022,  0x1p-500, 0x1p-600,
                                      0x1p-1000, 0x1p-1022, 0x1p-1040, 0x1p-1074};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-        assert_true(norm_of(ctx, SPRY_D, 4, (spry_scalar){numbers[k], 0}) == 2 * numbers[k]);
+        assert_true(norm_of(ctx, SPRY_TYPE_D, 4, (spry_scalar){numbers[k], 0}) == 2 * numbers[k]);
         /* 64 chunks, so that maxima of chunks are joined */
-        assert_true(norm_of(ctx, SPRY_D, 65536, (spry_scalar){numbers[k] / 256, 0}) ==
+        assert_true(norm_of(ctx, SPRY_TYPE_D, 65536, (spry_scalar){numbers[k] / 256, 0}) ==
                     (numbers[k] / 256) * 256);
-        assert_true(norm_of(ctx, SPRY_Z, 2, (spry_scalar){numbers[k], -numbers[k]}) ==
+        assert_true(norm_of(ctx, SPRY_TYPE_Z, 2, (spry_scalar){numbers[k], -numbers[k]}) ==
                     2 * numbers[k]);
     }
-    assert_true(norm_of(ctx, SPRY_S, 4, (spry_scalar){0x1p126, 0}) == 0x1p127);
-    assert_true(norm_of(ctx, SPRY_C, 2, (spry_scalar){0x1p-149, 0x1p-149}) == 0x1p-148);
+    assert_true(norm_of(ctx, SPRY_TYPE_S, 4, (spry_scalar){0x1p126, 0}) == 0x1p127);
+    assert_true(norm_of(ctx, SPRY_TYPE_C, 2, (spry_scalar){0x1p-149, 0x1p-149}) == 0x1p-148);
     /* largest double: the norm of one element is the element */
-    assert_true(norm_of(ctx, SPRY_D, 1, (spry_scalar){DBL_MAX, 0}) == DBL_MAX);
-    assert_true(isinf(norm_of(ctx, SPRY_D, 2, (spry_scalar){DBL_MAX, 0})));
-    assert_true(norm_of(ctx, SPRY_D, 1, (spry_scalar){-5e-324, 0}) == 5e-324);
-    assert_true(norm_of(ctx, SPRY_D, 3, (spry_scalar){0, 0}) == 0);
-    assert_true(norm_of(ctx, SPRY_D, 0, (spry_scalar){0, 0}) == 0);
-    assert_true(isnan(norm_of(ctx, SPRY_D, 5, (spry_scalar){NAN, 0})));
-    assert_true(isinf(norm_of(ctx, SPRY_D, 5, (spry_scalar){-INFINITY, 0})));
+    assert_true(norm_of(ctx, SPRY_TYPE_D, 1, (spry_scalar){DBL_MAX, 0}) == DBL_MAX);
+    assert_true(isinf(norm_of(ctx, SPRY_TYPE_D, 2, (spry_scalar){DBL_MAX, 0})));
+    assert_true(norm_of(ctx, SPRY_TYPE_D, 1, (spry_scalar){-5e-324, 0}) == 5e-324);
+    assert_true(norm_of(ctx, SPRY_TYPE_D, 3, (spry_scalar){0, 0}) == 0);
+    assert_true(norm_of(ctx, SPRY_TYPE_D, 0, (spry_scalar){0, 0}) == 0);
+    assert_true(isnan(norm_of(ctx, SPRY_TYPE_D, 5, (spry_scalar){NAN, 0})));
+    assert_true(isinf(norm_of(ctx, SPRY_TYPE_D, 5, (spry_scalar){-INFINITY, 0})));
 }
 
 static void test_ranges(void **state)
@@ -208,7 +208,7 @@ static void test_mixture(void **state)
     spry_context *ctx = *state;
     enum { N = 10000 };
     spry_vector *v = NULL;
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, N, NULL, SPRY_COPY, &v));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, NULL, SPRY_OWN_COPY, &v));
     assert_ok(ctx, spry_vector_fill(v, (spry_scalar){0x1p-530, 0}));
     ((double *)spry_vector_data(v))[77] = 0x1p-525;
     double norm;

@@ -57,11 +57,11 @@ static void note(const setting *s, const spry_matrix *A)
     s->made->prints[s->made->count++] = hash;
 }
 
-/* CSR or CSC by going through all entries once a row: stable without a thought. */
+/* CSR or CSC by going through all entries once per row: stable without a thought. */
 static spry_matrix *plain_group(spry_context *ctx, const spry_matrix *coo, spry_format format)
 {
     const spry_arrays a = spry_matrix_arrays(coo);
-    const bool by_row = format == SPRY_CSR;
+    const bool by_row = format == SPRY_FORMAT_CSR;
     const int64_t major = by_row ? a.rows : a.cols;
     const int32_t *key = by_row ? a.row_index : a.col_index;
     const int32_t *other = by_row ? a.col_index : a.row_index;
@@ -89,7 +89,7 @@ static spry_matrix *plain_group(spry_context *ctx, const spry_matrix *coo, spry_
     to.col_index = by_row ? index : NULL;
     to.values = values;
     spry_matrix *B = NULL;
-    assert_ok(ctx, spry_matrix_new(ctx, &to, SPRY_COPY, &B));
+    assert_ok(ctx, spry_matrix_new(ctx, &to, SPRY_OWN_COPY, &B));
     free(offsets);
     free(next);
     free(index);
@@ -100,7 +100,7 @@ static spry_matrix *plain_group(spry_context *ctx, const spry_matrix *coo, spry_
 /* Large matrices show what threads and buckets do; that does not depend on the format. */
 static bool wanted(const setting *s, int format)
 {
-    return s->small || format == SPRY_CSR;
+    return s->small || format == SPRY_FORMAT_CSR;
 }
 
 static spry_matrix *converted(const setting *s, const spry_matrix *A, spry_format format)
@@ -124,7 +124,7 @@ static void same_sorted(const setting *s, spry_matrix *A, spry_matrix *B)
 
 static void conversion_is_a_stable_sort(const setting *s)
 {
-    for (int format = SPRY_CSR; format <= SPRY_CSC; format++) {
+    for (int format = SPRY_FORMAT_CSR; format <= SPRY_FORMAT_CSC; format++) {
         spry_matrix *plain = plain_group(s->ctx, s->A, (spry_format)format);
         spry_matrix *B = converted(s, s->A, (spry_format)format);
         support_same_arrays(B, plain);
@@ -135,8 +135,8 @@ static void conversion_is_a_stable_sort(const setting *s)
 
 static void there_and_back_is_the_identity(const setting *s)
 {
-    for (int first = SPRY_COO; first <= SPRY_CSC; first++)
-        for (int second = SPRY_COO; second <= SPRY_CSC; second++) {
+    for (int first = SPRY_FORMAT_COO; first <= SPRY_FORMAT_CSC; first++)
+        for (int second = SPRY_FORMAT_COO; second <= SPRY_FORMAT_CSC; second++) {
             if (!wanted(s, first) && !wanted(s, second))
                 continue;
             spry_matrix *B = converted(s, s->A, (spry_format)first);
@@ -149,7 +149,7 @@ static void there_and_back_is_the_identity(const setting *s)
 
 static void twice_transposed_is_the_same(const setting *s)
 {
-    for (int format = SPRY_COO; format <= SPRY_CSC; format++)
+    for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++)
         for (int conjugate = 0; wanted(s, format) && conjugate < 2; conjugate++) {
             spry_matrix *B = converted(s, s->A, (spry_format)format), *C = NULL, *D = NULL;
             assert_ok(s->ctx, spry_matrix_transpose(B, conjugate, &C));
@@ -174,9 +174,9 @@ static void same_product(const setting *s, spry_transpose op, spry_matrix *B)
 {
     const int64_t rows = spry_matrix_rows(B), cols = spry_matrix_cols(B);
     spry_scalar *x = numbers(spry_matrix_type(B), cols);
-    spry_scalar *y = numbers(SPRY_Z, rows), *z = numbers(SPRY_Z, rows);
+    spry_scalar *y = numbers(SPRY_TYPE_Z, rows), *z = numbers(SPRY_TYPE_Z, rows);
     support_multiply(s->A, op, x, y);
-    support_multiply(B, SPRY_PLAIN, x, z);
+    support_multiply(B, SPRY_TRANSPOSE_NO, x, z);
     for (int64_t i = 0; i < rows; i++)
         assert_true(y[i].re == z[i].re && y[i].im == z[i].im);
     free(x);
@@ -187,31 +187,32 @@ static void same_product(const setting *s, spry_transpose op, spry_matrix *B)
 
 static void products_agree(const setting *s)
 {
-    for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+    for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
         if (!wanted(s, format))
             continue;
         spry_matrix *A = converted(s, s->A, (spry_format)format), *B = NULL;
         assert_ok(s->ctx, spry_matrix_transpose(A, false, &B));
-        same_product(s, SPRY_TRANSPOSE, B);
+        same_product(s, SPRY_TRANSPOSE_YES, B);
         assert_ok(s->ctx, spry_matrix_transpose(A, true, &B));
-        same_product(s, SPRY_CONJUGATE, B);
+        same_product(s, SPRY_TRANSPOSE_CONJUGATE, B);
         assert_ok(s->ctx, spry_matrix_expand(A, &B));
-        assert_int_equal(spry_matrix_symmetry(B), SPRY_GENERAL);
+        assert_int_equal(spry_matrix_symmetry(B), SPRY_SYMMETRY_GENERAL);
         note(s, B);
-        same_product(s, SPRY_PLAIN, B);
+        same_product(s, SPRY_TRANSPOSE_NO, B);
         assert_ok(s->ctx, spry_matrix_sort(A)); /* what is sorted stays so */
         assert_ok(s->ctx, spry_matrix_expand(A, &B));
         assert_true(matrix_sorted(s->ctx, &B->a, false));
-        same_product(s, SPRY_PLAIN, B);
+        same_product(s, SPRY_TRANSPOSE_NO, B);
         spry_matrix *csr_owned = NULL;
         const spry_matrix *csr = NULL;
         assert_ok(s->ctx, matrix_as_csr(A, &csr, &csr_owned));
-        assert_int_equal(csr->a.format, SPRY_CSR);
-        assert_int_equal(csr->a.symmetry, SPRY_GENERAL);
-        assert_int_equal(csr == A, format == SPRY_CSR && s->A->a.symmetry == SPRY_GENERAL);
+        assert_int_equal(csr->a.format, SPRY_FORMAT_CSR);
+        assert_int_equal(csr->a.symmetry, SPRY_SYMMETRY_GENERAL);
+        assert_int_equal(csr == A,
+                         format == SPRY_FORMAT_CSR && s->A->a.symmetry == SPRY_SYMMETRY_GENERAL);
         if (csr_owned)
-            same_product(s, SPRY_PLAIN, csr_owned);
-        same_product(s, SPRY_PLAIN, A);
+            same_product(s, SPRY_TRANSPOSE_NO, csr_owned);
+        same_product(s, SPRY_TRANSPOSE_NO, A);
     }
 }
 
@@ -219,7 +220,7 @@ static void dense_pictures_agree(const setting *s)
 {
     if (!s->small)
         return;
-    for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+    for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
         spry_matrix *A = converted(s, s->A, (spry_format)format), *B = NULL;
         support_dense_same(support_dense_of(s->A), support_dense_of(A));
         assert_ok(s->ctx, spry_matrix_expand(A, &B));
@@ -232,7 +233,7 @@ static void dense_pictures_agree(const setting *s)
 /* One entry a place, in order, and the sums those of the entries. */
 static void sums_of_duplicates(const setting *s)
 {
-    for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+    for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
         spry_matrix *A = converted(s, s->A, (spry_format)format);
         assert_ok(s->ctx, spry_matrix_sum_duplicates(A));
         note(s, A);
@@ -241,7 +242,7 @@ static void sums_of_duplicates(const setting *s)
             int64_t row, col, next_row, next_col;
             matrix_place(&a, k - 1, &row, &col);
             matrix_place(&a, k, &next_row, &next_col);
-            if (format == SPRY_CSC)
+            if (format == SPRY_FORMAT_CSC)
                 assert_true(next_col > col || (next_col == col && next_row > row));
             else
                 assert_true(next_row > row || (next_row == row && next_col > col));
@@ -252,7 +253,7 @@ static void sums_of_duplicates(const setting *s)
                 dense.entries[k] = dense.entries[k] > 0;
             support_dense_same(dense, support_dense_of(A));
         }
-        same_product(s, SPRY_PLAIN, A);
+        same_product(s, SPRY_TRANSPOSE_NO, A);
     }
 }
 
@@ -275,7 +276,8 @@ static void permuted(const setting *s, spry_matrix *A, const int32_t *p, const i
     assert_ok(s->ctx, spry_matrix_permute(A, p, q, &B));
     note(s, B);
     assert_int_equal(spry_matrix_format(B), spry_matrix_format(A));
-    assert_int_equal(spry_matrix_symmetry(B), p == q ? spry_matrix_symmetry(A) : SPRY_GENERAL);
+    assert_int_equal(spry_matrix_symmetry(B),
+                     p == q ? spry_matrix_symmetry(A) : SPRY_SYMMETRY_GENERAL);
     if (s->small) {
         support_dense from = support_dense_of(A), to = support_dense_zeros(rows, cols);
         for (int64_t i = 0; i < rows; i++)
@@ -288,12 +290,12 @@ static void permuted(const setting *s, spry_matrix *A, const int32_t *p, const i
         support_dense_same(to, support_dense_of(B));
     }
     /* (P A Q) x = P (A (Q x)) */
-    spry_scalar *x = numbers(spry_matrix_type(A), cols), *qx = numbers(SPRY_Z, cols);
-    spry_scalar *y = numbers(SPRY_Z, rows), *z = numbers(SPRY_Z, rows);
+    spry_scalar *x = numbers(spry_matrix_type(A), cols), *qx = numbers(SPRY_TYPE_Z, cols);
+    spry_scalar *y = numbers(SPRY_TYPE_Z, rows), *z = numbers(SPRY_TYPE_Z, rows);
     for (int64_t j = 0; j < cols; j++)
         qx[q ? q[j] : j] = x[j];
-    support_multiply(A, SPRY_PLAIN, qx, y);
-    support_multiply(B, SPRY_PLAIN, x, z);
+    support_multiply(A, SPRY_TRANSPOSE_NO, qx, y);
+    support_multiply(B, SPRY_TRANSPOSE_NO, x, z);
     for (int64_t i = 0; i < rows; i++) {
         const spry_scalar expected = y[p ? p[i] : i];
         assert_true(z[i].re == expected.re && z[i].im == expected.im);
@@ -308,7 +310,7 @@ static void permuted(const setting *s, spry_matrix *A, const int32_t *p, const i
 static void permutation_moves_entries(const setting *s)
 {
     int32_t *p = permutation(s->A->a.rows, 5), *q = permutation(s->A->a.cols, 6);
-    for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+    for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
         if (!wanted(s, format))
             continue;
         spry_matrix *A = converted(s, s->A, (spry_format)format);
@@ -330,12 +332,12 @@ static void diagonal_is_the_dense_one(const setting *s)
     if (!s->small)
         return;
     support_dense dense = support_dense_of(s->A);
-    for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+    for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
         spry_matrix *A = converted(s, s->A, (spry_format)format);
         spry_vector *d = NULL;
         assert_ok(s->ctx, spry_matrix_diagonal(A, &d));
         for (int64_t i = 0; i < spry_vector_size(d); i++) {
-            const spry_scalar v = value_get(A->a.type, spry_vector_read(d), i);
+            const spry_scalar v = value_get(A->a.type, spry_vector_data_const(d), i);
             const spry_scalar expected = dense.at[i * dense.cols + i];
             assert_true(v.re == expected.re && v.im == expected.im);
         }
@@ -360,7 +362,7 @@ static void cast_and_back(const setting *s)
         assert_ok(s->ctx, spry_matrix_cast(B, s->A->a.type, &C));
         support_same_arrays(s->A, C);
         spry_matrix_free(C);
-        same_product(s, SPRY_PLAIN, B);
+        same_product(s, SPRY_TRANSPOSE_NO, B);
     }
 }
 
@@ -381,7 +383,7 @@ static void check_properties(const setting *s)
 static void check_recipe(support_recipe recipe)
 {
     static journal first, later;
-    recipe.format = SPRY_COO;
+    recipe.format = SPRY_FORMAT_COO;
     for (int t = 0; t < 4; t++) {
         char options[32];
         snprintf(options, sizeof options, "threads=%d", support_threads[t]);
@@ -430,7 +432,8 @@ static void small_triangles(void **state)
 {
     (void)state;
     for (int t = 0; t < 4; t++)
-        for (int symmetry = SPRY_SYMMETRIC; symmetry <= SPRY_HERMITIAN; symmetry++)
+        for (int symmetry = SPRY_SYMMETRY_SYMMETRIC; symmetry <= SPRY_SYMMETRY_HERMITIAN;
+             symmetry++)
             for (int shape = SUPPORT_UNIFORM; shape <= SUPPORT_BANDED; shape++)
                 check_recipe((support_recipe){.type = support_types[t],
                                               .symmetry = (spry_symmetry)symmetry,
@@ -446,12 +449,16 @@ static void large_matrices(void **state)
 {
     (void)state;
     static const support_recipe recipes[] = {
-        {.type = SPRY_D, .rows = 30000, .cols = 20000, .nnz = 40000},
-        {.type = SPRY_C, .rows = 18000, .cols = 18000, .nnz = 34000, .shape = SUPPORT_BANDED},
-        {.type = SPRY_S, .rows = 300, .cols = 20000, .nnz = 34000, .shape = SUPPORT_ONE_ROW},
-        {.type = SPRY_Z, .symmetry = SPRY_HERMITIAN, .rows = 18000, .cols = 18000, .nnz = 34000},
-        {.type = SPRY_S, .rows = 1, .cols = 100000, .nnz = 100000},
-        {.type = SPRY_D, .rows = 200000, .cols = 100000, .nnz = 20},
+        {.type = SPRY_TYPE_D, .rows = 30000, .cols = 20000, .nnz = 40000},
+        {.type = SPRY_TYPE_C, .rows = 18000, .cols = 18000, .nnz = 34000, .shape = SUPPORT_BANDED},
+        {.type = SPRY_TYPE_S, .rows = 300, .cols = 20000, .nnz = 34000, .shape = SUPPORT_ONE_ROW},
+        {.type = SPRY_TYPE_Z,
+         .symmetry = SPRY_SYMMETRY_HERMITIAN,
+         .rows = 18000,
+         .cols = 18000,
+         .nnz = 34000},
+        {.type = SPRY_TYPE_S, .rows = 1, .cols = 100000, .nnz = 100000},
+        {.type = SPRY_TYPE_D, .rows = 200000, .cols = 100000, .nnz = 20},
     };
     for (size_t r = 0; r < sizeof recipes / sizeof recipes[0]; r++)
         check_recipe(recipes[r]);

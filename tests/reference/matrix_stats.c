@@ -16,8 +16,8 @@
  */
 static void a_matrix_by_hand(void **state)
 {
-    const spry_arrays a = {.type = SPRY_D,
-                           .format = SPRY_CSR,
+    const spry_arrays a = {.type = SPRY_TYPE_D,
+                           .format = SPRY_FORMAT_CSR,
                            .rows = 4,
                            .cols = 4,
                            .nnz = 8,
@@ -26,7 +26,7 @@ static void a_matrix_by_hand(void **state)
                            .values = (double[]){4, -1, -1, 0, 2, 3, 3, -2}};
     spry_matrix *A;
     spry_stats s;
-    assert_ok(*state, spry_matrix_new(*state, &a, SPRY_BORROW, &A));
+    assert_ok(*state, spry_matrix_new(*state, &a, SPRY_OWN_BORROW, &A));
     assert_ok(*state, spry_matrix_stats(A, &s));
     spry_matrix_free(A);
     assert_int_equal(s.nnz, 8);
@@ -261,7 +261,7 @@ static void same_stats(spry_stats found, spry_stats expected)
 
 static void check(spry_context *ctx, support_recipe recipe)
 {
-    for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+    for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
         recipe.format = (spry_format)format;
         spry_matrix *A = support_matrix(ctx, &recipe);
         spry_stats found;
@@ -313,7 +313,7 @@ static spry_matrix *blocked(spry_context *ctx, int64_t n, int b)
             columns[k++] = (int32_t)(right * b + q);
         offsets[i + 1] = k;
     }
-    return support_from_csr(ctx, SPRY_S, n, n, offsets, columns, values);
+    return support_from_csr(ctx, SPRY_TYPE_S, n, n, offsets, columns, values);
 }
 
 static void blocks_are_found(void **state)
@@ -356,15 +356,15 @@ static void norms_neither_overflow_nor_vanish(void **state)
 {
     static const double scales[] = {1e200, 1e-200, 5e-324};
     for (int i = 0; i < 3; i++) {
-        spry_matrix *A =
-            support_from_rows(*state, SPRY_D, 2, 2, (double[]){3 * scales[i], 0, 0, 4 * scales[i]});
+        spry_matrix *A = support_from_rows(*state, SPRY_TYPE_D, 2, 2,
+                                           (double[]){3 * scales[i], 0, 0, 4 * scales[i]});
         spry_stats s;
         assert_ok(*state, spry_matrix_stats(A, &s));
         near(s.norm_frobenius, 5 * scales[i], 2);
         assert_true(s.value_max == 4 * scales[i]);
         spry_matrix_free(A);
-        A = support_from_rows(*state, SPRY_Z, 1, 1, (double[]){1});
-        value_set(SPRY_Z, A->a.values, 0, (spry_scalar){3 * scales[i], 4 * scales[i]});
+        A = support_from_rows(*state, SPRY_TYPE_Z, 1, 1, (double[]){1});
+        value_set(SPRY_TYPE_Z, A->a.values, 0, (spry_scalar){3 * scales[i], 4 * scales[i]});
         assert_ok(*state, spry_matrix_stats(A, &s));
         near(s.value_max, 5 * scales[i], 2);
         near(s.norm_frobenius, 5 * scales[i], 2);
@@ -381,8 +381,8 @@ static void threads_give_the_same_bits(void **state)
             char options[32];
             snprintf(options, sizeof options, "threads=%d", support_threads[t]);
             spry_context *ctx = support_context(options);
-            const support_recipe recipe = {.type = SPRY_Z,
-                                           .format = SPRY_CSR,
+            const support_recipe recipe = {.type = SPRY_TYPE_Z,
+                                           .format = SPRY_FORMAT_CSR,
                                            .rows = 5000,
                                            .cols = 5000,
                                            .nnz = 60000,
@@ -391,7 +391,7 @@ static void threads_give_the_same_bits(void **state)
             spry_matrix *A = support_matrix(ctx, &recipe);
             for (int64_t k = 0; k < A->a.nnz; k++) /* sums that depend on their order */
                 value_set(
-                    SPRY_Z, A->a.values, k,
+                    SPRY_TYPE_Z, A->a.values, k,
                     (spry_scalar){base_uniform(7, (uint64_t)k), base_uniform(8, (uint64_t)k)});
             memset(&later, 0, sizeof later);
             assert_ok(ctx, spry_matrix_stats(A, &later));

@@ -197,7 +197,7 @@ static void tiny_systems(void **state)
                 problem p;
                 problem_make(ctx, kind, support_types[t], n, &p);
                 try_method(&methods[m], kind, &p);
-                if (support_types[t] == SPRY_Z) {
+                if (support_types[t] == SPRY_TYPE_Z) {
                     assert_ok(ctx, spry_vector_fill(p.b, (spry_scalar){0, 0}));
                     memset(p.answer, 0, (size_t)spry_matrix_cols(p.A) * sizeof *p.answer);
                     try_method(&methods[m], kind, &p);
@@ -250,7 +250,7 @@ static void first_guesses_and_unfused_runs(void **state)
         problem p;
         char options[128];
         spry_result result;
-        problem_make(ctx, easy_kind(&methods[m]), SPRY_Z, 36, &p);
+        problem_make(ctx, easy_kind(&methods[m]), SPRY_TYPE_Z, 36, &p);
         for (int fuse = 0; fuse < 2; fuse++) {
             snprintf(options, sizeof options,
                      "method=%s:%s precon=%s tol=1e-9 fuse=%s max-iter=3000", methods[m].name,

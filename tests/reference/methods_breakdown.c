@@ -67,8 +67,8 @@ static bool fall(problem *p, const char *options, spry_result *result)
 {
     assert_ok(p->ctx, spry_vector_fill(p->x, (spry_scalar){0, 0}));
     const spry_status status = spry_quick_solve(p->ctx, p->A, p->b, p->x, options, result);
-    if (status != SPRY_OK) {
-        assert_status(p->ctx, SPRY_BAD_INPUT, status);
+    if (status != SPRY_STATUS_OK) {
+        assert_status(p->ctx, SPRY_STATUS_BAD_INPUT, status);
         assert_true(spry_message(p->ctx)[0] != '\0');
         return false;
     }
@@ -162,7 +162,7 @@ static void isotropic_residuals_stop_complex_symmetric_methods(void **state)
 {
     problem p;
     spry_result result;
-    spring(*state, find_trap("isotropic"), SPRY_Z, &p);
+    spring(*state, find_trap("isotropic"), SPRY_TYPE_Z, &p);
     assert_true(fall(&p, "method=cocg precon=none", &result));
     assert_int_equal(result.reason, SPRY_REASON_BREAKDOWN);
     assert_non_null(strstr(result.detail, "the residual is orthogonal to its conjugate"));
@@ -191,7 +191,7 @@ static void gmres_stagnates_on_the_cyclic_shift(void **state)
     const trap shift = cyclic_shift();
     problem p;
     spry_result result;
-    spring(*state, &shift, SPRY_D, &p);
+    spring(*state, &shift, SPRY_TYPE_D, &p);
     for (int m = 0; m < 4; m++) {
         assert_true(fall(&p, full[m], &result));
         assert_true(result.converged);
@@ -255,7 +255,7 @@ static void stabilising_steps_vanish_on_skew_parts(void **state)
         rows[(i + 1) * N + i] = -1;
     }
     rows[0] = 1;
-    problem_from_matrix(*state, support_from_rows(*state, SPRY_D, N, N, rows), &p);
+    problem_from_matrix(*state, support_from_rows(*state, SPRY_TYPE_D, N, N, rows), &p);
     const char *two = "method=bicgstabl:l=2 precon=none max-iter=300 tol=1e-6";
     assert_true(fall(&p, two, &result));
     assert_true(result.converged);

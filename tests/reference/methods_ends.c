@@ -25,7 +25,7 @@ static const char *precon_of(const spry_method_info *info)
 static void make_for(spry_context *ctx, const spry_method_info *info, int64_t n, problem *p)
 {
     const bool symmetric = strstr(info->purpose, "complex symmetric") != NULL;
-    problem_make(ctx, symmetric ? PROBLEM_SYMMETRIC : PROBLEM_DOMINANT, SPRY_Z, n, p);
+    problem_make(ctx, symmetric ? PROBLEM_SYMMETRIC : PROBLEM_DOMINANT, SPRY_TYPE_Z, n, p);
 }
 
 /* No tolerance is too small to ask for, and none is called reached that is not. */
@@ -58,7 +58,7 @@ static void drifting_recurrences_are_replaced(void **state)
     for (int n = 40; n <= 80; n += 8) {
         problem p;
         spry_result result;
-        problem_make(*state, PROBLEM_ILL, SPRY_D, n, &p);
+        problem_make(*state, PROBLEM_ILL, SPRY_TYPE_D, n, &p);
         problem_solve(&p, options, &result);
         problem_check_converged(&p, &result, 1e-13, options);
         warned += result.warnings &&
@@ -86,7 +86,7 @@ static void left_preconditioners_mislead_nobody(void **state)
         rows[i * N + (i + N - 1) % N] = -2 * scale;
     }
     problem p;
-    problem_from_matrix(*state, support_from_rows(*state, SPRY_D, N, N, rows), &p);
+    problem_from_matrix(*state, support_from_rows(*state, SPRY_TYPE_D, N, N, rows), &p);
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         spry_result result;
         char options[128];
@@ -109,10 +109,11 @@ static void ends_that_were_bad(void **state)
         int64_t n, most;
         const char *options;
     } cases[] = {
-        {PROBLEM_SINGULAR, SPRY_Z, 36, 20, "method=qmr precon=jacobi tol=1e-10"},
-        {PROBLEM_SINGULAR, SPRY_Z, 36, 20, "method=qmr:side=left precon=jacobi tol=1e-10"},
-        {PROBLEM_INDEFINITE, SPRY_S, 36, 50, "method=bicgstabl:side=left precon=jacobi tol=1e-4"},
-        {PROBLEM_ILL, SPRY_D, 36, 3000, "method=gcr:side=left precon=jacobi tol=1e-10"},
+        {PROBLEM_SINGULAR, SPRY_TYPE_Z, 36, 20, "method=qmr precon=jacobi tol=1e-10"},
+        {PROBLEM_SINGULAR, SPRY_TYPE_Z, 36, 20, "method=qmr:side=left precon=jacobi tol=1e-10"},
+        {PROBLEM_INDEFINITE, SPRY_TYPE_S, 36, 50,
+         "method=bicgstabl:side=left precon=jacobi tol=1e-4"},
+        {PROBLEM_ILL, SPRY_TYPE_D, 36, 3000, "method=gcr:side=left precon=jacobi tol=1e-10"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         problem p;
@@ -270,10 +271,10 @@ static void operators_may_go_wrong(void **state)
             spry_solver *solver;
             spry_result result;
             char options[96];
-            assert_ok(ctx, spry_operator_from_function(ctx, SPRY_D, N, N, true, faulty_difference,
-                                                       &f, &A));
-            assert_ok(ctx, spry_vector_new(ctx, SPRY_D, N, NULL, SPRY_COPY, &b));
-            assert_ok(ctx, spry_vector_new(ctx, SPRY_D, N, NULL, SPRY_COPY, &x));
+            assert_ok(ctx, spry_operator_from_function(ctx, SPRY_TYPE_D, N, N, true,
+                                                       faulty_difference, &f, &A));
+            assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, NULL, SPRY_OWN_COPY, &b));
+            assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, NULL, SPRY_OWN_COPY, &x));
             for (int i = 0; i < N; i++)
                 ((double *)spry_vector_data(b))[i] = sin(i + 1.0);
             assert_ok(ctx, spry_solver_new(ctx, &solver));
@@ -284,14 +285,14 @@ static void operators_may_go_wrong(void **state)
             const spry_status status = spry_solve(solver, b, x, &result);
             assert_false(result.converged);
             if (fail_too) {
-                assert_int_equal(status, SPRY_IO);
-            } else if (status != SPRY_OK || result.reason == SPRY_REASON_ITERATIONS ||
+                assert_int_equal(status, SPRY_STATUS_IO);
+            } else if (status != SPRY_STATUS_OK || result.reason == SPRY_REASON_ITERATIONS ||
                        !result.detail[0]) {
                 fail_msg("%s: status %d, %s, %s", options, (int)status,
                          spry_reason_name(result.reason), result.detail);
             }
             for (int i = 0; i < N; i++)
-                assert_true(isfinite(((const double *)spry_vector_read(x))[i]));
+                assert_true(isfinite(((const double *)spry_vector_data_const(x))[i]));
             spry_result_clear(ctx, &result);
             spry_solver_free(solver);
             spry_operator_free(A);
@@ -310,10 +311,10 @@ static void missing_transposes_are_named(void **state)
     spry_operator *A;
     spry_vector *b, *x;
     spry_solver *solver;
-    assert_ok(ctx,
-              spry_operator_from_function(ctx, SPRY_D, 5, 5, false, faulty_difference, &f, &A));
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 5, NULL, SPRY_COPY, &b));
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 5, NULL, SPRY_COPY, &x));
+    assert_ok(
+        ctx, spry_operator_from_function(ctx, SPRY_TYPE_D, 5, 5, false, faulty_difference, &f, &A));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 5, NULL, SPRY_OWN_COPY, &b));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 5, NULL, SPRY_OWN_COPY, &x));
     assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1, 0}));
     assert_ok(ctx, spry_solver_new(ctx, &solver));
     assert_ok(ctx, spry_solver_set_operator(solver, A));
@@ -321,7 +322,7 @@ static void missing_transposes_are_named(void **state)
         char options[32];
         snprintf(options, sizeof options, "method=%s", methods[m]);
         assert_ok(ctx, spry_solver_set(solver, options));
-        assert_status(ctx, SPRY_UNSUPPORTED, spry_solve(solver, b, x, NULL));
+        assert_status(ctx, SPRY_STATUS_UNSUPPORTED, spry_solve(solver, b, x, NULL));
         support_message_has(ctx, "needs products with A^H, which operator function does not have");
     }
     spry_solver_free(solver);
@@ -338,17 +339,17 @@ static void auto_suits_the_matrix(void **state)
         spry_type type;
         const char *method;
     } cases[] = {
-        {PROBLEM_DEFINITE, SPRY_D, "cg"},
-        {PROBLEM_DEFINITE, SPRY_C, "cg"},
-        {PROBLEM_INDEFINITE, SPRY_S, "minres"},
-        {PROBLEM_INDEFINITE, SPRY_Z, "minres"},
-        {PROBLEM_SYMMETRIC, SPRY_D, "cg"},
-        {PROBLEM_SYMMETRIC, SPRY_Z, "cocg"},
-        {PROBLEM_CONVECTION, SPRY_D, "bicgstabl"},
-        {PROBLEM_CONVECTION, SPRY_C, "bicgstabl"},
-        {PROBLEM_TALL, SPRY_D, "lsmr"},
-        {PROBLEM_WIDE, SPRY_C, "lsmr"},
-        {PROBLEM_INCONSISTENT, SPRY_Z, "lsmr"},
+        {PROBLEM_DEFINITE, SPRY_TYPE_D, "cg"},
+        {PROBLEM_DEFINITE, SPRY_TYPE_C, "cg"},
+        {PROBLEM_INDEFINITE, SPRY_TYPE_S, "minres"},
+        {PROBLEM_INDEFINITE, SPRY_TYPE_Z, "minres"},
+        {PROBLEM_SYMMETRIC, SPRY_TYPE_D, "cg"},
+        {PROBLEM_SYMMETRIC, SPRY_TYPE_Z, "cocg"},
+        {PROBLEM_CONVECTION, SPRY_TYPE_D, "bicgstabl"},
+        {PROBLEM_CONVECTION, SPRY_TYPE_C, "bicgstabl"},
+        {PROBLEM_TALL, SPRY_TYPE_D, "lsmr"},
+        {PROBLEM_WIDE, SPRY_TYPE_C, "lsmr"},
+        {PROBLEM_INCONSISTENT, SPRY_TYPE_Z, "lsmr"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const double tol = problem_tolerance(cases[k].type);
@@ -375,7 +376,7 @@ static void several_right_hand_sides_are_as_one(void **state)
     enum { COUNT = 11 };
     spry_context *ctx = *state;
     problem p;
-    problem_make(ctx, PROBLEM_DOMINANT, SPRY_C, 100, &p);
+    problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_C, 100, &p);
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         spry_vector *b[COUNT], *x[COUNT];
         spry_result results[COUNT], single;
@@ -389,7 +390,7 @@ static void several_right_hand_sides_are_as_one(void **state)
             assert_ok(ctx, spry_vector_ones(ctx, p.A, &b[k]));
             assert_ok(ctx, spry_vector_zeros(ctx, p.A, &x[k]));
             for (int i = 0; i < 100; i++) /* from smooth to rough */
-                value_set(SPRY_C, spry_vector_data(b[k]), i,
+                value_set(SPRY_TYPE_C, spry_vector_data(b[k]), i,
                           (spry_scalar){k == 3 ? 0 : sin(0.1 * k * i + 1), k == 3 ? 0 : k});
         }
         assert_ok(ctx, spry_solve_many(solver, COUNT, (const spry_vector *const *)b, x, results));
@@ -400,8 +401,8 @@ static void several_right_hand_sides_are_as_one(void **state)
             assert_int_equal(results[k].iterations, single.iterations);
             assert_memory_equal(results[k].history, single.history,
                                 (size_t)single.history_size * sizeof *single.history);
-            assert_memory_equal(spry_vector_read(x[k]), spry_vector_read(p.x),
-                                100 * spry_type_size(SPRY_C));
+            assert_memory_equal(spry_vector_data_const(x[k]), spry_vector_data_const(p.x),
+                                100 * spry_type_size(SPRY_TYPE_C));
             spry_result_clear(ctx, &single);
             spry_result_clear(ctx, &results[k]);
             spry_vector_free(b[k]);
@@ -424,7 +425,7 @@ static void run_on_threads(const spry_method_info *info, int threads, double *bi
     assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
     snprintf(text, sizeof text, "method=%s precon=%s max-iter=6", info->name, precon_of(info));
     assert_ok(ctx, spry_quick_solve(ctx, A, b, x, text, NULL));
-    memcpy(bits, spry_vector_read(x), 3600 * sizeof *bits);
+    memcpy(bits, spry_vector_data_const(x), 3600 * sizeof *bits);
     spry_vector_free(b);
     spry_vector_free(x);
     spry_matrix_free(A);
@@ -459,7 +460,7 @@ static spry_status whole_solve(spry_context *ctx, void *data)
     torture *t = data;
     spry_result result = {0};
     spry_status status = spry_vector_fill(t->p.x, (spry_scalar){0, 0});
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_quick_solve(ctx, t->p.A, t->p.b, t->p.x, t->options, &result);
     spry_result_clear(ctx, &result);
     return status;
@@ -471,7 +472,7 @@ static void every_allocation_may_fail(void **state)
     static const char *const methods[] = {"gmres restart=2", "lsmr", "refine", "sor", "auto"};
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         torture t;
-        problem_make(*state, PROBLEM_CONVECTION, SPRY_Z, 9, &t.p);
+        problem_make(*state, PROBLEM_CONVECTION, SPRY_TYPE_Z, 9, &t.p);
         snprintf(t.options, sizeof t.options, "method=%s max-iter=3", methods[m]);
         support_torture(*state, whole_solve, &t);
         problem_free(&t.p);

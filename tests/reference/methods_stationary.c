@@ -83,7 +83,7 @@ static void rates_on_the_grid(void **state)
 static void bounds_on_the_spectrum(void **state)
 {
     problem p;
-    problem_make(*state, PROBLEM_DEFINITE, SPRY_Z, 40, &p);
+    problem_make(*state, PROBLEM_DEFINITE, SPRY_TYPE_Z, 40, &p);
     double *richardson = course(&p, "richardson:omega=0.0198019801980198 precon=none", 200);
     double *chebyshev = course(&p, "chebyshev:low=1,high=100 precon=none", 90);
     for (int k = 0; k <= 200; k++)
@@ -109,7 +109,7 @@ static void estimated_bounds_are_good(void **state)
         problem p;
         spry_result exact, estimated;
         char text[128];
-        problem_make(*state, PROBLEM_DOMINANT, SPRY_D, 100, &p);
+        problem_make(*state, PROBLEM_DOMINANT, SPRY_TYPE_D, 100, &p);
         const double cosine = 4 * cos(acos(-1) / 11), by = k == 0 ? 1 : 4.5;
         snprintf(text, sizeof text, "method=chebyshev:low=%.15g,high=%.15g precon=%s tol=1e-10",
                  (4.5 - cosine) / by, (4.5 + cosine) / by, precons[k]);
@@ -135,7 +135,7 @@ static void jacobi_diverges_where_theory_says(void **state)
     const double rows[] = {1, 0.8, 0.8, 0.8, 1, 0.8, 0.8, 0.8, 1};
     problem p;
     spry_result result;
-    problem_from_matrix(*state, support_from_rows(*state, SPRY_D, 3, 3, rows), &p);
+    problem_from_matrix(*state, support_from_rows(*state, SPRY_TYPE_D, 3, 3, rows), &p);
     const char *diverging = "method=jacobi max-iter=1000 divergence=1e6";
     problem_solve(&p, diverging, &result);
     problem_check(&p, &result, diverging);

@@ -101,7 +101,7 @@ static void files_are_solved_with(void **state)
     char path[512], options[640];
     snprintf(path, sizeof path, "%s", files_path("descent.krylov"));
     write_file(path, descent);
-    problem_make(ctx, PROBLEM_DOMINANT, SPRY_D, 49, &p);
+    problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, 49, &p);
     snprintf(options, sizeof options, "method-file=%s", path);
     problem_solve(&p, options, &whole);
     problem_check_converged(&p, &whole, 1e-8, options);
@@ -121,16 +121,16 @@ static void files_are_solved_with(void **state)
     spry_result_clear(ctx, &result);
     spry_result_clear(ctx, &whole);
     snprintf(options, sizeof options, "method-file=%s method=cg", path);
-    assert_status(ctx, SPRY_BAD_USAGE, spry_quick_solve(ctx, p.A, p.b, p.x, options, NULL));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_quick_solve(ctx, p.A, p.b, p.x, options, NULL));
     support_message_has(ctx, "has method descent, not cg");
     snprintf(options, sizeof options, "method-file=%s", files_path("missing.krylov"));
-    assert_status(ctx, SPRY_IO, spry_quick_solve(ctx, p.A, p.b, p.x, options, NULL));
+    assert_status(ctx, SPRY_STATUS_IO, spry_quick_solve(ctx, p.A, p.b, p.x, options, NULL));
     support_message_has(ctx, "missing.krylov: cannot be opened");
     problem_free(&p);
 }
 
-/* A fault is SPRY_BAD_INPUT with its place, from a text and from a file; wrong options of a method
- * are SPRY_BAD_USAGE. */
+/* A fault is SPRY_STATUS_BAD_INPUT with its place, from a text and from a file; wrong options of a
+ * method are SPRY_STATUS_BAD_USAGE. */
 static void faults_have_places(void **state)
 {
     static const char *const faults[][2] = {
@@ -145,7 +145,7 @@ static void faults_have_places(void **state)
     };
     spry_context *ctx = *state;
     problem p;
-    problem_make(ctx, PROBLEM_DOMINANT, SPRY_D, 9, &p);
+    problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, 9, &p);
     for (size_t k = 0; k < sizeof faults / sizeof *faults; k++) {
         char text[512], path[512], options[640], expected[64];
         spry_solver *solver;
@@ -153,7 +153,7 @@ static void faults_have_places(void **state)
         assert_ok(ctx, spry_solver_new(ctx, &solver));
         assert_ok(ctx, spry_solver_set_matrix(solver, p.A));
         assert_ok(ctx, spry_solver_set_method_text(solver, text));
-        assert_status(ctx, SPRY_BAD_INPUT, spry_solve(solver, p.b, p.x, NULL));
+        assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_solve(solver, p.b, p.x, NULL));
         snprintf(expected, sizeof expected, "method%s", faults[k][1]);
         support_message_has(ctx, expected);
         /* the solver is as good as new */
@@ -163,7 +163,8 @@ static void faults_have_places(void **state)
         snprintf(path, sizeof path, "%s", files_path("bad.krylov"));
         write_file(path, text);
         snprintf(options, sizeof options, "method-file=%s", path);
-        assert_status(ctx, SPRY_BAD_INPUT, spry_quick_solve(ctx, p.A, p.b, p.x, options, NULL));
+        assert_status(ctx, SPRY_STATUS_BAD_INPUT,
+                      spry_quick_solve(ctx, p.A, p.b, p.x, options, NULL));
         snprintf(expected, sizeof expected, "bad.krylov%s", faults[k][1]);
         support_message_has(ctx, expected);
     }
@@ -177,7 +178,8 @@ static void faults_have_places(void **state)
         {"method=sor:omega=3", "omega=3"},
     };
     for (size_t k = 0; k < sizeof usage / sizeof *usage; k++) {
-        assert_status(ctx, SPRY_BAD_USAGE, spry_quick_solve(ctx, p.A, p.b, p.x, usage[k][0], NULL));
+        assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                      spry_quick_solve(ctx, p.A, p.b, p.x, usage[k][0], NULL));
         support_message_has(ctx, usage[k][1]);
     }
     problem_free(&p);
@@ -210,7 +212,7 @@ static void methods_that_lie(void **state)
         {"    restart if s > 0\n    residual |r|\n", SPRY_REASON_BREAKDOWN, "restart"},
     };
     problem p;
-    problem_make(*state, PROBLEM_DOMINANT, SPRY_D, 49, &p);
+    problem_make(*state, PROBLEM_DOMINANT, SPRY_TYPE_D, 49, &p);
     for (size_t k = 0; k < sizeof lies / sizeof *lies; k++) {
         char text[512];
         spry_result result;
@@ -240,11 +242,11 @@ static void silent_loops_are_refused(void **state)
     problem p;
     spry_solver *solver;
     spry_result result;
-    problem_make(ctx, PROBLEM_DOMINANT, SPRY_D, 9, &p);
+    problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, 9, &p);
     assert_ok(ctx, spry_solver_new(ctx, &solver));
     assert_ok(ctx, spry_solver_set_matrix(solver, p.A));
     assert_ok(ctx, spry_solver_set_method_text(solver, text));
-    assert_status(ctx, SPRY_BAD_INPUT, spry_solve(solver, p.b, p.x, &result));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_solve(solver, p.b, p.x, &result));
     support_message_has(ctx, "a turn of the loop told no residual and no estimate");
     assert_false(result.converged);
     spry_result_clear(ctx, &result);

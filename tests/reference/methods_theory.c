@@ -109,7 +109,7 @@ static void multiply(const problem *p, const number *x, number *y)
     spry_scalar in[SMALL], out[SMALL];
     for (int i = 0; i < SMALL; i++)
         in[i] = (spry_scalar){creal(x[i]), cimag(x[i])};
-    support_multiply(p->A, SPRY_PLAIN, in, out);
+    support_multiply(p->A, SPRY_TRANSPOSE_NO, in, out);
     for (int i = 0; i < SMALL; i++)
         y[i] = out[i].re + out[i].im * I;
 }
@@ -136,7 +136,7 @@ static void optimum(const problem *p, double *least)
 {
     number V[SMALL + 1][SMALL], Q[SMALL][SMALL], r[SMALL];
     double size = 0;
-    const double *b = spry_vector_read(p->b);
+    const double *b = spry_vector_data_const(p->b);
     const bool pairs = spry_type_is_complex(p->type);
     for (int i = 0; i < SMALL; i++)
         V[0][i] = r[i] = pairs ? b[2 * i] + b[2 * i + 1] * I : b[i];
@@ -225,7 +225,7 @@ static void conjugate_residuals_are_minimal_residuals(void **state)
 {
     problem p;
     const char *const minres = "method=minres precon=none max-iter=10";
-    problem_make(*state, PROBLEM_DEFINITE, SPRY_D, 60, &p);
+    problem_make(*state, PROBLEM_DEFINITE, SPRY_TYPE_D, 60, &p);
     same_course(&p, minres, "method=cr precon=none max-iter=10", LIKE, 1e-8);
     same_course(&p, minres, "method=cocr precon=none max-iter=10", LIKE, 1e-8);
     same_course(&p, minres, "method=qmrsym precon=none max-iter=10", LIKE, 1e-8);
@@ -233,7 +233,7 @@ static void conjugate_residuals_are_minimal_residuals(void **state)
     same_course(&p, minres, "method=gcr:restart=2,truncate=yes precon=none max-iter=10", LIKE,
                 1e-8);
     problem_free(&p);
-    problem_make(*state, PROBLEM_INDEFINITE, SPRY_Z, 60, &p);
+    problem_make(*state, PROBLEM_INDEFINITE, SPRY_TYPE_Z, 60, &p);
     same_course(&p, minres, "method=gmres precon=none max-iter=10", LIKE, 1e-8);
     problem_free(&p);
 }
@@ -283,15 +283,15 @@ static void least_squares_are_normal_equations(void **state)
     enum { N = 30 };
     problem p, normal;
     double squares[N * N] = {0};
-    problem_make(ctx, PROBLEM_INCONSISTENT, SPRY_D, N, &p);
+    problem_make(ctx, PROBLEM_INCONSISTENT, SPRY_TYPE_D, N, &p);
     const support_dense a = support_dense_of(p.A);
     for (int i = 0; i < N * N; i++)
         for (int64_t k = 0; k < a.rows; k++)
             squares[i] += a.at[k * N + i / N].re * a.at[k * N + i % N].re;
-    problem_from_matrix(ctx, support_from_rows(ctx, SPRY_D, N, N, squares), &normal);
+    problem_from_matrix(ctx, support_from_rows(ctx, SPRY_TYPE_D, N, N, squares), &normal);
     spry_operator *A = NULL;
     assert_ok(ctx, spry_operator_from_matrix(p.A, &A));
-    assert_ok(ctx, spry_operator_multiply(A, SPRY_TRANSPOSE, (spry_scalar){1, 0}, p.b,
+    assert_ok(ctx, spry_operator_multiply(A, SPRY_TRANSPOSE_YES, (spry_scalar){1, 0}, p.b,
                                           (spry_scalar){0, 0}, normal.b));
     for (int m = 0; m < 3; m++)
         for (int steps = 1; steps <= 8; steps++) {
@@ -300,7 +300,7 @@ static void least_squares_are_normal_equations(void **state)
             snprintf(other, sizeof other, "method=%s precon=none max-iter=%d", pairs[m][1], steps);
             free(course(&p, one, steps, NULL));
             free(course(&normal, other, steps, NULL));
-            const double *x = spry_vector_read(p.x), *y = spry_vector_read(normal.x);
+            const double *x = spry_vector_data_const(p.x), *y = spry_vector_data_const(normal.x);
             double apart = 0, size = 0;
             for (int i = 0; i < N; i++) {
                 apart += (x[i] - y[i]) * (x[i] - y[i]);
@@ -346,7 +346,7 @@ static void conjugate_gradients_keep_their_bound(void **state)
     static const char *const methods[] = {"cg", "cg-cg", "pipecg", "fcg"};
     enum { N = 80 };
     problem p;
-    problem_make(*state, PROBLEM_DEFINITE, SPRY_D, N, &p);
+    problem_make(*state, PROBLEM_DEFINITE, SPRY_TYPE_D, N, &p);
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         double before = 0;
         for (int k = 0; k <= 30; k += 5) {
@@ -355,10 +355,10 @@ static void conjugate_gradients_keep_their_bound(void **state)
             double energy = 0;
             snprintf(options, sizeof options, "method=%s precon=none max-iter=%d", methods[m], k);
             free(course(&p, options, k, NULL));
-            const double *x = spry_vector_read(p.x);
+            const double *x = spry_vector_data_const(p.x);
             for (int i = 0; i < N; i++)
                 e[i] = (spry_scalar){x[i] - p.answer[i].re, 0};
-            support_multiply(p.A, SPRY_PLAIN, e, Ae);
+            support_multiply(p.A, SPRY_TRANSPOSE_NO, e, Ae);
             for (int i = 0; i < N; i++)
                 energy += e[i].re * Ae[i].re;
             before = k == 0 ? energy : before;
@@ -376,7 +376,7 @@ static void conjugate_gradients_keep_their_bound(void **state)
 static void options_bound_the_steps(void **state)
 {
     problem p;
-    problem_make(*state, PROBLEM_DEFINITE, SPRY_D, 120, &p);
+    problem_make(*state, PROBLEM_DEFINITE, SPRY_TYPE_D, 120, &p);
     const int64_t full = count_of(&p, "method=gmres:restart=120 precon=none");
     const int64_t ten = count_of(&p, "method=gmres:restart=10 precon=none");
     const int64_t two = count_of(&p, "method=gmres:restart=2 precon=none");
@@ -388,7 +388,7 @@ static void options_bound_the_steps(void **state)
     assert_int_equal(count_of(&p, "method=gcr:restart=120 precon=none"), full);
     assert_int_equal(count_of(&p, "method=gcr:restart=2,truncate=yes precon=none"), full);
     problem_free(&p);
-    problem_make(*state, PROBLEM_INDEFINITE, SPRY_D, 40, &p);
+    problem_make(*state, PROBLEM_INDEFINITE, SPRY_TYPE_D, 40, &p);
     for (int s = 1; s <= 8; s *= 2) {
         char options[96];
         snprintf(options, sizeof options, "method=idr:s=%d precon=none tol=1e-8", s);

@@ -34,9 +34,9 @@ static void compile(spry_context *ctx, const char *what, const char *text, const
     assert_ok(ctx, base_text_take(&whole, &all));
     const spry_status status =
         nvrtc_compile(ctx, &nvrtc, ARCH, all, options, &binary, &size, complaint, sizeof complaint);
-    if (status != SPRY_OK || strstr(complaint, "warning"))
-        fail_msg("%s with %s: %s\n%s", what, options, status == SPRY_OK ? "" : spry_message(ctx),
-                 complaint);
+    if (status != SPRY_STATUS_OK || strstr(complaint, "warning"))
+        fail_msg("%s with %s: %s\n%s", what, options,
+                 status == SPRY_STATUS_OK ? "" : spry_message(ctx), complaint);
     assert_true(size > 64 && memcmp(binary, "\177ELF", 4) == 0);
     spry_free(ctx, binary);
     spry_free(ctx, all);
@@ -49,7 +49,7 @@ static void test_complaint(void **state)
     char complaint[256] = "";
     void *binary = NULL;
     size_t size = 0;
-    assert_status(ctx, SPRY_DEVICE,
+    assert_status(ctx, SPRY_STATUS_DEVICE,
                   nvrtc_compile(ctx, &nvrtc, ARCH, "int f() { return nothing; }", "", &binary,
                                 &size, complaint, sizeof complaint));
     assert_null(binary);
@@ -212,7 +212,7 @@ static void compile_spec(const char *spec, void *data)
     const spry_status status = layout_build(s->A, spec, &L);
     if (layouts_refused(s->ctx, s->A->a.type, spec, status))
         return;
-    support_status(s->ctx, SPRY_OK, status, spec, __FILE__, __LINE__);
+    support_status(s->ctx, SPRY_STATUS_OK, status, spec, __FILE__, __LINE__);
     const int kinds = spry_type_is_complex(s->A->a.type) ? 2 : 1; /* A, and its conjugate */
     for (int i = 0; s->columns[i] > 0; i++)
         for (int conjugate = 0; conjugate < kinds; conjugate++) {
@@ -220,9 +220,9 @@ static void compile_spec(const char *spec, void *data)
             char *text = NULL, options[DEVICE_OPTIONS_SIZE];
             const spry_status made =
                 device_layout_text(s->d, L, s->columns[i], conjugate != 0, &form, &text);
-            if (made == SPRY_UNSUPPORTED)
+            if (made == SPRY_STATUS_UNSUPPORTED)
                 continue;
-            support_status(s->ctx, SPRY_OK, made, spec, __FILE__, __LINE__);
+            support_status(s->ctx, SPRY_STATUS_OK, made, spec, __FILE__, __LINE__);
             device_layout_options(L, &form, options);
             compile(s->ctx, spec, text, options);
             spry_free(s->ctx, text);
@@ -310,7 +310,7 @@ static void test_formats(void **state)
             const device_format *format = device_format_for(class);
             if (!format || (only && strcmp(only, class->name) != 0))
                 continue;
-            subject s = {ctx, &d, A, is_full() ? some : type == SPRY_D ? few : one, 0};
+            subject s = {ctx, &d, A, is_full() ? some : type == SPRY_TYPE_D ? few : one, 0};
             compile_spec(class->name, &s);
             if (s.compiled == 0)
                 fail_msg("%s: no text in type %s", class->name, spry_type_name(type));
@@ -321,7 +321,8 @@ static void test_formats(void **state)
             for (int k = 0; k < 3 && spry_options_find(class->options, "values"); k++) {
                 char spec[64];
                 snprintf(spec, sizeof spec, "%s:values=%s", class->name, kinds[k]);
-                if ((is_full() || (type == SPRY_D && k == 1)) && !layouts_too_short(type, spec))
+                if ((is_full() || (type == SPRY_TYPE_D && k == 1)) &&
+                    !layouts_too_short(type, spec))
                     compile_spec(spec, &s);
             }
         }

@@ -121,8 +121,9 @@ static void check_transposes(const precons_case *c, void *data)
             fail_msg("%s has no transposes", precons_spec(c));
         assert_ok(ctx, spry_operator_apply(M, x, z));
         for (int k = 0; k < 2; k++) {
-            assert_ok(ctx, spry_operator_multiply(M, k ? SPRY_CONJUGATE : SPRY_TRANSPOSE, one, y,
-                                                  zero, w));
+            assert_ok(ctx,
+                      spry_operator_multiply(M, k ? SPRY_TRANSPOSE_CONJUGATE : SPRY_TRANSPOSE_YES,
+                                             one, y, zero, w));
             const spry_scalar a = product(y, z, k), b = product(w, x, k);
             const double size =
                 numeric_norm(y) * numeric_norm(z) + numeric_norm(w) * numeric_norm(x);
@@ -175,8 +176,8 @@ static void check_fault(const precons_case *c, const spry_matrix *A, precons_fau
     const char *type = spry_type_name(A->a.type);
     spry_operator *M = NULL;
     const spry_status status = spry_precon_new(A, NULL, precons_spec(c), &M);
-    if (status != SPRY_OK) {
-        if (M || status == SPRY_NO_MEMORY || !helps(spry_message(ctx)))
+    if (status != SPRY_STATUS_OK) {
+        if (M || status == SPRY_STATUS_NO_MEMORY || !helps(spry_message(ctx)))
             fail_msg("%s, type %s, %s: status %d, message '%s'", precons_spec(c), type,
                      precons_fault_names[fault], status, spry_message(ctx));
         return;
@@ -188,10 +189,11 @@ static void check_fault(const precons_case *c, const spry_matrix *A, precons_fau
                 *z = numeric_random(ctx, NULL, A->a.type, A->a.rows, 0);
     /* What is as large as A is kept from overflowing when it is divided by A. */
     if (fault == PRECONS_TINY)
-        assert_ok(
-            ctx,
-            spry_vector_scale(
-                (spry_scalar){A->a.type == SPRY_S || A->a.type == SPRY_C ? 1e-37 : 1e-306, 0}, r));
+        assert_ok(ctx,
+                  spry_vector_scale(
+                      (spry_scalar){
+                          A->a.type == SPRY_TYPE_S || A->a.type == SPRY_TYPE_C ? 1e-37 : 1e-306, 0},
+                      r));
     for (int op = 0; op < 3; op++) {
         assert_ok(ctx, spry_operator_multiply(M, (spry_transpose)op, one, r, zero, z));
         if (!all_finite(z))
@@ -253,9 +255,10 @@ static void check_values(const precons_case *c, void *data)
                       *before = precons_make(A, precons_spec(c));
         precons_change(B);
         spry_operator *N = precons_make(B, precons_spec(c));
-        assert_true(apart(M, N, SPRY_PLAIN, ctx) > 1e-3 && apart(M, N, SPRY_CONJUGATE, ctx) > 1e-3);
+        assert_true(apart(M, N, SPRY_TRANSPOSE_NO, ctx) > 1e-3 &&
+                    apart(M, N, SPRY_TRANSPOSE_CONJUGATE, ctx) > 1e-3);
         assert_ok(ctx, spry_operator_update(M, B));
-        assert_true(apart(M, before, SPRY_PLAIN, ctx) > 1e-3);
+        assert_true(apart(M, before, SPRY_TRANSPOSE_NO, ctx) > 1e-3);
         for (int op = 0; op < 3 && !c->keeps; op++) {
             const double off = apart(M, N, (spry_transpose)op, ctx),
                          allowed = 8 * (double)A->a.rows * numeric_unit(type);
@@ -264,7 +267,7 @@ static void check_values(const precons_case *c, void *data)
                          precons_spec(c), spry_type_name(type), op, off, allowed);
         }
         assert_ok(ctx, spry_operator_update(M, A)); /* and back */
-        assert_true(apart(M, before, SPRY_PLAIN, ctx) <=
+        assert_true(apart(M, before, SPRY_TRANSPOSE_NO, ctx) <=
                     8 * (double)A->a.rows * numeric_unit(type));
         spry_operator_free(M);
         spry_operator_free(N);
@@ -316,13 +319,13 @@ static void measure(const precons_case *c, const spry_matrix *A, const char *spe
     spry_matrix *B = NULL;
     spry_operator *M = NULL;
     int64_t forecast = 0, before, now, most;
-    assert_ok(ctx, spry_matrix_new(ctx, &A->a, SPRY_BORROW, &B));
+    assert_ok(ctx, spry_matrix_new(ctx, &A->a, SPRY_OWN_BORROW, &B));
     assert_ok(ctx, spry_precon_forecast(B, NULL, spec, &forecast));
     spry_context *fresh = support_context("threads=3"); /* what the forecast took is not asked */
     spry_matrix_free(B);
     support_context_free(ctx);
-    assert_ok(fresh, spry_matrix_new(fresh, &A->a, SPRY_BORROW, &B));
-    spry_memory(fresh, &before, &most);
+    assert_ok(fresh, spry_matrix_new(fresh, &A->a, SPRY_OWN_BORROW, &B));
+    spry_context_memory(fresh, &before, &most);
     assert_ok(fresh, spry_precon_new(B, NULL, spec, &M));
     void *r = numeric_array(A->a.type, A->a.rows, 0, 1),
          *z = numeric_array(A->a.type, A->a.rows, 0, 2);
@@ -331,7 +334,7 @@ static void measure(const precons_case *c, const spry_matrix *A, const char *spe
     for (int op = 0; op < 3; op++)
         assert_ok(fresh, spry_operator_multiply(M, (spry_transpose)op, one, vr, zero, vz));
     assert_ok(fresh, spry_operator_update(M, B));
-    spry_memory(fresh, &now, &most);
+    spry_context_memory(fresh, &now, &most);
     if (!(most - before <= forecast && forecast > 0))
         fail_msg("%s, type %s, %d rows: %lld bytes were in use, %lld forecast", spec,
                  spry_type_name(A->a.type), (int)A->a.rows, (long long)(most - before),
@@ -409,7 +412,7 @@ static void check_precision(const precons_case *c, void *data)
         with_option(c, "precision=single", spec);
         spry_operator *S = precons_make(A, spec);
         const double near = distance(A, M), single = distance(A, S),
-                     unit = 8 * (double)A->a.rows * numeric_unit(SPRY_S);
+                     unit = 8 * (double)A->a.rows * numeric_unit(SPRY_TYPE_S);
         for (int op = 0; op < 3 && !c->decides; op++) {
             const double off = apart(S, M, (spry_transpose)op, ctx);
             if (!(off <= unit && off > 0))
@@ -430,13 +433,13 @@ static void check_precision(const precons_case *c, void *data)
         S = NULL;
         with_option(c, "precision=half", spec);
         const spry_status status = spry_precon_new(A, NULL, spec, &S);
-        if (status == SPRY_OK) {
+        if (status == SPRY_STATUS_OK) {
             const double half = distance(A, S);
             if (!(half <= near + 0.05))
                 fail_msg("%s: |r - A M r| = %g, and %g in double precision", spec, half, near);
             spry_operator_free(S);
         } else {
-            assert_status(ctx, SPRY_UNSUPPORTED, status);
+            assert_status(ctx, SPRY_STATUS_UNSUPPORTED, status);
             support_message_has(ctx, "precision=single");
         }
         spry_operator_free(M);
@@ -456,12 +459,12 @@ static void test_precision(void **state)
 static void *apply_with(const precons_case *c, const char *options, spry_transpose op)
 {
     spry_context *ctx = support_context(options);
-    spry_matrix *A = precons_matrix(ctx, SPRY_D, c->definite, THREADED);
+    spry_matrix *A = precons_matrix(ctx, SPRY_TYPE_D, c->definite, THREADED);
     const int64_t n = A->a.rows;
     spry_operator *M = precons_make(A, precons_spec(c));
     double *to = malloc((size_t)n * sizeof *to);
-    spry_vector *r = numeric_random(ctx, NULL, SPRY_D, n, 3),
-                *z = numeric_vector(ctx, SPRY_D, n, to);
+    spry_vector *r = numeric_random(ctx, NULL, SPRY_TYPE_D, n, 3),
+                *z = numeric_vector(ctx, SPRY_TYPE_D, n, to);
     for (int k = 0; k < 2; k++)
         assert_ok(ctx, spry_operator_multiply(M, op, one, r, zero, z));
     spry_vector_free(r);
@@ -506,16 +509,16 @@ static spry_status use(spry_context *ctx, void *data)
     spry_vector *r = NULL, *z = NULL;
     int64_t bytes;
     spry_status status = spry_precon_forecast(t->A, NULL, precons_spec(t->c), &bytes);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_precon_new(t->A, NULL, precons_spec(t->c), &M);
-    assert_true((status == SPRY_OK) == (M != NULL));
-    if (status == SPRY_OK)
-        status = spry_vector_new(ctx, t->A->a.type, n, NULL, SPRY_COPY, &r);
-    if (status == SPRY_OK)
-        status = spry_vector_new(ctx, t->A->a.type, n, NULL, SPRY_COPY, &z);
-    for (int op = 0; op < 3 && status == SPRY_OK; op++)
+    assert_true((status == SPRY_STATUS_OK) == (M != NULL));
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_new(ctx, t->A->a.type, n, NULL, SPRY_OWN_COPY, &r);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_new(ctx, t->A->a.type, n, NULL, SPRY_OWN_COPY, &z);
+    for (int op = 0; op < 3 && status == SPRY_STATUS_OK; op++)
         status = spry_operator_multiply(M, (spry_transpose)op, one, r, zero, z);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_operator_update(M, t->A);
     spry_vector_free(r);
     spry_vector_free(z);
@@ -525,7 +528,7 @@ static spry_status use(spry_context *ctx, void *data)
 
 static void check_torture(const precons_case *c, void *data)
 {
-    spry_matrix *A = precons_matrix(data, SPRY_Z, c->definite, 4);
+    spry_matrix *A = precons_matrix(data, SPRY_TYPE_Z, c->definite, 4);
     torture t = {c, A};
     support_torture(data, use, &t);
     spry_matrix_free(A);

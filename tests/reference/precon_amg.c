@@ -25,7 +25,7 @@ static spry_matrix *matrix(spry_context *ctx, const char *kind, const char *size
 
 static double distance(const spry_vector *a, spry_vector *b)
 {
-    assert_int_equal(spry_vector_axpy((spry_scalar){-1, 0}, a, b), SPRY_OK);
+    assert_int_equal(spry_vector_axpy((spry_scalar){-1, 0}, a, b), SPRY_STATUS_OK);
     return numeric_norm(b);
 }
 
@@ -33,8 +33,8 @@ static double distance(const spry_vector *a, spry_vector *b)
 static spry_vector *product(const spry_operator *op, spry_transpose t, const spry_vector *x)
 {
     spry_vector *y = NULL;
-    const int64_t n = t == SPRY_PLAIN ? op->rows : op->cols;
-    assert_ok(op->ctx, spry_vector_new(op->ctx, op->type, n, NULL, SPRY_COPY, &y));
+    const int64_t n = t == SPRY_TRANSPOSE_NO ? op->rows : op->cols;
+    assert_ok(op->ctx, spry_vector_new(op->ctx, op->type, n, NULL, SPRY_OWN_COPY, &y));
     assert_ok(op->ctx, spry_operator_multiply(op, t, one, x, zero, y));
     return y;
 }
@@ -61,8 +61,8 @@ static void keeps_near_null(spry_context *ctx, spry_type type, bool given)
     assert_int_equal(h->levels[0].block, 3);
     assert_int_equal(h->levels[1].A->a.rows, h->levels[0].coarse * (given ? 4 : 3));
     for (int k = 0; k < (given ? 4 : 3); k++) {
-        spry_vector *c = product(h->levels[0].R, SPRY_PLAIN, v[k]);
-        spry_vector *back = product(h->levels[0].P, SPRY_PLAIN, c);
+        spry_vector *c = product(h->levels[0].R, SPRY_TRANSPOSE_NO, v[k]);
+        spry_vector *back = product(h->levels[0].P, SPRY_TRANSPOSE_NO, c);
         const double size = numeric_norm(v[k]);
         assert_true(distance(v[k], back) <= 200 * numeric_unit(type) * size);
         spry_vector_free(c);
@@ -77,23 +77,23 @@ static void keeps_near_null(spry_context *ctx, spry_type type, bool given)
 /* Smoothed or interpolated, rows without a sum keep constants. */
 static void keeps_constants(spry_context *ctx, const char *spec, bool classical)
 {
-    spry_matrix *A = matrix(ctx, "poisson2d", "size=24", SPRY_D);
+    spry_matrix *A = matrix(ctx, "poisson2d", "size=24", SPRY_TYPE_D);
     spry_operator *M = precons_make(A, spec);
     const amg *h = M->state;
     const spry_arrays *p = &h->levels[0].P->kept->a;
     spry_vector *ones = NULL, *coarse = NULL;
     assert_ok(ctx, spry_vector_ones(ctx, A, &ones));
     if (classical) {
-        assert_ok(ctx, spry_vector_new(ctx, SPRY_D, p->cols, NULL, SPRY_COPY, &coarse));
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, p->cols, NULL, SPRY_OWN_COPY, &coarse));
         assert_ok(ctx, spry_vector_fill(coarse, one));
     } else { /* sqrt(size) of an aggregate is what T^H ones is */
-        assert_ok(ctx, spry_vector_new(ctx, SPRY_D, p->cols, NULL, SPRY_COPY, &coarse));
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, p->cols, NULL, SPRY_OWN_COPY, &coarse));
         for (int64_t i = 0; i < A->a.rows; i++)
             ((double *)coarse->data)[h->levels[0].map[i]] += 1;
         for (int64_t i = 0; i < p->cols; i++)
             ((double *)coarse->data)[i] = sqrt(((double *)coarse->data)[i]);
     }
-    spry_vector *fine = product(h->levels[0].P, SPRY_PLAIN, coarse);
+    spry_vector *fine = product(h->levels[0].P, SPRY_TRANSPOSE_NO, coarse);
     for (int64_t y = 3; y < 21; y++)
         for (int64_t x = 3; x < 21; x++)
             assert_true(fabs(((double *)fine->data)[24 * y + x] - 1) < 1e-13);
@@ -131,10 +131,10 @@ static void check_levels(spry_context *ctx, const char *spec, spry_type type)
         assert_ok(ctx, spry_matrix_transpose(level->P->kept, true, &R));
         support_same_arrays(R, level->R->kept);
         spry_vector *x = numeric_random(ctx, NULL, type, level->P->cols, 3);
-        spry_vector *Px = product(level->P, SPRY_PLAIN, x),
-                    *APx = product(level->op, SPRY_PLAIN, Px),
-                    *down = product(level->R, SPRY_PLAIN, APx),
-                    *there = product(h->levels[l + 1].op, SPRY_PLAIN, x);
+        spry_vector *Px = product(level->P, SPRY_TRANSPOSE_NO, x),
+                    *APx = product(level->op, SPRY_TRANSPOSE_NO, Px),
+                    *down = product(level->R, SPRY_TRANSPOSE_NO, APx),
+                    *there = product(h->levels[l + 1].op, SPRY_TRANSPOSE_NO, x);
         assert_true(distance(there, down) <= 400 * numeric_unit(type) * numeric_norm(there));
         spry_vector *all[] = {x, Px, APx, down, there};
         for (int k = 0; k < 5; k++)
@@ -162,7 +162,7 @@ static void test_levels(void **state)
 static spry_scalar dot(const spry_vector *x, const spry_vector *y)
 {
     spry_scalar of = zero;
-    assert_int_equal(spry_vector_dot(x, y, &of), SPRY_OK);
+    assert_int_equal(spry_vector_dot(x, y, &of), SPRY_STATUS_OK);
     return of;
 }
 
@@ -173,7 +173,8 @@ static void check_adjoint(spry_context *ctx, const spry_matrix *A, const char *s
     spry_operator *M = precons_make(A, spec);
     spry_vector *x = numeric_random(ctx, NULL, type, A->a.rows, 3),
                 *y = numeric_random(ctx, NULL, type, A->a.rows, 4);
-    spry_vector *Mx = product(M, SPRY_PLAIN, x), *My = product(M, SPRY_CONJUGATE, y);
+    spry_vector *Mx = product(M, SPRY_TRANSPOSE_NO, x),
+                *My = product(M, SPRY_TRANSPOSE_CONJUGATE, y);
     const double bound = 1000 * numeric_unit(type) * numeric_norm(Mx) * numeric_norm(y);
     const spry_scalar a = dot(Mx, y), b = dot(x, My);
     assert_true(numeric_norm(Mx) > 0);
@@ -183,11 +184,11 @@ static void check_adjoint(spry_context *ctx, const spry_matrix *A, const char *s
     spry_vector *turned = numeric_random(ctx, NULL, type, A->a.rows, 4);
     const precon_kernels *kernels = precon_kernels_for(ctx, type);
     kernels->amg_conjugate(A->a.rows, y->data, turned->data);
-    spry_vector *Mt = product(M, SPRY_TRANSPOSE, turned);
+    spry_vector *Mt = product(M, SPRY_TRANSPOSE_YES, turned);
     kernels->amg_conjugate(A->a.rows, Mt->data, Mt->data);
     assert_true(distance(My, Mt) <= 1000 * numeric_unit(type) * numeric_norm(My));
     if (hermitian) {
-        spry_vector *plain = product(M, SPRY_PLAIN, y);
+        spry_vector *plain = product(M, SPRY_TRANSPOSE_NO, y);
         const double off = distance(My, plain);
         if (!(off <= 1000 * numeric_unit(type) * numeric_norm(My)))
             fail_msg("%s, type %s: |M y - M^H y| = %g, |M y| = %g", spec, spry_type_name(type), off,
@@ -274,7 +275,7 @@ static void test_solves(void **state)
     (void)state;
     spry_context *ctx = support_context("threads=2");
     for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
-        spry_matrix *A = matrix(ctx, problems[k].kind, problems[k].sizes, SPRY_D);
+        spry_matrix *A = matrix(ctx, problems[k].kind, problems[k].sizes, SPRY_TYPE_D);
         const int found = iterations(ctx, A, problems[k].options);
         if (found > problems[k].most)
             fail_msg("%s %s, %s: %d iterations", problems[k].kind, problems[k].sizes,
@@ -295,7 +296,7 @@ static void test_negative(void **state)
 {
     (void)state;
     spry_context *ctx = support_context("threads=2");
-    spry_matrix *A = matrix(ctx, "poisson2d", "size=40", SPRY_D);
+    spry_matrix *A = matrix(ctx, "poisson2d", "size=40", SPRY_TYPE_D);
     for (int64_t k = 0; k < A->a.nnz; k++)
         ((double *)A->a.values)[k] *= -1;
     assert_true(iterations(ctx, A, "method=auto precon=amg") <= 20);
@@ -311,8 +312,8 @@ static void test_flat(void **state)
                                         "method=cg precon=amg-classical:coarse-size=30"};
     spry_context *ctx = support_context("threads=2");
     for (int k = 0; k < 2; k++) {
-        spry_matrix *A = matrix(ctx, "poisson3d", "size=10", SPRY_D),
-                    *B = matrix(ctx, "poisson3d", "size=30", SPRY_D);
+        spry_matrix *A = matrix(ctx, "poisson3d", "size=10", SPRY_TYPE_D),
+                    *B = matrix(ctx, "poisson3d", "size=30", SPRY_TYPE_D);
         const int few = iterations(ctx, A, specs[k]), many = iterations(ctx, B, specs[k]);
         if (many > few + 4)
             fail_msg("%s: %d iterations, then %d", specs[k], few, many);
@@ -328,7 +329,7 @@ static void test_flat(void **state)
 static void same_product(const spry_operator *M, const spry_operator *N)
 {
     spry_vector *x = numeric_random(M->ctx, NULL, M->type, M->rows, 9);
-    spry_vector *y = product(M, SPRY_PLAIN, x), *z = product(N, SPRY_PLAIN, x);
+    spry_vector *y = product(M, SPRY_TRANSPOSE_NO, x), *z = product(N, SPRY_TRANSPOSE_NO, x);
     assert_memory_equal(y->data, z->data, (size_t)y->n * spry_type_size(y->type));
     spry_vector_free(x);
     spry_vector_free(y);
@@ -375,10 +376,10 @@ static void test_threads(void **state)
         spry_context *contexts[2];
         for (int t = 0; t < 2; t++) {
             spry_context *ctx = contexts[t] = support_context(t ? "threads=3" : "threads=1");
-            spry_matrix *A = matrix(ctx, "poisson3d", "size=32", SPRY_D);
+            spry_matrix *A = matrix(ctx, "poisson3d", "size=32", SPRY_TYPE_D);
             spry_operator *M = precons_make(A, specs[k]);
-            spry_vector *x = numeric_random(ctx, NULL, SPRY_D, A->a.rows, 2);
-            results[t] = product(M, SPRY_PLAIN, x);
+            spry_vector *x = numeric_random(ctx, NULL, SPRY_TYPE_D, A->a.rows, 2);
+            results[t] = product(M, SPRY_TRANSPOSE_NO, x);
             spry_vector_free(x);
             spry_operator_free(M);
             spry_matrix_free(A);
@@ -402,7 +403,7 @@ static void test_neumann(void **state)
     static const char *const specs[] = {"method=cg tol=1e-6 precon=amg",
                                         "method=cg tol=1e-6 precon=amg:coarse-size=5",
                                         "method=cg tol=1e-6 precon=amg-classical:coarse-size=20"};
-    spry_matrix *A = matrix(ctx, "poisson2d", "size=30", SPRY_D);
+    spry_matrix *A = matrix(ctx, "poisson2d", "size=30", SPRY_TYPE_D);
     for (int64_t i = 0; i < A->a.rows; i++) {
         double *v = A->a.values, sum = 0;
         for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
@@ -412,11 +413,11 @@ static void test_neumann(void **state)
                 v[k] -= sum;
     }
     for (int k = 0; k < 3; k++) {
-        spry_vector *z = numeric_random(ctx, NULL, SPRY_D, A->a.rows, 8), *x = NULL;
+        spry_vector *z = numeric_random(ctx, NULL, SPRY_TYPE_D, A->a.rows, 8), *x = NULL;
         spry_operator *op = NULL;
         spry_result result;
         assert_ok(ctx, spry_operator_from_matrix(A, &op));
-        spry_vector *b = product(op, SPRY_PLAIN, z);
+        spry_vector *b = product(op, SPRY_TRANSPOSE_NO, z);
         assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
         assert_ok(ctx, spry_quick_solve(ctx, A, b, x, specs[k], &result));
         if (!result.converged || result.iterations > 30)
@@ -438,12 +439,12 @@ static void test_alone(void **state)
     spry_context *ctx = support_context("threads=2");
     static const char *const specs[] = {"method=cg precon=amg:coarse-size=30",
                                         "method=cg precon=amg-classical:coarse-size=30"};
-    spry_matrix *A = matrix(ctx, "poisson2d", "size=20", SPRY_D);
+    spry_matrix *A = matrix(ctx, "poisson2d", "size=20", SPRY_TYPE_D);
     for (int64_t i = 0; i < A->a.rows; i++)
         for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
             if (i != A->a.col_index[k] && (i % 7 == 0 || A->a.col_index[k] % 7 == 0))
                 ((double *)A->a.values)[k] = 0;
-    spry_matrix *D = matrix(ctx, "random", "size=100 per-row=1 seed=3", SPRY_D);
+    spry_matrix *D = matrix(ctx, "random", "size=100 per-row=1 seed=3", SPRY_TYPE_D);
     for (int k = 0; k < 2; k++) {
         assert_true(iterations(ctx, A, specs[k]) <= 20);
         assert_true(iterations(ctx, D, specs[k]) <= 20);
@@ -467,11 +468,11 @@ static void test_forecast(void **state)
             int64_t told, before, most;
             spry_operator *M = NULL;
             assert_ok(ctx, spry_precon_forecast(A, NULL, specs[k], &told));
-            spry_memory(ctx, &before, &most);
+            spry_context_memory(ctx, &before, &most);
             M = precons_make(A, specs[k]);
             spry_vector *x = numeric_random(ctx, NULL, support_types[t], A->a.rows, 2);
-            spry_vector *y = product(M, SPRY_PLAIN, x);
-            spry_memory(ctx, NULL, &most);
+            spry_vector *y = product(M, SPRY_TRANSPOSE_NO, x);
+            spry_context_memory(ctx, NULL, &most);
             if (most - before > told)
                 fail_msg("%s: %d bytes at most, told were %d", specs[k], (int)(most - before),
                          (int)told);
@@ -488,19 +489,19 @@ static void test_messages(void **state)
     (void)state;
     spry_context *ctx = support_context("threads=2");
     spry_operator *M = NULL;
-    spry_matrix *A = matrix(ctx, "poisson2d", "size=30", SPRY_D);
-    assert_status(ctx, SPRY_BAD_USAGE, spry_precon_new(A, NULL, "amg:block=7", &M));
+    spry_matrix *A = matrix(ctx, "poisson2d", "size=30", SPRY_TYPE_D);
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_precon_new(A, NULL, "amg:block=7", &M));
     support_message_has(ctx, "no multiple");
-    assert_status(ctx, SPRY_BAD_USAGE, spry_precon_new(A, NULL, "amg:smoother=none", &M));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_precon_new(A, NULL, "amg:smoother=smooth", &M));
-    spry_vector *v = numeric_random(ctx, NULL, SPRY_D, 7, 1);
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_precon_new(A, NULL, "amg:smoother=none", &M));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_precon_new(A, NULL, "amg:smoother=smooth", &M));
+    spry_vector *v = numeric_random(ctx, NULL, SPRY_TYPE_D, 7, 1);
     const spry_vector *const list[] = {v};
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_set_near_null(A, 1, list));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_set_near_null(A, 1, list));
     support_message_has(ctx, "900 columns");
     for (int64_t k = A->a.offsets[7]; k < A->a.offsets[8]; k++)
         if (A->a.col_index[k] == 7)
             ((double *)A->a.values)[k] = 0;
-    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, "amg", &M));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_precon_new(A, NULL, "amg", &M));
     support_message_has(ctx, "row 7");
     assert_null(M);
     spry_vector_free(v);
@@ -516,11 +517,11 @@ static void test_extreme(void **state)
     (void)state;
     for (int k = 0; k < 2; k++) {
         const double factor = k ? 0x1p80 : 0x1p-80;
-        spry_matrix *A = matrix(ctx, "poisson2d", "size=20", SPRY_C);
+        spry_matrix *A = matrix(ctx, "poisson2d", "size=20", SPRY_TYPE_C);
         spry_operator *M = precons_make(A, "amg-classical:coarse-size=20");
         for (int64_t e = 0; e < A->a.nnz; e++) {
-            const spry_scalar v = value_get(SPRY_C, A->a.values, e);
-            value_set(SPRY_C, A->a.values, e, (spry_scalar){v.re * factor, v.im * factor});
+            const spry_scalar v = value_get(SPRY_TYPE_C, A->a.values, e);
+            value_set(SPRY_TYPE_C, A->a.values, e, (spry_scalar){v.re * factor, v.im * factor});
         }
         spry_operator *scaled = precons_make(A, "amg-classical:coarse-size=20");
         const amg *h = M->state, *g = scaled->state;

@@ -184,7 +184,7 @@ static void test_singular(void **state)
             char spec[48];
             snprintf(spec, sizeof spec, "direct:kind=%s", kinds[k]);
             if (is_there(kinds[k])) {
-                assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, spec, &M));
+                assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_precon_new(A, NULL, spec, &M));
                 support_message_has(ctx, "singular");
                 support_message_has(ctx, "try direct:");
             }
@@ -198,7 +198,7 @@ static void test_scaled(void **state)
 {
     spry_context *ctx = *state;
     for (int k = 0; k < 3; k++) {
-        spry_matrix *A = make_matrix(ctx, SPRY_D, false, 9);
+        spry_matrix *A = make_matrix(ctx, SPRY_TYPE_D, false, 9);
         spry_operator *M = NULL;
         for (int64_t i = 0; i < A->a.rows; i++)
             for (int64_t e = A->a.offsets[i]; e < A->a.offsets[i + 1]; e++) {

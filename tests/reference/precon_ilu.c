@@ -113,7 +113,7 @@ static void check_factors(spry_context *ctx, const spry_matrix *A, const char *s
         check_fill(&f, 1, spec);
     if (strstr(spec, "modified=1"))
         factored_check_row_sums(&f, spec);
-    for (int op = SPRY_PLAIN; op <= SPRY_CONJUGATE; op++)
+    for (int op = SPRY_TRANSPOSE_NO; op <= SPRY_TRANSPOSE_CONJUGATE; op++)
         factored_check_solve(&f, M, (spry_transpose)op, spec);
     factored_free(&f);
     spry_operator_free(M);
@@ -187,8 +187,8 @@ static void check_isai(spry_context *ctx, spry_type type, bool upper)
     for (int64_t j = 0; j < n; j++) {
         for (int64_t i = 0; i < n; i++)
             value_set(type, x, i, (spry_scalar){i == j, 0});
-        assert_ok(
-            ctx, M->class->multiply(M, SPRY_PLAIN, (spry_scalar){1, 0}, x, (spry_scalar){0, 0}, y));
+        assert_ok(ctx, M->class->multiply(M, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, x,
+                                          (spry_scalar){0, 0}, y));
         for (int64_t i = 0; i < n; i++) {
             const spry_scalar v = value_get(type, y, i);
             W[i * n + j] = ((long double)v.re + I * (long double)v.im) * f.d[upper ? j : i];
@@ -227,7 +227,7 @@ static void test_isai(void **state)
 /* --- the operators -------------------------------------------------------------------------------
  */
 
-/* M r for numbers by chance. */
+/* M r for random numbers. */
 static void *product(const spry_operator *M, spry_transpose op, uint64_t seed)
 {
     void *r = numeric_array(M->type, M->rows, 0, seed), *z = numeric_array(M->type, M->rows, 0, 9);
@@ -252,10 +252,10 @@ static void test_update(void **state)
                 if (B->a.col_index[e] == i)
                     value_set(type, B->a.values, e, (spry_scalar){7 + (double)(i % 5), 0});
         assert_ok(ctx, spry_precon_new(A, NULL, spec, &M));
-        void *before = product(M, SPRY_CONJUGATE, 1);
+        void *before = product(M, SPRY_TRANSPOSE_CONJUGATE, 1);
         assert_ok(ctx, spry_operator_update(M, B));
         assert_ok(ctx, spry_precon_new(B, NULL, spec, &N));
-        for (int op = SPRY_PLAIN; op <= SPRY_CONJUGATE; op++) {
+        for (int op = SPRY_TRANSPOSE_NO; op <= SPRY_TRANSPOSE_CONJUGATE; op++) {
             void *x = product(M, (spry_transpose)op, 1), *y = product(N, (spry_transpose)op, 1);
             assert_memory_equal(x, y, (size_t)M->rows * spry_type_size(type));
             assert_memory_not_equal(x, before, (size_t)M->rows * spry_type_size(type));
@@ -287,12 +287,12 @@ static void test_threads(void **state)
             spry_matrix *A = generated(ctx, "convection-diffusion", "nx=160 ny=20 nz=20");
             spry_operator *M = NULL;
             assert_ok(ctx, spry_precon_new(A, NULL, some[k], &M));
-            for (int op = SPRY_PLAIN; op <= SPRY_CONJUGATE; op++) {
+            for (int op = SPRY_TRANSPOSE_NO; op <= SPRY_TRANSPOSE_CONJUGATE; op++) {
                 void *y = product(M, (spry_transpose)op, 2);
                 if (t == 0)
                     first[op] = memcpy(malloc(bytes), y, bytes);
                 assert_memory_equal(first[op], y, bytes);
-                numeric_free(SPRY_D, y, 0);
+                numeric_free(SPRY_TYPE_D, y, 0);
             }
             spry_operator_free(M);
             spry_matrix_free(A);
@@ -318,8 +318,8 @@ static void test_forecast(void **state)
         ctx->memory_most = ctx->memory_now;
         const int64_t before = ctx->memory_now;
         assert_ok(ctx, spry_precon_new(A, NULL, specs[k], &M));
-        numeric_free(SPRY_D, product(M, SPRY_PLAIN, 1), 0);
-        numeric_free(SPRY_D, product(M, SPRY_TRANSPOSE, 1), 0);
+        numeric_free(SPRY_TYPE_D, product(M, SPRY_TRANSPOSE_NO, 1), 0);
+        numeric_free(SPRY_TYPE_D, product(M, SPRY_TRANSPOSE_YES, 1), 0);
         const int64_t used = ctx->memory_most - before;
         if (used > bytes || bytes > 16 * used)
             fail_msg("%s: %lld bytes forecast, %lld used", specs[k], (long long)bytes,
@@ -354,13 +354,14 @@ static void test_shifts(void **state)
         {"ilu:modified=1", 3, indefinite, false},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        spry_matrix *A = support_from_rows(ctx, SPRY_D, cases[k].n, cases[k].n, cases[k].numbers);
+        spry_matrix *A =
+            support_from_rows(ctx, SPRY_TYPE_D, cases[k].n, cases[k].n, cases[k].numbers);
         spry_operator *M = NULL;
         assert_ok(ctx, spry_precon_new(A, NULL, cases[k].spec, &M));
         assert_true((factors_of(M)->shift > 0) == cases[k].shifts);
         factored f = factored_of(A, M);
-        factored_check_solve(&f, M, SPRY_PLAIN, cases[k].spec);
-        factored_check_solve(&f, M, SPRY_TRANSPOSE, cases[k].spec);
+        factored_check_solve(&f, M, SPRY_TRANSPOSE_NO, cases[k].spec);
+        factored_check_solve(&f, M, SPRY_TRANSPOSE_YES, cases[k].spec);
         factored_free(&f);
         spry_operator_free(M);
         spry_matrix_free(A);
@@ -381,20 +382,20 @@ static void test_one_sided(void **state)
         for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
             spry_matrix *A = NULL;
             spry_operator *M = NULL;
-            assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_D, 3, 3, offsets[side], columns[side],
-                                                values[side], SPRY_COPY, &A));
+            assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_D, 3, 3, offsets[side],
+                                                columns[side], values[side], SPRY_OWN_COPY, &A));
             assert_ok(ctx, spry_precon_new(A, NULL, some[k], &M));
             factored f = factored_of(A, M);
             factored_check_product(&f, true, 0, some[k]);
-            factored_check_solve(&f, M, SPRY_PLAIN, some[k]);
+            factored_check_solve(&f, M, SPRY_TRANSPOSE_NO, some[k]);
             factored_free(&f);
             spry_operator_free(M);
             spry_matrix_free(A);
         }
     /* a number without a mirror image is another matter */
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){4, 0, 1, 4});
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, (double[]){4, 0, 1, 4});
     spry_operator *M = NULL;
-    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, "ic", &M));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_precon_new(A, NULL, "ic", &M));
     support_message_has(ctx, "row 1 (from 0) is not the same as its column");
     spry_matrix_free(A);
 }
@@ -409,7 +410,7 @@ static void test_arrow(void **state)
         assert_ok(ctx, spry_precon_new(A, NULL, "ilu", &M));
         factored f = factored_of(A, M);
         factored_check_product(&f, false, factors_of(M)->shift, "arrow");
-        factored_check_solve(&f, M, SPRY_PLAIN, "arrow");
+        factored_check_solve(&f, M, SPRY_TRANSPOSE_NO, "arrow");
         factored_free(&f);
         spry_operator_free(M);
         spry_matrix_free(A);
@@ -429,21 +430,24 @@ static void test_bad(void **state)
         const char *message;
         spry_status status;
     } cases[] = {
-        {"ilu:tries=0", 2, swap, "row 0 (from 0): the pivot is zero", SPRY_BAD_INPUT},
+        {"ilu:tries=0", 2, swap, "row 0 (from 0): the pivot is zero", SPRY_STATUS_BAD_INPUT},
         {"ilu:tries=0", 2, huge, "row 1 (from 0): the pivot is zero, or numbers are not finite",
-         SPRY_BAD_INPUT},
-        {"ilu", 3, empty, "row 1 (from 0) has no entry but zeros", SPRY_BAD_INPUT},
-        {"ic", 3, empty, "row 1 (from 0) has no entry but zeros", SPRY_BAD_INPUT},
-        {"ic:tries=0", 3, indefinite, "row 1 (from 0): the pivot is not positive", SPRY_BAD_INPUT},
-        {"ic", 2, general, "row 0 (from 0) is not the same as its column", SPRY_BAD_INPUT},
-        {"ilu:construct=sweeps,modified=1", 2, swap, "take modified=0", SPRY_BAD_USAGE},
+         SPRY_STATUS_BAD_INPUT},
+        {"ilu", 3, empty, "row 1 (from 0) has no entry but zeros", SPRY_STATUS_BAD_INPUT},
+        {"ic", 3, empty, "row 1 (from 0) has no entry but zeros", SPRY_STATUS_BAD_INPUT},
+        {"ic:tries=0", 3, indefinite, "row 1 (from 0): the pivot is not positive",
+         SPRY_STATUS_BAD_INPUT},
+        {"ic", 2, general, "row 0 (from 0) is not the same as its column", SPRY_STATUS_BAD_INPUT},
+        {"ilu:construct=sweeps,modified=1", 2, swap, "take modified=0", SPRY_STATUS_BAD_USAGE},
         {"ilu:construct=sweeps,tries=0", 2, swap, "row 0 (from 0): the pivot is zero",
-         SPRY_BAD_INPUT},
-        {"ilu:level=-1", 2, swap, "level=-1 is outside", SPRY_BAD_USAGE},
-        {"ilu:order=best", 2, swap, "there are: none rcm amd nd multicolour", SPRY_BAD_USAGE},
+         SPRY_STATUS_BAD_INPUT},
+        {"ilu:level=-1", 2, swap, "level=-1 is outside", SPRY_STATUS_BAD_USAGE},
+        {"ilu:order=best", 2, swap, "there are: none rcm amd nd multicolour",
+         SPRY_STATUS_BAD_USAGE},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        spry_matrix *A = support_from_rows(ctx, SPRY_D, cases[k].n, cases[k].n, cases[k].numbers);
+        spry_matrix *A =
+            support_from_rows(ctx, SPRY_TYPE_D, cases[k].n, cases[k].n, cases[k].numbers);
         spry_operator *M = (spry_operator *)1;
         assert_status(ctx, cases[k].status, spry_precon_new(A, NULL, cases[k].spec, &M));
         assert_null(M);
@@ -451,9 +455,9 @@ static void test_bad(void **state)
         spry_matrix_free(A);
     }
     /* complex symmetric, not hermitian */
-    spry_matrix *A = factored_unsymmetric(ctx, SPRY_Z, 5);
+    spry_matrix *A = factored_unsymmetric(ctx, SPRY_TYPE_Z, 5);
     spry_operator *M = NULL;
-    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, "ic", &M));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_precon_new(A, NULL, "ic", &M));
     support_message_has(ctx, "ic is for hermitian matrices; take ilu");
     spry_matrix_free(A);
 }
@@ -464,18 +468,18 @@ static void test_tiny(void **state)
     for (int k = 0; k < SPECS; k++) {
         if (strstr(specs[k], "shift"))
             continue;
-        spry_matrix *A = support_from_rows(ctx, SPRY_D, 0, 0, NULL);
+        spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 0, 0, NULL);
         spry_operator *M = NULL;
         double x = 8, y = 0;
         assert_ok(ctx, spry_precon_new(A, NULL, specs[k], &M));
-        assert_ok(ctx, M->class->multiply(M, SPRY_PLAIN, (spry_scalar){1, 0}, &x,
+        assert_ok(ctx, M->class->multiply(M, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, &x,
                                           (spry_scalar){0, 0}, &y));
         assert_true(y == 0);
         spry_operator_free(M);
         spry_matrix_free(A);
-        A = support_from_rows(ctx, SPRY_D, 1, 1, (double[]){4});
+        A = support_from_rows(ctx, SPRY_TYPE_D, 1, 1, (double[]){4});
         assert_ok(ctx, spry_precon_new(A, NULL, specs[k], &M));
-        assert_ok(ctx, M->class->multiply(M, SPRY_CONJUGATE, (spry_scalar){1, 0}, &x,
+        assert_ok(ctx, M->class->multiply(M, SPRY_TRANSPOSE_CONJUGATE, (spry_scalar){1, 0}, &x,
                                           (spry_scalar){0, 0}, &y));
         assert_true(y == 2);
         spry_operator_free(M);
@@ -488,11 +492,11 @@ static void test_interrupted(void **state)
 {
     spry_context *ctx = *state;
     static const char *const some[] = {"ilu:level=2", "ilut", "ict"};
-    spry_matrix *A = factored_hermitian(ctx, SPRY_D, 6);
+    spry_matrix *A = factored_hermitian(ctx, SPRY_TYPE_D, 6);
     for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
         spry_operator *M = NULL;
         spry_context_interrupt(ctx);
-        assert_status(ctx, SPRY_INTERRUPTED, spry_precon_new(A, NULL, some[k], &M));
+        assert_status(ctx, SPRY_STATUS_INTERRUPTED, spry_precon_new(A, NULL, some[k], &M));
         assert_null(M);
         assert_true(spry_context_interrupted(ctx, true));
         assert_ok(ctx, spry_precon_new(A, NULL, some[k], &M));
@@ -512,16 +516,16 @@ static spry_status use(spry_context *ctx, void *data)
     spry_operator *M = NULL;
     spry_vector *x = NULL, *y = NULL;
     spry_status status = spry_precon_new(t->A, NULL, t->spec, &M);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         assert_null(M);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_vector_zeros(ctx, t->A, &x);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_vector_ones(ctx, t->A, &y);
-    if (status == SPRY_OK)
-        status = spry_operator_multiply(M, SPRY_CONJUGATE, (spry_scalar){1, 0}, y,
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_multiply(M, SPRY_TRANSPOSE_CONJUGATE, (spry_scalar){1, 0}, y,
                                         (spry_scalar){0, 0}, x);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_operator_update(M, t->A);
     spry_vector_free(x);
     spry_vector_free(y);
@@ -533,8 +537,8 @@ static void test_torture(void **state)
 {
     spry_context *ctx = *state;
     for (int k = 0; k < SPECS; k++) {
-        spry_matrix *A = is_hermitian(specs[k]) ? factored_hermitian(ctx, SPRY_C, 4)
-                                                : factored_unsymmetric(ctx, SPRY_C, 20);
+        spry_matrix *A = is_hermitian(specs[k]) ? factored_hermitian(ctx, SPRY_TYPE_C, 4)
+                                                : factored_unsymmetric(ctx, SPRY_TYPE_C, 20);
         torture t = {A, specs[k]};
         support_torture(ctx, use, &t);
         spry_matrix_free(A);

@@ -20,8 +20,8 @@ static double leave(const spry_matrix *A, const spry_operator *M, double *r)
 {
     const int64_t n = A->a.rows;
     double *z = malloc((size_t)n * sizeof *z), sum = 0;
-    spry_vector *vr = numeric_vector(A->ctx, SPRY_D, n, r),
-                *vz = numeric_vector(A->ctx, SPRY_D, n, z);
+    spry_vector *vr = numeric_vector(A->ctx, SPRY_TYPE_D, n, r),
+                *vz = numeric_vector(A->ctx, SPRY_TYPE_D, n, z);
     assert_ok(A->ctx, spry_operator_apply(M, vr, vz));
     for (int64_t i = 0; i < n; i++) {
         for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
@@ -110,7 +110,7 @@ static void test_estimate(void **state)
     double r[3][POINTS * POINTS], sum[3] = {0, 0, 0};
     const spry_operator *const all[] = {least, found, most};
     for (int k = 0; k < 3; k++) {
-        spry_vector *x = NULL, *z = numeric_vector(ctx, SPRY_D, POINTS * POINTS, r[k]);
+        spry_vector *x = NULL, *z = numeric_vector(ctx, SPRY_TYPE_D, POINTS * POINTS, r[k]);
         assert_ok(ctx, spry_vector_ones(ctx, A, &x));
         assert_ok(ctx, spry_operator_apply(all[k], x, z));
         for (int i = 0; i < POINTS * POINTS; i++)
@@ -130,12 +130,12 @@ static void test_estimate(void **state)
 
 static double left_of_random(const spry_matrix *A, const char *spec)
 {
-    double *r = numeric_array(SPRY_D, A->a.rows, 0, 3), size = 0;
+    double *r = numeric_array(SPRY_TYPE_D, A->a.rows, 0, 3), size = 0;
     for (int64_t i = 0; i < A->a.rows; i++)
         size += r[i] * r[i];
     spry_operator *M = precons_make(A, spec);
     const double left = leave(A, M, r) / sqrt(size);
-    numeric_free(SPRY_D, r, 0);
+    numeric_free(SPRY_TYPE_D, r, 0);
     spry_operator_free(M);
     return left;
 }
@@ -185,9 +185,9 @@ static void test_sub(void **state)
     spry_context *ctx = *state;
     spry_matrix *A = generated(ctx, "poisson2d", "size=6");
     spry_operator *M = NULL;
-    assert_status(ctx, SPRY_BAD_USAGE, spry_precon_new(A, NULL, "schwarz:sub=none", &M));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_precon_new(A, NULL, "schwarz:sub=none", &M));
     support_message_has(ctx, "solves nothing");
-    assert_status(ctx, SPRY_BAD_USAGE, spry_precon_new(A, NULL, "schwarz:sub=nothing", &M));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_precon_new(A, NULL, "schwarz:sub=nothing", &M));
     support_message_has(ctx, "precon schwarz: part 0 (from 0, 36 rows): ");
     assert_null(M);
     spry_matrix_free(A);
@@ -217,7 +217,8 @@ static void test_no_rows(void **state)
                                       "poly:kind=neumann", "ilu:level=1"};
     const int64_t offsets[1] = {0};
     spry_matrix *A = NULL;
-    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_D, 0, 0, offsets, NULL, NULL, SPRY_BORROW, &A));
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_D, 0, 0, offsets, NULL, NULL,
+                                        SPRY_OWN_BORROW, &A));
     for (int k = 0; k < 4; k++)
         spry_operator_free(precons_make(A, all[k]));
     spry_matrix_free(A);
@@ -261,7 +262,7 @@ static void test_zero_rows(void **state)
 static spry_matrix *on_the_limit(spry_context *ctx, double seed)
 {
     enum { N = 12000, FAR = 100 };
-    spry_arrays a = {.type = SPRY_D, .format = SPRY_CSR, .rows = N, .cols = N};
+    spry_arrays a = {.type = SPRY_TYPE_D, .format = SPRY_FORMAT_CSR, .rows = N, .cols = N};
     spry_matrix *A = NULL;
     a.offsets = malloc((N + 1) * sizeof *a.offsets);
     a.col_index = malloc(5 * N * sizeof *a.col_index);
@@ -281,7 +282,7 @@ static spry_matrix *on_the_limit(spry_context *ctx, double seed)
         }
         a.offsets[i + 1] = a.nnz;
     }
-    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_COPY, &A));
+    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_OWN_COPY, &A));
     free(a.offsets);
     free(a.col_index);
     free(values);
@@ -318,7 +319,7 @@ static spry_matrix *blocks_of_three(spry_context *ctx)
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
                 rows[3 * b + i][3 * b + j] = i == j ? 3 + b % 3 : 1 - 0.5 * (i + 2 * j + b % 2) / 4;
-    return support_from_rows(ctx, SPRY_D, BLOCKS * 3, BLOCKS * 3, rows[0]);
+    return support_from_rows(ctx, SPRY_TYPE_D, BLOCKS * 3, BLOCKS * 3, rows[0]);
 }
 
 static void test_blocks(void **state)
@@ -342,7 +343,7 @@ static void test_adaptive(void **state)
                         least[] = {1e-6, 1e-10, 0};
     for (int k = 0; k < 3; k++) {
         const double rows[4] = {1, 1 - near[k], 1, 1};
-        spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 2, rows);
+        spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, rows);
         spry_operator *M = precons_make(A, "bjacobi:block=2, adaptive=yes");
         double r[2] = {0.3, -0.7};
         const double left = leave(A, M, r) / hypot(0.3, 0.7);
@@ -358,10 +359,11 @@ static void test_l1(void **state)
 {
     spry_context *ctx = *state;
     static const double rows[9] = {2, -1, 1, 0, -4, 4, 1, 1, 0};
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 3, 3, rows);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 3, 3, rows);
     spry_operator *M = precons_make(A, "l1");
     double r[3] = {4, 8, 2}, z[3];
-    spry_vector *vr = numeric_vector(ctx, SPRY_D, 3, r), *vz = numeric_vector(ctx, SPRY_D, 3, z);
+    spry_vector *vr = numeric_vector(ctx, SPRY_TYPE_D, 3, r),
+                *vz = numeric_vector(ctx, SPRY_TYPE_D, 3, z);
     assert_string_equal(spry_operator_name(M), "l1");
     assert_ok(ctx, spry_operator_apply(M, vr, vz));
     assert_true(z[0] == 1 && z[1] == -1 && z[2] == 1);

@@ -121,7 +121,7 @@ static reference reference_new(spry_context *ctx, const spry_matrix *A, const re
     }
     spry_matrix *csr = NULL;
     triangle_sets sets = {0};
-    assert_ok(ctx, spry_matrix_convert(A, SPRY_CSR, &csr));
+    assert_ok(ctx, spry_matrix_convert(A, SPRY_FORMAT_CSR, &csr));
     make_sets(ctx, csr, &sets);
     for (int64_t s = 0; s < sets.count; s++)
         for (int64_t k = sets.first[s]; k < sets.first[s + 1]; k++) {
@@ -143,19 +143,19 @@ static void reference_free(reference *f)
 /* Entry (i, j) of op(T), for T = D/omega + L or D/omega + U. */
 static number entry_of(const reference *f, bool upper, spry_transpose op, int64_t i, int64_t j)
 {
-    const int64_t row = op == SPRY_PLAIN ? i : j, col = op == SPRY_PLAIN ? j : i;
+    const int64_t row = op == SPRY_TRANSPOSE_NO ? i : j, col = op == SPRY_TRANSPOSE_NO ? j : i;
     number v = at(&f->A, row, col);
     if (row == col)
         v /= (long double)f->recipe->omega;
     else if (upper ? f->set[col] <= f->set[row] : f->set[col] >= f->set[row])
         v = 0;
-    return op == SPRY_CONJUGATE ? conjl(v) : v;
+    return op == SPRY_TRANSPOSE_CONJUGATE ? conjl(v) : v;
 }
 
 /* z = op(T)^-1 z */
 static void solve(const reference *f, bool upper, spry_transpose op, number *z)
 {
-    const bool backward = upper == (op == SPRY_PLAIN);
+    const bool backward = upper == (op == SPRY_TRANSPOSE_NO);
     for (int64_t k = 0; k < f->n; k++) {
         const int64_t i = f->rows[backward ? f->n - 1 - k : k];
         for (int64_t j = 0; j < f->n; j++)
@@ -169,14 +169,14 @@ static void apply(const reference *f, spry_transpose op, number *z)
 {
     const bool both = f->recipe->both;
     const long double omega = f->recipe->omega;
-    solve(f, both && op != SPRY_PLAIN, op, z);
+    solve(f, both && op != SPRY_TRANSPOSE_NO, op, z);
     if (!both)
         return;
     for (int64_t i = 0; i < f->n; i++) {
         const number d = at(&f->A, i, i);
-        z[i] *= (2 - omega) / omega * (op == SPRY_CONJUGATE ? conjl(d) : d);
+        z[i] *= (2 - omega) / omega * (op == SPRY_TRANSPOSE_CONJUGATE ? conjl(d) : d);
     }
-    solve(f, op == SPRY_PLAIN, op, z);
+    solve(f, op == SPRY_TRANSPOSE_NO, op, z);
 }
 
 static void check_product(const reference *f, const spry_operator *M, spry_transpose op)
@@ -209,7 +209,7 @@ static void products(spry_context *ctx)
             reference f = reference_new(ctx, A, &recipes[k]);
             spry_operator *M = make(ctx, A, &recipes[k]);
             assert_true(M->own_bytes > 0 && M->bytes > M->own_bytes);
-            for (int op = SPRY_PLAIN; op <= SPRY_CONJUGATE; op++)
+            for (int op = SPRY_TRANSPOSE_NO; op <= SPRY_TRANSPOSE_CONJUGATE; op++)
                 check_product(&f, M, (spry_transpose)op);
             spry_operator_free(M);
             reference_free(&f);
@@ -228,13 +228,13 @@ static void test_products(void **state)
 static void test_formats(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = unsymmetric(ctx, SPRY_Z);
-    for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+    spry_matrix *A = unsymmetric(ctx, SPRY_TYPE_Z);
+    for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
         spry_matrix *B = NULL;
         assert_ok(ctx, spry_matrix_convert(A, (spry_format)format, &B));
         reference f = reference_new(ctx, A, &recipes[5]);
         spry_operator *M = make(ctx, B, &recipes[5]);
-        for (int op = SPRY_PLAIN; op <= SPRY_CONJUGATE; op++)
+        for (int op = SPRY_TRANSPOSE_NO; op <= SPRY_TRANSPOSE_CONJUGATE; op++)
             check_product(&f, M, (spry_transpose)op);
         spry_operator_free(M);
         reference_free(&f);
@@ -254,8 +254,8 @@ static void test_adjoint(void **state)
         spry_operator *M = make(ctx, A, &recipes[k % RECIPES]);
         void *x = numeric_array(type, f.n, 0, 3), *y = numeric_array(type, f.n, 0, 4);
         void *Mx = numeric_array(type, f.n, 0, 5), *My = numeric_array(type, f.n, 0, 6);
-        assert_ok(ctx, M->class->multiply(M, SPRY_PLAIN, one, x, zero, Mx));
-        assert_ok(ctx, M->class->multiply(M, SPRY_CONJUGATE, one, y, zero, My));
+        assert_ok(ctx, M->class->multiply(M, SPRY_TRANSPOSE_NO, one, x, zero, Mx));
+        assert_ok(ctx, M->class->multiply(M, SPRY_TRANSPOSE_CONJUGATE, one, y, zero, My));
         wide left = {0}, right = {0};
         long double most = 0, sum = 0;
         for (int64_t i = 0; i < f.n; i++) {
@@ -296,8 +296,8 @@ static void test_hermitian(void **state)
         spry_operator *M = make(ctx, A, r);
         void *x = numeric_array(type, f.n, 0, 3);
         void *y = numeric_array(type, f.n, 0, 4), *z = numeric_array(type, f.n, 0, 5);
-        assert_ok(ctx, M->class->multiply(M, SPRY_PLAIN, one, x, zero, y));
-        assert_ok(ctx, M->class->multiply(M, SPRY_CONJUGATE, one, x, zero, z));
+        assert_ok(ctx, M->class->multiply(M, SPRY_TRANSPOSE_NO, one, x, zero, y));
+        assert_ok(ctx, M->class->multiply(M, SPRY_TRANSPOSE_CONJUGATE, one, x, zero, z));
         long double most = 0;
         for (int64_t i = 0; i < f.n; i++)
             most = fmaxl(most, numeric_size(value_get(type, y, i)));
@@ -369,13 +369,14 @@ static void test_colours(void **state)
         spry_matrix_free(A);
     }
     /* neighbours by one triangle alone */
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 3, 3, (double[]){1, 1, 1, 0, 1, 1, 0, 0, 1});
+    spry_matrix *A =
+        support_from_rows(ctx, SPRY_TYPE_D, 3, 3, (double[]){1, 1, 1, 0, 1, 1, 0, 0, 1});
     check_colours(ctx, A, 3);
     spry_matrix_free(A);
-    A = support_from_rows(ctx, SPRY_D, 3, 3, (double[]){1, 0, 0, 1, 1, 0, 1, 1, 1});
+    A = support_from_rows(ctx, SPRY_TYPE_D, 3, 3, (double[]){1, 0, 0, 1, 1, 0, 1, 1, 1});
     check_colours(ctx, A, 3);
     spry_matrix_free(A);
-    A = support_from_rows(ctx, SPRY_D, 0, 0, NULL);
+    A = support_from_rows(ctx, SPRY_TYPE_D, 0, 0, NULL);
     check_colours(ctx, A, 0);
     spry_matrix_free(A);
 }
@@ -401,8 +402,9 @@ static void test_stationary(void **state)
         assert_ok(ctx, spry_vector_norm(b, &start));
         for (int step = 0; step < (recipes[k % RECIPES].omega < 1 ? 240 : 120); step++) {
             assert_ok(ctx, spry_vector_copy(b, r));
-            assert_ok(ctx, spry_operator_multiply(op, SPRY_PLAIN, (spry_scalar){-1, 0}, x, one, r));
-            assert_ok(ctx, spry_operator_multiply(M, SPRY_PLAIN, one, r, one, x));
+            assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, x,
+                                                  one, r));
+            assert_ok(ctx, spry_operator_multiply(M, SPRY_TRANSPOSE_NO, one, r, one, x));
         }
         assert_ok(ctx, spry_vector_norm(r, &norm));
         assert_true(norm <= 6e-5 * start);
@@ -428,17 +430,17 @@ static void test_threads(void **state)
             spry_context *ctx = support_context(options);
             spry_matrix *A = generated(ctx, "convection-diffusion", "nx=160 ny=20 nz=20");
             spry_operator *M = make(ctx, A, &recipes[k]);
-            void *x = numeric_array(SPRY_D, 64000, 0, 1);
-            for (int op = SPRY_PLAIN; op <= SPRY_CONJUGATE; op++) {
-                void *y = numeric_array(SPRY_D, 64000, 0, 2);
+            void *x = numeric_array(SPRY_TYPE_D, 64000, 0, 1);
+            for (int op = SPRY_TRANSPOSE_NO; op <= SPRY_TRANSPOSE_CONJUGATE; op++) {
+                void *y = numeric_array(SPRY_TYPE_D, 64000, 0, 2);
                 assert_ok(ctx, M->class->multiply(M, (spry_transpose)op, (spry_scalar){3, 0}, x,
                                                   (spry_scalar){0.5, 0}, y));
                 if (t == 0)
                     first[op] = memcpy(malloc(bytes), y, bytes);
                 assert_memory_equal(first[op], y, bytes);
-                numeric_free(SPRY_D, y, 0);
+                numeric_free(SPRY_TYPE_D, y, 0);
             }
-            numeric_free(SPRY_D, x, 0);
+            numeric_free(SPRY_TYPE_D, x, 0);
             spry_operator_free(M);
             spry_matrix_free(A);
             support_context_free(ctx);
@@ -452,22 +454,22 @@ static void test_threads(void **state)
 static void test_factors(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = unsymmetric(ctx, SPRY_Z);
+    spry_matrix *A = unsymmetric(ctx, SPRY_TYPE_Z);
     spry_operator *M = make(ctx, A, &recipes[5]);
     const spry_scalar alpha = {0.5, -2}, beta = {3, 1};
-    void *x = numeric_array(SPRY_Z, 120, 0, 1), *z = numeric_array(SPRY_Z, 120, 0, 2);
-    void *y = numeric_array(SPRY_Z, 120, 0, 3), *old = numeric_array(SPRY_Z, 120, 0, 3);
-    assert_ok(ctx, M->class->multiply(M, SPRY_PLAIN, one, x, zero, z));
-    assert_ok(ctx, M->class->multiply(M, SPRY_PLAIN, alpha, x, beta, y));
+    void *x = numeric_array(SPRY_TYPE_Z, 120, 0, 1), *z = numeric_array(SPRY_TYPE_Z, 120, 0, 2);
+    void *y = numeric_array(SPRY_TYPE_Z, 120, 0, 3), *old = numeric_array(SPRY_TYPE_Z, 120, 0, 3);
+    assert_ok(ctx, M->class->multiply(M, SPRY_TRANSPOSE_NO, one, x, zero, z));
+    assert_ok(ctx, M->class->multiply(M, SPRY_TRANSPOSE_NO, alpha, x, beta, y));
     for (int64_t i = 0; i < 120; i++) {
-        wide sum = numeric_muladd((wide){0}, alpha, false, value_get(SPRY_Z, z, i));
-        sum = numeric_muladd(sum, beta, false, value_get(SPRY_Z, old, i));
-        numeric_near(SPRY_Z, value_get(SPRY_Z, y, i), sum, 6, "factors", i);
+        wide sum = numeric_muladd((wide){0}, alpha, false, value_get(SPRY_TYPE_Z, z, i));
+        sum = numeric_muladd(sum, beta, false, value_get(SPRY_TYPE_Z, old, i));
+        numeric_near(SPRY_TYPE_Z, value_get(SPRY_TYPE_Z, y, i), sum, 6, "factors", i);
     }
-    numeric_free(SPRY_Z, x, 0);
-    numeric_free(SPRY_Z, y, 0);
-    numeric_free(SPRY_Z, z, 0);
-    numeric_free(SPRY_Z, old, 0);
+    numeric_free(SPRY_TYPE_Z, x, 0);
+    numeric_free(SPRY_TYPE_Z, y, 0);
+    numeric_free(SPRY_TYPE_Z, z, 0);
+    numeric_free(SPRY_TYPE_Z, old, 0);
     spry_operator_free(M);
     spry_matrix_free(A);
 }
@@ -477,17 +479,17 @@ static void test_tiny(void **state)
 {
     spry_context *ctx = *state;
     for (int k = 0; k < RECIPES; k++) {
-        spry_matrix *A = support_from_rows(ctx, SPRY_D, 0, 0, NULL);
+        spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 0, 0, NULL);
         spry_operator *M = make(ctx, A, &recipes[k]);
         double x = 8, y = 0;
-        assert_ok(ctx, M->class->multiply(M, SPRY_PLAIN, one, &x, zero, &y));
-        assert_ok(ctx, M->class->multiply(M, SPRY_TRANSPOSE, one, &x, zero, &y));
+        assert_ok(ctx, M->class->multiply(M, SPRY_TRANSPOSE_NO, one, &x, zero, &y));
+        assert_ok(ctx, M->class->multiply(M, SPRY_TRANSPOSE_YES, one, &x, zero, &y));
         assert_true(y == 0);
         spry_operator_free(M);
         spry_matrix_free(A);
-        A = support_from_rows(ctx, SPRY_D, 1, 1, (double[]){4});
+        A = support_from_rows(ctx, SPRY_TYPE_D, 1, 1, (double[]){4});
         M = make(ctx, A, &recipes[k]);
-        assert_ok(ctx, M->class->multiply(M, SPRY_PLAIN, one, &x, zero, &y));
+        assert_ok(ctx, M->class->multiply(M, SPRY_TRANSPOSE_NO, one, &x, zero, &y));
         /* powers of two and omegas of few bits: exact */
         const double w = recipes[k].omega;
         assert_true(y == 2 * w * (recipes[k].both ? 2 - w : 1));
@@ -499,23 +501,24 @@ static void test_tiny(void **state)
 static void test_bad(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 3, 3, (double[]){1, 2, 0, 2, 1, 0, 0, 5, 0});
-    spry_matrix *wide_one = support_from_rows(ctx, SPRY_D, 1, 2, (double[]){1, 2});
+    spry_matrix *A =
+        support_from_rows(ctx, SPRY_TYPE_D, 3, 3, (double[]){1, 2, 0, 2, 1, 0, 0, 5, 0});
+    spry_matrix *wide_one = support_from_rows(ctx, SPRY_TYPE_D, 1, 2, (double[]){1, 2});
     static const struct {
         const char *spec, *message;
         spry_status status;
     } cases[] = {
-        {"gs", "row 2 (from 0): diagonal entry 0", SPRY_BAD_INPUT},
-        {"ssor:omega=1.5", "has no inverse for ssor", SPRY_BAD_INPUT},
-        {"sor:omega=2.5", "precon sor: omega=2.5 is outside 0.01..1.99", SPRY_BAD_USAGE},
-        {"sor:omga=1", "did you mean omega?", SPRY_BAD_USAGE},
-        {"sor:order=odd", "there are: multicolour natural", SPRY_BAD_USAGE},
-        {"gs:omega=1", "option omega is unknown", SPRY_BAD_USAGE},
-        {"jacobi:w=1", "precon jacobi: option w is unknown", SPRY_BAD_USAGE},
-        {"none:w=1", "has no options", SPRY_BAD_USAGE},
-        {"ssorr:omega=1", "did you mean ssor?", SPRY_BAD_USAGE},
-        {"", "is unknown", SPRY_BAD_USAGE},
-        {":", "is unknown", SPRY_BAD_USAGE},
+        {"gs", "row 2 (from 0): diagonal entry 0", SPRY_STATUS_BAD_INPUT},
+        {"ssor:omega=1.5", "has no inverse for ssor", SPRY_STATUS_BAD_INPUT},
+        {"sor:omega=2.5", "precon sor: omega=2.5 is outside 0.01..1.99", SPRY_STATUS_BAD_USAGE},
+        {"sor:omga=1", "did you mean omega?", SPRY_STATUS_BAD_USAGE},
+        {"sor:order=odd", "there are: multicolour natural", SPRY_STATUS_BAD_USAGE},
+        {"gs:omega=1", "option omega is unknown", SPRY_STATUS_BAD_USAGE},
+        {"jacobi:w=1", "precon jacobi: option w is unknown", SPRY_STATUS_BAD_USAGE},
+        {"none:w=1", "has no options", SPRY_STATUS_BAD_USAGE},
+        {"ssorr:omega=1", "did you mean ssor?", SPRY_STATUS_BAD_USAGE},
+        {"", "is unknown", SPRY_STATUS_BAD_USAGE},
+        {":", "is unknown", SPRY_STATUS_BAD_USAGE},
     };
     spry_operator *M = (spry_operator *)1;
     char name[32];
@@ -524,9 +527,10 @@ static void test_bad(void **state)
         assert_null(M);
         support_message_has(ctx, cases[k].message);
     }
-    assert_status(ctx, SPRY_BAD_USAGE, precon_make(ctx, wide_one, NULL, "gs", &M, name));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, precon_make(ctx, wide_one, NULL, "gs", &M, name));
     support_message_has(ctx, "gs needs a square matrix, not 1 x 2");
-    assert_status(ctx, SPRY_BAD_USAGE, precon_make(ctx, NULL, NULL, "sor:omega=1.2", &M, name));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  precon_make(ctx, NULL, NULL, "sor:omega=1.2", &M, name));
     support_message_has(ctx, "precon=sor needs a matrix");
     assert_int_equal(spry_precon_options("ssor").count, 3);
     assert_int_equal(spry_precon_options("gs").count, 2);
@@ -543,16 +547,17 @@ static spry_status use(spry_context *ctx, void *data)
     spry_vector *x = NULL, *y = NULL;
     char name[32];
     spry_status status = precon_make(ctx, A, NULL, "ssor:omega=1.5", &M, name);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         assert_null(M);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_vector_zeros(ctx, A, &x);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_vector_ones(ctx, A, &y);
-    if (status == SPRY_OK)
-        status = spry_operator_multiply(M, SPRY_CONJUGATE, one, y, zero, x);
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_multiply(M, SPRY_TRANSPOSE_CONJUGATE, one, y, zero, x);
     if (M && y && x) /* a failure leaves an operator that works */
-        assert_int_equal(spry_operator_multiply(M, SPRY_PLAIN, one, y, zero, x), SPRY_OK);
+        assert_int_equal(spry_operator_multiply(M, SPRY_TRANSPOSE_NO, one, y, zero, x),
+                         SPRY_STATUS_OK);
     spry_vector_free(x);
     spry_vector_free(y);
     spry_operator_free(M);
@@ -562,9 +567,9 @@ static spry_status use(spry_context *ctx, void *data)
 static void test_torture(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = unsymmetric(ctx, SPRY_C), *B = NULL;
+    spry_matrix *A = unsymmetric(ctx, SPRY_TYPE_C), *B = NULL;
     support_torture(ctx, use, A);
-    assert_ok(ctx, spry_matrix_convert(A, SPRY_COO, &B));
+    assert_ok(ctx, spry_matrix_convert(A, SPRY_FORMAT_COO, &B));
     support_torture(ctx, use, B);
     spry_matrix_free(A);
     spry_matrix_free(B);

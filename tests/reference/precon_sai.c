@@ -242,7 +242,7 @@ static void test_falls(void **state)
     static const char *const rising[] = {"sai:tau=0", "sai:tau=0.3", "sai:tau=0.6", "sai:tau=0.9",
                                          "sai",       "sai:power=2", "sai:power=3", "sai:power=4"};
     long double before = INFINITY, first = 0;
-    spry_matrix *A = random_matrix(ctx, SPRY_D, 50, 2);
+    spry_matrix *A = random_matrix(ctx, SPRY_TYPE_D, 50, 2);
     for (int k = 0; k < 8; k++) {
         spry_matrix *M = inverse_of(A, rising[k]);
         pair p = pair_of(A, M, false);
@@ -265,7 +265,7 @@ static void test_falls(void **state)
 static void test_pattern(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 4, 4,
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 4, 4,
                                        (double[]){2, -4, 1, 0, 0, 3, 0, 1, 5, 0, 0, 4, 1, 1, 1, 1});
     static const double kept[] = {1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1};
     spry_matrix *M = inverse_of(A, "sai:tau=0.5"); /* 2 is not more than half of 4 */
@@ -323,7 +323,8 @@ static void test_grown(void **state)
         spry_matrix_free(A);
     }
     /* The best vectors come first: one step adds what reduces the residual most. */
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 3, 3, (double[]){4, 1, 3, 0, 4, 0, 0, 0, 4});
+    spry_matrix *A =
+        support_from_rows(ctx, SPRY_TYPE_D, 3, 3, (double[]){4, 1, 3, 0, 4, 0, 0, 0, 4});
     spry_matrix *M = inverse_of(A, "spai:eps=0,steps=1,add=1");
     support_dense D = support_dense_of(M);
     static const int64_t expected[] = {1, 1, 1, 0, 1, 0, 0, 0, 1};
@@ -346,7 +347,7 @@ static support_dense applied(const spry_operator *M)
     for (int64_t k = 0; k < n; k++) {
         for (int64_t i = 0; i < n; i++)
             value_set(M->type, e, i, i == k ? one : zero);
-        assert_ok(M->ctx, M->class->multiply(M, SPRY_PLAIN, one, e, zero, z));
+        assert_ok(M->ctx, M->class->multiply(M, SPRY_TRANSPOSE_NO, one, e, zero, z));
         for (int64_t i = 0; i < n; i++)
             D.at[i * n + k] = value_get(M->type, z, i);
     }
@@ -433,26 +434,26 @@ static void test_factor_refusals(void **state)
 {
     spry_context *ctx = *state;
     spry_operator *M = NULL;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){2, 1, 0, 2});
-    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, "fsai", &M));
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, (double[]){2, 1, 0, 2});
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_precon_new(A, NULL, "fsai", &M));
     support_message_has(ctx,
                         "row 0 (from 0) is not the same as its column, and fsai is for symmetric");
     spry_matrix_free(A);
-    A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){2, 1, 1, 0});
-    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, "fsai", &M));
+    A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, (double[]){2, 1, 1, 0});
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_precon_new(A, NULL, "fsai", &M));
     support_message_has(ctx, "row 1 (from 0): the diagonal entry is not positive");
     spry_matrix_free(A);
-    A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){1, 2, 2, 1});
-    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, "fsai", &M));
+    A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, (double[]){1, 2, 2, 1});
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_precon_new(A, NULL, "fsai", &M));
     support_message_has(ctx, "its block of the matrix is not positive definite");
     assert_ok(ctx, spry_precon_new(A, NULL, "fsai:shift=1.5", &M));
     spry_operator_free(M);
     spry_matrix_free(A);
     /* New values are looked at as the first ones are. */
-    A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){2, 1, 1, 2});
+    A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, (double[]){2, 1, 1, 2});
     M = make(A, "fsai");
-    spry_matrix *B = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){2, 1, 0.5, 2});
-    assert_status(ctx, SPRY_BAD_INPUT, spry_operator_update(M, B));
+    spry_matrix *B = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, (double[]){2, 1, 0.5, 2});
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_operator_update(M, B));
     support_message_has(ctx, "is not the same as its column, and fsai is for symmetric");
     assert_ok(ctx, spry_operator_update(M, A));
     spry_operator_free(M);
@@ -494,7 +495,7 @@ static void test_extreme(void **state)
     spry_context *ctx = *state;
     for (int k = 0; k < 8; k++) {
         const spry_type type = support_types[k % 4];
-        const bool single = type == SPRY_S || type == SPRY_C;
+        const bool single = type == SPRY_TYPE_S || type == SPRY_TYPE_C;
         const double factor = k < 4 ? (single ? 0x1p90 : 0x1p900) : (single ? 0x1p-90 : 0x1p-900);
         spry_matrix *A = random_matrix(ctx, type, 30, 4);
         spry_matrix *M = inverse_of(A, "sai");
@@ -513,8 +514,8 @@ static void test_extreme(void **state)
         spry_matrix_free(A);
     }
     spry_operator *M = NULL;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 2, (double[]){1, 0, 0, 0x1p-1074});
-    assert_status(ctx, SPRY_BAD_INPUT, spry_precon_new(A, NULL, "sai", &M));
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, (double[]){1, 0, 0, 0x1p-1074});
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_precon_new(A, NULL, "sai", &M));
     support_message_has(ctx, "column 1 (from 0) of the inverse is beyond what type d can hold");
     spry_matrix_free(A);
 }
@@ -531,8 +532,8 @@ static void test_adjoint(void **state)
         spry_operator *op = make(A, specs[t / 4]);
         void *x = numeric_array(type, 60, 0, 3), *y = numeric_array(type, 60, 0, 4);
         void *Mx = numeric_array(type, 60, 0, 5), *My = numeric_array(type, 60, 0, 6);
-        assert_ok(ctx, op->class->multiply(op, SPRY_PLAIN, one, x, zero, Mx));
-        assert_ok(ctx, op->class->multiply(op, SPRY_CONJUGATE, one, y, zero, My));
+        assert_ok(ctx, op->class->multiply(op, SPRY_TRANSPOSE_NO, one, x, zero, Mx));
+        assert_ok(ctx, op->class->multiply(op, SPRY_TRANSPOSE_CONJUGATE, one, y, zero, My));
         wide left = {0}, right = {0};
         long double sum = 0;
         for (int64_t e = 0; e < M->a.nnz; e++)
@@ -678,7 +679,7 @@ static spry_status make_and_free(spry_context *ctx, void *data)
     const tortured *t = data;
     spry_operator *op = NULL;
     spry_status status = spry_precon_new(t->A, NULL, t->spec, &op);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_operator_update(op, t->A);
     spry_operator_free(op);
     (void)ctx;
@@ -691,7 +692,8 @@ static void test_torture(void **state)
     static const char *const all[] = {"sai:power=2", "isai:side=left", "spai",
                                       "fsai:growth=1,power=2"};
     for (int k = 0; k < 4; k++) {
-        spry_matrix *A = k == 3 ? definite(ctx, SPRY_Z, 4) : random_matrix(ctx, SPRY_Z, 20, 3);
+        spry_matrix *A =
+            k == 3 ? definite(ctx, SPRY_TYPE_Z, 4) : random_matrix(ctx, SPRY_TYPE_Z, 20, 3);
         support_torture(ctx, make_and_free, &(tortured){A, all[k]});
         spry_matrix_free(A);
     }

@@ -23,7 +23,7 @@ static spry_status hear(void *data, report_kind kind, bool loop, double value, b
     trial *t = data;
     (void)kind, (void)loop, (void)value;
     *go_on = ++t->reports < ALL;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static void hear_breakdown(void *data, const char *text, bool finite)
@@ -40,7 +40,7 @@ static spry_status run_plan(const course_system *system, plan *p, trial *t)
     const runner_operators operators = {t->A ? t->A : system->A, system->M};
     spry_scalar b[N], x[N];
     runner *r = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int i = 0; i < N; i++) {
         value_set(system->type, b, i, (spry_scalar){1 + i, 0});
         value_set(system->type, x, i, (spry_scalar){0, 0});
@@ -67,7 +67,7 @@ static spry_status run_text(const course_system *system, const char *text, const
     plan_setup setup = {.fuse = fuse, .square = true};
     program *g = NULL;
     plan *p = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, program_parse(ctx, "t", text, strlen(text), &g));
     SPRY_GO(ctx, runner_use(t->A ? t->A : system->A, g->uses_transpose, &setup.use[OPERATOR_A]));
     SPRY_GO(ctx, runner_use(system->M, g->uses_transpose, &setup.use[OPERATOR_M]));
@@ -93,65 +93,66 @@ static const struct {
     int reports;
     const char *message;
 } faults[] = {
-    {HEAD "start: r = b; k = 0\nloop: residual |r|\nV[7] = r\nx = V[7]\n", "", SPRY_BAD_INPUT, 0,
-     "t:7:1: V[7..7] is outside 0..3"},
+    {HEAD "start: r = b; k = 0\nloop: residual |r|\nV[7] = r\nx = V[7]\n", "",
+     SPRY_STATUS_BAD_INPUT, 0, "t:7:1: V[7..7] is outside 0..3"},
     {HEAD "start: r = b; k = 0\nloop: residual |r|\nV[k] = r; k = k + 1\nx = x + V[0]\n", "",
-     SPRY_BAD_INPUT, 5, "t:7:3: an index is outside its array"},
-    {HEAD "start: r = b; k = 0\nloop: residual |r|\nr = r - V[k]; k = k + 1\n", "", SPRY_BAD_INPUT,
-     5, "t:7:11: an index is outside its array"},
+     SPRY_STATUS_BAD_INPUT, 5, "t:7:3: an index is outside its array"},
+    {HEAD "start: r = b; k = 0\nloop: residual |r|\nr = r - V[k]; k = k + 1\n", "",
+     SPRY_STATUS_BAD_INPUT, 5, "t:7:11: an index is outside its array"},
     {HEAD "start: r = b; k = 0\nloop: residual |r|\nh[k] = |r|; k = k + 1\nx = x + h[0] r\n", "",
-     SPRY_BAD_INPUT, 5, "t:7:3: an index is outside its array"},
-    {HEAD "start: r = b; k = 0\nloop: residual |r|\nr = A V[k]; k = k + 1\n", "", SPRY_BAD_INPUT, 5,
-     "t:7:9: an index is outside its array"},
+     SPRY_STATUS_BAD_INPUT, 5, "t:7:3: an index is outside its array"},
+    {HEAD "start: r = b; k = 0\nloop: residual |r|\nr = A V[k]; k = k + 1\n", "",
+     SPRY_STATUS_BAD_INPUT, 5, "t:7:9: an index is outside its array"},
     {HEAD "start: r = b; k = 0\nloop: residual |r|\nh[0..k] = (V[0..k], r); k = k + 1\n"
           "x = x + h[0] r\n",
-     "", SPRY_BAD_INPUT, 5, "t:7:14: an index is outside its array"},
+     "", SPRY_STATUS_BAD_INPUT, 5, "t:7:14: an index is outside its array"},
     {HEAD "start: r = b; k = 0\nloop: residual |r|\nh[k..k + 1] = (V[0..1], r); k = k + 1\n"
           "x = x + h[0] r\n",
-     "", SPRY_BAD_INPUT, 4, "t:7:1: an index is outside its array"},
+     "", SPRY_STATUS_BAD_INPUT, 4, "t:7:1: an index is outside its array"},
     {HEAD "start: r = b; k = 0\nloop: residual |r|\nx = x + V[0..1] h[0..k]; k = k + 1\n", "",
-     SPRY_BAD_INPUT, 1, "t:7:17: an index is outside its array"},
+     SPRY_STATUS_BAD_INPUT, 1, "t:7:17: an index is outside its array"},
     {HEAD "start: r = b; k = 0\nloop: residual |r|\nx = x + V[0..k] h[0..k]; k = k + 1\n", "",
-     SPRY_BAD_INPUT, 5, "t:7:11: an index is outside its array"},
-    {HEAD "start: r = b; k = 0\nloop: residual |r| + h[k]\nk = k + 1\n", "", SPRY_BAD_INPUT, 4,
-     "t:6:24: an index is outside its array"},
+     SPRY_STATUS_BAD_INPUT, 5, "t:7:11: an index is outside its array"},
+    {HEAD "start: r = b; k = 0\nloop: residual |r| + h[k]\nk = k + 1\n", "", SPRY_STATUS_BAD_INPUT,
+     4, "t:6:24: an index is outside its array"},
     {HEAD "start: r = b; k = 0\nloop: residual |r|\nbreakdown if h[k] > 1 \"\"\nk = k + 1\n", "",
-     SPRY_BAD_INPUT, 5, "t:7:16: an index is outside its array"},
+     SPRY_STATUS_BAD_INPUT, 5, "t:7:16: an index is outside its array"},
     {HEAD "start: r = b; k = 0\nloop: residual |r|\nif h[k] > 1: r = 2 r; end\nk = k + 1\n", "",
-     SPRY_BAD_INPUT, 5, "t:7:6: an index is outside its array"},
+     SPRY_STATUS_BAD_INPUT, 5, "t:7:6: an index is outside its array"},
     {HEAD "start: r = b; k = 0\nloop: residual |r|\n"
           "for i = 0 .. k / 2: r = r / 2; end\nk = k + 1\n",
-     "", SPRY_BAD_INPUT, 2, "t:7:14: an index is outside its array"},
+     "", SPRY_STATUS_BAD_INPUT, 2, "t:7:14: an index is outside its array"},
     {HEAD "start: r = b; k = 0\nloop: residual |r|\n"
           "for i = 0 .. k: h[i] = 1; end\nk = k + 1; x = x + h[0] r\n",
-     "", SPRY_BAD_INPUT, 5, "t:7:19: an index is outside its array"},
-    {HEAD "start: r = b\nloop: if |r| > 100: residual |r|; end\n", "", SPRY_BAD_INPUT, 0,
+     "", SPRY_STATUS_BAD_INPUT, 5, "t:7:19: an index is outside its array"},
+    {HEAD "start: r = b\nloop: if |r| > 100: residual |r|; end\n", "", SPRY_STATUS_BAD_INPUT, 0,
      "t: a turn of the loop told no residual and no estimate"},
     {"method m \"m\"\noption w = 0.5 0..2 \"w\"\nvectors V[w]\nstart:\nloop: residual |b|\n", "",
-     SPRY_BAD_USAGE, 0, "t: the array V would have 0.5 elements"},
+     SPRY_STATUS_BAD_USAGE, 0, "t: the array V would have 0.5 elements"},
     {"method m \"m\"\noption w = 0.5 0..2 \"w\"\nvectors V[w - 2]\nstart:\nloop: residual |b|\n",
-     "w=1", SPRY_BAD_USAGE, 0, "t: the array V would have -1 elements"},
-    {"method m \"m\"\nscalars h[2000000]\nstart:\nloop: residual |b|\n", "", SPRY_BAD_USAGE, 0,
-     "t: the array h would have 2e+06 elements"},
+     "w=1", SPRY_STATUS_BAD_USAGE, 0, "t: the array V would have -1 elements"},
+    {"method m \"m\"\nscalars h[2000000]\nstart:\nloop: residual |b|\n", "", SPRY_STATUS_BAD_USAGE,
+     0, "t: the array h would have 2e+06 elements"},
     {"method m \"m\"\nscalars h[1000000, 1000000]\nstart:\nloop: residual |b|\n", "",
-     SPRY_NO_MEMORY, 0, ""},
-    {HEAD "start: r = b\nloop: residual |r|\n", "n=3", SPRY_BAD_USAGE, 0,
+     SPRY_STATUS_NO_MEMORY, 0, ""},
+    {HEAD "start: r = b\nloop: residual |r|\n", "n=3", SPRY_STATUS_BAD_USAGE, 0,
      "option of method m n is unknown"},
-    {HEAD "start: r = b\nloop: residual |r|\n", "m=11", SPRY_BAD_USAGE, 0,
+    {HEAD "start: r = b\nloop: residual |r|\n", "m=11", SPRY_STATUS_BAD_USAGE, 0,
      "m=11: a whole number from 1 to 10 is needed"},
-    {HEAD "start: r = b\nloop: residual |r|\n", "m=2.5", SPRY_BAD_USAGE, 0,
+    {HEAD "start: r = b\nloop: residual |r|\n", "m=2.5", SPRY_STATUS_BAD_USAGE, 0,
      "m=2.5: a whole number from 1 to 10 is needed"},
-    {HEAD "start: r = b\nloop: residual |r|\n", "w=x", SPRY_BAD_USAGE, 0,
+    {HEAD "start: r = b\nloop: residual |r|\n", "w=x", SPRY_STATUS_BAD_USAGE, 0,
      "w=x: a number from 0 to 2 is needed"},
-    {HEAD "start: r = b\nloop: residual |r|\n", "m=2,o=r", SPRY_BAD_USAGE, 0, "o r is unknown"},
-    {HEAD "start: r = b\nloop: residual |r|\n", "m", SPRY_BAD_USAGE, 0,
+    {HEAD "start: r = b\nloop: residual |r|\n", "m=2,o=r", SPRY_STATUS_BAD_USAGE, 0,
+     "o r is unknown"},
+    {HEAD "start: r = b\nloop: residual |r|\n", "m", SPRY_STATUS_BAD_USAGE, 0,
      "method m: \"m\" should be name=value"},
 };
 
 static void failures_name_their_place(void **state)
 {
     course_system system;
-    course_open(*state, SPRY_D, N, N, COURSE_ROWS, COURSE_NONE, 1, &system);
+    course_open(*state, SPRY_TYPE_D, N, N, COURSE_ROWS, COURSE_NONE, 1, &system);
     for (size_t k = 0; k < sizeof faults / sizeof *faults; k++)
         for (int fuse = 0; fuse < 2; fuse++) {
             trial t = {0};
@@ -170,13 +171,13 @@ static void sums_have_at_most_64_vectors(void **state)
     char text[2048] = HEAD "start: r = b\nloop: residual |r|\n";
     course_system system;
     trial t = {0};
-    course_open(*state, SPRY_D, N, N, COURSE_ROWS, COURSE_NONE, 1, &system);
+    course_open(*state, SPRY_TYPE_D, N, N, COURSE_ROWS, COURSE_NONE, 1, &system);
     /* 51 terms as written, 101 vectors. */
     strcat(text, "x = x");
     for (int k = 0; k < 50; k++)
         strcat(text, " + (r + b)");
     strcat(text, "\n");
-    assert_status(*state, SPRY_BAD_INPUT, run_text(&system, text, "", true, &t));
+    assert_status(*state, SPRY_STATUS_BAD_INPUT, run_text(&system, text, "", true, &t));
     support_message_has(*state, "a sum of more than 64 vectors");
     course_close(&system);
 }
@@ -191,14 +192,15 @@ static void loops_end(void **state)
         "loop: for i = k * k down to 1: r = r - A r; end\nresidual |r|\n",
     };
     course_system system;
-    course_open(*state, SPRY_D, N, N, COURSE_ROWS, COURSE_NONE, 1, &system);
+    course_open(*state, SPRY_TYPE_D, N, N, COURSE_ROWS, COURSE_NONE, 1, &system);
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
         trial t = {.most_turns = 5000};
-        assert_status(*state, SPRY_BAD_INPUT, run_text(&system, texts[k], "", true, &t));
+        assert_status(*state, SPRY_STATUS_BAD_INPUT, run_text(&system, texts[k], "", true, &t));
         support_message_has(*state, "loops took more than 5000 turns without a residual");
         spry_context_interrupt(*state);
         trial again = {0};
-        assert_status(*state, SPRY_INTERRUPTED, run_text(&system, texts[k], "", true, &again));
+        assert_status(*state, SPRY_STATUS_INTERRUPTED,
+                      run_text(&system, texts[k], "", true, &again));
         support_message_has(*state, "t: interrupted in a loop");
         spry_context_interrupted(*state, true);
     }
@@ -222,11 +224,11 @@ static void breakdowns_tell_their_numbers(void **state)
         spry_type type;
         const char *text, *told;
     } cases[] = {
-        {SPRY_D, "s = 1.5; breakdown if s > 1 \"s = {s}, m = {m}, {\"", NULL},
-        {SPRY_D, "s = 1.5; breakdown if s > 1 \"s = {s}!\"", "s = 1.5!"},
-        {SPRY_Z, "s = sqrt(-4); breakdown if imag(s) > 1 \"{s}{s}\"", "0+2i0+2i"},
-        {SPRY_Z, "s = 3; breakdown if s == 3 \"{s}\"", "3"},
-        {SPRY_D, "restart if 1", "a restart was needed twice without progress between"},
+        {SPRY_TYPE_D, "s = 1.5; breakdown if s > 1 \"s = {s}, m = {m}, {\"", NULL},
+        {SPRY_TYPE_D, "s = 1.5; breakdown if s > 1 \"s = {s}!\"", "s = 1.5!"},
+        {SPRY_TYPE_Z, "s = sqrt(-4); breakdown if imag(s) > 1 \"{s}{s}\"", "0+2i0+2i"},
+        {SPRY_TYPE_Z, "s = 3; breakdown if s == 3 \"{s}\"", "3"},
+        {SPRY_TYPE_D, "restart if 1", "a restart was needed twice without progress between"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         course_system system;
@@ -235,7 +237,7 @@ static void breakdowns_tell_their_numbers(void **state)
         course_open(*state, cases[k].type, N, N, COURSE_ROWS, COURSE_NONE, 1, &system);
         snprintf(text, sizeof text, HEAD "start: r = b\nloop: %s\nresidual |r|\n", cases[k].text);
         const spry_status status = run_text(&system, text, "", true, &t);
-        assert_int_equal(status, cases[k].told ? SPRY_OK : SPRY_BAD_INPUT);
+        assert_int_equal(status, cases[k].told ? SPRY_STATUS_OK : SPRY_STATUS_BAD_INPUT);
         if (cases[k].told)
             assert_string_equal(t.text, cases[k].told);
         assert_int_equal(t.breakdowns, cases[k].told != NULL);
@@ -252,7 +254,7 @@ static void long_breakdowns_are_cut(void **state)
     for (int k = 0; k < 60; k++)
         strcat(text, "{s}-");
     strcat(text, "\"\nresidual |r|\n");
-    course_open(*state, SPRY_D, N, N, COURSE_ROWS, COURSE_NONE, 1, &system);
+    course_open(*state, SPRY_TYPE_D, N, N, COURSE_ROWS, COURSE_NONE, 1, &system);
     assert_ok(*state, run_text(&system, text, "", true, &t));
     assert_int_equal(strlen(t.text), 159);
     assert_int_equal(strncmp(t.text, "1.25-1.25-1.25-", 15), 0);
@@ -272,10 +274,10 @@ static void preconditioners_belong_to_x(void **state)
             for (int k = 0; k < 2; k++) {
                 course_system system;
                 course c = {.end_at = 5, .look = ~0u};
-                course_open(*state, SPRY_D, wide ? 1000 : 3000, wide ? 3000 : 1000, COURSE_ROWS,
-                            diagonal ? COURSE_DIAGONAL : COURSE_ROWS, 1, &system);
+                course_open(*state, SPRY_TYPE_D, wide ? 1000 : 3000, wide ? 3000 : 1000,
+                            COURSE_ROWS, diagonal ? COURSE_DIAGONAL : COURSE_ROWS, 1, &system);
                 course_of_plan(&system, texts[k], true, 1, &c);
-                assert_int_equal(c.status, k == 0 ? SPRY_UNSUPPORTED : SPRY_OK);
+                assert_int_equal(c.status, k == 0 ? SPRY_STATUS_UNSUPPORTED : SPRY_STATUS_OK);
                 course_close(&system);
             }
 }
@@ -283,7 +285,7 @@ static void preconditioners_belong_to_x(void **state)
 static spry_status refuse(void *data, spry_transpose op, const void *x, void *y)
 {
     (void)op, (void)x, (void)y;
-    return --*(int *)data < 0 ? SPRY_IO : SPRY_OK;
+    return --*(int *)data < 0 ? SPRY_STATUS_IO : SPRY_STATUS_OK;
 }
 
 static void failures_of_operators_end_the_run(void **state)
@@ -291,11 +293,11 @@ static void failures_of_operators_end_the_run(void **state)
     course_system system;
     int calls = 3;
     trial t = {0};
-    course_open(*state, SPRY_D, N, N, COURSE_ROWS, COURSE_NONE, 1, &system);
+    course_open(*state, SPRY_TYPE_D, N, N, COURSE_ROWS, COURSE_NONE, 1, &system);
     assert_ok(*state,
-              spry_operator_from_function(*state, SPRY_D, N, N, false, refuse, &calls, &t.A));
+              spry_operator_from_function(*state, SPRY_TYPE_D, N, N, false, refuse, &calls, &t.A));
     assert_status(
-        *state, SPRY_IO,
+        *state, SPRY_STATUS_IO,
         run_text(&system, HEAD "start: r = b\nloop: r = A r\nresidual |r|\n", "", true, &t));
     assert_int_equal(t.reports, 3);
     spry_operator_free(t.A);

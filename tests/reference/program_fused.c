@@ -1,5 +1,5 @@
 /*
- * Programs by chance run as their texts read, as unfused plans and as fused ones, one right-hand
+ * Programs at random run as their texts read, as unfused plans and as fused ones, one right-hand
  * side and several side by side, looked at in every report, in some and in none: all must tell the
  * same residuals and have the same x, bit by bit. Where they do not, the program is made shorter
  * line by line and shown.
@@ -39,7 +39,7 @@ static fused_case case_of(uint64_t seed)
         c.rows = c.cols = DRAW(4) == 0 ? 70000 : 16400;
         c.threads = 1 + DRAW(3);
         if (DRAW(8) == 0) { /* more chunks than parts */
-            c.type = SPRY_S;
+            c.type = SPRY_TYPE_S;
             c.rows = c.cols = (MOST_PARTS + 4) * CHUNK;
         }
     } else if (DRAW(4) == 0) {
@@ -90,7 +90,7 @@ static bool runs_alike(const fused_case *c, const course_system *system, const c
         expected[k] = (course){
             .end_at = c->end_at[k], .twice = c->twice, .look = ~0u, .seed = c->seed + (uint64_t)k};
         course_of_text(system, text, &expected[k]);
-        all_ok = all_ok && expected[k].status == SPRY_OK;
+        all_ok = all_ok && expected[k].status == SPRY_STATUS_OK;
     }
     return run_alike(system, text, false, 1, ~0u, expected, what) &&
            run_alike(system, text, true, 1, ~0u, expected, what) &&
@@ -127,7 +127,7 @@ static void shrink(const fused_case *c, const course_system *system, char *text)
             for (int first = 0; without_lines(text, first, count, shorter);) {
                 program *p = NULL;
                 const bool parses =
-                    program_parse(system->ctx, "x", shorter, strlen(shorter), &p) == SPRY_OK;
+                    program_parse(system->ctx, "x", shorter, strlen(shorter), &p) == SPRY_STATUS_OK;
                 program_free(p);
                 if (parses && !runs_alike(c, system, shorter, what)) {
                     strcpy(text, shorter);

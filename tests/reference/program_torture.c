@@ -18,10 +18,10 @@ static spry_status make_plan(spry_context *ctx, void *data)
     program *g = NULL;
     plan *p = NULL;
     spry_status status = program_parse(ctx, "torture", input->text, strlen(input->text), &g);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     status = plan_make(g, "", &setup, &p); /* which takes the program */
-    assert_true((p != NULL) == (status == SPRY_OK));
+    assert_true((p != NULL) == (status == SPRY_STATUS_OK));
     plan_free(p);
     return status;
 }
@@ -57,7 +57,7 @@ static spry_status solve(spry_context *ctx, void *data)
     spry_solver *solver = NULL;
     spry_vector *b[2] = {NULL, NULL}, *x[2] = {NULL, NULL};
     spry_result results[2] = {{0}, {0}};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_solver_new(ctx, &solver));
     SPRY_GO(ctx, spry_solver_set(solver, input->options));
     SPRY_GO(ctx, spry_solver_set_matrix(solver, input->A));
@@ -68,7 +68,7 @@ static spry_status solve(spry_context *ctx, void *data)
     SPRY_GO(ctx, spry_solve_many(solver, input->count, (const spry_vector *const *)b, x, results));
 done:
     for (int k = 0; k < 2; k++) {
-        assert_true(status == SPRY_OK || !results[k].converged);
+        assert_true(status == SPRY_STATUS_OK || !results[k].converged);
         spry_result_clear(ctx, &results[k]);
         spry_vector_free(b[k]);
         spry_vector_free(x[k]);

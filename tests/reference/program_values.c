@@ -1,6 +1,6 @@
 /*
  * Fused plans against programs run as they read in long double: every residual and every x must be
- * within what the rounding errors of the operations allow. Programs by chance, and the library's
+ * within what the rounding errors of the operations allow. Programs at random, and the library's
  * methods. Where rounding decides which way a program goes the comparison ends, as it does when the
  * bound says nothing any more; most reports must be compared sharply.
  */
@@ -69,7 +69,7 @@ static bool runs_near(const course_system *system, const char *text, bool diagon
     spry_scalar *seen = calloc((COURSE_LONGEST + 1) * MOST, sizeof *seen);
     support_dense A = support_dense_of(system->matrix), M = support_dense_of(system->square);
     const double unit =
-        system->type == SPRY_S || system->type == SPRY_C ? FLT_EPSILON : DBL_EPSILON;
+        system->type == SPRY_TYPE_S || system->type == SPRY_TYPE_C ? FLT_EPSILON : DBL_EPSILON;
     double end_error;
     if (diagonal)
         invert_diagonal(&M);
@@ -90,10 +90,10 @@ static bool runs_near(const course_system *system, const char *text, bool diagon
                                  .report = compare,
                                  .data = c};
     const spry_status status = bounded_run(ctx, text, &input, end, &end_error);
-    if (status != SPRY_UNSUPPORTED && !c->what[0] && status != c->found.status)
+    if (status != SPRY_STATUS_UNSUPPORTED && !c->what[0] && status != c->found.status)
         snprintf(c->what, sizeof c->what, "status %d, not %d: %s", c->found.status, status,
                  spry_message(ctx));
-    const bool whole = status == SPRY_OK && c->at == c->found.reports && isfinite(end_error);
+    const bool whole = status == SPRY_STATUS_OK && c->at == c->found.reports && isfinite(end_error);
     if (whole && !c->what[0] && !near(&seen[c->found.reports * c->cols], end, c->cols, end_error))
         snprintf(c->what, sizeof c->what, "the last x differs by more than %g", end_error);
     support_dense_free(&A);

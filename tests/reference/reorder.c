@@ -21,7 +21,7 @@ static void assert_permutation(const int32_t *perm, int64_t n)
     free(seen);
 }
 
-/* A permutation by chance. */
+/* A random permutation. */
 static int32_t *shuffled(int64_t n, uint64_t seed)
 {
     int32_t *perm = malloc(((size_t)n + 1) * sizeof *perm);
@@ -39,7 +39,7 @@ static int32_t *find_order(spry_context *ctx, const spry_matrix *A, const char *
 {
     int32_t *perm = NULL;
     const spry_status status = spry_reorder(A, name, &perm);
-    if (status == SPRY_UNSUPPORTED) {
+    if (status == SPRY_STATUS_UNSUPPORTED) {
         support_message_has(ctx, "-dev"); /* names the package */
         assert_null(perm);
         return NULL;
@@ -60,7 +60,8 @@ static void every_order_is_a_permutation(void **state)
         {300, 900, SUPPORT_ONE_ROW}, {300, 900, SUPPORT_ONE_COL}, {400, 2000, SUPPORT_BANDED}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int k = 0; k < ORDERS; k++)
-            for (int symmetry = SPRY_GENERAL; symmetry <= SPRY_HERMITIAN; symmetry++) {
+            for (int symmetry = SPRY_SYMMETRY_GENERAL; symmetry <= SPRY_SYMMETRY_HERMITIAN;
+                 symmetry++) {
                 spry_matrix *A = support_matrix(
                     *state, &(support_recipe){.type = support_types[(s + (size_t)k) % 4],
                                               .format = (spry_format)((int)s % 3),
@@ -133,7 +134,7 @@ static void rcm_of_unsymmetric_bands(void **state)
         else if (i + 1 < N && i % 100 < 99)
             dense[(i + 1) * N + i] = 1;
     }
-    spry_matrix *A = support_from_rows(*state, SPRY_D, N, N, dense), *B = NULL;
+    spry_matrix *A = support_from_rows(*state, SPRY_TYPE_D, N, N, dense), *B = NULL;
     int32_t *mix = shuffled(N, 9);
     assert_ok(*state, spry_matrix_permute(A, mix, mix, &B));
     int32_t *perm = find_order(*state, B, "rcm");
@@ -192,7 +193,7 @@ static void orders_for_fill_keep_the_factor_sparse(void **state)
 
 static void rows_by_length_and_by_colour(void **state)
 {
-    spry_matrix *A = support_from_rows(*state, SPRY_D, 5, 6,
+    spry_matrix *A = support_from_rows(*state, SPRY_TYPE_D, 5, 6,
                                        (double[]){0, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0,
                                                   0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0});
     int32_t *perm = find_order(*state, A, "length");
@@ -220,18 +221,19 @@ static void vectors_there_and_back(void **state)
     for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
         spry_vector *x, *y, *z;
-        assert_ok(*state, spry_vector_new(*state, type, N, NULL, SPRY_COPY, &x));
-        assert_ok(*state, spry_vector_new(*state, type, N, NULL, SPRY_COPY, &y));
-        assert_ok(*state, spry_vector_new(*state, type, N, NULL, SPRY_COPY, &z));
+        assert_ok(*state, spry_vector_new(*state, type, N, NULL, SPRY_OWN_COPY, &x));
+        assert_ok(*state, spry_vector_new(*state, type, N, NULL, SPRY_OWN_COPY, &y));
+        assert_ok(*state, spry_vector_new(*state, type, N, NULL, SPRY_OWN_COPY, &z));
         for (int64_t i = 0; i < N; i++)
             value_set(type, spry_vector_data(x), i, support_number(type, 1, (uint64_t)i));
         assert_ok(*state, spry_vector_permute(x, perm, y));
         for (int64_t i = 0; i < N; i++)
-            assert_true(value_get(type, spry_vector_read(y), i).re ==
-                        value_get(type, spry_vector_read(x), perm[i]).re);
+            assert_true(value_get(type, spry_vector_data_const(y), i).re ==
+                        value_get(type, spry_vector_data_const(x), perm[i]).re);
         assert_ok(*state, spry_vector_unpermute(y, perm, z));
-        assert_memory_equal(spry_vector_read(x), spry_vector_read(z), N * spry_type_size(type));
-        assert_status(*state, SPRY_BAD_USAGE, spry_vector_permute(x, perm, x));
+        assert_memory_equal(spry_vector_data_const(x), spry_vector_data_const(z),
+                            N * spry_type_size(type));
+        assert_status(*state, SPRY_STATUS_BAD_USAGE, spry_vector_permute(x, perm, x));
         spry_vector_free(x);
         spry_vector_free(y);
         spry_vector_free(z);
@@ -242,24 +244,25 @@ static void vectors_there_and_back(void **state)
 static void what_is_wrong_is_told(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 3, (double[]){1, 2, 3, 4, 5, 6});
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 3, (double[]){1, 2, 3, 4, 5, 6});
     int32_t one, *perm = &one;
-    assert_status(ctx, SPRY_BAD_USAGE, spry_reorder(A, "rmc", &perm));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_reorder(A, "rmc", &perm));
     assert_null(perm);
     support_message_has(ctx, "did you mean rcm");
-    assert_status(ctx, SPRY_BAD_USAGE, spry_reorder(A, "rcm", &perm));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_reorder(A, "rcm", &perm));
     support_message_has(ctx, "order rcm is for square matrices, this one is 2 x 3");
     spry_vector *x, *y, *z;
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 3, NULL, SPRY_COPY, &x));
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 3, NULL, SPRY_COPY, &y));
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_S, 3, NULL, SPRY_COPY, &z));
-    assert_status(ctx, SPRY_BAD_INPUT, spry_vector_permute(x, (int32_t[]){0, 1, 3}, y));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, NULL, SPRY_OWN_COPY, &x));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, NULL, SPRY_OWN_COPY, &y));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_S, 3, NULL, SPRY_OWN_COPY, &z));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_vector_permute(x, (int32_t[]){0, 1, 3}, y));
     support_message_has(ctx, "perm[2] is 3, which is outside 0..2");
-    assert_status(ctx, SPRY_BAD_INPUT, spry_vector_unpermute(x, (int32_t[]){0, -1, 2}, y));
-    assert_status(ctx, SPRY_BAD_INPUT, spry_vector_permute(x, (int32_t[]){0, 2, 2}, y));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_vector_unpermute(x, (int32_t[]){0, -1, 2}, y));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_vector_permute(x, (int32_t[]){0, 2, 2}, y));
     support_message_has(ctx, "2 is at 1 and at 2");
-    assert_status(ctx, SPRY_BAD_INPUT, spry_vector_permute(x, (int32_t[]){INT32_MIN, 1, 2}, y));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_vector_permute(x, (int32_t[]){0, 1, 2}, z));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT,
+                  spry_vector_permute(x, (int32_t[]){INT32_MIN, 1, 2}, y));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_permute(x, (int32_t[]){0, 1, 2}, z));
     support_message_has(ctx, "types d and s");
     const char *name, *summary;
     for (int k = 0; k < ORDERS; k++) {
@@ -284,8 +287,8 @@ static void deep_and_scattered_graphs(void **state)
         spry_free(*state, perm);
     }
     spry_matrix_free(A);
-    A = support_matrix(*state, &(support_recipe){.type = SPRY_D,
-                                                 .format = SPRY_COO,
+    A = support_matrix(*state, &(support_recipe){.type = SPRY_TYPE_D,
+                                                 .format = SPRY_FORMAT_COO,
                                                  .rows = 100000,
                                                  .cols = 100000,
                                                  .nnz = 40000,
@@ -305,17 +308,17 @@ static spry_status reorder(spry_context *ctx, void *data)
     const job *j = data;
     int32_t *perm = NULL;
     spry_status status = spry_reorder(j->A, j->order, &perm);
-    if (status == SPRY_UNSUPPORTED) /* without the library */
-        status = SPRY_OK;
+    if (status == SPRY_STATUS_UNSUPPORTED) /* without the library */
+        status = SPRY_STATUS_OK;
     spry_free(ctx, perm);
     return status;
 }
 
 static void every_allocation_may_fail(void **state)
 {
-    job j = {support_matrix(*state, &(support_recipe){.type = SPRY_D,
-                                                      .format = SPRY_COO,
-                                                      .symmetry = SPRY_SYMMETRIC,
+    job j = {support_matrix(*state, &(support_recipe){.type = SPRY_TYPE_D,
+                                                      .format = SPRY_FORMAT_COO,
+                                                      .symmetry = SPRY_SYMMETRY_SYMMETRIC,
                                                       .rows = 50,
                                                       .cols = 50,
                                                       .nnz = 120,

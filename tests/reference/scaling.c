@@ -26,8 +26,8 @@ static void check_scale(spry_context *ctx, const support_recipe *recipe, bool us
     support_dense dense = support_dense_of(A);
     const spry_type type = recipe->type;
     spry_vector *left, *right;
-    assert_ok(ctx, spry_vector_new(ctx, type, recipe->rows, NULL, SPRY_COPY, &left));
-    assert_ok(ctx, spry_vector_new(ctx, type, recipe->cols, NULL, SPRY_COPY, &right));
+    assert_ok(ctx, spry_vector_new(ctx, type, recipe->rows, NULL, SPRY_OWN_COPY, &left));
+    assert_ok(ctx, spry_vector_new(ctx, type, recipe->cols, NULL, SPRY_OWN_COPY, &right));
     for (int64_t i = 0; i < recipe->rows; i++)
         value_set(
             type, left->data, i,
@@ -48,7 +48,7 @@ static void check_scale(spry_context *ctx, const support_recipe *recipe, bool us
         }
     assert_ok(ctx, spry_matrix_scale(A, use_left ? left : NULL, use_right ? right : NULL));
     /* real factors that are the same on both sides keep the kind; for hermitian conjugates would */
-    if (same && use_left && use_right && recipe->symmetry != SPRY_HERMITIAN)
+    if (same && use_left && use_right && recipe->symmetry != SPRY_SYMMETRY_HERMITIAN)
         assert_int_equal(spry_matrix_symmetry(A), recipe->symmetry);
     if (!use_left && !use_right)
         assert_int_equal(spry_matrix_symmetry(A), recipe->symmetry);
@@ -62,19 +62,21 @@ static void check_scale(spry_context *ctx, const support_recipe *recipe, bool us
 static void scaled_entries(void **state)
 {
     for (int t = 0; t < 4; t++)
-        for (int format = SPRY_COO; format <= SPRY_CSC; format++)
-            for (int symmetry = SPRY_GENERAL; symmetry <= SPRY_HERMITIAN; symmetry++)
+        for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++)
+            for (int symmetry = SPRY_SYMMETRY_GENERAL; symmetry <= SPRY_SYMMETRY_HERMITIAN;
+                 symmetry++)
                 for (int use = 0; use < 8; use++)
-                    check_scale(*state,
-                                &(support_recipe){.type = support_types[t],
-                                                  .format = (spry_format)format,
-                                                  .symmetry = (spry_symmetry)symmetry,
-                                                  .rows = 21,
-                                                  .cols = symmetry == SPRY_GENERAL ? 17 : 21,
-                                                  .nnz = 70,
-                                                  .sorted = true,
-                                                  .seed = 5},
-                                use & 1, use & 2, use & 4);
+                    check_scale(
+                        *state,
+                        &(support_recipe){.type = support_types[t],
+                                          .format = (spry_format)format,
+                                          .symmetry = (spry_symmetry)symmetry,
+                                          .rows = 21,
+                                          .cols = symmetry == SPRY_SYMMETRY_GENERAL ? 17 : 21,
+                                          .nnz = 70,
+                                          .sorted = true,
+                                          .seed = 5},
+                        use & 1, use & 2, use & 4);
 }
 
 /* Numbers over many powers of ten; row 3 and column 5 empty, row 7 zeros only, no diagonal in
@@ -83,7 +85,7 @@ static spry_matrix *uneven(spry_context *ctx, spry_type type, int64_t rows, int6
                            spry_symmetry symmetry)
 {
     support_recipe r = {.type = type,
-                        .format = SPRY_COO,
+                        .format = SPRY_FORMAT_COO,
                         .symmetry = symmetry,
                         .rows = rows,
                         .cols = cols,
@@ -132,7 +134,7 @@ static void assert_within(const double *numbers, int64_t n, double low, double h
 static void assert_factors(const spry_vector *v, bool exact)
 {
     for (int64_t i = 0; i < spry_vector_size(v); i++) {
-        const spry_scalar f = value_get(spry_vector_type(v), spry_vector_read(v), i);
+        const spry_scalar f = value_get(spry_vector_type(v), spry_vector_data_const(v), i);
         int exponent;
         assert_true(f.re > 0 && isfinite(f.re) && f.im == 0);
         if (exact)
@@ -142,7 +144,7 @@ static void assert_factors(const spry_vector *v, bool exact)
 
 static double factor_at(const spry_vector *v, int64_t i)
 {
-    return value_get(spry_vector_type(v), spry_vector_read(v), i).re;
+    return value_get(spry_vector_type(v), spry_vector_data_const(v), i).re;
 }
 
 /* Powers of two are off by at most a factor of sqrt(2) each; equilibrate also by the tolerance. */
@@ -154,7 +156,8 @@ static void norms_of_scaled_matrices(void **state)
         for (int k = 1; k < KINDS; k++)
             for (int exact = 0; exact < 2; exact++)
                 for (int two = 0; two < (k == 3 ? 1 : 2); two++) {
-                    spry_matrix *A = uneven(*state, support_types[t], ROWS, 40, SPRY_GENERAL);
+                    spry_matrix *A =
+                        uneven(*state, support_types[t], ROWS, 40, SPRY_SYMMETRY_GENERAL);
                     spry_vector *left, *right;
                     char kind[64];
                     snprintf(kind, sizeof kind, "%s:exact=%s,norm=%s,sweeps=30", kinds[k],
@@ -183,12 +186,13 @@ static void norms_of_scaled_matrices(void **state)
 static void symmetric_scaling_keeps_the_kind(void **state)
 {
     for (int t = 0; t < 4; t++)
-        for (int symmetry = SPRY_SYMMETRIC; symmetry <= SPRY_HERMITIAN; symmetry++)
+        for (int symmetry = SPRY_SYMMETRY_SYMMETRIC; symmetry <= SPRY_SYMMETRY_HERMITIAN;
+             symmetry++)
             for (int k = 0; k < KINDS; k += 3) {
                 spry_matrix *A = uneven(*state, support_types[t], 40, 40, (spry_symmetry)symmetry);
                 spry_vector *left, *right;
                 assert_ok(*state, spry_scaling(A, kinds[k], &left, &right));
-                assert_memory_equal(spry_vector_read(left), spry_vector_read(right),
+                assert_memory_equal(spry_vector_data_const(left), spry_vector_data_const(right),
                                     40 * spry_type_size(support_types[t]));
                 assert_factors(left, true);
                 assert_ok(*state, spry_matrix_scale(A, left, right));
@@ -212,9 +216,9 @@ static void powers_of_two_are_exact(void **state)
     for (int t = 0; t < 4; t++)
         for (int k = 0; k < KINDS; k++) {
             const spry_type type = support_types[t];
-            spry_matrix *A = uneven(*state, type, 50, 50, SPRY_GENERAL), *B;
+            spry_matrix *A = uneven(*state, type, 50, 50, SPRY_SYMMETRY_GENERAL), *B;
             spry_vector *f[2];
-            assert_ok(*state, spry_matrix_convert(A, SPRY_COO, &B));
+            assert_ok(*state, spry_matrix_convert(A, SPRY_FORMAT_COO, &B));
             assert_ok(*state, spry_scaling(A, kinds[k], &f[0], &f[1]));
             assert_ok(*state, spry_matrix_scale(B, f[0], f[1]));
             for (int side = 0; side < 2; side++)
@@ -239,7 +243,7 @@ static void extreme_numbers(void **state)
         for (int k = 0; k < KINDS; k++)
             for (int exact = 0; exact < 2; exact++) {
                 const spry_type type = support_types[t];
-                const bool single = type == SPRY_S || type == SPRY_C;
+                const bool single = type == SPRY_TYPE_S || type == SPRY_TYPE_C;
                 double numbers[25] = {0};
                 for (int i = 0; i < 5; i++)
                     numbers[6 * i] = single ? s[i] : d[i];
@@ -261,7 +265,7 @@ static void empty_matrices(void **state)
 {
     for (int64_t rows = 0; rows < 3; rows++)
         for (int k = 0; k < KINDS; k++) {
-            spry_matrix *A = support_from_rows(*state, SPRY_Z, rows, rows, (double[9]){0});
+            spry_matrix *A = support_from_rows(*state, SPRY_TYPE_Z, rows, rows, (double[9]){0});
             spry_vector *left, *right;
             assert_ok(*state, spry_scaling(A, kinds[k], &left, &right));
             for (int64_t i = 0; i < rows; i++)
@@ -304,21 +308,21 @@ static void bits_do_not_depend_on_threads(void **state)
 static void what_is_wrong_is_told(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 2, 3, (double[]){1, 2, 3, 4, 5, 6});
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 3, (double[]){1, 2, 3, 4, 5, 6});
     spry_vector *left = NULL, *right = NULL, *v, *w;
-    assert_status(ctx, SPRY_BAD_USAGE, spry_scaling(A, "colunm", &left, &right));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_scaling(A, "colunm", &left, &right));
     support_message_has(ctx, "did you mean column");
-    assert_status(ctx, SPRY_BAD_USAGE, spry_scaling(A, "symmetric", &left, &right));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_scaling(A, "symmetric", &left, &right));
     support_message_has(ctx, "2 x 3");
-    assert_status(ctx, SPRY_BAD_USAGE, spry_scaling(A, "row:norm=three", &left, &right));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_scaling(A, "row:norm=three", &left, &right));
     support_message_has(ctx, "scaling row");
     assert_null(left);
     assert_null(right);
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 3, NULL, SPRY_COPY, &v));
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_S, 2, NULL, SPRY_COPY, &w));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_scale(A, v, NULL));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, NULL, SPRY_OWN_COPY, &v));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_S, 2, NULL, SPRY_OWN_COPY, &w));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_scale(A, v, NULL));
     support_message_has(ctx, "left has 3 numbers, the matrix 2 rows");
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_scale(A, w, NULL));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_scale(A, w, NULL));
     support_message_has(ctx, "left is of type s, the matrix of type d");
     const char *name, *summary;
     for (int k = 0; k < KINDS; k++) {
@@ -343,10 +347,10 @@ static spry_status scale_all(spry_context *ctx, void *data)
     spry_vector *left, *right;
     spry_matrix *B = NULL;
     spry_status status = spry_scaling(j->A, j->kind, &left, &right);
-    assert_true((status == SPRY_OK) == (left && right));
-    if (status == SPRY_OK)
-        status = spry_matrix_convert(j->A, SPRY_CSC, &B);
-    if (status == SPRY_OK)
+    assert_true((status == SPRY_STATUS_OK) == (left && right));
+    if (status == SPRY_STATUS_OK)
+        status = spry_matrix_convert(j->A, SPRY_FORMAT_CSC, &B);
+    if (status == SPRY_STATUS_OK)
         status = spry_matrix_scale(B, left, NULL); /* expands */
     spry_vector_free(left);
     spry_vector_free(right);
@@ -356,7 +360,7 @@ static spry_status scale_all(spry_context *ctx, void *data)
 
 static void every_allocation_may_fail(void **state)
 {
-    job j = {uneven(*state, SPRY_C, 30, 30, SPRY_SYMMETRIC), NULL};
+    job j = {uneven(*state, SPRY_TYPE_C, 30, 30, SPRY_SYMMETRY_SYMMETRIC), NULL};
     for (int k = 0; k < KINDS; k++) {
         j.kind = kinds[k];
         support_torture(*state, scale_all, &j);

@@ -29,7 +29,7 @@ typedef struct watch {
 static uint64_t hash_of(const spry_vector *x)
 {
     uint64_t hash = 14695981039346656037u;
-    const unsigned char *bytes = spry_vector_read(x);
+    const unsigned char *bytes = spry_vector_data_const(x);
     for (size_t i = 0; i < (size_t)spry_vector_size(x) * spry_type_size(spry_vector_type(x)); i++)
         hash = (hash ^ bytes[i]) * 1099511628211u;
     return hash;
@@ -59,7 +59,7 @@ static bool same_shown(watch *a, watch *b)
 /* Tridiagonal; complex types hermitian. Well conditioned, so that all converge. */
 static spry_matrix *tridiagonal(spry_context *ctx, spry_type type, int64_t n)
 {
-    spry_arrays a = {.type = type, .format = SPRY_CSR, .rows = n, .cols = n};
+    spry_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n};
     a.offsets = spry_alloc(ctx, (size_t)(n + 1) * sizeof *a.offsets);
     a.col_index = spry_alloc(ctx, (size_t)(3 * n) * sizeof *a.col_index);
     a.values = spry_alloc(ctx, (size_t)(3 * n) * spry_type_size(type));
@@ -74,7 +74,7 @@ static spry_matrix *tridiagonal(spry_context *ctx, spry_type type, int64_t n)
         a.offsets[i + 1] = a.nnz;
     }
     spry_matrix *A = NULL;
-    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_TAKE, &A));
+    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_OWN_TAKE, &A));
     return A;
 }
 
@@ -84,8 +84,8 @@ static spry_vector *right_side(spry_context *ctx, const spry_matrix *A, int k)
     spry_vector *b = NULL;
     const int64_t n = spry_matrix_rows(A);
     const spry_type type = spry_matrix_arrays(A).type;
-    const bool single = type == SPRY_S || type == SPRY_C;
-    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_COPY, &b));
+    const bool single = type == SPRY_TYPE_S || type == SPRY_TYPE_C;
+    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, &b));
     for (int64_t i = 0; i < n && k != 2; i++) {
         spry_scalar v = support_number(type, (uint64_t)k + 1, (uint64_t)i);
         const double scale = k == 4 ? single ? 1e-30 : 1e-200 : 1;
@@ -191,7 +191,7 @@ static void every_count(void **state)
             char options[128];
             const spry_type type = support_types[(m + count) % 4];
             snprintf(options, sizeof options, "%s tol=%s", methods[m],
-                     type == SPRY_S || type == SPRY_C ? "1e-4" : "1e-9");
+                     type == SPRY_TYPE_S || type == SPRY_TYPE_C ? "1e-4" : "1e-9");
             solve_alike(&(many_case){options, type, 97, 1, 0}, count);
         }
 }
@@ -212,8 +212,10 @@ static void several_threads(void **state)
 {
     (void)state;
     for (int threads = 1; threads <= 3; threads++) {
-        solve_alike(&(many_case){"method=cg precon=jacobi tol=1e-8", SPRY_D, 17000, threads, 0}, 4);
-        solve_alike(&(many_case){"method=gmres:restart=4 tol=1e-3", SPRY_Z, 17000, threads, 0}, 3);
+        solve_alike(
+            &(many_case){"method=cg precon=jacobi tol=1e-8", SPRY_TYPE_D, 17000, threads, 0}, 4);
+        solve_alike(&(many_case){"method=gmres:restart=4 tol=1e-3", SPRY_TYPE_Z, 17000, threads, 0},
+                    3);
     }
 }
 
@@ -224,7 +226,7 @@ static void stopped(void **state)
     for (int m = 0; m < METHODS; m++) {
         char options[128];
         snprintf(options, sizeof options, "%s tol=1e-12", methods[m]);
-        solve_alike(&(many_case){options, SPRY_D, 97, 1, 3}, 7);
+        solve_alike(&(many_case){options, SPRY_TYPE_D, 97, 1, 3}, 7);
     }
 }
 

@@ -43,7 +43,7 @@ static void solve_with(const char *spec, void *data)
     const double tol = problem_tolerance(p->type);
     spry_result result = {0};
     char options[512];
-    if (strstr(spec, "f16") && (p->type == SPRY_S || p->type == SPRY_C))
+    if (strstr(spec, "f16") && (p->type == SPRY_TYPE_S || p->type == SPRY_TYPE_C))
         return;
     if (!holds(p->ctx, p->A, spec))
         return;
@@ -89,18 +89,18 @@ static void solve_columns(const char *spec, void *data)
         return;
     }
     for (int k = 0; k < COUNT; k++) {
-        assert_ok(ctx, spry_vector_new(ctx, SPRY_D, N, NULL, SPRY_COPY, &b[k]));
-        assert_ok(ctx, spry_vector_new(ctx, SPRY_D, N, NULL, SPRY_COPY, &x[k]));
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, NULL, SPRY_OWN_COPY, &b[k]));
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, NULL, SPRY_OWN_COPY, &x[k]));
         double *numbers = spry_vector_data(b[k]);
         for (int64_t i = 0; i < N; i++)
-            numbers[i] = support_number(SPRY_D, 70 + (uint64_t)k, (uint64_t)i).re;
+            numbers[i] = support_number(SPRY_TYPE_D, 70 + (uint64_t)k, (uint64_t)i).re;
     }
     snprintf(options, sizeof options, "method=cg tol=1e-9 format=\"%s\"", spec);
     assert_ok(ctx, spry_solver_new(ctx, &solver));
     assert_ok(ctx, spry_solver_set(solver, options));
     assert_ok(ctx, spry_solver_set_matrix(solver, A));
     assert_ok(ctx, spry_solve_many(solver, COUNT, (const spry_vector *const *)b, x, results));
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, N, NULL, SPRY_COPY, &alone));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, NULL, SPRY_OWN_COPY, &alone));
     assert_ok(ctx, spry_solve(solver, b[1], alone, &single));
     for (int k = 0; k < COUNT; k++)
         assert_true(results[k].converged && results[k].true_residual <= 1e-9);
@@ -132,8 +132,9 @@ static void test_unknown(void **state)
     spry_context *ctx = *state;
     problem p;
     spry_result result;
-    problem_make(ctx, PROBLEM_DOMINANT, SPRY_D, 50, &p);
-    assert_status(ctx, SPRY_BAD_USAGE, spry_quick_solve(ctx, p.A, p.b, p.x, "format=sel", &result));
+    problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, 50, &p);
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_quick_solve(ctx, p.A, p.b, p.x, "format=sel", &result));
     support_message_has(ctx, "did you mean sell?");
     spry_result_clear(ctx, &result);
     assert_ok(ctx, spry_quick_solve(ctx, p.A, p.b, p.x, "format=csr", &result));

@@ -73,10 +73,10 @@ static void test_update(void **state)
         "method=bicgstab precon=jacobi:precision=single tol=1e-5",
     };
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
-        run(*state, SPRY_D, options[k]);
-        run(*state, SPRY_Z, options[k]);
+        run(*state, SPRY_TYPE_D, options[k]);
+        run(*state, SPRY_TYPE_Z, options[k]);
     }
-    run(*state, SPRY_S, options[0]);
+    run(*state, SPRY_TYPE_S, options[0]);
 }
 
 static void test_bad(void **state)
@@ -86,21 +86,21 @@ static void test_bad(void **state)
     spry_matrix *A = NULL, *B = NULL;
     spry_operator *M = NULL;
     assert_ok(ctx, spry_solver_new(ctx, &solver));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_solver_update(solver));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_solver_update(solver));
     support_message_has(ctx, "no matrix");
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=5", &A));
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=6", &B));
     assert_ok(ctx, spry_operator_jacobi(A, &M));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_operator_update(M, B));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_update(M, B));
     support_message_has(ctx, "the matrix is another");
     ((double *)A->a.values)[A->a.offsets[3]] = 0;
     for (int64_t k = A->a.offsets[3]; k < A->a.offsets[4]; k++)
         ((double *)A->a.values)[k] = 0;
-    assert_status(ctx, SPRY_BAD_INPUT, spry_operator_update(M, A));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_operator_update(M, A));
     support_message_has(ctx, "row 3");
     spry_operator_free(M);
     assert_ok(ctx, spry_operator_from_matrix(A, &M));
-    assert_status(ctx, SPRY_UNSUPPORTED, spry_operator_update(M, A));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, spry_operator_update(M, A));
     spry_operator_free(M);
     spry_matrix_free(A);
     spry_matrix_free(B);
@@ -123,13 +123,13 @@ static void test_brackets(void **state)
     assert_ok(ctx, spry_solver_set_matrix(solver, A));
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         assert_ok(ctx, spry_solver_set(solver, bad[k]));
-        assert_status(ctx, SPRY_BAD_USAGE, spry_solve(solver, b, x, NULL));
+        assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_solve(solver, b, x, NULL));
         support_message_has(ctx, "omega=9 is outside");
     }
     assert_ok(ctx, spry_solver_set(solver, "precon=[sor:omega=1.5],tol=1e-3 method=gmres"));
     assert_ok(ctx, spry_solve(solver, b, x, NULL));
     assert_ok(ctx, spry_solver_set(solver, "precon=[sor:omega=[1.5] tol=1")); /* not closed */
-    assert_status(ctx, SPRY_BAD_USAGE, spry_solve(solver, b, x, NULL));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_solve(solver, b, x, NULL));
     spry_solver_free(solver);
     spry_vector_free(b);
     spry_vector_free(x);
@@ -169,16 +169,17 @@ static void test_chosen(void **state)
     assert_string_equal(result.precon, "ilu");
     spry_result_clear(ctx, &result);
     fill_values(A, 7, 7, NAN);
-    assert_status(ctx, SPRY_BAD_INPUT,
-                  spry_solver_set(solver, "precon=ilu") == SPRY_OK ? spry_solve(solver, b, x, NULL)
-                                                                   : SPRY_OK);
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT,
+                  spry_solver_set(solver, "precon=ilu") == SPRY_STATUS_OK
+                      ? spry_solve(solver, b, x, NULL)
+                      : SPRY_STATUS_OK);
     support_message_has(ctx, "(7, 7)");
     spry_solver_free(solver);
     spry_operator *M = NULL;
     fill_values(A, 7, 7, 4);
     assert_ok(ctx, spry_precon_new(A, NULL, "ilu", &M));
     fill_values(A, 7, 7, INFINITY);
-    assert_status(ctx, SPRY_BAD_INPUT, spry_operator_update(M, A));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_operator_update(M, A));
     support_message_has(ctx, "entry (7, 7) (from 0) is inf");
     fill_values(A, 7, 7, 4);
     assert_ok(ctx, spry_operator_update(M, A));
@@ -193,7 +194,7 @@ static void test_indefinite(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A = support_from_rows(
-        ctx, SPRY_D, 4, 4, (double[]){4, 1, 0, 0, 1, -3, 1, 0, 0, 1, 5, 1, 0, 0, 1, -2});
+        ctx, SPRY_TYPE_D, 4, 4, (double[]){4, 1, 0, 0, 1, -3, 1, 0, 0, 1, 5, 1, 0, 0, 1, -2});
     spry_vector *b = NULL, *x = NULL;
     spry_result result = {0};
     int64_t bytes;
@@ -204,8 +205,8 @@ static void test_indefinite(void **state)
     assert_string_equal(result.method, "gmres");
     spry_result_clear(ctx, &result);
     spry_matrix_free(A);
-    A = support_from_rows(ctx, SPRY_D, 2, 3, (double[]){1, 2, 3, 4, 5, 6});
-    assert_status(ctx, SPRY_BAD_USAGE, spry_precon_forecast(A, NULL, "ilu:level=1", &bytes));
+    A = support_from_rows(ctx, SPRY_TYPE_D, 2, 3, (double[]){1, 2, 3, 4, 5, 6});
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_precon_forecast(A, NULL, "ilu:level=1", &bytes));
     support_message_has(ctx, "square");
     assert_ok(ctx, spry_precon_forecast(A, NULL, "auto", &bytes));
     spry_matrix_free(A);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CSR arrays made by chance, with a function that says how long each row is. */
+/* CSR arrays made at random, with a function that says how long each row is. */
 typedef struct recipe {
     const char *name;
     int64_t rows, cols;
@@ -109,7 +109,7 @@ static spry_scalar factor_for(spry_type type, spry_scalar factor)
 {
     if (!spry_type_is_complex(type))
         factor.im = 0;
-    if (type == SPRY_S || type == SPRY_C)
+    if (type == SPRY_TYPE_S || type == SPRY_TYPE_C)
         factor = (spry_scalar){(float)factor.re, (float)factor.im};
     return factor;
 }
@@ -117,15 +117,15 @@ static spry_scalar factor_for(spry_type type, spry_scalar factor)
 /* op(A) x in long double: result and the number of terms in `terms`. */
 static wide *reference(const arrays *a, spry_transpose op, const void *x, int64_t *terms)
 {
-    const int64_t rows = a->recipe->rows, n = op == SPRY_PLAIN ? rows : a->recipe->cols;
+    const int64_t rows = a->recipe->rows, n = op == SPRY_TRANSPOSE_NO ? rows : a->recipe->cols;
     wide *y = calloc((size_t)n + 1, sizeof *y);
     memset(terms, 0, ((size_t)n + 1) * sizeof *terms);
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
-            const int64_t from = op == SPRY_PLAIN ? a->columns[k] : i;
-            const int64_t to = op == SPRY_PLAIN ? i : a->columns[k];
-            y[to] = numeric_muladd(y[to], value_get(a->type, a->values, k), op == SPRY_CONJUGATE,
-                                   value_get(a->type, x, from));
+            const int64_t from = op == SPRY_TRANSPOSE_NO ? a->columns[k] : i;
+            const int64_t to = op == SPRY_TRANSPOSE_NO ? i : a->columns[k];
+            y[to] = numeric_muladd(y[to], value_get(a->type, a->values, k),
+                                   op == SPRY_TRANSPOSE_CONJUGATE, value_get(a->type, x, from));
             terms[to]++;
         }
     }
@@ -154,7 +154,7 @@ static void check_result(const arrays *a, int64_t n, const wide *s, const int64_
 static void check_op(spry_context *ctx, const arrays *a, const spry_operator *op,
                      spry_transpose transpose)
 {
-    const bool plain = transpose == SPRY_PLAIN;
+    const bool plain = transpose == SPRY_TRANSPOSE_NO;
     const int64_t n = plain ? a->recipe->rows : a->recipe->cols;
     const int64_t m = plain ? a->recipe->cols : a->recipe->rows;
     void *x = numeric_array(a->type, m, 1, 12), *old = numeric_array(a->type, n, 1, 13);
@@ -186,7 +186,7 @@ static spry_matrix *matrix_of(spry_context *ctx, const arrays *a)
 {
     spry_matrix *A = NULL;
     assert_ok(ctx, spry_matrix_from_csr(ctx, a->type, a->recipe->rows, a->recipe->cols, a->offsets,
-                                        a->columns, a->values, SPRY_BORROW, &A));
+                                        a->columns, a->values, SPRY_OWN_BORROW, &A));
     return A;
 }
 
@@ -199,10 +199,10 @@ static void check_recipe(spry_context *ctx, const recipe *r, spry_type type)
     assert_int_equal(spry_operator_bytes(op),
                      a.offsets[r->rows] * (4 + (int64_t)spry_type_size(type)) + (r->rows + 1) * 8 +
                          (r->rows + r->cols) * (int64_t)spry_type_size(type));
-    check_op(ctx, &a, op, SPRY_PLAIN);
-    check_op(ctx, &a, op, SPRY_TRANSPOSE);
+    check_op(ctx, &a, op, SPRY_TRANSPOSE_NO);
+    check_op(ctx, &a, op, SPRY_TRANSPOSE_YES);
     if (spry_type_is_complex(type))
-        check_op(ctx, &a, op, SPRY_CONJUGATE);
+        check_op(ctx, &a, op, SPRY_TRANSPOSE_CONJUGATE);
     spry_operator_free(op);
     spry_matrix_free(A);
     arrays_free(&a);
@@ -224,9 +224,9 @@ static void test_recipes(void **state)
 
 static void large_recipes(spry_context *ctx)
 {
-    check_recipe(ctx, &huge_row, SPRY_D);
-    check_recipe(ctx, &dense_column, SPRY_S);
-    check_recipe(ctx, &dense_column, SPRY_Z);
+    check_recipe(ctx, &huge_row, SPRY_TYPE_D);
+    check_recipe(ctx, &dense_column, SPRY_TYPE_S);
+    check_recipe(ctx, &dense_column, SPRY_TYPE_Z);
 }
 
 static void test_large(void **state)
@@ -241,7 +241,7 @@ static void *product_with(int threads, const arrays *a, spry_transpose transpose
     char options[32];
     snprintf(options, sizeof options, "threads=%d", threads);
     spry_context *ctx = support_context(options);
-    const bool plain = transpose == SPRY_PLAIN;
+    const bool plain = transpose == SPRY_TRANSPOSE_NO;
     const int64_t n = plain ? a->recipe->rows : a->recipe->cols;
     const int64_t m = plain ? a->recipe->cols : a->recipe->rows;
     spry_matrix *A = matrix_of(ctx, a);
@@ -267,11 +267,12 @@ static void test_threads(void **state)
     static const int threads[] = {2, 3, 7};
     const recipe *some[] = {&recipes[1], &recipes[8], &recipes[9], &dense_column, &huge_row};
     for (int t = 0; t < 4; t++) {
-        for (int r = 0; r < (support_types[t] == SPRY_D ? 5 : 4); r++) {
+        for (int r = 0; r < (support_types[t] == SPRY_TYPE_D ? 5 : 4); r++) {
             arrays a = arrays_new(some[r], support_types[t]);
-            const int last = spry_type_is_complex(a.type) ? SPRY_CONJUGATE : SPRY_TRANSPOSE;
-            for (int op = SPRY_PLAIN; op <= last; op++) {
-                const int64_t n = op == SPRY_PLAIN ? some[r]->rows : some[r]->cols;
+            const int last =
+                spry_type_is_complex(a.type) ? SPRY_TRANSPOSE_CONJUGATE : SPRY_TRANSPOSE_YES;
+            for (int op = SPRY_TRANSPOSE_NO; op <= last; op++) {
+                const int64_t n = op == SPRY_TRANSPOSE_NO ? some[r]->rows : some[r]->cols;
                 void *one = product_with(1, &a, (spry_transpose)op);
                 for (int k = 0; k < 3; k++) {
                     void *more = product_with(threads[k], &a, (spry_transpose)op);
@@ -291,10 +292,10 @@ static void test_balance(void **state)
     (void)state;
     enum { PARTS = 4 };
     spry_context *ctx = support_context("threads=4");
-    arrays a = arrays_new(&huge_row, SPRY_D);
+    arrays a = arrays_new(&huge_row, SPRY_TYPE_D);
     csr_plan plan;
-    assert_ok(ctx, csr_plan_make(ctx, SPRY_D, huge_row.rows, huge_row.cols, a.offsets, a.columns,
-                                 a.values, &plan));
+    assert_ok(ctx, csr_plan_make(ctx, SPRY_TYPE_D, huge_row.rows, huge_row.cols, a.offsets,
+                                 a.columns, a.values, &plan));
     assert_int_equal(plan.parts, PARTS);
     assert_int_equal(plan.long_count, 1);
     const int64_t chunks = (huge_row.cols + LONG_ROW - 1) / LONG_ROW;

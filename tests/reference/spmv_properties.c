@@ -17,7 +17,7 @@ static void check_adjoint(spry_context *ctx, const spry_matrix *A)
                 *Ay = numeric_random(ctx, NULL, type, cols, 24);
     spry_scalar left, right;
     assert_ok(ctx, spry_operator_apply(op, x, Ax));
-    assert_ok(ctx, spry_operator_multiply(op, SPRY_CONJUGATE, (spry_scalar){1, 0}, y,
+    assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_CONJUGATE, (spry_scalar){1, 0}, y,
                                           (spry_scalar){0, 0}, Ay));
     assert_ok(ctx, spry_vector_dot(Ax, y, &left));
     assert_ok(ctx, spry_vector_dot(x, Ay, &right));
@@ -40,7 +40,7 @@ static void test_adjoint(void **state)
 {
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++) {
-        for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+        for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
             for (int shape = SUPPORT_UNIFORM; shape <= SUPPORT_BANDED; shape++) {
                 const support_recipe recipe = {.type = support_types[t],
                                                .format = (spry_format)format,
@@ -66,8 +66,8 @@ static void check_products(spry_context *ctx, const spry_matrix *A)
     assert_string_equal(spry_operator_name(op), "csr");
     assert_int_equal(spry_operator_type(op), type);
     assert_true(spry_operator_has_transpose(op));
-    for (int kind = SPRY_PLAIN; kind <= SPRY_CONJUGATE; kind++) {
-        const bool plain = kind == SPRY_PLAIN;
+    for (int kind = SPRY_TRANSPOSE_NO; kind <= SPRY_TRANSPOSE_CONJUGATE; kind++) {
+        const bool plain = kind == SPRY_TRANSPOSE_NO;
         const int64_t rows = spry_operator_rows(op), cols = spry_operator_cols(op);
         const int64_t n = plain ? cols : rows, m = plain ? rows : cols;
         spry_vector *x = numeric_random(ctx, NULL, type, n, 31),
@@ -82,7 +82,7 @@ static void check_products(spry_context *ctx, const spry_matrix *A)
         assert_ok(ctx, spry_operator_multiply(op, (spry_transpose)kind, (spry_scalar){1, 0}, x,
                                               (spry_scalar){0, 0}, y));
         for (int64_t i = 0; i < m; i++) {
-            const spry_scalar found = value_get(type, spry_vector_read(y), i);
+            const spry_scalar found = value_get(type, spry_vector_data_const(y), i);
             assert_true(found.re == wide_y[i].re && found.im == wide_y[i].im);
         }
         free(wide_x);
@@ -97,8 +97,9 @@ static void test_formats(void **state)
 {
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++) {
-        for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
-            for (int symmetry = SPRY_GENERAL; symmetry <= SPRY_HERMITIAN; symmetry++) {
+        for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
+            for (int symmetry = SPRY_SYMMETRY_GENERAL; symmetry <= SPRY_SYMMETRY_HERMITIAN;
+                 symmetry++) {
                 const support_recipe recipe = {.type = support_types[t],
                                                .format = (spry_format)format,
                                                .symmetry = (spry_symmetry)symmetry,
@@ -121,16 +122,16 @@ static spry_status use_operator(spry_context *ctx, void *data)
     spry_operator *op = NULL;
     spry_vector *x = NULL, *y = NULL;
     spry_status status = spry_operator_from_matrix(A, &op);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_vector_zeros(ctx, A, &x);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_vector_ones(ctx, A, &y);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_operator_apply(op, x, y);
-    if (status == SPRY_OK)
-        status = spry_operator_multiply(op, SPRY_TRANSPOSE, (spry_scalar){1, 0}, y,
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_multiply(op, SPRY_TRANSPOSE_YES, (spry_scalar){1, 0}, y,
                                         (spry_scalar){0, 0}, x);
-    if (status != SPRY_OK && op)
+    if (status != SPRY_STATUS_OK && op)
         assert_true(spry_operator_rows(op) == spry_matrix_rows(A));
     spry_vector_free(x);
     spry_vector_free(y);
@@ -141,9 +142,9 @@ static spry_status use_operator(spry_context *ctx, void *data)
 static void test_torture(void **state)
 {
     spry_context *ctx = *state;
-    for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+    for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
         /* half of the entries in one row, which makes it a long one */
-        const support_recipe recipe = {.type = SPRY_D,
+        const support_recipe recipe = {.type = SPRY_TYPE_D,
                                        .format = (spry_format)format,
                                        .rows = 100,
                                        .cols = 20000,
@@ -160,20 +161,25 @@ static void test_torture(void **state)
 static void test_retry(void **state)
 {
     spry_context *ctx = *state;
-    const support_recipe recipe = {
-        .type = SPRY_D, .format = SPRY_CSR, .rows = 50, .cols = 60, .nnz = 500, .seed = 4};
+    const support_recipe recipe = {.type = SPRY_TYPE_D,
+                                   .format = SPRY_FORMAT_CSR,
+                                   .rows = 50,
+                                   .cols = 60,
+                                   .nnz = 500,
+                                   .seed = 4};
     spry_matrix *A = support_matrix(ctx, &recipe);
     spry_operator *op = NULL;
     assert_ok(ctx, spry_operator_from_matrix(A, &op));
-    spry_vector *x = numeric_random(ctx, NULL, SPRY_D, 50, 1),
-                *y = numeric_random(ctx, NULL, SPRY_D, 60, 2);
+    spry_vector *x = numeric_random(ctx, NULL, SPRY_TYPE_D, 50, 1),
+                *y = numeric_random(ctx, NULL, SPRY_TYPE_D, 60, 2);
     const spry_scalar one = {1, 0}, zero = {0, 0};
     const double before = ((double *)spry_vector_data(y))[5];
-    spry_fail_allocation(ctx, 2, false);
-    assert_status(ctx, SPRY_NO_MEMORY, spry_operator_multiply(op, SPRY_TRANSPOSE, one, x, zero, y));
-    spry_fail_allocation(ctx, 0, false);
+    spry_context_fail_allocation(ctx, 2, false);
+    assert_status(ctx, SPRY_STATUS_NO_MEMORY,
+                  spry_operator_multiply(op, SPRY_TRANSPOSE_YES, one, x, zero, y));
+    spry_context_fail_allocation(ctx, 0, false);
     assert_true(((double *)spry_vector_data(y))[5] == before);
-    assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE, one, x, zero, y));
+    assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_YES, one, x, zero, y));
     spry_vector_free(x);
     spry_vector_free(y);
     spry_operator_free(op);

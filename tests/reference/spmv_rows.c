@@ -22,7 +22,7 @@ typedef struct products {
 static products products_new(const spry_operator *op, spry_transpose transpose)
 {
     const spry_scalar one = {1, 0}, zero = {0, 0};
-    const bool plain = transpose == SPRY_PLAIN;
+    const bool plain = transpose == SPRY_TRANSPOSE_NO;
     products p = {.op = op, .transpose = transpose};
     p.rows = plain ? op->rows : op->cols;
     p.cols = plain ? op->cols : op->rows;
@@ -87,7 +87,7 @@ static void check_packed(products *p, const operator_rows *rows, int count, int 
 
 static void check_rows(const spry_operator *op)
 {
-    for (int kind = SPRY_PLAIN; kind <= SPRY_CONJUGATE; kind++) {
+    for (int kind = SPRY_TRANSPOSE_NO; kind <= SPRY_TRANSPOSE_CONJUGATE; kind++) {
         products p = products_new(op, (spry_transpose)kind);
         operator_rows rows = {0};
         assert_ok(op->ctx, operator_open_rows(op, p.transpose, &rows));
@@ -109,7 +109,7 @@ static void check_rows(const spry_operator *op)
 static void matrices(spry_context *ctx)
 {
     for (int t = 0; t < 4; t++) {
-        for (int format = SPRY_CSR; format <= SPRY_CSC; format++) {
+        for (int format = SPRY_FORMAT_CSR; format <= SPRY_FORMAT_CSC; format++) {
             for (int shape = SUPPORT_UNIFORM; shape <= SUPPORT_BANDED; shape++) {
                 const support_recipe recipe = {.type = support_types[t],
                                                .format = (spry_format)format,
@@ -141,8 +141,8 @@ static void test_rows(void **state)
 static void test_long_rows(void **state)
 {
     spry_context *ctx = *state;
-    const support_recipe recipe = {.type = SPRY_D,
-                                   .format = SPRY_CSR,
+    const support_recipe recipe = {.type = SPRY_TYPE_D,
+                                   .format = SPRY_FORMAT_CSR,
                                    .rows = 10,
                                    .cols = 30000,
                                    .nnz = 60000,
@@ -152,11 +152,11 @@ static void test_long_rows(void **state)
     spry_operator *op = NULL;
     operator_rows rows = {0};
     assert_ok(ctx, spry_operator_from_matrix(A, &op));
-    assert_ok(ctx, operator_open_rows(op, SPRY_PLAIN, &rows));
+    assert_ok(ctx, operator_open_rows(op, SPRY_TRANSPOSE_NO, &rows));
     assert_null(rows.run);
-    assert_ok(ctx, operator_open_rows(op, SPRY_TRANSPOSE, &rows));
+    assert_ok(ctx, operator_open_rows(op, SPRY_TRANSPOSE_YES, &rows));
     assert_non_null(rows.run);
-    assert_null(operator_diagonal(op, SPRY_PLAIN));
+    assert_null(operator_diagonal(op, SPRY_TRANSPOSE_NO));
     spry_operator_free(op);
     spry_matrix_free(A);
 }
@@ -164,7 +164,7 @@ static void test_long_rows(void **state)
 static spry_status refuse(void *data, spry_transpose transpose, const void *x, void *y)
 {
     (void)data, (void)transpose, (void)x, (void)y;
-    return SPRY_UNSUPPORTED;
+    return SPRY_STATUS_UNSUPPORTED;
 }
 
 /* A caller's function can only be applied whole. */
@@ -173,12 +173,12 @@ static void test_function(void **state)
     spry_context *ctx = *state;
     spry_operator *op = NULL;
     operator_rows rows = {.conjugate = true};
-    assert_ok(ctx, spry_operator_from_function(ctx, SPRY_D, 3, 3, false, refuse, NULL, &op));
-    assert_ok(ctx, operator_open_rows(op, SPRY_PLAIN, &rows));
+    assert_ok(ctx, spry_operator_from_function(ctx, SPRY_TYPE_D, 3, 3, false, refuse, NULL, &op));
+    assert_ok(ctx, operator_open_rows(op, SPRY_TRANSPOSE_NO, &rows));
     assert_null(rows.run);
-    assert_ok(ctx, operator_open_rows(op, SPRY_TRANSPOSE, &rows));
+    assert_ok(ctx, operator_open_rows(op, SPRY_TRANSPOSE_YES, &rows));
     assert_null(rows.run);
-    assert_null(operator_diagonal(op, SPRY_PLAIN));
+    assert_null(operator_diagonal(op, SPRY_TRANSPOSE_NO));
     assert_int_equal(op->own_bytes, 0);
     spry_operator_free(op);
 }
@@ -187,8 +187,8 @@ static void test_function(void **state)
 static void test_diagonal(void **state)
 {
     spry_context *ctx = *state;
-    const support_recipe recipe = {.type = SPRY_Z,
-                                   .format = SPRY_CSR,
+    const support_recipe recipe = {.type = SPRY_TYPE_Z,
+                                   .format = SPRY_FORMAT_CSR,
                                    .rows = 50,
                                    .cols = 50,
                                    .nnz = 5000,
@@ -199,7 +199,7 @@ static void test_diagonal(void **state)
     spry_operator *op = NULL;
     assert_ok(ctx, spry_operator_jacobi(A, &op));
     assert_int_equal(op->own_bytes, 50 * 16);
-    for (int kind = SPRY_PLAIN; kind <= SPRY_CONJUGATE; kind++) {
+    for (int kind = SPRY_TRANSPOSE_NO; kind <= SPRY_TRANSPOSE_CONJUGATE; kind++) {
         products p = products_new(op, (spry_transpose)kind);
         const void *d = operator_diagonal(op, p.transpose);
         operator_rows rows;

@@ -20,7 +20,7 @@ static void check(spry_context *ctx, const support_recipe *recipe)
 static void test_kinds(void **state)
 {
     for (int t = 0; t < 4; t++)
-        for (int format = SPRY_COO; format <= SPRY_CSC; format++)
+        for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++)
             for (int shape = SUPPORT_UNIFORM; shape <= SUPPORT_BANDED; shape++)
                 check(*state, &(support_recipe){.type = support_types[t],
                                                 .format = (spry_format)format,
@@ -34,9 +34,10 @@ static void test_kinds(void **state)
 static void test_symmetric(void **state)
 {
     for (int t = 0; t < 4; t++)
-        for (int symmetry = SPRY_SYMMETRIC; symmetry <= SPRY_HERMITIAN; symmetry++)
+        for (int symmetry = SPRY_SYMMETRY_SYMMETRIC; symmetry <= SPRY_SYMMETRY_HERMITIAN;
+             symmetry++)
             check(*state, &(support_recipe){.type = support_types[t],
-                                            .format = SPRY_CSR,
+                                            .format = SPRY_FORMAT_CSR,
                                             .symmetry = (spry_symmetry)symmetry,
                                             .rows = 300,
                                             .cols = 300,
@@ -48,9 +49,10 @@ static void test_empty(void **state)
 {
     const int64_t sizes[][2] = {{0, 0}, {0, 3}, {3, 0}, {1, 1}, {9, 5}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        check(*state,
-              &(support_recipe){
-                  .type = SPRY_D, .format = SPRY_CSR, .rows = sizes[i][0], .cols = sizes[i][1]});
+        check(*state, &(support_recipe){.type = SPRY_TYPE_D,
+                                        .format = SPRY_FORMAT_CSR,
+                                        .rows = sizes[i][0],
+                                        .cols = sizes[i][1]});
 }
 
 /* Row 0 is CSR; the choice is among the rows and, if it is not CSR, at least 3% faster and cheaper
@@ -99,11 +101,12 @@ static void test_untried(void **state)
     assert_ok(ctx, spry_tune(large, "products=5", &r));
     assert_true(r.untried);
     spry_tune_report_clear(ctx, &r);
-    assert_status(ctx, SPRY_BAD_USAGE, spry_tune(large, "product=5", &r));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_tune(large, "product=5", &r));
     support_message_has(ctx, "did you mean products?");
     spry_tune_report_clear(ctx, &r);
     spry_operator *op = NULL;
-    assert_status(ctx, SPRY_BAD_USAGE, spry_operator_from_format(large, "auto:budget=-1", &op));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_operator_from_format(large, "auto:budget=-1", &op));
     assert_null(op);
     spry_matrix_free(small);
     spry_matrix_free(large);
@@ -149,7 +152,7 @@ static void test_memory_limit(void **state)
     spry_operator *op = NULL;
     int64_t now = 0;
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=300", &A));
-    spry_memory(ctx, &now, NULL);
+    spry_context_memory(ctx, &now, NULL);
     ctx->options.memory_limit = now + (3 << 20); /* x, y, and little more */
     assert_ok(ctx, spry_operator_from_format(A, forced, &op));
     spry_operator_free(op);
@@ -163,22 +166,24 @@ static void test_torture(void **state)
 {
     (void)state;
     spry_context *ctx = support_context("threads=2");
-    spry_matrix *A = support_matrix(
-        ctx,
-        &(support_recipe){
-            .type = SPRY_D, .format = SPRY_CSR, .rows = 200, .cols = 200, .nnz = 900, .seed = 3});
+    spry_matrix *A = support_matrix(ctx, &(support_recipe){.type = SPRY_TYPE_D,
+                                                           .format = SPRY_FORMAT_CSR,
+                                                           .rows = 200,
+                                                           .cols = 200,
+                                                           .nnz = 900,
+                                                           .seed = 3});
     int64_t before = 0, after = 0;
-    spry_memory(ctx, &before, NULL);
+    spry_context_memory(ctx, &before, NULL);
     for (int all = 0; all < 2; all++)
         for (int64_t nth = 1; nth < 120; nth++) {
             spry_operator *op = NULL;
-            spry_fail_allocation(ctx, nth, all);
+            spry_context_fail_allocation(ctx, nth, all);
             const spry_status status = spry_operator_from_format(A, forced, &op);
-            spry_fail_allocation(ctx, 0, false);
-            assert_true(status == SPRY_OK || status == SPRY_NO_MEMORY);
-            assert_true((status == SPRY_OK) == (op != NULL));
+            spry_context_fail_allocation(ctx, 0, false);
+            assert_true(status == SPRY_STATUS_OK || status == SPRY_STATUS_NO_MEMORY);
+            assert_true((status == SPRY_STATUS_OK) == (op != NULL));
             spry_operator_free(op);
-            spry_memory(ctx, &after, NULL);
+            spry_context_memory(ctx, &after, NULL);
             assert_int_equal(before, after);
         }
     spry_matrix_free(A);

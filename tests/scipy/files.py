@@ -24,7 +24,7 @@ def convert(source, target, *options):
 
 
 def numbers(kind, shape):
-    """Numbers of a type by chance, over many powers of two."""
+    """Numbers of a random type, over many powers of two."""
     parts = random.standard_normal(shape) * 2.0 ** random.integers(-60, 60, shape)
     if np.dtype(kind).kind == "c":
         parts = parts + 1j * random.standard_normal(shape)

@@ -150,7 +150,7 @@ static const bounded_operator *operator_of(const bounded *g, program_operator op
 static vector apply(bounded *g, const expr *x, const bounded_operator *op)
 {
     const vector in = vector_of(g, x->arg[0]);
-    const bool plain = x->transpose == SPRY_PLAIN;
+    const bool plain = x->transpose == SPRY_TRANSPOSE_NO;
     const long double most = largest(g, &in);
     vector *out = make(g);
     out->n = plain ? op->rows : op->cols;
@@ -159,7 +159,7 @@ static vector apply(bounded *g, const expr *x, const bounded_operator *op)
         int64_t count = 0;
         for (int64_t j = 0; j < (plain ? op->cols : op->rows); j++) {
             const spry_scalar a = op->entries[plain ? i * op->cols + j : j * op->cols + i];
-            const long double im = x->transpose == SPRY_CONJUGATE ? -a.im : a.im;
+            const long double im = x->transpose == SPRY_TRANSPOSE_CONJUGATE ? -a.im : a.im;
             out->re[i] += a.re * in.re[j] - im * in.im[j];
             out->im[i] += a.re * in.im[j] + im * in.re[j];
             sum += hypotl(a.re, a.im);
@@ -372,7 +372,7 @@ static void set_counter(void *data, int name, int64_t value)
 
 static spry_status status_of(void *data)
 {
-    return ((bounded *)data)->numbers.unsure ? SPRY_UNSUPPORTED : SPRY_OK;
+    return ((bounded *)data)->numbers.unsure ? SPRY_STATUS_UNSUPPORTED : SPRY_STATUS_OK;
 }
 
 static void show_x(bounded *g)
@@ -389,7 +389,7 @@ static spry_status hear(void *data, report_kind kind, bool loop, double value, b
     show_x(g);
     *go_on = g->input->report(g->input->data, value, (double)g->numbers.reported, g->shown,
                               (double)g->vectors[NAME_X][0].err);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static void ignore(void *data, const char *text, bool finite)
@@ -469,7 +469,7 @@ spry_status bounded_run(spry_context *ctx, const char *text, const bounded_input
     const lane listener = {.report = hear, .breakdown = ignore};
     program *p = NULL;
     spry_status status = program_parse(ctx, "bounded", text, strlen(text), &p);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     bounded g = {.p = p, .input = input, .longer = rows > cols ? rows : cols, .shown = x};
     number_open(&g.numbers, ctx, input->type);

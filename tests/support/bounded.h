@@ -26,8 +26,8 @@ typedef struct bounded_input {
 } bounded_input;
 
 /*
- * Runs a text. SPRY_UNSUPPORTED: it was given up, because rounding decides which way it goes. The x
- * of the end goes to `x` (as long as A has columns), its bound to *x_error.
+ * Runs a text. SPRY_STATUS_UNSUPPORTED: it was given up, because rounding decides which way it
+ * goes. The x of the end goes to `x` (as long as A has columns), its bound to *x_error.
  */
 spry_status bounded_run(spry_context *ctx, const char *text, const bounded_input *input,
                         spry_scalar *x, double *x_error);

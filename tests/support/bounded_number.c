@@ -7,7 +7,7 @@
 
 void number_open(bounded_context *c, spry_context *ctx, spry_type type)
 {
-    const bool single = type == SPRY_S || type == SPRY_C;
+    const bool single = type == SPRY_TYPE_S || type == SPRY_TYPE_C;
     *c = (bounded_context){.real = !spry_type_is_complex(type),
                            .epsilon = single ? FLT_EPSILON : DBL_EPSILON,
                            .tiny = single ? 4 * FLT_MIN : 4 * DBL_MIN,

@@ -27,7 +27,7 @@ static spry_matrix *matrix(spry_context *ctx, spry_type type, int64_t rows, int6
                            uint64_t seed)
 {
     enum { BESIDE = 4 };
-    spry_arrays a = {.type = type, .format = SPRY_CSR, .rows = rows, .cols = cols};
+    spry_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = rows, .cols = cols};
     a.offsets = must(spry_alloc(ctx, (size_t)(rows + 1) * sizeof *a.offsets));
     a.col_index = must(spry_alloc(ctx, (size_t)(rows + 1) * (BESIDE + 1) * sizeof *a.col_index));
     a.values = must(spry_alloc(ctx, (size_t)(rows + 1) * (BESIDE + 1) * spry_type_size(type)));
@@ -47,7 +47,7 @@ static spry_matrix *matrix(spry_context *ctx, spry_type type, int64_t rows, int6
         a.offsets[i + 1] = a.nnz;
     }
     spry_matrix *A = NULL;
-    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_TAKE, &A));
+    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_OWN_TAKE, &A));
     return A;
 }
 
@@ -140,14 +140,14 @@ static spry_status hear(void *data, report_kind kind, bool loop, double value, b
     c->kind[k] = kind;
     c->value[k] = value;
     if (c->look >> k & 1) {
-        const spry_status status = me->r ? runner_settle(me->r, me->l) : SPRY_OK;
-        if (status != SPRY_OK)
+        const spry_status status = me->r ? runner_settle(me->r, me->l) : SPRY_STATUS_OK;
+        if (status != SPRY_STATUS_OK)
             return status;
         c->x[k] = hash_of(me->system, me->x);
         keep(c, me->system, k, me->x);
     }
     *go_on = c->reports < c->end_at + me->first;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static void hear_breakdown(void *data, const char *text, bool finite)
@@ -158,7 +158,7 @@ static void hear_breakdown(void *data, const char *text, bool finite)
     snprintf(c->text, sizeof c->text, "%s", text);
 }
 
-/* Numbers by chance, in memory as long as both spaces. */
+/* Random numbers, in memory as long as both spaces. */
 static void *vector(const course_system *s, uint64_t seed)
 {
     const int64_t longer = s->rows > s->cols ? s->rows : s->cols;
@@ -199,7 +199,7 @@ void course_of_text(const course_system *system, const char *text, course *c)
     me.x = x;
     c->status = oracle_run(system->ctx, text, &input);
     me.first = c->reports;
-    if (c->twice && c->status == SPRY_OK)
+    if (c->twice && c->status == SPRY_STATUS_OK)
         c->status = oracle_run(system->ctx, text, &input);
     c->last = hash_of(system, x);
     free(b);
@@ -212,7 +212,7 @@ static spry_status make_plan(const course_system *system, const char *text, bool
     spry_context *ctx = system->ctx;
     program *g = NULL;
     plan_setup setup = {.fuse = fuse, .square = system->rows == system->cols};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *p = NULL;
     SPRY_GO(ctx, program_parse(ctx, "plan", text, strlen(text), &g));
     SPRY_GO(ctx, runner_use(system->A, g->uses_transpose, &setup.use[OPERATOR_A]));
@@ -221,7 +221,7 @@ static spry_status make_plan(const course_system *system, const char *text, bool
     g = NULL;
     SPRY_GO(ctx, plan_make(handed, "", &setup, p));
     if (!setup.square && (*p)->square_only)
-        status = SPRY_UNSUPPORTED;
+        status = SPRY_STATUS_UNSUPPORTED;
 done:
     program_free(g);
     return status;
@@ -233,7 +233,7 @@ void course_of_plan(const course_system *system, const char *text, bool fuse, in
     spry_context *ctx = system->ctx;
     plan *p = NULL;
     runner *r = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     listener me[8];
     void *b[8] = {NULL}, *x[8] = {NULL};
     const runner_operators operators = {system->A, system->M};
@@ -295,7 +295,7 @@ bool course_same(const course *a, const course *b, char what[160])
                  b->reports, b->breakdowns, a->status, a->reports, a->breakdowns);
         return false;
     }
-    if (a->last != b->last && a->status == SPRY_OK) {
+    if (a->last != b->last && a->status == SPRY_STATUS_OK) {
         snprintf(what, 160, "x differs at the end, after %d reports and %d breakdowns", b->reports,
                  b->breakdowns);
         return false;

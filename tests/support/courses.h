@@ -29,7 +29,7 @@ typedef enum course_operator {
     COURSE_OPERATORS
 } course_operator;
 
-/* A system by chance: entries of A near the diagonal, which is 1; |A| is less than 2. */
+/* A random system: entries of A near the diagonal, which is 1; |A| is less than 2. */
 void course_open(spry_context *ctx, spry_type type, int64_t rows, int64_t cols, course_operator A,
                  course_operator M, uint64_t seed, course_system *system);
 void course_close(course_system *system);
@@ -59,8 +59,8 @@ void course_vectors(const course_system *system, uint64_t seed, spry_scalar *b, 
 
 /* Runs the text as it reads. */
 void course_of_text(const course_system *system, const char *text, course *c);
-/* Runs it as a plan, `count` right-hand sides side by side. The first status that is not SPRY_OK is
- * that of all. */
+/* Runs it as a plan, `count` right-hand sides side by side. The first status that is not
+ * SPRY_STATUS_OK is that of all. */
 void course_of_plan(const course_system *system, const char *text, bool fuse, int count,
                     course *courses);
 

@@ -59,7 +59,7 @@ static void find_devices(void)
             found_device *found = &devices[device_total];
             snprintf(found->name, sizeof found->name, "%s", name);
             found->ctx = support_context(NULL);
-            if (device_open(found->ctx, name, &found->d) == SPRY_OK) {
+            if (device_open(found->ctx, name, &found->d) == SPRY_STATUS_OK) {
                 device_total++;
                 continue;
             }
@@ -86,7 +86,7 @@ static int close_devices(void **state)
     for (int i = 0; i < device_total; i++) {
         int64_t now, most;
         device_close(devices[i].d);
-        spry_memory(devices[i].ctx, &now, &most);
+        spry_context_memory(devices[i].ctx, &now, &most);
         spry_context_free(devices[i].ctx);
         if (now != 0)
             print_error("%s: %lld bytes of the host are still in use\n", devices[i].name,

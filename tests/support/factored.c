@@ -159,8 +159,8 @@ static void multiply(const factored *f, const number *T, spry_transpose op, cons
         y[i] = x[i];
         y_size[i] = size[i];
         for (int64_t j = 0; j < f->n; j++) {
-            const number t = op == SPRY_PLAIN ? T[i * f->n + j] : T[j * f->n + i];
-            y[i] += (op == SPRY_CONJUGATE ? conjl(t) : t) * x[j];
+            const number t = op == SPRY_TRANSPOSE_NO ? T[i * f->n + j] : T[j * f->n + i];
+            y[i] += (op == SPRY_TRANSPOSE_CONJUGATE ? conjl(t) : t) * x[j];
             y_size[i] += cabsl(t) * size[j];
         }
     }
@@ -178,12 +178,12 @@ void factored_check_solve(const factored *f, const spry_operator *M, spry_transp
         x[i] = number_at(f->type, z, i);
         xs[i] = cabsl(x[i]);
     }
-    multiply(f, op == SPRY_PLAIN ? f->upper : f->lower, op, x, xs, y, ys);
+    multiply(f, op == SPRY_TRANSPOSE_NO ? f->upper : f->lower, op, x, xs, y, ys);
     for (int64_t i = 0; i < n; i++) {
-        y[i] *= op == SPRY_CONJUGATE ? conjl(f->d[i]) : f->d[i];
+        y[i] *= op == SPRY_TRANSPOSE_CONJUGATE ? conjl(f->d[i]) : f->d[i];
         ys[i] *= cabsl(f->d[i]);
     }
-    multiply(f, op == SPRY_PLAIN ? f->lower : f->upper, op, y, ys, x, xs);
+    multiply(f, op == SPRY_TRANSPOSE_NO ? f->lower : f->upper, op, y, ys, x, xs);
     for (int64_t i = 0; i < n; i++) {
         /* two solves, each with a row of at most n terms, and the factor between them */
         const number off = x[i] - number_at(f->type, r, i);

@@ -29,11 +29,11 @@ void factored_free(factored *f);
 void factored_check_product(const factored *f, bool everywhere, double shift, const char *what);
 /* (I + L) D (I + U) e = A e */
 void factored_check_row_sums(const factored *f, const char *what);
-/* op(M) r for an r by chance: the factors times it are r. */
+/* op(M) r for a random r: the factors times it are r. */
 void factored_check_solve(const factored *f, const spry_operator *M, spry_transpose op,
                           const char *what);
 
-/* Matrices whose diagonal dominates: by chance, and of a grid; complex for complex types. */
+/* Matrices whose diagonal dominates: at random, and of a grid; complex for complex types. */
 spry_matrix *factored_unsymmetric(spry_context *ctx, spry_type type, int size);
 spry_matrix *factored_hermitian(spry_context *ctx, spry_type type, int size);
 

@@ -13,9 +13,9 @@ spry_status faulty_difference(void *data, spry_transpose op, const void *in, voi
         y[i] = 2.1 * x[i] - (i > 0 ? x[i - 1] : 0) - (i + 1 < f->n ? x[i + 1] : 0);
     f->calls++;
     if (f->calls < f->from || (f->once && f->calls > f->from))
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     if (f->fail)
-        return SPRY_IO;
+        return SPRY_STATUS_IO;
     y[f->n / 2] = NAN;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }

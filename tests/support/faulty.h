@@ -11,7 +11,7 @@ typedef struct faulty {
     bool once;       /* the calls after it are right again */
 } faulty;
 
-/* A spry_apply for spry_operator_from_function(), for double; symmetric. */
+/* A spry_apply_fn for spry_operator_from_function(), for double; symmetric. */
 spry_status faulty_difference(void *data, spry_transpose op, const void *in, void *out);
 
 #endif

@@ -44,7 +44,7 @@ spry_status files_read(spry_context *ctx, const io_format *format, const char *p
     io_bytes bytes;
     *content = (io_content){0};
     spry_status status = io_open(ctx, path, &bytes);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     status = format->read(ctx, &bytes, content);
     io_close(ctx, &bytes);
@@ -76,15 +76,15 @@ void files_refused(spry_context *ctx, const io_format *format, const void *data,
 {
     io_content content;
     int64_t before, after;
-    spry_memory(ctx, &before, NULL);
+    spry_context_memory(ctx, &before, NULL);
     const spry_status status = files_read_memory(ctx, format, data, size, &content);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         print_error("read, though it should be refused with: %s\n", message);
-    assert_int_equal(status, SPRY_BAD_INPUT);
+    assert_int_equal(status, SPRY_STATUS_BAD_INPUT);
     support_message_has(ctx, message);
     assert_null(content.matrix);
     assert_null(content.dense.values);
-    spry_memory(ctx, &after, NULL);
+    spry_context_memory(ctx, &after, NULL);
     assert_int_equal(before, after);
 }
 

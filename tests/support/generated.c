@@ -9,8 +9,8 @@
 void generated_check(const spry_matrix *A)
 {
     spry_arrays a = spry_matrix_arrays(A);
-    assert_int_equal(a.format, SPRY_CSR);
-    assert_int_equal(a.symmetry, SPRY_GENERAL);
+    assert_int_equal(a.format, SPRY_FORMAT_CSR);
+    assert_int_equal(a.symmetry, SPRY_SYMMETRY_GENERAL);
     assert_int_equal(a.rows, a.cols);
     assert_int_equal(a.offsets[0], 0);
     assert_int_equal(a.offsets[a.rows], a.nnz);

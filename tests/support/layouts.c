@@ -56,14 +56,14 @@ void layouts_each(void (*test)(const char *spec, void *data), void *data)
 
 bool layouts_too_short(spry_type type, const char *spec)
 {
-    return (type == SPRY_S || type == SPRY_C) &&
+    return (type == SPRY_TYPE_S || type == SPRY_TYPE_C) &&
            (strstr(spec, "values=f16") || strstr(spec, "values=bf16"));
 }
 
 bool layouts_refused(spry_context *ctx, spry_type type, const char *spec, spry_status status)
 {
-    if (status != SPRY_BAD_INPUT && status != SPRY_UNSUPPORTED &&
-        !(status == SPRY_BAD_USAGE && layouts_too_short(type, spec)))
+    if (status != SPRY_STATUS_BAD_INPUT && status != SPRY_STATUS_UNSUPPORTED &&
+        !(status == SPRY_STATUS_BAD_USAGE && layouts_too_short(type, spec)))
         return false;
     assert_true(strlen(spry_message(ctx)) > 10);
     return true;
@@ -84,7 +84,7 @@ static spry_scalar to_kind(stored_kind kind, spry_scalar v)
 spry_matrix *layouts_rounded(spry_context *ctx, const spry_matrix *A, stored_kind kind)
 {
     spry_matrix *B = NULL;
-    assert_ok(ctx, spry_matrix_convert(A, SPRY_CSR, &B));
+    assert_ok(ctx, spry_matrix_convert(A, SPRY_FORMAT_CSR, &B));
     for (int64_t k = 0; k < B->a.nnz; k++)
         value_set(B->a.type, B->a.values, k, to_kind(kind, value_get(B->a.type, B->a.values, k)));
     return B;
@@ -138,14 +138,14 @@ static void add(sum *s, spry_scalar a, bool conjugate, spry_scalar b)
 static sum *reference(const spry_matrix *A, spry_transpose op, spry_scalar alpha, const void *x,
                       spry_scalar beta, const void *y, int64_t x_step, int64_t y_step)
 {
-    const bool plain = op == SPRY_PLAIN;
+    const bool plain = op == SPRY_TRANSPOSE_NO;
     const int64_t n = plain ? A->a.rows : A->a.cols;
     sum *out = calloc((size_t)n + 1, sizeof *out);
     const spry_type type = A->a.type;
     for (int64_t i = 0; i < A->a.rows; i++)
         for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
             const int64_t to = plain ? i : A->a.col_index[k], from = plain ? A->a.col_index[k] : i;
-            add(&out[to], value_load(type, A->a.values, k), op == SPRY_CONJUGATE,
+            add(&out[to], value_load(type, A->a.values, k), op == SPRY_TRANSPOSE_CONJUGATE,
                 value_load(type, x, from * x_step));
         }
     for (int64_t i = 0; i < n; i++) {
@@ -199,7 +199,7 @@ void layouts_check_product(spry_context *ctx, const spry_matrix *A, const spry_o
                            const char *spec, spry_transpose transpose, int which, double terms)
 {
     const spry_type type = A->a.type;
-    const bool plain = transpose == SPRY_PLAIN;
+    const bool plain = transpose == SPRY_TRANSPOSE_NO;
     const int64_t n = plain ? A->a.cols : A->a.rows, m = plain ? A->a.rows : A->a.cols;
     const spry_scalar alpha = factor_for(type, factors[which].alpha);
     const spry_scalar beta = factor_for(type, factors[which].beta);
@@ -226,7 +226,7 @@ void layouts_check_columns(spry_context *ctx, const spry_matrix *A, const spry_o
                            bool by_rows, double terms)
 {
     const spry_type type = A->a.type;
-    const bool plain = transpose == SPRY_PLAIN;
+    const bool plain = transpose == SPRY_TRANSPOSE_NO;
     const int64_t n = plain ? A->a.cols : A->a.rows, m = plain ? A->a.rows : A->a.cols;
     const spry_scalar alpha = factor_for(type, factors[which].alpha);
     const spry_scalar beta = factor_for(type, factors[which].beta);
@@ -279,7 +279,7 @@ bool layouts_check(spry_context *ctx, const spry_matrix *A, const char *spec)
         assert_null(L);
         return false;
     }
-    support_status(ctx, SPRY_OK, status, spec, __FILE__, __LINE__);
+    support_status(ctx, SPRY_STATUS_OK, status, spec, __FILE__, __LINE__);
     spry_matrix *exact = layouts_rounded(ctx, A, L->kind), *back = NULL;
     check_sizes(ctx, A, spec, L);
     assert_ok(ctx, layout_to_csr(L, &back));
@@ -288,14 +288,14 @@ bool layouts_check(spry_context *ctx, const spry_matrix *A, const char *spec)
     spry_operator *op = NULL;
     assert_ok(ctx, host_layout_operator(A, spec, &op));
     const double terms = layouts_most_terms(ctx, A);
-    for (int transpose = SPRY_PLAIN; transpose <= SPRY_CONJUGATE; transpose++) {
+    for (int transpose = SPRY_TRANSPOSE_NO; transpose <= SPRY_TRANSPOSE_CONJUGATE; transpose++) {
         for (int which = 0; which < 3; which++) {
             layouts_check_product(ctx, exact, op, spec, (spry_transpose)transpose, which, terms);
             layouts_check_columns(ctx, exact, op, spec, (spry_transpose)transpose, which,
                                   which == 0   ? 8
                                   : which == 1 ? 3
                                                : 13,
-                                  transpose != SPRY_TRANSPOSE, terms);
+                                  transpose != SPRY_TRANSPOSE_YES, terms);
         }
     }
     spry_operator_free(op);
@@ -318,15 +318,15 @@ static spry_status multiply_both(spry_context *ctx, const spry_matrix *A, const 
     const spry_dense C = {m, BITS_COLUMNS, m, false, results + m * size, NULL};
     spry_operator *op = NULL;
     spry_vector *vx = NULL, *vy = NULL;
-    spry_status status = spry_vector_new(ctx, type, n, x, SPRY_BORROW, &vx);
-    if (status == SPRY_OK)
-        status = spry_vector_new(ctx, type, m, results, SPRY_BORROW, &vy);
-    if (status == SPRY_OK)
+    spry_status status = spry_vector_new(ctx, type, n, x, SPRY_OWN_BORROW, &vx);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_new(ctx, type, m, results, SPRY_OWN_BORROW, &vy);
+    if (status == SPRY_STATUS_OK)
         status = host_layout_operator(A, spec, &op);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = spry_operator_apply(op, vx, vy);
-    if (status == SPRY_OK)
-        status = spry_operator_multiply_dense(op, SPRY_PLAIN, (spry_scalar){1, 0}, &B,
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, &B,
                                               (spry_scalar){0, 0}, &C);
     spry_operator_free(op);
     spry_vector_free(vx);

@@ -20,8 +20,9 @@ void layouts_each_choice(const char *name, const char *grid,
 
 /* Whether a spec asks for values of 16 bits, which types s and c do not have. */
 bool layouts_too_short(spry_type type, const char *spec);
-/* Whether a format says that it cannot hold the matrix: then it must say so with SPRY_BAD_INPUT or
- * SPRY_UNSUPPORTED and a message; with SPRY_BAD_USAGE where values are too short for the type. */
+/* Whether a format says that it cannot hold the matrix: then it must say so with
+ * SPRY_STATUS_BAD_INPUT or SPRY_STATUS_UNSUPPORTED and a message; with SPRY_STATUS_BAD_USAGE where
+ * values are too short for the type. */
 bool layouts_refused(spry_context *ctx, spry_type type, const char *spec, spry_status status);
 
 /* Everything that must hold for a layout of A (general CSR, sorted, without duplicates): the

@@ -1,4 +1,4 @@
-/* Matrices by chance, and dense pictures of matrices made the simplest way there is. */
+/* Matrices at random, and dense pictures of matrices made the simplest way there is. */
 #include "support/support.h"
 
 #include "matrix/matrix.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const spry_type support_types[4] = {SPRY_S, SPRY_D, SPRY_C, SPRY_Z};
+const spry_type support_types[4] = {SPRY_TYPE_S, SPRY_TYPE_D, SPRY_TYPE_C, SPRY_TYPE_Z};
 
 static double eighth(uint64_t seed, uint64_t index)
 {
@@ -34,12 +34,12 @@ static void place(const support_recipe *r, int64_t k, int32_t *row, int32_t *col
         j = i * r->cols / r->rows + (int64_t)((chance >> 32) % 7) - 3;
         j = j < 0 ? 0 : j >= r->cols ? r->cols - 1 : j;
     }
-    if (r->symmetry != SPRY_GENERAL && i < j) {
+    if (r->symmetry != SPRY_SYMMETRY_GENERAL && i < j) {
         const int64_t swap = i;
         i = j;
         j = swap;
     }
-    if (r->symmetry == SPRY_SKEW && i == j) {
+    if (r->symmetry == SPRY_SYMMETRY_SKEW && i == j) {
         i = i == 0 ? 1 : i;
         j = i - 1;
     }
@@ -50,7 +50,8 @@ static void place(const support_recipe *r, int64_t k, int32_t *row, int32_t *col
 spry_matrix *support_matrix(spry_context *ctx, const support_recipe *r)
 {
     const int64_t n =
-        r->rows == 0 || r->cols == 0 || (r->symmetry == SPRY_SKEW && r->rows < 2) ? 0 : r->nnz;
+        r->rows == 0 || r->cols == 0 || (r->symmetry == SPRY_SYMMETRY_SKEW && r->rows < 2) ? 0
+                                                                                           : r->nnz;
     const size_t count = (size_t)n + 1; /* malloc(0) may be NULL */
     int32_t *row = malloc(count * sizeof *row), *col = malloc(count * sizeof *col);
     void *values = malloc(count * spry_type_size(r->type));
@@ -58,12 +59,12 @@ spry_matrix *support_matrix(spry_context *ctx, const support_recipe *r)
     for (int64_t k = 0; k < n; k++) {
         place(r, k, &row[k], &col[k]);
         spry_scalar number = support_number(r->type, r->seed, (uint64_t)k);
-        if (r->symmetry == SPRY_HERMITIAN && row[k] == col[k])
+        if (r->symmetry == SPRY_SYMMETRY_HERMITIAN && row[k] == col[k])
             number.im = 0;
         value_set(r->type, values, k, number);
     }
     const spry_arrays arrays = {.type = r->type,
-                                .format = SPRY_COO,
+                                .format = SPRY_FORMAT_COO,
                                 .symmetry = r->symmetry,
                                 .rows = r->rows,
                                 .cols = r->cols,
@@ -72,7 +73,7 @@ spry_matrix *support_matrix(spry_context *ctx, const support_recipe *r)
                                 .col_index = col,
                                 .values = values};
     spry_matrix *coo = NULL, *A = NULL;
-    assert_ok(ctx, spry_matrix_new(ctx, &arrays, SPRY_COPY, &coo));
+    assert_ok(ctx, spry_matrix_new(ctx, &arrays, SPRY_OWN_COPY, &coo));
     free(row);
     free(col);
     free(values);
@@ -87,7 +88,7 @@ spry_matrix *support_sorted(spry_context *ctx, spry_type type, support_shape sha
                             int64_t cols, int64_t nnz, uint64_t seed)
 {
     return support_matrix(ctx, &(support_recipe){.type = type,
-                                                 .format = SPRY_CSR,
+                                                 .format = SPRY_FORMAT_CSR,
                                                  .rows = rows,
                                                  .cols = cols,
                                                  .nnz = nnz,
@@ -100,8 +101,8 @@ spry_matrix *support_from_csr(spry_context *ctx, spry_type type, int64_t rows, i
                               int64_t *offsets, int32_t *columns, void *values)
 {
     spry_matrix *A = NULL;
-    assert_ok(ctx,
-              spry_matrix_from_csr(ctx, type, rows, cols, offsets, columns, values, SPRY_COPY, &A));
+    assert_ok(ctx, spry_matrix_from_csr(ctx, type, rows, cols, offsets, columns, values,
+                                        SPRY_OWN_COPY, &A));
     free(offsets);
     free(columns);
     free(values);
@@ -183,11 +184,11 @@ static void each_entry(const spry_matrix *A,
         const int64_t j = a.col_index ? a.col_index[k] : major;
         spry_scalar v = value_get(a.type, a.values, k);
         see(data, i, j, v);
-        if (a.symmetry == SPRY_GENERAL || i == j)
+        if (a.symmetry == SPRY_SYMMETRY_GENERAL || i == j)
             continue;
-        if (a.symmetry == SPRY_SKEW)
+        if (a.symmetry == SPRY_SYMMETRY_SKEW)
             v = (spry_scalar){-v.re, -v.im};
-        if (a.symmetry == SPRY_HERMITIAN)
+        if (a.symmetry == SPRY_SYMMETRY_HERMITIAN)
             v.im = -v.im;
         see(data, j, i, v);
     }
@@ -234,11 +235,11 @@ void support_same_arrays(const spry_matrix *A, const spry_matrix *B)
     assert_int_equal(a.cols, b.cols);
     assert_int_equal(a.nnz, b.nnz);
     const size_t nnz = (size_t)a.nnz;
-    if (a.format != SPRY_COO)
+    if (a.format != SPRY_FORMAT_COO)
         assert_memory_equal(a.offsets, b.offsets, (size_t)(matrix_major(&a) + 1) * sizeof(int64_t));
-    if (nnz > 0 && a.format != SPRY_CSR)
+    if (nnz > 0 && a.format != SPRY_FORMAT_CSR)
         assert_memory_equal(a.row_index, b.row_index, nnz * sizeof(int32_t));
-    if (nnz > 0 && a.format != SPRY_CSC)
+    if (nnz > 0 && a.format != SPRY_FORMAT_CSC)
         assert_memory_equal(a.col_index, b.col_index, nnz * sizeof(int32_t));
     if (nnz > 0)
         assert_memory_equal(a.values, b.values, nnz * spry_type_size(a.type));
@@ -253,9 +254,9 @@ typedef struct product {
 static void multiply_entry(void *data, int64_t i, int64_t j, spry_scalar v)
 {
     const product *p = data;
-    const spry_scalar x = p->x[p->op == SPRY_PLAIN ? j : i];
-    spry_scalar *y = &p->y[p->op == SPRY_PLAIN ? i : j];
-    if (p->op == SPRY_CONJUGATE)
+    const spry_scalar x = p->x[p->op == SPRY_TRANSPOSE_NO ? j : i];
+    spry_scalar *y = &p->y[p->op == SPRY_TRANSPOSE_NO ? i : j];
+    if (p->op == SPRY_TRANSPOSE_CONJUGATE)
         v.im = -v.im;
     y->re += v.re * x.re - v.im * x.im;
     y->im += v.re * x.im + v.im * x.re;
@@ -263,7 +264,7 @@ static void multiply_entry(void *data, int64_t i, int64_t j, spry_scalar v)
 
 void support_multiply(const spry_matrix *A, spry_transpose op, const spry_scalar *x, spry_scalar *y)
 {
-    const int64_t n = op == SPRY_PLAIN ? spry_matrix_rows(A) : spry_matrix_cols(A);
+    const int64_t n = op == SPRY_TRANSPOSE_NO ? spry_matrix_rows(A) : spry_matrix_cols(A);
     for (int64_t i = 0; i < n; i++)
         y[i] = (spry_scalar){0, 0};
     product p = {op, x, y};
@@ -278,13 +279,13 @@ void support_exact(spry_context *ctx, const spry_matrix *A, const spry_operator 
     spry_storage storage;
     spry_scalar *numbers = calloc((size_t)cols + 1, sizeof *numbers);
     spry_scalar *sums = calloc((size_t)rows + 1, sizeof *sums);
-    assert_ok(ctx, spry_vector_new(ctx, type, cols, NULL, SPRY_COPY, &x));
-    assert_ok(ctx, spry_vector_new(ctx, type, rows, NULL, SPRY_COPY, &y));
+    assert_ok(ctx, spry_vector_new(ctx, type, cols, NULL, SPRY_OWN_COPY, &x));
+    assert_ok(ctx, spry_vector_new(ctx, type, rows, NULL, SPRY_OWN_COPY, &y));
     for (int64_t j = 0; j < cols; j++) {
         numbers[j] = support_number(type, 21, (uint64_t)j);
         value_set(type, x->data, j, numbers[j]);
     }
-    support_multiply(A, SPRY_PLAIN, numbers, sums);
+    support_multiply(A, SPRY_TRANSPOSE_NO, numbers, sums);
     assert_ok(ctx, spry_operator_apply(op, x, y));
     for (int64_t i = 0; i < rows; i++) {
         const spry_scalar v = value_get(type, y->data, i);

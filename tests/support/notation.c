@@ -26,8 +26,8 @@ program *notation_parse(spry_context *ctx, const char *lines)
     program *p = NULL;
     notation_text(lines, text, sizeof text);
     const spry_status status = program_parse(ctx, "test", text, strlen(text), &p);
-    if (status != SPRY_OK) {
-        assert_status(ctx, SPRY_BAD_INPUT, status);
+    if (status != SPRY_STATUS_OK) {
+        assert_status(ctx, SPRY_STATUS_BAD_INPUT, status);
         assert_null(p);
     }
     return p;

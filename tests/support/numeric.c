@@ -21,7 +21,7 @@ wide numeric_muladd(wide sum, spry_scalar a, bool conjugate, spry_scalar b)
 
 double numeric_unit(spry_type type)
 {
-    return (type == SPRY_S || type == SPRY_C ? FLT_EPSILON : DBL_EPSILON) / 2;
+    return (type == SPRY_TYPE_S || type == SPRY_TYPE_C ? FLT_EPSILON : DBL_EPSILON) / 2;
 }
 
 void *numeric_array(spry_type type, int64_t n, int skew, uint64_t seed)
@@ -45,7 +45,7 @@ void numeric_free(spry_type type, void *array, int skew)
 spry_vector *numeric_vector(spry_context *ctx, spry_type type, int64_t n, void *array)
 {
     spry_vector *v = NULL;
-    assert_ok(ctx, spry_vector_new(ctx, type, n, array, SPRY_BORROW, &v));
+    assert_ok(ctx, spry_vector_new(ctx, type, n, array, SPRY_OWN_BORROW, &v));
     return v;
 }
 

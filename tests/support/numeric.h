@@ -1,5 +1,5 @@
 /*
- * What the tests of kernels share: arrays of numbers by chance at any alignment, arithmetic in long
+ * What the tests of kernels share: arrays of random numbers at any alignment, arithmetic in long
  * double to compare with, and every ISA level this processor can run.
  */
 #ifndef SPRY_TESTS_NUMERIC_H
@@ -21,14 +21,14 @@ wide numeric_muladd(wide sum, spry_scalar a, bool conjugate, spry_scalar b);
 /* Unit roundoff of a type's real numbers. */
 double numeric_unit(spry_type type);
 
-/* n numbers by chance in (-1, 1), starting `skew` elements after a 64-byte boundary; one page holds
+/* n random numbers in (-1, 1), starting `skew` elements after a 64-byte boundary; one page holds
  * nothing else, so free(array - skew) is numeric_free(). */
 void *numeric_array(spry_type type, int64_t n, int skew, uint64_t seed);
 void numeric_free(spry_type type, void *array, int skew);
 /* A borrowing vector over an array. */
 spry_vector *numeric_vector(spry_context *ctx, spry_type type, int64_t n, void *array);
 
-/* A vector of numbers by chance in (-1, 1), or zeros (seed 0), on a device or the host (NULL). */
+/* A vector of random numbers in (-1, 1), or zeros (seed 0), on a device or the host (NULL). */
 spry_vector *numeric_random(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
                             uint64_t seed);
 double numeric_norm(const spry_vector *v);

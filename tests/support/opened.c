@@ -123,7 +123,7 @@ void fake_refused(const fake_engine *engine, const char *library, const char *we
     set_variable(engine->variables[0], library);
     set_variable(engine->weather, weather);
     const spry_status status = opened_try(&s, engine->kind);
-    assert_status(s.ctx, SPRY_UNSUPPORTED, status);
+    assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED, status);
     assert_null(s.d);
     support_message_has(s.ctx, what);
     support_message_has(s.ctx, advice);

@@ -145,9 +145,9 @@ static vector apply(oracle *o, const expr *x, const spry_operator *op)
     const spry_scalar one = {1, 0}, zero = {0, 0};
     const vector in = vector_of(o, x->arg[0]);
     vector *out = spare(o);
-    out->n = x->transpose == SPRY_PLAIN ? op->rows : op->cols;
+    out->n = x->transpose == SPRY_TRANSPOSE_NO ? op->rows : op->cols;
     const spry_status status = op->class->multiply(op, x->transpose, one, in.data, zero, out->data);
-    if (o->status == SPRY_OK)
+    if (o->status == SPRY_STATUS_OK)
         o->status = status;
     return *out;
 }
@@ -360,7 +360,7 @@ static void set_counter(void *data, int name, int64_t value)
 static spry_status status_of(void *data)
 {
     const oracle *o = data;
-    return o->status == SPRY_OK && o->s.fault != NONE ? SPRY_BAD_INPUT : o->status;
+    return o->status == SPRY_STATUS_OK && o->s.fault != NONE ? SPRY_STATUS_BAD_INPUT : o->status;
 }
 
 /* Inner products become names, norms roots of such. */
@@ -385,11 +385,11 @@ static void name_products(oracle *o)
         if (d->source.kind == EXPR_NORM) {
             expr call = {.kind = EXPR_CALL, .place = name.place, .arg = {NONE, NONE, NONE}};
             call.word = WORD_REAL;
-            if (program_add_expr(p, &name, &call.arg[0]) != SPRY_OK)
+            if (program_add_expr(p, &name, &call.arg[0]) != SPRY_STATUS_OK)
                 abort();
             name = call;
             call.word = WORD_SQRT;
-            if (program_add_expr(p, &name, &call.arg[0]) != SPRY_OK)
+            if (program_add_expr(p, &name, &call.arg[0]) != SPRY_STATUS_OK)
                 abort();
             name = call;
         }
@@ -418,15 +418,15 @@ static void open_names(oracle *o)
         options[k].re = p->names[k].kind == NAME_OPTION ? p->names[k].initial : 0;
     for (int k = 0; k < all; k++)
         o->offset[k] = k; /* while only options have values */
-    o->s =
-        (scalars){.program = p,
-                  .offset = o->offset,
-                  .extent = (const int64_t(*)[2])o->extent,
-                  .values = options,
-                  .real = !spry_type_is_complex(o->input->A->type),
-                  .eps = o->input->A->type == SPRY_S || o->input->A->type == SPRY_C ? FLT_EPSILON
-                                                                                    : DBL_EPSILON,
-                  .fault = NONE};
+    o->s = (scalars){.program = p,
+                     .offset = o->offset,
+                     .extent = (const int64_t(*)[2])o->extent,
+                     .values = options,
+                     .real = !spry_type_is_complex(o->input->A->type),
+                     .eps = o->input->A->type == SPRY_TYPE_S || o->input->A->type == SPRY_TYPE_C
+                                ? FLT_EPSILON
+                                : DBL_EPSILON,
+                     .fault = NONE};
     for (int k = 0; k < p->name_count; k++)
         for (int d = 0; d < 2; d++)
             if (p->names[k].extent[d] != NONE)
@@ -472,7 +472,7 @@ spry_status oracle_run(spry_context *ctx, const char *text, const oracle_input *
     oracle o = {.ctx = ctx, .input = input, .kernels = host_kernels_for(ctx, input->A->type)};
     const spry_operator *A = input->A;
     spry_status status = program_parse(ctx, "oracle", text, strlen(text), &o.p);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     o.size = spry_type_size(A->type);
     o.longer = A->rows > A->cols ? A->rows : A->cols;

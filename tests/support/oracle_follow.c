@@ -32,7 +32,7 @@ static void report(follower *f, const stmt *s)
     bool go_on = true;
     const double value = f->does->report(f->data, s->value);
     f->status = f->does->status(f->data);
-    if (f->status != SPRY_OK)
+    if (f->status != SPRY_STATUS_OK)
         return;
     f->reports += f->looping && s->kind != STMT_GRADIENT;
     f->status = f->lane->report(f->lane->data, kinds[s->kind], f->looping, value, &go_on);
@@ -45,7 +45,7 @@ static void judge(follower *f, const stmt *s)
 {
     const bool holds = f->does->holds(f->data, s->value);
     f->status = f->does->status(f->data);
-    if (!holds || f->status != SPRY_OK)
+    if (!holds || f->status != SPRY_STATUS_OK)
         return;
     if (s->kind == STMT_RESTART && f->reports != f->reports_at_restart) {
         f->reports_at_restart = f->reports;
@@ -64,7 +64,7 @@ static void run_for(follower *f, const stmt *s)
     for (int64_t k = from; (s->down ? k >= to : k <= to) && f->state == GOES_ON; k += by) {
         f->does->set_counter(f->data, s->name, k);
         run_list(f, s->body);
-        if (f->status != SPRY_OK)
+        if (f->status != SPRY_STATUS_OK)
             return;
     }
 }
@@ -78,7 +78,7 @@ static void run_if(follower *f, const stmt *s)
 
 static void run_list(follower *f, int first)
 {
-    for (int i = first; i != NONE && f->state == GOES_ON && f->status == SPRY_OK;
+    for (int i = first; i != NONE && f->state == GOES_ON && f->status == SPRY_STATUS_OK;
          i = f->p->stmts[i].next) {
         const stmt *s = &f->p->stmts[i];
         switch (s->kind) {
@@ -112,12 +112,12 @@ spry_status oracle_follow(const program *p, const oracle_arithmetic *does, void 
         f.looping = false;
         run_list(&f, p->section[SECTION_START]);
         f.looping = true;
-        while (f.state == GOES_ON && f.status == SPRY_OK) {
+        while (f.state == GOES_ON && f.status == SPRY_STATUS_OK) {
             const int64_t before = f.reports;
             run_list(&f, p->section[SECTION_LOOP]);
-            if (f.reports == before && f.state == GOES_ON && f.status == SPRY_OK)
-                f.status = SPRY_BAD_INPUT; /* a turn told nothing */
+            if (f.reports == before && f.state == GOES_ON && f.status == SPRY_STATUS_OK)
+                f.status = SPRY_STATUS_BAD_INPUT; /* a turn told nothing */
         }
-    } while (f.state == RESTARTS && f.status == SPRY_OK);
+    } while (f.state == RESTARTS && f.status == SPRY_STATUS_OK);
     return f.status;
 }

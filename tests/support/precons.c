@@ -184,7 +184,7 @@ static spry_matrix *clear_row(spry_context *ctx, spry_matrix *A, int64_t row, bo
     A->a.offsets[A->a.rows] = at;
     spry_matrix *B = NULL;
     assert_ok(ctx, spry_matrix_from_csr(ctx, A->a.type, A->a.rows, A->a.cols, A->a.offsets,
-                                        A->a.col_index, A->a.values, SPRY_COPY, &B));
+                                        A->a.col_index, A->a.values, SPRY_OWN_COPY, &B));
     spry_matrix_free(A);
     return B;
 }
@@ -211,7 +211,7 @@ static void scale_all(spry_matrix *A, double factor)
 
 spry_matrix *precons_faulty(spry_context *ctx, spry_type type, precons_fault fault)
 {
-    const bool single = type == SPRY_S || type == SPRY_C;
+    const bool single = type == SPRY_TYPE_S || type == SPRY_TYPE_C;
     const int size = fault == PRECONS_ONE ? 1 : 8;
     spry_matrix *A = grid(ctx, type, true, size);
     switch (fault) {
@@ -243,7 +243,8 @@ spry_matrix *precons_faulty(spry_context *ctx, spry_type type, precons_fault fau
     case PRECONS_NONE: {
         const int64_t offsets[1] = {0};
         spry_matrix_free(A);
-        assert_ok(ctx, spry_matrix_from_csr(ctx, type, 0, 0, offsets, NULL, NULL, SPRY_COPY, &A));
+        assert_ok(ctx,
+                  spry_matrix_from_csr(ctx, type, 0, 0, offsets, NULL, NULL, SPRY_OWN_COPY, &A));
         return A;
     }
     default:

@@ -40,7 +40,7 @@ static void *zeros(int64_t n, size_t size)
     return out;
 }
 
-/* A vector by chance; real if asked. */
+/* A random vector; real if asked. */
 static number *chance(int64_t n, bool complex_too, uint64_t seed)
 {
     number *v = zeros(n, sizeof *v);
@@ -322,7 +322,7 @@ void problem_solve(problem *p, const char *options, spry_result *result)
 {
     assert_ok(p->ctx, spry_vector_fill(p->x, (spry_scalar){0, 0}));
     const spry_status status = spry_quick_solve(p->ctx, p->A, p->b, p->x, options, result);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         fail_msg("%s: %s", options, spry_message(p->ctx));
 }
 
@@ -334,10 +334,11 @@ static wide *residual_vector(const problem *p)
     wide *r = zeros(rows, sizeof *r);
     spry_scalar *x = zeros(cols, sizeof *x);
     for (int64_t j = 0; j < cols; j++)
-        x[j] = value_get(p->type, spry_vector_read(p->x), j);
+        x[j] = value_get(p->type, spry_vector_data_const(p->x), j);
     multiply(p->A, false, x, r);
     for (int64_t i = 0; i < rows; i++) {
-        r[i] = numeric_muladd(r[i], minus, false, value_get(p->type, spry_vector_read(p->b), i));
+        r[i] =
+            numeric_muladd(r[i], minus, false, value_get(p->type, spry_vector_data_const(p->b), i));
         r[i].re = -r[i].re;
         r[i].im = -r[i].im;
     }
@@ -396,7 +397,7 @@ double problem_error(const problem *p)
 {
     long double sum = 0;
     for (int64_t j = 0; j < spry_matrix_cols(p->A); j++) {
-        const spry_scalar v = value_get(p->type, spry_vector_read(p->x), j);
+        const spry_scalar v = value_get(p->type, spry_vector_data_const(p->x), j);
         const long double re = (long double)v.re - p->answer[j].re;
         const long double im = (long double)v.im - p->answer[j].im;
         sum += re * re + im * im;

@@ -1,4 +1,4 @@
-/* Programs by chance. See the header. */
+/* Programs at random. See the header. */
 #include "support/programs.h"
 
 #include "base/base.h"
@@ -244,7 +244,7 @@ static void put_apply(writer *w, int space)
     put(w, sum ? ")" : "");
 }
 
-/* A vector by chance: any kind of expression. */
+/* A random vector: any kind of expression. */
 static void put_expression(writer *w, int space)
 {
     const int kind = draw(w, 20);
@@ -592,7 +592,7 @@ static void statements(writer *w, int count)
 
 static void head(writer *w)
 {
-    put(w, "method chance \"by chance\"\noption m = %d 1..9 \"steps\"\n", 1 + draw(w, 4));
+    put(w, "method chance \"at random\"\noption m = %d 1..9 \"steps\"\n", 1 + draw(w, 4));
     put(w, "option side = %s (left right) \"side\"\n", chance(w, 50) ? "left" : "right");
     put(w, "vectors V[m + 1], W[m + 1], c3, r3\n");
     put(w, "scalars h[m + 1], g[m + 1], H[m + 1, m + 1]\n");

@@ -1,5 +1,5 @@
 /*
- * Programs by chance: texts in the notation of methods that use all of it, whose numbers stay small
+ * Programs at random: texts in the notation of methods that use all of it, whose numbers stay small
  * and whose indices stay inside their arrays. They solve nothing.
  */
 #ifndef SPRY_TESTS_PROGRAMS_H

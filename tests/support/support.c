@@ -16,7 +16,7 @@ spry_context *support_context(const char *options)
 void support_context_free(spry_context *ctx)
 {
     int64_t now, most;
-    spry_memory(ctx, &now, &most);
+    spry_context_memory(ctx, &now, &most);
     spry_context_free(ctx);
     assert_int_equal(now, 0);
 }
@@ -30,7 +30,7 @@ int support_setup(void **state)
 int support_teardown(void **state)
 {
     int64_t now, most;
-    spry_memory(*state, &now, &most);
+    spry_context_memory(*state, &now, &most);
     spry_context_free(*state);
     if (now != 0)
         print_error("%lld bytes are still in use after the test\n", (long long)now);
@@ -59,15 +59,15 @@ void support_torture(spry_context *ctx, support_call call, void *data)
     for (int all = 0; all < 2; all++) {
         for (int64_t nth = 1;; nth++) {
             int64_t before, after, most;
-            spry_memory(ctx, &before, &most);
-            spry_fail_allocation(ctx, nth, all == 1);
+            spry_context_memory(ctx, &before, &most);
+            spry_context_fail_allocation(ctx, nth, all == 1);
             const spry_status status = call(ctx, data);
-            spry_fail_allocation(ctx, 0, false);
-            spry_memory(ctx, &after, &most);
+            spry_context_fail_allocation(ctx, 0, false);
+            spry_context_memory(ctx, &after, &most);
             assert_int_equal(after, before);
-            if (status == SPRY_OK)
+            if (status == SPRY_STATUS_OK)
                 break;
-            assert_status(ctx, SPRY_NO_MEMORY, status);
+            assert_status(ctx, SPRY_STATUS_NO_MEMORY, status);
             assert_true(spry_message(ctx)[0] != '\0');
         }
     }

@@ -1,5 +1,5 @@
 /*
- * What the C tests share: a context a test, matrices made by chance, dense pictures of matrices to
+ * What the C tests share: a context a test, matrices made at random, dense pictures of matrices to
  * compare with, and the loop that makes every allocation fail in turn.
  */
 #ifndef SPRY_TESTS_SUPPORT_H
@@ -23,7 +23,7 @@ spry_context *support_context(const char *options);
 void support_context_free(spry_context *ctx);
 
 /* The call's status must be the one expected; on a mismatch the context's message is shown. */
-#define assert_ok(ctx, call) support_status(ctx, SPRY_OK, call, #call, __FILE__, __LINE__)
+#define assert_ok(ctx, call) support_status(ctx, SPRY_STATUS_OK, call, #call, __FILE__, __LINE__)
 #define assert_status(ctx, expected, call) \
     support_status(ctx, expected, call, #call, __FILE__, __LINE__)
 void support_status(const spry_context *ctx, spry_status expected, spry_status found,
@@ -37,7 +37,7 @@ extern const spry_type support_types[4];
 extern const int support_threads[4];
 
 /*
- * A number by chance, the same on every machine: an eighth between -4 and 4 and not 0, so that sums
+ * A random number, the same on every machine: an eighth between -4 and 4 and not 0, so that sums
  * of a few are exact in every type. Complex types get such an imaginary part as well.
  */
 spry_scalar support_number(spry_type type, uint64_t seed, uint64_t index);
@@ -100,7 +100,7 @@ void support_exact(spry_context *ctx, const spry_matrix *A, const spry_operator 
 /* What a torture loop calls: does the work, frees its results, hands back the status. */
 typedef spry_status (*support_call)(spry_context *ctx, void *data);
 /* Makes allocation 1, 2, ... fail (alone, then with all after it) until the call succeeds. Each
- * failure must be SPRY_NO_MEMORY with a message and leave no memory behind. */
+ * failure must be SPRY_STATUS_NO_MEMORY with a message and leave no memory behind. */
 void support_torture(spry_context *ctx, support_call call, void *data);
 
 #endif

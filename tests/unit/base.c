@@ -12,22 +12,22 @@
 static spry_context *new_context(const char *options)
 {
     spry_context *ctx = NULL;
-    assert_int_equal(spry_context_new(options, &ctx), SPRY_OK);
+    assert_int_equal(spry_context_new(options, &ctx), SPRY_STATUS_OK);
     return ctx;
 }
 
 static void names_and_version(void **state)
 {
     (void)state;
-    assert_string_equal(spry_version(), "0.1.0");
-    assert_string_equal(spry_type_name(SPRY_Z), "z");
-    assert_int_equal(spry_type_size(SPRY_S), 4);
-    assert_int_equal(spry_type_size(SPRY_Z), 16);
-    assert_true(spry_type_is_complex(SPRY_C));
-    assert_false(spry_type_is_complex(SPRY_D));
-    assert_string_equal(spry_status_text(SPRY_OK), "success");
+    assert_string_equal(spry_version(), "0.2.0");
+    assert_string_equal(spry_type_name(SPRY_TYPE_Z), "z");
+    assert_int_equal(spry_type_size(SPRY_TYPE_S), 4);
+    assert_int_equal(spry_type_size(SPRY_TYPE_Z), 16);
+    assert_true(spry_type_is_complex(SPRY_TYPE_C));
+    assert_false(spry_type_is_complex(SPRY_TYPE_D));
+    assert_string_equal(spry_status_text(SPRY_STATUS_OK), "success");
     assert_string_equal(spry_status_text((spry_status)99), "unknown status");
-    assert_string_equal(spry_message(NULL), spry_status_text(SPRY_NO_MEMORY));
+    assert_string_equal(spry_message(NULL), spry_status_text(SPRY_STATUS_NO_MEMORY));
 }
 
 static void context_options_are_checked(void **state)
@@ -51,7 +51,7 @@ static void context_options_are_checked(void **state)
                       "debug"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(spry_context_new(bad[i][0], &ctx), SPRY_BAD_USAGE);
+        assert_int_equal(spry_context_new(bad[i][0], &ctx), SPRY_STATUS_BAD_USAGE);
         assert_non_null(ctx);
         if (bad[i][1])
             assert_string_equal(spry_message(ctx), bad[i][1]);
@@ -73,7 +73,7 @@ static void threads_are_bounded_by_the_machine(void **state)
     spry_context_free(ctx);
     snprintf(options, sizeof options, "threads=%d", most + 1);
     snprintf(expected, sizeof expected, "%s is outside 0..%d, the most for", options, most);
-    assert_int_equal(spry_context_new(options, &ctx), SPRY_BAD_USAGE);
+    assert_int_equal(spry_context_new(options, &ctx), SPRY_STATUS_BAD_USAGE);
     assert_non_null(strstr(spry_message(ctx), expected));
     spry_context_free(ctx);
     omp_set_num_threads(most + 5); /* as OMP_NUM_THREADS does */
@@ -134,7 +134,7 @@ static void options_of_every_kind(void **state)
     (void)state;
     spry_context *ctx = new_context(NULL);
     thing t = {0};
-    assert_int_equal(spry_options_default(ctx, things, &t), SPRY_OK);
+    assert_int_equal(spry_options_default(ctx, things, &t), SPRY_STATUS_OK);
     assert_int_equal(t.whole_number, 7);
     assert_true(t.real == 0.5);
     assert_false(t.flag);
@@ -145,41 +145,43 @@ static void options_of_every_kind(void **state)
     assert_int_equal(
         spry_options_parse(ctx, things, &t,
                            "whole-number=2M, real=1e-3\tflag=on colour=blue text=a:b=c"),
-        SPRY_OK);
+        SPRY_STATUS_OK);
     assert_int_equal(t.whole_number, 2000000);
     assert_true(t.real == 1e-3);
     assert_true(t.flag);
     assert_int_equal(t.colour, 2);
     assert_string_equal(t.text, "a:b=c");
-    assert_int_equal(spry_options_set(ctx, things, &t, "WHOLE_NUMBER", "1e6"), SPRY_OK);
+    assert_int_equal(spry_options_set(ctx, things, &t, "WHOLE_NUMBER", "1e6"), SPRY_STATUS_OK);
     assert_int_equal(t.whole_number, 1000000);
-    assert_int_equal(spry_options_set(ctx, things, &t, "path", "/x y"), SPRY_OK);
+    assert_int_equal(spry_options_set(ctx, things, &t, "path", "/x y"), SPRY_STATUS_OK);
     assert_string_equal(t.path, "/x y");
-    assert_int_equal(spry_options_parse(ctx, things, &t, NULL), SPRY_OK);
+    assert_int_equal(spry_options_parse(ctx, things, &t, NULL), SPRY_STATUS_OK);
     /* commas after a colon belong to the value, those before it do not */
     assert_int_equal(
         spry_options_parse(ctx, things, &t, "real=2,text=a:b=1.5,c=d colour=green,flag=no"),
-        SPRY_OK);
+        SPRY_STATUS_OK);
     assert_true(t.real == 2 && !t.flag);
     assert_string_equal(t.text, "a:b=1.5,c=d");
     assert_int_equal(t.colour, 1);
     /* all that stands in quotes does; a quote that is not closed is a character */
-    assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"a b, c:d\",real=3"), SPRY_OK);
+    assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"a b, c:d\",real=3"),
+                     SPRY_STATUS_OK);
     assert_string_equal(t.text, "a b, c:d");
     assert_true(t.real == 3);
-    assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"a real=4"), SPRY_OK);
+    assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"a real=4"), SPRY_STATUS_OK);
     assert_string_equal(t.text, "\"a");
-    assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"\""), SPRY_OK);
+    assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"\""), SPRY_STATUS_OK);
     assert_string_equal(t.text, "");
     /* and in brackets, which may hold others; one that is not closed goes on to the end */
     assert_int_equal(spry_options_parse(ctx, things, &t, "text=a:b=[c:d=1,e=(f:g=2 h)],i=3 real=5"),
-                     SPRY_OK);
+                     SPRY_STATUS_OK);
     assert_string_equal(t.text, "a:b=[c:d=1,e=(f:g=2 h)],i=3");
     assert_true(t.real == 5);
-    assert_int_equal(spry_options_parse(ctx, things, &t, "text=[a:b=1,c=2],real=6"), SPRY_OK);
+    assert_int_equal(spry_options_parse(ctx, things, &t, "text=[a:b=1,c=2],real=6"),
+                     SPRY_STATUS_OK);
     assert_string_equal(t.text, "a:b=1,c=2");
     assert_true(t.real == 6);
-    assert_int_equal(spry_options_parse(ctx, things, &t, "text=a:b=[c real=7"), SPRY_OK);
+    assert_int_equal(spry_options_parse(ctx, things, &t, "text=a:b=[c real=7"), SPRY_STATUS_OK);
     assert_string_equal(t.text, "a:b=[c real=7");
 
     char long_text[400];
@@ -202,8 +204,8 @@ static void options_of_every_kind(void **state)
                                "=3",
                                long_text};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(spry_options_parse(ctx, things, &t, bad[i]), SPRY_BAD_USAGE);
-    assert_int_equal(spry_options_set(ctx, things, &t, "text", long_text), SPRY_BAD_USAGE);
+        assert_int_equal(spry_options_parse(ctx, things, &t, bad[i]), SPRY_STATUS_BAD_USAGE);
+    assert_int_equal(spry_options_set(ctx, things, &t, "text", long_text), SPRY_STATUS_BAD_USAGE);
     assert_int_equal(t.whole_number, 1000000);
     spry_context_free(ctx);
 }
@@ -236,13 +238,13 @@ static void options_do_not_heed_the_locale(void **state)
     assert_string_equal(localeconv()->decimal_point, ",");
     spry_context *ctx = new_context(NULL);
     thing t = {0};
-    assert_int_equal(spry_options_default(ctx, things, &t), SPRY_OK);
+    assert_int_equal(spry_options_default(ctx, things, &t), SPRY_STATUS_OK);
     assert_true(t.real == 0.5);
     assert_int_equal(spry_options_parse(ctx, things, &t, "real=1.25e-1 WHOLE-NUMBER=1.5e3"),
-                     SPRY_OK);
+                     SPRY_STATUS_OK);
     assert_true(t.real == 0.125);
     assert_int_equal(t.whole_number, 1500);
-    assert_int_equal(spry_options_set(ctx, things, &t, "real", "0,5"), SPRY_BAD_USAGE);
+    assert_int_equal(spry_options_set(ctx, things, &t, "real", "0,5"), SPRY_STATUS_BAD_USAGE);
     spry_context_free(ctx);
     setlocale(LC_ALL, "C");
 }
@@ -267,38 +269,39 @@ static void memory_is_counted_limited_and_fails_on_demand(void **state)
     spry_context *ctx = new_context("memory-limit=1M");
     int64_t now, most;
     double *a = NULL;
-    assert_int_equal(base_alloc(ctx, 1000, sizeof *a, &a), SPRY_OK);
+    assert_int_equal(base_alloc(ctx, 1000, sizeof *a, &a), SPRY_STATUS_OK);
     assert_int_equal((uintptr_t)a % ALIGNMENT, 0);
-    spry_memory(ctx, &now, &most);
+    spry_context_memory(ctx, &now, &most);
     assert_in_range(now, 8000, 8200);
     a[999] = 3;
-    assert_int_equal(base_grow(ctx, 1000, 2000, sizeof *a, &a), SPRY_OK);
+    assert_int_equal(base_grow(ctx, 1000, 2000, sizeof *a, &a), SPRY_STATUS_OK);
     assert_true(a[999] == 3);
     base_free(ctx, a);
-    spry_memory(ctx, &now, &most);
+    spry_context_memory(ctx, &now, &most);
     assert_int_equal(now, 0);
     assert_in_range(most, 24000, 24400);
 
     void *p = &p;
-    assert_int_equal(base_alloc(ctx, 2000000, 1, &p), SPRY_NO_MEMORY);
+    assert_int_equal(base_alloc(ctx, 2000000, 1, &p), SPRY_STATUS_NO_MEMORY);
     assert_null(p);
     assert_non_null(strstr(spry_message(ctx), "memory limit of 1000000"));
-    assert_int_equal(base_alloc(ctx, INT64_MAX / 4, 16, &p), SPRY_NO_MEMORY);
-    assert_int_equal(base_alloc(ctx, -1, 16, &p), SPRY_NO_MEMORY);
+    assert_int_equal(base_alloc(ctx, INT64_MAX / 4, 16, &p), SPRY_STATUS_NO_MEMORY);
+    assert_int_equal(base_alloc(ctx, -1, 16, &p), SPRY_STATUS_NO_MEMORY);
     assert_null(spry_alloc(ctx, SIZE_MAX - 5));
-    assert_int_equal(base_alloc(ctx, 0, 16, &p), SPRY_OK);
+    assert_int_equal(base_alloc(ctx, 0, 16, &p), SPRY_STATUS_OK);
     assert_non_null(p);
     base_free(ctx, p);
 
-    spry_fail_allocation(ctx, 2, false);
+    spry_context_fail_allocation(ctx, 2, false);
     for (int i = 1; i <= 3; i++) {
-        assert_int_equal(base_calloc(ctx, 4, 4, &p), i == 2 ? SPRY_NO_MEMORY : SPRY_OK);
+        assert_int_equal(base_calloc(ctx, 4, 4, &p),
+                         i == 2 ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_OK);
         base_free(ctx, p);
     }
-    spry_fail_allocation(ctx, 1, true);
+    spry_context_fail_allocation(ctx, 1, true);
     assert_null(base_copy_text(ctx, "abc"));
     assert_null(base_copy_text(ctx, "abc"));
-    spry_fail_allocation(ctx, 0, false);
+    spry_context_fail_allocation(ctx, 0, false);
     char *text = base_copy_text(ctx, "abc");
     assert_string_equal(text, "abc");
     base_free(ctx, text);
@@ -327,19 +330,19 @@ static void allocator_of_the_caller(void **state)
     int calls = 0;
     const spry_allocator allocator = {count_allocate, count_release, &calls};
     spry_context *ctx = NULL;
-    assert_int_equal(spry_context_new_with(&allocator, NULL, &ctx), SPRY_OK);
+    assert_int_equal(spry_context_new_with(&allocator, NULL, &ctx), SPRY_STATUS_OK);
     void *p = spry_alloc(ctx, 10);
     assert_non_null(p);
     assert_int_equal(calls, 2);
     spry_context *second = NULL;
-    assert_int_equal(spry_context_new_with(&allocator, NULL, &second), SPRY_NO_MEMORY);
+    assert_int_equal(spry_context_new_with(&allocator, NULL, &second), SPRY_STATUS_NO_MEMORY);
     assert_null(second);
     calls = 2;
     spry_free(ctx, p);
     spry_context_free(ctx);
     assert_int_equal(calls, 0);
     const spry_allocator none = {0};
-    assert_int_equal(spry_context_new_with(&none, NULL, &ctx), SPRY_OK);
+    assert_int_equal(spry_context_new_with(&none, NULL, &ctx), SPRY_STATUS_OK);
     spry_context_free(ctx);
 }
 
@@ -358,7 +361,7 @@ static void listen(void *data, spry_log_level level, const char *text)
 
 static spry_status fails(spry_context *ctx)
 {
-    return SPRY_FAIL(ctx, SPRY_BAD_INPUT, "column %d is outside 0..%d", 9, 4);
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "column %d is outside 0..%d", 9, 4);
 }
 
 static spry_status passes_on(spry_context *ctx)
@@ -375,10 +378,10 @@ static void messages_with_causes_and_the_log(void **state)
     heard h = {0};
     spry_context *ctx = new_context("log=debug");
     spry_context_set_log(ctx, listen, &h);
-    assert_int_equal(passes_on(ctx), SPRY_BAD_INPUT);
+    assert_int_equal(passes_on(ctx), SPRY_STATUS_BAD_INPUT);
     assert_string_equal(spry_message(ctx), "A.mtx: column 9 is outside 0..4");
     assert_int_equal(h.count, 2); /* where it failed, where it was passed on */
-    assert_int_equal(SPRY_CAUSE(ctx, SPRY_OK, "nothing"), SPRY_OK);
+    assert_int_equal(SPRY_CAUSE(ctx, SPRY_STATUS_OK, "nothing"), SPRY_STATUS_OK);
     base_log(ctx, SPRY_LOG_INFO, "n = %d", 5);
     assert_string_equal(h.last, "n = 5");
     spry_context_free(ctx);
@@ -431,17 +434,17 @@ static void prefix_sums(void **state)
         spry_context *ctx = new_context(options);
         enum { LONG = 100003 };
         int64_t *array = NULL;
-        assert_int_equal(base_alloc(ctx, LONG + 1, sizeof *array, &array), SPRY_OK);
+        assert_int_equal(base_alloc(ctx, LONG + 1, sizeof *array, &array), SPRY_STATUS_OK);
         for (int64_t n = 0; n <= LONG; n = n * 7 + 1) {
             array[0] = 0;
             for (int64_t i = 1; i <= n; i++)
                 array[i] = i % 5;
-            assert_int_equal(base_prefix_sum(ctx, array, n), SPRY_OK);
+            assert_int_equal(base_prefix_sum(ctx, array, n), SPRY_STATUS_OK);
             for (int64_t i = 1; i <= n; i++)
                 assert_int_equal(array[i] - array[i - 1], i % 5);
         }
-        spry_fail_allocation(ctx, 1, false);
-        assert_int_equal(base_prefix_sum(ctx, array, 10), SPRY_NO_MEMORY);
+        spry_context_fail_allocation(ctx, 1, false);
+        assert_int_equal(base_prefix_sum(ctx, array, 10), SPRY_STATUS_NO_MEMORY);
         base_free(ctx, array);
         spry_context_free(ctx);
     }

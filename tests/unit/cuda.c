@@ -99,7 +99,7 @@ static void test_no_memory(void **state)
     (void)state;
     fake_open(&fake, "alloc=3", &s);
     for (int i = 0; i < 4; i++) {
-        assert_status(s.ctx, i == 2 ? SPRY_NO_MEMORY : SPRY_OK,
+        assert_status(s.ctx, i == 2 ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_OK,
                       device_alloc(s.d, 5000000 << i, &m[i]));
         if (i == 2)
             support_message_has(s.ctx, "20.0 MB asked for");
@@ -122,12 +122,13 @@ static void check_lost(opened *s, device_memory *m, device_program *p)
     support_message_has(s->ctx, "as it was told to");
     support_message_has(s->ctx, "run again, and under compute-sanitizer if it happens again");
     support_message_has(s->ctx, "close it");
-    assert_status(s->ctx, SPRY_DEVICE_LOST, device_get(m, 0, &byte, 1));
+    assert_status(s->ctx, SPRY_STATUS_DEVICE_LOST, device_get(m, 0, &byte, 1));
     assert_string_equal(spry_message(s->ctx), first);
-    assert_status(s->ctx, SPRY_DEVICE_LOST, device_alloc(s->d, 8, &more));
-    assert_status(s->ctx, SPRY_DEVICE_LOST, device_build(s->d, text, "-DA", &other));
-    assert_status(s->ctx, SPRY_DEVICE_LOST, device_launch(p, "triple", NULL, 1, 64, NULL, 0));
-    assert_status(s->ctx, SPRY_DEVICE_LOST, device_finish(s->d));
+    assert_status(s->ctx, SPRY_STATUS_DEVICE_LOST, device_alloc(s->d, 8, &more));
+    assert_status(s->ctx, SPRY_STATUS_DEVICE_LOST, device_build(s->d, text, "-DA", &other));
+    assert_status(s->ctx, SPRY_STATUS_DEVICE_LOST,
+                  device_launch(p, "triple", NULL, 1, 64, NULL, 0));
+    assert_status(s->ctx, SPRY_STATUS_DEVICE_LOST, device_finish(s->d));
     assert_string_equal(spry_message(s->ctx), first);
     device_free(m);
     opened_close(s);
@@ -154,11 +155,11 @@ static void test_lost(void **state)
     (void)state;
     start_work(&s, "launch=2 error=700", &m, &p);
     assert_ok(s.ctx, device_launch(p, "triple", NULL, 1, 64, NULL, 0));
-    assert_status(s.ctx, SPRY_DEVICE_LOST, device_launch(p, "triple", NULL, 1, 64, NULL, 0));
+    assert_status(s.ctx, SPRY_STATUS_DEVICE_LOST, device_launch(p, "triple", NULL, 1, 64, NULL, 0));
     support_message_has(s.ctx, "kernel triple: cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
     check_lost(&s, m, p);
     start_work(&s, "copy=2 error=214", &m, &p);
-    assert_status(s.ctx, SPRY_DEVICE_LOST, device_put(m, 0, "2", 1));
+    assert_status(s.ctx, SPRY_STATUS_DEVICE_LOST, device_put(m, 0, "2", 1));
     support_message_has(s.ctx, "cuMemcpyHtoDAsync");
     check_lost(&s, m, p);
 }
@@ -171,16 +172,16 @@ static void test_passing_error(void **state)
     device_program *p = NULL;
     (void)state;
     start_work(&s, "launch=1 error=701", &m, &p);
-    assert_status(s.ctx, SPRY_DEVICE, device_launch_whole(p, "triple", 1, 64, NULL, 0));
+    assert_status(s.ctx, SPRY_STATUS_DEVICE, device_launch_whole(p, "triple", 1, 64, NULL, 0));
     support_message_has(s.ctx, "cuLaunchCooperativeKernel: CUDA_ERROR_OF_A_FAKE (701)");
     assert_ok(s.ctx, device_launch_whole(p, "triple", 1, 64, NULL, 0));
     assert_int_equal(device_whole_groups(p, "triple", 256), 7 * 8);
     assert_ok(s.ctx, device_launch_whole(p, "triple", 7 * 8, 256, NULL, 0));
-    assert_status(s.ctx, SPRY_UNSUPPORTED,
+    assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED,
                   device_launch_whole(p, "triple", 7 * 8 + 1, 256, NULL, 0));
     support_message_has(s.ctx, "57 groups of 256 work-items are to run at once; cuda:0 can run 56");
     assert_int_equal(device_whole_groups(p, "nothing", 256), 0);
-    assert_status(s.ctx, SPRY_BAD_USAGE, device_launch(p, "nothing", NULL, 1, 64, NULL, 0));
+    assert_status(s.ctx, SPRY_STATUS_BAD_USAGE, device_launch(p, "nothing", NULL, 1, 64, NULL, 0));
     support_message_has(s.ctx, "no kernel \"nothing\"");
     device_free(m);
     opened_close(&s);
@@ -198,7 +199,7 @@ static void test_recording(void **state)
     assert_ok(s.ctx, device_launch(p, "triple", NULL, 1, 64, NULL, 0));
     assert_ok(s.ctx, device_record_end(s.d, &g));
     assert_ok(s.ctx, device_play(g));
-    assert_status(s.ctx, SPRY_DEVICE_LOST, device_play(g));
+    assert_status(s.ctx, SPRY_STATUS_DEVICE_LOST, device_play(g));
     device_graph_free(g);
     check_lost(&s, m, p);
     start_work(&s, "launch=3 error=719", &m, &p);
@@ -208,7 +209,7 @@ static void test_recording(void **state)
     assert_int_equal(loop, 42);
     assert_ok(s.ctx, device_launch(p, "triple", NULL, 1, 64, NULL, 0));
     assert_ok(s.ctx, device_record_loop_end(s.d, loop, m, 0, 1, &g));
-    assert_status(s.ctx, SPRY_DEVICE_LOST, device_play(g));
+    assert_status(s.ctx, SPRY_STATUS_DEVICE_LOST, device_play(g));
     device_graph_free(g);
     check_lost(&s, m, p);
 }
@@ -230,15 +231,15 @@ static void test_no_nvrtc(void **state)
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
     assert_int_equal(s.d->cache->loaded, 1);
     assert_ok(s.ctx, device_launch(p, "triple", NULL, 1, 64, NULL, 0));
-    assert_status(s.ctx, SPRY_UNSUPPORTED, device_build(s.d, text, "-DOTHER", &p));
+    assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED, device_build(s.d, text, "-DOTHER", &p));
     support_message_has(s.ctx, "NVRTC, CUDA's compiler, cannot be loaded");
     support_message_has(s.ctx, "pip install nvidia-cuda-nvrtc");
     support_message_has(s.ctx, "SPRY_NVRTC_LIBRARY");
     set_variable("SPRY_NVRTC_LIBRARY", "");
-    assert_status(s.ctx, SPRY_UNSUPPORTED, device_build(s.d, text, "-DOTHER", &p));
+    assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED, device_build(s.d, text, "-DOTHER", &p));
     support_message_has(s.ctx, "SPRY_NVRTC_LIBRARY is empty");
     set_variable("SPRY_NVRTC_LIBRARY", "libm.so.6");
-    assert_status(s.ctx, SPRY_UNSUPPORTED, device_build(s.d, text, "-DOTHER", &p));
+    assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED, device_build(s.d, text, "-DOTHER", &p));
     support_message_has(s.ctx, "NVRTC is too old, it has no nvrtcVersion");
     set_variable("SPRY_NVRTC_LIBRARY", FAKE_CUDA); /* installed meanwhile */
     assert_ok(s.ctx, device_build(s.d, text, "-DOTHER", &p));
@@ -251,15 +252,15 @@ static void test_versions(void **state)
     device_program *p = NULL;
     (void)state;
     fake_open(&fake, "nvrtc=13040 version=12020", &s);
-    assert_status(s.ctx, SPRY_UNSUPPORTED, device_build(s.d, text, "", &p));
+    assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED, device_build(s.d, text, "", &p));
     support_message_has(s.ctx, "NVRTC 13.4 is newer than the driver, which is for CUDA 12.2");
     opened_close(&s);
     fake_open(&fake, "arch=61", &s);
-    assert_status(s.ctx, SPRY_UNSUPPORTED, device_build(s.d, text, "", &p));
+    assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED, device_build(s.d, text, "", &p));
     support_message_has(s.ctx, "compiles for sm_75 and newer, and the device is sm_61");
     opened_close(&s);
     fake_open(&fake, "load=1 error=222", &s);
-    assert_status(s.ctx, SPRY_DEVICE, device_build(s.d, text, "", &p));
+    assert_status(s.ctx, SPRY_STATUS_DEVICE, device_build(s.d, text, "", &p));
     support_message_has(s.ctx, "does not take what NVRTC made; install a newer driver");
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
     opened_close(&s);
@@ -304,7 +305,7 @@ static void test_complaint(void **state)
     device_program *p = NULL;
     (void)state;
     opened_open(&s, "cuda");
-    assert_status(s.ctx, SPRY_DEVICE, device_build(s.d, "#error\n", "-DX=1", &p));
+    assert_status(s.ctx, SPRY_STATUS_DEVICE, device_build(s.d, "#error\n", "-DX=1", &p));
     assert_null(p);
     support_message_has(s.ctx, "options \"-DX=1\"");
     support_message_has(s.ctx, "spry.cu(7): error: the fake was told #error");
@@ -314,11 +315,11 @@ static void test_complaint(void **state)
     device_fail_next(s.d, WORK_COMPILE, 2);
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
     assert_ok(s.ctx, device_build(s.d, text, "", &p)); /* is there already: nothing is compiled */
-    assert_int_not_equal(device_build(s.d, text, "-DZ", &p), SPRY_OK);
+    assert_int_not_equal(device_build(s.d, text, "-DZ", &p), SPRY_STATUS_OK);
     support_message_has(s.ctx, "was asked to fail");
     assert_ok(s.ctx, device_build(s.d, text, "-DZ", &p));
     device_fail_next(s.d, WORK_LAUNCH, 1);
-    assert_int_not_equal(device_launch(p, "triple", NULL, 1, 64, NULL, 0), SPRY_OK);
+    assert_int_not_equal(device_launch(p, "triple", NULL, 1, 64, NULL, 0), SPRY_STATUS_OK);
     assert_ok(s.ctx, device_launch(p, "triple", NULL, 1, 64, NULL, 0));
     opened_close(&s);
 }

@@ -88,12 +88,13 @@ static void test_no_drivers(void **state)
         assert_false(info.usable);
         assert_non_null(strstr(info.why, "/nowhere/"));
         assert_non_null(strstr(info.why, "install"));
-        assert_status(ctx, SPRY_UNSUPPORTED, spry_device_read_bandwidth(ctx, name, false, &read));
+        assert_status(ctx, SPRY_STATUS_UNSUPPORTED,
+                      spry_device_read_bandwidth(ctx, name, false, &read));
         support_message_has(ctx, "/nowhere/");
         assert_true(read == 0);
     }
     assert_false(spry_device_describe(ctx, 3, &info));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_device_read_bandwidth(ctx, "gpu", false, &read));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_device_read_bandwidth(ctx, "gpu", false, &read));
     unsetenv("SPRY_CUDA_LIBRARY");
     unsetenv("SPRY_OPENCL_LIBRARY");
 }
@@ -116,11 +117,11 @@ static void test_no_memory(void **state)
     for (int64_t nth = 1; nth <= 3; nth++) {
         spry_bandwidth bandwidth;
         int64_t now, most;
-        spry_fail_allocation(ctx, nth, false);
-        assert_status(ctx, SPRY_NO_MEMORY, spry_device_bandwidth(ctx, &bandwidth));
-        spry_fail_allocation(ctx, 0, false);
+        spry_context_fail_allocation(ctx, nth, false);
+        assert_status(ctx, SPRY_STATUS_NO_MEMORY, spry_device_bandwidth(ctx, &bandwidth));
+        spry_context_fail_allocation(ctx, 0, false);
         assert_true(bandwidth.read == 0);
-        spry_memory(ctx, &now, &most);
+        spry_context_memory(ctx, &now, &most);
         assert_int_equal(now, 0);
     }
 }

@@ -67,7 +67,7 @@ static void test_there_and_back(void **state)
         spry_vector *v = NULL, *w = NULL;
         struct DLManagedTensor *tensor = NULL;
         struct DLManagedTensorVersioned *versioned = NULL;
-        assert_ok(ctx, spry_vector_new(ctx, support_types[t], 5, NULL, SPRY_COPY, &v));
+        assert_ok(ctx, spry_vector_new(ctx, support_types[t], 5, NULL, SPRY_OWN_COPY, &v));
         const void *data = spry_vector_data(v);
         assert_ok(ctx, spry_vector_to_dlpack(v, &tensor));
         assert_int_equal(tensor->dl_tensor.dtype.code, types[t].code);
@@ -168,30 +168,31 @@ static void test_refused(void **state)
     spry_vector *v = NULL;
     foreign f;
     foreign_make(&f, numbers, (dlpack_type){0, 32, 1}, 4);
-    refuse(ctx, &f, SPRY_UNSUPPORTED, "code 0 with 32 bits");
+    refuse(ctx, &f, SPRY_STATUS_UNSUPPORTED, "code 0 with 32 bits");
     foreign_make(&f, numbers, (dlpack_type){DLPACK_FLOAT, 32, 2}, 2);
-    refuse(ctx, &f, SPRY_UNSUPPORTED, "2 lanes");
+    refuse(ctx, &f, SPRY_STATUS_UNSUPPORTED, "2 lanes");
     foreign_make(&f, numbers, types[1], 2);
     f.plain.dl_tensor.ndim = 2;
     f.shape[1] = 2;
-    refuse(ctx, &f, SPRY_UNSUPPORTED, "longer than 1");
+    refuse(ctx, &f, SPRY_STATUS_UNSUPPORTED, "longer than 1");
     f.plain.dl_tensor.ndim = 0;
-    refuse(ctx, &f, SPRY_UNSUPPORTED, "0 dimensions");
+    refuse(ctx, &f, SPRY_STATUS_UNSUPPORTED, "0 dimensions");
     foreign_make(&f, numbers, types[1], -3);
-    refuse(ctx, &f, SPRY_BAD_INPUT, "is -3");
+    refuse(ctx, &f, SPRY_STATUS_BAD_INPUT, "is -3");
     foreign_make(&f, NULL, types[1], 3);
-    refuse(ctx, &f, SPRY_BAD_INPUT, "no data");
+    refuse(ctx, &f, SPRY_STATUS_BAD_INPUT, "no data");
     foreign_make(&f, numbers, types[1], 3);
     f.strides[0] = INT64_MIN;
-    refuse(ctx, &f, SPRY_BAD_INPUT, "stride");
+    refuse(ctx, &f, SPRY_STATUS_BAD_INPUT, "stride");
     f.strides[0] = INT64_MAX / 2;
-    refuse(ctx, &f, SPRY_BAD_INPUT, "stride");
+    refuse(ctx, &f, SPRY_STATUS_BAD_INPUT, "stride");
     foreign_make(&f, numbers, types[1], 3);
     f.plain.dl_tensor.device.type = 7;
-    refuse(ctx, &f, SPRY_UNSUPPORTED, "device type 7");
+    refuse(ctx, &f, SPRY_STATUS_UNSUPPORTED, "device type 7");
     foreign_make(&f, numbers, types[1], 3);
     f.versioned.version.major = 2;
-    assert_status(ctx, SPRY_UNSUPPORTED, spry_vector_from_dlpack_versioned(ctx, &f.versioned, &v));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED,
+                  spry_vector_from_dlpack_versioned(ctx, &f.versioned, &v));
     support_message_has(ctx, "DLPack 2.0");
     assert_int_equal(f.deleted, 0);
 }
@@ -201,16 +202,16 @@ static spry_status round_trip(spry_context *ctx, void *data)
     spry_vector *v = NULL, *w = NULL;
     struct DLManagedTensor *tensor = NULL;
     (void)data;
-    spry_status status = spry_vector_new(ctx, SPRY_D, 5, NULL, SPRY_COPY, &v);
-    if (status != SPRY_OK)
+    spry_status status = spry_vector_new(ctx, SPRY_TYPE_D, 5, NULL, SPRY_OWN_COPY, &v);
+    if (status != SPRY_STATUS_OK)
         return status;
     status = spry_vector_to_dlpack(v, &tensor);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         spry_vector_free(v);
         return status;
     }
     status = spry_vector_from_dlpack(ctx, tensor, &w);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         spry_vector_free(w);
     else
         tensor->deleter(tensor);
@@ -227,8 +228,8 @@ static void test_array_interface_of_host(void **state)
     spry_context *ctx = *state;
     spry_vector *v = NULL;
     spry_array_interface array;
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 5, NULL, SPRY_COPY, &v));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_vector_array_interface(v, &array));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 5, NULL, SPRY_OWN_COPY, &v));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_array_interface(v, &array));
     support_message_has(ctx, "CUDA");
     spry_vector_free(v);
 }

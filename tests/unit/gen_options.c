@@ -50,7 +50,8 @@ static void every_kind_works_without_options(void **state)
     for (int k = 0; k < NAMES - 1; k++) {
         spry_matrix *A = generated(*state, names[k], NULL);
         assert_in_range(spry_matrix_rows(A), 1000, 100000);
-        assert_int_equal(spry_matrix_type(A), strcmp(names[k], "helmholtz") == 0 ? SPRY_Z : SPRY_D);
+        assert_int_equal(spry_matrix_type(A),
+                         strcmp(names[k], "helmholtz") == 0 ? SPRY_TYPE_Z : SPRY_TYPE_D);
         spry_matrix_free(A);
     }
 }
@@ -83,7 +84,7 @@ static void wrong_words_are_refused(void **state)
     };
     for (size_t k = 0; k < sizeof refusals / sizeof *refusals; k++) {
         spry_matrix *A = (spry_matrix *)refusals; /* must be set to NULL */
-        assert_status(*state, SPRY_BAD_USAGE,
+        assert_status(*state, SPRY_STATUS_BAD_USAGE,
                       spry_generate(*state, refusals[k].kind, refusals[k].options, &A));
         support_message_has(*state, refusals[k].message);
         assert_null(A);
@@ -107,10 +108,10 @@ static void sizes_past_32_bits_are_refused(void **state)
     };
     for (size_t k = 0; k < sizeof refusals / sizeof *refusals; k++) {
         spry_matrix *A = NULL;
-        spry_fail_allocation(*state, 1, true);
-        assert_status(*state, SPRY_BAD_USAGE,
+        spry_context_fail_allocation(*state, 1, true);
+        assert_status(*state, SPRY_STATUS_BAD_USAGE,
                       spry_generate(*state, refusals[k].kind, refusals[k].options, &A));
-        spry_fail_allocation(*state, 0, false);
+        spry_context_fail_allocation(*state, 0, false);
         support_message_has(*state, refusals[k].message);
         assert_null(A);
     }
@@ -122,9 +123,9 @@ static void a_memory_limit_is_kept(void **state)
     (void)state;
     spry_context *ctx = support_context("memory-limit=10M");
     spry_matrix *A = NULL;
-    assert_status(ctx, SPRY_NO_MEMORY, spry_generate(ctx, "dense", "size=1000000", &A));
+    assert_status(ctx, SPRY_STATUS_NO_MEMORY, spry_generate(ctx, "dense", "size=1000000", &A));
     support_message_has(ctx, "dense: ");
-    assert_status(ctx, SPRY_NO_MEMORY, spry_generate(ctx, "tridiagonal", "size=1G", &A));
+    assert_status(ctx, SPRY_STATUS_NO_MEMORY, spry_generate(ctx, "tridiagonal", "size=1G", &A));
     assert_null(A);
     support_context_free(ctx);
 }
@@ -134,7 +135,7 @@ static spry_status generate_and_free(spry_context *ctx, void *data)
     const refusal *what = data;
     spry_matrix *A = NULL;
     spry_status status = spry_generate(ctx, what->kind, what->options, &A);
-    assert_true((A != NULL) == (status == SPRY_OK));
+    assert_true((A != NULL) == (status == SPRY_STATUS_OK));
     spry_matrix_free(A);
     return status;
 }
@@ -144,7 +145,7 @@ static spry_status tile_and_free(spry_context *ctx, void *data)
     (void)ctx;
     spry_matrix *A = NULL;
     spry_status status = spry_generate_tiled(data, 50, &A);
-    assert_true((A != NULL) == (status == SPRY_OK));
+    assert_true((A != NULL) == (status == SPRY_STATUS_OK));
     spry_matrix_free(A);
     return status;
 }
@@ -157,9 +158,9 @@ static void every_allocation_may_fail(void **state)
                              {"circuit", "size=40", ""}};
     for (size_t k = 0; k < sizeof work / sizeof *work; k++)
         support_torture(*state, generate_and_free, &work[k]);
-    support_recipe recipe = {.format = SPRY_COO,
-                             .symmetry = SPRY_SYMMETRIC,
-                             .type = SPRY_C,
+    support_recipe recipe = {.format = SPRY_FORMAT_COO,
+                             .symmetry = SPRY_SYMMETRY_SYMMETRIC,
+                             .type = SPRY_TYPE_C,
                              .rows = 20,
                              .cols = 20,
                              .nnz = 50};

@@ -57,15 +57,15 @@ static void what_cannot_be_opened(void **state)
     spry_context *ctx = *state;
     io_bytes bytes;
     const char *path = files_path("none.mtx");
-    assert_status(ctx, SPRY_IO, io_open(ctx, path, &bytes));
+    assert_status(ctx, SPRY_STATUS_IO, io_open(ctx, path, &bytes));
     support_message_has(ctx, "none.mtx: No such file or directory");
-    assert_status(ctx, SPRY_IO, io_open(ctx, "/", &bytes));
+    assert_status(ctx, SPRY_STATUS_IO, io_open(ctx, "/", &bytes));
     support_message_has(ctx, "/: Is a directory");
-    assert_status(ctx, SPRY_IO, io_open(ctx, "/dev/zero", &bytes));
+    assert_status(ctx, SPRY_STATUS_IO, io_open(ctx, "/dev/zero", &bytes));
     support_message_has(ctx, "/dev/zero: is a device, not a file");
     path = files_path("empty.mtx");
     store(path, "", 0);
-    assert_status(ctx, SPRY_BAD_INPUT, io_open(ctx, path, &bytes));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, io_open(ctx, path, &bytes));
     support_message_has(ctx, "empty.mtx:1: the file is empty");
     assert_null(bytes.data);
 }
@@ -89,9 +89,9 @@ static void permissions_are_respected(void **state)
     const spry_status created = io_create(ctx, path, &writer);
     const bool why_not_created = strstr(spry_message(ctx), "secret.mtx: Permission denied") != NULL;
     assert_int_equal(root ? seteuid(0) : 0, 0);
-    assert_status(ctx, SPRY_IO, opened);
+    assert_status(ctx, SPRY_STATUS_IO, opened);
     assert_true(why_not);
-    assert_status(ctx, SPRY_IO, created);
+    assert_status(ctx, SPRY_STATUS_IO, created);
     assert_true(why_not_created);
 }
 
@@ -120,7 +120,7 @@ static void shut_folders_are_known_before(void **state)
     assert_int_equal(root ? seteuid(0) : 0, 0);
     assert_true(fd >= 0);
     close(fd);
-    assert_status(ctx, SPRY_IO, status);
+    assert_status(ctx, SPRY_STATUS_IO, status);
     support_message_has(ctx, "x.mtx: Permission denied");
     assert_int_equal(chmod(folder, 0755), 0);
     unlink(file);
@@ -140,7 +140,7 @@ static void plain_files_are_mapped(void **state)
     assert_int_equal(io_line(&bytes, 0), 1);
     assert_int_equal(io_line(&bytes, strlen("%%MatrixMarket matrix coordinate real general\n")), 2);
     assert_int_equal(io_line(&bytes, 1000), 4);
-    assert_status(ctx, SPRY_BAD_INPUT, io_fault(ctx, &bytes, bytes.size - 1, "found %d", 7));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, io_fault(ctx, &bytes, bytes.size - 1, "found %d", 7));
     support_message_has(ctx, "eye.mtx:3: found 7");
     io_close(ctx, &bytes);
     assert_null(bytes.data);
@@ -172,7 +172,7 @@ static spry_status open_pipe(spry_context *ctx, void *data)
     assert_int_equal(pthread_create(&writer, NULL, fill_pipe, &text), 0);
     snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
     const spry_status status = io_open(ctx, path, &bytes);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         assert_int_equal(bytes.size, 17 * *lines);
     io_close(ctx, &bytes);
     /* What was not read is taken, or the writer would be cut off. */
@@ -191,7 +191,7 @@ static void pipes_are_read_to_their_end(void **state)
     assert_ok(ctx, open_pipe(ctx, &lines));
     support_torture(ctx, open_pipe, &lines);
     lines = 0;
-    assert_status(ctx, SPRY_BAD_INPUT, open_pipe(ctx, &lines));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, open_pipe(ctx, &lines));
 }
 
 static void standard_input_and_output(void **state)
@@ -264,7 +264,7 @@ static void gzip_is_told_by_content(void **state)
         else
             two[faults[i].spoil < size ? faults[i].spoil : size / 2] ^= 0x55;
         store(path, two, kept);
-        assert_status(ctx, SPRY_BAD_INPUT, io_open(ctx, path, &bytes));
+        assert_status(ctx, SPRY_STATUS_BAD_INPUT, io_open(ctx, path, &bytes));
         support_message_has(ctx, faults[i].message);
         assert_null(bytes.data);
     }
@@ -281,7 +281,7 @@ static void empty_gzip(void **state)
     char *gz = packed("", 0, &size);
     const char *path = files_path("nothing.mtx.gz");
     store(path, gz, size);
-    assert_status(ctx, SPRY_BAD_INPUT, io_open(ctx, path, &bytes));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, io_open(ctx, path, &bytes));
     support_message_has(ctx, "nothing.mtx.gz:1: the file is empty");
     free(gz);
 }
@@ -302,9 +302,9 @@ static void bombs_stay_within_the_limit(void **state)
     store(path, gz, size);
     free(gz);
     spry_context *ctx = support_context("memory_limit=20M");
-    assert_status(ctx, SPRY_BAD_INPUT, io_open(ctx, path, &bytes));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, io_open(ctx, path, &bytes));
     support_message_has(ctx, "bomb.mtx.gz: unpacks to over ");
-    spry_memory(ctx, &now, &most);
+    spry_context_memory(ctx, &now, &most);
     assert_int_equal(now, 0);
     assert_true(most <= 20 << 20);
     support_context_free(ctx);
@@ -336,7 +336,7 @@ static void failed_writes_leave_the_old_file(void **state)
         io_write(writer, block, i == 0 ? sizeof block : 10000);
         const spry_status status = io_commit(ctx, writer);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-        assert_status(ctx, SPRY_NO_MEMORY, status);
+        assert_status(ctx, SPRY_STATUS_NO_MEMORY, status);
         support_message_has(ctx, "kept.txt: File too large");
         holds(path, "old");
     }
@@ -367,23 +367,23 @@ static void nothing_is_left_behind(void **state)
     io_writer *writer = NULL;
     snprintf(folder, sizeof folder, "%s", files_path("folder"));
     snprintf(path, sizeof path, "%s/new.mtx.gz", folder);
-    assert_status(ctx, SPRY_IO, io_create(ctx, path, &writer));
+    assert_status(ctx, SPRY_STATUS_IO, io_create(ctx, path, &writer));
     support_message_has(ctx, "new.mtx.gz: No such file or directory");
     assert_null(writer);
     assert_int_equal(mkdir(folder, 0700), 0);
-    assert_status(ctx, SPRY_IO, io_create(ctx, folder, &writer));
+    assert_status(ctx, SPRY_STATUS_IO, io_create(ctx, folder, &writer));
     support_message_has(ctx, "folder: Is a directory");
     assert_ok(ctx, io_create(ctx, path, &writer));
     assert_int_equal(files_in(folder), 1);
     io_abort(ctx, writer);
     assert_int_equal(files_in(folder), 0);
     for (int64_t n = 1;; n++) {
-        spry_fail_allocation(ctx, n, false);
+        spry_context_fail_allocation(ctx, n, false);
         const spry_status status = io_create(ctx, path, &writer);
-        spry_fail_allocation(ctx, 0, false);
-        if (status == SPRY_OK)
+        spry_context_fail_allocation(ctx, 0, false);
+        if (status == SPRY_STATUS_OK)
             break;
-        assert_status(ctx, SPRY_NO_MEMORY, status);
+        assert_status(ctx, SPRY_STATUS_NO_MEMORY, status);
         assert_int_equal(files_in(folder), 0);
     }
     assert_ok(ctx, io_commit(ctx, writer));
@@ -400,7 +400,7 @@ static void devices_are_written_in_place(void **state)
         io_writer *writer = NULL;
         assert_ok(ctx, io_create(ctx, "/dev/full", &writer));
         io_write(writer, block, i == 0 ? sizeof block : 1);
-        assert_status(ctx, SPRY_NO_MEMORY, io_commit(ctx, writer));
+        assert_status(ctx, SPRY_STATUS_NO_MEMORY, io_commit(ctx, writer));
         support_message_has(ctx, "/dev/full: No space left on device");
     }
 }
@@ -455,8 +455,8 @@ static void links_to_nothing_are_followed(void **state)
     assert_int_equal(unlink(files_path("made-by-link")), 0);
     assert_int_equal(unlink(second), 0);
     assert_int_equal(symlink(link, second), 0);
-    assert_status(ctx, SPRY_IO, spry_file_check_place(ctx, link));
-    assert_status(ctx, SPRY_IO, io_create(ctx, link, &writer));
+    assert_status(ctx, SPRY_STATUS_IO, spry_file_check_place(ctx, link));
+    assert_status(ctx, SPRY_STATUS_IO, io_create(ctx, link, &writer));
     support_message_has(ctx, "dangling: Too many levels of symbolic links");
 }
 
@@ -467,11 +467,11 @@ static void places_are_checked_before(void **state)
     assert_ok(ctx, spry_file_check_place(ctx, "-"));
     assert_ok(ctx, spry_file_check_place(ctx, "/dev/null"));
     assert_ok(ctx, spry_file_check_place(ctx, files_path("new")));
-    assert_status(ctx, SPRY_IO, spry_file_check_place(ctx, "/"));
-    assert_status(ctx, SPRY_IO, spry_file_check_place(ctx, "/no such folder/new"));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_file_check_place(ctx, ""));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_text_write(ctx, "", 0, ""));
-    assert_status(ctx, SPRY_IO, spry_text_write(ctx, "", 0, "/no such folder/new"));
+    assert_status(ctx, SPRY_STATUS_IO, spry_file_check_place(ctx, "/"));
+    assert_status(ctx, SPRY_STATUS_IO, spry_file_check_place(ctx, "/no such folder/new"));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_file_check_place(ctx, ""));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_text_write(ctx, "", 0, ""));
+    assert_status(ctx, SPRY_STATUS_IO, spry_text_write(ctx, "", 0, "/no such folder/new"));
     /* Names as long as the system lets them be. */
     memset(name, 'n', 255);
     name[255] = '\0';
@@ -497,10 +497,10 @@ static void a_stop_leaves_nothing(void **state)
     for (int i = 0; i < 1000 && !io_write_failed(writer); i++)
         io_write(writer, block, sizeof block);
     assert_true(io_write_failed(writer));
-    assert_status(ctx, SPRY_INTERRUPTED, io_commit(ctx, writer));
+    assert_status(ctx, SPRY_STATUS_INTERRUPTED, io_commit(ctx, writer));
     support_message_has(ctx, "new.txt.GZ: not written, a stop was asked for");
     assert_int_equal(files_in(folder), 0);
-    assert_status(ctx, SPRY_INTERRUPTED, spry_text_write(ctx, "new", 3, path));
+    assert_status(ctx, SPRY_STATUS_INTERRUPTED, spry_text_write(ctx, "new", 3, path));
     assert_int_equal(files_in(folder), 0);
     assert_true(spry_context_interrupted(ctx, true));
     assert_ok(ctx, spry_text_write(ctx, "new", 3, path));
@@ -545,7 +545,7 @@ static void texts_too_long_to_print_are_an_error(void **state)
     io_writer *writer = NULL;
     assert_ok(ctx, io_create(ctx, files_path("long"), &writer));
     io_printf(writer, "%5000d", 1);
-    assert_status(ctx, SPRY_IO, io_commit(ctx, writer));
+    assert_status(ctx, SPRY_STATUS_IO, io_commit(ctx, writer));
 }
 
 static void content_decides_then_the_name(void **state)
@@ -559,34 +559,34 @@ static void content_decides_then_the_name(void **state)
     spry_matrix_free(A);
     path = files_path("bad.MTX.GZ");
     store(path, "hello\n", 6);
-    assert_status(ctx, SPRY_BAD_INPUT, spry_matrix_read(ctx, path, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, &A));
     support_message_has(ctx, "bad.MTX.GZ:1: a Matrix Market file begins with");
     path = files_path("hello.txt");
     store(path, "hello\n", 6);
-    assert_status(ctx, SPRY_BAD_INPUT, spry_matrix_read(ctx, path, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, &A));
     support_message_has(ctx, "hello.txt:1: this is no file format known here");
     assert_null(A);
     spry_vector *v = NULL;
-    assert_status(ctx, SPRY_BAD_INPUT, spry_vector_read_file(ctx, path, NULL, &v));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_read(ctx, "", &A));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_read(NULL, "a.mtx", &A));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_vector_read_file(ctx, NULL, NULL, &v));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_vector_read_with(ctx, path, NULL, &v));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_read(ctx, "", &A));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_read(NULL, "a.mtx", &A));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_read_with(ctx, NULL, NULL, &v));
 }
 
 static void unknown_endings_are_named(void **state)
 {
     spry_context *ctx = *state;
     const double one = 1;
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 1, 1, &one);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 1, 1, &one);
     spry_vector *v = NULL;
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 1, NULL, SPRY_COPY, &v));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_write(A, "a.foo"));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 1, NULL, SPRY_OWN_COPY, &v));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_write(A, "a.foo"));
     support_message_has(ctx, "a.foo: the name's ending tells no format that a matrix can be "
                              "written in; those known are .mtx .mtx.gz");
-    assert_status(ctx, SPRY_BAD_USAGE, spry_vector_write(v, ".mtx"));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_write(v, ".mtx"));
     support_message_has(ctx, "a vector can be written in; those known are .mtx .mtx.gz");
     assert_ok(ctx, spry_vector_write(v, "/dev/null"));
-    assert_status(ctx, SPRY_BAD_USAGE, spry_file_check_name(ctx, "a.foo", true));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_file_check_name(ctx, "a.foo", true));
     assert_ok(ctx, spry_file_check_name(ctx, "a.mtx", false));
     spry_vector_free(v);
     spry_matrix_free(A);

@@ -16,25 +16,25 @@ static const double values_23[] = {1, 2, 3};
 static void names_are_words(void **state)
 {
     (void)state;
-    assert_string_equal(spry_format_name(SPRY_COO), "coo");
-    assert_string_equal(spry_format_name(SPRY_CSC), "csc");
+    assert_string_equal(spry_format_name(SPRY_FORMAT_COO), "coo");
+    assert_string_equal(spry_format_name(SPRY_FORMAT_CSC), "csc");
     assert_string_equal(spry_format_name((spry_format)77), "unknown");
-    assert_string_equal(spry_symmetry_name(SPRY_GENERAL), "general");
-    assert_string_equal(spry_symmetry_name(SPRY_SKEW), "skew-symmetric");
+    assert_string_equal(spry_symmetry_name(SPRY_SYMMETRY_GENERAL), "general");
+    assert_string_equal(spry_symmetry_name(SPRY_SYMMETRY_SKEW), "skew-symmetric");
     assert_string_equal(spry_symmetry_name((spry_symmetry)-1), "unknown");
 }
 
 static void shape_is_as_given(void **state)
 {
     spry_matrix *A;
-    assert_ok(*state, spry_matrix_from_csr(*state, SPRY_D, 2, 3, offsets_23, columns_23, values_23,
-                                           SPRY_COPY, &A));
+    assert_ok(*state, spry_matrix_from_csr(*state, SPRY_TYPE_D, 2, 3, offsets_23, columns_23,
+                                           values_23, SPRY_OWN_COPY, &A));
     assert_int_equal(spry_matrix_rows(A), 2);
     assert_int_equal(spry_matrix_cols(A), 3);
     assert_int_equal(spry_matrix_nnz(A), 3);
-    assert_int_equal(spry_matrix_type(A), SPRY_D);
-    assert_int_equal(spry_matrix_format(A), SPRY_CSR);
-    assert_int_equal(spry_matrix_symmetry(A), SPRY_GENERAL);
+    assert_int_equal(spry_matrix_type(A), SPRY_TYPE_D);
+    assert_int_equal(spry_matrix_format(A), SPRY_FORMAT_CSR);
+    assert_int_equal(spry_matrix_symmetry(A), SPRY_SYMMETRY_GENERAL);
     const spry_arrays a = spry_matrix_arrays(A);
     assert_ptr_not_equal(a.offsets, offsets_23);
     assert_memory_equal(a.offsets, offsets_23, sizeof offsets_23);
@@ -56,16 +56,19 @@ static void taken_arrays_are_freed_or_left(void **state)
     memcpy(columns, columns_23, sizeof columns_23);
     memcpy(values, values_23, sizeof values_23);
     columns[2] = 3; /* refused: the arrays are still ours */
-    assert_status(ctx, SPRY_BAD_INPUT,
-                  spry_matrix_from_csr(ctx, SPRY_D, 2, 3, offsets, columns, values, SPRY_TAKE, &A));
+    assert_status(
+        ctx, SPRY_STATUS_BAD_INPUT,
+        spry_matrix_from_csr(ctx, SPRY_TYPE_D, 2, 3, offsets, columns, values, SPRY_OWN_TAKE, &A));
     assert_null(A);
     columns[2] = 2;
-    spry_fail_allocation(ctx, 1, false); /* so are they when there is no memory for the object */
-    assert_status(ctx, SPRY_NO_MEMORY,
-                  spry_matrix_from_csr(ctx, SPRY_D, 2, 3, offsets, columns, values, SPRY_TAKE, &A));
+    spry_context_fail_allocation(ctx, 1,
+                                 false); /* so are they when there is no memory for the object */
+    assert_status(
+        ctx, SPRY_STATUS_NO_MEMORY,
+        spry_matrix_from_csr(ctx, SPRY_TYPE_D, 2, 3, offsets, columns, values, SPRY_OWN_TAKE, &A));
     assert_null(A);
-    assert_ok(ctx,
-              spry_matrix_from_csr(ctx, SPRY_D, 2, 3, offsets, columns, values, SPRY_TAKE, &A));
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_D, 2, 3, offsets, columns, values,
+                                        SPRY_OWN_TAKE, &A));
     assert_ptr_equal(spry_matrix_arrays(A).values, values);
     spry_matrix_free(A); /* teardown finds memory that was not freed */
 }
@@ -78,8 +81,8 @@ static void borrowed_arrays_stay_as_they_are(void **state)
     const double values[] = {1, 2, 4, 8};
     spry_matrix *A;
     for (int sum = 0; sum < 2; sum++) {
-        assert_ok(*state, spry_matrix_from_csr(*state, SPRY_D, 2, 3, offsets, columns, values,
-                                               SPRY_BORROW, &A));
+        assert_ok(*state, spry_matrix_from_csr(*state, SPRY_TYPE_D, 2, 3, offsets, columns, values,
+                                               SPRY_OWN_BORROW, &A));
         assert_ptr_equal(spry_matrix_arrays(A).values, values);
         assert_ok(*state, sum ? spry_matrix_sum_duplicates(A) : spry_matrix_sort(A));
         const spry_arrays a = spry_matrix_arrays(A);
@@ -114,8 +117,8 @@ static void mapped_arrays_are_left_and_unmapped(void **state)
         memcpy(values, values_23, sizeof values_23);
         assert_int_equal(mprotect(pages, page, PROT_READ), 0);
         spry_matrix *A;
-        assert_ok(*state, spry_matrix_from_csr(*state, SPRY_D, 2, 3, offsets, columns, values,
-                                               SPRY_BORROW, &A));
+        assert_ok(*state, spry_matrix_from_csr(*state, SPRY_TYPE_D, 2, 3, offsets, columns, values,
+                                               SPRY_OWN_BORROW, &A));
         A->mapping = pages;
         A->mapping_bytes = page;
         if (change) {
@@ -133,16 +136,16 @@ static void empty_shapes_work(void **state)
     static const int64_t shapes[][2] = {{0, 0}, {0, 5}, {5, 0}};
     const int64_t zeros[6] = {0};
     for (int s = 0; s < 3; s++) {
-        for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
-            spry_arrays a = {.type = SPRY_Z,
+        for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
+            spry_arrays a = {.type = SPRY_TYPE_Z,
                              .format = (spry_format)format,
                              .rows = shapes[s][0],
                              .cols = shapes[s][1]};
-            if (format != SPRY_COO)
+            if (format != SPRY_FORMAT_COO)
                 a.offsets = (int64_t *)zeros;
             spry_matrix *A, *B, *C;
-            assert_ok(*state, spry_matrix_new(*state, &a, SPRY_COPY, &A));
-            for (int to = SPRY_COO; to <= SPRY_CSC; to++) {
+            assert_ok(*state, spry_matrix_new(*state, &a, SPRY_OWN_COPY, &A));
+            for (int to = SPRY_FORMAT_COO; to <= SPRY_FORMAT_CSC; to++) {
                 assert_ok(*state, spry_matrix_convert(A, (spry_format)to, &B));
                 assert_ok(*state, spry_matrix_sum_duplicates(B));
                 assert_ok(*state, spry_matrix_convert(B, (spry_format)format, &C));
@@ -159,7 +162,7 @@ static void empty_shapes_work(void **state)
 static void expect_refusal(spry_context *ctx, const spry_arrays *a, spry_status status,
                            const char *message)
 {
-    for (int own = SPRY_BORROW; own <= SPRY_TAKE; own++) {
+    for (int own = SPRY_OWN_BORROW; own <= SPRY_OWN_TAKE; own++) {
         spry_matrix *A = (spry_matrix *)ctx;
         assert_status(ctx, status, spry_matrix_new(ctx, a, (spry_own)own, &A));
         assert_null(A);
@@ -169,8 +172,8 @@ static void expect_refusal(spry_context *ctx, const spry_arrays *a, spry_status 
 
 static spry_arrays csr_23(void)
 {
-    return (spry_arrays){.type = SPRY_D,
-                         .format = SPRY_CSR,
+    return (spry_arrays){.type = SPRY_TYPE_D,
+                         .format = SPRY_FORMAT_CSR,
                          .rows = 2,
                          .cols = 3,
                          .nnz = 3,
@@ -183,115 +186,119 @@ static void wrong_headers_are_refused(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A;
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_new(ctx, NULL, SPRY_COPY, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_new(ctx, NULL, SPRY_OWN_COPY, &A));
     assert_string_equal(spry_message(ctx), "arrays is NULL");
     spry_arrays a = csr_23();
-    assert_status(ctx, SPRY_BAD_USAGE, spry_matrix_new(ctx, &a, (spry_own)9, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_new(ctx, &a, (spry_own)9, &A));
     assert_string_equal(spry_message(ctx), "own is 9, expected borrow, copy or take");
     a.type = (spry_type)4;
-    expect_refusal(ctx, &a, SPRY_BAD_USAGE, "type is 4, expected s, d, c or z");
+    expect_refusal(ctx, &a, SPRY_STATUS_BAD_USAGE, "type is 4, expected s, d, c or z");
     a = csr_23();
     a.format = (spry_format)3;
-    expect_refusal(ctx, &a, SPRY_BAD_USAGE, "format is 3, expected coo, csr or csc");
+    expect_refusal(ctx, &a, SPRY_STATUS_BAD_USAGE, "format is 3, expected coo, csr or csc");
     a = csr_23();
     a.symmetry = (spry_symmetry)5;
-    expect_refusal(ctx, &a, SPRY_BAD_USAGE,
+    expect_refusal(ctx, &a, SPRY_STATUS_BAD_USAGE,
                    "symmetry is 5, expected general, symmetric, skew-symmetric or hermitian");
     a = csr_23();
     a.rows = INT64_C(2147483648);
-    expect_refusal(ctx, &a, SPRY_BAD_INPUT, "rows is 2147483648, expected 0..2147483647");
+    expect_refusal(ctx, &a, SPRY_STATUS_BAD_INPUT, "rows is 2147483648, expected 0..2147483647");
     a = csr_23();
     a.cols = -1;
-    expect_refusal(ctx, &a, SPRY_BAD_INPUT, "cols is -1, expected 0..2147483647");
+    expect_refusal(ctx, &a, SPRY_STATUS_BAD_INPUT, "cols is -1, expected 0..2147483647");
     a = csr_23();
     a.nnz = -3;
-    expect_refusal(ctx, &a, SPRY_BAD_INPUT, "nnz is -3, expected 0 or more");
+    expect_refusal(ctx, &a, SPRY_STATUS_BAD_INPUT, "nnz is -3, expected 0 or more");
     a = csr_23();
-    a.symmetry = SPRY_SYMMETRIC;
-    expect_refusal(ctx, &a, SPRY_BAD_INPUT,
+    a.symmetry = SPRY_SYMMETRY_SYMMETRIC;
+    expect_refusal(ctx, &a, SPRY_STATUS_BAD_INPUT,
                    "a symmetric matrix must be square, but this one is 2 x 3");
-    assert_status(
-        ctx, SPRY_BAD_USAGE,
-        spry_matrix_from_csr(ctx, SPRY_D, 2, 3, NULL, columns_23, values_23, SPRY_COPY, &A));
-    assert_status(ctx, SPRY_BAD_INPUT,
-                  spry_matrix_from_csr(ctx, SPRY_D, INT64_MAX, 3, offsets_23, columns_23, values_23,
-                                       SPRY_COPY, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_matrix_from_csr(ctx, SPRY_TYPE_D, 2, 3, NULL, columns_23, values_23,
+                                       SPRY_OWN_COPY, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT,
+                  spry_matrix_from_csr(ctx, SPRY_TYPE_D, INT64_MAX, 3, offsets_23, columns_23,
+                                       values_23, SPRY_OWN_COPY, &A));
 }
 
 static void missing_and_extra_arrays_are_refused(void **state)
 {
     spry_arrays a = csr_23();
     a.offsets = NULL;
-    expect_refusal(*state, &a, SPRY_BAD_USAGE, "offsets is NULL, which the format csr needs");
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_USAGE,
+                   "offsets is NULL, which the format csr needs");
     a = csr_23();
     a.values = NULL;
-    expect_refusal(*state, &a, SPRY_BAD_USAGE, "values is NULL, which the format csr needs");
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_USAGE, "values is NULL, which the format csr needs");
     a = csr_23();
     a.col_index = NULL;
-    expect_refusal(*state, &a, SPRY_BAD_USAGE, "col_index is NULL, which the format csr needs");
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_USAGE,
+                   "col_index is NULL, which the format csr needs");
     a = csr_23();
     a.row_index = (int32_t *)columns_23;
-    expect_refusal(*state, &a, SPRY_BAD_USAGE,
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_USAGE,
                    "row_index is not NULL, but the format csr has none");
     a = csr_23();
-    a.format = SPRY_COO;
+    a.format = SPRY_FORMAT_COO;
     a.row_index = (int32_t *)columns_23;
-    expect_refusal(*state, &a, SPRY_BAD_USAGE, "offsets is not NULL, but the format coo has none");
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_USAGE,
+                   "offsets is not NULL, but the format coo has none");
 }
 
 static void wrong_offsets_are_refused(void **state)
 {
     spry_arrays a = csr_23();
     a.offsets = (int64_t[]){1, 2, 3};
-    expect_refusal(*state, &a, SPRY_BAD_INPUT, "offsets[0] is 1, expected 0");
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_INPUT, "offsets[0] is 1, expected 0");
     a.offsets = (int64_t[]){0, 4, 3};
-    expect_refusal(*state, &a, SPRY_BAD_INPUT, "row 1: offsets fall from 4 to 3");
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_INPUT, "row 1: offsets fall from 4 to 3");
     a.offsets = (int64_t[]){0, -1, 3};
-    expect_refusal(*state, &a, SPRY_BAD_INPUT, "row 0: offsets fall from 0 to -1");
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_INPUT, "row 0: offsets fall from 0 to -1");
     a.offsets = (int64_t[]){0, 2, 2};
-    expect_refusal(*state, &a, SPRY_BAD_INPUT, "offsets end with 2, expected nnz, which is 3");
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_INPUT,
+                   "offsets end with 2, expected nnz, which is 3");
     a.offsets = (int64_t[]){0, 2, INT64_MAX};
-    expect_refusal(*state, &a, SPRY_BAD_INPUT,
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_INPUT,
                    "offsets end with 9223372036854775807, expected nnz, which is 3");
     a = csr_23();
-    a.format = SPRY_CSC;
+    a.format = SPRY_FORMAT_CSC;
     a.row_index = a.col_index;
     a.col_index = NULL;
     a.offsets = (int64_t[]){0, 2, 1, 3};
-    expect_refusal(*state, &a, SPRY_BAD_INPUT, "column 1: offsets fall from 2 to 1");
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_INPUT, "column 1: offsets fall from 2 to 1");
 }
 
 static void wrong_entries_are_refused(void **state)
 {
     spry_arrays a = csr_23();
     a.col_index = (int32_t[]){0, 2, 3};
-    expect_refusal(*state, &a, SPRY_BAD_INPUT, "entry 2, row 1: column 3 is outside 0..2");
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_INPUT, "entry 2, row 1: column 3 is outside 0..2");
     a.col_index = (int32_t[]){0, INT32_MIN, 3};
-    expect_refusal(*state, &a, SPRY_BAD_INPUT,
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_INPUT,
                    "entry 1, row 0: column -2147483648 is outside 0..2");
-    a.format = SPRY_COO;
+    a.format = SPRY_FORMAT_COO;
     a.offsets = NULL;
     a.row_index = (int32_t[]){0, 1, 2};
     a.col_index = (int32_t[]){0, 1, 2};
-    expect_refusal(*state, &a, SPRY_BAD_INPUT, "entry 2: row 2 is outside 0..1");
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_INPUT, "entry 2: row 2 is outside 0..1");
     a.row_index = (int32_t[]){0, INT32_MAX, 2};
-    expect_refusal(*state, &a, SPRY_BAD_INPUT, "entry 1: row 2147483647 is outside 0..1");
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_INPUT, "entry 1: row 2147483647 is outside 0..1");
     a.rows = 3;
     a.row_index = (int32_t[]){0, 1, 1};
-    a.symmetry = SPRY_SYMMETRIC;
-    expect_refusal(*state, &a, SPRY_BAD_INPUT,
+    a.symmetry = SPRY_SYMMETRY_SYMMETRIC;
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_INPUT,
                    "entry 2 at row 1, column 2 lies above the diagonal; a symmetric matrix stores "
                    "the lower triangle");
     a.row_index = (int32_t[]){0, 1, 2};
-    a.symmetry = SPRY_SKEW;
+    a.symmetry = SPRY_SYMMETRY_SKEW;
     a.values = (double[]){0, 2, 1};
-    expect_refusal(*state, &a, SPRY_BAD_INPUT,
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_INPUT,
                    "entry 1 at row 1, column 1 is (2, 0), but the diagonal of a skew-symmetric "
                    "matrix is 0");
-    a.symmetry = SPRY_HERMITIAN;
-    a.type = SPRY_Z;
+    a.symmetry = SPRY_SYMMETRY_HERMITIAN;
+    a.type = SPRY_TYPE_Z;
     a.values = (double[]){1, 0, 2, 0.5, 3, 0};
-    expect_refusal(*state, &a, SPRY_BAD_INPUT,
+    expect_refusal(*state, &a, SPRY_STATUS_BAD_INPUT,
                    "entry 1 at row 1, column 1 is (2, 0.5), but the diagonal of a hermitian matrix "
                    "is real");
 }
@@ -311,8 +318,8 @@ static void the_first_fault_is_named(void **state)
     col[60003] = 2000;
     values[170000] = NAN;
     values[90909] = -INFINITY;
-    spry_arrays a = {.type = SPRY_S,
-                     .format = SPRY_COO,
+    spry_arrays a = {.type = SPRY_TYPE_S,
+                     .format = SPRY_FORMAT_COO,
                      .rows = 1000,
                      .cols = 1000,
                      .nnz = N,
@@ -324,12 +331,12 @@ static void the_first_fault_is_named(void **state)
         snprintf(options, sizeof options, "threads=%d", support_threads[t]);
         spry_context *ctx = support_context(options);
         spry_matrix *A;
-        expect_refusal(ctx, &a, SPRY_BAD_INPUT, "entry 60001: row 2000 is outside 0..999");
+        expect_refusal(ctx, &a, SPRY_STATUS_BAD_INPUT, "entry 60001: row 2000 is outside 0..999");
         spry_arrays sound = a;
         sound.rows = sound.cols = 2001;
         col[150000] = 7;
-        assert_ok(ctx, spry_matrix_new(ctx, &sound, SPRY_BORROW, &A));
-        assert_status(ctx, SPRY_BAD_INPUT, spry_matrix_check_values(A));
+        assert_ok(ctx, spry_matrix_new(ctx, &sound, SPRY_OWN_BORROW, &A));
+        assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_check_values(A));
         assert_string_equal(spry_message(ctx), "row 909, column 909: the value is -inf");
         spry_matrix_free(A);
         col[150000] = -7;
@@ -350,7 +357,7 @@ static void values_are_checked_in_every_type(void **state)
         const bool complex = spry_type_is_complex(support_types[t]);
         value_set(support_types[t], A->a.values, 2,
                   complex ? (spry_scalar){1, NAN} : (spry_scalar){NAN, 0});
-        assert_status(*state, SPRY_BAD_INPUT, spry_matrix_check_values(A));
+        assert_status(*state, SPRY_STATUS_BAD_INPUT, spry_matrix_check_values(A));
         support_message_has(*state, "row 1, column 0: ");
         support_message_has(*state, found[t]);
         spry_matrix_free(A);
@@ -360,7 +367,7 @@ static void values_are_checked_in_every_type(void **state)
 static spry_status make_copy(spry_context *ctx, void *data)
 {
     spry_matrix *A;
-    const spry_status status = spry_matrix_new(ctx, data, SPRY_COPY, &A);
+    const spry_status status = spry_matrix_new(ctx, data, SPRY_OWN_COPY, &A);
     spry_matrix_free(A);
     return status;
 }

@@ -15,7 +15,7 @@ typedef struct job {
 /* What makes a matrix must leave NULL when it fails. */
 static spry_status made(spry_status status, spry_matrix *const *B)
 {
-    assert_true((status == SPRY_OK) == (*B != NULL));
+    assert_true((status == SPRY_STATUS_OK) == (*B != NULL));
     spry_matrix_free(*B);
     return status;
 }
@@ -33,7 +33,7 @@ static spry_status cast(spry_context *ctx, void *data)
     (void)ctx;
     const job *j = data;
     spry_matrix *B = j->A;
-    return made(spry_matrix_cast(j->A, SPRY_Z, &B), &B);
+    return made(spry_matrix_cast(j->A, SPRY_TYPE_Z, &B), &B);
 }
 
 static spry_status transpose(spry_context *ctx, void *data)
@@ -59,7 +59,7 @@ static spry_status as_csr(spry_context *ctx, void *data)
     const spry_matrix *csr = j->A;
     spry_matrix *owned = j->A;
     const spry_status status = matrix_as_csr(j->A, &csr, &owned);
-    assert_true((status == SPRY_OK) == (csr != NULL));
+    assert_true((status == SPRY_STATUS_OK) == (csr != NULL));
     spry_matrix_free(owned);
     return status;
 }
@@ -78,7 +78,7 @@ static spry_status diagonal(spry_context *ctx, void *data)
     const job *j = data;
     spry_vector *d = NULL;
     const spry_status status = spry_matrix_diagonal(j->A, &d);
-    assert_true((status == SPRY_OK) == (d != NULL));
+    assert_true((status == SPRY_STATUS_OK) == (d != NULL));
     spry_vector_free(d);
     return status;
 }
@@ -96,11 +96,11 @@ static spry_status changed(spry_context *ctx, const job *j, spry_status (*change
 {
     spry_arrays a = spry_matrix_arrays(j->A);
     spry_matrix *B = NULL;
-    spry_status status = spry_matrix_new(ctx, &a, SPRY_BORROW, &B);
-    if (status != SPRY_OK)
+    spry_status status = spry_matrix_new(ctx, &a, SPRY_OWN_BORROW, &B);
+    if (status != SPRY_STATUS_OK)
         return status;
     status = change(B);
-    if (status != SPRY_OK && a.rows <= 100) {
+    if (status != SPRY_STATUS_OK && a.rows <= 100) {
         assert_int_equal(spry_matrix_format(B), a.format);
         support_dense_same(support_dense_of(j->A), support_dense_of(B));
     }
@@ -120,19 +120,19 @@ static spry_status sum(spry_context *ctx, void *data)
 
 static spry_status become_csc(spry_matrix *A)
 {
-    return matrix_become(A, SPRY_CSC);
+    return matrix_become(A, SPRY_FORMAT_CSC);
 }
 
 static spry_status become_coo(spry_matrix *A)
 {
     const spry_status status = matrix_make_own(A);
-    return status == SPRY_OK ? matrix_become(A, SPRY_COO) : status;
+    return status == SPRY_STATUS_OK ? matrix_become(A, SPRY_FORMAT_COO) : status;
 }
 
 static spry_status become(spry_context *ctx, void *data)
 {
     const job *j = data;
-    return changed(ctx, j, j->A->a.format == SPRY_COO ? become_csc : become_coo);
+    return changed(ctx, j, j->A->a.format == SPRY_FORMAT_COO ? become_csc : become_coo);
 }
 
 static void torture_all(spry_context *ctx, const support_recipe *recipe)
@@ -141,8 +141,8 @@ static void torture_all(spry_context *ctx, const support_recipe *recipe)
     assert_non_null(p);
     for (int64_t i = 0; i < recipe->rows; i++)
         p[i] = (int32_t)(recipe->rows - 1 - i);
-    job j = {support_matrix(ctx, recipe), SPRY_COO, p, p};
-    for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
+    job j = {support_matrix(ctx, recipe), SPRY_FORMAT_COO, p, p};
+    for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
         j.format = (spry_format)format;
         support_torture(ctx, convert, &j);
     }
@@ -164,9 +164,9 @@ static void torture_all(spry_context *ctx, const support_recipe *recipe)
 
 static void small_matrices(void **state)
 {
-    for (int format = SPRY_COO; format <= SPRY_CSC; format++)
-        for (int symmetry = SPRY_GENERAL; symmetry <= SPRY_HERMITIAN; symmetry++)
-            torture_all(*state, &(support_recipe){.type = SPRY_D,
+    for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++)
+        for (int symmetry = SPRY_SYMMETRY_GENERAL; symmetry <= SPRY_SYMMETRY_HERMITIAN; symmetry++)
+            torture_all(*state, &(support_recipe){.type = SPRY_TYPE_D,
                                                   .format = (spry_format)format,
                                                   .symmetry = (spry_symmetry)symmetry,
                                                   .rows = 30,
@@ -178,8 +178,8 @@ static void small_matrices(void **state)
 /* Large enough for buckets and for threads. */
 static void large_matrices(void **state)
 {
-    torture_all(*state, &(support_recipe){.type = SPRY_S,
-                                          .format = SPRY_COO,
+    torture_all(*state, &(support_recipe){.type = SPRY_TYPE_S,
+                                          .format = SPRY_FORMAT_COO,
                                           .rows = 20000,
                                           .cols = 20000,
                                           .nnz = 34000,

@@ -38,10 +38,10 @@ static void seal(char *file)
 static spry_matrix *sample(spry_context *ctx, spry_type type, spry_symmetry symmetry)
 {
     const support_recipe recipe = {.type = type,
-                                   .format = SPRY_CSR,
+                                   .format = SPRY_FORMAT_CSR,
                                    .symmetry = symmetry,
                                    .rows = 50,
-                                   .cols = symmetry == SPRY_GENERAL ? 70 : 50,
+                                   .cols = symmetry == SPRY_SYMMETRY_GENERAL ? 70 : 50,
                                    .nnz = 400,
                                    .seed = 9};
     return support_matrix(ctx, &recipe);
@@ -51,7 +51,8 @@ static void comes_back_bit_by_bit(void **state)
 {
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++)
-        for (int symmetry = SPRY_GENERAL; symmetry <= SPRY_HERMITIAN; symmetry++) {
+        for (int symmetry = SPRY_SYMMETRY_GENERAL; symmetry <= SPRY_SYMMETRY_HERMITIAN;
+             symmetry++) {
             spry_matrix *A = sample(ctx, support_types[t], (spry_symmetry)symmetry);
             io_content content;
             size_t size;
@@ -69,14 +70,14 @@ static void comes_back_bit_by_bit(void **state)
 static void keeps_the_mapping(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = sample(ctx, SPRY_D, SPRY_GENERAL);
+    spry_matrix *A = sample(ctx, SPRY_TYPE_D, SPRY_SYMMETRY_GENERAL);
     io_content content;
     int64_t before, after;
     const char *path = files_path("mapped.spry");
     assert_ok(ctx, io_native.write_matrix(A, path));
-    spry_memory(ctx, &before, NULL);
+    spry_context_memory(ctx, &before, NULL);
     assert_ok(ctx, files_read(ctx, &io_native, path, &content));
-    spry_memory(ctx, &after, NULL);
+    spry_context_memory(ctx, &after, NULL);
     assert_true(after - before < 1024); /* no array was copied */
     const spry_matrix *B = content.matrix;
     assert_non_null(B->mapping);
@@ -96,10 +97,10 @@ static void keeps_the_mapping(void **state)
 static void converts_to_rows(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = sample(ctx, SPRY_Z, SPRY_HERMITIAN), *B = NULL;
+    spry_matrix *A = sample(ctx, SPRY_TYPE_Z, SPRY_SYMMETRY_HERMITIAN), *B = NULL;
     io_content content;
     assert_ok(ctx, spry_matrix_sort(A));
-    assert_ok(ctx, spry_matrix_convert(A, SPRY_CSC, &B));
+    assert_ok(ctx, spry_matrix_convert(A, SPRY_FORMAT_CSC, &B));
     assert_ok(ctx, io_native.write_matrix(B, files_path("b.spry")));
     assert_ok(ctx, files_read(ctx, &io_native, files_path("b.spry"), &content));
     support_same_arrays(A, content.matrix);
@@ -115,7 +116,7 @@ static void keeps_vectors_and_empty_matrices(void **state)
         for (int64_t n = 0; n < 200; n += 57) {
             spry_vector *v = NULL;
             io_content content;
-            assert_ok(ctx, spry_vector_new(ctx, support_types[t], n, NULL, SPRY_COPY, &v));
+            assert_ok(ctx, spry_vector_new(ctx, support_types[t], n, NULL, SPRY_OWN_COPY, &v));
             for (int64_t k = 0; k < n; k++)
                 value_set(v->type, v->data, k, support_number(v->type, 3, (uint64_t)k));
             assert_ok(ctx, io_native.write_vector(v, 1, files_path("v.spry")));
@@ -129,8 +130,8 @@ static void keeps_vectors_and_empty_matrices(void **state)
             spry_vector_free(v);
         }
     spry_matrix *A = NULL;
-    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_S, 3, 5, (int64_t[]){0, 0, 0, 0}, (int32_t[]){0},
-                                        (float[]){0}, SPRY_COPY, &A));
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_S, 3, 5, (int64_t[]){0, 0, 0, 0},
+                                        (int32_t[]){0}, (float[]){0}, SPRY_OWN_COPY, &A));
     files_round_trip(&io_native, A, files_path("empty.spry"));
     spry_matrix_free(A);
 }
@@ -153,7 +154,7 @@ static void refuse(spry_context *ctx, const char *good, size_t size, int place, 
     assert_int_equal(fwrite(bad, 1, size, file), size);
     fclose(file);
     io_content content;
-    assert_status(ctx, SPRY_BAD_INPUT,
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT,
                   files_read(ctx, &io_native, files_path("bad.spry"), &content));
     assert_null(content.matrix);
     free(bad);
@@ -162,7 +163,7 @@ static void refuse(spry_context *ctx, const char *good, size_t size, int place, 
 static void refuses_what_is_wrong(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = sample(ctx, SPRY_D, SPRY_GENERAL);
+    spry_matrix *A = sample(ctx, SPRY_TYPE_D, SPRY_SYMMETRY_GENERAL);
     size_t size;
     assert_ok(ctx, io_native.write_matrix(A, files_path("good.spry")));
     char *good = files_load(files_path("good.spry"), &size);
@@ -215,7 +216,7 @@ static void refuses_rows_of_nothing(void **state)
     spry_context *ctx = *state;
     spry_vector *v = NULL;
     size_t size;
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 0, NULL, SPRY_COPY, &v));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 0, NULL, SPRY_OWN_COPY, &v));
     assert_ok(ctx, io_native.write_vector(v, 1, files_path("nothing.spry")));
     char *good = files_load(files_path("nothing.spry"), &size);
     refuse(ctx, good, size, COLS, 8, 1000000, "the array has rows or columns, but no numbers");
@@ -260,10 +261,10 @@ static spry_status write_vector_again(spry_context *ctx, void *data)
 static void survives_lack_of_memory(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = sample(ctx, SPRY_C, SPRY_SYMMETRIC), *B = NULL;
+    spry_matrix *A = sample(ctx, SPRY_TYPE_C, SPRY_SYMMETRY_SYMMETRIC), *B = NULL;
     spry_vector *v = NULL;
-    assert_ok(ctx, spry_matrix_convert(A, SPRY_CSC, &B));
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 5, NULL, SPRY_COPY, &v));
+    assert_ok(ctx, spry_matrix_convert(A, SPRY_FORMAT_CSC, &B));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 5, NULL, SPRY_OWN_COPY, &v));
     support_torture(ctx, write_again, B);
     support_torture(ctx, read_again, (void *)files_path("torture.spry"));
     memory m;
@@ -272,7 +273,7 @@ static void survives_lack_of_memory(void **state)
     free(m.data);
     support_torture(ctx, write_vector_again, v);
     support_torture(ctx, read_again, (void *)files_path("vector.spry"));
-    assert_status(ctx, SPRY_IO, io_native.write_matrix(A, "/no such folder/a.spry"));
+    assert_status(ctx, SPRY_STATUS_IO, io_native.write_matrix(A, "/no such folder/a.spry"));
     spry_vector_free(v);
     spry_matrix_free(A);
     spry_matrix_free(B);

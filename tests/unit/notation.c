@@ -77,7 +77,7 @@ static void test_locate(void **state)
     spry_context *ctx = *state;
     program *p = NULL;
     static const char text[] = "method m \"\xc3\xa4\xe2\x82\xac\" start: ?";
-    assert_status(ctx, SPRY_BAD_INPUT, program_parse(ctx, "m", text, sizeof text - 1, &p));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, program_parse(ctx, "m", text, sizeof text - 1, &p));
     assert_string_equal(spry_message(ctx), "m:1:15: the end of the line is needed here, not start");
     assert_null(p);
 }
@@ -215,7 +215,7 @@ static void test_trees(void **state)
     assert_int_equal(p->exprs[dot->arg[0]].shape, SHAPE_VECTORS);
     const expr *apply = &p->exprs[dot->arg[1]];
     assert_true(apply->kind == EXPR_APPLY && apply->op == OPERATOR_A);
-    assert_int_equal(apply->transpose, SPRY_CONJUGATE);
+    assert_int_equal(apply->transpose, SPRY_TRANSPOSE_CONJUGATE);
     assert_true(p->uses_transpose);
     program_free(p);
 
@@ -350,7 +350,7 @@ static spry_status parse(spry_context *ctx, void *data)
 {
     program *p = (program *)1;
     const spry_status status = program_parse(ctx, "t", data, strlen(data), &p);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         assert_null(p);
     else
         program_free(p);

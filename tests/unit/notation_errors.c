@@ -7,7 +7,7 @@
 static void refused(spry_context *ctx, const char *text, size_t size, const char *message)
 {
     program *p = (program *)1;
-    assert_status(ctx, SPRY_BAD_INPUT, program_parse(ctx, "t", text, size, &p));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, program_parse(ctx, "t", text, size, &p));
     assert_null(p);
     assert_string_equal(spry_message(ctx), message);
 }
@@ -341,7 +341,7 @@ static void test_size(void **state)
             memcpy(text + used, "+1", 2);
         text[used++] = '\n';
     }
-    assert_status(ctx, SPRY_BAD_INPUT, program_parse(ctx, "t", text, used, &p));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, program_parse(ctx, "t", text, used, &p));
     support_message_has(ctx, "there are more than 65536 expressions");
     test_free(text);
 }

@@ -57,28 +57,28 @@ static void reads_every_type(void **state)
     spry_context *ctx = *state;
     const float f4[] = {1.5F, -0.0F, 3e38F, 4, 5, -6};
     const double f8[] = {1.5, -0.0, 1e308, 4, 5, -6};
-    both_orders(ctx, "f4", 4, f4, 3, 4, SPRY_S, f4);
-    both_orders(ctx, "f8", 8, f8, 3, 8, SPRY_D, f8);
-    both_orders(ctx, "c8", 4, f4, 3, 8, SPRY_C, f4);
-    both_orders(ctx, "c16", 8, f8, 3, 16, SPRY_Z, f8);
+    both_orders(ctx, "f4", 4, f4, 3, 4, SPRY_TYPE_S, f4);
+    both_orders(ctx, "f8", 8, f8, 3, 8, SPRY_TYPE_D, f8);
+    both_orders(ctx, "c8", 4, f4, 3, 8, SPRY_TYPE_C, f4);
+    both_orders(ctx, "c16", 8, f8, 3, 16, SPRY_TYPE_Z, f8);
     const int8_t i1[] = {-128, 0, 127};
-    both_orders(ctx, "i1", 1, i1, 3, 1, SPRY_D, (double[]){-128, 0, 127});
-    both_orders(ctx, "u1", 1, i1, 3, 1, SPRY_D, (double[]){128, 0, 127});
-    both_orders(ctx, "b1", 1, i1, 3, 1, SPRY_D, (double[]){1, 0, 1});
+    both_orders(ctx, "i1", 1, i1, 3, 1, SPRY_TYPE_D, (double[]){-128, 0, 127});
+    both_orders(ctx, "u1", 1, i1, 3, 1, SPRY_TYPE_D, (double[]){128, 0, 127});
+    both_orders(ctx, "b1", 1, i1, 3, 1, SPRY_TYPE_D, (double[]){1, 0, 1});
     const int16_t i2[] = {-32768, 1, 2};
-    both_orders(ctx, "i2", 2, i2, 3, 2, SPRY_D, (double[]){-32768, 1, 2});
-    both_orders(ctx, "u2", 2, i2, 3, 2, SPRY_D, (double[]){32768, 1, 2});
+    both_orders(ctx, "i2", 2, i2, 3, 2, SPRY_TYPE_D, (double[]){-32768, 1, 2});
+    both_orders(ctx, "u2", 2, i2, 3, 2, SPRY_TYPE_D, (double[]){32768, 1, 2});
     const int32_t i4[] = {INT32_MIN, 1, 2};
-    both_orders(ctx, "i4", 4, i4, 3, 4, SPRY_D, (double[]){-2147483648.0, 1, 2});
-    both_orders(ctx, "u4", 4, i4, 3, 4, SPRY_D, (double[]){2147483648.0, 1, 2});
+    both_orders(ctx, "i4", 4, i4, 3, 4, SPRY_TYPE_D, (double[]){-2147483648.0, 1, 2});
+    both_orders(ctx, "u4", 4, i4, 3, 4, SPRY_TYPE_D, (double[]){2147483648.0, 1, 2});
     const int64_t i8[] = {INT64_MIN, 1, INT64_C(1) << 53};
-    both_orders(ctx, "i8", 8, i8, 3, 8, SPRY_D, (double[]){-0x1p63, 1, 0x1p53});
-    both_orders(ctx, "u8", 8, i8, 3, 8, SPRY_D, (double[]){0x1p63, 1, 0x1p53});
+    both_orders(ctx, "i8", 8, i8, 3, 8, SPRY_TYPE_D, (double[]){-0x1p63, 1, 0x1p53});
+    both_orders(ctx, "u8", 8, i8, 3, 8, SPRY_TYPE_D, (double[]){0x1p63, 1, 0x1p53});
     numpy_bytes array;
     numpy_plain(&array, "|b1", "2,", "\0\1", 2);
-    expect(ctx, &array, SPRY_D, 2, 1, (double[]){0, 1});
+    expect(ctx, &array, SPRY_TYPE_D, 2, 1, (double[]){0, 1});
     numpy_plain(&array, "f8", "1,", f8, 8); /* no mark of an order: this machine's */
-    expect(ctx, &array, SPRY_D, 1, 1, f8);
+    expect(ctx, &array, SPRY_TYPE_D, 1, 1, f8);
 }
 
 static void reads_shapes_and_versions(void **state)
@@ -88,21 +88,21 @@ static void reads_shapes_and_versions(void **state)
     const double by_columns[] = {1, 4, 2, 5, 3, 6}, as_given[] = {1, 2, 3, 4, 5, 6};
     numpy_bytes array;
     numpy_plain(&array, "|i1", "2, 3", numbers, 6);
-    expect(ctx, &array, SPRY_D, 2, 3, by_columns);
+    expect(ctx, &array, SPRY_TYPE_D, 2, 3, by_columns);
     numpy_plain(&array, "|i1", "6L,", numbers, 6);
-    expect(ctx, &array, SPRY_D, 6, 1, as_given);
+    expect(ctx, &array, SPRY_TYPE_D, 6, 1, as_given);
     numpy_plain(&array, "|i1", "1, 6", numbers, 6);
-    expect(ctx, &array, SPRY_D, 1, 6, as_given);
+    expect(ctx, &array, SPRY_TYPE_D, 1, 6, as_given);
     numpy_plain(&array, "|i1", "0,", numbers, 0);
-    expect(ctx, &array, SPRY_D, 0, 1, as_given);
+    expect(ctx, &array, SPRY_TYPE_D, 0, 1, as_given);
     for (int version = 1; version <= 3; version++) {
         numpy_array(&array, version,
                     "{\"shape\":(2,3),\t'fortran_order':True , 'descr' : '|i1'}   \n", numbers, 6);
-        expect(ctx, &array, SPRY_D, 2, 3, as_given);
+        expect(ctx, &array, SPRY_TYPE_D, 2, 3, as_given);
     }
     const double tall[] = {1, 2, 3, 4, 5, 6};
     numpy_plain(&array, little() ? "<f8" : ">f8", "3, 2", tall, sizeof tall);
-    expect(ctx, &array, SPRY_D, 3, 2, (double[]){1, 3, 5, 2, 4, 6});
+    expect(ctx, &array, SPRY_TYPE_D, 3, 2, (double[]){1, 3, 5, 2, 4, 6});
 }
 
 static void refuses_what_is_wrong(void **state)
@@ -176,7 +176,7 @@ static void vectors_come_back_bit_by_bit(void **state)
     for (int t = 0; t < 4; t++) {
         spry_vector *v = NULL;
         io_content content;
-        assert_ok(ctx, spry_vector_new(ctx, support_types[t], N, NULL, SPRY_COPY, &v));
+        assert_ok(ctx, spry_vector_new(ctx, support_types[t], N, NULL, SPRY_OWN_COPY, &v));
         for (int64_t k = 0; k < N; k++)
             value_set(v->type, v->data, k, support_number(v->type, 3, (uint64_t)k));
         assert_ok(ctx, io_npy.write_vector(v, 1, files_path("v.npy")));
@@ -195,12 +195,13 @@ static void matrices_are_written_out(void **state)
 {
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++)
-        for (int symmetry = SPRY_GENERAL; symmetry <= SPRY_HERMITIAN; symmetry++) {
+        for (int symmetry = SPRY_SYMMETRY_GENERAL; symmetry <= SPRY_SYMMETRY_HERMITIAN;
+             symmetry++) {
             const support_recipe recipe = {.type = support_types[t],
-                                           .format = SPRY_COO,
+                                           .format = SPRY_FORMAT_COO,
                                            .symmetry = (spry_symmetry)symmetry,
                                            .rows = 12,
-                                           .cols = symmetry == SPRY_GENERAL ? 9 : 12,
+                                           .cols = symmetry == SPRY_SYMMETRY_GENERAL ? 9 : 12,
                                            .nnz = 60,
                                            .seed = 5};
             io_content content;
@@ -229,7 +230,7 @@ static void aligns_numbers(void **state)
     spry_context *ctx = *state;
     spry_vector *v = NULL;
     size_t size;
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 3, NULL, SPRY_COPY, &v));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, NULL, SPRY_OWN_COPY, &v));
     assert_ok(ctx, io_npy.write_vector(v, 1, files_path("v.npy")));
     char *data = files_load(files_path("v.npy"), &size);
     assert_int_equal(size % 64, 3 * sizeof(double));
@@ -263,15 +264,15 @@ static void survives_lack_of_memory(void **state)
 {
     spry_context *ctx = *state;
     const support_recipe recipe = {
-        .type = SPRY_D, .format = SPRY_COO, .rows = 10, .cols = 20, .nnz = 50};
+        .type = SPRY_TYPE_D, .format = SPRY_FORMAT_COO, .rows = 10, .cols = 20, .nnz = 50};
     spry_matrix *A = support_matrix(ctx, &recipe);
     spry_vector *v = NULL;
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_D, 3, NULL, SPRY_COPY, &v));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, NULL, SPRY_OWN_COPY, &v));
     support_torture(ctx, write_again, A);
     support_torture(ctx, write_vector_again, v);
     support_torture(ctx, read_again, (void *)files_path("torture.npy"));
-    assert_status(ctx, SPRY_IO, io_npy.write_vector(v, 1, "/no such folder/v.npy"));
-    assert_status(ctx, SPRY_IO, io_npy.write_matrix(A, "/no such folder/a.npy"));
+    assert_status(ctx, SPRY_STATUS_IO, io_npy.write_vector(v, 1, "/no such folder/v.npy"));
+    assert_status(ctx, SPRY_STATUS_IO, io_npy.write_matrix(A, "/no such folder/a.npy"));
     spry_vector_free(v);
     spry_matrix_free(A);
 }

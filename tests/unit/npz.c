@@ -212,7 +212,7 @@ static void expect_picture(spry_context *ctx, const archive *z, bool zeros)
 {
     io_content content;
     assert_ok(ctx, files_read_memory(ctx, &io_npz, z->data, z->size, &content));
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 3, 4, picture);
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 3, 4, picture);
     support_dense a = support_dense_of(content.matrix), b = support_dense_of(A);
     if (zeros) /* stored zeros count as entries */
         memcpy(a.entries, b.entries, 12 * sizeof *a.entries);
@@ -408,14 +408,14 @@ static void comes_back_bit_by_bit(void **state)
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++) {
         const support_recipe recipe = {.type = support_types[t],
-                                       .format = SPRY_CSR,
+                                       .format = SPRY_FORMAT_CSR,
                                        .rows = 9000, /* more than one piece of offsets */
                                        .cols = 300,
                                        .nnz = 12000,
                                        .seed = 3};
         spry_matrix *A = support_matrix(ctx, &recipe), *B = NULL;
         files_round_trip(&io_npz, A, files_path("a.npz"));
-        assert_ok(ctx, spry_matrix_convert(A, SPRY_CSC, &B));
+        assert_ok(ctx, spry_matrix_convert(A, SPRY_FORMAT_CSC, &B));
         assert_ok(ctx, io_npz.write_matrix(B, files_path("b.npz")));
         spry_matrix_free(A);
         spry_matrix_free(B);
@@ -425,9 +425,9 @@ static void comes_back_bit_by_bit(void **state)
 static void writes_the_implied_triangle(void **state)
 {
     spry_context *ctx = *state;
-    const support_recipe recipe = {.type = SPRY_Z,
-                                   .format = SPRY_COO,
-                                   .symmetry = SPRY_HERMITIAN,
+    const support_recipe recipe = {.type = SPRY_TYPE_Z,
+                                   .format = SPRY_FORMAT_COO,
+                                   .symmetry = SPRY_SYMMETRY_HERMITIAN,
                                    .rows = 20,
                                    .cols = 20,
                                    .nnz = 70,
@@ -438,7 +438,7 @@ static void writes_the_implied_triangle(void **state)
     assert_ok(ctx, files_read(ctx, &io_npz, files_path("h.npz"), &content));
     support_dense_same(support_dense_of(A), support_dense_of(content.matrix));
     files_free(ctx, &content);
-    assert_status(ctx, SPRY_IO, io_npz.write_matrix(A, "/no such folder/h.npz"));
+    assert_status(ctx, SPRY_STATUS_IO, io_npz.write_matrix(A, "/no such folder/h.npz"));
     spry_matrix_free(A);
 }
 
@@ -470,7 +470,7 @@ static void survives_lack_of_memory(void **state)
     static void (*const makers[])(archive *) = {csr, csc, coo, dia, bsr};
     spry_context *ctx = *state;
     const support_recipe recipe = {
-        .type = SPRY_D, .format = SPRY_COO, .rows = 10, .cols = 20, .nnz = 50};
+        .type = SPRY_TYPE_D, .format = SPRY_FORMAT_COO, .rows = 10, .cols = 20, .nnz = 50};
     spry_matrix *A = support_matrix(ctx, &recipe);
     support_torture(ctx, write_again, A);
     support_torture(ctx, read_again, (void *)files_path("torture.npz"));

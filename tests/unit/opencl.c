@@ -46,7 +46,7 @@ static void unusable(const char *weather, const char *why)
     opened s;
     set_variable("FAKE_OPENCL", weather);
     const spry_status status = opened_try(&s, "opencl:0");
-    assert_status(s.ctx, SPRY_UNSUPPORTED, status);
+    assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED, status);
     support_message_has(s.ctx, "opencl:0");
     support_message_has(s.ctx, "Fake 0");
     support_message_has(s.ctx, why);
@@ -78,19 +78,19 @@ static void test_first(void **state)
     assert_ok(s.ctx, device_open(s.ctx, "opencl:5", &d));
     assert_string_equal(d->facts.description, "Fake 2");
     assert_ptr_not_equal(d, s.d);
-    assert_status(s.ctx, SPRY_UNSUPPORTED, device_open(s.ctx, "opencl:6", &d));
+    assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED, device_open(s.ctx, "opencl:6", &d));
     support_message_has(s.ctx, "opencl:5");
     spry_device_close_all(s.ctx);
     s.d = NULL;
     opened_close(&s);
     set_variable("FAKE_OPENCL", "devices=2 double=2");
     spry_status status = opened_try(&s, "opencl");
-    assert_status(s.ctx, SPRY_UNSUPPORTED, status);
+    assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED, status);
     support_message_has(s.ctx, "opencl:0");
     opened_close(&s);
     set_variable("FAKE_OPENCL", "context=-6");
     status = opened_try(&s, "opencl");
-    assert_status(s.ctx, SPRY_NO_MEMORY, status);
+    assert_status(s.ctx, SPRY_STATUS_NO_MEMORY, status);
     support_message_has(s.ctx, "clCreateContext");
     opened_close(&s);
 }
@@ -124,23 +124,23 @@ static void test_build(void **state)
     opened s;
     device_program *p = NULL;
     fake_open(&fake, "nvidia=1 build=1", &s);
-    assert_status(s.ctx, SPRY_DEVICE, device_build(s.d, text, "-DWORD=3", &p));
+    assert_status(s.ctx, SPRY_STATUS_DEVICE, device_build(s.d, text, "-DWORD=3", &p));
     assert_null(p);
     support_message_has(s.ctx, "opencl:0");
     support_message_has(s.ctx, "<kernel>:3:4: error: told so with -cl-std=CL1.2 -w -DSP_NVIDIA=1");
     support_message_has(s.ctx, "-DWORD=3");
     assert_ok(s.ctx, device_build(s.d, text, "-DWORD=3", &p));
-    assert_status(s.ctx, SPRY_DEVICE, device_launch(p, "missing", NULL, 1, 1, NULL, 0));
+    assert_status(s.ctx, SPRY_STATUS_DEVICE, device_launch(p, "missing", NULL, 1, 1, NULL, 0));
     support_message_has(s.ctx, "CL_INVALID_KERNEL_NAME");
     support_message_has(s.ctx, "missing");
     char *options = calloc(1, 4000);
     assert_non_null(options);
     memset(options, ' ', 3999);
-    assert_status(s.ctx, SPRY_BAD_USAGE, device_build(s.d, text, options, &p));
+    assert_status(s.ctx, SPRY_STATUS_BAD_USAGE, device_build(s.d, text, options, &p));
     free(options);
     opened_close(&s);
     fake_open(&fake, "build=1", &s);
-    assert_status(s.ctx, SPRY_DEVICE, device_build(s.d, text, "-DOTHER", &p));
+    assert_status(s.ctx, SPRY_STATUS_DEVICE, device_build(s.d, text, "-DOTHER", &p));
     assert_null(strstr(spry_message(s.ctx), "SP_NVIDIA"));
     opened_close(&s);
 }
@@ -173,7 +173,7 @@ static void no_memory(const char *weather, int64_t bytes, const char *more)
     opened s;
     device_memory *m = NULL;
     fake_open(&fake, weather, &s);
-    assert_status(s.ctx, SPRY_NO_MEMORY, device_alloc(s.d, bytes, &m));
+    assert_status(s.ctx, SPRY_STATUS_NO_MEMORY, device_alloc(s.d, bytes, &m));
     assert_null(m);
     support_message_has(s.ctx, "opencl:0 (Fake 0): ");
     support_message_has(s.ctx, "asked for");
@@ -226,12 +226,12 @@ static void test_copy(void **state)
     fake_open(&fake, "copy=2 map=-12", &s);
     assert_ok(s.ctx, device_alloc(s.d, 4, &m));
     assert_ok(s.ctx, device_put(m, 0, &number, 4));
-    assert_status(s.ctx, SPRY_DEVICE, device_get(m, 0, &back, 4));
+    assert_status(s.ctx, SPRY_STATUS_DEVICE, device_get(m, 0, &back, 4));
     support_message_has(s.ctx,
                         "opencl:0 (Fake 0): clEnqueueReadBuffer: CL_INVALID_MEM_OBJECT (-38)");
     assert_ok(s.ctx, device_get(m, 0, &back, 4));
     assert_int_equal(back, number);
-    assert_status(s.ctx, SPRY_DEVICE, device_pinned_alloc(s.d, 4, &pinned));
+    assert_status(s.ctx, SPRY_STATUS_DEVICE, device_pinned_alloc(s.d, 4, &pinned));
     support_message_has(s.ctx, "clEnqueueMapBuffer");
     device_free(m);
     opened_close(&s);
@@ -249,11 +249,11 @@ static void lost(const char *weather, const char *call)
     assert_ok(s.ctx, device_alloc(s.d, 64, &m));
     assert_ok(s.ctx, device_build(s.d, text, "", &p));
     spry_status status = device_launch(p, "triple", NULL, 1, 1, NULL, 0);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = device_finish(s.d);
-    assert_status(s.ctx, SPRY_DEVICE_LOST, status);
+    assert_status(s.ctx, SPRY_STATUS_DEVICE_LOST, status);
     support_message_has(s.ctx, call);
-    assert_status(s.ctx, SPRY_DEVICE_LOST, device_clear(m, 0, 4));
+    assert_status(s.ctx, SPRY_STATUS_DEVICE_LOST, device_clear(m, 0, 4));
     support_message_has(s.ctx, call);
     support_message_has(s.ctx, "close it");
     device_free(m);
@@ -283,13 +283,13 @@ static void test_events(void **state)
     assert_ok(s.ctx, device_event_new(s.d, &a));
     assert_ok(s.ctx, device_event_new(s.d, &b));
     assert_ok(s.ctx, device_event_record(a, NULL));
-    assert_status(s.ctx, SPRY_BAD_USAGE, device_event_seconds(a, b, &seconds));
+    assert_status(s.ctx, SPRY_STATUS_BAD_USAGE, device_event_seconds(a, b, &seconds));
     assert_ok(s.ctx, device_event_record(b, NULL));
     assert_ok(s.ctx, device_event_record(b, NULL)); /* the second counts */
     assert_ok(s.ctx, device_event_seconds(a, b, &seconds));
     assert_true(seconds > 1.99e-6 && seconds < 2.01e-6);
     set_variable("FAKE_OPENCL", "profiling=0");
-    assert_status(s.ctx, SPRY_DEVICE, device_event_seconds(a, b, &seconds));
+    assert_status(s.ctx, SPRY_STATUS_DEVICE, device_event_seconds(a, b, &seconds));
     support_message_has(s.ctx, "CL_PROFILING_INFO_NOT_AVAILABLE");
     device_event_free(a);
     device_event_free(b);
@@ -332,32 +332,33 @@ static void test_bandwidth(void **state)
     (void)state;
     char path[256], line[512] = "";
     const double expected = (double)(1 << 26) / 1e-6;
-    const double first = bandwidth_of("nvidia=1", false, SPRY_OK);
+    const double first = bandwidth_of("nvidia=1", false, SPRY_STATUS_OK);
     assert_true(first > 0.999 * expected && first < 1.001 * expected);
-    assert_true(bandwidth_of("nvidia=1 launch=1", false, SPRY_OK) == first);
-    assert_true(bandwidth_of("nvidia=1 launch=1 error=-5", true, SPRY_NO_MEMORY) == 0);
-    assert_true(bandwidth_of("launch=1 error=-5", false, SPRY_NO_MEMORY) == 0); /* another driver */
+    assert_true(bandwidth_of("nvidia=1 launch=1", false, SPRY_STATUS_OK) == first);
+    assert_true(bandwidth_of("nvidia=1 launch=1 error=-5", true, SPRY_STATUS_NO_MEMORY) == 0);
+    assert_true(bandwidth_of("launch=1 error=-5", false, SPRY_STATUS_NO_MEMORY) ==
+                0); /* another driver */
     bandwidth_file(path);
     FILE *file = fopen(path, "r+");
     assert_non_null(file);
     const size_t size = fread(line, 1, sizeof line - 1, file);
-    char *digit = strstr(line, " bytes a second");
+    char *digit = strstr(line, " bytes per second");
     assert_true(size > 0 && digit);
     digit[-1] = digit[-1] == '1' ? '2' : '1';
     rewind(file);
     assert_int_equal(fwrite(line, 1, size, file), size);
     assert_int_equal(fclose(file), 0);
-    assert_true(bandwidth_of("nvidia=1 launch=1 error=-5", false, SPRY_NO_MEMORY) == 0);
-    assert_true(bandwidth_of("nvidia=1", false, SPRY_OK) == first);
+    assert_true(bandwidth_of("nvidia=1 launch=1 error=-5", false, SPRY_STATUS_NO_MEMORY) == 0);
+    assert_true(bandwidth_of("nvidia=1", false, SPRY_STATUS_OK) == first);
     assert_int_equal(truncate(path, 20), 0);
-    assert_true(bandwidth_of("nvidia=1", false, SPRY_OK) == first);
+    assert_true(bandwidth_of("nvidia=1", false, SPRY_STATUS_OK) == first);
     bandwidth_file(path);
     /* Nowhere to keep it: measured each time. */
     set_variable("SPRY_CACHE", "");
-    assert_true(bandwidth_of("nvidia=1", false, SPRY_OK) == first);
-    assert_true(bandwidth_of("nvidia=1 launch=1 error=-5", false, SPRY_NO_MEMORY) == 0);
+    assert_true(bandwidth_of("nvidia=1", false, SPRY_STATUS_OK) == first);
+    assert_true(bandwidth_of("nvidia=1 launch=1 error=-5", false, SPRY_STATUS_NO_MEMORY) == 0);
     set_variable("SPRY_CACHE", "/proc/nowhere");
-    assert_true(bandwidth_of("nvidia=1", false, SPRY_OK) == first);
+    assert_true(bandwidth_of("nvidia=1", false, SPRY_STATUS_OK) == first);
 }
 
 #define CASE(function) FAKE_TEST(function, &fake)

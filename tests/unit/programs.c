@@ -332,12 +332,12 @@ static int work(unsigned seed)
             char options[32], path[256];
             int64_t removed;
             snprintf(options, sizeof options, "-DK=%u", (i + seed) % PROGRAMS);
-            if (opened_try(&s, "cuda") != SPRY_OK ||
-                device_build(s.d, text, options, &p) != SPRY_OK ||
-                device_launch(p, "triple", NULL, 1, 64, NULL, 0) != SPRY_OK)
+            if (opened_try(&s, "cuda") != SPRY_STATUS_OK ||
+                device_build(s.d, text, options, &p) != SPRY_STATUS_OK ||
+                device_launch(p, "triple", NULL, 1, 64, NULL, 0) != SPRY_STATUS_OK)
                 return 1;
             snprintf(path, sizeof path, "%s/programs", fake.place.folder);
-            if (i == seed && cache_trim(s.ctx, path, 1, &removed) != SPRY_OK)
+            if (i == seed && cache_trim(s.ctx, path, 1, &removed) != SPRY_STATUS_OK)
                 return 2;
             if (s.warnings > 0)
                 return 3;
@@ -384,9 +384,9 @@ static spry_status build_anew(spry_context *ctx, void *data)
     device_program *p = NULL;
     const char *options = data;
     spry_status status = device_open(ctx, "cuda", &d);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = device_build(d, text, options, &p);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = device_launch(p, "triple", NULL, 1, 64, NULL, 0);
     device_close(d);
     return status;

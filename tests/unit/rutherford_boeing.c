@@ -80,9 +80,9 @@ static void reads_the_guides_matrix(void **state)
         io_content content;
         assert_ok(ctx, files_read_memory(ctx, &io_rutherford_boeing, dresses[i], strlen(dresses[i]),
                                          &content));
-        spry_matrix *expected = support_from_rows(ctx, SPRY_D, 5, 5, guide);
-        assert_int_equal(content.matrix->a.format, SPRY_CSC);
-        assert_int_equal(content.matrix->a.symmetry, SPRY_GENERAL);
+        spry_matrix *expected = support_from_rows(ctx, SPRY_TYPE_D, 5, 5, guide);
+        assert_int_equal(content.matrix->a.format, SPRY_FORMAT_CSC);
+        assert_int_equal(content.matrix->a.symmetry, SPRY_SYMMETRY_GENERAL);
         support_dense_same(support_dense_of(content.matrix), support_dense_of(expected));
         spry_matrix_free(expected);
         files_free(ctx, &content);
@@ -111,15 +111,30 @@ static void reads_all_kinds(void **state)
         spry_symmetry symmetry;
         double numbers[6];
     } kinds[] = {
-        {"rsa", "(3F4.1)", " 1.5-2.0 3.0", SPRY_D, SPRY_SYMMETRIC, {1.5, -2, 3}},
-        {"RZA", "(3F4.1)", " 0.0-2.0 0.0", SPRY_D, SPRY_SKEW, {0, -2, 0}},
-        {"cha", "(6F3.0)", " 1  0 -2  7  3  0", SPRY_Z, SPRY_HERMITIAN, {1, 0, -2, 7, 3, 0}},
-        {"csa", "(6F3.0)", " 1  1 -2  7  3  4", SPRY_Z, SPRY_SYMMETRIC, {1, 1, -2, 7, 3, 4}},
-        {"cua", "(6F3.0)", " 1  1 -2  7  3  4", SPRY_Z, SPRY_GENERAL, {1, 1, -2, 7, 3, 4}},
-        {"rha", "(3F4.1)", " 1.5-2.0 3.0", SPRY_D, SPRY_SYMMETRIC, {1.5, -2, 3}},
-        {"psa", "", "", SPRY_D, SPRY_SYMMETRIC, {1, 1, 1}},
-        {"qua", "", "", SPRY_D, SPRY_GENERAL, {1, 1, 1}},
-        {"isa", "(3I4)", "   1  -2   3", SPRY_D, SPRY_SYMMETRIC, {1, -2, 3}},
+        {"rsa", "(3F4.1)", " 1.5-2.0 3.0", SPRY_TYPE_D, SPRY_SYMMETRY_SYMMETRIC, {1.5, -2, 3}},
+        {"RZA", "(3F4.1)", " 0.0-2.0 0.0", SPRY_TYPE_D, SPRY_SYMMETRY_SKEW, {0, -2, 0}},
+        {"cha",
+         "(6F3.0)",
+         " 1  0 -2  7  3  0",
+         SPRY_TYPE_Z,
+         SPRY_SYMMETRY_HERMITIAN,
+         {1, 0, -2, 7, 3, 0}},
+        {"csa",
+         "(6F3.0)",
+         " 1  1 -2  7  3  4",
+         SPRY_TYPE_Z,
+         SPRY_SYMMETRY_SYMMETRIC,
+         {1, 1, -2, 7, 3, 4}},
+        {"cua",
+         "(6F3.0)",
+         " 1  1 -2  7  3  4",
+         SPRY_TYPE_Z,
+         SPRY_SYMMETRY_GENERAL,
+         {1, 1, -2, 7, 3, 4}},
+        {"rha", "(3F4.1)", " 1.5-2.0 3.0", SPRY_TYPE_D, SPRY_SYMMETRY_SYMMETRIC, {1.5, -2, 3}},
+        {"psa", "", "", SPRY_TYPE_D, SPRY_SYMMETRY_SYMMETRIC, {1, 1, 1}},
+        {"qua", "", "", SPRY_TYPE_D, SPRY_SYMMETRY_GENERAL, {1, 1, 1}},
+        {"isa", "(3I4)", "   1  -2   3", SPRY_TYPE_D, SPRY_SYMMETRY_SYMMETRIC, {1, -2, 3}},
     };
     spry_context *ctx = *state;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -346,14 +361,15 @@ static void comes_back_bit_by_bit(void **state)
 {
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++)
-        for (int symmetry = SPRY_GENERAL; symmetry <= SPRY_HERMITIAN; symmetry++) {
-            if (symmetry == SPRY_HERMITIAN && !spry_type_is_complex(support_types[t]))
+        for (int symmetry = SPRY_SYMMETRY_GENERAL; symmetry <= SPRY_SYMMETRY_HERMITIAN;
+             symmetry++) {
+            if (symmetry == SPRY_SYMMETRY_HERMITIAN && !spry_type_is_complex(support_types[t]))
                 continue; /* comes back as symmetric, which is the same for real numbers */
             support_recipe recipe = {.type = support_types[t],
-                                     .format = symmetry % 2 ? SPRY_CSR : SPRY_CSC,
+                                     .format = symmetry % 2 ? SPRY_FORMAT_CSR : SPRY_FORMAT_CSC,
                                      .symmetry = (spry_symmetry)symmetry,
                                      .rows = 40,
-                                     .cols = symmetry == SPRY_GENERAL ? 30 : 40,
+                                     .cols = symmetry == SPRY_SYMMETRY_GENERAL ? 30 : 40,
                                      .nnz = 300,
                                      .seed = 7,
                                      .sorted = true};
@@ -363,15 +379,15 @@ static void comes_back_bit_by_bit(void **state)
         }
 }
 
-/* Numbers by chance over the whole range of their type, bit patterns and all. */
+/* Random numbers over the whole range of their type, bit patterns and all. */
 static void keeps_every_bit_of_values(void **state)
 {
     enum { N = 4000 };
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++) {
-        const bool single = support_types[t] == SPRY_S || support_types[t] == SPRY_C;
+        const bool single = support_types[t] == SPRY_TYPE_S || support_types[t] == SPRY_TYPE_C;
         support_recipe recipe = {.type = support_types[t],
-                                 .format = SPRY_CSC,
+                                 .format = SPRY_FORMAT_CSC,
                                  .rows = N,
                                  .cols = N,
                                  .nnz = N,
@@ -401,12 +417,12 @@ static void writes_special_values_and_sizes(void **state)
     spry_context *ctx = *state;
     const double numbers[] = {INFINITY, -INFINITY, -0.0, 5e-324};
     spry_matrix *A = NULL;
-    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_D, 2, 2, (int64_t[]){0, 2, 4},
-                                        (int32_t[]){0, 1, 0, 1}, numbers, SPRY_COPY, &A));
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_D, 2, 2, (int64_t[]){0, 2, 4},
+                                        (int32_t[]){0, 1, 0, 1}, numbers, SPRY_OWN_COPY, &A));
     files_round_trip(&io_rutherford_boeing, A, files_path("special.rb"));
     spry_matrix_free(A);
-    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_D, 2, 3, (int64_t[]){0, 0, 0}, (int32_t[]){0},
-                                        numbers, SPRY_COPY, &A));
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_D, 2, 3, (int64_t[]){0, 0, 0},
+                                        (int32_t[]){0}, numbers, SPRY_OWN_COPY, &A));
     files_round_trip(&io_rutherford_boeing, A, files_path("empty.rb"));
     spry_matrix_free(A);
 }
@@ -416,7 +432,7 @@ static void ignores_the_locale(void **state)
 {
     spry_context *ctx = *state;
     static const char *const locales[] = {"de_DE.UTF-8", "ps_AF.UTF-8", "fr_FR.UTF-8"};
-    spry_matrix *A = support_from_rows(ctx, SPRY_D, 1, 2, (double[]){0.5, -1.25});
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 1, 2, (double[]){0.5, -1.25});
     for (size_t i = 0; i < sizeof locales / sizeof *locales; i++)
         if (setlocale(LC_NUMERIC, locales[i]))
             files_round_trip(&io_rutherford_boeing, A, files_path("locale.rb"));
@@ -436,8 +452,8 @@ static void threads_agree(void **state)
         char options[32];
         snprintf(options, sizeof options, "threads=%d", support_threads[i]);
         spry_context *ctx = support_context(options);
-        const support_recipe recipe = {.type = SPRY_D,
-                                       .format = SPRY_CSC,
+        const support_recipe recipe = {.type = SPRY_TYPE_D,
+                                       .format = SPRY_FORMAT_CSC,
                                        .rows = 3000,
                                        .cols = 3000,
                                        .nnz = 30000,
@@ -452,7 +468,7 @@ static void threads_agree(void **state)
         }
         char message[MESSAGE_SIZE];
         io_content content;
-        assert_status(ctx, SPRY_BAD_INPUT,
+        assert_status(ctx, SPRY_STATUS_BAD_INPUT,
                       files_read_memory(ctx, &io_rutherford_boeing, text, size, &content));
         if (i == 0)
             snprintf(message, sizeof message, "%s", spry_message(ctx));
@@ -481,8 +497,12 @@ static spry_status write_again(spry_context *ctx, void *data)
 static void survives_lack_of_memory(void **state)
 {
     spry_context *ctx = *state;
-    const support_recipe recipe = {
-        .type = SPRY_Z, .format = SPRY_CSR, .rows = 50, .cols = 50, .nnz = 200, .sorted = true};
+    const support_recipe recipe = {.type = SPRY_TYPE_Z,
+                                   .format = SPRY_FORMAT_CSR,
+                                   .rows = 50,
+                                   .cols = 50,
+                                   .nnz = 200,
+                                   .sorted = true};
     spry_matrix *A = support_matrix(ctx, &recipe);
     support_torture(ctx, write_again, A);
     support_torture(ctx, read_again, (void *)files_path("torture.rb"));

@@ -197,8 +197,8 @@ static void test_remember(void **state)
 static void test_fingerprint(void **state)
 {
     spry_context *ctx = *state;
-    for (int format = SPRY_COO; format <= SPRY_CSC; format++) {
-        support_recipe recipe = {.type = SPRY_D,
+    for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
+        support_recipe recipe = {.type = SPRY_TYPE_D,
                                  .format = (spry_format)format,
                                  .rows = 50,
                                  .cols = 50,
@@ -402,7 +402,7 @@ static void test_not_kept(void **state)
     spry_matrix *A = some_matrix(p.ctx, "size=300");
     tune(&p, A, "always=yes budget=0", false, file);
     assert_string_equal(file, "");
-    spry_memory(p.ctx, &now, NULL);
+    spry_context_memory(p.ctx, &now, NULL);
     p.ctx->options.memory_limit = now + (3 << 20);
     /* enough time to come to one that does not fit, also where other programs run beside */
     tune(&p, A, "always=yes budget=300", false, file);
@@ -477,8 +477,8 @@ static void test_transpose(void **state)
         offsets[i + 1] = k;
     }
     place_open(&p);
-    assert_ok(p.ctx,
-              spry_matrix_from_csr(p.ctx, SPRY_D, N, N, offsets, columns, values, SPRY_COPY, &A));
+    assert_ok(p.ctx, spry_matrix_from_csr(p.ctx, SPRY_TYPE_D, N, N, offsets, columns, values,
+                                          SPRY_OWN_COPY, &A));
     tune(&p, A, quick, false, file);
     tune_entry e;
     const int64_t size = tune_file_read(p.ctx, file, text);

@@ -12,7 +12,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     form->lanes = device_lanes(L->stored, L->rows);
     snprintf(form->defines, sizeof form->defines, "HBRS=%d KEPT=%d", (int)L->number[AXC_HBRS],
              (int)L->number[AXC_KEPT]);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 const device_format device_format_axc = {.name = "axc", .open = open};

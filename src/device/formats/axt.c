@@ -1,6 +1,6 @@
 /* AXT on devices: see kernels/formats/segments.knl. A piece is a strand of TH or THW entries that
  * one row has, or, in the compacted variants, an entry. Where rows end in a unit takes the place of
- * the layout's row numbers, one a strand or one an entry. */
+ * the layout's row numbers, one a strand or one per entry. */
 #include "matrix/formats/axt.h"
 
 #include "device/formats/segments.h"
@@ -63,7 +63,7 @@ static void find_ends(const layout *L, const device_segments *s, int64_t unit, u
 static spry_status arrays(const layout *L, layout_array *array)
 {
     const device_segments s = segments_of(L);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     uint16_t *leads = NULL, *ends = NULL;
     SPRY_GO(L->ctx, base_alloc(L->ctx, L->units, sizeof *leads, &leads));
     SPRY_GO(L->ctx, base_alloc(L->ctx, L->rows, sizeof *ends, &ends));
@@ -77,7 +77,7 @@ static spry_status arrays(const layout *L, layout_array *array)
     array[3] = (layout_array){"leads", L->units, sizeof *leads, leads, true};
     array[4] = (layout_array){"ends", L->rows, sizeof *ends, ends, true};
     array[5] = device_segments_carries(L);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 done:
     base_free(L->ctx, leads);
     base_free(L->ctx, ends);

@@ -19,7 +19,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     snprintf(form->defines, sizeof form->defines, "R=%d C=%d STEP=%d", (int)r,
              (int)L->number[BSR_C], step);
     form->number[0] = (device_number){"last", L->rows};
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 const device_format device_format_bsr = {.name = "bsr", .open = open};

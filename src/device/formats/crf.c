@@ -132,7 +132,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
         if (d->facts.most_group >= BRICK)
             cut_grid(L, form);
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Runs as the kernel reads them, one more at the end, and the first of each CHUNK rows. */
@@ -158,9 +158,9 @@ static spry_status arrays(const layout *L, layout_array *array)
     const bool known = terms_known(L);
     device_run *runs = NULL;
     int32_t *chunk = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (count > INT32_MAX)
-        return SPRY_FAIL(L->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(L->ctx, SPRY_STATUS_UNSUPPORTED,
                          "format crf: %" PRId64 " runs of rows, more than devices count; take dia",
                          count);
     SPRY_GO(L->ctx, base_alloc(L->ctx, count, sizeof *runs, &runs));
@@ -171,7 +171,7 @@ static spry_status arrays(const layout *L, layout_array *array)
     array[2] = (layout_array){"chunks", chunks, sizeof *chunk, chunk, true};
     for (int i = 0; i < 3 && !known; i++)
         array[3 + i] = L->array[CRF_STARTS + i];
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 done:
     base_free(L->ctx, runs);
     base_free(L->ctx, chunk);

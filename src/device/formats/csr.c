@@ -1,4 +1,4 @@
-/* CSR on devices: as many lanes a row as leave each of them a few entries. */
+/* CSR on devices: as many lanes per row as leave each of them a few entries. */
 #include "matrix/formats/csr.h"
 
 #include "device/format_lanes.h"
@@ -12,7 +12,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     form->group = d->facts.most_group < GROUP ? d->facts.most_group : GROUP;
     const int ahead = device_choose_lanes(L, columns, form);
     snprintf(form->defines, sizeof form->defines, "GROUP_ROWS=%d AHEAD=%d", CSR_GROUP, ahead);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 const device_format device_format_csr = {.name = "csr", .open = open};

@@ -18,7 +18,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     const int ahead = device_choose_lanes(L, columns, form);
     form->lanes = form->lanes < MOST_LANES ? form->lanes : MOST_LANES; /* codes are short */
     snprintf(form->defines, sizeof form->defines, "GROUP_ROWS=%d AHEAD=%d", CSR16_GROUP, ahead);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* The rows of a group: entries of each, and their columns' bounds. */
@@ -95,7 +95,7 @@ static spry_status arrays(const layout *L, layout_array *array)
     const int64_t *from = L->array[CSR16_STARTS].data;
     int64_t *starts = NULL, *ends = NULL;
     uint16_t *codes = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, 2 * (L->units + 1), sizeof *starts, &starts));
     SPRY_GO(ctx, base_alloc(ctx, L->rows, sizeof *ends, &ends));
 #pragma omp parallel for num_threads(matrix_parts(ctx, L->nnz)) schedule(dynamic, 64)

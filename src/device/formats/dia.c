@@ -11,7 +11,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     form->number[0] = (device_number){"cols", L->cols};
     snprintf(form->defines, sizeof form->defines, "BLOCK=%d STRIP=%d", (int)L->number[DIA_BLOCK],
              (int)L->number[DIA_STRIP]);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 const device_format device_format_dia = {.name = "dia", .open = open};

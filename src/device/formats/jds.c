@@ -12,7 +12,7 @@ static spry_status arrays(const layout *L, layout_array *array)
         array[i] = L->array[read[i]];
         array[i].aside = false;
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 const device_format device_format_jds = {

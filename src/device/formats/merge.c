@@ -1,4 +1,4 @@
-/* Merge-path CSR on devices: a group a unit; see kernels/formats/merge.knl. */
+/* Merge-path CSR on devices: a group per unit; see kernels/formats/merge.knl. */
 #include "matrix/formats/merge.h"
 
 #include "device/formats.h"
@@ -13,7 +13,7 @@ static int choose_tile(const spry_device *d, const layout *L, int columns, int g
 {
     enum { MOST = 2048 };
     const int64_t items = L->number[MERGE_ITEMS], size = (int64_t)spry_type_size(L->type);
-    int64_t tile = columns > 1 || L->type == SPRY_Z ? MOST / 2 : MOST;
+    int64_t tile = columns > 1 || L->type == SPRY_TYPE_Z ? MOST / 2 : MOST;
     while (tile > group &&
            (tile / 2 >= items || tile * (size * 17 / 16 + (columns > 1 ? 4 : 0)) + group * size >
                                      d->facts.local_bytes * 3 / 4))
@@ -31,7 +31,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     form->group = d->facts.most_group < form->group ? d->facts.most_group : form->group;
     snprintf(form->defines, sizeof form->defines, "TILE=%d",
              choose_tile(d, L, columns, form->group));
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status arrays(const layout *L, layout_array *array)
@@ -42,7 +42,7 @@ static spry_status arrays(const layout *L, layout_array *array)
                                            .count = L->units + 1,
                                            .size = sizeof *L->carry_at,
                                            .data = L->carry_at};
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 const device_format device_format_merge = {.name = "merge",

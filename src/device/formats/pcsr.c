@@ -23,7 +23,7 @@ static spry_status arrays(const layout *L, layout_array *array)
     for (int i = 0; i < COUNT; i++)
         array[i] = L->array[read[i]];
     array[COUNT] = device_segments_carries(L);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 const device_format device_format_pcsr = {.name = "pcsr", .open = open, .arrays = arrays};

@@ -104,7 +104,7 @@ static void sort_slice(const layout *L, sorted *s, int64_t slice)
 static spry_status cut(const layout *L, sorted *s)
 {
     const int64_t *starts = L->array[SCOO_STARTS].data, groups = L->number[SCOO_GROUPS];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, base_alloc(L->ctx, L->units + 1, sizeof *s->starts, &s->starts));
     SPRY_GO(L->ctx, base_alloc(L->ctx, L->units + 1, sizeof *s->chunks, &s->chunks));
     s->chunks[0] = 0;
@@ -121,7 +121,7 @@ done:
 static spry_status arrays(const layout *L, layout_array *array)
 {
     sorted s = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, cut(L, &s));
     s.narrow = is_narrow(L, &s);
     const size_t size = layout_value_size(L->type, L->kind), column = s.narrow ? 2 : 4;
@@ -156,7 +156,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
         height =
             slices[slice + 1] - slices[slice] > height ? slices[slice + 1] - slices[slice] : height;
     if (height > most)
-        return SPRY_FAIL(L->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(L->ctx, SPRY_STATUS_UNSUPPORTED,
                          "format scoo: a slice has %" PRId64 " rows, and local memory of %s sums "
                          "of %" PRId64 " at most; take h=%" PRId64,
                          height, d->facts.name, most, most / STEP * STEP);
@@ -164,7 +164,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     height = (height + STEP - 1) / STEP * STEP;
     height = height < most ? height : most;
     spry_status status = cut(L, &s);
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         const int64_t pass = most / height < columns ? most / height : columns;
         form->text = "formats/scoo";
         form->by_units = true;

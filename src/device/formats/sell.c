@@ -1,4 +1,4 @@
-/* SELL on devices: a work-item a row; see kernels/formats/sell.knl. */
+/* SELL on devices: a work-item per row; see kernels/formats/sell.knl. */
 #include "matrix/formats/sell.h"
 
 #include "device/format_sliced.h"
@@ -8,7 +8,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     (void)d;
     form->text = "formats/sell";
     device_open_slices(L, columns > 1 ? 3 : spry_type_is_complex(L->type) ? 4 : 6, form);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status arrays(const layout *L, layout_array *array)
@@ -17,7 +17,7 @@ static spry_status arrays(const layout *L, layout_array *array)
     array[count++] = L->array[SELL_VALUES];
     array[count++] = L->array[SELL_COLUMNS];
     device_add_slices(L, array + count);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 const device_format device_format_sell = {.name = "sell",

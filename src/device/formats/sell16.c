@@ -13,7 +13,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     (void)d;
     form->text = "formats/sell16";
     device_open_slices(L, columns > 1 || spry_type_is_complex(L->type) ? 2 : 3, form);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 enum { SLOTS = 1 << 14, NONE = -1 };
@@ -63,9 +63,9 @@ static spry_status find_patterns(const layout *L, layout_array *codes, layout_ar
     const uint16_t *halves = L->array[SELL16_HALVES].data;
     patterns *p = NULL;
     int64_t *code = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (L->array[SELL16_HALVES].count / C >= INT32_MAX)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "format sell16: %" PRId64 " columns of 16 bits are more than devices "
                          "count; take sell",
                          L->array[SELL16_HALVES].count);
@@ -95,7 +95,7 @@ static spry_status arrays(const layout *L, layout_array *array)
 {
     array[0] = L->array[SELL_VALUES];
     const spry_status status = find_patterns(L, &array[1], &array[2]);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         device_add_slices(L, array + 3);
     return status;
 }

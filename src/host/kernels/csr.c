@@ -1,7 +1,7 @@
 /*
  * Products with CSR rows. What bounds them outside the cache is memory, but only if the core keeps
- * up: two loads an entry are the least (column and x; values come in pairs), so the loop around
- * them must be nearly free. Hence four sums side by side, eight entries a turn, one walk through
+ * up: two loads per entry are the least (column and x; values come in pairs), so the loop around
+ * them must be nearly free. Hence four sums side by side, eight entries per turn, one walk through
  * columns and values for all rows, and columns taken as unsigned, which spares their sign
  * extension.
  */

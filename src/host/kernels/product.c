@@ -1,5 +1,5 @@
 /*
- * Rows of C = A B with their numbers; product.h says how. A multiplication loads a column and a
+ * Rows of C = A B with their numbers; product.h says how. A multiplication loads per column and a
  * value of B and adds to a place that is in the first or second cache: what bounds the loop over
  * short rows of B is the branch at its end.
  */

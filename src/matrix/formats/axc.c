@@ -22,9 +22,9 @@ enum { REFRESH_NONE, REFRESH_ARRAY };
 static spry_status check_options(spry_context *ctx, const axc_options *o)
 {
     if (o->HBRS % 4 == 0)
-        return SPRY_OK;
-    return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "format axc: HBRS is %d, expected a multiple of four",
-                     (int)o->HBRS);
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                     "format axc: HBRS is %d, expected a multiple of four", (int)o->HBRS);
 }
 
 static int64_t bricks_of(const spry_arrays *A, int64_t HBRS, int64_t row)
@@ -58,7 +58,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
     const axc_options *o = given;
     const int64_t HBRS = o->HBRS, kept = o->refresh == REFRESH_ARRAY;
     const int threads = matrix_parts(L->ctx, A->nnz + A->rows);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, check_options(L->ctx, o));
     L->number[AXC_HBRS] = HBRS;
     L->number[AXC_KEPT] = kept;
@@ -91,14 +91,14 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
     const int64_t HBRS = o->HBRS, kept = o->refresh == REFRESH_ARRAY;
     const spry_status status = check_options(ctx, o);
     int64_t bricks = 0;
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
 #pragma omp parallel for num_threads(matrix_parts(ctx, A->rows)) reduction(+ : bricks)
     for (int64_t i = 0; i < A->rows; i++)
         bricks += bricks_of(A, HBRS, i);
     f->stored = bricks * HBRS;
     f->bytes = f->stored * ((1 + kept) * (int64_t)spry_type_size(A->type) + 4) + (A->rows + 1) * 8;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)

@@ -37,8 +37,8 @@ static spry_status find_shape(spry_context *ctx, const axt_options *o, shape *s)
 {
     *s = (shape){.height = 1};
     if (o->THW % 4 != 0)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "format axt: THW is %d, expected a multiple of four",
-                         (int)o->THW);
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "format axt: THW is %d, expected a multiple of four", (int)o->THW);
     *s = (shape){.THW = o->THW, .TH = o->TH, .compact = o->MODE == MODE_COM};
     s->kept = o->refresh == REFRESH_ARRAY;
     s->tile = s->THW * s->TH;
@@ -49,7 +49,7 @@ static spry_status find_shape(spry_context *ctx, const axt_options *o, shape *s)
     const int64_t whole = s->TH > 1 || !s->compact ? s->tile : s->THW * AXT_BLOCK / 4;
     const int64_t places = (SHARE_ENTRIES + whole - 1) / whole * whole;
     s->share = s->compact ? places : places / s->height;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static int64_t strands_of(const spry_arrays *A, const shape *s, int64_t row)
@@ -112,7 +112,7 @@ static int64_t find_row(const int64_t *starts, int64_t rows, int64_t target)
 /* The rows that begin in each unit, and the carries of those that began before. */
 static spry_status cut_units(layout *L, const shape *s, const int64_t *starts)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     const int64_t count = starts[L->rows];
     L->units = units_of(s, count);
     SPRY_GO(L->ctx, layout_add(L, AXT_FIRST, "first", L->units + 1, sizeof(int64_t)));
@@ -224,8 +224,8 @@ static void clear_rest(layout *L, const shape *s, int64_t nnz)
 static spry_status check_rows(spry_context *ctx, const shape *s, int64_t rows)
 {
     if (!s->compact || (rows + 1) >> (32 - s->bits) == 0)
-        return SPRY_OK;
-    return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                      "format axt: %" PRId64 " rows share %" PRId64
                      " entries, which MODE=com has no bits for; MODE=unc has",
                      rows, s->share);
@@ -235,7 +235,7 @@ static spry_status fill(layout *L, const shape *s, const spry_arrays *A, const i
 {
     const int threads = matrix_parts(L->ctx, A->nnz + A->rows);
     const int64_t *first = L->array[AXT_FIRST].data;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int64_t u = 0; u < L->units; u++)
         SPRY_GO(L->ctx, check_rows(L->ctx, s, first[u + 1] - first[u]));
     layout_clear(L, AXT_AX);
@@ -264,7 +264,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
     const axt_options *o = given;
     shape s;
     int64_t *strands = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, find_shape(L->ctx, o, &s));
     const int64_t *starts = A->offsets;
     if (!s.compact) {
@@ -303,7 +303,7 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
 {
     shape s;
     int64_t count = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, find_shape(ctx, given, &s));
 #pragma omp parallel for num_threads(matrix_parts(ctx, A->rows)) reduction(+ : count)
     for (int64_t i = 0; i < A->rows; i++)

@@ -6,7 +6,7 @@
  *
  *     UH1  unc, TH = 1   a tile holds THW entries of one row; rwp[tile] is the row
  *     UH   unc, TH > 1   a column of a tile holds TH entries of one row; rwp[column] is the row
- *     CH1  com, TH = 1   entries one after another, line by line; hdr[] has a number an entry
+ *     CH1  com, TH = 1   entries one after another, line by line; hdr[] has a number per entry
  *     CH   com, TH > 1   entries one after another, down the columns; hdr[] likewise
  *
  * hdr[] tells in its low AXT_BITS bits how many entries of the same segment follow, and above them

@@ -137,7 +137,7 @@ static spry_status add_values(layout *L)
 {
     const size_t size = layout_value_size(L->type, L->kind);
     const spry_status status = layout_add(L, BSR_VALUES, "values", L->stored + BSR_BEHIND, size);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         memset((char *)L->array[BSR_VALUES].data + (size_t)L->stored * size, 0, BSR_BEHIND * size);
     L->array[BSR_VALUES].count = L->stored;
     return status;
@@ -145,7 +145,7 @@ static spry_status add_values(layout *L)
 
 static spry_status build(layout *L, const spry_arrays *A, const void *given)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     int64_t r, c;
     choose(L->ctx, A, given, &r, &c);
     const int64_t block_rows = (A->rows + r - 1) / r;
@@ -180,7 +180,7 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
 {
     const bsr_options *o = given;
     int64_t r, c, *offsets = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     choose(ctx, A, o, &r, &c);
     const int64_t block_rows = (A->rows + r - 1) / r;
     SPRY_GO(ctx, base_alloc(ctx, block_rows + 1, sizeof *offsets, &offsets));

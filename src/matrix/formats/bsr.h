@@ -10,7 +10,7 @@
 #define SPRY_FORMAT_BSR_H
 
 /* Arrays: first columns of blocks, blocks before each block row. BSR_ENTRIES has (r c + 7) / 8
- * bytes a block, a bit a place, set for entries. */
+ * bytes per block, a bit per place, set for entries. */
 enum { BSR_VALUES, BSR_COLUMNS, BSR_OFFSETS, BSR_ENTRIES };
 /* Numbers. */
 enum { BSR_R, BSR_C };

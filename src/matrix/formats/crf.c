@@ -14,7 +14,7 @@ typedef struct term {
     _Alignas(double) unsigned char value[16]; /* of any type, zeros behind */
 } term;
 
-/* Which terms a row has, and whether an entry on the main diagonal. */
+/* Which terms per row has, and whether an entry on the main diagonal. */
 typedef struct shape {
     uint64_t terms;
     bool main;
@@ -74,12 +74,12 @@ ALWAYS_INLINE bool alike_sized(const spry_arrays *A, int64_t row, size_t size)
 static bool alike(const spry_arrays *A, int64_t row)
 {
     switch (A->type) {
-    case SPRY_S:
+    case SPRY_TYPE_S:
         return alike_sized(A, row, sizeof(float));
-    case SPRY_D:
-    case SPRY_C:
+    case SPRY_TYPE_D:
+    case SPRY_TYPE_C:
         return alike_sized(A, row, sizeof(double));
-    case SPRY_Z:
+    case SPRY_TYPE_Z:
     default:
         return alike_sized(A, row, 2 * sizeof(double));
     }
@@ -253,7 +253,7 @@ static void plan_free(spry_context *ctx, plan *p)
 
 static spry_status refuse_terms(spry_context *ctx)
 {
-    return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+    return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                      "format crf: off the main diagonal there are more than %d pairs of a diagonal "
                      "and a number; dia holds diagonals of any numbers",
                      CRF_MOST_TERMS);
@@ -261,7 +261,7 @@ static spry_status refuse_terms(spry_context *ctx)
 
 static spry_status refuse_shapes(spry_context *ctx)
 {
-    return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+    return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                      "format crf: rows have more than %d different sets of diagonals; dia has no "
                      "such limit",
                      CRF_MOST_SHAPES);
@@ -286,7 +286,7 @@ static spry_status find_terms(spry_context *ctx, const spry_arrays *A, plan *p)
         }
     }
     qsort(all->term, (size_t)all->terms, sizeof *all->term, compare_terms);
-    return many ? refuse_terms(ctx) : SPRY_OK;
+    return many ? refuse_terms(ctx) : SPRY_STATUS_OK;
 }
 
 static void count_unit(plan *p, const spry_arrays *A, int64_t u, findings *note)
@@ -320,17 +320,17 @@ static spry_status find_runs(spry_context *ctx, const spry_arrays *A, plan *p)
     }
     for (int i = 0; i < all->shapes; i++)
         p->listed += __builtin_popcountll(all->shape[i].terms);
-    return all->many_shapes ? refuse_shapes(ctx) : SPRY_OK;
+    return all->many_shapes ? refuse_shapes(ctx) : SPRY_STATUS_OK;
 }
 
 static spry_status plan_make(spry_context *ctx, const spry_arrays *A, plan *p)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     p->parts = matrix_parts(ctx, A->nnz);
     p->units = (A->rows + CRF_UNIT_ROWS - 1) / CRF_UNIT_ROWS;
     SPRY_GO(ctx, base_calloc(ctx, p->parts, sizeof *p->found, &p->found));
     if (A->rows > INT32_MAX)
-        SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                                "format crf: %" PRId64 " rows, expected at most %d; sell takes more",
                                A->rows, INT32_MAX));
     SPRY_GO(ctx, base_alloc(ctx, p->units + 1, sizeof *p->runs, &p->runs));
@@ -381,7 +381,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
 {
     (void)given;
     plan p = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, plan_make(L->ctx, A, &p));
     const findings *f = p.found;
     L->units = p.units;
@@ -414,7 +414,7 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
 {
     (void)given;
     plan p = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, plan_make(ctx, A, &p));
     out->stored = p.found->terms + p.numbers[p.units];
     out->bytes = out->stored * (int64_t)spry_type_size(A->type) + 8 * (p.units + 1) +

@@ -32,12 +32,12 @@ static spry_status check_groups(spry_context *ctx, const spry_arrays *A)
         const int64_t end = row + CSR_GROUP < A->rows ? row + CSR_GROUP : A->rows;
         const int64_t places = A->offsets[end] - A->offsets[row];
         if (places > UINT32_MAX)
-            return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+            return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                              "format csr: rows %" PRId64 " to %" PRId64 " hold %" PRId64
                              " entries, more than offsets of 32 bits can count; take merge",
                              row, end - 1, places);
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static void fill(const layout *L, const spry_arrays *A)
@@ -57,7 +57,7 @@ static void fill(const layout *L, const spry_arrays *A)
 static spry_status build(layout *L, const spry_arrays *A, const void *given)
 {
     (void)given;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, check_groups(L->ctx, A));
     L->units = group_count(A);
     L->unit_rows = CSR_GROUP;
@@ -79,12 +79,12 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
 {
     const csr_options *o = given;
     const spry_status status = check_groups(ctx, A);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     const int64_t value = (int64_t)layout_value_size(A->type, (stored_kind)o->values);
     f->stored = A->nnz;
     f->bytes = A->nnz * (value + 4) + A->rows * 4 + (group_count(A) + 1) * 8;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)

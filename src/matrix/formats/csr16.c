@@ -4,7 +4,7 @@
 #include "matrix/entries.h"
 #include "matrix/layout.h"
 
-/* Parts beyond one a row take time: a group has at most one for so many entries, or columns of 32
+/* Parts beyond one per row take time: a group has at most one for so many entries, or columns of 32
  * bits. */
 enum { ENTRIES_PER_PART = 32 };
 
@@ -70,8 +70,8 @@ static void measure_group(const spry_arrays *A, int64_t group, int64_t size[CSR1
 static spry_status check_group(spry_context *ctx, int64_t places)
 {
     return places <= UINT32_MAX
-               ? SPRY_OK
-               : SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+               ? SPRY_STATUS_OK
+               : SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                            "format csr16: %d rows hold %" PRId64
                            " entries, more than offsets of 32 bits can count; take merge",
                            CSR16_GROUP, places);
@@ -116,7 +116,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
     (void)given;
     const int64_t groups = group_count(A);
     const int threads = matrix_parts(L->ctx, A->nnz + A->rows);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     L->units = groups;
     L->unit_rows = CSR16_GROUP;
     L->stored = A->nnz;

@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-#define DIA_OPTIONS(item)                                                                      \
-    item(WORD, block, "128", 0, 0, "32 128 512 1024", "rows that share a list of diagonals")   \
-    item(INT, fill, "4", 1, 1e6, NULL, "places a nonzero from which on the matrix is refused") \
+#define DIA_OPTIONS(item)                                                                        \
+    item(WORD, block, "128", 0, 0, "32 128 512 1024", "rows that share a list of diagonals")     \
+    item(INT, fill, "4", 1, 1e6, NULL, "places per nonzero from which on the matrix is refused") \
     LAYOUT_VALUES_OPTION(item)
 
 typedef struct dia_options {
@@ -57,9 +57,9 @@ static void finder_free(spry_context *ctx, finder *f)
 static spry_status finder_make(spry_context *ctx, const spry_arrays *A, int64_t block, finder *f)
 {
     *f = (finder){.block = block, .blocks = (A->rows + block - 1) / block};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (A->rows > INT32_MAX)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "format dia: %" PRId64 " rows, expected at most %d; sell takes more",
                          A->rows, INT32_MAX);
     for (int64_t b = 0; b < f->blocks; b++) {
@@ -121,8 +121,8 @@ static spry_status count_all(spry_context *ctx, const spry_arrays *A, const find
         places += (double)counts[b + 1] * (double)(rest < f->block ? rest : f->block);
     }
     if (places <= (double)fill * (double)A->nnz)
-        return SPRY_OK;
-    return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                      "format dia: the diagonals have %.0f places for %" PRId64
                      " entries, more than fill=%" PRId64
                      " times as many; sell and csr have no holes",
@@ -163,7 +163,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
 {
     const dia_options *o = given;
     finder f = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, finder_make(L->ctx, A, block_rows(o), &f));
     L->units = f.blocks;
     L->unit_rows = L->number[DIA_BLOCK] = f.block;
@@ -206,7 +206,7 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
     const dia_options *o = given;
     finder f = {0};
     int64_t *counts = NULL, lists = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, finder_make(ctx, A, block_rows(o), &f));
     SPRY_GO(ctx, base_alloc(ctx, f.blocks + 1, sizeof *counts, &counts));
     SPRY_GO(ctx, count_all(ctx, A, &f, o->fill, counts));

@@ -11,7 +11,7 @@
 #ifndef SPRY_FORMAT_DIA_H
 #define SPRY_FORMAT_DIA_H
 
-/* Arrays; DIA_ENTRIES has a bit a place, set for entries. */
+/* Arrays; DIA_ENTRIES has a bit per place, set for entries. */
 enum { DIA_VALUES, DIA_OFFSETS, DIA_LISTS, DIA_STARTS, DIA_ENTRIES };
 /* Numbers: rows of a block and of a strip. */
 enum { DIA_BLOCK, DIA_STRIP };

@@ -5,10 +5,10 @@
  */
 #include "matrix/formats/columnwise.h"
 
-#define ELLR_T_OPTIONS(item)                                                            \
-    item(INT, T, "4", 1, 32, NULL, "lines a row is dealt out to: 1, 2, 4, 8, 16 or 32") \
-    item(WORD, BS, "any", 0, 0, "any 64 128 256 512 1024",                              \
-         "work-items of a group on devices: whole rows")                                \
+#define ELLR_T_OPTIONS(item)                                                                 \
+    item(INT, T, "4", 1, 32, NULL, "lines that a row is dealt out to: 1, 2, 4, 8, 16 or 32") \
+    item(WORD, BS, "any", 0, 0, "any 64 128 256 512 1024",                                   \
+         "work-items of a group on devices: whole rows")                                     \
     LAYOUT_VALUES_OPTION(item)
 
 typedef struct ellr_t_options {
@@ -24,13 +24,13 @@ static spry_status make_plan(spry_context *ctx, const spry_arrays *A, const ellr
 {
     const int64_t T = o->T;
     if ((T & (T - 1)) != 0)
-        return SPRY_FAIL(ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "format ellr-t: T is %" PRId64 ", expected 1, 2, 4, 8, 16 or 32", T);
     *plan = (columnwise_plan){.T = T,
                               .width = (matrix_longest_row(ctx, A) + T - 1) / T,
                               .lengths_read = true,
                               .rest = -1};
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status build(layout *L, const spry_arrays *A, const void *given)
@@ -39,7 +39,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
     enum { LEAST_BS = 64 };
     columnwise_plan plan;
     spry_status status = make_plan(L->ctx, A, o, &plan);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = columnwise_build(L, A, &plan);
     layout_note(L, "T", o->T);
     if (o->BS > 0) {
@@ -55,7 +55,7 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
     const ellr_t_options *o = given;
     columnwise_plan plan;
     const spry_status status = make_plan(ctx, A, o, &plan);
-    return status == SPRY_OK
+    return status == SPRY_STATUS_OK
                ? columnwise_foresee(ctx, A, "ellr-t", (stored_kind)o->values, &plan, f)
                : status;
 }

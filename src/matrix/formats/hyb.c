@@ -53,7 +53,7 @@ static spry_status choose(spry_context *ctx, const spry_arrays *A, size_t value,
     const int64_t column = columnwise_step(A->rows, 1) * (int64_t)(value + sizeof(int32_t));
     int64_t *counts = NULL, longer = A->rows;
     const spry_status status = base_calloc(ctx, parts * (most + 1), sizeof *counts, &counts);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     count_lengths(A, parts, most, counts);
     for (*K = 0; *K < most; ++*K) {
@@ -62,7 +62,7 @@ static spry_status choose(spry_context *ctx, const spry_arrays *A, size_t value,
             break;
     }
     base_free(ctx, counts);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status make_plan(spry_context *ctx, const spry_arrays *A, const hyb_options *o,
@@ -71,7 +71,7 @@ static spry_status make_plan(spry_context *ctx, const spry_arrays *A, const hyb_
     const size_t value = layout_value_size(A->type, (stored_kind)o->values);
     const int64_t longest = matrix_longest_row(ctx, A);
     int64_t K = o->K, rest = 0;
-    const spry_status status = K > 0 ? SPRY_OK : choose(ctx, A, value, &K);
+    const spry_status status = K > 0 ? SPRY_STATUS_OK : choose(ctx, A, value, &K);
     K = K < longest ? K : longest;
 #pragma omp parallel for num_threads(matrix_parts(ctx, A->rows)) reduction(+ : rest)
     for (int64_t i = 0; i < A->rows; i++)
@@ -84,7 +84,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
 {
     columnwise_plan plan;
     spry_status status = make_plan(L->ctx, A, given, &plan);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     layout_note(L, "K", plan.width);
     return columnwise_build(L, A, &plan);
@@ -96,8 +96,9 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
     const hyb_options *o = given;
     columnwise_plan plan;
     const spry_status status = make_plan(ctx, A, o, &plan);
-    return status == SPRY_OK ? columnwise_foresee(ctx, A, "hyb", (stored_kind)o->values, &plan, f)
-                             : status;
+    return status == SPRY_STATUS_OK
+               ? columnwise_foresee(ctx, A, "hyb", (stored_kind)o->values, &plan, f)
+               : status;
 }
 
 const layout_class format_hyb = {

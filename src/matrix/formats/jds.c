@@ -43,7 +43,7 @@ static spry_status histogram_make(spry_context *ctx, const spry_arrays *A, int64
     h->parts = h->parts < most ? h->parts : (int)most;
     h->size = longest + 1;
     const spry_status status = base_calloc(ctx, h->parts * h->size, sizeof *h->count, &h->count);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
 #pragma omp parallel for num_threads(h->parts) schedule(static, 1)
     for (int part = 0; part < h->parts; part++) {
@@ -51,7 +51,7 @@ static spry_status histogram_make(spry_context *ctx, const spry_arrays *A, int64
         for (int64_t i = mine.begin; i < mine.end; i++)
             h->count[part * h->size + length_of(A, i)]++;
     }
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Counts become the places of each part's first row of each length, longest first; starts[k] those
@@ -89,7 +89,7 @@ static spry_status make_plan(spry_context *ctx, const spry_arrays *A, int64_t pa
                              columnwise_plan *plan)
 {
     histogram h = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *plan = (columnwise_plan){.T = 1, .width = matrix_longest_row(ctx, A), .pad = pad, .rest = -1};
     SPRY_GO(ctx, histogram_make(ctx, A, plan->width, &h));
     SPRY_GO(ctx, base_alloc(ctx, plan->width + 1, sizeof *plan->starts, &plan->starts));
@@ -108,7 +108,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
     const jds_options *o = given;
     columnwise_plan plan;
     spry_status status = make_plan(L->ctx, A, o->pad, true, &plan);
-    if (status == SPRY_OK) {
+    if (status == SPRY_STATUS_OK) {
         layout_note(L, "pad", o->pad);
         return columnwise_build(L, A, &plan);
     }
@@ -123,7 +123,7 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
     const jds_options *o = given;
     columnwise_plan plan;
     spry_status status = make_plan(ctx, A, o->pad, false, &plan);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         status = columnwise_foresee(ctx, A, "jds", (stored_kind)o->values, &plan, f);
     base_free(ctx, plan.starts);
     return status;

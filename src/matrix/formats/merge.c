@@ -62,7 +62,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
 {
     const merge_options *o = given;
     const int64_t items = o->items, all = A->rows + A->nnz;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     L->units = unit_count(A, items);
     L->stored = A->nnz;
     L->number[MERGE_ITEMS] = items;
@@ -96,7 +96,7 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
     f->stored = A->nnz;
     f->bytes = A->nnz * (int64_t)(spry_type_size(A->type) + sizeof(int32_t)) +
                A->rows * (int64_t)sizeof(uint16_t) + 2 * (unit_count(A, o->items) + 1) * 8;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)

@@ -36,9 +36,10 @@ static int64_t unit_count(const spry_arrays *A, const pcsr_options *o, int64_t p
 static spry_status check_options(spry_context *ctx, const pcsr_options *o)
 {
     if (o->block % o->pad == 0)
-        return SPRY_OK;
-    return SPRY_FAIL(ctx, SPRY_BAD_USAGE, "format pcsr: block=%d is not a multiple of pad=%d",
-                     (int)o->block, (int)o->pad);
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                     "format pcsr: block=%d is not a multiple of pad=%d", (int)o->block,
+                     (int)o->pad);
 }
 
 /* The first row that ends after place `before`. */
@@ -103,7 +104,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
 {
     const pcsr_options *o = given;
     int64_t *offsets = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, check_options(L->ctx, o));
     L->number[PCSR_BLOCK] = o->block;
     L->number[PCSR_PAD] = o->pad;
@@ -138,7 +139,7 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
     const int64_t value = (int64_t)spry_type_size(A->type), pad = o->pad;
     int64_t places = 0;
     const spry_status status = check_options(ctx, o);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
 #pragma omp parallel for num_threads(matrix_parts(ctx, A->rows)) reduction(+ : places)
     for (int64_t row = 0; row < A->rows; row++)
@@ -146,7 +147,7 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
     f->stored = padded(places, o->block);
     f->bytes = f->stored * (value + (int64_t)sizeof(int32_t)) +
                (unit_count(A, o, f->stored) + 1) * 8 + A->rows * (int64_t)sizeof(uint16_t);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* Tells the entries of a row from `begin` to `end`; a group begins with one. */

@@ -60,7 +60,7 @@ static spry_status find_shape(spry_context *ctx, const spry_arrays *A, const sco
         s->most = entries > s->most ? entries : s->most;
     }
     if (s->most > UINT32_MAX)
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "a slice would have %" PRId64 " entries, more than 32 bits can count: "
                          "take a smaller h",
                          s->most);
@@ -70,11 +70,11 @@ static spry_status find_shape(spry_context *ctx, const spry_arrays *A, const sco
     if (s->wide)
         s->groups = 1;
     if (s->slices * s->groups > 64 * (A->nnz + A->rows + 1))
-        return SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "%" PRId64 " slices in %" PRId64 " groups of columns are far more than "
                          "there are entries: take columns=32 or a larger h",
                          s->slices, s->groups);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* --- sorting a slice ----------------------------------------------------------------------------
@@ -140,7 +140,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
     const scoo_options *o = given;
     record *room = NULL;
     shape s;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, find_shape(L->ctx, A, o, &s));
     L->units = s.slices;
     L->unit_rows = o->h > 0 && OPERATOR_GRAIN % o->h == 0 ? o->h : 0;

@@ -14,7 +14,7 @@
 
 /* Arrays; SCOO_SLICES: first rows. */
 enum { SCOO_VALUES, SCOO_COLUMNS, SCOO_ROWS, SCOO_STARTS, SCOO_SLICES };
-/* Numbers; SCOO_WIDE: columns of 32 bits, and one group a slice. */
+/* Numbers; SCOO_WIDE: columns of 32 bits, and one group per slice. */
 enum { SCOO_GROUPS, SCOO_WIDE };
 
 enum { SCOO_GROUP_BITS = 16, SCOO_MOST_ROWS = 65536 };

@@ -32,7 +32,7 @@ static spry_status cut(spry_context *ctx, const spry_arrays *A, const sell_optio
 static spry_status build(layout *L, const spry_arrays *A, const void *given)
 {
     slices s;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, cut(L->ctx, A, given, &s));
     SPRY_GO(L->ctx, slices_build(L, A, &s));
     SPRY_GO(L->ctx, layout_add(L, SELL_COLUMNS, "columns", L->stored, sizeof(int32_t)));
@@ -58,12 +58,12 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
     const sell_options *o = given;
     slices s;
     const spry_status status = cut(ctx, A, o, &s);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     f->stored = s.offsets[s.count];
     f->bytes = f->stored * (int64_t)sizeof(int32_t) + slices_bytes(&s, A, (stored_kind)o->values);
     slices_free(ctx, &s);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 static int64_t columns_of(const layout *L, int64_t group, int64_t at, int32_t *to)

@@ -73,7 +73,7 @@ static spry_status find_starts(spry_context *ctx, const slices *s, const spry_ar
 {
     const int parts = matrix_parts(ctx, A->nnz);
     int64_t *counts = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *starts = NULL;
     SPRY_GO(ctx, base_alloc(ctx, s->count + 1, sizeof *counts, &counts));
     counts[0] = 0;
@@ -117,7 +117,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
     spry_context *ctx = L->ctx;
     slices s;
     int64_t *starts = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, cut(ctx, A, given, &s));
     SPRY_GO(ctx, slices_build(L, A, &s));
     SPRY_GO(ctx, find_starts(ctx, &s, A, &starts));
@@ -142,7 +142,7 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
     const sell16_options *o = given;
     slices s = {0};
     int64_t *starts = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, cut(ctx, A, o, &s));
     SPRY_GO(ctx, find_starts(ctx, &s, A, &starts));
     f->stored = s.offsets[s.count];

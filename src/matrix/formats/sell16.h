@@ -9,8 +9,8 @@
  *     2^30 or more   word - 2^30        base + l                    none
  *
  * so that any matrix can be stored, and nothing is lost. Groups of a slice are of the last kind all
- * or none: so a product finds out once a slice, not once a group. Where the stream goes on for each
- * slice is kept for those that start there; who goes through slices in turn knows.
+ * or none: so a product finds out once per slice, not once per group. Where the stream goes on for
+ * each slice is kept for those that start there; who goes through slices in turn knows.
  */
 #ifndef SPRY_FORMAT_SELL16_H
 #define SPRY_FORMAT_SELL16_H

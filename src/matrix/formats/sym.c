@@ -271,12 +271,12 @@ static spry_status find_sizes(spry_context *ctx, const spry_arrays *A, const sym
 {
     enum { AUTO, NARROW, WIDE };
     const int64_t value = (int64_t)layout_value_size(A->type, (stored_kind)o->values);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *s = (sizes){.units = NULL};
     SPRY_GO(ctx, half_find(ctx, A, o->parts, value + 2, &s->plan));
     s->wide = o->columns == WIDE || s->plan.reach > UINT16_MAX + 1;
     if (o->columns == NARROW && s->wide) {
-        status = SPRY_FAIL(ctx, SPRY_UNSUPPORTED,
+        status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                            "an entry lies %" PRId64 " places left of the diagonal, which 16 bits "
                            "cannot tell: take columns=32, or reorder the matrix",
                            s->plan.reach);
@@ -286,7 +286,7 @@ static spry_status find_sizes(spry_context *ctx, const spry_arrays *A, const sym
             base_alloc(ctx, (s->plan.parts + 1) * SYM_UNIT_NUMBERS, sizeof *s->units, &s->units));
     count_units(ctx, A, s);
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         sizes_clear(ctx, s);
     return status;
 }
@@ -299,7 +299,7 @@ static const int64_t *totals(const sizes *s)
 /* The windows of units, for layout.h. */
 static spry_status make_windows(layout *L, const half_plan *plan)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, base_alloc(L->ctx, plan->parts, sizeof(int64_t), &L->carry_row));
     SPRY_GO(L->ctx, base_alloc(L->ctx, plan->parts + 1, sizeof(int64_t), &L->carry_at));
     L->carry_at[0] = 0;
@@ -327,7 +327,7 @@ static int64_t ring_rows(const half_plan *plan)
 static spry_status build(layout *L, const spry_arrays *A, const void *given)
 {
     const sym_options *o = given;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     sizes s;
     SPRY_GO(L->ctx, find_sizes(L->ctx, A, o, &s));
     const int64_t *all = totals(&s), units = s.plan.parts;
@@ -377,14 +377,14 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
     const int64_t value = (int64_t)layout_value_size(A->type, (stored_kind)o->values);
     sizes s;
     const spry_status status = find_sizes(ctx, A, o, &s);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     const int64_t *all = totals(&s);
     f->stored = all[SYM_AT_VALUE];
     f->bytes = f->stored * value + all[SYM_AT_DISTANCE] * (s.wide ? 4 : 2) + all[SYM_AT_GROUP] * 2 +
                all[SYM_AT_COUNT] * 8 + (s.plan.parts + 1) * SYM_UNIT_NUMBERS * 8;
     sizes_clear(ctx, &s);
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* --- entries ------------------------------------------------------------------------------------

@@ -60,5 +60,5 @@ spry_status amg_aggregate(spry_context *ctx, const amg_graph *g, int32_t *map, i
         if (map[i] < FREE)
             map[i] = -3 - map[i];
     *count = found;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }

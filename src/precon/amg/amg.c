@@ -5,8 +5,8 @@
 static spry_status conjugate(const amg *h, const spry_vector *x, spry_vector *y)
 {
     spry_vector *here = NULL;
-    spry_status status = SPRY_OK;
-    SPRY_GO(h->ctx, spry_vector_new(h->ctx, h->type, x->n, NULL, SPRY_COPY, &here));
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(h->ctx, spry_vector_new(h->ctx, h->type, x->n, NULL, SPRY_OWN_COPY, &here));
     SPRY_GO(h->ctx, spry_vector_copy(x, here));
     precon_kernels_for(h->ctx, h->type)->amg_conjugate(here->n, here->data, here->data);
     SPRY_GO(h->ctx, spry_vector_copy(here, y));
@@ -21,14 +21,14 @@ static spry_status apply(const spry_operator *op, spry_transpose transpose, cons
 {
     const amg *h = op->state;
     spry_vector *turned = NULL;
-    spry_status status = SPRY_OK;
-    if (transpose != SPRY_TRANSPOSE)
+    spry_status status = SPRY_STATUS_OK;
+    if (transpose != SPRY_TRANSPOSE_YES)
         return amg_cycle(h, 0, transpose, r, z);
     if (!spry_type_is_complex(h->type))
-        return amg_cycle(h, 0, SPRY_CONJUGATE, r, z);
+        return amg_cycle(h, 0, SPRY_TRANSPOSE_CONJUGATE, r, z);
     SPRY_GO(h->ctx, spry_vector_like(r, r->n, &turned));
     SPRY_GO(h->ctx, conjugate(h, r, turned));
-    SPRY_GO(h->ctx, amg_cycle(h, 0, SPRY_CONJUGATE, turned, z));
+    SPRY_GO(h->ctx, amg_cycle(h, 0, SPRY_TRANSPOSE_CONJUGATE, turned, z));
     SPRY_GO(h->ctx, conjugate(h, z, z));
 done:
     spry_vector_free(turned);
@@ -82,7 +82,7 @@ static spry_status update(spry_operator *op, const spry_matrix *A)
 {
     spry_context *ctx = op->ctx;
     amg *old = op->state, *h = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *h, &h));
     *h = *old;
     h->count = 0;
@@ -97,7 +97,7 @@ static spry_status update(spry_operator *op, const spry_matrix *A)
     note_traits(op, old);
     count_bytes(op, old);
 done:
-    if (status != SPRY_OK && h)
+    if (status != SPRY_STATUS_OK && h)
         amg_clear(h);
     base_free(ctx, h);
     return status;
@@ -117,7 +117,7 @@ spry_status amg_make(const precon_job *job, const amg_kind *kind, spry_operator 
     const int64_t n = job->A->a.rows;
     spry_operator *op = NULL;
     amg *h = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, operator_new(ctx, &amg_class, job->A->a.type, n, n, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *h, &h));
@@ -152,7 +152,7 @@ static spry_status forecast_smoother(const precon_job *job, const amg_common *co
     const char *name = amg_smoother_name(common, job, hermitian);
     *bytes = 0;
     if (amg_smoother_is_diagonal(name))
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const spry_status status = precon_forecast_inner(job, job->A, name, bytes);
     *bytes *= 3;
     return status;
@@ -173,10 +173,10 @@ static spry_status forecast_coarse(const precon_job *job, const amg_common *comm
      * transposes, and as much again while they are made. */
     const double full = chosen ? (job->device ? 4 : 2) * rows * (rows * size + 256)
                                : 8 * rows * (rows * (size + 8) + 256);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *bytes = strcmp(spec, "smoother") == 0 ? 0 : full;
     if (*bytes == 0 || chosen)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const bool early = n <= small || n * pow(0.5, levels - 1) > small;
     if (early || full > 8 * precon_store_bytes(job, job->A->a.rows, job->A->a.nnz)) {
         status = precon_forecast_inner(job, job->A, spec, bytes);
@@ -195,7 +195,7 @@ spry_status amg_forecast(const precon_job *job, double *bytes)
     const double n = (double)job->A->a.rows, size = (double)spry_type_size(job->A->a.type);
     const amg_common *common = job->options;
     double smoother = 0, coarse = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(job->A->ctx, forecast_smoother(job, common, &smoother));
     SPRY_GO(job->A->ctx, forecast_coarse(job, common, &coarse));
     *bytes = 8 * precon_store_bytes(job, job->A->a.rows, job->A->a.nnz) + n * (20 * size + 64) +

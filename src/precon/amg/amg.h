@@ -143,7 +143,7 @@ spry_status amg_step(amg_level *level, spry_transpose transpose, const operator_
 /* Unknowns of a node, by how full blocks are in a sample of rows; 1: none are seen. */
 int amg_find_block(const spry_matrix *A);
 
-/* cycle.c: plain, or the adjoint (SPRY_CONJUGATE) */
+/* cycle.c: plain, or the adjoint (SPRY_TRANSPOSE_CONJUGATE) */
 spry_status amg_cycle(const amg *h, int l, spry_transpose transpose, const spry_vector *b,
                       spry_vector *x);
 
@@ -153,7 +153,7 @@ typedef struct amg_graph {
     int block;
     const int64_t *offsets; /* of the matrix: node i's neighbours begin at offsets[i block] */
     int32_t *lengths, *columns;
-    void *inverse;  /* of the diagonal of the filtered matrix, a number a row */
+    void *inverse;  /* of the diagonal of the filtered matrix, a number per row */
     double largest; /* bound of the eigenvalues of that inverse times the filtered matrix */
 } amg_graph;
 spry_status amg_graph_make(const spry_matrix *A, int block, double theta, amg_graph *g);

@@ -2,7 +2,7 @@
  * Classical multigrid: points are coarse or fine (pmis.c), and fine ones are interpolated from
  * coarse ones at most two steps away, by extended+i interpolation (H. De Sterck, R. D. Falgout, J.
  * W. Nolting, U. M. Yang, Distance-two interpolation for parallel algebraic multigrid, Numer.
- * Linear Algebra Appl. 15 (2008), 115-139), cut to a few entries a row. On the first levels this
+ * Linear Algebra Appl. 15 (2008), 115-139), cut to a few entries per row. On the first levels this
  * can be done twice without a level between (U. M. Yang, On long-range interpolation operators for
  * aggressive coarsening, Numer. Linear Algebra Appl. 17 (2010), 453-472): the second time with the
  * coarse rows of A P_1 in place of a matrix, so that P = P_1 P_2.
@@ -48,7 +48,7 @@ static spry_status find_strong(const spry_matrix *A, const classical_options *o,
     const precon_kernels *kernels = precon_kernels_for(ctx, A->a.type);
     const host_csr csr = {A->a.offsets, A->a.col_index, A->a.values};
     const int64_t n = A->a.rows, parts = (n + ROWS - 1) / ROWS;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *g = (amg_graph){.nodes = n, .block = 1, .offsets = A->a.offsets};
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *g->lengths, &g->lengths));
     SPRY_GO(ctx, base_alloc(ctx, A->a.nnz, sizeof *g->columns, &g->columns));
@@ -57,7 +57,7 @@ static spry_status find_strong(const spry_matrix *A, const classical_options *o,
         kernels->amg_depends(&csr, o->theta, o->dominance, part * ROWS, end_of(part, n), g->lengths,
                              g->columns);
 done:
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         amg_graph_clear(ctx, g);
     return status;
 }
@@ -67,8 +67,8 @@ static spry_status gather(spry_context *ctx, const amg_classical_job *job, spry_
                           int64_t rows, int64_t cols, spry_matrix **P)
 {
     const size_t size = spry_type_size(type);
-    spry_arrays p = {.type = type, .format = SPRY_CSR, .rows = rows, .cols = cols};
-    spry_status status = SPRY_OK;
+    spry_arrays p = {.type = type, .format = SPRY_FORMAT_CSR, .rows = rows, .cols = cols};
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, rows + 1, sizeof *p.offsets, &p.offsets));
     p.offsets[0] = 0;
     for (int64_t i = 0; i < rows; i++)
@@ -108,7 +108,7 @@ static spry_status make_rooms(const spry_matrix *A, int threads, amg_classical_j
     const int64_t longest = matrix_longest_row(ctx, &A->a), cols = jobs[0].at.cols;
     const int64_t bound = longest * (jobs[0].map ? longest + 1 : jobs[0].most);
     const int64_t most = (bound < cols ? bound : cols) + 1;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     for (int t = 0; t < threads; t++) {
         amg_places *at = &jobs[t].at;
         SPRY_GO(ctx, base_calloc(ctx, cols, sizeof *at->mark, &at->mark));
@@ -132,7 +132,7 @@ static spry_status make_rows(const spry_matrix *A, amg_classical_job all, int64_
     const int64_t n = A->a.rows, parts = (n + ROWS - 1) / ROWS;
     const int threads = host_threads(ctx, A->a.nnz);
     amg_classical_job *jobs = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *P = NULL;
     SPRY_GO(ctx, base_calloc(ctx, threads, sizeof *jobs, &jobs));
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *all.counts, &all.counts));
@@ -185,7 +185,7 @@ static spry_status interpolate(const spry_matrix *A, amg_graph *g, const int32_t
     const int threads = host_threads(ctx, A->a.nnz);
     const int64_t longest = matrix_longest_row(ctx, &A->a);
     int32_t *counts = NULL, *rooms = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, A->a.rows, sizeof *counts, &counts));
     SPRY_GO(ctx, base_alloc(ctx, longest * threads, sizeof *rooms, &rooms));
     part_points(g, map, threads, longest, rooms, counts);
@@ -222,7 +222,7 @@ static spry_status split(const spry_matrix *A, const classical_options *o, int32
 {
     spry_context *ctx = A->ctx;
     amg_graph g = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *P = NULL;
     SPRY_GO(ctx, find_strong(A, o, &g));
     if (!*map) {
@@ -242,8 +242,9 @@ static spry_status coarse_rows(const spry_matrix *A, const int32_t *map, int64_t
 {
     spry_context *ctx = A->ctx;
     const size_t size = spry_type_size(A->a.type);
-    spry_arrays a = {.type = A->a.type, .format = SPRY_CSR, .rows = coarse, .cols = A->a.cols};
-    spry_status status = SPRY_OK;
+    spry_arrays a = {
+        .type = A->a.type, .format = SPRY_FORMAT_CSR, .rows = coarse, .cols = A->a.cols};
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, coarse + 1, sizeof *a.offsets, &a.offsets));
     a.offsets[0] = 0;
     for (int64_t i = 0; i < A->a.rows; i++)
@@ -270,7 +271,7 @@ static spry_status go_further(amg_level *level, const classical_options *o, spry
 {
     spry_context *ctx = level->A->ctx;
     spry_matrix *rows = NULL, *between = NULL, *further = NULL, *product = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, coarse_rows(level->A, level->map, level->between, &rows));
     SPRY_GO(ctx, algebra_multiply(rows, *P, false, false, &between));
     SPRY_GO(ctx, split(between, o, &level->second, &level->coarse, &further));
@@ -291,14 +292,14 @@ static spry_status coarsen(amg *h, const precon_job *job, int l, spry_matrix **P
     spry_context *ctx = h->ctx;
     const classical_options *o = h->options;
     amg_level *level = &h->levels[l];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     (void)job;
     level->block = 1;
     SPRY_GO(ctx, split(level->A, o, &level->map, &level->between, P));
     if (*P && l < o->aggressive)
         SPRY_GO(ctx, go_further(level, o, P));
 done:
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         spry_matrix_free(*P);
         *P = NULL;
     }

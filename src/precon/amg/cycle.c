@@ -1,7 +1,7 @@
 /*
  * Cycles, from x = 0: smooth, bring the residual to the next level, solve there by a cycle, add
- * what comes out, smooth. Vectors go back and forth between two places a level. The adjoint is the
- * same with A^H, since R = P^H, and what smoothed last smooths first.
+ * what comes out, smooth. Vectors go back and forth between two places per level. The adjoint is
+ * the same with A^H, since R = P^H, and what smoothed last smooths first.
  */
 #include "precon/amg/amg.h"
 
@@ -15,13 +15,13 @@ static spry_status solve_bottom(const amg *h, int l, spry_transpose transpose, c
     amg_level *level = (amg_level *)&h->levels[l];
     if (h->bottom)
         return spry_operator_multiply(h->bottom, transpose, one, b, zero, x);
-    const bool plain = transpose == SPRY_PLAIN;
+    const bool plain = transpose == SPRY_TRANSPOSE_NO;
     const int first = (int)(plain ? h->common.pre : h->common.post);
     const int last = (int)(plain ? h->common.post : h->common.pre);
     const bool moves = amg_smoother_moves(&level->smoother, last, false) % 2 != 0;
     const bool odd = amg_smoother_moves(&level->smoother, first, true) % 2 != 0;
     spry_vector *here = moves ? level->t : x, *other = moves ? x : level->t;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(h->ctx, amg_smooth(level, transpose, false, first, true, b, odd ? other : here,
                                odd ? here : other));
     SPRY_GO(h->ctx, amg_smooth(level, transpose, true, last, false, b, here, other));
@@ -36,7 +36,7 @@ static spry_status visit_again(const amg *h, int l, spry_transpose transpose, co
     amg_level *level = (amg_level *)&h->levels[l];
     spry_vector *r = level->extra[0], *more = level->extra[1];
     const operator_step *step;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(h->ctx, amg_step(level, transpose, &step));
     SPRY_GO(h->ctx, step_run(step, residual, NULL, b, x, r));
     SPRY_GO(h->ctx, amg_cycle(h, l, transpose, r, more));
@@ -55,7 +55,7 @@ static spry_scalar quotient(spry_scalar a, spry_scalar b)
 static spry_status shorten(spry_vector *c, const spry_vector *v, spry_vector *r, spry_scalar *a)
 {
     spry_scalar top, bottom;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(c->ctx, spry_vector_dot(v, r, &top));
     SPRY_GO(c->ctx, spry_vector_dot(v, v, &bottom));
     *a = bottom.re > 0 ? quotient(top, bottom) : one;
@@ -80,7 +80,7 @@ static spry_status krylov(const amg *h, int l, spry_transpose transpose, const s
                 *w = level->extra[3];
     spry_scalar a, gamma, size;
     double before, after;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, amg_cycle(h, l, transpose, b, x));
     SPRY_GO(ctx, spry_operator_multiply(level->op, transpose, one, x, zero, v));
     SPRY_GO(ctx, spry_vector_copy(b, r));
@@ -112,7 +112,7 @@ done:
 static spry_status descend(const amg *h, int l, spry_transpose transpose, const spry_vector *b,
                            spry_vector *x)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (h->common.cycle == AMG_K && l < h->count - 1)
         return krylov(h, l, transpose, b, x);
     SPRY_GO(h->ctx, amg_cycle(h, l, transpose, b, x));
@@ -128,11 +128,11 @@ spry_status amg_cycle(const amg *h, int l, spry_transpose transpose, const spry_
     spry_context *ctx = h->ctx;
     /* What is opened at its first use is kept in the level. */
     amg_level *level = (amg_level *)&h->levels[l];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (l == h->count - 1)
         return solve_bottom(h, l, transpose, b, x);
     const amg_level *next = &h->levels[l + 1];
-    const bool plain = transpose == SPRY_PLAIN;
+    const bool plain = transpose == SPRY_TRANSPOSE_NO;
     const int first = (int)(plain ? h->common.pre : h->common.post);
     const int last = (int)(plain ? h->common.post : h->common.pre);
     const bool moves = amg_smoother_moves(&level->smoother, last, false) % 2 != 0;
@@ -143,9 +143,9 @@ spry_status amg_cycle(const amg *h, int l, spry_transpose transpose, const spry_
     SPRY_GO(ctx, amg_smooth(level, transpose, false, first, true, b, odd ? other : here,
                             odd ? here : other));
     SPRY_GO(ctx, step_run(step, residual, NULL, b, here, other));
-    SPRY_GO(ctx, spry_operator_multiply(level->R, SPRY_PLAIN, one, other, zero, next->b));
+    SPRY_GO(ctx, spry_operator_multiply(level->R, SPRY_TRANSPOSE_NO, one, other, zero, next->b));
     SPRY_GO(ctx, descend(h, l + 1, transpose, next->b, next->x));
-    SPRY_GO(ctx, spry_operator_multiply(level->P, SPRY_PLAIN, one, next->x, one, here));
+    SPRY_GO(ctx, spry_operator_multiply(level->P, SPRY_TRANSPOSE_NO, one, next->x, one, here));
     SPRY_GO(ctx, amg_smooth(level, transpose, true, last, false, b, here, other));
 done:
     return status;

@@ -25,7 +25,7 @@ typedef struct product {
     spry_type type;
     int threads, parts;
     part *part;
-    amg_galerkin_job *jobs; /* one a thread */
+    amg_galerkin_job *jobs; /* one per thread */
     int32_t *lengths;
 } product;
 
@@ -67,7 +67,7 @@ static int64_t widest(const product *p, const spry_matrix *R, const spry_matrix 
 static spry_status make_places(const product *p, int64_t cols, int64_t most, amg_places *at,
                                void **sums)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     at->cols = (int32_t)cols;
     SPRY_GO(p->ctx, base_calloc(p->ctx, cols, sizeof *at->mark, &at->mark));
     SPRY_GO(p->ctx, base_alloc(p->ctx, most + 1, sizeof *at->list, &at->list));
@@ -81,7 +81,7 @@ static spry_status prepare(product *p, const spry_matrix *R, const spry_matrix *
 {
     spry_context *ctx = p->ctx;
     const int64_t most = widest(p, R, A);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, p->parts, sizeof *p->part, &p->part));
     SPRY_GO(ctx, base_calloc(ctx, p->threads, sizeof *p->jobs, &p->jobs));
     SPRY_GO(ctx, base_alloc(ctx, R->a.rows, sizeof *p->lengths, &p->lengths));
@@ -107,7 +107,7 @@ static spry_status grow(const product *p, part *of, int64_t more)
     const int64_t room = 2 * of->room + LEAST + more;
     int32_t *columns = NULL;
     void *values = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(p->ctx, base_alloc(p->ctx, room, sizeof *columns, &columns));
     SPRY_GO(p->ctx, base_alloc(p->ctx, room, size, &values));
     if (of->count > 0) {
@@ -119,7 +119,7 @@ static spry_status grow(const product *p, part *of, int64_t more)
     of->columns = columns;
     of->values = values;
     of->room = room;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 done:
     base_free(p->ctx, columns);
     base_free(p->ctx, values);
@@ -129,8 +129,8 @@ done:
 /* All rows of a part. Contexts serve one thread at a time, so memory is asked for in turn. */
 static spry_status run_part(const product *p, part *of, amg_galerkin_job *job)
 {
-    spry_status status = SPRY_OK;
-    for (int64_t row = of->rows.begin; row < of->rows.end && status == SPRY_OK;) {
+    spry_status status = SPRY_STATUS_OK;
+    for (int64_t row = of->rows.begin; row < of->rows.end && status == SPRY_STATUS_OK;) {
         job->columns = of->columns;
         job->values = of->values;
         job->room = of->room;
@@ -149,7 +149,7 @@ static spry_status put_together(const product *p, spry_arrays *c)
 {
     spry_context *ctx = p->ctx;
     const size_t size = spry_type_size(p->type);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, c->rows + 1, sizeof *c->offsets, &c->offsets));
     c->offsets[0] = 0;
     for (int64_t i = 0; i < c->rows; i++)
@@ -177,19 +177,20 @@ spry_status amg_galerkin(const spry_matrix *R, const spry_matrix *A, const spry_
                  .kernels = precon_kernels_for(ctx, A->a.type),
                  .type = A->a.type,
                  .threads = host_threads(ctx, A->a.nnz)};
-    spry_arrays c = {.format = SPRY_CSR, .type = p.type, .rows = R->a.rows, .cols = P->a.cols};
-    spry_status status = SPRY_OK;
+    spry_arrays c = {
+        .format = SPRY_FORMAT_CSR, .type = p.type, .rows = R->a.rows, .cols = P->a.cols};
+    spry_status status = SPRY_STATUS_OK;
     p.parts = p.threads == 1 ? 1 : SHARES * p.threads;
     SPRY_GO(ctx, prepare(&p, R, A, P));
 #pragma omp parallel for num_threads(p.threads) schedule(dynamic, 1)
     for (int k = 0; k < p.parts; k++) {
         const spry_status here = run_part(&p, &p.part[k], &p.jobs[omp_get_thread_num()]);
-        if (here != SPRY_OK) {
+        if (here != SPRY_STATUS_OK) {
 #pragma omp critical(amg_galerkin_memory)
             status = here;
         }
     }
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         SPRY_GO(ctx, put_together(&p, &c));
 done:
     clear(&p);

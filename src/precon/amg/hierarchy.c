@@ -35,7 +35,7 @@ static spry_status open_level(amg *h, const precon_job *job, spry_matrix *own, a
 {
     spry_context *ctx = h->ctx;
     amg_level *level = &h->levels[h->count];
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *out = level;
     h->count++;
     if (own) {
@@ -46,7 +46,7 @@ static spry_status open_level(amg *h, const precon_job *job, spry_matrix *own, a
         spry_matrix *borrowed = NULL;
         level->A = A;
         if (job->device || strcmp(job->values, "own") != 0) {
-            SPRY_GO(ctx, spry_matrix_new(ctx, &A->a, SPRY_BORROW, &borrowed));
+            SPRY_GO(ctx, spry_matrix_new(ctx, &A->a, SPRY_OWN_BORROW, &borrowed));
             SPRY_GO(ctx, precon_store(job, borrowed, &level->op));
         } else {
             SPRY_GO(ctx, spry_operator_from_matrix(A, &level->op));
@@ -62,10 +62,10 @@ spry_status amg_make_vectors(const amg *h, const precon_job *job, amg_level *lev
 {
     const int64_t n = level->rows;
     const bool first = level == h->levels;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(h->ctx, precon_vector(job, n, NULL, &level->t));
     if (first)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     SPRY_GO(h->ctx, precon_vector(job, n, NULL, &level->x));
     SPRY_GO(h->ctx, precon_vector(job, n, NULL, &level->b));
     for (int k = 0; k < (h->common.cycle == AMG_K ? 4 : h->common.cycle == AMG_V ? 0 : 2); k++)
@@ -92,7 +92,7 @@ static spry_status make_coarse(const amg *h, const precon_job *job, amg_level *l
 {
     spry_context *ctx = h->ctx;
     spry_matrix *R = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *coarse = NULL;
     SPRY_GO(ctx, spry_matrix_transpose(P, true, &R));
     SPRY_GO(ctx, amg_galerkin(R, level->A, P, coarse));
@@ -106,7 +106,7 @@ static spry_status make_coarse(const amg *h, const precon_job *job, amg_level *l
 done:
     spry_matrix_free(P);
     spry_matrix_free(R);
-    if (status != SPRY_OK) {
+    if (status != SPRY_STATUS_OK) {
         spry_matrix_free(*coarse);
         *coarse = NULL;
     }
@@ -119,7 +119,7 @@ spry_status amg_make_bottom(amg *h, const precon_job *job, const amg_level *leve
     const char *spec = h->common.coarse;
     if (strcmp(spec, "auto") == 0)
         spec = level->A->a.rows <= AMG_DENSE_MOST ? "direct:regular=yes" : "smoother";
-    return strcmp(spec, "smoother") == 0 ? SPRY_OK
+    return strcmp(spec, "smoother") == 0 ? SPRY_STATUS_OK
                                          : precon_make_inner(job, level->A, spec, &h->bottom);
 }
 
@@ -142,9 +142,9 @@ static void tell(const amg *h)
 static spry_status copy_numbers(spry_context *ctx, const int32_t *from, int64_t n, int32_t **to)
 {
     if (!from)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     const spry_status status = base_alloc(ctx, n, sizeof **to, to);
-    if (status == SPRY_OK)
+    if (status == SPRY_STATUS_OK)
         memcpy(*to, from, (size_t)n * sizeof **to);
     return status;
 }
@@ -152,7 +152,7 @@ static spry_status copy_numbers(spry_context *ctx, const int32_t *from, int64_t 
 /* What an old hierarchy knows of coarsening. */
 static spry_status copy_maps(const amg *h, const amg_level *from, amg_level *to)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     to->block = from->block;
     to->coarse = from->coarse;
     to->between = from->between;
@@ -181,7 +181,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
     spry_matrix *coarse = NULL, *P = NULL;
     amg_level *level = NULL;
     bool made = false;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     amg_smoother_choose(h, job);
     if (job->device && h->kind->build_there)
         SPRY_GO(ctx, h->kind->build_there(h, job, &made));

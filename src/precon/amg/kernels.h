@@ -13,7 +13,7 @@ typedef struct amg_strong_job {
     double theta;
     const double *sizes; /* of each node's own block */
     int32_t *lengths, *columns;
-    void *inverse; /* of the new diagonal, a number a row */
+    void *inverse; /* of the new diagonal, a number per row */
 } amg_strong_job;
 
 /* P = (I - omega D^-1 A_F) T, with A_F and D as amg_strong left them. Row i of T has `count`

@@ -2,7 +2,7 @@
  * Coarse and fine points by parallel modified independent sets (H. De Sterck, U. M. Yang, J. J.
  * Heys, Reducing complexity in parallel algebraic multigrid preconditioners, SIAM J. Matrix Anal.
  * Appl. 27 (2006), 1019-1039): a point on which more depend than on all its neighbours becomes
- * coarse, those that depend on it fine. Equal numbers are told apart by a number by chance, which
+ * coarse, those that depend on it fine. Equal numbers are told apart by a random number, which
  * follows from the point's index alone, so that the outcome does not depend on threads.
  */
 #include "precon/amg/amg.h"
@@ -26,7 +26,7 @@ static spry_status weigh(points *p)
 {
     const amg_graph *g = p->g;
     int32_t *depending = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(p->ctx, base_calloc(p->ctx, g->nodes, sizeof *depending, &depending));
 #pragma omp parallel for num_threads(p->threads) schedule(static)
     for (int64_t i = 0; i < g->nodes; i++)
@@ -89,7 +89,7 @@ spry_status amg_pmis(spry_context *ctx, const amg_graph *g, int32_t *map, int64_
 {
     points p = {.ctx = ctx, .g = g, .threads = host_threads(ctx, 4 * g->nodes)};
     int32_t found = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, g->nodes, sizeof *p.weight, &p.weight));
     SPRY_GO(ctx, base_alloc(ctx, g->nodes, sizeof *p.state, &p.state));
     SPRY_GO(ctx, base_alloc(ctx, g->nodes, sizeof *p.best, &p.best));

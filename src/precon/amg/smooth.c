@@ -24,7 +24,7 @@ void amg_smoother_clear(amg_smoother *s)
 
 spry_status amg_step(amg_level *level, spry_transpose transpose, const operator_step **step)
 {
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (!level->steps[transpose])
         status = step_open(level->op, transpose, &level->steps[transpose]);
     *step = level->steps[transpose];
@@ -54,7 +54,7 @@ static spry_status make_factors(const amg *h, const spry_matrix *A, bool l1, voi
     }
     *largest = most;
     *bad = first;
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* conj(F) where that is another than F. */
@@ -64,7 +64,7 @@ static spry_status make_conjugate(const amg *h, const precon_job *job, const voi
     const int64_t n = s->factor->n;
     void *other = NULL;
     bool real = !spry_type_is_complex(h->type);
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     s->conjugate = s->factor;
     for (int64_t i = 0, all = real ? 0 : n; i < all; i++)
         if (value_load(h->type, f, i).im != 0)
@@ -72,7 +72,7 @@ static spry_status make_conjugate(const amg *h, const precon_job *job, const voi
         else
             real = i == all - 1;
     if (real)
-        return SPRY_OK;
+        return SPRY_STATUS_OK;
     s->conjugate = NULL;
     SPRY_GO(h->ctx, base_alloc(h->ctx, n, spry_type_size(h->type), &other));
     precon_kernels_for(h->ctx, h->type)->amg_conjugate(n, f, other);
@@ -84,7 +84,7 @@ done:
 
 /*
  * The largest eigenvalue of F A where the bound by sums of rows is not known to be near: what a few
- * steps of the power method find from a start by chance, and a tenth more. Where that is not a
+ * steps of the power method find from a random start, and a tenth more. Where that is not a
  * number that makes sense, the bound stays.
  */
 static spry_status estimate(const amg *h, const precon_job *job, amg_level *level, double *largest)
@@ -93,8 +93,8 @@ static spry_status estimate(const amg *h, const precon_job *job, amg_level *leve
     const operator_step *step;
     spry_vector *x = NULL, *y = NULL;
     double norm = 0;
-    spry_status status = SPRY_OK;
-    SPRY_GO(ctx, amg_step(level, SPRY_PLAIN, &step));
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, amg_step(level, SPRY_TRANSPOSE_NO, &step));
     SPRY_GO(ctx, precon_vector(job, level->rows, NULL, &x));
     SPRY_GO(ctx, vector_random(x, 5));
     SPRY_GO(ctx, spry_vector_like(x, x->n, &y));
@@ -135,7 +135,7 @@ static spry_status set_steps(const amg *h, amg_smoother *s, bool chebyshev, bool
     for (int k = 0; k < s->degree; k++)
         s->take[k] /= first;
     const spry_status status = spry_vector_scale((spry_scalar){first, 0}, s->factor);
-    return status != SPRY_OK || s->conjugate == s->factor
+    return status != SPRY_STATUS_OK || s->conjugate == s->factor
                ? status
                : spry_vector_scale((spry_scalar){first, 0}, s->conjugate);
 }
@@ -169,7 +169,7 @@ spry_status amg_smoother_finish(const amg *h, const precon_job *job, amg_level *
 {
     amg_smoother *s = &level->smoother;
     const char *name = h->common.smoother;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(h->ctx, make_conjugate(h, job, f, s));
     /* Sums of rows are sharp where rows are those of an M-matrix. */
     if (s->largest > 2.1)
@@ -182,7 +182,7 @@ done:
 
 spry_status amg_no_inverse(const amg *h, int64_t row)
 {
-    return SPRY_FAIL(h->ctx, SPRY_BAD_INPUT,
+    return SPRY_FAIL(h->ctx, SPRY_STATUS_BAD_INPUT,
                      "precon %s: row %" PRId64
                      " (from 0): the diagonal entry has no inverse; try another smoother, or "
                      "another preconditioner",
@@ -198,7 +198,7 @@ static spry_status make_diagonal(const amg *h, const precon_job *job, amg_level 
     const int64_t n = level->rows;
     int64_t bad = n;
     void *f = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, n, spry_type_size(h->type), &f));
     SPRY_GO(ctx, make_factors(h, level->A, l1, f, &s->largest, &bad));
     if (bad < n && level == h->levels)
@@ -213,21 +213,21 @@ done:
 spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *level)
 {
     const char *name = h->common.smoother;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (amg_smoother_is_diagonal(name))
         return make_diagonal(h, job, level, name);
     status = precon_make_inner(job, level->A, name, &level->smoother.inside);
     /* What we chose may not suit a coarse level: a diagonal without inverse. */
-    if (status == SPRY_BAD_INPUT && level != h->levels &&
+    if (status == SPRY_STATUS_BAD_INPUT && level != h->levels &&
         strcmp(((const amg_common *)h->options)->smoother, "auto") == 0)
         return make_diagonal(h, job, level, "jacobi");
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         return status;
     if (!level->smoother.inside)
-        return SPRY_FAIL(h->ctx, SPRY_BAD_USAGE, "precon %s: smoother %s smooths nothing", h->name,
-                         name);
+        return SPRY_FAIL(h->ctx, SPRY_STATUS_BAD_USAGE, "precon %s: smoother %s smooths nothing",
+                         h->name, name);
     level->smoother.adjoint = h->hermitian; /* R A P is where A is */
-    return SPRY_OK;
+    return SPRY_STATUS_OK;
 }
 
 /* --- using ---------------------------------------------------------------------------------------
@@ -242,10 +242,10 @@ int amg_smoother_moves(const amg_smoother *s, int sweeps, bool from_zero)
 static spry_transpose smoother_side(const amg_smoother *s, spry_transpose transpose, bool after)
 {
     /* Transposed, what comes first is what came last. */
-    const bool adjoint = s->adjoint && after == (transpose == SPRY_PLAIN);
+    const bool adjoint = s->adjoint && after == (transpose == SPRY_TRANSPOSE_NO);
     if (!adjoint)
         return transpose;
-    return transpose == SPRY_PLAIN ? SPRY_CONJUGATE : SPRY_PLAIN;
+    return transpose == SPRY_TRANSPOSE_NO ? SPRY_TRANSPOSE_CONJUGATE : SPRY_TRANSPOSE_NO;
 }
 
 static spry_status smooth_inside(amg_level *level, spry_transpose transpose, bool after, int sweeps,
@@ -256,7 +256,7 @@ static spry_status smooth_inside(amg_level *level, spry_transpose transpose, boo
     const spry_scalar one = {1, 0}, zero = {0, 0};
     const spry_transpose side = smoother_side(s, transpose, after);
     const operator_step *step;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(level->op->ctx, amg_step(level, transpose, &step));
     for (int k = 0; k < sweeps; k++) {
         if (k == 0 && from_zero) {
@@ -276,10 +276,10 @@ spry_status amg_smooth(amg_level *level, spry_transpose transpose, bool after, i
     const amg_smoother *s = &level->smoother;
     const operator_step *step;
     spry_context *ctx = level->op->ctx;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (s->inside)
         return smooth_inside(level, transpose, after, sweeps, from_zero, b, a, other);
-    const spry_vector *f = transpose == SPRY_CONJUGATE ? s->conjugate : s->factor;
+    const spry_vector *f = transpose == SPRY_TRANSPOSE_CONJUGATE ? s->conjugate : s->factor;
     SPRY_GO(ctx, amg_step(level, transpose, &step));
     for (int k = 0; k < sweeps * s->degree; k++) {
         const int term = k % s->degree;

@@ -67,7 +67,7 @@ static spry_status first_vectors(amg *h, const precon_job *job, int block)
     spry_context *ctx = h->ctx;
     const int64_t n = job->A->a.rows;
     const int given = job->near ? job->near->near_count : 0, count = given > 0 ? given : block;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, n * count, spry_type_size(h->type), &h->near.values));
     h->near.count = count;
 #pragma omp parallel for num_threads(host_threads(ctx, n)) schedule(static)
@@ -89,12 +89,12 @@ spry_status amg_smoothed_begin(amg *h, const precon_job *job, amg_level *level)
     const int64_t n = level->rows;
     level->block = options->block > 0 ? (int)options->block : amg_find_block(job->A);
     if (n % level->block != 0)
-        return SPRY_FAIL(h->ctx, SPRY_BAD_USAGE,
+        return SPRY_FAIL(h->ctx, SPRY_STATUS_BAD_USAGE,
                          "precon amg: block=%d, but the matrix has %" PRId64
                          " rows, which is no multiple of it",
                          level->block, n);
     if (job->near && job->near->near_count > MOST_BLOCK)
-        return SPRY_FAIL(h->ctx, SPRY_UNSUPPORTED,
+        return SPRY_FAIL(h->ctx, SPRY_STATUS_UNSUPPORTED,
                          "precon amg: %d near-null vectors; at most %d can be used",
                          job->near->near_count, MOST_BLOCK);
     return first_vectors(h, job, level->block);
@@ -109,7 +109,7 @@ static spry_status list_members(const amg *h, const amg_level *level, int64_t **
 {
     const int64_t count = level->A->a.rows / level->block, groups = level->coarse;
     int64_t *at = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *longest = 0;
     SPRY_GO(h->ctx, base_calloc(h->ctx, groups + 2, sizeof **starts, starts));
     SPRY_GO(h->ctx, base_alloc(h->ctx, count, sizeof **nodes, nodes));
@@ -140,7 +140,7 @@ static spry_status make_tentative(amg *h, const amg_level *level, void **tentati
     int32_t *nodes = NULL;
     char *work = NULL;
     void *coarse = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, list_members(h, level, &starts, &nodes, &longest));
     SPRY_GO(ctx, base_alloc(ctx, level->A->a.rows * count, size, tentative));
     SPRY_GO(ctx, base_alloc(ctx, groups * count * count, size, &coarse));
@@ -192,13 +192,13 @@ static spry_status make_prolongation(const amg *h, const amg_level *level, const
     const spry_arrays *a = &level->A->a;
     const int count = h->near.count, threads = host_threads(ctx, a->nnz);
     spry_arrays p = {
-        .type = h->type, .format = SPRY_CSR, .rows = a->rows, .cols = level->coarse * count};
+        .type = h->type, .format = SPRY_FORMAT_CSR, .rows = a->rows, .cols = level->coarse * count};
     /* The bound by rows where it is sharp, else what was found out for the smoother. */
     double largest = g->largest;
     if (largest > 2.1 && level->smoother.largest > 0 && level->smoother.largest < largest)
         largest = level->smoother.largest;
     int32_t *marks = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, level->coarse * threads, sizeof *marks, &marks));
     memset(marks, 0xff, (size_t)(level->coarse * threads) * sizeof *marks);
     SPRY_GO(ctx, base_alloc(ctx, a->rows + 1, sizeof *p.offsets, &p.offsets));
@@ -275,7 +275,7 @@ static spry_status coarsen(amg *h, const precon_job *job, int l, spry_matrix **P
     amg_level *level = &h->levels[l];
     amg_graph g = {0};
     void *tentative = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *P = NULL;
     level->block = l > 0 ? h->near.count : level->block;
     if (l == 0)
@@ -306,7 +306,7 @@ static spry_status build_there(amg *h, const precon_job *job, bool *made)
                      strcmp(job->values, "own") == 0 && job->A->a.rows > h->common.coarse_size &&
                      device_has_room(job->device, job->A);
     *made = can && options->setup != SETUP_HOST;
-    return *made ? amg_smoothed_there(h, job, options->smoothing) : SPRY_OK;
+    return *made ? amg_smoothed_there(h, job, options->smoothing) : SPRY_STATUS_OK;
 }
 
 static spry_status make(const precon_job *job, spry_operator **M)

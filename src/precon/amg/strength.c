@@ -23,7 +23,7 @@ spry_status amg_graph_make(const spry_matrix *A, int block, double theta, amg_gr
     const int64_t nodes = A->a.rows / block, parts = (nodes + NODES - 1) / NODES;
     const int threads = host_threads(ctx, A->a.nnz);
     double *sizes = NULL, largest = 0;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *g = (amg_graph){.nodes = nodes, .block = block, .offsets = A->a.offsets};
     SPRY_GO(ctx, base_alloc(ctx, nodes, sizeof *sizes, &sizes));
     SPRY_GO(ctx, base_alloc(ctx, nodes, sizeof *g->lengths, &g->lengths));
@@ -50,7 +50,7 @@ spry_status amg_graph_make(const spry_matrix *A, int block, double theta, amg_gr
     g->largest = largest;
 done:
     base_free(ctx, sizes);
-    if (status != SPRY_OK)
+    if (status != SPRY_STATUS_OK)
         amg_graph_clear(ctx, g);
     return status;
 }

@@ -29,7 +29,7 @@ static spry_status make_smoother(const hierarchy_there *w, amg_level *level)
     amg_smoother *s = &level->smoother;
     void *f = NULL;
     int64_t bad = -1;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_on(w->d, h->type, level->rows, NULL, &s->factor));
     SPRY_GO(ctx, device_matrix_inverse_diagonal(&w->A, s->factor->memory, &bad));
     if (bad >= 0 && level == h->levels)
@@ -52,7 +52,7 @@ static spry_status filter(const hierarchy_there *w, double theta, device_matrix 
 {
     spry_context *ctx = w->h->ctx;
     device_matrix nodes = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     if (w->block == 1) {
         SPRY_GO(ctx, device_matrix_filter(&w->A, DEVICE_STRONG_PAIRS, theta, true, F));
         goto done;
@@ -73,7 +73,7 @@ static spry_status smooth(const hierarchy_there *w, const amg_level *level, cons
     device_memory *inverse = NULL;
     double largest = 0;
     int64_t bad = -1;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_alloc(w->d, F->rows * (int64_t)spry_type_size(F->type), &inverse));
     SPRY_GO(ctx, device_matrix_inverse_diagonal(F, inverse, &bad));
     SPRY_GO(ctx, device_matrix_bound(F, &largest));
@@ -94,7 +94,7 @@ static spry_status prolong(hierarchy_there *w, int l, device_matrix *P, int64_t 
     const int64_t nodes = level->rows / w->block;
     device_matrix S = {0}, F = {0}, T = {0};
     device_memory *map = NULL, *coarse = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     *vanished = 0;
     SPRY_GO(ctx, filter(w, ldexp(w->theta, -l), &S, &F));
     SPRY_GO(ctx, device_alloc(w->d, nodes * (int64_t)sizeof(int32_t), &map));
@@ -126,7 +126,7 @@ done:
 static spry_status mend(spry_device *d, device_matrix *A)
 {
     spry_matrix *here = NULL;
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, device_matrix_get(A, &here));
     amg_mend(here);
     device_matrix_free(A);
@@ -141,7 +141,7 @@ static spry_status descend(hierarchy_there *w, amg_level *level, device_matrix *
 {
     spry_context *ctx = w->h->ctx;
     device_matrix R = {0}, coarse = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_matrix_transpose(P, true, &R));
     SPRY_GO(ctx, device_matrix_triple(&R, &w->A, P, &coarse));
     if (vanished > 0)
@@ -162,7 +162,7 @@ static spry_status begin(hierarchy_there *w)
     amg *h = w->h;
     spry_context *ctx = h->ctx;
     amg_level first = {.rows = w->job->A->a.rows};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, precon_matrix_there(w->job, &w->A));
     SPRY_GO(ctx, amg_smoothed_begin(h, w->job, &first));
     w->block = first.block;
@@ -183,7 +183,7 @@ spry_status amg_smoothed_there(amg *h, const precon_job *job, double smoothing)
     hierarchy_there w = {.h = h, .job = job, .d = job->device, .smoothing = smoothing};
     amg_level *level = NULL;
     device_matrix P = {0};
-    spry_status status = SPRY_OK;
+    spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, begin(&w));
     for (;;) {
         int64_t vanished;

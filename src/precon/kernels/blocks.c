@@ -53,7 +53,7 @@ int64_t X(block_invert)(const host_csr *A, const precon_blocks *b, int64_t begin
         for (int64_t i = 0; i < n * n; i++)
             to[i] = number(i % (n + 1) == 0 ? 1 : 0);
         const precon_dense f = {n, n, a, rows, NULL};
-        X(dense_solve)(&f, SPRY_PLAIN, n, to);
+        X(dense_solve)(&f, SPRY_TRANSPOSE_NO, n, to);
         conditions[k] = size * norm(n, to);
         if (!(conditions[k] * (sizeof(real) == 4 ? 0x1p-24 : 0x1p-53) < 0.25))
             return k; /* as far as this precision can tell */
@@ -90,13 +90,13 @@ void X(block_apply)(const precon_blocks *b, int64_t begin, int64_t end, spry_tra
             sums[i] = number(0);
         for (int64_t j = 0; j < n; j++) {
             const scalar *a = column_of(b, k, n, j, room);
-            if (transpose == SPRY_PLAIN)
+            if (transpose == SPRY_TRANSPOSE_NO)
                 for (int64_t i = 0; i < n; i++)
                     sums[i] = muladd(a[i], x[j], sums[i]);
             else
                 for (int64_t i = 0; i < n; i++)
-                    sums[j] =
-                        muladd(transpose == SPRY_CONJUGATE ? conjugate(a[i]) : a[i], x[i], sums[j]);
+                    sums[j] = muladd(transpose == SPRY_TRANSPOSE_CONJUGATE ? conjugate(a[i]) : a[i],
+                                     x[i], sums[j]);
         }
         for (int64_t i = 0; i < n; i++)
             y[i] = times(factor, sums[i]);

@@ -200,14 +200,14 @@ static void solve_transposed(const side *s, bool conj)
 
 void X(dense_solve)(const precon_dense *f, spry_transpose transpose, int64_t count, void *right)
 {
-    const bool plain = transpose == SPRY_PLAIN;
+    const bool plain = transpose == SPRY_TRANSPOSE_NO;
     const side s = {f->factors, f->n, f->rank, count, right};
     for (int64_t c = 0; c < count; c++)
         exchange(f->rank, plain ? f->rows : f->cols, false, s.z + c * s.n);
     if (plain)
         solve_plain(&s);
     else
-        solve_transposed(&s, transpose == SPRY_CONJUGATE);
+        solve_transposed(&s, transpose == SPRY_TRANSPOSE_CONJUGATE);
     for (int64_t c = 0; c < count; c++) {
         for (int64_t j = f->rank; j < f->n; j++)
             s.z[c * s.n + j] = number(0);
@@ -250,26 +250,26 @@ int64_t X(band_factor)(const precon_band *f)
 
 void X(band_solve)(const precon_band *f, spry_transpose transpose, void *right)
 {
-    const bool conj = transpose == SPRY_CONJUGATE;
+    const bool conj = transpose == SPRY_TRANSPOSE_CONJUGATE;
     const int64_t n = f->n, low = f->low, high = f->low + f->high, step = 2 * low + f->high + 1;
     const scalar *a = f->factors;
     scalar *z = right;
-    for (int64_t j = 0; j < n && transpose == SPRY_PLAIN; j++) {
+    for (int64_t j = 0; j < n && transpose == SPRY_TRANSPOSE_NO; j++) {
         swap(z + j, z + f->rows[j] - 1);
         subtract(least(low, n - 1 - j), z[j], a + j * step + high + 1, z + j + 1);
     }
-    for (int64_t j = n - 1; j >= 0 && transpose == SPRY_PLAIN; j--) {
+    for (int64_t j = n - 1; j >= 0 && transpose == SPRY_TRANSPOSE_NO; j--) {
         const int64_t above = least(high, j);
         z[j] = mul(inverse(a[j * step + high]), z[j]);
         subtract(above, z[j], a + j * step + high - above, z + j - above);
     }
-    for (int64_t j = 0; j < n && transpose != SPRY_PLAIN; j++) {
+    for (int64_t j = 0; j < n && transpose != SPRY_TRANSPOSE_NO; j++) {
         const int64_t above = least(high, j);
         const scalar pivot = inverse(a[j * step + high]),
                      sum = sum_of(above, conj, a + j * step + high - above, z + j - above);
         z[j] = mul(conj ? conjugate(pivot) : pivot, sub(z[j], sum));
     }
-    for (int64_t j = n - 1; j >= 0 && transpose != SPRY_PLAIN; j--) {
+    for (int64_t j = n - 1; j >= 0 && transpose != SPRY_TRANSPOSE_NO; j--) {
         const scalar sum = sum_of(least(low, n - 1 - j), conj, a + j * step + high + 1, z + j + 1);
         z[j] = sub(z[j], sum);
         swap(z + j, z + f->rows[j] - 1);

@@ -24,9 +24,10 @@ typedef struct sides {
 static sides sides_of(const layout *A, bool conjugated, spry_scalar alpha)
 {
     const real im = conjugated ? -1 : 1;
-    const real sign = A->symmetry == SPRY_SKEW ? -1 : 1;
+    const real sign = A->symmetry == SPRY_SYMMETRY_SKEW ? -1 : 1;
     const spry_scalar signed_alpha = {alpha.re * (double)sign, alpha.im * (double)sign};
-    return (sides){im, A->symmetry == SPRY_HERMITIAN ? -im : im, from_scalar(signed_alpha), sign};
+    return (sides){im, A->symmetry == SPRY_SYMMETRY_HERMITIAN ? -im : im, from_scalar(signed_alpha),
+                   sign};
 }
 
 #if KERNEL_COMPLEX

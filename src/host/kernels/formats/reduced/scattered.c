@@ -2,7 +2,7 @@
  * Products with entries of slices sorted by column: y of the slice is the buffer that they are
  * added to, h numbers that stay in a near cache, while x is walked through once from left to right.
  *
- * Least bytes an entry: value, column and row, 12 in double with columns of 16 bits, as CSR has;
+ * Least bytes per entry: value, column and row, 12 in double with columns of 16 bits, as CSR has;
  * loads and stores five. What is gained is the order in which x is read: where CSR waits for
  * memory and for the pages of x at each entry, a slice passes over lines and pages in order.
  */

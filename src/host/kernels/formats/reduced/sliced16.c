@@ -1,7 +1,7 @@
 /*
- * Products with slices of rows, columns of 16 bits: 10 bytes an entry of type d, 8 where columns of
- * a group are next to each other, and 4 / C for the group's word. Columns are loaded several at a
- * time, so that the core has little more than the load of x for an entry, and half of one in
+ * Products with slices of rows, columns of 16 bits: 10 bytes per entry of type d, 8 where columns
+ * of a group are next to each other, and 4 / C for the group's word. Columns are loaded several at
+ * a time, so that the core has little more than the load of x for an entry, and half of one in
  * groups of the other kind; memory bounds the loop.
  */
 #include "host/kernels/slices_lanes.h"
