@@ -75,6 +75,7 @@ static void scale_range(const spry_arrays *a, const void *left, const void *righ
 
 spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left, const spry_vector *right)
 {
+    SPRY_NEED(CTX_OF(A), A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, check(A, "left", "rows", left, A->a.rows));

@@ -72,7 +72,12 @@ static void close_all(spry_context *ctx)
 
 void spry_device_close_all(spry_context *ctx)
 {
-    close_all(ctx);
+    spry_device *next = NULL;
+    for (spry_device *d = ctx ? ctx->devices : NULL; d; d = next) {
+        next = d->next;
+        if (d->users == 0)
+            device_close(d);
+    }
 }
 
 static spry_status open_new(spry_context *ctx, const engine_class *engine, int index,

@@ -43,6 +43,7 @@ spry_status spry_operator_from_function(spry_context *ctx, spry_type type, int64
                                         int64_t cols, bool has_transpose, spry_apply_fn apply,
                                         void *data, spry_operator **out)
 {
+    SPRY_NEED(ctx, ctx, out);
     *out = NULL;
     if (rows < 0 || rows > INT32_MAX || cols < 0 || cols > INT32_MAX)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,

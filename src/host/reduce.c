@@ -94,6 +94,7 @@ static spry_scalar largest_step(const reduction *r, int64_t begin, int64_t n)
 
 spry_status spry_vector_dot(const spry_vector *x, const spry_vector *y, spry_scalar *result)
 {
+    SPRY_NEED(CTX_OF_ANY(x, y), x, y, result);
     *result = (spry_scalar){0, 0};
     if (x->ctx != y->ctx || x->type != y->type || x->n != y->n)
         return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_USAGE,
@@ -137,6 +138,7 @@ static spry_status find_largest(const spry_vector *x, double *most)
 
 spry_status spry_vector_norm(const spry_vector *x, double *result)
 {
+    SPRY_NEED(CTX_OF(x), x, result);
     /* Below this a sum of squares may have lost terms that matter: each is off by 2^-1075 at most,
      * there are at most 2^62, and 2^-53 of the sum is to be kept. */
     const double small = 0x1p-950;

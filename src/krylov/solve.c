@@ -450,12 +450,15 @@ static spry_status check_different(spry_context *ctx, int count, const spry_vect
 spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
                             spry_vector *const *x, spry_result *results)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     enum { TOGETHER = 8 };
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     int done = 0;
     if (results && count > 0)
         SPRY_GO(ctx, clear_results(ctx, results, count));
+    for (int k = 0; k < count; k++)
+        SPRY_NEED(ctx, b, x, b[k], x[k]);
 again:
     status = solver_set_up(solver, count > 0 ? b[0]->device : NULL);
     SPRY_GO(ctx, status);

@@ -14,8 +14,9 @@ spry_option_list spry_solver_options(void)
 
 spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
 {
+    SPRY_NEED(ctx, ctx, solver);
     *solver = NULL;
-    spry_status status = base_calloc(ctx, 1, sizeof **solver, solver);
+    spry_status status = base_object_new(ctx, sizeof **solver, solver);
     if (status != SPRY_STATUS_OK)
         return status;
     (*solver)->ctx = ctx;
@@ -43,12 +44,13 @@ void spry_solver_free(spry_solver *solver)
     if (solver) {
         solver_forget(solver);
         base_free(solver->ctx, solver->text);
-        base_free(solver->ctx, solver);
+        base_object_free(solver->ctx, solver);
     }
 }
 
 spry_status spry_solver_set(spry_solver *solver, const char *options)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     solver_options changed = solver->options;
     spry_status status = spry_options_parse(solver->ctx, spry_solver_options(), &changed, options);
     if (status == SPRY_STATUS_OK) {
@@ -61,6 +63,7 @@ spry_status spry_solver_set(spry_solver *solver, const char *options)
 
 spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     solver_forget(solver);
     solver->stays = false;
     solver->matrix = A;
@@ -70,6 +73,7 @@ spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
 
 spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     solver_forget(solver);
     solver->matrix = NULL;
     solver->given_operator = A;
@@ -78,6 +82,7 @@ spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A
 
 spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     solver_forget(solver);
     solver->given_precon = M;
     return SPRY_STATUS_OK;
@@ -85,14 +90,18 @@ spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M)
 
 void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monitor, void *data)
 {
-    solver->monitor = monitor;
-    solver->monitor_data = data;
+    if (solver) {
+        solver->monitor = monitor;
+        solver->monitor_data = data;
+    }
 }
 
 void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, void *data)
 {
-    solver->watch = watch;
-    solver->watch_data = data;
+    if (solver) {
+        solver->watch = watch;
+        solver->watch_data = data;
+    }
 }
 
 const spry_operator *solver_operator(const spry_solver *solver)
@@ -116,6 +125,7 @@ void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *te
 
 spry_status spry_solver_set_method_text(spry_solver *solver, const char *text)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     char *copy = NULL;
     if (text) {
         copy = base_copy_text(solver->ctx, text);
@@ -372,6 +382,7 @@ static spry_status update_operator(spry_solver *solver)
 
 spry_status spry_solver_update(spry_solver *solver)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     spry_context *ctx = solver->ctx;
     const double begin = base_seconds();
     spry_status status = SPRY_STATUS_OK;
@@ -418,6 +429,7 @@ done:
 spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
                              spry_vector *x, const char *options, spry_result *result)
 {
+    SPRY_NEED(ctx, ctx, A, b, x);
     spry_solver *solver = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (result)

@@ -207,6 +207,7 @@ ALWAYS_INLINE int64_t first_nonfinite(bool single, const void *values, int64_t b
 
 spry_status spry_matrix_check_values(const spry_matrix *A)
 {
+    SPRY_NEED(CTX_OF(A), A);
     const spry_arrays *a = &A->a;
     const int each = spry_type_is_complex(a->type) ? 2 : 1;
     const bool single = type_is_single(a->type);

@@ -166,6 +166,7 @@ done:
 
 spry_status spry_matrix_sort(spry_matrix *A)
 {
+    SPRY_NEED(CTX_OF(A), A);
     spry_status status = SPRY_STATUS_OK;
     if (matrix_sorted(A->ctx, &A->a, false))
         return SPRY_STATUS_OK;
