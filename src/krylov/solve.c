@@ -248,7 +248,7 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
     snprintf(result->method, sizeof result->method, "%s", solver->plan->program->method);
     snprintf(result->precon, sizeof result->precon, "%s", solver->precon_name);
     name_format(A, result->format, sizeof result->format);
-    snprintf(result->device, sizeof result->device, "%s", vector_place(it->x));
+    snprintf(result->device, sizeof result->device, "%s", place_name(it->x->device));
     snprintf(result->detail, sizeof result->detail, "%s", it->detail);
     spry_context_memory(solver->ctx, NULL, &result->memory_bytes);
     result->memory_bytes += solver_device_bytes(solver);

@@ -34,6 +34,14 @@ typedef struct vector_class {
     spry_status (*largest)(const spry_vector *x, double *result);
 } vector_class;
 
+/* What the rooms below know of a device: its struct begins with this. */
+typedef struct vector_home {
+    const char *name; /* "cuda:0" */
+    const vector_class *vectors;
+} vector_home;
+/* "cpu" for NULL, "cuda:0" */
+const char *place_name(const spry_device *device);
+
 struct spry_vector {
     spry_context *ctx;
     spry_type type;
@@ -65,10 +73,8 @@ spry_status vector_fetch(const spry_vector *v);
 /* Zeros in the memory of a device (NULL: the host). */
 spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
                           spry_vector **v);
-/* Random numbers, the same wherever it is: those of the host's kernel `random`. */
-spry_status vector_random(spry_vector *v, uint64_t seed);
-/* "cpu", "cuda:0" */
-const char *vector_place(const spry_vector *v);
+/* Fails where vectors of other contexts or lengths are given, and brings what is behind them. */
+spry_status vector_check_lengths(const spry_vector *x, const spry_vector *y);
 
 struct spry_matrix {
     spry_context *ctx;
@@ -181,7 +187,7 @@ typedef struct operator_class {
                                   const spry_dense *C);
     /* z = op(M) r of operators that are made of operations on vectors: r and z are where it lives,
      * and not the same. Those have operator_apply_arrays as multiply and operator_apply_vectors as
-     * multiply_vectors. */
+     * multiply_vectors (host/apply.h). */
     spry_status (*apply)(const spry_operator *op, spry_transpose transpose, const spry_vector *r,
                          spry_vector *z);
     /* Takes the values of A, general CSR with sorted rows and the pattern that the operator was
@@ -237,14 +243,6 @@ void operator_keep(spry_operator *op, spry_matrix *A);
 void operator_become(spry_operator *op, spry_operator *fresh);
 /* Makes room->data hold at least `count` elements of `size` bytes; what was there is lost. */
 spry_status operator_room(const spry_operator *op, int64_t count, size_t size);
-/* Products with arrays of the host, of operators that have multiply_vectors. */
-spry_status operator_apply_arrays(const spry_operator *op, spry_transpose transpose,
-                                  spry_scalar alpha, const void *x, spry_scalar beta, void *y);
-/* Products of operators that have `apply`: with factors, and with vectors of other places, by way
- * of copies. */
-spry_status operator_apply_vectors(const spry_operator *op, spry_transpose transpose,
-                                   spry_scalar alpha, const spry_vector *x, spry_scalar beta,
-                                   spry_vector *y);
 /* Fails where the operator has no such product. */
 spry_status operator_check_product(const spry_operator *op, spry_transpose transpose,
                                    spry_scalar alpha, spry_scalar beta);

@@ -6,6 +6,7 @@
 #ifndef SPRY_PRECON_INTERNAL_H
 #define SPRY_PRECON_INTERNAL_H
 
+#include "host/apply.h"
 #include "matrix/entries.h"
 #include "matrix/matrix.h"
 

@@ -4,6 +4,7 @@
 
 #include "device/operator.h"
 #include "device/vector.h"
+#include "host/apply.h"
 
 #include <float.h>
 #include <stdlib.h>
