@@ -110,6 +110,7 @@ enum { SPRY_STATS_BINS = 32 };
  * dominant.
  */
 typedef struct spry_stats {
+    size_t size; /**< SPRY_STATS_INIT */
     int64_t rows, cols, nnz;
     int64_t stored;                         /**< entries in the arrays */
     int64_t row_min, row_max;               /**< shortest and longest row */
@@ -134,6 +135,7 @@ typedef struct spry_stats {
     double value_min, value_max; /**< smallest nonzero and largest magnitude; 0 if there is none */
     double norm_one, norm_inf, norm_frobenius;
 } spry_stats;
+#define SPRY_STATS_INIT SPRY_SIZED(spry_stats)
 
 /** Gathers the statistics; CSR and general is fastest, others are converted. */
 SPRY_API spry_status spry_matrix_stats(const spry_matrix *A, spry_stats *stats);

@@ -1,4 +1,5 @@
 /* The orders by name, those that need no graph, and vectors in another order. */
+#include "algebra/algebra.h"
 #include "algebra/graph.h"
 
 #include "matrix/entries.h"
@@ -89,12 +90,12 @@ static const order_kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-bool spry_reorder_describe(int index, const char **name, const char **summary)
+bool algebra_order_at(int index, spry_entry *entry)
 {
-    if (index < 0 || index >= KINDS)
+    if (index >= KINDS)
         return false;
-    *name = kinds[index].name;
-    *summary = kinds[index].summary;
+    entry->name = kinds[index].name;
+    entry->summary = kinds[index].summary;
     return true;
 }
 

@@ -306,7 +306,7 @@ done:
 static spry_status finish_operator(spry_operator *op)
 {
     const int64_t size = (int64_t)spry_type_size(op->type);
-    spry_storage stored;
+    spry_storage stored = SPRY_STORAGE_INIT;
     const spry_status status = storage(op, &stored);
     if (status != SPRY_STATUS_OK)
         return status;

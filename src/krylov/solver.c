@@ -9,7 +9,7 @@ static const spry_option rows[] = {SOLVER_OPTIONS(SPRY_OPTION_ROW)};
 
 spry_option_list spry_solver_options(void)
 {
-    return (spry_option_list){rows, sizeof rows / sizeof *rows};
+    return (spry_option_list)SPRY_OPTION_LIST(rows);
 }
 
 spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
@@ -189,7 +189,7 @@ static void own_precon(const program *p, const char *options, char *spec, size_t
         char value[64];
         const program_name *option = &p->names[k];
         if (option->kind != NAME_OPTION ||
-            !spry_options_find(spry_precon_options(p->precon), option->text))
+            !spry_options_find(precon_options(p->precon), option->text))
             continue;
         option_text(option, options, value, sizeof value);
         const size_t used = strlen(spec);
@@ -354,7 +354,7 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
 /* The operator in the format it has, with A's values as they are now. */
 static spry_status update_operator(spry_solver *solver)
 {
-    spry_storage storage;
+    spry_storage storage = SPRY_STORAGE_INIT;
     char format[sizeof storage.format + sizeof storage.options + 1];
     spry_operator *before = solver->own_operator;
     spry_status status = spry_operator_storage(before, &storage);
@@ -421,7 +421,7 @@ spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry
     spry_solver *solver = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (result)
-        memset(result, 0, sizeof *result);
+        SPRY_GO(ctx, base_blank(ctx, result, &krylov_result_sized));
     SPRY_GO(ctx, spry_solver_new(ctx, &solver));
     SPRY_GO(ctx, spry_solver_set(solver, options));
     SPRY_GO(ctx, spry_solver_set_matrix(solver, A));

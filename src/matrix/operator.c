@@ -269,8 +269,14 @@ static spry_status no_matrix(const spry_operator *op)
 
 spry_status spry_operator_storage(const spry_operator *op, spry_storage *storage)
 {
-    *storage = (spry_storage){0};
-    return op->class->storage ? op->class->storage(op, storage) : no_matrix(op);
+    static const base_sized sized = BASE_SIZED(spry_storage, exact);
+    spry_storage found = {0};
+    spry_status status = base_blank(op->ctx, storage, &sized);
+    if (status == SPRY_STATUS_OK)
+        status = op->class->storage ? op->class->storage(op, &found) : no_matrix(op);
+    if (status == SPRY_STATUS_OK)
+        base_give(storage, &found, &sized);
+    return status;
 }
 
 spry_status spry_operator_to_matrix(const spry_operator *op, spry_matrix **A)

@@ -322,7 +322,7 @@ static spry_status forecast(const precon_job *job, double *bytes)
 const precon_kind precon_kind_poly = {
     .name = "poly",
     .summary = "a polynomial of A: Neumann, Chebyshev, least squares",
-    .options = {table, sizeof table / sizeof *table},
+    .options = SPRY_OPTION_LIST(table),
     .make = make,
     .forecast = forecast,
     .on_devices = true,

@@ -10,6 +10,7 @@
 #include "matrix/entries.h"
 #include "matrix/matrix.h"
 
+#include <spry/list.h>
 #include <spry/precon.h>
 
 /* What a preconditioner is made from. */
@@ -52,6 +53,13 @@ typedef struct precon_kind {
     bool on_devices; /* it can live on a device */
     bool half;       /* it can store 16 bits: all its matrices go through precon_store() */
 } precon_kind;
+
+/* Of a kind by its name: its options (none where there is no such kind), and whether it can live on
+ * devices. */
+spry_option_list precon_options(const char *name);
+bool precon_on_devices(const char *name);
+/* For SPRY_LIST_PRECONS: fills a cleared entry; false past the last. */
+bool precon_entry_at(int index, spry_entry *entry);
 
 /* Makes what `spec` names for A on a device (NULL: the host): "none", "jacobi", "auto", or with
  * options after a colon, "sor:omega=1.5,order=natural". *M is NULL for none; its name is filled in,

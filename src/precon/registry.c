@@ -12,15 +12,6 @@ static const precon_kind kind_inner = {
 static const precon_kind *const kinds[] = {&kind_none, PRECON_KINDS(KIND_ROW) & kind_inner};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-bool spry_precon_describe(int index, const char **name, const char **summary)
-{
-    if (index < 0 || index >= KINDS)
-        return false;
-    *name = kinds[index]->name;
-    *summary = kinds[index]->summary;
-    return true;
-}
-
 /* The kind with a name of so many characters; NULL when there is none. */
 static const precon_kind *find_kind(const char *name, size_t length)
 {
@@ -31,16 +22,27 @@ static const precon_kind *find_kind(const char *name, size_t length)
     return NULL;
 }
 
-spry_option_list spry_precon_options(const char *name)
+spry_option_list precon_options(const char *name)
 {
     const precon_kind *kind = find_kind(name, strlen(name));
-    return kind ? kind->options : (spry_option_list){NULL, 0};
+    return kind ? kind->options : (spry_option_list){0};
 }
 
-bool spry_precon_on_devices(const char *name)
+bool precon_on_devices(const char *name)
 {
     const precon_kind *kind = find_kind(name, strlen(name));
     return kind && (kind->on_devices || kind == &kind_none);
+}
+
+bool precon_entry_at(int index, spry_entry *entry)
+{
+    if (index >= KINDS)
+        return false;
+    entry->name = kinds[index]->name;
+    entry->summary = kinds[index]->summary;
+    entry->options = kinds[index]->options;
+    entry->on_devices = precon_on_devices(entry->name);
+    return true;
 }
 
 static spry_status unknown_kind(spry_context *ctx, const char *spec)

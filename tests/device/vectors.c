@@ -305,8 +305,8 @@ static void check_block(spry_device *d, const spry_operator *op, int64_t n, int6
     spry_vector *b = numeric_random(ctx, NULL, SPRY_TYPE_D, size_b, 8),
                 *c = numeric_random(ctx, NULL, SPRY_TYPE_D, size_c, 9);
     spry_vector *db = on_device(d, b), *dc = on_device(d, c), *back = NULL;
-    const spry_dense B = {n, cols, step_b, by_rows, b->data, NULL};
-    const spry_dense C = {m, cols, step_c, by_rows, c->data, NULL};
+    const spry_dense B = {0, n, cols, step_b, by_rows, b->data, NULL};
+    const spry_dense C = {0, m, cols, step_c, by_rows, c->data, NULL};
     spry_dense there_B = B, there_C = C;
     there_B.device = there_C.device = d;
     there_B.data = device_address(device_vector_memory(db));

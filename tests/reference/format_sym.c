@@ -19,7 +19,7 @@ static void test_arrays(void **state)
     spry_context *ctx = *state;
     spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
-    spry_storage storage;
+    spry_storage storage = SPRY_STORAGE_INIT;
     assert_ok(ctx, layout_build(A, "sym", &L));
     assert_string_equal(L->params, "columns=16,parts=1");
     assert_int_equal(L->symmetry, SPRY_SYMMETRY_SYMMETRIC);
@@ -283,8 +283,8 @@ static void test_threads(void **state)
                     *vy = numeric_vector(ctx, SPRY_TYPE_D, n, y);
         assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, vx,
                                               (spry_scalar){0, 0}, vy));
-        const spry_dense B = {n, COLUMNS, n, false, x, NULL},
-                         C = {n, COLUMNS, n, false, y + n, NULL};
+        const spry_dense B = {0, n, COLUMNS, n, false, x, NULL},
+                         C = {0, n, COLUMNS, n, false, y + n, NULL};
         assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, &B,
                                                     (spry_scalar){0, 0}, &C));
         if (first)
@@ -309,7 +309,7 @@ static spry_status use(spry_context *ctx, void *data)
     spry_matrix *back = NULL;
     spry_operator *op = NULL;
     double b[2 * 36] = {0}, c[2 * 36];
-    const spry_dense B = {36, 2, 2, true, b, NULL}, C = {36, 2, 2, true, c, NULL};
+    const spry_dense B = {0, 36, 2, 2, true, b, NULL}, C = {0, 36, 2, 2, true, c, NULL};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, host_layout_operator(data, "sym:parts=3", &op));
     SPRY_GO(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_YES, (spry_scalar){1, 0}, &B,

@@ -305,8 +305,8 @@ static void product_bits(const char *spec, void *data)
         void *many = numeric_array(b->type, n * WIDTH, 0, 5);
         spry_vector *vx = numeric_vector(b->ctx, b->type, n, x),
                     *vy = numeric_vector(b->ctx, b->type, n, y);
-        const spry_dense B = {n, WIDTH, WIDTH, true, x, NULL},
-                         C = {n, WIDTH, WIDTH, true, many, NULL};
+        const spry_dense B = {0, n, WIDTH, WIDTH, true, x, NULL},
+                         C = {0, n, WIDTH, WIDTH, true, many, NULL};
         assert_int_equal(status, SPRY_STATUS_OK);
         assert_ok(b->ctx, spry_operator_apply(op, vx, vy));
         assert_ok(b->ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_YES, (spry_scalar){1, 0},

@@ -25,7 +25,7 @@ static void a_matrix_by_hand(void **state)
                            .col_index = (int32_t[]){0, 1, 0, 1, 2, 3, 2, 3},
                            .values = (double[]){4, -1, -1, 0, 2, 3, 3, -2}};
     spry_matrix *A;
-    spry_stats s;
+    spry_stats s = SPRY_STATS_INIT;
     assert_ok(*state, spry_matrix_new(*state, &a, SPRY_OWN_BORROW, &A));
     assert_ok(*state, spry_matrix_stats(A, &s));
     spry_matrix_free(A);
@@ -264,7 +264,7 @@ static void check(spry_context *ctx, support_recipe recipe)
     for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
         recipe.format = (spry_format)format;
         spry_matrix *A = support_matrix(ctx, &recipe);
-        spry_stats found;
+        spry_stats found = SPRY_STATS_INIT;
         assert_ok(ctx, spry_matrix_stats(A, &found));
         spry_stats expected = dense_stats(A);
         same_stats(found, expected);
@@ -320,7 +320,7 @@ static void blocks_are_found(void **state)
 {
     for (int b = 1; b <= 8; b++) {
         spry_matrix *A = blocked(*state, 840, b); /* a multiple of every size */
-        spry_stats s;
+        spry_stats s = SPRY_STATS_INIT;
         assert_ok(*state, spry_matrix_stats(A, &s));
         assert_int_equal(s.block_size, b);
         assert_true(s.block_fill == 1);
@@ -336,7 +336,7 @@ static void values_that_are_no_numbers(void **state)
     for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
         spry_matrix *A = support_from_rows(*state, type, 3, 3, rows);
-        spry_stats s;
+        spry_stats s = SPRY_STATS_INIT;
         value_set(type, A->a.values, 0, (spry_scalar){NAN, 0});
         value_set(type, A->a.values, 4, (spry_scalar){-INFINITY, 0});
         assert_ok(*state, spry_matrix_stats(A, &s));
@@ -358,7 +358,7 @@ static void norms_neither_overflow_nor_vanish(void **state)
     for (int i = 0; i < 3; i++) {
         spry_matrix *A = support_from_rows(*state, SPRY_TYPE_D, 2, 2,
                                            (double[]){3 * scales[i], 0, 0, 4 * scales[i]});
-        spry_stats s;
+        spry_stats s = SPRY_STATS_INIT;
         assert_ok(*state, spry_matrix_stats(A, &s));
         near(s.norm_frobenius, 5 * scales[i], 2);
         assert_true(s.value_max == 4 * scales[i]);
@@ -376,7 +376,7 @@ static void threads_give_the_same_bits(void **state)
 {
     (void)state;
     for (int shape = SUPPORT_UNIFORM; shape <= SUPPORT_BANDED; shape++) {
-        spry_stats first, later;
+        spry_stats first = SPRY_STATS_INIT, later = SPRY_STATS_INIT;
         for (int t = 0; t < 4; t++) {
             char options[32];
             snprintf(options, sizeof options, "threads=%d", support_threads[t]);

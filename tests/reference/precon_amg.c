@@ -236,7 +236,7 @@ static void test_adjoints(void **state)
 static int iterations(spry_context *ctx, const spry_matrix *A, const char *options)
 {
     spry_vector *b = numeric_random(ctx, NULL, A->a.type, A->a.rows, 11), *x = NULL;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
     assert_ok(ctx, spry_quick_solve(ctx, A, b, x, options, &result));
     if (!result.converged)
@@ -415,7 +415,7 @@ static void test_neumann(void **state)
     for (int k = 0; k < 3; k++) {
         spry_vector *z = numeric_random(ctx, NULL, SPRY_TYPE_D, A->a.rows, 8), *x = NULL;
         spry_operator *op = NULL;
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         assert_ok(ctx, spry_operator_from_matrix(A, &op));
         spry_vector *b = product(op, SPRY_TRANSPOSE_NO, z);
         assert_ok(ctx, spry_vector_zeros(ctx, A, &x));

@@ -413,7 +413,7 @@ static void test_factor_grows(void **state)
     int64_t before = 1000;
     spry_matrix *A = generated(ctx, "poisson2d", "size=30");
     for (int k = 0; k < 3; k++) {
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         spry_vector *b = NULL, *x = NULL;
         assert_ok(ctx, spry_vector_ones(ctx, A, &b));
         assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
@@ -596,7 +596,7 @@ static void test_solver_update(void **state)
         spry_matrix *A = generated(ctx, "convection-diffusion", "size=8");
         spry_solver *solver = NULL;
         spry_vector *b = NULL, *x = NULL;
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         assert_ok(ctx, spry_solver_new(ctx, &solver));
         assert_ok(ctx, spry_solver_set(solver, "method=bicgstab tol=1e-9"));
         assert_ok(ctx, spry_solver_set(solver, options[k]));

@@ -324,12 +324,12 @@ static void what_is_wrong_is_told(void **state)
     support_message_has(ctx, "left has 3 numbers, the matrix 2 rows");
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_scale(A, w, NULL));
     support_message_has(ctx, "left is of type s, the matrix of type d");
-    const char *name, *summary;
+    spry_entry kind = SPRY_ENTRY_INIT;
     for (int k = 0; k < KINDS; k++) {
-        assert_true(spry_scaling_describe(k, &name, &summary));
-        assert_string_equal(name, kinds[k]);
+        assert_true(spry_list_at(SPRY_LIST_SCALINGS, k, &kind));
+        assert_string_equal(kind.name, kinds[k]);
     }
-    assert_false(spry_scaling_describe(KINDS, &name, &summary));
+    assert_false(spry_list_at(SPRY_LIST_SCALINGS, KINDS, &kind));
     spry_vector_free(v);
     spry_vector_free(w);
     spry_matrix_free(A);
