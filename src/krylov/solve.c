@@ -10,21 +10,17 @@
 /* Names the first number of v that is not finite; true when there is one. */
 static bool find_nonfinite(const spry_vector *v, const char *what, char detail[160])
 {
-    spry_vector *here = NULL;
+    const spry_vector *here = NULL;
+    spry_vector *copy = NULL;
     bool found = false;
-    if (v->device) { /* where it cannot be copied, what is not finite has no name */
-        if (spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_OWN_COPY, &here) != SPRY_STATUS_OK ||
-            spry_vector_copy(v, here) != SPRY_STATUS_OK)
-            goto done;
-        v = here;
-    }
-    for (int64_t i = 0; i < v->n && !found; i++) {
-        found = !value_finite(value_get(v->type, v->data, i));
+    /* Where it cannot be copied, what is not finite has no name. */
+    const bool seen = vector_here(v, &here, &copy) == SPRY_STATUS_OK;
+    for (int64_t i = 0; seen && i < v->n && !found; i++) {
+        found = !value_finite(value_get(v->type, here->data, i));
         if (found)
             snprintf(detail, 160, "%s is not finite at row %" PRId64 " (from 0)", what, i);
     }
-done:
-    spry_vector_free(here);
+    spry_vector_free(copy);
     return found;
 }
 

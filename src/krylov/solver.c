@@ -259,8 +259,11 @@ static bool needs_transpose(const program *p, bool of_A)
     return false;
 }
 
-/* How the method will use A or M; refuses one that lacks what it needs. */
-static spry_status find_use(const program *p, const spry_operator *op, bool of_A, operator_use *use)
+/* How the method will use A or M on a device (NULL: the host); refuses one that lacks what it
+ * needs.
+ */
+static spry_status find_use(const program *p, const spry_operator *op, bool of_A,
+                            const spry_device *place, operator_use *use)
 {
     const bool needed = needs_transpose(p, of_A);
     if (op && needed && !spry_operator_has_transpose(op))
@@ -268,8 +271,8 @@ static spry_status find_use(const program *p, const spry_operator *op, bool of_A
                          "method %s needs products with %s^H, which operator %s does not have",
                          p->method, of_A ? "A" : "M", op->class->name);
     const spry_status status = runner_use(op, needed, use);
-    /* Sweeps on a device go by the rows of one matrix. */
-    if (!of_A && *use == USE_ROWS && device_of(op))
+    /* Sweeps on a device go by the rows of one matrix, and read nothing that is elsewhere. */
+    if (op && !of_A && ((*use == USE_ROWS && device_of(op)) || device_of(op) != place))
         *use = USE_CALL;
     return status;
 }
@@ -283,8 +286,8 @@ static spry_status make_plan(spry_solver *solver, program *p, const char *given)
         .fuse = solver->options.fuse, .square = A->rows == A->cols, .apart = device_of(A) != NULL};
     char options[2 * SPRY_OPTION_TEXT_SIZE];
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, find_use(p, A, true, &setup.use[OPERATOR_A]));
-    SPRY_GO(ctx, find_use(p, M, false, &setup.use[OPERATOR_M]));
+    SPRY_GO(ctx, find_use(p, A, true, device_of(A), &setup.use[OPERATOR_A]));
+    SPRY_GO(ctx, find_use(p, M, false, device_of(A), &setup.use[OPERATOR_M]));
     method_options(&solver->options, p, given, options, sizeof options);
     program *handed = p;
     p = NULL;

@@ -29,6 +29,8 @@ typedef struct vector_class {
     spry_status (*blend)(spry_scalar a, const spry_vector *x, spry_scalar b, spry_vector *y);
     spry_status (*multiply)(const spry_vector *x, const spry_vector *y, spry_vector *z);
     spry_status (*dot)(const spry_vector *x, const spry_vector *y, spry_scalar *result);
+    /* y_i = x[from[i]], of which the host has the n places; y is not x */
+    spry_status (*gather)(const spry_vector *x, const int32_t *from, spry_vector *y);
     /* sum |scale x_i|^2 and max |re x_i|, |im x_i|, as the kernels of the host */
     spry_status (*squares)(const spry_vector *x, double scale, double *result);
     spry_status (*largest)(const spry_vector *x, double *result);
@@ -70,6 +72,9 @@ static inline bool vector_same(const spry_vector *x, const spry_vector *y)
 }
 /* Brings what is behind a vector; to be called before numbers are looked at. */
 spry_status vector_fetch(const spry_vector *v);
+/* The numbers of a vector on the host: of v itself where they are there (*here is v then), else of
+ * a copy in *copy, which is the caller's to free. */
+spry_status vector_here(const spry_vector *v, const spry_vector **here, spry_vector **copy);
 /* Zeros in the memory of a device (NULL: the host). */
 spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
                           spry_vector **v);

@@ -127,6 +127,20 @@ spry_status vector_fetch(const spry_vector *v)
     return spry_vector_copy(from, late);
 }
 
+spry_status vector_here(const spry_vector *v, const spry_vector **here, spry_vector **copy)
+{
+    spry_status status = SPRY_STATUS_OK;
+    *copy = NULL;
+    *here = v;
+    if (!v->class)
+        return vector_fetch(v);
+    SPRY_GO(v->ctx, spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_OWN_COPY, copy));
+    SPRY_GO(v->ctx, v->class->get(v, (*copy)->data));
+    *here = *copy;
+done:
+    return status;
+}
+
 const char *place_name(const spry_device *device)
 {
     return device ? home_of(device)->name : "cpu";
