@@ -175,7 +175,7 @@ static spry_status move_elements(const spry_vector *x, const int32_t *perm, bool
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "permutation: the vectors are on %s and %s; spry_vector_copy() brings "
                          "them to one place",
-                         vector_place(x), vector_place(y));
+                         place_name(x->device), place_name(y->device));
     if (vector_same(x, y))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "permutation: both vectors have the same numbers");

@@ -94,6 +94,7 @@ spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left, const spr
         SPRY_GO(ctx, spry_matrix_expand(A, &full));
         matrix_replace(A, &full->a);
         base_free(ctx, full);
+        matrix_forget(A, FACTS_ALL);
     }
     SPRY_GO(ctx, matrix_make_own(A));
     const int parts = matrix_parts(ctx, A->a.nnz);
@@ -101,6 +102,7 @@ spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left, const spr
     for (int part = 0; part < parts; part++)
         scale_range(&A->a, left ? left->data : NULL, right ? right->data : NULL,
                     base_share(A->a.nnz, parts, part, 1));
+    matrix_changed(A);
 done:
     spry_vector_free(left_copy);
     spry_vector_free(right_copy);

@@ -1,17 +1,29 @@
 /* What a few products tell about A, and the method that suits it. */
 #include "krylov/solver.h"
 
-/* Whether the diagonal of a hermitian A shows that it cannot be positive definite. */
-static spry_status has_bad_diagonal(const spry_matrix *A, bool *bad)
+spry_status solver_symmetry(spry_solver *solver, precon_symmetry *found)
 {
-    spry_vector *d = NULL;
-    *bad = false;
+    spry_context *ctx = solver->ctx;
+    const spry_matrix *A = solver->matrix;
+    spry_status status = SPRY_STATUS_OK;
     if (!A)
-        return SPRY_STATUS_OK;
-    spry_status status = spry_matrix_diagonal(A, &d);
-    for (int64_t i = 0; status == SPRY_STATUS_OK && i < d->n && !*bad; i++)
-        *bad = !(value_get(d->type, d->data, i).re > 0);
-    spry_vector_free(d);
+        return precon_probe(solver_operator(solver), found);
+    *found = (precon_symmetry){0};
+    SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_HERMITIAN, &found->hermitian));
+    SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_SYMMETRIC, &found->symmetric));
+done:
+    return status;
+}
+
+/* Whether it is known, or the diagonal shows, that a hermitian A is not positive definite. */
+static spry_status is_indefinite(spry_context *ctx, const spry_matrix *A, bool *yes)
+{
+    bool positive = true;
+    spry_status status = SPRY_STATUS_OK;
+    *yes = A && matrix_known(A, SPRY_FACT_DEFINITE) == SPRY_TRUTH_NO;
+    if (A && !*yes)
+        status = matrix_find_out(ctx, A, SPRY_FACT_POSITIVE_DIAGONAL, &positive);
+    *yes = *yes || !positive;
     return status;
 }
 
@@ -55,7 +67,7 @@ spry_status solver_check_purpose(spry_solver *solver)
      * can tell. */
     if (hermitian ? M && M == solver->own_precon && M->hermitian && !M->single : !symmetric)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, precon_probe(solver_operator(solver), &probe));
+    SPRY_GO(ctx, solver_symmetry(solver, &probe));
     if (hermitian ? !probe.hermitian : !probe.symmetric) {
         snprintf(text, sizeof text, "the matrix is not %s: %.32s is not made for it",
                  hermitian ? "symmetric (hermitian)" : "symmetric", name);
@@ -109,16 +121,15 @@ spry_status solver_choose_method(spry_solver *solver, const char **name)
     const char *why = "the matrix is rectangular";
     *name = "lsmr";
     if (A->rows == A->cols) {
-        SPRY_GO(ctx, precon_probe(A, &probe));
+        SPRY_GO(ctx, solver_symmetry(solver, &probe));
         solver->chosen_for = probe;
         if (probe.hermitian)
-            SPRY_GO(ctx, has_bad_diagonal(solver->matrix, &bad));
+            SPRY_GO(ctx, is_indefinite(ctx, solver->matrix, &bad));
         *name = probe.hermitian ? (bad ? "minres" : "cg") : probe.symmetric ? "cocg" : "bicgstabl";
         why = !probe.hermitian ? (probe.symmetric ? "the matrix is complex symmetric"
                                                   : "the matrix is not symmetric")
-              : bad ? "the matrix is symmetric (hermitian) with a diagonal entry that is "
-                      "not positive"
-                    : "the matrix is symmetric (hermitian)";
+              : bad            ? "the matrix is symmetric (hermitian), but not positive definite"
+                               : "the matrix is symmetric (hermitian)";
     }
     base_log(ctx, SPRY_LOG_INFO, "method %s: %s", *name, why);
 done:

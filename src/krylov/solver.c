@@ -381,6 +381,7 @@ spry_status spry_solver_update(spry_solver *solver)
     if (!solver->matrix)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "the solver has no matrix that could have changed");
+    matrix_changed(solver->matrix);
     if (!solver->ready)
         return SPRY_STATUS_OK;
     if (solver->own_precon && !operator_has_update(solver->own_precon)) {
@@ -390,7 +391,7 @@ spry_status spry_solver_update(spry_solver *solver)
     SPRY_GO(ctx, update_operator(solver));
     if (chooses_method(solver)) { /* what it was chosen for may be no more */
         precon_symmetry now;
-        SPRY_GO(ctx, precon_probe(solver->own_operator, &now));
+        SPRY_GO(ctx, solver_symmetry(solver, &now));
         if (now.hermitian != solver->chosen_for.hermitian ||
             now.symmetric != solver->chosen_for.symmetric) {
             solver_forget(solver);

@@ -91,7 +91,49 @@ struct spry_matrix {
     size_t mapping_bytes;
     spry_vector **near_null; /* copies of vectors that A nearly sends to 0; NULL: none are known */
     int near_count;
+    /* What is known: bit 2 f is set where fact f was found to hold, bit 2 f + 1 where it was found
+     * not to. Readers note what they find, several at once. */
+    atomic_uint facts;
 };
+
+/* --- facts (facts.c) -----------------------------------------------------------------------------
+ */
+
+#define FACT_BIT(fact) (1u << (fact))
+enum {
+    FACTS_OF_PATTERN = FACT_BIT(SPRY_FACT_SORTED) | FACT_BIT(SPRY_FACT_UNIQUE) |
+                       FACT_BIT(SPRY_FACT_PATTERN_SYMMETRIC),
+    FACTS_ALL = FACT_BIT(SPRY_FACT_COUNT) - 1,
+    /* What does not depend on the order of entries. */
+    FACTS_BUT_ORDER = FACTS_ALL & ~FACT_BIT(SPRY_FACT_SORTED),
+};
+/* What is known; notes what was found; forgets what new values may make wrong. */
+spry_truth matrix_known(const spry_matrix *A, spry_fact fact);
+void matrix_note(const spry_matrix *A, spry_fact fact, bool yes);
+/* Notes that all of some facts (FACT_BITs) hold. */
+void matrix_note_all(const spry_matrix *A, unsigned facts);
+void matrix_changed(const spry_matrix *A);
+void matrix_forget(const spry_matrix *A, unsigned facts);
+/* B has what is known of A, of some facts. */
+void matrix_carry(const spry_matrix *A, const spry_matrix *B, unsigned facts);
+/* What follows from a stored triangle for the whole. */
+void matrix_note_symmetry(const spry_matrix *A, spry_symmetry symmetry);
+/* Whether it holds: what is known, or what passes over A tell, which is noted. With a context of
+ * the caller's, for memory and threads. Not for DEFINITE. */
+spry_status matrix_find_out(spry_context *ctx, const spry_matrix *A, spry_fact fact, bool *yes);
+/* Whether columns rise in all rows; strictly: none is there twice. */
+bool matrix_is_sorted(spry_context *ctx, const spry_matrix *A, bool strictly);
+
+/* How A, general CSR with sorted rows, compares with its mirror image, by the measure of
+ * spry_matrix_find_fact(); `pattern`: that, too, even where values differ. */
+typedef struct matrix_mirror {
+    bool symmetric, hermitian;
+    bool looked_through; /* to the last row; else nothing is known of the pattern */
+    bool pattern;        /* every entry has a mirror image */
+    int64_t unlike;      /* the first row that shows that it is not hermitian; A's rows: none */
+} matrix_mirror;
+spry_status matrix_compare_mirror(spry_context *ctx, const spry_matrix *A, bool pattern,
+                                  matrix_mirror *found);
 
 /* Makes a matrix of arrays known to be sound and owned, without checking them again. Takes them
  * also when it fails. Missing arrays of 0 entries are fine. */
