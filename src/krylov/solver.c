@@ -3,15 +3,6 @@
 #include "device/formats.h"
 #include "precon/precon.h"
 
-#define OPTION_OWNER solver_options
-static const spry_option rows[] = {SOLVER_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
-
-spry_option_list spry_solver_options(void)
-{
-    return (spry_option_list){rows, sizeof rows / sizeof *rows};
-}
-
 spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
 {
     *solver = NULL;
@@ -45,18 +36,6 @@ void spry_solver_free(spry_solver *solver)
         base_free(solver->ctx, solver->text);
         base_free(solver->ctx, solver);
     }
-}
-
-spry_status spry_solver_set(spry_solver *solver, const char *options)
-{
-    solver_options changed = solver->options;
-    spry_status status = spry_options_parse(solver->ctx, spry_solver_options(), &changed, options);
-    if (status == SPRY_STATUS_OK) {
-        solver->options = changed;
-        solver->stays = false;
-        solver_forget(solver);
-    }
-    return status;
 }
 
 spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
@@ -170,14 +149,7 @@ static void option_text(const program_name *option, const char *spec, char *valu
             snprintf(value, size, "%.*s", (int)strcspn(p + length + 1, ", "), p + length + 1);
             return;
         }
-    if (!option->words[0]) {
-        snprintf(value, size, "%.17g", option->initial);
-        return;
-    }
-    const char *word = option->words;
-    for (int k = 0; k < (int)option->initial; k++)
-        word += strcspn(word, " ") + 1;
-    snprintf(value, size, "%.*s", (int)strcspn(word, " "), word);
+    program_option_text(option, option->initial, value, size);
 }
 
 /* The preconditioner a method is built on, with those of the method's options that it knows. */

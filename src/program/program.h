@@ -178,6 +178,8 @@ void program_locate(const program *p, int place, int *line, int *column);
 spry_status program_fault(const program *p, int place, const char *format, ...) SPRY_PRINTF(3, 4);
 /* The name's index, or NONE. */
 int program_find_name(const program *p, const char *name);
+/* The value of an option as text: its word, or the shortest number. */
+void program_option_text(const program_name *option, double value, char *text, size_t size);
 /* Writes an expression as notation. Numbers as %g; always ends with a zero, cutting what does not
  * fit. */
 void program_print_expr(const program *p, int e, char *text, size_t size);
