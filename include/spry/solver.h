@@ -20,10 +20,10 @@ SPRY_API spry_status spry_solver_new(spry_context *ctx, spry_solver **solver);
 SPRY_API void spry_solver_free(spry_solver *solver);
 
 /**
- * Sets options from "tol=1e-8 max-iter=500 method=cg precon=jacobi"; see spry_solver_options(). What
- * is built stays unless the option touches it: tol, max-iter, stall and divergence drop nothing;
- * method, restart and fuse the method's plan; precon the preconditioner as well; format and device
- * all of it. An option that is given the value it has drops nothing.
+ * Sets options from "tol=1e-8 max-iter=500 method=cg precon=jacobi"; see spry_solver_options().
+ * What is built stays unless the option touches it: tol, max-iter, stall and divergence drop
+ * nothing; method, restart and fuse the method's plan; precon the preconditioner as well; format
+ * and device all of it. An option that is given the value it has drops nothing.
  */
 SPRY_API spry_status spry_solver_set(spry_solver *solver, const char *options);
 /**

@@ -10,12 +10,59 @@ spry_option_list spry_solver_options(void)
     return (spry_option_list){rows, sizeof rows / sizeof *rows};
 }
 
-/* Takes options that were found good. */
+/* What of a set-up an option goes into: it and what is made from it is dropped. Those that are not
+ * here are asked for by the iteration alone. */
+static const struct {
+    size_t offset;
+    solver_stage stage;
+} touched[] = {
+    {offsetof(solver_options, device), STAGE_OPERATOR},
+    {offsetof(solver_options, format), STAGE_OPERATOR},
+    {offsetof(solver_options, precon), STAGE_PRECON},
+    {offsetof(solver_options, method), STAGE_PLAN}, /* and a preconditioner that it does not want */
+    {offsetof(solver_options, method_file), STAGE_PLAN},
+    {offsetof(solver_options, restart), STAGE_PLAN},
+    {offsetof(solver_options, fuse), STAGE_PLAN},
+};
+
+static size_t field_size(spry_option_kind kind)
+{
+    static const size_t sizes[] = {
+        [SPRY_OPTION_INT] = sizeof(spry_field_INT),   [SPRY_OPTION_REAL] = sizeof(spry_field_REAL),
+        [SPRY_OPTION_BOOL] = sizeof(spry_field_BOOL), [SPRY_OPTION_WORD] = sizeof(spry_field_WORD),
+        [SPRY_OPTION_TEXT] = sizeof(spry_field_TEXT), [SPRY_OPTION_PATH] = sizeof(spry_field_PATH),
+    };
+    return sizes[kind];
+}
+
+static bool differs(const spry_option *option, const solver_options *a, const solver_options *b)
+{
+    const char *left = (const char *)a + option->offset, *right = (const char *)b + option->offset;
+    return option->kind == SPRY_OPTION_TEXT ? strcmp(left, right) != 0
+                                            : memcmp(left, right, field_size(option->kind)) != 0;
+}
+
+/* The first stage that a change of an option touches. */
+static solver_stage stage_of(const spry_option *option)
+{
+    for (size_t k = 0; k < sizeof touched / sizeof *touched; k++)
+        if (touched[k].offset == option->offset)
+            return touched[k].stage;
+    return STAGE_ALL;
+}
+
+/* Takes options that were found good, and drops what they touch. */
 static spry_status adopt(spry_solver *solver, const solver_options *changed)
 {
+    solver_stage from = STAGE_ALL;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        if (differs(&rows[k], &solver->options, changed) && stage_of(&rows[k]) < from)
+            from = stage_of(&rows[k]);
     solver->options = *changed;
-    solver->stays = false;
-    solver_forget(solver);
+    if (from == STAGE_OPERATOR)
+        solver->stays = false;
+    if (from < STAGE_ALL)
+        solver_drop(solver, from);
     return SPRY_STATUS_OK;
 }
 

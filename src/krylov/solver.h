@@ -5,6 +5,15 @@
 #include "krylov/krylov.h"
 #include "precon/precon.h"
 
+/* What a set-up consists of. Each is made from those before it, so that dropping one drops those
+ * after it. */
+typedef enum solver_stage {
+    STAGE_OPERATOR, /* with where to work */
+    STAGE_PRECON,
+    STAGE_PLAN,
+    STAGE_ALL
+} solver_stage;
+
 struct spry_solver {
     spry_context *ctx;
     solver_options options;
@@ -16,14 +25,17 @@ struct spry_solver {
     void *watch_data;
     char *text; /* a method of the caller's; NULL: by name or file */
     /* Made at the first solve after a change. */
-    bool ready;
+    solver_stage made;   /* the stages before this one stand */
     spry_device *device; /* where the method runs; NULL: the host */
     bool stays;          /* on the host, as a device's memory was too small */
     spry_operator *own_operator, *own_precon;
     spry_operator *precon_there; /* a copy of the preconditioner on the device; NULL: none */
     plan *plan;
     char precon_name[32];
+    char precon_spec[SPRY_OPTION_TEXT_SIZE]; /* what it was made from */
     char warnings[WARNINGS_SIZE];
+    size_t warned[STAGE_ALL];   /* where those of a stage end */
+    const char *chosen;         /* the method that suits A; NULL: not looked for */
     precon_symmetry chosen_for; /* of A, where the method was chosen by it */
     double setup_seconds;
     double updated_seconds; /* of spry_solver_update() since the last solve */
@@ -41,7 +53,8 @@ spry_status solver_make_operator(spry_solver *solver);
 /* Whether a solve that failed is to be tried again on the host: the device was taken without being
  * asked for, and its memory is too small. */
 bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b);
-/* Forgets what set-up has made. */
+/* Forgets what set-up has made, from a stage on; all of it. */
+void solver_drop(spry_solver *solver, solver_stage from);
 void solver_forget(spry_solver *solver);
 spry_status solver_move_precon(spry_solver *solver);
 /* A copy of v where the solver works; NULL: v is there. */
