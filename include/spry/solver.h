@@ -95,6 +95,10 @@ SPRY_API spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, c
  * and its notation. */
 typedef struct spry_method_info {
     const char *name, *summary, *purpose, *reference, *text;
+    /** Words of what A must be: "hermitian definite"; "" when it may be any. A preconditioner must
+     * be hermitian or symmetric with it, and definite where A is hermitian. */
+    const char *needs;
+    bool flexible; /**< the preconditioner may be another one in each iteration */
 } spry_method_info;
 
 /** The methods there are; false past the last. */

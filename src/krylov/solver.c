@@ -163,7 +163,7 @@ static spry_status suit_method(spry_solver *solver, program **p, const char **op
     const char *other = NULL;
     if (!chooses_method(solver))
         return SPRY_STATUS_OK;
-    spry_status status = solver_suit_precon(solver, (*p)->method, &other);
+    spry_status status = solver_suit_precon(solver, *p, &other);
     if (status != SPRY_STATUS_OK || !other)
         return status;
     program_free(*p);

@@ -65,8 +65,8 @@ int64_t solver_device_bytes(const spry_solver *solver);
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
 /* The name of the method that suits A, and why. */
 spry_status solver_choose_method(spry_solver *solver, const char **name);
-/* The method that suits M, where `name`, which was chosen for A, does not; NULL: it does. */
-spry_status solver_suit_precon(spry_solver *solver, const char *name, const char **other);
+/* The method that suits M, where p, which was chosen for A, does not; NULL: it does. */
+spry_status solver_suit_precon(spry_solver *solver, const program *p, const char **other);
 /* Conjugate gradients and its kin go wrong without a word where A or M is not what they are for:
  * warns. */
 spry_status solver_check_purpose(spry_solver *solver);
