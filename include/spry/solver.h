@@ -55,6 +55,22 @@ SPRY_API spry_status spry_solver_update(spry_solver *solver);
 SPRY_API spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A);
 /** A preconditioner of the caller's: z = M r. NULL takes it back. */
 SPRY_API spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M);
+/**
+ * The null space of a matrix that is singular on purpose (pure Neumann conditions, the Laplacian of
+ * a graph): it is removed from b, from x and from what the preconditioner gives, and x is the
+ * solution of least norm. Residuals are those of what is left of b; how much of it was removed is a
+ * warning. The option nullspace=constant is this for the constant vector. At the next solve |A v|
+ * is looked at: SPRY_STATUS_BAD_INPUT where it is not small, with the figure.
+ *
+ * @param solver  of which nothing is dropped but the method's plan
+ * @param count   vectors; 0 forgets them
+ * @param right   null vectors of A, of one type and place; orthonormal copies are kept
+ * @param left    null vectors of A^H, which b must have no part in; NULL: those of A where they are
+ *                ones, as for hermitian matrices, and else b stays as it is
+ */
+SPRY_API spry_status spry_solver_set_null_space(spry_solver *solver, int count,
+                                                const spry_vector *const *right,
+                                                const spry_vector *const *left);
 /** A method of the caller's as text, see docs/notation.md; it is parsed at the next solve. NULL
  * takes it back. Its own options are set by method=NAME:step=2, as for others. The option
  * method-file does the same with a file. */

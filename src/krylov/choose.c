@@ -78,7 +78,7 @@ spry_status solver_check_purpose(spry_solver *solver)
 {
     spry_context *ctx = solver->ctx;
     const program *p = solver->plan->program;
-    const spry_operator *M = solver_precon(solver);
+    const spry_operator *M = solver_bare_precon(solver);
     const bool *needs = p->needs;
     precon_symmetry probe;
     bool suits;
@@ -108,7 +108,7 @@ done:
 
 spry_status solver_suit_precon(spry_solver *solver, const program *p, const char **other)
 {
-    const spry_operator *M = solver_precon(solver);
+    const spry_operator *M = solver_bare_precon(solver);
     const bool hermitian = p->needs[NEED_HERMITIAN];
     precon_symmetry probe = {0};
     size_t k = 0;

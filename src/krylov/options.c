@@ -23,6 +23,7 @@ static const struct {
     {offsetof(solver_options, method_file), STAGE_PLAN},
     {offsetof(solver_options, restart), STAGE_PLAN},
     {offsetof(solver_options, fuse), STAGE_PLAN},
+    {offsetof(solver_options, nullspace), STAGE_PLAN},
 };
 
 static size_t field_size(spry_option_kind kind)

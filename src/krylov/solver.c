@@ -22,6 +22,7 @@ static void drop_plan(spry_solver *solver)
 {
     plan_free(solver->plan);
     solver->plan = NULL;
+    solver_drop_null_space(solver);
 }
 
 static void drop_precon(spry_solver *solver)
@@ -62,6 +63,7 @@ void spry_solver_free(spry_solver *solver)
 {
     if (solver) {
         solver_forget(solver);
+        solver_forget_null_space(solver);
         base_free(solver->ctx, solver->text);
         base_free(solver->ctx, solver);
     }
@@ -109,6 +111,11 @@ const spry_operator *solver_operator(const spry_solver *solver)
 }
 
 const spry_operator *solver_precon(const spry_solver *solver)
+{
+    return solver->projected ? solver->projected : solver_bare_precon(solver);
+}
+
+const spry_operator *solver_bare_precon(const spry_solver *solver)
 {
     return solver->precon_there   ? solver->precon_there
            : solver->given_precon ? solver->given_precon
@@ -348,6 +355,7 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
     SPRY_GO(ctx, make_precon(solver, p, options));
     warn_unused(solver, p);
     SPRY_GO(ctx, suit_method(solver, &p, &options));
+    SPRY_GO(ctx, solver_make_null_space(solver));
     program *handed = p;
     p = NULL;
     SPRY_GO(ctx, make_plan(solver, handed, options));
@@ -445,6 +453,8 @@ spry_status spry_solver_update(spry_solver *solver)
         }
         SPRY_GO(ctx, status);
     }
+    if (solver_has_null_space(solver))
+        solver_drop(solver, STAGE_PLAN); /* whether it still is one is seen at the next solve */
     solver->updated_seconds += base_seconds() - begin;
 done:
     if (status != SPRY_STATUS_OK)

@@ -14,6 +14,8 @@ typedef enum solver_stage {
     STAGE_ALL
 } solver_stage;
 
+enum { NULL_RIGHT, NULL_LEFT };
+
 struct spry_solver {
     spry_context *ctx;
     solver_options options;
@@ -24,6 +26,7 @@ struct spry_solver {
     spry_watch_fn watch;
     void *watch_data;
     char *text; /* a method of the caller's; NULL: by name or file */
+    null_basis null_given[2];
     /* Made at the first solve after a change. */
     solver_stage made;   /* the stages before this one stand */
     spry_device *device; /* where the method runs; NULL: the host */
@@ -31,6 +34,8 @@ struct spry_solver {
     spry_operator *own_operator, *own_precon;
     spry_operator *precon_there; /* a copy of the preconditioner on the device; NULL: none */
     plan *plan;
+    null_basis null[2];       /* with the plan: of A and of A^H, where the method runs */
+    spry_operator *projected; /* the preconditioner without the null space; NULL: none */
     char precon_name[32];
     char precon_spec[SPRY_OPTION_TEXT_SIZE]; /* what it was made from */
     char warnings[WARNINGS_SIZE];
@@ -45,7 +50,9 @@ struct spry_solver {
  * `near` is the device that vectors are on, which is taken unless the options name another. */
 spry_status solver_set_up(spry_solver *solver, spry_device *near);
 const spry_operator *solver_operator(const spry_solver *solver);
-const spry_operator *solver_precon(const spry_solver *solver); /* NULL: none */
+/* What the method applies as M; NULL: none. And the same with its null space. */
+const spry_operator *solver_precon(const spry_solver *solver);
+const spry_operator *solver_bare_precon(const spry_solver *solver);
 /* Where to work; the matrix there; the preconditioner there, or a warning that it stays here. What
  * cannot be used is told as a warning, and the host takes its place. */
 spry_status solver_choose_device(spry_solver *solver, spry_device *near);
@@ -57,6 +64,16 @@ bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b);
 void solver_drop(spry_solver *solver, solver_stage from);
 void solver_forget(spry_solver *solver);
 spry_status solver_move_precon(spry_solver *solver);
+/* The null space where the solver works, checked, and the preconditioner without it; what was made;
+ * what was given. */
+spry_status solver_make_null_space(spry_solver *solver);
+void solver_drop_null_space(spry_solver *solver);
+void solver_forget_null_space(spry_solver *solver);
+bool solver_has_null_space(const spry_solver *solver);
+/* Removes it from b, of which the iteration has a copy then, and from x; says how it
+ * went. */
+spry_status null_space_begin(const spry_solver *solver, iteration *it);
+void null_space_tell(const spry_solver *solver, iteration *it);
 /* A copy of v where the solver works; NULL: v is there. */
 spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **copy);
 /* Bytes in use on the device at most so far. */
