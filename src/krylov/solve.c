@@ -55,7 +55,12 @@ static spry_status take_best(iteration *it)
     if (it->truth <= it->saved_residual)
         return SPRY_STATUS_OK;
     it->truth = it->saved_residual;
-    return spry_vector_copy(it->saved, it->x);
+    spry_status status = spry_vector_copy(it->saved, it->x);
+    if (it->null && status == SPRY_STATUS_OK)
+        status = null_basis_remove(it->null, it->x);
+    if (it->null && status == SPRY_STATUS_OK)
+        status = iteration_true_residual(it, &it->truth);
+    return status;
 }
 
 /* The end of a system that has no solution but a best x, if the method says so and it is true. */
@@ -95,6 +100,8 @@ static spry_status judge_run(iteration *it)
     char text[160];
     spry_status status = SPRY_STATUS_OK;
     const double progress = 0.9, margin = 0.5;
+    if (it->null)
+        SPRY_GO(ctx, null_basis_remove(it->null, it->x));
     SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
     const bool drifted = has_drifted(it);
     SPRY_GO(ctx, take_best(it));
@@ -168,12 +175,14 @@ static spry_status scale_system(iteration *it)
     SPRY_GO(ctx, spry_vector_norm(it->x, &x_norm));
     if (!(x_norm <= largest / fmax(factor.re, 1))) /* the first guess would not fit */
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &it->scaled_b));
-    SPRY_GO(ctx, spry_vector_copy(it->b, it->scaled_b));
-    SPRY_GO(ctx, spry_vector_scale(factor, it->scaled_b));
+    if (!it->own_b) {
+        SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &it->own_b));
+        SPRY_GO(ctx, spry_vector_copy(it->b, it->own_b));
+    }
+    SPRY_GO(ctx, spry_vector_scale(factor, it->own_b));
     SPRY_GO(ctx, spry_vector_scale(factor, it->x));
     it->exponent = exponent;
-    it->b = it->scaled_b;
+    it->b = it->own_b;
     SPRY_GO(ctx, spry_vector_norm(it->b, &it->b_norm));
 done:
     return status;
@@ -190,7 +199,7 @@ static void finish(iteration *it)
     spry_vector_free(it->saved);
     spry_vector_free(it->spare);
     spry_vector_free(it->shown);
-    spry_vector_free(it->scaled_b);
+    spry_vector_free(it->own_b);
     base_free(it->ctx, it->history);
 }
 
@@ -226,6 +235,7 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
                                int64_t all, int64_t bytes, spry_result *result)
 {
     const spry_operator *A = it->A;
+    null_space_tell(solver, it);
     *result = (spry_result){
         .size = sizeof *result,
         .converged = it->reason == SPRY_REASON_CONVERGED,
@@ -273,6 +283,7 @@ static spry_status begin(const spry_solver *solver, iteration *it)
     spry_status status = SPRY_STATUS_OK;
     double first;
     SPRY_GO(ctx, start(it));
+    SPRY_GO(ctx, null_space_begin(solver, it));
     SPRY_GO(ctx, spry_vector_norm(it->b, &it->b_norm));
     if (it->b_norm == 0) { /* the answer is 0, and no relative residual exists */
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
