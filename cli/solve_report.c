@@ -153,7 +153,7 @@ void solve_report(const solve_job *job, FILE *out)
         fprintf(out, ", %d thread%s, %s kernels", spry_context_threads(job->ctx),
                 spry_context_threads(job->ctx) == 1 ? "" : "s", spry_context_isa(job->ctx));
     fputc('\n', out);
-    bool inconsistent = r->converged && *r->detail && job->count == 1;
+    const bool inconsistent = r->converged && tol && r->true_residual > *tol && job->count == 1;
     fprintf(out, "residual   %.2e%s, the true |b - A x| / |b|%s; asked for %g, at first %.2e\n",
             t.residual, job->count > 1 ? " at most" : "",
             inconsistent ? ", about the least there is" : "", tol ? *tol : 0, t.initial);

@@ -1,5 +1,5 @@
 # Puts the texts of src/krylov/methods/*.krylov into the library: spry_method_source is a C file with the
-# table krylov_texts (name, summary, purpose, reference, text, options), sorted by name. A new method is a new file there.
+# table krylov_texts (rows of spry_entry), sorted by name. A new method is a new file there.
 file(GLOB method_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/krylov/methods/*.krylov)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${method_files})
 set(method_table "")
@@ -40,6 +40,14 @@ foreach(file ${method_files})
         string(REPLACE "\\;" ";" line "${line}") # file(STRINGS) makes a list
         string(APPEND words "\"${line}\", ")
     endforeach()
+    file(STRINGS ${file} needs REGEX "^needs " LIMIT_COUNT 1)
+    string(REGEX REPLACE "^needs +([a-z ]*[a-z]).*$" "\\1" needs "${needs}")
+    file(STRINGS ${file} flexible REGEX "^flexible" LIMIT_COUNT 1)
+    if(flexible)
+        set(flexible true)
+    else()
+        set(flexible false)
+    endif()
     file(READ ${file} text)
     string(REPLACE "\\" "\\\\" text "${text}")
     string(REPLACE "\"" "\\\"" text "${text}")
@@ -51,7 +59,7 @@ foreach(file ${method_files})
         string(APPEND method_options "static const spry_option ${table}[] = {\n${rows}};\n")
         set(list "SPRY_OPTION_LIST(${table})")
     endif()
-    string(APPEND method_table "    {sizeof(spry_entry), \"${name}\", ${words}\n     \"${text}\",\n     ${list}, false},\n")
+    string(APPEND method_table "    {sizeof(spry_entry), \"${name}\", ${words}\n     \"${text}\",\n     ${list}, false, \"${needs}\", ${flexible}},\n")
 endforeach()
 set(spry_method_source ${spry_generated}/krylov_texts.c)
 file(CONFIGURE OUTPUT ${spry_method_source} CONTENT

@@ -39,7 +39,11 @@ typedef struct spry_entry {
                                    them, the usual one first */
     spry_option_list options; /**< its own, as they are given after a colon ("gmres:restart=50");
                                    those of methods are fields of 8 bytes in their order */
-    bool on_devices; /**< preconditioners, storage formats: whether one can be on a device */
+    bool on_devices;   /**< preconditioners, storage formats: whether one can be on a device */
+    const char *needs; /**< methods: words of what A must be, "hermitian definite"; "" when it may
+                          be any. A preconditioner must be hermitian or symmetric with it, and
+                            definite where A is hermitian */
+    bool flexible;     /**< methods: the preconditioner may be another one in each iteration */
 } spry_entry;
 #define SPRY_ENTRY_INIT SPRY_SIZED(spry_entry)
 

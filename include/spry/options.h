@@ -80,6 +80,38 @@ SPRY_API spry_status spry_options_parse(spry_context *ctx, spry_option_list list
 /** The option with the name, or NULL. */
 SPRY_API const spry_option *spry_options_find(spry_option_list list, const char *name);
 
+/**
+ * Set one option by its type: the number goes to the field as it is, within the option's bounds. An
+ * INT option also takes a real that is a whole number, a REAL one an integer. Anything else is
+ * SPRY_STATUS_BAD_USAGE, and the message says what the option takes. spry_options_set() takes any
+ * option as text.
+ */
+SPRY_API spry_status spry_options_set_real(spry_context *ctx, spry_option_list list, void *fields,
+                                           const char *name, double value);
+SPRY_API spry_status spry_options_set_int(spry_context *ctx, spry_option_list list, void *fields,
+                                          const char *name, int64_t value);
+SPRY_API spry_status spry_options_set_bool(spry_context *ctx, spry_option_list list, void *fields,
+                                           const char *name, bool value);
+/** Read one back: a real from REAL and INT options, an integer from INT options, a bool from BOOL
+ * ones. */
+SPRY_API spry_status spry_options_get_real(spry_context *ctx, spry_option_list list,
+                                           const void *fields, const char *name, double *value);
+SPRY_API spry_status spry_options_get_int(spry_context *ctx, spry_option_list list,
+                                          const void *fields, const char *name, int64_t *value);
+SPRY_API spry_status spry_options_get_bool(spry_context *ctx, spry_option_list list,
+                                           const void *fields, const char *name, bool *value);
+/**
+ * Any option as text that spry_options_set() takes back to the same value: the shortest number that
+ * does, yes or no, the word.
+ *
+ * @param text  room for `size` characters with the zero at the end; SPRY_STATUS_BAD_USAGE says how
+ *              many are needed when that is too small. SPRY_OPTION_TEXT_SIZE is enough for all but
+ *              paths.
+ */
+SPRY_API spry_status spry_options_get_text(spry_context *ctx, spry_option_list list,
+                                           const void *fields, const char *name, char *text,
+                                           size_t size);
+
 /** The word of a space-separated list that is nearest in spelling; false when none is near. */
 SPRY_API bool spry_nearest(const char *word, const char *words, char *nearest, size_t size);
 

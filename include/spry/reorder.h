@@ -23,8 +23,8 @@ SPRY_BEGIN
  */
 SPRY_API spry_status spry_reorder(const spry_matrix *A, const char *order, int32_t **perm);
 
-/** y_i = x[perm[i]]: a right-hand side in the new order. x and y are of one type and length, and
- * not the same. */
+/** y_i = x[perm[i]]: a right-hand side in the new order. x and y are of one type and length, on the
+ * host or on one device, and not the same. */
 SPRY_API spry_status spry_vector_permute(const spry_vector *x, const int32_t *perm, spry_vector *y);
 /** y[perm[i]] = x_i: a solution back in the old order. */
 SPRY_API spry_status spry_vector_unpermute(const spry_vector *x, const int32_t *perm,

@@ -14,8 +14,9 @@ SPRY_BEGIN
  * A matrix of a symmetric kind stays one when left and right are the same (conjugates for hermitian
  * ones), else it becomes general.
  *
- * @param left   of A's type, as long as A has rows; NULL for ones
- * @param right  of A's type, as long as A has columns; NULL for ones
+ * @param A      changed
+ * @param left   of A's type, as long as A has rows, on the host or a device; NULL for ones
+ * @param right  the same, as long as A has columns
  */
 SPRY_API spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left,
                                        const spry_vector *right);

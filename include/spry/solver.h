@@ -20,8 +20,33 @@ typedef bool (*spry_monitor_fn)(void *data, int64_t iteration, double residual,
 SPRY_API spry_status spry_solver_new(spry_context *ctx, spry_solver **solver);
 SPRY_API void spry_solver_free(spry_solver *solver);
 
-/** Sets options from "tol=1e-8 max-iter=500 method=cg precon=jacobi"; see spry_solver_options(). */
+/**
+ * Sets options from "tol=1e-8 max-iter=500 method=cg precon=jacobi"; see spry_solver_options().
+ * What is built stays unless the option touches it: tol, max-iter, stall and divergence drop
+ * nothing; method, restart and fuse the method's plan; precon the preconditioner as well; format
+ * and device all of it. An option that is given the value it has drops nothing.
+ */
 SPRY_API spry_status spry_solver_set(spry_solver *solver, const char *options);
+/**
+ * The same for one option by its type, as spry_options_set_real() and its kin: numbers go as they
+ * are, not through text. spry_solver_set_text() takes any option, and the specs of methods,
+ * preconditioners and formats whole: spry_solver_set_text(s, "precon", "amg:cycle=w").
+ */
+SPRY_API spry_status spry_solver_set_real(spry_solver *solver, const char *name, double value);
+SPRY_API spry_status spry_solver_set_int(spry_solver *solver, const char *name, int64_t value);
+SPRY_API spry_status spry_solver_set_bool(spry_solver *solver, const char *name, bool value);
+SPRY_API spry_status spry_solver_set_text(spry_solver *solver, const char *name, const char *value);
+/**
+ * Reads one back, as spry_options_get_real() and its kin. "method:NAME" is the option NAME of the
+ * method itself as it is in effect ("method:restart"), whatever has set it; for this the solver is
+ * set up as for a solve, so that it must have a matrix or operator.
+ */
+SPRY_API spry_status spry_solver_get_real(spry_solver *solver, const char *name, double *value);
+SPRY_API spry_status spry_solver_get_int(spry_solver *solver, const char *name, int64_t *value);
+SPRY_API spry_status spry_solver_get_bool(spry_solver *solver, const char *name, bool *value);
+/** Any option as text; room for SPRY_OPTION_TEXT_SIZE characters is enough. */
+SPRY_API spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *text,
+                                          size_t size);
 /** The matrix to solve with, which must stay alive; format and preconditioner are made from it. */
 SPRY_API spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A);
 /** The matrix has new values in its old pattern: storage and preconditioner take them, where they
@@ -31,6 +56,22 @@ SPRY_API spry_status spry_solver_update(spry_solver *solver);
 SPRY_API spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A);
 /** A preconditioner of the caller's: z = M r. NULL takes it back. */
 SPRY_API spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M);
+/**
+ * The null space of a matrix that is singular on purpose (pure Neumann conditions, the Laplacian of
+ * a graph): it is removed from b, from x and from what the preconditioner gives, and x is the
+ * solution of least norm. Residuals are those of what is left of b; how much of it was removed is a
+ * warning. The option nullspace=constant is this for the constant vector. At the next solve |A v|
+ * is looked at: SPRY_STATUS_BAD_INPUT where it is not small, with the figure.
+ *
+ * @param solver  of which nothing is dropped but the method's plan
+ * @param count   vectors; 0 forgets them
+ * @param right   null vectors of A, of one type and place; orthonormal copies are kept
+ * @param left    null vectors of A^H, which b must have no part in; NULL: those of A where they are
+ *                ones, as for hermitian matrices, and else b stays as it is
+ */
+SPRY_API spry_status spry_solver_set_null_space(spry_solver *solver, int count,
+                                                const spry_vector *const *right,
+                                                const spry_vector *const *left);
 /** A method of the caller's as text, see docs/notation.md; it is parsed at the next solve. NULL
  * takes it back. Its own options are set by method=NAME:step=2, as for others. The option
  * method-file does the same with a file. */

@@ -158,6 +158,13 @@ int base_find_word(const char *words, const char *word);
  * nearest. */
 spry_status base_unknown_word(spry_context *ctx, const char *what, const char *word,
                               const char *words);
+/* The option of a name, or a failure that names the nearest; whether a number is within its bounds,
+ * `shown` being how the caller wrote it; the shortest text of a number. */
+spry_status options_find(spry_context *ctx, spry_option_list list, const char *name,
+                         const spry_option **option);
+spry_status options_check_bounds(spry_context *ctx, const spry_option *option, double number,
+                                 const char *shown);
+void base_print_double(double value, char text[32]);
 /* Appends a word to a space-separated list of `size` bytes, cutting what does not fit. */
 void base_add_word(char *words, size_t size, const char *word);
 

@@ -138,6 +138,23 @@ static spry_status unknown_option(spry_context *ctx, spry_option_list list, cons
     return base_unknown_word(ctx, "option", name, names);
 }
 
+spry_status options_find(spry_context *ctx, spry_option_list list, const char *name,
+                         const spry_option **option)
+{
+    *option = name ? spry_options_find(list, name) : NULL;
+    return *option ? SPRY_STATUS_OK : unknown_option(ctx, list, name ? name : "NULL");
+}
+
+spry_status options_check_bounds(spry_context *ctx, const spry_option *option, double number,
+                                 const char *shown)
+{
+    const bool bounded = option->low != 0 || option->high != 0;
+    if (bounded && !(number >= option->low && number <= option->high))
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s=%.64s is outside %g..%g", option->name,
+                         shown, option->low, option->high);
+    return SPRY_STATUS_OK;
+}
+
 /* The number of a k, M or G that ends a text, which loses it; else 1. */
 static int64_t take_unit(const char *text, const char **end)
 {
@@ -178,12 +195,10 @@ static spry_status set_number(spry_context *ctx, const spry_option *option, void
     if (whole ? !parse_integer(value, &integer) : !parse_real(value, &number))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s=%.64s is not a %s", option->name, value,
                          whole ? "whole number" : "number");
-    if (whole)
-        number = (double)integer;
-    bool bounded = option->low != 0 || option->high != 0;
-    if (bounded && !(number >= option->low && number <= option->high))
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s=%.64s is outside %g..%g", option->name,
-                         value, option->low, option->high);
+    const spry_status status =
+        options_check_bounds(ctx, option, whole ? (double)integer : number, value);
+    if (status != SPRY_STATUS_OK)
+        return status;
     if (whole)
         *(int64_t *)field = integer;
     else
@@ -245,11 +260,12 @@ spry_status spry_options_set(spry_context *ctx, spry_option_list list, void *fie
                              const char *name, const char *value)
 {
     SPRY_NEED(ctx, fields, name, value);
-    const spry_option *found = spry_options_find(list, name);
-    if (!found)
-        return unknown_option(ctx, list, name);
-    const spry_option option = whole_row(list, found);
-    return set_field(ctx, &option, fields, value);
+    const spry_option *option;
+    const spry_status status = options_find(ctx, list, name, &option);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    const spry_option whole = whole_row(list, option);
+    return set_field(ctx, &whole, fields, value);
 }
 
 spry_status spry_options_default(spry_context *ctx, spry_option_list list, void *fields)

@@ -29,7 +29,7 @@ spry_status spry_vector_array_interface(const spry_vector *v, spry_array_interfa
     if (!v->device || !v->device->facts.has_pointers)
         return SPRY_FAIL(v->ctx, SPRY_STATUS_BAD_USAGE,
                          "the vector is on %s; __cuda_array_interface__ is for CUDA devices",
-                         vector_place(v));
+                         place_name(v->device));
     SPRY_GO(v->ctx, device_finish(v->device)); /* so that there is no stream to wait for */
     spry_array_interface made = {.shape = v->n, .data = v->n > 0 ? v->data : NULL, .version = 3};
     snprintf(made.typestr, sizeof made.typestr, "%s", type_names[v->type]);

@@ -129,6 +129,7 @@ typedef struct gen_kind {
     gen_row_function write_row; /* its data are the problem; NULL where make does it all */
     spry_status (*make)(spry_context *ctx, const gen_problem *problem, spry_matrix **A);
     const char *summary;
+    unsigned facts; /* FACT_BITs of what is so whatever the options */
 } gen_kind;
 
 static inline uint64_t gen_key(int64_t i, int64_t j)

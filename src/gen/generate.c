@@ -28,49 +28,65 @@ static const spry_option tiled_options[] = {GEN_SIZE(ROW) GEN_BASE(ROW)};
 #undef ROW
 #undef OPTION_OWNER
 
+/* What is so by construction. */
+enum {
+    SYMMETRIC = FACT_BIT(SPRY_FACT_SYMMETRIC) | FACT_BIT(SPRY_FACT_PATTERN_SYMMETRIC),
+    HERMITIAN = FACT_BIT(SPRY_FACT_HERMITIAN) | FACT_BIT(SPRY_FACT_PATTERN_SYMMETRIC),
+    POSITIVE = HERMITIAN | FACT_BIT(SPRY_FACT_DEFINITE) | FACT_BIT(SPRY_FACT_POSITIVE_DIAGONAL)
+};
+
 static const gen_kind kinds[] = {
     {"poisson2d", SPRY_OPTION_LIST(poisson2d_options), 2, 1, 100, 0, SPRY_TYPE_D,
      gen_prepare_stencil, gen_stencil_row, NULL,
-     "Laplacian on a rectangle, 5 or 9 points: symmetric positive definite, an M-matrix"},
+     "Laplacian on a rectangle, 5 or 9 points: symmetric positive definite, an M-matrix",
+     POSITIVE | SYMMETRIC},
     {"poisson3d", SPRY_OPTION_LIST(poisson3d_options), 3, 1, 32, 0, SPRY_TYPE_D,
      gen_prepare_stencil, gen_stencil_row, NULL,
-     "Laplacian on a box, 7 or 27 points: symmetric positive definite, an M-matrix"},
+     "Laplacian on a box, 7 or 27 points: symmetric positive definite, an M-matrix",
+     POSITIVE | SYMMETRIC},
     {"anisotropic", SPRY_OPTION_LIST(anisotropic_options), 2, 1, 100, 0, SPRY_TYPE_D,
      gen_prepare_anisotropic, gen_stencil_row, NULL,
      "diffusion on a rectangle or box, strong in one direction: symmetric positive definite, hard "
      "for "
-     "point methods"},
+     "point methods",
+     POSITIVE | SYMMETRIC},
     {"convection-diffusion", SPRY_OPTION_LIST(convection_diffusion_options), 2, 1, 100, 0,
      SPRY_TYPE_D, gen_prepare_stencil, gen_convection_row, NULL,
      "flow that turns about the centre of a rectangle or box: nonsymmetric, with upwind "
-     "differences an M-matrix"},
+     "differences an M-matrix",
+     0},
     {"elasticity", SPRY_OPTION_LIST(elasticity_options), 3, 3, 16, 0, SPRY_TYPE_D,
      gen_prepare_elasticity, gen_elasticity_row, NULL,
      "a clamped elastic box, trilinear elements, 3 unknowns per node, 81 entries per row: "
      "symmetric "
-     "positive definite"},
+     "positive definite",
+     POSITIVE | SYMMETRIC},
     {"helmholtz", SPRY_OPTION_LIST(helmholtz_options), 3, 1, 32, 0, SPRY_TYPE_Z,
      gen_prepare_stencil, gen_helmholtz_row, NULL,
      "waves in a box with an absorbing layer, 7 points: complex symmetric, indefinite; real types "
-     "leave the layer out"},
+     "leave the layer out",
+     SYMMETRIC},
     {"tridiagonal", SPRY_OPTION_LIST(tridiagonal_options), 1, 1, 100000, 0, SPRY_TYPE_D,
-     gen_prepare_stencil, gen_stencil_row, NULL, "-1, 2, -1: symmetric positive definite"},
+     gen_prepare_stencil, gen_stencil_row, NULL, "-1, 2, -1: symmetric positive definite",
+     POSITIVE | SYMMETRIC},
     {"dense", SPRY_OPTION_LIST(dense_options), 1, 1, 1000, 0, SPRY_TYPE_D, gen_prepare_dense,
-     gen_dense_row, NULL, "random numbers everywhere: nonsymmetric, diagonally dominant"},
+     gen_dense_row, NULL, "random numbers everywhere: nonsymmetric, diagonally dominant", 0},
     {"random", SPRY_OPTION_LIST(random_options), 1, 1, 100000, 16, SPRY_TYPE_D, gen_prepare_random,
      gen_random_row, NULL,
-     "so many entries per row at random places: nonsymmetric, diagonally dominant"},
+     "so many entries per row at random places: nonsymmetric, diagonally dominant", 0},
     {"rmat", SPRY_OPTION_LIST(rmat_options), 1, 1, 65536, 16, SPRY_TYPE_D, gen_prepare_rmat, NULL,
-     gen_make_rmat, "R-MAT graph, row lengths by a power law: nonsymmetric, diagonally dominant"},
+     gen_make_rmat, "R-MAT graph, row lengths by a power law: nonsymmetric, diagonally dominant",
+     0},
     {"arrowhead", SPRY_OPTION_LIST(arrowhead_options), 1, 1, 100000, 0, SPRY_TYPE_D, NULL,
      gen_arrowhead_row, NULL,
-     "first row, first column and diagonal: symmetric (hermitian) positive definite"},
+     "first row, first column and diagonal: symmetric (hermitian) positive definite", POSITIVE},
     {"circuit", SPRY_OPTION_LIST(circuit_options), 1, 1, 100000, 6, SPRY_TYPE_D,
      gen_prepare_circuit, gen_circuit_row, NULL,
-     "nodes of a chip with a few huge nets: nonsymmetric, badly scaled, diagonally dominant"},
+     "nodes of a chip with a few huge nets: nonsymmetric, badly scaled, diagonally dominant", 0},
     {"tiled", SPRY_OPTION_LIST(tiled_options), 1, 1, 0, 0, SPRY_TYPE_D, NULL, NULL, NULL,
      "copies of a matrix along the diagonal, coupled: symmetric or positive definite when the "
-     "matrix is"},
+     "matrix is",
+     0},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -210,5 +226,6 @@ spry_status spry_generate(spry_context *ctx, const char *name, const char *optio
                      : gen_build(ctx, problem.type, problem.rows, kind->write_row, &problem, A);
     if (status != SPRY_STATUS_OK)
         return SPRY_CAUSE(ctx, status, "%s", name);
+    matrix_note_all(*A, kind->facts);
     return SPRY_STATUS_OK;
 }

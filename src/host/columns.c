@@ -189,11 +189,6 @@ static bool overlap(const job *j)
     return (const char *)M[0]->data < end[1] && (const char *)M[1]->data < end[0];
 }
 
-static const char *place_name(const spry_device *device)
-{
-    return device ? spry_device_name(device) : "cpu";
-}
-
 static spry_status multiply_dense(const spry_operator *op, spry_transpose transpose,
                                   spry_scalar alpha, const spry_dense *B, spry_scalar beta,
                                   const spry_dense *C)

@@ -268,16 +268,12 @@ spry_status spry_columns_write(const spry_vector *v, int64_t cols, const char *p
     if (cols < 1 || v->n % cols != 0)
         return SPRY_FAIL(v->ctx, SPRY_STATUS_BAD_USAGE,
                          "%s: %" PRId64 " numbers make no %" PRId64 " columns", path, v->n, cols);
-    spry_vector *here = NULL;
-    spry_status status = vector_fetch(v);
-    if (status == SPRY_STATUS_OK && v->device) {
-        status = spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_OWN_COPY, &here);
-        if (status == SPRY_STATUS_OK)
-            status = spry_vector_copy(v, here);
-    }
+    const spry_vector *here = NULL;
+    spry_vector *copy = NULL;
+    spry_status status = vector_here(v, &here, &copy);
     if (status == SPRY_STATUS_OK)
-        status = format->write_vector(here ? here : v, v->n == 0 ? 1 : cols, path);
-    spry_vector_free(here);
+        status = format->write_vector(here, v->n == 0 ? 1 : cols, path);
+    spry_vector_free(copy);
     return status;
 }
 

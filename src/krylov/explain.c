@@ -30,11 +30,9 @@ static void put_options(base_text *t, const plan *p)
             base_text_put(t, "%g (%g to %g): %s\n", value, name->low, name->high, name->help);
             continue;
         }
-        const char *word = name->words;
-        for (int i = 0; i < (int)value; i++)
-            word += strcspn(word, " ") + 1;
-        base_text_put(t, "%.*s (of %s): %s\n", (int)strcspn(word, " "), word, name->words,
-                      name->help);
+        char word[sizeof name->words];
+        program_option_text(name, value, word, sizeof word);
+        base_text_put(t, "%s (of %s): %s\n", word, name->words, name->help);
     }
 }
 
@@ -141,16 +139,10 @@ static spry_status plan_unfused(const spry_solver *solver, const plan *fused, pl
         const program_name *name = &fused->program->names[k];
         if (name->kind != NAME_OPTION)
             continue;
-        const double value = fused->options[fused->offset[k]].re;
-        const char *word = name->words;
-        for (int i = 0; *word && i < (int)value; i++)
-            word += strcspn(word, " ") + 1;
+        char value[sizeof name->words];
+        program_option_text(name, fused->options[fused->offset[k]].re, value, sizeof value);
         const size_t used = strlen(options);
-        if (*word)
-            snprintf(options + used, sizeof options - used, "%s=%.*s,", name->text,
-                     (int)strcspn(word, " "), word);
-        else
-            snprintf(options + used, sizeof options - used, "%s=%.17g,", name->text, value);
+        snprintf(options + used, sizeof options - used, "%s=%s,", name->text, value);
     }
     SPRY_GO(ctx, plan_make(p, options, &setup, &naive));
     SPRY_GO(ctx, plan_count(naive, cost));

@@ -33,13 +33,25 @@
     item(INT, stall, "1000", 0, 9e18, NULL,                                                       \
          "iterations over which the mean residual must fall, else stagnation; 0: never")          \
     item(REAL, divergence, "1e20", 1, 1e300, NULL,                                                \
-         "growth over the first residual that counts as divergence")
+         "growth over the first residual that counts as divergence")                              \
+    item(WORD, nullspace, "none", 0, 0, "none constant",                                          \
+         "of a matrix that is singular on purpose: constant vectors, as with pure Neumann "       \
+         "conditions; removed from b and x, so that x is the solution of least norm")
+enum { NULLSPACE_NONE, NULLSPACE_CONSTANT };
 
 typedef struct solver_options {
     SOLVER_OPTIONS(SPRY_OPTION_FIELD)
 } solver_options;
 
 enum { WARNINGS_SIZE = 1024 };
+
+/* Orthonormal vectors. */
+typedef struct null_basis {
+    int count;
+    spry_vector **v;
+} null_basis;
+/* x = x - V (V, x) */
+spry_status null_basis_remove(const null_basis *basis, spry_vector *x);
 
 /* A solve in progress. */
 typedef struct iteration {
@@ -58,11 +70,12 @@ typedef struct iteration {
     lane *lane;
     bool estimates; /* iterations are counted at estimates, not at residuals */
 
-    int exponent;          /* b and x are scaled by 2^-exponent; mostly 0 */
-    spry_vector *scaled_b; /* then b points here */
-    spry_vector *spare;    /* for true residuals, as long as b */
-    spry_vector *shown;    /* for the monitor of a scaled system or one on a device */
-    bool here;             /* the caller's x is the host's, whatever x is */
+    int exponent;           /* b and x are scaled by 2^-exponent; mostly 0 */
+    spry_vector *own_b;     /* b points here when it is scaled, or was freed of a null space */
+    const null_basis *null; /* what is removed from x; NULL: nothing */
+    spry_vector *spare;     /* for true residuals, as long as b */
+    spry_vector *shown;     /* for the monitor of a scaled system or one on a device */
+    bool here;              /* the caller's x is the host's, whatever x is */
 
     int64_t count;   /* iterations done */
     int64_t idle;    /* residuals told in the loop since then that are no iterations */

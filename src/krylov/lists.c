@@ -58,7 +58,7 @@ static const entry_at lists[] = {
     [SPRY_LIST_SCALINGS] = algebra_scaling_at, [SPRY_LIST_OBJECTS] = object_at,
 };
 
-static const base_sized sized = BASE_SIZED(spry_entry, on_devices);
+static const base_sized sized = BASE_SIZED(spry_entry, flexible);
 
 static bool exists(spry_list list)
 {

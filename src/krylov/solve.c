@@ -10,21 +10,17 @@
 /* Names the first number of v that is not finite; true when there is one. */
 static bool find_nonfinite(const spry_vector *v, const char *what, char detail[160])
 {
-    spry_vector *here = NULL;
+    const spry_vector *here = NULL;
+    spry_vector *copy = NULL;
     bool found = false;
-    if (v->device) { /* where it cannot be copied, what is not finite has no name */
-        if (spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_OWN_COPY, &here) != SPRY_STATUS_OK ||
-            spry_vector_copy(v, here) != SPRY_STATUS_OK)
-            goto done;
-        v = here;
-    }
-    for (int64_t i = 0; i < v->n && !found; i++) {
-        found = !value_finite(value_get(v->type, v->data, i));
+    /* Where it cannot be copied, what is not finite has no name. */
+    const bool seen = vector_here(v, &here, &copy) == SPRY_STATUS_OK;
+    for (int64_t i = 0; seen && i < v->n && !found; i++) {
+        found = !value_finite(value_get(v->type, here->data, i));
         if (found)
             snprintf(detail, 160, "%s is not finite at row %" PRId64 " (from 0)", what, i);
     }
-done:
-    spry_vector_free(here);
+    spry_vector_free(copy);
     return found;
 }
 
@@ -59,7 +55,12 @@ static spry_status take_best(iteration *it)
     if (it->truth <= it->saved_residual)
         return SPRY_STATUS_OK;
     it->truth = it->saved_residual;
-    return spry_vector_copy(it->saved, it->x);
+    spry_status status = spry_vector_copy(it->saved, it->x);
+    if (it->null && status == SPRY_STATUS_OK)
+        status = null_basis_remove(it->null, it->x);
+    if (it->null && status == SPRY_STATUS_OK)
+        status = iteration_true_residual(it, &it->truth);
+    return status;
 }
 
 /* The end of a system that has no solution but a best x, if the method says so and it is true. */
@@ -99,6 +100,8 @@ static spry_status judge_run(iteration *it)
     char text[160];
     spry_status status = SPRY_STATUS_OK;
     const double progress = 0.9, margin = 0.5;
+    if (it->null)
+        SPRY_GO(ctx, null_basis_remove(it->null, it->x));
     SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
     const bool drifted = has_drifted(it);
     SPRY_GO(ctx, take_best(it));
@@ -172,12 +175,14 @@ static spry_status scale_system(iteration *it)
     SPRY_GO(ctx, spry_vector_norm(it->x, &x_norm));
     if (!(x_norm <= largest / fmax(factor.re, 1))) /* the first guess would not fit */
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &it->scaled_b));
-    SPRY_GO(ctx, spry_vector_copy(it->b, it->scaled_b));
-    SPRY_GO(ctx, spry_vector_scale(factor, it->scaled_b));
+    if (!it->own_b) {
+        SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &it->own_b));
+        SPRY_GO(ctx, spry_vector_copy(it->b, it->own_b));
+    }
+    SPRY_GO(ctx, spry_vector_scale(factor, it->own_b));
     SPRY_GO(ctx, spry_vector_scale(factor, it->x));
     it->exponent = exponent;
-    it->b = it->scaled_b;
+    it->b = it->own_b;
     SPRY_GO(ctx, spry_vector_norm(it->b, &it->b_norm));
 done:
     return status;
@@ -194,7 +199,7 @@ static void finish(iteration *it)
     spry_vector_free(it->saved);
     spry_vector_free(it->spare);
     spry_vector_free(it->shown);
-    spry_vector_free(it->scaled_b);
+    spry_vector_free(it->own_b);
     base_free(it->ctx, it->history);
 }
 
@@ -230,6 +235,7 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
                                int64_t all, int64_t bytes, spry_result *result)
 {
     const spry_operator *A = it->A;
+    null_space_tell(solver, it);
     *result = (spry_result){
         .size = sizeof *result,
         .converged = it->reason == SPRY_REASON_CONVERGED,
@@ -249,7 +255,7 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
     snprintf(result->method, sizeof result->method, "%s", solver->plan->program->method);
     snprintf(result->precon, sizeof result->precon, "%s", solver->precon_name);
     name_format(A, result->format, sizeof result->format);
-    snprintf(result->device, sizeof result->device, "%s", vector_place(it->x));
+    snprintf(result->device, sizeof result->device, "%s", place_name(it->x->device));
     snprintf(result->detail, sizeof result->detail, "%s", it->detail);
     spry_context_memory(solver->ctx, NULL, &result->memory_bytes);
     result->memory_bytes += solver_device_bytes(solver);
@@ -277,6 +283,7 @@ static spry_status begin(const spry_solver *solver, iteration *it)
     spry_status status = SPRY_STATUS_OK;
     double first;
     SPRY_GO(ctx, start(it));
+    SPRY_GO(ctx, null_space_begin(solver, it));
     SPRY_GO(ctx, spry_vector_norm(it->b, &it->b_norm));
     if (it->b_norm == 0) { /* the answer is 0, and no relative residual exists */
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));

@@ -120,7 +120,7 @@ static spry_status check_sorted(const spry_matrix *A)
     const spry_arrays *a = &A->a;
     if (a->format != SPRY_FORMAT_CSR || a->symmetry != SPRY_SYMMETRY_GENERAL)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE, "formats are built from general CSR");
-    if (matrix_sorted(A->ctx, a, true))
+    if (matrix_is_sorted(A->ctx, A, true))
         return SPRY_STATUS_OK;
     for (int64_t i = 0; i < a->rows; i++)
         for (int64_t k = a->offsets[i] + 1; k < a->offsets[i + 1]; k++)

@@ -7,7 +7,7 @@ static spry_status tidy(const spry_matrix *A, const spry_matrix **csr, spry_matr
     spry_status status = SPRY_STATUS_OK;
     *owned = NULL;
     *csr = A;
-    if (A->a.format == SPRY_FORMAT_CSR && matrix_sorted(A->ctx, &A->a, true))
+    if (A->a.format == SPRY_FORMAT_CSR && matrix_is_sorted(A->ctx, A, true))
         return SPRY_STATUS_OK;
     SPRY_GO(A->ctx, spry_matrix_convert(A, SPRY_FORMAT_CSR, owned));
     SPRY_GO(A->ctx, spry_matrix_sum_duplicates(*owned));

@@ -4,6 +4,7 @@
 
 #include "device/operator.h"
 #include "device/vector.h"
+#include "host/apply.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -266,8 +267,7 @@ static void diagonals(spry_context *ctx, spry_device *d)
                                         SPRY_OWN_COPY, &A));
     assert_ok(ctx, spry_matrix_cast(A, SPRY_TYPE_Z, &C));
     for (int64_t i = 0; i < N; i++)
-        value_set(SPRY_TYPE_Z, C->a.values, i,
-                  (spry_scalar){1 + (double)(i % 7), (double)(i % 3) - 1});
+        support_put(C, i, (spry_scalar){1 + (double)(i % 7), (double)(i % 3) - 1});
     spry_operator *M = NULL, *there = NULL;
     assert_ok(ctx, spry_operator_jacobi(C, &M));
     assert_ok(ctx, device_diagonal_operator(d, M, NULL, &there));

@@ -26,7 +26,7 @@ static void spread_values(spry_matrix *A, uint64_t seed, bool wild)
         const double scale = wild ? pow(10, 12 * base_uniform(seed, at) - 6) : 1;
         const spry_scalar v = {scale * (2 * base_uniform(seed, at + 1) - 1),
                                scale * (2 * base_uniform(seed, at + 2) - 1)};
-        value_set(A->a.type, A->a.values, k, v);
+        support_put(A, k, v);
     }
 }
 
@@ -106,7 +106,7 @@ static void test_values_that_do_not_fit(void **state)
     for (int i = 0; i < 4; i++) {
         spry_matrix *A =
             support_from_rows(ctx, SPRY_TYPE_D, 2, 3, (const double[]){1, 0, 2, 0, 3, 4});
-        value_set(SPRY_TYPE_D, A->a.values, 3, (spry_scalar){bad[i], 0});
+        support_put(A, 3, (spry_scalar){bad[i], 0});
         check c = {ctx, A};
         layouts_each(refuse_values, &c);
         spry_matrix_free(A);

@@ -337,8 +337,8 @@ static void values_that_are_no_numbers(void **state)
         const spry_type type = support_types[t];
         spry_matrix *A = support_from_rows(*state, type, 3, 3, rows);
         spry_stats s = SPRY_STATS_INIT;
-        value_set(type, A->a.values, 0, (spry_scalar){NAN, 0});
-        value_set(type, A->a.values, 4, (spry_scalar){-INFINITY, 0});
+        support_put(A, 0, (spry_scalar){NAN, 0});
+        support_put(A, 4, (spry_scalar){-INFINITY, 0});
         assert_ok(*state, spry_matrix_stats(A, &s));
         assert_int_equal(s.nonfinite, 2);
         assert_true(s.value_min == 1 && s.value_max == 7);
@@ -364,7 +364,7 @@ static void norms_neither_overflow_nor_vanish(void **state)
         assert_true(s.value_max == 4 * scales[i]);
         spry_matrix_free(A);
         A = support_from_rows(*state, SPRY_TYPE_Z, 1, 1, (double[]){1});
-        value_set(SPRY_TYPE_Z, A->a.values, 0, (spry_scalar){3 * scales[i], 4 * scales[i]});
+        support_put(A, 0, (spry_scalar){3 * scales[i], 4 * scales[i]});
         assert_ok(*state, spry_matrix_stats(A, &s));
         near(s.value_max, 5 * scales[i], 2);
         near(s.norm_frobenius, 5 * scales[i], 2);
@@ -390,8 +390,8 @@ static void threads_give_the_same_bits(void **state)
                                            .seed = 3};
             spry_matrix *A = support_matrix(ctx, &recipe);
             for (int64_t k = 0; k < A->a.nnz; k++) /* sums that depend on their order */
-                value_set(
-                    SPRY_TYPE_Z, A->a.values, k,
+                support_put(
+                    A, k,
                     (spry_scalar){base_uniform(7, (uint64_t)k), base_uniform(8, (uint64_t)k)});
             memset(&later, 0, sizeof later);
             assert_ok(ctx, spry_matrix_stats(A, &later));

@@ -3,6 +3,8 @@
 #include "support/files.h"
 #include "support/problems.h"
 
+#include "program/program.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -254,12 +256,86 @@ static void silent_loops_are_refused(void **state)
     problem_free(&p);
 }
 
+/* What a text says it needs is looked at as for the library's own. */
+static void needs_are_checked(void **state)
+{
+    static const struct {
+        problem_kind kind;
+        spry_type type;
+        const char *line, *options, *warning;
+    } cases[] = {
+        {PROBLEM_CONVECTION, SPRY_TYPE_D, "needs hermitian\n", "precon=none",
+         "the matrix is not symmetric (hermitian): descent is not made for it"},
+        {PROBLEM_CONVECTION, SPRY_TYPE_D, "needs symmetric\n", "precon=none",
+         "the matrix is not symmetric: descent is not made for it"},
+        {PROBLEM_SYMMETRIC, SPRY_TYPE_Z, "needs hermitian\n", "precon=none",
+         "the matrix is not symmetric (hermitian): descent is not made for it"},
+        {PROBLEM_SYMMETRIC, SPRY_TYPE_Z, "needs symmetric\n", "precon=none", NULL},
+        {PROBLEM_CONVECTION, SPRY_TYPE_D, "", "precon=none", NULL},
+        {PROBLEM_DOMINANT, SPRY_TYPE_D, "needs hermitian\n", "precon=gs",
+         "preconditioner gs is not symmetric: descent is not made for it; try bicgstabl or gmres"},
+        {PROBLEM_DOMINANT, SPRY_TYPE_D, "needs hermitian definite\n", "precon=ssor", NULL},
+        {PROBLEM_DOMINANT, SPRY_TYPE_D, "", "precon=inner",
+         "preconditioner inner is another one in each iteration: descent is not made for it; try "
+         "fcg or fgmres"},
+        {PROBLEM_DOMINANT, SPRY_TYPE_D, "flexible\n", "precon=inner", NULL},
+        {PROBLEM_INDEFINITE, SPRY_TYPE_D, "needs definite\n", "precon=none",
+         "a diagonal entry of the matrix is not positive: descent is made for definite ones; try "
+         "minres"},
+        {PROBLEM_INDEFINITE, SPRY_TYPE_D, "needs hermitian\n", "precon=none", NULL},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        problem p;
+        spry_result result;
+        char text[1024], options[64];
+        const char *rest = strchr(descent, '\n') + 1;
+        problem_make(*state, cases[k].kind, cases[k].type, 100, &p);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(rest - descent), descent, cases[k].line,
+                 rest);
+        snprintf(options, sizeof options, "max-iter=2 %s", cases[k].options);
+        solve_text(&p, text, options, &result);
+        if (cases[k].warning)
+            assert_string_equal(result.warnings, cases[k].warning);
+        else
+            assert_null(result.warnings);
+        spry_result_clear(p.ctx, &result);
+        problem_free(&p);
+    }
+}
+
+/* The table that callers read says what the texts say. */
+static void infos_tell_needs(void **state)
+{
+#define NEED_WORD(name, word) word,
+    static const char *const words[] = {PROGRAM_NEEDS(NEED_WORD)};
+    spry_method_info info;
+    int needy = 0, flexible = 0;
+    for (int k = 0; spry_method_info_at(k, &info); k++) {
+        program *p = NULL;
+        char needs[64] = " ";
+        assert_ok(*state, program_parse(*state, info.name, info.text, strlen(info.text), &p));
+        assert_int_equal(info.flexible, p->flexible);
+        snprintf(needs, sizeof needs, " %s ", info.needs);
+        for (int i = 0; i < NEED_COUNT; i++) {
+            char word[32];
+            snprintf(word, sizeof word, " %s ", words[i]);
+            assert_int_equal(strstr(needs, word) != NULL, p->needs[i]);
+        }
+        needy += info.needs[0] != '\0';
+        flexible += info.flexible;
+        program_free(p);
+    }
+    assert_int_equal(needy, 10);
+    assert_int_equal(flexible, 5);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
     const struct CMUnitTest tests[] = {
         TEST(texts_are_solved_with), TEST(files_are_solved_with),    TEST(faults_have_places),
-        TEST(methods_that_lie),      TEST(silent_loops_are_refused),
+        TEST(methods_that_lie),      TEST(silent_loops_are_refused), TEST(needs_are_checked),
+        TEST(infos_tell_needs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

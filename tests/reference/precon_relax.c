@@ -291,7 +291,7 @@ static void test_hermitian(void **state)
         for (int64_t i = 0; i < A->a.rows; i++)
             for (int64_t e = A->a.offsets[i]; e < A->a.offsets[i + 1]; e++)
                 if (A->a.col_index[e] == i)
-                    value_set(type, A->a.values, e, (spry_scalar){9, 0});
+                    support_put(A, e, (spry_scalar){9, 0});
         reference f = reference_new(ctx, A, r);
         spry_operator *M = make(ctx, A, r);
         void *x = numeric_array(type, f.n, 0, 3);

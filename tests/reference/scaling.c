@@ -291,7 +291,9 @@ static void bits_do_not_depend_on_threads(void **state)
             spry_vector *f[2];
             assert_ok(ctx, spry_generate(ctx, "poisson3d", "size=13,points=27", &A));
             for (int64_t e = 0; e < A->a.nnz; e++)
-                ((double *)A->a.values)[e] *= base_uniform(3, (uint64_t)e);
+                support_put(
+                    A, e,
+                    (spry_scalar){((double *)A->a.values)[e] * (base_uniform(3, (uint64_t)e)), 0});
             assert_ok(ctx, spry_scaling(A, kind, &f[0], &f[1]));
             for (int side = 0; side < 2; side++) {
                 if (t == 0)

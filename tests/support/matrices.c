@@ -298,3 +298,9 @@ void support_exact(spry_context *ctx, const spry_matrix *A, const spry_operator 
     free(numbers);
     free(sums);
 }
+
+void support_put(spry_matrix *A, int64_t k, spry_scalar value)
+{
+    value_set(A->a.type, A->a.values, k, value);
+    matrix_changed(A);
+}

@@ -40,6 +40,8 @@ typedef struct things {
     int32_t *order;
     int64_t count, most;
     double number;
+    bool yes;
+    spry_truth truth;
     spry_scalar scalar;
     spry_result result;
     spry_stats stats;
@@ -164,6 +166,27 @@ LOOK(spry_operator_name, 1, spry_operator_name(P(0, t->op)))                    
 LOOK(spry_operator_bytes, 1, spry_operator_bytes(P(0, t->op)))                                       \
 LOOK(spry_operator_device, 1, spry_operator_device(P(0, t->op)))                                     \
 LOOK(spry_operator_has_transpose, 1, spry_operator_has_transpose(P(0, t->op)))                       \
+LOOK(spry_fact_name, 0, spry_fact_name(SPRY_FACT_SORTED)) \
+LOOK(spry_fact_text, 0, spry_fact_text(SPRY_FACT_SORTED)) \
+LOOK(spry_matrix_fact, 1, spry_matrix_fact(P(0, t->A), SPRY_FACT_SORTED)) \
+CALL(spry_matrix_find_fact, 2, "", spry_matrix_find_fact(P(0, t->A), SPRY_FACT_SORTED, P(1, &t->truth))) \
+CALL(spry_matrix_set_fact, 1, "", spry_matrix_set_fact(P(0, t->A), SPRY_FACT_SORTED, SPRY_TRUTH_YES)) \
+CALL(spry_options_set_bool, 3, "0", spry_options_set_bool(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "fuse"), true)) \
+CALL(spry_options_set_int, 3, "0", spry_options_set_int(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "max-iter"), 1)) \
+CALL(spry_options_set_real, 3, "0", spry_options_set_real(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), 0.1)) \
+CALL(spry_options_get_bool, 4, "0", spry_options_get_bool(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "fuse"), P(3, &t->yes))) \
+CALL(spry_options_get_int, 4, "0", spry_options_get_int(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "max-iter"), P(3, &t->count))) \
+CALL(spry_options_get_real, 4, "0", spry_options_get_real(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), P(3, &t->number))) \
+CALL(spry_options_get_text, 4, "0", spry_options_get_text(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), P(3, t->word), sizeof t->word)) \
+CALL(spry_solver_set_bool, 2, "", spry_solver_set_bool(P(0, t->solver), P(1, "fuse"), true)) \
+CALL(spry_solver_set_int, 2, "", spry_solver_set_int(P(0, t->solver), P(1, "max-iter"), 100)) \
+CALL(spry_solver_set_real, 2, "", spry_solver_set_real(P(0, t->solver), P(1, "tol"), 0.1)) \
+CALL(spry_solver_set_text, 3, "", spry_solver_set_text(P(0, t->solver), P(1, "precon"), P(2, "none"))) \
+CALL(spry_solver_get_bool, 3, "", spry_solver_get_bool(P(0, t->solver), P(1, "fuse"), P(2, &t->yes))) \
+CALL(spry_solver_get_int, 3, "", spry_solver_get_int(P(0, t->solver), P(1, "max-iter"), P(2, &t->count))) \
+CALL(spry_solver_get_real, 3, "", spry_solver_get_real(P(0, t->solver), P(1, "tol"), P(2, &t->number))) \
+CALL(spry_solver_get_text, 3, "", spry_solver_get_text(P(0, t->solver), P(1, "tol"), P(2, t->word), sizeof t->word)) \
+CALL(spry_solver_set_null_space, 3, "2", spry_solver_set_null_space(P(0, t->solver), 1, P(1, t->b_list), P(2, t->b_list))) \
 LOOK(spry_options_at, 0, spry_options_at((spry_option_list){0}, 0))                                  \
 CALL(spry_options_default, 2, "0", spry_options_default(P(0, t->ctx), spry_solver_options(), P(1, t->fields))) \
 CALL(spry_options_set, 4, "0", spry_options_set(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), P(3, "0.1"))) \
@@ -315,6 +338,7 @@ static void drop(things *t)
     /* what a call may have set */
     spry_solver_set_matrix(t->solver, t->A);
     spry_solver_set_precon(t->solver, NULL);
+    spry_solver_set_null_space(t->solver, 0, NULL, NULL);
 }
 
 static void test_null_in_each_place(void **state)
