@@ -1,6 +1,9 @@
 # What doxygen sees of a header. Its first comment tells what the header is for; a comment behind several members of a struct
 # is that of each: doxygen would take the first for nothing, and the second for the last member alone. Lines keep their numbers.
-NR == 1 && sub(/^\/\*/, "/** @file ") {
+NR == 1 {
+    name = FILENAME
+    sub(/.*\//, "", name)
+    sub(/^\/\*/, "/** @file " name " @brief")
     print
     next
 }
