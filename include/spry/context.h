@@ -7,17 +7,19 @@
 
 SPRY_BEGIN
 
+/** Memory, messages, log and threads of a group of objects. */
 typedef struct spry_context spry_context;
 
 /** Where memory comes from; NULL members take the default. Called from one thread at a time. */
 typedef struct spry_allocator {
     size_t size;                                                   /**< SPRY_ALLOCATOR_INIT */
     void *(*allocate)(void *data, size_t bytes, size_t alignment); /**< NULL when there is none */
-    void (*release)(void *data, void *memory, size_t bytes);
-    void *data;
+    void (*release)(void *data, void *memory, size_t bytes);       /**< takes memory back */
+    void *data; /**< the functions' first argument */
 } spry_allocator;
 #define SPRY_ALLOCATOR_INIT SPRY_SIZED(spry_allocator)
 
+/** How much a line of the log matters. */
 typedef enum spry_log_level { SPRY_LOG_WARNING, SPRY_LOG_INFO, SPRY_LOG_DEBUG } spry_log_level;
 
 /** Receives what the library has to tell; it never prints by itself. */
@@ -43,6 +45,7 @@ SPRY_API void spry_context_free(spry_context *ctx);
  */
 SPRY_API const char *spry_message(const spry_context *ctx);
 
+/** The function that hears the log; NULL: none. */
 SPRY_API void spry_context_set_log(spry_context *ctx, spry_log_fn log, void *data);
 
 /** Threads in use by products and vector work. */
@@ -60,6 +63,7 @@ SPRY_API bool spry_context_interrupted(spry_context *ctx, bool clear);
 /** 64-byte aligned memory of the context, zero bytes included; NULL and a message when there is
  * none. */
 SPRY_API void *spry_alloc(spry_context *ctx, size_t bytes);
+/** Gives back what spry_alloc(), or a call that says so, has given; NULL is allowed. */
 SPRY_API void spry_free(spry_context *ctx, void *memory);
 /** Bytes in use now and at most so far. */
 SPRY_API void spry_context_memory(const spry_context *ctx, int64_t *now, int64_t *most);

@@ -7,6 +7,7 @@
 
 SPRY_BEGIN
 
+/** Whatever can be applied to a vector. */
 typedef struct spry_operator spry_operator;
 
 /** A caller's product: y = op(A) x on arrays of the operator's type; not SPRY_STATUS_OK ends the
@@ -47,6 +48,7 @@ SPRY_API spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **
  * which is cheaper than making it anew; A must stay alive then. SPRY_STATUS_UNSUPPORTED: it has to
  * be made anew. After another failure it can only be freed, or given values again. */
 SPRY_API spry_status spry_operator_update(spry_operator *op, const spry_matrix *A);
+/** Frees an operator; NULL is allowed. */
 SPRY_API void spry_operator_free(spry_operator *op);
 
 /** y = A x */
@@ -60,11 +62,11 @@ SPRY_API spry_status spry_operator_multiply(const spry_operator *op, spry_transp
 /** A dense matrix in a caller's memory, of the operator's type. Entry (i, j) is number i step + j
  * of data when by_rows, else j step + i. */
 typedef struct spry_dense {
-    size_t size; /**< SPRY_DENSE_INIT */
-    int64_t rows, cols, step;
-    bool by_rows;
-    void *data;          /**< on a device: a CUDA pointer, or a cl_mem */
-    spry_device *device; /**< where data is; NULL: the host */
+    size_t size;              /**< SPRY_DENSE_INIT */
+    int64_t rows, cols, step; /**< step: from one row (column) to the next, in numbers */
+    bool by_rows;             /**< rows are together, else columns */
+    void *data;               /**< on a device: a CUDA pointer, or a cl_mem */
+    spry_device *device;      /**< where data is; NULL: the host */
 } spry_dense;
 #define SPRY_DENSE_INIT SPRY_SIZED(spry_dense)
 
@@ -103,8 +105,11 @@ SPRY_API spry_status spry_operator_to_matrix(const spry_operator *op, spry_matri
 /** Its diagonal, as long as the shorter side. */
 SPRY_API spry_status spry_operator_diagonal(const spry_operator *op, spry_vector **d);
 
+/** Rows: the length of y in y = A x. */
 SPRY_API int64_t spry_operator_rows(const spry_operator *op);
+/** Columns: the length of x. */
 SPRY_API int64_t spry_operator_cols(const spry_operator *op);
+/** The type of the vectors it takes. */
 SPRY_API spry_type spry_operator_type(const spry_operator *op);
 /** "csr", "jacobi", "function". */
 SPRY_API const char *spry_operator_name(const spry_operator *op);
@@ -112,6 +117,7 @@ SPRY_API const char *spry_operator_name(const spry_operator *op);
 SPRY_API int64_t spry_operator_bytes(const spry_operator *op);
 /** The device it lives on; NULL: the host. */
 SPRY_API spry_device *spry_operator_device(const spry_operator *op);
+/** Whether it can be applied as A^T and A^H, too. */
 SPRY_API bool spry_operator_has_transpose(const spry_operator *op);
 
 SPRY_END
