@@ -48,7 +48,13 @@ SPRY_API const char *spry_message(const spry_context *ctx);
 /** The function that hears the log; NULL: none. */
 SPRY_API void spry_context_set_log(spry_context *ctx, spry_log_fn log, void *data);
 
-/** Threads in use by products and vector work. */
+/** Threads in use by products and vector work: those asked for, or fewer, with a warning, where the
+ * system refuses some. Each needs a stack of 256 kB: where `ulimit -s` gives less, set
+ * OMP_STACKSIZE.
+ *
+ * After fork() a child may go on using its objects, with one thread if its parent had used several
+ * (they do not live on in a child), and gets the same numbers. Devices must be opened anew there,
+ * by a context of the child's own. A child that calls exec() is not concerned. */
 SPRY_API int spry_context_threads(const spry_context *ctx);
 /** The instruction set the host kernels were chosen for: "base", "avx2", "avx512". */
 SPRY_API const char *spry_context_isa(const spry_context *ctx);

@@ -131,7 +131,7 @@ void spry_context_set_log(spry_context *ctx, spry_log_fn log, void *data)
 
 int spry_context_threads(const spry_context *ctx)
 {
-    return (int)ctx->options.threads;
+    return base_team(ctx, (int)ctx->options.threads);
 }
 
 const char *spry_context_isa(const spry_context *ctx)

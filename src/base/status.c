@@ -15,7 +15,7 @@ const char *spry_message(const spry_context *ctx)
     return ctx ? ctx->message : spry_status_text(SPRY_STATUS_NO_MEMORY);
 }
 
-void base_log(spry_context *ctx, spry_log_level level, const char *format, ...)
+void base_log(const spry_context *ctx, spry_log_level level, const char *format, ...)
 {
     if (!ctx || !ctx->log || (int)level >= ctx->options.log) /* options.log: 0 is quiet */
         return;

@@ -81,7 +81,7 @@ static spry_status band_fill(factor *f, const spry_matrix *A)
                          col * step + lu->low + lu->high + row - col, a->values, k);
         }
     f->by = "LAPACK";
-    if (!lapack_band_factor(f->type, lu, &bad)) {
+    if (!lapack_band_factor(f->ctx, f->type, lu, &bad)) {
         f->by = "elimination";
         bad = precon_kernels_for(f->ctx, f->type)->band_factor(lu);
     }

@@ -111,7 +111,8 @@ static spry_status dense_fill(factor *f, const spry_matrix *A)
         return fill_regular(f, A);
     write_out(f, A);
     f->by = "elimination";
-    if (n > OWN_MOST && lapack_dense_factor(f->type, n, state->lu.factors, state->lu.rows, &bad))
+    if (n > OWN_MOST &&
+        lapack_dense_factor(f->ctx, f->type, n, state->lu.factors, state->lu.rows, &bad))
         f->by = "LAPACK";
     else
         bad = kernels->dense_factor(n, state->lu.factors, state->lu.rows);
