@@ -15,12 +15,6 @@ void device_matrix_free(device_matrix *A)
     *A = (device_matrix){0};
 }
 
-int64_t device_matrix_bytes(const device_matrix *A)
-{
-    return (A->rows + 1) * (int64_t)sizeof(int64_t) +
-           A->nnz * (int64_t)(sizeof(int32_t) + spry_type_size(A->type));
-}
-
 static spry_status check_type(const spry_device *d, spry_type type)
 {
     if (!type_is_single(type) && !d->facts.has_double)

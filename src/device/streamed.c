@@ -220,14 +220,6 @@ void device_streamed_describe(const device_streamed *S, spry_storage *to)
     to->fill = to->beta < 1 ? 1 - to->beta : 0;
 }
 
-int64_t device_streamed_bytes(const device_streamed *S)
-{
-    int64_t bytes = 0;
-    for (int64_t k = 0; k < S->count; k++)
-        bytes += device_layout_bytes(S->blocks[k]);
-    return bytes;
-}
-
 /* --- products ------------------------------------------------------------------------------------
  */
 

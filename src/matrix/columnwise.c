@@ -29,8 +29,9 @@ static int64_t units_of(int64_t rows, int64_t T)
     return (rows * T + COLUMNWISE_UNIT - 1) / COLUMNWISE_UNIT;
 }
 
-spry_status columnwise_places(spry_context *ctx, const spry_arrays *A, const char *name,
-                              const columnwise_plan *plan, int64_t *places)
+/* Places for values, or a failure where they are too many to be of use. */
+static spry_status count_places(spry_context *ctx, const spry_arrays *A, const char *name,
+                                const columnwise_plan *plan, int64_t *places)
 {
     enum { MOST = 64 };
     const int64_t step = plan->width > 0 ? columnwise_step(A->rows, plan->T) : 0;
@@ -49,7 +50,7 @@ spry_status columnwise_places(spry_context *ctx, const spry_arrays *A, const cha
 spry_status columnwise_foresee(spry_context *ctx, const spry_arrays *A, const char *name,
                                stored_kind kind, const columnwise_plan *plan, layout_forecast *f)
 {
-    const spry_status status = columnwise_places(ctx, A, name, plan, &f->stored);
+    const spry_status status = count_places(ctx, A, name, plan, &f->stored);
     if (status != SPRY_STATUS_OK)
         return status;
     f->bytes = f->stored * (int64_t)(sizeof(int32_t) + layout_value_size(A->type, kind));
@@ -206,7 +207,7 @@ spry_status columnwise_build(layout *L, const spry_arrays *A, const columnwise_p
         L->array[COLUMNWISE_STARTS] = (layout_array){
             .name = "starts", .count = plan->width + 1, .size = 8, .data = plan->starts};
     }
-    SPRY_GO(L->ctx, columnwise_places(L->ctx, A, L->class->name, plan, &L->stored));
+    SPRY_GO(L->ctx, count_places(L->ctx, A, L->class->name, plan, &L->stored));
     L->number[COLUMNWISE_LINES] =
         plan->pad > 0 ? (A->rows + plan->pad - 1) / plan->pad * plan->pad : A->rows * plan->T;
     L->number[COLUMNWISE_STEP] = plan->pad > 0 ? 0 : columnwise_step(A->rows, plan->T);

@@ -25,7 +25,8 @@ static int64_t run_end(const spry_arrays *a, int64_t begin)
     return end;
 }
 
-int64_t blocks_end(const spry_arrays *a, int64_t begin, int64_t block)
+/* The end of the block that begins with a row; `block` rows, or 0: those that belong together. */
+static int64_t block_end(const spry_arrays *a, int64_t begin, int64_t block)
 {
     if (block > 0)
         return begin + block < a->rows ? begin + block : a->rows;
@@ -45,7 +46,7 @@ static void cut(const spry_arrays *a, int64_t block, precon_blocks *b)
     b->count = 0;
     b->first[0] = 0;
     for (int64_t at = 0; at < a->rows;) {
-        at = blocks_end(a, at, block);
+        at = block_end(a, at, block);
         b->first[++b->count] = (int32_t)at;
     }
 }

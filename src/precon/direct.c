@@ -248,28 +248,10 @@ done:
     return status;
 }
 
-static spry_status forecast(const precon_job *job, double *bytes)
-{
-    const spry_arrays *a = &job->A->a;
-    const double n = (double)a->rows, size = (double)spry_type_size(a->type);
-    const bool regular = ((const direct_options *)job->options)->regular;
-    const factor_class *class = &factor_dense;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(job->A->ctx, choose(job, &class));
-    SPRY_GO(job->A->ctx, class->forecast(job->A, regular, bytes));
-    /* The condition's vectors, the graph of an order that was looked at, the inverse twice. */
-    *bytes += n * (64 + 6 * size) + 2 * (double)a->nnz * 16 + n * 64 + 65536;
-    if (goes_there(job))
-        *bytes += 2 * n * n * size;
-done:
-    return status;
-}
-
 const precon_kind precon_kind_direct = {
     .name = "direct",
     .summary = "exact solves by factors: dense, in a band, or sparse",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
-    .forecast = forecast,
     .on_devices = true,
 };

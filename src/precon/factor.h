@@ -21,8 +21,6 @@ typedef struct factor_class {
     /* z = op(A)^-1 z; allocates nothing of the context's, so that any thread can call it */
     spry_status (*solve)(const factor *f, spry_transpose transpose, void *z);
     void (*close)(factor *f); /* also after a failure */
-    /* The most bytes all of that takes. */
-    spry_status (*forecast)(const spry_matrix *A, bool regular, double *bytes);
 } factor_class;
 
 struct factor {

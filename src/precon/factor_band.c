@@ -105,29 +105,5 @@ static spry_status band_solve(const factor *f, spry_transpose transpose, void *z
     return SPRY_STATUS_OK;
 }
 
-static spry_status band_forecast(const spry_matrix *A, bool regular, double *bytes)
-{
-    spry_context *ctx = A->ctx;
-    const double size = (double)spry_type_size(A->a.type), n = (double)A->a.rows;
-    int32_t *perm = NULL, *inverse = NULL;
-    int64_t low, high;
-    spry_status status = SPRY_STATUS_OK;
-    (void)regular;
-    SPRY_GO(ctx, spry_reorder(A, "rcm", &perm));
-    SPRY_GO(ctx, matrix_invert(ctx, "perm", perm, A->a.rows, &inverse));
-    factor_band_of(A, inverse, &low, &high);
-    /* Beside the factors, the graph that the order is found with. */
-    *bytes = (2 * (double)low + (double)high + 1) * n * size + n * (12 + size) +
-             2 * (double)A->a.nnz * 16 + n * 64 + 65536;
-done:
-    base_free(ctx, perm);
-    base_free(ctx, inverse);
-    return status;
-}
-
-const factor_class factor_band = {.name = "band",
-                                  .open = band_open,
-                                  .fill = band_fill,
-                                  .solve = band_solve,
-                                  .close = band_close,
-                                  .forecast = band_forecast};
+const factor_class factor_band = {
+    .name = "band", .open = band_open, .fill = band_fill, .solve = band_solve, .close = band_close};

@@ -74,6 +74,19 @@ static spry_status outcome(const sparse_job *job, const char *what, const cholmo
                      what, c->common.status);
 }
 
+/* How many numbers the factor has is known before it is made; CHOLMOD itself knows no limit. */
+static spry_status check_room(const sparse_job *job, double numbers)
+{
+    const double bytes = numbers * (job->is_complex ? 16 : 8);
+    const double left = (double)(job->ctx->options.memory_limit - job->ctx->memory_now);
+    if (bytes <= left)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(job->ctx, SPRY_STATUS_NO_MEMORY,
+                     "precon direct: the factor of %" PRId64
+                     " rows takes %.3g GB, %.3g GB are left of the memory limit; try ic, or amg",
+                     job->n, bytes * 1e-9, left * 1e-9);
+}
+
 static void definite_close(sparse_job *job, void *state)
 {
     cholmod *c = state;
@@ -100,7 +113,8 @@ static spry_status definite_open(sparse_job *job, void **state)
     c->common.quick_return_if_not_posdef = 1;
     cholmod_sparse A = matrix_of(job);
     c->factor = lib.cholmod_l_analyze(&A, &c->common);
-    return outcome(job, "analysis", c);
+    const spry_status analysed = outcome(job, "analysis", c);
+    return analysed == SPRY_STATUS_OK ? check_room(job, c->common.lnz) : analysed;
 }
 
 static spry_status definite_fill(sparse_job *job, void *state, bool *fits)
@@ -146,11 +160,8 @@ static spry_status definite_solve(const sparse_job *job, void *state, spry_trans
 static double definite_bytes(const sparse_job *job, void *state)
 {
     const cholmod *c = state;
-    /* Numbers and their rows; supernodes hold somewhat more. What was used at most is known after.
-     */
-    const double each = job->is_complex ? 24 : 16;
-    const double factors = each * (c->common.lnz + (double)job->n * 8);
-    return c->factor->xtype == CHOLMOD_PATTERN ? 3 * factors + (double)job->nnz * each : factors;
+    /* Numbers and their rows; supernodes hold somewhat more. */
+    return (job->is_complex ? 24 : 16) * (c->common.lnz + (double)job->n * 8);
 }
 
 const sparse_library sparse_cholmod = {.name = "CHOLMOD",

@@ -167,17 +167,8 @@ spry_status factor_invert(const factor *f, void **out)
     return SPRY_STATUS_OK;
 }
 
-static spry_status dense_forecast(const spry_matrix *A, bool regular, double *bytes)
-{
-    const double n = (double)A->a.rows, size = (double)spry_type_size(A->a.type);
-    (void)regular;
-    *bytes = n * n * size + n * (8 + 6 * size + 32) + 4096;
-    return SPRY_STATUS_OK;
-}
-
 const factor_class factor_dense = {.name = "dense",
                                    .open = dense_open,
                                    .fill = dense_fill,
                                    .solve = dense_solve,
-                                   .close = dense_close,
-                                   .forecast = dense_forecast};
+                                   .close = dense_close};

@@ -157,34 +157,8 @@ static spry_status sparse_solve(const factor *f, spry_transpose transpose, void 
     return status;
 }
 
-/* UMFPACK knows an upper bound of what it takes; CHOLMOD, which takes less, is not always used. */
-static spry_status sparse_forecast(const spry_matrix *A, bool regular, double *bytes)
-{
-    spry_context *ctx = A->ctx;
-    const bool general = load(ctx, &sparse_umfpack) == SPRY_STATUS_OK;
-    const sparse_library *library = general ? &sparse_umfpack : &sparse_cholmod;
-    const double size = (double)spry_type_size(A->a.type), n = (double)A->a.rows,
-                 nnz = (double)A->a.nnz;
-    sparse_job job = {.ctx = ctx};
-    void *part = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    (void)regular;
-    *bytes = nnz * (8 + 16 + 2 * (size + 4)) + n * (8 + 32 + 80 + 3 * size) + 65536;
-    if (load(ctx, library) != SPRY_STATUS_OK)
-        return SPRY_STATUS_OK;
-    SPRY_GO(ctx, make_job(A, &job));
-    SPRY_GO(ctx, library->open(&job, &part));
-    *bytes += library->bytes(&job, part);
-done:
-    if (part)
-        library->close(&job, part);
-    clear_job(&job);
-    return status;
-}
-
 const factor_class factor_sparse = {.name = "sparse",
                                     .open = sparse_open,
                                     .fill = sparse_fill,
                                     .solve = sparse_solve,
-                                    .close = sparse_close,
-                                    .forecast = sparse_forecast};
+                                    .close = sparse_close};

@@ -150,10 +150,8 @@ static spry_status general_solve(const sparse_job *job, void *state, spry_transp
 static double general_bytes(const sparse_job *job, void *state)
 {
     const umfpack *u = state;
-    const double unit = u->info[UMFPACK_SIZE_OF_UNIT];
     (void)job;
-    return unit *
-           (u->numeric ? u->info[UMFPACK_NUMERIC_SIZE] : u->info[UMFPACK_PEAK_MEMORY_ESTIMATE]);
+    return u->info[UMFPACK_SIZE_OF_UNIT] * u->info[UMFPACK_NUMERIC_SIZE];
 }
 
 const sparse_library sparse_umfpack = {.name = "UMFPACK",

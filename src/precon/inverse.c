@@ -377,13 +377,3 @@ done:
     spry_matrix_free(T);
     return status;
 }
-
-double local_inverse_bytes(const precon_job *job, const local_size *size, int64_t nnz)
-{
-    const spry_arrays *a = &job->A->a;
-    const double number = (double)spry_type_size(a->type), n = (double)a->rows;
-    /* A^T, the pattern, X and what it is transposed into, the rooms of threads, what is stored. */
-    return (double)a->nnz * (4 + number) + n * (40 + number) +
-           local_solve_bytes(job->A->ctx, a->type, a->rows, size) + (double)nnz * (8 + 2 * number) +
-           2 * precon_store_bytes(job, a->rows, nnz);
-}

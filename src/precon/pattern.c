@@ -219,11 +219,3 @@ done:
     spry_matrix_free(S);
     return status;
 }
-
-double local_pattern_bytes(const spry_matrix *A, const local_pattern *how, int64_t nnz)
-{
-    const double n = (double)A->a.rows, most = (double)(nnz > A->a.nnz ? nnz : A->a.nnz) + n;
-    /* The pattern, the one before or after it, the rows of a product for each thread. */
-    return (how->power > 1 ? 3 : 2) * (most * 8 + (n + 1) * 8) +
-           (how->power > 1 ? 24 * n * spry_context_threads(A->ctx) : 0) + 65536;
-}

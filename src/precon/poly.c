@@ -309,22 +309,11 @@ done:
     return status;
 }
 
-static spry_status forecast(const precon_job *job, double *bytes)
-{
-    const spry_arrays *a = &job->A->a;
-    const double vector = (double)a->rows * (double)spry_type_size(a->type);
-    /* A stored and its transpose, or what finds out whether it is hermitian; vectors; steps. */
-    *bytes = 2 * precon_store_bytes(job, a->rows, a->nnz) + 9 * vector + (double)a->rows * 40 +
-             sizeof(poly) + 65536;
-    return SPRY_STATUS_OK;
-}
-
 const precon_kind precon_kind_poly = {
     .name = "poly",
     .summary = "a polynomial of A: Neumann, Chebyshev, least squares",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
-    .forecast = forecast,
     .on_devices = true,
     .half = true,
 };

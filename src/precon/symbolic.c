@@ -134,27 +134,6 @@ done:
     return status;
 }
 
-spry_status factors_count(const spry_matrix *A, const factors_plan *plan, double *entries)
-{
-    fill above = {0}, below = {0};
-    int32_t *perm = NULL, *rank = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    *entries = (double)A->a.nnz;
-    if (plan->level == 0)
-        return SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, spry_reorder(A, plan->order, &perm));
-    SPRY_GO(A->ctx, matrix_invert(A->ctx, "order", perm, A->a.rows, &rank));
-    SPRY_GO(A->ctx, find_both(A, plan, rank, true, &above, &below));
-    *entries = (double)above.offsets[A->a.rows];
-    *entries += below.offsets ? (double)below.offsets[A->a.rows] : *entries;
-done:
-    base_free(A->ctx, perm);
-    base_free(A->ctx, rank);
-    clear_fill(A->ctx, &above);
-    clear_fill(A->ctx, &below);
-    return status;
-}
-
 /* The pattern is A's own. */
 static spry_status take_pattern(const spry_matrix *A, const factors_plan *plan, const int32_t *perm,
                                 bool always, factors *f)

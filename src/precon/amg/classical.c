@@ -317,7 +317,6 @@ const precon_kind precon_kind_amg_classical = {
     .summary = "classical algebraic multigrid",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
-    .forecast = amg_forecast,
     .on_devices = true,
     .half = true,
 };

@@ -320,7 +320,6 @@ const precon_kind precon_kind_amg = {
     .summary = "algebraic multigrid by smoothed aggregation",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
-    .forecast = amg_forecast,
     .on_devices = true,
     .half = true,
 };
