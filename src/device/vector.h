@@ -5,6 +5,9 @@
 #include "device/device.h"
 #include "matrix/matrix.h"
 
+/* Fails where the device cannot compute with a type. */
+spry_status device_check_type(const spry_device *d, spry_type type);
+
 /* A vector's memory; NULL: it is on the host. */
 device_memory *device_vector_memory(const spry_vector *v);
 
