@@ -45,6 +45,10 @@ SPRY_API void spry_context_free(spry_context *ctx);
  */
 SPRY_API const char *spry_message(const spry_context *ctx);
 
+/** Sets that message: for functions of the caller's that the library calls, before they come back
+ * with a failure. NULL is "". */
+SPRY_API void spry_context_set_message(spry_context *ctx, const char *text);
+
 /** The function that hears the log; NULL: none. */
 SPRY_API void spry_context_set_log(spry_context *ctx, spry_log_fn log, void *data);
 
