@@ -404,6 +404,7 @@ done:;
         all += its[k].count;
     for (int k = 0; k < count; k++) {
         spry_result ignored = {0};
+        solver->interrupted = solver->interrupted || its[k].interrupted;
         spry_status restored = unscale_system(&its[k]);
         if (copied_x[k] && restored == SPRY_STATUS_OK)
             restored = spry_vector_copy(copied_x[k], x[k]);
@@ -431,15 +432,13 @@ static spry_status check_different(spry_context *ctx, int count, const spry_vect
     return SPRY_STATUS_OK;
 }
 
-spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
-                            spry_vector *const *x, spry_result *results)
+static spry_status solve_all(spry_solver *solver, int count, const spry_vector *const *b,
+                             spry_vector *const *x, spry_result *results)
 {
     enum { TOGETHER = 8 };
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     int done = 0;
-    for (int k = 0; results && k < count; k++)
-        memset(&results[k], 0, sizeof results[k]);
 again:
     status = solver_set_up(solver, count > 0 ? b[0]->device : NULL);
     SPRY_GO(ctx, status);
@@ -459,6 +458,19 @@ again:
 done:
     for (int k = done; results && status != SPRY_STATUS_OK && k < count; k++)
         results[k].converged = false;
+    return status;
+}
+
+spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
+                            spry_vector *const *x, spry_result *results)
+{
+    for (int k = 0; results && k < count; k++)
+        memset(&results[k], 0, sizeof results[k]);
+    spry_status status = solver_begin(solver);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    status = solve_all(solver, count, b, x, results);
+    solver_end(solver, status);
     return status;
 }
 
