@@ -271,7 +271,7 @@ static void open_spry(stage *s)
     for (char *name = strtok(names, "+"); name && s->count < MOST_CONTENDERS - 3;
          name = strtok(NULL, "+")) {
         contender *c = &s->contenders[s->count];
-        spry_storage storage;
+        spry_storage storage = SPRY_STORAGE_INIT;
         *c = (contender){.course = {.every = 1}};
         if (device_spry_operator(s->ctx, s->o->device, s->A, name, &c->op) != SPRY_STATUS_OK) {
             printf("%-5d %-9s spry %-21s %s\n", s->edge, "", name, spry_message(s->ctx));

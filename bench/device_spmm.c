@@ -144,7 +144,7 @@ static void open_spry(stage *s)
     char names[256];
     snprintf(names, sizeof names, "%s", s->o->formats);
     for (char *name = strtok(names, "+"); name && s->count < MOST_SPRY; name = strtok(NULL, "+")) {
-        spry_storage storage;
+        spry_storage storage = SPRY_STORAGE_INIT;
         spry_operator **op = &s->ops[s->count];
         if (device_spry_operator(s->ctx, s->o->device, s->A, name, op) != SPRY_STATUS_OK) {
             printf("%-36s spry %-23s %s\n", s->text, name, spry_message(s->ctx));

@@ -144,7 +144,7 @@ static void run_turns(stage *s)
 static void open_entry(stage *s, const char *format)
 {
     entry *e = &s->entries[s->count];
-    spry_storage storage;
+    spry_storage storage = SPRY_STORAGE_INIT;
     *e = (entry){.ctx = s->ctx, .device = s->device, .x = s->x, .y = s->y};
     const double begin = peer_seconds();
     if (device_spry_operator(s->ctx, s->o->device, s->A, format, &e->op) != SPRY_STATUS_OK ||

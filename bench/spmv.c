@@ -149,7 +149,7 @@ static void join_format(stage *s, const char *format)
         print_skipped(s, format, spry_message(s->ctx));
         return;
     }
-    spry_storage storage;
+    spry_storage storage = SPRY_STORAGE_INIT;
     char who[160];
     peer_need(s->ctx, spry_operator_storage(op, &storage));
     snprintf(who, sizeof who, "%s%s%s%s", strncmp(format, "auto", 4) == 0 ? "auto " : "",
@@ -301,8 +301,8 @@ static void run_programs(const stage *s)
 /* The read bandwidth, as the best of what was measured before and after the products. */
 static void measure_read(stage *s)
 {
-    spry_bandwidth bandwidth;
-    peer_need(s->ctx, spry_device_bandwidth_now(s->ctx, &bandwidth));
+    spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
+    peer_need(s->ctx, spry_device_bandwidth(s->ctx, NULL, true, &bandwidth));
     s->read = bandwidth.read > s->read ? bandwidth.read : s->read;
 }
 

@@ -148,8 +148,8 @@ static spry_status make_operands(spry_context *ctx, const bench_job *job, operan
         return status;
     void *b = spry_vector_handle(o->device ? o->there_x : o->x);
     void *c = spry_vector_handle(o->device ? o->there_y : o->y);
-    o->B = (spry_dense){cols, k, job->by_rows ? k : cols, job->by_rows, b, o->device};
-    o->C = (spry_dense){rows, k, job->by_rows ? k : rows, job->by_rows, c, o->device};
+    o->B = (spry_dense){0, cols, k, job->by_rows ? k : cols, job->by_rows, b, o->device};
+    o->C = (spry_dense){0, rows, k, job->by_rows ? k : rows, job->by_rows, c, o->device};
     return SPRY_STATUS_OK;
 }
 

@@ -76,7 +76,7 @@ const cli_command *cli_command_find(const char *name);
 /* Own options that several commands have. */
 #define CLI_JSON(item, what) \
     item(PATH, json, NULL, 0, 0, ".json", what " as JSON on the standard output, or in FILE")
-#define CLI_LIST(rows) ((spry_option_list){rows, (int)(sizeof(rows) / sizeof *(rows))})
+#define CLI_LIST(rows) ((spry_option_list)SPRY_OPTION_LIST(rows))
 
 /* Takes a command line apart. EXIT_DONE, or another exit status after a message. */
 int cli_parse(spry_context *ctx, const cli_command *command, int argc, char **argv,

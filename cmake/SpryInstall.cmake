@@ -8,7 +8,7 @@ install(DIRECTORY include/spry DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MAT
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spry)
 install(EXPORT spry-targets NAMESPACE spry:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/spry-config.cmake.in spry-config.cmake INSTALL_DESTINATION ${package_dir})
-write_basic_package_version_file(spry-config-version.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(spry-config-version.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/spry-config.cmake ${PROJECT_BINARY_DIR}/spry-config-version.cmake
         DESTINATION ${package_dir})
 

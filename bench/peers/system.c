@@ -48,7 +48,7 @@ void system_close(peer_system *s)
 
 bool system_is_symmetric(const peer_system *s, bool *positive)
 {
-    spry_stats stats;
+    spry_stats stats = SPRY_STATS_INIT;
     peer_check(s->ctx, spry_matrix_stats(s->A, &stats));
     *positive = stats.hermitian && stats.positive_diagonal == stats.rows;
     return stats.symmetric;

@@ -11,10 +11,12 @@ typedef struct spry_context spry_context;
 
 /** Where memory comes from; NULL members take the default. Called from one thread at a time. */
 typedef struct spry_allocator {
+    size_t size;                                                   /**< SPRY_ALLOCATOR_INIT */
     void *(*allocate)(void *data, size_t bytes, size_t alignment); /**< NULL when there is none */
     void (*release)(void *data, void *memory, size_t bytes);
     void *data;
 } spry_allocator;
+#define SPRY_ALLOCATOR_INIT SPRY_SIZED(spry_allocator)
 
 typedef enum spry_log_level { SPRY_LOG_WARNING, SPRY_LOG_INFO, SPRY_LOG_DEBUG } spry_log_level;
 

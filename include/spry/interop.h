@@ -48,15 +48,17 @@ SPRY_API spry_status spry_vector_from_dlpack_versioned(spry_context *ctx,
 
 /** What version 3 of __cuda_array_interface__ holds for a vector. */
 typedef struct spry_array_interface {
+    size_t size;     /**< SPRY_ARRAY_INTERFACE_INIT */
     int64_t shape;   /**< elements */
     int64_t strides; /**< bytes from one to the next; 0: they stand one after the other (None) */
     char typestr[8]; /**< "<f4", "<f8", "<c8", "<c16" */
     void *data;      /**< address on the device */
     bool read_only;
+    int version;    /**< 3 */
     int64_t stream; /**< to wait for before data is read; 0: none (None), 1: the legacy default
                          stream, 2: the per-thread one, else a cudaStream_t */
-    int version;    /**< 3 */
 } spry_array_interface;
+#define SPRY_ARRAY_INTERFACE_INIT SPRY_SIZED(spry_array_interface)
 
 /** Describes a vector on a CUDA device; it must stay alive while others use it. */
 SPRY_API spry_status spry_vector_array_interface(const spry_vector *v, spry_array_interface *array);

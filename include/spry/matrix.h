@@ -102,6 +102,48 @@ SPRY_API spry_status spry_matrix_check_values(const spry_matrix *A);
  */
 SPRY_API spry_status spry_matrix_diagonal(const spry_matrix *A, spry_vector **d);
 
+/* One list gives the facts and their names. */
+#define SPRY_FACT_LIST(item)                                                                     \
+    item(SORTED, "sorted", "columns rise within rows (CSR), rows within columns (CSC), or both") \
+    item(UNIQUE, "unique", "no place has two entries")                                           \
+    item(PATTERN_SYMMETRIC, "pattern-symmetric", "every entry's mirror image is stored")         \
+    item(FINITE, "finite", "no value is NaN or infinite")                                        \
+    item(SYMMETRIC, "symmetric", "A is A^T up to rounding")                                      \
+    item(HERMITIAN, "hermitian", "A is A^H up to rounding")                                      \
+    item(DEFINITE, "definite", "(x, A x) > 0 for all x")                                         \
+    item(POSITIVE_DIAGONAL, "positive-diagonal", "every diagonal entry is real and positive")
+
+#define SPRY_FACT_ENUM(name, word, text) SPRY_FACT_##name,
+/** What can be known of a matrix. */
+typedef enum spry_fact { SPRY_FACT_LIST(SPRY_FACT_ENUM) SPRY_FACT_COUNT } spry_fact;
+/** Whether it holds. */
+typedef enum spry_truth { SPRY_TRUTH_UNKNOWN, SPRY_TRUTH_NO, SPRY_TRUTH_YES } spry_truth;
+
+/** The fact as one word ("hermitian"), and as a sentence. */
+SPRY_API const char *spry_fact_name(spry_fact fact);
+SPRY_API const char *spry_fact_text(spry_fact fact);
+
+/**
+ * What is known of a matrix so far; nothing is looked at. Readers, generators and whoever finds
+ * something out on the way note it with the matrix, so that it is not looked for again; new values
+ * make all but the first three unknown.
+ */
+SPRY_API spry_truth spry_matrix_fact(const spry_matrix *A, spry_fact fact);
+/**
+ * The same, found out by passes over A where it is not known. "Up to rounding" is: entries differ
+ * from their mirror images by at most 1,024 units of rounding of the larger of the two and
+ * sqrt(|a_ii a_jj|). Whether A is definite no pass can tell, but that it is not may be seen from
+ * the diagonal: it may stay unknown.
+ */
+SPRY_API spry_status spry_matrix_find_fact(const spry_matrix *A, spry_fact fact, spry_truth *truth);
+/**
+ * Tells what the caller knows, so that it need not be found out: "this is positive definite". It is
+ * believed, and choices follow from it: a wrong word leads to methods that do not converge. The
+ * first three facts concern safety and are looked at instead: SPRY_STATUS_BAD_INPUT where YES is
+ * wrong. SPRY_TRUTH_UNKNOWN takes it back.
+ */
+SPRY_API spry_status spry_matrix_set_fact(spry_matrix *A, spry_fact fact, spry_truth truth);
+
 enum { SPRY_STATS_BINS = 32 };
 
 /**
@@ -110,6 +152,7 @@ enum { SPRY_STATS_BINS = 32 };
  * dominant.
  */
 typedef struct spry_stats {
+    size_t size; /**< SPRY_STATS_INIT */
     int64_t rows, cols, nnz;
     int64_t stored;                         /**< entries in the arrays */
     int64_t row_min, row_max;               /**< shortest and longest row */
@@ -134,6 +177,7 @@ typedef struct spry_stats {
     double value_min, value_max; /**< smallest nonzero and largest magnitude; 0 if there is none */
     double norm_one, norm_inf, norm_frobenius;
 } spry_stats;
+#define SPRY_STATS_INIT SPRY_SIZED(spry_stats)
 
 /** Gathers the statistics; CSR and general is fastest, others are converted. */
 SPRY_API spry_status spry_matrix_stats(const spry_matrix *A, spry_stats *stats);

@@ -20,7 +20,7 @@ typedef spry_status (*spry_apply_fn)(void *data, spry_transpose op, const void *
  */
 SPRY_API spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **op);
 /**
- * The same with the matrix stored as `format` says: a name of `spry_format_describe()` with its
+ * The same with the matrix stored as `format` says: a name of SPRY_LIST_FORMATS with its
  * options after a colon ("sell:C=8,sigma=256"), or "auto", which lets the tuner choose. Entries are
  * sorted and duplicates added up first. A transposed product makes A^T in the same format, once, or
  * in CSR where the format does not hold it. docs/formats.md tells them all.
@@ -60,11 +60,13 @@ SPRY_API spry_status spry_operator_multiply(const spry_operator *op, spry_transp
 /** A dense matrix in a caller's memory, of the operator's type. Entry (i, j) is number i step + j
  * of data when by_rows, else j step + i. */
 typedef struct spry_dense {
+    size_t size; /**< SPRY_DENSE_INIT */
     int64_t rows, cols, step;
     bool by_rows;
     void *data;          /**< on a device: a CUDA pointer, or a cl_mem */
     spry_device *device; /**< where data is; NULL: the host */
 } spry_dense;
+#define SPRY_DENSE_INIT SPRY_SIZED(spry_dense)
 
 /**
  * C = alpha op(A) B + beta C, which must not share memory with B; beta = 0 does not read C. A is
@@ -80,6 +82,7 @@ SPRY_API spry_status spry_operator_multiply_dense(const spry_operator *op, spry_
 
 /** How an operator stores its matrix. */
 typedef struct spry_storage {
+    size_t size;      /**< SPRY_STORAGE_INIT */
     char format[32];  /**< "sell" */
     char options[96]; /**< "C=8,sigma=256", as they came out; "" when it has none */
     int64_t nnz;      /**< entries of the matrix */
@@ -90,6 +93,7 @@ typedef struct spry_storage {
     double beta;        /**< nnz / stored */
     bool exact;         /**< the values are the matrix's own, bit by bit */
 } spry_storage;
+#define SPRY_STORAGE_INIT SPRY_SIZED(spry_storage)
 
 /** Describes the storage of an operator made from a matrix; SPRY_STATUS_BAD_USAGE for others. */
 SPRY_API spry_status spry_operator_storage(const spry_operator *op, spry_storage *storage);
@@ -98,10 +102,6 @@ SPRY_API spry_status spry_operator_storage(const spry_operator *op, spry_storage
 SPRY_API spry_status spry_operator_to_matrix(const spry_operator *op, spry_matrix **A);
 /** Its diagonal, as long as the shorter side. */
 SPRY_API spry_status spry_operator_diagonal(const spry_operator *op, spry_vector **d);
-/** The storage formats by index from 0; false past the end. */
-SPRY_API bool spry_format_describe(int index, const char **name, const char **summary);
-/** The options of a storage format; none for a name that does not exist. */
-SPRY_API spry_option_list spry_format_options(const char *name);
 
 SPRY_API int64_t spry_operator_rows(const spry_operator *op);
 SPRY_API int64_t spry_operator_cols(const spry_operator *op);

@@ -20,7 +20,7 @@ typedef enum spry_option_kind {
     SPRY_OPTION_PATH  /**< const char *: kept as handed over, not copied */
 } spry_option_kind;
 
-/** One option of an object. */
+/** One option of an object. Rows of tables may be longer: spry_options_at() finds them. */
 typedef struct spry_option {
     const char *name; /**< with '_' as in the struct; '-' and '_' are the same to the parser */
     spry_option_kind kind;
@@ -47,11 +47,20 @@ typedef const char *spry_field_PATH;
 #define SPRY_OPTION_ROW(kind, field, initial, low, high, words, help) \
     {#field, SPRY_OPTION_##kind, offsetof(OPTION_OWNER, field), initial, low, high, words, help},
 
-/** A table of options and its length. */
+/** A table of options. Passed by value: this struct stays as it is, the rows may grow. */
 typedef struct spry_option_list {
-    const spry_option *options;
-    int count;
+    const spry_option *options; /**< the first row */
+    int count;                  /**< of rows */
+    size_t row_size;            /**< bytes from one row to the next; 0: those of 0.2.0 */
 } spry_option_list;
+/** Initialises a list by an array of rows. */
+#define SPRY_OPTION_LIST(rows)                                     \
+    {                                                              \
+        rows, (int)(sizeof(rows) / sizeof *(rows)), sizeof *(rows) \
+    }
+
+/** A row of a list; NULL past the last. */
+SPRY_API const spry_option *spry_options_at(spry_option_list list, int index);
 
 /** Sets every field to its default. */
 SPRY_API spry_status spry_options_default(spry_context *ctx, spry_option_list list, void *fields);

@@ -7,14 +7,11 @@
 
 SPRY_BEGIN
 
-/** The orders there are: name and a sentence; false past the last. */
-SPRY_API bool spry_reorder_describe(int index, const char **name, const char **summary);
-
 /**
  * Finds an order for the rows (and columns, where A is square) of a matrix. It depends on the
  * places of entries alone, those of A and A^T together; the same A gives the same order.
  *
- * @param order  none: as it is;
+ * @param order  one of SPRY_LIST_ORDERS; none: as it is;
  *               rcm: reverse Cuthill-McKee, a narrow band;
  *               amd: approximate minimum degree, little fill in a factorization (with SuiteSparse);
  *               nd: nested dissection, little fill and independent parts (with METIS);
@@ -26,8 +23,8 @@ SPRY_API bool spry_reorder_describe(int index, const char **name, const char **s
  */
 SPRY_API spry_status spry_reorder(const spry_matrix *A, const char *order, int32_t **perm);
 
-/** y_i = x[perm[i]]: a right-hand side in the new order. x and y are of one type and length, and
- * not the same. */
+/** y_i = x[perm[i]]: a right-hand side in the new order. x and y are of one type and length, on the
+ * host or on one device, and not the same. */
 SPRY_API spry_status spry_vector_permute(const spry_vector *x, const int32_t *perm, spry_vector *y);
 /** y[perm[i]] = x_i: a solution back in the old order. */
 SPRY_API spry_status spry_vector_unpermute(const spry_vector *x, const int32_t *perm,

@@ -26,6 +26,7 @@ SPRY_API const char *spry_reason_text(spry_reason reason);
 
 /** What a solve came to. Residuals are 2-norms relative to the right-hand side. */
 typedef struct spry_result {
+    size_t size; /**< SPRY_RESULT_INIT */
     /** true_residual <= tol, nothing less. The methods for least squares also end here when x is
      * the best there is: the true |A^H r| / (|A| |r|) <= 10 tol, as detail says. */
     bool converged;
@@ -47,8 +48,10 @@ typedef struct spry_result {
     char *warnings;   /**< one a line, or NULL; from the context's allocator */
     char detail[160]; /**< more about the reason: which breakdown, where the NaN was; may be "" */
 } spry_result;
+#define SPRY_RESULT_INIT SPRY_SIZED(spry_result)
 
-/** Frees what a result holds and clears it; NULL and cleared results are allowed. */
+/** Frees what a result holds and clears it, all but its size; NULL and cleared results are allowed.
+ */
 SPRY_API void spry_result_clear(spry_context *ctx, spry_result *result);
 
 SPRY_END

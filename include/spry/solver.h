@@ -2,6 +2,7 @@
 #ifndef SPRY_SOLVER_H
 #define SPRY_SOLVER_H
 
+#include <spry/list.h>
 #include <spry/precon.h>
 #include <spry/result.h>
 
@@ -96,7 +97,7 @@ SPRY_API void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, vo
  * @param b       right-hand side of the operator's type; it and x are used in place where the solve
  *                runs, and else copied there, x also back
  * @param x       in: first guess; out: the best iterate, also when not converged
- * @param result  filled on every return; may be NULL
+ * @param result  initialised or cleared; filled on every return; may be NULL
  * @return SPRY_STATUS_OK whenever the iteration ran: stalling is result->reason, not an error
  */
 SPRY_API spry_status spry_solve(spry_solver *solver, const spry_vector *b, spry_vector *x,
@@ -106,7 +107,7 @@ SPRY_API spry_status spry_solve(spry_solver *solver, const spry_vector *b, spry_
  * Solves A x_k = b_k for several right-hand sides, side by side in groups of eight that share the
  * reading of A; each is judged by itself and has its own result.
  *
- * @param results  count of them, each to be cleared; may be NULL
+ * @param results  count of them, each initialised or cleared, all of one size; may be NULL
  */
 SPRY_API spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
                                      spry_vector *const *x, spry_result *results);
@@ -115,28 +116,18 @@ SPRY_API spry_status spry_solve_many(spry_solver *solver, int count, const spry_
 SPRY_API spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
                                       spry_vector *x, const char *options, spry_result *result);
 
-/** A method of the library: its name, what it is, which matrices it is for, where it comes from,
- * and its notation. */
-typedef struct spry_method_info {
-    const char *name, *summary, *purpose, *reference, *text;
-    /** Words of what A must be: "hermitian definite"; "" when it may be any. A preconditioner must
-     * be hermitian or symmetric with it, and definite where A is hermitian. */
-    const char *needs;
-    bool flexible; /**< the preconditioner may be another one in each iteration */
-} spry_method_info;
-
-/** The methods there are; false past the last. */
-SPRY_API bool spry_method_info_at(int index, spry_method_info *info);
-SPRY_API bool spry_method_describe(int index, const char **name, const char **summary);
 /** What an iteration of a method costs without a preconditioner, as fused by the library. */
 typedef struct spry_cost {
+    size_t size;       /**< SPRY_COST_INIT */
     double products;   /**< with A or A^H */
     double reductions; /**< points where inner products are gathered */
     double vectors;    /**< read or written beside A */
     int memory;        /**< vectors kept beside x and b */
     bool transpose;    /**< whether A^H is needed */
 } spry_cost;
-SPRY_API spry_status spry_method_cost(spry_context *ctx, int index, spry_cost *cost);
+#define SPRY_COST_INIT SPRY_SIZED(spry_cost)
+/** Of a method of SPRY_LIST_METHODS. */
+SPRY_API spry_status spry_method_cost(spry_context *ctx, const char *method, spry_cost *cost);
 
 /**
  * Explains the solver's method: notation, options, what runs together, the traffic of an iteration;

@@ -23,8 +23,9 @@ SPRY_API spry_status spry_vector_zeros(spry_context *ctx, const spry_matrix *A, 
 /** Ones as long as A has rows: a b for A x = b. */
 SPRY_API spry_status spry_vector_ones(spry_context *ctx, const spry_matrix *A, spry_vector **b);
 /**
- * A vector in a device's memory. All functions below take vectors of one place, and
- * spry_vector_copy() those of any two.
+ * A vector in a device's memory. Every function of the library takes it: those that combine vectors
+ * want them in one place, and say where they are when they are not; spry_vector_copy() goes from
+ * any place to any other.
  *
  * @param data  memory of the caller's on that device, which stays the caller's: a CUDA pointer, or
  *              a cl_mem; NULL gives zeros

@@ -96,6 +96,20 @@ static spry_status check_factor(const spry_matrix *A, const char *name, spry_sca
                      factor.im, spry_type_name(A->a.type));
 }
 
+/* Sums of what is symmetric are, and of what is hermitian, where factors are real. */
+static void note_sum(spry_scalar alpha, const spry_matrix *A, spry_scalar beta,
+                     const spry_matrix *B, const spry_matrix *C)
+{
+    static const spry_fact kept[] = {SPRY_FACT_PATTERN_SYMMETRIC, SPRY_FACT_SYMMETRIC,
+                                     SPRY_FACT_HERMITIAN};
+    matrix_note_all(C, FACT_BIT(SPRY_FACT_SORTED) | FACT_BIT(SPRY_FACT_UNIQUE));
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
+        if (matrix_known(A, kept[k]) == SPRY_TRUTH_YES &&
+            matrix_known(B, kept[k]) == SPRY_TRUTH_YES &&
+            (kept[k] != SPRY_FACT_HERMITIAN || (alpha.im == 0 && beta.im == 0)))
+            matrix_note(C, kept[k], true);
+}
+
 spry_status spry_matrix_add(spry_scalar alpha, const spry_matrix *A, spry_scalar beta,
                             const spry_matrix *B, spry_matrix **C)
 {
@@ -119,6 +133,7 @@ spry_status spry_matrix_add(spry_scalar alpha, const spry_matrix *A, spry_scalar
         .type = A->a.type, .format = SPRY_FORMAT_CSR, .rows = A->a.rows, .cols = A->a.cols};
     status = add(ctx, &s);
     SPRY_GO(ctx, matrix_finish(ctx, status, &s.c, C));
+    note_sum(alpha, A, beta, B, *C);
 done:
     spry_matrix_free(own_b);
     spry_matrix_free(own_a);

@@ -25,7 +25,7 @@ static spry_status transpose(const spry_matrix *A, const spry_matrix *csr, spry_
 {
     const spry_arrays *a = &A->a;
     if (a->format != SPRY_FORMAT_CSC || a->symmetry != SPRY_SYMMETRY_GENERAL ||
-        !matrix_sorted(A->ctx, a, true)) {
+        !matrix_is_sorted(A->ctx, A, true)) {
         const spry_status status = spry_matrix_transpose(csr, false, owned);
         *transposed = *owned;
         return status;

@@ -1,4 +1,5 @@
 /* The orders by name, those that need no graph, and vectors in another order. */
+#include "algebra/algebra.h"
 #include "algebra/graph.h"
 
 #include "matrix/entries.h"
@@ -89,12 +90,12 @@ static const order_kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-bool spry_reorder_describe(int index, const char **name, const char **summary)
+bool algebra_order_at(int index, spry_entry *entry)
 {
-    if (index < 0 || index >= KINDS)
+    if (index >= KINDS)
         return false;
-    *name = kinds[index].name;
-    *summary = kinds[index].summary;
+    entry->name = kinds[index].name;
+    entry->summary = kinds[index].summary;
     return true;
 }
 
@@ -170,11 +171,22 @@ static spry_status move_elements(const spry_vector *x, const int32_t *perm, bool
                          " numbers, types %s and %s%s",
                          x->n, y->n, spry_type_name(x->type), spry_type_name(y->type),
                          x->ctx == y->ctx ? "" : ", of different contexts");
-    if (x->data == y->data && x->n > 0)
+    if (x->device != y->device)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "permutation: the vectors are on %s and %s; spry_vector_copy() brings "
+                         "them to one place",
+                         place_name(x->device), place_name(y->device));
+    if (vector_same(x, y))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "permutation: both vectors have the same numbers");
     SPRY_GO(ctx, matrix_invert(ctx, "perm", perm, x->n, &inverse)); /* which also checks it */
     const int32_t *from = back ? inverse : perm;
+    SPRY_GO(ctx, vector_fetch(x));
+    SPRY_GO(ctx, vector_fetch(y));
+    if (x->class) {
+        SPRY_GO(ctx, x->class->gather(x, from, y));
+        goto done;
+    }
     switch (spry_type_size(x->type)) {
     case 4:
         gather(4, x, from, y);

@@ -23,6 +23,13 @@ static spry_status check(const spry_matrix *A, const char *name, const char *sid
     return SPRY_STATUS_OK;
 }
 
+/* Its numbers on the host; NULL stays NULL. */
+static spry_status look_at(const spry_vector *v, const spry_vector **here, spry_vector **copy)
+{
+    *here = NULL;
+    return v ? vector_here(v, here, copy) : SPRY_STATUS_OK;
+}
+
 /* Whether diag(left) A diag(right) is of A's symmetric kind. */
 static bool keeps_symmetry(const spry_arrays *a, const spry_vector *left, const spry_vector *right)
 {
@@ -76,14 +83,18 @@ static void scale_range(const spry_arrays *a, const void *left, const void *righ
 spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left, const spry_vector *right)
 {
     spry_context *ctx = A->ctx;
+    spry_vector *left_copy = NULL, *right_copy = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, check(A, "left", "rows", left, A->a.rows));
     SPRY_GO(ctx, check(A, "right", "columns", right, A->a.cols));
+    SPRY_GO(ctx, look_at(left, &left, &left_copy));
+    SPRY_GO(ctx, look_at(right, &right, &right_copy));
     if (A->a.symmetry != SPRY_SYMMETRY_GENERAL && !keeps_symmetry(&A->a, left, right)) {
         spry_matrix *full = NULL;
         SPRY_GO(ctx, spry_matrix_expand(A, &full));
         matrix_replace(A, &full->a);
         base_free(ctx, full);
+        matrix_forget(A, FACTS_ALL);
     }
     SPRY_GO(ctx, matrix_make_own(A));
     const int parts = matrix_parts(ctx, A->a.nnz);
@@ -91,6 +102,9 @@ spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left, const spr
     for (int part = 0; part < parts; part++)
         scale_range(&A->a, left ? left->data : NULL, right ? right->data : NULL,
                     base_share(A->a.nnz, parts, part, 1));
+    matrix_changed(A);
 done:
+    spry_vector_free(left_copy);
+    spry_vector_free(right_copy);
     return status;
 }

@@ -20,10 +20,7 @@ static const spry_option table[] = {SCALING_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 enum { NORM_MAX, NORM_TWO };
 
-spry_option_list spry_scaling_options(void)
-{
-    return (spry_option_list){table, (int)(sizeof table / sizeof *table)};
-}
+static const spry_option_list option_list = SPRY_OPTION_LIST(table);
 
 /* What a kind works on: the matrix, and factors that begin as ones. */
 typedef struct scaling {
@@ -176,12 +173,13 @@ static const scaling_kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-bool spry_scaling_describe(int index, const char **name, const char **summary)
+bool algebra_scaling_at(int index, spry_entry *entry)
 {
-    if (index < 0 || index >= KINDS)
+    if (index >= KINDS)
         return false;
-    *name = kinds[index].name;
-    *summary = kinds[index].summary;
+    entry->name = kinds[index].name;
+    entry->summary = kinds[index].summary;
+    entry->options = option_list;
     return true;
 }
 
@@ -198,9 +196,9 @@ static spry_status read_kind(spry_context *ctx, const char *text, const scaling_
     if (found < 0)
         return base_unknown_word(ctx, "scaling", name, names);
     *kind = &kinds[found];
-    SPRY_GO(ctx, spry_options_default(ctx, spry_scaling_options(), options));
-    SPRY_GO(ctx, spry_options_parse(ctx, spry_scaling_options(), options,
-                                    text[length] ? text + length + 1 : NULL));
+    SPRY_GO(ctx, spry_options_default(ctx, option_list, options));
+    SPRY_GO(ctx,
+            spry_options_parse(ctx, option_list, options, text[length] ? text + length + 1 : NULL));
 done:
     return status == SPRY_STATUS_OK ? status : SPRY_CAUSE(ctx, status, "scaling %s", (*kind)->name);
 }

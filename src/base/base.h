@@ -112,6 +112,27 @@ int64_t base_file_fill(int file, void *data, int64_t size);
 int base_file_replace(const char *path, const void *data, size_t size);
 const char *base_error_text(int error, char *text, size_t size);
 
+/*
+ * Structs that callers allocate (see SPRY_SIZED): how large they are here and were in 0.2.0, which
+ * ended with a member that is named once and for all. base_blank fails for a size that no version
+ * had, and clears the struct but for its size; base_give fills in as much as it has room for.
+ * base_take fails likewise, and copies one that is read, with 0 for what it does not have.
+ */
+typedef struct base_sized {
+    const char *name;
+    size_t own, first;
+} base_sized;
+#define BASE_SIZED(type, last)                                                   \
+    {                                                                            \
+#type, sizeof(type), offsetof(type, last) + sizeof(((type *)NULL)->last) \
+    }
+/* Bytes that a caller's struct has; 0 where they are not to be believed. */
+size_t base_size(const void *caller, const base_sized *s);
+spry_status base_check_size(spry_context *ctx, const void *caller, const base_sized *s);
+spry_status base_blank(spry_context *ctx, void *caller, const base_sized *s);
+void base_give(void *caller, const void *from, const base_sized *s);
+spry_status base_take(spry_context *ctx, const void *caller, void *to, const base_sized *s);
+
 /* Fails when a caller's type is none of the four. */
 spry_status base_check_type(spry_context *ctx, spry_type type);
 

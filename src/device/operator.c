@@ -8,6 +8,7 @@
 #include "device/convert.h"
 #include "device/stored.h"
 #include "device/vector.h"
+#include "host/apply.h"
 #include "matrix/entries.h"
 
 typedef struct device_state {
@@ -147,7 +148,7 @@ spry_status device_multiply_vectors(const spry_operator *op, spry_transpose tran
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
                          "x is on %s, y on %s, the operator on %s; spry_vector_copy() brings "
                          "vectors to another place",
-                         vector_place(x), vector_place(y), spry_device_name(d));
+                         place_name(x->device), place_name(y->device), place_name(d));
     SPRY_GO(op->ctx, bring(d, x, true, &from, &made_from));
     SPRY_GO(op->ctx, bring(d, y, beta.re != 0 || beta.im != 0, &to, &made_to));
     SPRY_GO(op->ctx, device_multiply(op, transpose, alpha, from, beta, to));
@@ -305,7 +306,7 @@ done:
 static spry_status finish_operator(spry_operator *op)
 {
     const int64_t size = (int64_t)spry_type_size(op->type);
-    spry_storage stored;
+    spry_storage stored = SPRY_STORAGE_INIT;
     const spry_status status = storage(op, &stored);
     if (status != SPRY_STATUS_OK)
         return status;

@@ -208,7 +208,7 @@ void device_streamed_describe(const device_streamed *S, spry_storage *to)
 {
     layout_describe(device_streamed_host(S), to);
     for (int64_t k = 1; k < S->count; k++) {
-        spry_storage block;
+        spry_storage block = SPRY_STORAGE_INIT;
         layout_describe(device_layout_host(S->blocks[k]), &block);
         to->nnz += block.nnz;
         to->stored += block.stored;

@@ -128,6 +128,21 @@ static spry_status multiply(const spry_vector *x, const spry_vector *y, spry_vec
                                     y->memory, (spry_scalar){0, 0}, z->memory);
 }
 
+static spry_status gather(const spry_vector *x, const int32_t *from, spry_vector *y)
+{
+    const int64_t bytes = x->n * (int64_t)sizeof *from;
+    device_memory *places = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(x->ctx, device_alloc(x->device, bytes, &places));
+    SPRY_GO(x->ctx, device_put(places, 0, from, bytes));
+    const device_arg args[] = {DEVICE_VALUE(x->n), device_arg_memory(places),
+                               device_arg_memory(x->memory), device_arg_memory(y->memory)};
+    SPRY_GO(x->ctx, LAUNCH(x->device, x->type, "vector_gather", x->n, args));
+done:
+    device_free(places);
+    return status;
+}
+
 spry_status device_copy_block(spry_device *d, spry_type type, int64_t n, int columns,
                               device_block from, device_block to)
 {
@@ -231,18 +246,19 @@ done:
 /* --- the object ----------------------------------------------------------------------------------
  */
 
-static const vector_class device_vectors = {.destroy = destroy,
-                                            .make = make,
-                                            .put = put,
-                                            .get = get,
-                                            .copy = copy,
-                                            .fill = fill,
-                                            .random = by_chance,
-                                            .blend = blend,
-                                            .multiply = multiply,
-                                            .dot = dot,
-                                            .squares = squares,
-                                            .largest = largest};
+const vector_class device_vectors = {.destroy = destroy,
+                                     .make = make,
+                                     .put = put,
+                                     .get = get,
+                                     .copy = copy,
+                                     .fill = fill,
+                                     .random = by_chance,
+                                     .blend = blend,
+                                     .multiply = multiply,
+                                     .gather = gather,
+                                     .dot = dot,
+                                     .squares = squares,
+                                     .largest = largest};
 
 spry_vector device_vector_over(spry_device *d, spry_type type, int64_t n, const device_memory *m)
 {
@@ -286,14 +302,4 @@ done:
         device_free(v->memory);
     base_free(ctx, v);
     return status;
-}
-
-spry_status spry_device_open(spry_context *ctx, const char *name, spry_device **device)
-{
-    return device_open(ctx, name, device);
-}
-
-const char *spry_device_name(const spry_device *device)
-{
-    return device->facts.name;
 }

@@ -5,6 +5,8 @@
 #include "device/device.h"
 #include "matrix/matrix.h"
 
+extern const vector_class device_vectors;
+
 /* A vector's memory; NULL: it is on the host. */
 device_memory *device_vector_memory(const spry_vector *v);
 

@@ -48,6 +48,8 @@ spry_status gen_build(spry_context *ctx, spry_type type, int64_t rows, gen_row_f
     fill_rows(ctx, &a, write_row, data);
     status = matrix_wrap(ctx, &a, A);
     a = (spry_arrays){0}; /* the matrix has them, or they were freed */
+    if (status == SPRY_STATUS_OK)
+        matrix_note_all(*A, FACT_BIT(SPRY_FACT_SORTED) | FACT_BIT(SPRY_FACT_UNIQUE));
 done:
     matrix_free_arrays(ctx, &a);
     return status;

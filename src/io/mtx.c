@@ -209,6 +209,7 @@ static size_t position_of(const io_bytes *bytes, int64_t row, int64_t col, int o
 }
 
 const io_format io_mtx = {
+    .name = "mtx",
     .endings = ".mtx .mtx.gz",
     .summary = "Matrix Market, text: read and write",
     .matches = matches,

@@ -257,6 +257,7 @@ static spry_status write_vector(const spry_vector *v, int64_t cols, const char *
 }
 
 const io_format io_native = {
+    .name = "spry",
     .endings = ".spry",
     .summary = "native binary, mapped into memory",
     .matches = matches,

@@ -318,6 +318,7 @@ done:
 }
 
 const io_format io_npz = {
+    .name = "npz",
     .endings = ".npz",
     .summary = "SciPy sparse matrix (scipy.sparse.save_npz)",
     .matches = io_zip_matches,

@@ -11,8 +11,7 @@ static const spry_option read_option_rows[] = {READ_OPTIONS(SPRY_OPTION_ROW)};
 
 spry_option_list spry_read_options(void)
 {
-    return (spry_option_list){read_option_rows,
-                              (int)(sizeof read_option_rows / sizeof read_option_rows[0])};
+    return (spry_option_list)SPRY_OPTION_LIST(read_option_rows);
 }
 
 /* Copies ending number index of a format's list; false past the last. */
@@ -168,6 +167,11 @@ spry_status spry_matrix_read(spry_context *ctx, const char *path, spry_matrix **
     return spry_matrix_read_with(ctx, path, NULL, A);
 }
 
+spry_status spry_vector_read(spry_context *ctx, const char *path, spry_vector **v)
+{
+    return spry_vector_read_with(ctx, path, NULL, v);
+}
+
 spry_status spry_vector_read_with(spry_context *ctx, const char *path, const char *options,
                                   spry_vector **v)
 {
@@ -257,16 +261,12 @@ spry_status spry_columns_write(const spry_vector *v, int64_t cols, const char *p
     if (cols < 1 || v->n % cols != 0)
         return SPRY_FAIL(v->ctx, SPRY_STATUS_BAD_USAGE,
                          "%s: %" PRId64 " numbers make no %" PRId64 " columns", path, v->n, cols);
-    spry_vector *here = NULL;
-    spry_status status = vector_fetch(v);
-    if (status == SPRY_STATUS_OK && v->device) {
-        status = spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_OWN_COPY, &here);
-        if (status == SPRY_STATUS_OK)
-            status = spry_vector_copy(v, here);
-    }
+    const spry_vector *here = NULL;
+    spry_vector *copy = NULL;
+    spry_status status = vector_here(v, &here, &copy);
     if (status == SPRY_STATUS_OK)
-        status = format->write_vector(here ? here : v, v->n == 0 ? 1 : cols, path);
-    spry_vector_free(here);
+        status = format->write_vector(here, v->n == 0 ? 1 : cols, path);
+    spry_vector_free(copy);
     return status;
 }
 
@@ -275,11 +275,12 @@ spry_status spry_vector_write(const spry_vector *v, const char *path)
     return spry_columns_write(v, 1, path);
 }
 
-bool spry_file_format_describe(int index, const char **ending, const char **summary)
+bool io_entry_at(int index, spry_entry *entry)
 {
-    if (index < 0 || index >= FORMATS)
+    if (index >= FORMATS)
         return false;
-    *ending = formats[index]->endings;
-    *summary = formats[index]->summary;
+    entry->name = formats[index]->name;
+    entry->summary = formats[index]->summary;
+    entry->text = formats[index]->endings;
     return true;
 }

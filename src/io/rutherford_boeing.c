@@ -363,6 +363,7 @@ static bool matches(const io_bytes *bytes)
 }
 
 const io_format io_rutherford_boeing = {
+    .name = "rb",
     .endings = ".rb .hb .rua .rsa .rra .rza .rha .pua .psa .pra .pza .cua .csa .cra .cza .cha .iua "
                ".isa .ira .iza .rse .rue .pse .pue .cse .cue",
     .summary = "Rutherford-Boeing and Harwell-Boeing, assembled; written as Rutherford-Boeing",

@@ -1,19 +1,31 @@
-/* What a few products tell about A, and the method that suits it. */
+/* What is known of A, or a few products tell, and the method that suits it. */
 #include "krylov/solver.h"
 
 #include <stdarg.h>
 
-/* Whether the diagonal of a hermitian A shows that it cannot be positive definite. */
-static spry_status has_bad_diagonal(const spry_matrix *A, bool *bad)
+spry_status solver_symmetry(spry_solver *solver, precon_symmetry *found)
 {
-    spry_vector *d = NULL;
-    *bad = false;
+    spry_context *ctx = solver->ctx;
+    const spry_matrix *A = solver->matrix;
+    spry_status status = SPRY_STATUS_OK;
     if (!A)
-        return SPRY_STATUS_OK;
-    spry_status status = spry_matrix_diagonal(A, &d);
-    for (int64_t i = 0; status == SPRY_STATUS_OK && i < d->n && !*bad; i++)
-        *bad = !(value_get(d->type, d->data, i).re > 0);
-    spry_vector_free(d);
+        return precon_probe(solver_operator(solver), found);
+    *found = (precon_symmetry){0};
+    SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_HERMITIAN, &found->hermitian));
+    SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_SYMMETRIC, &found->symmetric));
+done:
+    return status;
+}
+
+/* Whether it is known, or the diagonal shows, that a hermitian A is not positive definite. */
+static spry_status is_indefinite(spry_context *ctx, const spry_matrix *A, bool *yes)
+{
+    bool positive = true;
+    spry_status status = SPRY_STATUS_OK;
+    *yes = A && matrix_known(A, SPRY_FACT_DEFINITE) == SPRY_TRUTH_NO;
+    if (A && !*yes)
+        status = matrix_find_out(ctx, A, SPRY_FACT_POSITIVE_DIAGONAL, &positive);
+    *yes = *yes || !positive;
     return status;
 }
 
@@ -25,8 +37,7 @@ static const struct {
 } choices[] = {
     [FOR_DEFINITE] = {"cg", "bicgstabl", "fcg", "the matrix is symmetric (hermitian)"},
     [FOR_HERMITIAN] = {"minres", "gmres", "fgmres",
-                       "the matrix is symmetric (hermitian) with a diagonal entry that is not "
-                       "positive"},
+                       "the matrix is symmetric (hermitian), but not positive definite"},
     [FOR_SYMMETRIC] = {"cocg", "bicgstabl", "fgmres", "the matrix is complex symmetric"},
     [FOR_SQUARE] = {"bicgstabl", "bicgstabl", "fgmres", "the matrix is not symmetric"},
     [FOR_ANY] = {"lsmr", "lsmr", "lsmr", "the matrix is rectangular"},
@@ -57,18 +68,17 @@ static spry_status check_matrix(spry_solver *solver, const bool needs[NEED_COUNT
     spry_status status = SPRY_STATUS_OK;
     *suits = true;
     if (needs[NEED_HERMITIAN] || needs[NEED_SYMMETRIC]) {
-        SPRY_GO(ctx, precon_probe(solver_operator(solver), &probe));
+        SPRY_GO(ctx, solver_symmetry(solver, &probe));
         *suits = !lacks(needs, &probe);
     }
     if (*suits && needs[NEED_DEFINITE])
-        SPRY_GO(ctx, has_bad_diagonal(solver->matrix, &bad));
+        SPRY_GO(ctx, is_indefinite(ctx, solver->matrix, &bad));
     if (!*suits)
         warn(solver, "the matrix is not %s: %.32s is not made for it",
              needs[NEED_HERMITIAN] ? "symmetric (hermitian)" : "symmetric", name);
     else if (bad)
         warn(solver,
-             "a diagonal entry of the matrix is not positive: %.32s is made for definite ones; try "
-             "minres",
+             "the matrix is not positive definite: %.32s is made for those that are; try minres",
              name);
 done:
     return status;
@@ -142,10 +152,10 @@ spry_status solver_choose_method(spry_solver *solver, const char **name)
     int choice = FOR_ANY;
     spry_status status = SPRY_STATUS_OK;
     if (A->rows == A->cols) {
-        SPRY_GO(ctx, precon_probe(A, &probe));
+        SPRY_GO(ctx, solver_symmetry(solver, &probe));
         solver->chosen_for = probe;
         if (probe.hermitian)
-            SPRY_GO(ctx, has_bad_diagonal(solver->matrix, &bad));
+            SPRY_GO(ctx, is_indefinite(ctx, solver->matrix, &bad));
         choice = probe.hermitian   ? (bad ? FOR_HERMITIAN : FOR_DEFINITE)
                  : probe.symmetric ? FOR_SYMMETRIC
                                    : FOR_SQUARE;

@@ -195,25 +195,28 @@ done:
     return status;
 }
 
-spry_status spry_method_cost(spry_context *ctx, int index, spry_cost *cost)
+spry_status spry_method_cost(spry_context *ctx, const char *method, spry_cost *cost)
 {
-    spry_method_info info;
+    spry_entry info = SPRY_ENTRY_INIT;
     program *p = NULL;
     plan *made = NULL;
     plan_cost counted;
     const plan_setup setup = {.fuse = true, .square = true, .use = {[OPERATOR_A] = USE_ROWS}};
+    static const base_sized sized = BASE_SIZED(spry_cost, transpose);
     spry_status status = SPRY_STATUS_OK;
-    *cost = (spry_cost){0};
-    if (!spry_method_info_at(index, &info))
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "there is no method %d", index);
+    SPRY_GO(ctx, base_blank(ctx, cost, &sized));
+    if (!spry_list_find(SPRY_LIST_METHODS, method, &info))
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "there is no method %.64s", method);
     SPRY_GO(ctx, program_parse(ctx, info.name, info.text, strlen(info.text), &p));
-    cost->transpose = p->uses_transpose;
+    const bool transpose = p->uses_transpose;
     SPRY_GO(ctx, plan_make(p, "", &setup, &made));
     SPRY_GO(ctx, plan_count(made, &counted));
-    cost->products = counted.products;
-    cost->reductions = counted.reductions;
-    cost->vectors = counted.vectors[0] + counted.vectors[1];
-    cost->memory = plan_whole_vectors(made);
+    const spry_cost found = {.products = counted.products,
+                             .reductions = counted.reductions,
+                             .vectors = counted.vectors[0] + counted.vectors[1],
+                             .memory = plan_whole_vectors(made),
+                             .transpose = transpose};
+    base_give(cost, &found, &sized);
 done:
     plan_free(made);
     return status;

@@ -1,6 +1,8 @@
 /* The course of a solve: history, the best iterate, and every reason to stop. */
 #include "krylov/krylov.h"
 
+#include "host/apply.h"
+
 #include <math.h>
 
 spry_status iteration_true_residual(iteration *it, double *relative)

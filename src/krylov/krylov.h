@@ -118,7 +118,8 @@ spry_status iteration_true_gradient(iteration *it, double *relative);
 spry_status iteration_residual(const iteration *it, const spry_vector *x, spry_vector *r);
 
 /* The methods, from their files; the table ends with a NULL name. */
-extern const spry_method_info krylov_texts[];
+extern const spry_entry krylov_texts[];
+extern const base_sized krylov_result_sized;
 
 /* Parses the method `spec` names ("gmres:restart=50"), or the one in `text` or else in `file`, NULL
  * or "" where there is none; *options points to what follows the colon. */

@@ -7,7 +7,7 @@ static const spry_option rows[] = {SOLVER_OPTIONS(SPRY_OPTION_ROW)};
 
 spry_option_list spry_solver_options(void)
 {
-    return (spry_option_list){rows, sizeof rows / sizeof *rows};
+    return (spry_option_list)SPRY_OPTION_LIST(rows);
 }
 
 /* What of a set-up an option goes into: it and what is made from it is dropped. Those that are not

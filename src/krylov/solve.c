@@ -10,21 +10,17 @@
 /* Names the first number of v that is not finite; true when there is one. */
 static bool find_nonfinite(const spry_vector *v, const char *what, char detail[160])
 {
-    spry_vector *here = NULL;
+    const spry_vector *here = NULL;
+    spry_vector *copy = NULL;
     bool found = false;
-    if (v->device) { /* where it cannot be copied, what is not finite has no name */
-        if (spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_OWN_COPY, &here) != SPRY_STATUS_OK ||
-            spry_vector_copy(v, here) != SPRY_STATUS_OK)
-            goto done;
-        v = here;
-    }
-    for (int64_t i = 0; i < v->n && !found; i++) {
-        found = !value_finite(value_get(v->type, v->data, i));
+    /* Where it cannot be copied, what is not finite has no name. */
+    const bool seen = vector_here(v, &here, &copy) == SPRY_STATUS_OK;
+    for (int64_t i = 0; seen && i < v->n && !found; i++) {
+        found = !value_finite(value_get(v->type, here->data, i));
         if (found)
             snprintf(detail, 160, "%s is not finite at row %" PRId64 " (from 0)", what, i);
     }
-done:
-    spry_vector_free(here);
+    spry_vector_free(copy);
     return found;
 }
 
@@ -226,7 +222,7 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
 /* "sell:C=8,sigma=1": as the option can be given; other operators have a name. */
 static void name_format(const spry_operator *A, char *text, size_t size)
 {
-    spry_storage storage;
+    spry_storage storage = SPRY_STORAGE_INIT;
     if (!A->class->storage || spry_operator_storage(A, &storage) != SPRY_STATUS_OK)
         snprintf(text, size, "%s", A->class->name);
     else
@@ -241,6 +237,7 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
     const spry_operator *A = it->A;
     null_space_tell(solver, it);
     *result = (spry_result){
+        .size = sizeof *result,
         .converged = it->reason == SPRY_REASON_CONVERGED,
         .reason = it->reason,
         .iterations = it->count,
@@ -258,7 +255,7 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
     snprintf(result->method, sizeof result->method, "%s", solver->plan->program->method);
     snprintf(result->precon, sizeof result->precon, "%s", solver->precon_name);
     name_format(A, result->format, sizeof result->format);
-    snprintf(result->device, sizeof result->device, "%s", vector_place(it->x));
+    snprintf(result->device, sizeof result->device, "%s", place_name(it->x->device));
     snprintf(result->detail, sizeof result->detail, "%s", it->detail);
     spry_context_memory(solver->ctx, NULL, &result->memory_bytes);
     result->memory_bytes += solver_device_bytes(solver);
@@ -362,6 +359,29 @@ done:
     return status;
 }
 
+/* A caller's result, which may be longer or shorter than ours. */
+static spry_result *result_at(spry_result *results, int k)
+{
+    const size_t stride = base_size(results, &krylov_result_sized);
+    return (spry_result *)(void *)((char *)results + (size_t)k * stride);
+}
+
+/* Clears the caller's results, which are all of the size of the first. */
+static spry_status clear_results(spry_context *ctx, spry_result *results, int count)
+{
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_check_size(ctx, results, &krylov_result_sized));
+    for (int k = 1; k < count; k++)
+        if (result_at(results, k)->size != results->size)
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                             "result %d has a size of %zu, result 0 of %zu: initialise all of them",
+                             k, result_at(results, k)->size, results->size);
+    for (int k = 0; k < count; k++)
+        SPRY_GO(ctx, base_blank(ctx, result_at(results, k), &krylov_result_sized));
+done:
+    return status;
+}
+
 /* At most as many systems as share one reading of the matrix. */
 static spry_status solve_some(spry_solver *solver, int count, const spry_vector *const *b,
                               spry_vector *const *x, spry_result *results)
@@ -403,16 +423,19 @@ done:;
     for (int k = 0; k < count; k++)
         all += its[k].count;
     for (int k = 0; k < count; k++) {
-        spry_result ignored = {0};
+        spry_result found = SPRY_RESULT_INIT;
         solver->interrupted = solver->interrupted || its[k].interrupted;
         spry_status restored = unscale_system(&its[k]);
         if (copied_x[k] && restored == SPRY_STATUS_OK)
             restored = spry_vector_copy(copied_x[k], x[k]);
-        const spry_status filled = fill_result(solver, &its[k], base_seconds() - first, all, bytes,
-                                               results ? &results[k] : &ignored);
+        const spry_status filled =
+            fill_result(solver, &its[k], base_seconds() - first, all, bytes, &found);
         if (status == SPRY_STATUS_OK)
             status = restored == SPRY_STATUS_OK ? filled : restored;
-        spry_result_clear(ctx, &ignored);
+        if (results)
+            base_give(result_at(results, k), &found, &krylov_result_sized);
+        else
+            spry_result_clear(ctx, &found);
         finish(&its[k]);
         spry_vector_free(copied_b[k]);
         spry_vector_free(copied_x[k]);
@@ -447,26 +470,27 @@ again:
     SPRY_GO(ctx, check_different(ctx, count, b, x));
     for (; done < count; done += TOGETHER) {
         const int some = count - done < TOGETHER ? count - done : TOGETHER;
-        status = solve_some(solver, some, b + done, x + done, results ? results + done : NULL);
+        status =
+            solve_some(solver, some, b + done, x + done, results ? result_at(results, done) : NULL);
         if (done == 0 && solver_stay(solver, status, b[0])) {
             for (int k = 0; results && k < some; k++)
-                spry_result_clear(ctx, &results[k]);
+                spry_result_clear(ctx, result_at(results, k));
             goto again;
         }
         SPRY_GO(ctx, status);
     }
 done:
-    for (int k = done; results && status != SPRY_STATUS_OK && k < count; k++)
-        results[k].converged = false;
     return status;
 }
 
 spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
                             spry_vector *const *x, spry_result *results)
 {
-    for (int k = 0; results && k < count; k++)
-        memset(&results[k], 0, sizeof results[k]);
-    spry_status status = solver_begin(solver);
+    spry_status status = SPRY_STATUS_OK;
+    if (results && count > 0)
+        status = clear_results(solver->ctx, results, count);
+    if (status == SPRY_STATUS_OK)
+        status = solver_begin(solver);
     if (status != SPRY_STATUS_OK)
         return status;
     status = solve_all(solver, count, b, x, results);

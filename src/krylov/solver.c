@@ -239,7 +239,7 @@ static void own_precon(const program *p, const char *options, char *spec, size_t
         char value[64];
         const program_name *option = &p->names[k];
         if (option->kind != NAME_OPTION ||
-            !spry_options_find(spry_precon_options(p->precon), option->text))
+            !spry_options_find(precon_options(p->precon), option->text))
             continue;
         option_text(option, options, value, sizeof value);
         const size_t used = strlen(spec);
@@ -338,8 +338,11 @@ static bool needs_transpose(const program *p, bool of_A)
     return false;
 }
 
-/* How the method will use A or M; refuses one that lacks what it needs. */
-static spry_status find_use(const program *p, const spry_operator *op, bool of_A, operator_use *use)
+/* How the method will use A or M on a device (NULL: the host); refuses one that lacks what it
+ * needs.
+ */
+static spry_status find_use(const program *p, const spry_operator *op, bool of_A,
+                            const spry_device *place, operator_use *use)
 {
     const bool needed = needs_transpose(p, of_A);
     if (op && needed && !spry_operator_has_transpose(op))
@@ -347,8 +350,8 @@ static spry_status find_use(const program *p, const spry_operator *op, bool of_A
                          "method %s needs products with %s^H, which operator %s does not have",
                          p->method, of_A ? "A" : "M", op->class->name);
     const spry_status status = runner_use(op, needed, use);
-    /* Sweeps on a device go by the rows of one matrix. */
-    if (!of_A && *use == USE_ROWS && device_of(op))
+    /* Sweeps on a device go by the rows of one matrix, and read nothing that is elsewhere. */
+    if (op && !of_A && ((*use == USE_ROWS && device_of(op)) || device_of(op) != place))
         *use = USE_CALL;
     return status;
 }
@@ -362,8 +365,8 @@ static spry_status make_plan(spry_solver *solver, program *p, const char *given)
         .fuse = solver->options.fuse, .square = A->rows == A->cols, .apart = device_of(A) != NULL};
     char options[2 * SPRY_OPTION_TEXT_SIZE];
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, find_use(p, A, true, &setup.use[OPERATOR_A]));
-    SPRY_GO(ctx, find_use(p, M, false, &setup.use[OPERATOR_M]));
+    SPRY_GO(ctx, find_use(p, A, true, device_of(A), &setup.use[OPERATOR_A]));
+    SPRY_GO(ctx, find_use(p, M, false, device_of(A), &setup.use[OPERATOR_M]));
     method_options(&solver->options, p, given, options, sizeof options);
     program *handed = p;
     p = NULL;
@@ -440,7 +443,7 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
 /* The operator in the format it has, with A's values as they are now. */
 static spry_status update_operator(spry_solver *solver)
 {
-    spry_storage storage;
+    spry_storage storage = SPRY_STORAGE_INIT;
     char format[sizeof storage.format + sizeof storage.options + 1];
     spry_operator *before = solver->own_operator;
     spry_status status = spry_operator_storage(before, &storage);
@@ -464,6 +467,7 @@ static spry_status update(spry_solver *solver)
     if (!solver->matrix)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "the solver has no matrix that could have changed");
+    matrix_changed(solver->matrix);
     if (solver->made < STAGE_ALL ||
         (solver->own_precon && !operator_has_update(solver->own_precon))) {
         solver_forget(solver); /* all is made anew at the next solve */
@@ -472,7 +476,7 @@ static spry_status update(spry_solver *solver)
     SPRY_GO(ctx, update_operator(solver));
     if (chooses_method(solver)) { /* what it was chosen for may be no more */
         precon_symmetry now;
-        SPRY_GO(ctx, precon_probe(solver->own_operator, &now));
+        SPRY_GO(ctx, solver_symmetry(solver, &now));
         if (now.hermitian != solver->chosen_for.hermitian ||
             now.symmetric != solver->chosen_for.symmetric) {
             solver_forget(solver);
@@ -518,7 +522,7 @@ spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry
     spry_solver *solver = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (result)
-        memset(result, 0, sizeof *result);
+        SPRY_GO(ctx, base_blank(ctx, result, &krylov_result_sized));
     SPRY_GO(ctx, spry_solver_new(ctx, &solver));
     SPRY_GO(ctx, spry_solver_set(solver, options));
     SPRY_GO(ctx, spry_solver_set_matrix(solver, A));

@@ -89,6 +89,9 @@ spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_v
 int64_t solver_device_bytes(const spry_solver *solver);
 /* Adds a line to warnings and tells the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
+/* Whether A is hermitian, or symmetric: what is known of the matrix, or what it or products with
+ * the operator tell. */
+spry_status solver_symmetry(spry_solver *solver, precon_symmetry *found);
 /* The name of the method that suits A, and why. */
 spry_status solver_choose_method(spry_solver *solver, const char **name);
 /* The method that suits M, where p, which was chosen for A, does not; NULL: it does. */

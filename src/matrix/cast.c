@@ -68,5 +68,11 @@ spry_status spry_matrix_cast(const spry_matrix *A, spry_type type, spry_matrix *
     if (fault < a->nnz)
         SPRY_GO(ctx, fail_cast(A, type, fault));
 done:
-    return matrix_finish(ctx, status, &to, B);
+    status = matrix_finish(ctx, status, &to, B);
+    /* Mirror images are rounded alike; small numbers may become 0. */
+    if (status == SPRY_STATUS_OK)
+        matrix_carry(A, *B,
+                     FACTS_ALL & ~FACT_BIT(SPRY_FACT_DEFINITE) &
+                         ~FACT_BIT(SPRY_FACT_POSITIVE_DIAGONAL));
+    return status;
 }

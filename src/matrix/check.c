@@ -186,47 +186,18 @@ done:
     return status;
 }
 
-/* The first number of n in an array of single or double that is NaN or infinite, or n. Blocks are
- * judged by x - x, which is 0 for finite x alone, without a branch a number. */
-ALWAYS_INLINE int64_t first_nonfinite(bool single, const void *values, int64_t begin, int64_t end)
-{
-    enum { BLOCK = 1024 };
-    const float *s = values;
-    const double *d = values;
-    for (int64_t first = begin; first < end; first += BLOCK) {
-        const int64_t stop = first + BLOCK < end ? first + BLOCK : end;
-        int bad = 0;
-        for (int64_t k = first; k < stop; k++)
-            bad |= single ? !(s[k] - s[k] == 0) : !(d[k] - d[k] == 0);
-        for (int64_t k = first; bad && k < stop; k++)
-            if (single ? !isfinite(s[k]) : !isfinite(d[k]))
-                return k;
-    }
-    return end;
-}
-
 spry_status spry_matrix_check_values(const spry_matrix *A)
 {
     const spry_arrays *a = &A->a;
-    const int each = spry_type_is_complex(a->type) ? 2 : 1;
-    const bool single = type_is_single(a->type);
-    const int64_t n = a->nnz * each;
-    const int parts = matrix_parts(A->ctx, n);
-    int64_t fault = n;
-#pragma omp parallel for num_threads(parts) schedule(static, 1) reduction(min : fault)
-    for (int part = 0; part < parts; part++) {
-        const range r = base_share(n, parts, part, 1);
-        const int64_t k = single ? first_nonfinite(true, a->values, r.begin, r.end)
-                                 : first_nonfinite(false, a->values, r.begin, r.end);
-        if (k < r.end && k < fault)
-            fault = k;
-    }
-    if (fault == n)
-        return SPRY_STATUS_OK;
+    bool finite;
+    const spry_status status = matrix_find_out(A->ctx, A, SPRY_FACT_FINITE, &finite);
+    if (status != SPRY_STATUS_OK || finite)
+        return status;
     int64_t row, col;
-    matrix_place(a, fault / each, &row, &col);
-    const spry_scalar v = value_get(a->type, a->values, fault / each);
-    if (each == 1)
+    const int64_t bad = matrix_first_bad(A);
+    matrix_place(a, bad, &row, &col);
+    const spry_scalar v = value_get(a->type, a->values, bad);
+    if (!spry_type_is_complex(a->type))
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
                          "row %" PRId64 ", column %" PRId64 ": the value is %g", row, col, v.re);
     return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,

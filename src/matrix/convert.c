@@ -29,7 +29,10 @@ spry_status spry_matrix_convert(const spry_matrix *A, spry_format format, spry_m
     SPRY_GO(ctx, matrix_allocate(ctx, &to));
     SPRY_GO(ctx, fill(ctx, &A->a, &to));
 done:
-    return matrix_finish(ctx, status, &to, B);
+    status = matrix_finish(ctx, status, &to, B);
+    if (status == SPRY_STATUS_OK)
+        matrix_carry(A, *B, FACTS_BUT_ORDER);
+    return status;
 }
 
 /* Offsets are all that COO with rising rows (columns) lacks to be CSR (CSC), and an index array all
@@ -72,8 +75,10 @@ spry_status matrix_become(spry_matrix *A, spry_format format)
 {
     spry_status status = SPRY_STATUS_OK;
     bool completed = A->a.format == format;
-    if (!completed)
-        SPRY_GO(A->ctx, complete(A, format, &completed));
+    if (completed)
+        return SPRY_STATUS_OK;
+    matrix_forget(A, FACT_BIT(SPRY_FACT_SORTED)); /* which means another order then */
+    SPRY_GO(A->ctx, complete(A, format, &completed));
     if (!completed) {
         spry_matrix *B = NULL;
         SPRY_GO(A->ctx, spry_matrix_convert(A, format, &B));

@@ -64,15 +64,18 @@ done:
 spry_status spry_matrix_sum_duplicates(spry_matrix *A)
 {
     spry_status status = SPRY_STATUS_OK;
-    if (matrix_sorted(A->ctx, &A->a, true))
+    if (matrix_is_sorted(A->ctx, A, true))
         return SPRY_STATUS_OK;
     if (A->a.format == SPRY_FORMAT_COO)
         return matrix_do_as_csr(A, spry_matrix_sum_duplicates);
     SPRY_GO(A->ctx, spry_matrix_sort(A));
-    if (!matrix_sorted(A->ctx, &A->a, true)) {
+    if (!matrix_is_sorted(A->ctx, A, true)) {
         spry_arrays summed;
         SPRY_GO(A->ctx, sum_rows(A->ctx, &A->a, &summed));
         matrix_replace(A, &summed);
+        matrix_changed(A);
+        matrix_forget(A, FACTS_OF_PATTERN);
+        matrix_note_all(A, FACT_BIT(SPRY_FACT_SORTED) | FACT_BIT(SPRY_FACT_UNIQUE));
     }
 done:
     return status;

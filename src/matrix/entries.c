@@ -164,9 +164,11 @@ int64_t matrix_first_bad(const spry_matrix *A)
 
 spry_status matrix_check_finite(const spry_matrix *A, const char *what, const char *name)
 {
+    bool finite;
+    const spry_status status = matrix_find_out(A->ctx, A, SPRY_FACT_FINITE, &finite);
+    if (status != SPRY_STATUS_OK || finite)
+        return status;
     const int64_t bad = matrix_first_bad(A);
-    if (bad < 0)
-        return SPRY_STATUS_OK;
     int64_t row, col;
     matrix_place(&A->a, bad, &row, &col);
     const spry_scalar v = value_get(A->a.type, A->a.values, bad);

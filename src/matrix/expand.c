@@ -85,7 +85,12 @@ spry_status spry_matrix_expand(const spry_matrix *A, spry_matrix **B)
         return matrix_copy(A, B);
     if (A->a.format != SPRY_FORMAT_COO) {
         status = expand_compressed(ctx, &A->a, &full);
-        return matrix_finish(ctx, status, &full, B);
+        status = matrix_finish(ctx, status, &full, B);
+        if (status == SPRY_STATUS_OK) {
+            matrix_note_symmetry(*B, A->a.symmetry);
+            matrix_carry(A, *B, FACTS_ALL);
+        }
+        return status;
     }
     SPRY_GO(ctx, spry_matrix_convert(A, SPRY_FORMAT_CSR, &csr));
     SPRY_GO(ctx, spry_matrix_expand(csr, B));
@@ -125,7 +130,7 @@ spry_status matrix_as_sorted_csr(const spry_matrix *A, const spry_matrix **csr, 
 {
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(A->ctx, matrix_as_csr(A, csr, owned));
-    if (matrix_sorted(A->ctx, &(*csr)->a, true))
+    if (matrix_is_sorted(A->ctx, *csr, true))
         return SPRY_STATUS_OK;
     if (!*owned)
         SPRY_GO(A->ctx, matrix_copy(A, owned));

@@ -118,8 +118,11 @@ static spry_status copy_arrays(spry_context *ctx, const spry_arrays *from, spry_
 spry_status matrix_copy(const spry_matrix *A, spry_matrix **B)
 {
     spry_arrays a;
-    const spry_status status = copy_arrays(A->ctx, &A->a, &a);
-    return matrix_finish(A->ctx, status, &a, B);
+    spry_status status = copy_arrays(A->ctx, &A->a, &a);
+    status = matrix_finish(A->ctx, status, &a, B);
+    if (status == SPRY_STATUS_OK)
+        matrix_carry(A, *B, FACTS_ALL);
+    return status;
 }
 
 spry_status matrix_make_own(spry_matrix *A)

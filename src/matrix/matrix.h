@@ -29,10 +29,20 @@ typedef struct vector_class {
     spry_status (*blend)(spry_scalar a, const spry_vector *x, spry_scalar b, spry_vector *y);
     spry_status (*multiply)(const spry_vector *x, const spry_vector *y, spry_vector *z);
     spry_status (*dot)(const spry_vector *x, const spry_vector *y, spry_scalar *result);
+    /* y_i = x[from[i]], of which the host has the n places; y is not x */
+    spry_status (*gather)(const spry_vector *x, const int32_t *from, spry_vector *y);
     /* sum |scale x_i|^2 and max |re x_i|, |im x_i|, as the kernels of the host */
     spry_status (*squares)(const spry_vector *x, double scale, double *result);
     spry_status (*largest)(const spry_vector *x, double *result);
 } vector_class;
+
+/* What the rooms below know of a device: its struct begins with this. */
+typedef struct vector_home {
+    const char *name; /* "cuda:0" */
+    const vector_class *vectors;
+} vector_home;
+/* "cpu" for NULL, "cuda:0" */
+const char *place_name(const spry_device *device);
 
 struct spry_vector {
     spry_context *ctx;
@@ -62,13 +72,14 @@ static inline bool vector_same(const spry_vector *x, const spry_vector *y)
 }
 /* Brings what is behind a vector; to be called before numbers are looked at. */
 spry_status vector_fetch(const spry_vector *v);
+/* The numbers of a vector on the host: of v itself where they are there (*here is v then), else of
+ * a copy in *copy, which is the caller's to free. */
+spry_status vector_here(const spry_vector *v, const spry_vector **here, spry_vector **copy);
 /* Zeros in the memory of a device (NULL: the host). */
 spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
                           spry_vector **v);
-/* Random numbers, the same wherever it is: those of the host's kernel `random`. */
-spry_status vector_random(spry_vector *v, uint64_t seed);
-/* "cpu", "cuda:0" */
-const char *vector_place(const spry_vector *v);
+/* Fails where vectors of other contexts or lengths are given, and brings what is behind them. */
+spry_status vector_check_lengths(const spry_vector *x, const spry_vector *y);
 
 struct spry_matrix {
     spry_context *ctx;
@@ -80,7 +91,49 @@ struct spry_matrix {
     size_t mapping_bytes;
     spry_vector **near_null; /* copies of vectors that A nearly sends to 0; NULL: none are known */
     int near_count;
+    /* What is known: bit 2 f is set where fact f was found to hold, bit 2 f + 1 where it was found
+     * not to. Readers note what they find, several at once. */
+    atomic_uint facts;
 };
+
+/* --- facts (facts.c) -----------------------------------------------------------------------------
+ */
+
+#define FACT_BIT(fact) (1u << (fact))
+enum {
+    FACTS_OF_PATTERN = FACT_BIT(SPRY_FACT_SORTED) | FACT_BIT(SPRY_FACT_UNIQUE) |
+                       FACT_BIT(SPRY_FACT_PATTERN_SYMMETRIC),
+    FACTS_ALL = FACT_BIT(SPRY_FACT_COUNT) - 1,
+    /* What does not depend on the order of entries. */
+    FACTS_BUT_ORDER = FACTS_ALL & ~FACT_BIT(SPRY_FACT_SORTED),
+};
+/* What is known; notes what was found; forgets what new values may make wrong. */
+spry_truth matrix_known(const spry_matrix *A, spry_fact fact);
+void matrix_note(const spry_matrix *A, spry_fact fact, bool yes);
+/* Notes that all of some facts (FACT_BITs) hold. */
+void matrix_note_all(const spry_matrix *A, unsigned facts);
+void matrix_changed(const spry_matrix *A);
+void matrix_forget(const spry_matrix *A, unsigned facts);
+/* B has what is known of A, of some facts. */
+void matrix_carry(const spry_matrix *A, const spry_matrix *B, unsigned facts);
+/* What follows from a stored triangle for the whole. */
+void matrix_note_symmetry(const spry_matrix *A, spry_symmetry symmetry);
+/* Whether it holds: what is known, or what passes over A tell, which is noted. With a context of
+ * the caller's, for memory and threads. Not for DEFINITE. */
+spry_status matrix_find_out(spry_context *ctx, const spry_matrix *A, spry_fact fact, bool *yes);
+/* Whether columns rise in all rows; strictly: none is there twice. */
+bool matrix_is_sorted(spry_context *ctx, const spry_matrix *A, bool strictly);
+
+/* How A, general CSR with sorted rows, compares with its mirror image, by the measure of
+ * spry_matrix_find_fact(); `pattern`: that, too, even where values differ. */
+typedef struct matrix_mirror {
+    bool symmetric, hermitian;
+    bool looked_through; /* to the last row; else nothing is known of the pattern */
+    bool pattern;        /* every entry has a mirror image */
+    int64_t unlike;      /* the first row that shows that it is not hermitian; A's rows: none */
+} matrix_mirror;
+spry_status matrix_compare_mirror(spry_context *ctx, const spry_matrix *A, bool pattern,
+                                  matrix_mirror *found);
 
 /* Makes a matrix of arrays known to be sound and owned, without checking them again. Takes them
  * also when it fails. Missing arrays of 0 entries are fine. */
@@ -181,7 +234,7 @@ typedef struct operator_class {
                                   const spry_dense *C);
     /* z = op(M) r of operators that are made of operations on vectors: r and z are where it lives,
      * and not the same. Those have operator_apply_arrays as multiply and operator_apply_vectors as
-     * multiply_vectors. */
+     * multiply_vectors (host/apply.h). */
     spry_status (*apply)(const spry_operator *op, spry_transpose transpose, const spry_vector *r,
                          spry_vector *z);
     /* Takes the values of A, general CSR with sorted rows and the pattern that the operator was
@@ -237,14 +290,6 @@ void operator_keep(spry_operator *op, spry_matrix *A);
 void operator_become(spry_operator *op, spry_operator *fresh);
 /* Makes room->data hold at least `count` elements of `size` bytes; what was there is lost. */
 spry_status operator_room(const spry_operator *op, int64_t count, size_t size);
-/* Products with arrays of the host, of operators that have multiply_vectors. */
-spry_status operator_apply_arrays(const spry_operator *op, spry_transpose transpose,
-                                  spry_scalar alpha, const void *x, spry_scalar beta, void *y);
-/* Products of operators that have `apply`: with factors, and with vectors of other places, by way
- * of copies. */
-spry_status operator_apply_vectors(const spry_operator *op, spry_transpose transpose,
-                                   spry_scalar alpha, const spry_vector *x, spry_scalar beta,
-                                   spry_vector *y);
 /* Fails where the operator has no such product. */
 spry_status operator_check_product(const spry_operator *op, spry_transpose transpose,
                                    spry_scalar alpha, spry_scalar beta);

@@ -158,6 +158,8 @@ spry_status matrix_do_as_csr(spry_matrix *A, spry_status (*work)(spry_matrix *))
     SPRY_GO(A->ctx, work(csr));
     SPRY_GO(A->ctx, matrix_become(csr, SPRY_FORMAT_COO));
     matrix_replace(A, &csr->a);
+    matrix_forget(A, FACTS_ALL);
+    matrix_carry(csr, A, FACTS_ALL);
     csr->a = matrix_like(&csr->a, SPRY_FORMAT_COO);
 done:
     spry_matrix_free(csr);
@@ -167,12 +169,14 @@ done:
 spry_status spry_matrix_sort(spry_matrix *A)
 {
     spry_status status = SPRY_STATUS_OK;
-    if (matrix_sorted(A->ctx, &A->a, false))
+    if (matrix_is_sorted(A->ctx, A, false))
         return SPRY_STATUS_OK;
     if (A->a.format == SPRY_FORMAT_COO)
         return matrix_do_as_csr(A, spry_matrix_sort);
     SPRY_GO(A->ctx, matrix_make_own(A));
     SPRY_GO(A->ctx, sort_rows(A->ctx, &A->a));
+    matrix_forget(A, FACT_BIT(SPRY_FACT_SORTED));
+    matrix_note(A, SPRY_FACT_SORTED, true);
 done:
     return status;
 }

@@ -41,6 +41,7 @@ spry_status spry_matrix_transpose(const spry_matrix *A, bool conjugate, spry_mat
         spry_arrays to;
         status = matrix_transpose_arrays(A->ctx, &A->a, &to);
         SPRY_GO(A->ctx, matrix_finish(A->ctx, status, &to, B));
+        matrix_carry(A, *B, FACTS_BUT_ORDER);
     } else { /* the same places; A^T is A, -A or conj(A) */
         SPRY_GO(A->ctx, matrix_copy(A, B));
     }

@@ -212,7 +212,7 @@ static spry_status forecast(const precon_job *job, double *bytes)
 const precon_kind precon_kind_bjacobi = {
     .name = "bjacobi",
     .summary = "the inverses of blocks along the diagonal",
-    .options = {table, sizeof table / sizeof *table},
+    .options = SPRY_OPTION_LIST(table),
     .make = make,
     .forecast = forecast,
     .on_devices = true,

@@ -86,21 +86,17 @@ static spry_status random_vector(const spry_operator *A, uint64_t seed, spry_vec
 /* sum x_i y_i without conjugation: that of conj(x) on the host, where complex ones come to. */
 static spry_status plain_dot(const spry_vector *x, const spry_vector *y, spry_scalar *result)
 {
-    spry_vector *a = NULL, *b = NULL;
+    const spry_vector *a, *b;
+    spry_vector *copy_a = NULL, *copy_b = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (!spry_type_is_complex(x->type))
         return spry_vector_dot(x, y, result);
-    if (x->device) {
-        SPRY_GO(x->ctx, spry_vector_new(x->ctx, x->type, x->n, NULL, SPRY_OWN_COPY, &a));
-        SPRY_GO(x->ctx, spry_vector_new(y->ctx, y->type, y->n, NULL, SPRY_OWN_COPY, &b));
-        SPRY_GO(x->ctx, spry_vector_copy(x, a));
-        SPRY_GO(x->ctx, spry_vector_copy(y, b));
-    }
-    *result = host_kernels_for(x->ctx, x->type)
-                  ->dot_plain(x->n, a ? a->data : x->data, b ? b->data : y->data);
+    SPRY_GO(x->ctx, vector_here(x, &a, &copy_a));
+    SPRY_GO(x->ctx, vector_here(y, &b, &copy_b));
+    *result = host_kernels_for(x->ctx, x->type)->dot_plain(x->n, a->data, b->data);
 done:
-    spry_vector_free(a);
-    spry_vector_free(b);
+    spry_vector_free(copy_a);
+    spry_vector_free(copy_b);
     return status;
 }
 
@@ -152,16 +148,19 @@ done:
     return status;
 }
 
-void precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
-                   precon_choice *choice)
+spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
+                          precon_choice *choice)
 {
     /* Off-diagonal entries that are mostly negative couple neighbours as diffusion does. */
     static const double like_diffusion = 0.9, dominant = 2, balanced = 0.999;
-    bool symmetric;
+    bool hermitian = false;
+    spry_status status = SPRY_STATUS_OK;
     *choice = (precon_choice){.specs = {"none"}, .count = 1};
     const traits t = look(A);
     const bool simple = A->a.rows < SMALL || !t.full || t.dominance >= dominant;
-    const bool hermitian = !simple && precon_first_unlike(A, &symmetric) == A->a.rows;
+    matrix_note(A, SPRY_FACT_POSITIVE_DIAGONAL, t.positive);
+    if (!simple)
+        SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_HERMITIAN, &hermitian));
     int count = 0;
     if (!simple && hermitian && t.positive) {
         if (A->a.rows >= LARGE &&
@@ -189,4 +188,6 @@ void precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *d
         base_log(ctx, SPRY_LOG_INFO,
                  "precon %s: the diagonal entry of row %" PRId64 " (from 0) is not positive",
                  choice->specs[0], t.bad);
+done:
+    return status;
 }

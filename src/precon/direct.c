@@ -265,7 +265,7 @@ done:
 const precon_kind precon_kind_direct = {
     .name = "direct",
     .summary = "exact solves by factors: dense, in a band, or sparse",
-    .options = {table, sizeof table / sizeof *table},
+    .options = SPRY_OPTION_LIST(table),
     .make = make,
     .forecast = forecast,
     .on_devices = true,

@@ -107,9 +107,11 @@ static spry_status sparse_fill(factor *f, const spry_matrix *A)
         value_store(state->job.is_complex ? SPRY_TYPE_Z : SPRY_TYPE_D, state->job.values, k,
                     value_load(a->type, a->values, k));
     if (sparse_cholmod.name)
-        SPRY_GO(ctx, precon_is_definite(A, &hermitian));
+        SPRY_GO(ctx, precon_may_be_definite(A, &hermitian));
     if (hermitian)
         SPRY_GO(ctx, fill_by(state, &sparse_cholmod, &state->definite, &fits));
+    if (hermitian)
+        matrix_note(A, SPRY_FACT_DEFINITE, fits);
     if (!fits && !sparse_umfpack.name)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "precon direct: the matrix is not hermitian and positive definite, and "

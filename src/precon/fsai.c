@@ -282,7 +282,7 @@ done:
 const precon_kind precon_kind_fsai = {
     .name = "fsai",
     .summary = "a factorised sparse approximate inverse, for positive definite matrices",
-    .options = {table, sizeof table / sizeof *table},
+    .options = SPRY_OPTION_LIST(table),
     .make = make,
     .forecast = forecast,
     .on_devices = true,

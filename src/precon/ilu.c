@@ -77,13 +77,13 @@ static spry_status forecast_ic(const precon_job *job, double *bytes)
 
 const precon_kind precon_kind_ilu = {.name = "ilu",
                                      .summary = "incomplete LU factors by levels of fill",
-                                     .options = {table, sizeof table / sizeof *table},
+                                     .options = SPRY_OPTION_LIST(table),
                                      .make = make_ilu,
                                      .forecast = forecast_ilu,
                                      .on_devices = true};
 const precon_kind precon_kind_ic = {.name = "ic",
                                     .summary = "incomplete Cholesky factors by levels of fill",
-                                    .options = {table, sizeof table / sizeof *table},
+                                    .options = SPRY_OPTION_LIST(table),
                                     .make = make_ic,
                                     .forecast = forecast_ic,
                                     .on_devices = true};

@@ -56,13 +56,13 @@ static spry_status forecast_ict(const precon_job *job, double *bytes)
 
 const precon_kind precon_kind_ilut = {.name = "ilut",
                                       .summary = "incomplete LU factors by thresholds",
-                                      .options = {table, sizeof table / sizeof *table},
+                                      .options = SPRY_OPTION_LIST(table),
                                       .make = make_ilut,
                                       .forecast = forecast_ilut,
                                       .on_devices = true};
 const precon_kind precon_kind_ict = {.name = "ict",
                                      .summary = "incomplete Cholesky factors by thresholds",
-                                     .options = {table, sizeof table / sizeof *table},
+                                     .options = SPRY_OPTION_LIST(table),
                                      .make = make_ict,
                                      .forecast = forecast_ict,
                                      .on_devices = true};

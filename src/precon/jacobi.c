@@ -255,7 +255,7 @@ static spry_status forecast(const precon_job *job, double *bytes)
 const precon_kind precon_kind_jacobi = {
     .name = "jacobi",
     .summary = "the inverse of the diagonal",
-    .options = {table, sizeof table / sizeof *table},
+    .options = SPRY_OPTION_LIST(table),
     .make = make,
     .forecast = forecast,
     .on_devices = true,
@@ -263,7 +263,7 @@ const precon_kind precon_kind_jacobi = {
 const precon_kind precon_kind_l1 = {
     .name = "l1",
     .summary = "the inverse of the sums of rows: Jacobi's that never diverges",
-    .options = {table, sizeof table / sizeof *table},
+    .options = SPRY_OPTION_LIST(table),
     .make = make_l1,
     .forecast = forecast,
     .on_devices = true,

@@ -236,7 +236,7 @@ static spry_status fill(const spry_matrix *A, poly *state)
     spry_status status = SPRY_STATUS_OK;
     clear_values(state);
     if (kind == POLY_AUTO) {
-        SPRY_GO(ctx, precon_is_definite(A, &definite));
+        SPRY_GO(ctx, precon_may_be_definite(A, &definite));
         kind = definite ? POLY_LEAST_SQUARES : POLY_NEUMANN;
     }
     SPRY_GO(ctx, precon_inverse_diagonal(A, "precon poly", &inverse));
@@ -322,7 +322,7 @@ static spry_status forecast(const precon_job *job, double *bytes)
 const precon_kind precon_kind_poly = {
     .name = "poly",
     .summary = "a polynomial of A: Neumann, Chebyshev, least squares",
-    .options = {table, sizeof table / sizeof *table},
+    .options = SPRY_OPTION_LIST(table),
     .make = make,
     .forecast = forecast,
     .on_devices = true,

@@ -6,9 +6,11 @@
 #ifndef SPRY_PRECON_INTERNAL_H
 #define SPRY_PRECON_INTERNAL_H
 
+#include "host/apply.h"
 #include "matrix/entries.h"
 #include "matrix/matrix.h"
 
+#include <spry/list.h>
 #include <spry/precon.h>
 
 /* What a preconditioner is made from. */
@@ -52,6 +54,13 @@ typedef struct precon_kind {
     bool half;       /* it can store 16 bits: all its matrices go through precon_store() */
 } precon_kind;
 
+/* Of a kind by its name: its options (none where there is no such kind), and whether it can live on
+ * devices. */
+spry_option_list precon_options(const char *name);
+bool precon_on_devices(const char *name);
+/* For SPRY_LIST_PRECONS: fills a cleared entry; false past the last. */
+bool precon_entry_at(int index, spry_entry *entry);
+
 /* Makes what `spec` names for A on a device (NULL: the host): "none", "jacobi", "auto", or with
  * options after a colon, "sor:omega=1.5,order=natural". *M is NULL for none; its name is filled in,
  * and the log hears why auto chose it. A may be NULL when only an operator is known; it must stay
@@ -87,15 +96,12 @@ spry_status precon_inverse_diagonal(const spry_matrix *A, const char *who, spry_
 /* The inverse of the sums of the moduli of A's rows, with the phases of the diagonal. */
 spry_status precon_inverse_sums(const spry_matrix *A, spry_vector **d);
 
-/* The first row of A, general CSR and sorted, that differs from its column by more than rounding
- * beside the row; A's rows: none. Says whether the pattern is symmetric, too. */
-int64_t precon_first_unlike(const spry_matrix *A, bool *symmetric);
-/* Fails where there is one, for precon `name`; `instead` is what to take then. */
+/* Fails where A is not hermitian, for precon `name`; `instead` is what to take then. Tells whether
+ * the pattern is symmetric, too. */
 spry_status precon_check_hermitian(const spry_matrix *A, const char *name, const char *instead,
-                                   bool *symmetric);
-/* Whether A, general CSR and sorted, may be hermitian and positive definite: A is A^H up to
- * rounding, measured by the diagonal, which is positive. */
-spry_status precon_is_definite(const spry_matrix *A, bool *yes);
+                                   bool *pattern);
+/* Whether A may be hermitian and positive definite, by what is known and its diagonal. */
+spry_status precon_may_be_definite(const spry_matrix *A, bool *yes);
 
 /* Warns where a row or a column of A, general CSR and sorted, has nothing but zeros. */
 spry_status precon_warn_singular(const spry_matrix *A, const char *name);
@@ -108,8 +114,8 @@ typedef struct precon_choice {
     const char *specs[8];
     int count;
 } precon_choice;
-void precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
-                   precon_choice *choice);
+spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
+                          precon_choice *choice);
 /*
  * Two random vectors u, v: (A u, v) = (u, A v) for hermitian A, and without conjugation for
  * symmetric A. A difference far above rounding disproves it; a skew part far below |A| goes

@@ -12,15 +12,6 @@ static const precon_kind kind_inner = {
 static const precon_kind *const kinds[] = {&kind_none, PRECON_KINDS(KIND_ROW) & kind_inner};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-bool spry_precon_describe(int index, const char **name, const char **summary)
-{
-    if (index < 0 || index >= KINDS)
-        return false;
-    *name = kinds[index]->name;
-    *summary = kinds[index]->summary;
-    return true;
-}
-
 /* The kind with a name of so many characters; NULL when there is none. */
 static const precon_kind *find_kind(const char *name, size_t length)
 {
@@ -31,16 +22,27 @@ static const precon_kind *find_kind(const char *name, size_t length)
     return NULL;
 }
 
-spry_option_list spry_precon_options(const char *name)
+spry_option_list precon_options(const char *name)
 {
     const precon_kind *kind = find_kind(name, strlen(name));
-    return kind ? kind->options : (spry_option_list){NULL, 0};
+    return kind ? kind->options : (spry_option_list){0};
 }
 
-bool spry_precon_on_devices(const char *name)
+bool precon_on_devices(const char *name)
 {
     const precon_kind *kind = find_kind(name, strlen(name));
     return kind && (kind->on_devices || kind == &kind_none);
+}
+
+bool precon_entry_at(int index, spry_entry *entry)
+{
+    if (index >= KINDS)
+        return false;
+    entry->name = kinds[index]->name;
+    entry->summary = kinds[index]->summary;
+    entry->options = kinds[index]->options;
+    entry->on_devices = precon_on_devices(entry->name);
+    return true;
 }
 
 static spry_status unknown_kind(spry_context *ctx, const char *spec)
@@ -185,13 +187,14 @@ static spry_status make_auto(const precon_job *job, spry_operator **M, char name
     char before[MESSAGE_SIZE];
     memcpy(before, ctx->message, sizeof before);
     spry_status status = SPRY_STATUS_OK;
-    precon_choose(ctx, job->A, job->device, &choice);
+    SPRY_GO(ctx, precon_choose(ctx, job->A, job->device, &choice));
     for (int k = 0; k < choice.count; k++) {
         status = make_named(job, choice.specs[k], M, name);
         if (status == SPRY_STATUS_OK || !goes_on(ctx, status))
             break;
         memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
     }
+done:
     return status;
 }
 
@@ -242,7 +245,13 @@ static spry_status make_any(spry_context *ctx, const precon_job *given, const ch
     *M = NULL;
     if (strcmp(spec, "auto") == 0) {
         snprintf(name, 32, "none");
-        if (A && A->a.rows == A->a.cols && matrix_first_bad(A) < 0)
+        bool finite = false;
+        if (A && A->a.rows == A->a.cols) {
+            const spry_status found = matrix_find_out(ctx, A, SPRY_FACT_FINITE, &finite);
+            if (found != SPRY_STATUS_OK)
+                return found;
+        }
+        if (finite)
             return make_from(given, NULL, spec, M, name);
         base_log(ctx, SPRY_LOG_INFO,
                  "precon none: there is no square matrix with finite numbers to make one from");
@@ -325,11 +334,12 @@ static spry_status forecast_auto(const precon_job *outer, const spry_matrix *A, 
     if (A->a.rows != A->a.cols)
         return SPRY_STATUS_OK;
     spry_status status = SPRY_STATUS_OK;
-    precon_choose(A->ctx, A, outer->device, &choice);
+    SPRY_GO(A->ctx, precon_choose(A->ctx, A, outer->device, &choice));
     for (int k = 0; status == SPRY_STATUS_OK && k < choice.count; k++) {
         status = precon_forecast_inner(outer, A, choice.specs[k], &one);
         *bytes = status == SPRY_STATUS_OK && one > *bytes ? one : *bytes;
     }
+done:
     return status;
 }
 

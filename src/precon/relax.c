@@ -213,19 +213,19 @@ static spry_status forecast(const precon_job *job, double *bytes)
 
 const precon_kind precon_kind_gs = {.name = "gs",
                                     .summary = "one sweep of Gauss-Seidel",
-                                    .options = {table, WITHOUT_OMEGA},
+                                    .options = {table, WITHOUT_OMEGA, sizeof *table},
                                     .make = make_gs,
                                     .forecast = forecast,
                                     .on_devices = true};
 const precon_kind precon_kind_sor = {.name = "sor",
                                      .summary = "one sweep of successive over-relaxation",
-                                     .options = {table, ALL},
+                                     .options = {table, ALL, sizeof *table},
                                      .make = make_sor,
                                      .forecast = forecast,
                                      .on_devices = true};
 const precon_kind precon_kind_ssor = {.name = "ssor",
                                       .summary = "a sweep of SOR forth and one back",
-                                      .options = {table, ALL},
+                                      .options = {table, ALL, sizeof *table},
                                       .make = make_ssor,
                                       .forecast = forecast,
                                       .on_devices = true};

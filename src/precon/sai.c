@@ -86,7 +86,7 @@ static spry_status forecast_isai(const precon_job *job, double *bytes)
 const precon_kind precon_kind_sai = {
     .name = "sai",
     .summary = "a sparse approximate inverse by least squares, with a pattern from A",
-    .options = {table, sizeof table / sizeof *table},
+    .options = SPRY_OPTION_LIST(table),
     .make = make_sai,
     .forecast = forecast_sai,
     .on_devices = true,
@@ -95,7 +95,7 @@ const precon_kind precon_kind_sai = {
 const precon_kind precon_kind_isai = {
     .name = "isai",
     .summary = "a sparse matrix whose product with A is I where it has entries",
-    .options = {table, sizeof table / sizeof *table},
+    .options = SPRY_OPTION_LIST(table),
     .make = make_isai,
     .forecast = forecast_isai,
     .on_devices = true,

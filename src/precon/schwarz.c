@@ -305,7 +305,7 @@ done:
 const precon_kind precon_kind_schwarz = {
     .name = "schwarz",
     .summary = "parts of the rows, each solved by itself, with overlap",
-    .options = {table, sizeof table / sizeof *table},
+    .options = SPRY_OPTION_LIST(table),
     .make = make,
     .forecast = forecast,
 };

@@ -98,7 +98,7 @@ done:
 const precon_kind precon_kind_spai = {
     .name = "spai",
     .summary = "a sparse approximate inverse by least squares that finds its pattern",
-    .options = {table, sizeof table / sizeof *table},
+    .options = SPRY_OPTION_LIST(table),
     .make = make,
     .forecast = forecast,
     .on_devices = true,

@@ -49,7 +49,7 @@ double precon_store_bytes(const precon_job *job, int64_t rows, int64_t nnz)
 
 spry_status precon_matrix_there(const precon_job *job, device_matrix *A)
 {
-    spry_storage storage;
+    spry_storage storage = SPRY_STORAGE_INIT;
     const spry_operator *op = job->op;
     if (op && op->device == job->device && op->type == job->A->a.type &&
         spry_operator_storage(op, &storage) == SPRY_STATUS_OK && storage.exact &&

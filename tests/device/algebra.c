@@ -98,7 +98,7 @@ static void pieces(spry_context *ctx, spry_device *d)
     check_product(ctx, d, SPRY_TYPE_C, &c);
     assert_ok(ctx, device_matrix_multiply(&a, &b, &found));
     for (int64_t k = 0; k < A->a.nnz; k++)
-        value_set(SPRY_TYPE_C, A->a.values, k, support_number(SPRY_TYPE_C, 99, (uint64_t)k));
+        support_put(A, k, support_number(SPRY_TYPE_C, 99, (uint64_t)k));
     assert_ok(ctx, device_put(a.values, 0, A->a.values, A->a.nnz * 8));
     assert_ok(ctx, spry_matrix_multiply(A, B, &C));
     assert_ok(ctx, device_matrix_multiply_again(&a, &b, &found));

@@ -128,7 +128,7 @@ static void check_solve(spry_device *d, const spry_operator *op)
     spry_context *ctx = d->ctx;
     spry_solver *solver = NULL;
     spry_vector *ones = NULL, *b = NULL, *x = NULL;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     double size, error;
     assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_S, op->rows, NULL, &ones));
     assert_ok(ctx, spry_vector_like(ones, op->rows, &b));

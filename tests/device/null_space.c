@@ -12,7 +12,7 @@ static void check(spry_context *ctx, spry_device *d, const spry_matrix *A, const
     const int64_t n = A->a.rows;
     const double tol = problem_tolerance(type);
     spry_vector *b = neumann_rhs(ctx, type, g, 1), *x = NULL, *b_there = NULL, *x_there = NULL;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
     assert_ok(ctx, spry_vector_fill(x, (spry_scalar){3, 0}));
     if (there) {

@@ -172,9 +172,9 @@ static void factors(spry_context *ctx, spry_device *d)
             const spry_scalar x = value_get(SPRY_TYPE_C, left, i);
             const spry_scalar y = value_get(SPRY_TYPE_C, right, A->a.col_index[k]);
             const spry_scalar xv = {x.re * v.re - x.im * v.im, x.re * v.im + x.im * v.re};
-            value_set(SPRY_TYPE_C, copy->a.values, k,
-                      (spry_scalar){2 * (xv.re * y.re - xv.im * y.im),
-                                    2 * (xv.re * y.im + xv.im * y.re)});
+            support_put(copy, k,
+                        (spry_scalar){2 * (xv.re * y.re - xv.im * y.im),
+                                      2 * (xv.re * y.im + xv.im * y.re)});
         }
     check_same(ctx, copy, &a);
     device_free(l);

@@ -39,7 +39,7 @@ typedef struct dense_case {
 static spry_dense a_block(spry_type type, int64_t rows, int64_t cols, bool by_rows, uint64_t seed)
 {
     const int64_t step = (by_rows ? cols : rows) + 3, count = (by_rows ? rows : cols) * step;
-    spry_dense M = {rows, cols, step, by_rows, NULL, NULL};
+    spry_dense M = {0, rows, cols, step, by_rows, NULL, NULL};
     M.data = malloc((size_t)count * spry_type_size(type) + 1);
     assert_non_null(M.data);
     for (int64_t i = 0; i < count; i++)
@@ -256,7 +256,7 @@ static void check_products(spry_context *ctx, spry_device *d, const spry_operato
 /* Storage is that of all blocks, and the matrix comes back. */
 static void check_storage(spry_context *ctx, const spry_operator *op, const spry_matrix *A)
 {
-    spry_storage storage;
+    spry_storage storage = SPRY_STORAGE_INIT;
     spry_matrix *back = NULL;
     device_rows rows;
     assert_ok(ctx, spry_operator_storage(op, &storage));
@@ -431,7 +431,7 @@ static void solves(spry_context *ctx, spry_device *d)
     spry_matrix *A = band(own, N);
     spry_solver *solver = NULL;
     spry_vector *b = NULL, *x = NULL;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     char options[96];
     told t = {0};
     (void)ctx;

@@ -356,7 +356,7 @@ static void gram_is_symmetric_to_the_bit(void **state)
         }
         for (int conjugate = 0; conjugate < 2; conjugate++) {
             spry_matrix *C;
-            spry_stats stats;
+            spry_stats stats = SPRY_STATS_INIT;
             assert_ok(*state, spry_matrix_gram(A, conjugate == 1, &C));
             assert_ok(*state, spry_matrix_stats(C, &stats));
             assert_true(conjugate ? stats.hermitian : stats.symmetric);

@@ -61,7 +61,7 @@ static void texts_are_solved_with(void **state)
 {
     for (int t = 0; t < 4; t++) {
         problem p;
-        spry_result result, other;
+        spry_result result = SPRY_RESULT_INIT, other = SPRY_RESULT_INIT;
         const double tol = problem_tolerance(support_types[t]);
         char options[64];
         problem_make(*state, PROBLEM_DOMINANT, support_types[t], 100, &p);
@@ -99,7 +99,7 @@ static void files_are_solved_with(void **state)
 {
     spry_context *ctx = *state;
     problem p;
-    spry_result result, whole;
+    spry_result result = SPRY_RESULT_INIT, whole = SPRY_RESULT_INIT;
     char path[512], options[640];
     snprintf(path, sizeof path, "%s", files_path("descent.krylov"));
     write_file(path, descent);
@@ -217,7 +217,7 @@ static void methods_that_lie(void **state)
     problem_make(*state, PROBLEM_DOMINANT, SPRY_TYPE_D, 49, &p);
     for (size_t k = 0; k < sizeof lies / sizeof *lies; k++) {
         char text[512];
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         snprintf(text, sizeof text,
                  "method liar \"%zu\"\nstart:\n    r = b - A x\n    residual |r|\n    s = |r|\n"
                  "loop:\n%s",
@@ -243,7 +243,7 @@ static void silent_loops_are_refused(void **state)
     spry_context *ctx = *state;
     problem p;
     spry_solver *solver;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, 9, &p);
     assert_ok(ctx, spry_solver_new(ctx, &solver));
     assert_ok(ctx, spry_solver_set_matrix(solver, p.A));

@@ -169,7 +169,7 @@ static spry_matrix *neumann(spry_context *ctx, spry_type type, int size)
                 const spry_scalar v = value_get(type, A->a.values, k);
                 sum += hypot(v.re, v.im);
             }
-        value_set(type, A->a.values, at, (spry_scalar){nearbyint(sum), 0});
+        support_put(A, at, (spry_scalar){nearbyint(sum), 0});
     }
     return A;
 }
@@ -278,7 +278,7 @@ static void test_values(void **state)
             for (int64_t i = 0; i < A->a.rows; i++)
                 for (int64_t e = A->a.offsets[i]; e < A->a.offsets[i + 1]; e++)
                     if (A->a.col_index[e] > i)
-                        value_set(A->a.type, A->a.values, e, (spry_scalar){0.25, 0});
+                        support_put(A, e, (spry_scalar){0.25, 0});
             assert_ok(ctx, spry_operator_update(M, A));
             for (int op = 0; op < 3; op++)
                 check_solve(ctx, A, M, (spry_transpose)op, spec);

@@ -178,7 +178,7 @@ static void check_isai(spry_context *ctx, spry_type type, bool upper)
     for (int64_t i = 0; i < n; i++)
         for (int64_t e = A->a.offsets[i]; e < A->a.offsets[i + 1]; e++)
             if (upper ? A->a.col_index[e] < i : A->a.col_index[e] > i)
-                value_set(type, A->a.values, e, (spry_scalar){0, 0});
+                support_put(A, e, (spry_scalar){0, 0});
     spry_operator *M = NULL;
     assert_ok(ctx, spry_precon_new(A, NULL, "ilu:solve=isai", &M));
     factored f = factored_of(A, M);
@@ -250,7 +250,7 @@ static void test_update(void **state)
         for (int64_t i = 0; i < B->a.rows; i++)
             for (int64_t e = B->a.offsets[i]; e < B->a.offsets[i + 1]; e++)
                 if (B->a.col_index[e] == i)
-                    value_set(type, B->a.values, e, (spry_scalar){7 + (double)(i % 5), 0});
+                    support_put(B, e, (spry_scalar){7 + (double)(i % 5), 0});
         assert_ok(ctx, spry_precon_new(A, NULL, spec, &M));
         void *before = product(M, SPRY_TRANSPOSE_CONJUGATE, 1);
         assert_ok(ctx, spry_operator_update(M, B));

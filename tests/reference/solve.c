@@ -79,7 +79,7 @@ static void every_type_and_precon_converges(void **state)
             snprintf(options, sizeof options, "tol=%g precon=%s", tol, precons[p]);
             spry_matrix *A = tridiagonal(ctx, type, 500, 2.1);
             spry_vector *b, *x;
-            spry_result result;
+            spry_result result = SPRY_RESULT_INIT;
             assert_ok(ctx, spry_vector_ones(ctx, A, &b));
             assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
             assert_ok(ctx, spry_quick_solve(ctx, A, b, x, options, &result));
@@ -129,7 +129,7 @@ static void distinct_eigenvalues_bound_the_steps(void **state)
         }
         spry_matrix *A;
         spry_vector *b, *x;
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_D, N, N, offsets, columns, values,
                                             SPRY_OWN_BORROW, &A));
         assert_ok(ctx, spry_vector_ones(ctx, A, &b));
@@ -313,7 +313,7 @@ static void limits_monitors_and_interruption(void **state)
     spry_matrix *A = tridiagonal(ctx, SPRY_TYPE_D, 400, 2);
     spry_vector *b, *x;
     spry_solver *solver;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     assert_ok(ctx, spry_vector_ones(ctx, A, &b));
     assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
     assert_ok(ctx, spry_solver_new(ctx, &solver));
@@ -359,7 +359,7 @@ static void divergence_hands_back_the_best_iterate(void **state)
     spry_context *ctx = *state;
     spry_matrix *A = tridiagonal(ctx, SPRY_TYPE_D, 400, 2);
     spry_vector *b, *x;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
     assert_ok(ctx, spry_vector_ones(ctx, A, &b));
     assert_ok(ctx, spry_quick_solve(ctx, A, b, x, "divergence=1.5", &result));
@@ -386,7 +386,7 @@ static void unattainable_tolerance_is_not_called_converged(void **state)
     spry_context *ctx = *state;
     spry_matrix *A = tridiagonal(ctx, SPRY_TYPE_D, 3000, 2.001);
     spry_vector *b, *x;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
     assert_ok(ctx, spry_vector_ones(ctx, A, &b));
     assert_ok(ctx, spry_quick_solve(ctx, A, b, x, "tol=1e-20 max-iter=100000", &result));
@@ -438,7 +438,7 @@ static void tiny_and_huge_right_hand_sides(void **state)
         bool single = type == SPRY_TYPE_S || type == SPRY_TYPE_C;
         spry_matrix *A = tridiagonal(ctx, type, 100, 2.5);
         spry_vector *b, *x, *reference;
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         assert_ok(ctx, spry_vector_ones(ctx, A, &b));
         assert_ok(ctx, spry_vector_zeros(ctx, A, &reference));
         assert_ok(ctx, spry_quick_solve(ctx, A, b, reference, "tol=1e-5", NULL));
@@ -497,7 +497,7 @@ static void converged_means_the_true_residual(void **state)
     spry_context *ctx = *state;
     spry_matrix *A = tridiagonal(ctx, SPRY_TYPE_S, 300, 2.05);
     spry_vector *b, *x;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     assert_ok(ctx, spry_vector_ones(ctx, A, &b));
     for (int limit = 0; limit < 60; limit++) {
         char options[80];
@@ -562,7 +562,7 @@ static void functions_and_preconditioners_of_the_caller(void **state)
     spry_operator *op, *M, *small_M;
     spry_vector *b, *x;
     spry_solver *solver;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     spry_matrix *eye = tridiagonal(ctx, SPRY_TYPE_D, 10, 4),
                 *less = tridiagonal(ctx, SPRY_TYPE_D, 9, 4);
     assert_ok(ctx, spry_operator_from_function(ctx, SPRY_TYPE_D, 10, 10, true, twice, &fail, &op));
@@ -625,7 +625,7 @@ static void wrong_use_is_explained(void **state)
         assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_quick_solve(ctx, A, b, x, bad[i][0], NULL));
         support_message_has(ctx, bad[i][1]);
     }
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_quick_solve(ctx, A, b, b, "", &result));
     support_message_has(ctx, "b and x are the same array");
     assert_false(result.converged);
@@ -708,23 +708,19 @@ static void every_allocation_may_fail(void **state)
 static void names_of_methods_reasons_and_precons(void **state)
 {
     (void)state;
-    const char *name, *summary;
-    spry_method_info info;
+    spry_entry info = SPRY_ENTRY_INIT;
     int methods = 0;
-    for (bool cg = false; spry_method_describe(methods, &name, &summary) || !cg; methods++) {
-        assert_non_null(name); /* cg is there */
-        cg = cg || strcmp(name, "cg") == 0;
-        assert_true(spry_method_info_at(methods, &info));
-        assert_string_equal(info.name, name);
-        assert_string_equal(info.summary, summary);
+    for (bool cg = false; spry_list_at(SPRY_LIST_METHODS, methods, &info) || !cg; methods++) {
+        assert_non_null(info.name); /* cg is there */
+        cg = cg || strcmp(info.name, "cg") == 0;
         assert_true(info.purpose[0] && info.reference[0] && strstr(info.text, "loop:"));
     }
     assert_true(methods >= 33);
-    assert_false(spry_method_info_at(methods, &info));
-    assert_false(spry_method_info_at(-1, &info));
-    assert_true(spry_precon_describe(1, &name, &summary));
-    assert_string_equal(name, "jacobi");
-    assert_false(spry_precon_describe(-1, &name, &summary));
+    assert_false(spry_list_at(SPRY_LIST_METHODS, methods, &info));
+    assert_false(spry_list_at(SPRY_LIST_METHODS, -1, &info));
+    assert_true(spry_list_at(SPRY_LIST_PRECONS, 1, &info));
+    assert_string_equal(info.name, "jacobi");
+    assert_false(spry_list_at(SPRY_LIST_PRECONS, -1, &info));
     assert_string_equal(spry_reason_name(SPRY_REASON_NONFINITE), "nan");
     assert_string_equal(spry_reason_name((spry_reason)99), "unknown");
     assert_string_equal(spry_reason_text((spry_reason)99), "unknown reason");

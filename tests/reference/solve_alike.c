@@ -136,7 +136,7 @@ static void solve_alike(const many_case *c, int count)
     spry_matrix *A = tridiagonal(ctx, c->type, c->n);
     spry_solver *solver = NULL;
     spry_vector *b[MOST], *x[MOST], *y[MOST];
-    spry_result results[MOST], one[MOST];
+    spry_result results[MOST] = {{0}}, one[MOST] = {{0}};
     alone.count = among.count = 0;
     alone.stop_at = among.stop_at = c->stop_at;
     assert_ok(ctx, spry_solver_new(ctx, &solver));
@@ -254,13 +254,13 @@ static void fused_and_not(void **state)
     static const char *const precons[] = {"none", "jacobi", "sor:omega=0.9", "auto"};
     static watch watches[2];
     spry_context *ctx = *state;
-    spry_method_info info;
-    for (int m = 0; spry_method_info_at(m, &info); m++)
+    spry_entry info = SPRY_ENTRY_INIT;
+    for (int m = 0; spry_list_at(SPRY_LIST_METHODS, m, &info); m++)
         for (int k = 0; k < 8; k++) {
             const many_case c = {info.name, support_types[k % 4], 150, 1, 0};
             spry_matrix *A = tridiagonal(ctx, c.type, c.n);
             spry_vector *x[2];
-            spry_result results[2];
+            spry_result results[2] = {{0}};
             for (int fuse = 0; fuse < 2; fuse++) {
                 char options[128];
                 snprintf(options, sizeof options, "method=%s precon=%s fuse=%s max-iter=25 tol=0",

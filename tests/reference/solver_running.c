@@ -29,7 +29,7 @@ static void note(fixture *f, spry_status status)
 static void meddle(fixture *f)
 {
     spry_solver *s = f->solver;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     spry_vector *x = NULL;
     char *text = NULL;
     int64_t whole;
@@ -139,7 +139,7 @@ static void calls_from_within_are_refused(void **state)
 {
     for (int way = 0; way < WAYS; way++) {
         fixture f;
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         open_fixture(&f, *state);
         set_way(&f, way);
         if (way == BY_PRECON) /* A is no preconditioner of A: a few steps will do */
@@ -166,7 +166,7 @@ static void freed_while_it_runs(void **state)
 {
     for (int way = 0; way < WAYS; way++) {
         fixture f;
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         open_fixture(&f, *state);
         set_way(&f, way);
         if (way == BY_PRECON)
@@ -193,7 +193,7 @@ static void freed_while_it_runs(void **state)
 
 static void solve_is(fixture *f, const char *reason, int64_t most)
 {
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     assert_ok(f->ctx, spry_vector_fill(f->x, (spry_scalar){0, 0}));
     assert_ok(f->ctx, spry_solve(f->solver, f->b, f->x, &result));
     assert_string_equal(spry_reason_name(result.reason), reason);
@@ -253,7 +253,7 @@ static bool solve_other(void *data, int64_t iteration, double residual)
 {
     fixture *f = data;
     spry_vector *x = NULL;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     (void)residual;
     if (iteration != 3)
         return true;
@@ -294,6 +294,7 @@ static void requests_end_all_of_a_call(void **state)
     spry_result results[COUNT];
     open_fixture(&f, *state);
     for (int k = 0; k < COUNT; k++) {
+        results[k] = (spry_result)SPRY_RESULT_INIT;
         b[k] = f.b;
         assert_ok(f.ctx, spry_vector_zeros(f.ctx, f.A, &x[k]));
     }

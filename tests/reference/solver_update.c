@@ -17,7 +17,7 @@ static void change(spry_matrix *A)
             spry_scalar v = value_get(A->a.type, A->a.values, k);
             v.re *= i == j ? 2 : f;
             v.im *= i == j ? 2 : f;
-            value_set(A->a.type, A->a.values, k, v);
+            support_put(A, k, v);
         }
 }
 
@@ -93,9 +93,9 @@ static void test_bad(void **state)
     assert_ok(ctx, spry_operator_jacobi(A, &M));
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_update(M, B));
     support_message_has(ctx, "the matrix is another");
-    ((double *)A->a.values)[A->a.offsets[3]] = 0;
+    support_put(A, A->a.offsets[3], (spry_scalar){0, 0});
     for (int64_t k = A->a.offsets[3]; k < A->a.offsets[4]; k++)
-        ((double *)A->a.values)[k] = 0;
+        support_put(A, k, (spry_scalar){0, 0});
     assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_operator_update(M, A));
     support_message_has(ctx, "row 3");
     spry_operator_free(M);
@@ -140,7 +140,7 @@ static void fill_values(spry_matrix *A, int64_t i, int64_t j, double value)
 {
     for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
         if (A->a.col_index[k] == j)
-            ((double *)A->a.values)[k] = value;
+            support_put(A, k, (spry_scalar){value, 0});
 }
 
 /* What was chosen for values that are no more is chosen again; numbers that are none are refused.

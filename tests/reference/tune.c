@@ -60,7 +60,7 @@ static void test_empty(void **state)
 static void test_report(void **state)
 {
     spry_context *ctx = *state;
-    spry_tune_report r;
+    spry_tune_report r = SPRY_TUNE_REPORT_INIT;
     spry_matrix *A = NULL;
     assert_ok(ctx, spry_generate(ctx, "poisson3d", "size=24", &A));
     ((double *)spry_matrix_arrays(A).values)[77] = 1.0 / 3;
@@ -90,7 +90,7 @@ static void test_report(void **state)
 static void test_untried(void **state)
 {
     spry_context *ctx = *state;
-    spry_tune_report r;
+    spry_tune_report r = SPRY_TUNE_REPORT_INIT;
     spry_matrix *small = NULL, *large = NULL;
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=30", &small));
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=700", &large));
@@ -195,7 +195,7 @@ static void test_interrupt(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A = NULL;
-    spry_tune_report r;
+    spry_tune_report r = SPRY_TUNE_REPORT_INIT;
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=100", &A));
     spry_context_interrupt(ctx);
     assert_ok(ctx, spry_tune(A, "always=yes remember=no", &r));

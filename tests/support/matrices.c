@@ -276,7 +276,7 @@ void support_exact(spry_context *ctx, const spry_matrix *A, const spry_operator 
     const spry_type type = A->a.type;
     const int64_t rows = A->a.rows, cols = A->a.cols;
     spry_vector *x = NULL, *y = NULL;
-    spry_storage storage;
+    spry_storage storage = SPRY_STORAGE_INIT;
     spry_scalar *numbers = calloc((size_t)cols + 1, sizeof *numbers);
     spry_scalar *sums = calloc((size_t)rows + 1, sizeof *sums);
     assert_ok(ctx, spry_vector_new(ctx, type, cols, NULL, SPRY_OWN_COPY, &x));
@@ -297,4 +297,10 @@ void support_exact(spry_context *ctx, const spry_matrix *A, const spry_operator 
     spry_vector_free(y);
     free(numbers);
     free(sums);
+}
+
+void support_put(spry_matrix *A, int64_t k, spry_scalar value)
+{
+    value_set(A->a.type, A->a.values, k, value);
+    matrix_changed(A);
 }

@@ -67,6 +67,8 @@ spry_matrix *support_sorted(spry_context *ctx, spry_type type, support_shape sha
 /* CSR of a copy of arrays, which are freed. */
 spry_matrix *support_from_csr(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
                               int64_t *offsets, int32_t *columns, void *values);
+/* Another number for entry k. */
+void support_put(spry_matrix *A, int64_t k, spry_scalar value);
 /* n x n with a full row, the 18th, a full column, the 6th, and the diagonal. */
 spry_matrix *support_long_row(spry_context *ctx, spry_type type, int64_t n);
 /* CSR from the rows of a dense real matrix; zeros are not stored. */

@@ -128,7 +128,7 @@ typedef struct thing {
 } thing;
 #define OPTION_OWNER thing
 static const spry_option thing_rows[] = {THING_OPTIONS(SPRY_OPTION_ROW)};
-static const spry_option_list things = {thing_rows, sizeof thing_rows / sizeof *thing_rows};
+static const spry_option_list things = SPRY_OPTION_LIST(thing_rows);
 
 static void options_of_every_kind(void **state)
 {
@@ -377,7 +377,7 @@ static void allocator_of_the_caller(void **state)
 {
     (void)state;
     int calls = 0;
-    const spry_allocator allocator = {count_allocate, count_release, &calls};
+    const spry_allocator allocator = {0, count_allocate, count_release, &calls};
     spry_context *ctx = NULL;
     assert_int_equal(spry_context_new_with(&allocator, NULL, &ctx), SPRY_STATUS_OK);
     void *p = spry_alloc(ctx, 10);

@@ -591,14 +591,13 @@ static void unknown_endings_are_named(void **state)
     assert_ok(ctx, spry_file_check_name(ctx, "a.mtx", false));
     spry_vector_free(v);
     spry_matrix_free(A);
-    const char *ending = NULL, *summary = NULL;
+    spry_entry format = SPRY_ENTRY_INIT;
     int count = 0;
-    while (spry_file_format_describe(count, &ending, &summary)) {
-        assert_true(ending[0] == '.' && summary[0] != '\0');
+    while (spry_list_at(SPRY_LIST_FILES, count, &format)) {
+        assert_true(format.text[0] == '.' && format.summary[0] != '\0');
         count++;
     }
     assert_int_equal(count, 5);
-    assert_false(spry_file_format_describe(-1, &ending, &summary));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)

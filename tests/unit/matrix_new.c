@@ -355,8 +355,7 @@ static void values_are_checked_in_every_type(void **state)
         spry_matrix *A = support_from_rows(*state, support_types[t], 2, 2, (double[]){1, 1, 1, 1});
         assert_ok(*state, spry_matrix_check_values(A));
         const bool complex = spry_type_is_complex(support_types[t]);
-        value_set(support_types[t], A->a.values, 2,
-                  complex ? (spry_scalar){1, NAN} : (spry_scalar){NAN, 0});
+        support_put(A, 2, complex ? (spry_scalar){1, NAN} : (spry_scalar){NAN, 0});
         assert_status(*state, SPRY_STATUS_BAD_INPUT, spry_matrix_check_values(A));
         support_message_has(*state, "row 1, column 0: ");
         support_message_has(*state, found[t]);

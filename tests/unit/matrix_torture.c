@@ -87,7 +87,7 @@ static spry_status stats(spry_context *ctx, void *data)
 {
     (void)ctx;
     const job *j = data;
-    spry_stats s;
+    spry_stats s = SPRY_STATS_INIT;
     return spry_matrix_stats(j->A, &s);
 }
 

@@ -125,7 +125,7 @@ static int64_t work(const layout *L, int64_t unit)
 const layout_class format_axc = {
     .name = "axc",
     .summary = "rows cut into bricks of values, with the numbers of x behind them",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
+    .options = SPRY_OPTION_LIST(options_table),
     .grid = "HBRS=4|8|16",
     .walk = WALK_bricks,
     .build = build,

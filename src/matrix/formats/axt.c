@@ -370,7 +370,7 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
 const layout_class format_axt = {
     .name = "axt",
     .summary = "tiles whose columns hold a row each, or entries one after another",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
+    .options = SPRY_OPTION_LIST(options_table),
     .grid = "THW=4|8 TH=1|8 MODE=unc|com",
     .walk = WALK_tiles,
     .build = build,

@@ -215,13 +215,12 @@ static int64_t work(const layout *L, int64_t unit)
     return offsets[(row + r - 1) / r] * r * L->number[BSR_C];
 }
 
-const layout_class format_bsr = {
-    .name = "bsr",
-    .summary = "small dense blocks",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
-    .grid = "r=0|1|3|4",
-    .walk = WALK_blocks,
-    .build = build,
-    .forecast = forecast,
-    .entries = entries,
-    .work = work};
+const layout_class format_bsr = {.name = "bsr",
+                                 .summary = "small dense blocks",
+                                 .options = SPRY_OPTION_LIST(options_table),
+                                 .grid = "r=0|1|3|4",
+                                 .walk = WALK_blocks,
+                                 .build = build,
+                                 .forecast = forecast,
+                                 .entries = entries,
+                                 .work = work};

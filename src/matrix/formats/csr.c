@@ -107,13 +107,12 @@ static int64_t work(const layout *L, int64_t unit)
     return ((const int64_t *)L->array[CSR_STARTS].data)[unit] + (rows < L->rows ? rows : L->rows);
 }
 
-const layout_class format_csr = {
-    .name = "csr",
-    .summary = "rows one after another, with offsets of 32 bits",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
-    .grid = NULL,
-    .walk = WALK_csr,
-    .build = build,
-    .forecast = forecast,
-    .entries = entries,
-    .work = work};
+const layout_class format_csr = {.name = "csr",
+                                 .summary = "rows one after another, with offsets of 32 bits",
+                                 .options = SPRY_OPTION_LIST(options_table),
+                                 .grid = NULL,
+                                 .walk = WALK_csr,
+                                 .build = build,
+                                 .forecast = forecast,
+                                 .entries = entries,
+                                 .work = work};

@@ -200,13 +200,13 @@ static int64_t work(const layout *L, int64_t unit)
     return start[CSR16_VALUE] + start[CSR16_PART];
 }
 
-const layout_class format_csr16 = {
-    .name = "csr16",
-    .summary = "CSR with columns of 16 bits, relative to the four before",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
-    .grid = NULL,
-    .walk = WALK_csr16,
-    .build = build,
-    .forecast = forecast,
-    .entries = entries,
-    .work = work};
+const layout_class format_csr16 = {.name = "csr16",
+                                   .summary =
+                                       "CSR with columns of 16 bits, relative to the four before",
+                                   .options = SPRY_OPTION_LIST(options_table),
+                                   .grid = NULL,
+                                   .walk = WALK_csr16,
+                                   .build = build,
+                                   .forecast = forecast,
+                                   .entries = entries,
+                                   .work = work};

@@ -244,13 +244,12 @@ static int64_t work(const layout *L, int64_t unit)
     return ((const int64_t *)L->array[DIA_STARTS].data)[unit];
 }
 
-const layout_class format_dia = {
-    .name = "dia",
-    .summary = "diagonals, listed by blocks of rows",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
-    .grid = "block=32|128|1024",
-    .walk = WALK_diagonals,
-    .build = build,
-    .forecast = forecast,
-    .entries = entries,
-    .work = work};
+const layout_class format_dia = {.name = "dia",
+                                 .summary = "diagonals, listed by blocks of rows",
+                                 .options = SPRY_OPTION_LIST(options_table),
+                                 .grid = "block=32|128|1024",
+                                 .walk = WALK_diagonals,
+                                 .build = build,
+                                 .forecast = forecast,
+                                 .entries = entries,
+                                 .work = work};

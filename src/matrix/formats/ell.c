@@ -34,12 +34,11 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
     return columnwise_foresee(ctx, A, "ell", (stored_kind)o->values, &plan, f);
 }
 
-const layout_class format_ell = {
-    .name = "ell",
-    .summary = "column by column, all rows as long as the longest",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
-    .walk = WALK_columnwise,
-    .build = build,
-    .forecast = forecast,
-    .entries = columnwise_entries,
-    .work = columnwise_work};
+const layout_class format_ell = {.name = "ell",
+                                 .summary = "column by column, all rows as long as the longest",
+                                 .options = SPRY_OPTION_LIST(options_table),
+                                 .walk = WALK_columnwise,
+                                 .build = build,
+                                 .forecast = forecast,
+                                 .entries = columnwise_entries,
+                                 .work = columnwise_work};

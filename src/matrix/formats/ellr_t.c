@@ -60,13 +60,12 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
                : status;
 }
 
-const layout_class format_ellr_t = {
-    .name = "ellr-t",
-    .summary = "ellr with each row dealt out to T lines",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
-    .grid = "T=2|4|8|16",
-    .walk = WALK_columnwise,
-    .build = build,
-    .forecast = forecast,
-    .entries = columnwise_entries,
-    .work = columnwise_work};
+const layout_class format_ellr_t = {.name = "ellr-t",
+                                    .summary = "ellr with each row dealt out to T lines",
+                                    .options = SPRY_OPTION_LIST(options_table),
+                                    .grid = "T=2|4|8|16",
+                                    .walk = WALK_columnwise,
+                                    .build = build,
+                                    .forecast = forecast,
+                                    .entries = columnwise_entries,
+                                    .work = columnwise_work};

@@ -104,7 +104,7 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
 const layout_class format_hyb = {
     .name = "hyb",
     .summary = "the first K entries of rows as ell, the others as coordinates",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
+    .options = SPRY_OPTION_LIST(options_table),
     .walk = WALK_columnwise,
     .build = build,
     .forecast = forecast,

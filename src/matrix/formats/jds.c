@@ -132,7 +132,7 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
 const layout_class format_jds = {
     .name = "jds",
     .summary = "rows sorted by length, column by column; padded to blocks: pJDS",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
+    .options = SPRY_OPTION_LIST(options_table),
     .grid = "pad=1|16|64",
     .walk = WALK_columnwise,
     .build = build,

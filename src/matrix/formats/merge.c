@@ -121,13 +121,13 @@ static int64_t work(const layout *L, int64_t unit)
     return before < all ? before : all;
 }
 
-const layout_class format_merge = {
-    .name = "merge",
-    .summary = "CSR in pieces of equally many rows and entries together",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
-    .grid = "items=2048|8192|32768",
-    .walk = WALK_merge,
-    .build = build,
-    .forecast = forecast,
-    .entries = entries,
-    .work = work};
+const layout_class format_merge = {.name = "merge",
+                                   .summary =
+                                       "CSR in pieces of equally many rows and entries together",
+                                   .options = SPRY_OPTION_LIST(options_table),
+                                   .grid = "items=2048|8192|32768",
+                                   .walk = WALK_merge,
+                                   .build = build,
+                                   .forecast = forecast,
+                                   .entries = entries,
+                                   .work = work};

@@ -184,13 +184,13 @@ static int64_t work(const layout *L, int64_t unit)
            ((const int64_t *)L->array[PCSR_FIRSTS].data)[unit];
 }
 
-const layout_class format_pcsr = {
-    .name = "pcsr",
-    .summary = "padded rows in equal blocks, summed in groups side by side",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
-    .grid = "block=128|256|512 pad=4|8",
-    .walk = WALK_pcsr,
-    .build = build,
-    .forecast = forecast,
-    .entries = entries,
-    .work = work};
+const layout_class format_pcsr = {.name = "pcsr",
+                                  .summary =
+                                      "padded rows in equal blocks, summed in groups side by side",
+                                  .options = SPRY_OPTION_LIST(options_table),
+                                  .grid = "block=128|256|512 pad=4|8",
+                                  .walk = WALK_pcsr,
+                                  .build = build,
+                                  .forecast = forecast,
+                                  .entries = entries,
+                                  .work = work};

@@ -206,13 +206,12 @@ static int64_t work(const layout *L, int64_t unit)
     return starts[unit * L->number[SCOO_GROUPS]] + slices[unit];
 }
 
-const layout_class format_scoo = {
-    .name = "scoo",
-    .summary = "slices of rows, entries sorted by column",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
-    .grid = "h=0|4096|16384|65536",
-    .walk = WALK_scattered,
-    .build = build,
-    .forecast = forecast,
-    .entries = entries,
-    .work = work};
+const layout_class format_scoo = {.name = "scoo",
+                                  .summary = "slices of rows, entries sorted by column",
+                                  .options = SPRY_OPTION_LIST(options_table),
+                                  .grid = "h=0|4096|16384|65536",
+                                  .walk = WALK_scattered,
+                                  .build = build,
+                                  .forecast = forecast,
+                                  .entries = entries,
+                                  .work = work};

@@ -78,13 +78,12 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
     slices_entries(L, begin, end, NULL, columns_of, hear, data);
 }
 
-const layout_class format_sell = {
-    .name = "sell",
-    .summary = "slices of rows, as wide as their longest",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
-    .grid = "C=8|16|32 sigma=1|256",
-    .walk = WALK_sliced,
-    .build = build,
-    .forecast = forecast,
-    .entries = entries,
-    .work = slices_work};
+const layout_class format_sell = {.name = "sell",
+                                  .summary = "slices of rows, as wide as their longest",
+                                  .options = SPRY_OPTION_LIST(options_table),
+                                  .grid = "C=8|16|32 sigma=1|256",
+                                  .walk = WALK_sliced,
+                                  .build = build,
+                                  .forecast = forecast,
+                                  .entries = entries,
+                                  .work = slices_work};

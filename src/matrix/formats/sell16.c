@@ -173,13 +173,12 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
     slices_entries(L, begin, end, L->array[SELL16_STARTS].data, columns, hear, data);
 }
 
-const layout_class format_sell16 = {
-    .name = "sell16",
-    .summary = "slices of rows with columns of 16 bits",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
-    .grid = "C=8|16 sigma=1|256",
-    .walk = WALK_sliced16,
-    .build = build,
-    .forecast = forecast,
-    .entries = entries,
-    .work = slices_work};
+const layout_class format_sell16 = {.name = "sell16",
+                                    .summary = "slices of rows with columns of 16 bits",
+                                    .options = SPRY_OPTION_LIST(options_table),
+                                    .grid = "C=8|16 sigma=1|256",
+                                    .walk = WALK_sliced16,
+                                    .build = build,
+                                    .forecast = forecast,
+                                    .entries = entries,
+                                    .work = slices_work};

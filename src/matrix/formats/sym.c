@@ -455,14 +455,13 @@ static int64_t work(const layout *L, int64_t unit)
     return ((const int64_t *)L->array[SYM_UNITS].data)[unit * SYM_UNIT_NUMBERS + SYM_AT_VALUE];
 }
 
-const layout_class format_sym = {
-    .name = "sym",
-    .summary = "half of a symmetric, hermitian or skew matrix",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
-    .grid = "columns=auto|32",
-    .walk = WALK_mirrored,
-    .whole = true,
-    .build = build,
-    .forecast = forecast,
-    .entries = entries,
-    .work = work};
+const layout_class format_sym = {.name = "sym",
+                                 .summary = "half of a symmetric, hermitian or skew matrix",
+                                 .options = SPRY_OPTION_LIST(options_table),
+                                 .grid = "columns=auto|32",
+                                 .walk = WALK_mirrored,
+                                 .whole = true,
+                                 .build = build,
+                                 .forecast = forecast,
+                                 .entries = entries,
+                                 .work = work};

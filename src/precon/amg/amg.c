@@ -146,15 +146,17 @@ done:
  * have half as much, and of old levels while new values make new ones. */
 static spry_status forecast_smoother(const precon_job *job, const amg_common *common, double *bytes)
 {
-    bool symmetric;
-    const bool hermitian = strcmp(common->smoother, "auto") == 0 &&
-                           precon_first_unlike(job->A, &symmetric) == job->A->a.rows;
+    bool hermitian = false;
+    spry_status status = SPRY_STATUS_OK;
+    if (strcmp(common->smoother, "auto") == 0)
+        SPRY_GO(job->A->ctx, matrix_find_out(job->A->ctx, job->A, SPRY_FACT_HERMITIAN, &hermitian));
     const char *name = amg_smoother_name(common, job, hermitian);
     *bytes = 0;
     if (amg_smoother_is_diagonal(name))
         return SPRY_STATUS_OK;
-    const spry_status status = precon_forecast_inner(job, job->A, name, bytes);
+    SPRY_GO(job->A->ctx, precon_forecast_inner(job, job->A, name, bytes));
     *bytes *= 3;
+done:
     return status;
 }
 

@@ -123,7 +123,7 @@ const char *amg_smoother_name(const amg_common *common, const precon_job *job, b
 /* Whether it is one of those that need but a diagonal, and not a preconditioner. */
 bool amg_smoother_is_diagonal(const char *name);
 /* Takes that name into h. */
-void amg_smoother_choose(amg *h, const precon_job *job);
+spry_status amg_smoother_choose(amg *h, const precon_job *job);
 spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *level);
 /* The same where F (on the host in `f`, for complex types) and a bound are there already. */
 spry_status amg_smoother_finish(const amg *h, const precon_job *job, amg_level *level,

@@ -315,7 +315,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
 const precon_kind precon_kind_amg_classical = {
     .name = "amg-classical",
     .summary = "classical algebraic multigrid",
-    .options = {table, sizeof table / sizeof *table},
+    .options = SPRY_OPTION_LIST(table),
     .make = make,
     .forecast = amg_forecast,
     .on_devices = true,

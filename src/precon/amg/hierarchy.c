@@ -182,7 +182,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
     amg_level *level = NULL;
     bool made = false;
     spry_status status = SPRY_STATUS_OK;
-    amg_smoother_choose(h, job);
+    SPRY_GO(ctx, amg_smoother_choose(h, job));
     if (job->device && h->kind->build_there)
         SPRY_GO(ctx, h->kind->build_there(h, job, &made));
     if (made) {

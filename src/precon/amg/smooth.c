@@ -154,14 +154,14 @@ bool amg_smoother_is_diagonal(const char *name)
            strcmp(name, "l1-jacobi") == 0;
 }
 
-void amg_smoother_choose(amg *h, const precon_job *job)
+spry_status amg_smoother_choose(amg *h, const precon_job *job)
 {
-    bool symmetric;
     memcpy(&h->common, h->options, sizeof h->common);
-    h->hermitian = precon_first_unlike(job->A, &symmetric) == job->A->a.rows;
+    const spry_status status = matrix_find_out(h->ctx, job->A, SPRY_FACT_HERMITIAN, &h->hermitian);
     const char *name = amg_smoother_name(&h->common, job, h->hermitian);
     if (name != h->common.smoother)
         snprintf(h->common.smoother, sizeof h->common.smoother, "%s", name);
+    return status;
 }
 
 spry_status amg_smoother_finish(const amg *h, const precon_job *job, amg_level *level,

@@ -51,7 +51,7 @@ int amg_find_block(const spry_matrix *A)
     for (int k = 0; k < 2; k++) {
         const int64_t first = k == 0 ? 0 : n / 2 / STEP * STEP;
         spry_arrays part = A->a;
-        spry_stats stats = {0};
+        spry_stats stats = SPRY_STATS_INIT;
         part.rows = n - first < SAMPLE ? n - first : SAMPLE;
         part.offsets += first;
         part.nnz = part.offsets[part.rows] - part.offsets[0];
@@ -318,7 +318,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
 const precon_kind precon_kind_amg = {
     .name = "amg",
     .summary = "algebraic multigrid by smoothed aggregation",
-    .options = {table, sizeof table / sizeof *table},
+    .options = SPRY_OPTION_LIST(table),
     .make = make,
     .forecast = amg_forecast,
     .on_devices = true,

@@ -1,0 +1,603 @@
+/*
+ * Every public function that takes or gives vectors, dense blocks or operators, with those of a
+ * device: it gives what it gives on the host, bit by bit where the arithmetic is the same, or says
+ * where things are. `all_are_called` reads the headers and this file, so that a function that is
+ * new in the headers and not called here is found.
+ */
+#include "support/devices.h"
+#include "support/files.h"
+#include "support/numeric.h"
+
+#include "device/dlpack.h"
+#include "device/vector.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const spry_type types[] = {SPRY_TYPE_D, SPRY_TYPE_C};
+enum { TYPES = sizeof types / sizeof *types };
+static const spry_scalar one = {1, 0}, zero = {0, 0};
+
+/* --- what is compared ---------------------------------------------------------------------------
+ */
+
+/* Eighths, of which sums of a few are exact. */
+static spry_vector *numbers(spry_context *ctx, spry_type type, int64_t n, uint64_t seed)
+{
+    spry_vector *v = NULL;
+    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, &v));
+    for (int64_t i = 0; i < n; i++)
+        value_set(type, spry_vector_data(v), i, support_number(type, seed, (uint64_t)i));
+    return v;
+}
+
+/* A copy of it on the device. */
+static spry_vector *there(spry_device *d, const spry_vector *x)
+{
+    spry_vector *v = NULL;
+    assert_ok(d->ctx, spry_vector_on(d, spry_vector_type(x), spry_vector_size(x), NULL, &v));
+    assert_ok(d->ctx, spry_vector_copy(x, v));
+    assert_ptr_equal(spry_vector_device(v), d);
+    assert_non_null(spry_vector_handle(v));
+    assert_true((spry_vector_data_const(v) != NULL) == d->facts.has_pointers);
+    return v;
+}
+
+/* The same bits; where the second is does not matter. */
+static void same(const spry_vector *expected, const spry_vector *found)
+{
+    spry_vector *back = NULL;
+    assert_int_equal(spry_vector_size(found), spry_vector_size(expected));
+    assert_int_equal(spry_vector_type(found), spry_vector_type(expected));
+    assert_ok(expected->ctx, spry_vector_like(expected, expected->n, &back));
+    assert_null(spry_vector_device(back));
+    assert_ok(expected->ctx, spry_vector_copy(found, back));
+    assert_memory_equal(spry_vector_data_const(expected), spry_vector_data_const(back),
+                        (size_t)expected->n * spry_type_size(expected->type));
+    spry_vector_free(back);
+}
+
+/* The call was refused, and the message names the device. */
+static void refused(spry_device *d, spry_status status)
+{
+    assert_status(d->ctx, SPRY_STATUS_BAD_USAGE, status);
+    support_message_has(d->ctx, spry_device_name(d));
+}
+
+static void free_all(spry_vector *const *v, int count)
+{
+    for (int k = 0; k < count; k++)
+        spry_vector_free(v[k]);
+}
+#define FREE_ALL(...)                             \
+    free_all((spry_vector *const[]){__VA_ARGS__}, \
+             (int)(sizeof(spry_vector *[]){__VA_ARGS__} / sizeof(spry_vector *)))
+
+static spry_matrix *grid(spry_context *ctx, spry_type type)
+{
+    char options[64];
+    spry_matrix *A = NULL;
+    snprintf(options, sizeof options, "size=12 type=%s", spry_type_name(type));
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", options, &A));
+    return A;
+}
+
+/* --- vectors ------------------------------------------------------------------------------------
+ */
+
+static void check_elements(spry_device *d, spry_type type)
+{
+    spry_context *ctx = d->ctx;
+    spry_vector *x = numbers(ctx, type, 300, 1), *y = numbers(ctx, type, 300, 2);
+    spry_vector *dx = there(d, x), *dy = there(d, y), *z = NULL, *dz = NULL;
+    const spry_scalar half = {0.5, 0};
+    spry_scalar a, b;
+    double p, q;
+    assert_ok(ctx, spry_vector_like(y, 300, &z));
+    assert_ok(ctx, spry_vector_like(dy, 300, &dz));
+    assert_ok(ctx, spry_vector_axpy(half, x, y));
+    assert_ok(ctx, spry_vector_axpy(half, dx, dy));
+    assert_ok(ctx, spry_vector_xpay(x, half, y));
+    assert_ok(ctx, spry_vector_xpay(dx, half, dy));
+    assert_ok(ctx, spry_vector_scale(half, y));
+    assert_ok(ctx, spry_vector_scale(half, dy));
+    same(y, dy); /* all of it exact */
+    assert_ok(ctx, spry_vector_multiply(x, y, z));
+    assert_ok(ctx, spry_vector_multiply(dx, dy, dz));
+    same(z, dz);
+    assert_ok(ctx, spry_vector_dot(x, y, &a));
+    assert_ok(ctx, spry_vector_dot(dx, dy, &b));
+    assert_true(a.re == b.re && a.im == b.im); /* sums of 300 numbers of 13 bits are exact */
+    assert_ok(ctx, spry_vector_norm(x, &p));
+    assert_ok(ctx, spry_vector_norm(dx, &q));
+    assert_true(fabs(p - q) <= 4 * numeric_unit(type) * p); /* roots of exact sums */
+    assert_ok(ctx, spry_vector_fill(dz, half));
+    assert_ok(ctx, spry_vector_fill(z, half));
+    same(z, dz);
+    refused(d, spry_vector_axpy(one, x, dy));
+    refused(d, spry_vector_xpay(dx, one, y));
+    refused(d, spry_vector_multiply(dx, dy, z));
+    refused(d, spry_vector_dot(x, dy, &a));
+    FREE_ALL(x, y, z, dx, dy, dz);
+}
+
+static void check_orders(spry_device *d, spry_type type)
+{
+    enum { N = 1000 };
+    spry_context *ctx = d->ctx;
+    spry_vector *x = numbers(ctx, type, N, 3), *y = NULL, *dx = there(d, x), *dy = NULL;
+    int32_t perm[N];
+    for (int i = 0; i < N; i++)
+        perm[i] = (7 * i + 3) % N; /* 7 and 1000 have no divisor in common */
+    assert_ok(ctx, spry_vector_like(x, N, &y));
+    assert_ok(ctx, spry_vector_like(dx, N, &dy));
+    assert_ok(ctx, spry_vector_permute(x, perm, y));
+    assert_ok(ctx, spry_vector_permute(dx, perm, dy));
+    same(y, dy);
+    assert_ok(ctx, spry_vector_fill(dx, zero));
+    assert_ok(ctx, spry_vector_unpermute(dy, perm, dx));
+    same(x, dx);
+    assert_ok(ctx, spry_vector_unpermute(y, perm, x));
+    same(x, dx);
+    refused(d, spry_vector_permute(x, perm, dy));
+    refused(d, spry_vector_unpermute(dx, perm, y));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_permute(dx, perm, dx));
+    perm[5] = perm[6];
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_vector_permute(dx, perm, dy));
+    FREE_ALL(x, y, dx, dy);
+}
+
+static void check_files(spry_device *d, spry_type type)
+{
+    static const char *const names[] = {"places.mtx", "places.npy"};
+    spry_context *ctx = d->ctx;
+    spry_vector *x = numbers(ctx, type, 120, 4), *dx = there(d, x), *back = NULL;
+    int64_t cols = 0;
+    for (int k = 0; k < 2; k++) {
+        char options[16];
+        snprintf(options, sizeof options, "type=%s", spry_type_name(type));
+        assert_ok(ctx, spry_vector_write(dx, files_path(names[k])));
+        assert_ok(ctx, spry_vector_read_with(ctx, files_path(names[k]), options, &back));
+        same(x, back);
+        FREE_ALL(back);
+        assert_ok(ctx, spry_columns_write(dx, 3, files_path(names[k])));
+        assert_ok(ctx, spry_columns_read(ctx, files_path(names[k]), options, &back, &cols));
+        assert_int_equal(cols, 3);
+        same(x, back);
+        FREE_ALL(back);
+    }
+    FREE_ALL(x, dx);
+}
+
+static void check_sharing(spry_device *d, spry_type type)
+{
+    spry_context *ctx = d->ctx;
+    spry_vector *x = numbers(ctx, type, 50, 5), *back = NULL;
+    struct DLManagedTensor *tensor = NULL;
+    struct DLManagedTensorVersioned *versioned = NULL;
+    spry_array_interface array;
+    assert_ok(ctx, spry_vector_to_dlpack(there(d, x), &tensor));
+    assert_ok(ctx, spry_vector_from_dlpack(ctx, tensor, &back));
+    assert_ptr_equal(spry_vector_device(back), d);
+    same(x, back);
+    FREE_ALL(back);
+    assert_ok(ctx, spry_vector_to_dlpack_versioned(there(d, x), &versioned));
+    assert_ok(ctx, spry_vector_from_dlpack_versioned(ctx, versioned, &back));
+    same(x, back);
+    FREE_ALL(back);
+    spry_vector *dx = there(d, x);
+    if (d->facts.has_pointers) {
+        assert_ok(ctx, spry_vector_array_interface(dx, &array));
+        assert_ok(ctx, spry_vector_from_array_interface(d, &array, &back));
+        same(x, back);
+        FREE_ALL(back);
+    } else {
+        refused(d, spry_vector_array_interface(dx, &array));
+        refused(d, spry_vector_from_array_interface(d, &array, &back));
+    }
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_array_interface(x, &array));
+    FREE_ALL(x, dx);
+}
+
+/* --- matrices -----------------------------------------------------------------------------------
+ */
+
+/* A = diag(left) A diag(right) of a kind, by vectors of each place. */
+static void check_scale(spry_device *d, spry_type type, spry_symmetry symmetry)
+{
+    spry_context *ctx = d->ctx;
+    const support_recipe recipe = {type, SPRY_FORMAT_CSR, symmetry, 40,  40,
+                                   200,  SUPPORT_UNIFORM, 6,        true};
+    spry_vector *l = numbers(ctx, type, 40, 7), *r = numbers(ctx, type, 40, 8);
+    spry_vector *const left[] = {l, there(d, l)}, *const right[] = {r, there(d, r)};
+    spry_matrix *expected[2];
+    for (int same_sides = 0; same_sides < 2; same_sides++) {
+        expected[same_sides] = support_matrix(ctx, &recipe);
+        assert_ok(ctx, spry_matrix_scale(expected[same_sides], l, same_sides ? l : r));
+    }
+    for (int k = 1; k < 4; k++) {
+        spry_matrix *A = support_matrix(ctx, &recipe), *B = support_matrix(ctx, &recipe);
+        assert_ok(ctx, spry_matrix_scale(A, left[k & 1], right[k >> 1]));
+        support_same_arrays(expected[0], A);
+        assert_ok(ctx, spry_matrix_scale(B, left[k & 1], left[k >> 1]));
+        support_same_arrays(expected[1], B);
+        spry_matrix_free(A);
+        spry_matrix_free(B);
+    }
+    spry_matrix_free(expected[0]);
+    spry_matrix_free(expected[1]);
+    FREE_ALL(left[0], left[1], right[0], right[1]);
+}
+
+/* What is made from matrices is on the host. */
+static void check_made(spry_context *ctx, spry_type type)
+{
+    spry_matrix *A = grid(ctx, type);
+    spry_vector *v[5] = {NULL};
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &v[0]));
+    assert_ok(ctx, spry_vector_ones(ctx, A, &v[1]));
+    assert_ok(ctx, spry_matrix_diagonal(A, &v[2]));
+    assert_ok(ctx, spry_scaling(A, "symmetric", &v[3], &v[4]));
+    for (int k = 0; k < 5; k++)
+        assert_null(spry_vector_device(v[k]));
+    free_all(v, 5);
+    spry_matrix_free(A);
+}
+
+/* M r by a hierarchy that was told of a near-null vector there is the one told of it here. */
+static void check_near_null(spry_device *d, spry_type type)
+{
+    spry_context *ctx = d->ctx;
+    spry_matrix *A = grid(ctx, type);
+    spry_vector *null = numbers(ctx, type, spry_matrix_cols(A), 9), *away = there(d, null);
+    spry_vector *r = numbers(ctx, type, spry_matrix_cols(A), 10), *z[2] = {NULL};
+    for (int k = 0; k < 2; k++) {
+        const spry_vector *const told[] = {k == 0 ? null : away};
+        spry_operator *M = NULL;
+        assert_ok(ctx, spry_matrix_set_near_null(A, 1, told));
+        assert_ok(ctx, spry_precon_new(A, NULL, "amg", &M));
+        assert_ok(ctx, spry_vector_like(r, r->n, &z[k]));
+        assert_ok(ctx, spry_operator_apply(M, r, z[k]));
+        spry_operator_free(M);
+    }
+    same(z[0], z[1]);
+    FREE_ALL(null, away, r, z[0], z[1]);
+    spry_matrix_free(A);
+}
+
+/* --- operators ----------------------------------------------------------------------------------
+ */
+
+/* y = x, by a caller's function. */
+static spry_status identity(void *data, spry_transpose op, const void *x, void *y)
+{
+    (void)op;
+    memcpy(y, x, *(const size_t *)data);
+    return SPRY_STATUS_OK;
+}
+
+/* y = alpha op(A) x + beta y with x and y of each place: the same bits, or it says where they are.
+ */
+static void check_product(spry_device *d, const spry_operator *op)
+{
+    spry_context *ctx = d->ctx;
+    const spry_type type = spry_operator_type(op);
+    const spry_scalar half = {0.5, 0};
+    assert_int_equal(spry_operator_rows(op), spry_operator_cols(op));
+    for (int scaled = 0; scaled < 2; scaled++) {
+        spry_vector *x = numbers(ctx, type, spry_operator_cols(op), 11), *expected = NULL;
+        spry_vector *dx = there(d, x);
+        for (int k = 0; k < 4; k++) {
+            spry_vector *begin = numbers(ctx, type, x->n, 12), *y = begin;
+            const bool mixed = k == 1 || k == 2;
+            if (k >> 1)
+                y = there(d, begin);
+            const spry_vector *from = k & 1 ? dx : x;
+            const spry_status status =
+                scaled ? spry_operator_multiply(op, SPRY_TRANSPOSE_NO, half, from, half, y)
+                       : spry_operator_apply(op, from, y);
+            if (k == 0)
+                expected = begin;
+            if (mixed && status != SPRY_STATUS_OK)
+                refused(d, status);
+            else
+                assert_ok(ctx, status);
+            if (status == SPRY_STATUS_OK)
+                same(expected, y);
+            if (y != begin)
+                FREE_ALL(y);
+            if (begin != expected)
+                FREE_ALL(begin);
+        }
+        FREE_ALL(x, dx, expected);
+    }
+}
+
+static void check_operators(spry_device *d, spry_type type)
+{
+    spry_context *ctx = d->ctx;
+    spry_matrix *A = grid(ctx, type), *back = NULL;
+    const int64_t n = spry_matrix_rows(A);
+    size_t bytes = (size_t)n * spry_type_size(type);
+    spry_operator *op[8] = {NULL};
+    spry_vector *here = NULL, *found = NULL;
+    spry_storage storage;
+    int count = 0;
+    assert_ok(ctx, spry_operator_from_matrix(A, &op[count++]));
+    assert_ok(ctx, spry_operator_from_format(A, "sell", &op[count++]));
+    assert_ok(ctx, spry_operator_jacobi(A, &op[count++]));
+    assert_ok(ctx, spry_operator_update(op[count - 1], A));
+    assert_ok(ctx,
+              spry_operator_from_function(ctx, type, n, n, true, identity, &bytes, &op[count++]));
+    assert_ok(ctx, spry_precon_new(A, NULL, "ilu", &op[count++]));
+    const int of_host = count;
+    assert_ok(ctx, spry_operator_on(d, A, "sell", &op[count++]));
+    assert_ok(ctx, spry_precon_new(A, d, "jacobi", &op[count++]));
+    assert_ok(ctx, spry_precon_beside(op[of_host], A, "sai", &op[count++]));
+    for (int k = 0; k < count; k++) {
+        assert_ptr_equal(spry_operator_device(op[k]), k < of_host ? NULL : d);
+        assert_true(spry_operator_has_transpose(op[k]));
+        assert_non_null(spry_operator_name(op[k]));
+        check_product(d, op[k]);
+    }
+    assert_int_equal(spry_operator_bytes(op[1]) > 0, spry_operator_bytes(op[of_host]) > 0);
+    assert_ok(ctx, spry_operator_storage(op[of_host], &storage));
+    assert_string_equal(storage.format, "sell");
+    assert_ok(ctx, spry_operator_to_matrix(op[of_host], &back));
+    support_same_arrays(A, back);
+    assert_ok(ctx, spry_operator_diagonal(op[of_host], &found));
+    assert_ok(ctx, spry_matrix_diagonal(A, &here));
+    same(here, found);
+    FREE_ALL(here, found);
+    spry_matrix_free(back);
+    for (int k = 0; k < count; k++)
+        spry_operator_free(op[k]);
+    spry_matrix_free(A);
+}
+
+/* C = A B, with blocks of each place. */
+static void check_dense(spry_device *d, spry_type type)
+{
+    enum { COLS = 3 };
+    spry_context *ctx = d->ctx;
+    spry_matrix *A = grid(ctx, type);
+    spry_operator *here = NULL, *away = NULL;
+    const int64_t n = spry_matrix_rows(A);
+    spry_vector *x = numbers(ctx, type, n * COLS, 13), *y = NULL, *dx = there(d, x), *dy = NULL;
+    assert_ok(ctx, spry_vector_like(x, x->n, &y));
+    assert_ok(ctx, spry_vector_like(dx, x->n, &dy));
+    assert_ok(ctx, spry_operator_from_matrix(A, &here));
+    assert_ok(ctx, spry_operator_on(d, A, "csr", &away));
+    const spry_dense B = {n, COLS, COLS, true, spry_vector_data(x), NULL};
+    const spry_dense C = {n, COLS, COLS, true, spry_vector_data(y), NULL};
+    const spry_dense B_away = {n, COLS, COLS, true, spry_vector_handle(dx), d};
+    const spry_dense C_away = {n, COLS, COLS, true, spry_vector_handle(dy), d};
+    assert_ok(ctx, spry_operator_multiply_dense(here, SPRY_TRANSPOSE_NO, one, &B, zero, &C));
+    assert_ok(ctx,
+              spry_operator_multiply_dense(away, SPRY_TRANSPOSE_NO, one, &B_away, zero, &C_away));
+    same(y, dy);
+    assert_ok(ctx, spry_vector_fill(y, zero));
+    assert_ok(ctx, spry_operator_multiply_dense(away, SPRY_TRANSPOSE_NO, one, &B, zero, &C));
+    same(y, dy);
+    refused(d, spry_operator_multiply_dense(here, SPRY_TRANSPOSE_NO, one, &B_away, zero, &C_away));
+    refused(d, spry_operator_multiply_dense(away, SPRY_TRANSPOSE_NO, one, &B, zero, &C_away));
+    spry_operator_free(here);
+    spry_operator_free(away);
+    FREE_ALL(x, y, dx, dy);
+    spry_matrix_free(A);
+}
+
+/* --- solves -------------------------------------------------------------------------------------
+ */
+
+/* x, wherever it is, solves A x = b to the tolerance. */
+static void check_solution(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
+                           double tol)
+{
+    spry_context *ctx = b->ctx;
+    spry_operator *op = NULL;
+    spry_vector *here = NULL, *r = NULL;
+    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_vector_like(b, b->n, &here));
+    assert_ok(ctx, spry_vector_like(b, b->n, &r));
+    assert_ok(ctx, spry_vector_copy(x, here));
+    assert_ok(ctx, spry_vector_copy(b, r));
+    assert_ok(ctx,
+              spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, here, one, r));
+    /* The solver's residual may have been rounded otherwise: by a few units for every |A| |x|. */
+    const double rounding = 64 * numeric_unit(b->type) * 8 * numeric_norm(here);
+    assert_true(numeric_norm(r) <= tol * numeric_norm(b) + rounding);
+    FREE_ALL(here, r);
+    spry_operator_free(op);
+}
+
+/* What the solver works with: a matrix, by itself or with operators of the caller's. */
+typedef enum solve_kind {
+    BY_MATRIX,
+    BY_OPERATOR,
+    WITH_JACOBI, /* of the other place */
+    WITH_ROWS,
+    SOLVE_KINDS
+} solve_kind;
+
+static void check_solves(spry_device *d, spry_type type, solve_kind kind, bool on_device)
+{
+    spry_context *ctx = d->ctx;
+    const double tol = type == SPRY_TYPE_D ? 1e-10 : 1e-4;
+    char options[64];
+    spry_matrix *A = grid(ctx, type);
+    spry_operator *op = NULL, *M = NULL;
+    spry_solver *solver = NULL;
+    spry_vector *b = numbers(ctx, type, spry_matrix_rows(A), 14), *db = there(d, b), *x[4];
+    snprintf(options, sizeof options, "tol=%g method=cg device=%s", tol,
+             on_device ? spry_device_name(d) : "cpu");
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, options));
+    assert_ok(ctx, spry_operator_on(on_device ? d : NULL, A, "csr", &op));
+    assert_ok(ctx, kind == WITH_JACOBI
+                       ? spry_precon_new(A, on_device ? NULL : d, "jacobi", &M)
+                       : spry_operator_on(on_device ? NULL : d, A, "csr", &M)); /* it is definite */
+    assert_ok(ctx, kind == BY_OPERATOR ? spry_solver_set_operator(solver, op)
+                                       : spry_solver_set_matrix(solver, A));
+    if (kind >= WITH_JACOBI)
+        assert_ok(ctx, spry_solver_set_precon(solver, M));
+    const spry_vector *const bs[] = {b, db, b, db};
+    for (int k = 0; k < 4; k++) {
+        assert_ok(ctx, spry_vector_like(k >> 1 ? db : b, b->n, &x[k]));
+        assert_ok(ctx, spry_solve(solver, bs[k], x[k], NULL));
+        check_solution(A, b, x[k], tol);
+        assert_ok(ctx, spry_vector_fill(x[k], zero));
+    }
+    assert_ok(ctx, spry_solve_many(solver, 4, bs, x, NULL)); /* of all places at once */
+    for (int k = 0; k < 4; k++) {
+        check_solution(A, b, x[k], tol);
+        assert_ok(ctx, spry_vector_fill(x[k], zero));
+        assert_ok(ctx, spry_quick_solve(ctx, A, bs[k], x[k], options, NULL));
+        check_solution(A, b, x[k], tol);
+    }
+    spry_solver_free(solver);
+    spry_operator_free(op);
+    spry_operator_free(M);
+    free_all(x, 4);
+    FREE_ALL(b, db);
+    spry_matrix_free(A);
+}
+
+/* --- the headers --------------------------------------------------------------------------------
+ */
+
+/* Takes comments out of a C text. */
+static void strip_comments(char *text)
+{
+    char *to = text;
+    for (const char *p = text; *p; p++) {
+        const char *end = p[0] == '/' && p[1] == '*' ? strstr(p + 2, "*/") : NULL;
+        if (end)
+            p = end + 1;
+        else
+            *to++ = *p;
+    }
+    *to = '\0';
+}
+
+/* Whether a text calls a function. */
+static bool calls(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *p = strstr(text, name); p; p = strstr(p + 1, name))
+        if (p[length] == '(' && !isalnum((unsigned char)p[-1]) && p[-1] != '_')
+            return true;
+    return false;
+}
+
+/* Functions of a header that have to do with places, and are not called by `source`. */
+static int find_missing(char *header, const char *source)
+{
+    static const char *const nouns[] = {"spry_vector", "spry_dense", "spry_operator"};
+    int missing = 0;
+    char *rest = NULL;
+    strip_comments(header);
+    for (char *line = strtok_r(header, ";", &rest); line; line = strtok_r(NULL, ";", &rest)) {
+        char *at = strstr(line, "SPRY_API "), name[128];
+        char *open = at ? strchr(at, '(') : NULL;
+        bool placed = false;
+        for (size_t k = 0; open && k < sizeof nouns / sizeof *nouns; k++)
+            for (const char *p = strstr(open, nouns[k]); p; p = strstr(p + 1, nouns[k]))
+                placed = placed || p[strlen(nouns[k])] == ' ';
+        if (!placed)
+            continue;
+        const char *begin = open;
+        while (isalnum((unsigned char)begin[-1]) || begin[-1] == '_')
+            begin--;
+        snprintf(name, sizeof name, "%.*s", (int)(open - begin), begin);
+        if (!calls(source, name)) {
+            print_error("%s() is not called with vectors of a device\n", name);
+            missing++;
+        }
+    }
+    return missing;
+}
+
+static void all_are_called(spry_context *ctx, spry_device *d)
+{
+    static const char folder[] = SPRY_SOURCE_FOLDER "/include/spry";
+    size_t size;
+    char *source = files_load(SPRY_SOURCE_FOLDER "/tests/device/places.c", &size);
+    int missing = 0, headers = 0;
+    DIR *all = opendir(folder);
+    (void)ctx;
+    (void)d;
+    assert_non_null(source);
+    assert_non_null(all);
+    strip_comments(source);
+    for (const struct dirent *e = readdir(all); e; e = readdir(all)) {
+        char path[512];
+        if (!strstr(e->d_name, ".h"))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        char *header = files_load(path, &size);
+        assert_non_null(header);
+        missing += find_missing(header, source);
+        headers++;
+        free(header);
+    }
+    closedir(all);
+    free(source);
+    assert_int_equal(missing, 0);
+    assert_true(headers > 10);
+}
+
+/* --- the tests ----------------------------------------------------------------------------------
+ */
+
+static void vectors(spry_context *ctx, spry_device *d)
+{
+    (void)ctx;
+    for (int t = 0; t < TYPES; t++) {
+        check_elements(d, types[t]);
+        check_orders(d, types[t]);
+        check_files(d, types[t]);
+        check_sharing(d, types[t]);
+    }
+}
+
+static void matrices(spry_context *ctx, spry_device *d)
+{
+    for (int t = 0; t < TYPES; t++) {
+        check_scale(d, types[t], SPRY_SYMMETRY_GENERAL);
+        check_scale(d, types[t], SPRY_SYMMETRY_SYMMETRIC);
+        check_made(ctx, types[t]);
+        check_near_null(d, types[t]);
+    }
+    check_scale(d, SPRY_TYPE_C, SPRY_SYMMETRY_HERMITIAN);
+}
+
+static void operators(spry_context *ctx, spry_device *d)
+{
+    (void)ctx;
+    for (int t = 0; t < TYPES; t++) {
+        check_operators(d, types[t]);
+        check_dense(d, types[t]);
+    }
+}
+
+static void solves(spry_context *ctx, spry_device *d)
+{
+    (void)ctx;
+    for (int t = 0; t < TYPES; t++)
+        for (int kind = 0; kind < SOLVE_KINDS; kind++) {
+            check_solves(d, types[t], (solve_kind)kind, false);
+            check_solves(d, types[t], (solve_kind)kind, true);
+        }
+}
+
+int main(void)
+{
+    static const devices_test tests[] = {DEVICES_TEST(vectors), DEVICES_TEST(matrices),
+                                         DEVICES_TEST(operators), DEVICES_TEST(solves),
+                                         DEVICES_TEST(all_are_called)};
+    return DEVICES_RUN(tests);
+}
