@@ -63,11 +63,17 @@ SPRY_API int spry_context_threads(const spry_context *ctx);
 /** The instruction set the host kernels were chosen for: "base", "avx2", "avx512". */
 SPRY_API const char *spry_context_isa(const spry_context *ctx);
 
-/** Asks a running solve, or the writing of a file, to stop; may be called from a signal handler or
- * another thread. */
+/**
+ * Asks the call that runs, or else the next one that listens, to stop; may be called from a signal
+ * handler or another thread. Solves (result.reason says interrupted), the making of preconditioners
+ * and the writing of files (SPRY_STATUS_INTERRUPTED) listen. The call that ends because of it takes
+ * the request back, and later ones run; a solve that ends by itself at the same moment leaves it to
+ * the next. What runs within a call (an inner solve, a file that a monitor writes) leaves it to
+ * that call. The tuner comes to its choice sooner, and leaves it.
+ */
 SPRY_API void spry_context_interrupt(spry_context *ctx);
-/** Whether a stop was asked for; clear takes the request back, as is needed before the x of a solve
- * that was stopped is written. */
+/** Whether a request to stop is there that no call has taken yet; clear takes it back: for those
+ * who do not want one from before to end what they start now. */
 SPRY_API bool spry_context_interrupted(spry_context *ctx, bool clear);
 
 /** 64-byte aligned memory of the context, zero bytes included; NULL and a message when there is

@@ -44,8 +44,7 @@ SPRY_API spry_status spry_columns_read(spry_context *ctx, const char *path, cons
  * written in place, "-" is the standard output.
  *
  * @return SPRY_STATUS_NO_MEMORY also when the disk is full, SPRY_STATUS_INTERRUPTED when
- * spry_context_interrupt() was called before the end and not taken back: then nothing is left
- * behind
+ * spry_context_interrupt() was called before the end: then nothing is left behind
  */
 SPRY_API spry_status spry_matrix_write(const spry_matrix *A, const char *path);
 /** The same for a vector. */

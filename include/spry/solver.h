@@ -8,7 +8,13 @@
 
 SPRY_BEGIN
 
-/** A method, a preconditioner and options, with what was built for a matrix. */
+/**
+ * A method, a preconditioner and options, with what was built for a matrix. It belongs to its
+ * context and is used by one thread at a time. While one of its calls runs, what that calls
+ * (monitor, watch, a caller's operator) may read its options and set monitor and watch for the next
+ * solve; to change it, to start it or to ask for more is SPRY_STATUS_BAD_USAGE. Other solvers of
+ * the context can be used there.
+ */
 typedef struct spry_solver spry_solver;
 
 /** Sees each iteration; x is the current iterate, or for methods that tell estimates (gmres and its
@@ -19,7 +25,9 @@ typedef bool (*spry_monitor_fn)(void *data, int64_t iteration, double residual,
 
 /** Makes a solver with default options. */
 SPRY_API spry_status spry_solver_new(spry_context *ctx, spry_solver **solver);
-/** Frees a solver; NULL is allowed. */
+/** Frees a solver; NULL is allowed. Called from within one of the solver's own calls, it frees when
+ * that has ended.
+ */
 SPRY_API void spry_solver_free(spry_solver *solver);
 
 /**

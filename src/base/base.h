@@ -32,6 +32,7 @@ struct spry_context {
     void *log_data;
     char message[MESSAGE_SIZE];
     atomic_bool interrupted;
+    int calls; /* that a request to stop is for, one within the other: see base_stopped() */
     int64_t memory_now, memory_most;
     size_t large;    /* blocks allocated so far, of the large ones */
     int64_t fail_in; /* allocations until one fails; 0: none */
@@ -63,6 +64,11 @@ spry_status base_cause(spry_context *ctx, spry_status status, const char *format
         }                                                \
     } while (0)
 #define SPRY_CAUSE(ctx, status, ...) base_cause(ctx, status, __VA_ARGS__)
+
+/* To be called where a call ends because a stop was asked for: the request is taken back, unless
+ * another call is around this one (a solve around an inner one, or around what its monitor writes),
+ * which is to end, too. */
+void base_stopped(spry_context *ctx);
 
 void base_log(const spry_context *ctx, spry_log_level level, const char *format, ...)
     SPRY_PRINTF(3, 4);

@@ -148,3 +148,9 @@ bool spry_context_interrupted(spry_context *ctx, bool clear)
 {
     return clear ? atomic_exchange(&ctx->interrupted, false) : atomic_load(&ctx->interrupted);
 }
+
+void base_stopped(spry_context *ctx)
+{
+    if (ctx->calls == 0)
+        atomic_store(&ctx->interrupted, false);
+}

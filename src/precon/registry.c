@@ -291,13 +291,22 @@ static spry_status refuse_inner(const spry_matrix *A, const char *spec)
     return SPRY_STATUS_OK;
 }
 
+/* A call by itself that was asked to stop. */
+static spry_status ended(spry_context *ctx, spry_status status)
+{
+    if (status == SPRY_STATUS_INTERRUPTED)
+        base_stopped(ctx);
+    return status;
+}
+
 spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const char *spec,
                             spry_operator **M)
 {
     char name[32];
     *M = NULL;
     const spry_status status = refuse_inner(A, spec);
-    return status == SPRY_STATUS_OK ? precon_make(A->ctx, A, device, spec, M, name) : status;
+    return status == SPRY_STATUS_OK ? ended(A->ctx, precon_make(A->ctx, A, device, spec, M, name))
+                                    : status;
 }
 
 spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A, const char *spec,
@@ -309,5 +318,7 @@ spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A, co
         op->cols != A->a.cols)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE, "the operator is not one of the matrix");
     const spry_status status = refuse_inner(A, spec);
-    return status == SPRY_STATUS_OK ? precon_make_beside(A->ctx, A, op, spec, M, name) : status;
+    return status == SPRY_STATUS_OK
+               ? ended(A->ctx, precon_make_beside(A->ctx, A, op, spec, M, name))
+               : status;
 }

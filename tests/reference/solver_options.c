@@ -157,7 +157,7 @@ static void the_methods_own_options_are_read(void **state)
 static void solves_as_a_new_one(fixture *f)
 {
     spry_solver *fresh = NULL;
-    spry_result old = {0}, new = {0};
+    spry_result old = SPRY_RESULT_INIT, new = SPRY_RESULT_INIT;
     assert_ok(f->ctx, spry_solver_new(f->ctx, &fresh));
     fresh->options = f->solver->options;
     assert_ok(f->ctx, spry_solver_set_matrix(fresh, f->A));
@@ -310,7 +310,7 @@ static void what_stands_survives_a_failure(void **state)
 {
     (void)state;
     fixture f;
-    spry_result result = {0};
+    spry_result result = SPRY_RESULT_INIT;
     open_fixture(&f, "poisson2d", "precon=ic");
     solve(&f);
     const spry_operator *A = f.solver->own_operator;
