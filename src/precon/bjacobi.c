@@ -196,7 +196,7 @@ done:
 static spry_status forecast(const precon_job *job, double *bytes)
 {
     const bjacobi_options *options = job->options;
-    const spry_arrays *a = &job->A->a;
+    const matrix_arrays *a = &job->A->a;
     const double size = (double)spry_type_size(a->type), rows = (double)a->rows;
     double values = 0, count = 0;
     for (int64_t at = 0, end = 0; at < a->rows; at = end) {

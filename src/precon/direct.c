@@ -247,7 +247,7 @@ done:
 
 static spry_status forecast(const precon_job *job, double *bytes)
 {
-    const spry_arrays *a = &job->A->a;
+    const matrix_arrays *a = &job->A->a;
     const double n = (double)a->rows, size = (double)spry_type_size(a->type);
     const bool regular = ((const direct_options *)job->options)->regular;
     const factor_class *class = &factor_dense;

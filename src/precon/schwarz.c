@@ -273,7 +273,7 @@ done:
 
 static spry_status forecast(const precon_job *job, double *bytes)
 {
-    const spry_arrays *a = &job->A->a;
+    const matrix_arrays *a = &job->A->a;
     const double size = (double)spry_type_size(a->type), n = (double)a->rows;
     const schwarz_options *options = job->options;
     spry_context *ctx = job->A->ctx;

@@ -319,12 +319,12 @@ static void measure(const precons_case *c, const spry_matrix *A, const char *spe
     spry_matrix *B = NULL;
     spry_operator *M = NULL;
     int64_t forecast = 0, before, now, most;
-    assert_ok(ctx, spry_matrix_new(ctx, &A->a, SPRY_OWN_BORROW, &B));
+    assert_ok(ctx, support_new(ctx, &A->a, SPRY_OWN_BORROW, &B));
     assert_ok(ctx, spry_precon_forecast(B, NULL, spec, &forecast));
     spry_context *fresh = support_context("threads=3"); /* what the forecast took is not asked */
     spry_matrix_free(B);
     support_context_free(ctx);
-    assert_ok(fresh, spry_matrix_new(fresh, &A->a, SPRY_OWN_BORROW, &B));
+    assert_ok(fresh, support_new(fresh, &A->a, SPRY_OWN_BORROW, &B));
     spry_context_memory(fresh, &before, &most);
     assert_ok(fresh, spry_precon_new(B, NULL, spec, &M));
     void *r = numeric_array(A->a.type, A->a.rows, 0, 1),
