@@ -98,7 +98,7 @@ static double peers_time(const device_matrix *A, const device_matrix *B, int *wh
         return 0;
     peer_need(ctx, device_matrix_get(A, &one));
     peer_need(ctx, device_matrix_get(B, &other));
-    const spry_arrays first = spry_matrix_arrays(one), second = spry_matrix_arrays(other);
+    const peer_arrays first = peer_arrays_of(one), second = peer_arrays_of(other);
     if (cuda_sparse_open(&first, &a) && cuda_sparse_open(&second, &b))
         for (int way = 1; way <= 3; way++) {
             double times[ROUNDS];

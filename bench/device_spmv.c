@@ -196,7 +196,7 @@ static void run_matrix(stage *s, const char *matrix, char type)
     spry_matrix_free(A);
     if (strcmp(s->o->values, "arbitrary") == 0)
         make_values_arbitrary(s);
-    const spry_arrays a = spry_matrix_arrays(s->A);
+    const peer_arrays a = peer_arrays_of(s->A);
     peer_need(s->ctx, spry_vector_on(s->device, a.type, a.cols, NULL, &s->x));
     peer_need(s->ctx, spry_vector_on(s->device, a.type, a.rows, NULL, &s->y));
     peer_need(s->ctx, spry_vector_fill(s->x, (spry_scalar){1, 0}));

@@ -1,4 +1,4 @@
-/* Sparse matrices as arrays: COO, CSR, CSC. Indices count from 0. */
+/* Sparse matrices as arrays: COO, CSR, CSC. */
 #ifndef SPRY_MATRIX_H
 #define SPRY_MATRIX_H
 
@@ -25,32 +25,50 @@ SPRY_API const char *spry_symmetry_name(spry_symmetry symmetry);
 
 /** The arrays of a matrix, as given or as seen. */
 typedef struct spry_arrays {
+    size_t size;             /**< SPRY_ARRAYS_INIT */
     spry_type type;          /**< of the numbers */
     spry_format format;      /**< which of the arrays there are */
     spry_symmetry symmetry;  /**< what entries stand for */
     int64_t rows, cols, nnz; /**< nnz: stored entries */
-    int64_t *offsets;        /**< CSR: rows + 1, CSC: cols + 1, COO: NULL */
-    int32_t *row_index;      /**< COO, CSC: row of each entry; CSR: NULL */
-    int32_t *col_index;      /**< COO, CSR: column of each entry; CSC: NULL */
+    void *offsets;           /**< CSR: rows + 1, CSC: cols + 1, COO: NULL */
+    void *row_index;         /**< COO, CSC: row of each entry; CSR: NULL */
+    void *col_index;         /**< COO, CSR: column of each entry; CSC: NULL */
     void *values;            /**< nnz numbers of the type */
+    int offset_bits;         /**< 32: offsets are int32_t; 64 or 0: int64_t */
+    int index_bits;          /**< 64: row_index and col_index are int64_t; 32 or 0: int32_t */
+    int base;                /**< what offsets and indices count from: 0 or 1 */
 } spry_arrays;
+#define SPRY_ARRAYS_INIT SPRY_SIZED(spry_arrays)
 
 /**
  * Makes a matrix from arrays and checks them: sizes, offsets that rise, indices in range.
  *
+ * Inside, offsets have 64 bits, indices have 32, and all count from 0. Arrays of that kind are used
+ * where they are unless they are to be copied; of others the matrix keeps a converted copy, with
+ * SPRY_OWN_BORROW beside the values, which are borrowed all the same. So SciPy's and MKL's CSR (32
+ * bits for both) costs 8 bytes per row, and arrays that count from 1 (Fortran, MATLAB) cost their
+ * own size.
+ *
+ * @param ctx     the context that the matrix belongs to
  * @param arrays  every array the format needs; symmetric kinds hold entries on and below the
- * diagonal
+ *                diagonal
  * @param own     who owns all of them
- * @return SPRY_STATUS_BAD_INPUT with the place of the first fault; with SPRY_OWN_TAKE the arrays
- * then stay the caller's
+ * @param A       out: the matrix
+ * @return SPRY_STATUS_BAD_INPUT with the place of the first fault, counted as the arrays count;
+ * with SPRY_OWN_TAKE the arrays then stay the caller's
  */
 SPRY_API spry_status spry_matrix_new(spry_context *ctx, const spry_arrays *arrays, spry_own own,
                                      spry_matrix **A);
-/** The common case: a general CSR matrix; nnz is offsets[rows]. */
+/** The common case: a general CSR matrix that counts from 0; nnz is offsets[rows]. */
 SPRY_API spry_status spry_matrix_from_csr(spry_context *ctx, spry_type type, int64_t rows,
                                           int64_t cols, const int64_t *offsets,
                                           const int32_t *columns, const void *values, spry_own own,
                                           spry_matrix **A);
+/** The same with offsets of 32 bits, as SciPy, MKL and PETSc have them. */
+SPRY_API spry_status spry_matrix_from_csr32(spry_context *ctx, spry_type type, int64_t rows,
+                                            int64_t cols, const int32_t *offsets,
+                                            const int32_t *columns, const void *values,
+                                            spry_own own, spry_matrix **A);
 /**
  * Tells of vectors that A makes nearly zero: what smoothing cannot reduce, and multigrid must carry
  * to coarse levels; for elasticity the rigid body modes. Copies are kept with A until it is freed
@@ -63,8 +81,11 @@ SPRY_API spry_status spry_matrix_set_near_null(spry_matrix *A, int count,
 /** Frees a matrix; NULL is allowed, as for all that is freed. */
 SPRY_API void spry_matrix_free(spry_matrix *A);
 
-/** The arrays, owned by the matrix; not to be changed. */
-SPRY_API spry_arrays spry_matrix_arrays(const spry_matrix *A);
+/**
+ * Shows the arrays: int64_t offsets, int32_t indices, counted from 0. They are the matrix's, not to
+ * be changed, and stay where they are until the matrix is changed or freed.
+ */
+SPRY_API spry_status spry_matrix_arrays(const spry_matrix *A, spry_arrays *arrays);
 /** The type of its numbers. */
 SPRY_API spry_type spry_matrix_type(const spry_matrix *A);
 /** The format of its arrays. */

@@ -29,7 +29,7 @@ typedef struct device_matrix {
 /* A copy of a matrix of the host's, whatever its format and symmetry. */
 spry_status device_matrix_put(spry_device *d, const spry_matrix *A, device_matrix *out);
 /* The same of general CSR whose columns are known to rise strictly in each row. */
-spry_status device_matrix_put_csr(spry_device *d, const spry_arrays *csr, device_matrix *out);
+spry_status device_matrix_put_csr(spry_device *d, const matrix_arrays *csr, device_matrix *out);
 /* A copy for the host. */
 spry_status device_matrix_get(const device_matrix *A, spry_matrix **out);
 /* Takes NULL and matrices that are none; *A is none afterwards. */

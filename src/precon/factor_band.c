@@ -26,7 +26,7 @@ static void band_close(factor *f)
 
 void factor_band_of(const spry_matrix *A, const int32_t *inverse, int64_t *low, int64_t *high)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     int64_t below = 0, above = 0;
 #pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) reduction(max : below, above)
     for (int64_t i = 0; i < a->rows; i++)
@@ -70,7 +70,7 @@ static spry_status band_fill(factor *f, const spry_matrix *A)
 {
     const band *state = f->state;
     const precon_band *lu = &state->lu;
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     const int64_t step = step_of(lu);
     int64_t bad = f->n;
     memset(lu->factors, 0, (size_t)(step * f->n) * spry_type_size(f->type));

@@ -64,7 +64,7 @@ static double factor_at(const factor *f, const dense *state, int64_t i)
 static double write_out(const factor *f, const spry_matrix *A)
 {
     const dense *state = f->state;
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     const int64_t n = f->n;
     double most = 0;
     memset(state->lu.factors, 0, (size_t)(n * n) * spry_type_size(f->type));

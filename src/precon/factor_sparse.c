@@ -65,7 +65,7 @@ static void sparse_close(factor *f)
 static spry_status make_job(const spry_matrix *A, sparse_job *job)
 {
     spry_context *ctx = A->ctx;
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     spry_status status = SPRY_STATUS_OK;
     *job = (sparse_job){
         .ctx = ctx, .is_complex = spry_type_is_complex(a->type), .n = a->rows, .nnz = a->nnz};
@@ -118,7 +118,7 @@ static spry_status sparse_fill(factor *f, const spry_matrix *A)
 {
     spry_context *ctx = f->ctx;
     sparse *state = f->state;
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     bool fits = false, hermitian = false;
     spry_status status = SPRY_STATUS_OK;
     for (int64_t k = 0; k < a->nnz; k++)

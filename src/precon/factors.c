@@ -123,7 +123,7 @@ done:
 /* The largest sum of moduli of a row. */
 static double largest_row(const spry_matrix *A)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     double most = 0;
 #pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) reduction(max : most)
     for (int64_t i = 0; i < a->rows; i++) {

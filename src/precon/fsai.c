@@ -94,10 +94,10 @@ static spry_status not_definite(spry_context *ctx, int64_t row)
 }
 
 /* G's arrays with A's values, as far as they came when it fails. */
-static spry_status compute(const fsai *state, const spry_matrix *A, spry_arrays *G)
+static spry_status compute(const fsai *state, const spry_matrix *A, matrix_arrays *G)
 {
     spry_context *ctx = A->ctx;
-    spry_arrays X;
+    matrix_arrays X;
     local_outcome outcome;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, local_values(A, state->pattern, LOCAL_FACTOR, state->shift, &X, &outcome));
@@ -114,7 +114,7 @@ done:
 static spry_status store_here(const fsai *state, const spry_matrix *A, spry_operator *pair[2])
 {
     spry_context *ctx = A->ctx;
-    spry_arrays arrays = {0};
+    matrix_arrays arrays = {0};
     spry_matrix *G = NULL, *other = NULL, *taken;
     spry_status status = SPRY_STATUS_OK;
     precon_job job = state->job;

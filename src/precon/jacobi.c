@@ -104,7 +104,7 @@ static spry_status invert_diagonal(const spry_matrix *A, spry_vector **d)
 }
 
 /* |a_i1| + |a_i2| + ..., with the phase of a_ii. */
-static spry_scalar l1_sum(const spry_arrays *a, int64_t i)
+static spry_scalar l1_sum(const matrix_arrays *a, int64_t i)
 {
     spry_scalar diagonal = {0, 0};
     double sum = 0;

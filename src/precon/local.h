@@ -41,9 +41,9 @@ local_problems local_problems_of(const spry_matrix *B, const spry_matrix *P, loc
 spry_status local_scales(const spry_matrix *B, local_kind kind, void **scale);
 /* Solves them: *X has new values, freed by the caller, and the pattern's own arrays. */
 spry_status local_values(const spry_matrix *B, const spry_matrix *P, local_kind kind, double shift,
-                         spry_arrays *X, local_outcome *outcome);
+                         matrix_arrays *X, local_outcome *outcome);
 /* *made is X with copies of the pattern's arrays; it has taken its values, also when it fails. */
-spry_status local_own(spry_context *ctx, const spry_arrays *X, spry_arrays *made);
+spry_status local_own(spry_context *ctx, const matrix_arrays *X, matrix_arrays *made);
 
 /* Whether a device computes values: not where they are stored in fewer bits, which the host does.
  */

@@ -27,7 +27,7 @@ static void check_same(spry_context *ctx, spry_matrix *want, device_matrix *foun
 {
     spry_matrix *got = NULL;
     assert_ok(ctx, device_matrix_get(found, &got));
-    const spry_arrays *a = &want->a, *b = &got->a;
+    const matrix_arrays *a = &want->a, *b = &got->a;
     assert_true(a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz && a->type == b->type);
     assert_memory_equal(a->offsets, b->offsets, (size_t)(a->rows + 1) * sizeof *a->offsets);
     if (a->nnz > 0)

@@ -51,7 +51,7 @@ static double eps_of(spry_type type)
 }
 
 /* A[i, j], 0 where there is none. */
-static spry_scalar entry(const spry_arrays *a, int64_t i, int64_t j)
+static spry_scalar entry(const matrix_arrays *a, int64_t i, int64_t j)
 {
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
         if (a->col_index[k] == j)
@@ -64,7 +64,7 @@ static spry_scalar entry(const spry_arrays *a, int64_t i, int64_t j)
 
 static void check_diagonals(spry_context *ctx, spry_device *d, const spry_matrix *A)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     const int64_t bytes = a->rows * (int64_t)spry_type_size(a->type);
     device_matrix there = put(d, A);
     device_memory *plain = memory(d, bytes), *inverse = memory(d, bytes);
@@ -109,7 +109,7 @@ static void check_same(spry_context *ctx, spry_matrix *want, device_matrix *foun
 {
     spry_matrix *got = NULL;
     assert_ok(ctx, device_matrix_get(found, &got));
-    const spry_arrays *a = &want->a, *b = &got->a;
+    const matrix_arrays *a = &want->a, *b = &got->a;
     assert_true(a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz);
     assert_memory_equal(a->offsets, b->offsets, (size_t)(a->rows + 1) * sizeof *a->offsets);
     assert_memory_equal(a->col_index, b->col_index, (size_t)a->nnz * sizeof *a->col_index);
@@ -144,7 +144,7 @@ static void sums(spry_context *ctx, spry_device *d)
 /* --- entries left out ----------------------------------------------------------------------------
  */
 
-static bool is_kept(const spry_arrays *a, double theta, int64_t i, int64_t k)
+static bool is_kept(const matrix_arrays *a, double theta, int64_t i, int64_t k)
 {
     const spry_scalar v = value_get(a->type, a->values, k);
     const int64_t j = a->col_index[k];
@@ -155,7 +155,7 @@ static bool is_kept(const spry_arrays *a, double theta, int64_t i, int64_t k)
 static void check_filter(spry_context *ctx, spry_device *d, const spry_matrix *A, bool lump)
 {
     const double theta = 0.375;
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     device_matrix there = put(d, A), found;
     spry_matrix *got = NULL;
     assert_ok(ctx, device_matrix_filter(&there, theta, lump, &found));
@@ -204,7 +204,7 @@ static void block_filters(spry_context *ctx, spry_device *d)
 {
     spry_matrix *A = support_sorted(ctx, SPRY_TYPE_C, SUPPORT_UNIFORM, 80, 80, 900, 5),
                 *S = support_sorted(ctx, SPRY_TYPE_C, SUPPORT_UNIFORM, 40, 40, 500, 6);
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     device_matrix there = put(d, A), strong = put(d, S), found;
     spry_matrix *got = NULL;
     int64_t to = 0;
@@ -313,7 +313,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Marks what is at most `steps` away. */
-static void block_around(const spry_arrays *a, int64_t row, int steps, char *blocked)
+static void block_around(const matrix_arrays *a, int64_t row, int steps, char *blocked)
 {
     blocked[row] = 1;
     for (int64_t k = a->offsets[row]; steps > 0 && k < a->offsets[row + 1]; k++)
@@ -321,7 +321,7 @@ static void block_around(const spry_arrays *a, int64_t row, int steps, char *blo
 }
 
 /* The set that takes rows by falling keys, unless one taken before is within two steps. */
-static char *choose(spry_context *ctx, const spry_arrays *a, uint64_t *keys, int steps,
+static char *choose(spry_context *ctx, const matrix_arrays *a, uint64_t *keys, int steps,
                     char *left_out)
 {
     char *chosen = NULL;
@@ -337,7 +337,7 @@ static char *choose(spry_context *ctx, const spry_arrays *a, uint64_t *keys, int
     return chosen;
 }
 
-static bool has_neighbours(const spry_arrays *a, int64_t i)
+static bool has_neighbours(const matrix_arrays *a, int64_t i)
 {
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
         if (a->col_index[k] != i)
@@ -365,7 +365,7 @@ static spry_matrix *graph(spry_context *ctx)
     return owned;
 }
 
-static void check_aggregates(spry_context *ctx, const spry_arrays *a, bool alone,
+static void check_aggregates(spry_context *ctx, const matrix_arrays *a, bool alone,
                              const int32_t *aggregate, int64_t count)
 {
     uint64_t *keys = NULL;

@@ -411,7 +411,7 @@ static void failures_of_matrices(spry_context *ctx, spry_device *d)
 static spry_matrix *band(spry_context *ctx, int n)
 {
     enum { HALF = 20 };
-    spry_arrays a = {.type = SPRY_TYPE_D, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n};
+    matrix_arrays a = {.type = SPRY_TYPE_D, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n};
     spry_matrix *A = NULL;
     a.nnz = (int64_t)n * (2 * HALF + 1) - HALF * (HALF + 1);
     assert_ok(ctx, matrix_allocate(ctx, &a));

@@ -80,7 +80,7 @@ static void keeps_constants(spry_context *ctx, const char *spec, bool classical)
     spry_matrix *A = matrix(ctx, "poisson2d", "size=24", SPRY_TYPE_D);
     spry_operator *M = precons_make(A, spec);
     const amg *h = M->state;
-    const spry_arrays *p = &h->levels[0].P->kept->a;
+    const matrix_arrays *p = &h->levels[0].P->kept->a;
     spry_vector *ones = NULL, *coarse = NULL;
     assert_ok(ctx, spry_vector_ones(ctx, A, &ones));
     if (classical) {
