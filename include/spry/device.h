@@ -27,8 +27,8 @@ typedef struct spry_device_info {
     int cores, threads;                /**< of the host */
     int units;                         /**< cores, multiprocessors, compute units */
     int64_t memory_bytes, cache_bytes; /**< 0 when unknown */
-    bool usable;
-    char why[256]; /**< why it is not, and what to do about it */
+    bool usable;                       /**< whether it can be opened */
+    char why[256];                     /**< why it is not, and what to do about it */
 } spry_device_info;
 #define SPRY_DEVICE_INFO_INIT SPRY_SIZED(spry_device_info)
 

@@ -33,6 +33,7 @@ struct spry_context {
     void *log_data;
     char message[MESSAGE_SIZE];
     atomic_bool interrupted;
+    int calls; /* that a request to stop is for, one within the other: see base_stopped() */
     int64_t memory_now, memory_most;
     size_t large;    /* blocks allocated so far, of the large ones */
     int64_t fail_in; /* allocations until one fails; 0: none */
@@ -82,7 +83,13 @@ spry_status base_cause(spry_context *ctx, spry_status status, const char *format
 bool base_missing(spry_context *ctx, const char *function, const char *names,
                   const void *const *needed, size_t count);
 
-void base_log(spry_context *ctx, spry_log_level level, const char *format, ...) SPRY_PRINTF(3, 4);
+/* To be called where a call ends because a stop was asked for: the request is taken back, unless
+ * another call is around this one (a solve around an inner one, or around what its monitor writes),
+ * which is to end, too. */
+void base_stopped(spry_context *ctx);
+
+void base_log(const spry_context *ctx, spry_log_level level, const char *format, ...)
+    SPRY_PRINTF(3, 4);
 
 /*
  * Memory. base_alloc gives count * size bytes (checked for overflow), 64-byte aligned, untouched,
@@ -149,6 +156,14 @@ spry_status base_blank(spry_context *ctx, void *caller, const base_sized *s);
 void base_give(void *caller, const void *from, const base_sized *s);
 spry_status base_take(spry_context *ctx, const void *caller, void *to, const base_sized *s);
 
+/* Fills a table of pointers to functions from a library that dlopen() gave; the first name that is
+ * missing, or NULL. */
+typedef struct base_symbol {
+    const char *name;
+    size_t at; /* of the pointer in the table */
+} base_symbol;
+const char *base_find_symbols(void *library, const base_symbol *symbols, size_t count, void *table);
+
 /* Fails when a caller's type is none of the four. */
 spry_status base_check_type(spry_context *ctx, spry_type type);
 
@@ -179,7 +194,10 @@ const char *base_parse_double(const char *p, const char *end, double *value);
 /* The same for integers; NULL also on overflow. */
 const char *base_parse_int(const char *p, const char *end, int64_t *value);
 
-/* Threads: run inside `#pragma omp parallel num_threads(spry_context_threads(ctx))`. */
+/* Threads: run inside `#pragma omp parallel num_threads(spry_context_threads(ctx))`. base_team is
+ * how many of those wanted this process gets: all, unless the system refuses some or the process is
+ * a fork's child. */
+int base_team(const spry_context *ctx, int wanted);
 typedef struct range {
     int64_t begin, end;
 } range;

@@ -160,7 +160,7 @@ void spry_context_set_log(spry_context *ctx, spry_log_fn log, void *data)
 
 int spry_context_threads(const spry_context *ctx)
 {
-    return ctx ? (int)ctx->options.threads : 0;
+    return ctx ? base_team(ctx, (int)ctx->options.threads) : 0;
 }
 
 const char *spry_context_isa(const spry_context *ctx)
@@ -179,4 +179,10 @@ bool spry_context_interrupted(spry_context *ctx, bool clear)
     if (!ctx)
         return false;
     return clear ? atomic_exchange(&ctx->interrupted, false) : atomic_load(&ctx->interrupted);
+}
+
+void base_stopped(spry_context *ctx)
+{
+    if (ctx->calls == 0)
+        atomic_store(&ctx->interrupted, false);
 }

@@ -15,7 +15,13 @@ const char *spry_message(const spry_context *ctx)
     return ctx ? ctx->message : spry_status_text(SPRY_STATUS_NO_MEMORY);
 }
 
-void base_log(spry_context *ctx, spry_log_level level, const char *format, ...)
+void spry_context_set_message(spry_context *ctx, const char *text)
+{
+    if (ctx)
+        snprintf(ctx->message, sizeof ctx->message, "%s", text ? text : "");
+}
+
+void base_log(const spry_context *ctx, spry_log_level level, const char *format, ...)
 {
     if (!ctx || !ctx->log || (int)level >= ctx->options.log) /* options.log: 0 is quiet */
         return;

@@ -149,6 +149,14 @@ static inline device_arg device_arg_memory(const device_memory *m)
  * read before it comes back. 0 groups do nothing. */
 spry_status device_launch(device_program *p, const char *name, device_stream *s, int64_t groups,
                           int group, const device_arg *args, int count);
+/* Work-items in three dimensions: so many groups of such a shape. */
+typedef struct device_range {
+    int64_t groups[3];
+    int group[3];
+} device_range;
+/* The same for a program that was built with the group's shape (see dialect.h). */
+spry_status device_launch_range(device_program *p, const char *name, const device_range *over,
+                                const device_arg *args, int count);
 /* The same with all groups running at once, so that they may wait for each other; groups are at
  * most device_whole_groups(). */
 spry_status device_launch_whole(device_program *p, const char *name, int64_t groups, int group,

@@ -15,12 +15,20 @@ device_memory *device_vector_memory(const spry_vector *v)
     return v->memory;
 }
 
+spry_status device_check_type(const spry_device *d, spry_type type)
+{
+    if (type_is_single(type) || d->facts.has_double)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
+                     "device %s has no double precision; take type s or c", d->facts.name);
+}
+
 static spry_status program_for(spry_device *d, spry_type type, const char *text, device_program **p)
 {
     char options[48];
-    if (!type_is_single(type) && !d->facts.has_double)
-        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "device %s has no double precision; take type s or c", d->facts.name);
+    const spry_status status = device_check_type(d, type);
+    if (status != SPRY_STATUS_OK)
+        return status;
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)type, GROUP);
     return device_build(d, device_text(text), options, p);
 }

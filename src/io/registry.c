@@ -109,7 +109,7 @@ static spry_status read_vector_bytes(spry_context *ctx, io_bytes *bytes, const i
     io_content content = {0};
     SPRY_GO(ctx, read_content(ctx, bytes, format, options, &parsed, &content));
     if (content.matrix) {
-        const spry_arrays a = content.matrix->a;
+        const matrix_arrays a = content.matrix->a;
         parsed.expand = true;
         SPRY_GO(ctx, io_finish_matrix(bytes, format, &parsed, &content.matrix));
         if (a.rows == 1 || a.cols == 1) { /* others are refused below, without filling them up */

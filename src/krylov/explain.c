@@ -160,8 +160,10 @@ spry_status spry_solver_explain(spry_solver *solver, char **text)
     plan *own = NULL;
     plan_cost cost, naive;
     char precon[32];
-    spry_status status = SPRY_STATUS_OK;
+    spry_status status = solver_begin(solver);
     *text = NULL;
+    if (status != SPRY_STATUS_OK)
+        return status;
     if (has_system) {
         SPRY_GO(ctx, solver_set_up(solver, NULL));
         snprintf(precon, sizeof precon, "%s", solver->precon_name);
@@ -190,6 +192,7 @@ spry_status spry_solver_explain(spry_solver *solver, char **text)
 done:
     base_free(ctx, t.text);
     plan_free(own);
+    solver_end(solver, status);
     return status;
 }
 

@@ -194,8 +194,10 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
         SPRY_GO(ctx, ask_monitor(it, kind == REPORT_RESIDUAL, go_on));
     if (counts && it->watch && !it->watch(it->watch_data, it->count, it->residual))
         *go_on = stop_for(it, *go_on, "the caller asked to stop");
-    if (spry_context_interrupted(it->ctx, false))
+    if (spry_context_interrupted(it->ctx, false)) {
+        it->interrupted = *go_on || it->interrupted;
         *go_on = stop_for(it, *go_on, "");
+    }
 done:
     return status;
 }

@@ -77,10 +77,11 @@ typedef struct iteration {
     spry_vector *shown;     /* for the monitor of a scaled system or one on a device */
     bool here;              /* the caller's x is the host's, whatever x is */
 
-    int64_t count;   /* iterations done */
-    int64_t idle;    /* residuals told in the loop since then that are no iterations */
-    bool begun;      /* the run at hand has told a residual */
-    bool stop;       /* the monitor or an interrupt asked for the end */
+    int64_t count; /* iterations done */
+    int64_t idle;  /* residuals told in the loop since then that are no iterations */
+    bool begun;    /* the run at hand has told a residual */
+    bool stop;     /* the monitor or an interrupt asked for the end */
+    bool interrupted;
     double residual; /* of the recurrence, relative */
     double gradient; /* of least squares; infinite where the method tells none */
     double initial;

@@ -94,7 +94,9 @@ spry_status spry_solver_set_null_space(spry_solver *solver, int count,
     SPRY_NEED(CTX_OF(solver), solver);
     spry_context *ctx = solver->ctx;
     null_basis made[2] = {{0}, {0}};
-    spry_status status = SPRY_STATUS_OK;
+    spry_status status = solver_check_idle(solver);
+    if (status != SPRY_STATUS_OK)
+        return status;
     if (count < 0 || (count > 0 && !right))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "a null space of %d vectors%s", count,
                          count > 0 ? ", which are not there" : "");

@@ -56,6 +56,8 @@ static solver_stage stage_of(const spry_option *option)
 static spry_status adopt(spry_solver *solver, const solver_options *changed)
 {
     solver_stage from = STAGE_ALL;
+    if (solver_check_idle(solver) != SPRY_STATUS_OK)
+        return SPRY_STATUS_BAD_USAGE;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if (differs(&rows[k], &solver->options, changed) && stage_of(&rows[k]) < from)
             from = stage_of(&rows[k]);
@@ -125,7 +127,15 @@ static spry_status find_own(spry_solver *solver, const char *name, const program
 {
     char names[512] = "";
     *option = NULL;
-    const spry_status status = solver_set_up(solver, NULL);
+    spry_status status = solver_begin(solver);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    status = solver_set_up(solver, NULL);
+    spry_context *ctx = solver->ctx;
+    const bool freed = solver->free_later;
+    solver_end(solver, status);
+    if (freed)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "the solver was freed while it was set up");
     if (status != SPRY_STATUS_OK)
         return status;
     const plan *p = solver->plan;

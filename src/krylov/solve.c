@@ -424,6 +424,7 @@ done:;
         all += its[k].count;
     for (int k = 0; k < count; k++) {
         spry_result found = SPRY_RESULT_INIT;
+        solver->interrupted = solver->interrupted || its[k].interrupted;
         spry_status restored = unscale_system(&its[k]);
         if (copied_x[k] && restored == SPRY_STATUS_OK)
             restored = spry_vector_copy(copied_x[k], x[k]);
@@ -454,18 +455,13 @@ static spry_status check_different(spry_context *ctx, int count, const spry_vect
     return SPRY_STATUS_OK;
 }
 
-spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
-                            spry_vector *const *x, spry_result *results)
+static spry_status solve_all(spry_solver *solver, int count, const spry_vector *const *b,
+                             spry_vector *const *x, spry_result *results)
 {
-    SPRY_NEED(CTX_OF(solver), solver);
     enum { TOGETHER = 8 };
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     int done = 0;
-    if (results && count > 0)
-        SPRY_GO(ctx, clear_results(ctx, results, count));
-    for (int k = 0; k < count; k++)
-        SPRY_NEED(ctx, b, x, b[k], x[k]);
 again:
     status = solver_set_up(solver, count > 0 ? b[0]->device : NULL);
     SPRY_GO(ctx, status);
@@ -484,6 +480,24 @@ again:
         SPRY_GO(ctx, status);
     }
 done:
+    return status;
+}
+
+spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
+                            spry_vector *const *x, spry_result *results)
+{
+    SPRY_NEED(CTX_OF(solver), solver);
+    for (int k = 0; k < count; k++)
+        SPRY_NEED(solver->ctx, b, x, b[k], x[k]);
+    spry_status status = SPRY_STATUS_OK;
+    if (results && count > 0)
+        status = clear_results(solver->ctx, results, count);
+    if (status == SPRY_STATUS_OK)
+        status = solver_begin(solver);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    status = solve_all(solver, count, b, x, results);
+    solver_end(solver, status);
     return status;
 }
 

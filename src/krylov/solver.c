@@ -60,9 +60,41 @@ static void pass(spry_solver *solver, solver_stage stage)
     solver->warned[stage] = strlen(solver->warnings);
 }
 
+spry_status solver_check_idle(const spry_solver *solver)
+{
+    return solver->running
+               ? SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
+                           "the solver is running: monitors and operators of it can neither "
+                           "change nor start it")
+               : SPRY_STATUS_OK;
+}
+
+spry_status solver_begin(spry_solver *solver)
+{
+    const spry_status status = solver_check_idle(solver);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    solver->running = true;
+    solver->interrupted = false;
+    solver->ctx->calls++;
+    return SPRY_STATUS_OK;
+}
+
+void solver_end(spry_solver *solver, spry_status status)
+{
+    solver->running = false;
+    solver->ctx->calls--;
+    if (solver->interrupted || status == SPRY_STATUS_INTERRUPTED)
+        base_stopped(solver->ctx);
+    if (solver->free_later)
+        spry_solver_free(solver);
+}
+
 void spry_solver_free(spry_solver *solver)
 {
-    if (solver) {
+    if (solver && solver->running) {
+        solver->free_later = true;
+    } else if (solver) {
         solver_forget(solver);
         solver_forget_null_space(solver);
         base_free(solver->ctx, solver->text);
@@ -73,6 +105,8 @@ void spry_solver_free(spry_solver *solver)
 spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
 {
     SPRY_NEED(CTX_OF(solver), solver);
+    if (solver_check_idle(solver) != SPRY_STATUS_OK)
+        return SPRY_STATUS_BAD_USAGE;
     solver_forget(solver);
     solver->stays = false;
     solver->matrix = A;
@@ -83,6 +117,8 @@ spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
 spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A)
 {
     SPRY_NEED(CTX_OF(solver), solver);
+    if (solver_check_idle(solver) != SPRY_STATUS_OK)
+        return SPRY_STATUS_BAD_USAGE;
     solver_forget(solver);
     solver->matrix = NULL;
     solver->given_operator = A;
@@ -92,6 +128,8 @@ spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A
 spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M)
 {
     SPRY_NEED(CTX_OF(solver), solver);
+    if (solver_check_idle(solver) != SPRY_STATUS_OK)
+        return SPRY_STATUS_BAD_USAGE;
     solver_drop(solver, STAGE_PRECON);
     solver->given_precon = M;
     return SPRY_STATUS_OK;
@@ -141,6 +179,8 @@ spry_status spry_solver_set_method_text(spry_solver *solver, const char *text)
 {
     SPRY_NEED(CTX_OF(solver), solver);
     char *copy = NULL;
+    if (solver_check_idle(solver) != SPRY_STATUS_OK)
+        return SPRY_STATUS_BAD_USAGE;
     if (text) {
         copy = base_copy_text(solver->ctx, text);
         if (!copy)
@@ -428,9 +468,8 @@ static spry_status update_operator(spry_solver *solver)
     return status;
 }
 
-spry_status spry_solver_update(spry_solver *solver)
+static spry_status update(spry_solver *solver)
 {
-    SPRY_NEED(CTX_OF(solver), solver);
     spry_context *ctx = solver->ctx;
     const double begin = base_seconds();
     spry_status status = SPRY_STATUS_OK;
@@ -473,6 +512,17 @@ spry_status spry_solver_update(spry_solver *solver)
 done:
     if (status != SPRY_STATUS_OK)
         solver_forget(solver);
+    return status;
+}
+
+spry_status spry_solver_update(spry_solver *solver)
+{
+    SPRY_NEED(CTX_OF(solver), solver);
+    spry_status status = solver_begin(solver);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    status = update(solver);
+    solver_end(solver, status);
     return status;
 }
 

@@ -27,6 +27,9 @@ struct spry_solver {
     void *watch_data;
     char *text; /* a method of the caller's; NULL: by name or file */
     null_basis null_given[2];
+    bool running;     /* what is called from within may not change it */
+    bool free_later;  /* it was freed while it ran */
+    bool interrupted; /* the run at hand, by the context */
     /* Made at the first solve after a change. */
     solver_stage made;   /* the stages before this one stand */
     spry_device *device; /* where the method runs; NULL: the host */
@@ -46,6 +49,12 @@ struct spry_solver {
     double updated_seconds; /* of spry_solver_update() since the last solve */
 };
 
+/* Around all that runs a caller's functions or goes on for long: fails while the solver runs
+ * already; the end takes back a request to stop where that was the reason, and frees the solver
+ * when that was asked for. solver_check_idle() fails while it runs. */
+spry_status solver_begin(spry_solver *solver);
+void solver_end(spry_solver *solver, spry_status status);
+spry_status solver_check_idle(const spry_solver *solver);
 /* Makes operator, preconditioner and the rest when something has changed since the last solve;
  * `near` is the device that vectors are on, which is taken unless the options name another. */
 spry_status solver_set_up(spry_solver *solver, spry_device *near);

@@ -123,7 +123,7 @@ bool matrix_is_sorted(spry_context *ctx, const spry_matrix *A, bool strictly)
 }
 
 /* Whether all diagonal entries are real and positive, for square general CSR with sorted rows. */
-static bool has_positive_diagonal(const spry_context *ctx, const spry_arrays *a)
+static bool has_positive_diagonal(const spry_context *ctx, const matrix_arrays *a)
 {
     bool fine = a->rows == a->cols;
 #pragma omp parallel for num_threads(matrix_parts(ctx, a->rows)) schedule(static) \

@@ -126,7 +126,7 @@ static void stops_hold_where_methods_lie(void **state)
             assert_string_equal(spry_reason_name(result.reason), "interrupted");
             assert_true(result.true_residual < 1);
         }
-        assert_true(spry_context_interrupted(p.ctx, true) == (v == 2));
+        assert_false(spry_context_interrupted(p.ctx, true)); /* the solve has taken it */
         spry_result_clear(p.ctx, &result);
     }
     problem_free(&p);

@@ -217,7 +217,7 @@ static void monitors_see_all_and_may_stop(void **state)
                          (long long)w.calls);
             if (!(result.true_residual < 1))
                 fail_msg("%s: x is the first guess", options);
-            assert_true(spry_context_interrupted(ctx, true) == interrupt);
+            assert_false(spry_context_interrupted(ctx, true)); /* the solve has taken it */
             spry_result_clear(ctx, &result);
             spry_solver_free(solver);
             problem_free(&p);

@@ -5,7 +5,6 @@
  */
 #include "support/support.h"
 
-#include <spry/interop.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +31,8 @@ typedef struct things {
     spry_vector *made_vector, *made_second;
     spry_operator *made_operator;
     spry_solver *made_solver;
+    spry_kernel *kernel, *made_kernel;
+    const char *name;
     spry_device *made_device;
     struct DLManagedTensor *tensor;
     struct DLManagedTensorVersioned *tensor_versioned;
@@ -59,6 +60,17 @@ static spry_status apply(void *data, spry_transpose op, const void *x, void *y)
     (void)data, (void)op, (void)x, (void)y;
     return SPRY_STATUS_OK;
 }
+
+static spry_status product(void *data, spry_transpose op, const spry_vector *x, spry_vector *y,
+                           void *stream)
+{
+    (void)data, (void)op, (void)x, (void)y, (void)stream;
+    return SPRY_STATUS_OK;
+}
+
+static const char kernel_text[] =
+    "SP_KERNEL set(const int n, SP_GLOBAL scalar *x)\n{\n    if (SP_GLOBAL_ID < n)\n"
+    "        x[SP_GLOBAL_ID] = SP_ZERO;\n}\n";
 
 #define P(place, pointer) (null == (place) ? NULL : (pointer))
 static const spry_scalar one = {1, 0};
@@ -129,7 +141,7 @@ CALL(spry_matrix_new, 3, "", spry_matrix_new(P(0, t->ctx), P(1, &t->arrays), SPR
 CALL(spry_matrix_from_csr, 5, "", spry_matrix_from_csr(P(0, t->ctx), SPRY_TYPE_D, 2, 2, P(1, csr_offsets), P(2, csr_columns), P(3, csr_values), SPRY_OWN_COPY, P(4, &t->made_matrix))) \
 CALL(spry_matrix_set_near_null, 2, "", spry_matrix_set_near_null(P(0, t->A), 1, P(1, t->b_list)))    \
 LOOK(spry_matrix_free, 1, spry_matrix_free(P(0, NULL)))                                              \
-LOOK(spry_matrix_arrays, 1, spry_matrix_arrays(P(0, t->A)))                                          \
+CALL(spry_matrix_arrays, 2, "", spry_matrix_arrays(P(0, t->A), P(1, &t->arrays)))                                          \
 LOOK(spry_matrix_type, 1, spry_matrix_type(P(0, t->A)))                                              \
 LOOK(spry_matrix_format, 1, spry_matrix_format(P(0, t->A)))                                          \
 LOOK(spry_matrix_symmetry, 1, spry_matrix_symmetry(P(0, t->A)))                                      \
@@ -187,6 +199,22 @@ CALL(spry_solver_get_int, 3, "", spry_solver_get_int(P(0, t->solver), P(1, "max-
 CALL(spry_solver_get_real, 3, "", spry_solver_get_real(P(0, t->solver), P(1, "tol"), P(2, &t->number))) \
 CALL(spry_solver_get_text, 3, "", spry_solver_get_text(P(0, t->solver), P(1, "tol"), P(2, t->word), sizeof t->word)) \
 CALL(spry_solver_set_null_space, 3, "2", spry_solver_set_null_space(P(0, t->solver), 1, P(1, t->b_list), P(2, t->b_list))) \
+LOOK(spry_context_set_message, 2, spry_context_set_message(P(0, t->ctx), P(1, "text"))) \
+LOOK(spry_kernel_argument, 3, spry_kernel_argument(P(0, t->kernel), 0, P(1, &t->name), P(2, &t->name))) \
+LOOK(spry_kernel_free, 1, spry_kernel_free(P(0, NULL))) \
+LOOK(spry_kernel_group, 1, spry_kernel_group(P(0, t->kernel), 0)) \
+LOOK(spry_kernel_options, 0, spry_kernel_options()) \
+ONLY(spry_kernel_new, 5, "3", spry_kernel_new(P(0, t->device), P(1, kernel_text), P(2, "set"), P(3, ""), P(4, &t->made_kernel))) \
+ONLY(spry_kernel_set_int, 2, "", spry_kernel_set_int(P(0, t->kernel), P(1, "n"), 1)) \
+ONLY(spry_kernel_set_real, 2, "", spry_kernel_set_real(P(0, t->kernel), P(1, "n"), 1)) \
+ONLY(spry_kernel_set_scalar, 2, "", spry_kernel_set_scalar(P(0, t->kernel), P(1, "n"), one)) \
+ONLY(spry_kernel_set_input, 3, "", spry_kernel_set_input(P(0, t->kernel), P(1, "x"), P(2, t->x))) \
+ONLY(spry_kernel_set_vector, 3, "", spry_kernel_set_vector(P(0, t->kernel), P(1, "x"), P(2, t->x))) \
+ONLY(spry_kernel_set_memory, 3, "2", spry_kernel_set_memory(P(0, t->kernel), P(1, "x"), P(2, t->fields))) \
+ONLY(spry_kernel_launch, 2, "", spry_kernel_launch(P(0, t->kernel), 1, P(1, csr_offsets))) \
+CALL(spry_matrix_from_csr32, 5, "", spry_matrix_from_csr32(P(0, t->ctx), SPRY_TYPE_D, 1, 2, P(1, csr_columns), P(2, csr_columns), P(3, csr_values), SPRY_OWN_COPY, P(4, &t->made_matrix))) \
+CALL(spry_operator_from_product, 5, "13", spry_operator_from_product(P(0, t->ctx), P(1, t->device), SPRY_TYPE_D, 4, 4, false, P(2, product), P(3, t), P(4, &t->made_operator))) \
+ONLY(spry_operator_set_bytes, 1, "", spry_operator_set_bytes(P(0, t->op), 8)) \
 LOOK(spry_options_at, 0, spry_options_at((spry_option_list){0}, 0))                                  \
 CALL(spry_options_default, 2, "0", spry_options_default(P(0, t->ctx), spry_solver_options(), P(1, t->fields))) \
 CALL(spry_options_set, 4, "0", spry_options_set(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), P(3, "0.1"))) \
@@ -199,7 +227,6 @@ LOOK(spry_read_options, 0, spry_read_options())                                 
 LOOK(spry_generate_options, 0, spry_generate_options())                                              \
 CALL(spry_precon_new, 4, "1", spry_precon_new(P(0, t->A), P(1, t->device), P(2, "jacobi"), P(3, &t->made_operator))) \
 CALL(spry_precon_beside, 4, "", spry_precon_beside(P(0, t->op), P(1, t->A), P(2, "jacobi"), P(3, &t->made_operator))) \
-CALL(spry_precon_forecast, 4, "1", spry_precon_forecast(P(0, t->A), P(1, t->device), P(2, "jacobi"), P(3, &t->count))) \
 CALL(spry_reorder, 3, "", spry_reorder(P(0, t->A), P(1, "rcm"), P(2, &t->order)))                    \
 CALL(spry_vector_permute, 3, "", spry_vector_permute(P(0, t->x), P(1, t->perm), P(2, t->y)))         \
 CALL(spry_vector_unpermute, 3, "", spry_vector_unpermute(P(0, t->x), P(1, t->perm), P(2, t->y)))     \
@@ -292,6 +319,8 @@ static void make(things *t, spry_context *ctx)
     t->ctx = ctx;
     if (spry_device_open(ctx, "opencl", &t->device) != SPRY_STATUS_OK)
         t->device = NULL;
+    else
+        assert_ok(ctx, spry_kernel_new(t->device, kernel_text, "set", NULL, &t->kernel));
     assert_ok(ctx, spry_generate(ctx, "tridiagonal", "size=4", &t->A));
     assert_ok(ctx, spry_operator_from_format(t->A, "sell", &t->op));
     assert_ok(ctx, spry_vector_ones(ctx, t->A, &t->x));
@@ -299,7 +328,7 @@ static void make(things *t, spry_context *ctx)
     assert_ok(ctx, spry_vector_ones(ctx, t->A, &t->z));
     assert_ok(ctx, spry_solver_new(ctx, &t->solver));
     assert_ok(ctx, spry_solver_set_matrix(t->solver, t->A));
-    t->arrays = spry_matrix_arrays(t->A);
+    assert_ok(ctx, spry_matrix_arrays(t->A, &t->arrays));
     t->b_list[0] = t->x;
     t->x_list[0] = t->y;
     t->dense = (spry_dense){.rows = 4, .cols = 1, .step = 4, .data = spry_vector_data(t->x)};
@@ -322,6 +351,8 @@ static void drop(things *t)
     spry_vector_free(t->made_second);
     spry_operator_free(t->made_operator);
     spry_solver_free(t->made_solver);
+    spry_kernel_free(t->made_kernel);
+    t->made_kernel = NULL;
     spry_context_free(t->made_context);
     spry_free(t->ctx, t->memory);
     spry_free(t->ctx, t->text);
@@ -369,6 +400,7 @@ static void test_null_in_each_place(void **state)
         }
     }
     unlink(t.path);
+    spry_kernel_free(t.kernel);
     spry_solver_free(t.solver);
     spry_operator_free(t.op);
     spry_vector_free(t.x);
