@@ -7,7 +7,7 @@ int main(int argc, char **argv)
     spry_context *ctx = NULL;
     spry_matrix *A = NULL;
     spry_vector *b = NULL, *x = NULL;
-    spry_result res = {0};
+    spry_result res = SPRY_RESULT_INIT;
     if (spry_context_new(NULL, &ctx) ||
         (argc > 1 ? spry_matrix_read(ctx, argv[1], &A)
                   : spry_generate(ctx, "poisson3d", "size=20", &A)) ||

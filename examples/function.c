@@ -38,7 +38,7 @@ int main(void)
     spry_operator *A = NULL;
     spry_vector *b = NULL, *x = NULL;
     spry_solver *solver = NULL;
-    spry_result result = {0};
+    spry_result result = SPRY_RESULT_INIT;
     double error = INFINITY;
     if (spry_context_new(NULL, &ctx) == SPRY_STATUS_OK &&
         spry_operator_from_function(ctx, SPRY_TYPE_D, N, N, true, second_difference, &h, &A) ==

@@ -48,7 +48,7 @@ int main(void)
     spry_matrix *A = NULL;
     spry_vector *b = NULL, *x = NULL;
     spry_solver *solver = NULL;
-    spry_result result = {0};
+    spry_result result = SPRY_RESULT_INIT;
     char *explanation = NULL;
     /* |b| = sqrt(N) times the tolerance over the least singular value, which is about pi / (N + 1)
      */

@@ -42,7 +42,7 @@ int main(void)
     spry_matrix *A = NULL;
     spry_solver *solver = NULL;
     spry_vector *b = NULL, *u = NULL;
-    spry_result result = {0};
+    spry_result result = SPRY_RESULT_INIT;
     int bad = 0;
     spry_status status = spry_context_new(NULL, &ctx);
     if (status || make_matrix(ctx, values, &A) || spry_solver_new(ctx, &solver) ||
