@@ -280,8 +280,7 @@ static void needs_are_checked(void **state)
          "fcg or fgmres"},
         {PROBLEM_DOMINANT, SPRY_TYPE_D, "flexible\n", "precon=inner", NULL},
         {PROBLEM_INDEFINITE, SPRY_TYPE_D, "needs definite\n", "precon=none",
-         "a diagonal entry of the matrix is not positive: descent is made for definite ones; try "
-         "minres"},
+         "the matrix is not positive definite: descent is made for those that are; try minres"},
         {PROBLEM_INDEFINITE, SPRY_TYPE_D, "needs hermitian\n", "precon=none", NULL},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -308,9 +307,9 @@ static void infos_tell_needs(void **state)
 {
 #define NEED_WORD(name, word) word,
     static const char *const words[] = {PROGRAM_NEEDS(NEED_WORD)};
-    spry_method_info info;
+    spry_entry info = SPRY_ENTRY_INIT;
     int needy = 0, flexible = 0;
-    for (int k = 0; spry_method_info_at(k, &info); k++) {
+    for (int k = 0; spry_list_at(SPRY_LIST_METHODS, k, &info); k++) {
         program *p = NULL;
         char needs[64] = " ";
         assert_ok(*state, program_parse(*state, info.name, info.text, strlen(info.text), &p));

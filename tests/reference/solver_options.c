@@ -204,9 +204,9 @@ static void options_drop_what_they_touch(void **state)
         /* a text as by spry_solver_set_method_text(); see null_space.c */
         bool known = strcmp(name, "method_file") == 0 || strcmp(name, "nullspace") == 0;
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-            known =
-                known || spry_options_find((spry_option_list){spry_solver_options().options + k, 1},
-                                           cases[i].name);
+            known = known ||
+                    spry_options_find((spry_option_list){spry_solver_options().options + k, 1, 0},
+                                      cases[i].name);
         if (!known)
             fail_msg("option %s: a line here should say what it drops", name);
     }
@@ -293,9 +293,8 @@ static void calls_drop_what_they_touch(void **state)
     solve(&f);
     const spry_operator *own = f.solver->own_operator;
     assert_ok(f.ctx, spry_solver_set_precon(f.solver, NULL));
-    spry_method_info info;
-    for (int k = 0; spry_method_info_at(k, &info) && strcmp(info.name, "cr") != 0; k++)
-        ;
+    spry_entry info = SPRY_ENTRY_INIT;
+    assert_true(spry_list_find(SPRY_LIST_METHODS, "cr", &info));
     assert_ok(f.ctx, spry_solver_set_method_text(f.solver, info.text));
     assert_ptr_equal(f.solver->own_operator, own);
     solve(&f);
