@@ -144,7 +144,7 @@ static void open_spry(stage *s)
     char names[256];
     snprintf(names, sizeof names, "%s", s->o->formats);
     for (char *name = strtok(names, "+"); name && s->count < MOST_SPRY; name = strtok(NULL, "+")) {
-        spry_storage storage;
+        spry_storage storage = SPRY_STORAGE_INIT;
         spry_operator **op = &s->ops[s->count];
         if (device_spry_operator(s->ctx, s->o->device, s->A, name, op) != SPRY_STATUS_OK) {
             printf("%-36s spry %-23s %s\n", s->text, name, spry_message(s->ctx));
@@ -163,7 +163,7 @@ static void run_matrix(stage *s, const char *matrix, char type)
     spry_matrix *A = peer_matrix(s->ctx, s->text);
     peer_need(s->ctx, spry_matrix_expand(A, &s->A));
     spry_matrix_free(A);
-    const spry_arrays a = spry_matrix_arrays(s->A);
+    const peer_arrays a = peer_arrays_of(s->A);
     const size_t size = spry_type_size(a.type);
     if (!cuda_matrix_open(&s->peers, &a, &s->theirs))
         peer_refuse("cuSPARSE does not take this matrix");

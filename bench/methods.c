@@ -168,11 +168,11 @@ static bool is_wanted(const char *list, const char *name)
 
 static int find_methods(spry_context *ctx, const options *o, method *methods)
 {
-    const char *name, *summary;
+    spry_entry entry = SPRY_ENTRY_INIT;
     int count = 0;
-    for (int m = 0; count < MOST_METHODS && spry_method_describe(m, &name, &summary); m++) {
-        if (is_wanted(o->methods, name))
-            methods[count++] = (method){name, has_own_precon(ctx, name)};
+    for (int m = 0; count < MOST_METHODS && spry_list_at(SPRY_LIST_METHODS, m, &entry); m++) {
+        if (is_wanted(o->methods, entry.name))
+            methods[count++] = (method){entry.name, has_own_precon(ctx, entry.name)};
     }
     return count;
 }

@@ -14,20 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef bool (*describer)(int index, const char **name, const char **summary);
-
-/* Whether the options name something that `describe` does not list; the name ends before options of
+/* Whether the options name something that a list does not have; the name ends before options of
  * its own. */
-static bool is_unknown(const char *options, const char *word, describer describe)
+static bool is_unknown(const char *options, const char *word, spry_list list)
 {
-    const char *name, *summary, *given = strstr(options, word);
+    spry_entry entry = SPRY_ENTRY_INIT;
+    char name[64];
+    const char *given = strstr(options, word);
     if (!given)
         return false;
     given += strlen(word);
     const size_t length = strcspn(given, ": ");
-    for (int k = 0; describe(k, &name, &summary); k++)
-        if (strlen(name) == length && strncmp(name, given, length) == 0)
-            return false;
+    snprintf(name, sizeof name, "%.*s", (int)length, given);
+    if (spry_list_find(list, name, &entry))
+        return false;
     printf("not there: %s%.*s\n", word, (int)length, given);
     return true;
 }
@@ -70,8 +70,8 @@ static void solve(const peer_system *s)
 int main(int argc, char **argv)
 {
     peer_system s;
-    if (argc == 4 && (is_unknown(argv[3], "method=", spry_method_describe) ||
-                      is_unknown(argv[3], "precon=", spry_precon_describe)))
+    if (argc == 4 && (is_unknown(argv[3], "method=", SPRY_LIST_METHODS) ||
+                      is_unknown(argv[3], "precon=", SPRY_LIST_PRECONS)))
         return 0;
     system_open(argc, argv, 0, &s);
     if (strcmp(s.configuration, "kind") == 0)

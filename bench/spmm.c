@@ -87,7 +87,7 @@ static void run_peer(stage *s, const char *name, const peer *other)
         printf("%-36s %-16s skipped: not found when this was built\n", s->text, name);
         return;
     }
-    const spry_arrays a = spry_matrix_arrays(s->A);
+    const peer_arrays a = peer_arrays_of(s->A);
     int32_t *offsets = malloc((size_t)(a.rows + 1) * sizeof *offsets);
     if (!offsets || a.nnz > INT32_MAX) {
         free(offsets);
@@ -126,7 +126,7 @@ static void run_matrix(stage *s, const char *matrix, char type, const char *form
 {
     enum { MOST = 32 };
     char threads[32];
-    spry_bandwidth bandwidth;
+    spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
     snprintf(threads, sizeof threads, "threads=%d", s->threads);
     peer_need(NULL, spry_context_new(threads, &s->ctx));
     snprintf(s->text, sizeof s->text, "%s%stype=%c", matrix, strchr(matrix, ':') ? "," : ":", type);
@@ -140,7 +140,7 @@ static void run_matrix(stage *s, const char *matrix, char type, const char *form
         peer_need(s->ctx, SPRY_STATUS_NO_MEMORY);
     memset(s->B.data, 0, (size_t)s->B.rows * MOST * size);
     memset(s->C.data, 0, (size_t)s->C.rows * MOST * size);
-    peer_need(s->ctx, spry_device_bandwidth_now(s->ctx, &bandwidth));
+    peer_need(s->ctx, spry_device_bandwidth(s->ctx, NULL, true, &bandwidth));
     s->read = bandwidth.read;
     run_formats(s, formats);
     peer_need(s->ctx, spry_operator_from_matrix(s->A, &s->op)); /* for the bytes */

@@ -96,7 +96,7 @@ static racer *join(stage *s, const char *who)
 /* All candidates there are, most promising first: the table of a tuner that may time nothing. */
 static void list_all(stage *s)
 {
-    spry_tune_report report;
+    spry_tune_report report = SPRY_TUNE_REPORT_INIT;
     peer_need(s->ctx, spry_tune(s->A, "always=yes remember=no budget=0", &report));
     for (int64_t i = 0; i < report.count; i++)
         if (report.rows[i].bytes > 0)
@@ -107,7 +107,7 @@ static void list_all(stage *s)
 static void choose(stage *s)
 {
     char text[160];
-    spry_tune_report report;
+    spry_tune_report report = SPRY_TUNE_REPORT_INIT;
     snprintf(text, sizeof text, "always=yes products=%lld %s", s->o->products,
              s->o->learn ? "again=yes" : "remember=no");
     peer_need(s->ctx, spry_tune(s->A, text, &report));
@@ -167,7 +167,7 @@ static racer *find(stage *s, const char *who)
 static racer *join_mkl(stage *s)
 {
 #ifdef HAVE_MKL
-    const spry_arrays a = spry_matrix_arrays(s->A);
+    const peer_arrays a = peer_arrays_of(s->A);
     racer *r = s->offsets ? join(s, "mkl") : NULL;
     const double begin = peer_seconds();
     if (!r)
@@ -276,7 +276,7 @@ static void run_matrix(const options *o, const char *matrix, summary *sum)
     fprintf(stderr, "%s\n", matrix);
     s.A = peer_matrix(s.ctx, matrix);
     s.begin = peer_seconds();
-    const spry_arrays a = spry_matrix_arrays(s.A);
+    const peer_arrays a = peer_arrays_of(s.A);
     if (a.nnz <= INT32_MAX)
         s.offsets = malloc((size_t)(a.rows + 1) * sizeof *s.offsets);
     for (int64_t i = 0; s.offsets && i <= a.rows; i++)

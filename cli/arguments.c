@@ -1,5 +1,6 @@
 /* The one parser of command lines: every option comes from a table, so does every complaint. */
 #include "cli.h"
+#include "listing.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -84,27 +85,26 @@ bool cli_option_shown(const cli_group *group, const spry_option *option)
 
 void cli_option_choices(const spry_option *option, char words[CLI_WORDS])
 {
-    const char *name, *summary;
+    static const struct {
+        const char *option, *first;
+        spry_list list;
+    } lists[] = {{"method", "auto", SPRY_LIST_METHODS},
+                 {"precon", "auto", SPRY_LIST_PRECONS},
+                 {"format", "auto csr", SPRY_LIST_FORMATS}, /* csr: in place, layout or not */
+                 {"scale", "none", SPRY_LIST_SCALINGS}};
     snprintf(words, CLI_WORDS, "%s", option->kind == SPRY_OPTION_WORD ? option->words : "");
     if (*words || option->kind != SPRY_OPTION_TEXT)
         return;
     if (strcmp(option->name, "device") == 0)
         snprintf(words, CLI_WORDS, "auto cpu cuda opencl");
-    bool (*describe)(int, const char **, const char **) =
-        strcmp(option->name, "method") == 0   ? spry_method_describe
-        : strcmp(option->name, "precon") == 0 ? spry_precon_describe
-        : strcmp(option->name, "format") == 0 ? spry_format_describe
-        : strcmp(option->name, "scale") == 0  ? spry_scaling_describe
-                                              : NULL;
-    if (describe)
-        cli_add_word(words, describe == spry_scaling_describe ? "none" : "auto");
-    if (describe == spry_format_describe)
-        cli_add_word(words, "csr"); /* in place, whether there is a layout of that name or not */
-    if (describe && option->words)
-        cli_add_word(words, option->words);
-    for (int i = 0; describe && describe(i, &name, &summary); i++)
-        if (!cli_has_word(words, name))
-            cli_add_word(words, name);
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        if (strcmp(option->name, lists[k].option) != 0)
+            continue;
+        cli_add_word(words, lists[k].first);
+        if (option->words)
+            cli_add_word(words, option->words);
+        listing_words(lists[k].list, words);
+    }
 }
 
 /* Whether a list has a word exactly as it is written: the library takes names of methods so. */
@@ -173,7 +173,7 @@ static size_t fields_size(spry_option_list list)
         [SPRY_OPTION_TEXT] = sizeof(spry_field_TEXT), [SPRY_OPTION_PATH] = sizeof(spry_field_PATH)};
     size_t size = 1;
     for (int i = 0; i < list.count; i++) {
-        size_t end = list.options[i].offset + sizes[list.options[i].kind];
+        size_t end = spry_options_at(list, i)->offset + sizes[spry_options_at(list, i)->kind];
         size = end > size ? end : size;
     }
     return size;
@@ -186,9 +186,9 @@ static int unknown_option(const cli_command *command, const char *shown, const c
     for (int g = 0; command->groups[g].title; g++) {
         spry_option_list list = command->groups[g].list();
         for (int i = 0; i < list.count; i++) {
-            if (!cli_option_shown(&command->groups[g], &list.options[i]))
+            if (!cli_option_shown(&command->groups[g], spry_options_at(list, i)))
                 continue;
-            cli_option_name(&list.options[i], one);
+            cli_option_name(spry_options_at(list, i), one);
             cli_add_word(names, one);
             if (strlen(one) > strlen(nearest) && strlen(one) >= 3 &&
                 strncmp(name, one, strlen(one)) == 0)
@@ -343,7 +343,7 @@ static int check_names(const cli_arguments *a)
     for (int g = 0; a->command->groups[g].title; g++) {
         spry_option_list list = a->command->groups[g].list();
         for (int i = 0; i < list.count; i++) {
-            const spry_option *option = &list.options[i];
+            const spry_option *option = spry_options_at(list, i);
             bool by_file = file && *file && strcmp(option->name, "method") == 0;
             if (option->kind != SPRY_OPTION_TEXT || by_file)
                 continue;

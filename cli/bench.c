@@ -2,6 +2,8 @@
  * run. */
 #include "bench.h"
 
+#include "listing.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,14 +44,8 @@ static spry_option_list own_options(void)
 /* Whether a name is "kind" or "kind:options" and not a file. */
 static bool is_generator(const char *name)
 {
-    const char *kind, *summary;
-    size_t length = strcspn(name, ":");
-    if (access(name, F_OK) == 0)
-        return false;
-    for (int i = 0; spry_generate_describe(i, &kind, &summary); i++)
-        if (strlen(kind) == length && strncmp(kind, name, length) == 0)
-            return true;
-    return false;
+    spry_entry kind = SPRY_ENTRY_INIT;
+    return access(name, F_OK) != 0 && spry_list_find(SPRY_LIST_GENERATORS, name, &kind);
 }
 
 static spry_status get_matrix(spry_context *ctx, const char *name, int type, spry_matrix **A)
@@ -141,16 +137,13 @@ static void write_json(FILE *out, const void *data)
 /* The formats asked for, as words; "all" is CSR and every other. */
 static void list_formats(const char *asked, char words[CLI_WORDS])
 {
-    const char *name, *summary;
     *words = 0;
     if (strcmp(asked, "all") != 0) {
         snprintf(words, CLI_WORDS, "%s", asked);
         return;
     }
     cli_add_word(words, "csr");
-    for (int i = 0; spry_format_describe(i, &name, &summary); i++)
-        if (strcmp(name, "csr") != 0)
-            cli_add_word(words, name);
+    listing_words(SPRY_LIST_FORMATS, words);
 }
 
 /* How many words there are. */
@@ -209,10 +202,9 @@ static spry_status measure(spry_context *ctx, const bench_options *o, int column
 static spry_status raise_ceilings(spry_context *ctx, const spry_device *device,
                                   spry_bandwidth *ceilings)
 {
-    spry_bandwidth now = {0, 0};
-    spry_status status =
-        device ? spry_device_read_bandwidth(ctx, spry_device_name(device), true, &now.read)
-               : spry_device_bandwidth_now(ctx, &now);
+    spry_bandwidth now = SPRY_BANDWIDTH_INIT;
+    const spry_status status =
+        spry_device_bandwidth(ctx, device ? spry_device_name(device) : NULL, true, &now);
     if (status == SPRY_STATUS_OK) {
         ceilings->read = now.read > ceilings->read ? now.read : ceilings->read;
         ceilings->triad = now.triad > ceilings->triad ? now.triad : ceilings->triad;

@@ -76,7 +76,7 @@ const cli_command *cli_command_find(const char *name);
 /* Own options that several commands have. */
 #define CLI_JSON(item, what) \
     item(PATH, json, NULL, 0, 0, ".json", what " as JSON on the standard output, or in FILE")
-#define CLI_LIST(rows) ((spry_option_list){rows, (int)(sizeof(rows) / sizeof *(rows))})
+#define CLI_LIST(rows) ((spry_option_list)SPRY_OPTION_LIST(rows))
 
 /* Takes a command line apart. EXIT_DONE, or another exit status after a message. */
 int cli_parse(spry_context *ctx, const cli_command *command, int argc, char **argv,
@@ -117,6 +117,9 @@ void *cli_alloc(size_t bytes);
 void cli_log(void *data, spry_log_level level, const char *text);
 /* Seconds of a steady clock. */
 double cli_clock(void);
+
+/* Calls it on a stack that is large enough, whatever `ulimit -s` says; gives what it gives. */
+int stack_run(int (*body)(int argc, char **argv), int argc, char **argv);
 
 /* The first Ctrl-C (or SIGTERM, SIGHUP) asks the context's solve, or the writing of a file, to
  * stop, the second ends the program. */

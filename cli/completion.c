@@ -11,8 +11,8 @@ static void visit_options(FILE *out, const cli_command *command, option_visitor 
     for (int g = 0; command->groups[g].title; g++) {
         spry_option_list list = command->groups[g].list();
         for (int i = 0; i < list.count; i++)
-            if (cli_option_shown(&command->groups[g], &list.options[i]))
-                visit(out, command, &list.options[i]);
+            if (cli_option_shown(&command->groups[g], spry_options_at(list, i)))
+                visit(out, command, spry_options_at(list, i));
     }
 }
 

@@ -104,11 +104,11 @@ static spry_status write_order(spry_context *ctx, const int32_t *perm, int64_t n
 /* Rows and columns alike, as long as there are as many. */
 static spry_status reorder(spry_context *ctx, const convert_options *o, spry_matrix **A)
 {
-    const char *name = NULL, *summary = NULL;
+    spry_entry order = SPRY_ENTRY_INIT;
     int32_t *perm = NULL;
     spry_matrix *B = NULL;
-    spry_reorder_describe(o->reorder, &name, &summary);
-    spry_status status = spry_reorder(*A, name, &perm);
+    spry_list_at(SPRY_LIST_ORDERS, o->reorder, &order);
+    spry_status status = spry_reorder(*A, order.name, &perm);
     const bool square = spry_matrix_rows(*A) == spry_matrix_cols(*A);
     if (status == SPRY_STATUS_OK)
         status = spry_matrix_permute(*A, perm, square ? perm : NULL, &B);

@@ -46,20 +46,22 @@ typedef struct devices_data {
 /* Describes all devices and measures them; one that fails to be measured cannot be used. */
 static spry_status gather(spry_context *ctx, const devices_options *o, devices_data *data)
 {
-    spry_bandwidth host = {0, 0};
-    const spry_status status = o->measure ? spry_device_bandwidth(ctx, &host) : SPRY_STATUS_OK;
+    spry_bandwidth host = SPRY_BANDWIDTH_INIT;
+    const spry_status status =
+        o->measure ? spry_device_bandwidth(ctx, NULL, false, &host) : SPRY_STATUS_OK;
     data->triad = host.triad;
     for (int i = 0; status == SPRY_STATUS_OK && i < DEVICES_MOST; i++) {
         struct devices_entry *e = &data->entry[i];
         if (!spry_device_describe(ctx, i, &e->info))
             break;
         data->count++;
-        e->read = host.read;
+        spry_bandwidth found = host;
         if (i > 0 && o->measure && e->info.usable &&
-            spry_device_read_bandwidth(ctx, e->info.name, o->again, &e->read) != SPRY_STATUS_OK) {
+            spry_device_bandwidth(ctx, e->info.name, o->again, &found) != SPRY_STATUS_OK) {
             e->info.usable = false;
             snprintf(e->info.why, sizeof e->info.why, "%.255s", spry_message(ctx));
         }
+        e->read = found.read;
     }
     return status;
 }

@@ -8,7 +8,8 @@
 
 #define EXPLAIN_OPTIONS(item)                                                             \
     item(BOOL, references, "no", 0, 0, NULL, "list where each method was published, too") \
-    CLI_JSON(item, "print the lists of methods, with costs, preconditioners and formats")
+    CLI_JSON(item, "print all lists with all options: methods and what they cost, "       \
+                   "preconditioners, formats, ...")
 
 typedef struct explain_options {
     EXPLAIN_OPTIONS(SPRY_OPTION_FIELD)
@@ -24,7 +25,7 @@ static spry_option_list own_options(void)
 }
 
 typedef struct method_row {
-    spry_method_info info;
+    spry_entry info;
     spry_cost cost;
 } method_row;
 
@@ -36,14 +37,15 @@ typedef struct method_list {
 /* Parses and fuses every method to count what it costs. */
 static spry_status get_list(spry_context *ctx, method_list *list)
 {
-    spry_method_info info;
+    spry_entry info = SPRY_ENTRY_INIT;
     spry_status status = SPRY_STATUS_OK;
-    while (spry_method_info_at(list->count, &info))
+    while (spry_list_at(SPRY_LIST_METHODS, list->count, &info))
         list->count++;
     list->methods = cli_alloc(((size_t)list->count + 1) * sizeof *list->methods);
     for (int i = 0; i < list->count && status == SPRY_STATUS_OK; i++) {
-        spry_method_info_at(i, &list->methods[i].info);
-        status = spry_method_cost(ctx, i, &list->methods[i].cost);
+        method_row *m = &list->methods[i];
+        spry_list_at(SPRY_LIST_METHODS, i, &m->info);
+        status = spry_method_cost(ctx, m->info.name, &m->cost);
     }
     return status;
 }
@@ -85,10 +87,7 @@ static void write_json(FILE *out, const void *data)
     for (int i = 0; i < list->count; i++) {
         const method_row *m = &list->methods[i];
         json_open(&j, NULL, '{');
-        json_text(&j, "name", m->info.name);
-        json_text(&j, "summary", m->info.summary);
-        json_text(&j, "purpose", m->info.purpose);
-        json_text(&j, "reference", m->info.reference);
+        listing_json(&j, &m->info);
         json_real(&j, "products", m->cost.products);
         json_real(&j, "reductions", m->cost.reductions);
         json_real(&j, "vectors_moved", m->cost.vectors);
@@ -97,8 +96,8 @@ static void write_json(FILE *out, const void *data)
         json_close(&j, '}');
     }
     json_close(&j, ']');
-    precons_json(&j);
-    formats_json(&j);
+    for (int k = SPRY_LIST_METHODS + 1; k < SPRY_LIST_COUNT; k++)
+        listing_json_all(&j, (spry_list)k);
     json_close(&j, '}');
 }
 
@@ -163,12 +162,12 @@ static void print_explanation(FILE *out, const char *text)
 static spry_status use_matrix(spry_context *ctx, const cli_arguments *a, const char *path,
                               spry_solver *solver, spry_matrix **A)
 {
-    spry_bandwidth bandwidth;
+    spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
     spry_status status = spry_matrix_read_with(ctx, path, cli_text(a, spry_read_options), A);
     if (status == SPRY_STATUS_OK)
         status = spry_solver_set_matrix(solver, *A);
     if (status == SPRY_STATUS_OK)
-        status = spry_device_bandwidth(ctx, &bandwidth);
+        status = spry_device_bandwidth(ctx, NULL, false, &bandwidth);
     return status;
 }
 
@@ -201,11 +200,8 @@ static int explain_one(spry_context *ctx, const cli_arguments *a, const char *me
 /* Names of methods go before those of preconditioners. */
 static bool is_method(const char *spec)
 {
-    const char *name, *summary;
-    for (int i = 0; spry_method_describe(i, &name, &summary); i++)
-        if (listing_is(spec, name))
-            return true;
-    return false;
+    spry_entry entry = SPRY_ENTRY_INIT;
+    return spry_list_find(SPRY_LIST_METHODS, spec, &entry);
 }
 
 /* All of them, or one by its name. */
@@ -259,9 +255,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
 
 static void method_names(char words[CLI_WORDS])
 {
-    const char *name, *summary;
-    for (int i = 0; spry_method_describe(i, &name, &summary); i++)
-        cli_add_word(words, name);
+    listing_words(SPRY_LIST_METHODS, words);
     precons_words(words);
     formats_words(words);
 }

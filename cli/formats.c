@@ -3,33 +3,18 @@
 
 #include "listing.h"
 
-#include <string.h>
-
 enum { NAME_WIDTH = 10 };
-
-/* CSR is there, used in place, whether it also has a layout with options or not. */
-static bool has_csr(void)
-{
-    const char *name, *summary;
-    for (int i = 0; spry_format_describe(i, &name, &summary); i++)
-        if (strcmp(name, "csr") == 0)
-            return true;
-    return false;
-}
-
-static void list_one(FILE *out, const char *name, const char *summary)
-{
-    listing_line(out, NAME_WIDTH, name, summary, spry_format_options(name), NULL);
-}
 
 void formats_list(FILE *out)
 {
-    const char *name, *summary;
-    list_one(out, "auto", "what the tuner chooses: spry help tune");
-    if (!has_csr())
-        list_one(out, "csr", "rows one after the other, used in place");
-    for (int i = 0; spry_format_describe(i, &name, &summary); i++)
-        list_one(out, name, summary);
+    spry_entry entry = {.name = "auto", .summary = "what the tuner chooses: spry help tune"};
+    listing_line(out, NAME_WIDTH, &entry, NULL);
+    entry.summary = "rows one after the other, used in place";
+    entry.name = "csr"; /* whether there is also a layout with options, or not */
+    if (!spry_list_find(SPRY_LIST_FORMATS, "csr", &(spry_entry){0}))
+        listing_line(out, NAME_WIDTH, &entry, NULL);
+    for (int i = 0; spry_list_at(SPRY_LIST_FORMATS, i, &entry); i++)
+        listing_line(out, NAME_WIDTH, &entry, NULL);
     fputs(
         "\n`spry explain FORMAT` tells the options, `spry solve A --format FORMAT:NAME=VALUE,...` "
         "uses it,\n`spry tune A` compares them.\n",
@@ -38,33 +23,17 @@ void formats_list(FILE *out)
 
 bool formats_show(FILE *out, const char *spec)
 {
-    const char *name, *summary;
-    for (int i = 0; spry_format_describe(i, &name, &summary); i++) {
-        if (!listing_is(spec, name))
-            continue;
-        listing_show(out, name, summary, spry_format_options(name));
-        fprintf(out, "\n`spry solve A --format %s` uses it; docs/formats/ has a picture.\n", name);
-        return true;
-    }
-    return false;
-}
-
-void formats_json(json *j)
-{
-    const char *name, *summary;
-    json_open(j, "formats", '[');
-    for (int i = 0; spry_format_describe(i, &name, &summary); i++) {
-        json_open(j, NULL, '{');
-        listing_json(j, name, summary, spry_format_options(name));
-        json_close(j, '}');
-    }
-    json_close(j, ']');
+    spry_entry entry = SPRY_ENTRY_INIT;
+    if (!spry_list_find(SPRY_LIST_FORMATS, spec, &entry))
+        return false;
+    listing_show(out, &entry);
+    fprintf(out, "\n`spry solve A --format %s` uses it; docs/formats/ has a picture.\n",
+            entry.name);
+    return true;
 }
 
 void formats_words(char words[CLI_WORDS])
 {
-    const char *name, *summary;
     cli_add_word(words, "formats");
-    for (int i = 0; spry_format_describe(i, &name, &summary); i++)
-        cli_add_word(words, name);
+    listing_words(SPRY_LIST_FORMATS, words);
 }

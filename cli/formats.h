@@ -7,7 +7,6 @@
 void formats_list(FILE *out);
 /* One with its options; false when there is none of the name, which may have options behind it. */
 bool formats_show(FILE *out, const char *name);
-void formats_json(json *j); /* the member "formats" of what is open */
 void formats_words(char words[CLI_WORDS]);
 
 #endif

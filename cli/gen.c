@@ -1,5 +1,5 @@
 /* spry gen: matrices made to order. */
-#include "output.h"
+#include "listing.h"
 
 #include <string.h>
 
@@ -23,17 +23,15 @@ static spry_option_list own_options(void)
 
 static void kind_names(char words[CLI_WORDS])
 {
-    const char *name, *summary;
-    for (int i = 0; spry_generate_describe(i, &name, &summary); i++)
-        cli_add_word(words, name);
+    listing_words(SPRY_LIST_GENERATORS, words);
 }
 
 static int list_kinds(void)
 {
-    const char *name, *summary;
-    for (int i = 0; spry_generate_describe(i, &name, &summary); i++) {
-        int column = printf("%-22s", name);
-        text_wrap(stdout, column, column, summary);
+    spry_entry kind = SPRY_ENTRY_INIT;
+    for (int i = 0; spry_list_at(SPRY_LIST_GENERATORS, i, &kind); i++) {
+        int column = printf("%-22s", kind.name);
+        text_wrap(stdout, column, column, kind.summary);
     }
     puts("\n`spry gen KIND --size N -o FILE` makes one; `spry help gen` shows the options.");
     return EXIT_DONE;
@@ -96,9 +94,11 @@ static void tell(const own_fields *o, const char *kind, const spry_matrix *A, do
 static int check_tiled_options(const cli_arguments *a)
 {
     char name[CLI_NAME];
+    spry_entry tiled = SPRY_ENTRY_INIT;
+    spry_list_find(SPRY_LIST_GENERATORS, "tiled", &tiled);
     for (const char *p = cli_text(a, spry_generate_options); *p; p += strspn(p, " ")) {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(p, "="), p);
-        if (!spry_generate_reads("tiled", name))
+        if (!spry_options_find(tiled.options, name))
             return cli_fail(EXIT_INPUT,
                             "tiled: %s is not an option of this kind; its options are: size type "
                             "base",

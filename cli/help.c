@@ -60,8 +60,8 @@ static void print_groups(FILE *out, const cli_command *command)
         spry_option_list list = group->list();
         fprintf(out, "\n%s:\n", group->title);
         for (int i = 0; i < list.count; i++)
-            if (cli_option_shown(group, &list.options[i]))
-                print_option(out, &list.options[i]);
+            if (cli_option_shown(group, spry_options_at(list, i)))
+                print_option(out, spry_options_at(list, i));
     }
 }
 

@@ -79,8 +79,8 @@ static void put_options(FILE *out, const cli_command *command)
         spry_option_list list = group->list();
         fprintf(out, ".Ss %s\n.Bl -tag -width Ds\n", group->title);
         for (int i = 0; i < list.count; i++)
-            if (cli_option_shown(group, &list.options[i]))
-                put_option(out, &list.options[i]);
+            if (cli_option_shown(group, spry_options_at(list, i)))
+                put_option(out, spry_options_at(list, i));
         fputs(".El\n", out);
     }
 }

@@ -7,7 +7,6 @@
 void precons_list(FILE *out);
 /* One with its options; false when there is none of the name, which may have options behind it. */
 bool precons_show(FILE *out, const char *spec);
-void precons_json(json *j); /* the member "precons" of what is open */
 void precons_words(char words[CLI_WORDS]);
 
 #endif

@@ -74,13 +74,12 @@ static int make_solver(solve_job *job)
  */
 static void measure_bandwidth(solve_job *job)
 {
-    spry_device_info device;
-    spry_bandwidth bandwidth;
+    spry_device_info device = SPRY_DEVICE_INFO_INIT;
+    spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
     const char *place = cli_field(job->arguments, spry_solver_options, "device");
-    double read;
     if (place && strcmp(place, "auto") != 0 && strcmp(place, "cpu") != 0) {
         /* Where there is none, the solver says so. */
-        (void)spry_device_read_bandwidth(job->ctx, place, false, &read);
+        (void)spry_device_bandwidth(job->ctx, place, false, &bandwidth);
         return;
     }
     int64_t entry = (int64_t)(sizeof(int32_t) + spry_type_size(spry_matrix_type(job->A)));
@@ -88,7 +87,7 @@ static void measure_bandwidth(solve_job *job)
     bool known = spry_device_describe(job->ctx, 0, &device) && device.cache_bytes > 0;
     if (known && bytes <= device.cache_bytes)
         job->cache_bytes = device.cache_bytes;
-    else if (spry_device_bandwidth(job->ctx, &bandwidth) != SPRY_STATUS_OK)
+    else if (spry_device_bandwidth(job->ctx, NULL, false, &bandwidth) != SPRY_STATUS_OK)
         cli_log(NULL, SPRY_LOG_WARNING, "the memory's bandwidth could not be measured");
 }
 

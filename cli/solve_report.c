@@ -54,7 +54,7 @@ static void report_end(const solve_job *job, const totals *t, FILE *out)
 
 /* "cg, chosen: conjugate gradients": who decided, and the registry's line on it. */
 static void report_choice(const solve_job *job, FILE *out, const char *option, const char *name,
-                          bool (*describe)(int, const char **, const char **))
+                          spry_list list)
 {
     const char *asked = cli_field(job->arguments, spry_solver_options, option);
     size_t length = strcspn(asked, ":");
@@ -62,18 +62,17 @@ static void report_choice(const solve_job *job, FILE *out, const char *option, c
     const char *how = granted                      ? "as asked"
                       : strcmp(asked, "auto") == 0 ? "chosen"
                                                    : "not as asked"; /* a warning tells why */
-    const char *word, *summary = NULL;
-    for (int i = 0; describe(i, &word, &summary) && strcmp(word, name) != 0; i++)
-        summary = NULL;
+    spry_entry entry = SPRY_ENTRY_INIT;
+    const bool known = spry_list_find(list, name, &entry);
     fprintf(out, "%-11s%s%s, %s%s%s\n", option, name, granted ? asked + length : "", how,
-            summary ? ": " : "", summary ? summary : "");
+            known ? ": " : "", known ? entry.summary : "");
 }
 
 static void report_method(const solve_job *job, FILE *out)
 {
     const char *file = cli_field(job->arguments, spry_solver_options, "method_file");
     if (!file || !*file)
-        report_choice(job, out, "method", job->results[0].method, spry_method_describe);
+        report_choice(job, out, "method", job->results[0].method, SPRY_LIST_METHODS);
     else
         fprintf(out, "method     %s, from %s%s\n", job->results[0].method, file, job->summary);
 }
@@ -148,13 +147,13 @@ void solve_report(const solve_job *job, FILE *out)
         fprintf(out, ": %s columns", text_count(job->count));
     fputc('\n', out);
     report_method(job, out);
-    report_choice(job, out, "precon", r->precon, spry_precon_describe);
+    report_choice(job, out, "precon", r->precon, SPRY_LIST_PRECONS);
     fprintf(out, "ran on     %s, format %s", r->device, r->format);
     if (strcmp(r->device, "cpu") == 0)
         fprintf(out, ", %d thread%s, %s kernels", spry_context_threads(job->ctx),
                 spry_context_threads(job->ctx) == 1 ? "" : "s", spry_context_isa(job->ctx));
     fputc('\n', out);
-    bool inconsistent = r->converged && *r->detail && job->count == 1;
+    const bool inconsistent = r->converged && tol && r->true_residual > *tol && job->count == 1;
     fprintf(out, "residual   %.2e%s, the true |b - A x| / |b|%s; asked for %g, at first %.2e\n",
             t.residual, job->count > 1 ? " at most" : "",
             inconsistent ? ", about the least there is" : "", tol ? *tol : 0, t.initial);

@@ -35,7 +35,7 @@ typedef struct tune_data {
 
 static const char *verdict(const spry_tune_report *r, const spry_tune_row *row)
 {
-    const spry_tune_row *csr = &r->rows[0];
+    const spry_tune_row *csr = spry_tune_row_at(r, 0);
     if (strcmp(row->format, r->format) == 0)
         return "chosen";
     if (row->seconds <= 0)
@@ -58,10 +58,10 @@ static bool same_format(const char *a, const char *b)
 /* Of formats that were not timed the most promising options stand for all. */
 static bool is_shown(const tune_data *d, int64_t at)
 {
-    const spry_tune_row *row = &d->report.rows[at];
+    const spry_tune_row *row = spry_tune_row_at(&d->report, at);
     bool first = true;
     for (int64_t i = 0; i < at && first; i++)
-        first = !same_format(d->report.rows[i].format, row->format) || i == 0;
+        first = !same_format(spry_tune_row_at(&d->report, i)->format, row->format) || i == 0;
     return d->all || row->seconds > 0 || first;
 }
 
@@ -79,7 +79,7 @@ static void print_table(const tune_data *d, FILE *out)
              text_count(r->products));
     table *t = table_new(head);
     for (int64_t i = 0; i < r->count; i++) {
-        const spry_tune_row *row = &r->rows[i];
+        const spry_tune_row *row = spry_tune_row_at(r, i);
         if (!is_shown(d, i))
             continue;
         table_cell(t, "%s", row->format);
@@ -90,7 +90,7 @@ static void print_table(const tune_data *d, FILE *out)
         time_cell(t, row->model_seconds);
         time_cell(t, row->seconds);
         if (row->seconds > 0)
-            table_cell(t, "%.2f", r->rows[0].seconds / row->seconds);
+            table_cell(t, "%.2f", spry_tune_row_at(r, 0)->seconds / row->seconds);
         else
             table_cell(t, "-");
         time_cell(t, row->conversion_seconds);
@@ -103,8 +103,8 @@ static void print_table(const tune_data *d, FILE *out)
 static const spry_tune_row *chosen_row(const spry_tune_report *r)
 {
     for (int64_t i = 0; i < r->count; i++)
-        if (strcmp(r->rows[i].format, r->format) == 0)
-            return &r->rows[i];
+        if (strcmp(spry_tune_row_at(r, i)->format, r->format) == 0)
+            return spry_tune_row_at(r, i);
     return NULL;
 }
 
@@ -118,8 +118,8 @@ static void print_choice(const tune_data *d, FILE *out)
                 strcmp(d->device, "cpu") == 0 ? "fits the second-level cache" : "is small");
     else if (row && row != r->rows && row->seconds > 0)
         fprintf(out, ": %.2f times as fast as csr, %s in all instead of %s",
-                r->rows[0].seconds / row->seconds, text_seconds(row->total_seconds),
-                text_seconds(r->rows[0].total_seconds));
+                spry_tune_row_at(r, 0)->seconds / row->seconds, text_seconds(row->total_seconds),
+                text_seconds(spry_tune_row_at(r, 0)->total_seconds));
     else if (row)
         fputs(", as nothing else is 3% faster, its conversion counted", out);
     fputc('\n', out);
@@ -172,7 +172,7 @@ static void write_json(FILE *out, const void *data)
     json_text(&j, "place", *r->place ? r->place : NULL);
     json_open(&j, "candidates", '[');
     for (int64_t i = 0; i < r->count; i++) {
-        const spry_tune_row *row = &r->rows[i];
+        const spry_tune_row *row = spry_tune_row_at(r, i);
         json_open(&j, NULL, '{');
         json_text(&j, "format", row->format);
         json_int(&j, "bytes", row->bytes);

@@ -8,7 +8,7 @@ install(DIRECTORY include/spry DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MAT
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spry)
 install(EXPORT spry-targets NAMESPACE spry:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/spry-config.cmake.in spry-config.cmake INSTALL_DESTINATION ${package_dir})
-write_basic_package_version_file(spry-config-version.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(spry-config-version.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/spry-config.cmake ${PROJECT_BINARY_DIR}/spry-config-version.cmake
         DESTINATION ${package_dir})
 
@@ -54,7 +54,7 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT SPRY_SANITIZE)
 endif()
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
-        FILES_MATCHING PATTERN "*.md" PATTERN "*.c" PATTERN "*.krylov")
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.c" PATTERN "*.krylov" PATTERN "*.svg")
 
 set(CPACK_PACKAGE_NAME spry)
 set(CPACK_PACKAGE_CONTACT "The spry developers <spry@example.org>")
@@ -63,6 +63,7 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION math)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "${spry_factor_packages}")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_GENERATOR DEB)
 include(CPack)

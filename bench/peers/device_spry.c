@@ -22,9 +22,9 @@ spry_status device_spry_finish(spry_device *device)
 
 double device_spry_bandwidth(spry_context *ctx, const char *device)
 {
-    double bandwidth = 0;
-    return spry_device_read_bandwidth(ctx, device, true, &bandwidth) == SPRY_STATUS_OK ? bandwidth
-                                                                                       : 0;
+    spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
+    (void)spry_device_bandwidth(ctx, device, true, &bandwidth); /* 0 where it fails */
+    return bandwidth.read;
 }
 
 double device_spry_median(spry_context *ctx, spry_device *device, int rounds,

@@ -54,8 +54,8 @@ static void run(state *s, const peer_job *job)
 
 static void read_memory(spry_context *ctx)
 {
-    spry_bandwidth bandwidth;
-    peer_check(ctx, spry_device_bandwidth_now(ctx, &bandwidth));
+    spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
+    peer_check(ctx, spry_device_bandwidth(ctx, NULL, true, &bandwidth));
     peer_answer(1 / bandwidth.read, 0, 0);
 }
 

@@ -7,15 +7,19 @@
 
 SPRY_BEGIN
 
+/** Memory, messages, log and threads of a group of objects. */
 typedef struct spry_context spry_context;
 
 /** Where memory comes from; NULL members take the default. Called from one thread at a time. */
 typedef struct spry_allocator {
+    size_t size;                                                   /**< SPRY_ALLOCATOR_INIT */
     void *(*allocate)(void *data, size_t bytes, size_t alignment); /**< NULL when there is none */
-    void (*release)(void *data, void *memory, size_t bytes);
-    void *data;
+    void (*release)(void *data, void *memory, size_t bytes);       /**< takes memory back */
+    void *data; /**< the functions' first argument */
 } spry_allocator;
+#define SPRY_ALLOCATOR_INIT SPRY_SIZED(spry_allocator)
 
+/** How much a line of the log matters. */
 typedef enum spry_log_level { SPRY_LOG_WARNING, SPRY_LOG_INFO, SPRY_LOG_DEBUG } spry_log_level;
 
 /** Receives what the library has to tell; it never prints by itself. */
@@ -45,23 +49,37 @@ SPRY_API const char *spry_message(const spry_context *ctx);
  * with a failure. NULL is "". */
 SPRY_API void spry_context_set_message(spry_context *ctx, const char *text);
 
+/** The function that hears the log; NULL: none. */
 SPRY_API void spry_context_set_log(spry_context *ctx, spry_log_fn log, void *data);
 
-/** Threads in use by products and vector work. */
+/** Threads in use by products and vector work: those asked for, or fewer, with a warning, where the
+ * system refuses some. Each needs a stack of 256 kB: where `ulimit -s` gives less, set
+ * OMP_STACKSIZE.
+ *
+ * After fork() a child may go on using its objects, with one thread if its parent had used several
+ * (they do not live on in a child), and gets the same numbers. Devices must be opened anew there,
+ * by a context of the child's own. A child that calls exec() is not concerned. */
 SPRY_API int spry_context_threads(const spry_context *ctx);
 /** The instruction set the host kernels were chosen for: "base", "avx2", "avx512". */
 SPRY_API const char *spry_context_isa(const spry_context *ctx);
 
-/** Asks a running solve, or the writing of a file, to stop; may be called from a signal handler or
- * another thread. */
+/**
+ * Asks the call that runs, or else the next one that listens, to stop; may be called from a signal
+ * handler or another thread. Solves (result.reason says interrupted), the making of preconditioners
+ * and the writing of files (SPRY_STATUS_INTERRUPTED) listen. The call that ends because of it takes
+ * the request back, and later ones run; a solve that ends by itself at the same moment leaves it to
+ * the next. What runs within a call (an inner solve, a file that a monitor writes) leaves it to
+ * that call. The tuner comes to its choice sooner, and leaves it.
+ */
 SPRY_API void spry_context_interrupt(spry_context *ctx);
-/** Whether a stop was asked for; clear takes the request back, as is needed before the x of a solve
- * that was stopped is written. */
+/** Whether a request to stop is there that no call has taken yet; clear takes it back: for those
+ * who do not want one from before to end what they start now. */
 SPRY_API bool spry_context_interrupted(spry_context *ctx, bool clear);
 
 /** 64-byte aligned memory of the context, zero bytes included; NULL and a message when there is
  * none. */
 SPRY_API void *spry_alloc(spry_context *ctx, size_t bytes);
+/** Gives back what spry_alloc(), or a call that says so, has given; NULL is allowed. */
 SPRY_API void spry_free(spry_context *ctx, void *memory);
 /** Bytes in use now and at most so far. */
 SPRY_API void spry_context_memory(const spry_context *ctx, int64_t *now, int64_t *most);

@@ -17,6 +17,7 @@ SPRY_API const char *spry_device_name(const spry_device *device);
 
 /** A device as `spry devices` shows it. */
 typedef struct spry_device_info {
+    size_t size;                       /**< SPRY_DEVICE_INFO_INIT */
     char name[32];                     /**< "cpu", "cuda:0", as --device takes it */
     char kind[16];                     /**< "cpu", "cuda", "opencl" */
     char description[128];             /**< the processor's own name */
@@ -26,9 +27,10 @@ typedef struct spry_device_info {
     int cores, threads;                /**< of the host */
     int units;                         /**< cores, multiprocessors, compute units */
     int64_t memory_bytes, cache_bytes; /**< 0 when unknown */
-    bool usable;
-    char why[256]; /**< why it is not, and what to do about it */
+    bool usable;                       /**< whether it can be opened */
+    char why[256];                     /**< why it is not, and what to do about it */
 } spry_device_info;
+#define SPRY_DEVICE_INFO_INIT SPRY_SIZED(spry_device_info)
 
 /**
  * Describes device number index; false past the last. 0 is the host. The devices of CUDA and of
@@ -37,12 +39,27 @@ typedef struct spry_device_info {
  */
 SPRY_API bool spry_device_describe(spry_context *ctx, int index, spry_device_info *info);
 
+/** Bandwidths of a memory in bytes per second, best of several passes over arrays beyond the
+ * caches. */
+typedef struct spry_bandwidth {
+    size_t size;  /**< SPRY_BANDWIDTH_INIT */
+    double read;  /**< sum of an array */
+    double triad; /**< a = b + s c, counted as three transfers; 0 where it is not measured */
+} spry_bandwidth;
+#define SPRY_BANDWIDTH_INIT SPRY_SIZED(spry_bandwidth)
+
 /**
- * Bytes a second that a device reads from its memory, by its name. It is measured once, within a
- * second or two, and remembered on disk; anew measures again.
+ * How fast the host or a device moves its memory. The host's is measured with the context's
+ * threads, within a second, and remembered by the context; a device's in a second or two, reading
+ * alone, and remembered on disk.
+ *
+ * @param ctx        the context
+ * @param name       "cpu", "cuda:0" and so on; NULL: the host
+ * @param anew       measures again what is remembered
+ * @param bandwidth  out
  */
-SPRY_API spry_status spry_device_read_bandwidth(spry_context *ctx, const char *name, bool anew,
-                                                double *bandwidth);
+SPRY_API spry_status spry_device_bandwidth(spry_context *ctx, const char *name, bool anew,
+                                           spry_bandwidth *bandwidth);
 
 /** Marks this point in the work of a device. */
 SPRY_API spry_status spry_device_mark(spry_device *device);
@@ -52,18 +69,6 @@ SPRY_API spry_status spry_device_elapsed(spry_device *device, double *seconds);
 
 /** Closes all devices of a context, as freeing it does; objects that live on them must be gone. */
 SPRY_API void spry_device_close_all(spry_context *ctx);
-
-/** Bandwidths of main memory, in bytes per second, best of several passes over arrays beyond the
- * cache. */
-typedef struct spry_bandwidth {
-    double read;  /**< sum of an array */
-    double triad; /**< a = b + s c, counted as three transfers */
-} spry_bandwidth;
-
-/** Measures with the context's threads (well under a second) and remembers it in the context. */
-SPRY_API spry_status spry_device_bandwidth(spry_context *ctx, spry_bandwidth *bandwidth);
-/** The same measured anew. */
-SPRY_API spry_status spry_device_bandwidth_now(spry_context *ctx, spry_bandwidth *bandwidth);
 
 SPRY_END
 

@@ -9,9 +9,9 @@ SPRY_BEGIN
 /**
  * Makes a matrix of a kind as general CSR with sorted rows.
  *
- * @param kind     "poisson3d" and so on; see spry_generate_describe()
- * @param options  "size=100 points=27 type=d seed=1 ..." ; see spry_generate_options() for all and
- *                 spry_generate_reads() for those of a kind, the only ones it takes
+ * @param kind     "poisson3d" and so on; see SPRY_LIST_GENERATORS
+ * @param options  "size=100 points=27 type=d seed=1 ..." ; spry_generate_options() has all, the
+ *                 entry of a kind its own, the only ones it takes
  * @return SPRY_STATUS_BAD_USAGE also when the size makes more rows than 32-bit columns can number
  */
 SPRY_API spry_status spry_generate(spry_context *ctx, const char *kind, const char *options,
@@ -24,11 +24,6 @@ SPRY_API spry_status spry_generate(spry_context *ctx, const char *kind, const ch
  * @param base  square; any format, one triangle stored or all
  */
 SPRY_API spry_status spry_generate_tiled(const spry_matrix *base, int64_t size, spry_matrix **A);
-
-/** The kinds there are: name and one line; false past the last. */
-SPRY_API bool spry_generate_describe(int index, const char **name, const char **summary);
-/** Whether a kind reads an option of spry_generate_options(); false for names that do not exist. */
-SPRY_API bool spry_generate_reads(const char *kind, const char *option);
 
 SPRY_END
 

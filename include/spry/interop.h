@@ -42,21 +42,24 @@ SPRY_API spry_status spry_vector_to_dlpack_versioned(spry_vector *v,
  */
 SPRY_API spry_status spry_vector_from_dlpack(spry_context *ctx, struct DLManagedTensor *tensor,
                                              spry_vector **v);
+/** The same with a struct of version 1.0. */
 SPRY_API spry_status spry_vector_from_dlpack_versioned(spry_context *ctx,
                                                        struct DLManagedTensorVersioned *tensor,
                                                        spry_vector **v);
 
 /** What version 3 of __cuda_array_interface__ holds for a vector. */
 typedef struct spry_array_interface {
+    size_t size;     /**< SPRY_ARRAY_INTERFACE_INIT */
     int64_t shape;   /**< elements */
     int64_t strides; /**< bytes from one to the next; 0: they stand one after the other (None) */
     char typestr[8]; /**< "<f4", "<f8", "<c8", "<c16" */
     void *data;      /**< address on the device */
-    bool read_only;
-    int64_t stream; /**< to wait for before data is read; 0: none (None), 1: the legacy default
-                         stream, 2: the per-thread one, else a cudaStream_t */
-    int version;    /**< 3 */
+    bool read_only;  /**< nobody may write to data */
+    int version;     /**< 3 */
+    int64_t stream;  /**< to wait for before data is read; 0: none (None), 1: the legacy default
+                          stream, 2: the per-thread one, else a cudaStream_t */
 } spry_array_interface;
+#define SPRY_ARRAY_INTERFACE_INIT SPRY_SIZED(spry_array_interface)
 
 /** Describes a vector on a CUDA device; it must stay alive while others use it. */
 SPRY_API spry_status spry_vector_array_interface(const spry_vector *v, spry_array_interface *array);

@@ -1,5 +1,6 @@
 /*
  * Files. The format follows from the name's ending: .mtx .mtx.gz .rb .rua (etc.) .npz .npy .spry
+ * (SPRY_LIST_FILES has them all).
  *
  * Files are mapped while they are read, .spry for the life of the matrix: one that someone else
  * cuts short meanwhile ends the program by SIGBUS. Replacing it by a rename, as writing here does,
@@ -22,10 +23,13 @@ SPRY_BEGIN
  */
 SPRY_API spry_status spry_matrix_read_with(spry_context *ctx, const char *path, const char *options,
                                            spry_matrix **A);
+/** The same with the default options. */
 SPRY_API spry_status spry_matrix_read(spry_context *ctx, const char *path, spry_matrix **A);
 /** Reads a vector: an array file, or a matrix file with one row or one column. */
 SPRY_API spry_status spry_vector_read_with(spry_context *ctx, const char *path, const char *options,
                                            spry_vector **v);
+/** The same with the default options. */
+SPRY_API spry_status spry_vector_read(spry_context *ctx, const char *path, spry_vector **v);
 /**
  * Reads a dense array of several columns, one after the other in one vector: what spry_solve_many()
  * takes, each column a vector that borrows its part. A file that spry_vector_read_with() takes is
@@ -40,11 +44,12 @@ SPRY_API spry_status spry_columns_read(spry_context *ctx, const char *path, cons
  * written in place, "-" is the standard output.
  *
  * @return SPRY_STATUS_NO_MEMORY also when the disk is full, SPRY_STATUS_INTERRUPTED when
- * spry_context_interrupt() was called before the end and not taken back: then nothing is left
- * behind
+ * spry_context_interrupt() was called before the end: then nothing is left behind
  */
 SPRY_API spry_status spry_matrix_write(const spry_matrix *A, const char *path);
+/** The same for a vector. */
 SPRY_API spry_status spry_vector_write(const spry_vector *v, const char *path);
+/** The same for several columns, one after the other in one vector. */
 SPRY_API spry_status spry_columns_write(const spry_vector *v, int64_t cols, const char *path);
 /** Writes any text by the same rules; packed by gzip where the name ends in .gz. */
 SPRY_API spry_status spry_text_write(spry_context *ctx, const char *text, size_t size,
@@ -55,10 +60,6 @@ SPRY_API spry_status spry_text_write(spry_context *ctx, const char *text, size_t
 SPRY_API spry_status spry_file_check_name(spry_context *ctx, const char *path, bool vector);
 /** Whether a file with the name can be made or replaced, as far as the file system tells now. */
 SPRY_API spry_status spry_file_check_place(spry_context *ctx, const char *path);
-
-/** The file formats there are: ending and one line ("read and write" or "read"); false past the
- * last. */
-SPRY_API bool spry_file_format_describe(int index, const char **ending, const char **summary);
 
 SPRY_END
 

@@ -7,6 +7,7 @@
 
 SPRY_BEGIN
 
+/** Whatever can be applied to a vector. */
 typedef struct spry_operator spry_operator;
 
 /** A caller's product: y = op(A) x on arrays of the operator's type; not SPRY_STATUS_OK ends the
@@ -35,7 +36,7 @@ typedef spry_status (*spry_product_fn)(void *data, spry_transpose op, const spry
  */
 SPRY_API spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **op);
 /**
- * The same with the matrix stored as `format` says: a name of `spry_format_describe()` with its
+ * The same with the matrix stored as `format` says: a name of SPRY_LIST_FORMATS with its
  * options after a colon ("sell:C=8,sigma=256"), or "auto", which lets the tuner choose. Entries are
  * sorted and duplicates added up first. A transposed product makes A^T in the same format, once, or
  * in CSR where the format does not hold it. docs/formats.md tells them all.
@@ -83,6 +84,7 @@ SPRY_API spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **
  * which is cheaper than making it anew; A must stay alive then. SPRY_STATUS_UNSUPPORTED: it has to
  * be made anew. After another failure it can only be freed, or given values again. */
 SPRY_API spry_status spry_operator_update(spry_operator *op, const spry_matrix *A);
+/** Frees an operator; NULL is allowed. */
 SPRY_API void spry_operator_free(spry_operator *op);
 
 /** y = A x */
@@ -96,11 +98,13 @@ SPRY_API spry_status spry_operator_multiply(const spry_operator *op, spry_transp
 /** A dense matrix in a caller's memory, of the operator's type. Entry (i, j) is number i step + j
  * of data when by_rows, else j step + i. */
 typedef struct spry_dense {
-    int64_t rows, cols, step;
-    bool by_rows;
-    void *data;          /**< on a device: a CUDA pointer, or a cl_mem */
-    spry_device *device; /**< where data is; NULL: the host */
+    size_t size;              /**< SPRY_DENSE_INIT */
+    int64_t rows, cols, step; /**< step: from one row (column) to the next, in numbers */
+    bool by_rows;             /**< rows are together, else columns */
+    void *data;               /**< on a device: a CUDA pointer, or a cl_mem */
+    spry_device *device;      /**< where data is; NULL: the host */
 } spry_dense;
+#define SPRY_DENSE_INIT SPRY_SIZED(spry_dense)
 
 /**
  * C = alpha op(A) B + beta C, which must not share memory with B; beta = 0 does not read C. A is
@@ -117,6 +121,7 @@ SPRY_API spry_status spry_operator_multiply_dense(const spry_operator *op, spry_
 
 /** How an operator stores its matrix. */
 typedef struct spry_storage {
+    size_t size;      /**< SPRY_STORAGE_INIT */
     char format[32];  /**< "sell" */
     char options[96]; /**< "C=8,sigma=256", as they came out; "" when it has none */
     int64_t nnz;      /**< entries of the matrix */
@@ -127,6 +132,7 @@ typedef struct spry_storage {
     double beta;        /**< nnz / stored */
     bool exact;         /**< the values are the matrix's own, bit by bit */
 } spry_storage;
+#define SPRY_STORAGE_INIT SPRY_SIZED(spry_storage)
 
 /** Describes the storage of an operator made from a matrix; SPRY_STATUS_BAD_USAGE for others. */
 SPRY_API spry_status spry_operator_storage(const spry_operator *op, spry_storage *storage);
@@ -135,13 +141,12 @@ SPRY_API spry_status spry_operator_storage(const spry_operator *op, spry_storage
 SPRY_API spry_status spry_operator_to_matrix(const spry_operator *op, spry_matrix **A);
 /** Its diagonal, as long as the shorter side. */
 SPRY_API spry_status spry_operator_diagonal(const spry_operator *op, spry_vector **d);
-/** The storage formats by index from 0; false past the end. */
-SPRY_API bool spry_format_describe(int index, const char **name, const char **summary);
-/** The options of a storage format; none for a name that does not exist. */
-SPRY_API spry_option_list spry_format_options(const char *name);
 
+/** Rows: the length of y in y = A x. */
 SPRY_API int64_t spry_operator_rows(const spry_operator *op);
+/** Columns: the length of x. */
 SPRY_API int64_t spry_operator_cols(const spry_operator *op);
+/** The type of the vectors it takes. */
 SPRY_API spry_type spry_operator_type(const spry_operator *op);
 /** "csr", "jacobi", "function". */
 SPRY_API const char *spry_operator_name(const spry_operator *op);
@@ -149,6 +154,7 @@ SPRY_API const char *spry_operator_name(const spry_operator *op);
 SPRY_API int64_t spry_operator_bytes(const spry_operator *op);
 /** The device it lives on; NULL: the host. */
 SPRY_API spry_device *spry_operator_device(const spry_operator *op);
+/** Whether it can be applied as A^T and A^H, too. */
 SPRY_API bool spry_operator_has_transpose(const spry_operator *op);
 
 SPRY_END

@@ -11,6 +11,7 @@ SPRY_BEGIN
 
 enum { SPRY_OPTION_TEXT_SIZE = 256 };
 
+/** What an option takes, and the field that it is kept in. */
 typedef enum spry_option_kind {
     SPRY_OPTION_INT,  /**< int64_t; the value may end in k, M or G */
     SPRY_OPTION_REAL, /**< double */
@@ -20,22 +21,28 @@ typedef enum spry_option_kind {
     SPRY_OPTION_PATH  /**< const char *: kept as handed over, not copied */
 } spry_option_kind;
 
-/** One option of an object. */
+/** One option of an object. Rows of tables may be longer: spry_options_at() finds them. */
 typedef struct spry_option {
-    const char *name; /**< with '_' as in the struct; '-' and '_' are the same to the parser */
-    spry_option_kind kind;
-    size_t offset;       /**< of the field in the object's struct */
-    const char *initial; /**< default, as text; NULL leaves the field zero */
-    double low, high;    /**< bounds of numbers, both allowed; none when both are 0 */
-    const char *words;   /**< WORD: the choices, separated by spaces */
-    const char *help;    /**< one sentence */
+    const char *name;      /**< with '_' as in the struct; '-' and '_' are the same to the parser */
+    spry_option_kind kind; /**< what it takes */
+    size_t offset;         /**< of the field in the object's struct */
+    const char *initial;   /**< default, as text; NULL leaves the field zero */
+    double low, high;      /**< bounds of numbers, both allowed; none when both are 0 */
+    const char *words;     /**< WORD: the choices, separated by spaces */
+    const char *help;      /**< one sentence */
 } spry_option;
 
+/** Field of an INT option. */
 typedef int64_t spry_field_INT;
+/** Field of a REAL option. */
 typedef double spry_field_REAL;
+/** Field of a BOOL option. */
 typedef bool spry_field_BOOL;
+/** Field of a WORD option. */
 typedef int spry_field_WORD;
+/** Field of a TEXT option. */
 typedef char spry_field_TEXT[SPRY_OPTION_TEXT_SIZE];
+/** Field of a PATH option. */
 typedef const char *spry_field_PATH;
 
 /*
@@ -47,11 +54,20 @@ typedef const char *spry_field_PATH;
 #define SPRY_OPTION_ROW(kind, field, initial, low, high, words, help) \
     {#field, SPRY_OPTION_##kind, offsetof(OPTION_OWNER, field), initial, low, high, words, help},
 
-/** A table of options and its length. */
+/** A table of options. Passed by value: this struct stays as it is, the rows may grow. */
 typedef struct spry_option_list {
-    const spry_option *options;
-    int count;
+    const spry_option *options; /**< the first row */
+    int count;                  /**< of rows */
+    size_t row_size;            /**< bytes from one row to the next; 0: those of 0.2.0 */
 } spry_option_list;
+/** Initialises a list by an array of rows. */
+#define SPRY_OPTION_LIST(rows)                                     \
+    {                                                              \
+        rows, (int)(sizeof(rows) / sizeof *(rows)), sizeof *(rows) \
+    }
+
+/** A row of a list; NULL past the last. */
+SPRY_API const spry_option *spry_options_at(spry_option_list list, int index);
 
 /** Sets every field to its default. */
 SPRY_API spry_status spry_options_default(spry_context *ctx, spry_option_list list, void *fields);
@@ -71,13 +87,52 @@ SPRY_API spry_status spry_options_parse(spry_context *ctx, spry_option_list list
 /** The option with the name, or NULL. */
 SPRY_API const spry_option *spry_options_find(spry_option_list list, const char *name);
 
+/**
+ * Set one option by its type: the number goes to the field as it is, within the option's bounds. An
+ * INT option also takes a real that is a whole number, a REAL one an integer. Anything else is
+ * SPRY_STATUS_BAD_USAGE, and the message says what the option takes. spry_options_set() takes any
+ * option as text.
+ */
+SPRY_API spry_status spry_options_set_real(spry_context *ctx, spry_option_list list, void *fields,
+                                           const char *name, double value);
+/** The same for an integer. */
+SPRY_API spry_status spry_options_set_int(spry_context *ctx, spry_option_list list, void *fields,
+                                          const char *name, int64_t value);
+/** The same for yes or no. */
+SPRY_API spry_status spry_options_set_bool(spry_context *ctx, spry_option_list list, void *fields,
+                                           const char *name, bool value);
+/** Read one back: a real from REAL and INT options, an integer from INT options, a bool from BOOL
+ * ones. */
+SPRY_API spry_status spry_options_get_real(spry_context *ctx, spry_option_list list,
+                                           const void *fields, const char *name, double *value);
+/** The same for an integer. */
+SPRY_API spry_status spry_options_get_int(spry_context *ctx, spry_option_list list,
+                                          const void *fields, const char *name, int64_t *value);
+/** The same for yes or no. */
+SPRY_API spry_status spry_options_get_bool(spry_context *ctx, spry_option_list list,
+                                           const void *fields, const char *name, bool *value);
+/**
+ * Any option as text that spry_options_set() takes back to the same value: the shortest number that
+ * does, yes or no, the word.
+ *
+ * @param text  room for `size` characters with the zero at the end; SPRY_STATUS_BAD_USAGE says how
+ *              many are needed when that is too small. SPRY_OPTION_TEXT_SIZE is enough for all but
+ *              paths.
+ */
+SPRY_API spry_status spry_options_get_text(spry_context *ctx, spry_option_list list,
+                                           const void *fields, const char *name, char *text,
+                                           size_t size);
+
 /** The word of a space-separated list that is nearest in spelling; false when none is near. */
 SPRY_API bool spry_nearest(const char *word, const char *words, char *nearest, size_t size);
 
-/** The lists of the library's objects. */
+/** The lists of the library's objects; this one: of spry_context_new(). */
 SPRY_API spry_option_list spry_context_options(void);
+/** The options of spry_solver_set(). */
 SPRY_API spry_option_list spry_solver_options(void);
+/** The options of spry_matrix_read_with() and its like. */
 SPRY_API spry_option_list spry_read_options(void);
+/** The options of spry_generate(). */
 SPRY_API spry_option_list spry_generate_options(void);
 
 SPRY_END

@@ -14,7 +14,7 @@ SPRY_BEGIN
  * @param device  where it is to live; NULL: the host. One that has no device's side is made on the
  *                host all the same: spry_operator_device() tells.
  * @param spec    "ilu", "ilu:level=1", nested "amg:smoother=[sai:tau=0.9],coarse=direct"; "auto"
- *                chooses. docs/preconditioners.md tells them all.
+ *                chooses. SPRY_LIST_PRECONS has them all, docs/preconditioners.md tells more.
  * @param M       NULL for "none"
  * @return SPRY_STATUS_BAD_USAGE for a name or option that is not there, SPRY_STATUS_BAD_INPUT when
  * the matrix does not allow it (a zero pivot, a NaN; the message says where and what to try)
@@ -25,16 +25,6 @@ SPRY_API spry_status spry_precon_new(const spry_matrix *A, spry_device *device, 
  * there where that will do. A and op must stay alive. */
 SPRY_API spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A,
                                         const char *spec, spry_operator **M);
-/** The most bytes that making and using it would take beside A; an upper bound. */
-SPRY_API spry_status spry_precon_forecast(const spry_matrix *A, spry_device *device,
-                                          const char *spec, int64_t *bytes);
-
-/** The preconditioners there are: name and one line; false past the last. */
-SPRY_API bool spry_precon_describe(int index, const char **name, const char **summary);
-/** The options of one; none for a name that does not exist. */
-SPRY_API spry_option_list spry_precon_options(const char *name);
-/** Whether one can live on devices. */
-SPRY_API bool spry_precon_on_devices(const char *name);
 
 SPRY_END
 

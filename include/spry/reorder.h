@@ -7,14 +7,11 @@
 
 SPRY_BEGIN
 
-/** The orders there are: name and a sentence; false past the last. */
-SPRY_API bool spry_reorder_describe(int index, const char **name, const char **summary);
-
 /**
  * Finds an order for the rows (and columns, where A is square) of a matrix. It depends on the
  * places of entries alone, those of A and A^T together; the same A gives the same order.
  *
- * @param order  none: as it is;
+ * @param order  one of SPRY_LIST_ORDERS; none: as it is;
  *               rcm: reverse Cuthill-McKee, a narrow band;
  *               amd: approximate minimum degree, little fill in a factorization (with SuiteSparse);
  *               nd: nested dissection, little fill and independent parts (with METIS);

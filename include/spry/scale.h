@@ -29,7 +29,7 @@ SPRY_API spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left,
  * range of normal numbers; exact=no asks for others. They are positive and finite; those of rows
  * and columns without numbers other than 0 are 1, and values that are not finite are passed over.
  *
- * @param kind   one of, with options after a colon ("row:norm=two,exact=no"):
+ * @param kind   one of SPRY_LIST_SCALINGS, with options after a colon ("row:norm=two,exact=no"):
  *
  *               symmetric: left = right = 1 / sqrt(|a_ii|), or by max_j |a_ij| where a_ii is 0
  *
@@ -46,10 +46,6 @@ SPRY_API spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left,
  */
 SPRY_API spry_status spry_scaling(const spry_matrix *A, const char *kind, spry_vector **left,
                                   spry_vector **right);
-/** The kinds there are: name and a sentence; false past the last. */
-SPRY_API bool spry_scaling_describe(int index, const char **name, const char **summary);
-/** The options that a kind takes. */
-SPRY_API spry_option_list spry_scaling_options(void);
 
 SPRY_END
 

@@ -2,11 +2,19 @@
 #ifndef SPRY_SOLVER_H
 #define SPRY_SOLVER_H
 
+#include <spry/list.h>
 #include <spry/precon.h>
 #include <spry/result.h>
 
 SPRY_BEGIN
 
+/**
+ * A method, a preconditioner and options, with what was built for a matrix. It belongs to its
+ * context and is used by one thread at a time. While one of its calls runs, what that calls
+ * (monitor, watch, a caller's operator) may read its options and set monitor and watch for the next
+ * solve; to change it, to start it or to ask for more is SPRY_STATUS_BAD_USAGE. Other solvers of
+ * the context can be used there.
+ */
 typedef struct spry_solver spry_solver;
 
 /** Sees each iteration; x is the current iterate, or for methods that tell estimates (gmres and its
@@ -17,10 +25,43 @@ typedef bool (*spry_monitor_fn)(void *data, int64_t iteration, double residual,
 
 /** Makes a solver with default options. */
 SPRY_API spry_status spry_solver_new(spry_context *ctx, spry_solver **solver);
+/** Frees a solver; NULL is allowed. Called from within one of the solver's own calls, it frees when
+ * that has ended.
+ */
 SPRY_API void spry_solver_free(spry_solver *solver);
 
-/** Sets options from "tol=1e-8 max-iter=500 method=cg precon=jacobi"; see spry_solver_options(). */
+/**
+ * Sets options from "tol=1e-8 max-iter=500 method=cg precon=jacobi"; see spry_solver_options().
+ * What is built stays unless the option touches it: tol, max-iter, stall and divergence drop
+ * nothing; method, restart and fuse the method's plan; precon the preconditioner as well; format
+ * and device all of it. An option that is given the value it has drops nothing.
+ */
 SPRY_API spry_status spry_solver_set(spry_solver *solver, const char *options);
+/**
+ * The same for one option by its type, as spry_options_set_real() and its kin: numbers go as they
+ * are, not through text. spry_solver_set_text() takes any option, and the specs of methods,
+ * preconditioners and formats whole: spry_solver_set_text(s, "precon", "amg:cycle=w").
+ */
+SPRY_API spry_status spry_solver_set_real(spry_solver *solver, const char *name, double value);
+/** The same for an integer. */
+SPRY_API spry_status spry_solver_set_int(spry_solver *solver, const char *name, int64_t value);
+/** The same for yes or no. */
+SPRY_API spry_status spry_solver_set_bool(spry_solver *solver, const char *name, bool value);
+/** The same for any option, by text. */
+SPRY_API spry_status spry_solver_set_text(spry_solver *solver, const char *name, const char *value);
+/**
+ * Reads one back, as spry_options_get_real() and its kin. "method:NAME" is the option NAME of the
+ * method itself as it is in effect ("method:restart"), whatever has set it; for this the solver is
+ * set up as for a solve, so that it must have a matrix or operator.
+ */
+SPRY_API spry_status spry_solver_get_real(spry_solver *solver, const char *name, double *value);
+/** The same for an integer. */
+SPRY_API spry_status spry_solver_get_int(spry_solver *solver, const char *name, int64_t *value);
+/** The same for yes or no. */
+SPRY_API spry_status spry_solver_get_bool(spry_solver *solver, const char *name, bool *value);
+/** Any option as text; room for SPRY_OPTION_TEXT_SIZE characters is enough. */
+SPRY_API spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *text,
+                                          size_t size);
 /** The matrix to solve with, which must stay alive; format and preconditioner are made from it. */
 SPRY_API spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A);
 /** The matrix has new values in its old pattern: storage and preconditioner take them, where they
@@ -30,14 +71,32 @@ SPRY_API spry_status spry_solver_update(spry_solver *solver);
 SPRY_API spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A);
 /** A preconditioner of the caller's: z = M r. NULL takes it back. */
 SPRY_API spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M);
+/**
+ * The null space of a matrix that is singular on purpose (pure Neumann conditions, the Laplacian of
+ * a graph): it is removed from b, from x and from what the preconditioner gives, and x is the
+ * solution of least norm. Residuals are those of what is left of b; how much of it was removed is a
+ * warning. The option nullspace=constant is this for the constant vector. At the next solve |A v|
+ * is looked at: SPRY_STATUS_BAD_INPUT where it is not small, with the figure.
+ *
+ * @param solver  of which nothing is dropped but the method's plan
+ * @param count   vectors; 0 forgets them
+ * @param right   null vectors of A, of one type and place; orthonormal copies are kept
+ * @param left    null vectors of A^H, which b must have no part in; NULL: those of A where they are
+ *                ones, as for hermitian matrices, and else b stays as it is
+ */
+SPRY_API spry_status spry_solver_set_null_space(spry_solver *solver, int count,
+                                                const spry_vector *const *right,
+                                                const spry_vector *const *left);
 /** A method of the caller's as text, see docs/notation.md; it is parsed at the next solve. NULL
  * takes it back. Its own options are set by method=NAME:step=2, as for others. The option
  * method-file does the same with a file. */
 SPRY_API spry_status spry_solver_set_method_text(spry_solver *solver, const char *text);
+/** The function that sees each iteration; NULL: none. */
 SPRY_API void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monitor, void *data);
 /** Hears of each iteration, but on a device of many at a time, while the solve goes on: a monitor
  * that sees x makes every iteration wait for it. Return false to stop. */
 typedef bool (*spry_watch_fn)(void *data, int64_t iteration, double residual);
+/** The function that hears of each iteration; NULL: none. */
 SPRY_API void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, void *data);
 
 /**
@@ -47,7 +106,7 @@ SPRY_API void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, vo
  * @param b       right-hand side of the operator's type; it and x are used in place where the solve
  *                runs, and else copied there, x also back
  * @param x       in: first guess; out: the best iterate, also when not converged
- * @param result  filled on every return; may be NULL
+ * @param result  initialised or cleared; filled on every return; may be NULL
  * @return SPRY_STATUS_OK whenever the iteration ran: stalling is result->reason, not an error
  */
 SPRY_API spry_status spry_solve(spry_solver *solver, const spry_vector *b, spry_vector *x,
@@ -57,7 +116,7 @@ SPRY_API spry_status spry_solve(spry_solver *solver, const spry_vector *b, spry_
  * Solves A x_k = b_k for several right-hand sides, side by side in groups of eight that share the
  * reading of A; each is judged by itself and has its own result.
  *
- * @param results  count of them, each to be cleared; may be NULL
+ * @param results  count of them, each initialised or cleared, all of one size; may be NULL
  */
 SPRY_API spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
                                      spry_vector *const *x, spry_result *results);
@@ -66,24 +125,18 @@ SPRY_API spry_status spry_solve_many(spry_solver *solver, int count, const spry_
 SPRY_API spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
                                       spry_vector *x, const char *options, spry_result *result);
 
-/** A method of the library: its name, what it is, which matrices it is for, where it comes from,
- * and its notation. */
-typedef struct spry_method_info {
-    const char *name, *summary, *purpose, *reference, *text;
-} spry_method_info;
-
-/** The methods there are; false past the last. */
-SPRY_API bool spry_method_info_at(int index, spry_method_info *info);
-SPRY_API bool spry_method_describe(int index, const char **name, const char **summary);
 /** What an iteration of a method costs without a preconditioner, as fused by the library. */
 typedef struct spry_cost {
+    size_t size;       /**< SPRY_COST_INIT */
     double products;   /**< with A or A^H */
     double reductions; /**< points where inner products are gathered */
     double vectors;    /**< read or written beside A */
     int memory;        /**< vectors kept beside x and b */
     bool transpose;    /**< whether A^H is needed */
 } spry_cost;
-SPRY_API spry_status spry_method_cost(spry_context *ctx, int index, spry_cost *cost);
+#define SPRY_COST_INIT SPRY_SIZED(spry_cost)
+/** Of a method of SPRY_LIST_METHODS. */
+SPRY_API spry_status spry_method_cost(spry_context *ctx, const char *method, spry_cost *cost);
 
 /**
  * Explains the solver's method: notation, options, what runs together, the traffic of an iteration;

@@ -9,6 +9,7 @@
 #include <spry/interop.h>
 #include <spry/io.h>
 #include <spry/kernel.h>
+#include <spry/list.h>
 #include <spry/matrix.h>
 #include <spry/operator.h>
 #include <spry/options.h>

@@ -6,7 +6,8 @@
 
 SPRY_BEGIN
 
-/** A format with its options, as the tuner saw it. */
+/** A format with its options, as the tuner saw it. Made by the library alone; see
+ * spry_tune_row_at(). */
 typedef struct spry_tune_row {
     char format[128];          /**< "sell:C=8,sigma=256", as spry_operator_from_format() takes it */
     int64_t bytes;             /**< of the matrix that a product reads, forecast; 0: not possible */
@@ -19,6 +20,7 @@ typedef struct spry_tune_row {
 
 /** What the tuner decided, and from what. */
 typedef struct spry_tune_report {
+    size_t size;         /**< SPRY_TUNE_REPORT_INIT */
     char format[128];    /**< the choice */
     bool remembered;     /**< from an earlier run: nothing was timed */
     bool untried;        /**< the matrix is too small, or products too few, for timing to pay */
@@ -26,8 +28,13 @@ typedef struct spry_tune_report {
     double seconds;      /**< all of it took; remembered: then */
     char place[256];     /**< file where the choice is kept; "" when it is not */
     spry_tune_row *rows; /**< CSR first, then the timed ones by total, then others by forecast */
-    int64_t count;
+    int64_t count;       /**< of rows */
+    size_t row_size;     /**< bytes from one row to the next */
 } spry_tune_report;
+#define SPRY_TUNE_REPORT_INIT SPRY_SIZED(spry_tune_report)
+
+/** A row of a report; NULL past the last. Rows may be longer than this struct. */
+SPRY_API const spry_tune_row *spry_tune_row_at(const spry_tune_report *report, int64_t index);
 
 /**
  * Finds the storage format with the least time for conversion and products together. CSR, used in
@@ -49,6 +56,7 @@ SPRY_API spry_status spry_tune(const spry_matrix *A, const char *options, spry_t
  */
 SPRY_API spry_status spry_tune_on(spry_device *device, const spry_matrix *A, const char *options,
                                   spry_tune_report *report);
+/** Frees what a report holds and clears it. */
 SPRY_API void spry_tune_report_clear(spry_context *ctx, spry_tune_report *report);
 /** Drops what is remembered of A, or of all matrices when A is NULL; count: files that went. */
 SPRY_API spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *count);

@@ -24,25 +24,65 @@
 
 SPRY_BEGIN
 
+/* The version of these headers; the build reads it here. */
 #define SPRY_VERSION_MAJOR 0
 #define SPRY_VERSION_MINOR 2
 #define SPRY_VERSION_PATCH 0
+/** Versions as numbers that can be compared: 0.2.0 is 200, 1.12.3 is 11203. */
+#define SPRY_VERSION_OF(major, minor, patch) ((major)*10000 + (minor)*100 + (patch))
+#define SPRY_VERSION SPRY_VERSION_OF(SPRY_VERSION_MAJOR, SPRY_VERSION_MINOR, SPRY_VERSION_PATCH)
+/** For the preprocessor: whether these headers are of a version or of a later one. */
+#define SPRY_VERSION_AT_LEAST(major, minor, patch) \
+    (SPRY_VERSION >= SPRY_VERSION_OF(major, minor, patch))
+#define SPRY_VERSION_QUOTE(major, minor, patch) #major "." #minor "." #patch
+#define SPRY_VERSION_EXPAND(major, minor, patch) SPRY_VERSION_QUOTE(major, minor, patch)
+/** "0.2.0" */
+#define SPRY_VERSION_TEXT \
+    SPRY_VERSION_EXPAND(SPRY_VERSION_MAJOR, SPRY_VERSION_MINOR, SPRY_VERSION_PATCH)
 
-/** The library's version as "major.minor.patch". */
+/** The version of the library that runs, which may be later than that of the headers a program was
+ * compiled with: SPRY_VERSION_TEXT and SPRY_VERSION of its own. */
 SPRY_API const char *spry_version(void);
+/** The same as a number, as SPRY_VERSION is one. */
+SPRY_API int spry_version_number(void);
+
+/*
+ * Structs that callers allocate can grow: later versions append members, and programs that were
+ * compiled before go on working. For that such a struct begins with its size in bytes, which the
+ * caller sets by the struct's own initialiser,
+ *
+ *     spry_result result = SPRY_RESULT_INIT;
+ *
+ * and the library writes no more of it than that, and takes members of its own that are beyond it
+ * for 0. A struct that was cleared (size 0) is one of version 0.2.0. Other sizes that no version
+ * has, as of a struct that was not initialised, are SPRY_STATUS_BAD_USAGE. The library leaves the
+ * size as it is.
+ */
+#ifdef __cplusplus
+#define SPRY_SIZED(type) \
+    {                    \
+        sizeof(type)     \
+    }
+#else
+#define SPRY_SIZED(type)     \
+    {                        \
+        .size = sizeof(type) \
+    }
+#endif
 
 /** Scalar types: real single, real double, complex single, complex double. */
 typedef enum spry_type { SPRY_TYPE_S, SPRY_TYPE_D, SPRY_TYPE_C, SPRY_TYPE_Z } spry_type;
 
-/** A number of any scalar type; im is 0 for real types. */
+/** A number of any scalar type; im is 0 for real types. Passed by value: it stays as it is. */
 typedef struct spry_scalar {
-    double re, im;
+    double re, im; /**< real and imaginary part */
 } spry_scalar;
 
 /** "s", "d", "c" or "z". */
 SPRY_API const char *spry_type_name(spry_type type);
 /** Bytes of one number: 4, 8, 8, 16. */
 SPRY_API size_t spry_type_size(spry_type type);
+/** Whether numbers of the type have an imaginary part. */
 SPRY_API bool spry_type_is_complex(spry_type type);
 
 /* One list gives the codes and their texts. */

@@ -5,9 +5,9 @@
 #include "matrix/entries.h"
 
 typedef struct addition {
-    const spry_arrays *a, *b;
+    const matrix_arrays *a, *b;
     spry_scalar alpha, beta;
-    spry_arrays c;
+    matrix_arrays c;
 } addition;
 
 static int64_t count_row(const addition *s, int64_t i)
@@ -96,6 +96,20 @@ static spry_status check_factor(const spry_matrix *A, const char *name, spry_sca
                      factor.im, spry_type_name(A->a.type));
 }
 
+/* Sums of what is symmetric are, and of what is hermitian, where factors are real. */
+static void note_sum(spry_scalar alpha, const spry_matrix *A, spry_scalar beta,
+                     const spry_matrix *B, const spry_matrix *C)
+{
+    static const spry_fact kept[] = {SPRY_FACT_PATTERN_SYMMETRIC, SPRY_FACT_SYMMETRIC,
+                                     SPRY_FACT_HERMITIAN};
+    matrix_note_all(C, FACT_BIT(SPRY_FACT_SORTED) | FACT_BIT(SPRY_FACT_UNIQUE));
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
+        if (matrix_known(A, kept[k]) == SPRY_TRUTH_YES &&
+            matrix_known(B, kept[k]) == SPRY_TRUTH_YES &&
+            (kept[k] != SPRY_FACT_HERMITIAN || (alpha.im == 0 && beta.im == 0)))
+            matrix_note(C, kept[k], true);
+}
+
 spry_status spry_matrix_add(spry_scalar alpha, const spry_matrix *A, spry_scalar beta,
                             const spry_matrix *B, spry_matrix **C)
 {
@@ -115,10 +129,11 @@ spry_status spry_matrix_add(spry_scalar alpha, const spry_matrix *A, spry_scalar
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &a, &own_a));
     SPRY_GO(ctx, matrix_as_sorted_csr(B, &b, &own_b));
     addition s = {.a = &a->a, .b = &b->a, .alpha = alpha, .beta = beta};
-    s.c = (spry_arrays){
+    s.c = (matrix_arrays){
         .type = A->a.type, .format = SPRY_FORMAT_CSR, .rows = A->a.rows, .cols = A->a.cols};
     status = add(ctx, &s);
     SPRY_GO(ctx, matrix_finish(ctx, status, &s.c, C));
+    note_sum(alpha, A, beta, B, *C);
 done:
     spry_matrix_free(own_b);
     spry_matrix_free(own_a);

@@ -5,6 +5,7 @@
 #include "matrix/matrix.h"
 
 #include <spry/algebra.h>
+#include <spry/list.h>
 
 /* Fails unless both matrices are of one type and context; `what` says what was asked for. */
 spry_status algebra_check_pair(const char *what, const spry_matrix *A, const spry_matrix *B);
@@ -15,6 +16,10 @@ spry_status algebra_multiply(const spry_matrix *A, const spry_matrix *B, bool co
                              spry_matrix **C);
 /* Multiplications that takes, as a double; for comparing. */
 double algebra_multiply_work(const spry_matrix *A, const spry_matrix *B);
+
+/* For SPRY_LIST_ORDERS and _SCALINGS: fill a cleared entry; false past the last. */
+bool algebra_order_at(int index, spry_entry *entry);
+bool algebra_scaling_at(int index, spry_entry *entry);
 
 /* f v; a real factor leaves signs of zeros and what is not finite to the part they are in. */
 static inline __attribute__((always_inline)) spry_scalar algebra_times(spry_scalar f, spry_scalar v)

@@ -180,7 +180,7 @@ spry_status algebra_multiply(const spry_matrix *A, const spry_matrix *B, bool co
 {
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
-    spry_arrays c = {
+    matrix_arrays c = {
         .type = A->a.type, .format = SPRY_FORMAT_CSR, .rows = A->a.rows, .cols = B->a.cols};
     product p = {.ctx = ctx,
                  .kernels = host_kernels_for(ctx, A->a.type),
@@ -207,7 +207,10 @@ spry_status algebra_multiply(const spry_matrix *A, const spry_matrix *B, bool co
 done:
     free_tables(&p);
     base_free(ctx, p.work);
-    return matrix_finish(ctx, status, &c, C);
+    status = matrix_finish(ctx, status, &c, C);
+    if (status == SPRY_STATUS_OK)
+        matrix_note_all(*C, FACT_BIT(SPRY_FACT_SORTED) | FACT_BIT(SPRY_FACT_UNIQUE));
+    return status;
 }
 
 double algebra_multiply_work(const spry_matrix *A, const spry_matrix *B)

@@ -1,4 +1,5 @@
 /* The orders by name, those that need no graph, and vectors in another order. */
+#include "algebra/algebra.h"
 #include "algebra/graph.h"
 
 #include "matrix/entries.h"
@@ -89,12 +90,12 @@ static const order_kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-bool spry_reorder_describe(int index, const char **name, const char **summary)
+bool algebra_order_at(int index, spry_entry *entry)
 {
-    if (index < 0 || index >= KINDS)
+    if (index >= KINDS)
         return false;
-    *name = kinds[index].name;
-    *summary = kinds[index].summary;
+    entry->name = kinds[index].name;
+    entry->summary = kinds[index].summary;
     return true;
 }
 
@@ -174,7 +175,7 @@ static spry_status move_elements(const spry_vector *x, const int32_t *perm, bool
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "permutation: the vectors are on %s and %s; spry_vector_copy() brings "
                          "them to one place",
-                         vector_place(x), vector_place(y));
+                         place_name(x->device), place_name(y->device));
     if (vector_same(x, y))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "permutation: both vectors have the same numbers");

@@ -20,27 +20,24 @@ static const spry_option table[] = {SCALING_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 enum { NORM_MAX, NORM_TWO };
 
-spry_option_list spry_scaling_options(void)
-{
-    return (spry_option_list){table, (int)(sizeof table / sizeof *table)};
-}
+static const spry_option_list option_list = SPRY_OPTION_LIST(table);
 
 /* What a kind works on: the matrix, and factors that begin as ones. */
 typedef struct scaling {
-    const spry_arrays *a; /* general CSR without duplicates */
+    const matrix_arrays *a; /* general CSR without duplicates */
     const spry_context *ctx;
     const scaling_options *options;
     double *left, *right;
 } scaling;
 
-static double magnitude(const spry_arrays *a, int64_t k)
+static double magnitude(const matrix_arrays *a, int64_t k)
 {
     const spry_scalar v = value_get(a->type, a->values, k);
     const double size = v.im == 0 ? fabs(v.re) : hypot(v.re, v.im);
     return isfinite(size) ? size : 0;
 }
 
-static double row_norm(const spry_arrays *a, int64_t i, int norm)
+static double row_norm(const matrix_arrays *a, int64_t i, int norm)
 {
     double most = 0, sum = 0;
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
@@ -55,7 +52,7 @@ static double row_norm(const spry_arrays *a, int64_t i, int norm)
     return isfinite(size) ? size : most;
 }
 
-static void scale_rows(const scaling *s, double *factors, const spry_arrays *a)
+static void scale_rows(const scaling *s, double *factors, const matrix_arrays *a)
 {
     const int parts = matrix_parts(s->ctx, a->nnz);
 #pragma omp parallel for num_threads(parts) schedule(dynamic, 1024)
@@ -74,7 +71,7 @@ static spry_status by_rows(spry_context *ctx, const scaling *s)
 
 static spry_status by_columns(spry_context *ctx, const scaling *s)
 {
-    spry_arrays transposed;
+    matrix_arrays transposed;
     const spry_status status = matrix_transpose_arrays(ctx, s->a, &transposed);
     if (status == SPRY_STATUS_OK)
         scale_rows(s, s->right, &transposed);
@@ -84,7 +81,7 @@ static spry_status by_columns(spry_context *ctx, const scaling *s)
 
 static spry_status by_diagonal(spry_context *ctx, const scaling *s)
 {
-    const spry_arrays *a = s->a;
+    const matrix_arrays *a = s->a;
     if (a->rows != a->cols)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "scaling symmetric is for square matrices, this one is %" PRId64
@@ -116,7 +113,7 @@ static void raise_to(_Atomic double *most, double size)
 /* The largest entries of the rows and columns as they are scaled now. */
 static void find_largest(const scaling *s, double *rows, _Atomic double *columns)
 {
-    const spry_arrays *a = s->a;
+    const matrix_arrays *a = s->a;
     const int parts = matrix_parts(s->ctx, a->nnz);
     for (int64_t j = 0; j < a->cols; j++)
         atomic_init(&columns[j], 0);
@@ -176,12 +173,13 @@ static const scaling_kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-bool spry_scaling_describe(int index, const char **name, const char **summary)
+bool algebra_scaling_at(int index, spry_entry *entry)
 {
-    if (index < 0 || index >= KINDS)
+    if (index >= KINDS)
         return false;
-    *name = kinds[index].name;
-    *summary = kinds[index].summary;
+    entry->name = kinds[index].name;
+    entry->summary = kinds[index].summary;
+    entry->options = option_list;
     return true;
 }
 
@@ -198,9 +196,9 @@ static spry_status read_kind(spry_context *ctx, const char *text, const scaling_
     if (found < 0)
         return base_unknown_word(ctx, "scaling", name, names);
     *kind = &kinds[found];
-    SPRY_GO(ctx, spry_options_default(ctx, spry_scaling_options(), options));
-    SPRY_GO(ctx, spry_options_parse(ctx, spry_scaling_options(), options,
-                                    text[length] ? text + length + 1 : NULL));
+    SPRY_GO(ctx, spry_options_default(ctx, option_list, options));
+    SPRY_GO(ctx,
+            spry_options_parse(ctx, option_list, options, text[length] ? text + length + 1 : NULL));
 done:
     return status == SPRY_STATUS_OK ? status : SPRY_CAUSE(ctx, status, "scaling %s", (*kind)->name);
 }

@@ -32,6 +32,7 @@ struct spry_context {
     void *log_data;
     char message[MESSAGE_SIZE];
     atomic_bool interrupted;
+    int calls; /* that a request to stop is for, one within the other: see base_stopped() */
     int64_t memory_now, memory_most;
     size_t large;    /* blocks allocated so far, of the large ones */
     int64_t fail_in; /* allocations until one fails; 0: none */
@@ -64,7 +65,13 @@ spry_status base_cause(spry_context *ctx, spry_status status, const char *format
     } while (0)
 #define SPRY_CAUSE(ctx, status, ...) base_cause(ctx, status, __VA_ARGS__)
 
-void base_log(spry_context *ctx, spry_log_level level, const char *format, ...) SPRY_PRINTF(3, 4);
+/* To be called where a call ends because a stop was asked for: the request is taken back, unless
+ * another call is around this one (a solve around an inner one, or around what its monitor writes),
+ * which is to end, too. */
+void base_stopped(spry_context *ctx);
+
+void base_log(const spry_context *ctx, spry_log_level level, const char *format, ...)
+    SPRY_PRINTF(3, 4);
 
 /*
  * Memory. base_alloc gives count * size bytes (checked for overflow), 64-byte aligned, untouched,
@@ -106,6 +113,35 @@ int64_t base_file_fill(int file, void *data, int64_t size);
 int base_file_replace(const char *path, const void *data, size_t size);
 const char *base_error_text(int error, char *text, size_t size);
 
+/*
+ * Structs that callers allocate (see SPRY_SIZED): how large they are here and were in 0.2.0, which
+ * ended with a member that is named once and for all. base_blank fails for a size that no version
+ * had, and clears the struct but for its size; base_give fills in as much as it has room for.
+ * base_take fails likewise, and copies one that is read, with 0 for what it does not have.
+ */
+typedef struct base_sized {
+    const char *name;
+    size_t own, first;
+} base_sized;
+#define BASE_SIZED(type, last)                                                   \
+    {                                                                            \
+#type, sizeof(type), offsetof(type, last) + sizeof(((type *)NULL)->last) \
+    }
+/* Bytes that a caller's struct has; 0 where they are not to be believed. */
+size_t base_size(const void *caller, const base_sized *s);
+spry_status base_check_size(spry_context *ctx, const void *caller, const base_sized *s);
+spry_status base_blank(spry_context *ctx, void *caller, const base_sized *s);
+void base_give(void *caller, const void *from, const base_sized *s);
+spry_status base_take(spry_context *ctx, const void *caller, void *to, const base_sized *s);
+
+/* Fills a table of pointers to functions from a library that dlopen() gave; the first name that is
+ * missing, or NULL. */
+typedef struct base_symbol {
+    const char *name;
+    size_t at; /* of the pointer in the table */
+} base_symbol;
+const char *base_find_symbols(void *library, const base_symbol *symbols, size_t count, void *table);
+
 /* Fails when a caller's type is none of the four. */
 spry_status base_check_type(spry_context *ctx, spry_type type);
 
@@ -115,6 +151,13 @@ int base_find_word(const char *words, const char *word);
  * nearest. */
 spry_status base_unknown_word(spry_context *ctx, const char *what, const char *word,
                               const char *words);
+/* The option of a name, or a failure that names the nearest; whether a number is within its bounds,
+ * `shown` being how the caller wrote it; the shortest text of a number. */
+spry_status options_find(spry_context *ctx, spry_option_list list, const char *name,
+                         const spry_option **option);
+spry_status options_check_bounds(spry_context *ctx, const spry_option *option, double number,
+                                 const char *shown);
+void base_print_double(double value, char text[32]);
 /* Appends a word to a space-separated list of `size` bytes, cutting what does not fit. */
 void base_add_word(char *words, size_t size, const char *word);
 
@@ -129,7 +172,10 @@ const char *base_parse_double(const char *p, const char *end, double *value);
 /* The same for integers; NULL also on overflow. */
 const char *base_parse_int(const char *p, const char *end, int64_t *value);
 
-/* Threads: run inside `#pragma omp parallel num_threads(spry_context_threads(ctx))`. */
+/* Threads: run inside `#pragma omp parallel num_threads(spry_context_threads(ctx))`. base_team is
+ * how many of those wanted this process gets: all, unless the system refuses some or the process is
+ * a fork's child. */
+int base_team(const spry_context *ctx, int wanted);
 typedef struct range {
     int64_t begin, end;
 } range;

@@ -9,14 +9,17 @@ static const spry_option rows[] = {CONTEXT_OPTIONS(SPRY_OPTION_ROW)};
 
 spry_option_list spry_context_options(void)
 {
-    return (spry_option_list){rows, sizeof rows / sizeof *rows};
+    return (spry_option_list)SPRY_OPTION_LIST(rows);
 }
 
 const char *spry_version(void)
 {
-#define TEXT2(x) #x
-#define TEXT(x) TEXT2(x)
-    return TEXT(SPRY_VERSION_MAJOR) "." TEXT(SPRY_VERSION_MINOR) "." TEXT(SPRY_VERSION_PATCH);
+    return SPRY_VERSION_TEXT;
+}
+
+int spry_version_number(void)
+{
+    return SPRY_VERSION;
 }
 
 const char *spry_type_name(spry_type type)
@@ -78,9 +81,12 @@ static spry_status choose_threads(spry_context *ctx)
 spry_status spry_context_new_with(const spry_allocator *allocator, const char *options,
                                   spry_context **out)
 {
+    static const base_sized sized = BASE_SIZED(spry_allocator, data);
+    spry_allocator use = base_default_allocator();
     *out = NULL;
-    bool given = allocator && allocator->allocate && allocator->release;
-    spry_allocator use = given ? *allocator : base_default_allocator();
+    if (allocator && allocator->allocate && allocator->release &&
+        base_take(NULL, allocator, &use, &sized) != SPRY_STATUS_OK)
+        return SPRY_STATUS_BAD_USAGE;
     spry_context *ctx = use.allocate(use.data, sizeof *ctx, ALIGNMENT);
     if (!ctx)
         return SPRY_STATUS_NO_MEMORY;
@@ -125,7 +131,7 @@ void spry_context_set_log(spry_context *ctx, spry_log_fn log, void *data)
 
 int spry_context_threads(const spry_context *ctx)
 {
-    return (int)ctx->options.threads;
+    return base_team(ctx, (int)ctx->options.threads);
 }
 
 const char *spry_context_isa(const spry_context *ctx)
@@ -141,4 +147,10 @@ void spry_context_interrupt(spry_context *ctx)
 bool spry_context_interrupted(spry_context *ctx, bool clear)
 {
     return clear ? atomic_exchange(&ctx->interrupted, false) : atomic_load(&ctx->interrupted);
+}
+
+void base_stopped(spry_context *ctx)
+{
+    if (ctx->calls == 0)
+        atomic_store(&ctx->interrupted, false);
 }

@@ -43,7 +43,8 @@ static void default_release(void *data, void *memory, size_t bytes)
 
 spry_allocator base_default_allocator(void)
 {
-    return (spry_allocator){default_allocate, default_release, NULL};
+    return (spry_allocator){
+        .size = sizeof(spry_allocator), .allocate = default_allocate, .release = default_release};
 }
 
 /* Whether this allocation is one that a test wants to fail. */

@@ -68,9 +68,29 @@ bool spry_nearest(const char *word, const char *words, char *nearest, size_t siz
     return found;
 }
 
+static const base_sized row_sized = BASE_SIZED(spry_option, help);
+
+const spry_option *spry_options_at(spry_option_list list, int index)
+{
+    const size_t row = list.row_size ? list.row_size : row_sized.first;
+    if (!list.options || index < 0 || index >= list.count)
+        return NULL;
+    return (const spry_option *)(const void *)((const char *)list.options + (size_t)index * row);
+}
+
+/* A row with 0 for what a table of an earlier version does not have. */
+static spry_option whole_row(spry_option_list list, const spry_option *row)
+{
+    const size_t size = list.row_size ? list.row_size : row_sized.first;
+    spry_option whole = {0};
+    memcpy(&whole, row, size < sizeof whole ? size : sizeof whole);
+    return whole;
+}
+
 const spry_option *spry_options_find(spry_option_list list, const char *name)
 {
-    for (const spry_option *option = list.options; option < list.options + list.count; option++)
+    const spry_option *option;
+    for (int i = 0; (option = spry_options_at(list, i)); i++)
         if (same_name(option->name, name))
             return option;
     return NULL;
@@ -108,12 +128,29 @@ static spry_status unknown_option(spry_context *ctx, spry_option_list list, cons
 {
     char names[2048] = "", shown[WORD_SIZE];
     for (int i = 0; i < list.count; i++) {
-        snprintf(shown, sizeof shown, "%s", list.options[i].name);
+        snprintf(shown, sizeof shown, "%s", spry_options_at(list, i)->name);
         for (char *c = shown; *c; c++)
             *c = fold(*c);
         base_add_word(names, sizeof names, shown);
     }
     return base_unknown_word(ctx, "option", name, names);
+}
+
+spry_status options_find(spry_context *ctx, spry_option_list list, const char *name,
+                         const spry_option **option)
+{
+    *option = name ? spry_options_find(list, name) : NULL;
+    return *option ? SPRY_STATUS_OK : unknown_option(ctx, list, name ? name : "NULL");
+}
+
+spry_status options_check_bounds(spry_context *ctx, const spry_option *option, double number,
+                                 const char *shown)
+{
+    const bool bounded = option->low != 0 || option->high != 0;
+    if (bounded && !(number >= option->low && number <= option->high))
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s=%.64s is outside %g..%g", option->name,
+                         shown, option->low, option->high);
+    return SPRY_STATUS_OK;
 }
 
 /* The number of a k, M or G that ends a text, which loses it; else 1. */
@@ -156,12 +193,10 @@ static spry_status set_number(spry_context *ctx, const spry_option *option, void
     if (whole ? !parse_integer(value, &integer) : !parse_real(value, &number))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s=%.64s is not a %s", option->name, value,
                          whole ? "whole number" : "number");
-    if (whole)
-        number = (double)integer;
-    bool bounded = option->low != 0 || option->high != 0;
-    if (bounded && !(number >= option->low && number <= option->high))
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s=%.64s is outside %g..%g", option->name,
-                         value, option->low, option->high);
+    const spry_status status =
+        options_check_bounds(ctx, option, whole ? (double)integer : number, value);
+    if (status != SPRY_STATUS_OK)
+        return status;
     if (whole)
         *(int64_t *)field = integer;
     else
@@ -222,16 +257,22 @@ static spry_status set_field(spry_context *ctx, const spry_option *option, void 
 spry_status spry_options_set(spry_context *ctx, spry_option_list list, void *fields,
                              const char *name, const char *value)
 {
-    const spry_option *option = spry_options_find(list, name);
-    return option ? set_field(ctx, option, fields, value) : unknown_option(ctx, list, name);
+    const spry_option *option;
+    const spry_status status = options_find(ctx, list, name, &option);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    const spry_option whole = whole_row(list, option);
+    return set_field(ctx, &whole, fields, value);
 }
 
 spry_status spry_options_default(spry_context *ctx, spry_option_list list, void *fields)
 {
     spry_status status = SPRY_STATUS_OK;
-    for (int i = 0; i < list.count && status == SPRY_STATUS_OK; i++)
-        if (list.options[i].initial)
-            status = set_field(ctx, &list.options[i], fields, list.options[i].initial);
+    for (int i = 0; i < list.count && status == SPRY_STATUS_OK; i++) {
+        const spry_option option = whole_row(list, spry_options_at(list, i));
+        if (option.initial)
+            status = set_field(ctx, &option, fields, option.initial);
+    }
     return status;
 }
 

@@ -21,9 +21,9 @@ void spry_context_set_message(spry_context *ctx, const char *text)
         snprintf(ctx->message, sizeof ctx->message, "%s", text ? text : "");
 }
 
-void base_log(spry_context *ctx, spry_log_level level, const char *format, ...)
+void base_log(const spry_context *ctx, spry_log_level level, const char *format, ...)
 {
-    if (!ctx->log || (int)level >= ctx->options.log) /* options.log: 0 is quiet */
+    if (!ctx || !ctx->log || (int)level >= ctx->options.log) /* options.log: 0 is quiet */
         return;
     char text[MESSAGE_SIZE];
     va_list arguments;
@@ -37,6 +37,8 @@ spry_status base_fail(spry_context *ctx, spry_status status, const char *file, i
                       const char *format, ...)
 {
     va_list arguments;
+    if (!ctx) /* nobody can be told why */
+        return status;
     va_start(arguments, format);
     vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
     va_end(arguments);
@@ -52,7 +54,7 @@ void base_trace(spry_context *ctx, spry_status status, const char *file, int lin
 
 spry_status base_cause(spry_context *ctx, spry_status status, const char *format, ...)
 {
-    if (status == SPRY_STATUS_OK)
+    if (status == SPRY_STATUS_OK || !ctx)
         return status;
     char cause[MESSAGE_SIZE], what[MESSAGE_SIZE / 2];
     memcpy(cause, ctx->message, sizeof cause);

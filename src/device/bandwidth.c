@@ -4,6 +4,7 @@
  * stands there as text with a sum of its digits; a file that is not whole is ignored.
  */
 #include "device/engine.h"
+#include "host/host.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -181,25 +182,33 @@ done:
     return status;
 }
 
-spry_status spry_device_read_bandwidth(spry_context *ctx, const char *name, bool anew,
-                                       double *bandwidth)
+/* That of a device which is opened for it, if it is not open. */
+static spry_status by_name(spry_context *ctx, const char *name, bool anew, double *read)
 {
-    spry_status status = SPRY_STATUS_OK;
-    spry_bandwidth host;
     spry_device *d = NULL;
-    *bandwidth = 0;
-    if (strcmp(name, "cpu") == 0) {
-        SPRY_GO(ctx,
-                anew ? spry_device_bandwidth_now(ctx, &host) : spry_device_bandwidth(ctx, &host));
-        *bandwidth = host.read;
-        return SPRY_STATUS_OK;
-    }
     const spry_device *first = ctx->devices;
-    SPRY_GO(ctx, device_open(ctx, name, &d));
+    spry_status status = device_open(ctx, name, &d);
+    if (status != SPRY_STATUS_OK)
+        return status;
     const bool opened = ctx->devices != first;
-    status = device_read_bandwidth(d, anew, bandwidth);
+    status = device_read_bandwidth(d, anew, read);
     if (opened)
         device_close(d);
+    return status;
+}
+
+spry_status spry_device_bandwidth(spry_context *ctx, const char *name, bool anew,
+                                  spry_bandwidth *bandwidth)
+{
+    static const base_sized sized = BASE_SIZED(spry_bandwidth, triad);
+    spry_bandwidth found = SPRY_BANDWIDTH_INIT;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_blank(ctx, bandwidth, &sized));
+    if (!name || strcmp(name, "cpu") == 0)
+        SPRY_GO(ctx, host_bandwidth(ctx, anew, &found));
+    else
+        SPRY_GO(ctx, by_name(ctx, name, anew, &found.read));
+    base_give(bandwidth, &found, &sized);
 done:
     return status;
 }

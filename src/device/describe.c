@@ -22,9 +22,8 @@ static void describe_device(spry_context *ctx, const engine_class *engine, int i
     info->cache_bytes = d.facts.cache_bytes;
 }
 
-bool spry_device_describe(spry_context *ctx, int index, spry_device_info *info)
+static bool describe(spry_context *ctx, int index, spry_device_info *info)
 {
-    *info = (spry_device_info){0};
     if (index == 0) {
         host_describe(ctx, info);
         return true;
@@ -42,6 +41,15 @@ bool spry_device_describe(spry_context *ctx, int index, spry_device_info *info)
         }
         first += entries;
     }
-    *info = (spry_device_info){0};
     return false;
+}
+
+bool spry_device_describe(spry_context *ctx, int index, spry_device_info *info)
+{
+    static const base_sized sized = BASE_SIZED(spry_device_info, why);
+    spry_device_info found = {0};
+    if (base_blank(ctx, info, &sized) != SPRY_STATUS_OK || !describe(ctx, index, &found))
+        return false;
+    base_give(info, &found, &sized);
+    return true;
 }

@@ -1,6 +1,7 @@
 /* Devices: opening and closing them, and what stands around every call of an engine. */
 #include "device/engine.h"
 #include "device/staging.h"
+#include "device/vector.h"
 
 #include <stdlib.h>
 
@@ -84,6 +85,7 @@ static spry_status open_new(spry_context *ctx, const engine_class *engine, int i
     d->ctx = ctx;
     d->engine = engine;
     snprintf(d->facts.name, sizeof d->facts.name, "%s:%d", engine->name, index);
+    d->home = (vector_home){d->facts.name, &device_vectors};
     status = engine->open(d, index);
     if (status != SPRY_STATUS_OK) {
         SPRY_CAUSE(ctx, status, "%s", d->facts.name);
@@ -187,4 +189,14 @@ void device_close(spry_device *d)
         }
     }
     base_free(d->ctx, d);
+}
+
+spry_status spry_device_open(spry_context *ctx, const char *name, spry_device **device)
+{
+    return device_open(ctx, name, device);
+}
+
+const char *spry_device_name(const spry_device *device)
+{
+    return device->facts.name;
 }

@@ -11,7 +11,7 @@
 #ifndef SPRY_DEVICE_INTERNAL_H
 #define SPRY_DEVICE_INTERNAL_H
 
-#include "base/base.h"
+#include "matrix/matrix.h"
 
 #include <spry/operator.h>
 
@@ -44,6 +44,7 @@ typedef struct device_facts {
 } device_facts;
 
 struct spry_device {
+    vector_home home; /* the first member: see matrix.h */
     spry_context *ctx;
     const engine_class *engine;
     void *state; /* the engine's */

@@ -1,6 +1,8 @@
 /* Operators on devices that multiply element by element: Jacobi's preconditioner. */
 #include "device/operator.h"
 
+#include "host/apply.h"
+
 typedef struct diagonal {
     device_memory *plain, *conjugate;                              /* the same for real types */
     spry_status (*make)(const spry_matrix *A, spry_operator **of); /* NULL: no new values */

@@ -17,18 +17,20 @@ spry_status spry_device_finish(spry_device *device)
 static const char *const type_names[] = {
     [SPRY_TYPE_S] = "<f4", [SPRY_TYPE_D] = "<f8", [SPRY_TYPE_C] = "<c8", [SPRY_TYPE_Z] = "<c16"};
 
+static const base_sized interface_sized = BASE_SIZED(spry_array_interface, stream);
+
 spry_status spry_vector_array_interface(const spry_vector *v, spry_array_interface *array)
 {
     spry_status status = SPRY_STATUS_OK;
-    *array = (spry_array_interface){.version = 3};
+    SPRY_GO(v->ctx, base_blank(v->ctx, array, &interface_sized));
     if (!v->device || !v->device->facts.has_pointers)
         return SPRY_FAIL(v->ctx, SPRY_STATUS_BAD_USAGE,
                          "the vector is on %s; __cuda_array_interface__ is for CUDA devices",
-                         vector_place(v));
+                         place_name(v->device));
     SPRY_GO(v->ctx, device_finish(v->device)); /* so that there is no stream to wait for */
-    array->shape = v->n;
-    array->data = v->n > 0 ? v->data : NULL;
-    snprintf(array->typestr, sizeof array->typestr, "%s", type_names[v->type]);
+    spry_array_interface made = {.shape = v->n, .data = v->n > 0 ? v->data : NULL, .version = 3};
+    snprintf(made.typestr, sizeof made.typestr, "%s", type_names[v->type]);
+    base_give(array, &made, &interface_sized);
 done:
     return status;
 }
@@ -52,14 +54,16 @@ static spry_status wait_for(spry_device *d, int64_t stream)
     return stream == 0 ? SPRY_STATUS_OK : device_stream_wait(d->stream, &other);
 }
 
-spry_status spry_vector_from_array_interface(spry_device *device, const spry_array_interface *array,
+spry_status spry_vector_from_array_interface(spry_device *device, const spry_array_interface *given,
                                              spry_vector **v)
 {
     spry_context *ctx = device->ctx;
+    spry_array_interface taken, *array = &taken;
     spry_type type = SPRY_TYPE_D;
     device_memory *m = NULL;
     spry_status status = SPRY_STATUS_OK;
     *v = NULL;
+    SPRY_GO(ctx, base_take(ctx, given, &taken, &interface_sized));
     if (!device->facts.has_pointers)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "device %s: __cuda_array_interface__ is for CUDA devices",

@@ -8,6 +8,7 @@
 #include "device/convert.h"
 #include "device/stored.h"
 #include "device/vector.h"
+#include "host/apply.h"
 #include "matrix/entries.h"
 
 typedef struct device_state {
@@ -147,7 +148,7 @@ spry_status device_multiply_vectors(const spry_operator *op, spry_transpose tran
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
                          "x is on %s, y on %s, the operator on %s; spry_vector_copy() brings "
                          "vectors to another place",
-                         vector_place(x), vector_place(y), spry_device_name(d));
+                         place_name(x->device), place_name(y->device), place_name(d));
     SPRY_GO(op->ctx, bring(d, x, true, &from, &made_from));
     SPRY_GO(op->ctx, bring(d, y, beta.re != 0 || beta.im != 0, &to, &made_to));
     SPRY_GO(op->ctx, device_multiply(op, transpose, alpha, from, beta, to));
@@ -260,14 +261,6 @@ spry_device *device_of(const spry_operator *op)
     return op->device;
 }
 
-int64_t device_operator_bytes(const spry_operator *op)
-{
-    if (op->class != &device_class)
-        return op->device ? op->own_bytes : 0;
-    const device_state *state = op->state;
-    return device_stored_bytes(&state->plain) + device_stored_bytes(&state->transposed);
-}
-
 spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, const char *prefix,
                              device_rows *rows)
 {
@@ -305,7 +298,7 @@ done:
 static spry_status finish_operator(spry_operator *op)
 {
     const int64_t size = (int64_t)spry_type_size(op->type);
-    spry_storage stored;
+    spry_storage stored = SPRY_STORAGE_INIT;
     const spry_status status = storage(op, &stored);
     if (status != SPRY_STATUS_OK)
         return status;

@@ -254,19 +254,19 @@ done:
 /* --- the object ----------------------------------------------------------------------------------
  */
 
-static const vector_class device_vectors = {.destroy = destroy,
-                                            .make = make,
-                                            .put = put,
-                                            .get = get,
-                                            .copy = copy,
-                                            .fill = fill,
-                                            .random = by_chance,
-                                            .blend = blend,
-                                            .multiply = multiply,
-                                            .gather = gather,
-                                            .dot = dot,
-                                            .squares = squares,
-                                            .largest = largest};
+const vector_class device_vectors = {.destroy = destroy,
+                                     .make = make,
+                                     .put = put,
+                                     .get = get,
+                                     .copy = copy,
+                                     .fill = fill,
+                                     .random = by_chance,
+                                     .blend = blend,
+                                     .multiply = multiply,
+                                     .gather = gather,
+                                     .dot = dot,
+                                     .squares = squares,
+                                     .largest = largest};
 
 spry_vector device_vector_over(spry_device *d, spry_type type, int64_t n, const device_memory *m)
 {
@@ -310,14 +310,4 @@ done:
         device_free(v->memory);
     base_free(ctx, v);
     return status;
-}
-
-spry_status spry_device_open(spry_context *ctx, const char *name, spry_device **device)
-{
-    return device_open(ctx, name, device);
-}
-
-const char *spry_device_name(const spry_device *device)
-{
-    return device->facts.name;
 }

@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "matrix/matrix.h"
 
+extern const vector_class device_vectors;
 /* Fails where the device cannot compute with a type. */
 spry_status device_check_type(const spry_device *d, spry_type type);
 

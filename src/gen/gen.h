@@ -9,33 +9,51 @@
 #include "matrix/matrix.h"
 
 #include <spry/generate.h>
+#include <spry/list.h>
 
 /* clang-format off */
-#define GEN_OPTIONS(item)                                                                          \
+/* The options, in groups that kinds have whole. */
+#define GEN_SIZE(item) \
     item(INT, size, "0", 0, INT32_MAX, NULL, "points a side of a grid, or rows; 0 takes the kind's own size") \
-    item(WORD, type, "auto", 0, 0, "auto s d c z", "type of the numbers; auto is z for helmholtz and d else") \
-    item(INT, nx, "0", 0, INT32_MAX, NULL, "points in x; 0 takes size")                            \
-    item(INT, ny, "0", 0, INT32_MAX, NULL, "points in y; 0 takes size")                            \
-    item(INT, nz, "0", 0, INT32_MAX, NULL, "points in z; 0 takes size (anisotropic, convection-diffusion: 0 makes it two-dimensional)") \
-    item(INT, points, "0", 0, 27, NULL, "points of the stencil: poisson2d 5 or 9, poisson3d 7 or 27; 0 takes the fewer") \
-    item(INT, seed, "1", 0, 9e18, NULL, "start of the random numbers")                             \
-    item(INT, per_row, "0", 0, 1e6, NULL, "entries per row: exactly (random) or about (rmat, circuit); 0 takes the kind's own") \
-    item(REAL, dominance, "1.1", 1e-6, 1e6, NULL, "diagonal entry over the sum of the magnitudes of the others in its row") \
+    item(WORD, type, "auto", 0, 0, "auto s d c z", "type of the numbers; auto is z for helmholtz and d else")
+#define GEN_XY(item) \
+    item(INT, nx, "0", 0, INT32_MAX, NULL, "points in x; 0 takes size") \
+    item(INT, ny, "0", 0, INT32_MAX, NULL, "points in y; 0 takes size")
+#define GEN_Z(item) \
+    item(INT, nz, "0", 0, INT32_MAX, NULL, "points in z; 0 takes size (anisotropic, convection-diffusion: 0 makes it two-dimensional)")
+#define GEN_POINTS(item) \
+    item(INT, points, "0", 0, 27, NULL, "points of the stencil: poisson2d 5 or 9, poisson3d 7 or 27; 0 takes the fewer")
+#define GEN_SEED(item) \
+    item(INT, seed, "1", 0, 9e18, NULL, "start of the random numbers")
+#define GEN_PER_ROW(item) \
+    item(INT, per_row, "0", 0, 1e6, NULL, "entries per row: exactly (random) or about (rmat, circuit); 0 takes the kind's own")
+#define GEN_DOMINANCE(item) \
+    item(REAL, dominance, "1.1", 1e-6, 1e6, NULL, "diagonal entry over the sum of the magnitudes of the others in its row")
+#define GEN_DIFFUSION(item) \
     item(REAL, epsilon, "0.01", 1e-12, 1e12, NULL, "diffusion across the strong direction over that along it") \
-    item(REAL, angle, "0", -360, 360, NULL, "strong direction in degrees from the x axis")         \
-    item(REAL, peclet, "100", 0, 1e12, NULL, "strength of the flow against diffusion")             \
-    item(WORD, scheme, "upwind", 0, 0, "upwind central", "differences for the flow")               \
-    item(REAL, nu, "0.3", -0.99, 0.4999, NULL, "Poisson's ratio of the material")                  \
-    item(REAL, wavelength, "10", 2, 1e12, NULL, "length of a wave in grid spacings")               \
+    item(REAL, angle, "0", -360, 360, NULL, "strong direction in degrees from the x axis")
+#define GEN_FLOW(item) \
+    item(REAL, peclet, "100", 0, 1e12, NULL, "strength of the flow against diffusion") \
+    item(WORD, scheme, "upwind", 0, 0, "upwind central", "differences for the flow")
+#define GEN_ELASTIC(item) \
+    item(REAL, nu, "0.3", -0.99, 0.4999, NULL, "Poisson's ratio of the material")
+#define GEN_WAVES(item) \
+    item(REAL, wavelength, "10", 2, 1e12, NULL, "length of a wave in grid spacings") \
     item(INT, layer, "8", 0, INT32_MAX, NULL, "width of the absorbing layer in grid points; complex types only") \
-    item(REAL, absorption, "1", 0, 1e12, NULL, "growth of the layer's damping up to the boundary") \
-    item(REAL, a, "0.57", 0, 1, NULL, "probability of the upper left quarter")                     \
-    item(REAL, b, "0.19", 0, 1, NULL, "probability of the upper right quarter")                    \
-    item(REAL, c, "0.19", 0, 1, NULL, "probability of the lower left quarter; the rest is the fourth's") \
-    item(INT, nets, "4", 0, 64, NULL, "huge nets, such as power and clock")                        \
-    item(REAL, net_share, "0.1", 0, 1, NULL, "share of the nodes that hang on each huge net")      \
-    item(REAL, transistors, "0.1", 0, 1, NULL, "share of the nodes with a controlled source, which makes it nonsymmetric; 0 is symmetric") \
+    item(REAL, absorption, "1", 0, 1e12, NULL, "growth of the layer's damping up to the boundary")
+#define GEN_QUARTERS(item) \
+    item(REAL, a, "0.57", 0, 1, NULL, "probability of the upper left quarter") \
+    item(REAL, b, "0.19", 0, 1, NULL, "probability of the upper right quarter") \
+    item(REAL, c, "0.19", 0, 1, NULL, "probability of the lower left quarter; the rest is the fourth's")
+#define GEN_NETS(item) \
+    item(INT, nets, "4", 0, 64, NULL, "huge nets, such as power and clock") \
+    item(REAL, net_share, "0.1", 0, 1, NULL, "share of the nodes that hang on each huge net") \
+    item(REAL, transistors, "0.1", 0, 1, NULL, "share of the nodes with a controlled source, which makes it nonsymmetric; 0 is symmetric")
+#define GEN_BASE(item) \
     item(PATH, base, NULL, 0, 0, NULL, "file with the matrix to copy")
+#define GEN_OPTIONS(item) \
+    GEN_SIZE(item) GEN_XY(item) GEN_Z(item) GEN_POINTS(item) GEN_SEED(item) GEN_PER_ROW(item) GEN_DOMINANCE(item) \
+    GEN_DIFFUSION(item) GEN_FLOW(item) GEN_ELASTIC(item) GEN_WAVES(item) GEN_QUARTERS(item) GEN_NETS(item) GEN_BASE(item)
 /* clang-format on */
 
 typedef struct gen_options {
@@ -102,15 +120,16 @@ typedef struct gen_problem {
 
 typedef struct gen_kind {
     const char *name;
-    const char *options; /* those it reads besides size and type */
-    int dimensions;      /* of its grid; rows are size^dimensions * unknowns */
-    int unknowns;        /* a grid point */
+    spry_option_list options; /* those it reads, of gen_options */
+    int dimensions;           /* of its grid; rows are size^dimensions * unknowns */
+    int unknowns;             /* a grid point */
     int64_t size, per_row;
     spry_type type;
     spry_status (*prepare)(spry_context *ctx, gen_problem *problem); /* may be NULL */
     gen_row_function write_row; /* its data are the problem; NULL where make does it all */
     spry_status (*make)(spry_context *ctx, const gen_problem *problem, spry_matrix **A);
     const char *summary;
+    unsigned facts; /* FACT_BITs of what is so whatever the options */
 } gen_kind;
 
 static inline uint64_t gen_key(int64_t i, int64_t j)
@@ -122,6 +141,9 @@ spry_scalar gen_random_value(const gen_problem *problem, int64_t i, int64_t j);
 /* The diagonal entry that dominates others whose magnitudes add up to `sum`; 1 when it stands
  * alone. */
 double gen_dominant(const gen_problem *problem, double sum);
+
+/* For SPRY_LIST_GENERATORS: fills a cleared entry; false past the last. */
+bool gen_entry_at(int index, spry_entry *entry);
 
 /* The kinds, by file. */
 spry_status gen_prepare_stencil(spry_context *ctx, gen_problem *problem);

@@ -1,62 +1,107 @@
 /* The kinds of matrices there are, their options, and the sizes that fit. */
 #include "gen/gen.h"
 
+#define OPTION_OWNER gen_options
+#define ROW SPRY_OPTION_ROW
+static const spry_option all_options[] = {GEN_OPTIONS(ROW)};
+static const spry_option poisson2d_options[] = {GEN_SIZE(ROW) GEN_XY(ROW) GEN_POINTS(ROW)};
+static const spry_option poisson3d_options[] = {GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW)
+                                                    GEN_POINTS(ROW)};
+static const spry_option anisotropic_options[] = {GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW)
+                                                      GEN_DIFFUSION(ROW)};
+static const spry_option convection_diffusion_options[] = {GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW)
+                                                               GEN_FLOW(ROW)};
+static const spry_option elasticity_options[] = {GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW)
+                                                     GEN_ELASTIC(ROW)};
+static const spry_option helmholtz_options[] = {GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW)
+                                                    GEN_WAVES(ROW)};
+static const spry_option tridiagonal_options[] = {GEN_SIZE(ROW)};
+static const spry_option dense_options[] = {GEN_SIZE(ROW) GEN_SEED(ROW) GEN_DOMINANCE(ROW)};
+static const spry_option random_options[] = {GEN_SIZE(ROW) GEN_SEED(ROW) GEN_PER_ROW(ROW)
+                                                 GEN_DOMINANCE(ROW)};
+static const spry_option rmat_options[] = {GEN_SIZE(ROW) GEN_SEED(ROW) GEN_PER_ROW(ROW)
+                                               GEN_DOMINANCE(ROW) GEN_QUARTERS(ROW)};
+static const spry_option arrowhead_options[] = {GEN_SIZE(ROW) GEN_SEED(ROW)};
+static const spry_option circuit_options[] = {GEN_SIZE(ROW) GEN_SEED(ROW) GEN_PER_ROW(ROW)
+                                                  GEN_NETS(ROW)};
+static const spry_option tiled_options[] = {GEN_SIZE(ROW) GEN_BASE(ROW)};
+#undef ROW
+#undef OPTION_OWNER
+
+/* What is so by construction. */
+enum {
+    SYMMETRIC = FACT_BIT(SPRY_FACT_SYMMETRIC) | FACT_BIT(SPRY_FACT_PATTERN_SYMMETRIC),
+    HERMITIAN = FACT_BIT(SPRY_FACT_HERMITIAN) | FACT_BIT(SPRY_FACT_PATTERN_SYMMETRIC),
+    POSITIVE = HERMITIAN | FACT_BIT(SPRY_FACT_DEFINITE) | FACT_BIT(SPRY_FACT_POSITIVE_DIAGONAL)
+};
+
 static const gen_kind kinds[] = {
-    {"poisson2d", "nx ny points", 2, 1, 100, 0, SPRY_TYPE_D, gen_prepare_stencil, gen_stencil_row,
-     NULL, "Laplacian on a rectangle, 5 or 9 points: symmetric positive definite, an M-matrix"},
-    {"poisson3d", "nx ny nz points", 3, 1, 32, 0, SPRY_TYPE_D, gen_prepare_stencil, gen_stencil_row,
-     NULL, "Laplacian on a box, 7 or 27 points: symmetric positive definite, an M-matrix"},
-    {"anisotropic", "nx ny nz epsilon angle", 2, 1, 100, 0, SPRY_TYPE_D, gen_prepare_anisotropic,
-     gen_stencil_row, NULL,
+    {"poisson2d", SPRY_OPTION_LIST(poisson2d_options), 2, 1, 100, 0, SPRY_TYPE_D,
+     gen_prepare_stencil, gen_stencil_row, NULL,
+     "Laplacian on a rectangle, 5 or 9 points: symmetric positive definite, an M-matrix",
+     POSITIVE | SYMMETRIC},
+    {"poisson3d", SPRY_OPTION_LIST(poisson3d_options), 3, 1, 32, 0, SPRY_TYPE_D,
+     gen_prepare_stencil, gen_stencil_row, NULL,
+     "Laplacian on a box, 7 or 27 points: symmetric positive definite, an M-matrix",
+     POSITIVE | SYMMETRIC},
+    {"anisotropic", SPRY_OPTION_LIST(anisotropic_options), 2, 1, 100, 0, SPRY_TYPE_D,
+     gen_prepare_anisotropic, gen_stencil_row, NULL,
      "diffusion on a rectangle or box, strong in one direction: symmetric positive definite, hard "
      "for "
-     "point methods"},
-    {"convection-diffusion", "nx ny nz peclet scheme", 2, 1, 100, 0, SPRY_TYPE_D,
-     gen_prepare_stencil, gen_convection_row, NULL,
+     "point methods",
+     POSITIVE | SYMMETRIC},
+    {"convection-diffusion", SPRY_OPTION_LIST(convection_diffusion_options), 2, 1, 100, 0,
+     SPRY_TYPE_D, gen_prepare_stencil, gen_convection_row, NULL,
      "flow that turns about the centre of a rectangle or box: nonsymmetric, with upwind "
-     "differences an M-matrix"},
-    {"elasticity", "nx ny nz nu", 3, 3, 16, 0, SPRY_TYPE_D, gen_prepare_elasticity,
-     gen_elasticity_row, NULL,
+     "differences an M-matrix",
+     0},
+    {"elasticity", SPRY_OPTION_LIST(elasticity_options), 3, 3, 16, 0, SPRY_TYPE_D,
+     gen_prepare_elasticity, gen_elasticity_row, NULL,
      "a clamped elastic box, trilinear elements, 3 unknowns per node, 81 entries per row: "
      "symmetric "
-     "positive definite"},
-    {"helmholtz", "nx ny nz wavelength layer absorption", 3, 1, 32, 0, SPRY_TYPE_Z,
+     "positive definite",
+     POSITIVE | SYMMETRIC},
+    {"helmholtz", SPRY_OPTION_LIST(helmholtz_options), 3, 1, 32, 0, SPRY_TYPE_Z,
      gen_prepare_stencil, gen_helmholtz_row, NULL,
      "waves in a box with an absorbing layer, 7 points: complex symmetric, indefinite; real types "
-     "leave the layer out"},
-    {"tridiagonal", "", 1, 1, 100000, 0, SPRY_TYPE_D, gen_prepare_stencil, gen_stencil_row, NULL,
-     "-1, 2, -1: symmetric positive definite"},
-    {"dense", "seed dominance", 1, 1, 1000, 0, SPRY_TYPE_D, gen_prepare_dense, gen_dense_row, NULL,
-     "random numbers everywhere: nonsymmetric, diagonally dominant"},
-    {"random", "seed per_row dominance", 1, 1, 100000, 16, SPRY_TYPE_D, gen_prepare_random,
+     "leave the layer out",
+     SYMMETRIC},
+    {"tridiagonal", SPRY_OPTION_LIST(tridiagonal_options), 1, 1, 100000, 0, SPRY_TYPE_D,
+     gen_prepare_stencil, gen_stencil_row, NULL, "-1, 2, -1: symmetric positive definite",
+     POSITIVE | SYMMETRIC},
+    {"dense", SPRY_OPTION_LIST(dense_options), 1, 1, 1000, 0, SPRY_TYPE_D, gen_prepare_dense,
+     gen_dense_row, NULL, "random numbers everywhere: nonsymmetric, diagonally dominant", 0},
+    {"random", SPRY_OPTION_LIST(random_options), 1, 1, 100000, 16, SPRY_TYPE_D, gen_prepare_random,
      gen_random_row, NULL,
-     "so many entries per row at random places: nonsymmetric, diagonally dominant"},
-    {"rmat", "seed per_row dominance a b c", 1, 1, 65536, 16, SPRY_TYPE_D, gen_prepare_rmat, NULL,
-     gen_make_rmat, "R-MAT graph, row lengths by a power law: nonsymmetric, diagonally dominant"},
-    {"arrowhead", "seed", 1, 1, 100000, 0, SPRY_TYPE_D, NULL, gen_arrowhead_row, NULL,
-     "first row, first column and diagonal: symmetric (hermitian) positive definite"},
-    {"circuit", "seed per_row nets net_share transistors", 1, 1, 100000, 6, SPRY_TYPE_D,
+     "so many entries per row at random places: nonsymmetric, diagonally dominant", 0},
+    {"rmat", SPRY_OPTION_LIST(rmat_options), 1, 1, 65536, 16, SPRY_TYPE_D, gen_prepare_rmat, NULL,
+     gen_make_rmat, "R-MAT graph, row lengths by a power law: nonsymmetric, diagonally dominant",
+     0},
+    {"arrowhead", SPRY_OPTION_LIST(arrowhead_options), 1, 1, 100000, 0, SPRY_TYPE_D, NULL,
+     gen_arrowhead_row, NULL,
+     "first row, first column and diagonal: symmetric (hermitian) positive definite", POSITIVE},
+    {"circuit", SPRY_OPTION_LIST(circuit_options), 1, 1, 100000, 6, SPRY_TYPE_D,
      gen_prepare_circuit, gen_circuit_row, NULL,
-     "nodes of a chip with a few huge nets: nonsymmetric, badly scaled, diagonally dominant"},
-    {"tiled", "base", 1, 1, 0, 0, SPRY_TYPE_D, NULL, NULL, NULL,
+     "nodes of a chip with a few huge nets: nonsymmetric, badly scaled, diagonally dominant", 0},
+    {"tiled", SPRY_OPTION_LIST(tiled_options), 1, 1, 0, 0, SPRY_TYPE_D, NULL, NULL, NULL,
      "copies of a matrix along the diagonal, coupled: symmetric or positive definite when the "
-     "matrix is"},
+     "matrix is",
+     0},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-#define OPTION_OWNER gen_options
 spry_option_list spry_generate_options(void)
 {
-    static const spry_option options[] = {GEN_OPTIONS(SPRY_OPTION_ROW)};
-    return (spry_option_list){options, (int)(sizeof options / sizeof *options)};
+    return (spry_option_list)SPRY_OPTION_LIST(all_options);
 }
 
-bool spry_generate_describe(int index, const char **name, const char **summary)
+bool gen_entry_at(int index, spry_entry *entry)
 {
-    if (index < 0 || index >= KINDS)
+    if (index >= KINDS)
         return false;
-    *name = kinds[index].name;
-    *summary = kinds[index].summary;
+    entry->name = kinds[index].name;
+    entry->summary = kinds[index].summary;
+    entry->options = kinds[index].options;
     return true;
 }
 
@@ -68,21 +113,21 @@ static const gen_kind *find_kind(const char *name)
     return NULL;
 }
 
-bool spry_generate_reads(const char *kind, const char *option)
-{
-    const gen_kind *found = find_kind(kind);
-    const spry_option *known = spry_options_find(spry_generate_options(), option);
-    return found && known &&
-           (base_find_word("size type", known->name) >= 0 ||
-            base_find_word(found->options, known->name) >= 0);
-}
-
 static spry_status unknown_kind(spry_context *ctx, const char *name)
 {
     char names[512] = "";
     for (int k = 0; k < KINDS; k++)
         base_add_word(names, sizeof names, kinds[k].name);
     return base_unknown_word(ctx, "kind", name, names);
+}
+
+static spry_status refuse_option(spry_context *ctx, const gen_kind *kind, const char *name)
+{
+    char names[256] = "";
+    for (int i = 0; i < kind->options.count; i++)
+        base_add_word(names, sizeof names, spry_options_at(kind->options, i)->name);
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                     "%s is not an option of this kind; its options are: %s", name, names);
 }
 
 /* An option that was set but is not read would be a misunderstanding: it is refused. */
@@ -94,14 +139,12 @@ static spry_status check_unread(spry_context *ctx, const gen_kind *kind, const g
     if (status != SPRY_STATUS_OK)
         return status;
     for (int k = 0; k < list.count; k++) {
-        const spry_option *option = &list.options[k];
+        const spry_option *option = spry_options_at(list, k);
         size_t bytes = option->kind == SPRY_OPTION_WORD ? sizeof(int) : sizeof(int64_t);
         if (memcmp((const char *)given + option->offset, (const char *)&initial + option->offset,
                    bytes) != 0 &&
-            !spry_generate_reads(kind->name, option->name))
-            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                             "%s is not an option of this kind; its options are: size type %s",
-                             option->name, kind->options);
+            !spry_options_find(kind->options, option->name))
+            return refuse_option(ctx, kind, option->name);
     }
     return SPRY_STATUS_OK;
 }
@@ -182,5 +225,6 @@ spry_status spry_generate(spry_context *ctx, const char *name, const char *optio
                      : gen_build(ctx, problem.type, problem.rows, kind->write_row, &problem, A);
     if (status != SPRY_STATUS_OK)
         return SPRY_CAUSE(ctx, status, "%s", name);
+    matrix_note_all(*A, kind->facts);
     return SPRY_STATUS_OK;
 }

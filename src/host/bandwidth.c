@@ -64,11 +64,11 @@ static double fastest(const stage *s, stage_step step, int streams, int passes)
     return best;
 }
 
-spry_status spry_device_bandwidth_now(spry_context *ctx, spry_bandwidth *bandwidth)
+static spry_status measure(spry_context *ctx, spry_bandwidth *bandwidth)
 {
     stage s = {.ctx = ctx, .kernels = host_kernels_for(ctx, SPRY_TYPE_D), .length = array_length()};
     spry_status status = SPRY_STATUS_OK;
-    *bandwidth = (spry_bandwidth){0};
+    *bandwidth = (spry_bandwidth)SPRY_BANDWIDTH_INIT;
     for (int k = 0; k < ARRAYS; k++)
         SPRY_GO(ctx, base_alloc(ctx, s.length, sizeof(double), &s.array[k]));
     const double bytes = (double)s.length * sizeof(double) * ARRAYS;
@@ -87,10 +87,10 @@ done:
     return status;
 }
 
-spry_status spry_device_bandwidth(spry_context *ctx, spry_bandwidth *bandwidth)
+spry_status host_bandwidth(spry_context *ctx, bool anew, spry_bandwidth *bandwidth)
 {
-    if (ctx->bandwidth.read <= 0)
-        return spry_device_bandwidth_now(ctx, bandwidth);
+    if (anew || ctx->bandwidth.read <= 0)
+        return measure(ctx, bandwidth);
     *bandwidth = ctx->bandwidth;
     return SPRY_STATUS_OK;
 }

@@ -189,14 +189,9 @@ static bool overlap(const job *j)
     return (const char *)M[0]->data < end[1] && (const char *)M[1]->data < end[0];
 }
 
-static const char *place_name(const spry_device *device)
-{
-    return device ? spry_device_name(device) : "cpu";
-}
-
-spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose transpose,
-                                         spry_scalar alpha, const spry_dense *B, spry_scalar beta,
-                                         const spry_dense *C)
+static spry_status multiply_dense(const spry_operator *op, spry_transpose transpose,
+                                  spry_scalar alpha, const spry_dense *B, spry_scalar beta,
+                                  const spry_dense *C)
 {
     const bool plain = transpose == SPRY_TRANSPOSE_NO;
     const job j = {op,
@@ -237,6 +232,20 @@ spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose
         else
             SPRY_GO(op->ctx, run_tile(&j, c, count));
     }
+done:
+    return status;
+}
+
+spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose transpose,
+                                         spry_scalar alpha, const spry_dense *B, spry_scalar beta,
+                                         const spry_dense *C)
+{
+    static const base_sized sized = BASE_SIZED(spry_dense, device);
+    spry_dense from, to;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(op->ctx, base_take(op->ctx, B, &from, &sized));
+    SPRY_GO(op->ctx, base_take(op->ctx, C, &to, &sized));
+    SPRY_GO(op->ctx, multiply_dense(op, transpose, alpha, &from, beta, &to));
 done:
     return status;
 }

@@ -133,6 +133,8 @@ void host_blend(const spry_context *ctx, spry_type type, int64_t n, spry_scalar 
 /* The processor's name in the text of /proc/cpuinfo; "" when there is none. */
 /* Fills what spry_device_describe() tells of the host. */
 void host_describe(const spry_context *ctx, spry_device_info *info);
+/* What main memory can do, as it was measured before or anew. */
+spry_status host_bandwidth(spry_context *ctx, bool anew, spry_bandwidth *bandwidth);
 void host_processor_name(const char *cpuinfo, char *name, size_t size);
 /* Bytes of the last-level caches of all processors together; 0 when unknown. */
 int64_t host_cache_bytes(void);

@@ -104,7 +104,7 @@ spry_status spry_vector_dot(const spry_vector *x, const spry_vector *y, spry_sca
         return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_USAGE,
                          "(x, y) of vectors on %s and %s; spry_vector_copy() brings them to one "
                          "place",
-                         vector_place(x), vector_place(y));
+                         place_name(x->device), place_name(y->device));
     spry_status status = vector_fetch(x);
     if (status == SPRY_STATUS_OK)
         status = vector_fetch(y);

@@ -3,6 +3,7 @@
  * through the kernel by itself, so that a result's bits do not depend on the number of threads:
  * neither by the order of sums nor by where a vectorised loop has its ends.
  */
+#include "host/apply.h"
 #include "host/host.h"
 #include "matrix/matrix.h"
 
@@ -56,21 +57,10 @@ static spry_status check_factor(const spry_vector *v, const char *name, spry_sca
                      spry_type_name(v->type));
 }
 
-static spry_status check_length(const spry_vector *x, const spry_vector *y)
-{
-    if (x->ctx != y->ctx)
-        return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_USAGE, "the vectors are of different contexts");
-    if (x->n != y->n)
-        return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_USAGE,
-                         "the vectors have %" PRId64 " and %" PRId64 " elements", x->n, y->n);
-    const spry_status status = vector_fetch(x);
-    return status == SPRY_STATUS_OK ? vector_fetch(y) : status;
-}
-
 /* Whether x and y can be combined element by element. */
 static spry_status check_pair(const spry_vector *x, const spry_vector *y)
 {
-    const spry_status status = check_length(x, y);
+    const spry_status status = vector_check_lengths(x, y);
     if (status == SPRY_STATUS_OK && x->type != y->type)
         return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_USAGE, "the vectors are of types %s and %s",
                          spry_type_name(x->type), spry_type_name(y->type));
@@ -78,7 +68,7 @@ static spry_status check_pair(const spry_vector *x, const spry_vector *y)
         return SPRY_FAIL(
             x->ctx, SPRY_STATUS_BAD_USAGE,
             "the vectors are on %s and %s; spry_vector_copy() brings them to one place",
-            vector_place(x), vector_place(y));
+            place_name(x->device), place_name(y->device));
     return status;
 }
 
@@ -121,78 +111,6 @@ spry_status spry_vector_ones(spry_context *ctx, const spry_matrix *A, spry_vecto
 {
     const spry_status status = spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY, b);
     return status == SPRY_STATUS_OK ? spry_vector_fill(*b, (spry_scalar){1, 0}) : status;
-}
-
-static void copy_step(const element_job *job, int64_t begin, int64_t n)
-{
-    memcpy(job->out + begin * job->size, job->x + begin * job->size, (size_t)(n * job->size));
-}
-
-/* y = x with another type. */
-static spry_status convert(const spry_vector *x, spry_vector *y)
-{
-    const bool drops = spry_type_is_complex(x->type) && !spry_type_is_complex(y->type);
-    for (int64_t i = 0; drops && i < x->n; i++) {
-        const double im = value_get(x->type, x->data, i).im;
-        if (im != 0)
-            return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_INPUT,
-                             "element %" PRId64 " has an imaginary part of %g, a vector of type %s "
-                             "cannot hold it",
-                             i, im, spry_type_name(y->type));
-    }
-    const bool single = type_is_single(y->type);
-    for (int64_t i = 0; i < x->n; i++) {
-        const spry_scalar v = value_get(x->type, x->data, i);
-        if (single && value_overflows_single(v))
-            return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_INPUT,
-                             "element %" PRId64 ": (%g, %g) does not fit type %s", i, v.re, v.im,
-                             spry_type_name(y->type));
-        value_set(y->type, y->data, i, v);
-    }
-    return SPRY_STATUS_OK;
-}
-
-/* y = x where one of them, or both, are on a device. Another type is made on the host, which knows
- * what does not fit. */
-static spry_status copy_between(const spry_vector *x, spry_vector *y)
-{
-    const bool same = x->type == y->type;
-    spry_vector *from = NULL, *to = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    if (same && x->class && x->device == y->device)
-        return x->class->copy(x, y);
-    if (same && x->class && !y->class)
-        return x->class->get(x, y->data);
-    if (same && y->class && !x->class)
-        return y->class->put(y, x->data);
-    if (x->class) {
-        SPRY_GO(x->ctx, spry_vector_new(x->ctx, x->type, x->n, NULL, SPRY_OWN_COPY, &from));
-        SPRY_GO(x->ctx, x->class->get(x, from->data));
-    }
-    if (y->class)
-        SPRY_GO(x->ctx, spry_vector_new(y->ctx, y->type, y->n, NULL, SPRY_OWN_COPY, &to));
-    SPRY_GO(x->ctx, spry_vector_copy(from ? from : x, to ? to : y));
-    if (to)
-        SPRY_GO(x->ctx, y->class->put(y, to->data));
-done:
-    spry_vector_free(from);
-    spry_vector_free(to);
-    return status;
-}
-
-spry_status spry_vector_copy(const spry_vector *x, spry_vector *y)
-{
-    const spry_status status = check_length(x, y);
-    if (status != SPRY_STATUS_OK || vector_same(x, y))
-        return status;
-    if (x->class || y->class)
-        return copy_between(x, y);
-    if (x->type != y->type)
-        return convert(x, y);
-    element_job job = job_for(y);
-    job.x = x->data;
-    run(y->ctx, &job, copy_step);
-    return SPRY_STATUS_OK;
 }
 
 static void axpy_step(const element_job *job, int64_t begin, int64_t n)

@@ -2,6 +2,8 @@
  * for, expanded. */
 #include "io/finish.h"
 
+#include "matrix/entries.h"
+
 static spry_status fault_at(spry_context *ctx, const io_bytes *bytes, const io_format *format,
                             int64_t row, int64_t col, int occurrence, const char *what)
 {
@@ -17,7 +19,7 @@ static spry_status fault_at(spry_context *ctx, const io_bytes *bytes, const io_f
 /* The first entry of sorted CSR that has the place of the one before it; nnz when there is none. */
 static int64_t first_duplicate(const spry_matrix *A)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     int64_t first = a->nnz;
 #pragma omp parallel for schedule(static) reduction(min      \
                                                     : first) \
@@ -33,9 +35,9 @@ static spry_status settle_duplicates(const io_bytes *bytes, const io_format *for
                                      const read_options *options, spry_matrix *A)
 {
     enum { REFUSE, ADD };
-    const int64_t k = first_duplicate(A);
-    if (k == A->a.nnz)
+    if (matrix_is_sorted(A->ctx, A, true))
         return SPRY_STATUS_OK;
+    const int64_t k = first_duplicate(A);
     if (options->duplicates == ADD)
         return spry_matrix_sum_duplicates(A);
     int64_t row, col;
@@ -47,11 +49,12 @@ static spry_status settle_duplicates(const io_bytes *bytes, const io_format *for
 static spry_status check_finite(const io_bytes *bytes, const io_format *format,
                                 const spry_matrix *A)
 {
-    if (spry_matrix_check_values(A) == SPRY_STATUS_OK)
-        return SPRY_STATUS_OK;
-    int64_t k = 0, row, col;
-    while (k < A->a.nnz - 1 && value_finite(value_get(A->a.type, A->a.values, k)))
-        k++;
+    bool finite;
+    const spry_status status = matrix_find_out(A->ctx, A, SPRY_FACT_FINITE, &finite);
+    if (status != SPRY_STATUS_OK || finite)
+        return status;
+    int64_t row, col;
+    const int64_t k = matrix_first_bad(A);
     matrix_place(&A->a, k, &row, &col);
     return fault_at(A->ctx, bytes, format, row, col, 1,
                     "is not a finite number; nonfinite=keep would let it pass");

@@ -6,6 +6,7 @@
 #include "matrix/matrix.h"
 
 #include <spry/io.h>
+#include <spry/list.h>
 
 #define READ_OPTIONS(item)                                                                        \
     item(WORD, duplicates, "error", 0, 0, "error sum", "entries given twice: refuse or add up")   \
@@ -87,6 +88,7 @@ typedef struct io_content {
  * bytes->size when there is none, and is NULL where a line in the file means nothing.
  */
 typedef struct io_format {
+    const char *name;
     const char *endings; /* ".mtx .mtx.gz", the first is shown in help */
     const char *summary;
     bool (*matches)(const io_bytes *bytes); /* looks at the first bytes */
@@ -96,6 +98,9 @@ typedef struct io_format {
     spry_status (*write_vector)(const spry_vector *v, int64_t cols, const char *path);
     size_t (*position_of)(const io_bytes *bytes, int64_t row, int64_t col, int occurrence);
 } io_format;
+
+/* For SPRY_LIST_FILES: fills a cleared entry; false past the last. */
+bool io_entry_at(int index, spry_entry *entry);
 
 extern const io_format io_mtx, io_rutherford_boeing, io_npz, io_npy, io_native;
 

@@ -119,6 +119,7 @@ static bool matches(const io_bytes *bytes)
 }
 
 const io_format io_npy = {
+    .name = "npy",
     .endings = ".npy",
     .summary = "NumPy array, dense",
     .matches = matches,

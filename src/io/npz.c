@@ -20,7 +20,7 @@ typedef struct reading {
     const io_bytes *bytes;
     zip_directory directory;
     member data, first, second; /* values and lists of indices */
-    spry_arrays a;
+    matrix_arrays a;
 } reading;
 
 /* One of SciPy's formats: its lists of indices, and how it becomes one of ours. */
@@ -93,7 +93,7 @@ static spry_status copy_ints(const reading *z, const member *m, int64_t most, bo
 static spry_status fill_compressed(reading *z)
 {
     spry_status status = SPRY_STATUS_OK;
-    spry_arrays *a = &z->a;
+    matrix_arrays *a = &z->a;
     const bool by_rows = a->format == SPRY_FORMAT_CSR;
     SPRY_GO(z->ctx, expect_count(z, &z->first, matrix_major(a) + 1));
     SPRY_GO(z->ctx, expect_count(z, &z->second, a->nnz));
@@ -110,7 +110,7 @@ done:
 static spry_status fill_coo(reading *z)
 {
     spry_status status = SPRY_STATUS_OK;
-    spry_arrays *a = &z->a;
+    matrix_arrays *a = &z->a;
     SPRY_GO(z->ctx, expect_count(z, &z->first, a->nnz));
     SPRY_GO(z->ctx, expect_count(z, &z->second, a->nnz));
     SPRY_GO(z->ctx, matrix_allocate(z->ctx, a));
@@ -125,7 +125,7 @@ done:
 static spry_status fill_dia(reading *z)
 {
     spry_status status = SPRY_STATUS_OK;
-    spry_arrays *a = &z->a;
+    matrix_arrays *a = &z->a;
     const npy_array *data = &z->data.array;
     const int64_t diagonals = data->shape[0], length = data->shape[1];
     SPRY_GO(z->ctx, expect_count(z, &z->first, diagonals));
@@ -151,7 +151,7 @@ done:
 /* Writes out block k, which lies at block row i and block column j. */
 static void put_block(reading *z, int64_t k, int64_t i, int64_t j)
 {
-    spry_arrays *a = &z->a;
+    matrix_arrays *a = &z->a;
     const npy_array *data = &z->data.array;
     const int64_t high = data->shape[1], wide = data->shape[2];
     for (int64_t r = 0; r < high; r++)
@@ -169,7 +169,7 @@ static void put_block(reading *z, int64_t k, int64_t i, int64_t j)
 static spry_status fill_bsr(reading *z)
 {
     spry_status status = SPRY_STATUS_OK;
-    spry_arrays *a = &z->a;
+    matrix_arrays *a = &z->a;
     const int64_t blocks = z->data.array.shape[0];
     const int64_t high = z->data.array.shape[1], wide = z->data.array.shape[2];
     int64_t begin, end, j;
@@ -273,7 +273,7 @@ static void begin_member(zip_writer *zip, const char *name, const char *descr, i
 
 /* Row offsets with 32 bits where that is enough: SciPy wants them no wider than the columns then.
  */
-static void put_offsets(zip_writer *zip, const spry_arrays *a)
+static void put_offsets(zip_writer *zip, const matrix_arrays *a)
 {
     const bool narrow = a->nnz <= INT32_MAX;
     const char descr[] = {io_npy_order(), 'i', narrow ? '4' : '8', '\0'};
@@ -300,7 +300,7 @@ static spry_status write_matrix(const spry_matrix *A, const char *path)
     zip_writer *zip = NULL;
     const char i4[] = {io_npy_order(), 'i', '4', '\0'}, i8[] = {io_npy_order(), 'i', '8', '\0'};
     SPRY_GO(ctx, matrix_as_csr(A, &csr, &owned));
-    const spry_arrays *a = &csr->a;
+    const matrix_arrays *a = &csr->a;
     SPRY_GO(ctx, io_zip_create(ctx, path, &zip));
     begin_member(zip, "indices.npy", i4, 1, a->nnz);
     io_zip_write(zip, a->col_index, (size_t)a->nnz * sizeof *a->col_index);
@@ -318,6 +318,7 @@ done:
 }
 
 const io_format io_npz = {
+    .name = "npz",
     .endings = ".npz",
     .summary = "SciPy sparse matrix (scipy.sparse.save_npz)",
     .matches = io_zip_matches,

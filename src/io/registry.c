@@ -11,8 +11,7 @@ static const spry_option read_option_rows[] = {READ_OPTIONS(SPRY_OPTION_ROW)};
 
 spry_option_list spry_read_options(void)
 {
-    return (spry_option_list){read_option_rows,
-                              (int)(sizeof read_option_rows / sizeof read_option_rows[0])};
+    return (spry_option_list)SPRY_OPTION_LIST(read_option_rows);
 }
 
 /* Copies ending number index of a format's list; false past the last. */
@@ -110,7 +109,7 @@ static spry_status read_vector_bytes(spry_context *ctx, io_bytes *bytes, const i
     io_content content = {0};
     SPRY_GO(ctx, read_content(ctx, bytes, format, options, &parsed, &content));
     if (content.matrix) {
-        const spry_arrays a = content.matrix->a;
+        const matrix_arrays a = content.matrix->a;
         parsed.expand = true;
         SPRY_GO(ctx, io_finish_matrix(bytes, format, &parsed, &content.matrix));
         if (a.rows == 1 || a.cols == 1) { /* others are refused below, without filling them up */
@@ -166,6 +165,11 @@ spry_status spry_matrix_read_with(spry_context *ctx, const char *path, const cha
 spry_status spry_matrix_read(spry_context *ctx, const char *path, spry_matrix **A)
 {
     return spry_matrix_read_with(ctx, path, NULL, A);
+}
+
+spry_status spry_vector_read(spry_context *ctx, const char *path, spry_vector **v)
+{
+    return spry_vector_read_with(ctx, path, NULL, v);
 }
 
 spry_status spry_vector_read_with(spry_context *ctx, const char *path, const char *options,
@@ -271,11 +275,12 @@ spry_status spry_vector_write(const spry_vector *v, const char *path)
     return spry_columns_write(v, 1, path);
 }
 
-bool spry_file_format_describe(int index, const char **ending, const char **summary)
+bool io_entry_at(int index, spry_entry *entry)
 {
-    if (index < 0 || index >= FORMATS)
+    if (index >= FORMATS)
         return false;
-    *ending = formats[index]->endings;
-    *summary = formats[index]->summary;
+    entry->name = formats[index]->name;
+    entry->summary = formats[index]->summary;
+    entry->text = formats[index]->endings;
     return true;
 }

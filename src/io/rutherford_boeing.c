@@ -234,7 +234,7 @@ static size_t place_of(const io_bytes *bytes, const rb_header *h, rb_part part, 
 
 /* Pointers rise from 1 to entries + 1; a triangle's entries lie on or below the diagonal. */
 static spry_status check_columns(spry_context *ctx, const io_bytes *bytes, const rb_header *h,
-                                 const spry_arrays *a)
+                                 const matrix_arrays *a)
 {
     if (a->offsets[0] != 0)
         return io_fault(ctx, bytes, place_of(bytes, h, RB_POINTERS, 0),
@@ -264,7 +264,7 @@ static spry_status check_columns(spry_context *ctx, const io_bytes *bytes, const
 
 /* On the diagonal a skew-symmetric matrix has zeros, a hermitian one real numbers. */
 static spry_status check_diagonal(spry_context *ctx, const io_bytes *bytes, const rb_header *h,
-                                  const spry_arrays *a)
+                                  const matrix_arrays *a)
 {
     if (h->symmetry != SPRY_SYMMETRY_SKEW && h->symmetry != SPRY_SYMMETRY_HERMITIAN)
         return SPRY_STATUS_OK;
@@ -306,15 +306,15 @@ static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, io_content *c
     spry_status status = SPRY_STATUS_OK;
     rb_header h;
     rb_fault fault = {0};
-    spry_arrays a = {0};
+    matrix_arrays a = {0};
     if (!io_rb_header(bytes, &h, &fault))
         return io_fault(ctx, bytes, fault.position, "%s", fault.text);
-    a = (spry_arrays){.type = h.type,
-                      .format = SPRY_FORMAT_CSC,
-                      .symmetry = h.symmetry,
-                      .rows = h.rows,
-                      .cols = h.cols,
-                      .nnz = h.nnz};
+    a = (matrix_arrays){.type = h.type,
+                        .format = SPRY_FORMAT_CSC,
+                        .symmetry = h.symmetry,
+                        .rows = h.rows,
+                        .cols = h.cols,
+                        .nnz = h.nnz};
     SPRY_GO(ctx, matrix_allocate(ctx, &a));
     size_t position = h.begin;
     SPRY_GO(ctx, read_part(ctx, bytes, &h, RB_POINTERS, a.offsets, &position));
@@ -363,6 +363,7 @@ static bool matches(const io_bytes *bytes)
 }
 
 const io_format io_rutherford_boeing = {
+    .name = "rb",
     .endings = ".rb .hb .rua .rsa .rra .rza .rha .pua .psa .pra .pza .cua .csa .cra .cza .cha .iua "
                ".isa .ira .iza .rse .rue .pse .pue .cse .cue",
     .summary = "Rutherford-Boeing and Harwell-Boeing, assembled; written as Rutherford-Boeing",

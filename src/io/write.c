@@ -289,9 +289,11 @@ spry_status io_commit(spry_context *ctx, io_writer *w)
     w->fd = -1;
     if (!w->error && renames && rename(w->temporary, w->to.target) != 0)
         w->error = errno;
-    if (w->error == ECANCELED)
+    if (w->error == ECANCELED) {
+        base_stopped(ctx);
         SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_INTERRUPTED,
                                "%s: not written, a stop was asked for", w->path));
+    }
     if (w->error)
         SPRY_GO(ctx, io_system_fault(ctx, w->path, w->error));
     w->temporary[0] = '\0';

@@ -1,101 +1,145 @@
-/* What a few products tell about A, and the method that suits it. */
+/* What is known of A, or a few products tell, and the method that suits it. */
 #include "krylov/solver.h"
 
-/* Whether the diagonal of a hermitian A shows that it cannot be positive definite. */
-static spry_status has_bad_diagonal(const spry_matrix *A, bool *bad)
-{
-    spry_vector *d = NULL;
-    *bad = false;
-    if (!A)
-        return SPRY_STATUS_OK;
-    spry_status status = spry_matrix_diagonal(A, &d);
-    for (int64_t i = 0; status == SPRY_STATUS_OK && i < d->n && !*bad; i++)
-        *bad = !(value_get(d->type, d->data, i).re > 0);
-    spry_vector_free(d);
-    return status;
-}
+#include <stdarg.h>
 
-/* What a method needs of A and M that is more than products with them. */
-static const struct {
-    const char *name;
-    bool hermitian, symmetric, flexible;
-} needs[] = {
-    {"cg", true, false, false},     {"cg-cg", true, false, false},
-    {"pipecg", true, false, false}, {"fcg", true, false, true},
-    {"cr", true, false, false},     {"minres", true, false, false},
-    {"symmlq", true, false, false}, {"cocg", false, true, false},
-    {"cocr", false, true, false},   {"qmrsym", false, true, false},
-    {"fgmres", false, false, true}, {"gcr", false, false, true},
-    {"refine", false, false, true}, {"richardson", false, false, true},
-};
-
-spry_status solver_check_purpose(spry_solver *solver)
+spry_status solver_symmetry(spry_solver *solver, precon_symmetry *found)
 {
     spry_context *ctx = solver->ctx;
-    const char *name = solver->plan->program->method;
-    const spry_operator *M = solver_precon(solver);
-    bool hermitian = false, symmetric = false, flexible = false;
-    precon_symmetry probe;
-    char text[160];
+    const spry_matrix *A = solver->matrix;
     spry_status status = SPRY_STATUS_OK;
-    for (size_t k = 0; k < sizeof needs / sizeof *needs; k++)
-        if (strcmp(name, needs[k].name) == 0) {
-            hermitian = needs[k].hermitian;
-            symmetric = needs[k].symmetric;
-            flexible = needs[k].flexible;
-        }
-    if (M && M->varies && !flexible) {
-        snprintf(text, sizeof text,
-                 "preconditioner %.32s is another one in each iteration: %.32s is not made for it; "
-                 "try fcg or fgmres",
-                 solver->precon_name, name);
-        solver_warn(ctx, solver->warnings, text);
-    }
-    /* One that was made from this matrix has seen that it is hermitian, as well as its precision
-     * can tell. */
-    if (hermitian ? M && M == solver->own_precon && M->hermitian && !M->single : !symmetric)
-        return SPRY_STATUS_OK;
-    SPRY_GO(ctx, precon_probe(solver_operator(solver), &probe));
-    if (hermitian ? !probe.hermitian : !probe.symmetric) {
-        snprintf(text, sizeof text, "the matrix is not %s: %.32s is not made for it",
-                 hermitian ? "symmetric (hermitian)" : "symmetric", name);
-        solver_warn(ctx, solver->warnings, text);
-    } else if (M && !M->varies && !(hermitian && M->hermitian) &&
-               !operator_diagonal(M, SPRY_TRANSPOSE_NO)) {
-        SPRY_GO(ctx, precon_probe(M, &probe));
-        if (hermitian ? !probe.hermitian : !probe.symmetric) {
-            snprintf(text, sizeof text,
-                     "preconditioner %.32s is not symmetric: %.32s is not made for it; try "
-                     "bicgstabl or gmres",
-                     solver->precon_name, name);
-            solver_warn(ctx, solver->warnings, text);
-        }
-    }
+    if (!A)
+        return precon_probe(solver_operator(solver), found);
+    *found = (precon_symmetry){0};
+    SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_HERMITIAN, &found->hermitian));
+    SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_SYMMETRIC, &found->symmetric));
 done:
     return status;
 }
 
-spry_status solver_suit_precon(spry_solver *solver, const char *name, const char **other)
+/* Whether it is known, or the diagonal shows, that a hermitian A is not positive definite. */
+static spry_status is_indefinite(spry_context *ctx, const spry_matrix *A, bool *yes)
 {
-    const spry_operator *M = solver_precon(solver);
-    const bool hermitian = strcmp(name, "cg") == 0 || strcmp(name, "minres") == 0;
+    bool positive = true;
+    spry_status status = SPRY_STATUS_OK;
+    *yes = A && matrix_known(A, SPRY_FACT_DEFINITE) == SPRY_TRUTH_NO;
+    if (A && !*yes)
+        status = matrix_find_out(ctx, A, SPRY_FACT_POSITIVE_DIAGONAL, &positive);
+    *yes = *yes || !positive;
+    return status;
+}
+
+/* What auto takes: for A alone, and in its place for a preconditioner that is not what it needs, or
+ * that is another one in each iteration. What each of them needs its text says. */
+enum { FOR_DEFINITE, FOR_HERMITIAN, FOR_SYMMETRIC, FOR_SQUARE, FOR_ANY };
+static const struct {
+    const char *name, *other, *flexible, *why;
+} choices[] = {
+    [FOR_DEFINITE] = {"cg", "bicgstabl", "fcg", "the matrix is symmetric (hermitian)"},
+    [FOR_HERMITIAN] = {"minres", "gmres", "fgmres",
+                       "the matrix is symmetric (hermitian), but not positive definite"},
+    [FOR_SYMMETRIC] = {"cocg", "bicgstabl", "fgmres", "the matrix is complex symmetric"},
+    [FOR_SQUARE] = {"bicgstabl", "bicgstabl", "fgmres", "the matrix is not symmetric"},
+    [FOR_ANY] = {"lsmr", "lsmr", "lsmr", "the matrix is rectangular"},
+};
+
+static bool lacks(const bool needs[NEED_COUNT], const precon_symmetry *probe)
+{
+    return (needs[NEED_HERMITIAN] && !probe->hermitian) ||
+           (needs[NEED_SYMMETRIC] && !probe->symmetric);
+}
+
+SPRY_PRINTF(2, 3) static void warn(spry_solver *solver, const char *format, ...)
+{
+    char text[192];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    solver_warn(solver->ctx, solver->warnings, text);
+}
+
+static spry_status check_matrix(spry_solver *solver, const bool needs[NEED_COUNT], bool *suits)
+{
+    spry_context *ctx = solver->ctx;
+    const char *name = solver->plan->program->method;
     precon_symmetry probe;
+    bool bad = false;
+    spry_status status = SPRY_STATUS_OK;
+    *suits = true;
+    if (needs[NEED_HERMITIAN] || needs[NEED_SYMMETRIC]) {
+        SPRY_GO(ctx, solver_symmetry(solver, &probe));
+        *suits = !lacks(needs, &probe);
+    }
+    if (*suits && needs[NEED_DEFINITE])
+        SPRY_GO(ctx, is_indefinite(ctx, solver->matrix, &bad));
+    if (!*suits)
+        warn(solver, "the matrix is not %s: %.32s is not made for it",
+             needs[NEED_HERMITIAN] ? "symmetric (hermitian)" : "symmetric", name);
+    else if (bad)
+        warn(solver,
+             "the matrix is not positive definite: %.32s is made for those that are; try minres",
+             name);
+done:
+    return status;
+}
+
+spry_status solver_check_purpose(spry_solver *solver)
+{
+    spry_context *ctx = solver->ctx;
+    const program *p = solver->plan->program;
+    const spry_operator *M = solver_bare_precon(solver);
+    const bool *needs = p->needs;
+    precon_symmetry probe;
+    bool suits;
+    spry_status status = SPRY_STATUS_OK;
+    if (M && M->varies && !p->flexible)
+        warn(solver,
+             "preconditioner %.32s is another one in each iteration: %.32s is not made for it; try "
+             "fcg or fgmres",
+             solver->precon_name, p->method);
+    /* One that was made from this matrix has seen that it is hermitian, as well as its precision
+     * can tell. */
+    if (needs[NEED_HERMITIAN] && M && M == solver->own_precon && M->hermitian && !M->single)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, check_matrix(solver, needs, &suits));
+    if (!suits || !M || M->varies || !(needs[NEED_HERMITIAN] || needs[NEED_SYMMETRIC]) ||
+        (needs[NEED_HERMITIAN] && M->hermitian) || operator_diagonal(M, SPRY_TRANSPOSE_NO))
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, precon_probe(M, &probe));
+    if (lacks(needs, &probe))
+        warn(solver,
+             "preconditioner %.32s is not symmetric: %.32s is not made for it; try bicgstabl or "
+             "gmres",
+             solver->precon_name, p->method);
+done:
+    return status;
+}
+
+spry_status solver_suit_precon(spry_solver *solver, const program *p, const char **other)
+{
+    const spry_operator *M = solver_bare_precon(solver);
+    const bool hermitian = p->needs[NEED_HERMITIAN];
+    precon_symmetry probe = {0};
+    size_t k = 0;
     *other = NULL;
     if (!M || (hermitian && M->definite))
         return SPRY_STATUS_OK;
-    if (M->varies) {
-        *other = strcmp(name, "cg") == 0 ? "fcg" : "fgmres";
-    } else if (hermitian || strcmp(name, "cocg") == 0) {
+    while (strcmp(choices[k].name, p->method) != 0)
+        k++;
+    if (M->varies && !p->flexible) {
+        *other = choices[k].flexible;
+    } else if (hermitian || p->needs[NEED_SYMMETRIC]) {
         const spry_status status = precon_probe(M, &probe);
         if (status != SPRY_STATUS_OK)
             return status;
-        /* Norms by M, which conjugate gradients and minres work with, need one that is definite. */
-        if (hermitian ? !probe.hermitian || !probe.positive : !probe.symmetric)
-            *other = strcmp(name, "minres") == 0 ? "gmres" : "bicgstabl";
+        /* Norms by M, which those for hermitian matrices work with, need one that is definite. */
+        if (lacks(p->needs, &probe) || (hermitian && !probe.positive))
+            *other = choices[k].other;
     }
     if (*other)
         base_log(solver->ctx, SPRY_LOG_INFO, "method %s: the preconditioner is not one for %s",
-                 *other, name);
+                 *other, p->method);
     return SPRY_STATUS_OK;
 }
 
@@ -105,22 +149,19 @@ spry_status solver_choose_method(spry_solver *solver, const char **name)
     const spry_operator *A = solver_operator(solver);
     precon_symmetry probe;
     bool bad = false;
+    int choice = FOR_ANY;
     spry_status status = SPRY_STATUS_OK;
-    const char *why = "the matrix is rectangular";
-    *name = "lsmr";
     if (A->rows == A->cols) {
-        SPRY_GO(ctx, precon_probe(A, &probe));
+        SPRY_GO(ctx, solver_symmetry(solver, &probe));
         solver->chosen_for = probe;
         if (probe.hermitian)
-            SPRY_GO(ctx, has_bad_diagonal(solver->matrix, &bad));
-        *name = probe.hermitian ? (bad ? "minres" : "cg") : probe.symmetric ? "cocg" : "bicgstabl";
-        why = !probe.hermitian ? (probe.symmetric ? "the matrix is complex symmetric"
-                                                  : "the matrix is not symmetric")
-              : bad ? "the matrix is symmetric (hermitian) with a diagonal entry that is "
-                      "not positive"
-                    : "the matrix is symmetric (hermitian)";
+            SPRY_GO(ctx, is_indefinite(ctx, solver->matrix, &bad));
+        choice = probe.hermitian   ? (bad ? FOR_HERMITIAN : FOR_DEFINITE)
+                 : probe.symmetric ? FOR_SYMMETRIC
+                                   : FOR_SQUARE;
     }
-    base_log(ctx, SPRY_LOG_INFO, "method %s: %s", *name, why);
+    *name = choices[choice].name;
+    base_log(ctx, SPRY_LOG_INFO, "method %s: %s", *name, choices[choice].why);
 done:
     return status;
 }

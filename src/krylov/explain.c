@@ -30,11 +30,9 @@ static void put_options(base_text *t, const plan *p)
             base_text_put(t, "%g (%g to %g): %s\n", value, name->low, name->high, name->help);
             continue;
         }
-        const char *word = name->words;
-        for (int i = 0; i < (int)value; i++)
-            word += strcspn(word, " ") + 1;
-        base_text_put(t, "%.*s (of %s): %s\n", (int)strcspn(word, " "), word, name->words,
-                      name->help);
+        char word[sizeof name->words];
+        program_option_text(name, value, word, sizeof word);
+        base_text_put(t, "%s (of %s): %s\n", word, name->words, name->help);
     }
 }
 
@@ -141,16 +139,10 @@ static spry_status plan_unfused(const spry_solver *solver, const plan *fused, pl
         const program_name *name = &fused->program->names[k];
         if (name->kind != NAME_OPTION)
             continue;
-        const double value = fused->options[fused->offset[k]].re;
-        const char *word = name->words;
-        for (int i = 0; *word && i < (int)value; i++)
-            word += strcspn(word, " ") + 1;
+        char value[sizeof name->words];
+        program_option_text(name, fused->options[fused->offset[k]].re, value, sizeof value);
         const size_t used = strlen(options);
-        if (*word)
-            snprintf(options + used, sizeof options - used, "%s=%.*s,", name->text,
-                     (int)strcspn(word, " "), word);
-        else
-            snprintf(options + used, sizeof options - used, "%s=%.17g,", name->text, value);
+        snprintf(options + used, sizeof options - used, "%s=%s,", name->text, value);
     }
     SPRY_GO(ctx, plan_make(p, options, &setup, &naive));
     SPRY_GO(ctx, plan_count(naive, cost));
@@ -167,8 +159,10 @@ spry_status spry_solver_explain(spry_solver *solver, char **text)
     plan *own = NULL;
     plan_cost cost, naive;
     char precon[32];
-    spry_status status = SPRY_STATUS_OK;
+    spry_status status = solver_begin(solver);
     *text = NULL;
+    if (status != SPRY_STATUS_OK)
+        return status;
     if (has_system) {
         SPRY_GO(ctx, solver_set_up(solver, NULL));
         snprintf(precon, sizeof precon, "%s", solver->precon_name);
@@ -197,28 +191,32 @@ spry_status spry_solver_explain(spry_solver *solver, char **text)
 done:
     base_free(ctx, t.text);
     plan_free(own);
+    solver_end(solver, status);
     return status;
 }
 
-spry_status spry_method_cost(spry_context *ctx, int index, spry_cost *cost)
+spry_status spry_method_cost(spry_context *ctx, const char *method, spry_cost *cost)
 {
-    spry_method_info info;
+    spry_entry info = SPRY_ENTRY_INIT;
     program *p = NULL;
     plan *made = NULL;
     plan_cost counted;
     const plan_setup setup = {.fuse = true, .square = true, .use = {[OPERATOR_A] = USE_ROWS}};
+    static const base_sized sized = BASE_SIZED(spry_cost, transpose);
     spry_status status = SPRY_STATUS_OK;
-    *cost = (spry_cost){0};
-    if (!spry_method_info_at(index, &info))
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "there is no method %d", index);
+    SPRY_GO(ctx, base_blank(ctx, cost, &sized));
+    if (!spry_list_find(SPRY_LIST_METHODS, method, &info))
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "there is no method %.64s", method);
     SPRY_GO(ctx, program_parse(ctx, info.name, info.text, strlen(info.text), &p));
-    cost->transpose = p->uses_transpose;
+    const bool transpose = p->uses_transpose;
     SPRY_GO(ctx, plan_make(p, "", &setup, &made));
     SPRY_GO(ctx, plan_count(made, &counted));
-    cost->products = counted.products;
-    cost->reductions = counted.reductions;
-    cost->vectors = counted.vectors[0] + counted.vectors[1];
-    cost->memory = plan_whole_vectors(made);
+    const spry_cost found = {.products = counted.products,
+                             .reductions = counted.reductions,
+                             .vectors = counted.vectors[0] + counted.vectors[1],
+                             .memory = plan_whole_vectors(made),
+                             .transpose = transpose};
+    base_give(cost, &found, &sized);
 done:
     plan_free(made);
     return status;

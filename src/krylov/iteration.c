@@ -1,6 +1,8 @@
 /* The course of a solve: history, the best iterate, and every reason to stop. */
 #include "krylov/krylov.h"
 
+#include "host/apply.h"
+
 #include <math.h>
 
 spry_status iteration_true_residual(iteration *it, double *relative)
@@ -192,8 +194,10 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
         SPRY_GO(ctx, ask_monitor(it, kind == REPORT_RESIDUAL, go_on));
     if (counts && it->watch && !it->watch(it->watch_data, it->count, it->residual))
         *go_on = stop_for(it, *go_on, "the caller asked to stop");
-    if (spry_context_interrupted(it->ctx, false))
+    if (spry_context_interrupted(it->ctx, false)) {
+        it->interrupted = *go_on || it->interrupted;
         *go_on = stop_for(it, *go_on, "");
+    }
 done:
     return status;
 }

@@ -33,13 +33,25 @@
     item(INT, stall, "1000", 0, 9e18, NULL,                                                       \
          "iterations over which the mean residual must fall, else stagnation; 0: never")          \
     item(REAL, divergence, "1e20", 1, 1e300, NULL,                                                \
-         "growth over the first residual that counts as divergence")
+         "growth over the first residual that counts as divergence")                              \
+    item(WORD, nullspace, "none", 0, 0, "none constant",                                          \
+         "of a matrix that is singular on purpose: constant vectors, as with pure Neumann "       \
+         "conditions; removed from b and x, so that x is the solution of least norm")
+enum { NULLSPACE_NONE, NULLSPACE_CONSTANT };
 
 typedef struct solver_options {
     SOLVER_OPTIONS(SPRY_OPTION_FIELD)
 } solver_options;
 
 enum { WARNINGS_SIZE = 1024 };
+
+/* Orthonormal vectors. */
+typedef struct null_basis {
+    int count;
+    spry_vector **v;
+} null_basis;
+/* x = x - V (V, x) */
+spry_status null_basis_remove(const null_basis *basis, spry_vector *x);
 
 /* A solve in progress. */
 typedef struct iteration {
@@ -58,16 +70,18 @@ typedef struct iteration {
     lane *lane;
     bool estimates; /* iterations are counted at estimates, not at residuals */
 
-    int exponent;          /* b and x are scaled by 2^-exponent; mostly 0 */
-    spry_vector *scaled_b; /* then b points here */
-    spry_vector *spare;    /* for true residuals, as long as b */
-    spry_vector *shown;    /* for the monitor of a scaled system or one on a device */
-    bool here;             /* the caller's x is the host's, whatever x is */
+    int exponent;           /* b and x are scaled by 2^-exponent; mostly 0 */
+    spry_vector *own_b;     /* b points here when it is scaled, or was freed of a null space */
+    const null_basis *null; /* what is removed from x; NULL: nothing */
+    spry_vector *spare;     /* for true residuals, as long as b */
+    spry_vector *shown;     /* for the monitor of a scaled system or one on a device */
+    bool here;              /* the caller's x is the host's, whatever x is */
 
-    int64_t count;   /* iterations done */
-    int64_t idle;    /* residuals told in the loop since then that are no iterations */
-    bool begun;      /* the run at hand has told a residual */
-    bool stop;       /* the monitor or an interrupt asked for the end */
+    int64_t count; /* iterations done */
+    int64_t idle;  /* residuals told in the loop since then that are no iterations */
+    bool begun;    /* the run at hand has told a residual */
+    bool stop;     /* the monitor or an interrupt asked for the end */
+    bool interrupted;
     double residual; /* of the recurrence, relative */
     double gradient; /* of least squares; infinite where the method tells none */
     double initial;
@@ -104,7 +118,8 @@ spry_status iteration_true_gradient(iteration *it, double *relative);
 spry_status iteration_residual(const iteration *it, const spry_vector *x, spry_vector *r);
 
 /* The methods, from their files; the table ends with a NULL name. */
-extern const spry_method_info krylov_texts[];
+extern const spry_entry krylov_texts[];
+extern const base_sized krylov_result_sized;
 
 /* Parses the method `spec` names ("gmres:restart=50"), or the one in `text` or else in `file`, NULL
  * or "" where there is none; *options points to what follows the colon. */

@@ -37,7 +37,7 @@ static bool precon_goes_there(const spry_solver *solver)
     char name[SPRY_OPTION_TEXT_SIZE];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(solver->options.precon, ":"),
              solver->options.precon);
-    return !solver->given_precon && (strcmp(name, "auto") == 0 || spry_precon_on_devices(name));
+    return !solver->given_precon && (strcmp(name, "auto") == 0 || precon_on_devices(name));
 }
 
 /* Without being asked: the device of the vectors, the one that SPRY_DEVICE names, or CUDA's first

@@ -3,27 +3,6 @@
 
 #include <stdlib.h>
 
-bool spry_method_info_at(int index, spry_method_info *info)
-{
-    *info = (spry_method_info){0};
-    for (int i = 0; i <= index; i++)
-        if (!krylov_texts[i].name)
-            return false;
-    if (index < 0)
-        return false;
-    *info = krylov_texts[index];
-    return true;
-}
-
-bool spry_method_describe(int index, const char **name, const char **summary)
-{
-    spry_method_info info;
-    const bool there = spry_method_info_at(index, &info);
-    *name = info.name;
-    *summary = info.summary;
-    return there;
-}
-
 /* A whole file, at most as large as a method may be. */
 static spry_status read_text(spry_context *ctx, const char *path, char **text, size_t *size)
 {
@@ -107,11 +86,13 @@ const char *spry_reason_text(spry_reason reason)
     return reason >= 0 && reason < SPRY_REASON_COUNT ? texts[reason] : "unknown reason";
 }
 
+const base_sized krylov_result_sized = BASE_SIZED(spry_result, detail);
+
 void spry_result_clear(spry_context *ctx, spry_result *result)
 {
-    if (!result)
+    if (!result || base_size(result, &krylov_result_sized) == 0)
         return;
     base_free(ctx, result->history);
     base_free(ctx, result->warnings);
-    memset(result, 0, sizeof *result);
+    base_blank(ctx, result, &krylov_result_sized);
 }

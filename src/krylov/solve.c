@@ -55,7 +55,12 @@ static spry_status take_best(iteration *it)
     if (it->truth <= it->saved_residual)
         return SPRY_STATUS_OK;
     it->truth = it->saved_residual;
-    return spry_vector_copy(it->saved, it->x);
+    spry_status status = spry_vector_copy(it->saved, it->x);
+    if (it->null && status == SPRY_STATUS_OK)
+        status = null_basis_remove(it->null, it->x);
+    if (it->null && status == SPRY_STATUS_OK)
+        status = iteration_true_residual(it, &it->truth);
+    return status;
 }
 
 /* The end of a system that has no solution but a best x, if the method says so and it is true. */
@@ -95,6 +100,8 @@ static spry_status judge_run(iteration *it)
     char text[160];
     spry_status status = SPRY_STATUS_OK;
     const double progress = 0.9, margin = 0.5;
+    if (it->null)
+        SPRY_GO(ctx, null_basis_remove(it->null, it->x));
     SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
     const bool drifted = has_drifted(it);
     SPRY_GO(ctx, take_best(it));
@@ -168,12 +175,14 @@ static spry_status scale_system(iteration *it)
     SPRY_GO(ctx, spry_vector_norm(it->x, &x_norm));
     if (!(x_norm <= largest / fmax(factor.re, 1))) /* the first guess would not fit */
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &it->scaled_b));
-    SPRY_GO(ctx, spry_vector_copy(it->b, it->scaled_b));
-    SPRY_GO(ctx, spry_vector_scale(factor, it->scaled_b));
+    if (!it->own_b) {
+        SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &it->own_b));
+        SPRY_GO(ctx, spry_vector_copy(it->b, it->own_b));
+    }
+    SPRY_GO(ctx, spry_vector_scale(factor, it->own_b));
     SPRY_GO(ctx, spry_vector_scale(factor, it->x));
     it->exponent = exponent;
-    it->b = it->scaled_b;
+    it->b = it->own_b;
     SPRY_GO(ctx, spry_vector_norm(it->b, &it->b_norm));
 done:
     return status;
@@ -190,7 +199,7 @@ static void finish(iteration *it)
     spry_vector_free(it->saved);
     spry_vector_free(it->spare);
     spry_vector_free(it->shown);
-    spry_vector_free(it->scaled_b);
+    spry_vector_free(it->own_b);
     base_free(it->ctx, it->history);
 }
 
@@ -213,7 +222,7 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
 /* "sell:C=8,sigma=1": as the option can be given; other operators have a name. */
 static void name_format(const spry_operator *A, char *text, size_t size)
 {
-    spry_storage storage;
+    spry_storage storage = SPRY_STORAGE_INIT;
     if (!A->class->storage || spry_operator_storage(A, &storage) != SPRY_STATUS_OK)
         snprintf(text, size, "%s", A->class->name);
     else
@@ -226,7 +235,9 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
                                int64_t all, int64_t bytes, spry_result *result)
 {
     const spry_operator *A = it->A;
+    null_space_tell(solver, it);
     *result = (spry_result){
+        .size = sizeof *result,
         .converged = it->reason == SPRY_REASON_CONVERGED,
         .reason = it->reason,
         .iterations = it->count,
@@ -244,7 +255,7 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
     snprintf(result->method, sizeof result->method, "%s", solver->plan->program->method);
     snprintf(result->precon, sizeof result->precon, "%s", solver->precon_name);
     name_format(A, result->format, sizeof result->format);
-    snprintf(result->device, sizeof result->device, "%s", vector_place(it->x));
+    snprintf(result->device, sizeof result->device, "%s", place_name(it->x->device));
     snprintf(result->detail, sizeof result->detail, "%s", it->detail);
     spry_context_memory(solver->ctx, NULL, &result->memory_bytes);
     result->memory_bytes += solver_device_bytes(solver);
@@ -272,6 +283,7 @@ static spry_status begin(const spry_solver *solver, iteration *it)
     spry_status status = SPRY_STATUS_OK;
     double first;
     SPRY_GO(ctx, start(it));
+    SPRY_GO(ctx, null_space_begin(solver, it));
     SPRY_GO(ctx, spry_vector_norm(it->b, &it->b_norm));
     if (it->b_norm == 0) { /* the answer is 0, and no relative residual exists */
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
@@ -347,6 +359,29 @@ done:
     return status;
 }
 
+/* A caller's result, which may be longer or shorter than ours. */
+static spry_result *result_at(spry_result *results, int k)
+{
+    const size_t stride = base_size(results, &krylov_result_sized);
+    return (spry_result *)(void *)((char *)results + (size_t)k * stride);
+}
+
+/* Clears the caller's results, which are all of the size of the first. */
+static spry_status clear_results(spry_context *ctx, spry_result *results, int count)
+{
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_check_size(ctx, results, &krylov_result_sized));
+    for (int k = 1; k < count; k++)
+        if (result_at(results, k)->size != results->size)
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                             "result %d has a size of %zu, result 0 of %zu: initialise all of them",
+                             k, result_at(results, k)->size, results->size);
+    for (int k = 0; k < count; k++)
+        SPRY_GO(ctx, base_blank(ctx, result_at(results, k), &krylov_result_sized));
+done:
+    return status;
+}
+
 /* At most as many systems as share one reading of the matrix. */
 static spry_status solve_some(spry_solver *solver, int count, const spry_vector *const *b,
                               spry_vector *const *x, spry_result *results)
@@ -388,15 +423,19 @@ done:;
     for (int k = 0; k < count; k++)
         all += its[k].count;
     for (int k = 0; k < count; k++) {
-        spry_result ignored = {0};
+        spry_result found = SPRY_RESULT_INIT;
+        solver->interrupted = solver->interrupted || its[k].interrupted;
         spry_status restored = unscale_system(&its[k]);
         if (copied_x[k] && restored == SPRY_STATUS_OK)
             restored = spry_vector_copy(copied_x[k], x[k]);
-        const spry_status filled = fill_result(solver, &its[k], base_seconds() - first, all, bytes,
-                                               results ? &results[k] : &ignored);
+        const spry_status filled =
+            fill_result(solver, &its[k], base_seconds() - first, all, bytes, &found);
         if (status == SPRY_STATUS_OK)
             status = restored == SPRY_STATUS_OK ? filled : restored;
-        spry_result_clear(ctx, &ignored);
+        if (results)
+            base_give(result_at(results, k), &found, &krylov_result_sized);
+        else
+            spry_result_clear(ctx, &found);
         finish(&its[k]);
         spry_vector_free(copied_b[k]);
         spry_vector_free(copied_x[k]);
@@ -416,15 +455,13 @@ static spry_status check_different(spry_context *ctx, int count, const spry_vect
     return SPRY_STATUS_OK;
 }
 
-spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
-                            spry_vector *const *x, spry_result *results)
+static spry_status solve_all(spry_solver *solver, int count, const spry_vector *const *b,
+                             spry_vector *const *x, spry_result *results)
 {
     enum { TOGETHER = 8 };
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     int done = 0;
-    for (int k = 0; results && k < count; k++)
-        memset(&results[k], 0, sizeof results[k]);
 again:
     status = solver_set_up(solver, count > 0 ? b[0]->device : NULL);
     SPRY_GO(ctx, status);
@@ -433,17 +470,31 @@ again:
     SPRY_GO(ctx, check_different(ctx, count, b, x));
     for (; done < count; done += TOGETHER) {
         const int some = count - done < TOGETHER ? count - done : TOGETHER;
-        status = solve_some(solver, some, b + done, x + done, results ? results + done : NULL);
+        status =
+            solve_some(solver, some, b + done, x + done, results ? result_at(results, done) : NULL);
         if (done == 0 && solver_stay(solver, status, b[0])) {
             for (int k = 0; results && k < some; k++)
-                spry_result_clear(ctx, &results[k]);
+                spry_result_clear(ctx, result_at(results, k));
             goto again;
         }
         SPRY_GO(ctx, status);
     }
 done:
-    for (int k = done; results && status != SPRY_STATUS_OK && k < count; k++)
-        results[k].converged = false;
+    return status;
+}
+
+spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
+                            spry_vector *const *x, spry_result *results)
+{
+    spry_status status = SPRY_STATUS_OK;
+    if (results && count > 0)
+        status = clear_results(solver->ctx, results, count);
+    if (status == SPRY_STATUS_OK)
+        status = solver_begin(solver);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    status = solve_all(solver, count, b, x, results);
+    solver_end(solver, status);
     return status;
 }
 

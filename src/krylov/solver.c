@@ -3,15 +3,6 @@
 #include "device/formats.h"
 #include "precon/precon.h"
 
-#define OPTION_OWNER solver_options
-static const spry_option rows[] = {SOLVER_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
-
-spry_option_list spry_solver_options(void)
-{
-    return (spry_option_list){rows, sizeof rows / sizeof *rows};
-}
-
 spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
 {
     *solver = NULL;
@@ -27,40 +18,93 @@ spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
     return status;
 }
 
-void solver_forget(spry_solver *solver)
+static void drop_plan(spry_solver *solver)
 {
-    spry_operator_free(solver->own_operator);
+    plan_free(solver->plan);
+    solver->plan = NULL;
+    solver_drop_null_space(solver);
+}
+
+static void drop_precon(spry_solver *solver)
+{
     spry_operator_free(solver->own_precon);
     spry_operator_free(solver->precon_there);
-    plan_free(solver->plan);
-    solver->own_operator = solver->own_precon = solver->precon_there = NULL;
-    solver->plan = NULL;
-    solver->ready = false;
+    solver->own_precon = solver->precon_there = NULL;
+}
+
+void solver_drop(spry_solver *solver, solver_stage from)
+{
+    drop_plan(solver);
+    if (from <= STAGE_PRECON)
+        drop_precon(solver);
+    if (from <= STAGE_OPERATOR) {
+        spry_operator_free(solver->own_operator);
+        solver->own_operator = NULL;
+        solver->chosen = NULL;
+    }
+    if (solver->made > from)
+        solver->made = from;
+    solver->warnings[solver->made > STAGE_OPERATOR ? solver->warned[solver->made - 1] : 0] = '\0';
+}
+
+void solver_forget(spry_solver *solver)
+{
+    solver_drop(solver, STAGE_OPERATOR);
+}
+
+/* A stage stands, with its warnings. */
+static void pass(spry_solver *solver, solver_stage stage)
+{
+    solver->made = stage + 1;
+    solver->warned[stage] = strlen(solver->warnings);
+}
+
+spry_status solver_check_idle(const spry_solver *solver)
+{
+    return solver->running
+               ? SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
+                           "the solver is running: monitors and operators of it can neither "
+                           "change nor start it")
+               : SPRY_STATUS_OK;
+}
+
+spry_status solver_begin(spry_solver *solver)
+{
+    const spry_status status = solver_check_idle(solver);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    solver->running = true;
+    solver->interrupted = false;
+    solver->ctx->calls++;
+    return SPRY_STATUS_OK;
+}
+
+void solver_end(spry_solver *solver, spry_status status)
+{
+    solver->running = false;
+    solver->ctx->calls--;
+    if (solver->interrupted || status == SPRY_STATUS_INTERRUPTED)
+        base_stopped(solver->ctx);
+    if (solver->free_later)
+        spry_solver_free(solver);
 }
 
 void spry_solver_free(spry_solver *solver)
 {
-    if (solver) {
+    if (solver && solver->running) {
+        solver->free_later = true;
+    } else if (solver) {
         solver_forget(solver);
+        solver_forget_null_space(solver);
         base_free(solver->ctx, solver->text);
         base_free(solver->ctx, solver);
     }
 }
 
-spry_status spry_solver_set(spry_solver *solver, const char *options)
-{
-    solver_options changed = solver->options;
-    spry_status status = spry_options_parse(solver->ctx, spry_solver_options(), &changed, options);
-    if (status == SPRY_STATUS_OK) {
-        solver->options = changed;
-        solver->stays = false;
-        solver_forget(solver);
-    }
-    return status;
-}
-
 spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
 {
+    if (solver_check_idle(solver) != SPRY_STATUS_OK)
+        return SPRY_STATUS_BAD_USAGE;
     solver_forget(solver);
     solver->stays = false;
     solver->matrix = A;
@@ -70,6 +114,8 @@ spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
 
 spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A)
 {
+    if (solver_check_idle(solver) != SPRY_STATUS_OK)
+        return SPRY_STATUS_BAD_USAGE;
     solver_forget(solver);
     solver->matrix = NULL;
     solver->given_operator = A;
@@ -78,7 +124,9 @@ spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A
 
 spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M)
 {
-    solver_forget(solver);
+    if (solver_check_idle(solver) != SPRY_STATUS_OK)
+        return SPRY_STATUS_BAD_USAGE;
+    solver_drop(solver, STAGE_PRECON);
     solver->given_precon = M;
     return SPRY_STATUS_OK;
 }
@@ -102,6 +150,11 @@ const spry_operator *solver_operator(const spry_solver *solver)
 
 const spry_operator *solver_precon(const spry_solver *solver)
 {
+    return solver->projected ? solver->projected : solver_bare_precon(solver);
+}
+
+const spry_operator *solver_bare_precon(const spry_solver *solver)
+{
     return solver->precon_there   ? solver->precon_there
            : solver->given_precon ? solver->given_precon
                                   : solver->own_precon;
@@ -117,12 +170,14 @@ void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *te
 spry_status spry_solver_set_method_text(spry_solver *solver, const char *text)
 {
     char *copy = NULL;
+    if (solver_check_idle(solver) != SPRY_STATUS_OK)
+        return SPRY_STATUS_BAD_USAGE;
     if (text) {
         copy = base_copy_text(solver->ctx, text);
         if (!copy)
             return SPRY_STATUS_NO_MEMORY;
     }
-    solver_forget(solver);
+    solver_drop(solver, STAGE_PLAN);
     base_free(solver->ctx, solver->text);
     solver->text = copy;
     return SPRY_STATUS_OK;
@@ -140,9 +195,11 @@ static spry_status parse_method(spry_solver *solver, program **p, const char **o
     spry_context *ctx = solver->ctx;
     const char *spec = solver->options.method;
     if (chooses_method(solver)) {
-        const spry_status status = solver_choose_method(solver, &spec);
+        const spry_status status =
+            solver->chosen ? SPRY_STATUS_OK : solver_choose_method(solver, &solver->chosen);
         if (status != SPRY_STATUS_OK)
             return status;
+        spec = solver->chosen;
     }
     return krylov_parse(ctx, spec, solver->text, solver->options.method_file, p, options);
 }
@@ -153,7 +210,7 @@ static spry_status suit_method(spry_solver *solver, program **p, const char **op
     const char *other = NULL;
     if (!chooses_method(solver))
         return SPRY_STATUS_OK;
-    spry_status status = solver_suit_precon(solver, (*p)->method, &other);
+    spry_status status = solver_suit_precon(solver, *p, &other);
     if (status != SPRY_STATUS_OK || !other)
         return status;
     program_free(*p);
@@ -170,14 +227,7 @@ static void option_text(const program_name *option, const char *spec, char *valu
             snprintf(value, size, "%.*s", (int)strcspn(p + length + 1, ", "), p + length + 1);
             return;
         }
-    if (!option->words[0]) {
-        snprintf(value, size, "%.17g", option->initial);
-        return;
-    }
-    const char *word = option->words;
-    for (int k = 0; k < (int)option->initial; k++)
-        word += strcspn(word, " ") + 1;
-    snprintf(value, size, "%.*s", (int)strcspn(word, " "), word);
+    program_option_text(option, option->initial, value, size);
 }
 
 /* The preconditioner a method is built on, with those of the method's options that it knows. */
@@ -189,7 +239,7 @@ static void own_precon(const program *p, const char *options, char *spec, size_t
         char value[64];
         const program_name *option = &p->names[k];
         if (option->kind != NAME_OPTION ||
-            !spry_options_find(spry_precon_options(p->precon), option->text))
+            !spry_options_find(precon_options(p->precon), option->text))
             continue;
         option_text(option, options, value, sizeof value);
         const size_t used = strlen(spec);
@@ -203,37 +253,66 @@ static bool is_auto(const char *format)
     return strncmp(format, "auto", 4) == 0 && (format[4] == '\0' || format[4] == ':');
 }
 
+static bool is_inner(const char *spec)
+{
+    return strncmp(spec, "inner", 5) == 0 && (!spec[5] || spec[5] == ':');
+}
+
+/* What the preconditioner is to be for a method: how it is made, or whether the caller has one. */
+static void wanted_precon(const spry_solver *solver, const program *p, const char *options,
+                          char spec[SPRY_OPTION_TEXT_SIZE])
+{
+    snprintf(spec, SPRY_OPTION_TEXT_SIZE, "%s", solver->options.precon);
+    if (!p->uses_precon || solver->given_precon)
+        snprintf(spec, SPRY_OPTION_TEXT_SIZE, "%s", p->uses_precon ? "given" : "none");
+    else if (strcmp(spec, "auto") == 0 && p->precon[0])
+        own_precon(p, options, spec, SPRY_OPTION_TEXT_SIZE);
+}
+
+/* The preconditioner where the solver works; the one that stands is kept where it is the one that
+ * the method wants. */
 static spry_status make_precon(spry_solver *solver, const program *p, const char *options)
 {
     spry_context *ctx = solver->ctx;
     char spec[SPRY_OPTION_TEXT_SIZE];
-    const char *const inner = "inner";
-    snprintf(spec, sizeof spec, "%s", solver->options.precon);
-    if (!p->uses_precon) {
-        if (solver->given_precon || (strcmp(spec, "auto") != 0 && strcmp(spec, "none") != 0)) {
-            snprintf(spec, sizeof spec, "method %s uses no preconditioner", p->method);
-            solver_warn(ctx, solver->warnings, spec);
-        }
-        snprintf(solver->precon_name, sizeof solver->precon_name, "none");
+    spry_status status = SPRY_STATUS_OK;
+    wanted_precon(solver, p, options, spec);
+    if (solver->made > STAGE_PRECON && strcmp(spec, solver->precon_spec) == 0)
         return SPRY_STATUS_OK;
-    }
-    if (solver->given_precon) {
+    solver_drop(solver, STAGE_PRECON);
+    memcpy(solver->precon_spec, spec, sizeof spec);
+    if (solver->given_precon && p->uses_precon) {
         snprintf(solver->precon_name, sizeof solver->precon_name, "%s",
                  spry_operator_name(solver->given_precon));
-        return SPRY_STATUS_OK;
+    } else if (!is_inner(spec)) {
+        SPRY_GO(ctx, precon_make_beside(ctx, solver->matrix, solver_operator(solver), spec,
+                                        &solver->own_precon, solver->precon_name));
+    } else {
+        if (!solver->matrix)
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                             "precon=inner needs a matrix, not an operator");
+        snprintf(solver->precon_name, sizeof solver->precon_name, "inner");
+        /* What is chosen for A need not suit A in lower precision; that it be chosen does. */
+        SPRY_GO(ctx, krylov_inner(solver->matrix, is_auto(solver->options.format) ? "auto" : "csr",
+                                  spec[5] ? spec + 6 : "", &solver->own_precon));
     }
-    if (strcmp(spec, "auto") == 0 && p->precon[0])
-        own_precon(p, options, spec, sizeof spec);
-    if (strncmp(spec, inner, strlen(inner)) != 0 || (spec[5] && spec[5] != ':'))
-        return precon_make_beside(ctx, solver->matrix, solver_operator(solver), spec,
-                                  &solver->own_precon, solver->precon_name);
-    if (!solver->matrix)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                         "precon=inner needs a matrix, not an operator");
-    snprintf(solver->precon_name, sizeof solver->precon_name, "%s", inner);
-    /* What is chosen for A need not suit A in lower precision; that it be chosen does. */
-    return krylov_inner(solver->matrix, is_auto(solver->options.format) ? "auto" : "csr",
-                        spec[5] ? spec + 6 : "", &solver->own_precon);
+    if (p->uses_precon)
+        SPRY_GO(ctx, solver_move_precon(solver));
+    pass(solver, STAGE_PRECON);
+done:
+    return status;
+}
+
+/* A preconditioner that was asked for and is not used. */
+static void warn_unused(spry_solver *solver, const program *p)
+{
+    char text[128];
+    const char *spec = solver->options.precon;
+    if (p->uses_precon ||
+        (!solver->given_precon && (strcmp(spec, "auto") == 0 || strcmp(spec, "none") == 0)))
+        return;
+    snprintf(text, sizeof text, "method %s uses no preconditioner", p->method);
+    solver_warn(solver->ctx, solver->warnings, text);
 }
 
 /* The method's options: those after its colon, and the solver's `restart` where it has one. */
@@ -302,54 +381,61 @@ done:
     return status;
 }
 
-/* Operator, preconditioner and plan. */
+/* Operator, preconditioner and plan, as far as they do not stand. */
 static spry_status make_all(spry_solver *solver, spry_device *near)
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     program *p = NULL;
     const char *options;
-    solver->warnings[0] = '\0';
-    SPRY_GO(ctx, solver_choose_device(solver, near));
-    if (solver->matrix)
-        SPRY_GO(ctx, solver_make_operator(solver));
+    if (solver->made == STAGE_OPERATOR) {
+        SPRY_GO(ctx, solver_choose_device(solver, near));
+        if (solver->matrix)
+            SPRY_GO(ctx, solver_make_operator(solver));
+        pass(solver, STAGE_OPERATOR);
+    }
     SPRY_GO(ctx, parse_method(solver, &p, &options));
     SPRY_GO(ctx, make_precon(solver, p, options));
-    SPRY_GO(ctx, solver_move_precon(solver));
+    warn_unused(solver, p);
     SPRY_GO(ctx, suit_method(solver, &p, &options));
+    SPRY_GO(ctx, solver_make_null_space(solver));
     program *handed = p;
     p = NULL;
     SPRY_GO(ctx, make_plan(solver, handed, options));
     if (!chooses_method(solver)) /* which is known to suit A and M */
         SPRY_GO(ctx, solver_check_purpose(solver));
+    pass(solver, STAGE_PLAN);
 done:
     program_free(p);
     return status;
 }
 
+/* What was made for a place where the solve cannot be, or is better not: nothing of it serves. */
+static void leave_device(spry_solver *solver, const spry_device *near)
+{
+    const bool nearer = near && near != solver->device && !solver->given_operator &&
+                        strcmp(solver->options.device, "auto") == 0;
+    if (solver->made > STAGE_OPERATOR && (nearer || (solver->device && solver->device->lost)))
+        solver_forget(solver);
+}
+
 spry_status solver_set_up(spry_solver *solver, spry_device *near)
 {
-    spry_context *ctx = solver->ctx;
-    double begin = base_seconds();
-    if (solver->ready && near && near != solver->device && !solver->given_operator &&
-        strcmp(solver->options.device, "auto") == 0)
-        solver_forget(solver);
-    if (solver->ready && solver->device && solver->device->lost)
-        solver_forget(solver);
-    if (solver->ready) {
+    const double begin = base_seconds();
+    leave_device(solver, near);
+    if (solver->made == STAGE_ALL) {
         solver->setup_seconds = solver->updated_seconds;
         solver->updated_seconds = 0;
         return SPRY_STATUS_OK;
     }
     if (!solver->matrix && !solver->given_operator)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
                          "the solver has no matrix and no operator yet");
     const spry_status status = make_all(solver, near);
     if (status != SPRY_STATUS_OK) {
-        solver_forget(solver);
+        solver_drop(solver, solver->made); /* what was begun; what stands may serve the next try */
         return status;
     }
-    solver->ready = true;
     solver->setup_seconds = base_seconds() - begin;
     return SPRY_STATUS_OK;
 }
@@ -357,7 +443,7 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
 /* The operator in the format it has, with A's values as they are now. */
 static spry_status update_operator(spry_solver *solver)
 {
-    spry_storage storage;
+    spry_storage storage = SPRY_STORAGE_INIT;
     char format[sizeof storage.format + sizeof storage.options + 1];
     spry_operator *before = solver->own_operator;
     spry_status status = spry_operator_storage(before, &storage);
@@ -373,7 +459,7 @@ static spry_status update_operator(spry_solver *solver)
     return status;
 }
 
-spry_status spry_solver_update(spry_solver *solver)
+static spry_status update(spry_solver *solver)
 {
     spry_context *ctx = solver->ctx;
     const double begin = base_seconds();
@@ -381,16 +467,16 @@ spry_status spry_solver_update(spry_solver *solver)
     if (!solver->matrix)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "the solver has no matrix that could have changed");
-    if (!solver->ready)
-        return SPRY_STATUS_OK;
-    if (solver->own_precon && !operator_has_update(solver->own_precon)) {
+    matrix_changed(solver->matrix);
+    if (solver->made < STAGE_ALL ||
+        (solver->own_precon && !operator_has_update(solver->own_precon))) {
         solver_forget(solver); /* all is made anew at the next solve */
         return SPRY_STATUS_OK;
     }
     SPRY_GO(ctx, update_operator(solver));
     if (chooses_method(solver)) { /* what it was chosen for may be no more */
         precon_symmetry now;
-        SPRY_GO(ctx, precon_probe(solver->own_operator, &now));
+        SPRY_GO(ctx, solver_symmetry(solver, &now));
         if (now.hermitian != solver->chosen_for.hermitian ||
             now.symmetric != solver->chosen_for.symmetric) {
             solver_forget(solver);
@@ -411,10 +497,22 @@ spry_status spry_solver_update(spry_solver *solver)
         }
         SPRY_GO(ctx, status);
     }
+    if (solver_has_null_space(solver))
+        solver_drop(solver, STAGE_PLAN); /* whether it still is one is seen at the next solve */
     solver->updated_seconds += base_seconds() - begin;
 done:
     if (status != SPRY_STATUS_OK)
         solver_forget(solver);
+    return status;
+}
+
+spry_status spry_solver_update(spry_solver *solver)
+{
+    spry_status status = solver_begin(solver);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    status = update(solver);
+    solver_end(solver, status);
     return status;
 }
 
@@ -424,7 +522,7 @@ spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry
     spry_solver *solver = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (result)
-        memset(result, 0, sizeof *result);
+        SPRY_GO(ctx, base_blank(ctx, result, &krylov_result_sized));
     SPRY_GO(ctx, spry_solver_new(ctx, &solver));
     SPRY_GO(ctx, spry_solver_set(solver, options));
     SPRY_GO(ctx, spry_solver_set_matrix(solver, A));

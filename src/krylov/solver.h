@@ -5,6 +5,17 @@
 #include "krylov/krylov.h"
 #include "precon/precon.h"
 
+/* What a set-up consists of. Each is made from those before it, so that dropping one drops those
+ * after it. */
+typedef enum solver_stage {
+    STAGE_OPERATOR, /* with where to work */
+    STAGE_PRECON,
+    STAGE_PLAN,
+    STAGE_ALL
+} solver_stage;
+
+enum { NULL_RIGHT, NULL_LEFT };
+
 struct spry_solver {
     spry_context *ctx;
     solver_options options;
@@ -15,25 +26,42 @@ struct spry_solver {
     spry_watch_fn watch;
     void *watch_data;
     char *text; /* a method of the caller's; NULL: by name or file */
+    null_basis null_given[2];
+    bool running;     /* what is called from within may not change it */
+    bool free_later;  /* it was freed while it ran */
+    bool interrupted; /* the run at hand, by the context */
     /* Made at the first solve after a change. */
-    bool ready;
+    solver_stage made;   /* the stages before this one stand */
     spry_device *device; /* where the method runs; NULL: the host */
     bool stays;          /* on the host, as a device's memory was too small */
     spry_operator *own_operator, *own_precon;
     spry_operator *precon_there; /* a copy of the preconditioner on the device; NULL: none */
     plan *plan;
+    null_basis null[2];       /* with the plan: of A and of A^H, where the method runs */
+    spry_operator *projected; /* the preconditioner without the null space; NULL: none */
     char precon_name[32];
+    char precon_spec[SPRY_OPTION_TEXT_SIZE]; /* what it was made from */
     char warnings[WARNINGS_SIZE];
+    size_t warned[STAGE_ALL];   /* where those of a stage end */
+    const char *chosen;         /* the method that suits A; NULL: not looked for */
     precon_symmetry chosen_for; /* of A, where the method was chosen by it */
     double setup_seconds;
     double updated_seconds; /* of spry_solver_update() since the last solve */
 };
 
+/* Around all that runs a caller's functions or goes on for long: fails while the solver runs
+ * already; the end takes back a request to stop where that was the reason, and frees the solver
+ * when that was asked for. solver_check_idle() fails while it runs. */
+spry_status solver_begin(spry_solver *solver);
+void solver_end(spry_solver *solver, spry_status status);
+spry_status solver_check_idle(const spry_solver *solver);
 /* Makes operator, preconditioner and the rest when something has changed since the last solve;
  * `near` is the device that vectors are on, which is taken unless the options name another. */
 spry_status solver_set_up(spry_solver *solver, spry_device *near);
 const spry_operator *solver_operator(const spry_solver *solver);
-const spry_operator *solver_precon(const spry_solver *solver); /* NULL: none */
+/* What the method applies as M; NULL: none. And the same with its null space. */
+const spry_operator *solver_precon(const spry_solver *solver);
+const spry_operator *solver_bare_precon(const spry_solver *solver);
 /* Where to work; the matrix there; the preconditioner there, or a warning that it stays here. What
  * cannot be used is told as a warning, and the host takes its place. */
 spry_status solver_choose_device(spry_solver *solver, spry_device *near);
@@ -41,19 +69,33 @@ spry_status solver_make_operator(spry_solver *solver);
 /* Whether a solve that failed is to be tried again on the host: the device was taken without being
  * asked for, and its memory is too small. */
 bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b);
-/* Forgets what set-up has made. */
+/* Forgets what set-up has made, from a stage on; all of it. */
+void solver_drop(spry_solver *solver, solver_stage from);
 void solver_forget(spry_solver *solver);
 spry_status solver_move_precon(spry_solver *solver);
+/* The null space where the solver works, checked, and the preconditioner without it; what was made;
+ * what was given. */
+spry_status solver_make_null_space(spry_solver *solver);
+void solver_drop_null_space(spry_solver *solver);
+void solver_forget_null_space(spry_solver *solver);
+bool solver_has_null_space(const spry_solver *solver);
+/* Removes it from b, of which the iteration has a copy then, and from x; says how it
+ * went. */
+spry_status null_space_begin(const spry_solver *solver, iteration *it);
+void null_space_tell(const spry_solver *solver, iteration *it);
 /* A copy of v where the solver works; NULL: v is there. */
 spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **copy);
 /* Bytes in use on the device at most so far. */
 int64_t solver_device_bytes(const spry_solver *solver);
 /* Adds a line to warnings and tells the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
+/* Whether A is hermitian, or symmetric: what is known of the matrix, or what it or products with
+ * the operator tell. */
+spry_status solver_symmetry(spry_solver *solver, precon_symmetry *found);
 /* The name of the method that suits A, and why. */
 spry_status solver_choose_method(spry_solver *solver, const char **name);
-/* The method that suits M, where `name`, which was chosen for A, does not; NULL: it does. */
-spry_status solver_suit_precon(spry_solver *solver, const char *name, const char **other);
+/* The method that suits M, where p, which was chosen for A, does not; NULL: it does. */
+spry_status solver_suit_precon(spry_solver *solver, const program *p, const char **other);
 /* Conjugate gradients and its kin go wrong without a word where A or M is not what they are for:
  * warns. */
 spry_status solver_check_purpose(spry_solver *solver);

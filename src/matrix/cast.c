@@ -44,7 +44,7 @@ static spry_status fail_cast(const spry_matrix *A, spry_type type, int64_t k)
 
 spry_status spry_matrix_cast(const spry_matrix *A, spry_type type, spry_matrix **B)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     spry_context *ctx = A->ctx;
     *B = NULL;
     spry_status status = base_check_type(ctx, type);
@@ -52,7 +52,7 @@ spry_status spry_matrix_cast(const spry_matrix *A, spry_type type, spry_matrix *
         return status;
     if (type == a->type)
         return matrix_copy(A, B);
-    spry_arrays to = matrix_like(a, a->format);
+    matrix_arrays to = matrix_like(a, a->format);
     to.type = type;
     SPRY_GO(ctx, matrix_allocate(ctx, &to));
     matrix_copy_structure(ctx, a, &to);
@@ -68,5 +68,11 @@ spry_status spry_matrix_cast(const spry_matrix *A, spry_type type, spry_matrix *
     if (fault < a->nnz)
         SPRY_GO(ctx, fail_cast(A, type, fault));
 done:
-    return matrix_finish(ctx, status, &to, B);
+    status = matrix_finish(ctx, status, &to, B);
+    /* Mirror images are rounded alike; small numbers may become 0. */
+    if (status == SPRY_STATUS_OK)
+        matrix_carry(A, *B,
+                     FACTS_ALL & ~FACT_BIT(SPRY_FACT_DEFINITE) &
+                         ~FACT_BIT(SPRY_FACT_POSITIVE_DIAGONAL));
+    return status;
 }

@@ -2,7 +2,7 @@
 #include "matrix/entries.h"
 
 /* Fills `to`, which is allocated and of another format than `from`. */
-static spry_status fill(spry_context *ctx, const spry_arrays *from, const spry_arrays *to)
+static spry_status fill(spry_context *ctx, const matrix_arrays *from, const matrix_arrays *to)
 {
     if (to->format != SPRY_FORMAT_COO)
         return matrix_group(ctx, from, to->format == SPRY_FORMAT_CSR, to);
@@ -25,11 +25,14 @@ spry_status spry_matrix_convert(const spry_matrix *A, spry_format format, spry_m
                          (int)format);
     if (format == A->a.format)
         return matrix_copy(A, B);
-    spry_arrays to = matrix_like(&A->a, format);
+    matrix_arrays to = matrix_like(&A->a, format);
     SPRY_GO(ctx, matrix_allocate(ctx, &to));
     SPRY_GO(ctx, fill(ctx, &A->a, &to));
 done:
-    return matrix_finish(ctx, status, &to, B);
+    status = matrix_finish(ctx, status, &to, B);
+    if (status == SPRY_STATUS_OK)
+        matrix_carry(A, *B, FACTS_BUT_ORDER);
+    return status;
 }
 
 /* Offsets are all that COO with rising rows (columns) lacks to be CSR (CSC), and an index array all
@@ -37,13 +40,13 @@ done:
 static spry_status complete(spry_matrix *A, spry_format format, bool *completed)
 {
     spry_context *ctx = A->ctx;
-    spry_arrays *a = &A->a;
+    matrix_arrays *a = &A->a;
     spry_status status = SPRY_STATUS_OK;
     const bool by_row = (format == SPRY_FORMAT_COO ? a->format : format) == SPRY_FORMAT_CSR;
     const int64_t major = by_row ? a->rows : a->cols;
     int32_t **index = by_row ? &a->row_index : &a->col_index;
     *completed = false;
-    if (!A->owned)
+    if (A->owns != MATRIX_OWNS_ALL)
         return SPRY_STATUS_OK;
     if (format == SPRY_FORMAT_COO) {
         int32_t *made = NULL;
@@ -72,8 +75,10 @@ spry_status matrix_become(spry_matrix *A, spry_format format)
 {
     spry_status status = SPRY_STATUS_OK;
     bool completed = A->a.format == format;
-    if (!completed)
-        SPRY_GO(A->ctx, complete(A, format, &completed));
+    if (completed)
+        return SPRY_STATUS_OK;
+    matrix_forget(A, FACT_BIT(SPRY_FACT_SORTED)); /* which means another order then */
+    SPRY_GO(A->ctx, complete(A, format, &completed));
     if (!completed) {
         spry_matrix *B = NULL;
         SPRY_GO(A->ctx, spry_matrix_convert(A, format, &B));

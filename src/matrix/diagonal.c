@@ -2,7 +2,7 @@
 #include "matrix/entries.h"
 
 /* Adds up the diagonal entries of each row (column) of a compressed matrix. */
-static void gather(const spry_context *ctx, const spry_arrays *a, int64_t n, void *values)
+static void gather(const spry_context *ctx, const matrix_arrays *a, int64_t n, void *values)
 {
     const int32_t *index = matrix_minor(a);
     const int64_t major = matrix_major(a);

@@ -20,22 +20,6 @@ static const layout_class *find_class(const char *name, size_t length)
     return NULL;
 }
 
-bool spry_format_describe(int index, const char **name, const char **summary)
-{
-    const layout_class *class = layout_class_at(index);
-    if (!class)
-        return false;
-    *name = class->name;
-    *summary = class->summary;
-    return true;
-}
-
-spry_option_list spry_format_options(const char *name)
-{
-    const layout_class *class = find_class(name, strlen(name));
-    return class ? class->options : (spry_option_list){NULL, 0};
-}
-
 static spry_status unknown_class(spry_context *ctx, const char *spec)
 {
     char names[512] = "auto", name[SPRY_OPTION_TEXT_SIZE];
@@ -104,7 +88,7 @@ static spry_status check_values(const layout_class *class, const spry_matrix *A,
                                 bool *exact)
 {
     static const char *const names[] = {"own", "f32", "f16", "bf16"};
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     *exact = true;
     if (kind == STORED_OWN)
         return SPRY_STATUS_OK;
@@ -133,10 +117,10 @@ static spry_status check_values(const layout_class *class, const spry_matrix *A,
 /* The first entry that does not stand to the right of the one before in its row. */
 static spry_status check_sorted(const spry_matrix *A)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     if (a->format != SPRY_FORMAT_CSR || a->symmetry != SPRY_SYMMETRY_GENERAL)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE, "formats are built from general CSR");
-    if (matrix_sorted(A->ctx, a, true))
+    if (matrix_is_sorted(A->ctx, A, true))
         return SPRY_STATUS_OK;
     for (int64_t i = 0; i < a->rows; i++)
         for (int64_t k = a->offsets[i] + 1; k < a->offsets[i + 1]; k++)

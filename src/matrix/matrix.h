@@ -36,6 +36,14 @@ typedef struct vector_class {
     spry_status (*largest)(const spry_vector *x, double *result);
 } vector_class;
 
+/* What the rooms below know of a device: its struct begins with this. */
+typedef struct vector_home {
+    const char *name; /* "cuda:0" */
+    const vector_class *vectors;
+} vector_home;
+/* "cpu" for NULL, "cuda:0" */
+const char *place_name(const spry_device *device);
+
 struct spry_vector {
     spry_context *ctx;
     spry_type type;
@@ -70,34 +78,104 @@ spry_status vector_here(const spry_vector *v, const spry_vector **here, spry_vec
 /* Zeros in the memory of a device (NULL: the host). */
 spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
                           spry_vector **v);
-/* Random numbers, the same wherever it is: those of the host's kernel `random`. */
-spry_status vector_random(spry_vector *v, uint64_t seed);
-/* "cpu", "cuda:0" */
-const char *vector_place(const spry_vector *v);
+/* Fails where vectors of other contexts or lengths are given, and brings what is behind them. */
+spry_status vector_check_lengths(const spry_vector *x, const spry_vector *y);
+
+/* The arrays of a matrix as all code inside has them: spry_arrays of one width and base. */
+typedef struct matrix_arrays {
+    spry_type type;
+    spry_format format;
+    spry_symmetry symmetry;
+    int64_t rows, cols, nnz;
+    int64_t *offsets;               /* CSR: rows + 1, CSC: cols + 1, COO: NULL */
+    int32_t *row_index, *col_index; /* of each entry; CSR has no row_index, CSC no col_index */
+    void *values;
+} matrix_arrays;
+
+/* The arrays that a matrix owns, added up. */
+enum {
+    MATRIX_OWNS_OFFSETS = 1,
+    MATRIX_OWNS_ROW_INDEX = 2,
+    MATRIX_OWNS_COL_INDEX = 4,
+    MATRIX_OWNS_VALUES = 8,
+    MATRIX_OWNS_ALL = 15
+};
 
 struct spry_matrix {
     spry_context *ctx;
-    spry_arrays a;
-    bool owned; /* the arrays are freed with the matrix */
+    matrix_arrays a;
+    unsigned owns; /* which arrays are freed with the matrix */
     /* A file mapped into memory whose pages the (then not owned) arrays point to; NULL otherwise.
      */
     void *mapping;
     size_t mapping_bytes;
     spry_vector **near_null; /* copies of vectors that A nearly sends to 0; NULL: none are known */
     int near_count;
+    /* What is known: bit 2 f is set where fact f was found to hold, bit 2 f + 1 where it was found
+     * not to. Readers note what they find, several at once. */
+    atomic_uint facts;
 };
+
+/* --- facts (facts.c) -----------------------------------------------------------------------------
+ */
+
+#define FACT_BIT(fact) (1u << (fact))
+enum {
+    FACTS_OF_PATTERN = FACT_BIT(SPRY_FACT_SORTED) | FACT_BIT(SPRY_FACT_UNIQUE) |
+                       FACT_BIT(SPRY_FACT_PATTERN_SYMMETRIC),
+    FACTS_ALL = FACT_BIT(SPRY_FACT_COUNT) - 1,
+    /* What does not depend on the order of entries. */
+    FACTS_BUT_ORDER = FACTS_ALL & ~FACT_BIT(SPRY_FACT_SORTED),
+};
+/* What is known; notes what was found; forgets what new values may make wrong. */
+spry_truth matrix_known(const spry_matrix *A, spry_fact fact);
+void matrix_note(const spry_matrix *A, spry_fact fact, bool yes);
+/* Notes that all of some facts (FACT_BITs) hold. */
+void matrix_note_all(const spry_matrix *A, unsigned facts);
+void matrix_changed(const spry_matrix *A);
+void matrix_forget(const spry_matrix *A, unsigned facts);
+/* B has what is known of A, of some facts. */
+void matrix_carry(const spry_matrix *A, const spry_matrix *B, unsigned facts);
+/* What follows from a stored triangle for the whole. */
+void matrix_note_symmetry(const spry_matrix *A, spry_symmetry symmetry);
+/* Whether it holds: what is known, or what passes over A tell, which is noted. With a context of
+ * the caller's, for memory and threads. Not for DEFINITE. */
+spry_status matrix_find_out(spry_context *ctx, const spry_matrix *A, spry_fact fact, bool *yes);
+/* Whether columns rise in all rows; strictly: none is there twice. */
+bool matrix_is_sorted(spry_context *ctx, const spry_matrix *A, bool strictly);
+
+/* How A, general CSR with sorted rows, compares with its mirror image, by the measure of
+ * spry_matrix_find_fact(); `pattern`: that, too, even where values differ. */
+typedef struct matrix_mirror {
+    bool symmetric, hermitian;
+    bool looked_through; /* to the last row; else nothing is known of the pattern */
+    bool pattern;        /* every entry has a mirror image */
+    int64_t unlike;      /* the first row that shows that it is not hermitian; A's rows: none */
+} matrix_mirror;
+spry_status matrix_compare_mirror(spry_context *ctx, const spry_matrix *A, bool pattern,
+                                  matrix_mirror *found);
 
 /* Makes a matrix of arrays known to be sound and owned, without checking them again. Takes them
  * also when it fails. Missing arrays of 0 entries are fine. */
-spry_status matrix_wrap(spry_context *ctx, const spry_arrays *arrays, spry_matrix **A);
+spry_status matrix_wrap(spry_context *ctx, const matrix_arrays *arrays, spry_matrix **A);
 /* Allocates the arrays a format needs for rows, cols, nnz, type of *arrays; on failure frees what
  * it had. */
-spry_status matrix_allocate(spry_context *ctx, spry_arrays *arrays);
-void matrix_free_arrays(spry_context *ctx, spry_arrays *arrays);
+spry_status matrix_allocate(spry_context *ctx, matrix_arrays *arrays);
+void matrix_free_arrays(spry_context *ctx, matrix_arrays *arrays);
 /* Checks sizes, offsets and indices in parallel; the message names the first fault. */
-spry_status matrix_check_arrays(spry_context *ctx, const spry_arrays *arrays);
+spry_status matrix_check_arrays(spry_context *ctx, const matrix_arrays *arrays);
+/* The same in words of the arrays they were converted from: header, offsets and entries in turn, as
+ * each may only be looked at when those before it are sound. */
+spry_status matrix_check_header(spry_context *ctx, const matrix_arrays *arrays);
+spry_status matrix_check_offsets(spry_context *ctx, const matrix_arrays *arrays, int base);
+spry_status matrix_check_entries(spry_context *ctx, const matrix_arrays *arrays,
+                                 const spry_arrays *given);
+/* The arrays as callers see them. */
+spry_arrays matrix_shown(const matrix_arrays *arrays);
+/* A matrix over A's arrays, for as long as A has them. */
+spry_status matrix_view(spry_context *ctx, const spry_matrix *A, spry_matrix **view);
 /* Length of the compressed dimension: rows for CSR, cols for CSC. */
-int64_t matrix_major(const spry_arrays *a);
+int64_t matrix_major(const matrix_arrays *a);
 /* A as general CSR: A itself when it is (then *owned is NULL), else a new matrix in *owned to be
  * freed. */
 spry_status matrix_as_csr(const spry_matrix *A, const spry_matrix **csr, spry_matrix **owned);
@@ -112,7 +190,7 @@ spry_status matrix_make_own(spry_matrix *A);
  * evenly; a row is never cut. */
 range matrix_share(const int64_t *offsets, int64_t major, int parts, int index);
 /* Row and column of stored entry k. */
-void matrix_place(const spry_arrays *a, int64_t k, int64_t *row, int64_t *col);
+void matrix_place(const matrix_arrays *a, int64_t k, int64_t *row, int64_t *col);
 
 /* Colours 0..*count-1 for the rows of a square general CSR matrix, so that neighbours in the
  * pattern of A + A^T differ. */
@@ -186,7 +264,7 @@ typedef struct operator_class {
                                   const spry_dense *C);
     /* z = op(M) r of operators that are made of operations on vectors: r and z are where it lives,
      * and not the same. Those have operator_apply_arrays as multiply and operator_apply_vectors as
-     * multiply_vectors. */
+     * multiply_vectors (host/apply.h). */
     spry_status (*apply)(const spry_operator *op, spry_transpose transpose, const spry_vector *r,
                          spry_vector *z);
     /* Takes the values of A, general CSR with sorted rows and the pattern that the operator was
@@ -242,14 +320,6 @@ void operator_keep(spry_operator *op, spry_matrix *A);
 void operator_become(spry_operator *op, spry_operator *fresh);
 /* Makes room->data hold at least `count` elements of `size` bytes; what was there is lost. */
 spry_status operator_room(const spry_operator *op, int64_t count, size_t size);
-/* Products with arrays of the host, of operators that have multiply_vectors. */
-spry_status operator_apply_arrays(const spry_operator *op, spry_transpose transpose,
-                                  spry_scalar alpha, const void *x, spry_scalar beta, void *y);
-/* Products of operators that have `apply`: with factors, and with vectors of other places, by way
- * of copies. */
-spry_status operator_apply_vectors(const spry_operator *op, spry_transpose transpose,
-                                   spry_scalar alpha, const spry_vector *x, spry_scalar beta,
-                                   spry_vector *y);
 /* Fails where the operator has no such product. */
 spry_status operator_check_product(const spry_operator *op, spry_transpose transpose,
                                    spry_scalar alpha, spry_scalar beta);

@@ -108,8 +108,8 @@ static spry_status multiply_copies(const spry_operator *op, spry_transpose trans
     spry_status status = SPRY_STATUS_OK;
     if (x->device != y->device)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                         "x is on %s, y on %s; take vectors of one place", vector_place(x),
-                         vector_place(y));
+                         "x is on %s, y on %s; take vectors of one place", place_name(x->device),
+                         place_name(y->device));
     SPRY_GO(ctx, spry_vector_new(ctx, x->type, x->n, NULL, SPRY_OWN_COPY, &from));
     SPRY_GO(ctx, spry_vector_new(ctx, y->type, y->n, NULL, SPRY_OWN_COPY, &to));
     SPRY_GO(ctx, spry_vector_copy(x, from));
@@ -121,56 +121,6 @@ done:
     spry_vector_free(from);
     spry_vector_free(to);
     return status;
-}
-
-/* --- operators made of operations on vectors -----------------------------------------------------
- */
-
-spry_status operator_apply_vectors(const spry_operator *op, spry_transpose transpose,
-                                   spry_scalar alpha, const spry_vector *x, spry_scalar beta,
-                                   spry_vector *y)
-{
-    spry_context *ctx = op->ctx;
-    const bool plain = alpha.re == 1 && alpha.im == 0 && beta.re == 0 && beta.im == 0;
-    spry_vector *from = NULL, *to = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    if (x->device != op->device) {
-        SPRY_GO(ctx, vector_new_at(ctx, op->device, op->type, x->n, &from));
-        SPRY_GO(ctx, spry_vector_copy(x, from));
-    }
-    if (y->device != op->device || !plain)
-        SPRY_GO(ctx, vector_new_at(ctx, op->device, op->type, y->n, &to));
-    SPRY_GO(ctx, op->class->apply(op, transpose, from ? from : x, to ? to : y));
-    if (to && plain) {
-        SPRY_GO(ctx, spry_vector_copy(to, y));
-    } else if (!plain) {
-        /* Of what comes out there is a copy beside y, wherever that is. */
-        if (y->device != op->device) {
-            spry_vector_free(from);
-            from = NULL;
-            SPRY_GO(ctx, spry_vector_like(y, y->n, &from));
-            SPRY_GO(ctx, spry_vector_copy(to, from));
-        }
-        if (beta.re == 0 && beta.im == 0)
-            SPRY_GO(ctx, spry_vector_fill(y, (spry_scalar){0, 0}));
-        else
-            SPRY_GO(ctx, spry_vector_scale(beta, y));
-        SPRY_GO(ctx, spry_vector_axpy(alpha, y->device != op->device ? from : to, y));
-    }
-done:
-    spry_vector_free(from);
-    spry_vector_free(to);
-    return status;
-}
-
-spry_status operator_apply_arrays(const spry_operator *op, spry_transpose transpose,
-                                  spry_scalar alpha, const void *x, spry_scalar beta, void *y)
-{
-    const bool plain = transpose == SPRY_TRANSPOSE_NO;
-    const spry_vector from =
-        vector_over(op->ctx, op->type, plain ? op->cols : op->rows, (void *)(uintptr_t)x);
-    spry_vector to = vector_over(op->ctx, op->type, plain ? op->rows : op->cols, y);
-    return op->class->multiply_vectors(op, transpose, alpha, &from, beta, &to);
 }
 
 bool operator_has_update(const spry_operator *op)
@@ -319,8 +269,14 @@ static spry_status no_matrix(const spry_operator *op)
 
 spry_status spry_operator_storage(const spry_operator *op, spry_storage *storage)
 {
-    *storage = (spry_storage){0};
-    return op->class->storage ? op->class->storage(op, storage) : no_matrix(op);
+    static const base_sized sized = BASE_SIZED(spry_storage, exact);
+    spry_storage found = {0};
+    spry_status status = base_blank(op->ctx, storage, &sized);
+    if (status == SPRY_STATUS_OK)
+        status = op->class->storage ? op->class->storage(op, &found) : no_matrix(op);
+    if (status == SPRY_STATUS_OK)
+        base_give(storage, &found, &sized);
+    return status;
 }
 
 spry_status spry_operator_to_matrix(const spry_operator *op, spry_matrix **A)

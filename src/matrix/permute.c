@@ -23,8 +23,8 @@ done:
 }
 
 /* The entries with their new indices, as COO. */
-static void renumber(const spry_context *ctx, const spry_arrays *a, const int32_t *new_row,
-                     const int32_t *new_col, const spry_arrays *to)
+static void renumber(const spry_context *ctx, const matrix_arrays *a, const int32_t *new_row,
+                     const int32_t *new_col, const matrix_arrays *to)
 {
     const int parts = matrix_parts(ctx, a->nnz);
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
@@ -41,7 +41,7 @@ static void renumber(const spry_context *ctx, const spry_arrays *a, const int32_
 }
 
 /* Entries of a symmetric kind that came above the diagonal change place with their mirror image. */
-static void mirror_down(const spry_context *ctx, const spry_arrays *a)
+static void mirror_down(const spry_context *ctx, const matrix_arrays *a)
 {
     const int parts = matrix_parts(ctx, a->nnz);
 #pragma omp parallel for num_threads(parts) schedule(static)
@@ -76,17 +76,18 @@ spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *row_perm,
     spry_status status = SPRY_STATUS_OK;
     int32_t *new_row = NULL, *new_col = NULL;
     spry_matrix *full = NULL;
+    bool same = false;
     *B = NULL;
     if (row_perm)
         SPRY_GO(ctx, matrix_invert(ctx, "row_perm", row_perm, A->a.rows, &new_row));
     if (col_perm)
         SPRY_GO(ctx, matrix_invert(ctx, "col_perm", col_perm, A->a.cols, &new_col));
-    if (A->a.symmetry != SPRY_SYMMETRY_GENERAL &&
-        !same_permutation(row_perm, col_perm, A->a.rows)) {
+    same = A->a.rows == A->a.cols && same_permutation(row_perm, col_perm, A->a.rows);
+    if (A->a.symmetry != SPRY_SYMMETRY_GENERAL && !same) {
         SPRY_GO(ctx, spry_matrix_expand(A, &full));
         A = full;
     }
-    spry_arrays coo = matrix_like(&A->a, SPRY_FORMAT_COO);
+    matrix_arrays coo = matrix_like(&A->a, SPRY_FORMAT_COO);
     SPRY_GO(ctx, matrix_allocate(ctx, &coo));
     renumber(ctx, &A->a, new_row, new_col, &coo);
     if (coo.symmetry != SPRY_SYMMETRY_GENERAL)
@@ -94,6 +95,8 @@ spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *row_perm,
     SPRY_GO(ctx, matrix_wrap(ctx, &coo, B));
     SPRY_GO(ctx, matrix_become(*B, A->a.format));
     SPRY_GO(ctx, spry_matrix_sort(*B));
+    matrix_carry(A, *B,
+                 same ? FACTS_BUT_ORDER : FACT_BIT(SPRY_FACT_UNIQUE) | FACT_BIT(SPRY_FACT_FINITE));
 done:
     spry_matrix_free(full);
     base_free(ctx, new_col);

@@ -7,7 +7,7 @@ static spry_status tidy(const spry_matrix *A, const spry_matrix **csr, spry_matr
     spry_status status = SPRY_STATUS_OK;
     *owned = NULL;
     *csr = A;
-    if (A->a.format == SPRY_FORMAT_CSR && matrix_sorted(A->ctx, &A->a, true))
+    if (A->a.format == SPRY_FORMAT_CSR && matrix_is_sorted(A->ctx, A, true))
         return SPRY_STATUS_OK;
     SPRY_GO(A->ctx, spry_matrix_convert(A, SPRY_FORMAT_CSR, owned));
     SPRY_GO(A->ctx, spry_matrix_sum_duplicates(*owned));
@@ -18,13 +18,14 @@ done:
 
 spry_status spry_matrix_stats(const spry_matrix *A, spry_stats *stats)
 {
+    static const base_sized sized = BASE_SIZED(spry_stats, norm_frobenius);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     spry_matrix *tidied = NULL, *full = NULL;
     const spry_matrix *csr = NULL, *general = NULL;
-    spry_arrays transpose = {0};
+    matrix_arrays transpose = {0};
     spry_stats found = {.rows = A->a.rows, .cols = A->a.cols, .stored = A->a.nnz};
-    *stats = (spry_stats){0};
+    SPRY_GO(ctx, base_blank(ctx, stats, &sized));
     SPRY_GO(ctx, tidy(A, &csr, &tidied));
     SPRY_GO(ctx, matrix_as_csr(csr, &general, &full));
     found.duplicates = A->a.nnz - csr->a.nnz;
@@ -35,7 +36,7 @@ spry_status spry_matrix_stats(const spry_matrix *A, spry_stats *stats)
     stats_columns(ctx, &transpose, &found);
     stats_symmetry(ctx, &general->a, &transpose, &found);
     stats_blocks(ctx, &general->a, &found);
-    *stats = found;
+    base_give(stats, &found, &sized);
 done:
     matrix_free_arrays(ctx, &transpose);
     spry_matrix_free(full);

@@ -1,4 +1,4 @@
-/* Vectors as objects: making them, who owns the numbers, looking at them, freeing. */
+/* Vectors as objects: making them, who owns the numbers, looking at them, copies, freeing. */
 #include "matrix/matrix.h"
 
 #include <omp.h>
@@ -104,10 +104,15 @@ spry_status spry_vector_like(const spry_vector *v, int64_t n, spry_vector **w)
     return v->class->make(v->device, v->type, n, w);
 }
 
+static const vector_home *home_of(const spry_device *device)
+{
+    return (const vector_home *)device;
+}
+
 spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
                           spry_vector **v)
 {
-    return device ? spry_vector_on(device, type, n, NULL, v)
+    return device ? home_of(device)->vectors->make(device, type, n, v)
                   : spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, v);
 }
 
@@ -136,7 +141,85 @@ done:
     return status;
 }
 
-const char *vector_place(const spry_vector *v)
+const char *place_name(const spry_device *device)
 {
-    return v->device ? spry_device_name(v->device) : "cpu";
+    return device ? home_of(device)->name : "cpu";
+}
+
+/* --- copies --- */
+
+spry_status vector_check_lengths(const spry_vector *x, const spry_vector *y)
+{
+    if (x->ctx != y->ctx)
+        return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_USAGE, "the vectors are of different contexts");
+    if (x->n != y->n)
+        return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_USAGE,
+                         "the vectors have %" PRId64 " and %" PRId64 " elements", x->n, y->n);
+    const spry_status status = vector_fetch(x);
+    return status == SPRY_STATUS_OK ? vector_fetch(y) : status;
+}
+
+/* y = x with another type. */
+static spry_status convert(const spry_vector *x, spry_vector *y)
+{
+    const bool drops = spry_type_is_complex(x->type) && !spry_type_is_complex(y->type);
+    for (int64_t i = 0; drops && i < x->n; i++) {
+        const double im = value_get(x->type, x->data, i).im;
+        if (im != 0)
+            return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_INPUT,
+                             "element %" PRId64 " has an imaginary part of %g, a vector of type %s "
+                             "cannot hold it",
+                             i, im, spry_type_name(y->type));
+    }
+    const bool single = type_is_single(y->type);
+    for (int64_t i = 0; i < x->n; i++) {
+        const spry_scalar v = value_get(x->type, x->data, i);
+        if (single && value_overflows_single(v))
+            return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_INPUT,
+                             "element %" PRId64 ": (%g, %g) does not fit type %s", i, v.re, v.im,
+                             spry_type_name(y->type));
+        value_set(y->type, y->data, i, v);
+    }
+    return SPRY_STATUS_OK;
+}
+
+/* y = x where one of them, or both, are on a device. Another type is made on the host, which knows
+ * what does not fit. */
+static spry_status copy_between(const spry_vector *x, spry_vector *y)
+{
+    const bool same = x->type == y->type;
+    spry_vector *from = NULL, *to = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (same && x->class && x->device == y->device)
+        return x->class->copy(x, y);
+    if (same && x->class && !y->class)
+        return x->class->get(x, y->data);
+    if (same && y->class && !x->class)
+        return y->class->put(y, x->data);
+    if (x->class) {
+        SPRY_GO(x->ctx, spry_vector_new(x->ctx, x->type, x->n, NULL, SPRY_OWN_COPY, &from));
+        SPRY_GO(x->ctx, x->class->get(x, from->data));
+    }
+    if (y->class)
+        SPRY_GO(x->ctx, spry_vector_new(y->ctx, y->type, y->n, NULL, SPRY_OWN_COPY, &to));
+    SPRY_GO(x->ctx, spry_vector_copy(from ? from : x, to ? to : y));
+    if (to)
+        SPRY_GO(x->ctx, y->class->put(y, to->data));
+done:
+    spry_vector_free(from);
+    spry_vector_free(to);
+    return status;
+}
+
+spry_status spry_vector_copy(const spry_vector *x, spry_vector *y)
+{
+    const spry_status status = vector_check_lengths(x, y);
+    if (status != SPRY_STATUS_OK || vector_same(x, y))
+        return status;
+    if (x->class || y->class)
+        return copy_between(x, y);
+    if (x->type != y->type)
+        return convert(x, y);
+    place(y, x->data);
+    return SPRY_STATUS_OK;
 }

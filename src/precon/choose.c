@@ -28,7 +28,7 @@ typedef struct part_sums {
     double below, all, least;
 } part_sums;
 
-static part_sums look_at(const spry_arrays *a, int64_t begin, int64_t end)
+static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
 {
     part_sums sums = {a->rows, a->rows, 0, 0, DBL_MAX};
     for (int64_t i = begin; i < end; i++) {
@@ -57,7 +57,7 @@ static part_sums look_at(const spry_arrays *a, int64_t begin, int64_t end)
 
 static traits look(const spry_matrix *A)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     part_sums parts[PIECES], sums = {a->rows, a->rows, 0, 0, DBL_MAX};
 #pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) schedule(static)
     for (int p = 0; p < PIECES; p++)
@@ -148,16 +148,19 @@ done:
     return status;
 }
 
-void precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
-                   precon_choice *choice)
+spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
+                          precon_choice *choice)
 {
     /* Off-diagonal entries that are mostly negative couple neighbours as diffusion does. */
     static const double like_diffusion = 0.9, dominant = 2, balanced = 0.999;
-    bool symmetric;
+    bool hermitian = false;
+    spry_status status = SPRY_STATUS_OK;
     *choice = (precon_choice){.specs = {"none"}, .count = 1};
     const traits t = look(A);
     const bool simple = A->a.rows < SMALL || !t.full || t.dominance >= dominant;
-    const bool hermitian = !simple && precon_first_unlike(A, &symmetric) == A->a.rows;
+    matrix_note(A, SPRY_FACT_POSITIVE_DIAGONAL, t.positive);
+    if (!simple)
+        SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_HERMITIAN, &hermitian));
     int count = 0;
     if (!simple && hermitian && t.positive) {
         if (A->a.rows >= LARGE &&
@@ -185,4 +188,6 @@ void precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *d
         base_log(ctx, SPRY_LOG_INFO,
                  "precon %s: the diagonal entry of row %" PRId64 " (from 0) is not positive",
                  choice->specs[0], t.bad);
+done:
+    return status;
 }

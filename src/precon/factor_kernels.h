@@ -75,10 +75,6 @@ typedef struct ilut_job {
  * shift_rows     d_k grows by `by` times the sum of magnitudes of its row of A
  * isai_rows      rows begin..end-1 of the approximate inverse of a triangle, less the diagonal of
  *                ones; `where` as above
- * not_hermitian  the first row in begin..end-1 that differs from its column by more than rounding,
- *                where entries behind the diagonal, or all, tell; `end`: none. *balance grows by
- *                the entries before the diagonal, less those behind it with a mirror image, plus
- *                those without: over all rows it is 0 where the pattern is symmetric
  */
 #define FACTOR_KERNELS(item)                                                                     \
     item(void, triangle_rows, (const triangle_pass *p, int64_t begin, int64_t end))              \
@@ -94,8 +90,6 @@ typedef struct ilut_job {
           bool hermitian, void *d))                                                              \
     item(int64_t, ilut_rows, (const ilut_job *p, int64_t begin, int64_t end))                    \
     item(void, isai_rows,                                                                        \
-         (const triangle_pass *t, int64_t begin, int64_t end, int32_t *where, void *inverse))    \
-    item(int64_t, not_hermitian,                                                                 \
-         (const host_csr *A, int64_t begin, int64_t end, bool all, int64_t *balance))
+         (const triangle_pass *t, int64_t begin, int64_t end, int32_t *where, void *inverse))
 
 #endif

@@ -6,9 +6,11 @@
 #ifndef SPRY_PRECON_INTERNAL_H
 #define SPRY_PRECON_INTERNAL_H
 
+#include "host/apply.h"
 #include "matrix/entries.h"
 #include "matrix/matrix.h"
 
+#include <spry/list.h>
 #include <spry/precon.h>
 
 /* What a preconditioner is made from. */
@@ -46,11 +48,16 @@ typedef struct precon_kind {
     /* *M answers z = M r with M about A^-1. On a device, where the kind can be there, else on the
      * host; the caller sees which. A failure's message says why and what to try. */
     spry_status (*make)(const precon_job *job, spry_operator **M);
-    /* The most bytes that making and using it will take beside A: an upper bound. */
-    spry_status (*forecast)(const precon_job *job, double *bytes);
     bool on_devices; /* it can live on a device */
     bool half;       /* it can store 16 bits: all its matrices go through precon_store() */
 } precon_kind;
+
+/* Of a kind by its name: its options (none where there is no such kind), and whether it can live on
+ * devices. */
+spry_option_list precon_options(const char *name);
+bool precon_on_devices(const char *name);
+/* For SPRY_LIST_PRECONS: fills a cleared entry; false past the last. */
+bool precon_entry_at(int index, spry_entry *entry);
 
 /* Makes what `spec` names for A on a device (NULL: the host): "none", "jacobi", "auto", or with
  * options after a colon, "sor:omega=1.5,order=natural". *M is NULL for none; its name is filled in,
@@ -65,15 +72,10 @@ spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const sp
  * finite. *M is NULL for "none". */
 spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
                               spry_operator **M);
-/* The bytes of precon_make_inner(). */
-spry_status precon_forecast_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
-                                  double *bytes);
 
 /* The product with a matrix of the preconditioner's own making, which it takes (also when it
  * fails), where the job says and with values as it says. */
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op);
-/* Bytes of that, with `nnz` entries. */
-double precon_store_bytes(const precon_job *job, int64_t rows, int64_t nnz);
 struct device_matrix;
 /* The job's matrix in the memory of its device, as CSR: from what is there, or by a copy. */
 spry_status precon_matrix_there(const precon_job *job, struct device_matrix *A);
@@ -84,18 +86,12 @@ spry_status precon_vector(const precon_job *job, int64_t n, const void *from, sp
  * message names its row), fail for `who` needs it. */
 spry_status precon_inverse_diagonal(const spry_matrix *A, const char *who, spry_vector **d);
 
-/* The inverse of the sums of the moduli of A's rows, with the phases of the diagonal. */
-spry_status precon_inverse_sums(const spry_matrix *A, spry_vector **d);
-
-/* The first row of A, general CSR and sorted, that differs from its column by more than rounding
- * beside the row; A's rows: none. Says whether the pattern is symmetric, too. */
-int64_t precon_first_unlike(const spry_matrix *A, bool *symmetric);
-/* Fails where there is one, for precon `name`; `instead` is what to take then. */
+/* Fails where A is not hermitian, for precon `name`; `instead` is what to take then. Tells whether
+ * the pattern is symmetric, too. */
 spry_status precon_check_hermitian(const spry_matrix *A, const char *name, const char *instead,
-                                   bool *symmetric);
-/* Whether A, general CSR and sorted, may be hermitian and positive definite: A is A^H up to
- * rounding, measured by the diagonal, which is positive. */
-spry_status precon_is_definite(const spry_matrix *A, bool *yes);
+                                   bool *pattern);
+/* Whether A may be hermitian and positive definite, by what is known and its diagonal. */
+spry_status precon_may_be_definite(const spry_matrix *A, bool *yes);
 
 /* Warns where a row or a column of A, general CSR and sorted, has nothing but zeros. */
 spry_status precon_warn_singular(const spry_matrix *A, const char *name);
@@ -108,8 +104,8 @@ typedef struct precon_choice {
     const char *specs[8];
     int count;
 } precon_choice;
-void precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
-                   precon_choice *choice);
+spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
+                          precon_choice *choice);
 /*
  * Two random vectors u, v: (A u, v) = (u, A v) for hermitian A, and without conjugation for
  * symmetric A. A difference far above rounding disproves it; a skew part far below |A| goes

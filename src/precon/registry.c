@@ -12,15 +12,6 @@ static const precon_kind kind_inner = {
 static const precon_kind *const kinds[] = {&kind_none, PRECON_KINDS(KIND_ROW) & kind_inner};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-bool spry_precon_describe(int index, const char **name, const char **summary)
-{
-    if (index < 0 || index >= KINDS)
-        return false;
-    *name = kinds[index]->name;
-    *summary = kinds[index]->summary;
-    return true;
-}
-
 /* The kind with a name of so many characters; NULL when there is none. */
 static const precon_kind *find_kind(const char *name, size_t length)
 {
@@ -31,16 +22,27 @@ static const precon_kind *find_kind(const char *name, size_t length)
     return NULL;
 }
 
-spry_option_list spry_precon_options(const char *name)
+spry_option_list precon_options(const char *name)
 {
     const precon_kind *kind = find_kind(name, strlen(name));
-    return kind ? kind->options : (spry_option_list){NULL, 0};
+    return kind ? kind->options : (spry_option_list){0};
 }
 
-bool spry_precon_on_devices(const char *name)
+bool precon_on_devices(const char *name)
 {
     const precon_kind *kind = find_kind(name, strlen(name));
     return kind && (kind->on_devices || kind == &kind_none);
+}
+
+bool precon_entry_at(int index, spry_entry *entry)
+{
+    if (index >= KINDS)
+        return false;
+    entry->name = kinds[index]->name;
+    entry->summary = kinds[index]->summary;
+    entry->options = kinds[index]->options;
+    entry->on_devices = precon_on_devices(entry->name);
+    return true;
 }
 
 static spry_status unknown_kind(spry_context *ctx, const char *spec)
@@ -185,13 +187,14 @@ static spry_status make_auto(const precon_job *job, spry_operator **M, char name
     char before[MESSAGE_SIZE];
     memcpy(before, ctx->message, sizeof before);
     spry_status status = SPRY_STATUS_OK;
-    precon_choose(ctx, job->A, job->device, &choice);
+    SPRY_GO(ctx, precon_choose(ctx, job->A, job->device, &choice));
     for (int k = 0; k < choice.count; k++) {
         status = make_named(job, choice.specs[k], M, name);
         if (status == SPRY_STATUS_OK || !goes_on(ctx, status))
             break;
         memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
     }
+done:
     return status;
 }
 
@@ -242,7 +245,13 @@ static spry_status make_any(spry_context *ctx, const precon_job *given, const ch
     *M = NULL;
     if (strcmp(spec, "auto") == 0) {
         snprintf(name, 32, "none");
-        if (A && A->a.rows == A->a.cols && matrix_first_bad(A) < 0)
+        bool finite = false;
+        if (A && A->a.rows == A->a.cols) {
+            const spry_status found = matrix_find_out(ctx, A, SPRY_FACT_FINITE, &finite);
+            if (found != SPRY_STATUS_OK)
+                return found;
+        }
+        if (finite)
             return make_from(given, NULL, spec, M, name);
         base_log(ctx, SPRY_LOG_INFO,
                  "precon none: there is no square matrix with finite numbers to make one from");
@@ -282,13 +291,22 @@ static spry_status refuse_inner(const spry_matrix *A, const char *spec)
     return SPRY_STATUS_OK;
 }
 
+/* A call by itself that was asked to stop. */
+static spry_status ended(spry_context *ctx, spry_status status)
+{
+    if (status == SPRY_STATUS_INTERRUPTED)
+        base_stopped(ctx);
+    return status;
+}
+
 spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const char *spec,
                             spry_operator **M)
 {
     char name[32];
     *M = NULL;
     const spry_status status = refuse_inner(A, spec);
-    return status == SPRY_STATUS_OK ? precon_make(A->ctx, A, device, spec, M, name) : status;
+    return status == SPRY_STATUS_OK ? ended(A->ctx, precon_make(A->ctx, A, device, spec, M, name))
+                                    : status;
 }
 
 spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A, const char *spec,
@@ -300,68 +318,7 @@ spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A, co
         op->cols != A->a.cols)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE, "the operator is not one of the matrix");
     const spry_status status = refuse_inner(A, spec);
-    return status == SPRY_STATUS_OK ? precon_make_beside(A->ctx, A, op, spec, M, name) : status;
-}
-
-/* --- forecasts -----------------------------------------------------------------------------------
- */
-
-/* The most that one of those may take of which the first that can be made is taken. */
-static spry_status forecast_auto(const precon_job *outer, const spry_matrix *A, double *bytes)
-{
-    precon_choice choice;
-    double one;
-    if (A->a.rows != A->a.cols)
-        return SPRY_STATUS_OK;
-    spry_status status = SPRY_STATUS_OK;
-    precon_choose(A->ctx, A, outer->device, &choice);
-    for (int k = 0; status == SPRY_STATUS_OK && k < choice.count; k++) {
-        status = precon_forecast_inner(outer, A, choice.specs[k], &one);
-        *bytes = status == SPRY_STATUS_OK && one > *bytes ? one : *bytes;
-    }
-    return status;
-}
-
-spry_status precon_forecast_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
-                                  double *bytes)
-{
-    spry_context *ctx = A->ctx;
-    precon_job job = {.A = A, .device = outer->device, .depth = outer->depth + 1, .values = "own"};
-    const double size = (double)spry_type_size(A->a.type), rows = (double)A->a.rows;
-    request q;
-    spry_status status = SPRY_STATUS_OK;
-    *bytes = 0;
-    if (strcmp(spec, "auto") == 0)
-        return forecast_auto(outer, A, bytes);
-    SPRY_GO(ctx, read_spec(ctx, spec, &q));
-    if (!q.kind->forecast)
-        goto done;
-    SPRY_GO(ctx, check_matrix(A, q.kind));
-    job.options = q.fields;
-    job.values = precision_of(&q) == PRECON_HALF ? "f16" : "own";
-    SPRY_GO(ctx, q.kind->forecast(&job, bytes));
-    if (precision_of(&q) == PRECON_SINGLE) /* with new values, the matrix twice; vectors */
-        *bytes += 2 * ((double)A->a.nnz * (size / 2 + 4) + (rows + 1) * 8) + 4 * rows * size;
-done:
-    return status;
-}
-
-spry_status spry_precon_forecast(const spry_matrix *A, spry_device *device, const char *spec,
-                                 int64_t *bytes)
-{
-    const spry_matrix *csr = NULL;
-    spry_matrix *owned = NULL;
-    double most = 0;
-    spry_status status = SPRY_STATUS_OK;
-    *bytes = 0;
-    SPRY_GO(A->ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    const precon_job job = {.A = csr, .device = device};
-    SPRY_GO(A->ctx, precon_forecast_inner(&job, csr, spec, &most));
-    if (owned) /* twice with new values */
-        most += 2 * ((double)csr->a.nnz * (4 + (double)spry_type_size(csr->a.type)) +
-                     (double)(csr->a.rows + 1) * 8);
-    *bytes = most < 9e18 ? (int64_t)most : INT64_MAX;
-done:
-    spry_matrix_free(owned);
-    return status;
+    return status == SPRY_STATUS_OK
+               ? ended(A->ctx, precon_make_beside(A->ctx, A, op, spec, M, name))
+               : status;
 }

@@ -161,6 +161,38 @@ static void precon_line(parser *ps)
     wide_name(ps, ps->p->precon);
 }
 
+/* One or more words; hermitian and symmetric mean two things for complex matrices alone, where a
+ * method goes by one of them. */
+static void needs_line(parser *ps)
+{
+#define NEED_WORD(name, word) word " "
+    static const char words[] = PROGRAM_NEEDS(NEED_WORD);
+    bool *needs = ps->p->needs;
+    parser_advance(ps);
+    do {
+        const parser_word word = parser_text(ps, ps->now);
+        const int need = ps->now.kind == TOKEN_NAME ? base_find_word(words, word.text) : NONE;
+        if (need == NONE) {
+            parser_unexpected(ps, "hermitian, symmetric or definite");
+            return;
+        }
+        if (needs[need])
+            parser_fail(ps, ps->now.begin, "this was said before");
+        needs[need] = true;
+        if (needs[NEED_HERMITIAN] && needs[NEED_SYMMETRIC])
+            parser_fail(ps, ps->now.begin, "a method needs hermitian or symmetric, not both");
+        parser_advance(ps);
+    } while (ps->now.kind == TOKEN_NAME);
+}
+
+static void flexible_line(parser *ps)
+{
+    if (ps->p->flexible)
+        parser_fail(ps, ps->now.begin, "this was said before");
+    ps->p->flexible = true;
+    parser_advance(ps);
+}
+
 static bool head_line(parser *ps)
 {
     if (parser_at_word(ps, "for"))
@@ -169,6 +201,10 @@ static bool head_line(parser *ps)
         once(ps, &ps->p->reference);
     else if (parser_at_word(ps, "precon"))
         precon_line(ps);
+    else if (parser_at_word(ps, "needs"))
+        needs_line(ps);
+    else if (parser_at_word(ps, "flexible"))
+        flexible_line(ps);
     else if (parser_at_word(ps, "option"))
         option_line(ps);
     else if (parser_at_word(ps, "vectors") || parser_at_word(ps, "scalars"))

@@ -146,6 +146,15 @@ typedef struct program_text {
     int begin, size;
 } program_text;
 
+/* item(NAME, word): what a method needs of A, and of M beside `definite`, which is about A alone.
+ */
+#define PROGRAM_NEEDS(item)      \
+    item(HERMITIAN, "hermitian") \
+    item(SYMMETRIC, "symmetric") \
+    item(DEFINITE, "definite")
+#define PROGRAM_NEED_ENUM(name, word) NEED_##name,
+typedef enum program_need { PROGRAM_NEEDS(PROGRAM_NEED_ENUM) NEED_COUNT } program_need;
+
 typedef struct program {
     spry_context *ctx;
     char *text;      /* a copy, ends with a zero */
@@ -153,6 +162,8 @@ typedef struct program {
     char method[32];
     program_text summary, purpose, reference; /* method NAME "..." for "..." reference "..." */
     char precon[32];                          /* what `precon NAME` asks for; "" when it does not */
+    bool needs[NEED_COUNT];                   /* `needs hermitian definite` */
+    bool flexible;                            /* M may be another one in each iteration */
     expr *exprs;
     stmt *stmts;
     program_name *names;
@@ -178,6 +189,8 @@ void program_locate(const program *p, int place, int *line, int *column);
 spry_status program_fault(const program *p, int place, const char *format, ...) SPRY_PRINTF(3, 4);
 /* The name's index, or NONE. */
 int program_find_name(const program *p, const char *name);
+/* The value of an option as text: its word, or the shortest number. */
+void program_option_text(const program_name *option, double value, char *text, size_t size);
 /* Writes an expression as notation. Numbers as %g; always ends with a zero, cutting what does not
  * fit. */
 void program_print_expr(const program *p, int e, char *text, size_t size);

@@ -3,6 +3,7 @@
  * of y that are fetched before they are written. How fast a format moves its bytes, as against CSR
  * in the same race, is a factor that was measured for most and is learned for each machine.
  */
+#include "host/host.h"
 #include "tune/tune.h"
 
 #include <math.h>
@@ -67,14 +68,14 @@ static bool is_scattered(const spry_matrix *A, double csr_seconds, const tune_li
 {
     const double worth_measuring = list->device ? 1e-4 : 1e-3;
     spry_context *ctx = A->ctx;
-    spry_bandwidth bandwidth;
+    spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
     char before[MESSAGE_SIZE];
     if (csr_seconds < worth_measuring)
         return false;
     memcpy(before, ctx->message, sizeof before);
     const spry_status status = list->device
                                    ? device_read_bandwidth(list->device, false, &bandwidth.read)
-                                   : spry_device_bandwidth(ctx, &bandwidth);
+                                   : host_bandwidth(ctx, false, &bandwidth);
     memcpy(ctx->message, before, sizeof before); /* it is not needed that much */
     return status == SPRY_STATUS_OK &&
            traffic(A, &list->all[0]) / csr_seconds < 0.5 * bandwidth.read;

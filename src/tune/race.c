@@ -172,7 +172,7 @@ static void give_up(race *r, tune_candidate *c, spry_status status, const char *
 static spry_status enter(race *r, tune_candidate *c)
 {
     char before[MESSAGE_SIZE];
-    spry_storage storage;
+    spry_storage storage = SPRY_STORAGE_INIT;
     while (!fits(r, c) && slowest(r))
         leave(r, slowest(r), NULL);
     if (!fits(r, c)) {

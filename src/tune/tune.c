@@ -14,7 +14,7 @@ static const spry_option rows[] = {TUNE_OPTIONS(SPRY_OPTION_ROW)};
 
 spry_option_list spry_tune_options(void)
 {
-    return (spry_option_list){rows, sizeof rows / sizeof *rows};
+    return (spry_option_list)SPRY_OPTION_LIST(rows);
 }
 
 /* Where choices are kept, for one matrix on this machine or a device. */
@@ -154,12 +154,22 @@ static void keep_machine(spry_context *ctx, const memory *m, const tune_machine 
 
 /* --- reports --------------------------------------------------------------------------------- */
 
+static const base_sized report_sized = BASE_SIZED(spry_tune_report, row_size);
+
 void spry_tune_report_clear(spry_context *ctx, spry_tune_report *report)
 {
-    if (report) {
+    if (report && base_size(report, &report_sized) > 0) {
         base_free(ctx, report->rows);
-        *report = (spry_tune_report){0};
+        base_blank(ctx, report, &report_sized);
     }
+}
+
+const spry_tune_row *spry_tune_row_at(const spry_tune_report *report, int64_t index)
+{
+    if (index < 0 || index >= report->count)
+        return NULL;
+    return (const spry_tune_row *)(const void *)((const char *)report->rows +
+                                                 (size_t)index * report->row_size);
 }
 
 static spry_status report_entry(spry_context *ctx, const tune_entry *entry,
@@ -292,7 +302,7 @@ static bool build_remembered(spry_device *d, const spry_matrix *A, const char *f
                              spry_operator **op)
 {
     spry_context *ctx = A->ctx;
-    spry_storage storage;
+    spry_storage storage = SPRY_STORAGE_INIT;
     char before[MESSAGE_SIZE];
     memcpy(before, ctx->message, sizeof before);
     spry_status status = tune_build(d, A, format, op);
@@ -370,11 +380,18 @@ done:
 spry_status spry_tune_on(spry_device *device, const spry_matrix *A, const char *options,
                          spry_tune_report *report)
 {
-    *report = (spry_tune_report){0};
-    if (device && A->ctx != device->ctx)
-        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
+    spry_context *ctx = A->ctx;
+    spry_tune_report made = SPRY_TUNE_REPORT_INIT;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_blank(ctx, report, &report_sized));
+    if (device && ctx != device->ctx)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "the matrix and device %s are of different contexts", device->facts.name);
-    return tune_decide(device, A, options, report, NULL);
+    status = tune_decide(device, A, options, &made, NULL);
+    made.row_size = sizeof *made.rows;
+    base_give(report, &made, &report_sized);
+done:
+    return status;
 }
 
 spry_status spry_tune(const spry_matrix *A, const char *options, spry_tune_report *report)

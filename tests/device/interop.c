@@ -93,7 +93,7 @@ static void strides(spry_context *ctx, spry_device *d)
 static void array_interface(spry_context *ctx, spry_device *d)
 {
     spry_vector *v = counting(ctx, d), *w = NULL;
-    spry_array_interface array;
+    spry_array_interface array = SPRY_ARRAY_INTERFACE_INIT;
     if (!d->facts.has_pointers) {
         assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_array_interface(v, &array));
         support_message_has(ctx, spry_device_name(d));

@@ -413,10 +413,30 @@ static void check_dense(spry_device *d, spry_type type)
     assert_ok(ctx, spry_vector_like(dx, x->n, &dy));
     assert_ok(ctx, spry_operator_from_matrix(A, &here));
     assert_ok(ctx, spry_operator_on(d, A, "csr", &away));
-    const spry_dense B = {n, COLS, COLS, true, spry_vector_data(x), NULL};
-    const spry_dense C = {n, COLS, COLS, true, spry_vector_data(y), NULL};
-    const spry_dense B_away = {n, COLS, COLS, true, spry_vector_handle(dx), d};
-    const spry_dense C_away = {n, COLS, COLS, true, spry_vector_handle(dy), d};
+    const spry_dense B = {.rows = n,
+                          .cols = COLS,
+                          .step = COLS,
+                          .by_rows = true,
+                          .data = spry_vector_data(x),
+                          .device = NULL};
+    const spry_dense C = {.rows = n,
+                          .cols = COLS,
+                          .step = COLS,
+                          .by_rows = true,
+                          .data = spry_vector_data(y),
+                          .device = NULL};
+    const spry_dense B_away = {.rows = n,
+                               .cols = COLS,
+                               .step = COLS,
+                               .by_rows = true,
+                               .data = spry_vector_handle(dx),
+                               .device = d};
+    const spry_dense C_away = {.rows = n,
+                               .cols = COLS,
+                               .step = COLS,
+                               .by_rows = true,
+                               .data = spry_vector_handle(dy),
+                               .device = d};
     assert_ok(ctx, spry_operator_multiply_dense(here, SPRY_TRANSPOSE_NO, one, &B, zero, &C));
     assert_ok(ctx,
               spry_operator_multiply_dense(away, SPRY_TRANSPOSE_NO, one, &B_away, zero, &C_away));

@@ -3,6 +3,7 @@
  * M, M^T and M^H, in lower precision too, and new values. Types are two, one of each precision,
  * since processors take long to compile: SPRY_TEST_FULL=1 takes all.
  */
+#include "precon/precon.h"
 #include "support/devices.h"
 #include "support/numeric.h"
 #include "support/precons.h"
@@ -76,7 +77,7 @@ static void check_kind(const precons_case *c, void *data)
 {
     const subject *s = data;
     const char *full = getenv("SPRY_TEST_FULL"), *spec = precons_spec(c);
-    if (!spry_precon_on_devices(c->kind) || c->host)
+    if (!precon_on_devices(c->kind) || c->host)
         return;
     for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
@@ -108,7 +109,7 @@ static void check_small(const precons_case *c, void *data)
 {
     const subject *s = data;
     static const precons_fault faults[] = {PRECONS_ONE, PRECONS_NONE};
-    if (!spry_precon_on_devices(c->kind) || c->host)
+    if (!precon_on_devices(c->kind) || c->host)
         return;
     for (int i = 0; i < 2; i++) {
         spry_matrix *A = precons_faulty(s->ctx, SPRY_TYPE_D, faults[i]);

@@ -88,7 +88,7 @@ static void check_update(spry_device *d, const spry_matrix *A, spry_operator *M,
     assert_ok(ctx, spry_matrix_convert(A, SPRY_FORMAT_CSR, &B));
     for (int64_t k = 0; k < B->a.nnz; k++) {
         const spry_scalar v = value_get(B->a.type, B->a.values, k);
-        value_set(B->a.type, B->a.values, k, (spry_scalar){3 * v.re, 3 * v.im});
+        support_put(B, k, (spry_scalar){3 * v.re, 3 * v.im});
     }
     assert_ok(ctx, spry_precon_new(B, d, spec, &N));
     assert_ok(ctx, spry_operator_update(M, B));

@@ -36,7 +36,7 @@ static spry_matrix *grid(spry_context *ctx, spry_type type, double diagonal)
     for (int64_t i = 0; i < A->a.rows; i++)
         for (int64_t e = A->a.offsets[i]; e < A->a.offsets[i + 1]; e++)
             if (A->a.col_index[e] == i)
-                value_set(type, A->a.values, e, (spry_scalar){diagonal, 0});
+                support_put(A, e, (spry_scalar){diagonal, 0});
     generated_turn(A, 1, (spry_scalar){1, 0});
     return A;
 }

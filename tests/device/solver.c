@@ -32,7 +32,7 @@ static void check_zero(spry_solver *solver, spry_device *d, bool there)
 {
     spry_context *ctx = d->ctx;
     spry_vector *b = NULL, *x = NULL;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     double norm;
     if (there) {
         assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, 400, NULL, &b));
@@ -71,7 +71,7 @@ static void brought_home(spry_context *ctx, spry_device *d)
     spry_solver *solver = solver_for(ctx, A, "method=cg device=cpu tol=1e-10");
     spry_vector *b = NULL, *x = NULL, *r = NULL;
     spry_operator *op = NULL;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     double b_norm, norm;
     assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, 400, NULL, &b));
     assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1, 0}));
@@ -102,7 +102,7 @@ static void check_warning(spry_context *ctx, spry_device *d, const char *options
     spry_matrix *A = poisson(ctx);
     spry_solver *solver = solver_for(ctx, A, options);
     spry_vector *b = NULL, *x = NULL;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     if (!strstr(options, "device="))
         set_device(solver, d);
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 400, NULL, SPRY_OWN_COPY, &b));
@@ -132,7 +132,7 @@ static void nonfinite(spry_context *ctx, spry_device *d)
     spry_solver *solver = solver_for(ctx, A, "method=cg");
     double numbers[400] = {[7] = NAN};
     spry_vector *b = NULL, *x = NULL;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     set_device(solver, d);
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 400, numbers, SPRY_OWN_COPY, &b));
     assert_ok(ctx, spry_vector_like(b, 400, &x));
@@ -156,7 +156,7 @@ static void variable(spry_context *ctx, spry_device *d)
     assert_ok(ctx, spry_vector_like(b, 400, &x));
     setenv("SPRY_DEVICE", spry_device_name(d), 1);
     for (int k = 0; k < 2; k++) {
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         assert_ok(ctx, spry_solver_set(solver, options[k]));
         assert_ok(ctx, spry_solve(solver, b, x, &result));
         assert_string_equal(result.device, k == 0 ? spry_device_name(d) : "cpu");

@@ -132,7 +132,7 @@ static void scaled(spry_context *ctx, spry_device *d)
     problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, 100, &p);
     for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
         spry_vector *b = numbers_of(&p, 1, scales[s]), *x[2];
-        spry_result results[2];
+        spry_result results[2] = {{0}};
         for (int place = 0; place < 2; place++) {
             spry_solver *solver = solver_for(&p, places[place], options);
             assert_ok(ctx, spry_vector_like(b, spry_matrix_rows(p.A), &x[place]));
@@ -208,7 +208,7 @@ static void callers(spry_context *ctx, spry_device *d)
     problem p;
     problem_make(ctx, PROBLEM_DEFINITE, SPRY_TYPE_D, 100, &p);
     for (int looks = 0; looks < 2; looks++) {
-        spry_result there, host;
+        spry_result there = SPRY_RESULT_INIT, host = SPRY_RESULT_INIT;
         check_stopped(&p, spry_device_name(d), looks, &there);
         check_stopped(&p, "cpu", looks, &host);
         same_beginning(&there, &host);
@@ -236,7 +236,7 @@ static void drifting(spry_context *ctx, spry_device *d)
              spry_device_name(d));
     for (int n = 40; n <= 80; n += 8) {
         problem p;
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         problem_make(ctx, PROBLEM_ILL, SPRY_TYPE_D, n, &p);
         problem_solve(&p, options, &result);
         problem_check_converged(&p, &result, 1e-13, options);

@@ -69,7 +69,7 @@ static const layout_class *class_of(const char *format)
 static void report(spry_context *ctx, spry_device *d)
 {
     spry_matrix *A = some_matrix(ctx, SPRY_TYPE_D);
-    spry_tune_report r;
+    spry_tune_report r = SPRY_TUNE_REPORT_INIT;
     int timed = 0;
     bool found = false;
     assert_ok(ctx, spry_tune_on(d, A, forced, &r));
@@ -101,7 +101,8 @@ static void memory(spry_context *ctx, spry_device *d)
     const char *given = getenv("SPRY_CACHE");
     char before[4096] = "";
     spry_matrix *A = some_matrix(ctx, SPRY_TYPE_D);
-    spry_tune_report first, second, host;
+    spry_tune_report first = SPRY_TUNE_REPORT_INIT, second = SPRY_TUNE_REPORT_INIT,
+                     host = SPRY_TUNE_REPORT_INIT;
     spry_operator *op = NULL;
     if (given)
         snprintf(before, sizeof before, "%s", given);

@@ -4,6 +4,7 @@
 
 #include "device/operator.h"
 #include "device/vector.h"
+#include "host/apply.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -266,8 +267,7 @@ static void diagonals(spry_context *ctx, spry_device *d)
                                         SPRY_OWN_COPY, &A));
     assert_ok(ctx, spry_matrix_cast(A, SPRY_TYPE_Z, &C));
     for (int64_t i = 0; i < N; i++)
-        value_set(SPRY_TYPE_Z, C->a.values, i,
-                  (spry_scalar){1 + (double)(i % 7), (double)(i % 3) - 1});
+        support_put(C, i, (spry_scalar){1 + (double)(i % 7), (double)(i % 3) - 1});
     spry_operator *M = NULL, *there = NULL;
     assert_ok(ctx, spry_operator_jacobi(C, &M));
     assert_ok(ctx, device_diagonal_operator(d, M, NULL, &there));
@@ -304,8 +304,8 @@ static void check_block(spry_device *d, const spry_operator *op, int64_t n, int6
     spry_vector *b = numeric_random(ctx, NULL, SPRY_TYPE_D, size_b, 8),
                 *c = numeric_random(ctx, NULL, SPRY_TYPE_D, size_c, 9);
     spry_vector *db = on_device(d, b), *dc = on_device(d, c), *back = NULL;
-    const spry_dense B = {n, cols, step_b, by_rows, b->data, NULL};
-    const spry_dense C = {m, cols, step_c, by_rows, c->data, NULL};
+    const spry_dense B = {0, n, cols, step_b, by_rows, b->data, NULL};
+    const spry_dense C = {0, m, cols, step_c, by_rows, c->data, NULL};
     spry_dense there_B = B, there_C = C;
     there_B.device = there_C.device = d;
     there_B.data = device_address(device_vector_memory(db));

@@ -18,7 +18,7 @@ static const int widths[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,  11, 12,
 /* A matrix of random numbers with gaps, which must stay as they are. */
 static spry_dense dense_new(spry_type type, int64_t rows, int64_t cols, bool by_rows, uint64_t seed)
 {
-    const spry_dense M = {rows, cols, (by_rows ? cols : rows) + GAP, by_rows, NULL, NULL};
+    const spry_dense M = {0, rows, cols, (by_rows ? cols : rows) + GAP, by_rows, NULL, NULL};
     const int64_t count = M.step * ((by_rows ? rows : cols) + 1);
     spry_dense made = M;
     made.data = malloc((size_t)count * spry_type_size(type));
@@ -220,19 +220,20 @@ static void test_wrong(void **state)
     spry_matrix *A = small_matrix(*state, SPRY_TYPE_D);
     spry_operator *op = NULL;
     double numbers[ROWS * 4] = {0};
-    const spry_dense B = {COLS, 2, 2, true, numbers, NULL}, C = {ROWS, 2, 2, true, numbers, NULL};
+    const spry_dense B = {0, COLS, 2, 2, true, numbers, NULL},
+                     C = {0, ROWS, 2, 2, true, numbers, NULL};
     assert_ok(*state, spry_operator_from_matrix(A, &op));
     const struct {
         spry_dense B, C;
         const char *message;
-    } wrong[] = {{{COLS + 1, 2, 2, true, numbers, NULL}, C, "B is"},
-                 {{COLS, 3, 3, true, numbers, NULL}, C, "C is"},
-                 {{COLS, 2, 1, true, numbers, NULL}, C, "B: step is 1"},
-                 {{COLS, 2, COLS - 1, false, numbers, NULL}, C, "B: step is"},
-                 {{COLS, 2, 2, true, NULL, NULL}, C, "B has no data"},
-                 {B, {ROWS - 1, 2, 2, true, numbers, NULL}, "C is"},
-                 {B, {ROWS, 2, 1, true, numbers, NULL}, "C: step is 1"},
-                 {B, {ROWS, 2, INT64_MAX, true, numbers, NULL}, "C: 45 steps"}};
+    } wrong[] = {{{0, COLS + 1, 2, 2, true, numbers, NULL}, C, "B is"},
+                 {{0, COLS, 3, 3, true, numbers, NULL}, C, "C is"},
+                 {{0, COLS, 2, 1, true, numbers, NULL}, C, "B: step is 1"},
+                 {{0, COLS, 2, COLS - 1, false, numbers, NULL}, C, "B: step is"},
+                 {{0, COLS, 2, 2, true, NULL, NULL}, C, "B has no data"},
+                 {B, {0, ROWS - 1, 2, 2, true, numbers, NULL}, "C is"},
+                 {B, {0, ROWS, 2, 1, true, numbers, NULL}, "C: step is 1"},
+                 {B, {0, ROWS, 2, INT64_MAX, true, numbers, NULL}, "C: 45 steps"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_status(*state, SPRY_STATUS_BAD_USAGE,
                       spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, one, &wrong[i].B, zero,
@@ -240,7 +241,8 @@ static void test_wrong(void **state)
         support_message_has(*state, wrong[i].message);
     }
     /* No columns are no work. */
-    const spry_dense none[] = {{COLS, 0, 0, true, NULL, NULL}, {ROWS, 0, 0, true, NULL, NULL}};
+    const spry_dense none[] = {{0, COLS, 0, 0, true, NULL, NULL},
+                               {0, ROWS, 0, 0, true, NULL, NULL}};
     assert_ok(*state,
               spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, one, &none[0], zero, &none[1]));
     spry_operator_free(op);

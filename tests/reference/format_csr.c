@@ -190,7 +190,7 @@ static void test_exact(void **state)
     assert_true(L->exact);
     assert_string_equal(L->params, "values=bf16");
     layout_free(L);
-    value_set(SPRY_TYPE_D, A->a.values, 3, (spry_scalar){1.0 / 3, 0});
+    support_put(A, 3, (spry_scalar){1.0 / 3, 0});
     assert_ok(ctx, layout_build(A, "csr16:values=bf16", &L));
     assert_false(L->exact);
     layout_free(L);

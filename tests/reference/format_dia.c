@@ -43,8 +43,7 @@ static void test_zeros(void **state)
     spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     for (int64_t i = 0; i < 6; i++)
         for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k += 2)
-            value_set(SPRY_TYPE_D, A->a.values, k,
-                      (spry_scalar){A->a.col_index[k] == i ? 0.0 : -0.0, 0});
+            support_put(A, k, (spry_scalar){A->a.col_index[k] == i ? 0.0 : -0.0, 0});
     layouts_check(ctx, A, "dia");
     layouts_check(ctx, A, "dia:values=f16");
     spry_matrix_free(A);

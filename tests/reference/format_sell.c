@@ -138,7 +138,7 @@ static void check_nan(spry_context *ctx, const spry_matrix *A, const char *spec,
     x[where] = NAN;
     for (int64_t j = 0; j < n; j++)
         both[2 * j] = both[2 * j + 1] = x[j];
-    const spry_dense B = {n, 2, 2, true, both, NULL}, C = {m, 2, 2, true, both + 2 * n, NULL};
+    const spry_dense B = {0, n, 2, 2, true, both, NULL}, C = {0, m, 2, 2, true, both + 2 * n, NULL};
     spry_vector *vx = numeric_vector(ctx, SPRY_TYPE_D, n, x),
                 *vy = numeric_vector(ctx, SPRY_TYPE_D, m, y);
     assert_ok(ctx, host_layout_operator(A, spec, &op));
@@ -220,7 +220,7 @@ static void test_bits(void **state)
         void *x = numeric_array(type, N, 0, 1), *y = numeric_array(type, N, 0, 2);
         void *expected = malloc(bytes);
         spry_vector *vx = numeric_vector(ctx, type, N, x), *vy = numeric_vector(ctx, type, N, y);
-        const spry_dense B = {N, 1, N, false, x, NULL}, C = {N, 1, N, false, y, NULL};
+        const spry_dense B = {0, N, 1, N, false, x, NULL}, C = {0, N, 1, N, false, y, NULL};
         for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
             spry_operator *op = NULL;
             assert_ok(ctx, host_layout_operator(A, specs[i], &op));

@@ -19,7 +19,7 @@ static void test_arrays(void **state)
     spry_context *ctx = *state;
     spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
-    spry_storage storage;
+    spry_storage storage = SPRY_STORAGE_INIT;
     assert_ok(ctx, layout_build(A, "sym", &L));
     assert_string_equal(L->params, "columns=16,parts=1");
     assert_int_equal(L->symmetry, SPRY_SYMMETRY_SYMMETRIC);
@@ -56,7 +56,7 @@ static spry_matrix *make(spry_context *ctx, spry_type type, const char *kind, co
                 v.im = -v.im;
             if (i == j && symmetry != SPRY_SYMMETRY_SYMMETRIC)
                 v = (spry_scalar){symmetry == SPRY_SYMMETRY_SKEW ? 0 : v.re, 0};
-            value_set(type, A->a.values, k, v);
+            support_put(A, k, v);
         }
     return A;
 }
@@ -140,12 +140,12 @@ static void test_patterns(void **state)
 /* A diagonal, and row `last` with `count` entries from column `first` on, mirrored. */
 static spry_matrix *make_arrow(spry_context *ctx, int64_t n, int64_t first, int64_t count)
 {
-    spry_arrays a = {.type = SPRY_TYPE_D,
-                     .format = SPRY_FORMAT_CSR,
-                     .symmetry = SPRY_SYMMETRY_SYMMETRIC,
-                     .rows = n,
-                     .cols = n,
-                     .nnz = n + count};
+    matrix_arrays a = {.type = SPRY_TYPE_D,
+                       .format = SPRY_FORMAT_CSR,
+                       .symmetry = SPRY_SYMMETRY_SYMMETRIC,
+                       .rows = n,
+                       .cols = n,
+                       .nnz = n + count};
     spry_matrix *half = NULL, *A = NULL;
     assert_ok(ctx, matrix_allocate(ctx, &a));
     double *values = a.values;
@@ -232,8 +232,8 @@ static void test_signs_of_zeros(void **state)
     spry_context *ctx = *state;
     spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
-    ((double *)A->a.values)[1] = 0.0;  /* (0, 1) */
-    ((double *)A->a.values)[3] = -0.0; /* (1, 0) */
+    support_put(A, 1, (spry_scalar){0.0, 0});  /* (0, 1) */
+    support_put(A, 3, (spry_scalar){-0.0, 0}); /* (1, 0) */
     assert_ok(ctx, layout_build(A, "sym", &L));
     assert_false(L->exact);
     assert_int_equal(L->nnz, A->a.nnz);
@@ -249,8 +249,7 @@ static void test_partly_real(void **state)
     layout *L = NULL;
     for (int64_t k = 0; k < A->a.nnz; k++)
         if (value_get(SPRY_TYPE_Z, A->a.values, k).re > 1)
-            value_set(SPRY_TYPE_Z, A->a.values, k,
-                      (spry_scalar){value_get(SPRY_TYPE_Z, A->a.values, k).re, 0});
+            support_put(A, k, (spry_scalar){value_get(SPRY_TYPE_Z, A->a.values, k).re, 0});
     assert_ok(ctx, layout_build(A, "sym", &L));
     assert_int_equal(L->symmetry, SPRY_SYMMETRY_HERMITIAN);
     layout_free(L);
@@ -283,8 +282,8 @@ static void test_threads(void **state)
                     *vy = numeric_vector(ctx, SPRY_TYPE_D, n, y);
         assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, vx,
                                               (spry_scalar){0, 0}, vy));
-        const spry_dense B = {n, COLUMNS, n, false, x, NULL},
-                         C = {n, COLUMNS, n, false, y + n, NULL};
+        const spry_dense B = {0, n, COLUMNS, n, false, x, NULL},
+                         C = {0, n, COLUMNS, n, false, y + n, NULL};
         assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, &B,
                                                     (spry_scalar){0, 0}, &C));
         if (first)
@@ -309,7 +308,7 @@ static spry_status use(spry_context *ctx, void *data)
     spry_matrix *back = NULL;
     spry_operator *op = NULL;
     double b[2 * 36] = {0}, c[2 * 36];
-    const spry_dense B = {36, 2, 2, true, b, NULL}, C = {36, 2, 2, true, c, NULL};
+    const spry_dense B = {0, 36, 2, 2, true, b, NULL}, C = {0, 36, 2, 2, true, c, NULL};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, host_layout_operator(data, "sym:parts=3", &op));
     SPRY_GO(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_YES, (spry_scalar){1, 0}, &B,

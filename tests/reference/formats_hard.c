@@ -26,7 +26,7 @@ static void spread_values(spry_matrix *A, uint64_t seed, bool wild)
         const double scale = wild ? pow(10, 12 * base_uniform(seed, at) - 6) : 1;
         const spry_scalar v = {scale * (2 * base_uniform(seed, at + 1) - 1),
                                scale * (2 * base_uniform(seed, at + 2) - 1)};
-        value_set(A->a.type, A->a.values, k, v);
+        support_put(A, k, v);
     }
 }
 
@@ -106,7 +106,7 @@ static void test_values_that_do_not_fit(void **state)
     for (int i = 0; i < 4; i++) {
         spry_matrix *A =
             support_from_rows(ctx, SPRY_TYPE_D, 2, 3, (const double[]){1, 0, 2, 0, 3, 4});
-        value_set(SPRY_TYPE_D, A->a.values, 3, (spry_scalar){bad[i], 0});
+        support_put(A, 3, (spry_scalar){bad[i], 0});
         check c = {ctx, A};
         layouts_each(refuse_values, &c);
         spry_matrix_free(A);
@@ -305,8 +305,8 @@ static void product_bits(const char *spec, void *data)
         void *many = numeric_array(b->type, n * WIDTH, 0, 5);
         spry_vector *vx = numeric_vector(b->ctx, b->type, n, x),
                     *vy = numeric_vector(b->ctx, b->type, n, y);
-        const spry_dense B = {n, WIDTH, WIDTH, true, x, NULL},
-                         C = {n, WIDTH, WIDTH, true, many, NULL};
+        const spry_dense B = {0, n, WIDTH, WIDTH, true, x, NULL},
+                         C = {0, n, WIDTH, WIDTH, true, many, NULL};
         assert_int_equal(status, SPRY_STATUS_OK);
         assert_ok(b->ctx, spry_operator_apply(op, vx, vy));
         assert_ok(b->ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_YES, (spry_scalar){1, 0},

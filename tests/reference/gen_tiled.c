@@ -202,7 +202,7 @@ static void real_matrices(void **state)
         spry_matrix *base = NULL;
         assert_ok(*state, spry_matrix_read(*state, path, &base));
         spry_matrix *A = tiled(base, 5 * spry_matrix_rows(base) / 2);
-        spry_stats before, after;
+        spry_stats before = SPRY_STATS_INIT, after = SPRY_STATS_INIT;
         assert_ok(*state, spry_matrix_stats(base, &before));
         assert_ok(*state, spry_matrix_stats(A, &after));
         assert_int_equal(before.symmetric, after.symmetric);

@@ -25,7 +25,7 @@ static void a_matrix_by_hand(void **state)
                            .col_index = (int32_t[]){0, 1, 0, 1, 2, 3, 2, 3},
                            .values = (double[]){4, -1, -1, 0, 2, 3, 3, -2}};
     spry_matrix *A;
-    spry_stats s;
+    spry_stats s = SPRY_STATS_INIT;
     assert_ok(*state, spry_matrix_new(*state, &a, SPRY_OWN_BORROW, &A));
     assert_ok(*state, spry_matrix_stats(A, &s));
     spry_matrix_free(A);
@@ -264,7 +264,7 @@ static void check(spry_context *ctx, support_recipe recipe)
     for (int format = SPRY_FORMAT_COO; format <= SPRY_FORMAT_CSC; format++) {
         recipe.format = (spry_format)format;
         spry_matrix *A = support_matrix(ctx, &recipe);
-        spry_stats found;
+        spry_stats found = SPRY_STATS_INIT;
         assert_ok(ctx, spry_matrix_stats(A, &found));
         spry_stats expected = dense_stats(A);
         same_stats(found, expected);
@@ -320,7 +320,7 @@ static void blocks_are_found(void **state)
 {
     for (int b = 1; b <= 8; b++) {
         spry_matrix *A = blocked(*state, 840, b); /* a multiple of every size */
-        spry_stats s;
+        spry_stats s = SPRY_STATS_INIT;
         assert_ok(*state, spry_matrix_stats(A, &s));
         assert_int_equal(s.block_size, b);
         assert_true(s.block_fill == 1);
@@ -336,9 +336,9 @@ static void values_that_are_no_numbers(void **state)
     for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
         spry_matrix *A = support_from_rows(*state, type, 3, 3, rows);
-        spry_stats s;
-        value_set(type, A->a.values, 0, (spry_scalar){NAN, 0});
-        value_set(type, A->a.values, 4, (spry_scalar){-INFINITY, 0});
+        spry_stats s = SPRY_STATS_INIT;
+        support_put(A, 0, (spry_scalar){NAN, 0});
+        support_put(A, 4, (spry_scalar){-INFINITY, 0});
         assert_ok(*state, spry_matrix_stats(A, &s));
         assert_int_equal(s.nonfinite, 2);
         assert_true(s.value_min == 1 && s.value_max == 7);
@@ -358,13 +358,13 @@ static void norms_neither_overflow_nor_vanish(void **state)
     for (int i = 0; i < 3; i++) {
         spry_matrix *A = support_from_rows(*state, SPRY_TYPE_D, 2, 2,
                                            (double[]){3 * scales[i], 0, 0, 4 * scales[i]});
-        spry_stats s;
+        spry_stats s = SPRY_STATS_INIT;
         assert_ok(*state, spry_matrix_stats(A, &s));
         near(s.norm_frobenius, 5 * scales[i], 2);
         assert_true(s.value_max == 4 * scales[i]);
         spry_matrix_free(A);
         A = support_from_rows(*state, SPRY_TYPE_Z, 1, 1, (double[]){1});
-        value_set(SPRY_TYPE_Z, A->a.values, 0, (spry_scalar){3 * scales[i], 4 * scales[i]});
+        support_put(A, 0, (spry_scalar){3 * scales[i], 4 * scales[i]});
         assert_ok(*state, spry_matrix_stats(A, &s));
         near(s.value_max, 5 * scales[i], 2);
         near(s.norm_frobenius, 5 * scales[i], 2);
@@ -376,7 +376,7 @@ static void threads_give_the_same_bits(void **state)
 {
     (void)state;
     for (int shape = SUPPORT_UNIFORM; shape <= SUPPORT_BANDED; shape++) {
-        spry_stats first, later;
+        spry_stats first = SPRY_STATS_INIT, later = SPRY_STATS_INIT;
         for (int t = 0; t < 4; t++) {
             char options[32];
             snprintf(options, sizeof options, "threads=%d", support_threads[t]);
@@ -390,8 +390,8 @@ static void threads_give_the_same_bits(void **state)
                                            .seed = 3};
             spry_matrix *A = support_matrix(ctx, &recipe);
             for (int64_t k = 0; k < A->a.nnz; k++) /* sums that depend on their order */
-                value_set(
-                    SPRY_TYPE_Z, A->a.values, k,
+                support_put(
+                    A, k,
                     (spry_scalar){base_uniform(7, (uint64_t)k), base_uniform(8, (uint64_t)k)});
             memset(&later, 0, sizeof later);
             assert_ok(ctx, spry_matrix_stats(A, &later));

@@ -95,9 +95,9 @@ static problem_kind easy_kind(const method *m)
 static void no_method_is_without_a_test(void **state)
 {
     (void)state;
-    spry_method_info info;
+    spry_entry info = SPRY_ENTRY_INIT;
     int count = 0;
-    for (; spry_method_info_at(count, &info); count++) {
+    for (; spry_list_at(SPRY_LIST_METHODS, count, &info); count++) {
         bool there = false;
         for (int m = 0; m < METHODS; m++)
             there = there || strcmp(methods[m].name, info.name) == 0;
@@ -109,8 +109,8 @@ static void no_method_is_without_a_test(void **state)
 
 static bool has_side(const char *name)
 {
-    spry_method_info info;
-    for (int i = 0; spry_method_info_at(i, &info); i++)
+    spry_entry info = SPRY_ENTRY_INIT;
+    for (int i = 0; spry_list_at(SPRY_LIST_METHODS, i, &info); i++)
         if (strcmp(info.name, name) == 0)
             return strstr(info.text, "option side") != NULL;
     return false;
@@ -119,7 +119,7 @@ static bool has_side(const char *name)
 static void solve_and_check(problem *p, const char *method_text, const char *precon, double tol)
 {
     char options[160];
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     snprintf(options, sizeof options, "method=%s precon=%s tol=%g max-iter=3000", method_text,
              precon, tol);
     problem_solve(p, options, &result);
@@ -249,7 +249,7 @@ static void first_guesses_and_unfused_runs(void **state)
     for (int m = 0; m < METHODS; m++) {
         problem p;
         char options[128];
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         problem_make(ctx, easy_kind(&methods[m]), SPRY_TYPE_Z, 36, &p);
         for (int fuse = 0; fuse < 2; fuse++) {
             snprintf(options, sizeof options,

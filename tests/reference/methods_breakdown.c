@@ -79,14 +79,14 @@ static bool fall(problem *p, const char *options, spry_result *result)
 /* No trap makes any method hang, lie, or spoil x. */
 static void every_method_ends_well(void **state)
 {
-    spry_method_info info;
+    spry_entry info = SPRY_ENTRY_INIT;
     for (int t = 0; t < 4; t++)
         for (int k = 0; k <= TRAPS; k++) {
             const trap shift = cyclic_shift();
             problem p;
             spring(*state, k < TRAPS ? &traps[k] : &shift, support_types[t], &p);
-            for (int m = 0; spry_method_info_at(m, &info); m++) {
-                spry_result result;
+            for (int m = 0; spry_list_at(SPRY_LIST_METHODS, m, &info); m++) {
+                spry_result result = SPRY_RESULT_INIT;
                 char options[128];
                 snprintf(options, sizeof options,
                          "method=%s precon=%s tol=%g max-iter=300 stall=50", info.name,
@@ -142,7 +142,7 @@ static void ends_from_the_literature(void **state)
         for (int t = 1; t < 4; t += 2) {
             const bool is_shift = strcmp(ends[k].trap, shift.name) == 0;
             problem p;
-            spry_result result;
+            spry_result result = SPRY_RESULT_INIT;
             char options[96];
             spring(*state, is_shift ? &shift : find_trap(ends[k].trap), support_types[t], &p);
             snprintf(options, sizeof options, "method=%s precon=none", ends[k].method);
@@ -161,7 +161,7 @@ static void ends_from_the_literature(void **state)
 static void isotropic_residuals_stop_complex_symmetric_methods(void **state)
 {
     problem p;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     spring(*state, find_trap("isotropic"), SPRY_TYPE_Z, &p);
     assert_true(fall(&p, "method=cocg precon=none", &result));
     assert_int_equal(result.reason, SPRY_REASON_BREAKDOWN);
@@ -190,7 +190,7 @@ static void gmres_stagnates_on_the_cyclic_shift(void **state)
                                       "method=gmres:restart=1"};
     const trap shift = cyclic_shift();
     problem p;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     spring(*state, &shift, SPRY_TYPE_D, &p);
     for (int m = 0; m < 4; m++) {
         assert_true(fall(&p, full[m], &result));
@@ -223,7 +223,7 @@ static void inconsistent_systems_end_at_the_least_residual(void **state)
         problem p;
         spring(*state, find_trap("inconsistent"), support_types[t], &p);
         for (int m = 0; m < 6; m++) {
-            spry_result result;
+            spry_result result = SPRY_RESULT_INIT;
             char options[64];
             snprintf(options, sizeof options, "method=%s precon=none tol=1e-5", methods[m]);
             assert_true(fall(&p, options, &result));
@@ -249,7 +249,7 @@ static void stabilising_steps_vanish_on_skew_parts(void **state)
     enum { N = 20 };
     double rows[N * N] = {0};
     problem p;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     for (int i = 0; i + 1 < N; i++) {
         rows[i * N + i + 1] = 1;
         rows[(i + 1) * N + i] = -1;

@@ -60,7 +60,7 @@ static void loops_without_iterations_end(void **state)
                                 "finish:\n"
                                 "    x = x + r\n";
     problem p;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     counter c = {0};
     problem_make(*state, PROBLEM_DOMINANT, SPRY_TYPE_D, 36, &p);
     solve_text(&p, never, "max-iter=10", &c, &result);
@@ -79,7 +79,7 @@ static void restarts_are_no_iterations(void **state)
 {
     static const char *const first[] = {"residual |r|", "k = 0"}; /* told in start, or not */
     problem p;
-    spry_result results[2];
+    spry_result results[2] = {{0}};
     problem_make(*state, PROBLEM_DOMINANT, SPRY_TYPE_D, 36, &p);
     for (int v = 0; v < 2; v++) {
         counter c = {0};
@@ -115,7 +115,7 @@ static void stops_hold_where_methods_lie(void **state)
     problem_make(*state, PROBLEM_DOMINANT, SPRY_TYPE_D, 36, &p);
     for (int v = 0; v < 3; v++) {
         counter c = {.stop = v == 1 ? 3 : 0, .interrupt = v == 2 ? 3 : 0};
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         solve_text(&p, liar, "tol=1e-12", &c, &result);
         assert_int_equal(result.iterations, c.calls);
         if (v == 0) { /* nobody stops it */
@@ -126,7 +126,7 @@ static void stops_hold_where_methods_lie(void **state)
             assert_string_equal(spry_reason_name(result.reason), "interrupted");
             assert_true(result.true_residual < 1);
         }
-        assert_true(spry_context_interrupted(p.ctx, true) == (v == 2));
+        assert_false(spry_context_interrupted(p.ctx, true)); /* the solve has taken it */
         spry_result_clear(p.ctx, &result);
     }
     problem_free(&p);
@@ -181,7 +181,7 @@ static void nan_is_no_breakdown(void **state)
             const int from = 1 + k / 2;
             const bool once = k % 2; /* then a look at A, not the method, may have met it */
             called s;
-            spry_result result;
+            spry_result result = SPRY_RESULT_INIT;
             char options[96];
             snprintf(options, sizeof options, "method=%s precon=none tol=1e-14", methods[m]);
             called_make(*state, (faulty){.n = N, .from = from, .once = once}, true, options, &s);
@@ -208,7 +208,7 @@ static void first_guesses_may_be_huge(void **state)
         for (int k = 0; k < 3; k++)
             for (int g = 0; g < 5; g++) {
                 char options[64];
-                spry_result result;
+                spry_result result = SPRY_RESULT_INIT;
                 snprintf(options, sizeof options, "method=%s precon=none", methods[m]);
                 assert_ok(p.ctx, spry_vector_fill(p.b, (spry_scalar){sizes[k], 0}));
                 assert_ok(p.ctx, spry_vector_fill(p.x, (spry_scalar){guesses[g], 0}));
@@ -230,7 +230,7 @@ static void failures_before_the_first_residual(void **state)
 {
     enum { COUNT = 3 };
     called s;
-    spry_result results[COUNT];
+    spry_result results[COUNT] = {{0}};
     spry_vector *x[COUNT];
     called_make(*state, (faulty){.n = N, .from = 2, .fail = true}, true,
                 "method=bicgstab precon=none", &s);
@@ -284,7 +284,7 @@ static void any_number_is_a_seed(void **state)
     problem_make(*state, PROBLEM_DOMINANT, SPRY_TYPE_D, 36, &p);
     for (size_t k = 0; k < sizeof seeds / sizeof *seeds; k++) {
         counter c = {0};
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         char text[512];
         snprintf(text, sizeof text,
                  "method seeded \"steps and chance\"\nstart:\n seed = %s\n v = random(seed)\n"
@@ -317,7 +317,7 @@ static void singular_preconditioners_are_named(void **state)
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         called s;
         spry_operator *M;
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         char options[64];
         snprintf(options, sizeof options, "method=%s:side=left", methods[m]);
         called_make(*state, (faulty){.n = N, .from = 10000}, true, options, &s);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* precon=auto for methods that are built on one, none for the others that converge without. */
-static const char *precon_of(const spry_method_info *info)
+static const char *precon_of(const spry_entry *info)
 {
     if (strcmp(info->name, "richardson") == 0)
         return "jacobi";
@@ -22,7 +22,7 @@ static const char *precon_of(const spry_method_info *info)
 }
 
 /* A problem that the method is for, or at least gets somewhere with. */
-static void make_for(spry_context *ctx, const spry_method_info *info, int64_t n, problem *p)
+static void make_for(spry_context *ctx, const spry_entry *info, int64_t n, problem *p)
 {
     const bool symmetric = strstr(info->purpose, "complex symmetric") != NULL;
     problem_make(ctx, symmetric ? PROBLEM_SYMMETRIC : PROBLEM_DOMINANT, SPRY_TYPE_Z, n, p);
@@ -31,12 +31,12 @@ static void make_for(spry_context *ctx, const spry_method_info *info, int64_t n,
 /* No tolerance is too small to ask for, and none is called reached that is not. */
 static void tolerances_beyond_rounding(void **state)
 {
-    spry_method_info info;
+    spry_entry info = SPRY_ENTRY_INIT;
     for (int t = 0; t < 2; t++) {
         problem p;
         problem_make(*state, PROBLEM_ILL, support_types[t], 36, &p);
-        for (int m = 0; spry_method_info_at(m, &info); m++) {
-            spry_result result;
+        for (int m = 0; spry_list_at(SPRY_LIST_METHODS, m, &info); m++) {
+            spry_result result = SPRY_RESULT_INIT;
             char options[128];
             snprintf(options, sizeof options, "method=%s precon=%s tol=%g max-iter=600 stall=100",
                      info.name, precon_of(&info), t == 0 ? 1e-10 : 1e-18);
@@ -57,7 +57,7 @@ static void drifting_recurrences_are_replaced(void **state)
     int warned = 0;
     for (int n = 40; n <= 80; n += 8) {
         problem p;
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         problem_make(*state, PROBLEM_ILL, SPRY_TYPE_D, n, &p);
         problem_solve(&p, options, &result);
         problem_check_converged(&p, &result, 1e-13, options);
@@ -88,7 +88,7 @@ static void left_preconditioners_mislead_nobody(void **state)
     problem p;
     problem_from_matrix(*state, support_from_rows(*state, SPRY_TYPE_D, N, N, rows), &p);
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         char options[128];
         snprintf(options, sizeof options, "method=%s:side=left precon=jacobi tol=1e-10",
                  methods[m]);
@@ -117,7 +117,7 @@ static void ends_that_were_bad(void **state)
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         problem p;
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         problem_make(*state, cases[k].kind, cases[k].type, cases[k].n, &p);
         problem_solve(&p, cases[k].options, &result);
         p.inverse = p.shortest ? 0 : p.inverse; /* preconditioned: not the shortest answer */
@@ -136,12 +136,12 @@ static void ends_that_were_bad(void **state)
  */
 static void any_iteration_can_be_the_last(void **state)
 {
-    spry_method_info info;
-    for (int m = 0; spry_method_info_at(m, &info); m++) {
+    spry_entry info = SPRY_ENTRY_INIT;
+    for (int m = 0; spry_list_at(SPRY_LIST_METHODS, m, &info); m++) {
         problem p;
         make_for(*state, &info, 49, &p);
         for (int limit = 0; limit <= 9; limit++) {
-            spry_result result;
+            spry_result result = SPRY_RESULT_INIT;
             char options[128];
             snprintf(options, sizeof options, "method=%s precon=%s tol=1e-12 restart=4 max-iter=%d",
                      info.name, precon_of(&info), limit);
@@ -190,12 +190,12 @@ static bool watching(void *data, int64_t iteration, double residual, const spry_
 static void monitors_see_all_and_may_stop(void **state)
 {
     spry_context *ctx = *state;
-    spry_method_info info;
-    for (int m = 0; spry_method_info_at(m, &info); m++)
+    spry_entry info = SPRY_ENTRY_INIT;
+    for (int m = 0; spry_list_at(SPRY_LIST_METHODS, m, &info); m++)
         for (int interrupt = 0; interrupt < 2; interrupt++) {
             problem p;
             spry_solver *solver;
-            spry_result result;
+            spry_result result = SPRY_RESULT_INIT;
             char options[128];
             make_for(ctx, &info, 49, &p);
             watch w = {.p = &p,
@@ -217,7 +217,7 @@ static void monitors_see_all_and_may_stop(void **state)
                          (long long)w.calls);
             if (!(result.true_residual < 1))
                 fail_msg("%s: x is the first guess", options);
-            assert_true(spry_context_interrupted(ctx, true) == interrupt);
+            assert_false(spry_context_interrupted(ctx, true)); /* the solve has taken it */
             spry_result_clear(ctx, &result);
             spry_solver_free(solver);
             problem_free(&p);
@@ -243,7 +243,7 @@ static void lower_precision_inside(void **state)
         problem p;
         problem_make(*state, PROBLEM_DOMINANT, support_types[t], 100, &p);
         for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-            spry_result result;
+            spry_result result = SPRY_RESULT_INIT;
             problem_solve(&p, cases[k].options, &result);
             problem_check_converged(&p, &result, 1e-13, cases[k].options);
             assert_string_equal(result.precon, "inner");
@@ -259,9 +259,9 @@ static void lower_precision_inside(void **state)
 static void operators_may_go_wrong(void **state)
 {
     spry_context *ctx = *state;
-    spry_method_info info;
+    spry_entry info = SPRY_ENTRY_INIT;
     enum { N = 60 };
-    for (int m = 0; spry_method_info_at(m, &info); m++) {
+    for (int m = 0; spry_list_at(SPRY_LIST_METHODS, m, &info); m++) {
         if (strcmp(precon_of(&info), "auto") == 0 && !strstr(info.text, "precon none"))
             continue; /* needs a matrix */
         for (int fail_too = 0; fail_too < 2; fail_too++) {
@@ -269,7 +269,7 @@ static void operators_may_go_wrong(void **state)
             spry_operator *A;
             spry_vector *b, *x;
             spry_solver *solver;
-            spry_result result;
+            spry_result result = SPRY_RESULT_INIT;
             char options[96];
             assert_ok(ctx, spry_operator_from_function(ctx, SPRY_TYPE_D, N, N, true,
                                                        faulty_difference, &f, &A));
@@ -355,7 +355,7 @@ static void auto_suits_the_matrix(void **state)
         const double tol = problem_tolerance(cases[k].type);
         char options[32];
         problem p;
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         problem_make(*state, cases[k].kind, cases[k].type, 36, &p);
         snprintf(options, sizeof options, "tol=%g", tol);
         problem_solve(&p, options, &result);
@@ -379,7 +379,7 @@ static void several_right_hand_sides_are_as_one(void **state)
     problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_C, 100, &p);
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         spry_vector *b[COUNT], *x[COUNT];
-        spry_result results[COUNT], single;
+        spry_result results[COUNT] = {{0}}, single = SPRY_RESULT_INIT;
         spry_solver *solver;
         char options[64];
         snprintf(options, sizeof options, "method=%s tol=1e-5", methods[m]);
@@ -414,7 +414,7 @@ static void several_right_hand_sides_are_as_one(void **state)
 }
 
 /* A few iterations of a method on a grid of 60 x 60, which several threads share; the bits of x. */
-static void run_on_threads(const spry_method_info *info, int threads, double *bits)
+static void run_on_threads(const spry_entry *info, int threads, double *bits)
 {
     char text[96];
     snprintf(text, sizeof text, "threads=%d", threads);
@@ -435,10 +435,10 @@ static void run_on_threads(const spry_method_info *info, int threads, double *bi
 static void no_method_depends_on_threads(void **state)
 {
     (void)state;
-    spry_method_info info;
+    spry_entry info = SPRY_ENTRY_INIT;
     double *first = malloc(3600 * sizeof *first), *other = malloc(3600 * sizeof *other);
     assert_true(first && other);
-    for (int m = 0; spry_method_info_at(m, &info); m++) {
+    for (int m = 0; spry_list_at(SPRY_LIST_METHODS, m, &info); m++) {
         run_on_threads(&info, 1, first);
         for (int t = 2; t <= 3; t++) {
             run_on_threads(&info, t, other);

@@ -91,8 +91,8 @@ enum { RECORDS = sizeof records / sizeof *records };
 
 static bool builds_on_precon(const char *name)
 {
-    spry_method_info info;
-    for (int m = 0; spry_method_info_at(m, &info); m++)
+    spry_entry info = SPRY_ENTRY_INIT;
+    for (int m = 0; spry_list_at(SPRY_LIST_METHODS, m, &info); m++)
         if (strcmp(info.name, name) == 0)
             return strstr(info.text, "\nprecon ") != NULL;
     fail_msg("there is no method %s", name);
@@ -139,7 +139,7 @@ static int run(spry_context *ctx, const record *r, const spry_matrix *A)
         char name[32], options[96];
         long long expected;
         int length;
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         assert_int_equal(sscanf(at, "%31s %lld %n", name, &expected, &length), 2);
         at += length;
         snprintf(options, sizeof options, "method=%s precon=%s max-iter=5000", name,

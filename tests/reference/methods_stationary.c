@@ -17,7 +17,7 @@
 static double *course(problem *p, const char *method, int iterations)
 {
     char options[160];
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     snprintf(options, sizeof options, "method=%s tol=0 stall=0 max-iter=%d", method, iterations);
     problem_solve(p, options, &result);
     problem_check(p, &result, options);
@@ -107,7 +107,7 @@ static void estimated_bounds_are_good(void **state)
     static const char *const precons[] = {"none", "jacobi"};
     for (int k = 0; k < 2; k++) {
         problem p;
-        spry_result exact, estimated;
+        spry_result exact = SPRY_RESULT_INIT, estimated = SPRY_RESULT_INIT;
         char text[128];
         problem_make(*state, PROBLEM_DOMINANT, SPRY_TYPE_D, 100, &p);
         const double cosine = 4 * cos(acos(-1) / 11), by = k == 0 ? 1 : 4.5;
@@ -134,7 +134,7 @@ static void jacobi_diverges_where_theory_says(void **state)
 {
     const double rows[] = {1, 0.8, 0.8, 0.8, 1, 0.8, 0.8, 0.8, 1};
     problem p;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     problem_from_matrix(*state, support_from_rows(*state, SPRY_TYPE_D, 3, 3, rows), &p);
     const char *diverging = "method=jacobi max-iter=1000 divergence=1e6";
     problem_solve(&p, diverging, &result);

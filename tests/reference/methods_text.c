@@ -3,6 +3,8 @@
 #include "support/files.h"
 #include "support/problems.h"
 
+#include "program/program.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +61,7 @@ static void texts_are_solved_with(void **state)
 {
     for (int t = 0; t < 4; t++) {
         problem p;
-        spry_result result, other;
+        spry_result result = SPRY_RESULT_INIT, other = SPRY_RESULT_INIT;
         const double tol = problem_tolerance(support_types[t]);
         char options[64];
         problem_make(*state, PROBLEM_DOMINANT, support_types[t], 100, &p);
@@ -97,7 +99,7 @@ static void files_are_solved_with(void **state)
 {
     spry_context *ctx = *state;
     problem p;
-    spry_result result, whole;
+    spry_result result = SPRY_RESULT_INIT, whole = SPRY_RESULT_INIT;
     char path[512], options[640];
     snprintf(path, sizeof path, "%s", files_path("descent.krylov"));
     write_file(path, descent);
@@ -215,7 +217,7 @@ static void methods_that_lie(void **state)
     problem_make(*state, PROBLEM_DOMINANT, SPRY_TYPE_D, 49, &p);
     for (size_t k = 0; k < sizeof lies / sizeof *lies; k++) {
         char text[512];
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         snprintf(text, sizeof text,
                  "method liar \"%zu\"\nstart:\n    r = b - A x\n    residual |r|\n    s = |r|\n"
                  "loop:\n%s",
@@ -241,7 +243,7 @@ static void silent_loops_are_refused(void **state)
     spry_context *ctx = *state;
     problem p;
     spry_solver *solver;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, 9, &p);
     assert_ok(ctx, spry_solver_new(ctx, &solver));
     assert_ok(ctx, spry_solver_set_matrix(solver, p.A));
@@ -254,12 +256,85 @@ static void silent_loops_are_refused(void **state)
     problem_free(&p);
 }
 
+/* What a text says it needs is looked at as for the library's own. */
+static void needs_are_checked(void **state)
+{
+    static const struct {
+        problem_kind kind;
+        spry_type type;
+        const char *line, *options, *warning;
+    } cases[] = {
+        {PROBLEM_CONVECTION, SPRY_TYPE_D, "needs hermitian\n", "precon=none",
+         "the matrix is not symmetric (hermitian): descent is not made for it"},
+        {PROBLEM_CONVECTION, SPRY_TYPE_D, "needs symmetric\n", "precon=none",
+         "the matrix is not symmetric: descent is not made for it"},
+        {PROBLEM_SYMMETRIC, SPRY_TYPE_Z, "needs hermitian\n", "precon=none",
+         "the matrix is not symmetric (hermitian): descent is not made for it"},
+        {PROBLEM_SYMMETRIC, SPRY_TYPE_Z, "needs symmetric\n", "precon=none", NULL},
+        {PROBLEM_CONVECTION, SPRY_TYPE_D, "", "precon=none", NULL},
+        {PROBLEM_DOMINANT, SPRY_TYPE_D, "needs hermitian\n", "precon=gs",
+         "preconditioner gs is not symmetric: descent is not made for it; try bicgstabl or gmres"},
+        {PROBLEM_DOMINANT, SPRY_TYPE_D, "needs hermitian definite\n", "precon=ssor", NULL},
+        {PROBLEM_DOMINANT, SPRY_TYPE_D, "", "precon=inner",
+         "preconditioner inner is another one in each iteration: descent is not made for it; try "
+         "fcg or fgmres"},
+        {PROBLEM_DOMINANT, SPRY_TYPE_D, "flexible\n", "precon=inner", NULL},
+        {PROBLEM_INDEFINITE, SPRY_TYPE_D, "needs definite\n", "precon=none",
+         "the matrix is not positive definite: descent is made for those that are; try minres"},
+        {PROBLEM_INDEFINITE, SPRY_TYPE_D, "needs hermitian\n", "precon=none", NULL},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        problem p;
+        spry_result result;
+        char text[1024], options[64];
+        const char *rest = strchr(descent, '\n') + 1;
+        problem_make(*state, cases[k].kind, cases[k].type, 100, &p);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(rest - descent), descent, cases[k].line,
+                 rest);
+        snprintf(options, sizeof options, "max-iter=2 %s", cases[k].options);
+        solve_text(&p, text, options, &result);
+        if (cases[k].warning)
+            assert_string_equal(result.warnings, cases[k].warning);
+        else
+            assert_null(result.warnings);
+        spry_result_clear(p.ctx, &result);
+        problem_free(&p);
+    }
+}
+
+/* The table that callers read says what the texts say. */
+static void infos_tell_needs(void **state)
+{
+#define NEED_WORD(name, word) word,
+    static const char *const words[] = {PROGRAM_NEEDS(NEED_WORD)};
+    spry_entry info = SPRY_ENTRY_INIT;
+    int needy = 0, flexible = 0;
+    for (int k = 0; spry_list_at(SPRY_LIST_METHODS, k, &info); k++) {
+        program *p = NULL;
+        char needs[64] = " ";
+        assert_ok(*state, program_parse(*state, info.name, info.text, strlen(info.text), &p));
+        assert_int_equal(info.flexible, p->flexible);
+        snprintf(needs, sizeof needs, " %s ", info.needs);
+        for (int i = 0; i < NEED_COUNT; i++) {
+            char word[32];
+            snprintf(word, sizeof word, " %s ", words[i]);
+            assert_int_equal(strstr(needs, word) != NULL, p->needs[i]);
+        }
+        needy += info.needs[0] != '\0';
+        flexible += info.flexible;
+        program_free(p);
+    }
+    assert_int_equal(needy, 10);
+    assert_int_equal(flexible, 5);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
     const struct CMUnitTest tests[] = {
         TEST(texts_are_solved_with), TEST(files_are_solved_with),    TEST(faults_have_places),
-        TEST(methods_that_lie),      TEST(silent_loops_are_refused),
+        TEST(methods_that_lie),      TEST(silent_loops_are_refused), TEST(needs_are_checked),
+        TEST(infos_tell_needs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

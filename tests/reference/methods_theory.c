@@ -21,7 +21,7 @@ enum { LIKE = 10 };
  * freed. */
 static double *course(problem *p, const char *options, int64_t need, int64_t *iterations)
 {
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     problem_solve(p, options, &result);
     problem_check(p, &result, options);
     if (!(result.converged || result.reason == SPRY_REASON_ITERATIONS) || result.iterations < need)

@@ -169,7 +169,7 @@ static spry_matrix *neumann(spry_context *ctx, spry_type type, int size)
                 const spry_scalar v = value_get(type, A->a.values, k);
                 sum += hypot(v.re, v.im);
             }
-        value_set(type, A->a.values, at, (spry_scalar){nearbyint(sum), 0});
+        support_put(A, at, (spry_scalar){nearbyint(sum), 0});
     }
     return A;
 }
@@ -278,13 +278,32 @@ static void test_values(void **state)
             for (int64_t i = 0; i < A->a.rows; i++)
                 for (int64_t e = A->a.offsets[i]; e < A->a.offsets[i + 1]; e++)
                     if (A->a.col_index[e] > i)
-                        value_set(A->a.type, A->a.values, e, (spry_scalar){0.25, 0});
+                        support_put(A, e, (spry_scalar){0.25, 0});
             assert_ok(ctx, spry_operator_update(M, A));
             for (int op = 0; op < 3; op++)
                 check_solve(ctx, A, M, (spry_transpose)op, spec);
             spry_operator_free(M);
             spry_matrix_free(A);
         }
+}
+
+/* A factor that does not fit is not made: how large it is is known before. */
+static void test_limit(void **state)
+{
+    (void)state;
+    if (!sparse_cholmod.name)
+        skip();
+    spry_context *ctx = support_context("threads=2");
+    spry_matrix *A = generated(ctx, "poisson3d", "size=20");
+    spry_operator *M = NULL;
+    assert_ok(ctx, spry_precon_new(A, NULL, "direct:kind=sparse", &M));
+    const int64_t numbers = M->own_bytes / 16; /* each with its row */
+    spry_operator_free(M);
+    ctx->options.memory_limit = ctx->memory_now + numbers * 4;
+    assert_status(ctx, SPRY_STATUS_NO_MEMORY, spry_precon_new(A, NULL, "direct:kind=sparse", &M));
+    support_message_has(ctx, "of the memory limit");
+    spry_matrix_free(A);
+    support_context_free(ctx);
 }
 
 int main(void)
@@ -297,6 +316,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_scaled, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_regular, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_values, support_setup, support_teardown),
+        cmocka_unit_test(test_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

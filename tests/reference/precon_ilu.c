@@ -178,7 +178,7 @@ static void check_isai(spry_context *ctx, spry_type type, bool upper)
     for (int64_t i = 0; i < n; i++)
         for (int64_t e = A->a.offsets[i]; e < A->a.offsets[i + 1]; e++)
             if (upper ? A->a.col_index[e] < i : A->a.col_index[e] > i)
-                value_set(type, A->a.values, e, (spry_scalar){0, 0});
+                support_put(A, e, (spry_scalar){0, 0});
     spry_operator *M = NULL;
     assert_ok(ctx, spry_precon_new(A, NULL, "ilu:solve=isai", &M));
     factored f = factored_of(A, M);
@@ -250,7 +250,7 @@ static void test_update(void **state)
         for (int64_t i = 0; i < B->a.rows; i++)
             for (int64_t e = B->a.offsets[i]; e < B->a.offsets[i + 1]; e++)
                 if (B->a.col_index[e] == i)
-                    value_set(type, B->a.values, e, (spry_scalar){7 + (double)(i % 5), 0});
+                    support_put(B, e, (spry_scalar){7 + (double)(i % 5), 0});
         assert_ok(ctx, spry_precon_new(A, NULL, spec, &M));
         void *before = product(M, SPRY_TRANSPOSE_CONJUGATE, 1);
         assert_ok(ctx, spry_operator_update(M, B));
@@ -300,33 +300,6 @@ static void test_threads(void **state)
         }
         for (int op = 0; op < 3; op++)
             free(first[op]);
-    }
-}
-
-/* What is forecast is enough, and not absurd. */
-static void test_forecast(void **state)
-{
-    (void)state;
-    for (int k = 0; k < SPECS; k++) {
-        if (strstr(specs[k], "99") || strstr(specs[k], "100"))
-            continue;
-        spry_context *ctx = support_context("threads=2");
-        spry_matrix *A = generated(ctx, "poisson3d", "size=20");
-        spry_operator *M = NULL;
-        int64_t bytes = 0;
-        assert_ok(ctx, spry_precon_forecast(A, NULL, specs[k], &bytes));
-        ctx->memory_most = ctx->memory_now;
-        const int64_t before = ctx->memory_now;
-        assert_ok(ctx, spry_precon_new(A, NULL, specs[k], &M));
-        numeric_free(SPRY_TYPE_D, product(M, SPRY_TRANSPOSE_NO, 1), 0);
-        numeric_free(SPRY_TYPE_D, product(M, SPRY_TRANSPOSE_YES, 1), 0);
-        const int64_t used = ctx->memory_most - before;
-        if (used > bytes || bytes > 16 * used)
-            fail_msg("%s: %lld bytes forecast, %lld used", specs[k], (long long)bytes,
-                     (long long)used);
-        spry_operator_free(M);
-        spry_matrix_free(A);
-        support_context_free(ctx);
     }
 }
 
@@ -498,7 +471,7 @@ static void test_interrupted(void **state)
         spry_context_interrupt(ctx);
         assert_status(ctx, SPRY_STATUS_INTERRUPTED, spry_precon_new(A, NULL, some[k], &M));
         assert_null(M);
-        assert_true(spry_context_interrupted(ctx, true));
+        assert_false(spry_context_interrupted(ctx, false));
         assert_ok(ctx, spry_precon_new(A, NULL, some[k], &M));
         spry_operator_free(M);
     }
@@ -557,7 +530,6 @@ int main(void)
         CASE(test_arrow),
         CASE(test_update),
         cmocka_unit_test(test_threads),
-        CASE(test_forecast),
         CASE(test_shifts),
         CASE(test_bad),
         CASE(test_tiny),

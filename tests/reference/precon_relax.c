@@ -291,7 +291,7 @@ static void test_hermitian(void **state)
         for (int64_t i = 0; i < A->a.rows; i++)
             for (int64_t e = A->a.offsets[i]; e < A->a.offsets[i + 1]; e++)
                 if (A->a.col_index[e] == i)
-                    value_set(type, A->a.values, e, (spry_scalar){9, 0});
+                    support_put(A, e, (spry_scalar){9, 0});
         reference f = reference_new(ctx, A, r);
         spry_operator *M = make(ctx, A, r);
         void *x = numeric_array(type, f.n, 0, 3);
@@ -532,10 +532,10 @@ static void test_bad(void **state)
     assert_status(ctx, SPRY_STATUS_BAD_USAGE,
                   precon_make(ctx, NULL, NULL, "sor:omega=1.2", &M, name));
     support_message_has(ctx, "precon=sor needs a matrix");
-    assert_int_equal(spry_precon_options("ssor").count, 3);
-    assert_int_equal(spry_precon_options("gs").count, 2);
-    assert_int_equal(spry_precon_options("jacobi").count, 1);
-    assert_int_equal(spry_precon_options("none at all").count, 0);
+    assert_int_equal(precon_options("ssor").count, 3);
+    assert_int_equal(precon_options("gs").count, 2);
+    assert_int_equal(precon_options("jacobi").count, 1);
+    assert_int_equal(precon_options("none at all").count, 0);
     spry_matrix_free(A);
     spry_matrix_free(wide_one);
 }

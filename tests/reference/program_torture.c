@@ -29,8 +29,8 @@ static spry_status make_plan(spry_context *ctx, void *data)
 static void plans(void **state)
 {
     static const char *const methods[] = {"gmres", "bicgstabl", "idr", "lgmres"};
-    spry_method_info info;
-    for (int k = 0; spry_method_info_at(k, &info); k++)
+    spry_entry info = SPRY_ENTRY_INIT;
+    for (int k = 0; spry_list_at(SPRY_LIST_METHODS, k, &info); k++)
         for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
             for (int fuse = 0; fuse < 2 && strcmp(info.name, methods[m]) == 0; fuse++)
                 support_torture(*state, make_plan, &(plan_input){info.text, fuse == 1});

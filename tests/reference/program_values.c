@@ -128,8 +128,8 @@ static void programs_by_chance(void **state)
 static void methods(void **state)
 {
     comparison c = {.all = 0};
-    spry_method_info info;
-    for (int k = 0; spry_method_info_at(k, &info); k++)
+    spry_entry info = SPRY_ENTRY_INIT;
+    for (int k = 0; spry_list_at(SPRY_LIST_METHODS, k, &info); k++)
         for (int t = 0; t < 4; t++) {
             const course_operator M = t % 2 == 0 ? COURSE_DIAGONAL : COURSE_NONE;
             course_system system;

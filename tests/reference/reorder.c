@@ -81,7 +81,7 @@ static void every_order_is_a_permutation(void **state)
 static int64_t bandwidth(spry_context *ctx, const spry_matrix *A, const int32_t *perm)
 {
     spry_matrix *B = NULL;
-    spry_stats stats;
+    spry_stats stats = SPRY_STATS_INIT;
     assert_ok(ctx, spry_matrix_permute(A, perm, perm, &B));
     assert_ok(ctx, spry_matrix_stats(B, &stats));
     spry_matrix_free(B);
@@ -154,7 +154,7 @@ static int64_t count_fill(spry_context *ctx, const spry_matrix *A, const int32_t
 {
     spry_matrix *B = NULL;
     assert_ok(ctx, spry_matrix_permute(A, perm, perm, &B));
-    const spry_arrays b = spry_matrix_arrays(B);
+    const matrix_arrays b = B->a;
     char *full = calloc((size_t)(b.rows * b.rows), 1);
     assert_non_null(full);
     int64_t count = 0;
@@ -205,7 +205,7 @@ static void rows_by_length_and_by_colour(void **state)
     perm = find_order(*state, A, "colour");
     spry_matrix *B;
     assert_ok(*state, spry_matrix_permute(A, perm, perm, &B));
-    const spry_arrays b = spry_matrix_arrays(B);
+    const matrix_arrays b = B->a;
     for (int64_t i = 0; i < b.rows; i++) /* red, then black: only the diagonal within a colour */
         for (int64_t k = b.offsets[i]; k < b.offsets[i + 1]; k++)
             assert_true(b.col_index[k] == i || (b.col_index[k] < 41) != (i < 41));
@@ -264,13 +264,12 @@ static void what_is_wrong_is_told(void **state)
                   spry_vector_permute(x, (int32_t[]){INT32_MIN, 1, 2}, y));
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_permute(x, (int32_t[]){0, 1, 2}, z));
     support_message_has(ctx, "types d and s");
-    const char *name, *summary;
+    spry_entry order = SPRY_ENTRY_INIT;
     for (int k = 0; k < ORDERS; k++) {
-        assert_true(spry_reorder_describe(k, &name, &summary));
-        assert_string_equal(name, orders[k]);
+        assert_true(spry_list_at(SPRY_LIST_ORDERS, k, &order));
+        assert_string_equal(order.name, orders[k]);
     }
-    assert_false(spry_reorder_describe(ORDERS, &name, &summary));
-    assert_false(spry_reorder_describe(-1, &name, &summary));
+    assert_false(spry_list_at(SPRY_LIST_ORDERS, ORDERS, &order));
     spry_vector_free(x);
     spry_vector_free(y);
     spry_vector_free(z);

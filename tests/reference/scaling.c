@@ -93,7 +93,7 @@ static spry_matrix *uneven(spry_context *ctx, spry_type type, int64_t rows, int6
                         .sorted = true,
                         .seed = 5};
     spry_matrix *A = support_matrix(ctx, &r);
-    spry_arrays a = spry_matrix_arrays(A);
+    matrix_arrays a = A->a;
     int64_t n = 0;
     for (int64_t k = 0; k < a.nnz; k++) {
         const int32_t i = a.row_index[k], j = a.col_index[k];
@@ -291,7 +291,9 @@ static void bits_do_not_depend_on_threads(void **state)
             spry_vector *f[2];
             assert_ok(ctx, spry_generate(ctx, "poisson3d", "size=13,points=27", &A));
             for (int64_t e = 0; e < A->a.nnz; e++)
-                ((double *)A->a.values)[e] *= base_uniform(3, (uint64_t)e);
+                support_put(
+                    A, e,
+                    (spry_scalar){((double *)A->a.values)[e] * (base_uniform(3, (uint64_t)e)), 0});
             assert_ok(ctx, spry_scaling(A, kind, &f[0], &f[1]));
             for (int side = 0; side < 2; side++) {
                 if (t == 0)
@@ -324,12 +326,12 @@ static void what_is_wrong_is_told(void **state)
     support_message_has(ctx, "left has 3 numbers, the matrix 2 rows");
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_scale(A, w, NULL));
     support_message_has(ctx, "left is of type s, the matrix of type d");
-    const char *name, *summary;
+    spry_entry kind = SPRY_ENTRY_INIT;
     for (int k = 0; k < KINDS; k++) {
-        assert_true(spry_scaling_describe(k, &name, &summary));
-        assert_string_equal(name, kinds[k]);
+        assert_true(spry_list_at(SPRY_LIST_SCALINGS, k, &kind));
+        assert_string_equal(kind.name, kinds[k]);
     }
-    assert_false(spry_scaling_describe(KINDS, &name, &summary));
+    assert_false(spry_list_at(SPRY_LIST_SCALINGS, KINDS, &kind));
     spry_vector_free(v);
     spry_vector_free(w);
     spry_matrix_free(A);

@@ -59,7 +59,7 @@ static bool same_shown(watch *a, watch *b)
 /* Tridiagonal; complex types hermitian. Well conditioned, so that all converge. */
 static spry_matrix *tridiagonal(spry_context *ctx, spry_type type, int64_t n)
 {
-    spry_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n};
+    matrix_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n};
     a.offsets = spry_alloc(ctx, (size_t)(n + 1) * sizeof *a.offsets);
     a.col_index = spry_alloc(ctx, (size_t)(3 * n) * sizeof *a.col_index);
     a.values = spry_alloc(ctx, (size_t)(3 * n) * spry_type_size(type));
@@ -74,7 +74,7 @@ static spry_matrix *tridiagonal(spry_context *ctx, spry_type type, int64_t n)
         a.offsets[i + 1] = a.nnz;
     }
     spry_matrix *A = NULL;
-    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_OWN_TAKE, &A));
+    assert_ok(ctx, support_new(ctx, &a, SPRY_OWN_TAKE, &A));
     return A;
 }
 
@@ -83,7 +83,7 @@ static spry_vector *right_side(spry_context *ctx, const spry_matrix *A, int k)
 {
     spry_vector *b = NULL;
     const int64_t n = spry_matrix_rows(A);
-    const spry_type type = spry_matrix_arrays(A).type;
+    const spry_type type = A->a.type;
     const bool single = type == SPRY_TYPE_S || type == SPRY_TYPE_C;
     assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, &b));
     for (int64_t i = 0; i < n && k != 2; i++) {
@@ -136,7 +136,7 @@ static void solve_alike(const many_case *c, int count)
     spry_matrix *A = tridiagonal(ctx, c->type, c->n);
     spry_solver *solver = NULL;
     spry_vector *b[MOST], *x[MOST], *y[MOST];
-    spry_result results[MOST], one[MOST];
+    spry_result results[MOST] = {{0}}, one[MOST] = {{0}};
     alone.count = among.count = 0;
     alone.stop_at = among.stop_at = c->stop_at;
     assert_ok(ctx, spry_solver_new(ctx, &solver));
@@ -254,13 +254,13 @@ static void fused_and_not(void **state)
     static const char *const precons[] = {"none", "jacobi", "sor:omega=0.9", "auto"};
     static watch watches[2];
     spry_context *ctx = *state;
-    spry_method_info info;
-    for (int m = 0; spry_method_info_at(m, &info); m++)
+    spry_entry info = SPRY_ENTRY_INIT;
+    for (int m = 0; spry_list_at(SPRY_LIST_METHODS, m, &info); m++)
         for (int k = 0; k < 8; k++) {
             const many_case c = {info.name, support_types[k % 4], 150, 1, 0};
             spry_matrix *A = tridiagonal(ctx, c.type, c.n);
             spry_vector *x[2];
-            spry_result results[2];
+            spry_result results[2] = {{0}};
             for (int fuse = 0; fuse < 2; fuse++) {
                 char options[128];
                 snprintf(options, sizeof options, "method=%s precon=%s fuse=%s max-iter=25 tol=0",

@@ -131,7 +131,7 @@ static void test_unknown(void **state)
 {
     spry_context *ctx = *state;
     problem p;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, 50, &p);
     assert_status(ctx, SPRY_STATUS_BAD_USAGE,
                   spry_quick_solve(ctx, p.A, p.b, p.x, "format=sel", &result));

@@ -22,7 +22,7 @@ static void check_adjoint(spry_context *ctx, const spry_matrix *A)
     assert_ok(ctx, spry_vector_dot(Ax, y, &left));
     assert_ok(ctx, spry_vector_dot(x, Ay, &right));
     /* <y, A x> is conjugate to <A x, y>, and dot conjugates its first argument */
-    spry_stats stats;
+    spry_stats stats = SPRY_STATS_INIT;
     assert_ok(ctx, spry_matrix_stats(A, &stats));
     const double longest = (double)(stats.row_max > 100 ? stats.row_max : 100);
     const double bound =

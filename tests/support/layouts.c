@@ -231,17 +231,13 @@ void layouts_check_columns(spry_context *ctx, const spry_matrix *A, const spry_o
     const spry_scalar alpha = factor_for(type, factors[which].alpha);
     const spry_scalar beta = factor_for(type, factors[which].beta);
     const size_t size = spry_type_size(type);
-    const spry_dense B = {n,
-                          cols,
-                          by_rows ? cols + 3 : n + 1,
-                          by_rows,
-                          numeric_array(type, (n + 1) * (cols + 3), 0, 81),
+    const spry_dense B = {0,       n,
+                          cols,    by_rows ? cols + 3 : n + 1,
+                          by_rows, numeric_array(type, (n + 1) * (cols + 3), 0, 81),
                           NULL};
-    const spry_dense C = {m,
-                          cols,
-                          by_rows ? cols + 1 : m + 2,
-                          by_rows,
-                          numeric_array(type, (m + 2) * (cols + 1), 0, 82),
+    const spry_dense C = {0,       m,
+                          cols,    by_rows ? cols + 1 : m + 2,
+                          by_rows, numeric_array(type, (m + 2) * (cols + 1), 0, 82),
                           NULL};
     const int64_t xs = by_rows ? B.step : 1, ys = by_rows ? C.step : 1;
     sum **expected = calloc((size_t)cols + 1, sizeof *expected);
@@ -314,8 +310,8 @@ static spry_status multiply_both(spry_context *ctx, const spry_matrix *A, const 
     const spry_type type = A->a.type;
     const int64_t size = (int64_t)spry_type_size(type), n = A->a.cols, m = A->a.rows;
     char *x = numeric_array(type, n * BITS_COLUMNS, 0, 91);
-    const spry_dense B = {n, BITS_COLUMNS, BITS_COLUMNS, true, x, NULL};
-    const spry_dense C = {m, BITS_COLUMNS, m, false, results + m * size, NULL};
+    const spry_dense B = {0, n, BITS_COLUMNS, BITS_COLUMNS, true, x, NULL};
+    const spry_dense C = {0, m, BITS_COLUMNS, m, false, results + m * size, NULL};
     spry_operator *op = NULL;
     spry_vector *vx = NULL, *vy = NULL;
     spry_status status = spry_vector_new(ctx, type, n, x, SPRY_OWN_BORROW, &vx);

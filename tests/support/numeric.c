@@ -1,6 +1,8 @@
 /* Numbers, bounds and levels for the tests of kernels. */
 #include "support/numeric.h"
 
+#include "host/apply.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

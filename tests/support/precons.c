@@ -81,8 +81,10 @@ spry_operator *precons_make(const spry_matrix *A, const char *spec)
 
 void precons_each(void (*test)(const precons_case *c, void *data), void *data)
 {
-    const char *name, *summary, *only = getenv("SPRY_TEST_PRECON");
-    for (int i = 0; spry_precon_describe(i, &name, &summary); i++) {
+    const char *only = getenv("SPRY_TEST_PRECON");
+    spry_entry entry = SPRY_ENTRY_INIT;
+    for (int i = 0; spry_list_at(SPRY_LIST_PRECONS, i, &entry); i++) {
+        const char *name = entry.name;
         int found = 0;
         if (only && strcmp(only, name) != 0)
             continue;
@@ -103,7 +105,7 @@ void precons_each(void (*test)(const precons_case *c, void *data), void *data)
  * matrices by phases e^(i (row - col)): both keep hermitian ones so. */
 static void dress(spry_matrix *A)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     for (int64_t i = 0; i < a->rows; i++)
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
             const int64_t j = a->col_index[k];

@@ -61,12 +61,18 @@ typedef struct support_recipe {
 
 /* Makes the matrix; fails the test when that fails. */
 spry_matrix *support_matrix(spry_context *ctx, const support_recipe *recipe);
+/* spry_matrix_new() of arrays whose pointers have types (matrix/matrix.h). */
+struct matrix_arrays;
+spry_status support_new(spry_context *ctx, const struct matrix_arrays *arrays, spry_own own,
+                        spry_matrix **A);
 /* The usual recipe: general CSR, sorted and without duplicates. */
 spry_matrix *support_sorted(spry_context *ctx, spry_type type, support_shape shape, int64_t rows,
                             int64_t cols, int64_t nnz, uint64_t seed);
 /* CSR of a copy of arrays, which are freed. */
 spry_matrix *support_from_csr(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
                               int64_t *offsets, int32_t *columns, void *values);
+/* Another number for entry k. */
+void support_put(spry_matrix *A, int64_t k, spry_scalar value);
 /* n x n with a full row, the 18th, a full column, the 6th, and the diagonal. */
 spry_matrix *support_long_row(spry_context *ctx, spry_type type, int64_t n);
 /* CSR from the rows of a dense real matrix; zeros are not stored. */

@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include <locale.h>
+#include <math.h>
 #include <omp.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,7 +128,7 @@ typedef struct thing {
 } thing;
 #define OPTION_OWNER thing
 static const spry_option thing_rows[] = {THING_OPTIONS(SPRY_OPTION_ROW)};
-static const spry_option_list things = {thing_rows, sizeof thing_rows / sizeof *thing_rows};
+static const spry_option_list things = SPRY_OPTION_LIST(thing_rows);
 
 static void options_of_every_kind(void **state)
 {
@@ -210,6 +211,50 @@ static void options_of_every_kind(void **state)
     spry_context_free(ctx);
 }
 
+static void options_by_type(void **state)
+{
+    (void)state;
+    spry_context *ctx = new_context(NULL);
+    thing t = {0};
+    char text[64];
+    double real;
+    int64_t whole;
+    bool flag;
+    assert_int_equal(spry_options_default(ctx, things, &t), SPRY_STATUS_OK);
+    assert_int_equal(spry_options_set_real(ctx, things, &t, "real", 0.1), SPRY_STATUS_OK);
+    assert_int_equal(spry_options_set_int(ctx, things, &t, "whole-number", 8), SPRY_STATUS_OK);
+    assert_int_equal(spry_options_set_bool(ctx, things, &t, "flag", true), SPRY_STATUS_OK);
+    assert_int_equal(spry_options_set(ctx, things, &t, "colour", "green"), SPRY_STATUS_OK);
+    assert_true(t.real == 0.1 && t.whole_number == 8 && t.flag && t.colour == 1);
+    assert_int_equal(spry_options_get_real(ctx, things, &t, "whole-number", &real), SPRY_STATUS_OK);
+    assert_int_equal(spry_options_get_int(ctx, things, &t, "whole-number", &whole), SPRY_STATUS_OK);
+    assert_int_equal(spry_options_get_bool(ctx, things, &t, "flag", &flag), SPRY_STATUS_OK);
+    assert_true(real == 8 && whole == 8 && flag);
+    static const char *const texts[][2] = {{"real", "0.1"},   {"whole-number", "8"},
+                                           {"flag", "yes"},   {"colour", "green"},
+                                           {"text", "hello"}, {"path", ""}};
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        assert_int_equal(spry_options_get_text(ctx, things, &t, texts[k][0], text, sizeof text),
+                         SPRY_STATUS_OK);
+        assert_string_equal(text, texts[k][1]);
+    }
+    assert_int_equal(spry_options_set_int(ctx, things, &t, "colour", 1), SPRY_STATUS_BAD_USAGE);
+    assert_non_null(strstr(spry_message(ctx), "colour takes a word of: red green blue; not 1"));
+    assert_int_equal(spry_options_get_int(ctx, things, &t, "colour", &whole),
+                     SPRY_STATUS_BAD_USAGE);
+    assert_int_equal(spry_options_set_real(ctx, things, &t, "path", 1), SPRY_STATUS_BAD_USAGE);
+    /* numbers as text come back as they were */
+    for (int k = 0; k < 2000; k++) {
+        const double value = ldexp(base_uniform(1, (uint64_t)k) - 0.5, k % 200 - 100);
+        char shown[32];
+        base_print_double(value, shown);
+        assert_true(base_parse_double(shown, shown + strlen(shown), &real) ==
+                        shown + strlen(shown) &&
+                    real == value);
+    }
+    spry_context_free(ctx);
+}
+
 /* Makes the process use a locale that writes 0.5 as 0,5; false where none can be had. */
 static bool use_comma_locale(const char *folder)
 {
@@ -244,6 +289,10 @@ static void options_do_not_heed_the_locale(void **state)
                      SPRY_STATUS_OK);
     assert_true(t.real == 0.125);
     assert_int_equal(t.whole_number, 1500);
+    char shown[32];
+    assert_int_equal(spry_options_get_text(ctx, things, &t, "real", shown, sizeof shown),
+                     SPRY_STATUS_OK);
+    assert_string_equal(shown, "0.125");
     assert_int_equal(spry_options_set(ctx, things, &t, "real", "0,5"), SPRY_STATUS_BAD_USAGE);
     spry_context_free(ctx);
     setlocale(LC_ALL, "C");
@@ -328,7 +377,7 @@ static void allocator_of_the_caller(void **state)
 {
     (void)state;
     int calls = 0;
-    const spry_allocator allocator = {count_allocate, count_release, &calls};
+    const spry_allocator allocator = {0, count_allocate, count_release, &calls};
     spry_context *ctx = NULL;
     assert_int_equal(spry_context_new_with(&allocator, NULL, &ctx), SPRY_STATUS_OK);
     void *p = spry_alloc(ctx, 10);
@@ -475,6 +524,7 @@ int main(void)
         cmocka_unit_test(threads_are_bounded_by_the_machine),
         cmocka_unit_test(memory_of_control_groups),
         cmocka_unit_test(options_of_every_kind),
+        cmocka_unit_test(options_by_type),
         cmocka_unit_test(options_do_not_heed_the_locale),
         cmocka_unit_test(nearest_words),
         cmocka_unit_test(memory_is_counted_limited_and_fails_on_demand),

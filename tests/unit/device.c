@@ -38,7 +38,7 @@ static void test_names(void **state)
 static void test_describe(void **state)
 {
     spry_context *ctx = *state;
-    spry_device_info info;
+    spry_device_info info = SPRY_DEVICE_INFO_INIT;
     assert_true(spry_device_describe(ctx, 0, &info));
     assert_string_equal(info.name, "cpu");
     assert_string_equal(info.isa, spry_context_isa(ctx));
@@ -57,7 +57,7 @@ static void test_describe(void **state)
 static void test_describe_devices(void **state)
 {
     spry_context *ctx = *state;
-    spry_device_info info;
+    spry_device_info info = SPRY_DEVICE_INFO_INIT;
     int cuda = 0, opencl = 0, index = 1;
     for (; spry_device_describe(ctx, index, &info); index++) {
         cuda += strcmp(info.kind, "cuda") == 0;
@@ -76,8 +76,8 @@ static void test_describe_devices(void **state)
 static void test_no_drivers(void **state)
 {
     spry_context *ctx = *state;
-    spry_device_info info;
-    double read = 1;
+    spry_device_info info = SPRY_DEVICE_INFO_INIT;
+    spry_bandwidth found = {.read = 1};
     setenv("SPRY_CUDA_LIBRARY", "/nowhere/libcuda.so", 1);
     setenv("SPRY_OPENCL_LIBRARY", "/nowhere/libOpenCL.so", 1);
     for (int index = 1; index <= 2; index++) {
@@ -89,12 +89,12 @@ static void test_no_drivers(void **state)
         assert_non_null(strstr(info.why, "/nowhere/"));
         assert_non_null(strstr(info.why, "install"));
         assert_status(ctx, SPRY_STATUS_UNSUPPORTED,
-                      spry_device_read_bandwidth(ctx, name, false, &read));
+                      spry_device_bandwidth(ctx, name, false, &found));
         support_message_has(ctx, "/nowhere/");
-        assert_true(read == 0);
+        assert_true(found.read == 0);
     }
     assert_false(spry_device_describe(ctx, 3, &info));
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_device_read_bandwidth(ctx, "gpu", false, &read));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_device_bandwidth(ctx, "gpu", false, &found));
     unsetenv("SPRY_CUDA_LIBRARY");
     unsetenv("SPRY_OPENCL_LIBRARY");
 }
@@ -102,10 +102,10 @@ static void test_no_drivers(void **state)
 static void test_bandwidth(void **state)
 {
     spry_context *ctx = *state;
-    spry_bandwidth first, second;
-    assert_ok(ctx, spry_device_bandwidth(ctx, &first));
+    spry_bandwidth first = SPRY_BANDWIDTH_INIT, second = SPRY_BANDWIDTH_INIT;
+    assert_ok(ctx, spry_device_bandwidth(ctx, NULL, false, &first));
     assert_true(first.read > 1e6 && first.triad > 1e6);
-    assert_ok(ctx, spry_device_bandwidth(ctx, &second));
+    assert_ok(ctx, spry_device_bandwidth(ctx, "cpu", false, &second));
     assert_memory_equal(&first, &second, sizeof first); /* remembered */
 }
 
@@ -115,10 +115,11 @@ static void test_no_memory(void **state)
 {
     spry_context *ctx = *state;
     for (int64_t nth = 1; nth <= 3; nth++) {
-        spry_bandwidth bandwidth;
+        spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
         int64_t now, most;
         spry_context_fail_allocation(ctx, nth, false);
-        assert_status(ctx, SPRY_STATUS_NO_MEMORY, spry_device_bandwidth(ctx, &bandwidth));
+        assert_status(ctx, SPRY_STATUS_NO_MEMORY,
+                      spry_device_bandwidth(ctx, NULL, true, &bandwidth));
         spry_context_fail_allocation(ctx, 0, false);
         assert_true(bandwidth.read == 0);
         spry_context_memory(ctx, &now, &most);

@@ -227,7 +227,7 @@ static void test_array_interface_of_host(void **state)
 {
     spry_context *ctx = *state;
     spry_vector *v = NULL;
-    spry_array_interface array;
+    spry_array_interface array = SPRY_ARRAY_INTERFACE_INIT;
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 5, NULL, SPRY_OWN_COPY, &v));
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_array_interface(v, &array));
     support_message_has(ctx, "CUDA");

@@ -14,14 +14,20 @@ enum { NAMES = sizeof names / sizeof *names };
 static void every_kind_is_described(void **state)
 {
     (void)state;
-    const char *name = NULL, *summary = NULL;
+    spry_entry kind = SPRY_ENTRY_INIT;
     for (int k = 0; k < NAMES; k++) {
-        assert_true(spry_generate_describe(k, &name, &summary));
-        assert_string_equal(name, names[k]);
-        assert_true(strlen(summary) > 20);
+        assert_true(spry_list_at(SPRY_LIST_GENERATORS, k, &kind));
+        assert_string_equal(kind.name, names[k]);
+        assert_true(strlen(kind.summary) > 20);
     }
-    assert_false(spry_generate_describe(NAMES, &name, &summary));
-    assert_false(spry_generate_describe(-1, &name, &summary));
+    assert_false(spry_list_at(SPRY_LIST_GENERATORS, NAMES, &kind));
+}
+
+static bool reads(const char *kind, const char *option)
+{
+    spry_entry entry = SPRY_ENTRY_INIT;
+    return spry_list_find(SPRY_LIST_GENERATORS, kind, &entry) &&
+           spry_options_find(entry.options, option);
 }
 
 /* Every option is read by some kind and has a sentence; kinds read what they should. */
@@ -32,16 +38,16 @@ static void every_option_has_a_reader(void **state)
     for (int k = 0; k < list.count; k++) {
         bool any = false;
         for (int kind = 0; kind < NAMES; kind++)
-            any = any || spry_generate_reads(names[kind], list.options[k].name);
+            any = any || reads(names[kind], spry_options_at(list, k)->name);
         assert_true(any);
-        assert_true(strlen(list.options[k].help) > 10);
+        assert_true(strlen(spry_options_at(list, k)->help) > 10);
     }
-    assert_true(spry_generate_reads("random", "per-row"));
-    assert_true(spry_generate_reads("rmat", "a"));
-    assert_false(spry_generate_reads("random", "a"));
-    assert_false(spry_generate_reads("poisson2d", "nz"));
-    assert_false(spry_generate_reads("poisson2d", "nonsense"));
-    assert_false(spry_generate_reads("nonsense", "size"));
+    assert_true(reads("random", "per-row"));
+    assert_true(reads("rmat", "a"));
+    assert_false(reads("random", "a"));
+    assert_false(reads("poisson2d", "nz"));
+    assert_false(reads("poisson2d", "nonsense"));
+    assert_false(reads("nonsense", "size"));
 }
 
 /* Sizes of their own; the type is z for helmholtz and d else. */

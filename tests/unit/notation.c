@@ -8,6 +8,8 @@ static const char cg[] = "method cg \"conjugate gradients\"\n"
                          "for \"positive definite matrices\"\n"
                          "reference \"Hestenes, Stiefel \xc3\xa0 1952\"\n"
                          "precon jacobi-2\n"
+                         "needs definite  hermitian # of A\n"
+                         "flexible\n"
                          "start:\n"
                          "    r = b - A x\n"
                          "    residual |r|   # the first one\n"
@@ -45,6 +47,8 @@ static void test_method(void **state)
     assert_string_equal(p->method, "cg");
     assert_string_equal(p->source, "cg.krylov");
     assert_string_equal(p->precon, "jacobi-2");
+    assert_true(p->needs[NEED_HERMITIAN] && p->needs[NEED_DEFINITE] && p->flexible);
+    assert_false(p->needs[NEED_SYMMETRIC]);
     text_is(p, p->summary, "conjugate gradients");
     text_is(p, p->purpose, "positive definite matrices");
     text_is(p, p->reference, "Hestenes, Stiefel \xc3\xa0 1952");
@@ -64,7 +68,7 @@ static void test_method(void **state)
     assert_memory_equal(p->text + s->message, "(r, M r) = {rho} is not positive", 32);
     assert_int_equal(s->message_size, 32);
     program_locate(p, s->place, &line, &column);
-    assert_int_equal(line, 10);
+    assert_int_equal(line, 12);
     assert_int_equal(column, 5);
     expr_is(p, notation_last(p, p->section[SECTION_LOOP])->value, "rho1");
     program_free(p);

@@ -339,12 +339,12 @@ static void bandwidth_file(char path[256])
 
 static double bandwidth_of(const char *weather, bool anew, spry_status expected)
 {
-    double read = -1;
+    spry_bandwidth found = {.read = -1};
     set_variable("FAKE_OPENCL", weather);
     spry_context *ctx = support_context(NULL);
-    assert_status(ctx, expected, spry_device_read_bandwidth(ctx, "opencl", anew, &read));
+    assert_status(ctx, expected, spry_device_bandwidth(ctx, "opencl", anew, &found));
     support_context_free(ctx); /* nothing stays open */
-    return read;
+    return found.read;
 }
 
 /* Measured once, by events a microsecond apart; taken from disk where no launch works; a file that

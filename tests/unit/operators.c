@@ -167,8 +167,8 @@ static void test_dense_overlap(void **state)
     spry_operator *op = NULL;
     assert_ok(ctx, spry_operator_from_matrix(A, &op));
     double data[12] = {0};
-    const spry_dense B = {2, 3, 3, true, data, NULL}, after = {2, 3, 3, true, data + 6, NULL};
-    const spry_dense inside = {2, 3, 3, true, data + 5, NULL};
+    const spry_dense B = {0, 2, 3, 3, true, data, NULL}, after = {0, 2, 3, 3, true, data + 6, NULL};
+    const spry_dense inside = {0, 2, 3, 3, true, data + 5, NULL};
     const spry_scalar one = {1, 0}, zero = {0, 0};
     assert_status(ctx, SPRY_STATUS_BAD_USAGE,
                   spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, one, &B, zero, &B));

@@ -140,7 +140,7 @@ static void reads_all_kinds(void **state)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         io_content content;
         read_small(ctx, kinds[i].type, kinds[i].format, kinds[i].values, &content);
-        const spry_arrays a = spry_matrix_arrays(content.matrix);
+        const matrix_arrays a = content.matrix->a;
         assert_int_equal(a.type, kinds[i].read);
         assert_int_equal(a.symmetry, kinds[i].symmetry);
         assert_int_equal(a.nnz, 3);
@@ -393,7 +393,7 @@ static void keeps_every_bit_of_values(void **state)
                                  .nnz = N,
                                  .sorted = true};
         spry_matrix *A = support_matrix(ctx, &recipe);
-        const spry_arrays a = spry_matrix_arrays(A);
+        const matrix_arrays a = A->a;
         const int64_t numbers = a.nnz * (int64_t)spry_type_size(a.type) / (single ? 4 : 8);
         for (int64_t k = 0; k < numbers; k++) {
             uint64_t bits = base_random(11, (uint64_t)k);

@@ -54,7 +54,7 @@ static const char quick[] = "always=yes budget=8";
 /* The file of the choice for A, "" when there is none. */
 static void tune(place *p, const spry_matrix *A, const char *options, bool remembered, char *file)
 {
-    spry_tune_report report;
+    spry_tune_report report = SPRY_TUNE_REPORT_INIT;
     assert_ok(p->ctx, spry_tune(A, options, &report));
     assert_int_equal(report.remembered, remembered);
     assert_true(report.count > 1 && report.format[0]);
@@ -207,7 +207,7 @@ static void test_fingerprint(void **state)
         spry_matrix *A = support_matrix(ctx, &recipe), *same = support_matrix(ctx, &recipe);
         const uint64_t print = tune_fingerprint(A);
         assert_true(print == tune_fingerprint(same));
-        const spry_arrays a = spry_matrix_arrays(same);
+        const matrix_arrays a = same->a;
         ((double *)a.values)[299] += 1;
         assert_true(print != tune_fingerprint(same));
         ((double *)a.values)[299] -= 1;
@@ -307,7 +307,7 @@ static void test_lossy(void **state)
     const char *const specs[] = {"sell:values=f16", "nonsense", "auto", "sell:C=-1"};
     place_open(&p);
     spry_matrix *A = some_matrix(p.ctx, "size=400"); /* beyond the second cache */
-    double *values = spry_matrix_arrays(A).values;
+    double *values = A->a.values;
     values[0] = 1.0 / 3;
     tune(&p, A, quick, false, file);
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
@@ -317,7 +317,7 @@ static void test_lossy(void **state)
         snprintf(e.winner, sizeof e.winner, "%s", specs[i]);
         write_file(file, text, tune_entry_write(&e, text));
         spry_operator *op = NULL;
-        spry_storage storage;
+        spry_storage storage = SPRY_STORAGE_INIT;
         assert_ok(p.ctx, spry_operator_from_format(A, "auto:budget=8,always=yes", &op));
         assert_ok(p.ctx, spry_operator_storage(op, &storage));
         assert_true(storage.exact);
@@ -337,7 +337,7 @@ static void test_told(void **state)
                                  "nonsense", "sell:C=-1"};
     place_open(&p);
     spry_matrix *A = some_matrix(p.ctx, "size=60");
-    double *values = spry_matrix_arrays(A).values;
+    double *values = A->a.values;
     values[1] = 1.0 / 3; /* the one across is not */
     tune(&p, A, quick, false, file);
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
@@ -357,7 +357,7 @@ static void test_told(void **state)
 static void tune_for(place *p, const spry_matrix *A, int64_t products, const char *format)
 {
     char options[64];
-    spry_tune_report report;
+    spry_tune_report report = SPRY_TUNE_REPORT_INIT;
     snprintf(options, sizeof options, "always=yes products=%" PRId64, products);
     assert_ok(p->ctx, spry_tune(A, options, &report));
     assert_true(report.remembered);
@@ -464,7 +464,7 @@ static void test_transpose(void **state)
     double *values = malloc(2 * N * sizeof *values);
     spry_matrix *A = NULL;
     spry_vector *b = NULL, *x = NULL;
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     assert_true(offsets && columns && values);
     offsets[0] = 0;
     for (int32_t i = 0, k = 0; i < N; i++) {

@@ -19,7 +19,7 @@ typedef struct ellr_t_options {
 static const spry_option options_table[] = {ELLR_T_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-static spry_status make_plan(spry_context *ctx, const spry_arrays *A, const ellr_t_options *o,
+static spry_status make_plan(spry_context *ctx, const matrix_arrays *A, const ellr_t_options *o,
                              columnwise_plan *plan)
 {
     const int64_t T = o->T;
@@ -33,7 +33,7 @@ static spry_status make_plan(spry_context *ctx, const spry_arrays *A, const ellr
     return SPRY_STATUS_OK;
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     const ellr_t_options *o = given;
     enum { LEAST_BS = 64 };
@@ -49,7 +49,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const ellr_t_options *o = given;
@@ -60,13 +60,12 @@ static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void 
                : status;
 }
 
-const layout_class format_ellr_t = {
-    .name = "ellr-t",
-    .summary = "ellr with each row dealt out to T lines",
-    .options = {options_table, sizeof options_table / sizeof *options_table},
-    .grid = "T=2|4|8|16",
-    .walk = WALK_columnwise,
-    .build = build,
-    .forecast = forecast,
-    .entries = columnwise_entries,
-    .work = columnwise_work};
+const layout_class format_ellr_t = {.name = "ellr-t",
+                                    .summary = "ellr with each row dealt out to T lines",
+                                    .options = SPRY_OPTION_LIST(options_table),
+                                    .grid = "T=2|4|8|16",
+                                    .walk = WALK_columnwise,
+                                    .build = build,
+                                    .forecast = forecast,
+                                    .entries = columnwise_entries,
+                                    .work = columnwise_work};

@@ -46,7 +46,7 @@ static spry_status open_level(amg *h, const precon_job *job, spry_matrix *own, a
         spry_matrix *borrowed = NULL;
         level->A = A;
         if (job->device || strcmp(job->values, "own") != 0) {
-            SPRY_GO(ctx, spry_matrix_new(ctx, &A->a, SPRY_OWN_BORROW, &borrowed));
+            SPRY_GO(ctx, matrix_view(ctx, A, &borrowed));
             SPRY_GO(ctx, precon_store(job, borrowed, &level->op));
         } else {
             SPRY_GO(ctx, spry_operator_from_matrix(A, &level->op));
@@ -182,7 +182,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
     amg_level *level = NULL;
     bool made = false;
     spry_status status = SPRY_STATUS_OK;
-    amg_smoother_choose(h, job);
+    SPRY_GO(ctx, amg_smoother_choose(h, job));
     if (job->device && h->kind->build_there)
         SPRY_GO(ctx, h->kind->build_there(h, job, &made));
     if (made) {

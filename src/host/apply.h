@@ -1,0 +1,21 @@
+/*
+ * Operators that are made of operations on vectors: their class has `apply`, which answers
+ * z = op(M) r where the operator lives, and these two as multiply and multiply_vectors.
+ */
+#ifndef SPRY_HOST_APPLY_H
+#define SPRY_HOST_APPLY_H
+
+#include "matrix/matrix.h"
+
+/* Products with arrays of the host, of operators that have multiply_vectors. */
+spry_status operator_apply_arrays(const spry_operator *op, spry_transpose transpose,
+                                  spry_scalar alpha, const void *x, spry_scalar beta, void *y);
+/* Products of operators that have `apply`: with factors, and with vectors of other places, by way
+ * of copies. */
+spry_status operator_apply_vectors(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, const spry_vector *x, spry_scalar beta,
+                                   spry_vector *y);
+/* Random numbers, the same wherever the vector is: those of the host's kernel `random`. */
+spry_status vector_random(spry_vector *v, uint64_t seed);
+
+#endif

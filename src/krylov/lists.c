@@ -1,0 +1,111 @@
+/* All lists of the library by one way: each room tells its own. */
+#include "algebra/algebra.h"
+#include "device/formats.h"
+#include "gen/gen.h"
+#include "io/io.h"
+#include "krylov/krylov.h"
+#include "precon/precon.h"
+
+#include <spry/tune.h>
+
+static bool method_at(int index, spry_entry *entry)
+{
+    for (int i = 0; i <= index; i++)
+        if (!krylov_texts[i].name)
+            return false;
+    *entry = krylov_texts[index];
+    return true;
+}
+
+static bool format_at(int index, spry_entry *entry)
+{
+    const layout_class *class = layout_class_at(index);
+    if (!class)
+        return false;
+    entry->name = class->name;
+    entry->summary = class->summary;
+    entry->options = class->options;
+    entry->on_devices = device_format_for(class) != NULL;
+    return true;
+}
+
+static bool object_at(int index, spry_entry *entry)
+{
+    static const struct {
+        const char *name, *summary;
+        spry_option_list (*options)(void);
+    } objects[] = {
+        {"context", "threads, kernels, memory, messages: spry_context_new()", spry_context_options},
+        {"solver", "what a solver does: spry_solver_set()", spry_solver_options},
+        {"read", "reading files: spry_matrix_read_with()", spry_read_options},
+        {"generate", "all options of the generators: spry_generate()", spry_generate_options},
+        {"tune", "choosing a storage format: spry_tune(), format=auto:...", spry_tune_options},
+    };
+    if (index >= (int)(sizeof objects / sizeof *objects))
+        return false;
+    entry->name = objects[index].name;
+    entry->summary = objects[index].summary;
+    entry->options = objects[index].options();
+    return true;
+}
+
+/* Fills an entry that is cleared; false past the last. */
+typedef bool (*entry_at)(int index, spry_entry *entry);
+static const entry_at lists[] = {
+    [SPRY_LIST_METHODS] = method_at,           [SPRY_LIST_PRECONS] = precon_entry_at,
+    [SPRY_LIST_FORMATS] = format_at,           [SPRY_LIST_FILES] = io_entry_at,
+    [SPRY_LIST_GENERATORS] = gen_entry_at,     [SPRY_LIST_ORDERS] = algebra_order_at,
+    [SPRY_LIST_SCALINGS] = algebra_scaling_at, [SPRY_LIST_OBJECTS] = object_at,
+};
+
+static const base_sized sized = BASE_SIZED(spry_entry, flexible);
+
+static bool exists(spry_list list)
+{
+    return (int)list >= 0 && list < SPRY_LIST_COUNT;
+}
+
+static bool at(spry_list list, int index, spry_entry *entry)
+{
+    *entry = (spry_entry){0};
+    return exists(list) && index >= 0 && lists[list](index, entry);
+}
+
+bool spry_list_at(spry_list list, int index, spry_entry *entry)
+{
+    spry_entry found;
+    if (!entry || base_blank(NULL, entry, &sized) != SPRY_STATUS_OK || !at(list, index, &found))
+        return false;
+    base_give(entry, &found, &sized);
+    return true;
+}
+
+bool spry_list_find(spry_list list, const char *name, spry_entry *entry)
+{
+    spry_entry found;
+    if (!entry || base_blank(NULL, entry, &sized) != SPRY_STATUS_OK || !name)
+        return false;
+    const size_t length = strcspn(name, ":");
+    for (int i = 0; at(list, i, &found); i++) {
+        if (strlen(found.name) == length && strncmp(found.name, name, length) == 0) {
+            base_give(entry, &found, &sized);
+            return true;
+        }
+    }
+    return false;
+}
+
+#define LIST_NAME(name, word, text) word,
+#define LIST_SUMMARY(name, word, text) text,
+
+const char *spry_list_name(spry_list list)
+{
+    static const char *const names[] = {SPRY_LIST_LIST(LIST_NAME)};
+    return exists(list) ? names[list] : NULL;
+}
+
+const char *spry_list_summary(spry_list list)
+{
+    static const char *const texts[] = {SPRY_LIST_LIST(LIST_SUMMARY)};
+    return exists(list) ? texts[list] : NULL;
+}

@@ -1,0 +1,480 @@
+/*
+ * Singular systems that people have on purpose: a null space that is known is taken out of b, of x
+ * and of what the preconditioner gives, so that the answer is the shortest there is. Orthonormal
+ * vectors span it; that of A^H, which b must have no part in, may be another one.
+ */
+#include "krylov/solver.h"
+
+#include <float.h>
+
+/* --- bases ---------------------------------------------------------------------------------------
+ */
+
+static void basis_clear(spry_context *ctx, null_basis *basis)
+{
+    for (int k = 0; k < basis->count; k++)
+        spry_vector_free(basis->v[k]);
+    base_free(ctx, basis->v);
+    *basis = (null_basis){0};
+}
+
+spry_status null_basis_remove(const null_basis *basis, spry_vector *x)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < basis->count && status == SPRY_STATUS_OK; k++) {
+        spry_scalar c = {0, 0};
+        status = spry_vector_dot(basis->v[k], x, &c);
+        if (status == SPRY_STATUS_OK)
+            status = spry_vector_axpy((spry_scalar){-c.re, -c.im}, basis->v[k], x);
+    }
+    return status;
+}
+
+static double type_epsilon(spry_type type)
+{
+    return type_is_single(type) ? FLT_EPSILON : DBL_EPSILON;
+}
+
+/* Takes a vector, also when it fails, after what it shares with those before it was removed. */
+static spry_status basis_add(null_basis *basis, spry_vector *v)
+{
+    spry_context *ctx = v->ctx;
+    const double independent = 100 * type_epsilon(v->type); /* what rounding leaves of a copy */
+    double before, after;
+    const int index = basis->count;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_vector_norm(v, &before));
+    SPRY_GO(ctx, null_basis_remove(basis, v));
+    SPRY_GO(ctx, null_basis_remove(basis, v)); /* once leaves rounding errors of what was removed */
+    SPRY_GO(ctx, spry_vector_norm(v, &after));
+    if (!(after > independent * before) || !isfinite(before))
+        SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "null vector %d (from 0) %s", index,
+                               before == 0         ? "is zero"
+                               : !isfinite(before) ? "is not finite"
+                                                   : "depends on those before it"));
+    SPRY_GO(ctx, spry_vector_scale((spry_scalar){1 / after, 0}, v));
+    basis->v[basis->count++] = v;
+    v = NULL;
+done:
+    spry_vector_free(v);
+    return status;
+}
+
+/* Orthonormal copies of a caller's vectors, which stay where those are. */
+static spry_status basis_from(spry_context *ctx, int count, const spry_vector *const *from,
+                              null_basis *basis)
+{
+    spry_status status = SPRY_STATUS_OK;
+    *basis = (null_basis){0};
+    SPRY_GO(ctx, base_calloc(ctx, count, sizeof(spry_vector *), &basis->v));
+    for (int k = 0; k < count; k++) {
+        spry_vector *copy = NULL;
+        if (!from[k] || from[k]->n != from[0]->n || from[k]->type != from[0]->type)
+            SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                                   "null vectors are of one length and type; number %d (from 0) is "
+                                   "not",
+                                   k));
+        SPRY_GO(ctx, spry_vector_like(from[k], from[k]->n, &copy));
+        status = spry_vector_copy(from[k], copy);
+        if (status != SPRY_STATUS_OK)
+            spry_vector_free(copy);
+        SPRY_GO(ctx, status);
+        SPRY_GO(ctx, basis_add(basis, copy));
+    }
+done:
+    if (status != SPRY_STATUS_OK)
+        basis_clear(ctx, basis);
+    return status;
+}
+
+spry_status spry_solver_set_null_space(spry_solver *solver, int count,
+                                       const spry_vector *const *right,
+                                       const spry_vector *const *left)
+{
+    spry_context *ctx = solver->ctx;
+    null_basis made[2] = {{0}, {0}};
+    spry_status status = solver_check_idle(solver);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    if (count < 0 || (count > 0 && !right))
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "a null space of %d vectors%s", count,
+                         count > 0 ? ", which are not there" : "");
+    if (count > 0)
+        SPRY_GO(ctx, basis_from(ctx, count, right, &made[NULL_RIGHT]));
+    if (count > 0 && left)
+        SPRY_GO(ctx, basis_from(ctx, count, left, &made[NULL_LEFT]));
+    solver_drop(solver, STAGE_PLAN);
+    for (int side = 0; side < 2; side++) {
+        basis_clear(ctx, &solver->null_given[side]);
+        solver->null_given[side] = made[side];
+        made[side] = (null_basis){0};
+    }
+done:
+    for (int side = 0; side < 2; side++)
+        basis_clear(ctx, &made[side]);
+    return status;
+}
+
+/* The same vectors where the solver works, of A's type. */
+static spry_status basis_bring(const spry_solver *solver, const null_basis *from, int64_t n,
+                               null_basis *to)
+{
+    const spry_operator *A = solver_operator(solver);
+    spry_context *ctx = solver->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_calloc(ctx, from->count, sizeof(spry_vector *), &to->v));
+    for (int k = 0; k < from->count; k++) {
+        if (from->v[k]->n != n)
+            SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                                   "null vectors have %" PRId64 " elements, the matrix needs "
+                                   "%" PRId64,
+                                   from->v[k]->n, n));
+        SPRY_GO(ctx, vector_new_at(ctx, solver->device, A->type, n, &to->v[k]));
+        to->count++;
+        SPRY_GO(ctx, spry_vector_copy(from->v[k], to->v[k]));
+    }
+done:
+    return status;
+}
+
+static spry_status basis_constant(const spry_solver *solver, int64_t n, null_basis *basis)
+{
+    spry_context *ctx = solver->ctx;
+    spry_vector *ones = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof(spry_vector *), &basis->v));
+    SPRY_GO(ctx, vector_new_at(ctx, solver->device, solver_operator(solver)->type, n, &ones));
+    SPRY_GO(ctx, spry_vector_fill(ones, (spry_scalar){1, 0}));
+    spry_vector *handed = ones;
+    ones = NULL;
+    SPRY_GO(ctx, basis_add(basis, handed));
+done:
+    spry_vector_free(ones);
+    return status;
+}
+
+/* --- whether it is one ---------------------------------------------------------------------------
+ */
+
+/* What is measured with: w = A u for a random u, and so an estimate of |A|. */
+typedef struct probe {
+    spry_vector *u, *w;
+    double norm; /* of A, from below: |w| / |u| */
+} probe;
+
+static spry_status probe_make(const spry_operator *A, spry_device *device, uint64_t seed, probe *p)
+{
+    spry_context *ctx = A->ctx;
+    double u_norm, w_norm;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, vector_new_at(ctx, device, A->type, A->cols, &p->u));
+    SPRY_GO(ctx, vector_new_at(ctx, device, A->type, A->rows, &p->w));
+    SPRY_GO(ctx, vector_random(p->u, seed));
+    SPRY_GO(ctx, spry_vector_norm(p->u, &u_norm));
+    SPRY_GO(ctx, spry_vector_scale((spry_scalar){u_norm > 0 ? 1 / u_norm : 1, 0}, p->u));
+    SPRY_GO(ctx, spry_operator_apply(A, p->u, p->w));
+    SPRY_GO(ctx, spry_vector_norm(p->w, &w_norm));
+    p->norm = w_norm;
+done:
+    return status;
+}
+
+static void probe_free(probe *p)
+{
+    spry_vector_free(p->u);
+    spry_vector_free(p->w);
+}
+
+/* The largest |A v| / |A| of a basis, and its vector. */
+static spry_status measure_right(const spry_operator *A, const probe *p, const null_basis *basis,
+                                 double *most, int *which)
+{
+    spry_context *ctx = A->ctx;
+    spry_vector *Av = NULL;
+    double norm;
+    spry_status status = SPRY_STATUS_OK;
+    *most = 0;
+    *which = 0;
+    SPRY_GO(ctx, spry_vector_like(p->w, A->rows, &Av));
+    for (int k = 0; k < basis->count; k++) {
+        SPRY_GO(ctx, spry_operator_apply(A, basis->v[k], Av));
+        SPRY_GO(ctx, spry_vector_norm(Av, &norm));
+        norm = p->norm > 0 ? norm / p->norm : norm;
+        if (!(norm <= *most)) {
+            *most = norm;
+            *which = k;
+        }
+    }
+done:
+    spry_vector_free(Av);
+    return status;
+}
+
+/* The same of A^H, without a product with it: (v, A u) = (A^H v, u), which for a random u is about
+ * |A^H v| |u| / sqrt(n). */
+static spry_status measure_left(const spry_operator *A, const probe *p, const null_basis *basis,
+                                double *most)
+{
+    spry_context *ctx = A->ctx;
+    spry_scalar c;
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < basis->count; k++) {
+        SPRY_GO(ctx, spry_vector_dot(basis->v[k], p->w, &c));
+        const double size = hypot(c.re, c.im) * sqrt((double)A->cols);
+        *most = fmax(*most, p->norm > 0 ? size / p->norm : size);
+    }
+done:
+    return status;
+}
+
+/* Above: no null vector at all. A matrix whose numbers were written with five digits is below. */
+static const double least_wrong = 2e-4;
+
+static spry_status check_right(spry_solver *solver, const probe *p)
+{
+    const spry_operator *A = solver_operator(solver);
+    double most;
+    int which;
+    char text[192];
+    const spry_status status = measure_right(A, p, &solver->null[NULL_RIGHT], &most, &which);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    if (!(most <= least_wrong))
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_INPUT,
+                         "%s is not in the null space of A: |A v| is %.2g |A| |v|",
+                         solver->null_given[NULL_RIGHT].count ? "a vector given as null vector"
+                                                              : "the constant vector",
+                         most);
+    if (most > 1000 * type_epsilon(A->type)) {
+        snprintf(text, sizeof text,
+                 "null vector %d (from 0) is one up to %.2g: |A v| is that part of |A| |v|", which,
+                 most);
+        solver_warn(solver->ctx, solver->warnings, text);
+    }
+    return SPRY_STATUS_OK;
+}
+
+/* Makes the basis of A^H: the one given, or that of A where it is one. */
+static spry_status find_left(spry_solver *solver, const probe *probes)
+{
+    const spry_operator *A = solver_operator(solver);
+    spry_context *ctx = solver->ctx;
+    const null_basis *given = solver->null_given;
+    null_basis *left = &solver->null[NULL_LEFT];
+    double most = 0;
+    spry_status status = SPRY_STATUS_OK;
+    if (given[NULL_LEFT].count > 0)
+        SPRY_GO(ctx, basis_bring(solver, &given[NULL_LEFT], A->rows, left));
+    else if (given[NULL_RIGHT].count == 0)
+        SPRY_GO(ctx, basis_constant(solver, A->rows, left));
+    else if (A->rows == A->cols)
+        SPRY_GO(ctx, basis_bring(solver, &solver->null[NULL_RIGHT], A->rows, left));
+    for (int k = 0; k < 2; k++)
+        SPRY_GO(ctx, measure_left(A, &probes[k], left, &most));
+    if (most <= least_wrong)
+        goto done;
+    if (given[NULL_LEFT].count > 0)
+        SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                               "a vector given as null vector of A^H is none: |A^H v| is about "
+                               "%.2g |A| |v|",
+                               most));
+    basis_clear(ctx, left); /* that of A^H is another one, and not known: b stays as it is */
+done:
+    return status;
+}
+
+/* --- the preconditioner without it ---------------------------------------------------------------
+ */
+
+typedef struct projected {
+    const spry_operator *M;
+    const null_basis *before, *after; /* of A^H and of A; the first may be empty */
+    spry_vector *w;                   /* what M is applied to */
+} projected;
+
+/*
+ * z = P M Q r: the residual has no part in the null space of A^H but by rounding, which M would
+ * spread. For hermitian M both are the same, and what comes out is hermitian to the last bits, as
+ * conjugate gradients and their kin need it. The transpose is Q M^H P; of complex vectors P is
+ * hermitian, not symmetric.
+ */
+static spry_status projected_apply(const spry_operator *op, spry_transpose transpose,
+                                   const spry_vector *r, spry_vector *z)
+{
+    const projected *state = op->state;
+    spry_context *ctx = op->ctx;
+    const bool plain = transpose == SPRY_TRANSPOSE_NO;
+    spry_status status = SPRY_STATUS_OK;
+    if (transpose == SPRY_TRANSPOSE_YES && spry_type_is_complex(op->type))
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                         "with a null space there are products with M^H, but not with M^T");
+    SPRY_GO(ctx, spry_vector_copy(r, state->w));
+    SPRY_GO(ctx, null_basis_remove(plain ? state->before : state->after, state->w));
+    SPRY_GO(ctx, spry_operator_multiply(state->M, transpose, (spry_scalar){1, 0}, state->w,
+                                        (spry_scalar){0, 0}, z));
+    SPRY_GO(ctx, null_basis_remove(plain ? state->after : state->before, z));
+done:
+    return status;
+}
+
+static void projected_destroy(spry_operator *op)
+{
+    projected *state = op->state;
+    if (state)
+        spry_vector_free(state->w);
+    base_free(op->ctx, state);
+}
+
+static const operator_class plain_class = {.name = "projected",
+                                           .multiply = operator_apply_arrays,
+                                           .multiply_vectors = operator_apply_vectors,
+                                           .destroy = projected_destroy,
+                                           .apply = projected_apply};
+static const operator_class transposed_class = {.name = "projected",
+                                                .has_transpose = true,
+                                                .multiply = operator_apply_arrays,
+                                                .multiply_vectors = operator_apply_vectors,
+                                                .destroy = projected_destroy,
+                                                .apply = projected_apply};
+
+static spry_status wrap(spry_solver *solver, const spry_operator *M)
+{
+    spry_context *ctx = solver->ctx;
+    static const null_basis nothing = {0};
+    const spry_operator *A = solver_operator(solver);
+    const null_basis *right = &solver->null[NULL_RIGHT], *left = &solver->null[NULL_LEFT];
+    const int64_t vector = M->rows * (int64_t)spry_type_size(M->type);
+    spry_operator *op = NULL;
+    projected *state = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (M->rows != A->cols || M->cols != A->cols) /* which the solve refuses */
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx,
+            operator_new(ctx, spry_operator_has_transpose(M) ? &transposed_class : &plain_class,
+                         M->type, M->rows, M->cols, &op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
+    op->state = state;
+    op->device = solver->device;
+    op->name = spry_operator_name(M);
+    op->varies = M->varies;
+    state->M = M;
+    state->after = right;
+    state->before = A->rows == A->cols ? left : &nothing;
+    /* a copy, and for each null vector: it twice, and what it is removed from read and written */
+    op->own_bytes = M->own_bytes + (2 + 5 * (right->count + state->before->count)) * vector;
+    op->bytes = M->bytes ? M->bytes + op->own_bytes - M->own_bytes : 0;
+    SPRY_GO(ctx, vector_new_at(ctx, solver->device, M->type, M->rows, &state->w));
+    solver->projected = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
+/* --- the solver's part ---------------------------------------------------------------------------
+ */
+
+void solver_drop_null_space(spry_solver *solver)
+{
+    spry_operator_free(solver->projected);
+    solver->projected = NULL;
+    for (int side = 0; side < 2; side++)
+        basis_clear(solver->ctx, &solver->null[side]);
+}
+
+void solver_forget_null_space(spry_solver *solver)
+{
+    for (int side = 0; side < 2; side++)
+        basis_clear(solver->ctx, &solver->null_given[side]);
+}
+
+bool solver_has_null_space(const spry_solver *solver)
+{
+    return solver->options.nullspace == NULLSPACE_CONSTANT ||
+           solver->null_given[NULL_RIGHT].count > 0;
+}
+
+spry_status solver_make_null_space(spry_solver *solver)
+{
+    const spry_operator *A = solver_operator(solver), *M = solver_bare_precon(solver);
+    spry_context *ctx = solver->ctx;
+    probe probes[2] = {{0}, {0}};
+    spry_status status = SPRY_STATUS_OK;
+    if (!solver_has_null_space(solver) || A->rows == 0 || A->cols == 0)
+        return SPRY_STATUS_OK;
+    if (solver->null_given[NULL_RIGHT].count > 0)
+        SPRY_GO(ctx, basis_bring(solver, &solver->null_given[NULL_RIGHT], A->cols,
+                                 &solver->null[NULL_RIGHT]));
+    else
+        SPRY_GO(ctx, basis_constant(solver, A->cols, &solver->null[NULL_RIGHT]));
+    for (int k = 0; k < 2; k++)
+        SPRY_GO(ctx, probe_make(A, solver->device, (uint64_t)(5 + k), &probes[k]));
+    SPRY_GO(ctx, check_right(solver, &probes[0]));
+    SPRY_GO(ctx, find_left(solver, probes));
+    if (M)
+        SPRY_GO(ctx, wrap(solver, M));
+done:
+    probe_free(&probes[0]);
+    probe_free(&probes[1]);
+    return status;
+}
+
+/* Removes a basis from b, of which the iteration has a copy then; tells how much that was. */
+static spry_status remove_from_b(iteration *it, const null_basis *left)
+{
+    spry_context *ctx = it->ctx;
+    const double epsilon = type_epsilon(it->b->type);
+    char text[160];
+    double before, after;
+    spry_scalar part;
+    double removed = 0;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_vector_norm(it->b, &before));
+    if (!isfinite(before) || before == 0 || left->count == 0)
+        goto done;
+    for (int k = 0; k < left->count; k++) {
+        SPRY_GO(ctx, spry_vector_dot(left->v[k], it->b, &part));
+        removed = hypot(removed, hypot(part.re, part.im) / before);
+    }
+    SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &it->own_b));
+    SPRY_GO(ctx, spry_vector_copy(it->b, it->own_b));
+    SPRY_GO(ctx, null_basis_remove(left, it->own_b));
+    SPRY_GO(ctx, null_basis_remove(left, it->own_b)); /* what rounding has left of a large part */
+    SPRY_GO(ctx, spry_vector_norm(it->own_b, &after));
+    it->b = it->own_b;
+    if (!(after > 16 * epsilon * before)) /* nothing but rounding */
+        SPRY_GO(ctx, spry_vector_fill(it->own_b, (spry_scalar){0, 0}));
+    if (removed > 1000 * epsilon) {
+        snprintf(text, sizeof text,
+                 "%.2g of |b| is in the null space of A^H and was removed: residuals are those of "
+                 "the rest",
+                 removed);
+        solver_warn(ctx, it->warnings, text);
+    }
+done:
+    return status;
+}
+
+spry_status null_space_begin(const spry_solver *solver, iteration *it)
+{
+    const null_basis *right = &solver->null[NULL_RIGHT];
+    if (right->count == 0)
+        return SPRY_STATUS_OK;
+    it->null = right;
+    const spry_status status = remove_from_b(it, &solver->null[NULL_LEFT]);
+    return status == SPRY_STATUS_OK ? null_basis_remove(right, it->x) : status;
+}
+
+void null_space_tell(const spry_solver *solver, iteration *it)
+{
+    if (!it->null)
+        return;
+    if (it->reason != SPRY_REASON_CONVERGED && solver->null[NULL_LEFT].count == 0)
+        solver_warn(it->ctx, it->warnings,
+                    "the null space of A^H is not that of A, and not known: where b has a part in "
+                    "it, there is no solution");
+    else if (it->reason == SPRY_REASON_CONVERGED && !it->detail[0])
+        snprintf(it->detail, sizeof it->detail,
+                 "to the solution of least norm, as the null space has dimension %d",
+                 it->null->count);
+}

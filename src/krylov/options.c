@@ -1,0 +1,211 @@
+/* The solver's options: set and read, by type or as text, and what each of them touches. */
+#include "krylov/solver.h"
+
+#define OPTION_OWNER solver_options
+static const spry_option rows[] = {SOLVER_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+spry_option_list spry_solver_options(void)
+{
+    return (spry_option_list)SPRY_OPTION_LIST(rows);
+}
+
+/* What of a set-up an option goes into: it and what is made from it is dropped. Those that are not
+ * here are asked for by the iteration alone. */
+static const struct {
+    size_t offset;
+    solver_stage stage;
+} touched[] = {
+    {offsetof(solver_options, device), STAGE_OPERATOR},
+    {offsetof(solver_options, format), STAGE_OPERATOR},
+    {offsetof(solver_options, precon), STAGE_PRECON},
+    {offsetof(solver_options, method), STAGE_PLAN}, /* and a preconditioner that it does not want */
+    {offsetof(solver_options, method_file), STAGE_PLAN},
+    {offsetof(solver_options, restart), STAGE_PLAN},
+    {offsetof(solver_options, fuse), STAGE_PLAN},
+    {offsetof(solver_options, nullspace), STAGE_PLAN},
+};
+
+static size_t field_size(spry_option_kind kind)
+{
+    static const size_t sizes[] = {
+        [SPRY_OPTION_INT] = sizeof(spry_field_INT),   [SPRY_OPTION_REAL] = sizeof(spry_field_REAL),
+        [SPRY_OPTION_BOOL] = sizeof(spry_field_BOOL), [SPRY_OPTION_WORD] = sizeof(spry_field_WORD),
+        [SPRY_OPTION_TEXT] = sizeof(spry_field_TEXT), [SPRY_OPTION_PATH] = sizeof(spry_field_PATH),
+    };
+    return sizes[kind];
+}
+
+static bool differs(const spry_option *option, const solver_options *a, const solver_options *b)
+{
+    const char *left = (const char *)a + option->offset, *right = (const char *)b + option->offset;
+    return option->kind == SPRY_OPTION_TEXT ? strcmp(left, right) != 0
+                                            : memcmp(left, right, field_size(option->kind)) != 0;
+}
+
+/* The first stage that a change of an option touches. */
+static solver_stage stage_of(const spry_option *option)
+{
+    for (size_t k = 0; k < sizeof touched / sizeof *touched; k++)
+        if (touched[k].offset == option->offset)
+            return touched[k].stage;
+    return STAGE_ALL;
+}
+
+/* Takes options that were found good, and drops what they touch. */
+static spry_status adopt(spry_solver *solver, const solver_options *changed)
+{
+    solver_stage from = STAGE_ALL;
+    if (solver_check_idle(solver) != SPRY_STATUS_OK)
+        return SPRY_STATUS_BAD_USAGE;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        if (differs(&rows[k], &solver->options, changed) && stage_of(&rows[k]) < from)
+            from = stage_of(&rows[k]);
+    solver->options = *changed;
+    if (from == STAGE_OPERATOR)
+        solver->stays = false;
+    if (from < STAGE_ALL)
+        solver_drop(solver, from);
+    return SPRY_STATUS_OK;
+}
+
+spry_status spry_solver_set(spry_solver *solver, const char *options)
+{
+    solver_options changed = solver->options;
+    const spry_status status =
+        spry_options_parse(solver->ctx, spry_solver_options(), &changed, options);
+    return status == SPRY_STATUS_OK ? adopt(solver, &changed) : status;
+}
+
+spry_status spry_solver_set_real(spry_solver *solver, const char *name, double value)
+{
+    solver_options changed = solver->options;
+    const spry_status status =
+        spry_options_set_real(solver->ctx, spry_solver_options(), &changed, name, value);
+    return status == SPRY_STATUS_OK ? adopt(solver, &changed) : status;
+}
+
+spry_status spry_solver_set_int(spry_solver *solver, const char *name, int64_t value)
+{
+    solver_options changed = solver->options;
+    const spry_status status =
+        spry_options_set_int(solver->ctx, spry_solver_options(), &changed, name, value);
+    return status == SPRY_STATUS_OK ? adopt(solver, &changed) : status;
+}
+
+spry_status spry_solver_set_bool(spry_solver *solver, const char *name, bool value)
+{
+    solver_options changed = solver->options;
+    const spry_status status =
+        spry_options_set_bool(solver->ctx, spry_solver_options(), &changed, name, value);
+    return status == SPRY_STATUS_OK ? adopt(solver, &changed) : status;
+}
+
+spry_status spry_solver_set_text(spry_solver *solver, const char *name, const char *value)
+{
+    solver_options changed = solver->options;
+    const spry_status status =
+        spry_options_set(solver->ctx, spry_solver_options(), &changed, name, value ? value : "");
+    return status == SPRY_STATUS_OK ? adopt(solver, &changed) : status;
+}
+
+/* The name after "method:", or NULL. */
+static const char *of_method(const char *name)
+{
+    static const char prefix[] = "method:";
+    return name && strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : NULL;
+}
+
+/* An option of the method's own as the plan has it. */
+static spry_status find_own(spry_solver *solver, const char *name, const program_name **option,
+                            double *value)
+{
+    char names[512] = "";
+    *option = NULL;
+    spry_status status = solver_begin(solver);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    status = solver_set_up(solver, NULL);
+    spry_context *ctx = solver->ctx;
+    const bool freed = solver->free_later;
+    solver_end(solver, status);
+    if (freed)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "the solver was freed while it was set up");
+    if (status != SPRY_STATUS_OK)
+        return status;
+    const plan *p = solver->plan;
+    for (int k = 0; k < p->names; k++) {
+        const program_name *own = &p->program->names[k];
+        if (own->kind != NAME_OPTION)
+            continue;
+        base_add_word(names, sizeof names, own->text);
+        if (base_find_word(own->text, name) == 0) {
+            *option = own;
+            *value = p->options[p->offset[k]].re;
+            return SPRY_STATUS_OK;
+        }
+    }
+    if (!names[0])
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "method %s has no options",
+                         p->program->method);
+    return base_unknown_word(solver->ctx, "the method's option", name, names);
+}
+
+/* The same as a number. */
+static spry_status own_number(spry_solver *solver, const char *name, bool whole, double *value)
+{
+    const program_name *option;
+    double found = 0;
+    const spry_status status = find_own(solver, name, &option, &found);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    if (option->words[0] || (whole && !option->whole))
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "method:%s holds a %s, not a %snumber",
+                         option->text, option->words[0] ? "word" : "number", whole ? "whole " : "");
+    *value = found;
+    return SPRY_STATUS_OK;
+}
+
+spry_status spry_solver_get_real(spry_solver *solver, const char *name, double *value)
+{
+    return of_method(name) ? own_number(solver, of_method(name), false, value)
+                           : spry_options_get_real(solver->ctx, spry_solver_options(),
+                                                   &solver->options, name, value);
+}
+
+spry_status spry_solver_get_int(spry_solver *solver, const char *name, int64_t *value)
+{
+    double number;
+    if (!of_method(name))
+        return spry_options_get_int(solver->ctx, spry_solver_options(), &solver->options, name,
+                                    value);
+    const spry_status status = own_number(solver, of_method(name), true, &number);
+    if (status == SPRY_STATUS_OK)
+        *value = (int64_t)number;
+    return status;
+}
+
+spry_status spry_solver_get_bool(spry_solver *solver, const char *name, bool *value)
+{
+    return spry_options_get_bool(solver->ctx, spry_solver_options(), &solver->options, name, value);
+}
+
+spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *text, size_t size)
+{
+    const program_name *own;
+    double number;
+    char shown[128];
+    if (!of_method(name))
+        return spry_options_get_text(solver->ctx, spry_solver_options(), &solver->options, name,
+                                     text, size);
+    const spry_status status = find_own(solver, of_method(name), &own, &number);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    program_option_text(own, number, shown, sizeof shown);
+    if (strlen(shown) >= size)
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
+                         "%s is a text of %zu characters, which %zu cannot hold with its zero",
+                         name, strlen(shown), size);
+    memcpy(text, shown, strlen(shown) + 1);
+    return SPRY_STATUS_OK;
+}
