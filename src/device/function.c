@@ -5,6 +5,7 @@
  */
 #include "device/engine.h"
 #include "device/vector.h"
+#include "host/apply.h"
 
 typedef struct function_state {
     spry_apply_fn arrays; /* or else */

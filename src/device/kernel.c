@@ -17,10 +17,11 @@ typedef struct kernel_options {
 
 #define OPTION_OWNER kernel_options
 static const spry_option option_table[] = {KERNEL_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
 
 spry_option_list spry_kernel_options(void)
 {
-    return (spry_option_list){option_table, sizeof option_table / sizeof *option_table};
+    return (spry_option_list)SPRY_OPTION_LIST(option_table);
 }
 
 /* The value of a number by value: as wide as the widest. */
@@ -298,7 +299,7 @@ static spry_status set_vector(spry_kernel *k, const char *name, const spry_vecto
         return SPRY_FAIL(k->d->ctx, SPRY_STATUS_BAD_USAGE,
                          "kernel %s: vector %s is on %s, the kernel on %s; spry_vector_copy() "
                          "brings vectors to another place",
-                         k->name, name, vector_place(v), k->d->facts.name);
+                         k->name, name, place_name(v->device), k->d->facts.name);
     take(k, place, device_vector_memory(v), NULL);
     return SPRY_STATUS_OK;
 }
