@@ -207,8 +207,8 @@ int main(int argc, char **argv)
     spry_context *ctx = NULL;
     (void)peer_arguments(argc, argv, list, NULL, 0);
     set.rounds = peer_within(set.rounds, MOST_ROUNDS);
-    snprintf(options, sizeof options, "threads=%d", set.threads);
-    if (spry_context_new(set.threads > 0 ? options : NULL, &ctx) != SPRY_STATUS_OK)
+    snprintf(options, sizeof options, "log=debug threads=%d", set.threads);
+    if (spry_context_new(set.threads > 0 ? options : "log=debug", &ctx) != SPRY_STATUS_OK)
         return 1;
     printf("%-8s %-6s %-8s %6s %10s %10s %10s %8s %8s %10s %9s\n", "device", "grid", "format",
            "iter.", "first ms", "later ms", "fit: us", "+us/it", "step us", "beside us",

@@ -29,6 +29,7 @@ spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
 
 void solver_forget(spry_solver *solver)
 {
+    solver_drop_work(solver);
     spry_operator_free(solver->own_operator);
     spry_operator_free(solver->own_precon);
     spry_operator_free(solver->precon_there);
@@ -384,6 +385,7 @@ spry_status spry_solver_update(spry_solver *solver)
         solver_forget(solver); /* all is made anew at the next solve */
         return SPRY_STATUS_OK;
     }
+    solver_drop_work(solver); /* it knows the operators by their insides */
     SPRY_GO(ctx, update_operator(solver));
     if (chooses_method(solver)) { /* what it was chosen for may be no more */
         precon_symmetry now;

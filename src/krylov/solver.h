@@ -5,6 +5,18 @@
 #include "krylov/krylov.h"
 #include "precon/precon.h"
 
+enum { SOLVED_TOGETHER = 8 }; /* systems that share one reading of the matrix */
+
+/* What is kept from one solve to the next, for as long as the plan and the operators: the runner
+ * with all its memory, and vectors beside each right-hand side. */
+typedef struct solver_work {
+    runner *runner;
+    struct {
+        spry_vector *saved, *spare; /* of the iteration */
+        spry_vector *b, *x;         /* copies where the solver works, of vectors elsewhere */
+    } lanes[SOLVED_TOGETHER];
+} solver_work;
+
 struct spry_solver {
     spry_context *ctx;
     solver_options options;
@@ -22,6 +34,7 @@ struct spry_solver {
     spry_operator *own_operator, *own_precon;
     spry_operator *precon_there; /* a copy of the preconditioner on the device; NULL: none */
     plan *plan;
+    solver_work work;
     char precon_name[32];
     char warnings[WARNINGS_SIZE];
     precon_symmetry chosen_for; /* of A, where the method was chosen by it */
@@ -44,8 +57,15 @@ bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b);
 /* Forgets what set-up has made. */
 void solver_forget(spry_solver *solver);
 spry_status solver_move_precon(spry_solver *solver);
-/* A copy of v where the solver works; NULL: v is there. */
-spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **copy);
+/* v where the solver works: v itself, or *kept, a copy. */
+spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **kept,
+                         const spry_vector **there);
+/* The runner of so many systems, and a vector of n elements where the solver works: those of the
+ * solve before where they fit. */
+spry_status solver_runner(spry_solver *solver, int count, runner **r);
+spry_status solver_vector(const spry_solver *solver, int64_t n, spry_vector **kept);
+/* To be called before the plan or an operator goes. */
+void solver_drop_work(spry_solver *solver);
 /* Bytes in use on the device at most so far. */
 int64_t solver_device_bytes(const spry_solver *solver);
 /* Adds a line to warnings and tells the log. */

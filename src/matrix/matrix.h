@@ -29,8 +29,9 @@ typedef struct vector_class {
     spry_status (*blend)(spry_scalar a, const spry_vector *x, spry_scalar b, spry_vector *y);
     spry_status (*multiply)(const spry_vector *x, const spry_vector *y, spry_vector *z);
     spry_status (*dot)(const spry_vector *x, const spry_vector *y, spry_scalar *result);
-    /* sum |scale x_i|^2 and max |re x_i|, |im x_i|, as the kernels of the host */
-    spry_status (*squares)(const spry_vector *x, double scale, double *result);
+    /* sum |scale x_i|^2 of several vectors of one place and type, and max |re x_i|, |im x_i|, as the
+     * kernels of the host */
+    spry_status (*squares)(int count, const spry_vector *const *x, double scale, double *results);
     spry_status (*largest)(const spry_vector *x, double *result);
 } vector_class;
 
@@ -65,6 +66,9 @@ spry_status vector_fetch(const spry_vector *v);
 /* Zeros in the memory of a device (NULL: the host). */
 spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
                           spry_vector **v);
+/* Norms of up to VECTOR_MOST_NORMS vectors of one type and place; a device is waited for once. */
+enum { VECTOR_MOST_NORMS = 4 };
+spry_status vector_norms(int count, const spry_vector *const *x, double *norms);
 /* Random numbers, the same wherever it is: those of the host's kernel `random`. */
 spry_status vector_random(spry_vector *v, uint64_t seed);
 /* "cpu", "cuda:0" */
@@ -222,6 +226,7 @@ struct spry_operator {
     bool single;                 /* it rounds to single precision, whatever its type */
     bool hermitian;              /* known to be, as was the matrix it was made from */
     bool definite;               /* and positive definite */
+    int64_t changes;             /* how often it was given other values: pointers into it are void */
     const operator_maker *maker; /* NULL: its class itself */
     void *making;                /* the maker's */
 };
