@@ -1,5 +1,4 @@
-/* The context: memory, messages, log, threads. Every object belongs to one and must not outlive it.
- */
+/* The context: memory, messages, log, threads. Every object belongs to one, and keeps it alive. */
 #ifndef SPRY_CONTEXT_H
 #define SPRY_CONTEXT_H
 
@@ -38,7 +37,10 @@ SPRY_API spry_status spry_context_new(const char *options, spry_context **ctx);
 SPRY_API spry_status spry_context_new_with(const spry_allocator *allocator, const char *options,
                                            spry_context **ctx);
 
-/** Frees a context; its objects must be gone. NULL is allowed. */
+/** Frees a context; NULL is allowed. Where objects of it are left (matrices, vectors, operators,
+ * solvers), they go on working, without a log, and it goes with the last of them: the order in
+ * which things are freed does not matter. Results, reports and memory of spry_alloc() are no
+ * objects: they are freed before. */
 SPRY_API void spry_context_free(spry_context *ctx);
 
 /** The last failure's message with its causes ("" when there was none); valid until the next call.

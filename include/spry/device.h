@@ -67,7 +67,7 @@ SPRY_API spry_status spry_device_mark(spry_device *device);
  * which it waits for. */
 SPRY_API spry_status spry_device_elapsed(spry_device *device, double *seconds);
 
-/** Closes all devices of a context, as freeing it does; objects that live on them must be gone. */
+/** Closes the devices of a context that no object lives on any more, as freeing it does. */
 SPRY_API void spry_device_close_all(spry_context *ctx);
 
 SPRY_END

@@ -26,8 +26,8 @@ SPRY_API spry_status spry_device_finish(spry_device *device);
 /**
  * A vector as a tensor of one dimension over the same numbers. The tensor owns v from here on, and
  * frees it when its deleter is called; until then v can be used as before. Work on v is done when
- * this comes back. The context must outlive the tensor, and the deleter is called by the thread
- * that uses the context.
+ * this comes back. The deleter is called by the thread that uses the context, which stays alive for
+ * the tensor.
  */
 SPRY_API spry_status spry_vector_to_dlpack(spry_vector *v, struct DLManagedTensor **tensor);
 /** The same with a struct of version 1.0. */

@@ -113,6 +113,7 @@ static void note_sum(spry_scalar alpha, const spry_matrix *A, spry_scalar beta,
 spry_status spry_matrix_add(spry_scalar alpha, const spry_matrix *A, spry_scalar beta,
                             const spry_matrix *B, spry_matrix **C)
 {
+    SPRY_NEED(CTX_OF_ANY(A, B), A, B, C);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     const spry_matrix *a = NULL, *b = NULL;

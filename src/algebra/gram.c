@@ -42,6 +42,7 @@ static spry_status transpose(const spry_matrix *A, const spry_matrix *csr, spry_
 
 spry_status spry_matrix_gram(const spry_matrix *A, bool conjugate, spry_matrix **C)
 {
+    SPRY_NEED(CTX_OF(A), A, C);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     const spry_matrix *csr = NULL, *transposed = NULL;

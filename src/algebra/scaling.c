@@ -233,6 +233,7 @@ static spry_status make_ones(spry_context *ctx, int64_t n, double **ones)
 spry_status spry_scaling(const spry_matrix *A, const char *kind, spry_vector **left,
                          spry_vector **right)
 {
+    SPRY_NEED(CTX_OF(A), A, kind, left, right);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     const scaling_kind *chosen = NULL;

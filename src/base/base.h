@@ -26,6 +26,7 @@ typedef struct context_options {
 } context_options;
 
 struct spry_context {
+    atomic_int users; /* its objects, and the caller until it is freed */
     spry_allocator allocator;
     context_options options;
     spry_log_fn log;
@@ -65,6 +66,23 @@ spry_status base_cause(spry_context *ctx, spry_status status, const char *format
     } while (0)
 #define SPRY_CAUSE(ctx, status, ...) base_cause(ctx, status, __VA_ARGS__)
 
+/*
+ * Arguments. SPRY_NEED, at the head of a public function, ends it with SPRY_STATUS_BAD_USAGE where
+ * one of the pointers that it cannot do without is NULL. The context that hears which may be NULL
+ * itself: CTX_OF gives that of an object, if there is one.
+ */
+#define CTX_OF(object) ((object) ? (object)->ctx : NULL)
+#define CTX_OF_ANY(object, other) ((object) ? (object)->ctx : CTX_OF(other))
+#define SPRY_NEED(ctx, ...)                                                                    \
+    do {                                                                                       \
+        const void *const needed[] = {__VA_ARGS__};                                            \
+        if (base_missing(ctx, __func__, #__VA_ARGS__, needed, sizeof needed / sizeof *needed)) \
+            return SPRY_STATUS_BAD_USAGE;                                                      \
+    } while (0)
+/* Whether one of them is NULL; `names` are theirs, with ", " between. */
+bool base_missing(spry_context *ctx, const char *function, const char *names,
+                  const void *const *needed, size_t count);
+
 /* To be called where a call ends because a stop was asked for: the request is taken back, unless
  * another call is around this one (a solve around an inner one, or around what its monitor writes),
  * which is to end, too. */
@@ -85,6 +103,10 @@ spry_status base_calloc(spry_context *ctx, int64_t count, size_t size, void *poi
 spry_status base_grow(spry_context *ctx, int64_t keep, int64_t count, size_t size,
                       void *pointer_to_pointer);
 void base_free(spry_context *ctx, void *memory); /* spry_free by the room's name */
+/* Objects that callers hold, cleared. Each keeps its context alive: the last of them, where the
+ * context was freed before, ends it. */
+spry_status base_object_new(spry_context *ctx, size_t size, void *pointer_to_pointer);
+void base_object_free(spry_context *ctx, void *object);
 spry_allocator base_default_allocator(void);
 char *base_copy_text(spry_context *ctx, const char *text);
 

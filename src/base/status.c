@@ -47,6 +47,21 @@ spry_status base_fail(spry_context *ctx, spry_status status, const char *file, i
     return status;
 }
 
+bool base_missing(spry_context *ctx, const char *function, const char *names,
+                  const void *const *needed, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!needed[i]) {
+            SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s: %.*s is NULL", function,
+                      (int)strcspn(names, ","), names);
+            return true;
+        }
+        names += strcspn(names, ",");
+        names += strspn(names, ", ");
+    }
+    return false;
+}
+
 void base_trace(spry_context *ctx, spry_status status, const char *file, int line)
 {
     base_log(ctx, SPRY_LOG_DEBUG, "%s:%d: passed on: %s", file, line, spry_status_text(status));

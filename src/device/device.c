@@ -74,7 +74,12 @@ static void close_all(spry_context *ctx)
 
 void spry_device_close_all(spry_context *ctx)
 {
-    close_all(ctx);
+    spry_device *next = NULL;
+    for (spry_device *d = ctx ? ctx->devices : NULL; d; d = next) {
+        next = d->next;
+        if (d->users == 0)
+            device_close(d);
+    }
 }
 
 static spry_status open_new(spry_context *ctx, const engine_class *engine, int index,
@@ -195,10 +200,11 @@ void device_close(spry_device *d)
 
 spry_status spry_device_open(spry_context *ctx, const char *name, spry_device **device)
 {
+    SPRY_NEED(ctx, ctx, name, device);
     return device_open(ctx, name, device);
 }
 
 const char *spry_device_name(const spry_device *device)
 {
-    return device->facts.name;
+    return device ? device->facts.name : "cpu";
 }

@@ -95,10 +95,8 @@ spry_status spry_operator_from_function(spry_context *ctx, spry_type type, int64
                                         int64_t cols, bool has_transpose,
                                         spry_apply_fn apply_arrays, void *data, spry_operator **out)
 {
-    if (out)
-        *out = NULL;
-    if (!ctx || !out)
-        return SPRY_STATUS_BAD_USAGE;
+    SPRY_NEED(ctx, ctx, out);
+    *out = NULL;
     const spry_status status =
         make(ctx, NULL, type, rows, cols, has_transpose, apply_arrays != NULL, out);
     if (status == SPRY_STATUS_OK)
@@ -110,10 +108,8 @@ spry_status spry_operator_from_product(spry_context *ctx, spry_device *device, s
                                        int64_t rows, int64_t cols, bool has_transpose,
                                        spry_product_fn product, void *data, spry_operator **out)
 {
-    if (out)
-        *out = NULL;
-    if (!ctx || !out)
-        return SPRY_STATUS_BAD_USAGE;
+    SPRY_NEED(ctx, ctx, out);
+    *out = NULL;
     const spry_status status =
         make(ctx, device, type, rows, cols, has_transpose, product != NULL, out);
     if (status == SPRY_STATUS_OK)
@@ -123,8 +119,7 @@ spry_status spry_operator_from_product(spry_context *ctx, spry_device *device, s
 
 spry_status spry_operator_set_bytes(spry_operator *op, int64_t bytes)
 {
-    if (!op)
-        return SPRY_STATUS_BAD_USAGE;
+    SPRY_NEED(CTX_OF(op), op);
     if (op->class != &plain_class && op->class != &transposed_class)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
                          "operator %s knows the bytes of its products: %" PRId64,

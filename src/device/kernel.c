@@ -154,7 +154,7 @@ spry_status spry_kernel_new(spry_device *device, const char *text, const char *n
     SPRY_GO(ctx, spry_options_default(ctx, spry_kernel_options(), &o));
     SPRY_GO(ctx, spry_options_parse(ctx, spry_kernel_options(), &o, options));
     SPRY_GO(ctx, device_check_type(device, (spry_type)o.type));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *k, &k));
+    SPRY_GO(ctx, base_object_new(ctx, sizeof *k, &k));
     k->d = device;
     device->users++;
     snprintf(k->name, sizeof k->name, "%s", name);
@@ -181,7 +181,7 @@ void spry_kernel_free(spry_kernel *k)
     base_free(ctx, k->owned);
     base_free(ctx, k->set);
     k->d->users--;
-    base_free(ctx, k);
+    base_object_free(ctx, k);
 }
 
 bool spry_kernel_argument(const spry_kernel *kernel, int index, const char **name,

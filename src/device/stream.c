@@ -291,11 +291,13 @@ static spry_status mark(spry_device *d, int which)
 
 spry_status spry_device_mark(spry_device *device)
 {
+    SPRY_NEED(CTX_OF(device), device);
     return mark(device, 0);
 }
 
 spry_status spry_device_elapsed(spry_device *device, double *seconds)
 {
+    SPRY_NEED(CTX_OF(device), device, seconds);
     *seconds = 0;
     if (!device->marks[0])
         return SPRY_FAIL(device->ctx, SPRY_STATUS_BAD_USAGE, "%s: nothing was marked before",

@@ -7,7 +7,7 @@ enum { GROUP = 256 };
 
 void *spry_vector_handle(const spry_vector *v)
 {
-    return v->memory ? device_address(v->memory) : v->data;
+    return !v ? NULL : v->memory ? device_address(v->memory) : v->data;
 }
 
 device_memory *device_vector_memory(const spry_vector *v)
@@ -302,6 +302,7 @@ spry_vector device_vector_over(spry_device *d, spry_type type, int64_t n, const 
 spry_status spry_vector_on(spry_device *device, spry_type type, int64_t n, void *data,
                            spry_vector **out)
 {
+    SPRY_NEED(CTX_OF(device), device, out);
     spry_context *ctx = device->ctx;
     spry_vector *v = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -310,7 +311,7 @@ spry_status spry_vector_on(spry_device *device, spry_type type, int64_t n, void 
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "a vector cannot have %" PRId64 " elements",
                          n);
     SPRY_GO(ctx, base_check_type(ctx, type));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *v, &v));
+    SPRY_GO(ctx, base_object_new(ctx, sizeof *v, &v));
     *v = vector_over(ctx, type, n, NULL);
     if (n > INT64_MAX / 16 / 2)
         SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY, "a vector of %" PRId64 " elements", n));
@@ -329,6 +330,6 @@ spry_status spry_vector_on(spry_device *device, spry_type type, int64_t n, void 
 done:
     if (v)
         device_free(v->memory);
-    base_free(ctx, v);
+    base_object_free(ctx, v);
     return status;
 }

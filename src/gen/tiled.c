@@ -106,6 +106,7 @@ static spry_status find_cut(spry_context *ctx, const matrix_arrays *b, int64_t *
 
 spry_status spry_generate_tiled(const spry_matrix *base, int64_t size, spry_matrix **A)
 {
+    SPRY_NEED(CTX_OF(base), base, A);
     spry_context *ctx = base->ctx;
     spry_matrix *copy = NULL;
     spry_status status = SPRY_STATUS_OK;

@@ -240,6 +240,7 @@ spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose
                                          spry_scalar alpha, const spry_dense *B, spry_scalar beta,
                                          const spry_dense *C)
 {
+    SPRY_NEED(CTX_OF(op), op, B, C);
     static const base_sized sized = BASE_SIZED(spry_dense, device);
     spry_dense from, to;
     spry_status status = SPRY_STATUS_OK;

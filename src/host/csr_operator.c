@@ -172,6 +172,7 @@ static const operator_class csr_class = {.name = "csr",
 
 spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
 {
+    SPRY_NEED(CTX_OF(A), A, out);
     *out = NULL;
     spry_context *ctx = A->ctx;
     const int64_t size = (int64_t)spry_type_size(A->a.type);

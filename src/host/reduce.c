@@ -94,6 +94,7 @@ static spry_scalar largest_step(const reduction *r, int64_t begin, int64_t n)
 
 spry_status spry_vector_dot(const spry_vector *x, const spry_vector *y, spry_scalar *result)
 {
+    SPRY_NEED(CTX_OF_ANY(x, y), x, y, result);
     *result = (spry_scalar){0, 0};
     if (x->ctx != y->ctx || x->type != y->type || x->n != y->n)
         return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_USAGE,
@@ -180,5 +181,6 @@ done:
 
 spry_status spry_vector_norm(const spry_vector *x, double *result)
 {
+    SPRY_NEED(CTX_OF(x), x, result);
     return vector_norms(1, &x, result);
 }

@@ -149,7 +149,7 @@ static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, const native_
         SPRY_GO(ctx, copy_arrays(ctx, bytes, h->section, &a));
     }
     SPRY_GO(ctx, SPRY_CAUSE(ctx, matrix_check_arrays(ctx, &a), "%s", bytes->path));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof **A, A));
+    SPRY_GO(ctx, base_object_new(ctx, sizeof **A, A));
     **A = (spry_matrix){.ctx = ctx, .a = a, .owns = pages ? 0 : MATRIX_OWNS_ALL};
     if (pages) {
         (*A)->mapping = bytes->mapping;

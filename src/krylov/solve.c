@@ -509,6 +509,9 @@ done:
 spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
                             spry_vector *const *x, spry_result *results)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
+    for (int k = 0; k < count; k++)
+        SPRY_NEED(solver->ctx, b, x, b[k], x[k]);
     spry_status status = SPRY_STATUS_OK;
     if (results && count > 0)
         status = clear_results(solver->ctx, results, count);

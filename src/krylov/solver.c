@@ -5,8 +5,9 @@
 
 spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
 {
+    SPRY_NEED(ctx, ctx, solver);
     *solver = NULL;
-    spry_status status = base_calloc(ctx, 1, sizeof **solver, solver);
+    spry_status status = base_object_new(ctx, sizeof **solver, solver);
     if (status != SPRY_STATUS_OK)
         return status;
     (*solver)->ctx = ctx;
@@ -98,12 +99,13 @@ void spry_solver_free(spry_solver *solver)
         solver_forget(solver);
         solver_forget_null_space(solver);
         base_free(solver->ctx, solver->text);
-        base_free(solver->ctx, solver);
+        base_object_free(solver->ctx, solver);
     }
 }
 
 spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     if (solver_check_idle(solver) != SPRY_STATUS_OK)
         return SPRY_STATUS_BAD_USAGE;
     solver_forget(solver);
@@ -115,6 +117,7 @@ spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
 
 spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     if (solver_check_idle(solver) != SPRY_STATUS_OK)
         return SPRY_STATUS_BAD_USAGE;
     solver_forget(solver);
@@ -125,6 +128,7 @@ spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A
 
 spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     if (solver_check_idle(solver) != SPRY_STATUS_OK)
         return SPRY_STATUS_BAD_USAGE;
     solver_drop(solver, STAGE_PRECON);
@@ -134,14 +138,18 @@ spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M)
 
 void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monitor, void *data)
 {
-    solver->monitor = monitor;
-    solver->monitor_data = data;
+    if (solver) {
+        solver->monitor = monitor;
+        solver->monitor_data = data;
+    }
 }
 
 void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, void *data)
 {
-    solver->watch = watch;
-    solver->watch_data = data;
+    if (solver) {
+        solver->watch = watch;
+        solver->watch_data = data;
+    }
 }
 
 const spry_operator *solver_operator(const spry_solver *solver)
@@ -170,6 +178,7 @@ void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *te
 
 spry_status spry_solver_set_method_text(spry_solver *solver, const char *text)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     char *copy = NULL;
     if (solver_check_idle(solver) != SPRY_STATUS_OK)
         return SPRY_STATUS_BAD_USAGE;
@@ -510,6 +519,7 @@ done:
 
 spry_status spry_solver_update(spry_solver *solver)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     spry_status status = solver_begin(solver);
     if (status != SPRY_STATUS_OK)
         return status;
@@ -521,6 +531,7 @@ spry_status spry_solver_update(spry_solver *solver)
 spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
                              spry_vector *x, const char *options, spry_result *result)
 {
+    SPRY_NEED(ctx, ctx, A, b, x);
     spry_solver *solver = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (result)

@@ -25,6 +25,7 @@ static void gather(const spry_context *ctx, const matrix_arrays *a, int64_t n, v
 
 spry_status spry_matrix_diagonal(const spry_matrix *A, spry_vector **d)
 {
+    SPRY_NEED(CTX_OF(A), A, d);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     const int64_t n = A->a.rows < A->a.cols ? A->a.rows : A->a.cols;

@@ -75,6 +75,7 @@ done:
 
 spry_status spry_matrix_expand(const spry_matrix *A, spry_matrix **B)
 {
+    SPRY_NEED(CTX_OF(A), A, B);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     spry_matrix *csr = NULL;

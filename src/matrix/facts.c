@@ -231,6 +231,7 @@ static spry_status look_for_definite(spry_context *ctx, const spry_matrix *A)
 
 spry_status spry_matrix_find_fact(const spry_matrix *A, spry_fact fact, spry_truth *truth)
 {
+    SPRY_NEED(CTX_OF(A), A, truth);
     spry_context *ctx = A->ctx;
     bool yes;
     spry_status status = SPRY_STATUS_OK;
@@ -245,6 +246,7 @@ done:
 
 spry_status spry_matrix_set_fact(spry_matrix *A, spry_fact fact, spry_truth truth)
 {
+    SPRY_NEED(CTX_OF(A), A);
     spry_context *ctx = A->ctx;
     bool yes = false;
     spry_status status = SPRY_STATUS_OK;

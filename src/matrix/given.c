@@ -116,6 +116,7 @@ static void free_given(spry_context *ctx, const spry_arrays *given, unsigned mad
 spry_status spry_matrix_new(spry_context *ctx, const spry_arrays *arrays, spry_own own,
                             spry_matrix **A)
 {
+    SPRY_NEED(ctx, ctx, arrays, A);
     spry_arrays given;
     spry_matrix *matrix = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -124,7 +125,7 @@ spry_status spry_matrix_new(spry_context *ctx, const spry_arrays *arrays, spry_o
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "own is %d, expected borrow, copy or take",
                          (int)own);
     SPRY_GO(ctx, read_given(ctx, arrays, &given));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *matrix, &matrix));
+    SPRY_GO(ctx, base_object_new(ctx, sizeof *matrix, &matrix));
     matrix->ctx = ctx;
     SPRY_GO(ctx, take_in(ctx, &given, &matrix->a, &matrix->owns));
     if (own == SPRY_OWN_COPY)
@@ -188,6 +189,7 @@ spry_arrays matrix_shown(const matrix_arrays *a)
 
 spry_status spry_matrix_arrays(const spry_matrix *A, spry_arrays *arrays)
 {
+    SPRY_NEED(CTX_OF(A), A, arrays);
     const spry_arrays shown = matrix_shown(&A->a);
     const spry_status status = base_blank(A->ctx, arrays, &sized);
     if (status == SPRY_STATUS_OK)

@@ -70,7 +70,7 @@ done:
 spry_status matrix_wrap(spry_context *ctx, const matrix_arrays *arrays, spry_matrix **A)
 {
     matrix_arrays a = *arrays;
-    const spry_status status = base_calloc(ctx, 1, sizeof **A, A);
+    const spry_status status = base_object_new(ctx, sizeof **A, A);
     if (status != SPRY_STATUS_OK) {
         matrix_free_arrays(ctx, &a);
         return status;
@@ -207,7 +207,7 @@ spry_status matrix_drop_failed(spry_status status, spry_matrix **B)
 
 spry_status matrix_view(spry_context *ctx, const spry_matrix *A, spry_matrix **view)
 {
-    const spry_status status = base_calloc(ctx, 1, sizeof **view, view);
+    const spry_status status = base_object_new(ctx, sizeof **view, view);
     if (status != SPRY_STATUS_OK)
         return status;
     (*view)->ctx = ctx;
@@ -226,13 +226,19 @@ static void free_near_null(spry_matrix *A)
 
 spry_status spry_matrix_set_near_null(spry_matrix *A, int count, const spry_vector *const *v)
 {
+    SPRY_NEED(CTX_OF(A), A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     free_near_null(A);
     if (count <= 0)
         return SPRY_STATUS_OK;
+    SPRY_NEED(ctx, v);
     SPRY_GO(ctx, base_calloc(ctx, count, sizeof *A->near_null, &A->near_null));
     for (int k = 0; k < count; k++) {
+        if (!v[k]) {
+            status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "near-null vector %d is NULL", k);
+            goto done;
+        }
         if (v[k]->n != A->a.cols) {
             status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                                "near-null vector %d has %" PRId64 " numbers, the matrix %" PRId64
@@ -258,35 +264,35 @@ void spry_matrix_free(spry_matrix *A)
     const matrix_arrays none = {0};
     matrix_replace(A, &none);
     free_near_null(A);
-    base_free(A->ctx, A);
+    base_object_free(A->ctx, A);
 }
 
 spry_type spry_matrix_type(const spry_matrix *A)
 {
-    return A->a.type;
+    return A ? A->a.type : SPRY_TYPE_D;
 }
 
 spry_format spry_matrix_format(const spry_matrix *A)
 {
-    return A->a.format;
+    return A ? A->a.format : SPRY_FORMAT_COO;
 }
 
 spry_symmetry spry_matrix_symmetry(const spry_matrix *A)
 {
-    return A->a.symmetry;
+    return A ? A->a.symmetry : SPRY_SYMMETRY_GENERAL;
 }
 
 int64_t spry_matrix_rows(const spry_matrix *A)
 {
-    return A->a.rows;
+    return A ? A->a.rows : 0;
 }
 
 int64_t spry_matrix_cols(const spry_matrix *A)
 {
-    return A->a.cols;
+    return A ? A->a.cols : 0;
 }
 
 int64_t spry_matrix_nnz(const spry_matrix *A)
 {
-    return A->a.nnz;
+    return A ? A->a.nnz : 0;
 }

@@ -72,6 +72,7 @@ static bool same_permutation(const int32_t *p, const int32_t *q, int64_t n)
 spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *row_perm,
                                 const int32_t *col_perm, spry_matrix **B)
 {
+    SPRY_NEED(CTX_OF(A), A, B);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     int32_t *new_row = NULL, *new_col = NULL;

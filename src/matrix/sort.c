@@ -168,6 +168,7 @@ done:
 
 spry_status spry_matrix_sort(spry_matrix *A)
 {
+    SPRY_NEED(CTX_OF(A), A);
     spry_status status = SPRY_STATUS_OK;
     if (matrix_is_sorted(A->ctx, A, false))
         return SPRY_STATUS_OK;

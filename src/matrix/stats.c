@@ -18,6 +18,7 @@ done:
 
 spry_status spry_matrix_stats(const spry_matrix *A, spry_stats *stats)
 {
+    SPRY_NEED(CTX_OF(A), A, stats);
     static const base_sized sized = BASE_SIZED(spry_stats, norm_frobenius);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;

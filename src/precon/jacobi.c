@@ -202,6 +202,7 @@ done:
 
 spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **op)
 {
+    SPRY_NEED(CTX_OF(A), A, op);
     return new_operator(A, NULL, invert_diagonal, op);
 }
 

@@ -302,6 +302,7 @@ static spry_status ended(spry_context *ctx, spry_status status)
 spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const char *spec,
                             spry_operator **M)
 {
+    SPRY_NEED(CTX_OF(A), A, spec, M);
     char name[32];
     *M = NULL;
     const spry_status status = refuse_inner(A, spec);
@@ -312,6 +313,7 @@ spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const cha
 spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A, const char *spec,
                                spry_operator **M)
 {
+    SPRY_NEED(CTX_OF_ANY(op, A), op, A, spec, M);
     char name[32];
     *M = NULL;
     if (op->ctx != A->ctx || op->type != A->a.type || op->rows != A->a.rows ||
