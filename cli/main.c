@@ -41,12 +41,14 @@ const cli_command *cli_command_find(const char *name)
 
 int cli_fail(int exit_status, const char *format, ...)
 {
+    char text[4 * CLI_WORDS];
     va_list arguments;
     va_start(arguments, format);
-    fputs("spry: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    fputs("spry: ", stderr);
+    text_put(stderr, text);
+    fputc('\n', stderr);
     return exit_status;
 }
 
@@ -100,7 +102,9 @@ void cli_log(void *data, spry_log_level level, const char *text)
 {
     static const char *const names[] = {"warning: ", "", "debug: "};
     (void)data;
-    fprintf(stderr, "spry: %s%s\n", names[level], text);
+    fprintf(stderr, "spry: %s", names[level]);
+    text_put(stderr, text);
+    fputc('\n', stderr);
 }
 
 /* Runs a command with a context of the options given; SPRY_FAIL_ALLOC=n lets tests see the nth

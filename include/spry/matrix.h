@@ -37,6 +37,7 @@ typedef struct spry_arrays {
     int offset_bits;         /**< 32: offsets are int32_t; 64 or 0: int64_t */
     int index_bits;          /**< 64: row_index and col_index are int64_t; 32 or 0: int32_t */
     int base;                /**< what offsets and indices count from: 0 or 1 */
+    int spare;               /**< 0: no later member hides in the end of this struct */
 } spry_arrays;
 #define SPRY_ARRAYS_INIT SPRY_SIZED(spry_arrays)
 

@@ -34,7 +34,9 @@ typedef struct spry_result {
     spry_reason reason;      /**< why it ended */
     int64_t iterations;      /**< as the method counts them */
     double residual;         /**< the recurrence's own last value */
-    double true_residual;    /**< |b - A x| / |b|, computed from the x that is returned */
+    /** |b - A x| / |b|, computed from the x that is returned; with a null space b is what is left of
+     * it without that. */
+    double true_residual;
     double initial_residual; /**< the same for the first guess */
     char method[32], precon[32], device[32]; /**< names of what was used */
     char format[136];                        /**< of A, with its options: "sell:C=8,sigma=256" */

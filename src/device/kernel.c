@@ -17,6 +17,7 @@ typedef struct kernel_options {
 
 #define OPTION_OWNER kernel_options
 static const spry_option option_table[] = {KERNEL_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
 
 spry_option_list spry_kernel_options(void)
 {

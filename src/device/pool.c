@@ -242,5 +242,6 @@ void device_memory_now(spry_device *d, int64_t *used, int64_t *most, int64_t *fr
 {
     *used = d->pool->used;
     *most = d->pool->most;
-    *free = free_now(d);
+    if (free)
+        *free = free_now(d);
 }

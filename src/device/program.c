@@ -15,6 +15,8 @@ struct device_program {
     cache_key key;
     void *module;
     program_kernel *kernels;
+    const char *text; /* of device_text(), and its options; NULL: another */
+    char options[64];
     device_program *next;
 };
 
@@ -166,6 +168,25 @@ spry_status device_build(spry_device *d, const char *text, const char *options,
         SPRY_GO(d->ctx, build_new(d, all, options, key, out));
 done:
     base_free(d->ctx, all);
+    return status;
+}
+
+/* What was asked for before is found by its name: no text is put together and hashed again. */
+spry_status device_build_text(spry_device *d, const char *name, const char *options,
+                              device_program **out)
+{
+    const char *text = device_text(name);
+    for (device_program *p = d->cache ? d->cache->programs : NULL; p; p = p->next) {
+        if (p->text == text && strcmp(p->options, options) == 0) {
+            *out = p;
+            return SPRY_STATUS_OK;
+        }
+    }
+    const spry_status status = device_build(d, text, options, out);
+    if (status == SPRY_STATUS_OK && strlen(options) < sizeof(*out)->options) {
+        (*out)->text = text;
+        snprintf((*out)->options, sizeof(*out)->options, "%s", options);
+    }
     return status;
 }
 

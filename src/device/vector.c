@@ -30,7 +30,7 @@ static spry_status program_for(spry_device *d, spry_type type, const char *text,
     if (status != SPRY_STATUS_OK)
         return status;
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)type, GROUP);
-    return device_build(d, device_text(text), options, p);
+    return device_build_text(d, text, options, p);
 }
 
 static spry_status launch_of(spry_device *d, spry_type type, const char *text, const char *kernel,
@@ -197,38 +197,59 @@ done:
     return status;
 }
 
-/* The same for sums, which are added up in the order of groups. */
-static spry_status take_sum(const spry_vector *x, const char *kernel, device_arg *args, int count,
-                            spry_scalar *sum)
+/* Sums of groups, in the order of groups. */
+static spry_scalar add_groups(int64_t groups, int width, const double *parts)
 {
-    double parts[2 * MOST_GROUPS];
-    const int width = spry_type_is_complex(x->type) ? 2 : 1;
-    const int64_t groups = groups_for(x->n);
-    *sum = (spry_scalar){0, 0};
-    if (groups == 0)
-        return SPRY_STATUS_OK;
-    const spry_status status =
-        take_parts(x, kernel, args, count, groups * width * (int64_t)sizeof *parts, parts);
-    for (int64_t g = 0; status == SPRY_STATUS_OK && g < groups; g++) {
-        sum->re += parts[g * width];
-        sum->im += width == 2 ? parts[g * width + 1] : 0;
+    spry_scalar sum = {0, 0};
+    for (int64_t g = 0; g < groups; g++) {
+        sum.re += parts[g * width];
+        sum.im += width == 2 ? parts[g * width + 1] : 0;
     }
-    return status;
+    return sum;
 }
 
 static spry_status dot(const spry_vector *x, const spry_vector *y, spry_scalar *result)
 {
+    double parts[2 * MOST_GROUPS];
+    const int width = spry_type_is_complex(x->type) ? 2 : 1;
+    const int64_t groups = groups_for(x->n);
     device_arg args[4] = {DEVICE_VALUE(x->n), device_arg_memory(x->memory),
                           device_arg_memory(y->memory)};
-    return take_sum(x, "vector_dot", args, 3, result);
+    *result = (spry_scalar){0, 0};
+    if (groups == 0)
+        return SPRY_STATUS_OK;
+    const spry_status status =
+        take_parts(x, "vector_dot", args, 3, groups * width * (int64_t)sizeof *parts, parts);
+    if (status == SPRY_STATUS_OK)
+        *result = add_groups(groups, width, parts);
+    return status;
 }
 
-static spry_status squares(const spry_vector *x, double scale, double *result)
+/* All are launched before the first is waited for. */
+static spry_status squares(int count, const spry_vector *const *x, double scale, double *results)
 {
-    spry_scalar sum;
-    device_arg args[4] = {DEVICE_VALUE(x->n), DEVICE_VALUE(scale), device_arg_memory(x->memory)};
-    const spry_status status = take_sum(x, "vector_squares", args, 3, &sum);
-    *result = sum.re;
+    spry_context *ctx = x[0]->ctx;
+    double parts[2 * MOST_GROUPS * VECTOR_MOST_NORMS];
+    const int width = spry_type_is_complex(x[0]->type) ? 2 : 1;
+    device_memory *m = NULL;
+    int64_t at[VECTOR_MOST_NORMS + 1] = {0}; /* groups before */
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < count; k++)
+        at[k + 1] = at[k] + groups_for(x[k]->n);
+    const int64_t bytes = at[count] * width * (int64_t)sizeof *parts;
+    SPRY_GO(ctx, device_alloc(x[0]->device, bytes, &m));
+    for (int k = 0; k < count; k++) {
+        const device_arg args[] = {DEVICE_VALUE(x[k]->n), DEVICE_VALUE(scale),
+                                   device_arg_memory(x[k]->memory), device_arg_memory(m),
+                                   DEVICE_VALUE(at[k])};
+        SPRY_GO(ctx, launch(x[k]->device, x[k]->type, "vector_squares", groups_for(x[k]->n) * GROUP,
+                            args, 5));
+    }
+    SPRY_GO(ctx, device_get(m, 0, parts, bytes));
+    for (int k = 0; k < count; k++)
+        results[k] = add_groups(at[k + 1] - at[k], width, parts + at[k] * width).re;
+done:
+    device_free(m);
     return status;
 }
 

@@ -301,6 +301,18 @@ done:
     return status;
 }
 
+/* Behind the arrays are right-hand sides, or nothing. */
+static spry_status check_end(spry_context *ctx, const io_bytes *bytes, const rb_header *h,
+                             size_t position)
+{
+    while (position < bytes->size && strchr(" \t\r\n\032", bytes->data[position]))
+        position++;
+    if (position == bytes->size || h->right_sides)
+        return SPRY_STATUS_OK;
+    return io_fault(ctx, bytes, position,
+                    "the file goes on behind the lines that its header counts");
+}
+
 static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, io_content *content)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -326,6 +338,7 @@ static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, io_content *c
         for (int64_t k = 0; k < h.nnz; k++)
             ((double *)a.values)[k] = 1;
     SPRY_GO(ctx, check_diagonal(ctx, bytes, &h, &a));
+    SPRY_GO(ctx, check_end(ctx, bytes, &h, position));
 done:
     if (status != SPRY_STATUS_OK) {
         matrix_free_arrays(ctx, &a);

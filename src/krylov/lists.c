@@ -42,6 +42,7 @@ static bool object_at(int index, spry_entry *entry)
         {"generate", "all options of the generators: spry_generate()", spry_generate_options},
         {"kernel", "kernels of the caller's: spry_kernel_new()", spry_kernel_options},
         {"tune", "choosing a storage format: spry_tune(), format=auto:...", spry_tune_options},
+        {"kernel", "kernels of one's own: spry_kernel_new()", spry_kernel_options},
     };
     if (index >= (int)(sizeof objects / sizeof *objects))
         return false;

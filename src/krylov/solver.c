@@ -21,6 +21,7 @@ spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
 
 static void drop_plan(spry_solver *solver)
 {
+    solver_drop_work(solver);
     plan_free(solver->plan);
     solver->plan = NULL;
     solver_drop_null_space(solver);
@@ -482,6 +483,7 @@ static spry_status update(spry_solver *solver)
         solver_forget(solver); /* all is made anew at the next solve */
         return SPRY_STATUS_OK;
     }
+    solver_drop_work(solver); /* it knows the operators by their insides */
     SPRY_GO(ctx, update_operator(solver));
     if (chooses_method(solver)) { /* what it was chosen for may be no more */
         precon_symmetry now;

@@ -5,7 +5,7 @@
  */
 #include "matrix/entries.h"
 
-static const base_sized sized = BASE_SIZED(spry_arrays, base);
+static const base_sized sized = BASE_SIZED(spry_arrays, spare);
 
 /* Reads what the caller's struct has, and writes out widths that were left at 0. */
 static spry_status read_given(spry_context *ctx, const spry_arrays *arrays, spry_arrays *given)

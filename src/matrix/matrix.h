@@ -31,8 +31,9 @@ typedef struct vector_class {
     spry_status (*dot)(const spry_vector *x, const spry_vector *y, spry_scalar *result);
     /* y_i = x[from[i]], of which the host has the n places; y is not x */
     spry_status (*gather)(const spry_vector *x, const int32_t *from, spry_vector *y);
-    /* sum |scale x_i|^2 and max |re x_i|, |im x_i|, as the kernels of the host */
-    spry_status (*squares)(const spry_vector *x, double scale, double *result);
+    /* sum |scale x_i|^2 of several vectors of one place and type, and max |re x_i|, |im x_i|, as
+     * the kernels of the host */
+    spry_status (*squares)(int count, const spry_vector *const *x, double scale, double *results);
     spry_status (*largest)(const spry_vector *x, double *result);
 } vector_class;
 
@@ -78,6 +79,9 @@ spry_status vector_here(const spry_vector *v, const spry_vector **here, spry_vec
 /* Zeros in the memory of a device (NULL: the host). */
 spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
                           spry_vector **v);
+/* Norms of up to VECTOR_MOST_NORMS vectors of one type and place; a device is waited for once. */
+enum { VECTOR_MOST_NORMS = 4 };
+spry_status vector_norms(int count, const spry_vector *const *x, double *norms);
 /* Fails where vectors of other contexts or lengths are given, and brings what is behind them. */
 spry_status vector_check_lengths(const spry_vector *x, const spry_vector *y);
 
@@ -298,13 +302,14 @@ struct spry_operator {
     int64_t own_bytes; /* the same without x and y: what the operator itself reads */
     const char *name;  /* NULL: the class's */
     void *state;
-    spry_device *device;         /* where it lives; NULL: the host */
-    operator_memory *room;       /* for columns, packed; products take the operator as it is */
-    spry_matrix *kept;           /* a matrix it was made from; freed with it; may be NULL */
-    bool varies;                 /* it is no fixed linear map: methods have to be flexible */
-    bool single;                 /* it rounds to single precision, whatever its type */
-    bool hermitian;              /* known to be, as was the matrix it was made from */
-    bool definite;               /* and positive definite */
+    spry_device *device;   /* where it lives; NULL: the host */
+    operator_memory *room; /* for columns, packed; products take the operator as it is */
+    spry_matrix *kept;     /* a matrix it was made from; freed with it; may be NULL */
+    bool varies;           /* it is no fixed linear map: methods have to be flexible */
+    bool single;           /* it rounds to single precision, whatever its type */
+    bool hermitian;        /* known to be, as was the matrix it was made from */
+    bool definite;         /* and positive definite */
+    int64_t changes;       /* how often it was given other values: pointers into it are void */
     const operator_maker *maker; /* NULL: its class itself */
     void *making;                /* the maker's */
 };

@@ -143,6 +143,7 @@ void operator_become(spry_operator *op, spry_operator *fresh)
     const spry_operator before = *op;
     *op = *fresh;
     op->name = before.name;
+    op->changes = before.changes + 1;
     op->maker = before.maker;
     op->making = before.making;
     *fresh = before;
@@ -175,6 +176,7 @@ spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
         owned->near_null = A->near_null;
         owned->near_count = A->near_count;
     }
+    op->changes++;
     status = op->maker ? op->maker->update(op, csr) : op->class->update(op, csr);
     if (owned) {
         owned->near_null = NULL;

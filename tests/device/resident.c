@@ -46,7 +46,11 @@ static spry_status hear(void *data, report_kind kind, bool loop, double value, b
 static void limit(void *data, run_limits *limits)
 {
     const told *t = data;
-    *limits = (run_limits){t->goal, INFINITY, -INFINITY, t->every ? 1 : t->most - t->count};
+    *limits = (run_limits){.low = t->goal,
+                           .high = INFINITY,
+                           .look = -INFINITY,
+                           .gradient = -INFINITY,
+                           .reports = t->every ? 1 : t->most - t->count};
 }
 
 static void break_down(void *data, const char *text, bool finite)
@@ -403,7 +407,11 @@ static spry_status hear_stop(void *data, report_kind kind, bool loop, double val
 static void far_limits(void *data, run_limits *limits)
 {
     (void)data;
-    *limits = (run_limits){-INFINITY, INFINITY, -INFINITY, 1000};
+    *limits = (run_limits){.low = -INFINITY,
+                           .high = INFINITY,
+                           .look = -INFINITY,
+                           .gradient = -INFINITY,
+                           .reports = 1000};
 }
 
 static void test_stop(spry_context *ctx, spry_device *d)

@@ -341,6 +341,47 @@ static void test_long_rows(void **state)
     support_message_has(t->ctx, "one two");
 }
 
+/* Where the last member of 0.2.0 stands, and how long structs were: members are appended, never put
+ * between others, moved or made wider. (Where pointers have 64 bits; elsewhere likewise.) */
+static void test_layouts(void **state)
+{
+#define LAYOUT(type, last, place, size)                        \
+    {                                                          \
+#type, offsetof(type, last), sizeof(type), place, size \
+    }
+    static const struct {
+        const char *name;
+        size_t place, size, first_place, first_size;
+    } layouts[] = {
+        LAYOUT(spry_allocator, data, 24, 32),
+        LAYOUT(spry_array_interface, stream, 48, 56),
+        LAYOUT(spry_arrays, spare, 92, 96),
+        LAYOUT(spry_bandwidth, triad, 16, 24),
+        LAYOUT(spry_cost, transpose, 36, 40),
+        LAYOUT(spry_dense, device, 48, 56),
+        LAYOUT(spry_device_info, why, 473, 736),
+        LAYOUT(spry_entry, flexible, 88, 96),
+        LAYOUT(spry_option, help, 56, 64),
+        LAYOUT(spry_option_list, row_size, 16, 24),
+        LAYOUT(spry_result, detail, 384, 544),
+        LAYOUT(spry_scalar, im, 8, 16),
+        LAYOUT(spry_stats, norm_frobenius, 520, 528),
+        LAYOUT(spry_storage, exact, 184, 192),
+        LAYOUT(spry_tune_report, row_size, 432, 440),
+        LAYOUT(spry_tune_row, note, 168, 264),
+    };
+    (void)state;
+    for (size_t k = 0; sizeof(void *) == 8 && k < sizeof layouts / sizeof *layouts; k++) {
+        if (layouts[k].place != layouts[k].first_place || layouts[k].size < layouts[k].first_size)
+            fail_msg("%s: the last member of 0.2.0 is at %zu of %zu bytes, it was at %zu of %zu",
+                     layouts[k].name, layouts[k].place, layouts[k].size, layouts[k].first_place,
+                     layouts[k].first_size);
+    }
+    /* What is passed by value stays. */
+    assert_true(sizeof(void *) != 8 || sizeof(spry_option_list) == 24);
+    assert_int_equal(sizeof(spry_scalar), 16);
+}
+
 static void test_version(void **state)
 {
     (void)state;
@@ -361,7 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),   cmocka_unit_test(test_results_in_a_row),
         cmocka_unit_test(test_growing), cmocka_unit_test(test_long_rows),
-        cmocka_unit_test(test_version),
+        cmocka_unit_test(test_layouts), cmocka_unit_test(test_version),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
