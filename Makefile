@@ -8,7 +8,7 @@ B     := build
 test tsan coverage: export OMP_WAIT_POLICY = passive
 
 .DEFAULT_GOAL := build
-.PHONY: help deps dev-deps build run test test-all tsan fuzz check coverage bench docs package install clean
+.PHONY: help deps dev-deps build run test test-all tsan fuzz check coverage bench docs reference package install clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -47,7 +47,7 @@ fuzz: dev-deps   ## every fuzzer for FUZZ_SECONDS
 	$(CMAKE) --build --preset fuzz -j $(JOBS)
 	tools/fuzz-all $(B)/fuzz $(FUZZ_SECONDS)
 
-check: dev-deps  ## format, clang-tidy, cppcheck, include and symbol rules
+check: dev-deps  ## format, includes, links, reference, symbols, clang-tidy, cppcheck
 	tools/check
 
 coverage: dev-deps ## line coverage of src/, at least 85%
@@ -68,8 +68,12 @@ bench: dev-deps  ## reading, products, conjugate gradients and all methods, agai
 	bench/cg.sh $(B)/bench
 	[ -z "$$SPRY_MATRICES" ] || bench/methods.sh $(B)/bench $(B)/methods.tsv
 
-docs: build      ## the table in docs/methods.md, from what the program says of its methods
+docs: build      ## the table in docs/methods.md and the picture of README.md, from what the program says of its methods
 	docs/update-methods.sh $(B)/release/spry
+	docs/update-picture.py $(B)/release/spry
+
+reference: dev-deps ## pages of every call, from the headers: build/docs/html/index.html
+	tools/reference
 
 package: build   ## a .deb in build/release
 	cd $(B)/release && cpack -G DEB

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The tables of a GPU, from one run: bench/device.sh FOLDER [PART...]
 # Each part is built once and writes FOLDER/PART.txt; those that run by themselves take less than 8 minutes, each has a limit.
-#   spmv     products in the likely formats beside cuSPARSE
+#   spmv     products in the likely formats beside cuSPARSE, with constant coefficients and with arbitrary values
 #   formats  products in every format, on fewer matrices; only when asked for
 #   methods  CG, BiCGStab and GMRES(30) beside cuSPARSE and cuBLAS: an iteration, and whole solves
 #   spmm     products with several columns beside cusparseSpMM
@@ -46,6 +46,7 @@ limited() {
 run_spmv() {
     local program=$build/bench/bench_device_spmv
     limited 100 "$program" --rounds 5 --formats csr+csr16+merge+sell+sell16+ellr-t+dia+bsr+auto
+    limited 100 "$program" --rounds 5 --values arbitrary --formats csr+csr16+merge+sell+sell16+bsr+auto
     limited 30 "$program" --rounds 5 --formats csr+sell+auto --types scz poisson3d:size=128,points=27
     limited 25 "$program" --rounds 5 --formats csr+sell+crf+auto --types z helmholtz:size=160
 }

@@ -251,7 +251,7 @@ static void open_matrix(stage *s, bool hard)
     spry_matrix *A = peer_matrix(s->ctx, text);
     peer_need(s->ctx, spry_matrix_expand(A, &s->A));
     spry_matrix_free(A);
-    const spry_arrays a = spry_matrix_arrays(s->A);
+    const peer_arrays a = peer_arrays_of(s->A);
     double *values = a.values;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < a.rows; i++)
@@ -293,7 +293,7 @@ static void open_theirs(stage *s)
     } all[] = {{"libraries", {.every = 1}},
                {"libraries, |r| every 10", {.every = 10}},
                {"libraries, graph", {.every = 10, .graph = true}}};
-    const spry_arrays a = spry_matrix_arrays(s->A);
+    const peer_arrays a = peer_arrays_of(s->A);
     if (!s->has_peers || !cuda_matrix_open(&s->peers, &a, &s->theirs))
         return;
     void *x = cuda_room((size_t)a.cols * sizeof(double)),

@@ -49,7 +49,7 @@ static void multiply_dense(void *data)
 static void run_conversion(const char *name)
 {
     spry_matrix *A = peer_matrix(ctx, name);
-    const spry_arrays *a = &A->a;
+    const peer_arrays *a = &A->a;
     device_matrix from;
     product p = {0};
     spry_operator *op;
@@ -82,7 +82,7 @@ static spry_dense block(int64_t rows, void *data, spry_device *where)
 
 static spry_matrix *make_identity(int64_t n)
 {
-    spry_arrays a = {
+    matrix_arrays a = {
         .format = SPRY_FORMAT_CSR, .type = SPRY_TYPE_D, .rows = n, .cols = n, .nnz = n};
     spry_matrix *I;
     peer_need(ctx, matrix_allocate(ctx, &a));

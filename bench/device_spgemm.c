@@ -36,6 +36,12 @@ typedef struct level {
     const device_matrix *left, *right; /* of a product */
 } level;
 
+static int64_t bytes_of(const device_matrix *A)
+{
+    return (A->rows + 1) * (int64_t)sizeof(int64_t) +
+           A->nnz * (int64_t)(sizeof(int32_t) + spry_type_size(A->type));
+}
+
 static void multiply(void *data)
 {
     level *l = data;
@@ -54,7 +60,7 @@ static void filter(void *data)
 {
     level *l = data;
     device_matrix_free(&l->S);
-    peer_need(ctx, device_matrix_filter(&l->A, DEVICE_STRONG_PAIRS, 0.08, false, &l->S));
+    peer_need(ctx, device_matrix_filter(&l->A, 0.08, false, &l->S));
 }
 
 static void aggregate(void *data)
@@ -92,7 +98,7 @@ static double peers_time(const device_matrix *A, const device_matrix *B, int *wh
         return 0;
     peer_need(ctx, device_matrix_get(A, &one));
     peer_need(ctx, device_matrix_get(B, &other));
-    const spry_arrays first = spry_matrix_arrays(one), second = spry_matrix_arrays(other);
+    const peer_arrays first = peer_arrays_of(one), second = peer_arrays_of(other);
     if (cuda_sparse_open(&first, &a) && cuda_sparse_open(&second, &b))
         for (int way = 1; way <= 3; way++) {
             double times[ROUNDS];
@@ -131,8 +137,8 @@ static void run_product(level *l, const char *what, const device_matrix *A, cons
     l->left = A;
     l->right = B;
     const double seconds = device_spry_median(ctx, device, ROUNDS, multiply, l);
-    const double bytes = (double)device_matrix_bytes(A) + (double)device_matrix_bytes(&l->X) +
-                         (A == B ? 0 : (double)device_matrix_bytes(B));
+    const double bytes =
+        (double)bytes_of(A) + (double)bytes_of(&l->X) + (A == B ? 0 : (double)bytes_of(B));
     tell(what, seconds, bytes, l->X.nnz);
     const double theirs = peers_time(A, B, &which);
     if (theirs > 0)
@@ -145,8 +151,7 @@ static void run_transpose(level *l, const char *what, const device_matrix *A)
 {
     l->left = A;
     const double seconds = device_spry_median(ctx, device, ROUNDS, transpose, l);
-    tell(what, seconds, (double)device_matrix_bytes(A) + (double)device_matrix_bytes(&l->X),
-         l->X.nnz);
+    tell(what, seconds, (double)bytes_of(A) + (double)bytes_of(&l->X), l->X.nnz);
     printf("\n");
 }
 
@@ -165,7 +170,7 @@ static void run(const char *name)
     peer_need(ctx, device_matrix_put(device, A, &l.A));
     spry_matrix_free(A);
     printf("%s: %lld rows, %lld entries\n", name, (long long)l.A.rows, (long long)l.A.nnz);
-    const double size = (double)device_matrix_bytes(&l.A);
+    const double size = (double)bytes_of(&l.A);
     peer_need(ctx, device_alloc(device, l.A.rows * (int64_t)spry_type_size(l.A.type), &l.inverse));
     peer_need(ctx, device_alloc(device, l.A.rows * (int64_t)sizeof(int32_t), &l.aggregate));
     peer_need(ctx, device_matrix_inverse_diagonal(&l.A, l.inverse, &bad));
@@ -173,18 +178,17 @@ static void run(const char *name)
     run_transpose(&l, "A^H", &l.A);
     device_matrix_free(&l.X);
     double seconds = device_spry_median(ctx, device, ROUNDS, filter, &l);
-    tell("strong entries", seconds, size + (double)device_matrix_bytes(&l.S), l.S.nnz);
+    tell("strong entries", seconds, size + (double)bytes_of(&l.S), l.S.nnz);
     seconds = device_spry_median(ctx, device, ROUNDS, aggregate, &l);
     printf("\n");
     tell("aggregates", seconds, 0, l.aggregates);
     seconds = device_spry_median(ctx, device, ROUNDS, tentative, &l);
     printf("\n");
-    tell("T", seconds, (double)device_matrix_bytes(&l.T), l.T.nnz);
+    tell("T", seconds, (double)bytes_of(&l.T), l.T.nnz);
     device_matrix_free(&l.S);
     seconds = device_spry_median(ctx, device, ROUNDS, smooth, &l);
     printf("\n");
-    tell("P", seconds, size + (double)device_matrix_bytes(&l.T) + (double)device_matrix_bytes(&l.P),
-         l.P.nnz);
+    tell("P", seconds, size + (double)bytes_of(&l.T) + (double)bytes_of(&l.P), l.P.nnz);
     printf("\n");
     run_product(&l, "A P", &l.A, &l.P);
     l.AP = take_result(&l);

@@ -163,7 +163,7 @@ static void run_matrix(stage *s, const char *matrix, char type)
     spry_matrix *A = peer_matrix(s->ctx, s->text);
     peer_need(s->ctx, spry_matrix_expand(A, &s->A));
     spry_matrix_free(A);
-    const spry_arrays a = spry_matrix_arrays(s->A);
+    const peer_arrays a = peer_arrays_of(s->A);
     const size_t size = spry_type_size(a.type);
     if (!cuda_matrix_open(&s->peers, &a, &s->theirs))
         peer_refuse("cuSPARSE does not take this matrix");

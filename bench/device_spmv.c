@@ -2,14 +2,15 @@
  * SpMV on a device in every format, beside cuSPARSE in the same run:
  *
  *     bench_device_spmv [--device cuda:0] [--formats csr+sell+...] [--types d]
- * [--rounds n] [matrix ...]
+ * [--rounds n] [--values own|arbitrary] [matrix ...]
  *
  * Contenders take turns; all arrays are in the device's memory. cuSPARSE is the
  * fastest of its ways for the matrix (CSR by three algorithms, sliced ELL,
  * block CSR). GB/s and its share of the read bandwidth count CSR with 32-bit
  * indices, x and y once, for all alike: a format that stores less can be
  * beyond 1. "there s": from the host's CSR to the first product on the device, with what has to be
- * compiled.
+ * compiled. --values arbitrary multiplies rows and columns by numbers that differ: constant
+ * coefficients let formats leave out or shorten values, arbitrary ones do not.
  */
 #include "peers/cuda_peers.h"
 #include "peers/device_spry.h"
@@ -23,7 +24,7 @@
 enum { MOST = 48 };
 
 typedef struct options {
-    const char *device, *formats, *types;
+    const char *device, *formats, *types, *values;
     int rounds;
 } options;
 
@@ -160,6 +161,32 @@ static void open_entry(stage *s, const char *format)
     s->count++;
 }
 
+/* Numbers between 1 and 2, no two alike. */
+static spry_vector *factors_apart(const stage *s, int64_t n)
+{
+    const spry_type type = spry_matrix_type(s->A);
+    spry_vector *doubles = NULL, *v = NULL;
+    peer_need(s->ctx, spry_vector_new(s->ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &doubles));
+    peer_need(s->ctx, spry_vector_new(s->ctx, type, n, NULL, SPRY_OWN_COPY, &v));
+    double *numbers = spry_vector_data(doubles);
+    for (int64_t i = 0; i < n; i++) {
+        const double place = (double)(i + 1) * 0.6180339887498949;
+        numbers[i] = 1 + place - floor(place);
+    }
+    peer_need(s->ctx, spry_vector_copy(doubles, v));
+    spry_vector_free(doubles);
+    return v;
+}
+
+static void make_values_arbitrary(stage *s)
+{
+    spry_vector *left = factors_apart(s, spry_matrix_rows(s->A));
+    spry_vector *right = factors_apart(s, spry_matrix_cols(s->A));
+    peer_need(s->ctx, spry_matrix_scale(s->A, left, right));
+    spry_vector_free(left);
+    spry_vector_free(right);
+}
+
 static void run_matrix(stage *s, const char *matrix, char type)
 {
     char names[512], *save = NULL;
@@ -167,7 +194,9 @@ static void run_matrix(stage *s, const char *matrix, char type)
     spry_matrix *A = peer_matrix(s->ctx, s->text);
     peer_need(s->ctx, spry_matrix_expand(A, &s->A));
     spry_matrix_free(A);
-    const spry_arrays a = spry_matrix_arrays(s->A);
+    if (strcmp(s->o->values, "arbitrary") == 0)
+        make_values_arbitrary(s);
+    const peer_arrays a = peer_arrays_of(s->A);
     peer_need(s->ctx, spry_vector_on(s->device, a.type, a.cols, NULL, &s->x));
     peer_need(s->ctx, spry_vector_on(s->device, a.type, a.rows, NULL, &s->y));
     peer_need(s->ctx, spry_vector_fill(s->x, (spry_scalar){1, 0}));
@@ -224,13 +253,11 @@ int main(int argc, char **argv)
     options o = {"cuda:0",
                  "csr+csr16+merge+sell+sell16+ell+ellr+ellr-t+hyb+dia+crf+bsr+"
                  "pcsr+scoo+axc+axt+auto",
-                 "d", 7};
+                 "d", "own", 7};
     const peer_option list[] = {
-        {.name = "device", .text = &o.device},
-        {.name = "formats", .text = &o.formats},
-        {.name = "types", .text = &o.types},
-        {.name = "rounds", .whole = &o.rounds},
-        {.name = NULL},
+        {.name = "device", .text = &o.device},  {.name = "formats", .text = &o.formats},
+        {.name = "types", .text = &o.types},    {.name = "values", .text = &o.values},
+        {.name = "rounds", .whole = &o.rounds}, {.name = NULL},
     };
     const peer_words names =
         peer_arguments(argc, argv, list, usual, (int)(sizeof usual / sizeof *usual));

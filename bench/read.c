@@ -55,7 +55,7 @@ static int make(spry_context *ctx, int argc, char **argv)
     snprintf(options, sizeof options, "size=%d points=27", atoi(argv[1]));
     if (spry_generate(ctx, "poisson3d", options, &A) != SPRY_STATUS_OK)
         return complain(ctx);
-    spry_arrays a = spry_matrix_arrays(A);
+    peer_arrays a = peer_arrays_of(A);
     double *values = malloc((size_t)a.nnz * sizeof *values);
     if (!values)
         return 1;

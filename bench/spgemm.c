@@ -43,7 +43,7 @@ static runner make_spry(const char *matrix, int threads)
 static runner make_peer(const char *name, const peer_square *other, const spry_matrix *A,
                         const int32_t *offsets, int threads)
 {
-    const spry_arrays a = spry_matrix_arrays(A);
+    const peer_arrays a = peer_arrays_of(A);
     runner r = {.name = name, .threads = threads, .peer = other};
     if (other)
         r.state = other->prepare(&a, offsets, threads);
@@ -96,7 +96,7 @@ static double run_scipy(const char *matrix)
 /* Multiplications of A times A. */
 static double count_work(const spry_matrix *A)
 {
-    const spry_arrays a = spry_matrix_arrays(A);
+    const peer_arrays a = peer_arrays_of(A);
     double work = 0;
     for (int64_t k = 0; k < a.nnz; k++)
         work += (double)(a.offsets[a.col_index[k] + 1] - a.offsets[a.col_index[k]]);
@@ -113,7 +113,7 @@ static void run_matrix(const options *o, const char *matrix)
     mkl = &peer_mkl_square;
 #endif
     runner all[RUNNERS] = {make_spry(matrix, o->threads), make_spry(matrix, 1)};
-    const spry_arrays a = spry_matrix_arrays(all[0].A);
+    const peer_arrays a = peer_arrays_of(all[0].A);
     int32_t *offsets = malloc((size_t)(a.rows + 1) * sizeof *offsets);
     if (!offsets || a.nnz > INT32_MAX)
         exit(3);

@@ -87,7 +87,7 @@ static void run_peer(stage *s, const char *name, const peer *other)
         printf("%-36s %-16s skipped: not found when this was built\n", s->text, name);
         return;
     }
-    const spry_arrays a = spry_matrix_arrays(s->A);
+    const peer_arrays a = peer_arrays_of(s->A);
     int32_t *offsets = malloc((size_t)(a.rows + 1) * sizeof *offsets);
     if (!offsets || a.nnz > INT32_MAX) {
         free(offsets);

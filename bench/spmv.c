@@ -105,7 +105,7 @@ static void print_skipped(const stage *s, const char *who, const char *why)
 /* Largest error of a sample of rows over |A| |x|, against sums in long double. */
 static double sample_error(const stage *s)
 {
-    const spry_arrays a = spry_matrix_arrays(s->A);
+    const peer_arrays a = peer_arrays_of(s->A);
     const void *x = spry_vector_data_const(s->x), *y = spry_vector_data_const(s->y);
     const int64_t step = a.rows / 5000 + 1;
     long double worst = 0;
@@ -165,7 +165,7 @@ static void join_peer(stage *s, const char *name, const peer *other)
         print_skipped(s, name, "not found when this was built");
         return;
     }
-    const spry_arrays a = spry_matrix_arrays(s->A);
+    const peer_arrays a = peer_arrays_of(s->A);
     const double begin = peer_seconds();
     void *state = s->offsets ? other->prepare(&a, s->offsets, s->options->threads) : NULL;
     if (!state) {
@@ -308,7 +308,7 @@ static void measure_read(stage *s)
 
 static void narrow_offsets(stage *s)
 {
-    const spry_arrays a = spry_matrix_arrays(s->A);
+    const peer_arrays a = peer_arrays_of(s->A);
     if (a.nnz > INT32_MAX)
         return;
     s->offsets = malloc((size_t)(a.rows + 1) * sizeof *s->offsets);

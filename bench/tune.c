@@ -167,7 +167,7 @@ static racer *find(stage *s, const char *who)
 static racer *join_mkl(stage *s)
 {
 #ifdef HAVE_MKL
-    const spry_arrays a = spry_matrix_arrays(s->A);
+    const peer_arrays a = peer_arrays_of(s->A);
     racer *r = s->offsets ? join(s, "mkl") : NULL;
     const double begin = peer_seconds();
     if (!r)
@@ -276,7 +276,7 @@ static void run_matrix(const options *o, const char *matrix, summary *sum)
     fprintf(stderr, "%s\n", matrix);
     s.A = peer_matrix(s.ctx, matrix);
     s.begin = peer_seconds();
-    const spry_arrays a = spry_matrix_arrays(s.A);
+    const peer_arrays a = peer_arrays_of(s.A);
     if (a.nnz <= INT32_MAX)
         s.offsets = malloc((size_t)(a.rows + 1) * sizeof *s.offsets);
     for (int64_t i = 0; s.offsets && i <= a.rows; i++)

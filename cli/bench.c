@@ -69,7 +69,7 @@ static void print_records(const bench_data *d, FILE *out)
         const bench_record *r = &d->records[i];
         if (*r->skipped)
             continue;
-        table_cell(t, "%s", r->matrix);
+        table_cell(t, "%s", text_name(r->matrix));
         table_cell(t, "%s", text_count(r->rows));
         table_cell(t, "%s", text_count(r->nnz));
         table_cell(t, "%s", spry_type_name(r->type));
@@ -90,7 +90,7 @@ static void print_records(const bench_data *d, FILE *out)
     table_print(t, out);
     for (int i = 0; i < d->count; i++)
         if (*d->records[i].skipped)
-            fprintf(out, "%s, %s: %s\n", d->records[i].matrix, d->records[i].format,
+            fprintf(out, "%s, %s: %s\n", text_name(d->records[i].matrix), d->records[i].format,
                     d->records[i].skipped);
     fprintf(out, "ceilings: read %.2f GB/s", d->ceilings.read / 1e9);
     if (d->device)

@@ -43,14 +43,16 @@ static spry_scalar number(spry_type type, const void *values, int64_t k)
 double bench_error(const spry_matrix *A, const void *x, int64_t x_step, const void *y,
                    int64_t y_step)
 {
-    spry_arrays a = spry_matrix_arrays(A);
+    spry_arrays a = SPRY_ARRAYS_INIT;
+    spry_matrix_arrays(A, &a);
+    const int64_t *offsets = a.offsets;
+    const int32_t *columns = a.col_index;
     double worst = 0;
     for (int64_t i = 0; i < a.rows; i++) {
         sum re = {0, 0}, im = {0, 0};
         double scale = 0;
-        for (int64_t k = a.offsets[i]; k < a.offsets[i + 1]; k++) {
-            spry_scalar v = number(a.type, a.values, k),
-                        u = number(a.type, x, a.col_index[k] * x_step);
+        for (int64_t k = offsets[i]; k < offsets[i + 1]; k++) {
+            spry_scalar v = number(a.type, a.values, k), u = number(a.type, x, columns[k] * x_step);
             add_product(&re, v.re, u.re);
             add_product(&re, -v.im, u.im);
             add_product(&im, v.re, u.im);

@@ -118,6 +118,9 @@ void cli_log(void *data, spry_log_level level, const char *text);
 /* Seconds of a steady clock. */
 double cli_clock(void);
 
+/* Calls it on a stack that is large enough, whatever `ulimit -s` says; gives what it gives. */
+int stack_run(int (*body)(int argc, char **argv), int argc, char **argv);
+
 /* The first Ctrl-C (or SIGTERM, SIGHUP) asks the context's solve, or the writing of a file, to
  * stop, the second ends the program. */
 void signals_watch(spry_context *ctx);

@@ -37,7 +37,7 @@ static void tell(const cli_arguments *a, const char *what, double seconds)
 {
     const convert_options *o = a->fields[0];
     if (!o->quiet && !file_is_stdout(a->operands[1]))
-        printf("%s: %s, written in %s\n", a->operands[1], what, text_seconds(seconds));
+        printf("%s: %s, written in %s\n", text_name(a->operands[1]), what, text_seconds(seconds));
 }
 
 static spry_status convert_vector(spry_context *ctx, const cli_arguments *a, double begin)

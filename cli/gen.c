@@ -81,12 +81,12 @@ static void tell(const own_fields *o, const char *kind, const spry_matrix *A, do
 {
     if (o->quiet || file_is_stdout(o->output))
         return;
-    printf("%s: %s, %s x %s, %s entries, %s; made in %s, written in %s\n", o->output, kind,
-           text_count(spry_matrix_rows(A)), text_count(spry_matrix_cols(A)),
+    printf("%s: %s, %s x %s, %s entries, %s; made in %s, written in %s\n", text_name(o->output),
+           kind, text_count(spry_matrix_rows(A)), text_count(spry_matrix_cols(A)),
            text_count(spry_matrix_nnz(A)), text_type(spry_matrix_type(A)), text_seconds(made),
            text_seconds(written));
     if (o->rhs)
-        printf("%s: A * ones\n", o->rhs);
+        printf("%s: A * ones\n", text_name(o->rhs));
 }
 
 /* What tiled does not read would be a misunderstanding, as for the kinds that the library checks.

@@ -114,8 +114,8 @@ static void print_diagonal(const spry_stats *s, FILE *out)
 static void print_info(const info_data *d, FILE *out)
 {
     const spry_stats *s = &d->s;
-    fprintf(out, "%s: %s x %s, %s entries, %s\n", d->file, text_count(s->rows), text_count(s->cols),
-            text_count(s->nnz), text_type(d->type));
+    fprintf(out, "%s: %s x %s, %s entries, %s\n", text_name(d->file), text_count(s->rows),
+            text_count(s->cols), text_count(s->nnz), text_type(d->type));
     fprintf(out, "rows       %s to %s entries, %.4g on average, standard deviation %.3g\n",
             text_count(s->row_min), text_count(s->row_max), s->row_mean, s->row_deviation);
     print_histogram(s, out);

@@ -4,31 +4,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Length of the UTF-8 character at p, 0 when the bytes are not one. */
-static int utf8_length(const unsigned char *p)
-{
-    int length = p[0] < 0x80                   ? 1
-                 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2
-                 : (p[0] & 0xF0) == 0xE0       ? 3
-                 : p[0] >= 0xF0 && p[0] < 0xF5 ? 4
-                                               : 0;
-    for (int i = 1; i < length; i++)
-        if ((p[i] & 0xC0) != 0x80)
-            return 0;
-    bool overlong = (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xF0 && p[1] < 0x90);
-    bool outside = (p[0] == 0xED && p[1] > 0x9F) || (p[0] == 0xF4 && p[1] > 0x8F);
-    return length > 2 && (overlong || outside) ? 0 : length;
-}
-
 static void quote(FILE *out, const char *text)
 {
     fputc('"', out);
     for (const unsigned char *p = (const unsigned char *)text; *p;) {
-        int length = utf8_length(p);
+        int length = text_utf8_length(p);
         if (*p == '"' || *p == '\\')
             fprintf(out, "\\%c", *p);
-        else if (*p < 0x20 || *p == 0x7F)
-            fprintf(out, "\\u%04x", *p);
+        else if (text_is_control(p))
+            fprintf(out, "\\u%04x", p[length - 1]);
         else if (length == 0)
             fputs("\\ufffd", out); /* names of files need not be UTF-8 */
         else

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 const char *const cli_exit_texts[EXIT_COUNT] = {
     "success; a solve converged", "a solve did not converge, the best x is still written",
@@ -40,12 +41,14 @@ const cli_command *cli_command_find(const char *name)
 
 int cli_fail(int exit_status, const char *format, ...)
 {
+    char text[4 * CLI_WORDS];
     va_list arguments;
     va_start(arguments, format);
-    fputs("spry: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    fputs("spry: ", stderr);
+    text_put(stderr, text);
+    fputc('\n', stderr);
     return exit_status;
 }
 
@@ -65,12 +68,27 @@ int cli_failed(spry_context *ctx, spry_status status)
     }
 }
 
+static bool leaving; /* by our own will */
+
 void *cli_alloc(size_t bytes)
 {
     void *memory = calloc(1, bytes);
-    if (!memory)
+    if (!memory) {
+        leaving = true;
         exit(cli_fail(EXIT_RESOURCES, "no memory for %zu bytes", bytes));
+    }
     return memory;
+}
+
+/* OpenMP's run-times, and other libraries, end the program where they are refused a thread or
+ * memory, with a message and an exit status that means something else here. */
+static void ended_by_others(void)
+{
+    static const char text[] = "spry: ended by a library that could not go on\n";
+    if (!leaving) {
+        (void)!write(STDERR_FILENO, text, sizeof text - 1);
+        _exit(EXIT_RESOURCES);
+    }
 }
 
 double cli_clock(void)
@@ -84,7 +102,9 @@ void cli_log(void *data, spry_log_level level, const char *text)
 {
     static const char *const names[] = {"warning: ", "", "debug: "};
     (void)data;
-    fprintf(stderr, "spry: %s%s\n", names[level], text);
+    fprintf(stderr, "spry: %s", names[level]);
+    text_put(stderr, text);
+    fputc('\n', stderr);
 }
 
 /* Runs a command with a context of the options given; SPRY_FAIL_ALLOC=n lets tests see the nth
@@ -133,28 +153,8 @@ static int parse_and_run(const cli_command *command, int argc, char **argv)
     return exit_status;
 }
 
-/*
- * OpenBLAS's threads are there before main() and stay awake for seconds, on the cores that the
- * program's own threads want: two of those were no faster than one on small systems. Ended, they
- * come back when a factorization calls for them.
- */
-#ifdef __ELF__
-extern void blas_thread_shutdown_(void) __attribute__((weak));
-static void end_blas_threads(void)
+static int find_and_run(int argc, char **argv)
 {
-    if (blas_thread_shutdown_)
-        blas_thread_shutdown_();
-}
-#else
-static void end_blas_threads(void)
-{
-}
-#endif
-
-int main(int argc, char **argv)
-{
-    end_blas_threads();
-    signals_prepare();
     const char *name = argc > 1 ? argv[1] : "help";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
@@ -165,4 +165,13 @@ int main(int argc, char **argv)
         return EXIT_INPUT;
     int used = argc > 1 ? 2 : argc;
     return file_finish_stdout(parse_and_run(command, argc - used, argv + used));
+}
+
+int main(int argc, char **argv)
+{
+    signals_prepare();
+    (void)atexit(ended_by_others);
+    const int exit_status = stack_run(find_and_run, argc, argv);
+    leaving = true;
+    return exit_status;
 }

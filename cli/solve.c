@@ -91,6 +91,7 @@ static void measure_bandwidth(solve_job *job)
         cli_log(NULL, SPRY_LOG_WARNING, "the memory's bandwidth could not be measured");
 }
 
+/* One that fails while the solve goes on is told; the next may do better. */
 static void write_checkpoint(solve_job *job, const spry_vector *x)
 {
     spry_status status = spry_vector_write(x, job->options->checkpoint);
@@ -178,17 +179,25 @@ static int iterate(solve_job *job)
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);
 }
 
-/* A stop that was asked for was for the iteration: what it came to is written. */
+/* A stop that was asked for was for the iteration: what it came to is written. Where one of the two
+ * files cannot be, the other still is. */
 static int write_x(solve_job *job)
 {
+    const solve_options *o = job->options;
+    int exit_status = EXIT_DONE;
     spry_context_interrupted(job->ctx, true);
-    if (job->options->checkpoint)
-        write_checkpoint(job, job->x);
-    if (!job->options->output)
-        return EXIT_DONE;
-    spry_status status = file_write_vector(job->x, job->count, job->options->output);
-    job->x_written = status == SPRY_STATUS_OK;
-    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);
+    if (o->checkpoint) {
+        const spry_status status = spry_vector_write(job->x, o->checkpoint);
+        if (status != SPRY_STATUS_OK)
+            exit_status = cli_failed(job->ctx, status);
+    }
+    if (o->output) {
+        const spry_status status = file_write_vector(job->x, job->count, o->output);
+        job->x_written = status == SPRY_STATUS_OK;
+        if (status != SPRY_STATUS_OK)
+            exit_status = cli_failed(job->ctx, status);
+    }
+    return exit_status;
 }
 
 /* The record goes out also when x could not be written. */

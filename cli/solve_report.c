@@ -74,7 +74,8 @@ static void report_method(const solve_job *job, FILE *out)
     if (!file || !*file)
         report_choice(job, out, "method", job->results[0].method, SPRY_LIST_METHODS);
     else
-        fprintf(out, "method     %s, from %s%s\n", job->results[0].method, file, job->summary);
+        fprintf(out, "method     %s, from %s%s\n", job->results[0].method, text_name(file),
+                text_name(job->summary));
 }
 
 static void report_times(const solve_job *job, const totals *t, FILE *out)
@@ -140,9 +141,10 @@ void solve_report(const solve_job *job, FILE *out)
     const double *tol = cli_field(a, spry_solver_options, "tol");
     const totals t = add_up(job);
     report_end(job, &t, out);
-    fprintf(out, "A          %s: %s x %s, %s entries, %s\n", a->operands[0], text_count(r->rows),
-            text_count(r->cols), text_count(r->nnz), text_type(r->type));
-    fprintf(out, "b          %s", a->count > 1 ? a->operands[1] : "ones, as none was given");
+    fprintf(out, "A          %s: %s x %s, %s entries, %s\n", text_name(a->operands[0]),
+            text_count(r->rows), text_count(r->cols), text_count(r->nnz), text_type(r->type));
+    fprintf(out, "b          %s",
+            a->count > 1 ? text_name(a->operands[1]) : "ones, as none was given");
     if (job->count > 1)
         fprintf(out, ": %s columns", text_count(job->count));
     fputc('\n', out);
@@ -160,7 +162,7 @@ void solve_report(const solve_job *job, FILE *out)
     report_times(job, &t, out);
     report_bandwidth(job, &t, out);
     if (job->x_written)
-        fprintf(out, "x          %s\n", job->options->output);
+        fprintf(out, "x          %s\n", text_name(job->options->output));
     if (job->count > 1)
         report_systems(job, out);
 }

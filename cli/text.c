@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TEXTS = 8, TEXT_SIZE = 48 };
+enum { TEXTS = 8, TEXT_SIZE = 48, NAMES = 4, NAME_SIZE = 4096, ESCAPE = 4 };
 
 /* Texts in turn, so that several can stand in one printf. */
 static char *next_text(void)
@@ -61,6 +61,66 @@ const char *text_type(spry_type type)
     static const char *const texts[] = {"real single", "real double", "complex single",
                                         "complex double"};
     return texts[type & 3];
+}
+
+int text_utf8_length(const unsigned char *p)
+{
+    int length = p[0] < 0x80                   ? 1
+                 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2
+                 : (p[0] & 0xF0) == 0xE0       ? 3
+                 : p[0] >= 0xF0 && p[0] < 0xF5 ? 4
+                                               : 0;
+    for (int i = 1; i < length; i++)
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+    bool overlong = (p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xF0 && p[1] < 0x90);
+    bool outside = (p[0] == 0xED && p[1] > 0x9F) || (p[0] == 0xF4 && p[1] > 0x8F);
+    return length > 2 && (overlong || outside) ? 0 : length;
+}
+
+bool text_is_control(const unsigned char *p)
+{
+    return *p < 0x20 || *p == 0x7F || (*p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0);
+}
+
+/* Copies a character, or \x1b for each of its bytes where a terminal would act on it or it is none;
+ * moves on. Gives the bytes written, at most 2 ESCAPE. */
+static int copy_character(const unsigned char **p, bool lines, char *out)
+{
+    const int length = text_utf8_length(*p), bytes = length ? length : 1;
+    const bool kept = lines && (**p == '\n' || **p == '\t');
+    int used = 0;
+    if (length > 0 && (kept || !text_is_control(*p))) {
+        memcpy(out, *p, (size_t)bytes);
+        used = bytes;
+    } else {
+        for (int i = 0; i < bytes; i++)
+            used += snprintf(out + used, ESCAPE + 1, "\\x%02x", (*p)[i]);
+    }
+    *p += bytes;
+    return used;
+}
+
+const char *text_name(const char *name)
+{
+    static char names[NAMES][NAME_SIZE];
+    static int turn;
+    turn = (turn + 1) % NAMES;
+    char *out = names[turn];
+    int used = 0;
+    for (const unsigned char *p = (const unsigned char *)name; *p && used < NAME_SIZE - 3 * ESCAPE;)
+        used += copy_character(&p, false, out + used);
+    out[used] = '\0';
+    return out;
+}
+
+void text_put(FILE *out, const char *text)
+{
+    char character[3 * ESCAPE];
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        const int used = copy_character(&p, true, character);
+        fwrite(character, 1, (size_t)used, out);
+    }
 }
 
 void text_wrap(FILE *out, int column, int indent, const char *text)

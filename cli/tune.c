@@ -125,16 +125,16 @@ static void print_choice(const tune_data *d, FILE *out)
     fputc('\n', out);
     if (r->remembered)
         fprintf(out, "as found in %s by an earlier run, which took %s; --again decides anew\n",
-                r->place, text_seconds(r->seconds));
+                text_name(r->place), text_seconds(r->seconds));
     else if (!r->untried)
         fprintf(out, "decided in %s, %s%s\n", text_seconds(r->seconds),
-                *r->place ? "remembered in " : "not remembered", r->place);
+                *r->place ? "remembered in " : "not remembered", text_name(r->place));
 }
 
 static void print_report(const tune_data *d, FILE *out)
 {
-    fprintf(out, "%s: %s x %s, %s entries, %s", d->file, text_count(d->rows), text_count(d->cols),
-            text_count(d->nnz), text_type(d->type));
+    fprintf(out, "%s: %s x %s, %s entries, %s", text_name(d->file), text_count(d->rows),
+            text_count(d->cols), text_count(d->nnz), text_type(d->type));
     if (strcmp(d->device, "cpu") != 0)
         fprintf(out, ", on %s", d->device);
     fputc('\n', out);

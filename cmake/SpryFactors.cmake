@@ -1,42 +1,33 @@
-# Libraries that factor matrices for precon=direct, each used when it is installed: LAPACK for dense matrices and bands
-# (libopenblas-dev or liblapack-dev), CHOLMOD and UMFPACK of SuiteSparse for sparse ones (libsuitesparse-dev). Without
-# them our own elimination does dense matrices and bands. Out come the target spry_factors, with what the compiler must
-# know, spry_factor_libraries and pc_factors, the same for pkg-config.
+# Libraries that factor sparse matrices for precon=direct: CHOLMOD and UMFPACK of SuiteSparse, used when their headers are
+# installed (libsuitesparse-dev). They are loaded while the program runs, where they are first needed
+# (src/precon/library.h), as LAPACK is, which has no headers; so nothing is linked. Out come the target spry_factors,
+# with what the compiler must know, and spry_factor_packages, which the .deb recommends.
 add_library(spry_factors INTERFACE)
-set(spry_factor_libraries)
-set(pc_factors)
-option(SPRY_LAPACK "Use LAPACK where it is installed" ON)
+set(spry_factor_packages "libopenblas0 | liblapack3")
 option(SPRY_CHOLMOD "Use CHOLMOD where it is installed" ON)
 option(SPRY_UMFPACK "Use UMFPACK where it is installed" ON)
 
-function(spry_find_factor name header)
+function(spry_find_factor name versions)
     string(TOUPPER ${name} upper)
     if(NOT SPRY_${upper})
         return()
     endif()
-    find_library(SPRY_${upper}_LIBRARY NAMES ${ARGN})
-    set(found ${SPRY_${upper}_LIBRARY})
-    if(header)
-        find_path(SPRY_${upper}_INCLUDE ${header} PATH_SUFFIXES suitesparse)
-        mark_as_advanced(SPRY_${upper}_INCLUDE)
-        if(NOT SPRY_${upper}_INCLUDE)
-            set(found FALSE)
-        endif()
-    endif()
-    mark_as_advanced(SPRY_${upper}_LIBRARY)
-    if(NOT found)
+    find_path(SPRY_${upper}_INCLUDE ${name}.h PATH_SUFFIXES suitesparse)
+    mark_as_advanced(SPRY_${upper}_INCLUDE)
+    if(NOT SPRY_${upper}_INCLUDE)
         message(STATUS "Factors: ${name} was not found")
         return()
     endif()
-    if(header)
-        target_include_directories(spry_factors SYSTEM INTERFACE ${SPRY_${upper}_INCLUDE})
-    endif()
+    target_include_directories(spry_factors SYSTEM INTERFACE ${SPRY_${upper}_INCLUDE})
     target_compile_definitions(spry_factors INTERFACE SPRY_HAVE_${upper})
-    get_filename_component(library ${SPRY_${upper}_LIBRARY} NAME_WE)
-    string(REGEX REPLACE "^lib" "" library ${library})
-    set(spry_factor_libraries ${spry_factor_libraries} ${SPRY_${upper}_LIBRARY} PARENT_SCOPE)
-    set(pc_factors "${pc_factors} -l${library}" PARENT_SCOPE)
+    foreach(header ${versions}) # which of them has it changed over time
+        if(EXISTS ${SPRY_${upper}_INCLUDE}/${header})
+            file(STRINGS ${SPRY_${upper}_INCLUDE}/${header} line REGEX "define ${upper}_MAIN_VERSION +[0-9]+")
+            if(line MATCHES "([0-9]+)")
+                set(spry_factor_packages "${spry_factor_packages}, lib${name}${CMAKE_MATCH_1}" PARENT_SCOPE)
+            endif()
+        endif()
+    endforeach()
 endfunction()
-spry_find_factor(cholmod cholmod.h cholmod)
-spry_find_factor(umfpack umfpack.h umfpack)
-spry_find_factor(lapack "" openblas lapack) # OpenBLAS has LAPACK in it
+spry_find_factor(cholmod "cholmod.h;cholmod_core.h")
+spry_find_factor(umfpack umfpack.h)

@@ -10,28 +10,32 @@
 static spry_status interpolation(spry_context *ctx, int64_t n, spry_matrix **P)
 {
     enum { EACH = 3 };
-    spry_arrays a = {.type = SPRY_TYPE_D,
-                     .format = SPRY_FORMAT_CSC,
-                     .rows = 2 * n + 1,
-                     .cols = n,
-                     .nnz = EACH * n,
-                     .offsets = spry_alloc(ctx, (size_t)(n + 1) * sizeof(int64_t)),
-                     .row_index = spry_alloc(ctx, (size_t)(EACH * n) * sizeof(int32_t)),
-                     .values = spry_alloc(ctx, (size_t)(EACH * n) * sizeof(double))};
+    int64_t *offsets = spry_alloc(ctx, (size_t)(n + 1) * sizeof(int64_t));
+    int32_t *rows = spry_alloc(ctx, (size_t)(EACH * n) * sizeof(int32_t));
+    double *values = spry_alloc(ctx, (size_t)(EACH * n) * sizeof(double));
+    const spry_arrays a = {.size = sizeof a,
+                           .type = SPRY_TYPE_D,
+                           .format = SPRY_FORMAT_CSC,
+                           .rows = 2 * n + 1,
+                           .cols = n,
+                           .nnz = EACH * n,
+                           .offsets = offsets,
+                           .row_index = rows,
+                           .values = values};
     spry_status status = SPRY_STATUS_NO_MEMORY;
-    if (a.offsets && a.row_index && a.values) {
+    if (offsets && rows && values) {
         for (int64_t k = 0; k < a.nnz; k++) {
-            a.row_index[k] = (int32_t)(2 * (k / EACH) + k % EACH);
-            ((double *)a.values)[k] = k % EACH == 1 ? 1 : 0.5;
+            rows[k] = (int32_t)(2 * (k / EACH) + k % EACH);
+            values[k] = k % EACH == 1 ? 1 : 0.5;
         }
         for (int64_t j = 0; j <= n; j++)
-            a.offsets[j] = EACH * j;
+            offsets[j] = EACH * j;
         status = spry_matrix_new(ctx, &a, SPRY_OWN_TAKE, P);
     }
     if (status != SPRY_STATUS_OK) {
-        spry_free(ctx, a.offsets);
-        spry_free(ctx, a.row_index);
-        spry_free(ctx, a.values);
+        spry_free(ctx, offsets);
+        spry_free(ctx, rows);
+        spry_free(ctx, values);
     }
     return status;
 }

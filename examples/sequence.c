@@ -43,18 +43,15 @@ int main(void)
     spry_solver *solver = NULL;
     spry_vector *b = NULL, *u = NULL;
     spry_result result = {0};
-    int64_t bytes = 0;
     int bad = 0;
     spry_status status = spry_context_new(NULL, &ctx);
     if (status || make_matrix(ctx, values, &A) || spry_solver_new(ctx, &solver) ||
         spry_solver_set(solver, "method=cg precon=ic tol=1e-10") ||
         spry_solver_set_matrix(solver, A) || spry_vector_ones(ctx, A, &b) ||
-        spry_vector_new(ctx, SPRY_TYPE_D, N, x, SPRY_OWN_BORROW, &u) ||
-        spry_precon_forecast(A, NULL, "ic", &bytes)) {
+        spry_vector_new(ctx, SPRY_TYPE_D, N, x, SPRY_OWN_BORROW, &u)) {
         status = SPRY_STATUS_BAD_USAGE;
         goto done;
     }
-    printf("the preconditioner takes %lld kB at most\n", (long long)(bytes / 1000));
     for (int step = 1; step <= STEPS; step++) {
         set_diagonal(values, step);
         status = spry_solver_update(solver); /* the values of A are others, their places are not */

@@ -124,7 +124,7 @@ cusparseSpMatDescr_t cuda_csr(const cuda_matrix *A)
 }
 
 /* CSR with 32-bit offsets, which are read faster than 64. Its arrays are the first. */
-static void add_csr(cuda_matrix *A, const spry_arrays *a)
+static void add_csr(cuda_matrix *A, const peer_arrays *a)
 {
     static const struct {
         const char *name;
@@ -146,7 +146,7 @@ static void add_csr(cuda_matrix *A, const spry_arrays *a)
 }
 
 /* Rows of a slice lie side by side; places without an entry have column -1. */
-static void fill_slices(const spry_arrays *a, int height, const int32_t *starts, int32_t *cols,
+static void fill_slices(const peer_arrays *a, int height, const int32_t *starts, int32_t *cols,
                         char *values)
 {
     const size_t size = spry_type_size(a->type);
@@ -164,7 +164,7 @@ static void fill_slices(const spry_arrays *a, int height, const int32_t *starts,
     }
 }
 
-static int64_t longest_row(const spry_arrays *a, int64_t first, int height)
+static int64_t longest_row(const peer_arrays *a, int64_t first, int height)
 {
     int64_t most = 0;
     for (int64_t i = first; i < a->rows && i < first + height; i++) {
@@ -175,7 +175,7 @@ static int64_t longest_row(const spry_arrays *a, int64_t first, int height)
 }
 
 /* cuSPARSE's sliced ELL, where that is at most twice as large as CSR. */
-static void add_sell(cuda_matrix *A, const spry_arrays *a)
+static void add_sell(cuda_matrix *A, const peer_arrays *a)
 {
     enum { HEIGHT = 32 };
     const int64_t slices = (a->rows + HEIGHT - 1) / HEIGHT;
@@ -213,7 +213,7 @@ done:
 /* --- blocks ------------------------------------------------------------------------------------*/
 
 /* Whether rows b i .. b i + b - 1 have whole blocks of b columns, all the same. */
-static bool is_block_row(const spry_arrays *a, int64_t i, int b)
+static bool is_block_row(const peer_arrays *a, int64_t i, int b)
 {
     const int64_t first = a->offsets[i * b], count = a->offsets[i * b + 1] - first;
     bool fits = count % b == 0;
@@ -230,7 +230,7 @@ static bool is_block_row(const spry_arrays *a, int64_t i, int b)
 }
 
 /* Block CSR, where the matrix is made of whole blocks and nothing else. */
-static bool add_blocks(cuda_matrix *A, const spry_arrays *a, int b)
+static bool add_blocks(cuda_matrix *A, const peer_arrays *a, int b)
 {
     const size_t size = spry_type_size(a->type);
     if (a->rows % b || a->cols % b || a->nnz % (b * b))
@@ -267,7 +267,7 @@ static bool add_blocks(cuda_matrix *A, const spry_arrays *a, int b)
     return true;
 }
 
-bool cuda_matrix_open(cuda_peers *p, const spry_arrays *a, cuda_matrix *A)
+bool cuda_matrix_open(cuda_peers *p, const peer_arrays *a, cuda_matrix *A)
 {
     *A = (cuda_matrix){
         .peers = p, .rows = a->rows, .cols = a->cols, .nnz = a->nnz, .type = a->type, .best = -1};

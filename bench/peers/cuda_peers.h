@@ -64,7 +64,7 @@ typedef struct cuda_matrix {
 } cuda_matrix;
 
 /* General CSR with fewer than 2^31 entries; else false. Nothing is measured yet. */
-bool cuda_matrix_open(cuda_peers *p, const spry_arrays *a, cuda_matrix *A);
+bool cuda_matrix_open(cuda_peers *p, const peer_arrays *a, cuda_matrix *A);
 void cuda_matrix_close(cuda_matrix *A);
 /* Measures all ways with these arrays on the device; the fastest is used from then on. */
 void cuda_spmv_choose(cuda_matrix *A, const void *x, void *y);
@@ -85,7 +85,7 @@ typedef struct cuda_sparse {
 } cuda_sparse;
 
 /* General CSR with fewer than 2^31 entries; else false. */
-bool cuda_sparse_open(const spry_arrays *a, cuda_sparse *A);
+bool cuda_sparse_open(const peer_arrays *a, cuda_sparse *A);
 void cuda_sparse_close(cuda_sparse *A);
 /* C = A B by algorithm 1, 2 or 3 of cusparseSpGEMM, from no memory for it to C, which is freed
  * again; memory comes from a pool that keeps it. Entries of C, -1 where it fails. */

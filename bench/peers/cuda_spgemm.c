@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool cuda_sparse_open(const spry_arrays *a, cuda_sparse *A)
+bool cuda_sparse_open(const peer_arrays *a, cuda_sparse *A)
 {
     const size_t size = spry_type_size(a->type);
     *A = (cuda_sparse){.type = a->type, .rows = a->rows, .cols = a->cols};

@@ -10,10 +10,10 @@ template <typename Scalar> struct product {
     using matrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor, int32_t>;
     using vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
 
-    const spry_arrays arrays;
+    const peer_arrays arrays;
     const Eigen::Map<const matrix> A;
 
-    product(const spry_arrays &a, const int32_t *offsets)
+    product(const peer_arrays &a, const int32_t *offsets)
         : arrays(a), A(a.rows, a.cols, a.nnz, offsets, a.col_index, static_cast<Scalar *>(a.values))
     {
     }
@@ -54,7 +54,7 @@ template <typename Work> void with_product(const state *s, Work work)
     }
 }
 
-void *make(const spry_arrays *a, const int32_t *offsets)
+void *make(const peer_arrays *a, const int32_t *offsets)
 {
     switch (a->type) {
     case SPRY_TYPE_S:
@@ -69,7 +69,7 @@ void *make(const spry_arrays *a, const int32_t *offsets)
     return new product<std::complex<double>>(*a, offsets);
 }
 
-void *prepare(const spry_arrays *a, const int32_t *offsets, int threads)
+void *prepare(const peer_arrays *a, const int32_t *offsets, int threads)
 {
     Eigen::setNbThreads(threads);
     return new state{a->type, make(a, offsets)};

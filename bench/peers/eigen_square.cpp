@@ -8,7 +8,7 @@ namespace
 using matrix = Eigen::SparseMatrix<double, Eigen::RowMajor, int32_t>;
 using view = Eigen::Map<const matrix>;
 
-void *prepare(const spry_arrays *a, const int32_t *offsets, int threads)
+void *prepare(const peer_arrays *a, const int32_t *offsets, int threads)
 {
     if (a->type != SPRY_TYPE_D || threads != 1)
         return nullptr;

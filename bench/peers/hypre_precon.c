@@ -333,7 +333,7 @@ static void run(state *s, int rank)
 
 static void make_matrix(state *s)
 {
-    const spry_arrays *a = &s->system.arrays;
+    const peer_arrays *a = &s->system.arrays;
     const int64_t rows = s->end - s->begin;
     const HYPRE_BigInt first = (HYPRE_BigInt)s->begin, last = (HYPRE_BigInt)s->end - 1;
     HYPRE_Int *lengths = malloc((size_t)rows * sizeof *lengths);

@@ -11,7 +11,7 @@ typedef struct state {
     sparse_matrix_t A;
 } state;
 
-static void *prepare(const spry_arrays *a, const int32_t *offsets, int threads)
+static void *prepare(const peer_arrays *a, const int32_t *offsets, int threads)
 {
     state *s = malloc(sizeof *s);
     MKL_INT *begin = (MKL_INT *)offsets, *column = (MKL_INT *)a->col_index;
@@ -45,20 +45,21 @@ static void *prepare(const spry_arrays *a, const int32_t *offsets, int threads)
 }
 
 /* The size of A's blocks; 1 when there are none. */
-static int block_size(const spry_arrays *a)
+static int block_size(const peer_arrays *a)
 {
     spry_context *ctx = NULL;
     spry_matrix *A = NULL;
     spry_stats stats = {.block_size = 1};
     if (spry_context_new(NULL, &ctx) == SPRY_STATUS_OK &&
-        spry_matrix_new(ctx, a, SPRY_OWN_BORROW, &A) == SPRY_STATUS_OK)
+        spry_matrix_from_csr(ctx, a->type, a->rows, a->cols, a->offsets, a->col_index, a->values,
+                             SPRY_OWN_BORROW, &A) == SPRY_STATUS_OK)
         spry_matrix_stats(A, &stats);
     spry_matrix_free(A);
     spry_context_free(ctx);
     return stats.block_size;
 }
 
-static void *prepare_bsr(const spry_arrays *a, const int32_t *offsets, int threads)
+static void *prepare_bsr(const peer_arrays *a, const int32_t *offsets, int threads)
 {
     const struct matrix_descr general = {.type = SPARSE_MATRIX_TYPE_GENERAL};
     const int block = block_size(a);

@@ -5,7 +5,7 @@
 #include <mkl_spblas.h>
 #include <stdlib.h>
 
-static void *prepare(const spry_arrays *a, const int32_t *offsets, int threads)
+static void *prepare(const peer_arrays *a, const int32_t *offsets, int threads)
 {
     sparse_matrix_t *A = malloc(sizeof *A);
     MKL_INT *begin = (MKL_INT *)offsets, *column = (MKL_INT *)a->col_index;

@@ -20,7 +20,7 @@ typedef struct state {
     bool parts, axpby, csr;
     int threads;
     int64_t n;
-    spry_arrays a;
+    peer_arrays a;
     spry_operator *A, *M; /* M is NULL without a preconditioner */
     spry_vector *b, *x, *r, *p, *q, *z;
     double norm;
@@ -155,7 +155,7 @@ static void run(state *s, const peer_job *job)
     spry_matrix *A = peer_matrix(s->ctx, job->matrix);
     spry_vector **const all[] = {&s->x, &s->r, &s->p, &s->q, &s->z};
     enum { VECTORS = sizeof all / sizeof *all };
-    s->a = spry_matrix_arrays(A);
+    s->a = peer_arrays_of(A);
     s->n = s->a.rows;
     if (s->a.type != SPRY_TYPE_D || s->a.format != SPRY_FORMAT_CSR || s->n > INT32_MAX)
         peer_refuse("this program is for CSR in double");

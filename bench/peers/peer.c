@@ -63,7 +63,15 @@ spry_matrix *peer_matrix(spry_context *ctx, const char *text)
     return A;
 }
 
-void peer_rows(const spry_arrays *a, int rank, int size, int64_t *begin, int64_t *end)
+peer_arrays peer_arrays_of(const spry_matrix *A)
+{
+    spry_arrays a = SPRY_ARRAYS_INIT;
+    spry_matrix_arrays(A, &a);
+    return (peer_arrays){a.type, a.format,  a.symmetry,  a.rows,      a.cols,
+                         a.nnz,  a.offsets, a.row_index, a.col_index, a.values};
+}
+
+void peer_rows(const peer_arrays *a, int rank, int size, int64_t *begin, int64_t *end)
 {
     *begin = *end = 0;
     for (int64_t i = 0; i < a->rows; i++) {

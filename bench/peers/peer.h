@@ -10,10 +10,22 @@
 
 SPRY_BEGIN
 
+/* spry_arrays with types for its pointers. */
+typedef struct peer_arrays {
+    spry_type type;
+    spry_format format;
+    spry_symmetry symmetry;
+    int64_t rows, cols, nnz;
+    int64_t *offsets;
+    int32_t *row_index, *col_index;
+    void *values;
+} peer_arrays;
+peer_arrays peer_arrays_of(const spry_matrix *A);
+
 typedef struct peer {
     /* A state for products with the general CSR arrays; offsets are given as 32 bits too, which is
      * all some know. NULL when this type cannot be done. */
-    void *(*prepare)(const spry_arrays *a, const int32_t *offsets, int threads);
+    void *(*prepare)(const peer_arrays *a, const int32_t *offsets, int threads);
     void (*multiply)(void *state, const void *x, void *y);
     void (*destroy)(void *state);
     /* C = A B, both in the same layout; NULL: not known here. */
@@ -24,7 +36,7 @@ extern const peer peer_eigen, peer_mkl, peer_mkl_bsr;
 
 /* The same for A times A: square makes the product, frees it and gives its entries. */
 typedef struct peer_square {
-    void *(*prepare)(const spry_arrays *a, const int32_t *offsets, int threads);
+    void *(*prepare)(const peer_arrays *a, const int32_t *offsets, int threads);
     int64_t (*square)(void *state);
     void (*destroy)(void *state);
 } peer_square;
@@ -89,7 +101,7 @@ int peer_usual_threads(void);
 
 /* The rows that one of so many processes has: the numbers of entries are equal, as for spry's
  * threads. */
-void peer_rows(const spry_arrays *a, int rank, int size, int64_t *begin, int64_t *end);
+void peer_rows(const peer_arrays *a, int rank, int size, int64_t *begin, int64_t *end);
 
 double peer_seconds(void);
 /* The middle one of some numbers, which it sorts. */

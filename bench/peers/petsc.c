@@ -75,7 +75,7 @@ static int run(const char *text, const char *kind, const peer_job *job)
     if (spry_context_new("threads=1", &ctx) != SPRY_STATUS_OK)
         return 2;
     spry_matrix *matrix = peer_matrix(ctx, text);
-    const spry_arrays a = spry_matrix_arrays(matrix);
+    const peer_arrays a = peer_arrays_of(matrix);
     if (spry_type_size(a.type) != sizeof(PetscScalar) || spry_type_is_complex(a.type))
         return 2; /* a PETSc knows one type */
     int rank = 0, size = 1;

@@ -42,7 +42,7 @@ static PetscErrorCode give_modes(const peer_system *system, const state *s)
 
 static PetscErrorCode make_matrix(const peer_system *system, state *s)
 {
-    const spry_arrays *a = &system->arrays;
+    const peer_arrays *a = &system->arrays;
     const PetscInt rows = (PetscInt)(s->end - s->begin);
     PetscScalar *values = (PetscScalar *)a->values + a->offsets[s->begin];
     PetscInt *offsets = malloc((size_t)(rows + 1) * sizeof *offsets);

@@ -12,6 +12,7 @@ class Arrays(ctypes.Structure):
     """spry_arrays of include/spry/matrix.h"""
 
     _fields_ = [
+        ("size", ctypes.c_size_t),
         ("type", ctypes.c_int),
         ("format", ctypes.c_int),
         ("symmetry", ctypes.c_int),
@@ -22,6 +23,9 @@ class Arrays(ctypes.Structure):
         ("row_index", ctypes.c_void_p),
         ("col_index", ctypes.c_void_p),
         ("values", ctypes.c_void_p),
+        ("offset_bits", ctypes.c_int),
+        ("index_bits", ctypes.c_int),
+        ("base", ctypes.c_int),
     ]
 
 
@@ -32,13 +36,13 @@ def view(address, dtype, count):
 
 def main():
     spry = ctypes.CDLL(sys.argv[1])
-    spry.spry_matrix_arrays.restype = Arrays
     kind, _, options = sys.argv[2].partition(":")
     context, matrix = ctypes.c_void_p(), ctypes.c_void_p()
     spry.spry_context_new(None, ctypes.byref(context))
     if spry.spry_generate(context, kind.encode(), options.encode(), ctypes.byref(matrix)) != 0:
         sys.exit(2)
-    a = spry.spry_matrix_arrays(matrix)
+    a = Arrays(size=ctypes.sizeof(Arrays))
+    spry.spry_matrix_arrays(matrix, ctypes.byref(a))
     dtype = ["f4", "f8", "c8", "c16"][a.type]
     offsets = view(a.offsets, "i8", a.rows + 1).astype("i4")  # SciPy wants both indices alike
     csr = scipy.sparse.csr_matrix(

@@ -34,7 +34,7 @@ void system_open(int argc, char **argv, int threads, peer_system *s)
     s->A = peer_matrix(s->ctx, s->matrix);
     if (spry_matrix_rows(s->A) != spry_matrix_cols(s->A))
         peer_refuse("the matrix is not square");
-    s->arrays = spry_matrix_arrays(s->A);
+    s->arrays = peer_arrays_of(s->A);
     s->block = strncmp(s->matrix, elasticity, sizeof elasticity - 1) == 0 ? 3 : 1;
     make_side(s);
 }
@@ -75,7 +75,7 @@ void system_complete(peer_system *s)
     spry_matrix_free(diagonal);
     spry_matrix_free(s->A);
     s->A = sum;
-    s->arrays = spry_matrix_arrays(sum);
+    s->arrays = peer_arrays_of(sum);
     free(offsets);
     free(columns);
     free(zeros);

@@ -18,7 +18,7 @@ typedef struct peer_system {
     spry_context *ctx;
     spry_matrix *A; /* general CSR, rows sorted */
     spry_vector *b; /* ones; for a matrix from a file, A times ones */
-    spry_arrays arrays;
+    peer_arrays arrays;
     const char *matrix, *configuration;
     int threads, block; /* unknowns per node */
 } peer_system;

@@ -27,8 +27,8 @@ typedef struct spry_device_info {
     int cores, threads;                /**< of the host */
     int units;                         /**< cores, multiprocessors, compute units */
     int64_t memory_bytes, cache_bytes; /**< 0 when unknown */
-    bool usable;
-    char why[256]; /**< why it is not, and what to do about it */
+    bool usable;                       /**< whether it can be opened */
+    char why[256];                     /**< why it is not, and what to do about it */
 } spry_device_info;
 #define SPRY_DEVICE_INFO_INIT SPRY_SIZED(spry_device_info)
 
@@ -67,7 +67,7 @@ SPRY_API spry_status spry_device_mark(spry_device *device);
  * which it waits for. */
 SPRY_API spry_status spry_device_elapsed(spry_device *device, double *seconds);
 
-/** Closes all devices of a context, as freeing it does; objects that live on them must be gone. */
+/** Closes the devices of a context that no object lives on any more, as freeing it does. */
 SPRY_API void spry_device_close_all(spry_context *ctx);
 
 SPRY_END

@@ -26,8 +26,8 @@ SPRY_API spry_status spry_device_finish(spry_device *device);
 /**
  * A vector as a tensor of one dimension over the same numbers. The tensor owns v from here on, and
  * frees it when its deleter is called; until then v can be used as before. Work on v is done when
- * this comes back. The context must outlive the tensor, and the deleter is called by the thread
- * that uses the context.
+ * this comes back. The deleter is called by the thread that uses the context, which stays alive for
+ * the tensor.
  */
 SPRY_API spry_status spry_vector_to_dlpack(spry_vector *v, struct DLManagedTensor **tensor);
 /** The same with a struct of version 1.0. */
@@ -42,6 +42,7 @@ SPRY_API spry_status spry_vector_to_dlpack_versioned(spry_vector *v,
  */
 SPRY_API spry_status spry_vector_from_dlpack(spry_context *ctx, struct DLManagedTensor *tensor,
                                              spry_vector **v);
+/** The same with a struct of version 1.0. */
 SPRY_API spry_status spry_vector_from_dlpack_versioned(spry_context *ctx,
                                                        struct DLManagedTensorVersioned *tensor,
                                                        spry_vector **v);
@@ -53,10 +54,10 @@ typedef struct spry_array_interface {
     int64_t strides; /**< bytes from one to the next; 0: they stand one after the other (None) */
     char typestr[8]; /**< "<f4", "<f8", "<c8", "<c16" */
     void *data;      /**< address on the device */
-    bool read_only;
-    int version;    /**< 3 */
-    int64_t stream; /**< to wait for before data is read; 0: none (None), 1: the legacy default
-                         stream, 2: the per-thread one, else a cudaStream_t */
+    bool read_only;  /**< nobody may write to data */
+    int version;     /**< 3 */
+    int64_t stream;  /**< to wait for before data is read; 0: none (None), 1: the legacy default
+                          stream, 2: the per-thread one, else a cudaStream_t */
 } spry_array_interface;
 #define SPRY_ARRAY_INTERFACE_INIT SPRY_SIZED(spry_array_interface)
 

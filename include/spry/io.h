@@ -23,10 +23,12 @@ SPRY_BEGIN
  */
 SPRY_API spry_status spry_matrix_read_with(spry_context *ctx, const char *path, const char *options,
                                            spry_matrix **A);
+/** The same with the default options. */
 SPRY_API spry_status spry_matrix_read(spry_context *ctx, const char *path, spry_matrix **A);
 /** Reads a vector: an array file, or a matrix file with one row or one column. */
 SPRY_API spry_status spry_vector_read_with(spry_context *ctx, const char *path, const char *options,
                                            spry_vector **v);
+/** The same with the default options. */
 SPRY_API spry_status spry_vector_read(spry_context *ctx, const char *path, spry_vector **v);
 /**
  * Reads a dense array of several columns, one after the other in one vector: what spry_solve_many()
@@ -45,7 +47,9 @@ SPRY_API spry_status spry_columns_read(spry_context *ctx, const char *path, cons
  * spry_context_interrupt() was called before the end: then nothing is left behind
  */
 SPRY_API spry_status spry_matrix_write(const spry_matrix *A, const char *path);
+/** The same for a vector. */
 SPRY_API spry_status spry_vector_write(const spry_vector *v, const char *path);
+/** The same for several columns, one after the other in one vector. */
 SPRY_API spry_status spry_columns_write(const spry_vector *v, int64_t cols, const char *path);
 /** Writes any text by the same rules; packed by gzip where the name ends in .gz. */
 SPRY_API spry_status spry_text_write(spry_context *ctx, const char *text, size_t size,

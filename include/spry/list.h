@@ -52,9 +52,9 @@ SPRY_API bool spry_list_at(spry_list list, int index, spry_entry *entry);
 /** The entry with a name, which may have options behind a colon; false, and a cleared entry, when
  * there is none. */
 SPRY_API bool spry_list_find(spry_list list, const char *name, spry_entry *entry);
-/** The list in a word ("methods"), and what it has in a line; NULL for a list that does not exist.
- */
+/** The list in a word: "methods"; NULL for a list that does not exist. */
 SPRY_API const char *spry_list_name(spry_list list);
+/** What the list has, in a line; NULL for a list that does not exist. */
 SPRY_API const char *spry_list_summary(spry_list list);
 
 SPRY_END

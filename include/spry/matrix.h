@@ -1,4 +1,4 @@
-/* Sparse matrices as arrays: COO, CSR, CSC. Indices count from 0. */
+/* Sparse matrices as arrays: COO, CSR, CSC. */
 #ifndef SPRY_MATRIX_H
 #define SPRY_MATRIX_H
 
@@ -6,6 +6,7 @@
 
 SPRY_BEGIN
 
+/** How arrays hold a matrix: entry by entry, by rows, by columns. */
 typedef enum spry_format { SPRY_FORMAT_COO, SPRY_FORMAT_CSR, SPRY_FORMAT_CSC } spry_format;
 
 /** What the stored entries stand for. All but general: the lower triangle is stored, the upper
@@ -17,37 +18,57 @@ typedef enum spry_symmetry {
     SPRY_SYMMETRY_HERMITIAN
 } spry_symmetry;
 
+/** "coo", "csr" or "csc". */
 SPRY_API const char *spry_format_name(spry_format format);
+/** "general", "symmetric" and so on. */
 SPRY_API const char *spry_symmetry_name(spry_symmetry symmetry);
 
 /** The arrays of a matrix, as given or as seen. */
 typedef struct spry_arrays {
-    spry_type type;
-    spry_format format;
-    spry_symmetry symmetry;
+    size_t size;             /**< SPRY_ARRAYS_INIT */
+    spry_type type;          /**< of the numbers */
+    spry_format format;      /**< which of the arrays there are */
+    spry_symmetry symmetry;  /**< what entries stand for */
     int64_t rows, cols, nnz; /**< nnz: stored entries */
-    int64_t *offsets;        /**< CSR: rows + 1, CSC: cols + 1, COO: NULL */
-    int32_t *row_index;      /**< COO, CSC: row of each entry; CSR: NULL */
-    int32_t *col_index;      /**< COO, CSR: column of each entry; CSC: NULL */
+    void *offsets;           /**< CSR: rows + 1, CSC: cols + 1, COO: NULL */
+    void *row_index;         /**< COO, CSC: row of each entry; CSR: NULL */
+    void *col_index;         /**< COO, CSR: column of each entry; CSC: NULL */
     void *values;            /**< nnz numbers of the type */
+    int offset_bits;         /**< 32: offsets are int32_t; 64 or 0: int64_t */
+    int index_bits;          /**< 64: row_index and col_index are int64_t; 32 or 0: int32_t */
+    int base;                /**< what offsets and indices count from: 0 or 1 */
 } spry_arrays;
+#define SPRY_ARRAYS_INIT SPRY_SIZED(spry_arrays)
 
 /**
  * Makes a matrix from arrays and checks them: sizes, offsets that rise, indices in range.
  *
+ * Inside, offsets have 64 bits, indices have 32, and all count from 0. Arrays of that kind are used
+ * where they are unless they are to be copied; of others the matrix keeps a converted copy, with
+ * SPRY_OWN_BORROW beside the values, which are borrowed all the same. So SciPy's and MKL's CSR (32
+ * bits for both) costs 8 bytes per row, and arrays that count from 1 (Fortran, MATLAB) cost their
+ * own size.
+ *
+ * @param ctx     the context that the matrix belongs to
  * @param arrays  every array the format needs; symmetric kinds hold entries on and below the
- * diagonal
+ *                diagonal
  * @param own     who owns all of them
- * @return SPRY_STATUS_BAD_INPUT with the place of the first fault; with SPRY_OWN_TAKE the arrays
- * then stay the caller's
+ * @param A       out: the matrix
+ * @return SPRY_STATUS_BAD_INPUT with the place of the first fault, counted as the arrays count;
+ * with SPRY_OWN_TAKE the arrays then stay the caller's
  */
 SPRY_API spry_status spry_matrix_new(spry_context *ctx, const spry_arrays *arrays, spry_own own,
                                      spry_matrix **A);
-/** The common case: a general CSR matrix; nnz is offsets[rows]. */
+/** The common case: a general CSR matrix that counts from 0; nnz is offsets[rows]. */
 SPRY_API spry_status spry_matrix_from_csr(spry_context *ctx, spry_type type, int64_t rows,
                                           int64_t cols, const int64_t *offsets,
                                           const int32_t *columns, const void *values, spry_own own,
                                           spry_matrix **A);
+/** The same with offsets of 32 bits, as SciPy, MKL and PETSc have them. */
+SPRY_API spry_status spry_matrix_from_csr32(spry_context *ctx, spry_type type, int64_t rows,
+                                            int64_t cols, const int32_t *offsets,
+                                            const int32_t *columns, const void *values,
+                                            spry_own own, spry_matrix **A);
 /**
  * Tells of vectors that A makes nearly zero: what smoothing cannot reduce, and multigrid must carry
  * to coarse levels; for elasticity the rigid body modes. Copies are kept with A until it is freed
@@ -57,14 +78,23 @@ SPRY_API spry_status spry_matrix_from_csr(spry_context *ctx, spry_type type, int
  */
 SPRY_API spry_status spry_matrix_set_near_null(spry_matrix *A, int count,
                                                const spry_vector *const *v);
+/** Frees a matrix; NULL is allowed, as for all that is freed. */
 SPRY_API void spry_matrix_free(spry_matrix *A);
 
-/** The arrays, owned by the matrix; not to be changed. */
-SPRY_API spry_arrays spry_matrix_arrays(const spry_matrix *A);
+/**
+ * Shows the arrays: int64_t offsets, int32_t indices, counted from 0. They are the matrix's, not to
+ * be changed, and stay where they are until the matrix is changed or freed.
+ */
+SPRY_API spry_status spry_matrix_arrays(const spry_matrix *A, spry_arrays *arrays);
+/** The type of its numbers. */
 SPRY_API spry_type spry_matrix_type(const spry_matrix *A);
+/** The format of its arrays. */
 SPRY_API spry_format spry_matrix_format(const spry_matrix *A);
+/** What its entries stand for. */
 SPRY_API spry_symmetry spry_matrix_symmetry(const spry_matrix *A);
+/** Rows. */
 SPRY_API int64_t spry_matrix_rows(const spry_matrix *A);
+/** Columns. */
 SPRY_API int64_t spry_matrix_cols(const spry_matrix *A);
 /** Stored entries. */
 SPRY_API int64_t spry_matrix_nnz(const spry_matrix *A);
@@ -119,8 +149,9 @@ typedef enum spry_fact { SPRY_FACT_LIST(SPRY_FACT_ENUM) SPRY_FACT_COUNT } spry_f
 /** Whether it holds. */
 typedef enum spry_truth { SPRY_TRUTH_UNKNOWN, SPRY_TRUTH_NO, SPRY_TRUTH_YES } spry_truth;
 
-/** The fact as one word ("hermitian"), and as a sentence. */
+/** The fact as one word: "hermitian". */
 SPRY_API const char *spry_fact_name(spry_fact fact);
+/** The fact as a sentence. */
 SPRY_API const char *spry_fact_text(spry_fact fact);
 
 /**
@@ -152,13 +183,13 @@ enum { SPRY_STATS_BINS = 32 };
  * dominant.
  */
 typedef struct spry_stats {
-    size_t size; /**< SPRY_STATS_INIT */
-    int64_t rows, cols, nnz;
-    int64_t stored;                         /**< entries in the arrays */
-    int64_t row_min, row_max;               /**< shortest and longest row */
-    double row_mean, row_deviation;         /**< mean and standard deviation of row lengths */
-    int64_t row_histogram[SPRY_STATS_BINS]; /**< rows with 0, 1, 2-3, 4-7, 8-15, ... entries */
-    int64_t empty_rows, empty_cols;
+    size_t size;                              /**< SPRY_STATS_INIT */
+    int64_t rows, cols, nnz;                  /**< nnz: entries of the full matrix */
+    int64_t stored;                           /**< entries in the arrays */
+    int64_t row_min, row_max;                 /**< shortest and longest row */
+    double row_mean, row_deviation;           /**< mean and standard deviation of row lengths */
+    int64_t row_histogram[SPRY_STATS_BINS];   /**< rows with 0, 1, 2-3, 4-7, 8-15, ... entries */
+    int64_t empty_rows, empty_cols;           /**< without an entry */
     int64_t lower_bandwidth, upper_bandwidth; /**< largest i - j and j - i of an entry; >= 0 */
     int64_t profile;   /**< sum over rows of i - first column, where positive */
     int64_t diagonals; /**< distinct j - i */
@@ -170,12 +201,12 @@ typedef struct spry_stats {
     double hermitian_symmetry;       /**< share whose mirror image is the conjugate */
     bool symmetric, hermitian, skew; /**< exactly so, values included */
     int64_t dominant_rows;           /**< rows with |a_ii| >= sum of the others */
-    int64_t strictly_dominant_rows;
-    int64_t positive_diagonal; /**< rows with a real, positive diagonal entry */
-    int32_t block_size;        /**< 1 to 8: the largest with block_fill at least 0.8 */
+    int64_t strictly_dominant_rows;  /**< the same with > */
+    int64_t positive_diagonal;       /**< rows with a real, positive diagonal entry */
+    int32_t block_size;              /**< 1 to 8: the largest with block_fill at least 0.8 */
     double block_fill; /**< entries over places in the blocks touched, for block_size; 1 if empty */
     double value_min, value_max; /**< smallest nonzero and largest magnitude; 0 if there is none */
-    double norm_one, norm_inf, norm_frobenius;
+    double norm_one, norm_inf, norm_frobenius; /**< 1, infinity, Frobenius */
 } spry_stats;
 #define SPRY_STATS_INIT SPRY_SIZED(spry_stats)
 

@@ -7,11 +7,27 @@
 
 SPRY_BEGIN
 
+/** Whatever can be applied to a vector. */
 typedef struct spry_operator spry_operator;
 
 /** A caller's product: y = op(A) x on arrays of the operator's type; not SPRY_STATUS_OK ends the
- * solve with it. */
+ * solve with it, and with the message that spry_context_set_message() or a failing call of the
+ * library left. */
 typedef spry_status (*spry_apply_fn)(void *data, spry_transpose op, const void *x, void *y);
+
+/**
+ * The same on vectors that are where the operator lives. On a device it launches its work, on the
+ * device's stream, and comes back without waiting for it; spry_kernel_launch() does just that. The
+ * vectors are there for the length of the call.
+ *
+ * @param data    the caller's
+ * @param op      which product; SPRY_TRANSPOSE_NO alone where there is no other
+ * @param x       not to be changed
+ * @param y       to be set; what it holds before is nothing
+ * @param stream  a CUstream or cl_command_queue; NULL on the host
+ */
+typedef spry_status (*spry_product_fn)(void *data, spry_transpose op, const spry_vector *x,
+                                       spry_vector *y, void *stream);
 
 /**
  * The product with a matrix, which must stay alive. Any format; CSR and general is used in place.
@@ -40,6 +56,27 @@ SPRY_API spry_status spry_operator_from_function(spry_context *ctx, spry_type ty
                                                  int64_t cols, bool has_transpose,
                                                  spry_apply_fn apply, void *data,
                                                  spry_operator **op);
+/**
+ * A caller's function that works where its vectors are: a solve with it runs on the device with all
+ * else, and copies nothing to the host. See examples/stencil.c.
+ *
+ * @param ctx            that opened the device
+ * @param device         where it lives; NULL: the host
+ * @param type           of the numbers of its vectors
+ * @param rows           elements of y
+ * @param cols           elements of x
+ * @param has_transpose  whether it answers more than SPRY_TRANSPOSE_NO
+ * @param product        the function
+ * @param data           handed to it; it must outlive the operator
+ * @param op             out
+ */
+SPRY_API spry_status spry_operator_from_product(spry_context *ctx, spry_device *device,
+                                                spry_type type, int64_t rows, int64_t cols,
+                                                bool has_transpose, spry_product_fn product,
+                                                void *data, spry_operator **op);
+/** Tells how many bytes a product of a caller's function moves through memory, x and y included:
+ * what spry_operator_bytes() and the figures of a solve then go by. */
+SPRY_API spry_status spry_operator_set_bytes(spry_operator *op, int64_t bytes);
 /** Jacobi's preconditioner D^-1; SPRY_STATUS_BAD_INPUT names the first row without a usable
  * diagonal entry. */
 SPRY_API spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **op);
@@ -47,6 +84,7 @@ SPRY_API spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **
  * which is cheaper than making it anew; A must stay alive then. SPRY_STATUS_UNSUPPORTED: it has to
  * be made anew. After another failure it can only be freed, or given values again. */
 SPRY_API spry_status spry_operator_update(spry_operator *op, const spry_matrix *A);
+/** Frees an operator; NULL is allowed. */
 SPRY_API void spry_operator_free(spry_operator *op);
 
 /** y = A x */
@@ -60,11 +98,11 @@ SPRY_API spry_status spry_operator_multiply(const spry_operator *op, spry_transp
 /** A dense matrix in a caller's memory, of the operator's type. Entry (i, j) is number i step + j
  * of data when by_rows, else j step + i. */
 typedef struct spry_dense {
-    size_t size; /**< SPRY_DENSE_INIT */
-    int64_t rows, cols, step;
-    bool by_rows;
-    void *data;          /**< on a device: a CUDA pointer, or a cl_mem */
-    spry_device *device; /**< where data is; NULL: the host */
+    size_t size;              /**< SPRY_DENSE_INIT */
+    int64_t rows, cols, step; /**< step: from one row (column) to the next, in numbers */
+    bool by_rows;             /**< rows are together, else columns */
+    void *data;               /**< on a device: a CUDA pointer, or a cl_mem */
+    spry_device *device;      /**< where data is; NULL: the host */
 } spry_dense;
 #define SPRY_DENSE_INIT SPRY_SIZED(spry_dense)
 
@@ -73,7 +111,8 @@ typedef struct spry_dense {
  * read once for every 8 real or 4 complex columns. Columns side by side (by_rows) are fastest;
  * others are packed, 8 at a time, in room that the operator keeps for the next time, and so are
  * those of a B whose rows are 32 reals or more apart. B and C are both on the host, or both on the
- * operator's device; there, any 8 columns share a reading of A. Those of the host go to a device
+ * operator's device, where it must store a matrix, and any 8 columns share a reading of A. Those of
+ * the host go to a device
  * and back in chunks, beside the products: they may be larger than its memory.
  */
 SPRY_API spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose transpose,
@@ -103,8 +142,11 @@ SPRY_API spry_status spry_operator_to_matrix(const spry_operator *op, spry_matri
 /** Its diagonal, as long as the shorter side. */
 SPRY_API spry_status spry_operator_diagonal(const spry_operator *op, spry_vector **d);
 
+/** Rows: the length of y in y = A x. */
 SPRY_API int64_t spry_operator_rows(const spry_operator *op);
+/** Columns: the length of x. */
 SPRY_API int64_t spry_operator_cols(const spry_operator *op);
+/** The type of the vectors it takes. */
 SPRY_API spry_type spry_operator_type(const spry_operator *op);
 /** "csr", "jacobi", "function". */
 SPRY_API const char *spry_operator_name(const spry_operator *op);
@@ -112,6 +154,7 @@ SPRY_API const char *spry_operator_name(const spry_operator *op);
 SPRY_API int64_t spry_operator_bytes(const spry_operator *op);
 /** The device it lives on; NULL: the host. */
 SPRY_API spry_device *spry_operator_device(const spry_operator *op);
+/** Whether it can be applied as A^T and A^H, too. */
 SPRY_API bool spry_operator_has_transpose(const spry_operator *op);
 
 SPRY_END

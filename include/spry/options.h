@@ -11,6 +11,7 @@ SPRY_BEGIN
 
 enum { SPRY_OPTION_TEXT_SIZE = 256 };
 
+/** What an option takes, and the field that it is kept in. */
 typedef enum spry_option_kind {
     SPRY_OPTION_INT,  /**< int64_t; the value may end in k, M or G */
     SPRY_OPTION_REAL, /**< double */
@@ -22,20 +23,26 @@ typedef enum spry_option_kind {
 
 /** One option of an object. Rows of tables may be longer: spry_options_at() finds them. */
 typedef struct spry_option {
-    const char *name; /**< with '_' as in the struct; '-' and '_' are the same to the parser */
-    spry_option_kind kind;
-    size_t offset;       /**< of the field in the object's struct */
-    const char *initial; /**< default, as text; NULL leaves the field zero */
-    double low, high;    /**< bounds of numbers, both allowed; none when both are 0 */
-    const char *words;   /**< WORD: the choices, separated by spaces */
-    const char *help;    /**< one sentence */
+    const char *name;      /**< with '_' as in the struct; '-' and '_' are the same to the parser */
+    spry_option_kind kind; /**< what it takes */
+    size_t offset;         /**< of the field in the object's struct */
+    const char *initial;   /**< default, as text; NULL leaves the field zero */
+    double low, high;      /**< bounds of numbers, both allowed; none when both are 0 */
+    const char *words;     /**< WORD: the choices, separated by spaces */
+    const char *help;      /**< one sentence */
 } spry_option;
 
+/** Field of an INT option. */
 typedef int64_t spry_field_INT;
+/** Field of a REAL option. */
 typedef double spry_field_REAL;
+/** Field of a BOOL option. */
 typedef bool spry_field_BOOL;
+/** Field of a WORD option. */
 typedef int spry_field_WORD;
+/** Field of a TEXT option. */
 typedef char spry_field_TEXT[SPRY_OPTION_TEXT_SIZE];
+/** Field of a PATH option. */
 typedef const char *spry_field_PATH;
 
 /*
@@ -88,16 +95,20 @@ SPRY_API const spry_option *spry_options_find(spry_option_list list, const char 
  */
 SPRY_API spry_status spry_options_set_real(spry_context *ctx, spry_option_list list, void *fields,
                                            const char *name, double value);
+/** The same for an integer. */
 SPRY_API spry_status spry_options_set_int(spry_context *ctx, spry_option_list list, void *fields,
                                           const char *name, int64_t value);
+/** The same for yes or no. */
 SPRY_API spry_status spry_options_set_bool(spry_context *ctx, spry_option_list list, void *fields,
                                            const char *name, bool value);
 /** Read one back: a real from REAL and INT options, an integer from INT options, a bool from BOOL
  * ones. */
 SPRY_API spry_status spry_options_get_real(spry_context *ctx, spry_option_list list,
                                            const void *fields, const char *name, double *value);
+/** The same for an integer. */
 SPRY_API spry_status spry_options_get_int(spry_context *ctx, spry_option_list list,
                                           const void *fields, const char *name, int64_t *value);
+/** The same for yes or no. */
 SPRY_API spry_status spry_options_get_bool(spry_context *ctx, spry_option_list list,
                                            const void *fields, const char *name, bool *value);
 /**
@@ -115,10 +126,13 @@ SPRY_API spry_status spry_options_get_text(spry_context *ctx, spry_option_list l
 /** The word of a space-separated list that is nearest in spelling; false when none is near. */
 SPRY_API bool spry_nearest(const char *word, const char *words, char *nearest, size_t size);
 
-/** The lists of the library's objects. */
+/** The lists of the library's objects; this one: of spry_context_new(). */
 SPRY_API spry_option_list spry_context_options(void);
+/** The options of spry_solver_set(). */
 SPRY_API spry_option_list spry_solver_options(void);
+/** The options of spry_matrix_read_with() and its like. */
 SPRY_API spry_option_list spry_read_options(void);
+/** The options of spry_generate(). */
 SPRY_API spry_option_list spry_generate_options(void);
 
 SPRY_END

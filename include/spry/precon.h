@@ -25,9 +25,6 @@ SPRY_API spry_status spry_precon_new(const spry_matrix *A, spry_device *device, 
  * there where that will do. A and op must stay alive. */
 SPRY_API spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A,
                                         const char *spec, spry_operator **M);
-/** The most bytes that making and using it would take beside A; an upper bound. */
-SPRY_API spry_status spry_precon_forecast(const spry_matrix *A, spry_device *device,
-                                          const char *spec, int64_t *bytes);
 
 SPRY_END
 

@@ -20,8 +20,9 @@ SPRY_BEGIN
 /** Why a solve ended; a cleared result says FAILED. */
 typedef enum spry_reason { SPRY_REASON_LIST(SPRY_REASON_ENUM) SPRY_REASON_COUNT } spry_reason;
 
-/** The reason as one word ("converged"), and as a sentence. */
+/** The reason as one word: "converged". */
 SPRY_API const char *spry_reason_name(spry_reason reason);
+/** The reason as a sentence. */
 SPRY_API const char *spry_reason_text(spry_reason reason);
 
 /** What a solve came to. Residuals are 2-norms relative to the right-hand side. */
@@ -30,24 +31,24 @@ typedef struct spry_result {
     /** true_residual <= tol, nothing less. The methods for least squares also end here when x is
      * the best there is: the true |A^H r| / (|A| |r|) <= 10 tol, as detail says. */
     bool converged;
-    spry_reason reason;
-    int64_t iterations;
+    spry_reason reason;      /**< why it ended */
+    int64_t iterations;      /**< as the method counts them */
     double residual;         /**< the recurrence's own last value */
     /** |b - A x| / |b|, computed from the x that is returned; with a null space b is what is left of
      * it without that. */
     double true_residual;
     double initial_residual; /**< the same for the first guess */
-    char method[32], precon[32], device[32];
-    char format[136]; /**< of A, with its options: "sell:C=8,sigma=256" */
-    spry_type type;
-    int64_t rows, cols, nnz;
-    double read_seconds, setup_seconds, solve_seconds;
-    int64_t memory_bytes;        /**< the context's memory in use at most */
+    char method[32], precon[32], device[32]; /**< names of what was used */
+    char format[136];                        /**< of A, with its options: "sell:C=8,sigma=256" */
+    spry_type type;                          /**< of the numbers */
+    int64_t rows, cols, nnz;                 /**< of A */
+    double read_seconds, setup_seconds, solve_seconds; /**< file, set-up, iterations */
+    int64_t memory_bytes;                              /**< the context's memory in use at most */
     int64_t bytes_per_iteration; /**< least traffic, from the method's statements */
     double bandwidth_fraction;   /**< of the measured read bandwidth; 0 when not measured */
-    double *history; /**< residual of iteration 0, 1, ...; from the context's allocator */
-    int64_t history_size;
-    char *warnings;   /**< one a line, or NULL; from the context's allocator */
+    double *history;      /**< residual of iteration 0, 1, ...; from the context's allocator */
+    int64_t history_size; /**< numbers in history */
+    char *warnings;       /**< one a line, or NULL; from the context's allocator */
     char detail[160]; /**< more about the reason: which breakdown, where the NaN was; may be "" */
 } spry_result;
 #define SPRY_RESULT_INIT SPRY_SIZED(spry_result)

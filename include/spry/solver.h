@@ -9,10 +9,11 @@
 SPRY_BEGIN
 
 /**
- * A solver belongs to its context and is used by one thread at a time. While one of its calls runs,
- * what that calls (monitor, watch, a caller's operator) may read its options and set monitor and
- * watch for the next solve; to change it, to start it or to ask for more is SPRY_STATUS_BAD_USAGE.
- * Other solvers of the context can be used there.
+ * A method, a preconditioner and options, with what was built for a matrix. It belongs to its
+ * context and is used by one thread at a time. While one of its calls runs, what that calls
+ * (monitor, watch, a caller's operator) may read its options and set monitor and watch for the next
+ * solve; to change it, to start it or to ask for more is SPRY_STATUS_BAD_USAGE. Other solvers of
+ * the context can be used there.
  */
 typedef struct spry_solver spry_solver;
 
@@ -24,7 +25,8 @@ typedef bool (*spry_monitor_fn)(void *data, int64_t iteration, double residual,
 
 /** Makes a solver with default options. */
 SPRY_API spry_status spry_solver_new(spry_context *ctx, spry_solver **solver);
-/** NULL is allowed. Called from within one of the solver's own calls, it frees when that has ended.
+/** Frees a solver; NULL is allowed. Called from within one of the solver's own calls, it frees when
+ * that has ended.
  */
 SPRY_API void spry_solver_free(spry_solver *solver);
 
@@ -41,8 +43,11 @@ SPRY_API spry_status spry_solver_set(spry_solver *solver, const char *options);
  * preconditioners and formats whole: spry_solver_set_text(s, "precon", "amg:cycle=w").
  */
 SPRY_API spry_status spry_solver_set_real(spry_solver *solver, const char *name, double value);
+/** The same for an integer. */
 SPRY_API spry_status spry_solver_set_int(spry_solver *solver, const char *name, int64_t value);
+/** The same for yes or no. */
 SPRY_API spry_status spry_solver_set_bool(spry_solver *solver, const char *name, bool value);
+/** The same for any option, by text. */
 SPRY_API spry_status spry_solver_set_text(spry_solver *solver, const char *name, const char *value);
 /**
  * Reads one back, as spry_options_get_real() and its kin. "method:NAME" is the option NAME of the
@@ -50,7 +55,9 @@ SPRY_API spry_status spry_solver_set_text(spry_solver *solver, const char *name,
  * set up as for a solve, so that it must have a matrix or operator.
  */
 SPRY_API spry_status spry_solver_get_real(spry_solver *solver, const char *name, double *value);
+/** The same for an integer. */
 SPRY_API spry_status spry_solver_get_int(spry_solver *solver, const char *name, int64_t *value);
+/** The same for yes or no. */
 SPRY_API spry_status spry_solver_get_bool(spry_solver *solver, const char *name, bool *value);
 /** Any option as text; room for SPRY_OPTION_TEXT_SIZE characters is enough. */
 SPRY_API spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *text,
@@ -84,10 +91,12 @@ SPRY_API spry_status spry_solver_set_null_space(spry_solver *solver, int count,
  * takes it back. Its own options are set by method=NAME:step=2, as for others. The option
  * method-file does the same with a file. */
 SPRY_API spry_status spry_solver_set_method_text(spry_solver *solver, const char *text);
+/** The function that sees each iteration; NULL: none. */
 SPRY_API void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monitor, void *data);
 /** Hears of each iteration, but on a device of many at a time, while the solve goes on: a monitor
  * that sees x makes every iteration wait for it. Return false to stop. */
 typedef bool (*spry_watch_fn)(void *data, int64_t iteration, double residual);
+/** The function that hears of each iteration; NULL: none. */
 SPRY_API void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, void *data);
 
 /**

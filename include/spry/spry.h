@@ -8,6 +8,7 @@
 #include <spry/generate.h>
 #include <spry/interop.h>
 #include <spry/io.h>
+#include <spry/kernel.h>
 #include <spry/list.h>
 #include <spry/matrix.h>
 #include <spry/operator.h>

@@ -56,6 +56,7 @@ SPRY_API spry_status spry_tune(const spry_matrix *A, const char *options, spry_t
  */
 SPRY_API spry_status spry_tune_on(spry_device *device, const spry_matrix *A, const char *options,
                                   spry_tune_report *report);
+/** Frees what a report holds and clears it. */
 SPRY_API void spry_tune_report_clear(spry_context *ctx, spry_tune_report *report);
 /** Drops what is remembered of A, or of all matrices when A is NULL; count: files that went. */
 SPRY_API spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *count);

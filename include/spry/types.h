@@ -43,6 +43,7 @@ SPRY_BEGIN
 /** The version of the library that runs, which may be later than that of the headers a program was
  * compiled with: SPRY_VERSION_TEXT and SPRY_VERSION of its own. */
 SPRY_API const char *spry_version(void);
+/** The same as a number, as SPRY_VERSION is one. */
 SPRY_API int spry_version_number(void);
 
 /*
@@ -74,13 +75,14 @@ typedef enum spry_type { SPRY_TYPE_S, SPRY_TYPE_D, SPRY_TYPE_C, SPRY_TYPE_Z } sp
 
 /** A number of any scalar type; im is 0 for real types. Passed by value: it stays as it is. */
 typedef struct spry_scalar {
-    double re, im;
+    double re, im; /**< real and imaginary part */
 } spry_scalar;
 
 /** "s", "d", "c" or "z". */
 SPRY_API const char *spry_type_name(spry_type type);
 /** Bytes of one number: 4, 8, 8, 16. */
 SPRY_API size_t spry_type_size(spry_type type);
+/** Whether numbers of the type have an imaginary part. */
 SPRY_API bool spry_type_is_complex(spry_type type);
 
 /* One list gives the codes and their texts. */

@@ -7,7 +7,9 @@
 
 SPRY_BEGIN
 
+/** Numbers of one type, on the host or on a device. */
 typedef struct spry_vector spry_vector;
+/** A sparse matrix; see spry/matrix.h. */
 typedef struct spry_matrix spry_matrix;
 
 /**
@@ -34,15 +36,19 @@ SPRY_API spry_status spry_vector_on(spry_device *device, spry_type type, int64_t
                                     spry_vector **v);
 /** Zeros of v's type where v is. */
 SPRY_API spry_status spry_vector_like(const spry_vector *v, int64_t n, spry_vector **w);
+/** Frees a vector; NULL is allowed. Memory that was borrowed stays as it is. */
 SPRY_API void spry_vector_free(spry_vector *v);
 
+/** How many numbers it has. */
 SPRY_API int64_t spry_vector_size(const spry_vector *v);
+/** The type of its numbers. */
 SPRY_API spry_type spry_vector_type(const spry_vector *v);
 /** The device it is on; NULL: the host. */
 SPRY_API spry_device *spry_vector_device(const spry_vector *v);
 /** The numbers; complex ones as pairs (re, im). On a device: the address there, of which the host
  * can read nothing; NULL where memory has none (OpenCL). */
 SPRY_API void *spry_vector_data(spry_vector *v);
+/** The same, to be read only. */
 SPRY_API const void *spry_vector_data_const(const spry_vector *v);
 /** What spry_dense.data is for the vector's memory: its address, or the cl_mem. */
 SPRY_API void *spry_vector_handle(const spry_vector *v);

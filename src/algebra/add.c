@@ -5,9 +5,9 @@
 #include "matrix/entries.h"
 
 typedef struct addition {
-    const spry_arrays *a, *b;
+    const matrix_arrays *a, *b;
     spry_scalar alpha, beta;
-    spry_arrays c;
+    matrix_arrays c;
 } addition;
 
 static int64_t count_row(const addition *s, int64_t i)
@@ -113,6 +113,7 @@ static void note_sum(spry_scalar alpha, const spry_matrix *A, spry_scalar beta,
 spry_status spry_matrix_add(spry_scalar alpha, const spry_matrix *A, spry_scalar beta,
                             const spry_matrix *B, spry_matrix **C)
 {
+    SPRY_NEED(CTX_OF_ANY(A, B), A, B, C);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     const spry_matrix *a = NULL, *b = NULL;
@@ -129,7 +130,7 @@ spry_status spry_matrix_add(spry_scalar alpha, const spry_matrix *A, spry_scalar
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &a, &own_a));
     SPRY_GO(ctx, matrix_as_sorted_csr(B, &b, &own_b));
     addition s = {.a = &a->a, .b = &b->a, .alpha = alpha, .beta = beta};
-    s.c = (spry_arrays){
+    s.c = (matrix_arrays){
         .type = A->a.type, .format = SPRY_FORMAT_CSR, .rows = A->a.rows, .cols = A->a.cols};
     status = add(ctx, &s);
     SPRY_GO(ctx, matrix_finish(ctx, status, &s.c, C));

@@ -9,7 +9,7 @@
 /* A number times its conjugate is real, but for rounding where products and sums are fused. */
 static void make_diagonal_real(const spry_matrix *C)
 {
-    const spry_arrays *c = &C->a;
+    const matrix_arrays *c = &C->a;
     for (int64_t i = 0; i < c->rows; i++) {
         const int64_t k = c->offsets[i + 1] - 1;
         if (k < c->offsets[i] || c->col_index[k] != i)
@@ -23,7 +23,7 @@ static void make_diagonal_real(const spry_matrix *C)
 static spry_status transpose(const spry_matrix *A, const spry_matrix *csr, spry_matrix *view,
                              spry_matrix **owned, const spry_matrix **transposed)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     if (a->format != SPRY_FORMAT_CSC || a->symmetry != SPRY_SYMMETRY_GENERAL ||
         !matrix_is_sorted(A->ctx, A, true)) {
         const spry_status status = spry_matrix_transpose(csr, false, owned);
@@ -42,6 +42,7 @@ static spry_status transpose(const spry_matrix *A, const spry_matrix *csr, spry_
 
 spry_status spry_matrix_gram(const spry_matrix *A, bool conjugate, spry_matrix **C)
 {
+    SPRY_NEED(CTX_OF(A), A, C);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     const spry_matrix *csr = NULL, *transposed = NULL;

@@ -12,7 +12,7 @@ void graph_clear(spry_context *ctx, graph *g)
 }
 
 /* The columns of row i of both, without i; counts only where `to` is NULL. */
-static int64_t merge_row(const spry_arrays *a, const spry_arrays *t, int64_t i, int32_t *to)
+static int64_t merge_row(const matrix_arrays *a, const matrix_arrays *t, int64_t i, int32_t *to)
 {
     int64_t k = a->offsets[i], l = t->offsets[i], count = 0;
     const int64_t k_end = a->offsets[i + 1], l_end = t->offsets[i + 1];
@@ -31,7 +31,8 @@ static int64_t merge_row(const spry_arrays *a, const spry_arrays *t, int64_t i, 
     return count;
 }
 
-static spry_status merge(spry_context *ctx, const spry_arrays *a, const spry_arrays *t, graph *g)
+static spry_status merge(spry_context *ctx, const matrix_arrays *a, const matrix_arrays *t,
+                         graph *g)
 {
     const int parts = matrix_parts(ctx, a->nnz + a->rows);
     spry_status status = SPRY_STATUS_OK;

@@ -180,7 +180,7 @@ spry_status algebra_multiply(const spry_matrix *A, const spry_matrix *B, bool co
 {
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
-    spry_arrays c = {
+    matrix_arrays c = {
         .type = A->a.type, .format = SPRY_FORMAT_CSR, .rows = A->a.rows, .cols = B->a.cols};
     product p = {.ctx = ctx,
                  .kernels = host_kernels_for(ctx, A->a.type),
@@ -229,6 +229,7 @@ double algebra_multiply_work(const spry_matrix *A, const spry_matrix *B)
 
 spry_status spry_matrix_multiply(const spry_matrix *A, const spry_matrix *B, spry_matrix **C)
 {
+    SPRY_NEED(CTX_OF_ANY(A, B), A, B, C);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     const spry_matrix *a = NULL, *b = NULL;

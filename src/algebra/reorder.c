@@ -128,6 +128,7 @@ done:
 
 spry_status spry_reorder(const spry_matrix *A, const char *order, int32_t **perm)
 {
+    SPRY_NEED(CTX_OF(A), A, order, perm);
     spry_context *ctx = A->ctx;
     const order_kind *kind = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -204,10 +205,12 @@ done:
 
 spry_status spry_vector_permute(const spry_vector *x, const int32_t *perm, spry_vector *y)
 {
+    SPRY_NEED(CTX_OF_ANY(x, y), x, perm, y);
     return move_elements(x, perm, false, y);
 }
 
 spry_status spry_vector_unpermute(const spry_vector *x, const int32_t *perm, spry_vector *y)
 {
+    SPRY_NEED(CTX_OF_ANY(x, y), x, perm, y);
     return move_elements(x, perm, true, y);
 }

@@ -31,7 +31,8 @@ static spry_status look_at(const spry_vector *v, const spry_vector **here, spry_
 }
 
 /* Whether diag(left) A diag(right) is of A's symmetric kind. */
-static bool keeps_symmetry(const spry_arrays *a, const spry_vector *left, const spry_vector *right)
+static bool keeps_symmetry(const matrix_arrays *a, const spry_vector *left,
+                           const spry_vector *right)
 {
     const double sign = a->symmetry == SPRY_SYMMETRY_HERMITIAN ? -1 : 1;
     const spry_scalar one = {1, 0};
@@ -47,7 +48,7 @@ static bool keeps_symmetry(const spry_arrays *a, const spry_vector *left, const 
 }
 
 /* (left a) right: a product of the factors alone could overflow where all three together do not. */
-ALWAYS_INLINE void scale_entries(spry_type type, const spry_arrays *a, const void *left,
+ALWAYS_INLINE void scale_entries(spry_type type, const matrix_arrays *a, const void *left,
                                  const void *right, range entries)
 {
     walk w;
@@ -63,7 +64,7 @@ ALWAYS_INLINE void scale_entries(spry_type type, const spry_arrays *a, const voi
         }
 }
 
-static void scale_range(const spry_arrays *a, const void *left, const void *right, range entries)
+static void scale_range(const matrix_arrays *a, const void *left, const void *right, range entries)
 {
     switch (a->type) {
     case SPRY_TYPE_S:
@@ -82,6 +83,7 @@ static void scale_range(const spry_arrays *a, const void *left, const void *righ
 
 spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left, const spry_vector *right)
 {
+    SPRY_NEED(CTX_OF(A), A);
     spry_context *ctx = A->ctx;
     spry_vector *left_copy = NULL, *right_copy = NULL;
     spry_status status = SPRY_STATUS_OK;

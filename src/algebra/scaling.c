@@ -24,20 +24,20 @@ static const spry_option_list option_list = SPRY_OPTION_LIST(table);
 
 /* What a kind works on: the matrix, and factors that begin as ones. */
 typedef struct scaling {
-    const spry_arrays *a; /* general CSR without duplicates */
+    const matrix_arrays *a; /* general CSR without duplicates */
     const spry_context *ctx;
     const scaling_options *options;
     double *left, *right;
 } scaling;
 
-static double magnitude(const spry_arrays *a, int64_t k)
+static double magnitude(const matrix_arrays *a, int64_t k)
 {
     const spry_scalar v = value_get(a->type, a->values, k);
     const double size = v.im == 0 ? fabs(v.re) : hypot(v.re, v.im);
     return isfinite(size) ? size : 0;
 }
 
-static double row_norm(const spry_arrays *a, int64_t i, int norm)
+static double row_norm(const matrix_arrays *a, int64_t i, int norm)
 {
     double most = 0, sum = 0;
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
@@ -52,7 +52,7 @@ static double row_norm(const spry_arrays *a, int64_t i, int norm)
     return isfinite(size) ? size : most;
 }
 
-static void scale_rows(const scaling *s, double *factors, const spry_arrays *a)
+static void scale_rows(const scaling *s, double *factors, const matrix_arrays *a)
 {
     const int parts = matrix_parts(s->ctx, a->nnz);
 #pragma omp parallel for num_threads(parts) schedule(dynamic, 1024)
@@ -71,7 +71,7 @@ static spry_status by_rows(spry_context *ctx, const scaling *s)
 
 static spry_status by_columns(spry_context *ctx, const scaling *s)
 {
-    spry_arrays transposed;
+    matrix_arrays transposed;
     const spry_status status = matrix_transpose_arrays(ctx, s->a, &transposed);
     if (status == SPRY_STATUS_OK)
         scale_rows(s, s->right, &transposed);
@@ -81,7 +81,7 @@ static spry_status by_columns(spry_context *ctx, const scaling *s)
 
 static spry_status by_diagonal(spry_context *ctx, const scaling *s)
 {
-    const spry_arrays *a = s->a;
+    const matrix_arrays *a = s->a;
     if (a->rows != a->cols)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "scaling symmetric is for square matrices, this one is %" PRId64
@@ -113,7 +113,7 @@ static void raise_to(_Atomic double *most, double size)
 /* The largest entries of the rows and columns as they are scaled now. */
 static void find_largest(const scaling *s, double *rows, _Atomic double *columns)
 {
-    const spry_arrays *a = s->a;
+    const matrix_arrays *a = s->a;
     const int parts = matrix_parts(s->ctx, a->nnz);
     for (int64_t j = 0; j < a->cols; j++)
         atomic_init(&columns[j], 0);
@@ -233,6 +233,7 @@ static spry_status make_ones(spry_context *ctx, int64_t n, double **ones)
 spry_status spry_scaling(const spry_matrix *A, const char *kind, spry_vector **left,
                          spry_vector **right)
 {
+    SPRY_NEED(CTX_OF(A), A, kind, left, right);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     const scaling_kind *chosen = NULL;

@@ -19,6 +19,7 @@ static spry_status check_sizes(const spry_matrix *R, const spry_matrix *A, const
 spry_status spry_matrix_triple(const spry_matrix *R, const spry_matrix *A, const spry_matrix *P,
                                spry_matrix **C)
 {
+    SPRY_NEED(CTX_OF_ANY(A, P), A, P, C);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     const spry_matrix *r = NULL, *a = NULL, *p = NULL;

@@ -26,6 +26,7 @@ typedef struct context_options {
 } context_options;
 
 struct spry_context {
+    atomic_int users; /* its objects, and the caller until it is freed */
     spry_allocator allocator;
     context_options options;
     spry_log_fn log;
@@ -65,12 +66,30 @@ spry_status base_cause(spry_context *ctx, spry_status status, const char *format
     } while (0)
 #define SPRY_CAUSE(ctx, status, ...) base_cause(ctx, status, __VA_ARGS__)
 
+/*
+ * Arguments. SPRY_NEED, at the head of a public function, ends it with SPRY_STATUS_BAD_USAGE where
+ * one of the pointers that it cannot do without is NULL. The context that hears which may be NULL
+ * itself: CTX_OF gives that of an object, if there is one.
+ */
+#define CTX_OF(object) ((object) ? (object)->ctx : NULL)
+#define CTX_OF_ANY(object, other) ((object) ? (object)->ctx : CTX_OF(other))
+#define SPRY_NEED(ctx, ...)                                                                    \
+    do {                                                                                       \
+        const void *const needed[] = {__VA_ARGS__};                                            \
+        if (base_missing(ctx, __func__, #__VA_ARGS__, needed, sizeof needed / sizeof *needed)) \
+            return SPRY_STATUS_BAD_USAGE;                                                      \
+    } while (0)
+/* Whether one of them is NULL; `names` are theirs, with ", " between. */
+bool base_missing(spry_context *ctx, const char *function, const char *names,
+                  const void *const *needed, size_t count);
+
 /* To be called where a call ends because a stop was asked for: the request is taken back, unless
  * another call is around this one (a solve around an inner one, or around what its monitor writes),
  * which is to end, too. */
 void base_stopped(spry_context *ctx);
 
-void base_log(spry_context *ctx, spry_log_level level, const char *format, ...) SPRY_PRINTF(3, 4);
+void base_log(const spry_context *ctx, spry_log_level level, const char *format, ...)
+    SPRY_PRINTF(3, 4);
 
 /*
  * Memory. base_alloc gives count * size bytes (checked for overflow), 64-byte aligned, untouched,
@@ -84,6 +103,10 @@ spry_status base_calloc(spry_context *ctx, int64_t count, size_t size, void *poi
 spry_status base_grow(spry_context *ctx, int64_t keep, int64_t count, size_t size,
                       void *pointer_to_pointer);
 void base_free(spry_context *ctx, void *memory); /* spry_free by the room's name */
+/* Objects that callers hold, cleared. Each keeps its context alive: the last of them, where the
+ * context was freed before, ends it. */
+spry_status base_object_new(spry_context *ctx, size_t size, void *pointer_to_pointer);
+void base_object_free(spry_context *ctx, void *object);
 spry_allocator base_default_allocator(void);
 char *base_copy_text(spry_context *ctx, const char *text);
 
@@ -133,6 +156,14 @@ spry_status base_blank(spry_context *ctx, void *caller, const base_sized *s);
 void base_give(void *caller, const void *from, const base_sized *s);
 spry_status base_take(spry_context *ctx, const void *caller, void *to, const base_sized *s);
 
+/* Fills a table of pointers to functions from a library that dlopen() gave; the first name that is
+ * missing, or NULL. */
+typedef struct base_symbol {
+    const char *name;
+    size_t at; /* of the pointer in the table */
+} base_symbol;
+const char *base_find_symbols(void *library, const base_symbol *symbols, size_t count, void *table);
+
 /* Fails when a caller's type is none of the four. */
 spry_status base_check_type(spry_context *ctx, spry_type type);
 
@@ -163,7 +194,10 @@ const char *base_parse_double(const char *p, const char *end, double *value);
 /* The same for integers; NULL also on overflow. */
 const char *base_parse_int(const char *p, const char *end, int64_t *value);
 
-/* Threads: run inside `#pragma omp parallel num_threads(spry_context_threads(ctx))`. */
+/* Threads: run inside `#pragma omp parallel num_threads(spry_context_threads(ctx))`. base_team is
+ * how many of those wanted this process gets: all, unless the system refuses some or the process is
+ * a fork's child. */
+int base_team(const spry_context *ctx, int wanted);
 typedef struct range {
     int64_t begin, end;
 } range;

@@ -83,6 +83,7 @@ spry_status spry_context_new_with(const spry_allocator *allocator, const char *o
 {
     static const base_sized sized = BASE_SIZED(spry_allocator, data);
     spry_allocator use = base_default_allocator();
+    SPRY_NEED(NULL, out);
     *out = NULL;
     if (allocator && allocator->allocate && allocator->release &&
         base_take(NULL, allocator, &use, &sized) != SPRY_STATUS_OK)
@@ -93,6 +94,7 @@ spry_status spry_context_new_with(const spry_allocator *allocator, const char *o
     memset(ctx, 0, sizeof *ctx);
     ctx->allocator = use;
     atomic_init(&ctx->interrupted, false);
+    atomic_init(&ctx->users, 1);
     *out = ctx;
 
     spry_status status = SPRY_STATUS_OK;
@@ -113,39 +115,69 @@ spry_status spry_context_new(const char *options, spry_context **ctx)
     return spry_context_new_with(NULL, options, ctx);
 }
 
+/* One that held it no longer does; the last one ends it. */
+static void leave(spry_context *ctx)
+{
+    if (atomic_fetch_sub(&ctx->users, 1) > 1)
+        return;
+    if (ctx->close_devices)
+        ctx->close_devices(ctx);
+    const spry_allocator allocator = ctx->allocator;
+    allocator.release(allocator.data, ctx, sizeof *ctx);
+}
+
 void spry_context_free(spry_context *ctx)
 {
-    if (ctx) {
-        if (ctx->close_devices)
-            ctx->close_devices(ctx);
-        spry_allocator allocator = ctx->allocator;
-        allocator.release(allocator.data, ctx, sizeof *ctx);
+    if (!ctx)
+        return;
+    ctx->log = NULL; /* whom it would tell may be gone */
+    leave(ctx);
+}
+
+spry_status base_object_new(spry_context *ctx, size_t size, void *pointer_to_pointer)
+{
+    const spry_status status = base_calloc(ctx, 1, size, pointer_to_pointer);
+    if (status == SPRY_STATUS_OK)
+        atomic_fetch_add(&ctx->users, 1);
+    return status;
+}
+
+void base_object_free(spry_context *ctx, void *object)
+{
+    if (object) {
+        base_free(ctx, object);
+        leave(ctx);
     }
 }
 
 void spry_context_set_log(spry_context *ctx, spry_log_fn log, void *data)
 {
-    ctx->log = log;
-    ctx->log_data = data;
+    if (ctx) {
+        ctx->log = log;
+        ctx->log_data = data;
+    }
 }
 
 int spry_context_threads(const spry_context *ctx)
 {
-    return (int)ctx->options.threads;
+    return ctx ? base_team(ctx, (int)ctx->options.threads) : 0;
 }
 
 const char *spry_context_isa(const spry_context *ctx)
 {
-    return isa_name(ctx->isa);
+    return ctx ? isa_name(ctx->isa) : "";
 }
 
 void spry_context_interrupt(spry_context *ctx)
 {
-    atomic_store(&ctx->interrupted, true);
+    if (ctx)
+        atomic_store(&ctx->interrupted, true);
 }
 
 bool spry_context_interrupted(spry_context *ctx, bool clear)
 {
+    if (!ctx)
+        return false;
     return clear ? atomic_exchange(&ctx->interrupted, false) : atomic_load(&ctx->interrupted);
 }
 

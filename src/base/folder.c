@@ -20,7 +20,14 @@ const char *base_error_text(int error, char *text, size_t size)
     return text;
 }
 
-/* An empty SPRY_CACHE is a wish for none. */
+static bool is_folder(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+/* An empty SPRY_CACHE is a wish for none. A home that is not there (HOME=/nonexistent, as services
+ * have) is not made. */
 bool base_cache_folder(char *path, size_t size)
 {
     const char *own = getenv("SPRY_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -29,7 +36,7 @@ bool base_cache_folder(char *path, size_t size)
         length = snprintf(path, size, "%s", own);
     else if (xdg && xdg[0] == '/')
         length = snprintf(path, size, "%s/spry", xdg);
-    else if (home && home[0] == '/')
+    else if (home && home[0] == '/' && is_folder(home))
         length = snprintf(path, size, "%s/.cache/spry", home);
     return length > 0 && (size_t)length < size;
 }

@@ -64,6 +64,8 @@ static bool must_fail(spry_context *ctx)
 void *spry_alloc(spry_context *ctx, size_t bytes)
 {
     void *memory = NULL;
+    if (!ctx)
+        return NULL;
     if (bytes > PTRDIFF_MAX - ALIGNMENT - PAGE) {
         SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY, "%zu bytes are more than any memory holds", bytes);
         return NULL;
@@ -95,7 +97,7 @@ void *spry_alloc(spry_context *ctx, size_t bytes)
 
 void spry_free(spry_context *ctx, void *memory)
 {
-    if (!memory)
+    if (!memory || !ctx)
         return;
     const header h = *(const header *)(const void *)((const char *)memory - ALIGNMENT);
     ctx->memory_now -= (int64_t)h.bytes;
@@ -105,15 +107,17 @@ void spry_free(spry_context *ctx, void *memory)
 void spry_context_memory(const spry_context *ctx, int64_t *now, int64_t *most)
 {
     if (now)
-        *now = ctx->memory_now;
+        *now = ctx ? ctx->memory_now : 0;
     if (most)
-        *most = ctx->memory_most;
+        *most = ctx ? ctx->memory_most : 0;
 }
 
 void spry_context_fail_allocation(spry_context *ctx, int64_t nth, bool all)
 {
-    ctx->fail_in = nth;
-    ctx->fail_all = all;
+    if (ctx) {
+        ctx->fail_in = nth;
+        ctx->fail_all = all;
+    }
 }
 
 spry_status base_alloc(spry_context *ctx, int64_t count, size_t size, void *pointer_to_pointer)

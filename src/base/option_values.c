@@ -40,6 +40,7 @@ void base_print_double(double value, char text[32])
 spry_status spry_options_set_real(spry_context *ctx, spry_option_list list, void *fields,
                                   const char *name, double value)
 {
+    SPRY_NEED(ctx, fields, name);
     const spry_option *option;
     char shown[32];
     spry_status status = options_find(ctx, list, name, &option);
@@ -63,6 +64,7 @@ spry_status spry_options_set_real(spry_context *ctx, spry_option_list list, void
 spry_status spry_options_set_int(spry_context *ctx, spry_option_list list, void *fields,
                                  const char *name, int64_t value)
 {
+    SPRY_NEED(ctx, fields, name);
     const spry_option *option;
     char shown[32];
     spry_status status = options_find(ctx, list, name, &option);
@@ -84,6 +86,7 @@ spry_status spry_options_set_int(spry_context *ctx, spry_option_list list, void 
 spry_status spry_options_set_bool(spry_context *ctx, spry_option_list list, void *fields,
                                   const char *name, bool value)
 {
+    SPRY_NEED(ctx, fields, name);
     const spry_option *option;
     const spry_status status = options_find(ctx, list, name, &option);
     if (status != SPRY_STATUS_OK)
@@ -114,6 +117,7 @@ static spry_status find_field(spry_context *ctx, spry_option_list list, const vo
 spry_status spry_options_get_real(spry_context *ctx, spry_option_list list, const void *fields,
                                   const char *name, double *value)
 {
+    SPRY_NEED(ctx, fields, name, value);
     const spry_option *option;
     const void *field;
     const spry_status status =
@@ -127,6 +131,7 @@ spry_status spry_options_get_real(spry_context *ctx, spry_option_list list, cons
 spry_status spry_options_get_int(spry_context *ctx, spry_option_list list, const void *fields,
                                  const char *name, int64_t *value)
 {
+    SPRY_NEED(ctx, fields, name, value);
     const spry_option *option;
     const void *field;
     const spry_status status =
@@ -139,6 +144,7 @@ spry_status spry_options_get_int(spry_context *ctx, spry_option_list list, const
 spry_status spry_options_get_bool(spry_context *ctx, spry_option_list list, const void *fields,
                                   const char *name, bool *value)
 {
+    SPRY_NEED(ctx, fields, name, value);
     const spry_option *option;
     const void *field;
     const spry_status status =
@@ -163,6 +169,7 @@ static const char *word_at(const char *words, int index, size_t *length)
 spry_status spry_options_get_text(spry_context *ctx, spry_option_list list, const void *fields,
                                   const char *name, char *text, size_t size)
 {
+    SPRY_NEED(ctx, fields, name, text);
     const spry_option *option;
     const spry_status status = options_find(ctx, list, name, &option);
     if (status != SPRY_STATUS_OK)

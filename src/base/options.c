@@ -51,6 +51,8 @@ static const char *next_word(const char *words, char word[WORD_SIZE])
 
 bool spry_nearest(const char *word, const char *words, char *nearest, size_t size)
 {
+    if (!word || !words || !nearest)
+        return false;
     char candidate[WORD_SIZE];
     int best = 1 + (int)strlen(word) / 3; /* one slip in three letters, and one more */
     bool found = false;
@@ -90,7 +92,7 @@ static spry_option whole_row(spry_option_list list, const spry_option *row)
 const spry_option *spry_options_find(spry_option_list list, const char *name)
 {
     const spry_option *option;
-    for (int i = 0; (option = spry_options_at(list, i)); i++)
+    for (int i = 0; name && (option = spry_options_at(list, i)); i++)
         if (same_name(option->name, name))
             return option;
     return NULL;
@@ -257,6 +259,7 @@ static spry_status set_field(spry_context *ctx, const spry_option *option, void 
 spry_status spry_options_set(spry_context *ctx, spry_option_list list, void *fields,
                              const char *name, const char *value)
 {
+    SPRY_NEED(ctx, fields, name, value);
     const spry_option *option;
     const spry_status status = options_find(ctx, list, name, &option);
     if (status != SPRY_STATUS_OK)
@@ -267,6 +270,7 @@ spry_status spry_options_set(spry_context *ctx, spry_option_list list, void *fie
 
 spry_status spry_options_default(spry_context *ctx, spry_option_list list, void *fields)
 {
+    SPRY_NEED(ctx, fields);
     spry_status status = SPRY_STATUS_OK;
     for (int i = 0; i < list.count && status == SPRY_STATUS_OK; i++) {
         const spry_option option = whole_row(list, spry_options_at(list, i));
@@ -322,6 +326,7 @@ static const char *unquote(char *value)
 spry_status spry_options_parse(spry_context *ctx, spry_option_list list, void *fields,
                                const char *text)
 {
+    SPRY_NEED(ctx, fields);
     for (const char *p = text ? text : ""; *(p += strspn(p, " ,\t\n"));) {
         char pair[SPRY_OPTION_TEXT_SIZE + WORD_SIZE];
         size_t length = pair_length(p);

@@ -15,7 +15,13 @@ const char *spry_message(const spry_context *ctx)
     return ctx ? ctx->message : spry_status_text(SPRY_STATUS_NO_MEMORY);
 }
 
-void base_log(spry_context *ctx, spry_log_level level, const char *format, ...)
+void spry_context_set_message(spry_context *ctx, const char *text)
+{
+    if (ctx)
+        snprintf(ctx->message, sizeof ctx->message, "%s", text ? text : "");
+}
+
+void base_log(const spry_context *ctx, spry_log_level level, const char *format, ...)
 {
     if (!ctx || !ctx->log || (int)level >= ctx->options.log) /* options.log: 0 is quiet */
         return;
@@ -39,6 +45,21 @@ spry_status base_fail(spry_context *ctx, spry_status status, const char *file, i
     base_log(ctx, SPRY_LOG_DEBUG, "%s:%d: %s: %s", file, line, spry_status_text(status),
              ctx->message);
     return status;
+}
+
+bool base_missing(spry_context *ctx, const char *function, const char *names,
+                  const void *const *needed, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!needed[i]) {
+            SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s: %.*s is NULL", function,
+                      (int)strcspn(names, ","), names);
+            return true;
+        }
+        names += strcspn(names, ",");
+        names += strspn(names, ", ");
+    }
+    return false;
 }
 
 void base_trace(spry_context *ctx, spry_status status, const char *file, int line)

@@ -1,4 +1,4 @@
-/* Aggregates and independent sets of graphs in a device's memory: see setup.h. */
+/* Aggregates of graphs in a device's memory: see setup.h. */
 #include "device/setup.h"
 
 enum { GROUP = 256, MOST_ROUNDS = 1000 };
@@ -141,50 +141,5 @@ spry_status device_aggregate(const device_matrix *S, bool alone, device_memory *
     SPRY_GO(r.ctx, join(&r, aggregate));
 done:
     rounds_close(&r);
-    return status;
-}
-
-/* --- coarse rows ---------------------------------------------------------------------------------
- */
-
-typedef struct pmis {
-    rounds r; /* first: rounds know this one only */
-    const device_matrix *T;
-} pmis;
-
-static spry_status pmis_round(rounds *r)
-{
-    const device_matrix *S = r->S, *T = ((const pmis *)r)->T;
-    const device_arg choose[] = {DEVICE_VALUE(r->rows),         device_arg_memory(S->offsets),
-                                 device_arg_memory(S->columns), device_arg_memory(T->offsets),
-                                 device_arg_memory(T->columns), device_arg_memory(r->keys),
-                                 device_arg_memory(r->once)};
-    const device_arg drop[] = {DEVICE_VALUE(r->rows),         device_arg_memory(S->offsets),
-                               device_arg_memory(S->columns), device_arg_memory(r->once),
-                               device_arg_memory(r->keys),    device_arg_memory(r->left)};
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(r->ctx, LAUNCH(r, "weights_choose", choose));
-    SPRY_GO(r->ctx, LAUNCH(r, "weights_drop", drop));
-done:
-    return status;
-}
-
-spry_status device_pmis(const device_matrix *S, const device_matrix *T, device_memory *coarse,
-                        int64_t *count)
-{
-    pmis m = {.T = T};
-    rounds *r = &m.r;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(S->d->ctx, rounds_open(S, r));
-    const device_arg start[] = {DEVICE_VALUE(r->rows), device_arg_memory(T->offsets),
-                                device_arg_memory(T->columns), device_arg_memory(r->keys)};
-    SPRY_GO(r->ctx, LAUNCH(r, "weights_start", start));
-    SPRY_GO(r->ctx, repeat(r, pmis_round));
-    SPRY_GO(r->ctx, number_chosen(r, count));
-    const device_arg number[] = {DEVICE_VALUE(r->rows), device_arg_memory(r->keys),
-                                 device_arg_memory(r->numbers), device_arg_memory(coarse)};
-    SPRY_GO(r->ctx, LAUNCH(r, "weights_number", number));
-done:
-    rounds_close(r);
     return status;
 }

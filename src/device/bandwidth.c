@@ -200,6 +200,7 @@ static spry_status by_name(spry_context *ctx, const char *name, bool anew, doubl
 spry_status spry_device_bandwidth(spry_context *ctx, const char *name, bool anew,
                                   spry_bandwidth *bandwidth)
 {
+    SPRY_NEED(ctx, ctx, bandwidth);
     static const base_sized sized = BASE_SIZED(spry_bandwidth, triad);
     spry_bandwidth found = SPRY_BANDWIDTH_INIT;
     spry_status status = SPRY_STATUS_OK;

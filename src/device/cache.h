@@ -16,6 +16,7 @@ typedef struct cache_key {
 struct device_cache {
     device_program *programs;
     int64_t compiled, loaded; /* how many were compiled and taken from disk so far */
+    bool refused;             /* the last text was, by the compiler */
     bool told;                /* why nothing is kept on disk */
 };
 

@@ -16,15 +16,6 @@ void device_carries_free(device_carries *c)
     *c = (device_carries){0};
 }
 
-int64_t device_carries_bytes(const device_carries *c)
-{
-    const device_memory *const all[] = {c->row, c->start, c->place, c->sums};
-    int64_t bytes = 0;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        bytes += all[i] ? device_bytes(all[i]) : 0;
-    return bytes;
-}
-
 typedef struct carry_lists {
     int32_t *row, *start, *place;
     int rows;

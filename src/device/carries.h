@@ -18,7 +18,6 @@ spry_status device_carries_copy(spry_device *d, const layout *L, device_carries 
 /* Room for the sums of so many columns. */
 spry_status device_carries_room(spry_device *d, const layout *L, device_carries *c, int columns);
 void device_carries_free(device_carries *c);
-int64_t device_carries_bytes(const device_carries *c);
 
 /* An array of the host's in new memory of the device. */
 spry_status device_copy_over(spry_device *d, const void *from, int64_t bytes, device_memory **m);

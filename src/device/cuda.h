@@ -54,7 +54,7 @@ spry_status cuda_load(spry_device *d, const void *binary, size_t size, void **mo
 void cuda_unload(spry_device *d, void *module);
 spry_status cuda_kernel(spry_device *d, void *module, const char *name, void **kernel);
 void cuda_kernel_free(spry_device *d, void *kernel);
-spry_status cuda_launch(spry_device *d, engine_stream s, void *kernel, int64_t groups, int group,
+spry_status cuda_launch(spry_device *d, engine_stream s, void *kernel, const device_range *over,
                         const device_arg *args, int count, bool whole);
 int64_t cuda_whole_groups(spry_device *d, void *kernel, int group);
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_OPTIONS = 64, MOST_ARGUMENTS = 128, OPTIONS_SIZE = 4096 };
+enum { MOST_OPTIONS = 64, MOST_ARGUMENTS = 128, OPTIONS_SIZE = 4096, MOST_BESIDE = 65535 };
 
 /* What a text is compiled for: for the card where NVRTC knows it; else for the newest before it, as
  * PTX, which the driver translates. */
@@ -198,16 +198,26 @@ void cuda_kernel_free(spry_device *d, void *kernel)
     (void)kernel;
 }
 
-spry_status cuda_launch(spry_device *d, engine_stream s, void *kernel, int64_t groups, int group,
+spry_status cuda_launch(spry_device *d, engine_stream s, void *kernel, const device_range *over,
                         const device_arg *args, int count, bool whole)
 {
     static const engine_block nothing = 0;
     spry_status status;
     void *values[MOST_ARGUMENTS];
-    if (groups > INT32_MAX || count > MOST_ARGUMENTS)
-        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "%" PRId64 " groups and %d arguments: a launch takes at most %d and %d",
-                         groups, count, INT32_MAX, MOST_ARGUMENTS);
+    unsigned groups[3], group[3];
+    if (count > MOST_ARGUMENTS)
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED, "%d arguments: a launch takes at most %d",
+                         count, MOST_ARGUMENTS);
+    for (int i = 0; i < 3; i++) {
+        if (i > 0 && over->groups[i] > MOST_BESIDE)
+            return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
+                             "%" PRId64 " groups in dimension %d: CUDA takes at most %d there, and "
+                             "2^31 in dimension 0; let the longest side be the first, or make "
+                             "groups larger",
+                             over->groups[i], i, MOST_BESIDE);
+        groups[i] = (unsigned)over->groups[i];
+        group[i] = (unsigned)over->group[i];
+    }
     for (int i = 0; i < count; i++) {
         const void *value = args[i].memory                      ? &args[i].memory->block
                             : args[i].value && args[i].size > 0 ? args[i].value
@@ -216,11 +226,11 @@ spry_status cuda_launch(spry_device *d, engine_stream s, void *kernel, int64_t g
     }
     const bool entered = cuda_enter(d);
     if (whole)
-        CUDA_GO(d, cuLaunchCooperativeKernel, kernel, (unsigned)groups, 1, 1, (unsigned)group, 1, 1,
-                0, s, values);
+        CUDA_GO(d, cuLaunchCooperativeKernel, kernel, groups[0], groups[1], groups[2], group[0],
+                group[1], group[2], 0, s, values);
     else
-        CUDA_GO(d, cuLaunchKernel, kernel, (unsigned)groups, 1, 1, (unsigned)group, 1, 1, 0, s,
-                values, NULL);
+        CUDA_GO(d, cuLaunchKernel, kernel, groups[0], groups[1], groups[2], group[0], group[1],
+                group[2], 0, s, values, NULL);
 done:
     cuda_leave(d, entered);
     return status;

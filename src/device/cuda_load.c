@@ -4,16 +4,11 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-typedef struct symbol {
-    const char *name;
-    size_t at; /* of the pointer in the table */
-} symbol;
-
 #define DRIVER_SYMBOL(name, symbol, signature) {symbol, offsetof(cuda_driver, name)},
-static const symbol driver_symbols[] = {CUDA_DRIVER_CALLS(DRIVER_SYMBOL)};
-static const symbol loop_symbols[] = {CUDA_LOOP_CALLS(DRIVER_SYMBOL)};
+static const base_symbol driver_symbols[] = {CUDA_DRIVER_CALLS(DRIVER_SYMBOL)};
+static const base_symbol loop_symbols[] = {CUDA_LOOP_CALLS(DRIVER_SYMBOL)};
 #define NVRTC_SYMBOL(name, symbol, signature) {symbol, offsetof(nvrtc_library, name)},
-static const symbol nvrtc_symbols[] = {
+static const base_symbol nvrtc_symbols[] = {
     NVRTC_CALLS(NVRTC_SYMBOL){"nvrtcGetErrorString", offsetof(nvrtc_library, nvrtcGetErrorString)}};
 
 /* A library is never unloaded: drivers keep threads and handlers of their own. */
@@ -28,18 +23,6 @@ static const char *load_error(void)
     return text ? text : "no reason is given";
 }
 
-/* Fills a table; the first name that is missing, or NULL. */
-static const char *find_symbols(void *library, const symbol *symbols, size_t count, void *table)
-{
-    for (size_t i = 0; i < count; i++) {
-        void *address = dlsym(library, symbols[i].name);
-        if (!address)
-            return symbols[i].name;
-        memcpy((char *)table + symbols[i].at, &address, sizeof address);
-    }
-    return NULL;
-}
-
 /* --- the driver ----------------------------------------------------------------------------------
  */
 
@@ -48,7 +31,7 @@ bool cuda_driver_load(cuda_driver *driver, char *why, size_t size)
     const char *own = getenv("SPRY_CUDA_LIBRARY");
     const char *name = own ? own : "libcuda.so.1";
     cuda_result (*get_version)(int *) = NULL;
-    const symbol first = {"cuDriverGetVersion", 0};
+    const base_symbol first = {"cuDriverGetVersion", 0};
     *driver = (cuda_driver){0};
     if (!*name) {
         snprintf(why, size, "SPRY_CUDA_LIBRARY is empty, which switches CUDA off: unset it");
@@ -62,7 +45,7 @@ bool cuda_driver_load(cuda_driver *driver, char *why, size_t size)
                  load_error());
         return false;
     }
-    if (find_symbols(driver->library, &first, 1, &get_version) ||
+    if (base_find_symbols(driver->library, &first, 1, &get_version) ||
         get_version(&driver->version) != CUDA_OK) {
         snprintf(why, size, "%s does not tell its version: is it a CUDA driver?", name);
         return false;
@@ -75,15 +58,15 @@ bool cuda_driver_load(cuda_driver *driver, char *why, size_t size)
                  CUDA_LEAST_DRIVER % 1000 / 10);
         return false;
     }
-    const char *missing = find_symbols(driver->library, driver_symbols,
-                                       sizeof driver_symbols / sizeof *driver_symbols, driver);
+    const char *missing = base_find_symbols(driver->library, driver_symbols,
+                                            sizeof driver_symbols / sizeof *driver_symbols, driver);
     if (missing)
         snprintf(why, size,
                  "the driver is for CUDA %d.%d but has no %s: its installation is damaged or mixes "
                  "versions; install NVIDIA's driver anew",
                  driver->version / 1000, driver->version % 1000 / 10, missing);
-    driver->has_loops = !find_symbols(driver->library, loop_symbols,
-                                      sizeof loop_symbols / sizeof *loop_symbols, driver);
+    driver->has_loops = !base_find_symbols(driver->library, loop_symbols,
+                                           sizeof loop_symbols / sizeof *loop_symbols, driver);
     return !missing;
 }
 
@@ -180,8 +163,8 @@ static void *find_nvrtc(int driver_version)
 static bool nvrtc_found(nvrtc_library *nvrtc, int driver_version, char *why, size_t size)
 {
     int major = 0, minor = 0;
-    const char *missing = find_symbols(nvrtc->library, nvrtc_symbols,
-                                       sizeof nvrtc_symbols / sizeof *nvrtc_symbols, nvrtc);
+    const char *missing = base_find_symbols(nvrtc->library, nvrtc_symbols,
+                                            sizeof nvrtc_symbols / sizeof *nvrtc_symbols, nvrtc);
     if (missing) {
         snprintf(why, size, "NVRTC is too old, it has no %s: install version 11.2 or newer",
                  missing);

@@ -18,6 +18,7 @@ spry_status device_begin(spry_device *d, device_work work)
     static const char *const names[] = {"allocation", "copy", "launch", "compilation"};
     if (d->lost)
         return SPRY_FAIL(d->ctx, SPRY_STATUS_DEVICE_LOST, "%s", d->why_lost);
+    d->done[work]++;
     if (d->fail_in[work] > 0 && --d->fail_in[work] == 0)
         return SPRY_FAIL(d->ctx, work == WORK_ALLOC ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_DEVICE,
                          "%s: this %s was asked to fail", d->facts.name, names[work]);
@@ -73,7 +74,12 @@ static void close_all(spry_context *ctx)
 
 void spry_device_close_all(spry_context *ctx)
 {
-    close_all(ctx);
+    spry_device *next = NULL;
+    for (spry_device *d = ctx ? ctx->devices : NULL; d; d = next) {
+        next = d->next;
+        if (d->users == 0)
+            device_close(d);
+    }
 }
 
 static spry_status open_new(spry_context *ctx, const engine_class *engine, int index,
@@ -174,6 +180,7 @@ void device_close(spry_device *d)
     device_event_free(d->marks[0]);
     device_event_free(d->marks[1]);
     device_staging_close(d);
+    device_pinned_free(d, d->bounce);
     device_programs_close(d);
     device_pool_close(d);
     if (d->stream && d->stream->borrowed) { /* also where it was lost */
@@ -193,10 +200,11 @@ void device_close(spry_device *d)
 
 spry_status spry_device_open(spry_context *ctx, const char *name, spry_device **device)
 {
+    SPRY_NEED(ctx, ctx, name, device);
     return device_open(ctx, name, device);
 }
 
 const char *spry_device_name(const spry_device *device)
 {
-    return device->facts.name;
+    return device ? device->facts.name : "cpu";
 }

@@ -54,7 +54,11 @@ struct spry_device {
     device_stream *stream;          /* where work goes unless another is given */
     void *own_stream;               /* its handle while a caller's is in its place */
     struct device_staging *staging; /* see staging.h; NULL until used */
+    void *bounce;                   /* pinned memory for small copies to the host; NULL: none */
+    bool bounces;                   /* it was asked for */
     int64_t fail_in[4];             /* see device_fail_next() */
+    int64_t done[4];                /* calls so far, by device_work */
+    int64_t waits;                  /* times that the host has waited for the device */
     bool lost;
     char why_lost[512];
     double read_bandwidth;    /* bytes per second; 0 until measured */
@@ -88,7 +92,7 @@ int64_t device_bytes(const device_memory *m);
 /* The address (CUDA) or the cl_mem. */
 void *device_address(const device_memory *m);
 /* Bytes in use now, in use at most so far, and free: on the device as its driver says, together
- * with what the pool keeps. */
+ * with what the pool keeps. The driver takes its time: NULL for `free` does not ask it. */
 void device_memory_now(spry_device *d, int64_t *used, int64_t *most, int64_t *free);
 /* Makes the device as small as that, as SPRY_DEVICE_MEMORY=BYTES does when it is opened; 0: as it
  * is. Blocks are counted as the pool rounds them. */
@@ -133,6 +137,10 @@ const char *device_text(const char *name);
  */
 spry_status device_build(spry_device *d, const char *text, const char *options, device_program **p);
 
+/* The same for a text of device_text(), by its name; quick from the second time on. */
+spry_status device_build_text(spry_device *d, const char *name, const char *options,
+                              device_program **p);
+
 /* An argument of a kernel: memory, or a number by value. */
 typedef struct device_arg {
     const device_memory *memory; /* NULL: a value; or a null pointer where size is 0 too */
@@ -149,6 +157,14 @@ static inline device_arg device_arg_memory(const device_memory *m)
  * read before it comes back. 0 groups do nothing. */
 spry_status device_launch(device_program *p, const char *name, device_stream *s, int64_t groups,
                           int group, const device_arg *args, int count);
+/* Work-items in three dimensions: so many groups of such a shape. */
+typedef struct device_range {
+    int64_t groups[3];
+    int group[3];
+} device_range;
+/* The same for a program that was built with the group's shape (see dialect.h). */
+spry_status device_launch_range(device_program *p, const char *name, const device_range *over,
+                                const device_arg *args, int count);
 /* The same with all groups running at once, so that they may wait for each other; groups are at
  * most device_whole_groups(). */
 spry_status device_launch_whole(device_program *p, const char *name, int64_t groups, int group,

@@ -5,13 +5,21 @@
  *     SP_TYPE    0 s, 1 d, 2 c, 3 z: the type of vectors
  *     SP_KIND    0 own, 1 f32, 2 f16, 3 bf16: how values of matrices are stored
  *     SP_GROUP   work-items of a group
- *     SP_NVIDIA  set for OpenCL on NVIDIA devices, whose compiler takes PTX
- *     SP_RESIDENT set where a kernel reads what other groups of it wrote before a barrier of all
+ *     SP_DIMENSIONS, SP_GROUP_0, _1, _2  of ranges with 2 or 3 dimensions: how many, and the shape
+ * of a group, of SP_GROUP work-items in all SP_NVIDIA  set for OpenCL on NVIDIA devices, whose
+ * compiler takes PTX SP_RESIDENT set where a kernel reads what other groups of it wrote before a
+ * barrier of all
  *
  * No macro has a name of one letter: NVRTC's own headers use them.
  */
 #ifndef SP_GROUP
 #define SP_GROUP 256
+#endif
+#ifndef SP_DIMENSIONS
+#define SP_DIMENSIONS 1
+#define SP_GROUP_0 SP_GROUP
+#define SP_GROUP_1 1
+#define SP_GROUP_2 1
 #endif
 #ifndef SP_TYPE
 #define SP_TYPE 1
@@ -35,9 +43,15 @@ typedef unsigned char sp_u8;
 #define SP_RESTRICT __restrict__
 #define SP_INLINE static __device__ __forceinline__
 #define SP_BARRIER() __syncthreads()
-#define SP_GROUP_ID ((int)blockIdx.x)
-#define SP_GROUPS ((int)gridDim.x)
-#define SP_LOCAL_ID ((int)threadIdx.x)
+#define SP_GROUP_ID_0 ((int)blockIdx.x)
+#define SP_GROUP_ID_1 ((int)blockIdx.y)
+#define SP_GROUP_ID_2 ((int)blockIdx.z)
+#define SP_GROUPS_0 ((int)gridDim.x)
+#define SP_GROUPS_1 ((int)gridDim.y)
+#define SP_GROUPS_2 ((int)gridDim.z)
+#define SP_LOCAL_ID_0 ((int)threadIdx.x)
+#define SP_LOCAL_ID_1 ((int)threadIdx.y)
+#define SP_LOCAL_ID_2 ((int)threadIdx.z)
 #define SP_UNROLL _Pragma("unroll")
 #define SP_FENCE() __threadfence()
 #define SP_DOUBLE_MAX 1.7976931348623157e308
@@ -131,16 +145,23 @@ typedef ulong sp_u64;
 typedef uint sp_u32;
 typedef ushort sp_u16;
 typedef uchar sp_u8;
-#define SP_KERNEL __kernel __attribute__((reqd_work_group_size(SP_GROUP, 1, 1))) void
+#define SP_KERNEL \
+    __kernel __attribute__((reqd_work_group_size(SP_GROUP_0, SP_GROUP_1, SP_GROUP_2))) void
 #define SP_GLOBAL __global
 #define SP_LOCAL __local
 #define SP_SHARED __local
 #define SP_RESTRICT restrict
 #define SP_INLINE static inline
 #define SP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
-#define SP_GROUP_ID ((int)get_group_id(0))
-#define SP_GROUPS ((int)get_num_groups(0))
-#define SP_LOCAL_ID ((int)get_local_id(0))
+#define SP_GROUP_ID_0 ((int)get_group_id(0))
+#define SP_GROUP_ID_1 ((int)get_group_id(1))
+#define SP_GROUP_ID_2 ((int)get_group_id(2))
+#define SP_GROUPS_0 ((int)get_num_groups(0))
+#define SP_GROUPS_1 ((int)get_num_groups(1))
+#define SP_GROUPS_2 ((int)get_num_groups(2))
+#define SP_LOCAL_ID_0 ((int)get_local_id(0))
+#define SP_LOCAL_ID_1 ((int)get_local_id(1))
+#define SP_LOCAL_ID_2 ((int)get_local_id(2))
 #define SP_UNROLL _Pragma("unroll")
 #ifdef SP_NVIDIA /* where the fence of OpenCL holds for a group only */
 #define SP_FENCE() asm volatile("membar.gl;" ::: "memory")
@@ -175,8 +196,22 @@ SP_INLINE float sp_half_float(sp_u16 bits)
 #define SP_PRAGMA(text) _Pragma(#text)
 #define SP_UNROLL_BY(turns) SP_PRAGMA(unroll turns)
 
-/* The place of a work-item among all. */
+/* Groups, and the work-items of one, numbered through whatever their shape; and the number of a
+ * work-item among all. */
+#if SP_DIMENSIONS == 1
+#define SP_GROUP_ID SP_GROUP_ID_0
+#define SP_GROUPS SP_GROUPS_0
+#define SP_LOCAL_ID SP_LOCAL_ID_0
+#else
+#define SP_GROUP_ID ((SP_GROUP_ID_2 * SP_GROUPS_1 + SP_GROUP_ID_1) * SP_GROUPS_0 + SP_GROUP_ID_0)
+#define SP_GROUPS (SP_GROUPS_0 * SP_GROUPS_1 * SP_GROUPS_2)
+#define SP_LOCAL_ID ((SP_LOCAL_ID_2 * SP_GROUP_1 + SP_LOCAL_ID_1) * SP_GROUP_0 + SP_LOCAL_ID_0)
+#endif
 #define SP_GLOBAL_ID ((offset)SP_GROUP_ID * SP_GROUP + SP_LOCAL_ID)
+/* The place of a work-item in each dimension of the range. */
+#define SP_GLOBAL_ID_0 ((offset)SP_GROUP_ID_0 * SP_GROUP_0 + SP_LOCAL_ID_0)
+#define SP_GLOBAL_ID_1 ((offset)SP_GROUP_ID_1 * SP_GROUP_1 + SP_LOCAL_ID_1)
+#define SP_GLOBAL_ID_2 ((offset)SP_GROUP_ID_2 * SP_GROUP_2 + SP_LOCAL_ID_2)
 
 /*
  * real: parts of numbers; scalar: elements of vectors; number: what sums and factors are computed

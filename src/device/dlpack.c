@@ -86,6 +86,7 @@ done:
 
 spry_status spry_vector_to_dlpack(spry_vector *v, struct DLManagedTensor **tensor)
 {
+    SPRY_NEED(CTX_OF(v), v, tensor);
     exported *e;
     const spry_status status = export(v, &e);
     *tensor = e ? &e->plain : NULL;
@@ -95,6 +96,7 @@ spry_status spry_vector_to_dlpack(spry_vector *v, struct DLManagedTensor **tenso
 spry_status spry_vector_to_dlpack_versioned(spry_vector *v,
                                             struct DLManagedTensorVersioned **tensor)
 {
+    SPRY_NEED(CTX_OF(v), v, tensor);
     exported *e;
     const spry_status status = export(v, &e);
     *tensor = e ? &e->versioned : NULL;
@@ -300,6 +302,7 @@ static void hand_over(spry_vector *v, bool shared, void (*release)(void *), void
 spry_status spry_vector_from_dlpack(spry_context *ctx, struct DLManagedTensor *tensor,
                                     spry_vector **v)
 {
+    SPRY_NEED(ctx, ctx, tensor, v);
     bool shared;
     const spry_status status = import(ctx, &tensor->dl_tensor, false, v, &shared);
     if (*v)
@@ -311,6 +314,7 @@ spry_status spry_vector_from_dlpack_versioned(spry_context *ctx,
                                               struct DLManagedTensorVersioned *tensor,
                                               spry_vector **v)
 {
+    SPRY_NEED(ctx, ctx, tensor, v);
     bool shared;
     *v = NULL;
     if (tensor->version.major != DLPACK_MAJOR) /* only these members are where they are here */

@@ -55,7 +55,7 @@ struct engine_class {
     void (*unload)(spry_device *d, void *module);
     spry_status (*kernel)(spry_device *d, void *module, const char *name, void **kernel);
     void (*kernel_free)(spry_device *d, void *kernel);
-    spry_status (*launch)(spry_device *d, engine_stream s, void *kernel, int64_t groups, int group,
+    spry_status (*launch)(spry_device *d, engine_stream s, void *kernel, const device_range *over,
                           const device_arg *args, int count, bool whole);
     int64_t (*whole_groups)(spry_device *d, void *kernel, int group);
 

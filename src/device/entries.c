@@ -28,7 +28,7 @@ static device_arg maybe_memory(const device_memory *m, const device_memory *inst
     return device_arg_memory(m ? m : instead);
 }
 
-/* --- diagonals, sums, factors --------------------------------------------------------------------
+/* --- diagonals --------------------------------------------------------------------
  */
 
 static spry_status take_diagonal(const device_matrix *A, int32_t inverse, device_memory *to,
@@ -62,34 +62,6 @@ spry_status device_matrix_inverse_diagonal(const device_matrix *A, device_memory
 done:
     device_free(first);
     return status;
-}
-
-spry_status device_matrix_row_sums(const device_matrix *A, bool with_diagonal, device_memory *sums)
-{
-    const int32_t rows = (int32_t)A->rows, with = with_diagonal;
-    const device_arg args[] = {DEVICE_VALUE(rows),
-                               device_arg_memory(A->offsets),
-                               device_arg_memory(A->columns),
-                               device_arg_memory(A->values),
-                               DEVICE_VALUE(with),
-                               device_arg_memory(sums)};
-    return LAUNCH(A, "sum_lengths", args);
-}
-
-spry_status device_matrix_scale(device_matrix *A, spry_scalar alpha, const device_memory *left,
-                                const device_memory *right)
-{
-    const int32_t rows = (int32_t)A->rows, has_left = left != NULL, has_right = right != NULL;
-    const device_arg args[] = {DEVICE_VALUE(rows),
-                               device_arg_memory(A->offsets),
-                               device_arg_memory(A->columns),
-                               device_arg_memory(A->values),
-                               factor_arg(A->type, &alpha),
-                               DEVICE_VALUE(has_left),
-                               maybe_memory(left, A->values),
-                               DEVICE_VALUE(has_right),
-                               maybe_memory(right, A->values)};
-    return LAUNCH(A, "scale_entries", args);
 }
 
 /* --- sums of matrices, entries left out ----------------------------------------------------------
@@ -141,11 +113,11 @@ done:
     return status;
 }
 
-spry_status device_matrix_filter(const device_matrix *A, device_strength rule, double theta,
-                                 bool lump, device_matrix *out)
+spry_status device_matrix_filter(const device_matrix *A, double theta, bool lump,
+                                 device_matrix *out)
 {
     spry_context *ctx = A->d->ctx;
-    const int32_t rows = (int32_t)A->rows, which = (int32_t)rule, lumps = lump;
+    const int32_t rows = (int32_t)A->rows, lumps = lump;
     device_memory *diagonal = NULL;
     device_matrix kept = {0};
     spry_status status = SPRY_STATUS_OK;
@@ -154,10 +126,13 @@ spry_status device_matrix_filter(const device_matrix *A, device_strength rule, d
     SPRY_GO(ctx, device_matrix_diagonal(A, diagonal));
     SPRY_GO(ctx, device_matrix_new(A->d, A->type, A->rows, A->cols, &kept));
     SPRY_GO(ctx, device_clear(kept.offsets, 0, sizeof(int64_t)));
-    const device_arg count[] = {
-        DEVICE_VALUE(rows),           device_arg_memory(A->offsets),  device_arg_memory(A->columns),
-        device_arg_memory(A->values), device_arg_memory(diagonal),    DEVICE_VALUE(which),
-        DEVICE_VALUE(theta),          device_arg_memory(kept.offsets)};
+    const device_arg count[] = {DEVICE_VALUE(rows),
+                                device_arg_memory(A->offsets),
+                                device_arg_memory(A->columns),
+                                device_arg_memory(A->values),
+                                device_arg_memory(diagonal),
+                                DEVICE_VALUE(theta),
+                                device_arg_memory(kept.offsets)};
     SPRY_GO(ctx, LAUNCH(A, "filter_count", count));
     SPRY_GO(ctx, device_matrix_allocate(&kept));
     const device_arg fill[] = {DEVICE_VALUE(rows),
@@ -165,7 +140,6 @@ spry_status device_matrix_filter(const device_matrix *A, device_strength rule, d
                                device_arg_memory(A->columns),
                                device_arg_memory(A->values),
                                device_arg_memory(diagonal),
-                               DEVICE_VALUE(which),
                                DEVICE_VALUE(theta),
                                DEVICE_VALUE(lumps),
                                device_arg_memory(kept.offsets),

@@ -6,11 +6,13 @@
 
 spry_status spry_device_use_stream(spry_device *device, void *stream)
 {
+    SPRY_NEED(CTX_OF(device), device);
     return device_use_stream(device, stream);
 }
 
 spry_status spry_device_finish(spry_device *device)
 {
+    SPRY_NEED(CTX_OF(device), device);
     return device_finish(device);
 }
 
@@ -21,6 +23,7 @@ static const base_sized interface_sized = BASE_SIZED(spry_array_interface, strea
 
 spry_status spry_vector_array_interface(const spry_vector *v, spry_array_interface *array)
 {
+    SPRY_NEED(CTX_OF(v), v, array);
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(v->ctx, base_blank(v->ctx, array, &interface_sized));
     if (!v->device || !v->device->facts.has_pointers)
@@ -57,6 +60,7 @@ static spry_status wait_for(spry_device *d, int64_t stream)
 spry_status spry_vector_from_array_interface(spry_device *device, const spry_array_interface *given,
                                              spry_vector **v)
 {
+    SPRY_NEED(CTX_OF(device), device, given, v);
     spry_context *ctx = device->ctx;
     spry_array_interface taken, *array = &taken;
     spry_type type = SPRY_TYPE_D;

@@ -79,14 +79,6 @@ device_memory *device_layout_array(const device_layout *D, const char *name)
     return NULL;
 }
 
-int64_t device_layout_bytes(const device_layout *D)
-{
-    int64_t bytes = device_carries_bytes(&D->carries);
-    for (int i = 0; i < D->arrays.count; i++)
-        bytes += D->memory[i] ? device_bytes(D->memory[i]) : 0;
-    return bytes;
-}
-
 static spry_status copy_arrays(device_layout *D)
 {
     spry_context *ctx = D->L->ctx;

@@ -43,8 +43,6 @@ const layout *device_layout_host(const device_layout *D);
 spry_device *device_layout_device(const device_layout *D);
 /* One of its arrays in the device's memory; NULL: there is none of that name. */
 device_memory *device_layout_array(const device_layout *D, const char *name);
-/* Bytes it takes on the device. */
-int64_t device_layout_bytes(const device_layout *D);
 spry_status device_layout_multiply(device_layout *D, const device_product *p);
 /* Makes what the first such product would make, so that it takes no longer than others. */
 spry_status device_layout_prepare(device_layout *D, const device_product *p);
@@ -52,14 +50,7 @@ spry_status device_layout_prepare(device_layout *D, const device_product *p);
 spry_status device_layout_rows(device_layout *D, bool conjugate, const char *prefix,
                                device_rows *rows);
 
-/*
- * The whole text of a program, but for the dialect, that multiplies layouts like L; *form says how
- * L is used. Nothing is asked of d but its facts: they are all that must be there. The caller frees
- * text.
- */
-spry_status device_layout_text(const spry_device *d, const layout *L, int columns, bool conjugate,
-                               device_form *form, char **text);
-/* The options to compile it with. */
+/* The options to compile a program for products with. */
 void device_layout_options(const layout *L, const device_form *form,
                            char options[DEVICE_OPTIONS_SIZE]);
 /* Kernels of such a program: SpMV and SpMM of row formats, of unit formats, what units carry. */

@@ -186,21 +186,6 @@ spry_status device_program_text(const layout *L, const device_arrays *arrays,
     return base_text_take(&t, text);
 }
 
-spry_status device_layout_text(const spry_device *d, const layout *L, int columns, bool conjugate,
-                               device_form *form, char **text)
-{
-    spry_context *ctx = L->ctx;
-    device_arrays arrays = {.ctx = ctx};
-    spry_status status = SPRY_STATUS_OK;
-    *text = NULL;
-    SPRY_GO(ctx, device_form_open(d, L, columns, true, form));
-    SPRY_GO(ctx, device_arrays_open(L, &arrays));
-    SPRY_GO(ctx, device_program_text(L, &arrays, form, columns, conjugate, text));
-done:
-    device_arrays_close(&arrays);
-    return status;
-}
-
 void device_layout_options(const layout *L, const device_form *form,
                            char options[DEVICE_OPTIONS_SIZE])
 {

@@ -15,12 +15,6 @@ void device_matrix_free(device_matrix *A)
     *A = (device_matrix){0};
 }
 
-int64_t device_matrix_bytes(const device_matrix *A)
-{
-    return (A->rows + 1) * (int64_t)sizeof(int64_t) +
-           A->nnz * (int64_t)(sizeof(int32_t) + spry_type_size(A->type));
-}
-
 static spry_status check_type(const spry_device *d, spry_type type)
 {
     if (!type_is_single(type) && !d->facts.has_double)
@@ -78,14 +72,14 @@ typedef struct array_pair {
     int64_t bytes;
 } array_pair;
 
-static void pair_up(const device_matrix *A, const spry_arrays *a, array_pair pairs[3])
+static void pair_up(const device_matrix *A, const matrix_arrays *a, array_pair pairs[3])
 {
     pairs[0] = (array_pair){A->offsets, a->offsets, (a->rows + 1) * (int64_t)sizeof *a->offsets};
     pairs[1] = (array_pair){A->columns, a->col_index, a->nnz * (int64_t)sizeof *a->col_index};
     pairs[2] = (array_pair){A->values, a->values, a->nnz * (int64_t)spry_type_size(a->type)};
 }
 
-spry_status device_matrix_put_csr(spry_device *d, const spry_arrays *csr, device_matrix *out)
+spry_status device_matrix_put_csr(spry_device *d, const matrix_arrays *csr, device_matrix *out)
 {
     device_matrix to = {0};
     array_pair pairs[3];
@@ -121,11 +115,11 @@ done:
 spry_status device_matrix_get(const device_matrix *A, spry_matrix **out)
 {
     spry_context *ctx = A->d->ctx;
-    spry_arrays a = {.type = A->type,
-                     .format = SPRY_FORMAT_CSR,
-                     .rows = A->rows,
-                     .cols = A->cols,
-                     .nnz = A->nnz};
+    matrix_arrays a = {.type = A->type,
+                       .format = SPRY_FORMAT_CSR,
+                       .rows = A->rows,
+                       .cols = A->cols,
+                       .nnz = A->nnz};
     array_pair pairs[3];
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;

@@ -29,13 +29,11 @@ typedef struct device_matrix {
 /* A copy of a matrix of the host's, whatever its format and symmetry. */
 spry_status device_matrix_put(spry_device *d, const spry_matrix *A, device_matrix *out);
 /* The same of general CSR whose columns are known to rise strictly in each row. */
-spry_status device_matrix_put_csr(spry_device *d, const spry_arrays *csr, device_matrix *out);
+spry_status device_matrix_put_csr(spry_device *d, const matrix_arrays *csr, device_matrix *out);
 /* A copy for the host. */
 spry_status device_matrix_get(const device_matrix *A, spry_matrix **out);
 /* Takes NULL and matrices that are none; *A is none afterwards. */
 void device_matrix_free(device_matrix *A);
-/* Bytes it takes on the device. */
-int64_t device_matrix_bytes(const device_matrix *A);
 
 /* --- products ------------------------------------------------------------------------------------
  */
@@ -92,9 +90,6 @@ spry_status device_classes_make(spry_device *d, int64_t rows, const device_memor
 void device_classes_free(device_classes *c);
 /* The lengths of A's rows as such sizes. */
 spry_status device_row_lengths(const device_matrix *A, device_memory *sizes);
-
-/* Sorts rows whose columns are all different; sizes are their lengths (device_row_lengths). */
-spry_status device_sort_rows(device_matrix *A, const device_memory *sizes);
 
 /* How rows of a class are worked on: groups of teams, each of which has a row (kernels/teams.knl).
  */

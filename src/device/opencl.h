@@ -43,7 +43,7 @@ spry_status opencl_load(spry_device *d, const void *binary, size_t size, void **
 void opencl_unload(spry_device *d, void *module);
 spry_status opencl_kernel(spry_device *d, void *module, const char *name, void **kernel);
 void opencl_kernel_free(spry_device *d, void *kernel);
-spry_status opencl_launch(spry_device *d, engine_stream s, void *kernel, int64_t groups, int group,
+spry_status opencl_launch(spry_device *d, engine_stream s, void *kernel, const device_range *over,
                           const device_arg *args, int count, bool whole);
 int64_t opencl_whole_groups(spry_device *d, void *kernel, int group);
 

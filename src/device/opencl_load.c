@@ -5,10 +5,7 @@
 #include <stdlib.h>
 
 #define CALL_NAME(result, name, arguments) {#name, offsetof(opencl_api, name)},
-static const struct call_name {
-    const char *name;
-    size_t at;
-} calls[] = {OPENCL_CALLS(CALL_NAME)};
+static const base_symbol calls[] = {OPENCL_CALLS(CALL_NAME)};
 
 /* The library is never closed: drivers leave threads behind that would run on in it. Opening it
  * again costs next to nothing, and so nothing is kept that threads would have to share. */
@@ -31,16 +28,10 @@ static bool load(opencl_api *cl, char *why, size_t size)
                  reason ? reason : name);
         return false;
     }
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        void *found = dlsym(library, calls[i].name);
-        if (!found) {
-            snprintf(why, size, "%.60s has no %s: OpenCL 1.2 or later is needed", name,
-                     calls[i].name);
-            return false;
-        }
-        memcpy((char *)cl + calls[i].at, &found, sizeof found);
-    }
-    return true;
+    const char *missing = base_find_symbols(library, calls, sizeof calls / sizeof *calls, cl);
+    if (missing)
+        snprintf(why, size, "%.60s has no %s: OpenCL 1.2 or later is needed", name, missing);
+    return !missing;
 }
 
 int opencl_find(opencl_api *cl, opencl_place places[OPENCL_MOST_DEVICES], char *why, size_t size)

@@ -157,20 +157,27 @@ static int32_t set_argument(opencl_state *s, cl_kernel kernel, int place, const 
     return s->cl.clSetKernelArg(kernel, (uint32_t)place, arg->size, arg->value);
 }
 
-spry_status opencl_launch(spry_device *d, engine_stream queue, void *kernel, int64_t groups,
-                          int group, const device_arg *args, int count, bool whole)
+spry_status opencl_launch(spry_device *d, engine_stream queue, void *kernel,
+                          const device_range *over, const device_arg *args, int count, bool whole)
 {
     opencl_state *s = d->state;
     spry_status status = SPRY_STATUS_OK;
-    const size_t local = (size_t)group, global = (size_t)groups * local;
+    size_t local[3], global[3];
+    uint32_t dimensions = 1;
+    for (int i = 0; i < 3; i++) {
+        local[i] = (size_t)over->group[i];
+        global[i] = (size_t)over->groups[i] * local[i];
+        if (global[i] > 1)
+            dimensions = (uint32_t)i + 1;
+    }
     if (whole)
         return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
                          "OpenCL does not say whether groups run at once");
     for (int i = 0; i < count; i++)
         SPRY_GO(d->ctx, opencl_check(d, set_argument(s, kernel, i, args + i), "clSetKernelArg"));
     SPRY_GO(d->ctx, opencl_check(d,
-                                 s->cl.clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global,
-                                                              &local, 0, NULL, NULL),
+                                 s->cl.clEnqueueNDRangeKernel(queue, kernel, dimensions, NULL,
+                                                              global, local, 0, NULL, NULL),
                                  "clEnqueueNDRangeKernel"));
 done:
     return status;

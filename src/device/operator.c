@@ -261,14 +261,6 @@ spry_device *device_of(const spry_operator *op)
     return op->device;
 }
 
-int64_t device_operator_bytes(const spry_operator *op)
-{
-    if (op->class != &device_class)
-        return op->device ? op->own_bytes : 0;
-    const device_state *state = op->state;
-    return device_stored_bytes(&state->plain) + device_stored_bytes(&state->transposed);
-}
-
 spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, const char *prefix,
                              device_rows *rows)
 {

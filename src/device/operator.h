@@ -47,7 +47,5 @@ spry_status device_multiply_blocks(const spry_operator *op, spry_transpose trans
 spry_status device_multiply_dense(const spry_operator *op, spry_transpose transpose,
                                   spry_scalar alpha, const spry_dense *B, spry_scalar beta,
                                   const spry_dense *C);
-/* Bytes an operator takes on its device; 0 on the host. */
-int64_t device_operator_bytes(const spry_operator *op);
 
 #endif

@@ -47,10 +47,13 @@ spry_status device_pool_open(spry_device *d)
     SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *d->pool, &d->pool));
     if (limit && *limit) {
         const char *end = limit + strlen(limit);
-        if (base_parse_int(limit, end, &d->pool->limit) != end || d->pool->limit < 0)
+        int64_t bytes = 0;
+        if (base_parse_int(limit, end, &bytes) != end || bytes < 0)
             status =
                 SPRY_FAIL(d->ctx, SPRY_STATUS_BAD_USAGE,
                           "SPRY_DEVICE_MEMORY=%.40s: expected a number of bytes, 0 for all", limit);
+        else
+            device_limit_memory(d, bytes);
     }
 done:
     return status;
@@ -239,5 +242,6 @@ void device_memory_now(spry_device *d, int64_t *used, int64_t *most, int64_t *fr
 {
     *used = d->pool->used;
     *most = d->pool->most;
-    *free = free_now(d);
+    if (free)
+        *free = free_now(d);
 }

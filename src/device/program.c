@@ -15,6 +15,8 @@ struct device_program {
     cache_key key;
     void *module;
     program_kernel *kernels;
+    const char *text; /* of device_text(), and its options; NULL: another */
+    char options[64];
     device_program *next;
 };
 
@@ -65,6 +67,7 @@ static spry_status compile(spry_device *d, const char *text, const char *options
     char *complaint = NULL;
     SPRY_GO(d->ctx, base_calloc(d->ctx, COMPLAINT_SIZE, 1, &complaint));
     status = d->engine->compile(d, text, options, binary, size, complaint, COMPLAINT_SIZE);
+    d->cache->refused = status != SPRY_STATUS_OK && strstr(complaint, "error") != NULL;
     if (complaint[0])
         base_log(d->ctx, SPRY_LOG_DEBUG, "%s: compiler: %.800s", d->facts.name, complaint);
     if (status != SPRY_STATUS_OK && complaint[0]) {
@@ -168,6 +171,25 @@ done:
     return status;
 }
 
+/* What was asked for before is found by its name: no text is put together and hashed again. */
+spry_status device_build_text(spry_device *d, const char *name, const char *options,
+                              device_program **out)
+{
+    const char *text = device_text(name);
+    for (device_program *p = d->cache ? d->cache->programs : NULL; p; p = p->next) {
+        if (p->text == text && strcmp(p->options, options) == 0) {
+            *out = p;
+            return SPRY_STATUS_OK;
+        }
+    }
+    const spry_status status = device_build(d, text, options, out);
+    if (status == SPRY_STATUS_OK && strlen(options) < sizeof(*out)->options) {
+        (*out)->text = text;
+        snprintf((*out)->options, sizeof(*out)->options, "%s", options);
+    }
+    return status;
+}
+
 /* --- launching -----------------------------------------------------------------------------------
  */
 
@@ -195,43 +217,69 @@ done:
     return status;
 }
 
-static spry_status launch(device_program *p, const char *name, device_stream *s, int64_t groups,
-                          int group, const device_arg *args, int count, bool whole)
+/* Whether the device can run such a range; no groups at all are fine. */
+static spry_status check_range(spry_device *d, const char *name, const device_range *over)
+{
+    int64_t groups = 1, group = 1;
+    bool fits = true;
+    for (int i = 0; i < 3 && fits; i++) {
+        fits = over->groups[i] >= 0 && over->groups[i] <= INT32_MAX && over->group[i] >= 1;
+        groups *= fits ? over->groups[i] : 0;
+        group *= over->group[i];
+        fits = fits && groups <= INT32_MAX && group <= d->facts.most_group;
+    }
+    if (fits)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
+                     "kernel %s: %" PRId64 " x %" PRId64 " x %" PRId64
+                     " groups of %d x %d x %d work-items; %s takes up to %d of %d",
+                     name, over->groups[0], over->groups[1], over->groups[2], over->group[0],
+                     over->group[1], over->group[2], d->facts.name, INT32_MAX, d->facts.most_group);
+}
+
+static spry_status launch(device_program *p, const char *name, device_stream *s,
+                          const device_range *over, const device_arg *args, int count, bool whole)
 {
     spry_device *d = p->d;
     spry_status status;
     void *kernel = NULL;
     SPRY_GO(d->ctx, device_begin(d, WORK_LAUNCH));
     SPRY_GO(d->ctx, find_kernel(p, name, &kernel));
+    SPRY_GO(d->ctx, check_range(d, name, over));
+    const int64_t groups = over->groups[0] * over->groups[1] * over->groups[2];
     if (groups == 0)
         goto done;
-    if (groups < 0 || groups > INT32_MAX || group < 1 || group > d->facts.most_group) {
-        status = SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
-                           "kernel %s: %" PRId64 " groups of %d work-items; %s takes up to %d of "
-                           "%d",
-                           name, groups, group, d->facts.name, INT32_MAX, d->facts.most_group);
-        goto done;
-    }
-    const int64_t most = whole ? d->engine->whole_groups(d, kernel, group) : groups;
+    const int64_t most = whole ? d->engine->whole_groups(d, kernel, over->group[0]) : groups;
     if (groups > most) {
         status = SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
                            "kernel %s: %" PRId64 " groups of %d work-items are to run at once; %s "
                            "can run %" PRId64,
-                           name, groups, group, d->facts.name, most);
+                           name, groups, over->group[0], d->facts.name, most);
         goto done;
     }
-    status = d->engine->launch(d, (s ? s : d->stream)->handle, kernel, groups, group, args, count,
-                               whole);
+    status = d->engine->launch(d, (s ? s : d->stream)->handle, kernel, over, args, count, whole);
     SPRY_CAUSE(d->ctx, status, "kernel %s", name);
     SPRY_GO(d->ctx, device_end(d, status));
 done:
     return status;
 }
 
+static device_range line(int64_t groups, int group)
+{
+    return (device_range){{groups, 1, 1}, {group, 1, 1}};
+}
+
 spry_status device_launch(device_program *p, const char *name, device_stream *s, int64_t groups,
                           int group, const device_arg *args, int count)
 {
-    return launch(p, name, s, groups, group, args, count, false);
+    const device_range over = line(groups, group);
+    return launch(p, name, s, &over, args, count, false);
+}
+
+spry_status device_launch_range(device_program *p, const char *name, const device_range *over,
+                                const device_arg *args, int count)
+{
+    return launch(p, name, NULL, over, args, count, false);
 }
 
 spry_status device_launch_whole(device_program *p, const char *name, int64_t groups, int group,
@@ -241,7 +289,8 @@ spry_status device_launch_whole(device_program *p, const char *name, int64_t gro
         return SPRY_FAIL(p->d->ctx, SPRY_STATUS_UNSUPPORTED,
                          "kernel %s: %s cannot run all groups of a launch at once", name,
                          p->d->facts.name);
-    return launch(p, name, NULL, groups, group, args, count, true);
+    const device_range over = line(groups, group);
+    return launch(p, name, NULL, &over, args, count, true);
 }
 
 int64_t device_whole_groups(device_program *p, const char *name, int group)

@@ -1,6 +1,6 @@
 /*
  * What set-ups of preconditioners are made of on a device, beside products of matrices (matrix.h):
- * diagonals, sums of rows, factors, entries left out, aggregates and prolongators. Results repeat
+ * diagonals, entries left out, aggregates and prolongators. Results repeat
  * bit by bit: whatever is chosen at random is chosen by a hash of the row's number. Vectors are
  * memory of the device with elements of the matrix's type, indices are int32_t.
  */
@@ -18,25 +18,15 @@ spry_status device_matrix_diagonal(const device_matrix *A, device_memory *diagon
  * inverted, and has 1 in its place; -1: there is none. */
 spry_status device_matrix_inverse_diagonal(const device_matrix *A, device_memory *inverse,
                                            int64_t *bad);
-/* The sum of |a_ij| over each row, with the diagonal or without; as elements of A's type. */
-spry_status device_matrix_row_sums(const device_matrix *A, bool with_diagonal, device_memory *sums);
-/* a_ij becomes alpha left_i a_ij right_j; NULL stands for ones. */
-spry_status device_matrix_scale(device_matrix *A, spry_scalar alpha, const device_memory *left,
-                                const device_memory *right);
 /* C = alpha A + beta B, with the places of both. left, unless NULL, multiplies B's rows. */
 spry_status device_matrix_add(spry_scalar alpha, const device_matrix *A, spry_scalar beta,
                               const device_memory *left, const device_matrix *B, device_matrix *C);
 
-/* What is kept beside the diagonal. */
-typedef enum device_strength {
-    DEVICE_STRONG_PAIRS,    /* |a_ij|^2 > theta^2 |a_ii a_jj| */
-    DEVICE_STRONG_LENGTH,   /* |a_ij| >= theta max_k |a_ik|, k off the diagonal */
-    DEVICE_STRONG_NEGATIVE, /* -Re a_ij >= theta max_k -Re a_ik, and that is above 0 */
-} device_strength;
-/* A square matrix without its weak entries; lump: their sum is added to the diagonal, where a row
- * has one and keeps a quarter of it at least. */
-spry_status device_matrix_filter(const device_matrix *A, device_strength rule, double theta,
-                                 bool lump, device_matrix *out);
+/* A square matrix without its weak entries: kept are the diagonal and |a_ij|^2 > theta^2 |a_ii
+ * a_jj|. lump: the sum of the others is added to the diagonal, where a row has one and keeps a
+ * quarter of it at least. */
+spry_status device_matrix_filter(const device_matrix *A, double theta, bool lump,
+                                 device_matrix *out);
 
 /* The same for blocks: entries of A stay whose block, of so many rows and columns, is one of S's
  * (device_matrix_condense, filtered) or on the diagonal. Of what is lumped only entries count that
@@ -65,14 +55,6 @@ spry_status device_scatter(spry_device *d, int64_t n, size_t size, const device_
  */
 spry_status device_aggregate(const device_matrix *S, bool alone, device_memory *aggregate,
                              int64_t *count);
-/*
- * Coarse rows for classical multigrid: PMIS (De Sterck, Yang, Heys, "Reducing complexity in
- * parallel algebraic multigrid preconditioners", SIAM J. Matrix Anal. Appl. 27, 2006). S has the
- * entries by which rows depend on others, T is its transpose. The number of each coarse row goes to
- * `coarse`, -1 for others. Rows that no other depends on are not coarse.
- */
-spry_status device_pmis(const device_matrix *S, const device_matrix *T, device_memory *coarse,
-                        int64_t *count);
 
 /* --- prolongators --------------------------------------------------------------------------------
  */

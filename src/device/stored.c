@@ -61,13 +61,6 @@ const layout *device_stored_host(const device_stored *s)
     return s->streamed ? device_streamed_host(s->streamed) : device_layout_host(s->whole);
 }
 
-int64_t device_stored_bytes(const device_stored *s)
-{
-    return s->streamed ? device_streamed_bytes(s->streamed)
-           : s->whole  ? device_layout_bytes(s->whole)
-                       : 0;
-}
-
 void device_stored_free(device_stored *s)
 {
     device_streamed_free(s->streamed);

@@ -17,7 +17,5 @@ spry_status device_stored_make(spry_device *d, const spry_matrix *A, const char 
 void device_stored_free(device_stored *s);
 /* What the host knows of it. */
 const layout *device_stored_host(const device_stored *s);
-/* Bytes on the device. */
-int64_t device_stored_bytes(const device_stored *s);
 
 #endif

@@ -28,6 +28,7 @@ static spry_status put_by(device_stream *s, device_memory *to, int64_t at, const
     const spry_status status = begin_copy(to, at, bytes);
     if (status != SPRY_STATUS_OK || bytes == 0)
         return status;
+    d->waits += wait;
     return device_end(d, d->engine->put(d, s->handle, to->block, at, from, bytes, wait));
 }
 
@@ -38,6 +39,7 @@ static spry_status get_by(device_stream *s, const device_memory *from, int64_t a
     const spry_status status = begin_copy(from, at, bytes);
     if (status != SPRY_STATUS_OK || bytes == 0)
         return status;
+    d->waits += wait;
     return device_end(d, d->engine->get(d, s->handle, from->block, at, to, bytes, wait));
 }
 
@@ -46,9 +48,21 @@ spry_status device_put(device_memory *to, int64_t at, const void *from, int64_t 
     return put_by(to->d->stream, to, at, from, bytes, true);
 }
 
+/* Drivers copy to pinned memory without a detour, which small copies feel most. */
 spry_status device_get(const device_memory *from, int64_t at, void *to, int64_t bytes)
 {
-    return get_by(from->d->stream, from, at, to, bytes, true);
+    enum { BOUNCE = 64 * 1024 };
+    spry_device *d = from->d;
+    if (bytes > 0 && bytes <= BOUNCE && !d->bounces && d->facts.has_pointers && !d->lost) {
+        d->bounces = true;
+        if (d->engine->pin(d, BOUNCE, &d->bounce) != SPRY_STATUS_OK)
+            d->bounce = NULL; /* it goes without */
+    }
+    const bool bounce = d->bounce && bytes <= BOUNCE;
+    const spry_status status = get_by(d->stream, from, at, bounce ? d->bounce : to, bytes, true);
+    if (status == SPRY_STATUS_OK && bounce)
+        memcpy(to, d->bounce, (size_t)bytes);
+    return status;
 }
 
 spry_status device_put_on(device_stream *s, device_memory *to, int64_t at, const void *from,
@@ -120,6 +134,7 @@ spry_status device_stream_finish(device_stream *s)
     const spry_status status = alive(s->d);
     if (status != SPRY_STATUS_OK)
         return status;
+    s->d->waits++;
     return device_end(s->d, s->d->engine->stream_finish(s->d, s->handle));
 }
 
@@ -276,11 +291,13 @@ static spry_status mark(spry_device *d, int which)
 
 spry_status spry_device_mark(spry_device *device)
 {
+    SPRY_NEED(CTX_OF(device), device);
     return mark(device, 0);
 }
 
 spry_status spry_device_elapsed(spry_device *device, double *seconds)
 {
+    SPRY_NEED(CTX_OF(device), device, seconds);
     *seconds = 0;
     if (!device->marks[0])
         return SPRY_FAIL(device->ctx, SPRY_STATUS_BAD_USAGE, "%s: nothing was marked before",

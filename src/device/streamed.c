@@ -21,13 +21,13 @@ struct device_streamed {
     bool told;
 };
 
-static int64_t entry_bytes(const spry_arrays *a)
+static int64_t entry_bytes(const matrix_arrays *a)
 {
     return (int64_t)spry_type_size(a->type) + (int64_t)sizeof *a->col_index;
 }
 
 /* Bytes of rows begin..end-1 as CSR. */
-static int64_t rows_bytes(const spry_arrays *a, int64_t begin, int64_t end)
+static int64_t rows_bytes(const matrix_arrays *a, int64_t begin, int64_t end)
 {
     return (a->offsets[end] - a->offsets[begin]) * entry_bytes(a) +
            (end - begin) * (int64_t)sizeof *a->offsets;
@@ -54,7 +54,7 @@ int64_t device_streamed_needed(spry_device *d, const spry_matrix *A, const char 
         PARTS = 8,
         FAR = 4
     }; /* blocks under way are two, each array in a block twice as large */
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     const int64_t vectors = 2 * (a->rows + a->cols) * (int64_t)spry_type_size(a->type);
     int64_t used, most, free_bytes;
     device_memory_now(d, &used, &most, &free_bytes);
@@ -71,7 +71,7 @@ int64_t device_streamed_needed(spry_device *d, const spry_matrix *A, const char 
 
 bool device_has_room(spry_device *d, const spry_matrix *A)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     const int64_t entries = a->symmetry == SPRY_SYMMETRY_GENERAL ? a->nnz : 2 * a->nnz;
     const int64_t vectors = 2 * (a->rows + a->cols) * (int64_t)spry_type_size(a->type);
     int64_t used, most, free_bytes;
@@ -84,7 +84,7 @@ bool device_has_room(spry_device *d, const spry_matrix *A)
 
 /* The row a block that begins with `first` ends before: as many as fit, one at least; a round
  * number where there are many, for formats with slices. */
-static int64_t end_of_block(const spry_arrays *a, int64_t first, int64_t bytes)
+static int64_t end_of_block(const matrix_arrays *a, int64_t first, int64_t bytes)
 {
     enum { ROUND = 64 };
     int64_t low = first + 1, high = a->rows;
@@ -100,7 +100,7 @@ static int64_t end_of_block(const spry_arrays *a, int64_t first, int64_t bytes)
     return low;
 }
 
-static int64_t count_blocks(const spry_arrays *a, int64_t bytes, int64_t *first)
+static int64_t count_blocks(const matrix_arrays *a, int64_t bytes, int64_t *first)
 {
     int64_t count = 0;
     for (int64_t row = 0; row < a->rows; count++) {
@@ -218,14 +218,6 @@ void device_streamed_describe(const device_streamed *S, spry_storage *to)
     }
     to->beta = to->stored > 0 ? (double)to->nnz / (double)to->stored : 1;
     to->fill = to->beta < 1 ? 1 - to->beta : 0;
-}
-
-int64_t device_streamed_bytes(const device_streamed *S)
-{
-    int64_t bytes = 0;
-    for (int64_t k = 0; k < S->count; k++)
-        bytes += device_layout_bytes(S->blocks[k]);
-    return bytes;
 }
 
 /* --- products ------------------------------------------------------------------------------------

@@ -26,7 +26,5 @@ spry_status device_streamed_multiply(device_streamed *S, const device_product *p
 /* The layout of the first block: format and kind are those of all. */
 const layout *device_streamed_host(const device_streamed *S);
 void device_streamed_describe(const device_streamed *S, spry_storage *storage);
-/* Bytes it takes on the device beside the blocks under way. */
-int64_t device_streamed_bytes(const device_streamed *S);
 
 #endif

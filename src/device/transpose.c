@@ -67,7 +67,8 @@ static spry_status sort_long(const device_matrix *A, int32_t begin, int32_t coun
                                     : status;
 }
 
-spry_status device_sort_rows(device_matrix *A, const device_memory *sizes)
+/* Sorts rows whose columns are all different; sizes are their lengths (device_row_lengths). */
+static spry_status sort_rows(device_matrix *A, const device_memory *sizes)
 {
     const int tables = sort_tables(A->d, A->type);
     device_classes rows = {0};
@@ -135,7 +136,7 @@ spry_status device_matrix_transpose(const device_matrix *A, bool conjugate, devi
     SPRY_GO(d->ctx, device_alloc(d, T.rows * (int64_t)sizeof(int32_t), &counts));
     SPRY_GO(d->ctx, count_columns(p, A, counts, &T));
     SPRY_GO(d->ctx, scatter(p, A, conjugate, counts, &T));
-    SPRY_GO(d->ctx, device_sort_rows(&T, counts));
+    SPRY_GO(d->ctx, sort_rows(&T, counts));
     *out = T;
     T = (device_matrix){0};
 done:

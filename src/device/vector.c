@@ -7,7 +7,7 @@ enum { GROUP = 256 };
 
 void *spry_vector_handle(const spry_vector *v)
 {
-    return v->memory ? device_address(v->memory) : v->data;
+    return !v ? NULL : v->memory ? device_address(v->memory) : v->data;
 }
 
 device_memory *device_vector_memory(const spry_vector *v)
@@ -15,14 +15,22 @@ device_memory *device_vector_memory(const spry_vector *v)
     return v->memory;
 }
 
+spry_status device_check_type(const spry_device *d, spry_type type)
+{
+    if (type_is_single(type) || d->facts.has_double)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
+                     "device %s has no double precision; take type s or c", d->facts.name);
+}
+
 static spry_status program_for(spry_device *d, spry_type type, const char *text, device_program **p)
 {
     char options[48];
-    if (!type_is_single(type) && !d->facts.has_double)
-        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "device %s has no double precision; take type s or c", d->facts.name);
+    const spry_status status = device_check_type(d, type);
+    if (status != SPRY_STATUS_OK)
+        return status;
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)type, GROUP);
-    return device_build(d, device_text(text), options, p);
+    return device_build_text(d, text, options, p);
 }
 
 static spry_status launch_of(spry_device *d, spry_type type, const char *text, const char *kernel,
@@ -189,38 +197,59 @@ done:
     return status;
 }
 
-/* The same for sums, which are added up in the order of groups. */
-static spry_status take_sum(const spry_vector *x, const char *kernel, device_arg *args, int count,
-                            spry_scalar *sum)
+/* Sums of groups, in the order of groups. */
+static spry_scalar add_groups(int64_t groups, int width, const double *parts)
 {
-    double parts[2 * MOST_GROUPS];
-    const int width = spry_type_is_complex(x->type) ? 2 : 1;
-    const int64_t groups = groups_for(x->n);
-    *sum = (spry_scalar){0, 0};
-    if (groups == 0)
-        return SPRY_STATUS_OK;
-    const spry_status status =
-        take_parts(x, kernel, args, count, groups * width * (int64_t)sizeof *parts, parts);
-    for (int64_t g = 0; status == SPRY_STATUS_OK && g < groups; g++) {
-        sum->re += parts[g * width];
-        sum->im += width == 2 ? parts[g * width + 1] : 0;
+    spry_scalar sum = {0, 0};
+    for (int64_t g = 0; g < groups; g++) {
+        sum.re += parts[g * width];
+        sum.im += width == 2 ? parts[g * width + 1] : 0;
     }
-    return status;
+    return sum;
 }
 
 static spry_status dot(const spry_vector *x, const spry_vector *y, spry_scalar *result)
 {
+    double parts[2 * MOST_GROUPS];
+    const int width = spry_type_is_complex(x->type) ? 2 : 1;
+    const int64_t groups = groups_for(x->n);
     device_arg args[4] = {DEVICE_VALUE(x->n), device_arg_memory(x->memory),
                           device_arg_memory(y->memory)};
-    return take_sum(x, "vector_dot", args, 3, result);
+    *result = (spry_scalar){0, 0};
+    if (groups == 0)
+        return SPRY_STATUS_OK;
+    const spry_status status =
+        take_parts(x, "vector_dot", args, 3, groups * width * (int64_t)sizeof *parts, parts);
+    if (status == SPRY_STATUS_OK)
+        *result = add_groups(groups, width, parts);
+    return status;
 }
 
-static spry_status squares(const spry_vector *x, double scale, double *result)
+/* All are launched before the first is waited for. */
+static spry_status squares(int count, const spry_vector *const *x, double scale, double *results)
 {
-    spry_scalar sum;
-    device_arg args[4] = {DEVICE_VALUE(x->n), DEVICE_VALUE(scale), device_arg_memory(x->memory)};
-    const spry_status status = take_sum(x, "vector_squares", args, 3, &sum);
-    *result = sum.re;
+    spry_context *ctx = x[0]->ctx;
+    double parts[2 * MOST_GROUPS * VECTOR_MOST_NORMS];
+    const int width = spry_type_is_complex(x[0]->type) ? 2 : 1;
+    device_memory *m = NULL;
+    int64_t at[VECTOR_MOST_NORMS + 1] = {0}; /* groups before */
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < count; k++)
+        at[k + 1] = at[k] + groups_for(x[k]->n);
+    const int64_t bytes = at[count] * width * (int64_t)sizeof *parts;
+    SPRY_GO(ctx, device_alloc(x[0]->device, bytes, &m));
+    for (int k = 0; k < count; k++) {
+        const device_arg args[] = {DEVICE_VALUE(x[k]->n), DEVICE_VALUE(scale),
+                                   device_arg_memory(x[k]->memory), device_arg_memory(m),
+                                   DEVICE_VALUE(at[k])};
+        SPRY_GO(ctx, launch(x[k]->device, x[k]->type, "vector_squares", groups_for(x[k]->n) * GROUP,
+                            args, 5));
+    }
+    SPRY_GO(ctx, device_get(m, 0, parts, bytes));
+    for (int k = 0; k < count; k++)
+        results[k] = add_groups(at[k + 1] - at[k], width, parts + at[k] * width).re;
+done:
+    device_free(m);
     return status;
 }
 
@@ -273,6 +302,7 @@ spry_vector device_vector_over(spry_device *d, spry_type type, int64_t n, const 
 spry_status spry_vector_on(spry_device *device, spry_type type, int64_t n, void *data,
                            spry_vector **out)
 {
+    SPRY_NEED(CTX_OF(device), device, out);
     spry_context *ctx = device->ctx;
     spry_vector *v = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -281,7 +311,7 @@ spry_status spry_vector_on(spry_device *device, spry_type type, int64_t n, void 
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "a vector cannot have %" PRId64 " elements",
                          n);
     SPRY_GO(ctx, base_check_type(ctx, type));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *v, &v));
+    SPRY_GO(ctx, base_object_new(ctx, sizeof *v, &v));
     *v = vector_over(ctx, type, n, NULL);
     if (n > INT64_MAX / 16 / 2)
         SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY, "a vector of %" PRId64 " elements", n));
@@ -300,6 +330,6 @@ spry_status spry_vector_on(spry_device *device, spry_type type, int64_t n, void 
 done:
     if (v)
         device_free(v->memory);
-    base_free(ctx, v);
+    base_object_free(ctx, v);
     return status;
 }

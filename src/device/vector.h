@@ -6,6 +6,8 @@
 #include "matrix/matrix.h"
 
 extern const vector_class device_vectors;
+/* Fails where the device cannot compute with a type. */
+spry_status device_check_type(const spry_device *d, spry_type type);
 
 /* A vector's memory; NULL: it is on the host. */
 device_memory *device_vector_memory(const spry_vector *v);

@@ -3,7 +3,7 @@
 
 #include <omp.h>
 
-static void count_rows(spry_context *ctx, spry_arrays *a, gen_row_function write_row,
+static void count_rows(spry_context *ctx, matrix_arrays *a, gen_row_function write_row,
                        const void *data)
 {
 #pragma omp parallel num_threads(spry_context_threads(ctx))
@@ -18,7 +18,7 @@ static void count_rows(spry_context *ctx, spry_arrays *a, gen_row_function write
 }
 
 /* Threads get the rows that they get in products, and so place the pages they will read. */
-static void fill_rows(spry_context *ctx, const spry_arrays *a, gen_row_function write_row,
+static void fill_rows(spry_context *ctx, const matrix_arrays *a, gen_row_function write_row,
                       const void *data)
 {
     size_t size = spry_type_size(a->type);
@@ -36,7 +36,7 @@ static void fill_rows(spry_context *ctx, const spry_arrays *a, gen_row_function 
 spry_status gen_build(spry_context *ctx, spry_type type, int64_t rows, gen_row_function write_row,
                       const void *data, spry_matrix **A)
 {
-    spry_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = rows, .cols = rows};
+    matrix_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = rows, .cols = rows};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, rows + 1, sizeof *a.offsets, &a.offsets));
     a.offsets[0] = 0;
@@ -47,7 +47,7 @@ spry_status gen_build(spry_context *ctx, spry_type type, int64_t rows, gen_row_f
     SPRY_GO(ctx, base_alloc(ctx, a.nnz, spry_type_size(type), &a.values));
     fill_rows(ctx, &a, write_row, data);
     status = matrix_wrap(ctx, &a, A);
-    a = (spry_arrays){0}; /* the matrix has them, or they were freed */
+    a = (matrix_arrays){0}; /* the matrix has them, or they were freed */
     if (status == SPRY_STATUS_OK)
         matrix_note_all(*A, FACT_BIT(SPRY_FACT_SORTED) | FACT_BIT(SPRY_FACT_UNIQUE));
 done:

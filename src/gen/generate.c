@@ -209,6 +209,7 @@ done:
 
 spry_status spry_generate(spry_context *ctx, const char *name, const char *options, spry_matrix **A)
 {
+    SPRY_NEED(ctx, ctx, name, A);
     gen_problem problem = {0};
     const gen_kind *kind = find_kind(name);
     *A = NULL;

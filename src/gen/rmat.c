@@ -50,7 +50,7 @@ static void place_entry(const gen_problem *p, int levels, const int64_t limits[3
     *col = (int32_t)(j * p->rows >> levels);
 }
 
-static void place_entries(spry_context *ctx, const gen_problem *p, const spry_arrays *coo)
+static void place_entries(spry_context *ctx, const gen_problem *p, const matrix_arrays *coo)
 {
     const gen_options *o = &p->options;
     const int64_t drawn = coo->nnz - p->rows;
@@ -68,7 +68,7 @@ static void place_entries(spry_context *ctx, const gen_problem *p, const spry_ar
     }
 }
 
-static void set_diagonals(spry_context *ctx, const gen_problem *p, const spry_arrays *csr)
+static void set_diagonals(spry_context *ctx, const gen_problem *p, const matrix_arrays *csr)
 {
 #pragma omp parallel for num_threads(spry_context_threads(ctx)) schedule(static)
     for (int64_t i = 0; i < csr->rows; i++) {
@@ -87,7 +87,8 @@ static void set_diagonals(spry_context *ctx, const gen_problem *p, const spry_ar
 
 spry_status gen_make_rmat(spry_context *ctx, const gen_problem *p, spry_matrix **A)
 {
-    spry_arrays a = {.type = p->type, .format = SPRY_FORMAT_COO, .rows = p->rows, .cols = p->rows};
+    matrix_arrays a = {
+        .type = p->type, .format = SPRY_FORMAT_COO, .rows = p->rows, .cols = p->rows};
     spry_matrix *matrix = NULL;
     spry_status status = SPRY_STATUS_OK;
     a.nnz = p->rows * p->per_row; /* those drawn and the diagonal */

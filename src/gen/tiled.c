@@ -16,7 +16,7 @@
 static const double strength = 0.125;
 
 typedef struct tiling {
-    const spry_arrays *base; /* CSR, columns rise */
+    const matrix_arrays *base; /* CSR, columns rise */
     int64_t rows, cut;
 } tiling;
 
@@ -25,7 +25,7 @@ typedef struct tiling {
 static double put_part(const tiling *t, int64_t source, int64_t begin, int64_t end, int64_t shift,
                        gen_row *row)
 {
-    const spry_arrays *b = t->base;
+    const matrix_arrays *b = t->base;
     double sum = 0;
     for (int64_t k = b->offsets[source]; k < b->offsets[source + 1]; k++) {
         int64_t j = b->col_index[k];
@@ -42,7 +42,7 @@ static double put_part(const tiling *t, int64_t source, int64_t begin, int64_t e
  * none. */
 static int64_t put_copy(const tiling *t, int64_t source, int64_t shift, gen_row *row, int64_t *at)
 {
-    const spry_arrays *b = t->base;
+    const matrix_arrays *b = t->base;
     int64_t diagonal = -1;
     for (int64_t k = b->offsets[source]; k < b->offsets[source + 1]; k++) {
         int64_t j = b->col_index[k];
@@ -79,7 +79,7 @@ static void tiled_row(const void *data, int64_t i, gen_row *row)
 
 /* Where to cut the copies across borders: nearest to the middle with an entry from side to side; 0:
  * nowhere. */
-static spry_status find_cut(spry_context *ctx, const spry_arrays *b, int64_t *cut)
+static spry_status find_cut(spry_context *ctx, const matrix_arrays *b, int64_t *cut)
 {
     int64_t *across = NULL; /* entries across each cut, as differences at first */
     spry_status status = base_calloc(ctx, b->rows + 1, sizeof *across, &across);
@@ -106,6 +106,7 @@ static spry_status find_cut(spry_context *ctx, const spry_arrays *b, int64_t *cu
 
 spry_status spry_generate_tiled(const spry_matrix *base, int64_t size, spry_matrix **A)
 {
+    SPRY_NEED(CTX_OF(base), base, A);
     spry_context *ctx = base->ctx;
     spry_matrix *copy = NULL;
     spry_status status = SPRY_STATUS_OK;

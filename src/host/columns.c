@@ -211,6 +211,11 @@ static spry_status multiply_dense(const spry_operator *op, spry_transpose transp
                          "B is on %s, C on %s, the operator on %s; take blocks of the operator's "
                          "device, or both of the host",
                          place_name(B->device), place_name(C->device), place_name(op->device));
+    if (B->device && !op->class->multiply_dense)
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
+                         "B and C are on %s; operator %s stores no matrix, and takes blocks of the "
+                         "host, or vectors one by one",
+                         place_name(B->device), spry_operator_name(op));
     if (overlap(&j))
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE, "B and C of a product share memory");
     if (op->class->multiply_dense)
@@ -235,6 +240,7 @@ spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose
                                          spry_scalar alpha, const spry_dense *B, spry_scalar beta,
                                          const spry_dense *C)
 {
+    SPRY_NEED(CTX_OF(op), op, B, C);
     static const base_sized sized = BASE_SIZED(spry_dense, device);
     spry_dense from, to;
     spry_status status = SPRY_STATUS_OK;

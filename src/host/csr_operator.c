@@ -26,7 +26,7 @@ static spry_status prepare_transposed(const spry_operator *op)
     spry_status status = SPRY_STATUS_OK;
     if (state->transposed_plan.cuts)
         return SPRY_STATUS_OK;
-    const spry_arrays *a = &state->matrix->a;
+    const matrix_arrays *a = &state->matrix->a;
     const int32_t *columns = a->row_index;
     if (a->format != SPRY_FORMAT_CSC || a->symmetry != SPRY_SYMMETRY_GENERAL) {
         SPRY_GO(op->ctx, spry_matrix_transpose(state->csr, false, &transposed));
@@ -172,6 +172,7 @@ static const operator_class csr_class = {.name = "csr",
 
 spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
 {
+    SPRY_NEED(CTX_OF(A), A, out);
     *out = NULL;
     spry_context *ctx = A->ctx;
     const int64_t size = (int64_t)spry_type_size(A->a.type);
@@ -183,7 +184,7 @@ spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
     op->state = state;
     state->matrix = A;
     SPRY_GO(ctx, matrix_as_csr(A, &state->csr, &state->copy));
-    const spry_arrays *a = &state->csr->a;
+    const matrix_arrays *a = &state->csr->a;
     SPRY_GO(ctx, csr_plan_make(ctx, op->type, op->rows, op->cols, a->offsets, a->col_index,
                                a->values, &state->plan));
     /* The arrays, x and y once each. */

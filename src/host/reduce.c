@@ -94,6 +94,7 @@ static spry_scalar largest_step(const reduction *r, int64_t begin, int64_t n)
 
 spry_status spry_vector_dot(const spry_vector *x, const spry_vector *y, spry_scalar *result)
 {
+    SPRY_NEED(CTX_OF_ANY(x, y), x, y, result);
     *result = (spry_scalar){0, 0};
     if (x->ctx != y->ctx || x->type != y->type || x->n != y->n)
         return SPRY_FAIL(x->ctx, SPRY_STATUS_BAD_USAGE,
@@ -116,13 +117,15 @@ spry_status spry_vector_dot(const spry_vector *x, const spry_vector *y, spry_sca
     return SPRY_STATUS_OK;
 }
 
-static spry_status sum_squares(const spry_vector *x, double scale, double *sum)
+static spry_status sum_squares(int count, const spry_vector *const *x, double scale, double *sums)
 {
-    if (x->class)
-        return x->class->squares(x, scale, sum);
-    reduction r = reduction_of(x);
-    r.scale = scale;
-    *sum = reduce(x->ctx, &r, squares_step, join_sum).re;
+    if (x[0]->class)
+        return x[0]->class->squares(count, x, scale, sums);
+    for (int k = 0; k < count; k++) {
+        reduction r = reduction_of(x[k]);
+        r.scale = scale;
+        sums[k] = reduce(x[k]->ctx, &r, squares_step, join_sum).re;
+    }
     return SPRY_STATUS_OK;
 }
 
@@ -135,19 +138,11 @@ static spry_status find_largest(const spry_vector *x, double *most)
     return SPRY_STATUS_OK;
 }
 
-spry_status spry_vector_norm(const spry_vector *x, double *result)
+/* The norm where the sum of squares may have left the range of numbers. */
+static spry_status norm_by_scaling(const spry_vector *x, double *result)
 {
-    /* Below this a sum of squares may have lost terms that matter: each is off by 2^-1075 at most,
-     * there are at most 2^62, and 2^-53 of the sum is to be kept. */
-    const double small = 0x1p-950;
     double sum = NAN, most = NAN;
     spry_status status = SPRY_STATUS_OK;
-    *result = NAN;
-    SPRY_GO(x->ctx, vector_fetch(x));
-    SPRY_GO(x->ctx, sum_squares(x, 1, &sum));
-    *result = sqrt(sum);
-    if (isnan(sum) || (sum >= small && isfinite(sum)))
-        return SPRY_STATUS_OK;
     SPRY_GO(x->ctx, find_largest(x, &most));
     *result = most;
     if (most == 0 || isinf(most))
@@ -156,8 +151,36 @@ spry_status spry_vector_norm(const spry_vector *x, double *result)
     int exponent;
     frexp(most, &exponent);
     exponent = exponent < -1000 ? -1000 : exponent;
-    SPRY_GO(x->ctx, sum_squares(x, ldexp(1, -exponent), &sum));
+    SPRY_GO(x->ctx, sum_squares(1, &x, ldexp(1, -exponent), &sum));
     *result = ldexp(sqrt(sum), exponent);
 done:
     return status;
+}
+
+spry_status vector_norms(int count, const spry_vector *const *x, double *norms)
+{
+    /* Below this a sum of squares may have lost terms that matter: each is off by 2^-1075 at most,
+     * there are at most 2^62, and 2^-53 of the sum is to be kept. */
+    const double small = 0x1p-950;
+    spry_context *ctx = x[0]->ctx;
+    double sums[VECTOR_MOST_NORMS];
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < count; k++) {
+        norms[k] = sums[k] = NAN;
+        SPRY_GO(ctx, vector_fetch(x[k]));
+    }
+    SPRY_GO(ctx, sum_squares(count, x, 1, sums));
+    for (int k = 0; k < count; k++) {
+        norms[k] = sqrt(sums[k]);
+        if (!isnan(sums[k]) && !(sums[k] >= small && isfinite(sums[k])))
+            SPRY_GO(ctx, norm_by_scaling(x[k], &norms[k]));
+    }
+done:
+    return status;
+}
+
+spry_status spry_vector_norm(const spry_vector *x, double *result)
+{
+    SPRY_NEED(CTX_OF(x), x, result);
+    return vector_norms(1, &x, result);
 }

@@ -79,6 +79,7 @@ static void fill_step(const element_job *job, int64_t begin, int64_t n)
 
 spry_status spry_vector_fill(spry_vector *v, spry_scalar value)
 {
+    SPRY_NEED(CTX_OF(v), v);
     const spry_status status = check_factor(v, "the value", value);
     if (status != SPRY_STATUS_OK)
         return status;
@@ -109,6 +110,7 @@ spry_status vector_random(spry_vector *v, uint64_t seed)
 
 spry_status spry_vector_ones(spry_context *ctx, const spry_matrix *A, spry_vector **b)
 {
+    SPRY_NEED(ctx, ctx, A, b);
     const spry_status status = spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY, b);
     return status == SPRY_STATUS_OK ? spry_vector_fill(*b, (spry_scalar){1, 0}) : status;
 }
@@ -145,11 +147,13 @@ static spry_status update(spry_scalar a, const spry_vector *x, spry_scalar b, sp
 
 spry_status spry_vector_axpy(spry_scalar alpha, const spry_vector *x, spry_vector *y)
 {
+    SPRY_NEED(CTX_OF_ANY(x, y), x, y);
     return update(alpha, x, (spry_scalar){1, 0}, y, "alpha", alpha, axpy_step);
 }
 
 spry_status spry_vector_xpay(const spry_vector *x, spry_scalar beta, spry_vector *y)
 {
+    SPRY_NEED(CTX_OF_ANY(x, y), x, y);
     return update((spry_scalar){1, 0}, x, beta, y, "beta", beta, xpay_step);
 }
 
@@ -160,6 +164,7 @@ static void scale_step(const element_job *job, int64_t begin, int64_t n)
 
 spry_status spry_vector_scale(spry_scalar alpha, spry_vector *x)
 {
+    SPRY_NEED(CTX_OF(x), x);
     return update(alpha, x, (spry_scalar){0, 0}, x, "alpha", alpha, scale_step);
 }
 
@@ -192,6 +197,7 @@ static void multiply_step(const element_job *job, int64_t begin, int64_t n)
 
 spry_status spry_vector_multiply(const spry_vector *x, const spry_vector *y, spry_vector *z)
 {
+    SPRY_NEED(CTX_OF_ANY(x, y), x, y, z);
     spry_status status = check_pair(x, y);
     if (status == SPRY_STATUS_OK)
         status = check_pair(x, z);

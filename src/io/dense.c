@@ -11,7 +11,7 @@ static bool is_entry(spry_type type, const void *values, int64_t k)
 /* Counts the entries of each row at offsets[row + 1], or stores them where offsets[row] says and
  * moves that on. Threads take ranges of rows and go down the columns, so that columns rise within
  * rows. */
-static void sweep(spry_context *ctx, const io_dense *dense, spry_arrays *a, bool store)
+static void sweep(spry_context *ctx, const io_dense *dense, matrix_arrays *a, bool store)
 {
     const int threads = spry_context_threads(ctx);
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
@@ -37,7 +37,7 @@ static void sweep(spry_context *ctx, const io_dense *dense, spry_arrays *a, bool
 spry_status io_dense_to_matrix(spry_context *ctx, const io_dense *dense, spry_matrix **A)
 {
     spry_status status = SPRY_STATUS_OK;
-    spry_arrays a = {
+    matrix_arrays a = {
         .type = dense->type, .format = SPRY_FORMAT_CSR, .rows = dense->rows, .cols = dense->cols};
     if (dense->rows > INT32_MAX || dense->cols > INT32_MAX)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
@@ -55,7 +55,7 @@ spry_status io_dense_to_matrix(spry_context *ctx, const io_dense *dense, spry_ma
     memmove(a.offsets + 1, a.offsets, (size_t)a.rows * sizeof *a.offsets);
     a.offsets[0] = 0;
     status = matrix_wrap(ctx, &a, A);
-    a = (spry_arrays){0}; /* the matrix's, or freed */
+    a = (matrix_arrays){0}; /* the matrix's, or freed */
 done:
     matrix_free_arrays(ctx, &a);
     return status;
@@ -64,7 +64,7 @@ done:
 spry_status io_matrix_to_dense(const spry_matrix *A, io_dense *dense)
 {
     spry_status status = SPRY_STATUS_OK;
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     *dense = (io_dense){.type = a->type, .rows = a->rows, .cols = a->cols};
     SPRY_GO(A->ctx,
             base_calloc(A->ctx, a->rows * a->cols, spry_type_size(a->type), &dense->values));

@@ -19,7 +19,7 @@ static spry_status fault_at(spry_context *ctx, const io_bytes *bytes, const io_f
 /* The first entry of sorted CSR that has the place of the one before it; nnz when there is none. */
 static int64_t first_duplicate(const spry_matrix *A)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     int64_t first = a->nnz;
 #pragma omp parallel for schedule(static) reduction(min      \
                                                     : first) \

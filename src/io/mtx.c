@@ -80,17 +80,17 @@ static spry_status read_coordinate(spry_context *ctx, const io_bytes *bytes, con
                                    pieces *in, spry_matrix **A)
 {
     spry_status status = SPRY_STATUS_OK;
-    spry_arrays a = {.type = h->field == MTX_COMPLEX ? SPRY_TYPE_Z : SPRY_TYPE_D,
-                     .format = SPRY_FORMAT_COO,
-                     .symmetry = h->symmetry,
-                     .rows = h->rows,
-                     .cols = h->cols,
-                     .nnz = h->entries};
+    matrix_arrays a = {.type = h->field == MTX_COMPLEX ? SPRY_TYPE_Z : SPRY_TYPE_D,
+                       .format = SPRY_FORMAT_COO,
+                       .symmetry = h->symmetry,
+                       .rows = h->rows,
+                       .cols = h->cols,
+                       .nnz = h->entries};
     SPRY_GO(ctx, matrix_allocate(ctx, &a));
     const mtx_target target = {a.row_index, a.col_index, a.values};
     SPRY_GO(ctx, parse(ctx, bytes, h, in, &target));
     status = matrix_wrap(ctx, &a, A);
-    a = (spry_arrays){0}; /* the matrix's, or freed */
+    a = (matrix_arrays){0}; /* the matrix's, or freed */
 done:
     matrix_free_arrays(ctx, &a);
     return status;

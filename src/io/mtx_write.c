@@ -43,7 +43,7 @@ static size_t print_place(int64_t row, int64_t col, char *out)
 
 static size_t format_entries(const void *data, range entries, char *out)
 {
-    const spry_arrays *a = data;
+    const matrix_arrays *a = data;
     char *p = out;
     int64_t row, col;
     matrix_place(a, entries.begin, &row, &col);
@@ -119,7 +119,7 @@ static const char *field_of(spry_type type)
 spry_status io_mtx_write_matrix(const spry_matrix *A, const char *path)
 {
     static const char *const words[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     /* A real hermitian matrix is a symmetric one, and the format knows it only as such. */
     const bool real = !spry_type_is_complex(a->type);
     const spry_symmetry kind =

@@ -113,7 +113,7 @@ done:
 }
 
 static spry_status copy_arrays(spry_context *ctx, const io_bytes *bytes, const uint64_t *section,
-                               spry_arrays *a)
+                               matrix_arrays *a)
 {
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, copy_section(ctx, bytes, section[OFFSETS], a->rows + 1, sizeof *a->offsets,
@@ -131,12 +131,12 @@ static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, const native_
                                spry_matrix **A)
 {
     spry_status status = SPRY_STATUS_OK;
-    spry_arrays a = {.type = (spry_type)h->type,
-                     .format = SPRY_FORMAT_CSR,
-                     .symmetry = (spry_symmetry)h->symmetry,
-                     .rows = (int64_t)h->rows,
-                     .cols = (int64_t)h->cols,
-                     .nnz = (int64_t)h->nnz};
+    matrix_arrays a = {.type = (spry_type)h->type,
+                       .format = SPRY_FORMAT_CSR,
+                       .symmetry = (spry_symmetry)h->symmetry,
+                       .rows = (int64_t)h->rows,
+                       .cols = (int64_t)h->cols,
+                       .nnz = (int64_t)h->nnz};
     char *pages = bytes->data == bytes->mapping ? bytes->mapping : NULL;
     SPRY_GO(ctx, check_section(ctx, bytes, h, OFFSETS, h->rows + 1, sizeof *a.offsets));
     SPRY_GO(ctx, check_section(ctx, bytes, h, COLUMNS, h->nnz, sizeof *a.col_index));
@@ -149,8 +149,8 @@ static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, const native_
         SPRY_GO(ctx, copy_arrays(ctx, bytes, h->section, &a));
     }
     SPRY_GO(ctx, SPRY_CAUSE(ctx, matrix_check_arrays(ctx, &a), "%s", bytes->path));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof **A, A));
-    **A = (spry_matrix){.ctx = ctx, .a = a, .owned = !pages};
+    SPRY_GO(ctx, base_object_new(ctx, sizeof **A, A));
+    **A = (spry_matrix){.ctx = ctx, .a = a, .owns = pages ? 0 : MATRIX_OWNS_ALL};
     if (pages) {
         (*A)->mapping = bytes->mapping;
         (*A)->mapping_bytes = bytes->mapping_bytes;
@@ -228,7 +228,7 @@ static spry_status write_matrix(const spry_matrix *A, const char *path)
     spry_matrix *rows = NULL;
     if (A->a.format != SPRY_FORMAT_CSR)
         SPRY_GO(ctx, spry_matrix_convert(A, SPRY_FORMAT_CSR, &rows));
-    const spry_arrays *a = rows ? &rows->a : &A->a;
+    const matrix_arrays *a = rows ? &rows->a : &A->a;
     native_header h = {.kind = KIND_MATRIX,
                        .type = (uint32_t)a->type,
                        .symmetry = (uint32_t)a->symmetry,

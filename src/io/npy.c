@@ -25,7 +25,7 @@ static spry_status read_array(spry_context *ctx, io_bytes *bytes, io_content *co
     spry_status status = SPRY_STATUS_OK;
     npy_array a;
     io_dense dense = {0};
-    SPRY_GO(ctx, io_npy_parse(ctx, bytes->path, bytes->data, bytes->size, &a));
+    SPRY_GO(ctx, io_npy_parse(ctx, bytes->path, bytes->data, bytes->size, bytes->size, &a));
     SPRY_GO(ctx, io_npy_type(ctx, &a, &dense.type));
     if (a.dims < 1 || a.dims > 2)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,

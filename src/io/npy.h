@@ -18,9 +18,10 @@ typedef struct npy_array {
     const char *data;
 } npy_array;
 
-/* Reads the header and checks that the data are there; a->data points into what is given. */
-spry_status io_npy_parse(spry_context *ctx, const char *name, const char *data, size_t size,
-                         npy_array *a);
+/* Reads the header from the first `have` of an array's `size` bytes, and checks that the data have
+ * the size promised; a->data points into what is given. */
+spry_status io_npy_parse(spry_context *ctx, const char *name, const char *data, size_t have,
+                         size_t size, npy_array *a);
 /* The type numbers of the array are kept in: integers become double. Fails on texts. */
 spry_status io_npy_type(spry_context *ctx, const npy_array *a, spry_type *type);
 /* Element k in the order of the file, as a number. */

@@ -194,13 +194,13 @@ done:
     return status;
 }
 
-spry_status io_npy_parse(spry_context *ctx, const char *name, const char *data, size_t size,
-                         npy_array *a)
+spry_status io_npy_parse(spry_context *ctx, const char *name, const char *data, size_t have,
+                         size_t size, npy_array *a)
 {
     spry_status status = SPRY_STATUS_OK;
     *a = (npy_array){.name = name};
     const unsigned char *u = (const unsigned char *)data;
-    if (size < MAGIC_SIZE + 2 || memcmp(data, "\x93NUMPY", MAGIC_SIZE) != 0)
+    if (have < MAGIC_SIZE + 2 || memcmp(data, "\x93NUMPY", MAGIC_SIZE) != 0)
         return fault(ctx, a, "does not begin as a NumPy array (.npy) does");
     const int version = u[MAGIC_SIZE];
     if (version < 1 || version > 3)
@@ -208,10 +208,11 @@ spry_status io_npy_parse(spry_context *ctx, const char *name, const char *data, 
                          "%s: version %d of .npy is not known, 1 to 3 are", name, version);
     const size_t counter = version == 1 ? 2 : 4;
     size_t begin = MAGIC_SIZE + 2 + counter, length = 0;
-    for (size_t i = 0; i < counter && begin <= size; i++)
+    for (size_t i = 0; i < counter && begin <= have; i++)
         length |= (size_t)u[MAGIC_SIZE + 2 + i] << (8 * i);
-    if (begin > size || length > size - begin)
-        return fault(ctx, a, "ends within its header");
+    if (begin > have || length > have - begin)
+        return fault(ctx, a,
+                     have < size ? "has a header that is too long" : "ends within its header");
     cursor c = {data + begin, data + begin + length};
     SPRY_GO(ctx, parse_dictionary(ctx, &c, a));
     begin += length;

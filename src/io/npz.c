@@ -5,7 +5,11 @@
 #include "io/npy.h"
 #include "io/zip.h"
 
-enum { NAME = 300, PIECE = 4096 };
+enum {
+    NAME = 300,
+    PIECE = 4096,
+    PEEK = 1 << 16 /* bytes of a member that its header lies in */
+};
 
 /* A member of the archive as an array; name is for messages. */
 typedef struct member {
@@ -20,7 +24,7 @@ typedef struct reading {
     const io_bytes *bytes;
     zip_directory directory;
     member data, first, second; /* values and lists of indices */
-    spry_arrays a;
+    matrix_arrays a;
 } reading;
 
 /* One of SciPy's formats: its lists of indices, and how it becomes one of ours. */
@@ -29,21 +33,38 @@ typedef struct kind {
     spry_format becomes;
     int dims; /* of the values */
     const char *first, *second;
+    spry_status (*check)(const reading *z); /* by the headers alone */
     spry_status (*fill)(reading *z);
 } kind;
 
+/* A member's header and what comes with it: all of a short member. */
 static spry_status open_member(const reading *z, const char *name, int dims, member *m)
 {
     spry_status status = SPRY_STATUS_OK;
     snprintf(m->name, sizeof m->name, "%.250s: %s", z->bytes->path, name);
-    SPRY_GO(z->ctx, io_zip_read(z->ctx, z->bytes, &z->directory, name, &m->bytes));
+    SPRY_GO(z->ctx, io_zip_read(z->ctx, z->bytes, &z->directory, name, PEEK, &m->bytes));
     if (!m->bytes.data)
         return SPRY_FAIL(z->ctx, SPRY_STATUS_BAD_INPUT,
                          "%s is missing: not what scipy.sparse.save_npz writes", m->name);
-    SPRY_GO(z->ctx, io_npy_parse(z->ctx, m->name, m->bytes.data, m->bytes.size, &m->array));
+    SPRY_GO(z->ctx,
+            io_npy_parse(z->ctx, m->name, m->bytes.data, m->bytes.have, m->bytes.size, &m->array));
     if (m->array.dims != dims)
         return SPRY_FAIL(z->ctx, SPRY_STATUS_BAD_INPUT, "%s has %d dimensions, expected %d",
                          m->name, m->array.dims, dims);
+done:
+    return status;
+}
+
+/* All of a member that was opened. */
+static spry_status load_member(const reading *z, const char *name, member *m)
+{
+    spry_status status = SPRY_STATUS_OK;
+    if (m->bytes.have == m->bytes.size)
+        return SPRY_STATUS_OK;
+    io_zip_free(z->ctx, &m->bytes);
+    SPRY_GO(z->ctx, io_zip_read(z->ctx, z->bytes, &z->directory, name, SIZE_MAX, &m->bytes));
+    SPRY_GO(z->ctx,
+            io_npy_parse(z->ctx, m->name, m->bytes.data, m->bytes.have, m->bytes.size, &m->array));
 done:
     return status;
 }
@@ -90,13 +111,17 @@ static spry_status copy_ints(const reading *z, const member *m, int64_t most, bo
 }
 
 /* csr, csc */
+static spry_status check_compressed(const reading *z)
+{
+    const spry_status status = expect_count(z, &z->first, matrix_major(&z->a) + 1);
+    return status == SPRY_STATUS_OK ? expect_count(z, &z->second, z->a.nnz) : status;
+}
+
 static spry_status fill_compressed(reading *z)
 {
     spry_status status = SPRY_STATUS_OK;
-    spry_arrays *a = &z->a;
+    matrix_arrays *a = &z->a;
     const bool by_rows = a->format == SPRY_FORMAT_CSR;
-    SPRY_GO(z->ctx, expect_count(z, &z->first, matrix_major(a) + 1));
-    SPRY_GO(z->ctx, expect_count(z, &z->second, a->nnz));
     SPRY_GO(z->ctx, matrix_allocate(z->ctx, a));
     SPRY_GO(z->ctx, copy_ints(z, &z->first, a->nnz, true, a->offsets));
     SPRY_GO(z->ctx, copy_ints(z, &z->second, (by_rows ? a->cols : a->rows) - 1, false,
@@ -107,12 +132,16 @@ done:
     return status;
 }
 
+static spry_status check_coo(const reading *z)
+{
+    const spry_status status = expect_count(z, &z->first, z->a.nnz);
+    return status == SPRY_STATUS_OK ? expect_count(z, &z->second, z->a.nnz) : status;
+}
+
 static spry_status fill_coo(reading *z)
 {
     spry_status status = SPRY_STATUS_OK;
-    spry_arrays *a = &z->a;
-    SPRY_GO(z->ctx, expect_count(z, &z->first, a->nnz));
-    SPRY_GO(z->ctx, expect_count(z, &z->second, a->nnz));
+    matrix_arrays *a = &z->a;
     SPRY_GO(z->ctx, matrix_allocate(z->ctx, a));
     SPRY_GO(z->ctx, copy_ints(z, &z->first, a->rows - 1, false, a->row_index));
     SPRY_GO(z->ctx, copy_ints(z, &z->second, a->cols - 1, false, a->col_index));
@@ -121,14 +150,18 @@ done:
     return status;
 }
 
+static spry_status check_dia(const reading *z)
+{
+    return expect_count(z, &z->first, z->data.array.shape[0]);
+}
+
 /* Diagonal d holds data[d, j] in column j, at row j - offset[d]. Zeros are fill and not kept. */
 static spry_status fill_dia(reading *z)
 {
     spry_status status = SPRY_STATUS_OK;
-    spry_arrays *a = &z->a;
+    matrix_arrays *a = &z->a;
     const npy_array *data = &z->data.array;
     const int64_t diagonals = data->shape[0], length = data->shape[1];
-    SPRY_GO(z->ctx, expect_count(z, &z->first, diagonals));
     SPRY_GO(z->ctx, matrix_allocate(z->ctx, a)); /* for all of data, which is enough */
     a->nnz = 0;
     for (int64_t d = 0; d < diagonals; d++) {
@@ -151,7 +184,7 @@ done:
 /* Writes out block k, which lies at block row i and block column j. */
 static void put_block(reading *z, int64_t k, int64_t i, int64_t j)
 {
-    spry_arrays *a = &z->a;
+    matrix_arrays *a = &z->a;
     const npy_array *data = &z->data.array;
     const int64_t high = data->shape[1], wide = data->shape[2];
     for (int64_t r = 0; r < high; r++)
@@ -164,22 +197,31 @@ static void put_block(reading *z, int64_t k, int64_t i, int64_t j)
         }
 }
 
-/* Blocks become coordinates: the memory needed then follows from the members, not from the shape.
- */
-static spry_status fill_bsr(reading *z)
+static spry_status check_bsr(const reading *z)
 {
     spry_status status = SPRY_STATUS_OK;
-    spry_arrays *a = &z->a;
-    const int64_t blocks = z->data.array.shape[0];
+    const matrix_arrays *a = &z->a;
     const int64_t high = z->data.array.shape[1], wide = z->data.array.shape[2];
-    int64_t begin, end, j;
     if (high < 1 || wide < 1 || a->rows % high != 0 || a->cols % wide != 0)
         return SPRY_FAIL(z->ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: blocks of %" PRId64 " x %" PRId64 " do not tile %" PRId64
                          " x %" PRId64,
                          z->data.name, high, wide, a->rows, a->cols);
     SPRY_GO(z->ctx, expect_count(z, &z->first, a->rows / high + 1));
-    SPRY_GO(z->ctx, expect_count(z, &z->second, blocks));
+    SPRY_GO(z->ctx, expect_count(z, &z->second, z->data.array.shape[0]));
+done:
+    return status;
+}
+
+/* Blocks become coordinates: the memory needed then follows from the members, not from the shape.
+ */
+static spry_status fill_bsr(reading *z)
+{
+    spry_status status = SPRY_STATUS_OK;
+    matrix_arrays *a = &z->a;
+    const int64_t blocks = z->data.array.shape[0];
+    const int64_t high = z->data.array.shape[1], wide = z->data.array.shape[2];
+    int64_t begin, end, j;
     SPRY_GO(z->ctx, matrix_allocate(z->ctx, a));
     SPRY_GO(z->ctx, get_int(z, &z->first, 0, 0, 0, &begin));
     for (int64_t i = 0; i < a->rows / high; i++, begin = end) {
@@ -195,11 +237,11 @@ done:
 }
 
 static const kind kinds[] = {
-    {"csr", SPRY_FORMAT_CSR, 1, "indptr.npy", "indices.npy", fill_compressed},
-    {"csc", SPRY_FORMAT_CSC, 1, "indptr.npy", "indices.npy", fill_compressed},
-    {"coo", SPRY_FORMAT_COO, 1, "row.npy", "col.npy", fill_coo},
-    {"bsr", SPRY_FORMAT_COO, 3, "indptr.npy", "indices.npy", fill_bsr},
-    {"dia", SPRY_FORMAT_COO, 2, "offsets.npy", NULL, fill_dia},
+    {"csr", SPRY_FORMAT_CSR, 1, "indptr.npy", "indices.npy", check_compressed, fill_compressed},
+    {"csc", SPRY_FORMAT_CSC, 1, "indptr.npy", "indices.npy", check_compressed, fill_compressed},
+    {"coo", SPRY_FORMAT_COO, 1, "row.npy", "col.npy", check_coo, fill_coo},
+    {"bsr", SPRY_FORMAT_COO, 3, "indptr.npy", "indices.npy", check_bsr, fill_bsr},
+    {"dia", SPRY_FORMAT_COO, 2, "offsets.npy", NULL, check_dia, fill_dia},
 };
 
 /* The format's name is kept as bytes (S) or as characters of four bytes (U). */
@@ -210,7 +252,8 @@ static spry_status read_kind(const reading *z, const kind **found)
     char name[8] = "";
     SPRY_GO(z->ctx, open_member(z, "format.npy", 0, &m));
     const npy_array *a = &m.array;
-    for (int64_t i = 0, used = 0; i < a->size && (a->kind == 'S' || a->kind == 'U'); i++)
+    const int64_t size = m.bytes.have == m.bytes.size ? a->size : 0; /* no name is long */
+    for (int64_t i = 0, used = 0; i < size && (a->kind == 'S' || a->kind == 'U'); i++)
         if (a->data[i] > ' ' && a->data[i] < 127 && used < (int64_t)sizeof name - 1)
             name[used++] = a->data[i];
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -229,11 +272,33 @@ static spry_status read_shape(reading *z)
     spry_status status = SPRY_STATUS_OK;
     member m = {0};
     SPRY_GO(z->ctx, open_member(z, "shape.npy", 1, &m));
-    SPRY_GO(z->ctx, expect_count(z, &m, 2));
+    SPRY_GO(z->ctx, expect_count(z, &m, 2)); /* so that all of it was read */
     SPRY_GO(z->ctx, get_int(z, &m, 0, 0, INT32_MAX, &z->a.rows));
     SPRY_GO(z->ctx, get_int(z, &m, 1, 0, INT32_MAX, &z->a.cols));
 done:
     io_zip_free(z->ctx, &m.bytes);
+    return status;
+}
+
+/* What the headers say must fit together before anything of size is unpacked: a packed member may
+ * be a thousand times as large as its part of the file. */
+static spry_status open_lists(reading *z, const kind *k)
+{
+    spry_status status = SPRY_STATUS_OK;
+    int64_t value;
+    SPRY_GO(z->ctx, open_member(z, "data.npy", k->dims, &z->data));
+    SPRY_GO(z->ctx, open_member(z, k->first, 1, &z->first));
+    if (k->second)
+        SPRY_GO(z->ctx, open_member(z, k->second, 1, &z->second));
+    SPRY_GO(z->ctx, io_npy_type(z->ctx, &z->data.array, &z->a.type));
+    z->a.format = k->becomes;
+    z->a.nnz = z->data.array.count;
+    SPRY_GO(z->ctx, k->check(z));
+    const member *const lists[] = {&z->first, &z->second};
+    for (int i = 0; i < (k->second ? 2 : 1); i++)
+        if (lists[i]->array.count > 0 && !strchr("iu", lists[i]->array.kind))
+            SPRY_GO(z->ctx, get_int(z, lists[i], 0, 0, 0, &value));
+done:
     return status;
 }
 
@@ -245,13 +310,11 @@ static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, io_content *c
     SPRY_GO(ctx, io_zip_open(ctx, bytes, &z.directory));
     SPRY_GO(ctx, read_kind(&z, &k));
     SPRY_GO(ctx, read_shape(&z));
-    SPRY_GO(ctx, open_member(&z, "data.npy", k->dims, &z.data));
-    SPRY_GO(ctx, open_member(&z, k->first, 1, &z.first));
+    SPRY_GO(ctx, open_lists(&z, k));
+    SPRY_GO(ctx, load_member(&z, "data.npy", &z.data));
+    SPRY_GO(ctx, load_member(&z, k->first, &z.first));
     if (k->second)
-        SPRY_GO(ctx, open_member(&z, k->second, 1, &z.second));
-    SPRY_GO(ctx, io_npy_type(ctx, &z.data.array, &z.a.type));
-    z.a.format = k->becomes;
-    z.a.nnz = z.data.array.count;
+        SPRY_GO(ctx, load_member(&z, k->second, &z.second));
     SPRY_GO(ctx, k->fill(&z));
 done:
     io_zip_free(ctx, &z.data.bytes);
@@ -273,7 +336,7 @@ static void begin_member(zip_writer *zip, const char *name, const char *descr, i
 
 /* Row offsets with 32 bits where that is enough: SciPy wants them no wider than the columns then.
  */
-static void put_offsets(zip_writer *zip, const spry_arrays *a)
+static void put_offsets(zip_writer *zip, const matrix_arrays *a)
 {
     const bool narrow = a->nnz <= INT32_MAX;
     const char descr[] = {io_npy_order(), 'i', narrow ? '4' : '8', '\0'};
@@ -300,7 +363,7 @@ static spry_status write_matrix(const spry_matrix *A, const char *path)
     zip_writer *zip = NULL;
     const char i4[] = {io_npy_order(), 'i', '4', '\0'}, i8[] = {io_npy_order(), 'i', '8', '\0'};
     SPRY_GO(ctx, matrix_as_csr(A, &csr, &owned));
-    const spry_arrays *a = &csr->a;
+    const matrix_arrays *a = &csr->a;
     SPRY_GO(ctx, io_zip_create(ctx, path, &zip));
     begin_member(zip, "indices.npy", i4, 1, a->nnz);
     io_zip_write(zip, a->col_index, (size_t)a->nnz * sizeof *a->col_index);

@@ -109,7 +109,7 @@ static spry_status read_vector_bytes(spry_context *ctx, io_bytes *bytes, const i
     io_content content = {0};
     SPRY_GO(ctx, read_content(ctx, bytes, format, options, &parsed, &content));
     if (content.matrix) {
-        const spry_arrays a = content.matrix->a;
+        const matrix_arrays a = content.matrix->a;
         parsed.expand = true;
         SPRY_GO(ctx, io_finish_matrix(bytes, format, &parsed, &content.matrix));
         if (a.rows == 1 || a.cols == 1) { /* others are refused below, without filling them up */
@@ -131,10 +131,7 @@ done:
 
 static spry_status check_arguments(spry_context *ctx, const char *path)
 {
-    if (!ctx)
-        return SPRY_STATUS_BAD_USAGE;
-    return path && *path ? SPRY_STATUS_OK
-                         : SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "no file name is given");
+    return *path ? SPRY_STATUS_OK : SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "no file name is given");
 }
 
 /* Reads a matrix, or where A is NULL a vector, of one column where cols is NULL. */
@@ -158,6 +155,7 @@ done:
 spry_status spry_matrix_read_with(spry_context *ctx, const char *path, const char *options,
                                   spry_matrix **A)
 {
+    SPRY_NEED(ctx, ctx, path, A);
     *A = NULL;
     return read_file(ctx, path, options, A, NULL, NULL);
 }
@@ -175,6 +173,7 @@ spry_status spry_vector_read(spry_context *ctx, const char *path, spry_vector **
 spry_status spry_vector_read_with(spry_context *ctx, const char *path, const char *options,
                                   spry_vector **v)
 {
+    SPRY_NEED(ctx, ctx, path, v);
     *v = NULL;
     return read_file(ctx, path, options, NULL, v, NULL);
 }
@@ -182,6 +181,7 @@ spry_status spry_vector_read_with(spry_context *ctx, const char *path, const cha
 spry_status spry_columns_read(spry_context *ctx, const char *path, const char *options,
                               spry_vector **v, int64_t *cols)
 {
+    SPRY_NEED(ctx, ctx, path, v, cols);
     *v = NULL;
     *cols = 0;
     return read_file(ctx, path, options, NULL, v, cols);
@@ -226,17 +226,22 @@ static const io_format *choose_for_writing(spry_context *ctx, const char *path, 
 
 spry_status spry_file_check_name(spry_context *ctx, const char *path, bool vector)
 {
+    SPRY_NEED(ctx, ctx, path);
     return choose_for_writing(ctx, path, vector) ? SPRY_STATUS_OK : SPRY_STATUS_BAD_USAGE;
 }
 
 spry_status spry_file_check_place(spry_context *ctx, const char *path)
 {
+    SPRY_NEED(ctx, ctx, path);
     const spry_status status = check_arguments(ctx, path);
     return status == SPRY_STATUS_OK ? io_check_place(ctx, path) : status;
 }
 
 spry_status spry_text_write(spry_context *ctx, const char *text, size_t size, const char *path)
 {
+    SPRY_NEED(ctx, ctx, path);
+    if (size > 0)
+        SPRY_NEED(ctx, text);
     io_writer *writer = NULL;
     spry_status status = check_arguments(ctx, path);
     if (status == SPRY_STATUS_OK)
@@ -249,12 +254,14 @@ spry_status spry_text_write(spry_context *ctx, const char *text, size_t size, co
 
 spry_status spry_matrix_write(const spry_matrix *A, const char *path)
 {
+    SPRY_NEED(CTX_OF(A), A, path);
     const io_format *format = choose_for_writing(A->ctx, path, false);
     return format ? format->write_matrix(A, path) : SPRY_STATUS_BAD_USAGE;
 }
 
 spry_status spry_columns_write(const spry_vector *v, int64_t cols, const char *path)
 {
+    SPRY_NEED(CTX_OF(v), v, path);
     const io_format *format = choose_for_writing(v->ctx, path, true);
     if (!format)
         return SPRY_STATUS_BAD_USAGE;
@@ -272,6 +279,7 @@ spry_status spry_columns_write(const spry_vector *v, int64_t cols, const char *p
 
 spry_status spry_vector_write(const spry_vector *v, const char *path)
 {
+    SPRY_NEED(CTX_OF(v), v, path);
     return spry_columns_write(v, 1, path);
 }
 

@@ -234,7 +234,7 @@ static size_t place_of(const io_bytes *bytes, const rb_header *h, rb_part part, 
 
 /* Pointers rise from 1 to entries + 1; a triangle's entries lie on or below the diagonal. */
 static spry_status check_columns(spry_context *ctx, const io_bytes *bytes, const rb_header *h,
-                                 const spry_arrays *a)
+                                 const matrix_arrays *a)
 {
     if (a->offsets[0] != 0)
         return io_fault(ctx, bytes, place_of(bytes, h, RB_POINTERS, 0),
@@ -264,7 +264,7 @@ static spry_status check_columns(spry_context *ctx, const io_bytes *bytes, const
 
 /* On the diagonal a skew-symmetric matrix has zeros, a hermitian one real numbers. */
 static spry_status check_diagonal(spry_context *ctx, const io_bytes *bytes, const rb_header *h,
-                                  const spry_arrays *a)
+                                  const matrix_arrays *a)
 {
     if (h->symmetry != SPRY_SYMMETRY_SKEW && h->symmetry != SPRY_SYMMETRY_HERMITIAN)
         return SPRY_STATUS_OK;
@@ -301,20 +301,32 @@ done:
     return status;
 }
 
+/* Behind the arrays are right-hand sides, or nothing. */
+static spry_status check_end(spry_context *ctx, const io_bytes *bytes, const rb_header *h,
+                             size_t position)
+{
+    while (position < bytes->size && strchr(" \t\r\n\032", bytes->data[position]))
+        position++;
+    if (position == bytes->size || h->right_sides)
+        return SPRY_STATUS_OK;
+    return io_fault(ctx, bytes, position,
+                    "the file goes on behind the lines that its header counts");
+}
+
 static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, io_content *content)
 {
     spry_status status = SPRY_STATUS_OK;
     rb_header h;
     rb_fault fault = {0};
-    spry_arrays a = {0};
+    matrix_arrays a = {0};
     if (!io_rb_header(bytes, &h, &fault))
         return io_fault(ctx, bytes, fault.position, "%s", fault.text);
-    a = (spry_arrays){.type = h.type,
-                      .format = SPRY_FORMAT_CSC,
-                      .symmetry = h.symmetry,
-                      .rows = h.rows,
-                      .cols = h.cols,
-                      .nnz = h.nnz};
+    a = (matrix_arrays){.type = h.type,
+                        .format = SPRY_FORMAT_CSC,
+                        .symmetry = h.symmetry,
+                        .rows = h.rows,
+                        .cols = h.cols,
+                        .nnz = h.nnz};
     SPRY_GO(ctx, matrix_allocate(ctx, &a));
     size_t position = h.begin;
     SPRY_GO(ctx, read_part(ctx, bytes, &h, RB_POINTERS, a.offsets, &position));
@@ -326,6 +338,7 @@ static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, io_content *c
         for (int64_t k = 0; k < h.nnz; k++)
             ((double *)a.values)[k] = 1;
     SPRY_GO(ctx, check_diagonal(ctx, bytes, &h, &a));
+    SPRY_GO(ctx, check_end(ctx, bytes, &h, position));
 done:
     if (status != SPRY_STATUS_OK) {
         matrix_free_arrays(ctx, &a);

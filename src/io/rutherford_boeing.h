@@ -14,7 +14,8 @@ typedef struct rb_header {
     int64_t rows, cols, nnz;
     int64_t count[RB_PARTS]; /* numbers in each array; 0 values: a pattern */
     fortran_format format[RB_PARTS];
-    size_t begin; /* where the first array's lines begin */
+    size_t begin;     /* where the first array's lines begin */
+    bool right_sides; /* may follow the values */
 } rb_header;
 
 /* What is wrong in a header, and where. */

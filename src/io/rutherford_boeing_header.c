@@ -79,6 +79,10 @@ static bool parse_sizes(const io_bytes *bytes, rb_line line, rb_header *h, bool 
                       "the matrix is stored by elements (type %.3s); only assembled ones, whose "
                       "type ends in a, can be read",
                       at);
+    if (kind == 'q')
+        return refuse(fault, line.begin,
+                      "the matrix has its values in another file (type %.3s), which cannot be read",
+                      at);
     int64_t size[3] = {0};
     if (integers(bytes, line, 3, 3, size) != 3)
         return refuse(fault, line.begin, "rows, columns and entries are not three integers");
@@ -97,7 +101,7 @@ static bool parse_sizes(const io_bytes *bytes, rb_line line, rb_header *h, bool 
                       "a %s matrix has as many rows as columns, not %" PRId64 " and %" PRId64,
                       spry_symmetry_name(h->symmetry), h->rows, h->cols);
     h->type = kind == 'c' ? SPRY_TYPE_Z : SPRY_TYPE_D;
-    *pattern = kind == 'p' || kind == 'q';
+    *pattern = kind == 'p';
     return true;
 }
 
@@ -124,6 +128,22 @@ static bool parse_formats(const io_bytes *bytes, rb_line line, rb_header *h, rb_
     return true;
 }
 
+/* The lines that line 2 counts are those the formats make. */
+static bool check_lines(size_t position, const int64_t *cards, const rb_header *h, rb_fault *fault)
+{
+    static const char *const names[RB_PARTS] = {"column pointers", "row indices", "values"};
+    for (int part = 0; part < RB_PARTS; part++) {
+        const int64_t count = h->count[part], fields = h->format[part].fields;
+        const int64_t lines = count > 0 ? (count + fields - 1) / fields : 0;
+        if (cards[part] != lines)
+            return refuse(fault, position,
+                          "%" PRId64 " lines of %s are counted, but %" PRId64
+                          " numbers in their format take %" PRId64,
+                          cards[part], names[part], count, lines);
+    }
+    return true;
+}
+
 /* HB's line 5 is there when there are right-hand sides; some files have it without counting them.
  */
 static void skip_right_sides(const io_bytes *bytes, int64_t lines, rb_header *h)
@@ -132,7 +152,8 @@ static void skip_right_sides(const io_bytes *bytes, int64_t lines, rb_header *h)
     if (!io_rb_line(bytes, h->begin, &line) || line.end == line.begin)
         return;
     const char first = lower(bytes->data[line.begin]);
-    if (lines > 0 || first == 'f' || first == 'm')
+    h->right_sides = lines > 0 || first == 'f' || first == 'm';
+    if (h->right_sides)
         h->begin = line.next;
 }
 
@@ -166,7 +187,8 @@ bool io_rb_header(const io_bytes *bytes, rb_header *h, rb_fault *fault)
     h->count[RB_INDICES] = h->nnz;
     h->count[RB_VALUES] = pattern ? 0 : spry_type_is_complex(h->type) ? 2 * h->nnz : h->nnz;
     h->begin = position;
-    if (!parse_formats(bytes, line[3], h, fault))
+    if (!parse_formats(bytes, line[3], h, fault) ||
+        !check_lines(line[1].begin, cards + 1, h, fault))
         return false;
     skip_right_sides(bytes, cards[4], h);
     return true;

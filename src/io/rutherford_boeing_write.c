@@ -46,13 +46,13 @@ static void put_int(io_writer *w, const layout *l, int64_t k, int64_t count, int
     put(w, l, k, count, text, io_print_int(text, value));
 }
 
-static bool is_single(const spry_arrays *a)
+static bool is_single(const matrix_arrays *a)
 {
     return type_is_single(a->type);
 }
 
 /* A number with a point: Fortran would put one before the last decimals of a number without. */
-static int print_value(char *out, const spry_arrays *a, int64_t k)
+static int print_value(char *out, const matrix_arrays *a, int64_t k)
 {
     const double value =
         is_single(a) ? (double)((const float *)a->values)[k] : ((const double *)a->values)[k];
@@ -66,7 +66,7 @@ static int print_value(char *out, const spry_arrays *a, int64_t k)
     return length + 1;
 }
 
-static int longest_value(const spry_context *ctx, const spry_arrays *a, int64_t count)
+static int longest_value(const spry_context *ctx, const matrix_arrays *a, int64_t count)
 {
     int longest = 1;
 #pragma omp parallel for num_threads(spry_context_threads(ctx)) reduction(max : longest)
@@ -78,7 +78,7 @@ static int longest_value(const spry_context *ctx, const spry_arrays *a, int64_t 
     return longest;
 }
 
-static void put_header(io_writer *w, const spry_arrays *a, const layout l[RB_PARTS])
+static void put_header(io_writer *w, const matrix_arrays *a, const layout l[RB_PARTS])
 {
     static const char shapes[] = {'u', 's', 'z', 'h'};
     const bool complex = spry_type_is_complex(a->type);
@@ -110,7 +110,7 @@ spry_status io_rb_write(const spry_matrix *A, const char *path)
     io_writer *w = NULL;
     if (A->a.format != SPRY_FORMAT_CSC)
         SPRY_GO(ctx, spry_matrix_convert(A, SPRY_FORMAT_CSC, &columns));
-    const spry_arrays *a = columns ? &columns->a : &A->a;
+    const matrix_arrays *a = columns ? &columns->a : &A->a;
     const int64_t numbers = spry_type_is_complex(a->type) ? 2 * a->nnz : a->nnz;
     const layout l[RB_PARTS] = {lay_out(a->cols + 1, digits(a->nnz + 1) + 1),
                                 lay_out(a->nnz, digits(a->rows) + 1),

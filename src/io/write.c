@@ -1,10 +1,13 @@
 /*
  * Writing a file so that its name never stands for half of it: the bytes go to a temporary file
- * beside it that takes the name when all is well. What is not a regular file (a pipe, a terminal,
+ * beside it that takes the name when all is well. Where the file system can, the temporary file has
+ * no name until then, so that a process that is killed leaves nothing. What is not a regular file
+ * (a pipe, a terminal,
  * "-" for standard output) is written in place. The first error is kept until the end. The bytes
  * are on the disk before the name is theirs, so that a power cut leaves the old file or the new
  * one.
  */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "io/gzip.h"
 #include "io/io.h"
 
@@ -37,6 +40,7 @@ struct io_writer {
     char *path; /* as the caller named it, for messages */
     place to;
     char temporary[PATH_MAX + NAME_SIZE]; /* what the file is called until then; "": nothing */
+    bool nameless;                        /* it will get that name before it is renamed */
     int fd;
     int error; /* errno of the first failure; ECANCELED: the caller asked to stop */
     bool packed;
@@ -129,22 +133,65 @@ static size_t folder_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* A name beside the target that nobody has, short so that it fits wherever the target does; open()
- * applies the user's mask, as for any new file. */
-static int create_beside(io_writer *w)
+/* A file without a name in the target's folder, where the system has such and can name them later.
+ */
+static int create_nameless(const io_writer *w)
+{
+    int fd = -1;
+#ifdef O_TMPFILE
+    char folder[PATH_MAX + 1], self[NAME_SIZE];
+    const size_t length = folder_length(w->to.target);
+    snprintf(folder, sizeof folder, "%.*s.", (int)length, w->to.target);
+    fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    if (fd >= 0 && access(self, F_OK) != 0) {
+        close(fd);
+        fd = -1;
+    }
+#else
+    (void)w;
+#endif
+    return fd;
+}
+
+/* Takes a name beside the target that nobody has, short so that it fits wherever the target does:
+ * for the nameless file, or for a new one, to which open() applies the user's mask. What take()
+ * gives, or -1. */
+static int take_name(io_writer *w, int (*take)(const io_writer *w))
 {
     const int folder = (int)folder_length(w->to.target);
-    int fd = -1;
-    for (int i = 0; i < TRIES && fd < 0; i++) {
+    int taken = -1;
+    for (int i = 0; i < TRIES && taken < 0; i++) {
         snprintf(w->temporary, sizeof w->temporary, "%.*sspry-part-%ld-%d", folder, w->to.target,
                  (long)getpid(), i);
-        fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST)
+        taken = take(w);
+        if (taken < 0 && errno != EEXIST)
             break;
     }
-    if (fd < 0)
+    if (taken < 0)
         w->temporary[0] = '\0'; /* not ours to remove */
-    else if (w->to.there)
+    return taken;
+}
+
+static int create_named(const io_writer *w)
+{
+    return open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+static int name_it(const io_writer *w)
+{
+    char self[NAME_SIZE];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", w->fd);
+    return linkat(AT_FDCWD, self, AT_FDCWD, w->temporary, AT_SYMLINK_FOLLOW);
+}
+
+static int create_beside(io_writer *w)
+{
+    int fd = create_nameless(w);
+    w->nameless = fd >= 0;
+    if (fd < 0)
+        fd = take_name(w, create_named);
+    if (fd >= 0 && w->to.there)
         (void)!fchmod(fd, w->to.mode & 0777); /* as before where the system lets us */
     return fd;
 }
@@ -282,6 +329,8 @@ spry_status io_commit(spry_context *ctx, io_writer *w)
         pack(w, "", 0, Z_FINISH);
     const bool renames = w->to.target[0] != '\0';
     if (!w->error && renames && fsync(w->fd) != 0 && errno != EINVAL)
+        w->error = errno;
+    if (!w->error && w->nameless && take_name(w, name_it) < 0)
         w->error = errno;
     /* Some file systems tell of a full disk only now. */
     if (close(w->fd) != 0 && !w->error)

@@ -104,7 +104,7 @@ static bool widen(const io_bytes *b, size_t at, size_t end, entry *e)
     return true;
 }
 
-/* Looks a name up in the list. */
+/* Looks a name up in the list. Two members of one name are two readers' two matrices: refused. */
 static spry_status find(spry_context *ctx, const io_bytes *b, const zip_directory *d,
                         const char *name, entry *e, bool *found)
 {
@@ -118,6 +118,8 @@ static spry_status find(spry_context *ctx, const io_bytes *b, const zip_director
         if (length + extra + comment > d->end - begin)
             return fault(ctx, b, "", "the list of members is damaged");
         if (length == wanted && memcmp(b->data + begin, name, wanted) == 0) {
+            if (*found)
+                return fault(ctx, b, name, "two members have this name");
             *e = (entry){.flags = (unsigned)get(b, at + 8, 2),
                          .method = (unsigned)get(b, at + 10, 2),
                          .crc = (uint32_t)get(b, at + 16, 4),
@@ -127,15 +129,16 @@ static spry_status find(spry_context *ctx, const io_bytes *b, const zip_director
             if (!widen(b, begin + length, begin + length + extra, e))
                 return fault(ctx, b, name, "its entry in the list of members is damaged");
             *found = true;
-            return SPRY_STATUS_OK;
         }
         at = begin + length + extra + comment;
     }
     return SPRY_STATUS_OK;
 }
 
-static spry_status inflate_all(spry_context *ctx, const io_bytes *b, const char *name,
-                               const char *packed, const entry *e, char *out)
+/* Unpacks the first `wanted` bytes; when that is all of them, nothing may be left of the packed
+ * ones. */
+static spry_status inflate_first(spry_context *ctx, const io_bytes *b, const char *name,
+                                 const char *packed, const entry *e, uint64_t wanted, char *out)
 {
     z_stream z = io_zlib_stream(ctx);
     uint64_t in = 0, made = 0;
@@ -145,16 +148,18 @@ static spry_status inflate_all(spry_context *ctx, const io_bytes *b, const char 
     do {
         /* zlib counts in 32 bits */
         const uInt now = e->packed - in < INT_MAX ? (uInt)(e->packed - in) : INT_MAX;
-        const uInt room = e->unpacked - made < INT_MAX ? (uInt)(e->unpacked - made) : INT_MAX;
+        const uInt room = wanted - made < INT_MAX ? (uInt)(wanted - made) : INT_MAX;
         z.next_in = (z_const Bytef *)(packed + in), z.avail_in = now;
         z.next_out = (Bytef *)(out + made), z.avail_out = room;
         code = inflate(&z, Z_NO_FLUSH);
         in += now - z.avail_in;
         made += room - z.avail_out;
-    } while (code == Z_OK);
+    } while (code == Z_OK && !(made == wanted && wanted < e->unpacked));
     inflateEnd(&z);
     if (code == Z_MEM_ERROR)
         return SPRY_STATUS_NO_MEMORY;
+    if (code == Z_OK && wanted < e->unpacked)
+        return SPRY_STATUS_OK;
     if (code != Z_STREAM_END || made != e->unpacked || in != e->packed)
         return fault(ctx, b, name, "its packed data are damaged");
     return SPRY_STATUS_OK;
@@ -182,7 +187,7 @@ static spry_status locate(spry_context *ctx, const io_bytes *b, const char *name
 }
 
 spry_status io_zip_read(spry_context *ctx, const io_bytes *bytes, const zip_directory *directory,
-                        const char *name, zip_bytes *member)
+                        const char *name, size_t most, zip_bytes *member)
 {
     spry_status status = SPRY_STATUS_OK;
     entry e;
@@ -194,13 +199,16 @@ spry_status io_zip_read(spry_context *ctx, const io_bytes *bytes, const zip_dire
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, locate(ctx, bytes, name, &e, &begin));
     member->data = bytes->data + begin;
-    member->size = (size_t)e.unpacked;
+    member->size = member->have = (size_t)e.unpacked;
     if (e.method == 8) {
-        SPRY_GO(ctx, base_alloc(ctx, (int64_t)e.unpacked, 1, &member->memory));
-        SPRY_GO(ctx, inflate_all(ctx, bytes, name, member->data, &e, member->memory));
+        member->have = member->size < most ? member->size : most;
+        SPRY_GO(ctx, base_alloc(ctx, (int64_t)member->have, 1, &member->memory));
+        SPRY_GO(ctx,
+                inflate_first(ctx, bytes, name, member->data, &e, member->have, member->memory));
         member->data = member->memory;
     }
-    if (crc32_z(0, (const Bytef *)member->data, member->size) != e.crc)
+    if (member->have == member->size &&
+        crc32_z(0, (const Bytef *)member->data, member->size) != e.crc)
         SPRY_GO(ctx, fault(ctx, bytes, name, "its checksum (CRC-32) does not match"));
 done:
     if (status != SPRY_STATUS_OK)

@@ -9,18 +9,20 @@ typedef struct zip_directory {
     size_t begin, end;
 } zip_directory;
 
-/* A member's bytes: in the file when stored, in memory of its own when deflated. */
+/* A member's bytes, or the first `have` of them: in the file when stored, in memory of its own when
+ * deflated. */
 typedef struct zip_bytes {
     const char *data;
-    size_t size;
+    size_t size, have;
     void *memory;
 } zip_bytes;
 
 bool io_zip_matches(const io_bytes *bytes);
 spry_status io_zip_open(spry_context *ctx, const io_bytes *bytes, zip_directory *directory);
-/* A member by name, unpacked and checked; data is NULL when there is none. */
+/* A member by name, its first `most` bytes unpacked, and checked where that is all of it; data is
+ * NULL when there is none. */
 spry_status io_zip_read(spry_context *ctx, const io_bytes *bytes, const zip_directory *directory,
-                        const char *name, zip_bytes *member);
+                        const char *name, size_t most, zip_bytes *member);
 void io_zip_free(spry_context *ctx, zip_bytes *member);
 
 /* Writing: members one after the other, deflated as they come. Errors come out of commit. */

@@ -153,6 +153,7 @@ done:
 
 spry_status spry_solver_explain(spry_solver *solver, char **text)
 {
+    SPRY_NEED(CTX_OF(solver), solver, text);
     spry_context *ctx = solver->ctx;
     const bool has_system = solver->matrix || solver->given_operator;
     base_text t = {.ctx = ctx};
@@ -197,6 +198,7 @@ done:
 
 spry_status spry_method_cost(spry_context *ctx, const char *method, spry_cost *cost)
 {
+    SPRY_NEED(ctx, ctx, method, cost);
     spry_entry info = SPRY_ENTRY_INIT;
     program *p = NULL;
     plan *made = NULL;

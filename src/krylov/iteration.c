@@ -5,6 +5,18 @@
 
 #include <math.h>
 
+spry_status iteration_first_norms(iteration *it, double *residual)
+{
+    const spry_vector *const vectors[] = {it->b, it->spare};
+    double norms[2] = {NAN, NAN};
+    spry_status status = iteration_residual(it, it->x, it->spare);
+    if (status == SPRY_STATUS_OK)
+        status = vector_norms(2, vectors, norms);
+    it->b_norm = norms[0];
+    *residual = norms[1];
+    return status;
+}
+
 spry_status iteration_true_residual(iteration *it, double *relative)
 {
     double norm = NAN;
@@ -14,28 +26,40 @@ spry_status iteration_true_residual(iteration *it, double *relative)
     *relative = norm / it->b_norm;
     it->checked = it->residual;
     it->checked_at = it->count;
-    if (status == SPRY_STATUS_OK && *relative < it->saved_residual) {
-        it->saved_residual = *relative;
-        status = spry_vector_copy(it->x, it->saved);
-    }
     return status;
 }
 
-/*
- * Looks at the true residual whenever the recurrence claims a tenth of the last look's, but not
- * more often than every tenth iteration. The best x is kept by it, and a recurrence that has parted
- * from it ends the run.
- */
+spry_status iteration_keep(iteration *it, double relative)
+{
+    if (!(relative < it->saved_residual))
+        return SPRY_STATUS_OK;
+    it->saved_residual = relative;
+    return spry_vector_copy(it->x, it->saved);
+}
+
+/* A look comes when the recurrence claims this share of what it claimed at the last ... */
+static const double look_progress = 0.1;
+/* ... but no sooner than so many iterations later: a look costs the host one of them, a device,
+ * which has to be stopped, several. */
+static int64_t look_distance(const iteration *it)
+{
+    return it->x->device ? 32 : 10;
+}
+
+/* The best x is kept by looks at the true residual, and a recurrence that has parted from it ends
+ * the run. */
 static spry_status look_at_truth(iteration *it)
 {
-    const int64_t least_distance = 10;
-    const double progress = 0.1, parted = 10;
-    if (!(it->residual <= progress * it->checked) || it->count < it->checked_at + least_distance)
+    const double parted = 10;
+    if (!(it->residual <= look_progress * it->checked) ||
+        it->count < it->checked_at + look_distance(it))
         return SPRY_STATUS_OK;
     double truth = NAN;
     spry_status status = runner_settle(it->runner, it->lane);
     if (status == SPRY_STATUS_OK)
         status = iteration_true_residual(it, &truth);
+    if (status == SPRY_STATUS_OK)
+        status = iteration_keep(it, truth);
     it->drifted = status == SPRY_STATUS_OK && truth > parted * it->residual;
     return status;
 }
@@ -177,13 +201,13 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
     }
     const bool counts = loop && (kind == REPORT_ESTIMATE || !it->estimates);
     it->residual = value / it->b_norm;
+    /* The first residual is known, and true: the method's may differ by the order of its sums. */
+    if (!loop && it->count == 0 && isfinite(it->residual))
+        it->residual = it->initial;
     if (!it->begun)
         begin_run(it);
     it->count += counts;
     it->idle = counts ? 0 : it->idle + loop;
-    /* The first residual is known, and true: the method's may differ by the order of its sums. */
-    if (!loop && it->count == 0 && isfinite(it->residual))
-        it->residual = it->initial;
     SPRY_GO(ctx, note_history(it));
     *go_on = judge(it);
     if (*go_on && kind == REPORT_RESIDUAL) {
@@ -204,30 +228,29 @@ done:
 
 /*
  * Up to where judge() and look_at_truth() find nothing. Values are compared before they are divided
- * by |b| then: limits are a little wider than those here.
+ * by |b| then: limits are a little wider than those here. What a run begins with is known of the
+ * first run before it tells.
  */
 void iteration_limits(void *data, run_limits *limits)
 {
     const iteration *it = data;
     const solver_options *options = it->options;
-    const int64_t least_distance = 10;
-    const double progress = 0.1, wider = 1 + 1e-12;
-    const int64_t to_look = it->checked_at + least_distance - it->count;
-    double low = it->goal;
+    const double wider = 1 + 1e-12;
+    const bool known = it->begun || it->count == 0;
+    const double checked = it->begun ? it->checked : it->initial;
+    const int64_t window = it->begun ? it->window_count : 0;
     int64_t reports = options->max_iter - it->count;
-    if (!it->estimates && to_look <= 1)
-        low = fmax(low, progress * it->checked);
-    else if (!it->estimates && to_look < reports)
-        reports = to_look;
-    if (options->stall > 0 && options->stall - it->window_count < reports)
-        reports = options->stall - it->window_count;
-    if (it->monitor || !it->begun || reports < 1)
+    if (options->stall > 0 && options->stall - window < reports)
+        reports = options->stall - window;
+    if (it->monitor || !known || reports < 1)
         reports = 1;
     *limits = (run_limits){
-        .low = low * it->b_norm * wider,
+        .low = it->goal * it->b_norm * wider,
         .high = options->divergence * fmax(it->initial, 1e-300) * it->b_norm / wider,
+        .look = it->estimates ? -INFINITY : look_progress * checked * it->b_norm * wider,
         .gradient = options->tol * wider,
         .reports = reports,
+        .look_after = (it->begun ? it->checked_at : it->count) + look_distance(it) - it->count,
     };
 }
 

@@ -73,7 +73,7 @@ typedef struct iteration {
     int exponent;           /* b and x are scaled by 2^-exponent; mostly 0 */
     spry_vector *own_b;     /* b points here when it is scaled, or was freed of a null space */
     const null_basis *null; /* what is removed from x; NULL: nothing */
-    spry_vector *spare;     /* for true residuals, as long as b */
+    spry_vector *spare;     /* for true residuals, as long as b; the solver's, as is saved */
     spry_vector *shown;     /* for the monitor of a scaled system or one on a device */
     bool here;              /* the caller's x is the host's, whatever x is */
 
@@ -109,8 +109,12 @@ typedef struct iteration {
 spry_status iteration_report(void *it, report_kind kind, bool loop, double value, bool *go_on);
 void iteration_limits(void *it, run_limits *limits);
 void iteration_breakdown(void *it, const char *text, bool finite);
-/* |b - A x| / |b| by a product of its own; remembers x when it is the best so far. */
+/* |b|, and |b - A x| by a product of its own. */
+spry_status iteration_first_norms(iteration *it, double *residual);
+/* |b - A x| / |b| by a product of its own. */
 spry_status iteration_true_residual(iteration *it, double *relative);
+/* Remembers x when it is the best so far. */
+spry_status iteration_keep(iteration *it, double relative);
 /* Where x may be the least-squares solution of a system that has none: |A^H r| / (|A| |r|) of the
  * true r. */
 spry_status iteration_true_gradient(iteration *it, double *relative);

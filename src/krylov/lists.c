@@ -6,6 +6,7 @@
 #include "krylov/krylov.h"
 #include "precon/precon.h"
 
+#include <spry/kernel.h>
 #include <spry/tune.h>
 
 static bool method_at(int index, spry_entry *entry)
@@ -39,7 +40,9 @@ static bool object_at(int index, spry_entry *entry)
         {"solver", "what a solver does: spry_solver_set()", spry_solver_options},
         {"read", "reading files: spry_matrix_read_with()", spry_read_options},
         {"generate", "all options of the generators: spry_generate()", spry_generate_options},
+        {"kernel", "kernels of the caller's: spry_kernel_new()", spry_kernel_options},
         {"tune", "choosing a storage format: spry_tune(), format=auto:...", spry_tune_options},
+        {"kernel", "kernels of one's own: spry_kernel_new()", spry_kernel_options},
     };
     if (index >= (int)(sizeof objects / sizeof *objects))
         return false;

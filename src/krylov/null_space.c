@@ -91,6 +91,7 @@ spry_status spry_solver_set_null_space(spry_solver *solver, int count,
                                        const spry_vector *const *right,
                                        const spry_vector *const *left)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     spry_context *ctx = solver->ctx;
     null_basis made[2] = {{0}, {0}};
     spry_status status = solver_check_idle(solver);

@@ -71,6 +71,7 @@ static spry_status adopt(spry_solver *solver, const solver_options *changed)
 
 spry_status spry_solver_set(spry_solver *solver, const char *options)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     solver_options changed = solver->options;
     const spry_status status =
         spry_options_parse(solver->ctx, spry_solver_options(), &changed, options);
@@ -79,6 +80,7 @@ spry_status spry_solver_set(spry_solver *solver, const char *options)
 
 spry_status spry_solver_set_real(spry_solver *solver, const char *name, double value)
 {
+    SPRY_NEED(CTX_OF(solver), solver, name);
     solver_options changed = solver->options;
     const spry_status status =
         spry_options_set_real(solver->ctx, spry_solver_options(), &changed, name, value);
@@ -87,6 +89,7 @@ spry_status spry_solver_set_real(spry_solver *solver, const char *name, double v
 
 spry_status spry_solver_set_int(spry_solver *solver, const char *name, int64_t value)
 {
+    SPRY_NEED(CTX_OF(solver), solver, name);
     solver_options changed = solver->options;
     const spry_status status =
         spry_options_set_int(solver->ctx, spry_solver_options(), &changed, name, value);
@@ -95,6 +98,7 @@ spry_status spry_solver_set_int(spry_solver *solver, const char *name, int64_t v
 
 spry_status spry_solver_set_bool(spry_solver *solver, const char *name, bool value)
 {
+    SPRY_NEED(CTX_OF(solver), solver, name);
     solver_options changed = solver->options;
     const spry_status status =
         spry_options_set_bool(solver->ctx, spry_solver_options(), &changed, name, value);
@@ -103,6 +107,7 @@ spry_status spry_solver_set_bool(spry_solver *solver, const char *name, bool val
 
 spry_status spry_solver_set_text(spry_solver *solver, const char *name, const char *value)
 {
+    SPRY_NEED(CTX_OF(solver), solver, name, value);
     solver_options changed = solver->options;
     const spry_status status =
         spry_options_set(solver->ctx, spry_solver_options(), &changed, name, value ? value : "");
@@ -168,6 +173,7 @@ static spry_status own_number(spry_solver *solver, const char *name, bool whole,
 
 spry_status spry_solver_get_real(spry_solver *solver, const char *name, double *value)
 {
+    SPRY_NEED(CTX_OF(solver), solver, name, value);
     return of_method(name) ? own_number(solver, of_method(name), false, value)
                            : spry_options_get_real(solver->ctx, spry_solver_options(),
                                                    &solver->options, name, value);
@@ -175,6 +181,7 @@ spry_status spry_solver_get_real(spry_solver *solver, const char *name, double *
 
 spry_status spry_solver_get_int(spry_solver *solver, const char *name, int64_t *value)
 {
+    SPRY_NEED(CTX_OF(solver), solver, name, value);
     double number;
     if (!of_method(name))
         return spry_options_get_int(solver->ctx, spry_solver_options(), &solver->options, name,
@@ -187,11 +194,13 @@ spry_status spry_solver_get_int(spry_solver *solver, const char *name, int64_t *
 
 spry_status spry_solver_get_bool(spry_solver *solver, const char *name, bool *value)
 {
+    SPRY_NEED(CTX_OF(solver), solver, name, value);
     return spry_options_get_bool(solver->ctx, spry_solver_options(), &solver->options, name, value);
 }
 
 spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *text, size_t size)
 {
+    SPRY_NEED(CTX_OF(solver), solver, name, text);
     const program_name *own;
     double number;
     char shown[128];

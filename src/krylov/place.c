@@ -121,30 +121,10 @@ spry_status solver_move_precon(spry_solver *solver)
     return SPRY_STATUS_OK;
 }
 
-/* --- vectors -------------------------------------------------------------------------------------
- */
-
-spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **copy)
-{
-    spry_context *ctx = solver->ctx;
-    spry_status status = SPRY_STATUS_OK;
-    *copy = NULL;
-    if (v->device == solver->device)
-        return vector_fetch(v);
-    SPRY_GO(ctx, vector_new_at(ctx, solver->device, v->type, v->n, copy));
-    SPRY_GO(ctx, spry_vector_copy(v, *copy));
-done:
-    if (status != SPRY_STATUS_OK) { /* nothing that could be copied back */
-        spry_vector_free(*copy);
-        *copy = NULL;
-    }
-    return status;
-}
-
 int64_t solver_device_bytes(const spry_solver *solver)
 {
-    int64_t used = 0, most = 0, left = 0;
+    int64_t used = 0, most = 0;
     if (solver->device)
-        device_memory_now(solver->device, &used, &most, &left);
+        device_memory_now(solver->device, &used, &most, NULL);
     return most;
 }

@@ -128,6 +128,7 @@ static spry_status judge_run(iteration *it)
                  "restarted from the best x, with %.2g",
                  it->count, it->truth);
         solver_warn(ctx, it->warnings, text);
+        SPRY_GO(ctx, iteration_keep(it, it->truth));
         it->before = it->truth;
         it->goal = margin * it->options->tol;
         it->ended = it->begun = false;
@@ -138,7 +139,7 @@ done:
     return status;
 }
 
-static spry_status start(iteration *it)
+static spry_status start(spry_solver *solver, iteration *it, int index)
 {
     spry_context *ctx = it->ctx;
     const spry_operator *A = it->A;
@@ -149,17 +150,19 @@ static spry_status start(iteration *it)
     it->history_room = 256;
     SPRY_GO(ctx, base_alloc(ctx, it->history_room, sizeof *it->history, &it->history));
     it->history[0] = NAN;
-    SPRY_GO(ctx, spry_vector_like(it->x, A->cols, &it->saved));
-    SPRY_GO(ctx, spry_vector_like(it->b, A->rows, &it->spare));
+    SPRY_GO(ctx, solver_vector(solver, A->cols, &solver->work.lanes[index].saved));
+    SPRY_GO(ctx, solver_vector(solver, A->rows, &solver->work.lanes[index].spare));
+    it->saved = solver->work.lanes[index].saved;
+    it->spare = solver->work.lanes[index].spare;
 done:
     return status;
 }
 
 /*
  * Scales b and x by a power of two, which rounds nothing, when squares of numbers of b's size, or
- * of its residuals later on, would leave the range of the type.
+ * of its residuals later on, would leave the range of the type. *first is the norm of the residual.
  */
-static spry_status scale_system(iteration *it)
+static spry_status scale_system(iteration *it, double *first)
 {
     spry_context *ctx = it->ctx;
     bool single = type_is_single(it->A->type);
@@ -183,7 +186,7 @@ static spry_status scale_system(iteration *it)
     SPRY_GO(ctx, spry_vector_scale(factor, it->x));
     it->exponent = exponent;
     it->b = it->own_b;
-    SPRY_GO(ctx, spry_vector_norm(it->b, &it->b_norm));
+    SPRY_GO(ctx, iteration_first_norms(it, first));
 done:
     return status;
 }
@@ -196,8 +199,6 @@ static spry_status unscale_system(iteration *it)
 
 static void finish(iteration *it)
 {
-    spry_vector_free(it->saved);
-    spry_vector_free(it->spare);
     spry_vector_free(it->shown);
     spry_vector_free(it->own_b);
     base_free(it->ctx, it->history);
@@ -277,14 +278,14 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
 }
 
 /* Norm of b, scaling, the first residual; a zero b is solved by zero. */
-static spry_status begin(const spry_solver *solver, iteration *it)
+static spry_status begin(spry_solver *solver, iteration *it, int index)
 {
     spry_context *ctx = it->ctx;
     spry_status status = SPRY_STATUS_OK;
     double first;
-    SPRY_GO(ctx, start(it));
+    SPRY_GO(ctx, start(solver, it, index));
     SPRY_GO(ctx, null_space_begin(solver, it));
-    SPRY_GO(ctx, spry_vector_norm(it->b, &it->b_norm));
+    SPRY_GO(ctx, iteration_first_norms(it, &first));
     if (it->b_norm == 0) { /* the answer is 0, and no relative residual exists */
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
         it->reason = SPRY_REASON_CONVERGED;
@@ -293,13 +294,13 @@ static spry_status begin(const spry_solver *solver, iteration *it)
         goto done;
     }
     if (isfinite(it->b_norm))
-        SPRY_GO(ctx, scale_system(it));
-    SPRY_GO(ctx, iteration_true_residual(it, &first));
-    it->residual = it->initial = it->history[0] = isfinite(it->b_norm) ? first : NAN;
-    if (!isfinite(it->residual)) {
-        it->residual = it->initial = it->history[0] = NAN;
+        SPRY_GO(ctx, scale_system(it, &first));
+    first = isfinite(it->b_norm) ? first / it->b_norm : NAN;
+    it->residual = it->initial = it->history[0] = isfinite(first) ? first : NAN;
+    if (!isfinite(first))
         status = refuse_nonfinite(solver, it);
-    }
+    else
+        SPRY_GO(ctx, iteration_keep(it, first));
 done:
     return status;
 }
@@ -322,14 +323,13 @@ static void *lane_memory(const spry_vector *v)
 static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *bytes)
 {
     spry_context *ctx = solver->ctx;
-    const runner_operators operators = {solver_operator(solver), solver_precon(solver)};
     runner *r = NULL;
     spry_status status = SPRY_STATUS_OK;
     int64_t iterations = 0;
     *bytes = 0;
     if (all_ended(its, count))
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, runner_new(solver->plan, &operators, count, &r));
+    SPRY_GO(ctx, solver_runner(solver, count, &r));
     for (int k = 0; k < count; k++) {
         lane *l = runner_lane(r, k);
         l->b = lane_memory(its[k].b);
@@ -355,7 +355,6 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
     if (iterations > 0)
         *bytes = (int64_t)((double)runner_bytes(r) / (double)iterations);
 done:
-    runner_free(r);
     return status;
 }
 
@@ -382,17 +381,41 @@ done:
     return status;
 }
 
+/* What a solve has asked of a device, for those who look for where time goes. */
+static void tell_device(const spry_solver *solver, const int64_t before[6], const double at[3],
+                        int64_t iterations)
+{
+    const spry_device *d = solver->device;
+    if (!d || !solver->ctx->log)
+        return;
+    base_log(solver->ctx, SPRY_LOG_DEBUG,
+             "%" PRId64 " iterations on %s: %" PRId64 " launches, %" PRId64 " copies, %" PRId64
+             " waits, %" PRId64 " allocations, %" PRId64
+             " compilations; %.1f us before the run, %.1f in it, %.1f after",
+             iterations, d->facts.name, d->done[WORK_LAUNCH] - before[WORK_LAUNCH],
+             d->done[WORK_COPY] - before[WORK_COPY], d->waits - before[4],
+             d->done[WORK_ALLOC] - before[WORK_ALLOC], d->done[WORK_COMPILE] - before[WORK_COMPILE],
+             (at[1] - at[0]) * 1e6, (at[2] - at[1]) * 1e6, (base_seconds() - at[2]) * 1e6);
+}
+
+static void note_device(const spry_device *d, int64_t counts[6])
+{
+    memcpy(counts, d->done, sizeof d->done);
+    counts[4] = d->waits;
+}
+
 /* At most as many systems as share one reading of the matrix. */
 static spry_status solve_some(spry_solver *solver, int count, const spry_vector *const *b,
                               spry_vector *const *x, spry_result *results)
 {
-    enum { MOST = 8 };
     spry_context *ctx = solver->ctx;
-    iteration its[MOST];
-    spry_vector *copied_b[MOST] = {NULL}, *copied_x[MOST] = {NULL};
+    iteration its[SOLVED_TOGETHER];
     spry_status status = SPRY_STATUS_OK;
     const double first = base_seconds();
-    int64_t bytes = 0;
+    double at[3] = {first, first, first};
+    int64_t bytes = 0, before[6] = {0};
+    if (solver->device)
+        note_device(solver->device, before);
     for (int k = 0; k < count; k++) {
         its[k] = (iteration){.ctx = ctx,
                              .options = &solver->options,
@@ -410,15 +433,17 @@ static spry_status solve_some(spry_solver *solver, int count, const spry_vector 
         memcpy(its[k].warnings, solver->warnings, sizeof its[k].warnings);
     }
     for (int k = 0; k < count; k++) {
-        SPRY_GO(ctx, solver_bring(solver, b[k], &copied_b[k]));
-        SPRY_GO(ctx, solver_bring(solver, x[k], &copied_x[k]));
-        its[k].b = copied_b[k] ? copied_b[k] : b[k];
-        its[k].x = copied_x[k] ? copied_x[k] : x[k];
+        const spry_vector *there;
+        SPRY_GO(ctx, solver_bring(solver, b[k], &solver->work.lanes[k].b, &its[k].b));
+        SPRY_GO(ctx, solver_bring(solver, x[k], &solver->work.lanes[k].x, &there));
+        its[k].x = there == x[k] ? x[k] : solver->work.lanes[k].x;
     }
     for (int k = 0; k < count; k++)
-        SPRY_GO(ctx, begin(solver, &its[k]));
+        SPRY_GO(ctx, begin(solver, &its[k], k));
+    at[1] = base_seconds();
     SPRY_GO(ctx, run(solver, its, count, &bytes));
-done:;
+done:
+    at[2] = base_seconds();
     int64_t all = 0;
     for (int k = 0; k < count; k++)
         all += its[k].count;
@@ -427,8 +452,8 @@ done:;
         if (its[k].interrupted && its[k].reason == SPRY_REASON_STOPPED)
             solver->interrupted = true;
         spry_status restored = unscale_system(&its[k]);
-        if (copied_x[k] && restored == SPRY_STATUS_OK)
-            restored = spry_vector_copy(copied_x[k], x[k]);
+        if (its[k].x != x[k] && restored == SPRY_STATUS_OK)
+            restored = spry_vector_copy(its[k].x, x[k]);
         const spry_status filled =
             fill_result(solver, &its[k], base_seconds() - first, all, bytes, &found);
         if (status == SPRY_STATUS_OK)
@@ -438,9 +463,8 @@ done:;
         else
             spry_result_clear(ctx, &found);
         finish(&its[k]);
-        spry_vector_free(copied_b[k]);
-        spry_vector_free(copied_x[k]);
     }
+    tell_device(solver, before, at, all);
     return status;
 }
 
@@ -459,7 +483,6 @@ static spry_status check_different(spry_context *ctx, int count, const spry_vect
 static spry_status solve_all(spry_solver *solver, int count, const spry_vector *const *b,
                              spry_vector *const *x, spry_result *results)
 {
-    enum { TOGETHER = 8 };
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     int done = 0;
@@ -469,8 +492,8 @@ again:
     for (int k = 0; k < count; k++)
         SPRY_GO(ctx, check_vectors(solver, b[k], x[k]));
     SPRY_GO(ctx, check_different(ctx, count, b, x));
-    for (; done < count; done += TOGETHER) {
-        const int some = count - done < TOGETHER ? count - done : TOGETHER;
+    for (; done < count; done += SOLVED_TOGETHER) {
+        const int some = count - done < SOLVED_TOGETHER ? count - done : SOLVED_TOGETHER;
         status =
             solve_some(solver, some, b + done, x + done, results ? result_at(results, done) : NULL);
         if (done == 0 && solver_stay(solver, status, b[0])) {
@@ -487,6 +510,9 @@ done:
 spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
                             spry_vector *const *x, spry_result *results)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
+    for (int k = 0; k < count; k++)
+        SPRY_NEED(solver->ctx, b, x, b[k], x[k]);
     spry_status status = SPRY_STATUS_OK;
     if (results && count > 0)
         status = clear_results(solver->ctx, results, count);

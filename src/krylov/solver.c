@@ -5,8 +5,9 @@
 
 spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
 {
+    SPRY_NEED(ctx, ctx, solver);
     *solver = NULL;
-    spry_status status = base_calloc(ctx, 1, sizeof **solver, solver);
+    spry_status status = base_object_new(ctx, sizeof **solver, solver);
     if (status != SPRY_STATUS_OK)
         return status;
     (*solver)->ctx = ctx;
@@ -20,6 +21,7 @@ spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
 
 static void drop_plan(spry_solver *solver)
 {
+    solver_drop_work(solver);
     plan_free(solver->plan);
     solver->plan = NULL;
     solver_drop_null_space(solver);
@@ -97,12 +99,13 @@ void spry_solver_free(spry_solver *solver)
         solver_forget(solver);
         solver_forget_null_space(solver);
         base_free(solver->ctx, solver->text);
-        base_free(solver->ctx, solver);
+        base_object_free(solver->ctx, solver);
     }
 }
 
 spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     if (solver_check_idle(solver) != SPRY_STATUS_OK)
         return SPRY_STATUS_BAD_USAGE;
     solver_forget(solver);
@@ -114,6 +117,7 @@ spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
 
 spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     if (solver_check_idle(solver) != SPRY_STATUS_OK)
         return SPRY_STATUS_BAD_USAGE;
     solver_forget(solver);
@@ -124,6 +128,7 @@ spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A
 
 spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     if (solver_check_idle(solver) != SPRY_STATUS_OK)
         return SPRY_STATUS_BAD_USAGE;
     solver_drop(solver, STAGE_PRECON);
@@ -133,14 +138,18 @@ spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M)
 
 void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monitor, void *data)
 {
-    solver->monitor = monitor;
-    solver->monitor_data = data;
+    if (solver) {
+        solver->monitor = monitor;
+        solver->monitor_data = data;
+    }
 }
 
 void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, void *data)
 {
-    solver->watch = watch;
-    solver->watch_data = data;
+    if (solver) {
+        solver->watch = watch;
+        solver->watch_data = data;
+    }
 }
 
 const spry_operator *solver_operator(const spry_solver *solver)
@@ -169,6 +178,7 @@ void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *te
 
 spry_status spry_solver_set_method_text(spry_solver *solver, const char *text)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     char *copy = NULL;
     if (solver_check_idle(solver) != SPRY_STATUS_OK)
         return SPRY_STATUS_BAD_USAGE;
@@ -473,6 +483,7 @@ static spry_status update(spry_solver *solver)
         solver_forget(solver); /* all is made anew at the next solve */
         return SPRY_STATUS_OK;
     }
+    solver_drop_work(solver); /* it knows the operators by their insides */
     SPRY_GO(ctx, update_operator(solver));
     if (chooses_method(solver)) { /* what it was chosen for may be no more */
         precon_symmetry now;
@@ -508,6 +519,7 @@ done:
 
 spry_status spry_solver_update(spry_solver *solver)
 {
+    SPRY_NEED(CTX_OF(solver), solver);
     spry_status status = solver_begin(solver);
     if (status != SPRY_STATUS_OK)
         return status;
@@ -519,6 +531,7 @@ spry_status spry_solver_update(spry_solver *solver)
 spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
                              spry_vector *x, const char *options, spry_result *result)
 {
+    SPRY_NEED(ctx, ctx, A, b, x);
     spry_solver *solver = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (result)

@@ -5,6 +5,8 @@
 #include "krylov/krylov.h"
 #include "precon/precon.h"
 
+enum { SOLVED_TOGETHER = 8 }; /* systems that share one reading of the matrix */
+
 /* What a set-up consists of. Each is made from those before it, so that dropping one drops those
  * after it. */
 typedef enum solver_stage {
@@ -15,6 +17,16 @@ typedef enum solver_stage {
 } solver_stage;
 
 enum { NULL_RIGHT, NULL_LEFT };
+
+/* What is kept from one solve to the next, for as long as the plan and the operators: the runner
+ * with all its memory, and vectors beside each right-hand side. */
+typedef struct solver_work {
+    runner *runner;
+    struct {
+        spry_vector *saved, *spare; /* of the iteration */
+        spry_vector *b, *x;         /* copies where the solver works, of vectors elsewhere */
+    } lanes[SOLVED_TOGETHER];
+} solver_work;
 
 struct spry_solver {
     spry_context *ctx;
@@ -39,6 +51,7 @@ struct spry_solver {
     plan *plan;
     null_basis null[2];       /* with the plan: of A and of A^H, where the method runs */
     spry_operator *projected; /* the preconditioner without the null space; NULL: none */
+    solver_work work;
     char precon_name[32];
     char precon_spec[SPRY_OPTION_TEXT_SIZE]; /* what it was made from */
     char warnings[WARNINGS_SIZE];
@@ -83,8 +96,15 @@ bool solver_has_null_space(const spry_solver *solver);
  * went. */
 spry_status null_space_begin(const spry_solver *solver, iteration *it);
 void null_space_tell(const spry_solver *solver, iteration *it);
-/* A copy of v where the solver works; NULL: v is there. */
-spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **copy);
+/* v where the solver works: v itself, or *kept, a copy. */
+spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **kept,
+                         const spry_vector **there);
+/* The runner of so many systems, and a vector of n elements where the solver works: those of the
+ * solve before where they fit. */
+spry_status solver_runner(spry_solver *solver, int count, runner **r);
+spry_status solver_vector(const spry_solver *solver, int64_t n, spry_vector **kept);
+/* To be called before the plan or an operator goes. */
+void solver_drop_work(spry_solver *solver);
 /* Bytes in use on the device at most so far. */
 int64_t solver_device_bytes(const spry_solver *solver);
 /* Adds a line to warnings and tells the log. */

@@ -44,7 +44,8 @@ static spry_status fail_cast(const spry_matrix *A, spry_type type, int64_t k)
 
 spry_status spry_matrix_cast(const spry_matrix *A, spry_type type, spry_matrix **B)
 {
-    const spry_arrays *a = &A->a;
+    SPRY_NEED(CTX_OF(A), A, B);
+    const matrix_arrays *a = &A->a;
     spry_context *ctx = A->ctx;
     *B = NULL;
     spry_status status = base_check_type(ctx, type);
@@ -52,7 +53,7 @@ spry_status spry_matrix_cast(const spry_matrix *A, spry_type type, spry_matrix *
         return status;
     if (type == a->type)
         return matrix_copy(A, B);
-    spry_arrays to = matrix_like(a, a->format);
+    matrix_arrays to = matrix_like(a, a->format);
     to.type = type;
     SPRY_GO(ctx, matrix_allocate(ctx, &to));
     matrix_copy_structure(ctx, a, &to);

@@ -4,6 +4,12 @@
  */
 #include "matrix/entries.h"
 
+/* A number as the caller counts, who may have written any. */
+static int64_t told(int64_t number, int base)
+{
+    return (int64_t)((uint64_t)number + (uint64_t)base);
+}
+
 static spry_status check_size(spry_context *ctx, const char *name, int64_t size)
 {
     if (size < 0 || size > INT32_MAX)
@@ -13,7 +19,7 @@ static spry_status check_size(spry_context *ctx, const char *name, int64_t size)
 }
 
 /* An array must be there when the format has it (an empty one may be missing) and only then. */
-static spry_status check_array(spry_context *ctx, const spry_arrays *a, const char *name,
+static spry_status check_array(spry_context *ctx, const matrix_arrays *a, const char *name,
                                const void *array, bool wanted, bool empty)
 {
     if (wanted && !empty && !array)
@@ -25,7 +31,7 @@ static spry_status check_array(spry_context *ctx, const spry_arrays *a, const ch
     return SPRY_STATUS_OK;
 }
 
-static spry_status check_header(spry_context *ctx, const spry_arrays *a)
+spry_status matrix_check_header(spry_context *ctx, const matrix_arrays *a)
 {
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_check_type(ctx, a->type));
@@ -55,12 +61,12 @@ done:
     return status;
 }
 
-static spry_status check_offsets(spry_context *ctx, const spry_arrays *a)
+spry_status matrix_check_offsets(spry_context *ctx, const matrix_arrays *a, int base)
 {
     const int64_t major = matrix_major(a), *offsets = a->offsets;
     if (offsets[0] != 0)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "offsets[0] is %" PRId64 ", expected 0",
-                         offsets[0]);
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "offsets[0] is %" PRId64 ", expected %d",
+                         told(offsets[0], base), base);
     const int parts = matrix_parts(ctx, major);
     int64_t fault = major;
 #pragma omp parallel for num_threads(parts) schedule(static, 1) reduction(min : fault)
@@ -75,25 +81,25 @@ static spry_status check_offsets(spry_context *ctx, const spry_arrays *a)
     if (fault < major)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "%s %" PRId64 ": offsets fall from %" PRId64 " to %" PRId64,
-                         a->format == SPRY_FORMAT_CSR ? "row" : "column", fault, offsets[fault],
-                         offsets[fault + 1]);
+                         a->format == SPRY_FORMAT_CSR ? "row" : "column", fault + base,
+                         told(offsets[fault], base), told(offsets[fault + 1], base));
     if (offsets[major] != a->nnz)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
-                         "offsets end with %" PRId64 ", expected nnz, which is %" PRId64,
-                         offsets[major], a->nnz);
+                         "offsets end with %" PRId64 ", expected nnz%s, which is %" PRId64,
+                         told(offsets[major], base), base ? " + 1" : "", told(a->nnz, base));
     return SPRY_STATUS_OK;
 }
 
 /* Whether the value may stand on the diagonal: 0 in skew-symmetric matrices, real in hermitian
  * ones. */
-static bool diagonal_allowed(const spry_arrays *a, int64_t k)
+static bool diagonal_allowed(const matrix_arrays *a, int64_t k)
 {
     const spry_scalar v = value_load(a->type, a->values, k);
     return (a->symmetry != SPRY_SYMMETRY_SKEW || v.re == 0) &&
            (a->symmetry == SPRY_SYMMETRY_SYMMETRIC || v.im == 0);
 }
 
-static bool entry_allowed(const spry_arrays *a, int64_t k, int64_t row, int64_t col)
+static bool entry_allowed(const matrix_arrays *a, int64_t k, int64_t row, int64_t col)
 {
     return row >= 0 && row < a->rows && col >= 0 && col < a->cols &&
            (a->symmetry == SPRY_SYMMETRY_GENERAL || row > col ||
@@ -101,7 +107,7 @@ static bool entry_allowed(const spry_arrays *a, int64_t k, int64_t row, int64_t 
 }
 
 /* Whether a block needs no closer look: judged without a branch an entry. */
-static bool block_allowed(const spry_arrays *a, const walk *w)
+static bool block_allowed(const matrix_arrays *a, const walk *w)
 {
     const uint32_t rows = (uint32_t)a->rows, cols = (uint32_t)a->cols;
     int bad = 0;
@@ -117,7 +123,7 @@ static bool block_allowed(const spry_arrays *a, const walk *w)
 }
 
 /* The first entry of the range that is not allowed, or nnz. */
-static int64_t find_bad_in(const spry_arrays *a, range entries)
+static int64_t find_bad_in(const matrix_arrays *a, range entries)
 {
     walk w;
     walk_start(&w, a, entries);
@@ -132,7 +138,7 @@ static int64_t find_bad_in(const spry_arrays *a, range entries)
 }
 
 /* The first entry that is not allowed, or nnz. */
-static int64_t find_bad_entry(const spry_context *ctx, const spry_arrays *a)
+static int64_t find_bad_entry(const spry_context *ctx, const matrix_arrays *a)
 {
     const int parts = matrix_parts(ctx, a->nnz);
     int64_t fault = a->nnz;
@@ -144,51 +150,68 @@ static int64_t find_bad_entry(const spry_context *ctx, const spry_arrays *a)
     return fault;
 }
 
-static spry_status fail_entry(spry_context *ctx, const spry_arrays *a, int64_t k)
+/* Row or column of entry k as it was given; what is implied is known to be sound. */
+static int64_t given_index(const spry_arrays *given, const void *index, int64_t k, int64_t implied)
 {
-    int64_t row, col;
-    matrix_place(a, k, &row, &col);
-    if (row < 0 || row >= a->rows)
+    if (!index)
+        return implied + given->base;
+    return given->index_bits == 64 ? ((const int64_t *)index)[k] : ((const int32_t *)index)[k];
+}
+
+static spry_status fail_entry(spry_context *ctx, const matrix_arrays *a, const spry_arrays *given,
+                              int64_t k)
+{
+    const int base = given->base;
+    const int64_t major = a->format == SPRY_FORMAT_COO ? 0 : matrix_major_of(a, k);
+    const int64_t row = given_index(given, given->row_index, k, major);
+    const int64_t col = given_index(given, given->col_index, k, major);
+    const int64_t entry = k + base;
+    if (row < base || row - base >= a->rows)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
-                         "entry %" PRId64 ": row %" PRId64 " is outside 0..%" PRId64, k, row,
-                         a->rows - 1);
-    if (col < 0 || col >= a->cols)
+                         "entry %" PRId64 ": row %" PRId64 " is outside %d..%" PRId64, entry, row,
+                         base, a->rows - 1 + base);
+    if (col < base || col - base >= a->cols)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "entry %" PRId64 ", row %" PRId64 ": column %" PRId64
-                         " is outside 0..%" PRId64,
-                         k, row, col, a->cols - 1);
+                         " is outside %d..%" PRId64,
+                         entry, row, col, base, a->cols - 1 + base);
     const char *kind = spry_symmetry_name(a->symmetry);
     if (row < col)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "entry %" PRId64 " at row %" PRId64 ", column %" PRId64
                          " lies above the diagonal; a %s matrix stores the lower triangle",
-                         k, row, col, kind);
+                         entry, row, col, kind);
     const spry_scalar v = value_get(a->type, a->values, k);
     return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                      "entry %" PRId64 " at row %" PRId64 ", column %" PRId64
                      " is (%g, %g), but the diagonal of a %s matrix is %s",
-                     k, row, col, v.re, v.im, kind,
+                     entry, row, col, v.re, v.im, kind,
                      a->symmetry == SPRY_SYMMETRY_SKEW ? "0" : "real");
 }
 
-spry_status matrix_check_arrays(spry_context *ctx, const spry_arrays *arrays)
+spry_status matrix_check_entries(spry_context *ctx, const matrix_arrays *a,
+                                 const spry_arrays *given)
 {
+    const int64_t bad = find_bad_entry(ctx, a);
+    return bad < a->nnz ? fail_entry(ctx, a, given, bad) : SPRY_STATUS_OK;
+}
+
+spry_status matrix_check_arrays(spry_context *ctx, const matrix_arrays *arrays)
+{
+    const spry_arrays shown = matrix_shown(arrays);
     spry_status status = SPRY_STATUS_OK;
-    if (!arrays)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "arrays is NULL");
-    SPRY_GO(ctx, check_header(ctx, arrays));
+    SPRY_GO(ctx, matrix_check_header(ctx, arrays));
     if (arrays->offsets)
-        SPRY_GO(ctx, check_offsets(ctx, arrays));
-    const int64_t bad = find_bad_entry(ctx, arrays);
-    if (bad < arrays->nnz)
-        SPRY_GO(ctx, fail_entry(ctx, arrays, bad));
+        SPRY_GO(ctx, matrix_check_offsets(ctx, arrays, 0));
+    SPRY_GO(ctx, matrix_check_entries(ctx, arrays, &shown));
 done:
     return status;
 }
 
 spry_status spry_matrix_check_values(const spry_matrix *A)
 {
-    const spry_arrays *a = &A->a;
+    SPRY_NEED(CTX_OF(A), A);
+    const matrix_arrays *a = &A->a;
     bool finite;
     const spry_status status = matrix_find_out(A->ctx, A, SPRY_FACT_FINITE, &finite);
     if (status != SPRY_STATUS_OK || finite)

@@ -7,7 +7,7 @@
 #include "matrix/matrix.h"
 
 /* Notes which colours the earlier rows named in row i's entries have. */
-static void note_neighbours(const spry_arrays *a, int64_t i, const int32_t *colour, int64_t *seen)
+static void note_neighbours(const matrix_arrays *a, int64_t i, const int32_t *colour, int64_t *seen)
 {
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
         const int32_t j = a->col_index[k];

@@ -1,7 +1,7 @@
 /* Building ELLPACK and its kin: see formats/columnwise.h. */
 #include "matrix/formats/columnwise.h"
 
-static int64_t length_of(const spry_arrays *A, int64_t row)
+static int64_t length_of(const matrix_arrays *A, int64_t row)
 {
     return A->offsets[row + 1] - A->offsets[row];
 }
@@ -29,8 +29,9 @@ static int64_t units_of(int64_t rows, int64_t T)
     return (rows * T + COLUMNWISE_UNIT - 1) / COLUMNWISE_UNIT;
 }
 
-spry_status columnwise_places(spry_context *ctx, const spry_arrays *A, const char *name,
-                              const columnwise_plan *plan, int64_t *places)
+/* Places for values, or a failure where they are too many to be of use. */
+static spry_status count_places(spry_context *ctx, const matrix_arrays *A, const char *name,
+                                const columnwise_plan *plan, int64_t *places)
 {
     enum { MOST = 64 };
     const int64_t step = plan->width > 0 ? columnwise_step(A->rows, plan->T) : 0;
@@ -46,10 +47,10 @@ spry_status columnwise_places(spry_context *ctx, const spry_arrays *A, const cha
     return SPRY_STATUS_OK;
 }
 
-spry_status columnwise_foresee(spry_context *ctx, const spry_arrays *A, const char *name,
+spry_status columnwise_foresee(spry_context *ctx, const matrix_arrays *A, const char *name,
                                stored_kind kind, const columnwise_plan *plan, layout_forecast *f)
 {
-    const spry_status status = columnwise_places(ctx, A, name, plan, &f->stored);
+    const spry_status status = count_places(ctx, A, name, plan, &f->stored);
     if (status != SPRY_STATUS_OK)
         return status;
     f->bytes = f->stored * (int64_t)(sizeof(int32_t) + layout_value_size(A->type, kind));
@@ -73,7 +74,7 @@ typedef struct line {
     int32_t last; /* the column that fill repeats, whose x is at hand */
 } line;
 
-static line line_of(const layout *L, const spry_arrays *A, int64_t l)
+static line line_of(const layout *L, const matrix_arrays *A, int64_t l)
 {
     const int64_t T = L->number[COLUMNWISE_T];
     const int32_t *rows = L->array[COLUMNWISE_ROWS].data;
@@ -88,7 +89,7 @@ static line line_of(const layout *L, const spry_arrays *A, int64_t l)
 
 /* Writes all columns of lines l..l+GROUP-1. With `size` other than 0, values are moved as they are.
  */
-ALWAYS_INLINE void fill_group(layout *L, const spry_arrays *A, int64_t l, size_t size)
+ALWAYS_INLINE void fill_group(layout *L, const matrix_arrays *A, int64_t l, size_t size)
 {
     const size_t stored = layout_value_size(L->type, L->kind);
     const int64_t *starts = L->array[COLUMNWISE_STARTS].data;
@@ -118,7 +119,7 @@ ALWAYS_INLINE void fill_group(layout *L, const spry_arrays *A, int64_t l, size_t
 }
 
 /* Fills the places of hyb's other entries of a unit. */
-static void fill_rest(layout *L, const spry_arrays *A, int64_t unit)
+static void fill_rest(layout *L, const matrix_arrays *A, int64_t unit)
 {
     const int64_t *rest = L->array[COLUMNWISE_REST].data;
     const int64_t K = L->number[COLUMNWISE_WIDTH], base = L->stored - rest[L->units];
@@ -133,7 +134,7 @@ static void fill_rest(layout *L, const spry_arrays *A, int64_t unit)
         }
 }
 
-static void fill_range(layout *L, const spry_arrays *A, range groups)
+static void fill_range(layout *L, const matrix_arrays *A, range groups)
 {
     const size_t size = L->kind == STORED_OWN ? spry_type_size(L->type) : 0;
     for (int64_t g = groups.begin; g < groups.end; g++)
@@ -147,7 +148,7 @@ static void fill_range(layout *L, const spry_arrays *A, range groups)
             fill_group(L, A, g * GROUP, 0);
 }
 
-static void fill(layout *L, const spry_arrays *A)
+static void fill(layout *L, const matrix_arrays *A)
 {
     const int64_t step = L->number[COLUMNWISE_STEP];
     const int64_t groups = ((step ? step : L->number[COLUMNWISE_LINES]) + GROUP - 1) / GROUP;
@@ -166,7 +167,7 @@ static void fill(layout *L, const spry_arrays *A)
  */
 
 /* The lengths, and per unit the work and (hyb) the entries beyond the width, summed up. */
-static spry_status count_units(layout *L, const spry_arrays *A)
+static spry_status count_units(layout *L, const matrix_arrays *A)
 {
     enum { LINE_WORK = 2 }; /* what a line costs beside its entries */
     int32_t *lengths = L->array[COLUMNWISE_LENGTHS].data;
@@ -197,7 +198,7 @@ static spry_status count_units(layout *L, const spry_arrays *A)
     return base_prefix_sum(L->ctx, rest, L->units);
 }
 
-spry_status columnwise_build(layout *L, const spry_arrays *A, const columnwise_plan *plan)
+spry_status columnwise_build(layout *L, const matrix_arrays *A, const columnwise_plan *plan)
 {
     spry_status status = SPRY_STATUS_OK;
     if (plan->pad > 0) {
@@ -206,7 +207,7 @@ spry_status columnwise_build(layout *L, const spry_arrays *A, const columnwise_p
         L->array[COLUMNWISE_STARTS] = (layout_array){
             .name = "starts", .count = plan->width + 1, .size = 8, .data = plan->starts};
     }
-    SPRY_GO(L->ctx, columnwise_places(L->ctx, A, L->class->name, plan, &L->stored));
+    SPRY_GO(L->ctx, count_places(L->ctx, A, L->class->name, plan, &L->stored));
     L->number[COLUMNWISE_LINES] =
         plan->pad > 0 ? (A->rows + plan->pad - 1) / plan->pad * plan->pad : A->rows * plan->T;
     L->number[COLUMNWISE_STEP] = plan->pad > 0 ? 0 : columnwise_step(A->rows, plan->T);

@@ -2,7 +2,7 @@
 #include "matrix/entries.h"
 
 /* Fills `to`, which is allocated and of another format than `from`. */
-static spry_status fill(spry_context *ctx, const spry_arrays *from, const spry_arrays *to)
+static spry_status fill(spry_context *ctx, const matrix_arrays *from, const matrix_arrays *to)
 {
     if (to->format != SPRY_FORMAT_COO)
         return matrix_group(ctx, from, to->format == SPRY_FORMAT_CSR, to);
@@ -17,6 +17,7 @@ static spry_status fill(spry_context *ctx, const spry_arrays *from, const spry_a
 
 spry_status spry_matrix_convert(const spry_matrix *A, spry_format format, spry_matrix **B)
 {
+    SPRY_NEED(CTX_OF(A), A, B);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     *B = NULL;
@@ -25,7 +26,7 @@ spry_status spry_matrix_convert(const spry_matrix *A, spry_format format, spry_m
                          (int)format);
     if (format == A->a.format)
         return matrix_copy(A, B);
-    spry_arrays to = matrix_like(&A->a, format);
+    matrix_arrays to = matrix_like(&A->a, format);
     SPRY_GO(ctx, matrix_allocate(ctx, &to));
     SPRY_GO(ctx, fill(ctx, &A->a, &to));
 done:
@@ -40,13 +41,13 @@ done:
 static spry_status complete(spry_matrix *A, spry_format format, bool *completed)
 {
     spry_context *ctx = A->ctx;
-    spry_arrays *a = &A->a;
+    matrix_arrays *a = &A->a;
     spry_status status = SPRY_STATUS_OK;
     const bool by_row = (format == SPRY_FORMAT_COO ? a->format : format) == SPRY_FORMAT_CSR;
     const int64_t major = by_row ? a->rows : a->cols;
     int32_t **index = by_row ? &a->row_index : &a->col_index;
     *completed = false;
-    if (!A->owned)
+    if (A->owns != MATRIX_OWNS_ALL)
         return SPRY_STATUS_OK;
     if (format == SPRY_FORMAT_COO) {
         int32_t *made = NULL;

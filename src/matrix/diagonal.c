@@ -2,7 +2,7 @@
 #include "matrix/entries.h"
 
 /* Adds up the diagonal entries of each row (column) of a compressed matrix. */
-static void gather(const spry_context *ctx, const spry_arrays *a, int64_t n, void *values)
+static void gather(const spry_context *ctx, const matrix_arrays *a, int64_t n, void *values)
 {
     const int32_t *index = matrix_minor(a);
     const int64_t major = matrix_major(a);
@@ -25,6 +25,7 @@ static void gather(const spry_context *ctx, const spry_arrays *a, int64_t n, voi
 
 spry_status spry_matrix_diagonal(const spry_matrix *A, spry_vector **d)
 {
+    SPRY_NEED(CTX_OF(A), A, d);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     const int64_t n = A->a.rows < A->a.cols ? A->a.rows : A->a.cols;

@@ -10,7 +10,7 @@ static int64_t count_places(const int32_t *index, int64_t begin, int64_t end)
     return places;
 }
 
-static void sum_row(const spry_arrays *a, int64_t begin, int64_t end, const spry_arrays *to,
+static void sum_row(const matrix_arrays *a, int64_t begin, int64_t end, const matrix_arrays *to,
                     int64_t at)
 {
     const int32_t *index = matrix_minor(a);
@@ -32,7 +32,7 @@ static void sum_row(const spry_arrays *a, int64_t begin, int64_t end, const spry
 }
 
 /* Makes arrays without duplicates of sorted compressed ones. */
-static spry_status sum_rows(spry_context *ctx, const spry_arrays *a, spry_arrays *to)
+static spry_status sum_rows(spry_context *ctx, const matrix_arrays *a, matrix_arrays *to)
 {
     const int64_t major = matrix_major(a);
     const int parts = matrix_parts(ctx, a->nnz);
@@ -63,6 +63,7 @@ done:
 
 spry_status spry_matrix_sum_duplicates(spry_matrix *A)
 {
+    SPRY_NEED(CTX_OF(A), A);
     spry_status status = SPRY_STATUS_OK;
     if (matrix_is_sorted(A->ctx, A, true))
         return SPRY_STATUS_OK;
@@ -70,7 +71,7 @@ spry_status spry_matrix_sum_duplicates(spry_matrix *A)
         return matrix_do_as_csr(A, spry_matrix_sum_duplicates);
     SPRY_GO(A->ctx, spry_matrix_sort(A));
     if (!matrix_is_sorted(A->ctx, A, true)) {
-        spry_arrays summed;
+        matrix_arrays summed;
         SPRY_GO(A->ctx, sum_rows(A->ctx, &A->a, &summed));
         matrix_replace(A, &summed);
         matrix_changed(A);

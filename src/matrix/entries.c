@@ -9,7 +9,7 @@ int matrix_parts(const spry_context *ctx, int64_t n)
     return n / LEAST + 1 < threads ? (int)(n / LEAST + 1) : threads;
 }
 
-int64_t matrix_longest_row(const spry_context *ctx, const spry_arrays *a)
+int64_t matrix_longest_row(const spry_context *ctx, const matrix_arrays *a)
 {
     const int64_t major = matrix_major(a);
     int64_t longest = 0;
@@ -54,12 +54,12 @@ range matrix_share(const int64_t *offsets, int64_t major, int parts, int index)
                    first_reaching(offsets, major, 1, work.end)};
 }
 
-int64_t matrix_major_of(const spry_arrays *a, int64_t k)
+int64_t matrix_major_of(const matrix_arrays *a, int64_t k)
 {
     return first_reaching(a->offsets, matrix_major(a), 0, k + 1) - 1;
 }
 
-void matrix_place(const spry_arrays *a, int64_t k, int64_t *row, int64_t *col)
+void matrix_place(const matrix_arrays *a, int64_t k, int64_t *row, int64_t *col)
 {
     const int64_t major = a->offsets ? matrix_major_of(a, k) : 0;
     *row = a->format == SPRY_FORMAT_CSR ? major : a->row_index[k];
@@ -81,7 +81,7 @@ static int64_t write_major(const int64_t *offsets, int64_t major, int64_t begin,
     return major;
 }
 
-void matrix_write_major(const spry_context *ctx, const spry_arrays *a, int32_t *index)
+void matrix_write_major(const spry_context *ctx, const matrix_arrays *a, int32_t *index)
 {
     const int parts = matrix_parts(ctx, a->nnz);
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
@@ -92,7 +92,7 @@ void matrix_write_major(const spry_context *ctx, const spry_arrays *a, int32_t *
     }
 }
 
-void walk_start(walk *w, const spry_arrays *a, range entries)
+void walk_start(walk *w, const matrix_arrays *a, range entries)
 {
     w->a = a;
     w->at = entries.begin;
@@ -104,7 +104,7 @@ bool walk_next(walk *w)
 {
     if (w->at >= w->end)
         return false;
-    const spry_arrays *a = w->a;
+    const matrix_arrays *a = w->a;
     w->first = w->at;
     w->count = w->end - w->at < WALK_SIZE ? (int)(w->end - w->at) : WALK_SIZE;
     w->at += w->count;
@@ -140,7 +140,7 @@ static bool has_bad_doubles(const double *x, int64_t n)
 int64_t matrix_first_bad(const spry_matrix *A)
 {
     enum { CHUNK = 4096 };
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     const bool single = type_is_single(a->type);
     const int parts = spry_type_is_complex(a->type) ? 2 : 1;
     const int64_t chunks = (a->nnz + CHUNK - 1) / CHUNK;

@@ -62,18 +62,18 @@ ALWAYS_INLINE void value_store(spry_type type, void *values, int64_t k, spry_sca
 int matrix_parts(const spry_context *ctx, int64_t n);
 
 /* Entries of the longest row, or of the longest column of CSC. */
-int64_t matrix_longest_row(const spry_context *ctx, const spry_arrays *a);
+int64_t matrix_longest_row(const spry_context *ctx, const matrix_arrays *a);
 
 /* memcpy by all threads. */
 void matrix_copy_bytes(const spry_context *ctx, void *to, const void *from, size_t bytes);
 
 /* The row (CSR) or column (CSC) that holds entry k. */
-int64_t matrix_major_of(const spry_arrays *a, int64_t k);
+int64_t matrix_major_of(const matrix_arrays *a, int64_t k);
 
 /* Entries in blocks of at most WALK_SIZE with both indices; the implied one is written out. */
 enum { WALK_SIZE = 1024 };
 typedef struct walk {
-    const spry_arrays *a;
+    const matrix_arrays *a;
     int64_t at, end, major;
     int count;                /* of the block */
     int64_t first;            /* entry the block starts with */
@@ -81,36 +81,37 @@ typedef struct walk {
     int32_t implied[WALK_SIZE];
 } walk;
 
-void walk_start(walk *w, const spry_arrays *a, range entries);
+void walk_start(walk *w, const matrix_arrays *a, range entries);
 bool walk_next(walk *w);
 
 /* Writes the row (column) of each entry of a compressed matrix. */
-void matrix_write_major(const spry_context *ctx, const spry_arrays *a, int32_t *index);
+void matrix_write_major(const spry_context *ctx, const matrix_arrays *a, int32_t *index);
 
 /*
  * Groups the entries by row (or column): a stable sort by that index, which must be stored. Fills
  * the arrays of `to`, a compressed format that holds as many entries.
  */
-spry_status matrix_group(spry_context *ctx, const spry_arrays *a, bool by_row,
-                         const spry_arrays *to);
+spry_status matrix_group(spry_context *ctx, const matrix_arrays *a, bool by_row,
+                         const matrix_arrays *to);
 /* Whether the index never falls, and the offsets of rows 0..major then. */
 bool matrix_rises(const spry_context *ctx, const int32_t *index, int64_t n);
 void matrix_count_rising(const spry_context *ctx, const int32_t *index, int64_t n, int64_t major,
                          int64_t *offsets);
 
 /* Whether entries of every row (column of CSC) rise; strictly: none is there twice. */
-bool matrix_sorted(const spry_context *ctx, const spry_arrays *a, bool strictly);
+bool matrix_sorted(const spry_context *ctx, const matrix_arrays *a, bool strictly);
 
 /* Gives A arrays of its own in place of those it had, which are freed or unmapped if its. */
-void matrix_replace(spry_matrix *A, const spry_arrays *own);
+void matrix_replace(spry_matrix *A, const matrix_arrays *own);
 /* A new matrix with the sizes and symmetry of `like` in its own format or another, arrays unset. */
-spry_arrays matrix_like(const spry_arrays *like, spry_format format);
+matrix_arrays matrix_like(const matrix_arrays *like, spry_format format);
 /* The index arrays and values of arrays that have their offsets; on failure frees those too. */
-spry_status matrix_allocate_entries(spry_context *ctx, spry_arrays *arrays);
+spry_status matrix_allocate_entries(spry_context *ctx, matrix_arrays *arrays);
 /* Copies offsets and indices between arrays of one format and size. */
-void matrix_copy_structure(const spry_context *ctx, const spry_arrays *from, const spry_arrays *to);
+void matrix_copy_structure(const spry_context *ctx, const matrix_arrays *from,
+                           const matrix_arrays *to);
 /* Makes the arrays of A^T in A's format; symmetry is not looked at. */
-spry_status matrix_transpose_arrays(spry_context *ctx, const spry_arrays *a, spry_arrays *to);
+spry_status matrix_transpose_arrays(spry_context *ctx, const matrix_arrays *a, matrix_arrays *to);
 /* The first entry that is not finite; -1: none. */
 int64_t matrix_first_bad(const spry_matrix *A);
 /* Fails where there is one, for "precon" "ilu"; the message names its place. */
@@ -122,7 +123,7 @@ spry_status matrix_copy(const spry_matrix *A, spry_matrix **B);
 spry_status matrix_as_sorted_csr(const spry_matrix *A, const spry_matrix **csr,
                                  spry_matrix **owned);
 /* Ends what made arrays: wraps them into *B, or frees them when status is a failure. */
-spry_status matrix_finish(spry_context *ctx, spry_status status, spry_arrays *made,
+spry_status matrix_finish(spry_context *ctx, spry_status status, matrix_arrays *made,
                           spry_matrix **B);
 /* Does the work on a CSR copy of a COO matrix, which then takes over the result; unchanged on
  * failure. */
@@ -130,13 +131,13 @@ spry_status matrix_do_as_csr(spry_matrix *A, spry_status (*work)(spry_matrix *))
 /* Frees *B after a failure; passes the status on. */
 spry_status matrix_drop_failed(spry_status status, spry_matrix **B);
 /* The index array that is stored by compressed formats. */
-ALWAYS_INLINE int32_t *matrix_minor(const spry_arrays *a)
+ALWAYS_INLINE int32_t *matrix_minor(const matrix_arrays *a)
 {
     return a->format == SPRY_FORMAT_CSC ? a->row_index : a->col_index;
 }
 
 /* The place of column j in row i of CSR arrays, which is sorted; -1: it is not there. */
-ALWAYS_INLINE int64_t matrix_find(const spry_arrays *a, int64_t i, int64_t j)
+ALWAYS_INLINE int64_t matrix_find(const matrix_arrays *a, int64_t i, int64_t j)
 {
     int64_t low = a->offsets[i], high = a->offsets[i + 1];
     while (low < high) {

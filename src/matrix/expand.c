@@ -6,7 +6,7 @@
 #include "matrix/entries.h"
 
 /* The mirrored entries of row i that lie off the diagonal, which the stored row holds already. */
-static range off_diagonal(const spry_arrays *mirror, int64_t i)
+static range off_diagonal(const matrix_arrays *mirror, int64_t i)
 {
     const int32_t *index = matrix_minor(mirror);
     range r = {mirror->offsets[i], mirror->offsets[i + 1]};
@@ -17,7 +17,7 @@ static range off_diagonal(const spry_arrays *mirror, int64_t i)
     return r;
 }
 
-static void append(const spry_arrays *from, range r, const spry_arrays *to, int64_t at)
+static void append(const matrix_arrays *from, range r, const matrix_arrays *to, int64_t at)
 {
     const size_t size = spry_type_size(from->type), count = (size_t)(r.end - r.begin);
     if (count == 0)
@@ -28,8 +28,8 @@ static void append(const spry_arrays *from, range r, const spry_arrays *to, int6
 }
 
 /* Fills the full matrix, whose offsets are known, from the stored triangle and its mirror image. */
-static void join_rows(const spry_context *ctx, const spry_arrays *a, const spry_arrays *mirror,
-                      const spry_arrays *full)
+static void join_rows(const spry_context *ctx, const matrix_arrays *a, const matrix_arrays *mirror,
+                      const matrix_arrays *full)
 {
     const int64_t major = matrix_major(a);
     const int parts = matrix_parts(ctx, full->nnz + major);
@@ -48,12 +48,12 @@ static void join_rows(const spry_context *ctx, const spry_arrays *a, const spry_
     }
 }
 
-static spry_status expand_compressed(spry_context *ctx, const spry_arrays *a, spry_arrays *full)
+static spry_status expand_compressed(spry_context *ctx, const matrix_arrays *a, matrix_arrays *full)
 {
     spry_status status = SPRY_STATUS_OK;
     const int64_t major = matrix_major(a);
     const int parts = matrix_parts(ctx, major);
-    spry_arrays mirror;
+    matrix_arrays mirror;
     SPRY_GO(ctx, matrix_transpose_arrays(ctx, a, &mirror));
     matrix_flip_values(ctx, a->type, mirror.values, mirror.nnz, a->symmetry == SPRY_SYMMETRY_SKEW,
                        a->symmetry == SPRY_SYMMETRY_HERMITIAN);
@@ -75,10 +75,11 @@ done:
 
 spry_status spry_matrix_expand(const spry_matrix *A, spry_matrix **B)
 {
+    SPRY_NEED(CTX_OF(A), A, B);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     spry_matrix *csr = NULL;
-    spry_arrays full = matrix_like(&A->a, A->a.format);
+    matrix_arrays full = matrix_like(&A->a, A->a.format);
     full.symmetry = SPRY_SYMMETRY_GENERAL;
     *B = NULL;
     if (A->a.symmetry == SPRY_SYMMETRY_GENERAL)

@@ -123,7 +123,7 @@ bool matrix_is_sorted(spry_context *ctx, const spry_matrix *A, bool strictly)
 }
 
 /* Whether all diagonal entries are real and positive, for square general CSR with sorted rows. */
-static bool has_positive_diagonal(const spry_context *ctx, const spry_arrays *a)
+static bool has_positive_diagonal(const spry_context *ctx, const matrix_arrays *a)
 {
     bool fine = a->rows == a->cols;
 #pragma omp parallel for num_threads(matrix_parts(ctx, a->rows)) schedule(static) \
@@ -231,6 +231,7 @@ static spry_status look_for_definite(spry_context *ctx, const spry_matrix *A)
 
 spry_status spry_matrix_find_fact(const spry_matrix *A, spry_fact fact, spry_truth *truth)
 {
+    SPRY_NEED(CTX_OF(A), A, truth);
     spry_context *ctx = A->ctx;
     bool yes;
     spry_status status = SPRY_STATUS_OK;
@@ -245,6 +246,7 @@ done:
 
 spry_status spry_matrix_set_fact(spry_matrix *A, spry_fact fact, spry_truth truth)
 {
+    SPRY_NEED(CTX_OF(A), A);
     spry_context *ctx = A->ctx;
     bool yes = false;
     spry_status status = SPRY_STATUS_OK;

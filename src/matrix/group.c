@@ -50,7 +50,7 @@ typedef struct window {
     int64_t *count; /* of key low + i; becomes the next place of such an entry */
 } window;
 
-static const int32_t *keys_of(const spry_arrays *a, bool by_row)
+static const int32_t *keys_of(const matrix_arrays *a, bool by_row)
 {
     return by_row ? a->row_index : a->col_index;
 }
@@ -69,7 +69,7 @@ typedef struct target {
 } target;
 
 /* Moves the window's entries to the next place of their key, which moves on. */
-ALWAYS_INLINE void scatter_sized(size_t size, bool keep_key, const spry_arrays *a, bool by_row,
+ALWAYS_INLINE void scatter_sized(size_t size, bool keep_key, const matrix_arrays *a, bool by_row,
                                  int shift, const window *to, const target *out)
 {
     /* Locals, so that stores to the arrays are known not to change what steers the loop. */
@@ -93,7 +93,7 @@ ALWAYS_INLINE void scatter_sized(size_t size, bool keep_key, const spry_arrays *
     }
 }
 
-static void scatter(const spry_arrays *a, bool by_row, int shift, const window *to,
+static void scatter(const matrix_arrays *a, bool by_row, int shift, const window *to,
                     const target *out)
 {
     const size_t size = spry_type_size(a->type);
@@ -191,7 +191,7 @@ static spry_status place_windows(spry_context *ctx, int64_t keys, int parts, con
 }
 
 /* One pass; *finished is false when the parts' counts would outgrow the offsets or the entries. */
-static spry_status group_directly(spry_context *ctx, const spry_arrays *a, bool by_row,
+static spry_status group_directly(spry_context *ctx, const matrix_arrays *a, bool by_row,
                                   int64_t *offsets, const target *out, bool *finished)
 {
     const int32_t *key = keys_of(a, by_row);
@@ -224,7 +224,7 @@ done:
 
 /* Deals the entries into buckets of 2^shift keys, stably; start[b] is bucket b's first place in
  * `out`. */
-static spry_status deal(spry_context *ctx, const spry_arrays *a, bool by_row, int shift,
+static spry_status deal(spry_context *ctx, const matrix_arrays *a, bool by_row, int shift,
                         int64_t buckets, int64_t *start, const target *out)
 {
     const int parts = matrix_parts(ctx, a->nnz);
@@ -251,7 +251,7 @@ done:
 
 /* Sorts one bucket's entries into their places. Until the scatter is over, offsets[key + 1] is the
  * next place of key; then it is key's end, as it should be. */
-static void group_bucket(const spry_arrays *dealt, bool by_row, range entries, range keys,
+static void group_bucket(const matrix_arrays *dealt, bool by_row, range entries, range keys,
                          int64_t *offsets, const target *out)
 {
     int64_t *next = offsets + 1 + keys.begin;
@@ -266,7 +266,7 @@ static void group_bucket(const spry_arrays *dealt, bool by_row, range entries, r
     scatter(dealt, by_row, 0, &w, out);
 }
 
-static spry_status group_by_buckets(spry_context *ctx, const spry_arrays *a, bool by_row,
+static spry_status group_by_buckets(spry_context *ctx, const matrix_arrays *a, bool by_row,
                                     int64_t *offsets, const target *out)
 {
     enum { BUCKETS = 512 };
@@ -276,7 +276,7 @@ static spry_status group_by_buckets(spry_context *ctx, const spry_arrays *a, boo
         shift++;
     const int64_t buckets = ((keys - 1) >> shift) + 1;
     int64_t start[BUCKETS + 1];
-    spry_arrays dealt = matrix_like(a, SPRY_FORMAT_COO);
+    matrix_arrays dealt = matrix_like(a, SPRY_FORMAT_COO);
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_allocate(ctx, &dealt));
     const target middle = {by_row ? dealt.row_index : dealt.col_index,
@@ -296,7 +296,7 @@ done:
 }
 
 /* Entries whose keys rise stay where they are. */
-static void group_rising(spry_context *ctx, const spry_arrays *a, bool by_row, int64_t *offsets,
+static void group_rising(spry_context *ctx, const matrix_arrays *a, bool by_row, int64_t *offsets,
                          const target *out)
 {
     const int32_t *other = keys_of(a, !by_row);
@@ -308,8 +308,8 @@ static void group_rising(spry_context *ctx, const spry_arrays *a, bool by_row, i
     matrix_copy_bytes(ctx, out->values, a->values, (size_t)a->nnz * spry_type_size(a->type));
 }
 
-spry_status matrix_group(spry_context *ctx, const spry_arrays *a, bool by_row,
-                         const spry_arrays *to)
+spry_status matrix_group(spry_context *ctx, const matrix_arrays *a, bool by_row,
+                         const matrix_arrays *to)
 {
     const int32_t *key = keys_of(a, by_row);
     const target out = {NULL, matrix_minor(to), to->values};

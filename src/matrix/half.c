@@ -13,7 +13,7 @@ typedef struct blocks {
     int64_t *first; /* first column of them all; the block's first row where there is none */
 } blocks;
 
-int64_t half_lower(const spry_arrays *A, int64_t i)
+int64_t half_lower(const matrix_arrays *A, int64_t i)
 {
     const int32_t *columns = A->col_index;
     int64_t low = A->offsets[i], high = A->offsets[i + 1];
@@ -28,7 +28,7 @@ int64_t half_lower(const spry_arrays *A, int64_t i)
 }
 
 /* The place of column j in row i, or -1. In rows of regular matrices it is where `guess` says. */
-static int64_t find_entry(const spry_arrays *A, int64_t i, int64_t j, int64_t guess)
+static int64_t find_entry(const matrix_arrays *A, int64_t i, int64_t j, int64_t guess)
 {
     if (guess >= A->offsets[i] && guess < A->offsets[i + 1] && A->col_index[guess] == j)
         return guess;
@@ -76,7 +76,7 @@ typedef struct findings {
     int64_t lower, diagonal, reach, odd; /* odd: the first entry without a mirror image */
 } findings;
 
-static void look_at_row(const spry_arrays *A, int64_t i, findings *f, int64_t *lower,
+static void look_at_row(const matrix_arrays *A, int64_t i, findings *f, int64_t *lower,
                         int64_t *first)
 {
     const int64_t begin = A->offsets[i], end = A->offsets[i + 1];
@@ -103,7 +103,7 @@ static void look_at_row(const spry_arrays *A, int64_t i, findings *f, int64_t *l
     }
 }
 
-static findings look(const spry_context *ctx, const spry_arrays *A, const blocks *b)
+static findings look(const spry_context *ctx, const matrix_arrays *A, const blocks *b)
 {
     unsigned can = EVERY | EVERY << BITS;
     int64_t lower = 0, diagonal = 0, reach = 0, odd = INT64_MAX;
@@ -126,7 +126,7 @@ static findings look(const spry_context *ctx, const spry_arrays *A, const blocks
     return (findings){can, lower, diagonal, reach, odd};
 }
 
-static spry_status judge(spry_context *ctx, const spry_arrays *A, const findings *f,
+static spry_status judge(spry_context *ctx, const matrix_arrays *A, const findings *f,
                          half_plan *plan)
 {
     static const char cure[] = "half of it does not tell the rest; take another format";
@@ -156,7 +156,7 @@ static spry_status judge(spry_context *ctx, const spry_arrays *A, const findings
 }
 
 /* Cuts into so many parts of about the same work, and returns the rows of all windows. */
-static int64_t cut(const spry_arrays *A, const blocks *b, int64_t parts, half_plan *plan)
+static int64_t cut(const matrix_arrays *A, const blocks *b, int64_t parts, half_plan *plan)
 {
     enum { ROW_WEIGHT = 3 }; /* entries that a row by itself costs */
     const double all = (double)(plan->lower + ROW_WEIGHT * A->rows);
@@ -179,7 +179,7 @@ static int64_t cut(const spry_arrays *A, const blocks *b, int64_t parts, half_pl
 
 /* Whether windows stay small: below a sixth of the rows, since rows that use them take longer,
  * and what they cost (set to zero, added to, read, and added to y) below a tenth of all traffic. */
-static bool cut_well(const spry_arrays *A, const blocks *b, int64_t bytes, int64_t parts,
+static bool cut_well(const matrix_arrays *A, const blocks *b, int64_t bytes, int64_t parts,
                      half_plan *plan)
 {
     const int64_t size = (int64_t)spry_type_size(A->type);
@@ -189,7 +189,7 @@ static bool cut_well(const spry_arrays *A, const blocks *b, int64_t bytes, int64
 }
 
 /* As many parts as keep a good number of threads busy while their windows stay small. */
-static void choose_parts(const spry_arrays *A, const blocks *b, int64_t bytes, half_plan *plan)
+static void choose_parts(const matrix_arrays *A, const blocks *b, int64_t bytes, half_plan *plan)
 {
     enum { MOST = 256, ENOUGH = 8, LEAST = 4, LEAST_WORK = 4096 };
     int64_t parts = MOST;
@@ -201,7 +201,7 @@ static void choose_parts(const spry_arrays *A, const blocks *b, int64_t bytes, h
         cut(A, b, LEAST, plan);
 }
 
-spry_status half_find(spry_context *ctx, const spry_arrays *A, int64_t parts, int64_t bytes,
+spry_status half_find(spry_context *ctx, const matrix_arrays *A, int64_t parts, int64_t bytes,
                       half_plan *plan)
 {
     enum { MOST_BLOCKS = 1 << 16, MOST_PARTS = 256 };

@@ -25,11 +25,11 @@ typedef struct half_plan {
 /* Looks at A, general CSR with columns that rise, and cuts it into `parts`, or into as many as are
  * good where that is 0; `bytes` are those that an entry takes. Fails with SPRY_STATUS_UNSUPPORTED
  * where A has no mirror image of its own. To be cleared. */
-spry_status half_find(spry_context *ctx, const spry_arrays *A, int64_t parts, int64_t bytes,
+spry_status half_find(spry_context *ctx, const matrix_arrays *A, int64_t parts, int64_t bytes,
                       half_plan *plan);
 void half_clear(spry_context *ctx, half_plan *plan);
 
 /* Entries of row i left of the diagonal: they come first. */
-int64_t half_lower(const spry_arrays *A, int64_t i);
+int64_t half_lower(const matrix_arrays *A, int64_t i);
 
 #endif

@@ -86,7 +86,7 @@ void layout_store(layout *L, int64_t place, const void *values, int64_t from)
     }
 }
 
-void layout_copy_values(layout *L, const spry_arrays *A)
+void layout_copy_values(layout *L, const matrix_arrays *A)
 {
     if (L->kind == STORED_OWN) {
         matrix_copy_bytes(L->ctx, L->array[0].data, A->values,

@@ -86,9 +86,9 @@ struct layout_class {
     /* Fills the layout (type, sizes, class, kind and params are set; array 0 holds the values) from
      * general CSR whose columns rise in each row. What was allocated is freed by the caller when it
      * fails. */
-    spry_status (*build)(layout *L, const spry_arrays *A, const void *options);
+    spry_status (*build)(layout *L, const matrix_arrays *A, const void *options);
     /* The same sizes without building; fails as build would where the format cannot hold A. */
-    spry_status (*forecast)(spry_context *ctx, const spry_arrays *A, const void *options,
+    spry_status (*forecast)(spry_context *ctx, const matrix_arrays *A, const void *options,
                             layout_forecast *f);
     /* Tells every entry of units begin..end-1, fill excluded, in any order; all of A by all units.
      */
@@ -130,7 +130,7 @@ size_t layout_value_size(spry_type type, stored_kind kind);
  * found to fit before. */
 void layout_store(layout *L, int64_t place, const void *values, int64_t from);
 /* Stores A's values in their order at places 0..nnz-1, with all threads. */
-void layout_copy_values(layout *L, const spry_arrays *A);
+void layout_copy_values(layout *L, const matrix_arrays *A);
 spry_scalar layout_load(const layout *L, int64_t place);
 /* Adds to params: "C=8" and then ",sigma=256". */
 void layout_note(layout *L, const char *name, int64_t value);

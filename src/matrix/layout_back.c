@@ -11,7 +11,7 @@ static void count_entry(void *data, int64_t row, int64_t col, int64_t place)
 
 typedef struct filling {
     const layout *L;
-    const spry_arrays *to;
+    const matrix_arrays *to;
     int64_t *at; /* where the next entry of each row goes */
 } filling;
 
@@ -26,11 +26,11 @@ static void put_entry(void *data, int64_t row, int64_t col, int64_t place)
 spry_status layout_to_csr(const layout *L, spry_matrix **A)
 {
     spry_context *ctx = L->ctx;
-    spry_arrays to = {.type = L->type,
-                      .format = SPRY_FORMAT_CSR,
-                      .symmetry = L->symmetry,
-                      .rows = L->rows,
-                      .cols = L->cols};
+    matrix_arrays to = {.type = L->type,
+                        .format = SPRY_FORMAT_CSR,
+                        .symmetry = L->symmetry,
+                        .rows = L->rows,
+                        .cols = L->cols};
     int64_t *at = NULL;
     spry_matrix *half = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -46,8 +46,8 @@ spry_status layout_to_csr(const layout *L, spry_matrix **A)
     memcpy(at, to.offsets, (size_t)(L->rows + 1) * sizeof *at);
     filling f = {L, &to, at};
     L->class->entries(L, 0, L->units, put_entry, &f);
-    const spry_arrays made = to;
-    to = (spry_arrays){0}; /* taken also on failure */
+    const matrix_arrays made = to;
+    to = (matrix_arrays){0}; /* taken also on failure */
     SPRY_GO(ctx, matrix_wrap(ctx, &made, A));
     SPRY_GO(ctx, spry_matrix_sort(*A));
     if (L->symmetry != SPRY_SYMMETRY_GENERAL) {

@@ -88,7 +88,7 @@ static spry_status check_values(const layout_class *class, const spry_matrix *A,
                                 bool *exact)
 {
     static const char *const names[] = {"own", "f32", "f16", "bf16"};
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     *exact = true;
     if (kind == STORED_OWN)
         return SPRY_STATUS_OK;
@@ -117,7 +117,7 @@ static spry_status check_values(const layout_class *class, const spry_matrix *A,
 /* The first entry that does not stand to the right of the one before in its row. */
 static spry_status check_sorted(const spry_matrix *A)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     if (a->format != SPRY_FORMAT_CSR || a->symmetry != SPRY_SYMMETRY_GENERAL)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE, "formats are built from general CSR");
     if (matrix_is_sorted(A->ctx, A, true))

@@ -17,14 +17,14 @@ const char *spry_symmetry_name(spry_symmetry symmetry)
                : "unknown";
 }
 
-int64_t matrix_major(const spry_arrays *a)
+int64_t matrix_major(const matrix_arrays *a)
 {
     return a->format == SPRY_FORMAT_CSC ? a->cols : a->rows;
 }
 
-spry_arrays matrix_like(const spry_arrays *like, spry_format format)
+matrix_arrays matrix_like(const matrix_arrays *like, spry_format format)
 {
-    spry_arrays a = *like;
+    matrix_arrays a = *like;
     a.format = format;
     a.offsets = NULL;
     a.row_index = a.col_index = NULL;
@@ -32,7 +32,7 @@ spry_arrays matrix_like(const spry_arrays *like, spry_format format)
     return a;
 }
 
-void matrix_free_arrays(spry_context *ctx, spry_arrays *arrays)
+void matrix_free_arrays(spry_context *ctx, matrix_arrays *arrays)
 {
     base_free(ctx, arrays->offsets);
     base_free(ctx, arrays->row_index);
@@ -41,7 +41,7 @@ void matrix_free_arrays(spry_context *ctx, spry_arrays *arrays)
     *arrays = matrix_like(arrays, arrays->format);
 }
 
-spry_status matrix_allocate_entries(spry_context *ctx, spry_arrays *a)
+spry_status matrix_allocate_entries(spry_context *ctx, matrix_arrays *a)
 {
     spry_status status = SPRY_STATUS_OK;
     if (a->format != SPRY_FORMAT_CSR)
@@ -55,7 +55,7 @@ done:
     return status;
 }
 
-spry_status matrix_allocate(spry_context *ctx, spry_arrays *arrays)
+spry_status matrix_allocate(spry_context *ctx, matrix_arrays *arrays)
 {
     spry_status status = SPRY_STATUS_OK;
     *arrays = matrix_like(arrays, arrays->format);
@@ -67,21 +67,22 @@ done:
     return status;
 }
 
-spry_status matrix_wrap(spry_context *ctx, const spry_arrays *arrays, spry_matrix **A)
+spry_status matrix_wrap(spry_context *ctx, const matrix_arrays *arrays, spry_matrix **A)
 {
-    spry_arrays a = *arrays;
-    const spry_status status = base_calloc(ctx, 1, sizeof **A, A);
+    matrix_arrays a = *arrays;
+    const spry_status status = base_object_new(ctx, sizeof **A, A);
     if (status != SPRY_STATUS_OK) {
         matrix_free_arrays(ctx, &a);
         return status;
     }
     (*A)->ctx = ctx;
     (*A)->a = a;
-    (*A)->owned = true;
+    (*A)->owns = MATRIX_OWNS_ALL;
     return SPRY_STATUS_OK;
 }
 
-spry_status matrix_finish(spry_context *ctx, spry_status status, spry_arrays *made, spry_matrix **B)
+spry_status matrix_finish(spry_context *ctx, spry_status status, matrix_arrays *made,
+                          spry_matrix **B)
 {
     *B = NULL;
     if (status == SPRY_STATUS_OK)
@@ -90,7 +91,8 @@ spry_status matrix_finish(spry_context *ctx, spry_status status, spry_arrays *ma
     return status;
 }
 
-void matrix_copy_structure(const spry_context *ctx, const spry_arrays *from, const spry_arrays *to)
+void matrix_copy_structure(const spry_context *ctx, const matrix_arrays *from,
+                           const matrix_arrays *to)
 {
     const size_t nnz = (size_t)from->nnz;
     if (to->offsets)
@@ -103,7 +105,7 @@ void matrix_copy_structure(const spry_context *ctx, const spry_arrays *from, con
 }
 
 /* Makes arrays of one's own with the same contents. */
-static spry_status copy_arrays(spry_context *ctx, const spry_arrays *from, spry_arrays *to)
+static spry_status copy_arrays(spry_context *ctx, const matrix_arrays *from, matrix_arrays *to)
 {
     *to = *from;
     const spry_status status = matrix_allocate(ctx, to);
@@ -117,7 +119,7 @@ static spry_status copy_arrays(spry_context *ctx, const spry_arrays *from, spry_
 
 spry_status matrix_copy(const spry_matrix *A, spry_matrix **B)
 {
-    spry_arrays a;
+    matrix_arrays a;
     spry_status status = copy_arrays(A->ctx, &A->a, &a);
     status = matrix_finish(A->ctx, status, &a, B);
     if (status == SPRY_STATUS_OK)
@@ -125,27 +127,73 @@ spry_status matrix_copy(const spry_matrix *A, spry_matrix **B)
     return status;
 }
 
-spry_status matrix_make_own(spry_matrix *A)
+/* Copies an array unless it is owned already or is not there. */
+static spry_status own_array(spry_context *ctx, bool owned, int64_t count, size_t size,
+                             void *pointer_to_pointer)
 {
-    if (A->owned)
+    void *from, *to = NULL;
+    memcpy(&from, pointer_to_pointer, sizeof from);
+    if (owned || !from)
         return SPRY_STATUS_OK;
-    spry_arrays own;
-    const spry_status status = copy_arrays(A->ctx, &A->a, &own);
-    if (status == SPRY_STATUS_OK)
-        matrix_replace(A, &own);
-    return status;
+    const spry_status status = base_alloc(ctx, count, size, &to);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    matrix_copy_bytes(ctx, to, from, (size_t)count * size);
+    memcpy(pointer_to_pointer, &to, sizeof to);
+    return SPRY_STATUS_OK;
 }
 
-void matrix_replace(spry_matrix *A, const spry_arrays *own)
+/* Frees those of the arrays that stand in the set. */
+static void free_some(spry_context *ctx, const matrix_arrays *a, unsigned set)
 {
-    if (A->owned)
-        matrix_free_arrays(A->ctx, &A->a);
+    base_free(ctx, set & MATRIX_OWNS_OFFSETS ? a->offsets : NULL);
+    base_free(ctx, set & MATRIX_OWNS_ROW_INDEX ? a->row_index : NULL);
+    base_free(ctx, set & MATRIX_OWNS_COL_INDEX ? a->col_index : NULL);
+    base_free(ctx, set & MATRIX_OWNS_VALUES ? a->values : NULL);
+}
+
+static void unmap(spry_matrix *A)
+{
     if (A->mapping)
         munmap(A->mapping, A->mapping_bytes);
     A->mapping = NULL;
     A->mapping_bytes = 0;
+}
+
+spry_status matrix_make_own(spry_matrix *A)
+{
+    spry_context *ctx = A->ctx;
+    const unsigned owns = A->owns;
+    const int64_t nnz = A->a.nnz;
+    matrix_arrays own = A->a;
+    unsigned made = 0; /* so far, of those that were not owned */
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, own_array(ctx, owns & MATRIX_OWNS_OFFSETS, matrix_major(&own) + 1,
+                           sizeof *own.offsets, &own.offsets));
+    made |= MATRIX_OWNS_OFFSETS & ~owns;
+    SPRY_GO(ctx, own_array(ctx, owns & MATRIX_OWNS_ROW_INDEX, nnz, sizeof *own.row_index,
+                           &own.row_index));
+    made |= MATRIX_OWNS_ROW_INDEX & ~owns;
+    SPRY_GO(ctx, own_array(ctx, owns & MATRIX_OWNS_COL_INDEX, nnz, sizeof *own.col_index,
+                           &own.col_index));
+    made |= MATRIX_OWNS_COL_INDEX & ~owns;
+    SPRY_GO(ctx,
+            own_array(ctx, owns & MATRIX_OWNS_VALUES, nnz, spry_type_size(own.type), &own.values));
+    A->a = own;
+    A->owns = MATRIX_OWNS_ALL;
+    unmap(A);
+done:
+    if (status != SPRY_STATUS_OK)
+        free_some(ctx, &own, made);
+    return status;
+}
+
+void matrix_replace(spry_matrix *A, const matrix_arrays *own)
+{
+    free_some(A->ctx, &A->a, A->owns);
+    unmap(A);
     A->a = *own;
-    A->owned = true;
+    A->owns = MATRIX_OWNS_ALL;
 }
 
 spry_status matrix_drop_failed(spry_status status, spry_matrix **B)
@@ -157,45 +205,14 @@ spry_status matrix_drop_failed(spry_status status, spry_matrix **B)
     return status;
 }
 
-spry_status spry_matrix_new(spry_context *ctx, const spry_arrays *arrays, spry_own own,
-                            spry_matrix **A)
+spry_status matrix_view(spry_context *ctx, const spry_matrix *A, spry_matrix **view)
 {
-    *A = NULL;
-    if (own != SPRY_OWN_BORROW && own != SPRY_OWN_COPY && own != SPRY_OWN_TAKE)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "own is %d, expected borrow, copy or take",
-                         (int)own);
-    spry_matrix *matrix = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, matrix_check_arrays(ctx, arrays));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *matrix, &matrix));
-    matrix->ctx = ctx;
-    matrix->a = *arrays;
-    if (own == SPRY_OWN_COPY)
-        SPRY_GO(ctx, matrix_make_own(matrix));
-    matrix->owned = own != SPRY_OWN_BORROW;
-    *A = matrix;
-    matrix = NULL;
-done:
-    base_free(ctx, matrix);
-    return status;
-}
-
-spry_status spry_matrix_from_csr(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
-                                 const int64_t *offsets, const int32_t *columns, const void *values,
-                                 spry_own own, spry_matrix **A)
-{
-    /* Nothing is written through these: a matrix that borrows copies its arrays before a change. */
-    spry_arrays a = {.type = type,
-                     .format = SPRY_FORMAT_CSR,
-                     .symmetry = SPRY_SYMMETRY_GENERAL,
-                     .rows = rows,
-                     .cols = cols,
-                     .offsets = (int64_t *)offsets,
-                     .col_index = (int32_t *)columns,
-                     .values = (void *)values};
-    if (offsets && rows >= 0 && rows <= INT32_MAX)
-        a.nnz = offsets[rows];
-    return spry_matrix_new(ctx, &a, own, A);
+    const spry_status status = base_object_new(ctx, sizeof **view, view);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    (*view)->ctx = ctx;
+    (*view)->a = A->a;
+    return SPRY_STATUS_OK;
 }
 
 static void free_near_null(spry_matrix *A)
@@ -209,13 +226,19 @@ static void free_near_null(spry_matrix *A)
 
 spry_status spry_matrix_set_near_null(spry_matrix *A, int count, const spry_vector *const *v)
 {
+    SPRY_NEED(CTX_OF(A), A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     free_near_null(A);
     if (count <= 0)
         return SPRY_STATUS_OK;
+    SPRY_NEED(ctx, v);
     SPRY_GO(ctx, base_calloc(ctx, count, sizeof *A->near_null, &A->near_null));
     for (int k = 0; k < count; k++) {
+        if (!v[k]) {
+            status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "near-null vector %d is NULL", k);
+            goto done;
+        }
         if (v[k]->n != A->a.cols) {
             status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                                "near-null vector %d has %" PRId64 " numbers, the matrix %" PRId64
@@ -238,43 +261,38 @@ void spry_matrix_free(spry_matrix *A)
 {
     if (!A)
         return;
-    const spry_arrays none = {0};
+    const matrix_arrays none = {0};
     matrix_replace(A, &none);
     free_near_null(A);
-    base_free(A->ctx, A);
-}
-
-spry_arrays spry_matrix_arrays(const spry_matrix *A)
-{
-    return A->a;
+    base_object_free(A->ctx, A);
 }
 
 spry_type spry_matrix_type(const spry_matrix *A)
 {
-    return A->a.type;
+    return A ? A->a.type : SPRY_TYPE_D;
 }
 
 spry_format spry_matrix_format(const spry_matrix *A)
 {
-    return A->a.format;
+    return A ? A->a.format : SPRY_FORMAT_COO;
 }
 
 spry_symmetry spry_matrix_symmetry(const spry_matrix *A)
 {
-    return A->a.symmetry;
+    return A ? A->a.symmetry : SPRY_SYMMETRY_GENERAL;
 }
 
 int64_t spry_matrix_rows(const spry_matrix *A)
 {
-    return A->a.rows;
+    return A ? A->a.rows : 0;
 }
 
 int64_t spry_matrix_cols(const spry_matrix *A)
 {
-    return A->a.cols;
+    return A ? A->a.cols : 0;
 }
 
 int64_t spry_matrix_nnz(const spry_matrix *A)
 {
-    return A->a.nnz;
+    return A ? A->a.nnz : 0;
 }

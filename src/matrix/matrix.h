@@ -31,8 +31,9 @@ typedef struct vector_class {
     spry_status (*dot)(const spry_vector *x, const spry_vector *y, spry_scalar *result);
     /* y_i = x[from[i]], of which the host has the n places; y is not x */
     spry_status (*gather)(const spry_vector *x, const int32_t *from, spry_vector *y);
-    /* sum |scale x_i|^2 and max |re x_i|, |im x_i|, as the kernels of the host */
-    spry_status (*squares)(const spry_vector *x, double scale, double *result);
+    /* sum |scale x_i|^2 of several vectors of one place and type, and max |re x_i|, |im x_i|, as
+     * the kernels of the host */
+    spry_status (*squares)(int count, const spry_vector *const *x, double scale, double *results);
     spry_status (*largest)(const spry_vector *x, double *result);
 } vector_class;
 
@@ -78,13 +79,36 @@ spry_status vector_here(const spry_vector *v, const spry_vector **here, spry_vec
 /* Zeros in the memory of a device (NULL: the host). */
 spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
                           spry_vector **v);
+/* Norms of up to VECTOR_MOST_NORMS vectors of one type and place; a device is waited for once. */
+enum { VECTOR_MOST_NORMS = 4 };
+spry_status vector_norms(int count, const spry_vector *const *x, double *norms);
 /* Fails where vectors of other contexts or lengths are given, and brings what is behind them. */
 spry_status vector_check_lengths(const spry_vector *x, const spry_vector *y);
 
+/* The arrays of a matrix as all code inside has them: spry_arrays of one width and base. */
+typedef struct matrix_arrays {
+    spry_type type;
+    spry_format format;
+    spry_symmetry symmetry;
+    int64_t rows, cols, nnz;
+    int64_t *offsets;               /* CSR: rows + 1, CSC: cols + 1, COO: NULL */
+    int32_t *row_index, *col_index; /* of each entry; CSR has no row_index, CSC no col_index */
+    void *values;
+} matrix_arrays;
+
+/* The arrays that a matrix owns, added up. */
+enum {
+    MATRIX_OWNS_OFFSETS = 1,
+    MATRIX_OWNS_ROW_INDEX = 2,
+    MATRIX_OWNS_COL_INDEX = 4,
+    MATRIX_OWNS_VALUES = 8,
+    MATRIX_OWNS_ALL = 15
+};
+
 struct spry_matrix {
     spry_context *ctx;
-    spry_arrays a;
-    bool owned; /* the arrays are freed with the matrix */
+    matrix_arrays a;
+    unsigned owns; /* which arrays are freed with the matrix */
     /* A file mapped into memory whose pages the (then not owned) arrays point to; NULL otherwise.
      */
     void *mapping;
@@ -137,15 +161,25 @@ spry_status matrix_compare_mirror(spry_context *ctx, const spry_matrix *A, bool 
 
 /* Makes a matrix of arrays known to be sound and owned, without checking them again. Takes them
  * also when it fails. Missing arrays of 0 entries are fine. */
-spry_status matrix_wrap(spry_context *ctx, const spry_arrays *arrays, spry_matrix **A);
+spry_status matrix_wrap(spry_context *ctx, const matrix_arrays *arrays, spry_matrix **A);
 /* Allocates the arrays a format needs for rows, cols, nnz, type of *arrays; on failure frees what
  * it had. */
-spry_status matrix_allocate(spry_context *ctx, spry_arrays *arrays);
-void matrix_free_arrays(spry_context *ctx, spry_arrays *arrays);
+spry_status matrix_allocate(spry_context *ctx, matrix_arrays *arrays);
+void matrix_free_arrays(spry_context *ctx, matrix_arrays *arrays);
 /* Checks sizes, offsets and indices in parallel; the message names the first fault. */
-spry_status matrix_check_arrays(spry_context *ctx, const spry_arrays *arrays);
+spry_status matrix_check_arrays(spry_context *ctx, const matrix_arrays *arrays);
+/* The same in words of the arrays they were converted from: header, offsets and entries in turn, as
+ * each may only be looked at when those before it are sound. */
+spry_status matrix_check_header(spry_context *ctx, const matrix_arrays *arrays);
+spry_status matrix_check_offsets(spry_context *ctx, const matrix_arrays *arrays, int base);
+spry_status matrix_check_entries(spry_context *ctx, const matrix_arrays *arrays,
+                                 const spry_arrays *given);
+/* The arrays as callers see them. */
+spry_arrays matrix_shown(const matrix_arrays *arrays);
+/* A matrix over A's arrays, for as long as A has them. */
+spry_status matrix_view(spry_context *ctx, const spry_matrix *A, spry_matrix **view);
 /* Length of the compressed dimension: rows for CSR, cols for CSC. */
-int64_t matrix_major(const spry_arrays *a);
+int64_t matrix_major(const matrix_arrays *a);
 /* A as general CSR: A itself when it is (then *owned is NULL), else a new matrix in *owned to be
  * freed. */
 spry_status matrix_as_csr(const spry_matrix *A, const spry_matrix **csr, spry_matrix **owned);
@@ -160,7 +194,7 @@ spry_status matrix_make_own(spry_matrix *A);
  * evenly; a row is never cut. */
 range matrix_share(const int64_t *offsets, int64_t major, int parts, int index);
 /* Row and column of stored entry k. */
-void matrix_place(const spry_arrays *a, int64_t k, int64_t *row, int64_t *col);
+void matrix_place(const matrix_arrays *a, int64_t k, int64_t *row, int64_t *col);
 
 /* Colours 0..*count-1 for the rows of a square general CSR matrix, so that neighbours in the
  * pattern of A + A^T differ. */
@@ -268,13 +302,14 @@ struct spry_operator {
     int64_t own_bytes; /* the same without x and y: what the operator itself reads */
     const char *name;  /* NULL: the class's */
     void *state;
-    spry_device *device;         /* where it lives; NULL: the host */
-    operator_memory *room;       /* for columns, packed; products take the operator as it is */
-    spry_matrix *kept;           /* a matrix it was made from; freed with it; may be NULL */
-    bool varies;                 /* it is no fixed linear map: methods have to be flexible */
-    bool single;                 /* it rounds to single precision, whatever its type */
-    bool hermitian;              /* known to be, as was the matrix it was made from */
-    bool definite;               /* and positive definite */
+    spry_device *device;   /* where it lives; NULL: the host */
+    operator_memory *room; /* for columns, packed; products take the operator as it is */
+    spry_matrix *kept;     /* a matrix it was made from; freed with it; may be NULL */
+    bool varies;           /* it is no fixed linear map: methods have to be flexible */
+    bool single;           /* it rounds to single precision, whatever its type */
+    bool hermitian;        /* known to be, as was the matrix it was made from */
+    bool definite;         /* and positive definite */
+    int64_t changes;       /* how often it was given other values: pointers into it are void */
     const operator_maker *maker; /* NULL: its class itself */
     void *making;                /* the maker's */
 };

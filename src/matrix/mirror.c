@@ -15,7 +15,7 @@ static double rough(spry_scalar v)
 }
 
 typedef struct comparison {
-    const spry_arrays *a;
+    const matrix_arrays *a;
     const double *root; /* sqrt |a_ii| */
     bool to_end;        /* all rows are looked at, for the pattern */
     double unit;
@@ -47,7 +47,7 @@ ALWAYS_INLINE void compare(const comparison *c, int64_t i, int64_t j, spry_scala
 ALWAYS_INLINE void compare_rows(const comparison *c, spry_type type, range rows, bool below,
                                 outcome *o)
 {
-    const spry_arrays *a = c->a;
+    const matrix_arrays *a = c->a;
     for (int64_t i = rows.begin; i < rows.end && (c->to_end || o->symmetric || o->hermitian); i++)
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
             const int64_t j = a->col_index[k];
@@ -105,7 +105,7 @@ static outcome compare_all(const spry_context *ctx, const comparison *c, bool be
     return (outcome){symmetric, hermitian, unlike, unmatched, missing};
 }
 
-static void fill_roots(const spry_context *ctx, const spry_arrays *a, double *root)
+static void fill_roots(const spry_context *ctx, const matrix_arrays *a, double *root)
 {
 #pragma omp parallel for num_threads(matrix_parts(ctx, a->rows)) schedule(static)
     for (int64_t i = 0; i < a->rows; i++) {

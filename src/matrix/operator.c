@@ -10,7 +10,7 @@ spry_status operator_new(spry_context *ctx, const operator_class *class, spry_ty
                          int64_t rows, int64_t cols, spry_operator **op)
 {
     operator_block *block = NULL;
-    const spry_status status = base_calloc(ctx, 1, sizeof *block, &block);
+    const spry_status status = base_object_new(ctx, sizeof *block, &block);
     *op = NULL;
     if (status == SPRY_STATUS_OK) {
         block->op = (spry_operator){.ctx = ctx,
@@ -46,7 +46,7 @@ void spry_operator_free(spry_operator *op)
         op->class->destroy(op);
     spry_matrix_free(op->kept);
     base_free(op->ctx, op->room->data);
-    base_free(op->ctx, op);
+    base_object_free(op->ctx, op);
 }
 
 static spry_status check_vector(const spry_operator *op, const char *name, const spry_vector *v,
@@ -143,6 +143,7 @@ void operator_become(spry_operator *op, spry_operator *fresh)
     const spry_operator before = *op;
     *op = *fresh;
     op->name = before.name;
+    op->changes = before.changes + 1;
     op->maker = before.maker;
     op->making = before.making;
     *fresh = before;
@@ -155,6 +156,7 @@ void operator_become(spry_operator *op, spry_operator *fresh)
 
 spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
 {
+    SPRY_NEED(CTX_OF_ANY(op, A), op, A);
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -174,6 +176,7 @@ spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
         owned->near_null = A->near_null;
         owned->near_count = A->near_count;
     }
+    op->changes++;
     status = op->maker ? op->maker->update(op, csr) : op->class->update(op, csr);
     if (owned) {
         owned->near_null = NULL;
@@ -193,6 +196,7 @@ spry_status spry_operator_multiply(const spry_operator *op, spry_transpose trans
                                    spry_scalar alpha, const spry_vector *x, spry_scalar beta,
                                    spry_vector *y)
 {
+    SPRY_NEED(CTX_OF_ANY(op, x), op, x, y);
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(op->ctx, operator_check_product(op, transpose, alpha, beta));
     SPRY_GO(op->ctx, check_vectors(op, transpose, x, y));
@@ -228,37 +232,37 @@ const void *operator_diagonal(const spry_operator *op, spry_transpose transpose)
 
 int64_t spry_operator_rows(const spry_operator *op)
 {
-    return op->rows;
+    return op ? op->rows : 0;
 }
 
 int64_t spry_operator_cols(const spry_operator *op)
 {
-    return op->cols;
+    return op ? op->cols : 0;
 }
 
 spry_type spry_operator_type(const spry_operator *op)
 {
-    return op->type;
+    return op ? op->type : SPRY_TYPE_D;
 }
 
 const char *spry_operator_name(const spry_operator *op)
 {
-    return op->name ? op->name : op->class->name;
+    return !op ? "" : op->name ? op->name : op->class->name;
 }
 
 int64_t spry_operator_bytes(const spry_operator *op)
 {
-    return op->bytes;
+    return op ? op->bytes : 0;
 }
 
 spry_device *spry_operator_device(const spry_operator *op)
 {
-    return op->device;
+    return op ? op->device : NULL;
 }
 
 bool spry_operator_has_transpose(const spry_operator *op)
 {
-    return op->class->has_transpose;
+    return op && op->class->has_transpose;
 }
 
 static spry_status no_matrix(const spry_operator *op)
@@ -269,6 +273,7 @@ static spry_status no_matrix(const spry_operator *op)
 
 spry_status spry_operator_storage(const spry_operator *op, spry_storage *storage)
 {
+    SPRY_NEED(CTX_OF(op), op, storage);
     static const base_sized sized = BASE_SIZED(spry_storage, exact);
     spry_storage found = {0};
     spry_status status = base_blank(op->ctx, storage, &sized);
@@ -281,12 +286,14 @@ spry_status spry_operator_storage(const spry_operator *op, spry_storage *storage
 
 spry_status spry_operator_to_matrix(const spry_operator *op, spry_matrix **A)
 {
+    SPRY_NEED(CTX_OF(op), op, A);
     *A = NULL;
     return op->class->to_matrix ? op->class->to_matrix(op, A) : no_matrix(op);
 }
 
 spry_status spry_operator_diagonal(const spry_operator *op, spry_vector **d)
 {
+    SPRY_NEED(CTX_OF(op), op, d);
     *d = NULL;
     return op->class->matrix_diagonal ? op->class->matrix_diagonal(op, d) : no_matrix(op);
 }

@@ -23,8 +23,8 @@ done:
 }
 
 /* The entries with their new indices, as COO. */
-static void renumber(const spry_context *ctx, const spry_arrays *a, const int32_t *new_row,
-                     const int32_t *new_col, const spry_arrays *to)
+static void renumber(const spry_context *ctx, const matrix_arrays *a, const int32_t *new_row,
+                     const int32_t *new_col, const matrix_arrays *to)
 {
     const int parts = matrix_parts(ctx, a->nnz);
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
@@ -41,7 +41,7 @@ static void renumber(const spry_context *ctx, const spry_arrays *a, const int32_
 }
 
 /* Entries of a symmetric kind that came above the diagonal change place with their mirror image. */
-static void mirror_down(const spry_context *ctx, const spry_arrays *a)
+static void mirror_down(const spry_context *ctx, const matrix_arrays *a)
 {
     const int parts = matrix_parts(ctx, a->nnz);
 #pragma omp parallel for num_threads(parts) schedule(static)
@@ -72,6 +72,7 @@ static bool same_permutation(const int32_t *p, const int32_t *q, int64_t n)
 spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *row_perm,
                                 const int32_t *col_perm, spry_matrix **B)
 {
+    SPRY_NEED(CTX_OF(A), A, B);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     int32_t *new_row = NULL, *new_col = NULL;
@@ -87,7 +88,7 @@ spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *row_perm,
         SPRY_GO(ctx, spry_matrix_expand(A, &full));
         A = full;
     }
-    spry_arrays coo = matrix_like(&A->a, SPRY_FORMAT_COO);
+    matrix_arrays coo = matrix_like(&A->a, SPRY_FORMAT_COO);
     SPRY_GO(ctx, matrix_allocate(ctx, &coo));
     renumber(ctx, &A->a, new_row, new_col, &coo);
     if (coo.symmetry != SPRY_SYMMETRY_GENERAL)

@@ -4,20 +4,20 @@
 #include "matrix/entries.h"
 #include "matrix/formats/sell.h"
 
-static int64_t row_length(const spry_arrays *A, int64_t row)
+static int64_t row_length(const matrix_arrays *A, int64_t row)
 {
     return A->offsets[row + 1] - A->offsets[row];
 }
 
 /* The row of a lane; -1: none. */
-static int64_t lane_row(const slices *s, const spry_arrays *A, int64_t lane)
+static int64_t lane_row(const slices *s, const matrix_arrays *A, int64_t lane)
 {
     return s->rows ? s->rows[lane] : lane < A->rows ? lane : -1;
 }
 
 /* Sorts the rows of a window by length, longest first, those of one length as they were: digit by
  * digit, the lowest first. */
-static void sort_window(const spry_arrays *A, range window, int32_t *order, int32_t *other)
+static void sort_window(const matrix_arrays *A, range window, int32_t *order, int32_t *other)
 {
     enum { DIGITS = 256 };
     const int64_t n = window.end - window.begin;
@@ -44,7 +44,7 @@ static void sort_window(const spry_arrays *A, range window, int32_t *order, int3
         memcpy(order, from, (size_t)n * sizeof *order);
 }
 
-static spry_status sort_rows(spry_context *ctx, const spry_arrays *A, slices *s)
+static spry_status sort_rows(spry_context *ctx, const matrix_arrays *A, slices *s)
 {
     const int64_t sigma = s->sigma, windows = (A->rows + sigma - 1) / sigma;
     int32_t *other = NULL;
@@ -64,7 +64,7 @@ done:
 }
 
 /* Width of a slice, and whether only some of its rows have entries. */
-static int64_t slice_width(const slices *s, const spry_arrays *A, int64_t slice, bool *mixed)
+static int64_t slice_width(const slices *s, const matrix_arrays *A, int64_t slice, bool *mixed)
 {
     int64_t width = 0, least = INT64_MAX;
     for (int64_t lane = slice * s->C; lane < (slice + 1) * s->C; lane++) {
@@ -79,7 +79,7 @@ static int64_t slice_width(const slices *s, const spry_arrays *A, int64_t slice,
     return width;
 }
 
-static spry_status find_offsets(spry_context *ctx, const spry_arrays *A, slices *s)
+static spry_status find_offsets(spry_context *ctx, const matrix_arrays *A, slices *s)
 {
     bool any = false;
     const spry_status status = base_alloc(ctx, s->count + 1, sizeof *s->offsets, &s->offsets);
@@ -109,7 +109,7 @@ spry_status slices_check_fill(spry_context *ctx, const char *name, int64_t C, in
                      name, C, stored, nnz);
 }
 
-spry_status slices_cut(spry_context *ctx, const spry_arrays *A, const char *name, int64_t C,
+spry_status slices_cut(spry_context *ctx, const matrix_arrays *A, const char *name, int64_t C,
                        int64_t sigma, slices *s)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -136,7 +136,7 @@ void slices_free(spry_context *ctx, slices *s)
     s->rows = NULL;
 }
 
-int64_t slices_bytes(const slices *s, const spry_arrays *A, stored_kind kind)
+int64_t slices_bytes(const slices *s, const matrix_arrays *A, stored_kind kind)
 {
     return s->offsets[s->count] * (int64_t)layout_value_size(A->type, kind) +
            (s->count + 1) * (int64_t)sizeof *s->offsets +
@@ -162,7 +162,7 @@ range slices_share(const slices *s, int parts, int part)
     return (range){part == 0 ? 0 : cut[0], part + 1 == parts ? s->count : cut[1]};
 }
 
-void slices_open(const slices *s, const spry_arrays *A, int64_t slice, slice_lanes *lanes)
+void slices_open(const slices *s, const matrix_arrays *A, int64_t slice, slice_lanes *lanes)
 {
     const int64_t C = s->C;
     int64_t some = 0;
@@ -198,7 +198,7 @@ ALWAYS_INLINE void copy_values(size_t size, const slice_lanes *lanes, int64_t C,
         }
 }
 
-static void store_values(layout *L, const slices *s, const spry_arrays *A, int64_t slice,
+static void store_values(layout *L, const slices *s, const matrix_arrays *A, int64_t slice,
                          const slice_lanes *lanes)
 {
     const size_t size = layout_value_size(L->type, L->kind);
@@ -218,7 +218,7 @@ static void store_values(layout *L, const slices *s, const spry_arrays *A, int64
 }
 
 /* What is known of a slice's lanes beside their columns. */
-static void store_slice(layout *L, const slices *s, const spry_arrays *A, int64_t slice,
+static void store_slice(layout *L, const slices *s, const matrix_arrays *A, int64_t slice,
                         slice_lanes *lanes)
 {
     int32_t *lengths = L->array[SELL_LENGTHS].data;
@@ -245,7 +245,7 @@ static void set_units(layout *L, const slices *s)
     L->number[SELL_PER_UNIT] = per_unit;
 }
 
-spry_status slices_build(layout *L, const spry_arrays *A, const slices *s)
+spry_status slices_build(layout *L, const matrix_arrays *A, const slices *s)
 {
     spry_status status = SPRY_STATUS_OK;
     set_units(L, s);

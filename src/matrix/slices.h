@@ -18,7 +18,7 @@ typedef struct slices {
 
 /* Cuts A for the format of this name; C (0: what suits the type) and sigma come out as they are
  * used. Fails where fill would be absurd. */
-spry_status slices_cut(spry_context *ctx, const spry_arrays *A, const char *name, int64_t C,
+spry_status slices_cut(spry_context *ctx, const matrix_arrays *A, const char *name, int64_t C,
                        int64_t sigma, slices *s);
 void slices_free(spry_context *ctx, slices *s);
 /* SPRY_STATUS_UNSUPPORTED where so many places for nnz entries are absurd. */
@@ -26,10 +26,10 @@ spry_status slices_check_fill(spry_context *ctx, const char *name, int64_t C, in
                               int64_t nnz);
 
 /* Bytes of what slices_build makes and products read, values included. */
-int64_t slices_bytes(const slices *s, const spry_arrays *A, stored_kind kind);
+int64_t slices_bytes(const slices *s, const matrix_arrays *A, stored_kind kind);
 /* Makes a layout's units, numbers and arrays but for columns. The arrays of s are the layout's
  * from here on, also when it fails; s may be looked at as long as that is there. */
-spry_status slices_build(layout *L, const spry_arrays *A, const slices *s);
+spry_status slices_build(layout *L, const matrix_arrays *A, const slices *s);
 
 /* The slices that part `part` of `parts` works on, each with nearly as many places. */
 range slices_share(const slices *s, int parts, int part);
@@ -43,15 +43,15 @@ typedef struct slice_lanes {
     int64_t length[SELL_MOST_C];
 } slice_lanes;
 
-void slices_open(const slices *s, const spry_arrays *A, int64_t slice, slice_lanes *lanes);
+void slices_open(const slices *s, const matrix_arrays *A, int64_t slice, slice_lanes *lanes);
 /* The column of entry k of a lane, fill included. */
-static inline int32_t slice_column(const slice_lanes *lanes, const spry_arrays *A, int64_t l,
+static inline int32_t slice_column(const slice_lanes *lanes, const matrix_arrays *A, int64_t l,
                                    int64_t k)
 {
     const int64_t last = lanes->reach[l] - 1;
     return A->col_index[lanes->start[l] + (k < last ? k : last)];
 }
-static inline void slice_columns(const slice_lanes *lanes, const spry_arrays *A, int64_t C,
+static inline void slice_columns(const slice_lanes *lanes, const matrix_arrays *A, int64_t C,
                                  int64_t k, int32_t *to)
 {
     for (int64_t l = 0; l < C; l++)

@@ -25,7 +25,7 @@ static bool row_sorted(const int32_t *index, int64_t begin, int64_t end, bool st
 }
 
 /* Whether entries begin..end-1 of COO come by row, then column, seen from the entry before them. */
-static bool places_sorted(const spry_arrays *a, int64_t begin, int64_t end, bool strictly)
+static bool places_sorted(const matrix_arrays *a, int64_t begin, int64_t end, bool strictly)
 {
     const int32_t *row = a->row_index, *col = a->col_index;
     int bad = 0;
@@ -35,7 +35,7 @@ static bool places_sorted(const spry_arrays *a, int64_t begin, int64_t end, bool
     return !bad;
 }
 
-bool matrix_sorted(const spry_context *ctx, const spry_arrays *a, bool strictly)
+bool matrix_sorted(const spry_context *ctx, const matrix_arrays *a, bool strictly)
 {
     const int parts = matrix_parts(ctx, a->nnz);
     int bad = 0;
@@ -120,7 +120,7 @@ static void sort_row(size_t size, list l, list scratch, int64_t n)
 }
 
 /* Sorts the rows in the arrays themselves. */
-static spry_status sort_rows(spry_context *ctx, const spry_arrays *a)
+static spry_status sort_rows(spry_context *ctx, const matrix_arrays *a)
 {
     const size_t size = spry_type_size(a->type);
     const int64_t major = matrix_major(a), longest = matrix_longest_row(ctx, a);
@@ -168,6 +168,7 @@ done:
 
 spry_status spry_matrix_sort(spry_matrix *A)
 {
+    SPRY_NEED(CTX_OF(A), A);
     spry_status status = SPRY_STATUS_OK;
     if (matrix_is_sorted(A->ctx, A, false))
         return SPRY_STATUS_OK;

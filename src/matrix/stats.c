@@ -18,12 +18,13 @@ done:
 
 spry_status spry_matrix_stats(const spry_matrix *A, spry_stats *stats)
 {
+    SPRY_NEED(CTX_OF(A), A, stats);
     static const base_sized sized = BASE_SIZED(spry_stats, norm_frobenius);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     spry_matrix *tidied = NULL, *full = NULL;
     const spry_matrix *csr = NULL, *general = NULL;
-    spry_arrays transpose = {0};
+    matrix_arrays transpose = {0};
     spry_stats found = {.rows = A->a.rows, .cols = A->a.cols, .stored = A->a.nnz};
     SPRY_GO(ctx, base_blank(ctx, stats, &sized));
     SPRY_GO(ctx, tidy(A, &csr, &tidied));

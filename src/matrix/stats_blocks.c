@@ -18,7 +18,8 @@ ALWAYS_INLINE int64_t row_touches(const int32_t *col, int64_t begin, int64_t end
 }
 
 /* Fills touches[b] with the pairs (row, block of b columns touched), for b of 2 to 8. */
-static void count_touches(spry_context *ctx, const spry_arrays *a, int64_t touches[BLOCK_MOST + 1])
+static void count_touches(spry_context *ctx, const matrix_arrays *a,
+                          int64_t touches[BLOCK_MOST + 1])
 {
     const int threads = matrix_parts(ctx, a->nnz + a->rows);
     int64_t t2 = 0, t3 = 0, t4 = 0, t5 = 0, t6 = 0, t7 = 0, t8 = 0;
@@ -40,7 +41,7 @@ static void count_touches(spry_context *ctx, const spry_arrays *a, int64_t touch
 }
 
 /* Blocks that the b rows from `first` on touch: their entries merged, a block at a time. */
-static int64_t count_row_blocks(const spry_arrays *a, int64_t first, int b)
+static int64_t count_row_blocks(const matrix_arrays *a, int64_t first, int b)
 {
     int64_t at[BLOCK_MOST], blocks = 0;
     const int rows = a->rows - first < b ? (int)(a->rows - first) : b;
@@ -61,7 +62,7 @@ static int64_t count_row_blocks(const spry_arrays *a, int64_t first, int b)
     }
 }
 
-static int64_t count_blocks(spry_context *ctx, const spry_arrays *a, int b)
+static int64_t count_blocks(spry_context *ctx, const matrix_arrays *a, int b)
 {
     const int threads = matrix_parts(ctx, a->nnz + a->rows);
     const int64_t row_blocks = (a->rows + b - 1) / b;
@@ -72,7 +73,7 @@ static int64_t count_blocks(spry_context *ctx, const spry_arrays *a, int b)
     return blocks;
 }
 
-void stats_blocks(spry_context *ctx, const spry_arrays *a, spry_stats *stats)
+void stats_blocks(spry_context *ctx, const matrix_arrays *a, spry_stats *stats)
 {
     int64_t touches[BLOCK_MOST + 1];
     stats->block_size = 1;

@@ -19,7 +19,7 @@ typedef struct row_values {
     bool has_diagonal, finite;
 } row_values;
 
-ALWAYS_INLINE row_values look_at_values(spry_type type, const spry_arrays *a, int64_t i,
+ALWAYS_INLINE row_values look_at_values(spry_type type, const matrix_arrays *a, int64_t i,
                                         spry_stats *s)
 {
     row_values row = {.finite = true};
@@ -45,7 +45,7 @@ ALWAYS_INLINE row_values look_at_values(spry_type type, const spry_arrays *a, in
     return row;
 }
 
-ALWAYS_INLINE void look_at_row(spry_type type, const spry_arrays *a, int64_t i, spry_stats *s)
+ALWAYS_INLINE void look_at_row(spry_type type, const matrix_arrays *a, int64_t i, spry_stats *s)
 {
     const row_values row = look_at_values(type, a, i, s);
     const spry_scalar d = row.diagonal;
@@ -59,7 +59,7 @@ ALWAYS_INLINE void look_at_row(spry_type type, const spry_arrays *a, int64_t i, 
     s->norm_inf = size + row.others > s->norm_inf ? size + row.others : s->norm_inf;
 }
 
-static void look_at_pattern(const spry_arrays *a, int64_t i, atomic_uint_least64_t *diagonals,
+static void look_at_pattern(const matrix_arrays *a, int64_t i, atomic_uint_least64_t *diagonals,
                             spry_stats *s)
 {
     const int64_t begin = a->offsets[i], end = a->offsets[i + 1], length = end - begin;
@@ -82,7 +82,7 @@ static void look_at_pattern(const spry_arrays *a, int64_t i, atomic_uint_least64
     }
 }
 
-static void look_at_rows(const spry_arrays *a, range rows, atomic_uint_least64_t *diagonals,
+static void look_at_rows(const matrix_arrays *a, range rows, atomic_uint_least64_t *diagonals,
                          spry_stats *s)
 {
     for (int64_t i = rows.begin; i < rows.end; i++) {
@@ -132,7 +132,7 @@ static void merge_extremes(spry_stats *to, const spry_stats *from)
     KEEP_MORE(norm_inf);
 }
 
-spry_status stats_rows(spry_context *ctx, const spry_arrays *a, spry_stats *stats)
+spry_status stats_rows(spry_context *ctx, const matrix_arrays *a, spry_stats *stats)
 {
     spry_status status = SPRY_STATUS_OK;
     atomic_uint_least64_t *diagonals = NULL; /* a bit for each of rows + cols - 1 */

@@ -16,7 +16,7 @@ static double scale_for(double largest)
     return ldexp(1, exponent > -1000 ? -exponent : 1000);
 }
 
-static double squares_of_row(const spry_arrays *a, int64_t i, double scale)
+static double squares_of_row(const matrix_arrays *a, int64_t i, double scale)
 {
     double sum = 0;
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
@@ -29,7 +29,7 @@ static double squares_of_row(const spry_arrays *a, int64_t i, double scale)
     return sum;
 }
 
-spry_status stats_sums(spry_context *ctx, const spry_arrays *a, spry_stats *stats)
+spry_status stats_sums(spry_context *ctx, const matrix_arrays *a, spry_stats *stats)
 {
     spry_status status = SPRY_STATUS_OK;
     block_sums *sums = NULL;
@@ -60,9 +60,9 @@ done:
     return status;
 }
 
-void stats_columns(spry_context *ctx, const spry_arrays *transpose, spry_stats *stats)
+void stats_columns(spry_context *ctx, const matrix_arrays *transpose, spry_stats *stats)
 {
-    const spry_arrays *t = transpose;
+    const matrix_arrays *t = transpose;
     const int threads = matrix_parts(ctx, t->nnz + t->rows);
     int64_t empty = 0;
     double largest = 0;

@@ -11,7 +11,7 @@ typedef struct pairs {
     int64_t complex_diagonal, nonzero_diagonal;
 } pairs;
 
-static void compare_rows(const spry_arrays *a, const spry_arrays *t, int64_t i, pairs *p)
+static void compare_rows(const matrix_arrays *a, const matrix_arrays *t, int64_t i, pairs *p)
 {
     int64_t other = t->offsets[i];
     const int64_t end = t->offsets[i + 1];
@@ -35,7 +35,7 @@ static void compare_rows(const spry_arrays *a, const spry_arrays *t, int64_t i, 
     }
 }
 
-void stats_symmetry(spry_context *ctx, const spry_arrays *a, const spry_arrays *transpose,
+void stats_symmetry(spry_context *ctx, const matrix_arrays *a, const matrix_arrays *transpose,
                     spry_stats *stats)
 {
     if (a->rows != a->cols)

@@ -2,7 +2,8 @@
 #include "matrix/entries.h"
 
 /* Groups a general compressed matrix by its other index: A^T in A's format. */
-static spry_status transpose_compressed(spry_context *ctx, const spry_arrays *a, spry_arrays *to)
+static spry_status transpose_compressed(spry_context *ctx, const matrix_arrays *a,
+                                        matrix_arrays *to)
 {
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_allocate(ctx, to));
@@ -11,7 +12,7 @@ done:
     return status;
 }
 
-static spry_status transpose_coo(spry_context *ctx, const spry_arrays *a, spry_arrays *to)
+static spry_status transpose_coo(spry_context *ctx, const matrix_arrays *a, matrix_arrays *to)
 {
     const spry_status status = matrix_allocate(ctx, to);
     if (status != SPRY_STATUS_OK)
@@ -23,7 +24,7 @@ static spry_status transpose_coo(spry_context *ctx, const spry_arrays *a, spry_a
     return SPRY_STATUS_OK;
 }
 
-spry_status matrix_transpose_arrays(spry_context *ctx, const spry_arrays *a, spry_arrays *to)
+spry_status matrix_transpose_arrays(spry_context *ctx, const matrix_arrays *a, matrix_arrays *to)
 {
     *to = matrix_like(a, a->format);
     to->rows = a->cols;
@@ -34,11 +35,12 @@ spry_status matrix_transpose_arrays(spry_context *ctx, const spry_arrays *a, spr
 
 spry_status spry_matrix_transpose(const spry_matrix *A, bool conjugate, spry_matrix **B)
 {
+    SPRY_NEED(CTX_OF(A), A, B);
     spry_status status = SPRY_STATUS_OK;
     const spry_symmetry symmetry = A->a.symmetry;
     *B = NULL;
     if (symmetry == SPRY_SYMMETRY_GENERAL) {
-        spry_arrays to;
+        matrix_arrays to;
         status = matrix_transpose_arrays(A->ctx, &A->a, &to);
         SPRY_GO(A->ctx, matrix_finish(A->ctx, status, &to, B));
         matrix_carry(A, *B, FACTS_BUT_ORDER);

@@ -24,6 +24,7 @@ static void place(const spry_vector *v, const void *from)
 spry_status spry_vector_new(spry_context *ctx, spry_type type, int64_t n, void *data, spry_own own,
                             spry_vector **out)
 {
+    SPRY_NEED(ctx, ctx, out);
     *out = NULL;
     if (n < 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "a vector cannot have %" PRId64 " elements",
@@ -35,7 +36,7 @@ spry_status spry_vector_new(spry_context *ctx, spry_type type, int64_t n, void *
     spry_vector *v = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_check_type(ctx, type));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *v, &v));
+    SPRY_GO(ctx, base_object_new(ctx, sizeof *v, &v));
     *v = vector_over(ctx, type, n, data);
     v->owned = own == SPRY_OWN_TAKE;
     if (!data || own == SPRY_OWN_COPY) {
@@ -46,12 +47,13 @@ spry_status spry_vector_new(spry_context *ctx, spry_type type, int64_t n, void *
     *out = v;
     v = NULL;
 done:
-    base_free(ctx, v);
+    base_object_free(ctx, v);
     return status;
 }
 
 spry_status spry_vector_zeros(spry_context *ctx, const spry_matrix *A, spry_vector **x)
 {
+    SPRY_NEED(ctx, ctx, A, x);
     return spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_OWN_COPY, x);
 }
 
@@ -65,36 +67,37 @@ void spry_vector_free(spry_vector *v)
         base_free(v->ctx, v->data);
     if (v->release)
         v->release(v->owner);
-    base_free(v->ctx, v);
+    base_object_free(v->ctx, v);
 }
 
 int64_t spry_vector_size(const spry_vector *v)
 {
-    return v->n;
+    return v ? v->n : 0;
 }
 
 spry_type spry_vector_type(const spry_vector *v)
 {
-    return v->type;
+    return v ? v->type : SPRY_TYPE_D;
 }
 
 void *spry_vector_data(spry_vector *v)
 {
-    return vector_fetch(v) == SPRY_STATUS_OK ? v->data : NULL;
+    return v && vector_fetch(v) == SPRY_STATUS_OK ? v->data : NULL;
 }
 
 const void *spry_vector_data_const(const spry_vector *v)
 {
-    return vector_fetch(v) == SPRY_STATUS_OK ? v->data : NULL;
+    return v && vector_fetch(v) == SPRY_STATUS_OK ? v->data : NULL;
 }
 
 spry_device *spry_vector_device(const spry_vector *v)
 {
-    return v->device;
+    return v ? v->device : NULL;
 }
 
 spry_status spry_vector_like(const spry_vector *v, int64_t n, spry_vector **w)
 {
+    SPRY_NEED(CTX_OF(v), v, w);
     *w = NULL;
     if (!v->class)
         return spry_vector_new(v->ctx, v->type, n, NULL, SPRY_OWN_COPY, w);
@@ -213,6 +216,7 @@ done:
 
 spry_status spry_vector_copy(const spry_vector *x, spry_vector *y)
 {
+    SPRY_NEED(CTX_OF_ANY(x, y), x, y);
     const spry_status status = vector_check_lengths(x, y);
     if (status != SPRY_STATUS_OK || vector_same(x, y))
         return status;

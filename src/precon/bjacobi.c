@@ -193,27 +193,10 @@ done:
     return status;
 }
 
-static spry_status forecast(const precon_job *job, double *bytes)
-{
-    const bjacobi_options *options = job->options;
-    const spry_arrays *a = &job->A->a;
-    const double size = (double)spry_type_size(a->type), rows = (double)a->rows;
-    double values = 0, count = 0;
-    for (int64_t at = 0, end = 0; at < a->rows; at = end) {
-        end = blocks_end(a, at, options->block);
-        values += (double)(end - at) * (double)(end - at) * size + BLOCKS_ALIGNED;
-        count++;
-    }
-    const double copies = 1 + (options->adaptive ? 1 : 0) + (job->device ? 2 : 0);
-    *bytes = copies * values + count * (job->device ? 72 : 40) + rows * 8 + 65536;
-    return SPRY_STATUS_OK;
-}
-
 const precon_kind precon_kind_bjacobi = {
     .name = "bjacobi",
     .summary = "the inverses of blocks along the diagonal",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
-    .forecast = forecast,
     .on_devices = true,
 };

@@ -8,7 +8,7 @@ enum { CHEAP = 8 }; /* rows of blocks that are put together */
 /* What the condition times the roundoff of a shorter precision may be. */
 static const double tolerance = 0.01;
 
-static bool same_pattern(const spry_arrays *a, int64_t i, int64_t j)
+static bool same_pattern(const matrix_arrays *a, int64_t i, int64_t j)
 {
     const int64_t length = a->offsets[i + 1] - a->offsets[i];
     return length == a->offsets[j + 1] - a->offsets[j] &&
@@ -17,7 +17,7 @@ static bool same_pattern(const spry_arrays *a, int64_t i, int64_t j)
 }
 
 /* The end of the rows from `begin` on that belong together. */
-static int64_t run_end(const spry_arrays *a, int64_t begin)
+static int64_t run_end(const matrix_arrays *a, int64_t begin)
 {
     int64_t end = begin + 1;
     while (end < a->rows && end - begin < PRECON_MOST_BLOCK && same_pattern(a, begin, end))
@@ -25,7 +25,8 @@ static int64_t run_end(const spry_arrays *a, int64_t begin)
     return end;
 }
 
-int64_t blocks_end(const spry_arrays *a, int64_t begin, int64_t block)
+/* The end of the block that begins with a row; `block` rows, or 0: those that belong together. */
+static int64_t block_end(const matrix_arrays *a, int64_t begin, int64_t block)
 {
     if (block > 0)
         return begin + block < a->rows ? begin + block : a->rows;
@@ -40,12 +41,12 @@ int64_t blocks_end(const spry_arrays *a, int64_t begin, int64_t block)
 }
 
 /* The blocks' rows; `first` has room for all rows and one. */
-static void cut(const spry_arrays *a, int64_t block, precon_blocks *b)
+static void cut(const matrix_arrays *a, int64_t block, precon_blocks *b)
 {
     b->count = 0;
     b->first[0] = 0;
     for (int64_t at = 0; at < a->rows;) {
-        at = blocks_end(a, at, block);
+        at = block_end(a, at, block);
         b->first[++b->count] = (int32_t)at;
     }
 }

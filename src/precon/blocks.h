@@ -15,8 +15,6 @@ typedef struct blocks {
     int64_t of_kind[3]; /* how many there are, by stored_kind */
 } blocks;
 
-/* The end of the block that begins with a row; `block` rows, or 0: those that belong together. */
-int64_t blocks_end(const spry_arrays *a, int64_t begin, int64_t block);
 /* Which rows they have, with room for what else there is but the values. What is there when it
  * fails is to be cleared, too. */
 spry_status blocks_cut(const spry_matrix *A, int64_t block, bool adaptive, blocks *state);

@@ -28,7 +28,7 @@ typedef struct part_sums {
     double below, all, least;
 } part_sums;
 
-static part_sums look_at(const spry_arrays *a, int64_t begin, int64_t end)
+static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
 {
     part_sums sums = {a->rows, a->rows, 0, 0, DBL_MAX};
     for (int64_t i = begin; i < end; i++) {
@@ -57,7 +57,7 @@ static part_sums look_at(const spry_arrays *a, int64_t begin, int64_t end)
 
 static traits look(const spry_matrix *A)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     part_sums parts[PIECES], sums = {a->rows, a->rows, 0, 0, DBL_MAX};
 #pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) schedule(static)
     for (int p = 0; p < PIECES; p++)

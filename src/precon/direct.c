@@ -62,15 +62,18 @@ static spry_status choose_by_band(const spry_matrix *A, const factor_class **cla
     factor_band_of(A, inverse, &low, &high);
     /* Numbers, and operations, that are still no trouble. */
     const double stored = (2 * (double)low + (double)high + 1) * n;
-    const bool light = stored < 1e9 && stored * (double)low < 1e12;
-    if (low + high <= NARROW || (!factor_has_sparse() && light && stored < n * n))
+    const bool light = stored < 1e9 && stored * (double)low < 1e12, narrow = low + high <= NARROW;
+    const spry_status sparse = narrow ? SPRY_STATUS_OK : factor_has_sparse(ctx);
+    if (narrow || (sparse != SPRY_STATUS_OK && light && stored < n * n))
         *class = &factor_band;
-    else if (factor_has_sparse())
+    else if (sparse == SPRY_STATUS_OK)
         *class = &factor_sparse;
     else if (A->a.rows <= MOST_DENSE)
         *class = &factor_dense;
+    else if (sparse == SPRY_STATUS_NO_MEMORY)
+        status = SPRY_FAIL(ctx, sparse, "precon direct: no room in memory to load SuiteSparse");
     else
-        status = too_large(A, "a build without SuiteSparse (libsuitesparse-dev)");
+        status = too_large(A, "what there is without SuiteSparse (libsuitesparse-dev)");
 done:
     base_free(ctx, perm);
     base_free(ctx, inverse);
@@ -245,28 +248,10 @@ done:
     return status;
 }
 
-static spry_status forecast(const precon_job *job, double *bytes)
-{
-    const spry_arrays *a = &job->A->a;
-    const double n = (double)a->rows, size = (double)spry_type_size(a->type);
-    const bool regular = ((const direct_options *)job->options)->regular;
-    const factor_class *class = &factor_dense;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(job->A->ctx, choose(job, &class));
-    SPRY_GO(job->A->ctx, class->forecast(job->A, regular, bytes));
-    /* The condition's vectors, the graph of an order that was looked at, the inverse twice. */
-    *bytes += n * (64 + 6 * size) + 2 * (double)a->nnz * 16 + n * 64 + 65536;
-    if (goes_there(job))
-        *bytes += 2 * n * n * size;
-done:
-    return status;
-}
-
 const precon_kind precon_kind_direct = {
     .name = "direct",
     .summary = "exact solves by factors: dense, in a band, or sparse",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
-    .forecast = forecast,
     .on_devices = true,
 };

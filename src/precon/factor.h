@@ -1,7 +1,7 @@
 /*
  * Exact solves: a matrix is factored once, dense, in a band or sparse, and op(A) z = r is solved
- * for as many r as there are. What libraries the build found does the work; our own elimination
- * does it for dense matrices and bands where there is none.
+ * for as many r as there are. Libraries of others do the work where they are there (library.h); our
+ * own elimination does it for dense matrices and bands where there is none.
  */
 #ifndef SPRY_PRECON_FACTOR_H
 #define SPRY_PRECON_FACTOR_H
@@ -21,8 +21,6 @@ typedef struct factor_class {
     /* z = op(A)^-1 z; allocates nothing of the context's, so that any thread can call it */
     spry_status (*solve)(const factor *f, spry_transpose transpose, void *z);
     void (*close)(factor *f); /* also after a failure */
-    /* The most bytes all of that takes. */
-    spry_status (*forecast)(const spry_matrix *A, bool regular, double *bytes);
 } factor_class;
 
 struct factor {
@@ -45,18 +43,20 @@ extern const factor_class factor_dense, factor_band, factor_sparse;
 spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, factor *f);
 spry_status factor_fill(factor *f, const spry_matrix *A);
 void factor_clear(factor *f);
-/* Whether there is a library for sparse ones. */
-bool factor_has_sparse(void);
+/* Whether there is a library for sparse ones: SPRY_STATUS_OK, SPRY_STATUS_UNSUPPORTED or, where
+ * there is no room to load it, SPRY_STATUS_NO_MEMORY; no message. */
+spry_status factor_has_sparse(spry_context *ctx);
 /* The diagonals below and above the main one when rows and columns are in the order `inverse`,
  * old place to new; NULL: as they are. */
 void factor_band_of(const spry_matrix *A, const int32_t *inverse, int64_t *low, int64_t *high);
 /* The inverse of a dense one, row by row; the caller frees it. */
 spry_status factor_invert(const factor *f, void **dense);
 
-/* LAPACK, where the build found it: factors as the kernels dense_factor and band_factor make them.
- * *bad is the first column without a pivot, n when there is none. False: there is no LAPACK. */
-bool lapack_dense_factor(spry_type type, int64_t n, void *a, int32_t *rows, int64_t *bad);
-bool lapack_band_factor(spry_type type, const precon_band *f, int64_t *bad);
+/* LAPACK, where it is there: factors as the kernels dense_factor and band_factor make them. *bad is
+ * the first column without a pivot, n when there is none. False: there is no LAPACK. */
+bool lapack_dense_factor(spry_context *ctx, spry_type type, int64_t n, void *a, int32_t *rows,
+                         int64_t *bad);
+bool lapack_band_factor(spry_context *ctx, spry_type type, const precon_band *f, int64_t *bad);
 
 /* What the libraries for sparse matrices get: A's rows, which for them are the columns of A^T, in
  * double precision. */
@@ -71,7 +71,8 @@ typedef struct sparse_job {
 /* Conjugates n numbers; of real ones nothing happens. */
 void sparse_conjugate(const sparse_job *job, double *numbers);
 typedef struct sparse_library {
-    const char *name; /* NULL: it was not there at the build */
+    const char *name; /* NULL: it was not there at the build, and there are no functions */
+    spry_status (*load)(spry_context *ctx); /* as factor_library_load() */
     spry_status (*open)(sparse_job *job, void **state);
     /* *fits is false where the matrix is not for this one, and then there is no message */
     spry_status (*fill)(sparse_job *job, void *state, bool *fits);

@@ -26,7 +26,7 @@ static void band_close(factor *f)
 
 void factor_band_of(const spry_matrix *A, const int32_t *inverse, int64_t *low, int64_t *high)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     int64_t below = 0, above = 0;
 #pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) reduction(max : below, above)
     for (int64_t i = 0; i < a->rows; i++)
@@ -70,7 +70,7 @@ static spry_status band_fill(factor *f, const spry_matrix *A)
 {
     const band *state = f->state;
     const precon_band *lu = &state->lu;
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     const int64_t step = step_of(lu);
     int64_t bad = f->n;
     memset(lu->factors, 0, (size_t)(step * f->n) * spry_type_size(f->type));
@@ -81,7 +81,7 @@ static spry_status band_fill(factor *f, const spry_matrix *A)
                          col * step + lu->low + lu->high + row - col, a->values, k);
         }
     f->by = "LAPACK";
-    if (!lapack_band_factor(f->type, lu, &bad)) {
+    if (!lapack_band_factor(f->ctx, f->type, lu, &bad)) {
         f->by = "elimination";
         bad = precon_kernels_for(f->ctx, f->type)->band_factor(lu);
     }
@@ -105,29 +105,5 @@ static spry_status band_solve(const factor *f, spry_transpose transpose, void *z
     return SPRY_STATUS_OK;
 }
 
-static spry_status band_forecast(const spry_matrix *A, bool regular, double *bytes)
-{
-    spry_context *ctx = A->ctx;
-    const double size = (double)spry_type_size(A->a.type), n = (double)A->a.rows;
-    int32_t *perm = NULL, *inverse = NULL;
-    int64_t low, high;
-    spry_status status = SPRY_STATUS_OK;
-    (void)regular;
-    SPRY_GO(ctx, spry_reorder(A, "rcm", &perm));
-    SPRY_GO(ctx, matrix_invert(ctx, "perm", perm, A->a.rows, &inverse));
-    factor_band_of(A, inverse, &low, &high);
-    /* Beside the factors, the graph that the order is found with. */
-    *bytes = (2 * (double)low + (double)high + 1) * n * size + n * (12 + size) +
-             2 * (double)A->a.nnz * 16 + n * 64 + 65536;
-done:
-    base_free(ctx, perm);
-    base_free(ctx, inverse);
-    return status;
-}
-
-const factor_class factor_band = {.name = "band",
-                                  .open = band_open,
-                                  .fill = band_fill,
-                                  .solve = band_solve,
-                                  .close = band_close,
-                                  .forecast = band_forecast};
+const factor_class factor_band = {
+    .name = "band", .open = band_open, .fill = band_fill, .solve = band_solve, .close = band_close};

@@ -12,7 +12,32 @@ const sparse_library sparse_cholmod = {.name = NULL};
 
 #else
 
+#include "precon/library.h"
+
 #include <cholmod.h>
+#include <omp.h>
+
+#define CALLS(call)                                                               \
+    call(cholmod_l_free_factor) call(cholmod_l_free_dense) call(cholmod_l_finish) \
+        call(cholmod_l_start) call(cholmod_l_analyze) call(cholmod_l_factorize)   \
+            call(cholmod_l_solve2)
+static struct functions {
+    CALLS(FACTOR_FIELD)
+} lib;
+static const base_symbol symbols[] = {CALLS(FACTOR_SYMBOL)};
+static factor_library library = {
+    .name = "CHOLMOD",
+    .variable = "SPRY_CHOLMOD_LIBRARY",
+    .files = {"libcholmod.so." FACTOR_TEXT(CHOLMOD_MAIN_VERSION)},
+    .symbols = symbols,
+    .count = sizeof symbols / sizeof *symbols,
+    .table = &lib,
+};
+
+static spry_status definite_load(spry_context *ctx)
+{
+    return factor_library_load(ctx, &library);
+}
 
 typedef struct cholmod {
     cholmod_common common;
@@ -49,16 +74,29 @@ static spry_status outcome(const sparse_job *job, const char *what, const cholmo
                      what, c->common.status);
 }
 
+/* How many numbers the factor has is known before it is made; CHOLMOD itself knows no limit. */
+static spry_status check_room(const sparse_job *job, double numbers)
+{
+    const double bytes = numbers * (job->is_complex ? 16 : 8);
+    const double left = (double)(job->ctx->options.memory_limit - job->ctx->memory_now);
+    if (bytes <= left)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(job->ctx, SPRY_STATUS_NO_MEMORY,
+                     "precon direct: the factor of %" PRId64
+                     " rows takes %.3g GB, %.3g GB are left of the memory limit; try ic, or amg",
+                     job->n, bytes * 1e-9, left * 1e-9);
+}
+
 static void definite_close(sparse_job *job, void *state)
 {
     cholmod *c = state;
     if (!c)
         return;
-    cholmod_l_free_factor(&c->factor, &c->common);
-    cholmod_l_free_dense(&c->z, &c->common);
-    cholmod_l_free_dense(&c->room, &c->common);
-    cholmod_l_free_dense(&c->more, &c->common);
-    cholmod_l_finish(&c->common);
+    lib.cholmod_l_free_factor(&c->factor, &c->common);
+    lib.cholmod_l_free_dense(&c->z, &c->common);
+    lib.cholmod_l_free_dense(&c->room, &c->common);
+    lib.cholmod_l_free_dense(&c->more, &c->common);
+    lib.cholmod_l_finish(&c->common);
     base_free(job->ctx, c);
 }
 
@@ -69,13 +107,14 @@ static spry_status definite_open(sparse_job *job, void **state)
     if (status != SPRY_STATUS_OK)
         return status;
     *state = c;
-    cholmod_l_start(&c->common);
+    lib.cholmod_l_start(&c->common);
     c->common.print = 0;
     c->common.try_catch = 1;
     c->common.quick_return_if_not_posdef = 1;
     cholmod_sparse A = matrix_of(job);
-    c->factor = cholmod_l_analyze(&A, &c->common);
-    return outcome(job, "analysis", c);
+    c->factor = lib.cholmod_l_analyze(&A, &c->common);
+    const spry_status analysed = outcome(job, "analysis", c);
+    return analysed == SPRY_STATUS_OK ? check_room(job, c->common.lnz) : analysed;
 }
 
 static spry_status definite_fill(sparse_job *job, void *state, bool *fits)
@@ -83,7 +122,11 @@ static spry_status definite_fill(sparse_job *job, void *state, bool *fits)
     cholmod *c = state;
     cholmod_sparse A = matrix_of(job);
     c->common.status = CHOLMOD_OK;
-    cholmod_l_factorize(&A, c->factor, &c->common);
+    /* It takes four threads whatever the context says, which the system may refuse. */
+    const int levels = omp_get_max_active_levels();
+    omp_set_max_active_levels(0);
+    lib.cholmod_l_factorize(&A, c->factor, &c->common);
+    omp_set_max_active_levels(levels);
     *fits = c->common.status != CHOLMOD_NOT_POSDEF && c->factor->minor == c->factor->n;
     return *fits ? outcome(job, "factorization", c) : SPRY_STATUS_OK;
 }
@@ -103,7 +146,8 @@ static spry_status definite_solve(const sparse_job *job, void *state, spry_trans
     if (turned)
         sparse_conjugate(job, job->right);
     c->common.status = CHOLMOD_OK;
-    cholmod_l_solve2(CHOLMOD_A, c->factor, &r, NULL, &c->z, NULL, &c->room, &c->more, &c->common);
+    lib.cholmod_l_solve2(CHOLMOD_A, c->factor, &r, NULL, &c->z, NULL, &c->room, &c->more,
+                         &c->common);
     const spry_status status = outcome(job, "solve", c);
     if (status != SPRY_STATUS_OK)
         return status;
@@ -116,14 +160,12 @@ static spry_status definite_solve(const sparse_job *job, void *state, spry_trans
 static double definite_bytes(const sparse_job *job, void *state)
 {
     const cholmod *c = state;
-    /* Numbers and their rows; supernodes hold somewhat more. What was used at most is known after.
-     */
-    const double each = job->is_complex ? 24 : 16;
-    const double factors = each * (c->common.lnz + (double)job->n * 8);
-    return c->factor->xtype == CHOLMOD_PATTERN ? 3 * factors + (double)job->nnz * each : factors;
+    /* Numbers and their rows; supernodes hold somewhat more. */
+    return (job->is_complex ? 24 : 16) * (c->common.lnz + (double)job->n * 8);
 }
 
 const sparse_library sparse_cholmod = {.name = "CHOLMOD",
+                                       .load = definite_load,
                                        .open = definite_open,
                                        .fill = definite_fill,
                                        .solve = definite_solve,

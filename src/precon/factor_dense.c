@@ -64,7 +64,7 @@ static double factor_at(const factor *f, const dense *state, int64_t i)
 static double write_out(const factor *f, const spry_matrix *A)
 {
     const dense *state = f->state;
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     const int64_t n = f->n;
     double most = 0;
     memset(state->lu.factors, 0, (size_t)(n * n) * spry_type_size(f->type));
@@ -111,7 +111,8 @@ static spry_status dense_fill(factor *f, const spry_matrix *A)
         return fill_regular(f, A);
     write_out(f, A);
     f->by = "elimination";
-    if (n > OWN_MOST && lapack_dense_factor(f->type, n, state->lu.factors, state->lu.rows, &bad))
+    if (n > OWN_MOST &&
+        lapack_dense_factor(f->ctx, f->type, n, state->lu.factors, state->lu.rows, &bad))
         f->by = "LAPACK";
     else
         bad = kernels->dense_factor(n, state->lu.factors, state->lu.rows);
@@ -166,17 +167,8 @@ spry_status factor_invert(const factor *f, void **out)
     return SPRY_STATUS_OK;
 }
 
-static spry_status dense_forecast(const spry_matrix *A, bool regular, double *bytes)
-{
-    const double n = (double)A->a.rows, size = (double)spry_type_size(A->a.type);
-    (void)regular;
-    *bytes = n * n * size + n * (8 + 6 * size + 32) + 4096;
-    return SPRY_STATUS_OK;
-}
-
 const factor_class factor_dense = {.name = "dense",
                                    .open = dense_open,
                                    .fill = dense_fill,
                                    .solve = dense_solve,
-                                   .close = dense_close,
-                                   .forecast = dense_forecast};
+                                   .close = dense_close};

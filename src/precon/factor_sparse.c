@@ -8,9 +8,28 @@ typedef struct sparse {
     void *definite, *general;      /* the libraries' parts; NULL: not opened yet */
 } sparse;
 
-bool factor_has_sparse(void)
+static spry_status load(spry_context *ctx, const sparse_library *library)
 {
-    return sparse_cholmod.name || sparse_umfpack.name;
+    return library->name ? library->load(ctx) : SPRY_STATUS_UNSUPPORTED;
+}
+
+spry_status factor_has_sparse(spry_context *ctx)
+{
+    const spry_status definite = load(ctx, &sparse_cholmod), general = load(ctx, &sparse_umfpack);
+    return definite == SPRY_STATUS_OK || general == SPRY_STATUS_UNSUPPORTED ? definite : general;
+}
+
+/* Why there are no factors: what is missing is told as `lacking`. */
+static spry_status no_library(spry_context *ctx, spry_status status, const char *lacking)
+{
+    if (status == SPRY_STATUS_NO_MEMORY)
+        return SPRY_FAIL(ctx, status, "precon direct: %s cannot be loaded: no room in memory",
+                         lacking);
+    return SPRY_FAIL(ctx, status,
+                     "precon direct: %s is not there (libsuitesparse-dev when spry is built, its "
+                     "libraries when it runs); take direct:kind=band or dense, or another "
+                     "preconditioner",
+                     lacking);
 }
 
 void sparse_conjugate(const sparse_job *job, double *numbers)
@@ -46,7 +65,7 @@ static void sparse_close(factor *f)
 static spry_status make_job(const spry_matrix *A, sparse_job *job)
 {
     spry_context *ctx = A->ctx;
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     spry_status status = SPRY_STATUS_OK;
     *job = (sparse_job){
         .ctx = ctx, .is_complex = spry_type_is_complex(a->type), .n = a->rows, .nnz = a->nnz};
@@ -72,10 +91,9 @@ static spry_status sparse_open(factor *f, const spry_matrix *A)
 {
     sparse *state = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (!factor_has_sparse())
-        return SPRY_FAIL(f->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "precon direct: spry was built without SuiteSparse (libsuitesparse-dev); "
-                         "take direct:kind=band or dense, or another preconditioner");
+    const spry_status there = factor_has_sparse(f->ctx);
+    if (there != SPRY_STATUS_OK)
+        return no_library(f->ctx, there, "SuiteSparse");
     SPRY_GO(f->ctx, base_calloc(f->ctx, 1, sizeof *state, &state));
     f->state = state;
     SPRY_GO(f->ctx, make_job(A, &state->job));
@@ -100,23 +118,22 @@ static spry_status sparse_fill(factor *f, const spry_matrix *A)
 {
     spry_context *ctx = f->ctx;
     sparse *state = f->state;
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     bool fits = false, hermitian = false;
     spry_status status = SPRY_STATUS_OK;
     for (int64_t k = 0; k < a->nnz; k++)
         value_store(state->job.is_complex ? SPRY_TYPE_Z : SPRY_TYPE_D, state->job.values, k,
                     value_load(a->type, a->values, k));
-    if (sparse_cholmod.name)
+    if (load(ctx, &sparse_cholmod) == SPRY_STATUS_OK)
         SPRY_GO(ctx, precon_may_be_definite(A, &hermitian));
     if (hermitian)
         SPRY_GO(ctx, fill_by(state, &sparse_cholmod, &state->definite, &fits));
     if (hermitian)
         matrix_note(A, SPRY_FACT_DEFINITE, fits);
-    if (!fits && !sparse_umfpack.name)
-        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                         "precon direct: the matrix is not hermitian and positive definite, and "
-                         "spry was built without UMFPACK (libsuitesparse-dev); take "
-                         "direct:kind=band or dense, or another preconditioner");
+    const spry_status general = fits ? SPRY_STATUS_OK : load(ctx, &sparse_umfpack);
+    if (general != SPRY_STATUS_OK)
+        return no_library(ctx, general,
+                          "the matrix is not hermitian and positive definite, and UMFPACK");
     if (!fits)
         SPRY_GO(ctx, fill_by(state, &sparse_umfpack, &state->general, &fits));
     f->by = state->library->name;
@@ -140,33 +157,8 @@ static spry_status sparse_solve(const factor *f, spry_transpose transpose, void 
     return status;
 }
 
-/* UMFPACK knows an upper bound of what it takes; CHOLMOD, which takes less, is not always used. */
-static spry_status sparse_forecast(const spry_matrix *A, bool regular, double *bytes)
-{
-    spry_context *ctx = A->ctx;
-    const sparse_library *library = sparse_umfpack.name ? &sparse_umfpack : &sparse_cholmod;
-    const double size = (double)spry_type_size(A->a.type), n = (double)A->a.rows,
-                 nnz = (double)A->a.nnz;
-    sparse_job job = {.ctx = ctx};
-    void *part = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    (void)regular;
-    *bytes = nnz * (8 + 16 + 2 * (size + 4)) + n * (8 + 32 + 80 + 3 * size) + 65536;
-    if (!library->name)
-        return SPRY_STATUS_OK;
-    SPRY_GO(ctx, make_job(A, &job));
-    SPRY_GO(ctx, library->open(&job, &part));
-    *bytes += library->bytes(&job, part);
-done:
-    if (part)
-        library->close(&job, part);
-    clear_job(&job);
-    return status;
-}
-
 const factor_class factor_sparse = {.name = "sparse",
                                     .open = sparse_open,
                                     .fill = sparse_fill,
                                     .solve = sparse_solve,
-                                    .close = sparse_close,
-                                    .forecast = sparse_forecast};
+                                    .close = sparse_close};

@@ -11,7 +11,32 @@ const sparse_library sparse_umfpack = {.name = NULL};
 
 #else
 
+#include "precon/library.h"
+
 #include <umfpack.h>
+
+#define CALLS(call)                                                                             \
+    call(umfpack_zl_free_symbolic) call(umfpack_zl_free_numeric) call(umfpack_dl_free_symbolic) \
+        call(umfpack_dl_free_numeric) call(umfpack_zl_defaults) call(umfpack_dl_defaults)       \
+            call(umfpack_zl_symbolic) call(umfpack_dl_symbolic) call(umfpack_zl_numeric)        \
+                call(umfpack_dl_numeric) call(umfpack_zl_wsolve) call(umfpack_dl_wsolve)
+static struct functions {
+    CALLS(FACTOR_FIELD)
+} lib;
+static const base_symbol symbols[] = {CALLS(FACTOR_SYMBOL)};
+static factor_library library = {
+    .name = "UMFPACK",
+    .variable = "SPRY_UMFPACK_LIBRARY",
+    .files = {"libumfpack.so." FACTOR_TEXT(UMFPACK_MAIN_VERSION)},
+    .symbols = symbols,
+    .count = sizeof symbols / sizeof *symbols,
+    .table = &lib,
+};
+
+static spry_status general_load(spry_context *ctx)
+{
+    return factor_library_load(ctx, &library);
+}
 
 typedef struct umfpack {
     void *symbolic, *numeric;
@@ -45,11 +70,11 @@ static void general_close(sparse_job *job, void *state)
     if (!u)
         return;
     if (job->is_complex) {
-        umfpack_zl_free_symbolic(&u->symbolic);
-        umfpack_zl_free_numeric(&u->numeric);
+        lib.umfpack_zl_free_symbolic(&u->symbolic);
+        lib.umfpack_zl_free_numeric(&u->numeric);
     } else {
-        umfpack_dl_free_symbolic(&u->symbolic);
-        umfpack_dl_free_numeric(&u->numeric);
+        lib.umfpack_dl_free_symbolic(&u->symbolic);
+        lib.umfpack_dl_free_numeric(&u->numeric);
     }
     base_free(job->ctx, u->places);
     base_free(job->ctx, u->work);
@@ -67,18 +92,18 @@ static spry_status general_open(sparse_job *job, void **state)
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *u, &u));
     *state = u;
     if (job->is_complex)
-        umfpack_zl_defaults(u->control);
+        lib.umfpack_zl_defaults(u->control);
     else
-        umfpack_dl_defaults(u->control);
+        lib.umfpack_dl_defaults(u->control);
     u->control[UMFPACK_IRSTEP] = 0; /* the iteration around it refines */
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *u->places, &u->places));
     SPRY_GO(ctx, base_alloc(ctx, job->is_complex ? 4 * n : n, sizeof *u->work, &u->work));
     if (job->is_complex)
-        result = umfpack_zl_symbolic(n, n, job->offsets, job->rows, NULL, NULL, &u->symbolic,
-                                     u->control, u->info);
+        result = lib.umfpack_zl_symbolic(n, n, job->offsets, job->rows, NULL, NULL, &u->symbolic,
+                                         u->control, u->info);
     else
-        result = umfpack_dl_symbolic(n, n, job->offsets, job->rows, NULL, &u->symbolic, u->control,
-                                     u->info);
+        result = lib.umfpack_dl_symbolic(n, n, job->offsets, job->rows, NULL, &u->symbolic,
+                                         u->control, u->info);
     status = outcome(job, "analysis", result);
 done:
     return status;
@@ -90,13 +115,13 @@ static spry_status general_fill(sparse_job *job, void *state, bool *fits)
     int64_t result;
     *fits = true;
     if (job->is_complex) {
-        umfpack_zl_free_numeric(&u->numeric);
-        result = umfpack_zl_numeric(job->offsets, job->rows, job->values, NULL, u->symbolic,
-                                    &u->numeric, u->control, u->info);
+        lib.umfpack_zl_free_numeric(&u->numeric);
+        result = lib.umfpack_zl_numeric(job->offsets, job->rows, job->values, NULL, u->symbolic,
+                                        &u->numeric, u->control, u->info);
     } else {
-        umfpack_dl_free_numeric(&u->numeric);
-        result = umfpack_dl_numeric(job->offsets, job->rows, job->values, u->symbolic, &u->numeric,
-                                    u->control, u->info);
+        lib.umfpack_dl_free_numeric(&u->numeric);
+        result = lib.umfpack_dl_numeric(job->offsets, job->rows, job->values, u->symbolic,
+                                        &u->numeric, u->control, u->info);
     }
     return outcome(job, "factorization", result);
 }
@@ -110,12 +135,13 @@ static spry_status general_solve(const sparse_job *job, void *state, spry_transp
     if (transpose == SPRY_TRANSPOSE_CONJUGATE)
         sparse_conjugate(job, job->right);
     if (job->is_complex)
-        result =
-            umfpack_zl_wsolve(system, job->offsets, job->rows, job->values, NULL, job->work, NULL,
-                              job->right, NULL, u->numeric, u->control, NULL, u->places, u->work);
+        result = lib.umfpack_zl_wsolve(system, job->offsets, job->rows, job->values, NULL,
+                                       job->work, NULL, job->right, NULL, u->numeric, u->control,
+                                       NULL, u->places, u->work);
     else
-        result = umfpack_dl_wsolve(system, job->offsets, job->rows, job->values, job->work,
-                                   job->right, u->numeric, u->control, NULL, u->places, u->work);
+        result =
+            lib.umfpack_dl_wsolve(system, job->offsets, job->rows, job->values, job->work,
+                                  job->right, u->numeric, u->control, NULL, u->places, u->work);
     if (transpose == SPRY_TRANSPOSE_CONJUGATE)
         sparse_conjugate(job, job->work);
     return outcome(job, "solve", result);
@@ -124,13 +150,12 @@ static spry_status general_solve(const sparse_job *job, void *state, spry_transp
 static double general_bytes(const sparse_job *job, void *state)
 {
     const umfpack *u = state;
-    const double unit = u->info[UMFPACK_SIZE_OF_UNIT];
     (void)job;
-    return unit *
-           (u->numeric ? u->info[UMFPACK_NUMERIC_SIZE] : u->info[UMFPACK_PEAK_MEMORY_ESTIMATE]);
+    return u->info[UMFPACK_SIZE_OF_UNIT] * u->info[UMFPACK_NUMERIC_SIZE];
 }
 
 const sparse_library sparse_umfpack = {.name = "UMFPACK",
+                                       .load = general_load,
                                        .open = general_open,
                                        .fill = general_fill,
                                        .solve = general_solve,

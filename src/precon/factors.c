@@ -6,12 +6,12 @@
 #include <spry/reorder.h>
 
 typedef struct state {
+    factors f; /* the first: see factors.h */
     factors_plan plan;
-    factors f;
     factors_products *products; /* NULL: the chain is what is applied */
 } state;
 
-void factors_clear(spry_context *ctx, factors *f)
+static void clear(spry_context *ctx, factors *f)
 {
     triangle_chain_clear(ctx, &f->chain);
     triangle_chain_clear(ctx, &f->transposed);
@@ -69,7 +69,7 @@ static void factors_destroy(spry_operator *op)
     if (!s)
         return;
     factors_products_free(op->ctx, s->products);
-    factors_clear(op->ctx, &s->f);
+    clear(op->ctx, &s->f);
     base_free(op->ctx, s);
 }
 
@@ -83,7 +83,7 @@ static spry_status analyse(const spry_operator *op, const spry_matrix *A)
     const bool there = op->device && s->plan.solve == FACTORS_LEVELS;
     if (strcmp(s->plan.order, "none") != 0)
         SPRY_GO(op->ctx, spry_reorder(A, s->plan.order, &perm));
-    factors_clear(op->ctx, &s->f);
+    clear(op->ctx, &s->f);
     if (s->plan.thresholds)
         SPRY_GO(op->ctx, factors_choose(A, &s->plan, perm, there, &s->f));
     else
@@ -123,7 +123,7 @@ done:
 /* The largest sum of moduli of a row. */
 static double largest_row(const spry_matrix *A)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     double most = 0;
 #pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) reduction(max : most)
     for (int64_t i = 0; i < a->rows; i++) {
@@ -208,11 +208,6 @@ static const operator_class factors_class = {.name = "factors",
                                              .update = factors_update,
                                              .destroy = factors_destroy};
 
-const factors *factors_of(const spry_operator *M)
-{
-    return M->class == &factors_class ? &((const state *)M->state)->f : NULL;
-}
-
 spry_status factors_operator(const precon_job *job, const factors_plan *plan, spry_operator **M)
 {
     const spry_matrix *A = job->A;
@@ -243,33 +238,5 @@ spry_status factors_operator(const precon_job *job, const factors_plan *plan, sp
     op = NULL;
 done:
     spry_operator_free(op);
-    return status;
-}
-
-spry_status factors_forecast(const precon_job *job, const factors_plan *plan, double *bytes)
-{
-    const double size = (double)spry_type_size(job->A->a.type), n = (double)job->A->a.rows;
-    const double nnz = (double)job->A->a.nnz, threads = spry_context_threads(job->A->ctx);
-    double entries = nnz + 2 * n * (double)plan->fill;
-    spry_status status = SPRY_STATUS_OK;
-    if (plan->thresholds)
-        entries = entries < nnz + n * n ? entries : nnz + n * n;
-    else
-        status = factors_count(job->A, plan, &entries);
-    /* Factors and their transposes; numbers by rows; while they are made, the fill and A^T, or
-     * marks for each thread. */
-    const double own = 2 * (entries * (size + 4) + n * (size + 16)) + n * 2 * size;
-    const double work = plan->thresholds  ? 2.5 * entries * (size + 16) + n * (48 + 2 * size)
-                        : plan->level > 0 ? entries * (size + 8) + nnz * (size + 4) + 24 * n
-                                          : 0;
-    const double marks =
-        threads * n * 12 +
-        (plan->construct == FACTORS_BY_SWEEPS ? 7 * (entries + n) * (size + 4) + 16 * n : 0);
-    *bytes = own + work + marks + triangle_sets_bytes(job->A->a.rows) + 65536;
-    if (plan->solve != FACTORS_LEVELS) /* matrices, their transposes, vectors */
-        *bytes += 2 * precon_store_bytes(job, job->A->a.rows, (int64_t)entries) + entries * size +
-                  8 * n * size;
-    else if (job->device)
-        *bytes += own;
     return status;
 }

@@ -50,8 +50,6 @@ typedef struct factors {
     double shift; /* what it took */
 } factors;
 
-void factors_clear(spry_context *ctx, factors *f);
-
 /* The pattern of the factors of A for a level of fill, with their sets. */
 spry_status factors_analyse(const spry_matrix *A, const factors_plan *plan, const int32_t *perm,
                             bool always, factors *f);
@@ -63,8 +61,6 @@ spry_status factors_compute(const spry_matrix *A, const factors_plan *plan, fact
 /* The same by sweeps over all of them at once, on the host or a device. */
 spry_status factors_sweep(const spry_matrix *A, const factors_plan *plan, spry_device *device,
                           factors *f);
-/* Entries of L and U together that a level of fill has at most. */
-spry_status factors_count(const spry_matrix *A, const factors_plan *plan, double *entries);
 
 /* U = L^H to the last bit. */
 spry_status factors_mirror(spry_context *ctx, factors *f);
@@ -85,11 +81,7 @@ spry_status factors_products_apply(factors_products *p, spry_transpose transpose
 /* What they read of their own. */
 int64_t factors_products_bytes(const factors_products *p);
 
-/* The operator M. */
+/* The operator M; its state begins with the factors. */
 spry_status factors_operator(const precon_job *job, const factors_plan *plan, spry_operator **M);
-/* The factors of such an operator. */
-const factors *factors_of(const spry_operator *M);
-/* The most bytes of that. */
-spry_status factors_forecast(const precon_job *job, const factors_plan *plan, double *bytes);
 
 #endif

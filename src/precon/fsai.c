@@ -94,10 +94,10 @@ static spry_status not_definite(spry_context *ctx, int64_t row)
 }
 
 /* G's arrays with A's values, as far as they came when it fails. */
-static spry_status compute(const fsai *state, const spry_matrix *A, spry_arrays *G)
+static spry_status compute(const fsai *state, const spry_matrix *A, matrix_arrays *G)
 {
     spry_context *ctx = A->ctx;
-    spry_arrays X;
+    matrix_arrays X;
     local_outcome outcome;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, local_values(A, state->pattern, LOCAL_FACTOR, state->shift, &X, &outcome));
@@ -114,7 +114,7 @@ done:
 static spry_status store_here(const fsai *state, const spry_matrix *A, spry_operator *pair[2])
 {
     spry_context *ctx = A->ctx;
-    spry_arrays arrays = {0};
+    matrix_arrays arrays = {0};
     spry_matrix *G = NULL, *other = NULL, *taken;
     spry_status status = SPRY_STATUS_OK;
     precon_job job = state->job;
@@ -254,37 +254,11 @@ done:
     return status;
 }
 
-static spry_status forecast(const precon_job *job, double *bytes)
-{
-    const fsai_options *options = job->options;
-    const local_pattern how = pattern_of(options);
-    const local_growth growth = growth_of(options);
-    const double n = (double)job->A->a.rows, number = (double)spry_type_size(job->A->a.type);
-    spry_context *ctx = job->A->ctx;
-    spry_matrix *P = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    *bytes = 0;
-    SPRY_GO(ctx, local_pattern_make(job->A, NULL, &how, &P));
-    const local_problems p = local_problems_of(job->A, P, LOCAL_FACTOR);
-    local_size size = local_size_of(&p, ctx);
-    int64_t entries = P->a.nnz;
-    *bytes = local_pattern_bytes(job->A, &how, job->A->a.nnz > entries ? job->A->a.nnz : entries);
-    if (options->power > 1) /* both triangles were there */
-        *bytes += (double)entries * 2 * 24;
-    if (options->growth > 0)
-        *bytes += local_grow_bytes(job->A, NULL, &growth, P, &entries, &size);
-    *bytes += 2 * local_inverse_bytes(job, &size, entries) + 4 * n * number;
-done:
-    spry_matrix_free(P);
-    return status;
-}
-
 const precon_kind precon_kind_fsai = {
     .name = "fsai",
     .summary = "a factorised sparse approximate inverse, for positive definite matrices",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
-    .forecast = forecast,
     .on_devices = true,
     .half = true,
 };

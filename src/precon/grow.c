@@ -55,20 +55,6 @@ static int64_t room_bytes(const spry_matrix *B, const grow_problems *g)
            ALIGNMENT;
 }
 
-double local_grow_bytes(const spry_matrix *B, const spry_matrix *T, const local_growth *how,
-                        const spry_matrix *P, int64_t *entries, local_size *size)
-{
-    const grow_problems g = problems(B, T, how, P);
-    const double threads = spry_context_threads(B->ctx), n = (double)B->a.rows;
-    *size = (local_size){g.cols, g.rows,
-                         product_up_to(g.cols, matrix_longest_row(B->ctx, &B->a), INT64_MAX)};
-    *entries = 0;
-    for (int64_t k = 0; k < B->a.rows; k++)
-        *entries += row_room(&g.p, how, k);
-    return threads * (double)room_bytes(B, &g) + (double)*entries * 8 +
-           n * (12 + (double)spry_type_size(B->a.type)) + 65536;
-}
-
 /* Puts the rows that were found together, in P's place. */
 static spry_status collect(spry_context *ctx, const grow_problems *g, spry_matrix *P)
 {

@@ -63,27 +63,13 @@ static spry_status make_ic(const precon_job *job, spry_operator **M)
     return make(job, true, M);
 }
 
-static spry_status forecast_ilu(const precon_job *job, double *bytes)
-{
-    const factors_plan plan = plan_for(job, false);
-    return factors_forecast(job, &plan, bytes);
-}
-
-static spry_status forecast_ic(const precon_job *job, double *bytes)
-{
-    const factors_plan plan = plan_for(job, true);
-    return factors_forecast(job, &plan, bytes);
-}
-
 const precon_kind precon_kind_ilu = {.name = "ilu",
                                      .summary = "incomplete LU factors by levels of fill",
                                      .options = SPRY_OPTION_LIST(table),
                                      .make = make_ilu,
-                                     .forecast = forecast_ilu,
                                      .on_devices = true};
 const precon_kind precon_kind_ic = {.name = "ic",
                                     .summary = "incomplete Cholesky factors by levels of fill",
                                     .options = SPRY_OPTION_LIST(table),
                                     .make = make_ic,
-                                    .forecast = forecast_ic,
                                     .on_devices = true};

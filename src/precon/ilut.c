@@ -42,27 +42,13 @@ static spry_status make_ict(const precon_job *job, spry_operator **M)
     return factors_operator(job, &plan, M);
 }
 
-static spry_status forecast_ilut(const precon_job *job, double *bytes)
-{
-    const factors_plan plan = plan_for(job, false);
-    return factors_forecast(job, &plan, bytes);
-}
-
-static spry_status forecast_ict(const precon_job *job, double *bytes)
-{
-    const factors_plan plan = plan_for(job, true);
-    return factors_forecast(job, &plan, bytes);
-}
-
 const precon_kind precon_kind_ilut = {.name = "ilut",
                                       .summary = "incomplete LU factors by thresholds",
                                       .options = SPRY_OPTION_LIST(table),
                                       .make = make_ilut,
-                                      .forecast = forecast_ilut,
                                       .on_devices = true};
 const precon_kind precon_kind_ict = {.name = "ict",
                                      .summary = "incomplete Cholesky factors by thresholds",
                                      .options = SPRY_OPTION_LIST(table),
                                      .make = make_ict,
-                                     .forecast = forecast_ict,
                                      .on_devices = true};

@@ -20,7 +20,7 @@ local_problems local_problems_of(const spry_matrix *B, const spry_matrix *P, loc
 spry_status local_scales(const spry_matrix *B, local_kind kind, void **scale)
 {
     spry_context *ctx = B->ctx;
-    const spry_arrays *b = &B->a;
+    const matrix_arrays *b = &B->a;
     const precon_kernels *kernels = precon_kernels_for(ctx, b->type);
     const int parts = host_threads(ctx, b->nnz);
     int64_t bad = b->rows;
@@ -50,7 +50,7 @@ spry_status local_scales(const spry_matrix *B, local_kind kind, void **scale)
 }
 
 spry_status local_values(const spry_matrix *B, const spry_matrix *P, local_kind kind, double shift,
-                         spry_arrays *X, local_outcome *outcome)
+                         matrix_arrays *X, local_outcome *outcome)
 {
     spry_context *ctx = B->ctx;
     local_problems p = local_problems_of(B, P, kind);
@@ -73,7 +73,7 @@ done:
     return status;
 }
 
-spry_status local_own(spry_context *ctx, const spry_arrays *X, spry_arrays *made)
+spry_status local_own(spry_context *ctx, const matrix_arrays *X, matrix_arrays *made)
 {
     spry_status status = SPRY_STATUS_OK;
     *made = *X;
@@ -120,10 +120,10 @@ static spry_status judge(spry_context *ctx, const inverse *state, spry_type type
 
 /* The arrays of M, as far as they came when it fails; takes A^T. */
 static spry_status compute_here(const inverse *state, const spry_matrix *A, spry_matrix *transposed,
-                                spry_arrays *M)
+                                matrix_arrays *M)
 {
     spry_context *ctx = A->ctx;
-    spry_arrays X = {0};
+    matrix_arrays X = {0};
     local_outcome outcome;
     spry_status status = SPRY_STATUS_OK;
     if (state->right && !transposed)
@@ -136,7 +136,7 @@ static spry_status compute_here(const inverse *state, const spry_matrix *A, spry
     if (state->right) {
         SPRY_GO(ctx, matrix_transpose_arrays(ctx, &X, M));
     } else {
-        const spry_arrays taken = X;
+        const matrix_arrays taken = X;
         X.values = NULL;
         SPRY_GO(ctx, local_own(ctx, &taken, M));
     }
@@ -152,7 +152,7 @@ static spry_status compute_and_store(const inverse *state, const spry_matrix *A,
 {
     spry_context *ctx = A->ctx;
     precon_job job = state->job;
-    spry_arrays made = {0};
+    matrix_arrays made = {0};
     spry_matrix *M = NULL;
     spry_status status = SPRY_STATUS_OK;
     job.A = A;
@@ -376,14 +376,4 @@ spry_status local_inverse_from(const precon_job *job, const char *name, local_ki
 done:
     spry_matrix_free(T);
     return status;
-}
-
-double local_inverse_bytes(const precon_job *job, const local_size *size, int64_t nnz)
-{
-    const spry_arrays *a = &job->A->a;
-    const double number = (double)spry_type_size(a->type), n = (double)a->rows;
-    /* A^T, the pattern, X and what it is transposed into, the rooms of threads, what is stored. */
-    return (double)a->nnz * (4 + number) + n * (40 + number) +
-           local_solve_bytes(job->A->ctx, a->type, a->rows, size) + (double)nnz * (8 + 2 * number) +
-           2 * precon_store_bytes(job, a->rows, nnz);
 }

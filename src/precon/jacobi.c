@@ -104,7 +104,7 @@ static spry_status invert_diagonal(const spry_matrix *A, spry_vector **d)
 }
 
 /* |a_i1| + |a_i2| + ..., with the phase of a_ii. */
-static spry_scalar l1_sum(const spry_arrays *a, int64_t i)
+static spry_scalar l1_sum(const matrix_arrays *a, int64_t i)
 {
     spry_scalar diagonal = {0, 0};
     double sum = 0;
@@ -119,7 +119,7 @@ static spry_scalar l1_sum(const spry_arrays *a, int64_t i)
                     : (spry_scalar){sum, 0};
 }
 
-spry_status precon_inverse_sums(const spry_matrix *A, spry_vector **d)
+static spry_status inverse_sums(const spry_matrix *A, spry_vector **d)
 {
     spry_vector *sums = NULL;
     *d = NULL;
@@ -202,12 +202,13 @@ done:
 
 spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **op)
 {
+    SPRY_NEED(CTX_OF(A), A, op);
     return new_operator(A, NULL, invert_diagonal, op);
 }
 
 static spry_status l1_operator(const spry_matrix *A, spry_operator **op)
 {
-    return new_operator(A, "l1", precon_inverse_sums, op);
+    return new_operator(A, "l1", inverse_sums, op);
 }
 
 /* --- the kind ------------------------------------------------------------------------------------
@@ -245,19 +246,11 @@ static spry_status make_l1(const precon_job *job, spry_operator **M)
     return make_by(job, l1_operator, M);
 }
 
-static spry_status forecast(const precon_job *job, double *bytes)
-{
-    /* The inverse, its conjugate, room for a product, and the copies on a device. */
-    *bytes = 5 * (double)job->A->a.rows * (double)spry_type_size(job->A->a.type) + 65536;
-    return SPRY_STATUS_OK;
-}
-
 const precon_kind precon_kind_jacobi = {
     .name = "jacobi",
     .summary = "the inverse of the diagonal",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
-    .forecast = forecast,
     .on_devices = true,
 };
 const precon_kind precon_kind_l1 = {
@@ -265,6 +258,5 @@ const precon_kind precon_kind_l1 = {
     .summary = "the inverse of the sums of rows: Jacobi's that never diverges",
     .options = SPRY_OPTION_LIST(table),
     .make = make_l1,
-    .forecast = forecast,
     .on_devices = true,
 };

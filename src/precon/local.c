@@ -8,7 +8,7 @@
 
 enum { CHUNK = 64 }; /* problems that a thread takes at a time */
 
-local_size local_size_of(const local_problems *p, const spry_context *ctx)
+static local_size size_of(const local_problems *p, const spry_context *ctx)
 {
     int64_t cols = 0, entries = 0;
 #pragma omp parallel for num_threads(host_threads(ctx, p->n)) reduction(max : cols, entries)
@@ -35,12 +35,6 @@ static int64_t room_bytes(const spry_context *ctx, spry_type type, const local_s
 static int threads_for(const spry_context *ctx, const local_problems *p)
 {
     return host_threads(ctx, 64 * p->pattern_at[p->n]);
-}
-
-double local_solve_bytes(const spry_context *ctx, spry_type type, int64_t n, const local_size *size)
-{
-    return (double)room_bytes(ctx, type, size) * spry_context_threads(ctx) + (double)n * 4 +
-           (double)(n + 2 * size->cols + 8) * 8 + (double)n + 4096;
 }
 
 /* Problems in the order of their vectors' number, the most first, and where chunks of one number
@@ -101,7 +95,7 @@ spry_status local_solve(spry_context *ctx, spry_type type, const local_problems 
     local_outcome (*rows)(const local_problems *p, const local_size *most, const int32_t *list,
                           int64_t count, void *room) =
         p->kind == LOCAL_FACTOR ? kernels->local_factors : kernels->local_rows;
-    const local_size size = local_size_of(p, ctx);
+    const local_size size = size_of(p, ctx);
     const int64_t bytes = room_bytes(ctx, type, &size);
     const int threads = threads_for(ctx, p);
     dealing d = {0};

@@ -6,10 +6,6 @@
 #include "precon/precon.h"
 #include "precon/problems.h"
 
-local_size local_size_of(const local_problems *p, const spry_context *ctx);
-/* Bytes that local_solve() takes for n problems of at most a size. */
-double local_solve_bytes(const spry_context *ctx, spry_type type, int64_t n,
-                         const local_size *size);
 /* Solves all of them with all threads; x does not depend on their number. */
 spry_status local_solve(spry_context *ctx, spry_type type, const local_problems *p,
                         local_outcome *outcome);
@@ -35,8 +31,6 @@ typedef struct local_pattern {
  * NULL. */
 spry_status local_pattern_make(const spry_matrix *A, const spry_matrix *T, const local_pattern *how,
                                spry_matrix **P);
-/* Bytes that this takes at most while it is made. */
-double local_pattern_bytes(const spry_matrix *A, const local_pattern *how, int64_t nnz);
 
 /* --- inverses ------------------------------------------------------------------------------------
  */
@@ -47,9 +41,9 @@ local_problems local_problems_of(const spry_matrix *B, const spry_matrix *P, loc
 spry_status local_scales(const spry_matrix *B, local_kind kind, void **scale);
 /* Solves them: *X has new values, freed by the caller, and the pattern's own arrays. */
 spry_status local_values(const spry_matrix *B, const spry_matrix *P, local_kind kind, double shift,
-                         spry_arrays *X, local_outcome *outcome);
+                         matrix_arrays *X, local_outcome *outcome);
 /* *made is X with copies of the pattern's arrays; it has taken its values, also when it fails. */
-spry_status local_own(spry_context *ctx, const spry_arrays *X, spry_arrays *made);
+spry_status local_own(spry_context *ctx, const matrix_arrays *X, matrix_arrays *made);
 
 /* Whether a device computes values: not where they are stored in fewer bits, which the host does.
  */
@@ -61,8 +55,6 @@ spry_status local_inverse(const precon_job *job, const char *name, local_kind ki
 /* The same from how the pattern is made, on the device if that can. */
 spry_status local_inverse_from(const precon_job *job, const char *name, local_kind kind,
                                const local_pattern *how, spry_operator **M);
-/* Bytes of that, for problems of at most a size and a pattern of so many entries. */
-double local_inverse_bytes(const precon_job *job, const local_size *size, int64_t nnz);
 
 /* How patterns grow: see grow.h. */
 typedef struct local_growth {
@@ -74,8 +66,5 @@ typedef struct local_growth {
 /* Grows a pattern in place; T is B^T, and not looked at for factors. */
 spry_status local_grow(const spry_matrix *B, const spry_matrix *T, const local_growth *how,
                        spry_matrix *P);
-/* Bytes that this takes at most; the entries that it may lead to, and the size of problems. */
-double local_grow_bytes(const spry_matrix *B, const spry_matrix *T, const local_growth *how,
-                        const spry_matrix *P, int64_t *entries, local_size *size);
 
 #endif

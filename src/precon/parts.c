@@ -129,9 +129,9 @@ done:
 /* Entries of A in the rows and columns of part k; `local` has -1 for all rows, and again after.
  * Where `to` has arrays they are filled. */
 static int64_t extract(const spry_matrix *A, const parts *p, int64_t k, int32_t *local,
-                       const spry_arrays *to)
+                       const matrix_arrays *to)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     const int32_t *rows = p->rows + p->first[k];
     const int64_t n = p->first[k + 1] - p->first[k];
     const size_t size = spry_type_size(a->type);
@@ -160,11 +160,11 @@ spry_status parts_matrix(const spry_matrix *A, const parts *p, int64_t k, int32_
                          spry_matrix **out)
 {
     const int64_t n = p->first[k + 1] - p->first[k];
-    spry_arrays to = {.type = A->a.type,
-                      .format = SPRY_FORMAT_CSR,
-                      .rows = n,
-                      .cols = n,
-                      .nnz = extract(A, p, k, local, NULL)};
+    matrix_arrays to = {.type = A->a.type,
+                        .format = SPRY_FORMAT_CSR,
+                        .rows = n,
+                        .cols = n,
+                        .nnz = extract(A, p, k, local, NULL)};
     const spry_status status = matrix_allocate(A->ctx, &to);
     *out = NULL;
     if (status != SPRY_STATUS_OK)

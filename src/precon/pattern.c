@@ -16,7 +16,7 @@ static double size_of(spry_scalar v)
     return v.im == 0 ? fabs(v.re) : hypot(v.re, v.im);
 }
 
-static double row_most(const spry_arrays *a, int64_t row)
+static double row_most(const matrix_arrays *a, int64_t row)
 {
     double most = 0;
     for (int64_t k = a->offsets[row]; k < a->offsets[row + 1]; k++)
@@ -26,7 +26,7 @@ static double row_most(const spry_arrays *a, int64_t row)
 
 /* The entries of a row that stay, with the diagonal; how many. Nothing is written where columns is
  * NULL, and no weights where those are. */
-static int64_t thin_row(const spry_arrays *a, int64_t row, double tau, int32_t *columns,
+static int64_t thin_row(const matrix_arrays *a, int64_t row, double tau, int32_t *columns,
                         float *weights)
 {
     const double most = tau < 1 || weights ? row_most(a, row) : 0;
@@ -60,9 +60,9 @@ static int64_t thin_row(const spry_arrays *a, int64_t row, double tau, int32_t *
 static spry_status thin(const spry_matrix *A, double tau, bool weigh, spry_matrix **S)
 {
     spry_context *ctx = A->ctx;
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     const int threads = host_threads(ctx, a->nnz);
-    spry_arrays to = {
+    matrix_arrays to = {
         .format = SPRY_FORMAT_CSR, .type = SPRY_TYPE_S, .rows = a->rows, .cols = a->cols};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, a->rows + 1, sizeof *to.offsets, &to.offsets));
@@ -122,7 +122,7 @@ static int64_t shorten(int64_t row, int64_t count, int64_t most, int32_t *column
 static spry_status cut(spry_matrix *P, bool lower, int64_t most)
 {
     spry_context *ctx = P->ctx;
-    spry_arrays *a = &P->a;
+    matrix_arrays *a = &P->a;
     weighted *room = NULL;
     const int64_t longest = matrix_longest_row(ctx, a);
     int64_t at = 0;
@@ -218,12 +218,4 @@ spry_status local_pattern_make(const spry_matrix *A, const spry_matrix *T, const
 done:
     spry_matrix_free(S);
     return status;
-}
-
-double local_pattern_bytes(const spry_matrix *A, const local_pattern *how, int64_t nnz)
-{
-    const double n = (double)A->a.rows, most = (double)(nnz > A->a.nnz ? nnz : A->a.nnz) + n;
-    /* The pattern, the one before or after it, the rows of a product for each thread. */
-    return (how->power > 1 ? 3 : 2) * (most * 8 + (n + 1) * 8) +
-           (how->power > 1 ? 24 * n * spry_context_threads(A->ctx) : 0) + 65536;
 }

@@ -102,7 +102,7 @@ done:
 /* The largest sum of moduli in a row of D^-1 A: no eigenvalue is larger (Gershgorin). */
 static double largest_row(const spry_matrix *A, const spry_vector *inverse)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     double most = 0;
 #pragma omp parallel for num_threads(host_threads(A->ctx, a->nnz)) reduction(max : most)
     for (int64_t i = 0; i < a->rows; i++) {
@@ -181,7 +181,7 @@ static double set_factors(poly *state, int kind, double high, double low)
 static spry_status store_matrix(const spry_matrix *A, poly *state)
 {
     spry_matrix *view = NULL;
-    const spry_status status = spry_matrix_new(A->ctx, &A->a, SPRY_OWN_BORROW, &view);
+    const spry_status status = matrix_view(A->ctx, A, &view);
     precon_job job = state->job;
     job.A = A;
     return status == SPRY_STATUS_OK ? precon_store(&job, view, &state->A) : status;
@@ -309,22 +309,11 @@ done:
     return status;
 }
 
-static spry_status forecast(const precon_job *job, double *bytes)
-{
-    const spry_arrays *a = &job->A->a;
-    const double vector = (double)a->rows * (double)spry_type_size(a->type);
-    /* A stored and its transpose, or what finds out whether it is hermitian; vectors; steps. */
-    *bytes = 2 * precon_store_bytes(job, a->rows, a->nnz) + 9 * vector + (double)a->rows * 40 +
-             sizeof(poly) + 65536;
-    return SPRY_STATUS_OK;
-}
-
 const precon_kind precon_kind_poly = {
     .name = "poly",
     .summary = "a polynomial of A: Neumann, Chebyshev, least squares",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
-    .forecast = forecast,
     .on_devices = true,
     .half = true,
 };

@@ -48,8 +48,6 @@ typedef struct precon_kind {
     /* *M answers z = M r with M about A^-1. On a device, where the kind can be there, else on the
      * host; the caller sees which. A failure's message says why and what to try. */
     spry_status (*make)(const precon_job *job, spry_operator **M);
-    /* The most bytes that making and using it will take beside A: an upper bound. */
-    spry_status (*forecast)(const precon_job *job, double *bytes);
     bool on_devices; /* it can live on a device */
     bool half;       /* it can store 16 bits: all its matrices go through precon_store() */
 } precon_kind;
@@ -74,15 +72,10 @@ spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const sp
  * finite. *M is NULL for "none". */
 spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
                               spry_operator **M);
-/* The bytes of precon_make_inner(). */
-spry_status precon_forecast_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
-                                  double *bytes);
 
 /* The product with a matrix of the preconditioner's own making, which it takes (also when it
  * fails), where the job says and with values as it says. */
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op);
-/* Bytes of that, with `nnz` entries. */
-double precon_store_bytes(const precon_job *job, int64_t rows, int64_t nnz);
 struct device_matrix;
 /* The job's matrix in the memory of its device, as CSR: from what is there, or by a copy. */
 spry_status precon_matrix_there(const precon_job *job, struct device_matrix *A);
@@ -92,9 +85,6 @@ spry_status precon_vector(const precon_job *job, int64_t n, const void *from, sp
 /* The inverse of A's diagonal. A matrix that is not square, and an entry without an inverse (the
  * message names its row), fail for `who` needs it. */
 spry_status precon_inverse_diagonal(const spry_matrix *A, const char *who, spry_vector **d);
-
-/* The inverse of the sums of the moduli of A's rows, with the phases of the diagonal. */
-spry_status precon_inverse_sums(const spry_matrix *A, spry_vector **d);
 
 /* Fails where A is not hermitian, for precon `name`; `instead` is what to take then. Tells whether
  * the pattern is symmetric, too. */

@@ -302,6 +302,7 @@ static spry_status ended(spry_context *ctx, spry_status status)
 spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const char *spec,
                             spry_operator **M)
 {
+    SPRY_NEED(CTX_OF(A), A, spec, M);
     char name[32];
     *M = NULL;
     const spry_status status = refuse_inner(A, spec);
@@ -312,6 +313,7 @@ spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const cha
 spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A, const char *spec,
                                spry_operator **M)
 {
+    SPRY_NEED(CTX_OF_ANY(op, A), op, A, spec, M);
     char name[32];
     *M = NULL;
     if (op->ctx != A->ctx || op->type != A->a.type || op->rows != A->a.rows ||
@@ -321,68 +323,4 @@ spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A, co
     return status == SPRY_STATUS_OK
                ? ended(A->ctx, precon_make_beside(A->ctx, A, op, spec, M, name))
                : status;
-}
-
-/* --- forecasts -----------------------------------------------------------------------------------
- */
-
-/* The most that one of those may take of which the first that can be made is taken. */
-static spry_status forecast_auto(const precon_job *outer, const spry_matrix *A, double *bytes)
-{
-    precon_choice choice;
-    double one;
-    if (A->a.rows != A->a.cols)
-        return SPRY_STATUS_OK;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, precon_choose(A->ctx, A, outer->device, &choice));
-    for (int k = 0; status == SPRY_STATUS_OK && k < choice.count; k++) {
-        status = precon_forecast_inner(outer, A, choice.specs[k], &one);
-        *bytes = status == SPRY_STATUS_OK && one > *bytes ? one : *bytes;
-    }
-done:
-    return status;
-}
-
-spry_status precon_forecast_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
-                                  double *bytes)
-{
-    spry_context *ctx = A->ctx;
-    precon_job job = {.A = A, .device = outer->device, .depth = outer->depth + 1, .values = "own"};
-    const double size = (double)spry_type_size(A->a.type), rows = (double)A->a.rows;
-    request q;
-    spry_status status = SPRY_STATUS_OK;
-    *bytes = 0;
-    if (strcmp(spec, "auto") == 0)
-        return forecast_auto(outer, A, bytes);
-    SPRY_GO(ctx, read_spec(ctx, spec, &q));
-    if (!q.kind->forecast)
-        goto done;
-    SPRY_GO(ctx, check_matrix(A, q.kind));
-    job.options = q.fields;
-    job.values = precision_of(&q) == PRECON_HALF ? "f16" : "own";
-    SPRY_GO(ctx, q.kind->forecast(&job, bytes));
-    if (precision_of(&q) == PRECON_SINGLE) /* with new values, the matrix twice; vectors */
-        *bytes += 2 * ((double)A->a.nnz * (size / 2 + 4) + (rows + 1) * 8) + 4 * rows * size;
-done:
-    return status;
-}
-
-spry_status spry_precon_forecast(const spry_matrix *A, spry_device *device, const char *spec,
-                                 int64_t *bytes)
-{
-    const spry_matrix *csr = NULL;
-    spry_matrix *owned = NULL;
-    double most = 0;
-    spry_status status = SPRY_STATUS_OK;
-    *bytes = 0;
-    SPRY_GO(A->ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    const precon_job job = {.A = csr, .device = device};
-    SPRY_GO(A->ctx, precon_forecast_inner(&job, csr, spec, &most));
-    if (owned) /* twice with new values */
-        most += 2 * ((double)csr->a.nnz * (4 + (double)spry_type_size(csr->a.type)) +
-                     (double)(csr->a.rows + 1) * 8);
-    *bytes = most < 9e18 ? (int64_t)most : INT64_MAX;
-done:
-    spry_matrix_free(owned);
-    return status;
 }

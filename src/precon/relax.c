@@ -200,32 +200,18 @@ static spry_status make_ssor(const precon_job *job, spry_operator **M)
     return relax_make(job, &ssor_class, job->options, M);
 }
 
-/* Triangles for A and for A^T, a transpose while they are made, sets, and vectors; on a device all
- * of it again. */
-static spry_status forecast(const precon_job *job, double *bytes)
-{
-    const double size = (double)spry_type_size(job->A->a.type), n = (double)job->A->a.rows;
-    *bytes = (job->device ? 2 : 1) *
-             (3 * (double)job->A->a.nnz * (size + 4) + n * (4 * 8 + 40 + 6 * size) +
-              triangle_sets_bytes(job->A->a.rows) + 65536);
-    return SPRY_STATUS_OK;
-}
-
 const precon_kind precon_kind_gs = {.name = "gs",
                                     .summary = "one sweep of Gauss-Seidel",
                                     .options = {table, WITHOUT_OMEGA, sizeof *table},
                                     .make = make_gs,
-                                    .forecast = forecast,
                                     .on_devices = true};
 const precon_kind precon_kind_sor = {.name = "sor",
                                      .summary = "one sweep of successive over-relaxation",
                                      .options = {table, ALL, sizeof *table},
                                      .make = make_sor,
-                                     .forecast = forecast,
                                      .on_devices = true};
 const precon_kind precon_kind_ssor = {.name = "ssor",
                                       .summary = "a sweep of SOR forth and one back",
                                       .options = {table, ALL, sizeof *table},
                                       .make = make_ssor,
-                                      .forecast = forecast,
                                       .on_devices = true};

@@ -53,42 +53,11 @@ static spry_status make_isai(const precon_job *job, spry_operator **M)
     return make(job, "isai", LOCAL_SQUARE, M);
 }
 
-/* The pattern is made to know. */
-static spry_status forecast_of(const precon_job *job, local_kind kind, double *bytes)
-{
-    spry_context *ctx = job->A->ctx;
-    const local_pattern how = pattern_of(job->options);
-    spry_matrix *B = NULL, *P = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    if (how.transposed)
-        SPRY_GO(ctx, spry_matrix_transpose(job->A, false, &B));
-    SPRY_GO(ctx, local_pattern_make(job->A, B, &how, &P));
-    const local_problems p = local_problems_of(B ? B : job->A, P, kind);
-    const local_size size = local_size_of(&p, ctx);
-    *bytes =
-        local_pattern_bytes(job->A, &how, P->a.nnz) + local_inverse_bytes(job, &size, P->a.nnz);
-done:
-    spry_matrix_free(B);
-    spry_matrix_free(P);
-    return status;
-}
-
-static spry_status forecast_sai(const precon_job *job, double *bytes)
-{
-    return forecast_of(job, LOCAL_LEAST_SQUARES, bytes);
-}
-
-static spry_status forecast_isai(const precon_job *job, double *bytes)
-{
-    return forecast_of(job, LOCAL_SQUARE, bytes);
-}
-
 const precon_kind precon_kind_sai = {
     .name = "sai",
     .summary = "a sparse approximate inverse by least squares, with a pattern from A",
     .options = SPRY_OPTION_LIST(table),
     .make = make_sai,
-    .forecast = forecast_sai,
     .on_devices = true,
     .half = true,
 };
@@ -97,7 +66,6 @@ const precon_kind precon_kind_isai = {
     .summary = "a sparse matrix whose product with A is I where it has entries",
     .options = SPRY_OPTION_LIST(table),
     .make = make_isai,
-    .forecast = forecast_isai,
     .on_devices = true,
     .half = true,
 };

@@ -271,41 +271,9 @@ done:
     return status;
 }
 
-static spry_status forecast(const precon_job *job, double *bytes)
-{
-    const spry_arrays *a = &job->A->a;
-    const double size = (double)spry_type_size(a->type), n = (double)a->rows;
-    const schwarz_options *options = job->options;
-    spry_context *ctx = job->A->ctx;
-    precon_job here = *job;
-    parts p = {.ctx = ctx};
-    int32_t *local = NULL;
-    spry_matrix *A = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    here.device = NULL;
-    SPRY_GO(ctx, cut(job->A, options, &p));
-    SPRY_GO(ctx, parts_local(ctx, a->rows, &local));
-    /* The graph and parts as they are found, then the places and vectors. */
-    *bytes = 2 * (double)a->nnz * 24 + n * 160 + (double)p.total * (24 + 2 * size) + 65536;
-    for (int64_t k = 0; k < p.count; k++) {
-        double inside = 0;
-        SPRY_GO(ctx, parts_matrix(job->A, &p, k, local, &A));
-        SPRY_GO(ctx, precon_forecast_inner(&here, A, options->sub, &inside));
-        *bytes += inside + (double)A->a.nnz * (4 + size) + (double)A->a.rows * 8 + 1024;
-        spry_matrix_free(A);
-        A = NULL;
-    }
-done:
-    spry_matrix_free(A);
-    base_free(ctx, local);
-    parts_clear(&p);
-    return status;
-}
-
 const precon_kind precon_kind_schwarz = {
     .name = "schwarz",
     .summary = "parts of the rows, each solved by itself, with overlap",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
-    .forecast = forecast,
 };

@@ -2,7 +2,7 @@
  * the best of them, and what they make is singular, too. */
 #include "precon/precon.h"
 
-static bool is_zero(const spry_arrays *a, int64_t k)
+static bool is_zero(const matrix_arrays *a, int64_t k)
 {
     const spry_scalar v = value_load(a->type, a->values, k);
     return v.re == 0 && v.im == 0;
@@ -11,7 +11,7 @@ static bool is_zero(const spry_arrays *a, int64_t k)
 /* The first row whose diagonal entry is zero or not there; rows are sorted. */
 static int64_t first_without_diagonal(const spry_matrix *A)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     int64_t first = a->rows;
 #pragma omp parallel for num_threads(matrix_parts(A->ctx, a->rows)) reduction(min : first)
     for (int64_t i = 0; i < a->rows; i++) {
@@ -25,7 +25,7 @@ static int64_t first_without_diagonal(const spry_matrix *A)
 /* The first row, or column, with nothing but zeros, from `begin` on; a->rows: there is none. */
 static spry_status find_empty(const spry_matrix *A, int64_t begin, int64_t *row, int64_t *column)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     bool *met = NULL;
     const spry_status status = base_calloc(A->ctx, a->rows, sizeof *met, &met);
     if (status != SPRY_STATUS_OK)

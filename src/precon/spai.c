@@ -78,29 +78,11 @@ done:
     return status;
 }
 
-/* As for a pattern in which every column has grown as far as it may. */
-static spry_status forecast(const precon_job *job, double *bytes)
-{
-    const local_growth how = growth_of(job->options);
-    spry_context *ctx = job->A->ctx;
-    local_size size;
-    int64_t entries;
-    start s;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, start_make(job, &s));
-    *bytes = local_grow_bytes(s.B, s.T, &how, s.pattern, &entries, &size);
-    *bytes += local_inverse_bytes(job, &size, entries);
-done:
-    start_clear(&s);
-    return status;
-}
-
 const precon_kind precon_kind_spai = {
     .name = "spai",
     .summary = "a sparse approximate inverse by least squares that finds its pattern",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
-    .forecast = forecast,
     .on_devices = true,
     .half = true,
 };

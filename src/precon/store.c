@@ -38,15 +38,6 @@ spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **
     return SPRY_STATUS_OK;
 }
 
-double precon_store_bytes(const precon_job *job, int64_t rows, int64_t nnz)
-{
-    const double size = (double)spry_type_size(job->A->a.type);
-    const double one = (double)nnz * (size + 4) + (double)(rows + 1) * 8 + 4096;
-    /* The matrix, a copy in another format or place, and what is beside while it is made. */
-    const bool own = !job->values || strcmp(job->values, "own") == 0;
-    return own && !job->device ? one + 65536 : 2 * one + (double)rows * 16 + 65536;
-}
-
 spry_status precon_matrix_there(const precon_job *job, device_matrix *A)
 {
     spry_storage storage = SPRY_STORAGE_INIT;

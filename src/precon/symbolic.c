@@ -37,7 +37,7 @@ static bool comes_before(const fill *f, int64_t i, int64_t j)
  * anywhere at first; `ways` has room for all rows. */
 static int64_t search(const fill *f, int64_t i, int32_t *seen, int32_t *ways, int32_t *to)
 {
-    const spry_arrays *a = &f->A->a;
+    const matrix_arrays *a = &f->A->a;
     const int32_t stamp = (int32_t)i + 1;
     int64_t begin = 0, end = 1, found = 0;
     ways[0] = (int32_t)i;
@@ -125,33 +125,12 @@ static spry_status find_both(const spry_matrix *A, const factors_plan *plan, con
     if (plan->hermitian)
         goto done;
     SPRY_GO(ctx, spry_matrix_transpose(A, false, &transposed));
-    const spry_arrays *a = &A->a, *t = &transposed->a;
+    const matrix_arrays *a = &A->a, *t = &transposed->a;
     if (memcmp(a->offsets, t->offsets, (n + 1) * sizeof *a->offsets) != 0 ||
         (nnz > 0 && memcmp(a->col_index, t->col_index, nnz * sizeof *a->col_index) != 0))
         SPRY_GO(ctx, find_fill(transposed, rank, plan->level, count, below));
 done:
     spry_matrix_free(transposed);
-    return status;
-}
-
-spry_status factors_count(const spry_matrix *A, const factors_plan *plan, double *entries)
-{
-    fill above = {0}, below = {0};
-    int32_t *perm = NULL, *rank = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    *entries = (double)A->a.nnz;
-    if (plan->level == 0)
-        return SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, spry_reorder(A, plan->order, &perm));
-    SPRY_GO(A->ctx, matrix_invert(A->ctx, "order", perm, A->a.rows, &rank));
-    SPRY_GO(A->ctx, find_both(A, plan, rank, true, &above, &below));
-    *entries = (double)above.offsets[A->a.rows];
-    *entries += below.offsets ? (double)below.offsets[A->a.rows] : *entries;
-done:
-    base_free(A->ctx, perm);
-    base_free(A->ctx, rank);
-    clear_fill(A->ctx, &above);
-    clear_fill(A->ctx, &below);
     return status;
 }
 

@@ -123,7 +123,7 @@ done:
 
 spry_status there_put_pattern(spry_device *d, const spry_matrix *P, device_matrix *out)
 {
-    const spry_arrays *a = &P->a;
+    const matrix_arrays *a = &P->a;
     const int64_t column_bytes = a->nnz * (int64_t)sizeof *a->col_index;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, device_matrix_new(d, a->type, a->rows, a->cols, out));

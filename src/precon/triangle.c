@@ -309,7 +309,7 @@ done:
  */
 
 ALWAYS_INLINE void write_rows(size_t size, const triangle *t, const void *values,
-                              const spry_arrays *a, int threads)
+                              const matrix_arrays *a, int threads)
 {
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < a->rows; i++) {
@@ -327,7 +327,7 @@ spry_status triangle_matrix(spry_context *ctx, const triangle *t, const void *va
     const int64_t n = t->sets->n;
     const int threads = host_threads(ctx, t->offsets[n] + n);
     spry_status status = SPRY_STATUS_OK;
-    spry_arrays a = {
+    matrix_arrays a = {
         .format = SPRY_FORMAT_CSR, .type = t->type, .rows = n, .cols = n, .nnz = t->offsets[n]};
     *A = NULL;
     SPRY_GO(ctx, matrix_allocate(ctx, &a));

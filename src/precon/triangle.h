@@ -59,8 +59,6 @@ void triangle_sets_clear(spry_context *ctx, triangle_sets *s);
 spry_status triangle_sets_rename(spry_context *ctx, triangle_sets *s, const int32_t *perm);
 /* Stages with sets of `least` rows and more shared; gives their number, count at most. */
 int64_t triangle_cut_stages(const triangle_sets *s, int64_t least, triangle_stage *stage);
-/* Bytes of it at most, and while it is made. */
-double triangle_sets_bytes(int64_t n);
 
 typedef struct triangle {
     const triangle_sets *sets;

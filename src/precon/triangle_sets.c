@@ -10,12 +10,6 @@ void triangle_sets_clear(spry_context *ctx, triangle_sets *s)
     *s = (triangle_sets){0};
 }
 
-double triangle_sets_bytes(int64_t n)
-{
-    /* rows, places, level and rank; first, next and stages, of which there may be n */
-    return (double)n * (4 * 4 + 3 * 8 + 24) + 4096;
-}
-
 /* Rows in their order, by chunks: rows of a chunk stay together and are done in turn. */
 typedef struct chunks {
     int64_t n, size;

@@ -311,22 +311,38 @@ done:
     return status;
 }
 
+static spry_status open_exposing(exposing *x, plan *p)
+{
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    const int names = p->var_count + p->program->name_count;
+    *x = (exposing){.p = p};
+    SPRY_GO(ctx, base_alloc(ctx, 2 * (int64_t)p->access_count + p->node_count, sizeof *x->made,
+                            &x->made));
+    SPRY_GO(ctx, base_alloc(ctx, names, sizeof *x->last, &x->last));
+    for (int k = 0; k < names; k++)
+        x->last[k] = NONE;
+done:
+    return status;
+}
+
+static void close_exposing(const exposing *x)
+{
+    base_free(x->p->ctx, x->made);
+    base_free(x->p->ctx, x->last);
+}
+
 /* Notes what start, with the loop that follows it, and finish see of the time before them. */
 static spry_status find_left(plan *p)
 {
     spry_context *ctx = p->ctx;
-    exposing x = {.p = p};
+    exposing x;
     spry_status status = SPRY_STATUS_OK;
     p->restarts = false;
     for (int i = 0; i < p->op_count; i++)
         p->restarts = p->restarts || p->ops[i].kind == OP_RESTART;
     p->left = p->access_count;
-    const int names = p->var_count + p->program->name_count;
-    SPRY_GO(ctx,
-            base_alloc(ctx, 2 * (int64_t)p->access_count + p->node_count, sizeof *x.made, &x.made));
-    SPRY_GO(ctx, base_alloc(ctx, names, sizeof *x.last, &x.last));
-    for (int k = 0; k < names; k++)
-        x.last[k] = NONE;
+    SPRY_GO(ctx, open_exposing(&x, p));
     if (p->restarts) {
         SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_START]));
         SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_LOOP]));
@@ -336,8 +352,28 @@ static spry_status find_left(plan *p)
     SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_FINISH]));
     p->left_count = p->access_count - p->left;
 done:
-    base_free(ctx, x.made);
-    base_free(ctx, x.last);
+    close_exposing(&x);
+    return status;
+}
+
+/* Exits read what finish sees: a run sees no more than start and loop do. */
+spry_status plan_find_seen(plan *p)
+{
+    spry_context *ctx = p->ctx;
+    exposing x;
+    const int first = p->access_count;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, open_exposing(&x, p));
+    SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_START]));
+    SPRY_GO(ctx, expose_nodes(&x, p->section[SECTION_LOOP]));
+    for (int v = 0; v < p->var_count; v++)
+        p->vars[v].seen_before = false;
+    for (int k = first; k < p->access_count; k++)
+        if (p->accesses[k].vector)
+            p->vars[p->accesses[k].id].seen_before = true;
+    p->access_count = first;
+done:
+    close_exposing(&x);
     return status;
 }
 

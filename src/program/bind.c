@@ -3,37 +3,17 @@
 
 #include <math.h>
 
-bool sweep_check(lane *l, const plan_op *o)
-{
-    if (l->scalars.fault == NONE)
-        return false;
-    if (l->fault == NONE || o->order < l->fault_order) {
-        l->fault = l->scalars.fault;
-        l->fault_order = o->order;
-    }
-    l->scalars.fault = NONE;
-    return true;
-}
-
-void sweep_fail(runner *r, lane *l, int place)
-{
-    if (r->status == SPRY_STATUS_OK)
-        r->status = program_fault(r->p->program, place,
-                                  "an index is outside its array, or no whole number");
-    l->fault = l->scalars.fault = NONE;
-}
-
 char *sweep_vector(runner *r, lane *l, const vref *v, int64_t index)
 {
     const plan *p = r->p;
     const plan_var *var = &p->vars[v->var];
     if (var->array)
-        return l->arrays[v->var][index];
+        return host_lane_of(r, l)->arrays[v->var][index];
     if (v->var == p->var_of_name[NAME_X])
         return l->x;
     if (v->var == p->var_of_name[NAME_B])
         return (char *)(uintptr_t)l->b; /* nothing writes b */
-    return l->slots[var->number];
+    return host_lane_of(r, l)->slots[var->number];
 }
 
 static operand find(runner *r, lane *l, const vref *v)
@@ -72,9 +52,9 @@ static int64_t find_slice(runner *r, lane *l, const vref *v, int64_t *count)
 
 static operand *add_operand(runner *r, operand o, spry_scalar factor)
 {
-    r->operands[r->operand_count] = o;
-    r->factors[r->operand_count] = factor;
-    return &r->operands[r->operand_count++];
+    r->host->operands[r->host->operand_count] = o;
+    r->host->factors[r->host->operand_count] = factor;
+    return &r->host->operands[r->host->operand_count++];
 }
 
 /* Where the numbers of a slice of scalars begin, and how far they are apart; NULL after a fault. */
@@ -101,9 +81,9 @@ static void bind_terms(runner *r, lane *l, step *s)
 {
     const plan *p = r->p;
     const plan_op *o = s->o;
-    s->list = &r->operands[r->operand_count];
-    s->factors = &r->factors[r->operand_count];
-    const int begin = r->operand_count;
+    s->list = &r->host->operands[r->host->operand_count];
+    s->factors = &r->host->factors[r->host->operand_count];
+    const int begin = r->host->operand_count;
     for (int k = 0; k < o->terms; k++) {
         const term *t = &p->terms[o->term + k];
         spry_scalar factor = {t->sign, 0};
@@ -120,7 +100,7 @@ static void bind_terms(runner *r, lane *l, step *s)
             add_operand(r, (operand){sweep_vector(r, l, &t->v, first + i), NONE, false},
                         scalar_multiply(factor, numbers[i * apart]));
     }
-    s->count = r->operand_count - begin;
+    s->count = r->host->operand_count - begin;
 }
 
 static void bind_dot(runner *r, lane *l, step *s)
@@ -128,8 +108,8 @@ static void bind_dot(runner *r, lane *l, step *s)
     const plan_op *o = s->o;
     const bool slice = o->in[0].first != o->in[0].last;
     const spry_scalar one = {1, 0};
-    s->list = &r->operands[r->operand_count];
-    s->slot = r->slot_count;
+    s->list = &r->host->operands[r->host->operand_count];
+    s->slot = r->host->slot_count;
     if (slice) {
         int64_t count;
         const int64_t first = find_slice(r, l, &o->in[0], &count);
@@ -140,7 +120,7 @@ static void bind_dot(runner *r, lane *l, step *s)
         add_operand(r, find(r, l, &o->in[0]), one);
         s->count = 1;
     }
-    r->slot_count += s->count;
+    r->host->slot_count += s->count;
 }
 
 /* Whole numbers are seeds as they are, any others by their bits. */
@@ -158,7 +138,7 @@ static void bind_one(runner *r, int lane_index, const plan_op *o)
     lane *l = &r->lanes[lane_index];
     const plan *p = r->p;
     const vref *place = o->kind == OP_DOT ? &o->in[1] : &o->out;
-    step *s = &r->steps[r->step_count++];
+    step *s = &r->host->steps[r->host->step_count++];
     *s = (step){.o = o, .lane = lane_index, .space = p->vars[place->var].space};
     s->out = find(r, l, &o->out);
     s->in[1] = find(r, l, &o->in[1]);
@@ -169,16 +149,16 @@ static void bind_one(runner *r, int lane_index, const plan_op *o)
     else
         s->in[0] = find(r, l, &o->in[0]);
     if (o->kind == OP_APPLY) {
-        s->rows = &r->rows[o->op][o->transpose];
-        r->shares = r->cuts[o->op][o->transpose];
-        r->share_space = s->space;
+        s->rows = &r->host->rows[o->op][o->transpose];
+        r->host->shares = r->host->cuts[o->op][o->transpose];
+        r->host->share_space = s->space;
     }
     if (o->kind == OP_DIAGONAL)
-        s->diagonal = r->diagonal[o->op][o->transpose];
+        s->diagonal = r->host->diagonal[o->op][o->transpose];
     if (o->kind == OP_RANDOM)
         s->seed = seed_of(program_eval(&l->scalars, o->expr).re);
-    if (sweep_check(l, o))
-        r->step_count--;
+    if (course_check(l, o))
+        r->host->step_count--;
 }
 
 /* Products of one operation for several lanes share a packed x: groups of as many as two units
@@ -186,19 +166,19 @@ static void bind_one(runner *r, int lane_index, const plan_op *o)
 static void bind_packs(runner *r)
 {
     const int parts = 1 + spry_type_is_complex(r->type), most = HOST_MOST_UNITS * HOST_UNIT / parts;
-    char *room = r->packed;
-    r->packs = false;
-    for (int i = 0; i < r->step_count && r->steps[i].o->kind == OP_APPLY;) {
-        step *s = &r->steps[i];
+    char *room = r->host->packed;
+    r->host->packs = false;
+    for (int i = 0; i < r->host->step_count && r->host->steps[i].o->kind == OP_APPLY;) {
+        step *s = &r->host->steps[i];
         s->lanes = 1;
-        while (s->lanes < most && i + s->lanes < r->step_count && s[s->lanes].o == s->o)
+        while (s->lanes < most && i + s->lanes < r->host->step_count && s[s->lanes].o == s->o)
             s->lanes++;
         if (s->lanes > 1 && s->rows->run_packed) {
             const int64_t n = r->n[r->p->vars[s->o->in[0].var].space];
             s->units = s->lanes > most / 2 ? HOST_MOST_UNITS : 1;
             s->packed = room;
             room += n * s->units * HOST_UNIT * (r->size / parts);
-            r->packs = true;
+            r->host->packs = true;
         }
         i += s->lanes;
     }
@@ -206,8 +186,8 @@ static void bind_packs(runner *r)
 
 static void bind_active(runner *r, int lane_index, const plan_op *o)
 {
-    bool *skip = &r->lanes[lane_index].skip[o - r->p->ops];
-    if (!r->active[lane_index] || !op_sweeps(o) || plan_calls(r->p, o))
+    bool *skip = &r->host->lanes[lane_index].skip[o - r->p->ops];
+    if (!r->host->active[lane_index] || !op_sweeps(o) || plan_calls(r->p, o))
         return;
     if (*skip)
         *skip = false;
@@ -218,8 +198,8 @@ static void bind_active(runner *r, int lane_index, const plan_op *o)
 /* Products first, all lanes of one side by side; then lane by lane. */
 void sweep_bind(runner *r, const plan_op *ops, int count)
 {
-    r->step_count = r->slot_count = r->operand_count = 0;
-    r->shares = NULL;
+    r->host->step_count = r->host->slot_count = r->host->operand_count = 0;
+    r->host->shares = NULL;
     for (int i = 0; i < count; i++)
         for (int k = 0; ops[i].kind == OP_APPLY && k < r->lane_count; k++)
             bind_active(r, k, &ops[i]);
@@ -228,6 +208,6 @@ void sweep_bind(runner *r, const plan_op *ops, int count)
             if (ops[i].kind != OP_APPLY)
                 bind_active(r, k, &ops[i]);
     if (r->status != SPRY_STATUS_OK)
-        r->step_count = r->slot_count = 0;
+        r->host->step_count = r->host->slot_count = 0;
     bind_packs(r);
 }

@@ -146,9 +146,9 @@ static void put_pointer(const sweep_text *t, int var)
     const plan *p = t->p;
     const plan_var *v = &p->vars[var];
     if (var == p->var_of_name[NAME_X])
-        PUT(t, "    SP_GLOBAL scalar *const p%d = x;\n", var);
+        PUT(t, "    SP_GLOBAL scalar *const p%d = SP_AT_X;\n", var);
     else if (var == p->var_of_name[NAME_B])
-        PUT(t, "    SP_GLOBAL const scalar *const p%d = b;\n", var);
+        PUT(t, "    SP_GLOBAL const scalar *const p%d = SP_AT_B;\n", var);
     else if (v->array)
         PUT(t, "    SP_GLOBAL scalar *const p%d = mem + st[ST_SLOTS + %d];\n", var, p->slots + var);
     else if (!v->in_pieces && v->number != NONE)

@@ -92,6 +92,17 @@ static void put_dots(const weave *w, const phase *f)
 /* --- exits --------------------------------------------------------------------------------------
  */
 
+static bool in_start(const plan *p, int first, int op)
+{
+    for (int n = first; n != NONE; n = p->nodes[n].next) {
+        const node *at = &p->nodes[n];
+        if (at->kind == NODE_BLOCK ? op >= at->first && op < at->first + at->count
+                                   : in_start(p, at->body, op) || in_start(p, at->other, op))
+            return true;
+    }
+    return false;
+}
+
 static void put_report(const weave *w, int op)
 {
     const plan_op *o = &w->p->ops[op];
@@ -100,8 +111,10 @@ static void put_report(const weave *w, int op)
     emit_number(&m, o->expr);
     PUT(w, ");\n");
     put_note(w, o);
-    PUT(w, "        else if (sp_report(st, list, %d, value, %d))\n            SP_STOP(%d, %d);\n",
-        op, o->kind == OP_GRADIENT, STOP_REPORT, op);
+    PUT(w,
+        "        else if (sp_report(st, list, %d, value, %d, %d))\n            SP_STOP(%d, %d);\n",
+        op, o->kind == OP_GRADIENT, !in_start(w->p, w->p->section[SECTION_START], op), STOP_REPORT,
+        op);
 }
 
 static void put_condition(const weave *w, int op)
@@ -200,8 +213,9 @@ static void put_defines(const weave *w)
     const int64_t size = spry_type_is_complex(w->type) ? 16 : 8;
     PUT(w, "#define ST_SLOTS %d\n#define ST_NUM %" PRId64 "\n#define ST_REP %" PRId64 "\n",
         ST_SLOTS, w->num_at, w->rep_at);
-    PUT(w, "#define REP_LOW %d\n#define REP_HIGH %d\n#define REP_GRADIENT_LOW %d\n", REP_LOW,
-        REP_HIGH, REP_GRADIENT_LOW);
+    PUT(w, "#define REP_LOW %d\n#define REP_HIGH %d\n#define REP_LOOK %d\n", REP_LOW, REP_HIGH,
+        REP_LOOK);
+    PUT(w, "#define REP_GRADIENT_LOW %d\n", REP_GRADIENT_LOW);
     PUT(w, "#define REP_GRADIENT %d\n#define REP_FIRST %d\n#define MOST_REPORTS %d\n", REP_GRADIENT,
         REP_FIRST, MOST_REPORTS);
     PUT(w, "#define SCALARS %" PRId64 "\n", w->p->scalar_count + 1);

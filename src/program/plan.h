@@ -75,10 +75,11 @@ typedef struct plan_var {
     int name;       /* in the program; NONE: made here */
     int64_t extent; /* elements; 1 for plain vectors */
     bool array;
-    int space;      /* 0: as long as b, 1: as long as x */
-    int number;     /* of plain vectors: the memory it uses, or the piece; NONE: none */
-    bool in_pieces; /* lives in pieces of a sweep */
-    bool wide;      /* a product makes it: its pieces are longer */
+    int space;        /* 0: as long as b, 1: as long as x */
+    int number;       /* of plain vectors: the memory it uses, or the piece; NONE: none */
+    bool in_pieces;   /* lives in pieces of a sweep */
+    bool wide;        /* a product makes it: its pieces are longer */
+    bool seen_before; /* a run may see what was there before it: it needs zeros */
 } plan_var;
 
 /* A vector that a phase moves through memory. */
@@ -167,8 +168,9 @@ bool plan_calls(const plan *p, const plan_op *o);
 /* The passes, in this order; see the files. */
 spry_status plan_lower(plan *p);
 spry_status plan_find_spaces(plan *p);
-spry_status plan_collect(plan *p); /* accesses of all operations */
-spry_status plan_live(plan *p);    /* fills live and exit_live */
+spry_status plan_collect(plan *p);   /* accesses of all operations */
+spry_status plan_find_seen(plan *p); /* fills seen_before of variables */
+spry_status plan_live(plan *p);      /* fills live and exit_live */
 spry_status plan_simplify(plan *p);
 spry_status plan_schedule(plan *p);
 spry_status plan_store(plan *p);

@@ -68,10 +68,11 @@ done:
     return status;
 }
 
+/* Without waiting: the mirror does not change before the next resident_fetch(). */
 spry_status resident_send(resident *s)
 {
     /* All but the reports, which only come back. */
-    return device_put(s->control, 0, s->mirror, (s->rep_at + REP_FIRST) * 8);
+    return device_put_on(s->d->stream, s->control, 0, s->mirror, (s->rep_at + REP_FIRST) * 8);
 }
 
 spry_status resident_fetch(resident *s)
@@ -233,12 +234,15 @@ done:
 
 static int add_common(const resident *s, const device_memory *partials, device_arg *args)
 {
-    args[0] = device_arg_memory(s->control);
-    args[1] = device_arg_memory(s->memory);
-    args[2] = device_arg_memory(s->l->x);
-    args[3] = device_arg_memory(s->l->b);
-    args[4] = device_arg_memory(partials);
-    return 5;
+    int used = 0;
+    args[used++] = device_arg_memory(s->control);
+    args[used++] = device_arg_memory(s->memory);
+    if (!s->d->facts.has_pointers) { /* else their addresses are in the control block */
+        args[used++] = device_arg_memory(s->l->x);
+        args[used++] = device_arg_memory(s->l->b);
+    }
+    args[used++] = device_arg_memory(partials);
+    return used;
 }
 
 /* What a phase reads beside vectors: the matrix, diagonals. */
@@ -288,223 +292,6 @@ spry_status resident_launch(resident *s, const char *kernel, int number, const p
     return device_launch(s->program, name, NULL, groups, s->group, args, used);
 }
 
-/* --- operators that can only be called ----------------------------------------------------------
- */
-
-/* Where a vector is, in bytes of *memory. */
-static int64_t find_vector(const resident *s, const vref *v, int64_t index,
-                           const device_memory **memory)
-{
-    const plan *p = s->p;
-    const plan_var *var = &p->vars[v->var];
-    *memory = s->memory;
-    if (v->var == p->var_of_name[NAME_X] || v->var == p->var_of_name[NAME_B]) {
-        *memory = v->var == p->var_of_name[NAME_X] ? s->l->x : s->l->b;
-        return 0;
-    }
-    if (var->array)
-        return (s->mirror[ST_SLOTS + p->slots + v->var].whole + index * s->stride[var->space]) *
-               s->r->size;
-    return s->slots[var->number] * s->r->size;
-}
-
-/* An operator of the host is given copies of its vectors. */
-static spry_status call_host(resident *s, const plan_op *o, int64_t in_bytes, int64_t out_bytes)
-{
-    spry_context *ctx = s->r->ctx;
-    const spry_operator *called = s->r->operators[o->op];
-    const spry_scalar one = {1, 0}, zero = {0, 0};
-    spry_status status = SPRY_STATUS_OK;
-    const int64_t most = (s->stride[0] > s->stride[1] ? s->stride[0] : s->stride[1]) * s->r->size;
-    if (!s->host_in)
-        SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->host_in));
-    if (!s->host_out)
-        SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->host_out));
-    SPRY_GO(ctx, device_get(s->call_in, 0, s->host_in, in_bytes));
-    SPRY_GO(ctx, called->class->multiply(called, o->transpose, one, s->host_in, zero, s->host_out));
-    SPRY_GO(ctx, device_put(s->call_out, 0, s->host_out, out_bytes));
-done:
-    return status;
-}
-
-/* What is called of its operands, and where they are. */
-typedef struct operands {
-    const device_memory *from, *to;
-    int64_t from_at, to_at, in_bytes, out_bytes;
-} operands;
-
-/* An operator of the device works on the vectors themselves where memory has addresses. */
-static spry_status call_in_place(const resident *s, const plan_op *o, const operands *v)
-{
-    spry_context *ctx = s->r->ctx;
-    const spry_scalar one = {1, 0}, zero = {0, 0};
-    device_memory *in = NULL, *out = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx,
-            device_borrow(s->d, (char *)device_address(v->from) + v->from_at, v->in_bytes, &in));
-    SPRY_GO(ctx, device_borrow(s->d, (char *)device_address(v->to) + v->to_at, v->out_bytes, &out));
-    SPRY_GO(ctx, device_multiply(s->r->operators[o->op], o->transpose, one, in, zero, out));
-done:
-    device_free(in);
-    device_free(out);
-    return status;
-}
-
-static spry_status call_copies(resident *s, const plan_op *o, const operands *v)
-{
-    spry_context *ctx = s->r->ctx;
-    const spry_operator *called = s->r->operators[o->op];
-    const spry_scalar one = {1, 0}, zero = {0, 0};
-    const int64_t most = (s->stride[0] > s->stride[1] ? s->stride[0] : s->stride[1]) * s->r->size;
-    spry_status status = SPRY_STATUS_OK;
-    if (!s->call_in)
-        SPRY_GO(ctx, device_alloc(s->d, most, &s->call_in));
-    if (!s->call_out)
-        SPRY_GO(ctx, device_alloc(s->d, most, &s->call_out));
-    SPRY_GO(ctx, device_copy(v->from, v->from_at, s->call_in, 0, v->in_bytes));
-    if (device_of(called) == s->d)
-        SPRY_GO(ctx, device_multiply(called, o->transpose, one, s->call_in, zero, s->call_out));
-    else
-        SPRY_GO(ctx, call_host(s, o, v->in_bytes, v->out_bytes));
-    SPRY_GO(ctx, device_copy(s->call_out, 0, v->to == s->memory ? s->memory : s->l->x, v->to_at,
-                             v->out_bytes));
-done:
-    return status;
-}
-
-static spry_status call(resident *s, const plan_op *o, int64_t from_index, int64_t to_index)
-{
-    operands v = {.in_bytes = s->r->n[s->p->vars[o->in[0].var].space] * s->r->size,
-                  .out_bytes = s->r->n[s->p->vars[o->out.var].space] * s->r->size};
-    v.from_at = find_vector(s, &o->in[0], from_index, &v.from);
-    v.to_at = find_vector(s, &o->out, to_index, &v.to);
-    const bool same = v.from == v.to && v.from_at == v.to_at;
-    return s->d->facts.has_pointers && device_of(s->r->operators[o->op]) == s->d && !same
-               ? call_in_place(s, o, &v)
-               : call_copies(s, o, &v);
-}
-
-spry_status resident_calls(resident *s, const phase *f)
-{
-    const plan *p = s->p;
-    for (int i = f->first; i < f->first + f->sweep_count; i++) {
-        const plan_op *o = &p->ops[i];
-        int64_t from = 0, to = 0;
-        if (!plan_calls(p, o))
-            continue;
-        if (o->in[0].first != NONE)
-            from = program_eval_index(&s->l->scalars, o->in[0].first, p->vars[o->in[0].var].extent);
-        if (o->out.first != NONE)
-            to = program_eval_index(&s->l->scalars, o->out.first, p->vars[o->out.var].extent);
-        if (sweep_check(s->l, o))
-            continue;
-        const spry_status status = call(s, o, from, to);
-        if (status != SPRY_STATUS_OK)
-            return status;
-    }
-    return SPRY_STATUS_OK;
-}
-
-/* --- the course as steps ------------------------------------------------------------------------
- */
-
-static spry_status add_step(resident *s, course_step leg, int *index)
-{
-    if (s->step_count == s->step_room) {
-        const int room = 2 * s->step_room + 64;
-        const spry_status status =
-            base_grow(s->r->ctx, s->step_count, room, sizeof *s->steps, &s->steps);
-        if (status != SPRY_STATUS_OK)
-            return status;
-        s->step_room = room;
-    }
-    if (index)
-        *index = s->step_count;
-    s->steps[s->step_count++] = leg;
-    return SPRY_STATUS_OK;
-}
-
-static spry_status add_nodes(resident *s, int first)
-{
-    spry_context *ctx = s->r->ctx;
-    const plan *p = s->p;
-    spry_status status = SPRY_STATUS_OK;
-    for (int n = first; n != NONE; n = p->nodes[n].next) {
-        const node *at = &p->nodes[n];
-        int begin, otherwise;
-        if (at->kind == NODE_BLOCK) {
-            for (int f = at->phase; f < at->phase + at->phases; f++) {
-                const phase *q = &p->phases[f];
-                for (int i = q->first; i < q->first + q->count; i++)
-                    s->step_of[i] = s->step_count;
-                SPRY_GO(ctx, add_step(s, (course_step){DO_PHASE, n, f, NONE}, NULL));
-            }
-        } else if (at->kind == NODE_FOR) {
-            SPRY_GO(ctx, add_step(s, (course_step){DO_FOR, n, NONE, NONE}, &begin));
-            SPRY_GO(ctx, add_nodes(s, at->body));
-            SPRY_GO(ctx, add_step(s, (course_step){DO_NEXT, n, NONE, begin + 1}, NULL));
-            s->steps[begin].to = s->step_count;
-        } else {
-            SPRY_GO(ctx, add_step(s, (course_step){DO_IF, n, NONE, NONE}, &begin));
-            SPRY_GO(ctx, add_nodes(s, at->body));
-            SPRY_GO(ctx, add_step(s, (course_step){DO_JUMP, n, NONE, NONE}, &otherwise));
-            s->steps[begin].to = s->step_count;
-            SPRY_GO(ctx, add_nodes(s, at->other));
-            s->steps[otherwise].to = s->step_count;
-        }
-    }
-done:
-    return status;
-}
-
-/* Whether an expression is the same in every turn: made of options, numbers and loop variables. */
-static bool is_alike(const resident *s, int e)
-{
-    if (e == NONE)
-        return true;
-    const expr *x = &s->p->program->exprs[e];
-    if (x->kind == EXPR_NAME && s->p->program->names[x->name].kind != NAME_OPTION &&
-        s->counter[x->name] == NONE)
-        return false;
-    if (x->kind != EXPR_NAME && x->kind != EXPR_NUMBER && x->kind != EXPR_CALL)
-        return false;
-    return is_alike(s, x->arg[0]) && is_alike(s, x->arg[1]) && is_alike(s, x->arg[2]);
-}
-
-static bool turns_are_alike(const resident *s)
-{
-    const plan *p = s->p;
-    for (int k = s->section[SECTION_LOOP]; s->steps[k].kind != DO_END; k++) {
-        const course_step *leg = &s->steps[k];
-        const node *at = &p->nodes[leg->node];
-        const phase *f = leg->phase == NONE ? NULL : &p->phases[leg->phase];
-        if (leg->kind == DO_FOR && !(is_alike(s, at->from) && is_alike(s, at->to)))
-            return false;
-        if (leg->kind == DO_IF && !is_alike(s, at->expr))
-            return false;
-        for (int i = f ? f->first : 0; f && i < f->first + f->sweep_count; i++)
-            if (plan_calls(p, &p->ops[i]))
-                return false;
-    }
-    return true;
-}
-
-static spry_status open_course(resident *s)
-{
-    spry_context *ctx = s->r->ctx;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, base_calloc(ctx, s->p->op_count + 1, sizeof *s->step_of, &s->step_of));
-    SPRY_GO(ctx, base_calloc(ctx, s->p->node_count + 1, sizeof *s->loop_end, &s->loop_end));
-    for (int k = 0; k < SECTION_COUNT; k++) {
-        s->section[k] = s->step_count;
-        SPRY_GO(ctx, add_nodes(s, s->p->section[k]));
-        SPRY_GO(ctx, add_step(s, (course_step){DO_END, 0, NONE, NONE}, NULL));
-    }
-    s->turns_alike = turns_are_alike(s);
-done:
-    return status;
-}
-
 /* --- the object ---------------------------------------------------------------------------------
  */
 
@@ -521,7 +308,7 @@ spry_status resident_open(runner *r)
     SPRY_GO(ctx, find_counters(s));
     SPRY_GO(ctx, open_operators(s));
     SPRY_GO(ctx, open_memory(s));
-    SPRY_GO(ctx, open_course(s));
+    SPRY_GO(ctx, resident_open_course(s));
     SPRY_GO(ctx, build_text(s, weave_program, s->group, "", &s->program));
     SPRY_GO(ctx, find_groups(s));
 done:
@@ -533,6 +320,8 @@ void resident_close(runner *r)
     resident *s = r->resident;
     if (!s)
         return;
+    if (s->control && !s->d->lost) /* what was sent without waiting is the mirror's */
+        (void)device_finish(s->d);
     device_graph_free(s->graph);
     device_memory *const blocks[] = {s->control, s->memory,   s->partials,
                                      s->call_in, s->call_out, s->whole_partials};
@@ -545,4 +334,40 @@ void resident_close(runner *r)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, s);
     r->resident = NULL;
+}
+
+/* The lane has the device's memory now. */
+spry_status resident_clear(runner *r, lane *l)
+{
+    resident *s = r->resident;
+    const plan *p = s->p;
+    spry_context *ctx = r->ctx;
+    control_word *mirror = s->mirror;
+    spry_status status = SPRY_STATUS_OK;
+    s->l = l;
+    for (int v = 0; v < p->var_count; v++) {
+        const plan_var *var = &p->vars[v];
+        const bool plain = !var->array && !var->in_pieces && var->number != NONE;
+        const int64_t bytes = s->stride[var->space] * r->size;
+        if (!var->seen_before || !(plain || var->array))
+            continue;
+        const int64_t at = mirror[ST_SLOTS + (var->array ? p->slots + v : var->number)].whole;
+        SPRY_GO(ctx,
+                device_clear(s->memory, at * r->size, var->array ? var->extent * bytes : bytes));
+    }
+    mirror[ST_FAULT].whole = NONE;
+    for (int space = 0; space < 2; space++) {
+        mirror[ST_STRIDE0 + space].whole = s->stride[space];
+        mirror[ST_N0 + space].whole = r->n[space];
+    }
+    mirror[ST_POSITIONS].whole = s->rows.positions;
+    if (s->d->facts.has_pointers) {
+        mirror[ST_X].whole = (int64_t)(intptr_t)device_address(l->x);
+        mirror[ST_B].whole = (int64_t)(intptr_t)device_address(l->b);
+    }
+    for (int k = 0; k < p->slots; k++)
+        s->slots[k] = mirror[ST_SLOTS + k].whole;
+    resident_give(s);
+done:
+    return status;
 }

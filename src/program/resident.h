@@ -7,14 +7,16 @@
  * where an index is wrong, the device notes the place and lets every later kernel do nothing. The
  * host looks now and then, judges, and goes on from that place.
  *
- * emit_sweep.c, emit_tail.c: the text; resident.c: memory, programs; resident_run.c: the course.
+ * The text: emit_sweep.c, emit_tail.c, emit_whole.c. Memory, programs and launches: resident.c. Its
+ * course: resident_course.c (steps), resident_walk.c (launching them), resident_look.c (judging
+ * what came of it), resident_run.c (batches of turns).
  */
 #ifndef SPRY_RESIDENT_H
 #define SPRY_RESIDENT_H
 
 #include "device/formats.h"
 #include "program/emit.h"
-#include "program/sweep.h"
+#include "program/runner.h"
 
 /*
  * The words of the control block, 64 bits each. After them the table of slots and the bases of
@@ -26,13 +28,15 @@
         word(FAULT)              /* place of the first wrong index, -1: none */                 \
         word(FAULT_ORDER)        /* and the order of its operation */                           \
         word(REPORTS)            /* told since the host has looked */                           \
-        word(LEFT)               /* reports until it stops by itself */                         \
+        word(LEFT)               /* reports of the loop until it stops by itself */             \
+        word(WAIT)               /* reports of the loop before it stops for a look at x */      \
         word(SKIP)               /* bits of updates of x that were made early */                \
         word(TICKET)             /* groups that are through with the phase */                   \
         word(PHASES)             /* done since the host has looked */                           \
         word(STRIDE0)            /* elements from a vector of an array to the next, by space */ \
         word(STRIDE1) word(N0)   /* elements of vectors, by space */                            \
         word(N1) word(POSITIONS) /* of the matrix's rows */                                     \
+        word(X) word(B)          /* addresses, where memory has some */                         \
         word(BARRIER)            /* groups that have come to a barrier of all, ever */
 
 #define RESIDENT_WORD_NAME(name) ST_##name,
@@ -47,8 +51,8 @@ typedef enum stop_kind {
 } stop_kind;
 
 /* The limits, numbers before the reports. */
-enum { REP_LOW, REP_HIGH, REP_GRADIENT_LOW, REP_GRADIENT, REP_FIRST = 8 };
-enum { MOST_REPORTS = 1024, MOST_COUNTERS = 8, RESIDENT_GROUP = 256 };
+enum { REP_LOW, REP_HIGH, REP_LOOK, REP_GRADIENT_LOW, REP_GRADIENT, REP_FIRST = 8 };
+enum { MOST_REPORTS = 1024, MOST_COUNTERS = 8, RESIDENT_GROUP = 256, MOST_STOPS = 64 };
 
 /* What the text needs to know beside the plan. */
 typedef struct weave {
@@ -155,17 +159,40 @@ typedef struct resident {
     device_graph *graph;
     int64_t skip; /* updates of x that were made early and are still to come */
 
-    /* What was launched since the last look: bytes up to each phase. */
+    /* What was launched since the last look: bytes up to each phase, then turns as recorded. */
     int64_t *bytes, *turn_bytes; /* the second of a turn that is recorded */
     int launched, launched_room;
-    int64_t turn_phases, turn_reports;
-    double turn_seconds;
+    int64_t turn_phases, played;
+    int64_t ended; /* turns whose last phase was launched since then */
+    bool told;     /* something since the turn at hand began */
+
+    /* What is known of turns, by solves before as well. */
+    double turn_seconds, looked_at;
+    int64_t turn_reports;
+    int64_t stops[MOST_STOPS]; /* reports after which the run before was stopped, and this one */
+    int64_t new_stops[MOST_STOPS];
+    int stop_count, new_count;
+    bool stopped;   /* when it looked last */
+    bool expects;   /* a stop at the end of the batch, by the run before */
+    int64_t missed; /* turns of the next batch, when a stop that was expected did not come */
 } resident;
 
 spry_status resident_open(runner *r);
 void resident_close(runner *r);
-spry_status resident_run(runner *r);
+spry_status resident_clear(runner *r, lane *l);
+spry_status resident_open_course(resident *s);
+/* Walks until the section ends or the host has to look first: because the next step depends on
+ * numbers, or because an exit is behind it and operators that cannot be held back are ahead.
+ * `fresh` says that it has just looked. *end: the section ended. */
+spry_status resident_walk(resident *s, bool fresh, bool *end);
+spry_status resident_launch_tail(resident *s, int index, int from);
+/* Lets the device go on from where the host's mirror says; `judged`: up to the limits. */
+spry_status resident_let_go(resident *s, bool judged);
+/* Waits for the device and judges what it tells; where it had stopped and goes on, so does the host
+ * from there. */
+spry_status resident_look(resident *s);
 spry_status resident_settle(runner *r, lane *l);
+spry_status resident_finish(runner *r, lane *l);
 /* Launches a kernel of the program for phase f (NONE: one without matrix), with `more` arguments
  * behind the common ones. */
 spry_status resident_launch(resident *s, const char *kernel, int number, const phase *f,

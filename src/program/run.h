@@ -1,7 +1,7 @@
 /*
- * Running plans, on the host (here) or on the device that A lives on (resident.h). A runner holds
- * the memory; lanes are right-hand sides that go through the same statements side by side, each
- * with its own vectors and scalars, and share the reading of the matrix.
+ * Running plans, on the host or on the device that A lives on. A runner holds the memory; lanes are
+ * right-hand sides that go through the same statements side by side, each with its own vectors and
+ * scalars, and share the reading of the matrix.
  */
 #ifndef SPRY_RUN_H
 #define SPRY_RUN_H
@@ -17,10 +17,11 @@ typedef enum report_kind { REPORT_RESIDUAL, REPORT_ESTIMATE, REPORT_GRADIENT } r
 typedef struct runner runner;
 
 /* Up to where residuals and estimates need no judgement: as long as they are above low and not
- * above high, a gradient is above its limit, and fewer than so many have been told. */
+ * above high, a gradient is above its limit, and fewer than so many of the loop have been told; and
+ * after look_after of these, as long as they are above look. */
 typedef struct run_limits {
-    double low, high, gradient;
-    int64_t reports;
+    double low, high, look, gradient;
+    int64_t reports, look_after;
 } run_limits;
 
 /* One right-hand side; the caller fills the first members. */
@@ -31,18 +32,14 @@ typedef struct lane {
     /* Hears each residual, from the loop or from the start; *go_on = false ends the lane. Where x
      * is looked at, runner_settle() comes first. */
     spry_status (*report)(void *data, report_kind kind, bool loop, double value, bool *go_on);
-    /* May be NULL: on a device every residual is judged then before the next step. */
+    /* May be NULL: on a device every residual is judged then before the next step. Also asked for
+     * before the first report of a run. */
     void (*limits)(void *data, run_limits *limits);
     /* Hears of a breakdown; finite: all numbers in its condition and text are. */
     void (*breakdown)(void *data, const char *text, bool finite);
 
     /* The runner's own. */
     scalars scalars;
-    char *memory; /* of all vectors */
-    int64_t memory_bytes;
-    char **slots;           /* memory of plain vectors, by number */
-    char ***arrays;         /* of arrays, by variable */
-    bool *skip;             /* by operation: an update of x that was made early */
     int fault, fault_order; /* the first operation in the text with an index outside; NONE: none */
     bool done, restart;
     int64_t reports, reports_at_restart;
@@ -57,6 +54,9 @@ spry_status runner_use(const spry_operator *op, bool transposed, operator_use *u
 
 /* Makes a runner; the plan must stay. */
 spry_status runner_new(plan *p, const runner_operators *operators, int lanes, runner **out);
+/* Makes it ready for another use with as many right-hand sides, which are all to be filled in;
+ * false where it has to be made anew: they are more than before, or an operator has changed. */
+bool runner_reuse(runner *r, int lanes);
 void runner_free(runner *r);
 lane *runner_lane(runner *r, int index);
 /* Runs start and loop until every lane that is not done has ended. A lane that restarts waits for

@@ -173,6 +173,7 @@ spry_status plan_store(plan *p)
     storing s = {.p = p, .vars = p->var_count};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, plan_collect(p));
+    SPRY_GO(ctx, plan_find_seen(p));
     SPRY_GO(ctx, plan_live(p));
     SPRY_GO(ctx, base_calloc(ctx, (int64_t)s.vars * s.vars, 1, &s.clash));
     SPRY_GO(ctx, base_calloc(ctx, s.vars, 1, &s.whole));

@@ -26,7 +26,8 @@ static char *address(const place *at, const step *s, const operand *o)
     const runner *r = at->r;
     if (o->base)
         return o->base + at->begin * r->size;
-    char *piece = at->pieces + s->lane * r->piece_at[r->p->locals] + r->piece_at[o->local];
+    char *piece =
+        at->pieces + s->lane * r->host->piece_at[r->p->locals] + r->host->piece_at[o->local];
     return piece + (o->wide ? (at->begin - at->run) * r->size : 0);
 }
 
@@ -34,12 +35,13 @@ static void run_combine(const place *at, const step *s)
 {
     for (int k = 0; k < s->count; k++)
         at->pointers[k] = address(at, s, &s->list[k]);
-    at->r->kernels->combine(at->n, s->count, s->factors, at->pointers, address(at, s, &s->out));
+    at->r->host->kernels->combine(at->n, s->count, s->factors, at->pointers,
+                                  address(at, s, &s->out));
 }
 
 static void run_dot(const place *at, const step *s)
 {
-    const host_kernels *kernels = at->r->kernels;
+    const host_kernels *kernels = at->r->host->kernels;
     const void *right = address(at, s, &s->in[1]);
     for (int k = 0; k < s->count; k++) {
         const void *left = address(at, s, &s->list[k]);
@@ -71,15 +73,16 @@ static int run_rows(const place *at, const step *s)
 static void pack(const runner *r, int team, int me)
 {
     const int64_t line = HOST_UNIT * r->size / (1 + spry_type_is_complex(r->type));
-    for (int i = 0; i < r->step_count && r->steps[i].o->kind == OP_APPLY; i += r->steps[i].lanes) {
-        const step *s = &r->steps[i];
+    for (int i = 0; i < r->host->step_count && r->host->steps[i].o->kind == OP_APPLY;
+         i += r->host->steps[i].lanes) {
+        const step *s = &r->host->steps[i];
         const range mine = base_share(r->n[r->p->vars[s->o->in[0].var].space], team, me, CHUNK);
         for (int64_t row = mine.begin; s->packed && row < mine.end; row += PANEL) {
             const void *x[HOST_MOST_UNITS * HOST_UNIT];
             for (int k = 0; k < s->lanes; k++)
                 x[k] = s[k].in[0].base + row * r->size;
-            r->kernels->pack(mine.end - row < PANEL ? mine.end - row : PANEL, s->units, s->lanes, x,
-                             1, s->packed + row * s->units * line);
+            r->host->kernels->pack(mine.end - row < PANEL ? mine.end - row : PANEL, s->units,
+                                   s->lanes, x, 1, s->packed + row * s->units * line);
         }
     }
 }
@@ -97,19 +100,20 @@ static void run_step(const place *at, const step *s)
         break;
     case OP_TIMES:
         out = address(at, s, &s->out);
-        r->kernels->multiply(at->n, address(at, s, &s->in[0]), address(at, s, &s->in[1]), out);
+        r->host->kernels->multiply(at->n, address(at, s, &s->in[0]), address(at, s, &s->in[1]),
+                                   out);
         break;
     case OP_OVER:
         out = address(at, s, &s->out);
-        r->kernels->divide(at->n, address(at, s, &s->in[0]), address(at, s, &s->in[1]), out);
+        r->host->kernels->divide(at->n, address(at, s, &s->in[0]), address(at, s, &s->in[1]), out);
         break;
     case OP_DIAGONAL:
         out = address(at, s, &s->out);
-        r->kernels->multiply(at->n, s->diagonal + at->begin * r->size, address(at, s, &s->in[0]),
-                             out);
+        r->host->kernels->multiply(at->n, s->diagonal + at->begin * r->size,
+                                   address(at, s, &s->in[0]), out);
         break;
     case OP_RANDOM:
-        r->kernels->random(at->n, s->seed, at->begin, address(at, s, &s->out));
+        r->host->kernels->random(at->n, s->seed, at->begin, address(at, s, &s->out));
         break;
     default:
         break;
@@ -124,9 +128,9 @@ static void run_lane(place at, int space, const step *first, const step *end, in
     range rows = {0, 0};
     for (; at.begin < to; at.begin += at.n) {
         if (at.begin >= rows.end) {
-            const int part = base_share_of(r->n[space], r->parts[space], at.begin, CHUNK);
-            rows = base_share(r->n[space], r->parts[space], part, CHUNK);
-            at.sums = r->sums + (int64_t)part * r->slot_count;
+            const int part = base_share_of(r->n[space], r->host->parts[space], at.begin, CHUNK);
+            rows = base_share(r->n[space], r->host->parts[space], part, CHUNK);
+            at.sums = r->host->sums + (int64_t)part * r->host->slot_count;
         }
         at.n = to - at.begin < CHUNK ? to - at.begin : CHUNK;
         for (const step *s = first; s < end; s++) {
@@ -143,14 +147,14 @@ static void run_lane(place at, int space, const step *first, const step *end, in
  * nothing to do with each other, so each goes through the run by itself. */
 static void run_rows_of(runner *r, int space, range rows, int thread)
 {
-    const step *end = r->steps + r->step_count;
+    const step *end = r->host->steps + r->host->step_count;
     place at = {.r = r,
-                .pieces = r->pieces + thread * r->pieces_bytes,
-                .pointers = r->pointers + (int64_t)thread * r->most_terms,
-                .sums = r->sums};
+                .pieces = r->host->pieces + thread * r->host->pieces_bytes,
+                .pointers = r->host->pointers + (int64_t)thread * r->host->most_terms,
+                .sums = r->host->sums};
     for (at.run = rows.begin; at.run < rows.end; at.run += RUN * CHUNK) {
         const int64_t stop = rows.end - at.run < RUN * CHUNK ? rows.end : at.run + RUN * CHUNK;
-        const step *s = r->steps;
+        const step *s = r->host->steps;
         at.begin = at.run;
         at.n = stop - at.run;
         while (s < end && s->o->kind == OP_APPLY)
@@ -166,26 +170,28 @@ static void run_rows_of(runner *r, int space, range rows, int thread)
 
 void sweep_run(runner *r, int team, int me)
 {
-    if (r->packs) {
+    if (r->host->packs) {
         pack(r, team, me);
 #pragma omp barrier
     }
     for (int space = 0; space < 2; space++) {
         bool any = false;
-        for (int i = 0; i < r->step_count && !any; i++)
-            any = r->steps[i].space == space;
+        for (int i = 0; i < r->host->step_count && !any; i++)
+            any = r->host->steps[i].space == space;
         if (!any)
             continue;
         /* The team may be smaller than asked for: shares go round. */
-        for (int share = me; share < r->threads; share += team) {
-            range mine = base_share(r->parts[space], r->threads, share, 1);
-            if (r->shares && r->share_space == space)
-                mine = (range){r->shares[share], r->shares[share + 1]};
+        for (int share = me; share < r->host->threads; share += team) {
+            range mine = base_share(r->host->parts[space], r->host->threads, share, 1);
+            if (r->host->shares && r->host->share_space == space)
+                mine = (range){r->host->shares[share], r->host->shares[share + 1]};
             if (mine.begin < mine.end)
                 run_rows_of(
                     r, space,
-                    (range){base_share(r->n[space], r->parts[space], (int)mine.begin, CHUNK).begin,
-                            base_share(r->n[space], r->parts[space], (int)mine.end - 1, CHUNK).end},
+                    (range){base_share(r->n[space], r->host->parts[space], (int)mine.begin, CHUNK)
+                                .begin,
+                            base_share(r->n[space], r->host->parts[space], (int)mine.end - 1, CHUNK)
+                                .end},
                     me);
         }
     }
@@ -221,16 +227,17 @@ static spry_scalar *target_of(lane *l, const step *s, int k)
 
 void sweep_reduce(runner *r)
 {
-    for (int i = 0; i < r->step_count; i++) {
-        const step *s = &r->steps[i];
+    for (int i = 0; i < r->host->step_count; i++) {
+        const step *s = &r->host->steps[i];
         if (s->o->kind != OP_DOT)
             continue;
         lane *l = &r->lanes[s->lane];
         for (int k = 0; k < s->count; k++) {
             spry_scalar *to = target_of(l, s, k);
             if (to)
-                *to = add_parts(&r->sums[s->slot + k], r->parts[s->space], r->slot_count);
+                *to = add_parts(&r->host->sums[s->slot + k], r->host->parts[s->space],
+                                r->host->slot_count);
         }
-        sweep_check(l, s->o);
+        course_check(l, s->o);
     }
 }

@@ -1,8 +1,9 @@
-/* The inside of a runner, shared by its control (run.c) and its sweeps (sweep.c, bind.c). */
+/* The host's side of a runner, shared by its making (host.c), its control (host_run.c) and its
+ * sweeps (sweep.c, bind.c). */
 #ifndef SPRY_SWEEP_H
 #define SPRY_SWEEP_H
 
-#include "program/run.h"
+#include "program/runner.h"
 
 /* A vector's memory in a sweep: whole, or the thread's own piece number `local`. */
 typedef struct operand {
@@ -28,23 +29,22 @@ typedef struct step {
     char *packed;
 } step;
 
-struct runner {
-    plan *p;
-    spry_context *ctx;
-    struct resident *resident; /* the device's side; NULL: on the host */
+/* A lane's vectors. */
+typedef struct host_lane {
+    char *memory;   /* of all vectors */
+    char **slots;   /* of plain vectors, by number */
+    char ***arrays; /* of arrays, by variable */
+    bool *skip;     /* by operation: an update of x that was made early */
+} host_lane;
+
+typedef struct host_side {
     const host_kernels *kernels;
-    spry_type type;
-    int64_t size, n[2];
-    const spry_operator *operators[OPERATOR_COUNT];
     operator_rows rows[OPERATOR_COUNT][3]; /* by transpose */
     const char *diagonal[OPERATOR_COUNT][3];
     int threads, parts[2];
     int *cuts[OPERATOR_COUNT][3]; /* first parts of each thread's share, where rows differ */
-
-    lane *lanes;
-    int lane_count;
+    host_lane *lanes;
     bool *active; /* by lane: takes part in what runs now */
-    bool used;    /* it has run before */
 
     /* The sweep at hand. */
     step *steps;
@@ -64,28 +64,22 @@ struct runner {
     int64_t pieces_bytes;
     int most_terms;
 
-    /* The place in the plan, for settling x and counting. */
-    const node *block;
+    /* The place in the plan. */
     const plan_op *exit;
     int next;   /* the operation at scalar time that is to be done next */
     bool leave; /* it ends a solve and cannot be done in a parallel region */
-    bool counting;
-    bool finishing;
-    int64_t turns, most_turns; /* of loops that are left until the next report, and then */
-    int64_t bytes;
-    spry_status status; /* of a failure inside a parallel region or a nested run */
-};
+} host_side;
 
-/* A breakdown's message, with {name} replaced by the value. */
-void runner_message(const lane *l, const stmt *s, char *text, size_t size);
-/* The failure of loops that take too many turns. */
-spry_status runner_fail_turns(const runner *r, int place);
-/* What an exit that reports tells. */
-report_kind runner_report_kind(const plan_op *o);
-/* What the vectors of a lane's phase move, by its plan. */
-int64_t runner_vector_bytes(const runner *r, lane *l, const phase *f);
-/* Whether all numbers that an expression is made of are finite. */
-bool runner_is_finite(lane *l, int e);
+static inline host_lane *host_lane_of(const runner *r, const lane *l)
+{
+    return &r->host->lanes[l - r->lanes];
+}
+
+/* Threads that a runner of this size takes. */
+int host_side_threads(const runner *r);
+spry_status host_side_open(runner *r);
+void host_side_close(runner *r);
+spry_status host_side_clear(runner *r, lane *l);
 /* Looks up the operations of the active lanes; those to be skipped are left out. Failures are kept
  * in r->status. */
 void sweep_bind(runner *r, const plan_op *ops, int count);
@@ -93,11 +87,6 @@ void sweep_bind(runner *r, const plan_op *ops, int count);
 void sweep_run(runner *r, int team, int me);
 /* Adds up the inner products and stores them. */
 void sweep_reduce(runner *r);
-/* Notes that an index of the operation was outside its array, if it was; then it counts as not
- * done. That is a failure unless the lane ends before it in the text: it may have run early. */
-bool sweep_check(lane *l, const plan_op *o);
-/* The failure. */
-void sweep_fail(runner *r, lane *l, int place);
 char *sweep_vector(runner *r, lane *l, const vref *v, int64_t index);
 
 #endif

@@ -46,7 +46,7 @@ static unsigned kinds_of(const bits *b)
 static unsigned exact_kinds(const spry_matrix *A)
 {
     enum { FIRST = 4096, GRAIN = 1024 };
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     const double *values = a->values;
     const int64_t n = a->nnz * (spry_type_is_complex(a->type) ? 2 : 1);
     bits first = {0, 1023, 1023};
@@ -218,7 +218,7 @@ bool tune_neighbours(const tune_candidate *a, const tune_candidate *b)
 /* --- forecasts ------------------------------------------------------------------------------- */
 
 /* Bytes for rows of `a`; 0, and the reason in the note, where the format cannot hold them. */
-static void foresee(spry_context *ctx, const spry_arrays *a, tune_candidate *c)
+static void foresee(spry_context *ctx, const matrix_arrays *a, tune_candidate *c)
 {
     _Alignas(16) char options[LAYOUT_OPTIONS_SIZE];
     char before[MESSAGE_SIZE];

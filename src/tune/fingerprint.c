@@ -23,7 +23,7 @@ static uint64_t add_text(uint64_t hash, const char *text)
     return add(hash, 256);
 }
 
-static uint64_t add_entry(uint64_t hash, const spry_arrays *a, int64_t k)
+static uint64_t add_entry(uint64_t hash, const matrix_arrays *a, int64_t k)
 {
     const size_t size = spry_type_size(a->type);
     uint64_t words[2] = {0, 0};
@@ -37,7 +37,7 @@ static uint64_t add_entry(uint64_t hash, const spry_arrays *a, int64_t k)
 
 uint64_t tune_fingerprint(const spry_matrix *A)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     const uint64_t sizes[] = {(uint64_t)a->type, (uint64_t)a->format, (uint64_t)a->symmetry,
                               (uint64_t)a->rows, (uint64_t)a->cols,   (uint64_t)a->nnz};
     uint64_t hash = 1;

@@ -10,6 +10,7 @@ spry_status tune_build(spry_device *d, const spry_matrix *A, const char *format,
 
 spry_status spry_operator_from_format(const spry_matrix *A, const char *format, spry_operator **op)
 {
+    SPRY_NEED(CTX_OF(A), A, format, op);
     *op = NULL;
     if (strcmp(format, "csr") == 0)
         return spry_operator_from_matrix(A, op);
@@ -23,6 +24,7 @@ spry_status spry_operator_from_format(const spry_matrix *A, const char *format, 
 spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const char *format,
                              spry_operator **op)
 {
+    SPRY_NEED(CTX_OF(A), A, format, op);
     *op = NULL;
     if (!device)
         return spry_operator_from_format(A, format, op);

@@ -9,7 +9,7 @@ typedef struct blocks {
     int64_t count, rows; /* of each, neighbours in A */
 } blocks;
 
-static blocks cut_blocks(const spry_arrays *a)
+static blocks cut_blocks(const matrix_arrays *a)
 {
     const double mean = (double)a->nnz / (double)a->rows;
     const int64_t grains = (int64_t)(SAMPLE_ENTRIES / (mean > 1 ? mean : 1)) / GRAIN;
@@ -19,7 +19,7 @@ static blocks cut_blocks(const spry_arrays *a)
     return b;
 }
 
-static int64_t block_begin(const spry_arrays *a, const blocks *b, int64_t block)
+static int64_t block_begin(const matrix_arrays *a, const blocks *b, int64_t block)
 {
     const double free_rows = (double)(a->rows - b->rows);
     return (int64_t)(free_rows * (double)block / (double)(b->count - 1)) / GRAIN * GRAIN;
@@ -32,7 +32,7 @@ static int64_t whole_grains(int64_t rows)
 
 /* Column j of row i becomes column j - i + i' of row i', moved right by as much as keeps it from
  * falling below 0, where all such columns can be numbered. */
-static void copy_rows(const spry_arrays *a, const blocks *b, spry_arrays *s)
+static void copy_rows(const matrix_arrays *a, const blocks *b, matrix_arrays *s)
 {
     const size_t size = spry_type_size(a->type);
     const bool moved = s->cols > a->cols;
@@ -55,13 +55,13 @@ static void copy_rows(const spry_arrays *a, const blocks *b, spry_arrays *s)
 spry_status tune_sample(const spry_matrix *A, spry_matrix **sample)
 {
     spry_context *ctx = A->ctx;
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     spry_status status = SPRY_STATUS_OK;
     *sample = NULL;
     if (a->nnz <= 2 * SAMPLE_ENTRIES || a->rows == 0)
         return SPRY_STATUS_OK;
     const blocks b = cut_blocks(a);
-    spry_arrays s = {.type = a->type, .format = SPRY_FORMAT_CSR, .rows = b.count * b.rows};
+    matrix_arrays s = {.type = a->type, .format = SPRY_FORMAT_CSR, .rows = b.count * b.rows};
     if (s.rows > a->rows / 2) /* of few rows all are looked at */
         return SPRY_STATUS_OK;
     for (int64_t block = 0; block < b.count; block++) {

@@ -166,7 +166,7 @@ void spry_tune_report_clear(spry_context *ctx, spry_tune_report *report)
 
 const spry_tune_row *spry_tune_row_at(const spry_tune_report *report, int64_t index)
 {
-    if (index < 0 || index >= report->count)
+    if (!report || index < 0 || index >= report->count)
         return NULL;
     return (const spry_tune_row *)(const void *)((const char *)report->rows +
                                                  (size_t)index * report->row_size);
@@ -380,6 +380,7 @@ done:
 spry_status spry_tune_on(spry_device *device, const spry_matrix *A, const char *options,
                          spry_tune_report *report)
 {
+    SPRY_NEED(CTX_OF(A), A, report);
     spry_context *ctx = A->ctx;
     spry_tune_report made = SPRY_TUNE_REPORT_INIT;
     spry_status status = SPRY_STATUS_OK;
@@ -401,12 +402,14 @@ spry_status spry_tune(const spry_matrix *A, const char *options, spry_tune_repor
 
 spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *count)
 {
+    SPRY_NEED(ctx, ctx);
     char folder[PATH_SIZE], prefix[32] = "";
-    *count = 0;
+    int64_t dropped = 0;
     if (A)
         snprintf(prefix, sizeof prefix, "%016" PRIx64 "-", tune_fingerprint(A));
-    (void)ctx;
     if (base_cache_folder(folder, sizeof folder)) /* which need not be there */
-        *count = tune_files_drop(folder, prefix);
+        dropped = tune_files_drop(folder, prefix);
+    if (count)
+        *count = dropped;
     return SPRY_STATUS_OK;
 }

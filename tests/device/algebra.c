@@ -27,7 +27,7 @@ static void check_same(spry_context *ctx, spry_matrix *want, device_matrix *foun
 {
     spry_matrix *got = NULL;
     assert_ok(ctx, device_matrix_get(found, &got));
-    const spry_arrays *a = &want->a, *b = &got->a;
+    const matrix_arrays *a = &want->a, *b = &got->a;
     assert_true(a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz && a->type == b->type);
     assert_memory_equal(a->offsets, b->offsets, (size_t)(a->rows + 1) * sizeof *a->offsets);
     if (a->nnz > 0)
@@ -48,8 +48,6 @@ static void moves(spry_context *ctx, spry_device *d)
     for (int t = 0; t < 4; t++) {
         spry_matrix *A = support_sorted(ctx, support_types[t], SUPPORT_UNIFORM, 30, 50, 200, 7);
         device_matrix there = put(d, A);
-        assert_int_equal(device_matrix_bytes(&there),
-                         31 * 8 + there.nnz * (4 + (int64_t)spry_type_size(there.type)));
         check_same(ctx, A, &there);
     }
     device_matrix_free(NULL);

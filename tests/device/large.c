@@ -51,7 +51,7 @@ static int64_t entries_before(int64_t row, int64_t n)
     return row * WIDTH - (top * HALF - top * (top - 1) / 2) - bottom * (bottom + 1) / 2;
 }
 
-static void fill_row(const spry_arrays *a, int64_t row)
+static void fill_row(const matrix_arrays *a, int64_t row)
 {
     float *values = a->values;
     int64_t k = entries_before(row, a->rows);
@@ -64,7 +64,7 @@ static void fill_row(const spry_arrays *a, int64_t row)
 
 static spry_matrix *band(spry_context *ctx, int64_t n)
 {
-    spry_arrays a = {.type = SPRY_TYPE_S, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n};
+    matrix_arrays a = {.type = SPRY_TYPE_S, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n};
     spry_matrix *A = NULL;
     a.nnz = entries_before(n, n);
     assert_ok(ctx, matrix_allocate(ctx, &a));

@@ -124,6 +124,34 @@ static void check_elements(spry_device *d, spry_type type)
     FREE_ALL(x, y, z, dx, dy, dz);
 }
 
+/* Kernels of the caller's take vectors of their device. */
+static void check_kernels(spry_device *d, spry_type type)
+{
+    static const char text[] =
+        "SP_KERNEL twice(const int n, SP_GLOBAL const scalar *x, SP_GLOBAL scalar *y)\n"
+        "{\n"
+        "    if (SP_GLOBAL_ID < n)\n"
+        "        y[SP_GLOBAL_ID] = sp_add(x[SP_GLOBAL_ID], x[SP_GLOBAL_ID]);\n"
+        "}\n";
+    spry_context *ctx = d->ctx;
+    spry_vector *x = numbers(ctx, type, 300, 1), *dx = there(d, x), *dy = NULL;
+    spry_kernel *k = NULL;
+    char options[16];
+    snprintf(options, sizeof options, "type=%s", spry_type_name(type));
+    assert_ok(ctx, spry_kernel_new(d, text, "twice", options, &k));
+    assert_ok(ctx, spry_vector_like(dx, 300, &dy));
+    assert_ok(ctx, spry_kernel_set_int(k, "n", 300));
+    refused(d, spry_kernel_set_input(k, "x", x));
+    refused(d, spry_kernel_set_vector(k, "y", x));
+    assert_ok(ctx, spry_kernel_set_input(k, "x", dx));
+    assert_ok(ctx, spry_kernel_set_vector(k, "y", dy));
+    assert_ok(ctx, spry_kernel_launch(k, 1, (int64_t[]){300}));
+    assert_ok(ctx, spry_vector_scale((spry_scalar){2, 0}, x));
+    same(x, dy);
+    spry_kernel_free(k);
+    FREE_ALL(x, dx, dy);
+}
+
 static void check_orders(spry_device *d, spry_type type)
 {
     enum { N = 1000 };
@@ -279,6 +307,16 @@ static spry_status identity(void *data, spry_transpose op, const void *x, void *
     return SPRY_STATUS_OK;
 }
 
+/* The same by vectors. */
+static spry_status copy(void *data, spry_transpose op, const spry_vector *x, spry_vector *y,
+                        void *stream)
+{
+    (void)data;
+    (void)op;
+    (void)stream;
+    return spry_vector_copy(x, y);
+}
+
 /* y = alpha op(A) x + beta y with x and y of each place: the same bits, or it says where they are.
  */
 static void check_product(spry_device *d, const spry_operator *op)
@@ -322,7 +360,7 @@ static void check_operators(spry_device *d, spry_type type)
     spry_matrix *A = grid(ctx, type), *back = NULL;
     const int64_t n = spry_matrix_rows(A);
     size_t bytes = (size_t)n * spry_type_size(type);
-    spry_operator *op[8] = {NULL};
+    spry_operator *op[10] = {NULL};
     spry_vector *here = NULL, *found = NULL;
     spry_storage storage;
     int count = 0;
@@ -333,10 +371,14 @@ static void check_operators(spry_device *d, spry_type type)
     assert_ok(ctx,
               spry_operator_from_function(ctx, type, n, n, true, identity, &bytes, &op[count++]));
     assert_ok(ctx, spry_precon_new(A, NULL, "ilu", &op[count++]));
+    assert_ok(ctx,
+              spry_operator_from_product(ctx, NULL, type, n, n, true, copy, NULL, &op[count++]));
     const int of_host = count;
     assert_ok(ctx, spry_operator_on(d, A, "sell", &op[count++]));
     assert_ok(ctx, spry_precon_new(A, d, "jacobi", &op[count++]));
     assert_ok(ctx, spry_precon_beside(op[of_host], A, "sai", &op[count++]));
+    assert_ok(ctx, spry_operator_from_product(ctx, d, type, n, n, true, copy, NULL, &op[count++]));
+    assert_ok(ctx, spry_operator_set_bytes(op[count - 1], 2 * (int64_t)bytes));
     for (int k = 0; k < count; k++) {
         assert_ptr_equal(spry_operator_device(op[k]), k < of_host ? NULL : d);
         assert_true(spry_operator_has_transpose(op[k]));
@@ -364,7 +406,7 @@ static void check_dense(spry_device *d, spry_type type)
     enum { COLS = 3 };
     spry_context *ctx = d->ctx;
     spry_matrix *A = grid(ctx, type);
-    spry_operator *here = NULL, *away = NULL;
+    spry_operator *here = NULL, *away = NULL, *other = NULL;
     const int64_t n = spry_matrix_rows(A);
     spry_vector *x = numbers(ctx, type, n * COLS, 13), *y = NULL, *dx = there(d, x), *dy = NULL;
     assert_ok(ctx, spry_vector_like(x, x->n, &y));
@@ -404,8 +446,12 @@ static void check_dense(spry_device *d, spry_type type)
     same(y, dy);
     refused(d, spry_operator_multiply_dense(here, SPRY_TRANSPOSE_NO, one, &B_away, zero, &C_away));
     refused(d, spry_operator_multiply_dense(away, SPRY_TRANSPOSE_NO, one, &B, zero, &C_away));
+    assert_ok(ctx, spry_precon_new(A, d, "jacobi", &other)); /* stores no matrix */
+    refused(d, spry_operator_multiply_dense(other, SPRY_TRANSPOSE_NO, one, &B_away, zero, &C_away));
+    assert_ok(ctx, spry_operator_multiply_dense(other, SPRY_TRANSPOSE_NO, one, &B, zero, &C));
     spry_operator_free(here);
     spry_operator_free(away);
+    spry_operator_free(other);
     FREE_ALL(x, y, dx, dy);
     spry_matrix_free(A);
 }
@@ -578,6 +624,7 @@ static void vectors(spry_context *ctx, spry_device *d)
     (void)ctx;
     for (int t = 0; t < TYPES; t++) {
         check_elements(d, types[t]);
+        check_kernels(d, types[t]);
         check_orders(d, types[t]);
         check_files(d, types[t]);
         check_sharing(d, types[t]);

@@ -32,7 +32,7 @@ static spry_matrix *inverse_of(const spry_matrix *A, spry_device *d, const char 
 static void check_near(const spry_matrix *want, const spry_matrix *got, const char *what,
                        double size)
 {
-    const spry_arrays *a = &want->a, *b = &got->a;
+    const matrix_arrays *a = &want->a, *b = &got->a;
     const double unit = numeric_unit(a->type);
     double most = 0;
     assert_int_equal(a->nnz, b->nnz);

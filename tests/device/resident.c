@@ -46,7 +46,11 @@ static spry_status hear(void *data, report_kind kind, bool loop, double value, b
 static void limit(void *data, run_limits *limits)
 {
     const told *t = data;
-    *limits = (run_limits){t->goal, INFINITY, -INFINITY, t->every ? 1 : t->most - t->count};
+    *limits = (run_limits){.low = t->goal,
+                           .high = INFINITY,
+                           .look = -INFINITY,
+                           .gradient = -INFINITY,
+                           .reports = t->every ? 1 : t->most - t->count};
 }
 
 static void break_down(void *data, const char *text, bool finite)
@@ -245,7 +249,7 @@ static void test_rectangular(spry_context *ctx, spry_device *d)
 {
     enum { ROWS = 700, COLS = 300 };
     system_of s;
-    spry_arrays a = {.type = SPRY_TYPE_Z, .format = SPRY_FORMAT_CSR, .rows = ROWS, .cols = COLS};
+    matrix_arrays a = {.type = SPRY_TYPE_Z, .format = SPRY_FORMAT_CSR, .rows = ROWS, .cols = COLS};
     spry_matrix *A = NULL;
     a.offsets = spry_alloc(ctx, (ROWS + 1) * sizeof *a.offsets);
     a.col_index = spry_alloc(ctx, 2 * ROWS * sizeof *a.col_index);
@@ -261,7 +265,7 @@ static void test_rectangular(spry_context *ctx, spry_device *d)
         value_set(a.type, a.values, a.nnz++, (spry_scalar){0.25, -0.125});
     }
     a.offsets[ROWS] = a.nnz;
-    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_OWN_TAKE, &A));
+    assert_ok(ctx, support_new(ctx, &a, SPRY_OWN_TAKE, &A));
     open_matrix(ctx, d, A, "csr", &s);
     compare(ctx, d, &s, "lsmr", NULL, NULL, false);
     compare(ctx, d, &s, "cgls", NULL, NULL, true);
@@ -403,7 +407,11 @@ static spry_status hear_stop(void *data, report_kind kind, bool loop, double val
 static void far_limits(void *data, run_limits *limits)
 {
     (void)data;
-    *limits = (run_limits){-INFINITY, INFINITY, -INFINITY, 1000};
+    *limits = (run_limits){.low = -INFINITY,
+                           .high = INFINITY,
+                           .look = -INFINITY,
+                           .gradient = -INFINITY,
+                           .reports = 1000};
 }
 
 static void test_stop(spry_context *ctx, spry_device *d)

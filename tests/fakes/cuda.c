@@ -7,6 +7,7 @@
  *     init=100         what cuInit() comes to                   arch=90       of the device
  *     alloc=3          the third allocation finds no memory     newest=90     that NVRTC knows
  *     copy=2 launch=2  the second ends with `error`             load=1        likewise
+ *     shape=321842     launches must be of 3 x 2 x 1 groups of 8 x 4 x 2
  *     error=719        what such calls end with, and all calls after them where it is final
  *
  * FAKE_WITHOUT_GRAPHS leaves a symbol out.
@@ -326,6 +327,10 @@ FAKE(cuLaunchKernel, cuda_handle function, unsigned grid_x, unsigned grid_y, uns
     (void)extra;
     (void)stream;
     if (grid_x * grid_y * grid_z * block_x * block_y * block_z == 0 || shared_bytes != 0)
+        return 1;
+    const int shape = told("shape", 0);
+    if (shape && shape != (int)(grid_x * 100000 + grid_y * 10000 + grid_z * 1000 + block_x * 100 +
+                                block_y * 10 + block_z))
         return 1;
     return turn("launch", &fake.launches);
 }

@@ -8,6 +8,7 @@
  *     version=11       OpenCL 1.1               compiler=0 available=0
  *     nvidia=1 amd=1   whose platform it is
  *     alloc=3          the third buffer is refused, touch=3 the third when it is first written
+ *     shape=321842     launches must be of 3 x 2 x 1 groups of 8 x 4 x 2
  *     copy=2 launch=2 finish=2 build=1 binary=1 the second, the first ends with `error`
  *
  * FAKE_WITHOUT_FILL leaves a symbol out.
@@ -398,6 +399,13 @@ FAKE(int32_t, clSetKernelArg, cl_kernel kernel, uint32_t index, size_t size, con
 FAKE(int32_t, clEnqueueNDRangeKernel, cl_command_queue queue, cl_kernel kernel, uint32_t dimensions,
      const size_t *offsets, const size_t *global, const size_t *local, WAIT_LIST)
 {
-    (void)queue, (void)kernel, (void)dimensions, (void)offsets, (void)global, (void)local, NO_WAIT;
+    (void)queue, (void)kernel, (void)offsets, NO_WAIT;
+    int shape = 0;
+    for (uint32_t i = 0; i < dimensions; i++)
+        shape = 10 * shape + (int)(global[i] / local[i]);
+    for (uint32_t i = 0; i < dimensions; i++)
+        shape = 10 * shape + (int)local[i];
+    if (told("shape", shape) != shape)
+        return CL_INVALID_KERNEL_NAME;
     return turn("launch", &fake.launches, CL_NVIDIA_ILLEGAL_ACCESS);
 }

@@ -30,7 +30,7 @@ static inline void fuzz_read_with(const io_format *format, const char *path, con
     if (status == SPRY_STATUS_OK)
         status = io_read_bytes(ctx, &bytes, format, options, &A);
     if (status == SPRY_STATUS_OK) {
-        const spry_arrays arrays = spry_matrix_arrays(A);
+        const matrix_arrays arrays = A->a;
         fuzz_require(matrix_check_arrays(ctx, &arrays) == SPRY_STATUS_OK);
     } else {
         fuzz_require(A == NULL && spry_message(ctx)[0] != '\0');

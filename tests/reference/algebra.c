@@ -48,7 +48,7 @@ static support_dense dense_transpose(const support_dense *a, bool conjugate)
 /* General CSR, sorted, no place twice. */
 static void assert_plain(const spry_matrix *C)
 {
-    const spry_arrays c = spry_matrix_arrays(C);
+    const matrix_arrays c = C->a;
     assert_int_equal(c.format, SPRY_FORMAT_CSR);
     assert_int_equal(c.symmetry, SPRY_SYMMETRY_GENERAL);
     assert_int_equal(c.offsets[0], 0);
@@ -227,11 +227,11 @@ static void zeros_that_arise_are_kept(void **state)
     spry_matrix *B = support_from_rows(*state, SPRY_TYPE_D, 2, 1, (double[]){1, -1});
     assert_ok(*state, spry_matrix_multiply(A, B, &C));
     assert_int_equal(spry_matrix_nnz(C), 1);
-    assert_true(*(double *)spry_matrix_arrays(C).values == 0);
+    assert_true(*(double *)C->a.values == 0);
     spry_matrix_free(C);
     assert_ok(*state, spry_matrix_add((spry_scalar){1, 0}, A, (spry_scalar){-1, 0}, A, &C));
     assert_int_equal(spry_matrix_nnz(C), 2);
-    assert_true(*(double *)spry_matrix_arrays(C).values == 0);
+    assert_true(*(double *)C->a.values == 0);
     spry_matrix_free(C);
     assert_ok(*state, spry_matrix_add((spry_scalar){0, 0}, A, (spry_scalar){0, 0}, A, &C));
     assert_int_equal(spry_matrix_nnz(C), 2);
@@ -249,11 +249,11 @@ static void columns_far_apart(void **state)
     enum { ROWS = 64, EACH = 300, STEP = 7001 };
     const int64_t cols = (int64_t)EACH * STEP * 2;
     for (int t = 0; t < 4; t++) {
-        spry_arrays b = {.type = support_types[t],
-                         .format = SPRY_FORMAT_CSR,
-                         .rows = ROWS,
-                         .cols = cols,
-                         .nnz = (int64_t)ROWS * EACH};
+        matrix_arrays b = {.type = support_types[t],
+                           .format = SPRY_FORMAT_CSR,
+                           .rows = ROWS,
+                           .cols = cols,
+                           .nnz = (int64_t)ROWS * EACH};
         assert_ok(*state, matrix_allocate(*state, &b));
         for (int64_t k = 0; k < b.nnz; k++) {
             /* even rows: multiples of STEP; odd rows: every second of them and some between */
@@ -275,7 +275,7 @@ static void columns_far_apart(void **state)
                                                  [2 * ROWS + 6] = -1});
         assert_ok(*state, spry_matrix_multiply(A, B, &C));
         assert_plain(C);
-        const spry_arrays c = spry_matrix_arrays(C);
+        const matrix_arrays c = C->a;
         assert_int_equal(c.offsets[2] - c.offsets[1], EACH); /* 2 times row 5 */
         for (int64_t k = c.offsets[1]; k < c.offsets[2]; k++)
             assert_true(value_get(c.type, c.values, k).re == 12);
@@ -349,7 +349,7 @@ static void gram_is_symmetric_to_the_bit(void **state)
                                                                   .nnz = 6000,
                                                                   .sorted = true,
                                                                   .seed = 8});
-        const spry_arrays a = spry_matrix_arrays(A);
+        const matrix_arrays a = A->a;
         for (int64_t k = 0; k < a.nnz; k++) {
             const spry_scalar v = value_get(a.type, a.values, k);
             value_set(a.type, a.values, k, (spry_scalar){v.re / 3, v.im / 7});

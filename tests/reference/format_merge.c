@@ -73,7 +73,7 @@ static void test_pcsr_refuses(void **state)
 static spry_matrix *from_lengths(spry_context *ctx, spry_type type, int64_t rows,
                                  const int64_t *lengths)
 {
-    spry_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = rows, .cols = 1};
+    matrix_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = rows, .cols = 1};
     for (int64_t i = 0; i < rows; i++) {
         a.nnz += lengths[i];
         a.cols = lengths[i] + 2 > a.cols ? lengths[i] + 2 : a.cols;

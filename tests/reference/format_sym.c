@@ -140,12 +140,12 @@ static void test_patterns(void **state)
 /* A diagonal, and row `last` with `count` entries from column `first` on, mirrored. */
 static spry_matrix *make_arrow(spry_context *ctx, int64_t n, int64_t first, int64_t count)
 {
-    spry_arrays a = {.type = SPRY_TYPE_D,
-                     .format = SPRY_FORMAT_CSR,
-                     .symmetry = SPRY_SYMMETRY_SYMMETRIC,
-                     .rows = n,
-                     .cols = n,
-                     .nnz = n + count};
+    matrix_arrays a = {.type = SPRY_TYPE_D,
+                       .format = SPRY_FORMAT_CSR,
+                       .symmetry = SPRY_SYMMETRY_SYMMETRIC,
+                       .rows = n,
+                       .cols = n,
+                       .nnz = n + count};
     spry_matrix *half = NULL, *A = NULL;
     assert_ok(ctx, matrix_allocate(ctx, &a));
     double *values = a.values;

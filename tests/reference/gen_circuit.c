@@ -67,7 +67,7 @@ static void nets_are_huge(void **state)
 {
     const int64_t n = 4001;
     spry_matrix *A = generated(*state, "circuit", "size=4001 nets=3 net-share=0.3");
-    spry_arrays a = spry_matrix_arrays(A);
+    matrix_arrays a = A->a;
     int64_t huge = 0;
     for (int64_t i = 0; i < n; i++) {
         int64_t length = a.offsets[i + 1] - a.offsets[i];

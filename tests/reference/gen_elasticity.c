@@ -129,7 +129,7 @@ static void one_element_by_hand(void **state)
 static void rows_have_81_entries(void **state)
 {
     spry_matrix *A = generated(*state, "elasticity", "size=5");
-    spry_arrays a = spry_matrix_arrays(A);
+    matrix_arrays a = A->a;
     assert_int_equal(a.rows, N);
     for (int i = 0; i < N; i++) {
         int node = i / 3, x = node % SIDE, y = node / SIDE % SIDE, z = node / SIDE / SIDE;

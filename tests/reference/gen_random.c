@@ -46,7 +46,7 @@ static void random_has_so_many_a_row(void **state)
         char options[64];
         snprintf(options, sizeof options, "size=40 per-row=%d dominance=1.5", per_row);
         spry_matrix *A = generated(*state, "random", options);
-        spry_arrays a = spry_matrix_arrays(A);
+        matrix_arrays a = A->a;
         for (int64_t i = 0; i < 40; i++)
             assert_int_equal(a.offsets[i + 1] - a.offsets[i], per_row);
         support_dense dense = support_dense_of(A);
@@ -65,7 +65,7 @@ static void random_has_so_many_a_row(void **state)
 static void random_columns_are_uniform(void **state)
 {
     spry_matrix *A = generated(*state, "random", "size=2000 per-row=16");
-    spry_arrays a = spry_matrix_arrays(A);
+    matrix_arrays a = A->a;
     double quarter[4] = {0};
     for (int64_t i = 0; i < a.rows; i++)
         for (int64_t k = a.offsets[i]; k < a.offsets[i + 1]; k++)
@@ -144,7 +144,7 @@ static void rmat_keeps_its_probabilities(void **state)
     const int64_t n = 100000;
     const double p[2][2] = {{0.3, 0.25}, {0.25, 0.2}}, together = 50;
     spry_matrix *A = generated(*state, "rmat", "size=100000 per-row=2 a=0.3 b=0.25 c=0.25");
-    spry_arrays a = spry_matrix_arrays(A);
+    matrix_arrays a = A->a;
     double found[4][4] = {{0}};
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = a.offsets[i]; k < a.offsets[i + 1]; k++)
@@ -162,7 +162,7 @@ static void rmat_keeps_its_probabilities(void **state)
 static void rmat_follows_a_power_law(void **state)
 {
     spry_matrix *A = generated(*state, "rmat", "size=20000 per-row=9 type=c");
-    spry_arrays a = spry_matrix_arrays(A);
+    matrix_arrays a = A->a;
     int64_t shorter = 0, longest = 0;
     for (int64_t i = 0; i < a.rows; i++) {
         int64_t length = a.offsets[i + 1] - a.offsets[i];

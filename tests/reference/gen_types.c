@@ -55,7 +55,7 @@ static void threads_do_not_matter(void **state)
 
 static void assert_rounded(const spry_matrix *wide, const spry_matrix *narrow, bool exactly)
 {
-    spry_arrays w = spry_matrix_arrays(wide), n = spry_matrix_arrays(narrow);
+    matrix_arrays w = wide->a, n = narrow->a;
     const double *doubles = w.values;
     const float *floats = n.values;
     assert_int_equal(w.nnz, n.nnz);
@@ -90,7 +90,7 @@ static void real_kinds_have_no_imaginary_part(void **state)
     for (int k = 0; k < 5; k++) {
         spry_matrix *A = make(*state, &examples[k], SPRY_TYPE_D);
         spry_matrix *B = make(*state, &examples[k], SPRY_TYPE_Z);
-        spry_arrays a = spry_matrix_arrays(A), b = spry_matrix_arrays(B);
+        matrix_arrays a = A->a, b = B->a;
         assert_int_equal(a.nnz, b.nnz);
         for (int64_t p = 0; p < a.nnz; p++) {
             assert_true(((double *)a.values)[p] == ((double *)b.values)[2 * p]);

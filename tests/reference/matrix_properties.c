@@ -40,7 +40,7 @@ static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
 /* A matrix was made: it must pass the checks that a caller's arrays do. */
 static void note(const setting *s, const spry_matrix *A)
 {
-    const spry_arrays a = spry_matrix_arrays(A);
+    const matrix_arrays a = A->a;
     assert_ok(s->ctx, matrix_check_arrays(s->ctx, &a));
     const size_t nnz = (size_t)a.nnz;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -60,7 +60,7 @@ static void note(const setting *s, const spry_matrix *A)
 /* CSR or CSC by going through all entries once per row: stable without a thought. */
 static spry_matrix *plain_group(spry_context *ctx, const spry_matrix *coo, spry_format format)
 {
-    const spry_arrays a = spry_matrix_arrays(coo);
+    const matrix_arrays a = coo->a;
     const bool by_row = format == SPRY_FORMAT_CSR;
     const int64_t major = by_row ? a.rows : a.cols;
     const int32_t *key = by_row ? a.row_index : a.col_index;
@@ -82,14 +82,14 @@ static spry_matrix *plain_group(spry_context *ctx, const spry_matrix *coo, spry_
         index[at] = other[k];
         memcpy(values + (size_t)at * size, (const char *)a.values + (size_t)k * size, size);
     }
-    spry_arrays to = a;
+    matrix_arrays to = a;
     to.format = format;
     to.offsets = offsets;
     to.row_index = by_row ? NULL : index;
     to.col_index = by_row ? index : NULL;
     to.values = values;
     spry_matrix *B = NULL;
-    assert_ok(ctx, spry_matrix_new(ctx, &to, SPRY_OWN_COPY, &B));
+    assert_ok(ctx, support_new(ctx, &to, SPRY_OWN_COPY, &B));
     free(offsets);
     free(next);
     free(index);
@@ -237,7 +237,7 @@ static void sums_of_duplicates(const setting *s)
         spry_matrix *A = converted(s, s->A, (spry_format)format);
         assert_ok(s->ctx, spry_matrix_sum_duplicates(A));
         note(s, A);
-        const spry_arrays a = spry_matrix_arrays(A);
+        const matrix_arrays a = A->a;
         for (int64_t k = 1; k < a.nnz; k++) {
             int64_t row, col, next_row, next_col;
             matrix_place(&a, k - 1, &row, &col);

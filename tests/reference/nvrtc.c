@@ -7,7 +7,7 @@
 #include "support/layouts.h"
 
 #include "device/cuda.h"
-#include "device/layout.h"
+#include "device/layout_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,6 +205,21 @@ typedef struct subject {
     int compiled;
 } subject;
 
+/* The whole text, but for the dialect, that multiplies layouts like L; *form says how L is used. */
+static spry_status program_text(const spry_device *d, const layout *L, int columns, bool conjugate,
+                                device_form *form, char **text)
+{
+    spry_context *ctx = L->ctx;
+    device_arrays arrays = {.ctx = ctx};
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, device_form_open(d, L, columns, true, form));
+    SPRY_GO(ctx, device_arrays_open(L, &arrays));
+    SPRY_GO(ctx, device_program_text(L, &arrays, form, columns, conjugate, text));
+done:
+    device_arrays_close(&arrays);
+    return status;
+}
+
 static void compile_spec(const char *spec, void *data)
 {
     subject *s = data;
@@ -219,7 +234,7 @@ static void compile_spec(const char *spec, void *data)
             device_form form = {0};
             char *text = NULL, options[DEVICE_OPTIONS_SIZE];
             const spry_status made =
-                device_layout_text(s->d, L, s->columns[i], conjugate != 0, &form, &text);
+                program_text(s->d, L, s->columns[i], conjugate != 0, &form, &text);
             if (made == SPRY_STATUS_UNSUPPORTED)
                 continue;
             support_status(s->ctx, SPRY_STATUS_OK, made, spec, __FILE__, __LINE__);

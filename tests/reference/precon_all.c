@@ -1,8 +1,8 @@
 /*
  * What every preconditioner must do in every type, whatever its kind: come near to A^-1, have
- * transposes that agree, survive matrices it is not for, take new values as if made anew, keep
- * within its forecast of memory, work in lower precision, give the same bits with any number of
- * threads, and leave nothing when memory runs out.
+ * transposes that agree, survive matrices it is not for, take new values as if made anew, work in
+ * lower precision, give the same bits with any number of threads, and leave nothing when memory
+ * runs out.
  */
 #include "support/precons.h"
 
@@ -309,96 +309,6 @@ static void test_again(void **state)
     precons_each(check_again, *state);
 }
 
-/* --- memory --------------------------------------------------------------------------------------
- */
-
-/* In a context of its own, which has nothing but a matrix that borrows its arrays. */
-static void measure(const precons_case *c, const spry_matrix *A, const char *spec)
-{
-    spry_context *ctx = support_context("threads=3");
-    spry_matrix *B = NULL;
-    spry_operator *M = NULL;
-    int64_t forecast = 0, before, now, most;
-    assert_ok(ctx, spry_matrix_new(ctx, &A->a, SPRY_OWN_BORROW, &B));
-    assert_ok(ctx, spry_precon_forecast(B, NULL, spec, &forecast));
-    spry_context *fresh = support_context("threads=3"); /* what the forecast took is not asked */
-    spry_matrix_free(B);
-    support_context_free(ctx);
-    assert_ok(fresh, spry_matrix_new(fresh, &A->a, SPRY_OWN_BORROW, &B));
-    spry_context_memory(fresh, &before, &most);
-    assert_ok(fresh, spry_precon_new(B, NULL, spec, &M));
-    void *r = numeric_array(A->a.type, A->a.rows, 0, 1),
-         *z = numeric_array(A->a.type, A->a.rows, 0, 2);
-    spry_vector *vr = numeric_vector(fresh, A->a.type, A->a.rows, r),
-                *vz = numeric_vector(fresh, A->a.type, A->a.rows, z);
-    for (int op = 0; op < 3; op++)
-        assert_ok(fresh, spry_operator_multiply(M, (spry_transpose)op, one, vr, zero, vz));
-    assert_ok(fresh, spry_operator_update(M, B));
-    spry_context_memory(fresh, &now, &most);
-    if (!(most - before <= forecast && forecast > 0))
-        fail_msg("%s, type %s, %d rows: %lld bytes were in use, %lld forecast", spec,
-                 spry_type_name(A->a.type), (int)A->a.rows, (long long)(most - before),
-                 (long long)forecast);
-    spry_vector_free(vr);
-    spry_vector_free(vz);
-    numeric_free(A->a.type, r, 0);
-    numeric_free(A->a.type, z, 0);
-    spry_operator_free(M);
-    spry_matrix_free(B);
-    support_context_free(fresh);
-    (void)c;
-}
-
-static void check_memory(const precons_case *c, void *data)
-{
-    char single[128];
-    for (int t = 1; t < 3; t++)
-        for (int k = 0; k < 2; k++) {
-            const int size = k == 0 ? 2 : c->dense ? 12 : 34;
-            spry_matrix *A = precons_matrix(data, support_types[t], c->definite, size);
-            measure(c, A, precons_spec(c));
-            with_option(c, "precision=single", single);
-            measure(c, A, single);
-            spry_matrix_free(A);
-        }
-}
-
-static void test_memory(void **state)
-{
-    precons_each(check_memory, *state);
-}
-
-/* What stands within others is forecast with them, and so are copies of matrices with long rows. */
-static void test_memory_inside(void **state)
-{
-    static const struct {
-        const char *spec, *generator, *options;
-    } all[] = {
-        {"amg:smoother=[ilu:level=9],coarse=smoother", "poisson3d", "size=22"},
-        {"amg:smoother=[ilu:level=3],coarse=smoother", "poisson2d", "size=60"},
-        {"amg:smoother=[ilut:tau=0,fill=40],coarse=smoother", "poisson2d", "size=50"},
-        {"amg:smoother=[sai:power=2,tau=0],coarse=smoother", "poisson2d", "size=50"},
-        {"amg:coarse=smoother", "convection-diffusion", "size=50"},
-        {"amg-classical:coarse=smoother,precision=single", "poisson2d", "size=50"},
-        {"amg-classical:smoother=gs,coarse=smoother,aggressive=0", "poisson3d", "size=14"},
-        {"amg:coarse=direct,levels=1", "poisson2d", "size=60"},
-        {"amg:coarse=[direct:kind=dense],levels=2", "poisson3d", "size=16"},
-        {"amg:coarse=[ilu:level=3],coarse-size=2000", "poisson3d", "size=16"},
-        {"ilut:fill=1000000000", "poisson2d", "size=30"},
-        {"ict:fill=1000000000", "poisson2d", "size=30"},
-        {"schwarz:parts=2,overlap=3,sub=[ilu:level=3]", "poisson2d", "size=50"},
-        {"schwarz:parts=2,sub=[amg:smoother=[ilu:level=3],coarse=[direct:kind=dense]]", "poisson3d",
-         "size=12"},
-        {"amg:smoother=[jacobi:precision=single]", "poisson2d", "size=40"},
-        {"jacobi:precision=single", "poisson3d", "size=12 points=27"},
-    };
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        spry_matrix *A = generated(*state, all[k].generator, all[k].options);
-        measure(NULL, A, all[k].spec);
-        spry_matrix_free(A);
-    }
-}
-
 /* --- precision -----------------------------------------------------------------------------------
  */
 
@@ -507,10 +417,7 @@ static spry_status use(spry_context *ctx, void *data)
     const int64_t n = t->A->a.rows;
     spry_operator *M = NULL;
     spry_vector *r = NULL, *z = NULL;
-    int64_t bytes;
-    spry_status status = spry_precon_forecast(t->A, NULL, precons_spec(t->c), &bytes);
-    if (status == SPRY_STATUS_OK)
-        status = spry_precon_new(t->A, NULL, precons_spec(t->c), &M);
+    spry_status status = spry_precon_new(t->A, NULL, precons_spec(t->c), &M);
     assert_true((status == SPRY_STATUS_OK) == (M != NULL));
     if (status == SPRY_STATUS_OK)
         status = spry_vector_new(ctx, t->A->a.type, n, NULL, SPRY_OWN_COPY, &r);
@@ -547,8 +454,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_faults, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_values, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_again, support_setup, support_teardown),
-        cmocka_unit_test_setup_teardown(test_memory, support_setup, support_teardown),
-        cmocka_unit_test_setup_teardown(test_memory_inside, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_precision, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_threads, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_torture, support_setup, support_teardown),

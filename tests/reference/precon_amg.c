@@ -80,7 +80,7 @@ static void keeps_constants(spry_context *ctx, const char *spec, bool classical)
     spry_matrix *A = matrix(ctx, "poisson2d", "size=24", SPRY_TYPE_D);
     spry_operator *M = precons_make(A, spec);
     const amg *h = M->state;
-    const spry_arrays *p = &h->levels[0].P->kept->a;
+    const matrix_arrays *p = &h->levels[0].P->kept->a;
     spry_vector *ones = NULL, *coarse = NULL;
     assert_ok(ctx, spry_vector_ones(ctx, A, &ones));
     if (classical) {
@@ -454,36 +454,6 @@ static void test_alone(void **state)
     support_context_free(ctx);
 }
 
-/* What is in use at most while it is made and used is no more than was told before. */
-static void test_forecast(void **state)
-{
-    (void)state;
-    static const char *const specs[] = {"amg", "amg-classical", "amg:precision=single",
-                                        "amg:cycle=k"};
-    for (int t = 0; t < 4; t++)
-        for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
-            spry_context *ctx = support_context("threads=2");
-            spry_matrix *A =
-                matrix(ctx, k % 2 ? "anisotropic" : "poisson3d", "size=14", support_types[t]);
-            int64_t told, before, most;
-            spry_operator *M = NULL;
-            assert_ok(ctx, spry_precon_forecast(A, NULL, specs[k], &told));
-            spry_context_memory(ctx, &before, &most);
-            M = precons_make(A, specs[k]);
-            spry_vector *x = numeric_random(ctx, NULL, support_types[t], A->a.rows, 2);
-            spry_vector *y = product(M, SPRY_TRANSPOSE_NO, x);
-            spry_context_memory(ctx, NULL, &most);
-            if (most - before > told)
-                fail_msg("%s: %d bytes at most, told were %d", specs[k], (int)(most - before),
-                         (int)told);
-            spry_vector_free(x);
-            spry_vector_free(y);
-            spry_operator_free(M);
-            spry_matrix_free(A);
-            support_context_free(ctx);
-        }
-}
-
 static void test_messages(void **state)
 {
     (void)state;
@@ -544,8 +514,7 @@ int main(void)
         cmocka_unit_test(test_negative),      cmocka_unit_test(test_flat),
         cmocka_unit_test(test_update),        cmocka_unit_test(test_threads),
         cmocka_unit_test(test_neumann),       cmocka_unit_test(test_alone),
-        cmocka_unit_test(test_messages),      cmocka_unit_test(test_forecast),
-        cmocka_unit_test(test_extreme),
+        cmocka_unit_test(test_messages),      cmocka_unit_test(test_extreme),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

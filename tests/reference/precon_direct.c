@@ -287,6 +287,25 @@ static void test_values(void **state)
         }
 }
 
+/* A factor that does not fit is not made: how large it is is known before. */
+static void test_limit(void **state)
+{
+    (void)state;
+    if (!sparse_cholmod.name)
+        skip();
+    spry_context *ctx = support_context("threads=2");
+    spry_matrix *A = generated(ctx, "poisson3d", "size=20");
+    spry_operator *M = NULL;
+    assert_ok(ctx, spry_precon_new(A, NULL, "direct:kind=sparse", &M));
+    const int64_t numbers = M->own_bytes / 16; /* each with its row */
+    spry_operator_free(M);
+    ctx->options.memory_limit = ctx->memory_now + numbers * 4;
+    assert_status(ctx, SPRY_STATUS_NO_MEMORY, spry_precon_new(A, NULL, "direct:kind=sparse", &M));
+    support_message_has(ctx, "of the memory limit");
+    spry_matrix_free(A);
+    support_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +316,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_scaled, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_regular, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_values, support_setup, support_teardown),
+        cmocka_unit_test(test_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -303,33 +303,6 @@ static void test_threads(void **state)
     }
 }
 
-/* What is forecast is enough, and not absurd. */
-static void test_forecast(void **state)
-{
-    (void)state;
-    for (int k = 0; k < SPECS; k++) {
-        if (strstr(specs[k], "99") || strstr(specs[k], "100"))
-            continue;
-        spry_context *ctx = support_context("threads=2");
-        spry_matrix *A = generated(ctx, "poisson3d", "size=20");
-        spry_operator *M = NULL;
-        int64_t bytes = 0;
-        assert_ok(ctx, spry_precon_forecast(A, NULL, specs[k], &bytes));
-        ctx->memory_most = ctx->memory_now;
-        const int64_t before = ctx->memory_now;
-        assert_ok(ctx, spry_precon_new(A, NULL, specs[k], &M));
-        numeric_free(SPRY_TYPE_D, product(M, SPRY_TRANSPOSE_NO, 1), 0);
-        numeric_free(SPRY_TYPE_D, product(M, SPRY_TRANSPOSE_YES, 1), 0);
-        const int64_t used = ctx->memory_most - before;
-        if (used > bytes || bytes > 16 * used)
-            fail_msg("%s: %lld bytes forecast, %lld used", specs[k], (long long)bytes,
-                     (long long)used);
-        spry_operator_free(M);
-        spry_matrix_free(A);
-        support_context_free(ctx);
-    }
-}
-
 /* --- what is hard or cannot be done --------------------------------------------------------------
  */
 
@@ -557,7 +530,6 @@ int main(void)
         CASE(test_arrow),
         CASE(test_update),
         cmocka_unit_test(test_threads),
-        CASE(test_forecast),
         CASE(test_shifts),
         CASE(test_bad),
         CASE(test_tiny),

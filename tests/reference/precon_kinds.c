@@ -262,7 +262,7 @@ static void test_zero_rows(void **state)
 static spry_matrix *on_the_limit(spry_context *ctx, double seed)
 {
     enum { N = 12000, FAR = 100 };
-    spry_arrays a = {.type = SPRY_TYPE_D, .format = SPRY_FORMAT_CSR, .rows = N, .cols = N};
+    matrix_arrays a = {.type = SPRY_TYPE_D, .format = SPRY_FORMAT_CSR, .rows = N, .cols = N};
     spry_matrix *A = NULL;
     a.offsets = malloc((N + 1) * sizeof *a.offsets);
     a.col_index = malloc(5 * N * sizeof *a.col_index);
@@ -282,7 +282,7 @@ static spry_matrix *on_the_limit(spry_context *ctx, double seed)
         }
         a.offsets[i + 1] = a.nnz;
     }
-    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_OWN_COPY, &A));
+    assert_ok(ctx, support_new(ctx, &a, SPRY_OWN_COPY, &A));
     free(a.offsets);
     free(a.col_index);
     free(values);

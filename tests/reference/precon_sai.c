@@ -647,29 +647,6 @@ static void test_threads(void **state)
         support_context_free(contexts[c]);
 }
 
-static void test_forecast(void **state)
-{
-    (void)state;
-    static const char *const others[] = {"spai", "spai:side=left,add=2", "fsai",
-                                         "fsai:growth=3,power=2", "fsai:tau=0"};
-    for (int k = 0; k < SPECS + 5; k++) {
-        spry_context *ctx = support_context("threads=2");
-        const char *spec = k < SPECS ? specs[k] : others[k - SPECS];
-        spry_matrix *A = spec[0] == 'f' ? definite(ctx, support_types[k % 4], 20)
-                                        : random_matrix(ctx, support_types[k % 4], 300, 3);
-        int64_t forecast;
-        assert_ok(ctx, spry_precon_forecast(A, NULL, spec, &forecast));
-        const int64_t before = ctx->memory_now;
-        ctx->memory_most = before;
-        spry_operator *op = make(A, spec);
-        assert_true(ctx->memory_most - before <= forecast);
-        assert_true(forecast < 20 * (ctx->memory_most - before) + (1 << 20));
-        spry_operator_free(op);
-        spry_matrix_free(A);
-        support_context_free(ctx);
-    }
-}
-
 typedef struct tortured {
     const spry_matrix *A;
     const char *spec;
@@ -717,7 +694,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_update, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_solver_update, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_threads, support_setup, support_teardown),
-        cmocka_unit_test_setup_teardown(test_forecast, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_torture, support_setup, support_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,7 +154,7 @@ static int64_t count_fill(spry_context *ctx, const spry_matrix *A, const int32_t
 {
     spry_matrix *B = NULL;
     assert_ok(ctx, spry_matrix_permute(A, perm, perm, &B));
-    const spry_arrays b = spry_matrix_arrays(B);
+    const matrix_arrays b = B->a;
     char *full = calloc((size_t)(b.rows * b.rows), 1);
     assert_non_null(full);
     int64_t count = 0;
@@ -205,7 +205,7 @@ static void rows_by_length_and_by_colour(void **state)
     perm = find_order(*state, A, "colour");
     spry_matrix *B;
     assert_ok(*state, spry_matrix_permute(A, perm, perm, &B));
-    const spry_arrays b = spry_matrix_arrays(B);
+    const matrix_arrays b = B->a;
     for (int64_t i = 0; i < b.rows; i++) /* red, then black: only the diagonal within a colour */
         for (int64_t k = b.offsets[i]; k < b.offsets[i + 1]; k++)
             assert_true(b.col_index[k] == i || (b.col_index[k] < 41) != (i < 41));

@@ -93,7 +93,7 @@ static spry_matrix *uneven(spry_context *ctx, spry_type type, int64_t rows, int6
                         .sorted = true,
                         .seed = 5};
     spry_matrix *A = support_matrix(ctx, &r);
-    spry_arrays a = spry_matrix_arrays(A);
+    matrix_arrays a = A->a;
     int64_t n = 0;
     for (int64_t k = 0; k < a.nnz; k++) {
         const int32_t i = a.row_index[k], j = a.col_index[k];

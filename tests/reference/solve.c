@@ -2,6 +2,8 @@
  * end. */
 #include "support/support.h"
 
+#include "matrix/matrix.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +12,7 @@
 /* Tridiagonal (-1, d, -1); for complex types hermitian: -i below, +i above. */
 static spry_matrix *tridiagonal(spry_context *ctx, spry_type type, int64_t n, double diagonal)
 {
-    spry_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n};
+    matrix_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n};
     a.offsets = spry_alloc(ctx, (size_t)(n + 1) * sizeof *a.offsets);
     a.col_index = spry_alloc(ctx, (size_t)(3 * n + 1) * sizeof *a.col_index);
     a.values = spry_alloc(ctx, (size_t)(3 * n + 1) * spry_type_size(type));
@@ -34,7 +36,7 @@ static spry_matrix *tridiagonal(spry_context *ctx, spry_type type, int64_t n, do
         a.offsets[i + 1] = a.nnz;
     }
     spry_matrix *A = NULL;
-    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_OWN_TAKE, &A));
+    assert_ok(ctx, support_new(ctx, &a, SPRY_OWN_TAKE, &A));
     return A;
 }
 

@@ -59,7 +59,7 @@ static bool same_shown(watch *a, watch *b)
 /* Tridiagonal; complex types hermitian. Well conditioned, so that all converge. */
 static spry_matrix *tridiagonal(spry_context *ctx, spry_type type, int64_t n)
 {
-    spry_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n};
+    matrix_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n};
     a.offsets = spry_alloc(ctx, (size_t)(n + 1) * sizeof *a.offsets);
     a.col_index = spry_alloc(ctx, (size_t)(3 * n) * sizeof *a.col_index);
     a.values = spry_alloc(ctx, (size_t)(3 * n) * spry_type_size(type));
@@ -74,7 +74,7 @@ static spry_matrix *tridiagonal(spry_context *ctx, spry_type type, int64_t n)
         a.offsets[i + 1] = a.nnz;
     }
     spry_matrix *A = NULL;
-    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_OWN_TAKE, &A));
+    assert_ok(ctx, support_new(ctx, &a, SPRY_OWN_TAKE, &A));
     return A;
 }
 
@@ -83,7 +83,7 @@ static spry_vector *right_side(spry_context *ctx, const spry_matrix *A, int k)
 {
     spry_vector *b = NULL;
     const int64_t n = spry_matrix_rows(A);
-    const spry_type type = spry_matrix_arrays(A).type;
+    const spry_type type = A->a.type;
     const bool single = type == SPRY_TYPE_S || type == SPRY_TYPE_C;
     assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, &b));
     for (int64_t i = 0; i < n && k != 2; i++) {

@@ -63,7 +63,7 @@ static void test_report(void **state)
     spry_tune_report r = SPRY_TUNE_REPORT_INIT;
     spry_matrix *A = NULL;
     assert_ok(ctx, spry_generate(ctx, "poisson3d", "size=24", &A));
-    ((double *)spry_matrix_arrays(A).values)[77] = 1.0 / 3;
+    ((double *)A->a.values)[77] = 1.0 / 3;
     assert_ok(ctx, spry_tune(A, "always=yes products=300 remember=no", &r));
     assert_false(r.remembered || r.untried);
     assert_int_equal(r.products, 300);
@@ -124,7 +124,7 @@ static void test_sample(void **state)
         assert_ok(ctx, spry_generate(ctx, kinds[k][0], kinds[k][1], &A));
         assert_ok(ctx, tune_sample(A, &sample));
         if (sample) {
-            const spry_arrays s = spry_matrix_arrays(sample);
+            const matrix_arrays s = sample->a;
             assert_ok(ctx, matrix_check_arrays(ctx, &s));
             assert_true(s.nnz > 50000 && s.nnz < spry_matrix_nnz(A));
         }

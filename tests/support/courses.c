@@ -27,7 +27,7 @@ static spry_matrix *matrix(spry_context *ctx, spry_type type, int64_t rows, int6
                            uint64_t seed)
 {
     enum { BESIDE = 4 };
-    spry_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = rows, .cols = cols};
+    matrix_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = rows, .cols = cols};
     a.offsets = must(spry_alloc(ctx, (size_t)(rows + 1) * sizeof *a.offsets));
     a.col_index = must(spry_alloc(ctx, (size_t)(rows + 1) * (BESIDE + 1) * sizeof *a.col_index));
     a.values = must(spry_alloc(ctx, (size_t)(rows + 1) * (BESIDE + 1) * spry_type_size(type)));
@@ -47,7 +47,7 @@ static spry_matrix *matrix(spry_context *ctx, spry_type type, int64_t rows, int6
         a.offsets[i + 1] = a.nnz;
     }
     spry_matrix *A = NULL;
-    assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_OWN_TAKE, &A));
+    assert_ok(ctx, support_new(ctx, &a, SPRY_OWN_TAKE, &A));
     return A;
 }
 

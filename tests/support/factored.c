@@ -34,6 +34,11 @@ static void write_triangle(const triangle *t, int64_t n, number *to, bool *has)
         }
 }
 
+const factors *factors_of(const spry_operator *M)
+{
+    return strcmp(M->class->name, "factors") == 0 ? M->state : NULL;
+}
+
 factored factored_of(const spry_matrix *A, const spry_operator *M)
 {
     const factors *from = factors_of(M);

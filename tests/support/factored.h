@@ -22,6 +22,8 @@ typedef struct factored {
     int64_t *order;
 } factored;
 
+/* The factors of an operator of precon ilu and its like; NULL: it is another. */
+const factors *factors_of(const spry_operator *M);
 factored factored_of(const spry_matrix *A, const spry_operator *M);
 void factored_free(factored *f);
 

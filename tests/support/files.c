@@ -110,7 +110,7 @@ void files_round_trip(const io_format *format, const spry_matrix *A, const char 
     assert_ok(ctx, format->write_matrix(A, path));
     assert_ok(ctx, files_read(ctx, format, path, &content));
     assert_non_null(content.matrix);
-    assert_ok(ctx, spry_matrix_convert(content.matrix, spry_matrix_arrays(A).format, &B));
+    assert_ok(ctx, spry_matrix_convert(content.matrix, A->a.format, &B));
     assert_ok(ctx, spry_matrix_cast(B, spry_matrix_type(A), &C));
     support_same_arrays(A, C);
     spry_matrix_free(B);

@@ -8,7 +8,7 @@
 
 void generated_check(const spry_matrix *A)
 {
-    spry_arrays a = spry_matrix_arrays(A);
+    matrix_arrays a = A->a;
     assert_int_equal(a.format, SPRY_FORMAT_CSR);
     assert_int_equal(a.symmetry, SPRY_SYMMETRY_GENERAL);
     assert_int_equal(a.rows, a.cols);
@@ -51,7 +51,7 @@ static spry_scalar times(spry_scalar a, spry_scalar b)
 
 void generated_turn(spry_matrix *A, double angle, spry_scalar q)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     for (int64_t i = 0; i < a->rows && spry_type_is_complex(a->type); i++)
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
             const int64_t j = a->col_index[k];

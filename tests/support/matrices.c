@@ -20,6 +20,13 @@ spry_scalar support_number(spry_type type, uint64_t seed, uint64_t index)
                          spry_type_is_complex(type) ? eighth(seed, 2 * index + 1) : 0};
 }
 
+spry_status support_new(spry_context *ctx, const matrix_arrays *arrays, spry_own own,
+                        spry_matrix **A)
+{
+    const spry_arrays shown = matrix_shown(arrays);
+    return spry_matrix_new(ctx, &shown, own, A);
+}
+
 /* The place of entry k; the lower triangle's where one is implied. */
 static void place(const support_recipe *r, int64_t k, int32_t *row, int32_t *col)
 {
@@ -175,7 +182,7 @@ void support_dense_free(support_dense *dense)
 static void each_entry(const spry_matrix *A,
                        void (*see)(void *data, int64_t i, int64_t j, spry_scalar value), void *data)
 {
-    const spry_arrays a = spry_matrix_arrays(A);
+    const matrix_arrays a = A->a;
     int64_t major = 0;
     for (int64_t k = 0; k < a.nnz; k++) {
         while (a.offsets && k >= a.offsets[major + 1])
@@ -227,7 +234,7 @@ void support_dense_same(support_dense a, support_dense b)
 
 void support_same_arrays(const spry_matrix *A, const spry_matrix *B)
 {
-    const spry_arrays a = spry_matrix_arrays(A), b = spry_matrix_arrays(B);
+    const matrix_arrays a = A->a, b = B->a;
     assert_int_equal(a.type, b.type);
     assert_int_equal(a.format, b.format);
     assert_int_equal(a.symmetry, b.symmetry);

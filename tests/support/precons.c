@@ -105,7 +105,7 @@ void precons_each(void (*test)(const precons_case *c, void *data), void *data)
  * matrices by phases e^(i (row - col)): both keep hermitian ones so. */
 static void dress(spry_matrix *A)
 {
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     for (int64_t i = 0; i < a->rows; i++)
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
             const int64_t j = a->col_index[k];

@@ -91,7 +91,7 @@ static spry_matrix *store(spry_context *ctx, spry_type type, int64_t rows, int64
 /* y + A x or y + A^H x */
 static void multiply(const spry_matrix *A, bool transposed, const spry_scalar *x, wide *y)
 {
-    const spry_arrays a = spry_matrix_arrays(A);
+    const matrix_arrays a = A->a;
     for (int64_t i = 0; i < a.rows; i++)
         for (int64_t k = a.offsets[i]; k < a.offsets[i + 1]; k++) {
             const int64_t j = a.col_index[k], to = transposed ? j : i, from = transposed ? i : j;
@@ -350,7 +350,7 @@ static wide *residual_vector(const problem *p)
  * roundings, complex ones two more each; then b, and the norm itself. */
 static double measure(const problem *p, const wide *r, double *rounding)
 {
-    const spry_arrays a = spry_matrix_arrays(p->A);
+    const matrix_arrays a = p->A->a;
     long double sum = 0;
     for (int64_t i = 0; i < a.rows; i++) {
         const long double terms = (long double)(a.offsets[i + 1] - a.offsets[i] + 4);

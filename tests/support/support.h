@@ -61,6 +61,10 @@ typedef struct support_recipe {
 
 /* Makes the matrix; fails the test when that fails. */
 spry_matrix *support_matrix(spry_context *ctx, const support_recipe *recipe);
+/* spry_matrix_new() of arrays whose pointers have types (matrix/matrix.h). */
+struct matrix_arrays;
+spry_status support_new(spry_context *ctx, const struct matrix_arrays *arrays, spry_own own,
+                        spry_matrix **A);
 /* The usual recipe: general CSR, sorted and without duplicates. */
 spry_matrix *support_sorted(spry_context *ctx, spry_type type, support_shape shape, int64_t rows,
                             int64_t cols, int64_t nnz, uint64_t seed);

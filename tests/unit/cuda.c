@@ -164,6 +164,30 @@ static void test_lost(void **state)
     check_lost(&s, m, p);
 }
 
+static void test_shapes(void **state)
+{
+    const device_range fits = {{3, 2, 1}, {8, 4, 2}}, other = {{3, 1, 2}, {8, 4, 2}};
+    const device_range none = {{3, 0, 1}, {8, 4, 2}}, wide = {{1, 65536, 1}, {8, 1, 1}};
+    const device_range many = {{1 << 20, 1 << 12, 1}, {8, 1, 1}}, thick = {{1, 1, 1}, {64, 64, 1}};
+    opened s;
+    device_memory *m = NULL;
+    device_program *p = NULL;
+    (void)state;
+    start_work(&s, "shape=321842", &m, &p);
+    assert_ok(s.ctx, device_launch_range(p, "triple", &fits, NULL, 0));
+    assert_status(s.ctx, SPRY_STATUS_DEVICE, device_launch_range(p, "triple", &other, NULL, 0));
+    assert_ok(s.ctx, device_launch_range(p, "triple", &none, NULL, 0)); /* is not launched */
+    assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED, device_launch_range(p, "triple", &wide, NULL, 0));
+    support_message_has(s.ctx, "65536 groups in dimension 1");
+    assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED, device_launch_range(p, "triple", &many, NULL, 0));
+    support_message_has(s.ctx, "1048576 x 4096 x 1 groups");
+    assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED,
+                  device_launch_range(p, "triple", &thick, NULL, 0));
+    support_message_has(s.ctx, "64 x 64 x 1 work-items");
+    device_free(m);
+    opened_close(&s);
+}
+
 /* An error that is not final ends one call and no more. */
 static void test_passing_error(void **state)
 {
@@ -328,11 +352,10 @@ int main(void)
 {
 #define TEST(function) FAKE_TEST(function, &fake)
     const struct CMUnitTest tests[] = {
-        TEST(test_no_driver), TEST(test_old_driver),    TEST(test_no_device),
-        TEST(test_facts),     TEST(test_neighbours),    TEST(test_no_memory),
-        TEST(test_lost),      TEST(test_passing_error), TEST(test_recording),
-        TEST(test_no_nvrtc),  TEST(test_versions),      TEST(test_targets),
-        TEST(test_complaint),
+        TEST(test_no_driver),     TEST(test_old_driver), TEST(test_no_device), TEST(test_facts),
+        TEST(test_neighbours),    TEST(test_no_memory),  TEST(test_lost),      TEST(test_shapes),
+        TEST(test_passing_error), TEST(test_recording),  TEST(test_no_nvrtc),  TEST(test_versions),
+        TEST(test_targets),       TEST(test_complaint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static spry_matrix *example(spry_context *ctx, spry_type type)
 static void expect(const spry_matrix *A, const int64_t *offsets, const int32_t *row,
                    const int32_t *col, const double *numbers)
 {
-    const spry_arrays a = spry_matrix_arrays(A);
+    const matrix_arrays a = A->a;
     for (int64_t i = 0; offsets && i <= matrix_major(&a); i++)
         assert_int_equal(a.offsets[i], offsets[i]);
     for (int64_t k = 0; k < a.nnz; k++) {
@@ -77,9 +77,9 @@ static void sorting_and_summing(void **state)
         assert_int_equal(spry_matrix_nnz(A), 5);
         expect(A, NULL, (int32_t[]){0, 0, 2, 2, 2}, (int32_t[]){0, 2, 0, 1, 3},
                (double[]){1, 2, 3, 4, 5});
-        const void *values = spry_matrix_arrays(A).values;
+        const void *values = A->a.values;
         assert_ok(*state, spry_matrix_sum_duplicates(A)); /* nothing to do, nothing moves */
-        assert_ptr_equal(spry_matrix_arrays(A).values, values);
+        assert_ptr_equal(A->a.values, values);
         spry_matrix_free(A);
     }
 }
@@ -89,23 +89,23 @@ static void becoming_keeps_arrays(void **state)
 {
     spry_matrix *A = example(*state, SPRY_TYPE_D), *B;
     assert_ok(*state, spry_matrix_sum_duplicates(A));
-    const spry_arrays before = spry_matrix_arrays(A);
+    const matrix_arrays before = A->a;
     assert_ok(*state, matrix_become(A, SPRY_FORMAT_CSR));
-    assert_ptr_equal(spry_matrix_arrays(A).values, before.values);
-    assert_ptr_equal(spry_matrix_arrays(A).col_index, before.col_index);
+    assert_ptr_equal(A->a.values, before.values);
+    assert_ptr_equal(A->a.col_index, before.col_index);
     expect(A, (int64_t[]){0, 2, 2, 5}, NULL, (int32_t[]){0, 2, 0, 1, 3}, (double[]){1, 2, 3, 4, 5});
     assert_ok(*state, matrix_become(A, SPRY_FORMAT_CSR));
     assert_ok(*state, matrix_become(A, SPRY_FORMAT_COO));
-    assert_ptr_equal(spry_matrix_arrays(A).values, before.values);
+    assert_ptr_equal(A->a.values, before.values);
     expect(A, NULL, (int32_t[]){0, 0, 2, 2, 2}, (int32_t[]){0, 2, 0, 1, 3},
            (double[]){1, 2, 3, 4, 5});
     assert_ok(*state, matrix_become(A, SPRY_FORMAT_CSC)); /* columns do not rise: entries move */
     expect(A, (int64_t[]){0, 2, 3, 4, 5}, (int32_t[]){0, 2, 2, 0, 2}, NULL,
            (double[]){1, 3, 4, 2, 5});
-    spry_arrays borrowed = spry_matrix_arrays(A);
-    assert_ok(*state, spry_matrix_new(*state, &borrowed, SPRY_OWN_BORROW, &B));
+    matrix_arrays borrowed = A->a;
+    assert_ok(*state, support_new(*state, &borrowed, SPRY_OWN_BORROW, &B));
     assert_ok(*state, matrix_become(B, SPRY_FORMAT_COO)); /* borrowed arrays cannot be kept */
-    assert_ptr_not_equal(spry_matrix_arrays(B).values, borrowed.values);
+    assert_ptr_not_equal(B->a.values, borrowed.values);
     expect(B, NULL, (int32_t[]){0, 2, 2, 0, 2}, (int32_t[]){0, 0, 1, 2, 3},
            (double[]){1, 3, 4, 2, 5});
     spry_matrix_free(B);
@@ -139,7 +139,7 @@ static void implied_triangles_are_written_out(void **state)
     for (int s = 0; s < 3; s++) {
         spry_matrix *A = triangle(*state, kinds[s]), *B;
         assert_ok(*state, spry_matrix_expand(A, &B));
-        const spry_arrays b = spry_matrix_arrays(B);
+        const matrix_arrays b = B->a;
         assert_int_equal(b.symmetry, SPRY_SYMMETRY_GENERAL);
         assert_int_equal(b.nnz, 7);
         assert_memory_equal(b.offsets, ((int64_t[]){0, 2, 5, 7}), 4 * sizeof(int64_t));

@@ -35,7 +35,7 @@ static void shape_is_as_given(void **state)
     assert_int_equal(spry_matrix_type(A), SPRY_TYPE_D);
     assert_int_equal(spry_matrix_format(A), SPRY_FORMAT_CSR);
     assert_int_equal(spry_matrix_symmetry(A), SPRY_SYMMETRY_GENERAL);
-    const spry_arrays a = spry_matrix_arrays(A);
+    const matrix_arrays a = A->a;
     assert_ptr_not_equal(a.offsets, offsets_23);
     assert_memory_equal(a.offsets, offsets_23, sizeof offsets_23);
     assert_memory_equal(a.col_index, columns_23, sizeof columns_23);
@@ -69,7 +69,7 @@ static void taken_arrays_are_freed_or_left(void **state)
     assert_null(A);
     assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_D, 2, 3, offsets, columns, values,
                                         SPRY_OWN_TAKE, &A));
-    assert_ptr_equal(spry_matrix_arrays(A).values, values);
+    assert_ptr_equal(A->a.values, values);
     spry_matrix_free(A); /* teardown finds memory that was not freed */
 }
 
@@ -83,9 +83,9 @@ static void borrowed_arrays_stay_as_they_are(void **state)
     for (int sum = 0; sum < 2; sum++) {
         assert_ok(*state, spry_matrix_from_csr(*state, SPRY_TYPE_D, 2, 3, offsets, columns, values,
                                                SPRY_OWN_BORROW, &A));
-        assert_ptr_equal(spry_matrix_arrays(A).values, values);
+        assert_ptr_equal(A->a.values, values);
         assert_ok(*state, sum ? spry_matrix_sum_duplicates(A) : spry_matrix_sort(A));
-        const spry_arrays a = spry_matrix_arrays(A);
+        const matrix_arrays a = A->a;
         assert_ptr_not_equal(a.values, values);
         if (sum) {
             assert_int_equal(a.nnz, 3);

@@ -94,9 +94,9 @@ static spry_status stats(spry_context *ctx, void *data)
 /* What changes a matrix leaves the same matrix behind when it fails, in the same format. */
 static spry_status changed(spry_context *ctx, const job *j, spry_status (*change)(spry_matrix *))
 {
-    spry_arrays a = spry_matrix_arrays(j->A);
+    matrix_arrays a = j->A->a;
     spry_matrix *B = NULL;
-    spry_status status = spry_matrix_new(ctx, &a, SPRY_OWN_BORROW, &B);
+    spry_status status = support_new(ctx, &a, SPRY_OWN_BORROW, &B);
     if (status != SPRY_STATUS_OK)
         return status;
     status = change(B);

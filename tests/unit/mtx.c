@@ -150,7 +150,7 @@ static void every_kind_is_read(void **state)
     for (size_t s = 0; s < sizeof samples / sizeof *samples; s++) {
         spry_matrix *A = NULL;
         assert_ok(ctx, read_text(ctx, samples[s].text, NULL, &A));
-        const spry_arrays a = spry_matrix_arrays(A);
+        const matrix_arrays a = A->a;
         assert_int_equal(a.format, SPRY_FORMAT_CSR);
         assert_int_equal(a.symmetry, SPRY_SYMMETRY_GENERAL);
         assert_int_equal(a.type, samples[s].type);
@@ -279,7 +279,7 @@ static void options_are_heeded(void **state)
     spry_matrix *A = NULL;
     const char *twice = HEAD "coordinate real general\n2 2 3\n1 1 1\n2 1 nan\n1 1 2\n";
     assert_ok(ctx, read_text(ctx, twice, "duplicates=sum nonfinite=keep type=c", &A));
-    spry_arrays a = spry_matrix_arrays(A);
+    matrix_arrays a = A->a;
     assert_int_equal(a.type, SPRY_TYPE_C);
     assert_int_equal(a.nnz, 2);
     assert_true(((float *)a.values)[0] == 3);
@@ -288,7 +288,7 @@ static void options_are_heeded(void **state)
 
     const char *lower = HEAD "coordinate complex hermitian\n2 2 1\n2 1 3 0\n";
     assert_ok(ctx, read_text(ctx, lower, "expand=no", &A));
-    a = spry_matrix_arrays(A);
+    a = A->a;
     assert_int_equal(a.symmetry, SPRY_SYMMETRY_HERMITIAN);
     assert_int_equal(a.nnz, 1);
     spry_matrix_free(A);
@@ -337,7 +337,7 @@ static void many_pieces(void **state)
         snprintf(options, sizeof options, "threads=%d", support_threads[t]);
         spry_context *ctx = support_context(options);
         assert_ok(ctx, read_text(ctx, text, NULL, &A));
-        const spry_arrays a = spry_matrix_arrays(A);
+        const matrix_arrays a = A->a;
         assert_int_equal(a.nnz, N);
         for (int i = 0; i < N; i++) {
             assert_int_equal(a.offsets[i], i);
@@ -379,7 +379,7 @@ static void one_giant_line(void **state)
     text[SIZE] = '\0';
     spry_matrix *A = NULL;
     assert_ok(ctx, read_text(ctx, text, "nonfinite=keep", &A));
-    assert_true(isinf(((double *)spry_matrix_arrays(A).values)[1]));
+    assert_true(isinf(((double *)A->a.values)[1]));
     spry_matrix_free(A);
     free(text);
 }
@@ -397,7 +397,7 @@ static spry_matrix *wild_matrix(spry_context *ctx, spry_type type, spry_format f
                                    .seed = 7,
                                    .sorted = true};
     spry_matrix *A = support_matrix(ctx, &recipe);
-    const spry_arrays a = spry_matrix_arrays(A);
+    const matrix_arrays a = A->a;
     for (int64_t k = 0; k < a.nnz; k++) {
         const int exponent = (int)(base_random(8, (uint64_t)k) % 240) - 120;
         spry_scalar value = value_get(type, a.values, k);
@@ -432,7 +432,7 @@ static void real_hermitian_is_symmetric(void **state)
     const char *path = files_path("h.mtx");
     assert_ok(ctx, spry_matrix_write(A, path));
     assert_ok(ctx, spry_matrix_read_with(ctx, path, "expand=no", &B));
-    assert_int_equal(spry_matrix_arrays(B).symmetry, SPRY_SYMMETRY_SYMMETRIC);
+    assert_int_equal(B->a.symmetry, SPRY_SYMMETRY_SYMMETRIC);
     assert_int_equal(spry_matrix_nnz(B), spry_matrix_nnz(A));
     spry_matrix_free(A);
     spry_matrix_free(B);

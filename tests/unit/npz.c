@@ -403,6 +403,53 @@ static void refuses_bad_archives(void **state)
         files_refused(ctx, &io_npz, z.data, cut, "memory: ");
 }
 
+/* Which of two members is meant is up to the reader, so that two programs see two matrices. */
+static void refuses_two_members_of_one_name(void **state)
+{
+    archive z = {0};
+    start(&z, "csr");
+    add_array(&z, "indices.npy", I4, "4,", (int32_t[]){0, 2, 1, 3}, 16);
+    add_array(&z, "data.npy", F8, "4,", (double[]){1, 2, 3, 4}, 32);
+    add_array(&z, "indptr.npy", I4, "4,", (int32_t[]){0, 2, 2, 4}, 16);
+    add_array(&z, "data.npy", F8, "4,", (double[]){5, 6, 7, 8}, 32);
+    finish(&z);
+    files_refused(*state, &io_npz, z.data, z.size, "data.npy: two members have this name");
+}
+
+/* Twice 8 MB that pack to 8 kB: what does not fit together is seen before they are unpacked. */
+static void refuses_before_it_unpacks(void **state)
+{
+    enum { COUNT = 1 << 20, HEADER = 80 };
+    static const struct {
+        int64_t rows;
+        const char *message;
+    } cases[] = {{INT32_MAX, "indptr.npy has 4 elements, expected 2147483648"},
+                 {3, "indices.npy: element 0 is not an integer"}};
+    spry_context *ctx = *state;
+    unsigned char *large = calloc(HEADER + COUNT, sizeof(double));
+    numpy_bytes array;
+    assert_non_null(large);
+    numpy_plain(&array, F8, "1048576,", "", 0);
+    assert_true(array.size <= HEADER * sizeof(double));
+    memcpy(large, array.data, array.size);
+    for (int i = 0; i < 2; i++) {
+        archive z = {.deflate = true};
+        int64_t before, most;
+        add_array(&z, "format.npy", "|S3", "", "csr", 3);
+        add_array(&z, "shape.npy", I8, "2,", (int64_t[]){cases[i].rows, 4}, 16);
+        add_array(&z, "indptr.npy", I4, "4,", (int32_t[]){0, 2, 2, 4}, 16);
+        add(&z, "data.npy", large, array.size + COUNT * sizeof(double));
+        add(&z, "indices.npy", large, array.size + COUNT * sizeof(double));
+        finish(&z);
+        spry_context_memory(ctx, &before, NULL);
+        files_refused(ctx, &io_npz, z.data, z.size, cases[i].message);
+        spry_context_memory(ctx, NULL, &most);
+        /* three members' first 64 kB, the short ones, zlib's 48 kB */
+        assert_true(most - before < 512 << 10);
+    }
+    free(large);
+}
+
 static void comes_back_bit_by_bit(void **state)
 {
     spry_context *ctx = *state;
@@ -491,6 +538,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(refuses_bad_members, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(refuses_missing_members, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(refuses_bad_archives, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(refuses_two_members_of_one_name, support_setup,
+                                        support_teardown),
+        cmocka_unit_test_setup_teardown(refuses_before_it_unpacks, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(comes_back_bit_by_bit, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(writes_the_implied_triangle, support_setup,
                                         support_teardown),

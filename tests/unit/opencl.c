@@ -165,6 +165,28 @@ static void test_binary(void **state)
     opened_close(&s);
 }
 
+/* Dimensions that have one work-item are not told. */
+static void test_shapes(void **state)
+{
+    const device_range solid = {{3, 2, 1}, {8, 4, 2}}, flat = {{3, 2, 1}, {8, 4, 1}},
+                       line = {{3, 1, 1}, {8, 1, 1}};
+    (void)state;
+    opened s;
+    device_program *p = NULL;
+    static const char *const weathers[] = {"shape=321842", "shape=3284", "shape=38"};
+    for (int k = 0; k < 3; k++) {
+        fake_open(&fake, weathers[k], &s);
+        assert_ok(s.ctx, device_build(s.d, text, "", &p));
+        assert_int_equal(device_launch_range(p, "triple", &solid, NULL, 0) == SPRY_STATUS_OK,
+                         k == 0);
+        assert_int_equal(device_launch_range(p, "triple", &flat, NULL, 0) == SPRY_STATUS_OK,
+                         k == 1);
+        assert_int_equal(device_launch_range(p, "triple", &line, NULL, 0) == SPRY_STATUS_OK,
+                         k == 2);
+        opened_close(&s);
+    }
+}
+
 /* --- memory --------------------------------------------------------------------------------------
  */
 
@@ -367,9 +389,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_no_library), CASE(test_no_device), CASE(test_unusable), CASE(test_first),
-        CASE(test_facts),      CASE(test_build),     CASE(test_binary),   CASE(test_no_memory),
-        CASE(test_trim),       CASE(test_copy),      CASE(test_lost),     CASE(test_events),
-        CASE(test_bandwidth),
+        CASE(test_facts),      CASE(test_build),     CASE(test_shapes),   CASE(test_binary),
+        CASE(test_no_memory),  CASE(test_trim),      CASE(test_copy),     CASE(test_lost),
+        CASE(test_events),     CASE(test_bandwidth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static const char *const dresses[] = {
           "4 -2.00000000E+00 -5. -1.00000000E+00\n"
           "-4.00000000E+00 3.00000000E+00 6.000000\n",
     /* a scale factor counts where the text has no exponent */
-    TITLE "             7             3             2             1\n"
+    TITLE "             7             3             2             2\n"
           "rua                        5             5            11             0\n"
           "(2I3)           (6I2)           ( 1P, 6 E7.1E3 )\n"
           "  1  4\n  6  8\n 10 12\n"
@@ -133,14 +133,13 @@ static void reads_all_kinds(void **state)
          {1, 1, -2, 7, 3, 4}},
         {"rha", "(3F4.1)", " 1.5-2.0 3.0", SPRY_TYPE_D, SPRY_SYMMETRY_SYMMETRIC, {1.5, -2, 3}},
         {"psa", "", "", SPRY_TYPE_D, SPRY_SYMMETRY_SYMMETRIC, {1, 1, 1}},
-        {"qua", "", "", SPRY_TYPE_D, SPRY_SYMMETRY_GENERAL, {1, 1, 1}},
         {"isa", "(3I4)", "   1  -2   3", SPRY_TYPE_D, SPRY_SYMMETRY_SYMMETRIC, {1, -2, 3}},
     };
     spry_context *ctx = *state;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         io_content content;
         read_small(ctx, kinds[i].type, kinds[i].format, kinds[i].values, &content);
-        const spry_arrays a = spry_matrix_arrays(content.matrix);
+        const matrix_arrays a = content.matrix->a;
         assert_int_equal(a.type, kinds[i].read);
         assert_int_equal(a.symmetry, kinds[i].symmetry);
         assert_int_equal(a.nnz, 3);
@@ -291,6 +290,15 @@ static void refuses_bad_headers(void **state)
         {SIZES, "xsa 3 3 4 0\n", "memory:3: the type is not that of a matrix"},
         {SIZES, "rhs 3 3 4 0\n", "memory:3: the type is not that of a matrix"},
         {SIZES, "RSE 3 3 4 0\n", "memory:3: the matrix is stored by elements (type RSE)"},
+        {SIZES, "qua 3 3 4 0\n", "memory:3: the matrix has its values in another file (type qua)"},
+        {SIZES, "pza 3 3 4 0\n",
+         "memory:2: 1 lines of values are counted, but 0 numbers in their format take 0"},
+        {COUNTS, "4 2 1 1\n",
+         "memory:2: 2 lines of column pointers are counted, but 4 numbers in their format take 1"},
+        {COUNTS, "4 1 2 1\n", "memory:2: 2 lines of row indices are counted"},
+        {COUNTS, "4 1 1 2\n", "memory:2: 2 lines of values are counted"},
+        {COUNTS, "2 0 1 1\n", "memory:2: 0 lines of column pointers are counted"},
+        {COUNTS, "2 1 -1 1\n", "memory:2: -1 lines of row indices are counted"},
         {SIZES, "rsa 3 3\n", "memory:3: rows, columns and entries"},
         {SIZES, "rsa 3 3x 4\n", "memory:3: rows, columns and entries"},
         {SIZES, "rsa 3 2 4 0\n", "memory:3: a symmetric matrix has as many rows as columns"},
@@ -330,11 +338,16 @@ static void refuses_bad_numbers(void **state)
         {VALUES, "  1.0       3.0  4.0\n", "memory:7: value 2: '     ' is not a number"},
         {VALUES, "  1.0  2.0\n", "memory:7: the line ends before value 3 of 4"},
         {VALUES, "", "memory:7: the file ends before value 1 of 4"},
+        {VALUES, "  1.0  2.0  3.0  4.0\n\n  5.0\n",
+         "memory:9: the file goes on behind the lines that its header counts"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refuse(ctx, bad[i].part, bad[i].instead, bad[i].message);
     refuse(ctx, SIZES, "rza 3 3 4 0\n", "memory:7: the diagonal entry of column 1 is (1, 0)");
-    refuse(ctx, SIZES, "pza 3 3 4 0\n", "memory:6: the diagonal entry of column 1 is (1, 0)");
+    static const char pattern[] = TITLE "2 1 1 0\npza 3 3 4 0\n(4I3) (4I3)\n"
+                                        "  1  3  4  5\n  1  3  2  3\n";
+    files_refused(ctx, &io_rutherford_boeing, pattern, strlen(pattern),
+                  "memory:6: the diagonal entry of column 1 is (1, 0)");
 }
 
 static void finds_entries_for_messages(void **state)
@@ -393,7 +406,7 @@ static void keeps_every_bit_of_values(void **state)
                                  .nnz = N,
                                  .sorted = true};
         spry_matrix *A = support_matrix(ctx, &recipe);
-        const spry_arrays a = spry_matrix_arrays(A);
+        const matrix_arrays a = A->a;
         const int64_t numbers = a.nnz * (int64_t)spry_type_size(a.type) / (single ? 4 : 8);
         for (int64_t k = 0; k < numbers; k++) {
             uint64_t bits = base_random(11, (uint64_t)k);

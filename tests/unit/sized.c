@@ -112,6 +112,20 @@ static spry_status call_dense(const bench *t, void *caller)
                                         (spry_scalar){0, 0}, &C);
 }
 
+static spry_status call_arrays(const bench *t, void *caller)
+{
+    return spry_matrix_arrays(t->A, caller);
+}
+
+/* An empty matrix; a struct that is read. */
+static spry_status call_new(const bench *t, void *caller)
+{
+    spry_matrix *A = NULL;
+    const spry_status status = spry_matrix_new(t->ctx, caller, SPRY_OWN_COPY, &A);
+    spry_matrix_free(A);
+    return status;
+}
+
 static void *allocate(void *data, size_t bytes, size_t alignment)
 {
     ++*(int *)data;
@@ -151,6 +165,8 @@ static const sized_case cases[] = {
     {"result", sizeof(spry_result), call_result, offsetof(spry_result, detail)},
     {"quick result", sizeof(spry_result), call_quick, offsetof(spry_result, detail)},
     {"dense", sizeof(spry_dense), call_dense, 0},
+    {"arrays", sizeof(spry_arrays), call_arrays, offsetof(spry_arrays, rows)},
+    {"new", sizeof(spry_arrays), call_new, 0},
     {"allocator", sizeof(spry_allocator), call_allocator, 0},
 };
 

@@ -207,7 +207,7 @@ static void test_fingerprint(void **state)
         spry_matrix *A = support_matrix(ctx, &recipe), *same = support_matrix(ctx, &recipe);
         const uint64_t print = tune_fingerprint(A);
         assert_true(print == tune_fingerprint(same));
-        const spry_arrays a = spry_matrix_arrays(same);
+        const matrix_arrays a = same->a;
         ((double *)a.values)[299] += 1;
         assert_true(print != tune_fingerprint(same));
         ((double *)a.values)[299] -= 1;
@@ -307,7 +307,7 @@ static void test_lossy(void **state)
     const char *const specs[] = {"sell:values=f16", "nonsense", "auto", "sell:C=-1"};
     place_open(&p);
     spry_matrix *A = some_matrix(p.ctx, "size=400"); /* beyond the second cache */
-    double *values = spry_matrix_arrays(A).values;
+    double *values = A->a.values;
     values[0] = 1.0 / 3;
     tune(&p, A, quick, false, file);
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
@@ -337,7 +337,7 @@ static void test_told(void **state)
                                  "nonsense", "sell:C=-1"};
     place_open(&p);
     spry_matrix *A = some_matrix(p.ctx, "size=60");
-    double *values = spry_matrix_arrays(A).values;
+    double *values = A->a.values;
     values[1] = 1.0 / 3; /* the one across is not */
     tune(&p, A, quick, false, file);
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {

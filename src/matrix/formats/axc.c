@@ -27,14 +27,14 @@ static spry_status check_options(spry_context *ctx, const axc_options *o)
                      "format axc: HBRS is %d, expected a multiple of four", (int)o->HBRS);
 }
 
-static int64_t bricks_of(const spry_arrays *A, int64_t HBRS, int64_t row)
+static int64_t bricks_of(const matrix_arrays *A, int64_t HBRS, int64_t row)
 {
     return (A->offsets[row + 1] - A->offsets[row] + HBRS - 1) / HBRS;
 }
 
 /* Fills the bricks of a row. Fill repeats the row's last column, whose x is at hand: as columns
  * rise otherwise, that is also how entries() knows it. */
-static void fill_row(layout *L, const spry_arrays *A, int64_t row)
+static void fill_row(layout *L, const matrix_arrays *A, int64_t row)
 {
     const int64_t HBRS = L->number[AXC_HBRS], wide = HBRS * (1 + L->number[AXC_KEPT]);
     const int64_t *brp = L->array[AXC_BRP].data;
@@ -53,7 +53,7 @@ static void fill_row(layout *L, const spry_arrays *A, int64_t row)
     }
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     const axc_options *o = given;
     const int64_t HBRS = o->HBRS, kept = o->refresh == REFRESH_ARRAY;
@@ -84,7 +84,7 @@ done:
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const axc_options *o = given;

@@ -52,7 +52,7 @@ static spry_status find_shape(spry_context *ctx, const axt_options *o, shape *s)
     return SPRY_STATUS_OK;
 }
 
-static int64_t strands_of(const spry_arrays *A, const shape *s, int64_t row)
+static int64_t strands_of(const matrix_arrays *A, const shape *s, int64_t row)
 {
     return (A->offsets[row + 1] - A->offsets[row] + s->height - 1) / s->height;
 }
@@ -132,7 +132,7 @@ done:
     return status;
 }
 
-ALWAYS_INLINE void put_value(layout *L, int64_t place, const spry_arrays *A, int64_t k)
+ALWAYS_INLINE void put_value(layout *L, int64_t place, const matrix_arrays *A, int64_t k)
 {
     void *ax = L->array[AXT_AX].data;
     if (L->array[AXT_AX].size == 8)
@@ -145,7 +145,7 @@ ALWAYS_INLINE void put_value(layout *L, int64_t place, const spry_arrays *A, int
 
 /* Fill repeats the row's last column, whose x is at hand: as columns rise otherwise, that is also
  * how entries() knows it. */
-static void fill_strands(layout *L, const shape *s, const spry_arrays *A, const int64_t *starts,
+static void fill_strands(layout *L, const shape *s, const matrix_arrays *A, const int64_t *starts,
                          int64_t row)
 {
     const int64_t step = s->TH > 1 ? s->THW : 1;
@@ -178,7 +178,7 @@ static void fill_rest(layout *L, const shape *s, int64_t strands)
 }
 
 /* A segment: entries begin..end-1 of a row, which stand in one strand. */
-static void fill_segment(layout *L, const shape *s, const spry_arrays *A, int64_t begin,
+static void fill_segment(layout *L, const shape *s, const matrix_arrays *A, int64_t begin,
                          int64_t end, int64_t row)
 {
     const int64_t strand = begin / s->height, t = begin % s->height;
@@ -194,7 +194,7 @@ static void fill_segment(layout *L, const shape *s, const spry_arrays *A, int64_
 }
 
 /* The entries of a unit: segments end with their row, their strand and the unit. */
-static void fill_segments(layout *L, const shape *s, const spry_arrays *A, int64_t unit)
+static void fill_segments(layout *L, const shape *s, const matrix_arrays *A, int64_t unit)
 {
     const int64_t *first = L->array[AXT_FIRST].data;
     const int64_t begin = unit * s->share;
@@ -231,7 +231,7 @@ static spry_status check_rows(spry_context *ctx, const shape *s, int64_t rows)
                      rows, s->share);
 }
 
-static spry_status fill(layout *L, const shape *s, const spry_arrays *A, const int64_t *starts)
+static spry_status fill(layout *L, const shape *s, const matrix_arrays *A, const int64_t *starts)
 {
     const int threads = matrix_parts(L->ctx, A->nnz + A->rows);
     const int64_t *first = L->array[AXT_FIRST].data;
@@ -259,7 +259,7 @@ static int64_t row_numbers(const shape *s, int64_t stored)
     return s->compact ? stored : stored / s->height;
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     const axt_options *o = given;
     shape s;
@@ -298,7 +298,7 @@ done:
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     shape s;

@@ -19,11 +19,11 @@ static const spry_option options_table[] = {BSR_OPTIONS(SPRY_OPTION_ROW)};
 
 /* The entries of a block row that blocks do not hold yet. */
 typedef struct rest {
-    const spry_arrays *A;
+    const matrix_arrays *A;
     int64_t rows, at[BSR_MOST], end[BSR_MOST];
 } rest;
 
-static rest rest_of(const spry_arrays *A, int64_t r, int64_t block_row)
+static rest rest_of(const matrix_arrays *A, int64_t r, int64_t block_row)
 {
     rest s = {.A = A};
     for (int64_t row = block_row * r; row < (block_row + 1) * r && row < A->rows; row++) {
@@ -44,7 +44,7 @@ static inline bool next_block(const rest *s, int64_t c, int64_t *column)
     return first < INT64_MAX;
 }
 
-static int64_t count_blocks(const spry_arrays *A, int64_t r, int64_t c, int64_t block_row)
+static int64_t count_blocks(const matrix_arrays *A, int64_t r, int64_t c, int64_t block_row)
 {
     rest s = rest_of(A, r, block_row);
     int64_t count = 0, column;
@@ -57,7 +57,7 @@ static int64_t count_blocks(const spry_arrays *A, int64_t r, int64_t c, int64_t 
 
 /* Bytes of a sample of rows in blocks of r x c: up to eight stretches of 840 rows, a multiple of
  * all r. */
-static int64_t sample_bytes(const spry_arrays *A, int64_t r, int64_t c, int64_t value)
+static int64_t sample_bytes(const matrix_arrays *A, int64_t r, int64_t c, int64_t value)
 {
     enum { ROWS = 840, STRETCHES = 8 };
     const int64_t all = (A->rows + ROWS - 1) / ROWS, taken = all < STRETCHES ? all : STRETCHES;
@@ -72,7 +72,7 @@ static int64_t sample_bytes(const spry_arrays *A, int64_t r, int64_t c, int64_t 
 }
 
 /* The size of blocks: as asked for, or what takes the fewest bytes; never wider than A. */
-static void choose(spry_context *ctx, const spry_arrays *A, const bsr_options *o, int64_t *r,
+static void choose(spry_context *ctx, const matrix_arrays *A, const bsr_options *o, int64_t *r,
                    int64_t *c)
 {
     enum { SIZES = BSR_MOST * BSR_MOST };
@@ -96,7 +96,7 @@ static void choose(spry_context *ctx, const spry_arrays *A, const bsr_options *o
 }
 
 /* offsets[b] = blocks before block row b. */
-static spry_status count_all(spry_context *ctx, const spry_arrays *A, int64_t r, int64_t c,
+static spry_status count_all(spry_context *ctx, const matrix_arrays *A, int64_t r, int64_t c,
                              int64_t block_rows, int64_t *offsets)
 {
     const int parts = matrix_parts(ctx, A->nnz);
@@ -110,7 +110,7 @@ static spry_status count_all(spry_context *ctx, const spry_arrays *A, int64_t r,
     return base_prefix_sum(ctx, offsets, block_rows);
 }
 
-static void fill_row(layout *L, const spry_arrays *A, int64_t block_row)
+static void fill_row(layout *L, const matrix_arrays *A, int64_t block_row)
 {
     const int64_t r = L->number[BSR_R], c = L->number[BSR_C], bytes = (r * c + 7) / 8;
     int64_t k = ((const int64_t *)L->array[BSR_OFFSETS].data)[block_row], column;
@@ -143,7 +143,7 @@ static spry_status add_values(layout *L)
     return status;
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     spry_status status = SPRY_STATUS_OK;
     int64_t r, c;
@@ -175,7 +175,7 @@ done:
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const bsr_options *o = given;

@@ -56,13 +56,10 @@ typedef struct columnwise_plan {
 
 /* Lines from a column to the next for so many rows. */
 int64_t columnwise_step(int64_t rows, int64_t T);
-/* Places for values, or a failure where they are too many to be of use. */
-spry_status columnwise_places(spry_context *ctx, const spry_arrays *A, const char *name,
-                              const columnwise_plan *plan, int64_t *places);
 /* The sizes of what is built by a plan. */
-spry_status columnwise_foresee(spry_context *ctx, const spry_arrays *A, const char *name,
+spry_status columnwise_foresee(spry_context *ctx, const matrix_arrays *A, const char *name,
                                stored_kind kind, const columnwise_plan *plan, layout_forecast *f);
-spry_status columnwise_build(layout *L, const spry_arrays *A, const columnwise_plan *plan);
+spry_status columnwise_build(layout *L, const matrix_arrays *A, const columnwise_plan *plan);
 void columnwise_entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data);
 int64_t columnwise_work(const layout *L, int64_t unit);
 

@@ -30,7 +30,7 @@ typedef struct findings {
 
 /* --- terms and shapes ------------------------------------------------------------------------ */
 
-static term term_of(const spry_arrays *A, int64_t row, int64_t k)
+static term term_of(const matrix_arrays *A, int64_t row, int64_t k)
 {
     const size_t size = spry_type_size(A->type);
     term t = {.offset = (int32_t)(A->col_index[k] - row)};
@@ -55,7 +55,7 @@ static int compare_shapes(const void *a, const void *b)
 }
 
 /* Whether a row differs from the one before only in its place, and on the main diagonal. */
-ALWAYS_INLINE bool alike_sized(const spry_arrays *A, int64_t row, size_t size)
+ALWAYS_INLINE bool alike_sized(const matrix_arrays *A, int64_t row, size_t size)
 {
     const int64_t k = A->offsets[row], before = A->offsets[row - 1], count = k - before;
     const char *values = (const char *)A->values;
@@ -71,7 +71,7 @@ ALWAYS_INLINE bool alike_sized(const spry_arrays *A, int64_t row, size_t size)
 }
 
 /* Called for nearly all rows, and true for nearly all of them. */
-static bool alike(const spry_arrays *A, int64_t row)
+static bool alike(const matrix_arrays *A, int64_t row)
 {
     switch (A->type) {
     case SPRY_TYPE_S:
@@ -96,7 +96,7 @@ static int find_term(const findings *f, const term *t, int hint)
     return -1;
 }
 
-static void note_terms(findings *f, const spry_arrays *A, range rows)
+static void note_terms(findings *f, const matrix_arrays *A, range rows)
 {
     for (int64_t row = rows.begin; row < rows.end; row++) {
         int hint = 0;
@@ -119,7 +119,7 @@ static void note_terms(findings *f, const spry_arrays *A, range rows)
 }
 
 /* Terms must be known. */
-static shape shape_of(const findings *f, const spry_arrays *A, int64_t row)
+static shape shape_of(const findings *f, const matrix_arrays *A, int64_t row)
 {
     shape s = {0, false};
     int hint = 0;
@@ -164,7 +164,7 @@ typedef struct writer {
 } writer;
 
 /* The place of the entry on the main diagonal in its row: the same in all rows of a run. */
-static int64_t main_place(const spry_arrays *A, int64_t row)
+static int64_t main_place(const matrix_arrays *A, int64_t row)
 {
     int64_t k = A->offsets[row];
     while (A->col_index[k] != row)
@@ -172,7 +172,7 @@ static int64_t main_place(const spry_arrays *A, int64_t row)
     return k - A->offsets[row];
 }
 
-static bool same_main(const spry_arrays *A, int64_t place, int64_t row, int64_t other)
+static bool same_main(const matrix_arrays *A, int64_t place, int64_t row, int64_t other)
 {
     const size_t size = spry_type_size(A->type);
     const char *values = A->values;
@@ -192,7 +192,7 @@ static void put_run(writer *w, int64_t first_value, int64_t rows, const shape *s
 }
 
 /* Rows of one shape: those with one number on the main diagonal for long are runs of their own. */
-static void cut_rows(writer *w, const spry_arrays *A, range rows, const shape *s, int64_t first)
+static void cut_rows(writer *w, const matrix_arrays *A, range rows, const shape *s, int64_t first)
 {
     if (!s->main) {
         put_run(w, first, rows.end - rows.begin, s, CRF_NONE);
@@ -216,7 +216,7 @@ static void cut_rows(writer *w, const spry_arrays *A, range rows, const shape *s
 
 /* The runs of a unit; `first` is the place of its first value. Shapes are noted in `note` unless it
  * is NULL. */
-static void cut_unit(writer *w, const spry_arrays *A, int64_t u, findings *note, int64_t first)
+static void cut_unit(writer *w, const matrix_arrays *A, int64_t u, findings *note, int64_t first)
 {
     const int64_t begin = u * CRF_UNIT_ROWS;
     const int64_t end = begin + CRF_UNIT_ROWS < A->rows ? begin + CRF_UNIT_ROWS : A->rows;
@@ -267,7 +267,7 @@ static spry_status refuse_shapes(spry_context *ctx)
                      CRF_MOST_SHAPES);
 }
 
-static spry_status find_terms(spry_context *ctx, const spry_arrays *A, plan *p)
+static spry_status find_terms(spry_context *ctx, const matrix_arrays *A, plan *p)
 {
     findings *all = p->found;
 #pragma omp parallel for num_threads(p->parts) schedule(static, 1)
@@ -289,7 +289,7 @@ static spry_status find_terms(spry_context *ctx, const spry_arrays *A, plan *p)
     return many ? refuse_terms(ctx) : SPRY_STATUS_OK;
 }
 
-static void count_unit(plan *p, const spry_arrays *A, int64_t u, findings *note)
+static void count_unit(plan *p, const matrix_arrays *A, int64_t u, findings *note)
 {
     writer w = {.f = p->found};
     cut_unit(&w, A, u, note, 0);
@@ -297,7 +297,7 @@ static void count_unit(plan *p, const spry_arrays *A, int64_t u, findings *note)
     p->numbers[u + 1] = w.values;
 }
 
-static spry_status find_runs(spry_context *ctx, const spry_arrays *A, plan *p)
+static spry_status find_runs(spry_context *ctx, const matrix_arrays *A, plan *p)
 {
     findings *all = p->found;
     p->runs[0] = p->numbers[0] = 0;
@@ -323,7 +323,7 @@ static spry_status find_runs(spry_context *ctx, const spry_arrays *A, plan *p)
     return all->many_shapes ? refuse_shapes(ctx) : SPRY_STATUS_OK;
 }
 
-static spry_status plan_make(spry_context *ctx, const spry_arrays *A, plan *p)
+static spry_status plan_make(spry_context *ctx, const matrix_arrays *A, plan *p)
 {
     spry_status status = SPRY_STATUS_OK;
     p->parts = matrix_parts(ctx, A->nnz);
@@ -364,7 +364,7 @@ static void write_shapes(layout *L, const findings *f)
 }
 
 /* Copies the main diagonal of a unit's runs, whose places are set. */
-static void write_main(layout *L, const spry_arrays *A, int64_t u)
+static void write_main(layout *L, const matrix_arrays *A, int64_t u)
 {
     const int64_t *unit_runs = L->array[CRF_UNIT_RUNS].data;
     const crf_run *runs = L->array[CRF_RUNS].data;
@@ -377,7 +377,7 @@ static void write_main(layout *L, const spry_arrays *A, int64_t u)
     }
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     (void)given;
     plan p = {0};
@@ -409,7 +409,7 @@ done:
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *out)
 {
     (void)given;

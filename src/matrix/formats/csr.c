@@ -20,13 +20,13 @@ bool csr_is_plain(const void *options)
     return o->values == STORED_OWN;
 }
 
-static int64_t group_count(const spry_arrays *A)
+static int64_t group_count(const matrix_arrays *A)
 {
     return (A->rows + CSR_GROUP - 1) / CSR_GROUP;
 }
 
 /* Whether the places of every group can be counted with 32 bits. */
-static spry_status check_groups(spry_context *ctx, const spry_arrays *A)
+static spry_status check_groups(spry_context *ctx, const matrix_arrays *A)
 {
     for (int64_t row = 0; row < A->rows; row += CSR_GROUP) {
         const int64_t end = row + CSR_GROUP < A->rows ? row + CSR_GROUP : A->rows;
@@ -40,7 +40,7 @@ static spry_status check_groups(spry_context *ctx, const spry_arrays *A)
     return SPRY_STATUS_OK;
 }
 
-static void fill(const layout *L, const spry_arrays *A)
+static void fill(const layout *L, const matrix_arrays *A)
 {
     const int64_t groups = L->units;
     int64_t *starts = L->array[CSR_STARTS].data;
@@ -54,7 +54,7 @@ static void fill(const layout *L, const spry_arrays *A)
     }
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     (void)given;
     spry_status status = SPRY_STATUS_OK;
@@ -74,7 +74,7 @@ done:
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const csr_options *o = given;

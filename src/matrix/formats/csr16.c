@@ -18,7 +18,7 @@ typedef struct csr16_options {
 static const spry_option options_table[] = {CSR16_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-static int64_t group_count(const spry_arrays *A)
+static int64_t group_count(const matrix_arrays *A)
 {
     return (A->rows + CSR16_GROUP - 1) / CSR16_GROUP;
 }
@@ -43,7 +43,7 @@ static int64_t part_end(const int32_t *columns, int64_t n, uint16_t *codes)
 }
 
 /* Parts of a row: an empty one has one. */
-static int64_t count_parts(const spry_arrays *A, int64_t row)
+static int64_t count_parts(const matrix_arrays *A, int64_t row)
 {
     const int64_t end = A->offsets[row + 1];
     int64_t parts = 0;
@@ -53,7 +53,7 @@ static int64_t count_parts(const spry_arrays *A, int64_t row)
 }
 
 /* What a group takes: numbers of values, codes and parts. */
-static void measure_group(const spry_arrays *A, int64_t group, int64_t size[CSR16_STEP])
+static void measure_group(const matrix_arrays *A, int64_t group, int64_t size[CSR16_STEP])
 {
     const range rows = rows_of(A->rows, group);
     const int64_t values = A->offsets[rows.end] - A->offsets[rows.begin];
@@ -78,7 +78,7 @@ static spry_status check_group(spry_context *ctx, int64_t places)
 }
 
 /* Writes the codes and parts of a row of a group whose first value is `first`; the part after. */
-static csr16_part *fill_row(const spry_arrays *A, int64_t row, int64_t first, uint16_t *codes,
+static csr16_part *fill_row(const matrix_arrays *A, int64_t row, int64_t first, uint16_t *codes,
                             csr16_part *part)
 {
     int64_t k = A->offsets[row];
@@ -91,7 +91,7 @@ static csr16_part *fill_row(const spry_arrays *A, int64_t row, int64_t first, ui
     return part;
 }
 
-static void fill_group(const layout *L, const spry_arrays *A, int64_t group)
+static void fill_group(const layout *L, const matrix_arrays *A, int64_t group)
 {
     const int64_t *start = (const int64_t *)L->array[CSR16_STARTS].data + CSR16_STEP * group;
     uint16_t *codes = (uint16_t *)L->array[CSR16_CODES].data + start[CSR16_CODE];
@@ -111,7 +111,7 @@ static void fill_group(const layout *L, const spry_arrays *A, int64_t group)
         part = fill_row(A, row, first, codes, part);
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     (void)given;
     const int64_t groups = group_count(A);
@@ -144,7 +144,7 @@ done:
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const csr16_options *o = given;

@@ -32,7 +32,7 @@ static int64_t strip_rows(spry_type type)
 }
 
 /* Places for one diagonal in a block: whole strips. */
-static int64_t block_places(const spry_arrays *A, int64_t block, int64_t b)
+static int64_t block_places(const matrix_arrays *A, int64_t block, int64_t b)
 {
     const int64_t strip = strip_rows(A->type), rest = A->rows - b * block;
     return rest < block ? (rest + strip - 1) / strip * strip : block;
@@ -54,7 +54,7 @@ static void finder_free(spry_context *ctx, finder *f)
     base_free(ctx, f->found);
 }
 
-static spry_status finder_make(spry_context *ctx, const spry_arrays *A, int64_t block, finder *f)
+static spry_status finder_make(spry_context *ctx, const matrix_arrays *A, int64_t block, finder *f)
 {
     *f = (finder){.block = block, .blocks = (A->rows + block - 1) / block};
     spry_status status = SPRY_STATUS_OK;
@@ -77,7 +77,7 @@ done:
 }
 
 /* The diagonals of a block, in the order found; how many. */
-static int64_t find(const finder *f, const spry_arrays *A, int part, int64_t b, int32_t *found)
+static int64_t find(const finder *f, const matrix_arrays *A, int part, int64_t b, int32_t *found)
 {
     uint64_t *marks = f->marks + part * f->words;
     const int64_t end = (b + 1) * f->block < A->rows ? (b + 1) * f->block : A->rows;
@@ -96,7 +96,7 @@ static int64_t find(const finder *f, const spry_arrays *A, int part, int64_t b, 
     return count;
 }
 
-static range share_blocks(const finder *f, const spry_arrays *A, int part)
+static range share_blocks(const finder *f, const matrix_arrays *A, int part)
 {
     /* by rows: blocks of a matrix with diagonals are much alike */
     const range rows = base_share(A->rows, f->parts, part, f->block);
@@ -105,8 +105,8 @@ static range share_blocks(const finder *f, const spry_arrays *A, int part)
 
 /* Sets counts[b + 1] to the number of diagonals of block b; fails when too many places would be
  * holes. */
-static spry_status count_all(spry_context *ctx, const spry_arrays *A, const finder *f, int64_t fill,
-                             int64_t *counts)
+static spry_status count_all(spry_context *ctx, const matrix_arrays *A, const finder *f,
+                             int64_t fill, int64_t *counts)
 {
     double places = 0;
     counts[0] = 0;
@@ -136,7 +136,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Stores a block's values; offsets are its diagonals, rising as the columns of each row do. */
-static void fill_block(layout *L, const spry_arrays *A, int64_t b, const int32_t *offsets,
+static void fill_block(layout *L, const matrix_arrays *A, int64_t b, const int32_t *offsets,
                        int64_t count, int64_t start)
 {
     const int64_t block = L->number[DIA_BLOCK], strip = L->number[DIA_STRIP];
@@ -159,7 +159,7 @@ static void fill_block(layout *L, const spry_arrays *A, int64_t b, const int32_t
     }
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     const dia_options *o = given;
     finder f = {0};
@@ -200,7 +200,7 @@ done:
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *forecast)
 {
     const dia_options *o = given;

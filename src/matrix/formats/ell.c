@@ -14,19 +14,19 @@ typedef struct ell_options {
 static const spry_option options_table[] = {ELL_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-static columnwise_plan plan_of(spry_context *ctx, const spry_arrays *A)
+static columnwise_plan plan_of(spry_context *ctx, const matrix_arrays *A)
 {
     return (columnwise_plan){.T = 1, .width = matrix_longest_row(ctx, A), .rest = -1};
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     (void)given;
     const columnwise_plan plan = plan_of(L->ctx, A);
     return columnwise_build(L, A, &plan);
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const ell_options *o = given;

@@ -19,7 +19,7 @@ typedef struct ellr_t_options {
 static const spry_option options_table[] = {ELLR_T_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-static spry_status make_plan(spry_context *ctx, const spry_arrays *A, const ellr_t_options *o,
+static spry_status make_plan(spry_context *ctx, const matrix_arrays *A, const ellr_t_options *o,
                              columnwise_plan *plan)
 {
     const int64_t T = o->T;
@@ -33,7 +33,7 @@ static spry_status make_plan(spry_context *ctx, const spry_arrays *A, const ellr
     return SPRY_STATUS_OK;
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     const ellr_t_options *o = given;
     enum { LEAST_BS = 64 };
@@ -49,7 +49,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const ellr_t_options *o = given;

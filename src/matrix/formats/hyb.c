@@ -20,13 +20,13 @@ typedef struct hyb_options {
 static const spry_option options_table[] = {HYB_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-static int64_t length_of(const spry_arrays *A, int64_t row)
+static int64_t length_of(const matrix_arrays *A, int64_t row)
 {
     return A->offsets[row + 1] - A->offsets[row];
 }
 
 /* counts[k]: rows of k entries, or of at least `most` for k = most; of each part in turn. */
-static void count_lengths(const spry_arrays *A, int parts, int64_t most, int64_t *counts)
+static void count_lengths(const matrix_arrays *A, int parts, int64_t most, int64_t *counts)
 {
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (int part = 0; part < parts; part++) {
@@ -46,7 +46,7 @@ static void count_lengths(const spry_arrays *A, int parts, int64_t most, int64_t
  * longer, which become fewer: the best K is the first that is not worth a next. It is less than
  * twice the average, as an entry takes less than twice a place.
  */
-static spry_status choose(spry_context *ctx, const spry_arrays *A, size_t value, int64_t *K)
+static spry_status choose(spry_context *ctx, const matrix_arrays *A, size_t value, int64_t *K)
 {
     const int parts = matrix_parts(ctx, A->rows);
     const int64_t most = A->rows > 0 ? 2 * A->nnz / A->rows + 1 : 0;
@@ -65,7 +65,7 @@ static spry_status choose(spry_context *ctx, const spry_arrays *A, size_t value,
     return SPRY_STATUS_OK;
 }
 
-static spry_status make_plan(spry_context *ctx, const spry_arrays *A, const hyb_options *o,
+static spry_status make_plan(spry_context *ctx, const matrix_arrays *A, const hyb_options *o,
                              columnwise_plan *plan)
 {
     const size_t value = layout_value_size(A->type, (stored_kind)o->values);
@@ -80,7 +80,7 @@ static spry_status make_plan(spry_context *ctx, const spry_arrays *A, const hyb_
     return status;
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     columnwise_plan plan;
     spry_status status = make_plan(L->ctx, A, given, &plan);
@@ -90,7 +90,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
     return columnwise_build(L, A, &plan);
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const hyb_options *o = given;

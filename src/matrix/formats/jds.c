@@ -22,7 +22,7 @@ typedef struct jds_options {
 static const spry_option options_table[] = {JDS_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-static int64_t length_of(const spry_arrays *A, int64_t row)
+static int64_t length_of(const matrix_arrays *A, int64_t row)
 {
     return A->offsets[row + 1] - A->offsets[row];
 }
@@ -34,7 +34,7 @@ typedef struct histogram {
     int64_t *count; /* of part p and length k at p size + k */
 } histogram;
 
-static spry_status histogram_make(spry_context *ctx, const spry_arrays *A, int64_t longest,
+static spry_status histogram_make(spry_context *ctx, const matrix_arrays *A, int64_t longest,
                                   histogram *h)
 {
     /* All parts together are not longer than a few times the rows. */
@@ -73,7 +73,7 @@ static void find_places(histogram *h, int64_t pad, int64_t *starts)
         starts[k + 1] += starts[k];
 }
 
-static void sort_rows(const spry_arrays *A, const histogram *h, int32_t *rows)
+static void sort_rows(const matrix_arrays *A, const histogram *h, int32_t *rows)
 {
 #pragma omp parallel for num_threads(h->parts) schedule(static, 1)
     for (int part = 0; part < h->parts; part++) {
@@ -85,7 +85,7 @@ static void sort_rows(const spry_arrays *A, const histogram *h, int32_t *rows)
 }
 
 /* With plan->rows to be filled, or without. */
-static spry_status make_plan(spry_context *ctx, const spry_arrays *A, int64_t pad, bool with_rows,
+static spry_status make_plan(spry_context *ctx, const matrix_arrays *A, int64_t pad, bool with_rows,
                              columnwise_plan *plan)
 {
     histogram h = {0};
@@ -103,7 +103,7 @@ done:
     return status;
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     const jds_options *o = given;
     columnwise_plan plan;
@@ -117,7 +117,7 @@ static spry_status build(layout *L, const spry_arrays *A, const void *given)
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const jds_options *o = given;

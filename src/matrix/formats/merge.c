@@ -15,14 +15,14 @@ typedef struct merge_options {
 static const spry_option options_table[] = {MERGE_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-static int64_t unit_count(const spry_arrays *A, int64_t items)
+static int64_t unit_count(const matrix_arrays *A, int64_t items)
 {
     return (A->rows + A->nnz + items - 1) / items;
 }
 
 /* Rows whose ends are among the first `consumed` things. An end is consumed before the entry that
  * follows it. */
-static int64_t rows_before(const spry_arrays *A, int64_t consumed)
+static int64_t rows_before(const matrix_arrays *A, int64_t consumed)
 {
     int64_t low = 0, high = A->rows;
     while (low < high) {
@@ -35,7 +35,7 @@ static int64_t rows_before(const spry_arrays *A, int64_t consumed)
     return low;
 }
 
-static void fill_ends(const layout *L, const spry_arrays *A)
+static void fill_ends(const layout *L, const matrix_arrays *A)
 {
     const int64_t *starts = L->array[MERGE_STARTS].data;
     uint16_t *ends = L->array[MERGE_ENDS].data;
@@ -46,7 +46,7 @@ static void fill_ends(const layout *L, const spry_arrays *A)
 }
 
 /* What is left of a unit's entries after the last row it sets. */
-static void fill_carries(layout *L, const spry_arrays *A)
+static void fill_carries(layout *L, const matrix_arrays *A)
 {
     const int64_t *starts = L->array[MERGE_STARTS].data;
     L->carry_at[0] = 0;
@@ -58,7 +58,7 @@ static void fill_carries(layout *L, const spry_arrays *A)
     }
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     const merge_options *o = given;
     const int64_t items = o->items, all = A->rows + A->nnz;
@@ -88,7 +88,7 @@ done:
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     (void)ctx;

@@ -27,7 +27,7 @@ static int64_t unit_size(const pcsr_options *o)
 }
 
 /* Units of so many places; one for rows that are all empty. */
-static int64_t unit_count(const spry_arrays *A, const pcsr_options *o, int64_t places)
+static int64_t unit_count(const matrix_arrays *A, const pcsr_options *o, int64_t places)
 {
     const int64_t size = unit_size(o), units = (places + size - 1) / size;
     return units > 0 || A->rows == 0 ? units : 1;
@@ -79,7 +79,7 @@ static void fill_units(layout *L, const int64_t *offsets)
             ends[row] = (uint16_t)((offsets[row + 1] - u * size) / pad);
 }
 
-static void fill_entries(layout *L, const spry_arrays *A, const int64_t *offsets)
+static void fill_entries(layout *L, const matrix_arrays *A, const int64_t *offsets)
 {
     int32_t *columns = L->array[PCSR_COLUMNS].data;
     const int threads = matrix_parts(L->ctx, A->nnz + A->rows);
@@ -100,7 +100,7 @@ static void fill_entries(layout *L, const spry_arrays *A, const int64_t *offsets
         columns[place] = 0;
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     const pcsr_options *o = given;
     int64_t *offsets = NULL;
@@ -132,7 +132,7 @@ done:
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const pcsr_options *o = given;

@@ -29,7 +29,7 @@ typedef struct shape {
 
 /* Heights by weight: twice the rows until the slice has two entries for each line of x that it
  * walks over, or its sums would take too much of a cache; not so high that few slices are left. */
-static int64_t chosen_height(const spry_arrays *A, int64_t row)
+static int64_t chosen_height(const matrix_arrays *A, int64_t row)
 {
     enum { LEAST = 512, LINE = 64, CACHE = 1 << 19, LEAST_ENTRIES = 4096, LEAST_SLICES = 16 };
     const int64_t size = (int64_t)spry_type_size(A->type), *offsets = A->offsets;
@@ -42,13 +42,13 @@ static int64_t chosen_height(const spry_arrays *A, int64_t row)
     return h;
 }
 
-static int64_t slice_end(const spry_arrays *A, const scoo_options *o, int64_t row)
+static int64_t slice_end(const matrix_arrays *A, const scoo_options *o, int64_t row)
 {
     const int64_t h = o->h > 0 ? o->h : chosen_height(A, row);
     return row + h < A->rows ? row + h : A->rows;
 }
 
-static spry_status find_shape(spry_context *ctx, const spry_arrays *A, const scoo_options *o,
+static spry_status find_shape(spry_context *ctx, const matrix_arrays *A, const scoo_options *o,
                               shape *s)
 {
     enum { AUTO, NARROW, WIDE };
@@ -108,7 +108,7 @@ static record *sort_records(record *in, record *out, int64_t n, int64_t cols)
     return in;
 }
 
-static void fill_slice(layout *L, const spry_arrays *A, int64_t s, record *room, int64_t most)
+static void fill_slice(layout *L, const matrix_arrays *A, int64_t s, record *room, int64_t most)
 {
     const int64_t *slices = L->array[SCOO_SLICES].data, groups = L->number[SCOO_GROUPS];
     const int64_t first = A->offsets[slices[s]], n = A->offsets[slices[s + 1]] - first;
@@ -135,7 +135,7 @@ static void fill_slice(layout *L, const spry_arrays *A, int64_t s, record *room,
         starts[++g] = first + n;
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     const scoo_options *o = given;
     record *room = NULL;
@@ -171,7 +171,7 @@ done:
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const scoo_options *o = given;

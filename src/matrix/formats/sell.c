@@ -24,12 +24,12 @@ bool sell_is_plain(const void *options, int64_t *C)
     return o->sigma == 1 && o->values == STORED_OWN;
 }
 
-static spry_status cut(spry_context *ctx, const spry_arrays *A, const sell_options *o, slices *s)
+static spry_status cut(spry_context *ctx, const matrix_arrays *A, const sell_options *o, slices *s)
 {
     return slices_cut(ctx, A, "sell", o->C, o->sigma, s);
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     slices s;
     spry_status status = SPRY_STATUS_OK;
@@ -52,7 +52,7 @@ done:
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const sell_options *o = given;

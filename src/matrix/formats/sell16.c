@@ -17,13 +17,14 @@ typedef struct sell16_options {
 static const spry_option options_table[] = {SELL16_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-static spry_status cut(spry_context *ctx, const spry_arrays *A, const sell16_options *o, slices *s)
+static spry_status cut(spry_context *ctx, const matrix_arrays *A, const sell16_options *o,
+                       slices *s)
 {
     return slices_cut(ctx, A, "sell16", o->C, o->sigma, s);
 }
 
 /* Whether the columns of each group are next to each other, all over the slice. */
-static bool is_run(const slice_lanes *lanes, const spry_arrays *A, int64_t C)
+static bool is_run(const slice_lanes *lanes, const matrix_arrays *A, int64_t C)
 {
     for (int64_t k = 0; k < lanes->width; k++) {
         const int32_t first = slice_column(lanes, A, 0, k);
@@ -50,7 +51,7 @@ static int32_t find_word(const int32_t *columns, int64_t C, bool run)
 }
 
 /* What a slice has in the stream. */
-static int64_t count_halves(const slices *s, const spry_arrays *A, int64_t slice)
+static int64_t count_halves(const slices *s, const matrix_arrays *A, int64_t slice)
 {
     int32_t columns[SELL_MOST_C];
     slice_lanes lanes;
@@ -68,7 +69,7 @@ static int64_t count_halves(const slices *s, const spry_arrays *A, int64_t slice
 
 /* What comes before each slice: array of one more than slices, to be freed by the caller; NULL when
  * it fails. */
-static spry_status find_starts(spry_context *ctx, const slices *s, const spry_arrays *A,
+static spry_status find_starts(spry_context *ctx, const slices *s, const matrix_arrays *A,
                                int64_t **starts)
 {
     const int parts = matrix_parts(ctx, A->nnz);
@@ -91,7 +92,7 @@ done:
     return status;
 }
 
-static void store_columns(layout *L, const slices *s, const spry_arrays *A, int64_t slice)
+static void store_columns(layout *L, const slices *s, const matrix_arrays *A, int64_t slice)
 {
     const int64_t C = s->C, start = ((const int64_t *)L->array[SELL16_STARTS].data)[slice];
     uint16_t *half = (uint16_t *)L->array[SELL16_HALVES].data + start;
@@ -112,7 +113,7 @@ static void store_columns(layout *L, const slices *s, const spry_arrays *A, int6
     }
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     spry_context *ctx = L->ctx;
     slices s;
@@ -136,7 +137,7 @@ done:
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const sell16_options *o = given;

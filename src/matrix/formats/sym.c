@@ -25,7 +25,7 @@ static const spry_option options_table[] = {SYM_OPTIONS(SPRY_OPTION_ROW)};
 
 /* A unit while its groups are found: where the next one goes; counted only where L is NULL. */
 typedef struct laying {
-    const spry_arrays *A;
+    const matrix_arrays *A;
     int64_t begin, end; /* rows */
     int64_t value, distance, group, count, inside;
     layout *L;
@@ -240,7 +240,7 @@ static void sizes_clear(spry_context *ctx, sizes *s)
     s->units = NULL;
 }
 
-static void count_units(spry_context *ctx, const spry_arrays *A, const sizes *s)
+static void count_units(spry_context *ctx, const matrix_arrays *A, const sizes *s)
 {
     const int64_t units = s->plan.parts;
 #pragma omp parallel for num_threads(matrix_parts(ctx, A->nnz + A->rows)) schedule(dynamic, 1)
@@ -266,7 +266,7 @@ static void count_units(spry_context *ctx, const spry_arrays *A, const sizes *s)
     s->units[units * SYM_UNIT_NUMBERS + SYM_INSIDE] = A->rows;
 }
 
-static spry_status find_sizes(spry_context *ctx, const spry_arrays *A, const sym_options *o,
+static spry_status find_sizes(spry_context *ctx, const matrix_arrays *A, const sym_options *o,
                               sizes *s)
 {
     enum { AUTO, NARROW, WIDE };
@@ -324,7 +324,7 @@ static int64_t ring_rows(const half_plan *plan)
     return rows;
 }
 
-static spry_status build(layout *L, const spry_arrays *A, const void *given)
+static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     const sym_options *o = given;
     spry_status status = SPRY_STATUS_OK;
@@ -370,7 +370,7 @@ done:
     return status;
 }
 
-static spry_status forecast(spry_context *ctx, const spry_arrays *A, const void *given,
+static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const sym_options *o = given;

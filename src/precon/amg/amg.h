@@ -107,7 +107,6 @@ typedef struct amg {
 
 /* Makes the operator of a kind. */
 spry_status amg_make(const precon_job *job, const amg_kind *kind, spry_operator **M);
-spry_status amg_forecast(const precon_job *job, double *bytes);
 
 /* hierarchy.c; `old`, if any, gives its maps. */
 spry_status amg_build(amg *h, const precon_job *job, const amg *old);
@@ -118,11 +117,7 @@ spry_status amg_make_bottom(amg *h, const precon_job *job, const amg_level *leve
 void amg_mend(const spry_matrix *A);
 
 /* smooth.c */
-/* The smoother by name, also where that is left to us. */
-const char *amg_smoother_name(const amg_common *common, const precon_job *job, bool hermitian);
-/* Whether it is one of those that need but a diagonal, and not a preconditioner. */
-bool amg_smoother_is_diagonal(const char *name);
-/* Takes that name into h. */
+/* Takes the smoother's name into h, also where that is left to us. */
 spry_status amg_smoother_choose(amg *h, const precon_job *job);
 spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *level);
 /* The same where F (on the host in `f`, for complex types) and a bound are there already. */

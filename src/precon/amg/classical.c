@@ -67,7 +67,7 @@ static spry_status gather(spry_context *ctx, const amg_classical_job *job, spry_
                           int64_t rows, int64_t cols, spry_matrix **P)
 {
     const size_t size = spry_type_size(type);
-    spry_arrays p = {.type = type, .format = SPRY_FORMAT_CSR, .rows = rows, .cols = cols};
+    matrix_arrays p = {.type = type, .format = SPRY_FORMAT_CSR, .rows = rows, .cols = cols};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, rows + 1, sizeof *p.offsets, &p.offsets));
     p.offsets[0] = 0;
@@ -242,7 +242,7 @@ static spry_status coarse_rows(const spry_matrix *A, const int32_t *map, int64_t
 {
     spry_context *ctx = A->ctx;
     const size_t size = spry_type_size(A->a.type);
-    spry_arrays a = {
+    matrix_arrays a = {
         .type = A->a.type, .format = SPRY_FORMAT_CSR, .rows = coarse, .cols = A->a.cols};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, coarse + 1, sizeof *a.offsets, &a.offsets));
@@ -317,7 +317,6 @@ const precon_kind precon_kind_amg_classical = {
     .summary = "classical algebraic multigrid",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
-    .forecast = amg_forecast,
     .on_devices = true,
     .half = true,
 };

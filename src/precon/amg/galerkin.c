@@ -145,7 +145,7 @@ static spry_status run_part(const product *p, part *of, amg_galerkin_job *job)
     return status;
 }
 
-static spry_status put_together(const product *p, spry_arrays *c)
+static spry_status put_together(const product *p, matrix_arrays *c)
 {
     spry_context *ctx = p->ctx;
     const size_t size = spry_type_size(p->type);
@@ -177,7 +177,7 @@ spry_status amg_galerkin(const spry_matrix *R, const spry_matrix *A, const spry_
                  .kernels = precon_kernels_for(ctx, A->a.type),
                  .type = A->a.type,
                  .threads = host_threads(ctx, A->a.nnz)};
-    spry_arrays c = {
+    matrix_arrays c = {
         .format = SPRY_FORMAT_CSR, .type = p.type, .rows = R->a.rows, .cols = P->a.cols};
     spry_status status = SPRY_STATUS_OK;
     p.parts = p.threads == 1 ? 1 : SHARES * p.threads;

@@ -46,7 +46,7 @@ static spry_status open_level(amg *h, const precon_job *job, spry_matrix *own, a
         spry_matrix *borrowed = NULL;
         level->A = A;
         if (job->device || strcmp(job->values, "own") != 0) {
-            SPRY_GO(ctx, spry_matrix_new(ctx, &A->a, SPRY_OWN_BORROW, &borrowed));
+            SPRY_GO(ctx, matrix_view(ctx, A, &borrowed));
             SPRY_GO(ctx, precon_store(job, borrowed, &level->op));
         } else {
             SPRY_GO(ctx, spry_operator_from_matrix(A, &level->op));

@@ -140,7 +140,7 @@ static spry_status set_steps(const amg *h, amg_smoother *s, bool chebyshev, bool
                : spry_vector_scale((spry_scalar){first, 0}, s->conjugate);
 }
 
-const char *amg_smoother_name(const amg_common *common, const precon_job *job, bool hermitian)
+static const char *smoother_name(const amg_common *common, const precon_job *job, bool hermitian)
 {
     if (strcmp(common->smoother, "auto") != 0)
         return common->smoother;
@@ -148,7 +148,8 @@ const char *amg_smoother_name(const amg_common *common, const precon_job *job, b
     return hermitian ? "chebyshev" : job->device ? "sai:tau=0.9,most=32" : "gs";
 }
 
-bool amg_smoother_is_diagonal(const char *name)
+/* Whether it is one of those that need but a diagonal, and not a preconditioner. */
+static bool is_diagonal(const char *name)
 {
     return strcmp(name, "chebyshev") == 0 || strcmp(name, "jacobi") == 0 ||
            strcmp(name, "l1-jacobi") == 0;
@@ -158,7 +159,7 @@ spry_status amg_smoother_choose(amg *h, const precon_job *job)
 {
     memcpy(&h->common, h->options, sizeof h->common);
     const spry_status status = matrix_find_out(h->ctx, job->A, SPRY_FACT_HERMITIAN, &h->hermitian);
-    const char *name = amg_smoother_name(&h->common, job, h->hermitian);
+    const char *name = smoother_name(&h->common, job, h->hermitian);
     if (name != h->common.smoother)
         snprintf(h->common.smoother, sizeof h->common.smoother, "%s", name);
     return status;
@@ -214,7 +215,7 @@ spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *le
 {
     const char *name = h->common.smoother;
     spry_status status = SPRY_STATUS_OK;
-    if (amg_smoother_is_diagonal(name))
+    if (is_diagonal(name))
         return make_diagonal(h, job, level, name);
     status = precon_make_inner(job, level->A, name, &level->smoother.inside);
     /* What we chose may not suit a coarse level: a diagonal without inverse. */

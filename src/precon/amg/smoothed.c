@@ -50,7 +50,7 @@ int amg_find_block(const spry_matrix *A)
     int block = 0;
     for (int k = 0; k < 2; k++) {
         const int64_t first = k == 0 ? 0 : n / 2 / STEP * STEP;
-        spry_arrays part = A->a;
+        matrix_arrays part = A->a;
         spry_stats stats = SPRY_STATS_INIT;
         part.rows = n - first < SAMPLE ? n - first : SAMPLE;
         part.offsets += first;
@@ -189,9 +189,9 @@ static spry_status make_prolongation(const amg *h, const amg_level *level, const
 {
     spry_context *ctx = h->ctx;
     const smoothed_options *options = h->options;
-    const spry_arrays *a = &level->A->a;
+    const matrix_arrays *a = &level->A->a;
     const int count = h->near.count, threads = host_threads(ctx, a->nnz);
-    spry_arrays p = {
+    matrix_arrays p = {
         .type = h->type, .format = SPRY_FORMAT_CSR, .rows = a->rows, .cols = level->coarse * count};
     /* The bound by rows where it is sharp, else what was found out for the smoother. */
     double largest = g->largest;
@@ -232,7 +232,7 @@ done:
 static double largest_share(const spry_matrix *A)
 {
     enum { SAMPLE = 4096 };
-    const spry_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     const int64_t step = a->rows / SAMPLE + 1;
     double shares = 0;
     int64_t seen = 0, counted = 0;
@@ -320,7 +320,6 @@ const precon_kind precon_kind_amg = {
     .summary = "algebraic multigrid by smoothed aggregation",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
-    .forecast = amg_forecast,
     .on_devices = true,
     .half = true,
 };

@@ -54,11 +54,11 @@ static spry_status filter(const hierarchy_there *w, double theta, device_matrix 
     device_matrix nodes = {0};
     spry_status status = SPRY_STATUS_OK;
     if (w->block == 1) {
-        SPRY_GO(ctx, device_matrix_filter(&w->A, DEVICE_STRONG_PAIRS, theta, true, F));
+        SPRY_GO(ctx, device_matrix_filter(&w->A, theta, true, F));
         goto done;
     }
     SPRY_GO(ctx, device_matrix_condense(&w->A, w->block, &nodes));
-    SPRY_GO(ctx, device_matrix_filter(&nodes, DEVICE_STRONG_PAIRS, theta, false, S));
+    SPRY_GO(ctx, device_matrix_filter(&nodes, theta, false, S));
     SPRY_GO(ctx, device_matrix_filter_blocks(&w->A, w->block, S, true, F));
 done:
     device_matrix_free(&nodes);

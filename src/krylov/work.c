@@ -1,0 +1,52 @@
+/* What a solver keeps from one solve to the next. */
+#include "krylov/solver.h"
+
+void solver_drop_work(spry_solver *solver)
+{
+    solver_work *work = &solver->work;
+    runner_free(work->runner);
+    for (int k = 0; k < SOLVED_TOGETHER; k++) {
+        spry_vector_free(work->lanes[k].saved);
+        spry_vector_free(work->lanes[k].spare);
+        spry_vector_free(work->lanes[k].b);
+        spry_vector_free(work->lanes[k].x);
+    }
+    *work = (solver_work){0};
+}
+
+spry_status solver_runner(spry_solver *solver, int count, runner **r)
+{
+    const runner_operators operators = {solver_operator(solver), solver_precon(solver)};
+    solver_work *work = &solver->work;
+    spry_status status = SPRY_STATUS_OK;
+    if (!work->runner || !runner_reuse(work->runner, count)) {
+        runner_free(work->runner);
+        status = runner_new(solver->plan, &operators, count, &work->runner);
+    }
+    *r = work->runner;
+    return status;
+}
+
+spry_status solver_vector(const spry_solver *solver, int64_t n, spry_vector **kept)
+{
+    if (*kept && (*kept)->n == n)
+        return SPRY_STATUS_OK;
+    spry_vector_free(*kept);
+    *kept = NULL;
+    return vector_new_at(solver->ctx, solver->device, solver_operator(solver)->type, n, kept);
+}
+
+spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **kept,
+                         const spry_vector **there)
+{
+    spry_context *ctx = solver->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    *there = v;
+    if (v->device == solver->device)
+        return vector_fetch(v);
+    SPRY_GO(ctx, solver_vector(solver, v->n, kept));
+    SPRY_GO(ctx, spry_vector_copy(v, *kept));
+    *there = *kept;
+done:
+    return status;
+}

@@ -1,0 +1,247 @@
+/*
+ * The course of a method, as far as it does not depend on where phases run: starts and restarts,
+ * reports and what they lead to, faults, turns of loops, bytes.
+ */
+#include "program/runner.h"
+
+/* --- faults -------------------------------------------------------------------------------------
+ */
+
+bool course_check(lane *l, const plan_op *o)
+{
+    if (l->scalars.fault == NONE)
+        return false;
+    if (l->fault == NONE || o->order < l->fault_order) {
+        l->fault = l->scalars.fault;
+        l->fault_order = o->order;
+    }
+    l->scalars.fault = NONE;
+    return true;
+}
+
+void course_fail_index(runner *r, lane *l, int place)
+{
+    if (r->status == SPRY_STATUS_OK)
+        r->status = program_fault(r->p->program, place,
+                                  "an index is outside its array, or no whole number");
+    l->fault = l->scalars.fault = NONE;
+}
+
+spry_status course_fail_turns(const runner *r, int place)
+{
+    return program_fault(r->p->program, place,
+                         "loops took more than %" PRId64
+                         " turns without a residual or an estimate between",
+                         r->most_turns);
+}
+
+spry_status course_fail_silent(const runner *r)
+{
+    return SPRY_FAIL(r->ctx, SPRY_STATUS_BAD_INPUT,
+                     "%s: a turn of the loop told no residual and no estimate",
+                     r->p->program->source);
+}
+
+/*
+ * A caller who asks to stop is heard at the next residual or estimate; a loop that tells none for
+ * long is left at once, but finish is always done to the end.
+ */
+bool course_take_turn(runner *r, int place)
+{
+    const int64_t long_ago = 1024;
+    if (r->status != SPRY_STATUS_OK)
+        return false;
+    if (--r->turns < 0)
+        r->status = course_fail_turns(r, place);
+    else if (!r->finishing && r->turns < r->most_turns - long_ago &&
+             spry_context_interrupted(r->ctx, false))
+        r->status = SPRY_FAIL(r->ctx, SPRY_STATUS_INTERRUPTED, "%s: interrupted in a loop",
+                              r->p->program->source);
+    return r->status == SPRY_STATUS_OK;
+}
+
+/* --- exits --------------------------------------------------------------------------------------
+ */
+
+bool course_tell(runner *r, lane *l, const plan_op *o, bool loop, double value)
+{
+    static const report_kind kinds[] = {[0] = REPORT_RESIDUAL,
+                                        [OP_ESTIMATE - OP_RESIDUAL] = REPORT_ESTIMATE,
+                                        [OP_GRADIENT - OP_RESIDUAL] = REPORT_GRADIENT};
+    bool go_on = true;
+    r->turns = r->most_turns;
+    l->reports += loop && o->kind != OP_GRADIENT;
+    const spry_status status =
+        l->report(l->data, kinds[o->kind - OP_RESIDUAL], loop, value, &go_on);
+    if (status != SPRY_STATUS_OK)
+        r->status = status;
+    return go_on;
+}
+
+/* A breakdown's message, with {name} replaced by the value. */
+static void write_message(const lane *l, const stmt *s, char *text, size_t size)
+{
+    const program *p = l->scalars.program;
+    const char *from = p->text + s->message, *end = from + s->message_size;
+    size_t used = 0;
+    while (from < end && used + 1 < size) {
+        const char *close = *from == '{' ? memchr(from, '}', (size_t)(end - from)) : NULL;
+        char name[32];
+        if (close && close - from - 1 < (ptrdiff_t)sizeof name) {
+            snprintf(name, sizeof name, "%.*s", (int)(close - from - 1), from + 1);
+            const int index = program_find_name(p, name);
+            if (index != NONE && p->names[index].kind == NAME_SCALAR) {
+                const spry_scalar v = l->scalars.values[l->scalars.offset[index]];
+                used += (size_t)(v.im != 0 && !l->scalars.real
+                                     ? snprintf(text + used, size - used, "%.3g%+.3gi", v.re, v.im)
+                                     : snprintf(text + used, size - used, "%.3g", v.re));
+                used = used < size ? used : size - 1;
+                from = close + 1;
+                continue;
+            }
+        }
+        text[used++] = *from++;
+    }
+    text[used < size ? used : size - 1] = '\0';
+}
+
+/* Whether all numbers that an expression is made of are finite. */
+static bool is_finite(lane *l, int e)
+{
+    if (e == NONE)
+        return true;
+    const expr *source = &l->scalars.program->exprs[e];
+    if (source->kind == EXPR_NAME && !value_finite(program_eval(&l->scalars, e)))
+        return false;
+    return is_finite(l, source->arg[0]) && is_finite(l, source->arg[1]) &&
+           is_finite(l, source->arg[2]);
+}
+
+void course_break(lane *l, const plan_op *o)
+{
+    char text[160];
+    if (o->kind == OP_BREAKDOWN) {
+        write_message(l, &l->scalars.program->stmts[o->stmt], text, sizeof text);
+        l->breakdown(l->data, text, is_finite(l, o->expr));
+    } else if (l->reports == l->reports_at_restart) {
+        l->breakdown(l->data, "a restart was needed twice without progress between", true);
+    } else {
+        l->reports_at_restart = l->reports;
+        l->restart = true;
+    }
+}
+
+spry_status course_finish(runner *r, lane *l)
+{
+    const bool counting = r->counting;
+    r->turns = r->most_turns;
+    r->finishing = true;
+    r->counting = false;
+    l->fault = NONE; /* that was of an operation the text does not come to */
+    const spry_status status = r->class->finish(r, l);
+    r->counting = counting;
+    r->finishing = false;
+    l->done = true;
+    return status;
+}
+
+/* --- bytes --------------------------------------------------------------------------------------
+ */
+
+int64_t course_vector_bytes(const runner *r, lane *l, const phase *f)
+{
+    const plan *p = r->p;
+    int64_t bytes = 0;
+    for (int i = f->traffic; i < f->traffic + f->traffic_count; i++) {
+        const traffic *t = &p->traffics[i];
+        int64_t count = 1;
+        if (t->v.first != t->v.last)
+            count = program_eval_count(&l->scalars, t->v.last) -
+                    program_eval_count(&l->scalars, t->v.first) + 1;
+        if (count > 0)
+            bytes += count * (t->read + t->written) * r->size * r->n[p->vars[t->v.var].space];
+    }
+    return bytes;
+}
+
+int64_t course_operator_bytes(const runner *r, const phase *f, int lanes)
+{
+    const plan *p = r->p;
+    int64_t bytes = 0;
+    for (int i = f->first; i < f->first + f->sweep_count; i++) {
+        const plan_op *o = &p->ops[i];
+        const int shared = (lanes + 7) / 8; /* readings by rows */
+        if (o->kind == OP_DIAGONAL || o->kind == OP_APPLY)
+            bytes += r->operators[o->op]->own_bytes * (plan_calls(p, o) ? lanes : shared);
+    }
+    return bytes;
+}
+
+/* --- the run ------------------------------------------------------------------------------------
+ */
+
+/* A run begins with zeros but for the options, whatever the one before has left. */
+static spry_status clear_lane(runner *r, lane *l)
+{
+    const plan *p = r->p;
+    memset(l->scalars.values + p->option_count, 0,
+           (size_t)(p->scalar_count - p->option_count) * sizeof *l->scalars.values);
+    l->reports = 0;
+    l->reports_at_restart = -1;
+    l->fault = l->scalars.fault = NONE;
+    l->restart = false;
+    return r->class->clear(r, l);
+}
+
+/* Lanes first..first+count-1 with their restarts: one that restarts waits for the others. */
+static spry_status run_some(runner *r, int first, int count)
+{
+    spry_context *ctx = r->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    bool again = false;
+    for (int k = first; k < first + count; k++) {
+        again = again || !r->lanes[k].done;
+        if (!r->lanes[k].done)
+            SPRY_GO(ctx, clear_lane(r, &r->lanes[k]));
+    }
+    while (again) {
+        again = false;
+        r->counting = false;
+        SPRY_GO(ctx, r->class->run(r, first, count));
+        SPRY_GO(ctx, r->status);
+        for (int k = first; k < first + count; k++) {
+            lane *l = &r->lanes[k];
+            again = again || l->restart;
+            l->done = l->done && !l->restart;
+            l->restart = false;
+        }
+    }
+done:
+    r->counting = false;
+    return status;
+}
+
+spry_status runner_run(runner *r)
+{
+    const int together = r->class->together;
+    r->status = SPRY_STATUS_OK;
+    r->turns = r->most_turns;
+    for (int k = 0; k < r->lane_count && r->status == SPRY_STATUS_OK; k += together) {
+        const int count = r->lane_count - k < together ? r->lane_count - k : together;
+        const spry_status status = run_some(r, k, count);
+        if (status != SPRY_STATUS_OK)
+            r->status = status;
+    }
+    r->used = true;
+    return r->status;
+}
+
+spry_status runner_settle(runner *r, lane *l)
+{
+    return r->class->settle(r, l);
+}
+
+int64_t runner_bytes(const runner *r)
+{
+    return r->bytes;
+}

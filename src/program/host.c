@@ -1,0 +1,275 @@
+/* The host's side of a runner: memory for vectors, shares of the work. */
+#include "program/sweep.h"
+
+/* Shares of parts with about the same work each. */
+static spry_status cut(runner *r, const operator_rows *rows, int space, int **out)
+{
+    spry_status status = base_alloc(r->ctx, r->host->threads + 1, sizeof **out, out);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    const int parts = r->host->parts[space];
+    const int64_t n = r->n[space];
+    const double all = (double)rows->work(rows, n);
+    int part = 0;
+    for (int t = 0; t <= r->host->threads; t++) {
+        const double target = all * t / r->host->threads;
+        while (part < parts &&
+               (double)rows->work(rows, base_share(n, parts, part, CHUNK).begin) < target)
+            part++;
+        (*out)[t] = t == r->host->threads ? parts : t == 0 ? 0 : part;
+    }
+    return SPRY_STATUS_OK;
+}
+
+static spry_status open_operators(runner *r)
+{
+    spry_context *ctx = r->ctx;
+    const plan *p = r->p;
+    spry_status status = SPRY_STATUS_OK;
+    for (int i = 0; i < p->op_count; i++) {
+        const plan_op *o = &p->ops[i];
+        if (o->kind == OP_DIAGONAL)
+            r->host->diagonal[o->op][o->transpose] =
+                operator_diagonal(r->operators[o->op], o->transpose);
+        if (o->kind != OP_APPLY || plan_calls(p, o) || r->host->rows[o->op][o->transpose].run)
+            continue;
+        operator_rows *rows = &r->host->rows[o->op][o->transpose];
+        SPRY_GO(ctx, operator_open_rows(r->operators[o->op], o->transpose, rows));
+        SPRY_GO(ctx, cut(r, rows, p->vars[o->out.var].space, &r->host->cuts[o->op][o->transpose]));
+    }
+done:
+    return status;
+}
+
+/* Vectors an operand stands for at most. */
+static int64_t most_vectors(const plan *p, const vref *v)
+{
+    return v->first == v->last ? 1 : p->vars[v->var].extent;
+}
+
+/*
+ * All vectors of a lane lie in one piece of memory, each a little further than a round number of
+ * bytes after the one before: at the same place modulo a power of two they would compete for the
+ * same lines of the first cache.
+ */
+enum { STAGGER = 17 * ALIGNMENT };
+
+static int64_t spaced(const runner *r, int64_t n)
+{
+    return (n * r->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + STAGGER;
+}
+
+/* Pieces of products are as long as a run of chunks, others as long as one; none is longer than the
+ * vectors. They lie apart from each other's cache lines, as vectors do. */
+static spry_status place_pieces(runner *r)
+{
+    const plan *p = r->p;
+    const int64_t n = r->n[0] > r->n[1] ? r->n[0] : r->n[1];
+    const spry_status status =
+        base_calloc(r->ctx, p->locals + 1, sizeof *r->host->piece_at, &r->host->piece_at);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    for (int k = 0; k < p->locals; k++) {
+        int64_t length = CHUNK;
+        for (int v = 0; v < p->var_count; v++)
+            if (p->vars[v].in_pieces && p->vars[v].number == k && p->vars[v].wide)
+                length = RUN * CHUNK;
+        r->host->piece_at[k + 1] = r->host->piece_at[k] + spaced(r, length < n ? length : n);
+    }
+    r->host->pieces_bytes = r->lane_room * r->host->piece_at[p->locals];
+    return SPRY_STATUS_OK;
+}
+
+/* The largest number of operands, inner products and steps a sweep can have. */
+static spry_status allocate_sweep(runner *r)
+{
+    spry_context *ctx = r->ctx;
+    const plan *p = r->p;
+    int64_t operands = 1, slots = 1, terms = 1, products = 0;
+    int steps = 1;
+    spry_status status = SPRY_STATUS_OK;
+    for (int f = 0; f < p->phase_count; f++) {
+        int64_t in_phase = 0, dots = 0, here_products = 0;
+        for (int i = p->phases[f].first; i < p->phases[f].first + p->phases[f].sweep_count; i++) {
+            const plan_op *o = &p->ops[i];
+            int64_t here = o->kind == OP_DOT ? most_vectors(p, &o->in[0]) : 0;
+            dots += here;
+            for (int k = 0; o->kind == OP_COMBINE && k < o->terms; k++)
+                here += most_vectors(p, &p->terms[o->term + k].v);
+            terms = here > terms ? here : terms;
+            in_phase += here;
+            here_products += o->kind == OP_APPLY && !plan_calls(p, o);
+        }
+        operands = in_phase > operands ? in_phase : operands;
+        slots = dots > slots ? dots : slots;
+        products = here_products > products ? here_products : products;
+        steps = p->phases[f].sweep_count > steps ? p->phases[f].sweep_count : steps;
+    }
+    const int most = r->host->parts[0] > r->host->parts[1] ? r->host->parts[0] : r->host->parts[1];
+    r->host->most_terms = (int)terms;
+    SPRY_GO(ctx, base_alloc(ctx, (int64_t)steps * r->lane_room, sizeof *r->host->steps,
+                            &r->host->steps));
+    SPRY_GO(ctx, base_alloc(ctx, operands * r->lane_room, sizeof *r->host->operands,
+                            &r->host->operands));
+    SPRY_GO(ctx,
+            base_alloc(ctx, operands * r->lane_room, sizeof *r->host->factors, &r->host->factors));
+    SPRY_GO(ctx,
+            base_alloc(ctx, most * slots * r->lane_room, sizeof *r->host->sums, &r->host->sums));
+    SPRY_GO(ctx, place_pieces(r));
+    SPRY_GO(ctx, base_alloc(ctx, r->host->threads * r->host->pieces_bytes, 1, &r->host->pieces));
+    SPRY_GO(ctx, base_alloc(ctx, r->host->threads * terms, sizeof *r->host->pointers,
+                            &r->host->pointers));
+    if (r->lane_room > 1) { /* groups of lanes fill whole units, at least by half */
+        const int64_t rows = products * (r->n[0] > r->n[1] ? r->n[0] : r->n[1]);
+        SPRY_GO(ctx, base_alloc(ctx, rows, (size_t)(2 * r->lane_room * r->size), &r->host->packed));
+    }
+done:
+    return status;
+}
+
+static int64_t room_for(const runner *r, int space)
+{
+    return spaced(r, r->n[space]);
+}
+
+/* The next vector of the memory at *at: zeros, each page placed by the thread that will use it. */
+static char *take_vector(const runner *r, int space, char **at)
+{
+    char *memory = *at;
+    *at += room_for(r, space);
+#pragma omp parallel for num_threads(r->host->threads) schedule(static)
+    for (int part = 0; part < r->host->parts[space]; part++) {
+        const range rows = base_share(r->n[space], r->host->parts[space], part, CHUNK);
+        memset(memory + rows.begin * r->size, 0, (size_t)((rows.end - rows.begin) * r->size));
+    }
+    return memory;
+}
+
+/* Whether a variable has a slot that no variable before it has. */
+static bool opens_slot(const plan *p, int var)
+{
+    const plan_var *v = &p->vars[var];
+    if (v->array || v->number == NONE || v->in_pieces)
+        return false;
+    for (int w = 0; w < var; w++)
+        if (!p->vars[w].array && !p->vars[w].in_pieces && p->vars[w].number == v->number)
+            return false;
+    return true;
+}
+
+static spry_status allocate_vectors(runner *r, host_lane *l)
+{
+    spry_context *ctx = r->ctx;
+    const plan *p = r->p;
+    spry_status status = SPRY_STATUS_OK;
+    int64_t count[2] = {0, 0};
+    for (int v = 0; v < p->var_count; v++)
+        count[p->vars[v].space] += p->vars[v].array ? p->vars[v].extent : opens_slot(p, v);
+    for (int space = 0; space < 2; space++)
+        if (count[space] > INT64_MAX / 4 / room_for(r, space))
+            return SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
+                             "%" PRId64 " vectors of %" PRId64 " elements", count[space],
+                             r->n[space]);
+    const int64_t bytes = count[0] * room_for(r, 0) + count[1] * room_for(r, 1);
+    SPRY_GO(ctx, base_alloc(ctx, bytes, 1, &l->memory));
+    char *at = l->memory;
+    for (int v = 0; v < p->var_count; v++) {
+        const plan_var *var = &p->vars[v];
+        if (opens_slot(p, v))
+            l->slots[var->number] = take_vector(r, var->space, &at);
+        if (!var->array)
+            continue;
+        SPRY_GO(ctx, base_calloc(ctx, var->extent, sizeof **l->arrays, &l->arrays[v]));
+        for (int64_t i = 0; i < var->extent; i++)
+            l->arrays[v][i] = take_vector(r, var->space, &at);
+    }
+done:
+    return status;
+}
+
+static spry_status open_lane(runner *r, host_lane *l)
+{
+    spry_context *ctx = r->ctx;
+    const plan *p = r->p;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_calloc(ctx, p->op_count + 1, sizeof *l->skip, &l->skip));
+    SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *l->slots, &l->slots));
+    SPRY_GO(ctx, base_calloc(ctx, p->var_count, sizeof *l->arrays, &l->arrays));
+    SPRY_GO(ctx, allocate_vectors(r, l));
+done:
+    return status;
+}
+
+int host_side_threads(const runner *r)
+{
+    /* Long rows are work, too: an entry is a fourth of what an element of the vectors is. */
+    return host_threads(r->ctx, (r->n[0] > r->n[1] ? r->n[0] : r->n[1]) +
+                                    r->operators[OPERATOR_A]->own_bytes / 48);
+}
+
+spry_status host_side_open(runner *r)
+{
+    spry_context *ctx = r->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *r->host, &r->host));
+    r->host->kernels = host_kernels_for(ctx, r->type);
+    r->host->threads = host_side_threads(r);
+    for (int space = 0; space < 2; space++) {
+        const int64_t chunks = (r->n[space] + CHUNK - 1) / CHUNK;
+        r->host->parts[space] = chunks < 1 ? 1 : chunks < MOST_PARTS ? (int)chunks : MOST_PARTS;
+    }
+    SPRY_GO(ctx, base_calloc(ctx, r->lane_room, sizeof *r->host->lanes, &r->host->lanes));
+    SPRY_GO(ctx, base_calloc(ctx, r->lane_room, sizeof *r->host->active, &r->host->active));
+    SPRY_GO(ctx, open_operators(r));
+    SPRY_GO(ctx, allocate_sweep(r));
+    for (int k = 0; k < r->lane_room; k++)
+        SPRY_GO(ctx, open_lane(r, &r->host->lanes[k]));
+done:
+    return status;
+}
+
+/* Vectors are zeros when they are made. */
+spry_status host_side_clear(runner *r, lane *l)
+{
+    const plan *p = r->p;
+    const host_lane *h = host_lane_of(r, l);
+    for (int v = 0; r->used && v < p->var_count; v++) {
+        const plan_var *var = &p->vars[v];
+        const size_t bytes = (size_t)(r->n[var->space] * r->size);
+        if (!var->seen_before)
+            continue;
+        for (int64_t i = 0; var->array && i < var->extent; i++)
+            memset(h->arrays[v][i], 0, bytes);
+        if (!var->array && !var->in_pieces && var->number != NONE)
+            memset(h->slots[var->number], 0, bytes);
+    }
+    return SPRY_STATUS_OK;
+}
+
+static void close_lane(const runner *r, host_lane *l)
+{
+    for (int v = 0; l->arrays && v < r->p->var_count; v++)
+        base_free(r->ctx, l->arrays[v]);
+    base_free(r->ctx, l->memory);
+    base_free(r->ctx, l->slots);
+    base_free(r->ctx, l->arrays);
+    base_free(r->ctx, l->skip);
+}
+
+void host_side_close(runner *r)
+{
+    host_side *h = r->host;
+    if (!h)
+        return;
+    for (int k = 0; h->lanes && k < r->lane_room; k++)
+        close_lane(r, &h->lanes[k]);
+    for (int k = 0; k < OPERATOR_COUNT; k++)
+        for (int t = 0; t < 3; t++)
+            base_free(r->ctx, h->cuts[k][t]);
+    void *const arrays[] = {h->lanes, h->active, h->steps,    h->operands, h->factors,
+                            h->sums,  h->pieces, h->pointers, h->packed,   h->piece_at};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        base_free(r->ctx, arrays[k]);
+    base_free(r->ctx, h);
+    r->host = NULL;
+}

@@ -1,0 +1,402 @@
+/*
+ * A plan's phases on the host: loops and branches, sweeps and scalar work, exits. From one exit to
+ * the next all phases run in one parallel region, unless an operator can only be called.
+ */
+#include "program/sweep.h"
+
+#include <omp.h>
+
+static void run_nodes(runner *r, int first);
+
+static bool any_active(const runner *r)
+{
+    for (int k = 0; k < r->lane_count; k++)
+        if (r->host->active[k])
+            return true;
+    return false;
+}
+
+/* Statements of scalars alone; `single`: without those that follow. */
+static void run_statements(runner *r, lane *l, int first, bool single)
+{
+    const program *p = l->scalars.program;
+    for (int i = first; i != NONE && l->scalars.fault == NONE;
+         i = single ? NONE : p->stmts[i].next) {
+        const stmt *s = &p->stmts[i];
+        if (s->kind == STMT_SET) {
+            const spry_scalar value = program_eval(&l->scalars, s->value);
+            spry_scalar *to = program_scalar_at(&l->scalars, s->target);
+            if (to)
+                *to = value;
+        } else if (s->kind == STMT_IF) {
+            const bool holds = program_holds(&l->scalars, s->value);
+            run_statements(r, l, holds ? s->body : s->other, false);
+        } else {
+            const int64_t from = program_eval_count(&l->scalars, s->from);
+            const int64_t to = program_eval_count(&l->scalars, s->to), by = s->down ? -1 : 1;
+            for (int64_t k = from; s->down ? k >= to : k <= to; k += by) {
+                l->scalars.values[l->scalars.offset[s->name]] = (spry_scalar){(double)k, 0};
+                run_statements(r, l, s->body, false);
+                if (l->scalars.fault != NONE || !course_take_turn(r, s->place))
+                    return;
+            }
+        }
+    }
+}
+
+/* Does this thread's sweep with all the others. */
+static void run_sweep(runner *r)
+{
+    if (r->host->threads == 1 || r->host->step_count == 0) {
+        sweep_run(r, 1, 0);
+        return;
+    }
+#pragma omp parallel num_threads(r->host->threads)
+    sweep_run(r, omp_get_num_threads(), omp_get_thread_num());
+}
+
+static spry_status settle(runner *r, lane *l)
+{
+    const plan *p = r->p;
+    const plan_op *exit = r->host->exit;
+    bool *skip = host_lane_of(r, l)->skip;
+    const int lane_index = (int)(l - r->lanes), x = p->var_of_name[NAME_X];
+    if (!exit || !r->block || r->status != SPRY_STATUS_OK)
+        return r->status;
+    for (int i = r->block->first; i < r->block->first + r->block->count; i++) {
+        const plan_op *o = &p->ops[i];
+        if (o->kind != OP_COMBINE || o->out.var != x || o->order > exit->order ||
+            o->phase <= exit->phase || skip[i])
+            continue;
+        bool only[MOST_LANES] = {false}, *all = r->host->active;
+        only[lane_index] = true;
+        r->host->active = only;
+        sweep_bind(r, o, 1);
+        if (l->fault != NONE && l->fault_order < exit->order)
+            course_fail_index(r, l, l->fault);
+        run_sweep(r);
+        r->host->active = all;
+        skip[i] = true;
+    }
+    return r->status;
+}
+
+/* The others go on from where they are. */
+static spry_status finish(runner *r, lane *l)
+{
+    bool only[MOST_LANES] = {false}, *all = r->host->active;
+    const node *block = r->block;
+    const plan_op *exit = r->host->exit;
+    const int next = r->host->next;
+    settle(r, l);
+    only[l - r->lanes] = true;
+    r->host->active = only;
+    run_nodes(r, r->p->section[SECTION_FINISH]);
+    r->host->active = all;
+    r->block = block;
+    r->host->exit = exit;
+    r->host->next = next;
+    return r->status;
+}
+
+static void finish_lane(runner *r, lane *l)
+{
+    course_finish(r, l); /* which leaves a failure in r->status */
+    r->host->active[l - r->lanes] = false;
+}
+
+static void run_exit(runner *r, lane *l, const plan_op *o)
+{
+    if (l->fault != NONE && l->fault_order < o->order) {
+        course_fail_index(r, l, l->fault);
+        return;
+    }
+    const spry_scalar value = program_eval(&l->scalars, o->expr);
+    if (course_check(l, o))
+        return;
+    r->host->exit = o;
+    if (o->kind == OP_BREAKDOWN || o->kind == OP_RESTART) {
+        if (!program_holds(&l->scalars, o->expr))
+            return;
+        course_break(l, o);
+        finish_lane(r, l);
+    } else if (!course_tell(r, l, o, r->counting, value.re) && r->status == SPRY_STATUS_OK) {
+        finish_lane(r, l);
+    }
+}
+
+static void run_scalar(runner *r, lane *l, const plan_op *o)
+{
+    if (o->kind == OP_SCALAR) {
+        const spry_scalar value = program_eval(&l->scalars, o->expr);
+        spry_scalar *to = program_scalar_at(&l->scalars, o->target);
+        if (to)
+            *to = value;
+    } else if (o->kind == OP_SCALARS) {
+        run_statements(r, l, o->stmt, true);
+    } else if (o->kind == OP_MOVE) {
+        const plan_var *to = &r->p->vars[o->out.var], *from = &r->p->vars[o->in[0].var];
+        char **slots = host_lane_of(r, l)->slots, *kept = slots[to->number];
+        slots[to->number] = slots[from->number];
+        slots[from->number] = kept;
+    } else {
+        run_exit(r, l, o);
+    }
+    course_check(l, o);
+}
+
+static bool is_report(const plan_op *o)
+{
+    return o->kind == OP_RESIDUAL || o->kind == OP_ESTIMATE || o->kind == OP_GRADIENT;
+}
+
+/* Whether a condition that ends the solve holds for a lane. */
+static bool fires(const runner *r, const plan_op *o)
+{
+    for (int k = 0; k < r->lane_count; k++)
+        if (r->host->active[k] && program_holds(&r->lanes[k].scalars, o->expr))
+            return true;
+    return false;
+}
+
+/* What needs numbers only, from r->host->next on. Inside a parallel region exits that hold are left
+ * to be done outside. */
+static void scalar_time(runner *r, const phase *f, bool inside)
+{
+    for (; r->host->next < f->first + f->count; r->host->next++) {
+        const plan_op *o = &r->p->ops[r->host->next];
+        r->host->leave = inside && op_exits(o) && (is_report(o) || fires(r, o));
+        if (r->host->leave)
+            return;
+        for (int k = 0; k < r->lane_count && r->status == SPRY_STATUS_OK; k++)
+            if (r->host->active[k])
+                run_scalar(r, &r->lanes[k], o);
+    }
+}
+
+static bool has_call(const plan *p, const phase *f)
+{
+    for (int i = f->first; i < f->first + f->sweep_count; i++)
+        if (plan_calls(p, &p->ops[i]))
+            return true;
+    return false;
+}
+
+/* Operators that can only be called, one lane after the other. */
+static void run_calls(runner *r, const phase *f)
+{
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    for (int i = f->first; i < f->first + f->sweep_count; i++) {
+        const plan_op *o = &r->p->ops[i];
+        if (!plan_calls(r->p, o))
+            continue;
+        const spry_operator *called = r->operators[o->op];
+        for (int k = 0; k < r->lane_count && r->status == SPRY_STATUS_OK; k++) {
+            lane *l = &r->lanes[k];
+            if (!r->host->active[k])
+                continue;
+            const int64_t from = o->in[0].first == NONE
+                                     ? 0
+                                     : program_eval_index(&l->scalars, o->in[0].first,
+                                                          r->p->vars[o->in[0].var].extent);
+            const int64_t to =
+                o->out.first == NONE
+                    ? 0
+                    : program_eval_index(&l->scalars, o->out.first, r->p->vars[o->out.var].extent);
+            if (!course_check(l, o))
+                r->status = called->class->multiply(called, o->transpose, one,
+                                                    sweep_vector(r, l, &o->in[0], from), zero,
+                                                    sweep_vector(r, l, &o->out, to));
+        }
+    }
+}
+
+/* What the phase moves, by its plan. */
+static void count_bytes(runner *r, const phase *f)
+{
+    int lanes = 0;
+    if (!r->counting)
+        return;
+    for (int k = 0; k < r->lane_count; k++) {
+        lanes += r->host->active[k];
+        if (r->host->active[k])
+            r->bytes += course_vector_bytes(r, &r->lanes[k], f);
+    }
+    r->bytes += course_operator_bytes(r, f, lanes);
+}
+
+/* Looks up the next phase's sweep; the first thread's work. */
+static void prepare(runner *r, const phase *f)
+{
+    sweep_bind(r, &r->p->ops[f->first], f->sweep_count);
+    count_bytes(r, f);
+    r->host->next = f->first + f->sweep_count;
+}
+
+/* The first thread's work between two sweeps; false when the region is to be left. */
+static bool step_on(runner *r, const phase *phases, int f, int last)
+{
+    sweep_reduce(r);
+    scalar_time(r, &phases[f], true);
+    if (r->host->leave || f == last)
+        return false;
+    prepare(r, &phases[f + 1]);
+    return true;
+}
+
+/*
+ * Phases first..last in one parallel region, up to the first exit that holds. Gives the phase it
+ * got to, whose scalar work is left to the caller from r->host->next on. No phase but the first has
+ * calls.
+ */
+static int run_region(runner *r, const phase *phases, int first, int last)
+{
+    int at = first;
+    bool on = true;
+    prepare(r, &phases[first]);
+    if (r->host->threads == 1) {
+        for (; on; at += on) {
+            sweep_run(r, 1, 0);
+            on = step_on(r, phases, at, last);
+        }
+        return at;
+    }
+#pragma omp parallel num_threads(r->host->threads)
+    for (bool mine = true; mine;) {
+        sweep_run(r, omp_get_num_threads(), omp_get_thread_num());
+#pragma omp barrier
+#pragma omp master
+        {
+            on = step_on(r, phases, at, last);
+            at += on;
+        }
+#pragma omp barrier
+        mine = on;
+    }
+    return at;
+}
+
+static void run_block(runner *r, const node *block)
+{
+    const phase *phases = &r->p->phases[block->phase];
+    for (int f = 0; f < block->phases && r->status == SPRY_STATUS_OK && any_active(r); f++) {
+        int last = f;
+        while (last + 1 < block->phases && !has_call(r->p, &phases[last + 1]))
+            last++;
+        r->block = block;
+        r->host->exit = NULL;
+        run_calls(r, &phases[f]);
+        if (r->status != SPRY_STATUS_OK)
+            return;
+        f = run_region(r, phases, f, last);
+        if (r->status == SPRY_STATUS_OK)
+            scalar_time(r, &phases[f], false);
+    }
+    for (int k = 0; k < r->lane_count; k++)
+        if (r->host->active[k] && r->lanes[k].fault != NONE)
+            course_fail_index(r, &r->lanes[k], r->lanes[k].fault);
+}
+
+static void set_counter(runner *r, int name, int64_t value)
+{
+    for (int k = 0; k < r->lane_count; k++)
+        if (r->host->active[k]) {
+            scalars *s = &r->lanes[k].scalars;
+            s->values[s->offset[name]] = (spry_scalar){(double)value, 0};
+        }
+}
+
+/* Ends of loops do not depend on data: they are the same for all lanes. */
+static void run_for(runner *r, const node *n)
+{
+    int one = 0;
+    while (!r->host->active[one])
+        one++;
+    const int64_t from = program_eval_count(&r->lanes[one].scalars, n->from);
+    const int64_t to = program_eval_count(&r->lanes[one].scalars, n->to), by = n->down ? -1 : 1;
+    if (r->lanes[one].scalars.fault != NONE)
+        course_fail_index(r, &r->lanes[one], r->lanes[one].scalars.fault);
+    for (int64_t k = from; r->status == SPRY_STATUS_OK && (n->down ? k >= to : k <= to); k += by) {
+        set_counter(r, n->name, k);
+        run_nodes(r, n->body);
+        if (!any_active(r) || !course_take_turn(r, r->p->program->exprs[n->from].place))
+            return;
+    }
+}
+
+/* Lanes may go different ways: first those for which the condition holds, then the others. */
+static void run_if(runner *r, const node *n)
+{
+    bool holds[MOST_LANES] = {false}, *all = r->host->active;
+    bool part[MOST_LANES] = {false};
+    for (int k = 0; k < r->lane_count; k++)
+        holds[k] = all[k] && program_holds(&r->lanes[k].scalars, n->expr);
+    for (int k = 0; k < r->lane_count; k++)
+        if (r->lanes[k].scalars.fault != NONE)
+            course_fail_index(r, &r->lanes[k], r->lanes[k].scalars.fault);
+    for (int way = 0; way < 2; way++) {
+        for (int k = 0; k < r->lane_count; k++)
+            part[k] = all[k] && holds[k] == (way == 0);
+        r->host->active = part;
+        if (any_active(r))
+            run_nodes(r, way == 0 ? n->body : n->other);
+        r->host->active = all;
+        for (int k = 0; k < r->lane_count; k++)
+            all[k] = all[k] && !r->lanes[k].done;
+    }
+}
+
+static void run_nodes(runner *r, int first)
+{
+    for (int i = first; i != NONE && r->status == SPRY_STATUS_OK && any_active(r);
+         i = r->p->nodes[i].next) {
+        const node *n = &r->p->nodes[i];
+        if (n->kind == NODE_BLOCK)
+            run_block(r, n);
+        else if (n->kind == NODE_FOR)
+            run_for(r, n);
+        else
+            run_if(r, n);
+    }
+}
+
+static spry_status run_loop(runner *r)
+{
+    while (r->status == SPRY_STATUS_OK && any_active(r)) {
+        int64_t before = 0, after = 0;
+        for (int k = 0; k < r->lane_count; k++)
+            before += r->lanes[k].reports;
+        run_nodes(r, r->p->section[SECTION_LOOP]);
+        for (int k = 0; k < r->lane_count; k++)
+            after += r->lanes[k].reports;
+        if (after == before && any_active(r) && r->status == SPRY_STATUS_OK)
+            r->status = course_fail_silent(r);
+    }
+    return r->status;
+}
+
+static spry_status run(runner *r, int first, int count)
+{
+    memset(r->host->active, 0, (size_t)r->lane_room * sizeof *r->host->active);
+    for (int k = first; k < first + count; k++) {
+        r->host->active[k] = !r->lanes[k].done;
+        memset(r->host->lanes[k].skip, 0, (size_t)r->p->op_count * sizeof(bool));
+    }
+    run_nodes(r, r->p->section[SECTION_START]);
+    r->counting = true;
+    return run_loop(r);
+}
+
+static bool fits(const runner *r)
+{
+    return r->host->threads == host_side_threads(r);
+}
+
+const runner_class runner_host = {.together = MOST_LANES,
+                                  .open = host_side_open,
+                                  .close = host_side_close,
+                                  .fits = fits,
+                                  .clear = host_side_clear,
+                                  .run = run,
+                                  .settle = settle,
+                                  .finish = finish};

@@ -1,0 +1,116 @@
+/* Operators that can only be called, between the phases of a plan on a device. */
+#include "program/resident.h"
+
+/* Where a vector is, in bytes of *memory. */
+static int64_t find_vector(const resident *s, const vref *v, int64_t index,
+                           const device_memory **memory)
+{
+    const plan *p = s->p;
+    const plan_var *var = &p->vars[v->var];
+    *memory = s->memory;
+    if (v->var == p->var_of_name[NAME_X] || v->var == p->var_of_name[NAME_B]) {
+        *memory = v->var == p->var_of_name[NAME_X] ? s->l->x : s->l->b;
+        return 0;
+    }
+    if (var->array)
+        return (s->mirror[ST_SLOTS + p->slots + v->var].whole + index * s->stride[var->space]) *
+               s->r->size;
+    return s->slots[var->number] * s->r->size;
+}
+
+/* An operator of the host is given copies of its vectors. */
+static spry_status call_host(resident *s, const plan_op *o, int64_t in_bytes, int64_t out_bytes)
+{
+    spry_context *ctx = s->r->ctx;
+    const spry_operator *called = s->r->operators[o->op];
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    spry_status status = SPRY_STATUS_OK;
+    const int64_t most = (s->stride[0] > s->stride[1] ? s->stride[0] : s->stride[1]) * s->r->size;
+    if (!s->host_in)
+        SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->host_in));
+    if (!s->host_out)
+        SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->host_out));
+    SPRY_GO(ctx, device_get(s->call_in, 0, s->host_in, in_bytes));
+    SPRY_GO(ctx, called->class->multiply(called, o->transpose, one, s->host_in, zero, s->host_out));
+    SPRY_GO(ctx, device_put(s->call_out, 0, s->host_out, out_bytes));
+done:
+    return status;
+}
+
+/* What is called of its operands, and where they are. */
+typedef struct operands {
+    const device_memory *from, *to;
+    int64_t from_at, to_at, in_bytes, out_bytes;
+} operands;
+
+/* An operator of the device works on the vectors themselves where memory has addresses. */
+static spry_status call_in_place(const resident *s, const plan_op *o, const operands *v)
+{
+    spry_context *ctx = s->r->ctx;
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    device_memory *in = NULL, *out = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx,
+            device_borrow(s->d, (char *)device_address(v->from) + v->from_at, v->in_bytes, &in));
+    SPRY_GO(ctx, device_borrow(s->d, (char *)device_address(v->to) + v->to_at, v->out_bytes, &out));
+    SPRY_GO(ctx, device_multiply(s->r->operators[o->op], o->transpose, one, in, zero, out));
+done:
+    device_free(in);
+    device_free(out);
+    return status;
+}
+
+static spry_status call_copies(resident *s, const plan_op *o, const operands *v)
+{
+    spry_context *ctx = s->r->ctx;
+    const spry_operator *called = s->r->operators[o->op];
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    const int64_t most = (s->stride[0] > s->stride[1] ? s->stride[0] : s->stride[1]) * s->r->size;
+    spry_status status = SPRY_STATUS_OK;
+    if (!s->call_in)
+        SPRY_GO(ctx, device_alloc(s->d, most, &s->call_in));
+    if (!s->call_out)
+        SPRY_GO(ctx, device_alloc(s->d, most, &s->call_out));
+    SPRY_GO(ctx, device_copy(v->from, v->from_at, s->call_in, 0, v->in_bytes));
+    if (device_of(called) == s->d)
+        SPRY_GO(ctx, device_multiply(called, o->transpose, one, s->call_in, zero, s->call_out));
+    else
+        SPRY_GO(ctx, call_host(s, o, v->in_bytes, v->out_bytes));
+    SPRY_GO(ctx, device_copy(s->call_out, 0, v->to == s->memory ? s->memory : s->l->x, v->to_at,
+                             v->out_bytes));
+done:
+    return status;
+}
+
+static spry_status call(resident *s, const plan_op *o, int64_t from_index, int64_t to_index)
+{
+    operands v = {.in_bytes = s->r->n[s->p->vars[o->in[0].var].space] * s->r->size,
+                  .out_bytes = s->r->n[s->p->vars[o->out.var].space] * s->r->size};
+    v.from_at = find_vector(s, &o->in[0], from_index, &v.from);
+    v.to_at = find_vector(s, &o->out, to_index, &v.to);
+    const bool same = v.from == v.to && v.from_at == v.to_at;
+    return s->d->facts.has_pointers && device_of(s->r->operators[o->op]) == s->d && !same
+               ? call_in_place(s, o, &v)
+               : call_copies(s, o, &v);
+}
+
+spry_status resident_calls(resident *s, const phase *f)
+{
+    const plan *p = s->p;
+    for (int i = f->first; i < f->first + f->sweep_count; i++) {
+        const plan_op *o = &p->ops[i];
+        int64_t from = 0, to = 0;
+        if (!plan_calls(p, o))
+            continue;
+        if (o->in[0].first != NONE)
+            from = program_eval_index(&s->l->scalars, o->in[0].first, p->vars[o->in[0].var].extent);
+        if (o->out.first != NONE)
+            to = program_eval_index(&s->l->scalars, o->out.first, p->vars[o->out.var].extent);
+        if (course_check(s->l, o))
+            continue;
+        const spry_status status = call(s, o, from, to);
+        if (status != SPRY_STATUS_OK)
+            return status;
+    }
+    return SPRY_STATUS_OK;
+}

@@ -1,0 +1,99 @@
+/* The course of a plan as steps, which the host walks through while a device works. */
+#include "program/resident.h"
+
+static spry_status add_step(resident *s, course_step leg, int *index)
+{
+    if (s->step_count == s->step_room) {
+        const int room = 2 * s->step_room + 64;
+        const spry_status status =
+            base_grow(s->r->ctx, s->step_count, room, sizeof *s->steps, &s->steps);
+        if (status != SPRY_STATUS_OK)
+            return status;
+        s->step_room = room;
+    }
+    if (index)
+        *index = s->step_count;
+    s->steps[s->step_count++] = leg;
+    return SPRY_STATUS_OK;
+}
+
+static spry_status add_nodes(resident *s, int first)
+{
+    spry_context *ctx = s->r->ctx;
+    const plan *p = s->p;
+    spry_status status = SPRY_STATUS_OK;
+    for (int n = first; n != NONE; n = p->nodes[n].next) {
+        const node *at = &p->nodes[n];
+        int begin, otherwise;
+        if (at->kind == NODE_BLOCK) {
+            for (int f = at->phase; f < at->phase + at->phases; f++) {
+                const phase *q = &p->phases[f];
+                for (int i = q->first; i < q->first + q->count; i++)
+                    s->step_of[i] = s->step_count;
+                SPRY_GO(ctx, add_step(s, (course_step){DO_PHASE, n, f, NONE}, NULL));
+            }
+        } else if (at->kind == NODE_FOR) {
+            SPRY_GO(ctx, add_step(s, (course_step){DO_FOR, n, NONE, NONE}, &begin));
+            SPRY_GO(ctx, add_nodes(s, at->body));
+            SPRY_GO(ctx, add_step(s, (course_step){DO_NEXT, n, NONE, begin + 1}, NULL));
+            s->steps[begin].to = s->step_count;
+        } else {
+            SPRY_GO(ctx, add_step(s, (course_step){DO_IF, n, NONE, NONE}, &begin));
+            SPRY_GO(ctx, add_nodes(s, at->body));
+            SPRY_GO(ctx, add_step(s, (course_step){DO_JUMP, n, NONE, NONE}, &otherwise));
+            s->steps[begin].to = s->step_count;
+            SPRY_GO(ctx, add_nodes(s, at->other));
+            s->steps[otherwise].to = s->step_count;
+        }
+    }
+done:
+    return status;
+}
+
+/* Whether an expression is the same in every turn: made of options, numbers and loop variables. */
+static bool is_alike(const resident *s, int e)
+{
+    if (e == NONE)
+        return true;
+    const expr *x = &s->p->program->exprs[e];
+    if (x->kind == EXPR_NAME && s->p->program->names[x->name].kind != NAME_OPTION &&
+        s->counter[x->name] == NONE)
+        return false;
+    if (x->kind != EXPR_NAME && x->kind != EXPR_NUMBER && x->kind != EXPR_CALL)
+        return false;
+    return is_alike(s, x->arg[0]) && is_alike(s, x->arg[1]) && is_alike(s, x->arg[2]);
+}
+
+static bool turns_are_alike(const resident *s)
+{
+    const plan *p = s->p;
+    for (int k = s->section[SECTION_LOOP]; s->steps[k].kind != DO_END; k++) {
+        const course_step *leg = &s->steps[k];
+        const node *at = &p->nodes[leg->node];
+        const phase *f = leg->phase == NONE ? NULL : &p->phases[leg->phase];
+        if (leg->kind == DO_FOR && !(is_alike(s, at->from) && is_alike(s, at->to)))
+            return false;
+        if (leg->kind == DO_IF && !is_alike(s, at->expr))
+            return false;
+        for (int i = f ? f->first : 0; f && i < f->first + f->sweep_count; i++)
+            if (plan_calls(p, &p->ops[i]))
+                return false;
+    }
+    return true;
+}
+
+spry_status resident_open_course(resident *s)
+{
+    spry_context *ctx = s->r->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_calloc(ctx, s->p->op_count + 1, sizeof *s->step_of, &s->step_of));
+    SPRY_GO(ctx, base_calloc(ctx, s->p->node_count + 1, sizeof *s->loop_end, &s->loop_end));
+    for (int k = 0; k < SECTION_COUNT; k++) {
+        s->section[k] = s->step_count;
+        SPRY_GO(ctx, add_nodes(s, s->p->section[k]));
+        SPRY_GO(ctx, add_step(s, (course_step){DO_END, 0, NONE, NONE}, NULL));
+    }
+    s->turns_alike = turns_are_alike(s);
+done:
+    return status;
+}

@@ -1,0 +1,251 @@
+/*
+ * Looking at a device: what it has reported is told in order, and where it has stopped the host
+ * judges, settles x, and ends the solve or lets it go on from there. Numbers and slots are then the
+ * device's.
+ */
+#include "program/resident.h"
+
+#include <math.h>
+
+static control_word *reports_of(const resident *s)
+{
+    return s->mirror + s->rep_at;
+}
+
+static bool in_loop(const resident *s, int op)
+{
+    return s->step_of[op] >= s->section[SECTION_LOOP] &&
+           s->step_of[op] < s->section[SECTION_FINISH];
+}
+
+/* Limits up to which the device need not ask. */
+static void set_limits(resident *s, bool judged)
+{
+    control_word *rep = reports_of(s);
+    run_limits limits = {.low = INFINITY, .high = -INFINITY, .gradient = INFINITY, .reports = 1};
+    if (!judged)
+        limits = (run_limits){.low = -INFINITY,
+                              .high = INFINITY,
+                              .look = -INFINITY,
+                              .gradient = -INFINITY,
+                              .reports = INT64_MAX / 2};
+    else if (s->l->limits)
+        s->l->limits(s->l->data, &limits);
+    rep[REP_LOW].real = limits.low;
+    rep[REP_HIGH].real = limits.high;
+    rep[REP_LOOK].real = limits.look;
+    rep[REP_GRADIENT_LOW].real = limits.gradient;
+    rep[REP_GRADIENT].real = INFINITY;
+    s->mirror[ST_LEFT].whole = limits.reports;
+    s->mirror[ST_WAIT].whole = limits.look_after;
+}
+
+spry_status resident_let_go(resident *s, bool judged)
+{
+    s->mirror[ST_STOP].whole = STOP_NOT;
+    s->mirror[ST_REPORTS].whole = s->mirror[ST_PHASES].whole = 0;
+    s->mirror[ST_TICKET].whole = s->mirror[ST_BARRIER].whole = 0;
+    s->mirror[ST_SKIP].whole = s->skip;
+    set_limits(s, judged);
+    s->launched = 0;
+    s->played = s->ended = 0;
+    return resident_send(s);
+}
+
+/* Bytes of the phases that were done: those launched by themselves, then those of recorded turns.
+ */
+static void count_bytes(const resident *s)
+{
+    const int64_t phases = s->mirror[ST_PHASES].whole;
+    const int64_t single = phases < s->launched ? phases : s->launched;
+    if (single > 0)
+        s->r->bytes += s->bytes[single - 1];
+    if (phases > single && s->played > 0) {
+        const int64_t whole = (phases - single) / s->turn_phases;
+        const int64_t rest = (phases - single) % s->turn_phases;
+        s->r->bytes +=
+            whole * s->turn_bytes[s->turn_phases - 1] + (rest > 0 ? s->turn_bytes[rest - 1] : 0);
+    }
+}
+
+/* Tells what the device has reported; false when the lane is to end. */
+static bool tell_reports(resident *s)
+{
+    runner *r = s->r;
+    const control_word *rep = reports_of(s) + REP_FIRST;
+    bool go_on = true;
+    for (int64_t k = 0; k < s->mirror[ST_REPORTS].whole && go_on && r->status == SPRY_STATUS_OK;
+         k++) {
+        const int op = (int)rep[2 * k].real;
+        go_on = course_tell(r, s->l, &s->p->ops[op], in_loop(s, op), rep[2 * k + 1].real);
+    }
+    return go_on;
+}
+
+static const node *block_of(const plan *p, int op)
+{
+    for (int n = 0; n < p->node_count; n++)
+        if (p->nodes[n].kind == NODE_BLOCK && op >= p->nodes[n].first &&
+            op < p->nodes[n].first + p->nodes[n].count)
+            return &p->nodes[n];
+    return NULL;
+}
+
+/* Updates of x that were made early and that the device has not come to yet: the host may have
+ * walked past them. */
+static void take_skips(resident *s)
+{
+    const plan *p = s->p;
+    const node *block = s->r->block;
+    const int phase_now = p->ops[s->mirror[ST_OP].whole].phase;
+    s->skip = s->mirror[ST_SKIP].whole;
+    for (int i = block->first; s->skip != 0 && i < block->first + block->count; i++) {
+        const int bit = weave_skip_bit(p, i);
+        if (bit >= 0 && p->ops[i].phase <= phase_now)
+            s->skip &= ~((int64_t)1 << bit);
+    }
+}
+
+spry_status resident_settle(runner *r, lane *l)
+{
+    resident *s = r->resident;
+    const plan *p = s->p;
+    spry_context *ctx = r->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    (void)l;
+    /* Where the device has not stopped, turns are complete, and so is x. */
+    if (!r->block || r->status != SPRY_STATUS_OK || s->mirror[ST_STOP].whole == STOP_NOT)
+        return r->status;
+    const plan_op *exit = &p->ops[s->mirror[ST_OP].whole];
+    for (int i = r->block->first; i < r->block->first + r->block->count; i++) {
+        const plan_op *o = &p->ops[i];
+        const int bit = weave_skip_bit(p, i);
+        if (bit < 0 || o->order > exit->order || o->phase <= exit->phase ||
+            (s->skip >> bit & 1) != 0)
+            continue;
+        const phase alone = {.first = i, .sweep_count = 1, .count = 1};
+        SPRY_GO(ctx, resident_launch(s, "settle", i, &alone, s->groups[r->block->phase + o->phase],
+                                     NULL, 0));
+        s->skip |= (int64_t)1 << bit;
+    }
+done:
+    return status;
+}
+
+static spry_status fail_fault(resident *s)
+{
+    const int64_t fault = s->mirror[ST_FAULT].whole;
+    if (fault <= EMIT_TURNS)
+        return course_fail_turns(s->r, (int)(EMIT_TURNS - fault));
+    course_fail_index(s->r, s->l, (int)fault);
+    return s->r->status;
+}
+
+/* Nothing is judged in section finish. */
+spry_status resident_finish(runner *r, lane *l)
+{
+    resident *s = r->resident;
+    spry_context *ctx = r->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    bool end = s->steps[s->section[SECTION_FINISH]].kind == DO_END;
+    SPRY_GO(ctx, resident_settle(r, l));
+    s->skip = 0;
+    s->mirror[ST_FAULT].whole = NONE;
+    s->pc = s->section[SECTION_FINISH];
+    while (!end) {
+        SPRY_GO(ctx, resident_let_go(s, false));
+        SPRY_GO(ctx, resident_walk(s, true, &end));
+        SPRY_GO(ctx, resident_fetch(s));
+        resident_take(s, s->mirror[ST_STOP].whole != STOP_NOT);
+        if (s->mirror[ST_FAULT].whole != NONE)
+            SPRY_GO(ctx, fail_fault(s));
+    }
+done:
+    return status;
+}
+
+/* Goes on from the operation that stopped the device. */
+static spry_status resume(resident *s)
+{
+    spry_context *ctx = s->r->ctx;
+    const int op = (int)s->mirror[ST_OP].whole;
+    spry_status status = SPRY_STATUS_OK;
+    s->pc = s->step_of[op];
+    const course_step *leg = &s->steps[s->pc++];
+    const phase *f = &s->p->phases[leg->phase];
+    const int from = op - f->first - f->sweep_count + 2;
+    /* Ends of the loops around, as they were when the device came here. */
+    for (int k = 0; k < s->pc; k++)
+        if (s->steps[k].kind == DO_FOR && s->steps[k].to >= s->pc)
+            s->loop_end[s->steps[k].node] =
+                program_eval_count(&s->l->scalars, s->p->nodes[s->steps[k].node].to);
+    s->l->scalars.fault = NONE;
+    SPRY_GO(ctx, resident_let_go(s, true));
+    if (op + 1 < f->first + f->count)
+        SPRY_GO(ctx, resident_launch_tail(s, leg->phase, from));
+    for (int i = op + 1; i < f->first + f->count; i++) {
+        resident_follow(s, &s->p->ops[i]);
+        /* What is called next is not held back by a stop: it is looked for first. */
+        s->look_first = s->look_first || (s->calls && op_exits(&s->p->ops[i]));
+    }
+done:
+    return status;
+}
+
+/* A stop: for a report, or because a condition holds. */
+static spry_status judge_stop(resident *s, bool going_on)
+{
+    const plan_op *o = &s->p->ops[s->mirror[ST_OP].whole];
+    const stop_kind stop = (stop_kind)s->mirror[ST_STOP].whole;
+    if (stop == STOP_FAULT)
+        return fail_fault(s);
+    if (going_on && stop == STOP_REPORT)
+        return resume(s);
+    if (going_on)
+        course_break(s->l, o);
+    return course_finish(s->r, s->l);
+}
+
+/* Whether a turn has ended since the last look in which nothing was told; `told`: reports since
+ * then. */
+static bool is_silent(resident *s, bool stopped, int64_t told)
+{
+    const bool ended = !stopped && s->ended > 0;
+    const bool silent = ended && told == 0 && !(s->told && s->ended == 1);
+    s->told = ended ? told > 0 && s->pc != s->section[SECTION_LOOP] : s->told || told > 0;
+    return silent;
+}
+
+spry_status resident_look(resident *s)
+{
+    spry_context *ctx = s->r->ctx;
+    runner *r = s->r;
+    spry_status status = SPRY_STATUS_OK;
+    const int64_t before = s->l->reports;
+    SPRY_GO(ctx, resident_fetch(s));
+    const bool stopped = s->mirror[ST_STOP].whole != STOP_NOT;
+    const int op = (int)s->mirror[ST_OP].whole;
+    s->stopped = stopped;
+    s->looked_at = base_seconds();
+    resident_take(s, stopped);
+    count_bytes(s);
+    r->block = stopped ? block_of(s->p, op) : NULL;
+    if (stopped) {
+        take_skips(s);
+        r->counting = in_loop(s, op);
+    }
+    const bool go_on = tell_reports(s);
+    const bool silent = is_silent(s, stopped, s->l->reports - before);
+    SPRY_GO(ctx, r->status);
+    if (stopped)
+        return judge_stop(s, go_on);
+    if (s->mirror[ST_FAULT].whole != NONE)
+        return fail_fault(s);
+    if (!go_on)
+        return course_finish(r, s->l);
+    if (silent)
+        return course_fail_silent(r);
+    SPRY_GO(ctx, resident_let_go(s, true));
+done:
+    return status;
+}

@@ -1,0 +1,77 @@
+/*
+ * The inside of a runner, shared by all kinds of places to run. The course of a method stands once,
+ * in course.c: sections and restarts, what exits mean and who is told, faults, turns, bytes. A kind
+ * knows how phases are run and what x is: the host (host.c, host_run.c), a device (resident.h).
+ */
+#ifndef SPRY_RUNNER_H
+#define SPRY_RUNNER_H
+
+#include "program/run.h"
+
+/* What a kind of place does. Failures are returned or left in r->status. */
+typedef struct runner_class {
+    int together; /* lanes that go side by side; the others wait for their turn */
+    spry_status (*open)(runner *r);
+    void (*close)(runner *r); /* also after a failed open */
+    /* Whether it can be used as it is by another solve: threads may have come or gone. */
+    bool (*fits)(const runner *r);
+    /* Zeros in the lane's vectors, where the plan sees them: a run begins. */
+    spry_status (*clear)(runner *r, lane *l);
+    /* Section start, then turns of the loop, for those of the lanes that are not done, until each
+     * was finished by course_finish(). */
+    spry_status (*run)(runner *r, int first, int count);
+    /* Updates of x that the exit at hand is after in the text, but not in the plan. */
+    spry_status (*settle)(runner *r, lane *l);
+    /* Those, and section finish. */
+    spry_status (*finish)(runner *r, lane *l);
+} runner_class;
+
+extern const runner_class runner_host, runner_device;
+
+struct runner {
+    plan *p;
+    spry_context *ctx;
+    const runner_class *class;
+    struct host_side *host;    /* of the host's kind */
+    struct resident *resident; /* of a device's */
+    spry_type type;
+    int64_t size, n[2];
+    const spry_operator *operators[OPERATOR_COUNT];
+    int64_t changes[OPERATOR_COUNT]; /* theirs, when they were opened */
+    lane *lanes;
+    int lane_room, lane_count; /* there are, and in use */
+    bool used;                 /* it has run before */
+
+    /* The place in the plan, for settling x and counting. */
+    const node *block;
+    bool counting; /* in the loop */
+    bool finishing;
+    int64_t turns, most_turns; /* of loops that are left until the next report, and then */
+    int64_t bytes;
+    spry_status status; /* of a failure inside a parallel region or a nested run */
+};
+
+/* --- what happens in a course, wherever it runs; `loop`: in section loop -------------------------
+ */
+
+/* A report: whether the lane goes on. */
+bool course_tell(runner *r, lane *l, const plan_op *o, bool loop, double value);
+/* The condition of a breakdown or of a restart holds; the lane is to be finished then. */
+void course_break(lane *l, const plan_op *o);
+/* The end of a lane: x is brought up to date. */
+spry_status course_finish(runner *r, lane *l);
+/* Counts a turn of a loop; false when the run is to be given up. */
+bool course_take_turn(runner *r, int place);
+/* The failure of a turn of section loop that told nothing. */
+spry_status course_fail_silent(const runner *r);
+spry_status course_fail_turns(const runner *r, int place);
+/* Notes that an index of the operation was outside its array, if it was; then it counts as not
+ * done. That is a failure unless the lane ends before it in the text: it may have run early. */
+bool course_check(lane *l, const plan_op *o);
+/* The failure. */
+void course_fail_index(runner *r, lane *l, int place);
+/* What a phase moves for a lane's vectors, and for the operators of so many lanes, by the plan. */
+int64_t course_vector_bytes(const runner *r, lane *l, const phase *f);
+int64_t course_operator_bytes(const runner *r, const phase *f, int lanes);
+
+#endif

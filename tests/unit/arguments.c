@@ -1,0 +1,460 @@
+/*
+ * Every public function is called with NULL in each place where it takes a pointer: it must say
+ * SPRY_STATUS_BAD_USAGE, or be harmless where NULL has a meaning. A function that tools/symbols.txt
+ * lists and this table does not is a failure: a new function needs one row.
+ */
+#include "support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the calls are made with, and where their results go. */
+typedef struct things {
+    spry_context *ctx;
+    spry_matrix *A;
+    spry_operator *op;
+    spry_solver *solver;
+    spry_vector *x, *y, *z;
+    spry_device *device; /* NULL: none here, rows that need one are called with NULL alone */
+    spry_arrays arrays;
+    const spry_vector *b_list[1];
+    spry_vector *x_list[1];
+    spry_dense dense, other;
+    int32_t perm[4];
+    char fields[4096], word[64];
+    const char *path;
+    /* results */
+    spry_context *made_context;
+    spry_matrix *made_matrix;
+    spry_vector *made_vector, *made_second;
+    spry_operator *made_operator;
+    spry_solver *made_solver;
+    spry_kernel *kernel, *made_kernel;
+    const char *name;
+    spry_device *made_device;
+    struct DLManagedTensor *tensor;
+    struct DLManagedTensorVersioned *tensor_versioned;
+    void *memory;
+    char *text;
+    int32_t *order;
+    int64_t count, most;
+    double number;
+    bool yes;
+    spry_truth truth;
+    spry_scalar scalar;
+    spry_result result;
+    spry_stats stats;
+    spry_storage storage;
+    spry_cost cost;
+    spry_entry entry;
+    spry_device_info info;
+    spry_bandwidth bandwidth;
+    spry_tune_report report;
+    spry_array_interface array;
+} things;
+
+static spry_status apply(void *data, spry_transpose op, const void *x, void *y)
+{
+    (void)data, (void)op, (void)x, (void)y;
+    return SPRY_STATUS_OK;
+}
+
+static spry_status product(void *data, spry_transpose op, const spry_vector *x, spry_vector *y,
+                           void *stream)
+{
+    (void)data, (void)op, (void)x, (void)y, (void)stream;
+    return SPRY_STATUS_OK;
+}
+
+static const char kernel_text[] =
+    "SP_KERNEL set(const int n, SP_GLOBAL scalar *x)\n{\n    if (SP_GLOBAL_ID < n)\n"
+    "        x[SP_GLOBAL_ID] = SP_ZERO;\n}\n";
+
+#define P(place, pointer) (null == (place) ? NULL : (pointer))
+static const spry_scalar one = {1, 0};
+static const int64_t csr_offsets[] = {0, 1, 2};
+static const int32_t csr_columns[] = {0, 1};
+static const double csr_values[] = {1, 2};
+
+/*
+ * The rows. CALL(function, places, free places, call): `places` pointers, of which those in the
+ * text of digits `free` may be NULL; the others must be BAD_USAGE. With no NULL (null is -1) it
+ * must not be BAD_USAGE. ONLY: the same where no call without a NULL can be made here. LOOK:
+ * functions without a status, which have to come back.
+ */
+/* clang-format off */
+#define ROWS(CALL, ONLY, LOOK)                                                                       \
+CALL(spry_matrix_multiply, 3, "", spry_matrix_multiply(P(0, t->A), P(1, t->A), P(2, &t->made_matrix))) \
+CALL(spry_matrix_add, 3, "", spry_matrix_add(one, P(0, t->A), one, P(1, t->A), P(2, &t->made_matrix))) \
+CALL(spry_matrix_gram, 2, "", spry_matrix_gram(P(0, t->A), false, P(1, &t->made_matrix)))            \
+CALL(spry_matrix_triple, 4, "0", spry_matrix_triple(P(0, t->A), P(1, t->A), P(2, t->A), P(3, &t->made_matrix))) \
+CALL(spry_context_new, 2, "0", spry_context_new(P(0, ""), P(1, &t->made_context)))                   \
+CALL(spry_context_new_with, 3, "01", spry_context_new_with(P(0, &(spry_allocator){0}), P(1, ""), P(2, &t->made_context))) \
+LOOK(spry_context_free, 1, spry_context_free(P(0, NULL)))                                            \
+LOOK(spry_message, 1, spry_message(P(0, t->ctx)))                                                    \
+LOOK(spry_context_set_log, 1, spry_context_set_log(P(0, t->ctx), NULL, NULL))                        \
+LOOK(spry_context_threads, 1, spry_context_threads(P(0, t->ctx)))                                    \
+LOOK(spry_context_isa, 1, spry_context_isa(P(0, t->ctx)))                                            \
+LOOK(spry_context_interrupt, 1, spry_context_interrupt(P(0, NULL)))                                  \
+LOOK(spry_context_interrupted, 1, spry_context_interrupted(P(0, t->ctx), true))                      \
+LOOK(spry_alloc, 1, t->memory = spry_alloc(P(0, t->ctx), 8))                                         \
+LOOK(spry_free, 2, spry_free(P(0, t->ctx), P(1, NULL)))                                              \
+LOOK(spry_context_memory, 3, spry_context_memory(P(0, t->ctx), P(1, &t->count), P(2, &t->most)))     \
+LOOK(spry_context_fail_allocation, 1, spry_context_fail_allocation(P(0, t->ctx), 0, false))          \
+CALL(spry_device_open, 3, "", spry_device_open(P(0, t->ctx), P(1, "opencl"), P(2, &t->made_device))) \
+LOOK(spry_device_name, 1, spry_device_name(P(0, t->device)))                                         \
+LOOK(spry_device_describe, 2, spry_device_describe(P(0, t->ctx), 0, P(1, &t->info)))                 \
+CALL(spry_device_bandwidth, 3, "1", spry_device_bandwidth(P(0, t->ctx), P(1, "cpu"), false, P(2, &t->bandwidth))) \
+ONLY(spry_device_mark, 1, "", spry_device_mark(P(0, t->device)))                                     \
+ONLY(spry_device_elapsed, 2, "", spry_device_elapsed(P(0, t->device), P(1, &t->number)))             \
+LOOK(spry_device_close_all, 1, spry_device_close_all(P(0, NULL)))                                    \
+CALL(spry_generate, 4, "2", spry_generate(P(0, t->ctx), P(1, "tridiagonal"), P(2, "size=4"), P(3, &t->made_matrix))) \
+CALL(spry_generate_tiled, 2, "", spry_generate_tiled(P(0, t->A), 8, P(1, &t->made_matrix)))          \
+ONLY(spry_device_use_stream, 2, "1", spry_device_use_stream(P(0, t->device), P(1, NULL)))            \
+ONLY(spry_device_finish, 1, "", spry_device_finish(P(0, t->device)))                                 \
+ONLY(spry_vector_to_dlpack, 2, "", spry_vector_to_dlpack(P(0, t->x), P(1, &t->tensor)))              \
+ONLY(spry_vector_to_dlpack_versioned, 2, "", spry_vector_to_dlpack_versioned(P(0, t->x), P(1, &t->tensor_versioned))) \
+ONLY(spry_vector_from_dlpack, 3, "", spry_vector_from_dlpack(P(0, t->ctx), P(1, (void *)t->word), P(2, &t->made_vector))) \
+ONLY(spry_vector_from_dlpack_versioned, 3, "", spry_vector_from_dlpack_versioned(P(0, t->ctx), P(1, (void *)t->word), P(2, &t->made_vector))) \
+ONLY(spry_vector_array_interface, 2, "", spry_vector_array_interface(P(0, t->x), P(1, &t->array)))   \
+ONLY(spry_vector_from_array_interface, 3, "", spry_vector_from_array_interface(P(0, t->device), P(1, &t->array), P(2, &t->made_vector))) \
+CALL(spry_matrix_read_with, 4, "2", spry_matrix_read_with(P(0, t->ctx), P(1, t->path), P(2, ""), P(3, &t->made_matrix))) \
+CALL(spry_matrix_read, 3, "", spry_matrix_read(P(0, t->ctx), P(1, t->path), P(2, &t->made_matrix)))  \
+CALL(spry_vector_read_with, 4, "2", spry_vector_read_with(P(0, t->ctx), P(1, t->path), P(2, ""), P(3, &t->made_vector))) \
+CALL(spry_vector_read, 3, "", spry_vector_read(P(0, t->ctx), P(1, t->path), P(2, &t->made_vector)))  \
+CALL(spry_columns_read, 5, "2", spry_columns_read(P(0, t->ctx), P(1, t->path), P(2, ""), P(3, &t->made_vector), P(4, &t->count))) \
+CALL(spry_matrix_write, 2, "", spry_matrix_write(P(0, t->A), P(1, "/dev/null")))                     \
+CALL(spry_vector_write, 2, "", spry_vector_write(P(0, t->x), P(1, "/dev/null")))                     \
+CALL(spry_columns_write, 2, "", spry_columns_write(P(0, t->x), 1, P(1, "/dev/null")))                \
+CALL(spry_text_write, 3, "", spry_text_write(P(0, t->ctx), P(1, "text"), 4, P(2, "/dev/null")))      \
+CALL(spry_file_check_name, 2, "", spry_file_check_name(P(0, t->ctx), P(1, "a.mtx"), false))          \
+CALL(spry_file_check_place, 2, "", spry_file_check_place(P(0, t->ctx), P(1, "/dev/null")))           \
+LOOK(spry_list_at, 1, spry_list_at(SPRY_LIST_METHODS, 0, P(0, &t->entry)))                           \
+LOOK(spry_list_find, 2, spry_list_find(SPRY_LIST_METHODS, P(0, "cg"), P(1, &t->entry)))              \
+LOOK(spry_list_name, 0, spry_list_name(SPRY_LIST_METHODS))                                           \
+LOOK(spry_list_summary, 0, spry_list_summary(SPRY_LIST_METHODS))                                     \
+LOOK(spry_format_name, 0, spry_format_name(SPRY_FORMAT_CSR))                                         \
+LOOK(spry_symmetry_name, 0, spry_symmetry_name(SPRY_SYMMETRY_SKEW))                                  \
+CALL(spry_matrix_new, 3, "", spry_matrix_new(P(0, t->ctx), P(1, &t->arrays), SPRY_OWN_COPY, P(2, &t->made_matrix))) \
+CALL(spry_matrix_from_csr, 5, "", spry_matrix_from_csr(P(0, t->ctx), SPRY_TYPE_D, 2, 2, P(1, csr_offsets), P(2, csr_columns), P(3, csr_values), SPRY_OWN_COPY, P(4, &t->made_matrix))) \
+CALL(spry_matrix_set_near_null, 2, "", spry_matrix_set_near_null(P(0, t->A), 1, P(1, t->b_list)))    \
+LOOK(spry_matrix_free, 1, spry_matrix_free(P(0, NULL)))                                              \
+CALL(spry_matrix_arrays, 2, "", spry_matrix_arrays(P(0, t->A), P(1, &t->arrays)))                                          \
+LOOK(spry_matrix_type, 1, spry_matrix_type(P(0, t->A)))                                              \
+LOOK(spry_matrix_format, 1, spry_matrix_format(P(0, t->A)))                                          \
+LOOK(spry_matrix_symmetry, 1, spry_matrix_symmetry(P(0, t->A)))                                      \
+LOOK(spry_matrix_rows, 1, spry_matrix_rows(P(0, t->A)))                                              \
+LOOK(spry_matrix_cols, 1, spry_matrix_cols(P(0, t->A)))                                              \
+LOOK(spry_matrix_nnz, 1, spry_matrix_nnz(P(0, t->A)))                                                \
+CALL(spry_matrix_convert, 2, "", spry_matrix_convert(P(0, t->A), SPRY_FORMAT_COO, P(1, &t->made_matrix))) \
+CALL(spry_matrix_cast, 2, "", spry_matrix_cast(P(0, t->A), SPRY_TYPE_Z, P(1, &t->made_matrix)))      \
+CALL(spry_matrix_transpose, 2, "", spry_matrix_transpose(P(0, t->A), false, P(1, &t->made_matrix)))  \
+CALL(spry_matrix_expand, 2, "", spry_matrix_expand(P(0, t->A), P(1, &t->made_matrix)))               \
+CALL(spry_matrix_sort, 1, "", spry_matrix_sort(P(0, t->A)))                                          \
+CALL(spry_matrix_sum_duplicates, 1, "", spry_matrix_sum_duplicates(P(0, t->A)))                      \
+CALL(spry_matrix_permute, 4, "12", spry_matrix_permute(P(0, t->A), P(1, t->perm), P(2, t->perm), P(3, &t->made_matrix))) \
+CALL(spry_matrix_check_values, 1, "", spry_matrix_check_values(P(0, t->A)))                          \
+CALL(spry_matrix_diagonal, 2, "", spry_matrix_diagonal(P(0, t->A), P(1, &t->made_vector)))           \
+CALL(spry_matrix_stats, 2, "", spry_matrix_stats(P(0, t->A), P(1, &t->stats)))                       \
+CALL(spry_operator_from_matrix, 2, "", spry_operator_from_matrix(P(0, t->A), P(1, &t->made_operator))) \
+CALL(spry_operator_from_format, 3, "", spry_operator_from_format(P(0, t->A), P(1, "sell"), P(2, &t->made_operator))) \
+CALL(spry_operator_on, 4, "0", spry_operator_on(P(0, t->device), P(1, t->A), P(2, "csr"), P(3, &t->made_operator))) \
+CALL(spry_operator_from_function, 4, "2", spry_operator_from_function(P(0, t->ctx), SPRY_TYPE_D, 4, 4, false, P(1, apply), P(2, t), P(3, &t->made_operator))) \
+CALL(spry_operator_jacobi, 2, "", spry_operator_jacobi(P(0, t->A), P(1, &t->made_operator)))         \
+CALL(spry_operator_update, 2, "", spry_operator_update(P(0, t->op), P(1, t->A)))                     \
+LOOK(spry_operator_free, 1, spry_operator_free(P(0, NULL)))                                          \
+CALL(spry_operator_apply, 3, "", spry_operator_apply(P(0, t->op), P(1, t->x), P(2, t->y)))           \
+CALL(spry_operator_multiply, 3, "", spry_operator_multiply(P(0, t->op), SPRY_TRANSPOSE_NO, one, P(1, t->x), one, P(2, t->y))) \
+CALL(spry_operator_multiply_dense, 3, "", spry_operator_multiply_dense(P(0, t->op), SPRY_TRANSPOSE_NO, one, P(1, &t->dense), one, P(2, &t->other))) \
+CALL(spry_operator_storage, 2, "", spry_operator_storage(P(0, t->op), P(1, &t->storage)))            \
+CALL(spry_operator_to_matrix, 2, "", spry_operator_to_matrix(P(0, t->op), P(1, &t->made_matrix)))    \
+CALL(spry_operator_diagonal, 2, "", spry_operator_diagonal(P(0, t->op), P(1, &t->made_vector)))      \
+LOOK(spry_operator_rows, 1, spry_operator_rows(P(0, t->op)))                                         \
+LOOK(spry_operator_cols, 1, spry_operator_cols(P(0, t->op)))                                         \
+LOOK(spry_operator_type, 1, spry_operator_type(P(0, t->op)))                                         \
+LOOK(spry_operator_name, 1, spry_operator_name(P(0, t->op)))                                         \
+LOOK(spry_operator_bytes, 1, spry_operator_bytes(P(0, t->op)))                                       \
+LOOK(spry_operator_device, 1, spry_operator_device(P(0, t->op)))                                     \
+LOOK(spry_operator_has_transpose, 1, spry_operator_has_transpose(P(0, t->op)))                       \
+LOOK(spry_fact_name, 0, spry_fact_name(SPRY_FACT_SORTED)) \
+LOOK(spry_fact_text, 0, spry_fact_text(SPRY_FACT_SORTED)) \
+LOOK(spry_matrix_fact, 1, spry_matrix_fact(P(0, t->A), SPRY_FACT_SORTED)) \
+CALL(spry_matrix_find_fact, 2, "", spry_matrix_find_fact(P(0, t->A), SPRY_FACT_SORTED, P(1, &t->truth))) \
+CALL(spry_matrix_set_fact, 1, "", spry_matrix_set_fact(P(0, t->A), SPRY_FACT_SORTED, SPRY_TRUTH_YES)) \
+CALL(spry_options_set_bool, 3, "0", spry_options_set_bool(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "fuse"), true)) \
+CALL(spry_options_set_int, 3, "0", spry_options_set_int(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "max-iter"), 1)) \
+CALL(spry_options_set_real, 3, "0", spry_options_set_real(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), 0.1)) \
+CALL(spry_options_get_bool, 4, "0", spry_options_get_bool(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "fuse"), P(3, &t->yes))) \
+CALL(spry_options_get_int, 4, "0", spry_options_get_int(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "max-iter"), P(3, &t->count))) \
+CALL(spry_options_get_real, 4, "0", spry_options_get_real(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), P(3, &t->number))) \
+CALL(spry_options_get_text, 4, "0", spry_options_get_text(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), P(3, t->word), sizeof t->word)) \
+CALL(spry_solver_set_bool, 2, "", spry_solver_set_bool(P(0, t->solver), P(1, "fuse"), true)) \
+CALL(spry_solver_set_int, 2, "", spry_solver_set_int(P(0, t->solver), P(1, "max-iter"), 100)) \
+CALL(spry_solver_set_real, 2, "", spry_solver_set_real(P(0, t->solver), P(1, "tol"), 0.1)) \
+CALL(spry_solver_set_text, 3, "", spry_solver_set_text(P(0, t->solver), P(1, "precon"), P(2, "none"))) \
+CALL(spry_solver_get_bool, 3, "", spry_solver_get_bool(P(0, t->solver), P(1, "fuse"), P(2, &t->yes))) \
+CALL(spry_solver_get_int, 3, "", spry_solver_get_int(P(0, t->solver), P(1, "max-iter"), P(2, &t->count))) \
+CALL(spry_solver_get_real, 3, "", spry_solver_get_real(P(0, t->solver), P(1, "tol"), P(2, &t->number))) \
+CALL(spry_solver_get_text, 3, "", spry_solver_get_text(P(0, t->solver), P(1, "tol"), P(2, t->word), sizeof t->word)) \
+CALL(spry_solver_set_null_space, 3, "2", spry_solver_set_null_space(P(0, t->solver), 1, P(1, t->b_list), P(2, t->b_list))) \
+LOOK(spry_context_set_message, 2, spry_context_set_message(P(0, t->ctx), P(1, "text"))) \
+LOOK(spry_kernel_argument, 3, spry_kernel_argument(P(0, t->kernel), 0, P(1, &t->name), P(2, &t->name))) \
+LOOK(spry_kernel_free, 1, spry_kernel_free(P(0, NULL))) \
+LOOK(spry_kernel_group, 1, spry_kernel_group(P(0, t->kernel), 0)) \
+LOOK(spry_kernel_options, 0, spry_kernel_options()) \
+ONLY(spry_kernel_new, 5, "3", spry_kernel_new(P(0, t->device), P(1, kernel_text), P(2, "set"), P(3, ""), P(4, &t->made_kernel))) \
+ONLY(spry_kernel_set_int, 2, "", spry_kernel_set_int(P(0, t->kernel), P(1, "n"), 1)) \
+ONLY(spry_kernel_set_real, 2, "", spry_kernel_set_real(P(0, t->kernel), P(1, "n"), 1)) \
+ONLY(spry_kernel_set_scalar, 2, "", spry_kernel_set_scalar(P(0, t->kernel), P(1, "n"), one)) \
+ONLY(spry_kernel_set_input, 3, "", spry_kernel_set_input(P(0, t->kernel), P(1, "x"), P(2, t->x))) \
+ONLY(spry_kernel_set_vector, 3, "", spry_kernel_set_vector(P(0, t->kernel), P(1, "x"), P(2, t->x))) \
+ONLY(spry_kernel_set_memory, 3, "2", spry_kernel_set_memory(P(0, t->kernel), P(1, "x"), P(2, t->fields))) \
+ONLY(spry_kernel_launch, 2, "", spry_kernel_launch(P(0, t->kernel), 1, P(1, csr_offsets))) \
+CALL(spry_matrix_from_csr32, 5, "", spry_matrix_from_csr32(P(0, t->ctx), SPRY_TYPE_D, 1, 2, P(1, csr_columns), P(2, csr_columns), P(3, csr_values), SPRY_OWN_COPY, P(4, &t->made_matrix))) \
+CALL(spry_operator_from_product, 5, "13", spry_operator_from_product(P(0, t->ctx), P(1, t->device), SPRY_TYPE_D, 4, 4, false, P(2, product), P(3, t), P(4, &t->made_operator))) \
+ONLY(spry_operator_set_bytes, 1, "", spry_operator_set_bytes(P(0, t->op), 8)) \
+LOOK(spry_options_at, 0, spry_options_at((spry_option_list){0}, 0))                                  \
+CALL(spry_options_default, 2, "0", spry_options_default(P(0, t->ctx), spry_solver_options(), P(1, t->fields))) \
+CALL(spry_options_set, 4, "0", spry_options_set(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), P(3, "0.1"))) \
+CALL(spry_options_parse, 3, "02", spry_options_parse(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol=0.1"))) \
+LOOK(spry_options_find, 1, spry_options_find(spry_solver_options(), P(0, "tol")))                    \
+LOOK(spry_nearest, 3, spry_nearest(P(0, "a"), P(1, "a b"), P(2, t->word), sizeof t->word))           \
+LOOK(spry_context_options, 0, spry_context_options())                                                \
+LOOK(spry_solver_options, 0, spry_solver_options())                                                  \
+LOOK(spry_read_options, 0, spry_read_options())                                                      \
+LOOK(spry_generate_options, 0, spry_generate_options())                                              \
+CALL(spry_precon_new, 4, "1", spry_precon_new(P(0, t->A), P(1, t->device), P(2, "jacobi"), P(3, &t->made_operator))) \
+CALL(spry_precon_beside, 4, "", spry_precon_beside(P(0, t->op), P(1, t->A), P(2, "jacobi"), P(3, &t->made_operator))) \
+CALL(spry_reorder, 3, "", spry_reorder(P(0, t->A), P(1, "rcm"), P(2, &t->order)))                    \
+CALL(spry_vector_permute, 3, "", spry_vector_permute(P(0, t->x), P(1, t->perm), P(2, t->y)))         \
+CALL(spry_vector_unpermute, 3, "", spry_vector_unpermute(P(0, t->x), P(1, t->perm), P(2, t->y)))     \
+LOOK(spry_reason_name, 0, spry_reason_name(SPRY_REASON_STOPPED))                                     \
+LOOK(spry_reason_text, 0, spry_reason_text(SPRY_REASON_STOPPED))                                     \
+LOOK(spry_result_clear, 2, spry_result_clear(P(0, t->ctx), P(1, &t->result)))                        \
+CALL(spry_matrix_scale, 3, "12", spry_matrix_scale(P(0, t->A), P(1, t->z), P(2, t->z)))              \
+CALL(spry_scaling, 4, "", spry_scaling(P(0, t->A), P(1, "row"), P(2, &t->made_vector), P(3, &t->made_second))) \
+CALL(spry_solver_new, 2, "", spry_solver_new(P(0, t->ctx), P(1, &t->made_solver)))                   \
+LOOK(spry_solver_free, 1, spry_solver_free(P(0, NULL)))                                              \
+CALL(spry_solver_set, 2, "1", spry_solver_set(P(0, t->solver), P(1, "tol=1e-6")))                    \
+CALL(spry_solver_set_matrix, 2, "1", spry_solver_set_matrix(P(0, t->solver), P(1, t->A)))            \
+CALL(spry_solver_update, 1, "", spry_solver_update(P(0, t->solver)))                                 \
+CALL(spry_solver_set_operator, 2, "1", spry_solver_set_operator(P(0, t->solver), P(1, t->op)))       \
+CALL(spry_solver_set_precon, 2, "1", spry_solver_set_precon(P(0, t->solver), P(1, NULL)))            \
+CALL(spry_solver_set_method_text, 2, "1", spry_solver_set_method_text(P(0, t->solver), P(1, NULL)))  \
+LOOK(spry_solver_set_monitor, 1, spry_solver_set_monitor(P(0, t->solver), NULL, NULL))               \
+LOOK(spry_solver_set_watch, 1, spry_solver_set_watch(P(0, t->solver), NULL, NULL))                   \
+CALL(spry_solve, 4, "3", spry_solve(P(0, t->solver), P(1, t->x), P(2, t->y), P(3, &t->result)))      \
+CALL(spry_solve_many, 4, "3", spry_solve_many(P(0, t->solver), 1, P(1, t->b_list), P(2, t->x_list), P(3, &t->result))) \
+CALL(spry_quick_solve, 6, "45", spry_quick_solve(P(0, t->ctx), P(1, t->A), P(2, t->x), P(3, t->y), P(4, ""), P(5, &t->result))) \
+CALL(spry_method_cost, 3, "", spry_method_cost(P(0, t->ctx), P(1, "cg"), P(2, &t->cost)))            \
+CALL(spry_solver_explain, 2, "", spry_solver_explain(P(0, t->solver), P(1, &t->text)))               \
+LOOK(spry_tune_row_at, 1, spry_tune_row_at(P(0, &t->report), 0))                                     \
+CALL(spry_tune, 3, "1", spry_tune(P(0, t->A), P(1, ""), P(2, &t->report)))                           \
+CALL(spry_tune_on, 4, "02", spry_tune_on(P(0, t->device), P(1, t->A), P(2, ""), P(3, &t->report)))   \
+LOOK(spry_tune_report_clear, 2, spry_tune_report_clear(P(0, t->ctx), P(1, &t->report)))              \
+CALL(spry_tune_forget, 3, "12", spry_tune_forget(P(0, t->ctx), P(1, t->A), P(2, &t->count)))         \
+LOOK(spry_tune_options, 0, spry_tune_options())                                                      \
+LOOK(spry_version, 0, spry_version())                                                                \
+LOOK(spry_version_number, 0, spry_version_number())                                                  \
+LOOK(spry_type_name, 0, spry_type_name(SPRY_TYPE_S))                                                 \
+LOOK(spry_type_size, 0, spry_type_size(SPRY_TYPE_S))                                                 \
+LOOK(spry_type_is_complex, 0, spry_type_is_complex(SPRY_TYPE_S))                                     \
+LOOK(spry_status_text, 0, spry_status_text(SPRY_STATUS_IO))                                          \
+CALL(spry_vector_new, 3, "1", spry_vector_new(P(0, t->ctx), SPRY_TYPE_D, 2, P(1, (void *)(uintptr_t)csr_values), SPRY_OWN_COPY, P(2, &t->made_vector))) \
+CALL(spry_vector_zeros, 3, "", spry_vector_zeros(P(0, t->ctx), P(1, t->A), P(2, &t->made_vector)))   \
+CALL(spry_vector_ones, 3, "", spry_vector_ones(P(0, t->ctx), P(1, t->A), P(2, &t->made_vector)))     \
+ONLY(spry_vector_on, 3, "1", spry_vector_on(P(0, t->device), SPRY_TYPE_D, 4, P(1, NULL), P(2, &t->made_vector))) \
+CALL(spry_vector_like, 2, "", spry_vector_like(P(0, t->x), 4, P(1, &t->made_vector)))                \
+LOOK(spry_vector_free, 1, spry_vector_free(P(0, NULL)))                                              \
+LOOK(spry_vector_size, 1, spry_vector_size(P(0, t->x)))                                              \
+LOOK(spry_vector_type, 1, spry_vector_type(P(0, t->x)))                                              \
+LOOK(spry_vector_device, 1, spry_vector_device(P(0, t->x)))                                          \
+LOOK(spry_vector_data, 1, spry_vector_data(P(0, t->x)))                                              \
+LOOK(spry_vector_data_const, 1, spry_vector_data_const(P(0, t->x)))                                  \
+LOOK(spry_vector_handle, 1, spry_vector_handle(P(0, t->x)))                                          \
+CALL(spry_vector_fill, 1, "", spry_vector_fill(P(0, t->x), one))                                     \
+CALL(spry_vector_copy, 2, "", spry_vector_copy(P(0, t->x), P(1, t->y)))                              \
+CALL(spry_vector_axpy, 2, "", spry_vector_axpy(one, P(0, t->x), P(1, t->y)))                         \
+CALL(spry_vector_xpay, 2, "", spry_vector_xpay(P(0, t->x), one, P(1, t->y)))                         \
+CALL(spry_vector_scale, 1, "", spry_vector_scale(one, P(0, t->x)))                                   \
+CALL(spry_vector_multiply, 3, "", spry_vector_multiply(P(0, t->x), P(1, t->y), P(2, t->y)))          \
+CALL(spry_vector_dot, 3, "", spry_vector_dot(P(0, t->x), P(1, t->y), P(2, &t->scalar)))              \
+CALL(spry_vector_norm, 2, "", spry_vector_norm(P(0, t->x), P(1, &t->number)))
+/* clang-format on */
+
+#define STATUS_CALL(function, places, free, call)                 \
+    static spry_status call_##function(things *t, const int null) \
+    {                                                             \
+        (void)t, (void)null;                                      \
+        return call;                                              \
+    }
+#define LOOK_CALL(function, places, call)                         \
+    static spry_status call_##function(things *t, const int null) \
+    {                                                             \
+        (void)t, (void)null;                                      \
+        (void)(call);                                             \
+        return SPRY_STATUS_OK;                                    \
+    }
+ROWS(STATUS_CALL, STATUS_CALL, LOOK_CALL)
+
+typedef struct row {
+    const char *name;
+    int places;
+    const char *free; /* places where NULL has a meaning; NULL: no status to look at */
+    bool whole;       /* it can be called without a NULL */
+    spry_status (*call)(things *t, int null);
+} row;
+#define CALL_ROW(function, places, free, call) {#function, places, free, true, call_##function},
+#define ONLY_ROW(function, places, free, call) {#function, places, free, false, call_##function},
+#define LOOK_ROW(function, places, call) {#function, places, NULL, true, call_##function},
+static const row rows[] = {ROWS(CALL_ROW, ONLY_ROW, LOOK_ROW)};
+enum { COUNT = sizeof rows / sizeof *rows };
+
+static void make(things *t, spry_context *ctx)
+{
+    static char path[] = "/tmp/spry-arguments-XXXXXX.mtx";
+    memset(t, 0, sizeof *t);
+    t->ctx = ctx;
+    if (spry_device_open(ctx, "opencl", &t->device) != SPRY_STATUS_OK)
+        t->device = NULL;
+    else
+        assert_ok(ctx, spry_kernel_new(t->device, kernel_text, "set", NULL, &t->kernel));
+    assert_ok(ctx, spry_generate(ctx, "tridiagonal", "size=4", &t->A));
+    assert_ok(ctx, spry_operator_from_format(t->A, "sell", &t->op));
+    assert_ok(ctx, spry_vector_ones(ctx, t->A, &t->x));
+    assert_ok(ctx, spry_vector_zeros(ctx, t->A, &t->y));
+    assert_ok(ctx, spry_vector_ones(ctx, t->A, &t->z));
+    assert_ok(ctx, spry_solver_new(ctx, &t->solver));
+    assert_ok(ctx, spry_solver_set_matrix(t->solver, t->A));
+    assert_ok(ctx, spry_matrix_arrays(t->A, &t->arrays));
+    t->b_list[0] = t->x;
+    t->x_list[0] = t->y;
+    t->dense = (spry_dense){.rows = 4, .cols = 1, .step = 4, .data = spry_vector_data(t->x)};
+    t->other = t->dense;
+    t->other.data = spry_vector_data(t->y);
+    for (int i = 0; i < 4; i++)
+        t->perm[i] = i;
+    const int file = mkstemps(path, 4);
+    assert_true(file >= 0);
+    close(file);
+    t->path = path;
+    assert_ok(ctx, spry_vector_write(t->x, path));
+}
+
+/* Frees what a call has made. */
+static void drop(things *t)
+{
+    spry_matrix_free(t->made_matrix);
+    spry_vector_free(t->made_vector);
+    spry_vector_free(t->made_second);
+    spry_operator_free(t->made_operator);
+    spry_solver_free(t->made_solver);
+    spry_kernel_free(t->made_kernel);
+    t->made_kernel = NULL;
+    spry_context_free(t->made_context);
+    spry_free(t->ctx, t->memory);
+    spry_free(t->ctx, t->text);
+    spry_free(t->ctx, t->order);
+    spry_result_clear(t->ctx, &t->result);
+    spry_tune_report_clear(t->ctx, &t->report);
+    t->made_matrix = NULL;
+    t->made_vector = t->made_second = NULL;
+    t->made_operator = NULL;
+    t->made_solver = NULL;
+    t->made_context = NULL;
+    t->memory = t->text = NULL;
+    t->order = NULL;
+    /* what a call may have set */
+    spry_solver_set_matrix(t->solver, t->A);
+    spry_solver_set_precon(t->solver, NULL);
+    spry_solver_set_null_space(t->solver, 0, NULL, NULL);
+}
+
+static void test_null_in_each_place(void **state)
+{
+    things t;
+    make(&t, *state);
+    if (!t.device)
+        print_message("no OpenCL here: functions of devices are called with NULL alone\n");
+    for (int k = 0; k < COUNT; k++) {
+        for (int null = 0; null < rows[k].places; null++) {
+            const char digit[2] = {(char)('0' + null), '\0'};
+            const bool free = !rows[k].free || strstr(rows[k].free, digit);
+            const spry_status status = rows[k].call(&t, null);
+            drop(&t);
+            if (!free && status != SPRY_STATUS_BAD_USAGE)
+                fail_msg("%s with NULL in place %d: %s", rows[k].name, null,
+                         spry_status_text(status));
+            if (free && rows[k].free && status == SPRY_STATUS_BAD_USAGE)
+                fail_msg("%s with NULL in place %d, where it may be: %s", rows[k].name, null,
+                         spry_message(t.ctx));
+        }
+        if (rows[k].whole) { /* or the status above would tell nothing */
+            const spry_status status = rows[k].call(&t, -1);
+            drop(&t);
+            if (status == SPRY_STATUS_BAD_USAGE)
+                fail_msg("%s is called wrongly by this test: %s", rows[k].name,
+                         spry_message(t.ctx));
+        }
+    }
+    unlink(t.path);
+    spry_kernel_free(t.kernel);
+    spry_solver_free(t.solver);
+    spry_operator_free(t.op);
+    spry_vector_free(t.x);
+    spry_vector_free(t.y);
+    spry_vector_free(t.z);
+    spry_matrix_free(t.A);
+    spry_device_close_all(t.ctx);
+}
+
+/* The message says which argument of which function, where there is a context to tell. */
+static void test_messages(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 1, 1, (double[]){1});
+    spry_operator *op = NULL;
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_format(A, NULL, &op));
+    support_message_has(ctx, "spry_operator_from_format: format is NULL");
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_matrix_multiply(NULL, A, &(spry_matrix *){NULL}));
+    support_message_has(ctx, "spry_matrix_multiply: A is NULL");
+    assert_int_equal(spry_matrix_multiply(NULL, NULL, NULL), SPRY_STATUS_BAD_USAGE);
+    spry_matrix_free(A);
+}
+
+static void test_every_function_is_here(void **state)
+{
+    (void)state;
+    FILE *file = fopen(SYMBOLS, "r");
+    char line[256];
+    int listed = 0;
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        bool found = false;
+        line[strcspn(line, " \n")] = '\0';
+        if (line[0] == '#' || !line[0])
+            continue;
+        for (int k = 0; k < COUNT; k++)
+            found = found || strcmp(rows[k].name, line) == 0;
+        if (!found)
+            fail_msg("%s has no row in tests/unit/arguments.c", line);
+        listed++;
+    }
+    fclose(file);
+    assert_int_equal(listed, COUNT);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_null_in_each_place),
+        TEST(test_messages),
+        TEST(test_every_function_is_here),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
