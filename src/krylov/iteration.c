@@ -219,7 +219,7 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
     if (counts && it->watch && !it->watch(it->watch_data, it->count, it->residual))
         *go_on = stop_for(it, *go_on, "the caller asked to stop");
     if (spry_context_interrupted(it->ctx, false)) {
-        it->interrupted = *go_on || it->interrupted;
+        it->interrupted = true;
         *go_on = stop_for(it, *go_on, "");
     }
 done:

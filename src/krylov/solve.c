@@ -449,7 +449,8 @@ done:
         all += its[k].count;
     for (int k = 0; k < count; k++) {
         spry_result found = SPRY_RESULT_INIT;
-        solver->interrupted = solver->interrupted || its[k].interrupted;
+        if (its[k].interrupted && its[k].reason == SPRY_REASON_STOPPED)
+            solver->interrupted = true;
         spry_status restored = unscale_system(&its[k]);
         if (its[k].x != x[k] && restored == SPRY_STATUS_OK)
             restored = spry_vector_copy(its[k].x, x[k]);

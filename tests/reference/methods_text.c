@@ -285,7 +285,7 @@ static void needs_are_checked(void **state)
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         problem p;
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         char text[1024], options[64];
         const char *rest = strchr(descent, '\n') + 1;
         problem_make(*state, cases[k].kind, cases[k].type, 100, &p);
