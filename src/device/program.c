@@ -132,6 +132,7 @@ static spry_status build_new(spry_device *d, const char *text, const char *optio
 {
     spry_status status;
     device_program *p = NULL;
+    d->cache->refused = false;
     SPRY_GO(d->ctx, device_begin(d, WORK_COMPILE));
     SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *p, &p));
     p->d = d;

@@ -191,6 +191,9 @@ static void check_files(spry_device *d, spry_type type)
         assert_ok(ctx, spry_vector_read_with(ctx, files_path(names[k]), options, &back));
         same(x, back);
         FREE_ALL(back);
+        assert_ok(ctx, spry_vector_read(ctx, files_path(names[k]), &back));
+        assert_null(spry_vector_device(back));
+        FREE_ALL(back);
         assert_ok(ctx, spry_columns_write(dx, 3, files_path(names[k])));
         assert_ok(ctx, spry_columns_read(ctx, files_path(names[k]), options, &back, &cols));
         assert_int_equal(cols, 3);
@@ -206,7 +209,7 @@ static void check_sharing(spry_device *d, spry_type type)
     spry_vector *x = numbers(ctx, type, 50, 5), *back = NULL;
     struct DLManagedTensor *tensor = NULL;
     struct DLManagedTensorVersioned *versioned = NULL;
-    spry_array_interface array;
+    spry_array_interface array = SPRY_ARRAY_INTERFACE_INIT;
     assert_ok(ctx, spry_vector_to_dlpack(there(d, x), &tensor));
     assert_ok(ctx, spry_vector_from_dlpack(ctx, tensor, &back));
     assert_ptr_equal(spry_vector_device(back), d);
@@ -362,7 +365,7 @@ static void check_operators(spry_device *d, spry_type type)
     size_t bytes = (size_t)n * spry_type_size(type);
     spry_operator *op[10] = {NULL};
     spry_vector *here = NULL, *found = NULL;
-    spry_storage storage;
+    spry_storage storage = SPRY_STORAGE_INIT;
     int count = 0;
     assert_ok(ctx, spry_operator_from_matrix(A, &op[count++]));
     assert_ok(ctx, spry_operator_from_format(A, "sell", &op[count++]));
@@ -532,6 +535,60 @@ static void check_solves(spry_device *d, spry_type type, solve_kind kind, bool o
     spry_matrix_free(A);
 }
 
+/* The differences around a ring, which the constant vector has none of. */
+static spry_matrix *ring(spry_context *ctx, spry_type type, int32_t n)
+{
+    int64_t *offsets = calloc((size_t)n + 1, sizeof *offsets);
+    int32_t *columns = calloc((size_t)n, 3 * sizeof *columns);
+    void *values = calloc((size_t)n, 3 * spry_type_size(type));
+    assert_true(offsets && columns && values);
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t k = 0; k < 3; k++) {
+            offsets[i + 1] = 3 * (i + 1);
+            columns[3 * i + k] = (i + n + k - 1) % n;
+            value_set(type, values, 3 * i + k, (spry_scalar){k == 1 ? 2 : -1, 0});
+        }
+    return support_from_csr(ctx, type, n, n, offsets, columns, values);
+}
+
+/* Null vectors of each place, for solves in each place. */
+static void check_null_space(spry_device *d, spry_type type)
+{
+    enum { N = 60 };
+    spry_context *ctx = d->ctx;
+    const double tol = type == SPRY_TYPE_D ? 1e-10 : 1e-4;
+    spry_matrix *A = ring(ctx, type, N);
+    spry_vector *ones = NULL, *w = numbers(ctx, type, N, 15), *b = NULL, *x = NULL;
+    spry_operator *op = NULL;
+    assert_ok(ctx, spry_vector_ones(ctx, A, &ones));
+    spry_vector *away = there(d, ones);
+    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_vector_like(w, N, &b));
+    assert_ok(ctx, spry_operator_apply(op, w, b));
+    for (int k = 0; k < 4; k++) {
+        spry_solver *solver = NULL;
+        spry_scalar mean;
+        const spry_vector *const null[] = {k & 1 ? away : ones};
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set(solver, k >> 1 ? "method=cg" : "method=cg device=cpu"));
+        assert_ok(ctx, spry_solver_set_real(solver, "tol", tol));
+        if (k >> 1)
+            assert_ok(ctx, spry_solver_set_text(solver, "device", spry_device_name(d)));
+        assert_ok(ctx, spry_solver_set_matrix(solver, A));
+        assert_ok(ctx, spry_solver_set_null_space(solver, 1, null, NULL));
+        assert_ok(ctx, spry_solve(solver, b, x, NULL));
+        check_solution(A, b, x, tol);
+        assert_ok(ctx, spry_vector_dot(ones, x, &mean)); /* which is removed from x: the shortest */
+        assert_true(hypot(mean.re, mean.im) <= N * 64 * numeric_unit(type) * numeric_norm(x));
+        spry_solver_free(solver);
+        FREE_ALL(x);
+    }
+    spry_operator_free(op);
+    FREE_ALL(ones, away, w, b);
+    spry_matrix_free(A);
+}
+
 /* --- the headers --------------------------------------------------------------------------------
  */
 
@@ -654,11 +711,13 @@ static void operators(spry_context *ctx, spry_device *d)
 static void solves(spry_context *ctx, spry_device *d)
 {
     (void)ctx;
-    for (int t = 0; t < TYPES; t++)
+    for (int t = 0; t < TYPES; t++) {
+        check_null_space(d, types[t]);
         for (int kind = 0; kind < SOLVE_KINDS; kind++) {
             check_solves(d, types[t], (solve_kind)kind, false);
             check_solves(d, types[t], (solve_kind)kind, true);
         }
+    }
 }
 
 int main(void)

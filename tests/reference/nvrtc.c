@@ -54,6 +54,12 @@ static void test_complaint(void **state)
                                 &size, complaint, sizeof complaint));
     assert_null(binary);
     assert_non_null(strstr(complaint, "spry.cu(1): error: identifier \"nothing\" is undefined"));
+    /* Lines of a caller's text are its own. */
+    assert_status(ctx, SPRY_STATUS_DEVICE,
+                  nvrtc_compile(ctx, &nvrtc, ARCH,
+                                "int g() { return 1; }\n#line 1 \"own\"\n\nint f() { return a; }\n",
+                                "", &binary, &size, complaint, sizeof complaint));
+    assert_non_null(strstr(complaint, "own(2): error: identifier \"a\" is undefined"));
 }
 
 /* The words of the dialect, in every type and kind of values. */
@@ -77,6 +83,28 @@ static const char words[] =
     "    SP_BARRIER();\n"
     "    y[SP_GLOBAL_ID] = last ? sp_scalar(sum) : a;\n"
     "}\n";
+
+/* Ranges of more dimensions: places, shapes, and numbers that go through all of them. */
+static const char range_words[] =
+    "SP_KERNEL range_words(const int n, SP_GLOBAL number *y, SP_GLOBAL offset *places)\n"
+    "{\n"
+    "    SP_SUM_ROOM(room);\n"
+    "    const offset at = (SP_GLOBAL_ID_2 * n + SP_GLOBAL_ID_1) * n + SP_GLOBAL_ID_0;\n"
+    "    places[SP_GLOBAL_ID] = at + SP_LOCAL_ID_0 + SP_LOCAL_ID_1 + SP_LOCAL_ID_2 +\n"
+    "                           SP_GROUP_ID_0 + SP_GROUP_ID_1 + SP_GROUP_ID_2 + SP_GROUPS_0 +\n"
+    "                           SP_GROUPS_1 + SP_GROUPS_2 + SP_GROUPS + SP_GROUP_0 * SP_GROUP_1;\n"
+    "    const number sum = sp_group_sum(y[at], room);\n"
+    "    if (SP_LOCAL_ID == 0)\n"
+    "        y[SP_GROUP_ID] = sum;\n"
+    "}\n";
+
+static void test_ranges(void **state)
+{
+    compile(*state, "ranges", range_words, "-DSP_TYPE=3");
+    compile(*state, "ranges", range_words,
+            "-DSP_TYPE=1 -DSP_GROUP=256 -DSP_DIMENSIONS=3 -DSP_GROUP_0=64 -DSP_GROUP_1=4 "
+            "-DSP_GROUP_2=1");
+}
 
 static void test_bandwidth(void **state)
 {
@@ -354,6 +382,7 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_complaint, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_ranges, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_dialect, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_bandwidth, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_vectors, support_setup, support_teardown),
