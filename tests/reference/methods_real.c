@@ -163,8 +163,8 @@ static void iterations_are_as_recorded(void **state)
 {
     spry_context *ctx = *state;
     const char *folder = getenv("SPRY_MATRICES");
-    int off = 0;
-    if (!folder) {
+    int off = 0, found = 0;
+    if (!folder || !*folder) {
         print_message("SPRY_MATRICES names no folder of matrices: not looked at\n");
         skip();
     }
@@ -172,8 +172,11 @@ static void iterations_are_as_recorded(void **state)
         spry_matrix *A = open_matrix(ctx, folder, records[k].matrix);
         if (A)
             off += run(ctx, &records[k], A);
+        found += A != NULL;
         spry_matrix_free(A);
     }
+    if (found == 0)
+        fail_msg("%s has none of the %d matrices: is SPRY_MATRICES right?", folder, RECORDS);
     assert_int_equal(off, 0);
 }
 

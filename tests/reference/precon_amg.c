@@ -16,6 +16,33 @@
 
 static const spry_scalar one = {1, 0}, zero = {0, 0};
 
+/*
+ * Rounding errors that are allowed, in units of the type, relative to the result's norm. Errors of
+ * a sum of n terms grow as sqrt(n), since they are as often up as down; complex terms have twice as
+ * many. (Found when this was written: a tenth to a quarter of each.)
+ */
+enum {
+    /* T T^H v: sums over an aggregate, of up to 27 nodes with 3 unknowns, then of 4 vectors:
+     * 2 (sqrt(81) + 4) */
+    NEAR_NULL = 26,
+    /* A row of P has 9 numbers, each from a row of A with 5 and 3 more operations; their magnitudes
+     * sum to 1 + 2 omega, at most 3. Every element by itself, so in the worst case: 3 (9 + 8) */
+    CONSTANTS = 51,
+    /* Rows of R, A and P have up to 60, 30 and 8 numbers: sqrt(60) + sqrt(30) + sqrt(8) = 16, and
+     * |R| |A| |P| |x| is about twice as large as R A P x for random x */
+    GALERKIN = 32,
+    /* A cycle is at most 7 visits to levels (w, three levels) with 15 products each (twice 2 steps
+     * of degree 3, residuals, R, P) of about 9 terms: sqrt(7 15) sqrt(9) */
+    CYCLE = 32
+};
+
+/* Iterations may change with rounding, and somewhat with defaults: a quarter more than were needed
+ * when this was written, and two at least. */
+static int allowed(int needed)
+{
+    return needed + (needed / 4 > 2 ? needed / 4 : 2);
+}
+
 static spry_matrix *matrix(spry_context *ctx, const char *kind, const char *sizes, spry_type type)
 {
     spry_matrix *A = generated_as(ctx, type, kind, "%s", sizes);
@@ -64,7 +91,7 @@ static void keeps_near_null(spry_context *ctx, spry_type type, bool given)
         spry_vector *c = product(h->levels[0].R, SPRY_TRANSPOSE_NO, v[k]);
         spry_vector *back = product(h->levels[0].P, SPRY_TRANSPOSE_NO, c);
         const double size = numeric_norm(v[k]);
-        assert_true(distance(v[k], back) <= 200 * numeric_unit(type) * size);
+        assert_true(distance(v[k], back) <= NEAR_NULL * numeric_unit(type) * size);
         spry_vector_free(c);
         spry_vector_free(back);
     }
@@ -96,7 +123,8 @@ static void keeps_constants(spry_context *ctx, const char *spec, bool classical)
     spry_vector *fine = product(h->levels[0].P, SPRY_TRANSPOSE_NO, coarse);
     for (int64_t y = 3; y < 21; y++)
         for (int64_t x = 3; x < 21; x++)
-            assert_true(fabs(((double *)fine->data)[24 * y + x] - 1) < 1e-13);
+            assert_true(fabs(((double *)fine->data)[24 * y + x] - 1) <=
+                        CONSTANTS * numeric_unit(SPRY_TYPE_D));
     spry_vector_free(ones);
     spry_vector_free(coarse);
     spry_vector_free(fine);
@@ -135,7 +163,7 @@ static void check_levels(spry_context *ctx, const char *spec, spry_type type)
                     *APx = product(level->op, SPRY_TRANSPOSE_NO, Px),
                     *down = product(level->R, SPRY_TRANSPOSE_NO, APx),
                     *there = product(h->levels[l + 1].op, SPRY_TRANSPOSE_NO, x);
-        assert_true(distance(there, down) <= 400 * numeric_unit(type) * numeric_norm(there));
+        assert_true(distance(there, down) <= GALERKIN * numeric_unit(type) * numeric_norm(there));
         spry_vector *all[] = {x, Px, APx, down, there};
         for (int k = 0; k < 5; k++)
             spry_vector_free(all[k]);
@@ -175,7 +203,7 @@ static void check_adjoint(spry_context *ctx, const spry_matrix *A, const char *s
                 *y = numeric_random(ctx, NULL, type, A->a.rows, 4);
     spry_vector *Mx = product(M, SPRY_TRANSPOSE_NO, x),
                 *My = product(M, SPRY_TRANSPOSE_CONJUGATE, y);
-    const double bound = 1000 * numeric_unit(type) * numeric_norm(Mx) * numeric_norm(y);
+    const double bound = CYCLE * numeric_unit(type) * numeric_norm(Mx) * numeric_norm(y);
     const spry_scalar a = dot(Mx, y), b = dot(x, My);
     assert_true(numeric_norm(Mx) > 0);
     if (!(hypot(a.re - b.re, a.im - b.im) <= bound))
@@ -186,11 +214,11 @@ static void check_adjoint(spry_context *ctx, const spry_matrix *A, const char *s
     kernels->amg_conjugate(A->a.rows, y->data, turned->data);
     spry_vector *Mt = product(M, SPRY_TRANSPOSE_YES, turned);
     kernels->amg_conjugate(A->a.rows, Mt->data, Mt->data);
-    assert_true(distance(My, Mt) <= 1000 * numeric_unit(type) * numeric_norm(My));
+    assert_true(distance(My, Mt) <= CYCLE * numeric_unit(type) * numeric_norm(My));
     if (hermitian) {
         spry_vector *plain = product(M, SPRY_TRANSPOSE_NO, y);
         const double off = distance(My, plain);
-        if (!(off <= 1000 * numeric_unit(type) * numeric_norm(My)))
+        if (!(off <= CYCLE * numeric_unit(type) * numeric_norm(My)))
             fail_msg("%s, type %s: |M y - M^H y| = %g, |M y| = %g", spec, spry_type_name(type), off,
                      numeric_norm(My));
         assert_true(dot(Mx, x).re > 0);
@@ -250,24 +278,23 @@ static int iterations(spry_context *ctx, const spry_matrix *A, const char *optio
 
 typedef struct problem {
     const char *kind, *sizes, *options;
-    int most;
+    int needed; /* when this was written */
 } problem;
 
-/* What is asked for is about a quarter more than what is needed now. */
 static const problem problems[] = {
-    {"poisson2d", "size=40", "method=cg precon=amg", 16},
-    {"poisson3d", "size=16", "method=cg precon=amg", 14},
-    {"poisson3d", "size=16", "method=cg precon=amg-classical", 16},
-    {"poisson3d", "size=16", "method=cg precon=amg:precision=single", 14},
-    {"poisson3d", "size=16", "method=fcg precon=amg:cycle=k", 14},
-    {"poisson3d", "size=16 points=27", "method=cg precon=amg", 18},
-    {"anisotropic", "size=40", "method=cg precon=amg", 16},
-    {"anisotropic", "size=40", "method=cg precon=amg-classical", 18},
-    {"elasticity", "size=8", "method=cg precon=amg", 30},
-    {"convection-diffusion", "size=30 peclet=20", "method=bicgstab precon=amg", 20},
-    {"poisson3d", "size=24 points=27", "method=cg precon=amg", 10},
-    {"convection-diffusion", "size=16 nz=16", "method=bicgstab precon=amg", 30},
-    {"convection-diffusion", "size=30 peclet=20", "method=bicgstab precon=amg-classical", 20},
+    {"poisson2d", "size=40", "method=cg precon=amg", 7},
+    {"poisson3d", "size=16", "method=cg precon=amg", 8},
+    {"poisson3d", "size=16", "method=cg precon=amg-classical", 10},
+    {"poisson3d", "size=16", "method=cg precon=amg:precision=single", 8},
+    {"poisson3d", "size=16", "method=fcg precon=amg:cycle=k", 8},
+    {"poisson3d", "size=16 points=27", "method=cg precon=amg", 6},
+    {"anisotropic", "size=40", "method=cg precon=amg", 6},
+    {"anisotropic", "size=40", "method=cg precon=amg-classical", 13},
+    {"elasticity", "size=8", "method=cg precon=amg", 19},
+    {"convection-diffusion", "size=30 peclet=20", "method=bicgstab precon=amg", 6},
+    {"poisson3d", "size=24 points=27", "method=cg precon=amg", 8},
+    {"convection-diffusion", "size=16 nz=16", "method=bicgstab precon=amg", 12},
+    {"convection-diffusion", "size=30 peclet=20", "method=bicgstab precon=amg-classical", 9},
 };
 
 static void test_solves(void **state)
@@ -277,15 +304,17 @@ static void test_solves(void **state)
     for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
         spry_matrix *A = matrix(ctx, problems[k].kind, problems[k].sizes, SPRY_TYPE_D);
         const int found = iterations(ctx, A, problems[k].options);
-        if (found > problems[k].most)
+        if (found > allowed(problems[k].needed))
             fail_msg("%s %s, %s: %d iterations", problems[k].kind, problems[k].sizes,
                      problems[k].options, found);
         spry_matrix_free(A);
     }
-    for (int t = 0; t < 4; t++) { /* complex ones are hermitian */
+    for (int t = 0; t < 4; t++) { /* complex ones are hermitian, and turned away from constants */
+        const bool turned = spry_type_is_complex(support_types[t]);
         spry_matrix *A = matrix(ctx, "poisson3d", "size=12", support_types[t]);
-        assert_true(iterations(ctx, A, "method=cg tol=1e-5 precon=amg") <= 10);
-        assert_true(iterations(ctx, A, "method=cg tol=1e-5 precon=amg-classical") <= 12);
+        assert_true(iterations(ctx, A, "method=cg tol=1e-5 precon=amg") <= allowed(turned ? 9 : 5));
+        assert_true(iterations(ctx, A, "method=cg tol=1e-5 precon=amg-classical") <=
+                    allowed(turned ? 11 : 6));
         spry_matrix_free(A);
     }
     support_context_free(ctx);
@@ -299,12 +328,14 @@ static void test_negative(void **state)
     spry_matrix *A = matrix(ctx, "poisson2d", "size=40", SPRY_TYPE_D);
     for (int64_t k = 0; k < A->a.nnz; k++)
         support_put(A, k, (spry_scalar){((double *)A->a.values)[k] * (-1), 0});
-    assert_true(iterations(ctx, A, "method=auto precon=amg") <= 20);
-    assert_true(iterations(ctx, A, "method=auto precon=amg:precision=single") <= 20);
+    assert_true(iterations(ctx, A, "method=auto precon=amg") <= allowed(7));
+    assert_true(iterations(ctx, A, "method=auto precon=amg:precision=single") <= allowed(9));
     spry_matrix_free(A);
     support_context_free(ctx);
 }
 
+/* Three times as fine: cg by itself takes three times the iterations, and multigrid in theory as
+ * many as before. Half of them more is taken for as many. */
 static void test_flat(void **state)
 {
     (void)state;
@@ -315,7 +346,7 @@ static void test_flat(void **state)
         spry_matrix *A = matrix(ctx, "poisson3d", "size=10", SPRY_TYPE_D),
                     *B = matrix(ctx, "poisson3d", "size=30", SPRY_TYPE_D);
         const int few = iterations(ctx, A, specs[k]), many = iterations(ctx, B, specs[k]);
-        if (many > few + 4)
+        if (many > few + few / 2)
             fail_msg("%s: %d iterations, then %d", specs[k], few, many);
         spry_matrix_free(A);
         spry_matrix_free(B);
@@ -420,7 +451,7 @@ static void test_neumann(void **state)
         spry_vector *b = product(op, SPRY_TRANSPOSE_NO, z);
         assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
         assert_ok(ctx, spry_quick_solve(ctx, A, b, x, specs[k], &result));
-        if (!result.converged || result.iterations > 30)
+        if (!result.converged || result.iterations > allowed(k < 2 ? 5 : 8))
             fail_msg("%s: %s after %d iterations", specs[k], result.detail, (int)result.iterations);
         spry_result_clear(ctx, &result);
         spry_operator_free(op);
@@ -446,8 +477,8 @@ static void test_alone(void **state)
                 support_put(A, k, (spry_scalar){0, 0});
     spry_matrix *D = matrix(ctx, "random", "size=100 per-row=1 seed=3", SPRY_TYPE_D);
     for (int k = 0; k < 2; k++) {
-        assert_true(iterations(ctx, A, specs[k]) <= 20);
-        assert_true(iterations(ctx, D, specs[k]) <= 20);
+        assert_true(iterations(ctx, A, specs[k]) <= allowed(k ? 8 : 6));
+        assert_int_equal(iterations(ctx, D, specs[k]), 1); /* the smoother alone is exact */
     }
     spry_matrix_free(A);
     spry_matrix_free(D);

@@ -570,7 +570,7 @@ static void real_matrices(void **state)
     const char *folder = getenv("SPRY_MATRICES");
     char line[4096], path[4096];
     int count = 0;
-    if (!folder) {
+    if (!folder || !*folder) {
         print_message("SPRY_MATRICES names no folder of matrices: not looked at\n");
         skip();
     }
