@@ -37,14 +37,11 @@ spry_status iteration_keep(iteration *it, double relative)
     return spry_vector_copy(it->x, it->saved);
 }
 
-/* A look comes when the recurrence claims this share of what it claimed at the last ... */
+/* A look comes when the recurrence claims this share of what it claimed at the last, but no sooner
+ * than so many iterations later: it costs as much as one on the host, and as several on a device,
+ * which has to be stopped. */
 static const double look_progress = 0.1;
-/* ... but no sooner than so many iterations later: a look costs the host one of them, a device,
- * which has to be stopped, several. */
-static int64_t look_distance(const iteration *it)
-{
-    return it->x->device ? 32 : 10;
-}
+enum { LOOK_DISTANCE = 32 };
 
 /* The best x is kept by looks at the true residual, and a recurrence that has parted from it ends
  * the run. */
@@ -52,7 +49,7 @@ static spry_status look_at_truth(iteration *it)
 {
     const double parted = 10;
     if (!(it->residual <= look_progress * it->checked) ||
-        it->count < it->checked_at + look_distance(it))
+        it->count < it->checked_at + LOOK_DISTANCE)
         return SPRY_STATUS_OK;
     double truth = NAN;
     spry_status status = runner_settle(it->runner, it->lane);
@@ -250,7 +247,7 @@ void iteration_limits(void *data, run_limits *limits)
         .look = it->estimates ? -INFINITY : look_progress * checked * it->b_norm * wider,
         .gradient = options->tol * wider,
         .reports = reports,
-        .look_after = (it->begun ? it->checked_at : it->count) + look_distance(it) - it->count,
+        .look_after = (it->begun ? it->checked_at : it->count) + LOOK_DISTANCE - it->count,
     };
 }
 

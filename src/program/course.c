@@ -23,7 +23,8 @@ void course_fail_index(runner *r, lane *l, int place)
 {
     if (r->status == SPRY_STATUS_OK)
         r->status = program_fault(r->p->program, place,
-                                  "an index is outside its array, or no whole number");
+                                  "an index is outside its array, or no whole number, or "
+                                  "runs of different lengths meet");
     l->fault = l->scalars.fault = NONE;
 }
 

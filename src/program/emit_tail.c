@@ -52,13 +52,20 @@ static void put_slice_store(const weave *w, const plan_op *o, int64_t slot)
     const int64_t rows = p->extent[target->name][0], cols = p->extent[target->name][1];
     PUT(w, "        const offset row = ");
     emit_count(&m, target->arg[0]);
+    if (target->kind == EXPR_SLICE) {
+        PUT(w, ", last = ");
+        emit_count(&m, target->arg[1]);
+    } else {
+        PUT(w, ", last = row");
+    }
     PUT(w, ", column = ");
     if (target->arg[2] == NONE)
         PUT(w, "0");
     else
         emit_index(&m, target->arg[2], cols);
     PUT(w,
-        ";\n        if (fault == -1 && count > 0 && (row < 0 || row + count > %" PRId64 "))\n"
+        ";\n        if (fault == -1 && (count != (last < row ? 0 : last - row + 1) ||\n"
+        "                            (count > 0 && (row < 0 || row + count > %" PRId64 "))))\n"
         "            fault = %d;\n"
         "        for (offset k = 0; fault == -1 && k < count; k++)\n"
         "            num[%" PRId64 " + (row + k) * %" PRId64 " + column] = tot[%" PRId64 " + k];\n",

@@ -1,7 +1,7 @@
 /*
- * Lives of vectors, and what follows from them: copies are read through, equal inner products are
- * taken once, work whose result nobody needs is dropped, and a copy of a vector that nobody needs
- * afterwards becomes an exchange of places.
+ * Lives of vectors, and what follows from them: copies are read through, work whose result nobody
+ * needs is dropped, and a copy of a vector that nobody needs afterwards becomes an exchange of
+ * places.
  */
 #include "program/plan.h"
 
@@ -123,7 +123,7 @@ static bool writes_var(const plan_op *o, int var)
 }
 
 /* Whether an operation is u = v for plain vectors. */
-static bool is_copy(const plan *p, const plan_op *o)
+bool plan_is_copy(const plan *p, const plan_op *o)
 {
     if (o->kind != OP_COMBINE || o->terms != 1)
         return false;
@@ -170,7 +170,7 @@ static bool needed_after(const plan *p, const node *n, int j, int var)
  * that ends, unless the solve can end before. A statement that changes v goes on reading u if u is
  * needed afterwards: then v is not, and the copy will be an exchange.
  */
-static void read_through(plan *p, const node *n, int i)
+void plan_read_through(plan *p, const node *n, int i)
 {
     plan_op copy = p->ops[i];
     const int u = copy.out.var, v = p->terms[copy.term].v.var;
@@ -191,59 +191,6 @@ static void read_through(plan *p, const node *n, int i)
     memmove(&p->ops[i], &p->ops[i + 1], (size_t)(to - i) * sizeof *p->ops);
     copy.seen = true;
     p->ops[to] = copy;
-}
-
-static bool touches(const plan *p, const plan_op *o, bool vector, int id)
-{
-    for (int k = 0; k < o->accesses; k++) {
-        const access *a = &p->accesses[o->access + k];
-        if (a->write && a->vector == vector && a->id == id)
-            return true;
-    }
-    return false;
-}
-
-/* Whether an operation changes a scalar that an expression reads. */
-static bool changes(const plan *p, const plan_op *o, int e)
-{
-    if (e == NONE || o->kind == OP_NONE)
-        return false;
-    const expr *source = &p->program->exprs[e];
-    if ((source->kind == EXPR_NAME || source->kind == EXPR_SLICE) &&
-        touches(p, o, false, source->name))
-        return true;
-    return changes(p, o, source->arg[0]) || changes(p, o, source->arg[1]) ||
-           changes(p, o, source->arg[2]);
-}
-
-static bool changes_vector(const plan *p, const plan_op *o, const vref *v)
-{
-    return o->kind != OP_NONE &&
-           (touches(p, o, true, v->var) || changes(p, o, v->first) || changes(p, o, v->last));
-}
-
-/* Takes the inner product j from an equal one before it. */
-static void share_product(plan *p, const node *n, int j)
-{
-    plan_op *b = &p->ops[j];
-    if (p->program->exprs[b->target].kind != EXPR_NAME)
-        return;
-    for (int i = j - 1; i >= n->first; i--) {
-        const plan_op *a = &p->ops[i];
-        if (a->kind == OP_DOT && plan_same_ref(p, &a->in[0], &b->in[0]) &&
-            plan_same_ref(p, &a->in[1], &b->in[1]) && a->conjugate == b->conjugate &&
-            p->program->exprs[a->target].kind == EXPR_NAME) {
-            for (int k = i + 1; k < j; k++)
-                if (changes(p, &p->ops[k], a->target))
-                    return;
-            b->kind = OP_SCALAR;
-            b->expr = a->target;
-            b->in[0].var = b->in[1].var = NONE;
-            return;
-        }
-        if (changes_vector(p, a, &b->in[0]) || changes_vector(p, a, &b->in[1]))
-            return;
-    }
 }
 
 /* Names of scalars that something reads. */
@@ -313,7 +260,7 @@ static void find_moves(plan *p)
     const int x = p->var_of_name[NAME_X], b = p->var_of_name[NAME_B];
     for (int i = 0; i < p->op_count; i++) {
         plan_op *o = &p->ops[i];
-        if (!is_copy(p, o))
+        if (!plan_is_copy(p, o))
             continue;
         const int u = o->out.var, v = p->terms[o->term].v.var;
         if (u == v) {
@@ -328,7 +275,7 @@ static void find_moves(plan *p)
 }
 
 /* Puts an operation before another of the same block. */
-static spry_status insert(plan *p, int block, int at, const plan_op *o)
+spry_status plan_insert(plan *p, int block, int at, const plan_op *o)
 {
     const spry_status status = plan_room(p, p->op_count, &p->op_room, sizeof *p->ops, &p->ops);
     if (status != SPRY_STATUS_OK)
@@ -347,7 +294,7 @@ static spry_status insert(plan *p, int block, int at, const plan_op *o)
 static bool changes_later(const plan *p, const node *n, int i, int e)
 {
     for (int j = i + 1; j < n->first + n->count; j++)
-        if (changes(p, &p->ops[j], e))
+        if (plan_changes(p, &p->ops[j], e))
             return true;
     return false;
 }
@@ -374,7 +321,7 @@ static spry_status free_factors(plan *p)
                              .expr = p->terms[t].factor,
                              .stmt = NONE};
                 SPRY_GO(ctx, plan_new_scalar(p, "s", &o.target));
-                SPRY_GO(ctx, insert(p, b, i, &o));
+                SPRY_GO(ctx, plan_insert(p, b, i, &o));
                 p->terms[t].factor = o.target;
                 i++;
             }
@@ -398,17 +345,16 @@ spry_status plan_simplify(plan *p)
     for (int b = 0; b < p->node_count; b++) {
         const node n = p->nodes[b];
         for (int i = n.first; n.kind == NODE_BLOCK && i < n.first + n.count;) {
-            if (is_copy(p, &p->ops[i]) && !p->ops[i].seen)
-                read_through(p, &n, i);
+            if (plan_is_copy(p, &p->ops[i]) && !p->ops[i].seen)
+                plan_read_through(p, &n, i);
             else
                 i++;
         }
     }
     SPRY_GO(ctx, drop_dead(p));
-    for (int b = 0; b < p->node_count; b++)
-        for (int i = 0; p->nodes[b].kind == NODE_BLOCK && i < p->nodes[b].count; i++)
-            if (p->ops[p->nodes[b].first + i].kind == OP_DOT)
-                share_product(p, &p->nodes[b], p->nodes[b].first + i);
+    SPRY_GO(ctx, plan_share_products(p));
+    SPRY_GO(ctx, drop_dead(p));
+    plan_share_dots(p);
     SPRY_GO(ctx, drop_dead(p));
     find_moves(p);
     SPRY_GO(ctx, plan_collect(p));

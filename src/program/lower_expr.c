@@ -213,6 +213,26 @@ done:
     return status;
 }
 
+/* A run of vectors and one of scalars that meet must be as long, as far as that is known here. */
+static spry_status check_lengths(lowering *l, const vref *v, int numbers)
+{
+    const expr slice = *lower_at(l, numbers);
+    int64_t low, high, first, last;
+    int line, column;
+    if (!plan_fixed(l->p, v->first, &low) || !plan_fixed(l->p, v->last, &high) ||
+        !plan_fixed(l->p, slice.arg[0], &first) || !plan_fixed(l->p, slice.arg[1], &last))
+        return SPRY_STATUS_OK;
+    const int64_t vectors = high < low ? 0 : high - low + 1;
+    const int64_t count = last < first ? 0 : last - first + 1;
+    if (vectors == count)
+        return SPRY_STATUS_OK;
+    program_locate(l->program, slice.place, &line, &column);
+    return SPRY_FAIL(l->p->ctx, SPRY_STATUS_BAD_INPUT,
+                     "%s:%d:%d: %s has %" PRId64 " elements here, %s has %" PRId64,
+                     l->program->source, line, column, l->program->names[slice.name].text, count,
+                     l->program->names[l->p->vars[v->var].name].text, vectors);
+}
+
 /* Adds sign * factor * e to a sum. */
 static spry_status add_terms(lowering *l, sum *s, int e, double sign, int factor)
 {
@@ -225,6 +245,7 @@ static spry_status add_terms(lowering *l, sum *s, int e, double sign, int factor
     if (source.kind == EXPR_COMBINE) {
         SPRY_GO(ctx, lower_ref(l, source.arg[0], &t.v));
         SPRY_GO(ctx, lower_substitute(l, source.arg[1], &t.numbers));
+        SPRY_GO(ctx, check_lengths(l, &t.v, t.numbers));
         return add_term(l, s, &t, source.place);
     }
     if (source.kind == EXPR_APPLY && use_nothing(l, source.op))
@@ -280,6 +301,8 @@ spry_status lower_dot(lowering *l, int e, int target)
     o.target = target;
     o.conjugate = source.kind == EXPR_NORM || source.conjugate;
     SPRY_GO(ctx, operand(l, source.arg[0], &o.in[0]));
+    if (source.shape == SHAPE_SCALARS)
+        SPRY_GO(ctx, check_lengths(l, &o.in[0], target));
     if (source.kind == EXPR_NORM)
         o.in[1] = o.in[0];
     else

@@ -175,6 +175,18 @@ spry_status plan_simplify(plan *p);
 spry_status plan_schedule(plan *p);
 spry_status plan_store(plan *p);
 
+/* Steps of plan_simplify: equal products of operators with vectors, and equal inner products, are
+ * made once. */
+spry_status plan_share_products(plan *p);
+void plan_share_dots(plan *p);
+/* Whether an operation is u = v for plain vectors; reads of u become reads of v where they can. */
+bool plan_is_copy(const plan *p, const plan_op *o);
+void plan_read_through(plan *p, const node *n, int i);
+/* Puts an operation before another of the same block. */
+spry_status plan_insert(plan *p, int block, int at, const plan_op *o);
+/* Whether an operation changes a scalar that an expression reads. */
+bool plan_changes(const plan *p, const plan_op *o, int e);
+
 /* Whether two accesses touch the same place. */
 static inline bool access_meets(const access *a, const access *b)
 {

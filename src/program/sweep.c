@@ -225,6 +225,19 @@ static spry_scalar *target_of(lane *l, const step *s, int k)
     return &l->scalars.values[l->scalars.offset[target->name] + row * cols + column];
 }
 
+/* As many inner products as there are places for them. */
+static void check_lengths(lane *l, const step *s)
+{
+    const expr *target = &l->scalars.program->exprs[s->o->target];
+    if (target->kind != EXPR_SLICE)
+        return;
+    const int64_t first = program_eval_count(&l->scalars, target->arg[0]);
+    const int64_t last = program_eval_count(&l->scalars, target->arg[1]);
+    const int64_t length = last < first ? 0 : last - first + 1;
+    if (length != s->count && l->scalars.fault == NONE)
+        l->scalars.fault = target->place;
+}
+
 void sweep_reduce(runner *r)
 {
     for (int i = 0; i < r->host->step_count; i++) {
@@ -232,7 +245,8 @@ void sweep_reduce(runner *r)
         if (s->o->kind != OP_DOT)
             continue;
         lane *l = &r->lanes[s->lane];
-        for (int k = 0; k < s->count; k++) {
+        check_lengths(l, s);
+        for (int k = 0; k < s->count && l->scalars.fault == NONE; k++) {
             spry_scalar *to = target_of(l, s, k);
             if (to)
                 *to = add_parts(&r->host->sums[s->slot + k], r->host->parts[s->space],

@@ -109,6 +109,20 @@ static const struct {
     {HEAD "start: r = b; k = 0\nloop: residual |r|\nh[k..k + 1] = (V[0..1], r); k = k + 1\n"
           "x = x + h[0] r\n",
      "", SPRY_STATUS_BAD_INPUT, 4, "t:7:1: an index is outside its array"},
+    {HEAD "start: r = b; k = 0\nloop: residual |r|\nh[0..1] = (V[0..2], r)\nx = x + h[0] r\n", "",
+     SPRY_STATUS_BAD_INPUT, 0, "t:7:1: h has 2 elements here, V has 3"},
+    {HEAD "start: r = b; k = 0\nloop: residual |r|\nx = x + V[1..2] h[0..2]\n", "",
+     SPRY_STATUS_BAD_INPUT, 0, "t:7:17: h has 3 elements here, V has 2"},
+    {HEAD "start: r = b; k = 0\nloop: residual |r|\nfor i = 0 .. 1: h[0..i] = (V[0..1], r); end\n"
+          "x = x + h[0] r\n",
+     "", SPRY_STATUS_BAD_INPUT, 0, "t:7:17: h has 1 elements here, V has 2"},
+    {HEAD "start: r = b; k = 1\nloop: residual |r|\nh[0..1] = (V[0..k], r); k = k + 1\n"
+          "x = x + h[0] r\n",
+     "", SPRY_STATUS_BAD_INPUT, 2,
+     "t:7:1: an index is outside its array, or no whole number, or runs"},
+    {HEAD "start: r = b; k = 0\nloop: residual |r|\nh[0..k] = (V[1..k], r); k = k + 1\n"
+          "x = x + h[0] r\n",
+     "", SPRY_STATUS_BAD_INPUT, 1, "runs of different lengths meet"},
     {HEAD "start: r = b; k = 0\nloop: residual |r|\nx = x + V[0..1] h[0..k]; k = k + 1\n", "",
      SPRY_STATUS_BAD_INPUT, 1, "t:7:17: an index is outside its array"},
     {HEAD "start: r = b; k = 0\nloop: residual |r|\nx = x + V[0..k] h[0..k]; k = k + 1\n", "",
