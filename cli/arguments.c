@@ -221,14 +221,7 @@ static int set_option(reader *r, int group, const spry_option *option, const cha
     spry_status status = spry_options_set(r->ctx, list, a->fields[group], option->name, value);
     if (status != SPRY_STATUS_OK)
         return cli_fail(EXIT_INPUT, "--%s: %s", name, spry_message(r->ctx));
-    if (option->kind == SPRY_OPTION_TEXT && strchr(value, '"'))
-        return cli_fail(EXIT_INPUT, "--%s: %s must not have quotes", name, value);
-    if (option->kind != SPRY_OPTION_PATH) {
-        const char *quote = strpbrk(value, " ,\t\n") ? "\"" : "";
-        size_t used = strlen(a->text[group]); /* there is room for all of argv, and more */
-        snprintf(a->text[group] + used, a->text_size - used, "%s=%s%s%s ", name, quote, value,
-                 quote);
-    }
+    a->given[a->given_count++] = (cli_given){group, option, value};
     return EXIT_DONE;
 }
 
@@ -308,14 +301,11 @@ static int short_option(reader *r, const char *argument)
 static int prepare(reader *r)
 {
     cli_arguments *a = r->arguments;
-    a->text_size = 1;
-    for (int i = 0; i < r->argc; i++)
-        a->text_size += strlen(r->argv[i]) + CLI_NAME + 8;
     a->operands = cli_alloc(((size_t)r->argc + 1) * sizeof *a->operands);
+    a->given = cli_alloc(((size_t)r->argc + 1) * sizeof *a->given);
     for (int g = 0; a->command->groups[g].title; g++) {
         spry_option_list list = a->command->groups[g].list();
         a->fields[g] = cli_alloc(fields_size(list));
-        a->text[g] = cli_alloc(a->text_size);
         spry_status status = spry_options_default(r->ctx, list, a->fields[g]);
         if (status != SPRY_STATUS_OK)
             return cli_failed(r->ctx, status);
@@ -354,6 +344,24 @@ static int check_names(const cli_arguments *a)
     return EXIT_DONE;
 }
 
+/* What the library takes as text, every value in quotes, quotes in it doubled. */
+static int make_text(cli_arguments *a, int group)
+{
+    size_t size = 0;
+    FILE *out = open_memstream(&a->text[group], &size);
+    for (int k = 0; out && k < a->given_count; k++) {
+        const cli_given *one = &a->given[k];
+        if (one->group != group || one->option->kind == SPRY_OPTION_PATH)
+            continue;
+        fprintf(out, "%s=\"", one->option->name);
+        for (const char *c = one->value; *c; c++)
+            fputs(*c == '"' ? "\"\"" : (char[]){*c, '\0'}, out);
+        fputs("\" ", out);
+    }
+    return out && fclose(out) == 0 ? EXIT_DONE
+                                   : cli_fail(EXIT_RESOURCES, "no memory for the options");
+}
+
 int cli_parse(spry_context *ctx, const cli_command *command, int argc, char **argv,
               cli_arguments *arguments)
 {
@@ -374,6 +382,9 @@ int cli_parse(spry_context *ctx, const cli_command *command, int argc, char **ar
     }
     if (status == EXIT_DONE)
         status = check_names(arguments);
+    for (int g = 0; status == EXIT_DONE && command->groups[g].title; g++)
+        if (command->groups[g].list != spry_solver_options) /* cli_set_solver() */
+            status = make_text(arguments, g);
     if (status == EXIT_DONE && !arguments->help)
         status = check_count(arguments);
     return status;
@@ -386,6 +397,7 @@ void cli_arguments_free(cli_arguments *arguments)
         free(arguments->text[g]);
     }
     free(arguments->operands);
+    free(arguments->given);
     *arguments = (cli_arguments){0};
 }
 
@@ -398,9 +410,30 @@ static int group_of(const cli_arguments *arguments, spry_option_list (*list)(voi
     return arguments->command->groups[g].title ? g : -1;
 }
 
+const cli_given *cli_next_given(const cli_arguments *arguments, spry_option_list (*list)(void),
+                                const cli_given *before)
+{
+    const cli_given *end = arguments->given + arguments->given_count;
+    const int group = group_of(arguments, list);
+    for (const cli_given *one = before ? before + 1 : arguments->given; one < end; one++)
+        if (one->group == group)
+            return one;
+    return NULL;
+}
+
+spry_status cli_set_solver(const cli_arguments *arguments, spry_solver *solver)
+{
+    spry_status status = SPRY_STATUS_OK;
+    const cli_given *one = NULL;
+    while (status == SPRY_STATUS_OK &&
+           (one = cli_next_given(arguments, spry_solver_options, one)) != NULL)
+        status = spry_solver_set_text(solver, one->option->name, one->value);
+    return status;
+}
+
 const char *cli_text(const cli_arguments *arguments, spry_option_list (*list)(void))
 {
-    int g = group_of(arguments, list);
+    const int g = group_of(arguments, list);
     return g < 0 ? "" : arguments->text[g];
 }
 

@@ -176,14 +176,12 @@ static int explain_one(spry_context *ctx, const cli_arguments *a, const char *me
 {
     spry_solver *solver = NULL;
     spry_matrix *A = NULL;
-    char *text = NULL, option[SPRY_OPTION_TEXT_SIZE + CLI_NAME];
+    char *text = NULL;
     spry_status status = spry_solver_new(ctx, &solver);
     if (status == SPRY_STATUS_OK)
-        status = spry_solver_set(solver, cli_text(a, spry_solver_options));
-    if (status == SPRY_STATUS_OK && method) {
-        snprintf(option, sizeof option, "method=\"%s\"", method);
-        status = spry_solver_set(solver, option);
-    }
+        status = cli_set_solver(a, solver);
+    if (status == SPRY_STATUS_OK && method)
+        status = spry_solver_set_text(solver, "method", method);
     if (status == SPRY_STATUS_OK && path)
         status = use_matrix(ctx, a, path, solver, &A);
     if (status == SPRY_STATUS_OK)

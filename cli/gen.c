@@ -93,18 +93,14 @@ static void tell(const own_fields *o, const char *kind, const spry_matrix *A, do
  */
 static int check_tiled_options(const cli_arguments *a)
 {
-    char name[CLI_NAME];
     spry_entry tiled = SPRY_ENTRY_INIT;
     spry_list_find(SPRY_LIST_GENERATORS, "tiled", &tiled);
-    for (const char *p = cli_text(a, spry_generate_options); *p; p += strspn(p, " ")) {
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(p, "="), p);
-        if (!spry_options_find(tiled.options, name))
+    for (const cli_given *one = NULL; (one = cli_next_given(a, spry_generate_options, one));)
+        if (!spry_options_find(tiled.options, one->option->name))
             return cli_fail(EXIT_INPUT,
                             "tiled: %s is not an option of this kind; its options are: size type "
                             "base",
-                            name);
-        p += strcspn(p, " ");
-    }
+                            one->option->name);
     return EXIT_DONE;
 }
 

@@ -55,14 +55,11 @@ static spry_status check_method(solve_job *job)
 
 static int make_solver(solve_job *job)
 {
-    char format[SPRY_OPTION_TEXT_SIZE + CLI_NAME];
     spry_status status = spry_solver_new(job->ctx, &job->solver);
     if (status == SPRY_STATUS_OK)
-        status = spry_solver_set(job->solver, cli_text(job->arguments, spry_solver_options));
-    if (status == SPRY_STATUS_OK) {
-        snprintf(format, sizeof format, "format=\"%s\"", job->options->format);
-        status = spry_solver_set(job->solver, format);
-    }
+        status = cli_set_solver(job->arguments, job->solver);
+    if (status == SPRY_STATUS_OK)
+        status = spry_solver_set_text(job->solver, "format", job->options->format);
     if (status == SPRY_STATUS_OK)
         status = check_method(job);
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);

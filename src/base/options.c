@@ -292,13 +292,22 @@ static size_t bracket_length(const char *p)
     return at;
 }
 
+/* The quote that ends what a quote begins, in which two of them stand for one; NULL: none. */
+static const char *closing_quote(const char *value)
+{
+    const char *quote = strchr(value + 1, '"');
+    while (quote && quote[1] == '"')
+        quote = strchr(quote + 2, '"');
+    return quote;
+}
+
 /* Where "name=value" ends: at a blank or comma, but commas after a colon belong to the value, and
  * all that stands in quotes or brackets. */
 static size_t pair_length(const char *p)
 {
     const size_t name = strcspn(p, "= ,\t\n");
     const char *value = p[name] == '=' ? p + name + 1 : "";
-    const char *quote = *value == '"' ? strchr(value + 1, '"') : NULL;
+    const char *quote = *value == '"' ? closing_quote(value) : NULL;
     if (quote)
         return (size_t)(quote - p) + 1;
     const bool colon = p[name + strcspn(p + name, " ,:[(\t\n")] == ':';
@@ -320,6 +329,11 @@ static const char *unquote(char *value)
     if (!kind || value[length - 1] != close[kind - open])
         return value;
     value[length - 1] = '\0';
+    char *to = value + 1;
+    for (const char *from = to; *kind == '"' && *from; from += from[0] == '"' ? 2 : 1)
+        *to++ = *from;
+    if (*kind == '"')
+        *to = '\0';
     return value + 1;
 }
 

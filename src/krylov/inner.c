@@ -69,7 +69,6 @@ spry_status krylov_inner(const spry_matrix *A, const char *format, const char *o
                                       [SPRY_TYPE_D] = SPRY_TYPE_S,
                                       [SPRY_TYPE_C] = SPRY_TYPE_C,
                                       [SPRY_TYPE_Z] = SPRY_TYPE_C};
-    char defaults[128];
     spry_context *ctx = A->ctx;
     const spry_type type = lower[A->a.type];
     spry_operator *op = NULL;
@@ -84,8 +83,8 @@ spry_status krylov_inner(const spry_matrix *A, const char *format, const char *o
     op->varies = true;
     SPRY_GO(ctx, spry_matrix_cast(A, type, &state->cast));
     SPRY_GO(ctx, spry_solver_new(ctx, &state->solver));
-    snprintf(defaults, sizeof defaults, "tol=1e-3 max-iter=500 stall=100 format=%s", format);
-    SPRY_GO(ctx, spry_solver_set(state->solver, defaults));
+    SPRY_GO(ctx, spry_solver_set(state->solver, "tol=1e-3 max-iter=500 stall=100"));
+    SPRY_GO(ctx, spry_solver_set_text(state->solver, "format", format));
     SPRY_GO(ctx, spry_solver_set(state->solver, options));
     SPRY_GO(ctx, spry_solver_set_matrix(state->solver, state->cast));
     SPRY_GO(ctx, spry_vector_new(ctx, type, A->a.rows, NULL, SPRY_OWN_COPY, &state->r));

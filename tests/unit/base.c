@@ -171,6 +171,10 @@ static void options_of_every_kind(void **state)
     assert_true(t.real == 3);
     assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"a real=4"), SPRY_STATUS_OK);
     assert_string_equal(t.text, "\"a");
+    assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"a \"\"b\"\", [c\",real=5"),
+                     SPRY_STATUS_OK);
+    assert_string_equal(t.text, "a \"b\", [c");
+    assert_true(t.real == 5);
     assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"\""), SPRY_STATUS_OK);
     assert_string_equal(t.text, "");
     /* and in brackets, which may hold others; one that is not closed goes on to the end */
