@@ -1,7 +1,7 @@
 /*
- * A sequence of systems with one pattern, as time steps and Newton's method have them: the solver
- * and its preconditioner are set up once and take new values for every step. -u'' + c u = 1 with c
- * that grows from step to step, so that u falls to 1/c away from the ends.
+ * A sequence of systems with one pattern, as time steps and Newton's method have them: the matrix
+ * is given new values for every step, and the solver and its preconditioner take them. -u'' + c u =
+ * 1 with c that grows from step to step, so that u falls to 1/c away from the ends.
  */
 #include <math.h>
 #include <spry/spry.h>
@@ -54,7 +54,7 @@ int main(void)
     }
     for (int step = 1; step <= STEPS; step++) {
         set_diagonal(values, step);
-        status = spry_solver_update(solver); /* the values of A are others, their places are not */
+        status = spry_matrix_set_values(A, values, SPRY_OWN_BORROW); /* at the same places */
         if (status == SPRY_STATUS_OK)
             status = spry_solve(solver, b, u, &result);
         if (status != SPRY_STATUS_OK)

@@ -71,6 +71,30 @@ SPRY_API spry_status spry_matrix_from_csr32(spry_context *ctx, spry_type type, i
                                             const int32_t *columns, const void *values,
                                             spry_own own, spry_matrix **A);
 /**
+ * The same matrix for another context: B uses A's arrays where they are, and belongs to ctx, as
+ * does all that is made from B. So threads that have a context each can read one matrix at once. A
+ * must stay alive; when A has changed, share it again. What changes B leaves A as it is. (A solver,
+ * or what is made for a device, takes a matrix of any context and does this by itself.)
+ */
+SPRY_API spry_status spry_matrix_share(spry_context *ctx, const spry_matrix *A, spry_matrix **B);
+/**
+ * Gives A new values for the entries it has. What was made from A is out of date then
+ * (spry_operator_is_current), until it is brought up to date (spry_operator_update); a solver does
+ * that by itself at its next solve. Nobody may use A meanwhile.
+ *
+ * @param A       any matrix
+ * @param values  numbers of A's type in the order of its entries: that of the arrays it was made
+ *                from, or since spry_matrix_sort() and its like, of spry_matrix_arrays()
+ * @param own     SPRY_OWN_BORROW: used where they are until A is freed or given others; this may be
+ *                the array that A has borrowed, with new numbers in it. SPRY_OWN_COPY: copied into
+ *                memory of A's own. SPRY_OWN_TAKE: as for spry_matrix_new()
+ * @return SPRY_STATUS_BAD_INPUT where the diagonal of a skew-symmetric or hermitian matrix is none;
+ * A is as it was then, and the values are the caller's
+ */
+SPRY_API spry_status spry_matrix_set_values(spry_matrix *A, const void *values, spry_own own);
+/** The same with copies of the numbers of a vector, on the host or on any device. */
+SPRY_API spry_status spry_matrix_set_values_from(spry_matrix *A, const spry_vector *values);
+/**
  * Tells of vectors that A makes nearly zero: what smoothing cannot reduce, and multigrid must carry
  * to coarse levels; for elasticity the rigid body modes. Copies are kept with A until it is freed
  * or others are set; count 0 forgets them.

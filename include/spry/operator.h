@@ -77,12 +77,25 @@ SPRY_API spry_status spry_operator_from_product(spry_context *ctx, spry_device *
 /** Tells how many bytes a product of a caller's function moves through memory, x and y included:
  * what spry_operator_bytes() and the figures of a solve then go by. */
 SPRY_API spry_status spry_operator_set_bytes(spry_operator *op, int64_t bytes);
-/** Jacobi's preconditioner D^-1; SPRY_STATUS_BAD_INPUT names the first row without a usable
- * diagonal entry. */
+/** Jacobi's preconditioner D^-1 of A, which must stay alive; SPRY_STATUS_BAD_INPUT names the first
+ * row without a usable diagonal entry. */
 SPRY_API spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **op);
-/** Gives a preconditioner the values of a matrix with the pattern of the one it was made from,
- * which is cheaper than making it anew; A must stay alive then. SPRY_STATUS_UNSUPPORTED: it has to
- * be made anew. After another failure it can only be freed, or given values again. */
+/**
+ * Whether the operator has the values that its matrix has now (spry_matrix_set_values). One that
+ * has not can be applied all the same, as a preconditioner of the step before: it works with its
+ * old values, or with new ones where it reads the matrix in place. CSR on the host always does, and
+ * is current. Operators that were not made from a matrix are, too.
+ */
+SPRY_API bool spry_operator_is_current(const spry_operator *op);
+/**
+ * Gives an operator that was made from a matrix the values of A: of that matrix, with its new
+ * values, or of another one with its pattern. Storage keeps its format, a preconditioner what
+ * depends on the pattern alone, which is cheaper than making it anew. A must stay alive then.
+ *
+ * @return SPRY_STATUS_UNSUPPORTED: it has to be made anew (a function of the caller's; a format
+ * that cannot hold these values), and is as before. After another failure it can only be freed, or
+ * given values again
+ */
 SPRY_API spry_status spry_operator_update(spry_operator *op, const spry_matrix *A);
 /** Frees an operator; NULL is allowed. */
 SPRY_API void spry_operator_free(spry_operator *op);

@@ -62,14 +62,21 @@ SPRY_API spry_status spry_solver_get_bool(spry_solver *solver, const char *name,
 /** Any option as text; room for SPRY_OPTION_TEXT_SIZE characters is enough. */
 SPRY_API spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *text,
                                           size_t size);
-/** The matrix to solve with, which must stay alive; format and preconditioner are made from it. */
+/**
+ * The matrix to solve with, of any context, which must stay alive; format and preconditioner are
+ * made from it. After spry_matrix_set_values() the next solve is one with the new values: storage
+ * and preconditioner take them, where they can without being made anew.
+ */
 SPRY_API spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A);
-/** The matrix has new values in its old pattern: storage and preconditioner take them, where they
- * can without being made anew. Changing the pattern needs spry_solver_set_matrix(). */
+/** Takes the matrix's new values now rather than at the next solve; where there are none it does
+ * nothing. */
 SPRY_API spry_status spry_solver_update(spry_solver *solver);
-/** An operator instead of a matrix; precon=jacobi is not possible then, a precon operator is. */
+/** An operator instead of a matrix; precon=jacobi is not possible then, a precon operator is. A
+ * solve with one that has old values of its matrix (spry_operator_is_current) is
+ * SPRY_STATUS_BAD_USAGE. */
 SPRY_API spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A);
-/** A preconditioner of the caller's: z = M r. NULL takes it back. */
+/** A preconditioner of the caller's: z = M r. NULL takes it back. It may have been made from older
+ * values of the matrix: more iterations then, and no other answer. */
 SPRY_API spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M);
 /**
  * The null space of a matrix that is singular on purpose (pure Neumann conditions, the Laplacian of

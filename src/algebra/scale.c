@@ -95,7 +95,8 @@ spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left, const spr
         spry_matrix *full = NULL;
         SPRY_GO(ctx, spry_matrix_expand(A, &full));
         matrix_replace(A, &full->a);
-        base_free(ctx, full);
+        matrix_touch(A, true);
+        base_object_free(ctx, full);
         matrix_forget(A, FACTS_ALL);
     }
     SPRY_GO(ctx, matrix_make_own(A));

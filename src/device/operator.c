@@ -13,6 +13,7 @@
 
 typedef struct device_state {
     const spry_matrix *matrix; /* as given; NULL: it was made on the device */
+    int64_t version;           /* of the matrix, whose values are stored */
     char *spec;
     device_stored plain, transposed; /* transposed is made when it is needed */
 } device_state;
@@ -42,6 +43,7 @@ static spry_status make_transposed(const spry_operator *op, device_state *state)
     spry_status status = SPRY_STATUS_OK;
     char before[MESSAGE_SIZE];
     memcpy(before, ctx->message, sizeof before);
+    SPRY_GO(ctx, operator_check_transpose(op, state->matrix, state->version));
     SPRY_GO(ctx, spry_matrix_transpose(state->matrix, false, &transposed));
     status = device_stored_make(op->device, transposed, state->spec, &state->transposed);
     if (status == SPRY_STATUS_UNSUPPORTED) {
@@ -199,6 +201,13 @@ static bool is_shell(const spry_operator *op)
     return state->plain.streamed || !layout_of(op)->array[0].data;
 }
 
+/* Whether the device alone has the matrix: it was made there, or has other values here by now. */
+static bool is_there(const device_state *state)
+{
+    return !state->matrix ||
+           (state->plain.whole && matrix_version(state->matrix) != state->version);
+}
+
 /* The same as a matrix of the host's, of an operator that was made on the device. */
 static spry_status bring_back(const spry_operator *op, spry_matrix **A)
 {
@@ -217,10 +226,10 @@ static spry_status to_matrix(const spry_operator *op, spry_matrix **A)
     const device_state *state = op->state;
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
-    if (!state->matrix)
-        return bring_back(op, A);
-    if (!is_shell(op))
+    if (!is_shell(op) && state->matrix)
         return layout_to_csr(layout_of(op), A);
+    if (is_there(state))
+        return bring_back(op, A);
     spry_status status = matrix_as_sorted_csr(state->matrix, &csr, &owned);
     if (status == SPRY_STATUS_OK && owned) {
         *A = owned;
@@ -236,7 +245,7 @@ static spry_status matrix_diagonal(const spry_operator *op, spry_vector **d)
 {
     const device_state *state = op->state;
     spry_matrix *A = NULL;
-    if (state->matrix)
+    if (!is_there(state) || !is_shell(op))
         return is_shell(op) ? spry_matrix_diagonal(state->matrix, d)
                             : layout_diagonal(layout_of(op), d);
     spry_status status = bring_back(op, &A);
@@ -246,12 +255,19 @@ static spry_status matrix_diagonal(const spry_operator *op, spry_vector **d)
     return status;
 }
 
+static spry_status remake(const spry_operator *op, const spry_matrix *A, spry_operator **fresh)
+{
+    const device_state *state = op->state;
+    return device_operator(op->device, A, state->spec, fresh);
+}
+
 static const operator_class device_class = {.name = "device",
                                             .has_transpose = true,
                                             .multiply = operator_apply_arrays,
                                             .multiply_vectors = device_multiply_vectors,
                                             .destroy = destroy,
                                             .multiply_dense = device_multiply_dense,
+                                            .remake = remake,
                                             .storage = storage,
                                             .to_matrix = to_matrix,
                                             .matrix_diagonal = matrix_diagonal};
@@ -318,6 +334,8 @@ spry_status device_operator(spry_device *d, const spry_matrix *A, const char *sp
     SPRY_GO(ctx, new_operator(d, A->a.type, A->a.rows, A->a.cols, &op));
     device_state *state = op->state;
     state->matrix = A;
+    state->version = matrix_version(A);
+    operator_made_from(op, A, NULL);
     state->spec = base_copy_text(ctx, spec);
     if (!state->spec) {
         status = SPRY_STATUS_NO_MEMORY;

@@ -10,6 +10,7 @@
 
 typedef struct csr_state {
     const spry_matrix *matrix; /* as given */
+    int64_t version;           /* of the matrix, when the rest was made */
     const spry_matrix *csr;    /* the same or the copy */
     spry_matrix *copy;         /* NULL when the matrix is used in place */
     spry_matrix *transposed;   /* A^T as CSR; NULL when not needed so far, or the matrix is CSC */
@@ -42,13 +43,52 @@ done:
     return status;
 }
 
+/* The CSR arrays and the plan; what was there before goes, also the transpose. */
+static spry_status prepare(const spry_operator *op)
+{
+    csr_state *state = op->state;
+    const spry_matrix *csr = NULL;
+    spry_matrix *copy = NULL;
+    csr_plan plan = {0};
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(op->ctx, matrix_as_csr(state->matrix, &csr, &copy));
+    const matrix_arrays *a = &csr->a;
+    SPRY_GO(op->ctx, csr_plan_make(op->ctx, op->type, op->rows, op->cols, a->offsets, a->col_index,
+                                   a->values, &plan));
+    csr_plan_clear(op->ctx, &state->plan);
+    csr_plan_clear(op->ctx, &state->transposed_plan);
+    spry_matrix_free(state->copy);
+    spry_matrix_free(state->transposed);
+    state->plan = plan;
+    state->csr = csr;
+    state->copy = copy;
+    state->transposed = NULL;
+    state->version = matrix_version(state->matrix);
+    copy = NULL;
+done:
+    spry_matrix_free(copy);
+    return status;
+}
+
+/* Products are those with the matrix as it is: its arrays may be others than they were. */
+static spry_status csr_follow(const spry_operator *op)
+{
+    const csr_state *state = op->state;
+    if (matrix_version(state->matrix) == state->version)
+        return SPRY_STATUS_OK;
+    matrix_follow((spry_matrix *)(uintptr_t)state->matrix);
+    return prepare(op);
+}
+
 /* The plan for op(A), made if it has to be. */
 static spry_status find_plan(const spry_operator *op, spry_transpose transpose,
                              const csr_plan **plan)
 {
     const csr_state *state = op->state;
+    const spry_status status = csr_follow(op);
     *plan = transpose == SPRY_TRANSPOSE_NO ? &state->plan : &state->transposed_plan;
-    return transpose == SPRY_TRANSPOSE_NO ? SPRY_STATUS_OK : prepare_transposed(op);
+    return status != SPRY_STATUS_OK || transpose == SPRY_TRANSPOSE_NO ? status
+                                                                      : prepare_transposed(op);
 }
 
 static spry_status csr_multiply(const spry_operator *op, spry_transpose transpose,
@@ -148,6 +188,7 @@ static spry_status csr_to_matrix(const spry_operator *op, spry_matrix **A)
 {
     const csr_state *state = op->state;
     spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(op->ctx, csr_follow(op));
     SPRY_GO(op->ctx, spry_matrix_convert(state->csr, SPRY_FORMAT_CSR, A));
     SPRY_GO(op->ctx, spry_matrix_sort(*A));
 done:
@@ -157,7 +198,14 @@ done:
 static spry_status csr_diagonal(const spry_operator *op, spry_vector **d)
 {
     const csr_state *state = op->state;
-    return spry_matrix_diagonal(state->csr, d);
+    const spry_status status = csr_follow(op);
+    return status == SPRY_STATUS_OK ? spry_matrix_diagonal(state->csr, d) : status;
+}
+
+static spry_status csr_remake(const spry_operator *op, const spry_matrix *A, spry_operator **fresh)
+{
+    (void)op;
+    return spry_operator_from_matrix(A, fresh);
 }
 
 static const operator_class csr_class = {.name = "csr",
@@ -166,6 +214,8 @@ static const operator_class csr_class = {.name = "csr",
                                          .destroy = csr_destroy,
                                          .open_rows = csr_open_rows,
                                          .multiply_columns = csr_multiply_columns,
+                                         .remake = csr_remake,
+                                         .follow = csr_follow,
                                          .storage = csr_storage,
                                          .to_matrix = csr_to_matrix,
                                          .matrix_diagonal = csr_diagonal};
@@ -183,12 +233,10 @@ spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
     state->matrix = A;
-    SPRY_GO(ctx, matrix_as_csr(A, &state->csr, &state->copy));
-    const matrix_arrays *a = &state->csr->a;
-    SPRY_GO(ctx, csr_plan_make(ctx, op->type, op->rows, op->cols, a->offsets, a->col_index,
-                               a->values, &state->plan));
+    SPRY_GO(ctx, prepare(op));
+    operator_made_from(op, A, NULL);
     /* The arrays, x and y once each. */
-    op->own_bytes = a->nnz * (4 + size) + (op->rows + 1) * 8;
+    op->own_bytes = state->csr->a.nnz * (4 + size) + (op->rows + 1) * 8;
     op->bytes = op->own_bytes + (op->rows + op->cols) * size;
     *out = op;
     op = NULL;

@@ -22,6 +22,7 @@ typedef struct layout_plan {
 
 typedef struct layout_state {
     const spry_matrix *matrix; /* as given */
+    int64_t version;           /* of the matrix, whose values are stored */
     char *spec;
     layout_plan plan, transposed; /* transposed.L is NULL until needed */
 } layout_state;
@@ -108,6 +109,7 @@ static spry_status find_plan(const spry_operator *op, spry_transpose transpose,
         return SPRY_STATUS_OK;
     char before[MESSAGE_SIZE];
     memcpy(before, op->ctx->message, sizeof before);
+    SPRY_GO(op->ctx, operator_check_transpose(op, state->matrix, state->version));
     SPRY_GO(op->ctx, spry_matrix_transpose(state->matrix, false, &transposed));
     status = plan_make(op->ctx, transposed, state->spec, &state->transposed);
     if (status == SPRY_STATUS_UNSUPPORTED) { /* A^T may have other shapes of rows than A */
@@ -298,12 +300,20 @@ static spry_status layout_matrix_diagonal(const spry_operator *op, spry_vector *
     return layout_diagonal(layout_of(op), d);
 }
 
+static spry_status layout_remake(const spry_operator *op, const spry_matrix *A,
+                                 spry_operator **fresh)
+{
+    const layout_state *state = op->state;
+    return host_layout_operator(A, state->spec, fresh);
+}
+
 static const operator_class layout_operator_class = {.name = "layout",
                                                      .has_transpose = true,
                                                      .multiply = layout_multiply,
                                                      .destroy = layout_destroy,
                                                      .open_rows = layout_open_rows,
                                                      .multiply_columns = layout_multiply_columns,
+                                                     .remake = layout_remake,
                                                      .storage = layout_storage,
                                                      .to_matrix = layout_to_matrix,
                                                      .matrix_diagonal = layout_matrix_diagonal};
@@ -320,12 +330,14 @@ spry_status host_layout_operator(const spry_matrix *A, const char *spec, spry_op
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
     state->matrix = A;
+    state->version = matrix_version(A);
     state->spec = base_copy_text(ctx, spec);
     if (!state->spec) {
         status = SPRY_STATUS_NO_MEMORY;
         goto done;
     }
     SPRY_GO(ctx, plan_make(ctx, A, spec, &state->plan));
+    operator_made_from(op, A, NULL);
     op->name = state->plan.L->class->name;
     op->own_bytes = layout_read_bytes(state->plan.L);
     op->bytes = op->own_bytes + (op->rows + op->cols) * size;

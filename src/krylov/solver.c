@@ -98,32 +98,46 @@ void spry_solver_free(spry_solver *solver)
     } else if (solver) {
         solver_forget(solver);
         solver_forget_null_space(solver);
+        spry_matrix_free(solver->view);
         base_free(solver->ctx, solver->text);
         base_object_free(solver->ctx, solver);
     }
 }
 
+/* What is solved with from now on: a matrix, or a view of it that is the solver's, or an operator.
+ */
+static void replace_system(spry_solver *solver, const spry_matrix *A, spry_matrix *view,
+                           const spry_operator *op)
+{
+    solver_forget(solver);
+    spry_matrix_free(solver->view);
+    solver->view = view;
+    solver->matrix = view ? view : A;
+    solver->given_operator = op;
+    solver->stays = false;
+}
+
 spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
 {
     SPRY_NEED(CTX_OF(solver), solver);
-    if (solver_check_idle(solver) != SPRY_STATUS_OK)
-        return SPRY_STATUS_BAD_USAGE;
-    solver_forget(solver);
-    solver->stays = false;
-    solver->matrix = A;
-    solver->given_operator = NULL;
-    return SPRY_STATUS_OK;
+    spry_context *ctx = solver->ctx;
+    spry_matrix *view = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, solver_check_idle(solver));
+    if (A && A->ctx != ctx)
+        SPRY_GO(ctx, matrix_view(ctx, A, &view));
+    replace_system(solver, A, view, NULL);
+done:
+    return status;
 }
 
 spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A)
 {
     SPRY_NEED(CTX_OF(solver), solver);
-    if (solver_check_idle(solver) != SPRY_STATUS_OK)
-        return SPRY_STATUS_BAD_USAGE;
-    solver_forget(solver);
-    solver->matrix = NULL;
-    solver->given_operator = A;
-    return SPRY_STATUS_OK;
+    const spry_status status = solver_check_idle(solver);
+    if (status == SPRY_STATUS_OK)
+        replace_system(solver, NULL, NULL, A);
+    return status;
 }
 
 spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M)
@@ -193,7 +207,7 @@ spry_status spry_solver_set_method_text(spry_solver *solver, const char *text)
     return SPRY_STATUS_OK;
 }
 
-static bool chooses_method(const spry_solver *solver)
+bool solver_chooses_method(const spry_solver *solver)
 {
     return strcmp(solver->options.method, "auto") == 0 && !solver->text &&
            !solver->options.method_file[0];
@@ -204,7 +218,7 @@ static spry_status parse_method(spry_solver *solver, program **p, const char **o
 {
     spry_context *ctx = solver->ctx;
     const char *spec = solver->options.method;
-    if (chooses_method(solver)) {
+    if (solver_chooses_method(solver)) {
         const spry_status status =
             solver->chosen ? SPRY_STATUS_OK : solver_choose_method(solver, &solver->chosen);
         if (status != SPRY_STATUS_OK)
@@ -218,7 +232,7 @@ static spry_status parse_method(spry_solver *solver, program **p, const char **o
 static spry_status suit_method(spry_solver *solver, program **p, const char **options)
 {
     const char *other = NULL;
-    if (!chooses_method(solver))
+    if (!solver_chooses_method(solver))
         return SPRY_STATUS_OK;
     spry_status status = solver_suit_precon(solver, *p, &other);
     if (status != SPRY_STATUS_OK || !other)
@@ -399,6 +413,7 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
     program *p = NULL;
     const char *options;
     if (solver->made == STAGE_OPERATOR) {
+        solver_note_version(solver);
         SPRY_GO(ctx, solver_choose_device(solver, near));
         if (solver->matrix)
             SPRY_GO(ctx, solver_make_operator(solver));
@@ -412,7 +427,7 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
     program *handed = p;
     p = NULL;
     SPRY_GO(ctx, make_plan(solver, handed, options));
-    if (!chooses_method(solver)) /* which is known to suit A and M */
+    if (!solver_chooses_method(solver)) /* which is known to suit A and M */
         SPRY_GO(ctx, solver_check_purpose(solver));
     pass(solver, STAGE_PLAN);
 done:
@@ -433,6 +448,9 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
 {
     const double begin = base_seconds();
     leave_device(solver, near);
+    spry_status status = solver_catch_up(solver);
+    if (status != SPRY_STATUS_OK)
+        return status;
     if (solver->made == STAGE_ALL) {
         solver->setup_seconds = solver->updated_seconds;
         solver->updated_seconds = 0;
@@ -441,91 +459,13 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
     if (!solver->matrix && !solver->given_operator)
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
                          "the solver has no matrix and no operator yet");
-    const spry_status status = make_all(solver, near);
+    status = make_all(solver, near);
     if (status != SPRY_STATUS_OK) {
         solver_drop(solver, solver->made); /* what was begun; what stands may serve the next try */
         return status;
     }
     solver->setup_seconds = base_seconds() - begin;
     return SPRY_STATUS_OK;
-}
-
-/* The operator in the format it has, with A's values as they are now. */
-static spry_status update_operator(spry_solver *solver)
-{
-    spry_storage storage = SPRY_STORAGE_INIT;
-    char format[sizeof storage.format + sizeof storage.options + 1];
-    spry_operator *before = solver->own_operator;
-    spry_status status = spry_operator_storage(before, &storage);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    snprintf(format, sizeof format, "%s%s%s", storage.format, storage.options[0] ? ":" : "",
-             storage.options);
-    solver->own_operator = NULL;
-    status = before->device
-                 ? spry_operator_on(before->device, solver->matrix, format, &solver->own_operator)
-                 : spry_operator_from_format(solver->matrix, format, &solver->own_operator);
-    spry_operator_free(before);
-    return status;
-}
-
-static spry_status update(spry_solver *solver)
-{
-    spry_context *ctx = solver->ctx;
-    const double begin = base_seconds();
-    spry_status status = SPRY_STATUS_OK;
-    if (!solver->matrix)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                         "the solver has no matrix that could have changed");
-    matrix_changed(solver->matrix);
-    if (solver->made < STAGE_ALL ||
-        (solver->own_precon && !operator_has_update(solver->own_precon))) {
-        solver_forget(solver); /* all is made anew at the next solve */
-        return SPRY_STATUS_OK;
-    }
-    solver_drop_work(solver); /* it knows the operators by their insides */
-    SPRY_GO(ctx, update_operator(solver));
-    if (chooses_method(solver)) { /* what it was chosen for may be no more */
-        precon_symmetry now;
-        SPRY_GO(ctx, solver_symmetry(solver, &now));
-        if (now.hermitian != solver->chosen_for.hermitian ||
-            now.symmetric != solver->chosen_for.symmetric) {
-            solver_forget(solver);
-            return SPRY_STATUS_OK;
-        }
-    }
-    if (solver->precon_there) { /* a copy of the caller's own, as it is now */
-        spry_operator_free(solver->precon_there);
-        solver->precon_there = NULL;
-        SPRY_GO(ctx, solver_move_precon(solver));
-    }
-    if (solver->own_precon) {
-        status = spry_operator_update(solver->own_precon, solver->matrix);
-        if (status == SPRY_STATUS_BAD_INPUT && strcmp(solver->options.precon, "auto") == 0) {
-            base_log(ctx, SPRY_LOG_INFO, "precon auto chooses again: %s", spry_message(ctx));
-            solver_forget(solver);
-            return SPRY_STATUS_OK;
-        }
-        SPRY_GO(ctx, status);
-    }
-    if (solver_has_null_space(solver))
-        solver_drop(solver, STAGE_PLAN); /* whether it still is one is seen at the next solve */
-    solver->updated_seconds += base_seconds() - begin;
-done:
-    if (status != SPRY_STATUS_OK)
-        solver_forget(solver);
-    return status;
-}
-
-spry_status spry_solver_update(spry_solver *solver)
-{
-    SPRY_NEED(CTX_OF(solver), solver);
-    spry_status status = solver_begin(solver);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    status = update(solver);
-    solver_end(solver, status);
-    return status;
 }
 
 spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,

@@ -32,6 +32,8 @@ struct spry_solver {
     spry_context *ctx;
     solver_options options;
     const spry_matrix *matrix;
+    spry_matrix *view;        /* which matrix is, where the caller's is of another context */
+    int64_t version, pattern; /* of the matrix, whose values stand in what was made */
     const spry_operator *given_operator, *given_precon;
     spry_monitor_fn monitor;
     void *monitor_data;
@@ -71,6 +73,13 @@ spry_status solver_check_idle(const spry_solver *solver);
 /* Makes operator, preconditioner and the rest when something has changed since the last solve;
  * `near` is the device that vectors are on, which is taken unless the options name another. */
 spry_status solver_set_up(spry_solver *solver, spry_device *near);
+/* Whether the method is the solver's choice. */
+bool solver_chooses_method(const spry_solver *solver);
+/* What stands is brought up to date with the matrix, or dropped; operators of the caller's must be.
+ */
+spry_status solver_catch_up(spry_solver *solver);
+/* The matrix as it is now is what is made from. */
+void solver_note_version(spry_solver *solver);
 const spry_operator *solver_operator(const spry_solver *solver);
 /* What the method applies as M; NULL: none. And the same with its null space. */
 const spry_operator *solver_precon(const spry_solver *solver);

@@ -84,7 +84,7 @@ spry_status matrix_become(spry_matrix *A, spry_format format)
         spry_matrix *B = NULL;
         SPRY_GO(A->ctx, spry_matrix_convert(A, format, &B));
         matrix_replace(A, &B->a);
-        base_free(A->ctx, B);
+        base_object_free(A->ctx, B);
     }
 done:
     return status;

@@ -74,6 +74,7 @@ spry_status spry_matrix_sum_duplicates(spry_matrix *A)
         matrix_arrays summed;
         SPRY_GO(A->ctx, sum_rows(A->ctx, &A->a, &summed));
         matrix_replace(A, &summed);
+        matrix_touch(A, true);
         matrix_changed(A);
         matrix_forget(A, FACTS_OF_PATTERN);
         matrix_note_all(A, FACT_BIT(SPRY_FACT_SORTED) | FACT_BIT(SPRY_FACT_UNIQUE));

@@ -21,9 +21,12 @@ static unsigned both(spry_fact fact)
     return 3u << (2 * fact);
 }
 
-/* Facts are no part of the matrix's value: those who only read it note them, too. */
+/* Facts are no part of the matrix's value: those who only read it note them, too, and with the
+ * matrix whose arrays they see. */
 static atomic_uint *facts_of(const spry_matrix *A)
 {
+    while (A->origin)
+        A = A->origin;
     return &((spry_matrix *)(uintptr_t)A)->facts;
 }
 
@@ -65,8 +68,9 @@ void matrix_forget(const spry_matrix *A, unsigned facts)
     atomic_fetch_and(facts_of(A), ~bits);
 }
 
-void matrix_changed(const spry_matrix *A)
+void matrix_changed(spry_matrix *A)
 {
+    matrix_touch(A, false);
     matrix_forget(A, FACTS_ALL & ~FACTS_OF_PATTERN);
 }
 

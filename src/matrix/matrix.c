@@ -179,6 +179,7 @@ spry_status matrix_make_own(spry_matrix *A)
     made |= MATRIX_OWNS_COL_INDEX & ~owns;
     SPRY_GO(ctx,
             own_array(ctx, owns & MATRIX_OWNS_VALUES, nnz, spry_type_size(own.type), &own.values));
+    matrix_part(A);
     A->a = own;
     A->owns = MATRIX_OWNS_ALL;
     unmap(A);
@@ -190,6 +191,7 @@ done:
 
 void matrix_replace(spry_matrix *A, const matrix_arrays *own)
 {
+    matrix_part(A);
     free_some(A->ctx, &A->a, A->owns);
     unmap(A);
     A->a = *own;
@@ -205,21 +207,11 @@ spry_status matrix_drop_failed(spry_status status, spry_matrix **B)
     return status;
 }
 
-spry_status matrix_view(spry_context *ctx, const spry_matrix *A, spry_matrix **view)
-{
-    const spry_status status = base_object_new(ctx, sizeof **view, view);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    (*view)->ctx = ctx;
-    (*view)->a = A->a;
-    return SPRY_STATUS_OK;
-}
-
 static void free_near_null(spry_matrix *A)
 {
-    for (int k = 0; k < A->near_count; k++)
+    for (int k = 0; k < A->near_count && !A->origin; k++)
         spry_vector_free(A->near_null[k]);
-    base_free(A->ctx, A->near_null);
+    base_free(A->ctx, A->origin ? NULL : A->near_null);
     A->near_null = NULL;
     A->near_count = 0;
 }
@@ -229,6 +221,7 @@ spry_status spry_matrix_set_near_null(spry_matrix *A, int count, const spry_vect
     SPRY_NEED(CTX_OF(A), A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
+    matrix_part(A);
     free_near_null(A);
     if (count <= 0)
         return SPRY_STATUS_OK;
@@ -262,8 +255,9 @@ void spry_matrix_free(spry_matrix *A)
     if (!A)
         return;
     const matrix_arrays none = {0};
-    matrix_replace(A, &none);
     free_near_null(A);
+    A->origin = NULL;
+    matrix_replace(A, &none);
     base_object_free(A->ctx, A);
 }
 

@@ -118,6 +118,9 @@ struct spry_matrix {
     /* What is known: bit 2 f is set where fact f was found to hold, bit 2 f + 1 where it was found
      * not to. Readers note what they find, several at once. */
     atomic_uint facts;
+    int64_t changes, pattern_changes; /* how often the arrays were others; of those, the pattern */
+    const spry_matrix *origin;        /* whose arrays, near-null vectors and facts these are */
+    int64_t seen;                     /* its version that the arrays are of */
 };
 
 /* --- facts (facts.c) -----------------------------------------------------------------------------
@@ -136,7 +139,7 @@ spry_truth matrix_known(const spry_matrix *A, spry_fact fact);
 void matrix_note(const spry_matrix *A, spry_fact fact, bool yes);
 /* Notes that all of some facts (FACT_BITs) hold. */
 void matrix_note_all(const spry_matrix *A, unsigned facts);
-void matrix_changed(const spry_matrix *A);
+void matrix_changed(spry_matrix *A);
 void matrix_forget(const spry_matrix *A, unsigned facts);
 /* B has what is known of A, of some facts. */
 void matrix_carry(const spry_matrix *A, const spry_matrix *B, unsigned facts);
@@ -176,8 +179,21 @@ spry_status matrix_check_entries(spry_context *ctx, const matrix_arrays *arrays,
                                  const spry_arrays *given);
 /* The arrays as callers see them. */
 spry_arrays matrix_shown(const matrix_arrays *arrays);
-/* A matrix over A's arrays, for as long as A has them. */
+
+/*
+ * Changes (values.c). A's version rises with every change of its values or their order, and what is
+ * made from A remembers the version it was made from. matrix_touch() counts one change;
+ * matrix_changed() also forgets what new values make wrong.
+ */
+int64_t matrix_version(const spry_matrix *A);
+int64_t matrix_pattern_version(const spry_matrix *A);
+void matrix_touch(spry_matrix *A, bool pattern);
+/* A matrix of any context over A's arrays, which must stay alive; it brings itself up to date when
+ * A has changed, and parts from A before it is changed itself. */
 spry_status matrix_view(spry_context *ctx, const spry_matrix *A, spry_matrix **view);
+void matrix_follow(spry_matrix *view);
+void matrix_part(spry_matrix *view);
+
 /* Length of the compressed dimension: rows for CSR, cols for CSC. */
 int64_t matrix_major(const matrix_arrays *a);
 /* A as general CSR: A itself when it is (then *owned is NULL), else a new matrix in *owned to be
@@ -274,6 +290,11 @@ typedef struct operator_class {
     /* Takes the values of A, general CSR with sorted rows and the pattern that the operator was
      * made from. Fails without harm, or leaves one that is not to be used. */
     spry_status (*update)(spry_operator *op, const spry_matrix *A);
+    /* The same operator, stored alike, for a matrix with other values: of those that are products
+     * with the matrix they were made from. */
+    spry_status (*remake)(const spry_operator *op, const spry_matrix *A, spry_operator **fresh);
+    /* Of operators that read their matrix in place: brings itself up to date with it. */
+    spry_status (*follow)(const spry_operator *op);
     /* Of operators that store a matrix: how, the matrix itself, its diagonal. */
     spry_status (*storage)(const spry_operator *op, spry_storage *storage);
     spry_status (*to_matrix)(const spry_operator *op, spry_matrix **A);
@@ -312,10 +333,21 @@ struct spry_operator {
     int64_t changes;       /* how often it was given other values: pointers into it are void */
     const operator_maker *maker; /* NULL: its class itself */
     void *making;                /* the maker's */
+    const spry_matrix *source;   /* the caller's matrix it was made from; NULL: none, or within */
+    int64_t version;             /* of that matrix, when it was */
+    spry_matrix *view;           /* of a source in another context; freed with it; may be NULL */
 };
 
 spry_status operator_new(spry_context *ctx, const operator_class *class, spry_type type,
                          int64_t rows, int64_t cols, spry_operator **op);
+/* Remembers what it was made from: A, or a view of A, which it takes. */
+void operator_made_from(spry_operator *op, const spry_matrix *A, spry_matrix *view);
+/* Brings what is read in place up to date with its matrix; what is remembered of it may have moved.
+ */
+spry_status operator_follow(const spry_operator *op);
+/* Fails where A^T is to be made and A is no longer the matrix of that version. */
+spry_status operator_check_transpose(const spry_operator *op, const spry_matrix *A,
+                                     int64_t version);
 /* Whether it takes new values. */
 bool operator_has_update(const spry_operator *op);
 /* Gives it a matrix that it may point to after an update, in place of the one before; where it

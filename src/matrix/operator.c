@@ -45,6 +45,7 @@ void spry_operator_free(spry_operator *op)
     if (op->class->destroy)
         op->class->destroy(op);
     spry_matrix_free(op->kept);
+    spry_matrix_free(op->view);
     base_free(op->ctx, op->room->data);
     base_object_free(op->ctx, op);
 }
@@ -123,6 +124,43 @@ done:
     return status;
 }
 
+/* --- new values ----------------------------------------------------------------------------------
+ */
+
+void operator_made_from(spry_operator *op, const spry_matrix *A, spry_matrix *view)
+{
+    if (view != op->view)
+        spry_matrix_free(op->view);
+    op->view = view;
+    op->source = A;
+    op->version = matrix_version(A);
+}
+
+spry_status operator_follow(const spry_operator *op)
+{
+    if (op->view)
+        matrix_follow(op->view);
+    return op->class->follow ? op->class->follow(op) : SPRY_STATUS_OK;
+}
+
+spry_status operator_check_transpose(const spry_operator *op, const spry_matrix *A, int64_t version)
+{
+    return matrix_version(A) == version
+               ? SPRY_STATUS_OK
+               : SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
+                           "operator %s has old values of its matrix, and no transpose of them: "
+                           "spry_operator_update() brings the new ones",
+                           spry_operator_name(op));
+}
+
+bool spry_operator_is_current(const spry_operator *op)
+{
+    if (!op)
+        return false;
+    const bool follows = op->class->follow && !op->maker;
+    return !op->source || follows || matrix_version(op->source) == op->version;
+}
+
 bool operator_has_update(const spry_operator *op)
 {
     return op->maker || op->class->update;
@@ -146,30 +184,25 @@ void operator_become(spry_operator *op, spry_operator *fresh)
     op->changes = before.changes + 1;
     op->maker = before.maker;
     op->making = before.making;
+    op->source = before.source;
+    op->version = before.version;
+    op->view = before.view;
     *fresh = before;
     fresh->maker = NULL;
+    fresh->view = NULL;
     operator_memory *room = op->room; /* each has its own beside it */
     op->room = fresh->room;
     fresh->room = room;
     spry_operator_free(fresh);
 }
 
-spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
+/* By what the operator's kind does with values alone. */
+static spry_status take_values(spry_operator *op, const spry_matrix *A)
 {
     SPRY_NEED(CTX_OF_ANY(op, A), op, A);
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (!operator_has_update(op))
-        return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "operator %s cannot take new values: make it anew",
-                         spry_operator_name(op));
-    if (A->ctx != op->ctx || A->a.type != op->type || A->a.rows != op->rows ||
-        A->a.cols != op->cols)
-        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
-                         "new values for operator %s: the matrix is another, %" PRId64 " x %" PRId64
-                         " of type %s",
-                         spry_operator_name(op), A->a.rows, A->a.cols, spry_type_name(A->a.type));
     SPRY_GO(op->ctx, matrix_check_finite(A, "new values for operator", spry_operator_name(op)));
     SPRY_GO(op->ctx, matrix_as_sorted_csr(A, &csr, &owned));
     if (owned) { /* what is known of A is known of its copy, for as long as this takes */
@@ -192,6 +225,42 @@ done:
     return status;
 }
 
+static spry_status remake(spry_operator *op, const spry_matrix *A)
+{
+    spry_operator *fresh = NULL;
+    const spry_status status = op->class->remake(op, A, &fresh);
+    if (status == SPRY_STATUS_OK)
+        operator_become(op, fresh);
+    return status;
+}
+
+spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
+{
+    const bool stores = !op->maker && op->class->remake && op->source;
+    spry_matrix *view = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (!stores && !operator_has_update(op))
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "operator %s cannot take new values: make it anew",
+                         spry_operator_name(op));
+    if (A->a.type != op->type || A->a.rows != op->rows || A->a.cols != op->cols)
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
+                         "new values for operator %s: the matrix is another, %" PRId64 " x %" PRId64
+                         " of type %s",
+                         spry_operator_name(op), A->a.rows, A->a.cols, spry_type_name(A->a.type));
+    if (A->ctx != op->ctx)
+        SPRY_GO(op->ctx, matrix_view(op->ctx, A, &view));
+    const spry_matrix *from = view ? view : A;
+    SPRY_GO(op->ctx, stores ? remake(op, from) : take_values(op, from));
+    if (op->source) {
+        operator_made_from(op, A, view);
+        view = NULL;
+    }
+done:
+    spry_matrix_free(view);
+    return status;
+}
+
 spry_status spry_operator_multiply(const spry_operator *op, spry_transpose transpose,
                                    spry_scalar alpha, const spry_vector *x, spry_scalar beta,
                                    spry_vector *y)
@@ -200,6 +269,8 @@ spry_status spry_operator_multiply(const spry_operator *op, spry_transpose trans
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(op->ctx, operator_check_product(op, transpose, alpha, beta));
     SPRY_GO(op->ctx, check_vectors(op, transpose, x, y));
+    if (op->view)
+        matrix_follow(op->view);
     if (op->class->multiply_vectors)
         SPRY_GO(op->ctx, op->class->multiply_vectors(op, transpose, alpha, x, beta, y));
     else if (x->class || y->class)

@@ -158,6 +158,7 @@ spry_status matrix_do_as_csr(spry_matrix *A, spry_status (*work)(spry_matrix *))
     SPRY_GO(A->ctx, work(csr));
     SPRY_GO(A->ctx, matrix_become(csr, SPRY_FORMAT_COO));
     matrix_replace(A, &csr->a);
+    matrix_touch(A, true);
     matrix_forget(A, FACTS_ALL);
     matrix_carry(csr, A, FACTS_ALL);
     csr->a = matrix_like(&csr->a, SPRY_FORMAT_COO);
@@ -176,6 +177,7 @@ spry_status spry_matrix_sort(spry_matrix *A)
         return matrix_do_as_csr(A, spry_matrix_sort);
     SPRY_GO(A->ctx, matrix_make_own(A));
     SPRY_GO(A->ctx, sort_rows(A->ctx, &A->a));
+    matrix_touch(A, true);
     matrix_forget(A, FACT_BIT(SPRY_FACT_SORTED));
     matrix_note(A, SPRY_FACT_SORTED, true);
 done:

@@ -200,10 +200,18 @@ done:
     return status;
 }
 
-spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **op)
+static spry_status jacobi_operator(const spry_matrix *A, spry_operator **op)
 {
     SPRY_NEED(CTX_OF(A), A, op);
     return new_operator(A, NULL, invert_diagonal, op);
+}
+
+spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **op)
+{
+    const spry_status status = jacobi_operator(A, op);
+    if (status == SPRY_STATUS_OK)
+        operator_made_from(*op, A, NULL);
+    return status;
 }
 
 static spry_status l1_operator(const spry_matrix *A, spry_operator **op)
@@ -238,7 +246,7 @@ static spry_status make_by(const precon_job *job,
 
 static spry_status make(const precon_job *job, spry_operator **M)
 {
-    return make_by(job, spry_operator_jacobi, M);
+    return make_by(job, jacobi_operator, M);
 }
 
 static spry_status make_l1(const precon_job *job, spry_operator **M)

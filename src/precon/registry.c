@@ -283,10 +283,10 @@ spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const sp
     return make_any(ctx, &job, spec, M, name);
 }
 
-static spry_status refuse_inner(const spry_matrix *A, const char *spec)
+static spry_status refuse_inner(spry_context *ctx, const char *spec)
 {
     if (strncmp(spec, "inner", 5) == 0 && (!spec[5] || spec[5] == ':'))
-        return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "precon inner is made by solvers only; make a solver for it");
     return SPRY_STATUS_OK;
 }
@@ -299,28 +299,44 @@ static spry_status ended(spry_context *ctx, spry_status status)
     return status;
 }
 
+/* Of a matrix that may be of another context than what is made, which belongs to ctx. */
+static spry_status make_public(spry_context *ctx, const spry_matrix *A, const precon_job *place,
+                               const char *spec, spry_operator **M)
+{
+    char name[32];
+    spry_matrix *view = NULL;
+    precon_job job = *place;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, refuse_inner(ctx, spec));
+    if (A->ctx != ctx)
+        SPRY_GO(ctx, matrix_view(ctx, A, &view));
+    job.A = view ? view : A;
+    SPRY_GO(ctx, ended(ctx, make_any(ctx, &job, spec, M, name)));
+    if (*M) {
+        operator_made_from(*M, A, view);
+        view = NULL;
+    }
+done:
+    spry_matrix_free(view);
+    return status;
+}
+
 spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const char *spec,
                             spry_operator **M)
 {
     SPRY_NEED(CTX_OF(A), A, spec, M);
-    char name[32];
+    const precon_job place = {.device = device};
     *M = NULL;
-    const spry_status status = refuse_inner(A, spec);
-    return status == SPRY_STATUS_OK ? ended(A->ctx, precon_make(A->ctx, A, device, spec, M, name))
-                                    : status;
+    return make_public(device ? device->ctx : A->ctx, A, &place, spec, M);
 }
 
 spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A, const char *spec,
                                spry_operator **M)
 {
     SPRY_NEED(CTX_OF_ANY(op, A), op, A, spec, M);
-    char name[32];
+    const precon_job place = {.device = op->device, .op = op};
     *M = NULL;
-    if (op->ctx != A->ctx || op->type != A->a.type || op->rows != A->a.rows ||
-        op->cols != A->a.cols)
-        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE, "the operator is not one of the matrix");
-    const spry_status status = refuse_inner(A, spec);
-    return status == SPRY_STATUS_OK
-               ? ended(A->ctx, precon_make_beside(A->ctx, A, op, spec, M, name))
-               : status;
+    if (op->type != A->a.type || op->rows != A->a.rows || op->cols != A->a.cols)
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE, "the operator is not one of the matrix");
+    return make_public(op->ctx, A, &place, spec, M);
 }

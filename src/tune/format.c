@@ -21,22 +21,32 @@ spry_status spry_operator_from_format(const spry_matrix *A, const char *format, 
     return host_layout_operator(A, format, op);
 }
 
+static spry_status build_on(spry_device *device, const spry_matrix *A, const char *format,
+                            spry_operator **op)
+{
+    const bool chosen = strcmp(format, "auto") == 0 || strncmp(format, "auto:", 5) == 0;
+    if (chosen && !device_has_room(device, A)) /* copies decide then, not the format */
+        return device_operator(device, A, "csr", op);
+    if (chosen)
+        return tune_decide(device, A, format[4] ? format + 5 : NULL, NULL, op);
+    return device_operator(device, A, format, op);
+}
+
 spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const char *format,
                              spry_operator **op)
 {
     SPRY_NEED(CTX_OF(A), A, format, op);
+    spry_matrix *view = NULL;
+    spry_status status = SPRY_STATUS_OK;
     *op = NULL;
     if (!device)
         return spry_operator_from_format(A, format, op);
     if (A->ctx != device->ctx)
-        return SPRY_FAIL(device->ctx, SPRY_STATUS_BAD_USAGE,
-                         "the matrix and device %s are of different contexts", device->facts.name);
-    const bool chosen = strcmp(format, "auto") == 0 || strncmp(format, "auto:", 5) == 0;
-    if (chosen && !device_has_room(device, A)) /* copies decide then, not the format */
-        return device_operator(device, A, "csr", op);
-    if (strcmp(format, "auto") == 0)
-        return tune_decide(device, A, NULL, NULL, op);
-    if (strncmp(format, "auto:", 5) == 0)
-        return tune_decide(device, A, format + 5, NULL, op);
-    return device_operator(device, A, format, op);
+        SPRY_GO(device->ctx, matrix_view(device->ctx, A, &view));
+    SPRY_GO(device->ctx, build_on(device, view ? view : A, format, op));
+    operator_made_from(*op, A, view);
+    view = NULL;
+done:
+    spry_matrix_free(view);
+    return status;
 }

@@ -1,0 +1,161 @@
+/*
+ * New values for a matrix, and how those who look at it or were made from it get to know: every
+ * change is counted.
+ */
+#include "matrix/entries.h"
+
+int64_t matrix_version(const spry_matrix *A)
+{
+    return A->changes + (A->origin ? matrix_version(A->origin) : 0);
+}
+
+int64_t matrix_pattern_version(const spry_matrix *A)
+{
+    return A->pattern_changes + (A->origin ? matrix_pattern_version(A->origin) : 0);
+}
+
+void matrix_touch(spry_matrix *A, bool pattern)
+{
+    A->changes++;
+    A->pattern_changes += pattern;
+}
+
+/* --- sharing -------------------------------------------------------------------------------------
+ */
+
+spry_status matrix_view(spry_context *ctx, const spry_matrix *A, spry_matrix **view)
+{
+    const spry_status status = base_object_new(ctx, sizeof **view, view);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    (*view)->ctx = ctx;
+    (*view)->origin = A;
+    (*view)->seen = -1;
+    matrix_follow(*view);
+    return SPRY_STATUS_OK;
+}
+
+void matrix_follow(spry_matrix *view)
+{
+    if (!view->origin || matrix_version(view->origin) == view->seen)
+        return;
+    view->a = view->origin->a;
+    view->near_null = view->origin->near_null;
+    view->near_count = view->origin->near_count;
+    view->seen = matrix_version(view->origin);
+}
+
+void matrix_part(spry_matrix *view)
+{
+    const spry_matrix *A = view->origin;
+    if (!A)
+        return;
+    view->changes = matrix_version(view);
+    view->pattern_changes = matrix_pattern_version(view);
+    view->origin = NULL; /* before facts are noted: they are the view's own from here on */
+    view->near_null = NULL;
+    view->near_count = 0;
+    matrix_carry(A, view, FACTS_ALL);
+}
+
+spry_status spry_matrix_share(spry_context *ctx, const spry_matrix *A, spry_matrix **B)
+{
+    SPRY_NEED(ctx, ctx, A, B);
+    *B = NULL;
+    return matrix_view(ctx, A, B);
+}
+
+/* --- new values ----------------------------------------------------------------------------------
+ */
+
+static size_t value_bytes(const spry_matrix *A)
+{
+    return (size_t)A->a.nnz * spry_type_size(A->a.type);
+}
+
+/* What the diagonals of skew-symmetric and hermitian matrices must be. */
+static spry_status check_values(const spry_matrix *A, const void *values)
+{
+    matrix_arrays a = A->a;
+    if (a.symmetry != SPRY_SYMMETRY_SKEW && a.symmetry != SPRY_SYMMETRY_HERMITIAN)
+        return SPRY_STATUS_OK;
+    a.values = (void *)(uintptr_t)values;
+    const spry_arrays shown = matrix_shown(&a);
+    return matrix_check_entries(A->ctx, &a, &shown);
+}
+
+/* Gives A these values in the place of those it had. */
+static void put_values(spry_matrix *A, void *values, bool owned)
+{
+    matrix_part(A);
+    if (A->owns & MATRIX_OWNS_VALUES && A->a.values != values)
+        base_free(A->ctx, A->a.values);
+    A->a.values = values;
+    A->owns = owned ? A->owns | MATRIX_OWNS_VALUES : A->owns & ~(unsigned)MATRIX_OWNS_VALUES;
+}
+
+/* Memory of A's own for values; what is there is nothing. */
+static spry_status make_room(spry_matrix *A)
+{
+    void *values = NULL;
+    if (A->owns & MATRIX_OWNS_VALUES)
+        return SPRY_STATUS_OK;
+    const spry_status status = base_alloc(A->ctx, A->a.nnz, spry_type_size(A->a.type), &values);
+    if (status == SPRY_STATUS_OK)
+        put_values(A, values, true);
+    return status;
+}
+
+spry_status spry_matrix_set_values(spry_matrix *A, const void *values, spry_own own)
+{
+    SPRY_NEED(CTX_OF(A), A);
+    spry_context *ctx = A->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    if (own != SPRY_OWN_BORROW && own != SPRY_OWN_COPY && own != SPRY_OWN_TAKE)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "own is %d, expected borrow, copy or take",
+                         (int)own);
+    if (!values && A->a.nnz > 0)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "values is NULL, expected %" PRId64 " numbers of type %s", A->a.nnz,
+                         spry_type_name(A->a.type));
+    SPRY_GO(ctx, check_values(A, values));
+    if (own == SPRY_OWN_COPY) {
+        SPRY_GO(ctx, make_room(A));
+        if (values != A->a.values)
+            matrix_copy_bytes(ctx, A->a.values, values, value_bytes(A));
+    } else {
+        put_values(A, (void *)(uintptr_t)values,
+                   own == SPRY_OWN_TAKE || (values == A->a.values && A->owns & MATRIX_OWNS_VALUES));
+    }
+    matrix_changed(A);
+done:
+    return status;
+}
+
+static spry_status check_vector(const spry_matrix *A, const spry_vector *v)
+{
+    if (v->ctx != A->ctx)
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
+                         "the matrix and its new values are of different contexts");
+    if (v->type != A->a.type || v->n != A->a.nnz)
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
+                         "new values are %" PRId64 " numbers of type %s, the matrix has %" PRId64
+                         " entries of type %s",
+                         v->n, spry_type_name(v->type), A->a.nnz, spry_type_name(A->a.type));
+    return SPRY_STATUS_OK;
+}
+
+spry_status spry_matrix_set_values_from(spry_matrix *A, const spry_vector *values)
+{
+    SPRY_NEED(CTX_OF_ANY(A, values), A, values);
+    spry_context *ctx = A->ctx;
+    const spry_vector *here = NULL;
+    spry_vector *copy = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, check_vector(A, values));
+    SPRY_GO(ctx, vector_here(values, &here, &copy));
+    SPRY_GO(ctx, spry_matrix_set_values(A, here->data, SPRY_OWN_COPY));
+done:
+    spry_vector_free(copy);
+    return status;
+}
