@@ -213,8 +213,8 @@ ONLY(spry_kernel_set_vector, 3, "", spry_kernel_set_vector(P(0, t->kernel), P(1,
 ONLY(spry_kernel_set_memory, 3, "2", spry_kernel_set_memory(P(0, t->kernel), P(1, "x"), P(2, t->fields))) \
 ONLY(spry_kernel_launch, 2, "", spry_kernel_launch(P(0, t->kernel), 1, P(1, csr_offsets))) \
 CALL(spry_matrix_share, 3, "", spry_matrix_share(P(0, t->ctx), P(1, t->A), P(2, &t->made_matrix)))  \
-CALL(spry_matrix_set_values, 2, "", spry_matrix_set_values(P(0, t->A), P(1, t->fields), SPRY_OWN_COPY)) \
-CALL(spry_matrix_set_values_from, 2, "", spry_matrix_set_values_from(P(0, t->A), P(1, t->x)))        \
+ONLY(spry_matrix_set_values, 2, "", spry_matrix_set_values(P(0, t->A), P(1, t->fields), SPRY_OWN_COPY)) \
+ONLY(spry_matrix_set_values_from, 2, "", spry_matrix_set_values_from(P(0, t->A), P(1, t->x)))        \
 LOOK(spry_operator_is_current, 1, spry_operator_is_current(P(0, t->op)))                             \
 CALL(spry_matrix_from_csr32, 5, "", spry_matrix_from_csr32(P(0, t->ctx), SPRY_TYPE_D, 1, 2, P(1, csr_columns), P(2, csr_columns), P(3, csr_values), SPRY_OWN_COPY, P(4, &t->made_matrix))) \
 CALL(spry_operator_from_product, 5, "13", spry_operator_from_product(P(0, t->ctx), P(1, t->device), SPRY_TYPE_D, 4, 4, false, P(2, product), P(3, t), P(4, &t->made_operator))) \
