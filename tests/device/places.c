@@ -403,6 +403,36 @@ static void check_operators(spry_device *d, spry_type type)
     spry_matrix_free(A);
 }
 
+/* New values of a matrix, from a vector there: for what is on the host and on the device. */
+static void check_values(spry_device *d, spry_type type)
+{
+    spry_context *ctx = d->ctx;
+    spry_matrix *A = grid(ctx, type), *B = grid(ctx, type);
+    spry_operator *op = NULL, *here = NULL;
+    spry_vector *values = numbers(ctx, type, spry_matrix_nnz(A), 16), *away = there(d, values);
+    spry_vector *x = numbers(ctx, type, spry_matrix_cols(A), 17), *dx = there(d, x);
+    spry_vector *y = NULL, *dy = NULL;
+    assert_ok(ctx, spry_vector_like(x, x->n, &y));
+    assert_ok(ctx, spry_vector_like(dx, x->n, &dy));
+    assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
+    assert_true(spry_operator_is_current(op));
+    assert_ok(ctx, spry_matrix_set_values_from(A, away));
+    assert_ok(ctx, spry_matrix_set_values_from(B, values));
+    support_same_arrays(B, A);
+    assert_false(spry_operator_is_current(op));
+    assert_ok(ctx, spry_operator_update(op, A));
+    assert_true(spry_operator_is_current(op));
+    assert_ok(ctx, spry_operator_from_matrix(B, &here));
+    assert_ok(ctx, spry_operator_apply(here, x, y));
+    assert_ok(ctx, spry_operator_apply(op, dx, dy));
+    same(y, dy);
+    spry_operator_free(op);
+    spry_operator_free(here);
+    FREE_ALL(values, away, x, dx, y, dy);
+    spry_matrix_free(A);
+    spry_matrix_free(B);
+}
+
 /* C = A B, with blocks of each place. */
 static void check_dense(spry_device *d, spry_type type)
 {
@@ -704,6 +734,7 @@ static void operators(spry_context *ctx, spry_device *d)
     (void)ctx;
     for (int t = 0; t < TYPES; t++) {
         check_operators(d, types[t]);
+        check_values(d, types[t]);
         check_dense(d, types[t]);
     }
 }
