@@ -173,6 +173,7 @@ typedef struct resident {
     int64_t new_stops[MOST_STOPS];
     int stop_count, new_count;
     bool stopped;   /* when it looked last */
+    bool partial;   /* the last batch began within a turn */
     bool expects;   /* a stop at the end of the batch, by the run before */
     int64_t missed; /* turns of the next batch, when a stop that was expected did not come */
 } resident;
