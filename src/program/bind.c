@@ -165,7 +165,7 @@ static void bind_one(runner *r, int lane_index, const plan_op *o)
  * hold. */
 static void bind_packs(runner *r)
 {
-    const int parts = 1 + spry_type_is_complex(r->type), most = HOST_MOST_UNITS * HOST_UNIT / parts;
+    const int parts = 1 + spry_type_is_complex(r->type), most = HOST_MOST_PACKS * HOST_PACK / parts;
     char *room = r->host->packed;
     r->host->packs = false;
     for (int i = 0; i < r->host->step_count && r->host->steps[i].o->kind == OP_APPLY;) {
@@ -175,9 +175,9 @@ static void bind_packs(runner *r)
             s->lanes++;
         if (s->lanes > 1 && s->rows->run_packed) {
             const int64_t n = r->n[r->p->vars[s->o->in[0].var].space];
-            s->units = s->lanes > most / 2 ? HOST_MOST_UNITS : 1;
+            s->units = s->lanes > most / 2 ? HOST_MOST_PACKS : 1;
             s->packed = room;
-            room += n * s->units * HOST_UNIT * (r->size / parts);
+            room += n * s->units * HOST_PACK * (r->size / parts);
             r->host->packs = true;
         }
         i += s->lanes;

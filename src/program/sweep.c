@@ -55,7 +55,7 @@ static void run_dot(const place *at, const step *s)
 /* The same product for the lanes that share it; gives their number. */
 static int run_rows(const place *at, const step *s)
 {
-    enum { MOST = HOST_MOST_UNITS * HOST_UNIT };
+    enum { MOST = HOST_MOST_PACKS * HOST_PACK };
     const int64_t end = at->begin + at->n;
     void *y[MOST];
     if (s->packed) {
@@ -72,13 +72,13 @@ static int run_rows(const place *at, const step *s)
 /* This thread's share of packing the operands of products. */
 static void pack(const runner *r, int team, int me)
 {
-    const int64_t line = HOST_UNIT * r->size / (1 + spry_type_is_complex(r->type));
+    const int64_t line = HOST_PACK * r->size / (1 + spry_type_is_complex(r->type));
     for (int i = 0; i < r->host->step_count && r->host->steps[i].o->kind == OP_APPLY;
          i += r->host->steps[i].lanes) {
         const step *s = &r->host->steps[i];
         const range mine = base_share(r->n[r->p->vars[s->o->in[0].var].space], team, me, CHUNK);
         for (int64_t row = mine.begin; s->packed && row < mine.end; row += PANEL) {
-            const void *x[HOST_MOST_UNITS * HOST_UNIT];
+            const void *x[HOST_MOST_PACKS * HOST_PACK];
             for (int k = 0; k < s->lanes; k++)
                 x[k] = s[k].in[0].base + row * r->size;
             r->host->kernels->pack(mine.end - row < PANEL ? mine.end - row : PANEL, s->units,
