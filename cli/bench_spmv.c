@@ -52,7 +52,8 @@ double bench_error(const spry_matrix *A, const void *x, int64_t x_stride, const 
         sum re = {0, 0}, im = {0, 0};
         double scale = 0;
         for (int64_t k = offsets[i]; k < offsets[i + 1]; k++) {
-            spry_scalar v = number(a.type, a.values, k), u = number(a.type, x, columns[k] * x_stride);
+            spry_scalar v = number(a.type, a.values, k),
+                        u = number(a.type, x, columns[k] * x_stride);
             add_product(&re, v.re, u.re);
             add_product(&re, -v.im, u.im);
             add_product(&im, v.re, u.im);

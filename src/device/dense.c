@@ -93,9 +93,10 @@ static spry_status unpack(const dense_job *j, const spry_dense *M, device_memory
 {
     if (t->memory != t->made)
         return SPRY_STATUS_OK;
-    return device_copy_block(
-        j->op->device, j->op->type, M->rows, count, (device_block){t->memory, 0, count, 1},
-        (device_block){whole, first * dense_col_stride(M), dense_row_stride(M), dense_col_stride(M)});
+    return device_copy_block(j->op->device, j->op->type, M->rows, count,
+                             (device_block){t->memory, 0, count, 1},
+                             (device_block){whole, first * dense_col_stride(M), dense_row_stride(M),
+                                            dense_col_stride(M)});
 }
 
 /* A single column out of several: packed. */
@@ -104,10 +105,10 @@ static spry_status pack_single(const dense_job *j, const spry_dense *M, device_m
 {
     spry_status status = tile_room(j, M, 1, t);
     if (status == SPRY_STATUS_OK && numbers)
-        status = device_copy_block(
-            j->op->device, j->op->type, M->rows, 1,
-            (device_block){whole, first * dense_col_stride(M), dense_row_stride(M), dense_col_stride(M)},
-            (device_block){t->memory, 0, 1, 1});
+        status = device_copy_block(j->op->device, j->op->type, M->rows, 1,
+                                   (device_block){whole, first * dense_col_stride(M),
+                                                  dense_row_stride(M), dense_col_stride(M)},
+                                   (device_block){t->memory, 0, 1, 1});
     return status;
 }
 

@@ -18,8 +18,8 @@
  * their size: 1 sp_u8, 2 sp_u16, 4 int, 8 offset; larger elements as int. Then the form's numbers,
  * each `const offset name`: what differs from matrix to matrix, so that one program serves them
  * all; FORMAT_PASS is the same list of names, for calls. SP_X is `SP_GLOBAL const scalar
- * *SP_RESTRICT x, const offset x_stride`; element (j, c) of several columns is x[j * x_stride + c], of
- * one x[j]: write SP_AT(j, c). Constants that `open` defines are macros while the text is read.
+ * *SP_RESTRICT x, const offset x_stride`; element (j, c) of several columns is x[j * x_stride + c],
+ * of one x[j]: write SP_AT(j, c). Constants that `open` defines are macros while the text is read.
  * FORMAT_VALUE(place) is the scalar at a place of the values, conjugated where A^H is meant, read
  * by sp_once(); FORMAT_VALUE_BY(stream, place) and (often, place) by sp_stream() and sp_often().
  * FORMAT_CONJ(a) conjugates any scalar of the matrix likewise. SP_ADD(a, j, sum) adds a times row j

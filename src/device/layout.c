@@ -315,7 +315,7 @@ static spry_status add_carries(const device_layout *D, const instance *in, const
     const device_arg args[] = {DEVICE_VALUE(c->rows),       device_arg_memory(c->row),
                                device_arg_memory(c->start), device_arg_memory(c->place),
                                device_arg_memory(c->sums),  device_arg_memory(p->y),
-                               DEVICE_VALUE(p->y_stride),     factor_arg(D->L->type, &p->alpha)};
+                               DEVICE_VALUE(p->y_stride),   factor_arg(D->L->type, &p->alpha)};
     return device_launch(in->program, DEVICE_CARRY_KERNEL, NULL,
                          ((int64_t)c->rows + group - 1) / group, group, args,
                          sizeof args / sizeof *args);

@@ -13,8 +13,9 @@ enum { SIDE_SHIFTS = 10, NARROWEST = 8 };
 static const double ground = 0x1p-10;
 
 /* Where the wires of a node go: those after it in the numbering, in order. */
-static const gen_shift ahead[SIDE_SHIFTS] = {{1, 0, 0}, {2, 0, 0}, {-2, 1, 0}, {-1, 1, 0}, {0, 1, 0},
-                                           {1, 1, 0}, {2, 1, 0}, {-1, 2, 0}, {0, 2, 0},  {1, 2, 0}};
+static const gen_shift ahead[SIDE_SHIFTS] = {{1, 0, 0}, {2, 0, 0}, {-2, 1, 0}, {-1, 1, 0},
+                                             {0, 1, 0}, {1, 1, 0}, {2, 1, 0},  {-1, 2, 0},
+                                             {0, 2, 0}, {1, 2, 0}};
 
 spry_status gen_prepare_circuit(spry_context *ctx, gen_problem *p)
 {

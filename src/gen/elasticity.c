@@ -58,10 +58,10 @@ spry_status gen_prepare_elasticity(spry_context *ctx, gen_problem *p)
 }
 
 /*
- * Adds up, over the elements that hold both a node and its neighbour `shift` away, the three numbers
- * that couple one component to the neighbour's. has[d][s] is 1 when on axis d there is an element
- * before (s = 0) or after the node. Elements come in the order of their place for both nodes: the
- * matrix is symmetric to the bit.
+ * Adds up, over the elements that hold both a node and its neighbour `shift` away, the three
+ * numbers that couple one component to the neighbour's. has[d][s] is 1 when on axis d there is an
+ * element before (s = 0) or after the node. Elements come in the order of their place for both
+ * nodes: the matrix is symmetric to the bit.
  */
 static void couple(const double *matrix, int component, gen_shift shift, const int has[3][2],
                    double sum[3])

@@ -113,9 +113,9 @@ typedef struct gen_problem {
     int64_t rows, nx, ny, nz; /* nx, ny, nz are 1 in directions that the grid does not have */
     int64_t per_row;
     uint64_t streams[GEN_STREAMS];
-    int points;         /* of the stencil, in the order of columns */
+    int points;           /* of the stencil, in the order of columns */
     gen_shift shifts[27]; /* to them */
-    double table[576];  /* the stencil's numbers, or the element matrix */
+    double table[576];    /* the stencil's numbers, or the element matrix */
 } gen_problem;
 
 typedef struct gen_kind {

@@ -35,7 +35,7 @@ static spry_status prepare_transposed(const spry_operator *op)
         columns = a->col_index;
     }
     SPRY_GO(op->ctx, csr_shares_make(op->ctx, op->type, op->cols, op->rows, a->offsets, columns,
-                                   a->values, &state->transposed_shares));
+                                     a->values, &state->transposed_shares));
     state->transposed = transposed;
     transposed = NULL;
 done:
@@ -53,8 +53,8 @@ static spry_status prepare(const spry_operator *op)
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(op->ctx, matrix_as_csr(state->matrix, &csr, &copy));
     const matrix_arrays *a = &csr->a;
-    SPRY_GO(op->ctx, csr_shares_make(op->ctx, op->type, op->rows, op->cols, a->offsets, a->col_index,
-                                   a->values, &shares));
+    SPRY_GO(op->ctx, csr_shares_make(op->ctx, op->type, op->rows, op->cols, a->offsets,
+                                     a->col_index, a->values, &shares));
     csr_shares_clear(op->ctx, &state->shares);
     csr_shares_clear(op->ctx, &state->transposed_shares);
     spry_matrix_free(state->copy);
@@ -82,7 +82,7 @@ static spry_status csr_follow(const spry_operator *op)
 
 /* The shares for op(A), made if it has to be. */
 static spry_status find_shares(const spry_operator *op, spry_transpose transpose,
-                             const csr_shares **shares)
+                               const csr_shares **shares)
 {
     const csr_state *state = op->state;
     const spry_status status = csr_follow(op);
@@ -105,7 +105,7 @@ static void run_rows(const operator_rows *rows, int64_t begin, int64_t end, cons
 {
     const csr_shares *shares = rows->state;
     shares->kernels->csr_rows(&shares->csr, begin, end, rows->conjugate, (spry_scalar){1, 0}, x,
-                            (spry_scalar){0, 0}, y);
+                              (spry_scalar){0, 0}, y);
 }
 
 static void run_packed(const operator_rows *rows, int64_t begin, int64_t end, int packs,
@@ -137,8 +137,8 @@ static spry_status csr_multiply_columns(const spry_operator *op, spry_transpose 
     q.scattered = shares->scattered;
 #pragma omp parallel for num_threads(shares->parts) schedule(static, 1)
     for (int part = 0; part < shares->parts; part++)
-        shares->kernels->csr_rows_packed(&shares->csr, shares->cuts[part].row, shares->cuts[part + 1].row,
-                                       &q);
+        shares->kernels->csr_rows_packed(&shares->csr, shares->cuts[part].row,
+                                         shares->cuts[part + 1].row, &q);
     return SPRY_STATUS_OK;
 }
 

@@ -24,9 +24,8 @@ int64_t csr_shares_work(const csr_shares *shares, int64_t row)
 /* The place with about `target` work before it. */
 static csr_place find_cut(const csr_shares *shares, int64_t target)
 {
-    int64_t
-        low = 0,
-        high = shares->rows; /* csr_shares_work(low) <= target < csr_shares_work(high), at the ends too */
+    int64_t low = 0, high = shares->rows; /* csr_shares_work(low) <= target < csr_shares_work(high),
+                                             at the ends too */
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
         if (csr_shares_work(shares, middle) <= target)
@@ -64,14 +63,14 @@ done:
 }
 
 spry_status csr_shares_make(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
-                          const int64_t *offsets, const int32_t *columns, const void *values,
-                          csr_shares *shares)
+                            const int64_t *offsets, const int32_t *columns, const void *values,
+                            csr_shares *shares)
 {
     *shares = (csr_shares){.kernels = host_kernels_for(ctx, type),
-                       .type = type,
-                       .csr = {offsets, columns, values},
-                       .rows = rows,
-                       .scattered = host_scattered(rows, cols, offsets, columns)};
+                           .type = type,
+                           .csr = {offsets, columns, values},
+                           .rows = rows,
+                           .scattered = host_scattered(rows, cols, offsets, columns)};
     spry_status status = SPRY_STATUS_OK;
     const int64_t all = csr_shares_work(shares, rows);
     shares->parts = host_threads(ctx, all);
@@ -145,8 +144,9 @@ static void run_part(const csr_shares *shares, const product *p, csr_place from,
             chunk = 0;
         } else {
             const int64_t stop = long_row < to.row ? long_row : to.row;
-            shares->kernels->csr_rows(&shares->csr, row, stop, p->conjugate, p->alpha, p->x, p->beta,
-                                    (char *)p->y + row * (int64_t)spry_type_size(shares->type));
+            shares->kernels->csr_rows(&shares->csr, row, stop, p->conjugate, p->alpha, p->x,
+                                      p->beta,
+                                      (char *)p->y + row * (int64_t)spry_type_size(shares->type));
             row = stop;
         }
     }
@@ -167,7 +167,8 @@ static void join_chunks(const csr_shares *shares, const product *p, int64_t l)
     }
     sum = multiply(p->alpha, sum);
     if (p->beta.re != 0 || p->beta.im != 0) {
-        const spry_scalar old = multiply(p->beta, value_get(shares->type, p->y, shares->longs[l].row));
+        const spry_scalar old =
+            multiply(p->beta, value_get(shares->type, p->y, shares->longs[l].row));
         sum.re += old.re;
         sum.im += old.im;
     }
@@ -175,7 +176,7 @@ static void join_chunks(const csr_shares *shares, const product *p, int64_t l)
 }
 
 void csr_shares_run(const csr_shares *shares, bool conjugate, spry_scalar alpha, const void *x,
-                  spry_scalar beta, void *y)
+                    spry_scalar beta, void *y)
 {
     const product p = {conjugate, alpha, beta, x, y};
     if (shares->parts == 1) {

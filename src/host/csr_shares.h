@@ -34,16 +34,17 @@ typedef struct csr_shares {
     spry_scalar *sums;   /* of the chunks of long rows */
 } csr_shares;
 
-/* Plans products with the arrays of a CSR matrix, which must stay; on failure *shares is cleared. */
+/* Plans products with the arrays of a CSR matrix, which must stay; on failure *shares is cleared.
+ */
 spry_status csr_shares_make(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
-                          const int64_t *offsets, const int32_t *columns, const void *values,
-                          csr_shares *shares);
+                            const int64_t *offsets, const int32_t *columns, const void *values,
+                            csr_shares *shares);
 void csr_shares_clear(spry_context *ctx, csr_shares *shares);
 /* Work before a row: entries, and a little for each row. */
 int64_t csr_shares_work(const csr_shares *shares, int64_t row);
 
 /* y = alpha A x + beta y, or conj(A) in A's place */
 void csr_shares_run(const csr_shares *shares, bool conjugate, spry_scalar alpha, const void *x,
-                  spry_scalar beta, void *y);
+                    spry_scalar beta, void *y);
 
 #endif

@@ -75,7 +75,8 @@ static spry_status plan_make(spry_context *ctx, const spry_matrix *A, const char
     shares->parts = host_threads(ctx, work_before(L, L->units) + UNIT_WEIGHT * L->units);
     SPRY_GO(ctx, base_alloc(ctx, shares->parts + 1, sizeof *shares->cuts, &shares->cuts));
     for (int p = 0; p <= shares->parts; p++)
-        shares->cuts[p] = find_cut(L, (int64_t)((double)work_before(L, L->units) * p / shares->parts));
+        shares->cuts[p] =
+            find_cut(L, (int64_t)((double)work_before(L, L->units) * p / shares->parts));
     shares->cuts[0] = 0;
     shares->cuts[shares->parts] = L->units;
     if (L->carry_at)
@@ -90,7 +91,7 @@ done:
 
 /* The shares for op(A), made if it has to be, and whether its conjugate is meant. */
 static spry_status find_shares(const spry_operator *op, spry_transpose transpose,
-                             const layout_shares **shares, bool *conjugate)
+                               const layout_shares **shares, bool *conjugate)
 {
     layout_state *state = op->state;
     const spry_symmetry symmetry = state->shares.L->symmetry;
@@ -137,8 +138,8 @@ static spry_status make_room(const spry_operator *op, const layout_shares *found
 }
 
 /* Adds what units carry to rows of y that are this thread's, in the order of units. */
-static void add_carries(const layout_shares *shares, range rows, int width, int count, void *const *y,
-                        int64_t y_stride)
+static void add_carries(const layout_shares *shares, range rows, int width, int count,
+                        void *const *y, int64_t y_stride)
 {
     const layout *L = shares->L;
     const int64_t size = (int64_t)spry_type_size(L->type);
@@ -152,9 +153,9 @@ static void add_carries(const layout_shares *shares, range rows, int width, int 
         for (int c = 0; c < count; c++)
             at[c] = (char *)y[c] + from * y_stride * size;
         shares->kernels->carry_add(to - from, width,
-                                 (const char *)shares->carry +
-                                     (L->carry_at[u] + from - first) * width * size,
-                                 count, at, y_stride);
+                                   (const char *)shares->carry +
+                                       (L->carry_at[u] + from - first) * width * size,
+                                   count, at, y_stride);
     }
 }
 
@@ -204,8 +205,8 @@ static spry_status layout_multiply_columns(const spry_operator *op, spry_transpo
             mine.room = (char *)shares->room + (size_t)(part * shares->L->room) * ROOM_SIZE;
         shares->walk->columns(shares->L, shares->cuts[part], shares->cuts[part + 1], &mine);
     }
-    add_all_carries(shares, p.packs * HOST_PACK / (1 + spry_type_is_complex(op->type)), p.count, p.y,
-                    p.y_stride);
+    add_all_carries(shares, p.packs * HOST_PACK / (1 + spry_type_is_complex(op->type)), p.count,
+                    p.y, p.y_stride);
     return SPRY_STATUS_OK;
 }
 

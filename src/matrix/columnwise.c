@@ -35,8 +35,8 @@ static spry_status count_places(spry_context *ctx, const matrix_arrays *A, const
 {
     enum { MOST = 64 };
     const int64_t stride = sizes->width > 0 ? columnwise_stride(A->rows, sizes->T) : 0;
-    const double filled =
-        sizes->pad > 0 ? (double)sizes->starts[sizes->width] : (double)stride * (double)sizes->width;
+    const double filled = sizes->pad > 0 ? (double)sizes->starts[sizes->width]
+                                         : (double)stride * (double)sizes->width;
     if (filled > MOST * ((double)A->nnz + (double)A->rows + 16))
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "format %s would fill up %" PRId64 " rows of %.1f entries on average to "

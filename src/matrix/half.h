@@ -26,8 +26,8 @@ typedef struct half_cut {
  * good where that is 0; `bytes` are those that an entry takes. Fails with SPRY_STATUS_UNSUPPORTED
  * where A has no mirror image of its own. To be cleared. */
 spry_status half_find(spry_context *ctx, const matrix_arrays *A, int64_t parts, int64_t bytes,
-                      half_cut *cut);
-void half_clear(spry_context *ctx, half_cut *cut);
+                      half_cut *half);
+void half_clear(spry_context *ctx, half_cut *half);
 
 /* Entries of row i left of the diagonal: they come first. */
 int64_t half_lower(const matrix_arrays *A, int64_t i);

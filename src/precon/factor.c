@@ -104,8 +104,8 @@ static spry_status is_clear(const condition *e, bool *clear)
     for (int64_t i = 0; i < n; i++)
         value_set(e->f->type, e->x, i, (spry_scalar){base_random(1, (uint64_t)i) & 1 ? 1 : -1, 0});
     const spry_status status = apply(e, false);
-    *clear =
-        status == SPRY_STATUS_OK && take_signs(e) * e->f->roundoff < 1e-3; /* n times the mean growth */
+    *clear = status == SPRY_STATUS_OK &&
+             take_signs(e) * e->f->roundoff < 1e-3; /* n times the mean growth */
     return status;
 }
 

@@ -73,7 +73,7 @@ static spry_status fail_pivot(const spry_matrix *A, const factors_wanted *wanted
                      "of %g times the row; try %s:shift=%g, more tries, or another order",
                      wanted->name, i,
                      wanted->hermitian ? "not positive, or numbers are not finite"
-                                     : "zero, or numbers are not finite",
+                                       : "zero, or numbers are not finite",
                      shift, wanted->name, shift > 0 ? 10 * shift : 0.01);
 }
 
@@ -92,8 +92,8 @@ spry_status factors_next_shift(const spry_matrix *A, const factors_wanted *wante
 }
 
 /* Tries once more with a larger shift while it may. */
-static spry_status try_shifts(const spry_matrix *A, const factors_wanted *wanted, int threads, run *r,
-                              factors *f)
+static spry_status try_shifts(const spry_matrix *A, const factors_wanted *wanted, int threads,
+                              run *r, factors *f)
 {
     spry_status status = SPRY_STATUS_OK;
     for (int turn = 0;; turn++) {

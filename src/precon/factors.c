@@ -168,8 +168,9 @@ static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
     double growth = 0;
     spry_status status = SPRY_STATUS_OK;
     if (s->wanted.hermitian)
-        SPRY_GO(ctx, precon_check_hermitian(A, s->wanted.name, s->wanted.thresholds ? "ilut" : "ilu",
-                                            &s->wanted.symmetric));
+        SPRY_GO(ctx,
+                precon_check_hermitian(A, s->wanted.name, s->wanted.thresholds ? "ilut" : "ilu",
+                                       &s->wanted.symmetric));
     for (int turn = 0;; turn++) {
         SPRY_GO(ctx, compute(op, A));
         if (op->rows > 0)

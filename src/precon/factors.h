@@ -73,8 +73,8 @@ spry_status factors_next_shift(const spry_matrix *A, const factors_wanted *wante
  * L y again and again, or with approximate inverses of the triangles.
  */
 typedef struct factors_products factors_products;
-spry_status factors_products_make(const precon_job *job, const factors_wanted *wanted, const factors *f,
-                                  factors_products **p);
+spry_status factors_products_make(const precon_job *job, const factors_wanted *wanted,
+                                  const factors *f, factors_products **p);
 void factors_products_free(spry_context *ctx, factors_products *p);
 spry_status factors_products_apply(factors_products *p, spry_transpose transpose,
                                    const spry_vector *r, spry_vector *z);
@@ -82,6 +82,7 @@ spry_status factors_products_apply(factors_products *p, spry_transpose transpose
 int64_t factors_products_bytes(const factors_products *p);
 
 /* The operator M; its state begins with the factors. */
-spry_status factors_operator(const precon_job *job, const factors_wanted *wanted, spry_operator **M);
+spry_status factors_operator(const precon_job *job, const factors_wanted *wanted,
+                             spry_operator **M);
 
 #endif

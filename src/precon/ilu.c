@@ -30,16 +30,16 @@ static factors_wanted plan_for(const precon_job *job, bool hermitian)
 {
     const ilu_options *o = job->options;
     return (factors_wanted){.name = hermitian ? "ic" : "ilu",
-                          .order = factors_order(o->order),
-                          .hermitian = hermitian,
-                          .level = (int)o->level,
-                          .modified = o->modified,
-                          .shift = o->shift,
-                          .tries = (int)o->tries,
-                          .solve = o->solve,
-                          .sweeps = (int)o->sweeps,
-                          .construct = o->construct,
-                          .rounds = (int)o->rounds};
+                            .order = factors_order(o->order),
+                            .hermitian = hermitian,
+                            .level = (int)o->level,
+                            .modified = o->modified,
+                            .shift = o->shift,
+                            .tries = (int)o->tries,
+                            .solve = o->solve,
+                            .sweeps = (int)o->sweeps,
+                            .construct = o->construct,
+                            .rounds = (int)o->rounds};
 }
 
 static spry_status make(const precon_job *job, bool hermitian, spry_operator **M)

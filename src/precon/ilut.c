@@ -19,15 +19,15 @@ static factors_wanted plan_for(const precon_job *job, bool hermitian)
 {
     const ilut_options *o = job->options;
     return (factors_wanted){.name = hermitian ? "ict" : "ilut",
-                          .order = factors_order(o->order),
-                          .hermitian = hermitian,
-                          .thresholds = true,
-                          .tau = o->tau,
-                          .fill = o->fill,
-                          .shift = o->shift,
-                          .tries = (int)o->tries,
-                          .solve = o->solve,
-                          .sweeps = (int)o->sweeps};
+                            .order = factors_order(o->order),
+                            .hermitian = hermitian,
+                            .thresholds = true,
+                            .tau = o->tau,
+                            .fill = o->fill,
+                            .shift = o->shift,
+                            .tries = (int)o->tries,
+                            .solve = o->solve,
+                            .sweeps = (int)o->sweeps};
 }
 
 static spry_status make_ilut(const precon_job *job, spry_operator **M)

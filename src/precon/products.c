@@ -119,8 +119,8 @@ done:
     return status;
 }
 
-spry_status factors_products_make(const precon_job *job, const factors_wanted *wanted, const factors *f,
-                                  factors_products **out)
+spry_status factors_products_make(const precon_job *job, const factors_wanted *wanted,
+                                  const factors *f, factors_products **out)
 {
     spry_context *ctx = job->A->ctx;
     factors_products *p = NULL;

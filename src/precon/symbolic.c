@@ -114,8 +114,8 @@ done:
 
 /* Both triangles: `above` of A and `below` of A^T, which is left empty where the pattern is
  * symmetric, or is to be taken so. */
-static spry_status find_both(const spry_matrix *A, const factors_wanted *wanted, const int32_t *rank,
-                             bool count, fill *above, fill *below)
+static spry_status find_both(const spry_matrix *A, const factors_wanted *wanted,
+                             const int32_t *rank, bool count, fill *above, fill *below)
 {
     spry_context *ctx = A->ctx;
     const size_t n = (size_t)A->a.rows, nnz = (size_t)A->a.nnz;
@@ -135,11 +135,12 @@ done:
 }
 
 /* The pattern is A's own. */
-static spry_status take_pattern(const spry_matrix *A, const factors_wanted *wanted, const int32_t *perm,
-                                bool always, factors *f)
+static spry_status take_pattern(const spry_matrix *A, const factors_wanted *wanted,
+                                const int32_t *perm, bool always, factors *f)
 {
     spry_context *ctx = A->ctx;
-    const triangle_pattern p = {A->a.offsets, A->a.col_index, wanted->hermitian && wanted->symmetric};
+    const triangle_pattern p = {A->a.offsets, A->a.col_index,
+                                wanted->hermitian && wanted->symmetric};
     triangle *t = f->chain.t;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, triangle_sets_make(ctx, A->a.rows, &p, 1, perm, always, &f->sets));
@@ -153,8 +154,8 @@ done:
     return status;
 }
 
-static spry_status take_fill(const spry_matrix *A, const factors_wanted *wanted, const int32_t *perm,
-                             bool always, factors *f)
+static spry_status take_fill(const spry_matrix *A, const factors_wanted *wanted,
+                             const int32_t *perm, bool always, factors *f)
 {
     spry_context *ctx = A->ctx;
     const spry_type type = A->a.type;
@@ -193,7 +194,7 @@ spry_status factors_analyse(const spry_matrix *A, const factors_wanted *wanted, 
     spry_status status = SPRY_STATUS_OK;
     f->chain = (triangle_chain){.sets = &f->sets, .type = A->a.type};
     status = wanted->level == 0 ? take_pattern(A, wanted, perm, always, f)
-                              : take_fill(A, wanted, perm, always, f);
+                                : take_fill(A, wanted, perm, always, f);
     if (status == SPRY_STATUS_NO_MEMORY && wanted->level > 0)
         SPRY_CAUSE(ctx, status, "precon %s: fill of level %d; take a lower one", wanted->name,
                    wanted->level);

@@ -132,7 +132,7 @@ spry_status triangle_chain_apply(spry_context *ctx, const triangle_chain *c, boo
 /* The same on a device, where `there` is. */
 spry_status triangle_device_place(spry_context *ctx, triangle_chain *c);
 spry_status triangle_device_apply(const triangle_chain *c, bool conjugate, const spry_vector *r,
-                                 spry_vector *z);
+                                  spry_vector *z);
 void triangle_device_free(spry_context *ctx, struct triangle_device *there);
 /* What it reads of its own. */
 int64_t triangle_chain_bytes(const triangle_chain *c);

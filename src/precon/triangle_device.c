@@ -166,7 +166,7 @@ done:
 }
 
 spry_status triangle_device_apply(const triangle_chain *c, bool conjugate, const spry_vector *r,
-                                 spry_vector *z)
+                                  spry_vector *z)
 {
     const triangle_device *there = c->there;
     spry_status status = SPRY_STATUS_OK;

@@ -295,7 +295,7 @@ static void test_balance(void **state)
     arrays a = arrays_new(&huge_row, SPRY_TYPE_D);
     csr_shares shares;
     assert_ok(ctx, csr_shares_make(ctx, SPRY_TYPE_D, huge_row.rows, huge_row.cols, a.offsets,
-                                 a.columns, a.values, &shares));
+                                   a.columns, a.values, &shares));
     assert_int_equal(shares.parts, PARTS);
     assert_int_equal(shares.long_count, 1);
     const int64_t chunks = (huge_row.cols + LONG_ROW - 1) / LONG_ROW;

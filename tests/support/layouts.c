@@ -245,9 +245,9 @@ void layouts_check_columns(spry_context *ctx, const spry_matrix *A, const spry_o
     snprintf(what, sizeof what, "%s, type %s, transpose %d, factors %d, %d columns, by_rows %d",
              spec, spry_type_name(type), (int)transpose, which, cols, by_rows);
     for (int c = 0; c < cols; c++)
-        expected[c] = reference(A, transpose, alpha,
-                                (char *)B.data + (size_t)(by_rows ? c : c * B.ld) * size, beta,
-                                (char *)C.data + (size_t)(by_rows ? c : c * C.ld) * size, xs, ys);
+        expected[c] =
+            reference(A, transpose, alpha, (char *)B.data + (size_t)(by_rows ? c : c * B.ld) * size,
+                      beta, (char *)C.data + (size_t)(by_rows ? c : c * C.ld) * size, xs, ys);
     if (beta.re == 0 && beta.im == 0) /* must not be read */
         memset(C.data, 0xff, (size_t)((m + 2) * (cols + 1)) * size);
     /* What lies between columns or rows is not ours. */

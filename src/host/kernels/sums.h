@@ -299,8 +299,9 @@ ALWAYS_INLINE tile tile_total(const tile s[4], int vectors)
 #endif
 }
 
-ALWAYS_INLINE tile tile_entries_ahead(cursor *from, const stored *end, const real *x, int64_t stride,
-                                      int vectors, const int32_t *near_end, bool crosses)
+ALWAYS_INLINE tile tile_entries_ahead(cursor *from, const stored *end, const real *x,
+                                      int64_t stride, int vectors, const int32_t *near_end,
+                                      bool crosses)
 {
     tile s[4] = {0};
     cursor at = *from;

@@ -32,11 +32,11 @@ enum {
 };
 /* Numbers. */
 enum {
-    COLUMNWISE_LINES, /* that have rows; jds: those that are fill too */
-    COLUMNWISE_STRIDE,  /* from a column to the next; 0: see the starts */
-    COLUMNWISE_WIDTH, /* columns */
-    COLUMNWISE_T,     /* lines of a row */
-    COLUMNWISE_BS     /* ellr-t: work-items of a group on devices; 0: any */
+    COLUMNWISE_LINES,  /* that have rows; jds: those that are fill too */
+    COLUMNWISE_STRIDE, /* from a column to the next; 0: see the starts */
+    COLUMNWISE_WIDTH,  /* columns */
+    COLUMNWISE_T,      /* lines of a row */
+    COLUMNWISE_BS      /* ellr-t: work-items of a group on devices; 0: any */
 };
 /* Units are so many lines, which all T divide. */
 enum { COLUMNWISE_UNIT = 64 };

@@ -235,16 +235,16 @@ static void cut_unit(writer *w, const matrix_arrays *A, int64_t u, findings *not
 /* --- all of it ------------------------------------------------------------------------------- */
 
 /* What is known before anything is stored. */
-typedef struct plan {
+typedef struct survey {
     int parts;
     int64_t units;
     findings *found;  /* one a part; then all in the first */
     int64_t *runs;    /* units + 1: runs before each unit */
     int64_t *numbers; /* units + 1: values on the main diagonal before each unit */
     int64_t listed;   /* terms of all shapes */
-} plan;
+} survey;
 
-static void plan_free(spry_context *ctx, plan *p)
+static void survey_free(spry_context *ctx, survey *p)
 {
     base_free(ctx, p->found);
     base_free(ctx, p->runs);
@@ -267,7 +267,7 @@ static spry_status refuse_shapes(spry_context *ctx)
                      CRF_MOST_SHAPES);
 }
 
-static spry_status find_terms(spry_context *ctx, const matrix_arrays *A, plan *p)
+static spry_status find_terms(spry_context *ctx, const matrix_arrays *A, survey *p)
 {
     findings *all = p->found;
 #pragma omp parallel for num_threads(p->parts) schedule(static, 1)
@@ -289,7 +289,7 @@ static spry_status find_terms(spry_context *ctx, const matrix_arrays *A, plan *p
     return many ? refuse_terms(ctx) : SPRY_STATUS_OK;
 }
 
-static void count_unit(plan *p, const matrix_arrays *A, int64_t u, findings *note)
+static void count_unit(survey *p, const matrix_arrays *A, int64_t u, findings *note)
 {
     writer w = {.f = p->found};
     cut_unit(&w, A, u, note, 0);
@@ -297,13 +297,13 @@ static void count_unit(plan *p, const matrix_arrays *A, int64_t u, findings *not
     p->numbers[u + 1] = w.values;
 }
 
-static spry_status find_runs(spry_context *ctx, const matrix_arrays *A, plan *p)
+static spry_status find_runs(spry_context *ctx, const matrix_arrays *A, survey *p)
 {
     findings *all = p->found;
     p->runs[0] = p->numbers[0] = 0;
 #pragma omp parallel for num_threads(p->parts) schedule(static, 1)
     for (int part = 0; part < p->parts; part++) {
-        const range mine = base_share(p->packs, p->parts, part, 1);
+        const range mine = base_share(p->units, p->parts, part, 1);
         for (int64_t u = mine.begin; u < mine.end; u++)
             count_unit(p, A, u, &p->found[part]);
     }
@@ -314,7 +314,7 @@ static spry_status find_runs(spry_context *ctx, const matrix_arrays *A, plan *p)
             note_shape(all, &f->shape[i]);
     }
     qsort(all->shape, (size_t)all->shapes, sizeof *all->shape, compare_shapes);
-    for (int64_t u = 0; u < p->packs; u++) {
+    for (int64_t u = 0; u < p->units; u++) {
         p->runs[u + 1] += p->runs[u];
         p->numbers[u + 1] += p->numbers[u];
     }
@@ -323,18 +323,18 @@ static spry_status find_runs(spry_context *ctx, const matrix_arrays *A, plan *p)
     return all->many_shapes ? refuse_shapes(ctx) : SPRY_STATUS_OK;
 }
 
-static spry_status plan_make(spry_context *ctx, const matrix_arrays *A, plan *p)
+static spry_status survey_make(spry_context *ctx, const matrix_arrays *A, survey *p)
 {
     spry_status status = SPRY_STATUS_OK;
     p->parts = matrix_parts(ctx, A->nnz);
-    p->packs = (A->rows + CRF_UNIT_ROWS - 1) / CRF_UNIT_ROWS;
+    p->units = (A->rows + CRF_UNIT_ROWS - 1) / CRF_UNIT_ROWS;
     SPRY_GO(ctx, base_calloc(ctx, p->parts, sizeof *p->found, &p->found));
     if (A->rows > INT32_MAX)
         SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                                "format crf: %" PRId64 " rows, expected at most %d; sell takes more",
                                A->rows, INT32_MAX));
-    SPRY_GO(ctx, base_alloc(ctx, p->packs + 1, sizeof *p->runs, &p->runs));
-    SPRY_GO(ctx, base_alloc(ctx, p->packs + 1, sizeof *p->numbers, &p->numbers));
+    SPRY_GO(ctx, base_alloc(ctx, p->units + 1, sizeof *p->runs, &p->runs));
+    SPRY_GO(ctx, base_alloc(ctx, p->units + 1, sizeof *p->numbers, &p->numbers));
     SPRY_GO(ctx, find_terms(ctx, A, p));
     SPRY_GO(ctx, find_runs(ctx, A, p));
 done:
@@ -380,24 +380,24 @@ static void write_main(layout *L, const matrix_arrays *A, int64_t u)
 static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     (void)given;
-    plan p = {0};
+    survey p = {0};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(L->ctx, plan_make(L->ctx, A, &p));
+    SPRY_GO(L->ctx, survey_make(L->ctx, A, &p));
     const findings *f = p.found;
-    L->units = p.packs;
+    L->units = p.units;
     L->unit_rows = CRF_UNIT_ROWS;
-    L->stored = f->terms + p.numbers[p.packs];
+    L->stored = f->terms + p.numbers[p.units];
     SPRY_GO(L->ctx, layout_add_values(L, false));
-    SPRY_GO(L->ctx, layout_add(L, CRF_UNIT_RUNS, "unit_runs", p.packs + 1, sizeof(int64_t)));
-    SPRY_GO(L->ctx, layout_add(L, CRF_RUNS, "runs", p.runs[p.packs], sizeof(crf_run)));
+    SPRY_GO(L->ctx, layout_add(L, CRF_UNIT_RUNS, "unit_runs", p.units + 1, sizeof(int64_t)));
+    SPRY_GO(L->ctx, layout_add(L, CRF_RUNS, "runs", p.runs[p.units], sizeof(crf_run)));
     SPRY_GO(L->ctx, layout_add(L, CRF_STARTS, "starts", f->shapes + 1, sizeof(int32_t)));
     SPRY_GO(L->ctx, layout_add(L, CRF_OFFSETS, "offsets", p.listed, sizeof(int32_t)));
     SPRY_GO(L->ctx, layout_add(L, CRF_PLACES, "places", p.listed, sizeof(int32_t)));
     write_shapes(L, f);
-    memcpy(L->array[CRF_UNIT_RUNS].data, p.runs, (size_t)(p.packs + 1) * sizeof *p.runs);
+    memcpy(L->array[CRF_UNIT_RUNS].data, p.runs, (size_t)(p.units + 1) * sizeof *p.runs);
 #pragma omp parallel for num_threads(p.parts) schedule(static, 1)
     for (int part = 0; part < p.parts; part++) {
-        const range mine = base_share(p.packs, p.parts, part, 1);
+        const range mine = base_share(p.units, p.parts, part, 1);
         for (int64_t u = mine.begin; u < mine.end; u++) {
             writer w = {.f = f, .runs = (crf_run *)L->array[CRF_RUNS].data + p.runs[u]};
             cut_unit(&w, A, u, NULL, f->terms + p.numbers[u]);
@@ -405,7 +405,7 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
         }
     }
 done:
-    plan_free(L->ctx, &p);
+    survey_free(L->ctx, &p);
     return status;
 }
 
@@ -413,15 +413,15 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
                             layout_forecast *out)
 {
     (void)given;
-    plan p = {0};
+    survey p = {0};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, plan_make(ctx, A, &p));
-    out->stored = p.found->terms + p.numbers[p.packs];
-    out->bytes = out->stored * (int64_t)spry_type_size(A->type) + 8 * (p.packs + 1) +
-                 p.runs[p.packs] * (int64_t)sizeof(crf_run) + 4 * (p.found->shapes + 1) +
+    SPRY_GO(ctx, survey_make(ctx, A, &p));
+    out->stored = p.found->terms + p.numbers[p.units];
+    out->bytes = out->stored * (int64_t)spry_type_size(A->type) + 8 * (p.units + 1) +
+                 p.runs[p.units] * (int64_t)sizeof(crf_run) + 4 * (p.found->shapes + 1) +
                  8 * p.listed;
 done:
-    plan_free(ctx, &p);
+    survey_free(ctx, &p);
     return status;
 }
 

@@ -27,9 +27,9 @@ static spry_status make_plan(spry_context *ctx, const matrix_arrays *A, const el
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "format ellr-t: T is %" PRId64 ", expected 1, 2, 4, 8, 16 or 32", T);
     *sizes = (columnwise_sizes){.T = T,
-                              .width = (matrix_longest_row(ctx, A) + T - 1) / T,
-                              .lengths_read = true,
-                              .rest = -1};
+                                .width = (matrix_longest_row(ctx, A) + T - 1) / T,
+                                .lengths_read = true,
+                                .rest = -1};
     return SPRY_STATUS_OK;
 }
 

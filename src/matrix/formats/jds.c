@@ -90,7 +90,8 @@ static spry_status make_plan(spry_context *ctx, const matrix_arrays *A, int64_t 
 {
     histogram h = {0};
     spry_status status = SPRY_STATUS_OK;
-    *sizes = (columnwise_sizes){.T = 1, .width = matrix_longest_row(ctx, A), .pad = pad, .rest = -1};
+    *sizes =
+        (columnwise_sizes){.T = 1, .width = matrix_longest_row(ctx, A), .pad = pad, .rest = -1};
     SPRY_GO(ctx, histogram_make(ctx, A, sizes->width, &h));
     SPRY_GO(ctx, base_alloc(ctx, sizes->width + 1, sizeof *sizes->starts, &sizes->starts));
     find_places(&h, pad, sizes->starts);

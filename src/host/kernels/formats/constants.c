@@ -127,7 +127,8 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
             if (r.kind != CRF_NONE)
                 tile_add(&sum, vectors, r.main[r.kind == CRF_EACH ? i : 0], x + row * p->x_stride);
             for (int64_t t = 0; t < r.terms; t++)
-                tile_add(&sum, vectors, values[r.places[t]], x + (row + r.offsets[t]) * p->x_stride);
+                tile_add(&sum, vectors, values[r.places[t]],
+                         x + (row + r.offsets[t]) * p->x_stride);
             tile_put(&sum, vectors, p, f, row);
         }
     }

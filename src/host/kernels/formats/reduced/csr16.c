@@ -156,7 +156,8 @@ void W(csr16_multiply)(const layout *A, int64_t begin, int64_t end, const host_p
 /* --- several columns ----------------------------------------------------------------------------
  */
 
-ALWAYS_INLINE tile tile_part(group *g, const stored *end, const real *x, int64_t stride, int vectors)
+ALWAYS_INLINE tile tile_part(group *g, const stored *end, const real *x, int64_t stride,
+                             int vectors)
 {
     tile s[4] = {0};
     const uint16_t *code = g->code;
@@ -203,8 +204,8 @@ ALWAYS_INLINE void coded_columns(group g, const host_columns *p, int vectors, fa
     bool several = false;
     for (; g.part < g.end; g.part++) {
         const int32_t base = g.part->base;
-        tile sum = tile_part(&g, g.values + g.part->end, x + (base < 0 ? ~base : base) * stride, stride,
-                             vectors);
+        tile sum = tile_part(&g, g.values + g.part->end, x + (base < 0 ? ~base : base) * stride,
+                             stride, vectors);
         if (several)
             sum = tile_plus(before, sum, vectors);
         several = base < 0;

@@ -548,7 +548,8 @@ typedef struct other {
 
 ALWAYS_INLINE other open_other(const columns_job *c, int64_t j, int unit, int vectors)
 {
-    const vec_at *x = (const vec_at *)((const real *)c->p->x + j * c->p->x_stride) + unit * TILE_PACK;
+    const vec_at *x =
+        (const vec_at *)((const real *)c->p->x + j * c->p->x_stride) + unit * TILE_PACK;
     other o = {.at = sums_of(c, j, vectors) + unit * TILE_PACK};
 #pragma GCC unroll 4
     for (int u = 0; u < TILE_PACK; u++) {
