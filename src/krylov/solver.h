@@ -25,7 +25,7 @@ typedef struct solver_work {
     struct {
         spry_vector *saved, *spare; /* of the iteration */
         spry_vector *b, *x;         /* copies where the solver works, of vectors elsewhere */
-    } lanes[SOLVED_TOGETHER];
+    } tracks[SOLVED_TOGETHER];
 } solver_work;
 
 struct spry_solver {

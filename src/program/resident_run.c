@@ -11,7 +11,7 @@ static const double batch_seconds = 2e-3;
 /* --- turns --------------------------------------------------------------------------------------
  */
 
-/* What a turn moves and launches, by a walk that launches nothing. */
+/* What a turn moves and launches, by going on without launching. */
 static spry_status count_turn(resident *s, bool *alike)
 {
     spry_context *ctx = s->r->ctx;
@@ -19,7 +19,7 @@ static spry_status count_turn(resident *s, bool *alike)
     spry_status status = SPRY_STATUS_OK;
     s->launched = 0;
     s->counting_only = true;
-    status = resident_walk(s, true, &end);
+    status = resident_advance(s, true, &end);
     s->counting_only = false;
     SPRY_GO(ctx, status);
     resident_take(s, false);
@@ -44,7 +44,7 @@ static spry_status record(resident *s)
     bool end = false;
     spry_status status = device_record_begin(s->d);
     if (status == SPRY_STATUS_OK) {
-        status = resident_walk(s, true, &end);
+        status = resident_advance(s, true, &end);
         const spry_status ended = device_record_end(s->d, &s->graph);
         if (status == SPRY_STATUS_OK)
             status = ended;
@@ -144,7 +144,7 @@ static spry_status advance(resident *s)
     int64_t turns = choose_turns(s);
     s->partial = partial;
     while (true) {
-        SPRY_GO(ctx, resident_walk(s, fresh, &end));
+        SPRY_GO(ctx, resident_advance(s, fresh, &end));
         if (!end) /* it has to look first */
             break;
         fresh = false;
@@ -190,7 +190,7 @@ static spry_status run(runner *r, int first, int count)
     s->new_count = 0;
     s->missed = s->skip = 0;
     s->told = s->look_first = false;
-    s->l = &r->lanes[first];
+    s->l = &r->tracks[first];
     s->pc = s->section[SECTION_START];
     SPRY_GO(ctx, resident_let_go(s, true));
     while (!s->l->done) {

@@ -337,7 +337,7 @@ static void make(things *t, spry_context *ctx)
                                    &t->values));
     t->b_list[0] = t->x;
     t->x_list[0] = t->y;
-    t->dense = (spry_dense){.rows = 4, .cols = 1, .step = 4, .data = spry_vector_data(t->x)};
+    t->dense = (spry_dense){.rows = 4, .cols = 1, .ld = 4, .data = spry_vector_data(t->x)};
     t->other = t->dense;
     t->other.data = spry_vector_data(t->y);
     for (int i = 0; i < 4; i++)
