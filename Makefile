@@ -8,7 +8,7 @@ B     := build
 test tsan coverage: export OMP_WAIT_POLICY = passive
 
 .DEFAULT_GOAL := build
-.PHONY: help deps dev-deps build run test test-all tsan fuzz check coverage bench docs reference package install clean
+.PHONY: help deps dev-deps build run quick test test-all tsan fuzz check coverage bench docs reference package install clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -27,6 +27,9 @@ build: deps      ## the library and the program, optimised: build/release/spry
 run: build       ## solve a 3D Poisson system and show the result
 	@$(B)/release/spry gen poisson3d --size 128 -o $(B)/poisson.spry
 	@$(B)/release/spry solve $(B)/poisson.spry --tol 1e-8 -o $(B)/x.mtx
+
+quick:           ## the inner loop: build and the tests of the rooms that changed, or of ROOMS="io krylov"
+	@tools/quick $(ROOMS)
 
 test: dev-deps   ## build with address and undefined-behaviour sanitizers, run every test
 	$(CMAKE) --preset asan

@@ -74,7 +74,7 @@ static spry_dense block(int64_t rows, void *data, spry_device *where)
 {
     return (spry_dense){.rows = rows,
                         .cols = COLUMNS,
-                        .step = COLUMNS,
+                        .ld = COLUMNS,
                         .by_rows = true,
                         .data = data,
                         .device = where};

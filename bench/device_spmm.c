@@ -66,8 +66,8 @@ static void multiply(void *data)
                     .by_rows = p->by_rows,
                     .data = s->C,
                     .device = s->device};
-    B.step = p->by_rows ? p->width : B.rows;
-    C.step = p->by_rows ? p->width : C.rows;
+    B.ld = p->by_rows ? p->width : B.rows;
+    C.ld = p->by_rows ? p->width : C.rows;
     peer_need(s->ctx, spry_operator_multiply_dense(p->op, SPRY_TRANSPOSE_NO, one, &B, zero, &C));
 }
 

@@ -92,7 +92,7 @@ static void fit(const problem *p, int64_t iterations, double *once, double *each
 {
     double n = 0, sum_k = 0, sum_t = 0, sum_kk = 0, sum_kt = 0;
     for (int c = 1; c <= CUTS; c++) {
-        spry_result result = {0};
+        spry_result result = SPRY_RESULT_INIT;
         double first;
         const int64_t most = iterations * c / (CUTS + 1);
         if (most < 1)
@@ -116,7 +116,7 @@ static double step_time(const problem *p, spry_solver *solver)
 {
     static steps s;
     double gaps[MOST_STEPS];
-    spry_result result = {0};
+    spry_result result = SPRY_RESULT_INIT;
     s.count = 0;
     spry_solver_set_watch(solver, note_step, &s);
     (void)solve_once(p, solver, &result);
@@ -137,7 +137,7 @@ static void print_log(void *data, spry_log_level level, const char *text)
 static void run_problem(const problem *p, const char *size)
 {
     const bool host = strcmp(p->set->device, "cpu") == 0;
-    spry_result result = {0};
+    spry_result result = SPRY_RESULT_INIT;
     double first, once, each, step = NAN;
     spry_solver *solver = make_solver(p, 10000);
     const double later = time_solves(p, solver, &first, &result);
@@ -145,7 +145,7 @@ static void run_problem(const problem *p, const char *size)
     if (host)
         step = step_time(p, solver);
     if (strcmp(p->set->counts, "yes") == 0) {
-        spry_result ignored = {0};
+        spry_result ignored = SPRY_RESULT_INIT;
         spry_context_set_log(p->ctx, print_log, NULL);
         (void)solve_once(p, solver, &ignored);
         spry_context_set_log(p->ctx, NULL, NULL);

@@ -18,7 +18,7 @@ echo "== host, one thread, then all"
 timeout 100 "$program" --sizes 10+40 --threads 1
 timeout 100 "$program" --formats sell
 for device in cuda opencl; do
-    "$build/spry" devices | grep -q "^ *$device" || continue
+    "$build/spry" devices | grep -q "^$device:" || continue
     echo "== $device, vectors there"
     timeout 100 "$program" --device "$device" --formats sell --counts $counts
     echo "== $device, vectors here"

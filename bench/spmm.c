@@ -49,8 +49,8 @@ static void set_width(stage *s, int width, bool by_rows)
 {
     s->B.cols = s->C.cols = width;
     s->B.by_rows = s->C.by_rows = by_rows;
-    s->B.step = by_rows ? width : s->B.rows;
-    s->C.step = by_rows ? width : s->C.rows;
+    s->B.ld = by_rows ? width : s->B.rows;
+    s->C.ld = by_rows ? width : s->C.rows;
 }
 
 /* Arrays of A for every 8 real or 4 complex columns, B and C once. */

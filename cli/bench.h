@@ -40,8 +40,8 @@ typedef struct bench_job {
 spry_status bench_product(spry_context *ctx, const bench_job *job, bench_record *record);
 /* The largest error of y = A x over |A| |x|, against a compensated sum; A is general CSR, numbers
  * are a step apart. */
-double bench_error(const spry_matrix *A, const void *x, int64_t x_step, const void *y,
-                   int64_t y_step);
+double bench_error(const spry_matrix *A, const void *x, int64_t x_stride, const void *y,
+                   int64_t y_stride);
 
 /* The records as a chart of bars, an SVG file. */
 void bench_chart(FILE *out, const void *bench_data);

@@ -40,8 +40,8 @@ static spry_scalar number(spry_type type, const void *values, int64_t k)
     return (spry_scalar){d[2 * k], d[2 * k + 1]};
 }
 
-double bench_error(const spry_matrix *A, const void *x, int64_t x_step, const void *y,
-                   int64_t y_step)
+double bench_error(const spry_matrix *A, const void *x, int64_t x_stride, const void *y,
+                   int64_t y_stride)
 {
     spry_arrays a = SPRY_ARRAYS_INIT;
     spry_matrix_arrays(A, &a);
@@ -52,14 +52,15 @@ double bench_error(const spry_matrix *A, const void *x, int64_t x_step, const vo
         sum re = {0, 0}, im = {0, 0};
         double scale = 0;
         for (int64_t k = offsets[i]; k < offsets[i + 1]; k++) {
-            spry_scalar v = number(a.type, a.values, k), u = number(a.type, x, columns[k] * x_step);
+            spry_scalar v = number(a.type, a.values, k),
+                        u = number(a.type, x, columns[k] * x_stride);
             add_product(&re, v.re, u.re);
             add_product(&re, -v.im, u.im);
             add_product(&im, v.re, u.im);
             add_product(&im, v.im, u.re);
             scale += hypot(v.re, v.im) * hypot(u.re, u.im);
         }
-        spry_scalar got = number(a.type, y, i * y_step);
+        spry_scalar got = number(a.type, y, i * y_stride);
         double error = hypot((got.re - re.hi) - re.lo, (got.im - im.hi) - im.lo);
         double relative = error == 0 ? 0 : error / scale;
         if (isnan(relative))
@@ -177,8 +178,8 @@ static void fill_record(const bench_job *job, const operands *o, bench_record *r
     const char *b = spry_vector_data_const(o->x), *c = spry_vector_data_const(o->y);
     for (int64_t i = 0; i < r->columns && !isnan(r->max_error); i++) {
         double error =
-            bench_error(job->A, b + i * (job->by_rows ? 1 : o->B.step) * (int64_t)size, step,
-                        c + i * (job->by_rows ? 1 : o->C.step) * (int64_t)size, step);
+            bench_error(job->A, b + i * (job->by_rows ? 1 : o->B.ld) * (int64_t)size, step,
+                        c + i * (job->by_rows ? 1 : o->C.ld) * (int64_t)size, step);
         r->max_error = isnan(error) || error > r->max_error ? error : r->max_error;
     }
 }

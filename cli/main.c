@@ -169,6 +169,7 @@ static int find_and_run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    file_prepare();
     signals_prepare();
     (void)atexit(ended_by_others);
     const int exit_status = stack_run(find_and_run, argc, argv);

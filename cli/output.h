@@ -5,6 +5,9 @@
 #include "cli.h"
 
 /* files.c. "-" is the standard output. */
+/* Of the three standard streams, one that is closed is taken by what fails, lest a file get its
+ * number and messages. */
+void file_prepare(void);
 bool file_is_stdout(const char *path); /* NULL, too */
 /* Whether two names are of one file, so that writing one would lose the other. */
 bool file_is_same(const char *a, const char *b);

@@ -28,9 +28,9 @@ template <typename Scalar> struct product {
         using dense = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Order>;
         using stride = Eigen::OuterStride<>;
         Eigen::Map<const dense, 0, stride> from(static_cast<const Scalar *>(B->data), B->rows,
-                                                B->cols, stride(B->step));
+                                                B->cols, stride(B->ld));
         Eigen::Map<dense, 0, stride> to(static_cast<Scalar *>(C->data), C->rows, C->cols,
-                                        stride(C->step));
+                                        stride(C->ld));
         to.noalias() = A * from;
     }
 };

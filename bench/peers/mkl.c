@@ -106,7 +106,7 @@ static void multiply_dense(void *data, const spry_dense *B, const spry_dense *C)
     const sparse_operation_t plain = SPARSE_OPERATION_NON_TRANSPOSE;
     const sparse_layout_t layout =
         B->by_rows ? SPARSE_LAYOUT_ROW_MAJOR : SPARSE_LAYOUT_COLUMN_MAJOR;
-    const MKL_INT cols = (MKL_INT)B->cols, ldb = (MKL_INT)B->step, ldc = (MKL_INT)C->step;
+    const MKL_INT cols = (MKL_INT)B->cols, ldb = (MKL_INT)B->ld, ldc = (MKL_INT)C->ld;
     const MKL_Complex8 one8 = {1, 0}, zero8 = {0, 0};
     const MKL_Complex16 one16 = {1, 0}, zero16 = {0, 0};
     if (s->type == SPRY_TYPE_S)

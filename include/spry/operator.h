@@ -108,14 +108,15 @@ SPRY_API spry_status spry_operator_multiply(const spry_operator *op, spry_transp
                                             spry_scalar alpha, const spry_vector *x,
                                             spry_scalar beta, spry_vector *y);
 
-/** A dense matrix in a caller's memory, of the operator's type. Entry (i, j) is number i step + j
- * of data when by_rows, else j step + i. */
+/** A dense matrix in a caller's memory, of the operator's type. Entry (i, j) is number i ld + j
+ * of data when by_rows, else j ld + i. */
 typedef struct spry_dense {
-    size_t size;              /**< SPRY_DENSE_INIT */
-    int64_t rows, cols, step; /**< step: from one row (column) to the next, in numbers */
-    bool by_rows;             /**< rows are together, else columns */
-    void *data;               /**< on a device: a CUDA pointer, or a cl_mem */
-    spry_device *device;      /**< where data is; NULL: the host */
+    size_t size;         /**< SPRY_DENSE_INIT */
+    int64_t rows, cols;  /**< its shape */
+    int64_t ld;          /**< leading dimension: from one row (column) to the next, in numbers */
+    bool by_rows;        /**< rows are together, else columns */
+    void *data;          /**< on a device: a CUDA pointer, or a cl_mem */
+    spry_device *device; /**< where data is; NULL: the host */
 } spry_dense;
 #define SPRY_DENSE_INIT SPRY_SIZED(spry_dense)
 

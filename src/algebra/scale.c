@@ -51,9 +51,9 @@ static bool keeps_symmetry(const matrix_arrays *a, const spry_vector *left,
 ALWAYS_INLINE void scale_entries(spry_type type, const matrix_arrays *a, const void *left,
                                  const void *right, range entries)
 {
-    walk w;
-    walk_start(&w, a, entries);
-    while (walk_next(&w))
+    entry_loop w;
+    entry_loop_start(&w, a, entries);
+    while (entry_loop_next(&w))
         for (int i = 0; i < w.count; i++) {
             spry_scalar v = value_load(type, a->values, w.first + i);
             if (left)

@@ -39,7 +39,7 @@ spry_status device_columnwise_open(const spry_device *d, const layout *L, int co
     form->positions = L->rows;
     form->lanes = rest ? rest_lanes(L) : (int)L->number[COLUMNWISE_T];
     form->group = (int)L->number[COLUMNWISE_BS];
-    form->number[0] = (device_number){"step", L->number[COLUMNWISE_STEP]};
+    form->number[0] = (device_number){"step", L->number[COLUMNWISE_STRIDE]};
     form->number[1] = (device_number){"width", L->number[COLUMNWISE_WIDTH]};
     snprintf(form->defines, sizeof form->defines, "UNIT=%d%s%s%s", COLUMNWISE_UNIT,
              ends ? " LENGTHS=1" : "", sorted ? " SORTED=1" : "", rest ? " REST=1" : "");

@@ -84,7 +84,6 @@ static spry_status read_facts(spry_device *d)
     f->local_bytes = local;
     f->has_double = f->has_graphs = f->has_tickets = f->has_pointers = true;
     f->has_cooperation = cooperation != 0;
-    f->has_loops = state->driver.has_loops;
     /* Not NVRTC's version: what it compiled must be found again where it is no longer there. */
     snprintf(f->driver, sizeof f->driver, "CUDA %d.%d", state->driver.version / 1000,
              state->driver.version % 1000 / 10);
@@ -359,8 +358,6 @@ const engine_class engine_cuda = {
     .whole_groups = cuda_whole_groups,
     .record_begin = cuda_record_begin,
     .record_end = cuda_record_end,
-    .loop_begin = cuda_loop_begin,
-    .loop_text = cuda_loop_text,
     .play = cuda_play,
     .graph_free = cuda_graph_free,
     .event_new = event_new,

@@ -13,7 +13,6 @@ typedef struct cuda_state {
     cuda_index device;
     cuda_handle context; /* the device's primary one, which others in the process may use as well */
     int arch;            /* 90: compute capability 9.0 */
-    cuda_handle loop;    /* the graph around the body that is being recorded; NULL: none */
 } cuda_state;
 
 static inline cuda_state *cuda_of(const spry_device *d)
@@ -63,8 +62,6 @@ int64_t cuda_whole_groups(spry_device *d, void *kernel, int group);
 
 spry_status cuda_record_begin(spry_device *d, engine_stream s);
 spry_status cuda_record_end(spry_device *d, engine_stream s, void **graph);
-spry_status cuda_loop_begin(spry_device *d, engine_stream s, uint64_t *loop);
-extern const char cuda_loop_text[];
 spry_status cuda_play(spry_device *d, engine_stream s, void *graph);
 void cuda_graph_free(spry_device *d, void *graph);
 

@@ -53,9 +53,6 @@ enum {
 
 /* Flags and options, each of its own call. */
 enum {
-    CUDA_GRAPH_NODE_CONDITIONAL = 13,
-    CUDA_CONDITION_WHILE = 1,
-    CUDA_CONDITION_ASSIGN_DEFAULT = 1,
     CUDA_STREAM_NON_BLOCKING = 1,
     CUDA_EVENT_DEFAULT = 0,
     CUDA_EVENT_DISABLE_TIMING = 2,
@@ -122,36 +119,11 @@ enum {
 /* The newest of these calls came with CUDA 11.4 (driver 470). */
 enum { CUDA_LEAST_DRIVER = 11040 };
 
-/* CUgraphNodeParams for a node that repeats a graph. */
-typedef struct cuda_loop_node {
-    int type, reserved0[3];
-    unsigned long long handle;
-    int condition;
-    unsigned size;       /* of the array of bodies */
-    cuda_handle *bodies; /* filled in */
-    cuda_handle context;
-    long long reserved1[25], reserved2;
-} cuda_loop_node;
-_Static_assert(sizeof(cuda_loop_node) == 256, "as large as all other parameters of nodes");
-
-/* Graphs that repeat themselves, which drivers may lack: they came with CUDA 12.3. */
-#define CUDA_LOOP_CALLS(item)                                                                      \
-    item(cuGraphCreate, "cuGraphCreate", (cuda_handle *, unsigned))                                \
-    item(cuGraphConditionalHandleCreate, "cuGraphConditionalHandleCreate",                         \
-         (unsigned long long *, cuda_handle, cuda_handle, unsigned, unsigned))                     \
-    item(                                                                                          \
-        cuGraphAddNode, "cuGraphAddNode_v2",                                                       \
-        (cuda_handle *, cuda_handle, const cuda_handle *, const void *, size_t, cuda_loop_node *)) \
-    item(cuStreamBeginCaptureToGraph, "cuStreamBeginCaptureToGraph",                               \
-         (cuda_handle, cuda_handle, const cuda_handle *, const void *, size_t, int))
-
 #define CUDA_CALL_FIELD(name, symbol, signature) cuda_result(*name) signature;
 typedef struct cuda_driver {
     CUDA_DRIVER_CALLS(CUDA_CALL_FIELD)
-    CUDA_LOOP_CALLS(CUDA_CALL_FIELD)
     void *library;
-    int version;    /* 13000: the CUDA it was made for */
-    bool has_loops; /* CUDA_LOOP_CALLS are there */
+    int version; /* 13000: the CUDA it was made for */
 } cuda_driver;
 
 /* NVRTC, the compiler. Calls give an nvrtcResult. */

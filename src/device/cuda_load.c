@@ -6,7 +6,6 @@
 
 #define DRIVER_SYMBOL(name, symbol, signature) {symbol, offsetof(cuda_driver, name)},
 static const base_symbol driver_symbols[] = {CUDA_DRIVER_CALLS(DRIVER_SYMBOL)};
-static const base_symbol loop_symbols[] = {CUDA_LOOP_CALLS(DRIVER_SYMBOL)};
 #define NVRTC_SYMBOL(name, symbol, signature) {symbol, offsetof(nvrtc_library, name)},
 static const base_symbol nvrtc_symbols[] = {
     NVRTC_CALLS(NVRTC_SYMBOL){"nvrtcGetErrorString", offsetof(nvrtc_library, nvrtcGetErrorString)}};
@@ -65,8 +64,6 @@ bool cuda_driver_load(cuda_driver *driver, char *why, size_t size)
                  "the driver is for CUDA %d.%d but has no %s: its installation is damaged or mixes "
                  "versions; install NVIDIA's driver anew",
                  driver->version / 1000, driver->version % 1000 / 10, missing);
-    driver->has_loops = !base_find_symbols(driver->library, loop_symbols,
-                                           sizeof loop_symbols / sizeof *loop_symbols, driver);
     return !missing;
 }
 

@@ -9,7 +9,7 @@
 /* Columns of a block, as the product takes them. */
 typedef struct tile {
     device_memory *memory;
-    int64_t step;
+    int64_t ld;
     device_memory *made;     /* room for packed columns; NULL: not needed so far */
     device_memory *borrowed; /* memory that begins at the first of the columns */
 } tile;
@@ -18,7 +18,7 @@ typedef struct tile {
 static int64_t extent(const spry_dense *M)
 {
     const int64_t lines = M->by_rows ? M->rows : M->cols, line = M->by_rows ? M->cols : M->rows;
-    return lines == 0 || line == 0 ? 0 : (lines - 1) * M->step + line;
+    return lines == 0 || line == 0 ? 0 : (lines - 1) * M->ld + line;
 }
 
 static void tile_clear(tile *t)
@@ -35,7 +35,7 @@ static spry_status tile_room(const dense_job *j, const spry_dense *M, int count,
     if (!t->made)
         status = device_alloc(j->op->device, M->rows * count * (int64_t)j->size, &t->made);
     t->memory = t->made;
-    t->step = count;
+    t->ld = count;
     return status;
 }
 
@@ -50,21 +50,21 @@ static spry_status tile_open(const dense_job *j, const spry_dense *M, device_mem
     t->borrowed = NULL;
     if (M->by_rows && first == 0) {
         t->memory = whole;
-        t->step = M->step;
+        t->ld = M->ld;
         return SPRY_STATUS_OK;
     }
     if (M->by_rows && d->facts.has_pointers) {
         SPRY_GO(ctx, device_borrow(d, (char *)M->data + (size_t)first * j->size,
                                    (extent(M) - first) * (int64_t)j->size, &t->borrowed));
         t->memory = t->borrowed;
-        t->step = M->step;
+        t->ld = M->ld;
         return SPRY_STATUS_OK;
     }
     SPRY_GO(ctx, tile_room(j, M, count, t));
     if (numbers)
         SPRY_GO(ctx, device_copy_block(d, j->op->type, M->rows, count,
-                                       (device_block){whole, first * dense_col_step(M),
-                                                      dense_row_step(M), dense_col_step(M)},
+                                       (device_block){whole, first * dense_col_stride(M),
+                                                      dense_row_stride(M), dense_col_stride(M)},
                                        (device_block){t->memory, 0, count, 1}));
 done:
     return status;
@@ -76,16 +76,16 @@ static spry_status multiply_tile(const dense_job *j, int count, const tile *x, c
                               .alpha = j->alpha,
                               .beta = j->beta,
                               .x = x->memory,
-                              .x_step = x->step,
+                              .x_stride = x->ld,
                               .y = y->memory,
-                              .y_step = y->step};
+                              .y_stride = y->ld};
     return device_multiply_block(j->op, j->transpose, &p);
 }
 
 /* A single column must have its numbers one after the other. */
 static bool strided(const tile *t, int count)
 {
-    return count == 1 && t->step != 1;
+    return count == 1 && t->ld != 1;
 }
 
 static spry_status unpack(const dense_job *j, const spry_dense *M, device_memory *whole,
@@ -93,9 +93,10 @@ static spry_status unpack(const dense_job *j, const spry_dense *M, device_memory
 {
     if (t->memory != t->made)
         return SPRY_STATUS_OK;
-    return device_copy_block(
-        j->op->device, j->op->type, M->rows, count, (device_block){t->memory, 0, count, 1},
-        (device_block){whole, first * dense_col_step(M), dense_row_step(M), dense_col_step(M)});
+    return device_copy_block(j->op->device, j->op->type, M->rows, count,
+                             (device_block){t->memory, 0, count, 1},
+                             (device_block){whole, first * dense_col_stride(M), dense_row_stride(M),
+                                            dense_col_stride(M)});
 }
 
 /* A single column out of several: packed. */
@@ -104,10 +105,10 @@ static spry_status pack_single(const dense_job *j, const spry_dense *M, device_m
 {
     spry_status status = tile_room(j, M, 1, t);
     if (status == SPRY_STATUS_OK && numbers)
-        status = device_copy_block(
-            j->op->device, j->op->type, M->rows, 1,
-            (device_block){whole, first * dense_col_step(M), dense_row_step(M), dense_col_step(M)},
-            (device_block){t->memory, 0, 1, 1});
+        status = device_copy_block(j->op->device, j->op->type, M->rows, 1,
+                                   (device_block){whole, first * dense_col_stride(M),
+                                                  dense_row_stride(M), dense_col_stride(M)},
+                                   (device_block){t->memory, 0, 1, 1});
     return status;
 }
 

@@ -18,15 +18,15 @@ static inline bool dense_reads(const dense_job *j)
     return j->beta.re != 0 || j->beta.im != 0;
 }
 
-/* Element (i, c) is at i row_step + c col_step. */
-static inline int64_t dense_row_step(const spry_dense *M)
+/* Element (i, c) is at i row_stride + c col_stride. */
+static inline int64_t dense_row_stride(const spry_dense *M)
 {
-    return M->by_rows ? M->step : 1;
+    return M->by_rows ? M->ld : 1;
 }
 
-static inline int64_t dense_col_step(const spry_dense *M)
+static inline int64_t dense_col_stride(const spry_dense *M)
 {
-    return M->by_rows ? 1 : M->step;
+    return M->by_rows ? 1 : M->ld;
 }
 
 /* With blocks of the host's of any size; see dense_host.c. */

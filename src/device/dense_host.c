@@ -86,7 +86,7 @@ done:
 ALWAYS_INLINE void move_rows(size_t size, const spry_dense *M, int64_t first, int count,
                              void *packed, bool out, range rows)
 {
-    const int64_t row = dense_row_step(M), col = dense_col_step(M);
+    const int64_t row = dense_row_stride(M), col = dense_col_stride(M);
     for (int64_t i = rows.begin; i < rows.end; i++)
         for (int64_t c = 0; c < count; c++) {
             const int64_t at = i * row + (first + c) * col;
@@ -159,9 +159,9 @@ static spry_status multiply_chunk(const stream_job *s, int64_t chunk, const side
                                              .alpha = s->j->alpha,
                                              .beta = s->j->beta,
                                              .x = here->x[p],
-                                             .x_step = columns,
+                                             .x_stride = columns,
                                              .y = here->y[p],
-                                             .y_step = columns};
+                                             .y_stride = columns};
     }
     return device_multiply_blocks(s->j->op, s->j->transpose, products, count);
 }

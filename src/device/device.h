@@ -37,7 +37,6 @@ typedef struct device_facts {
     bool processor;      /* it is a CPU, and its memory is the host's */
     bool has_double;
     bool has_graphs;      /* device_record() works */
-    bool has_loops;       /* device_record_loop_begin() works */
     bool has_cooperation; /* device_launch_whole() works */
     bool has_tickets;     /* groups see each other's global writes after a fence and an atomic */
     bool has_pointers;    /* memory has an address (device_address): CUDA */
@@ -88,7 +87,6 @@ spry_status device_alloc(spry_device *d, int64_t bytes, device_memory **m);
 spry_status device_borrow(spry_device *d, void *pointer, int64_t bytes, device_memory **m);
 void device_free(
     device_memory *m); /* takes NULL; back to the pool once work that uses it is done */
-int64_t device_bytes(const device_memory *m);
 /* The address (CUDA) or the cl_mem. */
 void *device_address(const device_memory *m);
 /* Bytes in use now, in use at most so far, and free: on the device as its driver says, together
@@ -180,15 +178,6 @@ int64_t device_whole_groups(device_program *p, const char *name, int group);
 spry_status device_record_begin(spry_device *d);
 spry_status device_record_end(spry_device *d, device_graph **g); /* also ends a failed recording */
 spry_status device_play(device_graph *g);
-/*
- * A recording that the device repeats by itself. What is launched between begin and end is a turn;
- * after each, the int at byte `at` of `flag` is looked at, and another turn follows for as long as
- * it is `wanted`. Playing it does one turn at least. SPRY_STATUS_UNSUPPORTED, and facts.has_loops
- * is false from then on, where the compiler is too old for it.
- */
-spry_status device_record_loop_begin(spry_device *d, uint64_t *loop);
-spry_status device_record_loop_end(spry_device *d, uint64_t loop, const device_memory *flag,
-                                   int64_t at, int wanted, device_graph **g);
 void device_graph_free(device_graph *g);
 
 spry_status device_event_new(spry_device *d, device_event **e);

@@ -62,11 +62,6 @@ struct engine_class {
     /* NULL where facts.has_graphs is false. */
     spry_status (*record_begin)(spry_device *d, engine_stream s);
     spry_status (*record_end)(spry_device *d, engine_stream s, void **graph);
-    /* Begins to record what is repeated; record_end ends it, too. *loop is for the kernel of
-     * loop_text, loop_again(loop, flag, place, wanted), which decides whether there is another
-     * turn. NULL where facts.has_loops is false. */
-    spry_status (*loop_begin)(spry_device *d, engine_stream s, uint64_t *loop);
-    const char *loop_text;
     spry_status (*play)(spry_device *d, engine_stream s, void *graph);
     void (*graph_free)(spry_device *d, void *graph);
 

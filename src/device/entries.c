@@ -220,35 +220,3 @@ done:
     base_free(ctx, largest);
     return status;
 }
-
-/* --- elements by index ---------------------------------------------------------------------------
- */
-
-static spry_status by_index(spry_device *d, const char *kernel, int64_t n, size_t size,
-                            const device_memory *index, const device_memory *from,
-                            device_memory *to)
-{
-    const int words = (int)(size / sizeof(int32_t));
-    const device_arg args[] = {DEVICE_VALUE(n), device_arg_memory(index), device_arg_memory(from),
-                               device_arg_memory(to)};
-    char options[OPTIONS_SIZE];
-    device_program *p = NULL;
-    snprintf(options, sizeof options, "-DWORDS=%d", words);
-    const spry_status status = device_matrix_build(d, SPRY_TYPE_S, GROUP, "index", options, &p);
-    return status == SPRY_STATUS_OK
-               ? device_launch(p, kernel, NULL, (n * words + GROUP - 1) / GROUP, GROUP, args,
-                               sizeof args / sizeof *args)
-               : status;
-}
-
-spry_status device_gather(spry_device *d, int64_t n, size_t size, const device_memory *index,
-                          const device_memory *from, device_memory *to)
-{
-    return by_index(d, "gather", n, size, index, from, to);
-}
-
-spry_status device_scatter(spry_device *d, int64_t n, size_t size, const device_memory *index,
-                           const device_memory *from, device_memory *to)
-{
-    return by_index(d, "scatter", n, size, index, from, to);
-}

@@ -18,8 +18,8 @@
  * their size: 1 sp_u8, 2 sp_u16, 4 int, 8 offset; larger elements as int. Then the form's numbers,
  * each `const offset name`: what differs from matrix to matrix, so that one program serves them
  * all; FORMAT_PASS is the same list of names, for calls. SP_X is `SP_GLOBAL const scalar
- * *SP_RESTRICT x, const offset x_step`; element (j, c) of several columns is x[j * x_step + c], of
- * one x[j]: write SP_AT(j, c). Constants that `open` defines are macros while the text is read.
+ * *SP_RESTRICT x, const offset x_stride`; element (j, c) of several columns is x[j * x_stride + c],
+ * of one x[j]: write SP_AT(j, c). Constants that `open` defines are macros while the text is read.
  * FORMAT_VALUE(place) is the scalar at a place of the values, conjugated where A^H is meant, read
  * by sp_once(); FORMAT_VALUE_BY(stream, place) and (often, place) by sp_stream() and sp_often().
  * FORMAT_CONJ(a) conjugates any scalar of the matrix likewise. SP_ADD(a, j, sum) adds a times row j
@@ -30,7 +30,7 @@
  * or as it likes; what units carry is added afterwards by common code:
  *
  *     SP_KERNEL SP_F(units)(const int units, FORMAT_ARGS, SP_X, SP_GLOBAL scalar *y,
- *                           const offset y_step, const number alpha, const number beta,
+ *                           const offset y_stride, const number alpha, const number beta,
  *                           SP_GLOBAL scalar *carry)
  *         sets the rows that units set, by SP_PUT(row, c, sum); carries: carry[k * COLUMNS + c]
  *         for the k-th of all carries (layout carry_at), not yet multiplied by alpha
@@ -106,7 +106,7 @@ typedef struct device_rows {
 
 /*
  * The product op(A) x of an operator that lives on a device as rows of a program, for fused sweeps:
- * in the program SP_PREFIX##row_at(pass, at) and SP_PREFIX##row(pass, x, x_step, at, lane, sum).
+ * in the program SP_PREFIX##row_at(pass, at) and SP_PREFIX##row(pass, x, x_stride, at, lane, sum).
  * rows->text is NULL where it can only be applied whole. The caller frees text (base_free).
  */
 spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, const char *prefix,

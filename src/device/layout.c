@@ -249,7 +249,7 @@ static bool is_packed(const device_layout *D, const device_product *p)
     enum { VECTOR = 16 };
     const int64_t size = (int64_t)spry_type_size(D->L->type);
     return p->columns == 1 ||
-           (p->x_step * size % VECTOR == 0 &&
+           (p->x_stride * size % VECTOR == 0 &&
             (!D->d->facts.has_pointers || (uintptr_t)device_address(p->x) % VECTOR == 0));
 }
 
@@ -315,7 +315,7 @@ static spry_status add_carries(const device_layout *D, const instance *in, const
     const device_arg args[] = {DEVICE_VALUE(c->rows),       device_arg_memory(c->row),
                                device_arg_memory(c->start), device_arg_memory(c->place),
                                device_arg_memory(c->sums),  device_arg_memory(p->y),
-                               DEVICE_VALUE(p->y_step),     factor_arg(D->L->type, &p->alpha)};
+                               DEVICE_VALUE(p->y_stride),   factor_arg(D->L->type, &p->alpha)};
     return device_launch(in->program, DEVICE_CARRY_KERNEL, NULL,
                          ((int64_t)c->rows + group - 1) / group, group, args,
                          sizeof args / sizeof *args);
@@ -350,9 +350,9 @@ spry_status device_layout_multiply(device_layout *D, const device_product *p)
     args[count++] = form->by_units ? DEVICE_VALUE(units) : DEVICE_VALUE(form->positions);
     count += format_args(D, form, args + count);
     args[count++] = device_arg_memory(p->x);
-    args[count++] = DEVICE_VALUE(p->x_step);
+    args[count++] = DEVICE_VALUE(p->x_stride);
     args[count++] = device_arg_memory(p->y);
-    args[count++] = DEVICE_VALUE(p->y_step);
+    args[count++] = DEVICE_VALUE(p->y_stride);
     args[count++] = factor_arg(L->type, &p->alpha);
     args[count++] = factor_arg(L->type, &p->beta);
     if (form->by_units) {

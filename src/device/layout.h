@@ -12,15 +12,15 @@
 enum { DEVICE_MOST_COLUMNS = 8, DEVICE_OPTIONS_SIZE = 96 };
 
 /* y = alpha A x + beta y, or conj(A) in A's place; beta = 0 does not read y. Element (i, c) of
- * several columns is at i step + c. */
+ * several columns is at i stride + c. */
 typedef struct device_product {
     bool conjugate;
     int columns;
     spry_scalar alpha, beta;
     const device_memory *x;
-    int64_t x_step;
+    int64_t x_stride;
     device_memory *y;
-    int64_t y_step;
+    int64_t y_stride;
 } device_product;
 
 /* Copies L's arrays to the device. L is the result's from here on, also when it fails. */

@@ -102,9 +102,9 @@ static void put_words(base_text *t, const device_arrays *a, const device_form *f
     base_text_put(t, "#define COLUMNS %d\n", columns / form->spread);
     base_text_put(t, "%s",
                   "#ifdef SP_RESIDENT\n"
-                  "#define SP_X SP_GLOBAL const scalar *x, const offset x_step\n"
+                  "#define SP_X SP_GLOBAL const scalar *x, const offset x_stride\n"
                   "#else\n"
-                  "#define SP_X SP_GLOBAL const scalar *SP_RESTRICT x, const offset x_step\n"
+                  "#define SP_X SP_GLOBAL const scalar *SP_RESTRICT x, const offset x_stride\n"
                   "#endif\n");
     if (columns == 1)
         base_text_put(t, "%s",
@@ -112,16 +112,16 @@ static void put_words(base_text *t, const device_arrays *a, const device_form *f
                       "#define SP_PUT(row, c, sum) sp_put(y + (row), sum, alpha, beta)\n");
     else
         base_text_put(t, "%s",
-                      "#define SP_AT(j, c) sp_often(x + ((offset)(j) * x_step + (c)))\n"
+                      "#define SP_AT(j, c) sp_often(x + ((offset)(j) * x_stride + (c)))\n"
                       "#define SP_PUT(row, c, sum) "
-                      "sp_put(y + ((offset)(row) * y_step + (c)), sum, alpha, beta)\n");
+                      "sp_put(y + ((offset)(row) * y_stride + (c)), sum, alpha, beta)\n");
     base_text_put(t, "#define FORMAT_CONJ(a) %s(a)\n", conjugate ? "sp_conj" : "");
     base_text_put(t,
                   "#define FORMAT_VALUE(place) FORMAT_VALUE_BY(once, place)\n"
                   "#define FORMAT_VALUE_BY(word, place) FORMAT_CONJ(sp_value_##word(%s, place))\n",
                   a->count > 0 ? a->array[0].name : "values");
     put_text(t, form->wide ? "add_wide" : "add");
-    base_text_put(t, "%s", "#define SP_ADD(a, j, sum) SP_F(add)(x, x_step, a, j, sum)\n");
+    base_text_put(t, "%s", "#define SP_ADD(a, j, sum) SP_F(add)(x, x_stride, a, j, sum)\n");
     base_free(t->ctx, args.text);
     base_free(t->ctx, pass.text);
 }

@@ -122,7 +122,7 @@ spry_status device_multiply(const spry_operator *op, spry_transpose transpose, s
         return device_multiply_elements(op->device, op->type, op->rows, alpha,
                                         device_diagonal(op, transpose), false, x, beta, y);
     const device_product p = {
-        .columns = 1, .alpha = alpha, .beta = beta, .x = x, .x_step = 1, .y = y, .y_step = 1};
+        .columns = 1, .alpha = alpha, .beta = beta, .x = x, .x_stride = 1, .y = y, .y_stride = 1};
     return device_multiply_block(op, transpose, &p);
 }
 

@@ -228,11 +228,6 @@ void device_free(device_memory *m)
     d->pool->kept += m->room;
 }
 
-int64_t device_bytes(const device_memory *m)
-{
-    return m->bytes;
-}
-
 void *device_address(const device_memory *m)
 {
     return (void *)m->block;

@@ -36,13 +36,6 @@ spry_status device_matrix_filter_blocks(const device_matrix *A, int block, const
 /* The largest sum of |a_ij| / |a_ii| over a row: no eigenvalue of D^-1 A is larger. */
 spry_status device_matrix_bound(const device_matrix *A, double *bound);
 
-/* to[i] = from[index[i]], or to[index[i]] = from[i], for n elements of `size` bytes, a multiple of
- * 4; nothing is done where the index is below 0. Scattered places must be different. */
-spry_status device_gather(spry_device *d, int64_t n, size_t size, const device_memory *index,
-                          const device_memory *from, device_memory *to);
-spry_status device_scatter(spry_device *d, int64_t n, size_t size, const device_memory *index,
-                           const device_memory *from, device_memory *to);
-
 /* --- aggregates ----------------------------------------------------------------------------------
  */
 

@@ -243,12 +243,12 @@ static spry_status multiply_rows(const pass *w, int64_t k)
     spry_status status = SPRY_STATUS_OK;
     for (int i = 0; i < w->count; i++) {
         device_product p = w->products[i];
-        const device_block whole = {p.y, first * p.y_step, p.y_step, 1};
+        const device_block whole = {p.y, first * p.y_stride, p.y_stride, 1};
         const device_block part = {w->y, 0, p.columns, 1};
         if (p.beta.re != 0 || p.beta.im != 0)
             SPRY_GO(d->ctx, device_copy_block(d, S->type, rows, p.columns, whole, part));
         p.y = w->y;
-        p.y_step = p.columns;
+        p.y_stride = p.columns;
         SPRY_GO(d->ctx, device_layout_multiply(S->blocks[k], &p));
         SPRY_GO(d->ctx, device_copy_block(d, S->type, rows, p.columns, part, whole));
     }

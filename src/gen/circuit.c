@@ -9,24 +9,25 @@
 
 #include <math.h>
 
-enum { SIDE_STEPS = 10, NARROWEST = 8 };
+enum { SIDE_SHIFTS = 10, NARROWEST = 8 };
 static const double ground = 0x1p-10;
 
 /* Where the wires of a node go: those after it in the numbering, in order. */
-static const gen_step ahead[SIDE_STEPS] = {{1, 0, 0}, {2, 0, 0}, {-2, 1, 0}, {-1, 1, 0}, {0, 1, 0},
-                                           {1, 1, 0}, {2, 1, 0}, {-1, 2, 0}, {0, 2, 0},  {1, 2, 0}};
+static const gen_shift ahead[SIDE_SHIFTS] = {{1, 0, 0}, {2, 0, 0}, {-2, 1, 0}, {-1, 1, 0},
+                                             {0, 1, 0}, {1, 1, 0}, {2, 1, 0},  {-1, 2, 0},
+                                             {0, 2, 0}, {1, 2, 0}};
 
 spry_status gen_prepare_circuit(spry_context *ctx, gen_problem *p)
 {
     (void)ctx;
-    /* Narrower than this, two of the steps would meet. */
+    /* Narrower than this, two of the shifts would meet. */
     p->nx = (int64_t)sqrt((double)p->rows);
     p->nx = p->nx < NARROWEST ? NARROWEST : p->nx;
-    p->points = 2 * SIDE_STEPS + 1;
-    for (int k = 0; k < SIDE_STEPS; k++) {
-        gen_step step = ahead[k];
-        p->steps[SIDE_STEPS + 1 + k] = step;
-        p->steps[SIDE_STEPS - 1 - k] = (gen_step){-step.dx, -step.dy, 0};
+    p->points = 2 * SIDE_SHIFTS + 1;
+    for (int k = 0; k < SIDE_SHIFTS; k++) {
+        gen_shift shift = ahead[k];
+        p->shifts[SIDE_SHIFTS + 1 + k] = shift;
+        p->shifts[SIDE_SHIFTS - 1 - k] = (gen_shift){-shift.dx, -shift.dy, 0};
     }
     if (p->options.nets > p->rows)
         p->options.nets = p->rows;
@@ -37,14 +38,14 @@ spry_status gen_prepare_circuit(spry_context *ctx, gen_problem *p)
 
 static int64_t distance(const gen_problem *p, int k)
 {
-    return p->steps[k].dx + p->nx * p->steps[k].dy;
+    return p->shifts[k].dx + p->nx * p->shifts[k].dy;
 }
 
 static bool is_near(const gen_problem *p, int64_t i, int64_t j)
 {
     int64_t away = j > i ? j - i : i - j;
     bool near = false;
-    for (int k = SIDE_STEPS + 1; k < p->points && away <= 2 * p->nx + 1; k++)
+    for (int k = SIDE_SHIFTS + 1; k < p->points && away <= 2 * p->nx + 1; k++)
         near = near || distance(p, k) == away;
     return near;
 }
@@ -144,7 +145,7 @@ static int find_near(const node *n, int64_t *found)
 /* The nodes nearby and the nets, merged. */
 static void couple_node(node *n)
 {
-    int64_t found[2 * SIDE_STEPS + 1], nets = n->p->options.nets;
+    int64_t found[2 * SIDE_SHIFTS + 1], nets = n->p->options.nets;
     int count = find_near(n, found), k = 0;
     for (int64_t net = 0; k < count || net < nets;) {
         int64_t near = k < count ? found[k] : INT64_MAX;
@@ -167,9 +168,9 @@ void gen_circuit_row(const void *data, int64_t i, gen_row *row)
     const gen_problem *p = data;
     node n = {.p = p, .i = i, .net = is_net(p, i), .row = row, .sum = {ground, 0}};
     n.source = base_random(p->streams[GEN_STREAM_SOURCE], (uint64_t)i);
-    int to = (int)((n.source & 0xffff) % (2 * SIDE_STEPS));
+    int to = (int)((n.source & 0xffff) % (2 * SIDE_SHIFTS));
     n.controller = is_there(n.source, p->options.transistors)
-                       ? i + distance(p, to < SIDE_STEPS ? to : to + 1)
+                       ? i + distance(p, to < SIDE_SHIFTS ? to : to + 1)
                        : -1;
     if (n.net)
         couple_net(&n);

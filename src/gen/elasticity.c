@@ -58,15 +58,15 @@ spry_status gen_prepare_elasticity(spry_context *ctx, gen_problem *p)
 }
 
 /*
- * Adds up, over the elements that hold both a node and its neighbour `step` away, the three numbers
- * that couple one component to the neighbour's. has[d][s] is 1 when on axis d there is an element
- * before (s = 0) or after the node. Elements come in the order of their place for both nodes: the
- * matrix is symmetric to the bit.
+ * Adds up, over the elements that hold both a node and its neighbour `shift` away, the three
+ * numbers that couple one component to the neighbour's. has[d][s] is 1 when on axis d there is an
+ * element before (s = 0) or after the node. Elements come in the order of their place for both
+ * nodes: the matrix is symmetric to the bit.
  */
-static void couple(const double *matrix, int component, gen_step step, const int has[3][2],
+static void couple(const double *matrix, int component, gen_shift shift, const int has[3][2],
                    double sum[3])
 {
-    const int away[3] = {step.dx, step.dy, step.dz};
+    const int away[3] = {shift.dx, shift.dy, shift.dz};
     sum[0] = sum[1] = sum[2] = 0;
     for (int element = 0; element < CORNERS; element++) {
         int mine = 0, other = 0;
@@ -93,7 +93,7 @@ void gen_elasticity_row(const void *data, int64_t i, gen_row *row)
             for (int dx = x > 0 ? -1 : 0; dx <= has[0][1]; dx++) {
                 double sum[3] = {0};
                 if (row->cols)
-                    couple(p->table, component, (gen_step){dx, dy, dz}, has, sum);
+                    couple(p->table, component, (gen_shift){dx, dy, dz}, has, sum);
                 int64_t neighbour = node + dx + p->nx * (dy + p->ny * dz);
                 for (int j = 0; j < 3; j++)
                     gen_put(row, 3 * neighbour + j, sum[j], 0);

@@ -89,9 +89,9 @@ spry_status gen_build(spry_context *ctx, spry_type type, int64_t rows, gen_row_f
                       const void *data, spry_matrix **A);
 
 /* Steps to a neighbour in a grid. */
-typedef struct gen_step {
+typedef struct gen_shift {
     int dx, dy, dz;
-} gen_step;
+} gen_shift;
 
 /* Random numbers: one stream a purpose, counted by place, so that any thread can make any of them.
  */
@@ -113,9 +113,9 @@ typedef struct gen_problem {
     int64_t rows, nx, ny, nz; /* nx, ny, nz are 1 in directions that the grid does not have */
     int64_t per_row;
     uint64_t streams[GEN_STREAMS];
-    int points;         /* of the stencil, in the order of columns */
-    gen_step steps[27]; /* to them */
-    double table[576];  /* the stencil's numbers, or the element matrix */
+    int points;           /* of the stencil, in the order of columns */
+    gen_shift shifts[27]; /* to them */
+    double table[576];    /* the stencil's numbers, or the element matrix */
 } gen_problem;
 
 typedef struct gen_kind {

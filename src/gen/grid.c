@@ -26,8 +26,8 @@ static void put_stencil(const gen_problem *p, int64_t i, const double *values, d
 {
     place at = place_of(p, i);
     for (int k = 0; k < p->points; k++) {
-        gen_step step = p->steps[k];
-        int64_t x = at.x + step.dx, y = at.y + step.dy, z = at.z + step.dz;
+        gen_shift shift = p->shifts[k];
+        int64_t x = at.x + shift.dx, y = at.y + shift.dy, z = at.z + shift.dz;
         if (x < 0 || x >= p->nx || y < 0 || y >= p->ny || z < 0 || z >= p->nz)
             continue;
         int64_t j = (z * p->ny + y) * p->nx + x;
@@ -45,7 +45,7 @@ void gen_stencil_row(const void *data, int64_t i, gen_row *row)
 static void add_point(gen_problem *p, int dx, int dy, int dz, double value)
 {
     p->table[p->points] = value;
-    p->steps[p->points++] = (gen_step){dx, dy, dz};
+    p->shifts[p->points++] = (gen_shift){dx, dy, dz};
 }
 
 /* -1 for the neighbours within `reach` steps along axes, and their number in the middle. */

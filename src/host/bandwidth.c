@@ -26,7 +26,7 @@ static int64_t array_length(void)
 }
 
 /* What one thread does with its part of the arrays. */
-typedef void (*stage_step)(const stage *s, range part, int streams);
+typedef void (*stage_work)(const stage *s, range part, int streams);
 
 static void touch(const stage *s, range part, int streams)
 {
@@ -50,13 +50,13 @@ static void triad(const stage *s, range part, int streams)
 }
 
 /* Seconds of the fastest pass. */
-static double fastest(const stage *s, stage_step step, int streams, int passes)
+static double fastest(const stage *s, stage_work work, int streams, int passes)
 {
     double best = 0;
     for (int pass = 0; pass < passes; pass++) {
         const double start = base_seconds();
 #pragma omp parallel num_threads(spry_context_threads(s->ctx))
-        step(s, base_share(s->length, omp_get_num_threads(), omp_get_thread_num(), GRAIN), streams);
+        work(s, base_share(s->length, omp_get_num_threads(), omp_get_thread_num(), GRAIN), streams);
         const double seconds = base_seconds() - start;
         if (pass == 0 || seconds < best)
             best = seconds;

@@ -1,5 +1,5 @@
 /*
- * Products with several columns: cut into tiles of at most two units, for each of which the
+ * Products with several columns: cut into tiles of at most two packs, for each of which the
  * operator goes through its matrix once. Rows of B that hold a whole tile side by side are used in
  * place; others are packed, one tile at a time, so that the room this takes does not grow with the
  * number of columns. The operator keeps it: fresh memory would cost as much as packing does.
@@ -25,11 +25,11 @@ static int64_t count_followed(const int64_t *offsets, const int32_t *columns, in
 bool host_scattered(int64_t rows, int64_t cols, const int64_t *offsets, const int32_t *columns)
 {
     enum { SAMPLES = 1024, MOST = 64, FEW = 1 << 14 };
-    const int64_t step = rows / SAMPLES + 1;
+    const int64_t stride = rows / SAMPLES + 1;
     int64_t entries = 0, followed = 0;
     if (cols < FEW) /* B is in the caches anyway */
         return false;
-    for (int64_t i = step; i < rows; i += step) {
+    for (int64_t i = stride; i < rows; i += stride) {
         if (offsets[i + 1] - offsets[i - 1] > MOST * 2)
             continue; /* long rows tell too little for their time */
         entries += offsets[i + 1] - offsets[i];
@@ -45,40 +45,40 @@ typedef struct job {
     spry_scalar alpha, beta;
     const spry_dense *B, *C;
     int64_t size; /* bytes of a scalar */
-    int per_unit; /* columns in a unit */
+    int per_pack; /* columns in a pack */
 } job;
 
 static char *column(const job *j, const spry_dense *M, int64_t c)
 {
-    return (char *)M->data + c * (M->by_rows ? 1 : M->step) * j->size;
+    return (char *)M->data + c * (M->by_rows ? 1 : M->ld) * j->size;
 }
 
-static int64_t row_step(const spry_dense *M)
+static int64_t row_stride(const spry_dense *M)
 {
-    return M->by_rows ? M->step : 1;
+    return M->by_rows ? M->ld : 1;
 }
 
 /* Packs columns first..first+count-1 of B. */
-static spry_status pack_tile(const job *j, int64_t first, int count, int units)
+static spry_status pack_tile(const job *j, int64_t first, int count, int packs)
 {
     enum { PANEL = 256 };
     const spry_context *ctx = j->op->ctx;
     const host_kernels *kernels = host_kernels_for(ctx, j->op->type);
-    const int64_t n = j->B->rows, step = row_step(j->B);
+    const int64_t n = j->B->rows, stride = row_stride(j->B);
     const int64_t panels = (n + PANEL - 1) / PANEL;
     const spry_status status =
-        operator_room(j->op, n, (size_t)(HOST_MOST_UNITS * j->per_unit * j->size));
+        operator_room(j->op, n, (size_t)(HOST_MOST_PACKS * j->per_pack * j->size));
     if (status != SPRY_STATUS_OK)
         return status;
     char *packed = j->op->room->data;
 #pragma omp parallel for num_threads(host_threads(ctx, n *count)) schedule(static)
     for (int64_t panel = 0; panel < panels; panel++) {
         const int64_t row = panel * PANEL;
-        const void *x[HOST_MOST_UNITS * HOST_UNIT];
+        const void *x[HOST_MOST_PACKS * HOST_PACK];
         for (int c = 0; c < count; c++)
-            x[c] = column(j, j->B, first + c) + row * step * j->size;
-        kernels->pack(n - row < PANEL ? n - row : PANEL, units, count, x, step,
-                      packed + row * units * j->per_unit * j->size);
+            x[c] = column(j, j->B, first + c) + row * stride * j->size;
+        kernels->pack(n - row < PANEL ? n - row : PANEL, packs, count, x, stride,
+                      packed + row * packs * j->per_pack * j->size);
     }
     return SPRY_STATUS_OK;
 }
@@ -88,32 +88,32 @@ static spry_status pack_tile(const job *j, int64_t first, int count, int units)
 static bool is_wide(const job *j)
 {
     enum { WIDE = 4 };
-    return j->B->step >= (int64_t)WIDE * HOST_MOST_UNITS * j->per_unit;
+    return j->B->ld >= (int64_t)WIDE * HOST_MOST_PACKS * j->per_pack;
 }
 
 static spry_status run_tile(const job *j, int64_t first, int count)
 {
-    const int units = count > j->per_unit ? 2 : 1;
-    const int reals = HOST_UNIT / j->per_unit;
-    void *y[HOST_MOST_UNITS * HOST_UNIT];
+    const int packs = count > j->per_pack ? 2 : 1;
+    const int reals = HOST_PACK / j->per_pack;
+    void *y[HOST_MOST_PACKS * HOST_PACK];
     host_columns p = {.alpha = j->alpha,
                       .beta = j->beta,
-                      .units = units,
+                      .packs = packs,
                       .count = count,
                       .y = y,
-                      .y_step = row_step(j->C),
-                      .together = j->C->by_rows && count == units * j->per_unit};
+                      .y_stride = row_stride(j->C),
+                      .together = j->C->by_rows && count == packs * j->per_pack};
     for (int c = 0; c < count; c++)
         y[c] = column(j, j->C, first + c);
-    if (j->B->by_rows && count == units * j->per_unit && !is_wide(j)) {
+    if (j->B->by_rows && count == packs * j->per_pack && !is_wide(j)) {
         p.x = column(j, j->B, first);
-        p.x_step = j->B->step * reals;
+        p.x_stride = j->B->ld * reals;
     } else {
-        const spry_status status = pack_tile(j, first, count, units);
+        const spry_status status = pack_tile(j, first, count, packs);
         if (status != SPRY_STATUS_OK)
             return status;
         p.x = j->op->room->data;
-        p.x_step = units * HOST_UNIT;
+        p.x_stride = packs * HOST_PACK;
     }
     return j->op->class->multiply_columns(j->op, j->transpose, &p);
 }
@@ -121,10 +121,10 @@ static spry_status run_tile(const job *j, int64_t first, int count)
 /* Copies column c between M and an array. */
 static void copy_column(const job *j, const spry_dense *M, int64_t c, void *array, bool out)
 {
-    const int64_t step = row_step(M);
+    const int64_t stride = row_stride(M);
     char *from = column(j, M, c), *to = array;
     for (int64_t i = 0; i < M->rows; i++) {
-        char *a = from + i * step * j->size, *b = to + i * j->size;
+        char *a = from + i * stride * j->size, *b = to + i * j->size;
         memcpy(out ? a : b, out ? b : a, (size_t)j->size);
     }
 }
@@ -158,15 +158,15 @@ static spry_status check_dense(const spry_operator *op, const char *name, const 
                          "%s is %" PRId64 " x %" PRId64 ", expected %" PRId64 " x %" PRId64, name,
                          M->rows, M->cols, rows, cols);
     const int64_t least = M->by_rows ? cols : rows, lines = M->by_rows ? rows : cols;
-    if (M->step < least)
+    if (M->ld < least)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
-                         "%s: step is %" PRId64 ", expected at least %" PRId64, name, M->step,
+                         "%s: stride is %" PRId64 ", expected at least %" PRId64, name, M->ld,
                          least);
-    if (lines > 0 && M->step > INT64_MAX / 16 / lines)
+    if (lines > 0 && M->ld > INT64_MAX / 16 / lines)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
                          "%s: %" PRId64 " steps of %" PRId64 " numbers are more than any memory "
                          "holds",
-                         name, lines, M->step);
+                         name, lines, M->ld);
     if (!M->data && rows > 0 && cols > 0)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE, "%s has no data", name);
     return SPRY_STATUS_OK;
@@ -184,7 +184,7 @@ static bool overlap(const job *j)
         const int64_t line = M[i]->by_rows ? M[i]->cols : M[i]->rows;
         if (lines == 0 || line == 0)
             return false;
-        end[i] = (const char *)M[i]->data + ((lines - 1) * M[i]->step + line) * j->size;
+        end[i] = (const char *)M[i]->data + ((lines - 1) * M[i]->ld + line) * j->size;
     }
     return (const char *)M[0]->data < end[1] && (const char *)M[1]->data < end[0];
 }
@@ -201,7 +201,7 @@ static spry_status multiply_dense(const spry_operator *op, spry_transpose transp
                    B,
                    C,
                    (int64_t)spry_type_size(op->type),
-                   HOST_UNIT / (1 + spry_type_is_complex(op->type))};
+                   HOST_PACK / (1 + spry_type_is_complex(op->type))};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(op->ctx, operator_check_product(op, transpose, alpha, beta));
     SPRY_GO(op->ctx, check_dense(op, "B", B, plain ? op->cols : op->rows, B->cols));
@@ -222,11 +222,11 @@ static spry_status multiply_dense(const spry_operator *op, spry_transpose transp
         return op->class->multiply_dense(op, transpose, alpha, B, beta, C);
     if (!op->class->multiply_columns)
         return run_singly(&j);
-    for (int64_t c = 0; c < B->cols; c += HOST_MOST_UNITS * j.per_unit) {
+    for (int64_t c = 0; c < B->cols; c += HOST_MOST_PACKS * j.per_pack) {
         const int64_t rest = B->cols - c;
         const int count =
-            rest < HOST_MOST_UNITS * j.per_unit ? (int)rest : HOST_MOST_UNITS * j.per_unit;
-        if (count == 1 && row_step(B) == 1 && row_step(C) == 1)
+            rest < HOST_MOST_PACKS * j.per_pack ? (int)rest : HOST_MOST_PACKS * j.per_pack;
+        if (count == 1 && row_stride(B) == 1 && row_stride(C) == 1)
             SPRY_GO(op->ctx, op->class->multiply(op, transpose, alpha, column(&j, B, c), beta,
                                                  column(&j, C, c)));
         else

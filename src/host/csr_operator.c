@@ -5,7 +5,7 @@
  * or a y a thread, and its bits would depend on their number. A^T is made at the first such product
  * and kept: another nnz (4 + size) + 8 cols bytes. A CSC matrix holds the rows of A^T already.
  */
-#include "host/csr_plan.h"
+#include "host/csr_shares.h"
 #include "matrix/entries.h"
 
 typedef struct csr_state {
@@ -14,7 +14,7 @@ typedef struct csr_state {
     const spry_matrix *csr;    /* the same or the copy */
     spry_matrix *copy;         /* NULL when the matrix is used in place */
     spry_matrix *transposed;   /* A^T as CSR; NULL when not needed so far, or the matrix is CSC */
-    csr_plan plan, transposed_plan;
+    csr_shares shares, transposed_shares;
 } csr_state;
 
 /* Plans products with A^T, once. A failure leaves the state as it was, so the next call may
@@ -25,7 +25,7 @@ static spry_status prepare_transposed(const spry_operator *op)
     csr_state *state = op->state;
     spry_matrix *transposed = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (state->transposed_plan.cuts)
+    if (state->transposed_shares.cuts)
         return SPRY_STATUS_OK;
     const matrix_arrays *a = &state->matrix->a;
     const int32_t *columns = a->row_index;
@@ -34,8 +34,8 @@ static spry_status prepare_transposed(const spry_operator *op)
         a = &transposed->a;
         columns = a->col_index;
     }
-    SPRY_GO(op->ctx, csr_plan_make(op->ctx, op->type, op->cols, op->rows, a->offsets, columns,
-                                   a->values, &state->transposed_plan));
+    SPRY_GO(op->ctx, csr_shares_make(op->ctx, op->type, op->cols, op->rows, a->offsets, columns,
+                                     a->values, &state->transposed_shares));
     state->transposed = transposed;
     transposed = NULL;
 done:
@@ -43,23 +43,23 @@ done:
     return status;
 }
 
-/* The CSR arrays and the plan; what was there before goes, also the transpose. */
+/* The CSR arrays and the shares; what was there before goes, also the transpose. */
 static spry_status prepare(const spry_operator *op)
 {
     csr_state *state = op->state;
     const spry_matrix *csr = NULL;
     spry_matrix *copy = NULL;
-    csr_plan plan = {0};
+    csr_shares shares = {0};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(op->ctx, matrix_as_csr(state->matrix, &csr, &copy));
     const matrix_arrays *a = &csr->a;
-    SPRY_GO(op->ctx, csr_plan_make(op->ctx, op->type, op->rows, op->cols, a->offsets, a->col_index,
-                                   a->values, &plan));
-    csr_plan_clear(op->ctx, &state->plan);
-    csr_plan_clear(op->ctx, &state->transposed_plan);
+    SPRY_GO(op->ctx, csr_shares_make(op->ctx, op->type, op->rows, op->cols, a->offsets,
+                                     a->col_index, a->values, &shares));
+    csr_shares_clear(op->ctx, &state->shares);
+    csr_shares_clear(op->ctx, &state->transposed_shares);
     spry_matrix_free(state->copy);
     spry_matrix_free(state->transposed);
-    state->plan = plan;
+    state->shares = shares;
     state->csr = csr;
     state->copy = copy;
     state->transposed = NULL;
@@ -80,13 +80,13 @@ static spry_status csr_follow(const spry_operator *op)
     return prepare(op);
 }
 
-/* The plan for op(A), made if it has to be. */
-static spry_status find_plan(const spry_operator *op, spry_transpose transpose,
-                             const csr_plan **plan)
+/* The shares for op(A), made if it has to be. */
+static spry_status find_shares(const spry_operator *op, spry_transpose transpose,
+                               const csr_shares **shares)
 {
     const csr_state *state = op->state;
     const spry_status status = csr_follow(op);
-    *plan = transpose == SPRY_TRANSPOSE_NO ? &state->plan : &state->transposed_plan;
+    *shares = transpose == SPRY_TRANSPOSE_NO ? &state->shares : &state->transposed_shares;
     return status != SPRY_STATUS_OK || transpose == SPRY_TRANSPOSE_NO ? status
                                                                       : prepare_transposed(op);
 }
@@ -94,67 +94,67 @@ static spry_status find_plan(const spry_operator *op, spry_transpose transpose,
 static spry_status csr_multiply(const spry_operator *op, spry_transpose transpose,
                                 spry_scalar alpha, const void *x, spry_scalar beta, void *y)
 {
-    const csr_plan *plan;
-    const spry_status status = find_plan(op, transpose, &plan);
+    const csr_shares *shares;
+    const spry_status status = find_shares(op, transpose, &shares);
     if (status == SPRY_STATUS_OK)
-        csr_plan_run(plan, transpose == SPRY_TRANSPOSE_CONJUGATE, alpha, x, beta, y);
+        csr_shares_run(shares, transpose == SPRY_TRANSPOSE_CONJUGATE, alpha, x, beta, y);
     return status;
 }
 
 static void run_rows(const operator_rows *rows, int64_t begin, int64_t end, const void *x, void *y)
 {
-    const csr_plan *plan = rows->state;
-    plan->kernels->csr_rows(&plan->csr, begin, end, rows->conjugate, (spry_scalar){1, 0}, x,
-                            (spry_scalar){0, 0}, y);
+    const csr_shares *shares = rows->state;
+    shares->kernels->csr_rows(&shares->csr, begin, end, rows->conjugate, (spry_scalar){1, 0}, x,
+                              (spry_scalar){0, 0}, y);
 }
 
-static void run_packed(const operator_rows *rows, int64_t begin, int64_t end, int units,
+static void run_packed(const operator_rows *rows, int64_t begin, int64_t end, int packs,
                        const void *x, int count, void *const *y)
 {
-    const csr_plan *plan = rows->state;
+    const csr_shares *shares = rows->state;
     const host_columns p = {.conjugate = rows->conjugate,
                             .alpha = {1, 0},
                             .x = x,
-                            .x_step = units * HOST_UNIT,
-                            .scattered = plan->scattered,
-                            .units = units,
+                            .x_stride = packs * HOST_PACK,
+                            .scattered = shares->scattered,
+                            .packs = packs,
                             .count = count,
                             .y = y,
-                            .y_step = 1,
+                            .y_stride = 1,
                             .first = begin};
-    plan->kernels->csr_rows_packed(&plan->csr, begin, end, &p);
+    shares->kernels->csr_rows_packed(&shares->csr, begin, end, &p);
 }
 
 static spry_status csr_multiply_columns(const spry_operator *op, spry_transpose transpose,
                                         const host_columns *p)
 {
-    const csr_plan *plan;
-    const spry_status status = find_plan(op, transpose, &plan);
+    const csr_shares *shares;
+    const spry_status status = find_shares(op, transpose, &shares);
     if (status != SPRY_STATUS_OK)
         return status;
     host_columns q = *p;
     q.conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE;
-    q.scattered = plan->scattered;
-#pragma omp parallel for num_threads(plan->parts) schedule(static, 1)
-    for (int part = 0; part < plan->parts; part++)
-        plan->kernels->csr_rows_packed(&plan->csr, plan->cuts[part].row, plan->cuts[part + 1].row,
-                                       &q);
+    q.scattered = shares->scattered;
+#pragma omp parallel for num_threads(shares->parts) schedule(static, 1)
+    for (int part = 0; part < shares->parts; part++)
+        shares->kernels->csr_rows_packed(&shares->csr, shares->cuts[part].row,
+                                         shares->cuts[part + 1].row, &q);
     return SPRY_STATUS_OK;
 }
 
 static int64_t work_before(const operator_rows *rows, int64_t row)
 {
-    return csr_plan_work(rows->state, row);
+    return csr_shares_work(rows->state, row);
 }
 
 /* Not for matrices with long rows: several threads share those. */
 static spry_status csr_open_rows(const spry_operator *op, spry_transpose transpose,
                                  operator_rows *rows)
 {
-    const csr_plan *plan;
-    const spry_status status = find_plan(op, transpose, &plan);
-    if (status == SPRY_STATUS_OK && plan->long_count == 0)
-        *rows = (operator_rows){plan, transpose == SPRY_TRANSPOSE_CONJUGATE, run_rows, run_packed,
+    const csr_shares *shares;
+    const spry_status status = find_shares(op, transpose, &shares);
+    if (status == SPRY_STATUS_OK && shares->long_count == 0)
+        *rows = (operator_rows){shares, transpose == SPRY_TRANSPOSE_CONJUGATE, run_rows, run_packed,
                                 work_before};
     return status;
 }
@@ -164,8 +164,8 @@ static void csr_destroy(spry_operator *op)
     csr_state *state = op->state;
     if (!state)
         return;
-    csr_plan_clear(op->ctx, &state->plan);
-    csr_plan_clear(op->ctx, &state->transposed_plan);
+    csr_shares_clear(op->ctx, &state->shares);
+    csr_shares_clear(op->ctx, &state->transposed_shares);
     spry_matrix_free(state->copy);
     spry_matrix_free(state->transposed);
     base_free(op->ctx, state);

@@ -7,8 +7,8 @@
 
 #include "base/base.h"
 
-/* Vectors are packed side by side in one unit or two of so many real numbers. */
-enum { HOST_UNIT = 4, HOST_MOST_UNITS = 2 };
+/* Vectors are packed side by side in one pack or two of so many real numbers. */
+enum { HOST_PACK = 4, HOST_MOST_PACKS = 2 };
 
 /* The arrays of a general CSR matrix, as kernels see them. */
 typedef struct host_csr {
@@ -31,15 +31,15 @@ typedef struct host_product {
 typedef struct host_columns {
     bool conjugate;
     spry_scalar alpha, beta;
-    const void *x;  /* row j of all x side by side: `units` of HOST_UNIT real numbers at */
-    int64_t x_step; /* x + j x_step, counted in real numbers */
-    bool scattered; /* rows of x are taken from anywhere: worth fetching ahead */
-    int units;      /* 1 or 2 */
-    int count;      /* of y; the numbers of x from count on are there but not used */
-    void *const *y; /* row i of y_c is at y_c + (i - first) y_step, counted in scalars */
-    int64_t y_step, first;
-    bool together; /* y_0, y_1, ... stand side by side and fill the units */
-    void *carry;   /* carry place k is `units` of HOST_UNIT real numbers at k units HOST_UNIT */
+    const void *x;    /* row j of all x side by side: `packs` of HOST_PACK real numbers at */
+    int64_t x_stride; /* x + j x_stride, counted in real numbers */
+    bool scattered;   /* rows of x are taken from anywhere: worth fetching ahead */
+    int packs;        /* 1 or 2 */
+    int count;        /* of y; the numbers of x from count on are there but not used */
+    void *const *y;   /* row i of y_c is at y_c + (i - first) y_stride, counted in scalars */
+    int64_t y_stride, first;
+    bool together; /* y_0, y_1, ... stand side by side and fill the packs */
+    void *carry;   /* carry place k is `packs` of HOST_PACK real numbers at k packs HOST_PACK */
     void *room;    /* this thread's room of the layout, placed like carry */
 } host_columns;
 
@@ -51,6 +51,7 @@ typedef struct host_step {
 struct product_job;
 struct product_table;
 
+/* clang-format off */
 /*
  * item(result, name, arguments). Arrays are of the table's scalar type. Kernels work on the range
  * they are given with the thread that calls them; who calls them cuts the work, and so that the
@@ -69,47 +70,48 @@ struct product_table;
  * csr_rows       y = a (A x) + b y for rows begin..end-1, y_0 being row begin; b = 0 does not read
  *                y; conjugate: conj(A)
  * csr_rows_packed  the same rows for several columns, with the bits of csr_rows
- * pack           number c of row i of the packed array, of `units` units per row, is x_c[i step]; 0
- *                for c from count on
- * carry_add      y_c[i y_step] += number c of row i of a packed array with `width` scalars a row
+ * pack           number c of row i of the packed array, of `packs` packs per row, is x_c[i stride];
+ *                0 for c from count on
+ * carry_add      y_c[i y_stride] += number c of row i of a packed array with `width` scalars a row
  * csr_sum        sum values_k x[columns_k] over n entries; conjugate: conj(values_k)
  * step           y_i = f_i (alpha s_i + beta b_i) + gamma x_i + delta y_i; what has a factor of 0,
- * or is NULL (f: ones), is not read; y may be b or s csr_product    rows begin..end-1 of a product
- * of matrices, whose offsets are known: see product.h
+ *                or is NULL (f: ones), is not read; y may be b or s
+ * csr_product    rows begin..end-1 of a product of matrices, whose offsets are known: see product.h
  */
-#define HOST_KERNELS(item)                                                                         \
-    item(void, fill, (int64_t n, spry_scalar a, void *x))                                          \
-    item(void, axpy, (int64_t n, spry_scalar a, const void *x, void *y))                           \
-    item(void, xpay, (int64_t n, const void *x, spry_scalar b, void *y))                           \
-    item(void, scale, (int64_t n, spry_scalar a, void *x))                                         \
-    item(void, combine,                                                                            \
-         (int64_t n, int terms, const spry_scalar *c, const void *const *v, void *out))            \
-    item(void, multiply, (int64_t n, const void *x, const void *y, void *z))                       \
-    item(void, multiply_conj, (int64_t n, const void *x, const void *y, void *z))                  \
-    item(void, divide, (int64_t n, const void *x, const void *y, void *z))                         \
-    item(void, random, (int64_t n, uint64_t seed, int64_t first, void *x))                         \
-    item(void, triad, (int64_t n, spry_scalar a, const void *x, const void *y, void *z))           \
-    item(spry_scalar, dot, (int64_t n, const void *x, const void *y))                              \
-    item(spry_scalar, dot_plain, (int64_t n, const void *x, const void *y))                        \
-    item(double, squares, (int64_t n, double scale, const void *x))                                \
-    item(double, largest, (int64_t n, const void *x))                                              \
-    item(double, sum, (int64_t n, int streams, const void *x))                                     \
-    item(void, csr_rows,                                                                           \
-         (const host_csr *A, int64_t begin, int64_t end, bool conjugate, spry_scalar a,            \
-          const void *x, spry_scalar b, void *y))                                                  \
-    item(void, csr_rows_packed,                                                                    \
-         (const host_csr *A, int64_t begin, int64_t end, const host_columns *p))                   \
-    item(void, pack,                                                                               \
-         (int64_t n, int units, int count, const void *const *x, int64_t step, void *packed))      \
-    item(void, carry_add,                                                                          \
-         (int64_t n, int64_t width, const void *carry, int count, void *const *y, int64_t y_step)) \
-    item(spry_scalar, csr_sum,                                                                     \
-         (int64_t n, const int32_t *columns, const void *values, bool conjugate, const void *x))   \
-    item(void, step,                                                                               \
-         (int64_t n, const host_step *factors, const void *s, const void *f, const void *b,        \
-          const void *x, void *y))                                                                 \
-    item(void, csr_product,                                                                        \
-         (const struct product_job *p, int64_t begin, int64_t end, const struct product_table *t))
+#define HOST_KERNELS(item) \
+    item(void,           fill,             (int64_t n, spry_scalar a, void *x)) \
+    item(void,           axpy,             (int64_t n, spry_scalar a, const void *x, void *y)) \
+    item(void,           xpay,             (int64_t n, const void *x, spry_scalar b, void *y)) \
+    item(void,           scale,            (int64_t n, spry_scalar a, void *x)) \
+    item(void,           combine,          (int64_t n, int terms, const spry_scalar *c, \
+                                           const void *const *v, void *out)) \
+    item(void,           multiply,         (int64_t n, const void *x, const void *y, void *z)) \
+    item(void,           multiply_conj,    (int64_t n, const void *x, const void *y, void *z)) \
+    item(void,           divide,           (int64_t n, const void *x, const void *y, void *z)) \
+    item(void,           random,           (int64_t n, uint64_t seed, int64_t first, void *x)) \
+    item(void,           triad,            (int64_t n, spry_scalar a, const void *x, \
+                                           const void *y, void *z)) \
+    item(spry_scalar,    dot,              (int64_t n, const void *x, const void *y)) \
+    item(spry_scalar,    dot_plain,        (int64_t n, const void *x, const void *y)) \
+    item(double,         squares,          (int64_t n, double scale, const void *x)) \
+    item(double,         largest,          (int64_t n, const void *x)) \
+    item(double,         sum,              (int64_t n, int streams, const void *x)) \
+    item(void,           csr_rows,         (const host_csr *A, int64_t begin, int64_t end, \
+                                           bool conjugate, spry_scalar a, const void *x, \
+                                           spry_scalar b, void *y)) \
+    item(void,           csr_rows_packed,  (const host_csr *A, int64_t begin, int64_t end, \
+                                           const host_columns *p)) \
+    item(void,           pack,             (int64_t n, int packs, int count, \
+                                           const void *const *x, int64_t stride, void *packed)) \
+    item(void,           carry_add,        (int64_t n, int64_t width, const void *carry, \
+                                           int count, void *const *y, int64_t y_stride)) \
+    item(spry_scalar,    csr_sum,          (int64_t n, const int32_t *columns, \
+                                           const void *values, bool conjugate, const void *x)) \
+    item(void,           step,             (int64_t n, const host_step *factors, const void *s, \
+                                           const void *f, const void *b, const void *x, void *y)) \
+    item(void,           csr_product,      (const struct product_job *p, int64_t begin, \
+                                           int64_t end, const struct product_table *t))
+/* clang-format on */
 
 #define HOST_KERNEL_MEMBER(result, name, arguments) result(*name) arguments;
 typedef struct host_kernels {
@@ -130,11 +132,11 @@ int host_threads(const spry_context *ctx, int64_t n);
 void host_blend(const spry_context *ctx, spry_type type, int64_t n, spry_scalar a, const void *x,
                 spry_scalar b, void *y);
 
-/* The processor's name in the text of /proc/cpuinfo; "" when there is none. */
 /* Fills what spry_device_describe() tells of the host. */
 void host_describe(const spry_context *ctx, spry_device_info *info);
 /* What main memory can do, as it was measured before or anew. */
 spry_status host_bandwidth(spry_context *ctx, bool anew, spry_bandwidth *bandwidth);
+/* The processor's name in the text of /proc/cpuinfo; "" when there is none. */
 void host_processor_name(const char *cpuinfo, char *name, size_t size);
 /* Bytes of the last-level caches of all processors together; 0 when unknown. */
 int64_t host_cache_bytes(void);

@@ -9,22 +9,22 @@
 #include <omp.h>
 
 /* A layout with the parts it is dealt out in. */
-typedef struct layout_plan {
+typedef struct layout_shares {
     layout *L;
     const host_walk *walk;
     const host_kernels *kernels;
     bool scattered; /* see host_scattered() */
     int parts;
     int64_t *cuts; /* parts + 1: first units */
-    void *carry;   /* room for what units carry, for two units of columns; NULL: they do not */
-    void *room;    /* of all parts, for two units of columns; NULL until needed */
-} layout_plan;
+    void *carry;   /* room for what units carry, for two packs of columns; NULL: they do not */
+    void *room;    /* of all parts, for two packs of columns; NULL until needed */
+} layout_shares;
 
 typedef struct layout_state {
     const spry_matrix *matrix; /* as given */
     int64_t version;           /* of the matrix, whose values are stored */
     char *spec;
-    layout_plan plan, transposed; /* transposed.L is NULL until needed */
+    layout_shares shares, transposed; /* transposed.L is NULL until needed */
 } layout_state;
 
 static int64_t work_before(const layout *L, int64_t unit)
@@ -49,54 +49,55 @@ static int64_t find_cut(const layout *L, int64_t target)
                                                                                       : low;
 }
 
-static void plan_clear(spry_context *ctx, layout_plan *plan)
+static void shares_clear(spry_context *ctx, layout_shares *shares)
 {
-    layout_free(plan->L);
-    base_free(ctx, plan->cuts);
-    base_free(ctx, plan->carry);
-    base_free(ctx, plan->room);
-    *plan = (layout_plan){0};
+    layout_free(shares->L);
+    base_free(ctx, shares->cuts);
+    base_free(ctx, shares->carry);
+    base_free(ctx, shares->room);
+    *shares = (layout_shares){0};
 }
 
-/* Builds A's layout and deals it out. On failure *plan is cleared. */
+/* Builds A's layout and deals it out. On failure *shares is cleared. */
 static spry_status plan_make(spry_context *ctx, const spry_matrix *A, const char *spec,
-                             layout_plan *plan)
+                             layout_shares *shares)
 {
     enum { UNIT_WEIGHT = 4 }; /* entries that a unit by itself costs */
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    SPRY_GO(ctx, layout_build(csr, spec, &plan->L));
-    const layout *L = plan->L;
-    plan->walk = host_walk_for(L);
-    plan->kernels = host_kernels_for(ctx, L->type);
-    plan->scattered = host_scattered(L->rows, L->cols, csr->a.offsets, csr->a.col_index);
-    plan->parts = host_threads(ctx, work_before(L, L->units) + UNIT_WEIGHT * L->units);
-    SPRY_GO(ctx, base_alloc(ctx, plan->parts + 1, sizeof *plan->cuts, &plan->cuts));
-    for (int p = 0; p <= plan->parts; p++)
-        plan->cuts[p] = find_cut(L, (int64_t)((double)work_before(L, L->units) * p / plan->parts));
-    plan->cuts[0] = 0;
-    plan->cuts[plan->parts] = L->units;
+    SPRY_GO(ctx, layout_build(csr, spec, &shares->L));
+    const layout *L = shares->L;
+    shares->walk = host_walk_for(L);
+    shares->kernels = host_kernels_for(ctx, L->type);
+    shares->scattered = host_scattered(L->rows, L->cols, csr->a.offsets, csr->a.col_index);
+    shares->parts = host_threads(ctx, work_before(L, L->units) + UNIT_WEIGHT * L->units);
+    SPRY_GO(ctx, base_alloc(ctx, shares->parts + 1, sizeof *shares->cuts, &shares->cuts));
+    for (int p = 0; p <= shares->parts; p++)
+        shares->cuts[p] =
+            find_cut(L, (int64_t)((double)work_before(L, L->units) * p / shares->parts));
+    shares->cuts[0] = 0;
+    shares->cuts[shares->parts] = L->units;
     if (L->carry_at)
         SPRY_GO(ctx, base_alloc(ctx, L->carry_at[L->units] + 1,
-                                HOST_MOST_UNITS * HOST_UNIT * sizeof(double), &plan->carry));
+                                HOST_MOST_PACKS * HOST_PACK * sizeof(double), &shares->carry));
 done:
     spry_matrix_free(owned);
     if (status != SPRY_STATUS_OK)
-        plan_clear(ctx, plan);
+        shares_clear(ctx, shares);
     return status;
 }
 
-/* The plan for op(A), made if it has to be, and whether its conjugate is meant. */
-static spry_status find_plan(const spry_operator *op, spry_transpose transpose,
-                             const layout_plan **plan, bool *conjugate)
+/* The shares for op(A), made if it has to be, and whether its conjugate is meant. */
+static spry_status find_shares(const spry_operator *op, spry_transpose transpose,
+                               const layout_shares **shares, bool *conjugate)
 {
     layout_state *state = op->state;
-    const spry_symmetry symmetry = state->plan.L->symmetry;
+    const spry_symmetry symmetry = state->shares.L->symmetry;
     spry_matrix *transposed = NULL;
     spry_status status = SPRY_STATUS_OK;
-    *plan = &state->plan;
+    *shares = &state->shares;
     *conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE;
     if (transpose == SPRY_TRANSPOSE_NO || symmetry == SPRY_SYMMETRY_SYMMETRIC)
         return SPRY_STATUS_OK;
@@ -104,7 +105,7 @@ static spry_status find_plan(const spry_operator *op, spry_transpose transpose,
         *conjugate = transpose == SPRY_TRANSPOSE_YES;
         return SPRY_STATUS_OK;
     }
-    *plan = &state->transposed;
+    *shares = &state->transposed;
     if (state->transposed.L)
         return SPRY_STATUS_OK;
     char before[MESSAGE_SIZE];
@@ -117,7 +118,7 @@ static spry_status find_plan(const spry_operator *op, spry_transpose transpose,
                                             "csr:values=bf16"};
         base_log(op->ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(op->ctx));
         memcpy(op->ctx->message, before, sizeof before); /* nothing failed for the caller */
-        status = plan_make(op->ctx, transposed, kinds[state->plan.L->kind], &state->transposed);
+        status = plan_make(op->ctx, transposed, kinds[state->shares.L->kind], &state->transposed);
     }
     SPRY_GO(op->ctx, status);
 done:
@@ -126,86 +127,86 @@ done:
 }
 
 /* Room for products with several columns, at the first of them. */
-enum { ROOM_SIZE = HOST_MOST_UNITS * HOST_UNIT * sizeof(double) };
-static spry_status make_room(const spry_operator *op, const layout_plan *found)
+enum { ROOM_SIZE = HOST_MOST_PACKS * HOST_PACK * sizeof(double) };
+static spry_status make_room(const spry_operator *op, const layout_shares *found)
 {
     layout_state *state = op->state;
-    layout_plan *plan = found == &state->plan ? &state->plan : &state->transposed;
-    if (plan->L->room == 0 || plan->room)
+    layout_shares *shares = found == &state->shares ? &state->shares : &state->transposed;
+    if (shares->L->room == 0 || shares->room)
         return SPRY_STATUS_OK;
-    return base_alloc(op->ctx, plan->parts * plan->L->room, ROOM_SIZE, &plan->room);
+    return base_alloc(op->ctx, shares->parts * shares->L->room, ROOM_SIZE, &shares->room);
 }
 
 /* Adds what units carry to rows of y that are this thread's, in the order of units. */
-static void add_carries(const layout_plan *plan, range rows, int width, int count, void *const *y,
-                        int64_t y_step)
+static void add_carries(const layout_shares *shares, range rows, int width, int count,
+                        void *const *y, int64_t y_stride)
 {
-    const layout *L = plan->L;
+    const layout *L = shares->L;
     const int64_t size = (int64_t)spry_type_size(L->type);
     for (int64_t u = 0; u < L->units; u++) {
         const int64_t first = L->carry_row[u], end = first + L->carry_at[u + 1] - L->carry_at[u];
         const int64_t from = first > rows.begin ? first : rows.begin;
         const int64_t to = end < rows.end ? end : rows.end;
-        void *at[HOST_MOST_UNITS * HOST_UNIT];
+        void *at[HOST_MOST_PACKS * HOST_PACK];
         if (from >= to)
             continue;
         for (int c = 0; c < count; c++)
-            at[c] = (char *)y[c] + from * y_step * size;
-        plan->kernels->carry_add(to - from, width,
-                                 (const char *)plan->carry +
-                                     (L->carry_at[u] + from - first) * width * size,
-                                 count, at, y_step);
+            at[c] = (char *)y[c] + from * y_stride * size;
+        shares->kernels->carry_add(to - from, width,
+                                   (const char *)shares->carry +
+                                       (L->carry_at[u] + from - first) * width * size,
+                                   count, at, y_stride);
     }
 }
 
-static void add_all_carries(const layout_plan *plan, int width, int count, void *const *y,
-                            int64_t y_step)
+static void add_all_carries(const layout_shares *shares, int width, int count, void *const *y,
+                            int64_t y_stride)
 {
-    if (!plan->carry)
+    if (!shares->carry)
         return;
-    const int parts = plan->L->carry_at[plan->L->units] < 4096 ? 1 : plan->parts;
+    const int parts = shares->L->carry_at[shares->L->units] < 4096 ? 1 : shares->parts;
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (int part = 0; part < parts; part++)
-        add_carries(plan, base_share(plan->L->rows, parts, part, 8), width, count, y, y_step);
+        add_carries(shares, base_share(shares->L->rows, parts, part, 8), width, count, y, y_stride);
 }
 
 static spry_status layout_multiply(const spry_operator *op, spry_transpose transpose,
                                    spry_scalar alpha, const void *x, spry_scalar beta, void *y)
 {
-    const layout_plan *plan;
+    const layout_shares *shares;
     host_product p = {.alpha = alpha, .beta = beta, .x = x, .y = y};
-    const spry_status status = find_plan(op, transpose, &plan, &p.conjugate);
+    const spry_status status = find_shares(op, transpose, &shares, &p.conjugate);
     if (status != SPRY_STATUS_OK)
         return status;
-    p.carry = plan->carry;
-#pragma omp parallel for num_threads(plan->parts) schedule(static, 1)
-    for (int part = 0; part < plan->parts; part++)
-        plan->walk->multiply(plan->L, plan->cuts[part], plan->cuts[part + 1], &p);
-    add_all_carries(plan, 1, 1, &y, 1);
+    p.carry = shares->carry;
+#pragma omp parallel for num_threads(shares->parts) schedule(static, 1)
+    for (int part = 0; part < shares->parts; part++)
+        shares->walk->multiply(shares->L, shares->cuts[part], shares->cuts[part + 1], &p);
+    add_all_carries(shares, 1, 1, &y, 1);
     return SPRY_STATUS_OK;
 }
 
 static spry_status layout_multiply_columns(const spry_operator *op, spry_transpose transpose,
                                            const host_columns *columns)
 {
-    const layout_plan *plan;
+    const layout_shares *shares;
     host_columns p = *columns;
-    spry_status status = find_plan(op, transpose, &plan, &p.conjugate);
+    spry_status status = find_shares(op, transpose, &shares, &p.conjugate);
     if (status == SPRY_STATUS_OK)
-        status = make_room(op, plan);
+        status = make_room(op, shares);
     if (status != SPRY_STATUS_OK)
         return status;
-    p.carry = plan->carry;
-    p.scattered = plan->scattered;
-#pragma omp parallel for num_threads(plan->parts) schedule(static, 1)
-    for (int part = 0; part < plan->parts; part++) {
+    p.carry = shares->carry;
+    p.scattered = shares->scattered;
+#pragma omp parallel for num_threads(shares->parts) schedule(static, 1)
+    for (int part = 0; part < shares->parts; part++) {
         host_columns mine = p;
-        if (plan->room)
-            mine.room = (char *)plan->room + (size_t)(part * plan->L->room) * ROOM_SIZE;
-        plan->walk->columns(plan->L, plan->cuts[part], plan->cuts[part + 1], &mine);
+        if (shares->room)
+            mine.room = (char *)shares->room + (size_t)(part * shares->L->room) * ROOM_SIZE;
+        shares->walk->columns(shares->L, shares->cuts[part], shares->cuts[part + 1], &mine);
     }
-    add_all_carries(plan, p.units * HOST_UNIT / (1 + spry_type_is_complex(op->type)), p.count, p.y,
-                    p.y_step);
+    add_all_carries(shares, p.packs * HOST_PACK / (1 + spry_type_is_complex(op->type)), p.count,
+                    p.y, p.y_stride);
     return SPRY_STATUS_OK;
 }
 
@@ -219,35 +220,35 @@ static range units_of(const layout *L, int64_t begin, int64_t end)
 
 static void run_rows(const operator_rows *rows, int64_t begin, int64_t end, const void *x, void *y)
 {
-    const layout_plan *plan = rows->state;
-    const range units = units_of(plan->L, begin, end);
+    const layout_shares *shares = rows->state;
+    const range units = units_of(shares->L, begin, end);
     const host_product p = {
         .conjugate = rows->conjugate, .alpha = {1, 0}, .x = x, .y = y, .first = begin};
-    plan->walk->multiply(plan->L, units.begin, units.end, &p);
+    shares->walk->multiply(shares->L, units.begin, units.end, &p);
 }
 
-static void run_packed(const operator_rows *rows, int64_t begin, int64_t end, int units,
+static void run_packed(const operator_rows *rows, int64_t begin, int64_t end, int packs,
                        const void *x, int count, void *const *y)
 {
-    const layout_plan *plan = rows->state;
-    const range slices = units_of(plan->L, begin, end);
+    const layout_shares *shares = rows->state;
+    const range slices = units_of(shares->L, begin, end);
     const host_columns p = {.conjugate = rows->conjugate,
                             .alpha = {1, 0},
                             .x = x,
-                            .x_step = units * HOST_UNIT,
-                            .scattered = plan->scattered,
-                            .units = units,
+                            .x_stride = packs * HOST_PACK,
+                            .scattered = shares->scattered,
+                            .packs = packs,
                             .count = count,
                             .y = y,
-                            .y_step = 1,
+                            .y_stride = 1,
                             .first = begin};
-    plan->walk->columns(plan->L, slices.begin, slices.end, &p);
+    shares->walk->columns(shares->L, slices.begin, slices.end, &p);
 }
 
 static int64_t row_work(const operator_rows *rows, int64_t row)
 {
-    const layout_plan *plan = rows->state;
-    const layout *L = plan->L;
+    const layout_shares *shares = rows->state;
+    const layout *L = shares->L;
     return work_before(L, units_of(L, 0, row).end);
 }
 
@@ -255,12 +256,12 @@ static int64_t row_work(const operator_rows *rows, int64_t row)
 static spry_status layout_open_rows(const spry_operator *op, spry_transpose transpose,
                                     operator_rows *rows)
 {
-    const layout_plan *plan;
+    const layout_shares *shares;
     bool conjugate;
-    const spry_status status = find_plan(op, transpose, &plan, &conjugate);
-    if (status == SPRY_STATUS_OK && plan->L->unit_rows > 0 &&
-        OPERATOR_GRAIN % plan->L->unit_rows == 0)
-        *rows = (operator_rows){plan, conjugate, run_rows, run_packed, row_work};
+    const spry_status status = find_shares(op, transpose, &shares, &conjugate);
+    if (status == SPRY_STATUS_OK && shares->L->unit_rows > 0 &&
+        OPERATOR_GRAIN % shares->L->unit_rows == 0)
+        *rows = (operator_rows){shares, conjugate, run_rows, run_packed, row_work};
     return status;
 }
 
@@ -272,8 +273,8 @@ static void layout_destroy(spry_operator *op)
     layout_state *state = op->state;
     if (!state)
         return;
-    plan_clear(op->ctx, &state->plan);
-    plan_clear(op->ctx, &state->transposed);
+    shares_clear(op->ctx, &state->shares);
+    shares_clear(op->ctx, &state->transposed);
     base_free(op->ctx, state->spec);
     base_free(op->ctx, state);
 }
@@ -281,7 +282,7 @@ static void layout_destroy(spry_operator *op)
 static const layout *layout_of(const spry_operator *op)
 {
     const layout_state *state = op->state;
-    return state->plan.L;
+    return state->shares.L;
 }
 
 static spry_status layout_storage(const spry_operator *op, spry_storage *storage)
@@ -336,10 +337,10 @@ spry_status host_layout_operator(const spry_matrix *A, const char *spec, spry_op
         status = SPRY_STATUS_NO_MEMORY;
         goto done;
     }
-    SPRY_GO(ctx, plan_make(ctx, A, spec, &state->plan));
+    SPRY_GO(ctx, plan_make(ctx, A, spec, &state->shares));
     operator_made_from(op, A, NULL);
-    op->name = state->plan.L->class->name;
-    op->own_bytes = layout_read_bytes(state->plan.L);
+    op->name = state->shares.L->class->name;
+    op->own_bytes = layout_read_bytes(state->shares.L);
     op->bytes = op->own_bytes + (op->rows + op->cols) * size;
     *out = op;
     op = NULL;

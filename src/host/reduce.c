@@ -19,7 +19,7 @@ typedef struct reduction {
     const char *x, *y;
 } reduction;
 
-typedef spry_scalar (*reduction_step)(const reduction *r, int64_t begin, int64_t n);
+typedef spry_scalar (*reduction_work)(const reduction *r, int64_t begin, int64_t n);
 typedef spry_scalar (*reduction_join)(spry_scalar a, spry_scalar b);
 
 static spry_scalar join_sum(spry_scalar a, spry_scalar b)
@@ -32,17 +32,17 @@ static spry_scalar join_most(spry_scalar a, spry_scalar b)
     return a.re > b.re ? a : b;
 }
 
-static spry_scalar reduce_block(const reduction *r, reduction_step step, reduction_join join,
+static spry_scalar reduce_block(const reduction *r, reduction_work work, reduction_join join,
                                 range block)
 {
     spry_scalar result = {0, 0};
     for (int64_t i = block.begin; i < block.end; i += VECTOR_CHUNK)
         result =
-            join(result, step(r, i, block.end - i < VECTOR_CHUNK ? block.end - i : VECTOR_CHUNK));
+            join(result, work(r, i, block.end - i < VECTOR_CHUNK ? block.end - i : VECTOR_CHUNK));
     return result;
 }
 
-static spry_scalar reduce(const spry_context *ctx, const reduction *r, reduction_step step,
+static spry_scalar reduce(const spry_context *ctx, const reduction *r, reduction_work work,
                           reduction_join join)
 {
     spry_scalar part[BLOCKS];
@@ -51,14 +51,14 @@ static spry_scalar reduce(const spry_context *ctx, const reduction *r, reduction
     const int threads = host_threads(ctx, r->n);
     if (threads == 1) {
         for (int b = 0; b < blocks; b++)
-            part[b] = reduce_block(r, step, join, base_share(r->n, blocks, b, VECTOR_CHUNK));
+            part[b] = reduce_block(r, work, join, base_share(r->n, blocks, b, VECTOR_CHUNK));
     } else {
 #pragma omp parallel num_threads(threads)
         {
             const range mine = base_share(blocks, omp_get_num_threads(), omp_get_thread_num(), 1);
             for (int64_t b = mine.begin; b < mine.end; b++)
                 part[b] =
-                    reduce_block(r, step, join, base_share(r->n, blocks, (int)b, VECTOR_CHUNK));
+                    reduce_block(r, work, join, base_share(r->n, blocks, (int)b, VECTOR_CHUNK));
         }
     }
     for (int width = 1; width < blocks; width *= 2) {
@@ -77,17 +77,17 @@ static reduction reduction_of(const spry_vector *x)
                        .x = x->data};
 }
 
-static spry_scalar dot_step(const reduction *r, int64_t begin, int64_t n)
+static spry_scalar dot_chunk(const reduction *r, int64_t begin, int64_t n)
 {
     return r->kernels->dot(n, r->x + begin * r->size, r->y + begin * r->size);
 }
 
-static spry_scalar squares_step(const reduction *r, int64_t begin, int64_t n)
+static spry_scalar squares_chunk(const reduction *r, int64_t begin, int64_t n)
 {
     return (spry_scalar){r->kernels->squares(n, r->scale, r->x + begin * r->size), 0};
 }
 
-static spry_scalar largest_step(const reduction *r, int64_t begin, int64_t n)
+static spry_scalar largest_chunk(const reduction *r, int64_t begin, int64_t n)
 {
     return (spry_scalar){r->kernels->largest(n, r->x + begin * r->size), 0};
 }
@@ -113,7 +113,7 @@ spry_status spry_vector_dot(const spry_vector *x, const spry_vector *y, spry_sca
         return status != SPRY_STATUS_OK ? status : x->class->dot(x, y, result);
     reduction r = reduction_of(x);
     r.y = y->data;
-    *result = reduce(x->ctx, &r, dot_step, join_sum);
+    *result = reduce(x->ctx, &r, dot_chunk, join_sum);
     return SPRY_STATUS_OK;
 }
 
@@ -124,7 +124,7 @@ static spry_status sum_squares(int count, const spry_vector *const *x, double sc
     for (int k = 0; k < count; k++) {
         reduction r = reduction_of(x[k]);
         r.scale = scale;
-        sums[k] = reduce(x[k]->ctx, &r, squares_step, join_sum).re;
+        sums[k] = reduce(x[k]->ctx, &r, squares_chunk, join_sum).re;
     }
     return SPRY_STATUS_OK;
 }
@@ -134,7 +134,7 @@ static spry_status find_largest(const spry_vector *x, double *most)
     if (x->class)
         return x->class->largest(x, most);
     const reduction r = reduction_of(x);
-    *most = reduce(x->ctx, &r, largest_step, join_most).re;
+    *most = reduce(x->ctx, &r, largest_chunk, join_most).re;
     return SPRY_STATUS_OK;
 }
 

@@ -20,23 +20,23 @@ typedef struct element_job {
     char *out;
 } element_job;
 
-typedef void (*job_step)(const element_job *job, int64_t begin, int64_t n);
+typedef void (*chunk_work)(const element_job *job, int64_t begin, int64_t n);
 
-static void run_chunks(const element_job *job, job_step step, range part)
+static void run_chunks(const element_job *job, chunk_work work, range part)
 {
     for (int64_t i = part.begin; i < part.end; i += VECTOR_CHUNK)
-        step(job, i, part.end - i < VECTOR_CHUNK ? part.end - i : VECTOR_CHUNK);
+        work(job, i, part.end - i < VECTOR_CHUNK ? part.end - i : VECTOR_CHUNK);
 }
 
-static void run(const spry_context *ctx, const element_job *job, job_step step)
+static void run(const spry_context *ctx, const element_job *job, chunk_work work)
 {
     const int threads = host_threads(ctx, job->n);
     if (threads == 1) {
-        run_chunks(job, step, (range){0, job->n});
+        run_chunks(job, work, (range){0, job->n});
         return;
     }
 #pragma omp parallel num_threads(threads)
-    run_chunks(job, step,
+    run_chunks(job, work,
                base_share(job->n, omp_get_num_threads(), omp_get_thread_num(), VECTOR_CHUNK));
 }
 
@@ -72,7 +72,7 @@ static spry_status check_pair(const spry_vector *x, const spry_vector *y)
     return status;
 }
 
-static void fill_step(const element_job *job, int64_t begin, int64_t n)
+static void fill_chunk(const element_job *job, int64_t begin, int64_t n)
 {
     job->kernels->fill(n, job->factor, job->out + begin * job->size);
 }
@@ -88,11 +88,11 @@ spry_status spry_vector_fill(spry_vector *v, spry_scalar value)
     v->behind = NULL;
     element_job job = job_for(v);
     job.factor = value;
-    run(v->ctx, &job, fill_step);
+    run(v->ctx, &job, fill_chunk);
     return SPRY_STATUS_OK;
 }
 
-static void random_step(const element_job *job, int64_t begin, int64_t n)
+static void random_chunk(const element_job *job, int64_t begin, int64_t n)
 {
     job->kernels->random(n, job->seed, begin, job->out + begin * job->size);
 }
@@ -104,7 +104,7 @@ spry_status vector_random(spry_vector *v, uint64_t seed)
     element_job job = job_for(v);
     job.seed = seed;
     v->behind = NULL;
-    run(v->ctx, &job, random_step);
+    run(v->ctx, &job, random_chunk);
     return SPRY_STATUS_OK;
 }
 
@@ -115,21 +115,21 @@ spry_status spry_vector_ones(spry_context *ctx, const spry_matrix *A, spry_vecto
     return status == SPRY_STATUS_OK ? spry_vector_fill(*b, (spry_scalar){1, 0}) : status;
 }
 
-static void axpy_step(const element_job *job, int64_t begin, int64_t n)
+static void axpy_chunk(const element_job *job, int64_t begin, int64_t n)
 {
     const int64_t at = begin * job->size;
     job->kernels->axpy(n, job->factor, job->x + at, job->out + at);
 }
 
-static void xpay_step(const element_job *job, int64_t begin, int64_t n)
+static void xpay_chunk(const element_job *job, int64_t begin, int64_t n)
 {
     const int64_t at = begin * job->size;
     job->kernels->xpay(n, job->x + at, job->factor, job->out + at);
 }
 
-/* y = a x + b y by a step that needs one of them alone, which `factor` is. */
+/* y = a x + b y by a work that needs one of them alone, which `factor` is. */
 static spry_status update(spry_scalar a, const spry_vector *x, spry_scalar b, spry_vector *y,
-                          const char *name, spry_scalar factor, job_step step)
+                          const char *name, spry_scalar factor, chunk_work work)
 {
     spry_status status = check_pair(x, y);
     if (status == SPRY_STATUS_OK)
@@ -141,23 +141,23 @@ static spry_status update(spry_scalar a, const spry_vector *x, spry_scalar b, sp
     element_job job = job_for(y);
     job.x = x->data;
     job.factor = factor;
-    run(y->ctx, &job, step);
+    run(y->ctx, &job, work);
     return SPRY_STATUS_OK;
 }
 
 spry_status spry_vector_axpy(spry_scalar alpha, const spry_vector *x, spry_vector *y)
 {
     SPRY_NEED(CTX_OF_ANY(x, y), x, y);
-    return update(alpha, x, (spry_scalar){1, 0}, y, "alpha", alpha, axpy_step);
+    return update(alpha, x, (spry_scalar){1, 0}, y, "alpha", alpha, axpy_chunk);
 }
 
 spry_status spry_vector_xpay(const spry_vector *x, spry_scalar beta, spry_vector *y)
 {
     SPRY_NEED(CTX_OF_ANY(x, y), x, y);
-    return update((spry_scalar){1, 0}, x, beta, y, "beta", beta, xpay_step);
+    return update((spry_scalar){1, 0}, x, beta, y, "beta", beta, xpay_chunk);
 }
 
-static void scale_step(const element_job *job, int64_t begin, int64_t n)
+static void scale_chunk(const element_job *job, int64_t begin, int64_t n)
 {
     job->kernels->scale(n, job->factor, job->out + begin * job->size);
 }
@@ -165,10 +165,10 @@ static void scale_step(const element_job *job, int64_t begin, int64_t n)
 spry_status spry_vector_scale(spry_scalar alpha, spry_vector *x)
 {
     SPRY_NEED(CTX_OF(x), x);
-    return update(alpha, x, (spry_scalar){0, 0}, x, "alpha", alpha, scale_step);
+    return update(alpha, x, (spry_scalar){0, 0}, x, "alpha", alpha, scale_chunk);
 }
 
-static void blend_step(const element_job *job, int64_t begin, int64_t n)
+static void blend_chunk(const element_job *job, int64_t begin, int64_t n)
 {
     const int64_t at = begin * job->size;
     const bool reads = job->other.re != 0 || job->other.im != 0;
@@ -186,10 +186,10 @@ void host_blend(const spry_context *ctx, spry_type type, int64_t n, spry_scalar 
                              .other = b,
                              .x = x,
                              .out = y};
-    run(ctx, &job, blend_step);
+    run(ctx, &job, blend_chunk);
 }
 
-static void multiply_step(const element_job *job, int64_t begin, int64_t n)
+static void multiply_chunk(const element_job *job, int64_t begin, int64_t n)
 {
     const int64_t at = begin * job->size;
     job->kernels->multiply(n, job->x + at, job->y + at, job->out + at);
@@ -208,6 +208,6 @@ spry_status spry_vector_multiply(const spry_vector *x, const spry_vector *y, spr
     element_job job = job_for(z);
     job.x = x->data;
     job.y = y->data;
-    run(z->ctx, &job, multiply_step);
+    run(z->ctx, &job, multiply_chunk);
     return SPRY_STATUS_OK;
 }

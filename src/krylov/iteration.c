@@ -52,7 +52,7 @@ static spry_status look_at_truth(iteration *it)
         it->count < it->checked_at + LOOK_DISTANCE)
         return SPRY_STATUS_OK;
     double truth = NAN;
-    spry_status status = runner_settle(it->runner, it->lane);
+    spry_status status = runner_settle(it->runner, it->track);
     if (status == SPRY_STATUS_OK)
         status = iteration_true_residual(it, &truth);
     if (status == SPRY_STATUS_OK)
@@ -168,7 +168,7 @@ static spry_status ask_monitor(iteration *it, bool settled, bool *go_on)
     if (!it->monitor)
         return SPRY_STATUS_OK;
     if (settled)
-        SPRY_GO(ctx, runner_settle(it->runner, it->lane));
+        SPRY_GO(ctx, runner_settle(it->runner, it->track));
     SPRY_GO(ctx, show(it, &x));
     if (!it->monitor(it->monitor_data, it->count, it->residual, x))
         *go_on = stop_for(it, *go_on, "the monitor asked to stop");

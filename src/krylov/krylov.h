@@ -66,8 +66,8 @@ typedef struct iteration {
     void *monitor_data;
     spry_watch_fn watch;
     void *watch_data;
-    runner *runner; /* and the lane in it, to bring x up to date */
-    lane *lane;
+    runner *runner; /* and the track in it, to bring x up to date */
+    track *track;
     bool estimates; /* iterations are counted at estimates, not at residuals */
 
     int exponent;           /* b and x are scaled by 2^-exponent; mostly 0 */
@@ -105,7 +105,7 @@ typedef struct iteration {
     char warnings[WARNINGS_SIZE];
 } iteration;
 
-/* The iteration's side of a lane: hears what the method tells. */
+/* The iteration's side of a track: hears what the method tells. */
 spry_status iteration_report(void *it, report_kind kind, bool loop, double value, bool *go_on);
 void iteration_limits(void *it, run_limits *limits);
 void iteration_breakdown(void *it, const char *text, bool finite);

@@ -40,7 +40,6 @@ static bool object_at(int index, spry_entry *entry)
         {"solver", "what a solver does: spry_solver_set()", spry_solver_options},
         {"read", "reading files: spry_matrix_read_with()", spry_read_options},
         {"generate", "all options of the generators: spry_generate()", spry_generate_options},
-        {"kernel", "kernels of the caller's: spry_kernel_new()", spry_kernel_options},
         {"tune", "choosing a storage format: spry_tune(), format=auto:...", spry_tune_options},
         {"kernel", "kernels of one's own: spry_kernel_new()", spry_kernel_options},
     };

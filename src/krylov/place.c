@@ -109,7 +109,7 @@ spry_status solver_make_operator(spry_solver *solver)
 
 spry_status solver_move_precon(spry_solver *solver)
 {
-    const spry_operator *M = solver_precon(solver);
+    const spry_operator *M = solver_bare_precon(solver);
     char text[128];
     if (!solver->device || !M || device_of(M))
         return SPRY_STATUS_OK;

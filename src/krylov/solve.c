@@ -150,10 +150,10 @@ static spry_status start(spry_solver *solver, iteration *it, int index)
     it->history_room = 256;
     SPRY_GO(ctx, base_alloc(ctx, it->history_room, sizeof *it->history, &it->history));
     it->history[0] = NAN;
-    SPRY_GO(ctx, solver_vector(solver, A->cols, &solver->work.lanes[index].saved));
-    SPRY_GO(ctx, solver_vector(solver, A->rows, &solver->work.lanes[index].spare));
-    it->saved = solver->work.lanes[index].saved;
-    it->spare = solver->work.lanes[index].spare;
+    SPRY_GO(ctx, solver_vector(solver, A->cols, &solver->work.tracks[index].saved));
+    SPRY_GO(ctx, solver_vector(solver, A->rows, &solver->work.tracks[index].spare));
+    it->saved = solver->work.tracks[index].saved;
+    it->spare = solver->work.tracks[index].spare;
 done:
     return status;
 }
@@ -313,8 +313,8 @@ static bool all_ended(const iteration *its, int count)
     return true;
 }
 
-/* A vector as lanes have it: its array, or its device_memory. */
-static void *lane_memory(const spry_vector *v)
+/* A vector as tracks have it: its array, or its device_memory. */
+static void *track_memory(const spry_vector *v)
 {
     return v->device ? (void *)device_vector_memory(v) : v->data;
 }
@@ -331,20 +331,20 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, solver_runner(solver, count, &r));
     for (int k = 0; k < count; k++) {
-        lane *l = runner_lane(r, k);
-        l->b = lane_memory(its[k].b);
-        l->x = lane_memory(its[k].x);
+        track *l = runner_track(r, k);
+        l->b = track_memory(its[k].b);
+        l->x = track_memory(its[k].x);
         l->data = &its[k];
         l->report = iteration_report;
         l->limits = iteration_limits;
         l->breakdown = iteration_breakdown;
         its[k].runner = r;
-        its[k].lane = l;
+        its[k].track = l;
         its[k].estimates = solver->plan->estimates;
     }
     while (!all_ended(its, count)) {
         for (int k = 0; k < count; k++)
-            its[k].lane->done = its[k].ended;
+            its[k].track->done = its[k].ended;
         SPRY_GO(ctx, runner_run(r));
         for (int k = 0; k < count; k++)
             if (!its[k].ended)
@@ -434,9 +434,9 @@ static spry_status solve_some(spry_solver *solver, int count, const spry_vector 
     }
     for (int k = 0; k < count; k++) {
         const spry_vector *there;
-        SPRY_GO(ctx, solver_bring(solver, b[k], &solver->work.lanes[k].b, &its[k].b));
-        SPRY_GO(ctx, solver_bring(solver, x[k], &solver->work.lanes[k].x, &there));
-        its[k].x = there == x[k] ? x[k] : solver->work.lanes[k].x;
+        SPRY_GO(ctx, solver_bring(solver, b[k], &solver->work.tracks[k].b, &its[k].b));
+        SPRY_GO(ctx, solver_bring(solver, x[k], &solver->work.tracks[k].x, &there));
+        its[k].x = there == x[k] ? x[k] : solver->work.tracks[k].x;
     }
     for (int k = 0; k < count; k++)
         SPRY_GO(ctx, begin(solver, &its[k], k));

@@ -25,7 +25,7 @@ typedef struct solver_work {
     struct {
         spry_vector *saved, *spare; /* of the iteration */
         spry_vector *b, *x;         /* copies where the solver works, of vectors elsewhere */
-    } lanes[SOLVED_TOGETHER];
+    } tracks[SOLVED_TOGETHER];
 } solver_work;
 
 struct spry_solver {
@@ -98,6 +98,7 @@ spry_status solver_move_precon(spry_solver *solver);
 /* The null space where the solver works, checked, and the preconditioner without it; what was made;
  * what was given. */
 spry_status solver_make_null_space(spry_solver *solver);
+spry_status solver_project_precon(spry_solver *solver, const spry_operator *M);
 void solver_drop_null_space(spry_solver *solver);
 void solver_forget_null_space(spry_solver *solver);
 bool solver_has_null_space(const spry_solver *solver);

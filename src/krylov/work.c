@@ -6,10 +6,10 @@ void solver_drop_work(spry_solver *solver)
     solver_work *work = &solver->work;
     runner_free(work->runner);
     for (int k = 0; k < SOLVED_TOGETHER; k++) {
-        spry_vector_free(work->lanes[k].saved);
-        spry_vector_free(work->lanes[k].spare);
-        spry_vector_free(work->lanes[k].b);
-        spry_vector_free(work->lanes[k].x);
+        spry_vector_free(work->tracks[k].saved);
+        spry_vector_free(work->tracks[k].spare);
+        spry_vector_free(work->tracks[k].b);
+        spry_vector_free(work->tracks[k].x);
     }
     *work = (solver_work){0};
 }

@@ -107,7 +107,7 @@ static bool entry_allowed(const matrix_arrays *a, int64_t k, int64_t row, int64_
 }
 
 /* Whether a block needs no closer look: judged without a branch an entry. */
-static bool block_allowed(const matrix_arrays *a, const walk *w)
+static bool block_allowed(const matrix_arrays *a, const entry_loop *w)
 {
     const uint32_t rows = (uint32_t)a->rows, cols = (uint32_t)a->cols;
     int bad = 0;
@@ -125,9 +125,9 @@ static bool block_allowed(const matrix_arrays *a, const walk *w)
 /* The first entry of the range that is not allowed, or nnz. */
 static int64_t find_bad_in(const matrix_arrays *a, range entries)
 {
-    walk w;
-    walk_start(&w, a, entries);
-    while (walk_next(&w)) {
+    entry_loop w;
+    entry_loop_start(&w, a, entries);
+    while (entry_loop_next(&w)) {
         if (block_allowed(a, &w))
             continue;
         for (int i = 0; i < w.count; i++)

@@ -16,7 +16,7 @@ static int64_t least(int64_t a, int64_t b)
  * and aligned, and columns do not begin a large power of two apart, where the entries of a row
  * would compete for the same few places of a cache.
  */
-int64_t columnwise_step(int64_t rows, int64_t T)
+int64_t columnwise_stride(int64_t rows, int64_t T)
 {
     enum { ALIGN = 16 };
     const int64_t grain = T < ALIGN ? ALIGN / T : 1;
@@ -31,35 +31,35 @@ static int64_t units_of(int64_t rows, int64_t T)
 
 /* Places for values, or a failure where they are too many to be of use. */
 static spry_status count_places(spry_context *ctx, const matrix_arrays *A, const char *name,
-                                const columnwise_plan *plan, int64_t *places)
+                                const columnwise_sizes *sizes, int64_t *places)
 {
     enum { MOST = 64 };
-    const int64_t step = plan->width > 0 ? columnwise_step(A->rows, plan->T) : 0;
-    const double filled =
-        plan->pad > 0 ? (double)plan->starts[plan->width] : (double)step * (double)plan->width;
+    const int64_t stride = sizes->width > 0 ? columnwise_stride(A->rows, sizes->T) : 0;
+    const double filled = sizes->pad > 0 ? (double)sizes->starts[sizes->width]
+                                         : (double)stride * (double)sizes->width;
     if (filled > MOST * ((double)A->nnz + (double)A->rows + 16))
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "format %s would fill up %" PRId64 " rows of %.1f entries on average to "
                          "%" PRId64 " entries: more than %d places for one; take sell, jds or csr",
-                         name, A->rows, (double)A->nnz / (double)A->rows, plan->width * plan->T,
+                         name, A->rows, (double)A->nnz / (double)A->rows, sizes->width * sizes->T,
                          (int)MOST);
-    *places = (int64_t)filled + (plan->rest > 0 ? plan->rest : 0);
+    *places = (int64_t)filled + (sizes->rest > 0 ? sizes->rest : 0);
     return SPRY_STATUS_OK;
 }
 
 spry_status columnwise_foresee(spry_context *ctx, const matrix_arrays *A, const char *name,
-                               stored_kind kind, const columnwise_plan *plan, layout_forecast *f)
+                               stored_kind kind, const columnwise_sizes *sizes, layout_forecast *f)
 {
-    const spry_status status = count_places(ctx, A, name, plan, &f->stored);
+    const spry_status status = count_places(ctx, A, name, sizes, &f->stored);
     if (status != SPRY_STATUS_OK)
         return status;
     f->bytes = f->stored * (int64_t)(sizeof(int32_t) + layout_value_size(A->type, kind));
-    if (plan->lengths_read)
+    if (sizes->lengths_read)
         f->bytes += A->rows * (int64_t)sizeof(int32_t);
-    if (plan->pad > 0)
-        f->bytes += A->rows * (int64_t)sizeof(int32_t) + (plan->width + 1) * 8;
-    if (plan->rest >= 0)
-        f->bytes += plan->rest * (int64_t)sizeof(int32_t) + (units_of(A->rows, plan->T) + 1) * 8;
+    if (sizes->pad > 0)
+        f->bytes += A->rows * (int64_t)sizeof(int32_t) + (sizes->width + 1) * 8;
+    if (sizes->rest >= 0)
+        f->bytes += sizes->rest * (int64_t)sizeof(int32_t) + (units_of(A->rows, sizes->T) + 1) * 8;
     return SPRY_STATUS_OK;
 }
 
@@ -93,14 +93,14 @@ ALWAYS_INLINE void fill_group(layout *L, const matrix_arrays *A, int64_t l, size
 {
     const size_t stored = layout_value_size(L->type, L->kind);
     const int64_t *starts = L->array[COLUMNWISE_STARTS].data;
-    const int64_t step = L->number[COLUMNWISE_STEP], T = L->number[COLUMNWISE_T];
+    const int64_t stride = L->number[COLUMNWISE_STRIDE], T = L->number[COLUMNWISE_T];
     char *values = L->array[COLUMNWISE_VALUES].data;
     int32_t *columns = L->array[COLUMNWISE_COLUMNS].data;
     line lines[GROUP];
     for (int i = 0; i < GROUP; i++)
         lines[i] = line_of(L, A, l + i);
     for (int64_t k = 0; k < L->number[COLUMNWISE_WIDTH]; k++) {
-        const int64_t at = (starts ? starts[k] : k * step) + l;
+        const int64_t at = (starts ? starts[k] : k * stride) + l;
         const int64_t end = starts ? least(l + GROUP, starts[k + 1] - starts[k]) : l + GROUP;
         if (end <= l)
             break;
@@ -150,8 +150,8 @@ static void fill_range(layout *L, const matrix_arrays *A, range groups)
 
 static void fill(layout *L, const matrix_arrays *A)
 {
-    const int64_t step = L->number[COLUMNWISE_STEP];
-    const int64_t groups = ((step ? step : L->number[COLUMNWISE_LINES]) + GROUP - 1) / GROUP;
+    const int64_t stride = L->number[COLUMNWISE_STRIDE];
+    const int64_t groups = ((stride ? stride : L->number[COLUMNWISE_LINES]) + GROUP - 1) / GROUP;
     const int parts = matrix_parts(L->ctx, L->stored);
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (int part = 0; part < parts; part++)
@@ -174,12 +174,12 @@ static spry_status count_units(layout *L, const matrix_arrays *A)
     const int32_t *rows = L->array[COLUMNWISE_ROWS].data;
     int64_t *work = L->array[COLUMNWISE_WORK].data, *rest = L->array[COLUMNWISE_REST].data;
     const int64_t T = L->number[COLUMNWISE_T], width = L->number[COLUMNWISE_WIDTH];
-    const int64_t per_unit = COLUMNWISE_UNIT / T;
+    const int64_t per_pack = COLUMNWISE_UNIT / T;
     const bool whole = L->array[COLUMNWISE_LENGTHS].aside && !rows; /* lines run to the width */
 #pragma omp parallel for num_threads(matrix_parts(L->ctx, A->rows)) schedule(static)
     for (int64_t u = 0; u < L->units; u++) {
         int64_t sum = LINE_WORK * COLUMNWISE_UNIT, beyond = 0;
-        for (int64_t i = u * per_unit; i < least((u + 1) * per_unit, A->rows); i++) {
+        for (int64_t i = u * per_pack; i < least((u + 1) * per_pack, A->rows); i++) {
             const int64_t length = length_of(A, rows ? rows[i] : i),
                           kept = least(length, width * T);
             lengths[i] = (int32_t)kept;
@@ -198,31 +198,31 @@ static spry_status count_units(layout *L, const matrix_arrays *A)
     return base_prefix_sum(L->ctx, rest, L->units);
 }
 
-spry_status columnwise_build(layout *L, const matrix_arrays *A, const columnwise_plan *plan)
+spry_status columnwise_build(layout *L, const matrix_arrays *A, const columnwise_sizes *sizes)
 {
     spry_status status = SPRY_STATUS_OK;
-    if (plan->pad > 0) {
+    if (sizes->pad > 0) {
         L->array[COLUMNWISE_ROWS] =
-            (layout_array){.name = "rows", .count = A->rows, .size = 4, .data = plan->rows};
+            (layout_array){.name = "rows", .count = A->rows, .size = 4, .data = sizes->rows};
         L->array[COLUMNWISE_STARTS] = (layout_array){
-            .name = "starts", .count = plan->width + 1, .size = 8, .data = plan->starts};
+            .name = "starts", .count = sizes->width + 1, .size = 8, .data = sizes->starts};
     }
-    SPRY_GO(L->ctx, count_places(L->ctx, A, L->class->name, plan, &L->stored));
+    SPRY_GO(L->ctx, count_places(L->ctx, A, L->class->name, sizes, &L->stored));
     L->number[COLUMNWISE_LINES] =
-        plan->pad > 0 ? (A->rows + plan->pad - 1) / plan->pad * plan->pad : A->rows * plan->T;
-    L->number[COLUMNWISE_STEP] = plan->pad > 0 ? 0 : columnwise_step(A->rows, plan->T);
-    L->number[COLUMNWISE_WIDTH] = plan->width;
-    L->number[COLUMNWISE_T] = plan->T;
-    L->units = units_of(A->rows, plan->T);
-    L->unit_rows = plan->pad > 0 ? 0 : COLUMNWISE_UNIT / plan->T;
+        sizes->pad > 0 ? (A->rows + sizes->pad - 1) / sizes->pad * sizes->pad : A->rows * sizes->T;
+    L->number[COLUMNWISE_STRIDE] = sizes->pad > 0 ? 0 : columnwise_stride(A->rows, sizes->T);
+    L->number[COLUMNWISE_WIDTH] = sizes->width;
+    L->number[COLUMNWISE_T] = sizes->T;
+    L->units = units_of(A->rows, sizes->T);
+    L->unit_rows = sizes->pad > 0 ? 0 : COLUMNWISE_UNIT / sizes->T;
     SPRY_GO(L->ctx, layout_add(L, COLUMNWISE_LENGTHS, "lengths", A->rows, sizeof(int32_t)));
     SPRY_GO(L->ctx, layout_add(L, COLUMNWISE_WORK, "work", L->units + 1, sizeof(int64_t)));
-    L->array[COLUMNWISE_LENGTHS].aside = !plan->lengths_read;
+    L->array[COLUMNWISE_LENGTHS].aside = !sizes->lengths_read;
     L->array[COLUMNWISE_WORK].aside = true;
-    if (plan->rest >= 0) {
+    if (sizes->rest >= 0) {
         SPRY_GO(L->ctx, layout_add(L, COLUMNWISE_REST, "rest", L->units + 1, sizeof(int64_t)));
         SPRY_GO(L->ctx,
-                layout_add(L, COLUMNWISE_REST_ROWS, "rest_rows", plan->rest, sizeof(int32_t)));
+                layout_add(L, COLUMNWISE_REST_ROWS, "rest_rows", sizes->rest, sizeof(int32_t)));
     }
     SPRY_GO(L->ctx, count_units(L, A));
     SPRY_GO(L->ctx, layout_add_values(L, false));
@@ -240,11 +240,11 @@ void columnwise_entries(const layout *L, int64_t begin, int64_t end, layout_hear
     const int32_t *rest_rows = L->array[COLUMNWISE_REST_ROWS].data;
     const int64_t *starts = L->array[COLUMNWISE_STARTS].data;
     const int64_t *rest = L->array[COLUMNWISE_REST].data;
-    const int64_t T = L->number[COLUMNWISE_T], step = L->number[COLUMNWISE_STEP];
-    const int64_t per_unit = COLUMNWISE_UNIT / T;
-    for (int64_t i = begin * per_unit; i < least(end * per_unit, L->rows); i++)
+    const int64_t T = L->number[COLUMNWISE_T], stride = L->number[COLUMNWISE_STRIDE];
+    const int64_t per_pack = COLUMNWISE_UNIT / T;
+    for (int64_t i = begin * per_pack; i < least(end * per_pack, L->rows); i++)
         for (int64_t e = 0; e < lengths[i]; e++) {
-            const int64_t place = (starts ? starts[e] : e / T * step) + i * T + e % T;
+            const int64_t place = (starts ? starts[e] : e / T * stride) + i * T + e % T;
             hear(data, rows ? rows[i] : i, columns[place], place);
         }
     for (int64_t e = rest ? rest[begin] : 0; e < (rest ? rest[end] : 0); e++) {

@@ -92,7 +92,7 @@ void matrix_write_major(const spry_context *ctx, const matrix_arrays *a, int32_t
     }
 }
 
-void walk_start(walk *w, const matrix_arrays *a, range entries)
+void entry_loop_start(entry_loop *w, const matrix_arrays *a, range entries)
 {
     w->a = a;
     w->at = entries.begin;
@@ -100,7 +100,7 @@ void walk_start(walk *w, const matrix_arrays *a, range entries)
     w->major = a->offsets && entries.begin < entries.end ? matrix_major_of(a, entries.begin) : 0;
 }
 
-bool walk_next(walk *w)
+bool entry_loop_next(entry_loop *w)
 {
     if (w->at >= w->end)
         return false;

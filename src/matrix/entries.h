@@ -72,17 +72,17 @@ int64_t matrix_major_of(const matrix_arrays *a, int64_t k);
 
 /* Entries in blocks of at most WALK_SIZE with both indices; the implied one is written out. */
 enum { WALK_SIZE = 1024 };
-typedef struct walk {
+typedef struct entry_loop {
     const matrix_arrays *a;
     int64_t at, end, major;
     int count;                /* of the block */
     int64_t first;            /* entry the block starts with */
     const int32_t *row, *col; /* of the block's entries */
     int32_t implied[WALK_SIZE];
-} walk;
+} entry_loop;
 
-void walk_start(walk *w, const matrix_arrays *a, range entries);
-bool walk_next(walk *w);
+void entry_loop_start(entry_loop *w, const matrix_arrays *a, range entries);
+bool entry_loop_next(entry_loop *w);
 
 /* Writes the row (column) of each entry of a compressed matrix. */
 void matrix_write_major(const spry_context *ctx, const matrix_arrays *a, int32_t *index);

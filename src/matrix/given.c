@@ -10,8 +10,6 @@ static const base_sized sized = BASE_SIZED(spry_arrays, spare);
 /* Reads what the caller's struct has, and writes out widths that were left at 0. */
 static spry_status read_given(spry_context *ctx, const spry_arrays *arrays, spry_arrays *given)
 {
-    if (!arrays)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "arrays is NULL");
     const spry_status status = base_take(ctx, arrays, given, &sized);
     if (status != SPRY_STATUS_OK)
         return status;

@@ -77,9 +77,9 @@ ALWAYS_INLINE void scatter_sized(size_t size, bool keep_key, const matrix_arrays
     int32_t *restrict out_key = out->key, *restrict out_other = out->other;
     char *restrict out_values = out->values;
     const int64_t low = to->low;
-    walk w;
-    walk_start(&w, a, to->entries);
-    while (walk_next(&w)) {
+    entry_loop w;
+    entry_loop_start(&w, a, to->entries);
+    while (entry_loop_next(&w)) {
         const int32_t *key = by_row ? w.row : w.col, *other = by_row ? w.col : w.row;
         const char *values = (const char *)a->values + (size_t)w.first * size;
         const int count = w.count;

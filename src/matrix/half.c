@@ -127,7 +127,7 @@ static findings look(const spry_context *ctx, const matrix_arrays *A, const bloc
 }
 
 static spry_status judge(spry_context *ctx, const matrix_arrays *A, const findings *f,
-                         half_plan *plan)
+                         half_cut *half)
 {
     static const char cure[] = "half of it does not tell the rest; take another format";
     if (f->odd < INT64_MAX)
@@ -146,69 +146,69 @@ static spry_status judge(spry_context *ctx, const matrix_arrays *A, const findin
                          "diagonal does not fit them: %s",
                          cure);
     const unsigned is = f->can & SAME ? SAME : f->can & CONJUGATE ? CONJUGATE : OPPOSITE;
-    plan->symmetry = is == SAME        ? SPRY_SYMMETRY_SYMMETRIC
+    half->symmetry = is == SAME        ? SPRY_SYMMETRY_SYMMETRIC
                      : is == CONJUGATE ? SPRY_SYMMETRY_HERMITIAN
                                        : SPRY_SYMMETRY_SKEW;
-    plan->exact = f->can & is << BITS;
-    plan->lower = f->lower;
-    plan->reach = f->reach;
+    half->exact = f->can & is << BITS;
+    half->lower = f->lower;
+    half->reach = f->reach;
     return SPRY_STATUS_OK;
 }
 
 /* Cuts into so many parts of about the same work, and returns the rows of all windows. */
-static int64_t cut(const matrix_arrays *A, const blocks *b, int64_t parts, half_plan *plan)
+static int64_t cut(const matrix_arrays *A, const blocks *b, int64_t parts, half_cut *half)
 {
     enum { ROW_WEIGHT = 3 }; /* entries that a row by itself costs */
-    const double all = (double)(plan->lower + ROW_WEIGHT * A->rows);
+    const double all = (double)(half->lower + ROW_WEIGHT * A->rows);
     int64_t block = 0, before = 0, windows = 0;
-    plan->parts = parts;
+    half->parts = parts;
     for (int64_t p = 0; p < parts; p++) {
         const double until = all * (double)(p + 1) / (double)parts;
         int64_t first = INT64_MAX;
-        plan->rows[p] = block * b->rows < A->rows ? block * b->rows : A->rows;
+        half->rows[p] = block * b->rows < A->rows ? block * b->rows : A->rows;
         for (; block < b->count && ((double)before < until || p == parts - 1); block++) {
             before += b->lower[block] + ROW_WEIGHT * b->rows;
             first = b->first[block] < first ? b->first[block] : first;
         }
-        plan->above[p] = first < plan->rows[p] ? first : plan->rows[p];
-        windows += plan->rows[p] - plan->above[p];
+        half->above[p] = first < half->rows[p] ? first : half->rows[p];
+        windows += half->rows[p] - half->above[p];
     }
-    plan->rows[parts] = A->rows;
+    half->rows[parts] = A->rows;
     return windows;
 }
 
 /* Whether windows stay small: below a sixth of the rows, since rows that use them take longer,
  * and what they cost (set to zero, added to, read, and added to y) below a tenth of all traffic. */
 static bool cut_well(const matrix_arrays *A, const blocks *b, int64_t bytes, int64_t parts,
-                     half_plan *plan)
+                     half_cut *half)
 {
     const int64_t size = (int64_t)spry_type_size(A->type);
-    const int64_t windows = cut(A, b, parts, plan);
-    const int64_t traffic = plan->lower * bytes + A->rows * 4 * size;
+    const int64_t windows = cut(A, b, parts, half);
+    const int64_t traffic = half->lower * bytes + A->rows * 4 * size;
     return windows <= A->rows / 6 && windows * 4 * size <= traffic / 10;
 }
 
 /* As many parts as keep a good number of threads busy while their windows stay small. */
-static void choose_parts(const matrix_arrays *A, const blocks *b, int64_t bytes, half_plan *plan)
+static void choose_parts(const matrix_arrays *A, const blocks *b, int64_t bytes, half_cut *half)
 {
     enum { MOST = 256, ENOUGH = 8, LEAST = 4, LEAST_WORK = 4096 };
     int64_t parts = MOST;
-    while (parts > 1 && (plan->lower + A->rows) / parts < LEAST_WORK)
+    while (parts > 1 && (half->lower + A->rows) / parts < LEAST_WORK)
         parts /= 2;
-    while (!cut_well(A, b, bytes, parts, plan) && parts > ENOUGH)
+    while (!cut_well(A, b, bytes, parts, half) && parts > ENOUGH)
         parts /= 2;
-    if (parts == ENOUGH && !cut_well(A, b, bytes, parts, plan))
-        cut(A, b, LEAST, plan);
+    if (parts == ENOUGH && !cut_well(A, b, bytes, parts, half))
+        cut(A, b, LEAST, half);
 }
 
 spry_status half_find(spry_context *ctx, const matrix_arrays *A, int64_t parts, int64_t bytes,
-                      half_plan *plan)
+                      half_cut *half)
 {
     enum { MOST_BLOCKS = 1 << 16, MOST_PARTS = 256 };
     blocks b = {.rows = A->rows / MOST_BLOCKS + 1};
     const int64_t room = (parts > MOST_PARTS ? parts : MOST_PARTS) + 1;
     spry_status status = SPRY_STATUS_OK;
-    *plan = (half_plan){.symmetry = SPRY_SYMMETRY_GENERAL};
+    *half = (half_cut){.symmetry = SPRY_SYMMETRY_GENERAL};
     if (A->rows != A->cols)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "A is %" PRId64 " x %" PRId64 ": only square matrices have two halves",
@@ -216,25 +216,25 @@ spry_status half_find(spry_context *ctx, const matrix_arrays *A, int64_t parts, 
     b.count = (A->rows + b.rows - 1) / b.rows;
     SPRY_GO(ctx, base_alloc(ctx, b.count, sizeof *b.lower, &b.lower));
     SPRY_GO(ctx, base_alloc(ctx, b.count, sizeof *b.first, &b.first));
-    SPRY_GO(ctx, base_alloc(ctx, room, sizeof *plan->rows, &plan->rows));
-    SPRY_GO(ctx, base_alloc(ctx, room, sizeof *plan->above, &plan->above));
+    SPRY_GO(ctx, base_alloc(ctx, room, sizeof *half->rows, &half->rows));
+    SPRY_GO(ctx, base_alloc(ctx, room, sizeof *half->above, &half->above));
     const findings f = look(ctx, A, &b);
-    SPRY_GO(ctx, judge(ctx, A, &f, plan));
+    SPRY_GO(ctx, judge(ctx, A, &f, half));
     if (parts > 0)
-        cut(A, &b, parts, plan);
+        cut(A, &b, parts, half);
     else
-        choose_parts(A, &b, bytes, plan);
+        choose_parts(A, &b, bytes, half);
 done:
     base_free(ctx, b.lower);
     base_free(ctx, b.first);
     if (status != SPRY_STATUS_OK)
-        half_clear(ctx, plan);
+        half_clear(ctx, half);
     return status;
 }
 
-void half_clear(spry_context *ctx, half_plan *plan)
+void half_clear(spry_context *ctx, half_cut *half)
 {
-    base_free(ctx, plan->rows);
-    base_free(ctx, plan->above);
-    *plan = (half_plan){.symmetry = SPRY_SYMMETRY_GENERAL};
+    base_free(ctx, half->rows);
+    base_free(ctx, half->above);
+    *half = (half_cut){.symmetry = SPRY_SYMMETRY_GENERAL};
 }

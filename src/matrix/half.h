@@ -12,7 +12,7 @@
 
 #include "matrix/matrix.h"
 
-typedef struct half_plan {
+typedef struct half_cut {
     spry_symmetry symmetry; /* symmetric where it is that and something else too */
     bool exact;             /* mirror images have the right bits, signs of zeros included */
     int64_t lower;          /* entries below the diagonal */
@@ -20,14 +20,14 @@ typedef struct half_plan {
     int64_t parts;
     int64_t *rows;  /* parts + 1: first rows */
     int64_t *above; /* parts: first row of the window, rows[p] where it is empty */
-} half_plan;
+} half_cut;
 
 /* Looks at A, general CSR with columns that rise, and cuts it into `parts`, or into as many as are
  * good where that is 0; `bytes` are those that an entry takes. Fails with SPRY_STATUS_UNSUPPORTED
  * where A has no mirror image of its own. To be cleared. */
 spry_status half_find(spry_context *ctx, const matrix_arrays *A, int64_t parts, int64_t bytes,
-                      half_plan *plan);
-void half_clear(spry_context *ctx, half_plan *plan);
+                      half_cut *half);
+void half_clear(spry_context *ctx, half_cut *half);
 
 /* Entries of row i left of the diagonal: they come first. */
 int64_t half_lower(const matrix_arrays *A, int64_t i);

@@ -251,7 +251,7 @@ typedef struct operator_rows {
     void (*run)(const struct operator_rows *rows, int64_t begin, int64_t end, const void *x,
                 void *y);
     /* The same for several x that are packed (see host.h) and as many y; may be NULL */
-    void (*run_packed)(const struct operator_rows *rows, int64_t begin, int64_t end, int units,
+    void (*run_packed)(const struct operator_rows *rows, int64_t begin, int64_t end, int packs,
                        const void *x, int count, void *const *y);
     /* work before a row (0..rows of op(A)), for dealing rows out to threads */
     int64_t (*work)(const struct operator_rows *rows, int64_t row);
@@ -274,7 +274,7 @@ typedef struct operator_class {
                              operator_rows *rows);
     /* The array d, of the operator's type, where op(A) r is d .* r. */
     const void *(*diagonal)(const spry_operator *op, spry_transpose transpose);
-    /* The product with one unit or two of columns (see host.h), by all threads. */
+    /* The product with one pack or two of columns (see host.h), by all threads. */
     spry_status (*multiply_columns)(const spry_operator *op, spry_transpose transpose,
                                     const struct host_columns *p);
     /* The product with dense blocks that were found to fit, for operators that cut columns by

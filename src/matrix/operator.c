@@ -199,7 +199,6 @@ void operator_become(spry_operator *op, spry_operator *fresh)
 /* By what the operator's kind does with values alone. */
 static spry_status take_values(spry_operator *op, const spry_matrix *A)
 {
-    SPRY_NEED(CTX_OF_ANY(op, A), op, A);
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -236,6 +235,7 @@ static spry_status remake(spry_operator *op, const spry_matrix *A)
 
 spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
 {
+    SPRY_NEED(CTX_OF_ANY(op, A), op, A);
     const bool stores = !op->maker && op->class->remake && op->source;
     spry_matrix *view = NULL;
     spry_status status = SPRY_STATUS_OK;

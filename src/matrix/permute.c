@@ -29,9 +29,9 @@ static void renumber(const spry_context *ctx, const matrix_arrays *a, const int3
     const int parts = matrix_parts(ctx, a->nnz);
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (int part = 0; part < parts; part++) {
-        walk w;
-        walk_start(&w, a, base_share(a->nnz, parts, part, 1));
-        while (walk_next(&w))
+        entry_loop w;
+        entry_loop_start(&w, a, base_share(a->nnz, parts, part, 1));
+        while (entry_loop_next(&w))
             for (int i = 0; i < w.count; i++) {
                 to->row_index[w.first + i] = new_row ? new_row[w.row[i]] : w.row[i];
                 to->col_index[w.first + i] = new_col ? new_col[w.col[i]] : w.col[i];

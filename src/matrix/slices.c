@@ -236,13 +236,13 @@ static void set_units(layout *L, const slices *s)
 {
     enum { GRAIN = 1024 };
     const bool windows = s->sigma > 1 && GRAIN % s->sigma == 0;
-    const int64_t per_unit = windows ? s->sigma / s->C : 1;
-    L->units = (s->count + per_unit - 1) / per_unit;
+    const int64_t per_pack = windows ? s->sigma / s->C : 1;
+    L->units = (s->count + per_pack - 1) / per_pack;
     L->unit_rows = windows ? s->sigma : s->sigma == 1 ? s->C : 0;
     L->number[SELL_C] = s->C;
     L->number[SELL_SIGMA] = s->sigma;
     L->number[SELL_SLICES] = s->count;
-    L->number[SELL_PER_UNIT] = per_unit;
+    L->number[SELL_PER_UNIT] = per_pack;
 }
 
 spry_status slices_build(layout *L, const matrix_arrays *A, const slices *s)

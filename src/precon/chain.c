@@ -8,14 +8,14 @@ void triangle_chain_clear(spry_context *ctx, triangle_chain *c)
         base_free(ctx, c->f[k]);
     }
     base_free(ctx, c->w);
-    triangle_there_free(ctx, c->there);
+    triangle_device_free(ctx, c->there);
     *c = (triangle_chain){0};
 }
 
 spry_status triangle_chain_place(spry_context *ctx, triangle_chain *c)
 {
     if (c->device)
-        return triangle_there_place(ctx, c);
+        return triangle_device_place(ctx, c);
     if (!c->w && c->sets->rows)
         return base_alloc(ctx, c->sets->n, spry_type_size(c->type), &c->w);
     return SPRY_STATUS_OK;
@@ -44,7 +44,7 @@ spry_status triangle_chain_apply(spry_context *ctx, const triangle_chain *c, boo
                                  const spry_vector *r, spry_vector *z)
 {
     if (c->device)
-        return triangle_there_apply(c, conjugate, r, z);
+        return triangle_device_apply(c, conjugate, r, z);
     apply_here(ctx, c, conjugate, r->data, z->data);
     return SPRY_STATUS_OK;
 }

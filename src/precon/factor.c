@@ -104,8 +104,8 @@ static spry_status is_clear(const condition *e, bool *clear)
     for (int64_t i = 0; i < n; i++)
         value_set(e->f->type, e->x, i, (spry_scalar){base_random(1, (uint64_t)i) & 1 ? 1 : -1, 0});
     const spry_status status = apply(e, false);
-    *clear =
-        status == SPRY_STATUS_OK && take_signs(e) * e->f->unit < 1e-3; /* n times the mean growth */
+    *clear = status == SPRY_STATUS_OK &&
+             take_signs(e) * e->f->roundoff < 1e-3; /* n times the mean growth */
     return status;
 }
 
@@ -123,7 +123,7 @@ static spry_status check_condition(factor *f, const spry_matrix *A)
     SPRY_GO(ctx, is_clear(&e, &clear));
     if (!clear)
         SPRY_GO(ctx, estimate(&e, &found));
-    if (!(found * f->unit < 0.25))
+    if (!(found * f->roundoff < 0.25))
         status =
             SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                       "precon direct: the matrix is singular as far as this precision can tell "
@@ -164,7 +164,7 @@ spry_status factor_make(const factor_class *class, const spry_matrix *A, bool re
                   .n = A->a.rows,
                   .rank = A->a.rows,
                   .regular = regular,
-                  .unit = single ? 6e-8 : 1.2e-16};
+                  .roundoff = single ? 6e-8 : 1.2e-16};
     SPRY_GO(A->ctx, class->open(f, A));
     SPRY_GO(A->ctx, factor_fill(f, A));
 done:

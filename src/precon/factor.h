@@ -28,11 +28,11 @@ struct factor {
     const factor_class *class;
     spry_type type;
     int64_t n;
-    bool regular;   /* a singular matrix gets a generalized inverse: dense alone */
-    double unit;    /* roundoff of the type */
-    int64_t bytes;  /* that a solve reads */
-    int64_t rank;   /* as far as it was found out: n, or less for a regular one */
-    const char *by; /* what did it: "LAPACK" */
+    bool regular;    /* a singular matrix gets a generalized inverse: dense alone */
+    double roundoff; /* of the type */
+    int64_t bytes;   /* that a solve reads */
+    int64_t rank;    /* as far as it was found out: n, or less for a regular one */
+    const char *by;  /* what did it: "LAPACK" */
     void *state;
 };
 

@@ -41,7 +41,7 @@ void factor_band_of(const spry_matrix *A, const int32_t *inverse, int64_t *low, 
 }
 
 /* Numbers of a column of factors. */
-static int64_t step_of(const precon_band *lu)
+static int64_t stride_of(const precon_band *lu)
 {
     return 2 * lu->low + lu->high + 1;
 }
@@ -58,10 +58,10 @@ static spry_status band_open(factor *f, const spry_matrix *A)
     SPRY_GO(ctx, matrix_invert(ctx, "perm", state->perm, f->n, &state->inverse));
     lu->n = f->n;
     factor_band_of(A, state->inverse, &lu->low, &lu->high);
-    SPRY_GO(ctx, base_alloc(ctx, step_of(lu) * f->n, spry_type_size(f->type), &lu->factors));
+    SPRY_GO(ctx, base_alloc(ctx, stride_of(lu) * f->n, spry_type_size(f->type), &lu->factors));
     SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof *lu->rows, &lu->rows));
     SPRY_GO(ctx, base_alloc(ctx, f->n, spry_type_size(f->type), &state->work));
-    f->bytes = step_of(lu) * f->n * (int64_t)spry_type_size(f->type);
+    f->bytes = stride_of(lu) * f->n * (int64_t)spry_type_size(f->type);
 done:
     return status;
 }
@@ -71,14 +71,14 @@ static spry_status band_fill(factor *f, const spry_matrix *A)
     const band *state = f->state;
     const precon_band *lu = &state->lu;
     const matrix_arrays *a = &A->a;
-    const int64_t step = step_of(lu);
+    const int64_t stride = stride_of(lu);
     int64_t bad = f->n;
-    memset(lu->factors, 0, (size_t)(step * f->n) * spry_type_size(f->type));
+    memset(lu->factors, 0, (size_t)(stride * f->n) * spry_type_size(f->type));
     for (int64_t i = 0; i < f->n; i++)
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
             const int64_t row = state->inverse[i], col = state->inverse[a->col_index[k]];
             element_move(spry_type_size(f->type), lu->factors,
-                         col * step + lu->low + lu->high + row - col, a->values, k);
+                         col * stride + lu->low + lu->high + row - col, a->values, k);
         }
     f->by = "LAPACK";
     if (!lapack_band_factor(f->ctx, f->type, lu, &bad)) {

@@ -90,7 +90,7 @@ static spry_status fill_regular(factor *f, const spry_matrix *A)
     spry_vector_free(state->scale);
     state->scale = NULL;
     SPRY_GO(f->ctx, spry_scaling(A, "symmetric", &state->scale, &other));
-    const double least = (double)f->n * f->unit * write_out(f, A);
+    const double least = (double)f->n * f->roundoff * write_out(f, A);
     state->lu.rank =
         precon_kernels_for(f->ctx, f->type)
             ->dense_rank(f->n, least, state->lu.factors, state->lu.rows, state->lu.cols);

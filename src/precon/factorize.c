@@ -59,7 +59,7 @@ static bool row_is_empty(const spry_matrix *A, int64_t i)
     return true;
 }
 
-static spry_status fail_pivot(const spry_matrix *A, const factors_plan *plan, int64_t i,
+static spry_status fail_pivot(const spry_matrix *A, const factors_wanted *wanted, int64_t i,
                               double shift)
 {
     if (row_is_empty(A, i))
@@ -67,33 +67,33 @@ static spry_status fail_pivot(const spry_matrix *A, const factors_plan *plan, in
                          "precon %s: row %" PRId64
                          " (from 0) has no entry but zeros: the matrix is "
                          "singular; take the row and its column out, or give it a diagonal entry",
-                         plan->name, i);
+                         wanted->name, i);
     return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
                      "precon %s: row %" PRId64 " (from 0): the pivot is %s, with a diagonal shift "
                      "of %g times the row; try %s:shift=%g, more tries, or another order",
-                     plan->name, i,
-                     plan->hermitian ? "not positive, or numbers are not finite"
-                                     : "zero, or numbers are not finite",
-                     shift, plan->name, shift > 0 ? 10 * shift : 0.01);
+                     wanted->name, i,
+                     wanted->hermitian ? "not positive, or numbers are not finite"
+                                       : "zero, or numbers are not finite",
+                     shift, wanted->name, shift > 0 ? 10 * shift : 0.01);
 }
 
-spry_status factors_next_shift(const spry_matrix *A, const factors_plan *plan, int64_t row,
+spry_status factors_next_shift(const spry_matrix *A, const factors_wanted *wanted, int64_t row,
                                int turn, double *shift)
 {
     enum { GROWTH = 4 };
-    if (turn >= plan->tries || row_is_empty(A, row))
-        return fail_pivot(A, plan, row, *shift);
+    if (turn >= wanted->tries || row_is_empty(A, row))
+        return fail_pivot(A, wanted, row, *shift);
     *shift = *shift > 0 ? GROWTH * *shift : 1e-3;
     base_log(A->ctx, SPRY_LOG_INFO,
              "precon %s: no pivot in row %" PRId64 " (from 0); again with a diagonal shift of %g "
              "times the row",
-             plan->name, row, *shift);
+             wanted->name, row, *shift);
     return SPRY_STATUS_OK;
 }
 
 /* Tries once more with a larger shift while it may. */
-static spry_status try_shifts(const spry_matrix *A, const factors_plan *plan, int threads, run *r,
-                              factors *f)
+static spry_status try_shifts(const spry_matrix *A, const factors_wanted *wanted, int threads,
+                              run *r, factors *f)
 {
     spry_status status = SPRY_STATUS_OK;
     for (int turn = 0;; turn++) {
@@ -102,7 +102,7 @@ static spry_status try_shifts(const spry_matrix *A, const factors_plan *plan, in
         if (triangle_each_stage(&f->sets, threads, false, factorize_places, r))
             break;
         const int64_t bad = first_bad(r, threads);
-        SPRY_GO(A->ctx, factors_next_shift(A, plan, f->sets.rows ? f->sets.rows[bad] : bad, turn,
+        SPRY_GO(A->ctx, factors_next_shift(A, wanted, f->sets.rows ? f->sets.rows[bad] : bad, turn,
                                            &r->job.shift));
     }
     f->shift = r->job.shift;
@@ -120,7 +120,7 @@ spry_status factors_mirror(spry_context *ctx, factors *f)
     return status;
 }
 
-spry_status factors_compute(const spry_matrix *A, const factors_plan *plan, factors *f)
+spry_status factors_compute(const spry_matrix *A, const factors_wanted *wanted, factors *f)
 {
     spry_context *ctx = A->ctx;
     const triangle *l = &f->chain.t[0], *u = &f->chain.t[1];
@@ -143,14 +143,14 @@ spry_status factors_compute(const spry_matrix *A, const factors_plan *plan, fact
                       .l_values = l->values,
                       .u_values = u->values,
                       .inverse = f->chain.f[1],
-                      .shift = plan->shift,
-                      .modified = plan->modified,
-                      .hermitian = plan->hermitian};
+                      .shift = wanted->shift,
+                      .modified = wanted->modified,
+                      .hermitian = wanted->hermitian};
     SPRY_GO(ctx, base_calloc(ctx, n * threads, sizeof *r.where, &r.where));
     SPRY_GO(ctx, base_alloc(ctx, r.longest * threads, r.size, &r.room));
     SPRY_GO(ctx, base_alloc(ctx, threads, sizeof *r.bad, &r.bad));
-    SPRY_GO(ctx, try_shifts(A, plan, threads, &r, f));
-    if (plan->hermitian)
+    SPRY_GO(ctx, try_shifts(A, wanted, threads, &r, f));
+    if (wanted->hermitian)
         SPRY_GO(ctx, factors_mirror(ctx, f));
 done:
     base_free(ctx, r.where);

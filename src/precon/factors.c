@@ -7,7 +7,7 @@
 
 typedef struct state {
     factors f; /* the first: see factors.h */
-    factors_plan plan;
+    factors_wanted wanted;
     factors_products *products; /* NULL: the chain is what is applied */
 } state;
 
@@ -53,7 +53,7 @@ static spry_status factors_apply(const spry_operator *op, spry_transpose transpo
     if (s->products)
         return factors_products_apply(s->products, transpose, r, z);
     /* A hermitian M is its own M^H, and conj(M) is M^T. */
-    if (transpose == SPRY_TRANSPOSE_NO || s->plan.hermitian)
+    if (transpose == SPRY_TRANSPOSE_NO || s->wanted.hermitian)
         return triangle_chain_apply(ctx, &s->f.chain, transpose == SPRY_TRANSPOSE_YES, r, z);
     if (s->f.transposed.count == 0)
         SPRY_GO(ctx, make_transposed(ctx, &s->f));
@@ -80,14 +80,14 @@ static spry_status analyse(const spry_operator *op, const spry_matrix *A)
     state *s = op->state;
     int32_t *perm = NULL;
     spry_status status = SPRY_STATUS_OK;
-    const bool there = op->device && s->plan.solve == FACTORS_LEVELS;
-    if (strcmp(s->plan.order, "none") != 0)
-        SPRY_GO(op->ctx, spry_reorder(A, s->plan.order, &perm));
+    const bool there = op->device && s->wanted.solve == FACTORS_LEVELS;
+    if (strcmp(s->wanted.order, "none") != 0)
+        SPRY_GO(op->ctx, spry_reorder(A, s->wanted.order, &perm));
     clear(op->ctx, &s->f);
-    if (s->plan.thresholds)
-        SPRY_GO(op->ctx, factors_choose(A, &s->plan, perm, there, &s->f));
+    if (s->wanted.thresholds)
+        SPRY_GO(op->ctx, factors_choose(A, &s->wanted, perm, there, &s->f));
     else
-        SPRY_GO(op->ctx, factors_analyse(A, &s->plan, perm, there, &s->f));
+        SPRY_GO(op->ctx, factors_analyse(A, &s->wanted, perm, there, &s->f));
     s->f.chain.device = there ? op->device : NULL;
     s->f.chain.count = 2;
 done:
@@ -95,26 +95,26 @@ done:
     return status;
 }
 
-/* The numbers for the plan's shift, or a larger one where pivots fail, where they are to be. */
+/* The numbers for the wanted's shift, or a larger one where pivots fail, where they are to be. */
 static spry_status compute(const spry_operator *op, const spry_matrix *A)
 {
     state *s = op->state;
     spry_context *ctx = op->ctx;
     spry_status status = SPRY_STATUS_OK;
-    if (s->plan.thresholds || s->f.chain.count == 0)
+    if (s->wanted.thresholds || s->f.chain.count == 0)
         SPRY_GO(ctx, analyse(op, A));
-    if (s->plan.construct == FACTORS_BY_SWEEPS)
-        SPRY_GO(ctx, factors_sweep(A, &s->plan, op->device, &s->f));
-    else if (!s->plan.thresholds)
-        SPRY_GO(ctx, factors_compute(A, &s->plan, &s->f));
+    if (s->wanted.construct == FACTORS_BY_SWEEPS)
+        SPRY_GO(ctx, factors_sweep(A, &s->wanted, op->device, &s->f));
+    else if (!s->wanted.thresholds)
+        SPRY_GO(ctx, factors_compute(A, &s->wanted, &s->f));
     triangle_chain_clear(ctx, &s->f.transposed);
     factors_products_free(ctx, s->products);
     s->products = NULL;
-    if (s->plan.solve == FACTORS_LEVELS) {
+    if (s->wanted.solve == FACTORS_LEVELS) {
         SPRY_GO(ctx, triangle_chain_place(ctx, &s->f.chain));
     } else {
         const precon_job job = {.A = A, .device = op->device, .values = "own"};
-        SPRY_GO(ctx, factors_products_make(&job, &s->plan, &s->f, &s->products));
+        SPRY_GO(ctx, factors_products_make(&job, &s->wanted, &s->f, &s->products));
     }
 done:
     return status;
@@ -164,34 +164,35 @@ static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
     state *s = op->state;
     spry_context *ctx = op->ctx;
     const bool single = type_is_single(op->type);
-    const double asked = s->plan.shift, most = 1 / (single ? (double)FLT_EPSILON : DBL_EPSILON);
+    const double asked = s->wanted.shift, most = 1 / (single ? (double)FLT_EPSILON : DBL_EPSILON);
     double growth = 0;
     spry_status status = SPRY_STATUS_OK;
-    if (s->plan.hermitian)
-        SPRY_GO(ctx, precon_check_hermitian(A, s->plan.name, s->plan.thresholds ? "ilut" : "ilu",
-                                            &s->plan.symmetric));
+    if (s->wanted.hermitian)
+        SPRY_GO(ctx,
+                precon_check_hermitian(A, s->wanted.name, s->wanted.thresholds ? "ilut" : "ilu",
+                                       &s->wanted.symmetric));
     for (int turn = 0;; turn++) {
         SPRY_GO(ctx, compute(op, A));
         if (op->rows > 0)
             SPRY_GO(ctx, measure_growth(op, A, &growth));
         if (growth <= most)
             break;
-        if (turn >= s->plan.tries) {
+        if (turn >= s->wanted.tries) {
             status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                                "precon %s: the factors have numbers that grew beyond use, by %.1e, "
                                "with a diagonal shift of %g times the row; try %s:shift=%g, more "
                                "tries, another order, or a scaled matrix",
-                               s->plan.name, growth, s->f.shift, s->plan.name,
+                               s->wanted.name, growth, s->f.shift, s->wanted.name,
                                s->f.shift > 0 ? 10 * s->f.shift : 0.01);
             goto done;
         }
-        s->plan.shift = s->f.shift > 0 ? 4 * s->f.shift : 1e-3;
+        s->wanted.shift = s->f.shift > 0 ? 4 * s->f.shift : 1e-3;
         base_log(ctx, SPRY_LOG_INFO,
                  "precon %s: numbers grew by %.1e; again with a diagonal shift of %g times the row",
-                 s->plan.name, growth, s->plan.shift);
+                 s->wanted.name, growth, s->wanted.shift);
     }
 done:
-    s->plan.shift = asked;
+    s->wanted.shift = asked;
     return status;
 }
 
@@ -208,7 +209,7 @@ static const operator_class factors_class = {.name = "factors",
                                              .update = factors_update,
                                              .destroy = factors_destroy};
 
-spry_status factors_operator(const precon_job *job, const factors_plan *plan, spry_operator **M)
+spry_status factors_operator(const precon_job *job, const factors_wanted *wanted, spry_operator **M)
 {
     const spry_matrix *A = job->A;
     spry_context *ctx = A->ctx;
@@ -219,11 +220,11 @@ spry_status factors_operator(const precon_job *job, const factors_plan *plan, sp
     SPRY_GO(ctx, operator_new(ctx, &factors_class, A->a.type, A->a.rows, A->a.cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
     op->state = s;
-    op->name = plan->name;
+    op->name = wanted->name;
     op->device = job->device;
     op->hermitian = op->definite =
-        plan->hermitian && plan->solve != FACTORS_ISAI && plan->construct == FACTORS_EXACT;
-    s->plan = *plan;
+        wanted->hermitian && wanted->solve != FACTORS_ISAI && wanted->construct == FACTORS_EXACT;
+    s->wanted = *wanted;
     SPRY_GO(ctx, set_numbers(op, A));
     op->own_bytes =
         s->products ? factors_products_bytes(s->products) : triangle_chain_bytes(&s->f.chain);
@@ -231,7 +232,7 @@ spry_status factors_operator(const precon_job *job, const factors_plan *plan, sp
     const int64_t entries = s->f.chain.t[0].offsets[op->rows] + s->f.chain.t[1].offsets[op->rows];
     base_log(ctx, SPRY_LOG_INFO,
              "precon %s: %" PRId64 " entries (%.2f times those of A), %" PRId64 " sets of rows%s",
-             plan->name, entries + op->rows,
+             wanted->name, entries + op->rows,
              (double)(entries + op->rows) / (double)(A->a.nnz > 0 ? A->a.nnz : 1), s->f.sets.count,
              s->f.sets.stages == 1 ? ", in turn" : "");
     *M = op;

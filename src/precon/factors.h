@@ -29,7 +29,7 @@ enum { FACTORS_EXACT, FACTORS_BY_SWEEPS };
 const char *factors_order(int word);
 
 /* How to make them and how to apply them. */
-typedef struct factors_plan {
+typedef struct factors_wanted {
     const char *name;          /* of the preconditioner */
     const char *order;         /* as spry_reorder() has it */
     bool hermitian, symmetric; /* the latter is found with the first matrix: the pattern is */
@@ -41,7 +41,7 @@ typedef struct factors_plan {
     int tries; /* with growing shifts */
     int solve, sweeps;
     int construct, rounds;
-} factors_plan;
+} factors_wanted;
 
 typedef struct factors {
     triangle_sets sets;
@@ -51,21 +51,21 @@ typedef struct factors {
 } factors;
 
 /* The pattern of the factors of A for a level of fill, with their sets. */
-spry_status factors_analyse(const spry_matrix *A, const factors_plan *plan, const int32_t *perm,
+spry_status factors_analyse(const spry_matrix *A, const factors_wanted *wanted, const int32_t *perm,
                             bool always, factors *f);
 /* Pattern and numbers by thresholds. */
-spry_status factors_choose(const spry_matrix *A, const factors_plan *plan, const int32_t *perm,
+spry_status factors_choose(const spry_matrix *A, const factors_wanted *wanted, const int32_t *perm,
                            bool always, factors *f);
 /* Their numbers, where the pattern is known. */
-spry_status factors_compute(const spry_matrix *A, const factors_plan *plan, factors *f);
+spry_status factors_compute(const spry_matrix *A, const factors_wanted *wanted, factors *f);
 /* The same by sweeps over all of them at once, on the host or a device. */
-spry_status factors_sweep(const spry_matrix *A, const factors_plan *plan, spry_device *device,
+spry_status factors_sweep(const spry_matrix *A, const factors_wanted *wanted, spry_device *device,
                           factors *f);
 
 /* U = L^H to the last bit. */
 spry_status factors_mirror(spry_context *ctx, factors *f);
 /* Says why there is no pivot for a row, or that it is to be tried again: *shift is the next. */
-spry_status factors_next_shift(const spry_matrix *A, const factors_plan *plan, int64_t row,
+spry_status factors_next_shift(const spry_matrix *A, const factors_wanted *wanted, int64_t row,
                                int turn, double *shift);
 
 /*
@@ -73,8 +73,8 @@ spry_status factors_next_shift(const spry_matrix *A, const factors_plan *plan, i
  * L y again and again, or with approximate inverses of the triangles.
  */
 typedef struct factors_products factors_products;
-spry_status factors_products_make(const precon_job *job, const factors_plan *plan, const factors *f,
-                                  factors_products **p);
+spry_status factors_products_make(const precon_job *job, const factors_wanted *wanted,
+                                  const factors *f, factors_products **p);
 void factors_products_free(spry_context *ctx, factors_products *p);
 spry_status factors_products_apply(factors_products *p, spry_transpose transpose,
                                    const spry_vector *r, spry_vector *z);
@@ -82,6 +82,7 @@ spry_status factors_products_apply(factors_products *p, spry_transpose transpose
 int64_t factors_products_bytes(const factors_products *p);
 
 /* The operator M; its state begins with the factors. */
-spry_status factors_operator(const precon_job *job, const factors_plan *plan, spry_operator **M);
+spry_status factors_operator(const precon_job *job, const factors_wanted *wanted,
+                             spry_operator **M);
 
 #endif

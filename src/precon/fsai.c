@@ -9,7 +9,7 @@
  * A product is two with sparse matrices, G and G^H, both stored.
  */
 #include "device/operator.h"
-#include "precon/there.h"
+#include "precon/local_device.h"
 
 #define FSAI_OPTIONS(item)                                                                         \
     item(INT, growth, "0", 0, 1000, NULL, "how often rows grow, by what gains most")               \
@@ -143,8 +143,8 @@ static spry_status store_there(const fsai *state, const spry_matrix *A, spry_ope
     local_outcome outcome;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_matrix_put_csr(d, &A->a, &B));
-    SPRY_GO(ctx, there_put_pattern(d, state->pattern, &P));
-    SPRY_GO(ctx, there_values(&B, &P, LOCAL_FACTOR, state->shift, &x, &outcome));
+    SPRY_GO(ctx, local_device_put_pattern(d, state->pattern, &P));
+    SPRY_GO(ctx, local_device_values(&B, &P, LOCAL_FACTOR, state->shift, &x, &outcome));
     device_matrix_free(&B);
     if (outcome.bad >= 0) {
         status = not_definite(ctx, outcome.bad);
@@ -152,7 +152,7 @@ static spry_status store_there(const fsai *state, const spry_matrix *A, spry_ope
     }
     device_memory *taken = x;
     x = NULL;
-    SPRY_GO(ctx, there_matrix(&P, A->a.type, taken, &G));
+    SPRY_GO(ctx, local_device_matrix(&P, A->a.type, taken, &G));
     SPRY_GO(ctx, device_matrix_transpose(&G, true, &other));
     SPRY_GO(ctx, device_matrix_operator(&G, false, NULL, &pair[0]));
     SPRY_GO(ctx, device_matrix_operator(&other, false, NULL, &pair[1]));

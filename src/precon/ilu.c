@@ -26,31 +26,31 @@ typedef struct ilu_options {
 static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) ILU_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-static factors_plan plan_for(const precon_job *job, bool hermitian)
+static factors_wanted plan_for(const precon_job *job, bool hermitian)
 {
     const ilu_options *o = job->options;
-    return (factors_plan){.name = hermitian ? "ic" : "ilu",
-                          .order = factors_order(o->order),
-                          .hermitian = hermitian,
-                          .level = (int)o->level,
-                          .modified = o->modified,
-                          .shift = o->shift,
-                          .tries = (int)o->tries,
-                          .solve = o->solve,
-                          .sweeps = (int)o->sweeps,
-                          .construct = o->construct,
-                          .rounds = (int)o->rounds};
+    return (factors_wanted){.name = hermitian ? "ic" : "ilu",
+                            .order = factors_order(o->order),
+                            .hermitian = hermitian,
+                            .level = (int)o->level,
+                            .modified = o->modified,
+                            .shift = o->shift,
+                            .tries = (int)o->tries,
+                            .solve = o->solve,
+                            .sweeps = (int)o->sweeps,
+                            .construct = o->construct,
+                            .rounds = (int)o->rounds};
 }
 
 static spry_status make(const precon_job *job, bool hermitian, spry_operator **M)
 {
-    const factors_plan plan = plan_for(job, hermitian);
-    if (plan.modified > 0 && plan.construct == FACTORS_BY_SWEEPS)
+    const factors_wanted wanted = plan_for(job, hermitian);
+    if (wanted.modified > 0 && wanted.construct == FACTORS_BY_SWEEPS)
         return SPRY_FAIL(job->A->ctx, SPRY_STATUS_BAD_USAGE,
                          "precon %s: sweeps do not know what they leave out: take modified=0 or "
                          "construct=exact",
-                         plan.name);
-    return factors_operator(job, &plan, M);
+                         wanted.name);
+    return factors_operator(job, &wanted, M);
 }
 
 static spry_status make_ilu(const precon_job *job, spry_operator **M)

@@ -15,31 +15,31 @@ typedef struct ilut_options {
 static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) ILUT_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-static factors_plan plan_for(const precon_job *job, bool hermitian)
+static factors_wanted plan_for(const precon_job *job, bool hermitian)
 {
     const ilut_options *o = job->options;
-    return (factors_plan){.name = hermitian ? "ict" : "ilut",
-                          .order = factors_order(o->order),
-                          .hermitian = hermitian,
-                          .thresholds = true,
-                          .tau = o->tau,
-                          .fill = o->fill,
-                          .shift = o->shift,
-                          .tries = (int)o->tries,
-                          .solve = o->solve,
-                          .sweeps = (int)o->sweeps};
+    return (factors_wanted){.name = hermitian ? "ict" : "ilut",
+                            .order = factors_order(o->order),
+                            .hermitian = hermitian,
+                            .thresholds = true,
+                            .tau = o->tau,
+                            .fill = o->fill,
+                            .shift = o->shift,
+                            .tries = (int)o->tries,
+                            .solve = o->solve,
+                            .sweeps = (int)o->sweeps};
 }
 
 static spry_status make_ilut(const precon_job *job, spry_operator **M)
 {
-    const factors_plan plan = plan_for(job, false);
-    return factors_operator(job, &plan, M);
+    const factors_wanted wanted = plan_for(job, false);
+    return factors_operator(job, &wanted, M);
 }
 
 static spry_status make_ict(const precon_job *job, spry_operator **M)
 {
-    const factors_plan plan = plan_for(job, true);
-    return factors_operator(job, &plan, M);
+    const factors_wanted wanted = plan_for(job, true);
+    return factors_operator(job, &wanted, M);
 }
 
 const precon_kind precon_kind_ilut = {.name = "ilut",

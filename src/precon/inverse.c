@@ -4,7 +4,7 @@
  */
 #include "device/operator.h"
 #include "precon/kernels.h"
-#include "precon/there.h"
+#include "precon/local_device.h"
 
 local_problems local_problems_of(const spry_matrix *B, const spry_matrix *P, local_kind kind)
 {
@@ -178,7 +178,7 @@ static spry_status assemble(const device_matrix *P, spry_type type, device_memor
     device_matrix X = *P;
     *M = (device_matrix){0};
     if (!right)
-        return there_matrix(P, type, x, M);
+        return local_device_matrix(P, type, x, M);
     X.type = type;
     X.values = x;
     const spry_status status = device_matrix_transpose(&X, false, M);
@@ -208,7 +208,7 @@ static spry_status compute_there(const inverse *state, device_matrix *B, const d
     local_outcome outcome;
     spry_status status = SPRY_STATUS_OK;
     const spry_type type = B->type;
-    SPRY_GO(ctx, there_values(B, P, state->kind, 0, &x, &outcome));
+    SPRY_GO(ctx, local_device_values(B, P, state->kind, 0, &x, &outcome));
     device_matrix_free(B);
     SPRY_GO(ctx, judge(ctx, state, type, &outcome));
     device_memory *taken = x;
@@ -228,7 +228,7 @@ static spry_status bring_and_compute(const inverse *state, const spry_matrix *A,
     device_matrix there = {0}, P = {0};
     spry_status status = SPRY_STATUS_OK;
     if (state->pattern)
-        SPRY_GO(ctx, there_put_pattern(state->job.device, state->pattern, &P));
+        SPRY_GO(ctx, local_device_put_pattern(state->job.device, state->pattern, &P));
     SPRY_GO(ctx, device_matrix_put_csr(state->job.device, &A->a, &there));
     SPRY_GO(ctx, turn_there(state, &there));
     SPRY_GO(ctx, compute_there(state, &there, state->pattern ? &P : &state->there, op));
@@ -331,12 +331,12 @@ static spry_status make_there(const precon_job *job, const char *name, local_kin
     spry_status status = SPRY_STATUS_OK;
     *made = false;
     SPRY_GO(ctx, new_state(job, name, kind, how->transposed, &state));
-    SPRY_GO(ctx, precon_matrix_there(job, &A));
+    SPRY_GO(ctx, precon_device_matrix(job, &A));
     if (how->tau >= 1) { /* all of A: then it is all of A^T that makes the pattern of A^T */
         SPRY_GO(ctx, turn_there(state, &A));
         pattern.transposed = false;
     }
-    SPRY_GO(ctx, there_pattern(&A, &pattern, made, &state->there));
+    SPRY_GO(ctx, local_device_pattern(&A, &pattern, made, &state->there));
     if (!*made)
         goto done;
     if (how->tau < 1)

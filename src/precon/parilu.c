@@ -154,7 +154,7 @@ done:
  */
 
 /* Sweeps with A's diagonal shifted; *bad is the place that failed, n: none. */
-static spry_status sweep_shifted(spry_device *d, const factors_plan *plan, const sweeper *s,
+static spry_status sweep_shifted(spry_device *d, const factors_wanted *wanted, const sweeper *s,
                                  int *side, int64_t *bad)
 {
     const precon_kernels *kernels = precon_kernels_for(s->ctx, s->l->type);
@@ -163,41 +163,41 @@ static spry_status sweep_shifted(spry_device *d, const factors_plan *plan, const
     kernels->parilu_start(&first, s->n);
     *side = 0;
     if (d)
-        SPRY_GO(s->ctx, sweep_there(d, s, plan->rounds));
+        SPRY_GO(s->ctx, sweep_there(d, s, wanted->rounds));
     else
-        *side = sweep_here(s, plan->rounds);
+        *side = sweep_here(s, wanted->rounds);
     const parilu_job last = job_for(s, *side);
-    *bad = kernels->parilu_finish(&last, s->n, plan->hermitian);
+    *bad = kernels->parilu_finish(&last, s->n, wanted->hermitian);
 done:
     return status;
 }
 
-spry_status factors_sweep(const spry_matrix *A, const factors_plan *plan, spry_device *device,
+spry_status factors_sweep(const spry_matrix *A, const factors_wanted *wanted, spry_device *device,
                           factors *f)
 {
     spry_context *ctx = A->ctx;
     sweeper s = {.ctx = ctx};
     int side = 0;
     int64_t bad = 0;
-    double shift = 0, next = plan->shift;
+    double shift = 0, next = wanted->shift;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, open_sweeper(A, f, &s));
     for (int turn = 0;; turn++) {
         precon_kernels_for(ctx, s.l->type)
             ->shift_rows(s.n, A->a.offsets, A->a.values, f->sets.rows, next - shift,
-                         plan->hermitian, s.from[2]);
+                         wanted->hermitian, s.from[2]);
         shift = next;
-        SPRY_GO(ctx, sweep_shifted(device, plan, &s, &side, &bad));
+        SPRY_GO(ctx, sweep_shifted(device, wanted, &s, &side, &bad));
         if (bad == s.n)
             break;
         SPRY_GO(ctx,
-                factors_next_shift(A, plan, f->sets.rows ? f->sets.rows[bad] : bad, turn, &next));
+                factors_next_shift(A, wanted, f->sets.rows ? f->sets.rows[bad] : bad, turn, &next));
     }
     f->shift = shift;
     memcpy(f->chain.t[0].values, s.now[side][0], (size_t)s.count[0] * s.size);
     memcpy(s.u.values, s.now[side][1], (size_t)s.count[1] * s.size);
     memcpy(f->chain.f[1], s.now[side][2], (size_t)s.count[2] * s.size);
-    if (plan->hermitian)
+    if (wanted->hermitian)
         SPRY_GO(ctx, factors_mirror(ctx, f));
     else
         SPRY_GO(ctx, triangle_turn(ctx, &s.u, &f->chain.t[1]));

@@ -78,7 +78,7 @@ spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, con
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op);
 struct device_matrix;
 /* The job's matrix in the memory of its device, as CSR: from what is there, or by a copy. */
-spry_status precon_matrix_there(const precon_job *job, struct device_matrix *A);
+spry_status precon_device_matrix(const precon_job *job, struct device_matrix *A);
 /* A vector where the job says: a copy of an array of the host's, or zeros (NULL). */
 spry_status precon_vector(const precon_job *job, int64_t n, const void *from, spry_vector **v);
 

@@ -119,20 +119,20 @@ done:
     return status;
 }
 
-spry_status factors_products_make(const precon_job *job, const factors_plan *plan, const factors *f,
-                                  factors_products **out)
+spry_status factors_products_make(const precon_job *job, const factors_wanted *wanted,
+                                  const factors *f, factors_products **out)
 {
     spry_context *ctx = job->A->ctx;
     factors_products *p = NULL;
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *p, &p));
-    p->solve = plan->solve;
-    p->sweeps = plan->sweeps;
+    p->solve = wanted->solve;
+    p->sweeps = wanted->sweeps;
     SPRY_GO(ctx, store(job, &f->chain.t[0], p->solve == FACTORS_ISAI, &p->op[0]));
     /* An approximate inverse of L^H is another one than that of L, turned: M would not be
      * hermitian. */
-    if (p->solve == FACTORS_ISAI && plan->hermitian)
+    if (p->solve == FACTORS_ISAI && wanted->hermitian)
         SPRY_GO(ctx, store_turned(job, p->op[0], &p->op[1]));
     else
         SPRY_GO(ctx, store(job, &f->chain.t[1], p->solve == FACTORS_ISAI, &p->op[1]));

@@ -38,7 +38,7 @@ spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **
     return SPRY_STATUS_OK;
 }
 
-spry_status precon_matrix_there(const precon_job *job, device_matrix *A)
+spry_status precon_device_matrix(const precon_job *job, device_matrix *A)
 {
     spry_storage storage = SPRY_STORAGE_INIT;
     const spry_operator *op = job->op;

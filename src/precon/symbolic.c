@@ -114,36 +114,37 @@ done:
 
 /* Both triangles: `above` of A and `below` of A^T, which is left empty where the pattern is
  * symmetric, or is to be taken so. */
-static spry_status find_both(const spry_matrix *A, const factors_plan *plan, const int32_t *rank,
-                             bool count, fill *above, fill *below)
+static spry_status find_both(const spry_matrix *A, const factors_wanted *wanted,
+                             const int32_t *rank, bool count, fill *above, fill *below)
 {
     spry_context *ctx = A->ctx;
     const size_t n = (size_t)A->a.rows, nnz = (size_t)A->a.nnz;
     spry_matrix *transposed = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, find_fill(A, rank, plan->level, count, above));
-    if (plan->hermitian)
+    SPRY_GO(ctx, find_fill(A, rank, wanted->level, count, above));
+    if (wanted->hermitian)
         goto done;
     SPRY_GO(ctx, spry_matrix_transpose(A, false, &transposed));
     const matrix_arrays *a = &A->a, *t = &transposed->a;
     if (memcmp(a->offsets, t->offsets, (n + 1) * sizeof *a->offsets) != 0 ||
         (nnz > 0 && memcmp(a->col_index, t->col_index, nnz * sizeof *a->col_index) != 0))
-        SPRY_GO(ctx, find_fill(transposed, rank, plan->level, count, below));
+        SPRY_GO(ctx, find_fill(transposed, rank, wanted->level, count, below));
 done:
     spry_matrix_free(transposed);
     return status;
 }
 
 /* The pattern is A's own. */
-static spry_status take_pattern(const spry_matrix *A, const factors_plan *plan, const int32_t *perm,
-                                bool always, factors *f)
+static spry_status take_pattern(const spry_matrix *A, const factors_wanted *wanted,
+                                const int32_t *perm, bool always, factors *f)
 {
     spry_context *ctx = A->ctx;
-    const triangle_pattern p = {A->a.offsets, A->a.col_index, plan->hermitian && plan->symmetric};
+    const triangle_pattern p = {A->a.offsets, A->a.col_index,
+                                wanted->hermitian && wanted->symmetric};
     triangle *t = f->chain.t;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, triangle_sets_make(ctx, A->a.rows, &p, 1, perm, always, &f->sets));
-    if (plan->hermitian && !plan->symmetric) { /* zeros on one side alone */
+    if (wanted->hermitian && !wanted->symmetric) { /* zeros on one side alone */
         SPRY_GO(ctx, triangle_of_pattern(ctx, &p, NULL, &f->sets, A->a.type, false, &t[0]));
         SPRY_GO(ctx, triangle_transpose(ctx, &t[0], &t[1]));
     } else {
@@ -153,8 +154,8 @@ done:
     return status;
 }
 
-static spry_status take_fill(const spry_matrix *A, const factors_plan *plan, const int32_t *perm,
-                             bool always, factors *f)
+static spry_status take_fill(const spry_matrix *A, const factors_wanted *wanted,
+                             const int32_t *perm, bool always, factors *f)
 {
     spry_context *ctx = A->ctx;
     const spry_type type = A->a.type;
@@ -164,7 +165,7 @@ static spry_status take_fill(const spry_matrix *A, const factors_plan *plan, con
     spry_status status = SPRY_STATUS_OK;
     if (perm)
         SPRY_GO(ctx, matrix_invert(ctx, "order", perm, A->a.rows, &rank));
-    SPRY_GO(ctx, find_both(A, plan, rank, false, &above, &below));
+    SPRY_GO(ctx, find_both(A, wanted, rank, false, &above, &below));
     const triangle_pattern p[2] = {{.offsets = above.offsets, .columns = above.columns},
                                    {.offsets = below.offsets, .columns = below.columns}};
     SPRY_GO(ctx,
@@ -186,17 +187,17 @@ done:
     return status;
 }
 
-spry_status factors_analyse(const spry_matrix *A, const factors_plan *plan, const int32_t *perm,
+spry_status factors_analyse(const spry_matrix *A, const factors_wanted *wanted, const int32_t *perm,
                             bool always, factors *f)
 {
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     f->chain = (triangle_chain){.sets = &f->sets, .type = A->a.type};
-    status = plan->level == 0 ? take_pattern(A, plan, perm, always, f)
-                              : take_fill(A, plan, perm, always, f);
-    if (status == SPRY_STATUS_NO_MEMORY && plan->level > 0)
-        SPRY_CAUSE(ctx, status, "precon %s: fill of level %d; take a lower one", plan->name,
-                   plan->level);
+    status = wanted->level == 0 ? take_pattern(A, wanted, perm, always, f)
+                                : take_fill(A, wanted, perm, always, f);
+    if (status == SPRY_STATUS_NO_MEMORY && wanted->level > 0)
+        SPRY_CAUSE(ctx, status, "precon %s: fill of level %d; take a lower one", wanted->name,
+                   wanted->level);
     if (status == SPRY_STATUS_OK)
         status = base_calloc(ctx, A->a.rows, spry_type_size(A->a.type), &f->chain.f[1]);
     return status;

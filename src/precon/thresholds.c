@@ -137,7 +137,7 @@ done:
     return status;
 }
 
-spry_status factors_choose(const spry_matrix *A, const factors_plan *plan, const int32_t *perm,
+spry_status factors_choose(const spry_matrix *A, const factors_wanted *wanted, const int32_t *perm,
                            bool always, factors *f)
 {
     spry_context *ctx = A->ctx;
@@ -149,10 +149,10 @@ spry_status factors_choose(const spry_matrix *A, const factors_plan *plan, const
                        .a_columns = A->a.col_index,
                        .a_values = A->a.values,
                        .rows = perm,
-                       .tau = plan->tau,
-                       .shift = plan->shift,
-                       .fill = plan->fill,
-                       .hermitian = plan->hermitian};
+                       .tau = wanted->tau,
+                       .shift = wanted->shift,
+                       .fill = wanted->fill,
+                       .hermitian = wanted->hermitian};
     f->chain = (triangle_chain){.sets = &f->sets, .type = A->a.type};
     if (perm)
         SPRY_GO(ctx, matrix_invert(ctx, "order", perm, A->a.rows, &rank));
@@ -162,7 +162,7 @@ spry_status factors_choose(const spry_matrix *A, const factors_plan *plan, const
         SPRY_GO(ctx, make_rows(&m, &bad));
         if (bad == A->a.rows)
             break;
-        SPRY_GO(ctx, factors_next_shift(A, plan, perm ? perm[bad] : bad, turn, &m.job.shift));
+        SPRY_GO(ctx, factors_next_shift(A, wanted, perm ? perm[bad] : bad, turn, &m.job.shift));
     }
     f->shift = m.job.shift;
     SPRY_GO(ctx, take_rows(&m, perm, always, f));

@@ -120,7 +120,7 @@ typedef struct triangle_chain {
     triangle t[2];
     void *f[2]; /* by places; NULL: ones */
     void *w;    /* room, where rows are not at their places */
-    struct triangle_there *there;
+    struct triangle_device *there;
 } triangle_chain;
 
 /* After t, f and count were set, or their numbers changed: allocates and copies what it takes. */
@@ -130,10 +130,10 @@ void triangle_chain_clear(spry_context *ctx, triangle_chain *c);
 spry_status triangle_chain_apply(spry_context *ctx, const triangle_chain *c, bool conjugate,
                                  const spry_vector *r, spry_vector *z);
 /* The same on a device, where `there` is. */
-spry_status triangle_there_place(spry_context *ctx, triangle_chain *c);
-spry_status triangle_there_apply(const triangle_chain *c, bool conjugate, const spry_vector *r,
-                                 spry_vector *z);
-void triangle_there_free(spry_context *ctx, struct triangle_there *there);
+spry_status triangle_device_place(spry_context *ctx, triangle_chain *c);
+spry_status triangle_device_apply(const triangle_chain *c, bool conjugate, const spry_vector *r,
+                                  spry_vector *z);
+void triangle_device_free(spry_context *ctx, struct triangle_device *there);
 /* What it reads of its own. */
 int64_t triangle_chain_bytes(const triangle_chain *c);
 /* A copy by places of numbers by rows. */

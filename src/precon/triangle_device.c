@@ -11,14 +11,14 @@ typedef struct arrays {
     int lanes;
 } arrays;
 
-typedef struct triangle_there {
+typedef struct triangle_device {
     device_memory *rows, *first, *w;
     arrays t[2];
     int64_t stages;
     triangle_stage *stage;
-} triangle_there;
+} triangle_device;
 
-void triangle_there_free(spry_context *ctx, triangle_there *there)
+void triangle_device_free(spry_context *ctx, triangle_device *there)
 {
     if (!there)
         return;
@@ -66,7 +66,7 @@ static spry_status build(spry_device *d, spry_type type, arrays *a)
 }
 
 /* A set that a group can do in a few turns is not worth a launch of its own. */
-static spry_status make_stages(spry_context *ctx, const triangle_sets *s, triangle_there *there)
+static spry_status make_stages(spry_context *ctx, const triangle_sets *s, triangle_device *there)
 {
     enum { TURNS = 2 };
     const int lanes = there->t[0].lanes > there->t[1].lanes ? there->t[0].lanes : there->t[1].lanes;
@@ -80,7 +80,7 @@ static spry_status make_stages(spry_context *ctx, const triangle_sets *s, triang
 static spry_status put_pattern(spry_context *ctx, triangle_chain *c)
 {
     spry_device *d = c->device;
-    triangle_there *there = c->there;
+    triangle_device *there = c->there;
     const int64_t n = c->sets->n;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, put(d, c->sets->rows, n * 4, &there->rows));
@@ -99,7 +99,7 @@ done:
     return status;
 }
 
-spry_status triangle_there_place(spry_context *ctx, triangle_chain *c)
+spry_status triangle_device_place(spry_context *ctx, triangle_chain *c)
 {
     const int64_t n = c->sets->n, size = (int64_t)spry_type_size(c->type);
     spry_status status = SPRY_STATUS_OK;
@@ -114,7 +114,7 @@ spry_status triangle_there_place(spry_context *ctx, triangle_chain *c)
     }
 done:
     if (status != SPRY_STATUS_OK) {
-        triangle_there_free(ctx, c->there);
+        triangle_device_free(ctx, c->there);
         c->there = NULL;
     }
     return status;
@@ -133,7 +133,7 @@ typedef struct pass {
 
 static spry_status run(const triangle_chain *c, const arrays *a, const pass *p)
 {
-    const triangle_there *there = c->there;
+    const triangle_device *there = c->there;
     const int64_t each = GROUP / a->lanes;
     spry_status status = SPRY_STATUS_OK;
     for (int64_t t = 0; t < there->stages; t++) {
@@ -165,10 +165,10 @@ done:
     return status;
 }
 
-spry_status triangle_there_apply(const triangle_chain *c, bool conjugate, const spry_vector *r,
-                                 spry_vector *z)
+spry_status triangle_device_apply(const triangle_chain *c, bool conjugate, const spry_vector *r,
+                                  spry_vector *z)
 {
-    const triangle_there *there = c->there;
+    const triangle_device *there = c->there;
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < c->count && c->sets->n > 0; k++) {
         const bool last = k == c->count - 1;

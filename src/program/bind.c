@@ -1,22 +1,22 @@
-/* Operations become steps: names become memory, factors numbers, before each sweep. */
+/* Operations are bound: names become memory, factors numbers, before each sweep. */
 #include "program/sweep.h"
 
 #include <math.h>
 
-char *sweep_vector(runner *r, lane *l, const vref *v, int64_t index)
+char *sweep_vector(runner *r, track *l, const vref *v, int64_t index)
 {
     const plan *p = r->p;
     const plan_var *var = &p->vars[v->var];
     if (var->array)
-        return host_lane_of(r, l)->arrays[v->var][index];
+        return host_track_of(r, l)->arrays[v->var][index];
     if (v->var == p->var_of_name[NAME_X])
         return l->x;
     if (v->var == p->var_of_name[NAME_B])
         return (char *)(uintptr_t)l->b; /* nothing writes b */
-    return host_lane_of(r, l)->slots[var->number];
+    return host_track_of(r, l)->slots[var->number];
 }
 
-static operand find(runner *r, lane *l, const vref *v)
+static operand find(runner *r, track *l, const vref *v)
 {
     if (v->var == NONE)
         return (operand){NULL, NONE, false};
@@ -32,7 +32,7 @@ static operand find(runner *r, lane *l, const vref *v)
 }
 
 /* First element and number of elements of a slice, which must lie in its array. */
-static int64_t find_slice(runner *r, lane *l, const vref *v, int64_t *count)
+static int64_t find_slice(runner *r, track *l, const vref *v, int64_t *count)
 {
     const int64_t extent = r->p->vars[v->var].extent;
     const int64_t first = program_eval_count(&l->scalars, v->first);
@@ -58,7 +58,7 @@ static operand *add_operand(runner *r, operand o, spry_scalar factor)
 }
 
 /* Where the numbers of a slice of scalars begin, and how far they are apart; NULL after a fault. */
-static spry_scalar *find_numbers(runner *r, lane *l, int e, int64_t count, int64_t *apart)
+static spry_scalar *find_numbers(runner *r, track *l, int e, int64_t count, int64_t *apart)
 {
     const expr *slice = &r->p->program->exprs[e];
     const int64_t rows = l->scalars.extent[slice->name][0],
@@ -77,7 +77,7 @@ static spry_scalar *find_numbers(runner *r, lane *l, int e, int64_t count, int64
     return &l->scalars.values[l->scalars.offset[slice->name] + first * cols + column];
 }
 
-static void bind_terms(runner *r, lane *l, step *s)
+static void bind_terms(runner *r, track *l, bound_op *s)
 {
     const plan *p = r->p;
     const plan_op *o = s->o;
@@ -103,7 +103,7 @@ static void bind_terms(runner *r, lane *l, step *s)
     s->count = r->host->operand_count - begin;
 }
 
-static void bind_dot(runner *r, lane *l, step *s)
+static void bind_dot(runner *r, track *l, bound_op *s)
 {
     const plan_op *o = s->o;
     const bool slice = o->in[0].first != o->in[0].last;
@@ -133,13 +133,13 @@ static uint64_t seed_of(double number)
     return bits;
 }
 
-static void bind_one(runner *r, int lane_index, const plan_op *o)
+static void bind_one(runner *r, int track_index, const plan_op *o)
 {
-    lane *l = &r->lanes[lane_index];
+    track *l = &r->tracks[track_index];
     const plan *p = r->p;
     const vref *place = o->kind == OP_DOT ? &o->in[1] : &o->out;
-    step *s = &r->host->steps[r->host->step_count++];
-    *s = (step){.o = o, .lane = lane_index, .space = p->vars[place->var].space};
+    bound_op *s = &r->host->bound[r->host->bound_count++];
+    *s = (bound_op){.o = o, .track = track_index, .space = p->vars[place->var].space};
     s->out = find(r, l, &o->out);
     s->in[1] = find(r, l, &o->in[1]);
     if (o->kind == OP_COMBINE)
@@ -158,56 +158,56 @@ static void bind_one(runner *r, int lane_index, const plan_op *o)
     if (o->kind == OP_RANDOM)
         s->seed = seed_of(program_eval(&l->scalars, o->expr).re);
     if (course_check(l, o))
-        r->host->step_count--;
+        r->host->bound_count--;
 }
 
-/* Products of one operation for several lanes share a packed x: groups of as many as two units
+/* Products of one operation for several tracks share a packed x: groups of as many as two packs
  * hold. */
 static void bind_packs(runner *r)
 {
-    const int parts = 1 + spry_type_is_complex(r->type), most = HOST_MOST_UNITS * HOST_UNIT / parts;
+    const int parts = 1 + spry_type_is_complex(r->type), most = HOST_MOST_PACKS * HOST_PACK / parts;
     char *room = r->host->packed;
     r->host->packs = false;
-    for (int i = 0; i < r->host->step_count && r->host->steps[i].o->kind == OP_APPLY;) {
-        step *s = &r->host->steps[i];
-        s->lanes = 1;
-        while (s->lanes < most && i + s->lanes < r->host->step_count && s[s->lanes].o == s->o)
-            s->lanes++;
-        if (s->lanes > 1 && s->rows->run_packed) {
+    for (int i = 0; i < r->host->bound_count && r->host->bound[i].o->kind == OP_APPLY;) {
+        bound_op *s = &r->host->bound[i];
+        s->tracks = 1;
+        while (s->tracks < most && i + s->tracks < r->host->bound_count && s[s->tracks].o == s->o)
+            s->tracks++;
+        if (s->tracks > 1 && s->rows->run_packed) {
             const int64_t n = r->n[r->p->vars[s->o->in[0].var].space];
-            s->units = s->lanes > most / 2 ? HOST_MOST_UNITS : 1;
+            s->packs = s->tracks > most / 2 ? HOST_MOST_PACKS : 1;
             s->packed = room;
-            room += n * s->units * HOST_UNIT * (r->size / parts);
+            room += n * s->packs * HOST_PACK * (r->size / parts);
             r->host->packs = true;
         }
-        i += s->lanes;
+        i += s->tracks;
     }
 }
 
-static void bind_active(runner *r, int lane_index, const plan_op *o)
+static void bind_active(runner *r, int track_index, const plan_op *o)
 {
-    bool *skip = &r->host->lanes[lane_index].skip[o - r->p->ops];
-    if (!r->host->active[lane_index] || !op_sweeps(o) || plan_calls(r->p, o))
+    bool *skip = &r->host->tracks[track_index].skip[o - r->p->ops];
+    if (!r->host->active[track_index] || !op_sweeps(o) || plan_calls(r->p, o))
         return;
     if (*skip)
         *skip = false;
     else
-        bind_one(r, lane_index, o);
+        bind_one(r, track_index, o);
 }
 
-/* Products first, all lanes of one side by side; then lane by lane. */
+/* Products first, all tracks of one side by side; then track by track. */
 void sweep_bind(runner *r, const plan_op *ops, int count)
 {
-    r->host->step_count = r->host->slot_count = r->host->operand_count = 0;
+    r->host->bound_count = r->host->slot_count = r->host->operand_count = 0;
     r->host->shares = NULL;
     for (int i = 0; i < count; i++)
-        for (int k = 0; ops[i].kind == OP_APPLY && k < r->lane_count; k++)
+        for (int k = 0; ops[i].kind == OP_APPLY && k < r->track_count; k++)
             bind_active(r, k, &ops[i]);
-    for (int k = 0; k < r->lane_count; k++)
+    for (int k = 0; k < r->track_count; k++)
         for (int i = 0; i < count; i++)
             if (ops[i].kind != OP_APPLY)
                 bind_active(r, k, &ops[i]);
     if (r->status != SPRY_STATUS_OK)
-        r->host->step_count = r->host->slot_count = 0;
+        r->host->bound_count = r->host->slot_count = 0;
     bind_packs(r);
 }

@@ -7,7 +7,7 @@
 /* --- faults -------------------------------------------------------------------------------------
  */
 
-bool course_check(lane *l, const plan_op *o)
+bool course_check(track *l, const plan_op *o)
 {
     if (l->scalars.fault == NONE)
         return false;
@@ -19,7 +19,7 @@ bool course_check(lane *l, const plan_op *o)
     return true;
 }
 
-void course_fail_index(runner *r, lane *l, int place)
+void course_fail_index(runner *r, track *l, int place)
 {
     if (r->status == SPRY_STATUS_OK)
         r->status = program_fault(r->p->program, place,
@@ -64,7 +64,7 @@ bool course_take_turn(runner *r, int place)
 /* --- exits --------------------------------------------------------------------------------------
  */
 
-bool course_tell(runner *r, lane *l, const plan_op *o, bool loop, double value)
+bool course_tell(runner *r, track *l, const plan_op *o, bool loop, double value)
 {
     static const report_kind kinds[] = {[0] = REPORT_RESIDUAL,
                                         [OP_ESTIMATE - OP_RESIDUAL] = REPORT_ESTIMATE,
@@ -80,7 +80,7 @@ bool course_tell(runner *r, lane *l, const plan_op *o, bool loop, double value)
 }
 
 /* A breakdown's message, with {name} replaced by the value. */
-static void write_message(const lane *l, const stmt *s, char *text, size_t size)
+static void write_message(const track *l, const stmt *s, char *text, size_t size)
 {
     const program *p = l->scalars.program;
     const char *from = p->text + s->message, *end = from + s->message_size;
@@ -107,7 +107,7 @@ static void write_message(const lane *l, const stmt *s, char *text, size_t size)
 }
 
 /* Whether all numbers that an expression is made of are finite. */
-static bool is_finite(lane *l, int e)
+static bool is_finite(track *l, int e)
 {
     if (e == NONE)
         return true;
@@ -118,7 +118,7 @@ static bool is_finite(lane *l, int e)
            is_finite(l, source->arg[2]);
 }
 
-void course_break(lane *l, const plan_op *o)
+void course_break(track *l, const plan_op *o)
 {
     char text[160];
     if (o->kind == OP_BREAKDOWN) {
@@ -132,7 +132,7 @@ void course_break(lane *l, const plan_op *o)
     }
 }
 
-spry_status course_finish(runner *r, lane *l)
+spry_status course_finish(runner *r, track *l)
 {
     const bool counting = r->counting;
     r->turns = r->most_turns;
@@ -149,7 +149,7 @@ spry_status course_finish(runner *r, lane *l)
 /* --- bytes --------------------------------------------------------------------------------------
  */
 
-int64_t course_vector_bytes(const runner *r, lane *l, const phase *f)
+int64_t course_vector_bytes(const runner *r, track *l, const phase *f)
 {
     const plan *p = r->p;
     int64_t bytes = 0;
@@ -165,15 +165,15 @@ int64_t course_vector_bytes(const runner *r, lane *l, const phase *f)
     return bytes;
 }
 
-int64_t course_operator_bytes(const runner *r, const phase *f, int lanes)
+int64_t course_operator_bytes(const runner *r, const phase *f, int tracks)
 {
     const plan *p = r->p;
     int64_t bytes = 0;
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &p->ops[i];
-        const int shared = (lanes + 7) / 8; /* readings by rows */
+        const int shared = (tracks + 7) / 8; /* readings by rows */
         if (o->kind == OP_DIAGONAL || o->kind == OP_APPLY)
-            bytes += r->operators[o->op]->own_bytes * (plan_calls(p, o) ? lanes : shared);
+            bytes += r->operators[o->op]->own_bytes * (plan_calls(p, o) ? tracks : shared);
     }
     return bytes;
 }
@@ -182,7 +182,7 @@ int64_t course_operator_bytes(const runner *r, const phase *f, int lanes)
  */
 
 /* A run begins with zeros but for the options, whatever the one before has left. */
-static spry_status clear_lane(runner *r, lane *l)
+static spry_status clear_track(runner *r, track *l)
 {
     const plan *p = r->p;
     memset(l->scalars.values + p->option_count, 0,
@@ -194,16 +194,16 @@ static spry_status clear_lane(runner *r, lane *l)
     return r->class->clear(r, l);
 }
 
-/* Lanes first..first+count-1 with their restarts: one that restarts waits for the others. */
+/* Tracks first..first+count-1 with their restarts: one that restarts waits for the others. */
 static spry_status run_some(runner *r, int first, int count)
 {
     spry_context *ctx = r->ctx;
     spry_status status = SPRY_STATUS_OK;
     bool again = false;
     for (int k = first; k < first + count; k++) {
-        again = again || !r->lanes[k].done;
-        if (!r->lanes[k].done)
-            SPRY_GO(ctx, clear_lane(r, &r->lanes[k]));
+        again = again || !r->tracks[k].done;
+        if (!r->tracks[k].done)
+            SPRY_GO(ctx, clear_track(r, &r->tracks[k]));
     }
     while (again) {
         again = false;
@@ -211,7 +211,7 @@ static spry_status run_some(runner *r, int first, int count)
         SPRY_GO(ctx, r->class->run(r, first, count));
         SPRY_GO(ctx, r->status);
         for (int k = first; k < first + count; k++) {
-            lane *l = &r->lanes[k];
+            track *l = &r->tracks[k];
             again = again || l->restart;
             l->done = l->done && !l->restart;
             l->restart = false;
@@ -227,8 +227,8 @@ spry_status runner_run(runner *r)
     const int together = r->class->together;
     r->status = SPRY_STATUS_OK;
     r->turns = r->most_turns;
-    for (int k = 0; k < r->lane_count && r->status == SPRY_STATUS_OK; k += together) {
-        const int count = r->lane_count - k < together ? r->lane_count - k : together;
+    for (int k = 0; k < r->track_count && r->status == SPRY_STATUS_OK; k += together) {
+        const int count = r->track_count - k < together ? r->track_count - k : together;
         const spry_status status = run_some(r, k, count);
         if (status != SPRY_STATUS_OK)
             r->status = status;
@@ -237,7 +237,7 @@ spry_status runner_run(runner *r)
     return r->status;
 }
 
-spry_status runner_settle(runner *r, lane *l)
+spry_status runner_settle(runner *r, track *l)
 {
     return r->class->settle(r, l);
 }

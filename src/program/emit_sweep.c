@@ -13,7 +13,7 @@
 enum { LOCAL_SUMS_BYTES = 24 * 1024 };
 
 typedef struct sweep_text {
-    weave *w;
+    emit_job *w;
     const plan *p;
     const plan_op *ops; /* those of the sweep */
     int first, count;
@@ -46,10 +46,10 @@ static int64_t sums_of(const plan *p, const plan_op *o)
 {
     if (o->kind != OP_DOT)
         return 0;
-    return weave_is_slice(&o->in[0]) ? p->vars[o->in[0].var].extent : 1;
+    return emit_is_slice(&o->in[0]) ? p->vars[o->in[0].var].extent : 1;
 }
 
-int64_t weave_slots(const plan *p, const phase *f)
+int64_t emit_slots(const plan *p, const phase *f)
 {
     int64_t slots = 0;
     for (int i = f->first; i < f->first + f->sweep_count; i++)
@@ -57,7 +57,7 @@ int64_t weave_slots(const plan *p, const phase *f)
     return slots;
 }
 
-int64_t weave_slot(const plan *p, const phase *f, int op)
+int64_t emit_slot(const plan *p, const phase *f, int op)
 {
     int64_t slot = 0;
     for (int i = f->first; i < op; i++)
@@ -65,12 +65,12 @@ int64_t weave_slot(const plan *p, const phase *f, int op)
     return slot;
 }
 
-bool weave_has_tail(const plan *p, const phase *f)
+bool emit_has_tail(const plan *p, const phase *f)
 {
-    return f->count > f->sweep_count || weave_slots(p, f) > 0;
+    return f->count > f->sweep_count || emit_slots(p, f) > 0;
 }
 
-int weave_skip_bit(const plan *p, int op)
+int emit_skip_bit(const plan *p, int op)
 {
     int bit = 0;
     for (int n = 0; n < p->node_count; n++) {
@@ -98,7 +98,7 @@ static bool ref_may_fault(const emitter *m, const vref *v)
     int64_t index;
     if (v->var == NONE || !m->p->vars[v->var].array)
         return false;
-    return weave_is_slice(v) || !plan_fixed(m->p, v->first, &index) || index < 0 ||
+    return emit_is_slice(v) || !plan_fixed(m->p, v->first, &index) || index < 0 ||
            index >= m->p->vars[v->var].extent;
 }
 
@@ -106,10 +106,10 @@ static bool ref_may_fault(const emitter *m, const vref *v)
 static bool is_conditional(const sweep_text *t, int op)
 {
     const plan_op *o = &t->p->ops[op];
-    const emitter m = weave_emitter(t->w);
+    const emitter m = emit_expressions(t->w);
     const int count = plan_ref_count(t->p, o);
     bool may = o->kind == OP_RANDOM && emit_may_fault(&m, o->expr);
-    if (!t->alone && weave_skip_bit(t->p, op) >= 0)
+    if (!t->alone && emit_skip_bit(t->p, op) >= 0)
         return true;
     for (int k = 0; k < count; k++) {
         bool write;
@@ -181,19 +181,19 @@ static void declare_index(const sweep_text *t, int op, int k, const vref *v)
     if (v->var == NONE || !t->p->vars[v->var].array)
         return;
     PUT(t, "    offset i%d_%d = 0;\n", op, k);
-    if (weave_is_slice(v))
+    if (emit_is_slice(v))
         PUT(t, "    offset n%d_%d = 0;\n", op, k);
 }
 
 static void put_index(const sweep_text *t, int op, int k, const vref *v)
 {
-    emitter m = weave_emitter(t->w);
+    emitter m = emit_expressions(t->w);
     const plan *p = t->p;
     if (v->var == NONE || !p->vars[v->var].array)
         return;
     const int64_t extent = p->vars[v->var].extent;
     PUT(t, "        i%d_%d = ", op, k);
-    if (!weave_is_slice(v)) {
+    if (!emit_is_slice(v)) {
         emit_index(&m, v->first, extent);
     } else {
         emit_count(&m, v->first);
@@ -207,7 +207,7 @@ static void put_index(const sweep_text *t, int op, int k, const vref *v)
 /* Factor of a term; of slices the place of the first number and how far they are apart. */
 static void put_factor(const sweep_text *t, int op, int k, const term *s)
 {
-    emitter m = weave_emitter(t->w);
+    emitter m = emit_expressions(t->w);
     const plan *p = t->p;
     if (s->factor != NONE) {
         PUT(t, "        g%d_%d = ", op, k);
@@ -240,7 +240,7 @@ static void put_prologue(const sweep_text *t, int op)
     const plan *p = t->p;
     const plan_op *o = &p->ops[op];
     const int terms = o->kind == OP_COMBINE ? o->terms : 0;
-    const int count = plan_ref_count(p, o), bit = t->alone ? -1 : weave_skip_bit(p, op);
+    const int count = plan_ref_count(p, o), bit = t->alone ? -1 : emit_skip_bit(p, op);
     if (!has_prologue(t, op))
         return;
     PUT(t, "    int ok%d = 1;\n", op);
@@ -265,7 +265,7 @@ static void put_prologue(const sweep_text *t, int op)
     for (int k = 0; k < terms; k++)
         put_factor(t, op, k, &p->terms[o->term + k]);
     if (o->kind == OP_RANDOM) {
-        emitter m = weave_emitter(t->w);
+        emitter m = emit_expressions(t->w);
         PUT(t, "        seed%d = sp_seed(SP_RE(", op);
         emit_number(&m, o->expr);
         put(t, "));\n");
@@ -382,7 +382,7 @@ static void put_dot(const sweep_text *t, int op)
 {
     const plan_op *o = &t->p->ops[op];
     const char *left = o->conjugate ? "SP_NUMBER_CONJ" : "";
-    if (!weave_is_slice(&o->in[0])) {
+    if (!emit_is_slice(&o->in[0])) {
         PUT(t, "            " EACH "if (on[u])\n                a%d = sp_number_fma(%s(sp_number(",
             t->width, op, left);
         put_value(t, op, 0, &o->in[0]);
@@ -557,7 +557,7 @@ static void put_loop(sweep_text *t)
 /* --- the kernels ---------------------------------------------------------------------------------
  */
 
-bool weave_has_product(const plan *p, const phase *f)
+bool emit_has_product(const plan *p, const phase *f)
 {
     for (int i = f->first; i < f->first + f->sweep_count; i++)
         if (p->ops[i].kind == OP_APPLY && !plan_calls(p, &p->ops[i]))
@@ -565,7 +565,7 @@ bool weave_has_product(const plan *p, const phase *f)
     return false;
 }
 
-void weave_arguments(const weave *w, const phase *given)
+void emit_arguments(const emit_job *w, const phase *given)
 {
     const phase all = {.sweep_count = w->p->op_count};
     const phase *f = given ? given : &all;
@@ -573,7 +573,7 @@ void weave_arguments(const weave *w, const phase *given)
     base_text_put(w->out, "SP_COMMON");
     for (int k = 0; given && k < w->counters; k++)
         base_text_put(w->out, ", const offset c%d", k);
-    if (weave_has_product(w->p, f))
+    if (emit_has_product(w->p, f))
         base_text_put(w->out, ", %s", w->rows->args_text);
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &w->p->ops[i];
@@ -587,7 +587,7 @@ void weave_arguments(const weave *w, const phase *given)
 static void put_sums(const sweep_text *t, const phase *f)
 {
     const plan *p = t->p;
-    const int64_t slots = weave_slots(p, f);
+    const int64_t slots = emit_slots(p, f);
     if (slots == 0)
         return;
     put(t, "    SP_WARP_ROOM(room);\n");
@@ -600,12 +600,12 @@ static void put_sums(const sweep_text *t, const phase *f)
 static void clear_sums(const sweep_text *t, const phase *f)
 {
     const plan *p = t->p;
-    const int64_t slots = weave_slots(p, f);
+    const int64_t slots = emit_slots(p, f);
     for (int i = f->first; i < f->first + f->sweep_count; i++)
-        if (p->ops[i].kind == OP_DOT && !weave_is_slice(&p->ops[i].in[0]))
+        if (p->ops[i].kind == OP_DOT && !emit_is_slice(&p->ops[i].in[0]))
             PUT(t, "    number a%d = SP_NUMBER_ZERO;\n", i);
         else if (p->ops[i].kind == OP_DOT)
-            PUT(t, "    const offset SLOT%d = %" PRId64 ";\n", i, weave_slot(p, f, i));
+            PUT(t, "    const offset SLOT%d = %" PRId64 ";\n", i, emit_slot(p, f, i));
     if (slots == 0)
         return;
     if (t->local_sums)
@@ -625,19 +625,19 @@ static void collect_sums(const sweep_text *t, const phase *f)
 {
     const plan *p = t->p;
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
-        if (p->ops[i].kind != OP_DOT || weave_is_slice(&p->ops[i].in[0]))
+        if (p->ops[i].kind != OP_DOT || emit_is_slice(&p->ops[i].in[0]))
             continue;
-        const int slot = (int)weave_slot(p, f, i);
+        const int slot = (int)emit_slot(p, f, i);
         if (t->local_sums)
             PUT(t, "    sp_put_sum(a%d, %d, room, sums);\n", i, slot);
         else
             PUT(t, "    sp_keep_part(sp_group_sum(a%d, sum_room), %d, part);\n", i, slot);
     }
-    if (weave_slots(p, f) > 0 && t->local_sums)
-        PUT(t, "    sp_put_part(%d, sums, part);\n", (int)weave_slots(p, f));
+    if (emit_slots(p, f) > 0 && t->local_sums)
+        PUT(t, "    sp_put_part(%d, sums, part);\n", (int)emit_slots(p, f));
 }
 
-static spry_status open_text(sweep_text *t, weave *w, const phase *f)
+static spry_status open_text(sweep_text *t, emit_job *w, const phase *f)
 {
     const plan *p = w->p;
     const int64_t warps = w->group / 32, size = spry_type_is_complex(w->type) ? 16 : 8;
@@ -647,7 +647,7 @@ static spry_status open_text(sweep_text *t, weave *w, const phase *f)
                       .ops = &p->ops[f->first],
                       .first = f->first,
                       .count = f->sweep_count,
-                      .local_sums = weave_slots(p, f) * warps * size <= LOCAL_SUMS_BYTES};
+                      .local_sums = emit_slots(p, f) * warps * size <= LOCAL_SUMS_BYTES};
     SPRY_GO(p->ctx, base_calloc(p->ctx, p->var_count + 1, 1, &t->known));
     SPRY_GO(p->ctx, base_calloc(p->ctx, p->var_count + 1, 1, &t->written));
 done:
@@ -664,7 +664,7 @@ static void put_body(sweep_text *t)
         put_loop(t);
 }
 
-void weave_phase(weave *w, int phase_index)
+void emit_phase(emit_job *w, int phase_index)
 {
     const phase *f = &w->p->phases[phase_index];
     sweep_text t;
@@ -673,12 +673,12 @@ void weave_phase(weave *w, int phase_index)
         w->out->status = status;
     } else {
         PUT(&t, "\nSP_KERNEL phase_%d(", phase_index);
-        weave_arguments(w, f);
+        emit_arguments(w, f);
         put(&t, ")\n{\n");
         put_sums(&t, f);
-        if (weave_has_product(w->p, f))
+        if (emit_has_product(w->p, f))
             put(&t, "    SP_LANE_ROOM(lane_room);\n");
-        if (weave_has_tail(w->p, f))
+        if (emit_has_tail(w->p, f))
             put(&t, "#ifdef SP_TICKETS\n    SP_TAIL_ROOM;\n#endif\n");
         put(&t, "    SP_GLOBAL const number *const num = SP_NUM;\n"
                 "    if (st[ST_STOP] != 0)\n        return;\n"
@@ -686,18 +686,18 @@ void weave_phase(weave *w, int phase_index)
         clear_sums(&t, f);
         put_body(&t);
         collect_sums(&t, f);
-        if (weave_has_tail(w->p, f))
+        if (emit_has_tail(w->p, f))
             PUT(&t,
                 "#ifdef SP_TICKETS\n    if (sp_last(st, &sp_flag))\n"
                 "        SP_END(tail_%d, %d, SP_GROUPS, 0);\n#endif\n",
-                phase_index, (int)weave_slots(w->p, f));
+                phase_index, (int)emit_slots(w->p, f));
         put(&t, "}\n");
     }
     base_free(w->p->ctx, t.known);
     base_free(w->p->ctx, t.written);
 }
 
-void weave_body(weave *w, int phase_index)
+void emit_body(emit_job *w, int phase_index)
 {
     const phase *f = &w->p->phases[phase_index];
     sweep_text t;
@@ -713,7 +713,7 @@ void weave_body(weave *w, int phase_index)
     base_free(w->p->ctx, t.written);
 }
 
-void weave_settle(weave *w, int op)
+void emit_settle(emit_job *w, int op)
 {
     const phase alone = {.first = op, .sweep_count = 1, .count = 1};
     sweep_text t;
@@ -723,7 +723,7 @@ void weave_settle(weave *w, int op)
         w->out->status = status;
     } else {
         PUT(&t, "\nSP_KERNEL settle_%d(", op);
-        weave_arguments(w, &alone);
+        emit_arguments(w, &alone);
         put(&t, ")\n{\n    SP_GLOBAL const number *const num = SP_NUM;\n");
         put_body(&t);
         put(&t, "}\n");

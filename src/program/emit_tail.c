@@ -8,13 +8,13 @@ enum { LOCAL_NUMBERS_BYTES = 16 * 1024 };
 
 #define PUT(w, ...) base_text_put((w)->out, __VA_ARGS__)
 
-emitter weave_emitter(const weave *w)
+emitter emit_expressions(const emit_job *w)
 {
     return (emitter){
         .p = w->p, .real = !spry_type_is_complex(w->type), .out = w->out, .counter = w->counter};
 }
 
-static void put_note(const weave *w, const plan_op *o)
+static void put_note(const emit_job *w, const plan_op *o)
 {
     PUT(w,
         "        if (fault != -1) {\n            sp_note(st, fault, %d);\n"
@@ -23,13 +23,13 @@ static void put_note(const weave *w, const plan_op *o)
 }
 
 /* Whether the operands' indices are right is looked at as before the sweep. */
-static void put_check(const weave *w, const vref *v)
+static void put_check(const emit_job *w, const vref *v)
 {
-    emitter m = weave_emitter(w);
+    emitter m = emit_expressions(w);
     const plan *p = w->p;
     if (v->var == NONE || !p->vars[v->var].array)
         return;
-    if (!weave_is_slice(v)) {
+    if (!emit_is_slice(v)) {
         PUT(w, "        (void)");
         emit_index(&m, v->first, p->vars[v->var].extent);
         PUT(w, ";\n");
@@ -44,9 +44,9 @@ static void put_check(const weave *w, const vref *v)
 }
 
 /* The elements of a slice of scalars get their sums. */
-static void put_slice_store(const weave *w, const plan_op *o, int64_t slot)
+static void put_slice_store(const emit_job *w, const plan_op *o, int64_t slot)
 {
-    emitter m = weave_emitter(w);
+    emitter m = emit_expressions(w);
     const plan *p = w->p;
     const expr *target = &p->program->exprs[o->target];
     const int64_t rows = p->extent[target->name][0], cols = p->extent[target->name][1];
@@ -72,21 +72,21 @@ static void put_slice_store(const weave *w, const plan_op *o, int64_t slot)
         rows, target->place, p->offset[target->name], cols, slot);
 }
 
-static void put_dots(const weave *w, const phase *f)
+static void put_dots(const emit_job *w, const phase *f)
 {
     const plan *p = w->p;
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &p->ops[i];
-        emitter m = weave_emitter(w);
+        emitter m = emit_expressions(w);
         char value[64];
         if (o->kind != OP_DOT)
             continue;
         PUT(w, "    {\n        offset count = 1;\n");
         put_check(w, &o->in[0]);
         put_check(w, &o->in[1]);
-        snprintf(value, sizeof value, "tot[%" PRId64 "]", weave_slot(p, f, i));
-        if (weave_is_slice(&o->in[0]) || p->program->exprs[o->target].kind != EXPR_NAME) {
-            put_slice_store(w, o, weave_slot(p, f, i));
+        snprintf(value, sizeof value, "tot[%" PRId64 "]", emit_slot(p, f, i));
+        if (emit_is_slice(&o->in[0]) || p->program->exprs[o->target].kind != EXPR_NAME) {
+            put_slice_store(w, o, emit_slot(p, f, i));
         } else {
             PUT(w, "        (void)count;\n");
             emit_store(&m, o->target, value);
@@ -110,10 +110,10 @@ static bool in_start(const plan *p, int first, int op)
     return false;
 }
 
-static void put_report(const weave *w, int op)
+static void put_report(const emit_job *w, int op)
 {
     const plan_op *o = &w->p->ops[op];
-    emitter m = weave_emitter(w);
+    emitter m = emit_expressions(w);
     PUT(w, "        const double value = SP_RE(");
     emit_number(&m, o->expr);
     PUT(w, ");\n");
@@ -124,10 +124,10 @@ static void put_report(const weave *w, int op)
         op);
 }
 
-static void put_condition(const weave *w, int op)
+static void put_condition(const emit_job *w, int op)
 {
     const plan_op *o = &w->p->ops[op];
-    emitter m = weave_emitter(w);
+    emitter m = emit_expressions(w);
     PUT(w, "        const int holds = ");
     emit_holds(&m, o->expr);
     PUT(w, ";\n");
@@ -136,11 +136,11 @@ static void put_condition(const weave *w, int op)
         o->kind == OP_RESTART ? STOP_RESTART : STOP_BREAKDOWN, op);
 }
 
-static void put_scalar_op(const weave *w, int op)
+static void put_scalar_op(const emit_job *w, int op)
 {
     const plan *p = w->p;
     const plan_op *o = &p->ops[op];
-    emitter m = weave_emitter(w);
+    emitter m = emit_expressions(w);
     if (op_exits(o))
         PUT(w,
             "        if (st[ST_FAULT] != -1 && st[ST_FAULT_ORDER] < %d)\n"
@@ -151,7 +151,7 @@ static void put_scalar_op(const weave *w, int op)
     case OP_SCALARS:
         emit_scalar_op(&m, o);
         put_note(w, o);
-        weave_counter(w, op);
+        emit_counter(w, op);
         break;
     case OP_MOVE:
         PUT(w,
@@ -172,7 +172,7 @@ static void put_scalar_op(const weave *w, int op)
 }
 
 /* A loop variable that is set as a number, where its loop was unrolled, is a counter elsewhere. */
-void weave_counter(const weave *w, int op)
+void emit_counter(const emit_job *w, int op)
 {
     const plan *p = w->p;
     const plan_op *o = &p->ops[op];
@@ -182,11 +182,11 @@ void weave_counter(const weave *w, int op)
             p->offset[name]);
 }
 
-void weave_tail(weave *w, int phase_index)
+void emit_tail(emit_job *w, int phase_index)
 {
     const plan *p = w->p;
     const phase *f = &p->phases[phase_index];
-    if (!weave_has_tail(p, f))
+    if (!emit_has_tail(p, f))
         return;
     PUT(w,
         "\nSP_APART void tail_%d(SP_COMMON SP_COUNTERS, SP_NUMBERS number *num,\n"
@@ -206,13 +206,13 @@ void weave_tail(weave *w, int phase_index)
         "\nSP_KERNEL resume_%d(SP_COMMON SP_COUNTERS, const int groups, const int from)\n{\n"
         "    SP_TAIL_ROOM;\n    if (st[ST_STOP] != 0)\n        return;\n"
         "    SP_END(tail_%d, from == 0 ? %d : 0, groups, from);\n}\n",
-        phase_index, phase_index, (int)weave_slots(p, f));
+        phase_index, phase_index, (int)emit_slots(p, f));
 }
 
 /* --- the program --------------------------------------------------------------------------------
  */
 
-static void put_defines(const weave *w)
+static void put_defines(const emit_job *w)
 {
 #define WORD_DEFINE(name) PUT(w, "#define ST_%s %d\n", #name, ST_##name);
     RESIDENT_WORDS(WORD_DEFINE)
@@ -242,7 +242,7 @@ static void put_defines(const weave *w)
 }
 
 /* A stop keeps the loop variables for the host, which may be ahead. */
-static void put_stop(const weave *w)
+static void put_stop(const emit_job *w)
 {
     const plan *p = w->p;
     PUT(w, "#define SP_STOP(kind, op) do { st[ST_STOP] = kind; st[ST_OP] = op;");
@@ -258,7 +258,7 @@ static void put_stop(const weave *w)
            "(void)sp_flag\n");
 }
 
-void weave_common(weave *w)
+void emit_common(emit_job *w)
 {
     put_defines(w);
     PUT(w, "%s\n%s\n%s\n", device_text("numbers"), device_text("random"), device_text("resident"));
@@ -267,17 +267,17 @@ void weave_common(weave *w)
         PUT(w, "%s\n", w->rows->text);
 }
 
-spry_status weave_program(weave *w)
+spry_status emit_program(emit_job *w)
 {
     const plan *p = w->p;
-    weave_common(w);
+    emit_common(w);
     for (int f = 0; f < p->phase_count; f++) {
-        weave_tail(w, f);
-        weave_phase(w, f);
+        emit_tail(w, f);
+        emit_phase(w, f);
     }
     for (int i = 0; i < p->op_count; i++)
-        if (weave_skip_bit(p, i) >= 0)
-            weave_settle(w, i);
+        if (emit_skip_bit(p, i) >= 0)
+            emit_settle(w, i);
     PUT(w, "\nSP_KERNEL unskip(SP_COMMON SP_COUNTERS, const offset left)\n{\n    if (SP_LEADER && "
            "st[ST_STOP] == 0)\n"
            "        st[ST_SKIP] = left;\n}\n");

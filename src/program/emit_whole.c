@@ -7,32 +7,32 @@
 
 #define PUT(w, ...) base_text_put((w)->out, __VA_ARGS__)
 
-static void put_phase(weave *w, int f)
+static void put_phase(emit_job *w, int f)
 {
     const phase *at = &w->p->phases[f];
-    const int slots = (int)weave_slots(w->p, at);
+    const int slots = (int)emit_slots(w->p, at);
     PUT(w, "    {\n    if (SP_LEADER)\n        st[ST_PHASES]++;\n");
-    weave_body(w, f);
+    emit_body(w, f);
     PUT(w, "    }\n    sp_all(control, ++come);\n");
     if (slots > 0)
         PUT(w, "    sp_total_whole(%d, part, tot);\n    __syncthreads();\n", slots);
-    if (weave_has_tail(w->p, at))
+    if (emit_has_tail(w->p, at))
         PUT(w,
             "    if (SP_LOCAL_ID == 0)\n"
             "        tail_%d(SP_COMMON_PASS SP_COUNTERS_PASS, num, tot, 0, list);\n"
             "    __syncthreads();\n    if (st[ST_STOP] != 0)\n        goto out;\n",
             f);
     for (int i = at->first + at->sweep_count; i < at->first + at->count; i++)
-        weave_counter(w, i);
+        emit_counter(w, i);
     /* A group may write its next sums while another still reads these. */
     if (slots > 0)
         PUT(w, "    { number *const other = part; part = next_part; next_part = other; }\n");
 }
 
-static void put_nodes(weave *w, int first)
+static void put_nodes(emit_job *w, int first)
 {
     const plan *p = w->p;
-    emitter m = weave_emitter(w);
+    emitter m = emit_expressions(w);
     for (int n = first; n != NONE; n = p->nodes[n].next) {
         const node *at = &p->nodes[n];
         const int c = at->kind == NODE_FOR ? w->counter[at->name] : NONE;
@@ -70,7 +70,7 @@ static int64_t most_slots(const plan *p, int first)
         const node *at = &p->nodes[n];
         int64_t here = 1;
         for (int f = at->phase; at->kind == NODE_BLOCK && f < at->phase + at->phases; f++)
-            here = weave_slots(p, &p->phases[f]) > here ? weave_slots(p, &p->phases[f]) : here;
+            here = emit_slots(p, &p->phases[f]) > here ? emit_slots(p, &p->phases[f]) : here;
         if (at->kind != NODE_BLOCK)
             here = most_slots(p, at->body);
         if (at->kind == NODE_IF && most_slots(p, at->other) > here)
@@ -80,21 +80,21 @@ static int64_t most_slots(const plan *p, int first)
     return most;
 }
 
-int64_t weave_whole_slots(const plan *p)
+int64_t emit_whole_slots(const plan *p)
 {
     return most_slots(p, p->section[SECTION_LOOP]);
 }
 
-spry_status weave_whole(weave *w)
+spry_status emit_whole(emit_job *w)
 {
     const plan *p = w->p;
-    const int64_t words = w->rep_at + REP_FIRST, slots = weave_whole_slots(p);
+    const int64_t words = w->rep_at + REP_FIRST, slots = emit_whole_slots(p);
     PUT(w, "#define SP_WHOLE 1\n");
-    weave_common(w);
+    emit_common(w);
     for (int f = 0; f < p->phase_count; f++)
-        weave_tail(w, f);
+        emit_tail(w, f);
     PUT(w, "\nSP_KERNEL whole(");
-    weave_arguments(w, NULL);
+    emit_arguments(w, NULL);
     PUT(w,
         ", const offset turns)\n{\n"
         "    __shared__ offset words[%" PRId64 "];\n"

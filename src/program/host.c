@@ -48,7 +48,7 @@ static int64_t most_vectors(const plan *p, const vref *v)
 }
 
 /*
- * All vectors of a lane lie in one piece of memory, each a little further than a round number of
+ * All vectors of a track lie in one piece of memory, each a little further than a round number of
  * bytes after the one before: at the same place modulo a power of two they would compete for the
  * same lines of the first cache.
  */
@@ -76,17 +76,17 @@ static spry_status place_pieces(runner *r)
                 length = RUN * CHUNK;
         r->host->piece_at[k + 1] = r->host->piece_at[k] + spaced(r, length < n ? length : n);
     }
-    r->host->pieces_bytes = r->lane_room * r->host->piece_at[p->locals];
+    r->host->pieces_bytes = r->track_room * r->host->piece_at[p->locals];
     return SPRY_STATUS_OK;
 }
 
-/* The largest number of operands, inner products and steps a sweep can have. */
+/* The largest number of operands, inner products and bound operations a sweep can have. */
 static spry_status allocate_sweep(runner *r)
 {
     spry_context *ctx = r->ctx;
     const plan *p = r->p;
     int64_t operands = 1, slots = 1, terms = 1, products = 0;
-    int steps = 1;
+    int longest = 1;
     spry_status status = SPRY_STATUS_OK;
     for (int f = 0; f < p->phase_count; f++) {
         int64_t in_phase = 0, dots = 0, here_products = 0;
@@ -103,25 +103,26 @@ static spry_status allocate_sweep(runner *r)
         operands = in_phase > operands ? in_phase : operands;
         slots = dots > slots ? dots : slots;
         products = here_products > products ? here_products : products;
-        steps = p->phases[f].sweep_count > steps ? p->phases[f].sweep_count : steps;
+        longest = p->phases[f].sweep_count > longest ? p->phases[f].sweep_count : longest;
     }
     const int most = r->host->parts[0] > r->host->parts[1] ? r->host->parts[0] : r->host->parts[1];
     r->host->most_terms = (int)terms;
-    SPRY_GO(ctx, base_alloc(ctx, (int64_t)steps * r->lane_room, sizeof *r->host->steps,
-                            &r->host->steps));
-    SPRY_GO(ctx, base_alloc(ctx, operands * r->lane_room, sizeof *r->host->operands,
+    SPRY_GO(ctx, base_alloc(ctx, (int64_t)longest * r->track_room, sizeof *r->host->bound,
+                            &r->host->bound));
+    SPRY_GO(ctx, base_alloc(ctx, operands * r->track_room, sizeof *r->host->operands,
                             &r->host->operands));
     SPRY_GO(ctx,
-            base_alloc(ctx, operands * r->lane_room, sizeof *r->host->factors, &r->host->factors));
+            base_alloc(ctx, operands * r->track_room, sizeof *r->host->factors, &r->host->factors));
     SPRY_GO(ctx,
-            base_alloc(ctx, most * slots * r->lane_room, sizeof *r->host->sums, &r->host->sums));
+            base_alloc(ctx, most * slots * r->track_room, sizeof *r->host->sums, &r->host->sums));
     SPRY_GO(ctx, place_pieces(r));
     SPRY_GO(ctx, base_alloc(ctx, r->host->threads * r->host->pieces_bytes, 1, &r->host->pieces));
     SPRY_GO(ctx, base_alloc(ctx, r->host->threads * terms, sizeof *r->host->pointers,
                             &r->host->pointers));
-    if (r->lane_room > 1) { /* groups of lanes fill whole units, at least by half */
+    if (r->track_room > 1) { /* groups of tracks fill whole packs, at least by half */
         const int64_t rows = products * (r->n[0] > r->n[1] ? r->n[0] : r->n[1]);
-        SPRY_GO(ctx, base_alloc(ctx, rows, (size_t)(2 * r->lane_room * r->size), &r->host->packed));
+        SPRY_GO(ctx,
+                base_alloc(ctx, rows, (size_t)(2 * r->track_room * r->size), &r->host->packed));
     }
 done:
     return status;
@@ -157,7 +158,7 @@ static bool opens_slot(const plan *p, int var)
     return true;
 }
 
-static spry_status allocate_vectors(runner *r, host_lane *l)
+static spry_status allocate_vectors(runner *r, host_track *l)
 {
     spry_context *ctx = r->ctx;
     const plan *p = r->p;
@@ -187,7 +188,7 @@ done:
     return status;
 }
 
-static spry_status open_lane(runner *r, host_lane *l)
+static spry_status open_track(runner *r, host_track *l)
 {
     spry_context *ctx = r->ctx;
     const plan *p = r->p;
@@ -218,21 +219,21 @@ spry_status host_side_open(runner *r)
         const int64_t chunks = (r->n[space] + CHUNK - 1) / CHUNK;
         r->host->parts[space] = chunks < 1 ? 1 : chunks < MOST_PARTS ? (int)chunks : MOST_PARTS;
     }
-    SPRY_GO(ctx, base_calloc(ctx, r->lane_room, sizeof *r->host->lanes, &r->host->lanes));
-    SPRY_GO(ctx, base_calloc(ctx, r->lane_room, sizeof *r->host->active, &r->host->active));
+    SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof *r->host->tracks, &r->host->tracks));
+    SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof *r->host->active, &r->host->active));
     SPRY_GO(ctx, open_operators(r));
     SPRY_GO(ctx, allocate_sweep(r));
-    for (int k = 0; k < r->lane_room; k++)
-        SPRY_GO(ctx, open_lane(r, &r->host->lanes[k]));
+    for (int k = 0; k < r->track_room; k++)
+        SPRY_GO(ctx, open_track(r, &r->host->tracks[k]));
 done:
     return status;
 }
 
 /* Vectors are zeros when they are made. */
-spry_status host_side_clear(runner *r, lane *l)
+spry_status host_side_clear(runner *r, track *l)
 {
     const plan *p = r->p;
-    const host_lane *h = host_lane_of(r, l);
+    const host_track *h = host_track_of(r, l);
     for (int v = 0; r->used && v < p->var_count; v++) {
         const plan_var *var = &p->vars[v];
         const size_t bytes = (size_t)(r->n[var->space] * r->size);
@@ -246,7 +247,7 @@ spry_status host_side_clear(runner *r, lane *l)
     return SPRY_STATUS_OK;
 }
 
-static void close_lane(const runner *r, host_lane *l)
+static void close_track(const runner *r, host_track *l)
 {
     for (int v = 0; l->arrays && v < r->p->var_count; v++)
         base_free(r->ctx, l->arrays[v]);
@@ -261,13 +262,13 @@ void host_side_close(runner *r)
     host_side *h = r->host;
     if (!h)
         return;
-    for (int k = 0; h->lanes && k < r->lane_room; k++)
-        close_lane(r, &h->lanes[k]);
+    for (int k = 0; h->tracks && k < r->track_room; k++)
+        close_track(r, &h->tracks[k]);
     for (int k = 0; k < OPERATOR_COUNT; k++)
         for (int t = 0; t < 3; t++)
             base_free(r->ctx, h->cuts[k][t]);
-    void *const arrays[] = {h->lanes, h->active, h->steps,    h->operands, h->factors,
-                            h->sums,  h->pieces, h->pointers, h->packed,   h->piece_at};
+    void *const arrays[] = {h->tracks, h->active, h->bound,    h->operands, h->factors,
+                            h->sums,   h->pieces, h->pointers, h->packed,   h->piece_at};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, h);

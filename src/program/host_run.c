@@ -10,14 +10,14 @@ static void run_nodes(runner *r, int first);
 
 static bool any_active(const runner *r)
 {
-    for (int k = 0; k < r->lane_count; k++)
+    for (int k = 0; k < r->track_count; k++)
         if (r->host->active[k])
             return true;
     return false;
 }
 
 /* Statements of scalars alone; `single`: without those that follow. */
-static void run_statements(runner *r, lane *l, int first, bool single)
+static void run_statements(runner *r, track *l, int first, bool single)
 {
     const program *p = l->scalars.program;
     for (int i = first; i != NONE && l->scalars.fault == NONE;
@@ -47,7 +47,7 @@ static void run_statements(runner *r, lane *l, int first, bool single)
 /* Does this thread's sweep with all the others. */
 static void run_sweep(runner *r)
 {
-    if (r->host->threads == 1 || r->host->step_count == 0) {
+    if (r->host->threads == 1 || r->host->bound_count == 0) {
         sweep_run(r, 1, 0);
         return;
     }
@@ -55,12 +55,12 @@ static void run_sweep(runner *r)
     sweep_run(r, omp_get_num_threads(), omp_get_thread_num());
 }
 
-static spry_status settle(runner *r, lane *l)
+static spry_status settle(runner *r, track *l)
 {
     const plan *p = r->p;
     const plan_op *exit = r->host->exit;
-    bool *skip = host_lane_of(r, l)->skip;
-    const int lane_index = (int)(l - r->lanes), x = p->var_of_name[NAME_X];
+    bool *skip = host_track_of(r, l)->skip;
+    const int track_index = (int)(l - r->tracks), x = p->var_of_name[NAME_X];
     if (!exit || !r->block || r->status != SPRY_STATUS_OK)
         return r->status;
     for (int i = r->block->first; i < r->block->first + r->block->count; i++) {
@@ -69,7 +69,7 @@ static spry_status settle(runner *r, lane *l)
             o->phase <= exit->phase || skip[i])
             continue;
         bool only[MOST_LANES] = {false}, *all = r->host->active;
-        only[lane_index] = true;
+        only[track_index] = true;
         r->host->active = only;
         sweep_bind(r, o, 1);
         if (l->fault != NONE && l->fault_order < exit->order)
@@ -82,14 +82,14 @@ static spry_status settle(runner *r, lane *l)
 }
 
 /* The others go on from where they are. */
-static spry_status finish(runner *r, lane *l)
+static spry_status finish(runner *r, track *l)
 {
     bool only[MOST_LANES] = {false}, *all = r->host->active;
     const node *block = r->block;
     const plan_op *exit = r->host->exit;
     const int next = r->host->next;
     settle(r, l);
-    only[l - r->lanes] = true;
+    only[l - r->tracks] = true;
     r->host->active = only;
     run_nodes(r, r->p->section[SECTION_FINISH]);
     r->host->active = all;
@@ -99,13 +99,13 @@ static spry_status finish(runner *r, lane *l)
     return r->status;
 }
 
-static void finish_lane(runner *r, lane *l)
+static void finish_track(runner *r, track *l)
 {
     course_finish(r, l); /* which leaves a failure in r->status */
-    r->host->active[l - r->lanes] = false;
+    r->host->active[l - r->tracks] = false;
 }
 
-static void run_exit(runner *r, lane *l, const plan_op *o)
+static void run_exit(runner *r, track *l, const plan_op *o)
 {
     if (l->fault != NONE && l->fault_order < o->order) {
         course_fail_index(r, l, l->fault);
@@ -119,13 +119,13 @@ static void run_exit(runner *r, lane *l, const plan_op *o)
         if (!program_holds(&l->scalars, o->expr))
             return;
         course_break(l, o);
-        finish_lane(r, l);
+        finish_track(r, l);
     } else if (!course_tell(r, l, o, r->counting, value.re) && r->status == SPRY_STATUS_OK) {
-        finish_lane(r, l);
+        finish_track(r, l);
     }
 }
 
-static void run_scalar(runner *r, lane *l, const plan_op *o)
+static void run_scalar(runner *r, track *l, const plan_op *o)
 {
     if (o->kind == OP_SCALAR) {
         const spry_scalar value = program_eval(&l->scalars, o->expr);
@@ -136,7 +136,7 @@ static void run_scalar(runner *r, lane *l, const plan_op *o)
         run_statements(r, l, o->stmt, true);
     } else if (o->kind == OP_MOVE) {
         const plan_var *to = &r->p->vars[o->out.var], *from = &r->p->vars[o->in[0].var];
-        char **slots = host_lane_of(r, l)->slots, *kept = slots[to->number];
+        char **slots = host_track_of(r, l)->slots, *kept = slots[to->number];
         slots[to->number] = slots[from->number];
         slots[from->number] = kept;
     } else {
@@ -150,11 +150,11 @@ static bool is_report(const plan_op *o)
     return o->kind == OP_RESIDUAL || o->kind == OP_ESTIMATE || o->kind == OP_GRADIENT;
 }
 
-/* Whether a condition that ends the solve holds for a lane. */
+/* Whether a condition that ends the solve holds for a track. */
 static bool fires(const runner *r, const plan_op *o)
 {
-    for (int k = 0; k < r->lane_count; k++)
-        if (r->host->active[k] && program_holds(&r->lanes[k].scalars, o->expr))
+    for (int k = 0; k < r->track_count; k++)
+        if (r->host->active[k] && program_holds(&r->tracks[k].scalars, o->expr))
             return true;
     return false;
 }
@@ -168,9 +168,9 @@ static void scalar_time(runner *r, const phase *f, bool inside)
         r->host->leave = inside && op_exits(o) && (is_report(o) || fires(r, o));
         if (r->host->leave)
             return;
-        for (int k = 0; k < r->lane_count && r->status == SPRY_STATUS_OK; k++)
+        for (int k = 0; k < r->track_count && r->status == SPRY_STATUS_OK; k++)
             if (r->host->active[k])
-                run_scalar(r, &r->lanes[k], o);
+                run_scalar(r, &r->tracks[k], o);
     }
 }
 
@@ -182,7 +182,7 @@ static bool has_call(const plan *p, const phase *f)
     return false;
 }
 
-/* Operators that can only be called, one lane after the other. */
+/* Operators that can only be called, one track after the other. */
 static void run_calls(runner *r, const phase *f)
 {
     const spry_scalar one = {1, 0}, zero = {0, 0};
@@ -191,8 +191,8 @@ static void run_calls(runner *r, const phase *f)
         if (!plan_calls(r->p, o))
             continue;
         const spry_operator *called = r->operators[o->op];
-        for (int k = 0; k < r->lane_count && r->status == SPRY_STATUS_OK; k++) {
-            lane *l = &r->lanes[k];
+        for (int k = 0; k < r->track_count && r->status == SPRY_STATUS_OK; k++) {
+            track *l = &r->tracks[k];
             if (!r->host->active[k])
                 continue;
             const int64_t from = o->in[0].first == NONE
@@ -214,15 +214,15 @@ static void run_calls(runner *r, const phase *f)
 /* What the phase moves, by its plan. */
 static void count_bytes(runner *r, const phase *f)
 {
-    int lanes = 0;
+    int tracks = 0;
     if (!r->counting)
         return;
-    for (int k = 0; k < r->lane_count; k++) {
-        lanes += r->host->active[k];
+    for (int k = 0; k < r->track_count; k++) {
+        tracks += r->host->active[k];
         if (r->host->active[k])
-            r->bytes += course_vector_bytes(r, &r->lanes[k], f);
+            r->bytes += course_vector_bytes(r, &r->tracks[k], f);
     }
-    r->bytes += course_operator_bytes(r, f, lanes);
+    r->bytes += course_operator_bytes(r, f, tracks);
 }
 
 /* Looks up the next phase's sweep; the first thread's work. */
@@ -234,7 +234,7 @@ static void prepare(runner *r, const phase *f)
 }
 
 /* The first thread's work between two sweeps; false when the region is to be left. */
-static bool step_on(runner *r, const phase *phases, int f, int last)
+static bool proceed(runner *r, const phase *phases, int f, int last)
 {
     sweep_reduce(r);
     scalar_time(r, &phases[f], true);
@@ -257,7 +257,7 @@ static int run_region(runner *r, const phase *phases, int first, int last)
     if (r->host->threads == 1) {
         for (; on; at += on) {
             sweep_run(r, 1, 0);
-            on = step_on(r, phases, at, last);
+            on = proceed(r, phases, at, last);
         }
         return at;
     }
@@ -267,7 +267,7 @@ static int run_region(runner *r, const phase *phases, int first, int last)
 #pragma omp barrier
 #pragma omp master
         {
-            on = step_on(r, phases, at, last);
+            on = proceed(r, phases, at, last);
             at += on;
         }
 #pragma omp barrier
@@ -292,30 +292,30 @@ static void run_block(runner *r, const node *block)
         if (r->status == SPRY_STATUS_OK)
             scalar_time(r, &phases[f], false);
     }
-    for (int k = 0; k < r->lane_count; k++)
-        if (r->host->active[k] && r->lanes[k].fault != NONE)
-            course_fail_index(r, &r->lanes[k], r->lanes[k].fault);
+    for (int k = 0; k < r->track_count; k++)
+        if (r->host->active[k] && r->tracks[k].fault != NONE)
+            course_fail_index(r, &r->tracks[k], r->tracks[k].fault);
 }
 
 static void set_counter(runner *r, int name, int64_t value)
 {
-    for (int k = 0; k < r->lane_count; k++)
+    for (int k = 0; k < r->track_count; k++)
         if (r->host->active[k]) {
-            scalars *s = &r->lanes[k].scalars;
+            scalars *s = &r->tracks[k].scalars;
             s->values[s->offset[name]] = (spry_scalar){(double)value, 0};
         }
 }
 
-/* Ends of loops do not depend on data: they are the same for all lanes. */
+/* Ends of loops do not depend on data: they are the same for all tracks. */
 static void run_for(runner *r, const node *n)
 {
     int one = 0;
     while (!r->host->active[one])
         one++;
-    const int64_t from = program_eval_count(&r->lanes[one].scalars, n->from);
-    const int64_t to = program_eval_count(&r->lanes[one].scalars, n->to), by = n->down ? -1 : 1;
-    if (r->lanes[one].scalars.fault != NONE)
-        course_fail_index(r, &r->lanes[one], r->lanes[one].scalars.fault);
+    const int64_t from = program_eval_count(&r->tracks[one].scalars, n->from);
+    const int64_t to = program_eval_count(&r->tracks[one].scalars, n->to), by = n->down ? -1 : 1;
+    if (r->tracks[one].scalars.fault != NONE)
+        course_fail_index(r, &r->tracks[one], r->tracks[one].scalars.fault);
     for (int64_t k = from; r->status == SPRY_STATUS_OK && (n->down ? k >= to : k <= to); k += by) {
         set_counter(r, n->name, k);
         run_nodes(r, n->body);
@@ -324,25 +324,25 @@ static void run_for(runner *r, const node *n)
     }
 }
 
-/* Lanes may go different ways: first those for which the condition holds, then the others. */
+/* Tracks may go different ways: first those for which the condition holds, then the others. */
 static void run_if(runner *r, const node *n)
 {
     bool holds[MOST_LANES] = {false}, *all = r->host->active;
     bool part[MOST_LANES] = {false};
-    for (int k = 0; k < r->lane_count; k++)
-        holds[k] = all[k] && program_holds(&r->lanes[k].scalars, n->expr);
-    for (int k = 0; k < r->lane_count; k++)
-        if (r->lanes[k].scalars.fault != NONE)
-            course_fail_index(r, &r->lanes[k], r->lanes[k].scalars.fault);
+    for (int k = 0; k < r->track_count; k++)
+        holds[k] = all[k] && program_holds(&r->tracks[k].scalars, n->expr);
+    for (int k = 0; k < r->track_count; k++)
+        if (r->tracks[k].scalars.fault != NONE)
+            course_fail_index(r, &r->tracks[k], r->tracks[k].scalars.fault);
     for (int way = 0; way < 2; way++) {
-        for (int k = 0; k < r->lane_count; k++)
+        for (int k = 0; k < r->track_count; k++)
             part[k] = all[k] && holds[k] == (way == 0);
         r->host->active = part;
         if (any_active(r))
             run_nodes(r, way == 0 ? n->body : n->other);
         r->host->active = all;
-        for (int k = 0; k < r->lane_count; k++)
-            all[k] = all[k] && !r->lanes[k].done;
+        for (int k = 0; k < r->track_count; k++)
+            all[k] = all[k] && !r->tracks[k].done;
     }
 }
 
@@ -364,11 +364,11 @@ static spry_status run_loop(runner *r)
 {
     while (r->status == SPRY_STATUS_OK && any_active(r)) {
         int64_t before = 0, after = 0;
-        for (int k = 0; k < r->lane_count; k++)
-            before += r->lanes[k].reports;
+        for (int k = 0; k < r->track_count; k++)
+            before += r->tracks[k].reports;
         run_nodes(r, r->p->section[SECTION_LOOP]);
-        for (int k = 0; k < r->lane_count; k++)
-            after += r->lanes[k].reports;
+        for (int k = 0; k < r->track_count; k++)
+            after += r->tracks[k].reports;
         if (after == before && any_active(r) && r->status == SPRY_STATUS_OK)
             r->status = course_fail_silent(r);
     }
@@ -377,10 +377,10 @@ static spry_status run_loop(runner *r)
 
 static spry_status run(runner *r, int first, int count)
 {
-    memset(r->host->active, 0, (size_t)r->lane_room * sizeof *r->host->active);
+    memset(r->host->active, 0, (size_t)r->track_room * sizeof *r->host->active);
     for (int k = first; k < first + count; k++) {
-        r->host->active[k] = !r->lanes[k].done;
-        memset(r->host->lanes[k].skip, 0, (size_t)r->p->op_count * sizeof(bool));
+        r->host->active[k] = !r->tracks[k].done;
+        memset(r->host->tracks[k].skip, 0, (size_t)r->p->op_count * sizeof(bool));
     }
     run_nodes(r, r->p->section[SECTION_START]);
     r->counting = true;

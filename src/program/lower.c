@@ -169,9 +169,9 @@ static spry_status lower_list(lowering *l, int first, int *node_index)
 static spry_status unroll(lowering *l, const stmt *s, int64_t from, int64_t to)
 {
     spry_context *ctx = l->p->ctx;
-    const int64_t step = s->down ? -1 : 1;
+    const int64_t by = s->down ? -1 : 1;
     spry_status status = SPRY_STATUS_OK;
-    for (int64_t i = from; s->down ? i >= to : i <= to; i += step) {
+    for (int64_t i = from; s->down ? i >= to : i <= to; i += by) {
         plan_op set = lower_new_op(OP_SCALAR, s->place);
         SPRY_GO(ctx, lower_add_expr(l, EXPR_NAME, WORD_COUNT, NONE, NONE, s->place, &set.target));
         l->program->exprs[set.target].name = s->name;

@@ -140,7 +140,7 @@ static int64_t work_of(const resident *s, bool product)
 }
 
 /* Compiles the text that `write` gives. */
-static spry_status build_text(resident *s, spry_status (*write)(weave *w), int group,
+static spry_status build_text(resident *s, spry_status (*write)(emit_job *w), int group,
                               const char *more, device_program **made)
 {
     spry_context *ctx = s->r->ctx;
@@ -152,19 +152,19 @@ static spry_status build_text(resident *s, spry_status (*write)(weave *w), int g
     const int64_t n = work_of(s, false);
     const int64_t items = (int64_t)group * s->d->facts.units;
     const int wide = s->r->size > 8 ? 4 : 8, slice_wide = 4;
-    weave w = {.p = s->p,
-               .group = group,
-               .width = n > 8 * wide * items ? wide : 1,
-               .slice_width = n >= slice_wide * items ? slice_wide : 1,
-               .type = s->r->type,
-               .tickets = s->d->facts.has_tickets,
-               .product = s->rows.text != NULL,
-               .rows = &s->rows,
-               .counters = s->counters,
-               .counter = s->counter,
-               .num_at = s->num_at,
-               .rep_at = s->rep_at,
-               .out = &out};
+    emit_job w = {.p = s->p,
+                  .group = group,
+                  .width = n > 8 * wide * items ? wide : 1,
+                  .slice_width = n >= slice_wide * items ? slice_wide : 1,
+                  .type = s->r->type,
+                  .tickets = s->d->facts.has_tickets,
+                  .product = s->rows.text != NULL,
+                  .rows = &s->rows,
+                  .counters = s->counters,
+                  .counter = s->counter,
+                  .num_at = s->num_at,
+                  .rep_at = s->rep_at,
+                  .out = &out};
     (void)write(&w);
     SPRY_GO(ctx, base_text_take(&out, &text));
     const char *dump = getenv("SPRY_DEVICE_DUMP");
@@ -185,14 +185,14 @@ spry_status resident_build_whole(resident *s, int64_t turn_bytes)
     enum { WHOLE_GROUP = 512, MOST_LOCAL = 44 * 1024 };
     spry_context *ctx = s->r->ctx;
     const int64_t size = spry_type_is_complex(s->r->type) ? 16 : 8;
-    const int64_t slots = weave_whole_slots(s->p);
+    const int64_t slots = emit_whole_slots(s->p);
     const int64_t local = (s->rep_at + REP_FIRST) * 8 + slots * size * (1 + WHOLE_GROUP / 32);
     spry_status status = SPRY_STATUS_OK;
     s->whole_tried = true;
     if (!s->turns_alike || !s->d->facts.has_cooperation || local > MOST_LOCAL ||
         turn_bytes > s->d->facts.cache_bytes)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, build_text(s, weave_whole, WHOLE_GROUP, "-DSP_RESIDENT=1", &s->whole));
+    SPRY_GO(ctx, build_text(s, emit_whole, WHOLE_GROUP, "-DSP_RESIDENT=1", &s->whole));
     const int64_t work = work_of(s, true);
     const int64_t most = device_whole_groups(s->whole, "whole", WHOLE_GROUP);
     const int64_t enough = (work + WHOLE_GROUP - 1) / WHOLE_GROUP;
@@ -217,14 +217,14 @@ static spry_status find_groups(resident *s)
     SPRY_GO(ctx, base_alloc(ctx, p->phase_count + 1, sizeof *s->groups, &s->groups));
     for (int f = 0; f < p->phase_count; f++) {
         char name[32];
-        const int64_t work = work_of(s, weave_has_product(p, &p->phases[f]));
+        const int64_t work = work_of(s, emit_has_product(p, &p->phases[f]));
         snprintf(name, sizeof name, "phase_%d", f);
         int64_t groups = device_whole_groups(s->program, name, s->group);
         if (groups <= 0)
             groups = (int64_t)s->d->facts.units * (s->d->facts.processor ? 1 : 8);
         const int64_t enough = (work + s->group - 1) / s->group;
         s->groups[f] = groups < enough ? groups : enough > 0 ? enough : 1;
-        const int64_t sums = weave_slots(p, &p->phases[f]) * (s->groups[f] + 1);
+        const int64_t sums = emit_slots(p, &p->phases[f]) * (s->groups[f] + 1);
         most_sums = sums > most_sums ? sums : most_sums;
     }
     SPRY_GO(ctx, device_alloc(s->d, most_sums * size, &s->partials));
@@ -250,7 +250,7 @@ static int add_operators(const resident *s, const phase *f, device_arg *args, in
 {
     const plan *p = s->p;
     bool given[3] = {false};
-    if (weave_has_product(p, f))
+    if (emit_has_product(p, f))
         for (int k = 0; k < s->rows.arg_count; k++)
             args[used++] = s->rows.args[k];
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
@@ -309,7 +309,7 @@ spry_status resident_open(runner *r)
     SPRY_GO(ctx, open_operators(s));
     SPRY_GO(ctx, open_memory(s));
     SPRY_GO(ctx, resident_open_course(s));
-    SPRY_GO(ctx, build_text(s, weave_program, s->group, "", &s->program));
+    SPRY_GO(ctx, build_text(s, emit_program, s->group, "", &s->program));
     SPRY_GO(ctx, find_groups(s));
 done:
     return status;
@@ -328,7 +328,7 @@ void resident_close(runner *r)
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         device_free(blocks[k]);
     void *const arrays[] = {s->rows.text,  s->mirror,  s->slots,   s->counter,  s->counter_names,
-                            s->groups,     s->steps,   s->step_of, s->loop_end, s->bytes,
+                            s->groups,     s->legs,    s->leg_of,  s->loop_end, s->bytes,
                             s->turn_bytes, s->host_in, s->host_out};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
@@ -336,8 +336,8 @@ void resident_close(runner *r)
     r->resident = NULL;
 }
 
-/* The lane has the device's memory now. */
-spry_status resident_clear(runner *r, lane *l)
+/* The track has the device's memory now. */
+spry_status resident_clear(runner *r, track *l)
 {
     resident *s = r->resident;
     const plan *p = s->p;

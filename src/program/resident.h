@@ -8,7 +8,7 @@
  * host looks now and then, judges, and goes on from that place.
  *
  * The text: emit_sweep.c, emit_tail.c, emit_whole.c. Memory, programs and launches: resident.c. Its
- * course: resident_course.c (steps), resident_walk.c (launching them), resident_look.c (judging
+ * course: resident_course.c (legs), resident_advance.c (launching them), resident_look.c (judging
  * what came of it), resident_run.c (batches of turns).
  */
 #ifndef SPRY_RESIDENT_H
@@ -22,22 +22,27 @@
  * The words of the control block, 64 bits each. After them the table of slots and the bases of
  * arrays (in elements of the memory of vectors), the scalars, and the reports.
  */
-#define RESIDENT_WORDS(word)                                                                    \
-    word(STOP)                   /* 0: running; else a stop_kind */                             \
-        word(OP)                 /* the operation that stopped it */                            \
-        word(FAULT)              /* place of the first wrong index, -1: none */                 \
-        word(FAULT_ORDER)        /* and the order of its operation */                           \
-        word(REPORTS)            /* told since the host has looked */                           \
-        word(LEFT)               /* reports of the loop until it stops by itself */             \
-        word(WAIT)               /* reports of the loop before it stops for a look at x */      \
-        word(SKIP)               /* bits of updates of x that were made early */                \
-        word(TICKET)             /* groups that are through with the phase */                   \
-        word(PHASES)             /* done since the host has looked */                           \
-        word(STRIDE0)            /* elements from a vector of an array to the next, by space */ \
-        word(STRIDE1) word(N0)   /* elements of vectors, by space */                            \
-        word(N1) word(POSITIONS) /* of the matrix's rows */                                     \
-        word(X) word(B)          /* addresses, where memory has some */                         \
-        word(BARRIER)            /* groups that have come to a barrier of all, ever */
+/* clang-format off */
+#define RESIDENT_WORDS(word) \
+    word(STOP)          /* 0: running; else a stop_kind */                            \
+    word(OP)            /* the operation that stopped it */                           \
+    word(FAULT)         /* place of the first wrong index, -1: none */                \
+    word(FAULT_ORDER)   /* and the order of its operation */                          \
+    word(REPORTS)       /* told since the host has looked */                          \
+    word(LEFT)          /* reports of the loop until it stops by itself */            \
+    word(WAIT)          /* reports of the loop before it stops for a look at x */     \
+    word(SKIP)          /* bits of updates of x that were made early */               \
+    word(TICKET)        /* groups that are through with the phase */                  \
+    word(PHASES)        /* done since the host has looked */                          \
+    word(STRIDE0)       /* elements from a vector of an array to the next, by space */ \
+    word(STRIDE1)                                                                     \
+    word(N0)            /* elements of vectors, by space */                           \
+    word(N1)                                                                          \
+    word(POSITIONS)     /* of the matrix's rows */                                    \
+    word(X)             /* addresses, where memory has some */                        \
+    word(B)                                                                           \
+    word(BARRIER)       /* groups that have come to a barrier of all, ever */
+/* clang-format on */
 
 #define RESIDENT_WORD_NAME(name) ST_##name,
 enum { RESIDENT_WORDS(RESIDENT_WORD_NAME) ST_SLOTS };
@@ -55,7 +60,7 @@ enum { REP_LOW, REP_HIGH, REP_LOOK, REP_GRADIENT_LOW, REP_GRADIENT, REP_FIRST = 
 enum { MOST_REPORTS = 1024, MOST_COUNTERS = 8, RESIDENT_GROUP = 256, MOST_STOPS = 64 };
 
 /* What the text needs to know beside the plan. */
-typedef struct weave {
+typedef struct emit_job {
     const plan *p;
     spry_type type;
     bool tickets;
@@ -67,47 +72,47 @@ typedef struct weave {
     int *counter;           /* by name: which; NONE: none */
     int64_t num_at, rep_at; /* words of the control block */
     base_text *out;
-} weave;
+} emit_job;
 
 /* How many sums a phase has: room for partial sums is groups times that. */
-int64_t weave_slots(const plan *p, const phase *f);
+int64_t emit_slots(const plan *p, const phase *f);
 /* The first of those of an operation. */
-int64_t weave_slot(const plan *p, const phase *f, int op);
+int64_t emit_slot(const plan *p, const phase *f, int op);
 /* Whether an operand is a slice of an array. */
-static inline bool weave_is_slice(const vref *v)
+static inline bool emit_is_slice(const vref *v)
 {
     return v->first != NONE && v->first != v->last;
 }
 /* Whether a phase has products by rows. */
-bool weave_has_product(const plan *p, const phase *f);
+bool emit_has_product(const plan *p, const phase *f);
 /* Whether a phase needs its tail: inner products or scalar work. */
-bool weave_has_tail(const plan *p, const phase *f);
+bool emit_has_tail(const plan *p, const phase *f);
 /* The bit in ST_SKIP of an update of x that an exit may ask for before its phase; -1: none. */
-int weave_skip_bit(const plan *p, int op);
+int emit_skip_bit(const plan *p, int op);
 /* The program of all phases, and that of the loop as one kernel `whole`, whose arguments are those
  * of the phases together and the turns to make. */
-spry_status weave_program(weave *w);
-spry_status weave_whole(weave *w);
+spry_status emit_program(emit_job *w);
+spry_status emit_whole(emit_job *w);
 /* Sums of the loop's phases at most: a kernel `whole` needs room for twice as many. */
-int64_t weave_whole_slots(const plan *p);
-emitter weave_emitter(const weave *w);
+int64_t emit_whole_slots(const plan *p);
+emitter emit_expressions(const emit_job *w);
 /* What both begin with; arguments of a kernel (NULL: of all phases); the sweep of a phase. */
-void weave_common(weave *w);
-void weave_arguments(const weave *w, const phase *f);
-void weave_body(weave *w, int phase_index);
-void weave_counter(const weave *w, int op);
+void emit_common(emit_job *w);
+void emit_arguments(const emit_job *w, const phase *f);
+void emit_body(emit_job *w, int phase_index);
+void emit_counter(const emit_job *w, int op);
 /* The kernel of a phase's sweep, or of the one operation (a COMBINE, to x) alone. */
-void weave_phase(weave *w, int phase_index);
-void weave_settle(weave *w, int op);
+void emit_phase(emit_job *w, int phase_index);
+void emit_settle(emit_job *w, int op);
 /* The function tail_N and the kernels end_N and resume_N. */
-void weave_tail(weave *w, int phase_index);
+void emit_tail(emit_job *w, int phase_index);
 
 enum { DO_PHASE, DO_FOR, DO_NEXT, DO_IF, DO_JUMP, DO_END };
 
-/* A step of the course: sections one after another, loops and branches as jumps. */
-typedef struct course_step {
+/* A leg of the course: sections one after another, loops and branches as jumps. */
+typedef struct course_leg {
     int kind, node, phase, to;
-} course_step;
+} course_leg;
 
 /* A word of the control block. */
 typedef union control_word {
@@ -145,17 +150,17 @@ typedef struct resident {
     int *counter, *counter_names; /* by name: which; and their names */
 
     /* The course. */
-    course_step *steps;
-    int step_count, step_room;
+    course_leg *legs;
+    int leg_count, leg_room;
     int section[SECTION_COUNT];
-    int *step_of;      /* by operation: the step whose phase it is in */
+    int *leg_of;       /* by operation: the leg whose phase it is in */
     int64_t *loop_end; /* by node */
     int pc;
-    lane *l;
+    track *l;
     bool calls;         /* some operators can only be called: exits are looked at one by one */
     bool turns_alike;   /* every turn of the loop launches the same: it can be recorded */
-    bool look_first;    /* before the next step */
-    bool counting_only; /* walks without launching, to count what a turn moves */
+    bool look_first;    /* before the next leg */
+    bool counting_only; /* goes on without launching, to count what a turn moves */
     device_graph *graph;
     int64_t skip; /* updates of x that were made early and are still to come */
 
@@ -173,26 +178,27 @@ typedef struct resident {
     int64_t new_stops[MOST_STOPS];
     int stop_count, new_count;
     bool stopped;   /* when it looked last */
+    bool partial;   /* the last batch began within a turn */
     bool expects;   /* a stop at the end of the batch, by the run before */
     int64_t missed; /* turns of the next batch, when a stop that was expected did not come */
 } resident;
 
 spry_status resident_open(runner *r);
 void resident_close(runner *r);
-spry_status resident_clear(runner *r, lane *l);
+spry_status resident_clear(runner *r, track *l);
 spry_status resident_open_course(resident *s);
-/* Walks until the section ends or the host has to look first: because the next step depends on
+/* Goes on until the section ends or the host has to look first: because the next leg depends on
  * numbers, or because an exit is behind it and operators that cannot be held back are ahead.
  * `fresh` says that it has just looked. *end: the section ended. */
-spry_status resident_walk(resident *s, bool fresh, bool *end);
+spry_status resident_advance(resident *s, bool fresh, bool *end);
 spry_status resident_launch_tail(resident *s, int index, int from);
 /* Lets the device go on from where the host's mirror says; `judged`: up to the limits. */
 spry_status resident_let_go(resident *s, bool judged);
 /* Waits for the device and judges what it tells; where it had stopped and goes on, so does the host
  * from there. */
 spry_status resident_look(resident *s);
-spry_status resident_settle(runner *r, lane *l);
-spry_status resident_finish(runner *r, lane *l);
+spry_status resident_settle(runner *r, track *l);
+spry_status resident_finish(runner *r, track *l);
 /* Launches a kernel of the program for phase f (NONE: one without matrix), with `more` arguments
  * behind the common ones. */
 spry_status resident_launch(resident *s, const char *kernel, int number, const phase *f,

@@ -1,19 +1,19 @@
-/* The course of a plan as steps, which the host walks through while a device works. */
+/* The course of a plan as legs, which the host goes through while a device works. */
 #include "program/resident.h"
 
-static spry_status add_step(resident *s, course_step leg, int *index)
+static spry_status add_leg(resident *s, course_leg leg, int *index)
 {
-    if (s->step_count == s->step_room) {
-        const int room = 2 * s->step_room + 64;
+    if (s->leg_count == s->leg_room) {
+        const int room = 2 * s->leg_room + 64;
         const spry_status status =
-            base_grow(s->r->ctx, s->step_count, room, sizeof *s->steps, &s->steps);
+            base_grow(s->r->ctx, s->leg_count, room, sizeof *s->legs, &s->legs);
         if (status != SPRY_STATUS_OK)
             return status;
-        s->step_room = room;
+        s->leg_room = room;
     }
     if (index)
-        *index = s->step_count;
-    s->steps[s->step_count++] = leg;
+        *index = s->leg_count;
+    s->legs[s->leg_count++] = leg;
     return SPRY_STATUS_OK;
 }
 
@@ -29,21 +29,21 @@ static spry_status add_nodes(resident *s, int first)
             for (int f = at->phase; f < at->phase + at->phases; f++) {
                 const phase *q = &p->phases[f];
                 for (int i = q->first; i < q->first + q->count; i++)
-                    s->step_of[i] = s->step_count;
-                SPRY_GO(ctx, add_step(s, (course_step){DO_PHASE, n, f, NONE}, NULL));
+                    s->leg_of[i] = s->leg_count;
+                SPRY_GO(ctx, add_leg(s, (course_leg){DO_PHASE, n, f, NONE}, NULL));
             }
         } else if (at->kind == NODE_FOR) {
-            SPRY_GO(ctx, add_step(s, (course_step){DO_FOR, n, NONE, NONE}, &begin));
+            SPRY_GO(ctx, add_leg(s, (course_leg){DO_FOR, n, NONE, NONE}, &begin));
             SPRY_GO(ctx, add_nodes(s, at->body));
-            SPRY_GO(ctx, add_step(s, (course_step){DO_NEXT, n, NONE, begin + 1}, NULL));
-            s->steps[begin].to = s->step_count;
+            SPRY_GO(ctx, add_leg(s, (course_leg){DO_NEXT, n, NONE, begin + 1}, NULL));
+            s->legs[begin].to = s->leg_count;
         } else {
-            SPRY_GO(ctx, add_step(s, (course_step){DO_IF, n, NONE, NONE}, &begin));
+            SPRY_GO(ctx, add_leg(s, (course_leg){DO_IF, n, NONE, NONE}, &begin));
             SPRY_GO(ctx, add_nodes(s, at->body));
-            SPRY_GO(ctx, add_step(s, (course_step){DO_JUMP, n, NONE, NONE}, &otherwise));
-            s->steps[begin].to = s->step_count;
+            SPRY_GO(ctx, add_leg(s, (course_leg){DO_JUMP, n, NONE, NONE}, &otherwise));
+            s->legs[begin].to = s->leg_count;
             SPRY_GO(ctx, add_nodes(s, at->other));
-            s->steps[otherwise].to = s->step_count;
+            s->legs[otherwise].to = s->leg_count;
         }
     }
 done:
@@ -67,8 +67,8 @@ static bool is_alike(const resident *s, int e)
 static bool turns_are_alike(const resident *s)
 {
     const plan *p = s->p;
-    for (int k = s->section[SECTION_LOOP]; s->steps[k].kind != DO_END; k++) {
-        const course_step *leg = &s->steps[k];
+    for (int k = s->section[SECTION_LOOP]; s->legs[k].kind != DO_END; k++) {
+        const course_leg *leg = &s->legs[k];
         const node *at = &p->nodes[leg->node];
         const phase *f = leg->phase == NONE ? NULL : &p->phases[leg->phase];
         if (leg->kind == DO_FOR && !(is_alike(s, at->from) && is_alike(s, at->to)))
@@ -86,12 +86,12 @@ spry_status resident_open_course(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, base_calloc(ctx, s->p->op_count + 1, sizeof *s->step_of, &s->step_of));
+    SPRY_GO(ctx, base_calloc(ctx, s->p->op_count + 1, sizeof *s->leg_of, &s->leg_of));
     SPRY_GO(ctx, base_calloc(ctx, s->p->node_count + 1, sizeof *s->loop_end, &s->loop_end));
     for (int k = 0; k < SECTION_COUNT; k++) {
-        s->section[k] = s->step_count;
+        s->section[k] = s->leg_count;
         SPRY_GO(ctx, add_nodes(s, s->p->section[k]));
-        SPRY_GO(ctx, add_step(s, (course_step){DO_END, 0, NONE, NONE}, NULL));
+        SPRY_GO(ctx, add_leg(s, (course_leg){DO_END, 0, NONE, NONE}, NULL));
     }
     s->turns_alike = turns_are_alike(s);
 done:

@@ -14,8 +14,7 @@ static control_word *reports_of(const resident *s)
 
 static bool in_loop(const resident *s, int op)
 {
-    return s->step_of[op] >= s->section[SECTION_LOOP] &&
-           s->step_of[op] < s->section[SECTION_FINISH];
+    return s->leg_of[op] >= s->section[SECTION_LOOP] && s->leg_of[op] < s->section[SECTION_FINISH];
 }
 
 /* Limits up to which the device need not ask. */
@@ -68,7 +67,7 @@ static void count_bytes(const resident *s)
     }
 }
 
-/* Tells what the device has reported; false when the lane is to end. */
+/* Tells what the device has reported; false when the track is to end. */
 static bool tell_reports(resident *s)
 {
     runner *r = s->r;
@@ -92,7 +91,7 @@ static const node *block_of(const plan *p, int op)
 }
 
 /* Updates of x that were made early and that the device has not come to yet: the host may have
- * walked past them. */
+ * went past them. */
 static void take_skips(resident *s)
 {
     const plan *p = s->p;
@@ -100,13 +99,13 @@ static void take_skips(resident *s)
     const int phase_now = p->ops[s->mirror[ST_OP].whole].phase;
     s->skip = s->mirror[ST_SKIP].whole;
     for (int i = block->first; s->skip != 0 && i < block->first + block->count; i++) {
-        const int bit = weave_skip_bit(p, i);
+        const int bit = emit_skip_bit(p, i);
         if (bit >= 0 && p->ops[i].phase <= phase_now)
             s->skip &= ~((int64_t)1 << bit);
     }
 }
 
-spry_status resident_settle(runner *r, lane *l)
+spry_status resident_settle(runner *r, track *l)
 {
     resident *s = r->resident;
     const plan *p = s->p;
@@ -119,7 +118,7 @@ spry_status resident_settle(runner *r, lane *l)
     const plan_op *exit = &p->ops[s->mirror[ST_OP].whole];
     for (int i = r->block->first; i < r->block->first + r->block->count; i++) {
         const plan_op *o = &p->ops[i];
-        const int bit = weave_skip_bit(p, i);
+        const int bit = emit_skip_bit(p, i);
         if (bit < 0 || o->order > exit->order || o->phase <= exit->phase ||
             (s->skip >> bit & 1) != 0)
             continue;
@@ -142,19 +141,19 @@ static spry_status fail_fault(resident *s)
 }
 
 /* Nothing is judged in section finish. */
-spry_status resident_finish(runner *r, lane *l)
+spry_status resident_finish(runner *r, track *l)
 {
     resident *s = r->resident;
     spry_context *ctx = r->ctx;
     spry_status status = SPRY_STATUS_OK;
-    bool end = s->steps[s->section[SECTION_FINISH]].kind == DO_END;
+    bool end = s->legs[s->section[SECTION_FINISH]].kind == DO_END;
     SPRY_GO(ctx, resident_settle(r, l));
     s->skip = 0;
     s->mirror[ST_FAULT].whole = NONE;
     s->pc = s->section[SECTION_FINISH];
     while (!end) {
         SPRY_GO(ctx, resident_let_go(s, false));
-        SPRY_GO(ctx, resident_walk(s, true, &end));
+        SPRY_GO(ctx, resident_advance(s, true, &end));
         SPRY_GO(ctx, resident_fetch(s));
         resident_take(s, s->mirror[ST_STOP].whole != STOP_NOT);
         if (s->mirror[ST_FAULT].whole != NONE)
@@ -170,15 +169,15 @@ static spry_status resume(resident *s)
     spry_context *ctx = s->r->ctx;
     const int op = (int)s->mirror[ST_OP].whole;
     spry_status status = SPRY_STATUS_OK;
-    s->pc = s->step_of[op];
-    const course_step *leg = &s->steps[s->pc++];
+    s->pc = s->leg_of[op];
+    const course_leg *leg = &s->legs[s->pc++];
     const phase *f = &s->p->phases[leg->phase];
     const int from = op - f->first - f->sweep_count + 2;
     /* Ends of the loops around, as they were when the device came here. */
     for (int k = 0; k < s->pc; k++)
-        if (s->steps[k].kind == DO_FOR && s->steps[k].to >= s->pc)
-            s->loop_end[s->steps[k].node] =
-                program_eval_count(&s->l->scalars, s->p->nodes[s->steps[k].node].to);
+        if (s->legs[k].kind == DO_FOR && s->legs[k].to >= s->pc)
+            s->loop_end[s->legs[k].node] =
+                program_eval_count(&s->l->scalars, s->p->nodes[s->legs[k].node].to);
     s->l->scalars.fault = NONE;
     SPRY_GO(ctx, resident_let_go(s, true));
     if (op + 1 < f->first + f->count)

@@ -11,7 +11,7 @@ static const double batch_seconds = 2e-3;
 /* --- turns --------------------------------------------------------------------------------------
  */
 
-/* What a turn moves and launches, by a walk that launches nothing. */
+/* What a turn moves and launches, by going on without launching. */
 static spry_status count_turn(resident *s, bool *alike)
 {
     spry_context *ctx = s->r->ctx;
@@ -19,7 +19,7 @@ static spry_status count_turn(resident *s, bool *alike)
     spry_status status = SPRY_STATUS_OK;
     s->launched = 0;
     s->counting_only = true;
-    status = resident_walk(s, true, &end);
+    status = resident_advance(s, true, &end);
     s->counting_only = false;
     SPRY_GO(ctx, status);
     resident_take(s, false);
@@ -44,7 +44,7 @@ static spry_status record(resident *s)
     bool end = false;
     spry_status status = device_record_begin(s->d);
     if (status == SPRY_STATUS_OK) {
-        status = resident_walk(s, true, &end);
+        status = resident_advance(s, true, &end);
         const spry_status ended = device_record_end(s->d, &s->graph);
         if (status == SPRY_STATUS_OK)
             status = ended;
@@ -129,27 +129,29 @@ static int64_t choose_turns(resident *s)
         turns = BATCH_REPORTS / reports;
     if (turns > (limits.reports + reports - 1) / reports)
         turns = (limits.reports + reports - 1) / reports;
-    const int64_t expected = s->graph ? expect_stop(s, reports) : turns;
+    const int64_t expected = s->graph ? expect_stop(s, reports) : INT64_MAX;
     s->expects = expected <= turns;
     turns = s->expects ? expected : turns;
     return turns < 1 ? 1 : turns;
 }
 
-/* Launches a batch; what is left of a turn is one of its turns. */
+/* Launches a batch: what is left of a turn, whose reports were told, and whole ones. */
 static spry_status advance(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     spry_status status = SPRY_STATUS_OK;
-    bool end = false, fresh = true;
+    bool end = false, fresh = true, partial = s->r->counting && s->pc != s->section[SECTION_LOOP];
     int64_t turns = choose_turns(s);
+    s->partial = partial;
     while (true) {
-        SPRY_GO(ctx, resident_walk(s, fresh, &end));
+        SPRY_GO(ctx, resident_advance(s, fresh, &end));
         if (!end) /* it has to look first */
             break;
         fresh = false;
-        turns -= s->r->counting;
+        turns -= s->r->counting && !partial;
         s->ended += s->r->counting;
         s->r->counting = true;
+        partial = false;
         s->pc = s->section[SECTION_LOOP];
         if (turns > 0 && (s->graph || s->whole)) {
             SPRY_GO(ctx, play(s, turns));
@@ -170,7 +172,7 @@ static void learn(resident *s, double begin, int64_t turns, int64_t told)
     s->missed = s->stopped ? 0 : s->missed == 0 && s->expects ? 2 : s->missed;
     if (told == 0)
         return;
-    if (!s->stopped && turns > 0)
+    if (!s->stopped && !s->partial && turns > 0)
         s->turn_reports = told / turns > 1 ? told / turns : 1;
     const int64_t reports = s->turn_reports > 0 ? s->turn_reports : 1;
     const int64_t done = told / reports > 1 ? told / reports : 1;
@@ -188,7 +190,7 @@ static spry_status run(runner *r, int first, int count)
     s->new_count = 0;
     s->missed = s->skip = 0;
     s->told = s->look_first = false;
-    s->l = &r->lanes[first];
+    s->l = &r->tracks[first];
     s->pc = s->section[SECTION_START];
     SPRY_GO(ctx, resident_let_go(s, true));
     while (!s->l->done) {

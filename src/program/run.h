@@ -1,7 +1,7 @@
 /*
- * Running plans, on the host or on the device that A lives on. A runner holds the memory; lanes are
- * right-hand sides that go through the same statements side by side, each with its own vectors and
- * scalars, and share the reading of the matrix.
+ * Running plans, on the host or on the device that A lives on. A runner holds the memory; tracks
+ * are right-hand sides that go through the same statements side by side, each with its own vectors
+ * and scalars, and share the reading of the matrix.
  */
 #ifndef SPRY_RUN_H
 #define SPRY_RUN_H
@@ -25,11 +25,11 @@ typedef struct run_limits {
 } run_limits;
 
 /* One right-hand side; the caller fills the first members. */
-typedef struct lane {
+typedef struct track {
     const void *b; /* on a device: device_memory */
     void *x;
     void *data; /* for the functions */
-    /* Hears each residual, from the loop or from the start; *go_on = false ends the lane. Where x
+    /* Hears each residual, from the loop or from the start; *go_on = false ends the track. Where x
      * is looked at, runner_settle() comes first. */
     spry_status (*report)(void *data, report_kind kind, bool loop, double value, bool *go_on);
     /* May be NULL: on a device every residual is judged then before the next step. Also asked for
@@ -43,7 +43,7 @@ typedef struct lane {
     int fault, fault_order; /* the first operation in the text with an index outside; NONE: none */
     bool done, restart;
     int64_t reports, reports_at_restart;
-} lane;
+} track;
 
 typedef struct runner_operators {
     const spry_operator *A, *M; /* M may be NULL */
@@ -53,18 +53,18 @@ typedef struct runner_operators {
 spry_status runner_use(const spry_operator *op, bool transposed, operator_use *use);
 
 /* Makes a runner; the plan must stay. */
-spry_status runner_new(plan *p, const runner_operators *operators, int lanes, runner **out);
+spry_status runner_new(plan *p, const runner_operators *operators, int tracks, runner **out);
 /* Makes it ready for another use with as many right-hand sides, which are all to be filled in;
  * false where it has to be made anew: they are more than before, or an operator has changed. */
-bool runner_reuse(runner *r, int lanes);
+bool runner_reuse(runner *r, int tracks);
 void runner_free(runner *r);
-lane *runner_lane(runner *r, int index);
-/* Runs start and loop until every lane that is not done has ended. A lane that restarts waits for
+track *runner_track(runner *r, int index);
+/* Runs start and loop until every track that is not done has ended. A track that restarts waits for
  * the others. Failures of operators and of the
  * program (an index outside its array) are failures of the call. */
 spry_status runner_run(runner *r);
-/* Brings a lane's x up to date: only inside report(). */
-spry_status runner_settle(runner *r, lane *l);
+/* Brings a track's x up to date: only inside report(). */
+spry_status runner_settle(runner *r, track *l);
 /* Bytes moved by sections loop so far, as counted by the plan. */
 int64_t runner_bytes(const runner *r);
 

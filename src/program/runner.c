@@ -41,7 +41,7 @@ spry_status runner_use(const spry_operator *operator, bool transposed, operator_
     return SPRY_STATUS_OK;
 }
 
-static spry_status open_lane(const runner *r, lane *l)
+static spry_status open_track(const runner *r, track *l)
 {
     const plan *p = r->p;
     const bool single = type_is_single(r->type);
@@ -60,7 +60,7 @@ static spry_status open_lane(const runner *r, lane *l)
     return status;
 }
 
-spry_status runner_new(plan *p, const runner_operators *operators, int lanes, runner **out)
+spry_status runner_new(plan *p, const runner_operators *operators, int tracks, runner **out)
 {
     spry_context *ctx = p->ctx;
     const spry_operator *A = operators->A;
@@ -79,12 +79,12 @@ spry_status runner_new(plan *p, const runner_operators *operators, int lanes, ru
         r->operators[k] = k == OPERATOR_A ? A : operators->M;
         r->changes[k] = r->operators[k] ? r->operators[k]->changes : 0;
     }
-    r->lane_room = r->lane_count = lanes;
+    r->track_room = r->track_count = tracks;
     r->most_turns = (int64_t)1 << 28; /* seconds; GMRES(10000) needs 2^26 in finish */
-    SPRY_GO(ctx, base_calloc(ctx, lanes, sizeof *r->lanes, &r->lanes));
+    SPRY_GO(ctx, base_calloc(ctx, tracks, sizeof *r->tracks, &r->tracks));
     SPRY_GO(ctx, r->class->open(r));
-    for (int k = 0; k < lanes; k++)
-        SPRY_GO(ctx, open_lane(r, &r->lanes[k]));
+    for (int k = 0; k < tracks; k++)
+        SPRY_GO(ctx, open_track(r, &r->tracks[k]));
     *out = r;
     r = NULL;
 done:
@@ -92,17 +92,17 @@ done:
     return status;
 }
 
-bool runner_reuse(runner *r, int lanes)
+bool runner_reuse(runner *r, int tracks)
 {
-    if (lanes > r->lane_room || !r->class->fits(r))
+    if (tracks > r->track_room || !r->class->fits(r))
         return false;
     for (int k = 0; k < OPERATOR_COUNT; k++)
         if (r->operators[k] && r->operators[k]->changes != r->changes[k])
             return false;
-    r->lane_count = lanes;
+    r->track_count = tracks;
     r->bytes = 0;
-    for (int k = 0; k < lanes; k++)
-        r->lanes[k].done = false;
+    for (int k = 0; k < tracks; k++)
+        r->tracks[k].done = false;
     return true;
 }
 
@@ -111,13 +111,13 @@ void runner_free(runner *r)
     if (!r)
         return;
     r->class->close(r);
-    for (int k = 0; r->lanes && k < r->lane_room; k++)
-        base_free(r->ctx, r->lanes[k].scalars.values);
-    base_free(r->ctx, r->lanes);
+    for (int k = 0; r->tracks && k < r->track_room; k++)
+        base_free(r->ctx, r->tracks[k].scalars.values);
+    base_free(r->ctx, r->tracks);
     base_free(r->ctx, r);
 }
 
-lane *runner_lane(runner *r, int index)
+track *runner_track(runner *r, int index)
 {
-    return &r->lanes[index];
+    return &r->tracks[index];
 }

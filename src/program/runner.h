@@ -10,20 +10,20 @@
 
 /* What a kind of place does. Failures are returned or left in r->status. */
 typedef struct runner_class {
-    int together; /* lanes that go side by side; the others wait for their turn */
+    int together; /* tracks that go side by side; the others wait for their turn */
     spry_status (*open)(runner *r);
     void (*close)(runner *r); /* also after a failed open */
     /* Whether it can be used as it is by another solve: threads may have come or gone. */
     bool (*fits)(const runner *r);
-    /* Zeros in the lane's vectors, where the plan sees them: a run begins. */
-    spry_status (*clear)(runner *r, lane *l);
-    /* Section start, then turns of the loop, for those of the lanes that are not done, until each
+    /* Zeros in the track's vectors, where the plan sees them: a run begins. */
+    spry_status (*clear)(runner *r, track *l);
+    /* Section start, then turns of the loop, for those of the tracks that are not done, until each
      * was finished by course_finish(). */
     spry_status (*run)(runner *r, int first, int count);
     /* Updates of x that the exit at hand is after in the text, but not in the plan. */
-    spry_status (*settle)(runner *r, lane *l);
+    spry_status (*settle)(runner *r, track *l);
     /* Those, and section finish. */
-    spry_status (*finish)(runner *r, lane *l);
+    spry_status (*finish)(runner *r, track *l);
 } runner_class;
 
 extern const runner_class runner_host, runner_device;
@@ -38,9 +38,9 @@ struct runner {
     int64_t size, n[2];
     const spry_operator *operators[OPERATOR_COUNT];
     int64_t changes[OPERATOR_COUNT]; /* theirs, when they were opened */
-    lane *lanes;
-    int lane_room, lane_count; /* there are, and in use */
-    bool used;                 /* it has run before */
+    track *tracks;
+    int track_room, track_count; /* there are, and in use */
+    bool used;                   /* it has run before */
 
     /* The place in the plan, for settling x and counting. */
     const node *block;
@@ -54,24 +54,25 @@ struct runner {
 /* --- what happens in a course, wherever it runs; `loop`: in section loop -------------------------
  */
 
-/* A report: whether the lane goes on. */
-bool course_tell(runner *r, lane *l, const plan_op *o, bool loop, double value);
-/* The condition of a breakdown or of a restart holds; the lane is to be finished then. */
-void course_break(lane *l, const plan_op *o);
-/* The end of a lane: x is brought up to date. */
-spry_status course_finish(runner *r, lane *l);
+/* A report: whether the track goes on. */
+bool course_tell(runner *r, track *l, const plan_op *o, bool loop, double value);
+/* The condition of a breakdown or of a restart holds; the track is to be finished then. */
+void course_break(track *l, const plan_op *o);
+/* The end of a track: x is brought up to date. */
+spry_status course_finish(runner *r, track *l);
 /* Counts a turn of a loop; false when the run is to be given up. */
 bool course_take_turn(runner *r, int place);
 /* The failure of a turn of section loop that told nothing. */
 spry_status course_fail_silent(const runner *r);
 spry_status course_fail_turns(const runner *r, int place);
 /* Notes that an index of the operation was outside its array, if it was; then it counts as not
- * done. That is a failure unless the lane ends before it in the text: it may have run early. */
-bool course_check(lane *l, const plan_op *o);
+ * done. That is a failure unless the track ends before it in the text: it may have run early. */
+bool course_check(track *l, const plan_op *o);
 /* The failure. */
-void course_fail_index(runner *r, lane *l, int place);
-/* What a phase moves for a lane's vectors, and for the operators of so many lanes, by the plan. */
-int64_t course_vector_bytes(const runner *r, lane *l, const phase *f);
-int64_t course_operator_bytes(const runner *r, const phase *f, int lanes);
+void course_fail_index(runner *r, track *l, int place);
+/* What a phase moves for a track's vectors, and for the operators of so many tracks, by the plan.
+ */
+int64_t course_vector_bytes(const runner *r, track *l, const phase *f);
+int64_t course_operator_bytes(const runner *r, const phase *f, int tracks);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * A sweep: each chunk of CHUNK elements goes through all steps while it is in the first cache.
- * Products come first and are made for several chunks at a time, which are then in the second
- * cache: a matrix is read best in long runs.
+ * A sweep: each chunk of CHUNK elements goes through all bound operations while it is in the first
+ * cache. Products come first and are made for several chunks at a time, which are then in the
+ * second cache: a matrix is read best in long runs.
  *
  * Chunks are grouped into at most MOST_PARTS parts, by the vectors' length alone. A part belongs to
  * one thread, which adds up its inner products in order; the parts' sums are added as a tree. So
@@ -16,22 +16,22 @@ typedef struct place {
     const runner *r;
     int64_t run;      /* where the run of chunks begins */
     int64_t begin, n; /* the chunk */
-    char *pieces;     /* the thread's own, by lane and number */
+    char *pieces;     /* the thread's own, by track and number */
     const void **pointers;
     spry_scalar *sums; /* of the part */
 } place;
 
-static char *address(const place *at, const step *s, const operand *o)
+static char *address(const place *at, const bound_op *s, const operand *o)
 {
     const runner *r = at->r;
     if (o->base)
         return o->base + at->begin * r->size;
     char *piece =
-        at->pieces + s->lane * r->host->piece_at[r->p->locals] + r->host->piece_at[o->local];
+        at->pieces + s->track * r->host->piece_at[r->p->locals] + r->host->piece_at[o->local];
     return piece + (o->wide ? (at->begin - at->run) * r->size : 0);
 }
 
-static void run_combine(const place *at, const step *s)
+static void run_combine(const place *at, const bound_op *s)
 {
     for (int k = 0; k < s->count; k++)
         at->pointers[k] = address(at, s, &s->list[k]);
@@ -39,7 +39,7 @@ static void run_combine(const place *at, const step *s)
                                   address(at, s, &s->out));
 }
 
-static void run_dot(const place *at, const step *s)
+static void run_dot(const place *at, const bound_op *s)
 {
     const host_kernels *kernels = at->r->host->kernels;
     const void *right = address(at, s, &s->in[1]);
@@ -52,42 +52,42 @@ static void run_dot(const place *at, const step *s)
     }
 }
 
-/* The same product for the lanes that share it; gives their number. */
-static int run_rows(const place *at, const step *s)
+/* The same product for the tracks that share it; gives their number. */
+static int run_rows(const place *at, const bound_op *s)
 {
-    enum { MOST = HOST_MOST_UNITS * HOST_UNIT };
+    enum { MOST = HOST_MOST_PACKS * HOST_PACK };
     const int64_t end = at->begin + at->n;
     void *y[MOST];
     if (s->packed) {
-        for (int k = 0; k < s->lanes; k++)
+        for (int k = 0; k < s->tracks; k++)
             y[k] = address(at, &s[k], &s[k].out);
-        s->rows->run_packed(s->rows, at->begin, end, s->units, s->packed, s->lanes, y);
-        return s->lanes;
+        s->rows->run_packed(s->rows, at->begin, end, s->packs, s->packed, s->tracks, y);
+        return s->tracks;
     }
-    for (int k = 0; k < s->lanes; k++)
+    for (int k = 0; k < s->tracks; k++)
         s[k].rows->run(s[k].rows, at->begin, end, s[k].in[0].base, address(at, &s[k], &s[k].out));
-    return s->lanes;
+    return s->tracks;
 }
 
 /* This thread's share of packing the operands of products. */
 static void pack(const runner *r, int team, int me)
 {
-    const int64_t line = HOST_UNIT * r->size / (1 + spry_type_is_complex(r->type));
-    for (int i = 0; i < r->host->step_count && r->host->steps[i].o->kind == OP_APPLY;
-         i += r->host->steps[i].lanes) {
-        const step *s = &r->host->steps[i];
+    const int64_t line = HOST_PACK * r->size / (1 + spry_type_is_complex(r->type));
+    for (int i = 0; i < r->host->bound_count && r->host->bound[i].o->kind == OP_APPLY;
+         i += r->host->bound[i].tracks) {
+        const bound_op *s = &r->host->bound[i];
         const range mine = base_share(r->n[r->p->vars[s->o->in[0].var].space], team, me, CHUNK);
         for (int64_t row = mine.begin; s->packed && row < mine.end; row += PANEL) {
-            const void *x[HOST_MOST_UNITS * HOST_UNIT];
-            for (int k = 0; k < s->lanes; k++)
+            const void *x[HOST_MOST_PACKS * HOST_PACK];
+            for (int k = 0; k < s->tracks; k++)
                 x[k] = s[k].in[0].base + row * r->size;
-            r->host->kernels->pack(mine.end - row < PANEL ? mine.end - row : PANEL, s->units,
-                                   s->lanes, x, 1, s->packed + row * s->units * line);
+            r->host->kernels->pack(mine.end - row < PANEL ? mine.end - row : PANEL, s->packs,
+                                   s->tracks, x, 1, s->packed + row * s->packs * line);
         }
     }
 }
 
-static void run_step(const place *at, const step *s)
+static void run_bound(const place *at, const bound_op *s)
 {
     const runner *r = at->r;
     void *out;
@@ -120,9 +120,9 @@ static void run_step(const place *at, const step *s)
     }
 }
 
-/* The steps of one lane that are no products, for the chunks from..to-1 of a run. Each part's sums
- * begin with its first chunk. */
-static void run_lane(place at, int space, const step *first, const step *end, int64_t to)
+/* The bound operations of one track that are no products, for the chunks from..to-1 of a run. Each
+ * part's sums begin with its first chunk. */
+static void run_track(place at, int space, const bound_op *first, const bound_op *end, int64_t to)
 {
     const runner *r = at.r;
     range rows = {0, 0};
@@ -133,37 +133,37 @@ static void run_lane(place at, int space, const step *first, const step *end, in
             at.sums = r->host->sums + (int64_t)part * r->host->slot_count;
         }
         at.n = to - at.begin < CHUNK ? to - at.begin : CHUNK;
-        for (const step *s = first; s < end; s++) {
+        for (const bound_op *s = first; s < end; s++) {
             if (s->space != space)
                 continue;
             if (s->o->kind == OP_DOT && at.begin == rows.begin)
                 memset(&at.sums[s->slot], 0, (size_t)s->count * sizeof *at.sums);
-            run_step(&at, s);
+            run_bound(&at, s);
         }
     }
 }
 
-/* Rows of one space by one thread: in runs, whose ends need not be ends of parts. Lanes have
+/* Rows of one space by one thread: in runs, whose ends need not be ends of parts. Tracks have
  * nothing to do with each other, so each goes through the run by itself. */
 static void run_rows_of(runner *r, int space, range rows, int thread)
 {
-    const step *end = r->host->steps + r->host->step_count;
+    const bound_op *end = r->host->bound + r->host->bound_count;
     place at = {.r = r,
                 .pieces = r->host->pieces + thread * r->host->pieces_bytes,
                 .pointers = r->host->pointers + (int64_t)thread * r->host->most_terms,
                 .sums = r->host->sums};
     for (at.run = rows.begin; at.run < rows.end; at.run += RUN * CHUNK) {
         const int64_t stop = rows.end - at.run < RUN * CHUNK ? rows.end : at.run + RUN * CHUNK;
-        const step *s = r->host->steps;
+        const bound_op *s = r->host->bound;
         at.begin = at.run;
         at.n = stop - at.run;
         while (s < end && s->o->kind == OP_APPLY)
-            s += s->space == space ? run_rows(&at, s) : s->lanes;
+            s += s->space == space ? run_rows(&at, s) : s->tracks;
         while (s < end) {
-            const step *first = s;
-            while (s < end && s->lane == first->lane)
+            const bound_op *first = s;
+            while (s < end && s->track == first->track)
                 s++;
-            run_lane(at, space, first, s, stop);
+            run_track(at, space, first, s, stop);
         }
     }
 }
@@ -176,8 +176,8 @@ void sweep_run(runner *r, int team, int me)
     }
     for (int space = 0; space < 2; space++) {
         bool any = false;
-        for (int i = 0; i < r->host->step_count && !any; i++)
-            any = r->host->steps[i].space == space;
+        for (int i = 0; i < r->host->bound_count && !any; i++)
+            any = r->host->bound[i].space == space;
         if (!any)
             continue;
         /* The team may be smaller than asked for: shares go round. */
@@ -207,8 +207,8 @@ static spry_scalar add_parts(spry_scalar *sums, int parts, int64_t apart)
     return sums[0];
 }
 
-/* Where inner product k of a step goes. */
-static spry_scalar *target_of(lane *l, const step *s, int k)
+/* Where inner product k of a bound operation goes. */
+static spry_scalar *target_of(track *l, const bound_op *s, int k)
 {
     const expr *target = &l->scalars.program->exprs[s->o->target];
     if (target->kind == EXPR_NAME)
@@ -226,7 +226,7 @@ static spry_scalar *target_of(lane *l, const step *s, int k)
 }
 
 /* As many inner products as there are places for them. */
-static void check_lengths(lane *l, const step *s)
+static void check_lengths(track *l, const bound_op *s)
 {
     const expr *target = &l->scalars.program->exprs[s->o->target];
     if (target->kind != EXPR_SLICE)
@@ -240,11 +240,11 @@ static void check_lengths(lane *l, const step *s)
 
 void sweep_reduce(runner *r)
 {
-    for (int i = 0; i < r->host->step_count; i++) {
-        const step *s = &r->host->steps[i];
+    for (int i = 0; i < r->host->bound_count; i++) {
+        const bound_op *s = &r->host->bound[i];
         if (s->o->kind != OP_DOT)
             continue;
-        lane *l = &r->lanes[s->lane];
+        track *l = &r->tracks[s->track];
         check_lengths(l, s);
         for (int k = 0; k < s->count && l->scalars.fault == NONE; k++) {
             spry_scalar *to = target_of(l, s, k);

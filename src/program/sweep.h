@@ -12,10 +12,10 @@ typedef struct operand {
     bool wide; /* local, and as long as a run of chunks */
 } operand;
 
-/* An operation of one lane with everything looked up: what a thread does to each chunk. */
-typedef struct step {
+/* An operation of one track with everything looked up: what a thread does to each chunk. */
+typedef struct bound_op {
     const plan_op *o;
-    int lane, space;
+    int track, space;
     operand out, in[2];
     int count;           /* COMBINE: terms; DOT: inner products */
     const operand *list; /* COMBINE: the terms; DOT: the left sides */
@@ -23,19 +23,19 @@ typedef struct step {
     const operator_rows *rows;
     const char *diagonal;
     uint64_t seed;
-    int slot;  /* DOT: its first sum */
-    int lanes; /* APPLY, the first of several lanes that share a packed x: how many */
-    int units;
+    int slot;   /* DOT: its first sum */
+    int tracks; /* APPLY, the first of several tracks that share a packed x: how many */
+    int packs;
     char *packed;
-} step;
+} bound_op;
 
-/* A lane's vectors. */
-typedef struct host_lane {
+/* A track's vectors. */
+typedef struct host_track {
     char *memory;   /* of all vectors */
     char **slots;   /* of plain vectors, by number */
     char ***arrays; /* of arrays, by variable */
     bool *skip;     /* by operation: an update of x that was made early */
-} host_lane;
+} host_track;
 
 typedef struct host_side {
     const host_kernels *kernels;
@@ -43,12 +43,12 @@ typedef struct host_side {
     const char *diagonal[OPERATOR_COUNT][3];
     int threads, parts[2];
     int *cuts[OPERATOR_COUNT][3]; /* first parts of each thread's share, where rows differ */
-    host_lane *lanes;
-    bool *active; /* by lane: takes part in what runs now */
+    host_track *tracks;
+    bool *active; /* by track: takes part in what runs now */
 
     /* The sweep at hand. */
-    step *steps;
-    int step_count, slot_count;
+    bound_op *bound;
+    int bound_count, slot_count;
     const int *shares; /* cuts that fit it, or NULL */
     int share_space;
     operand *operands;
@@ -59,7 +59,7 @@ typedef struct host_side {
     bool packs;        /* this sweep has some */
     /* A thread's own. */
     char *pieces;
-    int64_t *piece_at; /* where a piece begins in a lane's; the last is their length */
+    int64_t *piece_at; /* where a piece begins in a track's; the last is their length */
     const void **pointers;
     int64_t pieces_bytes;
     int most_terms;
@@ -70,23 +70,23 @@ typedef struct host_side {
     bool leave; /* it ends a solve and cannot be done in a parallel region */
 } host_side;
 
-static inline host_lane *host_lane_of(const runner *r, const lane *l)
+static inline host_track *host_track_of(const runner *r, const track *l)
 {
-    return &r->host->lanes[l - r->lanes];
+    return &r->host->tracks[l - r->tracks];
 }
 
 /* Threads that a runner of this size takes. */
 int host_side_threads(const runner *r);
 spry_status host_side_open(runner *r);
 void host_side_close(runner *r);
-spry_status host_side_clear(runner *r, lane *l);
-/* Looks up the operations of the active lanes; those to be skipped are left out. Failures are kept
+spry_status host_side_clear(runner *r, track *l);
+/* Looks up the operations of the active tracks; those to be skipped are left out. Failures are kept
  * in r->status. */
 void sweep_bind(runner *r, const plan_op *ops, int count);
-/* Does this thread's share of the steps. */
+/* Does this thread's share of the bound operations. */
 void sweep_run(runner *r, int team, int me);
 /* Adds up the inner products and stores them. */
 void sweep_reduce(runner *r);
-char *sweep_vector(runner *r, lane *l, const vref *v, int64_t index);
+char *sweep_vector(runner *r, track *l, const vref *v, int64_t index);
 
 #endif

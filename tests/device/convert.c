@@ -2,6 +2,7 @@
 #include "support/devices.h"
 
 #include "device/convert.h"
+#include "device/engine.h"
 #include "matrix/formats/sell.h"
 #include "matrix/layout.h"
 
@@ -13,7 +14,7 @@ static void check_array(spry_device *d, const layout_array *want, const device_m
     const int64_t bytes = want->count * (int64_t)want->size;
     void *copy = NULL;
     assert_non_null(found);
-    assert_true(device_bytes(found) >= bytes);
+    assert_true(found->bytes >= bytes);
     if (bytes == 0)
         return;
     assert_ok(d->ctx, base_alloc(d->ctx, bytes, 1, &copy));

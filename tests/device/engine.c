@@ -41,7 +41,7 @@ static device_memory *block(spry_context *ctx, spry_device *d, int64_t bytes)
     device_memory *m = NULL;
     assert_ok(ctx, device_alloc(d, bytes, &m));
     assert_non_null(m);
-    assert_int_equal(device_bytes(m), bytes);
+    assert_int_equal(m->bytes, bytes);
     return m;
 }
 

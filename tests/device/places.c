@@ -448,25 +448,25 @@ static void check_dense(spry_device *d, spry_type type)
     assert_ok(ctx, spry_operator_on(d, A, "csr", &away));
     const spry_dense B = {.rows = n,
                           .cols = COLS,
-                          .step = COLS,
+                          .ld = COLS,
                           .by_rows = true,
                           .data = spry_vector_data(x),
                           .device = NULL};
     const spry_dense C = {.rows = n,
                           .cols = COLS,
-                          .step = COLS,
+                          .ld = COLS,
                           .by_rows = true,
                           .data = spry_vector_data(y),
                           .device = NULL};
     const spry_dense B_away = {.rows = n,
                                .cols = COLS,
-                               .step = COLS,
+                               .ld = COLS,
                                .by_rows = true,
                                .data = spry_vector_handle(dx),
                                .device = d};
     const spry_dense C_away = {.rows = n,
                                .cols = COLS,
-                               .step = COLS,
+                               .ld = COLS,
                                .by_rows = true,
                                .data = spry_vector_handle(dy),
                                .device = d};

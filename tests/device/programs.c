@@ -133,56 +133,6 @@ static void recording(spry_context *ctx, spry_device *d)
     device_free(b);
 }
 
-/* A loop that counts down: one turn at least, and no turn once the flag is something else. */
-static void loop(spry_context *ctx, spry_device *d)
-{
-    enum { TURNS = 1000 };
-    static const char count[] = "SP_KERNEL count_down(SP_GLOBAL int *a)\n"
-                                "{\n"
-                                "    if (SP_GLOBAL_ID == 0) {\n"
-                                "        a[2] += 1;\n"
-                                "        a[1] = a[2] < a[0] ? 7 : 0;\n"
-                                "    }\n"
-                                "}\n";
-    int numbers[3] = {TURNS, 0, 0};
-    uint64_t handle = 0;
-    device_memory *a = NULL;
-    device_program *p = NULL;
-    device_graph *g = NULL;
-    if (!d->facts.has_loops) {
-        assert_status(ctx, SPRY_STATUS_UNSUPPORTED, device_record_loop_begin(d, &handle));
-        return;
-    }
-    assert_ok(ctx, device_build(d, count, "-DSP_GROUP=64", &p));
-    assert_ok(ctx, device_alloc(d, sizeof numbers, &a));
-    const device_arg args[] = {device_arg_memory(a)};
-    assert_ok(ctx, device_record_loop_begin(d, &handle));
-    assert_ok(ctx, device_launch(p, "count_down", NULL, 1, GROUP, args, 1));
-    assert_ok(ctx, device_record_loop_end(d, handle, a, 4, 7, &g));
-    for (int k = 0; k < 2; k++) { /* it can be played again */
-        assert_ok(ctx, device_put(a, 0, numbers, sizeof numbers));
-        assert_ok(ctx, device_play(g));
-        int found[3] = {0};
-        assert_ok(ctx, device_get(a, 0, found, sizeof found));
-        assert_int_equal(found[2], TURNS);
-        assert_int_equal(found[1], 0);
-    }
-    numbers[0] = 0;
-    assert_ok(ctx, device_put(a, 0, numbers, sizeof numbers));
-    assert_ok(ctx, device_play(g));
-    assert_ok(ctx, device_get(a, 0, numbers, sizeof numbers));
-    assert_int_equal(numbers[2], 1);
-    device_graph_free(g);
-    /* What fails while it records ends it. */
-    assert_ok(ctx, device_record_loop_begin(d, &handle));
-    device_fail_next(d, WORK_LAUNCH, 1);
-    assert_int_not_equal(device_record_loop_end(d, handle, a, 4, 7, &g), SPRY_STATUS_OK);
-    assert_null(g);
-    assert_ok(ctx, device_launch(p, "count_down", NULL, 1, GROUP, args, 1));
-    assert_ok(ctx, device_finish(d));
-    device_free(a);
-}
-
 /* --- all groups at once --------------------------------------------------------------------------
  */
 
@@ -249,6 +199,6 @@ static void whole(spry_context *ctx, spry_device *d)
 int main(void)
 {
     static const devices_test tests[] = {DEVICES_TEST(disk), DEVICES_TEST(recording),
-                                         DEVICES_TEST(loop), DEVICES_TEST(whole)};
+                                         DEVICES_TEST(whole)};
     return DEVICES_RUN(tests);
 }

@@ -20,7 +20,7 @@ enum { MOST_TOLD = 400 };
 
 typedef struct told {
     runner *r;
-    lane *l;
+    track *l;
     double value[MOST_TOLD];
     int count, most;
     double goal;
@@ -85,7 +85,7 @@ static spry_status run_method(spry_context *ctx, const char *method, const spry_
     plan *p = plan_for(ctx, method, A, M);
     runner *r = NULL;
     assert_ok(ctx, runner_new(p, &operators, 1, &r));
-    lane *l = runner_lane(r, 0);
+    track *l = runner_track(r, 0);
     l->b = b;
     l->x = x;
     l->data = t;
@@ -333,16 +333,16 @@ static void test_failures(spry_context *ctx, spry_device *d)
             device_fail_next(d, works[w], ++n);
             status = runner_new(p, &operators, 1, &r);
             if (status == SPRY_STATUS_OK) {
-                lane *l = runner_lane(r, 0);
-                *l = (lane){.scalars = l->scalars,
-                            .fault = NONE,
-                            .reports_at_restart = -1,
-                            .b = b,
-                            .x = x,
-                            .data = &t,
-                            .report = hear,
-                            .limits = limit,
-                            .breakdown = break_down};
+                track *l = runner_track(r, 0);
+                *l = (track){.scalars = l->scalars,
+                             .fault = NONE,
+                             .reports_at_restart = -1,
+                             .b = b,
+                             .x = x,
+                             .data = &t,
+                             .report = hear,
+                             .limits = limit,
+                             .breakdown = break_down};
                 t.r = r;
                 t.l = l;
                 status = runner_run(r);
@@ -428,7 +428,7 @@ static void test_stop(spry_context *ctx, spry_device *d)
     assert_ok(ctx, device_put(b, 0, s.b, s.rows * 8));
     assert_ok(ctx, device_clear(x, 0, s.n * 8));
     assert_ok(ctx, runner_new(p, &operators, 1, &r));
-    lane *l = runner_lane(r, 0);
+    track *l = runner_track(r, 0);
     l->b = b;
     l->x = x;
     l->data = &t;

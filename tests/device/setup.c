@@ -264,36 +264,6 @@ static void bounds(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
-static void indices(spry_context *ctx, spry_device *d)
-{
-    enum { N = 1000 };
-    int32_t index[N], out[3 * N];
-    double from[N], to[N];
-    device_memory *i = memory(d, sizeof index), *f = memory(d, sizeof from);
-    device_memory *t = memory(d, sizeof out);
-    for (int k = 0; k < N; k++) {
-        index[k] = k % 10 == 0 ? -1 : (k * 7 + 3) % N;
-        from[k] = k;
-    }
-    assert_ok(ctx, device_put(i, 0, index, sizeof index));
-    assert_ok(ctx, device_put(f, 0, from, sizeof from));
-    assert_ok(ctx, device_clear(t, 0, sizeof out));
-    assert_ok(ctx, device_gather(d, N, sizeof *from, i, f, t));
-    assert_ok(ctx, device_get(t, 0, to, sizeof to));
-    for (int k = 0; k < N; k++)
-        assert_true(to[k] == (index[k] < 0 ? 0 : from[index[k]]));
-    /* Back to where they came from, by triples of words this time. */
-    assert_ok(ctx, device_clear(t, 0, sizeof out));
-    assert_ok(ctx, device_scatter(d, N / 2, 3 * sizeof *out, i, f, t));
-    assert_ok(ctx, device_get(t, 0, out, sizeof out));
-    for (int k = 0; k < N / 2; k++)
-        if (index[k] >= 0)
-            assert_memory_equal(out + 3 * index[k], (const char *)from + 12 * k, 12);
-    device_free(i);
-    device_free(f);
-    device_free(t);
-}
-
 /* --- sets and aggregates -------------------------------------------------------------------------
  */
 
@@ -621,10 +591,10 @@ static void failures(spry_context *ctx, spry_device *d)
 
 int main(void)
 {
-    static const devices_test tests[] = {
-        DEVICES_TEST(diagonals),     DEVICES_TEST(sums),      DEVICES_TEST(filters),
-        DEVICES_TEST(block_filters), DEVICES_TEST(bounds),    DEVICES_TEST(indices),
-        DEVICES_TEST(aggregates),    DEVICES_TEST(tentative), DEVICES_TEST(smoothed),
-        DEVICES_TEST(condensed),     DEVICES_TEST(failures)};
+    static const devices_test tests[] = {DEVICES_TEST(diagonals), DEVICES_TEST(sums),
+                                         DEVICES_TEST(filters),   DEVICES_TEST(block_filters),
+                                         DEVICES_TEST(bounds),    DEVICES_TEST(aggregates),
+                                         DEVICES_TEST(tentative), DEVICES_TEST(smoothed),
+                                         DEVICES_TEST(condensed), DEVICES_TEST(failures)};
     return DEVICES_RUN(tests);
 }

@@ -2,6 +2,8 @@
 #include "support/devices.h"
 #include "support/numeric.h"
 
+#include "host/apply.h"
+
 #include <stdlib.h>
 
 static spry_matrix *poisson(spry_context *ctx)
@@ -169,11 +171,67 @@ static void variable(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
+/* --- again and again ----------------------------------------------------------------------------
+ */
+
+enum { ROWS = 400 };
+
+static void solve_there(spry_solver *solver, const spry_vector *b, spry_vector *x, double *numbers)
+{
+    spry_context *ctx = x->ctx;
+    spry_vector *here = NULL;
+    assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
+    assert_ok(ctx, spry_solve(solver, b, x, NULL));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, ROWS, numbers, SPRY_OWN_BORROW, &here));
+    assert_ok(ctx, spry_vector_copy(x, here));
+    spry_vector_free(here);
+}
+
+/* What stays from one solve to the next does not show, whatever vectors it is given; nothing is
+ * compiled again. */
+static void again(spry_context *ctx, spry_device *d)
+{
+    static const char *const methods[] = {"method=cg", "method=gmres:restart=5 max-iter=40",
+                                          "method=bicgstab precon=jacobi", "method=minres"};
+    static double alone[2][ROWS], found[ROWS];
+    spry_matrix *A = poisson(ctx);
+    spry_vector *b[2] = {NULL}, *x[3] = {NULL};
+    for (int k = 0; k < 3; k++) {
+        assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, ROWS, NULL, &x[k]));
+        if (k < 2) {
+            assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, ROWS, NULL, &b[k]));
+            assert_ok(ctx, vector_random(b[k], (uint64_t)k + 5));
+        }
+    }
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+        for (int k = 0; k < 2; k++) {
+            spry_solver *fresh = solver_for(ctx, A, methods[m]);
+            solve_there(fresh, b[k], x[0], alone[k]);
+            spry_solver_free(fresh);
+        }
+        spry_solver *solver = solver_for(ctx, A, methods[m]);
+        solve_there(solver, b[0], x[0], found);
+        const int64_t compiled = d->done[WORK_COMPILE];
+        for (int k = 0; k < 6; k++) {
+            solve_there(solver, b[k % 2], x[k % 3], found);
+            assert_memory_equal(found, alone[k % 2], sizeof found);
+        }
+        assert_int_equal(d->done[WORK_COMPILE], compiled);
+        spry_solver_free(solver);
+    }
+    for (int k = 0; k < 3; k++) {
+        spry_vector_free(x[k]);
+        if (k < 2)
+            spry_vector_free(b[k]);
+    }
+    spry_matrix_free(A);
+}
+
 int main(void)
 {
     static const devices_test tests[] = {
         DEVICES_TEST(places),    DEVICES_TEST(brought_home), DEVICES_TEST(warnings),
-        DEVICES_TEST(nonfinite), DEVICES_TEST(variable),
+        DEVICES_TEST(nonfinite), DEVICES_TEST(variable),     DEVICES_TEST(again),
     };
     return DEVICES_RUN(tests);
 }

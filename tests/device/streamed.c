@@ -56,7 +56,7 @@ static spry_dense a_block(spry_type type, int64_t rows, int64_t cols, bool by_ro
 
 static size_t block_bytes(spry_type type, const spry_dense *M)
 {
-    return (size_t)((M->by_rows ? M->rows : M->cols) * M->step) * spry_type_size(type);
+    return (size_t)((M->by_rows ? M->rows : M->cols) * M->ld) * spry_type_size(type);
 }
 
 /* Three blocks: of what is multiplied, of the host's answer, and of the device's. */

@@ -374,46 +374,6 @@ FAKE(cuGraphInstantiateWithFlags, cuda_handle *exec, cuda_handle graph, unsigned
 }
 #endif
 
-/* Loops of fakes are done once. */
-FAKE(cuGraphCreate, cuda_handle *graph, unsigned flags)
-{
-    (void)flags;
-    return give(graph);
-}
-
-FAKE(cuGraphConditionalHandleCreate, unsigned long long *handle, cuda_handle graph,
-     cuda_handle context, unsigned value, unsigned flags)
-{
-    (void)graph;
-    (void)context;
-    *handle = value + 41;
-    return flags == CUDA_CONDITION_ASSIGN_DEFAULT ? CUDA_OK : 1;
-}
-
-FAKE(cuGraphAddNode_v2, cuda_handle *node, cuda_handle graph, const cuda_handle *before,
-     const void *edges, size_t count, cuda_loop_node *parameters)
-{
-    static cuda_handle body;
-    (void)graph;
-    (void)before;
-    (void)edges;
-    (void)count;
-    if (parameters->type != CUDA_GRAPH_NODE_CONDITIONAL || parameters->handle != 42)
-        return 1;
-    parameters->bodies = &body;
-    return give(&body) != CUDA_OK ? fake.lost : give(node);
-}
-
-FAKE(cuStreamBeginCaptureToGraph, cuda_handle stream, cuda_handle graph, const cuda_handle *before,
-     const void *edges, size_t count, int mode)
-{
-    (void)graph;
-    (void)before;
-    (void)edges;
-    (void)count;
-    return cuStreamBeginCapture_v2(stream, mode);
-}
-
 FAKE(cuGraphDestroy, cuda_handle graph)
 {
     (void)graph;

@@ -16,7 +16,7 @@ typedef struct ending {
     double values[MOST_REPORTS];
     char x[N * sizeof(spry_scalar)];
     runner *r;
-    lane *l;
+    track *l;
 } ending;
 
 static spry_status report(void *data, report_kind kind, bool loop, double value, bool *go_on)
@@ -73,7 +73,7 @@ static spry_status run_plan(plan *p, const runner_operators *operators, ending *
     }
     SPRY_GO(ctx, runner_new(p, operators, 1, &e->r));
     e->r->most_turns = MOST_TURNS;
-    e->l = runner_lane(e->r, 0);
+    e->l = runner_track(e->r, 0);
     e->l->b = b;
     e->l->x = e->x;
     e->l->data = e;

@@ -19,7 +19,7 @@ static const int widths[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,  11, 12,
 static spry_dense dense_new(spry_type type, int64_t rows, int64_t cols, bool by_rows, uint64_t seed)
 {
     const spry_dense M = {0, rows, cols, (by_rows ? cols : rows) + GAP, by_rows, NULL, NULL};
-    const int64_t count = M.step * ((by_rows ? rows : cols) + 1);
+    const int64_t count = M.ld * ((by_rows ? rows : cols) + 1);
     spry_dense made = M;
     made.data = malloc((size_t)count * spry_type_size(type));
     for (int64_t k = 0; k < count; k++)
@@ -29,16 +29,16 @@ static spry_dense dense_new(spry_type type, int64_t rows, int64_t cols, bool by_
 
 static int64_t place(const spry_dense *M, int64_t i, int64_t j)
 {
-    return M->by_rows ? i * M->step + j : j * M->step + i;
+    return M->by_rows ? i * M->ld + j : j * M->ld + i;
 }
 
 /* Gaps hold what dense_new() put there. */
 static void check_gaps(spry_type type, const spry_dense *M, uint64_t seed)
 {
-    const int64_t lines = M->by_rows ? M->rows : M->cols, used = M->step - GAP;
+    const int64_t lines = M->by_rows ? M->rows : M->cols, used = M->ld - GAP;
     for (int64_t l = 0; l < lines; l++)
-        for (int64_t g = used; g < M->step; g++) {
-            const int64_t k = l * M->step + g;
+        for (int64_t g = used; g < M->ld; g++) {
+            const int64_t k = l * M->ld + g;
             const spry_scalar found = value_get(type, M->data, k);
             const spry_scalar expected = support_number(type, seed, (uint64_t)k);
             assert_true(found.re == expected.re && found.im == expected.im);
@@ -172,7 +172,7 @@ static void scattered(spry_context *ctx)
             for (int64_t i = 0; i < N; i++)
                 memcpy(x + (size_t)i * size, (char *)B.data + (size_t)place(&B, i, c) * size, size);
             assert_ok(ctx, op->class->multiply(op, SPRY_TRANSPOSE_NO, one, x, zero, y));
-            assert_memory_equal(y, (char *)C.data + (size_t)(c * C.step) * size, N * size);
+            assert_memory_equal(y, (char *)C.data + (size_t)(c * C.ld) * size, N * size);
         }
         free(x);
         free(y);

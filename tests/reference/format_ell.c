@@ -39,7 +39,7 @@ static void test_ell(void **state)
         layout *L = example(*state, specs[i]);
         assert_int_equal(L->stored, 64);
         assert_int_equal(L->unit_rows, 64);
-        assert_int_equal(L->number[COLUMNWISE_STEP], 16);
+        assert_int_equal(L->number[COLUMNWISE_STRIDE], 16);
         for (int k = 0; k < 4; k++)
             same_places(L, 16 * k, 16, values[k], columns[k]);
         assert_memory_equal(L->array[COLUMNWISE_LENGTHS].data, lengths, sizeof lengths);
@@ -178,12 +178,12 @@ static void test_choice(void **state)
 static void test_step(void **state)
 {
     (void)state;
-    assert_int_equal(columnwise_step(0, 1), 16);
-    assert_int_equal(columnwise_step(16, 1), 16);
-    assert_int_equal(columnwise_step(17, 1), 48);
-    assert_int_equal(columnwise_step((int64_t)1 << 31, 1), ((int64_t)1 << 31) + 16);
-    assert_int_equal(columnwise_step(1 << 20, 4), (1 << 22) + 16);
-    assert_int_equal(columnwise_step(1 << 20, 32), (1 << 25) + 32);
+    assert_int_equal(columnwise_stride(0, 1), 16);
+    assert_int_equal(columnwise_stride(16, 1), 16);
+    assert_int_equal(columnwise_stride(17, 1), 48);
+    assert_int_equal(columnwise_stride((int64_t)1 << 31, 1), ((int64_t)1 << 31) + 16);
+    assert_int_equal(columnwise_stride(1 << 20, 4), (1 << 22) + 16);
+    assert_int_equal(columnwise_stride(1 << 20, 32), (1 << 25) + 32);
 }
 
 static void test_threads(void **state)

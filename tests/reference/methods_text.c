@@ -328,13 +328,104 @@ static void infos_tell_needs(void **state)
     assert_int_equal(flexible, 5);
 }
 
+/* --- operators that stand twice ------------------------------------------------------------------
+ */
+
+/* A diagonal preconditioner as a function: it can only be called, and counts. */
+typedef struct counted {
+    int64_t n, calls;
+} counted;
+
+static spry_status halve(void *data, spry_transpose op, const void *x, void *y)
+{
+    counted *c = data;
+    (void)op;
+    for (int64_t i = 0; i < c->n; i++)
+        ((double *)y)[i] = ((const double *)x)[i] / (double)(2 + i % 3);
+    c->calls++;
+    return SPRY_STATUS_OK;
+}
+
+/* Iterations of a text with M as a function, its calls, and x. */
+static int64_t solve_counted(problem *p, const char *text, const char *options, counted *c)
+{
+    spry_solver *solver;
+    spry_operator *M = NULL;
+    spry_result result = SPRY_RESULT_INIT;
+    *c = (counted){.n = spry_vector_size(p->b)};
+    assert_ok(p->ctx, spry_vector_fill(p->x, (spry_scalar){0, 0}));
+    assert_ok(p->ctx,
+              spry_operator_from_function(p->ctx, SPRY_TYPE_D, c->n, c->n, true, halve, c, &M));
+    assert_ok(p->ctx, spry_solver_new(p->ctx, &solver));
+    assert_ok(p->ctx, spry_solver_set(solver, options));
+    assert_ok(p->ctx, spry_solver_set_matrix(solver, p->A));
+    assert_ok(p->ctx, spry_solver_set_precon(solver, M));
+    assert_ok(p->ctx, spry_solver_set_method_text(solver, text));
+    c->calls = 0;
+    assert_ok(p->ctx, spry_solve(solver, p->b, p->x, &result));
+    const int64_t iterations = result.iterations;
+    spry_result_clear(p->ctx, &result);
+    spry_solver_free(solver);
+    spry_operator_free(M);
+    return iterations;
+}
+
+/* Statements of a loop, and how often an iteration calls M where M stands once for each vector. */
+static const struct {
+    const char *loop;
+    int calls;
+} twice[] = {
+    {"    q = A M p\n    x = x + 0.1 (M p)\n    r = r - 0.1 q\n    p = r\n", 1},
+    {"    z = M r\n    x = x + 0.1 z\n    q = A (M r)\n    r = r - 0.1 q\n", 1},
+    /* the first result is overwritten before the second is asked for */
+    {"    z = M r\n    z = A z\n    r1 = r - 0.1 z\n    x = x + 0.1 (M r)\n    r = r1\n", 1},
+    /* the vector changes between: twice, or by its name alone: once */
+    {"    z = M p\n    x = x + 0.1 z\n    q = A z\n    p = p - 0.1 q\n    s = (p, M p)\n"
+     "    r = p + 0 s p\n",
+     2},
+    {"    u = p\n    z = M p\n    x = x + 0.1 (M u)\n    p = p - 0.1 (A z)\n    r = p\n", 1},
+    /* products of products */
+    {"    q = A M M r\n    x = x + 0.1 (M M r)\n    r = r - 0.1 q\n", 2},
+    {"    q = A M r\n    w = A M r + q\n    x = x + 0.1 (M r)\n    r = r - 0.05 w\n", 1},
+};
+
+static void operators_are_applied_once_to_one_vector(void **state)
+{
+    problem p;
+    problem_make(*state, PROBLEM_DOMINANT, SPRY_TYPE_D, 400, &p);
+    const int64_t n = spry_vector_size(p.b);
+    double *kept = spry_alloc(p.ctx, (size_t)n * sizeof *kept);
+    for (size_t k = 0; k < sizeof twice / sizeof *twice; k++) {
+        char text[1024];
+        counted fused, plain;
+        snprintf(text, sizeof text,
+                 "method twice \"%zu\"\nstart:\n    r = b - A x\n    p = r\n    residual |r|\n"
+                 "loop:\n%s    residual |r|\n",
+                 k, twice[k].loop);
+        const char *options = "tol=1e-12 max-iter=20 stall=0";
+        const int64_t done = solve_counted(&p, text, options, &fused);
+        memcpy(kept, spry_vector_data(p.x), (size_t)n * sizeof *kept);
+        assert_int_equal(done, 20);
+        if (fused.calls != 20 * twice[k].calls)
+            fail_msg("%s: %lld calls", text, (long long)fused.calls);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "# statement by statement\n");
+        assert_int_equal(solve_counted(&p, text, "tol=1e-12 max-iter=20 stall=0 fuse=no", &plain),
+                         20);
+        assert_int_equal(plain.calls, fused.calls);
+        assert_memory_equal(kept, spry_vector_data(p.x), (size_t)n * sizeof *kept);
+    }
+    spry_free(p.ctx, kept);
+    problem_free(&p);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(texts_are_solved_with), TEST(files_are_solved_with),    TEST(faults_have_places),
-        TEST(methods_that_lie),      TEST(silent_loops_are_refused), TEST(needs_are_checked),
-        TEST(infos_tell_needs),
+        TEST(texts_are_solved_with),    TEST(files_are_solved_with),
+        TEST(faults_have_places),       TEST(methods_that_lie),
+        TEST(silent_loops_are_refused), TEST(operators_are_applied_once_to_one_vector),
+        TEST(needs_are_checked),        TEST(infos_tell_needs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,11 +134,6 @@ static void test_vectors(void **state)
     }
 }
 
-static void test_loop(void **state)
-{
-    compile(*state, "the loop", engine_cuda.loop_text, "-DSP_GROUP=32");
-}
-
 static void test_convert(void **state)
 {
     for (int type = 0; type < 4; type++) {
@@ -171,7 +166,6 @@ static void test_algebra(void **state)
     } teams[] = {{4, 128, 5}, {32, 128, 8}, {256, 256, 11}};
     char options[96];
     compile_texts(*state, "sums", "-DSP_GROUP=256");
-    compile_texts(*state, "index", "-DSP_GROUP=256 -DWORDS=2");
     compile_texts(*state, "convert_csr", "-DSP_GROUP=256 -DROWS=128");
     compile_texts(*state, "classes", "-DSP_GROUP=256 -DSMALLEST=16 -DSTEP=1");
     compile_texts(*state, "marks product_rows",
@@ -386,7 +380,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_dialect, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_bandwidth, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_vectors, support_setup, support_teardown),
-        cmocka_unit_test_setup_teardown(test_loop, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_convert, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_algebra, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_triangles, support_setup, support_teardown),

@@ -59,7 +59,7 @@ static fused_case case_of(uint64_t seed)
     return c;
 }
 
-/* Compares one run of lanes with what the text says; `what` tells the difference. */
+/* Compares one run of tracks with what the text says; `what` tells the difference. */
 static bool run_alike(const course_system *system, const char *text, bool fuse, int count,
                       uint32_t look, const course *expected, char what[240])
 {
@@ -73,7 +73,7 @@ static bool run_alike(const course_system *system, const char *text, bool fuse, 
     course_of_plan(system, text, fuse, count, found);
     for (int k = 0; k < count; k++)
         if (!course_same(&expected[k], &found[k], where)) {
-            snprintf(what, 240, "%s, %d lanes, lane %d, looked at %08x: %s",
+            snprintf(what, 240, "%s, %d tracks, track %d, looked at %08x: %s",
                      fuse ? "fused" : "unfused", count, k, look, where);
             return false;
         }
@@ -330,8 +330,8 @@ static const char *const hard[] = {
     "    t2 = (v, v)\n"
     "    x = x + t / (1 + |t|) * u + s2 / (1 + |s2|) * v + t2 / (1 + t2) b\n"
     "    residual |s2 + s|\n",
-    /* Lanes end at different reports; finish must not disturb those that go on. */
-    "method m \"one lane finishes\"\n"
+    /* Tracks end at different reports; finish must not disturb those that go on. */
+    "method m \"one track finishes\"\n"
     "vectors V[2]\n"
     "start:\n"
     "    r = b - A x\n"

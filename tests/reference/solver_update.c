@@ -79,6 +79,12 @@ static void test_update(void **state)
     run(*state, SPRY_TYPE_S, options[0]);
 }
 
+static spry_status nothing(void *data, spry_transpose op, const void *x, void *y)
+{
+    (void)data, (void)op, (void)x, (void)y;
+    return SPRY_STATUS_OK;
+}
+
 static void test_bad(void **state)
 {
     spry_context *ctx = *state;
@@ -99,7 +105,8 @@ static void test_bad(void **state)
     assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_operator_update(M, A));
     support_message_has(ctx, "row 3");
     spry_operator_free(M);
-    assert_ok(ctx, spry_operator_from_matrix(A, &M));
+    assert_ok(ctx, spry_operator_from_function(ctx, SPRY_TYPE_D, 25, 25, false, nothing, NULL, &M));
+    assert_true(spry_operator_is_current(M));
     assert_status(ctx, SPRY_STATUS_UNSUPPORTED, spry_operator_update(M, A));
     spry_operator_free(M);
     spry_matrix_free(A);

@@ -4,7 +4,7 @@
  */
 #include "support/numeric.h"
 
-#include "host/csr_plan.h"
+#include "host/csr_shares.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -293,17 +293,17 @@ static void test_balance(void **state)
     enum { PARTS = 4 };
     spry_context *ctx = support_context("threads=4");
     arrays a = arrays_new(&huge_row, SPRY_TYPE_D);
-    csr_plan plan;
-    assert_ok(ctx, csr_plan_make(ctx, SPRY_TYPE_D, huge_row.rows, huge_row.cols, a.offsets,
-                                 a.columns, a.values, &plan));
-    assert_int_equal(plan.parts, PARTS);
-    assert_int_equal(plan.long_count, 1);
+    csr_shares shares;
+    assert_ok(ctx, csr_shares_make(ctx, SPRY_TYPE_D, huge_row.rows, huge_row.cols, a.offsets,
+                                   a.columns, a.values, &shares));
+    assert_int_equal(shares.parts, PARTS);
+    assert_int_equal(shares.long_count, 1);
     const int64_t chunks = (huge_row.cols + LONG_ROW - 1) / LONG_ROW;
     for (int p = 1; p < PARTS; p++) {
-        assert_int_equal(plan.cuts[p].row, 7);
-        assert_true(llabs(plan.cuts[p].chunk - chunks * p / PARTS) <= 1);
+        assert_int_equal(shares.cuts[p].row, 7);
+        assert_true(llabs(shares.cuts[p].chunk - chunks * p / PARTS) <= 1);
     }
-    csr_plan_clear(ctx, &plan);
+    csr_shares_clear(ctx, &shares);
     arrays_free(&a);
     support_context_free(ctx);
 }

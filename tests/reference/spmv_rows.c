@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY = HOST_MOST_UNITS * HOST_UNIT };
+enum { MANY = HOST_MOST_PACKS * HOST_PACK };
 
 /* Vectors x_c and what the whole product makes of them. */
 typedef struct products {
@@ -64,21 +64,21 @@ static void check_blocks(products *p, const operator_rows *rows, int64_t block)
     check_parts(p, 1);
 }
 
-/* The first `count` products at once, from packed x, with a unit more than they need at times. */
-static void check_packed(products *p, const operator_rows *rows, int count, int units,
+/* The first `count` products at once, from packed x, with a pack more than they need at times. */
+static void check_packed(products *p, const operator_rows *rows, int count, int packs,
                          int64_t block)
 {
     const size_t size = spry_type_size(p->op->type);
-    const int width = units * HOST_UNIT / (1 + spry_type_is_complex(p->op->type));
+    const int width = packs * HOST_PACK / (1 + spry_type_is_complex(p->op->type));
     char *packed = malloc((size_t)(p->cols * width) * size);
     assert_non_null(packed);
     host_kernels_for(p->op->ctx, p->op->type)
-        ->pack(p->cols, units, count, (const void *const *)p->x, 1, packed);
+        ->pack(p->cols, packs, count, (const void *const *)p->x, 1, packed);
     for (int64_t i = 0; i < p->rows; i += block) {
         void *y[MANY];
         for (int c = 0; c < count; c++)
             y[c] = (char *)p->parts[c] + (size_t)i * size;
-        rows->run_packed(rows, i, i + block < p->rows ? i + block : p->rows, units, packed, count,
+        rows->run_packed(rows, i, i + block < p->rows ? i + block : p->rows, packs, packed, count,
                          y);
     }
     check_parts(p, count);
@@ -94,10 +94,10 @@ static void check_rows(const spry_operator *op)
         assert_non_null(rows.run);
         check_blocks(&p, &rows, 1000);
         check_blocks(&p, &rows, 37);
-        const int unit = HOST_UNIT / (1 + spry_type_is_complex(op->type));
-        for (int count = 1; count <= HOST_MOST_UNITS * unit; count++) {
-            for (int units = count > unit ? 2 : 1; units <= HOST_MOST_UNITS; units++)
-                check_packed(&p, &rows, count, units, 37);
+        const int pack = HOST_PACK / (1 + spry_type_is_complex(op->type));
+        for (int count = 1; count <= HOST_MOST_PACKS * pack; count++) {
+            for (int packs = count > pack ? 2 : 1; packs <= HOST_MOST_PACKS; packs++)
+                check_packed(&p, &rows, count, packs, 37);
         }
         assert_int_equal(rows.work(&rows, 0), 0);
         for (int64_t i = 0; i < p.rows; i++)

@@ -96,12 +96,12 @@ void course_close(course_system *system)
     spry_matrix_free(system->square);
 }
 
-/* A lane of a run. */
+/* A track of a run. */
 typedef struct listener {
     course *c;
     const course_system *system;
     runner *r; /* NULL: x is always up to date */
-    lane *l;
+    track *l;
     const void *x;
     int first; /* reports of the run before */
 } listener;
@@ -188,7 +188,7 @@ static void forget(course *c)
 
 void course_of_text(const course_system *system, const char *text, course *c)
 {
-    lane l = {.report = hear, .breakdown = hear_breakdown};
+    track l = {.report = hear, .breakdown = hear_breakdown};
     listener me = {.c = c, .system = system};
     const oracle_input input = {system->A, system->M, &l};
     void *b = vector(system, 2 * c->seed), *x = vector(system, 2 * c->seed + 1);
@@ -242,7 +242,7 @@ void course_of_plan(const course_system *system, const char *text, bool fuse, in
     SPRY_GO(ctx, make_plan(system, text, fuse, &p));
     SPRY_GO(ctx, runner_new(p, &operators, count, &r));
     for (int k = 0; k < count; k++) {
-        lane *l = runner_lane(r, k);
+        track *l = runner_track(r, k);
         me[k] = (listener){.c = &courses[k], .system = system, .r = r, .l = l};
         l->b = b[k] = vector(system, 2 * courses[k].seed);
         l->x = x[k] = vector(system, 2 * courses[k].seed + 1);

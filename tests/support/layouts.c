@@ -136,7 +136,7 @@ static void add(sum *s, spry_scalar a, bool conjugate, spry_scalar b)
 
 /* alpha op(A) x + beta y */
 static sum *reference(const spry_matrix *A, spry_transpose op, spry_scalar alpha, const void *x,
-                      spry_scalar beta, const void *y, int64_t x_step, int64_t y_step)
+                      spry_scalar beta, const void *y, int64_t x_stride, int64_t y_stride)
 {
     const bool plain = op == SPRY_TRANSPOSE_NO;
     const int64_t n = plain ? A->a.rows : A->a.cols;
@@ -146,7 +146,7 @@ static sum *reference(const spry_matrix *A, spry_transpose op, spry_scalar alpha
         for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
             const int64_t to = plain ? i : A->a.col_index[k], from = plain ? A->a.col_index[k] : i;
             add(&out[to], value_load(type, A->a.values, k), op == SPRY_TRANSPOSE_CONJUGATE,
-                value_load(type, x, from * x_step));
+                value_load(type, x, from * x_stride));
         }
     for (int64_t i = 0; i < n; i++) {
         const sum s = out[i];
@@ -154,7 +154,7 @@ static sum *reference(const spry_matrix *A, spry_transpose op, spry_scalar alpha
         add(&out[i], alpha, false, (spry_scalar){s.re, s.im});
         out[i].size = (fabs(alpha.re) + fabs(alpha.im)) * s.size;
         if (beta.re != 0 || beta.im != 0)
-            add(&out[i], beta, false, value_load(type, y, i * y_step));
+            add(&out[i], beta, false, value_load(type, y, i * y_stride));
     }
     return out;
 }
@@ -239,15 +239,15 @@ void layouts_check_columns(spry_context *ctx, const spry_matrix *A, const spry_o
                           cols,    by_rows ? cols + 1 : m + 2,
                           by_rows, numeric_array(type, (m + 2) * (cols + 1), 0, 82),
                           NULL};
-    const int64_t xs = by_rows ? B.step : 1, ys = by_rows ? C.step : 1;
+    const int64_t xs = by_rows ? B.ld : 1, ys = by_rows ? C.ld : 1;
     sum **expected = calloc((size_t)cols + 1, sizeof *expected);
     char what[200];
     snprintf(what, sizeof what, "%s, type %s, transpose %d, factors %d, %d columns, by_rows %d",
              spec, spry_type_name(type), (int)transpose, which, cols, by_rows);
     for (int c = 0; c < cols; c++)
-        expected[c] = reference(A, transpose, alpha,
-                                (char *)B.data + (size_t)(by_rows ? c : c * B.step) * size, beta,
-                                (char *)C.data + (size_t)(by_rows ? c : c * C.step) * size, xs, ys);
+        expected[c] =
+            reference(A, transpose, alpha, (char *)B.data + (size_t)(by_rows ? c : c * B.ld) * size,
+                      beta, (char *)C.data + (size_t)(by_rows ? c : c * C.ld) * size, xs, ys);
     if (beta.re == 0 && beta.im == 0) /* must not be read */
         memset(C.data, 0xff, (size_t)((m + 2) * (cols + 1)) * size);
     /* What lies between columns or rows is not ours. */
@@ -257,7 +257,7 @@ void layouts_check_columns(spry_context *ctx, const spry_matrix *A, const spry_o
     assert_ok(ctx, spry_operator_multiply_dense(op, transpose, alpha, &B, beta, &C));
     assert_memory_equal(mark, gap, size);
     for (int c = 0; c < cols; c++) {
-        const char *column = (const char *)C.data + (size_t)(by_rows ? c : c * C.step) * size;
+        const char *column = (const char *)C.data + (size_t)(by_rows ? c : c * C.ld) * size;
         for (int64_t i = 0; i < m; i++)
             check_near(type, value_get(type, column, i * ys), expected[c][i], terms, what, i);
         free(expected[c]);

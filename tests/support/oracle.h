@@ -19,13 +19,13 @@ typedef struct oracle_arithmetic {
 
 /* Follows a program from start to end. Of the listener, data and the two functions are used. */
 spry_status oracle_follow(const program *p, const oracle_arithmetic *does, void *data,
-                          const lane *listener);
+                          const track *listener);
 
-/* What a text is run on. b, x, data and the two functions of the lane are used as a runner would;
+/* What a text is run on. b, x, data and the two functions of the track are used as a runner would;
  * x is always up to date in report(), and has room for the longer of rows and columns. */
 typedef struct oracle_input {
     const spry_operator *A, *M; /* M may be NULL */
-    const lane *lane;
+    const track *track;
 } oracle_input;
 
 /* Runs a text with the host's kernels on the same chunks as in a sweep, so that a plan must give

@@ -16,7 +16,7 @@ typedef struct things {
     spry_matrix *A;
     spry_operator *op;
     spry_solver *solver;
-    spry_vector *x, *y, *z;
+    spry_vector *x, *y, *z, *values; /* values: those of A */
     spry_device *device; /* NULL: none here, rows that need one are called with NULL alone */
     spry_arrays arrays;
     const spry_vector *b_list[1];
@@ -213,8 +213,8 @@ ONLY(spry_kernel_set_vector, 3, "", spry_kernel_set_vector(P(0, t->kernel), P(1,
 ONLY(spry_kernel_set_memory, 3, "2", spry_kernel_set_memory(P(0, t->kernel), P(1, "x"), P(2, t->fields))) \
 ONLY(spry_kernel_launch, 2, "", spry_kernel_launch(P(0, t->kernel), 1, P(1, csr_offsets))) \
 CALL(spry_matrix_share, 3, "", spry_matrix_share(P(0, t->ctx), P(1, t->A), P(2, &t->made_matrix)))  \
-CALL(spry_matrix_set_values, 2, "", spry_matrix_set_values(P(0, t->A), P(1, t->fields), SPRY_OWN_COPY)) \
-CALL(spry_matrix_set_values_from, 2, "", spry_matrix_set_values_from(P(0, t->A), P(1, t->x)))        \
+CALL(spry_matrix_set_values, 2, "", spry_matrix_set_values(P(0, t->A), P(1, spry_vector_data(t->values)), SPRY_OWN_COPY)) \
+CALL(spry_matrix_set_values_from, 2, "", spry_matrix_set_values_from(P(0, t->A), P(1, t->values)))        \
 LOOK(spry_operator_is_current, 1, spry_operator_is_current(P(0, t->op)))                             \
 CALL(spry_matrix_from_csr32, 5, "", spry_matrix_from_csr32(P(0, t->ctx), SPRY_TYPE_D, 1, 2, P(1, csr_columns), P(2, csr_columns), P(3, csr_values), SPRY_OWN_COPY, P(4, &t->made_matrix))) \
 CALL(spry_operator_from_product, 5, "13", spry_operator_from_product(P(0, t->ctx), P(1, t->device), SPRY_TYPE_D, 4, 4, false, P(2, product), P(3, t), P(4, &t->made_operator))) \
@@ -333,9 +333,11 @@ static void make(things *t, spry_context *ctx)
     assert_ok(ctx, spry_solver_new(ctx, &t->solver));
     assert_ok(ctx, spry_solver_set_matrix(t->solver, t->A));
     assert_ok(ctx, spry_matrix_arrays(t->A, &t->arrays));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, t->arrays.nnz, t->arrays.values, SPRY_OWN_COPY,
+                                   &t->values));
     t->b_list[0] = t->x;
     t->x_list[0] = t->y;
-    t->dense = (spry_dense){.rows = 4, .cols = 1, .step = 4, .data = spry_vector_data(t->x)};
+    t->dense = (spry_dense){.rows = 4, .cols = 1, .ld = 4, .data = spry_vector_data(t->x)};
     t->other = t->dense;
     t->other.data = spry_vector_data(t->y);
     for (int i = 0; i < 4; i++)
@@ -371,6 +373,7 @@ static void drop(things *t)
     t->memory = t->text = NULL;
     t->order = NULL;
     /* what a call may have set */
+    assert_ok(t->ctx, spry_matrix_arrays(t->A, &t->arrays));
     spry_solver_set_matrix(t->solver, t->A);
     spry_solver_set_precon(t->solver, NULL);
     spry_solver_set_null_space(t->solver, 0, NULL, NULL);
@@ -410,6 +413,7 @@ static void test_null_in_each_place(void **state)
     spry_vector_free(t.x);
     spry_vector_free(t.y);
     spry_vector_free(t.z);
+    spry_vector_free(t.values);
     spry_matrix_free(t.A);
     spry_device_close_all(t.ctx);
 }

@@ -226,16 +226,6 @@ static void test_recording(void **state)
     assert_status(s.ctx, SPRY_STATUS_DEVICE_LOST, device_play(g));
     device_graph_free(g);
     check_lost(&s, m, p);
-    start_work(&s, "launch=3 error=719", &m, &p);
-    uint64_t loop = 0;
-    assert_true(s.d->facts.has_loops);
-    assert_ok(s.ctx, device_record_loop_begin(s.d, &loop));
-    assert_int_equal(loop, 42);
-    assert_ok(s.ctx, device_launch(p, "triple", NULL, 1, 64, NULL, 0));
-    assert_ok(s.ctx, device_record_loop_end(s.d, loop, m, 0, 1, &g));
-    assert_status(s.ctx, SPRY_STATUS_DEVICE_LOST, device_play(g));
-    device_graph_free(g);
-    check_lost(&s, m, p);
 }
 
 /* --- the compiler --------------------------------------------------------------------------------

@@ -187,7 +187,7 @@ static void wrong_headers_are_refused(void **state)
     spry_context *ctx = *state;
     spry_matrix *A;
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_new(ctx, NULL, SPRY_OWN_COPY, &A));
-    assert_string_equal(spry_message(ctx), "arrays is NULL");
+    assert_string_equal(spry_message(ctx), "spry_matrix_new: arrays is NULL");
     spry_arrays a = csr_23();
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_new(ctx, &a, (spry_own)9, &A));
     assert_string_equal(spry_message(ctx), "own is 9, expected borrow, copy or take");

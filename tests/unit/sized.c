@@ -102,7 +102,7 @@ static spry_status call_quick(const bench *t, void *caller)
 static spry_status call_dense(const bench *t, void *caller)
 {
     spry_dense *B = caller, C = SPRY_DENSE_INIT;
-    B->rows = C.rows = B->step = C.step = spry_vector_size(t->b);
+    B->rows = C.rows = B->ld = C.ld = spry_vector_size(t->b);
     B->cols = C.cols = 1;
     B->by_rows = false;
     B->data = spry_vector_data(t->b);

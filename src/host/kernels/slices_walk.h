@@ -226,7 +226,7 @@ ALWAYS_INLINE void run_tiles(const sliced *A, int64_t slice, slice_cursor c, int
 #pragma GCC unroll 8
         for (int i = 0; i < n; i++)
             tile_add(&sum[i], vectors, value_of(A->values[c.place + l + i]),
-                     x + (base + columns[i]) * p->x_step);
+                     x + (base + columns[i]) * p->x_stride);
     }
 #pragma GCC unroll 8
     for (int i = 0; i < n; i++) {

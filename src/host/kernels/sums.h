@@ -299,8 +299,9 @@ ALWAYS_INLINE tile tile_total(const tile s[4], int vectors)
 #endif
 }
 
-ALWAYS_INLINE tile tile_entries_ahead(cursor *from, const stored *end, const real *x, int64_t step,
-                                      int vectors, const int32_t *near_end, bool crosses)
+ALWAYS_INLINE tile tile_entries_ahead(cursor *from, const stored *end, const real *x,
+                                      int64_t stride, int vectors, const int32_t *near_end,
+                                      bool crosses)
 {
     tile s[4] = {0};
     cursor at = *from;
@@ -309,21 +310,21 @@ ALWAYS_INLINE tile tile_entries_ahead(cursor *from, const stored *end, const rea
         if (at.column < near_end)
 #pragma GCC unroll 4
             for (int k = 0; k < 4; k++)
-                tile_fetch(tile_row(x, at.column[TILE_AHEAD + k], step), vectors, crosses);
-        tile_add(&s[0], vectors, value_of(at.value[0]), tile_row(x, at.column[0], step));
-        tile_add(&s[1], vectors, value_of(at.value[1]), tile_row(x, at.column[1], step));
-        tile_add(&s[2], vectors, value_of(at.value[2]), tile_row(x, at.column[2], step));
-        tile_add(&s[3], vectors, value_of(at.value[3]), tile_row(x, at.column[3], step));
+                tile_fetch(tile_row(x, at.column[TILE_AHEAD + k], stride), vectors, crosses);
+        tile_add(&s[0], vectors, value_of(at.value[0]), tile_row(x, at.column[0], stride));
+        tile_add(&s[1], vectors, value_of(at.value[1]), tile_row(x, at.column[1], stride));
+        tile_add(&s[2], vectors, value_of(at.value[2]), tile_row(x, at.column[2], stride));
+        tile_add(&s[3], vectors, value_of(at.value[3]), tile_row(x, at.column[3], stride));
     }
     const int64_t rest = end - at.value;
     if (rest & 2) {
-        tile_add(&s[0], vectors, value_of(at.value[0]), tile_row(x, at.column[0], step));
-        tile_add(&s[1], vectors, value_of(at.value[1]), tile_row(x, at.column[1], step));
+        tile_add(&s[0], vectors, value_of(at.value[0]), tile_row(x, at.column[0], stride));
+        tile_add(&s[1], vectors, value_of(at.value[1]), tile_row(x, at.column[1], stride));
         at.value += 2;
         at.column += 2;
     }
     if (rest & 1) {
-        tile_add(&s[2], vectors, value_of(at.value[0]), tile_row(x, at.column[0], step));
+        tile_add(&s[2], vectors, value_of(at.value[0]), tile_row(x, at.column[0], stride));
         at.value += 1;
         at.column += 1;
     }
@@ -332,10 +333,10 @@ ALWAYS_INLINE tile tile_entries_ahead(cursor *from, const stored *end, const rea
 }
 
 /* The same without fetching ahead. */
-ALWAYS_INLINE tile tile_entries(cursor *from, const stored *end, const real *x, int64_t step,
+ALWAYS_INLINE tile tile_entries(cursor *from, const stored *end, const real *x, int64_t stride,
                                 int vectors)
 {
-    return tile_entries_ahead(from, end, x, step, vectors, NULL, false);
+    return tile_entries_ahead(from, end, x, stride, vectors, NULL, false);
 }
 
 #endif

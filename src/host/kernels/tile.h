@@ -1,6 +1,6 @@
 /*
  * Sums for several columns at once: number c of all of them side by side, so that an entry of A
- * meets its numbers in one line of the cache. A tile is one unit or two (HOST_UNIT real numbers
+ * meets its numbers in one line of the cache. A tile is one pack or two (HOST_PACK real numbers
  * each), kept in registers: `vectors` is a constant wherever these are used.
  */
 #ifndef SPRY_TILE_H
@@ -15,10 +15,10 @@ enum { VEC_MOST = 32 };
 enum { VEC_MOST = 16 };
 #endif
 enum {
-    VEC_BYTES = HOST_UNIT * sizeof(real) < VEC_MOST ? HOST_UNIT * sizeof(real) : VEC_MOST,
+    VEC_BYTES = HOST_PACK * sizeof(real) < VEC_MOST ? HOST_PACK * sizeof(real) : VEC_MOST,
     VEC_REALS = VEC_BYTES / sizeof(real),
-    TILE_UNIT = HOST_UNIT / VEC_REALS, /* vectors */
-    TILE_MOST = HOST_MOST_UNITS * TILE_UNIT,
+    TILE_PACK = HOST_PACK / VEC_REALS, /* vectors */
+    TILE_MOST = HOST_MOST_PACKS * TILE_PACK,
     TILE_PARTS = 1 + KERNEL_COMPLEX
 };
 
@@ -58,16 +58,16 @@ ALWAYS_INLINE const int32_t *tile_near_end(const host_columns *p, const int32_t 
     return p->scattered && count > TILE_AHEAD + 8 ? columns + count - TILE_AHEAD - 8 : NULL;
 }
 
-ALWAYS_INLINE const real *tile_row(const real *x, int32_t column, int64_t step)
+ALWAYS_INLINE const real *tile_row(const real *x, int32_t column, int64_t stride)
 {
-    return x + (uint64_t)(uint32_t)column * (uint64_t)step;
+    return x + (uint64_t)(uint32_t)column * (uint64_t)stride;
 }
 
 /* Whether rows of B may lie in two lines of the cache. */
 ALWAYS_INLINE bool tile_crosses(const host_columns *p, int vectors)
 {
     const uintptr_t width = (uintptr_t)vectors * VEC_BYTES;
-    return (((uintptr_t)p->x | (uintptr_t)p->x_step * sizeof(real)) & (width - 1)) != 0;
+    return (((uintptr_t)p->x | (uintptr_t)p->x_stride * sizeof(real)) & (width - 1)) != 0;
 }
 
 /* Adds a value times the numbers at x. */
@@ -143,7 +143,7 @@ __attribute__((noinline, unused)) static void tile_put_any(const tile *t, const 
 ALWAYS_INLINE void tile_put(const tile *t, int vectors, const host_columns *p, factors f,
                             int64_t row)
 {
-    const int64_t at = (row - p->first) * p->y_step;
+    const int64_t at = (row - p->first) * p->y_stride;
     if (f.plain && p->together) {
         vec_at *y = (vec_at *)((scalar *)p->y[0] + at);
 #pragma GCC unroll 8

@@ -148,7 +148,7 @@ ALWAYS_INLINE void put_value(layout *L, int64_t place, const matrix_arrays *A, i
 static void fill_strands(layout *L, const shape *s, const matrix_arrays *A, const int64_t *starts,
                          int64_t row)
 {
-    const int64_t step = s->TH > 1 ? s->THW : 1;
+    const int64_t stride = s->TH > 1 ? s->THW : 1;
     for (int64_t strand = starts[row]; strand < starts[row + 1]; strand++) {
         const int64_t from = A->offsets[row] + (strand - starts[row]) * s->height;
         const int64_t rest = A->offsets[row + 1] - from,
@@ -157,11 +157,11 @@ static void fill_strands(layout *L, const shape *s, const matrix_arrays *A, cons
         int32_t *column = (int32_t *)L->array[AXT_COLUMNS].data + place_of(s, strand, 0, false);
         ((int32_t *)L->array[AXT_ROWS].data)[strand] = (int32_t)row;
         for (int64_t t = 0; t < count; t++) {
-            put_value(L, place + t * step * (1 + (s->kept && s->TH > 1)), A, from + t);
-            column[t * step] = A->col_index[from + t];
+            put_value(L, place + t * stride * (1 + (s->kept && s->TH > 1)), A, from + t);
+            column[t * stride] = A->col_index[from + t];
         }
         for (int64_t t = count; t < s->height; t++)
-            column[t * step] = A->col_index[from + count - 1];
+            column[t * stride] = A->col_index[from + count - 1];
     }
 }
 
@@ -182,14 +182,14 @@ static void fill_segment(layout *L, const shape *s, const matrix_arrays *A, int6
                          int64_t end, int64_t row)
 {
     const int64_t strand = begin / s->height, t = begin % s->height;
-    const int64_t step = s->TH > 1 ? s->THW : 1, at = place_of(s, strand, t, false);
+    const int64_t stride = s->TH > 1 ? s->THW : 1, at = place_of(s, strand, t, false);
     int32_t *column = (int32_t *)L->array[AXT_COLUMNS].data + at;
     uint32_t *hdr = (uint32_t *)L->array[AXT_ROWS].data + at;
     for (int64_t k = 0; k < end - begin; k++) {
-        const int64_t place = s->kept ? place_of(s, strand, t + k, true) : at + k * step;
+        const int64_t place = s->kept ? place_of(s, strand, t + k, true) : at + k * stride;
         put_value(L, place, A, begin + k);
-        column[k * step] = A->col_index[begin + k];
-        hdr[k * step] = (uint32_t)(row << s->bits | (end - begin - k - 1));
+        column[k * stride] = A->col_index[begin + k];
+        hdr[k * stride] = (uint32_t)(row << s->bits | (end - begin - k - 1));
     }
 }
 

@@ -5,7 +5,7 @@
  *
  *     entry k of line l is at start_k + l
  *
- * ell     line i is row i, start_k = k step; every line is as long as the longest
+ * ell     line i is row i, start_k = k stride; every line is as long as the longest
  * ellr    the same, lines end where their rows do
  * ellr-t  row i is lines i T .. i T + T - 1, dealt out in turn: its entry e is entry e / T of line
  *         i T + e % T
@@ -32,11 +32,11 @@ enum {
 };
 /* Numbers. */
 enum {
-    COLUMNWISE_LINES, /* that have rows; jds: those that are fill too */
-    COLUMNWISE_STEP,  /* from a column to the next; 0: see the starts */
-    COLUMNWISE_WIDTH, /* columns */
-    COLUMNWISE_T,     /* lines of a row */
-    COLUMNWISE_BS     /* ellr-t: work-items of a group on devices; 0: any */
+    COLUMNWISE_LINES,  /* that have rows; jds: those that are fill too */
+    COLUMNWISE_STRIDE, /* from a column to the next; 0: see the starts */
+    COLUMNWISE_WIDTH,  /* columns */
+    COLUMNWISE_T,      /* lines of a row */
+    COLUMNWISE_BS      /* ellr-t: work-items of a group on devices; 0: any */
 };
 /* Units are so many lines, which all T divide. */
 enum { COLUMNWISE_UNIT = 64 };
@@ -45,21 +45,21 @@ enum { COLUMNWISE_UNIT = 64 };
  */
 
 /* What sets one of them apart from another, for building. */
-typedef struct columnwise_plan {
+typedef struct columnwise_sizes {
     int64_t T, width;
     bool lengths_read; /* products stop where rows do */
     int64_t pad;       /* jds: lines to whose multiples columns are filled up; 0: no jds */
     int64_t rest;      /* hyb: entries beyond the width; -1: no hyb */
     int32_t *rows;     /* jds: by length; taken by the layout */
     int64_t *starts;   /* jds: width + 1; taken by the layout */
-} columnwise_plan;
+} columnwise_sizes;
 
 /* Lines from a column to the next for so many rows. */
-int64_t columnwise_step(int64_t rows, int64_t T);
-/* The sizes of what is built by a plan. */
+int64_t columnwise_stride(int64_t rows, int64_t T);
+/* The sizes of what is built by a sizes. */
 spry_status columnwise_foresee(spry_context *ctx, const matrix_arrays *A, const char *name,
-                               stored_kind kind, const columnwise_plan *plan, layout_forecast *f);
-spry_status columnwise_build(layout *L, const matrix_arrays *A, const columnwise_plan *plan);
+                               stored_kind kind, const columnwise_sizes *sizes, layout_forecast *f);
+spry_status columnwise_build(layout *L, const matrix_arrays *A, const columnwise_sizes *sizes);
 void columnwise_entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data);
 int64_t columnwise_work(const layout *L, int64_t unit);
 

@@ -235,16 +235,16 @@ static void cut_unit(writer *w, const matrix_arrays *A, int64_t u, findings *not
 /* --- all of it ------------------------------------------------------------------------------- */
 
 /* What is known before anything is stored. */
-typedef struct plan {
+typedef struct survey {
     int parts;
     int64_t units;
     findings *found;  /* one a part; then all in the first */
     int64_t *runs;    /* units + 1: runs before each unit */
     int64_t *numbers; /* units + 1: values on the main diagonal before each unit */
     int64_t listed;   /* terms of all shapes */
-} plan;
+} survey;
 
-static void plan_free(spry_context *ctx, plan *p)
+static void survey_free(spry_context *ctx, survey *p)
 {
     base_free(ctx, p->found);
     base_free(ctx, p->runs);
@@ -267,7 +267,7 @@ static spry_status refuse_shapes(spry_context *ctx)
                      CRF_MOST_SHAPES);
 }
 
-static spry_status find_terms(spry_context *ctx, const matrix_arrays *A, plan *p)
+static spry_status find_terms(spry_context *ctx, const matrix_arrays *A, survey *p)
 {
     findings *all = p->found;
 #pragma omp parallel for num_threads(p->parts) schedule(static, 1)
@@ -289,7 +289,7 @@ static spry_status find_terms(spry_context *ctx, const matrix_arrays *A, plan *p
     return many ? refuse_terms(ctx) : SPRY_STATUS_OK;
 }
 
-static void count_unit(plan *p, const matrix_arrays *A, int64_t u, findings *note)
+static void count_unit(survey *p, const matrix_arrays *A, int64_t u, findings *note)
 {
     writer w = {.f = p->found};
     cut_unit(&w, A, u, note, 0);
@@ -297,7 +297,7 @@ static void count_unit(plan *p, const matrix_arrays *A, int64_t u, findings *not
     p->numbers[u + 1] = w.values;
 }
 
-static spry_status find_runs(spry_context *ctx, const matrix_arrays *A, plan *p)
+static spry_status find_runs(spry_context *ctx, const matrix_arrays *A, survey *p)
 {
     findings *all = p->found;
     p->runs[0] = p->numbers[0] = 0;
@@ -323,7 +323,7 @@ static spry_status find_runs(spry_context *ctx, const matrix_arrays *A, plan *p)
     return all->many_shapes ? refuse_shapes(ctx) : SPRY_STATUS_OK;
 }
 
-static spry_status plan_make(spry_context *ctx, const matrix_arrays *A, plan *p)
+static spry_status survey_make(spry_context *ctx, const matrix_arrays *A, survey *p)
 {
     spry_status status = SPRY_STATUS_OK;
     p->parts = matrix_parts(ctx, A->nnz);
@@ -380,9 +380,9 @@ static void write_main(layout *L, const matrix_arrays *A, int64_t u)
 static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     (void)given;
-    plan p = {0};
+    survey p = {0};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(L->ctx, plan_make(L->ctx, A, &p));
+    SPRY_GO(L->ctx, survey_make(L->ctx, A, &p));
     const findings *f = p.found;
     L->units = p.units;
     L->unit_rows = CRF_UNIT_ROWS;
@@ -405,7 +405,7 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
         }
     }
 done:
-    plan_free(L->ctx, &p);
+    survey_free(L->ctx, &p);
     return status;
 }
 
@@ -413,15 +413,15 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
                             layout_forecast *out)
 {
     (void)given;
-    plan p = {0};
+    survey p = {0};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, plan_make(ctx, A, &p));
+    SPRY_GO(ctx, survey_make(ctx, A, &p));
     out->stored = p.found->terms + p.numbers[p.units];
     out->bytes = out->stored * (int64_t)spry_type_size(A->type) + 8 * (p.units + 1) +
                  p.runs[p.units] * (int64_t)sizeof(crf_run) + 4 * (p.found->shapes + 1) +
                  8 * p.listed;
 done:
-    plan_free(ctx, &p);
+    survey_free(ctx, &p);
     return status;
 }
 

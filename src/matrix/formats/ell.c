@@ -14,24 +14,24 @@ typedef struct ell_options {
 static const spry_option options_table[] = {ELL_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-static columnwise_plan plan_of(spry_context *ctx, const matrix_arrays *A)
+static columnwise_sizes plan_of(spry_context *ctx, const matrix_arrays *A)
 {
-    return (columnwise_plan){.T = 1, .width = matrix_longest_row(ctx, A), .rest = -1};
+    return (columnwise_sizes){.T = 1, .width = matrix_longest_row(ctx, A), .rest = -1};
 }
 
 static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     (void)given;
-    const columnwise_plan plan = plan_of(L->ctx, A);
-    return columnwise_build(L, A, &plan);
+    const columnwise_sizes sizes = plan_of(L->ctx, A);
+    return columnwise_build(L, A, &sizes);
 }
 
 static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const ell_options *o = given;
-    const columnwise_plan plan = plan_of(ctx, A);
-    return columnwise_foresee(ctx, A, "ell", (stored_kind)o->values, &plan, f);
+    const columnwise_sizes sizes = plan_of(ctx, A);
+    return columnwise_foresee(ctx, A, "ell", (stored_kind)o->values, &sizes, f);
 }
 
 const layout_class format_ell = {.name = "ell",

@@ -20,16 +20,16 @@ static const spry_option options_table[] = {ELLR_T_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
 static spry_status make_plan(spry_context *ctx, const matrix_arrays *A, const ellr_t_options *o,
-                             columnwise_plan *plan)
+                             columnwise_sizes *sizes)
 {
     const int64_t T = o->T;
     if ((T & (T - 1)) != 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "format ellr-t: T is %" PRId64 ", expected 1, 2, 4, 8, 16 or 32", T);
-    *plan = (columnwise_plan){.T = T,
-                              .width = (matrix_longest_row(ctx, A) + T - 1) / T,
-                              .lengths_read = true,
-                              .rest = -1};
+    *sizes = (columnwise_sizes){.T = T,
+                                .width = (matrix_longest_row(ctx, A) + T - 1) / T,
+                                .lengths_read = true,
+                                .rest = -1};
     return SPRY_STATUS_OK;
 }
 
@@ -37,10 +37,10 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     const ellr_t_options *o = given;
     enum { LEAST_BS = 64 };
-    columnwise_plan plan;
-    spry_status status = make_plan(L->ctx, A, o, &plan);
+    columnwise_sizes sizes;
+    spry_status status = make_plan(L->ctx, A, o, &sizes);
     if (status == SPRY_STATUS_OK)
-        status = columnwise_build(L, A, &plan);
+        status = columnwise_build(L, A, &sizes);
     layout_note(L, "T", o->T);
     if (o->BS > 0) {
         L->number[COLUMNWISE_BS] = LEAST_BS << (o->BS - 1);
@@ -53,10 +53,10 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
                             layout_forecast *f)
 {
     const ellr_t_options *o = given;
-    columnwise_plan plan;
-    const spry_status status = make_plan(ctx, A, o, &plan);
+    columnwise_sizes sizes;
+    const spry_status status = make_plan(ctx, A, o, &sizes);
     return status == SPRY_STATUS_OK
-               ? columnwise_foresee(ctx, A, "ellr-t", (stored_kind)o->values, &plan, f)
+               ? columnwise_foresee(ctx, A, "ellr-t", (stored_kind)o->values, &sizes, f)
                : status;
 }
 

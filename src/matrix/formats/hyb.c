@@ -42,7 +42,7 @@ static void count_lengths(const matrix_arrays *A, int parts, int64_t most, int64
 }
 
 /*
- * One more column takes `step` places of ELLPACK and spares an entry each of the rows that are
+ * One more column takes `stride` places of ELLPACK and spares an entry each of the rows that are
  * longer, which become fewer: the best K is the first that is not worth a next. It is less than
  * twice the average, as an entry takes less than twice a place.
  */
@@ -50,7 +50,7 @@ static spry_status choose(spry_context *ctx, const matrix_arrays *A, size_t valu
 {
     const int parts = matrix_parts(ctx, A->rows);
     const int64_t most = A->rows > 0 ? 2 * A->nnz / A->rows + 1 : 0;
-    const int64_t column = columnwise_step(A->rows, 1) * (int64_t)(value + sizeof(int32_t));
+    const int64_t column = columnwise_stride(A->rows, 1) * (int64_t)(value + sizeof(int32_t));
     int64_t *counts = NULL, longer = A->rows;
     const spry_status status = base_calloc(ctx, parts * (most + 1), sizeof *counts, &counts);
     if (status != SPRY_STATUS_OK)
@@ -66,7 +66,7 @@ static spry_status choose(spry_context *ctx, const matrix_arrays *A, size_t valu
 }
 
 static spry_status make_plan(spry_context *ctx, const matrix_arrays *A, const hyb_options *o,
-                             columnwise_plan *plan)
+                             columnwise_sizes *sizes)
 {
     const size_t value = layout_value_size(A->type, (stored_kind)o->values);
     const int64_t longest = matrix_longest_row(ctx, A);
@@ -76,28 +76,28 @@ static spry_status make_plan(spry_context *ctx, const matrix_arrays *A, const hy
 #pragma omp parallel for num_threads(matrix_parts(ctx, A->rows)) reduction(+ : rest)
     for (int64_t i = 0; i < A->rows; i++)
         rest += length_of(A, i) > K ? length_of(A, i) - K : 0;
-    *plan = (columnwise_plan){.T = 1, .width = K, .rest = rest};
+    *sizes = (columnwise_sizes){.T = 1, .width = K, .rest = rest};
     return status;
 }
 
 static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
-    columnwise_plan plan;
-    spry_status status = make_plan(L->ctx, A, given, &plan);
+    columnwise_sizes sizes;
+    spry_status status = make_plan(L->ctx, A, given, &sizes);
     if (status != SPRY_STATUS_OK)
         return status;
-    layout_note(L, "K", plan.width);
-    return columnwise_build(L, A, &plan);
+    layout_note(L, "K", sizes.width);
+    return columnwise_build(L, A, &sizes);
 }
 
 static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
     const hyb_options *o = given;
-    columnwise_plan plan;
-    const spry_status status = make_plan(ctx, A, o, &plan);
+    columnwise_sizes sizes;
+    const spry_status status = make_plan(ctx, A, o, &sizes);
     return status == SPRY_STATUS_OK
-               ? columnwise_foresee(ctx, A, "hyb", (stored_kind)o->values, &plan, f)
+               ? columnwise_foresee(ctx, A, "hyb", (stored_kind)o->values, &sizes, f)
                : status;
 }
 

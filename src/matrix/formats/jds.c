@@ -84,19 +84,20 @@ static void sort_rows(const matrix_arrays *A, const histogram *h, int32_t *rows)
     }
 }
 
-/* With plan->rows to be filled, or without. */
+/* With sizes->rows to be filled, or without. */
 static spry_status make_plan(spry_context *ctx, const matrix_arrays *A, int64_t pad, bool with_rows,
-                             columnwise_plan *plan)
+                             columnwise_sizes *sizes)
 {
     histogram h = {0};
     spry_status status = SPRY_STATUS_OK;
-    *plan = (columnwise_plan){.T = 1, .width = matrix_longest_row(ctx, A), .pad = pad, .rest = -1};
-    SPRY_GO(ctx, histogram_make(ctx, A, plan->width, &h));
-    SPRY_GO(ctx, base_alloc(ctx, plan->width + 1, sizeof *plan->starts, &plan->starts));
-    find_places(&h, pad, plan->starts);
+    *sizes =
+        (columnwise_sizes){.T = 1, .width = matrix_longest_row(ctx, A), .pad = pad, .rest = -1};
+    SPRY_GO(ctx, histogram_make(ctx, A, sizes->width, &h));
+    SPRY_GO(ctx, base_alloc(ctx, sizes->width + 1, sizeof *sizes->starts, &sizes->starts));
+    find_places(&h, pad, sizes->starts);
     if (with_rows) {
-        SPRY_GO(ctx, base_alloc(ctx, A->rows, sizeof *plan->rows, &plan->rows));
-        sort_rows(A, &h, plan->rows);
+        SPRY_GO(ctx, base_alloc(ctx, A->rows, sizeof *sizes->rows, &sizes->rows));
+        sort_rows(A, &h, sizes->rows);
     }
 done:
     base_free(ctx, h.count);
@@ -106,14 +107,14 @@ done:
 static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     const jds_options *o = given;
-    columnwise_plan plan;
-    spry_status status = make_plan(L->ctx, A, o->pad, true, &plan);
+    columnwise_sizes sizes;
+    spry_status status = make_plan(L->ctx, A, o->pad, true, &sizes);
     if (status == SPRY_STATUS_OK) {
         layout_note(L, "pad", o->pad);
-        return columnwise_build(L, A, &plan);
+        return columnwise_build(L, A, &sizes);
     }
-    base_free(L->ctx, plan.rows);
-    base_free(L->ctx, plan.starts);
+    base_free(L->ctx, sizes.rows);
+    base_free(L->ctx, sizes.starts);
     return status;
 }
 
@@ -121,11 +122,11 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
                             layout_forecast *f)
 {
     const jds_options *o = given;
-    columnwise_plan plan;
-    spry_status status = make_plan(ctx, A, o->pad, false, &plan);
+    columnwise_sizes sizes;
+    spry_status status = make_plan(ctx, A, o->pad, false, &sizes);
     if (status == SPRY_STATUS_OK)
-        status = columnwise_foresee(ctx, A, "jds", (stored_kind)o->values, &plan, f);
-    base_free(ctx, plan.starts);
+        status = columnwise_foresee(ctx, A, "jds", (stored_kind)o->values, &sizes, f);
+    base_free(ctx, sizes.starts);
     return status;
 }
 

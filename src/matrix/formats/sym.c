@@ -228,27 +228,27 @@ static void lay_unit(laying *u)
 
 /* What is known before anything is stored. */
 typedef struct sizes {
-    half_plan plan;
+    half_cut half;
     bool wide;
     int64_t *units; /* SYM_UNITS */
 } sizes;
 
 static void sizes_clear(spry_context *ctx, sizes *s)
 {
-    half_clear(ctx, &s->plan);
+    half_clear(ctx, &s->half);
     base_free(ctx, s->units);
     s->units = NULL;
 }
 
 static void count_units(spry_context *ctx, const matrix_arrays *A, const sizes *s)
 {
-    const int64_t units = s->plan.parts;
+    const int64_t units = s->half.parts;
 #pragma omp parallel for num_threads(matrix_parts(ctx, A->nnz + A->rows)) schedule(dynamic, 1)
     for (int64_t p = 0; p < units; p++) {
         laying u = {.A = A,
-                    .begin = s->plan.rows[p],
-                    .end = s->plan.rows[p + 1],
-                    .inside = s->plan.rows[p]};
+                    .begin = s->half.rows[p],
+                    .end = s->half.rows[p + 1],
+                    .inside = s->half.rows[p]};
         lay_unit(&u);
         int64_t *next = s->units + (p + 1) * SYM_UNIT_NUMBERS;
         next[SYM_AT_VALUE] = u.value;
@@ -259,7 +259,7 @@ static void count_units(spry_context *ctx, const matrix_arrays *A, const sizes *
     }
     for (int64_t p = 0; p <= units; p++) {
         int64_t *mine = s->units + p * SYM_UNIT_NUMBERS;
-        mine[SYM_AT_ROW] = s->plan.rows[p];
+        mine[SYM_AT_ROW] = s->half.rows[p];
         for (int n = SYM_AT_VALUE; n <= SYM_AT_COUNT; n++)
             mine[n] = p == 0 ? 0 : mine[n] + mine[n - SYM_UNIT_NUMBERS];
     }
@@ -273,17 +273,17 @@ static spry_status find_sizes(spry_context *ctx, const matrix_arrays *A, const s
     const int64_t value = (int64_t)layout_value_size(A->type, (stored_kind)o->values);
     spry_status status = SPRY_STATUS_OK;
     *s = (sizes){.units = NULL};
-    SPRY_GO(ctx, half_find(ctx, A, o->parts, value + 2, &s->plan));
-    s->wide = o->columns == WIDE || s->plan.reach > UINT16_MAX + 1;
+    SPRY_GO(ctx, half_find(ctx, A, o->parts, value + 2, &s->half));
+    s->wide = o->columns == WIDE || s->half.reach > UINT16_MAX + 1;
     if (o->columns == NARROW && s->wide) {
         status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                            "an entry lies %" PRId64 " places left of the diagonal, which 16 bits "
                            "cannot tell: take columns=32, or reorder the matrix",
-                           s->plan.reach);
+                           s->half.reach);
         goto done;
     }
     SPRY_GO(ctx,
-            base_alloc(ctx, (s->plan.parts + 1) * SYM_UNIT_NUMBERS, sizeof *s->units, &s->units));
+            base_alloc(ctx, (s->half.parts + 1) * SYM_UNIT_NUMBERS, sizeof *s->units, &s->units));
     count_units(ctx, A, s);
 done:
     if (status != SPRY_STATUS_OK)
@@ -293,19 +293,19 @@ done:
 
 static const int64_t *totals(const sizes *s)
 {
-    return s->units + s->plan.parts * SYM_UNIT_NUMBERS;
+    return s->units + s->half.parts * SYM_UNIT_NUMBERS;
 }
 
 /* The windows of units, for layout.h. */
-static spry_status make_windows(layout *L, const half_plan *plan)
+static spry_status make_windows(layout *L, const half_cut *half)
 {
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(L->ctx, base_alloc(L->ctx, plan->parts, sizeof(int64_t), &L->carry_row));
-    SPRY_GO(L->ctx, base_alloc(L->ctx, plan->parts + 1, sizeof(int64_t), &L->carry_at));
+    SPRY_GO(L->ctx, base_alloc(L->ctx, half->parts, sizeof(int64_t), &L->carry_row));
+    SPRY_GO(L->ctx, base_alloc(L->ctx, half->parts + 1, sizeof(int64_t), &L->carry_at));
     L->carry_at[0] = 0;
-    for (int64_t p = 0; p < plan->parts; p++) {
-        L->carry_row[p] = plan->above[p];
-        L->carry_at[p + 1] = L->carry_at[p] + plan->rows[p] - plan->above[p];
+    for (int64_t p = 0; p < half->parts; p++) {
+        L->carry_row[p] = half->above[p];
+        L->carry_at[p + 1] = L->carry_at[p] + half->rows[p] - half->above[p];
     }
 done:
     return status;
@@ -313,13 +313,13 @@ done:
 
 /* Rows of the ring that walks keep sums of several columns in: a power of two, from the farthest
  * row that entries reach to the end of a group, or a whole unit. */
-static int64_t ring_rows(const half_plan *plan)
+static int64_t ring_rows(const half_cut *half)
 {
     int64_t longest = 0, rows = 1;
-    for (int64_t p = 0; p < plan->parts; p++)
-        if (plan->rows[p + 1] - plan->rows[p] > longest)
-            longest = plan->rows[p + 1] - plan->rows[p];
-    while (rows < longest && rows < plan->reach + SYM_SHIFTED_ROWS)
+    for (int64_t p = 0; p < half->parts; p++)
+        if (half->rows[p + 1] - half->rows[p] > longest)
+            longest = half->rows[p + 1] - half->rows[p];
+    while (rows < longest && rows < half->reach + SYM_SHIFTED_ROWS)
         rows *= 2;
     return rows;
 }
@@ -330,13 +330,13 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
     spry_status status = SPRY_STATUS_OK;
     sizes s;
     SPRY_GO(L->ctx, find_sizes(L->ctx, A, o, &s));
-    const int64_t *all = totals(&s), units = s.plan.parts;
+    const int64_t *all = totals(&s), units = s.half.parts;
     L->units = units;
-    L->symmetry = s.plan.symmetry;
-    L->exact = L->exact && s.plan.exact;
+    L->symmetry = s.half.symmetry;
+    L->exact = L->exact && s.half.exact;
     L->stored = all[SYM_AT_VALUE];
     L->number[SYM_WIDE] = s.wide;
-    L->room = ring_rows(&s.plan);
+    L->room = ring_rows(&s.half);
     SPRY_GO(L->ctx, layout_add_values(L, false));
     SPRY_GO(L->ctx,
             layout_add(L, SYM_DISTANCES, "distances", all[SYM_AT_DISTANCE], s.wide ? 4 : 2));
@@ -348,13 +348,13 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
     L->array[SYM_ABSENT].aside = true;
     memcpy(L->array[SYM_UNITS].data, s.units,
            (size_t)((units + 1) * SYM_UNIT_NUMBERS) * sizeof(int64_t));
-    SPRY_GO(L->ctx, make_windows(L, &s.plan));
+    SPRY_GO(L->ctx, make_windows(L, &s.half));
 #pragma omp parallel for num_threads(matrix_parts(L->ctx, A->nnz + A->rows)) schedule(dynamic, 1)
     for (int64_t p = 0; p < units; p++) {
         const int64_t *at = s.units + p * SYM_UNIT_NUMBERS;
         laying u = {A,
-                    s.plan.rows[p],
-                    s.plan.rows[p + 1],
+                    s.half.rows[p],
+                    s.half.rows[p + 1],
                     at[SYM_AT_VALUE],
                     at[SYM_AT_DISTANCE],
                     at[SYM_AT_GROUP],
@@ -382,7 +382,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
     const int64_t *all = totals(&s);
     f->stored = all[SYM_AT_VALUE];
     f->bytes = f->stored * value + all[SYM_AT_DISTANCE] * (s.wide ? 4 : 2) + all[SYM_AT_GROUP] * 2 +
-               all[SYM_AT_COUNT] * 8 + (s.plan.parts + 1) * SYM_UNIT_NUMBERS * 8;
+               all[SYM_AT_COUNT] * 8 + (s.half.parts + 1) * SYM_UNIT_NUMBERS * 8;
     sizes_clear(ctx, &s);
     return SPRY_STATUS_OK;
 }

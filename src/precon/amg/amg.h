@@ -161,8 +161,8 @@ spry_status amg_aggregate(spry_context *ctx, const amg_graph *g, int32_t *map, i
 spry_status amg_smoothed_begin(amg *h, const precon_job *job, amg_level *level);
 /* theta of the first level, whose nodes have so many unknowns. */
 double amg_smoothed_theta(const amg *h, const spry_matrix *A, int block);
-/* there.c: smoothed aggregation by the device that the preconditioner lives on. */
-spry_status amg_smoothed_there(amg *h, const precon_job *job, double smoothing);
+/* local_device.c: smoothed aggregation by the device that the preconditioner lives on. */
+spry_status amg_smoothed_device(amg *h, const precon_job *job, double smoothing);
 
 /* C = R A P, sorted. */
 spry_status amg_galerkin(const spry_matrix *R, const spry_matrix *A, const spry_matrix *P,

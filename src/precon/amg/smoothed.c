@@ -306,7 +306,7 @@ static spry_status build_there(amg *h, const precon_job *job, bool *made)
                      strcmp(job->values, "own") == 0 && job->A->a.rows > h->common.coarse_size &&
                      device_has_room(job->device, job->A);
     *made = can && options->setup != SETUP_HOST;
-    return *made ? amg_smoothed_there(h, job, options->smoothing) : SPRY_STATUS_OK;
+    return *made ? amg_smoothed_device(h, job, options->smoothing) : SPRY_STATUS_OK;
 }
 
 static spry_status make(const precon_job *job, spry_operator **M)

@@ -41,7 +41,7 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
 {
     const factors f = factors_of(p->alpha, p->beta);
     const int64_t *brp = A->array[AXC_BRP].data, HBRS = A->number[AXC_HBRS];
-    const int64_t wide = HBRS * (1 + A->number[AXC_KEPT]), step = p->x_step;
+    const int64_t wide = HBRS * (1 + A->number[AXC_KEPT]), stride = p->x_stride;
     const int64_t stop = end * AXC_ROWS < A->rows ? end * AXC_ROWS : A->rows;
     const scalar *ax = A->array[AXC_AX].data;
     const real *x = p->x;
@@ -53,11 +53,11 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
         for (int64_t b = brp[row]; b < brp[row + 1]; b++, column += HBRS)
             for (int64_t l = 0; l < HBRS; l += 2) {
                 if (column + l < near_end) {
-                    tile_fetch(x + column[TILE_AHEAD + l] * step, vectors, crosses);
-                    tile_fetch(x + column[TILE_AHEAD + l + 1] * step, vectors, crosses);
+                    tile_fetch(x + column[TILE_AHEAD + l] * stride, vectors, crosses);
+                    tile_fetch(x + column[TILE_AHEAD + l + 1] * stride, vectors, crosses);
                 }
-                tile_add(&s[0], vectors, ax[b * wide + l], x + column[l] * step);
-                tile_add(&s[1], vectors, ax[b * wide + l + 1], x + column[l + 1] * step);
+                tile_add(&s[0], vectors, ax[b * wide + l], x + column[l] * stride);
+                tile_add(&s[1], vectors, ax[b * wide + l + 1], x + column[l + 1] * stride);
             }
         const tile sum = tile_plus(s[0], s[1], vectors);
         tile_put(&sum, vectors, p, f, row);
@@ -66,8 +66,8 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
 
 void W(bricks_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
 {
-    if (p->units == 1)
-        columns(A, begin, end, p, TILE_UNIT);
+    if (p->packs == 1)
+        columns(A, begin, end, p, TILE_PACK);
     else
         columns(A, begin, end, p, TILE_MOST);
 }

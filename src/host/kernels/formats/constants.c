@@ -125,9 +125,10 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
         for (int64_t i = 0; i < all[k].rows; i++, row++) {
             tile sum = {0};
             if (r.kind != CRF_NONE)
-                tile_add(&sum, vectors, r.main[r.kind == CRF_EACH ? i : 0], x + row * p->x_step);
+                tile_add(&sum, vectors, r.main[r.kind == CRF_EACH ? i : 0], x + row * p->x_stride);
             for (int64_t t = 0; t < r.terms; t++)
-                tile_add(&sum, vectors, values[r.places[t]], x + (row + r.offsets[t]) * p->x_step);
+                tile_add(&sum, vectors, values[r.places[t]],
+                         x + (row + r.offsets[t]) * p->x_stride);
             tile_put(&sum, vectors, p, f, row);
         }
     }
@@ -135,8 +136,8 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
 
 void W(constants_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
 {
-    if (p->units == 1)
-        columns(A, begin, end, p, TILE_UNIT);
+    if (p->packs == 1)
+        columns(A, begin, end, p, TILE_PACK);
     else
         columns(A, begin, end, p, TILE_MOST);
 }

@@ -55,12 +55,12 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
         cursor at = place(A, starts[2 * u + 1]);
         const stored *values = at.value;
         for (int64_t row = starts[2 * u]; row < last; row++) {
-            const tile sum = tile_entries(&at, values + ends[row], p->x, p->x_step, vectors);
+            const tile sum = tile_entries(&at, values + ends[row], p->x, p->x_stride, vectors);
             tile_put(&sum, vectors, p, f, row);
         }
         if (A->carry_at[u + 1] > A->carry_at[u]) {
             const tile sum =
-                tile_entries(&at, place(A, starts[2 * u + 3]).value, p->x, p->x_step, vectors);
+                tile_entries(&at, place(A, starts[2 * u + 3]).value, p->x, p->x_stride, vectors);
             tile_carry(&sum, vectors, p, f, A->carry_at[u]);
         }
     }
@@ -68,8 +68,8 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
 
 void W(merge_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
 {
-    if (p->units == 1)
-        columns(A, begin, end, p, TILE_UNIT);
+    if (p->packs == 1)
+        columns(A, begin, end, p, TILE_PACK);
     else
         columns(A, begin, end, p, TILE_MOST);
 }

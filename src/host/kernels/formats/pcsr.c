@@ -128,11 +128,11 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
         cursor at = {b.columns + first, values};
         for (int64_t row = b.firsts[u]; row < last; row++) {
             const tile sum =
-                tile_entries(&at, values + b.ends[row] * b.pad, p->x, p->x_step, vectors);
+                tile_entries(&at, values + b.ends[row] * b.pad, p->x, p->x_stride, vectors);
             tile_put(&sum, vectors, p, f, row);
         }
         if (A->carry_at[u + 1] > A->carry_at[u]) {
-            const tile sum = tile_entries(&at, values + b.size, p->x, p->x_step, vectors);
+            const tile sum = tile_entries(&at, values + b.size, p->x, p->x_stride, vectors);
             tile_carry(&sum, vectors, p, f, A->carry_at[u]);
         }
     }
@@ -140,8 +140,8 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
 
 void W(pcsr_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
 {
-    if (p->units == 1)
-        columns(A, begin, end, p, TILE_UNIT);
+    if (p->packs == 1)
+        columns(A, begin, end, p, TILE_PACK);
     else
         columns(A, begin, end, p, TILE_MOST);
 }

@@ -285,9 +285,9 @@ ALWAYS_INLINE void end_tile(tile_sink *s, int vectors)
     }
 }
 
-/* Adds `count` entries of a row, `step` lines of a tile apart. */
+/* Adds `count` entries of a row, `stride` lines of a tile apart. */
 ALWAYS_INLINE void add_entries(tile_sink *s, int64_t row, int64_t count, const scalar *value,
-                               int64_t value_step, const int32_t *column, int64_t column_step,
+                               int64_t value_step, const int32_t *column, int64_t column_stride,
                                int vectors)
 {
     const real *x = s->p->x;
@@ -298,7 +298,7 @@ ALWAYS_INLINE void add_entries(tile_sink *s, int64_t row, int64_t count, const s
     }
     for (int64_t t = 0; t < count; t++)
         tile_add(&s->sum, vectors, value[t * value_step],
-                 x + column[t * column_step] * s->p->x_step);
+                 x + column[t * column_stride] * s->p->x_stride);
 }
 
 ALWAYS_INLINE void strands(const tiles *T, int64_t begin, int64_t end, tile_sink *out, int vectors)
@@ -351,8 +351,8 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
 
 void W(tiles_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
 {
-    if (p->units == 1)
-        columns(A, begin, end, p, TILE_UNIT);
+    if (p->packs == 1)
+        columns(A, begin, end, p, TILE_PACK);
     else
         columns(A, begin, end, p, TILE_MOST);
 }

@@ -97,20 +97,20 @@ ALWAYS_INLINE void add_column(sums *s, int chain, int r, const stored_real *valu
 ALWAYS_INLINE void add_block(sums *s, int r, int c, bool fixed, int from, const stored_real *values,
                              const scalar *x)
 {
-    const int step = r * TILE_PARTS;
+    const int stride = r * TILE_PARTS;
     if (fixed) {
 #pragma GCC unroll 8
         for (int j = 0; j < c; j++)
-            add_column(s, (from + j) % CHAINS(r), r, values + j * step, x[j]);
+            add_column(s, (from + j) % CHAINS(r), r, values + j * stride, x[j]);
         return;
     }
     int j = 0;
     for (; j + 1 < c; j += 2) {
-        add_column(s, 0, r, values + j * step, x[j]);
-        add_column(s, 1 % CHAINS(r), r, values + (j + 1) * step, x[j + 1]);
+        add_column(s, 0, r, values + j * stride, x[j]);
+        add_column(s, 1 % CHAINS(r), r, values + (j + 1) * stride, x[j + 1]);
     }
     if (j < c)
-        add_column(s, 2 % CHAINS(r), r, values + j * step, x[j]);
+        add_column(s, 2 % CHAINS(r), r, values + j * stride, x[j]);
 }
 
 ALWAYS_INLINE vec chains_sum(const sums *s, int chains, int part, int u)
@@ -243,7 +243,7 @@ ALWAYS_INLINE void tile_rows(const layout *A, int64_t b, int64_t from, int count
     for (int64_t k = offsets[b]; k < offsets[b + 1]; k++)
         for (int64_t j = 0; j < c; j++) {
             const stored *value = values + (k * c + j) * r + from;
-            const real *x = (const real *)p->x + (columns[k] + j) * p->x_step;
+            const real *x = (const real *)p->x + (columns[k] + j) * p->x_stride;
 #pragma GCC unroll 4
             for (int i = 0; i < count; i++)
                 tile_add(&sum[i], vectors, value_of(value[i]), x);
@@ -282,8 +282,8 @@ ALWAYS_INLINE void tiles(const layout *A, int64_t begin, int64_t end, const host
 
 void W(blocks_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
 {
-    if (p->units == 1)
-        tiles(A, begin, end, p, TILE_UNIT);
+    if (p->packs == 1)
+        tiles(A, begin, end, p, TILE_PACK);
     else
         tiles(A, begin, end, p, TILE_MOST);
 }

@@ -137,7 +137,7 @@ typedef struct panel {
 static bool panel_next(const layout *A, const block *b, panel *p)
 {
     const int64_t *starts = A->array[COLUMNWISE_STARTS].data;
-    const int64_t step = A->number[COLUMNWISE_STEP];
+    const int64_t stride = A->number[COLUMNWISE_STRIDE];
     p->first += p->count;
     const int64_t left = b->columns - p->first;
     if (left <= 0)
@@ -145,7 +145,7 @@ static bool panel_next(const layout *A, const block *b, panel *p)
     const int64_t panels = (left + PANEL - 1) / PANEL;
     p->count = (left + panels - 1) / panels;
     for (int64_t k = 0; k < p->count; k++)
-        p->at[k] = (starts ? starts[p->first + k] : (p->first + k) * step) + b->first;
+        p->at[k] = (starts ? starts[p->first + k] : (p->first + k) * stride) + b->first;
     return true;
 }
 
@@ -158,8 +158,8 @@ ALWAYS_INLINE int64_t panel_columns(const panel *p, const block *b, int64_t l)
 /* --- one x --------------------------------------------------------------------------------------
  */
 
-/* Columns are `step` apart; with 0 they are where the panel says. */
-ALWAYS_INLINE void add_panel(const panel *p, int64_t step, const block *b, const scalar *x,
+/* Columns are `stride` apart; with 0 they are where the panel says. */
+ALWAYS_INLINE void add_panel(const panel *p, int64_t stride, const block *b, const scalar *x,
                              chain *sums)
 {
     for (int64_t l = 0; l < b->count; l += GROUP) {
@@ -172,14 +172,14 @@ ALWAYS_INLINE void add_panel(const panel *p, int64_t step, const block *b, const
         else
             group_load(&g, sums + l);
         for (int64_t k = 0; k < columns; k++) {
-            if (!step) {
+            if (!stride) {
                 values = p->values + p->at[k] + l;
                 column = p->columns + p->at[k] + l;
                 __asm__("" : "+r"(column));
             }
             group_add(&g, values, column, x);
-            values += step;
-            column += step;
+            values += stride;
+            column += stride;
         }
         group_store(&g, sums + l);
     }
@@ -189,7 +189,7 @@ ALWAYS_INLINE void add_panel(const panel *p, int64_t step, const block *b, const
 static void add_ends(const layout *A, const block *b, const scalar *x, chain *sums)
 {
     const int64_t *starts = A->array[COLUMNWISE_STARTS].data;
-    const int64_t step = A->number[COLUMNWISE_STEP];
+    const int64_t stride = A->number[COLUMNWISE_STRIDE];
     const stored *values = A->array[COLUMNWISE_VALUES].data;
     const int32_t *columns = A->array[COLUMNWISE_COLUMNS].data;
     for (int64_t l = 0; l < b->count; l++) {
@@ -198,7 +198,7 @@ static void add_ends(const layout *A, const block *b, const scalar *x, chain *su
             continue;
         }
         for (int64_t k = b->whole[l / GROUP]; k < b->ends[l >> b->shift]; k++) {
-            const int64_t at = (starts ? starts[k] : k * step) + b->first + l;
+            const int64_t at = (starts ? starts[k] : k * stride) + b->first + l;
             chain_add(sums + l, values[at], x + (uint32_t)columns[at]);
         }
     }
@@ -294,7 +294,7 @@ void W(columnwise_multiply)(const layout *A, int64_t begin, int64_t end, const h
 {
     const factors f = factors_of(p->alpha, p->beta);
     const int64_t last = less(end * COLUMNWISE_UNIT, A->number[COLUMNWISE_LINES]);
-    const int64_t step = A->number[COLUMNWISE_STEP];
+    const int64_t stride = A->number[COLUMNWISE_STRIDE];
     block b;
     for (int64_t first = begin * COLUMNWISE_UNIT; first < last; first += BLOCK) {
         _Alignas(64) chain buffer[BLOCK];
@@ -305,8 +305,8 @@ void W(columnwise_multiply)(const layout *A, int64_t begin, int64_t end, const h
         if (b.columns == 0)
             memset(sums, 0, sizeof *sums * (size_t)b.count);
         while (panel_next(A, &b, &columns))
-            if (step)
-                add_panel(&columns, step, &b, p->x, sums);
+            if (stride)
+                add_panel(&columns, stride, &b, p->x, sums);
             else
                 add_panel(&columns, 0, &b, p->x, sums);
         if (b.ends)
@@ -346,7 +346,7 @@ ALWAYS_INLINE void tiles_panel(const panel *c, const block *b, const host_column
         tile_take(&sum, sums + l, vectors, false);
         for (int64_t k = 0; k < columns; k++)
             tile_add(&sum, vectors, value_of(c->values[c->at[k] + l]),
-                     (const real *)p->x + c->columns[c->at[k] + l] * p->x_step);
+                     (const real *)p->x + c->columns[c->at[k] + l] * p->x_stride);
         tile_take(sums + l, &sum, vectors, false);
     }
 }
@@ -355,14 +355,14 @@ ALWAYS_INLINE void tiles_ends(const layout *A, const block *b, const host_column
                               tile *sums)
 {
     const int64_t *starts = A->array[COLUMNWISE_STARTS].data;
-    const int64_t step = A->number[COLUMNWISE_STEP];
+    const int64_t stride = A->number[COLUMNWISE_STRIDE];
     const stored *values = A->array[COLUMNWISE_VALUES].data;
     const int32_t *columns = A->array[COLUMNWISE_COLUMNS].data;
     for (int64_t l = 0; l < b->count; l++)
         for (int64_t k = b->whole[l / GROUP]; k < b->ends[l >> b->shift]; k++) {
-            const int64_t at = (starts ? starts[k] : k * step) + b->first + l;
+            const int64_t at = (starts ? starts[k] : k * stride) + b->first + l;
             tile_add(sums + l, vectors, value_of(values[at]),
-                     (const real *)p->x + columns[at] * p->x_step);
+                     (const real *)p->x + columns[at] * p->x_stride);
         }
 }
 
@@ -376,7 +376,7 @@ ALWAYS_INLINE void tiles_rest(const layout *A, const block *b, const host_column
     const int32_t *rows = A->array[COLUMNWISE_REST_ROWS].data;
     for (int64_t e = entries.begin; e < entries.end; e++)
         tile_add(sums + rows[e] - b->first, vectors, value_of(values[e]),
-                 (const real *)p->x + columns[e] * p->x_step);
+                 (const real *)p->x + columns[e] * p->x_stride);
 }
 
 ALWAYS_INLINE void tiles_put(const layout *A, const block *b, const host_columns *p, int vectors,
@@ -417,8 +417,8 @@ ALWAYS_INLINE void columns_of(const layout *A, int64_t begin, int64_t end, const
 
 void W(columnwise_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
 {
-    if (p->units == 1)
-        columns_of(A, begin, end, p, TILE_UNIT);
+    if (p->packs == 1)
+        columns_of(A, begin, end, p, TILE_PACK);
     else
         columns_of(A, begin, end, p, TILE_MOST);
 }

@@ -58,7 +58,7 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
         cursor at = place(A, starts[g]);
         const stored *values = at.value;
         for (int64_t row = g * CSR_GROUP; row < last; row++) {
-            const tile sum = tile_entries(&at, values + ends[row], p->x, p->x_step, vectors);
+            const tile sum = tile_entries(&at, values + ends[row], p->x, p->x_stride, vectors);
             tile_put(&sum, vectors, p, f, row);
         }
     }
@@ -66,8 +66,8 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
 
 void W(csr_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
 {
-    if (p->units == 1)
-        columns(A, begin, end, p, TILE_UNIT);
+    if (p->packs == 1)
+        columns(A, begin, end, p, TILE_PACK);
     else
         columns(A, begin, end, p, TILE_MOST);
 }

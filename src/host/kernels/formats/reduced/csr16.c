@@ -156,27 +156,28 @@ void W(csr16_multiply)(const layout *A, int64_t begin, int64_t end, const host_p
 /* --- several columns ----------------------------------------------------------------------------
  */
 
-ALWAYS_INLINE tile tile_part(group *g, const stored *end, const real *x, int64_t step, int vectors)
+ALWAYS_INLINE tile tile_part(group *g, const stored *end, const real *x, int64_t stride,
+                             int vectors)
 {
     tile s[4] = {0};
     const uint16_t *code = g->code;
     const stored *value = g->value;
     for (; end - value >= 4; value += 4, code += 4) {
-        tile_add(&s[0], vectors, value_of(value[0]), x + code[0] * step);
-        tile_add(&s[1], vectors, value_of(value[1]), x + code[1] * step);
-        tile_add(&s[2], vectors, value_of(value[2]), x + code[2] * step);
-        x += code[3] * step;
+        tile_add(&s[0], vectors, value_of(value[0]), x + code[0] * stride);
+        tile_add(&s[1], vectors, value_of(value[1]), x + code[1] * stride);
+        tile_add(&s[2], vectors, value_of(value[2]), x + code[2] * stride);
+        x += code[3] * stride;
         tile_add(&s[3], vectors, value_of(value[3]), x);
     }
     const int64_t rest = end - value;
     if (rest & 2) {
-        tile_add(&s[0], vectors, value_of(value[0]), x + code[0] * step);
-        tile_add(&s[1], vectors, value_of(value[1]), x + code[1] * step);
+        tile_add(&s[0], vectors, value_of(value[0]), x + code[0] * stride);
+        tile_add(&s[1], vectors, value_of(value[1]), x + code[1] * stride);
         value += 2;
         code += 2;
     }
     if (rest & 1) {
-        tile_add(&s[2], vectors, value_of(value[0]), x + code[0] * step);
+        tile_add(&s[2], vectors, value_of(value[0]), x + code[0] * stride);
         value += 1;
         code += 1;
     }
@@ -189,7 +190,7 @@ ALWAYS_INLINE void wide_columns(group g, const host_columns *p, int vectors, fac
 {
     cursor at = {(const int32_t *)(const void *)g.code, g.value};
     for (; g.part < g.end; g.part++) {
-        const tile sum = tile_entries(&at, g.values + g.part->end, p->x, p->x_step, vectors);
+        const tile sum = tile_entries(&at, g.values + g.part->end, p->x, p->x_stride, vectors);
         tile_put(&sum, vectors, p, f, row++);
     }
 }
@@ -198,13 +199,13 @@ ALWAYS_INLINE void coded_columns(group g, const host_columns *p, int vectors, fa
                                  int64_t row)
 {
     const real *x = p->x;
-    const int64_t step = p->x_step;
+    const int64_t stride = p->x_stride;
     tile before = {0};
     bool several = false;
     for (; g.part < g.end; g.part++) {
         const int32_t base = g.part->base;
-        tile sum = tile_part(&g, g.values + g.part->end, x + (base < 0 ? ~base : base) * step, step,
-                             vectors);
+        tile sum = tile_part(&g, g.values + g.part->end, x + (base < 0 ? ~base : base) * stride,
+                             stride, vectors);
         if (several)
             sum = tile_plus(before, sum, vectors);
         several = base < 0;
@@ -230,8 +231,8 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
 
 void W(csr16_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
 {
-    if (p->units == 1)
-        columns(A, begin, end, p, TILE_UNIT);
+    if (p->packs == 1)
+        columns(A, begin, end, p, TILE_PACK);
     else
         columns(A, begin, end, p, TILE_MOST);
 }

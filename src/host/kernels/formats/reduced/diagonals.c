@@ -82,7 +82,8 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
             for (int64_t d = 0; d < b.count; d++) {
                 const int64_t col = row + b.offsets[d];
                 if (whole || (col >= 0 && col < A->cols))
-                    tile_add(&sum, vectors, value_of(values[d * STRIP_ROWS]), x + col * p->x_step);
+                    tile_add(&sum, vectors, value_of(values[d * STRIP_ROWS]),
+                             x + col * p->x_stride);
             }
             tile_put(&sum, vectors, p, f, row);
         }
@@ -91,8 +92,8 @@ ALWAYS_INLINE void columns(const layout *A, int64_t begin, int64_t end, const ho
 
 void W(diagonals_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
 {
-    if (p->units == 1)
-        columns(A, begin, end, p, TILE_UNIT);
+    if (p->packs == 1)
+        columns(A, begin, end, p, TILE_PACK);
     else
         columns(A, begin, end, p, TILE_MOST);
 }

@@ -528,7 +528,7 @@ ALWAYS_INLINE vec_at *sums_of(const columns_job *c, int64_t j, int vectors)
 ALWAYS_INLINE void put_row(const columns_job *c, int64_t row, int vectors)
 {
     const scalar *sum = (const scalar *)(c->ring + (row & c->mask) * vectors);
-    const int64_t at = (row - c->p->first) * c->p->y_step;
+    const int64_t at = (row - c->p->first) * c->p->y_stride;
     for (int k = 0; k < c->p->count; k++)
         put(c->f, sum[k], (scalar *)c->p->y[k] + at);
 }
@@ -536,22 +536,23 @@ ALWAYS_INLINE void put_row(const columns_job *c, int64_t row, int vectors)
 /* One unit of columns of a group's rows: sums (by real and imaginary parts of values), x with the
  * sign of mirror images, and i times that. */
 typedef struct strip {
-    vec sum[MOST_ROWS][TILE_PARTS][TILE_UNIT];
-    vec x[MOST_ROWS][TILE_UNIT], turned_x[MOST_ROWS][TILE_UNIT];
+    vec sum[MOST_ROWS][TILE_PARTS][TILE_PACK];
+    vec x[MOST_ROWS][TILE_PACK], turned_x[MOST_ROWS][TILE_PACK];
 } strip;
 
 /* The numbers of another row: its x, and its sums for a while. */
 typedef struct other {
-    vec x[TILE_UNIT], sum[TILE_UNIT];
+    vec x[TILE_PACK], sum[TILE_PACK];
     vec_at *at;
 } other;
 
 ALWAYS_INLINE other open_other(const columns_job *c, int64_t j, int unit, int vectors)
 {
-    const vec_at *x = (const vec_at *)((const real *)c->p->x + j * c->p->x_step) + unit * TILE_UNIT;
-    other o = {.at = sums_of(c, j, vectors) + unit * TILE_UNIT};
+    const vec_at *x =
+        (const vec_at *)((const real *)c->p->x + j * c->p->x_stride) + unit * TILE_PACK;
+    other o = {.at = sums_of(c, j, vectors) + unit * TILE_PACK};
 #pragma GCC unroll 4
-    for (int u = 0; u < TILE_UNIT; u++) {
+    for (int u = 0; u < TILE_PACK; u++) {
         o.x[u] = x[u];
         o.sum[u] = o.at[u];
     }
@@ -561,7 +562,7 @@ ALWAYS_INLINE other open_other(const columns_job *c, int64_t j, int unit, int ve
 ALWAYS_INLINE void close_other(const other *o)
 {
 #pragma GCC unroll 4
-    for (int u = 0; u < TILE_UNIT; u++)
+    for (int u = 0; u < TILE_PACK; u++)
         o->at[u] = o->sum[u];
 }
 
@@ -570,7 +571,7 @@ ALWAYS_INLINE void meet(const columns_job *c, strip *t, int l, stored entry, oth
 {
     const scalar value = value_of(entry), row = by_row(value, &c->s), m = by_mirror(value, &c->s);
 #pragma GCC unroll 4
-    for (int u = 0; u < TILE_UNIT; u++) {
+    for (int u = 0; u < TILE_PACK; u++) {
 #if KERNEL_COMPLEX
         t->sum[l][0][u] += row.re * o->x[u];
         t->sum[l][1][u] += row.im * o->x[u];
@@ -586,11 +587,11 @@ ALWAYS_INLINE void open_strip(const columns_job *c, strip *t, const cursor *at, 
 {
 #pragma GCC unroll 4
     for (int l = 0; l < rows; l++) {
-        const vec_at *x = (const vec_at *)((const real *)c->p->x + (at->row + l) * c->p->x_step) +
-                          unit * TILE_UNIT;
+        const vec_at *x = (const vec_at *)((const real *)c->p->x + (at->row + l) * c->p->x_stride) +
+                          unit * TILE_PACK;
         const scalar diagonal = by_row(value_of(at->value[l]), &c->s);
 #pragma GCC unroll 4
-        for (int u = 0; u < TILE_UNIT; u++) {
+        for (int u = 0; u < TILE_PACK; u++) {
             const vec numbers = x[u];
 #if KERNEL_COMPLEX
             t->sum[l][0][u] = diagonal.re * numbers;
@@ -609,9 +610,9 @@ ALWAYS_INLINE void close_strip(const columns_job *c, const strip *t, const curso
 {
 #pragma GCC unroll 4
     for (int l = 0; l < rows; l++) {
-        vec_at *to = c->ring + ((at->row + l) & c->mask) * vectors + unit * TILE_UNIT;
+        vec_at *to = c->ring + ((at->row + l) & c->mask) * vectors + unit * TILE_PACK;
 #pragma GCC unroll 4
-        for (int u = 0; u < TILE_UNIT; u++) {
+        for (int u = 0; u < TILE_PACK; u++) {
 #if KERNEL_COMPLEX
             to[u] += t->sum[l][0][u] + turned(t->sum[l][1][u]);
 #else
@@ -702,7 +703,7 @@ ALWAYS_INLINE void unit_columns(const columns_job *c, cursor at, int64_t end, in
         for (int l = 0; l < g.rows; l++)
             for (int u = 0; u < vectors; u++)
                 c->ring[((at.row + l) & c->mask) * vectors + u] = none;
-        for (int unit = 0; unit < vectors / TILE_UNIT; unit++)
+        for (int unit = 0; unit < vectors / TILE_PACK; unit++)
             run_strip(c, &at, &g, unit, vectors, wide);
         at.row += g.rows;
         at.value += g.values;
@@ -714,7 +715,7 @@ ALWAYS_INLINE void unit_columns(const columns_job *c, cursor at, int64_t end, in
 
 void W(mirrored_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
 {
-    const int vectors = p->units * TILE_UNIT;
+    const int vectors = p->packs * TILE_PACK;
     const factors f = factors_of(p->alpha, p->beta);
     const int64_t numbers = vectors * (VEC_REALS / TILE_PARTS);
     const spry_scalar one = {1, 0};

@@ -99,7 +99,7 @@ ALWAYS_INLINE void group_columns(const layout *A, int64_t from, int64_t to, cons
         const scalar value = value_of(values[k]);
         add_tile(sums + (int64_t)rows[k] * vectors, vectors,
                  p->conjugate ? conjugate(value) : value,
-                 x + column_at(columns, k, wide) * p->x_step);
+                 x + column_at(columns, k, wide) * p->x_stride);
     }
 }
 
@@ -114,7 +114,7 @@ ALWAYS_INLINE void slice_columns(const layout *A, int64_t s, const host_columns 
     for (int64_t k = 0; k < rows * vectors; k++)
         sums[k] = none;
     for (int64_t g = 0; g < groups; g++) {
-        const real *x = (const real *)p->x + (g << SCOO_GROUP_BITS) * p->x_step;
+        const real *x = (const real *)p->x + (g << SCOO_GROUP_BITS) * p->x_stride;
         if (A->number[SCOO_WIDE])
             group_columns(A, starts[g], starts[g + 1], p, x, sums, vectors, true);
         else
@@ -122,7 +122,7 @@ ALWAYS_INLINE void slice_columns(const layout *A, int64_t s, const host_columns 
     }
     for (int64_t i = 0; i < rows; i++) {
         const scalar *sum = (const scalar *)(sums + i * vectors);
-        const int64_t at = (slice[s] + i - p->first) * p->y_step;
+        const int64_t at = (slice[s] + i - p->first) * p->y_stride;
         for (int c = 0; c < p->count; c++)
             put(f, sum[c], (scalar *)p->y[c] + at);
     }
@@ -140,8 +140,8 @@ ALWAYS_INLINE void all_columns(const layout *A, int64_t begin, int64_t end, cons
 
 void W(scattered_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
 {
-    if (p->units == 1)
-        all_columns(A, begin, end, p, TILE_UNIT);
+    if (p->packs == 1)
+        all_columns(A, begin, end, p, TILE_PACK);
     else
         all_columns(A, begin, end, p, TILE_MOST);
 }

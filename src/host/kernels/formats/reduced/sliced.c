@@ -57,8 +57,8 @@ void W(sliced_multiply)(const layout *A, int64_t begin, int64_t end, const host_
 
 void W(sliced_columns)(const layout *A, int64_t begin, int64_t end, const host_columns *p)
 {
-    if (p->units == 1)
-        sliced_tiles(A, begin, end, p, TILE_UNIT);
+    if (p->packs == 1)
+        sliced_tiles(A, begin, end, p, TILE_PACK);
     else
         sliced_tiles(A, begin, end, p, TILE_MOST);
 }

@@ -163,7 +163,7 @@ static spry_status begin(hierarchy_there *w)
     spry_context *ctx = h->ctx;
     amg_level first = {.rows = w->job->A->a.rows};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, precon_matrix_there(w->job, &w->A));
+    SPRY_GO(ctx, precon_device_matrix(w->job, &w->A));
     SPRY_GO(ctx, amg_smoothed_begin(h, w->job, &first));
     w->block = first.block;
     w->theta = amg_smoothed_theta(h, w->job->A, first.block);
@@ -177,7 +177,7 @@ done:
     return status;
 }
 
-spry_status amg_smoothed_there(amg *h, const precon_job *job, double smoothing)
+spry_status amg_smoothed_device(amg *h, const precon_job *job, double smoothing)
 {
     spry_context *ctx = h->ctx;
     hierarchy_there w = {.h = h, .job = job, .d = job->device, .smoothing = smoothing};

@@ -4,8 +4,8 @@
  * whose sums are added in order afterwards: so a row of a million entries keeps all threads busy,
  * and the bits of y do not depend on how many there are.
  */
-#ifndef SPRY_CSR_PLAN_H
-#define SPRY_CSR_PLAN_H
+#ifndef SPRY_CSR_SHARES_H
+#define SPRY_CSR_SHARES_H
 
 #include "host/host.h"
 #include "matrix/matrix.h"
@@ -21,29 +21,30 @@ typedef struct csr_long_row {
     int64_t row, first; /* first: index of its first chunk's sum */
 } csr_long_row;
 
-typedef struct csr_plan {
+typedef struct csr_shares {
     const host_kernels *kernels;
     spry_type type;
     host_csr csr;
     int64_t rows;
     bool scattered; /* see host_scattered() */
     int parts;
-    csr_place *cuts; /* parts + 1; NULL: no plan yet */
+    csr_place *cuts; /* parts + 1; NULL: no shares yet */
     int64_t long_count;
     csr_long_row *longs; /* one more for the end; NULL when there are none */
     spry_scalar *sums;   /* of the chunks of long rows */
-} csr_plan;
+} csr_shares;
 
-/* Plans products with the arrays of a CSR matrix, which must stay; on failure *plan is cleared. */
-spry_status csr_plan_make(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
-                          const int64_t *offsets, const int32_t *columns, const void *values,
-                          csr_plan *plan);
-void csr_plan_clear(spry_context *ctx, csr_plan *plan);
+/* Plans products with the arrays of a CSR matrix, which must stay; on failure *shares is cleared.
+ */
+spry_status csr_shares_make(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
+                            const int64_t *offsets, const int32_t *columns, const void *values,
+                            csr_shares *shares);
+void csr_shares_clear(spry_context *ctx, csr_shares *shares);
 /* Work before a row: entries, and a little for each row. */
-int64_t csr_plan_work(const csr_plan *plan, int64_t row);
+int64_t csr_shares_work(const csr_shares *shares, int64_t row);
 
 /* y = alpha A x + beta y, or conj(A) in A's place */
-void csr_plan_run(const csr_plan *plan, bool conjugate, spry_scalar alpha, const void *x,
-                  spry_scalar beta, void *y);
+void csr_shares_run(const csr_shares *shares, bool conjugate, spry_scalar alpha, const void *x,
+                    spry_scalar beta, void *y);
 
 #endif

@@ -52,10 +52,10 @@ static spry_status launch_phase(resident *s, int index)
         goto follow_on;
     SPRY_GO(ctx, resident_calls(s, f));
     SPRY_GO(ctx, resident_launch(s, "phase", index, f, groups, NULL, 0));
-    if (weave_has_tail(s->p, f) && !s->d->facts.has_tickets)
+    if (emit_has_tail(s->p, f) && !s->d->facts.has_tickets)
         SPRY_GO(ctx, resident_launch_tail(s, index, 0));
     for (int i = f->first; s->skip != 0 && i < f->first + f->sweep_count; i++) {
-        const int bit = weave_skip_bit(s->p, i);
+        const int bit = emit_skip_bit(s->p, i);
         settled |= bit >= 0 ? (int64_t)1 << bit : 0;
     }
     if (settled & s->skip) { /* made early: what comes next is not */
@@ -96,8 +96,8 @@ static bool next_turn(resident *s, const node *loop, int index, bool first)
     return true;
 }
 
-/* Expressions that the next step needs the value of. */
-static bool needs_look(const resident *s, const course_step *leg)
+/* Expressions that the next leg needs the value of. */
+static bool needs_look(const resident *s, const course_leg *leg)
 {
     const node *at = &s->p->nodes[leg->node];
     if (leg->kind == DO_FOR)
@@ -116,7 +116,7 @@ static bool needs_look(const resident *s, const course_step *leg)
     return false;
 }
 
-spry_status resident_walk(resident *s, bool fresh, bool *end)
+spry_status resident_advance(resident *s, bool fresh, bool *end)
 {
     spry_context *ctx = s->r->ctx;
     spry_status status = SPRY_STATUS_OK;
@@ -126,7 +126,7 @@ spry_status resident_walk(resident *s, bool fresh, bool *end)
         return SPRY_STATUS_OK;
     }
     for (; status == SPRY_STATUS_OK && s->r->status == SPRY_STATUS_OK; fresh = false) {
-        const course_step *leg = &s->steps[s->pc];
+        const course_leg *leg = &s->legs[s->pc];
         const node *at = &s->p->nodes[leg->node];
         if (leg->kind == DO_END) {
             *end = true;

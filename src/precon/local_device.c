@@ -3,7 +3,7 @@
  * memory, a team of work-items each; the others have rooms in global memory, as many at a time as
  * there is memory for.
  */
-#include "precon/there.h"
+#include "precon/local_device.h"
 
 enum {
     GROUP = 256,
@@ -88,8 +88,8 @@ static void replace(device_matrix *S, device_matrix *by)
     *by = (device_matrix){0};
 }
 
-spry_status there_pattern(const device_matrix *A, const local_pattern *how, bool *made,
-                          device_matrix *P)
+spry_status local_device_pattern(const device_matrix *A, const local_pattern *how, bool *made,
+                                 device_matrix *P)
 {
     spry_context *ctx = A->d->ctx;
     device_matrix S = {0}, W = {0}, next = {0};
@@ -121,7 +121,7 @@ done:
     return status;
 }
 
-spry_status there_put_pattern(spry_device *d, const spry_matrix *P, device_matrix *out)
+spry_status local_device_put_pattern(spry_device *d, const spry_matrix *P, device_matrix *out)
 {
     const matrix_arrays *a = &P->a;
     const int64_t column_bytes = a->nnz * (int64_t)sizeof *a->col_index;
@@ -147,7 +147,7 @@ typedef struct problems {
     const device_matrix *B, *P;
     local_kind kind;
     double shift;
-    device_memory *scale, *scalars, *most, *units, *found;
+    device_memory *scale, *scalars, *most, *pieces, *found;
     device_memory *x;
 } problems;
 
@@ -156,7 +156,7 @@ static void problems_clear(problems *p)
     device_free(p->scale);
     device_free(p->scalars);
     device_free(p->most);
-    device_free(p->units);
+    device_free(p->pieces);
     device_free(p->found);
 }
 
@@ -209,7 +209,7 @@ static spry_status prepare(problems *p)
     SPRY_GO(d->ctx, device_alloc(d, n * (int64_t)spry_type_size(p->B->type), &p->scale));
     SPRY_GO(d->ctx, device_alloc(d, ints, &p->scalars));
     SPRY_GO(d->ctx, device_alloc(d, ints, &p->most));
-    SPRY_GO(d->ctx, device_alloc(d, ints, &p->units));
+    SPRY_GO(d->ctx, device_alloc(d, ints, &p->pieces));
     SPRY_GO(d->ctx, device_alloc(d, sizeof nothing, &p->found));
     SPRY_GO(d->ctx, device_put(p->found, 0, nothing, sizeof nothing));
     const device_arg scales[] = {DEVICE_VALUE(rows), device_arg_memory(p->B->offsets),
@@ -234,7 +234,7 @@ static spry_status prepare(problems *p)
                                 device_arg_memory(p->P->columns),
                                 device_arg_memory(p->scalars),
                                 device_arg_memory(p->most),
-                                device_arg_memory(p->units)};
+                                device_arg_memory(p->pieces)};
     SPRY_GO(d->ctx, device_launch(program, "sai_sizes", NULL, groups_for(n), GROUP, sizes, 10));
 done:
     return status;
@@ -294,7 +294,7 @@ static spry_status largest(const problems *p, const device_memory *list, int64_t
     SPRY_GO(d->ctx, device_alloc(d, sizeof found, &there));
     SPRY_GO(d->ctx, device_put(there, 0, &found, sizeof found));
     const device_arg args[] = {DEVICE_VALUE(first), DEVICE_VALUE(rows), device_arg_memory(list),
-                               device_arg_memory(p->units), device_arg_memory(there)};
+                               device_arg_memory(p->pieces), device_arg_memory(there)};
     SPRY_GO(d->ctx, device_launch(program, "sai_largest", NULL, groups_for(count), GROUP, args, 5));
     SPRY_GO(d->ctx, device_get(there, 0, &found, sizeof found));
     *bytes = (int64_t)found * PIECE;
@@ -350,7 +350,8 @@ static spry_status solve_local(const problems *p, const device_memory *list, int
                                         : solve_large(p, list, begin, count);
 }
 
-spry_status there_matrix(const device_matrix *P, spry_type type, device_memory *x, device_matrix *X)
+spry_status local_device_matrix(const device_matrix *P, spry_type type, device_memory *x,
+                                device_matrix *X)
 {
     spry_context *ctx = P->d->ctx;
     const int64_t offset_bytes = (P->rows + 1) * (int64_t)sizeof(int64_t);
@@ -371,8 +372,8 @@ done:
     return status;
 }
 
-spry_status there_values(const device_matrix *B, const device_matrix *P, local_kind kind,
-                         double shift, device_memory **x, local_outcome *outcome)
+spry_status local_device_values(const device_matrix *B, const device_matrix *P, local_kind kind,
+                                double shift, device_memory **x, local_outcome *outcome)
 {
     spry_device *d = B->d;
     problems p = {.d = d, .B = B, .P = P, .kind = kind, .shift = shift};
@@ -383,7 +384,7 @@ spry_status there_values(const device_matrix *B, const device_matrix *P, local_k
     *x = NULL;
     SPRY_GO(d->ctx, device_alloc(d, P->nnz * (int64_t)spry_type_size(B->type), &p.x));
     SPRY_GO(d->ctx, prepare(&p));
-    SPRY_GO(d->ctx, device_classes_make(d, B->rows, p.units, classes + 1, &rows));
+    SPRY_GO(d->ctx, device_classes_make(d, B->rows, p.pieces, classes + 1, &rows));
     for (int c = 0; c <= classes; c++) {
         const int64_t begin = rows.first[c], count = rows.first[c + 1] - begin;
         if (count == 0)

@@ -1,0 +1,18 @@
+/*
+ * What was made from a matrix that then gets other values: it tells that it is out of date, can
+ * still be used, and once it is brought up to date it is, bit by bit, what making it anew gives.
+ * The old values are freed before, so that whoever still points to them is found out.
+ */
+#ifndef SPRY_TESTS_RENEWED_H
+#define SPRY_TESTS_RENEWED_H
+
+#include "support/precons.h"
+
+/* An operator in a format, on a device or the host (NULL). */
+void renewed_operator(spry_context *ctx, spry_device *d, spry_type type, const char *format);
+/* A preconditioner. */
+void renewed_precon(spry_context *ctx, spry_device *d, spry_type type, const precons_case *c);
+/* A solver, which need not be told. */
+void renewed_solver(spry_context *ctx, spry_type type, const char *options);
+
+#endif
