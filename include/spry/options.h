@@ -78,8 +78,8 @@ SPRY_API spry_status spry_options_set(spry_context *ctx, spry_option_list list, 
 /**
  * Sets options from "name=value name=value", separated by blanks or commas; NULL is empty. A value
  * with a colon goes on to the next blank, so that it can have options of its own:
- * "tol=1e-8 precon=sor:omega=1.5,order=natural method=cg". One in double quotes can have blanks, and
- * quotes that are doubled; so can one in brackets, which may hold brackets:
+ * "tol=1e-8 precon=sor:omega=1.5,order=natural method=cg". One in double quotes can have blanks,
+ * and quotes that are doubled; so can one in brackets, which may hold brackets:
  * "amg:smoother=[sai:tau=0.9,power=2],cycle=w".
  */
 SPRY_API spry_status spry_options_parse(spry_context *ctx, spry_option_list list, void *fields,

@@ -31,13 +31,13 @@ typedef struct spry_result {
     /** true_residual <= tol, nothing less. The methods for least squares also end here when x is
      * the best there is: the true |A^H r| / (|A| |r|) <= 10 tol, as detail says. */
     bool converged;
-    spry_reason reason;      /**< why it ended */
-    int64_t iterations;      /**< as the method counts them */
-    double residual;         /**< the recurrence's own last value */
-    /** |b - A x| / |b|, computed from the x that is returned; with a null space b is what is left of
-     * it without that. */
+    spry_reason reason; /**< why it ended */
+    int64_t iterations; /**< as the method counts them */
+    double residual;    /**< the recurrence's own last value */
+    /** |b - A x| / |b|, computed from the x that is returned; with a null space b is what is left
+     * of it without that. */
     double true_residual;
-    double initial_residual; /**< the same for the first guess */
+    double initial_residual;                 /**< the same for the first guess */
     char method[32], precon[32], device[32]; /**< names of what was used */
     char format[136];                        /**< of A, with its options: "sell:C=8,sigma=256" */
     spry_type type;                          /**< of the numbers */

@@ -160,11 +160,10 @@ static spry_status check_dense(const spry_operator *op, const char *name, const 
     const int64_t least = M->by_rows ? cols : rows, lines = M->by_rows ? rows : cols;
     if (M->ld < least)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
-                         "%s: stride is %" PRId64 ", expected at least %" PRId64, name, M->ld,
-                         least);
+                         "%s: ld is %" PRId64 ", expected at least %" PRId64, name, M->ld, least);
     if (lines > 0 && M->ld > INT64_MAX / 16 / lines)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
-                         "%s: %" PRId64 " steps of %" PRId64 " numbers are more than any memory "
+                         "%s: %" PRId64 " lines of %" PRId64 " numbers are more than any memory "
                          "holds",
                          name, lines, M->ld);
     if (!M->data && rows > 0 && cols > 0)

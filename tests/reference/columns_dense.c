@@ -228,12 +228,12 @@ static void test_wrong(void **state)
         const char *message;
     } wrong[] = {{{0, COLS + 1, 2, 2, true, numbers, NULL}, C, "B is"},
                  {{0, COLS, 3, 3, true, numbers, NULL}, C, "C is"},
-                 {{0, COLS, 2, 1, true, numbers, NULL}, C, "B: step is 1"},
-                 {{0, COLS, 2, COLS - 1, false, numbers, NULL}, C, "B: step is"},
+                 {{0, COLS, 2, 1, true, numbers, NULL}, C, "B: ld is 1"},
+                 {{0, COLS, 2, COLS - 1, false, numbers, NULL}, C, "B: ld is"},
                  {{0, COLS, 2, 2, true, NULL, NULL}, C, "B has no data"},
                  {B, {0, ROWS - 1, 2, 2, true, numbers, NULL}, "C is"},
-                 {B, {0, ROWS, 2, 1, true, numbers, NULL}, "C: step is 1"},
-                 {B, {0, ROWS, 2, INT64_MAX, true, numbers, NULL}, "C: 45 steps"}};
+                 {B, {0, ROWS, 2, 1, true, numbers, NULL}, "C: ld is 1"},
+                 {B, {0, ROWS, 2, INT64_MAX, true, numbers, NULL}, "C: 45 lines"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_status(*state, SPRY_STATUS_BAD_USAGE,
                       spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, one, &wrong[i].B, zero,
