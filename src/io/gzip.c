@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-enum { BOMB_RATIO = 200, BOMB_SIZE = 1 << 30, SMALL = 1 << 12 };
+enum { BOMB_RATIO = 200, BOMB_SIZE = 1 << 28, SMALL = 1 << 12 };
 
 static voidpf zlib_alloc(voidpf opaque, uInt items, uInt size)
 {
