@@ -179,9 +179,13 @@ static spry_status layout_multiply(const spry_operator *op, spry_transpose trans
     if (status != SPRY_STATUS_OK)
         return status;
     p.carry = shares->carry;
+    if (shares->parts == 1) { /* small systems feel a team of one thread */
+        shares->walk->multiply(shares->L, shares->cuts[0], shares->cuts[1], &p);
+    } else {
 #pragma omp parallel for num_threads(shares->parts) schedule(static, 1)
-    for (int part = 0; part < shares->parts; part++)
-        shares->walk->multiply(shares->L, shares->cuts[part], shares->cuts[part + 1], &p);
+        for (int part = 0; part < shares->parts; part++)
+            shares->walk->multiply(shares->L, shares->cuts[part], shares->cuts[part + 1], &p);
+    }
     add_all_carries(shares, 1, 1, &y, 1);
     return SPRY_STATUS_OK;
 }
