@@ -6,7 +6,11 @@
 
 SPRY_BEGIN
 
-/** Memory, messages, log and threads of a group of objects. */
+/**
+ * Memory, messages, log and threads of a group of objects. One thread at a time uses a context and
+ * what belongs to it; but several threads that have a context each may read one matrix, as long as
+ * nobody changes it: docs/threads.md says all of it.
+ */
 typedef struct spry_context spry_context;
 
 /** Where memory comes from; NULL members take the default. Called from one thread at a time. */

@@ -32,7 +32,8 @@ typedef spry_status (*spry_product_fn)(void *data, spry_transpose op, const spry
 /**
  * The product with a matrix, which must stay alive. Any format; CSR and general is used in place.
  * The first transposed product makes A^T and keeps it, as much memory again, unless A is CSC. To be
- * used by one thread at a time; results do not depend on how many it uses itself.
+ * used by one thread at a time; results do not depend on how many it uses itself. It belongs to A's
+ * context; spry_matrix_share() gives A another.
  */
 SPRY_API spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **op);
 /**
@@ -44,7 +45,8 @@ SPRY_API spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operat
 SPRY_API spry_status spry_operator_from_format(const spry_matrix *A, const char *format,
                                                spry_operator **op);
 /**
- * The same on a device; NULL: the host. Products with vectors of that device stay there, others
+ * The same on a device; NULL: the host. The matrix may be of another context than the device.
+ * Products with vectors of that device stay there, others
  * copy. "auto" chooses among the formats that have kernels for devices; others are
  * SPRY_STATUS_UNSUPPORTED. A matrix that does not fit into the device's memory stays with the host
  * and is brought there for every product, which is slow; a warning says so.

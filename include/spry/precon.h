@@ -7,9 +7,9 @@
 SPRY_BEGIN
 
 /**
- * Makes a preconditioner for A, which must stay alive: z = M r by spry_operator_apply(). A solver
- * makes its own from precon=SPEC; this is for those who want one by itself, or one for several
- * solvers (spry_solver_set_precon).
+ * Makes a preconditioner for A, which must stay alive and may be of another context than the
+ * device: z = M r by spry_operator_apply(). A solver makes its own from precon=SPEC; this is for
+ * those who want one by itself, or one for several solvers (spry_solver_set_precon).
  *
  * @param device  where it is to live; NULL: the host. One that has no device's side is made on the
  *                host all the same: spry_operator_device() tells.

@@ -223,6 +223,7 @@ spry_status spry_matrix_set_near_null(spry_matrix *A, int count, const spry_vect
     spry_status status = SPRY_STATUS_OK;
     matrix_part(A);
     free_near_null(A);
+    matrix_touch(A, true); /* what depends on them is to be made anew */
     if (count <= 0)
         return SPRY_STATUS_OK;
     SPRY_NEED(ctx, v);
