@@ -206,6 +206,8 @@ spry_status step_run(const operator_step *s, host_step c, const spry_vector *f,
                      const spry_vector *b, const spry_vector *x, spry_vector *y)
 {
     spry_status status = SPRY_STATUS_OK;
+    if (s->rows.run)
+        SPRY_GO(s->op->ctx, operator_follow(s->op)); /* its rows were opened before */
     if (s->sum) {
         SPRY_GO(s->op->ctx, spry_operator_multiply(s->op, s->transpose, (spry_scalar){1, 0}, x,
                                                    (spry_scalar){0, 0}, s->sum));

@@ -14,6 +14,7 @@ typedef struct csr_state {
     const spry_matrix *csr;    /* the same or the copy */
     spry_matrix *copy;         /* NULL when the matrix is used in place */
     spry_matrix *transposed;   /* A^T as CSR; NULL when not needed so far, or the matrix is CSC */
+    bool transposes;           /* A^T was made once: somebody may have opened its rows */
     csr_shares shares, transposed_shares;
 } csr_state;
 
@@ -37,6 +38,7 @@ static spry_status prepare_transposed(const spry_operator *op)
     SPRY_GO(op->ctx, csr_shares_make(op->ctx, op->type, op->cols, op->rows, a->offsets, columns,
                                      a->values, &state->transposed_shares));
     state->transposed = transposed;
+    state->transposes = true;
     transposed = NULL;
 done:
     spry_matrix_free(transposed);
@@ -73,11 +75,17 @@ done:
 /* Products are those with the matrix as it is: its arrays may be others than they were. */
 static spry_status csr_follow(const spry_operator *op)
 {
-    const csr_state *state = op->state;
+    csr_state *state = op->state;
     if (matrix_version(state->matrix) == state->version)
         return SPRY_STATUS_OK;
     matrix_follow((spry_matrix *)(uintptr_t)state->matrix);
-    return prepare(op);
+    spry_status status = prepare(op);
+    if (status == SPRY_STATUS_OK && state->transposes) {
+        status = prepare_transposed(op);
+        if (status != SPRY_STATUS_OK)
+            state->version = -1; /* the next call tries again */
+    }
+    return status;
 }
 
 /* The shares for op(A), made if it has to be. */

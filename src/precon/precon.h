@@ -59,13 +59,10 @@ bool precon_on_devices(const char *name);
 /* For SPRY_LIST_PRECONS: fills a cleared entry; false past the last. */
 bool precon_entry_at(int index, spry_entry *entry);
 
-/* Makes what `spec` names for A on a device (NULL: the host): "none", "jacobi", "auto", or with
- * options after a colon, "sor:omega=1.5,order=natural". *M is NULL for none; its name is filled in,
- * and the log hears why auto chose it. A may be NULL when only an operator is known; it must stay
- * alive. */
-spry_status precon_make(spry_context *ctx, const spry_matrix *A, spry_device *device,
-                        const char *spec, spry_operator **M, char name[32]);
-/* The same beside an operator of A's own that the solver has, on its device. */
+/* Makes what `spec` names for A, beside an operator of A's own (NULL: there is none) and on its
+ * device: "none", "jacobi", "auto", or with options after a colon, "sor:omega=1.5,order=natural".
+ * *M is NULL for none; its name is filled in, and the log hears why auto chose it. A may be NULL
+ * when only an operator is known; it must stay alive. */
 spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
                                const char *spec, spry_operator **M, char name[32]);
 /* One within another: for a matrix A of the outer one's making, which is general CSR, sorted and

@@ -269,13 +269,6 @@ static spry_status make_any(spry_context *ctx, const precon_job *given, const ch
     return make_from(given, q.kind, spec, M, name);
 }
 
-spry_status precon_make(spry_context *ctx, const spry_matrix *A, spry_device *device,
-                        const char *spec, spry_operator **M, char name[32])
-{
-    const precon_job job = {.A = A, .device = device};
-    return make_any(ctx, &job, spec, M, name);
-}
-
 spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
                                const char *spec, spry_operator **M, char name[32])
 {

@@ -63,7 +63,7 @@ static spry_status record(resident *s)
     return SPRY_STATUS_OK;
 }
 
-/* After the first turn ever: the loop as one kernel where it is small, or else recorded, to be
+/* Before the first turn ever: the loop as one kernel where it is small, or else recorded, to be
  * played again and again. */
 static spry_status speed_up(resident *s)
 {
@@ -143,6 +143,8 @@ static spry_status advance(resident *s)
     bool end = false, fresh = true, partial = s->r->counting && s->pc != s->section[SECTION_LOOP];
     int64_t turns = choose_turns(s);
     s->partial = partial;
+    if (s->whole && s->r->counting && !partial && !s->look_first)
+        return play(s, turns);
     while (true) {
         SPRY_GO(ctx, resident_advance(s, fresh, &end));
         if (!end) /* it has to look first */
@@ -157,7 +159,9 @@ static spry_status advance(resident *s)
             SPRY_GO(ctx, play(s, turns));
             turns = 0;
         }
-        if (turns <= 0)
+        /* One kernel adds up in another order than phases do: it is made before the first turn, so
+         * that a first solve has the bits of later ones. */
+        if (turns <= 0 || (s->turns_alike && !s->graph && !s->whole))
             break;
     }
 done:

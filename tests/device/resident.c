@@ -230,7 +230,7 @@ static void test_operators(spry_context *ctx, spry_device *d)
     open_system(ctx, d, "convection-diffusion", SPRY_TYPE_D, "size=7", "csr", &s);
     assert_ok(ctx, spry_operator_jacobi(s.matrix, &jacobi));
     assert_ok(ctx, device_diagonal_operator(d, jacobi, NULL, &there));
-    assert_ok(ctx, precon_make(ctx, s.matrix, NULL, "ssor:omega=0.9", &ssor, name));
+    assert_ok(ctx, precon_make_beside(ctx, s.matrix, NULL, "ssor:omega=0.9", &ssor, name));
     compare(ctx, d, &s, "bicgstab", jacobi, there, false);
     compare(ctx, d, &s, "bicgstab", ssor, ssor, false);
     compare(ctx, d, &s, "gmres:restart=7,side=left", ssor, ssor, true);
@@ -375,7 +375,7 @@ static void test_settled(spry_context *ctx, spry_device *d)
     spry_operator *ssor = NULL;
     char name[32];
     open_system(ctx, d, "poisson2d", SPRY_TYPE_D, "size=24", "csr", &s);
-    assert_ok(ctx, precon_make(ctx, s.matrix, NULL, "ssor:omega=0.9", &ssor, name));
+    assert_ok(ctx, precon_make_beside(ctx, s.matrix, NULL, "ssor:omega=0.9", &ssor, name));
     for (int k = 0; k < 5; k++) { /* few reports: nothing has converged */
         told here = {.goal = 1e-30, .most = 34}, there = {.goal = 1e-30, .most = 34};
         const spry_operator *M = k % 2 == 0 ? ssor : NULL;

@@ -94,7 +94,7 @@ static void many(spry_context *ctx, spry_device *d)
     problem p;
     const spry_vector *b[COUNT];
     spry_vector *x[2][COUNT];
-    spry_result results[2][COUNT] = {{{0}}};
+    spry_result results[2][COUNT] = {0};
     problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, 100, &p);
     for (int k = 0; k < COUNT; k++)
         b[k] = numbers_of(&p, (uint64_t)k, k == ZERO ? 0 : k == HUGE_ONE ? 1e200 : 1);
@@ -193,7 +193,7 @@ static void check_stopped(problem *p, const char *place, bool looks, spry_result
     assert_ok(p->ctx, spry_vector_fill(p->x, (spry_scalar){0, 0}));
     assert_ok(p->ctx, spry_solve(solver, p->b, p->x, result));
     problem_check(p, result, options);
-    /* A device that goes on while a watch hears of it may be through by then. */
+    /* A watch is heard while the device goes on, which may have got there meanwhile. */
     if (looks || strcmp(place, "cpu") == 0 || !result->converged)
         assert_int_equal(result->reason, SPRY_REASON_STOPPED);
     assert_int_equal(c.calls, STOP);

@@ -27,7 +27,7 @@ enum { SIZE = 150, ROWS = SIZE * SIZE };
 static int solve(spry_context *ctx, spry_solver *solver, const spry_vector *b, spry_vector *x,
                  const double *expected)
 {
-    spry_result result;
+    spry_result result = SPRY_RESULT_INIT;
     memset(spry_vector_data(x), 0, ROWS * sizeof(double));
     if (spry_solve(solver, b, x, &result) != SPRY_STATUS_OK)
         return 1;

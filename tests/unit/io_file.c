@@ -374,7 +374,7 @@ static void nothing_is_left_behind(void **state)
     assert_status(ctx, SPRY_STATUS_IO, io_create(ctx, folder, &writer));
     support_message_has(ctx, "folder: Is a directory");
     assert_ok(ctx, io_create(ctx, path, &writer));
-    assert_int_equal(files_in(folder), 1);
+    assert_true(files_in(folder) <= 1); /* none where files can be without a name */
     io_abort(ctx, writer);
     assert_int_equal(files_in(folder), 0);
     for (int64_t n = 1;; n++) {
