@@ -94,8 +94,8 @@ static int copy_character(const unsigned char **p, bool lines, char *out)
         memcpy(out, *p, (size_t)bytes);
         used = bytes;
     } else {
-        for (int i = 0; i < bytes; i++)
-            used += snprintf(out + used, ESCAPE + 1, "\\x%02x", (*p)[i]);
+        for (int i = 0; i < bytes; i++, used += ESCAPE)
+            snprintf(out + used, ESCAPE + 1, "\\x%02x", (*p)[i]);
     }
     *p += bytes;
     return used;

@@ -196,7 +196,8 @@ SPRY_API spry_status spry_matrix_find_fact(const spry_matrix *A, spry_fact fact,
  * Tells what the caller knows, so that it need not be found out: "this is positive definite". It is
  * believed, and choices follow from it: a wrong word leads to methods that do not converge. The
  * first three facts concern safety and are looked at instead: SPRY_STATUS_BAD_INPUT where YES is
- * wrong. SPRY_TRUTH_UNKNOWN takes it back.
+ * wrong. SPRY_TRUTH_UNKNOWN takes it back. Facts belong to the numbers: matrices that share
+ * them (spry_matrix_share()) have them together.
  */
 SPRY_API spry_status spry_matrix_set_fact(spry_matrix *A, spry_fact fact, spry_truth truth);
 

@@ -106,8 +106,9 @@ SPRY_API const char *spry_status_text(spry_status status);
 
 /** Who owns arrays handed to a constructor. */
 typedef enum spry_own {
-    SPRY_OWN_BORROW, /**< the caller keeps them, as they are, until the object is freed or given
-                        others; the library does not write into those of a matrix */
+    SPRY_OWN_BORROW, /**< the caller keeps them until the object is freed or given others, and
+                        changes none but values, telling so by spry_matrix_set_values(); the
+                        library does not write into those of a matrix */
     SPRY_OWN_COPY,   /**< the object copies them */
     SPRY_OWN_TAKE    /**< the object frees them; they came from spry_alloc() of the same context */
 } spry_own;

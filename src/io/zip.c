@@ -190,7 +190,7 @@ spry_status io_zip_read(spry_context *ctx, const io_bytes *bytes, const zip_dire
                         const char *name, size_t most, zip_bytes *member)
 {
     spry_status status = SPRY_STATUS_OK;
-    entry e;
+    entry e = {0};
     bool found = false;
     size_t begin = 0;
     *member = (zip_bytes){0};

@@ -153,7 +153,6 @@ spry_status solver_choose_method(spry_solver *solver, const char **name)
     spry_status status = SPRY_STATUS_OK;
     if (A->rows == A->cols) {
         SPRY_GO(ctx, solver_symmetry(solver, &probe));
-        solver->chosen_for = probe;
         if (probe.hermitian)
             SPRY_GO(ctx, is_indefinite(ctx, solver->matrix, &bad));
         choice = probe.hermitian   ? (bad ? FOR_HERMITIAN : FOR_DEFINITE)

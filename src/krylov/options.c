@@ -182,7 +182,7 @@ spry_status spry_solver_get_real(spry_solver *solver, const char *name, double *
 spry_status spry_solver_get_int(spry_solver *solver, const char *name, int64_t *value)
 {
     SPRY_NEED(CTX_OF(solver), solver, name, value);
-    double number;
+    double number = 0;
     if (!of_method(name))
         return spry_options_get_int(solver->ctx, spry_solver_options(), &solver->options, name,
                                     value);
@@ -202,7 +202,7 @@ spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *te
 {
     SPRY_NEED(CTX_OF(solver), solver, name, text);
     const program_name *own;
-    double number;
+    double number = 0;
     char shown[128];
     if (!of_method(name))
         return spry_options_get_text(solver->ctx, spry_solver_options(), &solver->options, name,

@@ -511,15 +511,16 @@ spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *c
                             spry_vector *const *x, spry_result *results)
 {
     SPRY_NEED(CTX_OF(solver), solver);
+    spry_status status = SPRY_STATUS_OK;
+    if (results && count > 0)
+        status = clear_results(solver->ctx, results, count);
+    if (status != SPRY_STATUS_OK)
+        return status;
     if (count > 0)
         SPRY_NEED(solver->ctx, b, x);
     for (int k = 0; k < count; k++)
         SPRY_NEED(solver->ctx, b[k], x[k]);
-    spry_status status = SPRY_STATUS_OK;
-    if (results && count > 0)
-        status = clear_results(solver->ctx, results, count);
-    if (status == SPRY_STATUS_OK)
-        status = solver_begin(solver);
+    status = solver_begin(solver);
     if (status != SPRY_STATUS_OK)
         return status;
     status = solve_all(solver, count, b, x, results);

@@ -59,7 +59,6 @@ struct spry_solver {
     char warnings[WARNINGS_SIZE];
     size_t warned[STAGE_ALL];   /* where those of a stage end */
     const char *chosen;         /* the method that suits A; NULL: not looked for */
-    precon_symmetry chosen_for; /* of A, where the method was chosen by it */
     double setup_seconds;
     double updated_seconds; /* of spry_solver_update() since the last solve */
 };

@@ -35,10 +35,9 @@ static spry_status update(spry_solver *solver)
     }
     SPRY_GO(ctx, status);
     if (solver_chooses_method(solver)) { /* what it was chosen for may be no more */
-        precon_symmetry now;
-        SPRY_GO(ctx, solver_symmetry(solver, &now));
-        if (now.hermitian != solver->chosen_for.hermitian ||
-            now.symmetric != solver->chosen_for.symmetric) {
+        const char *before = solver->chosen, *now = NULL;
+        SPRY_GO(ctx, solver_choose_method(solver, &now));
+        if (!before || strcmp(before, now) != 0) {
             solver_forget(solver);
             return SPRY_STATUS_OK;
         }

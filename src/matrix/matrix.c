@@ -221,25 +221,24 @@ spry_status spry_matrix_set_near_null(spry_matrix *A, int count, const spry_vect
     SPRY_NEED(CTX_OF(A), A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
+    if (count > 0)
+        SPRY_NEED(ctx, v);
+    for (int k = 0; k < count; k++) {
+        if (!v[k])
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "near-null vector %d is NULL", k);
+        if (v[k]->n != A->a.cols)
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                             "near-null vector %d has %" PRId64 " numbers, the matrix %" PRId64
+                             " columns",
+                             k, v[k]->n, A->a.cols);
+    }
     matrix_part(A);
     free_near_null(A);
     matrix_touch(A, true); /* what depends on them is to be made anew */
     if (count <= 0)
         return SPRY_STATUS_OK;
-    SPRY_NEED(ctx, v);
     SPRY_GO(ctx, base_calloc(ctx, count, sizeof *A->near_null, &A->near_null));
     for (int k = 0; k < count; k++) {
-        if (!v[k]) {
-            status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "near-null vector %d is NULL", k);
-            goto done;
-        }
-        if (v[k]->n != A->a.cols) {
-            status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                               "near-null vector %d has %" PRId64 " numbers, the matrix %" PRId64
-                               " columns",
-                               k, v[k]->n, A->a.cols);
-            goto done;
-        }
         SPRY_GO(ctx,
                 spry_vector_new(ctx, A->a.type, v[k]->n, NULL, SPRY_OWN_COPY, &A->near_null[k]));
         A->near_count = k + 1;

@@ -219,7 +219,7 @@ static spry_status find_pattern(const precon_job *job, fsai *state)
     SPRY_GO(ctx, local_pattern_make(job->A, NULL, &how, &state->pattern));
     if (options->growth > 0)
         SPRY_GO(ctx, local_grow(job->A, NULL, &growth, state->pattern));
-    base_log(ctx, SPRY_LOG_INFO, "precon fsai: %" PRId64 " entries in G, %.1f a row",
+    base_log(ctx, SPRY_LOG_INFO, "precon fsai: %" PRId64 " entries in G, %.1f per row",
              state->pattern->a.nnz,
              (double)state->pattern->a.nnz / (double)(job->A->a.rows > 0 ? job->A->a.rows : 1));
 done:

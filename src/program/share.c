@@ -85,10 +85,10 @@ static int find_equal(const plan *p, const node *n, int j)
     const plan_op *b = &p->ops[j];
     for (int i = j - 1; i >= n->first; i--) {
         const plan_op *a = &p->ops[i];
+        if (changes_vector(p, a, &b->in[0])) /* also where a works in place */
+            return NONE;
         if (same_operator(a, b) && plan_same_ref(p, &a->in[0], &b->in[0]))
             return i;
-        if (changes_vector(p, a, &b->in[0]))
-            return NONE;
     }
     return NONE;
 }

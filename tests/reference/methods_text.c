@@ -418,14 +418,47 @@ static void operators_are_applied_once_to_one_vector(void **state)
     problem_free(&p);
 }
 
+/* What works in place has changed its operand: the same operator on it is another product. */
+static void an_operator_in_place_is_applied_again(void **state)
+{
+    static const char text[] = "method twice \"M in place, then again\"\n"
+                               "start:\n r = b - A x; residual |r|\n"
+                               "loop:\n z = r; z = M z; q = A z; y = M z\n"
+                               " x = x + 2 y; r = b - A x; residual |r|\n";
+    spry_context *ctx = *state;
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, (double[]){2, 0, 0, 2});
+    spry_solver *solver = NULL;
+    spry_vector *b = NULL, *x = NULL;
+    spry_result result = SPRY_RESULT_INIT;
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    assert_ok(ctx, spry_solver_set(solver, "precon=jacobi max-iter=3"));
+    assert_ok(ctx, spry_solver_set_method_text(solver, text));
+    assert_ok(ctx, spry_solve(solver, b, x, &result));
+    assert_true(result.converged); /* M z = r / 4: the first turn gives the answer */
+    assert_int_equal(result.iterations, 1);
+    spry_result_clear(ctx, &result);
+    spry_solver_free(solver);
+    spry_vector_free(x);
+    spry_vector_free(b);
+    spry_matrix_free(A);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(texts_are_solved_with),    TEST(files_are_solved_with),
-        TEST(faults_have_places),       TEST(methods_that_lie),
-        TEST(silent_loops_are_refused), TEST(operators_are_applied_once_to_one_vector),
-        TEST(needs_are_checked),        TEST(infos_tell_needs),
+        TEST(texts_are_solved_with),
+        TEST(files_are_solved_with),
+        TEST(faults_have_places),
+        TEST(methods_that_lie),
+        TEST(silent_loops_are_refused),
+        TEST(operators_are_applied_once_to_one_vector),
+        TEST(needs_are_checked),
+        TEST(infos_tell_needs),
+        TEST(an_operator_in_place_is_applied_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
