@@ -85,16 +85,17 @@ bool text_is_control(const unsigned char *p)
 
 /* Copies a character, or \x1b for each of its bytes where a terminal would act on it or it is none;
  * moves on. Gives the bytes written, at most 2 ESCAPE. */
-static int copy_character(const unsigned char **p, bool lines, char *out)
+static size_t copy_character(const unsigned char **p, bool lines, char *out)
 {
-    const int length = text_utf8_length(*p), bytes = length ? length : 1;
+    const int length = text_utf8_length(*p);
+    const size_t bytes = length > 0 ? (size_t)length : 1;
     const bool kept = lines && (**p == '\n' || **p == '\t');
-    int used = 0;
+    size_t used = 0;
     if (length > 0 && (kept || !text_is_control(*p))) {
-        memcpy(out, *p, (size_t)bytes);
+        memcpy(out, *p, bytes);
         used = bytes;
     } else {
-        for (int i = 0; i < bytes; i++, used += ESCAPE)
+        for (size_t i = 0; i < bytes; i++, used += ESCAPE)
             snprintf(out + used, ESCAPE + 1, "\\x%02x", (*p)[i]);
     }
     *p += bytes;
@@ -107,7 +108,7 @@ const char *text_name(const char *name)
     static int turn;
     turn = (turn + 1) % NAMES;
     char *out = names[turn];
-    int used = 0;
+    size_t used = 0;
     for (const unsigned char *p = (const unsigned char *)name; *p && used < NAME_SIZE - 3 * ESCAPE;)
         used += copy_character(&p, false, out + used);
     out[used] = '\0';
@@ -118,8 +119,8 @@ void text_put(FILE *out, const char *text)
 {
     char character[3 * ESCAPE];
     for (const unsigned char *p = (const unsigned char *)text; *p;) {
-        const int used = copy_character(&p, true, character);
-        fwrite(character, 1, (size_t)used, out);
+        const size_t used = copy_character(&p, true, character);
+        fwrite(character, 1, used, out);
     }
 }
 
