@@ -57,8 +57,8 @@ struct spry_solver {
     char precon_name[32];
     char precon_spec[SPRY_OPTION_TEXT_SIZE]; /* what it was made from */
     char warnings[WARNINGS_SIZE];
-    size_t warned[STAGE_ALL];   /* where those of a stage end */
-    const char *chosen;         /* the method that suits A; NULL: not looked for */
+    size_t warned[STAGE_ALL]; /* where those of a stage end */
+    const char *chosen;       /* the method that suits A; NULL: not looked for */
     double setup_seconds;
     double updated_seconds; /* of spry_solver_update() since the last solve */
 };
