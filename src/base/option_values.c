@@ -122,7 +122,7 @@ spry_status spry_options_get_real(spry_context *ctx, spry_option_list list, cons
     const void *field;
     const spry_status status =
         find_field(ctx, list, fields, name, SPRY_OPTION_REAL, &option, &field);
-    if (status == SPRY_STATUS_OK)
+    if (status == SPRY_STATUS_OK && field)
         *value = option->kind == SPRY_OPTION_INT ? (double)*(const int64_t *)field
                                                  : *(const double *)field;
     return status;
@@ -136,7 +136,7 @@ spry_status spry_options_get_int(spry_context *ctx, spry_option_list list, const
     const void *field;
     const spry_status status =
         find_field(ctx, list, fields, name, SPRY_OPTION_INT, &option, &field);
-    if (status == SPRY_STATUS_OK)
+    if (status == SPRY_STATUS_OK && field)
         *value = *(const int64_t *)field;
     return status;
 }
@@ -149,7 +149,7 @@ spry_status spry_options_get_bool(spry_context *ctx, spry_option_list list, cons
     const void *field;
     const spry_status status =
         find_field(ctx, list, fields, name, SPRY_OPTION_BOOL, &option, &field);
-    if (status == SPRY_STATUS_OK)
+    if (status == SPRY_STATUS_OK && field)
         *value = *(const bool *)field;
     return status;
 }

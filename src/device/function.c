@@ -99,7 +99,7 @@ spry_status spry_operator_from_function(spry_context *ctx, spry_type type, int64
     *out = NULL;
     const spry_status status =
         make(ctx, NULL, type, rows, cols, has_transpose, apply_arrays != NULL, out);
-    if (status == SPRY_STATUS_OK)
+    if (status == SPRY_STATUS_OK && *out)
         *(function_state *)(*out)->state = (function_state){.arrays = apply_arrays, .data = data};
     return status;
 }
@@ -112,7 +112,7 @@ spry_status spry_operator_from_product(spry_context *ctx, spry_device *device, s
     *out = NULL;
     const spry_status status =
         make(ctx, device, type, rows, cols, has_transpose, product != NULL, out);
-    if (status == SPRY_STATUS_OK)
+    if (status == SPRY_STATUS_OK && *out)
         *(function_state *)(*out)->state = (function_state){.vectors = product, .data = data};
     return status;
 }

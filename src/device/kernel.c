@@ -117,7 +117,7 @@ static void tell_own_lines(spry_context *ctx, const char *name, int before)
         char *end = NULL;
         const bool here = strncmp(p, mark, sizeof mark - 1) == 0;
         const long line = here ? strtol(p + sizeof mark - 1, &end, 10) : 0;
-        if (line > before) {
+        if (end && line > before) {
             const int more =
                 snprintf(told + used, sizeof told - used, "%s:%ld", name, line - before);
             used += (size_t)more < sizeof told - used ? (size_t)more : sizeof told - used - 1;

@@ -69,11 +69,12 @@ static spry_status basis_from(spry_context *ctx, int count, const spry_vector *c
     SPRY_GO(ctx, base_calloc(ctx, count, sizeof(spry_vector *), &basis->v));
     for (int k = 0; k < count; k++) {
         spry_vector *copy = NULL;
-        if (!from[k] || from[k]->n != from[0]->n || from[k]->type != from[0]->type)
-            SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                                   "null vectors are of one length and type; number %d (from 0) is "
-                                   "not",
-                                   k));
+        if (!from[k] || from[k]->n != from[0]->n || from[k]->type != from[0]->type) {
+            status =
+                SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                          "null vectors are of one length and type; number %d (from 0) is not", k);
+            goto done;
+        }
         SPRY_GO(ctx, spry_vector_like(from[k], from[k]->n, &copy));
         status = spry_vector_copy(from[k], copy);
         if (status != SPRY_STATUS_OK)
