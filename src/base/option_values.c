@@ -37,6 +37,11 @@ void base_print_double(double value, char text[32])
     }
 }
 
+static void *field_of(void *fields, const spry_option *option)
+{
+    return (char *)fields + option->offset;
+}
+
 spry_status spry_options_set_real(spry_context *ctx, spry_option_list list, void *fields,
                                   const char *name, double value)
 {
@@ -55,9 +60,9 @@ spry_status spry_options_set_real(spry_context *ctx, spry_option_list list, void
     if (status != SPRY_STATUS_OK)
         return status;
     if (whole)
-        *(int64_t *)((char *)fields + option->offset) = (int64_t)value;
+        *(int64_t *)field_of(fields, option) = (int64_t)value;
     else
-        *(double *)((char *)fields + option->offset) = value;
+        *(double *)field_of(fields, option) = value;
     return SPRY_STATUS_OK;
 }
 
@@ -77,9 +82,9 @@ spry_status spry_options_set_int(spry_context *ctx, spry_option_list list, void 
     if (status != SPRY_STATUS_OK)
         return status;
     if (option->kind == SPRY_OPTION_INT)
-        *(int64_t *)((char *)fields + option->offset) = value;
+        *(int64_t *)field_of(fields, option) = value;
     else
-        *(double *)((char *)fields + option->offset) = (double)value;
+        *(double *)field_of(fields, option) = (double)value;
     return SPRY_STATUS_OK;
 }
 
@@ -93,7 +98,7 @@ spry_status spry_options_set_bool(spry_context *ctx, spry_option_list list, void
         return status;
     if (option->kind != SPRY_OPTION_BOOL)
         return mismatch(ctx, option, value ? "yes (a bool)" : "no (a bool)");
-    *(bool *)((char *)fields + option->offset) = value;
+    *(bool *)field_of(fields, option) = value;
     return SPRY_STATUS_OK;
 }
 
