@@ -68,7 +68,7 @@ static spry_status settle(runner *r, track *l)
         if (o->kind != OP_COMBINE || o->out.var != x || o->order > exit->order ||
             o->phase <= exit->phase || skip[i])
             continue;
-        bool only[MOST_LANES] = {false}, *all = r->host->active;
+        bool only[MOST_TRACKS] = {false}, *all = r->host->active;
         only[track_index] = true;
         r->host->active = only;
         sweep_bind(r, o, 1);
@@ -84,7 +84,7 @@ static spry_status settle(runner *r, track *l)
 /* The others go on from where they are. */
 static spry_status finish(runner *r, track *l)
 {
-    bool only[MOST_LANES] = {false}, *all = r->host->active;
+    bool only[MOST_TRACKS] = {false}, *all = r->host->active;
     const node *block = r->block;
     const plan_op *exit = r->host->exit;
     const int next = r->host->next;
@@ -327,8 +327,8 @@ static void run_for(runner *r, const node *n)
 /* Tracks may go different ways: first those for which the condition holds, then the others. */
 static void run_if(runner *r, const node *n)
 {
-    bool holds[MOST_LANES] = {false}, *all = r->host->active;
-    bool part[MOST_LANES] = {false};
+    bool holds[MOST_TRACKS] = {false}, *all = r->host->active;
+    bool part[MOST_TRACKS] = {false};
     for (int k = 0; k < r->track_count; k++)
         holds[k] = all[k] && program_holds(&r->tracks[k].scalars, n->expr);
     for (int k = 0; k < r->track_count; k++)
@@ -392,7 +392,7 @@ static bool fits(const runner *r)
     return r->host->threads == host_side_threads(r);
 }
 
-const runner_class runner_host = {.together = MOST_LANES,
+const runner_class runner_host = {.together = MOST_TRACKS,
                                   .open = host_side_open,
                                   .close = host_side_close,
                                   .fits = fits,

@@ -10,7 +10,7 @@
 #include "program/plan.h"
 
 /* Sweeps work on chunks of CHUNK elements, products on RUN chunks at a time. */
-enum { MOST_LANES = 64, CHUNK = OPERATOR_GRAIN, RUN = 16, MOST_PARTS = 512 };
+enum { MOST_TRACKS = 64, CHUNK = OPERATOR_GRAIN, RUN = 16, MOST_PARTS = 512 };
 
 typedef enum report_kind { REPORT_RESIDUAL, REPORT_ESTIMATE, REPORT_GRADIENT } report_kind;
 

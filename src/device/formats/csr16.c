@@ -11,12 +11,12 @@
 
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {
-    enum { GROUP = 128, MOST_LANES = 16 };
+    enum { GROUP = 128, MOST_TRACKS = 16 };
     form->text = "formats/csr16";
     form->positions = L->rows;
     form->group = d->facts.most_group < GROUP ? d->facts.most_group : GROUP;
     const int ahead = device_choose_lanes(L, columns, form);
-    form->lanes = form->lanes < MOST_LANES ? form->lanes : MOST_LANES; /* codes are short */
+    form->lanes = form->lanes < MOST_TRACKS ? form->lanes : MOST_TRACKS; /* codes are short */
     snprintf(form->defines, sizeof form->defines, "GROUP_ROWS=%d AHEAD=%d", CSR16_GROUP, ahead);
     return SPRY_STATUS_OK;
 }
