@@ -119,9 +119,7 @@ spry_status spry_matrix_new(spry_context *ctx, const spry_arrays *arrays, spry_o
     spry_matrix *matrix = NULL;
     spry_status status = SPRY_STATUS_OK;
     *A = NULL;
-    if (own != SPRY_OWN_BORROW && own != SPRY_OWN_COPY && own != SPRY_OWN_TAKE)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "own is %d, expected borrow, copy or take",
-                         (int)own);
+    SPRY_GO(ctx, vector_check_own(ctx, own));
     SPRY_GO(ctx, read_given(ctx, arrays, &given));
     SPRY_GO(ctx, base_object_new(ctx, sizeof *matrix, &matrix));
     matrix->ctx = ctx;

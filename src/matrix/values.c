@@ -111,9 +111,7 @@ spry_status spry_matrix_set_values(spry_matrix *A, const void *values, spry_own 
     SPRY_NEED(CTX_OF(A), A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
-    if (own != SPRY_OWN_BORROW && own != SPRY_OWN_COPY && own != SPRY_OWN_TAKE)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "own is %d, expected borrow, copy or take",
-                         (int)own);
+    SPRY_GO(ctx, vector_check_own(ctx, own));
     if (!values && A->a.nnz > 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "values is NULL, expected %" PRId64 " numbers of type %s", A->a.nnz,

@@ -21,6 +21,14 @@ static void place(const spry_vector *v, const void *from)
     }
 }
 
+spry_status vector_check_own(spry_context *ctx, spry_own own)
+{
+    if (own == SPRY_OWN_BORROW || own == SPRY_OWN_COPY || own == SPRY_OWN_TAKE)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "own is %d, expected borrow, copy or take",
+                     (int)own);
+}
+
 spry_status spry_vector_new(spry_context *ctx, spry_type type, int64_t n, void *data, spry_own own,
                             spry_vector **out)
 {
@@ -29,9 +37,9 @@ spry_status spry_vector_new(spry_context *ctx, spry_type type, int64_t n, void *
     if (n < 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "a vector cannot have %" PRId64 " elements",
                          n);
-    if (own != SPRY_OWN_BORROW && own != SPRY_OWN_COPY && own != SPRY_OWN_TAKE)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "own is %d, expected borrow, copy or take",
-                         (int)own);
+    const spry_status owned = vector_check_own(ctx, own);
+    if (owned != SPRY_STATUS_OK)
+        return owned;
 
     spry_vector *v = NULL;
     spry_status status = SPRY_STATUS_OK;
