@@ -10,7 +10,7 @@ best there is. A line per run: matrix, rows, entries, configuration, verdict, me
 residual computed, seconds. SciPy's splu with one step of refinement is the configuration "splu". --rotate makes complex matrices:
 A + i B with B of A's pattern and random numbers of A's size (seeded by the name).
 """
-import argparse, csv, gzip, json, os, resource, subprocess, sys, tempfile, time, zlib
+import argparse, csv, gzip, json, multiprocessing, os, queue, resource, subprocess, sys, tempfile, time, zlib
 import numpy as np, scipy.io, scipy.sparse as sp, scipy.sparse.linalg as sla
 
 SYMMETRIC = ["cg none", "cg jacobi", "cg ic", "cg amg", "minres none", "minres jacobi"]
@@ -35,7 +35,7 @@ def residual(matrix, x):
     return float(np.sqrt(np.sum(np.abs(r) ** 2) / matrix.shape[0]))
 
 
-def run_splu(matrix):
+def splu(matrix, answer):
     begin = time.process_time()
     verdict, rel = "solved", float("nan")
     try:
@@ -47,7 +47,21 @@ def run_splu(matrix):
         verdict = "solved" if rel <= 1e-8 else "not"
     except Exception as error:
         verdict = "singular" if "singular" in str(error) else "failed"
-    return [verdict, "splu", "", 1, "", rel, time.process_time() - begin]
+    answer.put([verdict, "splu", "", 1, "", rel, time.process_time() - begin])
+
+
+def run_splu(matrix, limit):
+    """In a process of its own, as it cannot be stopped otherwise."""
+    answer = multiprocessing.Queue()
+    process = multiprocessing.Process(target=splu, args=(matrix, answer))
+    process.start()
+    try:
+        return answer.get(timeout=limit)
+    except queue.Empty:
+        return ["time", "splu", "", "", "", float("nan"), limit]
+    finally:
+        process.kill()
+        process.join()
 
 
 def run_spry(spry, path, matrix, config, limit, extra):
@@ -110,7 +124,7 @@ def main():
                 continue
             path, matrix = load(os.path.join(given.folder, row["file"]), name, given.rotate, folder)
             for config in configs(matrix, given.config, given.all):
-                found = run_splu(matrix) if config == "splu" else run_spry(given.spry, path, matrix, config, given.limit,
+                found = run_splu(matrix, given.limit) if config == "splu" else run_spry(given.spry, path, matrix, config, given.limit,
                                                                            given.extra.split())
                 print(name, rows, matrix.nnz, config, *found[:5], f"{found[5]:.3g}", f"{found[6]:.4f}", sep="\t", file=out, flush=True)
 
