@@ -35,10 +35,12 @@ spry_status matrix_view(spry_context *ctx, const spry_matrix *A, spry_matrix **v
     return SPRY_STATUS_OK;
 }
 
-void matrix_follow(spry_matrix *view)
+void matrix_follow(const spry_matrix *A)
 {
-    if (!view->origin || matrix_version(view->origin) == view->seen)
+    if (!A->origin || matrix_version(A->origin) == A->seen)
         return;
+    matrix_follow(A->origin);
+    spry_matrix *view = (spry_matrix *)(uintptr_t)A; /* nothing changes but where the numbers are */
     view->a = view->origin->a;
     view->near_null = view->origin->near_null;
     view->near_count = view->origin->near_count;
@@ -109,6 +111,7 @@ static spry_status make_room(spry_matrix *A)
 spry_status spry_matrix_set_values(spry_matrix *A, const void *values, spry_own own)
 {
     SPRY_NEED(CTX_OF(A), A);
+    matrix_follow(A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, vector_check_own(ctx, own));
