@@ -461,25 +461,25 @@ static void leave_device(spry_solver *solver, const spry_device *near)
 
 spry_status solver_set_up(spry_solver *solver, spry_device *near)
 {
-    const double begin = base_seconds();
     leave_device(solver, near);
     spry_status status = solver_catch_up(solver);
     if (status != SPRY_STATUS_OK)
         return status;
-    if (solver->made == STAGE_ALL) {
-        solver->setup_seconds = solver->updated_seconds;
-        solver->updated_seconds = 0;
-        return SPRY_STATUS_OK;
+    solver->setup_seconds = 0;
+    if (solver->made < STAGE_ALL) {
+        const double begin = base_seconds();
+        if (!solver->matrix && !solver->given_operator)
+            return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
+                             "the solver has no matrix and no operator yet");
+        status = make_all(solver, near);
+        if (status != SPRY_STATUS_OK) {
+            solver_drop(solver, solver->made); /* what was begun; what stands may serve again */
+            return status;
+        }
+        solver->setup_seconds = base_seconds() - begin;
     }
-    if (!solver->matrix && !solver->given_operator)
-        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
-                         "the solver has no matrix and no operator yet");
-    status = make_all(solver, near);
-    if (status != SPRY_STATUS_OK) {
-        solver_drop(solver, solver->made); /* what was begun; what stands may serve the next try */
-        return status;
-    }
-    solver->setup_seconds = base_seconds() - begin;
+    solver->setup_seconds += solver->updated_seconds;
+    solver->updated_seconds = 0;
     return SPRY_STATUS_OK;
 }
 

@@ -39,12 +39,14 @@ void matrix_follow(const spry_matrix *A)
 {
     if (!A->origin || matrix_version(A->origin) == A->seen)
         return;
-    matrix_follow(A->origin);
+    const spry_matrix *owner = A->origin; /* of shares of shares: others may read those between */
+    while (owner->origin)
+        owner = owner->origin;
     spry_matrix *view = (spry_matrix *)(uintptr_t)A; /* nothing changes but where the numbers are */
-    view->a = view->origin->a;
-    view->near_null = view->origin->near_null;
-    view->near_count = view->origin->near_count;
-    view->seen = matrix_version(view->origin);
+    view->a = owner->a;
+    view->near_null = owner->near_null;
+    view->near_count = owner->near_count;
+    view->seen = matrix_version(A->origin);
 }
 
 void matrix_part(spry_matrix *view)

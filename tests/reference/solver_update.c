@@ -291,6 +291,7 @@ static void test_kept(void **state)
         assert_ok(ctx, spry_vector_fill(fresh, (spry_scalar){0, 0}));
         assert_ok(ctx, spry_solve(solver, b, x, NULL));
         assert_ptr_equal(solver->own_operator, kept);
+        assert_true(solver->updated_seconds == 0); /* told, and not once more */
         assert_ok(ctx, spry_quick_solve(ctx, A, b, fresh, all[k], NULL));
         assert_memory_equal(x->data, fresh->data, (size_t)x->n * sizeof(double));
     }
