@@ -18,7 +18,7 @@ static void put_text(FILE *out, const char *text)
     }
 }
 
-/* Billions of entries times columns a second: what counts in the end, whatever the bytes. */
+/* Billions of entries times columns per second: what counts in the end, whatever the bytes. */
 static double speed(const bench_record *r)
 {
     return r->seconds > 0 ? (double)r->nnz * r->columns / r->seconds / 1e9 : 0;

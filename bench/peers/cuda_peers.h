@@ -33,7 +33,7 @@ void cuda_peers_finish(cuda_peers *p); /* waits until all is done */
 
 void *cuda_room(size_t bytes); /* on the device, zeros */
 void *cuda_sent(const void *from, size_t bytes);
-/* Bytes a second that cuBLAS reads when it sums the sizes of 4 GB, best of some. */
+/* Bytes per second that cuBLAS reads when it sums the sizes of 4 GB, best of some. */
 double cuda_read_bandwidth(cuda_peers *p);
 
 /* --- products ----------------------------------------------------------------------------------*/

@@ -13,7 +13,7 @@ spry_status device_spry_finish(spry_device *device);
  * count; 15 rounds at most. */
 double device_spry_median(spry_context *ctx, spry_device *device, int rounds,
                           void (*work)(void *data), void *data);
-/* Bytes a second that the device reads, as spry measures it now; 0 where it cannot. */
+/* Bytes per second that the device reads, as spry measures it now; 0 where it cannot. */
 double device_spry_bandwidth(spry_context *ctx, const char *device);
 
 #endif

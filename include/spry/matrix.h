@@ -73,8 +73,10 @@ SPRY_API spry_status spry_matrix_from_csr32(spry_context *ctx, spry_type type, i
 /**
  * The same matrix for another context: B uses A's arrays where they are, and belongs to ctx, as
  * does all that is made from B. So threads that have a context each can read one matrix at once. A
- * must stay alive; when A has changed, share it again. What changes B leaves A as it is. (A solver,
- * or what is made for a device, takes a matrix of any context and does this by itself.)
+ * must stay alive. When A has changed, so has B, and what was made from B is out of date; but
+ * arrays that spry_matrix_arrays() has shown of B are A's old ones. What changes B leaves A as it
+ * is. (A solver, or what is made for a device, takes a matrix of any context and does this by
+ * itself.)
  */
 SPRY_API spry_status spry_matrix_share(spry_context *ctx, const spry_matrix *A, spry_matrix **B);
 /**
@@ -188,8 +190,9 @@ SPRY_API spry_truth spry_matrix_fact(const spry_matrix *A, spry_fact fact);
 /**
  * The same, found out by passes over A where it is not known. "Up to rounding" is: entries differ
  * from their mirror images by at most 1,024 units of rounding of the larger of the two and
- * sqrt(|a_ii a_jj|). Whether A is definite no pass can tell, but that it is not may be seen from
- * the diagonal: it may stay unknown.
+ * sqrt(|a_ii a_jj|); of operators that are known by their products alone, (A u, v) and (u, A v) by
+ * as much of their factors' norms. Whether A is definite no pass can tell, but that it is not may
+ * be seen from the diagonal: it may stay unknown.
  */
 SPRY_API spry_status spry_matrix_find_fact(const spry_matrix *A, spry_fact fact, spry_truth *truth);
 /**
@@ -224,12 +227,13 @@ typedef struct spry_stats {
     double pattern_symmetry; /**< share of off-diagonal entries whose mirror image is stored; shares
                                   are 1 without such entries and 0 for rectangles */
     double value_symmetry;   /**< share whose mirror image (0 if not stored) has the same value */
-    double hermitian_symmetry;       /**< share whose mirror image is the conjugate */
-    bool symmetric, hermitian, skew; /**< exactly so, values included */
-    int64_t dominant_rows;           /**< rows with |a_ii| >= sum of the others */
-    int64_t strictly_dominant_rows;  /**< the same with > */
-    int64_t positive_diagonal;       /**< rows with a real, positive diagonal entry */
-    int32_t block_size;              /**< 1 to 8: the largest with block_fill at least 0.8 */
+    double hermitian_symmetry;      /**< share whose mirror image is the conjugate */
+    bool symmetric, hermitian;      /**< as spry_matrix_find_fact() says: up to rounding */
+    bool skew;                      /**< exactly skew-symmetric, values included */
+    int64_t dominant_rows;          /**< rows with |a_ii| >= sum of the others */
+    int64_t strictly_dominant_rows; /**< the same with > */
+    int64_t positive_diagonal;      /**< rows with a real, positive diagonal entry */
+    int32_t block_size;             /**< 1 to 8: the largest with block_fill at least 0.8 */
     double block_fill; /**< entries over places in the blocks touched, for block_size; 1 if empty */
     double value_min, value_max; /**< smallest nonzero and largest magnitude; 0 if there is none */
     double norm_one, norm_inf, norm_frobenius; /**< 1, infinity, Frobenius */

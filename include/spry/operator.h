@@ -37,19 +37,19 @@ typedef spry_status (*spry_product_fn)(void *data, spry_transpose op, const spry
  */
 SPRY_API spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **op);
 /**
- * The same with the matrix stored as `format` says: a name of SPRY_LIST_FORMATS with its
- * options after a colon ("sell:C=8,sigma=256"), or "auto", which lets the tuner choose. Entries are
- * sorted and duplicates added up first. A transposed product makes A^T in the same format, once, or
- * in CSR where the format does not hold it. docs/formats.md tells them all.
+ * The same with the matrix stored as `format` says: a name of SPRY_LIST_FORMATS with its options
+ * after a colon ("sell:C=8,sigma=256"), or "auto", which lets the tuner choose. Entries are sorted
+ * and duplicates added up first. A transposed product makes A^T in the same format, once, or in CSR
+ * where the format does not hold it. docs/formats.md tells them all.
  */
 SPRY_API spry_status spry_operator_from_format(const spry_matrix *A, const char *format,
                                                spry_operator **op);
 /**
  * The same on a device; NULL: the host. The matrix may be of another context than the device.
- * Products with vectors of that device stay there, others
- * copy. "auto" chooses among the formats that have kernels for devices; others are
- * SPRY_STATUS_UNSUPPORTED. A matrix that does not fit into the device's memory stays with the host
- * and is brought there for every product, which is slow; a warning says so.
+ * Products with vectors of that device stay there, others copy. "auto" chooses among the formats
+ * that have kernels for devices; others are SPRY_STATUS_UNSUPPORTED. A matrix that does not fit
+ * into the device's memory stays with the host and is brought there for every product, which is
+ * slow; a warning says so.
  */
 SPRY_API spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const char *format,
                                       spry_operator **op);
@@ -128,8 +128,8 @@ typedef struct spry_dense {
  * others are packed, 8 at a time, in room that the operator keeps for the next time, and so are
  * those of a B whose rows are 32 reals or more apart. B and C are both on the host, or both on the
  * operator's device, where it must store a matrix, and any 8 columns share a reading of A. Those of
- * the host go to a device
- * and back in chunks, beside the products: they may be larger than its memory.
+ * the host go to a device and back in chunks, beside the products: they may be larger than its
+ * memory.
  */
 SPRY_API spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose transpose,
                                                   spry_scalar alpha, const spry_dense *B,

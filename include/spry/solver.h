@@ -96,7 +96,8 @@ SPRY_API spry_status spry_solver_set_null_space(spry_solver *solver, int count,
                                                 const spry_vector *const *left);
 /** A method of the caller's as text, see docs/notation.md; it is parsed at the next solve. NULL
  * takes it back. Its own options are set by method=NAME:step=2, as for others. The option
- * method-file does the same with a file. */
+ * method-file does the same with a file, which is read at the next solve, and again when the option
+ * is set again. */
 SPRY_API spry_status spry_solver_set_method_text(spry_solver *solver, const char *text);
 /** The function that sees each iteration; NULL: none. */
 SPRY_API void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monitor, void *data);

@@ -82,7 +82,7 @@ static spry_status add(spry_context *ctx, addition *s)
     SPRY_GO(ctx, matrix_allocate_entries(ctx, &s->c));
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (int part = 0; part < parts; part++)
-        fill_rows(s, matrix_share(s->c.offsets, rows, parts, part));
+        fill_rows(s, matrix_rows_of_part(s->c.offsets, rows, parts, part));
 done:
     return status;
 }

@@ -25,7 +25,7 @@ typedef struct product {
 
 static range rows_of(const product *p, int part)
 {
-    return matrix_share(p->work, p->rows, p->parts, part);
+    return matrix_rows_of_part(p->work, p->rows, p->parts, part);
 }
 
 /* How much work each row is, and how large its table. */

@@ -129,6 +129,7 @@ done:
 spry_status spry_reorder(const spry_matrix *A, const char *order, int32_t **perm)
 {
     SPRY_NEED(CTX_OF(A), A, order, perm);
+    matrix_follow(A);
     spry_context *ctx = A->ctx;
     const order_kind *kind = NULL;
     spry_status status = SPRY_STATUS_OK;

@@ -84,6 +84,7 @@ static void scale_range(const matrix_arrays *a, const void *left, const void *ri
 spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left, const spry_vector *right)
 {
     SPRY_NEED(CTX_OF(A), A);
+    matrix_follow(A);
     spry_context *ctx = A->ctx;
     spry_vector *left_copy = NULL, *right_copy = NULL;
     spry_status status = SPRY_STATUS_OK;

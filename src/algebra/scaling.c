@@ -234,6 +234,7 @@ spry_status spry_scaling(const spry_matrix *A, const char *kind, spry_vector **l
                          spry_vector **right)
 {
     SPRY_NEED(CTX_OF(A), A, kind, left, right);
+    matrix_follow(A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     const scaling_kind *chosen = NULL;

@@ -19,10 +19,23 @@ static atomic_int most = INT_MAX; /* fewer where some were refused, 1 in a child
 static pthread_mutex_t trying = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t watched = PTHREAD_ONCE_INIT;
 
+/* No fork while threads are tried: the child would find the lock held by a thread it does not have.
+ */
+static void before_fork(void)
+{
+    pthread_mutex_lock(&trying);
+}
+
+static void after_fork_here(void)
+{
+    pthread_mutex_unlock(&trying);
+}
+
 /* In the child, in its only thread. A region that is as large as it was decided on before, by a
  * plan that was made then, gets one thread, too; threads that the child makes have their own. */
-static void after_fork(void)
+static void after_fork_there(void)
 {
+    pthread_mutex_unlock(&trying);
     if (atomic_load(&had) > 1) {
         atomic_store(&most, 1);
         omp_set_max_active_levels(0);
@@ -31,7 +44,7 @@ static void after_fork(void)
 
 static void watch_forks(void)
 {
-    (void)pthread_atfork(NULL, NULL, after_fork);
+    (void)pthread_atfork(before_fork, after_fork_here, after_fork_there);
 }
 
 static void *wait_for_all(void *gate)
@@ -63,8 +76,8 @@ static int try_threads(int wanted)
 static int ask_for(const spry_context *ctx, int wanted)
 {
     int use = wanted;
-    pthread_mutex_lock(&trying);
     pthread_once(&watched, watch_forks);
+    pthread_mutex_lock(&trying);
     if (wanted > atomic_load(&had)) {
         const int more = try_threads(wanted - 1);
         if (more < wanted - 1) {

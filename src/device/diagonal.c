@@ -38,7 +38,7 @@ const device_memory *device_diagonal(const spry_operator *op, spry_transpose tra
 }
 
 /* The numbers of an operator of the host's, into memory that is made if it is not there. */
-static spry_status fill(const spry_operator *op, const spry_operator *of)
+spry_status device_diagonal_refill(const spry_operator *op, const spry_operator *of)
 {
     spry_device *d = op->device;
     diagonal *state = op->state;
@@ -68,7 +68,7 @@ static spry_status update(spry_operator *op, const spry_matrix *A)
                          spry_operator_name(op));
     spry_status status = state->make(A, &of);
     if (status == SPRY_STATUS_OK)
-        status = fill(op, of);
+        status = device_diagonal_refill(op, of);
     spry_operator_free(of);
     return status;
 }
@@ -91,7 +91,7 @@ spry_status device_diagonal_operator(spry_device *d, const spry_operator *of,
     op->own_bytes = of->own_bytes;
     op->bytes = of->bytes;
     state->make = make;
-    SPRY_GO(ctx, fill(op, of));
+    SPRY_GO(ctx, device_diagonal_refill(op, of));
     *out = op;
     op = NULL;
 done:

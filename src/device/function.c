@@ -48,17 +48,12 @@ static void destroy(spry_operator *op)
     base_free(op->ctx, op->state);
 }
 
-static const operator_class plain_class = {.name = "function",
-                                           .multiply = operator_apply_arrays,
-                                           .multiply_vectors = operator_apply_vectors,
-                                           .apply = apply,
-                                           .destroy = destroy};
-static const operator_class transposed_class = {.name = "function",
-                                                .has_transpose = true,
-                                                .multiply = operator_apply_arrays,
-                                                .multiply_vectors = operator_apply_vectors,
-                                                .apply = apply,
-                                                .destroy = destroy};
+static const operator_class function_class = {.name = "function",
+                                              .has_transpose = true,
+                                              .multiply = operator_apply_arrays,
+                                              .multiply_vectors = operator_apply_vectors,
+                                              .apply = apply,
+                                              .destroy = destroy};
 
 /* An operator whose function is still to be told. */
 static spry_status make(spry_context *ctx, spry_device *device, spry_type type, int64_t rows,
@@ -78,8 +73,8 @@ static spry_status make(spry_context *ctx, spry_device *device, spry_type type, 
     SPRY_GO(ctx, base_check_type(ctx, type));
     if (device)
         SPRY_GO(ctx, device_check_type(device, type));
-    SPRY_GO(ctx, operator_new(ctx, has_transpose ? &transposed_class : &plain_class, type, rows,
-                              cols, &op));
+    SPRY_GO(ctx, operator_new(ctx, &function_class, type, rows, cols, &op));
+    op->one_way = !has_transpose;
     op->device = device;
     if (device)
         device->users++;
@@ -120,7 +115,7 @@ spry_status spry_operator_from_product(spry_context *ctx, spry_device *device, s
 spry_status spry_operator_set_bytes(spry_operator *op, int64_t bytes)
 {
     SPRY_NEED(CTX_OF(op), op);
-    if (op->class != &plain_class && op->class != &transposed_class)
+    if (op->class != &function_class)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
                          "operator %s knows the bytes of its products: %" PRId64,
                          spry_operator_name(op), op->bytes);

@@ -32,6 +32,8 @@ bool device_has_room(spry_device *d, const spry_matrix *A);
 spry_status device_diagonal_operator(spry_device *d, const spry_operator *of,
                                      spry_status (*make)(const spry_matrix *A, spry_operator **of),
                                      spry_operator **op);
+/* Gives that copy the numbers that the operator has now. */
+spry_status device_diagonal_refill(const spry_operator *op, const spry_operator *of);
 
 /* What operators of devices have in common. */
 spry_status device_multiply_vectors(const spry_operator *op, spry_transpose transpose,

@@ -24,7 +24,8 @@ static void fill_rows(spry_context *ctx, const matrix_arrays *a, gen_row_functio
     size_t size = spry_type_size(a->type);
 #pragma omp parallel num_threads(spry_context_threads(ctx))
     {
-        range part = matrix_share(a->offsets, a->rows, omp_get_num_threads(), omp_get_thread_num());
+        range part =
+            matrix_rows_of_part(a->offsets, a->rows, omp_get_num_threads(), omp_get_thread_num());
         for (int64_t i = part.begin; i < part.end; i++) {
             gen_row row = {a->type, a->col_index + a->offsets[i],
                            (char *)a->values + (size_t)a->offsets[i] * size, 0};

@@ -2,8 +2,9 @@
  * A matrix as an operator: its CSR arrays in place, or a CSR copy of other formats.
  *
  * Transposed products use the rows of A^T: scattering into y by several threads would cost atomics
- * or a y a thread, and its bits would depend on their number. A^T is made at the first such product
- * and kept: another nnz (4 + size) + 8 cols bytes. A CSC matrix holds the rows of A^T already.
+ * or one y per thread, and its bits would depend on their number. A^T is made at the first such
+ * product and kept: another nnz (4 + size) + 8 cols bytes. A CSC matrix holds the rows of A^T
+ * already.
  */
 #include "host/csr_shares.h"
 #include "matrix/entries.h"
@@ -78,7 +79,7 @@ static spry_status csr_follow(const spry_operator *op)
     csr_state *state = op->state;
     if (matrix_version(state->matrix) == state->version)
         return SPRY_STATUS_OK;
-    matrix_follow((spry_matrix *)(uintptr_t)state->matrix);
+    matrix_follow(state->matrix);
     spry_status status = prepare(op);
     if (status == SPRY_STATUS_OK && state->transposes) {
         status = prepare_transposed(op);

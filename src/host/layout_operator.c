@@ -59,8 +59,8 @@ static void shares_clear(spry_context *ctx, layout_shares *shares)
 }
 
 /* Builds A's layout and deals it out. On failure *shares is cleared. */
-static spry_status plan_make(spry_context *ctx, const spry_matrix *A, const char *spec,
-                             layout_shares *shares)
+static spry_status shares_make(spry_context *ctx, const spry_matrix *A, const char *spec,
+                               layout_shares *shares)
 {
     enum { UNIT_WEIGHT = 4 }; /* entries that a unit by itself costs */
     const spry_matrix *csr = NULL;
@@ -112,13 +112,13 @@ static spry_status find_shares(const spry_operator *op, spry_transpose transpose
     memcpy(before, op->ctx->message, sizeof before);
     SPRY_GO(op->ctx, operator_check_transpose(op, state->matrix, state->version));
     SPRY_GO(op->ctx, spry_matrix_transpose(state->matrix, false, &transposed));
-    status = plan_make(op->ctx, transposed, state->spec, &state->transposed);
+    status = shares_make(op->ctx, transposed, state->spec, &state->transposed);
     if (status == SPRY_STATUS_UNSUPPORTED) { /* A^T may have other shapes of rows than A */
         static const char *const kinds[] = {"csr", "csr:values=f32", "csr:values=f16",
                                             "csr:values=bf16"};
         base_log(op->ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(op->ctx));
         memcpy(op->ctx->message, before, sizeof before); /* nothing failed for the caller */
-        status = plan_make(op->ctx, transposed, kinds[state->shares.L->kind], &state->transposed);
+        status = shares_make(op->ctx, transposed, kinds[state->shares.L->kind], &state->transposed);
     }
     SPRY_GO(op->ctx, status);
 done:
@@ -341,7 +341,7 @@ spry_status host_layout_operator(const spry_matrix *A, const char *spec, spry_op
         status = SPRY_STATUS_NO_MEMORY;
         goto done;
     }
-    SPRY_GO(ctx, plan_make(ctx, A, spec, &state->shares));
+    SPRY_GO(ctx, shares_make(ctx, A, spec, &state->shares));
     operator_made_from(op, A, NULL);
     op->name = state->shares.L->class->name;
     op->own_bytes = layout_read_bytes(state->shares.L);

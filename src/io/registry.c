@@ -255,6 +255,7 @@ spry_status spry_text_write(spry_context *ctx, const char *text, size_t size, co
 spry_status spry_matrix_write(const spry_matrix *A, const char *path)
 {
     SPRY_NEED(CTX_OF(A), A, path);
+    matrix_follow(A);
     const io_format *format = choose_for_writing(A->ctx, path, false);
     return format ? format->write_matrix(A, path) : SPRY_STATUS_BAD_USAGE;
 }

@@ -59,7 +59,9 @@ SPRY_PRINTF(2, 3) static void warn(spry_solver *solver, const char *format, ...)
     solver_warn(solver->ctx, solver->warnings, text);
 }
 
-static spry_status check_matrix(spry_solver *solver, const bool needs[NEED_COUNT], bool *suits)
+/* `seen`: it is known that A is hermitian. */
+static spry_status check_matrix(spry_solver *solver, const bool needs[NEED_COUNT], bool seen,
+                                bool *suits)
 {
     spry_context *ctx = solver->ctx;
     const char *name = solver->plan->program->method;
@@ -67,7 +69,7 @@ static spry_status check_matrix(spry_solver *solver, const bool needs[NEED_COUNT
     bool bad = false;
     spry_status status = SPRY_STATUS_OK;
     *suits = true;
-    if (needs[NEED_HERMITIAN] || needs[NEED_SYMMETRIC]) {
+    if (!seen && (needs[NEED_HERMITIAN] || needs[NEED_SYMMETRIC])) {
         SPRY_GO(ctx, solver_symmetry(solver, &probe));
         *suits = !lacks(needs, &probe);
     }
@@ -100,9 +102,9 @@ spry_status solver_check_purpose(spry_solver *solver)
              solver->precon_name, p->method);
     /* One that was made from this matrix has seen that it is hermitian, as well as its precision
      * can tell. */
-    if (needs[NEED_HERMITIAN] && M && M == solver->own_precon && M->hermitian && !M->single)
-        return SPRY_STATUS_OK;
-    SPRY_GO(ctx, check_matrix(solver, needs, &suits));
+    const bool seen =
+        needs[NEED_HERMITIAN] && M && M == solver->own_precon && M->hermitian && !M->single;
+    SPRY_GO(ctx, check_matrix(solver, needs, seen, &suits));
     if (!suits || !M || M->varies || !(needs[NEED_HERMITIAN] || needs[NEED_SYMMETRIC]) ||
         (needs[NEED_HERMITIAN] && M->hermitian) || operator_diagonal(M, SPRY_TRANSPOSE_NO))
         return SPRY_STATUS_OK;

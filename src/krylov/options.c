@@ -52,12 +52,28 @@ static solver_stage stage_of(const spry_option *option)
     return STAGE_ALL;
 }
 
-/* Takes options that were found good, and drops what they touch. */
-static spry_status adopt(spry_solver *solver, const solver_options *changed)
+/* What no file is called, in the place of the one that was named before. */
+static const char unnamed[] = "\n";
+
+/* The options there are, to be changed; a file's name is seen when it is given, also once more. */
+static solver_options begin_change(const spry_solver *solver)
+{
+    solver_options o = solver->options;
+    memcpy(o.method_file, unnamed, sizeof unnamed);
+    return o;
+}
+
+/* Takes options that were found good, and drops what they touch. A file that is named again may
+ * have another text by now. */
+static spry_status adopt(spry_solver *solver, solver_options *changed)
 {
     solver_stage from = STAGE_ALL;
     if (solver_check_idle(solver) != SPRY_STATUS_OK)
         return SPRY_STATUS_BAD_USAGE;
+    if (strcmp(changed->method_file, unnamed) == 0)
+        memcpy(changed->method_file, solver->options.method_file, sizeof changed->method_file);
+    else if (changed->method_file[0])
+        from = STAGE_PLAN;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if (differs(&rows[k], &solver->options, changed) && stage_of(&rows[k]) < from)
             from = stage_of(&rows[k]);
@@ -72,7 +88,7 @@ static spry_status adopt(spry_solver *solver, const solver_options *changed)
 spry_status spry_solver_set(spry_solver *solver, const char *options)
 {
     SPRY_NEED(CTX_OF(solver), solver);
-    solver_options changed = solver->options;
+    solver_options changed = begin_change(solver);
     const spry_status status =
         spry_options_parse(solver->ctx, spry_solver_options(), &changed, options);
     return status == SPRY_STATUS_OK ? adopt(solver, &changed) : status;
@@ -81,7 +97,7 @@ spry_status spry_solver_set(spry_solver *solver, const char *options)
 spry_status spry_solver_set_real(spry_solver *solver, const char *name, double value)
 {
     SPRY_NEED(CTX_OF(solver), solver, name);
-    solver_options changed = solver->options;
+    solver_options changed = begin_change(solver);
     const spry_status status =
         spry_options_set_real(solver->ctx, spry_solver_options(), &changed, name, value);
     return status == SPRY_STATUS_OK ? adopt(solver, &changed) : status;
@@ -90,7 +106,7 @@ spry_status spry_solver_set_real(spry_solver *solver, const char *name, double v
 spry_status spry_solver_set_int(spry_solver *solver, const char *name, int64_t value)
 {
     SPRY_NEED(CTX_OF(solver), solver, name);
-    solver_options changed = solver->options;
+    solver_options changed = begin_change(solver);
     const spry_status status =
         spry_options_set_int(solver->ctx, spry_solver_options(), &changed, name, value);
     return status == SPRY_STATUS_OK ? adopt(solver, &changed) : status;
@@ -99,7 +115,7 @@ spry_status spry_solver_set_int(spry_solver *solver, const char *name, int64_t v
 spry_status spry_solver_set_bool(spry_solver *solver, const char *name, bool value)
 {
     SPRY_NEED(CTX_OF(solver), solver, name);
-    solver_options changed = solver->options;
+    solver_options changed = begin_change(solver);
     const spry_status status =
         spry_options_set_bool(solver->ctx, spry_solver_options(), &changed, name, value);
     return status == SPRY_STATUS_OK ? adopt(solver, &changed) : status;
@@ -108,7 +124,7 @@ spry_status spry_solver_set_bool(spry_solver *solver, const char *name, bool val
 spry_status spry_solver_set_text(spry_solver *solver, const char *name, const char *value)
 {
     SPRY_NEED(CTX_OF(solver), solver, name, value);
-    solver_options changed = solver->options;
+    solver_options changed = begin_change(solver);
     const spry_status status =
         spry_options_set(solver->ctx, spry_solver_options(), &changed, name, value ? value : "");
     return status == SPRY_STATUS_OK ? adopt(solver, &changed) : status;

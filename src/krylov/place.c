@@ -72,6 +72,7 @@ spry_status solver_choose_device(spry_solver *solver, spry_device *near)
 {
     const char *name = solver->options.device;
     solver->device = NULL;
+    solver->near = near;
     if (solver->given_operator) {
         solver->device = device_of(solver->given_operator);
         if (strcmp(name, "auto") != 0 && strcmp(name, "cpu") != 0 && !solver->device)
@@ -113,12 +114,25 @@ spry_status solver_move_precon(spry_solver *solver)
     char text[128];
     if (!solver->device || !M || device_of(M))
         return SPRY_STATUS_OK;
-    if (operator_diagonal(M, SPRY_TRANSPOSE_NO))
+    if (operator_diagonal(M, SPRY_TRANSPOSE_NO)) {
+        solver->precon_seen = M->changes;
         return device_diagonal_operator(solver->device, M, NULL, &solver->precon_there);
+    }
     snprintf(text, sizeof text, "preconditioner %s runs on the cpu, with copies in each iteration",
              solver->precon_name);
     solver_warn(solver->ctx, solver->warnings, text);
     return SPRY_STATUS_OK;
+}
+
+spry_status solver_renew_copy(spry_solver *solver)
+{
+    const spry_operator *M = solver->given_precon ? solver->given_precon : solver->own_precon;
+    if (!solver->precon_there || M->changes == solver->precon_seen)
+        return SPRY_STATUS_OK;
+    const spry_status status = device_diagonal_refill(solver->precon_there, M);
+    if (status == SPRY_STATUS_OK)
+        solver->precon_seen = M->changes;
+    return status;
 }
 
 int64_t solver_device_bytes(const spry_solver *solver)

@@ -40,17 +40,12 @@ static void projected_destroy(spry_operator *op)
     base_free(op->ctx, state);
 }
 
-static const operator_class plain_class = {.name = "projected",
-                                           .multiply = operator_apply_arrays,
-                                           .multiply_vectors = operator_apply_vectors,
-                                           .destroy = projected_destroy,
-                                           .apply = projected_apply};
-static const operator_class transposed_class = {.name = "projected",
-                                                .has_transpose = true,
-                                                .multiply = operator_apply_arrays,
-                                                .multiply_vectors = operator_apply_vectors,
-                                                .destroy = projected_destroy,
-                                                .apply = projected_apply};
+static const operator_class projected_class = {.name = "projected",
+                                               .has_transpose = true,
+                                               .multiply = operator_apply_arrays,
+                                               .multiply_vectors = operator_apply_vectors,
+                                               .destroy = projected_destroy,
+                                               .apply = projected_apply};
 
 spry_status solver_project_precon(spry_solver *solver, const spry_operator *M)
 {
@@ -64,9 +59,8 @@ spry_status solver_project_precon(spry_solver *solver, const spry_operator *M)
     spry_status status = SPRY_STATUS_OK;
     if (M->rows != A->cols || M->cols != A->cols) /* which the solve refuses */
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx,
-            operator_new(ctx, spry_operator_has_transpose(M) ? &transposed_class : &plain_class,
-                         M->type, M->rows, M->cols, &op));
+    SPRY_GO(ctx, operator_new(ctx, &projected_class, M->type, M->rows, M->cols, &op));
+    op->one_way = !spry_operator_has_transpose(M);
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
     op->device = solver->device;

@@ -405,6 +405,14 @@ done:
     return status;
 }
 
+/* What may go wrong with the method, A and M. */
+static spry_status warn_of_plan(spry_solver *solver)
+{
+    warn_unused(solver, solver->plan->program);
+    return solver_chooses_method(solver) ? SPRY_STATUS_OK /* which is known to suit them */
+                                         : solver_check_purpose(solver);
+}
+
 /* Operator, preconditioner and plan, as far as they do not stand. */
 static spry_status make_all(spry_solver *solver, spry_device *near)
 {
@@ -421,50 +429,57 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
     }
     SPRY_GO(ctx, parse_method(solver, &p, &options));
     SPRY_GO(ctx, make_precon(solver, p, options));
-    warn_unused(solver, p);
     SPRY_GO(ctx, suit_method(solver, &p, &options));
     SPRY_GO(ctx, solver_make_null_space(solver));
     program *handed = p;
     p = NULL;
     SPRY_GO(ctx, make_plan(solver, handed, options));
-    if (!solver_chooses_method(solver)) /* which is known to suit A and M */
-        SPRY_GO(ctx, solver_check_purpose(solver));
+    SPRY_GO(ctx, warn_of_plan(solver));
     pass(solver, STAGE_PLAN);
 done:
     program_free(p);
     return status;
 }
 
-/* What was made for a place where the solve cannot be, or is better not: nothing of it serves. */
+spry_status solver_renew_warnings(spry_solver *solver)
+{
+    solver->warnings[solver->warned[STAGE_PRECON]] = '\0';
+    const spry_status status = warn_of_plan(solver);
+    pass(solver, STAGE_PLAN);
+    return status;
+}
+
+/* What was made for a place where the solve cannot be, or is better not: nothing of it serves. What
+ * was made with vectors there and came to be elsewhere has had its reasons. */
 static void leave_device(spry_solver *solver, const spry_device *near)
 {
-    const bool nearer = near && near != solver->device && !solver->given_operator &&
-                        strcmp(solver->options.device, "auto") == 0;
+    const bool nearer = near && near != solver->device && near != solver->near &&
+                        !solver->given_operator && strcmp(solver->options.device, "auto") == 0;
     if (solver->made > STAGE_OPERATOR && (nearer || (solver->device && solver->device->lost)))
         solver_forget(solver);
 }
 
 spry_status solver_set_up(spry_solver *solver, spry_device *near)
 {
-    const double begin = base_seconds();
     leave_device(solver, near);
     spry_status status = solver_catch_up(solver);
     if (status != SPRY_STATUS_OK)
         return status;
-    if (solver->made == STAGE_ALL) {
-        solver->setup_seconds = solver->updated_seconds;
-        solver->updated_seconds = 0;
-        return SPRY_STATUS_OK;
+    solver->setup_seconds = 0;
+    if (solver->made < STAGE_ALL) {
+        const double begin = base_seconds();
+        if (!solver->matrix && !solver->given_operator)
+            return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
+                             "the solver has no matrix and no operator yet");
+        status = make_all(solver, near);
+        if (status != SPRY_STATUS_OK) {
+            solver_drop(solver, solver->made); /* what was begun; what stands may serve again */
+            return status;
+        }
+        solver->setup_seconds = base_seconds() - begin;
     }
-    if (!solver->matrix && !solver->given_operator)
-        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
-                         "the solver has no matrix and no operator yet");
-    status = make_all(solver, near);
-    if (status != SPRY_STATUS_OK) {
-        solver_drop(solver, solver->made); /* what was begun; what stands may serve the next try */
-        return status;
-    }
-    solver->setup_seconds = base_seconds() - begin;
+    solver->setup_seconds += solver->updated_seconds;
+    solver->updated_seconds = 0;
     return SPRY_STATUS_OK;
 }
 

@@ -47,9 +47,11 @@ struct spry_solver {
     /* Made at the first solve after a change. */
     solver_stage made;   /* the stages before this one stand */
     spry_device *device; /* where the method runs; NULL: the host */
+    spry_device *near;   /* where the vectors were when that was chosen; NULL: the host */
     bool stays;          /* on the host, as a device's memory was too small */
     spry_operator *own_operator, *own_precon;
     spry_operator *precon_there; /* a copy of the preconditioner on the device; NULL: none */
+    int64_t precon_seen;         /* how often the preconditioner had changed when it was copied */
     plan *plan;
     null_basis null[2];       /* with the plan: of A and of A^H, where the method runs */
     spry_operator *projected; /* the preconditioner without the null space; NULL: none */
@@ -94,6 +96,11 @@ bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b);
 void solver_drop(spry_solver *solver, solver_stage from);
 void solver_forget(spry_solver *solver);
 spry_status solver_move_precon(spry_solver *solver);
+/* Brings the copy on the device up to date with the preconditioner, which may have been given other
+ * values by its owner. */
+spry_status solver_renew_copy(spry_solver *solver);
+/* The warnings of the plan that stands, for values that are others now. */
+spry_status solver_renew_warnings(spry_solver *solver);
 /* The null space where the solver works, checked, and the preconditioner without it; what was made;
  * what was given. */
 spry_status solver_make_null_space(spry_solver *solver);

@@ -5,59 +5,88 @@ void solver_note_version(spry_solver *solver)
 {
     if (!solver->matrix)
         return;
-    if (solver->view)
-        matrix_follow(solver->view);
+    matrix_follow(solver->matrix);
     solver->version = matrix_version(solver->matrix);
     solver->pattern = matrix_pattern_version(solver->matrix);
 }
 
-/* Takes the matrix's values as they are now. What cannot take them is forgotten, to be made anew.
- */
+static spry_status update_operator(spry_solver *solver)
+{
+    solver_drop_work(solver); /* it knows the operators by their insides */
+    const spry_status status = spry_operator_update(solver->own_operator, solver->matrix);
+    if (status != SPRY_STATUS_UNSUPPORTED)
+        return status;
+    solver_forget(solver); /* a format that does not hold them */
+    return SPRY_STATUS_OK;
+}
+
+/* What the method was chosen for may be no more, and the preconditioner was made for the method. */
+static spry_status update_method(spry_solver *solver)
+{
+    const char *before = solver->chosen;
+    solver->chosen = NULL;
+    if (!solver_chooses_method(solver) || !before)
+        return SPRY_STATUS_OK;
+    const spry_status status = solver_choose_method(solver, &solver->chosen);
+    if (status == SPRY_STATUS_OK && strcmp(before, solver->chosen) != 0)
+        solver_drop(solver, STAGE_PRECON);
+    return status;
+}
+
+static spry_status update_precon(spry_solver *solver)
+{
+    spry_operator *M = solver->own_precon;
+    if (!M)
+        return SPRY_STATUS_OK;
+    if (!operator_has_update(M)) {
+        solver_drop(solver, STAGE_PRECON);
+        return SPRY_STATUS_OK;
+    }
+    const spry_status status = spry_operator_update(M, solver->matrix);
+    if (status != SPRY_STATUS_BAD_INPUT || strcmp(solver->options.precon, "auto") != 0)
+        return status;
+    base_log(solver->ctx, SPRY_LOG_INFO, "precon auto chooses again: %s",
+             spry_message(solver->ctx));
+    solver_drop(solver, STAGE_PRECON);
+    return SPRY_STATUS_OK;
+}
+
+/* The plan has no values, but was made for what they are like, and so were its warnings. */
+static spry_status update_plan(spry_solver *solver)
+{
+    const program *p = solver->plan->program;
+    const char *other = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (solver->chosen && strcmp(solver->chosen, p->method) == 0)
+        SPRY_GO(solver->ctx, solver_suit_precon(solver, p, &other));
+    if (other || solver_has_null_space(solver)) /* whether it still is one is to be seen */
+        solver_drop(solver, STAGE_PLAN);
+    else
+        SPRY_GO(solver->ctx, solver_renew_warnings(solver));
+done:
+    return status;
+}
+
+/* Takes the matrix's values as they are now. What cannot take them is dropped, to be made anew, and
+ * what is made from it. */
 static spry_status update(spry_solver *solver)
 {
     spry_context *ctx = solver->ctx;
     const double begin = base_seconds();
-    const bool other = matrix_pattern_version(solver->matrix) != solver->pattern;
     spry_status status = SPRY_STATUS_OK;
     if (matrix_version(solver->matrix) == solver->version)
         return SPRY_STATUS_OK;
-    if (other || solver->made < STAGE_ALL ||
-        (solver->own_precon && !operator_has_update(solver->own_precon))) {
+    if (matrix_pattern_version(solver->matrix) != solver->pattern)
         solver_forget(solver);
-        return SPRY_STATUS_OK;
-    }
     solver_note_version(solver);
-    solver_drop_work(solver); /* it knows the operators by their insides */
-    status = spry_operator_update(solver->own_operator, solver->matrix);
-    if (status == SPRY_STATUS_UNSUPPORTED) { /* a format that does not hold them */
-        solver_forget(solver);
-        return SPRY_STATUS_OK;
-    }
-    SPRY_GO(ctx, status);
-    if (solver_chooses_method(solver)) { /* what it was chosen for may be no more */
-        const char *before = solver->chosen, *now = NULL;
-        SPRY_GO(ctx, solver_choose_method(solver, &now));
-        if (!before || strcmp(before, now) != 0) {
-            solver_forget(solver);
-            return SPRY_STATUS_OK;
-        }
-    }
-    if (solver->precon_there) { /* a copy of the caller's own, as it is now */
-        spry_operator_free(solver->precon_there);
-        solver->precon_there = NULL;
-        SPRY_GO(ctx, solver_move_precon(solver));
-    }
-    if (solver->own_precon) {
-        status = spry_operator_update(solver->own_precon, solver->matrix);
-        if (status == SPRY_STATUS_BAD_INPUT && strcmp(solver->options.precon, "auto") == 0) {
-            base_log(ctx, SPRY_LOG_INFO, "precon auto chooses again: %s", spry_message(ctx));
-            solver_forget(solver);
-            return SPRY_STATUS_OK;
-        }
-        SPRY_GO(ctx, status);
-    }
-    if (solver_has_null_space(solver))
-        solver_drop(solver, STAGE_PLAN); /* whether it still is one is seen at the next solve */
+    if (solver->made > STAGE_OPERATOR)
+        SPRY_GO(ctx, update_operator(solver));
+    if (solver->made > STAGE_OPERATOR)
+        SPRY_GO(ctx, update_method(solver));
+    if (solver->made > STAGE_PRECON)
+        SPRY_GO(ctx, update_precon(solver));
+    if (solver->made > STAGE_PLAN)
+        SPRY_GO(ctx, update_plan(solver));
     solver->updated_seconds += base_seconds() - begin;
 done:
     if (status != SPRY_STATUS_OK)
@@ -86,8 +115,13 @@ done:
 
 spry_status solver_catch_up(spry_solver *solver)
 {
-    const spry_status status = solver->matrix ? update(solver) : SPRY_STATUS_OK;
-    return status == SPRY_STATUS_OK ? check_given(solver) : status;
+    spry_status status = SPRY_STATUS_OK;
+    if (solver->matrix)
+        SPRY_GO(solver->ctx, update(solver));
+    SPRY_GO(solver->ctx, check_given(solver));
+    SPRY_GO(solver->ctx, solver_renew_copy(solver)); /* of what is up to date by now */
+done:
+    return status;
 }
 
 spry_status spry_solver_update(spry_solver *solver)

@@ -45,6 +45,7 @@ static spry_status fail_cast(const spry_matrix *A, spry_type type, int64_t k)
 spry_status spry_matrix_cast(const spry_matrix *A, spry_type type, spry_matrix **B)
 {
     SPRY_NEED(CTX_OF(A), A, B);
+    matrix_follow(A);
     const matrix_arrays *a = &A->a;
     spry_context *ctx = A->ctx;
     *B = NULL;

@@ -211,6 +211,7 @@ done:
 spry_status spry_matrix_check_values(const spry_matrix *A)
 {
     SPRY_NEED(CTX_OF(A), A);
+    matrix_follow(A);
     const matrix_arrays *a = &A->a;
     bool finite;
     const spry_status status = matrix_find_out(A->ctx, A, SPRY_FACT_FINITE, &finite);

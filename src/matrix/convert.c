@@ -18,6 +18,7 @@ static spry_status fill(spry_context *ctx, const matrix_arrays *from, const matr
 spry_status spry_matrix_convert(const spry_matrix *A, spry_format format, spry_matrix **B)
 {
     SPRY_NEED(CTX_OF(A), A, B);
+    matrix_follow(A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     *B = NULL;

@@ -9,7 +9,7 @@ static void gather(const spry_context *ctx, const matrix_arrays *a, int64_t n, v
     const int parts = matrix_parts(ctx, a->nnz + n);
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (int part = 0; part < parts; part++) {
-        const range rows = matrix_share(a->offsets, major, parts, part);
+        const range rows = matrix_rows_of_part(a->offsets, major, parts, part);
         for (int64_t i = rows.begin; i < rows.end && i < n; i++) {
             spry_scalar sum = {0, 0};
             for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
@@ -26,6 +26,7 @@ static void gather(const spry_context *ctx, const matrix_arrays *a, int64_t n, v
 spry_status spry_matrix_diagonal(const spry_matrix *A, spry_vector **d)
 {
     SPRY_NEED(CTX_OF(A), A, d);
+    matrix_follow(A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     const int64_t n = A->a.rows < A->a.cols ? A->a.rows : A->a.cols;

@@ -42,7 +42,7 @@ static spry_status sum_rows(spry_context *ctx, const matrix_arrays *a, matrix_ar
     to->offsets[0] = 0;
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (int part = 0; part < parts; part++) {
-        const range rows = matrix_share(a->offsets, major, parts, part);
+        const range rows = matrix_rows_of_part(a->offsets, major, parts, part);
         for (int64_t i = rows.begin; i < rows.end; i++)
             to->offsets[i + 1] = count_places(matrix_minor(a), a->offsets[i], a->offsets[i + 1]);
     }
@@ -51,7 +51,7 @@ static spry_status sum_rows(spry_context *ctx, const matrix_arrays *a, matrix_ar
     SPRY_GO(ctx, matrix_allocate_entries(ctx, to));
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (int part = 0; part < parts; part++) {
-        const range rows = matrix_share(a->offsets, major, parts, part);
+        const range rows = matrix_rows_of_part(a->offsets, major, parts, part);
         for (int64_t i = rows.begin; i < rows.end; i++)
             sum_row(a, a->offsets[i], a->offsets[i + 1], to, to->offsets[i]);
     }
@@ -64,6 +64,7 @@ done:
 spry_status spry_matrix_sum_duplicates(spry_matrix *A)
 {
     SPRY_NEED(CTX_OF(A), A);
+    matrix_follow(A);
     spry_status status = SPRY_STATUS_OK;
     if (matrix_is_sorted(A->ctx, A, true))
         return SPRY_STATUS_OK;

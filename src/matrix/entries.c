@@ -47,7 +47,7 @@ static int64_t first_reaching(const int64_t *offsets, int64_t major, int64_t wei
     return low;
 }
 
-range matrix_share(const int64_t *offsets, int64_t major, int parts, int index)
+range matrix_rows_of_part(const int64_t *offsets, int64_t major, int parts, int index)
 {
     const range work = base_share(offsets[major] + major, parts, index, 1);
     return (range){first_reaching(offsets, major, 1, work.begin),

@@ -35,7 +35,7 @@ static void join_rows(const spry_context *ctx, const matrix_arrays *a, const mat
     const int parts = matrix_parts(ctx, full->nnz + major);
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (int part = 0; part < parts; part++) {
-        const range rows = matrix_share(full->offsets, major, parts, part);
+        const range rows = matrix_rows_of_part(full->offsets, major, parts, part);
         for (int64_t i = rows.begin; i < rows.end; i++) {
             const range stored = {a->offsets[i], a->offsets[i + 1]};
             const range image = off_diagonal(mirror, i);
@@ -76,6 +76,7 @@ done:
 spry_status spry_matrix_expand(const spry_matrix *A, spry_matrix **B)
 {
     SPRY_NEED(CTX_OF(A), A, B);
+    matrix_follow(A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     spry_matrix *csr = NULL;
@@ -106,6 +107,7 @@ spry_status matrix_as_csr(const spry_matrix *A, const spry_matrix **csr, spry_ma
     spry_status status = SPRY_STATUS_OK;
     spry_matrix *converted = NULL;
     const spry_matrix *triangle = A;
+    matrix_follow(A);
     *owned = NULL;
     *csr = A;
     if (A->a.format != SPRY_FORMAT_CSR) {

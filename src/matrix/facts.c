@@ -47,10 +47,18 @@ static unsigned implied(const spry_matrix *A, spry_fact fact, bool yes)
     return bits;
 }
 
+/* The first word on a fact stands, also where two are noted at once. */
 void matrix_note(const spry_matrix *A, spry_fact fact, bool yes)
 {
-    if (matrix_known(A, fact) == SPRY_TRUTH_UNKNOWN)
-        atomic_fetch_or(facts_of(A), implied(A, fact, yes));
+    enum { FIRST_BITS = 0x55555555 }; /* of each pair */
+    atomic_uint *facts = facts_of(A);
+    unsigned before = atomic_load(facts), more;
+    if (before & both(fact))
+        return;
+    do {
+        const unsigned known = (before | before >> 1) & FIRST_BITS;
+        more = implied(A, fact, yes) & ~(known | known << 1);
+    } while (!atomic_compare_exchange_weak(facts, &before, before | more));
 }
 
 void matrix_note_all(const spry_matrix *A, unsigned facts)
@@ -236,6 +244,7 @@ static spry_status look_for_definite(spry_context *ctx, const spry_matrix *A)
 spry_status spry_matrix_find_fact(const spry_matrix *A, spry_fact fact, spry_truth *truth)
 {
     SPRY_NEED(CTX_OF(A), A, truth);
+    matrix_follow(A);
     spry_context *ctx = A->ctx;
     bool yes;
     spry_status status = SPRY_STATUS_OK;

@@ -186,6 +186,7 @@ spry_arrays matrix_shown(const matrix_arrays *a)
 spry_status spry_matrix_arrays(const spry_matrix *A, spry_arrays *arrays)
 {
     SPRY_NEED(CTX_OF(A), A, arrays);
+    matrix_follow(A);
     const spry_arrays shown = matrix_shown(&A->a);
     const spry_status status = base_blank(A->ctx, arrays, &sized);
     if (status == SPRY_STATUS_OK)

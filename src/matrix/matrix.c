@@ -162,6 +162,7 @@ static void unmap(spry_matrix *A)
 
 spry_status matrix_make_own(spry_matrix *A)
 {
+    matrix_follow(A);
     spry_context *ctx = A->ctx;
     const unsigned owns = A->owns;
     const int64_t nnz = A->a.nnz;
@@ -219,6 +220,7 @@ static void free_near_null(spry_matrix *A)
 spry_status spry_matrix_set_near_null(spry_matrix *A, int count, const spry_vector *const *v)
 {
     SPRY_NEED(CTX_OF(A), A);
+    matrix_follow(A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     if (count > 0)
@@ -288,5 +290,7 @@ int64_t spry_matrix_cols(const spry_matrix *A)
 
 int64_t spry_matrix_nnz(const spry_matrix *A)
 {
+    if (A)
+        matrix_follow(A);
     return A ? A->a.nnz : 0;
 }

@@ -153,6 +153,18 @@ spry_status matrix_find_out(spry_context *ctx, const spry_matrix *A, spry_fact f
 /* Whether columns rise in all rows; strictly: none is there twice. */
 bool matrix_is_sorted(spry_context *ctx, const spry_matrix *A, bool strictly);
 
+/*
+ * One measure of "symmetric" and "hermitian" for all: how far what should be equal may be apart,
+ * over the size of what it was summed up from. Entries of A come from sums of some terms, one for
+ * each element or path that two unknowns share, and are made in another order for each triangle:
+ * a sum of n terms is off by up to n units of rounding of their size, and 1,024 are more than
+ * meshes and circuits have at an edge. What is meant to be unsymmetric is so by far more.
+ */
+static inline double matrix_mirror_tolerance(bool single)
+{
+    const double terms = 1024;
+    return terms * (single ? 0x1p-24 : 0x1p-53);
+}
 /* How A, general CSR with sorted rows, compares with its mirror image, by the measure of
  * spry_matrix_find_fact(); `pattern`: that, too, even where values differ. */
 typedef struct matrix_mirror {
@@ -190,10 +202,11 @@ spry_arrays matrix_shown(const matrix_arrays *arrays);
 int64_t matrix_version(const spry_matrix *A);
 int64_t matrix_pattern_version(const spry_matrix *A);
 void matrix_touch(spry_matrix *A, bool pattern);
-/* A matrix of any context over A's arrays, which must stay alive; it brings itself up to date when
- * A has changed, and parts from A before it is changed itself. */
+/* A matrix of any context over A's arrays, which must stay alive; it parts from A before it is
+ * changed itself. Where the arrays of a matrix are first looked at, matrix_follow() brings a view
+ * up to date with the matrix it is of, which may have others by now; to others it does nothing. */
 spry_status matrix_view(spry_context *ctx, const spry_matrix *A, spry_matrix **view);
-void matrix_follow(spry_matrix *view);
+void matrix_follow(const spry_matrix *view);
 void matrix_part(spry_matrix *view);
 
 /* Length of the compressed dimension: rows for CSR, cols for CSC. */
@@ -210,7 +223,7 @@ spry_status matrix_become(spry_matrix *A, spry_format format);
 spry_status matrix_make_own(spry_matrix *A);
 /* Rows (columns of CSC) of part `index` when cut so that rows and entries together are dealt out
  * evenly; a row is never cut. */
-range matrix_share(const int64_t *offsets, int64_t major, int parts, int index);
+range matrix_rows_of_part(const int64_t *offsets, int64_t major, int parts, int index);
 /* Row and column of stored entry k. */
 void matrix_place(const matrix_arrays *a, int64_t k, int64_t *row, int64_t *col);
 
@@ -328,6 +341,7 @@ struct spry_operator {
     spry_device *device;   /* where it lives; NULL: the host */
     operator_memory *room; /* for columns, packed; products take the operator as it is */
     spry_matrix *kept;     /* a matrix it was made from; freed with it; may be NULL */
+    bool one_way;          /* without transposed products, though its class has them */
     bool varies;           /* it is no fixed linear map: methods have to be flexible */
     bool single;           /* it rounds to single precision, whatever its type */
     bool hermitian;        /* known to be, as was the matrix it was made from */

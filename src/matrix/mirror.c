@@ -5,9 +5,7 @@
  */
 #include "matrix/entries.h"
 
-#include <float.h>
-
-enum { ROUNDINGS = 1024, ROWS = 1024 };
+enum { ROWS = 1024 };
 
 static double rough(spry_scalar v)
 {
@@ -18,7 +16,7 @@ typedef struct comparison {
     const matrix_arrays *a;
     const double *root; /* sqrt |a_ii| */
     bool to_end;        /* all rows are looked at, for the pattern */
-    double unit;
+    double tolerance;
 } comparison;
 
 /* What a range of rows tells. */
@@ -33,7 +31,7 @@ typedef struct outcome {
 ALWAYS_INLINE void compare(const comparison *c, int64_t i, int64_t j, spry_scalar v, spry_scalar w,
                            outcome *o)
 {
-    const double most = c->unit * fmax(c->root[i] * c->root[j], fmax(rough(v), rough(w)));
+    const double most = c->tolerance * fmax(c->root[i] * c->root[j], fmax(rough(v), rough(w)));
     const double apart = fabs(v.re - w.re);
     if (!(apart + fabs(v.im - w.im) <= most))
         o->symmetric = false;
@@ -117,7 +115,6 @@ static void fill_roots(const spry_context *ctx, const matrix_arrays *a, double *
 spry_status matrix_compare_mirror(spry_context *ctx, const spry_matrix *A, bool pattern,
                                   matrix_mirror *found)
 {
-    const double unit = type_is_single(A->a.type) ? FLT_EPSILON / 2.0 : DBL_EPSILON / 2;
     const int64_t n = A->a.rows;
     double *root = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -126,7 +123,7 @@ spry_status matrix_compare_mirror(spry_context *ctx, const spry_matrix *A, bool 
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *root, &root));
     fill_roots(ctx, &A->a, root);
-    const comparison c = {&A->a, root, pattern, ROUNDINGS * unit};
+    const comparison c = {&A->a, root, pattern, matrix_mirror_tolerance(type_is_single(A->a.type))};
     outcome o = compare_all(ctx, &c, false);
     found->looked_through = pattern || o.symmetric || o.hermitian;
     found->pattern = !o.missing && o.unmatched == 0;

@@ -78,7 +78,7 @@ spry_status operator_check_product(const spry_operator *op, spry_transpose trans
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "a factor has an imaginary part, the operator is of type %s",
                          spry_type_name(op->type));
-    if (!plain && !op->class->has_transpose)
+    if (!plain && !spry_operator_has_transpose(op))
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "operator %s has no transposed product",
                          op->class->name);
     return SPRY_STATUS_OK;
@@ -236,6 +236,7 @@ static spry_status remake(spry_operator *op, const spry_matrix *A)
 spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
 {
     SPRY_NEED(CTX_OF_ANY(op, A), op, A);
+    matrix_follow(A);
     const bool stores = !op->maker && op->class->remake && op->source;
     spry_matrix *view = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -291,7 +292,8 @@ spry_status operator_open_rows(const spry_operator *op, spry_transpose transpose
                                operator_rows *rows)
 {
     *rows = (operator_rows){0};
-    if (!op->class->open_rows || (transpose != SPRY_TRANSPOSE_NO && !op->class->has_transpose))
+    if (!op->class->open_rows ||
+        (transpose != SPRY_TRANSPOSE_NO && !spry_operator_has_transpose(op)))
         return SPRY_STATUS_OK;
     return op->class->open_rows(op, transpose, rows);
 }
@@ -333,7 +335,7 @@ spry_device *spry_operator_device(const spry_operator *op)
 
 bool spry_operator_has_transpose(const spry_operator *op)
 {
-    return op && op->class->has_transpose;
+    return op && op->class->has_transpose && !op->one_way;
 }
 
 static spry_status no_matrix(const spry_operator *op)

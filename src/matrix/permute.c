@@ -73,6 +73,7 @@ spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *row_perm,
                                 const int32_t *col_perm, spry_matrix **B)
 {
     SPRY_NEED(CTX_OF(A), A, B);
+    matrix_follow(A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     int32_t *new_row = NULL, *new_col = NULL;

@@ -46,7 +46,7 @@ bool matrix_sorted(const spry_context *ctx, const matrix_arrays *a, bool strictl
             bad |= !places_sorted(a, r.begin, r.end, strictly);
             continue;
         }
-        const range rows = matrix_share(a->offsets, matrix_major(a), parts, part);
+        const range rows = matrix_rows_of_part(a->offsets, matrix_major(a), parts, part);
         for (int64_t i = rows.begin; i < rows.end && !bad; i++)
             bad |= !row_sorted(matrix_minor(a), a->offsets[i], a->offsets[i + 1], strictly);
     }
@@ -135,7 +135,7 @@ static spry_status sort_rows(spry_context *ctx, const matrix_arrays *a)
     SPRY_GO(ctx, base_alloc(ctx, space, size, &scratch.values));
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (int part = 0; part < parts; part++) {
-        const range rows = matrix_share(a->offsets, major, parts, part);
+        const range rows = matrix_rows_of_part(a->offsets, major, parts, part);
         for (int64_t i = rows.begin; i < rows.end; i++) {
             const int64_t begin = a->offsets[i], end = a->offsets[i + 1];
             if (!row_sorted(l.index, begin, end, false))
@@ -170,6 +170,7 @@ done:
 spry_status spry_matrix_sort(spry_matrix *A)
 {
     SPRY_NEED(CTX_OF(A), A);
+    matrix_follow(A);
     spry_status status = SPRY_STATUS_OK;
     if (matrix_is_sorted(A->ctx, A, false))
         return SPRY_STATUS_OK;

@@ -19,6 +19,7 @@ done:
 spry_status spry_matrix_stats(const spry_matrix *A, spry_stats *stats)
 {
     SPRY_NEED(CTX_OF(A), A, stats);
+    matrix_follow(A);
     static const base_sized sized = BASE_SIZED(spry_stats, norm_frobenius);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
@@ -36,6 +37,8 @@ spry_status spry_matrix_stats(const spry_matrix *A, spry_stats *stats)
     SPRY_GO(ctx, stats_sums(ctx, &general->a, &found));
     stats_columns(ctx, &transpose, &found);
     stats_symmetry(ctx, &general->a, &transpose, &found);
+    SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_SYMMETRIC, &found.symmetric));
+    SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_HERMITIAN, &found.hermitian));
     stats_blocks(ctx, &general->a, &found);
     base_give(stats, &found, &sized);
 done:

@@ -8,7 +8,7 @@ typedef struct pairs {
     int64_t entries;                    /* off the diagonal */
     int64_t stored;                     /* of these, with a mirror image that is stored */
     int64_t equal, conjugate, opposite; /* with such a mirror image; 0 where none is stored */
-    int64_t complex_diagonal, nonzero_diagonal;
+    int64_t nonzero_diagonal;
 } pairs;
 
 static void compare_rows(const matrix_arrays *a, const matrix_arrays *t, int64_t i, pairs *p)
@@ -19,7 +19,6 @@ static void compare_rows(const matrix_arrays *a, const matrix_arrays *t, int64_t
         const int32_t j = a->col_index[k];
         const spry_scalar v = value_load(a->type, a->values, k);
         if (j == i) {
-            p->complex_diagonal += !(v.im == 0);
             p->nonzero_diagonal += !scalar_zero(v);
             continue;
         }
@@ -55,7 +54,6 @@ void stats_symmetry(spry_context *ctx, const matrix_arrays *a, const matrix_arra
             all.equal += mine.equal;
             all.conjugate += mine.conjugate;
             all.opposite += mine.opposite;
-            all.complex_diagonal += mine.complex_diagonal;
             all.nonzero_diagonal += mine.nonzero_diagonal;
         }
     }
@@ -64,7 +62,5 @@ void stats_symmetry(spry_context *ctx, const matrix_arrays *a, const matrix_arra
     stats->pattern_symmetry = none ? 1 : (double)all.stored / entries;
     stats->value_symmetry = none ? 1 : (double)all.equal / entries;
     stats->hermitian_symmetry = none ? 1 : (double)all.conjugate / entries;
-    stats->symmetric = all.equal == all.entries;
-    stats->hermitian = all.conjugate == all.entries && all.complex_diagonal == 0;
     stats->skew = all.opposite == all.entries && all.nonzero_diagonal == 0;
 }

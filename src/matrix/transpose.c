@@ -36,6 +36,7 @@ spry_status matrix_transpose_arrays(spry_context *ctx, const matrix_arrays *a, m
 spry_status spry_matrix_transpose(const spry_matrix *A, bool conjugate, spry_matrix **B)
 {
     SPRY_NEED(CTX_OF(A), A, B);
+    matrix_follow(A);
     spry_status status = SPRY_STATUS_OK;
     const spry_symmetry symmetry = A->a.symmetry;
     *B = NULL;

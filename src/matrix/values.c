@@ -35,14 +35,18 @@ spry_status matrix_view(spry_context *ctx, const spry_matrix *A, spry_matrix **v
     return SPRY_STATUS_OK;
 }
 
-void matrix_follow(spry_matrix *view)
+void matrix_follow(const spry_matrix *A)
 {
-    if (!view->origin || matrix_version(view->origin) == view->seen)
+    if (!A->origin || matrix_version(A->origin) == A->seen)
         return;
-    view->a = view->origin->a;
-    view->near_null = view->origin->near_null;
-    view->near_count = view->origin->near_count;
-    view->seen = matrix_version(view->origin);
+    const spry_matrix *owner = A->origin; /* of shares of shares: others may read those between */
+    while (owner->origin)
+        owner = owner->origin;
+    spry_matrix *view = (spry_matrix *)(uintptr_t)A; /* nothing changes but where the numbers are */
+    view->a = owner->a;
+    view->near_null = owner->near_null;
+    view->near_count = owner->near_count;
+    view->seen = matrix_version(A->origin);
 }
 
 void matrix_part(spry_matrix *view)
@@ -109,6 +113,7 @@ static spry_status make_room(spry_matrix *A)
 spry_status spry_matrix_set_values(spry_matrix *A, const void *values, spry_own own)
 {
     SPRY_NEED(CTX_OF(A), A);
+    matrix_follow(A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, vector_check_own(ctx, own));

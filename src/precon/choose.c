@@ -105,7 +105,7 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
     spry_context *ctx = A->ctx;
     spry_vector *u = NULL, *v = NULL, *Au = NULL, *Av = NULL;
     spry_scalar left, right;
-    double norm_Au, norm_Av;
+    double norm_u, norm_v, norm_Au, norm_Av;
     spry_status status = SPRY_STATUS_OK;
     *probe = (precon_symmetry){0};
     if (A->rows != A->cols)
@@ -125,16 +125,16 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
     SPRY_GO(ctx, spry_operator_apply(A, v, Av));
     SPRY_GO(ctx, spry_vector_norm(Au, &norm_Au));
     SPRY_GO(ctx, spry_vector_norm(Av, &norm_Av));
-    const bool single = A->single || type_is_single(A->type);
-    const double rounding = 64 * (single ? FLT_EPSILON : DBL_EPSILON) * sqrt((double)A->rows);
+    SPRY_GO(ctx, spry_vector_norm(u, &norm_u));
+    SPRY_GO(ctx, spry_vector_norm(v, &norm_v));
+    const double most = matrix_mirror_tolerance(A->single || type_is_single(A->type)) *
+                        fmax(norm_Au * norm_v, norm_u * norm_Av);
     SPRY_GO(ctx, spry_vector_dot(Au, v, &left));
     SPRY_GO(ctx, spry_vector_dot(u, Av, &right));
-    probe->hermitian =
-        !(hypot(left.re - right.re, left.im - right.im) > rounding * (norm_Au + norm_Av));
+    probe->hermitian = !(hypot(left.re - right.re, left.im - right.im) > most);
     SPRY_GO(ctx, plain_dot(Au, v, &left));
     SPRY_GO(ctx, plain_dot(u, Av, &right));
-    probe->symmetric =
-        !(hypot(left.re - right.re, left.im - right.im) > rounding * (norm_Au + norm_Av));
+    probe->symmetric = !(hypot(left.re - right.re, left.im - right.im) > most);
     SPRY_GO(ctx, spry_vector_dot(v, Av, &right));
     probe->positive = probe->positive && right.re > 0;
     const void *diagonal = operator_diagonal(A, SPRY_TRANSPOSE_NO);

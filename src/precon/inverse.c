@@ -29,7 +29,7 @@ spry_status local_scales(const spry_matrix *B, local_kind kind, void **scale)
         return status;
 #pragma omp parallel for num_threads(parts) reduction(min : bad)
     for (int part = 0; part < parts; part++) {
-        const range rows = matrix_share(b->offsets, b->rows, parts, part);
+        const range rows = matrix_rows_of_part(b->offsets, b->rows, parts, part);
         if (kind == LOCAL_FACTOR) {
             const int64_t found = kernels->local_roots(rows.begin, rows.end, b->offsets,
                                                        b->col_index, b->values, *scale);

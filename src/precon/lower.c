@@ -76,12 +76,6 @@ static const operator_class lower_class = {.name = "lower",
                                            .apply = lower_apply,
                                            .update = lower_update,
                                            .destroy = lower_destroy};
-static const operator_class lower_plain_class = {.name = "lower",
-                                                 .multiply = operator_apply_arrays,
-                                                 .multiply_vectors = operator_apply_vectors,
-                                                 .apply = lower_apply,
-                                                 .update = lower_update,
-                                                 .destroy = lower_destroy};
 
 spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **out)
 {
@@ -90,8 +84,8 @@ spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **out)
     lower *state = NULL;
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
-    SPRY_GO(ctx, operator_new(ctx, M->class->has_transpose ? &lower_class : &lower_plain_class,
-                              type, M->rows, M->cols, &op));
+    SPRY_GO(ctx, operator_new(ctx, &lower_class, type, M->rows, M->cols, &op));
+    op->one_way = !spry_operator_has_transpose(M);
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
     op->device = M->device;

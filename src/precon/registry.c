@@ -300,6 +300,7 @@ static spry_status make_public(spry_context *ctx, const spry_matrix *A, const pr
     spry_matrix *view = NULL;
     precon_job job = *place;
     spry_status status = SPRY_STATUS_OK;
+    matrix_follow(A);
     SPRY_GO(ctx, refuse_inner(ctx, spec));
     if (A->ctx != ctx)
         SPRY_GO(ctx, matrix_view(ctx, A, &view));

@@ -60,8 +60,8 @@ bool runner_reuse(runner *r, int tracks);
 void runner_free(runner *r);
 track *runner_track(runner *r, int index);
 /* Runs start and loop until every track that is not done has ended. A track that restarts waits for
- * the others. Failures of operators and of the
- * program (an index outside its array) are failures of the call. */
+ * the others. Failures of operators and of the program (an index outside its array) are failures of
+ * the call. */
 spry_status runner_run(runner *r);
 /* Brings a track's x up to date: only inside report(). */
 spry_status runner_settle(runner *r, track *l);

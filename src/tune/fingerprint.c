@@ -37,6 +37,7 @@ static uint64_t add_entry(uint64_t hash, const matrix_arrays *a, int64_t k)
 
 uint64_t tune_fingerprint(const spry_matrix *A)
 {
+    matrix_follow(A);
     const matrix_arrays *a = &A->a;
     const uint64_t sizes[] = {(uint64_t)a->type, (uint64_t)a->format, (uint64_t)a->symmetry,
                               (uint64_t)a->rows, (uint64_t)a->cols,   (uint64_t)a->nnz};

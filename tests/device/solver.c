@@ -3,6 +3,7 @@
 #include "support/numeric.h"
 
 #include "host/apply.h"
+#include "krylov/solver.h"
 
 #include <stdlib.h>
 
@@ -227,11 +228,86 @@ static void again(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
+/* A matrix that the device does not take stays on the host, and is not offered to it again. */
+static void stays_home(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = poisson(ctx);
+    spry_solver *solver = solver_for(ctx, A, "method=cg format=sym precon=jacobi");
+    spry_vector *b = NULL, *x = NULL;
+    assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, ROWS, NULL, &b));
+    assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1, 0}));
+    assert_ok(ctx, spry_vector_like(b, ROWS, &x));
+    for (int k = 0; k < 3; k++) {
+        spry_result result = SPRY_RESULT_INIT;
+        assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
+        assert_ok(ctx, spry_solve(solver, b, x, &result));
+        assert_true(result.converged);
+        assert_string_equal(result.device, "cpu");
+        assert_non_null(strstr(result.warnings, "solved on the cpu"));
+        assert_true(k == 0 || result.setup_seconds == 0); /* nothing was made */
+        spry_result_clear(ctx, &result);
+    }
+    assert_ok(ctx, spry_solver_set(solver, "format=csr")); /* which it does take */
+    assert_ok(ctx, spry_solve(solver, b, x, NULL));
+    assert_ptr_equal(solver->device, d);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_solver_free(solver);
+    spry_matrix_free(A);
+}
+
+/* Element (i, i) is multiplied by 1, 2 or 3. */
+static void change_diagonal(spry_matrix *A)
+{
+    for (int64_t i = 0; i < A->a.rows; i++)
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
+            if (A->a.col_index[k] == i)
+                support_put(A, k, (spry_scalar){4 * (double)(1 + i % 3), 0});
+}
+
+/* A preconditioner of the caller's, on the host, that gets other values by itself. */
+static void given_precon(spry_context *ctx, spry_device *d)
+{
+    static double found[ROWS], expected[ROWS], before[ROWS];
+    spry_matrix *A = poisson(ctx), *other = poisson(ctx);
+    spry_operator *M = NULL, *fresh = NULL;
+    spry_vector *b = NULL, *x = NULL;
+    change_diagonal(other);
+    assert_ok(ctx, spry_operator_jacobi(A, &M));
+    assert_ok(ctx, spry_operator_jacobi(other, &fresh));
+    assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, ROWS, NULL, &b));
+    assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1, 0}));
+    assert_ok(ctx, spry_vector_like(b, ROWS, &x));
+    spry_solver *solver = solver_for(ctx, A, "method=cg"),
+                *second = solver_for(ctx, A, "method=cg");
+    assert_ok(ctx, spry_solver_set_precon(solver, M));
+    assert_ok(ctx, spry_solver_set_precon(second, fresh));
+    solve_there(second, b, x, expected);
+    solve_there(solver, b, x, before);
+    const spry_operator *kept = solver->precon_there;
+    solve_there(solver, b, x, found);
+    assert_ptr_equal(solver->precon_there, kept);
+    assert_memory_equal(found, before, sizeof found);
+    assert_ok(ctx, spry_operator_update(M, other));
+    solve_there(solver, b, x, found);
+    assert_memory_equal(found, expected, sizeof found);
+    assert_memory_not_equal(found, before, sizeof found);
+    spry_solver_free(solver);
+    spry_solver_free(second);
+    spry_operator_free(M);
+    spry_operator_free(fresh);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+    spry_matrix_free(other);
+}
+
 int main(void)
 {
     static const devices_test tests[] = {
-        DEVICES_TEST(places),    DEVICES_TEST(brought_home), DEVICES_TEST(warnings),
-        DEVICES_TEST(nonfinite), DEVICES_TEST(variable),     DEVICES_TEST(again),
+        DEVICES_TEST(places),     DEVICES_TEST(brought_home), DEVICES_TEST(warnings),
+        DEVICES_TEST(nonfinite),  DEVICES_TEST(variable),     DEVICES_TEST(again),
+        DEVICES_TEST(stays_home), DEVICES_TEST(given_precon),
     };
     return DEVICES_RUN(tests);
 }

@@ -6,6 +6,9 @@
 #include "support/generated.h"
 #include "support/support.h"
 
+#include "base/base.h"
+
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,8 +114,55 @@ static void test_children(void **state)
         child_solves(precons[i]);
 }
 
+static void *ask_for_many(void *ctx)
+{
+    (void)base_team(ctx, 800);
+    return NULL;
+}
+
+/* A process whose first threads are being tried by one thread while another forks. */
+static int fork_meanwhile(void)
+{
+    spry_context *ctx = NULL;
+    int status = 0;
+    pthread_t asking;
+    if (spry_context_new("threads=1", &ctx) != SPRY_STATUS_OK ||
+        pthread_create(&asking, NULL, ask_for_many, ctx) != 0)
+        return 20;
+    for (int k = 0; k < 40; k++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(20); /* where it hangs */
+            (void)base_team(ctx, 2);
+            _exit(0);
+        }
+        if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+            return 21;
+        usleep(200);
+    }
+    pthread_join(asking, NULL);
+    spry_context_free(ctx);
+    return 0;
+}
+
+/* Before any other test: the process must not have asked for threads. */
+static void test_meanwhile(void **state)
+{
+    (void)state;
+#ifdef UNDER_TSAN
+    skip();
+#endif
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(fork_meanwhile());
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_children)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_meanwhile),
+                                       cmocka_unit_test(test_children)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

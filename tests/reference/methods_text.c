@@ -131,6 +131,44 @@ static void files_are_solved_with(void **state)
     problem_free(&p);
 }
 
+/* A file is read when it is named, also when it was named before. */
+static void files_are_read_again(void **state)
+{
+    spry_context *ctx = *state;
+    problem p;
+    spry_solver *solver = NULL;
+    spry_result result = SPRY_RESULT_INIT;
+    char path[512], options[640];
+    snprintf(path, sizeof path, "%s", files_path("changing.krylov"));
+    snprintf(options, sizeof options, "method-file=%s", path);
+    write_file(path, descent);
+    problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, 49, &p);
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, options));
+    assert_ok(ctx, spry_solver_set_matrix(solver, p.A));
+    assert_ok(ctx, spry_solve(solver, p.b, p.x, &result));
+    assert_string_equal(result.method, "descent");
+    spry_result_clear(ctx, &result);
+    const char *const again[] = {"tol=1e-7", options, NULL};
+    for (int k = 0; k < 3; k++) {
+        char text[2048];
+        const char *const name = k == 2 ? "third" : "second";
+        snprintf(text, sizeof text, "method %s%s", name, descent + strlen("method descent"));
+        write_file(path, text);
+        assert_ok(ctx, again[k] ? spry_solver_set(solver, again[k])
+                                : spry_solver_set_text(solver, "method-file", path));
+        assert_ok(ctx, spry_solve(solver, p.b, p.x, &result));
+        assert_string_equal(result.method, k == 0 ? "descent" : name);
+        spry_result_clear(ctx, &result);
+    }
+    assert_ok(ctx, spry_solver_set(solver, "method-file=\"\""));
+    assert_ok(ctx, spry_solve(solver, p.b, p.x, &result));
+    assert_string_not_equal(result.method, "third");
+    spry_result_clear(ctx, &result);
+    spry_solver_free(solver);
+    problem_free(&p);
+}
+
 /* A fault is SPRY_STATUS_BAD_INPUT with its place, from a text and from a file; wrong options of a
  * method are SPRY_STATUS_BAD_USAGE. */
 static void faults_have_places(void **state)
@@ -452,6 +490,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(texts_are_solved_with),
         TEST(files_are_solved_with),
+        TEST(files_are_read_again),
         TEST(faults_have_places),
         TEST(methods_that_lie),
         TEST(silent_loops_are_refused),

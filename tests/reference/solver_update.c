@@ -1,7 +1,7 @@
 /* New values in an old pattern: a solver that was told of them gives what a new solver gives. */
 #include "support/support.h"
 
-#include "matrix/matrix.h"
+#include "krylov/solver.h"
 
 #include <spry/spry.h>
 
@@ -215,11 +215,99 @@ static void test_indefinite(void **state)
     spry_vector_free(x);
 }
 
+/* Solves from zeros; the warnings must have the text, or be none (NULL). */
+static void expect_warning(spry_context *ctx, spry_solver *solver, const spry_vector *b,
+                           spry_vector *x, const char *text)
+{
+    spry_result result = SPRY_RESULT_INIT;
+    assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
+    assert_ok(ctx, spry_solve(solver, b, x, &result));
+    if (text ? !result.warnings || strcmp(result.warnings, text) != 0 : result.warnings != NULL)
+        fail_msg("warnings: %s; expected: %s", result.warnings ? result.warnings : "none",
+                 text ? text : "none");
+    spry_result_clear(ctx, &result);
+}
+
+/* A method that was asked for stays, and what is wrong with it is told for the values of now. */
+static void test_warnings(void **state)
+{
+    spry_context *ctx = *state;
+    static const char *const options[] = {"method=cg precon=none max-iter=3",
+                                          "method=cg precon=jacobi max-iter=3",
+                                          "method=cg precon=ssor max-iter=3"};
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        spry_matrix *A = NULL;
+        spry_vector *b = NULL, *x = NULL;
+        spry_solver *solver = NULL;
+        assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=13", &A));
+        assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set(solver, options[k]));
+        assert_ok(ctx, spry_solver_set_matrix(solver, A));
+        expect_warning(ctx, solver, b, x, NULL);
+        const plan *kept = solver->plan;
+        fill_values(A, 1, 0, -0.5);
+        expect_warning(ctx, solver, b, x,
+                       "the matrix is not symmetric (hermitian): cg is not made for it");
+        fill_values(A, 1, 0, -1);
+        expect_warning(ctx, solver, b, x, NULL);
+        fill_values(A, 5, 5, -4);
+        expect_warning(ctx, solver, b, x,
+                       "the matrix is not positive definite: cg is made for those that are; try "
+                       "minres");
+        assert_ptr_equal(solver->plan, kept);
+        spry_solver_free(solver);
+        spry_vector_free(b);
+        spry_vector_free(x);
+        spry_matrix_free(A);
+    }
+}
+
+/* What can take new values is kept, though something after it cannot or is not there. */
+static void test_kept(void **state)
+{
+    spry_context *ctx = *state;
+    static const char *const changes[] = {"", "precon=jacobi", "method=gmres"};
+    spry_matrix *A = NULL;
+    spry_vector *b = NULL, *x = NULL, *fresh = NULL;
+    spry_solver *solver = NULL;
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=13", &A));
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &fresh));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, "method=fgmres precon=inner format=sell"));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    assert_ok(ctx, spry_solve(solver, b, x, NULL));
+    const spry_operator *kept = solver->own_operator;
+    for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
+        static const char *const all[] = {"method=fgmres precon=inner format=sell",
+                                          "method=fgmres precon=jacobi format=sell",
+                                          "method=gmres precon=jacobi format=sell"};
+        assert_ok(ctx, spry_solver_set(solver, changes[k]));
+        change(A);
+        assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
+        assert_ok(ctx, spry_vector_fill(fresh, (spry_scalar){0, 0}));
+        assert_ok(ctx, spry_solve(solver, b, x, NULL));
+        assert_ptr_equal(solver->own_operator, kept);
+        assert_true(solver->updated_seconds == 0); /* told, and not once more */
+        assert_ok(ctx, spry_quick_solve(ctx, A, b, fresh, all[k], NULL));
+        assert_memory_equal(x->data, fresh->data, (size_t)x->n * sizeof(double));
+    }
+    spry_solver_free(solver);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_vector_free(fresh);
+    spry_matrix_free(A);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, support_setup, support_teardown)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {CASE(test_update), CASE(test_bad), CASE(test_brackets),
-                                       CASE(test_chosen), CASE(test_indefinite)};
+    const struct CMUnitTest tests[] = {
+        CASE(test_update),     CASE(test_bad),      CASE(test_brackets), CASE(test_chosen),
+        CASE(test_indefinite), CASE(test_warnings), CASE(test_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -339,6 +339,74 @@ static void finding_out_fails_without_harm(void **state)
     }
 }
 
+/* What two say of one fact, one after the other or at once: the first is believed, and the fact
+ * does not become unknown for good. */
+static void the_first_word_stands(void **state)
+{
+    spry_matrix *A = support_from_rows(*state, SPRY_TYPE_D, 2, 2, (double[]){2, 1, 1, 2});
+    matrix_forget(A, FACTS_ALL);
+    assert_ok(*state, spry_matrix_set_fact(A, SPRY_FACT_HERMITIAN, SPRY_TRUTH_NO));
+    assert_ok(*state, spry_matrix_set_fact(A, SPRY_FACT_SYMMETRIC, SPRY_TRUTH_UNKNOWN));
+    assert_int_equal(found(A, SPRY_FACT_SYMMETRIC), SPRY_TRUTH_YES);
+    assert_int_equal(spry_matrix_fact(A, SPRY_FACT_HERMITIAN), SPRY_TRUTH_NO);
+    spry_matrix_free(A);
+}
+
+/* The statistics, the facts and products with an operator go by one measure: mirror images may be
+ * 1,024 units of rounding apart. */
+static spry_status product(void *data, spry_transpose op, const void *x, void *y)
+{
+    const double *a = data, *from = x;
+    double *to = y;
+    (void)op;
+    for (int i = 0; i < 2; i++)
+        to[i] = a[(ptrdiff_t)2 * i] * from[0] + a[2 * i + 1] * from[1];
+    return SPRY_STATUS_OK;
+}
+
+static void one_measure_of_symmetry(void **state)
+{
+    const struct {
+        double units;
+        bool yes, sure; /* sure: products tell, too, with whatever random numbers */
+    } cases[] = {{0, true, true},
+                 {1, true, true},
+                 {1000, true, true},
+                 {5000, false, false},
+                 {1e9, false, true}};
+    for (int k = 0; k < 5; k++) {
+        double a[] = {4, 1, 1 + cases[k].units * DBL_EPSILON / 2 * 4, 4};
+        spry_matrix *A = support_from_rows(*state, SPRY_TYPE_D, 2, 2, a);
+        spry_stats stats = SPRY_STATS_INIT;
+        spry_operator *op = NULL;
+        spry_solver *solver = NULL;
+        spry_vector *b = NULL, *x = NULL;
+        spry_result result = SPRY_RESULT_INIT;
+        matrix_forget(A, FACTS_ALL);
+        assert_ok(*state, spry_matrix_stats(A, &stats));
+        assert_int_equal(stats.symmetric, cases[k].yes);
+        assert_int_equal(stats.hermitian, cases[k].yes);
+        assert_true(stats.value_symmetry == (cases[k].units == 0 ? 1 : 0)); /* bit by bit */
+        assert_int_equal(found(A, SPRY_FACT_HERMITIAN),
+                         cases[k].yes ? SPRY_TRUTH_YES : SPRY_TRUTH_NO);
+        assert_ok(*state,
+                  spry_operator_from_function(*state, SPRY_TYPE_D, 2, 2, false, product, a, &op));
+        assert_ok(*state, spry_vector_ones(*state, A, &b));
+        assert_ok(*state, spry_vector_zeros(*state, A, &x));
+        assert_ok(*state, spry_solver_new(*state, &solver));
+        assert_ok(*state, spry_solver_set_operator(solver, op));
+        assert_ok(*state, spry_solve(solver, b, x, &result));
+        if (cases[k].sure)
+            assert_string_equal(result.method, cases[k].yes ? "cg" : "bicgstabl");
+        spry_result_clear(*state, &result);
+        spry_solver_free(solver);
+        spry_operator_free(op);
+        spry_vector_free(b);
+        spry_vector_free(x);
+        spry_matrix_free(A);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -356,6 +424,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_caller_is_believed_but_for_safety, support_setup,
                                         support_teardown),
         cmocka_unit_test(no_fact_is_looked_for_twice_in_a_solve),
+        cmocka_unit_test_setup_teardown(the_first_word_stands, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(one_measure_of_symmetry, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(finding_out_fails_without_harm, support_setup,
                                         support_teardown),
     };

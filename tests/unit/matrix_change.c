@@ -222,6 +222,49 @@ static void diagonal_of_rectangles(void **state)
     }
 }
 
+/* A share has the arrays of its matrix as they are, not as they were: those may have been freed. */
+static void shares_follow(void **state)
+{
+    static double numbers[] = {7, 8, 9};
+    spry_context *ctx = *state;
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, (double[]){1, 2, 0, 3}), *B, *C,
+                *copy = NULL;
+    spry_arrays shown = SPRY_ARRAYS_INIT;
+    spry_operator *op = NULL;
+    spry_vector *d = NULL, *x = NULL, *y = NULL;
+    assert_ok(ctx, spry_matrix_share(ctx, A, &B));
+    assert_ok(ctx, spry_matrix_share(ctx, B, &C));
+    assert_int_equal(spry_matrix_nnz(C), 3);
+    assert_ok(ctx, spry_matrix_set_values(A, numbers, SPRY_OWN_BORROW)); /* frees its own */
+    assert_ok(ctx, spry_matrix_arrays(C, &shown));
+    assert_ptr_equal(shown.values, numbers);
+    assert_ok(ctx, spry_matrix_set_values(A, (double[]){4, 5, 6}, SPRY_OWN_COPY));
+    assert_ok(ctx, spry_operator_from_format(C, "ell", &op));
+    assert_ok(ctx, spry_vector_ones(ctx, C, &x));
+    assert_ok(ctx, spry_vector_zeros(ctx, C, &y));
+    assert_ok(ctx, spry_operator_apply(op, x, y));
+    assert_true(value_get(SPRY_TYPE_D, y->data, 0).re == 9);
+    assert_ok(ctx, spry_matrix_set_values(A, numbers, SPRY_OWN_BORROW));
+    assert_false(spry_operator_is_current(op));
+    assert_ok(ctx, spry_operator_update(op, C));
+    assert_ok(ctx, spry_operator_apply(op, x, y));
+    assert_true(value_get(SPRY_TYPE_D, y->data, 0).re == 15);
+    assert_ok(ctx, spry_matrix_set_values(A, (double[]){4, 5, 6}, SPRY_OWN_COPY));
+    assert_ok(ctx, spry_matrix_diagonal(B, &d));
+    assert_true(value_get(SPRY_TYPE_D, d->data, 1).re == 6);
+    assert_ok(ctx, spry_matrix_set_values(A, numbers, SPRY_OWN_BORROW));
+    assert_ok(ctx, spry_matrix_transpose(B, false, &copy));
+    assert_true(value_get(SPRY_TYPE_D, copy->a.values, 0).re == 7);
+    spry_vector_free(d);
+    spry_vector_free(x);
+    spry_vector_free(y);
+    spry_operator_free(op);
+    spry_matrix_free(copy);
+    spry_matrix_free(C);
+    spry_matrix_free(B);
+    spry_matrix_free(A);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, support_setup, support_teardown)
 int main(void)
 {
@@ -234,6 +277,7 @@ int main(void)
         TEST(wrong_permutations_are_refused),
         TEST(permuted_places),
         TEST(diagonal_of_rectangles),
+        TEST(shares_follow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

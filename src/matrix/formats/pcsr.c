@@ -85,7 +85,7 @@ static void fill_entries(layout *L, const matrix_arrays *A, const int64_t *offse
     const int threads = matrix_parts(L->ctx, A->nnz + A->rows);
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int part = 0; part < threads; part++) {
-        const range rows = matrix_share(A->offsets, A->rows, threads, part);
+        const range rows = matrix_rows_of_part(A->offsets, A->rows, threads, part);
         for (int64_t row = rows.begin; row < rows.end; row++) {
             int64_t place = offsets[row];
             for (int64_t k = A->offsets[row]; k < A->offsets[row + 1]; k++, place++) {

@@ -95,7 +95,7 @@ static spry_status prepare(product *p, const spry_matrix *R, const spry_matrix *
         SPRY_GO(ctx, make_places(p, P->a.cols, P->a.cols, &job->coarse, &job->sums));
     }
     for (int k = 0; k < p->parts; k++)
-        p->part[k].rows = matrix_share(R->a.offsets, R->a.rows, p->parts, k);
+        p->part[k].rows = matrix_rows_of_part(R->a.offsets, R->a.rows, p->parts, k);
 done:
     return status;
 }
