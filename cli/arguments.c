@@ -165,20 +165,6 @@ static int find_option(const cli_command *command, const char *name, const spry_
     return -1;
 }
 
-static size_t fields_size(spry_option_list list)
-{
-    static const size_t sizes[] = {
-        [SPRY_OPTION_INT] = sizeof(spry_field_INT),   [SPRY_OPTION_REAL] = sizeof(spry_field_REAL),
-        [SPRY_OPTION_BOOL] = sizeof(spry_field_BOOL), [SPRY_OPTION_WORD] = sizeof(spry_field_WORD),
-        [SPRY_OPTION_TEXT] = sizeof(spry_field_TEXT), [SPRY_OPTION_PATH] = sizeof(spry_field_PATH)};
-    size_t size = 1;
-    for (int i = 0; i < list.count; i++) {
-        size_t end = spry_options_at(list, i)->offset + sizes[spry_options_at(list, i)->kind];
-        size = end > size ? end : size;
-    }
-    return size;
-}
-
 /* Names what comes nearest: an option the word begins with, then one spelt alike. */
 static int unknown_option(const cli_command *command, const char *shown, const char *name)
 {
@@ -305,7 +291,7 @@ static int prepare(reader *r)
     a->given = cli_alloc(((size_t)r->argc + 1) * sizeof *a->given);
     for (int g = 0; a->command->groups[g].title; g++) {
         spry_option_list list = a->command->groups[g].list();
-        a->fields[g] = cli_alloc(fields_size(list));
+        a->fields[g] = cli_alloc(spry_options_size(list) + 1);
         spry_status status = spry_options_default(r->ctx, list, a->fields[g]);
         if (status != SPRY_STATUS_OK)
             return cli_failed(r->ctx, status);
@@ -344,24 +330,6 @@ static int check_names(const cli_arguments *a)
     return EXIT_DONE;
 }
 
-/* What the library takes as text, every value in quotes, quotes in it doubled. */
-static int make_text(cli_arguments *a, int group)
-{
-    size_t size = 0;
-    FILE *out = open_memstream(&a->text[group], &size);
-    for (int k = 0; out && k < a->given_count; k++) {
-        const cli_given *one = &a->given[k];
-        if (one->group != group || one->option->kind == SPRY_OPTION_PATH)
-            continue;
-        fprintf(out, "%s=\"", one->option->name);
-        for (const char *c = one->value; *c; c++)
-            fputs(*c == '"' ? "\"\"" : (char[]){*c, '\0'}, out);
-        fputs("\" ", out);
-    }
-    return out && fclose(out) == 0 ? EXIT_DONE
-                                   : cli_fail(EXIT_RESOURCES, "no memory for the options");
-}
-
 int cli_parse(spry_context *ctx, const cli_command *command, int argc, char **argv,
               cli_arguments *arguments)
 {
@@ -382,9 +350,6 @@ int cli_parse(spry_context *ctx, const cli_command *command, int argc, char **ar
     }
     if (status == EXIT_DONE)
         status = check_names(arguments);
-    for (int g = 0; status == EXIT_DONE && command->groups[g].title; g++)
-        if (command->groups[g].list != spry_solver_options) /* cli_set_solver() */
-            status = make_text(arguments, g);
     if (status == EXIT_DONE && !arguments->help)
         status = check_count(arguments);
     return status;
@@ -392,10 +357,8 @@ int cli_parse(spry_context *ctx, const cli_command *command, int argc, char **ar
 
 void cli_arguments_free(cli_arguments *arguments)
 {
-    for (int g = 0; g < CLI_GROUPS; g++) {
+    for (int g = 0; g < CLI_GROUPS; g++)
         free(arguments->fields[g]);
-        free(arguments->text[g]);
-    }
     free(arguments->operands);
     free(arguments->given);
     *arguments = (cli_arguments){0};
@@ -421,20 +384,14 @@ const cli_given *cli_next_given(const cli_arguments *arguments, spry_option_list
     return NULL;
 }
 
-spry_status cli_set_solver(const cli_arguments *arguments, spry_solver *solver)
+spry_status cli_set_options(const cli_arguments *arguments, spry_context *ctx)
 {
     spry_status status = SPRY_STATUS_OK;
-    const cli_given *one = NULL;
-    while (status == SPRY_STATUS_OK &&
-           (one = cli_next_given(arguments, spry_solver_options, one)) != NULL)
-        status = spry_solver_set_text(solver, one->option->name, one->value);
+    const cli_group *groups = arguments->command->groups;
+    for (int g = 0; status == SPRY_STATUS_OK && groups[g].title; g++)
+        if (g > 0)
+            status = spry_context_set_options(ctx, groups[g].list(), arguments->fields[g]);
     return status;
-}
-
-const char *cli_text(const cli_arguments *arguments, spry_option_list (*list)(void))
-{
-    const int g = group_of(arguments, list);
-    return g < 0 ? "" : arguments->text[g];
 }
 
 const void *cli_field(const cli_arguments *arguments, spry_option_list (*list)(void),

@@ -50,10 +50,10 @@ typedef struct cli_given {
 /* A command line taken apart. */
 typedef struct cli_arguments {
     const cli_command *command;
-    void *fields[CLI_GROUPS]; /* the groups' structs with defaults; a command's own is the first */
+    void *fields[CLI_GROUPS]; /* the groups' structs; a command's own is the first, the others are
+                                 of the library's lists */
     cli_given *given;         /* in the order of the command line */
     int given_count;
-    char *text[CLI_GROUPS]; /* of lists that the library takes as option text: see cli_text() */
     const char **operands;
     int count; /* of operands */
     bool help; /* --help was among them */
@@ -90,14 +90,12 @@ const cli_command *cli_command_find(const char *name);
 int cli_parse(spry_context *ctx, const cli_command *command, int argc, char **argv,
               cli_arguments *arguments);
 void cli_arguments_free(cli_arguments *arguments); /* cleared ones are allowed */
-/* Sets what was given for the solver. */
-spry_status cli_set_solver(const cli_arguments *arguments, spry_solver *solver);
+/* Hands the options of the library's lists to a context, which must end before the arguments. */
+spry_status cli_set_options(const cli_arguments *arguments, spry_context *ctx);
 /* What was given for one of the library's lists, one after the other: after `before`, NULL being
  * before the first; NULL past the last. */
 const cli_given *cli_next_given(const cli_arguments *arguments, spry_option_list (*list)(void),
                                 const cli_given *before);
-/* The same as option text, for the lists that the library takes so; not the solver's. */
-const char *cli_text(const cli_arguments *arguments, spry_option_list (*list)(void));
 /* A field of one of the library's lists; NULL when there is no such option. */
 const void *cli_field(const cli_arguments *arguments, spry_option_list (*list)(void),
                       const char *name);

@@ -44,8 +44,7 @@ static spry_status convert_vector(spry_context *ctx, const cli_arguments *a, dou
 {
     spry_vector *v = NULL;
     char what[128];
-    spry_status status =
-        spry_vector_read_with(ctx, a->operands[0], cli_text(a, spry_read_options), &v);
+    spry_status status = spry_vector_read(ctx, a->operands[0], &v);
     if (status == SPRY_STATUS_OK) {
         if (!file_is_stdout(a->operands[1]))
             signals_watch(ctx);
@@ -156,8 +155,7 @@ static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, dou
     const convert_options *o = a->fields[0];
     spry_matrix *A = NULL;
     char what[128];
-    spry_status status =
-        spry_matrix_read_with(ctx, a->operands[0], cli_text(a, spry_read_options), &A);
+    spry_status status = spry_matrix_read(ctx, a->operands[0], &A);
     if (status == SPRY_STATUS_OK)
         *vector = *vector && (spry_matrix_rows(A) == 1 || spry_matrix_cols(A) == 1);
     if (status == SPRY_STATUS_OK && !*vector && scales(o))

@@ -159,11 +159,11 @@ static void print_explanation(FILE *out, const char *text)
 }
 
 /* With a matrix the figures are for it, and for the memory it lies in. */
-static spry_status use_matrix(spry_context *ctx, const cli_arguments *a, const char *path,
-                              spry_solver *solver, spry_matrix **A)
+static spry_status use_matrix(spry_context *ctx, const char *path, spry_solver *solver,
+                              spry_matrix **A)
 {
     spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
-    spry_status status = spry_matrix_read_with(ctx, path, cli_text(a, spry_read_options), A);
+    spry_status status = spry_matrix_read(ctx, path, A);
     if (status == SPRY_STATUS_OK)
         status = spry_solver_set_matrix(solver, *A);
     if (status == SPRY_STATUS_OK)
@@ -171,19 +171,16 @@ static spry_status use_matrix(spry_context *ctx, const cli_arguments *a, const c
     return status;
 }
 
-static int explain_one(spry_context *ctx, const cli_arguments *a, const char *method,
-                       const char *path)
+static int explain_one(spry_context *ctx, const char *method, const char *path)
 {
     spry_solver *solver = NULL;
     spry_matrix *A = NULL;
     char *text = NULL;
     spry_status status = spry_solver_new(ctx, &solver);
-    if (status == SPRY_STATUS_OK)
-        status = cli_set_solver(a, solver);
     if (status == SPRY_STATUS_OK && method)
         status = spry_solver_set_text(solver, "method", method);
     if (status == SPRY_STATUS_OK && path)
-        status = use_matrix(ctx, a, path, solver, &A);
+        status = use_matrix(ctx, path, solver, &A);
     if (status == SPRY_STATUS_OK)
         status = spry_solver_explain(solver, &text);
     if (status == SPRY_STATUS_OK)
@@ -248,7 +245,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
     if (method && !path &&
         (formats_show(stdout, method) || (!is_method(method) && precons_show(stdout, method))))
         return EXIT_DONE;
-    return explain_one(ctx, a, method, path);
+    return explain_one(ctx, method, path);
 }
 
 static void method_names(char words[CLI_WORDS])

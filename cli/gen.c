@@ -146,9 +146,8 @@ static int run(spry_context *ctx, const cli_arguments *a)
 
     spry_matrix *A = NULL;
     double begin = cli_clock();
-    spry_status status = base_path
-                             ? make_tiled(ctx, a, base_path, &A)
-                             : spry_generate(ctx, kind, cli_text(a, spry_generate_options), &A);
+    spry_status status =
+        base_path ? make_tiled(ctx, a, base_path, &A) : spry_generate(ctx, kind, NULL, &A);
     double made = cli_clock();
     if (!file_is_stdout(o->output)) /* from here on there is something to clear away */
         signals_watch(ctx);

@@ -112,7 +112,9 @@ void cli_log(void *data, spry_log_level level, const char *text)
 static int run(const cli_arguments *arguments)
 {
     spry_context *ctx = NULL;
-    spry_status status = spry_context_new(cli_text(arguments, spry_context_options), &ctx);
+    spry_status status = spry_context_new(NULL, &ctx);
+    if (status == SPRY_STATUS_OK)
+        status = cli_set_options(arguments, ctx);
     int exit_status;
     if (status != SPRY_STATUS_OK) {
         exit_status = cli_failed(ctx, status);

@@ -57,8 +57,6 @@ static int make_solver(solve_job *job)
 {
     spry_status status = spry_solver_new(job->ctx, &job->solver);
     if (status == SPRY_STATUS_OK)
-        status = cli_set_solver(job->arguments, job->solver);
-    if (status == SPRY_STATUS_OK)
         status = spry_solver_set_text(job->solver, "format", job->options->format);
     if (status == SPRY_STATUS_OK)
         status = check_method(job);

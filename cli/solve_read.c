@@ -50,8 +50,7 @@ static spry_status unify_types(solve_job *job)
 static spry_status read_columns(solve_job *job, const char *path, int64_t size, const char *side,
                                 spry_vector **v, int64_t *cols, int *exit_status)
 {
-    spry_status status =
-        spry_columns_read(job->ctx, path, cli_text(job->arguments, spry_read_options), v, cols);
+    spry_status status = spry_columns_read(job->ctx, path, NULL, v, cols);
     if (status == SPRY_STATUS_OK && spry_vector_size(*v) != size * *cols)
         *exit_status =
             cli_fail(EXIT_INPUT, "%s has %s numbers%s, but %s has %s %s", path,
@@ -126,8 +125,7 @@ int solve_read(solve_job *job)
     const cli_arguments *a = job->arguments;
     int exit_status = EXIT_DONE;
     double begin = cli_clock();
-    spry_status status =
-        spry_matrix_read_with(job->ctx, a->operands[0], cli_text(a, spry_read_options), &job->A);
+    spry_status status = spry_matrix_read(job->ctx, a->operands[0], &job->A);
     if (status == SPRY_STATUS_OK)
         status = read_b(job, &exit_status);
     if (status == SPRY_STATUS_OK)

@@ -211,7 +211,7 @@ static int tune(spry_context *ctx, const cli_arguments *a, const spry_matrix *A)
                       .type = spry_matrix_type(A)};
     signals_watch(ctx);
     if (status == SPRY_STATUS_OK)
-        status = spry_tune_on(device, A, cli_text(a, spry_tune_options), &data.report);
+        status = spry_tune_on(device, A, NULL, &data.report);
     signals_unwatch();
     int exit_status = EXIT_DONE;
     if (status != SPRY_STATUS_OK)
@@ -238,8 +238,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
                          : cli_fail(EXIT_INPUT, "tune needs A; `spry help tune` shows examples");
     if (o->json && file_is_same(o->json, a->operands[0]))
         return cli_fail(EXIT_INPUT, "%s: the JSON would replace the matrix", o->json);
-    const spry_status status =
-        spry_matrix_read_with(ctx, a->operands[0], cli_text(a, spry_read_options), &A);
+    const spry_status status = spry_matrix_read(ctx, a->operands[0], &A);
     if (status != SPRY_STATUS_OK)
         return cli_failed(ctx, status);
     exit_status = o->forget ? forget(ctx, A) : tune(ctx, a, A);

@@ -68,6 +68,9 @@ typedef struct spry_option_list {
 
 /** A row of a list; NULL past the last. */
 SPRY_API const spry_option *spry_options_at(spry_option_list list, int index);
+/** Bytes of the struct that a list's fields are in: for those who do not know it, and fill it by
+ * spry_options_default() and spry_options_set() alone. It begins as zeros. */
+SPRY_API size_t spry_options_size(spry_option_list list);
 
 /** Sets every field to its default. */
 SPRY_API spry_status spry_options_default(spry_context *ctx, spry_option_list list, void *fields);
@@ -134,6 +137,22 @@ SPRY_API spry_option_list spry_solver_options(void);
 SPRY_API spry_option_list spry_read_options(void);
 /** The options of spry_generate(). */
 SPRY_API spry_option_list spry_generate_options(void);
+
+/**
+ * Options as a struct in the place of text: what this context reads, generates, tunes, solves with
+ * or builds from now on begins with these instead of the list's defaults. Text that is handed over
+ * as well changes what it names. Names and values go from a command line, or from a language's own
+ * arguments, into the struct, and need not be put into a text with its quotes.
+ *
+ * Those of spry_context_options() are the context's own: they hold at once, and can be set while it
+ * has no objects and no memory.
+ *
+ * @param list    of an object: SPRY_LIST_OBJECTS has them all
+ * @param fields  spry_options_size() bytes, filled in; kept as they are, not copied, until the next
+ *                call with the list or the end of the context. NULL: the list's defaults again
+ */
+SPRY_API spry_status spry_context_set_options(spry_context *ctx, spry_option_list list,
+                                              const void *fields);
 
 SPRY_END
 

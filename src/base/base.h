@@ -10,15 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64 };
+enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64, MOST_LISTS = 8 };
 
 #define CONTEXT_OPTIONS(item)                                                                      \
     item(INT, threads, "0", 0, 1e9, NULL,                                                          \
          "threads to use, at most 64 or four for each core; 0 takes the cores this process may "   \
          "use")                                                                                    \
     item(TEXT, isa, "auto", 0, 0, NULL, "host kernels: auto, or one that `spry devices` lists")    \
-    item(INT, memory_limit, "0", 0, 9e18, NULL,                                                    \
-         "bytes the library may allocate; 0 takes four fifths of the memory this process may use") \
+    item(                                                                                          \
+        INT, memory_limit, "0", 0, 9e18, NULL,                                                     \
+        "bytes the library may allocate; 0 takes four fifths of the memory this process may use, " \
+        "and no block that is larger than what is free")                                           \
     item(WORD, log, "warning", 0, 0, "quiet warning info debug", "what is told beside the result")
 
 typedef struct context_options {
@@ -35,13 +37,18 @@ struct spry_context {
     atomic_bool interrupted;
     int calls; /* that a request to stop is for, one within the other: see base_stopped() */
     int64_t memory_now, memory_most;
-    size_t large;    /* blocks allocated so far, of the large ones */
-    int64_t fail_in; /* allocations until one fails; 0: none */
+    const char *meminfo; /* where the system tells what memory is free; NULL: not asked */
+    size_t large;        /* blocks allocated so far, of the large ones */
+    int64_t fail_in;     /* allocations until one fails; 0: none */
     bool fail_all;
     int isa;                  /* index into the levels of isa_name() */
     spry_bandwidth bandwidth; /* 0 until measured */
     spry_device *devices;     /* that are open, and what closes them */
     void (*close_devices)(spry_context *ctx);
+    struct {
+        const spry_option *list; /* its rows */
+        const void *fields;      /* the caller's */
+    } given[MOST_LISTS];         /* by spry_context_set_options() */
 };
 
 /*
@@ -55,7 +62,14 @@ void base_trace(spry_context *ctx, spry_status status, const char *file, int lin
 spry_status base_cause(spry_context *ctx, spry_status status, const char *format, ...)
     SPRY_PRINTF(3, 4);
 
-#define SPRY_FAIL(ctx, status, ...) base_fail(ctx, status, __FILE__, __LINE__, __VA_ARGS__)
+#define SPRY_FAIL(ctx, status, ...) \
+    base_same(status, base_fail(ctx, status, __FILE__, __LINE__, __VA_ARGS__))
+/* A failure is never SPRY_STATUS_OK: so told, static analysers know it. */
+static inline spry_status base_same(spry_status status, spry_status told)
+{
+    (void)told;
+    return status;
+}
 #define SPRY_GO(ctx, call)                               \
     do {                                                 \
         status = (call);                                 \
@@ -173,12 +187,19 @@ int base_find_word(const char *words, const char *word);
  * nearest. */
 spry_status base_unknown_word(spry_context *ctx, const char *what, const char *word,
                               const char *words);
-/* The option of a name, or a failure that names the nearest; whether a number is within its bounds,
- * `shown` being how the caller wrote it; the shortest text of a number. */
+/* The option of a name, or a failure that names the nearest; the field of an INT or REAL option
+ * set to a number within its bounds, `shown` being how the caller wrote it; bytes of a field. */
 spry_status options_find(spry_context *ctx, spry_option_list list, const char *name,
                          const spry_option **option);
-spry_status options_check_bounds(spry_context *ctx, const spry_option *option, double number,
-                                 const char *shown);
+spry_status options_put_number(spry_context *ctx, const spry_option *option, void *field,
+                               double real, int64_t whole, const char *shown);
+size_t options_field_size(spry_option_kind kind);
+/* Fills a struct: the context's options of the list, or else the defaults, then what a text says.
+ */
+spry_status options_take(spry_context *ctx, spry_option_list list, void *fields, const char *text);
+/* What spry_context_set_options() does for a list that is an object's. */
+spry_status context_set_options(spry_context *ctx, spry_option_list list, const void *fields);
+/* The shortest text of a number. */
 void base_print_double(double value, char text[32]);
 /* Appends a word to a space-separated list of `size` bytes, cutting what does not fit. */
 void base_add_word(char *words, size_t size, const char *word);
@@ -218,6 +239,9 @@ bool isa_usable(int level);
 /* Bytes of memory this process may use: the machine's, or less where its control group is limited;
  * 0 when unknown. */
 int64_t base_machine_memory(void);
+/* Bytes that the system can give without taking them from others, by /proc/meminfo, which `path`
+ * is; 0 when unknown. */
+int64_t base_free_memory(const char *path);
 /* The group's share in that, INT64_MAX when unlimited: `list` is /proc/self/cgroup, `mount` where
  * groups are folders. */
 int64_t base_group_memory(const char *list, const char *mount);

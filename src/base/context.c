@@ -78,6 +78,55 @@ static spry_status choose_threads(spry_context *ctx)
     return SPRY_STATUS_OK;
 }
 
+/* What the options leave to the machine, and what it does not have. */
+static spry_status settle(spry_context *ctx)
+{
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, choose_threads(ctx));
+    /* A limit by default: a small file may promise billions of rows, and systems that lend more
+     * memory than they have end the process rather than refuse. What others use counts, too. */
+    ctx->meminfo = ctx->options.memory_limit == 0 ? "/proc/meminfo" : NULL;
+    if (ctx->options.memory_limit == 0)
+        ctx->options.memory_limit = base_machine_memory() / 5 * 4;
+    SPRY_GO(ctx, choose_isa(ctx));
+done:
+    return status;
+}
+
+/* The context's own, which hold at once. */
+static spry_status set_own(spry_context *ctx, const void *fields)
+{
+    const context_options before = ctx->options;
+    const int isa = ctx->isa;
+    spry_status status = SPRY_STATUS_OK;
+    if (atomic_load(&ctx->users) > 1 || ctx->memory_now > 0 || ctx->devices)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "the options of a context are set before it has objects or memory");
+    if (fields)
+        memcpy(&ctx->options, fields, spry_options_size(spry_context_options()));
+    else
+        SPRY_GO(ctx, spry_options_default(ctx, spry_context_options(), &ctx->options));
+    SPRY_GO(ctx, settle(ctx));
+done:
+    if (status != SPRY_STATUS_OK) {
+        ctx->options = before;
+        ctx->isa = isa;
+    }
+    return status;
+}
+
+spry_status context_set_options(spry_context *ctx, spry_option_list list, const void *fields)
+{
+    int k = 0;
+    if (list.options == rows)
+        return set_own(ctx, fields);
+    while (k < MOST_LISTS - 1 && ctx->given[k].list && ctx->given[k].list != list.options)
+        k++;
+    ctx->given[k].list = list.options;
+    ctx->given[k].fields = fields;
+    return SPRY_STATUS_OK;
+}
+
 spry_status spry_context_new_with(const spry_allocator *allocator, const char *options,
                                   spry_context **out)
 {
@@ -98,14 +147,8 @@ spry_status spry_context_new_with(const spry_allocator *allocator, const char *o
     *out = ctx;
 
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_options_default(ctx, spry_context_options(), &ctx->options));
-    SPRY_GO(ctx, spry_options_parse(ctx, spry_context_options(), &ctx->options, options));
-    SPRY_GO(ctx, choose_threads(ctx));
-    /* A limit by default: a small file may promise billions of rows, and systems that lend more
-     * memory than they have end the process rather than refuse. */
-    if (ctx->options.memory_limit == 0)
-        ctx->options.memory_limit = base_machine_memory() / 5 * 4;
-    SPRY_GO(ctx, choose_isa(ctx));
+    SPRY_GO(ctx, options_take(ctx, spry_context_options(), &ctx->options, options));
+    SPRY_GO(ctx, settle(ctx));
 done:
     return status;
 }

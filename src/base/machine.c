@@ -74,6 +74,20 @@ int64_t base_machine_memory(void)
     return least < INT64_MAX ? least : 0;
 }
 
+int64_t base_free_memory(const char *path)
+{
+    static const char name[] = "MemAvailable:";
+    char text[PATH_BYTES];
+    int64_t kilobytes = 0;
+    read_text(path, text, sizeof text);
+    const char *line = strstr(text, name);
+    if (line)
+        line += sizeof name - 1;
+    if (!line || !base_parse_int(line + strspn(line, " "), line + strlen(line), &kilobytes))
+        return 0;
+    return kilobytes > 0 && kilobytes < INT64_MAX / 1024 ? kilobytes * 1024 : 0;
+}
+
 int base_most_threads(void)
 {
     const int processors = omp_get_num_procs();

@@ -14,7 +14,7 @@
 
 enum { HUGE_PAGE = 2 << 20 };
 
-enum { PAGE = 4096, STAGGER = 17 * ALIGNMENT, LARGE = 1 << 20 };
+enum { PAGE = 4096, STAGGER = 17 * ALIGNMENT, LARGE = 1 << 20, VAST = 1 << 28 };
 
 typedef struct header {
     size_t bytes;  /* of the whole block, header included */
@@ -61,6 +61,20 @@ static bool must_fail(spry_context *ctx)
     return true;
 }
 
+/* Whether the system has no room for so large a block now, unless it takes it from others: it would
+ * lend it all the same, and end somebody, or swap, when it is used. */
+static bool is_refused(spry_context *ctx, size_t bytes)
+{
+    const int64_t left = bytes >= VAST && ctx->meminfo ? base_free_memory(ctx->meminfo) : 0;
+    if (left == 0 || bytes <= (size_t)left)
+        return false;
+    SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
+              "%zu bytes are more than the %" PRId64 " that are free; an explicit memory limit "
+              "would let them be tried",
+              bytes, left);
+    return true;
+}
+
 void *spry_alloc(spry_context *ctx, size_t bytes)
 {
     void *memory = NULL;
@@ -79,6 +93,8 @@ void *spry_alloc(spry_context *ctx, size_t bytes)
                   bytes, ctx->memory_now, limit);
         return NULL;
     }
+    if (is_refused(ctx, bytes))
+        return NULL;
     char *block = NULL;
     if (!must_fail(ctx))
         block = ctx->allocator.allocate(ctx->allocator.data, whole, ALIGNMENT);

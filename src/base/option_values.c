@@ -37,55 +37,45 @@ void base_print_double(double value, char text[32])
     }
 }
 
-static void *field_of(void *fields, const spry_option *option)
+/* A number of the caller's: as a double and, where it is one, as a whole number. */
+typedef struct given_number {
+    double real;
+    int64_t whole;
+    bool is_whole;
+    char shown[32];
+} given_number;
+
+static spry_status set_number(spry_context *ctx, spry_option_list list, void *fields,
+                              const char *name, const given_number *n)
 {
-    return (char *)fields + option->offset;
+    const spry_option *option;
+    const spry_status status = options_find(ctx, list, name, &option);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    if (option->kind == SPRY_OPTION_INT ? !n->is_whole
+                                        : option->kind != SPRY_OPTION_REAL || isnan(n->real))
+        return mismatch(ctx, option, n->shown);
+    return options_put_number(ctx, option, (char *)fields + option->offset, n->real, n->whole,
+                              n->shown);
 }
 
 spry_status spry_options_set_real(spry_context *ctx, spry_option_list list, void *fields,
                                   const char *name, double value)
 {
     SPRY_NEED(ctx, fields, name);
-    const spry_option *option;
-    char shown[32];
-    spry_status status = options_find(ctx, list, name, &option);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    base_print_double(value, shown);
-    const bool whole = option->kind == SPRY_OPTION_INT;
-    if ((!whole && option->kind != SPRY_OPTION_REAL) || isnan(value) ||
-        (whole && (!(fabs(value) < 9e18) || value != floor(value))))
-        return mismatch(ctx, option, shown);
-    status = options_check_bounds(ctx, option, value, shown);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    if (whole)
-        *(int64_t *)field_of(fields, option) = (int64_t)value;
-    else
-        *(double *)field_of(fields, option) = value;
-    return SPRY_STATUS_OK;
+    given_number n = {.real = value, .is_whole = fabs(value) < 9e18 && value == floor(value)};
+    n.whole = n.is_whole ? (int64_t)value : 0;
+    base_print_double(value, n.shown);
+    return set_number(ctx, list, fields, name, &n);
 }
 
 spry_status spry_options_set_int(spry_context *ctx, spry_option_list list, void *fields,
                                  const char *name, int64_t value)
 {
     SPRY_NEED(ctx, fields, name);
-    const spry_option *option;
-    char shown[32];
-    spry_status status = options_find(ctx, list, name, &option);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    snprintf(shown, sizeof shown, "%" PRId64, value);
-    if (option->kind != SPRY_OPTION_INT && option->kind != SPRY_OPTION_REAL)
-        return mismatch(ctx, option, shown);
-    status = options_check_bounds(ctx, option, (double)value, shown);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    if (option->kind == SPRY_OPTION_INT)
-        *(int64_t *)field_of(fields, option) = value;
-    else
-        *(double *)field_of(fields, option) = (double)value;
-    return SPRY_STATUS_OK;
+    given_number n = {.real = (double)value, .whole = value, .is_whole = true};
+    snprintf(n.shown, sizeof n.shown, "%" PRId64, value);
+    return set_number(ctx, list, fields, name, &n);
 }
 
 spry_status spry_options_set_bool(spry_context *ctx, spry_option_list list, void *fields,
@@ -98,24 +88,27 @@ spry_status spry_options_set_bool(spry_context *ctx, spry_option_list list, void
         return status;
     if (option->kind != SPRY_OPTION_BOOL)
         return mismatch(ctx, option, value ? "yes (a bool)" : "no (a bool)");
-    *(bool *)field_of(fields, option) = value;
+    *(bool *)((char *)fields + option->offset) = value;
     return SPRY_STATUS_OK;
 }
 
-/* The field of an option that must be of a kind; REAL also stands for INT. */
-static spry_status find_field(spry_context *ctx, spry_option_list list, const void *fields,
-                              const char *name, spry_option_kind kind, const spry_option **option,
-                              const void **field)
+/* The field of an option that must be of a kind, into a value of that kind; REAL also stands for
+ * INT. */
+static spry_status get(spry_context *ctx, spry_option_list list, const void *fields,
+                       const char *name, spry_option_kind kind, void *value)
 {
-    const spry_status status = options_find(ctx, list, name, option);
-    *field = NULL;
+    const spry_option *option;
+    const spry_status status = options_find(ctx, list, name, &option);
     if (status != SPRY_STATUS_OK)
         return status;
-    if ((*option)->kind != kind &&
-        !(kind == SPRY_OPTION_REAL && (*option)->kind == SPRY_OPTION_INT))
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s holds %s, not %s", (*option)->name,
-                         kind_names[(*option)->kind], kind_names[kind]);
-    *field = (const char *)fields + (*option)->offset;
+    const void *field = (const char *)fields + option->offset;
+    if (option->kind == kind)
+        memcpy(value, field, options_field_size(kind));
+    else if (kind == SPRY_OPTION_REAL && option->kind == SPRY_OPTION_INT)
+        *(double *)value = (double)*(const int64_t *)field;
+    else
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s holds %s, not %s", option->name,
+                         kind_names[option->kind], kind_names[kind]);
     return SPRY_STATUS_OK;
 }
 
@@ -123,40 +116,21 @@ spry_status spry_options_get_real(spry_context *ctx, spry_option_list list, cons
                                   const char *name, double *value)
 {
     SPRY_NEED(ctx, fields, name, value);
-    const spry_option *option;
-    const void *field;
-    const spry_status status =
-        find_field(ctx, list, fields, name, SPRY_OPTION_REAL, &option, &field);
-    if (status == SPRY_STATUS_OK && field)
-        *value = option->kind == SPRY_OPTION_INT ? (double)*(const int64_t *)field
-                                                 : *(const double *)field;
-    return status;
+    return get(ctx, list, fields, name, SPRY_OPTION_REAL, value);
 }
 
 spry_status spry_options_get_int(spry_context *ctx, spry_option_list list, const void *fields,
                                  const char *name, int64_t *value)
 {
     SPRY_NEED(ctx, fields, name, value);
-    const spry_option *option;
-    const void *field;
-    const spry_status status =
-        find_field(ctx, list, fields, name, SPRY_OPTION_INT, &option, &field);
-    if (status == SPRY_STATUS_OK && field)
-        *value = *(const int64_t *)field;
-    return status;
+    return get(ctx, list, fields, name, SPRY_OPTION_INT, value);
 }
 
 spry_status spry_options_get_bool(spry_context *ctx, spry_option_list list, const void *fields,
                                   const char *name, bool *value)
 {
     SPRY_NEED(ctx, fields, name, value);
-    const spry_option *option;
-    const void *field;
-    const spry_status status =
-        find_field(ctx, list, fields, name, SPRY_OPTION_BOOL, &option, &field);
-    if (status == SPRY_STATUS_OK && field)
-        *value = *(const bool *)field;
-    return status;
+    return get(ctx, list, fields, name, SPRY_OPTION_BOOL, value);
 }
 
 /* The word of an index in a space-separated list, and its length. */

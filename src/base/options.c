@@ -80,6 +80,27 @@ const spry_option *spry_options_at(spry_option_list list, int index)
     return (const spry_option *)(const void *)((const char *)list.options + (size_t)index * row);
 }
 
+size_t options_field_size(spry_option_kind kind)
+{
+    static const size_t sizes[] = {
+        [SPRY_OPTION_INT] = sizeof(spry_field_INT),   [SPRY_OPTION_REAL] = sizeof(spry_field_REAL),
+        [SPRY_OPTION_BOOL] = sizeof(spry_field_BOOL), [SPRY_OPTION_WORD] = sizeof(spry_field_WORD),
+        [SPRY_OPTION_TEXT] = sizeof(spry_field_TEXT), [SPRY_OPTION_PATH] = sizeof(spry_field_PATH),
+    };
+    return sizes[kind];
+}
+
+size_t spry_options_size(spry_option_list list)
+{
+    size_t size = 0;
+    const spry_option *option;
+    for (int i = 0; (option = spry_options_at(list, i)); i++) {
+        const size_t end = option->offset + options_field_size(option->kind);
+        size = end > size ? end : size;
+    }
+    return size;
+}
+
 /* A row with 0 for what a table of an earlier version does not have. */
 static spry_option whole_row(spry_option_list list, const spry_option *row)
 {
@@ -145,13 +166,18 @@ spry_status options_find(spry_context *ctx, spry_option_list list, const char *n
     return *option ? SPRY_STATUS_OK : unknown_option(ctx, list, name ? name : "NULL");
 }
 
-spry_status options_check_bounds(spry_context *ctx, const spry_option *option, double number,
-                                 const char *shown)
+spry_status options_put_number(spry_context *ctx, const spry_option *option, void *field,
+                               double real, int64_t whole, const char *shown)
 {
     const bool bounded = option->low != 0 || option->high != 0;
+    const double number = option->kind == SPRY_OPTION_INT ? (double)whole : real;
     if (bounded && !(number >= option->low && number <= option->high))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s=%.64s is outside %g..%g", option->name,
                          shown, option->low, option->high);
+    if (option->kind == SPRY_OPTION_INT)
+        *(int64_t *)field = whole;
+    else
+        *(double *)field = real;
     return SPRY_STATUS_OK;
 }
 
@@ -195,15 +221,7 @@ static spry_status set_number(spry_context *ctx, const spry_option *option, void
     if (whole ? !parse_integer(value, &integer) : !parse_real(value, &number))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s=%.64s is not a %s", option->name, value,
                          whole ? "whole number" : "number");
-    const spry_status status =
-        options_check_bounds(ctx, option, whole ? (double)integer : number, value);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    if (whole)
-        *(int64_t *)field = integer;
-    else
-        *(double *)field = number;
-    return SPRY_STATUS_OK;
+    return options_put_number(ctx, option, field, number, integer, value);
 }
 
 static spry_status set_bool(spry_context *ctx, const spry_option *option, bool *field,
@@ -278,6 +296,20 @@ spry_status spry_options_default(spry_context *ctx, spry_option_list list, void 
             status = set_field(ctx, &option, fields, option.initial);
     }
     return status;
+}
+
+spry_status options_take(spry_context *ctx, spry_option_list list, void *fields, const char *text)
+{
+    const void *given = NULL;
+    for (int k = 0; k < MOST_LISTS; k++)
+        if (ctx->given[k].list == list.options)
+            given = ctx->given[k].fields;
+    spry_status status = SPRY_STATUS_OK;
+    if (given)
+        memcpy(fields, given, spry_options_size(list));
+    else
+        status = spry_options_default(ctx, list, fields);
+    return status == SPRY_STATUS_OK ? spry_options_parse(ctx, list, fields, text) : status;
 }
 
 /* Where what a bracket opens has its end: the place of the closing one, or of the text's end. */

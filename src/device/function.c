@@ -94,7 +94,7 @@ spry_status spry_operator_from_function(spry_context *ctx, spry_type type, int64
     *out = NULL;
     const spry_status status =
         make(ctx, NULL, type, rows, cols, has_transpose, apply_arrays != NULL, out);
-    if (status == SPRY_STATUS_OK && *out)
+    if (status == SPRY_STATUS_OK)
         *(function_state *)(*out)->state = (function_state){.arrays = apply_arrays, .data = data};
     return status;
 }
@@ -107,7 +107,7 @@ spry_status spry_operator_from_product(spry_context *ctx, spry_device *device, s
     *out = NULL;
     const spry_status status =
         make(ctx, device, type, rows, cols, has_transpose, product != NULL, out);
-    if (status == SPRY_STATUS_OK && *out)
+    if (status == SPRY_STATUS_OK)
         *(function_state *)(*out)->state = (function_state){.vectors = product, .data = data};
     return status;
 }

@@ -97,39 +97,6 @@ static spry_status put_constants(spry_context *ctx, const char *define, base_tex
     return SPRY_STATUS_OK;
 }
 
-static int lines_of(const char *text)
-{
-    int lines = 0;
-    for (; *text; text++)
-        lines += *text == '\n';
-    return lines;
-}
-
-/* Compilers that do not look at #line (NVIDIA's of OpenCL) count lines from the dialect's first and
- * call all of it <kernel>: what they complain of is told by the text's own lines. */
-static void tell_own_lines(spry_context *ctx, const char *name, int before)
-{
-    static const char mark[] = "<kernel>:";
-    char told[MESSAGE_SIZE];
-    size_t used = 0;
-    const char *p = ctx->message;
-    while (*p && used + 1 < sizeof told) {
-        char *end = NULL;
-        const bool here = strncmp(p, mark, sizeof mark - 1) == 0;
-        const long line = here ? strtol(p + sizeof mark - 1, &end, 10) : 0;
-        if (end && line > before) {
-            const int more =
-                snprintf(told + used, sizeof told - used, "%s:%ld", name, line - before);
-            used += (size_t)more < sizeof told - used ? (size_t)more : sizeof told - used - 1;
-            p = end;
-        } else {
-            told[used++] = *p++;
-        }
-    }
-    told[used] = '\0';
-    memcpy(ctx->message, told, used + 1);
-}
-
 static spry_status build(spry_kernel *k, const char *text, const kernel_options *o)
 {
     spry_context *ctx = k->d->ctx;
@@ -149,11 +116,8 @@ static spry_status build(spry_kernel *k, const char *text, const kernel_options 
     SPRY_GO(ctx, status);
     SPRY_GO(ctx, taken);
     status = device_build(k->d, all, options, &k->program);
-    if (status == SPRY_STATUS_DEVICE && k->d->cache && k->d->cache->refused) {
+    if (status == SPRY_STATUS_DEVICE && k->d->cache && k->d->cache->refused)
         status = SPRY_STATUS_BAD_INPUT;
-        tell_own_lines(ctx, k->name,
-                       lines_of(device_text("dialect")) + lines_of(all) - lines_of(text));
-    }
     SPRY_GO(ctx, status);
 done:
     base_free(ctx, all);
@@ -188,8 +152,7 @@ spry_status spry_kernel_new(spry_device *device, const char *text, const char *n
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "a kernel needs a text, a name of less than %d letters, and a place to go",
                          PARAMETER_NAME);
-    SPRY_GO(ctx, spry_options_default(ctx, spry_kernel_options(), &o));
-    SPRY_GO(ctx, spry_options_parse(ctx, spry_kernel_options(), &o, options));
+    SPRY_GO(ctx, options_take(ctx, spry_kernel_options(), &o, options));
     SPRY_GO(ctx, device_check_type(device, (spry_type)o.type));
     SPRY_GO(ctx, base_object_new(ctx, sizeof *k, &k));
     k->d = device;

@@ -22,6 +22,50 @@ static void get_log(opencl_state *s, cl_program program, char *log, size_t size)
         snprintf(log, size, "%s", all + strspn(all, " \n"));
 }
 
+/* What #line says of a line of the text, counted from its first: the name, and the line there; 0
+ * where it says nothing. */
+static long own_line(const char *text, long line, const char **name, int *length)
+{
+    static const char mark[] = "#line 1 \"";
+    long begin = 0;
+    for (long at = 1; *text && at < line; at++) {
+        if (strncmp(text, mark, sizeof mark - 1) == 0) {
+            *name = text + sizeof mark - 1;
+            *length = (int)strcspn(*name, "\"\n");
+            begin = at;
+        }
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return begin > 0 ? line - begin : 0;
+}
+
+/* NVIDIA's compiler does not look at #line: it counts lines from the dialect's first and calls all
+ * of it <kernel>. What it complains of is told by the lines of the caller's text. */
+static void tell_own_lines(const char *text, char *complaint, size_t size)
+{
+    static const char mark[] = "<kernel>:";
+    char told[16384];
+    size_t used = 0;
+    const char *p = complaint;
+    while (*p && used + 1 < sizeof told) {
+        const char *name = NULL;
+        char *end = NULL;
+        int length = 0;
+        const bool here = strncmp(p, mark, sizeof mark - 1) == 0;
+        const long line = here ? strtol(p + sizeof mark - 1, &end, 10) : 0;
+        const long own = end ? own_line(text, line, &name, &length) : 0;
+        if (own > 0) {
+            snprintf(told + used, sizeof told - used, "%.*s:%ld", length, name, own);
+            used += strlen(told + used);
+            p = end;
+        } else {
+            told[used++] = *p++;
+        }
+    }
+    snprintf(complaint, size, "%.*s", (int)used, told);
+}
+
 /*
  * Processors compile a kernel when it is first launched, and keep it; what they give as a binary
  * has all kernels compiled for all sizes of groups, which takes many times as long. Their binary is
@@ -87,7 +131,10 @@ spry_status opencl_compile(spry_device *d, const char *text, const char *options
     int32_t error = CL_SUCCESS;
     cl_program program = s->cl.clCreateProgramWithSource(s->context, 1, &text, NULL, &error);
     SPRY_GO(d->ctx, opencl_check(d, error, "clCreateProgramWithSource"));
-    SPRY_GO(d->ctx, build(d, program, options, complaint, complaint_size));
+    status = build(d, program, options, complaint, complaint_size);
+    if (status != SPRY_STATUS_OK)
+        tell_own_lines(text, complaint, complaint_size);
+    SPRY_GO(d->ctx, status);
     if (d->facts.processor)
         SPRY_GO(d->ctx, keep_source(d, text, options, binary, size));
     else

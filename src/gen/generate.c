@@ -194,8 +194,7 @@ static spry_status read_options(spry_context *ctx, const gen_kind *kind, const c
                                 gen_problem *p)
 {
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_options_default(ctx, spry_generate_options(), &p->options));
-    SPRY_GO(ctx, spry_options_parse(ctx, spry_generate_options(), &p->options, text));
+    SPRY_GO(ctx, options_take(ctx, spry_generate_options(), &p->options, text));
     SPRY_GO(ctx, check_unread(ctx, kind, &p->options));
     p->type = p->options.type ? (spry_type)(p->options.type - 1) : kind->type;
     for (int k = 0; k < GEN_STREAMS; k++)

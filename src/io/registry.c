@@ -66,8 +66,7 @@ static spry_status read_content(spry_context *ctx, io_bytes *bytes, const io_for
                                 const char *text, read_options *options, io_content *content)
 {
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_options_default(ctx, spry_read_options(), options));
-    SPRY_GO(ctx, spry_options_parse(ctx, spry_read_options(), options, text));
+    SPRY_GO(ctx, options_take(ctx, spry_read_options(), options, text));
     SPRY_GO(ctx, format->read(ctx, bytes, content));
 done:
     return status;

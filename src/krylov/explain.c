@@ -25,13 +25,12 @@ static void put_options(base_text *t, const plan *p)
                       any ? "" : "\noptions, after a colon (--method NAME:OPTION=VALUE,...)\n",
                       name->text);
         any = true;
-        const double value = p->options[p->offset[k]].re;
         if (!name->words[0]) {
-            base_text_put(t, "%g (%g to %g): %s\n", value, name->low, name->high, name->help);
+            base_text_put(t, "%g (%g to %g): %s\n", name->value, name->low, name->high, name->help);
             continue;
         }
         char word[sizeof name->words];
-        program_option_text(name, value, word, sizeof word);
+        program_option_text(name, word, sizeof word);
         base_text_put(t, "%s (of %s): %s\n", word, name->words, name->help);
     }
 }
@@ -102,13 +101,13 @@ static void put_matrix(base_text *t, const spry_solver *solver, const plan_cost 
 static spry_status plan_for_name(const spry_solver *solver, bool fuse, plan **out, char precon[32])
 {
     spry_context *ctx = solver->ctx;
-    const char *spec = solver->options.method, *file = solver->options.method_file, *options = "";
+    const char *spec = solver->options.method, *file = solver->options.method_file;
     program *p = NULL;
     plan_setup setup = {.fuse = fuse, .square = true, .use = {[OPERATOR_A] = USE_ROWS}};
     spry_status status = SPRY_STATUS_OK;
     if (strcmp(spec, "auto") == 0 && !solver->text && !file[0])
         spec = "cg";
-    SPRY_GO(ctx, krylov_parse(ctx, spec, solver->text, file, &p, &options));
+    SPRY_GO(ctx, krylov_parse(ctx, spec, solver->text, file, solver->options.restart, &p));
     const char *name = solver->options.precon;
     if (!p->uses_precon)
         name = "none";
@@ -118,7 +117,7 @@ static spry_status plan_for_name(const spry_solver *solver, bool fuse, plan **ou
     setup.use[OPERATOR_M] = strcmp(name, "none") == 0     ? USE_NOTHING
                             : strcmp(name, "jacobi") == 0 ? USE_DIAGONAL
                                                           : USE_CALL;
-    status = plan_make(p, options, &setup, out);
+    status = plan_make(p, &setup, out);
 done:
     return status;
 }
@@ -134,17 +133,9 @@ static spry_status plan_unfused(const spry_solver *solver, const plan *fused, pl
     setup.fuse = false;
     SPRY_GO(ctx, program_parse(ctx, fused->program->source, fused->program->text,
                                strlen(fused->program->text), &p));
-    char options[512] = "";
-    for (int k = 0; k < fused->names; k++) {
-        const program_name *name = &fused->program->names[k];
-        if (name->kind != NAME_OPTION)
-            continue;
-        char value[sizeof name->words];
-        program_option_text(name, fused->options[fused->offset[k]].re, value, sizeof value);
-        const size_t used = strlen(options);
-        snprintf(options + used, sizeof options - used, "%s=%s,", name->text, value);
-    }
-    SPRY_GO(ctx, plan_make(p, options, &setup, &naive));
+    for (int k = 0; k < fused->names; k++)
+        p->names[k].value = fused->program->names[k].value;
+    SPRY_GO(ctx, plan_make(p, &setup, &naive));
     SPRY_GO(ctx, plan_count(naive, cost));
 done:
     plan_free(naive);
@@ -211,7 +202,7 @@ spry_status spry_method_cost(spry_context *ctx, const char *method, spry_cost *c
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "there is no method %.64s", method);
     SPRY_GO(ctx, program_parse(ctx, info.name, info.text, strlen(info.text), &p));
     const bool transpose = p->uses_transpose;
-    SPRY_GO(ctx, plan_make(p, "", &setup, &made));
+    SPRY_GO(ctx, plan_make(p, &setup, &made));
     SPRY_GO(ctx, plan_count(made, &counted));
     const spry_cost found = {.products = counted.products,
                              .reductions = counted.reductions,

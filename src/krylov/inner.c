@@ -83,6 +83,8 @@ spry_status krylov_inner(const spry_matrix *A, const char *format, const char *o
     op->varies = true;
     SPRY_GO(ctx, spry_matrix_cast(A, type, &state->cast));
     SPRY_GO(ctx, spry_solver_new(ctx, &state->solver));
+    /* Options of the context are for the outer one, whose preconditioner this is. */
+    SPRY_GO(ctx, spry_options_default(ctx, spry_solver_options(), &state->solver->options));
     SPRY_GO(ctx, spry_solver_set(state->solver, "tol=1e-3 max-iter=500 stall=100"));
     SPRY_GO(ctx, spry_solver_set_text(state->solver, "format", format));
     SPRY_GO(ctx, spry_solver_set(state->solver, options));

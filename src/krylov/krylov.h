@@ -125,9 +125,10 @@ spry_status iteration_residual(const iteration *it, const spry_vector *x, spry_v
 extern const spry_entry krylov_texts[];
 extern const base_sized krylov_result_sized;
 
-/* Parses the method `spec` names ("gmres:restart=50"), or the one in `text` or else in `file`, NULL
- * or "" where there is none; *options points to what follows the colon. */
+/* Parses the method `spec` names, or the one in `text` or else in `file`, NULL or "" where there is
+ * none. Its options are what follows a colon in `spec` ("gmres:restart=50"), and before that
+ * `restart`, where it is no 0 and the method has one. */
 spry_status krylov_parse(spry_context *ctx, const char *spec, const char *text, const char *file,
-                         program **p, const char **options);
+                         int64_t restart, program **p);
 
 #endif

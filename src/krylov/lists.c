@@ -51,6 +51,17 @@ static bool object_at(int index, spry_entry *entry)
     return true;
 }
 
+spry_status spry_context_set_options(spry_context *ctx, spry_option_list list, const void *fields)
+{
+    SPRY_NEED(ctx, ctx);
+    spry_entry object = {0};
+    for (int i = 0; object_at(i, &object); i++)
+        if (object.options.options == list.options)
+            return context_set_options(ctx, list, fields);
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                     "options are set for lists of SPRY_LIST_OBJECTS; this is none of them");
+}
+
 /* Fills an entry that is cleared; false past the last. */
 typedef bool (*entry_at)(int index, spry_entry *entry);
 static const entry_at lists[] = {

@@ -26,21 +26,12 @@ static const struct {
     {offsetof(solver_options, nullspace), STAGE_PLAN},
 };
 
-static size_t field_size(spry_option_kind kind)
-{
-    static const size_t sizes[] = {
-        [SPRY_OPTION_INT] = sizeof(spry_field_INT),   [SPRY_OPTION_REAL] = sizeof(spry_field_REAL),
-        [SPRY_OPTION_BOOL] = sizeof(spry_field_BOOL), [SPRY_OPTION_WORD] = sizeof(spry_field_WORD),
-        [SPRY_OPTION_TEXT] = sizeof(spry_field_TEXT), [SPRY_OPTION_PATH] = sizeof(spry_field_PATH),
-    };
-    return sizes[kind];
-}
-
 static bool differs(const spry_option *option, const solver_options *a, const solver_options *b)
 {
     const char *left = (const char *)a + option->offset, *right = (const char *)b + option->offset;
-    return option->kind == SPRY_OPTION_TEXT ? strcmp(left, right) != 0
-                                            : memcmp(left, right, field_size(option->kind)) != 0;
+    return option->kind == SPRY_OPTION_TEXT
+               ? strcmp(left, right) != 0
+               : memcmp(left, right, options_field_size(option->kind)) != 0;
 }
 
 /* The first stage that a change of an option touches. */
@@ -63,11 +54,13 @@ static solver_options begin_change(const spry_solver *solver)
     return o;
 }
 
-/* Takes options that were found good, and drops what they touch. A file that is named again may
- * have another text by now. */
-static spry_status adopt(spry_solver *solver, solver_options *changed)
+/* Takes options that were found good (a failure otherwise), and drops what they touch. A file that
+ * is named again may have another text by now. */
+static spry_status adopt(spry_solver *solver, solver_options *changed, spry_status found)
 {
     solver_stage from = STAGE_ALL;
+    if (found != SPRY_STATUS_OK)
+        return found;
     if (solver_check_idle(solver) != SPRY_STATUS_OK)
         return SPRY_STATUS_BAD_USAGE;
     if (strcmp(changed->method_file, unnamed) == 0)
@@ -89,45 +82,40 @@ spry_status spry_solver_set(spry_solver *solver, const char *options)
 {
     SPRY_NEED(CTX_OF(solver), solver);
     solver_options changed = begin_change(solver);
-    const spry_status status =
-        spry_options_parse(solver->ctx, spry_solver_options(), &changed, options);
-    return status == SPRY_STATUS_OK ? adopt(solver, &changed) : status;
+    return adopt(solver, &changed,
+                 spry_options_parse(solver->ctx, spry_solver_options(), &changed, options));
 }
 
 spry_status spry_solver_set_real(spry_solver *solver, const char *name, double value)
 {
     SPRY_NEED(CTX_OF(solver), solver, name);
     solver_options changed = begin_change(solver);
-    const spry_status status =
-        spry_options_set_real(solver->ctx, spry_solver_options(), &changed, name, value);
-    return status == SPRY_STATUS_OK ? adopt(solver, &changed) : status;
+    return adopt(solver, &changed,
+                 spry_options_set_real(solver->ctx, spry_solver_options(), &changed, name, value));
 }
 
 spry_status spry_solver_set_int(spry_solver *solver, const char *name, int64_t value)
 {
     SPRY_NEED(CTX_OF(solver), solver, name);
     solver_options changed = begin_change(solver);
-    const spry_status status =
-        spry_options_set_int(solver->ctx, spry_solver_options(), &changed, name, value);
-    return status == SPRY_STATUS_OK ? adopt(solver, &changed) : status;
+    return adopt(solver, &changed,
+                 spry_options_set_int(solver->ctx, spry_solver_options(), &changed, name, value));
 }
 
 spry_status spry_solver_set_bool(spry_solver *solver, const char *name, bool value)
 {
     SPRY_NEED(CTX_OF(solver), solver, name);
     solver_options changed = begin_change(solver);
-    const spry_status status =
-        spry_options_set_bool(solver->ctx, spry_solver_options(), &changed, name, value);
-    return status == SPRY_STATUS_OK ? adopt(solver, &changed) : status;
+    return adopt(solver, &changed,
+                 spry_options_set_bool(solver->ctx, spry_solver_options(), &changed, name, value));
 }
 
 spry_status spry_solver_set_text(spry_solver *solver, const char *name, const char *value)
 {
     SPRY_NEED(CTX_OF(solver), solver, name, value);
     solver_options changed = begin_change(solver);
-    const spry_status status =
-        spry_options_set(solver->ctx, spry_solver_options(), &changed, name, value ? value : "");
-    return status == SPRY_STATUS_OK ? adopt(solver, &changed) : status;
+    return adopt(solver, &changed,
+                 spry_options_set(solver->ctx, spry_solver_options(), &changed, name, value));
 }
 
 /* The name after "method:", or NULL. */
@@ -138,8 +126,7 @@ static const char *of_method(const char *name)
 }
 
 /* An option of the method's own as the plan has it. */
-static spry_status find_own(spry_solver *solver, const char *name, const program_name **option,
-                            double *value)
+static spry_status find_own(spry_solver *solver, const char *name, const program_name **option)
 {
     char names[512] = "";
     *option = NULL;
@@ -162,7 +149,6 @@ static spry_status find_own(spry_solver *solver, const char *name, const program
         base_add_word(names, sizeof names, own->text);
         if (base_find_word(own->text, name) == 0) {
             *option = own;
-            *value = p->options[p->offset[k]].re;
             return SPRY_STATUS_OK;
         }
     }
@@ -176,14 +162,13 @@ static spry_status find_own(spry_solver *solver, const char *name, const program
 static spry_status own_number(spry_solver *solver, const char *name, bool whole, double *value)
 {
     const program_name *option;
-    double found = 0;
-    const spry_status status = find_own(solver, name, &option, &found);
+    const spry_status status = find_own(solver, name, &option);
     if (status != SPRY_STATUS_OK)
         return status;
     if (option->words[0] || (whole && !option->whole))
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "method:%s holds a %s, not a %snumber",
                          option->text, option->words[0] ? "word" : "number", whole ? "whole " : "");
-    *value = found;
+    *value = option->value;
     return SPRY_STATUS_OK;
 }
 
@@ -218,15 +203,14 @@ spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *te
 {
     SPRY_NEED(CTX_OF(solver), solver, name, text);
     const program_name *own;
-    double number = 0;
     char shown[128];
     if (!of_method(name))
         return spry_options_get_text(solver->ctx, spry_solver_options(), &solver->options, name,
                                      text, size);
-    const spry_status status = find_own(solver, of_method(name), &own, &number);
+    const spry_status status = find_own(solver, of_method(name), &own);
     if (status != SPRY_STATUS_OK)
         return status;
-    program_option_text(own, number, shown, sizeof shown);
+    program_option_text(own, shown, sizeof shown);
     if (strlen(shown) >= size)
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
                          "%s is a text of %zu characters, which %zu cannot hold with its zero",

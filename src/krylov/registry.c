@@ -49,19 +49,12 @@ done:
     return status;
 }
 
-spry_status krylov_parse(spry_context *ctx, const char *spec, const char *text, const char *file,
-                         program **p, const char **options)
+/* The library's method of a name. */
+static spry_status parse_known(spry_context *ctx, const char *name, program **p)
 {
-    char names[1024] = "auto", name[64];
-    const size_t length = strcspn(spec, ":");
-    *p = NULL;
-    *options = spec[length] ? spec + length + 1 : "";
-    snprintf(name, sizeof name, "%.*s", (int)length, spec);
-    if (text || file[0])
-        return parse_own(ctx, name, text, file, p);
+    char names[1024] = "auto", source[64];
     for (int i = 0; krylov_texts[i].name; i++) {
         if (strcmp(name, krylov_texts[i].name) == 0) {
-            char source[64];
             snprintf(source, sizeof source, "%.40s.krylov", name);
             return program_parse(ctx, source, krylov_texts[i].text, strlen(krylov_texts[i].text),
                                  p);
@@ -69,6 +62,29 @@ spry_status krylov_parse(spry_context *ctx, const char *spec, const char *text, 
         base_add_word(names, sizeof names, krylov_texts[i].name);
     }
     return base_unknown_word(ctx, "method", name, names);
+}
+
+spry_status krylov_parse(spry_context *ctx, const char *spec, const char *text, const char *file,
+                         int64_t restart, program **out)
+{
+    char name[64];
+    const size_t length = strcspn(spec, ":");
+    program *p = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    *out = NULL;
+    snprintf(name, sizeof name, "%.*s", (int)length, spec);
+    if (text || file[0])
+        SPRY_GO(ctx, parse_own(ctx, name, text, file, &p));
+    else
+        SPRY_GO(ctx, parse_known(ctx, name, &p));
+    if (restart > 0 && program_find_option(p, "restart") != NONE)
+        SPRY_GO(ctx, program_set_number(p, "restart", (double)restart));
+    SPRY_GO(ctx, program_set_options(p, spec[length] ? spec + length + 1 : NULL));
+    *out = p;
+    p = NULL;
+done:
+    program_free(p);
+    return status;
 }
 
 #define REASON_NAME(name, word, text) word,

@@ -11,7 +11,7 @@ spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
     if (status != SPRY_STATUS_OK)
         return status;
     (*solver)->ctx = ctx;
-    status = spry_options_default(ctx, spry_solver_options(), &(*solver)->options);
+    status = options_take(ctx, spry_solver_options(), &(*solver)->options, NULL);
     if (status != SPRY_STATUS_OK) {
         spry_solver_free(*solver);
         *solver = NULL;
@@ -213,10 +213,16 @@ bool solver_chooses_method(const spry_solver *solver)
            !solver->options.method_file[0];
 }
 
-/* The method asked for, parsed; *options points to what it says after a colon. */
-static spry_status parse_method(spry_solver *solver, program **p, const char **options)
+/* The method of a spec, or the caller's own, with its options. */
+static spry_status parse(const spry_solver *solver, const char *spec, program **p)
 {
-    spry_context *ctx = solver->ctx;
+    const solver_options *o = &solver->options;
+    return krylov_parse(solver->ctx, spec, solver->text, o->method_file, o->restart, p);
+}
+
+/* The method asked for. */
+static spry_status parse_method(spry_solver *solver, program **p)
+{
     const char *spec = solver->options.method;
     if (solver_chooses_method(solver)) {
         const spry_status status =
@@ -225,11 +231,11 @@ static spry_status parse_method(spry_solver *solver, program **p, const char **o
             return status;
         spec = solver->chosen;
     }
-    return krylov_parse(ctx, spec, solver->text, solver->options.method_file, p, options);
+    return parse(solver, spec, p);
 }
 
 /* A method that was chosen for A alone may not be one for the preconditioner: another then. */
-static spry_status suit_method(spry_solver *solver, program **p, const char **options)
+static spry_status suit_method(spry_solver *solver, program **p)
 {
     const char *other = NULL;
     if (!solver_chooses_method(solver))
@@ -239,33 +245,21 @@ static spry_status suit_method(spry_solver *solver, program **p, const char **op
         return status;
     program_free(*p);
     *p = NULL;
-    return krylov_parse(solver->ctx, other, NULL, "", p, options);
-}
-
-/* The value a method's option has, as text: from the spec, or its default. */
-static void option_text(const program_name *option, const char *spec, char *value, size_t size)
-{
-    const size_t length = strlen(option->text);
-    for (const char *p = spec; *p; p += strcspn(p, ", "), p += strspn(p, ", "))
-        if (strncmp(p, option->text, length) == 0 && p[length] == '=') {
-            snprintf(value, size, "%.*s", (int)strcspn(p + length + 1, ", "), p + length + 1);
-            return;
-        }
-    program_option_text(option, option->initial, value, size);
+    return parse(solver, other, p);
 }
 
 /* The preconditioner a method is built on, with those of the method's options that it knows. */
-static void own_precon(const program *p, const char *options, char *spec, size_t size)
+static void own_precon(const program *p, char *spec, size_t size)
 {
     char separator = ':';
     snprintf(spec, size, "%s", p->precon);
     for (int k = 0; k < p->name_count; k++) {
-        char value[64];
+        char value[sizeof p->names->words];
         const program_name *option = &p->names[k];
         if (option->kind != NAME_OPTION ||
             !spry_options_find(precon_options(p->precon), option->text))
             continue;
-        option_text(option, options, value, sizeof value);
+        program_option_text(option, value, sizeof value);
         const size_t used = strlen(spec);
         snprintf(spec + used, size - used, "%c%s=%s", separator, option->text, value);
         separator = ',';
@@ -283,24 +277,24 @@ static bool is_inner(const char *spec)
 }
 
 /* What the preconditioner is to be for a method: how it is made, or whether the caller has one. */
-static void wanted_precon(const spry_solver *solver, const program *p, const char *options,
+static void wanted_precon(const spry_solver *solver, const program *p,
                           char spec[SPRY_OPTION_TEXT_SIZE])
 {
     snprintf(spec, SPRY_OPTION_TEXT_SIZE, "%s", solver->options.precon);
     if (!p->uses_precon || solver->given_precon)
         snprintf(spec, SPRY_OPTION_TEXT_SIZE, "%s", p->uses_precon ? "given" : "none");
     else if (strcmp(spec, "auto") == 0 && p->precon[0])
-        own_precon(p, options, spec, SPRY_OPTION_TEXT_SIZE);
+        own_precon(p, spec, SPRY_OPTION_TEXT_SIZE);
 }
 
 /* The preconditioner where the solver works; the one that stands is kept where it is the one that
  * the method wants. */
-static spry_status make_precon(spry_solver *solver, const program *p, const char *options)
+static spry_status make_precon(spry_solver *solver, const program *p)
 {
     spry_context *ctx = solver->ctx;
     char spec[SPRY_OPTION_TEXT_SIZE];
     spry_status status = SPRY_STATUS_OK;
-    wanted_precon(solver, p, options, spec);
+    wanted_precon(solver, p, spec);
     if (solver->made > STAGE_PRECON && strcmp(spec, solver->precon_spec) == 0)
         return SPRY_STATUS_OK;
     solver_drop(solver, STAGE_PRECON);
@@ -339,16 +333,6 @@ static void warn_unused(spry_solver *solver, const program *p)
     solver_warn(solver->ctx, solver->warnings, text);
 }
 
-/* The method's options: those after its colon, and the solver's `restart` where it has one. */
-static void method_options(const solver_options *o, const program *p, const char *given, char *text,
-                           size_t size)
-{
-    if (o->restart > 0 && plan_has_option(p, "restart"))
-        snprintf(text, size, "restart=%" PRId64 ",%s", o->restart, given);
-    else
-        snprintf(text, size, "%s", given);
-}
-
 /* Whether the method has products with A^T or A^H; or else with those of M, of which L and R are
  * parts. */
 static bool needs_transpose(const program *p, bool of_A)
@@ -380,21 +364,19 @@ static spry_status find_use(const program *p, const spry_operator *op, bool of_A
     return status;
 }
 
-/* Parses and fuses the method for the operators at hand. */
-static spry_status make_plan(spry_solver *solver, program *p, const char *given)
+/* Fuses the method for the operators at hand. */
+static spry_status make_plan(spry_solver *solver, program *p)
 {
     spry_context *ctx = solver->ctx;
     const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
     plan_setup setup = {
         .fuse = solver->options.fuse, .square = A->rows == A->cols, .apart = device_of(A) != NULL};
-    char options[2 * SPRY_OPTION_TEXT_SIZE];
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, find_use(p, A, true, device_of(A), &setup.use[OPERATOR_A]));
     SPRY_GO(ctx, find_use(p, M, false, device_of(A), &setup.use[OPERATOR_M]));
-    method_options(&solver->options, p, given, options, sizeof options);
     program *handed = p;
     p = NULL;
-    SPRY_GO(ctx, plan_make(handed, options, &setup, &solver->plan));
+    SPRY_GO(ctx, plan_make(handed, &setup, &solver->plan));
     if (!setup.square && solver->plan->square_only)
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                            "%s needs a square matrix, not %" PRId64 " x %" PRId64
@@ -419,7 +401,6 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     program *p = NULL;
-    const char *options;
     if (solver->made == STAGE_OPERATOR) {
         solver_note_version(solver);
         SPRY_GO(ctx, solver_choose_device(solver, near));
@@ -427,13 +408,13 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
             SPRY_GO(ctx, solver_make_operator(solver));
         pass(solver, STAGE_OPERATOR);
     }
-    SPRY_GO(ctx, parse_method(solver, &p, &options));
-    SPRY_GO(ctx, make_precon(solver, p, options));
-    SPRY_GO(ctx, suit_method(solver, &p, &options));
+    SPRY_GO(ctx, parse_method(solver, &p));
+    SPRY_GO(ctx, make_precon(solver, p));
+    SPRY_GO(ctx, suit_method(solver, &p));
     SPRY_GO(ctx, solver_make_null_space(solver));
     program *handed = p;
     p = NULL;
-    SPRY_GO(ctx, make_plan(solver, handed, options));
+    SPRY_GO(ctx, make_plan(solver, handed));
     SPRY_GO(ctx, warn_of_plan(solver));
     pass(solver, STAGE_PLAN);
 done:

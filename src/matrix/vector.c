@@ -146,8 +146,7 @@ spry_status vector_here(const spry_vector *v, const spry_vector **here, spry_vec
     if (!v->class)
         return vector_fetch(v);
     SPRY_GO(v->ctx, spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_OWN_COPY, copy));
-    if (*copy)
-        SPRY_GO(v->ctx, v->class->get(v, (*copy)->data));
+    SPRY_GO(v->ctx, v->class->get(v, (*copy)->data));
     *here = *copy;
 done:
     return status;
@@ -210,8 +209,7 @@ static spry_status copy_between(const spry_vector *x, spry_vector *y)
         return y->class->put(y, x->data);
     if (x->class) {
         SPRY_GO(x->ctx, spry_vector_new(x->ctx, x->type, x->n, NULL, SPRY_OWN_COPY, &from));
-        if (from)
-            SPRY_GO(x->ctx, x->class->get(x, from->data));
+        SPRY_GO(x->ctx, x->class->get(x, from->data));
     }
     if (y->class)
         SPRY_GO(x->ctx, spry_vector_new(y->ctx, y->type, y->n, NULL, SPRY_OWN_COPY, &to));

@@ -53,12 +53,12 @@ static void number_option(parser *ps, program_name *name)
 {
     const int place = ps->now.begin;
     name->whole = true;
-    name->initial = signed_number(ps, &name->whole);
+    name->value = signed_number(ps, &name->whole);
     name->low = signed_number(ps, &name->whole);
     parser_expect(ps, TOKEN_DOTS, "..");
     name->high = signed_number(ps, &name->whole);
-    if (!(name->low <= name->initial && name->initial <= name->high))
-        parser_fail(ps, place, "%g is outside %g..%g", name->initial, name->low, name->high);
+    if (!(name->low <= name->value && name->value <= name->high))
+        parser_fail(ps, place, "%g is outside %g..%g", name->value, name->low, name->high);
 }
 
 static void word_option(parser *ps, program_name *name)
@@ -83,8 +83,8 @@ static void word_option(parser *ps, program_name *name)
     parser_expect(ps, ')', "a word or )");
     name->whole = true;
     name->high = count - 1;
-    name->initial = base_find_word(name->words, parser_text(ps, chosen).text);
-    if (name->initial < 0)
+    name->value = base_find_word(name->words, parser_text(ps, chosen).text);
+    if (name->value < 0)
         parser_fail(ps, chosen.begin, "%s is none of: %s", parser_text(ps, chosen).text,
                     name->words);
 }

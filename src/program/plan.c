@@ -99,82 +99,9 @@ bool plan_fixed(const plan *p, int e, int64_t *value)
     return s.fault == NONE; /* else it is no whole number */
 }
 
-static int find_option(const program *g, const char *name)
-{
-    const int index = program_find_name(g, name);
-    return index != NONE && g->names[index].kind == NAME_OPTION ? index : NONE;
-}
-
-bool plan_has_option(const program *p, const char *name)
-{
-    return find_option(p, name) != NONE;
-}
-
-/* One "name=value" of the method's own options. */
-static spry_status set_option(plan *p, const char *name, const char *value)
-{
-    const program *g = p->program;
-    const int index = find_option(g, name);
-    if (index == NONE) {
-        char names[512] = "";
-        for (int k = 0; k < p->names; k++)
-            if (g->names[k].kind == NAME_OPTION)
-                base_add_word(names, sizeof names, g->names[k].text);
-        if (!names[0])
-            return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
-                             "method %s has no options, but was given %s", g->method, name);
-        char what[64];
-        snprintf(what, sizeof what, "option of method %s", g->method);
-        return base_unknown_word(p->ctx, what, name, names);
-    }
-    const program_name *option = &g->names[index];
-    spry_scalar *number = &p->options[p->offset[index]];
-    if (option->words[0]) {
-        const int word = base_find_word(option->words, value);
-        if (word < 0)
-            return base_unknown_word(p->ctx, option->text, value, option->words);
-        *number = (spry_scalar){word, 0};
-        return SPRY_STATUS_OK;
-    }
-    double parsed;
-    const char *end = value + strlen(value);
-    if (base_parse_double(value, end, &parsed) != end || !(parsed >= option->low) ||
-        !(parsed <= option->high) || (option->whole && parsed != floor(parsed)))
-        return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE, "%s=%s: a %snumber from %g to %g is needed",
-                         option->text, value, option->whole ? "whole " : "", option->low,
-                         option->high);
-    *number = (spry_scalar){parsed, 0};
-    return SPRY_STATUS_OK;
-}
-
-/* "name=value,name=value" */
-static spry_status set_options(plan *p, const char *text)
-{
-    while (text && *text) {
-        char name[64], value[64];
-        const size_t length = strcspn(text, ", "), split = strcspn(text, "=, ");
-        if (length > 0) {
-            if (text[split] != '=' || split >= sizeof name || length - split > sizeof value)
-                return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
-                                 "method %s: \"%.*s\" should be name=value", p->program->method,
-                                 (int)length, text);
-            snprintf(name, sizeof name, "%.*s", (int)split, text);
-            snprintf(value, sizeof value, "%.*s", (int)(length - split - 1), text + split + 1);
-            for (char *c = name; *c; c++)
-                *c = *c == '-' ? '_' : *c;
-            const spry_status status = set_option(p, name, value);
-            if (status != SPRY_STATUS_OK)
-                return status;
-        }
-        text += length;
-        text += strspn(text, ", ");
-    }
-    return SPRY_STATUS_OK;
-}
-
 /* Options get the first places among the scalars, so that they have values while the rest has
  * none. */
-static spry_status bind_options(plan *p, const char *text)
+static spry_status bind_options(plan *p)
 {
     spry_context *ctx = p->ctx;
     const program *g = p->program;
@@ -186,8 +113,7 @@ static spry_status bind_options(plan *p, const char *text)
     SPRY_GO(ctx, base_calloc(ctx, p->option_count + 1, sizeof *p->options, &p->options));
     for (int k = 0; k < p->names; k++)
         if (g->names[k].kind == NAME_OPTION)
-            p->options[p->offset[k]].re = g->names[k].initial;
-    SPRY_GO(ctx, set_options(p, text));
+            p->options[p->offset[k]].re = g->names[k].value;
 done:
     return status;
 }
@@ -238,7 +164,7 @@ done:
 /* L and R: all of M on one side. */
 static void bind_sides(plan *p)
 {
-    const int side = find_option(p->program, "side");
+    const int side = program_find_option(p->program, "side");
     bool left = false;
     if (side != NONE) {
         const int word = base_find_word(p->program->names[side].words, "left");
@@ -253,7 +179,7 @@ bool plan_calls(const plan *p, const plan_op *o)
     return o->kind == OP_APPLY && p->setup.use[o->op] == USE_CALL;
 }
 
-spry_status plan_make(program *g, const char *options, const plan_setup *setup, plan **out)
+spry_status plan_make(program *g, const plan_setup *setup, plan **out)
 {
     spry_context *ctx = g->ctx;
     spry_status status = SPRY_STATUS_OK;
@@ -270,7 +196,7 @@ spry_status plan_make(program *g, const char *options, const plan_setup *setup, 
     p->names = g->name_count;
     for (int k = 0; k < SECTION_COUNT; k++)
         p->section[k] = NONE;
-    SPRY_GO(ctx, bind_options(p, options));
+    SPRY_GO(ctx, bind_options(p));
     SPRY_GO(ctx, bind_names(p));
     bind_sides(p);
     SPRY_GO(ctx, plan_lower(p));

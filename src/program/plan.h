@@ -144,14 +144,9 @@ typedef struct plan {
     unsigned char *exit_live; /* by variable: needed when the solve ends or starts again */
 } plan;
 
-/*
- * Makes a plan; the program is owned by the plan from then on, also when it fails. `options`:
- * "restart=50 side=left" for the method's own.
- */
-spry_status plan_make(program *p, const char *options, const plan_setup *setup, plan **out);
+/* Makes a plan; the program is owned by the plan from then on, also when it fails. */
+spry_status plan_make(program *p, const plan_setup *setup, plan **out);
 void plan_free(plan *p);
-/* Whether the method has an option of the name. */
-bool plan_has_option(const program *p, const char *name);
 
 /* Is it done in a sweep (or before it, by a call), or at scalar time? */
 static inline bool op_sweeps(const plan_op *o)

@@ -242,15 +242,3 @@ void program_print_expr(const program *p, int e, char *text, size_t size)
         put_expr(&out, e, LEVEL_OR);
     text[out.used] = '\0';
 }
-
-void program_option_text(const program_name *option, double value, char *text, size_t size)
-{
-    const char *word = option->words;
-    char number[32];
-    for (int k = 0; *word && k < (int)value; k++)
-        word += strcspn(word, " ") + 1;
-    base_print_double(value, number);
-    snprintf(text, size, "%.*s", (int)strcspn(word, " "), word);
-    if (!option->words[0])
-        snprintf(text, size, "%s", number);
-}

@@ -125,8 +125,8 @@ typedef struct program_name {
     int place;     /* where it first appears */
     int extent[2]; /* of arrays: expressions of options and numbers; NONE where there is none */
     bool counter;  /* a scalar whose values follow from options and numbers alone */
-    /* Of options: default and bounds; with words the value is the index of one. */
-    double initial, low, high;
+    /* Of options: value, at first the default, and bounds; with words it is the index of one. */
+    double value, low, high;
     bool whole; /* takes whole numbers alone: none of its numbers is written with a point */
     char words[128];
     char help[128];
@@ -189,8 +189,13 @@ void program_locate(const program *p, int place, int *line, int *column);
 spry_status program_fault(const program *p, int place, const char *format, ...) SPRY_PRINTF(3, 4);
 /* The name's index, or NONE. */
 int program_find_name(const program *p, const char *name);
+/* The index of the option with a name, or NONE. */
+int program_find_option(const program *p, const char *name);
+/* Options are set before a plan is made: one to a number, or some from "restart=50,side=left". */
+spry_status program_set_number(program *p, const char *name, double value);
+spry_status program_set_options(program *p, const char *text);
 /* The value of an option as text: its word, or the shortest number. */
-void program_option_text(const program_name *option, double value, char *text, size_t size);
+void program_option_text(const program_name *option, char *text, size_t size);
 /* Writes an expression as notation. Numbers as %g; always ends with a zero, cutting what does not
  * fit. */
 void program_print_expr(const program *p, int e, char *text, size_t size);

@@ -353,8 +353,7 @@ spry_status tune_decide(spry_device *d, const spry_matrix *A, const char *option
     spry_tune_report unseen = {0};
     tune_options o;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_options_default(ctx, spry_tune_options(), &o));
-    status = spry_options_parse(ctx, spry_tune_options(), &o, options);
+    status = options_take(ctx, spry_tune_options(), &o, options);
     if (status != SPRY_STATUS_OK)
         return SPRY_CAUSE(ctx, status, "tuner");
     spry_tune_report *r = report ? report : &unseen;

@@ -150,7 +150,7 @@ static void subject_open(spry_context *ctx, subject *t)
                                  expressions[i].text);
     assert_true((size_t)snprintf(text, sizeof text, frame, EXPRESSIONS, lines) < sizeof text);
     assert_ok(ctx, program_parse(ctx, "numbers", text, strlen(text), &g));
-    assert_ok(ctx, plan_make(g, NULL, &setup, &t->p));
+    assert_ok(ctx, plan_make(g, &setup, &t->p));
     g = t->p->program;
     t->count = 0;
     for (int i = g->stmts[g->section[SECTION_LOOP]].next; i != NONE; i = g->stmts[i].next) {

@@ -67,14 +67,12 @@ static plan *plan_for(spry_context *ctx, const char *method, const spry_operator
 {
     program *g = NULL;
     plan *p = NULL;
-    const char *options;
     plan_setup setup = {.fuse = true, .square = A->rows == A->cols, .apart = device_of(A) != NULL};
     const bool text = strchr(method, '\n') != NULL;
-    assert_ok(ctx,
-              krylov_parse(ctx, text ? "auto" : method, text ? method : NULL, "", &g, &options));
+    assert_ok(ctx, krylov_parse(ctx, text ? "auto" : method, text ? method : NULL, "", 0, &g));
     assert_ok(ctx, runner_use(A, g->uses_transpose, &setup.use[OPERATOR_A]));
     assert_ok(ctx, runner_use(M, g->uses_transpose, &setup.use[OPERATOR_M]));
-    assert_ok(ctx, plan_make(g, options, &setup, &p));
+    assert_ok(ctx, plan_make(g, &setup, &p));
     return p;
 }
 

@@ -112,7 +112,7 @@ static void run_text(spry_context *ctx, const uint8_t *data, size_t size, bool f
     SPRY_GO(ctx, runner_use(operators->M, g->uses_transpose, &setup.use[OPERATOR_M]));
     program *handed = g;
     g = NULL;
-    SPRY_GO(ctx, plan_make(handed, "", &setup, &p));
+    SPRY_GO(ctx, plan_make(handed, &setup, &p));
     if (fuse)
         explain(ctx, p);
     status = run_plan(p, operators, e);

@@ -69,11 +69,12 @@ static spry_status run_text(const course_system *system, const char *text, const
     plan *p = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, program_parse(ctx, "t", text, strlen(text), &g));
+    SPRY_GO(ctx, program_set_options(g, options));
     SPRY_GO(ctx, runner_use(t->A ? t->A : system->A, g->uses_transpose, &setup.use[OPERATOR_A]));
     SPRY_GO(ctx, runner_use(system->M, g->uses_transpose, &setup.use[OPERATOR_M]));
     program *handed = g;
     g = NULL;
-    SPRY_GO(ctx, plan_make(handed, options, &setup, &p));
+    SPRY_GO(ctx, plan_make(handed, &setup, &p));
     status = run_plan(system, p, t);
 done:
     program_free(g);

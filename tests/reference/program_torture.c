@@ -20,7 +20,7 @@ static spry_status make_plan(spry_context *ctx, void *data)
     spry_status status = program_parse(ctx, "torture", input->text, strlen(input->text), &g);
     if (status != SPRY_STATUS_OK)
         return status;
-    status = plan_make(g, "", &setup, &p); /* which takes the program */
+    status = plan_make(g, &setup, &p); /* which takes the program */
     assert_true((p != NULL) == (status == SPRY_STATUS_OK));
     plan_free(p);
     return status;

@@ -172,29 +172,12 @@ static void changed_operators_are_seen(void **state)
 /* --- allocations --------------------------------------------------------------------------------
  */
 
-static int asked;
-
-static void *count_and_give(void *data, size_t bytes, size_t alignment)
-{
-    (void)data;
-    asked++;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void give_back(void *data, void *memory, size_t bytes)
-{
-    (void)data;
-    (void)bytes;
-    free(memory);
-}
-
 /* From the second solve on a solve allocates its history, and nothing else. */
 static void later_solves_allocate_their_history(void **state)
 {
     static const char *const methods[] = {"cg", "gmres", "bicgstab precon=ssor", "lsmr"};
-    spry_allocator allocator = SPRY_ALLOCATOR_INIT;
-    allocator.allocate = count_and_give;
-    allocator.release = give_back;
+    support_counts counts = {0};
+    const spry_allocator allocator = support_counted(&counts);
     (void)state;
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         spry_context *ctx = NULL;
@@ -206,10 +189,10 @@ static void later_solves_allocate_their_history(void **state)
         spry_solver *solver = new_solver(&s, options);
         solve(&s, solver, 0, 1);
         for (int k = 0; k < 3; k++) {
-            asked = 0;
+            counts.asked = 0;
             solve(&s, solver, k, 1);
-            if (asked != 1)
-                fail_msg("%s: %d allocations", methods[m], asked);
+            if (counts.asked != 1)
+                fail_msg("%s: %d allocations", methods[m], counts.asked);
         }
         spry_solver_free(solver);
         close_system(&s);

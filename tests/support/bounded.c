@@ -410,7 +410,7 @@ static void open_names(bounded *g)
         g->offset[k] = k;
         g->extent[k][0] = g->extent[k][1] = 1;
         if (p->names[k].kind == NAME_OPTION)
-            g->values[k].re = p->names[k].initial;
+            g->values[k].re = p->names[k].value;
     }
     for (int k = 0; k < p->name_count; k++) {
         const name_kind kind = p->names[k].kind;
@@ -431,7 +431,7 @@ static void open_names(bounded *g)
         g->values[k] = (number){0, 0, 0};
     const int side = program_find_name(p, "side");
     g->left =
-        side != NONE && base_find_word(p->names[side].words, "left") == (int)p->names[side].initial;
+        side != NONE && base_find_word(p->names[side].words, "left") == (int)p->names[side].value;
 }
 
 static void fill(const bounded *g, int name, int64_t n, const spry_scalar *from)

@@ -219,7 +219,7 @@ static spry_status make_plan(const course_system *system, const char *text, bool
     SPRY_GO(ctx, runner_use(system->M, g->uses_transpose, &setup.use[OPERATOR_M]));
     program *handed = g;
     g = NULL;
-    SPRY_GO(ctx, plan_make(handed, "", &setup, p));
+    SPRY_GO(ctx, plan_make(handed, &setup, p));
     if (!setup.square && (*p)->square_only)
         status = SPRY_STATUS_UNSUPPORTED;
 done:

@@ -415,7 +415,7 @@ static void open_names(oracle *o)
         all = o->products[e].name >= all ? o->products[e].name + 1 : all;
     spry_scalar *options = must(calloc((size_t)all, sizeof *options));
     for (int k = 0; k < p->name_count; k++)
-        options[k].re = p->names[k].kind == NAME_OPTION ? p->names[k].initial : 0;
+        options[k].re = p->names[k].kind == NAME_OPTION ? p->names[k].value : 0;
     for (int k = 0; k < all; k++)
         o->offset[k] = k; /* while only options have values */
     o->s = (scalars){.program = p,

@@ -14,16 +14,19 @@ typedef struct renewal {
     size_t bytes;
 } renewal;
 
-/* Values that keep hermitian matrices so, and are other numbers in every precision. */
-static void change(const matrix_arrays *a, void *values)
+spry_scalar renewed_value(const spry_matrix *A, int64_t i, int64_t k)
 {
-    for (int64_t i = 0; i < a->rows; i++)
-        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
-            const int64_t j = a->col_index[k];
-            const double f = i == j ? 2 : 1 + 0.25 * (double)((i * j) % 3);
-            const spry_scalar v = value_get(a->type, a->values, k);
-            value_set(a->type, values, k, (spry_scalar){f * v.re, f * v.im});
-        }
+    const int64_t j = A->a.col_index[k];
+    const double f = i == j ? 2 : 1 + 0.25 * (double)((i * j) % 3);
+    const spry_scalar v = value_get(A->a.type, A->a.values, k);
+    return (spry_scalar){f * v.re, f * v.im};
+}
+
+static void change(const spry_matrix *A, void *values)
+{
+    for (int64_t i = 0; i < A->a.rows; i++)
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
+            value_set(A->a.type, values, k, renewed_value(A, i, k));
 }
 
 static renewal begin(spry_context *ctx, spry_matrix *A)
@@ -34,7 +37,7 @@ static renewal begin(spry_context *ctx, spry_matrix *A)
     assert_non_null(r.old);
     assert_non_null(r.fresh);
     memcpy(r.old, A->a.values, r.bytes);
-    change(&A->a, r.fresh);
+    change(A, r.fresh);
     assert_ok(ctx, spry_matrix_set_values(A, r.old, SPRY_OWN_BORROW));
     assert_ptr_equal(A->a.values, r.old);
     return r;

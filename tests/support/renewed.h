@@ -8,6 +8,10 @@
 
 #include "support/precons.h"
 
+/* What entry k of row i becomes: hermitian matrices stay so, and definite ones, and it is another
+ * number in every precision. */
+spry_scalar renewed_value(const spry_matrix *A, int64_t i, int64_t k);
+
 /* An operator in a format, on a device or the host (NULL). */
 void renewed_operator(spry_context *ctx, spry_device *d, spry_type type, const char *format);
 /* A preconditioner. */

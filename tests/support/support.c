@@ -2,6 +2,7 @@
 #include "support/support.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const int support_threads[4] = {1, 2, 3, 5};
@@ -52,6 +53,28 @@ void support_message_has(const spry_context *ctx, const char *text)
         return;
     print_error("message: %s\nexpected in it: %s\n", spry_message(ctx), text);
     fail();
+}
+
+static void *allocate(void *data, size_t bytes, size_t alignment)
+{
+    support_counts *counts = data;
+    counts->blocks++;
+    counts->asked++;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void release(void *data, void *memory, size_t bytes)
+{
+    support_counts *counts = data;
+    (void)bytes;
+    counts->blocks--;
+    free(memory);
+}
+
+spry_allocator support_counted(support_counts *counts)
+{
+    return (spry_allocator){
+        .size = sizeof(spry_allocator), .allocate = allocate, .release = release, .data = counts};
 }
 
 void support_torture(spry_context *ctx, support_call call, void *data)

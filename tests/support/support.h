@@ -104,6 +104,12 @@ void support_multiply(const spry_matrix *A, spry_transpose op, const spry_scalar
 void support_exact(spry_context *ctx, const spry_matrix *A, const spry_operator *op);
 
 /* What a torture loop calls: does the work, frees its results, hands back the status. */
+/* An allocator that counts the blocks there are, and those asked for so far. */
+typedef struct support_counts {
+    int blocks, asked;
+} support_counts;
+spry_allocator support_counted(support_counts *counts);
+
 typedef spry_status (*support_call)(spry_context *ctx, void *data);
 /* Makes allocation 1, 2, ... fail (alone, then with all after it) until the call succeeds. Each
  * failure must be SPRY_STATUS_NO_MEMORY with a message and leave no memory behind. */

@@ -219,6 +219,8 @@ LOOK(spry_operator_is_current, 1, spry_operator_is_current(P(0, t->op)))        
 CALL(spry_matrix_from_csr32, 5, "", spry_matrix_from_csr32(P(0, t->ctx), SPRY_TYPE_D, 1, 2, P(1, csr_columns), P(2, csr_columns), P(3, csr_values), SPRY_OWN_COPY, P(4, &t->made_matrix))) \
 CALL(spry_operator_from_product, 5, "13", spry_operator_from_product(P(0, t->ctx), P(1, t->device), SPRY_TYPE_D, 4, 4, false, P(2, product), P(3, t), P(4, &t->made_operator))) \
 ONLY(spry_operator_set_bytes, 1, "", spry_operator_set_bytes(P(0, t->op), 8)) \
+CALL(spry_context_set_options, 2, "1", spry_context_set_options(P(0, t->ctx), spry_read_options(), P(1, NULL))) \
+LOOK(spry_options_size, 0, spry_options_size(spry_read_options())) \
 LOOK(spry_options_at, 0, spry_options_at((spry_option_list){0}, 0))                                  \
 CALL(spry_options_default, 2, "0", spry_options_default(P(0, t->ctx), spry_solver_options(), P(1, t->fields))) \
 CALL(spry_options_set, 4, "0", spry_options_set(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), P(3, "0.1"))) \

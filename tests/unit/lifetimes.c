@@ -1,74 +1,16 @@
 /* Objects are freed in any order: the context before them, or between. What is left works on. */
-#include "support/support.h"
+#include "support/kept.h"
 
-#include <stdlib.h>
-
-/* An allocator that counts what is not given back. */
-static void *allocate(void *data, size_t bytes, size_t alignment)
+static kept make(support_counts *counts)
 {
-    ++*(int *)data;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void release(void *data, void *memory, size_t bytes)
-{
-    (void)bytes;
-    --*(int *)data;
-    free(memory);
-}
-
-enum { OBJECTS = 7 };
-
-typedef struct kept {
-    spry_context *ctx;
-    spry_matrix *A;
-    spry_operator *op, *M;
-    spry_vector *b, *x;
-    spry_solver *solver;
-} kept;
-
-static kept make(int *blocks)
-{
-    const spry_allocator allocator = {
-        .size = sizeof allocator, .allocate = allocate, .release = release, .data = blocks};
-    kept k = {0};
-    assert_int_equal(spry_context_new_with(&allocator, "threads=2", &k.ctx), SPRY_STATUS_OK);
-    assert_ok(k.ctx, spry_generate(k.ctx, "poisson2d", "size=9", &k.A));
+    kept k = kept_begin(counts, "threads=2");
     assert_ok(k.ctx, spry_operator_from_format(k.A, "sell", &k.op));
     assert_ok(k.ctx, spry_precon_new(k.A, NULL, "ssor", &k.M));
     assert_ok(k.ctx, spry_vector_ones(k.ctx, k.A, &k.b));
     assert_ok(k.ctx, spry_vector_zeros(k.ctx, k.A, &k.x));
-    assert_ok(k.ctx, spry_solver_new(k.ctx, &k.solver));
-    assert_ok(k.ctx, spry_solver_set_matrix(k.solver, k.A));
     assert_ok(k.ctx, spry_solver_set_precon(k.solver, k.M));
     assert_ok(k.ctx, spry_solve(k.solver, k.b, k.x, NULL));
     return k;
-}
-
-static void drop(kept *k, int which)
-{
-    switch (which) {
-    case 0:
-        spry_context_free(k->ctx);
-        break;
-    case 1:
-        spry_solver_free(k->solver);
-        break;
-    case 2:
-        spry_operator_free(k->M);
-        break;
-    case 3:
-        spry_operator_free(k->op);
-        break;
-    case 4:
-        spry_vector_free(k->b);
-        break;
-    case 5:
-        spry_vector_free(k->x);
-        break;
-    default:
-        spry_matrix_free(k->A);
-    }
 }
 
 /* Each object is the first once, and each is the last once; but a matrix stays while a solver has
@@ -76,13 +18,13 @@ static void drop(kept *k, int which)
 static void test_any_order(void **state)
 {
     (void)state;
-    for (int first = 0; first < OBJECTS; first++) {
-        for (int step = 1; step < OBJECTS; step++) {
-            int blocks = 0;
-            kept k = make(&blocks);
-            for (int i = 0; i < OBJECTS; i++)
-                drop(&k, (first + i * step) % OBJECTS);
-            assert_int_equal(blocks, 0);
+    for (int first = 0; first < KEPT_COUNT; first++) {
+        for (int step = 1; step < KEPT_COUNT; step++) {
+            support_counts counts = {0};
+            kept k = make(&counts);
+            for (int i = 0; i < KEPT_COUNT; i++)
+                kept_drop(&k, (first + i * step) % KEPT_COUNT);
+            assert_int_equal(counts.blocks, 0);
         }
     }
 }
@@ -97,8 +39,9 @@ static void count(void *data, spry_log_level level, const char *text)
 static void test_works_on(void **state)
 {
     (void)state;
-    int blocks = 0, told = 0;
-    kept k = make(&blocks);
+    support_counts counts = {0};
+    int told = 0;
+    kept k = make(&counts);
     spry_result result = SPRY_RESULT_INIT;
     spry_context_set_log(k.ctx, count, &told);
     spry_context_free(k.ctx);
@@ -108,9 +51,9 @@ static void test_works_on(void **state)
     spry_result_clear(k.ctx, &result); /* as long as there are objects */
     assert_int_equal(spry_solver_set(k.solver, "tol=nonsense"), SPRY_STATUS_BAD_USAGE);
     assert_int_equal(told, 0);
-    for (int i = 1; i < OBJECTS; i++)
-        drop(&k, i);
-    assert_int_equal(blocks, 0);
+    for (int i = 1; i < KEPT_COUNT; i++)
+        kept_drop(&k, i);
+    assert_int_equal(counts.blocks, 0);
 }
 
 /* An object that could not be made holds nothing. */
@@ -133,15 +76,15 @@ static spry_status make_some(spry_context *ctx, void *data)
 static void test_failures_hold_nothing(void **state)
 {
     (void)state;
-    int blocks = 0;
-    kept k = make(&blocks);
+    support_counts counts = {0};
+    kept k = make(&counts);
     support_torture(k.ctx, make_some, k.A);
-    for (int i = OBJECTS - 1; i >= 0; i--)
-        if (i != 6)
-            drop(&k, i);
-    assert_true(blocks > 0);
-    drop(&k, 6); /* the matrix was the last */
-    assert_int_equal(blocks, 0);
+    for (int i = KEPT_COUNT - 1; i >= 0; i--)
+        if (i != KEPT_A)
+            kept_drop(&k, i);
+    assert_true(counts.blocks > 0);
+    kept_drop(&k, KEPT_A); /* the matrix was the last */
+    assert_int_equal(counts.blocks, 0);
 }
 
 int main(void)

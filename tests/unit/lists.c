@@ -141,10 +141,10 @@ static void options_of_methods_are_those_of_their_texts(void **state)
                 assert_int_equal(option->kind, SPRY_OPTION_WORD);
                 assert_string_equal(option->words, name->words);
                 assert_true(strncmp(name->words, option->initial, strlen(option->initial)) == 0 ||
-                            name->initial > 0);
+                            name->value > 0);
             } else {
                 assert_int_equal(option->kind, name->whole ? SPRY_OPTION_INT : SPRY_OPTION_REAL);
-                assert_true(strtod(option->initial, NULL) == name->initial);
+                assert_true(strtod(option->initial, NULL) == name->value);
                 assert_true(option->low == name->low && option->high == name->high);
             }
         }

@@ -95,10 +95,10 @@ static void test_options(void **state)
     const program_name *side = &p->names[program_find_name(p, "side")];
     assert_string_equal(p->method, "test-1");
     assert_true(m->kind == NAME_OPTION && m->counter && m->whole);
-    assert_true(m->initial == 3 && m->low == 1 && m->high == 10);
+    assert_true(m->value == 3 && m->low == 1 && m->high == 10);
     assert_string_equal(m->help, "steps");
-    assert_true(w->kind == NAME_OPTION && !w->whole && w->initial == 0.5 && w->high == 2);
-    assert_true(side->initial == 1 && side->low == 0 && side->high == 1);
+    assert_true(w->kind == NAME_OPTION && !w->whole && w->value == 0.5 && w->high == 2);
+    assert_true(side->value == 1 && side->low == 0 && side->high == 1);
     assert_string_equal(side->words, "left right");
     const program_name *V = &p->names[program_find_name(p, "V")];
     const program_name *H = &p->names[program_find_name(p, "H")];

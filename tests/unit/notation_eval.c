@@ -28,7 +28,7 @@ static void store_init(store *st, const program *p, bool real)
         if (n->kind != NAME_VECTOR && n->kind != NAME_VECTORS)
             used += st->extent[i][0] * st->extent[i][1];
         if (n->kind == NAME_OPTION)
-            st->values[st->offset[i]].re = n->initial;
+            st->values[st->offset[i]].re = n->value;
     }
     assert_true(used <= 256);
     st->s = (scalars){.program = p,

@@ -3,6 +3,7 @@
 #include "support/opened.h"
 
 #include "device/device.h"
+#include "device/engine.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -143,6 +144,34 @@ static void test_build(void **state)
     assert_status(s.ctx, SPRY_STATUS_DEVICE, device_build(s.d, text, "-DOTHER", &p));
     assert_null(strstr(spry_message(s.ctx), "SP_NVIDIA"));
     opened_close(&s);
+}
+
+/* A compiler that does not look at #line (NVIDIA's) complains of a line counted from the first of
+ * all. */
+static void test_own_lines(void **state)
+{
+    static const char *const texts[][2] = {
+        {"a\nb\nc\n", "<kernel>:3:4: error"},
+        {"#line 1 \"mine\"\nb\nc\n", "mine:2:4: error"},
+        {"#line 1 \"other\"\n#line 1 \"mine\"\nc\n", "mine:1:4: error"},
+        {"a\nb\n#line 1 \"mine\"\nc\n", "<kernel>:3:4: error"},
+        {"#line 1 \"mine\"", "mine:2:4: error"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        opened s;
+        void *binary = NULL;
+        size_t size = 0;
+        char complaint[64], weather[64];
+        snprintf(weather, sizeof weather, "nvidia=1 turn=%zu build=1", k); /* another each time */
+        fake_open(&fake, weather, &s);
+        assert_int_equal(
+            s.d->engine->compile(s.d, texts[k][0], "", &binary, &size, complaint, sizeof complaint),
+            SPRY_STATUS_DEVICE);
+        assert_null(binary);
+        assert_non_null(strstr(complaint, texts[k][1]));
+        opened_close(&s);
+    }
 }
 
 /* What is on disk but not to the driver's liking is compiled anew. */
@@ -388,10 +417,10 @@ static void test_bandwidth(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_no_library), CASE(test_no_device), CASE(test_unusable), CASE(test_first),
-        CASE(test_facts),      CASE(test_build),     CASE(test_shapes),   CASE(test_binary),
-        CASE(test_no_memory),  CASE(test_trim),      CASE(test_copy),     CASE(test_lost),
-        CASE(test_events),     CASE(test_bandwidth),
+        CASE(test_no_library), CASE(test_no_device), CASE(test_unusable),  CASE(test_first),
+        CASE(test_facts),      CASE(test_build),     CASE(test_own_lines), CASE(test_shapes),
+        CASE(test_binary),     CASE(test_no_memory), CASE(test_trim),      CASE(test_copy),
+        CASE(test_lost),       CASE(test_events),    CASE(test_bandwidth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

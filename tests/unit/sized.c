@@ -126,30 +126,18 @@ static spry_status call_new(const bench *t, void *caller)
     return status;
 }
 
-static void *allocate(void *data, size_t bytes, size_t alignment)
-{
-    ++*(int *)data;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void release(void *data, void *memory, size_t bytes)
-{
-    (void)data;
-    (void)bytes;
-    free(memory);
-}
-
 static spry_status call_allocator(const bench *t, void *caller)
 {
     spry_allocator *allocator = caller;
+    support_counts counts = {0};
+    const spry_allocator counted = support_counted(&counts);
     spry_context *ctx = NULL;
-    int calls = 0;
     (void)t;
-    allocator->allocate = allocate;
-    allocator->release = release;
-    allocator->data = &calls;
+    allocator->allocate = counted.allocate;
+    allocator->release = counted.release;
+    allocator->data = counted.data;
     const spry_status status = spry_context_new_with(allocator, NULL, &ctx);
-    assert_true((ctx != NULL) == (status == SPRY_STATUS_OK) && calls == (ctx != NULL));
+    assert_true((ctx != NULL) == (status == SPRY_STATUS_OK) && counts.asked == (ctx != NULL));
     spry_context_free(ctx);
     return status;
 }
