@@ -7,11 +7,54 @@
 #include "device/vector.h"
 #include "host/apply.h"
 
+#include <float.h>
+
 typedef struct function_state {
     spry_apply_fn arrays; /* or else */
     spry_product_fn vectors;
     void *data;
+    atomic_llong bad_row; /* the first of the host's that was not finite, plus 1; 0: none */
 } function_state;
+
+/* Whether all numbers of the host's v are finite: a pass that needs no branches. */
+static bool is_finite(const spry_vector *v)
+{
+    const int64_t n = spry_type_is_complex(v->type) ? 2 * v->n : v->n;
+    const float *singles = v->data;
+    const double *doubles = v->data;
+    int bad = 0;
+    if (type_is_single(v->type))
+        for (int64_t i = 0; i < n; i++)
+            bad |= !(fabsf(singles[i]) <= FLT_MAX);
+    else
+        for (int64_t i = 0; i < n; i++)
+            bad |= !(fabs(doubles[i]) <= DBL_MAX);
+    return !bad;
+}
+
+/* The first number of the host's v that is not finite; -1: there is none. */
+static int64_t find_nonfinite(const spry_vector *v)
+{
+    for (int64_t i = 0; i < v->n; i++)
+        if (!value_finite(value_get(v->type, v->data, i)))
+            return i;
+    return -1;
+}
+
+/* Notes what is the function's own fault. */
+static void note_nonfinite(function_state *state, const spry_vector *x, const spry_vector *y)
+{
+    if (x->class || y->class || atomic_load(&state->bad_row) != 0)
+        return;
+    if (!is_finite(y) && is_finite(x))
+        atomic_store(&state->bad_row, find_nonfinite(y) + 1);
+}
+
+static int64_t gave_nonfinite(const spry_operator *op)
+{
+    function_state *state = op->state;
+    return atomic_exchange(&state->bad_row, 0) - 1;
+}
 
 static spry_status call(const spry_operator *op, spry_transpose transpose, const spry_vector *x,
                         spry_vector *y)
@@ -32,6 +75,7 @@ static spry_status apply(const spry_operator *op, spry_transpose transpose, cons
     ctx->message[0] = '\0';
     const spry_status status = call(op, transpose, x, y);
     if (status == SPRY_STATUS_OK) {
+        note_nonfinite(op->state, x, y);
         if (ctx->message[0] == '\0') /* the last failure's is kept */
             ctx->message[0] = before;
         return status;
@@ -53,6 +97,7 @@ static const operator_class function_class = {.name = "function",
                                               .multiply = operator_apply_arrays,
                                               .multiply_vectors = operator_apply_vectors,
                                               .apply = apply,
+                                              .gave_nonfinite = gave_nonfinite,
                                               .destroy = destroy};
 
 /* An operator whose function is still to be told. */

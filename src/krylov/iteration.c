@@ -34,6 +34,7 @@ spry_status iteration_keep(iteration *it, double relative)
     if (!(relative < it->saved_residual))
         return SPRY_STATUS_OK;
     it->saved_residual = relative;
+    it->saved_at = it->count;
     return spry_vector_copy(it->x, it->saved);
 }
 
@@ -114,7 +115,7 @@ static bool judge(iteration *it)
         it->least = it->residual;
         it->least_at = it->count;
     }
-    if (it->residual <= it->goal || it->gradient <= options->tol)
+    if (it->residual <= it->goal || it->least_squares)
         return end_with(it, SPRY_REASON_CONVERGED, "");
     if (it->residual > options->divergence * fmax(it->initial, 1e-300))
         return end_with(it, SPRY_REASON_DIVERGED, "the residual grew beyond the divergence limit");
@@ -180,11 +181,42 @@ static void begin_run(iteration *it)
 {
     it->begun = true;
     it->least = it->last_mean = INFINITY;
+    it->least_at = it->run_at = it->count;
     it->window_log = 0;
     it->window_count = 0;
     it->checked = it->residual;
     it->checked_at = it->count;
     it->drifted = false;
+}
+
+/*
+ * The method says that x is a least-squares solution; its measure is of the matrix as it is
+ * preconditioned, and a few large entries may have made it. Where it is not one yet the method is
+ * to go on to less, unless there is none.
+ */
+static spry_status look_at_gradient(iteration *it)
+{
+    spry_context *ctx = it->ctx;
+    const double tol = it->options->tol, margin = 0.5;
+    double truth;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, runner_settle(it->runner, it->track));
+    SPRY_GO(ctx, iteration_true_gradient(it, &truth));
+    it->least_squares = truth <= tol || it->gradient == 0;
+    it->gradient_goal = it->gradient * fmax(margin * fmin(tol / truth, 1), 1e-3);
+done:
+    return status;
+}
+
+/* A run that is repeated has told all this before. */
+static void report_again(iteration *it, bool counts, double value, bool *go_on)
+{
+    it->count += counts;
+    *go_on = it->count < it->replay_to && isfinite(value);
+    if (spry_context_interrupted(it->ctx, false)) {
+        it->stop = it->interrupted = true;
+        *go_on = false;
+    }
 }
 
 spry_status iteration_report(void *data, report_kind kind, bool loop, double value, bool *go_on)
@@ -197,6 +229,10 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
         return SPRY_STATUS_OK;
     }
     const bool counts = loop && (kind == REPORT_ESTIMATE || !it->estimates);
+    if (it->replay_to != NONE) {
+        report_again(it, counts, value, go_on);
+        return SPRY_STATUS_OK;
+    }
     it->residual = value / it->b_norm;
     /* The first residual is known, and true: the method's may differ by the order of its sums. */
     if (!loop && it->count == 0 && isfinite(it->residual))
@@ -206,6 +242,8 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
     it->count += counts;
     it->idle = counts ? 0 : it->idle + loop;
     SPRY_GO(ctx, note_history(it));
+    if (it->gradient <= it->gradient_goal && it->residual > it->goal)
+        SPRY_GO(ctx, look_at_gradient(it));
     *go_on = judge(it);
     if (*go_on && kind == REPORT_RESIDUAL) {
         SPRY_GO(ctx, look_at_truth(it));
@@ -236,6 +274,14 @@ void iteration_limits(void *data, run_limits *limits)
     const bool known = it->begun || it->count == 0;
     const double checked = it->begun ? it->checked : it->initial;
     const int64_t window = it->begun ? it->window_count : 0;
+    if (it->replay_to != NONE) {
+        *limits = (run_limits){.low = -INFINITY,
+                               .high = INFINITY,
+                               .look = -INFINITY,
+                               .gradient = -INFINITY,
+                               .reports = it->replay_to - it->count};
+        return;
+    }
     int64_t reports = options->max_iter - it->count;
     if (options->stall > 0 && options->stall - window < reports)
         reports = options->stall - window;
@@ -245,7 +291,7 @@ void iteration_limits(void *data, run_limits *limits)
         .low = it->goal * it->b_norm * wider,
         .high = options->divergence * fmax(it->initial, 1e-300) * it->b_norm / wider,
         .look = it->estimates ? -INFINITY : look_progress * checked * it->b_norm * wider,
-        .gradient = options->tol * wider,
+        .gradient = it->gradient_goal * wider,
         .reports = reports,
         .look_after = (it->begun ? it->checked_at : it->count) + LOOK_DISTANCE - it->count,
     };
@@ -254,6 +300,53 @@ void iteration_limits(void *data, run_limits *limits)
 void iteration_breakdown(void *data, const char *text, bool finite)
 {
     end_with(data, finite ? SPRY_REASON_BREAKDOWN : SPRY_REASON_NONFINITE, text);
+}
+
+bool iteration_worth_replay(const iteration *it)
+{
+    const double gain = 0.5;
+    const bool known = it->from_zero || it->saved_at == it->run_at;
+    return it->options->keep == KEEP_BEST && it->begun && known && !it->stop &&
+           it->least_at > it->run_at && it->least <= gain * it->truth;
+}
+
+spry_status iteration_begin_replay(iteration *it)
+{
+    spry_context *ctx = it->ctx;
+    spry_vector *first = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    it->played = (iteration_end){.reason = it->reason,
+                                 .count = it->count,
+                                 .residual = it->residual,
+                                 .gradient = it->gradient};
+    memcpy(it->played.detail, it->detail, sizeof it->detail);
+    it->replay_to = it->least_at;
+    it->replayed += it->least_at - it->run_at;
+    if (it->from_zero) {
+        SPRY_GO(ctx, iteration_keep(it, it->truth));
+        SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
+    } else {
+        SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &first));
+        SPRY_GO(ctx, spry_vector_copy(it->saved, first));
+        SPRY_GO(ctx, iteration_keep(it, it->truth));
+        SPRY_GO(ctx, spry_vector_copy(first, it->x));
+    }
+    it->count = it->run_at;
+done:
+    spry_vector_free(first);
+    return status;
+}
+
+spry_status iteration_end_replay(iteration *it)
+{
+    it->reason = it->played.reason;
+    memcpy(it->detail, it->played.detail, sizeof it->detail);
+    it->count = it->played.count;
+    it->residual = it->played.residual;
+    it->gradient = it->played.gradient;
+    it->replay_to = NONE;
+    it->drifted = false;
+    return iteration_keep(it, it->truth);
 }
 
 /* A lower bound of |A|, mostly close: the largest |A v| / |v| of a few power steps from a random v.
@@ -284,18 +377,21 @@ spry_status iteration_true_gradient(iteration *it, double *relative)
 {
     spry_context *ctx = it->ctx;
     spry_vector *g = NULL, *Av = NULL;
-    double norm, r_norm;
+    double norm, r_norm, worst;
     spry_status status = SPRY_STATUS_OK;
     *relative = INFINITY;
     SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &g));
     SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &Av));
-    SPRY_GO(ctx, estimate_norm(it, g, Av));
+    if (it->a_norm == 0)
+        SPRY_GO(ctx, estimate_norm(it, g, Av));
     SPRY_GO(ctx, iteration_residual(it, it->x, it->spare));
     SPRY_GO(ctx, spry_vector_norm(it->spare, &r_norm));
     SPRY_GO(ctx, spry_operator_multiply(it->A, SPRY_TRANSPOSE_CONJUGATE, (spry_scalar){1, 0},
                                         it->spare, (spry_scalar){0, 0}, g));
     SPRY_GO(ctx, spry_vector_norm(g, &norm));
-    *relative = norm == 0 ? 0 : norm / (it->a_norm * r_norm);
+    SPRY_GO(ctx, measure_columns(it, it->spare, r_norm, &worst));
+    if (isfinite(norm))
+        *relative = norm == 0 ? 0 : fmax(norm / it->a_norm / r_norm, worst);
 done:
     spry_vector_free(g);
     spry_vector_free(Av);

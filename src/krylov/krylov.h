@@ -34,10 +34,14 @@
          "iterations over which the mean residual must fall, else stagnation; 0: never")          \
     item(REAL, divergence, "1e20", 1, 1e300, NULL,                                                \
          "growth over the first residual that counts as divergence")                              \
+    item(WORD, keep, "best", 0, 0, "best last",                                                   \
+         "the x of a solve that has not converged: the one with the smallest true residual, or "  \
+         "the last")                                                                              \
     item(WORD, nullspace, "none", 0, 0, "none constant",                                          \
          "of a matrix that is singular on purpose: constant vectors, as with pure Neumann "       \
          "conditions; removed from b and x, so that x is the solution of least norm")
 enum { NULLSPACE_NONE, NULLSPACE_CONSTANT };
+enum { KEEP_BEST, KEEP_LAST };
 
 typedef struct solver_options {
     SOLVER_OPTIONS(SPRY_OPTION_FIELD)
@@ -53,11 +57,21 @@ typedef struct null_basis {
 /* x = x - V (V, x) */
 spry_status null_basis_remove(const null_basis *basis, spry_vector *x);
 
+/* How a run ended, as the members of an iteration. */
+typedef struct iteration_end {
+    spry_reason reason;
+    char detail[160];
+    int64_t count;
+    double residual, gradient;
+} iteration_end;
+
 /* A solve in progress. */
 typedef struct iteration {
     spry_context *ctx;
     const solver_options *options;
     const spry_operator *A;
+    const spry_operator *M;    /* as it was given or made; NULL: none */
+    const spry_matrix *matrix; /* A's entries; NULL: not known */
     const spry_vector *b;
     spry_vector *x;
     double b_norm;
@@ -82,8 +96,10 @@ typedef struct iteration {
     bool begun;    /* the run at hand has told a residual */
     bool stop;     /* the monitor or an interrupt asked for the end */
     bool interrupted;
-    double residual; /* of the recurrence, relative */
-    double gradient; /* of least squares; infinite where the method tells none */
+    double residual;      /* of the recurrence, relative */
+    double gradient;      /* of least squares, the method's; infinite where it tells none */
+    double gradient_goal; /* which the method's must reach; below tol once that was not enough */
+    bool least_squares;   /* x was found to be a least-squares solution */
     double initial;
     double least;                 /* smallest of this run */
     int64_t least_at;             /* and its iteration */
@@ -98,10 +114,17 @@ typedef struct iteration {
     int64_t history_room;
     spry_reason reason;
     char detail[160];
-    double truth;  /* the true residual of x, relative */
-    double before; /* the same after the run before */
-    double goal;   /* what the recurrence must reach; below tol once that was not enough */
-    bool ended;    /* for good */
+    bool from_zero;       /* the run at hand began with x = 0, else with what is saved */
+    int64_t run_at;       /* iterations before it */
+    int64_t saved_at;     /* the iteration whose x is saved */
+    int64_t replay_to;    /* a run is repeated up to this iteration; NONE: it is not */
+    int64_t replayed;     /* iterations that were done twice */
+    iteration_end played; /* how the run that is repeated had ended */
+    double truth;         /* the true residual of x, relative */
+    double before;        /* the same after the run before */
+    double goal;          /* what the recurrence must reach; below tol once that was not enough */
+    bool at_rounding;     /* and no less can be had in this precision */
+    bool ended;           /* for good */
     char warnings[WARNINGS_SIZE];
 } iteration;
 
@@ -116,10 +139,26 @@ spry_status iteration_true_residual(iteration *it, double *relative);
 /* Remembers x when it is the best so far. */
 spry_status iteration_keep(iteration *it, double relative);
 /* Where x may be the least-squares solution of a system that has none: |A^H r| / (|A| |r|) of the
- * true r. */
+ * true r, or the worst column's share in it. */
 spry_status iteration_true_gradient(iteration *it, double *relative);
+/*
+ * The best x of a run that has ended badly is often one that nobody has looked at: by the method's
+ * own word that of iteration least_at. What runs do depends on nothing but their start, so the run
+ * is repeated up to there: that costs nothing where solves converge, and works where x is made at
+ * the end of a cycle alone. Whether it is worth it; begins; and ends it, with what was found.
+ */
+bool iteration_worth_replay(const iteration *it);
+spry_status iteration_begin_replay(iteration *it);
+spry_status iteration_end_replay(iteration *it);
 /* r = b - A x */
 spry_status iteration_residual(const iteration *it, const spry_vector *x, spry_vector *r);
+
+/* Of measure.c. The true residual that rounding alone makes of x; 0 where the entries of A are not
+ * known. */
+spry_status measure_rounding(const iteration *it, double *level);
+/* The largest share that a column of A has in A^H r, relative to its own size; 0 likewise. */
+spry_status measure_columns(const iteration *it, const spry_vector *r, double r_norm,
+                            double *worst);
 
 /* The methods, from their files; the table ends with a NULL name. */
 extern const spry_entry krylov_texts[];

@@ -49,96 +49,6 @@ static spry_status check_vectors(const spry_solver *solver, const spry_vector *b
     return SPRY_STATUS_OK;
 }
 
-/* Puts an earlier x in the place of the last where it was better. */
-static spry_status take_best(iteration *it)
-{
-    if (it->truth <= it->saved_residual)
-        return SPRY_STATUS_OK;
-    it->truth = it->saved_residual;
-    spry_status status = spry_vector_copy(it->saved, it->x);
-    if (it->null && status == SPRY_STATUS_OK)
-        status = null_basis_remove(it->null, it->x);
-    if (it->null && status == SPRY_STATUS_OK)
-        status = iteration_true_residual(it, &it->truth);
-    return status;
-}
-
-/* The end of a system that has no solution but a best x, if the method says so and it is true. */
-static spry_status judge_least_squares(iteration *it)
-{
-    double gradient;
-    if (!(it->gradient <= it->options->tol) || it->truth <= it->options->tol)
-        return SPRY_STATUS_OK;
-    const spry_status status = iteration_true_gradient(it, &gradient);
-    /* The method's own figure and this one are relative to different estimates of |A|. */
-    if (status == SPRY_STATUS_OK && gradient <= 10 * it->options->tol) {
-        it->ended = true;
-        it->reason = SPRY_REASON_CONVERGED;
-        snprintf(it->detail, sizeof it->detail,
-                 "to the least-squares solution: |A^H r| / (|A| |r|) = %.2g", gradient);
-    }
-    return status;
-}
-
-/* Whether the method's own residual has parted from the true one, so that where it ends says
- * nothing: it claims to have converged, or no longer falls far below the truth. */
-static bool has_drifted(const iteration *it)
-{
-    const double parted = 10;
-    return it->drifted || it->reason == SPRY_REASON_CONVERGED ||
-           (it->reason == SPRY_REASON_STAGNATED && it->truth > parted * it->residual);
-}
-
-/*
- * After a run: is this the end? Where the recurrence has drifted: start again from the best x, as
- * long as that helps. The recurrence must then reach less than tol: with a preconditioner on the
- * left it estimates the residual by that of another norm.
- */
-static spry_status judge_run(iteration *it)
-{
-    spry_context *ctx = it->ctx;
-    char text[160];
-    spry_status status = SPRY_STATUS_OK;
-    const double progress = 0.9, margin = 0.5;
-    if (it->null)
-        SPRY_GO(ctx, null_basis_remove(it->null, it->x));
-    SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
-    const bool drifted = has_drifted(it);
-    SPRY_GO(ctx, take_best(it));
-    SPRY_GO(ctx, judge_least_squares(it));
-    if (it->ended)
-        return SPRY_STATUS_OK;
-    it->ended = true;
-    if (it->truth <= it->options->tol) { /* whatever else happened */
-        it->reason = SPRY_REASON_CONVERGED;
-        it->detail[0] = '\0';
-    } else if (drifted && it->stop) {
-        it->reason = SPRY_REASON_STOPPED;
-        it->detail[0] = '\0';
-    } else if (drifted && it->count < it->options->max_iter) {
-        if (!(it->truth <= progress * it->before)) {
-            it->reason = SPRY_REASON_STAGNATED;
-            snprintf(it->detail, sizeof it->detail,
-                     "the true residual stays at %.2g: rounding or a singular matrix allow no less",
-                     it->truth);
-            return SPRY_STATUS_OK;
-        }
-        snprintf(text, sizeof text,
-                 "at iteration %" PRId64 " the recurrence had drifted from the true residual: "
-                 "restarted from the best x, with %.2g",
-                 it->count, it->truth);
-        solver_warn(ctx, it->warnings, text);
-        SPRY_GO(ctx, iteration_keep(it, it->truth));
-        it->before = it->truth;
-        it->goal = margin * it->options->tol;
-        it->ended = it->begun = false;
-    } else if (drifted) {
-        it->reason = SPRY_REASON_ITERATIONS;
-    }
-done:
-    return status;
-}
-
 static spry_status start(spry_solver *solver, iteration *it, int index)
 {
     spry_context *ctx = it->ctx;
@@ -146,7 +56,8 @@ static spry_status start(spry_solver *solver, iteration *it, int index)
     spry_status status = SPRY_STATUS_OK;
     it->saved_residual = it->before = it->gradient = INFINITY;
     it->truth = NAN;
-    it->goal = it->options->tol;
+    it->goal = it->gradient_goal = it->options->tol;
+    it->replay_to = NONE;
     it->history_room = 256;
     SPRY_GO(ctx, base_alloc(ctx, it->history_room, sizeof *it->history, &it->history));
     it->history[0] = NAN;
@@ -191,12 +102,6 @@ done:
     return status;
 }
 
-static spry_status unscale_system(iteration *it)
-{
-    return it->exponent == 0 ? SPRY_STATUS_OK
-                             : spry_vector_scale((spry_scalar){ldexp(1, it->exponent), 0}, it->x);
-}
-
 static void finish(iteration *it)
 {
     spry_vector_free(it->shown);
@@ -216,7 +121,8 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
         snprintf(it->detail, sizeof it->detail, "%.150s", spry_message(ctx));
         return SPRY_STATUS_BAD_INPUT;
     }
-    snprintf(it->detail, sizeof it->detail, "|b| or |b - A x| overflows; scale the system");
+    if (!verdict_name_culprit(it))
+        snprintf(it->detail, sizeof it->detail, "|b| or |b - A x| overflows; scale the system");
     return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s", it->detail);
 }
 
@@ -236,6 +142,7 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
                                int64_t all, int64_t bytes, spry_result *result)
 {
     const spry_operator *A = it->A;
+    verdict_tell(solver, it);
     null_space_tell(solver, it);
     *result = (spry_result){
         .size = sizeof *result,
@@ -286,7 +193,8 @@ static spry_status begin(spry_solver *solver, iteration *it, int index)
     SPRY_GO(ctx, start(solver, it, index));
     SPRY_GO(ctx, null_space_begin(solver, it));
     SPRY_GO(ctx, iteration_first_norms(it, &first));
-    if (it->b_norm == 0) { /* the answer is 0, and no relative residual exists */
+    it->from_zero = first == it->b_norm; /* b - A 0 is b to the last bit */
+    if (it->b_norm == 0) {               /* the answer is 0, and no relative residual exists */
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
         it->reason = SPRY_REASON_CONVERGED;
         it->history[0] = it->residual = it->initial = it->truth = 0;
@@ -348,10 +256,10 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
         SPRY_GO(ctx, runner_run(r));
         for (int k = 0; k < count; k++)
             if (!its[k].ended)
-                SPRY_GO(ctx, judge_run(&its[k]));
+                SPRY_GO(ctx, verdict_of_run(&its[k]));
     }
     for (int k = 0; k < count; k++)
-        iterations += its[k].count;
+        iterations += its[k].count + its[k].replayed;
     if (iterations > 0)
         *bytes = (int64_t)((double)runner_bytes(r) / (double)iterations);
 done:
@@ -420,6 +328,8 @@ static spry_status solve_some(spry_solver *solver, int count, const spry_vector 
         its[k] = (iteration){.ctx = ctx,
                              .options = &solver->options,
                              .A = solver_operator(solver),
+                             .M = solver_bare_precon(solver),
+                             .matrix = solver->given_operator ? NULL : solver->matrix,
                              .b = b[k],
                              .x = x[k],
                              .here = !x[k]->device,
@@ -451,7 +361,7 @@ done:
         spry_result found = SPRY_RESULT_INIT;
         if (its[k].interrupted && its[k].reason == SPRY_REASON_STOPPED)
             solver->interrupted = true;
-        spry_status restored = unscale_system(&its[k]);
+        spry_status restored = verdict_hand_back(&its[k]);
         if (its[k].x != x[k] && restored == SPRY_STATUS_OK)
             restored = spry_vector_copy(its[k].x, x[k]);
         const spry_status filled =

@@ -112,6 +112,14 @@ bool solver_has_null_space(const spry_solver *solver);
  * went. */
 spry_status null_space_begin(const spry_solver *solver, iteration *it);
 void null_space_tell(const spry_solver *solver, iteration *it);
+/* Of verdict.c. After a run: whether that was the end, and how it is told; else another is begun.
+ * At the end: x as the caller has it, and what is true of that. */
+spry_status verdict_of_run(iteration *it);
+spry_status verdict_hand_back(iteration *it);
+/* Says of a function of the caller's that it gave a NaN, if one did. */
+bool verdict_name_culprit(iteration *it);
+/* Adds to a failure what to try next, or what has caused it. */
+void verdict_tell(const spry_solver *solver, iteration *it);
 /* v where the solver works: v itself, or *kept, a copy. */
 spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **kept,
                          const spry_vector **there);

@@ -143,8 +143,9 @@ static void any_iteration_can_be_the_last(void **state)
         for (int limit = 0; limit <= 9; limit++) {
             spry_result result = SPRY_RESULT_INIT;
             char options[128];
-            snprintf(options, sizeof options, "method=%s precon=%s tol=1e-12 restart=4 max-iter=%d",
-                     info.name, precon_of(&info), limit);
+            snprintf(options, sizeof options,
+                     "method=%s precon=%s tol=1e-12 restart=4 max-iter=%d keep=last", info.name,
+                     precon_of(&info), limit);
             problem_solve(&p, options, &result);
             problem_check(&p, &result, options);
             assert_true(result.iterations <= limit);

@@ -194,7 +194,8 @@ static void breakdowns_are_named(void **state)
     assert_false(s.result.converged);
     assert_int_equal(s.result.reason, SPRY_REASON_BREAKDOWN);
     assert_string_equal(s.result.detail,
-                        "(p, A p) = 0 is not positive: the matrix is not positive definite");
+                        "(p, A p) = 0 is not positive: the matrix is not positive definite; try "
+                        "method=minres, or precon=direct");
     assert_true(s.result.true_residual == 1);
     free_small(ctx, &s);
     /* A negative diagonal makes Jacobi indefinite when it is asked for, and auto leaves it. */

@@ -450,7 +450,7 @@ void problem_check_converged(const problem *p, const spry_result *r, double tol,
      * is A^H r. Twice, for A is rounded too. */
     if (p->inconsistent) {
         const double gradient = problem_gradient(p);
-        if (!(gradient <= 11 * tol * p->norm))
+        if (!(gradient <= (tol + rounding / residual) * p->norm))
             wrong(p, r, options, "A^H r is too large");
         bound = p->inverse * (p->inverse * gradient * residual + rounding) * size;
     } else {

@@ -1,0 +1,276 @@
+/*
+ * What is said of a solve: after each run whether it is the end, at the end of the x that is handed
+ * back, and where it has failed what to try next.
+ */
+#include "krylov/solver.h"
+
+/* Puts an earlier x in the place of the last where it was better, and is wanted. */
+static spry_status take_best(iteration *it)
+{
+    const bool last = it->options->keep == KEEP_LAST && isfinite(it->truth);
+    if (it->truth <= it->saved_residual || last)
+        return SPRY_STATUS_OK;
+    it->truth = it->saved_residual;
+    spry_status status = spry_vector_copy(it->saved, it->x);
+    if (it->null && status == SPRY_STATUS_OK)
+        status = null_basis_remove(it->null, it->x);
+    if (it->null && status == SPRY_STATUS_OK)
+        status = iteration_true_residual(it, &it->truth);
+    return status;
+}
+
+/* The end of a system that has no solution but a best x, if the method looks for one and it is
+ * true. */
+static spry_status judge_least_squares(iteration *it)
+{
+    const double near = 10; /* the method's own measure is another */
+    double gradient;
+    if (!(it->gradient <= near * it->options->tol) || it->truth <= it->options->tol)
+        return SPRY_STATUS_OK;
+    const spry_status status = iteration_true_gradient(it, &gradient);
+    it->least_squares = status == SPRY_STATUS_OK && gradient <= it->options->tol;
+    if (it->least_squares) {
+        it->ended = true;
+        it->reason = SPRY_REASON_CONVERGED;
+        snprintf(it->detail, sizeof it->detail,
+                 "to the least-squares solution: |A^H r| / (|A| |r|) = %.2g, in every column",
+                 gradient);
+    }
+    return status;
+}
+
+/* Whether the method's own residual has parted from the true one, so that where it ends says
+ * nothing: it claims to have converged, or no longer falls far below the truth. */
+static bool has_drifted(const iteration *it)
+{
+    const double parted = 10;
+    return it->drifted || it->reason == SPRY_REASON_CONVERGED ||
+           (it->reason == SPRY_REASON_STAGNATED && it->truth > parted * it->residual);
+}
+
+/* Starts again from the best x. The recurrence must then reach less than tol: with a preconditioner
+ * on the left it estimates the residual by that of another norm. */
+static spry_status run_again(iteration *it)
+{
+    const double margin = 0.5;
+    char text[160];
+    snprintf(text, sizeof text,
+             "at iteration %" PRId64 " the recurrence had drifted from the true residual: "
+             "restarted from the best x, with %.2g",
+             it->count, it->truth);
+    solver_warn(it->ctx, it->warnings, text);
+    const spry_status status = iteration_keep(it, it->truth);
+    it->before = it->truth;
+    it->goal = margin * it->options->tol;
+    it->saved_at = it->count; /* the run at hand begins with what is saved */
+    it->ended = it->begun = it->from_zero = false;
+    return status;
+}
+
+/* The end of a solve whose true residual does not follow: because rounding allows no less, where
+ * that can be shown. */
+static spry_status stagnate(iteration *it)
+{
+    const double near = 10;
+    double level;
+    const spry_status status = measure_rounding(it, &level);
+    it->reason = SPRY_REASON_STAGNATED;
+    it->at_rounding = it->truth <= near * level;
+    if (it->at_rounding)
+        snprintf(it->detail, sizeof it->detail,
+                 "the true residual stays at %.2g: rounding allows no less, as x is so large "
+                 "(%.1g for each rounding)",
+                 it->truth, level);
+    else
+        snprintf(it->detail, sizeof it->detail,
+                 "the true residual stays at %.2g, and what the method takes for it does not",
+                 it->truth);
+    return status;
+}
+
+/* The end of a run that has neither converged nor can be started again. */
+static spry_status end_badly(iteration *it, bool drifted)
+{
+    if (drifted && it->stop) {
+        it->reason = SPRY_REASON_STOPPED;
+        it->detail[0] = '\0';
+    } else if (drifted && it->count < it->options->max_iter) {
+        return stagnate(it);
+    } else if (drifted) {
+        it->reason = SPRY_REASON_ITERATIONS;
+    }
+    return SPRY_STATUS_OK;
+}
+
+spry_status verdict_of_run(iteration *it)
+{
+    spry_context *ctx = it->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    const double progress = 0.9;
+    const bool replayed = it->replay_to != NONE;
+    if (it->null)
+        SPRY_GO(ctx, null_basis_remove(it->null, it->x));
+    SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
+    if (replayed)
+        SPRY_GO(ctx, iteration_end_replay(it));
+    const bool drifted = !replayed && has_drifted(it);
+    SPRY_GO(ctx, take_best(it));
+    SPRY_GO(ctx, judge_least_squares(it));
+    if (it->ended)
+        return SPRY_STATUS_OK;
+    it->ended = true;
+    if (it->truth <= it->options->tol) { /* whatever else happened */
+        it->reason = SPRY_REASON_CONVERGED;
+        it->detail[0] = '\0';
+    } else if (drifted && !it->stop && it->count < it->options->max_iter &&
+               it->truth <= progress * it->before) {
+        SPRY_GO(ctx, run_again(it));
+    } else if (!drifted && !replayed && iteration_worth_replay(it)) {
+        SPRY_GO(ctx, iteration_begin_replay(it));
+        it->ended = false;
+    } else {
+        SPRY_GO(ctx, end_badly(it, drifted));
+    }
+done:
+    return status;
+}
+
+/* Whether a number of x is beyond the range: a norm may be where no number is. */
+static spry_status has_overflowed(const spry_vector *x, bool *yes)
+{
+    const spry_vector *here = NULL;
+    spry_vector *copy = NULL;
+    double norm;
+    spry_status status = spry_vector_norm(x, &norm);
+    *yes = false;
+    if (status != SPRY_STATUS_OK || isfinite(norm))
+        return status;
+    status = vector_here(x, &here, &copy);
+    for (int64_t i = 0; status == SPRY_STATUS_OK && i < x->n && !*yes; i++)
+        *yes = !value_finite(value_get(x->type, here->data, i));
+    spry_vector_free(copy);
+    return status;
+}
+
+/* The system was solved for x / 2^exponent: the verdict is of the x that is stored, which may have
+ * left the range of the type, or lost digits at its lower end. */
+spry_status verdict_hand_back(iteration *it)
+{
+    spry_context *ctx = it->ctx;
+    const spry_scalar up = {ldexp(1, it->exponent), 0}, down = {ldexp(1, -it->exponent), 0};
+    const double tol = it->options->tol, before = it->truth;
+    double norm;
+    bool beyond;
+    spry_status status = SPRY_STATUS_OK;
+    if (it->exponent == 0)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_vector_scale(up, it->x));
+    if (!isfinite(before)) /* nothing was said of it */
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, has_overflowed(it->x, &beyond));
+    if (beyond) {
+        SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
+        it->truth = 1;
+        it->reason = SPRY_REASON_NONFINITE;
+        snprintf(it->detail, sizeof it->detail,
+                 "the solution is beyond the range of the type: x is 0 in its place");
+        return SPRY_STATUS_OK;
+    }
+    SPRY_GO(ctx, spry_vector_copy(it->x, it->saved));
+    SPRY_GO(ctx, spry_vector_scale(down, it->saved));
+    SPRY_GO(ctx, iteration_residual(it, it->saved, it->spare));
+    SPRY_GO(ctx, spry_vector_norm(it->spare, &norm));
+    it->truth = norm / it->b_norm;
+    if (it->reason == SPRY_REASON_CONVERGED &&
+        it->truth > (it->least_squares ? before * (1 + tol) : tol)) {
+        it->reason = SPRY_REASON_STAGNATED;
+        it->at_rounding = true;
+        snprintf(it->detail, sizeof it->detail,
+                 "the solution is below the range of the type: it had a residual of %.2g before "
+                 "it was rounded to it",
+                 before);
+    }
+done:
+    return status;
+}
+
+/* Who has given a number that is not finite, where a function of the caller's did. */
+static bool name_culprit(const spry_operator *op, const char *what, char detail[160])
+{
+    const int64_t row = op && op->class->gave_nonfinite ? op->class->gave_nonfinite(op) : NONE;
+    if (row == NONE)
+        return false;
+    snprintf(detail, 160,
+             "the caller's function for %s gave a NaN or an infinite number: row %" PRId64
+             " (from 0)",
+             what, row);
+    return true;
+}
+
+bool verdict_name_culprit(iteration *it)
+{
+    return name_culprit(it->A, "A", it->detail) || name_culprit(it->M, "M", it->detail);
+}
+
+/* The largest entry of A where its square leaves the range of the type; 0: it does not. */
+static double extreme_entry(const spry_matrix *A)
+{
+    double most = 0;
+    for (int64_t k = 0; A && k < A->a.nnz; k++) {
+        const spry_scalar v = value_get(A->a.type, A->a.values, k);
+        most = fmax(most, hypot(v.re, v.im));
+    }
+    const bool single = A && type_is_single(A->a.type);
+    const double high = single ? 1e18 : 1e150, low = single ? 1e-18 : 1e-150;
+    return most > high || (most > 0 && most < low) ? most : 0;
+}
+
+/* What to try where a method has failed: nothing that was tried, and nothing that cannot be had. */
+static void find_next(const spry_solver *solver, char *text, size_t size)
+{
+    const program *p = solver->plan->program;
+    const spry_operator *A = solver_operator(solver);
+    const char *method = p->method, *precon = solver->precon_name;
+    const bool direct = strcmp(precon, "direct") == 0;
+    const bool simple = strcmp(precon, "none") == 0 || strcmp(precon, "jacobi") == 0;
+    text[0] = '\0';
+    if (solver->given_precon) /* which may be to blame: only the caller knows another */
+        return;
+    if (A->rows != A->cols)
+        snprintf(text, size, "try method=%s", strcmp(method, "lsmr") == 0 ? "lsqr" : "lsmr");
+    else if (direct || !solver->matrix)
+        snprintf(text, size, "try %s",
+                 strcmp(method, "gmres") != 0 ? "method=gmres"
+                 : direct                     ? "a larger restart"
+                                              : "a preconditioner");
+    else if (p->needs[NEED_DEFINITE])
+        snprintf(text, size, "try method=minres, or precon=direct");
+    else
+        snprintf(text, size, "try %sprecon=direct", simple ? "precon=ilut, or " : "");
+}
+
+void verdict_tell(const spry_solver *solver, iteration *it)
+{
+    char next[64];
+    const bool nan = it->reason == SPRY_REASON_NONFINITE;
+    const size_t used = strlen(it->detail), room = sizeof it->detail - used;
+    if (!it->ended || (nan && verdict_name_culprit(it)))
+        return;
+    if (it->at_rounding ||
+        (it->reason != SPRY_REASON_BREAKDOWN && !nan && it->reason != SPRY_REASON_STAGNATED &&
+         it->reason != SPRY_REASON_DIVERGED))
+        return;
+    const double entry = it->truth == it->initial ? extreme_entry(it->matrix) : 0;
+    if (entry > 0) {
+        snprintf(it->detail, sizeof it->detail,
+                 "the largest entry of A is %.2g, and squares of that leave the range of the type: "
+                 "scale A",
+                 entry);
+        return;
+    }
+    if (nan && it->truth == 1 && it->exponent != 0)
+        return;
+    find_next(solver, next, sizeof next);
+    if (next[0] && strlen(next) + 3 < room)
+        snprintf(it->detail + used, room, "%s%s", used ? "; " : "", next);
+}
