@@ -1,0 +1,375 @@
+/*
+ * What a result says is true of the x that is handed back: at the ends of a type's range, in least
+ * squares of any scaling, after runs that went wrong, with operators that give NaN; and what it
+ * blames is to blame.
+ */
+#include "support/faulty.h"
+#include "support/support.h"
+
+#include "matrix/matrix.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const least_squares[] = {"lsmr", "lsqr", "cgls"};
+
+/* A system of the test's own, real double unless said otherwise. */
+typedef struct given {
+    spry_context *ctx;
+    spry_matrix *A;
+    spry_vector *b, *x;
+    spry_result result;
+} given;
+
+static void given_make(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
+                       const double *entries, const double *b, given *s)
+{
+    *s = (given){.ctx = ctx, .result = SPRY_RESULT_INIT};
+    s->A = support_from_rows(ctx, type, rows, cols, entries);
+    assert_ok(ctx, spry_vector_new(ctx, type, rows, NULL, SPRY_OWN_COPY, &s->b));
+    assert_ok(ctx, spry_vector_new(ctx, type, cols, NULL, SPRY_OWN_COPY, &s->x));
+    for (int64_t i = 0; i < rows; i++)
+        value_set(type, spry_vector_data(s->b), i, (spry_scalar){b[i], 0});
+}
+
+static void given_solve(given *s, const char *options)
+{
+    spry_result_clear(s->ctx, &s->result);
+    assert_ok(s->ctx, spry_vector_fill(s->x, (spry_scalar){0, 0}));
+    assert_ok(s->ctx, spry_quick_solve(s->ctx, s->A, s->b, s->x, options, &s->result));
+}
+
+static void given_free(given *s)
+{
+    spry_result_clear(s->ctx, &s->result);
+    spry_matrix_free(s->A);
+    spry_vector_free(s->b);
+    spry_vector_free(s->x);
+}
+
+/* x = b / a of one equation is not a number of the type: above its range or below it. */
+static void solutions_beyond_the_range(void **state)
+{
+    static const struct {
+        bool single, above;
+        double a, b;
+    } cases[] = {
+        {false, true, 1e-10, 1e300},  {false, true, 1e-200, 1e200}, {false, false, 1e200, 1e-200},
+        {false, false, 1e60, 1e-280}, {true, true, 1e-20, 1e30},    {true, false, 1e20, 1e-30},
+    };
+    static const char *const methods[] = {"auto", "cg", "gmres", "bicgstabl", "lsqr"};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int t = 0; t < 4; t++) {
+            const spry_type type = support_types[t];
+            given s;
+            if (cases[k].single != (type == SPRY_TYPE_S || type == SPRY_TYPE_C))
+                continue;
+            given_make(*state, type, 1, 1, &cases[k].a, &cases[k].b, &s);
+            for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+                char options[48];
+                snprintf(options, sizeof options, "method=%s", methods[m]);
+                given_solve(&s, options);
+                const spry_scalar x = value_get(type, spry_vector_data_const(s.x), 0);
+                assert_false(s.result.converged);
+                assert_true(x.re == 0 && x.im == 0);
+                assert_true(s.result.true_residual == 1);
+                /* methods may meet squares of A before they meet x */
+                if (!strstr(s.result.detail, "the range of the type"))
+                    fail_msg("%s, case %zu: %s", options, k, s.result.detail);
+                if (m == 0)
+                    assert_int_equal(s.result.reason, cases[k].above ? SPRY_REASON_NONFINITE
+                                                                     : SPRY_REASON_STAGNATED);
+            }
+            given_free(&s);
+        }
+}
+
+/* At the lower end x loses digits: what is left of it has the residual that is told. */
+static void solutions_that_lose_digits(void **state)
+{
+    const double a = 0x1.8p600, b = 0x1p-460; /* x = 2^-1060 / 1.5, of 14 bits */
+    given s;
+    given_make(*state, SPRY_TYPE_D, 1, 1, &a, &b, &s);
+    given_solve(&s, "method=cg");
+    const double x = *(const double *)spry_vector_data_const(s.x);
+    const double residual = fabs(1 - ldexp(x, 1060) * 1.5);
+    assert_true(residual > 1e-8 && residual < 1e-3);
+    assert_true(s.result.true_residual == residual);
+    assert_false(s.result.converged);
+    given_solve(&s, "method=cg tol=1e-3");
+    assert_true(s.result.converged && s.result.true_residual == residual);
+    given_free(&s);
+}
+
+/* max |a_j^H r| / (|a_j| |r|), and the same relative to the sum of its terms, in long double. */
+static double worst_column(const given *s, int rows, int cols, const double *entries, bool balance)
+{
+    long double r[64], norm = 0, worst = 0;
+    const double *b = spry_vector_data_const(s->b), *x = spry_vector_data_const(s->x);
+    for (int i = 0; i < rows; i++) {
+        r[i] = b[i];
+        for (int j = 0; j < cols; j++)
+            r[i] -= (long double)entries[i * cols + j] * x[j];
+        norm = hypotl(norm, r[i]);
+    }
+    for (int j = 0; j < cols; j++) {
+        long double dot = 0, size = 0, sum = 0;
+        for (int i = 0; i < rows; i++) {
+            dot += entries[i * cols + j] * r[i];
+            sum += fabsl(entries[i * cols + j] * r[i]);
+            size = hypotl(size, entries[i * cols + j]);
+        }
+        worst = fmaxl(worst, fabsl(dot) / (balance ? sum : size * norm));
+    }
+    return (double)worst;
+}
+
+/* Columns or rows of very different size do not hide that x is far from the least-squares solution.
+ * Rows are weights: the heavy equation has no solution beside the others. */
+static void least_squares_of_any_scaling(void **state)
+{
+    enum { ROWS = 24, COLS = 8 };
+    for (int rows = 0; rows < 2; rows++)
+        for (size_t m = 0; m < 3; m++) {
+            double entries[ROWS * COLS], b[ROWS];
+            char options[64];
+            given s;
+            for (int i = 0; i < ROWS; i++) {
+                const double weight = rows && i == 3 ? 3e3 : 1;
+                b[i] = weight * sin(1.0 + i * i);
+                for (int j = 0; j < COLS; j++)
+                    entries[i * COLS + j] = weight * (cos(1.0 + 3 * i * j + i) + (i == j ? 3 : 0)) *
+                                            (rows ? 1 : pow(10, j % 2 == 0 ? 0 : -5));
+            }
+            given_make(*state, SPRY_TYPE_D, ROWS, COLS, entries, b, &s);
+            snprintf(options, sizeof options, "method=%s tol=1e-6 max-iter=5000", least_squares[m]);
+            given_solve(&s, options);
+            if (!s.result.converged || !strstr(s.result.detail, "to the least-squares solution"))
+                fail_msg("%s: %s (%s)", options, spry_reason_name(s.result.reason),
+                         s.result.detail);
+            const double found = worst_column(&s, ROWS, COLS, entries, rows);
+            if (!(found <= 1.001e-6))
+                fail_msg("%s: a column has %g", options, found);
+            given_free(&s);
+        }
+}
+
+/* The 12 x 12 Hilbert matrix: what is called the least-squares solution is one at the tolerance. */
+static void least_squares_at_the_tolerance(void **state)
+{
+    enum { N = 12 };
+    static const char *const precons[] = {"none", "ilut", "jacobi"};
+    double entries[N * N], b[N];
+    given s;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            entries[i * N + j] = 1.0 / (i + j + 1);
+    for (int i = 0; i < N; i++)
+        b[i] = i % 3 - 1;
+    given_make(*state, SPRY_TYPE_D, N, N, entries, b, &s);
+    for (size_t m = 0; m < 9; m++)
+        for (int e = 4; e <= 10; e += 2) {
+            char options[96];
+            snprintf(options, sizeof options, "method=%s precon=%s tol=1e-%d max-iter=3000",
+                     least_squares[m % 3], precons[m / 3], e);
+            given_solve(&s, options);
+            /* r has rounding errors of |A| |x|, here up to 1e16 */
+            double size = 0;
+            for (int j = 0; j < N; j++)
+                size = fmax(size, fabs(((const double *)spry_vector_data_const(s.x))[j]));
+            const double rounding = N * DBL_EPSILON * size;
+            if (s.result.converged && s.result.true_residual > pow(10, -e) &&
+                !(worst_column(&s, N, N, entries, false) <=
+                  1.01 * pow(10, -e) + rounding / s.result.true_residual))
+                fail_msg("%s: %s, a column has %g", options, s.result.detail,
+                         worst_column(&s, N, N, entries, false));
+        }
+    given_free(&s);
+}
+
+/* Neither singular nor a preconditioner's fault. */
+static void huge_and_tiny_matrices(void **state)
+{
+    static const char *const methods[] = {"auto", "gmres", "minres", "bicgstab", "lsqr", "idr"};
+    static const double sizes[] = {1e-170, 1e160};
+    for (int k = 0; k < 2; k++)
+        for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+            for (int direct = 0; direct < 2; direct++) {
+                given s;
+                char options[64];
+                given_make(*state, SPRY_TYPE_D, 2, 2, (double[]){0, sizes[k], sizes[k], 0},
+                           (double[]){1, 1}, &s);
+                snprintf(options, sizeof options, "method=%s precon=%s", methods[m],
+                         direct ? "direct" : "none");
+                given_solve(&s, options);
+                if (!s.result.converged && !strstr(s.result.detail, "leave the range of the type"))
+                    fail_msg("%s: %s", options, s.result.detail);
+                given_free(&s);
+            }
+}
+
+/*
+ * r falls to 2^-10 |b| at iteration 10 and grows to 1000 times that by iteration 13; A is the
+ * identity. With residual x is there at each step, with estimate at the end alone.
+ */
+static const char falls_and_grows[] = "method falls \"and grows\"\n"
+                                      "start:\n    r = b - A x\n    residual |r|\n    k = 0\n"
+                                      "    d = 0 r\n"
+                                      "loop:\n    alpha = where(k < 10, 0.5, -9)\n"
+                                      "    k = k + 1\n"
+                                      "    %s = %s + alpha r\n    q = A r\n"
+                                      "    r = r - alpha q\n    %s |r|\n%s";
+
+static void the_best_x_is_kept(void **state)
+{
+    spry_context *ctx = *state;
+    enum { N = 50 };
+    for (int form = 0; form < 8; form++) {
+        const bool estimate = form & 1, last = form & 2, guess = form & 4;
+        spry_matrix *A;
+        spry_vector *b, *x;
+        spry_solver *solver;
+        spry_result result = SPRY_RESULT_INIT;
+        char text[512];
+        const char *v = estimate ? "d" : "x";
+        snprintf(text, sizeof text, falls_and_grows, v, v, estimate ? "estimate" : "residual",
+                 estimate ? "finish:\n    x = x + d\n" : "");
+        double rows[N * N] = {0};
+        for (int i = 0; i < N; i++)
+            rows[i * N + i] = 1;
+        A = support_from_rows(ctx, SPRY_TYPE_D, N, N, rows);
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, NULL, SPRY_OWN_COPY, &b));
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, NULL, SPRY_OWN_COPY, &x));
+        assert_ok(ctx, spry_vector_fill(b, (spry_scalar){4, 0}));
+        assert_ok(ctx, spry_vector_fill(x, (spry_scalar){guess ? 2 : 0, 0}));
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set(solver, "precon=none max-iter=13"));
+        assert_ok(ctx, spry_solver_set_text(solver, "keep", last ? "last" : "best"));
+        assert_ok(ctx, spry_solver_set_method_text(solver, text));
+        assert_ok(ctx, spry_solver_set_matrix(solver, A));
+        assert_ok(ctx, spry_solve(solver, b, x, &result));
+        const double least = ldexp(guess ? 0.5 : 1, -10), end = 1000 * least;
+        assert_int_equal(result.reason, SPRY_REASON_ITERATIONS);
+        assert_int_equal(result.iterations, 13);
+        assert_int_equal(result.history_size, 14);
+        assert_true(fabs(result.residual - end) <= 1e-12 * end);
+        assert_true(fabs(result.true_residual - (last ? end : least)) <= 1e-12);
+        const double found = ((const double *)spry_vector_data_const(x))[N / 2];
+        assert_true(fabs(fabs(4 - found) / 4 - result.true_residual) <= 1e-12);
+        spry_result_clear(ctx, &result);
+        spry_solver_free(solver);
+        spry_matrix_free(A);
+        spry_vector_free(b);
+        spry_vector_free(x);
+    }
+}
+
+/* An M that is nearly the inverse leaves nothing but rounding errors to all steps but the first. */
+static void nearly_exact_preconditioners(void **state)
+{
+    enum { N = 40 };
+    double entries[N * N], b[N];
+    given s;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            entries[i * N + j] = sin(1.0 + 1.37 * (i + 1) * (j + 2)) * pow(10, (i * 5 % 9) - 4);
+    for (int i = 0; i < N; i++)
+        b[i] = cos(i * 2.0);
+    given_make(*state, SPRY_TYPE_D, N, N, entries, b, &s);
+    for (int l = 1; l <= 8; l++)
+        for (int left = 0; left < 2; left++) {
+            char options[64];
+            snprintf(options, sizeof options, "method=bicgstabl:l=%d,side=%s precon=direct", l,
+                     left ? "left" : "right");
+            given_solve(&s, options);
+            if (!s.result.converged || s.result.iterations > 2)
+                fail_msg("%s: %s after %d", options, spry_reason_name(s.result.reason),
+                         (int)s.result.iterations);
+        }
+    given_free(&s);
+}
+
+/* Who gave a NaN is told, and in which row. */
+static void a_callers_nan_is_called_one(void **state)
+{
+    spry_context *ctx = *state;
+    enum { N = 60 };
+    static const char *const methods[] = {"cg", "bicgstab", "gmres", "bicgstabl"};
+    for (size_t m = 0; m < 4; m++)
+        for (int of_m = 0; of_m < 2; of_m++)
+            for (int from = 1; from < 8; from += 3) {
+                faulty a = {.n = N, .from = of_m ? 100000 : from}, p = {.n = N, .from = from};
+                spry_operator *A, *M;
+                spry_vector *b, *x;
+                spry_solver *solver;
+                spry_result result = SPRY_RESULT_INIT;
+                char options[64];
+                assert_ok(ctx, spry_operator_from_function(ctx, SPRY_TYPE_D, N, N, true,
+                                                           faulty_difference, &a, &A));
+                assert_ok(ctx, spry_operator_from_function(ctx, SPRY_TYPE_D, N, N, true,
+                                                           faulty_difference, &p, &M));
+                assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, NULL, SPRY_OWN_COPY, &b));
+                assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, NULL, SPRY_OWN_COPY, &x));
+                for (int i = 0; i < N; i++)
+                    ((double *)spry_vector_data(b))[i] = sin(i + 1.0);
+                assert_ok(ctx, spry_solver_new(ctx, &solver));
+                snprintf(options, sizeof options, "method=%s precon=none", methods[m]);
+                assert_ok(ctx, spry_solver_set(solver, options));
+                assert_ok(ctx, spry_solver_set_operator(solver, A));
+                if (of_m)
+                    assert_ok(ctx, spry_solver_set_precon(solver, M));
+                (void)spry_solve(solver, b, x, &result);
+                char expected[96];
+                snprintf(expected, sizeof expected, "the caller's function for %s gave a NaN",
+                         of_m ? "M" : "A");
+                if (result.reason != SPRY_REASON_NONFINITE || !strstr(result.detail, expected) ||
+                    !strstr(result.detail, "row "))
+                    fail_msg("%s, %s from %d: %s", options, of_m ? "M" : "A", from, result.detail);
+                spry_result_clear(ctx, &result);
+                spry_solver_free(solver);
+                spry_operator_free(A);
+                spry_operator_free(M);
+                spry_vector_free(b);
+                spry_vector_free(x);
+            }
+}
+
+/* What rounding allows is said to be so, and nothing else is. */
+static void stagnation_has_a_cause(void **state)
+{
+    given s;
+    enum { N = 12 };
+    double entries[N * N], b[N];
+    for (int i = 0; i < N; i++) {
+        b[i] = i % 3 - 1;
+        for (int j = 0; j < N; j++)
+            entries[i * N + j] = 1.0 / (i + j + 1);
+    }
+    given_make(*state, SPRY_TYPE_D, N, N, entries, b, &s);
+    given_solve(&s, "method=gmres precon=direct tol=1e-15");
+    assert_int_equal(s.result.reason, SPRY_REASON_STAGNATED);
+    assert_non_null(strstr(s.result.detail, "rounding allows no less"));
+    given_free(&s);
+    /* b is not in the range */
+    given_make(*state, SPRY_TYPE_D, 2, 2, (double[]){1, 1, 1, 1}, (double[]){1, 0}, &s);
+    given_solve(&s, "method=bicgstabl precon=none");
+    assert_false(s.result.converged);
+    assert_null(strstr(s.result.detail, "rounding allows no less"));
+    assert_non_null(strstr(s.result.detail, "try "));
+    given_free(&s);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(solutions_beyond_the_range),   TEST(solutions_that_lose_digits),
+        TEST(least_squares_of_any_scaling), TEST(least_squares_at_the_tolerance),
+        TEST(huge_and_tiny_matrices),       TEST(the_best_x_is_kept),
+        TEST(nearly_exact_preconditioners), TEST(a_callers_nan_is_called_one),
+        TEST(stagnation_has_a_cause),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
