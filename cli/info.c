@@ -25,39 +25,76 @@ typedef struct info_data {
     char advice[512];
 } info_data;
 
-/* The first of these that applies decides what to say. */
-static void advise(info_data *d)
+/* What A is, as far as it decides about methods. */
+static const char *describe(const info_data *d)
 {
     const spry_stats *s = &d->s;
-    const char *symmetric = spry_type_is_complex(d->type) ? "hermitian" : "symmetric";
-    char *out = d->advice;
-    size_t size = sizeof d->advice;
+    const bool complex = spry_type_is_complex(d->type);
     if (s->rows != s->cols)
-        snprintf(out, size,
-                 "not square: spry solve %s --method lsmr finds an x with the least residual",
-                 d->file);
-    else if (s->nonfinite)
+        return "not square";
+    if (!s->hermitian)
+        return s->symmetric ? "complex symmetric" : complex ? "not hermitian" : "not symmetric";
+    if (s->positive_diagonal < s->rows)
+        return complex ? "hermitian, but not positive definite, as its diagonal is not positive"
+                       : "symmetric, but not positive definite, as its diagonal is not positive";
+    if (s->dominant_rows == s->rows)
+        return complex ? "hermitian with positive diagonal and diagonally dominant, so positive "
+                         "semidefinite"
+                       : "symmetric with positive diagonal and diagonally dominant, so positive "
+                         "semidefinite";
+    return complex ? "hermitian with positive diagonal" : "symmetric with positive diagonal";
+}
+
+/* What a solve takes: the solver is asked for one without iterations. Where it refuses, it says
+ * why. */
+static spry_status ask_solver(spry_context *ctx, const spry_matrix *A, spry_result *found)
+{
+    spry_vector *b = NULL, *x = NULL;
+    spry_status status =
+        spry_vector_new(ctx, spry_matrix_type(A), spry_matrix_rows(A), NULL, SPRY_OWN_COPY, &b);
+    if (status == SPRY_STATUS_OK)
+        status =
+            spry_vector_new(ctx, spry_matrix_type(A), spry_matrix_cols(A), NULL, SPRY_OWN_COPY, &x);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_fill(b, (spry_scalar){1, 0});
+    if (status == SPRY_STATUS_OK)
+        status = spry_quick_solve(ctx, A, b, x, "max-iter=0", found);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    return status;
+}
+
+/* The first of these that applies decides what to say. */
+static spry_status advise(spry_context *ctx, const spry_matrix *A, info_data *d)
+{
+    const spry_stats *s = &d->s;
+    char *out = d->advice;
+    const size_t size = sizeof d->advice;
+    spry_result found = SPRY_RESULT_INIT;
+    if (s->nonfinite) {
         snprintf(out, size, "NaN or infinite entries: no method can use them");
-    else if (s->empty_rows || s->empty_cols)
+        return SPRY_STATUS_OK;
+    }
+    if (s->rows == s->cols && (s->empty_rows || s->empty_cols)) {
         snprintf(out, size, "singular, as rows or columns are empty: remove them first");
-    else if (!s->hermitian && s->symmetric)
-        snprintf(out, size, "complex symmetric: try spry solve %s --method cocg, or cocr, qmrsym",
-                 d->file);
-    else if (!s->hermitian)
-        snprintf(out, size,
-                 "not %s: try spry solve %s --method bicgstabl, or gmres, idr, with --precon ssor",
-                 symmetric, d->file);
-    else if (s->positive_diagonal < s->rows)
-        snprintf(
-            out, size,
-            "%s, but not positive definite, as its diagonal is not positive: try spry solve %s "
-            "--method minres",
-            symmetric, d->file);
+        return SPRY_STATUS_OK;
+    }
+    if (s->rows == 0 || s->cols == 0) {
+        snprintf(out, size, "there is nothing to solve");
+        return SPRY_STATUS_OK;
+    }
+    const spry_status status = ask_solver(ctx, A, &found);
+    if (status == SPRY_STATUS_NO_MEMORY || status == SPRY_STATUS_INTERRUPTED)
+        return status;
+    if (status == SPRY_STATUS_OK)
+        snprintf(out, size, "%s: spry solve %s --method %s --precon %s%s, as auto does",
+                 describe(d), d->file, found.method, found.precon,
+                 s->rows == s->cols ? "" : " finds an x with the least residual");
     else
-        snprintf(out, size, "%s with positive diagonal%s: try spry solve %s --method cg", symmetric,
-                 s->dominant_rows == s->rows ? " and diagonally dominant, so positive semidefinite"
-                                             : "",
-                 d->file);
+        snprintf(out, size, "%s: spry solve %s would fail: %s", describe(d), d->file,
+                 spry_message(ctx));
+    spry_result_clear(ctx, &found);
+    return SPRY_STATUS_OK;
 }
 
 static void print_histogram(const spry_stats *s, FILE *out)
@@ -211,10 +248,11 @@ static int run(spry_context *ctx, const cli_arguments *a)
         data.type = spry_matrix_type(A);
         status = spry_matrix_stats(A, &data.s);
     }
+    if (status == SPRY_STATUS_OK)
+        status = advise(ctx, A, &data);
     spry_matrix_free(A);
     if (status != SPRY_STATUS_OK)
         return cli_failed(ctx, status);
-    advise(&data);
     if (!o->json || !file_is_stdout(o->json))
         print_info(&data, stdout);
     return o->json ? file_write_text(ctx, o->json, write_json, &data) : EXIT_DONE;

@@ -105,8 +105,10 @@ spry_status local_grow(const spry_matrix *B, const spry_matrix *T, const local_g
     g.room_at = room_at;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
     for (int64_t c = 0; c < chunks; c++)
-        kernels->grow_rows(&g, c * CHUNK, (c + 1) * CHUNK < n ? (c + 1) * CHUNK : n,
-                           rooms + bytes * omp_get_thread_num());
+        if (!spry_context_interrupted(ctx, false))
+            kernels->grow_rows(&g, c * CHUNK, (c + 1) * CHUNK < n ? (c + 1) * CHUNK : n,
+                               rooms + bytes * omp_get_thread_num());
+    SPRY_GO(ctx, precon_go_on(ctx, "a pattern that grows"));
     SPRY_GO(ctx, collect(ctx, &g, P));
 done:
     base_free(ctx, rooms);

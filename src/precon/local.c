@@ -118,6 +118,8 @@ spry_status local_solve(spry_context *ctx, spry_type type, const local_problems 
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 4) \
     reduction(+ : deficient) reduction(min : bad)
     for (int64_t c = 0; c < d.chunks; c++) {
+        if (spry_context_interrupted(ctx, false))
+            continue;
         const local_outcome part = rows(p, &size, d.list + d.cuts[c], d.cuts[c + 1] - d.cuts[c],
                                         rooms + bytes * omp_get_thread_num());
         deficient += part.deficient;
@@ -125,6 +127,7 @@ spry_status local_solve(spry_context *ctx, spry_type type, const local_problems 
             bad = part.bad;
     }
     *outcome = (local_outcome){deficient, bad == INT64_MAX ? -1 : bad};
+    status = precon_go_on(ctx, "local problems");
 done:
     base_free(ctx, rooms);
     base_free(ctx, moved);

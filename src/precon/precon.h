@@ -92,6 +92,9 @@ spry_status precon_may_be_definite(const spry_matrix *A, bool *yes);
 
 /* Warns where a row or a column of A, general CSR and sorted, has nothing but zeros. */
 spry_status precon_warn_singular(const spry_matrix *A, const char *name);
+/* Fails where the caller has asked to stop. Long loops leave out what is left then, and end with
+ * this. */
+spry_status precon_go_on(spry_context *ctx, const char *what);
 
 /* M for A in single precision behind an operator of A's own type; takes M, also when it fails. */
 spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);

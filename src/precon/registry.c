@@ -45,6 +45,13 @@ bool precon_entry_at(int index, spry_entry *entry)
     return true;
 }
 
+spry_status precon_go_on(spry_context *ctx, const char *what)
+{
+    return spry_context_interrupted(ctx, false)
+               ? SPRY_FAIL(ctx, SPRY_STATUS_INTERRUPTED, "%s: interrupted", what)
+               : SPRY_STATUS_OK;
+}
+
 static spry_status unknown_kind(spry_context *ctx, const char *spec)
 {
     char names[512] = "auto", name[SPRY_OPTION_TEXT_SIZE];

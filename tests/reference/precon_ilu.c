@@ -460,11 +460,13 @@ static void test_tiny(void **state)
     }
 }
 
-/* Fill that nobody wants to wait for can be given up. */
+/* What nobody wants to wait for can be given up. */
 static void test_interrupted(void **state)
 {
     spry_context *ctx = *state;
-    static const char *const some[] = {"ilu:level=2", "ilut", "ict"};
+    static const char *const some[] = {
+        "ilu:level=2", "ilut", "ict",  "amg:coarse-size=4", "amg-classical:coarse-size=4",
+        "spai",        "isai", "fsai", "fsai:growth=3",     "schwarz"};
     spry_matrix *A = factored_hermitian(ctx, SPRY_TYPE_D, 6);
     for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
         spry_operator *M = NULL;

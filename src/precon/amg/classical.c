@@ -144,9 +144,12 @@ static spry_status make_rows(const spry_matrix *A, amg_classical_job all, int64_
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 4)
     for (int64_t part = 0; part < parts; part++) {
         const int t = omp_get_thread_num();
+        if (spry_context_interrupted(ctx, false))
+            continue;
         (all.map ? kernels->amg_interpolate : kernels->amg_further)(&jobs[t], part * ROWS,
                                                                     end_of(part, n));
     }
+    SPRY_GO(ctx, precon_go_on(ctx, "interpolation"));
     SPRY_GO(ctx, gather(ctx, &all, A->a.type, n, coarse, P));
 done:
     free_rooms(ctx, threads, jobs);

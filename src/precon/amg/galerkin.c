@@ -184,12 +184,16 @@ spry_status amg_galerkin(const spry_matrix *R, const spry_matrix *A, const spry_
     SPRY_GO(ctx, prepare(&p, R, A, P));
 #pragma omp parallel for num_threads(p.threads) schedule(dynamic, 1)
     for (int k = 0; k < p.parts; k++) {
+        if (spry_context_interrupted(ctx, false))
+            continue;
         const spry_status here = run_part(&p, &p.part[k], &p.jobs[omp_get_thread_num()]);
         if (here != SPRY_STATUS_OK) {
 #pragma omp critical(amg_galerkin_memory)
             status = here;
         }
     }
+    if (status == SPRY_STATUS_OK)
+        status = precon_go_on(ctx, "product R A P");
     if (status == SPRY_STATUS_OK)
         SPRY_GO(ctx, put_together(&p, &c));
 done:
