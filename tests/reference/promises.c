@@ -361,6 +361,37 @@ static void stagnation_has_a_cause(void **state)
     given_free(&s);
 }
 
+/* Least squares that are looked at, a run that is repeated from a first guess, and a stagnation. */
+static spry_status solve_all(spry_context *ctx, void *data)
+{
+    static const char *const options[] = {"method=lsqr tol=1e-6", "method=gmres tol=1e-16",
+                                          "method=cgs max-iter=6"};
+    const given *s = data;
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < 3 && status == SPRY_STATUS_OK; k++) {
+        spry_result result = SPRY_RESULT_INIT;
+        (void)spry_vector_fill(s->x, (spry_scalar){0.1, 0});
+        status = spry_quick_solve(ctx, s->A, s->b, s->x, options[k], &result);
+        spry_result_clear(ctx, &result);
+    }
+    return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    enum { N = 8 };
+    double entries[N * N], b[N];
+    given s;
+    for (int i = 0; i < N; i++) {
+        b[i] = i % 3 - 1;
+        for (int j = 0; j < N; j++)
+            entries[i * N + j] = 1.0 / (i + j + 1);
+    }
+    given_make(*state, SPRY_TYPE_D, N, N, entries, b, &s);
+    support_torture(*state, solve_all, &s);
+    given_free(&s);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
@@ -369,7 +400,7 @@ int main(void)
         TEST(least_squares_of_any_scaling), TEST(least_squares_at_the_tolerance),
         TEST(huge_and_tiny_matrices),       TEST(the_best_x_is_kept),
         TEST(nearly_exact_preconditioners), TEST(a_callers_nan_is_called_one),
-        TEST(stagnation_has_a_cause),
+        TEST(stagnation_has_a_cause),       TEST(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
