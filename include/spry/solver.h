@@ -102,7 +102,8 @@ SPRY_API spry_status spry_solver_set_method_text(spry_solver *solver, const char
 /** The function that sees each iteration; NULL: none. */
 SPRY_API void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monitor, void *data);
 /** Hears of each iteration, but on a device of many at a time, while the solve goes on: a monitor
- * that sees x makes every iteration wait for it. Return false to stop. */
+ * that sees x makes every iteration wait for it. A run that is repeated up to its best x is heard
+ * of again. Return false to stop. */
 typedef bool (*spry_watch_fn)(void *data, int64_t iteration, double residual);
 /** The function that hears of each iteration; NULL: none. */
 SPRY_API void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, void *data);

@@ -208,15 +208,15 @@ done:
     return status;
 }
 
-/* A run that is repeated has told all this before. */
+/* A run that is repeated has told all this before; it can still be stopped. */
 static void report_again(iteration *it, bool counts, double value, bool *go_on)
 {
     it->count += counts;
     *go_on = it->count < it->replay_to && isfinite(value);
-    if (spry_context_interrupted(it->ctx, false)) {
-        it->stop = it->interrupted = true;
-        *go_on = false;
-    }
+    it->interrupted = spry_context_interrupted(it->ctx, false);
+    it->stop = it->interrupted ||
+               (counts && it->watch && !it->watch(it->watch_data, it->count, value / it->b_norm));
+    *go_on = *go_on && !it->stop;
 }
 
 spry_status iteration_report(void *data, report_kind kind, bool loop, double value, bool *go_on)
@@ -346,6 +346,8 @@ spry_status iteration_end_replay(iteration *it)
     it->gradient = it->played.gradient;
     it->replay_to = NONE;
     it->drifted = false;
+    if (it->stop)
+        end_with(it, SPRY_REASON_STOPPED, it->interrupted ? "" : "the caller asked to stop");
     return iteration_keep(it, it->truth);
 }
 

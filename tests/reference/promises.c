@@ -266,6 +266,60 @@ static void the_best_x_is_kept(void **state)
     }
 }
 
+/* The identity, which is stopped at a certain call. */
+typedef struct stopped {
+    spry_context *ctx;
+    int calls, at;
+} stopped;
+
+static spry_status identity(void *data, spry_transpose op, const void *in, void *out)
+{
+    stopped *s = data;
+    (void)op;
+    if (++s->calls == s->at)
+        spry_context_interrupt(s->ctx);
+    memcpy(out, in, 3 * sizeof(double));
+    return SPRY_STATUS_OK;
+}
+
+/* A request to stop is heard, and taken back, wherever it comes: 16 products are those of the run
+ * and of its true residuals, more are those of its repetition. */
+static void repetitions_can_be_stopped(void **state)
+{
+    spry_context *ctx = *state;
+    char text[512];
+    snprintf(text, sizeof text, falls_and_grows, "d", "d", "estimate", "finish:\n    x = x + d\n");
+    for (int at = 1; at < 30; at++) {
+        stopped s = {.ctx = ctx, .at = at};
+        spry_operator *A;
+        spry_vector *b, *x;
+        spry_solver *solver;
+        spry_result result = SPRY_RESULT_INIT;
+        assert_ok(ctx,
+                  spry_operator_from_function(ctx, SPRY_TYPE_D, 3, 3, false, identity, &s, &A));
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, NULL, SPRY_OWN_COPY, &b));
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, NULL, SPRY_OWN_COPY, &x));
+        assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1, 0}));
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set(solver, "precon=none max-iter=13"));
+        assert_ok(ctx, spry_solver_set_method_text(solver, text));
+        assert_ok(ctx, spry_solver_set_operator(solver, A));
+        assert_ok(ctx, spry_solve(solver, b, x, &result));
+        if (s.calls < at) { /* never asked */
+            assert_int_equal(result.reason, SPRY_REASON_ITERATIONS);
+            assert_true(fabs(result.true_residual - ldexp(1, -10)) <= 1e-14);
+        } else if (!spry_context_interrupted(ctx, true)) { /* not after the last look */
+            assert_int_equal(result.reason, SPRY_REASON_STOPPED);
+        }
+        assert_true(result.true_residual <= 1);
+        spry_result_clear(ctx, &result);
+        spry_solver_free(solver);
+        spry_operator_free(A);
+        spry_vector_free(b);
+        spry_vector_free(x);
+    }
+}
+
 /* An M that is nearly the inverse leaves nothing but rounding errors to all steps but the first. */
 static void nearly_exact_preconditioners(void **state)
 {
@@ -400,7 +454,8 @@ int main(void)
         TEST(least_squares_of_any_scaling), TEST(least_squares_at_the_tolerance),
         TEST(huge_and_tiny_matrices),       TEST(the_best_x_is_kept),
         TEST(nearly_exact_preconditioners), TEST(a_callers_nan_is_called_one),
-        TEST(stagnation_has_a_cause),       TEST(every_allocation_may_fail),
+        TEST(repetitions_can_be_stopped),   TEST(stagnation_has_a_cause),
+        TEST(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
