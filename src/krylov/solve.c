@@ -54,7 +54,7 @@ static spry_status start(spry_solver *solver, iteration *it, int index)
     spry_context *ctx = it->ctx;
     const spry_operator *A = it->A;
     spry_status status = SPRY_STATUS_OK;
-    it->saved_residual = it->before = it->gradient = INFINITY;
+    it->saved_residual = it->gradient = INFINITY;
     it->truth = NAN;
     it->goal = it->gradient_goal = it->options->tol;
     it->replay_to = NONE;
@@ -205,6 +205,7 @@ static spry_status begin(spry_solver *solver, iteration *it, int index)
         SPRY_GO(ctx, scale_system(it, &first));
     first = isfinite(it->b_norm) ? first / it->b_norm : NAN;
     it->residual = it->initial = it->history[0] = isfinite(first) ? first : NAN;
+    it->before = it->initial;
     if (!isfinite(first))
         status = refuse_nonfinite(solver, it);
     else
