@@ -302,15 +302,21 @@ void iteration_breakdown(void *data, const char *text, bool finite)
     end_with(data, finite ? SPRY_REASON_BREAKDOWN : SPRY_REASON_NONFINITE, text);
 }
 
-bool iteration_worth_replay(const iteration *it)
+int64_t iteration_find_better(const iteration *it, bool drifted)
 {
     const double gain = 0.5;
+    const double least = drifted ? sqrt(it->least) * sqrt(it->before) : it->least;
     const bool known = it->from_zero || it->saved_at == it->run_at;
-    return it->options->keep == KEEP_BEST && it->begun && known && !it->stop &&
-           it->least_at > it->run_at && it->least <= gain * it->truth;
+    int64_t at = it->run_at;
+    if (it->options->keep != KEEP_BEST || !it->begun || !known || it->stop ||
+        !(least <= gain * it->truth))
+        return NONE;
+    while (at < it->count && !(it->history[at] <= least))
+        at++;
+    return at > it->run_at && at < it->count ? at : NONE;
 }
 
-spry_status iteration_begin_replay(iteration *it)
+spry_status iteration_begin_replay(iteration *it, int64_t to, bool drifted)
 {
     spry_context *ctx = it->ctx;
     spry_vector *first = NULL;
@@ -318,10 +324,11 @@ spry_status iteration_begin_replay(iteration *it)
     it->played = (iteration_end){.reason = it->reason,
                                  .count = it->count,
                                  .residual = it->residual,
-                                 .gradient = it->gradient};
+                                 .gradient = it->gradient,
+                                 .drifted = drifted};
     memcpy(it->played.detail, it->detail, sizeof it->detail);
-    it->replay_to = it->least_at;
-    it->replayed += it->least_at - it->run_at;
+    it->replay_to = to;
+    it->replayed += to - it->run_at;
     if (it->from_zero) {
         SPRY_GO(ctx, iteration_keep(it, it->truth));
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));

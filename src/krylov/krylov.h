@@ -63,6 +63,7 @@ typedef struct iteration_end {
     char detail[160];
     int64_t count;
     double residual, gradient;
+    bool drifted; /* its residual said nothing in the end */
 } iteration_end;
 
 /* A solve in progress. */
@@ -142,13 +143,14 @@ spry_status iteration_keep(iteration *it, double relative);
  * true r, or the worst column's share in it. */
 spry_status iteration_true_gradient(iteration *it, double *relative);
 /*
- * The best x of a run that has ended badly is often one that nobody has looked at: by the method's
- * own word that of iteration least_at. What runs do depends on nothing but their start, so the run
- * is repeated up to there: that costs nothing where solves converge, and works where x is made at
- * the end of a cycle alone. Whether it is worth it; begins; and ends it, with what was found.
+ * The best x of a run that has ended badly is often one that nobody has looked at. What runs do
+ * depends on nothing but their start, so the run is repeated up to there: that costs nothing where
+ * solves converge, and works where x is made at the end of a cycle alone. Up to which iteration it
+ * is worth it; NONE: it is not. Where the method's residual had drifted from the true one, it is
+ * believed for half of its way. Begins; and ends it, with what was found.
  */
-bool iteration_worth_replay(const iteration *it);
-spry_status iteration_begin_replay(iteration *it);
+int64_t iteration_find_better(const iteration *it, bool drifted);
+spry_status iteration_begin_replay(iteration *it, int64_t to, bool drifted);
 spry_status iteration_end_replay(iteration *it);
 /* r = b - A x */
 spry_status iteration_residual(const iteration *it, const spry_vector *x, spry_vector *r);

@@ -113,20 +113,21 @@ spry_status verdict_of_run(iteration *it)
     SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
     if (replayed)
         SPRY_GO(ctx, iteration_end_replay(it));
-    const bool drifted = !replayed && has_drifted(it);
+    const bool drifted = replayed ? it->played.drifted : has_drifted(it);
     SPRY_GO(ctx, take_best(it));
     SPRY_GO(ctx, judge_least_squares(it));
     if (it->ended)
         return SPRY_STATUS_OK;
     it->ended = true;
+    const int64_t better = replayed ? NONE : iteration_find_better(it, drifted);
     if (it->truth <= it->options->tol) { /* whatever else happened */
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';
     } else if (drifted && !it->stop && it->count < it->options->max_iter &&
                it->truth <= progress * it->before) {
         SPRY_GO(ctx, run_again(it));
-    } else if (!drifted && !replayed && iteration_worth_replay(it)) {
-        SPRY_GO(ctx, iteration_begin_replay(it));
+    } else if (better != NONE) {
+        SPRY_GO(ctx, iteration_begin_replay(it, better, drifted));
         it->ended = false;
     } else {
         SPRY_GO(ctx, end_badly(it, drifted));

@@ -266,6 +266,30 @@ static void the_best_x_is_kept(void **state)
     }
 }
 
+/* A residual that parts from the true one late, without a word, leaves a better x on its way: the
+ * solve goes on from there. From iteration 21 on x goes wrong; 2^-27 is below the tolerance. */
+static void drifted_runs_have_a_better_x(void **state)
+{
+    static const char text[] = "method lies \"in the end\"\n"
+                               "start:\n    r = b - A x\n    residual |r|\n    k = 0\n"
+                               "loop:\n    k = k + 1\n    wrong = where(k > 20, 1, 0)\n"
+                               "    x = x + 0.5 r + wrong b\n    q = A r\n    r = r - 0.5 q\n"
+                               "    residual |r|\n";
+    spry_context *ctx = *state;
+    given s;
+    spry_solver *solver;
+    given_make(ctx, SPRY_TYPE_D, 2, 2, (double[]){1, 0, 0, 1}, (double[]){3, -5}, &s);
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, "precon=none"));
+    assert_ok(ctx, spry_solver_set_method_text(solver, text));
+    assert_ok(ctx, spry_solver_set_matrix(solver, s.A));
+    assert_ok(ctx, spry_solve(solver, s.b, s.x, &s.result));
+    assert_true(s.result.converged && s.result.true_residual <= 1e-8);
+    assert_non_null(strstr(s.result.warnings, "restarted from the best x, with 6.1e-05"));
+    spry_solver_free(solver);
+    given_free(&s);
+}
+
 /* The identity, which is stopped at a certain call. */
 typedef struct stopped {
     spry_context *ctx;
@@ -454,8 +478,8 @@ int main(void)
         TEST(least_squares_of_any_scaling), TEST(least_squares_at_the_tolerance),
         TEST(huge_and_tiny_matrices),       TEST(the_best_x_is_kept),
         TEST(nearly_exact_preconditioners), TEST(a_callers_nan_is_called_one),
-        TEST(repetitions_can_be_stopped),   TEST(stagnation_has_a_cause),
-        TEST(every_allocation_may_fail),
+        TEST(drifted_runs_have_a_better_x), TEST(repetitions_can_be_stopped),
+        TEST(stagnation_has_a_cause),       TEST(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
