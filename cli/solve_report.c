@@ -134,6 +134,15 @@ static void report_systems(const solve_job *job, FILE *out)
     table_print(t, out);
 }
 
+static void report_tried(const char *tried, FILE *out)
+{
+    for (const char *p = tried ? tried : ""; *p; p += *p == '\n') {
+        const int length = (int)strcspn(p, "\n");
+        fprintf(out, "tried      %.*s\n", length, p);
+        p += length;
+    }
+}
+
 void solve_report(const solve_job *job, FILE *out)
 {
     const spry_result *r = job->results;
@@ -150,6 +159,7 @@ void solve_report(const solve_job *job, FILE *out)
     fputc('\n', out);
     report_method(job, out);
     report_choice(job, out, "precon", r->precon, SPRY_LIST_PRECONS);
+    report_tried(r->tried, out);
     fprintf(out, "ran on     %s, format %s", r->device, r->format);
     if (strcmp(r->device, "cpu") == 0)
         fprintf(out, ", %d thread%s, %s kernels", spry_context_threads(job->ctx),
@@ -167,11 +177,12 @@ void solve_report(const solve_job *job, FILE *out)
         report_systems(job, out);
 }
 
-static void json_warnings(json *j, const char *warnings)
+/* A text of several lines as an array. */
+static void json_lines(json *j, const char *name, const char *lines)
 {
     char line[512];
-    json_open(j, "warnings", '[');
-    for (const char *p = warnings ? warnings : ""; *p; p += *p == '\n') {
+    json_open(j, name, '[');
+    for (const char *p = lines ? lines : ""; *p; p += *p == '\n') {
         size_t length = strcspn(p, "\n");
         snprintf(line, sizeof line, "%.*s", (int)length, p);
         json_text(j, NULL, line);
@@ -211,7 +222,8 @@ static void json_result(json *j, const spry_result *r)
     for (int64_t i = 0; i < r->history_size; i++)
         json_real(j, NULL, r->history[i]);
     json_close(j, ']');
-    json_warnings(j, r->warnings);
+    json_lines(j, "warnings", r->warnings);
+    json_lines(j, "tried", r->tried);
     json_close(j, '}');
 }
 

@@ -50,6 +50,7 @@ typedef struct spry_result {
     int64_t history_size; /**< numbers in history */
     char *warnings;       /**< one a line, or NULL; from the context's allocator */
     char detail[160]; /**< more about the reason: which breakdown, where the NaN was; may be "" */
+    char *tried;      /**< what was tried before and did not do, one a line, or NULL; as warnings */
 } spry_result;
 #define SPRY_RESULT_INIT SPRY_SIZED(spry_result)
 

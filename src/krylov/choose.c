@@ -123,12 +123,13 @@ spry_status solver_suit_precon(spry_solver *solver, const program *p, const char
     const spry_operator *M = solver_bare_precon(solver);
     const bool hermitian = p->needs[NEED_HERMITIAN];
     precon_symmetry probe = {0};
+    const size_t known = sizeof choices / sizeof *choices;
     size_t k = 0;
     *other = NULL;
-    if (!M || (hermitian && M->definite))
-        return SPRY_STATUS_OK;
-    while (strcmp(choices[k].name, p->method) != 0)
+    while (k < known && strcmp(choices[k].name, p->method) != 0)
         k++;
+    if (!M || k == known || (hermitian && M->definite))
+        return SPRY_STATUS_OK;
     if (M->varies && !p->flexible) {
         *other = choices[k].flexible;
     } else if (hermitian || p->needs[NEED_SYMMETRIC]) {
@@ -153,10 +154,15 @@ spry_status solver_choose_method(spry_solver *solver, const char **name)
     bool bad = false;
     int choice = FOR_ANY;
     spry_status status = SPRY_STATUS_OK;
+    if (strcmp(solver_attempt(solver)->precon, "direct") == 0) {
+        *name = "direct";
+        return SPRY_STATUS_OK;
+    }
     if (A->rows == A->cols) {
         SPRY_GO(ctx, solver_symmetry(solver, &probe));
         if (probe.hermitian)
             SPRY_GO(ctx, is_indefinite(ctx, solver->matrix, &bad));
+        bad = bad || solver->attempts.indefinite;
         choice = probe.hermitian   ? (bad ? FOR_HERMITIAN : FOR_DEFINITE)
                  : probe.symmetric ? FOR_SYMMETRIC
                                    : FOR_SQUARE;

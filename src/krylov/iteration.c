@@ -105,6 +105,40 @@ static bool has_stalled(iteration *it)
     return stalled;
 }
 
+/* Every so many iterations an attempt is asked whether it will arrive. */
+enum { ASK_DISTANCE = 16 };
+
+void iteration_attempt(iteration *it, int64_t patience)
+{
+    it->began_at = it->mark_at = it->count;
+    it->began_from = it->marked = isfinite(it->truth) ? it->truth : it->initial;
+    it->patience = patience;
+    it->gave_up = false;
+}
+
+/* Iterations to come, by the fall of the residual since the attempt began, or of late: the better
+ * of the two, as many methods begin slowly. */
+static double iterations_to_come(const iteration *it)
+{
+    const double all = log(it->began_from / it->least) / (double)(it->count - it->began_at);
+    const double late = log(it->marked / it->least) / (double)(it->count - it->mark_at);
+    const double rate = fmax(all, late);
+    return rate > 0 ? log(it->least / it->goal) / rate : INFINITY;
+}
+
+static bool gives_up(iteration *it)
+{
+    const int64_t done = it->count - it->began_at;
+    if (it->patience == 0 || done == 0 || done % ASK_DISTANCE != 0)
+        return false;
+    it->gave_up = 2 * done >= it->patience && iterations_to_come(it) > (double)it->patience;
+    if (done >= 2 * (it->mark_at - it->began_at)) { /* the later half is "of late" */
+        it->mark_at = it->count;
+        it->marked = it->least;
+    }
+    return it->gave_up;
+}
+
 /* The reasons that follow from the residual and the count alone. */
 static bool judge(iteration *it)
 {
@@ -119,6 +153,8 @@ static bool judge(iteration *it)
         return end_with(it, SPRY_REASON_CONVERGED, "");
     if (it->residual > options->divergence * fmax(it->initial, 1e-300))
         return end_with(it, SPRY_REASON_DIVERGED, "the residual grew beyond the divergence limit");
+    if (gives_up(it))
+        return end_with(it, SPRY_REASON_STAGNATED, "the residual falls too slowly");
     if (has_stalled(it))
         return end_with(it, SPRY_REASON_STAGNATED,
                         "the mean residual no longer falls over as many iterations as stall says");
@@ -285,6 +321,9 @@ void iteration_limits(void *data, run_limits *limits)
     int64_t reports = options->max_iter - it->count;
     if (options->stall > 0 && options->stall - window < reports)
         reports = options->stall - window;
+    const int64_t asked = ASK_DISTANCE - (it->count - it->began_at) % ASK_DISTANCE;
+    if (it->patience > 0 && asked < reports)
+        reports = asked;
     if (it->monitor || !known || reports < 1)
         reports = 1;
     *limits = (run_limits){

@@ -73,8 +73,10 @@ static spry_status adopt(spry_solver *solver, solver_options *changed, spry_stat
     solver->options = *changed;
     if (from == STAGE_OPERATOR)
         solver->stays = false;
-    if (from < STAGE_ALL)
+    if (from < STAGE_ALL) {
         solver_drop(solver, from);
+        solver_forget_attempts(solver);
+    }
     return SPRY_STATUS_OK;
 }
 

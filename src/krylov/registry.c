@@ -102,7 +102,7 @@ const char *spry_reason_text(spry_reason reason)
     return reason >= 0 && reason < SPRY_REASON_COUNT ? texts[reason] : "unknown reason";
 }
 
-const base_sized krylov_result_sized = BASE_SIZED(spry_result, detail);
+const base_sized krylov_result_sized = BASE_SIZED(spry_result, tried);
 
 void spry_result_clear(spry_context *ctx, spry_result *result)
 {
@@ -110,5 +110,6 @@ void spry_result_clear(spry_context *ctx, spry_result *result)
         return;
     base_free(ctx, result->history);
     base_free(ctx, result->warnings);
+    base_free(ctx, result->tried);
     base_blank(ctx, result, &krylov_result_sized);
 }

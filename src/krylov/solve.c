@@ -160,8 +160,8 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
         .solve_seconds = seconds,
         .bytes_per_iteration = bytes,
     };
-    snprintf(result->method, sizeof result->method, "%s", solver->plan->program->method);
-    snprintf(result->precon, sizeof result->precon, "%s", solver->precon_name);
+    snprintf(result->method, sizeof result->method, "%s", solver->attempts.method);
+    snprintf(result->precon, sizeof result->precon, "%s", solver->attempts.precon);
     name_format(A, result->format, sizeof result->format);
     snprintf(result->device, sizeof result->device, "%s", place_name(it->x->device));
     snprintf(result->detail, sizeof result->detail, "%s", it->detail);
@@ -179,6 +179,11 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
     if (it->warnings[0]) {
         result->warnings = base_copy_text(solver->ctx, it->warnings);
         if (!result->warnings)
+            return SPRY_STATUS_NO_MEMORY;
+    }
+    if (solver->attempts.tried[0]) {
+        result->tried = base_copy_text(solver->ctx, solver->attempts.tried);
+        if (!result->tried)
             return SPRY_STATUS_NO_MEMORY;
     }
     return SPRY_STATUS_OK;
@@ -228,8 +233,8 @@ static void *track_memory(const spry_vector *v)
     return v->device ? (void *)device_vector_memory(v) : v->data;
 }
 
-/* Runs the method, all systems side by side, until every one has ended for good. */
-static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *bytes)
+/* Runs the attempt at hand, all systems side by side, until every one has ended with it. */
+static spry_status run_attempt(spry_solver *solver, iteration *its, int count, int64_t *bytes)
 {
     spry_context *ctx = solver->ctx;
     runner *r = NULL;
@@ -250,6 +255,7 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
         its[k].runner = r;
         its[k].track = l;
         its[k].estimates = solver->plan->estimates;
+        iteration_attempt(&its[k], solver_patience(solver));
     }
     while (!all_ended(its, count)) {
         for (int k = 0; k < count; k++)
@@ -263,6 +269,71 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
         iterations += its[k].count + its[k].replayed;
     if (iterations > 0)
         *bytes = (int64_t)((double)runner_bytes(r) / (double)iterations);
+done:
+    return status;
+}
+
+static bool all_converged(const iteration *its, int count)
+{
+    for (int k = 0; k < count; k++)
+        if (its[k].reason != SPRY_REASON_CONVERGED)
+            return false;
+    return true;
+}
+
+/* Whether another attempt could do better than how this system has ended. */
+static bool may_go_on(const iteration *it)
+{
+    return it->ended && !it->stop && it->count < it->options->max_iter &&
+           (it->reason == SPRY_REASON_BREAKDOWN || it->reason == SPRY_REASON_STAGNATED ||
+            it->reason == SPRY_REASON_DIVERGED || it->reason == SPRY_REASON_NONFINITE);
+}
+
+/* The next attempt stands, for the systems that have not arrived; false: there is none. */
+static spry_status next_attempt(spry_solver *solver, iteration *its, int count, bool *stands)
+{
+    const iteration *late = NULL;
+    *stands = false;
+    for (int k = 0; k < count; k++)
+        if (may_go_on(&its[k]))
+            late = &its[k];
+    if (!late || !solver_next_attempt(solver, late))
+        return SPRY_STATUS_OK;
+    const double begin = base_seconds();
+    const spry_status status = solver_make_attempt(solver);
+    solver->setup_seconds += base_seconds() - begin;
+    if (status != SPRY_STATUS_OK)
+        return solver_ends_attempts(solver, status);
+    for (int k = 0; k < count; k++)
+        if (may_go_on(&its[k])) {
+            its[k].ended = its[k].begun = its[k].drifted = false;
+            its[k].before = its[k].gradient = INFINITY;
+            its[k].goal = its[k].options->tol;
+        }
+    *stands = true;
+    return SPRY_STATUS_OK;
+}
+
+/* Runs what the solver tries until every system has arrived, or nothing is left to be tried. */
+static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *bytes)
+{
+    spry_context *ctx = solver->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    double begin = 0;
+    for (bool stands = true; stands;) {
+        begin = base_seconds();
+        SPRY_GO(ctx, run_attempt(solver, its, count, bytes));
+        solver_note_used(solver);
+        for (int k = 0; k < count; k++)
+            SPRY_GO(ctx, solver_polish(solver, &its[k]));
+        SPRY_GO(ctx, next_attempt(solver, its, count, &stands));
+    }
+    const bool arrived = all_converged(its, count);
+    if (arrived && count == 1 && solver->attempts.setup_seconds > 0) {
+        solver_remember(solver, solver->attempts.setup_seconds + base_seconds() - begin);
+        solver->attempts.setup_seconds = 0; /* later solves have none */
+    }
+    solver_settle_attempt(solver, arrived);
 done:
     return status;
 }
@@ -397,6 +468,7 @@ static spry_status solve_all(spry_solver *solver, int count, const spry_vector *
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     int done = 0;
+    solver->attempts.tried[0] = '\0';
 again:
     status = solver_set_up(solver, count > 0 ? b[0]->device : NULL);
     SPRY_GO(ctx, status);

@@ -21,7 +21,7 @@ spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
 
 static void drop_plan(spry_solver *solver)
 {
-    solver_drop_work(solver);
+    solver_drop_runner(solver);
     plan_free(solver->plan);
     solver->plan = NULL;
     solver_drop_null_space(solver);
@@ -40,6 +40,7 @@ void solver_drop(spry_solver *solver, solver_stage from)
     if (from <= STAGE_PRECON)
         drop_precon(solver);
     if (from <= STAGE_OPERATOR) {
+        solver_drop_vectors(solver);
         spry_operator_free(solver->own_operator);
         solver->own_operator = NULL;
         solver->chosen = NULL;
@@ -52,6 +53,7 @@ void solver_drop(spry_solver *solver, solver_stage from)
 void solver_forget(spry_solver *solver)
 {
     solver_drop(solver, STAGE_OPERATOR);
+    solver_forget_attempts(solver);
 }
 
 /* A stage stands, with its warnings. */
@@ -146,6 +148,7 @@ spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M)
     if (solver_check_idle(solver) != SPRY_STATUS_OK)
         return SPRY_STATUS_BAD_USAGE;
     solver_drop(solver, STAGE_PRECON);
+    solver_forget_attempts(solver);
     solver->given_precon = M;
     return SPRY_STATUS_OK;
 }
@@ -202,6 +205,7 @@ spry_status spry_solver_set_method_text(spry_solver *solver, const char *text)
             return SPRY_STATUS_NO_MEMORY;
     }
     solver_drop(solver, STAGE_PLAN);
+    solver_forget_attempts(solver);
     base_free(solver->ctx, solver->text);
     solver->text = copy;
     return SPRY_STATUS_OK;
@@ -229,7 +233,7 @@ static spry_status parse_method(spry_solver *solver, program **p)
             solver->chosen ? SPRY_STATUS_OK : solver_choose_method(solver, &solver->chosen);
         if (status != SPRY_STATUS_OK)
             return status;
-        spec = solver->chosen;
+        spec = solver_attempt(solver)->method[0] ? solver_attempt(solver)->method : solver->chosen;
     }
     return parse(solver, spec, p);
 }
@@ -280,10 +284,10 @@ static bool is_inner(const char *spec)
 static void wanted_precon(const spry_solver *solver, const program *p,
                           char spec[SPRY_OPTION_TEXT_SIZE])
 {
-    snprintf(spec, SPRY_OPTION_TEXT_SIZE, "%s", solver->options.precon);
+    snprintf(spec, SPRY_OPTION_TEXT_SIZE, "%s", solver_attempt(solver)->precon);
     if (!p->uses_precon || solver->given_precon)
         snprintf(spec, SPRY_OPTION_TEXT_SIZE, "%s", p->uses_precon ? "given" : "none");
-    else if (strcmp(spec, "auto") == 0 && p->precon[0])
+    else if (strcmp(solver->options.precon, "auto") == 0 && p->precon[0])
         own_precon(p, spec, SPRY_OPTION_TEXT_SIZE);
 }
 
@@ -395,19 +399,12 @@ static spry_status warn_of_plan(spry_solver *solver)
                                          : solver_check_purpose(solver);
 }
 
-/* Operator, preconditioner and plan, as far as they do not stand. */
-static spry_status make_all(spry_solver *solver, spry_device *near)
+/* Preconditioner and plan, as far as they do not stand, of the attempt at hand. */
+static spry_status make_attempt(spry_solver *solver)
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     program *p = NULL;
-    if (solver->made == STAGE_OPERATOR) {
-        solver_note_version(solver);
-        SPRY_GO(ctx, solver_choose_device(solver, near));
-        if (solver->matrix)
-            SPRY_GO(ctx, solver_make_operator(solver));
-        pass(solver, STAGE_OPERATOR);
-    }
     SPRY_GO(ctx, parse_method(solver, &p));
     SPRY_GO(ctx, make_precon(solver, p));
     SPRY_GO(ctx, suit_method(solver, &p));
@@ -427,6 +424,39 @@ spry_status solver_renew_warnings(spry_solver *solver)
     solver->warnings[solver->warned[STAGE_PRECON]] = '\0';
     const spry_status status = warn_of_plan(solver);
     pass(solver, STAGE_PLAN);
+    return status;
+}
+
+spry_status solver_make_attempt(spry_solver *solver)
+{
+    char before[MESSAGE_SIZE];
+    double begin = base_seconds();
+    memcpy(before, solver->ctx->message, sizeof before);
+    spry_status status = make_attempt(solver);
+    while (solver_skip_attempt(solver, status)) {
+        memcpy(solver->ctx->message, before, sizeof before); /* nothing failed for the caller */
+        begin = base_seconds();
+        status = make_attempt(solver);
+    }
+    solver->attempts.setup_seconds = base_seconds() - begin;
+    return status;
+}
+
+/* Operator, preconditioner and plan, as far as they do not stand. */
+static spry_status make_all(spry_solver *solver, spry_device *near)
+{
+    spry_context *ctx = solver->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    if (solver->made == STAGE_OPERATOR) {
+        solver_note_version(solver);
+        SPRY_GO(ctx, solver_choose_device(solver, near));
+        if (solver->matrix)
+            SPRY_GO(ctx, solver_make_operator(solver));
+        pass(solver, STAGE_OPERATOR);
+    }
+    SPRY_GO(ctx, solver_list_attempts(solver));
+    SPRY_GO(ctx, solver_make_attempt(solver));
+done:
     return status;
 }
 

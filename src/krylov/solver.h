@@ -18,8 +18,8 @@ typedef enum solver_stage {
 
 enum { NULL_RIGHT, NULL_LEFT };
 
-/* What is kept from one solve to the next, for as long as the plan and the operators: the runner
- * with all its memory, and vectors beside each right-hand side. */
+/* What is kept from one solve to the next: the runner with all its memory, for as long as the plan
+ * and the operators, and vectors beside each right-hand side, for as long as the matrix. */
 typedef struct solver_work {
     runner *runner;
     struct {
@@ -27,6 +27,23 @@ typedef struct solver_work {
         spry_vector *b, *x;         /* copies where the solver works, of vectors elsewhere */
     } tracks[SOLVED_TOGETHER];
 } solver_work;
+
+/* One of the things that a solver tries where it chooses. */
+typedef struct attempt {
+    char method[32]; /* "": what suits A and M */
+    char precon[SPRY_OPTION_TEXT_SIZE];
+    double forecast; /* of the seconds that set-up and solve take; NAN: not known */
+    double seconds;  /* the same as this machine has taught */
+} attempt;
+enum { ATTEMPTS = 10, TRIED_SIZE = 1024 };
+typedef struct attempts {
+    attempt list[ATTEMPTS];
+    int count, at;
+    bool indefinite;         /* A, as a method that needs a definite one found out */
+    char tried[TRIED_SIZE]; /* what did not do in this solve, one per line */
+    char method[32], precon[32]; /* names of what was used last */
+    double setup_seconds;        /* of the one at hand */
+} attempts;
 
 struct spry_solver {
     spry_context *ctx;
@@ -52,6 +69,7 @@ struct spry_solver {
     spry_operator *own_operator, *own_precon;
     spry_operator *precon_there; /* a copy of the preconditioner on the device; NULL: none */
     int64_t precon_seen;         /* how often the preconditioner had changed when it was copied */
+    attempts attempts;
     plan *plan;
     null_basis null[2];       /* with the plan: of A and of A^H, where the method runs */
     spry_operator *projected; /* the preconditioner without the null space; NULL: none */
@@ -74,6 +92,8 @@ spry_status solver_check_idle(const spry_solver *solver);
 /* Makes operator, preconditioner and the rest when something has changed since the last solve;
  * `near` is the device that vectors are on, which is taken unless the options name another. */
 spry_status solver_set_up(spry_solver *solver, spry_device *near);
+/* Makes the attempt at hand, or the next after it that can be made. */
+spry_status solver_make_attempt(spry_solver *solver);
 /* Whether the method is the solver's choice. */
 bool solver_chooses_method(const spry_solver *solver);
 /* What stands is brought up to date with the matrix, or dropped; operators of the caller's must be.
@@ -127,10 +147,39 @@ spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_v
  * solve before where they fit. */
 spry_status solver_runner(spry_solver *solver, int count, runner **r);
 spry_status solver_vector(const spry_solver *solver, int64_t n, spry_vector **kept);
-/* To be called before the plan or an operator goes. */
-void solver_drop_work(spry_solver *solver);
+/* To be called before the plan or an operator goes; vectors go with the place where it works. */
+void solver_drop_runner(spry_solver *solver);
+void solver_drop_vectors(spry_solver *solver);
 /* Bytes in use on the device at most so far. */
 int64_t solver_device_bytes(const spry_solver *solver);
+/* What is tried, made with the operator: one thing alone where everything is said. The one at hand;
+ * whether there is another after it. */
+spry_status solver_list_attempts(spry_solver *solver);
+void solver_forget_attempts(spry_solver *solver);
+const attempt *solver_attempt(const spry_solver *solver);
+bool solver_has_next(const spry_solver *solver);
+/* Those with smaller forecasts first; those without one stay where they are. */
+void solver_rank_attempts(spry_solver *solver);
+/* What solved this matrix comes first; what solved it, in so many seconds, is remembered. */
+void solver_recall(spry_solver *solver);
+void solver_remember(const spry_solver *solver, double seconds);
+/* Goes on to the next one, when the one at hand could not be made, or did not arrive; false: there
+ * is none. */
+bool solver_skip_attempt(spry_solver *solver, spry_status status);
+bool solver_next_attempt(spry_solver *solver, const iteration *it);
+/* After a failure to make it, none being left: the caller learns of it as of one that did not do,
+ * unless the failure is of another kind. */
+spry_status solver_ends_attempts(spry_solver *solver, spry_status status);
+/* The one at hand is what results tell of. It comes first from now on where it was right; else the
+ * next solve begins with the first again. */
+void solver_note_used(spry_solver *solver);
+void solver_settle_attempt(spry_solver *solver, bool arrived);
+/* Where an exact preconditioner has not brought x to the tolerance: refinement with residuals of
+ * twice the precision. */
+spry_status solver_polish(const spry_solver *solver, iteration *it);
+/* Iterations that cost as much as the next one is forecast to; 0: there is none, or nobody knows.
+ */
+int64_t solver_patience(const spry_solver *solver);
 /* Adds a line to warnings and tells the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
 /* Whether A is hermitian, or symmetric: what is known of the matrix, or what it or products with

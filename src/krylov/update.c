@@ -12,7 +12,7 @@ void solver_note_version(spry_solver *solver)
 
 static spry_status update_operator(spry_solver *solver)
 {
-    solver_drop_work(solver); /* it knows the operators by their insides */
+    solver_drop_runner(solver); /* it knows the operators by their insides */
     const spry_status status = spry_operator_update(solver->own_operator, solver->matrix);
     if (status != SPRY_STATUS_UNSUPPORTED)
         return status;

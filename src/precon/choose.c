@@ -9,8 +9,8 @@
 
 #include <float.h>
 
-/* Rows from which on set-ups pay, and from which on multigrid does. */
-enum { SMALL = 1000, LARGE = 10000, PIECES = 256 };
+/* Rows from which on multigrid pays. */
+enum { LARGE = 10000, PIECES = 256 };
 
 /* What the rows of A tell. */
 typedef struct traits {
@@ -74,6 +74,27 @@ static traits look(const spry_matrix *A)
                     .bad = sums.bad,
                     .negative = sums.all > 0 ? sums.below / sums.all : 0,
                     .dominance = sums.least};
+}
+
+/* How far A is from its transpose: sum |a_ij - conj a_ji| / sum 2 |a_ij| beside the diagonal, of
+ * some thousand rows that are spread evenly. */
+static double skew_share(const spry_matrix *A)
+{
+    const matrix_arrays *a = &A->a;
+    const int64_t sample = 2000, step = a->rows / sample + 1;
+    double different = 0, all = 0;
+    for (int64_t i = 0; i < a->rows; i += step)
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+            if (a->col_index[k] == i)
+                continue;
+            const int64_t at = matrix_find(a, a->col_index[k], i);
+            const spry_scalar v = value_load(a->type, a->values, k);
+            const spry_scalar w =
+                at >= 0 ? value_load(a->type, a->values, at) : (spry_scalar){0, 0};
+            different += hypot(v.re - w.re, v.im + w.im);
+            all += 2 * hypot(v.re, v.im);
+        }
+    return all > 0 ? different / all : 0;
 }
 
 /* A random vector where the operator lives. */
@@ -148,46 +169,97 @@ done:
     return status;
 }
 
+/* Seconds that a product with A takes at the rate of one core's memory. */
+static double product_seconds(const spry_matrix *A)
+{
+    const double rate = 8e9, entry = (double)spry_type_size(A->a.type) + sizeof(int32_t);
+    return (entry * (double)A->a.nnz + 20 * (double)A->a.rows) / rate;
+}
+
+/* Until there is a better one. */
+static spry_status forecast_direct(spry_context *ctx, const spry_matrix *A, double *seconds)
+{
+    (void)ctx;
+    *seconds = product_seconds(A) * 100 + 3e-9 * (double)A->a.nnz * sqrt((double)A->a.rows);
+    return SPRY_STATUS_OK;
+}
+
+/* --- candidates ----------------------------------------------------------------------------------
+ */
+
+static void add(precon_choice *choice, const char *spec, double seconds)
+{
+    const int room = (int)(sizeof choice->list / sizeof *choice->list);
+    if (choice->count == room || isinf(seconds))
+        return;
+    choice->list[choice->count].spec = spec;
+    choice->list[choice->count++].seconds = seconds;
+}
+
+/* Puts those with the smaller forecasts first; equals and unknown ones stay as they are. */
+static void rank(precon_choice *choice)
+{
+    for (int i = 1; i < choice->count; i++)
+        for (int k = i; k > 0 && choice->list[k].seconds < choice->list[k - 1].seconds; k--) {
+            const double seconds = choice->list[k].seconds;
+            const char *spec = choice->list[k].spec;
+            choice->list[k] = choice->list[k - 1];
+            choice->list[k - 1].spec = spec;
+            choice->list[k - 1].seconds = seconds;
+        }
+}
+
+/*
+ * Forecasts in products with A, as measured over real matrices: set-up, and iterations as grids of
+ * two dimensions have them, which a hard matrix may need ten times.
+ */
+static double incomplete(const spry_matrix *A, double setup, double step)
+{
+    return product_seconds(A) * (setup + step * 2 * sqrt((double)A->a.rows));
+}
+
 spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
                           precon_choice *choice)
 {
     /* Off-diagonal entries that are mostly negative couple neighbours as diffusion does. */
-    static const double like_diffusion = 0.9, dominant = 2, balanced = 0.999;
+    static const double like_diffusion = 0.9, dominant = 2, balanced = 0.999, slight = 0.1;
+    const double product = product_seconds(A);
     bool hermitian = false;
+    double direct = INFINITY;
     spry_status status = SPRY_STATUS_OK;
-    *choice = (precon_choice){.specs = {"none"}, .count = 1};
+    *choice = (precon_choice){0};
     const traits t = look(A);
-    const bool simple = A->a.rows < SMALL || !t.full || t.dominance >= dominant;
     matrix_note(A, SPRY_FACT_POSITIVE_DIAGONAL, t.positive);
-    if (!simple)
-        SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_HERMITIAN, &hermitian));
-    int count = 0;
-    if (!simple && hermitian && t.positive) {
-        if (A->a.rows >= LARGE &&
-            (t.negative >= like_diffusion || amg_find_block(A) > 1)) /* as elasticity has */
-            choice->specs[count++] = "amg";
-        if (!device) /* whose factors go by many small steps */
-            choice->specs[count++] = "ic";
-    } else if (!simple && !hermitian && !device) {
-        /* Diffusion with a flow, whose rows still sum to 0 or more. */
-        if (A->a.rows >= LARGE && t.positive && t.negative >= like_diffusion &&
-            t.dominance >= balanced)
-            choice->specs[count++] = "amg";
-        choice->specs[count++] = "ilu";
+    SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_HERMITIAN, &hermitian));
+    const double skew = hermitian ? 0 : skew_share(A);
+    const bool grid = A->a.rows >= LARGE && t.positive && t.negative >= like_diffusion;
+    SPRY_GO(ctx, forecast_direct(ctx, A, &direct));
+    if (t.dominance >= dominant && t.full)
+        add(choice, "jacobi", product * 30);
+    if (hermitian && t.positive) {
+        if (grid || (A->a.rows >= LARGE && amg_find_block(A) > 1)) /* as elasticity has */
+            add(choice, "amg", product * 280);
+        if (!device)
+            add(choice, "ic", incomplete(A, 20, 2));
+    } else if (!hermitian && t.full) {
+        /* Diffusion with a slight flow, whose rows still sum to 0 or more. */
+        if (grid && t.dominance >= balanced && skew <= slight)
+            add(choice, "amg", product * 400);
+        add(choice, "ilu", incomplete(A, 20, 3));
     }
+    add(choice, "direct", direct);
+    rank(choice);
     if (t.positive)
-        choice->specs[count++] = "jacobi";
-    choice->specs[count++] = "none";
-    choice->count = count;
-    if (t.positive)
-        base_log(ctx, SPRY_LOG_INFO,
-                 "precon %s: the diagonal is positive, %s, %.0f%% of the rest negative",
-                 choice->specs[0], hermitian ? "A symmetric (hermitian)" : "A as it may be",
-                 100 * t.negative);
-    else
-        base_log(ctx, SPRY_LOG_INFO,
-                 "precon %s: the diagonal entry of row %" PRId64 " (from 0) is not positive",
-                 choice->specs[0], t.bad);
+        add(choice, "jacobi", NAN);
+    add(choice, "none", NAN);
+    base_log(ctx, SPRY_LOG_INFO,
+             "precon %s: A is %s, %s, %.0f%% of the rest negative, %.2g of it skew; factors are "
+             "forecast to take %.2g s, a product %.2g s",
+             choice->list[0].spec, hermitian ? "symmetric (hermitian)" : "not symmetric",
+             t.positive ? "the diagonal is positive"
+             : t.full   ? "the diagonal has no zeros"
+                        : "the diagonal has zeros",
+             100 * t.negative, skew, direct, product);
 done:
     return status;
 }

@@ -99,9 +99,13 @@ spry_status precon_go_on(spry_context *ctx, const char *what);
 /* M for A in single precision behind an operator of A's own type; takes M, also when it fails. */
 spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
 
-/* What "auto" may be for A, best first, "none" last. */
+/* What "auto" may be for A, best first, "none" last, with forecasts of the seconds that set-up and
+ * solve take on one core, which only serve to be compared; NAN: nobody knows. */
 typedef struct precon_choice {
-    const char *specs[8];
+    struct {
+        const char *spec;
+        double seconds;
+    } list[8];
     int count;
 } precon_choice;
 spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,

@@ -127,7 +127,7 @@ static int64_t read_number(reader *r)
 static bool is_name(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("-_:=,./+", c));
+           (c != '\0' && strchr("-_:=,./+[]", c));
 }
 
 static void read_name(reader *r, char *name, size_t size)

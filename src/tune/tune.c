@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { FEW_PRODUCTS = 32, PATH_SIZE = 4096, SMALL_THERE = 1 << 20 };
+enum { FEW_PRODUCTS = 32, SMALL_THERE = 1 << 20 };
 
 #define OPTION_OWNER tune_options
 static const spry_option rows[] = {TUNE_OPTIONS(SPRY_OPTION_ROW)};
@@ -15,33 +15,6 @@ static const spry_option rows[] = {TUNE_OPTIONS(SPRY_OPTION_ROW)};
 spry_option_list spry_tune_options(void)
 {
     return (spry_option_list)SPRY_OPTION_LIST(rows);
-}
-
-/* Where choices are kept, for one matrix on this machine or a device. */
-typedef struct memory {
-    bool usable, device;
-    uint64_t matrix, machine;
-    int64_t class;
-    char folder[PATH_SIZE], path[PATH_SIZE + 64], machine_path[PATH_SIZE + 64];
-} memory;
-
-static void memory_open(const spry_device *d, const spry_matrix *A, const tune_options *o,
-                        memory *m)
-{
-    *m = (memory){.device = d != NULL,
-                  .matrix = tune_fingerprint(A),
-                  .machine = tune_machine_fingerprint(A->ctx, d),
-                  .class = tune_products_class(o->products)};
-    m->usable = o->remember && tune_folder(A->ctx, m->folder, sizeof m->folder);
-    snprintf(m->path, sizeof m->path, "%s/%016" PRIx64 "-%016" PRIx64 "-%" PRId64 ".tune",
-             m->folder, m->matrix, m->machine, m->class);
-    snprintf(m->machine_path, sizeof m->machine_path, "%s/machine-%016" PRIx64 ".tune", m->folder,
-             m->machine);
-}
-
-static spry_status text_room(spry_context *ctx, char **text)
-{
-    return base_alloc(ctx, TUNE_FILE_SIZE, 1, text);
 }
 
 static const spry_tune_row *find_row(const tune_entry *entry, const char *format)
@@ -68,45 +41,13 @@ static void choose_again(tune_entry *entry, int64_t products)
         memcpy(entry->winner, best->format, sizeof entry->winner);
 }
 
-/* False when there is nothing to recall. Memory that is short is not worth a failure here. */
-static bool recall(spry_context *ctx, const memory *m, int64_t products, tune_entry *entry)
+/* A format that was chosen for about as many products, chosen again for these. */
+static bool recall(spry_context *ctx, const tune_memory *m, int64_t products, tune_entry *entry)
 {
-    char *text = NULL;
-    bool good = false;
-    if (!m->usable || text_room(ctx, &text) != SPRY_STATUS_OK)
+    if (!tune_recall(ctx, m, entry))
         return false;
-    const int64_t size = tune_file_read(ctx, m->path, text);
-    if (size >= 0) {
-        good = tune_entry_read(text, (size_t)size, entry);
-        if (good)
-            choose_again(entry, products);
-        good = good && entry->matrix == m->matrix && entry->machine == m->machine &&
-               entry->class == m->class &&
-               strncmp(entry->winner, "auto", 4) != 0; /* would ask here again */
-        if (!good)
-            base_log(ctx, SPRY_LOG_WARNING, "%s: not a file of the tuner, or damaged; ignored",
-                     m->path);
-    }
-    base_free(ctx, text);
-    return good;
-}
-
-static void recall_machine(spry_context *ctx, const memory *m, tune_machine *machine)
-{
-    char *text = NULL;
-    bool good = false;
-    if (m->usable && text_room(ctx, &text) == SPRY_STATUS_OK) {
-        const int64_t size = tune_file_read(ctx, m->machine_path, text);
-        good = size >= 0 && tune_machine_read(text, (size_t)size, machine) &&
-               machine->machine == m->machine;
-        if (size >= 0 && !good)
-            base_log(ctx, SPRY_LOG_WARNING, "%s: not a file of the tuner, or damaged; ignored",
-                     m->machine_path);
-        base_free(ctx, text);
-    }
-    if (!good)
-        *machine = (tune_machine){.machine = m->machine};
-    machine->device = m->device;
+    choose_again(entry, products);
+    return strncmp(entry->winner, "auto", 4) != 0; /* would ask here again */
 }
 
 /* CSR first, then what was timed by total, then others by forecast; what is not possible last. */
@@ -122,34 +63,18 @@ static int by_worth(const void *a, const void *b)
     return p != q ? (p > q) - (p < q) : strcmp(x->format, y->format);
 }
 
-static void keep(spry_context *ctx, const memory *m, const spry_tune_report *report)
+static void keep(spry_context *ctx, const tune_memory *m, const spry_tune_report *report)
 {
     tune_entry *entry = NULL;
-    char *text = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    if (!m->usable)
+    if (!m->usable || base_calloc(ctx, 1, sizeof *entry, &entry) != SPRY_STATUS_OK)
         return;
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *entry, &entry));
-    SPRY_GO(ctx, text_room(ctx, &text));
-    *entry = (tune_entry){
-        .matrix = m->matrix, .machine = m->machine, .class = m->class, .seconds = report->seconds};
+    entry->seconds = report->seconds;
     snprintf(entry->winner, sizeof entry->winner, "%s", report->format);
     for (int64_t i = 0; i < report->count && entry->count < TUNE_ROWS; i++)
         if (report->rows[i].bytes > 0)
             entry->rows[entry->count++] = report->rows[i];
-    tune_file_write(ctx, m->path, text, tune_entry_write(entry, text));
-done:
+    tune_keep(ctx, m, entry);
     base_free(ctx, entry);
-    base_free(ctx, text);
-}
-
-static void keep_machine(spry_context *ctx, const memory *m, const tune_machine *machine)
-{
-    char *text = NULL;
-    if (!m->usable || text_room(ctx, &text) != SPRY_STATUS_OK)
-        return;
-    tune_file_write(ctx, m->machine_path, text, tune_machine_write(machine, text));
-    base_free(ctx, text);
 }
 
 /* --- reports --------------------------------------------------------------------------------- */
@@ -237,7 +162,7 @@ static bool has_raced(const tune_list *list)
 }
 
 static spry_status decide_by_race(spry_device *d, const spry_matrix *A, const tune_options *o,
-                                  const memory *m, spry_tune_report *report, spry_operator **op)
+                                  const tune_memory *m, spry_tune_report *report, spry_operator **op)
 {
     spry_context *ctx = A->ctx;
     const double begin = base_seconds();
@@ -249,7 +174,7 @@ static spry_status decide_by_race(spry_device *d, const spry_matrix *A, const tu
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *machine, &machine));
-    recall_machine(ctx, m, machine);
+    tune_recall_machine(ctx, m, machine);
     SPRY_GO(ctx, tune_list_make(csr, d, &list));
     SPRY_GO(ctx, tune_race(csr, o, machine, &list, &winner));
     SPRY_GO(ctx, report_list(&list, winner, report));
@@ -259,7 +184,7 @@ static spry_status decide_by_race(spry_device *d, const spry_matrix *A, const tu
         if (has_raced(&list) && !list.cramped)
             keep(ctx, m, report);
         if (has_raced(&list))
-            keep_machine(ctx, m, machine);
+            tune_keep_machine(ctx, m, machine);
     }
     if (op && csr == A) { /* it was built from the caller's own arrays */
         *op = list.all[winner].op;
@@ -321,12 +246,12 @@ static spry_status decide(spry_device *d, const spry_matrix *A, const tune_optio
                           spry_tune_report *report, spry_operator **op)
 {
     spry_context *ctx = A->ctx;
-    memory *m = NULL;
+    tune_memory *m = NULL;
     tune_entry *entry = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *m, &m));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *entry, &entry));
-    memory_open(d, A, o, m);
+    tune_memory_open(d, A, tune_products_class(o->products), o->remember, m);
     bool known = !o->again && recall(ctx, m, o->products, entry);
     if (known && op)
         known = build_remembered(d, A, entry->winner, op);
@@ -402,7 +327,7 @@ spry_status spry_tune(const spry_matrix *A, const char *options, spry_tune_repor
 spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *count)
 {
     SPRY_NEED(ctx, ctx);
-    char folder[PATH_SIZE], prefix[32] = "";
+    char folder[TUNE_PATH], prefix[32] = "";
     int64_t dropped = 0;
     if (A)
         snprintf(prefix, sizeof prefix, "%016" PRIx64 "-", tune_fingerprint(A));

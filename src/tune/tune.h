@@ -81,6 +81,31 @@ bool tune_file_write(spry_context *ctx, const char *path, const char *text, size
 /* Removes the folder's files that are named as ours are and begin with a prefix. */
 int64_t tune_files_drop(const char *folder, const char *prefix);
 
+/* --- memory.c -------------------------------------------------------------------------------- */
+
+enum { TUNE_PATH = 4096, TUNE_SOLVES = 1000 /* the class of what solves a system */ };
+
+/* Where choices are kept, for one matrix on this machine or a device. */
+typedef struct tune_memory {
+    bool usable, device;
+    uint64_t matrix, machine;
+    int64_t class;
+    char folder[TUNE_PATH], path[TUNE_PATH + 64], machine_path[TUNE_PATH + 64];
+} tune_memory;
+
+void tune_memory_open(const spry_device *d, const spry_matrix *A, int64_t class, bool remember,
+                      tune_memory *m);
+/* False when there is nothing to recall. Keeping fills in whom it is of; forgetting removes it. */
+bool tune_recall(spry_context *ctx, const tune_memory *m, tune_entry *entry);
+void tune_keep(spry_context *ctx, const tune_memory *m, tune_entry *entry);
+void tune_forget(const tune_memory *m);
+void tune_recall_machine(spry_context *ctx, const tune_memory *m, tune_machine *machine);
+void tune_keep_machine(spry_context *ctx, const tune_memory *m, const tune_machine *machine);
+
+/* What was learned by a name: seconds over those that were forecast; 1 where nothing was. */
+double tune_factor_of(const tune_machine *machine, const char *name);
+void tune_learn_factor(tune_machine *machine, const char *name, double found);
+
 /* --- fingerprint.c --------------------------------------------------------------------------- */
 
 uint64_t tune_fingerprint(const spry_matrix *A);

@@ -1,0 +1,197 @@
+/*
+ * What a solver tries where method or preconditioner are its own choice: a list, best first, by
+ * forecasts. An attempt that cannot be made, or that does not arrive, makes room for the next,
+ * which goes on from the best x; the one that arrived comes first in later solves.
+ */
+#include "krylov/solver.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+/* What memory gives, one core or a device, where it was not measured: forecasts are compared with
+ * each other, and only their order counts. */
+static const double host_rate = 8e9, device_rate = 1e12;
+
+static attempt *add(attempts *all, const char *method, const char *precon, double seconds)
+{
+    attempt *a = &all->list[all->count];
+    if (all->count == ATTEMPTS)
+        return NULL;
+    all->count++;
+    *a = (attempt){.forecast = seconds, .seconds = seconds};
+    snprintf(a->method, sizeof a->method, "%s", method);
+    snprintf(a->precon, sizeof a->precon, "%s", precon);
+    return a;
+}
+
+static bool chooses_precon(const spry_solver *solver)
+{
+    return strcmp(solver->options.precon, "auto") == 0 && !solver->given_precon;
+}
+
+/* Preconditioners that suit A, each with the method that suits both. */
+static spry_status list_precons(spry_solver *solver)
+{
+    attempts *all = &solver->attempts;
+    precon_choice choice;
+    bool finite = false;
+    spry_status status = SPRY_STATUS_OK;
+    const spry_matrix *A = solver->matrix;
+    if (A && A->a.rows == A->a.cols)
+        SPRY_GO(solver->ctx, matrix_find_out(solver->ctx, A, SPRY_FACT_FINITE, &finite));
+    if (!finite) {
+        base_log(solver->ctx, SPRY_LOG_INFO,
+                 "precon none: there is no square matrix with finite numbers to make one from");
+        add(all, "", "none", NAN);
+        return SPRY_STATUS_OK;
+    }
+    SPRY_GO(solver->ctx, precon_choose(solver->ctx, A, solver->device, &choice));
+    for (int k = 0; k < choice.count; k++)
+        add(all, "", choice.list[k].spec, choice.list[k].seconds);
+done:
+    return status;
+}
+
+spry_status solver_list_attempts(spry_solver *solver)
+{
+    attempts *all = &solver->attempts;
+    spry_status status = SPRY_STATUS_OK;
+    if (all->count > 0)
+        return SPRY_STATUS_OK;
+    if (chooses_precon(solver))
+        status = list_precons(solver);
+    else
+        add(all, "", solver->options.precon, NAN);
+    /* Where A or M is not what the first method is for, one that asks for nothing. */
+    const spry_operator *A = solver_operator(solver);
+    if (status == SPRY_STATUS_OK && solver_chooses_method(solver) && !chooses_precon(solver) &&
+        A->rows == A->cols)
+        add(all, "fgmres", solver->options.precon, NAN);
+    if (status == SPRY_STATUS_OK)
+        solver_recall(solver);
+    return status;
+}
+
+void solver_rank_attempts(spry_solver *solver)
+{
+    attempt *list = solver->attempts.list;
+    for (int i = 1; i < solver->attempts.count; i++)
+        for (int k = i; k > 0 && list[k].seconds < list[k - 1].seconds; k--) {
+            const attempt later = list[k - 1];
+            list[k - 1] = list[k];
+            list[k] = later;
+        }
+}
+
+void solver_forget_attempts(spry_solver *solver)
+{
+    solver->attempts = (attempts){0};
+}
+
+const attempt *solver_attempt(const spry_solver *solver)
+{
+    return &solver->attempts.list[solver->attempts.at];
+}
+
+bool solver_has_next(const spry_solver *solver)
+{
+    return solver->attempts.at + 1 < solver->attempts.count;
+}
+
+/* A line on what was tried. */
+SPRY_PRINTF(2, 3) static void tell(spry_solver *solver, const char *format, ...)
+{
+    char *text = solver->attempts.tried;
+    const size_t used = strlen(text), room = sizeof solver->attempts.tried - used;
+    va_list arguments;
+    va_start(arguments, format);
+    const int more = used > 0 ? snprintf(text + used, room, "\n") : 0;
+    if ((size_t)more < room)
+        vsnprintf(text + used + more, room - (size_t)more, format, arguments);
+    va_end(arguments);
+    base_log(solver->ctx, SPRY_LOG_INFO, "tried %s", text + used + more);
+}
+
+/* A preconditioner that the next one shares stays. */
+static void step_on(spry_solver *solver)
+{
+    const attempt *a = solver_attempt(solver);
+    solver_drop(solver, strcmp(a[0].precon, a[1].precon) == 0 ? STAGE_PLAN : STAGE_PRECON);
+    solver->chosen = NULL;
+    solver->attempts.at++;
+}
+
+/* Where another would do: not when memory of a device is lost, or somebody asked to stop. */
+static bool can_go_on(spry_status status)
+{
+    return status == SPRY_STATUS_BAD_INPUT || status == SPRY_STATUS_UNSUPPORTED ||
+           status == SPRY_STATUS_NO_MEMORY;
+}
+
+bool solver_skip_attempt(spry_solver *solver, spry_status status)
+{
+    const attempt *a = solver_attempt(solver);
+    if (!can_go_on(status) || !solver_has_next(solver) || strcmp(a[0].precon, a[1].precon) == 0)
+        return false;
+    tell(solver, "%s: %s", a->precon, spry_message(solver->ctx));
+    step_on(solver);
+    return true;
+}
+
+bool solver_next_attempt(spry_solver *solver, const iteration *it)
+{
+    if (!solver_has_next(solver))
+        return false;
+    tell(solver, "%s with %s: %s after %" PRId64 " iterations, residual %.2g",
+         solver->plan->program->method, solver->precon_name, spry_reason_name(it->reason),
+         it->count - it->began_at, it->truth);
+    if (it->reason == SPRY_REASON_BREAKDOWN && solver->plan->program->needs[NEED_DEFINITE])
+        solver->attempts.indefinite = true;
+    step_on(solver);
+    return true;
+}
+
+void solver_settle_attempt(spry_solver *solver, bool arrived)
+{
+    attempts *all = &solver->attempts;
+    if (all->at == 0)
+        return;
+    const attempt winner = all->list[all->at];
+    if (arrived) {
+        memmove(&all->list[1], &all->list[0], (size_t)all->at * sizeof *all->list);
+        all->list[0] = winner;
+    } else {
+        solver_drop(solver, STAGE_PRECON);
+        solver->chosen = NULL;
+    }
+    all->at = 0;
+}
+
+int64_t solver_patience(const spry_solver *solver)
+{
+    const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
+    const double rate = solver->device ? device_rate : host_rate;
+    const double step = (double)(A->bytes + (M ? M->bytes : 0)) / rate;
+    if (!solver_has_next(solver) || !(step > 0))
+        return 0;
+    const double next = solver_attempt(solver)[1].seconds;
+    const double least = 20, most = 1e9;
+    return isnan(next) ? 0 : (int64_t)fmin(fmax(next / step, least), most);
+}
+
+spry_status solver_ends_attempts(spry_solver *solver, spry_status status)
+{
+    if (!can_go_on(status))
+        return status;
+    tell(solver, "%s: %s", solver_attempt(solver)->precon, spry_message(solver->ctx));
+    solver_drop(solver, STAGE_PRECON);
+    solver->attempts.at = 0;
+    return SPRY_STATUS_OK;
+}
+
+void solver_note_used(spry_solver *solver)
+{
+    attempts *all = &solver->attempts;
+    snprintf(all->method, sizeof all->method, "%s", solver->plan->program->method);
+    snprintf(all->precon, sizeof all->precon, "%s", solver->precon_name);
+}

@@ -1,0 +1,88 @@
+/*
+ * What solved a matrix is remembered by its fingerprint, where something else was tried in vain
+ * before, and how forecasts compare with what solves took is learned for each machine; both in the
+ * tuner's files. Nothing here can fail: without memory the forecasts decide.
+ */
+#include "krylov/solver.h"
+#include "tune/tune.h"
+
+static bool open_memory(const spry_solver *solver, tune_memory **m)
+{
+    *m = NULL;
+    if (!solver->options.memory || !solver->matrix ||
+        base_calloc(solver->ctx, 1, sizeof **m, m) != SPRY_STATUS_OK)
+        return false;
+    tune_memory_open(solver->device, solver->matrix, TUNE_SOLVES, true, *m);
+    return (*m)->usable;
+}
+
+static void kind_of(const attempt *a, char name[TUNE_NAME])
+{
+    snprintf(name, TUNE_NAME, "%.*s", (int)strcspn(a->precon, ":"), a->precon);
+}
+
+/* Forecasts as the machine has taught. */
+static void correct(spry_solver *solver, const tune_memory *m)
+{
+    attempts *all = &solver->attempts;
+    tune_machine *machine = NULL;
+    if (base_calloc(solver->ctx, 1, sizeof *machine, &machine) != SPRY_STATUS_OK)
+        return;
+    tune_recall_machine(solver->ctx, m, machine);
+    for (int k = 0; k < all->count; k++) {
+        char name[TUNE_NAME];
+        kind_of(&all->list[k], name);
+        all->list[k].seconds *= tune_factor_of(machine, name);
+    }
+    solver_rank_attempts(solver);
+    base_free(solver->ctx, machine);
+}
+
+void solver_recall(spry_solver *solver)
+{
+    attempts *all = &solver->attempts;
+    tune_memory *m;
+    tune_entry *entry = NULL;
+    if (all->count > 1 && open_memory(solver, &m) &&
+        base_calloc(solver->ctx, 1, sizeof *entry, &entry) == SPRY_STATUS_OK) {
+        correct(solver, m);
+        if (tune_recall(solver->ctx, m, entry))
+            for (int k = 0; k < all->count; k++)
+                if (strcmp(all->list[k].precon, entry->winner) == 0) {
+                    base_log(solver->ctx, SPRY_LOG_INFO, "precon %s is remembered", entry->winner);
+                    all->at = k;
+                    solver_settle_attempt(solver, true);
+                    break;
+                }
+    }
+    base_free(solver->ctx, entry);
+    base_free(solver->ctx, m);
+}
+
+void solver_remember(const spry_solver *solver, double seconds)
+{
+    const double worth = 0.01; /* seconds below which nothing is to be learned */
+    const attempt *a = solver_attempt(solver);
+    tune_memory *m = NULL;
+    tune_entry *entry = NULL;
+    tune_machine *machine = NULL;
+    const bool learns = seconds > worth && a->forecast > 0;
+    if ((solver->attempts.tried[0] || learns) && open_memory(solver, &m) &&
+        base_calloc(solver->ctx, 1, sizeof *entry, &entry) == SPRY_STATUS_OK &&
+        base_calloc(solver->ctx, 1, sizeof *machine, &machine) == SPRY_STATUS_OK) {
+        snprintf(entry->winner, sizeof entry->winner, "%.*s", TUNE_SPEC - 1, a->precon);
+        entry->seconds = seconds;
+        if (solver->attempts.tried[0] && strlen(a->precon) < sizeof entry->winner)
+            tune_keep(solver->ctx, m, entry);
+        tune_recall_machine(solver->ctx, m, machine);
+        if (learns) {
+            char name[TUNE_NAME];
+            kind_of(a, name);
+            tune_learn_factor(machine, name, seconds / a->forecast);
+            tune_keep_machine(solver->ctx, m, machine);
+        }
+    }
+    base_free(solver->ctx, machine);
+    base_free(solver->ctx, entry);
+    base_free(solver->ctx, m);
+}
