@@ -40,7 +40,7 @@
     item(WORD, nullspace, "none", 0, 0, "none constant",                                          \
          "of a matrix that is singular on purpose: constant vectors, as with pure Neumann "       \
          "conditions; removed from b and x, so that x is the solution of least norm")             \
-    item(BOOL, memory, "yes", 0, 0, NULL,                                                         \
+    item(BOOL, memory, "no", 0, 0, NULL,                                                         \
          "remember what solved a matrix where something else did not, and begin with it")
 enum { NULLSPACE_NONE, NULLSPACE_CONSTANT };
 enum { KEEP_BEST, KEEP_LAST };

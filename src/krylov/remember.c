@@ -41,7 +41,7 @@ static void correct(spry_solver *solver, const tune_memory *m)
 void solver_recall(spry_solver *solver)
 {
     attempts *all = &solver->attempts;
-    tune_memory *m;
+    tune_memory *m = NULL;
     tune_entry *entry = NULL;
     if (all->count > 1 && open_memory(solver, &m) &&
         base_calloc(solver->ctx, 1, sizeof *entry, &entry) == SPRY_STATUS_OK) {

@@ -303,8 +303,8 @@ static void test_auto_threads(void **state)
             spry_matrix_free(A);
             support_context_free(ctx);
         }
-        assert_string_equal(choice[0].specs[0], choice[1].specs[0]);
-        diffusion += strcmp(choice[0].specs[0], "amg") == 0;
+        assert_string_equal(choice[0].list[0].spec, choice[1].list[0].spec);
+        diffusion += strcmp(choice[0].list[0].spec, "amg") == 0;
     }
     assert_true(diffusion > 0 && diffusion < SEEDS); /* or it says nothing */
 }
