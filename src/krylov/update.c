@@ -20,6 +20,13 @@ static spry_status update_operator(spry_solver *solver)
     return SPRY_STATUS_OK;
 }
 
+/* What suited the old values need not suit these. */
+static void choose_again(spry_solver *solver)
+{
+    solver_drop(solver, STAGE_PRECON);
+    solver_forget_attempts(solver);
+}
+
 /* What the method was chosen for may be no more, and the preconditioner was made for the method. */
 static spry_status update_method(spry_solver *solver)
 {
@@ -29,7 +36,7 @@ static spry_status update_method(spry_solver *solver)
         return SPRY_STATUS_OK;
     const spry_status status = solver_choose_method(solver, &solver->chosen);
     if (status == SPRY_STATUS_OK && strcmp(before, solver->chosen) != 0)
-        solver_drop(solver, STAGE_PRECON);
+        choose_again(solver);
     return status;
 }
 
@@ -47,7 +54,7 @@ static spry_status update_precon(spry_solver *solver)
         return status;
     base_log(solver->ctx, SPRY_LOG_INFO, "precon auto chooses again: %s",
              spry_message(solver->ctx));
-    solver_drop(solver, STAGE_PRECON);
+    choose_again(solver);
     return SPRY_STATUS_OK;
 }
 
