@@ -151,19 +151,23 @@ bool solver_next_attempt(spry_solver *solver, const iteration *it)
     return true;
 }
 
-void solver_settle_attempt(spry_solver *solver, bool arrived)
+void solver_settle_attempt(spry_solver *solver)
 {
     attempts *all = &solver->attempts;
+    const attempt winner = all->list[all->at];
+    memmove(&all->list[1], &all->list[0], (size_t)all->at * sizeof *all->list);
+    all->list[0] = winner;
+    all->at = 0;
+}
+
+void solver_begin_attempts(spry_solver *solver)
+{
+    attempts *all = &solver->attempts;
+    all->tried[0] = '\0';
     if (all->at == 0)
         return;
-    const attempt winner = all->list[all->at];
-    if (arrived) {
-        memmove(&all->list[1], &all->list[0], (size_t)all->at * sizeof *all->list);
-        all->list[0] = winner;
-    } else {
-        solver_drop(solver, STAGE_PRECON);
-        solver->chosen = NULL;
-    }
+    solver_drop(solver, STAGE_PRECON);
+    solver->chosen = NULL;
     all->at = 0;
 }
 
@@ -185,7 +189,6 @@ spry_status solver_ends_attempts(spry_solver *solver, spry_status status)
         return status;
     tell(solver, "%s: %s", solver_attempt(solver)->precon, spry_message(solver->ctx));
     solver_drop(solver, STAGE_PRECON);
-    solver->attempts.at = 0;
     return SPRY_STATUS_OK;
 }
 

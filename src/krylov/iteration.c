@@ -108,8 +108,9 @@ static bool has_stalled(iteration *it)
 /* Every so many iterations an attempt is asked whether it will arrive. */
 enum { ASK_DISTANCE = 16 };
 
-void iteration_attempt(iteration *it, int64_t patience)
+void iteration_attempt(iteration *it, bool more, int64_t patience)
 {
+    it->more = more;
     it->began_at = it->mark_at = it->count;
     it->began_from = it->marked = isfinite(it->truth) ? it->truth : it->initial;
     it->patience = patience;

@@ -98,6 +98,7 @@ typedef struct iteration {
     int64_t began_at, patience; /* of this attempt; see iteration_attempt() */
     double began_from, marked;  /* residual at its begin, and at mark_at */
     int64_t mark_at;
+    bool more;    /* another one can follow */
     bool gave_up; /* it would have arrived later than the next attempt */
     int64_t idle;  /* residuals told in the loop since then that are no iterations */
     bool begun;    /* the run at hand has told a residual */
@@ -139,9 +140,9 @@ typedef struct iteration {
 spry_status iteration_report(void *it, report_kind kind, bool loop, double value, bool *go_on);
 void iteration_limits(void *it, run_limits *limits);
 void iteration_breakdown(void *it, const char *text, bool finite);
-/* From here on an attempt: it gives up once it has cost half of what the next one is forecast to,
+/* From here on an attempt, after which `more` can follow: it gives up once it has cost half of what the next one is forecast to,
  * which is so many iterations (0: there is none), and will not arrive for as much again. */
-void iteration_attempt(iteration *it, int64_t patience);
+void iteration_attempt(iteration *it, bool more, int64_t patience);
 /* |b|, and |b - A x| by a product of its own. */
 spry_status iteration_first_norms(iteration *it, double *residual);
 /* |b - A x| / |b| by a product of its own. */

@@ -51,7 +51,7 @@ void solver_recall(spry_solver *solver)
                 if (strcmp(all->list[k].precon, entry->winner) == 0) {
                     base_log(solver->ctx, SPRY_LOG_INFO, "precon %s is remembered", entry->winner);
                     all->at = k;
-                    solver_settle_attempt(solver, true);
+                    solver_settle_attempt(solver);
                     break;
                 }
     }

@@ -255,7 +255,7 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
         its[k].runner = r;
         its[k].track = l;
         its[k].estimates = solver->plan->estimates;
-        iteration_attempt(&its[k], solver_patience(solver));
+        iteration_attempt(&its[k], solver_has_next(solver), solver_patience(solver));
     }
     while (!all_ended(its, count)) {
         for (int k = 0; k < count; k++)
@@ -306,9 +306,11 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
         return solver_ends_attempts(solver, status);
     for (int k = 0; k < count; k++)
         if (may_go_on(&its[k])) {
-            its[k].ended = its[k].begun = its[k].drifted = false;
+            its[k].ended = its[k].begun = its[k].drifted = its[k].from_zero = false;
             its[k].before = its[k].gradient = INFINITY;
             its[k].goal = its[k].options->tol;
+            its[k].saved_at = its[k].count;
+            its[k].M = solver_precon(solver);
         }
     *stands = true;
     return SPRY_STATUS_OK;
@@ -333,7 +335,8 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
         solver_remember(solver, solver->attempts.setup_seconds + base_seconds() - begin);
         solver->attempts.setup_seconds = 0; /* later solves have none */
     }
-    solver_settle_attempt(solver, arrived);
+    if (arrived)
+        solver_settle_attempt(solver);
 done:
     return status;
 }
@@ -468,7 +471,7 @@ static spry_status solve_all(spry_solver *solver, int count, const spry_vector *
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     int done = 0;
-    solver->attempts.tried[0] = '\0';
+    solver_begin_attempts(solver);
 again:
     status = solver_set_up(solver, count > 0 ? b[0]->device : NULL);
     SPRY_GO(ctx, status);
@@ -477,6 +480,10 @@ again:
     SPRY_GO(ctx, check_different(ctx, count, b, x));
     for (; done < count; done += SOLVED_TOGETHER) {
         const int some = count - done < SOLVED_TOGETHER ? count - done : SOLVED_TOGETHER;
+        if (done > 0) { /* what stands, unless those before have used up all that can be tried */
+            solver_begin_attempts(solver);
+            SPRY_GO(ctx, solver_set_up(solver, b[0]->device));
+        }
         status =
             solve_some(solver, some, b + done, x + done, results ? result_at(results, done) : NULL);
         if (done == 0 && solver_stay(solver, status, b[0])) {

@@ -173,7 +173,8 @@ spry_status solver_ends_attempts(spry_solver *solver, spry_status status);
 /* The one at hand is what results tell of. It comes first from now on where it was right; else the
  * next solve begins with the first again. */
 void solver_note_used(spry_solver *solver);
-void solver_settle_attempt(spry_solver *solver, bool arrived);
+void solver_settle_attempt(spry_solver *solver);
+void solver_begin_attempts(spry_solver *solver);
 /* Where an exact preconditioner has not brought x to the tolerance: refinement with residuals of
  * twice the precision. */
 spry_status solver_polish(const spry_solver *solver, iteration *it);

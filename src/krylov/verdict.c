@@ -44,6 +44,8 @@ static spry_status judge_least_squares(iteration *it)
 static bool has_drifted(const iteration *it)
 {
     const double parted = 10;
+    if (it->gave_up)
+        return false;
     return it->drifted || it->reason == SPRY_REASON_CONVERGED ||
            (it->reason == SPRY_REASON_STAGNATED && it->truth > parted * it->residual);
 }
@@ -119,7 +121,8 @@ spry_status verdict_of_run(iteration *it)
     if (it->ended)
         return SPRY_STATUS_OK;
     it->ended = true;
-    const int64_t better = replayed ? NONE : iteration_find_better(it, drifted);
+    /* Another attempt does more for x than what this one has had on its way. */
+    const int64_t better = replayed || it->more ? NONE : iteration_find_better(it, drifted);
     if (it->truth <= it->options->tol) { /* whatever else happened */
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';
@@ -229,13 +232,13 @@ static double extreme_entry(const spry_matrix *A)
 /* What to try where a method has failed: nothing that was tried, and nothing that cannot be had. */
 static void find_next(const spry_solver *solver, char *text, size_t size)
 {
-    const program *p = solver->plan->program;
+    const program *p = solver->plan ? solver->plan->program : NULL;
     const spry_operator *A = solver_operator(solver);
-    const char *method = p->method, *precon = solver->precon_name;
+    const char *method = solver->attempts.method, *precon = solver->attempts.precon;
     const bool direct = strcmp(precon, "direct") == 0;
     const bool simple = strcmp(precon, "none") == 0 || strcmp(precon, "jacobi") == 0;
     text[0] = '\0';
-    if (solver->given_precon) /* which may be to blame: only the caller knows another */
+    if (solver->given_precon || solver->attempts.tried[0]) /* which may be to blame: only the caller knows another */
         return;
     if (A->rows != A->cols)
         snprintf(text, size, "try method=%s", strcmp(method, "lsmr") == 0 ? "lsqr" : "lsmr");
@@ -244,7 +247,7 @@ static void find_next(const spry_solver *solver, char *text, size_t size)
                  strcmp(method, "gmres") != 0 ? "method=gmres"
                  : direct                     ? "a larger restart"
                                               : "a preconditioner");
-    else if (p->needs[NEED_DEFINITE])
+    else if (p && p->needs[NEED_DEFINITE])
         snprintf(text, size, "try method=minres, or precon=direct");
     else
         snprintf(text, size, "try %sprecon=direct", simple ? "precon=ilut, or " : "");
