@@ -44,6 +44,30 @@ void algebra_match_clear(spry_context *ctx, matching *m);
  * where i stands alone. Both have room for a->rows. */
 spry_status algebra_match_pairs(spry_context *ctx, const matrix_arrays *a, const matching *m,
                                 double *factor, int32_t *pair);
+/* Whether entry k counts as one for a matching: it is finite and not 0. */
+bool algebra_is_entry(const matrix_arrays *a, int64_t k);
+
+/*
+ * The block triangular form (block_form.c): with row_perm[new] = old and col_perm alike no entry
+ * stands below the blocks. Blocks of full structural rank are square, irreducible, and have a
+ * partner's entry in each place of their diagonals. Where rows or columns are left without partners
+ * there are two more: `wide`, the first one, with fewer rows than columns (too few equations), and
+ * `tall`, the last one, with more (too many).
+ */
+typedef struct block_form {
+    int32_t *row_perm, *col_perm;
+    int64_t blocks;
+    int64_t *row_start, *col_start; /* of each block, and the ends: blocks + 1 */
+    bool wide, tall;
+} block_form;
+spry_status algebra_block_form(spry_context *ctx, const matrix_arrays *a, const matching *m,
+                               block_form *form);
+void algebra_block_form_clear(spry_context *ctx, block_form *form);
+/* Whether A is A^T or A^H, by its kind or found out. */
+spry_status algebra_is_symmetric(spry_context *ctx, const spry_matrix *A, bool *yes);
+/* The order of rows that puts partners on the diagonal, for n x n: perm[j] is the row that column j
+ * has; rows without a column take the places of columns without a row, in turn. */
+void algebra_match_order(const matching *m, int32_t *perm);
 /* A factor as a number of the type: a power of two if asked for, and one that neither overflows nor
  * loses bits. */
 double algebra_settle(double factor, bool exact, spry_type type);

@@ -179,11 +179,19 @@ static void shut_tree(search *q)
         q->s->shut[q->met[m]] = true;
 }
 
-static spry_status search_all(search *q)
+/* Whether a row has so many entries that it takes its column last: once it has one, every search
+ * that comes by has to look at all of them. */
+static bool is_long(const assignment *s, int64_t i)
+{
+    const int64_t length = s->offsets[i + 1] - s->offsets[i];
+    return length > 64 && length > 8 * (s->offsets[s->rows] / s->rows);
+}
+
+static spry_status search_rows(search *q, bool long_ones)
 {
     assignment *s = q->s;
     for (int32_t i = 0; i < s->rows; i++) {
-        if (s->column_of[i] >= 0)
+        if (s->column_of[i] >= 0 || is_long(s, i) != long_ones)
             continue;
         if (spry_context_interrupted(q->ctx, false))
             return SPRY_FAIL(q->ctx, SPRY_STATUS_INTERRUPTED, "matching: interrupted");
@@ -241,13 +249,15 @@ static void assign_cheaply(assignment *s, int64_t *next)
 {
     for (int32_t i = 0; i < s->rows; i++) {
         next[i] = s->offsets[i];
-        const int32_t j = free_column(s, i, &next[i]);
+        const int32_t j = is_long(s, i) ? -1 : free_column(s, i, &next[i]);
         if (j >= 0) {
             take(s, i, j);
             s->rank++;
         }
     }
     for (int32_t i = 0; i < s->rows; i++) {
+        if (is_long(s, i))
+            continue;
         for (int64_t k = s->offsets[i]; s->column_of[i] < 0 && k < s->offsets[i + 1]; k++) {
             const int32_t j = s->columns[k];
             if (reduced(s, i, k) > 0)
@@ -298,7 +308,8 @@ spry_status assign(spry_context *ctx, assignment *s, bool all)
     SPRY_GO(ctx, make_search(&q));
     first_duals(s, all);
     assign_cheaply(s, next);
-    SPRY_GO(ctx, search_all(&q));
+    SPRY_GO(ctx, search_rows(&q, false));
+    SPRY_GO(ctx, search_rows(&q, true));
 done:
     base_free(ctx, q.distance);
     base_free(ctx, q.from);

@@ -26,6 +26,18 @@ void algebra_match_clear(spry_context *ctx, matching *m)
     *m = (matching){0};
 }
 
+void algebra_match_order(const matching *m, int32_t *perm)
+{
+    int64_t single = 0;
+    for (int64_t j = 0; j < m->cols; j++) {
+        perm[j] = m->row_of[j];
+        while (perm[j] < 0 && m->column_of[single] >= 0)
+            single++;
+        if (perm[j] < 0)
+            perm[j] = (int32_t)single++;
+    }
+}
+
 /* log |a_k|; -inf where it counts for none. */
 static double log_size(const matrix_arrays *a, int64_t k)
 {

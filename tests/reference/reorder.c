@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const orders[] = {"none", "rcm", "amd", "nd", "length", "colour"};
+static const char *const orders[] = {"none", "rcm", "amd", "nd", "length", "colour", "btf"};
 enum { ORDERS = sizeof orders / sizeof *orders };
 
 static void assert_permutation(const int32_t *perm, int64_t n)

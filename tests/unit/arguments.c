@@ -196,7 +196,7 @@ CALL(spry_solver_set_real, 2, "", spry_solver_set_real(P(0, t->solver), P(1, "to
 CALL(spry_solver_set_text, 3, "", spry_solver_set_text(P(0, t->solver), P(1, "precon"), P(2, "none"))) \
 CALL(spry_solver_get_bool, 3, "", spry_solver_get_bool(P(0, t->solver), P(1, "fuse"), P(2, &t->yes))) \
 CALL(spry_solver_get_int, 3, "", spry_solver_get_int(P(0, t->solver), P(1, "max-iter"), P(2, &t->count))) \
-CALL(spry_solver_get_real, 3, "", spry_solver_get_real(P(0, t->solver), P(1, "tol"), P(2, &t->number))) \
+CALL(spry_solver_get_real, 3, "", spry_solver_get_real(P(0, t->solver), P(1, "tol"), P(2, &t->count))) \
 CALL(spry_solver_get_text, 3, "", spry_solver_get_text(P(0, t->solver), P(1, "tol"), P(2, t->word), sizeof t->word)) \
 CALL(spry_solver_set_null_space, 3, "2", spry_solver_set_null_space(P(0, t->solver), 1, P(1, t->b_list), P(2, t->b_list))) \
 LOOK(spry_context_set_message, 2, spry_context_set_message(P(0, t->ctx), P(1, "text"))) \
@@ -234,6 +234,7 @@ LOOK(spry_generate_options, 0, spry_generate_options())                         
 CALL(spry_precon_new, 4, "1", spry_precon_new(P(0, t->A), P(1, t->device), P(2, "jacobi"), P(3, &t->made_operator))) \
 CALL(spry_precon_beside, 4, "", spry_precon_beside(P(0, t->op), P(1, t->A), P(2, "jacobi"), P(3, &t->made_operator))) \
 CALL(spry_reorder, 3, "", spry_reorder(P(0, t->A), P(1, "rcm"), P(2, &t->order)))                    \
+CALL(spry_matrix_match, 3, "2", spry_matrix_match(P(0, t->A), P(1, &t->order), P(2, &t->count))) \
 CALL(spry_vector_permute, 3, "", spry_vector_permute(P(0, t->x), P(1, t->perm), P(2, t->y)))         \
 CALL(spry_vector_unpermute, 3, "", spry_vector_unpermute(P(0, t->x), P(1, t->perm), P(2, t->y)))     \
 LOOK(spry_reason_name, 0, spry_reason_name(SPRY_REASON_STOPPED))                                     \
