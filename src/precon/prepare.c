@@ -24,7 +24,7 @@
          "rows and columns: the largest entries of each near 1, or those of the matching")        \
     item(BOOL, match, "yes", 0, 0, NULL,                                                          \
          "bring large entries to the diagonal by an exchange of rows; symmetric: pairs together") \
-    item(WORD, order, "none", 0, 0, "none rcm amd nd btf",                                        \
+    item(WORD, order, "amd", 0, 0, "none rcm amd nd btf",                                         \
          "of rows and columns alike, after that")                                                 \
     item(WORD, symmetric, "auto", 0, 0, "auto yes no",                                            \
          "treat rows and columns alike; auto: where A is symmetric or hermitian")                 \
