@@ -101,7 +101,7 @@ static int32_t points_at(const forming *f, int64_t k)
 }
 
 /* Takes the component whose first row is i from the end of the stack of `open` rows. */
-static int64_t close_block(forming *f, int32_t *open, int64_t count, int32_t i)
+static int64_t close_block(forming *f, const int32_t *open, int64_t count, int32_t i)
 {
     int32_t row;
     do {
