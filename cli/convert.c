@@ -8,15 +8,20 @@
          "what the file holds; auto takes one row or one column for a vector")                     \
     item(TEXT, scale, "none", 0, 0, NULL,                                                          \
          "multiply rows and columns by powers of two: symmetric (1 / sqrt of the diagonal), row, " \
-         "column, equilibrate; options after a colon, as in row:norm=two,exact=no")                \
-    item(WORD, reorder, "none", 0, 0, "none rcm amd nd length colour",                             \
+         "column, equilibrate, match (entries of the largest product become 1); options after a "  \
+         "colon, as in row:norm=two,exact=no")                                                     \
+    item(BOOL, match, "no", 0, 0, NULL,                                                            \
+         "bring large entries to the diagonal by another order of the rows, before --reorder")     \
+    item(WORD, reorder, "none", 0, 0, "none rcm amd nd length colour btf",                         \
          "order of rows and columns: reverse Cuthill-McKee, minimum degree, nested dissection, "   \
-         "rows with many entries first, by colours")                                               \
+         "rows with many entries first, by colours, block triangular form")                        \
     item(PATH, left_out, NULL, 0, 0, NULL, "file for the factors of the rows, in the old order")   \
     item(PATH, right_out, NULL, 0, 0, NULL,                                                        \
          "file for the factors of the columns, in the old order")                                  \
     item(PATH, perm_out, NULL, 0, 0, NULL,                                                         \
-         "file for the order: for each new row the old one, from 0")                               \
+         "file for the order: for each new row (with --match: column) the old one, from 0")        \
+    item(PATH, row_perm_out, NULL, 0, 0, NULL,                                                     \
+         "file for the order of the rows by --match and --reorder together")                       \
     item(BOOL, quiet, "no", 0, 0, NULL, "print nothing but errors")
 
 typedef struct convert_options {
@@ -60,6 +65,11 @@ static spry_status convert_vector(spry_context *ctx, const cli_arguments *a, dou
     return status;
 }
 
+static bool orders(const convert_options *o)
+{
+    return o->match || o->reorder;
+}
+
 static bool scales(const convert_options *o)
 {
     return strcmp(o->scale, "none") != 0;
@@ -86,39 +96,69 @@ static spry_status scale(const convert_options *o, spry_matrix *A)
     return status;
 }
 
-static spry_status write_order(spry_context *ctx, const int32_t *perm, int64_t n, const char *path)
+/* The order of the rows alone that --match asks for; NULL without. */
+static spry_status match(spry_context *ctx, const convert_options *o, spry_matrix **A,
+                         int32_t **matched)
+{
+    spry_matrix *B = NULL;
+    if (!o->match)
+        return SPRY_STATUS_OK;
+    spry_status status = spry_matrix_match(*A, matched, NULL);
+    if (status == SPRY_STATUS_OK)
+        status = spry_matrix_permute(*A, *matched, NULL, &B);
+    if (status != SPRY_STATUS_OK) {
+        spry_free(ctx, *matched);
+        *matched = NULL;
+        return status;
+    }
+    spry_matrix_free(*A);
+    *A = B;
+    return SPRY_STATUS_OK;
+}
+
+/* For each new row the old one, by both. */
+static spry_status write_rows(spry_context *ctx, const int32_t *match, const int32_t *perm,
+                              int64_t n, const char *path)
 {
     spry_vector *v = NULL;
     if (!path)
         return SPRY_STATUS_OK;
     spry_status status = spry_vector_new(ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &v);
     for (int64_t i = 0; status == SPRY_STATUS_OK && i < n; i++)
-        ((double *)spry_vector_data(v))[i] = perm[i];
+        ((double *)spry_vector_data(v))[i] = match ? match[perm[i]] : perm[i];
     if (status == SPRY_STATUS_OK)
         status = file_write_vector(v, 1, path);
     spry_vector_free(v);
     return status;
 }
 
-/* Rows and columns alike, as long as there are as many. */
+/* Rows and columns alike, as long as there are as many; rows by --match before. */
 static spry_status reorder(spry_context *ctx, const convert_options *o, spry_matrix **A)
 {
     spry_entry order = SPRY_ENTRY_INIT;
-    int32_t *perm = NULL;
+    int32_t *perm = NULL, *matched = NULL;
     spry_matrix *B = NULL;
     spry_list_at(SPRY_LIST_ORDERS, o->reorder, &order);
-    spry_status status = spry_reorder(*A, order.name, &perm);
-    const bool square = spry_matrix_rows(*A) == spry_matrix_cols(*A);
+    spry_status status = match(ctx, o, A, &matched);
+    const int64_t n = spry_matrix_rows(*A);
+    const bool square = n == spry_matrix_cols(*A);
     if (status == SPRY_STATUS_OK)
+        status = spry_reorder(*A, order.name, &perm);
+    if (status == SPRY_STATUS_OK && o->reorder)
         status = spry_matrix_permute(*A, perm, square ? perm : NULL, &B);
     if (status == SPRY_STATUS_OK)
-        status = write_order(ctx, perm, spry_matrix_rows(*A), o->perm_out);
+        status = write_rows(ctx, NULL, perm, n, o->perm_out);
+    if (status == SPRY_STATUS_OK)
+        status = write_rows(ctx, matched, perm, n, o->row_perm_out);
+    spry_free(ctx, matched);
     spry_free(ctx, perm);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    spry_matrix_free(*A);
-    *A = B;
-    return SPRY_STATUS_OK;
+    if (status == SPRY_STATUS_OK && B) {
+        spry_matrix_free(*A);
+        *A = B;
+        B = NULL;
+    }
+    spry_matrix_free(B);
+    return status;
 }
 
 static bool both_go_there(const char *a, const char *b)
@@ -130,15 +170,19 @@ static bool both_go_there(const char *a, const char *b)
 static int check_extras(spry_context *ctx, const cli_arguments *a)
 {
     const convert_options *o = a->fields[0];
-    const char *paths[] = {o->left_out, o->right_out, o->perm_out, a->operands[1]};
+    const char *paths[] = {o->left_out, o->right_out, o->perm_out, o->row_perm_out, a->operands[1]};
+    enum { EXTRAS = sizeof paths / sizeof *paths - 1 };
     if ((o->left_out || o->right_out) && !scales(o))
         return cli_fail(EXIT_INPUT, "--left-out and --right-out are for --scale");
     if (o->perm_out && !o->reorder)
         return cli_fail(EXIT_INPUT, "--perm-out is for --reorder");
-    if (o->as == AS_VECTOR && (scales(o) || o->reorder))
-        return cli_fail(EXIT_INPUT, "--scale and --reorder are for matrices, not for --as vector");
-    for (int i = 0; i < 3; i++) {
-        for (int k = i + 1; paths[i] && k < 4; k++)
+    if (o->row_perm_out && !orders(o))
+        return cli_fail(EXIT_INPUT, "--row-perm-out is for --match and --reorder");
+    if (o->as == AS_VECTOR && (scales(o) || orders(o)))
+        return cli_fail(EXIT_INPUT,
+                        "--scale, --match and --reorder are for matrices, not for --as vector");
+    for (int i = 0; i < EXTRAS; i++) {
+        for (int k = i + 1; paths[i] && k <= EXTRAS; k++)
             if (paths[k] && both_go_there(paths[i], paths[k]))
                 return cli_fail(EXIT_INPUT, "%s: two outputs cannot both go there", paths[i]);
         const int exit_status = paths[i] ? file_check_output(ctx, paths[i], true) : EXIT_DONE;
@@ -160,7 +204,7 @@ static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, dou
         *vector = *vector && (spry_matrix_rows(A) == 1 || spry_matrix_cols(A) == 1);
     if (status == SPRY_STATUS_OK && !*vector && scales(o))
         status = scale(o, A);
-    if (status == SPRY_STATUS_OK && !*vector && o->reorder)
+    if (status == SPRY_STATUS_OK && !*vector && orders(o))
         status = reorder(ctx, o, &A);
     if (status == SPRY_STATUS_OK && !*vector) {
         if (!file_is_stdout(a->operands[1]))
@@ -187,7 +231,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
         return exit_status;
     double begin = cli_clock();
     bool from_stdin = strcmp(a->operands[0], "-") == 0; /* cannot be read twice */
-    bool vector = o->as == AS_AUTO && !from_stdin && !scales(o) && !o->reorder;
+    bool vector = o->as == AS_AUTO && !from_stdin && !scales(o) && !orders(o);
     spry_status status = SPRY_STATUS_OK;
     if (o->as != AS_VECTOR)
         status = convert_matrix(ctx, a, begin, &vector);
@@ -205,9 +249,10 @@ const cli_command command_convert = {
         "(Matrix Market), .rb (Rutherford-Boeing; Harwell-Boeing is read, too), .npz (SciPy "
         "sparse), .npy (NumPy, dense), .spry (binary, loads without parsing). A - is the "
         "standard input or, as Matrix Market, the standard output.\n"
-        "A matrix A can be scaled and put into another order on the way, in this order: B = P (L A "
-        "R) P^T. "
-        "Then A x = b is B y = P L b with x = R P^T y.",
+        "A matrix A can be scaled and put into another order on the way, in this order: B = P Q (L "
+        "A "
+        "R) P^T with the rows in the order Q of --match. "
+        "Then A x = b is B y = P Q L b with x = R P^T y; --row-perm-out writes P Q.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"Reading", spry_read_options, NULL},
                                   {"Machine", spry_context_options, NULL},
@@ -221,6 +266,8 @@ const cli_command command_convert = {
              "Keeps the stored triangle of a symmetric file instead of writing both."},
             {"spry convert A.mtx B.mtx --reorder rcm --scale symmetric --perm-out p.npy",
              "A narrow band and a diagonal near 1; p.npy tells the order."},
+            {"spry convert A.mtx B.mtx --scale match --match --reorder btf --row-perm-out q.npy",
+             "Ones on the diagonal, nothing larger beside them, blocks along it."},
             {0}},
     .least = 2,
     .most = 2,

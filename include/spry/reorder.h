@@ -9,19 +9,38 @@ SPRY_BEGIN
 
 /**
  * Finds an order for the rows (and columns, where A is square) of a matrix. It depends on the
- * places of entries alone, those of A and A^T together; the same A gives the same order.
+ * places of entries alone, those of A and A^T together (for btf, A's own that are not 0); the same
+ * A gives the same order.
  *
  * @param order  one of SPRY_LIST_ORDERS; none: as it is;
  *               rcm: reverse Cuthill-McKee, a narrow band;
- *               amd: approximate minimum degree, little fill in a factorization (with SuiteSparse);
+ *               amd: approximate minimum degree, little fill in a factorization;
  *               nd: nested dissection, little fill and independent parts (with METIS);
  *               length: rows with many entries first;
- *               colour: rows that do not depend on each other together
+ *               colour: rows that do not depend on each other together;
+ *               btf: block triangular form: strong components, no entries below the blocks. Rows
+ *               keep their diagonal entries; spry_matrix_match() first gives the finest blocks
  * @param perm   out: as long as A has rows; to be freed by spry_free()
  * @return SPRY_STATUS_BAD_USAGE for an unknown order, and for one but none and length when A is not
  * square; SPRY_STATUS_UNSUPPORTED when the library that an order needs was not there at the build
  */
 SPRY_API spry_status spry_reorder(const spry_matrix *A, const char *order, int32_t **perm);
+
+/**
+ * An order for the rows alone that brings large entries to the diagonal: the largest product of
+ * their moduli that there is (I. S. Duff, J. Koster, SIAM J. Matrix Anal. Appl. 22 (2001),
+ * 973-996). spry_matrix_permute() takes it with NULL for the columns; spry_scaling() with "match"
+ * gives the factors that make these entries 1 and others at most 1. Entries that are 0 or not
+ * finite count for none.
+ *
+ * @param A     square
+ * @param perm  out: as long as A has rows; perm[j] is the row for place j; to be freed by
+ *              spry_free()
+ * @param rank  out: how many places of the diagonal have an entry then, the structural rank: the
+ *              matrix is singular where it is less than the number of rows; may be NULL
+ * @return SPRY_STATUS_BAD_USAGE when A is not square; SPRY_STATUS_INTERRUPTED
+ */
+SPRY_API spry_status spry_matrix_match(const spry_matrix *A, int32_t **perm, int64_t *rank);
 
 /** y_i = x[perm[i]]: a right-hand side in the new order. x and y are of one type and length, on the
  * host or on one device, and not the same. */

@@ -72,6 +72,36 @@ done:
     return status;
 }
 
+/* Strong components of A's own graph: the block form for partners on the diagonal. */
+static spry_status order_btf(const spry_matrix *A, int32_t *perm)
+{
+    spry_context *ctx = A->ctx;
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    block_form form = {0};
+    matching same = {.rows = A->a.rows, .cols = A->a.cols, .rank = A->a.rows};
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
+    SPRY_GO(ctx, order_none(A, perm));
+    same.column_of = same.row_of = perm;
+    SPRY_GO(ctx, algebra_block_form(ctx, &csr->a, &same, &form));
+    memcpy(perm, form.row_perm, (size_t)A->a.rows * sizeof *perm);
+done:
+    algebra_block_form_clear(ctx, &form);
+    spry_matrix_free(owned);
+    return status;
+}
+
+static spry_status order_amd(spry_context *ctx, const graph *g, int32_t *perm)
+{
+    int32_t *found = NULL;
+    const spry_status status = algebra_amd(ctx, g->n, g->offsets, g->neighbours, &found);
+    if (status == SPRY_STATUS_OK)
+        memcpy(perm, found, (size_t)g->n * sizeof *perm);
+    base_free(ctx, found);
+    return status;
+}
+
 typedef struct order_kind {
     const char *name, *summary;
     spry_status (*make)(const spry_matrix *A, int32_t *perm);
@@ -83,10 +113,11 @@ typedef struct order_kind {
 static const order_kind kinds[] = {
     {"none", "as it is", order_none, NULL, true},
     {"rcm", "reverse Cuthill-McKee: a narrow band", NULL, graph_rcm, false},
-    {"amd", "approximate minimum degree: little fill (SuiteSparse)", NULL, graph_amd, false},
+    {"amd", "approximate minimum degree: little fill", NULL, order_amd, false},
     {"nd", "nested dissection: little fill, independent parts (METIS)", NULL, graph_nd, false},
     {"length", "rows with many entries first", order_length, NULL, true},
     {"colour", "rows that do not depend on each other together", order_colour, NULL, false},
+    {"btf", "block triangular form: what depends on nothing else last", order_btf, NULL, false},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -145,10 +176,40 @@ spry_status spry_reorder(const spry_matrix *A, const char *order, int32_t **perm
     else
         SPRY_GO(ctx, number_graph(A, kind, *perm));
 done:
+    if (status == SPRY_STATUS_INTERRUPTED)
+        base_stopped(ctx);
     if (status != SPRY_STATUS_OK) {
         base_free(ctx, *perm);
         *perm = NULL;
     }
+    return status;
+}
+
+spry_status spry_matrix_match(const spry_matrix *A, int32_t **perm, int64_t *rank)
+{
+    SPRY_NEED(CTX_OF(A), A, perm);
+    spry_context *ctx = A->ctx;
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    matching m = {0};
+    spry_status status = SPRY_STATUS_OK;
+    *perm = NULL;
+    if (A->a.rows != A->a.cols)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "matching rows with columns is for square matrices, this one is %" PRId64
+                         " x %" PRId64,
+                         A->a.rows, A->a.cols);
+    SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
+    SPRY_GO(ctx, algebra_match(ctx, &csr->a, &m));
+    SPRY_GO(ctx, base_alloc(ctx, A->a.rows, sizeof **perm, perm));
+    algebra_match_order(&m, *perm);
+    if (rank)
+        *rank = m.rank;
+done:
+    if (status == SPRY_STATUS_INTERRUPTED)
+        base_stopped(ctx);
+    algebra_match_clear(ctx, &m);
+    spry_matrix_free(owned);
     return status;
 }
 

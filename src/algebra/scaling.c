@@ -1,4 +1,4 @@
-/* Factors for rows and columns: by the diagonal, by norms, and by Ruiz's iteration. */
+/* Factors for rows and columns: by the diagonal, by norms, by Ruiz's iteration, by the matching. */
 #include "algebra/algebra.h"
 
 #include "matrix/entries.h"
@@ -24,6 +24,7 @@ static const spry_option_list option_list = SPRY_OPTION_LIST(table);
 
 /* What a kind works on: the matrix, and factors that begin as ones. */
 typedef struct scaling {
+    const spry_matrix *A;
     const matrix_arrays *a; /* general CSR without duplicates */
     const spry_context *ctx;
     const scaling_options *options;
@@ -160,6 +161,32 @@ done:
     return status;
 }
 
+spry_status algebra_is_symmetric(spry_context *ctx, const spry_matrix *A, bool *yes)
+{
+    *yes = A->a.symmetry != SPRY_SYMMETRY_GENERAL;
+    if (*yes || A->a.rows != A->a.cols)
+        return SPRY_STATUS_OK;
+    const spry_status status = matrix_find_out(ctx, A, SPRY_FACT_HERMITIAN, yes);
+    return *yes || status != SPRY_STATUS_OK ? status
+                                            : matrix_find_out(ctx, A, SPRY_FACT_SYMMETRIC, yes);
+}
+
+static spry_status by_matching(spry_context *ctx, const scaling *s)
+{
+    matching m;
+    bool symmetric = false;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, algebra_match(ctx, s->a, &m));
+    SPRY_GO(ctx, algebra_is_symmetric(ctx, s->A, &symmetric));
+    memcpy(s->left, m.left, (size_t)m.rows * sizeof *m.left);
+    memcpy(s->right, m.right, (size_t)m.cols * sizeof *m.right);
+    for (int64_t i = 0; symmetric && i < m.rows; i++)
+        s->left[i] = s->right[i] = sqrt(m.left[i]) * sqrt(m.right[i]);
+done:
+    algebra_match_clear(ctx, &m);
+    return status;
+}
+
 typedef struct scaling_kind {
     const char *name, *summary;
     spry_status (*make)(spry_context *ctx, const scaling *s);
@@ -170,6 +197,7 @@ static const scaling_kind kinds[] = {
     {"row", "rows by one over their norms", by_rows},
     {"column", "columns by one over their norms", by_columns},
     {"equilibrate", "the largest entries of rows and columns near 1 (Ruiz)", by_ruiz},
+    {"match", "entries of the largest product become 1, others less", by_matching},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -203,12 +231,9 @@ done:
     return status == SPRY_STATUS_OK ? status : SPRY_CAUSE(ctx, status, "scaling %s", (*kind)->name);
 }
 
-/* The factor as a number of the type: a power of two if asked for, and one that neither overflows
- * nor loses bits. */
-static double settle(double factor, bool exact, spry_type type)
+double algebra_settle(double factor, bool exact, spry_type type)
 {
-    const bool single = type_is_single(type);
-    const double most = single ? 0x1p126 : 0x1p1022;
+    const double most = type_is_single(type) ? 0x1p126 : 0x1p1022;
     factor = fmin(fmax(factor, 1 / most), most);
     return exact ? exp2(round(log2(factor))) : factor;
 }
@@ -218,7 +243,7 @@ static spry_status make_vector(spry_context *ctx, spry_type type, int64_t n, con
 {
     const spry_status status = spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, v);
     for (int64_t i = 0; status == SPRY_STATUS_OK && i < n; i++)
-        value_set(type, (*v)->data, i, (spry_scalar){settle(factors[i], exact, type), 0});
+        value_set(type, (*v)->data, i, (spry_scalar){algebra_settle(factors[i], exact, type), 0});
     return status;
 }
 
@@ -241,7 +266,7 @@ spry_status spry_scaling(const spry_matrix *A, const char *kind, spry_vector **l
     scaling_options options;
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
-    scaling s = {.ctx = ctx, .options = &options};
+    scaling s = {.A = A, .ctx = ctx, .options = &options};
     *left = *right = NULL;
     SPRY_GO(ctx, read_kind(ctx, kind, &chosen, &options));
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));

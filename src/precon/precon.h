@@ -132,6 +132,7 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe);
     item(ssor)             \
     item(direct)           \
     item(schwarz)          \
+    item(prepare)          \
     item(ilu)              \
     item(ic)               \
     item(ilut)             \

@@ -234,6 +234,7 @@ LOOK(spry_generate_options, 0, spry_generate_options())                         
 CALL(spry_precon_new, 4, "1", spry_precon_new(P(0, t->A), P(1, t->device), P(2, "jacobi"), P(3, &t->made_operator))) \
 CALL(spry_precon_beside, 4, "", spry_precon_beside(P(0, t->op), P(1, t->A), P(2, "jacobi"), P(3, &t->made_operator))) \
 CALL(spry_reorder, 3, "", spry_reorder(P(0, t->A), P(1, "rcm"), P(2, &t->order)))                    \
+CALL(spry_matrix_match, 3, "2", spry_matrix_match(P(0, t->A), P(1, &t->order), P(2, &t->count))) \
 CALL(spry_vector_permute, 3, "", spry_vector_permute(P(0, t->x), P(1, t->perm), P(2, t->y)))         \
 CALL(spry_vector_unpermute, 3, "", spry_vector_unpermute(P(0, t->x), P(1, t->perm), P(2, t->y)))     \
 LOOK(spry_reason_name, 0, spry_reason_name(SPRY_REASON_STOPPED))                                     \
