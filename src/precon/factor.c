@@ -123,12 +123,12 @@ static spry_status check_condition(factor *f, const spry_matrix *A)
     SPRY_GO(ctx, is_clear(&e, &clear));
     if (!clear)
         SPRY_GO(ctx, estimate(&e, &found));
-    if (!(found * f->roundoff < 0.25))
+    f->condition = found;
+    if (!f->regular && !(found * f->roundoff < 0.25))
         status =
             SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                       "precon direct: the matrix is singular as far as this precision can tell "
-                      "(condition %.1g or more); try direct:kind=dense,regular=yes for a small "
-                      "one, or another preconditioner",
+                      "(condition %.1g or more); try direct:regular=yes, or another preconditioner",
                       found);
 done:
     spry_vector_free(e.left);
@@ -141,7 +141,7 @@ spry_status factor_fill(factor *f, const spry_matrix *A)
 {
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(f->ctx, f->class->fill(f, A));
-    if (!f->regular)
+    if (f->rank == f->n)
         SPRY_GO(f->ctx, check_condition(f, A));
 done:
     return status;
