@@ -1,28 +1,22 @@
-# Libraries that orders with little fill come from, each used when it is installed: AMD of SuiteSparse
-# (libsuitesparse-dev) and METIS (libmetis-dev). Out come the target spry_orders, with what the compiler must
-# know, spry_order_libraries and pc_orders, the same for pkg-config.
+# METIS (libmetis-dev), used for the order nd and for parts of matrices when it is installed. Out come the
+# target spry_orders, with what the compiler must know, spry_order_libraries and pc_orders, the same for
+# pkg-config.
 add_library(spry_orders INTERFACE)
 set(spry_order_libraries)
 set(pc_orders)
-option(SPRY_AMD "Use AMD where it is installed" ON)
 option(SPRY_METIS "Use METIS where it is installed" ON)
 
-function(spry_find_order name header library)
-    string(TOUPPER ${name} upper)
-    if(NOT SPRY_${upper})
-        return()
+
+if(SPRY_METIS)
+    find_path(METIS_INCLUDE metis.h)
+    find_library(METIS_LIBRARY metis)
+    mark_as_advanced(METIS_INCLUDE METIS_LIBRARY)
+    if(METIS_INCLUDE AND METIS_LIBRARY)
+        target_include_directories(spry_orders SYSTEM INTERFACE ${METIS_INCLUDE})
+        target_compile_definitions(spry_orders INTERFACE SPRY_HAVE_METIS)
+        set(spry_order_libraries ${METIS_LIBRARY})
+        set(pc_orders " -lmetis")
+    else()
+        message(STATUS "Orders: METIS was not found")
     endif()
-    find_path(${upper}_INCLUDE ${header} PATH_SUFFIXES suitesparse)
-    find_library(${upper}_LIBRARY ${library})
-    mark_as_advanced(${upper}_INCLUDE ${upper}_LIBRARY)
-    if(NOT ${upper}_INCLUDE OR NOT ${upper}_LIBRARY)
-        message(STATUS "Orders: ${name} was not found")
-        return()
-    endif()
-    target_include_directories(spry_orders SYSTEM INTERFACE ${${upper}_INCLUDE})
-    target_compile_definitions(spry_orders INTERFACE SPRY_HAVE_${upper})
-    set(spry_order_libraries ${spry_order_libraries} ${${upper}_LIBRARY} PARENT_SCOPE)
-    set(pc_orders "${pc_orders} -l${library}" PARENT_SCOPE)
-endfunction()
-spry_find_order(amd amd.h amd)
-spry_find_order(metis metis.h metis)
+endif()

@@ -13,7 +13,7 @@ SPRY_BEGIN
  *
  * @param order  one of SPRY_LIST_ORDERS; none: as it is;
  *               rcm: reverse Cuthill-McKee, a narrow band;
- *               amd: approximate minimum degree, little fill in a factorization (with SuiteSparse);
+ *               amd: approximate minimum degree, little fill in a factorization;
  *               nd: nested dissection, little fill and independent parts (with METIS);
  *               length: rows with many entries first;
  *               colour: rows that do not depend on each other together

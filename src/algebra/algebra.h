@@ -48,6 +48,11 @@ spry_status algebra_match_pairs(spry_context *ctx, const matrix_arrays *a, const
  * loses bits. */
 double algebra_settle(double factor, bool exact, spry_type type);
 
+/* Approximate minimum degree (amd.c) of a symmetric pattern without diagonal: (*perm)[new] = old,
+ * to be freed by base_free(). Can be interrupted. */
+spry_status algebra_amd(spry_context *ctx, int64_t n, const int64_t *offsets,
+                        const int32_t *columns, int32_t **perm);
+
 /* f v; a real factor leaves signs of zeros and what is not finite to the part they are in. */
 static inline __attribute__((always_inline)) spry_scalar algebra_times(spry_scalar f, spry_scalar v)
 {

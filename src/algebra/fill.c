@@ -1,23 +1,16 @@
 /*
- * Orders that keep a factorization sparse, from libraries that are used where the build found them:
- *
- * amd: P. R. Amestoy, T. A. Davis, I. S. Duff, An approximate minimum degree ordering algorithm,
- * SIAM J. Matrix Anal. Appl. 17 (1996), 886-905; AMD of SuiteSparse
- *
- * nd: G. Karypis, V. Kumar, A fast and high quality multilevel scheme for partitioning irregular
- * graphs, SIAM J. Sci. Comput. 20 (1998), 359-392; METIS
+ * Nested dissection and parts by METIS, which is used where the build found it:
+ * G. Karypis, V. Kumar, A fast and high quality multilevel scheme for partitioning irregular
+ * graphs, SIAM J. Sci. Comput. 20 (1998), 359-392
  */
 #include "algebra/graph.h"
 
-#ifdef SPRY_HAVE_AMD
-#include <amd.h>
-#endif
 #ifdef SPRY_HAVE_METIS
 #include <metis.h>
 #endif
 
-#if defined(SPRY_HAVE_AMD) || defined(SPRY_HAVE_METIS)
-/* Offsets of 32 bits, which is what these libraries count in as Debian builds them. */
+#ifdef SPRY_HAVE_METIS
+/* Offsets of 32 bits, which is what METIS counts in as Debian builds it. */
 static spry_status narrow(spry_context *ctx, const graph *g, const char *who, int32_t **offsets)
 {
     if (g->offsets[g->n] > INT32_MAX)
@@ -28,32 +21,6 @@ static spry_status narrow(spry_context *ctx, const graph *g, const char *who, in
     const spry_status status = base_alloc(ctx, (int64_t)g->n + 1, sizeof **offsets, offsets);
     for (int64_t i = 0; status == SPRY_STATUS_OK && i <= g->n; i++)
         (*offsets)[i] = (int32_t)g->offsets[i];
-    return status;
-}
-#endif
-
-#ifndef SPRY_HAVE_AMD
-spry_status graph_amd(spry_context *ctx, const graph *g, int32_t *perm)
-{
-    (void)g;
-    (void)perm;
-    return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                     "order amd: spry was built without SuiteSparse (libsuitesparse-dev); rcm is "
-                     "always there");
-}
-#else
-spry_status graph_amd(spry_context *ctx, const graph *g, int32_t *perm)
-{
-    int32_t *offsets = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, narrow(ctx, g, "amd", &offsets));
-    const int result = amd_order(g->n, offsets, g->neighbours, perm, NULL, NULL);
-    if (result == AMD_OUT_OF_MEMORY)
-        status = SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY, "order amd: AMD found no memory");
-    else if (result != AMD_OK)
-        status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "order amd: AMD ended with %d", result);
-done:
-    base_free(ctx, offsets);
     return status;
 }
 #endif

@@ -22,7 +22,7 @@ spry_status graph_by_degree(spry_context *ctx, const graph *g, int32_t *rows);
 
 /* Orders; perm has room for n. */
 spry_status graph_rcm(spry_context *ctx, const graph *g, int32_t *perm);
-spry_status graph_amd(spry_context *ctx, const graph *g, int32_t *perm);
+/* by METIS; SPRY_STATUS_UNSUPPORTED where the build has none */
 spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm);
 
 /* The part, 0..parts-1, of every row, so that parts are about as large as each other and have few

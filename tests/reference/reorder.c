@@ -191,6 +191,51 @@ static void orders_for_fill_keep_the_factor_sparse(void **state)
     spry_matrix_free(A);
 }
 
+/* A row with all others as neighbours comes last: its elimination would fill everything. */
+static void amd_puts_dense_rows_last(void **state)
+{
+    enum { N = 3000 };
+    spry_matrix *A = support_long_row(*state, SPRY_TYPE_D, N); /* full row 17, full column 5 */
+    int32_t *perm = find_order(*state, A, "amd");
+    assert_int_equal(perm[N - 2], 5);
+    assert_int_equal(perm[N - 1], 17);
+    spry_free(*state, perm);
+    spry_matrix_free(A);
+}
+
+/* A tree is factorized without any fill, rows that are alike are eliminated together: minimum
+ * degree finds both whatever the numbering. Two cliques of 40 that share 5 rows fill nothing
+ * either. */
+static void amd_of_graphs_without_fill(void **state)
+{
+    enum { N = 75 };
+    double *dense = calloc((size_t)N * N, sizeof *dense);
+    assert_non_null(dense);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            dense[i * N + j] = (i < 40 && j < 40) || (i >= 35 && j >= 35);
+    spry_matrix *A = support_from_rows(*state, SPRY_TYPE_D, N, N, dense), *B = NULL;
+    int32_t *mix = shuffled(N, 2);
+    assert_ok(*state, spry_matrix_permute(A, mix, mix, &B));
+    int32_t *perm = find_order(*state, B, "amd");
+    assert_int_equal(count_fill(*state, B, perm), 2 * 40 * 39 / 2 - 5 * 4 / 2);
+    spry_free(*state, perm);
+    spry_matrix_free(B);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            dense[i * N + j] = i == j || (i - 1) / 2 == j || (j - 1) / 2 == i;
+    spry_matrix_free(A);
+    A = support_from_rows(*state, SPRY_TYPE_D, N, N, dense);
+    assert_ok(*state, spry_matrix_permute(A, mix, mix, &B));
+    perm = find_order(*state, B, "amd");
+    assert_int_equal(count_fill(*state, B, perm), N - 1);
+    spry_free(*state, perm);
+    spry_matrix_free(A);
+    spry_matrix_free(B);
+    free(mix);
+    free(dense);
+}
+
 static void rows_by_length_and_by_colour(void **state)
 {
     spry_matrix *A = support_from_rows(*state, SPRY_TYPE_D, 5, 6,
@@ -336,6 +381,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_order_is_a_permutation), TEST(rcm_finds_the_band_again),
         TEST(rcm_of_unsymmetric_bands),     TEST(orders_for_fill_keep_the_factor_sparse),
+        TEST(amd_puts_dense_rows_last),     TEST(amd_of_graphs_without_fill),
         TEST(rows_by_length_and_by_colour), TEST(vectors_there_and_back),
         TEST(what_is_wrong_is_told),        TEST(deep_and_scattered_graphs),
         TEST(every_allocation_may_fail),
