@@ -1,74 +1,55 @@
-/* Before any number is eliminated: scaling, the order, the tree, and where the entries go. */
+/* Before any number is eliminated: matching and scaling, the order, the tree, and where the entries
+ * go. */
 #include "factor/inside.h"
 
+#include "algebra/algebra.h"
 #include "algebra/graph.h"
 #include "matrix/entries.h"
 
-#include <spry/scale.h>
-
-/* An order, or SPRY_STATUS_UNSUPPORTED without a message where this build has none such. */
-typedef spry_status order_function(spry_context *ctx, const graph *g, int32_t *perm);
-
-static spry_status try_order(spry_context *ctx, const graph *g, order_function *number,
-                             int32_t *perm)
-{
-    char before[MESSAGE_SIZE];
-    memcpy(before, ctx->message, sizeof before);
-    const spry_status status = number(ctx, g, perm);
-    if (status == SPRY_STATUS_UNSUPPORTED)
-        memcpy(ctx->message, before, sizeof before);
-    return status;
-}
-
-/* An order with its tree; *there is false where the build has it not. */
-static spry_status make_order(spry_context *ctx, const graph *g, order_function *number,
-                              frontal_order *o, bool *there)
+/* Nested dissection and its tree; *there is false, and nothing noted, where this build has none. */
+static spry_status dissect(spry_context *ctx, const graph *g, frontal_order *o, bool *there)
 {
     int32_t *perm = NULL;
+    char before[MESSAGE_SIZE];
     spry_status status = SPRY_STATUS_OK;
-    *o = (frontal_order){0};
+    memcpy(before, ctx->message, sizeof before);
     SPRY_GO(ctx, base_alloc(ctx, g->n, sizeof *perm, &perm));
-    if (g->n > 0 && g->offsets[g->n] > 0) {
-        status = try_order(ctx, g, number, perm);
-        *there = status != SPRY_STATUS_UNSUPPORTED;
-        if (!*there)
-            status = SPRY_STATUS_OK;
-        if (!*there || status != SPRY_STATUS_OK)
-            goto done;
-    } else {
-        *there = true;
-        for (int32_t k = 0; k < g->n; k++)
-            perm[k] = k;
+    status = graph_nd(ctx, g, perm);
+    *there = status == SPRY_STATUS_OK;
+    if (status == SPRY_STATUS_UNSUPPORTED) {
+        memcpy(ctx->message, before, sizeof before);
+        status = SPRY_STATUS_OK;
     }
-    SPRY_GO(ctx, frontal_order_make(ctx, g, perm, o));
+    if (*there)
+        SPRY_GO(ctx, frontal_order_make(ctx, g, perm, o));
 done:
     base_free(ctx, perm);
     return status;
 }
 
-/*
- * Minimum degree, and nested dissection too where the work of elimination is worth another order:
- * the one with less of it. Reverse Cuthill-McKee where the build has neither.
- */
+/* Minimum degree, or nested dissection where the work of elimination is worth another order and it
+ * turns out to be less. */
 static spry_status choose_order(spry_context *ctx, const graph *g, bool symmetric, frontal_order *o)
 {
     static const double worth = 2e4; /* operations for each edge that dissection looks at */
+    const int64_t edges = g->offsets[g->n];
     frontal_order other = {0};
-    bool there = false, other_there = false;
+    int32_t *perm = NULL;
+    bool there = false;
     spry_status status = SPRY_STATUS_OK;
     *o = (frontal_order){0};
-    SPRY_GO(ctx, make_order(ctx, g, graph_amd, o, &there));
-    const double flops = there ? frontal_order_flops(o, symmetric) : INFINITY;
-    if (flops > worth * (double)(g->offsets[g->n] + g->n))
-        SPRY_GO(ctx, make_order(ctx, g, graph_nd, &other, &other_there));
-    if (!there && !other_there)
-        SPRY_GO(ctx, make_order(ctx, g, graph_rcm, &other, &other_there));
-    if (other_there && frontal_order_flops(&other, symmetric) < flops) {
+    SPRY_GO(ctx, algebra_amd(ctx, g->n, g->offsets, g->neighbours, &perm));
+    SPRY_GO(ctx, frontal_order_make(ctx, g, perm, o));
+    const double flops = frontal_order_flops(o, symmetric);
+    if (flops > worth * (double)(edges + g->n) && edges > 0)
+        SPRY_GO(ctx, dissect(ctx, g, &other, &there));
+    if (there && frontal_order_flops(&other, symmetric) < flops) {
         frontal_order_clear(ctx, o);
         *o = other;
         other = (frontal_order){0};
     }
 done:
+    base_free(ctx, perm);
     frontal_order_clear(ctx, &other);
     if (status != SPRY_STATUS_OK)
         frontal_order_clear(ctx, o);
@@ -107,16 +88,12 @@ done:
     return status;
 }
 
-/* Factors by places, as powers of two that neither single nor double precision minds. */
-static void place_factors(const frontal *f, const spry_vector *v, const int32_t *place, double *to)
+/* A factor as a power of two that neither single nor double precision minds. */
+static double settle(const frontal *f, double factor)
 {
     const int most = type_is_single(f->type) ? 60 : 500;
-    for (int64_t i = 0; i < f->n; i++) {
-        int exponent = 0;
-        frexp(value_get(f->type, v->data, i).re, &exponent);
-        exponent = exponent > most ? most : exponent < -most ? -most : exponent;
-        to[place[i]] = ldexp(1, exponent - 1);
-    }
+    const double exponent = round(log2(factor));
+    return ldexp(1, (int)fmin(fmax(exponent, -most), most));
 }
 
 /* Which variable brings in which entries. */
@@ -171,24 +148,70 @@ done:
     return status;
 }
 
-static spry_status scale(frontal *f, const spry_matrix *A)
+/* Rows that have a partner stand in the place of their column, and others in those that are left. */
+static void match_rest(const matching *m, int32_t *row_of)
+{
+    int64_t row = 0;
+    for (int64_t j = 0; j < m->cols; j++) {
+        row_of[j] = m->row_of[j];
+        if (row_of[j] >= 0)
+            continue;
+        while (m->column_of[row] >= 0)
+            row++;
+        row_of[j] = (int32_t)row++;
+    }
+}
+
+/* Before the order: factors for rows and columns by A's own numbers, and rows that are moved so that
+ * the diagonal is large. *row_of is NULL where none is. */
+static spry_status prepare(frontal *f, const spry_matrix *A, int32_t **row_of, double **left,
+                           double **right)
 {
     spry_context *ctx = f->ctx;
-    spry_vector *left = NULL, *right = NULL;
+    matching m = {0};
+    int32_t *pair = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_scaling(A, f->kind == FRONTAL_DEFINITE ? "symmetric" : "equilibrate", &left,
-                              &right));
-    SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof *f->left, &f->left));
-    place_factors(f, left, f->row_place, f->left);
+    SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof **left, left));
+    SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof **right, right));
+    if (f->kind == FRONTAL_DEFINITE) {
+        for (int64_t i = 0; i < f->n; i++) {
+            const double size = value_get(A->a.type, A->a.values, matrix_find(&A->a, i, i)).re;
+            (*left)[i] = (*right)[i] = 1 / sqrt(size);
+        }
+        return SPRY_STATUS_OK;
+    }
+    SPRY_GO(ctx, algebra_match(ctx, &A->a, &m));
     if (frontal_is_symmetric(f->kind)) {
-        f->right = f->left;
+        SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof *pair, &pair));
+        SPRY_GO(ctx, algebra_match_pairs(ctx, &A->a, &m, *left, pair));
     } else {
-        SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof *f->right, &f->right));
-        place_factors(f, right, f->col_place, f->right);
+        SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof **row_of, row_of));
+        match_rest(&m, *row_of);
+        memcpy(*left, m.left, (size_t)f->n * sizeof **left);
+        memcpy(*right, m.right, (size_t)f->n * sizeof **right);
     }
 done:
-    spry_vector_free(left);
-    spry_vector_free(right);
+    base_free(ctx, pair);
+    algebra_match_clear(ctx, &m);
+    return status;
+}
+
+/* Factors by places. */
+static spry_status place_factors(frontal *f, const double *left, const double *right)
+{
+    spry_context *ctx = f->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof *f->left, &f->left));
+    for (int64_t i = 0; i < f->n; i++)
+        f->left[f->row_place[i]] = settle(f, left[i]);
+    if (frontal_is_symmetric(f->kind)) {
+        f->right = f->left;
+        return SPRY_STATUS_OK;
+    }
+    SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof *f->right, &f->right));
+    for (int64_t j = 0; j < f->n; j++)
+        f->right[f->col_place[j]] = settle(f, right[j]);
+done:
     return status;
 }
 
@@ -200,6 +223,7 @@ spry_status frontal_analyse(const spry_matrix *A, frontal_kind kind, frontal **o
     graph g = {0};
     frontal_order o = {0};
     int32_t *row_of = NULL;
+    double *left = NULL, *right = NULL;
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *f, &f));
@@ -210,11 +234,12 @@ spry_status frontal_analyse(const spry_matrix *A, frontal_kind kind, frontal **o
     f->nnz = A->a.nnz;
     f->failed = true;
     f->slack = kind == FRONTAL_DEFINITE ? 1 : 1.25;
+    SPRY_GO(ctx, prepare(f, A, &row_of, &left, &right));
     SPRY_GO(ctx, make_graph(A, row_of, &g));
     SPRY_GO(ctx, choose_order(ctx, &g, frontal_is_symmetric(kind), &o));
     SPRY_GO(ctx, frontal_tree_make(ctx, &g, &o, &f->tree));
     SPRY_GO(ctx, place_all(f, row_of));
-    SPRY_GO(ctx, scale(f, A));
+    SPRY_GO(ctx, place_factors(f, left, right));
     SPRY_GO(ctx, sort_entries(f, A));
     SPRY_GO(ctx, base_calloc(ctx, f->tree.nodes, sizeof *f->nodes, &f->nodes));
     SPRY_GO(ctx, base_calloc(ctx, f->tree.nodes, sizeof *f->blocks, &f->blocks));
@@ -228,5 +253,7 @@ done:
     frontal_order_clear(ctx, &o);
     graph_clear(ctx, &g);
     base_free(ctx, row_of);
+    base_free(ctx, left);
+    base_free(ctx, right);
     return status;
 }
