@@ -2,8 +2,8 @@
  * The inner loops of sparse factors, compiled once a scalar type and ISA level from
  * src/factor/kernels, like the host kernels, and written in the same words.
  */
-#ifndef SPRY_FACTOR_KERNELS_H
-#define SPRY_FACTOR_KERNELS_H
+#ifndef SPRY_FRONT_KERNELS_H
+#define SPRY_FRONT_KERNELS_H
 
 #include "host/host.h"
 
