@@ -6,56 +6,6 @@
 #include "algebra/graph.h"
 #include "matrix/entries.h"
 
-/* Nested dissection and its tree; *there is false, and nothing noted, where this build has none. */
-static spry_status dissect(spry_context *ctx, const graph *g, frontal_order *o, bool *there)
-{
-    int32_t *perm = NULL;
-    char before[MESSAGE_SIZE];
-    spry_status status = SPRY_STATUS_OK;
-    memcpy(before, ctx->message, sizeof before);
-    SPRY_GO(ctx, base_alloc(ctx, g->n, sizeof *perm, &perm));
-    status = graph_nd(ctx, g, perm);
-    *there = status == SPRY_STATUS_OK;
-    if (status == SPRY_STATUS_UNSUPPORTED) {
-        memcpy(ctx->message, before, sizeof before);
-        status = SPRY_STATUS_OK;
-    }
-    if (*there)
-        SPRY_GO(ctx, frontal_order_make(ctx, g, perm, o));
-done:
-    base_free(ctx, perm);
-    return status;
-}
-
-/* Minimum degree, or nested dissection where the work of elimination is worth another order and it
- * turns out to be less. */
-static spry_status choose_order(spry_context *ctx, const graph *g, bool symmetric, frontal_order *o)
-{
-    static const double worth = 2e4; /* operations for each edge that dissection looks at */
-    const int64_t edges = g->offsets[g->n];
-    frontal_order other = {0};
-    int32_t *perm = NULL;
-    bool there = false;
-    spry_status status = SPRY_STATUS_OK;
-    *o = (frontal_order){0};
-    SPRY_GO(ctx, algebra_amd(ctx, g->n, g->offsets, g->neighbours, &perm));
-    SPRY_GO(ctx, frontal_order_make(ctx, g, perm, o));
-    const double flops = frontal_order_flops(o, symmetric);
-    if (flops > worth * (double)(edges + g->n) && edges > 0)
-        SPRY_GO(ctx, dissect(ctx, g, &other, &there));
-    if (there && frontal_order_flops(&other, symmetric) < flops) {
-        frontal_order_clear(ctx, o);
-        *o = other;
-        other = (frontal_order){0};
-    }
-done:
-    base_free(ctx, perm);
-    frontal_order_clear(ctx, &other);
-    if (status != SPRY_STATUS_OK)
-        frontal_order_clear(ctx, o);
-    return status;
-}
-
 /* The graph of A with its rows in another order, row row_of[i] being the i-th; NULL: as they are. */
 static spry_status make_graph(const spry_matrix *A, const int32_t *row_of, graph *g)
 {
@@ -163,13 +113,13 @@ static void match_rest(const matching *m, int32_t *row_of)
 }
 
 /* Before the order: factors for rows and columns by A's own numbers, and rows that are moved so that
- * the diagonal is large. *row_of is NULL where none is. */
-static spry_status prepare(frontal *f, const spry_matrix *A, int32_t **row_of, double **left,
-                           double **right)
+ * the diagonal is large, or pairs of an indefinite one. *row_of and *pair are NULL where there is
+ * none. */
+static spry_status prepare(frontal *f, const spry_matrix *A, int32_t **row_of, int32_t **pair,
+                           double **left, double **right)
 {
     spry_context *ctx = f->ctx;
     matching m = {0};
-    int32_t *pair = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof **left, left));
     SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof **right, right));
@@ -182,8 +132,8 @@ static spry_status prepare(frontal *f, const spry_matrix *A, int32_t **row_of, d
     }
     SPRY_GO(ctx, algebra_match(ctx, &A->a, &m));
     if (frontal_is_symmetric(f->kind)) {
-        SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof *pair, &pair));
-        SPRY_GO(ctx, algebra_match_pairs(ctx, &A->a, &m, *left, pair));
+        SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof **pair, pair));
+        SPRY_GO(ctx, algebra_match_pairs(ctx, &A->a, &m, *left, *pair));
     } else {
         SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof **row_of, row_of));
         match_rest(&m, *row_of);
@@ -191,7 +141,6 @@ static spry_status prepare(frontal *f, const spry_matrix *A, int32_t **row_of, d
         memcpy(*right, m.right, (size_t)f->n * sizeof **right);
     }
 done:
-    base_free(ctx, pair);
     algebra_match_clear(ctx, &m);
     return status;
 }
@@ -222,7 +171,7 @@ spry_status frontal_analyse(const spry_matrix *A, frontal_kind kind, frontal **o
     frontal *f = NULL;
     graph g = {0};
     frontal_order o = {0};
-    int32_t *row_of = NULL;
+    int32_t *row_of = NULL, *pair = NULL;
     double *left = NULL, *right = NULL;
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
@@ -234,10 +183,10 @@ spry_status frontal_analyse(const spry_matrix *A, frontal_kind kind, frontal **o
     f->nnz = A->a.nnz;
     f->failed = true;
     f->slack = kind == FRONTAL_DEFINITE ? 1 : 1.25;
-    SPRY_GO(ctx, prepare(f, A, &row_of, &left, &right));
+    SPRY_GO(ctx, prepare(f, A, &row_of, &pair, &left, &right));
     SPRY_GO(ctx, make_graph(A, row_of, &g));
-    SPRY_GO(ctx, choose_order(ctx, &g, frontal_is_symmetric(kind), &o));
-    SPRY_GO(ctx, frontal_tree_make(ctx, &g, &o, &f->tree));
+    SPRY_GO(ctx, frontal_order_choose(ctx, &g, pair, frontal_is_symmetric(kind), &o));
+    SPRY_GO(ctx, frontal_tree_make(ctx, &g, &o, pair, &f->tree));
     SPRY_GO(ctx, place_all(f, row_of));
     SPRY_GO(ctx, place_factors(f, left, right));
     SPRY_GO(ctx, sort_entries(f, A));
@@ -253,6 +202,7 @@ done:
     frontal_order_clear(ctx, &o);
     graph_clear(ctx, &g);
     base_free(ctx, row_of);
+    base_free(ctx, pair);
     base_free(ctx, left);
     base_free(ctx, right);
     return status;

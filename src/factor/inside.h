@@ -95,9 +95,14 @@ spry_status frontal_order_make(spry_context *ctx, const struct graph *g, const i
 void frontal_order_clear(spry_context *ctx, frontal_order *o);
 /* Operations of an elimination with these counts. */
 double frontal_order_flops(const frontal_order *o, bool symmetric);
-/* Nodes, merged where that costs little, and their lists. */
+/* Nodes, merged where that costs little, and their lists. Vertices v and pair[v] (NULL: none) that
+ * are parent and child come into one. */
 spry_status frontal_tree_make(spry_context *ctx, const struct graph *g, const frontal_order *o,
-                              frontal_tree *t);
+                              const int32_t *pair, frontal_tree *t);
+/* The order for the least work. Vertices v and pair[v] come one after the other: as one they are
+ * what is ordered. */
+spry_status frontal_order_choose(spry_context *ctx, const struct graph *g, const int32_t *pair,
+                                 bool symmetric, frontal_order *o);
 void frontal_tree_clear(spry_context *ctx, frontal_tree *t);
 
 /* Cuts the tree into tasks and forecasts what they take. */

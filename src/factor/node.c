@@ -138,7 +138,7 @@ frontal_result frontal_node(frontal *f, const frontal_place *place, int32_t s,
                   .definite = f->kind == FRONTAL_DEFINITE,
                   .root = f->tree.parent[s] < 0,
                   .threshold = frontal_is_symmetric(f->kind) ? 0.01 : 0.1,
-                  .small = 16 * (single ? 6e-8 : 1.1e-16)};
+                  .small = (frontal_is_symmetric(f->kind) ? 100 : 16) * (single ? 6e-8 : 1.1e-16)};
     frontal_node_sizes(f, s, &fr->order, &fr->full);
     fr->tried = fr->full - frontal_own(&f->tree, s);
     if (spry_context_interrupted(f->ctx, false))

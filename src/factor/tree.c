@@ -33,6 +33,7 @@ typedef struct merging {
     int32_t *own;      /* columns */
     int32_t *listed;   /* rows beside them */
     int32_t *child, *next, *post;
+    int32_t *tied;     /* whether it has to be merged with its parent */
     double *zeros;     /* entries that merging has brought in */
     double *peak;      /* of the memory a subtree needs */
 } merging;
@@ -48,7 +49,7 @@ static spry_status make_merging(spry_context *ctx, int64_t n, merging *m)
 {
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *m->of, &m->of));
-    SPRY_GO(ctx, base_alloc(ctx, 7 * n, sizeof *m->into, &m->into));
+    SPRY_GO(ctx, base_alloc(ctx, 8 * n, sizeof *m->into, &m->into));
     SPRY_GO(ctx, base_calloc(ctx, 2 * n, sizeof *m->zeros, &m->zeros));
     m->parent = m->into + n;
     m->own = m->into + 2 * n;
@@ -56,12 +57,14 @@ static spry_status make_merging(spry_context *ctx, int64_t n, merging *m)
     m->child = m->into + 4 * n;
     m->next = m->into + 5 * n;
     m->post = m->into + 6 * n;
+    m->tied = m->into + 7 * n;
     m->peak = m->zeros + n;
 done:
     return status;
 }
 
-static void find_sets(const frontal_order *o, merging *m)
+/* A column whose other half is its parent is tied to it. */
+static void find_sets(const frontal_order *o, const int32_t *pair, merging *m)
 {
     m->sets = 0;
     for (int32_t k = 0; k < o->n; k++) {
@@ -75,8 +78,11 @@ static void find_sets(const frontal_order *o, merging *m)
         m->own[s]++;
         m->listed[s] = o->count[k] - 1;
     }
-    for (int32_t k = 0; k < o->n; k++) /* the last column of a set has the say */
-        m->parent[m->of[k]] = o->parent[k] < 0 ? -1 : m->of[o->parent[k]];
+    for (int32_t k = 0; k < o->n; k++) { /* the last column of a set has the say */
+        const int32_t up = o->parent[k];
+        m->parent[m->of[k]] = up < 0 ? -1 : m->of[up];
+        m->tied[m->of[k]] = pair && up >= 0 && pair[o->order[k]] == o->order[up];
+    }
 }
 
 /* Whether a front of so many own columns may hold such a share of zeros. */
@@ -94,7 +100,7 @@ static void merge_sets(merging *m)
         const double own = (double)m->own[s] + m->own[p], rest = m->listed[p];
         const double zeros = m->zeros[s] + m->zeros[p] +
                              (double)m->own[s] * ((double)m->own[p] + rest - m->listed[s]);
-        if (!is_worth(own, zeros / (own * (own + 1) / 2 + own * rest)))
+        if (!m->tied[s] && !is_worth(own, zeros / (own * (own + 1) / 2 + own * rest)))
             continue;
         m->into[s] = p;
         m->own[p] += m->own[s];
@@ -291,7 +297,7 @@ done:
 }
 
 spry_status frontal_tree_make(spry_context *ctx, const graph *g, const frontal_order *o,
-                              frontal_tree *t)
+                              const int32_t *pair, frontal_tree *t)
 {
     merging m = {0};
     sibling *room = NULL;
@@ -299,7 +305,7 @@ spry_status frontal_tree_make(spry_context *ctx, const graph *g, const frontal_o
     *t = (frontal_tree){0};
     SPRY_GO(ctx, make_merging(ctx, o->n, &m));
     SPRY_GO(ctx, base_alloc(ctx, o->n, sizeof *room, &room));
-    find_sets(o, &m);
+    find_sets(o, pair, &m);
     merge_sets(&m);
     SPRY_GO(ctx, number_nodes(ctx, o, &m, order_sets(&m, room), t));
     SPRY_GO(ctx, make_lists(ctx, g, t));

@@ -67,6 +67,12 @@ static spry_status fill_as(factor *f, const spry_matrix *A, frontal_kind kind, b
                  c->largest);
     }
     SPRY_GO(f->ctx, frontal_factor(state->fronts, A, fits));
+    if (*fits) {
+        const frontal_outcome *o = frontal_outcome_of(state->fronts);
+        base_log(f->ctx, SPRY_LOG_DEBUG,
+                 "sparse factors: %" PRId64 " pivots delayed, %" PRId64 " pairs, %.3g MB",
+                 o->delayed, o->pairs, (double)o->bytes * 1e-6);
+    }
 done:
     return status;
 }

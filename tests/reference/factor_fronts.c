@@ -430,7 +430,7 @@ static void test_counts(void **state)
             assert_true(o.parent[k] < 0 || o.parent[k] > k);
             assert_true((o.parent[k] < 0) == (counts[k] == 1));
         }
-        assert_ok(ctx, frontal_tree_make(ctx, &g, &o, &t));
+        assert_ok(ctx, frontal_tree_make(ctx, &g, &o, NULL, &t));
         assert_int_equal(t.first[t.nodes], n);
         for (int32_t s = 0; s < t.nodes; s++) {
             assert_true(t.parent[s] < 0 || t.parent[s] > s);
