@@ -220,9 +220,10 @@ static spry_status make(const precon_job *job, spry_operator **M)
     op->own_bytes = state->f.bytes;
     op->bytes = op->own_bytes + 2 * n * (int64_t)spry_type_size(op->type);
     base_log(ctx, SPRY_LOG_INFO,
-             "precon direct: %s factors of %" PRId64 " rows by %s%s, rank %" PRId64 ", %.3g MB",
+             "precon direct: %s factors of %" PRId64 " rows by %s%s, rank %" PRId64
+             ", condition about %.1g, %.3g MB",
              class->name, n, state->f.by, there ? ", inverted for the device" : "", state->f.rank,
-             (double)state->f.bytes / 1e6);
+             state->f.condition, (double)state->f.bytes / 1e6);
     *M = op;
     op = NULL;
 done:

@@ -96,16 +96,16 @@ done:
     return status;
 }
 
-/* One solve, for random signs, which have about 1/sqrt(n) of what grows most in them: whether
- * that is far enough from singular for no more to be asked. */
-static spry_status is_clear(const condition *e, bool *clear)
+/* One solve, for random signs, which have about 1/sqrt(n) of what grows most in them: |B^-1 s|_1,
+ * and whether that is far enough from singular for no more to be asked. */
+static spry_status is_clear(const condition *e, double *size, bool *clear)
 {
     const int64_t n = e->f->n;
     for (int64_t i = 0; i < n; i++)
         value_set(e->f->type, e->x, i, (spry_scalar){base_random(1, (uint64_t)i) & 1 ? 1 : -1, 0});
     const spry_status status = apply(e, false);
-    *clear = status == SPRY_STATUS_OK &&
-             take_signs(e) * e->f->roundoff < 1e-3; /* n times the mean growth */
+    *size = status == SPRY_STATUS_OK ? take_signs(e) : INFINITY;
+    *clear = *size * e->f->roundoff < 1e-3; /* n times the mean growth */
     return status;
 }
 
@@ -120,7 +120,8 @@ static spry_status check_condition(factor *f, const spry_matrix *A)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_scaling(A, "equilibrate", &e.left, &e.right));
     SPRY_GO(ctx, base_alloc(ctx, f->n, spry_type_size(f->type), &e.x));
-    SPRY_GO(ctx, is_clear(&e, &clear));
+    SPRY_GO(ctx, is_clear(&e, &found, &clear));
+    found /= (double)f->n;
     if (!clear)
         SPRY_GO(ctx, estimate(&e, &found));
     f->condition = found;
@@ -141,6 +142,7 @@ spry_status factor_fill(factor *f, const spry_matrix *A)
 {
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(f->ctx, f->class->fill(f, A));
+    f->condition = INFINITY;
     if (f->rank == f->n)
         SPRY_GO(f->ctx, check_condition(f, A));
 done:

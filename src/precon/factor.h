@@ -33,7 +33,7 @@ struct factor {
     int64_t bytes;   /* that a solve reads */
     int64_t rank;    /* as far as it was found out: n, or less for a regular one */
     const char *by;  /* what did it: "LAPACK" */
-    double condition; /* |A^-1|_1 as estimated, rows and columns being scaled; 0: it is not large */
+    double condition; /* |A^-1|_1 as estimated from below, rows and columns being equilibrated */
     void *state;
 };
 
@@ -44,6 +44,10 @@ extern const factor_class factor_dense, factor_band, factor_sparse, factor_suite
 spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, factor *f);
 spry_status factor_fill(factor *f, const spry_matrix *A);
 void factor_clear(factor *f);
+/* What sparse factors of A, square general CSR, sorted and finite, will take: found by their
+ * analysis, before any is made. */
+struct frontal_forecast;
+spry_status factor_forecast(const spry_matrix *A, struct frontal_forecast *forecast);
 /* The diagonals below and above the main one when rows and columns are in the order `inverse`,
  * old place to new; NULL: as they are. */
 void factor_band_of(const spry_matrix *A, const int32_t *inverse, int64_t *low, int64_t *high);

@@ -121,6 +121,19 @@ static spry_status sparse_solve(const factor *f, spry_transpose transpose, void 
     return SPRY_STATUS_OK;
 }
 
+spry_status factor_forecast(const spry_matrix *A, frontal_forecast *forecast)
+{
+    frontal_kind kind = FRONTAL_GENERAL;
+    frontal *fronts = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(A->ctx, find_kind(A, &kind));
+    SPRY_GO(A->ctx, frontal_analyse(A, kind, &fronts));
+    *forecast = *frontal_forecast_of(fronts);
+done:
+    frontal_free(fronts);
+    return status;
+}
+
 const factor_class factor_sparse = {.name = "sparse",
                                     .open = sparse_open,
                                     .fill = sparse_fill,
