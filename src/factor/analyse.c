@@ -6,7 +6,10 @@
 #include "algebra/graph.h"
 #include "matrix/entries.h"
 
-/* The graph of A with its rows in another order, row row_of[i] being the i-th; NULL: as they are. */
+#include <spry/scale.h>
+
+/* The graph of A with its rows in another order, row row_of[i] being the i-th; NULL: as they are.
+ */
 static spry_status make_graph(const spry_matrix *A, const int32_t *row_of, graph *g)
 {
     spry_context *ctx = A->ctx;
@@ -98,7 +101,8 @@ done:
     return status;
 }
 
-/* Rows that have a partner stand in the place of their column, and others in those that are left. */
+/* Rows that have a partner stand in the place of their column, and others in those that are left.
+ */
 static void match_rest(const matching *m, int32_t *row_of)
 {
     int64_t row = 0;
@@ -112,9 +116,35 @@ static void match_rest(const matching *m, int32_t *row_of)
     }
 }
 
-/* Before the order: factors for rows and columns by A's own numbers, and rows that are moved so that
- * the diagonal is large, or pairs of an indefinite one. *row_of and *pair are NULL where there is
- * none. */
+/* Whether factors of a matching are to be trusted: along chains of a structurally singular matrix
+ * they may rise without bound. */
+static bool is_moderate(int64_t n, const double *factors)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!(factors[i] < 0x1p200 && factors[i] > 0x1p-200))
+            return false;
+    return true;
+}
+
+/* Factors that bring the largest numbers of rows and columns near 1. */
+static spry_status equilibrate(const spry_matrix *A, double *left, double *right)
+{
+    spry_vector *rows = NULL, *cols = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(A->ctx, spry_scaling(A, "equilibrate", &rows, &cols));
+    for (int64_t i = 0; i < A->a.rows; i++) {
+        left[i] = value_get(A->a.type, rows->data, i).re;
+        right[i] = value_get(A->a.type, cols->data, i).re;
+    }
+done:
+    spry_vector_free(rows);
+    spry_vector_free(cols);
+    return status;
+}
+
+/* Before the order: factors for rows and columns by A's own numbers, and rows that are moved so
+ * that the diagonal is large, or pairs of an indefinite one. *row_of and *pair are NULL where there
+ * is none. */
 static spry_status prepare(frontal *f, const spry_matrix *A, int32_t **row_of, int32_t **pair,
                            double **left, double **right)
 {
@@ -140,6 +170,8 @@ static spry_status prepare(frontal *f, const spry_matrix *A, int32_t **row_of, i
         memcpy(*left, m.left, (size_t)f->n * sizeof **left);
         memcpy(*right, m.right, (size_t)f->n * sizeof **right);
     }
+    if (m.rank < f->n || !is_moderate(f->n, m.left) || !is_moderate(f->n, m.right))
+        SPRY_GO(ctx, equilibrate(A, *left, *right));
 done:
     algebra_match_clear(ctx, &m);
     return status;

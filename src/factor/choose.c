@@ -64,8 +64,8 @@ static spry_status join(spry_context *ctx, const graph *g, const int32_t *pair, 
     SPRY_GO(ctx, base_alloc(ctx, g->offsets[g->n], sizeof *j->g.neighbours, &j->g.neighbours));
     j->g.offsets[0] = 0;
     for (int32_t u = 0; u < count; u++)
-        j->g.offsets[u + 1] = j->g.offsets[u] + join_rows(g, j, pair, u, mark,
-                                                          j->g.neighbours + j->g.offsets[u]);
+        j->g.offsets[u + 1] =
+            j->g.offsets[u] + join_rows(g, j, pair, u, mark, j->g.neighbours + j->g.offsets[u]);
 done:
     base_free(ctx, mark);
     return status;

@@ -58,6 +58,11 @@ const frontal_outcome *frontal_outcome_of(const frontal *f)
 {
     return &f->outcome;
 }
+void frontal_demand(frontal *f, bool strict, bool coarse)
+{
+    f->strict = strict;
+    f->coarse = coarse;
+}
 bool frontal_met_negative(const frontal *f)
 {
     return atomic_load(&f->negative);
@@ -254,12 +259,13 @@ static spry_status check_room(const frontal *f)
     const double left = (double)(f->ctx->options.memory_limit - f->ctx->memory_now);
     if ((double)f->forecast.peak_bytes <= left)
         return SPRY_STATUS_OK;
-    return SPRY_FAIL(f->ctx, SPRY_STATUS_NO_MEMORY,
-                     "sparse factors of %" PRId64
-                     " rows: %.3g GB and %.3g GB while they are made are forecast, %.3g GB are left "
-                     "of the memory limit",
-                     f->n, (double)f->forecast.factor_bytes * 1e-9,
-                     (double)f->forecast.peak_bytes * 1e-9, left * 1e-9);
+    return SPRY_FAIL(
+        f->ctx, SPRY_STATUS_NO_MEMORY,
+        "sparse factors of %" PRId64
+        " rows: %.3g GB and %.3g GB while they are made are forecast, %.3g GB are left "
+        "of the memory limit",
+        f->n, (double)f->forecast.factor_bytes * 1e-9, (double)f->forecast.peak_bytes * 1e-9,
+        left * 1e-9);
 }
 
 spry_status frontal_factor(frontal *f, const spry_matrix *A, bool *fits)
@@ -310,7 +316,8 @@ void frontal_solve(const frontal *f, spry_transpose transpose, void *z)
     const front_kernels *kernels = front_kernels_for(f->ctx, f->type);
     const bool symmetric = frontal_is_symmetric(f->kind);
     const bool hermitian = symmetric && f->kind != FRONTAL_SYMMETRIC;
-    /* A^T of a hermitian matrix and A^H of a symmetric one are conj(A); A^H of another is conj(A^T).
+    /* A^T of a hermitian matrix and A^H of a symmetric one are conj(A); A^H of another is
+     * conj(A^T).
      */
     const bool conjugated =
         transpose == (hermitian ? SPRY_TRANSPOSE_YES : SPRY_TRANSPOSE_CONJUGATE);

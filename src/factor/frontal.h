@@ -7,8 +7,8 @@
  * beside their column are delayed: the parent tries them again with more rows to choose from.
  *
  * I. S. Duff, J. K. Reid, The multifrontal solution of indefinite sparse symmetric linear systems,
- * ACM Trans. Math. Softw. 9 (1983), 302-325; J. W. H. Liu, The multifrontal method for sparse matrix
- * solution: theory and practice, SIAM Rev. 34 (1992), 82-109; P. R. Amestoy, I. S. Duff,
+ * ACM Trans. Math. Softw. 9 (1983), 302-325; J. W. H. Liu, The multifrontal method for sparse
+ * matrix solution: theory and practice, SIAM Rev. 34 (1992), 82-109; P. R. Amestoy, I. S. Duff,
  * J.-Y. L'Excellent, Multifrontal parallel distributed symmetric and unsymmetric solvers, Comput.
  * Methods Appl. Mech. Eng. 184 (2000), 501-520.
  */
@@ -46,6 +46,13 @@ const frontal_forecast *frontal_forecast_of(const frontal *f);
  * 0: the rank is known then, and solves give 0 for those unknowns.
  */
 spry_status frontal_factor(frontal *f, const spry_matrix *A, bool *fits);
+/*
+ * What is asked of the next factors. Strict: pivots are the largest numbers there are, whatever
+ * that costs. Coarse: larger numbers are taken as 0, of a matrix that was found to be singular
+ * although its rank was not; the last pivot of one with a null vector of n like numbers is n times
+ * as large as its eigenvalue.
+ */
+void frontal_demand(frontal *f, bool strict, bool coarse);
 /* Whether it was a pivot below 0, clearly, that did not fit. */
 bool frontal_met_negative(const frontal *f);
 /* z = op(A)^-1 z; allocates nothing; one thread at a time. */

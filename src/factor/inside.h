@@ -20,12 +20,12 @@ typedef struct frontal_order {
  */
 typedef struct frontal_tree {
     int32_t n, nodes;
-    int32_t *place;          /* of a vertex of the graph */
-    int32_t *first;          /* nodes + 1 */
-    int32_t *parent;         /* -1: a root */
-    int32_t *child, *next;   /* the first child, and the next one of the same parent; -1: none */
-    int64_t *list_at;        /* nodes + 1 */
-    int32_t *list;           /* variables that a front has beside its own, rising */
+    int32_t *place;        /* of a vertex of the graph */
+    int32_t *first;        /* nodes + 1 */
+    int32_t *parent;       /* -1: a root */
+    int32_t *child, *next; /* the first child, and the next one of the same parent; -1: none */
+    int64_t *list_at;      /* nodes + 1 */
+    int32_t *list;         /* variables that a front has beside its own, rising */
 } frontal_tree;
 
 /* A piece of memory that is handed out from its beginning. */
@@ -56,7 +56,8 @@ struct frontal {
     frontal_kind kind;
     spry_type type;
     int64_t n, nnz;
-    bool failed;   /* solves are not to be had */
+    bool strict, coarse;  /* what is asked of the next factors */
+    bool failed;          /* solves are not to be had */
     atomic_bool negative; /* a pivot of what was to be definite */
 
     /* analysis */

@@ -3,7 +3,7 @@
 
 #include "isa_levels.h"
 
-#define LEVEL_TABLES(isa)                                                         \
+#define LEVEL_TABLES(isa)                                                          \
     extern const front_kernels host_front_table_s_##isa, host_front_table_d_##isa, \
         host_front_table_c_##isa, host_front_table_z_##isa;
 SPRY_ISA_LEVELS(LEVEL_TABLES)

@@ -68,29 +68,27 @@ typedef struct front_entries {
 /* How a solve goes through the nodes: L and then U or D L^H, or U^T and then L^T. */
 typedef struct front_pass {
     bool symmetric, hermitian, transposed;
-    void *y, *x;  /* by variables: right-hand side, which is lost, and solution */
-    void *piece;  /* as many numbers as the largest front has rows */
+    void *y, *x; /* by variables: right-hand side, which is lost, and solution */
+    void *piece; /* as many numbers as the largest front has rows */
 } front_pass;
 
 /*
  * front_gather  adds entries of A, scaled, to a front
- * front_add     adds what a child left, rows[i] and cols[j] being the places of its rows and columns
- * front_panel   finds the next pivots and eliminates within their columns; false: there is none
- * front_pack    the panel of L as the update reads it
- * front_update  columns begin..end-1 beyond the panel
- * front_store   factors to a node's places
- * front_leave   what is left for the parent to its place, which may be below the front in the same
- *               memory
- * front_forward, front_backward: a solve with a node's part of the factors
- * front_enter   y[place_i] = factor[place_i] z_i, or conj(z_i)
- * front_return  z_i = factor[place_i] x[place_i], or its conjugate
+ * front_add     adds what a child left, rows[i] and cols[j] being the places of its rows and
+ * columns front_panel   finds the next pivots and eliminates within their columns; false: there is
+ * none front_pack    the panel of L as the update reads it front_update  columns begin..end-1
+ * beyond the panel front_store   factors to a node's places front_leave   what is left for the
+ * parent to its place, which may be below the front in the same memory front_forward,
+ * front_backward: a solve with a node's part of the factors front_enter   y[place_i] =
+ * factor[place_i] z_i, or conj(z_i) front_return  z_i = factor[place_i] x[place_i], or its
+ * conjugate
  */
 #define FRONT_KERNELS(item)                                                                     \
     item(void, front_gather, (const front *f, const front_entries *e))                          \
     item(void, front_add,                                                                       \
          (const front *f, int64_t order, const void *left, const int32_t *rows,                 \
           const int32_t *cols))                                                                 \
-    item(bool, front_panel, (front *f))                                                         \
+    item(bool, front_panel, (front * f))                                                        \
     item(void, front_pack, (const front *f))                                                    \
     item(void, front_update, (const front *f, int64_t begin, int64_t end))                      \
     item(void, front_store, (const front *f, const front_node *node))                           \
@@ -98,11 +96,11 @@ typedef struct front_pass {
     item(void, front_forward, (const front_node *node, const front_pass *p))                    \
     item(void, front_backward, (const front_node *node, const front_pass *p))                   \
     item(void, front_enter,                                                                     \
-         (int64_t n, const int32_t *place, const double *scale, bool conjugated,              \
-          const void *z, void *y))                                                              \
+         (int64_t n, const int32_t *place, const double *scale, bool conjugated, const void *z, \
+          void *y))                                                                             \
     item(void, front_return,                                                                    \
-         (int64_t n, const int32_t *place, const double *scale, bool conjugated,              \
-          const void *x, void *z))
+         (int64_t n, const int32_t *place, const double *scale, bool conjugated, const void *x, \
+          void *z))
 
 typedef struct front_kernels {
     FRONT_KERNELS(HOST_KERNEL_MEMBER)

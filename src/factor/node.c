@@ -128,17 +128,36 @@ static void store(const frontal *f, const front *fr, frontal_arena *factors, fro
     front_kernels_for(f->ctx, f->type)->front_store(fr, node);
 }
 
+/*
+ * What is as good as 0 in a matrix whose largest numbers are about 1: roundings of as many sums as
+ * there are rows, in any direction, times what multipliers may add. Single precision is for
+ * iterations around it, which make good what little is known.
+ */
+static double small_number(const frontal *f)
+{
+    const double unit = type_is_single(f->type) ? 6e-8 : 1.1e-16;
+    const double sums = f->coarse ? (double)f->n : type_is_single(f->type) ? 2 : sqrt((double)f->n);
+    return (frontal_is_symmetric(f->kind) ? 32 : 8) * sums * unit;
+}
+
+/* Of a symmetric one 1/2 is the largest that pairs can always meet. */
+static double threshold_of(const frontal *f)
+{
+    if (frontal_is_symmetric(f->kind))
+        return f->strict ? 0.5 : 0.01;
+    return f->strict ? 1 : 0.1;
+}
+
 frontal_result frontal_node(frontal *f, const frontal_place *place, int32_t s,
                             frontal_arena *factors, frontal_arena *stack, front *fr)
 {
-    const bool single = type_is_single(f->type);
     *fr = (front){.row_at = place->row_at,
                   .symmetric = frontal_is_symmetric(f->kind),
                   .hermitian = f->kind == FRONTAL_HERMITIAN || f->kind == FRONTAL_DEFINITE,
                   .definite = f->kind == FRONTAL_DEFINITE,
                   .root = f->tree.parent[s] < 0,
-                  .threshold = frontal_is_symmetric(f->kind) ? 0.01 : 0.1,
-                  .small = (frontal_is_symmetric(f->kind) ? 100 : 16) * (single ? 6e-8 : 1.1e-16)};
+                  .threshold = threshold_of(f),
+                  .small = small_number(f)};
     frontal_node_sizes(f, s, &fr->order, &fr->full);
     fr->tried = fr->full - frontal_own(&f->tree, s);
     if (spry_context_interrupted(f->ctx, false))

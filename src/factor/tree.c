@@ -1,10 +1,10 @@
 /*
  * The tree of fronts: columns of L with one structure make a node, and a node is merged with its
- * parent where that brings in few zeros, since small fronts cost more than they compute. C. Ashcraft,
- * R. Grimes, The influence of relaxed supernode partitions on the multifrontal method, ACM Trans.
- * Math. Softw. 15 (1989), 291-309. Children come in the order that needs the least memory: J. W. H.
- * Liu, On the storage requirement in the out-of-core multifrontal method for sparse factorization,
- * ACM Trans. Math. Softw. 12 (1986), 249-264.
+ * parent where that brings in few zeros, since small fronts cost more than they compute. C.
+ * Ashcraft, R. Grimes, The influence of relaxed supernode partitions on the multifrontal method,
+ * ACM Trans. Math. Softw. 15 (1989), 291-309. Children come in the order that needs the least
+ * memory: J. W. H. Liu, On the storage requirement in the out-of-core multifrontal method for
+ * sparse factorization, ACM Trans. Math. Softw. 12 (1986), 249-264.
  */
 #include "factor/inside.h"
 
@@ -27,15 +27,15 @@ void frontal_tree_clear(spry_context *ctx, frontal_tree *t)
 /* Sets of columns while they are merged; into[s] is the one that s went into, s where it stands. */
 typedef struct merging {
     int32_t sets;
-    int32_t *of;       /* the set of a column */
-    int32_t *into;     /* by sets, here and below */
-    int32_t *parent;   /* as the columns have it */
-    int32_t *own;      /* columns */
-    int32_t *listed;   /* rows beside them */
+    int32_t *of;     /* the set of a column */
+    int32_t *into;   /* by sets, here and below */
+    int32_t *parent; /* as the columns have it */
+    int32_t *own;    /* columns */
+    int32_t *listed; /* rows beside them */
     int32_t *child, *next, *post;
-    int32_t *tied;     /* whether it has to be merged with its parent */
-    double *zeros;     /* entries that merging has brought in */
-    double *peak;      /* of the memory a subtree needs */
+    int32_t *tied; /* whether it has to be merged with its parent */
+    double *zeros; /* entries that merging has brought in */
+    double *peak;  /* of the memory a subtree needs */
 } merging;
 
 static void clear_merging(spry_context *ctx, merging *m)
@@ -190,8 +190,8 @@ static void link_children(frontal_tree *t)
 }
 
 /* Nodes and places of vertices from sets in their order. */
-static spry_status number_nodes(spry_context *ctx, const frontal_order *o, merging *m, int32_t nodes,
-                                frontal_tree *t)
+static spry_status number_nodes(spry_context *ctx, const frontal_order *o, merging *m,
+                                int32_t nodes, frontal_tree *t)
 {
     int32_t *at = m->own; /* the next place of a set, once its columns are counted */
     spry_status status = SPRY_STATUS_OK;

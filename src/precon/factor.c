@@ -109,28 +109,24 @@ static spry_status is_clear(const condition *e, double *size, bool *clear)
     return status;
 }
 
-static spry_status check_condition(factor *f, const spry_matrix *A)
+/* Finds f->condition. */
+static spry_status measure(factor *f, const spry_matrix *A)
 {
     spry_context *ctx = f->ctx;
     condition e = {.f = f};
     double found = 0;
     bool clear = false;
     spry_status status = SPRY_STATUS_OK;
+    f->condition = 0;
     if (f->n == 0)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_scaling(A, "equilibrate", &e.left, &e.right));
     SPRY_GO(ctx, base_alloc(ctx, f->n, spry_type_size(f->type), &e.x));
     SPRY_GO(ctx, is_clear(&e, &found, &clear));
     found /= (double)f->n;
-    if (!clear)
+    if (!clear && isfinite(found))
         SPRY_GO(ctx, estimate(&e, &found));
-    f->condition = found;
-    if (!f->regular && !(found * f->roundoff < 0.25))
-        status =
-            SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
-                      "precon direct: the matrix is singular as far as this precision can tell "
-                      "(condition %.1g or more); try direct:regular=yes, or another preconditioner",
-                      found);
+    f->condition = isfinite(found) ? found : INFINITY;
 done:
     spry_vector_free(e.left);
     spry_vector_free(e.right);
@@ -138,13 +134,47 @@ done:
     return status;
 }
 
+static bool is_singular(const factor *f)
+{
+    return !(f->condition * f->roundoff < 0.25);
+}
+
+/*
+ * Factors, and again where they turn out to be of no use: with stricter pivots where numbers grew
+ * without bound, which those of long chains may although each step is within its bounds, and with
+ * larger numbers taken as 0 where the matrix is singular and may be.
+ */
+static spry_status fill(factor *f, const spry_matrix *A)
+{
+    spry_status status = SPRY_STATUS_OK;
+    f->strict = f->coarse = false;
+    SPRY_GO(f->ctx, f->class->fill(f, A));
+    SPRY_GO(f->ctx, measure(f, A));
+    if (f->class->again && !isfinite(f->condition)) {
+        f->strict = true;
+        SPRY_GO(f->ctx, f->class->fill(f, A));
+        SPRY_GO(f->ctx, measure(f, A));
+    }
+    if (f->class->again && f->regular && f->rank == f->n && is_singular(f)) {
+        f->coarse = true;
+        SPRY_GO(f->ctx, f->class->fill(f, A));
+    }
+    if (f->rank < f->n)
+        f->condition = INFINITY;
+done:
+    return status;
+}
+
 spry_status factor_fill(factor *f, const spry_matrix *A)
 {
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(f->ctx, f->class->fill(f, A));
-    f->condition = INFINITY;
-    if (f->rank == f->n)
-        SPRY_GO(f->ctx, check_condition(f, A));
+    SPRY_GO(f->ctx, fill(f, A));
+    if (!f->regular && is_singular(f))
+        status =
+            SPRY_FAIL(f->ctx, SPRY_STATUS_BAD_INPUT,
+                      "precon direct: the matrix is singular as far as this precision can tell "
+                      "(condition %.1g or more); try direct:regular=yes, or another preconditioner",
+                      f->condition);
 done:
     return status;
 }

@@ -20,6 +20,7 @@ typedef struct factor_class {
     spry_status (*fill)(factor *f, const spry_matrix *A);
     /* z = op(A)^-1 z; allocates nothing of the context's, so that any thread can call it */
     spry_status (*solve)(const factor *f, spry_transpose transpose, void *z);
+    bool again;               /* f->strict and f->coarse make a difference */
     void (*close)(factor *f); /* also after a failure */
 } factor_class;
 
@@ -28,11 +29,13 @@ struct factor {
     const factor_class *class;
     spry_type type;
     int64_t n;
-    bool regular;    /* a singular matrix gets a generalized inverse: dense and sparse ones */
-    double roundoff; /* of the type */
-    int64_t bytes;   /* that a solve reads */
-    int64_t rank;    /* as far as it was found out: n, or less for a regular one */
-    const char *by;  /* what did it: "LAPACK" */
+    bool regular;     /* a singular matrix gets a generalized inverse: dense and sparse ones */
+    double roundoff;  /* of the type */
+    bool strict;      /* pivots are to be the largest numbers there are */
+    bool coarse;      /* larger numbers are taken as 0 */
+    int64_t bytes;    /* that a solve reads */
+    int64_t rank;     /* as far as it was found out: n, or less for a regular one */
+    const char *by;   /* what did it: "LAPACK" */
     double condition; /* |A^-1|_1 as estimated from below, rows and columns being equilibrated */
     void *state;
 };

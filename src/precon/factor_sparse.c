@@ -1,11 +1,12 @@
-/* Sparse factors, by fronts: as positive definite where the matrix may be, as symmetric or hermitian
- * where it is, and as general otherwise. */
+/* Sparse factors, by fronts: as positive definite where the matrix may be, as symmetric or
+ * hermitian where it is, and as general otherwise. */
 #include "factor/frontal.h"
 #include "precon/factor.h"
 
 typedef struct sparse {
     frontal *fronts;
     frontal_kind kind;
+    int64_t delayed; /* when they were first made */
 } sparse;
 
 static void sparse_close(factor *f)
@@ -47,32 +48,50 @@ done:
     return status;
 }
 
-/* Factors of a kind; the analysis is kept from fill to fill. */
+static spry_status analyse(const factor *f, const spry_matrix *A, frontal_kind kind)
+{
+    sparse *state = f->state;
+    frontal_free(state->fronts);
+    state->fronts = NULL;
+    const spry_status status = frontal_analyse(A, kind, &state->fronts);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    state->kind = kind;
+    const frontal_forecast *c = frontal_forecast_of(state->fronts);
+    base_log(f->ctx, SPRY_LOG_DEBUG,
+             "sparse factors: %.3g operations, %.3g MB, %.3g MB while they are made, %" PRId64
+             " fronts, the largest of %" PRId64 " rows",
+             c->flops, (double)c->factor_bytes * 1e-6, (double)c->peak_bytes * 1e-6, c->fronts,
+             c->largest);
+    return SPRY_STATUS_OK;
+}
+
+/* Factors of a kind. The analysis is kept from fill to fill, unless new values no longer have the
+ * pivots that the old ones had. */
 static spry_status fill_as(factor *f, const spry_matrix *A, frontal_kind kind, bool *fits)
 {
     sparse *state = f->state;
+    bool fresh = !state->fronts || state->kind != kind;
+    const frontal_outcome *o = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (state->fronts && state->kind != kind) {
-        frontal_free(state->fronts);
-        state->fronts = NULL;
+    for (;;) {
+        if (fresh)
+            SPRY_GO(f->ctx, analyse(f, A, kind));
+        frontal_demand(state->fronts, f->strict, f->coarse);
+        SPRY_GO(f->ctx, frontal_factor(state->fronts, A, fits));
+        o = frontal_outcome_of(state->fronts);
+        if (!*fits || fresh || f->strict || f->coarse ||
+            o->delayed <= 2 * state->delayed + f->n / 8)
+            break;
+        fresh = true;
     }
-    if (!state->fronts) {
-        SPRY_GO(f->ctx, frontal_analyse(A, kind, &state->fronts));
-        state->kind = kind;
-        const frontal_forecast *c = frontal_forecast_of(state->fronts);
-        base_log(f->ctx, SPRY_LOG_DEBUG,
-                 "sparse factors: %.3g operations, %.3g MB, %.3g MB while they are made, %" PRId64
-                 " fronts, the largest of %" PRId64 " rows",
-                 c->flops, (double)c->factor_bytes * 1e-6, (double)c->peak_bytes * 1e-6, c->fronts,
-                 c->largest);
-    }
-    SPRY_GO(f->ctx, frontal_factor(state->fronts, A, fits));
-    if (*fits) {
-        const frontal_outcome *o = frontal_outcome_of(state->fronts);
-        base_log(f->ctx, SPRY_LOG_DEBUG,
-                 "sparse factors: %" PRId64 " pivots delayed, %" PRId64 " pairs, %.3g MB",
-                 o->delayed, o->pairs, (double)o->bytes * 1e-6);
-    }
+    if (!*fits)
+        goto done;
+    if (fresh)
+        state->delayed = o->delayed;
+    base_log(f->ctx, SPRY_LOG_DEBUG,
+             "sparse factors: %" PRId64 " pivots delayed, %" PRId64 " pairs, %.3g MB", o->delayed,
+             o->pairs, (double)o->bytes * 1e-6);
 done:
     return status;
 }
@@ -138,4 +157,5 @@ const factor_class factor_sparse = {.name = "sparse",
                                     .open = sparse_open,
                                     .fill = sparse_fill,
                                     .solve = sparse_solve,
+                                    .again = true,
                                     .close = sparse_close};

@@ -1,7 +1,7 @@
 /*
- * Sparse factors by libraries that are under the GPL, of builds that ask for them (SPRY_WITH_GPL): by
- * CHOLMOD where the matrix is hermitian and turns out to be positive definite, else by UMFPACK; in
- * double precision for all types.
+ * Sparse factors by libraries that are under the GPL, of builds that ask for them (SPRY_WITH_GPL):
+ * by CHOLMOD where the matrix is hermitian and turns out to be positive definite, else by UMFPACK;
+ * in double precision for all types.
  */
 #include "precon/factor.h"
 
@@ -160,7 +160,7 @@ static spry_status sparse_solve(const factor *f, spry_transpose transpose, void 
 }
 
 const factor_class factor_suitesparse = {.name = "sparse",
-                                    .open = sparse_open,
-                                    .fill = sparse_fill,
-                                    .solve = sparse_solve,
-                                    .close = sparse_close};
+                                         .open = sparse_open,
+                                         .fill = sparse_fill,
+                                         .solve = sparse_solve,
+                                         .close = sparse_close};

@@ -95,7 +95,8 @@ static int64_t dense_rank(const spry_matrix *A)
     const spry_type longer = spry_type_is_complex(A->a.type) ? SPRY_TYPE_Z : SPRY_TYPE_D;
     const size_t size = spry_type_size(longer);
     void *a = calloc((size_t)(n * n + 1), size);
-    int32_t *rows = calloc((size_t)n + 1, sizeof *rows), *cols = calloc((size_t)n + 1, sizeof *cols);
+    int32_t *rows = calloc((size_t)n + 1, sizeof *rows),
+            *cols = calloc((size_t)n + 1, sizeof *cols);
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
             value_set(longer, a, A->a.col_index[k] * n + i, value_get(A->a.type, A->a.values, k));
@@ -419,7 +420,8 @@ static void test_counts(void **state)
         graph g = {0};
         frontal_order o = {0};
         frontal_tree t = {0};
-        int32_t *perm = calloc((size_t)n, sizeof *perm), *counts = calloc((size_t)n, sizeof *counts);
+        int32_t *perm = calloc((size_t)n, sizeof *perm),
+                *counts = calloc((size_t)n, sizeof *counts);
         for (int64_t k = 0; k < n; k++)
             perm[k] = (int32_t)((k + (int64_t)seed) % n);
         assert_ok(ctx, graph_make(A, &g));
@@ -614,10 +616,10 @@ static void test_torture(void **state)
 #define CASE(test) cmocka_unit_test_setup_teardown(test, support_setup, support_teardown)
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        CASE(test_random),   CASE(test_pivots), CASE(test_growth),    CASE(test_pairs),
-        CASE(test_definite), CASE(test_small),  CASE(test_rank),      CASE(test_counts),
-        CASE(test_forecast), CASE(test_limit),  CASE(test_threads),   CASE(test_interrupt),
-        CASE(test_values),   CASE(test_torture)};
+    const struct CMUnitTest tests[] = {CASE(test_random), CASE(test_pivots),   CASE(test_growth),
+                                       CASE(test_pairs),  CASE(test_definite), CASE(test_small),
+                                       CASE(test_rank),   CASE(test_counts),   CASE(test_forecast),
+                                       CASE(test_limit),  CASE(test_threads),  CASE(test_interrupt),
+                                       CASE(test_values), CASE(test_torture)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

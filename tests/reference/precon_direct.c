@@ -225,9 +225,9 @@ static void test_regular(void **state)
         const int64_t n = A->a.rows;
         spry_operator *M = NULL, *op = NULL;
         spry_vector *x = NULL, *r = NULL, *z = NULL, *back = NULL, *y = NULL;
-        assert_ok(ctx, spry_precon_new(A, NULL,
-                                       t < 4 ? "direct:regular=yes" : "direct:kind=sparse,regular=yes",
-                                       &M));
+        assert_ok(
+            ctx, spry_precon_new(
+                     A, NULL, t < 4 ? "direct:regular=yes" : "direct:kind=sparse,regular=yes", &M));
         assert_ok(ctx, spry_operator_from_matrix(A, &op));
         void *numbers = numeric_array(type, n, 0, 9), *others = numeric_array(type, n, 0, 10);
         x = numeric_vector(ctx, type, n, numbers);

@@ -103,8 +103,7 @@ void X(front_enter)(int64_t n, const int32_t *place, const double *scale, bool c
     const scalar *from = z;
     scalar *to = y;
     for (int64_t i = 0; i < n; i++)
-        to[place[i]] =
-            times((real)scale[place[i]], conjugated ? conjugate(from[i]) : from[i]);
+        to[place[i]] = times((real)scale[place[i]], conjugated ? conjugate(from[i]) : from[i]);
 }
 
 void X(front_return)(int64_t n, const int32_t *place, const double *scale, bool conjugated,

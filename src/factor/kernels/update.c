@@ -113,8 +113,8 @@ static void put_number(chunk *x, int64_t at, scalar v)
 static void load_chunk(const front *f, int64_t c, int64_t n, int64_t wide, chunk *x)
 {
     const int64_t depth = f->done - f->begin;
-    const scalar *from =
-        f->symmetric ? (const scalar *)f->mirror + c : (const scalar *)f->a + c * f->order + f->begin;
+    const scalar *from = f->symmetric ? (const scalar *)f->mirror + c
+                                      : (const scalar *)f->a + c * f->order + f->begin;
     const int64_t row_step = f->symmetric ? f->order : 1, col_step = f->symmetric ? 1 : f->order;
     for (int64_t t = 0; t < depth; t++)
         for (int64_t j = 0; j < wide; j++)
