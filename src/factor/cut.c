@@ -123,6 +123,7 @@ static void cut(frontal *f, const double *work, int32_t *size, double limit)
         const int32_t begin = s - size[s] + 1;
         if (!last || last->end != begin || last->flops + work[s] > limit) {
             last = &f->tasks[f->task_count++];
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): base_alloc() gave tasks */
             *last = (frontal_task){.begin = begin};
         }
         last->end = s + 1;

@@ -120,7 +120,7 @@ static spry_status measure(factor *f, const spry_matrix *A)
     f->condition = 0;
     if (f->n == 0)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_scaling(A, "equilibrate", &e.left, &e.right));
+    SPRY_GO(ctx, spry_scaling(A, "equilibrate:sweeps=3", &e.left, &e.right));
     SPRY_GO(ctx, base_alloc(ctx, f->n, spry_type_size(f->type), &e.x));
     SPRY_GO(ctx, is_clear(&e, &found, &clear));
     found /= (double)f->n;
