@@ -1,15 +1,15 @@
-# Libraries that factor sparse matrices for precon=direct: CHOLMOD and UMFPACK of SuiteSparse, used when their headers are
-# installed (libsuitesparse-dev). They are loaded while the program runs, where they are first needed
+# Libraries that factor sparse matrices for direct:kind=suitesparse: UMFPACK and CHOLMOD's supernodal part are under the GPL, so
+# that a program with them is, too. They are used where that is asked for (SPRY_WITH_GPL) and their headers are installed
+# (libsuitesparse-dev). They are loaded while the program runs, where they are first needed
 # (src/precon/library.h), as LAPACK is, which has no headers; so nothing is linked. Out come the target spry_factors,
 # with what the compiler must know, and spry_factor_packages, which the .deb recommends.
 add_library(spry_factors INTERFACE)
 set(spry_factor_packages "libopenblas0 | liblapack3")
-option(SPRY_CHOLMOD "Use CHOLMOD where it is installed" ON)
-option(SPRY_UMFPACK "Use UMFPACK where it is installed" ON)
+option(SPRY_WITH_GPL "Use CHOLMOD and UMFPACK, which are under the GPL, where they are installed" OFF)
 
 function(spry_find_factor name versions)
     string(TOUPPER ${name} upper)
-    if(NOT SPRY_${upper})
+    if(NOT SPRY_WITH_GPL)
         return()
     endif()
     find_path(SPRY_${upper}_INCLUDE ${name}.h PATH_SUFFIXES suitesparse)

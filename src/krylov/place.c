@@ -93,10 +93,19 @@ bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b)
     return true;
 }
 
+/* Whether products are so few that no storage format is worth looking for. */
+static bool multiplies_little(const spry_solver *solver)
+{
+    const char *method = solver->options.method;
+    return strncmp(method, "direct", 6) == 0 && (method[6] == '\0' || method[6] == ':');
+}
+
 spry_status solver_make_operator(spry_solver *solver)
 {
     const char *format = solver->options.format;
     spry_status status = SPRY_STATUS_OK;
+    if (strcmp(format, "auto") == 0 && multiplies_little(solver) && !solver->device)
+        format = "csr";
     if (solver->device) {
         status = spry_operator_on(solver->device, solver->matrix, format, &solver->own_operator);
         if (status == SPRY_STATUS_OK)

@@ -11,12 +11,13 @@
 
 #define DIRECT_OPTIONS(item)                                                                     \
     PRECON_COMMON(item)                                                                          \
-    item(WORD, kind, "auto", 0, 0, "auto dense band sparse",                                     \
-         "factors: dense (LAPACK), in a band after RCM (LAPACK), sparse (CHOLMOD, UMFPACK)")     \
+    item(WORD, kind, "auto", 0, 0, "auto dense band sparse suitesparse",                         \
+         "factors: dense (LAPACK), in a band after RCM (LAPACK), sparse; by CHOLMOD or UMFPACK " \
+         "where the build has them")                                                             \
     item(BOOL, regular, "no", 0, 0, NULL,                                                        \
          "a singular matrix (pure Neumann conditions) gets a generalized inverse instead of an " \
-         "error; dense")
-enum { KIND_AUTO, KIND_DENSE, KIND_BAND, KIND_SPARSE };
+         "error; dense or sparse")
+enum { KIND_AUTO, KIND_DENSE, KIND_BAND, KIND_SPARSE, KIND_SUITESPARSE };
 typedef struct direct_options {
     DIRECT_OPTIONS(SPRY_OPTION_FIELD)
 } direct_options;
@@ -42,38 +43,17 @@ typedef struct direct {
 /* --- which factors -------------------------------------------------------------------------------
  */
 
-static spry_status too_large(const spry_matrix *A, const char *what)
-{
-    return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
-                     "precon direct: %" PRId64 " rows are too many for %s; try ilu, sai or amg",
-                     A->a.rows, what);
-}
-
 /* By the pattern alone. */
 static spry_status choose_by_band(const spry_matrix *A, const factor_class **class)
 {
     spry_context *ctx = A->ctx;
-    const double n = (double)A->a.rows;
     int32_t *perm = NULL, *inverse = NULL;
     int64_t low, high;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_reorder(A, "rcm", &perm));
     SPRY_GO(ctx, matrix_invert(ctx, "perm", perm, A->a.rows, &inverse));
     factor_band_of(A, inverse, &low, &high);
-    /* Numbers, and operations, that are still no trouble. */
-    const double stored = (2 * (double)low + (double)high + 1) * n;
-    const bool light = stored < 1e9 && stored * (double)low < 1e12, narrow = low + high <= NARROW;
-    const spry_status sparse = narrow ? SPRY_STATUS_OK : factor_has_sparse(ctx);
-    if (narrow || (sparse != SPRY_STATUS_OK && light && stored < n * n))
-        *class = &factor_band;
-    else if (sparse == SPRY_STATUS_OK)
-        *class = &factor_sparse;
-    else if (A->a.rows <= MOST_DENSE)
-        *class = &factor_dense;
-    else if (sparse == SPRY_STATUS_NO_MEMORY)
-        status = SPRY_FAIL(ctx, sparse, "precon direct: no room in memory to load SuiteSparse");
-    else
-        status = too_large(A, "what there is without SuiteSparse (libsuitesparse-dev)");
+    *class = low + high <= NARROW ? &factor_band : &factor_sparse;
 done:
     base_free(ctx, perm);
     base_free(ctx, inverse);
@@ -93,19 +73,21 @@ static spry_status choose(const precon_job *job, const factor_class **class)
     const direct_options *o = job->options;
     const spry_matrix *A = job->A;
     const double n = (double)A->a.rows;
-    static const factor_class *const classes[] = {
-        [KIND_DENSE] = &factor_dense, [KIND_BAND] = &factor_band, [KIND_SPARSE] = &factor_sparse};
+    const bool mostly_full = A->a.rows <= MOST_DENSE && (double)A->a.nnz > n * n / 8;
+    static const factor_class *const classes[] = {[KIND_DENSE] = &factor_dense,
+                                                  [KIND_BAND] = &factor_band,
+                                                  [KIND_SPARSE] = &factor_sparse,
+                                                  [KIND_SUITESPARSE] = &factor_suitesparse};
     *class = &factor_dense;
-    if (o->regular) {
-        if (o->kind == KIND_BAND || o->kind == KIND_SPARSE)
-            return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
-                             "precon direct: regular=yes needs dense factors; take kind=dense");
-        return A->a.rows <= MOST_DENSE ? SPRY_STATUS_OK : too_large(A, "regular=yes");
-    }
+    if (o->regular && (o->kind == KIND_BAND || o->kind == KIND_SUITESPARSE))
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
+                         "precon direct: regular=yes needs dense or sparse factors; take "
+                         "kind=dense or kind=sparse");
     if (o->kind != KIND_AUTO)
         *class = classes[o->kind];
-    else if (A->a.rows > SMALL && !goes_there(job) &&
-             !(A->a.rows <= MOST_DENSE && (double)A->a.nnz > n * n / 8))
+    else if (A->a.rows > SMALL && !goes_there(job) && !mostly_full && o->regular)
+        *class = &factor_sparse;
+    else if (A->a.rows > SMALL && !goes_there(job) && !mostly_full)
         return choose_by_band(A, class);
     return SPRY_STATUS_OK;
 }
@@ -238,9 +220,10 @@ static spry_status make(const precon_job *job, spry_operator **M)
     op->own_bytes = state->f.bytes;
     op->bytes = op->own_bytes + 2 * n * (int64_t)spry_type_size(op->type);
     base_log(ctx, SPRY_LOG_INFO,
-             "precon direct: %s factors of %" PRId64 " rows by %s%s, rank %" PRId64 ", %.3g MB",
+             "precon direct: %s factors of %" PRId64 " rows by %s%s, rank %" PRId64
+             ", condition about %.1g, %.3g MB",
              class->name, n, state->f.by, there ? ", inverted for the device" : "", state->f.rank,
-             (double)state->f.bytes / 1e6);
+             state->f.condition, (double)state->f.bytes / 1e6);
     *M = op;
     op = NULL;
 done:

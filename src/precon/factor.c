@@ -96,40 +96,37 @@ done:
     return status;
 }
 
-/* One solve, for random signs, which have about 1/sqrt(n) of what grows most in them: whether
- * that is far enough from singular for no more to be asked. */
-static spry_status is_clear(const condition *e, bool *clear)
+/* One solve, for random signs, which have about 1/sqrt(n) of what grows most in them: |B^-1 s|_1,
+ * and whether that is far enough from singular for no more to be asked. */
+static spry_status is_clear(const condition *e, double *size, bool *clear)
 {
     const int64_t n = e->f->n;
     for (int64_t i = 0; i < n; i++)
         value_set(e->f->type, e->x, i, (spry_scalar){base_random(1, (uint64_t)i) & 1 ? 1 : -1, 0});
     const spry_status status = apply(e, false);
-    *clear = status == SPRY_STATUS_OK &&
-             take_signs(e) * e->f->roundoff < 1e-3; /* n times the mean growth */
+    *size = status == SPRY_STATUS_OK ? take_signs(e) : INFINITY;
+    *clear = *size * e->f->roundoff < 1e-3; /* n times the mean growth */
     return status;
 }
 
-static spry_status check_condition(factor *f, const spry_matrix *A)
+/* Finds f->condition. */
+static spry_status measure(factor *f, const spry_matrix *A)
 {
     spry_context *ctx = f->ctx;
     condition e = {.f = f};
     double found = 0;
     bool clear = false;
     spry_status status = SPRY_STATUS_OK;
+    f->condition = 0;
     if (f->n == 0)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_scaling(A, "equilibrate", &e.left, &e.right));
+    SPRY_GO(ctx, spry_scaling(A, "equilibrate:sweeps=3", &e.left, &e.right));
     SPRY_GO(ctx, base_alloc(ctx, f->n, spry_type_size(f->type), &e.x));
-    SPRY_GO(ctx, is_clear(&e, &clear));
-    if (!clear)
+    SPRY_GO(ctx, is_clear(&e, &found, &clear));
+    found /= (double)f->n;
+    if (!clear && isfinite(found))
         SPRY_GO(ctx, estimate(&e, &found));
-    if (!(found * f->roundoff < 0.25))
-        status =
-            SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
-                      "precon direct: the matrix is singular as far as this precision can tell "
-                      "(condition %.1g or more); try direct:kind=dense,regular=yes for a small "
-                      "one, or another preconditioner",
-                      found);
+    f->condition = isfinite(found) ? found : INFINITY;
 done:
     spry_vector_free(e.left);
     spry_vector_free(e.right);
@@ -137,12 +134,47 @@ done:
     return status;
 }
 
+static bool is_singular(const factor *f)
+{
+    return !(f->condition * f->roundoff < 0.25);
+}
+
+/*
+ * Factors, and again where they turn out to be of no use: with stricter pivots where numbers grew
+ * without bound, which those of long chains may although each step is within its bounds, and with
+ * larger numbers taken as 0 where the matrix is singular and may be.
+ */
+static spry_status fill(factor *f, const spry_matrix *A)
+{
+    spry_status status = SPRY_STATUS_OK;
+    f->strict = f->coarse = false;
+    SPRY_GO(f->ctx, f->class->fill(f, A));
+    SPRY_GO(f->ctx, measure(f, A));
+    if (f->class->again && !isfinite(f->condition)) {
+        f->strict = true;
+        SPRY_GO(f->ctx, f->class->fill(f, A));
+        SPRY_GO(f->ctx, measure(f, A));
+    }
+    if (f->class->again && f->regular && f->rank == f->n && is_singular(f)) {
+        f->coarse = true;
+        SPRY_GO(f->ctx, f->class->fill(f, A));
+    }
+    if (f->rank < f->n)
+        f->condition = INFINITY;
+done:
+    return status;
+}
+
 spry_status factor_fill(factor *f, const spry_matrix *A)
 {
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(f->ctx, f->class->fill(f, A));
-    if (!f->regular)
-        SPRY_GO(f->ctx, check_condition(f, A));
+    SPRY_GO(f->ctx, fill(f, A));
+    if (!f->regular && is_singular(f))
+        status =
+            SPRY_FAIL(f->ctx, SPRY_STATUS_BAD_INPUT,
+                      "precon direct: the matrix is singular as far as this precision can tell "
+                      "(condition %.1g or more); try direct:regular=yes, or another preconditioner",
+                      f->condition);
 done:
     return status;
 }

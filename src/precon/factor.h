@@ -1,7 +1,7 @@
 /*
  * Exact solves: a matrix is factored once, dense, in a band or sparse, and op(A) z = r is solved
- * for as many r as there are. Libraries of others do the work where they are there (library.h); our
- * own elimination does it for dense matrices and bands where there is none.
+ * for as many r as there are. Sparse ones are ours (factor/frontal.h); LAPACK does dense ones and
+ * bands where it is there (library.h), and our own elimination where it is not.
  */
 #ifndef SPRY_PRECON_FACTOR_H
 #define SPRY_PRECON_FACTOR_H
@@ -20,6 +20,7 @@ typedef struct factor_class {
     spry_status (*fill)(factor *f, const spry_matrix *A);
     /* z = op(A)^-1 z; allocates nothing of the context's, so that any thread can call it */
     spry_status (*solve)(const factor *f, spry_transpose transpose, void *z);
+    bool again;               /* f->strict and f->coarse make a difference */
     void (*close)(factor *f); /* also after a failure */
 } factor_class;
 
@@ -28,24 +29,28 @@ struct factor {
     const factor_class *class;
     spry_type type;
     int64_t n;
-    bool regular;    /* a singular matrix gets a generalized inverse: dense alone */
-    double roundoff; /* of the type */
-    int64_t bytes;   /* that a solve reads */
-    int64_t rank;    /* as far as it was found out: n, or less for a regular one */
-    const char *by;  /* what did it: "LAPACK" */
+    bool regular;     /* a singular matrix gets a generalized inverse: dense and sparse ones */
+    double roundoff;  /* of the type */
+    bool strict;      /* pivots are to be the largest numbers there are */
+    bool coarse;      /* larger numbers are taken as 0 */
+    int64_t bytes;    /* that a solve reads */
+    int64_t rank;     /* as far as it was found out: n, or less for a regular one */
+    const char *by;   /* what did it: "LAPACK" */
+    double condition; /* |A^-1|_1 as estimated from below, rows and columns being equilibrated */
     void *state;
 };
 
-extern const factor_class factor_dense, factor_band, factor_sparse;
+extern const factor_class factor_dense, factor_band, factor_sparse, factor_suitesparse;
 
 /* Factors A; *f is cleared when it fails. factor_fill() gives it new values, and finds out whether
  * the matrix is singular as far as its arithmetic can tell. */
 spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, factor *f);
 spry_status factor_fill(factor *f, const spry_matrix *A);
 void factor_clear(factor *f);
-/* Whether there is a library for sparse ones: SPRY_STATUS_OK, SPRY_STATUS_UNSUPPORTED or, where
- * there is no room to load it, SPRY_STATUS_NO_MEMORY; no message. */
-spry_status factor_has_sparse(spry_context *ctx);
+/* What sparse factors of A, square general CSR, sorted and finite, will take: found by their
+ * analysis, before any is made. */
+struct frontal_forecast;
+spry_status factor_forecast(const spry_matrix *A, struct frontal_forecast *forecast);
 /* The diagonals below and above the main one when rows and columns are in the order `inverse`,
  * old place to new; NULL: as they are. */
 void factor_band_of(const spry_matrix *A, const int32_t *inverse, int64_t *low, int64_t *high);

@@ -88,7 +88,7 @@ static spry_status band_fill(factor *f, const spry_matrix *A)
     if (bad < f->n)
         return SPRY_FAIL(f->ctx, SPRY_STATUS_BAD_INPUT,
                          "precon direct: the matrix is singular: no pivot for row %d (from 0); try "
-                         "direct:kind=dense,regular=yes for a small one, or another preconditioner",
+                         "direct:regular=yes, or another preconditioner",
                          (int)state->perm[bad]);
     return SPRY_STATUS_OK;
 }

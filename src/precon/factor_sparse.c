@@ -1,89 +1,39 @@
-/* Sparse factors: by CHOLMOD where the matrix is hermitian and turns out to be positive definite,
- * else by UMFPACK; in double precision for all types. */
+/* Sparse factors, by fronts: as positive definite where the matrix may be, as symmetric or
+ * hermitian where it is, and as general otherwise. */
+#include "factor/frontal.h"
 #include "precon/factor.h"
 
 typedef struct sparse {
-    sparse_job job;
-    const sparse_library *library; /* that the factors are of */
-    void *definite, *general;      /* the libraries' parts; NULL: not opened yet */
+    frontal *fronts;
+    frontal_kind kind;
+    int64_t delayed; /* when they were first made */
 } sparse;
-
-static spry_status load(spry_context *ctx, const sparse_library *library)
-{
-    return library->name ? library->load(ctx) : SPRY_STATUS_UNSUPPORTED;
-}
-
-spry_status factor_has_sparse(spry_context *ctx)
-{
-    const spry_status definite = load(ctx, &sparse_cholmod), general = load(ctx, &sparse_umfpack);
-    return definite == SPRY_STATUS_OK || general == SPRY_STATUS_UNSUPPORTED ? definite : general;
-}
-
-/* Why there are no factors: what is missing is told as `lacking`. */
-static spry_status no_library(spry_context *ctx, spry_status status, const char *lacking)
-{
-    if (status == SPRY_STATUS_NO_MEMORY)
-        return SPRY_FAIL(ctx, status, "precon direct: %s cannot be loaded: no room in memory",
-                         lacking);
-    return SPRY_FAIL(ctx, status,
-                     "precon direct: %s is not there (libsuitesparse-dev when spry is built, its "
-                     "libraries when it runs); take direct:kind=band or dense, or another "
-                     "preconditioner",
-                     lacking);
-}
-
-void sparse_conjugate(const sparse_job *job, double *numbers)
-{
-    for (int64_t i = 0; i < job->n && job->is_complex; i++)
-        numbers[2 * i + 1] = -numbers[2 * i + 1];
-}
-
-static void clear_job(sparse_job *job)
-{
-    base_free(job->ctx, job->offsets);
-    base_free(job->ctx, job->rows);
-    base_free(job->ctx, job->values);
-    base_free(job->ctx, job->right);
-    base_free(job->ctx, job->work);
-}
 
 static void sparse_close(factor *f)
 {
     sparse *state = f->state;
     if (!state)
         return;
-    if (state->definite)
-        sparse_cholmod.close(&state->job, state->definite);
-    if (state->general)
-        sparse_umfpack.close(&state->job, state->general);
-    clear_job(&state->job);
+    frontal_free(state->fronts);
     base_free(f->ctx, state);
     f->state = NULL;
 }
 
-/* The pattern, and room for the rest. */
-static spry_status make_job(const spry_matrix *A, sparse_job *job)
+/* What A may be taken for: the best first. */
+static spry_status find_kind(const spry_matrix *A, frontal_kind *kind)
 {
-    spry_context *ctx = A->ctx;
-    const matrix_arrays *a = &A->a;
+    bool definite = false, hermitian = false, symmetric = false;
     spry_status status = SPRY_STATUS_OK;
-    *job = (sparse_job){
-        .ctx = ctx, .is_complex = spry_type_is_complex(a->type), .n = a->rows, .nnz = a->nnz};
-    const size_t size = (job->is_complex ? 2 : 1) * sizeof(double);
-    SPRY_GO(ctx, base_alloc(ctx, a->rows + 1, sizeof *job->offsets, &job->offsets));
-    SPRY_GO(ctx, base_alloc(ctx, a->nnz, sizeof *job->rows, &job->rows));
-    SPRY_GO(ctx, base_alloc(ctx, a->nnz, size, &job->values));
-    SPRY_GO(ctx, base_alloc(ctx, a->rows, size, &job->right));
-    SPRY_GO(ctx, base_alloc(ctx, a->rows, size, &job->work));
-    for (int64_t i = 0; i <= a->rows; i++)
-        job->offsets[i] = a->offsets[i];
-    for (int64_t k = 0; k < a->nnz; k++)
-        job->rows[k] = a->col_index[k];
+    *kind = FRONTAL_GENERAL;
+    SPRY_GO(A->ctx, precon_may_be_definite(A, &definite));
+    SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_HERMITIAN, &hermitian));
+    if (!hermitian)
+        SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_SYMMETRIC, &symmetric));
+    *kind = definite    ? FRONTAL_DEFINITE
+            : hermitian ? FRONTAL_HERMITIAN
+            : symmetric ? FRONTAL_SYMMETRIC
+                        : FRONTAL_GENERAL;
 done:
-    if (status != SPRY_STATUS_OK) {
-        clear_job(job);
-        *job = (sparse_job){.ctx = ctx};
-    }
     return status;
 }
 
@@ -91,54 +41,94 @@ static spry_status sparse_open(factor *f, const spry_matrix *A)
 {
     sparse *state = NULL;
     spry_status status = SPRY_STATUS_OK;
-    const spry_status there = factor_has_sparse(f->ctx);
-    if (there != SPRY_STATUS_OK)
-        return no_library(f->ctx, there, "SuiteSparse");
+    (void)A;
     SPRY_GO(f->ctx, base_calloc(f->ctx, 1, sizeof *state, &state));
     f->state = state;
-    SPRY_GO(f->ctx, make_job(A, &state->job));
 done:
     return status;
 }
 
-/* Factors by one library. */
-static spry_status fill_by(sparse *state, const sparse_library *library, void **part, bool *fits)
+static spry_status analyse(const factor *f, const spry_matrix *A, frontal_kind kind)
 {
+    sparse *state = f->state;
+    frontal_free(state->fronts);
+    state->fronts = NULL;
+    const spry_status status = frontal_analyse(A, kind, &state->fronts);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    state->kind = kind;
+    const frontal_forecast *c = frontal_forecast_of(state->fronts);
+    base_log(f->ctx, SPRY_LOG_DEBUG,
+             "sparse factors: %.3g operations, %.3g MB, %.3g MB while they are made, %" PRId64
+             " fronts, the largest of %" PRId64 " rows",
+             c->flops, (double)c->factor_bytes * 1e-6, (double)c->peak_bytes * 1e-6, c->fronts,
+             c->largest);
+    return SPRY_STATUS_OK;
+}
+
+/* Factors of a kind. The analysis is kept from fill to fill, unless new values no longer have the
+ * pivots that the old ones had. */
+static spry_status fill_as(factor *f, const spry_matrix *A, frontal_kind kind, bool *fits)
+{
+    sparse *state = f->state;
+    bool fresh = !state->fronts || state->kind != kind;
+    const frontal_outcome *o = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (!*part)
-        SPRY_GO(state->job.ctx, library->open(&state->job, part));
-    SPRY_GO(state->job.ctx, library->fill(&state->job, *part, fits));
-    if (*fits)
-        state->library = library;
+    for (;;) {
+        if (fresh)
+            SPRY_GO(f->ctx, analyse(f, A, kind));
+        frontal_demand(state->fronts, f->strict, f->coarse);
+        SPRY_GO(f->ctx, frontal_factor(state->fronts, A, fits));
+        o = frontal_outcome_of(state->fronts);
+        if (!*fits || fresh || f->strict || f->coarse ||
+            o->delayed <= 2 * state->delayed + f->n / 8)
+            break;
+        fresh = true;
+    }
+    if (!*fits)
+        goto done;
+    if (fresh)
+        state->delayed = o->delayed;
+    base_log(f->ctx, SPRY_LOG_DEBUG,
+             "sparse factors: %" PRId64 " pivots delayed, %" PRId64 " pairs, %.3g MB", o->delayed,
+             o->pairs, (double)o->bytes * 1e-6);
 done:
     return status;
+}
+
+static spry_status check_rank(factor *f)
+{
+    const sparse *state = f->state;
+    const frontal_outcome *o = frontal_outcome_of(state->fronts);
+    f->rank = o->rank;
+    f->bytes = o->bytes;
+    if (f->rank == f->n || f->regular)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(f->ctx, SPRY_STATUS_BAD_INPUT,
+                     "precon direct: the matrix is singular: rank about %" PRId64 " of %" PRId64
+                     ", no pivot for row %d and column %d (from 0)%s; try direct:regular=yes, or "
+                     "another preconditioner",
+                     f->rank, f->n, (int)frontal_null_rows(state->fronts)[0],
+                     (int)frontal_null_columns(state->fronts)[0],
+                     f->rank < f->n - 1 ? " and others" : "");
 }
 
 static spry_status sparse_fill(factor *f, const spry_matrix *A)
 {
-    spry_context *ctx = f->ctx;
     sparse *state = f->state;
-    const matrix_arrays *a = &A->a;
-    bool fits = false, hermitian = false;
+    frontal_kind kind = FRONTAL_GENERAL;
+    bool fits = false;
     spry_status status = SPRY_STATUS_OK;
-    for (int64_t k = 0; k < a->nnz; k++)
-        value_store(state->job.is_complex ? SPRY_TYPE_Z : SPRY_TYPE_D, state->job.values, k,
-                    value_load(a->type, a->values, k));
-    if (load(ctx, &sparse_cholmod) == SPRY_STATUS_OK)
-        SPRY_GO(ctx, precon_may_be_definite(A, &hermitian));
-    if (hermitian)
-        SPRY_GO(ctx, fill_by(state, &sparse_cholmod, &state->definite, &fits));
-    if (hermitian)
-        matrix_note(A, SPRY_FACT_DEFINITE, fits);
-    const spry_status general = fits ? SPRY_STATUS_OK : load(ctx, &sparse_umfpack);
-    if (general != SPRY_STATUS_OK)
-        return no_library(ctx, general,
-                          "the matrix is not hermitian and positive definite, and UMFPACK");
-    if (!fits)
-        SPRY_GO(ctx, fill_by(state, &sparse_umfpack, &state->general, &fits));
-    f->by = state->library->name;
-    void *part = state->library == &sparse_cholmod ? state->definite : state->general;
-    f->bytes = (int64_t)state->library->bytes(&state->job, part);
+    SPRY_GO(f->ctx, find_kind(A, &kind));
+    SPRY_GO(f->ctx, fill_as(f, A, kind, &fits));
+    if (kind == FRONTAL_DEFINITE) {
+        if (fits || frontal_met_negative(state->fronts))
+            matrix_note(A, SPRY_FACT_DEFINITE, fits);
+        if (!fits)
+            SPRY_GO(f->ctx, fill_as(f, A, kind = FRONTAL_HERMITIAN, &fits));
+    }
+    f->by = kind == FRONTAL_DEFINITE ? "Cholesky" : kind == FRONTAL_GENERAL ? "LU" : "LDL";
+    SPRY_GO(f->ctx, check_rank(f));
 done:
     return status;
 }
@@ -146,14 +136,20 @@ done:
 static spry_status sparse_solve(const factor *f, spry_transpose transpose, void *z)
 {
     const sparse *state = f->state;
-    const sparse_job *job = &state->job;
-    const spry_type wide = job->is_complex ? SPRY_TYPE_Z : SPRY_TYPE_D;
-    for (int64_t i = 0; i < f->n; i++)
-        value_store(wide, job->right, i, value_load(f->type, z, i));
-    const spry_status status = state->library->solve(
-        job, state->library == &sparse_cholmod ? state->definite : state->general, transpose);
-    for (int64_t i = 0; status == SPRY_STATUS_OK && i < f->n; i++)
-        value_store(f->type, z, i, value_load(wide, job->work, i));
+    frontal_solve(state->fronts, transpose, z);
+    return SPRY_STATUS_OK;
+}
+
+spry_status factor_forecast(const spry_matrix *A, frontal_forecast *forecast)
+{
+    frontal_kind kind = FRONTAL_GENERAL;
+    frontal *fronts = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(A->ctx, find_kind(A, &kind));
+    SPRY_GO(A->ctx, frontal_analyse(A, kind, &fronts));
+    *forecast = *frontal_forecast_of(fronts);
+done:
+    frontal_free(fronts);
     return status;
 }
 
@@ -161,4 +157,5 @@ const factor_class factor_sparse = {.name = "sparse",
                                     .open = sparse_open,
                                     .fill = sparse_fill,
                                     .solve = sparse_solve,
+                                    .again = true,
                                     .close = sparse_close};

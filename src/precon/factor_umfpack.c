@@ -58,8 +58,7 @@ static spry_status outcome(const sparse_job *job, const char *what, int64_t resu
     if (result == UMFPACK_WARNING_singular_matrix)
         return SPRY_FAIL(job->ctx, SPRY_STATUS_BAD_INPUT,
                          "precon direct: the matrix is singular (UMFPACK found a pivot that is 0); "
-                         "try direct:kind=dense,regular=yes for a small one, or another "
-                         "preconditioner");
+                         "try direct:regular=yes, or another preconditioner");
     return SPRY_FAIL(job->ctx, SPRY_STATUS_UNSUPPORTED, "precon direct: UMFPACK's %s ended with %d",
                      what, (int)result);
 }

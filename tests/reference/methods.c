@@ -53,6 +53,7 @@ static const method methods[] = {
     {"cocg", SYMMETRIC, SEMIDEFINITE | INDEFINITE, ANY, ""},
     {"cocr", SYMMETRIC, SEMIDEFINITE | INDEFINITE, ANY, ""},
     {"cr", SEMIDEFINITE | INDEFINITE, SYMMETRIC, POSITIVE, ""},
+    {"direct", SQUARE | ILL, 0, OWN, ""},
     {"fcg", SEMIDEFINITE, SYMMETRIC, POSITIVE, ""},
     {"fgmres", SQUARE | ILL, 0, ANY, "restart=40"},
     {"gcr", SQUARE | ILL, 0, ANY, "restart=40"},

@@ -11,7 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char *const kinds[] = {"dense", "band", "sparse"};
+static const char *const kinds[] = {"dense", "band", "sparse", "suitesparse"};
+enum { KINDS = sizeof kinds / sizeof *kinds };
 static const spry_scalar one = {1, 0}, zero = {0, 0};
 
 static spry_matrix *make_matrix(spry_context *ctx, spry_type type, bool hermitian, int size)
@@ -64,7 +65,7 @@ static void check_solve(spry_context *ctx, const spry_matrix *A, const spry_oper
 
 static bool is_there(const char *kind)
 {
-    return strcmp(kind, "sparse") != 0 || (sparse_cholmod.name && sparse_umfpack.name);
+    return strcmp(kind, "suitesparse") != 0 || (sparse_cholmod.name && sparse_umfpack.name);
 }
 
 /* Large enough for LAPACK, and not a multiple of anything. */
@@ -72,7 +73,7 @@ static void test_solves(void **state)
 {
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++)
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < KINDS; k++)
             for (int size = 3; size <= 12; size += 9)
                 for (int hermitian = 0; hermitian < 2 && is_there(kinds[k]); hermitian++) {
                     spry_matrix *A = make_matrix(ctx, support_types[t], hermitian, size);
@@ -140,7 +141,7 @@ static void test_pivots(void **state)
     spry_context *ctx = *state;
     static const double rows[16] = {0, 2, 0, 0, 0, 0, 0, 3, 1, 1, 0, 0, 0, 0, 4, 0};
     for (int t = 0; t < 4; t++)
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < KINDS; k++) {
             spry_operator *M = NULL;
             spry_matrix *A = support_from_rows(ctx, support_types[t], 4, 4, rows);
             char spec[48];
@@ -178,7 +179,7 @@ static void test_singular(void **state)
 {
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++)
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < KINDS; k++) {
             spry_matrix *A = neumann(ctx, support_types[t], 9);
             spry_operator *M = NULL;
             char spec[48];
@@ -197,7 +198,7 @@ static void test_singular(void **state)
 static void test_scaled(void **state)
 {
     spry_context *ctx = *state;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < KINDS; k++) {
         spry_matrix *A = make_matrix(ctx, SPRY_TYPE_D, false, 9);
         spry_operator *M = NULL;
         for (int64_t i = 0; i < A->a.rows; i++)
@@ -218,13 +219,15 @@ static void test_scaled(void **state)
 static void test_regular(void **state)
 {
     spry_context *ctx = *state;
-    for (int t = 0; t < 4; t++) {
-        const spry_type type = support_types[t];
+    for (int t = 0; t < 8; t++) {
+        const spry_type type = support_types[t % 4];
         spry_matrix *A = neumann(ctx, type, 9);
         const int64_t n = A->a.rows;
         spry_operator *M = NULL, *op = NULL;
         spry_vector *x = NULL, *r = NULL, *z = NULL, *back = NULL, *y = NULL;
-        assert_ok(ctx, spry_precon_new(A, NULL, "direct:regular=yes", &M));
+        assert_ok(
+            ctx, spry_precon_new(
+                     A, NULL, t < 4 ? "direct:regular=yes" : "direct:kind=sparse,regular=yes", &M));
         assert_ok(ctx, spry_operator_from_matrix(A, &op));
         void *numbers = numeric_array(type, n, 0, 9), *others = numeric_array(type, n, 0, 10);
         x = numeric_vector(ctx, type, n, numbers);
@@ -269,7 +272,7 @@ static void test_values(void **state)
 {
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++)
-        for (int k = 0; k < 3 && is_there(kinds[k]); k++) {
+        for (int k = 0; k < KINDS && is_there(kinds[k]); k++) {
             spry_matrix *A = make_matrix(ctx, support_types[t], true, 12);
             spry_operator *M = NULL;
             char spec[48];
@@ -291,15 +294,13 @@ static void test_values(void **state)
 static void test_limit(void **state)
 {
     (void)state;
-    if (!sparse_cholmod.name)
-        skip();
     spry_context *ctx = support_context("threads=2");
     spry_matrix *A = generated(ctx, "poisson3d", "size=20");
     spry_operator *M = NULL;
     assert_ok(ctx, spry_precon_new(A, NULL, "direct:kind=sparse", &M));
-    const int64_t numbers = M->own_bytes / 16; /* each with its row */
+    const int64_t bytes = M->own_bytes;
     spry_operator_free(M);
-    ctx->options.memory_limit = ctx->memory_now + numbers * 4;
+    ctx->options.memory_limit = ctx->memory_now + bytes;
     assert_status(ctx, SPRY_STATUS_NO_MEMORY, spry_precon_new(A, NULL, "direct:kind=sparse", &M));
     support_message_has(ctx, "of the memory limit");
     spry_matrix_free(A);
