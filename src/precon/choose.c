@@ -9,8 +9,8 @@
 
 #include <float.h>
 
-/* Rows from which on multigrid pays. */
-enum { LARGE = 10000, PIECES = 256 };
+/* Rows from which on multigrid pays, and those from which on nothing else does. */
+enum { LARGE = 10000, GREAT = 60000, PIECES = 256 };
 
 /* What the rows of A tell. */
 typedef struct traits {
@@ -19,6 +19,8 @@ typedef struct traits {
     int64_t bad;      /* the first row whose entry is not positive */
     double negative;  /* share of negative real parts in what is beside the diagonal, by modulus */
     double dominance; /* least |a_ii| / sum |a_ij| */
+    bool hermitian;
+    double skew; /* how far A is from its transpose */
 } traits;
 
 /* Sums over a piece of the rows. Pieces are always as many and added up in turn, so that no
@@ -176,37 +178,16 @@ static double product_seconds(const spry_matrix *A)
     return (entry * (double)A->a.nnz + 20 * (double)A->a.rows) / rate;
 }
 
-/* Until there is a better one. */
-static spry_status forecast_direct(spry_context *ctx, const spry_matrix *A, double *seconds)
-{
-    (void)ctx;
-    *seconds = product_seconds(A) * 100 + 3e-9 * (double)A->a.nnz * sqrt((double)A->a.rows);
-    return SPRY_STATUS_OK;
-}
-
 /* --- candidates ----------------------------------------------------------------------------------
  */
 
-static void add(precon_choice *choice, const char *spec, double seconds)
+static void add(precon_choice *choice, double seconds, const char *spec)
 {
     const int room = (int)(sizeof choice->list / sizeof *choice->list);
-    if (choice->count == room || isinf(seconds))
+    if (choice->count == room)
         return;
-    choice->list[choice->count].spec = spec;
+    snprintf(choice->list[choice->count].spec, sizeof choice->list->spec, "%s", spec);
     choice->list[choice->count++].seconds = seconds;
-}
-
-/* Puts those with the smaller forecasts first; equals and unknown ones stay as they are. */
-static void rank(precon_choice *choice)
-{
-    for (int i = 1; i < choice->count; i++)
-        for (int k = i; k > 0 && choice->list[k].seconds < choice->list[k - 1].seconds; k--) {
-            const double seconds = choice->list[k].seconds;
-            const char *spec = choice->list[k].spec;
-            choice->list[k] = choice->list[k - 1];
-            choice->list[k - 1].spec = spec;
-            choice->list[k - 1].seconds = seconds;
-        }
 }
 
 /*
@@ -218,48 +199,62 @@ static double incomplete(const spry_matrix *A, double setup, double step)
     return product_seconds(A) * (setup + step * 2 * sqrt((double)A->a.rows));
 }
 
-spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
-                          precon_choice *choice)
+/* What is known to suit A without factors, best first; the seconds of the first, infinite where
+ * nothing is known to. */
+static double add_iterative(const spry_matrix *A, const traits *t, precon_choice *choice)
 {
     /* Off-diagonal entries that are mostly negative couple neighbours as diffusion does. */
     static const double like_diffusion = 0.9, dominant = 2, balanced = 0.999, slight = 0.1;
     const double product = product_seconds(A);
-    bool hermitian = false;
-    double direct = INFINITY;
+    const bool grid =
+        A->a.rows >= LARGE && t->positive &&
+        (t->hermitian ? t->negative >= like_diffusion || amg_find_block(A) > 1 /* elasticity */
+                      : t->negative >= like_diffusion && t->dominance >= balanced &&
+                            t->skew <= slight); /* a slight flow */
+    const int before = choice->count;
+    if (t->dominance >= dominant && t->full)
+        add(choice, product * 30, "jacobi");
+    if (grid)
+        add(choice, product * 280, "amg");
+    if (t->hermitian && t->positive)
+        add(choice, incomplete(A, 20, 2), "ic");
+    else if (!t->hermitian && t->full)
+        add(choice, incomplete(A, 20, 3), "ilu");
+    return choice->count > before ? choice->list[before].seconds : INFINITY;
+}
+
+spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
+                          precon_choice *choice)
+{
+    const double patience = 20; /* seconds for factors before anything else is tried */
+    char limited[48];
     spry_status status = SPRY_STATUS_OK;
+    (void)device;
     *choice = (precon_choice){0};
-    const traits t = look(A);
+    traits t = look(A);
     matrix_note(A, SPRY_FACT_POSITIVE_DIAGONAL, t.positive);
-    SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_HERMITIAN, &hermitian));
-    const double skew = hermitian ? 0 : skew_share(A);
-    const bool grid = A->a.rows >= LARGE && t.positive && t.negative >= like_diffusion;
-    SPRY_GO(ctx, forecast_direct(ctx, A, &direct));
-    if (t.dominance >= dominant && t.full)
-        add(choice, "jacobi", product * 30);
-    if (hermitian && t.positive) {
-        if (grid || (A->a.rows >= LARGE && amg_find_block(A) > 1)) /* as elasticity has */
-            add(choice, "amg", product * 280);
-        if (!device)
-            add(choice, "ic", incomplete(A, 20, 2));
-    } else if (!hermitian && t.full) {
-        /* Diffusion with a slight flow, whose rows still sum to 0 or more. */
-        if (grid && t.dominance >= balanced && skew <= slight)
-            add(choice, "amg", product * 400);
-        add(choice, "ilu", incomplete(A, 20, 3));
-    }
-    add(choice, "direct", direct);
-    rank(choice);
-    if (t.positive)
-        add(choice, "jacobi", NAN);
-    add(choice, "none", NAN);
+    SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_HERMITIAN, &t.hermitian));
+    t.skew = t.hermitian ? 0 : skew_share(A);
+    precon_choice others = {0};
+    const double least = fmin(add_iterative(A, &t, &others), patience);
+    /* Their analysis takes as long as some hundred products: not where multigrid is known to do. */
+    const bool first = strcmp(others.list[0].spec, "jacobi") != 0 &&
+                       (strcmp(others.list[0].spec, "amg") != 0 || A->a.rows < GREAT);
+    snprintf(limited, sizeof limited, "direct:most=%.2g", least);
+    if (first)
+        add(choice, least, limited);
+    for (int k = 0; k < others.count; k++)
+        add(choice, others.list[k].seconds, others.list[k].spec);
+    add(choice, NAN, "direct");
+    add(choice, NAN, t.positive ? "jacobi" : "none");
     base_log(ctx, SPRY_LOG_INFO,
-             "precon %s: A is %s, %s, %.0f%% of the rest negative, %.2g of it skew; factors are "
-             "forecast to take %.2g s, a product %.2g s",
-             choice->list[0].spec, hermitian ? "symmetric (hermitian)" : "not symmetric",
+             "precon %s: A is %s, %s, %.0f%% of the rest negative, %.2g of it skew; a product is "
+             "forecast to take %.2g s",
+             choice->list[0].spec, t.hermitian ? "symmetric (hermitian)" : "not symmetric",
              t.positive ? "the diagonal is positive"
              : t.full   ? "the diagonal has no zeros"
                         : "the diagonal has zeros",
-             100 * t.negative, skew, direct, product);
+             100 * t.negative, t.skew, product_seconds(A));
 done:
     return status;
 }

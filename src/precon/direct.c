@@ -16,7 +16,10 @@
          "where the build has them")                                                             \
     item(BOOL, regular, "no", 0, 0, NULL,                                                        \
          "a singular matrix (pure Neumann conditions) gets a generalized inverse instead of an " \
-         "error; dense or sparse")
+         "error; dense or sparse")                                                               \
+    item(REAL, most, "0", 0, 1e9, NULL,                                                          \
+         "seconds of one core that sparse factors may be forecast to take, else they are "       \
+         "refused; 0: as many as it needs")
 enum { KIND_AUTO, KIND_DENSE, KIND_BAND, KIND_SPARSE, KIND_SUITESPARSE };
 typedef struct direct_options {
     DIRECT_OPTIONS(SPRY_OPTION_FIELD)
@@ -157,7 +160,7 @@ static spry_status there_update(spry_operator *op, const spry_matrix *A)
     direct *state = op->state;
     void *inverse = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, factor_make(&factor_dense, A, state->options.regular, &state->f));
+    SPRY_GO(ctx, factor_make(&factor_dense, A, state->options.regular, 0, &state->f));
     SPRY_GO(ctx, factor_invert(&state->f, &inverse));
     SPRY_GO(ctx, device_put(state->inverse, 0, inverse, state->f.bytes));
 done:
@@ -216,7 +219,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     if (there)
         SPRY_GO(ctx, make_there(job, op));
     else
-        SPRY_GO(ctx, factor_make(class, job->A, state->options.regular, &state->f));
+        SPRY_GO(ctx, factor_make(class, job->A, state->options.regular, state->options.most, &state->f));
     op->own_bytes = state->f.bytes;
     op->bytes = op->own_bytes + 2 * n * (int64_t)spry_type_size(op->type);
     base_log(ctx, SPRY_LOG_INFO,

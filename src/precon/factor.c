@@ -186,7 +186,8 @@ void factor_clear(factor *f)
     *f = (factor){0};
 }
 
-spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, factor *f)
+spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, double most,
+                        factor *f)
 {
     const bool single = type_is_single(A->a.type);
     spry_status status = SPRY_STATUS_OK;
@@ -196,6 +197,7 @@ spry_status factor_make(const factor_class *class, const spry_matrix *A, bool re
                   .n = A->a.rows,
                   .rank = A->a.rows,
                   .regular = regular,
+                  .most = most,
                   .roundoff = single ? 6e-8 : 1.2e-16};
     SPRY_GO(A->ctx, class->open(f, A));
     SPRY_GO(A->ctx, factor_fill(f, A));

@@ -30,6 +30,7 @@ struct factor {
     spry_type type;
     int64_t n;
     bool regular;     /* a singular matrix gets a generalized inverse: dense and sparse ones */
+    double most;      /* seconds that factors may be forecast to take; 0: as many as it needs */
     double roundoff;  /* of the type */
     bool strict;      /* pivots are to be the largest numbers there are */
     bool coarse;      /* larger numbers are taken as 0 */
@@ -44,13 +45,10 @@ extern const factor_class factor_dense, factor_band, factor_sparse, factor_suite
 
 /* Factors A; *f is cleared when it fails. factor_fill() gives it new values, and finds out whether
  * the matrix is singular as far as its arithmetic can tell. */
-spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, factor *f);
+spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, double most,
+                        factor *f);
 spry_status factor_fill(factor *f, const spry_matrix *A);
 void factor_clear(factor *f);
-/* What sparse factors of A, square general CSR, sorted and finite, will take: found by their
- * analysis, before any is made. */
-struct frontal_forecast;
-spry_status factor_forecast(const spry_matrix *A, struct frontal_forecast *forecast);
 /* The diagonals below and above the main one when rows and columns are in the order `inverse`,
  * old place to new; NULL: as they are. */
 void factor_band_of(const spry_matrix *A, const int32_t *inverse, int64_t *low, int64_t *high);

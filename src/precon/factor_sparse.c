@@ -48,6 +48,14 @@ done:
     return status;
 }
 
+/* Seconds that factors and a few solves with them take on one core, as measured over real matrices.
+ */
+static double forecast_seconds(const frontal_forecast *c)
+{
+    const double flops = 3e9, entries = 1e8, fronts = 1e6;
+    return c->flops / flops + (double)c->entries / entries + (double)c->fronts / fronts;
+}
+
 static spry_status analyse(const factor *f, const spry_matrix *A, frontal_kind kind)
 {
     sparse *state = f->state;
@@ -63,7 +71,12 @@ static spry_status analyse(const factor *f, const spry_matrix *A, frontal_kind k
              " fronts, the largest of %" PRId64 " rows",
              c->flops, (double)c->factor_bytes * 1e-6, (double)c->peak_bytes * 1e-6, c->fronts,
              c->largest);
-    return SPRY_STATUS_OK;
+    const double seconds = forecast_seconds(c);
+    return f->most == 0 || seconds <= f->most
+               ? SPRY_STATUS_OK
+               : SPRY_FAIL(f->ctx, SPRY_STATUS_UNSUPPORTED,
+                           "factors are forecast to take %.2g s of one core, %.2g were allowed",
+                           seconds, f->most);
 }
 
 /* Factors of a kind. The analysis is kept from fill to fill, unless new values no longer have the
@@ -138,19 +151,6 @@ static spry_status sparse_solve(const factor *f, spry_transpose transpose, void 
     const sparse *state = f->state;
     frontal_solve(state->fronts, transpose, z);
     return SPRY_STATUS_OK;
-}
-
-spry_status factor_forecast(const spry_matrix *A, frontal_forecast *forecast)
-{
-    frontal_kind kind = FRONTAL_GENERAL;
-    frontal *fronts = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, find_kind(A, &kind));
-    SPRY_GO(A->ctx, frontal_analyse(A, kind, &fronts));
-    *forecast = *frontal_forecast_of(fronts);
-done:
-    frontal_free(fronts);
-    return status;
 }
 
 const factor_class factor_sparse = {.name = "sparse",

@@ -103,9 +103,9 @@ spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
  * solve take on one core, which only serve to be compared; NAN: nobody knows. */
 typedef struct precon_choice {
     struct {
-        const char *spec;
+        char spec[64];
         double seconds;
-    } list[8];
+    } list[10];
     int count;
 } precon_choice;
 spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
