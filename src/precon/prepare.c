@@ -18,16 +18,15 @@
 #include <spry/reorder.h>
 #include <spry/scale.h>
 
-#define PREPARE_OPTIONS(item)                                                                     \
-    PRECON_COMMON(item)                                                                           \
-    item(WORD, scale, "match", 0, 0, "none equilibrate match",                                    \
-         "rows and columns: the largest entries of each near 1, or those of the matching")        \
-    item(BOOL, match, "yes", 0, 0, NULL,                                                          \
-         "bring large entries to the diagonal by an exchange of rows; symmetric: pairs together") \
-    item(WORD, order, "amd", 0, 0, "none rcm amd nd btf",                                         \
-         "of rows and columns alike, after that")                                                 \
-    item(WORD, symmetric, "auto", 0, 0, "auto yes no",                                            \
-         "treat rows and columns alike; auto: where A is symmetric or hermitian")                 \
+#define PREPARE_OPTIONS(item)                                                                      \
+    PRECON_COMMON(item)                                                                            \
+    item(WORD, scale, "match", 0, 0, "none equilibrate match",                                     \
+         "rows and columns: the largest entries of each near 1, or those of the matching")         \
+    item(BOOL, match, "yes", 0, 0, NULL,                                                           \
+         "bring large entries to the diagonal by an exchange of rows; symmetric: pairs together")  \
+    item(WORD, order, "amd", 0, 0, "none rcm amd nd btf", "of rows and columns alike, after that") \
+    item(WORD, symmetric, "auto", 0, 0, "auto yes no",                                             \
+         "treat rows and columns alike; auto: where A is symmetric or hermitian")                  \
     item(TEXT, sub, "ilut", 0, 0, NULL, "the preconditioner of what comes out")
 enum { SCALE_NONE, SCALE_EQUILIBRATE, SCALE_MATCH };
 enum { SYMMETRIC_AUTO, SYMMETRIC_YES, SYMMETRIC_NO };
