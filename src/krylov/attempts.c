@@ -176,11 +176,13 @@ int64_t solver_patience(const spry_solver *solver)
     const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
     const double rate = solver->device ? device_rate : host_rate;
     const double step = (double)(A->bytes + (M ? M->bytes : 0)) / rate;
+    const double least = 20, most = 1e9, overdue = 3;
     if (!solver_has_next(solver) || !(step > 0))
         return 0;
-    const double next = solver_attempt(solver)[1].seconds;
-    const double least = 20, most = 1e9;
-    return isnan(next) ? 0 : (int64_t)fmin(fmax(next / step, least), most);
+    const attempt *a = solver_attempt(solver);
+    const double seconds = fmin(isnan(a[1].seconds) ? INFINITY : a[1].seconds, /* no NAN then */
+                                isnan(a[0].seconds) ? INFINITY : overdue * a[0].seconds);
+    return isinf(seconds) ? 0 : (int64_t)fmin(fmax(seconds / step, least), most);
 }
 
 spry_status solver_ends_attempts(spry_solver *solver, spry_status status)

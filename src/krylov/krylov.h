@@ -40,7 +40,7 @@
     item(WORD, nullspace, "none", 0, 0, "none constant",                                          \
          "of a matrix that is singular on purpose: constant vectors, as with pure Neumann "       \
          "conditions; removed from b and x, so that x is the solution of least norm")             \
-    item(BOOL, memory, "no", 0, 0, NULL,                                                         \
+    item(BOOL, memory, "no", 0, 0, NULL,                                                          \
          "remember what solved a matrix where something else did not, and begin with it")
 enum { NULLSPACE_NONE, NULLSPACE_CONSTANT };
 enum { KEEP_BEST, KEEP_LAST };
@@ -94,15 +94,15 @@ typedef struct iteration {
     spry_vector *shown;     /* for the monitor of a scaled system or one on a device */
     bool here;              /* the caller's x is the host's, whatever x is */
 
-    int64_t count; /* iterations done */
+    int64_t count;              /* iterations done */
     int64_t began_at, patience; /* of this attempt; see iteration_attempt() */
     double began_from, marked;  /* residual at its begin, and at mark_at */
     int64_t mark_at;
     bool more;    /* another one can follow */
     bool gave_up; /* it would have arrived later than the next attempt */
-    int64_t idle;  /* residuals told in the loop since then that are no iterations */
-    bool begun;    /* the run at hand has told a residual */
-    bool stop;     /* the monitor or an interrupt asked for the end */
+    int64_t idle; /* residuals told in the loop since then that are no iterations */
+    bool begun;   /* the run at hand has told a residual */
+    bool stop;    /* the monitor or an interrupt asked for the end */
     bool interrupted;
     double residual;      /* of the recurrence, relative */
     double gradient;      /* of least squares, the method's; infinite where it tells none */
@@ -140,8 +140,9 @@ typedef struct iteration {
 spry_status iteration_report(void *it, report_kind kind, bool loop, double value, bool *go_on);
 void iteration_limits(void *it, run_limits *limits);
 void iteration_breakdown(void *it, const char *text, bool finite);
-/* From here on an attempt, after which `more` can follow: it gives up once it has cost half of what the next one is forecast to,
- * which is so many iterations (0: there is none), and will not arrive for as much again. */
+/* From here on an attempt, after which `more` can follow: it gives up once it has cost half of what
+ * the next one is forecast to, which is so many iterations (0: there is none), and will not arrive
+ * for as much again. */
 void iteration_attempt(iteration *it, bool more, int64_t patience);
 /* |b|, and |b - A x| by a product of its own. */
 spry_status iteration_first_norms(iteration *it, double *residual);

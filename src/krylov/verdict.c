@@ -238,7 +238,8 @@ static void find_next(const spry_solver *solver, char *text, size_t size)
     const bool direct = strcmp(precon, "direct") == 0;
     const bool simple = strcmp(precon, "none") == 0 || strcmp(precon, "jacobi") == 0;
     text[0] = '\0';
-    if (solver->given_precon || solver->attempts.tried[0]) /* which may be to blame: only the caller knows another */
+    if (solver->given_precon ||
+        solver->attempts.tried[0]) /* which may be to blame: only the caller knows another */
         return;
     if (A->rows != A->cols)
         snprintf(text, size, "try method=%s", strcmp(method, "lsmr") == 0 ? "lsqr" : "lsmr");

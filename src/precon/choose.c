@@ -19,6 +19,7 @@ typedef struct traits {
     int64_t bad;      /* the first row whose entry is not positive */
     double negative;  /* share of negative real parts in what is beside the diagonal, by modulus */
     double dominance; /* least |a_ii| / sum |a_ij| */
+    double longest;   /* row, over the mean */
     bool hermitian;
     double skew; /* how far A is from its transpose */
 } traits;
@@ -26,13 +27,13 @@ typedef struct traits {
 /* Sums over a piece of the rows. Pieces are always as many and added up in turn, so that no
  * decision depends on the number of threads. */
 typedef struct part_sums {
-    int64_t bad, zero;
+    int64_t bad, zero, longest;
     double below, all, least;
 } part_sums;
 
 static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
 {
-    part_sums sums = {a->rows, a->rows, 0, 0, DBL_MAX};
+    part_sums sums = {a->rows, a->rows, 0, 0, 0, DBL_MAX};
     for (int64_t i = begin; i < end; i++) {
         spry_scalar d = {0, 0};
         double beside = 0;
@@ -47,6 +48,8 @@ static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
             sums.below += v.re < 0 ? -v.re : 0;
         }
         sums.all += beside;
+        const int64_t length = a->offsets[i + 1] - a->offsets[i];
+        sums.longest = length > sums.longest ? length : sums.longest;
         const double share = beside > 0 ? (fabs(d.re) + fabs(d.im)) / beside : DBL_MAX;
         sums.least = share < sums.least ? share : sums.least;
         if ((!(d.re > 0) || d.im != 0) && i < sums.bad)
@@ -60,7 +63,7 @@ static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
 static traits look(const spry_matrix *A)
 {
     const matrix_arrays *a = &A->a;
-    part_sums parts[PIECES], sums = {a->rows, a->rows, 0, 0, DBL_MAX};
+    part_sums parts[PIECES], sums = {a->rows, a->rows, 0, 0, 0, DBL_MAX};
 #pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) schedule(static)
     for (int p = 0; p < PIECES; p++)
         parts[p] = look_at(a, a->rows * p / PIECES, a->rows * (p + 1) / PIECES);
@@ -68,6 +71,7 @@ static traits look(const spry_matrix *A)
         sums.bad = parts[p].bad < sums.bad ? parts[p].bad : sums.bad;
         sums.zero = parts[p].zero < sums.zero ? parts[p].zero : sums.zero;
         sums.least = parts[p].least < sums.least ? parts[p].least : sums.least;
+        sums.longest = parts[p].longest > sums.longest ? parts[p].longest : sums.longest;
         sums.below += parts[p].below;
         sums.all += parts[p].all;
     }
@@ -75,7 +79,8 @@ static traits look(const spry_matrix *A)
                     .full = sums.zero == a->rows,
                     .bad = sums.bad,
                     .negative = sums.all > 0 ? sums.below / sums.all : 0,
-                    .dominance = sums.least};
+                    .dominance = sums.least,
+                    .longest = (double)sums.longest * (double)a->rows / (double)(a->nnz + 1)};
 }
 
 /* How far A is from its transpose: sum |a_ij - conj a_ji| / sum 2 |a_ij| beside the diagonal, of
@@ -204,10 +209,11 @@ static double incomplete(const spry_matrix *A, double setup, double step)
 static double add_iterative(const spry_matrix *A, const traits *t, precon_choice *choice)
 {
     /* Off-diagonal entries that are mostly negative couple neighbours as diffusion does. */
-    static const double like_diffusion = 0.9, dominant = 2, balanced = 0.999, slight = 0.1;
+    static const double like_diffusion = 0.9, dominant = 2, balanced = 0.999, slight = 0.1,
+                        even = 30;
     const double product = product_seconds(A);
     const bool grid =
-        A->a.rows >= LARGE && t->positive &&
+        A->a.rows >= LARGE && t->positive && t->longest <= even &&
         (t->hermitian ? t->negative >= like_diffusion || amg_find_block(A) > 1 /* elasticity */
                       : t->negative >= like_diffusion && t->dominance >= balanced &&
                             t->skew <= slight); /* a slight flow */

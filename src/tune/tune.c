@@ -162,7 +162,8 @@ static bool has_raced(const tune_list *list)
 }
 
 static spry_status decide_by_race(spry_device *d, const spry_matrix *A, const tune_options *o,
-                                  const tune_memory *m, spry_tune_report *report, spry_operator **op)
+                                  const tune_memory *m, spry_tune_report *report,
+                                  spry_operator **op)
 {
     spry_context *ctx = A->ctx;
     const double begin = base_seconds();
