@@ -21,6 +21,33 @@ double algebra_multiply_work(const spry_matrix *A, const spry_matrix *B);
 bool algebra_order_at(int index, spry_entry *entry);
 bool algebra_scaling_at(int index, spry_entry *entry);
 
+/*
+ * A matching of rows with columns (match.c): as many as can be, of those the one whose entries have
+ * the largest product of moduli. Entries that are 0 or not finite are none. The factors are
+ * positive and finite: with them, matched entries have modulus 1 and all others at most 1, up to
+ * rounding (some units of the largest |log| of a factor, in double); those of rows and columns
+ * without a partner make their largest entry 1, or are 1 where there is none.
+ */
+typedef struct matching {
+    int64_t rows, cols;
+    int64_t rank;       /* pairs: the structural rank */
+    int32_t *column_of; /* for each row its column; -1: it has none */
+    int32_t *row_of;    /* the same for columns */
+    double *left, *right;
+} matching;
+/* For general CSR arrays of any shape with sorted rows. The arrays of m go with
+ * algebra_match_clear(), also after a failure. Can be interrupted. */
+spry_status algebra_match(spry_context *ctx, const matrix_arrays *a, matching *m);
+void algebra_match_clear(spry_context *ctx, matching *m);
+/* For a symmetric or hermitian matrix (as general CSR): one factor for row and column i alike,
+ * sqrt(left right), and the cycles of the matching cut into pairs: pair[i] is i's other half, or i
+ * where i stands alone. Both have room for a->rows. */
+spry_status algebra_match_pairs(spry_context *ctx, const matrix_arrays *a, const matching *m,
+                                double *factor, int32_t *pair);
+/* A factor as a number of the type: a power of two if asked for, and one that neither overflows nor
+ * loses bits. */
+double algebra_settle(double factor, bool exact, spry_type type);
+
 /* f v; a real factor leaves signs of zeros and what is not finite to the part they are in. */
 static inline __attribute__((always_inline)) spry_scalar algebra_times(spry_scalar f, spry_scalar v)
 {

@@ -203,12 +203,9 @@ done:
     return status == SPRY_STATUS_OK ? status : SPRY_CAUSE(ctx, status, "scaling %s", (*kind)->name);
 }
 
-/* The factor as a number of the type: a power of two if asked for, and one that neither overflows
- * nor loses bits. */
-static double settle(double factor, bool exact, spry_type type)
+double algebra_settle(double factor, bool exact, spry_type type)
 {
-    const bool single = type_is_single(type);
-    const double most = single ? 0x1p126 : 0x1p1022;
+    const double most = type_is_single(type) ? 0x1p126 : 0x1p1022;
     factor = fmin(fmax(factor, 1 / most), most);
     return exact ? exp2(round(log2(factor))) : factor;
 }
@@ -218,7 +215,7 @@ static spry_status make_vector(spry_context *ctx, spry_type type, int64_t n, con
 {
     const spry_status status = spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, v);
     for (int64_t i = 0; status == SPRY_STATUS_OK && i < n; i++)
-        value_set(type, (*v)->data, i, (spry_scalar){settle(factors[i], exact, type), 0});
+        value_set(type, (*v)->data, i, (spry_scalar){algebra_settle(factors[i], exact, type), 0});
     return status;
 }
 
