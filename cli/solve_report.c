@@ -1,8 +1,11 @@
 /* The result of a solve, for people and as JSON. */
+#include "findings.h"
 #include "solve.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { FINDINGS_SHOWN = 3 };
 
 /* Over all systems: iterations from least to most, the largest residuals. */
 typedef struct totals {
@@ -175,6 +178,8 @@ void solve_report(const solve_job *job, FILE *out)
         fprintf(out, "x          %s\n", text_name(job->options->output));
     if (job->count > 1)
         report_systems(job, out);
+    if (job->found.count > 0)
+        findings_print(out, &job->found, FINDINGS_SHOWN);
 }
 
 /* A text of several lines as an array. */
@@ -191,7 +196,8 @@ static void json_lines(json *j, const char *name, const char *lines)
     json_close(j, ']');
 }
 
-static void json_result(json *j, const spry_result *r)
+/* `found` is NULL where the doctor was not asked about it. */
+static void json_result(json *j, const spry_result *r, const spry_diagnosis *found)
 {
     json_open(j, NULL, '{');
     json_bool(j, "converged", r->converged);
@@ -224,6 +230,7 @@ static void json_result(json *j, const spry_result *r)
     json_close(j, ']');
     json_lines(j, "warnings", r->warnings);
     json_lines(j, "tried", r->tried);
+    findings_json(j, "findings", found);
     json_close(j, '}');
 }
 
@@ -233,13 +240,13 @@ void solve_json(FILE *out, const void *data)
     const solve_job *job = data;
     json j = {.out = out};
     if (job->count == 1) {
-        json_result(&j, job->results);
+        json_result(&j, job->results, &job->found);
         return;
     }
     json_open(&j, NULL, '{');
     json_open(&j, "systems", '[');
     for (int k = 0; k < job->count; k++)
-        json_result(&j, &job->results[k]);
+        json_result(&j, &job->results[k], k == job->found_in ? &job->found : NULL);
     json_close(&j, ']');
     json_close(&j, '}');
 }

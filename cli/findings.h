@@ -1,0 +1,15 @@
+/* The doctor's findings as people and programs see them; for `spry doctor` and after a solve that
+ * failed. */
+#ifndef SPRY_CLI_FINDINGS_H
+#define SPRY_CLI_FINDINGS_H
+
+#include "output.h"
+
+/* The names of files for the commands in findings, as options of spry_diagnose(); rhs may be NULL.
+ */
+void findings_names(const char *matrix, const char *rhs, char *text, size_t size);
+/* The first `most` of them, and how many there are beside. */
+void findings_print(FILE *out, const spry_diagnosis *d, int64_t most);
+void findings_json(json *j, const char *key, const spry_diagnosis *d);
+
+#endif
