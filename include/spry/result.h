@@ -14,7 +14,8 @@ SPRY_BEGIN
     item(STAGNATED, "stagnated", "the residual no longer falls")                   \
     item(DIVERGED, "diverged", "the residual grew beyond bounds")                  \
     item(NONFINITE, "nan", "a NaN or infinite number appeared")                    \
-    item(STOPPED, "interrupted", "the caller asked to stop")
+    item(STOPPED, "interrupted", "the caller asked to stop")                       \
+    item(SINGULAR, "singular", "the matrix is singular, and b is not in its range; x has the least residual")
 
 #define SPRY_REASON_ENUM(name, word, text) SPRY_REASON_##name,
 /** Why a solve ended; a cleared result says FAILED. */
@@ -49,7 +50,7 @@ typedef struct spry_result {
     double *history;      /**< residual of iteration 0, 1, ...; from the context's allocator */
     int64_t history_size; /**< numbers in history */
     char *warnings;       /**< one a line, or NULL; from the context's allocator */
-    char detail[160]; /**< more about the reason: which breakdown, where the NaN was; may be "" */
+    char detail[320]; /**< more about the reason: which breakdown, where the NaN was; may be "" */
     char *tried;      /**< what was tried before and did not do, one a line, or NULL; as warnings */
 } spry_result;
 #define SPRY_RESULT_INIT SPRY_SIZED(spry_result)

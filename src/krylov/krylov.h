@@ -49,7 +49,7 @@ typedef struct solver_options {
     SOLVER_OPTIONS(SPRY_OPTION_FIELD)
 } solver_options;
 
-enum { WARNINGS_SIZE = 1024 };
+enum { WARNINGS_SIZE = 1024, DETAIL_SIZE = sizeof((spry_result *)0)->detail };
 
 /* Orthonormal vectors. */
 typedef struct null_basis {
@@ -62,7 +62,7 @@ spry_status null_basis_remove(const null_basis *basis, spry_vector *x);
 /* How a run ended, as the members of an iteration. */
 typedef struct iteration_end {
     spry_reason reason;
-    char detail[160];
+    char detail[DETAIL_SIZE];
     int64_t count;
     double residual, gradient;
     bool drifted; /* its residual said nothing in the end */
@@ -121,7 +121,7 @@ typedef struct iteration {
     double *history;
     int64_t history_room;
     spry_reason reason;
-    char detail[160];
+    char detail[DETAIL_SIZE];
     bool from_zero;       /* the run at hand began with x = 0, else with what is saved */
     int64_t run_at;       /* iterations before it */
     int64_t saved_at;     /* the iteration whose x is saved */

@@ -7,6 +7,7 @@
  */
 #include "krylov/solver.h"
 
+#include "doctor/doctor.h"
 #include "matrix/entries.h"
 
 #include <math.h>
@@ -91,6 +92,34 @@ done:
     return status;
 }
 
+/* What factors could not do nothing else can, where A is singular, or rounding allows no less. */
+static spry_status judge(iteration *it, const spry_matrix *A)
+{
+    spry_context *ctx = it->ctx;
+    const double near = 10, seconds = 5;
+    double level;
+    doctor_verdict verdict;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, doctor_singular(A, it->b, it->x, seconds, &verdict));
+    if (verdict.singular) {
+        SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
+        it->reason = SPRY_REASON_SINGULAR;
+        snprintf(it->detail, sizeof it->detail, "%s", verdict.text);
+        return SPRY_STATUS_OK;
+    }
+    SPRY_GO(ctx, measure_rounding(it, &level));
+    it->at_rounding = it->truth <= near * level;
+    if (it->at_rounding) {
+        it->reason = SPRY_REASON_STAGNATED;
+        snprintf(it->detail, sizeof it->detail,
+                 "the true residual of exact factors stays at %.2g: rounding allows no less, as x "
+                 "is so large (%.1g for each rounding)",
+                 it->truth, level);
+    }
+done:
+    return status;
+}
+
 spry_status solver_polish(const spry_solver *solver, iteration *it)
 {
     spry_context *ctx = it->ctx;
@@ -102,6 +131,8 @@ spry_status solver_polish(const spry_solver *solver, iteration *it)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_sorted_csr(solver->matrix, &csr, &owned));
     SPRY_GO(ctx, refine(solver, it, csr));
+    if (!(it->truth <= it->options->tol))
+        SPRY_GO(ctx, judge(it, csr));
     if (it->truth <= it->options->tol) {
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';

@@ -8,7 +8,7 @@
 #include <math.h>
 
 /* Names the first number of v that is not finite; true when there is one. */
-static bool find_nonfinite(const spry_vector *v, const char *what, char detail[160])
+static bool find_nonfinite(const spry_vector *v, const char *what, char detail[DETAIL_SIZE])
 {
     const spry_vector *here = NULL;
     spry_vector *copy = NULL;
@@ -18,7 +18,7 @@ static bool find_nonfinite(const spry_vector *v, const char *what, char detail[1
     for (int64_t i = 0; seen && i < v->n && !found; i++) {
         found = !value_finite(value_get(v->type, here->data, i));
         if (found)
-            snprintf(detail, 160, "%s is not finite at row %" PRId64 " (from 0)", what, i);
+            snprintf(detail, DETAIL_SIZE, "%s is not finite at row %" PRId64 " (from 0)", what, i);
     }
     spry_vector_free(copy);
     return found;
@@ -284,7 +284,7 @@ static bool all_converged(const iteration *its, int count)
 /* Whether another attempt could do better than how this system has ended. */
 static bool may_go_on(const iteration *it)
 {
-    return it->ended && !it->stop && it->count < it->options->max_iter &&
+    return it->ended && !it->stop && !it->at_rounding && it->count < it->options->max_iter &&
            (it->reason == SPRY_REASON_BREAKDOWN || it->reason == SPRY_REASON_STAGNATED ||
             it->reason == SPRY_REASON_DIVERGED || it->reason == SPRY_REASON_NONFINITE);
 }

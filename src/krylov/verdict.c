@@ -199,12 +199,12 @@ done:
 }
 
 /* Who has given a number that is not finite, where a function of the caller's did. */
-static bool name_culprit(const spry_operator *op, const char *what, char detail[160])
+static bool name_culprit(const spry_operator *op, const char *what, char detail[DETAIL_SIZE])
 {
     const int64_t row = op && op->class->gave_nonfinite ? op->class->gave_nonfinite(op) : NONE;
     if (row == NONE)
         return false;
-    snprintf(detail, 160,
+    snprintf(detail, DETAIL_SIZE,
              "the caller's function for %s gave a NaN or an infinite number: row %" PRId64
              " (from 0)",
              what, row);
