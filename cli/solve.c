@@ -226,6 +226,7 @@ static int solve(solve_job *job)
     if (exit_status != EXIT_DONE)
         return exit_status;
     exit_status = write_x(job);
+    solve_diagnose(job);
     int reported = report(job);
     if (exit_status == EXIT_DONE)
         exit_status = reported;
@@ -236,13 +237,17 @@ static int solve(solve_job *job)
 
 static int run(spry_context *ctx, const cli_arguments *arguments)
 {
-    solve_job job = {.ctx = ctx, .arguments = arguments, .options = arguments->fields[0]};
+    solve_job job = {.ctx = ctx,
+                     .arguments = arguments,
+                     .options = arguments->fields[0],
+                     .found = SPRY_DIAGNOSIS_INIT};
     spry_context_set_log(ctx, log_during_solve, &job);
     int exit_status = solve(&job);
     signals_unwatch();
     for (int k = 0; job.results && k < job.count; k++)
         spry_result_clear(ctx, &job.results[k]);
     free(job.results);
+    spry_diagnosis_clear(ctx, &job.found);
     spry_solver_free(job.solver);
     spry_vector_free(job.x);
     spry_vector_free(job.b);

@@ -37,10 +37,13 @@ typedef struct solve_job {
     double read_seconds, solve_seconds;
     char summary[256];    /* what a method from a file says it is */
     spry_result *results; /* one a system; NULL until there are any */
+    spry_diagnosis found; /* the doctor's findings after a solve that failed */
 } solve_job;
 
 /* Reads A, b and the guess; b is ones and x zeros where no file is given. An exit status. */
 int solve_read(solve_job *job);
+/* After a solve that did not converge: has the doctor look at the first system that did not. */
+void solve_diagnose(solve_job *job);
 void solve_report(const solve_job *job, FILE *out);
 void solve_json(FILE *out, const void *job); /* for file_write_text */
 

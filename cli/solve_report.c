@@ -1,8 +1,11 @@
 /* The result of a solve, for people and as JSON. */
+#include "findings.h"
 #include "solve.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { FINDINGS_SHOWN = 3 };
 
 /* Over all systems: iterations from least to most, the largest residuals. */
 typedef struct totals {
@@ -165,6 +168,8 @@ void solve_report(const solve_job *job, FILE *out)
         fprintf(out, "x          %s\n", text_name(job->options->output));
     if (job->count > 1)
         report_systems(job, out);
+    if (job->found.count > 0)
+        findings_print(out, &job->found, FINDINGS_SHOWN);
 }
 
 static void json_warnings(json *j, const char *warnings)
@@ -180,7 +185,8 @@ static void json_warnings(json *j, const char *warnings)
     json_close(j, ']');
 }
 
-static void json_result(json *j, const spry_result *r)
+/* `found` is NULL where the doctor was not asked. */
+static void json_result(json *j, const spry_result *r, const spry_diagnosis *found)
 {
     json_open(j, NULL, '{');
     json_bool(j, "converged", r->converged);
@@ -212,6 +218,8 @@ static void json_result(json *j, const spry_result *r)
         json_real(j, NULL, r->history[i]);
     json_close(j, ']');
     json_warnings(j, r->warnings);
+    if (found)
+        findings_json(j, "findings", found);
     json_close(j, '}');
 }
 
@@ -221,13 +229,15 @@ void solve_json(FILE *out, const void *data)
     const solve_job *job = data;
     json j = {.out = out};
     if (job->count == 1) {
-        json_result(&j, job->results);
+        json_result(&j, job->results, job->found.findings ? &job->found : NULL);
         return;
     }
     json_open(&j, NULL, '{');
     json_open(&j, "systems", '[');
     for (int k = 0; k < job->count; k++)
-        json_result(&j, &job->results[k]);
+        json_result(&j, &job->results[k], NULL);
     json_close(&j, ']');
+    if (job->found.findings)
+        findings_json(&j, "findings", &job->found);
     json_close(&j, '}');
 }

@@ -14,15 +14,16 @@
 SPRY_BEGIN
 
 /* One list gives the lists, their names, and what they are. */
-#define SPRY_LIST_LIST(item)                                                             \
-    item(METHODS, "methods", "methods of the solver: option method, beside auto")        \
-    item(PRECONS, "precons", "preconditioners: option precon, beside auto")              \
-    item(FORMATS, "formats", "storage formats of operators: option format, beside auto") \
-    item(FILES, "files", "file formats, by the endings of names")                        \
-    item(GENERATORS, "generators", "kinds of matrices that are made to order")           \
-    item(ORDERS, "orders", "orders of rows and columns")                                 \
-    item(SCALINGS, "scalings", "scalings of rows and columns")                           \
-    item(OBJECTS, "objects", "what takes options by text: contexts, solvers, reading, tuning")
+#define SPRY_LIST_LIST(item)                                                                   \
+    item(METHODS, "methods", "methods of the solver: option method, beside auto")              \
+    item(PRECONS, "precons", "preconditioners: option precon, beside auto")                    \
+    item(FORMATS, "formats", "storage formats of operators: option format, beside auto")       \
+    item(FILES, "files", "file formats, by the endings of names")                              \
+    item(GENERATORS, "generators", "kinds of matrices that are made to order")                 \
+    item(ORDERS, "orders", "orders of rows and columns")                                       \
+    item(SCALINGS, "scalings", "scalings of rows and columns")                                 \
+    item(OBJECTS, "objects", "what takes options by text: contexts, solvers, reading, tuning") \
+    item(FINDINGS, "findings", "what the doctor can find, see docs/doctor.md")
 
 #define SPRY_LIST_ENUM(name, word, text) SPRY_LIST_##name,
 /** The lists there are; SPRY_LIST_COUNT grows. */
@@ -33,7 +34,7 @@ typedef struct spry_entry {
     size_t size;              /**< SPRY_ENTRY_INIT */
     const char *name;         /**< as options take it: "gmres", "amg", "sell", "mtx", "rcm" */
     const char *summary;      /**< one line */
-    const char *purpose;      /**< methods: which matrices it is for */
+    const char *purpose;      /**< methods: which matrices it is for; findings: their causes */
     const char *reference;    /**< methods: where it comes from */
     const char *text;         /**< methods: the notation; file formats: endings, with blanks between
                                    them, the usual one first */

@@ -5,6 +5,7 @@
 #include <spry/algebra.h>
 #include <spry/context.h>
 #include <spry/device.h>
+#include <spry/doctor.h>
 #include <spry/generate.h>
 #include <spry/interop.h>
 #include <spry/io.h>

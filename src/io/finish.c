@@ -34,8 +34,8 @@ static int64_t first_duplicate(const spry_matrix *A)
 static spry_status settle_duplicates(const io_bytes *bytes, const io_format *format,
                                      const read_options *options, spry_matrix *A)
 {
-    enum { REFUSE, ADD };
-    if (matrix_is_sorted(A->ctx, A, true))
+    enum { REFUSE, ADD, KEEP };
+    if (matrix_is_sorted(A->ctx, A, true) || options->duplicates == KEEP)
         return SPRY_STATUS_OK;
     const int64_t k = first_duplicate(A);
     if (options->duplicates == ADD)

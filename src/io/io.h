@@ -9,7 +9,8 @@
 #include <spry/list.h>
 
 #define READ_OPTIONS(item)                                                                        \
-    item(WORD, duplicates, "error", 0, 0, "error sum", "entries given twice: refuse or add up")   \
+    item(WORD, duplicates, "error", 0, 0, "error sum keep",                                       \
+         "entries given twice: refuse, add up, or keep for a look at them")                       \
     item(WORD, nonfinite, "error", 0, 0, "error keep", "NaN and infinite values: refuse or keep") \
     item(WORD, type, "auto", 0, 0, "auto s d c z",                                                \
          "type of the numbers; auto takes the file's, d or z for text")                           \

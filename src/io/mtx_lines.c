@@ -211,9 +211,12 @@ spry_status io_mtx_explain(spry_context *ctx, const io_bytes *bytes, const mtx_h
     case MTX_COL_RANGE: {
         const bool is_row = lines->fault == MTX_ROW_RANGE;
         const char *what = is_row ? "row" : "column";
+        const bool zero = digits == 1 && *p == '0';
         if (digits > 0)
-            return io_fault(ctx, bytes, position, "%s %.*s is outside 1..%" PRId64, what, digits, p,
-                            is_row ? h->rows : h->cols);
+            return io_fault(ctx, bytes, position, "%s %.*s is outside 1..%" PRId64 "%s", what,
+                            digits, p, is_row ? h->rows : h->cols,
+                            zero ? "; Matrix Market counts from 1, this file seems to count from 0"
+                                 : "");
         return io_fault(ctx, bytes, position, "expected a %s number, found %s", what,
                         io_mtx_quote(p, end, word));
     }

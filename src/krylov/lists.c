@@ -1,6 +1,7 @@
 /* All lists of the library by one way: each room tells its own. */
 #include "algebra/algebra.h"
 #include "device/formats.h"
+#include "doctor/doctor.h"
 #include "gen/gen.h"
 #include "io/io.h"
 #include "krylov/krylov.h"
@@ -41,6 +42,7 @@ static bool object_at(int index, spry_entry *entry)
         {"read", "reading files: spry_matrix_read_with()", spry_read_options},
         {"generate", "all options of the generators: spry_generate()", spry_generate_options},
         {"tune", "choosing a storage format: spry_tune(), format=auto:...", spry_tune_options},
+        {"diagnose", "what the doctor looks at: spry_diagnose()", spry_diagnose_options},
         {"kernel", "kernels of one's own: spry_kernel_new()", spry_kernel_options},
     };
     if (index >= (int)(sizeof objects / sizeof *objects))
@@ -69,6 +71,7 @@ static const entry_at lists[] = {
     [SPRY_LIST_FORMATS] = format_at,           [SPRY_LIST_FILES] = io_entry_at,
     [SPRY_LIST_GENERATORS] = gen_entry_at,     [SPRY_LIST_ORDERS] = algebra_order_at,
     [SPRY_LIST_SCALINGS] = algebra_scaling_at, [SPRY_LIST_OBJECTS] = object_at,
+    [SPRY_LIST_FINDINGS] = doctor_kind_at,
 };
 
 static const base_sized sized = BASE_SIZED(spry_entry, flexible);

@@ -1,0 +1,104 @@
+/* The doctor's findings, for people and as JSON. */
+#include "findings.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_plain(const char *name)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "._-/+,@%=:";
+    return *name && strspn(name, plain) == strlen(name);
+}
+
+void findings_quote(const char *name, char text[SPRY_OPTION_TEXT_SIZE])
+{
+    const size_t most = SPRY_OPTION_TEXT_SIZE / 4; /* commands have room for two */
+    if (strlen(name) >= most || strchr(name, '\'') || strchr(name, '\n'))
+        snprintf(text, SPRY_OPTION_TEXT_SIZE, "FILE");
+    else if (is_plain(name))
+        snprintf(text, SPRY_OPTION_TEXT_SIZE, "%s", name);
+    else
+        snprintf(text, SPRY_OPTION_TEXT_SIZE, "'%s'", name);
+}
+
+/* An option whose value may have anything in it: in double quotes, which are doubled within. */
+static void put(char *text, size_t size, const char *name, const char *value)
+{
+    size_t used = strlen(text);
+    used += (size_t)snprintf(text + used, size - used, " %s=\"", name);
+    for (const char *p = value; *p && used + 4 < size; p++) {
+        if (*p == '"')
+            text[used++] = '"';
+        text[used++] = *p;
+    }
+    snprintf(text + used, size - used, "\"");
+}
+
+void findings_options(const char *matrix, const char *rhs, double seconds, const char *more,
+                      char *text, size_t size)
+{
+    char name[SPRY_OPTION_TEXT_SIZE];
+    snprintf(text, size, "%s", more ? more : "");
+    if (seconds >= 0) {
+        const size_t used = strlen(text);
+        snprintf(text + used, size - used, " seconds=%g", seconds);
+    }
+    findings_quote(matrix, name);
+    put(text, size, "matrix", name);
+    if (rhs) {
+        findings_quote(rhs, name);
+        put(text, size, "rhs", name);
+    }
+}
+
+void findings_print(FILE *out, const spry_diagnosis *d, int64_t most)
+{
+    const spry_finding *f;
+    for (int64_t k = 0; k < most && (f = spry_finding_at(d, k)); k++) {
+        fprintf(out, "%-10s %s\n", spry_severity_name(f->severity), f->code);
+        fputs("  found    ", out);
+        text_wrap(out, 11, 11, f->text);
+        fputs("  cause    ", out);
+        text_wrap(out, 11, 11, f->cause);
+        if (*f->next) {
+            fputs("  next     ", out);
+            text_put(out, f->next);
+            fputc('\n', out);
+        }
+    }
+    if (d->count > most)
+        fprintf(out, "%s more: spry doctor tells all\n", text_count(d->count - most));
+}
+
+static void json_places(json *j, const char *key, const int64_t *places)
+{
+    json_open(j, key, '[');
+    for (int k = 0; k < SPRY_FINDING_PLACES && places[k] >= 0; k++)
+        json_int(j, NULL, places[k]);
+    json_close(j, ']');
+}
+
+void findings_json(json *j, const char *key, const spry_diagnosis *d)
+{
+    const spry_finding *f;
+    json_open(j, key, '[');
+    for (int64_t k = 0; (f = spry_finding_at(d, k)); k++) {
+        json_open(j, NULL, '{');
+        json_text(j, "code", f->code);
+        json_text(j, "severity", spry_severity_name(f->severity));
+        json_text(j, "text", f->text);
+        json_text(j, "cause", f->cause);
+        json_text(j, "next", f->next);
+        json_int(j, "row_count", f->row_count);
+        json_places(j, "rows", f->rows);
+        json_int(j, "col_count", f->col_count);
+        json_places(j, "cols", f->cols);
+        json_open(j, "figures", '{');
+        for (int n = 0; n < f->figure_count; n++)
+            json_real(j, f->figures[n].name, f->figures[n].value);
+        json_close(j, '}');
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}

@@ -1,0 +1,41 @@
+/* What the doctor says of a solve that failed. */
+#include "findings.h"
+#include "solve.h"
+
+#include <string.h>
+
+/* The first system that did not converge, as a vector that borrows its part of b; -1: all did, or
+ * the user did not want to wait. */
+static int first_failed(const solve_job *job)
+{
+    for (int k = 0; k < job->count; k++)
+        if (!job->results[k].converged)
+            return job->results[k].reason == SPRY_REASON_STOPPED ? -1 : k;
+    return -1;
+}
+
+void solve_diagnose(solve_job *job)
+{
+    const double seconds = 2;
+    const cli_arguments *a = job->arguments;
+    const int k = first_failed(job);
+    const int64_t n = spry_matrix_rows(job->A);
+    spry_vector *b = NULL;
+    char options[2 * CLI_WORDS];
+    if (k < 0 || (job->options->quiet && !job->options->json))
+        return;
+    findings_options(a->operands[0], a->count > 1 ? a->operands[1] : NULL, seconds, NULL, options,
+                     sizeof options);
+    progress_note(&job->line, "asking the doctor");
+    spry_status status =
+        spry_vector_new(job->ctx, spry_vector_type(job->b), n,
+                        (char *)spry_vector_data(job->b) +
+                            (size_t)k * (size_t)n * spry_type_size(spry_vector_type(job->b)),
+                        SPRY_OWN_BORROW, &b);
+    if (status == SPRY_STATUS_OK)
+        status = spry_diagnose(job->A, b, options, &job->results[k], &job->found);
+    progress_clear(&job->line);
+    if (status != SPRY_STATUS_OK && status != SPRY_STATUS_INTERRUPTED)
+        cli_log(NULL, SPRY_LOG_WARNING, spry_message(job->ctx));
+    spry_vector_free(b);
+}

@@ -1,0 +1,217 @@
+/*
+ * The doctor's room: checks of a matrix and a right-hand side. Each check sees the same patient and
+ * adds findings to one list. Nothing is claimed that was not established: what is shown by a vector
+ * (A v is nearly 0) is shown by a product with the matrix itself, whatever the vector came from.
+ */
+#ifndef SPRY_DOCTOR_INTERNAL_H
+#define SPRY_DOCTOR_INTERNAL_H
+
+#include "matrix/matrix.h"
+
+#include <spry/doctor.h>
+#include <spry/list.h>
+
+/* item(NAME, word, summary, cause): every kind of finding, with a section of docs/doctor.md. */
+#define DOCTOR_KINDS(item)                                                                         \
+    item(NONFINITE, "nonfinite", "NaN or infinite numbers",                                        \
+         "a division by zero or a number that was never set where the system was assembled, or a " \
+         "file that was cut or misread")                                                           \
+    item(ZERO_ROWS, "zero-rows", "rows with nothing but zeros",                                    \
+         "equations that were never assembled: nodes that belong to no element, unknowns that "    \
+         "were "                                                                                   \
+         "left over")                                                                              \
+    item(ZERO_COLUMNS, "zero-columns", "columns with nothing but zeros",                           \
+         "unknowns that no equation mentions")                                                     \
+    item(INDEX_BASE, "index-base", "indices that may be off by one",                               \
+         "indices that count from 0 were taken to count from 1, or the other way round")           \
+    item(STRUCTURE, "structurally-singular", "singular whatever the values are",                   \
+         "more equations than unknowns in one part of the system, so that another part has more "  \
+         "unknowns than equations: a condition given twice, one that is missing")                  \
+    item(SINGULAR, "singular", "singular as far as the numbers can tell",                          \
+         "a missing boundary condition, an equation that follows from others, a floating part")    \
+    item(NOT_IN_RANGE, "not-in-range", "b outside of the range of a singular matrix",              \
+         "the equations contradict each other: sources that do not balance with pure Neumann "     \
+         "conditions, values given to equations that are empty or repeated")                       \
+    item(                                                                                          \
+        ILL_CONDITIONED, "ill-conditioned", "close to a singular matrix",                          \
+        "quantities of very different stiffness, nearly parallel equations, a mesh with slivers, " \
+        "a penalty that is too large")                                                             \
+    item(NULL_SPACE, "null-space", "the constant vector is a null vector, or nearly",              \
+         "pure Neumann or periodic conditions, the Laplacian of a graph: x is known only up to a " \
+         "constant")                                                                               \
+    item(SCALING, "scaling", "rows or columns of very different size",                             \
+         "mixed units, penalties, equations that were multiplied by different factors")            \
+    item(SYMMETRY, "broken-symmetry", "almost symmetric, but not quite",                           \
+         "rounding while assembling, values printed with few digits, boundary conditions that "    \
+         "changed rows and not columns")                                                           \
+    item(INDEFINITE, "indefinite", "symmetric (hermitian), but not positive definite",             \
+         "a saddle point (constraints, mixed elements), a shift beyond an eigenvalue, a wrong "    \
+         "sign")                                                                                   \
+    item(ZERO_DIAGONAL, "zero-diagonal", "diagonal entries that are zero or missing",              \
+         "equations in an order that has nothing to do with that of the unknowns, constraints, "   \
+         "voltage sources")                                                                        \
+    item(DUPLICATES, "duplicates", "several entries at one place",                                 \
+         "contributions of elements that were not added up, or a file that has both triangles of " \
+         "a matrix that it calls symmetric")                                                       \
+    item(DISCONNECTED, "disconnected", "parts that have nothing to do with each other",            \
+         "several systems in one, rows of boundary conditions that were kept, a mesh that is not " \
+         "joined")                                                                                 \
+    item(                                                                                          \
+        NON_NORMAL, "non-normal", "far from normal",                                               \
+        "transport that is stronger than diffusion, one-way coupling, rows that were changed and " \
+        "columns not")                                                                             \
+    item(RECTANGULAR, "rectangular", "not square",                                                 \
+         "more equations than unknowns, or fewer: a fit, or a system that was not finished")       \
+    item(UNSUITED, "unsuited", "a method or preconditioner that is not made for the matrix",       \
+         "what was asked for needs properties that the matrix, or the preconditioner, does not "   \
+         "have")                                                                                   \
+    item(DRIFT, "drift", "the method's own residual has left the true one",                        \
+         "rounding: the recurrence goes on falling while x gets no better, most of all where the " \
+         "matrix is ill-conditioned or residuals were large on the way")                           \
+    item(UNEXPLAINED, "unexplained", "a solve that ended badly, though nothing is wrong",          \
+         "the method or its preconditioner is too weak for this matrix, or it was stopped early")  \
+    item(UNCHECKED, "unchecked", "checks that there was no time or memory for",                    \
+         "the matrix is large for the seconds that were given")
+
+#define DOCTOR_KIND_ENUM(name, word, summary, cause) DOCTOR_##name,
+typedef enum doctor_kind { DOCTOR_KINDS(DOCTOR_KIND_ENUM) DOCTOR_KIND_COUNT } doctor_kind;
+
+#define DOCTOR_OPTIONS(item)                                                                      \
+    item(REAL, seconds, "5", 0, 1e9, NULL, "time to take, about; 0: what two passes over A tell") \
+    item(TEXT, method, "", 0, 0, NULL, "method to judge for this matrix")                         \
+    item(TEXT, precon, "", 0, 0, NULL, "preconditioner to judge for this matrix")                 \
+    item(TEXT, matrix, "A.mtx", 0, 0, NULL, "what commands call the matrix")                      \
+    item(TEXT, rhs, "", 0, 0, NULL, "what commands call the right-hand side")
+typedef struct doctor_options {
+    DOCTOR_OPTIONS(SPRY_OPTION_FIELD)
+} doctor_options;
+
+enum { DOCTOR_MOST_NULL = 8, DOCTOR_MOST_FINDINGS = 40 };
+
+/* Vectors that B (B^H) sends to 0, orthonormal, and |B v| of each; see inverse.c. */
+typedef struct doctor_null {
+    int count;
+    bool more; /* there may be others */
+    spry_vector *right[DOCTOR_MOST_NULL], *left[DOCTOR_MOST_NULL];
+    double right_size[DOCTOR_MOST_NULL], left_size[DOCTOR_MOST_NULL];
+} doctor_null;
+
+/* A patient. What cannot be had (a matrix with NaN has no B) is NULL. */
+typedef struct doctor {
+    spry_context *ctx;
+    const doctor_options *options;
+    double begin;
+    const spry_matrix *given;
+    spry_stats stats;
+    const spry_matrix *A; /* general CSR, sorted, no place twice */
+    spry_matrix *owned;   /* A where it is a copy */
+    double roundoff;      /* of A's own type */
+    bool square, hermitian, symmetric;
+    bool column_sums_vanish; /* so that the constant vector is a left null vector */
+    int64_t zero_rows, zero_cols, structural_rank;
+    /* In double precision: A, B = diag(left) A diag(right) with largest entries of about 1, b. */
+    spry_type type;
+    const spry_matrix *W;
+    spry_matrix *W_owned, *B;
+    spry_vector *left, *right;
+    spry_operator *W_op, *B_op;
+    spry_vector *b;
+    double B_norm;      /* a lower bound of |B| */
+    spry_operator *M;   /* the inverse of B, or of B + diag(shift); NULL: not to be had */
+    spry_vector *shift; /* NULL: none */
+    doctor_null null;
+    double smallest; /* the least |B v| / |v| come upon; infinite: none */
+    bool definite;   /* it was shown that it is not: false */
+    double condition;
+    char unchecked[256];
+    spry_finding *findings;
+    int count;
+} doctor;
+
+/* --- findings (findings.c) ----------------------------------------------------------------------
+ */
+/* For SPRY_LIST_FINDINGS: fills a cleared entry; false past the last. */
+bool doctor_kind_at(int index, spry_entry *entry);
+/* Adds one; there is always room for it. */
+spry_finding *doctor_add(doctor *d, doctor_kind kind, spry_severity severity, const char *format,
+                         ...) SPRY_PRINTF(4, 5);
+/* Its next command: "spry solve A.mtx b.mtx ..." with names put in, or any other. */
+void doctor_solve(const doctor *d, spry_finding *f, const char *arguments);
+void doctor_next(spry_finding *f, const char *format, ...) SPRY_PRINTF(2, 3);
+void doctor_figure(spry_finding *f, const char *name, double value);
+/* One more row (column) that is concerned; the first ones are kept. */
+void doctor_row(spry_finding *f, int64_t row);
+void doctor_col(spry_finding *f, int64_t col);
+/* "3, 17, 18 and 5 more" (from 0), of the rows or columns a finding has. */
+const char *doctor_places(const int64_t *places, int64_t count, char *text, size_t size);
+bool doctor_has(const doctor *d, doctor_kind kind);
+/* What there was no time for. */
+void doctor_skip(doctor *d, const char *what);
+/* Whether it is time to end: past a share of the seconds, or a stop was asked for. */
+bool doctor_late(const doctor *d, double share);
+
+/* --- the patient (patient.c) --------------------------------------------------------------------
+ */
+spry_status doctor_admit(doctor *d, const spry_matrix *A, const spry_vector *b,
+                         const doctor_options *options);
+void doctor_discharge(doctor *d);
+/* W, B and what belongs to them; not for matrices with values that are not finite. */
+spry_status doctor_prepare(doctor *d);
+
+/* --- checks --------------------------------------------------------------------------------------
+ */
+spry_status doctor_check_values(doctor *d);    /* nonfinite, duplicates, scaling (values.c) */
+spry_status doctor_check_symmetry(doctor *d);  /* symmetry.c */
+spry_status doctor_check_pattern(doctor *d);   /* zero rows, base, diagonal, parts (pattern.c) */
+spry_status doctor_check_structure(doctor *d); /* structure.c */
+spry_status doctor_check_sums(doctor *d);      /* the constant vector (sums.c) */
+spry_status doctor_check_spectrum(doctor *d);  /* indefinite, non-normal (spectrum.c) */
+spry_status doctor_check_inverse(doctor *d);   /* singular, ill-conditioned (inverse.c) */
+spry_status doctor_check_range(doctor *d);     /* b (range.c) */
+/* All of them. */
+spry_status doctor_examine(doctor *d);
+
+/* --- tools ---------------------------------------------------------------------------------------
+ */
+/* y = C x */
+typedef spry_status (*doctor_product)(void *data, const spry_vector *x, spry_vector *y);
+/* The least and largest eigenvalue of a hermitian C that `steps` steps of Lanczos come upon; both
+ * are within its spectrum up to rounding. Ends early where time is up. */
+spry_status doctor_lanczos(doctor *d, doctor_product product, void *data, int64_t n, int steps,
+                           double *least, double *largest);
+/* A random vector of n numbers, of length 1. */
+spry_status doctor_random(const doctor *d, int64_t n, uint64_t seed, spry_vector **v);
+spry_status doctor_normalise(spry_vector *v);
+/* v = v - Q (Q, v), twice. */
+spry_status doctor_project(int count, spry_vector *const *q, spry_vector *v);
+/* Whether B is hermitian where A is: |A| may be symmetric up to rounding alone. */
+bool doctor_scaled_alike(const doctor *d);
+/* A is hermitian and (x, A x) < 0 for some x, as its inverse showed. */
+void doctor_tell_negative(doctor *d, double least, double largest);
+/* Operations of factoring n rows in an order of little fill, as far as `most`. */
+spry_status doctor_forecast(const spry_matrix *A, double most, double *operations);
+/* The inverse of B where it can be had within the time, and the vectors that B sends to 0. */
+spry_status doctor_invert(doctor *d);
+spry_status doctor_find_null(doctor *d);
+/* The part of b outside of A's range, as far as the left null vectors known span it: |it| / |b|,
+ * and the orthonormal vectors themselves in A's own scale, for the caller to free. */
+spry_status doctor_outside(doctor *d, int *count, spry_vector **q, double *outside);
+
+/*
+ * For a solver whose factorization found A singular: how far that is so, and the x of least squares
+ * and least norm. `text` is "singular: rank about r, rows ...; b is not in its range; the
+ * least-squares solution has residual ...". Where nothing shows that A is singular, `singular` is
+ * false and x is left as it was.
+ */
+typedef struct doctor_verdict {
+    bool singular, in_range;
+    int64_t rank;
+    double outside;  /* |part of b outside of the range| / |b| */
+    double residual; /* |b - A x| / |b| */
+    int64_t row_count, rows[SPRY_FINDING_PLACES];
+    char text[320];
+} doctor_verdict;
+spry_status doctor_singular(const spry_matrix *A, const spry_vector *b, spry_vector *x,
+                            double seconds, doctor_verdict *verdict);
+
+#endif

@@ -1,0 +1,46 @@
+/* The order of checks: what costs little and explains most comes first. */
+#include "doctor/doctor.h"
+
+#define OPTION_OWNER doctor_options
+static const spry_option table[] = {DOCTOR_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+spry_option_list spry_diagnose_options(void)
+{
+    return (spry_option_list)SPRY_OPTION_LIST(table);
+}
+
+/* Logs of what is made on the way (factors) would only confuse. */
+static spry_status examine(doctor *d)
+{
+    spry_context *ctx = d->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, doctor_check_values(d));
+    SPRY_GO(ctx, doctor_check_symmetry(d));
+    SPRY_GO(ctx, doctor_check_pattern(d));
+    SPRY_GO(ctx, doctor_check_structure(d));
+    if (d->stats.nonfinite > 0)
+        goto done;
+    SPRY_GO(ctx, doctor_check_sums(d));
+    SPRY_GO(ctx, doctor_prepare(d));
+    SPRY_GO(ctx, doctor_check_spectrum(d));
+    SPRY_GO(ctx, doctor_check_inverse(d));
+    if (d->b && !doctor_has(d, DOCTOR_NONFINITE))
+        SPRY_GO(ctx, doctor_check_range(d));
+done:
+    return status;
+}
+
+spry_status doctor_examine(doctor *d)
+{
+    spry_context *ctx = d->ctx;
+    const spry_log_fn log = ctx->log;
+    ctx->log = NULL;
+    spry_status status = examine(d);
+    ctx->log = log;
+    if (status == SPRY_STATUS_OK && spry_context_interrupted(ctx, false)) {
+        base_stopped(ctx);
+        status = SPRY_FAIL(ctx, SPRY_STATUS_INTERRUPTED, "the doctor was interrupted");
+    }
+    return status;
+}

@@ -1,0 +1,366 @@
+/*
+ * How near to a singular matrix A is, and where: inverse iteration with factors of B, which is A
+ * with rows and columns scaled. Where B is singular, factors are those of B + D with a small
+ * diagonal matrix D of random numbers: v = (B + D)^-1 D v goes to null vectors of B, each step
+ * gaining the size of D. Whatever v came from, |B v| / |v| is computed with B itself, and the least
+ * singular value is no larger: B - (B v) v^H / |v|^2 is singular.
+ */
+#include "doctor/doctor.h"
+
+#include "matrix/entries.h"
+#include "matrix/stats.h"
+#include "precon/precon.h"
+
+#include <float.h>
+#include <spry/algebra.h>
+
+/* |D| over the largest numbers of B: far above rounding, so that factors are good, and far below
+ * what is to be found. */
+static const double shift_size = 2e-11;
+/* Operations a second that factoring can be trusted with. */
+static const double speed = 5e8;
+
+/* --- factors -------------------------------------------------------------------------------------
+ */
+
+/* B + D, and D as a vector. */
+static spry_status add_shift(doctor *d, spry_matrix **P)
+{
+    spry_context *ctx = d->ctx;
+    const int64_t n = d->B->a.rows;
+    matrix_arrays a = {.type = d->type, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n, .nnz = n};
+    spry_matrix *D = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_allocate(ctx, &a));
+    for (int64_t i = 0; i <= n; i++)
+        a.offsets[i] = i;
+    for (int64_t i = 0; i < n; i++) {
+        a.col_index[i] = (int32_t)i;
+        value_store(d->type, a.values, i,
+                    (spry_scalar){shift_size * (1 + base_uniform(5, (uint64_t)i)), 0});
+    }
+    SPRY_GO(ctx, matrix_wrap(ctx, &a, &D));
+    SPRY_GO(ctx, spry_matrix_diagonal(D, &d->shift));
+    SPRY_GO(ctx, spry_matrix_add((spry_scalar){1, 0}, d->B, (spry_scalar){1, 0}, D, P));
+done:
+    spry_matrix_free(D);
+    return status;
+}
+
+/* A singular matrix, one that is too large and a lack of memory leave no factors, and are no
+ * failures here; *singular tells the first. */
+static spry_status try_direct(doctor *d, const spry_matrix *P, bool *singular)
+{
+    spry_context *ctx = d->ctx;
+    char before[MESSAGE_SIZE], name[32];
+    memcpy(before, ctx->message, sizeof before);
+    spry_status status = precon_make_beside(ctx, P, NULL, "direct", &d->M, name);
+    *singular = status == SPRY_STATUS_BAD_INPUT;
+    if (status == SPRY_STATUS_BAD_INPUT || status == SPRY_STATUS_UNSUPPORTED ||
+        status == SPRY_STATUS_NO_MEMORY) {
+        memcpy(ctx->message, before, sizeof before);
+        status = SPRY_STATUS_OK;
+    }
+    return status;
+}
+
+spry_status doctor_invert(doctor *d)
+{
+    spry_context *ctx = d->ctx;
+    const double left = d->options->seconds - (base_seconds() - d->begin);
+    const double most = speed * (left > 0 ? left : 0);
+    const bool known = d->zero_rows > 0 || d->zero_cols > 0 || d->structural_rank < d->B->a.rows;
+    spry_matrix *P = NULL;
+    double operations = 0;
+    bool singular = known;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, doctor_forecast(d->B, most, &operations));
+    if (!(operations <= most))
+        goto done;
+    if (!known)
+        SPRY_GO(ctx, try_direct(d, d->B, &singular));
+    if (!d->M && singular) {
+        SPRY_GO(ctx, add_shift(d, &P));
+        SPRY_GO(ctx, try_direct(d, P, &singular));
+        if (d->M)
+            operator_keep(d->M, P);
+        else
+            spry_matrix_free(P);
+    }
+done:
+    return status;
+}
+
+/* --- inverse iteration ---------------------------------------------------------------------------
+ */
+
+static spry_status times(const spry_operator *op, bool conjugate, const spry_vector *x,
+                         spry_vector *y)
+{
+    return spry_operator_multiply(op, conjugate ? SPRY_TRANSPOSE_CONJUGATE : SPRY_TRANSPOSE_NO,
+                                  (spry_scalar){1, 0}, x, (spry_scalar){0, 0}, y);
+}
+
+/* y = M x, or M^H x, without what the vectors found before have, of length 1. */
+static spry_status step(const doctor *d, bool conjugate, const spry_vector *x, spry_vector *y)
+{
+    const doctor_null *z = &d->null;
+    spry_status status = times(d->M, conjugate, x, y);
+    if (status == SPRY_STATUS_OK)
+        status = doctor_normalise(y);
+    if (status == SPRY_STATUS_OK)
+        status = doctor_project(z->count, conjugate ? z->left : z->right, y);
+    return status == SPRY_STATUS_OK ? doctor_normalise(y) : status;
+}
+
+/* One more pair of singular vectors, of the least singular value that is left: v of B, w of B^H. */
+static spry_status iterate(const doctor *d, spry_vector *v, spry_vector *w, spry_vector *work)
+{
+    enum { TURNS = 4, POLISH = 3 };
+    spry_context *ctx = d->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    for (int turn = 0; turn < TURNS; turn++) {
+        SPRY_GO(ctx, step(d, true, v, w));
+        SPRY_GO(ctx, step(d, false, w, v));
+    }
+    for (int turn = 0; turn < POLISH && d->shift; turn++) {
+        SPRY_GO(ctx, spry_vector_multiply(d->shift, v, work));
+        SPRY_GO(ctx, step(d, false, work, v));
+        SPRY_GO(ctx, spry_vector_multiply(d->shift, w, work));
+        SPRY_GO(ctx, step(d, true, work, w));
+    }
+done:
+    return status;
+}
+
+/* |B v| below this is what rounding of B's entries makes. */
+static double singular_limit(const doctor *d)
+{
+    return 16 * d->roundoff * sqrt((double)d->stats.row_max + 1) * d->B_norm;
+}
+
+spry_status doctor_find_null(doctor *d)
+{
+    spry_context *ctx = d->ctx;
+    const int64_t n = d->B->a.rows;
+    doctor_null *z = &d->null;
+    spry_vector *v = NULL, *w = NULL, *work = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_vector_new(ctx, d->type, n, NULL, SPRY_OWN_TAKE, &work));
+    while (z->count < DOCTOR_MOST_NULL && z->count < n) {
+        double right, left;
+        SPRY_GO(ctx, doctor_random(d, n, 21 + (uint64_t)z->count, &v));
+        SPRY_GO(ctx, spry_vector_like(v, n, &w));
+        SPRY_GO(ctx, doctor_project(z->count, z->right, v));
+        SPRY_GO(ctx, iterate(d, v, w, work));
+        SPRY_GO(ctx, times(d->B_op, false, v, work));
+        SPRY_GO(ctx, spry_vector_norm(work, &right));
+        SPRY_GO(ctx, times(d->B_op, true, w, work));
+        SPRY_GO(ctx, spry_vector_norm(work, &left));
+        if (isfinite(right))
+            d->smallest = fmin(d->smallest, right);
+        /* The first is kept whatever it is: it tells where A is nearly singular. */
+        const bool null = right <= singular_limit(d);
+        if (!null && z->count > 0)
+            break;
+        z->right[z->count] = v;
+        z->left[z->count] = w;
+        z->right_size[z->count] = right;
+        z->left_size[z->count] = left;
+        v = w = NULL;
+        if (!null)
+            break;
+        z->more = ++z->count == DOCTOR_MOST_NULL;
+        if (doctor_late(d, 1.5)) {
+            z->more = true;
+            break;
+        }
+    }
+done:
+    spry_vector_free(v);
+    spry_vector_free(w);
+    spry_vector_free(work);
+    return status;
+}
+
+/* --- what to say ---------------------------------------------------------------------------------
+ */
+
+/* The places where a vector of B's, in A's scale, is at least a tenth of its largest, those of the
+ * largest numbers first. */
+static spry_status find_places(doctor *d, const spry_vector *v, const spry_vector *scale,
+                               spry_finding *f, void (*add)(spry_finding *, int64_t))
+{
+    spry_vector *own = NULL;
+    double most = 0, before = INFINITY;
+    int64_t count = 0, at_before = -1;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(d->ctx, spry_vector_like(v, v->n, &own));
+    SPRY_GO(d->ctx, spry_vector_multiply(v, scale, own));
+    for (int64_t i = 0; i < v->n; i++)
+        most = fmax(most, scalar_size(d->type, value_load(d->type, own->data, i)));
+    for (int64_t i = 0; i < v->n; i++)
+        count += scalar_size(d->type, value_load(d->type, own->data, i)) >= 0.1 * most;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t at = -1;
+        double size = -1;
+        for (int64_t i = 0; i < v->n && k < SPRY_FINDING_PLACES; i++) {
+            const double own_size = scalar_size(d->type, value_load(d->type, own->data, i));
+            const bool after = own_size < before || (own_size == before && i > at_before);
+            if (after && own_size > size) {
+                size = own_size;
+                at = i;
+            }
+        }
+        before = size;
+        at_before = at;
+        add(f, at);
+    }
+done:
+    spry_vector_free(own);
+    return status;
+}
+
+static spry_status tell_singular(doctor *d)
+{
+    const doctor_null *z = &d->null;
+    const int64_t n = d->B->a.rows;
+    char rows[160], cols[160];
+    spry_status status = SPRY_STATUS_OK;
+    spry_finding *f = doctor_add(d, DOCTOR_SINGULAR, SPRY_SEVERITY_ERROR, "-");
+    SPRY_GO(d->ctx, find_places(d, z->left[0], d->left, f, doctor_row));
+    SPRY_GO(d->ctx, find_places(d, z->right[0], d->right, f, doctor_col));
+    snprintf(
+        f->text, sizeof f->text,
+        "singular: rank %s %" PRId64 " of %" PRId64 ". There is a v with |A v| = %.2g |A| |v| "
+        "(rows and columns scaled), as small as rounding; it lives in columns %s (from 0), and "
+        "the equations that depend on each other are rows %s",
+        z->more ? "at most" : "about", n - z->count, n, z->right_size[0] / d->B_norm,
+        doctor_places(f->cols, f->col_count, cols, sizeof cols),
+        doctor_places(f->rows, f->row_count, rows, sizeof rows));
+    doctor_figure(f, "rank", (double)(n - z->count));
+    doctor_figure(f, "smallest", z->right_size[0] / d->B_norm);
+    doctor_solve(d, f,
+                 d->column_sums_vanish && d->hermitian ? "--nullspace constant" : "--method lsmr");
+done:
+    return status;
+}
+
+static spry_status tell_condition(doctor *d)
+{
+    const double noted = 1e-6, warned = 1e-2;
+    const double lost = d->condition * d->roundoff;
+    char rows[160], cols[160];
+    spry_status status = SPRY_STATUS_OK;
+    if (!(lost >= noted))
+        return status;
+    spry_finding *f = doctor_add(d, DOCTOR_ILL_CONDITIONED,
+                                 lost >= warned ? SPRY_SEVERITY_WARNING : SPRY_SEVERITY_NOTE, "-");
+    if (d->null.right[0]) {
+        SPRY_GO(d->ctx, find_places(d, d->null.left[0], d->left, f, doctor_row));
+        SPRY_GO(d->ctx, find_places(d, d->null.right[0], d->right, f, doctor_col));
+    }
+    int used = snprintf(f->text, sizeof f->text,
+                        "the condition is at least %.2g, rows and columns scaled: of the digits of "
+                        "x, %.0f or fewer can be right in this precision",
+                        d->condition, fmax(0, floor(-log10(2 * lost))));
+    if (d->null.right[0])
+        snprintf(f->text + used, sizeof f->text - (size_t)used,
+                 ". The vector that A makes smallest lives in columns %s (from 0), and rows %s are "
+                 "nearly dependent",
+                 doctor_places(f->cols, f->col_count, cols, sizeof cols),
+                 doctor_places(f->rows, f->row_count, rows, sizeof rows));
+    doctor_figure(f, "condition", d->condition);
+    doctor_figure(f, "smallest", d->smallest / d->B_norm);
+    doctor_solve(d, f, "--method gmres --precon direct");
+done:
+    return status;
+}
+
+/* --- the check -----------------------------------------------------------------------------------
+ */
+
+static spry_status apply(void *data, const spry_vector *x, spry_vector *y)
+{
+    return times(data, false, x, y);
+}
+
+/* An inverse shows small negative eigenvalues best. */
+static spry_status check_negative(doctor *d)
+{
+    enum { STEPS = 24 };
+    double least = 0, largest = 0;
+    spry_status status = SPRY_STATUS_OK;
+    if (!d->hermitian || !d->definite || d->shift || d->null.count > 0 || !doctor_scaled_alike(d))
+        return SPRY_STATUS_OK;
+    SPRY_GO(d->ctx, doctor_lanczos(d, apply, d->M, d->B->a.rows, STEPS, &least, &largest));
+    const double size = fmax(fabs(least), fabs(largest));
+    /* Rounding changes eigenvalues of B by about roundoff |B|, those of its inverse by size^2
+     * times that. */
+    if (least < -1e-8 * size && size * d->roundoff * d->B_norm * 1e3 < 1)
+        doctor_tell_negative(d, 1 / least, largest > 0 ? 1 / largest : 1 / least);
+done:
+    return status;
+}
+
+static spry_status gram(void *data, const spry_vector *x, spry_vector *y)
+{
+    const doctor *d = data;
+    spry_vector *work = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(d->ctx, spry_vector_new(d->ctx, d->type, d->B->a.rows, NULL, SPRY_OWN_TAKE, &work));
+    SPRY_GO(d->ctx, times(d->B_op, false, x, work));
+    SPRY_GO(d->ctx, times(d->B_op, true, work, y));
+done:
+    spry_vector_free(work);
+    return status;
+}
+
+/* Without factors: Lanczos's method for B^H B, which sees no condition beyond 1e7. */
+static spry_status estimate(doctor *d)
+{
+    enum { STEPS = 100 };
+    double least = 0, largest = 0;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(d->ctx, doctor_lanczos(d, gram, d, d->B->a.cols, STEPS, &least, &largest));
+    if (least > 1e3 * DBL_EPSILON * largest) {
+        d->smallest = sqrt(least);
+        d->B_norm = fmax(d->B_norm, sqrt(largest));
+        d->condition = sqrt(largest / least);
+    } else if (largest > 0) {
+        d->condition = 1 / sqrt(1e3 * DBL_EPSILON);
+    }
+done:
+    return status;
+}
+
+spry_status doctor_check_inverse(doctor *d)
+{
+    spry_context *ctx = d->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    const int64_t n = d->B->a.rows;
+    if (n == 0 || d->B->a.cols == 0 || d->stats.nnz == 0)
+        return SPRY_STATUS_OK;
+    if (doctor_late(d, 0.7)) {
+        doctor_skip(d, "condition");
+        return SPRY_STATUS_OK;
+    }
+    if (d->square)
+        SPRY_GO(ctx, doctor_invert(d));
+    if (!d->M) {
+        if (d->square)
+            doctor_skip(d, "whether A is singular (factors would take too long)");
+        SPRY_GO(ctx, estimate(d));
+        SPRY_GO(ctx, tell_condition(d));
+        goto done;
+    }
+    SPRY_GO(ctx, doctor_find_null(d));
+    d->condition = d->smallest > 0 ? d->B_norm / d->smallest : INFINITY;
+    if (d->null.count > 0)
+        SPRY_GO(ctx, tell_singular(d));
+    else
+        SPRY_GO(ctx, tell_condition(d));
+    SPRY_GO(ctx, check_negative(d));
+done:
+    return status;
+}

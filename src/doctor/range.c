@@ -1,0 +1,132 @@
+/*
+ * Whether b is in the range of a singular matrix. A left null vector q, A^H q = 0, shows that it is
+ * not: |b - A x| >= |(q, b)| - |A^H q| |x| for every x. Left null vectors come from rows of zeros,
+ * from columns that sum to 0, and from factors.
+ */
+#include "doctor/doctor.h"
+
+#include "matrix/entries.h"
+
+/* Takes a vector into an orthonormal basis where it is not in there yet; frees it else. */
+static spry_status add_vector(int *count, spry_vector **q, spry_vector *v)
+{
+    double size = 0;
+    spry_status status = doctor_normalise(v);
+    if (status == SPRY_STATUS_OK)
+        status = doctor_project(*count, q, v);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_norm(v, &size);
+    if (status == SPRY_STATUS_OK && size > 1e-6) {
+        q[(*count)++] = v;
+        return doctor_normalise(v);
+    }
+    spry_vector_free(v);
+    return status;
+}
+
+static spry_status part_of(const doctor *d, int count, spry_vector *const *q, double *outside)
+{
+    double all = 0, sum = 0;
+    spry_status status = spry_vector_norm(d->b, &all);
+    for (int k = 0; k < count && status == SPRY_STATUS_OK; k++) {
+        spry_scalar c = {0, 0};
+        status = spry_vector_dot(q[k], d->b, &c);
+        sum += c.re * c.re + c.im * c.im;
+    }
+    *outside = all > 0 ? sqrt(sum) / all : 0;
+    return status;
+}
+
+spry_status doctor_outside(doctor *d, int *count, spry_vector **q, double *outside)
+{
+    spry_context *ctx = d->ctx;
+    const doctor_null *z = &d->null;
+    spry_vector *v = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    *count = 0;
+    if (d->column_sums_vanish && z->count == 0) {
+        SPRY_GO(ctx, spry_vector_new(ctx, d->type, d->A->a.rows, NULL, SPRY_OWN_TAKE, &v));
+        SPRY_GO(ctx, spry_vector_fill(v, (spry_scalar){1, 0}));
+        spry_vector *own = v;
+        v = NULL;
+        SPRY_GO(ctx, add_vector(count, q, own));
+    }
+    for (int k = 0; k < z->count; k++) {
+        SPRY_GO(ctx, spry_vector_like(z->left[k], z->left[k]->n, &v));
+        SPRY_GO(ctx, spry_vector_multiply(z->left[k], d->left, v)); /* of A^H, as left is real */
+        spry_vector *own = v;
+        v = NULL;
+        SPRY_GO(ctx, add_vector(count, q, own));
+    }
+    SPRY_GO(ctx, part_of(d, *count, q, outside));
+done:
+    spry_vector_free(v);
+    return status;
+}
+
+/* Rows of zeros in which b has other numbers: the equation 0 = b_i. */
+static void check_zero_rows(doctor *d)
+{
+    const matrix_arrays *a = &d->A->a;
+    spry_finding *f = NULL;
+    char places[160];
+    for (int64_t i = 0; i < a->rows && d->zero_rows > 0; i++) {
+        const spry_scalar b = value_load(d->type, d->b->data, i);
+        bool empty = b.re != 0 || b.im != 0;
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1] && empty; k++) {
+            const spry_scalar v = value_load(a->type, a->values, k);
+            empty = v.re == 0 && v.im == 0;
+        }
+        if (!empty)
+            continue;
+        if (!f)
+            f = doctor_add(d, DOCTOR_NOT_IN_RANGE, SPRY_SEVERITY_ERROR, "-");
+        doctor_row(f, i);
+    }
+    if (!f)
+        return;
+    snprintf(f->text, sizeof f->text,
+             "b is not in the range of A: it is not 0 in rows %s (from 0), where A has nothing but "
+             "zeros, so that no x solves the system",
+             doctor_places(f->rows, f->row_count, places, sizeof places));
+    doctor_figure(f, "rows", (double)f->row_count);
+    doctor_solve(d, f, "--method lsmr");
+}
+
+spry_status doctor_check_range(doctor *d)
+{
+    /* What the solver's default tolerance asks for, and what rounding of b makes. */
+    const double tolerance = 1e-8, rounding = 1e3 * d->roundoff;
+    spry_vector *q[DOCTOR_MOST_NULL + 1] = {NULL};
+    int count = 0;
+    double outside = 0;
+    spry_status status = SPRY_STATUS_OK;
+    if (!d->b)
+        return SPRY_STATUS_OK;
+    check_zero_rows(d);
+    SPRY_GO(d->ctx, doctor_outside(d, &count, q, &outside));
+    if (count == 0 || doctor_has(d, DOCTOR_NOT_IN_RANGE))
+        goto done;
+    const bool in = outside <= rounding;
+    spry_finding *f;
+    if (in)
+        f = doctor_add(d, DOCTOR_NOT_IN_RANGE, SPRY_SEVERITY_NOTE,
+                       "b is in the range of A, as far as %d left null vector%s: %.2g of |b| is "
+                       "outside, which is rounding; the system has solutions, many of them",
+                       count, count == 1 ? " tells" : "s tell", outside);
+    else
+        f = doctor_add(d, DOCTOR_NOT_IN_RANGE,
+                       outside > tolerance ? SPRY_SEVERITY_ERROR : SPRY_SEVERITY_WARNING,
+                       "b is not in the range of A: %.3g of |b| is outside, and no x has a "
+                       "residual |b - A x| / "
+                       "|b| below that but one so large that rounding makes it",
+                       outside);
+    doctor_figure(f, "outside", outside);
+    doctor_figure(f, "left_null_vectors", count);
+    doctor_solve(d, f,
+                 d->column_sums_vanish && d->hermitian ? "--nullspace constant" : "--method lsmr");
+done:
+    for (int k = 0; k < count; k++)
+        spry_vector_free(q[k]);
+    return status;
+}
