@@ -78,8 +78,8 @@ typedef enum doctor_kind { DOCTOR_KINDS(DOCTOR_KIND_ENUM) DOCTOR_KIND_COUNT } do
 
 #define DOCTOR_OPTIONS(item)                                                                      \
     item(REAL, seconds, "5", 0, 1e9, NULL, "time to take, about; 0: what two passes over A tell") \
-    item(TEXT, method, "", 0, 0, NULL, "method to judge for this matrix")                         \
-    item(TEXT, precon, "", 0, 0, NULL, "preconditioner to judge for this matrix")                 \
+    item(TEXT, method, "auto", 0, 0, NULL, "method to judge for this matrix; auto: none")         \
+    item(TEXT, precon, "auto", 0, 0, NULL, "preconditioner to judge for this matrix; auto: none") \
     item(TEXT, matrix, "A.mtx", 0, 0, NULL, "what commands call the matrix")                      \
     item(TEXT, rhs, "", 0, 0, NULL, "what commands call the right-hand side")
 typedef struct doctor_options {
@@ -109,6 +109,8 @@ typedef struct doctor {
     bool square, hermitian, symmetric;
     bool column_sums_vanish; /* so that the constant vector is a left null vector */
     int64_t zero_rows, zero_cols, structural_rank;
+    int32_t *partner; /* of each row of a square matrix a column of its own, with an entry where
+                         there can be one; NULL: that of its number */
     /* In double precision: A, B = diag(left) A diag(right) with largest entries of about 1, b. */
     spry_type type;
     const spry_matrix *W;
@@ -116,9 +118,10 @@ typedef struct doctor {
     spry_vector *left, *right;
     spry_operator *W_op, *B_op;
     spry_vector *b;
-    double B_norm;      /* a lower bound of |B| */
-    spry_operator *M;   /* the inverse of B, or of B + diag(shift); NULL: not to be had */
-    spry_vector *shift; /* NULL: none */
+    double B_norm;    /* a lower bound of |B| */
+    spry_operator *M; /* the inverse of B, or of B + D; NULL: not to be had */
+    spry_matrix *D;   /* NULL: none */
+    double shift_size;
     doctor_null null;
     double smallest; /* the least |B v| / |v| come upon; infinite: none */
     bool definite;   /* it was shown that it is not: false */

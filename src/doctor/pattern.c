@@ -74,8 +74,8 @@ static void check_empty(doctor *d, const counts *c)
 }
 
 /*
- * Indices off by one leave marks: the first (or last) row and column are empty and no other, or the
- * diagonal that is whole stands beside the main one.
+ * Indices off by one leave marks: the first (or last) row and column are empty and no other, and
+ * where only rows or only columns are off, the diagonal that is whole stands beside the main one.
  */
 static void check_base(doctor *d, const counts *c)
 {
@@ -84,7 +84,6 @@ static void check_base(doctor *d, const counts *c)
     if (!d->square || n < least)
         return;
     const bool only_one = d->zero_rows == 1 && d->zero_cols == 1;
-    const bool shifted = c->on * 10 < n; /* hardly anything is on the main diagonal */
     if (only_one && c->rows[0] == 0 && c->cols[0] == 0)
         what = "the first row and the first column are empty and no other is: it looks as if "
                "indices that count from 1 were taken to count from 0, in a matrix with one row and "
@@ -93,12 +92,15 @@ static void check_base(doctor *d, const counts *c)
         what = "the last row and the last column are empty and no other is: it looks as if the "
                "matrix was made with one row and one column more than there are, as where indices "
                "count from 0 and sizes from 1";
-    else if (shifted && c->above == n - 1 && c->cols[0] == 0)
-        what = "the diagonal above the main one is whole, the main one is not there and the first "
-               "column is empty: it looks as if columns were counted from 1 and rows from 0";
-    else if (shifted && c->below == n - 1 && c->rows[0] == 0)
-        what = "the diagonal below the main one is whole, the main one is not there and the first "
-               "row is empty: it looks as if rows were counted from 1 and columns from 0";
+    else if (only_one && c->above == n - 1 && c->cols[0] == 0 && c->rows[n - 1] == 0)
+        what =
+            "the diagonal above the main one is whole, the main one is not, and the first column "
+            "and the last row alone are empty: it looks as if columns were counted from 1 and "
+            "rows from 0";
+    else if (only_one && c->below == n - 1 && c->rows[0] == 0 && c->cols[n - 1] == 0)
+        what = "the diagonal below the main one is whole, the main one is not, and the first row "
+               "and the last column alone are empty: it looks as if rows were counted from 1 and "
+               "columns from 0";
     if (!what)
         return;
     spry_finding *f = doctor_add(d, DOCTOR_INDEX_BASE, SPRY_SEVERITY_WARNING, "%s", what);

@@ -176,7 +176,10 @@ static spry_status check_normal(doctor *d)
             "stay for long before they fall",
             size / square);
         doctor_figure(f, "departure", size / square);
-        doctor_solve(d, f, "--method gmres:restart=100 --precon ilu");
+        doctor_solve(d, f,
+                     doctor_has(d, DOCTOR_ZERO_DIAGONAL)
+                         ? "--method gmres --precon direct"
+                         : "--method gmres:restart=100 --precon ilu");
     }
 done:
     spry_vector_free(p.work);
