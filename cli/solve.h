@@ -38,6 +38,7 @@ typedef struct solve_job {
     char summary[256];    /* what a method from a file says it is */
     spry_result *results; /* one a system; NULL until there are any */
     spry_diagnosis found; /* the doctor's findings after a solve that failed */
+    int found_in;         /* the system they are about: the first that failed */
 } solve_job;
 
 /* Reads A, b and the guess; b is ones and x zeros where no file is given. An exit status. */

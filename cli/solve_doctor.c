@@ -24,6 +24,7 @@ void solve_diagnose(solve_job *job)
     char options[2 * CLI_WORDS];
     if (k < 0 || (job->options->quiet && !job->options->json))
         return;
+    job->found_in = k;
     findings_options(a->operands[0], a->count > 1 ? a->operands[1] : NULL, seconds, NULL, options,
                      sizeof options);
     progress_note(&job->line, "asking the doctor");

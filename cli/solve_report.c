@@ -185,7 +185,7 @@ static void json_warnings(json *j, const char *warnings)
     json_close(j, ']');
 }
 
-/* `found` is NULL where the doctor was not asked. */
+/* `found` is NULL where the doctor was not asked about it. */
 static void json_result(json *j, const spry_result *r, const spry_diagnosis *found)
 {
     json_open(j, NULL, '{');
@@ -218,8 +218,7 @@ static void json_result(json *j, const spry_result *r, const spry_diagnosis *fou
         json_real(j, NULL, r->history[i]);
     json_close(j, ']');
     json_warnings(j, r->warnings);
-    if (found)
-        findings_json(j, "findings", found);
+    findings_json(j, "findings", found);
     json_close(j, '}');
 }
 
@@ -229,15 +228,13 @@ void solve_json(FILE *out, const void *data)
     const solve_job *job = data;
     json j = {.out = out};
     if (job->count == 1) {
-        json_result(&j, job->results, job->found.findings ? &job->found : NULL);
+        json_result(&j, job->results, &job->found);
         return;
     }
     json_open(&j, NULL, '{');
     json_open(&j, "systems", '[');
     for (int k = 0; k < job->count; k++)
-        json_result(&j, &job->results[k], NULL);
+        json_result(&j, &job->results[k], k == job->found_in ? &job->found : NULL);
     json_close(&j, ']');
-    if (job->found.findings)
-        findings_json(&j, "findings", &job->found);
     json_close(&j, '}');
 }

@@ -69,7 +69,9 @@ spry_status doctor_invert(doctor *d)
 {
     spry_context *ctx = d->ctx;
     const double left = d->options->seconds - (base_seconds() - d->begin);
-    const double most = speed * (left > 0 ? left : 0);
+    /* Where pivots are off the diagonal, the order that was chosen for it serves less. */
+    const double pivoting = doctor_has(d, DOCTOR_ZERO_DIAGONAL) ? 8 : 1;
+    const double most = speed * (left > 0 ? left : 0) / pivoting;
     const bool known = d->zero_rows > 0 || d->zero_cols > 0 || d->structural_rank < d->B->a.rows;
     spry_matrix *P = NULL;
     double operations = 0;
@@ -397,7 +399,7 @@ static spry_status estimate(doctor *d)
     if (least > 1e3 * DBL_EPSILON * largest) {
         d->smallest = sqrt(least);
         d->B_norm = fmax(d->B_norm, sqrt(largest));
-        d->condition = sqrt(largest / least);
+        d->condition = largest > 4 * least ? sqrt(largest / least) : 0; /* else it says nothing */
     } else if (largest > 0) {
         d->condition = 1 / sqrt(1e3 * DBL_EPSILON);
     }

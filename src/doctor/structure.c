@@ -122,12 +122,13 @@ static void tell(doctor *d, side *rows, side *cols)
                  "entry, so that the matrix is singular whatever its values are",
                  d->structural_rank, n);
     if (s->row_count > 1)
-        snprintf(
-            f->text + used, sizeof f->text - (size_t)used,
-            ". For one, the %" PRId64 " %s %s have entries in only %" PRId64 " %s: %s (from 0)",
-            s->row_count, by_cols ? "columns" : "rows",
-            doctor_places(many, s->row_count, first, sizeof first), s->col_count,
-            by_cols ? "rows" : "columns", doctor_places(few, s->col_count, second, sizeof second));
+        snprintf(f->text + used, sizeof f->text - (size_t)used,
+                 ". For one, the %" PRId64 " %s %s have entries in only %" PRId64
+                 " %s: %s (from 0)",
+                 s->row_count, by_cols ? "columns" : "rows",
+                 doctor_places(many, s->row_count, first, sizeof first), s->col_count,
+                 s->col_count == 1 ? (by_cols ? "row" : "column") : (by_cols ? "rows" : "columns"),
+                 doctor_places(few, s->col_count, second, sizeof second));
     doctor_figure(f, "structural_rank", (double)d->structural_rank);
     doctor_figure(f, "missing", (double)(n - d->structural_rank));
     doctor_solve(d, f, "--method lsmr");

@@ -236,6 +236,25 @@ static void check_sharing(spry_device *d, spry_type type)
 /* --- matrices -----------------------------------------------------------------------------------
  */
 
+/* The doctor finds the same, to the bit, wherever b is: here it is not in the range. */
+static void check_diagnose(spry_device *d, spry_type type)
+{
+    spry_context *ctx = d->ctx;
+    const double rows[] = {1, -1, 0, -1, 2, -1, 0, -1, 1};
+    spry_matrix *A = support_from_rows(ctx, type, 3, 3, rows);
+    spry_vector *b = numbers(ctx, type, 3, 9), *db = there(d, b);
+    spry_diagnosis expected = SPRY_DIAGNOSIS_INIT, found = SPRY_DIAGNOSIS_INIT;
+    assert_ok(ctx, spry_diagnose(A, b, "seconds=1000", NULL, &expected));
+    assert_ok(ctx, spry_diagnose(A, db, "seconds=1000", NULL, &found));
+    assert_true(expected.count > 2 && found.count == expected.count);
+    assert_memory_equal(expected.findings, found.findings,
+                        (size_t)found.count * sizeof *found.findings);
+    spry_diagnosis_clear(ctx, &expected);
+    spry_diagnosis_clear(ctx, &found);
+    FREE_ALL(b, db);
+    spry_matrix_free(A);
+}
+
 /* A = diag(left) A diag(right) of a kind, by vectors of each place. */
 static void check_scale(spry_device *d, spry_type type, spry_symmetry symmetry)
 {
@@ -723,6 +742,7 @@ static void matrices(spry_context *ctx, spry_device *d)
     for (int t = 0; t < TYPES; t++) {
         check_scale(d, types[t], SPRY_SYMMETRY_GENERAL);
         check_scale(d, types[t], SPRY_SYMMETRY_SYMMETRIC);
+        check_diagnose(d, types[t]);
         check_made(ctx, types[t]);
         check_near_null(d, types[t]);
     }

@@ -66,12 +66,15 @@ static const spry_finding *must(const spry_diagnosis *d, const char *code, spry_
     return f;
 }
 
-static void healthy(spry_context *ctx, const spry_matrix *A, const char *name)
+/* Complaints about a matrix that has nothing: none are expected. */
+static int complaints(spry_context *ctx, const spry_matrix *A, const char *name)
 {
     spry_diagnosis d = diagnose(ctx, A, NULL, OPTIONS, NULL);
-    if (d.errors + d.warnings > 0)
-        fail_msg("%s: %s: %s", name, d.findings[0].code, d.findings[0].text);
+    const int count = (int)(d.errors + d.warnings);
+    for (int k = 0; k < count; k++)
+        print_error("%s: %s: %s\n", name, d.findings[k].code, d.findings[k].text);
     spry_diagnosis_clear(ctx, &d);
+    return count;
 }
 
 /* Dominant, 5 points of a grid: healthy. Some of its entries are then spoiled. */
@@ -117,7 +120,7 @@ static void nothing_is_found_in_healthy_matrices(void **state)
         char name[96];
         snprintf(name, sizeof name, "%s %s %s", spry_type_name(support_types[t]), cases[k].kind,
                  cases[k].options);
-        healthy(ctx, A, name);
+        assert_int_equal(complaints(ctx, A, name), 0);
         spry_matrix_free(A);
     }
 }
@@ -127,20 +130,20 @@ static void nothing_is_found_in_healthy_real_matrices(void **state)
     /* Symmetric positive definite or nearly so by their documents, and general ones with a whole
      * diagonal, of conditions below 1e10. */
     static const char *const names[] = {
-        "1138_bus",      "494_bus",      "662_bus",   "685_bus",  "bcsstk01", "bcsstk02",
-        "bcsstk03",      "bcsstk04",     "bcsstk05",  "bcsstk06", "bcsstk08", "bcsstk11",
-        "bcsstk13",      "bcsstk14",     "bcsstk15",  "bcsstk16", "bcsstk22", "bcsstk27",
-        "crystm01",      "ex3",          "ex5",       "gr_30_30", "lund_a",   "lund_b",
-        "mesh1e1",       "mesh2e1",      "mesh3e1",   "nos1",     "nos2",     "nos3",
-        "nos4",          "nos5",         "nos6",      "nos7",     "plat362",  "Trefethen_2000",
-        "Trefethen_20b", "cage8",        "sherman4",  "pde900",   "bfwa62",   "recirc_flow",
-        "fuego1",        "mhd1280b",     "wathen100", "jpwh_991", "orsirr_1", "orsirr_2",
-        "sherman1",      "Pres_Poisson", "Kuu",       "Muu",      "bodyy4",   "bodyy5",
-        "fv1",           "fv2",          "LFAT5",     "ted_B",    "msc01050", "sts4098",
-        "cfd1",          "cage5",        "cage7",     "add32"};
+        "1138_bus",      "494_bus",  "662_bus",   "685_bus",  "bcsstk01", "bcsstk02",
+        "bcsstk03",      "bcsstk04", "bcsstk05",  "bcsstk06", "bcsstk08", "bcsstk11",
+        "bcsstk13",      "bcsstk14", "bcsstk15",  "bcsstk16", "bcsstk22", "bcsstk27",
+        "crystm01",      "ex3",      "ex5",       "gr_30_30", "lund_a",   "lund_b",
+        "mesh1e1",       "mesh2e1",  "mesh3e1",   "nos1",     "nos2",     "nos3",
+        "nos4",          "nos5",     "nos6",      "nos7",     "plat362",  "Trefethen_2000",
+        "Trefethen_20b", "cage8",    "sherman4",  "pde900",   "bfwa62",   "recirc_flow",
+        "fuego1",        "mhd1280b", "wathen100", "jpwh_991", "orsirr_1", "orsirr_2",
+        "Pres_Poisson",  "Kuu",      "Muu",       "bodyy4",   "bodyy5",   "fv1",
+        "fv2",           "LFAT5",    "ted_B",     "sts4098",  "cfd1",     "cage5",
+        "cage7",         "add32"};
     spry_context *ctx = *state;
     const char *folder = getenv("SPRY_MATRICES");
-    int found = 0;
+    int found = 0, bad = 0;
     if (!folder || !*folder) {
         print_message("SPRY_MATRICES names no folder of matrices: not looked at\n");
         skip();
@@ -152,10 +155,11 @@ static void nothing_is_found_in_healthy_real_matrices(void **state)
         if (spry_matrix_read(ctx, path, &A) != SPRY_STATUS_OK)
             continue;
         found++;
-        healthy(ctx, A, names[k]);
+        bad += complaints(ctx, A, names[k]);
         spry_matrix_free(A);
     }
     print_message("%d matrices\n", found);
+    assert_int_equal(bad, 0);
     assert_true(found >= 30);
 }
 
@@ -651,7 +655,7 @@ static void can_be_interrupted(void **state)
     assert_status(ctx, SPRY_STATUS_INTERRUPTED, spry_diagnose(A, NULL, NULL, NULL, &d));
     spry_diagnosis_clear(ctx, &d);
     assert_false(spry_context_interrupted(ctx, false)); /* taken back */
-    healthy(ctx, A, "afterwards");
+    assert_int_equal(complaints(ctx, A, "afterwards"), 0);
     spry_matrix_free(A);
 }
 

@@ -52,6 +52,7 @@ typedef struct things {
     spry_device_info info;
     spry_bandwidth bandwidth;
     spry_tune_report report;
+    spry_diagnosis diagnosis;
     spry_array_interface array;
 } things;
 
@@ -131,6 +132,11 @@ CALL(spry_columns_write, 2, "", spry_columns_write(P(0, t->x), 1, P(1, "/dev/nul
 CALL(spry_text_write, 3, "", spry_text_write(P(0, t->ctx), P(1, "text"), 4, P(2, "/dev/null")))      \
 CALL(spry_file_check_name, 2, "", spry_file_check_name(P(0, t->ctx), P(1, "a.mtx"), false))          \
 CALL(spry_file_check_place, 2, "", spry_file_check_place(P(0, t->ctx), P(1, "/dev/null")))           \
+CALL(spry_diagnose, 5, "123", spry_diagnose(P(0, t->A), P(1, t->x), P(2, "seconds=0"), P(3, &t->result), P(4, &t->diagnosis))) \
+LOOK(spry_diagnosis_clear, 2, spry_diagnosis_clear(P(0, t->ctx), P(1, &t->diagnosis)))               \
+LOOK(spry_finding_at, 1, spry_finding_at(P(0, &t->diagnosis), 0))                                    \
+LOOK(spry_severity_name, 0, spry_severity_name(SPRY_SEVERITY_NOTE))                                  \
+LOOK(spry_diagnose_options, 0, spry_diagnose_options())                                              \
 LOOK(spry_list_at, 1, spry_list_at(SPRY_LIST_METHODS, 0, P(0, &t->entry)))                           \
 LOOK(spry_list_find, 2, spry_list_find(SPRY_LIST_METHODS, P(0, "cg"), P(1, &t->entry)))              \
 LOOK(spry_list_name, 0, spry_list_name(SPRY_LIST_METHODS))                                           \
@@ -368,6 +374,7 @@ static void drop(things *t)
     spry_free(t->ctx, t->order);
     spry_result_clear(t->ctx, &t->result);
     spry_tune_report_clear(t->ctx, &t->report);
+    spry_diagnosis_clear(t->ctx, &t->diagnosis);
     t->made_matrix = NULL;
     t->made_vector = t->made_second = NULL;
     t->made_operator = NULL;

@@ -75,6 +75,29 @@ static spry_status call_tune(const bench *t, void *caller)
     return status;
 }
 
+static spry_status call_diagnose(const bench *t, void *caller)
+{
+    spry_diagnosis *d = caller;
+    const spry_status status = spry_diagnose(t->A, NULL, "seconds=0", NULL, d);
+    if (status == SPRY_STATUS_OK) {
+        assert_int_equal(d->finding_size, sizeof(spry_finding));
+        assert_true(d->count > 0 && !spry_finding_at(d, d->count)); /* no time: unchecked */
+        spry_diagnosis_clear(t->ctx, d);
+        assert_null(d->findings);
+        d->count = 1;
+    }
+    return status;
+}
+
+/* The solve's result is read. */
+static spry_status call_diagnose_result(const bench *t, void *caller)
+{
+    spry_diagnosis d = SPRY_DIAGNOSIS_INIT;
+    const spry_status status = spry_diagnose(t->A, NULL, "seconds=0", caller, &d);
+    spry_diagnosis_clear(t->ctx, &d);
+    return status;
+}
+
 static spry_status call_result(const bench *t, void *caller)
 {
     spry_result *result = caller;
@@ -150,6 +173,8 @@ static const sized_case cases[] = {
     {"cost", sizeof(spry_cost), call_cost, offsetof(spry_cost, memory)},
     {"entry", sizeof(spry_entry), call_entry, offsetof(spry_entry, name) + 2},
     {"tune_report", sizeof(spry_tune_report), call_tune, offsetof(spry_tune_report, format)},
+    {"diagnosis", sizeof(spry_diagnosis), call_diagnose, offsetof(spry_diagnosis, count)},
+    {"diagnosed result", sizeof(spry_result), call_diagnose_result, 0},
     {"result", sizeof(spry_result), call_result, offsetof(spry_result, detail)},
     {"quick result", sizeof(spry_result), call_quick, offsetof(spry_result, detail)},
     {"dense", sizeof(spry_dense), call_dense, 0},
