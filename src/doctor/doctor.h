@@ -77,7 +77,8 @@
 typedef enum doctor_kind { DOCTOR_KINDS(DOCTOR_KIND_ENUM) DOCTOR_KIND_COUNT } doctor_kind;
 
 #define DOCTOR_OPTIONS(item)                                                                      \
-    item(REAL, seconds, "5", 0, 1e9, NULL, "time to take, about; 0: what two passes over A tell") \
+    item(REAL, seconds, "5", 0, 1e9, NULL,                                                        \
+         "time to take, about; 0: what a few passes over A tell")                                 \
     item(TEXT, method, "auto", 0, 0, NULL, "method to judge for this matrix; auto: none")         \
     item(TEXT, precon, "auto", 0, 0, NULL, "preconditioner to judge for this matrix; auto: none") \
     item(TEXT, matrix, "A.mtx", 0, 0, NULL, "what commands call the matrix")                      \

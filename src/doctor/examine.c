@@ -22,9 +22,13 @@ static spry_status examine(doctor *d)
     if (d->stats.nonfinite > 0)
         goto done;
     SPRY_GO(ctx, doctor_check_sums(d));
-    SPRY_GO(ctx, doctor_prepare(d));
-    SPRY_GO(ctx, doctor_check_spectrum(d));
-    SPRY_GO(ctx, doctor_check_inverse(d));
+    if (doctor_late(d, 0.6)) {
+        doctor_skip(d, "definiteness, condition");
+    } else {
+        SPRY_GO(ctx, doctor_prepare(d));
+        SPRY_GO(ctx, doctor_check_spectrum(d));
+        SPRY_GO(ctx, doctor_check_inverse(d));
+    }
     if (d->b && !doctor_has(d, DOCTOR_NONFINITE))
         SPRY_GO(ctx, doctor_check_range(d));
 done:

@@ -167,6 +167,10 @@ static spry_status check_parts(doctor *d)
     spry_status status = SPRY_STATUS_OK;
     if (!d->square || d->A->a.rows == 0)
         return SPRY_STATUS_OK;
+    if (doctor_late(d, 0.5)) {
+        doctor_skip(d, "parts");
+        return SPRY_STATUS_OK;
+    }
     SPRY_GO(ctx, graph_make(d->A, &g));
     SPRY_GO(ctx, base_alloc(ctx, g.n, sizeof *queue, &queue));
     SPRY_GO(ctx, base_calloc(ctx, g.n, sizeof *met, &met));

@@ -1,7 +1,7 @@
 /*
  * A system whose matrix is singular, solved as well as can be: b without what is outside of the
  * range, solved by the factors of B + D with refinement, which converges as D is far below what is
- * left of the spectrum; x without null vectors is the shortest. Where there are no factors, CGLS.
+ * left of the spectrum; x without null vectors is the shortest.
  */
 #include "doctor/doctor.h"
 
