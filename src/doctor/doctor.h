@@ -183,6 +183,9 @@ typedef spry_status (*doctor_product)(void *data, const spry_vector *x, spry_vec
  * are within its spectrum up to rounding. Ends early where time is up. */
 spry_status doctor_lanczos(doctor *d, doctor_product product, void *data, int64_t n, int steps,
                            double *least, double *largest);
+/* y = A x, or A^H x */
+spry_status doctor_times(const spry_operator *A, bool conjugate, const spry_vector *x,
+                         spry_vector *y);
 /* A random vector of n numbers, of length 1. */
 spry_status doctor_random(const doctor *d, int64_t n, uint64_t seed, spry_vector **v);
 spry_status doctor_normalise(spry_vector *v);

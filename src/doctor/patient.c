@@ -60,6 +60,13 @@ void doctor_discharge(doctor *d)
     base_free(d->ctx, d->findings);
 }
 
+spry_status doctor_times(const spry_operator *A, bool conjugate, const spry_vector *x,
+                         spry_vector *y)
+{
+    return spry_operator_multiply(A, conjugate ? SPRY_TRANSPOSE_CONJUGATE : SPRY_TRANSPOSE_NO,
+                                  (spry_scalar){1, 0}, x, (spry_scalar){0, 0}, y);
+}
+
 /* |B| from below: some steps of the power method for B^H B. */
 static spry_status find_norm(doctor *d)
 {
@@ -70,11 +77,10 @@ static spry_status find_norm(doctor *d)
     SPRY_GO(d->ctx, spry_vector_new(d->ctx, d->type, d->B->a.rows, NULL, SPRY_OWN_TAKE, &w));
     for (int k = 0; k < STEPS; k++) {
         double size;
-        SPRY_GO(d->ctx, spry_operator_apply(d->B_op, v, w));
+        SPRY_GO(d->ctx, doctor_times(d->B_op, false, v, w));
         SPRY_GO(d->ctx, spry_vector_norm(w, &size));
         d->B_norm = size > d->B_norm ? size : d->B_norm;
-        SPRY_GO(d->ctx, spry_operator_multiply(d->B_op, SPRY_TRANSPOSE_CONJUGATE,
-                                               (spry_scalar){1, 0}, w, (spry_scalar){0, 0}, v));
+        SPRY_GO(d->ctx, doctor_times(d->B_op, true, w, v));
         SPRY_GO(d->ctx, doctor_normalise(v));
     }
 done:

@@ -52,6 +52,8 @@ spry_status doctor_outside(doctor *d, int *count, spry_vector **q, double *outsi
         SPRY_GO(ctx, add_vector(count, q, own));
     }
     for (int k = 0; k < z->count; k++) {
+        if (!(z->left_size[k] <= 1e3 * d->roundoff * d->B_norm)) /* it would show nothing */
+            continue;
         SPRY_GO(ctx, spry_vector_like(z->left[k], z->left[k]->n, &v));
         SPRY_GO(ctx, spry_vector_multiply(z->left[k], d->left, v)); /* of A^H, as left is real */
         spry_vector *own = v;

@@ -9,13 +9,6 @@
 
 #include <float.h>
 
-static spry_status times(const spry_operator *op, bool conjugate, const spry_vector *x,
-                         spry_vector *y)
-{
-    return spry_operator_multiply(op, conjugate ? SPRY_TRANSPOSE_CONJUGATE : SPRY_TRANSPOSE_NO,
-                                  (spry_scalar){1, 0}, x, (spry_scalar){0, 0}, y);
-}
-
 /* B y = c by M and refinement, as long as the residual falls. */
 static spry_status refine(doctor *d, const spry_vector *c, spry_vector *y)
 {
@@ -27,13 +20,13 @@ static spry_status refine(doctor *d, const spry_vector *c, spry_vector *y)
     SPRY_GO(ctx, spry_vector_like(c, c->n, &r));
     SPRY_GO(ctx, spry_vector_like(c, c->n, &z));
     for (int turn = 0; turn < TURNS; turn++) {
-        SPRY_GO(ctx, times(d->B_op, false, y, r));
+        SPRY_GO(ctx, doctor_times(d->B_op, false, y, r));
         SPRY_GO(ctx, spry_vector_xpay(c, (spry_scalar){-1, 0}, r));
         SPRY_GO(ctx, spry_vector_norm(r, &size));
         if (!(size < 0.5 * before))
             break;
         before = size;
-        SPRY_GO(ctx, times(d->M, false, r, z));
+        SPRY_GO(ctx, doctor_times(d->M, false, r, z));
         SPRY_GO(ctx, doctor_project(d->null.count, d->null.right, z));
         SPRY_GO(ctx, spry_vector_axpy((spry_scalar){1, 0}, z, y));
     }
@@ -91,7 +84,7 @@ static spry_status residual_of(doctor *d, const spry_vector *x, double *relative
     double size = 0, all = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, spry_vector_like(d->b, d->b->n, &r));
-    SPRY_GO(d->ctx, times(d->W_op, false, x, r));
+    SPRY_GO(d->ctx, doctor_times(d->W_op, false, x, r));
     SPRY_GO(d->ctx, spry_vector_xpay(d->b, (spry_scalar){-1, 0}, r));
     SPRY_GO(d->ctx, spry_vector_norm(r, &size));
     SPRY_GO(d->ctx, spry_vector_norm(d->b, &all));

@@ -4,15 +4,9 @@
 #include "matrix/entries.h"
 #include "matrix/stats.h"
 
-static spry_status times(const spry_operator *op, spry_transpose transpose, const spry_vector *x,
-                         spry_vector *y)
-{
-    return spry_operator_multiply(op, transpose, (spry_scalar){1, 0}, x, (spry_scalar){0, 0}, y);
-}
-
 static spry_status apply(void *data, const spry_vector *x, spry_vector *y)
 {
-    return times(data, SPRY_TRANSPOSE_NO, x, y);
+    return doctor_times(data, false, x, y);
 }
 
 /* A way to see that a hermitian matrix is not positive definite. */
@@ -132,8 +126,8 @@ typedef struct pair {
 static spry_status gram(void *data, const spry_vector *x, spry_vector *y)
 {
     pair *p = data;
-    const spry_status status = times(p->A, SPRY_TRANSPOSE_NO, x, p->work);
-    return status == SPRY_STATUS_OK ? times(p->A, SPRY_TRANSPOSE_CONJUGATE, p->work, y) : status;
+    const spry_status status = doctor_times(p->A, false, x, p->work);
+    return status == SPRY_STATUS_OK ? doctor_times(p->A, true, p->work, y) : status;
 }
 
 static spry_status commutator(void *data, const spry_vector *x, spry_vector *y)
@@ -142,8 +136,8 @@ static spry_status commutator(void *data, const spry_vector *x, spry_vector *y)
     spry_context *ctx = p->A->ctx;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, gram(p, x, y));
-    SPRY_GO(ctx, times(p->A, SPRY_TRANSPOSE_CONJUGATE, x, p->work));
-    SPRY_GO(ctx, times(p->A, SPRY_TRANSPOSE_NO, p->work, p->other));
+    SPRY_GO(ctx, doctor_times(p->A, true, x, p->work));
+    SPRY_GO(ctx, doctor_times(p->A, false, p->work, p->other));
     SPRY_GO(ctx, spry_vector_axpy((spry_scalar){-1, 0}, p->other, y));
 done:
     return status;

@@ -88,18 +88,50 @@ done:
     return status;
 }
 
-static spry_status judge_precon(doctor *d, const attempt *t, const spry_entry *method)
+/* Whether M is what the method needs. */
+static spry_status judge_pair(doctor *d, const char *precon, const spry_operator *M,
+                              const spry_entry *method)
 {
-    /* Far worse than no preconditioner at all. */
-    const double unstable = 1e3;
+    precon_symmetry probe = {0};
+    char text[512] = "";
+    const char *next = "--precon ic";
+    if (M->varies && !method->flexible) {
+        snprintf(
+            text, sizeof text,
+            "%.64s is another preconditioner in each iteration, and %.64s is not made for that",
+            precon, method->name);
+        tell_unsuited(d, "--method fgmres", text);
+    }
+    if (M->varies || !d->hermitian || !method->needs || !strstr(method->needs, "hermitian"))
+        return SPRY_STATUS_OK;
+    const spry_status status = precon_probe(M, &probe);
+    if (status != SPRY_STATUS_OK || (probe.hermitian && probe.positive))
+        return status;
+    if (!probe.hermitian) {
+        snprintf(text, sizeof text,
+                 "%.64s needs a symmetric (hermitian) preconditioner, and %.64s is none",
+                 method->name, precon);
+    } else {
+        snprintf(
+            text, sizeof text,
+            "%.64s needs a positive definite preconditioner, and %.64s is none for this matrix",
+            method->name, precon);
+        next = "--precon jacobi";
+    }
+    tell_unsuited(d, next, text);
+    return status;
+}
+
+/* `method` is NULL where none was named. */
+static spry_status judge_precon(doctor *d, const char *precon, const spry_entry *method)
+{
+    const double unstable = 1e3; /* far worse than no preconditioner at all */
     spry_context *ctx = d->ctx;
     spry_operator *M = NULL;
-    precon_symmetry probe = {0};
     char name[32], before[MESSAGE_SIZE], text[512] = "";
     double size = 0;
-    spry_status status = SPRY_STATUS_OK;
     memcpy(before, ctx->message, sizeof before);
-    status = precon_make_beside(ctx, d->A, NULL, t->precon, &M, name);
+    spry_status status = precon_make_beside(ctx, d->A, NULL, precon, &M, name);
     if (status == SPRY_STATUS_BAD_INPUT || status == SPRY_STATUS_UNSUPPORTED) {
         snprintf(text, sizeof text, "the preconditioner cannot be made: %.300s", spry_message(ctx));
         tell_unsuited(d, method_for(d), text);
@@ -113,32 +145,11 @@ static spry_status judge_precon(doctor *d, const attempt *t, const spry_entry *m
         snprintf(text, sizeof text,
                  "preconditioner %.64s is unstable for this matrix: |z - A M z| = %.2g |z| for a "
                  "random z, where M = 0 would give 1",
-                 t->precon, size);
+                 precon, size);
         tell_unsuited(d, "--method gmres --precon direct", text);
     }
-    const char *needs = method && method->needs ? method->needs : "";
-    if (strstr(needs, "hermitian") && d->hermitian && !M->varies) {
-        SPRY_GO(ctx, precon_probe(M, &probe));
-        if (!probe.hermitian) {
-            snprintf(text, sizeof text,
-                     "%.64s needs a symmetric (hermitian) preconditioner, and %.64s is none",
-                     method->name, t->precon);
-            tell_unsuited(d, "--precon ic", text);
-        } else if (!probe.positive) {
-            snprintf(text, sizeof text,
-                     "%.64s needs a positive definite preconditioner, and %.64s is none for this "
-                     "matrix",
-                     method->name, t->precon);
-            tell_unsuited(d, "--precon jacobi", text);
-        }
-    }
-    if (method && M->varies && !method->flexible) {
-        snprintf(
-            text, sizeof text,
-            "%.64s is another preconditioner in each iteration, and %.64s is not made for that",
-            t->precon, method->name);
-        tell_unsuited(d, "--method fgmres", text);
-    }
+    if (method)
+        SPRY_GO(ctx, judge_pair(d, precon, M, method));
 done:
     spry_operator_free(M);
     return status;
@@ -162,7 +173,7 @@ static spry_status judge_attempt(doctor *d, const attempt *t)
     spry_context *ctx = d->ctx;
     const spry_log_fn log = ctx->log;
     ctx->log = NULL;
-    const spry_status status = judge_precon(d, t, known ? &method : NULL);
+    const spry_status status = judge_precon(d, t->precon, known ? &method : NULL);
     ctx->log = log;
     return status;
 }
