@@ -52,14 +52,12 @@ static spry_status unify(doctor_job *job)
     return status;
 }
 
-/* Faults that the doctor tells of are let in, unless the command line says otherwise. */
+/* Faults that the doctor tells of are let in. */
 static spry_status read_system(doctor_job *job)
 {
     const cli_arguments *a = job->arguments;
-    const char *given = cli_text(a, spry_read_options);
-    char options[CLI_WORDS];
-    snprintf(options, sizeof options, "duplicates=keep nonfinite=keep %s", given ? given : "");
-    spry_status status = spry_matrix_read_with(job->ctx, a->operands[0], options, &job->A);
+    spry_status status =
+        spry_matrix_read_with(job->ctx, a->operands[0], "duplicates=keep nonfinite=keep", &job->A);
     if (status == SPRY_STATUS_OK && a->count > 1)
         status = spry_vector_read_with(job->ctx, a->operands[1], "nonfinite=keep", &job->b);
     return status == SPRY_STATUS_OK && job->b ? unify(job) : status;
@@ -68,9 +66,8 @@ static spry_status read_system(doctor_job *job)
 static spry_status diagnose(doctor_job *job)
 {
     const cli_arguments *a = job->arguments;
-    char options[4 * CLI_WORDS];
-    findings_options(a->operands[0], a->count > 1 ? a->operands[1] : NULL, -1,
-                     cli_text(a, spry_diagnose_options), options, sizeof options);
+    char options[CLI_WORDS];
+    findings_names(a->operands[0], a->count > 1 ? a->operands[1] : NULL, options, sizeof options);
     signals_watch(job->ctx);
     const spry_status status = spry_diagnose(job->A, job->b, options, NULL, &job->found);
     signals_unwatch();

@@ -11,7 +11,8 @@ static bool is_plain(const char *name)
     return *name && strspn(name, plain) == strlen(name);
 }
 
-void findings_quote(const char *name, char text[SPRY_OPTION_TEXT_SIZE])
+/* A name as a shell takes it back. */
+static void quote(const char *name, char text[SPRY_OPTION_TEXT_SIZE])
 {
     const size_t most = SPRY_OPTION_TEXT_SIZE / 4; /* commands have room for two */
     if (strlen(name) >= most || strchr(name, '\'') || strchr(name, '\n'))
@@ -35,19 +36,14 @@ static void put(char *text, size_t size, const char *name, const char *value)
     snprintf(text + used, size - used, "\"");
 }
 
-void findings_options(const char *matrix, const char *rhs, double seconds, const char *more,
-                      char *text, size_t size)
+void findings_names(const char *matrix, const char *rhs, char *text, size_t size)
 {
     char name[SPRY_OPTION_TEXT_SIZE];
-    snprintf(text, size, "%s", more ? more : "");
-    if (seconds >= 0) {
-        const size_t used = strlen(text);
-        snprintf(text + used, size - used, " seconds=%g", seconds);
-    }
-    findings_quote(matrix, name);
+    text[0] = '\0';
+    quote(matrix, name);
     put(text, size, "matrix", name);
     if (rhs) {
-        findings_quote(rhs, name);
+        quote(rhs, name);
         put(text, size, "rhs", name);
     }
 }

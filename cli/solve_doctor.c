@@ -16,7 +16,6 @@ static int first_failed(const solve_job *job)
 
 void solve_diagnose(solve_job *job)
 {
-    const double seconds = 2;
     const cli_arguments *a = job->arguments;
     const int k = first_failed(job);
     const int64_t n = spry_matrix_rows(job->A);
@@ -25,8 +24,8 @@ void solve_diagnose(solve_job *job)
     if (k < 0 || (job->options->quiet && !job->options->json))
         return;
     job->found_in = k;
-    findings_options(a->operands[0], a->count > 1 ? a->operands[1] : NULL, seconds, NULL, options,
-                     sizeof options);
+    findings_names(a->operands[0], a->count > 1 ? a->operands[1] : NULL, options, CLI_WORDS);
+    snprintf(options + strlen(options), CLI_WORDS, " seconds=2");
     progress_note(&job->line, "asking the doctor");
     spry_status status =
         spry_vector_new(job->ctx, spry_vector_type(job->b), n,
