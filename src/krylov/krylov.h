@@ -75,6 +75,7 @@ typedef struct iteration {
     const spry_operator *A;
     const spry_operator *M;    /* as it was given or made; NULL: none */
     const spry_matrix *matrix; /* A's entries; NULL: not known */
+    double bound;              /* rounding changes computed residuals by bound |x| at most */
     const spry_vector *b;
     spry_vector *x;
     double b_norm;
@@ -148,6 +149,13 @@ void iteration_attempt(iteration *it, bool more, int64_t patience);
 spry_status iteration_first_norms(iteration *it, double *residual);
 /* |b - A x| / |b| by a product of its own. */
 spry_status iteration_true_residual(iteration *it, double *relative);
+/* Where rounding may have made the true residual come below tol: computes it in twice the
+ * precision. */
+spry_status iteration_confirm(iteration *it);
+/* What rounding makes of a product A x at most, over |x|: u (longest row + 2) sqrt(|A|_1 |A|_inf),
+ * N. J. Higham, Accuracy and Stability of Numerical Algorithms, SIAM (2002), section 3.5. Infinite
+ * where it is not known. */
+double polish_bound(const spry_matrix *A);
 /* Remembers x when it is the best so far. */
 spry_status iteration_keep(iteration *it, double relative);
 /* Where x may be the least-squares solution of a system that has none: |A^H r| / (|A| |r|) of the

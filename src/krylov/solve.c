@@ -399,12 +399,15 @@ static spry_status solve_some(spry_solver *solver, int count, const spry_vector 
     int64_t bytes = 0, before[6] = {0};
     if (solver->device)
         note_device(solver->device, before);
+    if (solver->matrix && isnan(solver->bound))
+        solver->bound = polish_bound(solver->matrix);
     for (int k = 0; k < count; k++) {
         its[k] = (iteration){.ctx = ctx,
                              .options = &solver->options,
                              .A = solver_operator(solver),
                              .M = solver_bare_precon(solver),
                              .matrix = solver->given_operator ? NULL : solver->matrix,
+                             .bound = solver->bound,
                              .b = b[k],
                              .x = x[k],
                              .here = !x[k]->device,

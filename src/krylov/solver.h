@@ -51,6 +51,7 @@ struct spry_solver {
     const spry_matrix *matrix;
     spry_matrix *view;        /* which matrix is, where the caller's is of another context */
     int64_t version, pattern; /* of the matrix, whose values stand in what was made */
+    double bound;             /* polish_bound() of these values; NAN: not asked for yet */
     const spry_operator *given_operator, *given_precon;
     spry_monitor_fn monitor;
     void *monitor_data;

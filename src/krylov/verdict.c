@@ -113,6 +113,7 @@ spry_status verdict_of_run(iteration *it)
     if (it->null)
         SPRY_GO(ctx, null_basis_remove(it->null, it->x));
     SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
+    SPRY_GO(ctx, iteration_confirm(it));
     if (replayed)
         SPRY_GO(ctx, iteration_end_replay(it));
     const bool drifted = replayed ? it->played.drifted : has_drifted(it);
