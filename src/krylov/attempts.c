@@ -95,7 +95,23 @@ const attempt *solver_attempt(const spry_solver *solver)
 
 bool solver_has_next(const spry_solver *solver)
 {
-    return solver->attempts.at + 1 < solver->attempts.count;
+    return solver->attempts.at + 1 < solver->attempts.count && !solver->attempts.alone;
+}
+
+static bool is_direct(const attempt *a)
+{
+    return strncmp(a->precon, "direct", 6) == 0 && (!a->precon[6] || a->precon[6] == ':');
+}
+
+/* Factors that were made are not made again with a higher limit. */
+static void drop_factors(attempts *all)
+{
+    int count = all->at + 1;
+    for (int k = count; k < all->count && is_direct(&all->list[all->at]); k++)
+        if (!is_direct(&all->list[k]))
+            all->list[count++] = all->list[k];
+    if (is_direct(&all->list[all->at]))
+        all->count = count;
 }
 
 /* A line on what was tried. */
@@ -140,6 +156,7 @@ bool solver_skip_attempt(spry_solver *solver, spry_status status)
 
 bool solver_next_attempt(spry_solver *solver, const iteration *it)
 {
+    drop_factors(&solver->attempts);
     if (!solver_has_next(solver))
         return false;
     tell(solver, "%s with %s: %s after %" PRId64 " iterations, residual %.2g",

@@ -88,8 +88,8 @@ static spry_status choose(const precon_job *job, const factor_class **class)
                          "kind=dense or kind=sparse");
     if (o->kind != KIND_AUTO)
         *class = classes[o->kind];
-    else if (A->a.rows > SMALL && !goes_there(job) && !mostly_full && o->regular)
-        *class = &factor_sparse;
+    else if (o->regular && !goes_there(job))
+        *class = &factor_sparse; /* which is matched and scaled */
     else if (A->a.rows > SMALL && !goes_there(job) && !mostly_full)
         return choose_by_band(A, class);
     return SPRY_STATUS_OK;
