@@ -13,7 +13,7 @@ shift
 : "${SPRY_MATRICES:?names the folder of matrices}"
 rounds=${ROUNDS:-3} threads=${THREADS:-2} limit=${LIMIT:-300} python=${PYTHON:-python3}
 export OPENBLAS_NUM_THREADS=1
-names=${*:-gemat12 west0497 bcsstk16 cvxbqp1 bratu3d kkt_CONT-201 cage10 smallLQCD_A1 memplus wing}
+names=${*:-gemat12 west0497 bcsstk16 gun_M cvxbqp1 kkt_CONT-201 memplus cs4 wing_nodal epb3}
 
 # Seconds and true residual of a solve by spry: threads and the method's options.
 by_spry() {

@@ -101,21 +101,6 @@ done:
     return status;
 }
 
-/* Rows that have a partner stand in the place of their column, and others in those that are left.
- */
-static void match_rest(const matching *m, int32_t *row_of)
-{
-    int64_t row = 0;
-    for (int64_t j = 0; j < m->cols; j++) {
-        row_of[j] = m->row_of[j];
-        if (row_of[j] >= 0)
-            continue;
-        while (m->column_of[row] >= 0)
-            row++;
-        row_of[j] = (int32_t)row++;
-    }
-}
-
 /* Whether factors of a matching are to be trusted: along chains of a structurally singular matrix
  * they may rise without bound. */
 static bool is_moderate(int64_t n, const double *factors)
@@ -166,7 +151,7 @@ static spry_status prepare(frontal *f, const spry_matrix *A, int32_t **row_of, i
         SPRY_GO(ctx, algebra_match_pairs(ctx, &A->a, &m, *left, *pair));
     } else {
         SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof **row_of, row_of));
-        match_rest(&m, *row_of);
+        algebra_match_order(&m, *row_of);
         memcpy(*left, m.left, (size_t)f->n * sizeof **left);
         memcpy(*right, m.right, (size_t)f->n * sizeof **right);
     }
