@@ -24,26 +24,6 @@ const char *factors_order(int word)
     return orders[word];
 }
 
-/* M^T = (I + L^T)^-1 D^-1 (I + U^T)^-1 */
-static spry_status make_transposed(spry_context *ctx, factors *f)
-{
-    const triangle_chain *from = &f->chain;
-    triangle_chain *c = &f->transposed;
-    const size_t bytes = (size_t)f->sets.n * spry_type_size(from->type);
-    spry_status status = SPRY_STATUS_OK;
-    *c = (triangle_chain){.device = from->device, .sets = from->sets, .type = from->type};
-    SPRY_GO(ctx, triangle_transpose(ctx, &from->t[1], &c->t[0]));
-    SPRY_GO(ctx, triangle_transpose(ctx, &from->t[0], &c->t[1]));
-    SPRY_GO(ctx, base_alloc(ctx, f->sets.n, spry_type_size(from->type), &c->f[1]));
-    memcpy(c->f[1], from->f[1], bytes);
-    c->count = 2;
-    SPRY_GO(ctx, triangle_chain_place(ctx, c));
-done:
-    if (status != SPRY_STATUS_OK)
-        triangle_chain_clear(ctx, c);
-    return status;
-}
-
 static spry_status factors_apply(const spry_operator *op, spry_transpose transpose,
                                  const spry_vector *r, spry_vector *z)
 {
@@ -56,7 +36,7 @@ static spry_status factors_apply(const spry_operator *op, spry_transpose transpo
     if (transpose == SPRY_TRANSPOSE_NO || s->wanted.hermitian)
         return triangle_chain_apply(ctx, &s->f.chain, transpose == SPRY_TRANSPOSE_YES, r, z);
     if (s->f.transposed.count == 0)
-        SPRY_GO(ctx, make_transposed(ctx, &s->f));
+        SPRY_GO(ctx, triangle_chain_transpose(ctx, &s->f.chain, &s->f.transposed));
     SPRY_GO(ctx, triangle_chain_apply(ctx, &s->f.transposed, transpose == SPRY_TRANSPOSE_CONJUGATE,
                                       r, z));
 done:

@@ -137,6 +137,8 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe);
     item(ic)               \
     item(ilut)             \
     item(ict)              \
+    item(ilutp)            \
+    item(ildl)             \
     item(amg)              \
     item(amg_classical)    \
     item(sai)              \
