@@ -89,9 +89,9 @@ typedef struct ildl_job {
     const int64_t *a_offsets;
     const int32_t *a_columns;
     const void *a_values;
-    const int32_t *order; /* NULL: none */
+    const int32_t *order, *rank; /* and the place of a row in it; NULL: none */
     bool hermitian;
-    double tau, fill;
+    double tau, fill, pivot;
     int64_t mean;
     int64_t *offsets; /* of columns of L, by steps; their rows are A's */
     int32_t *rows;

@@ -6,14 +6,16 @@
 
 enum { DEFINITE_AUTO, DEFINITE_YES, DEFINITE_NO };
 #define ILDL_OPTIONS(item)                                                                         \
-    item(REAL, tau, "1e-2", 0, 1, NULL,                                                            \
+    item(REAL, tau, "1e-3", 0, 1, NULL,                                                            \
          "entries are dropped below so much over the norm of the inverse factor's row")            \
     item(REAL, fill, "10", 0, 1e6, NULL, "the factors may have so many times the entries of A")    \
+    item(REAL, pivot, "0.01", 0, 0.5, NULL,                                                        \
+         "a pivot does where no entry of L becomes larger than one over this")                     \
     item(WORD, definite, "auto", 0, 0, "auto yes no",                                              \
          "whether |D| stands for D: a positive definite M, as minres and cg need it; auto: where " \
          "A is hermitian")                                                                         \
     item(WORD, order, "auto", 0, 0, STACK_ORDERS, "of the rows: auto is amd, or rcm without it")   \
-    item(INT, tries, "3", 0, 16, NULL,                                                             \
+    item(INT, tries, "2", 0, 16, NULL,                                                             \
          "how often to try again, with a tenth of tau and twice the fill, where factors are bad")
 
 typedef struct ildl_options {
@@ -26,9 +28,25 @@ static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) ILDL_OPTIONS(
 
 static void clear_job(spry_context *ctx, const ildl_job *p)
 {
-    void *const all[] = {p->offsets, p->rows, p->values,  p->diagonal, p->beside,  p->wide,
-                         p->row,     p->step, p->head,    p->next,     p->step_of, p->growth,
-                         p->w[0],    p->w[1], p->mark[0], p->mark[1],  p->list[0], p->list[1]};
+    void *const all[] = {(void *)(uintptr_t)p->rank,
+                         p->offsets,
+                         p->rows,
+                         p->values,
+                         p->diagonal,
+                         p->beside,
+                         p->wide,
+                         p->row,
+                         p->step,
+                         p->head,
+                         p->next,
+                         p->step_of,
+                         p->growth,
+                         p->w[0],
+                         p->w[1],
+                         p->mark[0],
+                         p->mark[1],
+                         p->list[0],
+                         p->list[1]};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         base_free(ctx, all[k]);
 }
@@ -38,12 +56,16 @@ static spry_status open_job(const stack *s, const spry_matrix *A, ildl_job *p)
     spry_context *ctx = s->ctx;
     const int64_t n = s->n;
     const size_t size = spry_type_size(s->type);
+    int32_t *rank = NULL;
     spry_status status = SPRY_STATUS_OK;
     p->n = n;
     p->a_offsets = A->a.offsets;
     p->a_columns = A->a.col_index;
     p->a_values = A->a.values;
     p->order = s->order;
+    if (s->order)
+        SPRY_GO(ctx, matrix_invert(ctx, "order", s->order, n, &rank));
+    p->rank = rank;
     p->mean = n > 0 ? (A->a.nnz + n - 1) / n : 0;
     SPRY_GO(ctx, base_calloc(ctx, n + 1, sizeof *p->offsets, &p->offsets));
     SPRY_GO(ctx, base_calloc(ctx, n, size, &p->diagonal));
@@ -281,7 +303,7 @@ static spry_status fill_ildl(spry_operator *op, const spry_matrix *A)
 {
     stack *s = op->state;
     const ildl_options *o = s->options;
-    ildl_job job = {.tau = o->tau, .fill = o->fill};
+    ildl_job job = {.tau = o->tau, .fill = o->fill, .pivot = o->pivot};
     bool fine = false;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(s->ctx, find_symmetry(A, o, &job.hermitian));

@@ -9,7 +9,7 @@
     item(REAL, pivot, "0.1", 0, 1, NULL,                                                          \
          "the diagonal entry is the pivot unless it is smaller than so much times the largest")   \
     item(WORD, order, "auto", 0, 0, STACK_ORDERS, "of the rows: auto is amd, or rcm without it")  \
-    item(INT, tries, "3", 0, 16, NULL,                                                            \
+    item(INT, tries, "2", 0, 16, NULL,                                                            \
          "how often to try again, with a tenth of tau and twice the fill, where factors are bad")
 
 typedef struct ilutp_options {

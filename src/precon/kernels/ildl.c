@@ -98,12 +98,68 @@ static void clean(column *c)
     c->count = 0;
 }
 
-/* Leaves the pivot's column in c[0], that of a second row in c[1]; tells whether there is one. */
-static bool find_pivot(const ildl_job *p, int64_t j, column c[2])
+/* The largest entry of a column beside the pivot's two. */
+static real largest_beside(const column *c, int64_t i, int64_t j)
+{
+    real most = 0;
+    for (int64_t k = 0; k < c->count; k++) {
+        const real s = size_of(c->w[c->list[k]]);
+        if (c->list[k] != i && c->list[k] != j && s > most)
+            most = s;
+    }
+    return most;
+}
+
+/* Whether L's entries of a pivot of two stay below 1 / u: those of |D^-1| times the largest ones.
+ */
+static bool pair_does(const ildl_job *p, const column c[2])
+{
+    const real u = (real)p->pivot;
+    const scalar b = c[0].w[c[1].j];
+    const real s = c[0].own, t = c[1].own, v = size_of(b),
+               det = size_of(sub(mul(c[0].w[c[0].j], c[1].w[c[1].j]), mul(b, other(p, b)))),
+               x = largest_beside(&c[0], c[0].j, c[1].j), y = largest_beside(&c[1], c[0].j, c[1].j);
+    return det > 0 && u * (t * x + v * y) <= det && u * (v * x + s * y) <= det;
+}
+
+/* The row that comes first in the order, after `after`, of those with large entries; -1: none. */
+static int32_t next_candidate(const ildl_job *p, const column *c, int64_t after)
+{
+    const real least = (real)p->pivot * c->size;
+    int32_t best = -1;
+    for (int64_t k = 0; k < c->count; k++) {
+        const int32_t i = c->list[k];
+        const int64_t rank = p->rank ? p->rank[i] : i;
+        if (i == c->j || size_of(c->w[i]) < least || rank <= after)
+            continue;
+        if (best < 0 || rank < (p->rank ? p->rank[best] : best))
+            best = i;
+    }
+    return best;
+}
+
+/* A second row for c[0]'s pivot that does; its column in c[1]. */
+static bool find_partner(const ildl_job *p, column c[2])
+{
+    enum { CANDIDATES = 4 };
+    int64_t after = -1;
+    for (int k = 0; k < CANDIDATES; k++) {
+        const int32_t i = next_candidate(p, &c[0], after);
+        if (i < 0)
+            break;
+        make_column(p, 1, i, &c[1]);
+        if (pair_does(p, c))
+            return true;
+        clean(&c[1]);
+        after = p->rank ? p->rank[i] : i;
+    }
+    return false;
+}
+
+/* From the largest entry of a column to that of the next until one is large enough for both. */
+static bool rook_search(const ildl_job *p, column c[2])
 {
     const real alpha = (real)0.6403882032022076; /* (1 + sqrt(17)) / 8 */
-    make_column(p, 0, j, &c[0]);
-    c[1] = (column){0};
     for (int turn = 0; c[0].own < alpha * c[0].size; turn++) {
         make_column(p, c[0].w == p->w[0], c[0].largest, &c[1]);
         const bool alone = c[1].own >= alpha * c[1].size;
@@ -116,6 +172,16 @@ static bool find_pivot(const ildl_job *p, int64_t j, column c[2])
             break;
     }
     return false;
+}
+
+/* Leaves the pivot's column in c[0], that of a second row in c[1]; tells whether there is one. */
+static bool find_pivot(const ildl_job *p, int64_t j, column c[2])
+{
+    make_column(p, 0, j, &c[0]);
+    c[1] = (column){0};
+    if (c[0].own >= (real)p->pivot * c[0].size)
+        return false;
+    return find_partner(p, c) || rook_search(p, c);
 }
 
 static void link_entry(const ildl_job *p, int64_t e, int64_t step)
