@@ -55,14 +55,6 @@ spry_status stack_equilibrate(const spry_matrix *A, spry_matrix **scaled, spry_v
                               spry_vector **right);
 /* Entries of all triangles. */
 int64_t stack_entries(const stack *s);
-/*
- * How far M is from A^-1: the smaller one of |u - M A u| / |u| and |u - A M u| / |u| for random u,
- * of which rows and columns of different sizes blow up one each. Factors that are no use at all
- * have it in the thousands and more (E. Chow, Y. Saad, Experimental study of ILU preconditioners
- * for indefinite matrices, J. Comput. Appl. Math. 86 (1997), 387-414, look at |M e| alone).
- */
-#define PRECON_MOST_DISTANCE 1e4
-spry_status precon_distance(const spry_operator *M, const spry_matrix *A, double *distance);
 /* Whether factors are fit for use by that measure. Where they are not, `last` makes it an error
  * that says what to try. */
 spry_status stack_check(const spry_operator *op, const spry_matrix *A, bool last, bool *fine);

@@ -54,6 +54,7 @@ static const precons_case cases[] = {
     {.kind = "ilut", .decides = true},
     {.kind = "ilutp", .decides = true},
     {.kind = "ilutp", .spec = "ilutp:tau=0,fill=100,pivot=1,order=none", .decides = true},
+    {.kind = "kkt", .spec = "kkt:rows=5,sub=ilu", .decides = true},
     {.kind = "ildl", .spec = "ildl:definite=no", .definite = true, .decides = true},
     {.kind = "ildl", .spec = "ildl:definite=yes,order=rcm", .definite = true, .decides = true},
     {.kind = "spai", .decides = true, .keeps = true},
