@@ -150,7 +150,7 @@ static spry_status find_parts(kkt *s, const spry_matrix *A)
         s->part[i] = rows > 0 ? i >= n - rows : !has_diagonal(a, i, s->options.tiny);
         s->at[i] = (int32_t)s->n[s->part[i]]++;
     }
-    if (rows > n || (n > 0 && (s->n[FIRST] == 0 || s->n[SECOND] == 0)))
+    if (rows == 0 && n > 0 && (s->n[FIRST] == 0 || s->n[SECOND] == 0))
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                            "precon kkt needs two blocks of rows, those with a diagonal entry and "
                            "constraints without, and found %" PRId64 " and %" PRId64

@@ -87,8 +87,8 @@ static void apply(const spry_operator *op, const spry_vector *x, spry_vector *y)
 }
 
 /*
- * The distance of p(A M) from q(A M), p and q polynomials of degree 3 at most given by their
- * coefficients, on a random vector, as a share of it. Errors: each product adds n units times
+ * A polynomial of A M, of degree 3 at most and given by its coefficients, makes nothing of a random
+ * vector. Errors: each product adds n units times
  * |A| |M|, which is below 100 for the matrices here, and coefficients are small.
  */
 static void check_polynomial(const spry_matrix *A, const char *spec, const double p[4])

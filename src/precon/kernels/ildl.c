@@ -192,6 +192,17 @@ static void link_entry(const ildl_job *p, int64_t e, int64_t step)
     p->head[i] = e;
 }
 
+/* Entries that a column may have, for rows of A with `own`. */
+static int64_t most_of(const ildl_job *p, int64_t step, int64_t own)
+{
+    return allowance(p->fill, own, p->mean, step, p->offsets[step], p->n);
+}
+
+static int64_t length_of(const ildl_job *p, int64_t j)
+{
+    return p->a_offsets[j + 1] - p->a_offsets[j];
+}
+
 /* The estimate of the row of the inverse that a step has. */
 static scalar growth_at(const ildl_job *p, int64_t j)
 {
@@ -203,7 +214,7 @@ static void one_step(ildl_job *p, int64_t step, column *c)
 {
     scalar *d = p->diagonal, *l = p->values, *growth = p->growth;
     const scalar y = growth_at(p, c->j);
-    const int64_t most = p->need;
+    const int64_t most = most_of(p, step, length_of(p, c->j));
     int64_t left = 0, to = p->offsets[step];
     d[step] = c->w[c->j];
     if (!(c->own > 16 * UNIT)) {
@@ -262,7 +273,9 @@ static void two_steps(ildl_job *p, int64_t step, column c[2])
 {
     scalar *d = p->diagonal, *b = p->beside, *l = p->values, *growth = p->growth, by[3];
     const scalar y[2] = {growth_at(p, c[0].j), growth_at(p, c[1].j)};
-    const int64_t most = p->need, begin = p->offsets[step];
+    const int64_t own[2] = {length_of(p, c[0].j), length_of(p, c[1].j)};
+    const int64_t most = most_of(p, step, own[0] > own[1] ? own[0] : own[1]),
+                  begin = p->offsets[step];
     int64_t left = 0;
     d[step] = c[0].w[c[0].j];
     d[step + 1] = c[1].w[c[1].j];
@@ -314,7 +327,7 @@ int64_t X(ildl_columns)(ildl_job *p, int64_t begin, int64_t end)
             p->at++;
             j = p->order ? p->order[p->at] : p->at;
         }
-        p->need = allowance(p->fill, p->longest, p->mean, step, p->offsets[step], p->n);
+        p->need = most_of(p, step, p->longest);
         if (p->offsets[step] + 2 * p->need > p->room)
             return step;
         if (find_pivot(p, j, c)) {
