@@ -192,7 +192,9 @@ done:
     return status;
 }
 
-static spry_status make_take(const precon_job *job, const kkt *s, int part, spry_operator **take)
+/* A matrix with one entry per row: ones that take a part of a vector, or a diagonal (d). */
+static spry_status one_each(const precon_job *job, const kkt *s, int part, const spry_vector *d,
+                            spry_operator **op)
 {
     spry_context *ctx = job->A->ctx;
     const spry_type type = job->A->a.type;
@@ -200,21 +202,21 @@ static spry_status make_take(const precon_job *job, const kkt *s, int part, spry
     matrix_arrays b = {.format = SPRY_FORMAT_CSR,
                        .type = type,
                        .rows = s->n[part],
-                       .cols = job->A->a.rows,
+                       .cols = d ? s->n[part] : job->A->a.rows,
                        .nnz = s->n[part]};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_allocate(ctx, &b));
     b.offsets[0] = 0;
-    for (int64_t i = 0; i < b.cols; i++) {
+    for (int64_t i = 0; i < job->A->a.rows; i++) {
         if (s->part[i] != part)
             continue;
         const int64_t k = s->at[i];
         b.offsets[k + 1] = k + 1;
-        b.col_index[k] = (int32_t)i;
-        value_set(type, b.values, k, (spry_scalar){1, 0});
+        b.col_index[k] = (int32_t)(d ? k : i);
+        value_set(type, b.values, k, d ? value_get(type, d->data, k) : (spry_scalar){1, 0});
     }
     SPRY_GO(ctx, matrix_wrap(ctx, &b, &R));
-    SPRY_GO(ctx, precon_store(job, R, take));
+    SPRY_GO(ctx, precon_store(job, R, op));
 done:
     return status;
 }
@@ -278,15 +280,10 @@ done:
 static spry_status make_first(const precon_job *job, kkt *s, const spry_vector *d)
 {
     spry_context *ctx = job->A->ctx;
-    const bool plain = strcmp(s->options.sub, "jacobi") == 0;
-    spry_matrix *D = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, cut_block(s, job->A, FIRST, FIRST, plain, &D));
-    if (plain) {
-        memcpy(D->a.values, d->data, (size_t)d->n * spry_type_size(d->type));
-        return precon_store(job, D, &s->G);
-    }
-    s->first = D;
+    if (strcmp(s->options.sub, "jacobi") == 0)
+        return one_each(job, s, FIRST, d, &s->G);
+    SPRY_GO(ctx, cut_block(s, job->A, FIRST, FIRST, false, &s->first));
     SPRY_GO(ctx, precon_make_inner(job, s->first, s->options.sub, &s->G));
     if (!s->G)
         status =
@@ -380,7 +377,7 @@ static spry_status kkt_update(spry_operator *op, const spry_matrix *A)
                          "precon kkt: definite=yes is for hermitian matrices; take definite=no");
     SPRY_GO(ctx, find_parts(s, A));
     for (int k = 0; k < 2; k++) {
-        SPRY_GO(ctx, make_take(&job, s, k, &s->take[k]));
+        SPRY_GO(ctx, one_each(&job, s, k, NULL, &s->take[k]));
         SPRY_GO(ctx, vector_new_at(ctx, job.device, A->a.type, s->n[k], &s->r[k]));
         SPRY_GO(ctx, vector_new_at(ctx, job.device, A->a.type, s->n[k], &s->u[k]));
     }
