@@ -66,6 +66,7 @@ spry_list() {
 		bicgstab+ilut	method=bicgstab precon=ilut
 		bicgstab+ilut-.01	method=bicgstab precon=ilut:tau=0.01
 		gmres+ilut	method=gmres precon=ilut
+		gmres+ilutp	method=gmres precon=ilutp
 		bicgstab+sai	method=bicgstab precon=sai
 		bicgstab+spai	method=bicgstab precon=spai
 		bicgstab+schwarz	method=bicgstab precon=schwarz

@@ -21,6 +21,27 @@ spry_status triangle_chain_place(spry_context *ctx, triangle_chain *c)
     return SPRY_STATUS_OK;
 }
 
+spry_status triangle_chain_transpose(spry_context *ctx, const triangle_chain *from,
+                                     triangle_chain *c)
+{
+    const int64_t n = from->sets->n;
+    const size_t size = spry_type_size(from->type);
+    spry_status status = SPRY_STATUS_OK;
+    *c = (triangle_chain){.device = from->device, .sets = from->sets, .type = from->type};
+    for (int k = 0; k < from->count; k++)
+        SPRY_GO(ctx, triangle_transpose(ctx, &from->t[from->count - 1 - k], &c->t[k]));
+    if (from->f[1]) {
+        SPRY_GO(ctx, base_alloc(ctx, n, size, &c->f[1]));
+        memcpy(c->f[1], from->f[1], (size_t)n * size);
+    }
+    c->count = from->count;
+    SPRY_GO(ctx, triangle_chain_place(ctx, c));
+done:
+    if (status != SPRY_STATUS_OK)
+        triangle_chain_clear(ctx, c);
+    return status;
+}
+
 /* By way of w where rows are not at their places: r is gathered, z scattered. */
 static void apply_here(spry_context *ctx, const triangle_chain *c, bool conjugate, const void *r,
                        void *z)

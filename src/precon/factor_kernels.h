@@ -59,6 +59,58 @@ typedef struct ilut_job {
     int32_t *row_of;               /* of an entry of L */
 } ilut_job;
 
+/* The same with exchanges of columns: see kernels/ilutp.c. Steps take rows in the order of `queue`
+ * and, those that found no pivot, once more behind all others. U's columns are A's. */
+typedef struct ilutp_job {
+    int64_t n;
+    const int64_t *a_offsets;
+    const int32_t *a_columns;
+    const void *a_values;
+    const int32_t *order; /* NULL: none */
+    double tau, pivot, fill;
+    int64_t mean; /* entries per row */
+    int64_t *l_offsets, *u_offsets;
+    int32_t *l_columns, *u_columns;
+    void *l_values, *u_values, *inverse;
+    int64_t l_room, u_room; /* entries that there is room for */
+    int64_t need;           /* entries that the next row may have in a triangle */
+    int32_t *row, *column;  /* of a step */
+    int32_t *place;         /* the step of a column; -1: none yet */
+    int32_t *later;         /* rows that were put off */
+    int64_t next, put_off, retaken, perturbed, free_column;
+    void *w, *l_growth, *u_growth; /* by columns, by steps, by columns: zeros at first */
+    int32_t *mark;                 /* 0 for each column */
+    int32_t *heap, *lower, *upper; /* room for all */
+} ilutp_job;
+
+/* Incomplete L D L^H (or L^T) with pivots of one and two rows: see kernels/ildl.c. */
+typedef struct ildl_job {
+    int64_t n;
+    const int64_t *a_offsets;
+    const int32_t *a_columns;
+    const void *a_values;
+    const int32_t *order, *rank; /* and the place of a row in it; NULL: none */
+    bool hermitian;
+    double tau, fill, pivot;
+    int64_t mean;
+    int64_t *offsets; /* of columns of L, by steps; their rows are A's */
+    int32_t *rows;
+    void *values;
+    int64_t longest;         /* row of A */
+    int64_t room, need;      /* entries there is room for, and that a column may have */
+    void *diagonal, *beside; /* by steps; beside_k is entry (k + 1, k) of D */
+    bool *wide;              /* the step is the first one of two */
+    int32_t *row;            /* of a step */
+    int32_t *step;           /* of a row; -1: none yet */
+    int64_t *head, *next;    /* entries of L in a row: by rows, by entries; -1: the end */
+    int32_t *step_of;        /* of an entry */
+    int64_t at, perturbed, pairs;
+    void *growth;     /* by rows: zeros at first */
+    void *w[2];       /* by rows */
+    int32_t *mark[2]; /* 0 for each row */
+    int32_t *list[2];
+} ildl_job;
+
 /*
  * triangle_rows  w_k = f_k r_k - (T w)_k for places begin..end-1, the last one first for upper
  * scale_entries  to_k = f values_k for n entries
@@ -68,10 +120,11 @@ typedef struct ilut_job {
  *                Gives the first place whose pivot failed, `end`: none
  * ilut_rows      the same by thresholds; arrays of factors have room for the rows' entries of A and
  *                `fill` more for each row and triangle
- * parilu_start   new numbers from A's, for all n places
- * parilu_rows    new numbers of rows of L and columns of U begin..end-1
- * parilu_finish  new numbers of L are divided by the diagonal, which is made real if asked; gives
- *                the first place where that fails, n: none
+ * ilutp_rows     steps begin..end-1; gives the first that was not done, for which there must be
+ * room for `need` entries more ildl_columns   the same with room for 2 `need` entries; may do one
+ * step more than asked parilu_start   new numbers from A's, for all n places parilu_rows    new
+ * numbers of rows of L and columns of U begin..end-1 parilu_finish  new numbers of L are divided by
+ * the diagonal, which is made real if asked; gives the first place where that fails, n: none
  * shift_rows     d_k grows by `by` times the sum of magnitudes of its row of A
  * isai_rows      rows begin..end-1 of the approximate inverse of a triangle, less the diagonal of
  *                ones; `where` as above
@@ -89,6 +142,8 @@ typedef struct ilut_job {
          (int64_t n, const int64_t *offsets, const void *values, const int32_t *rows, double by, \
           bool hermitian, void *d))                                                              \
     item(int64_t, ilut_rows, (const ilut_job *p, int64_t begin, int64_t end))                    \
+    item(int64_t, ilutp_rows, (ilutp_job * p, int64_t begin, int64_t end))                       \
+    item(int64_t, ildl_columns, (ildl_job * p, int64_t begin, int64_t end))                      \
     item(void, isai_rows,                                                                        \
          (const triangle_pass *t, int64_t begin, int64_t end, int32_t *where, void *inverse))
 

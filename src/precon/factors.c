@@ -24,26 +24,6 @@ const char *factors_order(int word)
     return orders[word];
 }
 
-/* M^T = (I + L^T)^-1 D^-1 (I + U^T)^-1 */
-static spry_status make_transposed(spry_context *ctx, factors *f)
-{
-    const triangle_chain *from = &f->chain;
-    triangle_chain *c = &f->transposed;
-    const size_t bytes = (size_t)f->sets.n * spry_type_size(from->type);
-    spry_status status = SPRY_STATUS_OK;
-    *c = (triangle_chain){.device = from->device, .sets = from->sets, .type = from->type};
-    SPRY_GO(ctx, triangle_transpose(ctx, &from->t[1], &c->t[0]));
-    SPRY_GO(ctx, triangle_transpose(ctx, &from->t[0], &c->t[1]));
-    SPRY_GO(ctx, base_alloc(ctx, f->sets.n, spry_type_size(from->type), &c->f[1]));
-    memcpy(c->f[1], from->f[1], bytes);
-    c->count = 2;
-    SPRY_GO(ctx, triangle_chain_place(ctx, c));
-done:
-    if (status != SPRY_STATUS_OK)
-        triangle_chain_clear(ctx, c);
-    return status;
-}
-
 static spry_status factors_apply(const spry_operator *op, spry_transpose transpose,
                                  const spry_vector *r, spry_vector *z)
 {
@@ -56,7 +36,7 @@ static spry_status factors_apply(const spry_operator *op, spry_transpose transpo
     if (transpose == SPRY_TRANSPOSE_NO || s->wanted.hermitian)
         return triangle_chain_apply(ctx, &s->f.chain, transpose == SPRY_TRANSPOSE_YES, r, z);
     if (s->f.transposed.count == 0)
-        SPRY_GO(ctx, make_transposed(ctx, &s->f));
+        SPRY_GO(ctx, triangle_chain_transpose(ctx, &s->f.chain, &s->f.transposed));
     SPRY_GO(ctx, triangle_chain_apply(ctx, &s->f.transposed, transpose == SPRY_TRANSPOSE_CONJUGATE,
                                       r, z));
 done:
@@ -157,15 +137,38 @@ done:
     return status;
 }
 
+/* How bad the factors are, and from what on they are of no use. Those of LU are judged by what they
+ * do to A; Cholesky's, which are definite in any case, by their growth, and so are approximate
+ * solves. */
+typedef struct verdict {
+    const char *what;
+    double is, most;
+    int tries;
+} verdict;
+
+static spry_status judge(const spry_operator *op, const spry_matrix *A, verdict *v)
+{
+    enum { SHIFTS = 3 }; /* to 0.016 times the row: larger ones make stable factors of little use */
+    const state *s = op->state;
+    const int tries = s->wanted.tries;
+    const double unit = type_is_single(op->type) ? (double)FLT_EPSILON : DBL_EPSILON;
+    *v = (verdict){"they grew", 0, 1 / unit, tries};
+    if (op->rows == 0)
+        return SPRY_STATUS_OK;
+    if (s->wanted.hermitian || s->wanted.solve != FACTORS_LEVELS)
+        return measure_growth(op, A, &v->is);
+    *v = (verdict){"|u - M A u| is", 0, PRECON_MOST_DISTANCE, tries < SHIFTS ? tries : SHIFTS};
+    return precon_distance(op, A, &v->is);
+}
+
 /* Small pivots that are none the less taken let numbers grow beyond all use: then the diagonal is
  * shifted as where a pivot fails. */
 static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
 {
     state *s = op->state;
     spry_context *ctx = op->ctx;
-    const bool single = type_is_single(op->type);
-    const double asked = s->wanted.shift, most = 1 / (single ? (double)FLT_EPSILON : DBL_EPSILON);
-    double growth = 0;
+    const double asked = s->wanted.shift;
+    verdict v;
     spry_status status = SPRY_STATUS_OK;
     if (s->wanted.hermitian)
         SPRY_GO(ctx,
@@ -173,23 +176,24 @@ static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
                                        &s->wanted.symmetric));
     for (int turn = 0;; turn++) {
         SPRY_GO(ctx, compute(op, A));
-        if (op->rows > 0)
-            SPRY_GO(ctx, measure_growth(op, A, &growth));
-        if (growth <= most)
+        SPRY_GO(ctx, judge(op, A, &v));
+        if (v.is <= v.most)
             break;
-        if (turn >= s->wanted.tries) {
+        if (turn >= v.tries) {
             status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
-                               "precon %s: the factors have numbers that grew beyond use, by %.1e, "
-                               "with a diagonal shift of %g times the row; try %s:shift=%g, more "
-                               "tries, another order, or a scaled matrix",
-                               s->wanted.name, growth, s->f.shift, s->wanted.name,
+                               "precon %s: the factors are unstable: %s %.1e with a diagonal shift "
+                               "of %g times the row; try %s, %s:shift=%g, more tries, another "
+                               "order, or a scaled matrix",
+                               s->wanted.name, v.what, v.is, s->f.shift,
+                               s->wanted.hermitian ? "ildl" : "ilutp", s->wanted.name,
                                s->f.shift > 0 ? 10 * s->f.shift : 0.01);
             goto done;
         }
         s->wanted.shift = s->f.shift > 0 ? 4 * s->f.shift : 1e-3;
         base_log(ctx, SPRY_LOG_INFO,
-                 "precon %s: numbers grew by %.1e; again with a diagonal shift of %g times the row",
-                 s->wanted.name, growth, s->wanted.shift);
+                 "precon %s: the factors are unstable: %s %.1e; again with a diagonal shift of %g "
+                 "times the row",
+                 s->wanted.name, v.what, v.is, s->wanted.shift);
     }
 done:
     s->wanted.shift = asked;

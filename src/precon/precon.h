@@ -96,6 +96,15 @@ spry_status precon_warn_singular(const spry_matrix *A, const char *name);
  * this. */
 spry_status precon_go_on(spry_context *ctx, const char *what);
 
+/*
+ * How far M is from A^-1: the smaller one of |u - M A u| / |u| and |u - A M u| / |u| for random u,
+ * of which rows and columns of different sizes blow up one each. Factors that are no use at all
+ * have it in the thousands and more (E. Chow, Y. Saad, Experimental study of ILU preconditioners
+ * for indefinite matrices, J. Comput. Appl. Math. 86 (1997), 387-414, look at |M e| alone).
+ */
+#define PRECON_MOST_DISTANCE 1e3
+spry_status precon_distance(const spry_operator *M, const spry_matrix *A, double *distance);
+
 /* M for A in single precision behind an operator of A's own type; takes M, also when it fails. */
 spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
 
@@ -137,6 +146,9 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe);
     item(ic)               \
     item(ilut)             \
     item(ict)              \
+    item(ilutp)            \
+    item(ildl)             \
+    item(kkt)              \
     item(amg)              \
     item(amg_classical)    \
     item(sai)              \

@@ -126,6 +126,9 @@ typedef struct triangle_chain {
 /* After t, f and count were set, or their numbers changed: allocates and copies what it takes. */
 spry_status triangle_chain_place(spry_context *ctx, triangle_chain *c);
 void triangle_chain_clear(spry_context *ctx, triangle_chain *c);
+/* M^T = (I + L^T)^-1 D^-1 (I + U^T)^-1 of two triangles with f[1] = D^-1, or of one without f. */
+spry_status triangle_chain_transpose(spry_context *ctx, const triangle_chain *from,
+                                     triangle_chain *c);
 /* z = w of the last triangle, with all numbers conjugated if asked. r is not z. */
 spry_status triangle_chain_apply(spry_context *ctx, const triangle_chain *c, bool conjugate,
                                  const spry_vector *r, spry_vector *z);

@@ -5,7 +5,7 @@
  * Numer. Linear Algebra Appl. 1 (1994), 387-402). For hermitian matrices rows of L alone are made,
  * from columns of L that are linked lists.
  */
-#include "precon/kernels/kernel.h"
+#include "precon/kernels/sparse_row.h"
 
 /* A row in the making. Columns before the diagonal that are still to be taken are a heap with the
  * least on top; those that were stand in `lower`, those behind the diagonal in `upper`. */
@@ -17,31 +17,6 @@ typedef struct row {
     real size, least;
 } row;
 
-static void push(row *r, int32_t column)
-{
-    int32_t *heap = r->p->heap;
-    int64_t at = r->heap++;
-    for (; at > 0 && heap[(at - 1) / 2] > column; at = (at - 1) / 2)
-        heap[at] = heap[(at - 1) / 2];
-    heap[at] = column;
-}
-
-static int32_t pop(row *r)
-{
-    int32_t *heap = r->p->heap;
-    const int32_t least = heap[0], last = heap[--r->heap];
-    int64_t at = 0;
-    for (int64_t child = 1; child < r->heap; child = 2 * at + 1) {
-        child += child + 1 < r->heap && heap[child + 1] < heap[child];
-        if (heap[child] >= last)
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = last;
-    return least;
-}
-
 /* w_j += a; a column that is new gets into the row. */
 static void add_to(row *r, int32_t j, scalar a)
 {
@@ -49,7 +24,7 @@ static void add_to(row *r, int32_t j, scalar a)
         r->p->mark[j] = 1;
         r->w[j] = number(0);
         if (j < r->i)
-            push(r, j);
+            heap_push(r->p->heap, &r->heap, j);
         else if (j > r->i)
             r->p->upper[r->upper++] = j;
     }
@@ -98,7 +73,7 @@ static void take(row *r, int32_t k)
 static void eliminate(row *r)
 {
     while (r->heap > 0) {
-        const int32_t k = pop(r);
+        const int32_t k = heap_pop(r->p->heap, &r->heap);
         if (size_of(r->w[k]) < r->least || is_zero(r->w[k])) {
             r->p->mark[k] = 0;
             continue;
@@ -106,52 +81,6 @@ static void eliminate(row *r)
         r->p->lower[r->lower++] = k;
         take(r, k);
     }
-}
-
-/* Whether column a is to be kept rather than b. */
-static bool larger(const scalar *w, int32_t a, int32_t b)
-{
-    const real x = size_of(w[a]), y = size_of(w[b]);
-    return x > y || (x == y && a < b);
-}
-
-/* Brings the `keep` largest of n columns to the front. */
-static void select_largest(const scalar *w, int32_t *columns, int64_t n, int64_t keep)
-{
-    int64_t begin = 0, end = n;
-    while (end - begin > 1 && keep > begin && keep < end) {
-        const int32_t pivot = columns[begin + (end - begin) / 2];
-        int64_t low = begin, high = end - 1;
-        while (low <= high) {
-            while (larger(w, columns[low], pivot))
-                low++;
-            while (larger(w, pivot, columns[high]))
-                high--;
-            if (low <= high) {
-                const int32_t swap = columns[low];
-                columns[low++] = columns[high];
-                columns[high--] = swap;
-            }
-        }
-        if (keep <= high + 1)
-            end = high + 1;
-        else if (keep >= low)
-            begin = low;
-        else
-            return;
-    }
-}
-
-static void sort(int32_t *columns, int64_t n)
-{
-    for (int64_t gap = n / 2; gap > 0; gap /= 2)
-        for (int64_t k = gap; k < n; k++) {
-            const int32_t column = columns[k];
-            int64_t at = k;
-            for (; at >= gap && columns[at - gap] > column; at -= gap)
-                columns[at] = columns[at - gap];
-            columns[at] = column;
-        }
 }
 
 /* Drops what is small and what there is too much of; gives how many are left, in order. */
@@ -165,7 +94,7 @@ static int64_t choose(row *r, int32_t *columns, int64_t n, int64_t most)
     }
     select_largest(r->w, columns, left, most);
     left = left < most ? left : most;
-    sort(columns, left);
+    sort_columns(columns, left);
     return left;
 }
 

@@ -1,0 +1,430 @@
+/*
+ * Block factors of saddle points, as optimization and flows have them:
+ *
+ *     A = [H  B; E  -C],   M = [I  -G B; 0  I] [G  0; 0  -N^-1] [I  0; -E G  I]
+ *
+ * with G about H^-1 and N = C + E D^-1 B for the diagonal D of H, which is solved with by another
+ * preconditioner. With G = D^-1 and N^-1 exact, M is the inverse of A with D in the place of H: a
+ * constraint preconditioner, all of whose eigenvalues but those of H beside D are 1 (C. Keller, N.
+ * I. M. Gould, A. J. Wathen, Constraint preconditioning for indefinite linear systems, SIAM J.
+ * Matrix Anal. Appl. 21 (2000), 1300-1317). definite=yes takes |D|, and the two blocks alone: a
+ * positive definite M for minres (M. F. Murphy, G. H. Golub, A. J. Wathen, A note on
+ * preconditioning for indefinite linear systems, SIAM J. Sci. Comput. 21 (2000), 1969-1972).
+ *
+ * The second block's rows are those whose diagonal entry is missing, zero or tiny.
+ */
+#include "precon/precon.h"
+
+#include <spry/algebra.h>
+#include <spry/scale.h>
+
+enum { FIRST, SECOND };
+
+#define KKT_OPTIONS(item)                                                                          \
+    item(TEXT, sub, "jacobi", 0, 0, NULL, "what solves with H: jacobi, or any preconditioner")     \
+    item(TEXT, schur, "auto", 0, 0, NULL,                                                          \
+         "what solves with N = C + E D^-1 B: any preconditioner; auto: ildl, or ilutp where A is " \
+         "not hermitian")                                                                          \
+    item(BOOL, definite, "no", 0, 0, NULL,                                                         \
+         "H and N alone, with |D| for D: a positive definite M, as minres needs it")               \
+    item(INT, rows, "0", 0, 1e9, NULL,                                                             \
+         "so many rows at the end are constraints; 0: those without a diagonal entry")             \
+    item(REAL, tiny, "1e-8", 0, 1, NULL,                                                           \
+         "what is none: at most so much times the largest of the row")
+
+typedef struct kkt_options {
+    PRECON_COMMON(SPRY_OPTION_FIELD)
+    KKT_OPTIONS(SPRY_OPTION_FIELD)
+} kkt_options;
+#define OPTION_OWNER kkt_options
+static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) KKT_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+typedef struct kkt {
+    kkt_options options;
+    precon_job place; /* without a matrix */
+    int64_t n[2];
+    int32_t *part;          /* of a row */
+    int32_t *at;            /* its place there */
+    spry_operator *take[2]; /* the part of a vector: one entry per row */
+    spry_operator *B, *E;   /* NULL where M has the blocks alone */
+    spry_operator *G, *N;
+    spry_matrix *first, *schur; /* what G and N were made from */
+    spry_vector *r[2], *u[2], *t;
+} kkt;
+
+/* --- applying ------------------------------------------------------------------------------------
+ */
+
+static spry_status add_product(const spry_operator *op, spry_transpose transpose, double alpha,
+                               const spry_vector *x, double beta, spry_vector *y)
+{
+    return spry_operator_multiply(op, transpose, (spry_scalar){alpha, 0}, x, (spry_scalar){beta, 0},
+                                  y);
+}
+
+/* M^T has E^T in the place of B and B^T in the place of E. */
+static spry_status kkt_apply(const spry_operator *op, spry_transpose transpose,
+                             const spry_vector *r, spry_vector *z)
+{
+    const kkt *s = op->state;
+    spry_context *ctx = op->ctx;
+    const bool turned = transpose != SPRY_TRANSPOSE_NO;
+    const spry_operator *B = turned ? s->E : s->B, *E = turned ? s->B : s->E;
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < 2; k++)
+        SPRY_GO(ctx, spry_operator_apply(s->take[k], r, s->r[k]));
+    SPRY_GO(ctx, add_product(s->G, transpose, 1, s->r[FIRST], 0, s->u[FIRST]));
+    if (E)
+        SPRY_GO(ctx, add_product(E, transpose, -1, s->u[FIRST], 1, s->r[SECOND]));
+    SPRY_GO(ctx, add_product(s->N, transpose, E ? -1 : 1, s->r[SECOND], 0, s->u[SECOND]));
+    if (B) {
+        SPRY_GO(ctx, add_product(B, transpose, 1, s->u[SECOND], 0, s->t));
+        SPRY_GO(ctx, add_product(s->G, transpose, -1, s->t, 1, s->u[FIRST]));
+    }
+    for (int k = 0; k < 2; k++)
+        SPRY_GO(ctx, add_product(s->take[k], SPRY_TRANSPOSE_YES, 1, s->u[k], k, z));
+done:
+    return status;
+}
+
+static void clear(spry_context *ctx, kkt *s)
+{
+    spry_operator **const operators[] = {&s->take[0], &s->take[1], &s->B, &s->E, &s->G, &s->N};
+    spry_vector **const vectors[] = {&s->r[0], &s->r[1], &s->u[0], &s->u[1], &s->t};
+    for (size_t k = 0; k < sizeof operators / sizeof *operators; k++) {
+        spry_operator_free(*operators[k]);
+        *operators[k] = NULL;
+    }
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
+        spry_vector_free(*vectors[k]);
+        *vectors[k] = NULL;
+    }
+    spry_matrix_free(s->first);
+    spry_matrix_free(s->schur);
+    s->first = s->schur = NULL;
+    base_free(ctx, s->part);
+    base_free(ctx, s->at);
+    s->part = s->at = NULL;
+}
+
+static void kkt_destroy(spry_operator *op)
+{
+    if (!op->state)
+        return;
+    clear(op->ctx, op->state);
+    base_free(op->ctx, op->state);
+}
+
+/* --- blocks --------------------------------------------------------------------------------------
+ */
+
+static double size_at(const matrix_arrays *a, int64_t k)
+{
+    const spry_scalar v = value_load(a->type, a->values, k);
+    return hypot(v.re, v.im);
+}
+
+/* Whether a row has a diagonal entry to speak of. */
+static bool has_diagonal(const matrix_arrays *a, int64_t i, double tiny)
+{
+    double own = 0, most = 0;
+    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+        const double size = size_at(a, k);
+        own = a->col_index[k] == i ? size : own;
+        most = size > most ? size : most;
+    }
+    return own > tiny * most;
+}
+
+static spry_status find_parts(kkt *s, const spry_matrix *A)
+{
+    spry_context *ctx = A->ctx;
+    const matrix_arrays *a = &A->a;
+    const int64_t n = a->rows, rows = s->options.rows;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *s->part, &s->part));
+    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *s->at, &s->at));
+    s->n[0] = s->n[1] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        s->part[i] = rows > 0 ? i >= n - rows : !has_diagonal(a, i, s->options.tiny);
+        s->at[i] = (int32_t)s->n[s->part[i]]++;
+    }
+    if (rows == 0 && n > 0 && (s->n[FIRST] == 0 || s->n[SECOND] == 0))
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                           "precon kkt needs two blocks of rows, those with a diagonal entry and "
+                           "constraints without, and found %" PRId64 " and %" PRId64
+                           "; take ildl or ilutp, or say kkt:rows",
+                           s->n[FIRST], s->n[SECOND]);
+done:
+    return status;
+}
+
+/* The rows of one part and the columns of another; `diagonal`: those entries alone. */
+static spry_status cut_block(const kkt *s, const spry_matrix *A, int rows, int cols, bool diagonal,
+                             spry_matrix **block)
+{
+    const matrix_arrays *a = &A->a;
+    const size_t size = spry_type_size(a->type);
+    matrix_arrays b = {
+        .format = SPRY_FORMAT_CSR, .type = a->type, .rows = s->n[rows], .cols = s->n[cols]};
+    int64_t to = 0, row = 0;
+    spry_status status = SPRY_STATUS_OK;
+    for (int64_t i = 0; i < a->rows; i++)
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1] && s->part[i] == rows; k++)
+            b.nnz += s->part[a->col_index[k]] == cols && (!diagonal || a->col_index[k] == i);
+    SPRY_GO(A->ctx, matrix_allocate(A->ctx, &b));
+    b.offsets[0] = 0;
+    for (int64_t i = 0; i < a->rows; i++) {
+        if (s->part[i] != rows)
+            continue;
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+            const int32_t j = a->col_index[k];
+            if (s->part[j] != cols || (diagonal && j != i))
+                continue;
+            b.col_index[to] = s->at[j];
+            element_move(size, b.values, to++, a->values, k);
+        }
+        b.offsets[++row] = to;
+    }
+    SPRY_GO(A->ctx, matrix_wrap(A->ctx, &b, block));
+done:
+    return status;
+}
+
+/* A matrix with one entry per row: ones that take a part of a vector, or a diagonal (d). */
+static spry_status one_each(const precon_job *job, const kkt *s, int part, const spry_vector *d,
+                            spry_operator **op)
+{
+    spry_context *ctx = job->A->ctx;
+    const spry_type type = job->A->a.type;
+    spry_matrix *R = NULL;
+    matrix_arrays b = {.format = SPRY_FORMAT_CSR,
+                       .type = type,
+                       .rows = s->n[part],
+                       .cols = d ? s->n[part] : job->A->a.rows,
+                       .nnz = s->n[part]};
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_allocate(ctx, &b));
+    b.offsets[0] = 0;
+    for (int64_t i = 0; i < job->A->a.rows; i++) {
+        if (s->part[i] != part)
+            continue;
+        const int64_t k = s->at[i];
+        b.offsets[k + 1] = k + 1;
+        b.col_index[k] = (int32_t)(d ? k : i);
+        value_set(type, b.values, k, d ? value_get(type, d->data, k) : (spry_scalar){1, 0});
+    }
+    SPRY_GO(ctx, matrix_wrap(ctx, &b, &R));
+    SPRY_GO(ctx, precon_store(job, R, op));
+done:
+    return status;
+}
+
+/* 1 / d_i of H, or 1 / |d_i|. */
+static spry_status inverse_diagonal(const kkt *s, const spry_matrix *D, spry_vector **d)
+{
+    const spry_type type = D->a.type;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(D->ctx, precon_inverse_diagonal(D, "precon kkt", d));
+    for (int64_t i = 0; i < D->a.rows && s->options.definite; i++) {
+        const spry_scalar v = value_get(type, (*d)->data, i);
+        value_set(type, (*d)->data, i, (spry_scalar){hypot(v.re, v.im), 0});
+    }
+done:
+    return status;
+}
+
+/* --- making --------------------------------------------------------------------------------------
+ */
+
+/* Products that N takes; where they are too many it would be dense. */
+static spry_status check_schur(const spry_matrix *E, const spry_matrix *B, int64_t entries)
+{
+    double products = 0;
+    for (int64_t k = 0; k < E->a.nnz; k++) {
+        const int64_t j = E->a.col_index[k];
+        products += (double)(B->a.offsets[j + 1] - B->a.offsets[j]);
+    }
+    if (products > 100 * (double)entries + 1e6)
+        return SPRY_FAIL(E->ctx, SPRY_STATUS_BAD_INPUT,
+                         "precon kkt: the Schur complement is too dense, up to %.1e entries; take "
+                         "ildl or ilutp",
+                         products);
+    return SPRY_STATUS_OK;
+}
+
+/* N = -S + E D^-1 B of the blocks. */
+static spry_status make_schur(const kkt *s, const spry_matrix *A, const spry_matrix *B,
+                              const spry_matrix *E, const spry_vector *d, spry_matrix **N)
+{
+    spry_context *ctx = A->ctx;
+    spry_matrix *S = NULL, *scaled = NULL, *product = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, check_schur(E, B, A->a.nnz));
+    SPRY_GO(ctx, cut_block(s, A, SECOND, SECOND, false, &S));
+    SPRY_GO(ctx, spry_matrix_convert(B, SPRY_FORMAT_CSR, &scaled));
+    SPRY_GO(ctx, spry_matrix_scale(scaled, d, NULL));
+    SPRY_GO(ctx, spry_matrix_multiply(E, scaled, &product));
+    SPRY_GO(ctx, spry_matrix_add((spry_scalar){-1, 0}, S, (spry_scalar){1, 0}, product, N));
+    SPRY_GO(ctx, spry_matrix_sort(*N));
+    SPRY_GO(ctx, spry_matrix_check_values(*N));
+done:
+    spry_matrix_free(S);
+    spry_matrix_free(scaled);
+    spry_matrix_free(product);
+    return status;
+}
+
+/* G: D^-1, or what solves with H. */
+static spry_status make_first(const precon_job *job, kkt *s, const spry_vector *d)
+{
+    spry_context *ctx = job->A->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    if (strcmp(s->options.sub, "jacobi") == 0)
+        return one_each(job, s, FIRST, d, &s->G);
+    SPRY_GO(ctx, cut_block(s, job->A, FIRST, FIRST, false, &s->first));
+    SPRY_GO(ctx, precon_make_inner(job, s->first, s->options.sub, &s->G));
+    if (!s->G)
+        status =
+            SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                      "precon kkt: sub=%s solves nothing; take jacobi, ic or ilu", s->options.sub);
+done:
+    return status == SPRY_STATUS_OK ? status
+                                    : SPRY_CAUSE(ctx, status, "precon kkt: the first block");
+}
+
+static spry_status make_second(const precon_job *job, kkt *s)
+{
+    spry_context *ctx = job->A->ctx;
+    const char *spec = s->options.schur;
+    bool hermitian = false;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_find_out(ctx, s->schur, SPRY_FACT_HERMITIAN, &hermitian));
+    if (strcmp(spec, "auto") == 0)
+        spec = !hermitian            ? "ilutp"
+               : s->options.definite ? "ildl:definite=yes"
+                                     : "ildl:definite=no";
+    SPRY_GO(ctx, precon_make_inner(job, s->schur, spec, &s->N));
+    if (!s->N)
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                           "precon kkt: schur=%s solves nothing; take auto, ic or direct", spec);
+done:
+    return status == SPRY_STATUS_OK ? status
+                                    : SPRY_CAUSE(ctx, status, "precon kkt: the Schur complement");
+}
+
+static spry_status make_blocks(const precon_job *job, kkt *s)
+{
+    const spry_matrix *A = job->A;
+    spry_context *ctx = A->ctx;
+    spry_matrix *B = NULL, *E = NULL, *D = NULL;
+    spry_vector *d = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, cut_block(s, A, FIRST, SECOND, false, &B));
+    SPRY_GO(ctx, cut_block(s, A, SECOND, FIRST, false, &E));
+    SPRY_GO(ctx, cut_block(s, A, FIRST, FIRST, true, &D));
+    SPRY_GO(ctx, inverse_diagonal(s, D, &d));
+    SPRY_GO(ctx, make_schur(s, A, B, E, d, &s->schur));
+    SPRY_GO(ctx, make_first(job, s, d));
+    SPRY_GO(ctx, make_second(job, s));
+    if (!s->options.definite) {
+        spry_matrix *given[2] = {B, E};
+        B = E = NULL;
+        status = precon_store(job, given[0], &s->B);
+        if (status != SPRY_STATUS_OK)
+            spry_matrix_free(given[1]);
+        else
+            SPRY_GO(ctx, precon_store(job, given[1], &s->E));
+    }
+done:
+    spry_matrix_free(B);
+    spry_matrix_free(E);
+    spry_matrix_free(D);
+    spry_vector_free(d);
+    return status;
+}
+
+static void note_traits(spry_operator *op, const kkt *s, bool hermitian)
+{
+    const bool first = s->G->hermitian || !s->first;
+    op->hermitian = hermitian && first && s->N->hermitian;
+    op->definite =
+        op->hermitian && s->options.definite && (s->G->definite || !s->first) && s->N->definite;
+    op->varies = s->G->varies || s->N->varies;
+    op->single = s->G->single || s->N->single;
+    const spry_operator *const all[] = {s->take[0], s->take[0], s->take[1], s->take[1],
+                                        s->G,       s->B,       s->E,       s->N};
+    op->own_bytes = 0;
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        op->own_bytes += all[k] ? all[k]->own_bytes : 0;
+    op->own_bytes += s->B ? s->G->own_bytes : 0;
+    op->bytes = op->own_bytes + 6 * op->rows * (int64_t)spry_type_size(op->type);
+}
+
+static spry_status kkt_update(spry_operator *op, const spry_matrix *A)
+{
+    spry_context *ctx = op->ctx;
+    kkt *s = op->state;
+    precon_job job = s->place;
+    bool hermitian = false;
+    spry_status status = SPRY_STATUS_OK;
+    clear(ctx, s);
+    job.A = A;
+    SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_HERMITIAN, &hermitian));
+    if (s->options.definite && !hermitian)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                         "precon kkt: definite=yes is for hermitian matrices; take definite=no");
+    SPRY_GO(ctx, find_parts(s, A));
+    for (int k = 0; k < 2; k++) {
+        SPRY_GO(ctx, one_each(&job, s, k, NULL, &s->take[k]));
+        SPRY_GO(ctx, vector_new_at(ctx, job.device, A->a.type, s->n[k], &s->r[k]));
+        SPRY_GO(ctx, vector_new_at(ctx, job.device, A->a.type, s->n[k], &s->u[k]));
+    }
+    SPRY_GO(ctx, vector_new_at(ctx, job.device, A->a.type, s->n[FIRST], &s->t));
+    SPRY_GO(ctx, make_blocks(&job, s));
+    note_traits(op, s, hermitian);
+    base_log(ctx, SPRY_LOG_INFO,
+             "precon kkt: %" PRId64 " rows and %" PRId64
+             " constraints, a Schur complement with %" PRId64 " entries by %s",
+             s->n[FIRST], s->n[SECOND], s->schur->a.nnz, spry_operator_name(s->N));
+done:
+    return status;
+}
+
+static const operator_class kkt_class = {.name = "kkt",
+                                         .has_transpose = true,
+                                         .multiply = operator_apply_arrays,
+                                         .multiply_vectors = operator_apply_vectors,
+                                         .apply = kkt_apply,
+                                         .update = kkt_update,
+                                         .destroy = kkt_destroy};
+
+static spry_status make(const precon_job *job, spry_operator **M)
+{
+    const spry_matrix *A = job->A;
+    spry_context *ctx = A->ctx;
+    spry_operator *op = NULL;
+    kkt *s = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    *M = NULL;
+    SPRY_GO(ctx, operator_new(ctx, &kkt_class, A->a.type, A->a.rows, A->a.cols, &op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
+    op->state = s;
+    op->device = job->device;
+    s->options = *(const kkt_options *)job->options;
+    s->place = precon_kept(job);
+    SPRY_GO(ctx, kkt_update(op, A));
+    *M = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
+const precon_kind precon_kind_kkt = {
+    .name = "kkt",
+    .summary = "block factors of saddle points, whose constraints have no diagonal entries",
+    .options = SPRY_OPTION_LIST(table),
+    .make = make,
+    .on_devices = true};
