@@ -226,7 +226,12 @@ static double add_iterative(const spry_matrix *A, const traits *t, precon_choice
         add(choice, incomplete(A, 20, 2), "ic");
     else if (!t->hermitian && t->full)
         add(choice, incomplete(A, 20, 3), "ilu");
-    return choice->count > before ? choice->list[before].seconds : INFINITY;
+    const double seconds = choice->count > before ? choice->list[before].seconds : INFINITY;
+    if (t->hermitian)
+        add(choice, incomplete(A, 300, 5), "ildl");
+    else
+        add(choice, incomplete(A, 300, 5), "ilutp");
+    return seconds;
 }
 
 spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
