@@ -62,7 +62,7 @@ static spry_status look_at_truth(iteration *it)
     return status;
 }
 
-static spry_status note_history(iteration *it)
+spry_status iteration_note(iteration *it)
 {
     if (it->count >= it->history_room) {
         int64_t room = it->history_room * 2;
@@ -278,7 +278,7 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
         begin_run(it);
     it->count += counts;
     it->idle = counts ? 0 : it->idle + loop;
-    SPRY_GO(ctx, note_history(it));
+    SPRY_GO(ctx, iteration_note(it));
     if (it->gradient <= it->gradient_goal && it->residual > it->goal)
         SPRY_GO(ctx, look_at_gradient(it));
     *go_on = judge(it);

@@ -145,6 +145,8 @@ void iteration_breakdown(void *it, const char *text, bool finite);
  * the next one is forecast to, which is so many iterations (0: there is none), and will not arrive
  * for as much again. */
 void iteration_attempt(iteration *it, bool more, int64_t patience);
+/* Takes the residual of this iteration into the history. */
+spry_status iteration_note(iteration *it);
 /* |b|, and |b - A x| by a product of its own. */
 spry_status iteration_first_norms(iteration *it, double *residual);
 /* |b - A x| / |b| by a product of its own. */

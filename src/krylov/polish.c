@@ -134,13 +134,16 @@ static spry_status refine(const spry_solver *solver, iteration *it, const spry_m
     it->saved_residual = INFINITY;
     for (int k = 0; k < steps && isfinite(it->truth); k++) {
         SPRY_GO(ctx, iteration_keep(it, it->truth));
-        if (it->truth <= it->options->tol || !(it->truth <= worth * before))
+        if (it->truth <= it->options->tol || !(it->truth <= worth * before) ||
+            it->count >= it->options->max_iter)
             break;
         before = it->truth;
         SPRY_GO(ctx, spry_operator_apply(solver_precon(solver), it->spare, z));
         SPRY_GO(ctx, spry_vector_axpy((spry_scalar){1, 0}, z, it->x));
         SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
         it->count++;
+        it->residual = it->truth;
+        SPRY_GO(ctx, iteration_note(it));
     }
     if (!(it->truth <= it->saved_residual)) {
         it->truth = it->saved_residual;
@@ -155,25 +158,25 @@ done:
 static spry_status judge(iteration *it, const spry_matrix *A)
 {
     spry_context *ctx = it->ctx;
-    const double near = 10, seconds = 5;
+    const double near = 10, sensible = 0.1, seconds = 5;
     double level;
     doctor_verdict verdict;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, doctor_singular(A, it->b, it->x, seconds, &verdict));
-    if (verdict.singular) {
-        SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
-        it->reason = SPRY_REASON_SINGULAR;
-        snprintf(it->detail, sizeof it->detail, "%s", verdict.text);
-        return SPRY_STATUS_OK;
-    }
     SPRY_GO(ctx, measure_rounding(it, &level));
-    it->at_rounding = it->truth <= near * level;
+    it->at_rounding = it->truth <= near * level && it->truth < sensible;
     if (it->at_rounding) {
         it->reason = SPRY_REASON_STAGNATED;
         snprintf(it->detail, sizeof it->detail,
                  "the true residual of exact factors stays at %.2g: rounding allows no less, as x "
                  "is so large (%.1g for each rounding)",
                  it->truth, level);
+        return SPRY_STATUS_OK;
+    }
+    SPRY_GO(ctx, doctor_singular(A, it->b, it->x, seconds, &verdict));
+    if (verdict.singular) {
+        SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
+        it->reason = SPRY_REASON_SINGULAR;
+        snprintf(it->detail, sizeof it->detail, "%s", verdict.text);
     }
 done:
     return status;

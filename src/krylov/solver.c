@@ -395,7 +395,7 @@ done:
 static spry_status warn_of_plan(spry_solver *solver)
 {
     warn_unused(solver, solver->plan->program);
-    return solver_chooses_method(solver) ? SPRY_STATUS_OK /* which is known to suit them */
+    return solver_chooses_method(solver) || solver->attempts.at > 0 ? SPRY_STATUS_OK /* which is known to suit them */
                                          : solver_check_purpose(solver);
 }
 

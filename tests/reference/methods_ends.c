@@ -360,7 +360,7 @@ static void auto_suits_the_matrix(void **state)
         problem p;
         spry_result result = SPRY_RESULT_INIT;
         problem_make(*state, cases[k].kind, cases[k].type, 36, &p);
-        snprintf(options, sizeof options, "tol=%g", tol);
+        snprintf(options, sizeof options, "precon=none tol=%g", tol);
         problem_solve(&p, options, &result);
         assert_string_equal(result.method, cases[k].method);
         assert_null(result.warnings);

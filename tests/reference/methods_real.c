@@ -81,9 +81,9 @@ static const record records[] = {
      "qmr 62 cgs 35 bicgstab 32 bicgstabl 16 gpbicg 32 gmres 56 idr 60 jacobi 82"},
     {"railtrack_B", "jacobi", "cocr 470"},
     /* rectangular */
-    {"ash219", "none", "cgls 25 lsmr 25 lsqr 25"},
-    {"abb313", "none", "cgls 134 lsmr 130 lsqr 131"},
-    {"well1850", "none", "cgls 443 lsmr 434 lsqr 439"},
+    {"ash219", "none", "cgls 31 lsmr 31 lsqr 31"},
+    {"abb313", "none", "cgls 150 lsmr 145 lsqr 147"},
+    {"well1850", "none", "cgls 495 lsmr 475 lsqr 490"},
     {"lp_nug06", "none", "cgls 8 lsmr 8 lsqr 8"},
     {"lp_afiro", "none", "cgls 24 lsmr 24 lsqr 24"},
 };

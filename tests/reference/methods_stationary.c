@@ -140,7 +140,7 @@ static void jacobi_diverges_where_theory_says(void **state)
     problem_solve(&p, diverging, &result);
     problem_check(&p, &result, diverging);
     assert_int_equal(result.reason, SPRY_REASON_DIVERGED);
-    assert_string_equal(result.detail, "the residual grew beyond the divergence limit");
+    assert_non_null(strstr(result.detail, "the residual grew beyond the divergence limit"));
     /* 1.6^k of the part of b in the direction of ones, which is between a tenth and all of it */
     assert_in_range(result.iterations, 29, 35);
     spry_result_clear(p.ctx, &result);

@@ -104,9 +104,10 @@ static void open_fixture(fixture *f, spry_context *ctx)
     assert_ok(ctx, spry_operator_from_function(ctx, SPRY_TYPE_D, f->x->n, f->x->n, true, on_product,
                                                f, &f->function));
     assert_ok(ctx, spry_solver_new(ctx, &f->solver));
-    assert_ok(ctx, spry_solver_set(f->solver, "tol=1e-10"));
+    assert_ok(ctx, spry_solver_set(f->solver, "tol=1e-10 method=cg"));
     assert_ok(ctx, spry_solver_set_matrix(f->solver, f->A));
     assert_ok(ctx, spry_solver_new(ctx, &f->other));
+    assert_ok(ctx, spry_solver_set(f->other, "method=cg"));
     assert_ok(ctx, spry_solver_set_matrix(f->other, f->A));
 }
 
@@ -150,7 +151,7 @@ static void calls_from_within_are_refused(void **state)
         spry_result_clear(f.ctx, &result);
         /* and now it takes everything again */
         f.calls = 100;
-        assert_ok(f.ctx, spry_solver_set(f.solver, "tol=1e-4 method=auto max-iter=1000"));
+        assert_ok(f.ctx, spry_solver_set(f.solver, "tol=1e-4 method=cg max-iter=1000"));
         assert_ok(f.ctx, spry_solver_set_precon(f.solver, NULL));
         assert_ok(f.ctx, spry_solver_set_matrix(f.solver, f.A));
         assert_ok(f.ctx, spry_vector_fill(f.x, (spry_scalar){0, 0}));
@@ -242,7 +243,7 @@ static void requests_end_solves_around(void **state)
     f.calls = 100;
     spry_solver_set_monitor(f.solver, on_monitor, &f);
     f.interrupt_at = 2;
-    assert_ok(f.ctx, spry_solver_set(f.solver, "precon=inner:tol=0.5 tol=1e-12"));
+    assert_ok(f.ctx, spry_solver_set(f.solver, "method=fcg precon=inner:method=cg,tol=0.5 tol=1e-12"));
     solve_is(&f, "interrupted", 2);
     f.interrupt_at = -1;
     solve_is(&f, "converged", -1);
