@@ -59,6 +59,8 @@ static int make_solver(solve_job *job)
     if (status == SPRY_STATUS_OK)
         status = spry_solver_set_text(job->solver, "format", job->options->format);
     if (status == SPRY_STATUS_OK)
+        status = spry_solver_set_bool(job->solver, "memory", job->options->memory);
+    if (status == SPRY_STATUS_OK)
         status = check_method(job);
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);
 }
@@ -275,7 +277,7 @@ const cli_command command_solve = {
         "Exit status: 0 converged, 1 not converged (the best x is still written), 2 bad usage or "
         "input, 3 out of memory or disk space.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Solver", spry_solver_options, "format"},
+                                  {"Solver", spry_solver_options, "format memory"},
                                   {"Reading", spry_read_options, "expand"},
                                   {"Machine", spry_context_options, NULL},
                                   {0}},

@@ -16,6 +16,9 @@
     item(TEXT, format, "auto", 0, 0, NULL,                                                      \
          "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "  \
          "the tuner choose, see `spry help tune`")                                              \
+    item(BOOL, memory, "yes", 0, 0, NULL,                                                       \
+         "remember in the tuner's folder what solved a matrix where something else did not, "   \
+         "and begin with it")                                                                   \
     item(BOOL, quiet, "no", 0, 0, NULL, "print nothing but errors and what --json asks for")
 
 typedef struct solve_options {

@@ -29,6 +29,15 @@ static bool chooses_precon(const spry_solver *solver)
     return strcmp(solver->options.precon, "auto") == 0 && !solver->given_precon;
 }
 
+/* Exact factors need no more than refinement, those of indefinite matrices a method that takes both
+ * as they are. */
+static const char *method_for(const char *precon)
+{
+    return strncmp(precon, "direct", 6) == 0 ? precon
+           : strncmp(precon, "ildl", 4) == 0 ? "fgmres"
+                                             : "";
+}
+
 /* Preconditioners that suit A, each with the method that suits both. */
 static spry_status list_precons(spry_solver *solver)
 {
@@ -51,7 +60,8 @@ static spry_status list_precons(spry_solver *solver)
     for (int k = 0; k < choice.count; k++)
         if ((chooses || strncmp(choice.list[k].spec, "direct:", 7) != 0) &&
             !(singular && strncmp(choice.list[k].spec, "direct", 6) == 0))
-            add(all, "", choice.list[k].spec, choice.list[k].seconds);
+            add(all, chooses ? method_for(choice.list[k].spec) : "", choice.list[k].spec,
+                choice.list[k].seconds);
 done:
     return status;
 }

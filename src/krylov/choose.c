@@ -154,10 +154,6 @@ spry_status solver_choose_method(spry_solver *solver, const char **name)
     bool bad = false;
     int choice = FOR_ANY;
     spry_status status = SPRY_STATUS_OK;
-    if (strncmp(solver_attempt(solver)->precon, "direct", 6) == 0) {
-        *name = "direct";
-        return SPRY_STATUS_OK;
-    }
     if (A->rows == A->cols) {
         SPRY_GO(ctx, solver_symmetry(solver, &probe));
         if (probe.hermitian)

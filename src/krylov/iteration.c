@@ -42,7 +42,7 @@ spry_status iteration_keep(iteration *it, double relative)
  * than so many iterations later: it costs as much as one on the host, and as several on a device,
  * which has to be stopped. */
 static const double look_progress = 0.1;
-enum { LOOK_DISTANCE = 32 };
+enum { LOOK_DISTANCE = 64 };
 
 /* The best x is kept by looks at the true residual, and a recurrence that has parted from it ends
  * the run. */

@@ -395,8 +395,9 @@ done:
 static spry_status warn_of_plan(spry_solver *solver)
 {
     warn_unused(solver, solver->plan->program);
-    return solver_chooses_method(solver) || solver->attempts.at > 0 ? SPRY_STATUS_OK /* which is known to suit them */
-                                         : solver_check_purpose(solver);
+    return solver_chooses_method(solver) || solver->attempts.at > 0
+               ? SPRY_STATUS_OK /* which is known to suit them */
+               : solver_check_purpose(solver);
 }
 
 /* Preconditioner and plan, as far as they do not stand, of the attempt at hand. */

@@ -30,7 +30,7 @@ typedef struct solver_work {
 
 /* One of the things that a solver tries where it chooses. */
 typedef struct attempt {
-    char method[32]; /* "": what suits A and M */
+    char method[64]; /* "": what suits A and M */
     char precon[SPRY_OPTION_TEXT_SIZE];
     double forecast; /* of the seconds that set-up and solve take; NAN: not known */
     double seconds;  /* the same as this machine has taught */
@@ -39,7 +39,7 @@ enum { ATTEMPTS = 10, TRIED_SIZE = 1024 };
 typedef struct attempts {
     attempt list[ATTEMPTS];
     int count, at;
-    bool alone;             /* the method that was asked for brings its own preconditioner */
+    bool alone;                  /* the method that was asked for brings its own preconditioner */
     bool indefinite;             /* A, as a method that needs a definite one found out */
     char tried[TRIED_SIZE];      /* what did not do in this solve, one per line */
     char method[32], precon[32]; /* names of what was used last */

@@ -228,7 +228,7 @@ static double add_iterative(const spry_matrix *A, const traits *t, precon_choice
         add(choice, incomplete(A, 20, 3), "ilu");
     const double seconds = choice->count > before ? choice->list[before].seconds : INFINITY;
     if (t->hermitian)
-        add(choice, incomplete(A, 300, 5), "ildl");
+        add(choice, incomplete(A, 300, 5), "ildl:definite=no");
     else
         add(choice, incomplete(A, 300, 5), "ilutp");
     return seconds;

@@ -1,0 +1,219 @@
+/* What a solver tries where it chooses: each member of the chain made to fail, and what is told,
+ * kept and remembered of it. */
+#include "krylov/solver.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The second difference in two dimensions minus a shift: the diagonal stays positive, and some
+ * eigenvalues do not (2 - 2 cos(k pi / 13) + 2 - 2 cos(l pi / 13) lie between 0.11 and 7.9). */
+static spry_matrix *shifted(spry_context *ctx, spry_type type, double shift)
+{
+    spry_matrix *A = NULL;
+    char text[64];
+    snprintf(text, sizeof text, "size=12 type=%s", spry_type_name(type));
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", text, &A));
+    for (int64_t i = 0; i < A->a.rows; i++) {
+        const int64_t k = matrix_find(&A->a, i, i);
+        support_put(A, k, (spry_scalar){value_get(type, A->a.values, k).re - shift, 0});
+    }
+    assert_ok(ctx, spry_matrix_set_fact(A, SPRY_FACT_DEFINITE, SPRY_TRUTH_UNKNOWN));
+    return A;
+}
+
+typedef struct fixture {
+    spry_context *ctx;
+    spry_matrix *A;
+    spry_vector *b, *x;
+    spry_solver *solver;
+    spry_result result;
+} fixture;
+
+static void open_solver(fixture *f, const char *options)
+{
+    f->result = (spry_result)SPRY_RESULT_INIT;
+    assert_ok(f->ctx, spry_vector_ones(f->ctx, f->A, &f->b));
+    assert_ok(f->ctx, spry_vector_zeros(f->ctx, f->A, &f->x));
+    assert_ok(f->ctx, spry_solver_new(f->ctx, &f->solver));
+    assert_ok(f->ctx, spry_solver_set(f->solver, options));
+    assert_ok(f->ctx, spry_solver_set_matrix(f->solver, f->A));
+}
+
+static void close_solver(fixture *f)
+{
+    spry_result_clear(f->ctx, &f->result);
+    spry_solver_free(f->solver);
+    spry_vector_free(f->b);
+    spry_vector_free(f->x);
+}
+
+static void solve(fixture *f)
+{
+    spry_result_clear(f->ctx, &f->result);
+    assert_ok(f->ctx, spry_vector_fill(f->x, (spry_scalar){0, 0}));
+    assert_ok(f->ctx, spry_solve(f->solver, f->b, f->x, &f->result));
+}
+
+static void has(const char *text, const char *part)
+{
+    if (!text || !strstr(text, part))
+        fail_msg("\"%s\" has no \"%s\"", text ? text : "NULL", part);
+}
+
+/* A method that breaks down makes room for one that asks for nothing, and what arrived comes first
+ * in the next solve. */
+static void a_breakdown_is_not_the_end(void **state)
+{
+    for (int t = 0; t < 4; t++) {
+        fixture f = {.ctx = *state};
+        const bool single = type_is_single(support_types[t]);
+        f.A = shifted(f.ctx, support_types[t], 0.3);
+        open_solver(&f, single ? "precon=none tol=1e-3" : "precon=none restart=200");
+        solve(&f);
+        assert_true(f.result.converged);
+        assert_string_equal(f.result.method, "fgmres");
+        has(f.result.tried, "cg with none: breakdown after");
+        assert_int_equal(f.result.history_size, f.result.iterations + 1);
+        const int64_t first = f.result.iterations;
+        solve(&f);
+        assert_true(f.result.converged);
+        assert_null(f.result.tried);
+        assert_true(f.result.iterations <= first);
+        close_solver(&f);
+        spry_matrix_free(f.A);
+    }
+}
+
+/* With everything said there is one attempt, and its failure is the end. */
+static void what_is_asked_for_is_not_replaced(void **state)
+{
+    fixture f = {.ctx = *state};
+    f.A = shifted(f.ctx, SPRY_TYPE_D, 0.3);
+    open_solver(&f, "method=cg precon=none");
+    solve(&f);
+    assert_int_equal(f.result.reason, SPRY_REASON_BREAKDOWN);
+    assert_null(f.result.tried);
+    close_solver(&f);
+    spry_matrix_free(f.A);
+}
+
+/* Makes what the list has before `last` fail: preconditioners that cannot be made, methods that do
+ * not arrive. */
+static void fail_before(fixture *f, const char *last)
+{
+    attempts *all = &f->solver->attempts;
+    assert_ok(f->ctx, solver_set_up(f->solver, NULL));
+    int k = 0;
+    while (k < all->count && strcmp(all->list[k].precon, last) != 0)
+        k++;
+    assert_true(k < all->count);
+    solver_drop(f->solver, STAGE_PRECON);
+    f->solver->chosen = NULL;
+    for (int i = 0; i < k; i++) {
+        all->list[i].method[0] = '\0';
+        snprintf(all->list[i].precon, sizeof all->list[i].precon, "%s",
+                 i % 2 ? "direct:most=1e-30,kind=sparse"
+                       : "schwarz:sub=[direct:most=1e-30,kind=sparse]");
+    }
+}
+
+/* The chain with each of its members made to fail but one, which does it. */
+static void each_member_takes_over(void **state)
+{
+    static const char *const lasts[] = {"ildl:definite=no", "direct"};
+    for (int l = 0; l < 2; l++)
+        for (int t = 0; t < 4; t++) {
+            fixture f = {.ctx = *state};
+            const spry_type type = support_types[t];
+            f.A = shifted(f.ctx, type, 0.3);
+            open_solver(&f, type_is_single(type) ? "tol=1e-4" : "tol=1e-9");
+            fail_before(&f, lasts[l]);
+            solve(&f);
+            assert_true(f.result.converged);
+            assert_string_equal(f.result.precon, l == 0 ? "ildl" : "direct");
+            has(f.result.tried, "forecast");
+            close_solver(&f);
+            spry_matrix_free(f.A);
+        }
+}
+
+/* None does: the best x of all is handed back, with the reason of the last. */
+static void when_nothing_helps_the_best_is_kept(void **state)
+{
+    fixture f = {.ctx = *state};
+    f.A = shifted(f.ctx, SPRY_TYPE_D, 0.3);
+    open_solver(&f, "max-iter=30 precon=none restart=2");
+    solve(&f);
+    assert_false(f.result.converged);
+    assert_true(f.result.true_residual <= 1);
+    solve(&f); /* and the next solve begins with the first again */
+    has(f.result.tried, "cg with none");
+    close_solver(&f);
+    spry_matrix_free(f.A);
+}
+
+/* What solved a matrix where something else did not is known to a later solver, unless it is told
+ * not to ask. */
+static void what_helped_is_remembered(void **state)
+{
+    char folder[] = "/tmp/spry-attempts-XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(setenv("SPRY_CACHE", folder, 1), 0);
+    for (int again = 0; again < 3; again++) {
+        fixture f = {.ctx = *state};
+        f.A = shifted(f.ctx, SPRY_TYPE_D, 0.3);
+        open_solver(&f, again == 2 ? "memory=no" : "memory=yes");
+        if (again == 0)
+            fail_before(&f, "ildl:definite=no");
+        solve(&f);
+        assert_true(f.result.converged);
+        assert_string_equal(f.result.precon, again == 2 ? "direct" : "ildl");
+        assert_true((f.result.tried != NULL) == (again == 0));
+        close_solver(&f);
+        spry_matrix_free(f.A);
+    }
+    assert_int_equal(unsetenv("SPRY_CACHE"), 0);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    assert_int_equal(system(command), 0);
+}
+
+/* Patience: an attempt whose residual hardly falls gives up once it has cost half of what the next
+ * one is forecast to, and not before; one that falls goes on. */
+static void slow_ones_give_up(void **state)
+{
+    for (int slow = 0; slow < 2; slow++) {
+        fixture f = {.ctx = *state};
+        assert_ok(f.ctx, spry_generate(f.ctx, "poisson2d", "size=60", &f.A));
+        open_solver(&f, "tol=1e-10");
+        assert_ok(f.ctx, solver_set_up(f.solver, NULL));
+        attempts *all = &f.solver->attempts;
+        solver_drop(f.solver, STAGE_PRECON);
+        f.solver->chosen = NULL;
+        /* 60 x 60 points take conjugate gradients about 150 iterations. */
+        const double product = 1e-5;
+        all->list[0].method[0] = all->list[1].method[0] = '\0';
+        snprintf(all->list[0].precon, sizeof all->list[0].precon, "none");
+        all->list[0].seconds = NAN;
+        all->list[1].seconds = slow ? product : 1e3;
+        snprintf(all->list[1].precon, sizeof all->list[1].precon, "direct");
+        solve(&f);
+        assert_true(f.result.converged);
+        assert_string_equal(f.result.precon, slow ? "direct" : "none");
+        assert_true((f.result.tried != NULL) == slow);
+        close_solver(&f);
+        spry_matrix_free(f.A);
+    }
+}
+
+#define UNIT(test) cmocka_unit_test_setup_teardown(test, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        UNIT(a_breakdown_is_not_the_end), UNIT(what_is_asked_for_is_not_replaced),
+        UNIT(each_member_takes_over),     UNIT(when_nothing_helps_the_best_is_kept),
+        UNIT(what_helped_is_remembered),  UNIT(slow_ones_give_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
