@@ -9,8 +9,13 @@
 
 #include <float.h>
 
-/* Rows from which on multigrid pays, and those from which on nothing else does. */
-enum { LARGE = 10000, GREAT = 60000, PIECES = 256 };
+/* Rows from which on multigrid pays, and those of grids in three and in two dimensions from which
+ * on factors do not. */
+enum { LARGE = 10000, SOME = 5000, GREAT = 60000, PIECES = 256 };
+
+/* Off-diagonal entries that are mostly negative couple neighbours as diffusion does; rows that
+ * still sum to 0 or more; a slight flow; rows of about one length. */
+static const double like_diffusion = 0.9, balanced = 0.999, slight = 0.1, even = 30;
 
 /* What the rows of A tell. */
 typedef struct traits {
@@ -195,22 +200,39 @@ static void add(precon_choice *choice, double seconds, const char *spec)
     choice->list[choice->count++].seconds = seconds;
 }
 
+/* Whether rows are as long as those of grids in three dimensions. */
+static bool is_deep(const spry_matrix *A)
+{
+    const double plane = 6.5; /* entries per row: five in two dimensions, seven in three */
+    return (double)A->a.nnz > plane * (double)A->a.rows;
+}
+
 /*
- * Forecasts in products with A, as measured over real matrices: set-up, and iterations as grids of
- * two dimensions have them, which a hard matrix may need ten times.
+ * Forecasts in products with A, as measured over grids and real matrices: set-up, and iterations as
+ * grids of two or three dimensions have them, which a hard matrix may need ten times.
  */
 static double incomplete(const spry_matrix *A, double setup, double step)
 {
-    return product_seconds(A) * (setup + step * 2 * sqrt((double)A->a.rows));
+    const double n = (double)A->a.rows;
+    return product_seconds(A) * (setup + step * (is_deep(A) ? 2 * cbrt(n) : sqrt(n)));
+}
+
+static void rank(precon_choice *choice)
+{
+    for (int i = 1; i < choice->count; i++)
+        for (int k = i; k > 0 && choice->list[k].seconds < choice->list[k - 1].seconds; k--) {
+            const precon_candidate later = choice->list[k - 1];
+            choice->list[k - 1] = choice->list[k];
+            choice->list[k] = later;
+        }
 }
 
 /* What is known to suit A without factors, best first; the seconds of the first, infinite where
  * nothing is known to. */
 static double add_iterative(const spry_matrix *A, const traits *t, precon_choice *choice)
 {
-    /* Off-diagonal entries that are mostly negative couple neighbours as diffusion does. */
-    static const double like_diffusion = 0.9, dominant = 2, balanced = 0.999, slight = 0.1,
-                        even = 30;
+    static const double dominant = 2;
+    static const double cached = 4e-3; /* seconds of a product that comes from memory */
     const double product = product_seconds(A);
     const bool grid =
         A->a.rows >= LARGE && t->positive && t->longest <= even &&
@@ -218,19 +240,21 @@ static double add_iterative(const spry_matrix *A, const traits *t, precon_choice
                       : t->negative >= like_diffusion && t->dominance >= balanced &&
                             t->skew <= slight); /* a slight flow */
     const int before = choice->count;
+    const bool large = product > cached;
     if (t->dominance >= dominant && t->full)
         add(choice, product * 30, "jacobi");
     if (grid)
-        add(choice, product * 280, "amg");
+        add(choice, product * 200, "amg");
     if (t->hermitian && t->positive)
-        add(choice, incomplete(A, 20, 2), "ic");
+        add(choice, incomplete(A, 20, large ? 2 : 1), "ic");
     else if (!t->hermitian && t->full)
-        add(choice, incomplete(A, 20, 3), "ilu");
+        add(choice, incomplete(A, 20, large ? 3 : 1.5), "ilu");
+    rank(choice);
     const double seconds = choice->count > before ? choice->list[before].seconds : INFINITY;
     if (t->hermitian)
-        add(choice, incomplete(A, 300, 5), "ildl:definite=no");
+        add(choice, incomplete(A, 300, 3), "ildl:definite=no");
     else
-        add(choice, incomplete(A, 300, 5), "ilutp");
+        add(choice, incomplete(A, 300, 3), "ilutp");
     return seconds;
 }
 
@@ -248,9 +272,12 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_de
     t.skew = t.hermitian ? 0 : skew_share(A);
     precon_choice others = {0};
     const double least = fmin(add_iterative(A, &t, &others), patience);
-    /* Their analysis takes as long as some hundred products: not where multigrid is known to do. */
+    /* Their analysis takes as long as some hundred products: not where something else is known to
+     * do. */
+    const bool diffusion = t.positive && t.negative >= like_diffusion && t.longest <= even;
+    const bool known = t.hermitian || (t.dominance >= balanced && t.skew <= slight);
     const bool first = strcmp(others.list[0].spec, "jacobi") != 0 &&
-                       (strcmp(others.list[0].spec, "amg") != 0 || A->a.rows < GREAT);
+                       !(diffusion && known && A->a.rows >= (is_deep(A) ? SOME : GREAT));
     snprintf(limited, sizeof limited, "direct:most=%.2g", least);
     if (first)
         add(choice, least, limited);

@@ -52,7 +52,7 @@ done:
  */
 static double forecast_seconds(const frontal_forecast *c)
 {
-    const double flops = 3e9, entries = 1e8, fronts = 1e6;
+    const double flops = 9e9, entries = 1e8, fronts = 1e6;
     return c->flops / flops + (double)c->entries / entries + (double)c->fronts / fronts;
 }
 

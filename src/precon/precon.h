@@ -110,11 +110,12 @@ spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
 
 /* What "auto" may be for A, best first, "none" last, with forecasts of the seconds that set-up and
  * solve take on one core, which only serve to be compared; NAN: nobody knows. */
+typedef struct precon_candidate {
+    char spec[64];
+    double seconds;
+} precon_candidate;
 typedef struct precon_choice {
-    struct {
-        char spec[64];
-        double seconds;
-    } list[10];
+    precon_candidate list[10];
     int count;
 } precon_choice;
 spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,

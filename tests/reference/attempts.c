@@ -143,7 +143,7 @@ static void when_nothing_helps_the_best_is_kept(void **state)
 {
     fixture f = {.ctx = *state};
     f.A = shifted(f.ctx, SPRY_TYPE_D, 0.3);
-    open_solver(&f, "max-iter=30 precon=none restart=2");
+    open_solver(&f, "max-iter=60 precon=none restart=2");
     solve(&f);
     assert_false(f.result.converged);
     assert_true(f.result.true_residual <= 1);
