@@ -86,17 +86,6 @@ spry_status solver_list_attempts(spry_solver *solver)
     return status;
 }
 
-void solver_rank_attempts(spry_solver *solver)
-{
-    attempt *list = solver->attempts.list;
-    for (int i = 1; i < solver->attempts.count; i++)
-        for (int k = i; k > 0 && list[k].seconds < list[k - 1].seconds; k--) {
-            const attempt later = list[k - 1];
-            list[k - 1] = list[k];
-            list[k] = later;
-        }
-}
-
 void solver_forget_attempts(spry_solver *solver)
 {
     solver->attempts = (attempts){0};

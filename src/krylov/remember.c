@@ -6,6 +6,8 @@
 #include "krylov/solver.h"
 #include "tune/tune.h"
 
+#include <math.h>
+
 static bool open_memory(const spry_solver *solver, tune_memory **m)
 {
     *m = NULL;
@@ -21,6 +23,17 @@ static void kind_of(const attempt *a, char name[TUNE_NAME])
     snprintf(name, TUNE_NAME, "%.*s", (int)strcspn(a->precon, ":"), a->precon);
 }
 
+/* Factors that are tried first may take as long as what would follow is forecast to. */
+static void limit_factors(attempt *first, double seconds, double factor)
+{
+    static const char limited[] = "direct:most=";
+    if (strncmp(first->precon, limited, sizeof limited - 1) != 0 || isnan(seconds))
+        return;
+    snprintf(first->precon, sizeof first->precon, "%s%.2g", limited, seconds / factor);
+    if (first->method[0])
+        snprintf(first->method, sizeof first->method, "%s%.2g", limited, seconds / factor);
+}
+
 /* Forecasts as the machine has taught. */
 static void correct(spry_solver *solver, const tune_memory *m)
 {
@@ -29,12 +42,14 @@ static void correct(spry_solver *solver, const tune_memory *m)
     if (base_calloc(solver->ctx, 1, sizeof *machine, &machine) != SPRY_STATUS_OK)
         return;
     tune_recall_machine(solver->ctx, m, machine);
+    const bool known = all->list[1].forecast == all->list[0].forecast; /* which limits factors */
     for (int k = 0; k < all->count; k++) {
         char name[TUNE_NAME];
         kind_of(&all->list[k], name);
         all->list[k].seconds *= tune_factor_of(machine, name);
     }
-    solver_rank_attempts(solver);
+    if (known)
+        limit_factors(&all->list[0], all->list[1].seconds, tune_factor_of(machine, "direct"));
     base_free(solver->ctx, machine);
 }
 
@@ -66,7 +81,9 @@ void solver_remember(const spry_solver *solver, double seconds)
     tune_memory *m = NULL;
     tune_entry *entry = NULL;
     tune_machine *machine = NULL;
-    const bool learns = seconds > worth && a->forecast > 0;
+    const spry_operator *M = solver_bare_precon(solver);
+    const double forecast = M && M->forecast > 0 ? M->forecast : a->forecast;
+    const bool learns = seconds > worth && forecast > 0;
     if ((solver->attempts.tried[0] || learns) && open_memory(solver, &m) &&
         base_calloc(solver->ctx, 1, sizeof *entry, &entry) == SPRY_STATUS_OK &&
         base_calloc(solver->ctx, 1, sizeof *machine, &machine) == SPRY_STATUS_OK) {
@@ -78,7 +95,7 @@ void solver_remember(const spry_solver *solver, double seconds)
         if (learns) {
             char name[TUNE_NAME];
             kind_of(a, name);
-            tune_learn_factor(machine, name, seconds / a->forecast);
+            tune_learn_factor(machine, name, seconds / forecast);
             tune_keep_machine(solver->ctx, m, machine);
         }
     }

@@ -160,8 +160,6 @@ spry_status solver_list_attempts(spry_solver *solver);
 void solver_forget_attempts(spry_solver *solver);
 const attempt *solver_attempt(const spry_solver *solver);
 bool solver_has_next(const spry_solver *solver);
-/* Those with smaller forecasts first; those without one stay where they are. */
-void solver_rank_attempts(spry_solver *solver);
 /* What solved this matrix comes first; what solved it, in so many seconds, is remembered. */
 void solver_recall(spry_solver *solver);
 void solver_remember(const spry_solver *solver, double seconds);

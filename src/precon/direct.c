@@ -221,6 +221,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     else
         SPRY_GO(ctx,
                 factor_make(class, job->A, state->options.regular, state->options.most, &state->f));
+    op->forecast = state->f.forecast;
     op->own_bytes = state->f.bytes;
     op->bytes = op->own_bytes + 2 * n * (int64_t)spry_type_size(op->type);
     base_log(ctx, SPRY_LOG_INFO,

@@ -31,6 +31,7 @@ struct factor {
     int64_t n;
     bool regular;     /* a singular matrix gets a generalized inverse: dense and sparse ones */
     double most;      /* seconds that factors may be forecast to take; 0: as many as it needs */
+    double forecast;  /* seconds that they were forecast to take; 0: they were not */
     double roundoff;  /* of the type */
     bool strict;      /* pivots are to be the largest numbers there are */
     bool coarse;      /* larger numbers are taken as 0 */

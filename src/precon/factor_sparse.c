@@ -56,7 +56,7 @@ static double forecast_seconds(const frontal_forecast *c)
     return c->flops / flops + (double)c->entries / entries + (double)c->fronts / fronts;
 }
 
-static spry_status analyse(const factor *f, const spry_matrix *A, frontal_kind kind)
+static spry_status analyse(factor *f, const spry_matrix *A, frontal_kind kind)
 {
     sparse *state = f->state;
     frontal_free(state->fronts);
@@ -71,12 +71,12 @@ static spry_status analyse(const factor *f, const spry_matrix *A, frontal_kind k
              " fronts, the largest of %" PRId64 " rows",
              c->flops, (double)c->factor_bytes * 1e-6, (double)c->peak_bytes * 1e-6, c->fronts,
              c->largest);
-    const double seconds = forecast_seconds(c);
-    return f->most == 0 || seconds <= f->most
+    f->forecast = forecast_seconds(c);
+    return f->most == 0 || f->forecast <= f->most
                ? SPRY_STATUS_OK
                : SPRY_FAIL(f->ctx, SPRY_STATUS_UNSUPPORTED,
                            "factors are forecast to take %.2g s of one core, %.2g were allowed",
-                           seconds, f->most);
+                           f->forecast, f->most);
 }
 
 /* Factors of a kind. The analysis is kept from fill to fill, unless new values no longer have the
