@@ -209,12 +209,13 @@ static bool is_deep(const spry_matrix *A)
 
 /*
  * Forecasts in products with A, as measured over grids and real matrices: set-up, and iterations as
- * grids of two or three dimensions have them, which a hard matrix may need ten times.
+ * grids of two or three dimensions have them; others (structures, circuits) need several times as
+ * many.
  */
-static double incomplete(const spry_matrix *A, double setup, double step)
+static double incomplete(const spry_matrix *A, const traits *t, double setup, double step)
 {
-    const double n = (double)A->a.rows;
-    return product_seconds(A) * (setup + step * (is_deep(A) ? 2 * cbrt(n) : sqrt(n)));
+    const double n = (double)A->a.rows, others = t->negative >= like_diffusion ? 1 : 8;
+    return product_seconds(A) * (setup + others * step * (is_deep(A) ? 2 * cbrt(n) : sqrt(n)));
 }
 
 static void rank(precon_choice *choice)
@@ -246,15 +247,15 @@ static double add_iterative(const spry_matrix *A, const traits *t, precon_choice
     if (grid)
         add(choice, product * 200, "amg");
     if (t->hermitian && t->positive)
-        add(choice, incomplete(A, 20, large ? 2 : 1), "ic");
+        add(choice, incomplete(A, t, 20, large ? 2 : 1), "ic");
     else if (!t->hermitian && t->full)
-        add(choice, incomplete(A, 20, large ? 3 : 1.5), "ilu");
+        add(choice, incomplete(A, t, 20, large ? 3 : 1.5), "ilu");
     rank(choice);
     const double seconds = choice->count > before ? choice->list[before].seconds : INFINITY;
     if (t->hermitian)
-        add(choice, incomplete(A, 300, 3), "ildl:definite=no");
+        add(choice, incomplete(A, t, 300, 3), "ildl:definite=no");
     else
-        add(choice, incomplete(A, 300, 3), "ilutp");
+        add(choice, incomplete(A, t, 300, 3), "ilutp");
     return seconds;
 }
 
