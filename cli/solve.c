@@ -267,15 +267,20 @@ const cli_command command_solve = {
         "convert` names; - is the standard input), solves, and tells what was chosen and how good "
         "x is: the true residual, computed from the x that is written. Without B the right-hand "
         "side is all ones; a dense array of several columns is as many systems, solved side by "
-        "side. "
-        "Where A is not square, or the system has no solution, lsmr, lsqr and cgls find the x with "
-        "the least residual.\n"
+        "side. Where A is not square, or the system has no solution, lsmr, lsqr and cgls find the "
+        "x with the least residual.\n"
+        "With neither --method nor --precon it tries what suits A in turn, by forecasts: direct "
+        "solves, multigrid, incomplete factors. One that does not arrive makes room for the next, "
+        "which goes on from the best x; lines `tried` tell of it. What then solved the matrix is "
+        "remembered, unless --no-memory is said. --method or --precon narrow the choice, both "
+        "pin it (docs/choosing.md). After a solve that did not converge the worst findings of "
+        "`spry doctor` are printed, with the next command to try.\n"
         "`spry explain` lists the methods and preconditioners, `spry explain METHOD` and `spry "
         "explain precon NAME` show the options that can follow a colon.\n"
         "Ctrl-C stops the iteration and still writes the best x so far to -o; a second Ctrl-C ends "
         "at once. Files are written aside and renamed, so that one with the name is always whole.\n"
-        "Exit status: 0 converged, 1 not converged (the best x is still written), 2 bad usage or "
-        "input, 3 out of memory or disk space.",
+        "Exit status: 0 converged, 1 not converged, or singular (the best x is still written), 2 "
+        "bad usage or input, 3 out of memory or disk space.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"Solver", spry_solver_options, "format memory"},
                                   {"Reading", spry_read_options, "expand"},
@@ -286,6 +291,8 @@ const cli_command command_solve = {
             {"spry solve A.mtx b.mtx -o x.mtx", "Solves A x = b and writes x."},
             {"spry solve A.mtx --tol 1e-10 --max-iter 500",
              "To ten digits with b = ones, giving up after 500 iterations."},
+            {"spry solve A.mtx --method direct",
+             "By sparse factors with pivots and iterative refinement."},
             {"spry solve A.mtx.gz b.npy --method cg --precon jacobi --threads 4",
              "With everything said; files may be packed and of different formats."},
             {"spry solve A.mtx --method gmres:restart=50,side=left --precon ssor:omega=1.2",

@@ -30,7 +30,7 @@ SPRY_API const char *spry_reason_text(spry_reason reason);
 typedef struct spry_result {
     size_t size; /**< SPRY_RESULT_INIT */
     /** true_residual <= tol, nothing less. The methods for least squares also end here when x is
-     * the best there is: the true |A^H r| / (|A| |r|) <= 10 tol, as detail says. */
+     * the best there is: A^H r of the true r is that small in every column, as detail says. */
     bool converged;
     spry_reason reason; /**< why it ended */
     int64_t iterations; /**< as the method counts them */

@@ -14,7 +14,7 @@ enum { DEFINITE_AUTO, DEFINITE_YES, DEFINITE_NO };
     item(WORD, definite, "auto", 0, 0, "auto yes no",                                              \
          "whether |D| stands for D: a positive definite M, as minres and cg need it; auto: where " \
          "A is hermitian")                                                                         \
-    item(WORD, order, "auto", 0, 0, STACK_ORDERS, "of the rows: auto is amd, or rcm without it")   \
+    item(WORD, order, "auto", 0, 0, STACK_ORDERS, "of the rows: auto is amd")                      \
     item(INT, tries, "2", 0, 16, NULL,                                                             \
          "how often to try again, with a tenth of tau and twice the fill, where factors are bad")
 

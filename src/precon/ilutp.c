@@ -8,7 +8,7 @@
     item(REAL, fill, "10", 0, 1e6, NULL, "the factors may have so many times the entries of A")   \
     item(REAL, pivot, "0.1", 0, 1, NULL,                                                          \
          "the diagonal entry is the pivot unless it is smaller than so much times the largest")   \
-    item(WORD, order, "auto", 0, 0, STACK_ORDERS, "of the rows: auto is amd, or rcm without it")  \
+    item(WORD, order, "auto", 0, 0, STACK_ORDERS, "of the rows: auto is amd")                     \
     item(INT, tries, "2", 0, 16, NULL,                                                            \
          "how often to try again, with a tenth of tau and twice the fill, where factors are bad")
 

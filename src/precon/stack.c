@@ -183,16 +183,7 @@ int64_t stack_entries(const stack *s)
 spry_status stack_order(stack *s, const spry_matrix *A, int word)
 {
     static const char *const orders[] = {"amd", "none", "rcm", "amd", "nd"};
-    char before[MESSAGE_SIZE];
-    if (s->order || word == 1)
-        return SPRY_STATUS_OK;
-    memcpy(before, s->ctx->message, sizeof before);
-    spry_status status = spry_reorder(A, orders[word], &s->order);
-    if (word == 0 && status == SPRY_STATUS_UNSUPPORTED) { /* a build without it */
-        memcpy(s->ctx->message, before, sizeof before);
-        status = spry_reorder(A, "rcm", &s->order);
-    }
-    return status;
+    return s->order || word == 1 ? SPRY_STATUS_OK : spry_reorder(A, orders[word], &s->order);
 }
 
 spry_status stack_equilibrate(const spry_matrix *A, spry_matrix **scaled, spry_vector **left,
