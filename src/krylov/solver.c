@@ -407,7 +407,7 @@ static spry_status make_attempt(spry_solver *solver)
     spry_status status = SPRY_STATUS_OK;
     program *p = NULL;
     SPRY_GO(ctx, parse_method(solver, &p));
-    solver->attempts.alone = p->precon[0] && !solver_chooses_method(solver);
+    solver->attempts.alone = (p->precon[0] || !p->uses_precon) && !solver_chooses_method(solver);
     SPRY_GO(ctx, make_precon(solver, p));
     SPRY_GO(ctx, suit_method(solver, &p));
     SPRY_GO(ctx, solver_make_null_space(solver));

@@ -39,8 +39,8 @@ enum { ATTEMPTS = 10, TRIED_SIZE = 1024 };
 typedef struct attempts {
     attempt list[ATTEMPTS];
     int count, at;
-    bool alone;                  /* the method that was asked for brings its own preconditioner */
-    bool indefinite;             /* A, as a method that needs a definite one found out */
+    bool alone;      /* the method that was asked for brings its own preconditioner, or has none */
+    bool indefinite; /* A, as a method that needs a definite one found out */
     char tried[TRIED_SIZE];      /* what did not do in this solve, one per line */
     char method[32], precon[32]; /* names of what was used last */
     double setup_seconds;        /* of the one at hand */
