@@ -146,7 +146,7 @@ static spry_status judge_precon(doctor *d, const char *precon, const spry_entry 
                  "preconditioner %.64s is unstable for this matrix: |z - A M z| = %.2g |z| for a "
                  "random z, where M = 0 would give 1",
                  precon, size);
-        tell_unsuited(d, "--method gmres --precon direct", text);
+        tell_unsuited(d, "--method direct", text);
     }
     if (method)
         SPRY_GO(ctx, judge_pair(d, precon, M, method));
@@ -193,7 +193,7 @@ static void judge_result(doctor *d, const spry_result *r)
             r->method, r->residual, r->true_residual);
         doctor_figure(f, "residual", r->residual);
         doctor_figure(f, "true_residual", r->true_residual);
-        doctor_solve(d, f, "--method gmres --precon direct");
+        doctor_solve(d, f, "--method direct");
     }
 }
 
@@ -224,7 +224,7 @@ static void judge_rest(doctor *d, const spry_result *r)
         doctor_figure(f, "condition", d->condition);
     }
     doctor_figure(f, "true_residual", r->true_residual);
-    doctor_solve(d, f, "--method gmres --precon direct");
+    doctor_solve(d, f, "--method direct");
 }
 
 /* --- the call ------------------------------------------------------------------------------------
