@@ -68,6 +68,9 @@
     item(DRIFT, "drift", "the method's own residual has left the true one",                        \
          "rounding: the recurrence goes on falling while x gets no better, most of all where the " \
          "matrix is ill-conditioned or residuals were large on the way")                           \
+    item(ROUNDING, "rounding", "a residual that is nothing but rounding",                          \
+         "x is so large, or its terms cancel so far, that all digits of the precision are used "   \
+         "up: a matrix that is badly scaled or ill-conditioned, or a b that asks for such an x")   \
     item(UNEXPLAINED, "unexplained", "a solve that ended badly, though nothing is wrong",          \
          "the method or its preconditioner is too weak for this matrix, or it was stopped early")  \
     item(UNCHECKED, "unchecked", "checks that there was no time or memory for",                    \

@@ -229,8 +229,7 @@ static spry_status take_unpivoted(doctor *d, const precon_unpivoted *rest, spry_
         SPRY_GO(ctx, make_vector(d, false, rest->cols[i]));
         SPRY_GO(ctx, make_vector(d, true, rest->rows[i]));
         SPRY_GO(ctx, measure(d, k, work));
-        z->count +=
-            z->right_size[k] <= made_limit(d) && z->left_size[k] <= made_limit(d);
+        z->count += z->right_size[k] <= made_limit(d) && z->left_size[k] <= made_limit(d);
     }
 done:
     return status;

@@ -5,7 +5,8 @@
  * order, whose singular values are 1 but for as many as there are missing pivots (G. Peters, J. H.
  * Wilkinson, The least squares problem and pseudo-inverses, Comput. J. 13 (1970), 309-316). Where
  * factors are no good, columns are scaled to length 1. What is called the least-squares solution
- * was shown to be one: A^H r is small in every column.
+ * was shown to be one: A^H r is small in every column. All of it is in double precision, as the
+ * rows of a matrix that is badly scaled make a hard problem of least squares.
  */
 #include "krylov/singular.h"
 
@@ -29,37 +30,39 @@ static bool before_end(void *data, int64_t count, double residual)
     return base_seconds() < end->at;
 }
 
-/* What a single precision cannot reach is not asked for. */
-static double reachable(spry_type type, double tol)
-{
-    return fmax(tol, type_is_single(type) ? 2e-5 : 1e-12);
-}
+/* A problem of least squares in double precision. */
+typedef struct least_problem {
+    const spry_matrix *A;
+    spry_operator *op;
+    const spry_operator *M; /* about the inverse of A; NULL: none */
+    const spry_vector *b;
+    double tol, seconds;
+    int64_t missing; /* pivots */
+} least_problem;
 
-/* LSMR from x = 0; *found tells that x is a solution, or the least-squares one. */
-static spry_status run(const spry_matrix *A, const spry_operator *M, const spry_vector *b,
-                       spry_vector *x, double tol, double seconds, bool *found)
+/* LSMR, going on from x, for a part of the time. */
+static spry_status run(const least_problem *p, const spry_matrix *A, bool with_M, spry_vector *x)
 {
     spry_context *ctx = A->ctx;
     const spry_log_fn log = ctx->log;
-    clock_end end = {base_seconds() + seconds};
+    const int64_t most = with_M ? 100 + 4 * p->missing : 20000;
+    clock_end end = {base_seconds() + p->seconds / 6};
     spry_solver *solver = NULL;
     spry_result result = SPRY_RESULT_INIT;
     char options[128];
     spry_status status = SPRY_STATUS_OK;
-    *found = false;
     ctx->log = NULL;
-    snprintf(options, sizeof options, "method=lsmr precon=none device=cpu tol=%.3g max-iter=%d",
-             reachable(A->a.type, tol), 20000);
+    snprintf(options, sizeof options,
+             "method=lsmr precon=none device=cpu stall=0 tol=%.3g max-iter=%" PRId64,
+             fmin(fmax(p->tol, 1e-12), 1e-8), most);
     SPRY_GO(ctx, spry_solver_new(ctx, &solver));
     SPRY_GO(ctx, spry_options_default(ctx, spry_solver_options(), &solver->options));
     SPRY_GO(ctx, spry_solver_set(solver, options));
     SPRY_GO(ctx, spry_solver_set_matrix(solver, A));
-    if (M)
-        SPRY_GO(ctx, spry_solver_set_precon(solver, M));
+    if (with_M)
+        SPRY_GO(ctx, spry_solver_set_precon(solver, p->M));
     spry_solver_set_watch(solver, before_end, &end);
-    SPRY_GO(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
-    SPRY_GO(ctx, spry_solve(solver, b, x, &result));
-    *found = result.converged;
+    SPRY_GO(ctx, spry_solve(solver, p->b, x, &result));
 done:
     ctx->log = log;
     spry_result_clear(ctx, &result);
@@ -67,18 +70,26 @@ done:
     return status;
 }
 
-/* Powers of two that bring columns to length 1, about. */
+/* The lengths of columns. */
+static spry_status column_sizes(const spry_matrix *A, double **sizes)
+{
+    const matrix_arrays *a = &A->a;
+    const spry_status status = base_calloc(A->ctx, a->cols, sizeof **sizes, sizes);
+    for (int64_t k = 0; status == SPRY_STATUS_OK && k < a->nnz; k++) {
+        double *size = &(*sizes)[a->col_index[k]];
+        *size = hypot(*size, scalar_size(a->type, value_load(a->type, a->values, k)));
+    }
+    return status;
+}
+
+/* Powers of two that bring them to about 1. */
 static spry_status column_factors(const spry_matrix *A, spry_vector **factors)
 {
     const matrix_arrays *a = &A->a;
     double *sizes = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, base_calloc(A->ctx, a->cols, sizeof *sizes, &sizes));
+    SPRY_GO(A->ctx, column_sizes(A, &sizes));
     SPRY_GO(A->ctx, spry_vector_new(A->ctx, a->type, a->cols, NULL, SPRY_OWN_TAKE, factors));
-    for (int64_t k = 0; k < a->nnz; k++) {
-        double *size = &sizes[a->col_index[k]];
-        *size = hypot(*size, scalar_size(a->type, value_load(a->type, a->values, k)));
-    }
     for (int64_t j = 0; j < a->cols; j++) {
         const double factor = sizes[j] > 0 ? exp2(-round(log2(sizes[j]))) : 1;
         value_store(a->type, (*factors)->data, j, (spry_scalar){factor, 0});
@@ -88,17 +99,17 @@ done:
     return status;
 }
 
-static spry_status run_scaled(const spry_matrix *A, const spry_vector *b, spry_vector *x,
-                              double tol, double seconds, bool *found)
+static spry_status run_scaled(const least_problem *p, spry_vector *x)
 {
-    spry_context *ctx = A->ctx;
+    spry_context *ctx = p->A->ctx;
     spry_matrix *S = NULL;
     spry_vector *factors = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, column_factors(A, &factors));
-    SPRY_GO(ctx, matrix_copy(A, &S));
+    SPRY_GO(ctx, column_factors(p->A, &factors));
+    SPRY_GO(ctx, matrix_copy(p->A, &S));
     SPRY_GO(ctx, spry_matrix_scale(S, NULL, factors));
-    SPRY_GO(ctx, run(S, NULL, b, x, tol, seconds, found));
+    SPRY_GO(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
+    SPRY_GO(ctx, run(p, S, false, x));
     SPRY_GO(ctx, spry_vector_multiply(factors, x, x));
 done:
     spry_matrix_free(S);
@@ -106,92 +117,96 @@ done:
     return status;
 }
 
-static spry_status residual_of(const spry_operator *A, const spry_vector *b, const spry_vector *x,
-                               double *relative)
+/* |b - A x| / |b|, and the largest cosine of r and a column of A. */
+static spry_status measure(const least_problem *p, const spry_vector *x, double *residual,
+                           double *slope)
 {
-    spry_vector *r = NULL;
-    double all = 0;
+    spry_context *ctx = p->A->ctx;
+    const matrix_arrays *a = &p->A->a;
+    spry_vector *r = NULL, *g = NULL;
+    double *sizes = NULL, all = 0, size = 0;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, spry_vector_like(b, b->n, &r));
-    SPRY_GO(A->ctx, spry_vector_copy(b, r));
-    SPRY_GO(A->ctx, spry_operator_multiply(A, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, x,
-                                           (spry_scalar){1, 0}, r));
-    SPRY_GO(A->ctx, spry_vector_norm(r, relative));
-    SPRY_GO(A->ctx, spry_vector_norm(b, &all));
-    *relative = all > 0 ? *relative / all : *relative;
+    SPRY_GO(ctx, spry_vector_like(p->b, p->b->n, &r));
+    SPRY_GO(ctx, spry_vector_like(x, x->n, &g));
+    SPRY_GO(ctx, spry_vector_copy(p->b, r));
+    SPRY_GO(ctx, spry_operator_multiply(p->op, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, x,
+                                        (spry_scalar){1, 0}, r));
+    SPRY_GO(ctx, spry_operator_multiply(p->op, SPRY_TRANSPOSE_CONJUGATE, (spry_scalar){1, 0}, r,
+                                        (spry_scalar){0, 0}, g));
+    SPRY_GO(ctx, spry_vector_norm(r, &size));
+    SPRY_GO(ctx, spry_vector_norm(p->b, &all));
+    SPRY_GO(ctx, column_sizes(p->A, &sizes));
+    *residual = all > 0 ? size / all : size;
+    *slope = isfinite(size) ? 0 : INFINITY;
+    for (int64_t j = 0; j < a->cols && size > 0; j++)
+        if (sizes[j] > 0)
+            *slope = fmax(*slope,
+                          scalar_size(a->type, value_load(a->type, g->data, j)) / sizes[j] / size);
 done:
+    base_free(ctx, sizes);
     spry_vector_free(r);
+    spry_vector_free(g);
     return status;
 }
 
-/* x without null vectors is the shortest; they are in double precision. */
-static spry_status shorten(const doctor_verdict *v, spry_vector *x)
+/* y in the place of x where it is a least-squares solution, or better; without null vectors, which
+ * makes it the shortest, where that leaves it as good. */
+static spry_status take(const least_problem *p, const doctor_verdict *v, spry_vector *y,
+                        spry_vector *x, singular_result *s)
 {
-    spry_vector *own = NULL;
+    const double flat = 1e-6;
+    spry_context *ctx = p->A->ctx;
+    spry_vector *less = NULL;
+    const spry_vector *best = y;
+    double residual = NAN, slope = NAN, other = NAN, other_slope = NAN;
     spry_status status = SPRY_STATUS_OK;
-    if (v->null_count == 0)
-        return status;
-    SPRY_GO(x->ctx, spry_vector_like(v->null[0], x->n, &own));
-    SPRY_GO(x->ctx, spry_vector_copy(x, own));
-    SPRY_GO(x->ctx, doctor_project(v->null_count, v->null, own));
-    SPRY_GO(x->ctx, spry_vector_copy(own, x));
-done:
-    spry_vector_free(own);
-    return status;
-}
-
-/* Takes y in the place of x where it is the least-squares solution, or better. */
-static spry_status take(const spry_operator *A, const spry_vector *b, spry_vector *y,
-                        const doctor_verdict *v, bool found, spry_vector *x, singular_result *s)
-{
-    double short_one = NAN, size = NAN;
-    spry_vector *whole = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, spry_vector_like(y, y->n, &whole));
-    SPRY_GO(A->ctx, spry_vector_copy(y, whole));
-    SPRY_GO(A->ctx, residual_of(A, b, y, &size));
-    SPRY_GO(A->ctx, shorten(v, y));
-    SPRY_GO(A->ctx, residual_of(A, b, y, &short_one));
-    const bool kept = short_one <= size * (1 + 1e-6) + 1e-15; /* null vectors are, by rounding */
-    if (!kept)
-        SPRY_GO(A->ctx, spry_vector_copy(whole, y));
-    size = kept ? short_one : size;
-    if (isfinite(size) && (found || size < s->residual)) {
-        SPRY_GO(A->ctx, spry_vector_copy(y, x));
-        s->residual = size;
+    SPRY_GO(ctx, spry_vector_like(y, y->n, &less));
+    SPRY_GO(ctx, spry_vector_copy(y, less));
+    SPRY_GO(ctx, doctor_project(v->null_count, v->null, less));
+    SPRY_GO(ctx, measure(p, y, &residual, &slope));
+    SPRY_GO(ctx, measure(p, less, &other, &other_slope));
+    if (v->null_count > 0 && other <= fmax((1 + flat) * residual, p->tol) &&
+        (other <= p->tol || other_slope <= fmax(flat, slope))) {
+        best = less;
+        residual = other;
+        slope = other_slope;
     }
-    s->least_squares = s->least_squares || found;
+    const bool found = residual <= p->tol || (slope <= flat && residual <= 1 + flat);
+    if (found || residual < s->residual) {
+        SPRY_GO(ctx, spry_vector_copy(best, x));
+        s->residual = residual;
+        s->least_squares = found;
+    }
 done:
-    spry_vector_free(whole);
+    spry_vector_free(less);
     return status;
 }
 
-static spry_status least_squares(const spry_matrix *A, const spry_operator *M, const spry_vector *b,
-                                 spry_vector *x, const doctor_verdict *v, double tol,
-                                 double seconds, singular_result *s)
+/* The best x there is to be had, from the best known. */
+static spry_status least_squares(const least_problem *p, const doctor_verdict *v, spry_vector *x,
+                                 singular_result *s)
 {
-    spry_context *ctx = A->ctx;
-    spry_operator *op = NULL;
+    enum { ROUNDS = 3 };
+    spry_context *ctx = p->A->ctx;
     spry_vector *y = NULL;
-    bool found = false;
+    double slope;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_operator_from_matrix(A, &op));
     SPRY_GO(ctx, spry_vector_like(x, x->n, &y));
-    SPRY_GO(ctx, residual_of(op, b, x, &s->residual));
+    SPRY_GO(ctx, spry_vector_fill(y, (spry_scalar){0, 0}));
+    SPRY_GO(ctx, measure(p, x, &s->residual, &slope));
     if (!(s->residual <= 1)) { /* which 0 has */
         SPRY_GO(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
         s->residual = 1;
     }
-    if (M) {
-        SPRY_GO(ctx, run(A, M, b, y, tol, seconds / 2, &found));
-        SPRY_GO(ctx, take(op, b, y, v, found, x, s));
+    for (int round = 0; round < ROUNDS && p->M && !s->least_squares; round++) {
+        SPRY_GO(ctx, run(p, p->A, true, y));
+        SPRY_GO(ctx, take(p, v, y, x, s));
     }
     if (!s->least_squares) {
-        SPRY_GO(ctx, run_scaled(A, b, y, tol, seconds / 2, &found));
-        SPRY_GO(ctx, take(op, b, y, v, found, x, s));
+        SPRY_GO(ctx, run_scaled(p, y));
+        SPRY_GO(ctx, take(p, v, y, x, s));
     }
 done:
-    spry_operator_free(op);
     spry_vector_free(y);
     return status;
 }
@@ -211,10 +226,67 @@ static void compose(const doctor_verdict *v, int64_t n, bool outside, singular_r
              s->least_squares ? "the least-squares solution" : "the best x found", s->residual);
 }
 
+/* The problem in double precision; a matrix in single has factors in single, to which its zeros
+ * are zeros. */
+static spry_status pose(const spry_matrix *A, const spry_operator *M, const spry_vector *b,
+                        least_problem *p, spry_matrix **W, spry_operator **own, spry_vector **wide)
+{
+    spry_context *ctx = A->ctx;
+    const spry_type type = spry_type_is_complex(A->a.type) ? SPRY_TYPE_Z : SPRY_TYPE_D;
+    char name[32];
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_vector_new(ctx, type, b->n, NULL, SPRY_OWN_TAKE, wide));
+    SPRY_GO(ctx, spry_vector_copy(b, *wide));
+    p->b = *wide;
+    p->A = A;
+    p->M = M;
+    if (A->a.type != type) {
+        SPRY_GO(ctx, spry_matrix_cast(A, type, W));
+        p->A = *W;
+        if (M)
+            SPRY_GO(ctx, precon_make_beside(ctx, *W, NULL,
+                                            "direct:kind=sparse,regular=yes,precision=single", own,
+                                            name));
+        p->M = *own;
+    }
+    SPRY_GO(ctx, spry_operator_from_matrix(p->A, &p->op));
+done:
+    return status;
+}
+
+/* x by least squares, of A's type. */
+static spry_status best_of(const spry_matrix *A, const spry_operator *M, const spry_vector *b,
+                           const doctor_verdict *v, double tol, double seconds, spry_vector *x,
+                           singular_result *s)
+{
+    spry_context *ctx = A->ctx;
+    least_problem p = {.tol = tol, .seconds = seconds, .missing = A->a.rows - v->rank};
+    spry_matrix *W = NULL;
+    spry_operator *own = NULL;
+    spry_vector *wide = NULL, *y = NULL;
+    double slope;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, pose(A, M, b, &p, &W, &own, &wide));
+    SPRY_GO(ctx, spry_vector_like(wide, x->n, &y));
+    SPRY_GO(ctx, spry_vector_copy(x, y));
+    SPRY_GO(ctx, least_squares(&p, v, y, s));
+    SPRY_GO(ctx, spry_vector_copy(y, x));
+    SPRY_GO(ctx, spry_vector_copy(x, y)); /* as it was rounded */
+    SPRY_GO(ctx, measure(&p, y, &s->residual, &slope));
+done:
+    spry_operator_free(p.op);
+    spry_operator_free(own);
+    spry_matrix_free(W);
+    spry_vector_free(wide);
+    spry_vector_free(y);
+    return status;
+}
+
 spry_status singular_solve(const spry_matrix *A, const spry_operator *M, const spry_vector *b,
                            spry_vector *x, double tol, double seconds, singular_result *s)
 {
-    const double roundoff = type_is_single(A->a.type) ? 6e-8 : 1.2e-16;
+    const bool single = type_is_single(A->a.type);
+    const double rounding = single ? 6e-5 : 1.2e-13, reached = fmax(tol, single ? 1e-5 : 0);
     doctor_verdict v = {0};
     spry_status status = SPRY_STATUS_OK;
     *s = (singular_result){.residual = NAN};
@@ -223,9 +295,9 @@ spry_status singular_solve(const spry_matrix *A, const spry_operator *M, const s
     s->rank = v.rank;
     if (!v.singular)
         goto done;
-    SPRY_GO(A->ctx, least_squares(A, M, b, x, &v, tol, seconds / 2, s));
-    s->in_range = s->least_squares && s->residual <= reachable(A->a.type, tol);
-    const bool outside = v.outside > 1e3 * roundoff || (s->least_squares && !s->in_range);
+    SPRY_GO(A->ctx, best_of(A, M, b, &v, tol, seconds / 2, x, s));
+    s->in_range = s->least_squares && s->residual <= reached;
+    const bool outside = !s->in_range && (v.outside > rounding || s->least_squares);
     s->row_count = v.row_count;
     memcpy(s->rows, v.rows, sizeof s->rows);
     compose(&v, A->a.rows, outside, s);
