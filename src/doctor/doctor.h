@@ -106,6 +106,7 @@ typedef struct doctor {
     spry_context *ctx;
     const doctor_options *options;
     double begin;
+    bool known; /* what factors would tell: none are made */
     const spry_matrix *given;
     spry_stats stats;
     const spry_matrix *A; /* general CSR, sorted, no place twice */

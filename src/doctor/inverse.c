@@ -287,7 +287,7 @@ spry_status doctor_find_null(doctor *d)
     SPRY_GO(ctx, take_unpivoted(d, &rest, work));
     const int made = z->count;
     if (made < DOCTOR_MOST_NULL)
-        SPRY_GO(ctx, collect(d, singular_limit(d), work));
+        SPRY_GO(ctx, collect(d, rest.count > 0 ? made_limit(d) : singular_limit(d), work));
     hidden = z->count - made;
     if (z->nullity > 0)
         z->nullity += hidden;

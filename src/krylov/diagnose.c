@@ -359,6 +359,8 @@ spry_status spry_diagnose(const spry_matrix *A, const spry_vector *b, const char
         SPRY_GO(ctx, base_take(ctx, result, &own, &krylov_result_sized));
     const attempt t = attempt_of(&o, result ? &own : NULL);
     SPRY_GO(ctx, doctor_admit(&d, A, b, &o));
+    /* A long solve that ended so had a doctor of its own. */
+    d.known = result && own.reason == SPRY_REASON_SINGULAR && own.solve_seconds > 0.5;
     status = doctor_examine(&d);
     if (status == SPRY_STATUS_OK)
         status = judge_attempt(&d, &t);

@@ -37,6 +37,7 @@ typedef struct least_problem {
     const spry_operator *M; /* about the inverse of A; NULL: none */
     const spry_vector *b;
     double tol, seconds;
+    double rounding; /* a residual as small says nothing */
     int64_t missing; /* pivots */
 } least_problem;
 
@@ -165,13 +166,14 @@ static spry_status take(const least_problem *p, const doctor_verdict *v, spry_ve
     SPRY_GO(ctx, doctor_project(v->null_count, v->null, less));
     SPRY_GO(ctx, measure(p, y, &residual, &slope));
     SPRY_GO(ctx, measure(p, less, &other, &other_slope));
-    if (v->null_count > 0 && other <= fmax((1 + flat) * residual, p->tol) &&
-        (other <= p->tol || other_slope <= fmax(flat, slope))) {
+    const double enough = fmax(p->tol, p->rounding);
+    if (v->null_count > 0 && other <= fmax((1 + flat) * residual, enough) &&
+        (other <= enough || other_slope <= fmax(flat, slope))) {
         best = less;
         residual = other;
         slope = other_slope;
     }
-    const bool found = residual <= p->tol || (slope <= flat && residual <= 1 + flat);
+    const bool found = residual <= enough || (slope <= flat && residual <= 1 + flat);
     if (found || residual < s->residual) {
         SPRY_GO(ctx, spry_vector_copy(best, x));
         s->residual = residual;
@@ -260,7 +262,10 @@ static spry_status best_of(const spry_matrix *A, const spry_operator *M, const s
                            singular_result *s)
 {
     spry_context *ctx = A->ctx;
-    least_problem p = {.tol = tol, .seconds = seconds, .missing = A->a.rows - v->rank};
+    least_problem p = {.tol = tol,
+                       .seconds = seconds,
+                       .rounding = type_is_single(A->a.type) ? 1e-5 : 0,
+                       .missing = A->a.rows - v->rank};
     spry_matrix *W = NULL;
     spry_operator *own = NULL;
     spry_vector *wide = NULL, *y = NULL;
@@ -297,7 +302,7 @@ spry_status singular_solve(const spry_matrix *A, const spry_operator *M, const s
         goto done;
     SPRY_GO(A->ctx, best_of(A, M, b, &v, tol, seconds / 2, x, s));
     s->in_range = s->least_squares && s->residual <= reached;
-    const bool outside = !s->in_range && (v.outside > rounding || s->least_squares);
+    const bool outside = !s->in_range && (v.outside > fmax(rounding, tol) || s->least_squares);
     s->row_count = v.row_count;
     memcpy(s->rows, v.rows, sizeof s->rows);
     compose(&v, A->a.rows, outside, s);
