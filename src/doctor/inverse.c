@@ -280,15 +280,13 @@ spry_status doctor_find_null(doctor *d)
     const precon_unpivoted rest = precon_direct_unpivoted(d->M);
     doctor_null *z = &d->null;
     spry_vector *work = NULL;
-    int hidden = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_new(ctx, d->type, n, NULL, SPRY_OWN_TAKE, &work));
     SPRY_GO(ctx, count_unpivoted(d, d->M));
+    /* Those that pivots hide first: M makes them so large that all others have a share in them. */
+    SPRY_GO(ctx, collect(d, rest.count > 0 ? made_limit(d) : singular_limit(d), work));
+    const int hidden = z->count;
     SPRY_GO(ctx, take_unpivoted(d, &rest, work));
-    const int made = z->count;
-    if (made < DOCTOR_MOST_NULL)
-        SPRY_GO(ctx, collect(d, rest.count > 0 ? made_limit(d) : singular_limit(d), work));
-    hidden = z->count - made;
     if (z->nullity > 0)
         z->nullity += hidden;
     if (z->more && type_is_single(d->A->a.type))
