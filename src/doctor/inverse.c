@@ -143,7 +143,8 @@ done:
 }
 
 /* v, which has numbers in places without a pivot alone, gets those for which B v is 0 wherever
- * there are pivots: v - M B v. More than once is refinement. */
+ * there are pivots: v - M B v, without the null vectors known, which M makes large. More than once
+ * is refinement. */
 static spry_status complete(const doctor *d, const spry_operator *M, bool back, spry_vector *v)
 {
     enum { TURNS = 3 };
@@ -155,6 +156,7 @@ static spry_status complete(const doctor *d, const spry_operator *M, bool back, 
     for (int turn = 0; turn < TURNS; turn++) {
         SPRY_GO(ctx, doctor_times(d->B_op, back, v, r));
         SPRY_GO(ctx, solve(d, M, back, r, y));
+        SPRY_GO(ctx, doctor_project(d->null.count, back ? d->null.left : d->null.right, y));
         SPRY_GO(ctx, spry_vector_axpy((spry_scalar){-1, 0}, y, v));
     }
     SPRY_GO(ctx, doctor_normalise(v));
