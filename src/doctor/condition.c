@@ -49,20 +49,23 @@ static spry_status tell_singular(doctor *d)
 {
     const doctor_null *z = &d->null;
     const int64_t n = d->B->a.rows;
-    char rows[160], cols[160];
+    char rows[160], cols[160], structural[48] = "";
     spry_status status = SPRY_STATUS_OK;
+    if (d->structural_rank < n)
+        snprintf(structural, sizeof structural, " (structural rank %" PRId64 ")",
+                 d->structural_rank);
     spry_finding *f = doctor_add(d, DOCTOR_SINGULAR, SPRY_SEVERITY_ERROR, "-");
     SPRY_GO(d->ctx, find_places(d, z->left[0], d->left, f, doctor_row));
     SPRY_GO(d->ctx, find_places(d, z->right[0], d->right, f, doctor_col));
     snprintf(
         f->text, sizeof f->text,
-        "singular: rank %s %" PRId64 " of %" PRId64 ". There is a v with |A v| = %.2g |A| |v| "
+        "singular: rank %s %" PRId64 " of %" PRId64 "%s. There is a v with |A v| = %.2g |A| |v| "
         "(rows and columns scaled), as small as rounding; it lives in columns %s (from 0), and "
         "the equations that depend on each other are rows %s",
-        z->more ? "at most" : "about", n - z->count, n, z->right_size[0] / d->B_norm,
+        z->more ? "at most" : "about", n - z->nullity, n, structural, z->right_size[0] / d->B_norm,
         doctor_places(f->cols, f->col_count, cols, sizeof cols),
         doctor_places(f->rows, f->row_count, rows, sizeof rows));
-    doctor_figure(f, "rank", (double)(n - z->count));
+    doctor_figure(f, "rank", (double)(n - z->nullity));
     doctor_figure(f, "smallest", z->right_size[0] / d->B_norm);
     doctor_solve(d, f,
                  d->column_sums_vanish && d->hermitian ? "--nullspace constant" : "--method lsmr");
@@ -97,7 +100,7 @@ static spry_status tell_condition(doctor *d)
                  doctor_places(f->rows, f->row_count, rows, sizeof rows));
     doctor_figure(f, "condition", d->condition);
     doctor_figure(f, "smallest", d->smallest / d->B_norm);
-    doctor_solve(d, f, "--method gmres --precon direct");
+    doctor_solve(d, f, "--method direct");
 done:
     return status;
 }
@@ -116,7 +119,7 @@ static spry_status check_negative(doctor *d)
     enum { STEPS = 24 };
     double least = 0, largest = 0;
     spry_status status = SPRY_STATUS_OK;
-    if (!d->hermitian || !d->definite || d->D || d->null.count > 0 || !doctor_scaled_alike(d))
+    if (!d->hermitian || !d->definite || d->null.nullity > 0 || !doctor_scaled_alike(d))
         return SPRY_STATUS_OK;
     SPRY_GO(d->ctx, doctor_lanczos(d, apply, d->M, d->B->a.rows, STEPS, &least, &largest));
     const double size = fmax(fabs(least), fabs(largest));
@@ -164,7 +167,7 @@ spry_status doctor_check_inverse(doctor *d)
     spry_context *ctx = d->ctx;
     spry_status status = SPRY_STATUS_OK;
     const int64_t n = d->B->a.rows;
-    if (n == 0 || d->B->a.cols == 0 || d->stats.nnz == 0)
+    if (n == 0 || d->B->a.cols == 0 || d->stats.nnz == 0 || d->known)
         return SPRY_STATUS_OK;
     if (doctor_late(d, 0.7)) {
         doctor_skip(d, "condition");
@@ -173,8 +176,6 @@ spry_status doctor_check_inverse(doctor *d)
     if (d->square)
         SPRY_GO(ctx, doctor_invert(d));
     if (!d->M) {
-        if (d->square && !*d->unchecked)
-            doctor_skip(d, "whether A is singular (no factors could be had)");
         SPRY_GO(ctx, estimate(d));
         SPRY_GO(ctx, tell_condition(d));
         goto done;

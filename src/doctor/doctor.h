@@ -68,6 +68,9 @@
     item(DRIFT, "drift", "the method's own residual has left the true one",                        \
          "rounding: the recurrence goes on falling while x gets no better, most of all where the " \
          "matrix is ill-conditioned or residuals were large on the way")                           \
+    item(ROUNDING, "rounding", "a residual that is nothing but rounding",                          \
+         "x is so large, or its terms cancel so far, that all digits of the precision are used "   \
+         "up: a matrix that is badly scaled or ill-conditioned, or a b that asks for such an x")   \
     item(UNEXPLAINED, "unexplained", "a solve that ended badly, though nothing is wrong",          \
          "the method or its preconditioner is too weak for this matrix, or it was stopped early")  \
     item(UNCHECKED, "unchecked", "checks that there was no time or memory for",                    \
@@ -92,7 +95,8 @@ enum { DOCTOR_MOST_NULL = 8, DOCTOR_MOST_FINDINGS = 40 };
 /* Vectors that B (B^H) sends to 0, orthonormal, and |B v| of each; see inverse.c. */
 typedef struct doctor_null {
     int count;
-    bool more; /* there may be others */
+    int64_t nullity; /* how many there are, as far as it was shown: count, or more */
+    bool more;       /* there may be others */
     spry_vector *right[DOCTOR_MOST_NULL], *left[DOCTOR_MOST_NULL];
     double right_size[DOCTOR_MOST_NULL], left_size[DOCTOR_MOST_NULL];
 } doctor_null;
@@ -102,6 +106,7 @@ typedef struct doctor {
     spry_context *ctx;
     const doctor_options *options;
     double begin;
+    bool known; /* what factors would tell: none are made */
     const spry_matrix *given;
     spry_stats stats;
     const spry_matrix *A; /* general CSR, sorted, no place twice */
@@ -110,8 +115,6 @@ typedef struct doctor {
     bool square, hermitian, symmetric;
     bool column_sums_vanish; /* so that the constant vector is a left null vector */
     int64_t zero_rows, zero_cols, structural_rank;
-    int32_t *partner; /* of each row of a square matrix a column of its own, with an entry where
-                         there can be one; NULL: that of its number */
     /* In double precision: A, B = diag(left) A diag(right) with largest entries of about 1, b. */
     spry_type type;
     const spry_matrix *W;
@@ -120,9 +123,7 @@ typedef struct doctor {
     spry_operator *W_op, *B_op;
     spry_vector *b;
     double B_norm;    /* a lower bound of |B| */
-    spry_operator *M; /* the inverse of B, or of B + D; NULL: not to be had */
-    spry_matrix *D;   /* NULL: none */
-    double shift_size;
+    spry_operator *M; /* the inverse of B, a generalized one where pivots are missing; NULL: none */
     doctor_null null;
     double smallest; /* the least |B v| / |v| come upon; infinite: none */
     bool definite;   /* it was shown that it is not: false */
@@ -148,6 +149,8 @@ void doctor_row(spry_finding *f, int64_t row);
 void doctor_col(spry_finding *f, int64_t col);
 /* "3, 17, 18 and 5 more" (from 0), of the rows or columns a finding has. */
 const char *doctor_places(const int64_t *places, int64_t count, char *text, size_t size);
+/* The first finding of a kind; NULL: none. */
+const spry_finding *doctor_find(const doctor *d, doctor_kind kind);
 bool doctor_has(const doctor *d, doctor_kind kind);
 /* What there was no time for. */
 void doctor_skip(doctor *d, const char *what);
@@ -195,8 +198,6 @@ spry_status doctor_project(int count, spry_vector *const *q, spry_vector *v);
 bool doctor_scaled_alike(const doctor *d);
 /* A is hermitian and (x, A x) < 0 for some x, as its inverse showed. */
 void doctor_tell_negative(doctor *d, double least, double largest);
-/* Operations of factoring n rows in an order of little fill, as far as `most`. */
-spry_status doctor_forecast(const spry_matrix *A, double most, double *operations);
 /* The inverse of B where it can be had within the time, and the vectors that B sends to 0. */
 spry_status doctor_invert(doctor *d);
 spry_status doctor_find_null(doctor *d);
@@ -205,20 +206,21 @@ spry_status doctor_find_null(doctor *d);
 spry_status doctor_outside(doctor *d, int *count, spry_vector **q, double *outside);
 
 /*
- * For a solver whose factorization found A singular: how far that is so, and the x of least squares
- * and least norm. `text` is "singular: rank about r, rows ...; b is not in its range; the
- * least-squares solution has residual ...". Where nothing shows that A is singular, `singular` is
- * false and x is left as it was.
+ * For a solver whose factors did not do: whether A is singular, and how far. Where nothing shows
+ * it, `singular` is false. Null vectors are those of A, orthonormal, in double precision; the
+ * caller clears the verdict.
  */
 typedef struct doctor_verdict {
-    bool singular, in_range;
-    int64_t rank;
-    double outside;  /* |part of b outside of the range| / |b| */
-    double residual; /* |b - A x| / |b| */
+    bool singular;
+    bool more; /* the rank may be less */
+    int64_t rank, structural_rank;
+    double outside; /* |part of b outside of the range| / |b|, as far as the vectors tell */
     int64_t row_count, rows[SPRY_FINDING_PLACES];
-    char text[320];
+    int null_count; /* 0 where there are more than are known */
+    spry_vector *null[DOCTOR_MOST_NULL];
 } doctor_verdict;
-spry_status doctor_singular(const spry_matrix *A, const spry_vector *b, spry_vector *x,
-                            double seconds, doctor_verdict *verdict);
+spry_status doctor_singular(const spry_matrix *A, const spry_vector *b, double seconds,
+                            doctor_verdict *verdict);
+void doctor_verdict_clear(doctor_verdict *verdict);
 
 #endif

@@ -86,12 +86,17 @@ const char *doctor_places(const int64_t *places, int64_t count, char *text, size
     return text;
 }
 
-bool doctor_has(const doctor *d, doctor_kind kind)
+const spry_finding *doctor_find(const doctor *d, doctor_kind kind)
 {
     for (int k = 0; k < d->count; k++)
         if (d->findings[k].code == kinds[kind].word)
-            return true;
-    return false;
+            return &d->findings[k];
+    return NULL;
+}
+
+bool doctor_has(const doctor *d, doctor_kind kind)
+{
+    return doctor_find(d, kind) != NULL;
 }
 
 void doctor_skip(doctor *d, const char *what)

@@ -1,9 +1,9 @@
 /*
- * How near to a singular matrix A is, and where: inverse iteration with factors of B, which is A
- * with rows and columns scaled. Where B is singular, factors are those of B + D with a small matrix
- * D, a permutation with random numbers, and the vectors that come out are corrected for D.
- * Whatever v came from, |B v| / |v| is computed with B itself, and the least singular value is no
- * larger: B - (B v) v^H / |v|^2 is singular.
+ * How near to a singular matrix A is, and where: factors of B, which is A with rows and columns
+ * scaled. Where pivots are missing, each column without one gives a null vector, e_j - M B e_j with
+ * the generalized inverse M that the others make, and each row one of B^H; inverse iteration finds
+ * those that the pivots hide. Whatever v came from, |B v| / |v| is computed with B itself, and the
+ * least singular value is no larger: B - (B v) v^H / |v|^2 is singular.
  */
 #include "doctor/doctor.h"
 
@@ -11,51 +11,20 @@
 #include "precon/precon.h"
 
 #include <float.h>
-#include <spry/algebra.h>
-
-/* |D| over the largest numbers of B: far above rounding, so that factors are good, and far below
- * other singular values. Where the smaller one leaves no factors, the larger one is tried. */
-static const double shift_sizes[] = {2e-11, 1e-7};
-/* Operations a second that factoring can be trusted with. */
-static const double speed = 2e9;
 
 /* --- factors -------------------------------------------------------------------------------------
  */
 
-/* B + D. D has a number in each row and column: where the structural rank is not full, a diagonal
- * one would leave null vectors of rows and columns that have nothing to do with each other. */
-static spry_status add_shift(doctor *d, double size, spry_matrix **P)
+/* Factors of P, sparse ones, which tell their rank. What would take too long, or too much memory,
+ * leaves none, and is no failure here. */
+static spry_status try_direct(const doctor *d, const spry_matrix *P, spry_operator **M)
 {
     spry_context *ctx = d->ctx;
-    const int64_t n = d->B->a.rows;
-    matrix_arrays a = {.type = d->type, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n, .nnz = n};
-    spry_status status = SPRY_STATUS_OK;
-    spry_matrix_free(d->D);
-    d->D = NULL;
-    SPRY_GO(ctx, matrix_allocate(ctx, &a));
-    for (int64_t i = 0; i <= n; i++)
-        a.offsets[i] = i;
-    for (int64_t i = 0; i < n; i++) {
-        a.col_index[i] = d->partner ? d->partner[i] : (int32_t)i;
-        value_store(d->type, a.values, i,
-                    (spry_scalar){size * (1 + base_uniform(5, (uint64_t)i)), 0});
-    }
-    SPRY_GO(ctx, matrix_wrap(ctx, &a, &d->D));
-    d->shift_size = size;
-    SPRY_GO(ctx, spry_matrix_add((spry_scalar){1, 0}, d->B, (spry_scalar){1, 0}, d->D, P));
-done:
-    return status;
-}
-
-/* A singular matrix, one that is too large and a lack of memory leave no factors, and are no
- * failures here; *singular tells the first. */
-static spry_status try_direct(doctor *d, const spry_matrix *P, bool *singular)
-{
-    spry_context *ctx = d->ctx;
-    char before[MESSAGE_SIZE], name[32];
+    const double left = d->options->seconds - (base_seconds() - d->begin), least = 1e-3;
+    char before[MESSAGE_SIZE], name[32], spec[96];
+    snprintf(spec, sizeof spec, "direct:kind=sparse,regular=yes,most=%.3g", fmax(left, least));
     memcpy(before, ctx->message, sizeof before);
-    spry_status status = precon_make_beside(ctx, P, NULL, "direct", &d->M, name);
-    *singular = status == SPRY_STATUS_BAD_INPUT;
+    spry_status status = precon_make_beside(ctx, P, NULL, spec, M, name);
     if (status == SPRY_STATUS_BAD_INPUT || status == SPRY_STATUS_UNSUPPORTED ||
         status == SPRY_STATUS_NO_MEMORY) {
         memcpy(ctx->message, before, sizeof before);
@@ -66,35 +35,9 @@ static spry_status try_direct(doctor *d, const spry_matrix *P, bool *singular)
 
 spry_status doctor_invert(doctor *d)
 {
-    spry_context *ctx = d->ctx;
-    const double left = d->options->seconds - (base_seconds() - d->begin);
-    /* Where pivots are off the diagonal, the order that was chosen for it serves less. */
-    const double pivoting = doctor_has(d, DOCTOR_ZERO_DIAGONAL) ? 8 : 1;
-    const double most = speed * (left > 0 ? left : 0) / pivoting;
-    const bool known = d->zero_rows > 0 || d->zero_cols > 0 || d->structural_rank < d->B->a.rows;
-    spry_matrix *P = NULL;
-    double operations = 0;
-    bool singular = known;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, doctor_forecast(d->B, most, &operations));
-    if (!(operations <= most)) {
-        doctor_skip(d, "whether A is singular (factors would take too long)");
-        goto done;
-    }
-    if (!known)
-        SPRY_GO(ctx, try_direct(d, d->B, &singular));
-    for (int k = 0; k < 2 && !d->M && singular; k++) {
-        SPRY_GO(ctx, add_shift(d, shift_sizes[k], &P));
-        status = try_direct(d, P, &singular);
-        if (d->M)
-            operator_keep(d->M, P);
-        else
-            spry_matrix_free(P);
-        P = NULL;
-        if (status != SPRY_STATUS_OK)
-            break;
-    }
-done:
+    const spry_status status = try_direct(d, d->B, &d->M);
+    if (status == SPRY_STATUS_OK && !d->M)
+        doctor_skip(d, "whether A is singular (factors would take too long, or too much memory)");
     return status;
 }
 
@@ -177,72 +120,184 @@ done:
     return status;
 }
 
-/*
- * Vectors of B + D become those of B: v - (I - V V^H) M (I - W W^H) B v, where V and W span all
- * that M makes large, so that each turn gains |D| over the least singular value beside theirs. The
- * same for w and B^H.
+/* --- columns without a pivot ---------------------------------------------------------------------
  */
-static spry_status polish(doctor *d, int k, bool back, spry_vector *r, spry_vector *y)
+
+/* y = M x, or M^H x, where M may be of single precision. */
+static spry_status solve(const doctor *d, const spry_operator *M, bool back, const spry_vector *x,
+                         spry_vector *y)
+{
+    spry_vector *from = NULL, *to = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (M->type == d->type)
+        return doctor_times(M, back, x, y);
+    SPRY_GO(d->ctx, spry_vector_new(d->ctx, M->type, x->n, NULL, SPRY_OWN_TAKE, &from));
+    SPRY_GO(d->ctx, spry_vector_like(from, x->n, &to));
+    SPRY_GO(d->ctx, spry_vector_copy(x, from));
+    SPRY_GO(d->ctx, doctor_times(M, back, from, to));
+    SPRY_GO(d->ctx, spry_vector_copy(to, y));
+done:
+    spry_vector_free(from);
+    spry_vector_free(to);
+    return status;
+}
+
+/* v, which has numbers in places without a pivot alone, gets those for which B v is 0 wherever
+ * there are pivots: v - M B v, without the null vectors known, which M makes large. More than once
+ * is refinement. */
+static spry_status complete(const doctor *d, const spry_operator *M, bool back, spry_vector *v)
 {
     enum { TURNS = 3 };
     spry_context *ctx = d->ctx;
-    const doctor_null *z = &d->null;
-    spry_vector *const *own = back ? z->left : z->right, *const *other = back ? z->right : z->left;
+    spry_vector *r = NULL, *y = NULL;
     spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_vector_like(v, v->n, &r));
+    SPRY_GO(ctx, spry_vector_like(v, v->n, &y));
     for (int turn = 0; turn < TURNS; turn++) {
-        SPRY_GO(ctx, doctor_times(d->B_op, back, own[k], r));
-        SPRY_GO(ctx, doctor_project(z->count, other, r));
-        SPRY_GO(ctx, doctor_times(d->M, back, r, y));
-        SPRY_GO(ctx, doctor_project(z->count, own, y));
-        SPRY_GO(ctx, spry_vector_axpy((spry_scalar){-1, 0}, y, own[k]));
+        SPRY_GO(ctx, doctor_times(d->B_op, back, v, r));
+        SPRY_GO(ctx, solve(d, M, back, r, y));
+        SPRY_GO(ctx, doctor_project(d->null.count, back ? d->null.left : d->null.right, y));
+        SPRY_GO(ctx, spry_vector_axpy((spry_scalar){-1, 0}, y, v));
     }
-    SPRY_GO(ctx, doctor_project(k, own, own[k]));
-    SPRY_GO(ctx, doctor_normalise(own[k]));
+    SPRY_GO(ctx, doctor_normalise(v));
+done:
+    spry_vector_free(r);
+    spry_vector_free(y);
+    return status;
+}
+
+/* What is as good as 0 for a vector made from factors, whose missing pivots are as small as
+ * roundings of many sums are. */
+static double made_limit(const doctor *d)
+{
+    return 16 * singular_limit(d);
+}
+
+/* Whether B sends all vectors that belong to places without a pivot to 0: it does so with random
+ * ones of them. They are independent, so that the rank is no larger than that of the factors. */
+static spry_status probe(const doctor *d, const spry_operator *M, const precon_unpivoted *rest,
+                         bool back, bool *null)
+{
+    enum { PROBES = 2 };
+    spry_context *ctx = d->ctx;
+    const int32_t *places = back ? rest->rows : rest->cols;
+    spry_vector *v = NULL, *r = NULL;
+    double size = 0;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_vector_new(ctx, d->type, d->B->a.rows, NULL, SPRY_OWN_TAKE, &v));
+    SPRY_GO(ctx, spry_vector_like(v, v->n, &r));
+    for (int k = 0; k < PROBES && *null; k++) {
+        SPRY_GO(ctx, spry_vector_fill(v, (spry_scalar){0, 0}));
+        for (int64_t i = 0; i < rest->count; i++)
+            value_store(d->type, v->data, places[i],
+                        (spry_scalar){base_uniform(31 + (uint64_t)k, (uint64_t)i) - 0.5, 0});
+        SPRY_GO(ctx, complete(d, M, back, v));
+        SPRY_GO(ctx, doctor_times(d->B_op, back, v, r));
+        SPRY_GO(ctx, spry_vector_norm(r, &size));
+        *null = size <= made_limit(d);
+    }
+done:
+    spry_vector_free(v);
+    spry_vector_free(r);
+    return status;
+}
+
+/* The vector of one place without a pivot, orthogonal to those before it. */
+static spry_status make_vector(doctor *d, bool back, int64_t place)
+{
+    spry_context *ctx = d->ctx;
+    doctor_null *z = &d->null;
+    spry_vector **own = back ? z->left : z->right, **v = &own[z->count];
+    spry_status status = SPRY_STATUS_OK;
+    if (!*v)
+        SPRY_GO(ctx, spry_vector_new(ctx, d->type, d->B->a.rows, NULL, SPRY_OWN_TAKE, v));
+    SPRY_GO(ctx, spry_vector_fill(*v, (spry_scalar){0, 0}));
+    value_store(d->type, (*v)->data, place, (spry_scalar){1, 0});
+    SPRY_GO(ctx, complete(d, d->M, back, *v));
+    SPRY_GO(ctx, doctor_project(z->count, own, *v));
+    SPRY_GO(ctx, doctor_normalise(*v));
 done:
     return status;
 }
 
-/* Keeps the vectors that are null vectors of B itself, and the first. */
-static void sift(doctor *d)
+/* Vectors of places without a pivot, as many as there is room for; those of B^H beside them. */
+static spry_status take_unpivoted(doctor *d, const precon_unpivoted *rest, spry_vector *work)
 {
+    spry_context *ctx = d->ctx;
     doctor_null *z = &d->null;
-    int kept = 0;
-    for (int k = 0; k < z->count; k++) {
-        if (!(z->right_size[k] <= singular_limit(d)))
-            continue;
-        spry_vector *const right = z->right[k], *const left = z->left[k];
-        const double right_size = z->right_size[k], left_size = z->left_size[k];
-        z->right[k] = z->right[kept];
-        z->left[k] = z->left[kept];
-        z->right_size[k] = z->right_size[kept];
-        z->left_size[k] = z->left_size[kept];
-        z->right[kept] = right;
-        z->left[kept] = left;
-        z->right_size[kept] = right_size;
-        z->left_size[kept++] = left_size;
+    spry_status status = SPRY_STATUS_OK;
+    for (int64_t i = 0; i < rest->count && z->count < DOCTOR_MOST_NULL; i++) {
+        const int k = z->count;
+        SPRY_GO(ctx, make_vector(d, false, rest->cols[i]));
+        SPRY_GO(ctx, make_vector(d, true, rest->rows[i]));
+        SPRY_GO(ctx, measure(d, k, work));
+        z->count += z->right_size[k] <= made_limit(d) && z->left_size[k] <= made_limit(d);
     }
-    z->more = z->more && kept == z->count;
-    z->count = kept;
+done:
+    return status;
+}
+
+/* The rank of factors M, where all that has no pivot was shown to be null; else the vectors that
+ * there are. */
+static spry_status count_unpivoted(doctor *d, const spry_operator *M)
+{
+    const precon_unpivoted rest = precon_direct_unpivoted(M);
+    doctor_null *z = &d->null;
+    bool null = rest.count > 0;
+    spry_status status = SPRY_STATUS_OK;
+    if (null)
+        SPRY_GO(d->ctx, probe(d, M, &rest, false, &null));
+    if (null)
+        SPRY_GO(d->ctx, probe(d, M, &rest, true, &null));
+    if (null && rest.count > z->nullity)
+        z->nullity = rest.count;
+done:
+    return status;
+}
+
+/* More vectors than there is room for: of a matrix in single precision, factors in the same tell
+ * how many, as its zeros are theirs. */
+static spry_status count_in_single(doctor *d)
+{
+    spry_context *ctx = d->ctx;
+    spry_matrix *P = NULL;
+    spry_operator *M = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_matrix_cast(d->B, d->A->a.type, &P));
+    SPRY_GO(ctx, try_direct(d, P, &M));
+    if (M) {
+        SPRY_GO(ctx, count_unpivoted(d, M));
+        d->null.more = !(d->null.nullity > DOCTOR_MOST_NULL);
+    }
+done:
+    spry_operator_free(M);
+    spry_matrix_free(P);
+    return status;
 }
 
 spry_status doctor_find_null(doctor *d)
 {
     spry_context *ctx = d->ctx;
     const int64_t n = d->B->a.rows;
-    const double near = 100 * d->shift_size; /* what D may hide */
-    spry_vector *work = NULL, *other = NULL;
+    const precon_unpivoted rest = precon_direct_unpivoted(d->M);
+    doctor_null *z = &d->null;
+    spry_vector *work = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_new(ctx, d->type, n, NULL, SPRY_OWN_TAKE, &work));
-    SPRY_GO(ctx, spry_vector_like(work, n, &other));
-    SPRY_GO(ctx, collect(d, d->D ? near * d->B_norm : singular_limit(d), work));
-    for (int k = 0; k < d->null.count && d->D; k++) {
-        SPRY_GO(ctx, polish(d, k, false, work, other));
-        SPRY_GO(ctx, polish(d, k, true, work, other));
-        SPRY_GO(ctx, measure(d, k, work));
-    }
-    sift(d);
+    SPRY_GO(ctx, count_unpivoted(d, d->M));
+    /* Those that pivots hide first: M makes them so large that all others have a share in them. */
+    SPRY_GO(ctx, collect(d, rest.count > 0 ? made_limit(d) : singular_limit(d), work));
+    const int hidden = z->count;
+    SPRY_GO(ctx, take_unpivoted(d, &rest, work));
+    if (z->nullity > 0)
+        z->nullity += hidden;
+    if (z->more && type_is_single(d->A->a.type))
+        SPRY_GO(ctx, count_in_single(d));
+    z->more = z->more || z->nullity < rest.count;
+    z->nullity = z->nullity > z->count ? z->nullity : z->count;
+    if (n - d->structural_rank > z->nullity)
+        z->nullity = n - d->structural_rank;
 done:
     spry_vector_free(work);
-    spry_vector_free(other);
     return status;
 }

@@ -49,8 +49,6 @@ void doctor_discharge(doctor *d)
     spry_operator_free(d->M);
     spry_operator_free(d->W_op);
     spry_operator_free(d->B_op);
-    spry_matrix_free(d->D);
-    base_free(d->ctx, d->partner);
     spry_vector_free(d->left);
     spry_vector_free(d->right);
     spry_vector_free(d->b);

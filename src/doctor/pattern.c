@@ -130,7 +130,7 @@ static void check_diagonal(doctor *d, const counts *c)
              f->row_count, f->row_count == 1 ? "y is" : "ies are",
              doctor_places(f->rows, f->row_count, places, sizeof places));
     doctor_figure(f, "rows", (double)f->row_count);
-    doctor_solve(d, f, "--method gmres --precon direct");
+    doctor_solve(d, f, "--method direct");
 }
 
 /* Sizes of the parts of a graph, by searches from row after row. */

@@ -111,6 +111,8 @@ spry_status doctor_check_range(doctor *d)
         goto done;
     const bool in = outside <= rounding;
     spry_finding *f;
+    if (in && (d->null.more || d->null.nullity > d->null.count)) /* others may tell otherwise */
+        goto done;
     if (in)
         f = doctor_add(d, DOCTOR_NOT_IN_RANGE, SPRY_SEVERITY_NOTE,
                        "b is in the range of A, as far as %d left null vector%s: %.2g of |b| is "

@@ -172,7 +172,7 @@ static spry_status check_normal(doctor *d)
         doctor_figure(f, "departure", size / square);
         doctor_solve(d, f,
                      doctor_has(d, DOCTOR_ZERO_DIAGONAL)
-                         ? "--method gmres --precon direct"
+                         ? "--method direct"
                          : "--method gmres:restart=100 --precon ilu");
     }
 done:

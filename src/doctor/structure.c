@@ -134,25 +134,6 @@ static void tell(doctor *d, side *rows, side *cols)
     doctor_solve(d, f, "--method lsmr");
 }
 
-/* The matching, with rows and columns that are left over put together as they come. */
-static spry_status keep_partners(doctor *d, const matching *m)
-{
-    spry_status status = SPRY_STATUS_OK;
-    if (!d->square)
-        return status;
-    SPRY_GO(d->ctx, base_alloc(d->ctx, m->rows, sizeof *d->partner, &d->partner));
-    for (int32_t i = 0, j = 0; i < m->rows; i++) {
-        d->partner[i] = m->column_of[i];
-        if (m->column_of[i] >= 0)
-            continue;
-        while (m->row_of[j] >= 0)
-            j++;
-        d->partner[i] = j++;
-    }
-done:
-    return status;
-}
-
 /* A whole diagonal is a matching. */
 static bool has_diagonal(const doctor *d)
 {
@@ -177,7 +158,6 @@ spry_status doctor_check_structure(doctor *d)
     }
     SPRY_GO(ctx, algebra_match(ctx, a, &m));
     d->structural_rank = m.rank;
-    SPRY_GO(ctx, keep_partners(d, &m));
     if (m.rank == (rest_rows < rest_cols ? rest_rows : rest_cols))
         goto done; /* rows and columns of zeros are told of already */
     SPRY_GO(ctx, matrix_transpose_arrays(ctx, a, &t));

@@ -146,7 +146,7 @@ static spry_status judge_precon(doctor *d, const char *precon, const spry_entry 
                  "preconditioner %.64s is unstable for this matrix: |z - A M z| = %.2g |z| for a "
                  "random z, where M = 0 would give 1",
                  precon, size);
-        tell_unsuited(d, "--method gmres --precon direct", text);
+        tell_unsuited(d, "--method direct", text);
     }
     if (method)
         SPRY_GO(ctx, judge_pair(d, precon, M, method));
@@ -163,7 +163,9 @@ static spry_status judge_attempt(doctor *d, const attempt *t)
     const bool known = is_word(t->method) && spry_list_find(SPRY_LIST_METHODS, t->method, &method);
     if (known)
         judge_method(d, t->method, &method);
-    if (!is_word(t->precon) || strcmp(t->precon, "none") == 0 || !d->square || !d->W ||
+    /* Factors that a solve had were made, as well as can be. */
+    const bool made = t->result && strcmp(t->precon, "direct") == 0;
+    if (!is_word(t->precon) || strcmp(t->precon, "none") == 0 || made || !d->square || !d->W ||
         !spry_list_find(SPRY_LIST_PRECONS, t->precon, &precon))
         return SPRY_STATUS_OK;
     if ((double)d->A->a.nnz > entries_a_second * d->options->seconds || doctor_late(d, 0.9)) {
@@ -193,7 +195,30 @@ static void judge_result(doctor *d, const spry_result *r)
             r->method, r->residual, r->true_residual);
         doctor_figure(f, "residual", r->residual);
         doctor_figure(f, "true_residual", r->true_residual);
-        doctor_solve(d, f, "--method gmres --precon direct");
+        doctor_solve(d, f, "--method direct");
+    }
+}
+
+/* What a solve has said itself is said here, too. */
+static void judge_direct(doctor *d, const spry_result *r)
+{
+    if (!r || r->converged || strcmp(r->method, "direct") != 0)
+        return;
+    if (r->reason == SPRY_REASON_SINGULAR && !doctor_has(d, DOCTOR_SINGULAR)) {
+        spry_finding *f = doctor_add(d, DOCTOR_SINGULAR, SPRY_SEVERITY_ERROR, "%.400s", r->detail);
+        doctor_solve(d, f, "--method lsmr --precon direct:regular=yes");
+    }
+    if (r->reason == SPRY_REASON_STAGNATED) { /* which exact factors do for one reason alone */
+        spry_finding *f =
+            doctor_add(d, DOCTOR_ROUNDING, SPRY_SEVERITY_WARNING,
+                       "exact factors with refinement end at %.2g, which is what rounding of x "
+                       "makes: nothing else comes lower in this precision",
+                       r->true_residual);
+        char tol[32];
+        snprintf(tol, sizeof tol, "--tol %.0e", 10 * r->true_residual);
+        doctor_figure(f, "true_residual", r->true_residual);
+        if (r->true_residual < 0.1)
+            doctor_solve(d, f, tol);
     }
 }
 
@@ -224,7 +249,46 @@ static void judge_rest(doctor *d, const spry_result *r)
         doctor_figure(f, "condition", d->condition);
     }
     doctor_figure(f, "true_residual", r->true_residual);
-    doctor_solve(d, f, "--method gmres --precon direct");
+    doctor_solve(d, f, "--method direct");
+}
+
+/* --- what was tried ------------------------------------------------------------------------------
+ */
+
+/* Whether a solve tried the method that a command names: "spry solve A.mtx --method minres". */
+static bool was_tried(const spry_result *r, const char *command)
+{
+    const char *const option = "--method ", *at = strstr(command, option);
+    char method[32];
+    if (!at || strstr(at, "--precon"))
+        return false;
+    at += strlen(option);
+    const size_t length = strcspn(at, " :");
+    snprintf(method, sizeof method, "%.*s", (int)(length < 24 ? length : 24), at);
+    if (strcmp(r->method, method) == 0)
+        return true;
+    snprintf(method + strlen(method), sizeof method - strlen(method), " with");
+    return r->tried && strstr(r->tried, method);
+}
+
+/* Takes back advice that was followed. What is known to help a singular system stays: the shortest
+ * way to the best x. */
+static void spare_tried(doctor *d, const spry_result *r)
+{
+    const char *const best = "--method lsmr --precon direct:regular=yes";
+    const bool singular = d->square && doctor_has(d, DOCTOR_SINGULAR);
+    for (int k = 0; k < d->count && r && !r->converged; k++) {
+        spry_finding *f = &d->findings[k];
+        const size_t used = strlen(f->text);
+        if (!was_tried(r, f->next))
+            continue;
+        f->next[0] = '\0';
+        if (singular)
+            doctor_solve(d, f, best);
+        else
+            snprintf(f->text + used, sizeof f->text - used,
+                     "; what helps in such cases was tried, and nothing else is known to");
+    }
 }
 
 /* --- the call ------------------------------------------------------------------------------------
@@ -295,12 +359,16 @@ spry_status spry_diagnose(const spry_matrix *A, const spry_vector *b, const char
         SPRY_GO(ctx, base_take(ctx, result, &own, &krylov_result_sized));
     const attempt t = attempt_of(&o, result ? &own : NULL);
     SPRY_GO(ctx, doctor_admit(&d, A, b, &o));
+    /* A long solve that ended so had a doctor of its own. */
+    d.known = result && own.reason == SPRY_REASON_SINGULAR && own.solve_seconds > 0.5;
     status = doctor_examine(&d);
     if (status == SPRY_STATUS_OK)
         status = judge_attempt(&d, &t);
     if (status == SPRY_STATUS_OK) {
         judge_result(&d, t.result);
+        judge_direct(&d, t.result);
         judge_rest(&d, t.result);
+        spare_tried(&d, t.result);
     }
     if (status == SPRY_STATUS_OK || status == SPRY_STATUS_INTERRUPTED) {
         give(&d, &made);

@@ -7,9 +7,9 @@
  * (2005), 1955-1988). This file is compiled without contractions, which would change what is left
  * of a sum.
  */
+#include "krylov/singular.h"
 #include "krylov/solver.h"
 
-#include "doctor/doctor.h"
 #include "matrix/entries.h"
 
 #include <float.h>
@@ -155,12 +155,12 @@ done:
 }
 
 /* What factors could not do nothing else can, where A is singular, or rounding allows no less. */
-static spry_status judge(iteration *it, const spry_matrix *A)
+static spry_status judge(const spry_solver *solver, iteration *it, const spry_matrix *A)
 {
     spry_context *ctx = it->ctx;
     const double near = 10, sensible = 0.1, seconds = 5;
     double level;
-    doctor_verdict verdict;
+    singular_result found;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, measure_rounding(it, &level));
     it->at_rounding = it->truth <= near * level && it->truth < sensible;
@@ -172,11 +172,12 @@ static spry_status judge(iteration *it, const spry_matrix *A)
                  it->truth, level);
         return SPRY_STATUS_OK;
     }
-    SPRY_GO(ctx, doctor_singular(A, it->b, it->x, seconds, &verdict));
-    if (verdict.singular) {
+    SPRY_GO(ctx, singular_solve(A, solver_precon(solver), it->b, it->x, it->options->tol, seconds,
+                                &found));
+    if (found.singular) {
         SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
         it->reason = SPRY_REASON_SINGULAR;
-        snprintf(it->detail, sizeof it->detail, "%s", verdict.text);
+        snprintf(it->detail, sizeof it->detail, "%s", found.text);
     }
 done:
     return status;
@@ -188,13 +189,15 @@ spry_status solver_polish(const spry_solver *solver, iteration *it)
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (it->reason == SPRY_REASON_CONVERGED || it->stop || it->null || solver->device ||
-        !solver->matrix || !solver_precon(solver) || strcmp(solver->precon_name, "direct") != 0)
+    const bool least_squares = isfinite(it->gradient); /* and the method has made the best of it */
+    if (it->reason == SPRY_REASON_CONVERGED || it->stop || it->null || least_squares ||
+        solver->device || !solver->matrix || !solver_precon(solver) ||
+        strcmp(solver->precon_name, "direct") != 0)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_sorted_csr(solver->matrix, &csr, &owned));
     SPRY_GO(ctx, refine(solver, it, csr));
     if (!(it->truth <= it->options->tol))
-        SPRY_GO(ctx, judge(it, csr));
+        SPRY_GO(ctx, judge(solver, it, csr));
     if (it->truth <= it->options->tol) {
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';

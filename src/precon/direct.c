@@ -133,6 +133,16 @@ static const operator_class direct_class = {.name = "direct",
                                             .update = direct_update,
                                             .destroy = direct_destroy};
 
+precon_unpivoted precon_direct_unpivoted(const spry_operator *M)
+{
+    if (!M || M->class != &direct_class)
+        return (precon_unpivoted){0};
+    const factor *f = &((const direct *)M->state)->f;
+    if (!f->null_rows)
+        return (precon_unpivoted){0};
+    return (precon_unpivoted){f->n - f->rank, f->null_rows, f->null_cols};
+}
+
 /* --- on a device ---------------------------------------------------------------------------------
  */
 

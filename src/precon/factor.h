@@ -37,6 +37,8 @@ struct factor {
     bool coarse;      /* larger numbers are taken as 0 */
     int64_t bytes;    /* that a solve reads */
     int64_t rank;     /* as far as it was found out: n, or less for a regular one */
+    /* rows and columns of sparse ones without a pivot, n - rank each; NULL: not known */
+    const int32_t *null_rows, *null_cols;
     const char *by;   /* what did it: "LAPACK" */
     double condition; /* |A^-1|_1 as estimated from below, rows and columns being equilibrated */
     void *state;

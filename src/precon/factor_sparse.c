@@ -115,6 +115,8 @@ static spry_status check_rank(factor *f)
     const frontal_outcome *o = frontal_outcome_of(state->fronts);
     f->rank = o->rank;
     f->bytes = o->bytes;
+    f->null_rows = frontal_null_rows(state->fronts);
+    f->null_cols = frontal_null_columns(state->fronts);
     if (f->rank == f->n || f->regular)
         return SPRY_STATUS_OK;
     return SPRY_FAIL(f->ctx, SPRY_STATUS_BAD_INPUT,

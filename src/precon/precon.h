@@ -65,6 +65,13 @@ bool precon_entry_at(int index, spry_entry *entry);
  * when only an operator is known; it must stay alive. */
 spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
                                const char *spec, spry_operator **M, char name[32]);
+/* Rows and columns of A for which sparse factors of precon direct found no pivot, as many of each:
+ * the rank is less by that. None for other operators. */
+typedef struct precon_unpivoted {
+    int64_t count;
+    const int32_t *rows, *cols;
+} precon_unpivoted;
+precon_unpivoted precon_direct_unpivoted(const spry_operator *M);
 /* One within another: for a matrix A of the outer one's making, which is general CSR, sorted and
  * finite. *M is NULL for "none". */
 spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
