@@ -15,7 +15,7 @@ SPRY_BEGIN
     item(DIVERGED, "diverged", "the residual grew beyond bounds")                  \
     item(NONFINITE, "nan", "a NaN or infinite number appeared")                    \
     item(STOPPED, "interrupted", "the caller asked to stop")                       \
-    item(SINGULAR, "singular", "the matrix is singular, and b is not in its range; x has the least residual")
+    item(SINGULAR, "singular", "the matrix is singular as far as its numbers tell")
 
 #define SPRY_REASON_ENUM(name, word, text) SPRY_REASON_##name,
 /** Why a solve ended; a cleared result says FAILED. */

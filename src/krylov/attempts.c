@@ -162,9 +162,10 @@ bool solver_next_attempt(spry_solver *solver, const iteration *it)
     drop_factors(&solver->attempts);
     if (!solver_has_next(solver))
         return false;
-    tell(solver, "%s with %s: %s after %" PRId64 " iterations, residual %.2g",
-         solver->plan->program->method, solver->precon_name, spry_reason_name(it->reason),
-         it->count - it->began_at, it->truth);
+    const int64_t count = it->count - it->began_at;
+    tell(solver, "%s with %s: %s after %" PRId64 " iteration%s, residual %.2g",
+         solver->plan->program->method, solver->precon_name, spry_reason_name(it->reason), count,
+         count == 1 ? "" : "s", it->truth);
     if (it->reason == SPRY_REASON_BREAKDOWN && solver->plan->program->needs[NEED_DEFINITE])
         solver->attempts.indefinite = true;
     step_on(solver);

@@ -154,6 +154,17 @@ done:
     return status;
 }
 
+static void tell_rounding(iteration *it, double level)
+{
+    it->at_rounding = true;
+    it->reason = SPRY_REASON_STAGNATED;
+    snprintf(
+        it->detail, sizeof it->detail,
+        "the true residual of exact factors stays at %.2g: rounding allows no less, as x is so "
+        "large (%.1g for each rounding)",
+        it->truth, level);
+}
+
 /* What factors could not do nothing else can, where A is singular, or rounding allows no less. */
 static spry_status judge(const spry_solver *solver, iteration *it, const spry_matrix *A)
 {
@@ -163,21 +174,25 @@ static spry_status judge(const spry_solver *solver, iteration *it, const spry_ma
     singular_result found;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, measure_rounding(it, &level));
-    it->at_rounding = it->truth <= near * level && it->truth < sensible;
-    if (it->at_rounding) {
-        it->reason = SPRY_REASON_STAGNATED;
-        snprintf(it->detail, sizeof it->detail,
-                 "the true residual of exact factors stays at %.2g: rounding allows no less, as x "
-                 "is so large (%.1g for each rounding)",
-                 it->truth, level);
+    if (it->truth <= near * level && it->truth < sensible) {
+        tell_rounding(it, level);
         return SPRY_STATUS_OK;
     }
+    const double before = it->truth;
     SPRY_GO(ctx, singular_solve(A, solver_precon(solver), it->b, it->x, it->options->tol, seconds,
                                 &found));
-    if (found.singular) {
+    if (found.singular)
         SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
+    if (!(it->truth <= before)) { /* what was found is no least-squares solution */
+        it->truth = before;
+        SPRY_GO(ctx, spry_vector_copy(it->saved, it->x));
+        if (before <= near * level)
+            tell_rounding(it, level);
+    } else if (found.singular) {
         it->reason = SPRY_REASON_SINGULAR;
         snprintf(it->detail, sizeof it->detail, "%s", found.text);
+    } else if (it->truth <= near * level) {
+        tell_rounding(it, level);
     }
 done:
     return status;

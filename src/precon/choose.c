@@ -262,8 +262,10 @@ static double add_iterative(const spry_matrix *A, const traits *t, precon_choice
 spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
                           precon_choice *choice)
 {
-    const double patience = 20; /* seconds for factors before anything else is tried */
-    char limited[48];
+    /* Seconds for factors: no less than this is worth looking for something else, and no more
+     * before those with pivots are tried. */
+    const double worth = 5e-3, patience = 20;
+    char limited[48], patient[48];
     spry_status status = SPRY_STATUS_OK;
     (void)device;
     *choice = (precon_choice){0};
@@ -272,7 +274,7 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_de
     SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_HERMITIAN, &t.hermitian));
     t.skew = t.hermitian ? 0 : skew_share(A);
     precon_choice others = {0};
-    const double least = fmin(add_iterative(A, &t, &others), patience);
+    const double least = fmax(fmin(add_iterative(A, &t, &others), patience), worth);
     /* Their analysis takes as long as some hundred products: not where something else is known to
      * do. */
     const bool diffusion = t.positive && t.negative >= like_diffusion && t.longest <= even;
@@ -282,8 +284,12 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_de
     snprintf(limited, sizeof limited, "direct:most=%.2g", least);
     if (first)
         add(choice, least, limited);
-    for (int k = 0; k < others.count; k++)
+    snprintf(patient, sizeof patient, "direct:most=%.2g", patience);
+    for (int k = 0; k < others.count; k++) {
+        if (k == others.count - 1 && least < patience)
+            add(choice, NAN, patient);
         add(choice, others.list[k].seconds, others.list[k].spec);
+    }
     add(choice, NAN, "direct");
     add(choice, NAN, t.positive ? "jacobi" : "none");
     base_log(ctx, SPRY_LOG_INFO,
