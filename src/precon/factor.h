@@ -29,14 +29,14 @@ struct factor {
     const factor_class *class;
     spry_type type;
     int64_t n;
-    bool regular;     /* a singular matrix gets a generalized inverse: dense and sparse ones */
-    double most;      /* seconds that factors may be forecast to take; 0: as many as it needs */
-    double forecast;  /* seconds that they were forecast to take; 0: they were not */
-    double roundoff;  /* of the type */
-    bool strict;      /* pivots are to be the largest numbers there are */
-    bool coarse;      /* larger numbers are taken as 0 */
-    int64_t bytes;    /* that a solve reads */
-    int64_t rank;     /* as far as it was found out: n, or less for a regular one */
+    bool regular;    /* a singular matrix gets a generalized inverse: dense and sparse ones */
+    double most;     /* seconds that factors may be forecast to take; 0: as many as it needs */
+    double forecast; /* seconds that they were forecast to take; 0: they were not */
+    double roundoff; /* of the type */
+    bool strict;     /* pivots are to be the largest numbers there are */
+    bool coarse;     /* larger numbers are taken as 0 */
+    int64_t bytes;   /* that a solve reads */
+    int64_t rank;    /* as far as it was found out: n, or less for a regular one */
     /* rows and columns of sparse ones without a pivot, n - rank each; NULL: not known */
     const int32_t *null_rows, *null_cols;
     const char *by;   /* what did it: "LAPACK" */

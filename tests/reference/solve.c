@@ -378,7 +378,8 @@ static void divergence_hands_back_the_best_iterate(void **state)
     for (int i = 0; i < 400; i++)
         assert_true(numbers[i] == 0);
     spry_result_clear(ctx, &result);
-    assert_ok(ctx, spry_quick_solve(ctx, A, b, x, "stall=5 divergence=1e9 method=cg precon=none", &result));
+    assert_ok(ctx, spry_quick_solve(ctx, A, b, x, "stall=5 divergence=1e9 method=cg precon=none",
+                                    &result));
     assert_int_equal(result.reason, SPRY_REASON_STAGNATED);
     assert_true(result.true_residual <= 1);
     spry_result_clear(ctx, &result);

@@ -243,7 +243,8 @@ static void requests_end_solves_around(void **state)
     f.calls = 100;
     spry_solver_set_monitor(f.solver, on_monitor, &f);
     f.interrupt_at = 2;
-    assert_ok(f.ctx, spry_solver_set(f.solver, "method=fcg precon=inner:method=cg,tol=0.5 tol=1e-12"));
+    assert_ok(f.ctx,
+              spry_solver_set(f.solver, "method=fcg precon=inner:method=cg,tol=0.5 tol=1e-12"));
     solve_is(&f, "interrupted", 2);
     f.interrupt_at = -1;
     solve_is(&f, "converged", -1);
