@@ -106,6 +106,15 @@ static bool is_direct(const attempt *a)
     return strncmp(a->precon, "direct", 6) == 0 && (!a->precon[6] || a->precon[6] == ':');
 }
 
+bool solver_has_factors(const spry_solver *solver)
+{
+    const attempts *all = &solver->attempts;
+    bool found = false;
+    for (int k = all->at + 1; k < all->count && solver_has_next(solver); k++)
+        found = found || is_direct(&all->list[k]);
+    return found && !is_direct(&all->list[all->at]);
+}
+
 /* Factors that were made are not made again with a higher limit. */
 static void drop_factors(attempts *all)
 {

@@ -2,11 +2,13 @@
  * Residuals in about twice the precision: where rounding has a say in whether a solve has
  * converged, and for the last digits of a direct solve: refinement with residuals in about twice
  * the precision, so that x comes as near to the solution as its own digits allow (C. B. Moler,
- * Iterative refinement in floating point, J. ACM 14 (1967), 316-321). Sums are kept as pairs of
+ * Iterative refinement in floating point, J. ACM 14 (1967), 316-321), and then digits of x that are
+ * chosen together. Sums are kept as pairs of
  * numbers (T. Ogita, S. M. Rump, S. Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26
  * (2005), 1955-1988). This file is compiled without contractions, which would change what is left
  * of a sum.
  */
+#include "krylov/digits.h"
 #include "krylov/singular.h"
 #include "krylov/solver.h"
 
@@ -120,6 +122,15 @@ done:
     return status;
 }
 
+/* x is the best that was kept. */
+static spry_status take_best(iteration *it)
+{
+    if (it->truth <= it->saved_residual)
+        return SPRY_STATUS_OK;
+    it->truth = it->saved_residual;
+    return spry_vector_copy(it->saved, it->x);
+}
+
 /* x = x + M r, for as long as that helps. */
 static spry_status refine(const spry_solver *solver, iteration *it, const spry_matrix *A)
 {
@@ -145,12 +156,29 @@ static spry_status refine(const spry_solver *solver, iteration *it, const spry_m
         it->residual = it->truth;
         SPRY_GO(ctx, iteration_note(it));
     }
-    if (!(it->truth <= it->saved_residual)) {
-        it->truth = it->saved_residual;
-        SPRY_GO(ctx, spry_vector_copy(it->saved, it->x));
-    }
+    SPRY_GO(ctx, take_best(it));
 done:
     spry_vector_free(z);
+    return status;
+}
+
+/* What is left then is the rounding of x itself: other digits, where they may do. */
+static spry_status choose_digits(iteration *it, const spry_matrix *A)
+{
+    spry_context *ctx = it->ctx;
+    const double tol = it->options->tol, reach = 1e5, margin = 0.9;
+    const double before = it->truth;
+    spry_status status = SPRY_STATUS_OK;
+    if (it->truth <= tol || !(it->truth <= reach * tol))
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
+    SPRY_GO(ctx, digits_choose(A, margin * tol * it->b_norm, it->x, it->spare));
+    SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
+    base_log(ctx, SPRY_LOG_INFO, "the last digits of x: residual %.2g, %.2g when each was rounded",
+             it->truth, before);
+    SPRY_GO(ctx, iteration_keep(it, it->truth));
+    SPRY_GO(ctx, take_best(it));
+done:
     return status;
 }
 
@@ -211,6 +239,7 @@ spry_status solver_polish(const spry_solver *solver, iteration *it)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_sorted_csr(solver->matrix, &csr, &owned));
     SPRY_GO(ctx, refine(solver, it, csr));
+    SPRY_GO(ctx, choose_digits(it, csr));
     if (!(it->truth <= it->options->tol))
         SPRY_GO(ctx, judge(solver, it, csr));
     if (it->truth <= it->options->tol) {

@@ -281,10 +281,12 @@ static bool all_converged(const iteration *its, int count)
     return true;
 }
 
-/* Whether another attempt could do better than how this system has ended. */
-static bool may_go_on(const iteration *it)
+/* Whether another attempt could do better than how this system has ended: where rounding allows no
+ * less only factors could, whose x is polished. */
+static bool may_go_on(const spry_solver *solver, const iteration *it)
 {
-    return it->ended && !it->stop && !it->at_rounding && it->count < it->options->max_iter &&
+    return it->ended && !it->stop && (!it->at_rounding || solver_has_factors(solver)) &&
+           it->count < it->options->max_iter &&
            (it->reason == SPRY_REASON_BREAKDOWN || it->reason == SPRY_REASON_STAGNATED ||
             it->reason == SPRY_REASON_DIVERGED || it->reason == SPRY_REASON_NONFINITE);
 }
@@ -295,22 +297,26 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
     const iteration *late = NULL;
     *stands = false;
     for (int k = 0; k < count; k++)
-        if (may_go_on(&its[k]))
+        if (may_go_on(solver, &its[k])) {
+            its[k].at_rounding = false;
             late = &its[k];
+        }
     if (!late || !solver_next_attempt(solver, late))
         return SPRY_STATUS_OK;
     const double begin = base_seconds();
     const spry_status status = solver_make_attempt(solver);
     solver->setup_seconds += base_seconds() - begin;
+    for (int k = 0; k < count; k++)
+        its[k].M =
+            status == SPRY_STATUS_OK ? solver_precon(solver) : NULL; /* the old one is gone */
     if (status != SPRY_STATUS_OK)
         return solver_ends_attempts(solver, status);
     for (int k = 0; k < count; k++)
-        if (may_go_on(&its[k])) {
+        if (may_go_on(solver, &its[k])) {
             its[k].ended = its[k].begun = its[k].drifted = its[k].from_zero = false;
             its[k].before = its[k].gradient = INFINITY;
             its[k].goal = its[k].options->tol;
             its[k].saved_at = its[k].count;
-            its[k].M = solver_precon(solver);
         }
     *stands = true;
     return SPRY_STATUS_OK;

@@ -160,6 +160,8 @@ spry_status solver_list_attempts(spry_solver *solver);
 void solver_forget_attempts(spry_solver *solver);
 const attempt *solver_attempt(const spry_solver *solver);
 bool solver_has_next(const spry_solver *solver);
+/* Whether factors are among those after it, which it is none of. */
+bool solver_has_factors(const spry_solver *solver);
 /* What solved this matrix comes first; what solved it, in so many seconds, is remembered. */
 void solver_recall(spry_solver *solver);
 void solver_remember(const spry_solver *solver, double seconds);
@@ -176,7 +178,7 @@ void solver_note_used(spry_solver *solver);
 void solver_settle_attempt(spry_solver *solver);
 void solver_begin_attempts(spry_solver *solver);
 /* Where an exact preconditioner has not brought x to the tolerance: refinement with residuals of
- * twice the precision. */
+ * twice the precision, then other digits of x. */
 spry_status solver_polish(const spry_solver *solver, iteration *it);
 /* Iterations that cost as much as the next one is forecast to; 0: there is none, or nobody knows.
  */
