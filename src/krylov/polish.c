@@ -3,10 +3,9 @@
  * converged, and for the last digits of a direct solve: refinement with residuals in about twice
  * the precision, so that x comes as near to the solution as its own digits allow (C. B. Moler,
  * Iterative refinement in floating point, J. ACM 14 (1967), 316-321), and then digits of x that are
- * chosen together. Sums are kept as pairs of
- * numbers (T. Ogita, S. M. Rump, S. Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26
- * (2005), 1955-1988). This file is compiled without contractions, which would change what is left
- * of a sum.
+ * chosen together. Sums are kept as pairs of numbers (T. Ogita, S. M. Rump, S. Oishi, Accurate sum
+ * and dot product, SIAM J. Sci. Comput. 26 (2005), 1955-1988). This file is compiled without
+ * contractions, which would change what is left of a sum.
  */
 #include "krylov/digits.h"
 #include "krylov/singular.h"
