@@ -104,7 +104,8 @@ static void all_methods_come_to_the_same_bits(void **state)
         open_system(*state, types[t], &s);
         for (int k = 0; spry_list_at(SPRY_LIST_METHODS, k, &info); k++) {
             char options[128];
-            snprintf(options, sizeof options, "method=%s max-iter=40 stall=0", info.name);
+            snprintf(options, sizeof options, "method=%s max-iter=40 stall=0 precon=jacobi",
+                     info.name);
             check_method(&s, options);
         }
         check_method(&s, "method=gmres:restart=7 precon=ssor max-iter=60");
