@@ -92,7 +92,7 @@ static void do_task(frontal *f, const frontal_place *place, frontal_task *task)
         front fr;
         const frontal_result result = frontal_node(f, place, s, &task->factors, &task->stack, &fr);
         if (result != FRONTAL_DONE) {
-            task->result = result;
+            task->result = (int)result;
             return;
         }
         /* What it leaves takes the place of what its children left. */

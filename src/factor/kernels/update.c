@@ -75,6 +75,7 @@ ALWAYS_INLINE void multiply_tile(int64_t depth, const real *a, const chunk *x, i
 #pragma GCC unroll 4
             for (int h = 0; h < PARTS; h++) {
 #if KERNEL_COMPLEX
+                /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): the caller filled it */
                 const real im = x->x[1][t * FRONT_CHUNK + j + c];
                 sum[0][c][h] += l[h] * row[c];
                 sum[0][c][h] -= l[PARTS + h] * im;
