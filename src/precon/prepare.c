@@ -148,6 +148,7 @@ static spry_status find_factors(const spry_matrix *A, const prepare *p, const ma
     if (p->scale == SCALE_EQUILIBRATE)
         return put_equilibrated(A, p);
     for (int64_t i = 0; p->scale == SCALE_MATCH && p->symmetric && i < A->a.rows; i++)
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): scale=match has a matching */
         m->left[i] = m->right[i] = sqrt(m->left[i]) * sqrt(m->right[i]);
     put_factors(&p->rows, p->scale == SCALE_MATCH ? m->left : NULL);
     put_factors(&p->cols, p->scale == SCALE_MATCH ? m->right : NULL);
