@@ -69,7 +69,7 @@ static void reduce(lattice *l)
 
 void lattice_nearest(lattice *l, double z[LATTICE_MOST])
 {
-    double w[LATTICE_MOST];
+    double w[LATTICE_MOST] = {0};
     reduce(l);
     for (int k = l->n - 1; k >= 0; k--) {
         double rest = l->y[k];
