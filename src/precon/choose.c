@@ -259,19 +259,20 @@ static double add_iterative(const spry_matrix *A, const traits *t, precon_choice
     return seconds;
 }
 
-spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_device *device,
-                          precon_choice *choice)
+spry_status precon_choose(spry_context *ctx, const spry_matrix *given, precon_choice *choice)
 {
+    const spry_matrix *A = NULL;
+    spry_matrix *owned = NULL;
     /* Seconds for factors: no less than this is worth looking for something else, and no more
      * before those with pivots are tried. */
     const double worth = 5e-3, patience = 20;
     char limited[48], patient[48];
     spry_status status = SPRY_STATUS_OK;
-    (void)device;
     *choice = (precon_choice){0};
+    SPRY_GO(ctx, matrix_as_sorted_csr(given, &A, &owned));
     traits t = look(A);
-    matrix_note(A, SPRY_FACT_POSITIVE_DIAGONAL, t.positive);
-    SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_HERMITIAN, &t.hermitian));
+    matrix_note(given, SPRY_FACT_POSITIVE_DIAGONAL, t.positive);
+    SPRY_GO(ctx, matrix_find_out(ctx, given, SPRY_FACT_HERMITIAN, &t.hermitian));
     t.skew = t.hermitian ? 0 : skew_share(A);
     precon_choice others = {0};
     const double least = fmax(fmin(add_iterative(A, &t, &others), patience), worth);
@@ -301,5 +302,6 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *A, const spry_de
                         : "the diagonal has zeros",
              100 * t.negative, t.skew, product_seconds(A));
 done:
+    spry_matrix_free(owned);
     return status;
 }

@@ -85,6 +85,24 @@ static void a_breakdown_is_not_the_end(void **state)
     }
 }
 
+/* The choice looks at rows, however the matrix stores its entries. */
+static void any_storage_is_chosen_for(void **state)
+{
+    static const spry_format formats[] = {SPRY_FORMAT_COO, SPRY_FORMAT_CSC, SPRY_FORMAT_CSR};
+    spry_matrix *A = shifted(*state, SPRY_TYPE_D, -1);
+    for (int k = 0; k < 3; k++) {
+        fixture f = {.ctx = *state};
+        assert_ok(f.ctx, spry_matrix_convert(A, formats[k], &f.A));
+        open_solver(&f, "");
+        solve(&f);
+        assert_true(f.result.converged);
+        assert_string_equal(f.result.precon, "direct");
+        close_solver(&f);
+        spry_matrix_free(f.A);
+    }
+    spry_matrix_free(A);
+}
+
 /* With everything said there is one attempt, and its failure is the end. */
 static void what_is_asked_for_is_not_replaced(void **state)
 {
@@ -212,9 +230,13 @@ static void slow_ones_give_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        UNIT(a_breakdown_is_not_the_end), UNIT(what_is_asked_for_is_not_replaced),
-        UNIT(each_member_takes_over),     UNIT(when_nothing_helps_the_best_is_kept),
-        UNIT(what_helped_is_remembered),  UNIT(slow_ones_give_up),
+        UNIT(a_breakdown_is_not_the_end),
+        UNIT(any_storage_is_chosen_for),
+        UNIT(what_is_asked_for_is_not_replaced),
+        UNIT(each_member_takes_over),
+        UNIT(when_nothing_helps_the_best_is_kept),
+        UNIT(what_helped_is_remembered),
+        UNIT(slow_ones_give_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -299,7 +299,7 @@ static void test_auto_threads(void **state)
         for (int k = 0; k < 2; k++) {
             spry_context *ctx = support_context(k ? "threads=3" : "threads=1");
             spry_matrix *A = on_the_limit(ctx, seed);
-            precon_choose(ctx, A, NULL, &choice[k]);
+            precon_choose(ctx, A, &choice[k]);
             spry_matrix_free(A);
             support_context_free(ctx);
         }
