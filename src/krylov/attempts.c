@@ -12,16 +12,15 @@
  * each other, and only their order counts. */
 static const double host_rate = 8e9, device_rate = 1e12;
 
-static attempt *add(attempts *all, const char *method, const char *precon, double seconds)
+static void add(attempts *all, const char *method, const char *precon, double seconds)
 {
     attempt *a = &all->list[all->count];
     if (all->count == ATTEMPTS)
-        return NULL;
+        return;
     all->count++;
     *a = (attempt){.forecast = seconds, .seconds = seconds};
     snprintf(a->method, sizeof a->method, "%s", method);
     snprintf(a->precon, sizeof a->precon, "%s", precon);
-    return a;
 }
 
 static bool chooses_precon(const spry_solver *solver)
@@ -33,9 +32,7 @@ static bool chooses_precon(const spry_solver *solver)
  * as they are. */
 static const char *method_for(const char *precon)
 {
-    return strncmp(precon, "direct", 6) == 0 ? precon
-           : strncmp(precon, "ildl", 4) == 0 ? "fgmres"
-                                             : "";
+    return precon_is(precon, "direct") ? precon : precon_is(precon, "ildl") ? "fgmres" : "";
 }
 
 /* Preconditioners that suit A, each with the method that suits both. */
@@ -59,7 +56,7 @@ static spry_status list_precons(spry_solver *solver)
     const bool chooses = solver_chooses_method(solver), singular = solver_has_null_space(solver);
     for (int k = 0; k < choice.count; k++)
         if ((chooses || strncmp(choice.list[k].spec, "direct:", 7) != 0) &&
-            !(singular && strncmp(choice.list[k].spec, "direct", 6) == 0))
+            !(singular && precon_is(choice.list[k].spec, "direct")))
             add(all, chooses ? method_for(choice.list[k].spec) : "", choice.list[k].spec,
                 choice.list[k].seconds);
 done:
@@ -103,7 +100,7 @@ bool solver_has_next(const spry_solver *solver)
 
 static bool is_direct(const attempt *a)
 {
-    return strncmp(a->precon, "direct", 6) == 0 && (!a->precon[6] || a->precon[6] == ':');
+    return precon_is(a->precon, "direct");
 }
 
 bool solver_has_factors(const spry_solver *solver)
@@ -119,11 +116,12 @@ bool solver_has_factors(const spry_solver *solver)
 static void drop_factors(attempts *all)
 {
     int count = all->at + 1;
-    for (int k = count; k < all->count && is_direct(&all->list[all->at]); k++)
+    if (!is_direct(&all->list[all->at]))
+        return;
+    for (int k = count; k < all->count; k++)
         if (!is_direct(&all->list[k]))
             all->list[count++] = all->list[k];
-    if (is_direct(&all->list[all->at]))
-        all->count = count;
+    all->count = count;
 }
 
 /* A line on what was tried. */
@@ -149,17 +147,11 @@ static void step_on(spry_solver *solver)
     solver->attempts.at++;
 }
 
-/* Where another would do: not when memory of a device is lost, or somebody asked to stop. */
-static bool can_go_on(spry_status status)
-{
-    return status == SPRY_STATUS_BAD_INPUT || status == SPRY_STATUS_UNSUPPORTED ||
-           status == SPRY_STATUS_NO_MEMORY;
-}
-
 bool solver_skip_attempt(spry_solver *solver, spry_status status)
 {
     const attempt *a = solver_attempt(solver);
-    if (!can_go_on(status) || !solver_has_next(solver) || strcmp(a[0].precon, a[1].precon) == 0)
+    if (!precon_may_change(status) || !solver_has_next(solver) ||
+        strcmp(a[0].precon, a[1].precon) == 0)
         return false;
     tell(solver, "%s: %s", a->precon, spry_message(solver->ctx));
     step_on(solver);
@@ -217,7 +209,7 @@ int64_t solver_patience(const spry_solver *solver)
 
 spry_status solver_ends_attempts(spry_solver *solver, spry_status status)
 {
-    if (!can_go_on(status))
+    if (!precon_may_change(status))
         return status;
     tell(solver, "%s: %s", solver_attempt(solver)->precon, spry_message(solver->ctx));
     solver_drop(solver, STAGE_PRECON);

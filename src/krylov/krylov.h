@@ -179,6 +179,8 @@ spry_status iteration_residual(const iteration *it, const spry_vector *x, spry_v
 /* Of measure.c. The true residual that rounding alone makes of x; 0 where the entries of A are not
  * known. */
 spry_status measure_rounding(const iteration *it, double *level);
+/* The distance of 1 to the next number of a type. */
+double measure_unit(spry_type type);
 /* The largest share that a column of A has in A^H r, relative to its own size; 0 likewise. */
 spry_status measure_columns(const iteration *it, const spry_vector *r, double r_norm,
                             double *worst);

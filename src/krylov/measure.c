@@ -55,7 +55,7 @@ done:
     return status;
 }
 
-static double unit_of(spry_type type)
+double measure_unit(spry_type type)
 {
     return type_is_single(type) ? FLT_EPSILON : DBL_EPSILON;
 }
@@ -70,7 +70,7 @@ spry_status measure_rounding(const iteration *it, double *level)
     const spry_status status = measured_make(it, NULL, &m);
     for (int64_t i = 0; status == SPRY_STATUS_OK && i < m.A->a.rows; i++)
         sum = hypot(sum, m.terms[i]);
-    *level = unit_of(it->A->type) * sum / it->b_norm;
+    *level = measure_unit(it->A->type) * sum / it->b_norm;
     measured_free(it->ctx, &m);
     return status;
 }
@@ -129,7 +129,7 @@ spry_status measure_columns(const iteration *it, const spry_vector *r, double r_
     SPRY_GO(ctx, measured_make(it, r, &m));
     SPRY_GO(ctx, base_calloc(ctx, m.A->a.cols, sizeof *columns, &columns));
     for (int64_t i = 0; i < m.A->a.rows; i++)
-        add_row(&m, i, it->options->tol, unit_of(it->A->type), columns);
+        add_row(&m, i, it->options->tol, measure_unit(it->A->type), columns);
     for (int64_t j = 0; j < m.A->a.cols; j++)
         *worst = fmax(*worst, judge_column(&columns[j], r_norm));
 done:

@@ -13,7 +13,6 @@
 
 #include "matrix/entries.h"
 
-#include <float.h>
 #include <math.h>
 
 /* A number and what its rounding left out. */
@@ -90,8 +89,7 @@ double polish_bound(const spry_matrix *A)
     for (int64_t j = 0; j < a->cols; j++)
         most = fmax(most, columns[j]);
     base_free(A->ctx, columns);
-    const double unit = type_is_single(a->type) ? FLT_EPSILON : DBL_EPSILON;
-    return (double)(longest + 2) * unit * sqrt(rows) * sqrt(most);
+    return (double)(longest + 2) * measure_unit(a->type) * sqrt(rows) * sqrt(most);
 }
 
 spry_status iteration_confirm(iteration *it)

@@ -275,11 +275,6 @@ static bool is_auto(const char *format)
     return strncmp(format, "auto", 4) == 0 && (format[4] == '\0' || format[4] == ':');
 }
 
-static bool is_inner(const char *spec)
-{
-    return strncmp(spec, "inner", 5) == 0 && (!spec[5] || spec[5] == ':');
-}
-
 /* What the preconditioner is to be for a method: how it is made, or whether the caller has one. */
 static void wanted_precon(const spry_solver *solver, const program *p,
                           char spec[SPRY_OPTION_TEXT_SIZE])
@@ -306,7 +301,7 @@ static spry_status make_precon(spry_solver *solver, const program *p)
     if (solver->given_precon && p->uses_precon) {
         snprintf(solver->precon_name, sizeof solver->precon_name, "%s",
                  spry_operator_name(solver->given_precon));
-    } else if (!is_inner(spec)) {
+    } else if (!precon_is(spec, "inner")) {
         SPRY_GO(ctx, precon_make_beside(ctx, solver->matrix, solver_operator(solver), spec,
                                         &solver->own_precon, solver->precon_name));
     } else {

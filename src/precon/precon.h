@@ -52,6 +52,15 @@ typedef struct precon_kind {
     bool half;       /* it can store 16 bits: all its matrices go through precon_store() */
 } precon_kind;
 
+/* Whether a spec names a kind: "inner", or "inner:" and options. */
+static inline bool precon_is(const char *spec, const char *kind)
+{
+    const size_t length = strlen(kind);
+    return strncmp(spec, kind, length) == 0 && (!spec[length] || spec[length] == ':');
+}
+/* Whether another one may do where making one has failed so: not where a device is lost, or
+ * somebody asked to stop. */
+bool precon_may_change(spry_status status);
 /* Of a kind by its name: its options (none where there is no such kind), and whether it can live on
  * devices. */
 spry_option_list precon_options(const char *name);

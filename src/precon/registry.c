@@ -158,11 +158,16 @@ done:
     return status;
 }
 
+bool precon_may_change(spry_status status)
+{
+    return status == SPRY_STATUS_BAD_INPUT || status == SPRY_STATUS_UNSUPPORTED ||
+           status == SPRY_STATUS_NO_MEMORY;
+}
+
 /* Goes on to the next best where one that nobody named cannot be made. */
 static bool goes_on(spry_context *ctx, spry_status status)
 {
-    if (status != SPRY_STATUS_BAD_INPUT && status != SPRY_STATUS_UNSUPPORTED &&
-        status != SPRY_STATUS_NO_MEMORY)
+    if (!precon_may_change(status))
         return false;
     base_log(ctx, SPRY_LOG_INFO, "precon auto goes on: %s", spry_message(ctx));
     return true;
@@ -285,7 +290,7 @@ spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const sp
 
 static spry_status refuse_inner(spry_context *ctx, const char *spec)
 {
-    if (strncmp(spec, "inner", 5) == 0 && (!spec[5] || spec[5] == ':'))
+    if (precon_is(spec, "inner"))
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "precon inner is made by solvers only; make a solver for it");
     return SPRY_STATUS_OK;

@@ -42,19 +42,6 @@ static void subtract_four(int64_t n, const scalar *f, const scalar *restrict x, 
     }
 }
 
-/* sum a_i x_i, or with conj(a_i); in four sums, which do not wait for each other */
-static scalar sum_of(int64_t n, bool conjugated, const scalar *a, const scalar *x)
-{
-    scalar sums[4] = {number(0), number(0), number(0), number(0)};
-    int64_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (int k = 0; k < 4; k++)
-            sums[k] = muladd(conjugated ? conjugate(a[i + k]) : a[i + k], x[i + k], sums[k]);
-    for (; i < n; i++)
-        sums[0] = muladd(conjugated ? conjugate(a[i]) : a[i], x[i], sums[0]);
-    return add(add(sums[0], sums[1]), add(sums[2], sums[3]));
-}
-
 /* The place of the largest number. */
 static int64_t largest_at(int64_t n, const scalar *x)
 {
