@@ -5,6 +5,7 @@
 #include "doctor/doctor.h"
 #include "matrix/matrix.h"
 #include "precon/precon.h"
+#include "support/diagnosed.h"
 #include "support/generated.h"
 #include "support/neumann.h"
 #include "support/numeric.h"
@@ -19,46 +20,10 @@
 /* Time enough that no machine is too slow: what is to be found does not depend on it. */
 #define OPTIONS "seconds=1000 "
 
-static spry_diagnosis diagnose(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
-                               const char *options, const spry_result *result)
-{
-    spry_diagnosis d = SPRY_DIAGNOSIS_INIT;
-    assert_ok(ctx, spry_diagnose(A, b, options, result, &d));
-    assert_true(d.complete);
-    for (int64_t k = 0; k < d.count; k++) { /* every finding is whole, the worst come first */
-        const spry_finding *f = spry_finding_at(&d, k);
-        spry_entry entry = SPRY_ENTRY_INIT;
-        assert_true(spry_list_find(SPRY_LIST_FINDINGS, f->code, &entry));
-        assert_true(strlen(f->text) > 20 && strlen(f->cause) > 20 && strlen(f->next) > 5);
-        assert_true(k == 0 || f->severity <= spry_finding_at(&d, k - 1)->severity);
-        assert_non_null(spry_severity_name(f->severity));
-    }
-    assert_null(spry_finding_at(&d, d.count));
-    return d;
-}
-
-static const spry_finding *find(const spry_diagnosis *d, const char *code)
-{
-    const spry_finding *f;
-    for (int64_t k = 0; (f = spry_finding_at(d, k)); k++)
-        if (strcmp(f->code, code) == 0)
-            return f;
-    return NULL;
-}
-
-static double figure(const spry_finding *f, const char *name)
-{
-    for (int k = 0; k < f->figure_count; k++)
-        if (strcmp(f->figures[k].name, name) == 0)
-            return f->figures[k].value;
-    fail_msg("%s has no figure %s", f->code, name);
-    return NAN;
-}
-
 /* The finding of a code, at least as severe; fails where there is none. */
 static const spry_finding *must(const spry_diagnosis *d, const char *code, spry_severity severity)
 {
-    const spry_finding *f = find(d, code);
+    const spry_finding *f = diagnosed_find(d, code);
     for (int64_t k = 0; !f && k < d->count; k++)
         print_error("found: %s\n", spry_finding_at(d, k)->code);
     if (!f)
@@ -70,18 +35,12 @@ static const spry_finding *must(const spry_diagnosis *d, const char *code, spry_
 /* Complaints about a matrix that has nothing: none are expected. */
 static int complaints(spry_context *ctx, const spry_matrix *A, const char *name)
 {
-    spry_diagnosis d = diagnose(ctx, A, NULL, OPTIONS, NULL);
+    spry_diagnosis d = diagnosed(ctx, A, NULL, OPTIONS, NULL);
     const int count = (int)(d.errors + d.warnings);
     for (int k = 0; k < count; k++)
         print_error("%s: %s: %s\n", name, d.findings[k].code, d.findings[k].text);
     spry_diagnosis_clear(ctx, &d);
     return count;
-}
-
-/* Dominant, 5 points of a grid: healthy. Some of its entries are then spoiled. */
-static spry_matrix *grid(spry_context *ctx, spry_type type)
-{
-    return generated_as(ctx, type, "poisson2d", "size=6");
 }
 
 static int64_t place(const spry_matrix *A, int64_t i, int64_t j)
@@ -172,21 +131,21 @@ static void finds_nan(void **state)
     spry_context *ctx = *state;
     FOR_TYPES
     {
-        spry_matrix *A = grid(ctx, support_types[t]);
+        spry_matrix *A = diagnosed_grid(ctx, support_types[t]);
         spry_vector *b = NULL;
         assert_ok(ctx, spry_vector_ones(ctx, A, &b));
         support_put(A, place(A, 3, 3), (spry_scalar){NAN, 0});
         support_put(A, place(A, 7, 8), (spry_scalar){INFINITY, 0});
-        spry_diagnosis d = diagnose(ctx, A, b, OPTIONS, NULL);
+        spry_diagnosis d = diagnosed(ctx, A, b, OPTIONS, NULL);
         const spry_finding *f = must(&d, "nonfinite", SPRY_SEVERITY_ERROR);
         assert_int_equal(f->row_count, 2);
         assert_true(f->rows[0] == 3 && f->rows[1] == 7 && f->rows[2] == -1);
         spry_diagnosis_clear(ctx, &d);
         spry_matrix_free(A);
         /* in b */
-        A = grid(ctx, support_types[t]);
+        A = diagnosed_grid(ctx, support_types[t]);
         value_set(support_types[t], spry_vector_data(b), 5, (spry_scalar){NAN, 0});
-        d = diagnose(ctx, A, b, OPTIONS, NULL);
+        d = diagnosed(ctx, A, b, OPTIONS, NULL);
         f = must(&d, "nonfinite", SPRY_SEVERITY_ERROR);
         assert_true(f->row_count == 1 && f->rows[0] == 5);
         spry_diagnosis_clear(ctx, &d);
@@ -200,25 +159,25 @@ static void finds_zero_rows_and_columns(void **state)
     spry_context *ctx = *state;
     FOR_TYPES
     {
-        spry_matrix *A = grid(ctx, support_types[t]);
+        spry_matrix *A = diagnosed_grid(ctx, support_types[t]);
         spry_vector *b = NULL;
         assert_ok(ctx, spry_vector_ones(ctx, A, &b));
         for (int64_t i = 0; i < A->a.rows; i++)
             for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
                 if (i == 4 || A->a.col_index[k] == 9)
                     support_put(A, k, (spry_scalar){0, 0});
-        spry_diagnosis d = diagnose(ctx, A, b, OPTIONS, NULL);
+        spry_diagnosis d = diagnosed(ctx, A, b, OPTIONS, NULL);
         const spry_finding *f = must(&d, "zero-rows", SPRY_SEVERITY_ERROR);
         assert_true(f->row_count == 1 && f->rows[0] == 4);
         f = must(&d, "zero-columns", SPRY_SEVERITY_ERROR);
         assert_true(f->col_count == 1 && f->cols[0] == 9);
         f = must(&d, "singular", SPRY_SEVERITY_ERROR);
-        assert_true(figure(f, "rank") == 35);
+        assert_true(diagnosed_figure(f, "rank") == 35);
         assert_true(f->rows[0] == 4 && f->cols[0] == 9);
         f = must(&d, "not-in-range", SPRY_SEVERITY_ERROR); /* 0 = 1 */
         assert_int_equal(f->rows[0], 4);
-        assert_null(find(&d, "structurally-singular")); /* zero rows tell it all */
-        assert_null(find(&d, "index-base"));
+        assert_null(diagnosed_find(&d, "structurally-singular")); /* zero rows tell it all */
+        assert_null(diagnosed_find(&d, "index-base"));
         spry_diagnosis_clear(ctx, &d);
         spry_vector_free(b);
         spry_matrix_free(A);
@@ -229,7 +188,7 @@ static void finds_zero_rows_and_columns(void **state)
  */
 static spry_matrix *moved(spry_context *ctx, spry_type type, int rows, int cols)
 {
-    spry_matrix *A = grid(ctx, type), *B = NULL;
+    spry_matrix *A = diagnosed_grid(ctx, type), *B = NULL;
     const int64_t n = A->a.rows + 1, nnz = A->a.nnz;
     matrix_arrays coo = {.type = type, .format = SPRY_FORMAT_COO, .rows = n, .cols = n, .nnz = nnz};
     assert_ok(ctx, matrix_allocate(ctx, &coo));
@@ -250,7 +209,7 @@ static void finds_indices_off_by_one(void **state)
     FOR_TYPES
     for (int k = 0; k < 4; k++) {
         spry_matrix *A = moved(ctx, support_types[t], k & 1, k >> 1);
-        spry_diagnosis d = diagnose(ctx, A, NULL, OPTIONS, NULL);
+        spry_diagnosis d = diagnosed(ctx, A, NULL, OPTIONS, NULL);
         must(&d, "index-base", SPRY_SEVERITY_WARNING);
         must(&d, "singular", SPRY_SEVERITY_ERROR);
         spry_diagnosis_clear(ctx, &d);
@@ -279,16 +238,16 @@ static void finds_structural_singularity(void **state)
     FOR_TYPES
     for (int back = 0; back < 2; back++) {
         spry_matrix *A = structured(ctx, support_types[t], back);
-        spry_diagnosis d = diagnose(ctx, A, NULL, OPTIONS, NULL);
+        spry_diagnosis d = diagnosed(ctx, A, NULL, OPTIONS, NULL);
         const spry_finding *f = must(&d, "structurally-singular", SPRY_SEVERITY_ERROR);
         const int64_t *many = back ? f->cols : f->rows, *few = back ? f->rows : f->cols;
-        assert_true(figure(f, "structural_rank") == 8);
+        assert_true(diagnosed_figure(f, "structural_rank") == 8);
         assert_int_equal(back ? f->col_count : f->row_count, 3);
         assert_int_equal(back ? f->row_count : f->col_count, 2);
         assert_true(many[0] == 2 && many[1] == 5 && many[2] == 7);
         assert_true(few[0] == 1 && few[1] == 4);
         f = must(&d, "singular", SPRY_SEVERITY_ERROR);
-        assert_true(figure(f, "rank") == 8);
+        assert_true(diagnosed_figure(f, "rank") == 8);
         spry_diagnosis_clear(ctx, &d);
         spry_matrix_free(A);
     }
@@ -314,15 +273,15 @@ static void finds_singular_matrices(void **state)
     FOR_TYPES
     {
         spry_matrix *A = dependent(ctx, support_types[t], 0);
-        spry_diagnosis d = diagnose(ctx, A, NULL, OPTIONS, NULL);
+        spry_diagnosis d = diagnosed(ctx, A, NULL, OPTIONS, NULL);
         const spry_finding *f = must(&d, "singular", SPRY_SEVERITY_ERROR);
-        assert_true(figure(f, "rank") == 23);
+        assert_true(diagnosed_figure(f, "rank") == 23);
         assert_int_equal(f->row_count, 3); /* (1, 1, -1) in rows 3, 8 and 23 */
         int64_t sum = 0;
         for (int k = 0; k < 3; k++)
             sum += f->rows[k];
         assert_int_equal(sum, 3 + 8 + 23);
-        assert_null(find(&d, "structurally-singular"));
+        assert_null(diagnosed_find(&d, "structurally-singular"));
         spry_diagnosis_clear(ctx, &d);
         spry_matrix_free(A);
     }
@@ -336,20 +295,20 @@ static void finds_the_rank_and_the_range(void **state)
     {
         problem p;
         problem_make(ctx, PROBLEM_SINGULAR, support_types[t], 40, &p);
-        spry_diagnosis d = diagnose(ctx, p.A, p.b, OPTIONS, NULL);
+        spry_diagnosis d = diagnosed(ctx, p.A, p.b, OPTIONS, NULL);
         const spry_finding *f = must(&d, "singular", SPRY_SEVERITY_ERROR);
-        if (figure(f, "rank") != (double)spry_matrix_rows(p.A) - 3)
+        if (diagnosed_figure(f, "rank") != (double)spry_matrix_rows(p.A) - 3)
             fail_msg("%s: %s", spry_type_name(support_types[t]), f->text);
-        f = find(&d, "not-in-range");
+        f = diagnosed_find(&d, "not-in-range");
         assert_non_null(f);
         /* A and b are rounded to the type: condition 100 */
-        assert_true(figure(f, "outside") <= 1e4 * numeric_unit(support_types[t]));
+        assert_true(diagnosed_figure(f, "outside") <= 1e4 * numeric_unit(support_types[t]));
         spry_diagnosis_clear(ctx, &d);
         assert_ok(ctx, spry_vector_fill(p.b, (spry_scalar){1, 0}));
         value_set(support_types[t], spry_vector_data(p.b), 1, (spry_scalar){-9, 0});
-        d = diagnose(ctx, p.A, p.b, OPTIONS, NULL);
+        d = diagnosed(ctx, p.A, p.b, OPTIONS, NULL);
         f = must(&d, "not-in-range", SPRY_SEVERITY_ERROR);
-        assert_true(figure(f, "outside") > 0.01);
+        assert_true(diagnosed_figure(f, "outside") > 0.01);
         spry_diagnosis_clear(ctx, &d);
         problem_free(&p);
     }
@@ -364,13 +323,14 @@ static void finds_ill_conditioned_matrices(void **state)
         const bool single = type_is_single(support_types[t]);
         const double off = ldexp(1, single ? -14 : -40);
         spry_matrix *A = dependent(ctx, support_types[t], off);
-        spry_diagnosis d = diagnose(ctx, A, NULL, OPTIONS, NULL);
+        spry_diagnosis d = diagnosed(ctx, A, NULL, OPTIONS, NULL);
         const spry_finding *f = must(&d, "ill-conditioned", SPRY_SEVERITY_WARNING);
         /* |A| is about 40 and the least singular value about off / sqrt(3) */
-        assert_true(figure(f, "condition") > 10 / off && figure(f, "condition") < 4000 / off);
-        assert_true(d.condition == figure(f, "condition"));
+        assert_true(diagnosed_figure(f, "condition") > 10 / off &&
+                    diagnosed_figure(f, "condition") < 4000 / off);
+        assert_true(d.condition == diagnosed_figure(f, "condition"));
         assert_int_equal(f->row_count, 3);
-        assert_null(find(&d, "singular"));
+        assert_null(diagnosed_find(&d, "singular"));
         spry_diagnosis_clear(ctx, &d);
         spry_matrix_free(A);
     }
@@ -385,16 +345,16 @@ static void finds_the_constant_null_vector(void **state)
         spry_matrix *A = neumann_matrix(ctx, support_types[t], &g);
         spry_vector *b = NULL;
         assert_ok(ctx, spry_vector_ones(ctx, A, &b));
-        spry_diagnosis d = diagnose(ctx, A, b, OPTIONS, NULL);
+        spry_diagnosis d = diagnosed(ctx, A, b, OPTIONS, NULL);
         const spry_finding *f = must(&d, "null-space", SPRY_SEVERITY_WARNING);
         assert_non_null(strstr(f->next, "--nullspace constant"));
         f = must(&d, "singular", SPRY_SEVERITY_ERROR);
-        assert_true(figure(f, "rank") == 48 - 1 - cut);
+        assert_true(diagnosed_figure(f, "rank") == 48 - 1 - cut);
         f = must(&d, "not-in-range", SPRY_SEVERITY_ERROR);
-        assert_true(figure(f, "outside") > 0.999); /* b is the null vector itself */
+        assert_true(diagnosed_figure(f, "outside") > 0.999); /* b is the null vector itself */
         if (cut) {
             f = must(&d, "disconnected", SPRY_SEVERITY_NOTE);
-            assert_true(figure(f, "parts") == 2 && figure(f, "largest") == 24);
+            assert_true(diagnosed_figure(f, "parts") == 2 && diagnosed_figure(f, "largest") == 24);
         }
         spry_diagnosis_clear(ctx, &d);
         spry_vector_free(b);
@@ -407,18 +367,18 @@ static void finds_bad_scaling(void **state)
     spry_context *ctx = *state;
     FOR_TYPES
     {
-        spry_matrix *A = grid(ctx, support_types[t]);
+        spry_matrix *A = diagnosed_grid(ctx, support_types[t]);
         const double factor = ldexp(1, type_is_single(support_types[t]) ? -24 : -40);
         for (int64_t k = A->a.offsets[11]; k < A->a.offsets[12]; k++) {
             const spry_scalar v = value_get(support_types[t], A->a.values, k);
             support_put(A, k, (spry_scalar){factor * v.re, factor * v.im});
         }
-        spry_diagnosis d = diagnose(ctx, A, NULL, OPTIONS, NULL);
+        spry_diagnosis d = diagnosed(ctx, A, NULL, OPTIONS, NULL);
         const spry_finding *f = must(&d, "scaling", SPRY_SEVERITY_WARNING);
-        assert_true(f->rows[0] == 11 && figure(f, "row_ratio") == 1 / factor);
-        if (find(&d, "ill-conditioned"))
-            fail_msg("%s", find(&d, "ill-conditioned")->text);
-        assert_null(find(&d, "singular"));
+        assert_true(f->rows[0] == 11 && diagnosed_figure(f, "row_ratio") == 1 / factor);
+        if (diagnosed_find(&d, "ill-conditioned"))
+            fail_msg("%s", diagnosed_find(&d, "ill-conditioned")->text);
+        assert_null(diagnosed_find(&d, "singular"));
         spry_diagnosis_clear(ctx, &d);
         spry_matrix_free(A);
     }
@@ -430,15 +390,15 @@ static void finds_broken_symmetry(void **state)
     FOR_TYPES
     {
         const double off = type_is_single(support_types[t]) ? ldexp(1, -10) : ldexp(1, -30);
-        spry_matrix *A = grid(ctx, support_types[t]);
+        spry_matrix *A = diagnosed_grid(ctx, support_types[t]);
         support_put(A, place(A, 4, 5), (spry_scalar){-1 - off, 0});
-        spry_diagnosis d = diagnose(ctx, A, NULL, OPTIONS, NULL);
+        spry_diagnosis d = diagnosed(ctx, A, NULL, OPTIONS, NULL);
         const spry_finding *f = must(&d, "broken-symmetry", SPRY_SEVERITY_WARNING);
         assert_true(f->rows[0] == 4 && f->cols[0] == 5);
-        assert_true(figure(f, "entries_that_differ") == 2);
+        assert_true(diagnosed_figure(f, "entries_that_differ") == 2);
         /* sqrt(2) off over |A|, of 36 rows with 4 and 120 entries of -1 */
         const double expected = sqrt(2) * off / sqrt(36 * 16 + 120);
-        assert_true(fabs(figure(f, "asymmetry") / expected - 1) < 1e-3);
+        assert_true(fabs(diagnosed_figure(f, "asymmetry") / expected - 1) < 1e-3);
         spry_diagnosis_clear(ctx, &d);
         spry_matrix_free(A);
     }
@@ -450,7 +410,7 @@ static void finds_indefinite_matrices(void **state)
     spry_context *ctx = *state;
     FOR_TYPES
     for (int way = 0; way < 4; way++) {
-        spry_matrix *A = grid(ctx, support_types[t]);
+        spry_matrix *A = diagnosed_grid(ctx, support_types[t]);
         problem p = {0};
         if (way == 0)
             support_put(A, place(A, 8, 8), (spry_scalar){-1, 0});
@@ -463,7 +423,7 @@ static void finds_indefinite_matrices(void **state)
             problem_make(ctx, PROBLEM_INDEFINITE, support_types[t], 40, &p);
             A = p.A;
         }
-        spry_diagnosis d = diagnose(ctx, A, NULL, OPTIONS "method=cg", NULL);
+        spry_diagnosis d = diagnosed(ctx, A, NULL, OPTIONS "method=cg", NULL);
         must(&d, "indefinite", SPRY_SEVERITY_WARNING);
         must(&d, "unsuited", SPRY_SEVERITY_WARNING);
         spry_diagnosis_clear(ctx, &d);
@@ -479,12 +439,12 @@ static void finds_a_zero_diagonal(void **state)
     spry_context *ctx = *state;
     FOR_TYPES
     {
-        spry_matrix *A = grid(ctx, support_types[t]), *B = NULL;
+        spry_matrix *A = diagnosed_grid(ctx, support_types[t]), *B = NULL;
         int32_t perm[36];
         for (int32_t i = 0; i < 36; i++)
             perm[i] = (i + 9) % 36;
         assert_ok(ctx, spry_matrix_permute(A, perm, NULL, &B));
-        spry_diagnosis d = diagnose(ctx, B, NULL, OPTIONS, NULL);
+        spry_diagnosis d = diagnosed(ctx, B, NULL, OPTIONS, NULL);
         const spry_finding *f = must(&d, "zero-diagonal", SPRY_SEVERITY_WARNING);
         assert_int_equal(f->row_count, 36);
         assert_int_equal(d.errors, 0);
@@ -509,9 +469,9 @@ static void finds_duplicates(void **state)
         spry_stats stats = SPRY_STATS_INIT;
         assert_ok(ctx, spry_matrix_stats(A, &stats));
         assert_true(stats.duplicates > 0);
-        spry_diagnosis d = diagnose(ctx, A, NULL, OPTIONS, NULL);
+        spry_diagnosis d = diagnosed(ctx, A, NULL, OPTIONS, NULL);
         const spry_finding *f = must(&d, "duplicates", SPRY_SEVERITY_WARNING);
-        assert_true(figure(f, "entries") == (double)stats.duplicates);
+        assert_true(diagnosed_figure(f, "entries") == (double)stats.duplicates);
         spry_diagnosis_clear(ctx, &d);
         spry_matrix_free(A);
     }
@@ -531,9 +491,10 @@ static void finds_non_normal_matrices(void **state)
     FOR_TYPES
     {
         spry_matrix *A = support_from_rows(ctx, support_types[t], N, N, &a[0][0]);
-        spry_diagnosis d = diagnose(ctx, A, NULL, OPTIONS, NULL);
+        spry_diagnosis d = diagnosed(ctx, A, NULL, OPTIONS, NULL);
         const spry_finding *f = must(&d, "non-normal", SPRY_SEVERITY_NOTE);
-        assert_true(figure(f, "departure") > 0.4 && figure(f, "departure") < 1.01);
+        assert_true(diagnosed_figure(f, "departure") > 0.4 &&
+                    diagnosed_figure(f, "departure") < 1.01);
         spry_diagnosis_clear(ctx, &d);
         spry_matrix_free(A);
     }
@@ -544,7 +505,7 @@ static void says_that_a_matrix_is_not_square(void **state)
     spry_context *ctx = *state;
     problem p;
     problem_make(ctx, PROBLEM_TALL, SPRY_TYPE_D, 20, &p);
-    spry_diagnosis d = diagnose(ctx, p.A, p.b, OPTIONS "method=gmres", NULL);
+    spry_diagnosis d = diagnosed(ctx, p.A, p.b, OPTIONS "method=gmres", NULL);
     must(&d, "rectangular", SPRY_SEVERITY_NOTE);
     must(&d, "unsuited", SPRY_SEVERITY_WARNING);
     spry_diagnosis_clear(ctx, &d);
@@ -572,10 +533,10 @@ static void judges_methods_and_preconditioners(void **state)
         char options[128];
         spry_matrix *A = generated_as(ctx, support_types[t], cases[k].kind, "size=12");
         snprintf(options, sizeof options, OPTIONS "%s", cases[k].options);
-        spry_diagnosis d = diagnose(ctx, A, NULL, options, NULL);
-        if ((find(&d, "unsuited") == NULL) != cases[k].suits)
+        spry_diagnosis d = diagnosed(ctx, A, NULL, options, NULL);
+        if ((diagnosed_find(&d, "unsuited") == NULL) != cases[k].suits)
             fail_msg("%s, %s: %s", cases[k].kind, cases[k].options,
-                     cases[k].suits ? find(&d, "unsuited")->text : "nothing was said");
+                     cases[k].suits ? diagnosed_find(&d, "unsuited")->text : "nothing was said");
         spry_diagnosis_clear(ctx, &d);
         spry_matrix_free(A);
     }
@@ -591,8 +552,8 @@ static void finds_unstable_factors(void **state)
             spry_matrix *A = generated_as(ctx, support_types[t], "poisson2d", "size=16");
             for (int64_t i = 0; i < A->a.rows; i++)
                 support_put(A, place(A, i, i), (spry_scalar){well ? 4 : 1.5, 0});
-            spry_diagnosis d = diagnose(ctx, A, NULL, OPTIONS "precon=ilu", NULL);
-            const spry_finding *f = find(&d, "unsuited");
+            spry_diagnosis d = diagnosed(ctx, A, NULL, OPTIONS "precon=ilu", NULL);
+            const spry_finding *f = diagnosed_find(&d, "unsuited");
             assert_int_equal(f == NULL, well);
             assert_true(well || strstr(f->text, "unstable"));
             assert_true(d.condition < 1e4);
@@ -611,18 +572,18 @@ static void looks_at_how_a_solve_ended(void **state)
     result.reason = SPRY_REASON_STAGNATED;
     result.residual = 1e-12;
     result.true_residual = 1e-5;
-    spry_diagnosis d = diagnose(ctx, A, NULL, OPTIONS, &result);
+    spry_diagnosis d = diagnosed(ctx, A, NULL, OPTIONS, &result);
     const spry_finding *f = must(&d, "drift", SPRY_SEVERITY_WARNING);
-    assert_true(figure(f, "true_residual") == 1e-5);
-    assert_null(find(&d, "unexplained"));
+    assert_true(diagnosed_figure(f, "true_residual") == 1e-5);
+    assert_null(diagnosed_find(&d, "unexplained"));
     spry_diagnosis_clear(ctx, &d);
     result.residual = 1e-5;
-    d = diagnose(ctx, A, NULL, OPTIONS, &result);
+    d = diagnosed(ctx, A, NULL, OPTIONS, &result);
     f = must(&d, "unexplained", SPRY_SEVERITY_NOTE);
-    assert_true(figure(f, "condition") > 10 && figure(f, "condition") < 1000);
+    assert_true(diagnosed_figure(f, "condition") > 10 && diagnosed_figure(f, "condition") < 1000);
     spry_diagnosis_clear(ctx, &d);
     result.converged = true;
-    d = diagnose(ctx, A, NULL, OPTIONS, &result);
+    d = diagnosed(ctx, A, NULL, OPTIONS, &result);
     assert_int_equal(d.count, 0);
     spry_diagnosis_clear(ctx, &d);
     spry_matrix_free(A);
@@ -634,11 +595,11 @@ static void looks_at_how_a_solve_ended(void **state)
 static void says_what_there_was_no_time_for(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = grid(ctx, SPRY_TYPE_D);
+    spry_matrix *A = diagnosed_grid(ctx, SPRY_TYPE_D);
     spry_diagnosis d = SPRY_DIAGNOSIS_INIT;
     assert_ok(ctx, spry_diagnose(A, NULL, "seconds=0", NULL, &d));
     assert_false(d.complete);
-    assert_non_null(find(&d, "unchecked"));
+    assert_non_null(diagnosed_find(&d, "unchecked"));
     assert_int_equal(d.errors + d.warnings, 0);
     spry_diagnosis_clear(ctx, &d);
     assert_int_equal(d.count, 0);
@@ -648,7 +609,7 @@ static void says_what_there_was_no_time_for(void **state)
 static void can_be_interrupted(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = grid(ctx, SPRY_TYPE_D);
+    spry_matrix *A = diagnosed_grid(ctx, SPRY_TYPE_D);
     spry_diagnosis d = SPRY_DIAGNOSIS_INIT;
     spry_context_interrupt(ctx);
     assert_status(ctx, SPRY_STATUS_INTERRUPTED, spry_diagnose(A, NULL, NULL, NULL, &d));
@@ -661,7 +622,7 @@ static void can_be_interrupted(void **state)
 static void refuses_what_does_not_fit(void **state)
 {
     spry_context *ctx = *state;
-    spry_matrix *A = grid(ctx, SPRY_TYPE_D);
+    spry_matrix *A = diagnosed_grid(ctx, SPRY_TYPE_D);
     spry_vector *b = NULL;
     spry_diagnosis d = SPRY_DIAGNOSIS_INIT;
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 5, NULL, SPRY_OWN_COPY, &b));
@@ -685,7 +646,7 @@ static void edges_of_size(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         spry_matrix *A =
             support_from_rows(ctx, SPRY_TYPE_Z, cases[k].rows, cases[k].cols, cases[k].numbers);
-        spry_diagnosis d = diagnose(ctx, A, NULL, OPTIONS, NULL);
+        spry_diagnosis d = diagnosed(ctx, A, NULL, OPTIONS, NULL);
         assert_int_equal(d.errors, cases[k].errors);
         spry_diagnosis_clear(ctx, &d);
         spry_matrix_free(A);

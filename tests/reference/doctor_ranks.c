@@ -3,6 +3,7 @@
 #include "krylov/singular.h"
 #include "matrix/matrix.h"
 #include "precon/precon.h"
+#include "support/diagnosed.h"
 #include "support/generated.h"
 #include "support/numeric.h"
 #include "support/problems.h"
@@ -16,48 +17,6 @@
 /* Time that no machine needs, so that nothing is left out. */
 #define OPTIONS "seconds=1000 "
 #define FOR_TYPES for (int t = 0; t < 4; t++)
-
-/* Dominant, 5 points of a grid: healthy. Some of its entries are then spoiled. */
-static spry_matrix *grid(spry_context *ctx, spry_type type)
-{
-    return generated_as(ctx, type, "poisson2d", "size=6");
-}
-
-static spry_diagnosis diagnose(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
-                               const char *options, const spry_result *result)
-{
-    spry_diagnosis d = SPRY_DIAGNOSIS_INIT;
-    assert_ok(ctx, spry_diagnose(A, b, options, result, &d));
-    assert_true(d.complete);
-    for (int64_t k = 0; k < d.count; k++) { /* every finding is whole, the worst come first */
-        const spry_finding *f = spry_finding_at(&d, k);
-        spry_entry entry = SPRY_ENTRY_INIT;
-        assert_true(spry_list_find(SPRY_LIST_FINDINGS, f->code, &entry));
-        assert_true(strlen(f->text) > 20 && strlen(f->cause) > 20 && strlen(f->next) > 5);
-        assert_true(k == 0 || f->severity <= spry_finding_at(&d, k - 1)->severity);
-        assert_non_null(spry_severity_name(f->severity));
-    }
-    assert_null(spry_finding_at(&d, d.count));
-    return d;
-}
-
-static const spry_finding *find(const spry_diagnosis *d, const char *code)
-{
-    const spry_finding *f;
-    for (int64_t k = 0; (f = spry_finding_at(d, k)); k++)
-        if (strcmp(f->code, code) == 0)
-            return f;
-    return NULL;
-}
-
-static double figure(const spry_finding *f, const char *name)
-{
-    for (int k = 0; k < f->figure_count; k++)
-        if (strcmp(f->figures[k].name, name) == 0)
-            return f->figures[k].value;
-    fail_msg("%s has no figure %s", f->code, name);
-    return NAN;
-}
 
 /* --- for solvers ---------------------------------------------------------------------------------
  */
@@ -192,9 +151,9 @@ static void finds_ranks_that_are_known(void **state)
             spry_vector *b = NULL, *x = NULL;
             assert_ok(ctx, spry_vector_ones(ctx, A, &b));
             assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
-            spry_diagnosis d = diagnose(ctx, A, b, OPTIONS, NULL);
-            const spry_finding *f = find(&d, "singular");
-            const double told = f ? figure(f, "rank") : NAN;
+            spry_diagnosis d = diagnosed(ctx, A, b, OPTIONS, NULL);
+            const spry_finding *f = diagnosed_find(&d, "singular");
+            const double told = f ? diagnosed_figure(f, "rank") : NAN;
             const singular_result s = solve_singular(ctx, A, b, x);
             const double slope = gradient(ctx, A, b, x, &residual, &rounding);
             if (told != (double)rank || s.rank != rank || (exact && !s.least_squares) ||
@@ -231,7 +190,7 @@ static void solves_singular_systems(void **state)
         assert_true(problem_error(&p) <= fmax(1e-8, 1e3 * unit) * p.inverse * p.norm);
         problem_free(&p);
         /* 0 = 1 in row 4, and nothing else is wrong: the residual is 1 / sqrt(36) */
-        spry_matrix *A = grid(ctx, support_types[t]);
+        spry_matrix *A = diagnosed_grid(ctx, support_types[t]);
         spry_vector *b = NULL, *x = NULL;
         assert_ok(ctx, spry_vector_ones(ctx, A, &b));
         assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
@@ -244,7 +203,7 @@ static void solves_singular_systems(void **state)
         assert_non_null(strstr(s.text, "b is not in its range; the least-squares solution has "));
         spry_matrix_free(A);
         /* one that is not singular is left alone */
-        A = grid(ctx, support_types[t]);
+        A = diagnosed_grid(ctx, support_types[t]);
         s = solve_singular(ctx, A, b, x);
         assert_false(s.singular);
         spry_matrix_free(A);
