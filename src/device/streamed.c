@@ -192,6 +192,7 @@ void device_streamed_free(device_streamed *S)
     if (!S)
         return;
     spry_context *ctx = S->d->ctx;
+    device_staging_finish(S->d); /* nobody may have waited for the last product's copies */
     for (int64_t k = 0; S->blocks && k < S->count; k++)
         device_layout_free(S->blocks[k]);
     base_free(ctx, S->blocks);

@@ -355,6 +355,37 @@ static void every_format(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
+/* Vectors on the device: nobody waits for the last product before its matrix is freed. */
+static void freed_at_work(spry_context *ctx, spry_device *d)
+{
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_BANDED, 6000, 6000, 400000, 6);
+    spry_vector *x = NULL, *y = NULL, *first = NULL, *later = NULL;
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 6000, NULL, SPRY_OWN_COPY, &first));
+    assert_ok(ctx, spry_vector_like(first, 6000, &later));
+    assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, 6000, NULL, &x));
+    assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, 6000, NULL, &y));
+    assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0.5, 0}));
+    leave(d, 600 << 10);
+    for (int turn = 0; turn < 20; turn++) {
+        spry_operator *op = NULL;
+        assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
+        for (int k = 0; k < 2; k++) /* the first is measured, and waited for */
+            assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, one, x, zero, y));
+        assert_true(used_on(d) < op->own_bytes / 2);
+        spry_operator_free(op);
+        assert_ok(ctx, spry_vector_copy(y, turn ? later : first));
+        if (turn)
+            assert_memory_equal(first->data, later->data, 6000 * sizeof(double));
+    }
+    leave(d, 0);
+    spry_vector_free(first);
+    spry_vector_free(later);
+    spry_vector_free(x);
+    spry_vector_free(y);
+    spry_matrix_free(A);
+}
+
 /* Building and multiplying, with the first, second, ... such call failing. */
 static spry_status build_and_multiply(spry_device *d, const spry_matrix *A, const spry_vector *x,
                                       spry_vector *y)
@@ -506,6 +537,7 @@ int main(void)
         DEVICES_TEST(small_by_variable),
         DEVICES_TEST(matrices),
         DEVICES_TEST(every_format),
+        DEVICES_TEST(freed_at_work),
         DEVICES_TEST(failures_of_matrices),
         DEVICES_TEST(solves),
     };
