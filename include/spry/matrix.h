@@ -82,7 +82,8 @@ SPRY_API spry_status spry_matrix_share(spry_context *ctx, const spry_matrix *A, 
 /**
  * Gives A new values for the entries it has. What was made from A is out of date then
  * (spry_operator_is_current), until it is brought up to date (spry_operator_update); a solver does
- * that by itself at its next solve. Nobody may use A meanwhile.
+ * that by itself at its next solve. Nobody may use A meanwhile: while a solver runs with A, as in
+ * its monitor, this and all that changes A is SPRY_STATUS_BAD_USAGE.
  *
  * @param A       any matrix
  * @param values  numbers of A's type in the order of its entries: that of the arrays it was made
@@ -105,7 +106,8 @@ SPRY_API spry_status spry_matrix_set_values_from(spry_matrix *A, const spry_vect
  */
 SPRY_API spry_status spry_matrix_set_near_null(spry_matrix *A, int count,
                                                const spry_vector *const *v);
-/** Frees a matrix; NULL is allowed, as for all that is freed. */
+/** Frees a matrix; NULL is allowed, as for all that is freed. Called while a solver runs with it,
+ * as in its monitor, it frees when that has ended. */
 SPRY_API void spry_matrix_free(spry_matrix *A);
 
 /**

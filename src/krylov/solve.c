@@ -511,6 +511,8 @@ spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *c
 {
     SPRY_NEED(CTX_OF(solver), solver);
     spry_status status = SPRY_STATUS_OK;
+    if (count < 0)
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "%d right-hand sides", count);
     if (results && count > 0)
         status = clear_results(solver->ctx, results, count);
     if (status != SPRY_STATUS_OK)

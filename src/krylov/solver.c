@@ -72,6 +72,23 @@ spry_status solver_check_idle(const spry_solver *solver)
                : SPRY_STATUS_OK;
 }
 
+/* The matrix that an operator of the caller's was made from, and may read in place; NULL: none. */
+static const spry_matrix *read_by(const spry_operator *op)
+{
+    return !op ? NULL : op->view ? op->view : op->source;
+}
+
+/* Matrices stay as they are while a solver runs, whoever has them: what is called from within has
+ * pointers into their arrays around it. */
+static void hold_matrices(spry_solver *solver)
+{
+    solver->held[0] = solver->matrix;
+    solver->held[1] = read_by(solver->given_operator);
+    solver->held[2] = read_by(solver->given_precon);
+    for (int k = 0; k < 3; k++)
+        matrix_hold(solver->held[k]);
+}
+
 spry_status solver_begin(spry_solver *solver)
 {
     const spry_status status = solver_check_idle(solver);
@@ -79,6 +96,7 @@ spry_status solver_begin(spry_solver *solver)
         return status;
     solver->running = true;
     solver->interrupted = false;
+    hold_matrices(solver);
     solver->ctx->calls++;
     return SPRY_STATUS_OK;
 }
@@ -86,6 +104,8 @@ spry_status solver_begin(spry_solver *solver)
 void solver_end(spry_solver *solver, spry_status status)
 {
     solver->running = false;
+    for (int k = 0; k < 3; k++)
+        matrix_let_go(solver->held[k]);
     solver->ctx->calls--;
     if (solver->interrupted || status == SPRY_STATUS_INTERRUPTED)
         base_stopped(solver->ctx);

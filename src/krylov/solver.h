@@ -60,9 +60,10 @@ struct spry_solver {
     void *watch_data;
     char *text; /* a method of the caller's; NULL: by name or file */
     null_basis null_given[2];
-    bool running;     /* what is called from within may not change it */
-    bool free_later;  /* it was freed while it ran */
-    bool interrupted; /* the run at hand, by the context */
+    bool running;               /* what is called from within may not change it */
+    const spry_matrix *held[3]; /* while it runs: nor these, that it and its operators read */
+    bool free_later;            /* it was freed while it ran */
+    bool interrupted;           /* the run at hand, by the context */
     /* Made at the first solve after a change. */
     solver_stage made;   /* the stages before this one stand */
     spry_device *device; /* where the method runs; NULL: the host */

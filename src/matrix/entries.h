@@ -101,6 +101,8 @@ void matrix_count_rising(const spry_context *ctx, const int32_t *index, int64_t 
 /* Whether entries of every row (column of CSC) rise; strictly: none is there twice. */
 bool matrix_sorted(const spry_context *ctx, const matrix_arrays *a, bool strictly);
 
+/* Frees A, which nobody holds. */
+void matrix_destroy(spry_matrix *A);
 /* Gives A arrays of its own in place of those it had, which are freed or unmapped if its. */
 void matrix_replace(spry_matrix *A, const matrix_arrays *own);
 /* A new matrix with the sizes and symmetry of `like` in its own format or another, arrays unset. */

@@ -223,6 +223,10 @@ spry_status spry_matrix_set_near_null(spry_matrix *A, int count, const spry_vect
     matrix_follow(A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
+    if (matrix_check_changeable(A) != SPRY_STATUS_OK)
+        return SPRY_STATUS_BAD_USAGE;
+    if (count < 0)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%d near-null vectors", count);
     if (count > 0)
         SPRY_NEED(ctx, v);
     for (int k = 0; k < count; k++) {
@@ -237,7 +241,7 @@ spry_status spry_matrix_set_near_null(spry_matrix *A, int count, const spry_vect
     matrix_part(A);
     free_near_null(A);
     matrix_touch(A, true); /* what depends on them is to be made anew */
-    if (count <= 0)
+    if (count == 0)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, count, sizeof *A->near_null, &A->near_null));
     for (int k = 0; k < count; k++) {
@@ -254,8 +258,12 @@ done:
 
 void spry_matrix_free(spry_matrix *A)
 {
-    if (!A)
-        return;
+    if (A && atomic_fetch_or(&A->holds, MATRIX_FREED) == 0)
+        matrix_destroy(A);
+}
+
+void matrix_destroy(spry_matrix *A)
+{
     const matrix_arrays none = {0};
     free_near_null(A);
     A->origin = NULL;

@@ -122,6 +122,7 @@ struct spry_matrix {
     atomic_uint facts;
     int64_t changes, pattern_changes; /* how often the arrays were others; of those, the pattern */
     const spry_matrix *origin;        /* whose arrays, near-null vectors and facts these are */
+    atomic_uint holds;                /* of those who read it for long, and MATRIX_FREED */
     int64_t seen;                     /* its version that the arrays are of */
 };
 
@@ -208,6 +209,15 @@ void matrix_touch(spry_matrix *A, bool pattern);
 spry_status matrix_view(spry_context *ctx, const spry_matrix *A, spry_matrix **view);
 void matrix_follow(const spry_matrix *view);
 void matrix_part(spry_matrix *view);
+/*
+ * Who runs functions of a caller's while A's arrays are in use holds A (NULL: nothing) and those
+ * whose arrays these are: what would change or move them fails meanwhile, by
+ * matrix_check_changeable(), and a matrix that is freed goes when the last one has let go of it.
+ */
+enum { MATRIX_FREED = 1 << 30 };
+void matrix_hold(const spry_matrix *A);
+void matrix_let_go(const spry_matrix *A);
+spry_status matrix_check_changeable(const spry_matrix *A);
 
 /* Length of the compressed dimension: rows for CSR, cols for CSC. */
 int64_t matrix_major(const matrix_arrays *a);

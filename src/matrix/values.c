@@ -69,6 +69,40 @@ spry_status spry_matrix_share(spry_context *ctx, const spry_matrix *A, spry_matr
     return matrix_view(ctx, A, B);
 }
 
+/* --- in use --------------------------------------------------------------------------------------
+ */
+
+/* Holds are no part of the matrix's value: those who only read it have them. */
+static atomic_uint *holds_of(const spry_matrix *A)
+{
+    return &((spry_matrix *)(uintptr_t)A)->holds;
+}
+
+void matrix_hold(const spry_matrix *A)
+{
+    for (; A; A = A->origin)
+        atomic_fetch_add(holds_of(A), 1);
+}
+
+void matrix_let_go(const spry_matrix *A)
+{
+    while (A) {
+        const spry_matrix *origin = A->origin; /* A may be gone then */
+        if (atomic_fetch_sub(holds_of(A), 1) == MATRIX_FREED + 1)
+            matrix_destroy((spry_matrix *)(uintptr_t)A);
+        A = origin;
+    }
+}
+
+spry_status matrix_check_changeable(const spry_matrix *A)
+{
+    return atomic_load(holds_of(A)) == 0
+               ? SPRY_STATUS_OK
+               : SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
+                           "a solver is running with the matrix: it can be changed when the solve "
+                           "has ended");
+}
+
 /* --- new values ----------------------------------------------------------------------------------
  */
 
@@ -116,6 +150,7 @@ spry_status spry_matrix_set_values(spry_matrix *A, const void *values, spry_own 
     matrix_follow(A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_check_changeable(A));
     SPRY_GO(ctx, vector_check_own(ctx, own));
     if (!values && A->a.nnz > 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,

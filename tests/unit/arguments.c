@@ -5,6 +5,7 @@
  */
 #include "support/support.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -327,7 +328,8 @@ enum { COUNT = sizeof rows / sizeof *rows };
 
 static void make(things *t, spry_context *ctx)
 {
-    static char path[] = "/tmp/spry-arguments-XXXXXX.mtx";
+    static char path[32];
+    strcpy(path, "/tmp/spry-arguments-XXXXXX.mtx");
     memset(t, 0, sizeof *t);
     t->ctx = ctx;
     if (spry_device_open(ctx, "opencl", &t->device) != SPRY_STATUS_OK)
@@ -389,6 +391,21 @@ static void drop(things *t)
     spry_solver_set_null_space(t->solver, 0, NULL, NULL);
 }
 
+static void unmake(things *t)
+{
+    drop(t);
+    unlink(t->path);
+    spry_kernel_free(t->kernel);
+    spry_solver_free(t->solver);
+    spry_operator_free(t->op);
+    spry_vector_free(t->x);
+    spry_vector_free(t->y);
+    spry_vector_free(t->z);
+    spry_vector_free(t->values);
+    spry_matrix_free(t->A);
+    spry_device_close_all(t->ctx);
+}
+
 static void test_null_in_each_place(void **state)
 {
     things t;
@@ -416,16 +433,58 @@ static void test_null_in_each_place(void **state)
                          spry_message(t.ctx));
         }
     }
-    unlink(t.path);
-    spry_kernel_free(t.kernel);
-    spry_solver_free(t.solver);
-    spry_operator_free(t.op);
-    spry_vector_free(t.x);
-    spry_vector_free(t.y);
-    spry_vector_free(t.z);
-    spry_vector_free(t.values);
-    spry_matrix_free(t.A);
-    spry_device_close_all(t.ctx);
+    unmake(&t);
+}
+
+/* Counts below 0 are told, not taken for 0. */
+static void test_counts_below_zero(void **state)
+{
+    things t;
+    make(&t, *state);
+    spry_context *ctx = t.ctx;
+    spry_operator *function = NULL;
+    spry_operator *made = NULL;
+    const int64_t sides[] = {-1};
+    const spry_dense few = {.rows = 4, .cols = -1, .ld = 4, .data = spry_vector_data(t.x)};
+#define REFUSED(call) assert_status(ctx, SPRY_STATUS_BAD_USAGE, call)
+    REFUSED(spry_solve_many(t.solver, -1, t.b_list, t.x_list, NULL));
+    support_message_has(ctx, "-1");
+    REFUSED(spry_solve_many(t.solver, INT_MIN, NULL, NULL, NULL));
+    REFUSED(spry_matrix_set_near_null(t.A, -1, t.b_list));
+    support_message_has(ctx, "-1");
+    REFUSED(spry_solver_set_null_space(t.solver, -1, t.b_list, NULL));
+    REFUSED(spry_columns_write(t.x, -1, "/dev/null"));
+    REFUSED(spry_generate_tiled(t.A, -1, &t.made_matrix));
+    REFUSED(spry_vector_new(ctx, SPRY_TYPE_D, -1, NULL, SPRY_OWN_COPY, &t.made_vector));
+    REFUSED(spry_vector_like(t.x, -1, &t.made_vector));
+    REFUSED(spry_operator_from_function(ctx, SPRY_TYPE_D, -1, 4, false, apply, NULL, &made));
+    REFUSED(spry_operator_from_function(ctx, SPRY_TYPE_D, 4, -1, false, apply, NULL, &made));
+    REFUSED(spry_operator_from_product(ctx, NULL, SPRY_TYPE_D, -1, 4, false, product, NULL, &made));
+    REFUSED(spry_operator_multiply_dense(t.op, SPRY_TRANSPOSE_NO, one, &few, one, &few));
+    assert_ok(ctx,
+              spry_operator_from_function(ctx, SPRY_TYPE_D, 4, 4, false, apply, NULL, &function));
+    REFUSED(spry_operator_set_bytes(function, -1));
+    if (t.device) {
+        REFUSED(spry_vector_on(t.device, SPRY_TYPE_D, -1, NULL, &t.made_vector));
+        REFUSED(spry_kernel_launch(t.kernel, 1, sides));
+        REFUSED(spry_kernel_launch(t.kernel, -1, sides));
+    }
+    /* arrays are data: BAD_INPUT, as for other faults in them */
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT,
+                  spry_matrix_from_csr(ctx, SPRY_TYPE_D, -1, 2, csr_offsets, csr_columns,
+                                       csr_values, SPRY_OWN_COPY, &t.made_matrix));
+    assert_null(spry_finding_at(&t.diagnosis, -1));
+    assert_null(spry_tune_row_at(&t.report, -1));
+    assert_null(spry_options_at(spry_solver_options(), -1));
+    assert_false(spry_list_at(SPRY_LIST_METHODS, -1, &t.entry));
+    assert_false(spry_device_describe(ctx, -1, &t.info));
+    if (t.device) {
+        assert_false(spry_kernel_argument(t.kernel, -1, &t.name, &t.name));
+        assert_int_equal(spry_kernel_group(t.kernel, -1), 1);
+    }
+    spry_operator_free(function);
+    assert_null(made);
+    unmake(&t);
 }
 
 /* The message says which argument of which function, where there is a context to tell. */
@@ -471,6 +530,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_null_in_each_place),
+        TEST(test_counts_below_zero),
         TEST(test_messages),
         TEST(test_every_function_is_here),
     };
