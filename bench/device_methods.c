@@ -6,7 +6,7 @@
  * cg+bicgstab+gmres]
  *                          [--rounds n] [--solve yes|no|only] [edge ...]
  *
- * for 7-point stencils on cubes with so many points an edge. The first table is the time of an
+ * for 7-point stencils on cubes with so many points per edge. The first table is the time of an
  * iteration: the difference of a long and a short solve over the iterations between, so that
  * copies, set-up and the end do not count. There the matrix is S A S with a diagonal S of six
  * orders of magnitude, with which nothing converges: solves are as long as they should be, and

@@ -67,7 +67,7 @@ static void print_list(FILE *out, const method_list *list, bool references)
             "products", "sums", "moved", "kept");
     for (int i = 0; i < list->count; i++)
         print_method(out, &list->methods[i], references);
-    fputs("\nproducts  with A or A^H an iteration, without a preconditioner\n"
+    fputs("\nproducts  with A or A^H per iteration, without a preconditioner\n"
           "sums      points of an iteration where inner products are gathered\n"
           "moved     vectors per iteration reads or writes beside A, fused\n"
           "kept      vectors in memory beside x and b\n\npreconditioner\n",

@@ -23,8 +23,7 @@ static void quote(const char *name, char text[SPRY_OPTION_TEXT_SIZE])
         snprintf(text, SPRY_OPTION_TEXT_SIZE, "'%s'", name);
 }
 
-/* An option whose value may have anything in it: in double quotes, which are doubled within. */
-static void put(char *text, size_t size, const char *name, const char *value)
+void findings_put(char *text, size_t size, const char *name, const char *value)
 {
     size_t used = strlen(text);
     used += (size_t)snprintf(text + used, size - used, " %s=\"", name);
@@ -41,10 +40,10 @@ void findings_names(const char *matrix, const char *rhs, char *text, size_t size
     char name[SPRY_OPTION_TEXT_SIZE];
     text[0] = '\0';
     quote(matrix, name);
-    put(text, size, "matrix", name);
+    findings_put(text, size, "matrix", name);
     if (rhs) {
         quote(rhs, name);
-        put(text, size, "rhs", name);
+        findings_put(text, size, "rhs", name);
     }
 }
 

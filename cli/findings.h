@@ -8,6 +8,9 @@
 /* The names of files for the commands in findings, as options of spry_diagnose(); rhs may be NULL.
  */
 void findings_names(const char *matrix, const char *rhs, char *text, size_t size);
+/* Adds an option whose value may have anything in it: in double quotes, which are doubled within.
+ */
+void findings_put(char *text, size_t size, const char *name, const char *value);
 /* The first `most` of them, and how many there are beside. */
 void findings_print(FILE *out, const spry_diagnosis *d, int64_t most);
 void findings_json(json *j, const char *key, const spry_diagnosis *d);

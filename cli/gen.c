@@ -167,7 +167,7 @@ const cli_command command_gen = {
     .name = "gen",
     .summary = "make a matrix: Poisson, elasticity, random, ...",
     .synopsis = "[KIND]",
-    .description = "Without a kind: lists them. The size is the points a side of a grid, or the "
+    .description = "Without a kind: lists them. The size is the points per side of a grid, or the "
                    "rows. The same options give the same matrix on every machine.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"Matrix", spry_generate_options, NULL},

@@ -26,7 +26,7 @@ static void put_text(FILE *out, const char *text)
     }
 }
 
-/* Running text: a sentence a line, as mdoc wants it; a newline in the text is a paragraph. */
+/* Running text: a sentence per line, as mdoc wants it; a newline in the text is a paragraph. */
 static void put_sentences(FILE *out, const char *text)
 {
     char sentence[1024];

@@ -1,6 +1,7 @@
 /* spry solve: reads A and b, solves, writes x, says what was done and how well it went. */
 #include "solve.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,6 +165,24 @@ static spry_status solve_columns(solve_job *job)
     return status;
 }
 
+/* A system that no iteration was begun for, as what it needs cannot be made: the record says why.
+ */
+static void note_refusal(solve_job *job)
+{
+    job->refused = true;
+    for (int k = 0; k < job->count; k++) {
+        spry_result *r = &job->results[k];
+        if (r->reason != SPRY_REASON_FAILED)
+            continue;
+        snprintf(r->detail, sizeof r->detail, "%.300s", spry_message(job->ctx));
+        r->residual = r->true_residual = r->initial_residual = NAN;
+        r->type = spry_matrix_type(job->A);
+        r->rows = spry_matrix_rows(job->A);
+        r->cols = spry_matrix_cols(job->A);
+        r->nnz = spry_matrix_nnz(job->A);
+    }
+}
+
 static int iterate(solve_job *job)
 {
     spry_solver_set_watch(job->solver, watch, job);
@@ -173,6 +192,8 @@ static int iterate(solve_job *job)
     if (status == SPRY_STATUS_OK)
         status = solve_columns(job);
     progress_clear(&job->line);
+    if (status == SPRY_STATUS_BAD_INPUT && job->results)
+        note_refusal(job);
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);
 }
 
@@ -204,7 +225,7 @@ static int report(const solve_job *job)
     bool x_on_stdout = o->output && file_is_stdout(o->output);
     bool json_on_stdout = o->json && file_is_stdout(o->json);
     if (!o->quiet && !json_on_stdout)
-        solve_report(job, x_on_stdout ? stderr : stdout);
+        (job->refused ? solve_findings : solve_report)(job, x_on_stdout ? stderr : stdout);
     return o->json ? file_write_text(job->ctx, o->json, solve_json, job) : EXIT_DONE;
 }
 
@@ -225,9 +246,10 @@ static int solve(solve_job *job)
         exit_status = iterate(job);
     }
     progress_clear(&job->line);
-    if (exit_status != EXIT_DONE)
+    if (exit_status != EXIT_DONE && !job->refused)
         return exit_status;
-    exit_status = write_x(job);
+    if (!job->refused)
+        exit_status = write_x(job);
     solve_diagnose(job);
     int reported = report(job);
     if (exit_status == EXIT_DONE)

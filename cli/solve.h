@@ -39,7 +39,8 @@ typedef struct solve_job {
     int64_t cache_bytes;    /* that hold all of A; 0: A is larger, or the cache is unknown */
     double read_seconds, solve_seconds;
     char summary[256];    /* what a method from a file says it is */
-    spry_result *results; /* one a system; NULL until there are any */
+    spry_result *results; /* one per system; NULL until there are any */
+    bool refused;         /* the set-up failed because of the system; results say why */
     spry_diagnosis found; /* the doctor's findings after a solve that failed */
     int found_in;         /* the system they are about: the first that failed */
 } solve_job;
@@ -49,6 +50,7 @@ int solve_read(solve_job *job);
 /* After a solve that did not converge: has the doctor look at the first system that did not. */
 void solve_diagnose(solve_job *job);
 void solve_report(const solve_job *job, FILE *out);
+void solve_findings(const solve_job *job, FILE *out);
 void solve_json(FILE *out, const void *job); /* for file_write_text */
 
 #endif

@@ -14,18 +14,30 @@ static int first_failed(const solve_job *job)
     return -1;
 }
 
-void solve_diagnose(solve_job *job)
+/* What the doctor is to know: names for commands, what was removed from b, and what was asked for
+ * where no result tells what was used. */
+static void tell_doctor(const solve_job *job, bool ran, char *options, size_t size)
 {
     const cli_arguments *a = job->arguments;
+    const int *nullspace = cli_field(a, spry_solver_options, "nullspace");
+    findings_names(a->operands[0], a->count > 1 ? a->operands[1] : NULL, options, size);
+    findings_put(options, size, "nullspace", nullspace && *nullspace ? "constant" : "none");
+    findings_put(options, size, "seconds", "2");
+    if (!ran)
+        findings_put(options, size, "method", cli_field(a, spry_solver_options, "method"));
+}
+
+void solve_diagnose(solve_job *job)
+{
     const int k = first_failed(job);
     const int64_t n = spry_matrix_rows(job->A);
     spry_vector *b = NULL;
-    char options[2 * CLI_WORDS];
+    char options[4 * CLI_WORDS];
     if (k < 0 || (job->options->quiet && !job->options->json))
         return;
     job->found_in = k;
-    findings_names(a->operands[0], a->count > 1 ? a->operands[1] : NULL, options, CLI_WORDS);
-    snprintf(options + strlen(options), CLI_WORDS, " seconds=2");
+    const bool ran = job->results[k].reason != SPRY_REASON_FAILED;
+    tell_doctor(job, ran, options, sizeof options);
     progress_note(&job->line, "asking the doctor");
     spry_status status =
         spry_vector_new(job->ctx, spry_vector_type(job->b), n,
@@ -33,7 +45,7 @@ void solve_diagnose(solve_job *job)
                             (size_t)k * (size_t)n * spry_type_size(spry_vector_type(job->b)),
                         SPRY_OWN_BORROW, &b);
     if (status == SPRY_STATUS_OK)
-        status = spry_diagnose(job->A, b, options, &job->results[k], &job->found);
+        status = spry_diagnose(job->A, b, options, ran ? &job->results[k] : NULL, &job->found);
     progress_clear(&job->line);
     if (status != SPRY_STATUS_OK && status != SPRY_STATUS_INTERRUPTED)
         cli_log(NULL, SPRY_LOG_WARNING, spry_message(job->ctx));

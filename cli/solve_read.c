@@ -54,7 +54,7 @@ static spry_status read_columns(solve_job *job, const char *path, int64_t size, 
     if (status == SPRY_STATUS_OK && spry_vector_size(*v) != size * *cols)
         *exit_status =
             cli_fail(EXIT_INPUT, "%s has %s numbers%s, but %s has %s %s", path,
-                     text_count(spry_vector_size(*v) / *cols), *cols > 1 ? " a column" : "",
+                     text_count(spry_vector_size(*v) / *cols), *cols > 1 ? " per column" : "",
                      job->arguments->operands[0], text_count(size), side);
     return status;
 }

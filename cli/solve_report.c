@@ -178,6 +178,11 @@ void solve_report(const solve_job *job, FILE *out)
         fprintf(out, "x          %s\n", text_name(job->options->output));
     if (job->count > 1)
         report_systems(job, out);
+    solve_findings(job, out);
+}
+
+void solve_findings(const solve_job *job, FILE *out)
+{
     if (job->found.count > 0)
         findings_print(out, &job->found, FINDINGS_SHOWN);
 }

@@ -5,8 +5,8 @@
  *
  *     stencil [SIDE [DEVICE [DEPTH]]]      stencil 256 cuda
  *
- * A product must read x and write y, once each: 16 bytes a row in double. Work-items stand side by
- * side in x and y and march DEPTH planes along z: of the seven numbers of a row, that one above
+ * A product must read x and write y, once each: 16 bytes per row in double. Work-items stand side
+ * by side in x and y and march DEPTH planes along z: of the seven numbers of a row, that one above
  * comes from memory, the two below it are in registers since the last plane, and the four beside
  * are in the cache, since neighbours have just read them.
  */

@@ -50,7 +50,7 @@ struct cuda_solver {
     int n;
     const double *b_host;
     double *b, *x, *r, *p, *q, *shadow, *t; /* q is v of BiCGStab */
-    double *V, *columns;                    /* GMRES: the basis, COLUMN numbers a step */
+    double *V, *columns;                    /* GMRES: the basis, COLUMN numbers per step */
     double *scalars;
     double *seen; /* pinned: what the host reads */
     double *y;    /* the coefficients of a cycle, on the device */

@@ -63,7 +63,7 @@ typedef struct peer_job {
 bool peer_job_read(int argc, char **argv, peer_job *job);
 
 /*
- * Seconds an iteration: of a solve with so many iterations more than another, the difference over
+ * Seconds per iteration: of a solve with so many iterations more than another, the difference over
  * them, so that what a solve does once does not count. solve gives the seconds it took.
  */
 double peer_iteration_time(double (*solve)(void *data, int iterations), void *data, int iterations);

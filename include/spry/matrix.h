@@ -65,7 +65,9 @@ SPRY_API spry_status spry_matrix_from_csr(spry_context *ctx, spry_type type, int
                                           int64_t cols, const int64_t *offsets,
                                           const int32_t *columns, const void *values, spry_own own,
                                           spry_matrix **A);
-/** The same with offsets of 32 bits, as SciPy, MKL and PETSc have them. */
+/** The same with offsets of 32 bits, as SciPy, MKL and PETSc have them. The matrix keeps a copy of
+ * them with 64 bits, 8 bytes per row, also with SPRY_OWN_BORROW, which then borrows columns and
+ * values alone. */
 SPRY_API spry_status spry_matrix_from_csr32(spry_context *ctx, spry_type type, int64_t rows,
                                             int64_t cols, const int32_t *offsets,
                                             const int32_t *columns, const void *values,

@@ -83,7 +83,8 @@ SPRY_API spry_status spry_options_set(spry_context *ctx, spry_option_list list, 
  * with a colon goes on to the next blank, so that it can have options of its own:
  * "tol=1e-8 precon=sor:omega=1.5,order=natural method=cg". One in double quotes can have blanks,
  * and quotes that are doubled; so can one in brackets, which may hold brackets:
- * "amg:smoother=[sai:tau=0.9,power=2],cycle=w".
+ * "amg:smoother=[sai:tau=0.9,power=2],cycle=w". Quotes and brackets that are not closed are
+ * SPRY_STATUS_BAD_USAGE, with their place.
  */
 SPRY_API spry_status spry_options_parse(spry_context *ctx, spry_option_list list, void *fields,
                                         const char *text);

@@ -49,9 +49,9 @@ typedef struct spry_result {
     double bandwidth_fraction;   /**< of the measured read bandwidth; 0 when not measured */
     double *history;      /**< residual of iteration 0, 1, ...; from the context's allocator */
     int64_t history_size; /**< numbers in history */
-    char *warnings;       /**< one a line, or NULL; from the context's allocator */
+    char *warnings;       /**< one per line, or NULL; from the context's allocator */
     char detail[320]; /**< more about the reason: which breakdown, where the NaN was; may be "" */
-    char *tried;      /**< what was tried before and did not do, one a line, or NULL; as warnings */
+    char *tried; /**< what was tried before and did not do, one per line, or NULL; as warnings */
 } spry_result;
 #define SPRY_RESULT_INIT SPRY_SIZED(spry_result)
 

@@ -54,9 +54,10 @@ SPRY_API int spry_version_number(void);
  *     spry_result result = SPRY_RESULT_INIT;
  *
  * and the library writes no more of it than that, and takes members of its own that are beyond it
- * for 0. A struct that was cleared (size 0) is one of version 0.2.0. Other sizes that no version
- * has, as of a struct that was not initialised, are SPRY_STATUS_BAD_USAGE. The library leaves the
- * size as it is.
+ * for 0. The library leaves the size as it is. A struct that was cleared (size 0) counts as one of
+ * the version that first had it. Sizes smaller than that one's, and those above 65,536 bytes, are
+ * SPRY_STATUS_BAD_USAGE: most structs that were not initialised have such a size. A size in between
+ * is believed, whether or not a version has had it.
  */
 #ifdef __cplusplus
 #define SPRY_SIZED(type) \

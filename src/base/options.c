@@ -333,6 +333,45 @@ static const char *closing_quote(const char *value)
     return quote;
 }
 
+/* Says that something at a place of the text has no end, or no beginning. */
+static spry_status fail_at(spry_context *ctx, const char *text, const char *at, const char *what)
+{
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                     "character %d of \"%.100s%s\": the %c is %s; a value with quotes, brackets or "
+                     "blanks in it stands in double quotes, which are doubled within",
+                     (int)(at - text) + 1, text, strlen(text) > 100 ? "..." : "", *at, what);
+}
+
+/* Quotes and brackets of the pair at p are closed by their own kind, within the pair. */
+static spry_status check_closed(spry_context *ctx, const char *text, const char *p, size_t length)
+{
+    enum { DEEPEST = 16 };
+    const char *open[DEEPEST];
+    int depth = 0;
+    const size_t name = strcspn(p, "= ,\t\n");
+    if (p[name] == '=' && p[name + 1] == '"') {
+        const char *quote = closing_quote(p + name + 1);
+        if (!quote)
+            return fail_at(ctx, text, p + name + 1, "not closed");
+        return !quote[1] || strchr(" ,\t\n", quote[1])
+                   ? SPRY_STATUS_OK
+                   : fail_at(ctx, text, quote, "followed by more than a blank or comma");
+    }
+    for (const char *at = p; at < p + length; at++) {
+        if (*at == '[' || *at == '(') {
+            if (depth == DEEPEST)
+                return fail_at(ctx, text, at, "within too many others");
+            open[depth++] = at;
+        } else if (*at == ']' || *at == ')') {
+            if (depth == 0)
+                return fail_at(ctx, text, at, "not opened");
+            if (*open[--depth] != (*at == ']' ? '[' : '('))
+                return fail_at(ctx, text, open[depth], "closed by one of another kind");
+        }
+    }
+    return depth > 0 ? fail_at(ctx, text, open[depth - 1], "not closed") : SPRY_STATUS_OK;
+}
+
 /* Where "name=value" ends: at a blank or comma, but commas after a colon belong to the value, and
  * all that stands in quotes or brackets. */
 static size_t pair_length(const char *p)
@@ -376,6 +415,9 @@ spry_status spry_options_parse(spry_context *ctx, spry_option_list list, void *f
     for (const char *p = text ? text : ""; *(p += strspn(p, " ,\t\n"));) {
         char pair[SPRY_OPTION_TEXT_SIZE + WORD_SIZE];
         size_t length = pair_length(p);
+        const spry_status closed = check_closed(ctx, text, p, length);
+        if (closed != SPRY_STATUS_OK)
+            return closed;
         if (length >= sizeof pair)
             return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "option text is too long: %.40s...", p);
         snprintf(pair, sizeof pair, "%.*s", (int)length, p);

@@ -19,8 +19,8 @@ spry_status base_check_size(spry_context *ctx, const void *caller, const base_si
         return SPRY_STATUS_OK;
     memcpy(&size, caller, sizeof size);
     return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                     "a %s of %zu bytes: it was not initialised (0.2.0 has %zu)", s->name, size,
-                     s->first);
+                     "a %s of %zu bytes: it was not initialised (its first version has %zu)",
+                     s->name, size, s->first);
 }
 
 /* Bytes after the size that a caller's struct and ours have in common. */

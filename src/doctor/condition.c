@@ -45,6 +45,20 @@ done:
     return status;
 }
 
+/* The null space is the one that was told of, and no more: that is how it is to be. */
+static void tell_expected(doctor *d)
+{
+    const int64_t n = d->B->a.rows;
+    spry_finding *f = doctor_add(d, DOCTOR_SINGULAR, SPRY_SEVERITY_NOTE,
+                                 "singular as expected: rank about %" PRId64 " of %" PRId64
+                                 ", constant vectors are what A sends to 0, and nothing else",
+                                 n - 1, n);
+    doctor_figure(f, "rank", (double)(n - 1));
+    doctor_solve(d, f, "--method direct");
+    if (d->null.next > 0) /* that of what is left */
+        d->condition = d->B_norm / d->null.next;
+}
+
 static spry_status tell_singular(doctor *d)
 {
     const doctor_null *z = &d->null;
@@ -68,7 +82,8 @@ static spry_status tell_singular(doctor *d)
     doctor_figure(f, "rank", (double)(n - z->nullity));
     doctor_figure(f, "smallest", z->right_size[0] / d->B_norm);
     doctor_solve(d, f,
-                 d->column_sums_vanish && d->hermitian ? "--nullspace constant" : "--method lsmr");
+                 d->column_sums_vanish && d->hermitian && !d->expected ? "--nullspace constant"
+                                                                       : "--method lsmr");
 done:
     return status;
 }
@@ -182,7 +197,9 @@ spry_status doctor_check_inverse(doctor *d)
     }
     SPRY_GO(ctx, doctor_find_null(d));
     d->condition = d->B_norm / fmax(d->smallest, DBL_EPSILON / 2 * d->B_norm);
-    if (d->null.count > 0)
+    if (d->expected && d->null.nullity == 1 && !d->null.more)
+        tell_expected(d);
+    else if (d->null.count > 0)
         SPRY_GO(ctx, tell_singular(d));
     else
         SPRY_GO(ctx, tell_condition(d));

@@ -84,6 +84,8 @@ typedef enum doctor_kind { DOCTOR_KINDS(DOCTOR_KIND_ENUM) DOCTOR_KIND_COUNT } do
          "time to take, about; 0: what a few passes over A tell")                                 \
     item(TEXT, method, "auto", 0, 0, NULL, "method to judge for this matrix; auto: none")         \
     item(TEXT, precon, "auto", 0, 0, NULL, "preconditioner to judge for this matrix; auto: none") \
+    item(WORD, nullspace, "none", 0, 0, "none constant",                                          \
+         "null space that a solve removes from b and x: what it explains is no fault")            \
     item(TEXT, matrix, "A.mtx", 0, 0, NULL, "what commands call the matrix")                      \
     item(TEXT, rhs, "", 0, 0, NULL, "what commands call the right-hand side")
 typedef struct doctor_options {
@@ -97,6 +99,7 @@ typedef struct doctor_null {
     int count;
     int64_t nullity; /* how many there are, as far as it was shown: count, or more */
     bool more;       /* there may be others */
+    double next;     /* |B v| of the first that was found to be none; 0: not looked for */
     spry_vector *right[DOCTOR_MOST_NULL], *left[DOCTOR_MOST_NULL];
     double right_size[DOCTOR_MOST_NULL], left_size[DOCTOR_MOST_NULL];
 } doctor_null;
@@ -114,6 +117,7 @@ typedef struct doctor {
     double roundoff;      /* of A's own type */
     bool square, hermitian, symmetric;
     bool column_sums_vanish; /* so that the constant vector is a left null vector */
+    bool expected;           /* constant vectors are null vectors, and the solve was told so */
     int64_t zero_rows, zero_cols, structural_rank;
     /* In double precision: A, B = diag(left) A diag(right) with largest entries of about 1, b. */
     spry_type type;
@@ -175,6 +179,7 @@ spry_status doctor_check_sums(doctor *d);      /* the constant vector (sums.c) *
 spry_status doctor_check_spectrum(doctor *d);  /* indefinite, non-normal (spectrum.c) */
 spry_status doctor_check_inverse(doctor *d);   /* singular, ill-conditioned (inverse.c) */
 spry_status doctor_check_range(doctor *d);     /* b (range.c) */
+spry_status doctor_check_size(doctor *d);      /* x, beside what rounding makes (size.c) */
 /* All of them. */
 spry_status doctor_examine(doctor *d);
 

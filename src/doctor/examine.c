@@ -31,6 +31,8 @@ static spry_status examine(doctor *d)
     }
     if (d->b && !doctor_has(d, DOCTOR_NONFINITE))
         SPRY_GO(ctx, doctor_check_range(d));
+    if (d->b && d->M && !doctor_has(d, DOCTOR_NONFINITE))
+        SPRY_GO(ctx, doctor_check_size(d));
 done:
     return status;
 }

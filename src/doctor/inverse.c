@@ -109,8 +109,10 @@ static spry_status collect(doctor *d, double limit, spry_vector *work)
         SPRY_GO(ctx, doctor_project(k, z->right, z->right[k]));
         SPRY_GO(ctx, iterate(d, z->right[k], z->left[k]));
         SPRY_GO(ctx, measure(d, k, work));
-        if (!(z->right_size[k] <= limit))
+        if (!(z->right_size[k] <= limit)) {
+            z->next = z->right_size[k];
             break;
+        }
         z->count++;
         z->more = z->count == DOCTOR_MOST_NULL || doctor_late(d, 1.5);
         if (z->more)

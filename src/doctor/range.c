@@ -128,7 +128,8 @@ spry_status doctor_check_range(doctor *d)
     doctor_figure(f, "outside", outside);
     doctor_figure(f, "left_null_vectors", count);
     doctor_solve(d, f,
-                 d->column_sums_vanish && d->hermitian ? "--nullspace constant" : "--method lsmr");
+                 d->column_sums_vanish && d->hermitian && !d->expected ? "--nullspace constant"
+                                                                       : "--method lsmr");
 done:
     for (int k = 0; k < count; k++)
         spry_vector_free(q[k]);

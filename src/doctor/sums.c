@@ -44,6 +44,25 @@ static sums of_rows(const doctor *d, const matrix_arrays *a)
     return finish(s);
 }
 
+/* The constant vector is a null vector, as the solve was told: b is what is left of it then, where
+ * that of A^H is the same. The solver takes as much for 0. */
+static spry_status expect(doctor *d, const sums *rows, const sums *cols)
+{
+    const double nothing = 2e-4;
+    spry_vector *ones = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    d->expected = rows->size <= nothing * rows->all;
+    if (!d->expected || !d->b || !(cols->size <= nothing * cols->all))
+        return SPRY_STATUS_OK;
+    SPRY_GO(d->ctx, spry_vector_like(d->b, d->b->n, &ones));
+    SPRY_GO(d->ctx, spry_vector_fill(ones, (spry_scalar){1, 0}));
+    SPRY_GO(d->ctx, doctor_normalise(ones));
+    SPRY_GO(d->ctx, doctor_project(1, &ones, d->b));
+done:
+    spry_vector_free(ones);
+    return status;
+}
+
 spry_status doctor_check_sums(doctor *d)
 {
     spry_context *ctx = d->ctx;
@@ -62,11 +81,18 @@ spry_status doctor_check_sums(doctor *d)
     SPRY_GO(ctx, matrix_transpose_arrays(ctx, &d->A->a, &t));
     const sums cols = of_rows(d, &t);
     d->column_sums_vanish = cols.vanish;
+    if (d->options->nullspace)
+        SPRY_GO(ctx, expect(d, &rows, &cols));
     if (!(rows.size <= nearly * rows.all) || rows.all == 0)
         goto done;
     const double relative = rows.size / rows.all;
     spry_finding *f;
-    if (rows.vanish)
+    if (d->expected)
+        f = doctor_add(d, DOCTOR_NULL_SPACE, SPRY_SEVERITY_NOTE,
+                       "A times the constant vector is 0 (%.2g of what its rows hold), as was said "
+                       "of its null space",
+                       relative);
+    else if (rows.vanish)
         f = doctor_add(
             d, DOCTOR_NULL_SPACE, SPRY_SEVERITY_WARNING,
             "every row sums to 0: A times the constant vector is 0, so that A is singular "
@@ -82,7 +108,10 @@ spry_status doctor_check_sums(doctor *d)
             relative, rows.remaining);
     doctor_figure(f, "row_sums", relative);
     doctor_figure(f, "column_sums", cols.all > 0 ? cols.size / cols.all : 0);
-    doctor_solve(d, f, rows.vanish ? "--nullspace constant" : "--precon amg");
+    doctor_solve(d, f,
+                 d->expected   ? "--method direct"
+                 : rows.vanish ? "--nullspace constant"
+                               : "--precon amg");
 done:
     matrix_free_arrays(ctx, &t);
     return status;

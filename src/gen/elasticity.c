@@ -1,8 +1,8 @@
 /*
- * Linear elasticity of a box of unit cubes, trilinear elements, three displacements a node, Young's
- * modulus 1 and Poisson's ratio nu. The nodes before x = 0 are clamped and left out, so that every
- * row is an equation of a free node and the matrix is symmetric positive definite. Unknown 3 (x +
- * nx (y + ny z)) + component.
+ * Linear elasticity of a box of unit cubes, trilinear elements, three displacements per node,
+ * Young's modulus 1 and Poisson's ratio nu. The nodes before x = 0 are clamped and left out, so
+ * that every row is an equation of a free node and the matrix is symmetric positive definite.
+ * Unknown 3 (x + nx (y + ny z)) + component.
  */
 #include "gen/gen.h"
 

@@ -14,7 +14,7 @@
 /* clang-format off */
 /* The options, in groups that kinds have whole. */
 #define GEN_SIZE(item) \
-    item(INT, size, "0", 0, INT32_MAX, NULL, "points a side of a grid, or rows; 0 takes the kind's own size") \
+    item(INT, size, "0", 0, INT32_MAX, NULL, "points per side of a grid, or rows; 0 takes the kind's own size") \
     item(WORD, type, "auto", 0, 0, "auto s d c z", "type of the numbers; auto is z for helmholtz and d else")
 #define GEN_XY(item) \
     item(INT, nx, "0", 0, INT32_MAX, NULL, "points in x; 0 takes size") \

@@ -225,6 +225,6 @@ spry_status spry_generate(spry_context *ctx, const char *name, const char *optio
                      : gen_build(ctx, problem.type, problem.rows, kind->write_row, &problem, A);
     if (status != SPRY_STATUS_OK)
         return SPRY_CAUSE(ctx, status, "%s", name);
-    matrix_note_all(*A, kind->facts);
+    matrix_note_all(*A, kind->facts | FACT_BIT(SPRY_FACT_FINITE)); /* options have bounds */
     return SPRY_STATUS_OK;
 }

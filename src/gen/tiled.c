@@ -125,6 +125,8 @@ spry_status spry_generate_tiled(const spry_matrix *base, int64_t size, spry_matr
     tiling t = {.base = &copy->a, .rows = size};
     SPRY_GO(ctx, find_cut(ctx, &copy->a, &t.cut));
     SPRY_GO(ctx, gen_build(ctx, copy->a.type, size, tiled_row, &t, A));
+    if (matrix_known(copy, SPRY_FACT_FINITE) == SPRY_TRUTH_YES)
+        matrix_note(*A, SPRY_FACT_FINITE, true);
 done:
     spry_matrix_free(copy);
     return status;

@@ -72,7 +72,7 @@ struct product_table;
  * csr_rows_packed  the same rows for several columns, with the bits of csr_rows
  * pack           number c of row i of the packed array, of `packs` packs per row, is x_c[i stride];
  *                0 for c from count on
- * carry_add      y_c[i y_stride] += number c of row i of a packed array with `width` scalars a row
+ * carry_add      y_c[i y_stride] += number c of row i of a packed array with `width` scalars per row
  * csr_sum        sum values_k x[columns_k] over n entries; conjugate: conj(values_k)
  * step           y_i = f_i (alpha s_i + beta b_i) + gamma x_i + delta y_i; what has a factor of 0,
  *                or is NULL (f: ones), is not read; y may be b or s

@@ -81,7 +81,7 @@ static bool add_fields(parser *s, char letter, int repeat)
         s->format->integer = false;
     for (int i = 0; i < repeat; i++) {
         if (s->format->fields == FORTRAN_FIELDS)
-            return refuse(s, "it describes more than 256 numbers a line");
+            return refuse(s, "it describes more than 256 numbers per line");
         s->format->field[s->format->fields++] =
             (fortran_field){.column = s->column,
                             .width = width,

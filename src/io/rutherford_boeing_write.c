@@ -8,7 +8,7 @@
 
 enum { LINE = 80, FIELD = 40 };
 
-/* An array's format: numbers a line, columns each. */
+/* An array's format: numbers per line, columns each. */
 typedef struct layout {
     int per_line, width;
     int64_t lines;

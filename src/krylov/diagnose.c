@@ -208,7 +208,8 @@ static void judge_direct(doctor *d, const spry_result *r)
         spry_finding *f = doctor_add(d, DOCTOR_SINGULAR, SPRY_SEVERITY_ERROR, "%.400s", r->detail);
         doctor_solve(d, f, "--method lsmr --precon direct:regular=yes");
     }
-    if (r->reason == SPRY_REASON_STAGNATED) { /* which exact factors do for one reason alone */
+    if (r->reason == SPRY_REASON_STAGNATED &&
+        !doctor_has(d, DOCTOR_ROUNDING)) { /* which exact factors do for one reason alone */
         spry_finding *f =
             doctor_add(d, DOCTOR_ROUNDING, SPRY_SEVERITY_WARNING,
                        "exact factors with refinement end at %.2g, which is what rounding of x "
@@ -235,7 +236,8 @@ static void judge_rest(doctor *d, const spry_result *r)
                     *d->options->rhs ? " " : "", d->options->rhs,
                     d->options->seconds > 0 ? 10 * d->options->seconds : 10);
     }
-    if (explained || !r || r->converged || r->reason == SPRY_REASON_STOPPED)
+    if (explained || !r || r->converged || r->reason == SPRY_REASON_STOPPED ||
+        r->reason == SPRY_REASON_FAILED) /* which is an error, with a message of its own */
         return;
     spry_finding *f =
         doctor_add(d, DOCTOR_UNEXPLAINED, SPRY_SEVERITY_NOTE,

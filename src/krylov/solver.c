@@ -295,6 +295,17 @@ static bool is_auto(const char *format)
     return strncmp(format, "auto", 4) == 0 && (format[4] == '\0' || format[4] == ':');
 }
 
+/* Factors of a matrix that is singular on purpose are those of a generalized inverse, unless it was
+ * said that they are not. Those of a band, and of SuiteSparse, cannot be. */
+static void take_singular(char spec[SPRY_OPTION_TEXT_SIZE])
+{
+    const size_t used = strlen(spec);
+    if (precon_is(spec, "direct") && !strstr(spec, "regular") && !strstr(spec, "kind=band") &&
+        !strstr(spec, "kind=suitesparse"))
+        snprintf(spec + used, SPRY_OPTION_TEXT_SIZE - used, "%cregular=yes",
+                 strchr(spec, ':') ? ',' : ':');
+}
+
 /* What the preconditioner is to be for a method: how it is made, or whether the caller has one. */
 static void wanted_precon(const spry_solver *solver, const program *p,
                           char spec[SPRY_OPTION_TEXT_SIZE])
@@ -304,6 +315,8 @@ static void wanted_precon(const spry_solver *solver, const program *p,
         snprintf(spec, SPRY_OPTION_TEXT_SIZE, "%s", p->uses_precon ? "given" : "none");
     else if (strcmp(solver->options.precon, "auto") == 0 && p->precon[0])
         own_precon(p, spec, SPRY_OPTION_TEXT_SIZE);
+    if (solver_has_null_space(solver))
+        take_singular(spec);
 }
 
 /* The preconditioner where the solver works; the one that stands is kept where it is the one that

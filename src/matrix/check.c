@@ -106,7 +106,7 @@ static bool entry_allowed(const matrix_arrays *a, int64_t k, int64_t row, int64_
             (row == col && diagonal_allowed(a, k)));
 }
 
-/* Whether a block needs no closer look: judged without a branch an entry. */
+/* Whether a block needs no closer look: judged without a branch per entry. */
 static bool block_allowed(const matrix_arrays *a, const entry_loop *w)
 {
     const uint32_t rows = (uint32_t)a->rows, cols = (uint32_t)a->cols;

@@ -101,6 +101,19 @@ void matrix_count_rising(const spry_context *ctx, const int32_t *index, int64_t 
 /* Whether entries of every row (column of CSC) rise; strictly: none is there twice. */
 bool matrix_sorted(const spry_context *ctx, const matrix_arrays *a, bool strictly);
 
+/* What one entry and its mirror image may be rounded parts of, beside which their difference is
+ * seen; `root` has sqrt |a_ii|, which matrix_diagonal_roots() makes for the caller to free. */
+static inline double value_rough(spry_scalar v)
+{
+    return fabs(v.re) + fabs(v.im);
+}
+static inline double matrix_mirror_size(const double *root, int64_t i, int64_t j, spry_scalar v,
+                                        spry_scalar w)
+{
+    return fmax(root[i] * root[j], fmax(value_rough(v), value_rough(w)));
+}
+spry_status matrix_diagonal_roots(spry_context *ctx, const matrix_arrays *a, double **root);
+
 /* Frees A, which nobody holds. */
 void matrix_destroy(spry_matrix *A);
 /* Gives A arrays of its own in place of those it had, which are freed or unmapped if its. */

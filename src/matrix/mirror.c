@@ -7,11 +7,6 @@
 
 enum { ROWS = 1024 };
 
-static double rough(spry_scalar v)
-{
-    return fabs(v.re) + fabs(v.im);
-}
-
 typedef struct comparison {
     const matrix_arrays *a;
     const double *root; /* sqrt |a_ii| */
@@ -31,7 +26,7 @@ typedef struct outcome {
 ALWAYS_INLINE void compare(const comparison *c, int64_t i, int64_t j, spry_scalar v, spry_scalar w,
                            outcome *o)
 {
-    const double most = c->tolerance * fmax(c->root[i] * c->root[j], fmax(rough(v), rough(w)));
+    const double most = c->tolerance * matrix_mirror_size(c->root, i, j, v, w);
     const double apart = fabs(v.re - w.re);
     if (!(apart + fabs(v.im - w.im) <= most))
         o->symmetric = false;
@@ -103,13 +98,17 @@ static outcome compare_all(const spry_context *ctx, const comparison *c, bool be
     return (outcome){symmetric, hermitian, unlike, unmatched, missing};
 }
 
-static void fill_roots(const spry_context *ctx, const matrix_arrays *a, double *root)
+spry_status matrix_diagonal_roots(spry_context *ctx, const matrix_arrays *a, double **root)
 {
+    const spry_status status = base_alloc(ctx, a->rows, sizeof **root, root);
+    if (status != SPRY_STATUS_OK)
+        return status;
 #pragma omp parallel for num_threads(matrix_parts(ctx, a->rows)) schedule(static)
     for (int64_t i = 0; i < a->rows; i++) {
         const int64_t k = matrix_find(a, i, i);
-        root[i] = k < 0 ? 0 : sqrt(rough(value_load(a->type, a->values, k)));
+        (*root)[i] = k < 0 ? 0 : sqrt(value_rough(value_load(a->type, a->values, k)));
     }
+    return status;
 }
 
 spry_status matrix_compare_mirror(spry_context *ctx, const spry_matrix *A, bool pattern,
@@ -121,8 +120,7 @@ spry_status matrix_compare_mirror(spry_context *ctx, const spry_matrix *A, bool 
     *found = (matrix_mirror){.unlike = 0};
     if (n != A->a.cols)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *root, &root));
-    fill_roots(ctx, &A->a, root);
+    SPRY_GO(ctx, matrix_diagonal_roots(ctx, &A->a, &root));
     const comparison c = {&A->a, root, pattern, matrix_mirror_tolerance(type_is_single(A->a.type))};
     outcome o = compare_all(ctx, &c, false);
     found->looked_through = pattern || o.symmetric || o.hermitian;

@@ -125,7 +125,7 @@ static spry_status sort_rows(spry_context *ctx, const matrix_arrays *a)
     const size_t size = spry_type_size(a->type);
     const int64_t major = matrix_major(a), longest = matrix_longest_row(ctx, a);
     const int parts = matrix_parts(ctx, a->nnz);
-    /* Scratch space a part; when that is more than the entries themselves, space a row. */
+    /* Scratch space per part; when that is more than the entries themselves, per row. */
     const bool by_part = longest <= a->nnz / parts;
     const list l = {matrix_minor(a), a->values};
     list scratch = {NULL, NULL};

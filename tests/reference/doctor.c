@@ -404,6 +404,99 @@ static void finds_broken_symmetry(void **state)
     }
 }
 
+/* Mirror images that differ by roundings of sqrt(|a_ii a_jj|) are alike, as for all else that asks
+ * whether A is symmetric: one entry that is not is counted alone. */
+static void broken_symmetry_has_one_measure(void **state)
+{
+    spry_context *ctx = *state;
+    FOR_TYPES
+    {
+        const bool single = type_is_single(support_types[t]);
+        const double off = single ? ldexp(1, -10) : ldexp(1, -30);
+        const double rounding = 256 * (single ? 0x1p-24 : 0x1p-53) * 4; /* a_ii are 4 */
+        spry_matrix *A = diagnosed_grid(ctx, support_types[t]);
+        for (int64_t i = 10; i < 16; i += 2) { /* far more than 1,024 roundings of themselves */
+            support_put(A, place(A, i, i + 1), (spry_scalar){rounding / 16, 0});
+            support_put(A, place(A, i + 1, i), (spry_scalar){rounding, 0});
+        }
+        assert_true(complaints(ctx, A, "symmetric up to rounding") == 0);
+        support_put(A, place(A, 4, 5), (spry_scalar){-1 - off, 0});
+        matrix_changed(A);
+        spry_diagnosis d = diagnosed(ctx, A, NULL, OPTIONS, NULL);
+        const spry_finding *f = must(&d, "broken-symmetry", SPRY_SEVERITY_WARNING);
+        assert_true(f->rows[0] == 4 && f->cols[0] == 5);
+        assert_true(diagnosed_figure(f, "entries_that_differ") == 2);
+        spry_diagnosis_clear(ctx, &d);
+        spry_matrix_free(A);
+    }
+}
+
+/* A null space that the solve is told of is no fault, nor is a b that has a part outside of the
+ * range by it alone; another one still is. */
+static void a_null_space_that_is_given_is_no_fault(void **state)
+{
+    spry_context *ctx = *state;
+    FOR_TYPES
+    for (int cut = 0; cut < 2; cut++) {
+        const neumann_grid g = {.nx = 6, .ny = 5, .nz = 1, .cut = cut};
+        spry_matrix *A = neumann_matrix(ctx, support_types[t], &g);
+        spry_vector *b = neumann_rhs(ctx, support_types[t], &g, 1);
+        spry_diagnosis d = diagnosed(ctx, A, b, OPTIONS, NULL);
+        must(&d, "singular", SPRY_SEVERITY_ERROR);
+        must(&d, "not-in-range", SPRY_SEVERITY_ERROR);
+        spry_diagnosis_clear(ctx, &d);
+        d = diagnosed(ctx, A, b, OPTIONS "nullspace=constant", NULL);
+        const spry_finding *f =
+            must(&d, "singular", cut ? SPRY_SEVERITY_ERROR : SPRY_SEVERITY_NOTE);
+        assert_true(diagnosed_figure(f, "rank") == 30 - 1 - cut);
+        assert_non_null(strstr(f->next, "--nullspace constant --method "));
+        must(&d, "null-space", SPRY_SEVERITY_NOTE);
+        must(&d, "not-in-range", cut ? SPRY_SEVERITY_ERROR : SPRY_SEVERITY_NOTE);
+        assert_true(cut || d.errors + d.warnings == 0);
+        /* of the 5-point Laplacian of 6 x 5 points with Neumann conditions on the rest: eigenvalues
+         * are 4 sin^2(pi j / 12) + 4 sin^2(pi k / 10), and scaling changes little */
+        assert_true(cut || (d.condition > 10 && d.condition < 60));
+        spry_diagnosis_clear(ctx, &d);
+        spry_matrix_free(A);
+        spry_vector_free(b);
+    }
+}
+
+/* Rows 10^-25 times as large as others that have as large a b: x is huge beside it, and what
+ * rounding makes of A x is no smaller than b. Rows scaled it is a system like any other. */
+static void finds_solutions_beyond_rounding(void **state)
+{
+    spry_context *ctx = *state;
+    FOR_TYPES
+    for (int way = 0; way < 3; way++) {
+        const bool single = type_is_single(support_types[t]);
+        const double tiny = way == 2 ? 1 : ldexp(1, single ? -20 * (way + 1) : -40 * (way + 1));
+        spry_matrix *A = diagnosed_grid(ctx, support_types[t]);
+        spry_vector *b = NULL;
+        assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+        for (int64_t k = A->a.offsets[7]; k < A->a.offsets[8]; k++)
+            support_put(A, k, (spry_scalar){value_get(A->a.type, A->a.values, k).re * tiny, 0});
+        spry_diagnosis d = diagnosed(ctx, A, b, OPTIONS, NULL);
+        if (way == 2) {
+            assert_null(diagnosed_find(&d, "rounding"));
+        } else {
+            const spry_finding *f =
+                must(&d, "rounding", way == 1 ? SPRY_SEVERITY_ERROR : SPRY_SEVERITY_WARNING);
+            const double unit = single ? 0x1p-23 : 0x1p-52;
+            /* x_7 is about 1 / (4 tiny) or a little more, rows beside it have it once or four
+             * times, and |b| is 6 */
+            const double largest = diagnosed_figure(f, "largest") * tiny;
+            assert_true(largest > 0.25 && largest < 1);
+            const double level = diagnosed_figure(f, "rounding") * tiny / unit;
+            assert_true(level > 0.1 && level < 2);
+            assert_true(diagnosed_figure(f, "rounding_scaled") < 100 * unit);
+        }
+        spry_diagnosis_clear(ctx, &d);
+        spry_vector_free(b);
+        spry_matrix_free(A);
+    }
+}
+
 /* By a negative entry, a minor of two rows, and by eigenvalues alone. */
 static void finds_indefinite_matrices(void **state)
 {
@@ -694,6 +787,9 @@ int main(void)
         TEST(finds_the_constant_null_vector),
         TEST(finds_bad_scaling),
         TEST(finds_broken_symmetry),
+        TEST(broken_symmetry_has_one_measure),
+        TEST(a_null_space_that_is_given_is_no_fault),
+        TEST(finds_solutions_beyond_rounding),
         TEST(finds_indefinite_matrices),
         TEST(finds_a_zero_diagonal),
         TEST(finds_duplicates),

@@ -36,7 +36,7 @@ static void test_arrays(void **state)
     spry_matrix_free(A);
 }
 
-/* A long grid has three runs a line; a number that stays is stored once. */
+/* A long grid has three runs per line; a number that stays is stored once. */
 static void test_runs(void **state)
 {
     spry_context *ctx = *state;

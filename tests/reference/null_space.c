@@ -79,7 +79,10 @@ static void grids_are_solved(void **state)
                                           "precon=jacobi method=bicg",
                                           "precon=ilu method=bicgstab",
                                           "precon=none method=lsqr",
-                                          "precon=direct:kind=dense,regular=yes"};
+                                          "precon=direct:kind=dense,regular=yes",
+                                          "precon=direct",
+                                          "precon=direct method=cg",
+                                          "precon=direct:kind=dense method=gmres"};
     for (int t = 0; t < 4; t++)
         for (int k = 0; k < 2; k++) {
             const neumann_grid *g = k == 0 ? &flat : &deep;
@@ -227,7 +230,7 @@ static void nearly_null_is_warned_about(void **state)
     assert_true(result.converged);
     assert_int_equal(
         sscanf(result.warnings, "null vector 0 (from 0) is one up to %lf: |A v| is", &figure), 1);
-    assert_true(figure > 1e-8 && figure < 1e-5); /* five roundings by 5e-7 a row at most */
+    assert_true(figure > 1e-8 && figure < 1e-5); /* five roundings by 5e-7 per row at most */
     spry_result_clear(ctx, &result);
     spry_solver_free(solver);
     spry_matrix_free(A);

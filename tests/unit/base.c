@@ -164,20 +164,23 @@ static void options_of_every_kind(void **state)
     assert_true(t.real == 2 && !t.flag);
     assert_string_equal(t.text, "a:b=1.5,c=d");
     assert_int_equal(t.colour, 1);
-    /* all that stands in quotes does; a quote that is not closed is a character */
+    /* all that stands in quotes does; one that is not closed is refused, and where it is is told */
     assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"a b, c:d\",real=3"),
                      SPRY_STATUS_OK);
     assert_string_equal(t.text, "a b, c:d");
     assert_true(t.real == 3);
-    assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"a real=4"), SPRY_STATUS_OK);
-    assert_string_equal(t.text, "\"a");
+    assert_int_equal(spry_options_parse(ctx, things, &t, "real=3 text=\"a real=4"),
+                     SPRY_STATUS_BAD_USAGE);
+    assert_non_null(strstr(spry_message(ctx), "character 13 of \"real=3 text=\"a real=4\": "
+                                              "the \" is not closed"));
+    assert_string_equal(t.text, "a b, c:d");
     assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"a \"\"b\"\", [c\",real=5"),
                      SPRY_STATUS_OK);
     assert_string_equal(t.text, "a \"b\", [c");
     assert_true(t.real == 5);
     assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"\""), SPRY_STATUS_OK);
     assert_string_equal(t.text, "");
-    /* and in brackets, which may hold others; one that is not closed goes on to the end */
+    /* and in brackets, which may hold others */
     assert_int_equal(spry_options_parse(ctx, things, &t, "text=a:b=[c:d=1,e=(f:g=2 h)],i=3 real=5"),
                      SPRY_STATUS_OK);
     assert_string_equal(t.text, "a:b=[c:d=1,e=(f:g=2 h)],i=3");
@@ -186,8 +189,26 @@ static void options_of_every_kind(void **state)
                      SPRY_STATUS_OK);
     assert_string_equal(t.text, "a:b=1,c=2");
     assert_true(t.real == 6);
-    assert_int_equal(spry_options_parse(ctx, things, &t, "text=a:b=[c real=7"), SPRY_STATUS_OK);
-    assert_string_equal(t.text, "a:b=[c real=7");
+    static const struct {
+        const char *text, *message;
+    } unclosed[] = {
+        {"text=a:b=[c real=7", "character 10 of \"text=a:b=[c real=7\": the [ is not closed"},
+        {"text=\"", "character 6 of \"text=\"\": the \" is not closed"},
+        {"text=\"a\"\"", "character 6"},
+        {"text=\"a\"b", "the \" is followed by more than a blank or comma"},
+        {"text=\"a\"real=3", "character 8"},
+        {"text=[a", "character 6"},
+        {"text=[a)", "the [ is closed by one of another kind"},
+        {"text=a]", "character 7 of \"text=a]\": the ] is not opened"},
+        {"text=a:b=[c],d=(e", "character 16"},
+        {"text=[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]", "the [ is within too many others"}};
+    for (size_t i = 0; i < sizeof unclosed / sizeof *unclosed; i++) {
+        assert_int_equal(spry_options_parse(ctx, things, &t, unclosed[i].text),
+                         SPRY_STATUS_BAD_USAGE);
+        if (!strstr(spry_message(ctx), unclosed[i].message))
+            fail_msg("%s: %s", unclosed[i].text, spry_message(ctx));
+        assert_string_equal(t.text, "a:b=1,c=2"); /* nothing was taken */
+    }
 
     char long_text[400];
     memset(long_text, 'a', sizeof long_text);

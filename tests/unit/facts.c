@@ -103,6 +103,7 @@ static void generators_say_what_is_so(void **state)
                      strcmp(kind.name, "elasticity") == 0 ? 2 : 5,
                      spry_type_name(support_types[t]));
             assert_ok(*state, spry_generate(*state, kind.name, options, &A));
+            assert_int_equal(spry_matrix_fact(A, SPRY_FACT_FINITE), SPRY_TRUTH_YES);
             assert_true_facts(A);
             if (spry_matrix_fact(A, SPRY_FACT_DEFINITE) == SPRY_TRUTH_YES) {
                 assert_true(is_definite(A));
@@ -111,6 +112,30 @@ static void generators_say_what_is_so(void **state)
             spry_matrix_free(A);
         }
     assert_int_equal(claims, 6 * 4);
+}
+
+/* The largest numbers that options allow are numbers in single precision, too. */
+static void generated_numbers_are_finite(void **state)
+{
+    static const struct {
+        const char *kind, *options;
+    } cases[] = {{"helmholtz", "size=6 layer=3 absorption=1e12 wavelength=2 type=c"},
+                 {"convection-diffusion", "size=6 peclet=1e12 type=s"},
+                 {"anisotropic", "size=6 epsilon=1e12 angle=30 type=s"},
+                 {"random", "size=50 dominance=1e6 per-row=40 type=s"},
+                 {"elasticity", "size=3 nu=0.4999 type=s"},
+                 {"circuit", "size=300 nets=64 net-share=1 transistors=1 type=s"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        spry_matrix *A, *tiled;
+        assert_ok(*state, spry_generate(*state, cases[k].kind, cases[k].options, &A));
+        assert_ok(*state, spry_generate_tiled(A, 100, &tiled));
+        assert_int_equal(spry_matrix_fact(tiled, SPRY_FACT_FINITE), SPRY_TRUTH_YES);
+        assert_ok(*state, spry_matrix_check_values(A));
+        assert_ok(*state, spry_matrix_check_values(tiled));
+        assert_true_facts(A); /* which looks at the numbers again */
+        spry_matrix_free(tiled);
+        spry_matrix_free(A);
+    }
 }
 
 /* Entries that differ by as many roundings of sqrt(|a_ii a_jj|) are the same or not, however rows
@@ -413,6 +438,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_that_says_symmetric_is_believed, support_setup,
                                         support_teardown),
         cmocka_unit_test_setup_teardown(generators_say_what_is_so, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(generated_numbers_are_finite, support_setup,
+                                        support_teardown),
         cmocka_unit_test_setup_teardown(what_is_the_same_up_to_rounding, support_setup,
                                         support_teardown),
         cmocka_unit_test_setup_teardown(triangles_and_patterns_are_told_apart, support_setup,

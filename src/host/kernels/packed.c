@@ -4,7 +4,7 @@
  */
 #include "host/kernels/sums.h"
 
-/* `stride` is p->x_stride, once as a constant: that spares a multiplication an entry. */
+/* `stride` is p->x_stride, once as a constant: that spares a multiplication per entry. */
 ALWAYS_INLINE void rows(const host_csr *A, int64_t begin, int64_t end, const host_columns *p,
                         int vectors, int64_t stride)
 {

@@ -20,7 +20,7 @@ static double add_lanes(int lanes, double *lane)
 #if KERNEL_COMPLEX
 static spry_scalar dot_both(int64_t n, const void *x, const void *y, bool conjugated)
 {
-    /* a b = (a.re b.re - a.im b.im) + i (a.re b.im + a.im b.re), four sums a lane; conjugation
+    /* a b = (a.re b.re - a.im b.im) + i (a.re b.im + a.im b.re), four sums per lane; conjugation
      * changes the signs of those with a.im */
     enum { FEWER = LANES / 2 };
     double rr[FEWER] = {0}, ii[FEWER] = {0}, ri[FEWER] = {0}, ir[FEWER] = {0};

@@ -238,7 +238,7 @@ static void cut_unit(writer *w, const matrix_arrays *A, int64_t u, findings *not
 typedef struct survey {
     int parts;
     int64_t units;
-    findings *found;  /* one a part; then all in the first */
+    findings *found;  /* one per part; then all in the first */
     int64_t *runs;    /* units + 1: runs before each unit */
     int64_t *numbers; /* units + 1: values on the main diagonal before each unit */
     int64_t listed;   /* terms of all shapes */

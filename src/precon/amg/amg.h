@@ -69,7 +69,7 @@ typedef struct amg_level {
     spry_vector *extra[4]; /* for w and k cycles */
 } amg_level;
 
-/* Candidates for errors that smoothers leave: `count` numbers a row, of the matrix's type. */
+/* Candidates for errors that smoothers leave: `count` numbers per row, of the matrix's type. */
 typedef struct amg_near {
     int count;
     void *values;

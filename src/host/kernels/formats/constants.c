@@ -1,8 +1,8 @@
 /*
  * Products with constant diagonals by runs of rows. A row takes the bytes of x and y, and where the
  * main diagonal differs from row to row, a value: 16 to 24 for d, 32 to 48 for z, where CSR takes
- * 12 and 20 an entry. What bounds the loop is memory; on arm64, nearly so, the loads of x: one
- * vector per entry, three a cycle. Numbers of terms are real almost always, which halves the work
+ * 12 and 20 per entry. What bounds the loop is memory; on arm64, nearly so, the loads of x: one
+ * vector per entry, three per cycle. Numbers of terms are real almost always, which halves the work
  * of complex types.
  */
 #include "host/kernels/strip.h"

@@ -3,7 +3,7 @@
  * for y_i, which stays in a register, and its mirror image a_ji x_i for y_j, in memory.
  *
  * Least bytes for an entry of A: half a value and, by rows, half a distance: 5 in double instead of
- * CSR's 12. What bounds the loop then is loads and stores, four an entry and its mirror image
+ * CSR's 12. What bounds the loop then is loads and stores, four per entry and its mirror image
  * (value, x_j, y_j in and out) beside the distance. Groups of rows lessen them: rows with the same
  * columns share x_j and y_j, shifted rows share a distance and take their x and y in pairs. Pairs
  * of a shifted group meet those of the group before in the same places, so that what was just

@@ -1,7 +1,8 @@
 /*
  * Products with slices of rows, columns of 32 bits: 12 bytes per entry of type d, 8 an offset a
- * slice and 8 a row for y, x apart. The core has one load an entry for x, half of one for a column
- * and less for values, and no work by rows: memory bounds it, unless rows of a slice differ much.
+ * slice and 8 per row for y, x apart. The core has one load per entry for x, half of one for a
+ * column and less for values, and no work by rows: memory bounds it, unless rows of a slice differ
+ * much.
  */
 #include "host/kernels/slices_lanes.h"
 #include "matrix/formats/sell.h"
