@@ -412,10 +412,11 @@ spry_status spry_options_parse(spry_context *ctx, spry_option_list list, void *f
                                const char *text)
 {
     SPRY_NEED(ctx, fields);
-    for (const char *p = text ? text : ""; *(p += strspn(p, " ,\t\n"));) {
+    const char *const all = text ? text : "";
+    for (const char *p = all; *(p += strspn(p, " ,\t\n"));) {
         char pair[SPRY_OPTION_TEXT_SIZE + WORD_SIZE];
         size_t length = pair_length(p);
-        const spry_status closed = check_closed(ctx, text, p, length);
+        const spry_status closed = check_closed(ctx, all, p, length);
         if (closed != SPRY_STATUS_OK)
             return closed;
         if (length >= sizeof pair)

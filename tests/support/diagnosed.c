@@ -33,6 +33,18 @@ const spry_finding *diagnosed_find(const spry_diagnosis *d, const char *code)
     return NULL;
 }
 
+const spry_finding *diagnosed_must(const spry_diagnosis *d, const char *code,
+                                   spry_severity severity)
+{
+    const spry_finding *f = diagnosed_find(d, code);
+    for (int64_t k = 0; !f && k < d->count; k++)
+        print_error("found: %s\n", spry_finding_at(d, k)->code);
+    if (!f)
+        fail_msg("%s was not found", code);
+    assert_int_equal(f->severity, severity);
+    return f;
+}
+
 double diagnosed_figure(const spry_finding *f, const char *name)
 {
     for (int k = 0; k < f->figure_count; k++)
