@@ -4,26 +4,30 @@
 bench/every.py SPRY FOLDER [-c CONFIG]... [--all] [-o TABLE.tsv] [NAME...]
 
 FOLDER is what SPRY_MATRICES names: Matrix Market files and INDEX.tsv. Each run is a process of its own on one thread, with b = ones;
-seconds are those of the processor, which other processes on the machine hardly change. What converged means is not taken from the
-program: the residual is computed here, from the x that was written, in extended precision. --all runs the whole list of CONFIGS, for the
-best there is. A line per run: matrix, rows, entries, configuration, verdict, method, preconditioner, iterations, residual told,
-residual computed, seconds. SciPy's splu with one step of refinement is the configuration "splu". --rotate makes complex matrices:
-A + i B with B of A's pattern and random numbers of A's size (seeded by the name).
+seconds are those of the processor, which other processes on the machine hardly change. The matrix is given as a .spry file, which loads
+without parsing. What converged means is not taken from the program: the residual is computed here, from the x that was written, in
+extended precision. A line per run: matrix, rows, entries, configuration, verdict, method, preconditioner, iterations, residual told,
+residual computed, seconds, attempts made before. SciPy's splu with one step of refinement is the configuration "splu".
+
+--all looks for the best there is: auto, splu and the whole list of configurations, each for about the seconds of the best so far; runs below 0.2 s that may be the best are made three times, and the median counts. Lines that are in TABLE.tsv already are not made
+again, so that a run that was stopped goes on; nor is splu run where FOLDER/LU.tsv says that it takes long or fails. bench/every_page.py makes a page of it.
+
+--rotate makes complex matrices: A + i B with B of A's pattern and random numbers of A's size (seeded by the name).
 """
-import argparse, csv, gzip, json, multiprocessing, os, queue, resource, subprocess, sys, tempfile, time, zlib
+import argparse, csv, gzip, json, multiprocessing, os, queue, resource, statistics, subprocess, sys, tempfile, time, zlib
 import numpy as np, scipy.io, scipy.sparse as sp, scipy.sparse.linalg as sla
 
-SYMMETRIC = ["cg none", "cg jacobi", "cg ic", "cg amg", "minres none", "minres jacobi"]
-ANY = ["bicgstabl none", "bicgstabl jacobi", "bicgstabl ilu", "bicgstabl ilut", "gmres:restart=50 ilu",
-       "gmres:restart=50 ilut", "idr ilu", "refine direct"]
+COLUMNS = ["matrix", "rows", "nnz", "config", "verdict", "method", "precon", "iterations", "told", "residual", "seconds", "tried"]
+HERMITIAN = ["cg none", "cg jacobi", "cg ic", "cg amg", "minres none", "minres jacobi", "minres ildl", "fgmres ildl:definite=no",
+             "fgmres kkt"]
+ANY = ["bicgstabl none", "bicgstabl jacobi", "bicgstabl ilu", "gmres:restart=50 ilu", "gmres:restart=50 ilut", "gmres:restart=50 ilutp",
+       "idr ilu", "gmres:restart=50 prepare:sub=ilut", "gmres:restart=50 prepare:order=none,sub=ilu", "gmres:restart=50 mlilu"]
+SHORT, FACTOR, SLACK = 0.2, 1.1, 0.01  # seconds; times the best, and seconds more
 
 
-def configs(matrix, given, everything):
-    if not everything:
-        return given or ["auto"]
+def is_hermitian(matrix):
     difference = abs(matrix - matrix.conj().T)
-    hermitian = difference.nnz == 0 or difference.max() <= 1e-14 * abs(matrix).max()
-    return ["auto", "splu"] + (SYMMETRIC if hermitian else ["bicgstabl amg"]) + ANY
+    return difference.nnz == 0 or difference.max() <= 1e-14 * abs(matrix).max()
 
 
 def residual(matrix, x):
@@ -37,17 +41,19 @@ def residual(matrix, x):
 
 def splu(matrix, answer):
     begin = time.process_time()
-    verdict, rel = "solved", float("nan")
+    verdict, rel, seconds = "solved", float("nan"), None
     try:
         lu = sla.splu(matrix.tocsc())
         b = np.ones(matrix.shape[0])
         x = lu.solve(b.astype(matrix.dtype))
         x = x + lu.solve(b - matrix @ x)
+        seconds = time.process_time() - begin
         rel = residual(matrix, x)
         verdict = "solved" if rel <= 1e-8 else "not"
     except Exception as error:
         verdict = "singular" if "singular" in str(error) else "failed"
-    answer.put([verdict, "splu", "", 1, "", rel, time.process_time() - begin])
+    answer.put({"verdict": verdict, "method": "splu", "iterations": 1, "residual": rel,
+                "seconds": time.process_time() - begin if seconds is None else seconds})
 
 
 def run_splu(matrix, limit):
@@ -58,47 +64,137 @@ def run_splu(matrix, limit):
     try:
         return answer.get(timeout=limit)
     except queue.Empty:
-        return ["time", "splu", "", "", "", float("nan"), limit]
+        return {"verdict": "time", "method": "splu", "seconds": limit}
     finally:
         process.kill()
         process.join()
 
 
-def run_spry(spry, path, matrix, config, limit, extra):
+def run_limited(command, limit):
+    """Exit status, output, errors and seconds of the processor; the status is None where these are more than the limit. The clock of a
+    busy machine says little: what a process has had of the processor is looked at while it runs."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        process = subprocess.Popen(command, stdout=out, stderr=err, env={**os.environ, "SPRY_CACHE": ""})
+        ended = False
+        while not ended:
+            try:
+                process.wait(timeout=min(max(0.02, limit / 20), 0.5))
+                ended = True
+            except subprocess.TimeoutExpired:
+                with open(f"/proc/{process.pid}/schedstat") as stat:
+                    late = int(stat.read().split()[0]) > limit * 1e9
+                if late:
+                    process.kill()
+                    process.wait()
+                    return None, "", "", limit
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        out.seek(0)
+        err.seek(0)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return process.returncode, out.read(), err.read(), seconds
+
+
+def run_spry(spry, path, matrix, config, limit, extra=()):
+    """One solve; the residual is computed where the program says that it has converged, and for auto."""
     with tempfile.TemporaryDirectory() as folder:
         x_file = os.path.join(folder, "x.npy")
-        command = [spry, "solve", path, "-o", x_file, "--json", "--quiet", "--threads", "1"] + extra
+        command = [spry, "solve", path, "-o", x_file, "--json", "--quiet", "--threads", "1", *extra]
         if config != "auto":
-            method, precon = config.split()
-            command += ["--method", method, "--precon", precon]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            method, precon = (config.split() + [""])[:2]
+            command += ["--method", method] + (["--precon", precon] if precon else [])
+        code, text, errors, seconds = run_limited(command, limit)
+        if code is None:
+            return {"verdict": "time", "seconds": limit}
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
-        except subprocess.TimeoutExpired:
-            return ["time", "", "", "", "", float("nan"), limit]
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        try:
-            told = json.loads(done.stdout)
+            told = json.loads(text)
         except ValueError:
-            return [f"exit {done.returncode}", "", "", "", done.stderr.strip()[:120].replace("\t", " "), float("nan"), seconds]
-        rel = residual(matrix, np.load(x_file).ravel()) if os.path.exists(x_file) else float("nan")
-        return [told["reason"], told["method"], told["precon"], told["iterations"], told["true_residual"], rel, seconds]
+            return {"verdict": f"exit {code}", "told": errors.strip()[:120].replace("\t", " ").replace("\n", " "), "seconds": seconds}
+        looks = os.path.exists(x_file) and (told["converged"] or config == "auto")
+        return {"verdict": told["reason"], "method": told["method"], "precon": told["precon"], "iterations": told["iterations"],
+                "told": told["true_residual"], "residual": residual(matrix, np.load(x_file).ravel()) if looks else float("nan"),
+                "seconds": seconds, "tried": "; ".join(told["tried"])}
 
 
-def load(path, name, rotate, folder):
+def solved(found):
+    return found["verdict"] in ("converged", "solved") and found["residual"] <= 1.0001e-8
+
+
+def run_steadily(spry, path, matrix, config, limit, extra, most):
+    """The median of three runs where one is short and not above most."""
+    found = run_spry(spry, path, matrix, config, limit, extra)
+    if found["seconds"] < SHORT and found["seconds"] <= most and found["verdict"] != "time":
+        more = [run_spry(spry, path, matrix, config, limit, extra)["seconds"] for _ in range(2)]
+        found["seconds"] = statistics.median(more + [found["seconds"]])
+    return found
+
+
+def run_all(spry, path, matrix, limit, extra, known, slow_splu):
+    """(config, found) for everything that is worth a run; known are those of a run before, slow_splu what splu is known to do."""
+    best = float("inf")
+    for config in ["auto", "splu", "direct"] + (HERMITIAN if is_hermitian(matrix) else ["bicgstabl amg"]) + ANY:
+        hopeless = best == float("inf") and config not in ("auto", "splu", "direct")
+        if config in known:
+            found = known[config]
+        elif config == "splu":
+            yield config, slow_splu or run_splu(matrix, limit)
+            continue
+        elif hopeless and known.get("auto", {}).get("verdict") == "singular":
+            return
+        else:
+            most = limit if best == float("inf") and not hopeless else min(limit, 1 if hopeless else FACTOR * best + SLACK)
+            found = run_steadily(spry, path, matrix, config, most, extra, 1.5 * best if config != "auto" else SHORT)
+            yield config, found
+        known[config] = found
+        if config != "splu" and solved(found):
+            best = min(best, found["seconds"])
+
+
+def load(spry, path, name, rotate, folder):
+    """The matrix, and a file of it that loads at once."""
     with (gzip.open if path.endswith(".gz") else open)(path) as file:
         matrix = sp.csr_matrix(scipy.io.mmread(file))
     matrix = matrix.astype(np.complex128 if np.iscomplexobj(matrix.data) else np.float64)
-    if not rotate:
-        return path, matrix
-    random = np.random.default_rng(zlib.crc32(name.encode()))
-    other = matrix.copy()
-    other.data = other.data * random.uniform(-1, 1, other.nnz)
-    matrix = sp.csr_matrix(matrix + 1j * other)
-    path = os.path.join(folder, name + ".mtx")
-    scipy.io.mmwrite(path, matrix, symmetry="general")
-    return path, matrix
+    target = os.path.join(folder, name + ".spry")
+    if rotate:
+        random = np.random.default_rng(zlib.crc32(name.encode()))
+        other = matrix.copy()
+        other.data = other.data * random.uniform(-1, 1, other.nnz)
+        matrix = sp.csr_matrix(matrix + 1j * other)
+        path = os.path.join(folder, name + ".npz")
+        sp.save_npz(path, matrix)
+    subprocess.run([spry, "convert", path, target], check=True, capture_output=True)
+    return target, matrix
+
+
+def line(name, matrix, config, found):
+    values = {"matrix": name, "rows": matrix.shape[0], "nnz": matrix.nnz, "config": config, **found}
+    values["residual"] = f"{found.get('residual', float('nan')):.3g}"
+    values["seconds"] = f"{found['seconds']:.4f}"
+    return "\t".join(str(values.get(column, "")).replace("\n", " ") for column in COLUMNS)
+
+
+def read_table(path):
+    """{matrix: {config: found}} of a table that was written before."""
+    known = {}
+    if os.path.exists(path):
+        with open(path) as file:
+            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+                row["seconds"], row["residual"] = float(row["seconds"]), float(row["residual"])
+                known.setdefault(row["matrix"], {})[row["config"]] = row
+    return known
+
+
+def read_slow(path):
+    """What LU.tsv, where the folder has one, says of splu where that takes long or does not solve: not to be run again."""
+    slow, names = {}, {"residual": "not", "timeout": "time"}
+    if os.path.exists(path):
+        with open(path) as file:
+            for row in csv.DictReader(file, delimiter="\t"):
+                number = {key: float(row[key]) if row[key] not in ("-", "") else float("nan") for key in ("seconds", "residual")}
+                if row["splu"] != "solved" or number["seconds"] > 3:
+                    slow[row["name"]] = {"verdict": names.get(row["splu"], row["splu"]), "method": "splu", **number}
+    return slow
 
 
 def main():
@@ -108,25 +204,35 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("-c", "--config", action="append", default=[], help='"auto", "splu" or "METHOD PRECON"')
     parser.add_argument("--all", action="store_true", help="the whole list")
-    parser.add_argument("-o", "--output", default="-")
+    parser.add_argument("-o", "--output", default="/dev/stdout")
     parser.add_argument("--limit", type=float, default=60, help="seconds for a run")
     parser.add_argument("--rows", type=int, default=10**9, help="rows at most")
     parser.add_argument("--least", type=int, default=0, help="rows at least")
     parser.add_argument("--rotate", action="store_true")
     parser.add_argument("--extra", default="", help="more options for spry solve")
     given = parser.parse_intermixed_args()
-    out = sys.stdout if given.output == "-" else open(given.output, "w")
-    print("matrix\trows\tnnz\tconfig\tverdict\tmethod\tprecon\titerations\ttold\tresidual\tseconds", file=out)
+    extra = given.extra.split()
+    slow = read_slow(os.path.join(given.folder, "LU.tsv"))
+    known = read_table(given.output) if os.path.isfile(given.output) else {}
+    out = open(given.output, "a")
+    if not known:
+        print(*COLUMNS, sep="\t", file=out)
     with open(os.path.join(given.folder, "INDEX.tsv")) as index, tempfile.TemporaryDirectory() as folder:
         for row in csv.DictReader(index, delimiter="\t"):
             name, rows = row["name"], int(row["rows"])
             if row["rows"] != row["cols"] or not given.least <= rows <= given.rows or (given.names and name not in given.names):
                 continue
-            path, matrix = load(os.path.join(given.folder, row["file"]), name, given.rotate, folder)
-            for config in configs(matrix, given.config, given.all):
-                found = run_splu(matrix, given.limit) if config == "splu" else run_spry(given.spry, path, matrix, config, given.limit,
-                                                                           given.extra.split())
-                print(name, rows, matrix.nnz, config, *found[:5], f"{found[5]:.3g}", f"{found[6]:.4f}", sep="\t", file=out, flush=True)
+            path, matrix = load(given.spry, os.path.join(given.folder, row["file"]), name, given.rotate, folder)
+            before = known.get(name, {})
+            if given.all:
+                runs = run_all(given.spry, path, matrix, given.limit, extra, before, slow.get(name))
+            else:
+                runs = ((config, run_splu(matrix, given.limit) if config == "splu" else
+                         run_steadily(given.spry, path, matrix, config, given.limit, extra, SHORT))
+                        for config in given.config or ["auto"] if config not in before)
+            for config, found in runs:
+                print(line(name, matrix, config, found), file=out, flush=True)
+            os.remove(path)
 
 
 if __name__ == "__main__":

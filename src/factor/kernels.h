@@ -28,6 +28,7 @@ typedef struct front {
     int64_t done, begin; /* pivots, and those before this panel */
     int64_t tried;       /* the next candidate */
     int64_t pairs;
+    int64_t nulls;         /* after the pivots: rows and columns that are as good as 0 */
     bool failed, negative; /* of a definite one: no pivot, and one that is below 0 */
     void *mirror;          /* symmetric: the panel of D L^H, row by row, of `order` numbers each */
     void *packed;          /* the panel of L as the update reads it */

@@ -115,7 +115,7 @@ static void store(const frontal *f, const front *fr, frontal_arena *factors, fro
 {
     const int64_t size = (int64_t)spry_type_size(f->type), n = fr->order;
     node->order = n;
-    node->pivots = fr->root ? fr->full : fr->done;
+    node->pivots = fr->root ? fr->full : fr->done + fr->nulls;
     node->nulls = node->pivots - fr->done;
     node->delayed = fr->full - node->pivots;
     node->pairs = fr->pairs;

@@ -74,9 +74,11 @@ spry_status solver_list_attempts(spry_solver *solver)
     else
         add(all, "", solver->options.precon, NAN);
     /* Where A or M is not what the first method is for, one that asks for nothing. */
-    const spry_operator *A = solver_operator(solver);
+    const spry_matrix *A = solver->matrix;
+    const spry_operator *op = solver->given_operator;
+    const bool square = A ? A->a.rows == A->a.cols : op->rows == op->cols;
     if (status == SPRY_STATUS_OK && solver_chooses_method(solver) && !chooses_precon(solver) &&
-        A->rows == A->cols)
+        square)
         add(all, "fgmres", solver->options.precon, NAN);
     if (status == SPRY_STATUS_OK)
         solver_recall(solver);

@@ -96,15 +96,17 @@ bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b)
 /* Whether products are so few that no storage format is worth looking for. */
 static bool multiplies_little(const spry_solver *solver)
 {
-    const char *method = solver->options.method;
-    return strncmp(method, "direct", 6) == 0 && (method[6] == '\0' || method[6] == ':');
+    const attempt *a = solver->attempts.count > 0 ? solver_attempt(solver) : NULL;
+    return precon_is(solver->options.method, "direct") || (a && precon_is(a->method, "direct")) ||
+           (a && precon_is(a->precon, "jacobi") && a->seconds > 0); /* and has a forecast */
 }
 
 spry_status solver_make_operator(spry_solver *solver)
 {
     const char *format = solver->options.format;
     spry_status status = SPRY_STATUS_OK;
-    if (strcmp(format, "auto") == 0 && multiplies_little(solver) && !solver->device)
+    solver->plain = strcmp(format, "auto") == 0 && multiplies_little(solver) && !solver->device;
+    if (solver->plain)
         format = "csr";
     if (solver->device) {
         status = spry_operator_on(solver->device, solver->matrix, format, &solver->own_operator);
@@ -115,6 +117,19 @@ spry_status solver_make_operator(spry_solver *solver)
     return status == SPRY_STATUS_OK
                ? spry_operator_from_format(solver->matrix, format, &solver->own_operator)
                : status;
+}
+
+spry_status solver_suit_operator(spry_solver *solver)
+{
+    if (!solver->plain || multiplies_little(solver))
+        return SPRY_STATUS_OK;
+    spry_operator *before = solver->own_operator;
+    const spry_status status = solver_make_operator(solver);
+    if (status == SPRY_STATUS_OK)
+        spry_operator_free(before);
+    else
+        solver->own_operator = before;
+    return status;
 }
 
 spry_status solver_move_precon(spry_solver *solver)

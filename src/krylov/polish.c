@@ -183,14 +183,13 @@ static void tell_rounding(iteration *it, double level)
 {
     it->at_rounding = true;
     it->reason = SPRY_REASON_STAGNATED;
-    snprintf(
-        it->detail, sizeof it->detail,
-        "the true residual of exact factors stays at %.2g: rounding allows no less, as x is so "
-        "large (%.1g for each rounding)",
-        it->truth, level);
+    snprintf(it->detail, sizeof it->detail,
+             "the true residual of exact factors stays at %.2g: rounding makes as much, as x is so "
+             "large (%.1g for each rounding), and no better last digits of x were found",
+             it->truth, level);
 }
 
-/* What factors could not do nothing else can, where A is singular, or rounding allows no less. */
+/* What factors could not do nothing else can, where A is singular, or rounding makes as much. */
 static spry_status judge(const spry_solver *solver, iteration *it, const spry_matrix *A)
 {
     spry_context *ctx = it->ctx;

@@ -306,9 +306,10 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
     const double begin = base_seconds();
     const spry_status status = solver_make_attempt(solver);
     solver->setup_seconds += base_seconds() - begin;
-    for (int k = 0; k < count; k++)
-        its[k].M =
-            status == SPRY_STATUS_OK ? solver_precon(solver) : NULL; /* the old one is gone */
+    for (int k = 0; k < count; k++) { /* the old ones are gone */
+        its[k].A = solver_operator(solver);
+        its[k].M = status == SPRY_STATUS_OK ? solver_precon(solver) : NULL;
+    }
     if (status != SPRY_STATUS_OK)
         return solver_ends_attempts(solver, status);
     for (int k = 0; k < count; k++)

@@ -434,6 +434,7 @@ static spry_status make_attempt(spry_solver *solver)
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     program *p = NULL;
+    SPRY_GO(ctx, solver_suit_operator(solver));
     SPRY_GO(ctx, parse_method(solver, &p));
     solver->attempts.alone = (p->precon[0] || !p->uses_precon) && !solver_chooses_method(solver);
     SPRY_GO(ctx, make_precon(solver, p));
@@ -480,6 +481,7 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
     if (solver->made == STAGE_OPERATOR) {
         solver_note_version(solver);
         SPRY_GO(ctx, solver_choose_device(solver, near));
+        SPRY_GO(ctx, solver_list_attempts(solver)); /* which tell what the operator is for */
         if (solver->matrix)
             SPRY_GO(ctx, solver_make_operator(solver));
         pass(solver, STAGE_OPERATOR);

@@ -69,8 +69,8 @@ static spry_status run_again(iteration *it)
     return status;
 }
 
-/* The end of a solve whose true residual does not follow: because rounding allows no less, where
- * that can be shown. */
+/* The end of a solve whose true residual does not follow: because it is no more than
+ * rounding makes, where that can be shown. */
 static spry_status stagnate(iteration *it)
 {
     const double near = 10;
@@ -80,7 +80,7 @@ static spry_status stagnate(iteration *it)
     it->at_rounding = it->truth <= near * level;
     if (it->at_rounding)
         snprintf(it->detail, sizeof it->detail,
-                 "the true residual stays at %.2g: rounding allows no less, as x is so large "
+                 "the true residual stays at %.2g: rounding makes as much, as x is so large "
                  "(%.1g for each rounding)",
                  it->truth, level);
     else

@@ -1,8 +1,8 @@
 /*
- * Which preconditioner "auto" takes: a few facts that two passes over A tell, and a
- * list of what suits them, best first. One that cannot be made makes room for the next.
+ * Which preconditioner "auto" takes: a few facts that two passes over A and a dozen products tell,
+ * and a list of what suits them, best first. One that cannot be made makes room for the next.
  */
-#include "precon/precon.h"
+#include "precon/trial.h"
 
 #include "host/host.h"
 #include "precon/amg/amg.h"
@@ -12,6 +12,9 @@
 /* Rows from which on multigrid pays, and those of grids in three and in two dimensions from which
  * on factors do not. */
 enum { LARGE = 10000, SOME = 5000, GREAT = 60000, PIECES = 256 };
+
+/* Entries from which on a trial costs little beside what it may save. */
+enum { WORTH_A_TRIAL = 5000 };
 
 /* Off-diagonal entries that are mostly negative couple neighbours as diffusion does; rows that
  * still sum to 0 or more; a slight flow; rows of about one length. */
@@ -26,7 +29,9 @@ typedef struct traits {
     double dominance; /* least |a_ii| / sum |a_ij| */
     double longest;   /* row, over the mean */
     bool hermitian;
-    double skew; /* how far A is from its transpose */
+    bool indefinite;   /* and known to be */
+    double skew;       /* how far A is from its transpose */
+    double iterations; /* with no more than the diagonal, as a trial tells; infinite: unknown */
 } traits;
 
 /* Sums over a piece of the rows. Pieces are always as many and added up in turn, so that no
@@ -207,6 +212,25 @@ static bool is_deep(const spry_matrix *A)
     return (double)A->a.nnz > plane * (double)A->a.rows;
 }
 
+/* A dozen products: how fast no more than the diagonal gets on, and whether a hermitian A is seen
+ * to be indefinite, which is noted. */
+static spry_status try_diagonal(const spry_matrix *given, const spry_matrix *A, traits *t)
+{
+    precon_trial_result found;
+    t->iterations = INFINITY;
+    t->indefinite = t->hermitian && matrix_known(given, SPRY_FACT_DEFINITE) == SPRY_TRUTH_NO;
+    if (t->indefinite || A->a.nnz < WORTH_A_TRIAL || !(t->hermitian ? t->positive : t->full))
+        return SPRY_STATUS_OK;
+    const spry_status status = precon_trial(A, t->hermitian, &found);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    t->iterations = found.iterations;
+    t->indefinite = found.indefinite;
+    if (t->indefinite)
+        matrix_note(given, SPRY_FACT_DEFINITE, false);
+    return SPRY_STATUS_OK;
+}
+
 /*
  * Forecasts in products with A, as measured over grids and real matrices: set-up, and iterations as
  * grids of two or three dimensions have them; others (structures, circuits) need several times as
@@ -214,7 +238,8 @@ static bool is_deep(const spry_matrix *A)
  */
 static double incomplete(const spry_matrix *A, const traits *t, double setup, double step)
 {
-    const double n = (double)A->a.rows, others = t->negative >= like_diffusion ? 1 : 8;
+    const bool grid = t->negative >= like_diffusion && t->longest <= even;
+    const double n = (double)A->a.rows, others = grid ? 1 : 8;
     return product_seconds(A) * (setup + others * step * (is_deep(A) ? 2 * cbrt(n) : sqrt(n)));
 }
 
@@ -232,8 +257,9 @@ static void rank(precon_choice *choice)
  * nothing is known to. */
 static double add_iterative(const spry_matrix *A, const traits *t, precon_choice *choice)
 {
-    static const double dominant = 2;
-    static const double cached = 4e-3; /* seconds of a product that comes from memory */
+    static const double dominant = 2, step = 2.5; /* products, vectors counted as such */
+    static const double few = 60;                 /* iterations; more a trial cannot foretell */
+    static const double cached = 4e-3;            /* seconds of a product that comes from memory */
     const double product = product_seconds(A);
     const bool grid =
         A->a.rows >= LARGE && t->positive && t->longest <= even &&
@@ -242,11 +268,13 @@ static double add_iterative(const spry_matrix *A, const traits *t, precon_choice
                             t->skew <= slight); /* a slight flow */
     const int before = choice->count;
     const bool large = product > cached;
-    if (t->dominance >= dominant && t->full)
+    if (t->iterations <= few)
+        add(choice, product * step * t->iterations, "jacobi");
+    else if (t->dominance >= dominant && t->full)
         add(choice, product * 30, "jacobi");
-    if (grid)
+    if (grid && !t->indefinite)
         add(choice, product * 200, "amg");
-    if (t->hermitian && t->positive)
+    if (t->hermitian && t->positive && !t->indefinite)
         add(choice, incomplete(A, t, 20, large ? 2 : 1), "ic");
     else if (!t->hermitian && t->full)
         add(choice, incomplete(A, t, 20, large ? 3 : 1.5), "ilu");
@@ -274,12 +302,14 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, precon_ch
     matrix_note(given, SPRY_FACT_POSITIVE_DIAGONAL, t.positive);
     SPRY_GO(ctx, matrix_find_out(ctx, given, SPRY_FACT_HERMITIAN, &t.hermitian));
     t.skew = t.hermitian ? 0 : skew_share(A);
+    SPRY_GO(ctx, try_diagonal(given, A, &t));
     precon_choice others = {0};
     const double least = fmax(fmin(add_iterative(A, &t, &others), patience), worth);
     /* Their analysis takes as long as some hundred products: not where something else is known to
      * do. */
     const bool diffusion = t.positive && t.negative >= like_diffusion && t.longest <= even;
-    const bool known = t.hermitian || (t.dominance >= balanced && t.skew <= slight);
+    const bool known =
+        t.hermitian ? !t.indefinite : t.dominance >= balanced && (t.skew <= slight || is_deep(A));
     const bool first = strcmp(others.list[0].spec, "jacobi") != 0 &&
                        !(diffusion && known && A->a.rows >= (is_deep(A) ? SOME : GREAT));
     snprintf(limited, sizeof limited, "direct:most=%.2g", least);
@@ -295,12 +325,12 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, precon_ch
     add(choice, NAN, t.positive ? "jacobi" : "none");
     base_log(ctx, SPRY_LOG_INFO,
              "precon %s: A is %s, %s, %.0f%% of the rest negative, %.2g of it skew; a product is "
-             "forecast to take %.2g s",
+             "forecast to take %.2g s, and %.0f iterations are with no more than the diagonal",
              choice->list[0].spec, t.hermitian ? "symmetric (hermitian)" : "not symmetric",
              t.positive ? "the diagonal is positive"
              : t.full   ? "the diagonal has no zeros"
                         : "the diagonal has zeros",
-             100 * t.negative, t.skew, product_seconds(A));
+             100 * t.negative, t.skew, product_seconds(A), t.iterations);
 done:
     spry_matrix_free(owned);
     return status;

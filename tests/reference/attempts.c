@@ -8,11 +8,11 @@
 
 /* The second difference in two dimensions minus a shift: the diagonal stays positive, and some
  * eigenvalues do not (2 - 2 cos(k pi / 13) + 2 - 2 cos(l pi / 13) lie between 0.11 and 7.9). */
-static spry_matrix *shifted(spry_context *ctx, spry_type type, double shift)
+static spry_matrix *shifted_of(spry_context *ctx, spry_type type, int size, double shift)
 {
     spry_matrix *A = NULL;
     char text[64];
-    snprintf(text, sizeof text, "size=12 type=%s", spry_type_name(type));
+    snprintf(text, sizeof text, "size=%d type=%s", size, spry_type_name(type));
     assert_ok(ctx, spry_generate(ctx, "poisson2d", text, &A));
     for (int64_t i = 0; i < A->a.rows; i++) {
         const int64_t k = matrix_find(&A->a, i, i);
@@ -20,6 +20,11 @@ static spry_matrix *shifted(spry_context *ctx, spry_type type, double shift)
     }
     assert_ok(ctx, spry_matrix_set_fact(A, SPRY_FACT_DEFINITE, SPRY_TRUTH_UNKNOWN));
     return A;
+}
+
+static spry_matrix *shifted(spry_context *ctx, spry_type type, double shift)
+{
+    return shifted_of(ctx, type, 12, shift);
 }
 
 typedef struct fixture {
@@ -225,12 +230,114 @@ static void slow_ones_give_up(void **state)
     }
 }
 
+static bool lists(const fixture *f, const char *precon)
+{
+    const attempts *all = &f->solver->attempts;
+    bool found = false;
+    for (int k = 0; k < all->count; k++)
+        found = found || precon_is(all->list[k].precon, precon);
+    return found;
+}
+
+/* A few products show that A is not definite, as long as it is not nearly so, and nothing is tried
+ * that needs a definite one. Of 40 x 40 points the eigenvalues minus 1 lie between -0.99 and 7. */
+static void products_show_what_is_indefinite(void **state)
+{
+    for (int t = 0; t < 4; t++)
+        for (int definite = 0; definite < 2; definite++) {
+            fixture f = {.ctx = *state};
+            const bool single = type_is_single(support_types[t]);
+            f.A = shifted_of(f.ctx, support_types[t], 40, definite ? 0 : 1);
+            open_solver(&f, single ? "tol=1e-4" : "");
+            assert_ok(f.ctx, solver_list_attempts(f.solver));
+            assert_int_equal(spry_matrix_fact(f.A, SPRY_FACT_DEFINITE),
+                             definite ? SPRY_TRUTH_UNKNOWN : SPRY_TRUTH_NO);
+            assert_int_equal(lists(&f, "ic"), definite);
+            solve(&f);
+            assert_true(f.result.converged);
+            close_solver(&f);
+            spry_matrix_free(f.A);
+        }
+}
+
+/* Rows whose diagonal is 1.2 times the rest: the residual falls by that much at least in each
+ * step, as a trial finds out, and no factors are made. */
+static void little_is_tried_where_little_is_needed(void **state)
+{
+    for (int t = 0; t < 4; t++) {
+        fixture f = {.ctx = *state};
+        char text[80];
+        snprintf(text, sizeof text, "size=3000 per-row=8 dominance=1.2 type=%s",
+                 spry_type_name(support_types[t]));
+        assert_ok(f.ctx, spry_generate(f.ctx, "random", text, &f.A));
+        open_solver(&f, type_is_single(support_types[t]) ? "tol=1e-4" : "");
+        solve(&f);
+        assert_true(f.result.converged);
+        assert_string_equal(f.result.precon, "jacobi");
+        assert_null(f.result.tried);
+        close_solver(&f);
+        spry_matrix_free(f.A);
+    }
+}
+
+/* A strong flow in three dimensions: incomplete factors come before the analysis of exact ones,
+ * which alone takes longer. In two exact ones come first, and no format is looked for. */
+static void a_flow_has_factors_by_dimension(void **state)
+{
+    static const char *const grids[] = {"size=70 peclet=1e3", "size=18 nz=18 peclet=1e3"};
+    for (int deep = 0; deep < 2; deep++) {
+        fixture f = {.ctx = *state};
+        assert_ok(f.ctx, spry_generate(f.ctx, "convection-diffusion", grids[deep], &f.A));
+        open_solver(&f, "");
+        solve(&f);
+        assert_true(f.result.converged);
+        assert_string_equal(f.result.precon, deep ? "ilu" : "direct");
+        if (!deep)
+            assert_string_equal(f.result.format, "csr");
+        assert_null(f.result.tried);
+        close_solver(&f);
+        spry_matrix_free(f.A);
+    }
+}
+
+/*
+ * The least eigenvalue of 12 x 12 points, 4 - 4 cos(pi / 13), but for 1.4e-8: |x| is about 7e7 |b|,
+ * and each rounding of A x makes up to 8 * 7e7 * 1e-16, above the tolerance. An iteration ends
+ * there, and factors come after it, whose x is polished.
+ */
+static void factors_come_after_the_rounding_level(void **state)
+{
+    fixture f = {.ctx = *state};
+    const double least = 4 - 4 * cos(acos(-1) / 13);
+    f.A = shifted(f.ctx, SPRY_TYPE_D, least - 1.4e-8);
+    open_solver(&f, "tol=1e-8");
+    assert_ok(f.ctx, solver_set_up(f.solver, NULL));
+    attempts *all = &f.solver->attempts;
+    solver_drop(f.solver, STAGE_PRECON);
+    f.solver->chosen = NULL;
+    snprintf(all->list[0].method, sizeof all->list[0].method, "gmres:restart=144");
+    snprintf(all->list[0].precon, sizeof all->list[0].precon, "jacobi");
+    all->list[0].seconds = all->list[1].seconds = NAN;
+    snprintf(all->list[1].method, sizeof all->list[1].method, "direct");
+    snprintf(all->list[1].precon, sizeof all->list[1].precon, "direct");
+    solve(&f);
+    assert_true(f.result.converged);
+    assert_string_equal(f.result.precon, "direct");
+    has(f.result.tried, "gmres with jacobi: stagnated");
+    close_solver(&f);
+    spry_matrix_free(f.A);
+}
+
 #define UNIT(test) cmocka_unit_test_setup_teardown(test, support_setup, support_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         UNIT(a_breakdown_is_not_the_end),
+        UNIT(products_show_what_is_indefinite),
+        UNIT(little_is_tried_where_little_is_needed),
+        UNIT(a_flow_has_factors_by_dimension),
+        UNIT(factors_come_after_the_rounding_level),
         UNIT(any_storage_is_chosen_for),
         UNIT(what_is_asked_for_is_not_replaced),
         UNIT(each_member_takes_over),

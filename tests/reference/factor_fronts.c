@@ -381,6 +381,35 @@ static void test_rank(void **state)
     spry_matrix_free(A);
 }
 
+/* Hubs in a row, each with six leaves: a hub and one of its leaves make two pivots, and nothing is
+ * left of the other five. */
+static double leaves(int64_t i, int64_t j, int64_t n)
+{
+    const bool hub_i = i % 7 == 0, hub_j = j % 7 == 0;
+    (void)n;
+    if (hub_i && hub_j)
+        return i - j == 7 || j - i == 7;
+    return i / 7 == j / 7 && hub_i != hub_j;
+}
+
+/* What is left of nothing is left out where that shows: it goes up to its hub, where there are
+ * three steps at most, and not on to the root through a hundred of them. */
+static void test_left_out(void **state)
+{
+    enum { HUBS = 100, N = 7 * HUBS };
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *A = from_dense(*state, support_types[t], N, leaves);
+        for (int k = 0; k < 3; k++) {
+            frontal *f = factored(A, all_kinds[k]);
+            assert_int_equal(frontal_outcome_of(f)->rank, 2 * HUBS);
+            assert_true(frontal_outcome_of(f)->delayed <= 3 * N);
+            check_range(A, f, 1e4, "hubs with leaves");
+            frontal_free(f);
+        }
+        spry_matrix_free(A);
+    }
+}
+
 /* --- forecasts -----------------------------------------------------------------------------------
  */
 
@@ -616,10 +645,10 @@ static void test_torture(void **state)
 #define CASE(test) cmocka_unit_test_setup_teardown(test, support_setup, support_teardown)
 int main(void)
 {
-    const struct CMUnitTest tests[] = {CASE(test_random), CASE(test_pivots),   CASE(test_growth),
-                                       CASE(test_pairs),  CASE(test_definite), CASE(test_small),
-                                       CASE(test_rank),   CASE(test_counts),   CASE(test_forecast),
-                                       CASE(test_limit),  CASE(test_threads),  CASE(test_interrupt),
-                                       CASE(test_values), CASE(test_torture)};
+    const struct CMUnitTest tests[] = {
+        CASE(test_random),    CASE(test_pivots),   CASE(test_growth), CASE(test_pairs),
+        CASE(test_definite),  CASE(test_small),    CASE(test_rank),   CASE(test_left_out),
+        CASE(test_counts),    CASE(test_forecast), CASE(test_limit),  CASE(test_threads),
+        CASE(test_interrupt), CASE(test_values),   CASE(test_torture)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

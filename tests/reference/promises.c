@@ -414,7 +414,7 @@ static void a_callers_nan_is_called_one(void **state)
             }
 }
 
-/* What rounding allows is said to be so, and nothing else is. */
+/* What rounding makes is said to be so, and nothing else is. */
 static void stagnation_has_a_cause(void **state)
 {
     given s;
@@ -428,13 +428,13 @@ static void stagnation_has_a_cause(void **state)
     given_make(*state, SPRY_TYPE_D, N, N, entries, b, &s);
     given_solve(&s, "method=gmres precon=direct tol=1e-15");
     assert_int_equal(s.result.reason, SPRY_REASON_STAGNATED);
-    assert_non_null(strstr(s.result.detail, "rounding allows no less"));
+    assert_non_null(strstr(s.result.detail, "rounding makes as much"));
     given_free(&s);
     /* b is not in the range */
     given_make(*state, SPRY_TYPE_D, 2, 2, (double[]){1, 1, 1, 1}, (double[]){1, 0}, &s);
     given_solve(&s, "method=bicgstabl precon=none");
     assert_false(s.result.converged);
-    assert_null(strstr(s.result.detail, "rounding allows no less"));
+    assert_null(strstr(s.result.detail, "rounding makes as much"));
     assert_non_null(strstr(s.result.detail, "try "));
     given_free(&s);
 }

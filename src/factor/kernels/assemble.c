@@ -48,7 +48,7 @@ void X(front_store)(const front *f, const front_node *node)
         return;
     for (int64_t i = 0; i < rest; i++)
         for (int64_t t = 0; t < pivots; t++)
-            upper[t * rest + i] = a[(pivots + i) * n + t];
+            upper[t * rest + i] = t < real_ones ? a[(pivots + i) * n + t] : number(0);
 }
 
 void X(front_leave)(const front *f, const front_node *node)

@@ -272,6 +272,49 @@ static bool take_definite(front *f)
     return true;
 }
 
+/* --- what is left over ---------------------------------------------------------------------------
+ */
+
+/* Whether column q is as good as 0 from `done` on; of symmetric ones row q with it. */
+static bool is_null_column(const front *f, int64_t q)
+{
+    const int64_t begin = f->symmetric ? q : f->done;
+    bool null = largest_size(f->order - begin, at(f, begin, q)) <= (real)f->small;
+    for (int64_t j = f->done; j < begin && null; j++)
+        null = size_near(*at(f, q, j)) <= (real)f->small;
+    return null;
+}
+
+static bool is_null_row(const front *f, int64_t r)
+{
+    bool null = true;
+    for (int64_t j = f->done; j < f->order && null; j++)
+        null = size_near(*at(f, r, j)) <= (real)f->small;
+    return null;
+}
+
+/*
+ * Rows and columns that are fully summed and as good as 0 stay so, whatever is eliminated later:
+ * they are left out here instead of being handed on from parent to parent, which would make every
+ * front on the way to the root larger by all of them. Everything is up to date.
+ */
+static void leave_out(front *f)
+{
+    int64_t cols = f->done, rows = f->done;
+    for (int64_t q = f->done; q < f->full; q++)
+        if (is_null_column(f, q)) {
+            if (f->symmetric)
+                exchange_both(f, cols, q);
+            else
+                exchange_columns(f, cols, q);
+            cols++;
+        }
+    for (int64_t r = f->done; r < f->full && !f->symmetric && rows < cols; r++)
+        if (is_null_row(f, r))
+            exchange_rows(f, rows++, r);
+    f->nulls = (f->symmetric ? cols : rows) - f->done;
+}
+
 bool X(front_panel)(front *f)
 {
     int64_t failures = 0;
@@ -286,5 +329,8 @@ bool X(front_panel)(front *f)
                                           : try_general(f, q);
         failures = taken ? 0 : failures + 1;
     }
-    return f->done > f->begin && !f->failed;
+    const bool more = f->done > f->begin && !f->failed;
+    if (!more && !f->root && !f->definite)
+        leave_out(f);
+    return more;
 }

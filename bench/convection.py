@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""What `spry solve A` does as the flow grows stronger: the convection family, beside the best of a list of configurations.
+
+bench/convection.py SPRY [-o TABLE.tsv] [NAME...]
+
+Convection and diffusion in two dimensions (200 x 200 points) and in three (72 x 72 x 72) with Peclet numbers from 1 to 10^6, central
+differences, a constant flow along the diagonal with little diffusion, a triangular matrix (the same flow without diffusion), and a
+circuit. Runs and columns are those of bench/every.py; "best" is the least time of all configurations that converged.
+"""
+import argparse, os, subprocess, sys, tempfile
+import numpy as np, scipy.sparse as sp
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import every
+
+CONFIGS = ["direct", "bicgstabl none", "bicgstabl jacobi", "bicgstabl ilu", "gmres:restart=50 ilu", "bicgstabl amg", "idr ilu",
+           "gmres:restart=50 ilut", "gmres:restart=50 ilutp"]
+
+
+def flow(size, diffusion):
+    """-d Laplace u + u_x + u_y with upwind differences and the step 1."""
+    one = sp.eye(size)
+    second = sp.diags([-1, 2, -1], [-1, 0, 1], (size, size))
+    first = sp.diags([-1, 1], [-1, 0], (size, size))
+    step = diffusion * second + first
+    return sp.csr_matrix(sp.kron(step, one) + sp.kron(one, step))
+
+
+def cases():
+    for k in range(7):
+        yield f"2-D, Peclet 10^{k}", ["convection-diffusion", "--size", "200", "--peclet", str(10**k)]
+    for k in range(7):
+        yield f"3-D, Peclet 10^{k}", ["convection-diffusion", "--size", "72", "--nz", "72", "--peclet", str(10**k)]
+    yield "2-D central, Peclet 10^3", ["convection-diffusion", "--size", "200", "--scheme", "central", "--peclet", "1000"]
+    yield "constant flow, diffusion 10^-4", flow(200, 1e-4)
+    yield "triangular", flow(200, 0)
+    yield "circuit 100000", ["circuit", "--size", "100000"]
+
+
+def make(spry, what, folder):
+    npz, path = os.path.join(folder, "A.npz"), os.path.join(folder, "A.spry")
+    if isinstance(what, list):
+        subprocess.run([spry, "gen", *what, "-o", path, "--quiet"], check=True)
+        subprocess.run([spry, "convert", path, npz], check=True, capture_output=True)
+    else:
+        sp.save_npz(npz, what)
+        subprocess.run([spry, "convert", npz, path], check=True, capture_output=True)
+    return path, sp.csr_matrix(sp.load_npz(npz)).astype(np.float64)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("spry")
+    parser.add_argument("names", nargs="*", help="cases whose names contain one of these")
+    parser.add_argument("-o", "--output", default="/dev/stdout")
+    parser.add_argument("--auto", action="store_true", help="nothing but auto")
+    given = parser.parse_intermixed_args()
+    with tempfile.TemporaryDirectory() as folder, open(given.output, "a") as out:
+        for name, what in cases():
+            if given.names and not any(part in name for part in given.names):
+                continue
+            path, matrix = make(given.spry, what, folder)
+            best = float("inf")
+            for config in ["auto"] + ([] if given.auto else CONFIGS):
+                limit = 60 if best == float("inf") else every.FACTOR * best + every.SLACK
+                found = every.run_steadily(given.spry, path, matrix, config, limit, (), every.SHORT)
+                best = min(best, found["seconds"]) if every.solved(found) else best
+                print(every.line(name, matrix, config, found), file=out, flush=True)
+
+
+if __name__ == "__main__":
+    main()
