@@ -99,7 +99,7 @@ static spry_status try_shifts(const spry_matrix *A, const factors_wanted *wanted
     for (int turn = 0;; turn++) {
         for (int t = 0; t < threads; t++)
             r->bad[t] = -1;
-        if (triangle_each_stage(&f->sets, threads, false, factorize_places, r))
+        if (triangle_each_stage(A->ctx, &f->sets, threads, false, factorize_places, r))
             break;
         const int64_t bad = first_bad(r, threads);
         SPRY_GO(A->ctx, factors_next_shift(A, wanted, f->sets.rows ? f->sets.rows[bad] : bad, turn,
