@@ -52,7 +52,8 @@ static void run_dot(const place *at, const bound_op *s)
     }
 }
 
-/* The same product for the tracks that share it; gives their number. */
+/* The same product for the tracks that share it; gives their number. One that is known is copied.
+ */
 static int run_rows(const place *at, const bound_op *s)
 {
     enum { MOST = HOST_MOST_PACKS * HOST_PACK };
@@ -63,6 +64,11 @@ static int run_rows(const place *at, const bound_op *s)
             y[k] = address(at, &s[k], &s[k].out);
         s->rows->run_packed(s->rows, at->begin, end, s->packs, s->packed, s->tracks, y);
         return s->tracks;
+    }
+    if (!s->rows) {
+        memcpy(address(at, s, &s->out), s->known + at->begin * at->r->size,
+               (size_t)(at->n * at->r->size));
+        return 1;
     }
     for (int k = 0; k < s->tracks; k++)
         s[k].rows->run(s[k].rows, at->begin, end, s[k].in[0].base, address(at, &s[k], &s[k].out));

@@ -20,8 +20,8 @@ typedef struct bound_op {
     int count;           /* COMBINE: terms; DOT: inner products */
     const operand *list; /* COMBINE: the terms; DOT: the left sides */
     const spry_scalar *factors;
-    const operator_rows *rows;
-    const char *diagonal;
+    const operator_rows *rows; /* APPLY; NULL: the product is known */
+    const char *known, *diagonal;
     uint64_t seed;
     int slot;   /* DOT: its first sum */
     int tracks; /* APPLY, the first of several tracks that share a packed x: how many */
@@ -87,5 +87,7 @@ void sweep_run(runner *r);
 /* Adds up the inner products and stores them. */
 void sweep_reduce(runner *r);
 char *sweep_vector(runner *r, track *l, const vref *v, int64_t index);
+/* The product that an operation is to make, where it is known; else NULL. */
+const void *sweep_known(const runner *r, const track *l, const plan_op *o);
 
 #endif
