@@ -219,6 +219,17 @@ const char *base_parse_int(const char *p, const char *end, int64_t *value);
  * how many of those wanted this process gets: all, unless the system refuses some or the process is
  * a fork's child. */
 int base_team(const spry_context *ctx, int wanted);
+/* Work of iterations has threads of the library's own (crew.c), which do not keep each other from
+ * their cores. Within it and within parallel regions further calls have one thread. Work contains
+ * no parallel regions: its threads are none of OpenMP's. */
+typedef void (*base_work)(void *argument, int share, int shares);
+/* Runs work(argument, share, shares) for each share, by as many threads as serve. Any thread may
+ * run several shares, one after the other. */
+void base_share_out(const spry_context *ctx, int shares, base_work work, void *argument);
+/* Runs work(argument, me, team) by a team of at most `wanted` threads that all run at the same
+ * time; they wait for each other where they call base_meet(), all of them equally often. */
+void base_work_together(const spry_context *ctx, int wanted, base_work work, void *argument);
+void base_meet(void);
 typedef struct range {
     int64_t begin, end;
 } range;

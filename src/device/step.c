@@ -5,8 +5,6 @@
 #include "device/formats.h"
 #include "device/vector.h"
 
-#include <omp.h>
-
 enum { PIECE = 1024, GROUP = 256 };
 
 struct operator_step {
@@ -53,34 +51,41 @@ static const void *at(const spry_vector *v, int64_t i)
     return v ? (const char *)v->data + (size_t)i * spry_type_size(v->type) : NULL;
 }
 
-static void run_rows(const operator_step *s, const host_step *c, const spry_vector *f,
-                     const spry_vector *b, const spry_vector *x, spry_vector *y)
+typedef struct step_job {
+    const operator_step *s;
+    const host_step *c;
+    const spry_vector *f, *b, *x;
+    spry_vector *y;
+} step_job;
+
+static void run_rows(void *argument, int part, int parts)
 {
+    const step_job *j = argument;
+    const operator_step *s = j->s;
     const host_kernels *kernels = host_kernels_for(s->op->ctx, s->op->type);
     const int64_t n = rows_of(s);
-#pragma omp parallel for num_threads(s->parts) schedule(static, 1)
-    for (int p = 0; p < s->parts; p++) {
-        _Alignas(64) char sums[PIECE * 16];
-        for (int64_t piece = s->parts_of[p].begin; piece < s->parts_of[p].end; piece++) {
-            const int64_t begin = piece * PIECE, end = begin + PIECE < n ? begin + PIECE : n;
-            s->rows.run(&s->rows, begin, end, x->data, sums);
-            kernels->step(end - begin, c, sums, at(f, begin), at(b, begin), at(x, begin),
-                          (void *)(uintptr_t)at(y, begin));
-        }
+    _Alignas(64) char sums[PIECE * 16];
+    (void)parts;
+    for (int64_t piece = s->parts_of[part].begin; piece < s->parts_of[part].end; piece++) {
+        const int64_t begin = piece * PIECE, end = begin + PIECE < n ? begin + PIECE : n;
+        s->rows.run(&s->rows, begin, end, j->x->data, sums);
+        kernels->step(end - begin, j->c, sums, at(j->f, begin), at(j->b, begin), at(j->x, begin),
+                      (void *)(uintptr_t)at(j->y, begin));
     }
 }
 
 /* The pass after a product made whole. */
-static void run_elements(const operator_step *s, const host_step *c, const spry_vector *f,
-                         const spry_vector *b, const spry_vector *x, spry_vector *y)
+static void run_elements(void *argument, int share, int shares)
 {
+    const step_job *j = argument;
+    const operator_step *s = j->s;
     const host_kernels *kernels = host_kernels_for(s->op->ctx, s->op->type);
-    const int64_t n = rows_of(s), pieces = (n + PIECE - 1) / PIECE;
-#pragma omp parallel for num_threads(host_threads(s->op->ctx, n)) schedule(static)
-    for (int64_t piece = 0; piece < pieces; piece++) {
-        const int64_t begin = piece * PIECE, end = begin + PIECE < n ? begin + PIECE : n;
-        kernels->step(end - begin, c, at(s->sum, begin), at(f, begin), at(b, begin),
-                      c->gamma != 0 ? at(x, begin) : NULL, (void *)(uintptr_t)at(y, begin));
+    const range mine = base_share(rows_of(s), shares, share, PIECE);
+    for (int64_t begin = mine.begin; begin < mine.end; begin += PIECE) {
+        const int64_t end = begin + PIECE < mine.end ? begin + PIECE : mine.end;
+        kernels->step(end - begin, j->c, at(s->sum, begin), at(j->f, begin), at(j->b, begin),
+                      j->c->gamma != 0 ? at(j->x, begin) : NULL,
+                      (void *)(uintptr_t)at(j->y, begin));
     }
 }
 
@@ -206,6 +211,7 @@ spry_status step_run(const operator_step *s, host_step c, const spry_vector *f,
                      const spry_vector *b, const spry_vector *x, spry_vector *y)
 {
     spry_status status = SPRY_STATUS_OK;
+    step_job job = {s, &c, f, b, x, y};
     if (s->rows.run)
         SPRY_GO(s->op->ctx, operator_follow(s->op)); /* its rows were opened before */
     if (s->sum) {
@@ -215,9 +221,9 @@ spry_status step_run(const operator_step *s, host_step c, const spry_vector *f,
     if (s->op->device)
         SPRY_GO(s->op->ctx, launch(s, &c, f, b, x, y));
     else if (s->rows.run)
-        run_rows(s, &c, f, b, x, y);
+        base_share_out(s->op->ctx, s->parts, run_rows, &job);
     else
-        run_elements(s, &c, f, b, x, y);
+        base_share_out(s->op->ctx, host_threads(s->op->ctx, rows_of(s)), run_elements, &job);
 done:
     return status;
 }

@@ -7,8 +7,6 @@
 #include "host/host.h"
 #include "matrix/matrix.h"
 
-#include <omp.h>
-
 /* Entries of row i that stand within four columns of one of the row before. */
 static int64_t count_followed(const int64_t *offsets, const int32_t *columns, int64_t i)
 {
@@ -58,28 +56,41 @@ static int64_t row_stride(const spry_dense *M)
     return M->by_rows ? M->ld : 1;
 }
 
+typedef struct tile {
+    const job *j;
+    int64_t first;
+    int count, packs;
+} tile;
+
+static void pack_panels(void *argument, int share, int shares)
+{
+    enum { PANEL = 256 };
+    const tile *t = argument;
+    const job *j = t->j;
+    const host_kernels *kernels = host_kernels_for(j->op->ctx, j->op->type);
+    const int64_t stride = row_stride(j->B);
+    const range mine = base_share(j->B->rows, shares, share, PANEL);
+    char *packed = j->op->room->data;
+    for (int64_t row = mine.begin; row < mine.end; row += PANEL) {
+        const void *x[HOST_MOST_PACKS * HOST_PACK];
+        for (int c = 0; c < t->count; c++)
+            x[c] = column(j, j->B, t->first + c) + row * stride * j->size;
+        kernels->pack(mine.end - row < PANEL ? mine.end - row : PANEL, t->packs, t->count, x,
+                      stride, packed + row * t->packs * j->per_pack * j->size);
+    }
+}
+
 /* Packs columns first..first+count-1 of B. */
 static spry_status pack_tile(const job *j, int64_t first, int count, int packs)
 {
-    enum { PANEL = 256 };
     const spry_context *ctx = j->op->ctx;
-    const host_kernels *kernels = host_kernels_for(ctx, j->op->type);
-    const int64_t n = j->B->rows, stride = row_stride(j->B);
-    const int64_t panels = (n + PANEL - 1) / PANEL;
+    const int64_t n = j->B->rows;
     const spry_status status =
         operator_room(j->op, n, (size_t)(HOST_MOST_PACKS * j->per_pack * j->size));
     if (status != SPRY_STATUS_OK)
         return status;
-    char *packed = j->op->room->data;
-#pragma omp parallel for num_threads(host_threads(ctx, n *count)) schedule(static)
-    for (int64_t panel = 0; panel < panels; panel++) {
-        const int64_t row = panel * PANEL;
-        const void *x[HOST_MOST_PACKS * HOST_PACK];
-        for (int c = 0; c < count; c++)
-            x[c] = column(j, j->B, first + c) + row * stride * j->size;
-        kernels->pack(n - row < PANEL ? n - row : PANEL, packs, count, x, stride,
-                      packed + row * packs * j->per_pack * j->size);
-    }
+    tile t = {j, first, count, packs};
+    base_share_out(ctx, host_threads(ctx, n * count), pack_panels, &t);
     return SPRY_STATUS_OK;
 }
 

@@ -134,6 +134,20 @@ static void run_packed(const operator_rows *rows, int64_t begin, int64_t end, in
     shares->kernels->csr_rows_packed(&shares->csr, begin, end, &p);
 }
 
+typedef struct columns_job {
+    const csr_shares *shares;
+    const host_columns *p;
+} columns_job;
+
+static void run_columns(void *argument, int part, int parts)
+{
+    const columns_job *job = argument;
+    const csr_place *cuts = job->shares->cuts;
+    (void)parts;
+    job->shares->kernels->csr_rows_packed(&job->shares->csr, cuts[part].row, cuts[part + 1].row,
+                                          job->p);
+}
+
 static spry_status csr_multiply_columns(const spry_operator *op, spry_transpose transpose,
                                         const host_columns *p)
 {
@@ -144,10 +158,8 @@ static spry_status csr_multiply_columns(const spry_operator *op, spry_transpose 
     host_columns q = *p;
     q.conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE;
     q.scattered = shares->scattered;
-#pragma omp parallel for num_threads(shares->parts) schedule(static, 1)
-    for (int part = 0; part < shares->parts; part++)
-        shares->kernels->csr_rows_packed(&shares->csr, shares->cuts[part].row,
-                                         shares->cuts[part + 1].row, &q);
+    columns_job job = {shares, &q};
+    base_share_out(op->ctx, shares->parts, run_columns, &job);
     return SPRY_STATUS_OK;
 }
 

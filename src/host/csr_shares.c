@@ -1,8 +1,6 @@
 /* Making and running the shares of a CSR product. */
 #include "host/csr_shares.h"
 
-#include <omp.h>
-
 /* A row's offset, its y and the end of its loop cost about as much as this many entries. */
 enum { ROW_WEIGHT = 4 };
 
@@ -66,7 +64,8 @@ spry_status csr_shares_make(spry_context *ctx, spry_type type, int64_t rows, int
                             const int64_t *offsets, const int32_t *columns, const void *values,
                             csr_shares *shares)
 {
-    *shares = (csr_shares){.kernels = host_kernels_for(ctx, type),
+    *shares = (csr_shares){.ctx = ctx,
+                           .kernels = host_kernels_for(ctx, type),
                            .type = type,
                            .csr = {offsets, columns, values},
                            .rows = rows,
@@ -175,27 +174,32 @@ static void join_chunks(const csr_shares *shares, const product *p, int64_t l)
     value_set(shares->type, p->y, shares->longs[l].row, sum);
 }
 
+typedef struct shares_job {
+    const csr_shares *shares;
+    product p;
+} shares_job;
+
+static void run_share(void *argument, int part, int parts)
+{
+    const shares_job *job = argument;
+    (void)parts;
+    run_part(job->shares, &job->p, job->shares->cuts[part], job->shares->cuts[part + 1]);
+}
+
+static void join_share(void *argument, int part, int parts)
+{
+    const shares_job *job = argument;
+    const range mine = base_share(job->shares->long_count, parts, part, 1);
+    for (int64_t l = mine.begin; l < mine.end; l++)
+        join_chunks(job->shares, &job->p, l);
+}
+
 void csr_shares_run(const csr_shares *shares, bool conjugate, spry_scalar alpha, const void *x,
                     spry_scalar beta, void *y)
 {
-    const product p = {conjugate, alpha, beta, x, y};
-    if (shares->parts == 1) {
-        run_part(shares, &p, shares->cuts[0], shares->cuts[1]);
-        for (int64_t l = 0; l < shares->long_count; l++)
-            join_chunks(shares, &p, l);
-        return;
-    }
-#pragma omp parallel num_threads(shares->parts)
-    {
-        /* The team may be smaller than asked for. */
-        const int team = omp_get_num_threads(), me = omp_get_thread_num();
-        for (int part = me; part < shares->parts; part += team)
-            run_part(shares, &p, shares->cuts[part], shares->cuts[part + 1]);
-        if (shares->long_count > 0) {
-#pragma omp barrier
-            const range mine = base_share(shares->long_count, team, me, 1);
-            for (int64_t l = mine.begin; l < mine.end; l++)
-                join_chunks(shares, &p, l);
-        }
-    }
+    enum { FEW = 1024 }; /* long rows that one thread joins */
+    shares_job job = {shares, {conjugate, alpha, beta, x, y}};
+    base_share_out(shares->ctx, shares->parts, run_share, &job);
+    if (shares->long_count > 0)
+        base_share_out(shares->ctx, shares->long_count < FEW ? 1 : shares->parts, join_share, &job);
 }

@@ -22,6 +22,7 @@ typedef struct csr_long_row {
 } csr_long_row;
 
 typedef struct csr_shares {
+    const spry_context *ctx;
     const host_kernels *kernels;
     spry_type type;
     host_csr csr;

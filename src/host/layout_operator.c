@@ -6,8 +6,6 @@
 #include "host/walk.h"
 #include "matrix/entries.h"
 
-#include <omp.h>
-
 /* A layout with the parts it is dealt out in. */
 typedef struct layout_shares {
     layout *L;
@@ -159,15 +157,40 @@ static void add_carries(const layout_shares *shares, range rows, int width, int 
     }
 }
 
+typedef struct carries_job {
+    const layout_shares *shares;
+    int width, count;
+    void *const *y;
+    int64_t y_stride;
+} carries_job;
+
+static void add_share(void *argument, int part, int parts)
+{
+    const carries_job *j = argument;
+    add_carries(j->shares, base_share(j->shares->L->rows, parts, part, 8), j->width, j->count, j->y,
+                j->y_stride);
+}
+
 static void add_all_carries(const layout_shares *shares, int width, int count, void *const *y,
                             int64_t y_stride)
 {
     if (!shares->carry)
         return;
     const int parts = shares->L->carry_at[shares->L->units] < 4096 ? 1 : shares->parts;
-#pragma omp parallel for num_threads(parts) schedule(static, 1)
-    for (int part = 0; part < parts; part++)
-        add_carries(shares, base_share(shares->L->rows, parts, part, 8), width, count, y, y_stride);
+    carries_job job = {shares, width, count, y, y_stride};
+    base_share_out(shares->L->ctx, parts, add_share, &job);
+}
+
+typedef struct multiply_job {
+    const layout_shares *shares;
+    const host_product *p;
+} multiply_job;
+
+static void multiply_share(void *argument, int part, int parts)
+{
+    const multiply_job *j = argument;
+    (void)parts;
+    j->shares->walk->multiply(j->shares->L, j->shares->cuts[part], j->shares->cuts[part + 1], j->p);
 }
 
 static spry_status layout_multiply(const spry_operator *op, spry_transpose transpose,
@@ -179,15 +202,26 @@ static spry_status layout_multiply(const spry_operator *op, spry_transpose trans
     if (status != SPRY_STATUS_OK)
         return status;
     p.carry = shares->carry;
-    if (shares->parts == 1) { /* small systems feel a team of one thread */
-        shares->walk->multiply(shares->L, shares->cuts[0], shares->cuts[1], &p);
-    } else {
-#pragma omp parallel for num_threads(shares->parts) schedule(static, 1)
-        for (int part = 0; part < shares->parts; part++)
-            shares->walk->multiply(shares->L, shares->cuts[part], shares->cuts[part + 1], &p);
-    }
+    multiply_job job = {shares, &p};
+    base_share_out(op->ctx, shares->parts, multiply_share, &job);
     add_all_carries(shares, 1, 1, &y, 1);
     return SPRY_STATUS_OK;
+}
+
+typedef struct columns_job {
+    const layout_shares *shares;
+    const host_columns *p;
+} columns_job;
+
+static void columns_share(void *argument, int part, int parts)
+{
+    const columns_job *j = argument;
+    const layout_shares *shares = j->shares;
+    host_columns mine = *j->p;
+    (void)parts;
+    if (shares->room)
+        mine.room = (char *)shares->room + (size_t)(part * shares->L->room) * ROOM_SIZE;
+    shares->walk->columns(shares->L, shares->cuts[part], shares->cuts[part + 1], &mine);
 }
 
 static spry_status layout_multiply_columns(const spry_operator *op, spry_transpose transpose,
@@ -202,13 +236,8 @@ static spry_status layout_multiply_columns(const spry_operator *op, spry_transpo
         return status;
     p.carry = shares->carry;
     p.scattered = shares->scattered;
-#pragma omp parallel for num_threads(shares->parts) schedule(static, 1)
-    for (int part = 0; part < shares->parts; part++) {
-        host_columns mine = p;
-        if (shares->room)
-            mine.room = (char *)shares->room + (size_t)(part * shares->L->room) * ROOM_SIZE;
-        shares->walk->columns(shares->L, shares->cuts[part], shares->cuts[part + 1], &mine);
-    }
+    columns_job job = {shares, &p};
+    base_share_out(op->ctx, shares->parts, columns_share, &job);
     add_all_carries(shares, p.packs * HOST_PACK / (1 + spry_type_is_complex(op->type)), p.count,
                     p.y, p.y_stride);
     return SPRY_STATUS_OK;

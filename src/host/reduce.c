@@ -8,7 +8,6 @@
 #include "matrix/matrix.h"
 
 #include <math.h>
-#include <omp.h>
 
 enum { BLOCKS = 512 };
 
@@ -42,27 +41,33 @@ static spry_scalar reduce_block(const reduction *r, reduction_work work, reducti
     return result;
 }
 
+typedef struct blocks {
+    const reduction *r;
+    reduction_work work;
+    reduction_join join;
+    int count;
+    spry_scalar *part;
+} blocks;
+
+static void reduce_blocks(void *argument, int share, int shares)
+{
+    const blocks *all = argument;
+    const range mine = base_share(all->count, shares, share, 1);
+    for (int64_t b = mine.begin; b < mine.end; b++)
+        all->part[b] = reduce_block(all->r, all->work, all->join,
+                                    base_share(all->r->n, all->count, (int)b, VECTOR_CHUNK));
+}
+
 static spry_scalar reduce(const spry_context *ctx, const reduction *r, reduction_work work,
                           reduction_join join)
 {
     spry_scalar part[BLOCKS];
     const int64_t chunks = r->n / VECTOR_CHUNK + (r->n % VECTOR_CHUNK != 0);
-    const int blocks = chunks < 1 ? 1 : chunks < BLOCKS ? (int)chunks : BLOCKS;
-    const int threads = host_threads(ctx, r->n);
-    if (threads == 1) {
-        for (int b = 0; b < blocks; b++)
-            part[b] = reduce_block(r, work, join, base_share(r->n, blocks, b, VECTOR_CHUNK));
-    } else {
-#pragma omp parallel num_threads(threads)
-        {
-            const range mine = base_share(blocks, omp_get_num_threads(), omp_get_thread_num(), 1);
-            for (int64_t b = mine.begin; b < mine.end; b++)
-                part[b] =
-                    reduce_block(r, work, join, base_share(r->n, blocks, (int)b, VECTOR_CHUNK));
-        }
-    }
-    for (int width = 1; width < blocks; width *= 2) {
-        for (int b = 0; b + width < blocks; b += 2 * width)
+    const int count = chunks < 1 ? 1 : chunks < BLOCKS ? (int)chunks : BLOCKS;
+    blocks all = {r, work, join, count, part};
+    base_share_out(ctx, host_threads(ctx, r->n), reduce_blocks, &all);
+    for (int width = 1; width < count; width *= 2) {
+        for (int b = 0; b + width < count; b += 2 * width)
             part[b] = join(part[b], part[b + width]);
     }
     return part[0];

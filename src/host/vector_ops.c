@@ -8,7 +8,6 @@
 #include "matrix/matrix.h"
 
 #include <math.h>
-#include <omp.h>
 
 /* One piece of element-by-element work: the arrays an operation has, the others NULL. */
 typedef struct element_job {
@@ -22,22 +21,23 @@ typedef struct element_job {
 
 typedef void (*chunk_work)(const element_job *job, int64_t begin, int64_t n);
 
-static void run_chunks(const element_job *job, chunk_work work, range part)
+typedef struct chunks {
+    const element_job *job;
+    chunk_work work;
+} chunks;
+
+static void run_chunks(void *argument, int share, int shares)
 {
+    const chunks *c = argument;
+    const range part = base_share(c->job->n, shares, share, VECTOR_CHUNK);
     for (int64_t i = part.begin; i < part.end; i += VECTOR_CHUNK)
-        work(job, i, part.end - i < VECTOR_CHUNK ? part.end - i : VECTOR_CHUNK);
+        c->work(c->job, i, part.end - i < VECTOR_CHUNK ? part.end - i : VECTOR_CHUNK);
 }
 
 static void run(const spry_context *ctx, const element_job *job, chunk_work work)
 {
-    const int threads = host_threads(ctx, job->n);
-    if (threads == 1) {
-        run_chunks(job, work, (range){0, job->n});
-        return;
-    }
-#pragma omp parallel num_threads(threads)
-    run_chunks(job, work,
-               base_share(job->n, omp_get_num_threads(), omp_get_thread_num(), VECTOR_CHUNK));
+    chunks c = {job, work};
+    base_share_out(ctx, host_threads(ctx, job->n), run_chunks, &c);
 }
 
 static element_job job_for(const spry_vector *out)

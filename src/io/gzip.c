@@ -23,6 +23,12 @@ z_stream io_zlib_stream(spry_context *ctx)
     return (z_stream){.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = ctx};
 }
 
+int64_t io_most_unpacked(int64_t packed)
+{
+    const int64_t most = packed < INT64_MAX / BOMB_RATIO ? BOMB_RATIO * packed : INT64_MAX;
+    return most > BOMB_SIZE ? most : BOMB_SIZE;
+}
+
 typedef struct unpacking {
     spry_context *ctx;
     const io_bytes *packed;
@@ -46,7 +52,7 @@ static int64_t guess_size(const io_bytes *packed)
 
 static spry_status more_room(unpacking *u)
 {
-    if (u->size > BOMB_SIZE && u->size / BOMB_RATIO > (int64_t)u->packed->size)
+    if (u->size > io_most_unpacked((int64_t)u->packed->size))
         return SPRY_FAIL(u->ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: unpacks to over %d times its size of %zu bytes: a gzip bomb?",
                          u->packed->path, BOMB_RATIO, u->packed->size);
@@ -108,25 +114,39 @@ done:
     return status;
 }
 
-spry_status io_unpack(spry_context *ctx, io_bytes *bytes)
+/* By one thread, whatever the file is. */
+static spry_status unpack_in_turn(spry_context *ctx, const io_bytes *bytes, char **out,
+                                  int64_t *size)
 {
-    spry_status status = SPRY_STATUS_OK;
-    if (bytes->size < 2 || memcmp(bytes->data, "\x1f\x8b", 2) != 0)
-        return SPRY_STATUS_OK;
     unpacking u = {.ctx = ctx, .packed = bytes, .stream = io_zlib_stream(ctx)};
+    spry_status status = SPRY_STATUS_OK;
     if (inflateInit2(&u.stream, GZIP_WINDOW) != Z_OK)
         return SPRY_STATUS_NO_MEMORY;
     SPRY_GO(ctx, unpack_members(&u));
     if (u.size == 0)
         SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s:1: the file is empty", bytes->path));
+    *out = u.out;
+    *size = u.size;
+    u.out = NULL;
 done:
     inflateEnd(&u.stream);
-    if (status != SPRY_STATUS_OK) {
-        base_free(ctx, u.out);
-        return status;
-    }
+    base_free(ctx, u.out);
+    return status;
+}
+
+spry_status io_unpack(spry_context *ctx, io_bytes *bytes)
+{
+    char *out = NULL;
+    int64_t size = 0;
+    spry_status status = SPRY_STATUS_OK;
+    if (bytes->size < 2 || memcmp(bytes->data, "\x1f\x8b", 2) != 0)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, io_unpack_blocks(ctx, bytes, &out, &size));
+    if (!out)
+        SPRY_GO(ctx, unpack_in_turn(ctx, bytes, &out, &size));
     io_close(ctx, bytes);
-    bytes->data = bytes->memory = u.out;
-    bytes->size = (size_t)u.size;
-    return SPRY_STATUS_OK;
+    bytes->data = bytes->memory = out;
+    bytes->size = (size_t)size;
+done:
+    return status;
 }

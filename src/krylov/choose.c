@@ -59,6 +59,14 @@ SPRY_PRINTF(2, 3) static void warn(spry_solver *solver, const char *format, ...)
     solver_warn(solver->ctx, solver->warnings, text);
 }
 
+/* Whether it takes no work to tell whether A is what a method needs. */
+static bool symmetry_is_known(const spry_solver *solver)
+{
+    const spry_matrix *A = solver->matrix;
+    return A && matrix_known(A, SPRY_FACT_HERMITIAN) != SPRY_TRUTH_UNKNOWN &&
+           matrix_known(A, SPRY_FACT_SYMMETRIC) != SPRY_TRUTH_UNKNOWN;
+}
+
 /* `seen`: it is known that A is hermitian. */
 static spry_status check_matrix(spry_solver *solver, const bool needs[NEED_COUNT], bool seen,
                                 bool *suits)
@@ -86,14 +94,29 @@ done:
     return status;
 }
 
-spry_status solver_check_purpose(spry_solver *solver)
+/* Whether M is symmetric, where that is not plain. */
+static spry_status check_precon(spry_solver *solver)
 {
-    spry_context *ctx = solver->ctx;
     const program *p = solver->plan->program;
     const spry_operator *M = solver_bare_precon(solver);
-    const bool *needs = p->needs;
     precon_symmetry probe;
-    bool suits;
+    if (!M || M->varies || !(p->needs[NEED_HERMITIAN] || p->needs[NEED_SYMMETRIC]) ||
+        (p->needs[NEED_HERMITIAN] && M->hermitian) || operator_diagonal(M, SPRY_TRANSPOSE_NO))
+        return SPRY_STATUS_OK;
+    const spry_status status = precon_probe(M, &probe);
+    if (status == SPRY_STATUS_OK && lacks(p->needs, &probe))
+        warn(solver,
+             "preconditioner %.32s is not symmetric: %.32s is not made for it; try bicgstabl or "
+             "gmres",
+             solver->precon_name, p->method);
+    return status;
+}
+
+spry_status solver_check_purpose(spry_solver *solver)
+{
+    const program *p = solver->plan->program;
+    const spry_operator *M = solver_bare_precon(solver);
+    bool suits = true;
     spry_status status = SPRY_STATUS_OK;
     if (M && M->varies && !p->flexible)
         warn(solver,
@@ -103,17 +126,29 @@ spry_status solver_check_purpose(spry_solver *solver)
     /* One that was made from this matrix has seen that it is hermitian, as well as its precision
      * can tell. */
     const bool seen =
-        needs[NEED_HERMITIAN] && M && M == solver->own_precon && M->hermitian && !M->single;
-    SPRY_GO(ctx, check_matrix(solver, needs, seen, &suits));
-    if (!suits || !M || M->varies || !(needs[NEED_HERMITIAN] || needs[NEED_SYMMETRIC]) ||
-        (needs[NEED_HERMITIAN] && M->hermitian) || operator_diagonal(M, SPRY_TRANSPOSE_NO))
-        return SPRY_STATUS_OK;
-    SPRY_GO(ctx, precon_probe(M, &probe));
-    if (lacks(needs, &probe))
-        warn(solver,
-             "preconditioner %.32s is not symmetric: %.32s is not made for it; try bicgstabl or "
-             "gmres",
-             solver->precon_name, p->method);
+        p->needs[NEED_HERMITIAN] && M && M == solver->own_precon && M->hermitian && !M->single;
+    if (seen || symmetry_is_known(solver))
+        status = check_matrix(solver, p->needs, seen, &suits);
+    else
+        solver->unseen = UNSEEN_MATRIX;
+    if (solver->unseen == UNSEEN_NOTHING && suits)
+        solver->unseen = UNSEEN_PRECON;
+    return status;
+}
+
+spry_status solver_look_closer(spry_solver *solver)
+{
+    spry_context *ctx = solver->ctx;
+    const int unseen = solver->unseen;
+    bool suits = true;
+    spry_status status = SPRY_STATUS_OK;
+    solver->unseen = UNSEEN_NOTHING;
+    if (!solver->plan) /* of an attempt that could not be made */
+        return status;
+    if (unseen == UNSEEN_MATRIX)
+        SPRY_GO(ctx, check_matrix(solver, solver->plan->program->needs, false, &suits));
+    if (unseen != UNSEEN_NOTHING && suits)
+        SPRY_GO(ctx, check_precon(solver));
 done:
     return status;
 }

@@ -7,13 +7,27 @@
 
 spry_status iteration_first_norms(iteration *it, double *residual)
 {
-    const spry_vector *const vectors[] = {it->b, it->spare};
+    spry_context *ctx = it->ctx;
+    const spry_vector *const vectors[] = {it->b, it->x};
+    const spry_scalar zero = {0, 0}, minus = {-1, 0};
     double norms[2] = {NAN, NAN};
-    spry_status status = iteration_residual(it, it->x, it->spare);
-    if (status == SPRY_STATUS_OK)
-        status = vector_norms(2, vectors, norms);
-    it->b_norm = norms[0];
-    *residual = norms[1];
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, vector_norms(2, vectors, norms));
+    it->b_norm = *residual = norms[0];
+    it->from_zero = it->product_known = norms[1] == 0;
+    if (it->from_zero) {
+        SPRY_GO(ctx, spry_vector_fill(it->spare, zero));
+    } else if (it->A->rows == it->A->cols) {
+        it->product_known = true;
+        SPRY_GO(ctx, spry_operator_apply(it->A, it->x, it->spare));
+        SPRY_GO(ctx, spry_vector_copy(it->b, it->saved));
+        SPRY_GO(ctx, spry_vector_axpy(minus, it->spare, it->saved));
+        SPRY_GO(ctx, spry_vector_norm(it->saved, residual));
+    } else {
+        SPRY_GO(ctx, iteration_residual(it, it->x, it->spare));
+        SPRY_GO(ctx, spry_vector_norm(it->spare, residual));
+    }
+done:
     return status;
 }
 

@@ -123,6 +123,7 @@ typedef struct iteration {
     int64_t history_room;
     spry_reason reason;
     char detail[DETAIL_SIZE];
+    bool product_known;   /* spare is A x of the x that the first run begins with */
     bool from_zero;       /* the run at hand began with x = 0, else with what is saved */
     int64_t run_at;       /* iterations before it */
     int64_t saved_at;     /* the iteration whose x is saved */

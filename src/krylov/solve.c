@@ -198,8 +198,7 @@ static spry_status begin(spry_solver *solver, iteration *it, int index)
     SPRY_GO(ctx, start(solver, it, index));
     SPRY_GO(ctx, null_space_begin(solver, it));
     SPRY_GO(ctx, iteration_first_norms(it, &first));
-    it->from_zero = first == it->b_norm; /* b - A 0 is b to the last bit */
-    if (it->b_norm == 0) {               /* the answer is 0, and no relative residual exists */
+    if (it->b_norm == 0) { /* the answer is 0, and no relative residual exists */
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
         it->reason = SPRY_REASON_CONVERGED;
         it->history[0] = it->residual = it->initial = it->truth = 0;
@@ -248,6 +247,8 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
         track *l = runner_track(r, k);
         l->b = track_memory(its[k].b);
         l->x = track_memory(its[k].x);
+        l->product = its[k].product_known && !its[k].x->device ? its[k].spare->data : NULL;
+        its[k].product_known = false;
         l->data = &its[k];
         l->report = iteration_report;
         l->limits = iteration_limits;
@@ -271,6 +272,15 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
         *bytes = (int64_t)((double)runner_bytes(r) / (double)iterations);
 done:
     return status;
+}
+
+/* Whether a system neither arrived nor was told to stop. */
+static bool any_failed(const iteration *its, int count)
+{
+    for (int k = 0; k < count; k++)
+        if (its[k].reason != SPRY_REASON_CONVERGED && its[k].reason != SPRY_REASON_STOPPED)
+            return true;
+    return false;
 }
 
 static bool all_converged(const iteration *its, int count)
@@ -323,6 +333,32 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
     return SPRY_STATUS_OK;
 }
 
+/* What makes a method unsuitable is looked for where it did not arrive: nothing else depends on it.
+ */
+static spry_status warn_late(spry_solver *solver, iteration *its, int count)
+{
+    const size_t before = strlen(solver->warnings);
+    const spry_status status = solver_look_closer(solver);
+    const char *text = solver->warnings + before + (before > 0);
+    for (int k = 0; k < count && solver->warnings[before]; k++) {
+        const size_t used = strlen(its[k].warnings);
+        if (its[k].reason != SPRY_REASON_CONVERGED)
+            snprintf(its[k].warnings + used, WARNINGS_SIZE - used, "%s%s", used ? "\n" : "", text);
+    }
+    return status;
+}
+
+/* Numbers of A that are not finite show in the first product: where x = 0 needs none, that is one
+ * of the iteration's. */
+static spry_status check_finite(const spry_solver *solver, iteration *its, int count)
+{
+    for (int k = 0; k < count; k++)
+        if (its[k].from_zero && its[k].reason != SPRY_REASON_CONVERGED && solver->matrix &&
+            spry_matrix_check_values(solver->matrix) != SPRY_STATUS_OK)
+            return refuse_nonfinite(solver, &its[k]);
+    return SPRY_STATUS_OK;
+}
+
 /* Runs what the solver tries until every system has arrived, or nothing is left to be tried. */
 static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *bytes)
 {
@@ -332,12 +368,15 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
     for (bool stands = true; stands;) {
         begin = base_seconds();
         SPRY_GO(ctx, run_attempt(solver, its, count, bytes));
+        SPRY_GO(ctx, check_finite(solver, its, count));
         solver_note_used(solver);
         for (int k = 0; k < count; k++)
             SPRY_GO(ctx, solver_polish(solver, &its[k]));
         SPRY_GO(ctx, next_attempt(solver, its, count, &stands));
     }
     const bool arrived = all_converged(its, count);
+    if (any_failed(its, count))
+        SPRY_GO(ctx, warn_late(solver, its, count));
     if (arrived && count == 1 && solver->attempts.setup_seconds > 0) {
         solver_remember(solver, solver->attempts.setup_seconds + base_seconds() - begin);
         solver->attempts.setup_seconds = 0; /* later solves have none */

@@ -422,6 +422,7 @@ done:
 /* What may go wrong with the method, A and M. */
 static spry_status warn_of_plan(spry_solver *solver)
 {
+    solver->unseen = UNSEEN_NOTHING;
     warn_unused(solver, solver->plan->program);
     return solver_chooses_method(solver) || solver->attempts.at > 0
                ? SPRY_STATUS_OK /* which is known to suit them */

@@ -81,8 +81,9 @@ struct spry_solver {
     char precon_name[32];
     char precon_spec[SPRY_OPTION_TEXT_SIZE]; /* what it was made from */
     char warnings[WARNINGS_SIZE];
-    size_t warned[STAGE_ALL]; /* where those of a stage end */
-    const char *chosen;       /* the method that suits A; NULL: not looked for */
+    size_t warned[STAGE_ALL];                                     /* where those of a stage end */
+    enum { UNSEEN_NOTHING, UNSEEN_PRECON, UNSEEN_MATRIX } unseen; /* by solver_check_purpose() */
+    const char *chosen; /* the method that suits A; NULL: not looked for */
     double setup_seconds;
     double updated_seconds; /* of spry_solver_update() since the last solve */
 };
@@ -198,8 +199,10 @@ spry_status solver_choose_method(spry_solver *solver, const char **name);
 /* The method that suits M, where p, which was chosen for A, does not; NULL: it does. */
 spry_status solver_suit_precon(spry_solver *solver, const program *p, const char **other);
 /* Conjugate gradients and its kin go wrong without a word where A or M is not what they are for:
- * warns. */
+ * warns, of what is known. What has to be found out first is left to solver_look_closer(), which is
+ * for solves that have not arrived. */
 spry_status solver_check_purpose(spry_solver *solver);
+spry_status solver_look_closer(spry_solver *solver);
 /* An inner solver as an operator: the matrix in the next lower precision, in a storage format
  * unless the options name another. */
 spry_status krylov_inner(const spry_matrix *A, const char *format, const char *options,

@@ -53,18 +53,31 @@ static void bjacobi_destroy(spry_operator *op)
     base_free(op->ctx, state);
 }
 
+typedef struct apply_job {
+    const spry_operator *op;
+    spry_transpose transpose;
+    const void *r;
+    void *z;
+} apply_job;
+
+static void apply_blocks(void *argument, int share, int shares)
+{
+    const apply_job *j = argument;
+    const bjacobi *state = j->op->state;
+    const precon_kernels *kernels = precon_kernels_for(j->op->ctx, j->op->type);
+    const range mine = base_share(state->blocks.b.count, shares, share, BLOCKS_PART);
+    for (int64_t k = mine.begin; k < mine.end; k += BLOCKS_PART)
+        kernels->block_apply(&state->blocks.b, k,
+                             k + BLOCKS_PART < mine.end ? k + BLOCKS_PART : mine.end, j->transpose,
+                             j->r, j->z);
+}
+
 static spry_status here_apply(const spry_operator *op, spry_transpose transpose,
                               const spry_vector *r, spry_vector *z)
 {
     const bjacobi *state = op->state;
-    const precon_kernels *kernels = precon_kernels_for(op->ctx, op->type);
-    const int64_t count = state->blocks.b.count, parts = (count + BLOCKS_PART - 1) / BLOCKS_PART;
-#pragma omp parallel for num_threads(host_threads(op->ctx, state->blocks.total / 8)) \
-    schedule(static)
-    for (int64_t p = 0; p < parts; p++)
-        kernels->block_apply(&state->blocks.b, p * BLOCKS_PART,
-                             (p + 1) * BLOCKS_PART < count ? (p + 1) * BLOCKS_PART : count,
-                             transpose, r->data, z->data);
+    apply_job job = {op, transpose, r->data, z->data};
+    base_share_out(op->ctx, host_threads(op->ctx, state->blocks.total / 8), apply_blocks, &job);
     return SPRY_STATUS_OK;
 }
 

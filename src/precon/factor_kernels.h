@@ -27,6 +27,7 @@ typedef struct ilu_job {
     const int64_t *l_offsets, *u_offsets;
     const int32_t *l_columns, *u_columns;
     void *l_values, *u_values, *inverse;
+    void *pivot; /* of hermitian ones whose L is not made, but is U^H; NULL: both are made */
     double shift, modified;
     bool hermitian;
 } ilu_job;

@@ -99,7 +99,7 @@ static spry_status try_shifts(const spry_matrix *A, const factors_wanted *wanted
     for (int turn = 0;; turn++) {
         for (int t = 0; t < threads; t++)
             r->bad[t] = -1;
-        if (triangle_each_stage(&f->sets, threads, false, factorize_places, r))
+        if (triangle_each_stage(A->ctx, &f->sets, threads, false, factorize_places, r))
             break;
         const int64_t bad = first_bad(r, threads);
         SPRY_GO(A->ctx, factors_next_shift(A, wanted, f->sets.rows ? f->sets.rows[bad] : bad, turn,
@@ -146,13 +146,17 @@ spry_status factors_compute(const spry_matrix *A, const factors_wanted *wanted, 
                       .shift = wanted->shift,
                       .modified = wanted->modified,
                       .hermitian = wanted->hermitian};
+    /* What modified ones lose on one side would go to the diagonals of rows on the other. */
+    if (wanted->hermitian && wanted->modified == 0)
+        SPRY_GO(ctx, base_alloc(ctx, n, r.size, &r.job.pivot));
     SPRY_GO(ctx, base_calloc(ctx, n * threads, sizeof *r.where, &r.where));
     SPRY_GO(ctx, base_alloc(ctx, r.longest * threads, r.size, &r.room));
     SPRY_GO(ctx, base_alloc(ctx, threads, sizeof *r.bad, &r.bad));
     SPRY_GO(ctx, try_shifts(A, wanted, threads, &r, f));
-    if (wanted->hermitian)
+    if (wanted->hermitian && !r.job.pivot)
         SPRY_GO(ctx, factors_mirror(ctx, f));
 done:
+    base_free(ctx, r.job.pivot);
     base_free(ctx, r.where);
     base_free(ctx, r.room);
     base_free(ctx, r.bad);

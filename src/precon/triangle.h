@@ -102,8 +102,8 @@ void triangle_run(const spry_context *ctx, spry_type type, const triangle_sets *
  * of a shared set dealt out to the threads. What `work` does with its places may depend on all that
  * was done for earlier stages. It may say that it failed: then later stages are left out. */
 typedef bool (*triangle_work)(void *data, int thread, int64_t begin, int64_t end);
-bool triangle_each_stage(const triangle_sets *sets, int threads, bool backward, triangle_work work,
-                         void *data);
+bool triangle_each_stage(const spry_context *ctx, const triangle_sets *sets, int threads,
+                         bool backward, triangle_work work, void *data);
 /* Threads worth waking for `entries` in all sets together. */
 int triangle_threads(const spry_context *ctx, const triangle_sets *sets, int64_t entries);
 

@@ -133,6 +133,14 @@ static uint64_t seed_of(double number)
     return bits;
 }
 
+const void *sweep_known(const runner *r, const track *l, const plan_op *o)
+{
+    return o->op == OPERATOR_A && o->transpose == SPRY_TRANSPOSE_NO &&
+                   o->in[0].var == r->p->var_of_name[NAME_X]
+               ? l->product
+               : NULL;
+}
+
 static void bind_one(runner *r, int track_index, const plan_op *o)
 {
     track *l = &r->tracks[track_index];
@@ -149,7 +157,8 @@ static void bind_one(runner *r, int track_index, const plan_op *o)
     else
         s->in[0] = find(r, l, &o->in[0]);
     if (o->kind == OP_APPLY) {
-        s->rows = &r->host->rows[o->op][o->transpose];
+        s->known = sweep_known(r, l, o);
+        s->rows = s->known ? NULL : &r->host->rows[o->op][o->transpose];
         r->host->shares = r->host->cuts[o->op][o->transpose];
         r->host->share_space = s->space;
     }
@@ -171,7 +180,8 @@ static void bind_packs(runner *r)
     for (int i = 0; i < r->host->bound_count && r->host->bound[i].o->kind == OP_APPLY;) {
         bound_op *s = &r->host->bound[i];
         s->tracks = 1;
-        while (s->tracks < most && i + s->tracks < r->host->bound_count && s[s->tracks].o == s->o)
+        while (s->rows && s->tracks < most && i + s->tracks < r->host->bound_count &&
+               s[s->tracks].o == s->o && s[s->tracks].rows)
             s->tracks++;
         if (s->tracks > 1 && s->rows->run_packed) {
             const int64_t n = r->n[r->p->vars[s->o->in[0].var].space];

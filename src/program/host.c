@@ -133,16 +133,30 @@ static int64_t room_for(const runner *r, int space)
     return spaced(r, r->n[space]);
 }
 
+typedef struct zero_job {
+    const runner *r;
+    int space;
+    char *memory;
+} zero_job;
+
+static void zero_share(void *argument, int share, int shares)
+{
+    const zero_job *j = argument;
+    const runner *r = j->r;
+    const range mine = base_share(r->host->parts[j->space], shares, share, 1);
+    for (int64_t part = mine.begin; part < mine.end; part++) {
+        const range rows = base_share(r->n[j->space], r->host->parts[j->space], (int)part, CHUNK);
+        memset(j->memory + rows.begin * r->size, 0, (size_t)((rows.end - rows.begin) * r->size));
+    }
+}
+
 /* The next vector of the memory at *at: zeros, each page placed by the thread that will use it. */
 static char *take_vector(const runner *r, int space, char **at)
 {
     char *memory = *at;
     *at += room_for(r, space);
-#pragma omp parallel for num_threads(r->host->threads) schedule(static)
-    for (int part = 0; part < r->host->parts[space]; part++) {
-        const range rows = base_share(r->n[space], r->host->parts[space], part, CHUNK);
-        memset(memory + rows.begin * r->size, 0, (size_t)((rows.end - rows.begin) * r->size));
-    }
+    zero_job job = {r, space, memory};
+    base_share_out(r->ctx, r->host->threads, zero_share, &job);
     return memory;
 }
 

@@ -1,10 +1,5 @@
-/*
- * A plan's phases on the host: loops and branches, sweeps and scalar work, exits. From one exit to
- * the next all phases run in one parallel region, unless an operator can only be called.
- */
+/* A plan's phases on the host: loops and branches, sweeps and scalar work, exits. */
 #include "program/sweep.h"
-
-#include <omp.h>
 
 static void run_nodes(runner *r, int first);
 
@@ -44,17 +39,6 @@ static void run_statements(runner *r, track *l, int first, bool single)
     }
 }
 
-/* Does this thread's sweep with all the others. */
-static void run_sweep(runner *r)
-{
-    if (r->host->threads == 1 || r->host->bound_count == 0) {
-        sweep_run(r, 1, 0);
-        return;
-    }
-#pragma omp parallel num_threads(r->host->threads)
-    sweep_run(r, omp_get_num_threads(), omp_get_thread_num());
-}
-
 static spry_status settle(runner *r, track *l)
 {
     const plan *p = r->p;
@@ -74,7 +58,7 @@ static spry_status settle(runner *r, track *l)
         sweep_bind(r, o, 1);
         if (l->fault != NONE && l->fault_order < exit->order)
             course_fail_index(r, l, l->fault);
-        run_sweep(r);
+        sweep_run(r);
         r->host->active = all;
         skip[i] = true;
     }
@@ -145,41 +129,13 @@ static void run_scalar(runner *r, track *l, const plan_op *o)
     course_check(l, o);
 }
 
-static bool is_report(const plan_op *o)
+/* What needs numbers only, from r->host->next on. */
+static void scalar_time(runner *r, const phase *f)
 {
-    return o->kind == OP_RESIDUAL || o->kind == OP_ESTIMATE || o->kind == OP_GRADIENT;
-}
-
-/* Whether a condition that ends the solve holds for a track. */
-static bool fires(const runner *r, const plan_op *o)
-{
-    for (int k = 0; k < r->track_count; k++)
-        if (r->host->active[k] && program_holds(&r->tracks[k].scalars, o->expr))
-            return true;
-    return false;
-}
-
-/* What needs numbers only, from r->host->next on. Inside a parallel region exits that hold are left
- * to be done outside. */
-static void scalar_time(runner *r, const phase *f, bool inside)
-{
-    for (; r->host->next < f->first + f->count; r->host->next++) {
-        const plan_op *o = &r->p->ops[r->host->next];
-        r->host->leave = inside && op_exits(o) && (is_report(o) || fires(r, o));
-        if (r->host->leave)
-            return;
+    for (; r->host->next < f->first + f->count; r->host->next++)
         for (int k = 0; k < r->track_count && r->status == SPRY_STATUS_OK; k++)
             if (r->host->active[k])
-                run_scalar(r, &r->tracks[k], o);
-    }
-}
-
-static bool has_call(const plan *p, const phase *f)
-{
-    for (int i = f->first; i < f->first + f->sweep_count; i++)
-        if (plan_calls(p, &p->ops[i]))
-            return true;
-    return false;
+                run_scalar(r, &r->tracks[k], &r->p->ops[r->host->next]);
 }
 
 /* Operators that can only be called, one track after the other. */
@@ -203,7 +159,12 @@ static void run_calls(runner *r, const phase *f)
                 o->out.first == NONE
                     ? 0
                     : program_eval_index(&l->scalars, o->out.first, r->p->vars[o->out.var].extent);
-            if (!course_check(l, o))
+            const void *known = sweep_known(r, l, o);
+            if (course_check(l, o))
+                continue;
+            if (known)
+                memcpy(sweep_vector(r, l, &o->out, to), known, (size_t)(called->rows * r->size));
+            else
                 r->status = called->class->multiply(called, o->transpose, one,
                                                     sweep_vector(r, l, &o->in[0], from), zero,
                                                     sweep_vector(r, l, &o->out, to));
@@ -225,72 +186,30 @@ static void count_bytes(runner *r, const phase *f)
     r->bytes += course_operator_bytes(r, f, tracks);
 }
 
-/* Looks up the next phase's sweep; the first thread's work. */
-static void prepare(runner *r, const phase *f)
+/* A sweep, and what its sums allow. */
+static void run_phase(runner *r, const phase *f)
 {
     sweep_bind(r, &r->p->ops[f->first], f->sweep_count);
     count_bytes(r, f);
     r->host->next = f->first + f->sweep_count;
-}
-
-/* The first thread's work between two sweeps; false when the region is to be left. */
-static bool proceed(runner *r, const phase *phases, int f, int last)
-{
+    sweep_run(r);
+    /* What was known of the first x may not hold for the next. */
+    for (int k = 0; k < r->track_count; k++)
+        r->tracks[k].product = NULL;
     sweep_reduce(r);
-    scalar_time(r, &phases[f], true);
-    if (r->host->leave || f == last)
-        return false;
-    prepare(r, &phases[f + 1]);
-    return true;
-}
-
-/*
- * Phases first..last in one parallel region, up to the first exit that holds. Gives the phase it
- * got to, whose scalar work is left to the caller from r->host->next on. No phase but the first has
- * calls.
- */
-static int run_region(runner *r, const phase *phases, int first, int last)
-{
-    int at = first;
-    bool on = true;
-    prepare(r, &phases[first]);
-    if (r->host->threads == 1) {
-        for (; on; at += on) {
-            sweep_run(r, 1, 0);
-            on = proceed(r, phases, at, last);
-        }
-        return at;
-    }
-#pragma omp parallel num_threads(r->host->threads)
-    for (bool mine = true; mine;) {
-        sweep_run(r, omp_get_num_threads(), omp_get_thread_num());
-#pragma omp barrier
-#pragma omp master
-        {
-            on = proceed(r, phases, at, last);
-            at += on;
-        }
-#pragma omp barrier
-        mine = on;
-    }
-    return at;
+    scalar_time(r, f);
 }
 
 static void run_block(runner *r, const node *block)
 {
     const phase *phases = &r->p->phases[block->phase];
     for (int f = 0; f < block->phases && r->status == SPRY_STATUS_OK && any_active(r); f++) {
-        int last = f;
-        while (last + 1 < block->phases && !has_call(r->p, &phases[last + 1]))
-            last++;
         r->block = block;
         r->host->exit = NULL;
         run_calls(r, &phases[f]);
         if (r->status != SPRY_STATUS_OK)
             return;
-        f = run_region(r, phases, f, last);
-        if (r->status == SPRY_STATUS_OK)
-            scalar_time(r, &phases[f], false);
+        run_phase(r, &phases[f]);
     }
     for (int k = 0; k < r->track_count; k++)
         if (r->host->active[k] && r->tracks[k].fault != NONE)

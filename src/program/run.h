@@ -28,7 +28,8 @@ typedef struct run_limits {
 typedef struct track {
     const void *b; /* on a device: device_memory */
     void *x;
-    void *data; /* for the functions */
+    const void *product; /* A x of the x it begins with, on the host; NULL: not known */
+    void *data;          /* for the functions */
     /* Hears each residual, from the loop or from the start; *go_on = false ends the track. Where x
      * is looked at, runner_settle() comes first. */
     spry_status (*report)(void *data, report_kind kind, bool loop, double value, bool *go_on);

@@ -4,19 +4,19 @@
  * second cache: a matrix is read best in long runs.
  *
  * Chunks are grouped into at most MOST_PARTS parts, by the vectors' length alone. A part belongs to
- * one thread, which adds up its inner products in order; the parts' sums are added as a tree. So
+ * one share, which adds up its inner products in order; the parts' sums are added as a tree. So
  * results are bitwise the same for any number of threads, fused or not.
  */
 #include "program/sweep.h"
 
 enum { PANEL = 64 }; /* rows packed at a time: their lines stay in the first cache */
 
-/* What a thread has for a chunk. */
+/* What a share has for a chunk. */
 typedef struct place {
     const runner *r;
     int64_t run;      /* where the run of chunks begins */
     int64_t begin, n; /* the chunk */
-    char *pieces;     /* the thread's own, by track and number */
+    char *pieces;     /* the share's own, by track and number */
     const void **pointers;
     spry_scalar *sums; /* of the part */
 } place;
@@ -52,7 +52,8 @@ static void run_dot(const place *at, const bound_op *s)
     }
 }
 
-/* The same product for the tracks that share it; gives their number. */
+/* The same product for the tracks that share it; gives their number. One that is known is copied.
+ */
 static int run_rows(const place *at, const bound_op *s)
 {
     enum { MOST = HOST_MOST_PACKS * HOST_PACK };
@@ -64,19 +65,26 @@ static int run_rows(const place *at, const bound_op *s)
         s->rows->run_packed(s->rows, at->begin, end, s->packs, s->packed, s->tracks, y);
         return s->tracks;
     }
+    if (!s->rows) {
+        memcpy(address(at, s, &s->out), s->known + at->begin * at->r->size,
+               (size_t)(at->n * at->r->size));
+        return 1;
+    }
     for (int k = 0; k < s->tracks; k++)
         s[k].rows->run(s[k].rows, at->begin, end, s[k].in[0].base, address(at, &s[k], &s[k].out));
     return s->tracks;
 }
 
-/* This thread's share of packing the operands of products. */
-static void pack(const runner *r, int team, int me)
+/* A share of packing the operands of products. */
+static void pack(void *argument, int share, int shares)
 {
+    const runner *r = argument;
     const int64_t line = HOST_PACK * r->size / (1 + spry_type_is_complex(r->type));
     for (int i = 0; i < r->host->bound_count && r->host->bound[i].o->kind == OP_APPLY;
          i += r->host->bound[i].tracks) {
         const bound_op *s = &r->host->bound[i];
-        const range mine = base_share(r->n[r->p->vars[s->o->in[0].var].space], team, me, CHUNK);
+        const range mine =
+            base_share(r->n[r->p->vars[s->o->in[0].var].space], shares, share, CHUNK);
         for (int64_t row = mine.begin; s->packed && row < mine.end; row += PANEL) {
             const void *x[HOST_MOST_PACKS * HOST_PACK];
             for (int k = 0; k < s->tracks; k++)
@@ -143,14 +151,14 @@ static void run_track(place at, int space, const bound_op *first, const bound_op
     }
 }
 
-/* Rows of one space by one thread: in runs, whose ends need not be ends of parts. Tracks have
+/* Rows of one space, of one share: in runs, whose ends need not be ends of parts. Tracks have
  * nothing to do with each other, so each goes through the run by itself. */
-static void run_rows_of(runner *r, int space, range rows, int thread)
+static void run_rows_of(runner *r, int space, range rows, int share)
 {
     const bound_op *end = r->host->bound + r->host->bound_count;
     place at = {.r = r,
-                .pieces = r->host->pieces + thread * r->host->pieces_bytes,
-                .pointers = r->host->pointers + (int64_t)thread * r->host->most_terms,
+                .pieces = r->host->pieces + share * r->host->pieces_bytes,
+                .pointers = r->host->pointers + (int64_t)share * r->host->most_terms,
                 .sums = r->host->sums};
     for (at.run = rows.begin; at.run < rows.end; at.run += RUN * CHUNK) {
         const int64_t stop = rows.end - at.run < RUN * CHUNK ? rows.end : at.run + RUN * CHUNK;
@@ -168,33 +176,34 @@ static void run_rows_of(runner *r, int space, range rows, int thread)
     }
 }
 
-void sweep_run(runner *r, int team, int me)
+static void run_share(void *argument, int share, int shares)
 {
-    if (r->host->packs) {
-        pack(r, team, me);
-#pragma omp barrier
-    }
+    runner *r = argument;
     for (int space = 0; space < 2; space++) {
         bool any = false;
         for (int i = 0; i < r->host->bound_count && !any; i++)
             any = r->host->bound[i].space == space;
         if (!any)
             continue;
-        /* The team may be smaller than asked for: shares go round. */
-        for (int share = me; share < r->host->threads; share += team) {
-            range mine = base_share(r->host->parts[space], r->host->threads, share, 1);
-            if (r->host->shares && r->host->share_space == space)
-                mine = (range){r->host->shares[share], r->host->shares[share + 1]};
-            if (mine.begin < mine.end)
-                run_rows_of(
-                    r, space,
-                    (range){base_share(r->n[space], r->host->parts[space], (int)mine.begin, CHUNK)
-                                .begin,
-                            base_share(r->n[space], r->host->parts[space], (int)mine.end - 1, CHUNK)
-                                .end},
-                    me);
-        }
+        const int parts = r->host->parts[space];
+        range mine = base_share(parts, shares, share, 1);
+        if (r->host->shares && r->host->share_space == space)
+            mine = (range){r->host->shares[share], r->host->shares[share + 1]};
+        if (mine.begin < mine.end)
+            run_rows_of(r, space,
+                        (range){base_share(r->n[space], parts, (int)mine.begin, CHUNK).begin,
+                                base_share(r->n[space], parts, (int)mine.end - 1, CHUNK).end},
+                        share);
     }
+}
+
+void sweep_run(runner *r)
+{
+    if (r->host->bound_count == 0)
+        return;
+    if (r->host->packs)
+        base_share_out(r->ctx, r->host->threads, pack, r);
+    base_share_out(r->ctx, r->host->threads, run_share, r);
 }
 
 static spry_scalar add_parts(spry_scalar *sums, int parts, int64_t apart)

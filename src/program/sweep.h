@@ -20,8 +20,8 @@ typedef struct bound_op {
     int count;           /* COMBINE: terms; DOT: inner products */
     const operand *list; /* COMBINE: the terms; DOT: the left sides */
     const spry_scalar *factors;
-    const operator_rows *rows;
-    const char *diagonal;
+    const operator_rows *rows; /* APPLY; NULL: the product is known */
+    const char *known, *diagonal;
     uint64_t seed;
     int slot;   /* DOT: its first sum */
     int tracks; /* APPLY, the first of several tracks that share a packed x: how many */
@@ -66,8 +66,7 @@ typedef struct host_side {
 
     /* The place in the plan. */
     const plan_op *exit;
-    int next;   /* the operation at scalar time that is to be done next */
-    bool leave; /* it ends a solve and cannot be done in a parallel region */
+    int next; /* the operation at scalar time that is to be done next */
 } host_side;
 
 static inline host_track *host_track_of(const runner *r, const track *l)
@@ -83,10 +82,12 @@ spry_status host_side_clear(runner *r, track *l);
 /* Looks up the operations of the active tracks; those to be skipped are left out. Failures are kept
  * in r->status. */
 void sweep_bind(runner *r, const plan_op *ops, int count);
-/* Does this thread's share of the bound operations. */
-void sweep_run(runner *r, int team, int me);
+/* Does the bound operations, with all threads. */
+void sweep_run(runner *r);
 /* Adds up the inner products and stores them. */
 void sweep_reduce(runner *r);
 char *sweep_vector(runner *r, track *l, const vref *v, int64_t index);
+/* The product that an operation is to make, where it is known; else NULL. */
+const void *sweep_known(const runner *r, const track *l, const plan_op *o);
 
 #endif

@@ -273,6 +273,95 @@ static void gzip_is_told_by_content(void **state)
     free(text);
 }
 
+/* As bgzip packs: members of at most `each` bytes that tell their length, the last one empty. */
+static char *packed_in_blocks(const char *text, size_t size, size_t each, size_t *packed_size)
+{
+    enum { HEADER = 18, TRAILER = 8, ROOM = 1 << 16 };
+    static const unsigned char header[HEADER] = {31, 139, 8, 4, 0,  0,  0, 0,
+                                                 0,  255, 6, 0, 66, 67, 2, 0};
+    const size_t blocks = (size + each - 1) / each + 1;
+    unsigned char *out = malloc(blocks * ROOM);
+    size_t used = 0;
+    assert_non_null(out);
+    for (size_t k = 0; k < blocks; k++) {
+        const size_t begin = k * each < size ? k * each : size;
+        const size_t n = size - begin < each ? size - begin : each;
+        unsigned char *to = out + used;
+        z_stream z = {.next_in = (z_const Bytef *)(text + begin),
+                      .avail_in = (uInt)n,
+                      .next_out = to + HEADER,
+                      .avail_out = ROOM - HEADER - TRAILER};
+        assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
+        assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+        const size_t whole = HEADER + (size_t)z.total_out + TRAILER;
+        deflateEnd(&z);
+        const unsigned long sum = crc32(0, (z_const Bytef *)(text + begin), (uInt)n);
+        memcpy(to, header, HEADER);
+        for (int i = 0; i < 2; i++)
+            to[16 + i] = (unsigned char)((whole - 1) >> 8 * i);
+        for (int i = 0; i < 4; i++) {
+            to[whole - 8 + (size_t)i] = (unsigned char)(sum >> 8 * i);
+            to[whole - 4 + (size_t)i] = (unsigned char)(n >> 8 * i);
+        }
+        used += whole;
+    }
+    *packed_size = used;
+    return (char *)out;
+}
+
+static spry_status open_and_close(spry_context *ctx, void *path)
+{
+    io_bytes bytes;
+    const spry_status status = io_open(ctx, path, &bytes);
+    if (status == SPRY_STATUS_OK)
+        io_close(ctx, &bytes);
+    return status;
+}
+
+/* All threads unpack what bgzip has packed; damage is told as of any other file. */
+static void blocks_are_unpacked_by_all(void **state)
+{
+    enum { SIZE = 300001, EACH = 9999 };
+    char *text = malloc(SIZE);
+    size_t size;
+    io_bytes bytes;
+    assert_non_null(text);
+    for (int i = 0; i < SIZE; i++)
+        text[i] = (char)('a' + base_random(2, (uint64_t)i) % 20);
+    char *gz = packed_in_blocks(text, SIZE, EACH, &size);
+    const char *path = files_path("blocks.txt");
+    store(path, gz, size);
+    for (int t = 0; t < 4; t++) {
+        char options[32];
+        snprintf(options, sizeof options, "threads=%d", support_threads[t]);
+        spry_context *ctx = support_context(options);
+        assert_ok(ctx, io_open(ctx, path, &bytes));
+        assert_int_equal(bytes.size, SIZE);
+        assert_memory_equal(bytes.data, text, SIZE);
+        io_close(ctx, &bytes);
+        support_context_free(ctx);
+    }
+    support_torture(*state, open_and_close, (void *)(uintptr_t)path);
+    /* Bytes from the end that are changed: the data of a block, and what it says to unpack to; but
+     * how long it is only bgzip asks for. */
+    const size_t spoilt[] = {2000, 28 + 3, 28 - 16};
+    for (size_t k = 0; k < sizeof spoilt / sizeof *spoilt; k++) {
+        gz[size - spoilt[k]] ^= 1;
+        store(path, gz, size);
+        if (k < 2) {
+            assert_status(*state, SPRY_STATUS_BAD_INPUT, io_open(*state, path, &bytes));
+            support_message_has(*state, "blocks.txt: gzip data are damaged: ");
+        } else {
+            assert_ok(*state, io_open(*state, path, &bytes));
+            assert_int_equal(bytes.size, SIZE);
+            io_close(*state, &bytes);
+        }
+        gz[size - spoilt[k]] ^= 1;
+    }
+    free(gz);
+    free(text);
+}
+
 static void empty_gzip(void **state)
 {
     spry_context *ctx = *state;
@@ -613,6 +702,7 @@ int main(void)
         TEST(standard_input_and_output),
         TEST(gzip_is_told_by_content),
         TEST(empty_gzip),
+        TEST(blocks_are_unpacked_by_all),
         cmocka_unit_test(bombs_stay_within_the_limit),
         TEST(failed_writes_leave_the_old_file),
         TEST(nothing_is_left_behind),

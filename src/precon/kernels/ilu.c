@@ -46,7 +46,9 @@ static void load_row(const ilu_job *p, int64_t i, const int32_t *where, row *r)
     for (int64_t k = p->a_offsets[from]; k < p->a_offsets[from + 1]; k++) {
         const int32_t column = p->a_columns[k];
         const int32_t to = where[p->places ? p->places[column] : column];
-        if (to > 0) /* else it is a zero beside the pattern of its mirror image */
+        /* else it is before the diagonal of a half, or a zero beside the pattern of its mirror
+         * image */
+        if (to > 0)
             r->v[to - 1] = values[k];
         r->size += rough(values[k]);
     }
@@ -134,18 +136,48 @@ static bool finish_row(const ilu_job *p, int64_t i, const row *r)
         u[r->upper + t] = to;
     }
     inverses[i] = by;
+    if (p->pivot)
+        ((scalar *)p->pivot)[i] = d;
     return fine;
+}
+
+/* The same row where L = U^H: entries before the diagonal are those of earlier rows of U, and what
+ * they take from the row is taken behind the diagonal alone. r->nl is 0. */
+static void eliminate_half(const ilu_job *p, int64_t i, const int32_t *where, const row *r)
+{
+    enum { FEW = 8 };
+    const scalar *u = p->u_values, *pivot = p->pivot;
+    scalar *l = p->l_values;
+    for (int64_t t = p->l_offsets[i]; t < p->l_offsets[i + 1]; t++) {
+        const int64_t k = p->l_columns[t], end = p->u_offsets[k + 1];
+        int64_t e = p->u_offsets[k];
+        if (end - e > FEW)
+            e = find_column(p->u_columns, e, end, (int32_t)i);
+        while (p->u_columns[e] != i)
+            e++;
+        l[t] = conjugate(u[e]);
+        const scalar minus = times(-real_of(pivot[k]), l[t]);
+        r->v[0] = muladd(minus, u[e], r->v[0]);
+        for (e++; e < end; e++) {
+            const int32_t to = where[p->u_columns[e]];
+            if (to > 0)
+                r->v[to - 1] = muladd(minus, u[e], r->v[to - 1]);
+        }
+    }
 }
 
 int64_t X(ilu_rows)(const ilu_job *p, int64_t begin, int64_t end, int32_t *where, void *room)
 {
     for (int64_t i = begin; i < end; i++) {
         row r = {.lower = p->l_offsets[i], .upper = p->u_offsets[i], .v = room};
-        r.nl = p->l_offsets[i + 1] - r.lower;
+        r.nl = p->pivot ? 0 : p->l_offsets[i + 1] - r.lower;
         r.nu = p->u_offsets[i + 1] - r.upper;
         mark(p, &r, i, where, true);
         load_row(p, i, where, &r);
-        eliminate(p, i, where, &r);
+        if (p->pivot)
+            eliminate_half(p, i, where, &r);
+        else
+            eliminate(p, i, where, &r);
         mark(p, &r, i, where, false);
         if (!finish_row(p, i, &r))
             return i;
