@@ -66,7 +66,10 @@ static spry_status compile(spry_device *d, const char *text, const char *options
     spry_status status;
     char *complaint = NULL;
     SPRY_GO(d->ctx, base_calloc(d->ctx, COMPLAINT_SIZE, 1, &complaint));
+    const double begin = base_seconds();
     status = d->engine->compile(d, text, options, binary, size, complaint, COMPLAINT_SIZE);
+    base_log(d->ctx, SPRY_LOG_DEBUG, "%s: %zu characters compiled in %.3f s", d->facts.name,
+             strlen(text), base_seconds() - begin);
     d->cache->refused = status != SPRY_STATUS_OK && strstr(complaint, "error") != NULL;
     if (complaint[0])
         base_log(d->ctx, SPRY_LOG_DEBUG, "%s: compiler: %.800s", d->facts.name, complaint);
