@@ -84,6 +84,7 @@ static spry_status read_facts(spry_device *d)
     f->local_bytes = local;
     f->has_double = f->has_graphs = f->has_tickets = f->has_pointers = true;
     f->has_cooperation = cooperation != 0;
+    f->has_compilers = true;
     /* Not NVRTC's version: what it compiled must be found again where it is no longer there. */
     snprintf(f->driver, sizeof f->driver, "CUDA %d.%d", state->driver.version / 1000,
              state->driver.version % 1000 / 10);
@@ -349,6 +350,7 @@ const engine_class engine_cuda = {
     .stream_free = stream_free,
     .stream_finish = stream_finish,
     .stream_wait = stream_wait,
+    .open_compiler = cuda_open_compiler,
     .compile = cuda_compile,
     .load = cuda_load,
     .unload = cuda_unload,

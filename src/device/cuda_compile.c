@@ -129,15 +129,20 @@ done:
     return status;
 }
 
-spry_status cuda_compile(spry_device *d, const char *text, const char *options, void **binary,
-                         size_t *size, char *complaint, size_t complaint_size)
+spry_status cuda_open_compiler(spry_device *d)
 {
     cuda_state *state = cuda_of(d);
     char why[512];
-    complaint[0] = '\0';
     if (!state->nvrtc.library && !nvrtc_load(&state->nvrtc, state->driver.version, why, sizeof why))
         return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED, "%s", why);
-    return nvrtc_compile(d->ctx, &state->nvrtc, state->arch, text, options, binary, size, complaint,
+    return SPRY_STATUS_OK;
+}
+
+spry_status cuda_compile(spry_device *d, spry_context *ctx, const char *text, const char *options,
+                         void **binary, size_t *size, char *complaint, size_t complaint_size)
+{
+    const cuda_state *state = cuda_of(d);
+    return nvrtc_compile(ctx, &state->nvrtc, state->arch, text, options, binary, size, complaint,
                          complaint_size);
 }
 

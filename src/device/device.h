@@ -38,6 +38,7 @@ typedef struct device_facts {
     bool has_double;
     bool has_graphs;      /* device_record() works */
     bool has_cooperation; /* device_launch_whole() works */
+    bool has_compilers;   /* programs can be compiled side by side */
     bool has_tickets;     /* groups see each other's global writes after a fence and an atomic */
     bool has_pointers;    /* memory has an address (device_address): CUDA */
 } device_facts;
@@ -134,6 +135,14 @@ const char *device_text(const char *name);
  * text and options give the same program. A failure's message has the compiler's first complaint.
  */
 spry_status device_build(spry_device *d, const char *text, const char *options, device_program **p);
+
+/* Several at once, side by side where the engine's compiler can: after a failure, which is that of
+ * the first, no program is set. */
+typedef struct device_text_job {
+    const char *text, *options;
+    device_program *program;
+} device_text_job;
+spry_status device_build_all(spry_device *d, device_text_job *jobs, int count);
 
 /* The same for a text of device_text(), by its name; quick from the second time on. */
 spry_status device_build_text(spry_device *d, const char *name, const char *options,

@@ -47,10 +47,12 @@ struct engine_class {
     spry_status (*stream_finish)(spry_device *d, engine_stream s);
     spry_status (*stream_wait)(spry_device *d, engine_stream s, engine_stream other);
 
-    /* Text to what the device loads; *binary is allocated by the context. `complaint` gets what the
-     * compiler said, also when it succeeded. */
-    spry_status (*compile)(spry_device *d, const char *text, const char *options, void **binary,
-                           size_t *size, char *complaint, size_t complaint_size);
+    /* Makes the compiler ready for compile() by several threads at once; NULL: it takes one. */
+    spry_status (*open_compiler)(spry_device *d);
+    /* Text to what the device loads; *binary is allocated by the context, to which failures are
+     * told. `complaint` gets what the compiler said, also when it succeeded. */
+    spry_status (*compile)(spry_device *d, spry_context *ctx, const char *text, const char *options,
+                           void **binary, size_t *size, char *complaint, size_t complaint_size);
     spry_status (*load)(spry_device *d, const void *binary, size_t size, void **module);
     void (*unload)(spry_device *d, void *module);
     spry_status (*kernel)(spry_device *d, void *module, const char *name, void **kernel);

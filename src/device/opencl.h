@@ -37,8 +37,8 @@ bool opencl_usable(const opencl_api *cl, const opencl_place *place, char *why, s
 spry_status opencl_check(spry_device *d, int32_t error, const char *call);
 const char *opencl_error_name(int32_t error);
 
-spry_status opencl_compile(spry_device *d, const char *text, const char *options, void **binary,
-                           size_t *size, char *complaint, size_t complaint_size);
+spry_status opencl_compile(spry_device *d, spry_context *ctx, const char *text, const char *options,
+                           void **binary, size_t *size, char *complaint, size_t complaint_size);
 spry_status opencl_load(spry_device *d, const void *binary, size_t size, void **module);
 void opencl_unload(spry_device *d, void *module);
 spry_status opencl_kernel(spry_device *d, void *module, const char *name, void **kernel);

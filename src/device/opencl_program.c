@@ -123,9 +123,10 @@ static spry_status build(spry_device *d, cl_program program, const char *options
     return opencl_check(d, error, "clBuildProgram");
 }
 
-spry_status opencl_compile(spry_device *d, const char *text, const char *options, void **binary,
-                           size_t *size, char *complaint, size_t complaint_size)
+spry_status opencl_compile(spry_device *d, spry_context *ctx, const char *text, const char *options,
+                           void **binary, size_t *size, char *complaint, size_t complaint_size)
 {
+    (void)ctx; /* one at a time: it is the device's */
     opencl_state *s = d->state;
     spry_status status = SPRY_STATUS_OK;
     int32_t error = CL_SUCCESS;

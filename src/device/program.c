@@ -59,54 +59,20 @@ static void first_complaint(char *text)
     text[strcspn(text, "\n")] = '\0';
 }
 
-static spry_status compile(spry_device *d, const char *text, const char *options, void **binary,
-                           size_t *size)
-{
-    enum { COMPLAINT_SIZE = 16384 };
+/* A program that is being made. */
+typedef struct making {
+    char *text; /* whole; NULL: it is there */
+    cache_key key;
+    device_program *p;
+    spry_context *own; /* of the thread that compiles; the device's where it is alone */
+    void *binary;
+    size_t size;
+    char *complaint;
+    double seconds;
     spry_status status;
-    char *complaint = NULL;
-    SPRY_GO(d->ctx, base_calloc(d->ctx, COMPLAINT_SIZE, 1, &complaint));
-    status = d->engine->compile(d, text, options, binary, size, complaint, COMPLAINT_SIZE);
-    d->cache->refused = status != SPRY_STATUS_OK && strstr(complaint, "error") != NULL;
-    if (complaint[0])
-        base_log(d->ctx, SPRY_LOG_DEBUG, "%s: compiler: %.800s", d->facts.name, complaint);
-    if (status != SPRY_STATUS_OK && complaint[0]) {
-        first_complaint(complaint);
-        status = SPRY_FAIL(d->ctx, status,
-                           "a program with options \"%.200s\" cannot be compiled: "
-                           "%.500s",
-                           options, complaint);
-    }
-    SPRY_GO(d->ctx, status);
-    d->cache->compiled++;
-done:
-    base_free(d->ctx, complaint);
-    return status;
-}
+} making;
 
-/* From disk, or compiled and kept there. What is on disk but is not to the driver's liking is
- * compiled anew. */
-static spry_status make_module(device_program *p, const char *text, const char *options)
-{
-    spry_status status;
-    spry_device *d = p->d;
-    void *binary = NULL;
-    size_t size = 0;
-    SPRY_GO(d->ctx, cache_read(d, p->key, &binary, &size));
-    if (binary && d->engine->load(d, binary, size, &p->module) == SPRY_STATUS_OK) {
-        d->cache->loaded++;
-        goto done;
-    }
-    p->module = NULL;
-    base_free(d->ctx, binary);
-    binary = NULL;
-    SPRY_GO(d->ctx, compile(d, text, options, &binary, &size));
-    SPRY_GO(d->ctx, d->engine->load(d, binary, size, &p->module));
-    SPRY_GO(d->ctx, cache_write(d, p->key, binary, size));
-done:
-    base_free(d->ctx, binary);
-    return status;
-}
+enum { COMPLAINT_SIZE = 16384 };
 
 /* All that decides what comes out, as one text. No line before the program's own has a line's end
  * in it, so that different programs have different texts. */
@@ -127,48 +93,165 @@ static spry_status describe(spry_device *d, const char *text, const char *option
     return status;
 }
 
-static spry_status build_new(spry_device *d, const char *text, const char *options, cache_key key,
-                             device_program **out)
+static device_program *find_program(const spry_device *d, cache_key key)
 {
-    spry_status status;
-    device_program *p = NULL;
-    d->cache->refused = false;
+    for (device_program *p = d->cache->programs; p; p = p->next)
+        if (memcmp(&p->key, &key, sizeof key) == 0)
+            return p;
+    return NULL;
+}
+
+/* What is known from before, in memory or on disk. What is on disk but is not to the driver's
+ * liking is compiled anew. */
+static spry_status look_up(spry_device *d, const device_text_job *job, making *m)
+{
+    base_text t = {.ctx = d->ctx};
+    void *binary = NULL;
+    size_t size = 0;
+    spry_status status = SPRY_STATUS_OK;
+    base_text_put(&t, "%s\n%s", device_text("dialect"), job->text);
+    SPRY_GO(d->ctx, base_text_take(&t, &m->text));
+    SPRY_GO(d->ctx, describe(d, m->text, job->options, &m->key));
+    if (find_program(d, m->key))
+        goto done;
     SPRY_GO(d->ctx, device_begin(d, WORK_COMPILE));
-    SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *p, &p));
-    p->d = d;
-    p->key = key;
-    SPRY_GO(d->ctx, device_end(d, make_module(p, text, options)));
-    p->next = d->cache->programs;
-    d->cache->programs = p;
-    *out = p;
-    p = NULL;
+    SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *m->p, &m->p));
+    m->p->d = d;
+    m->p->key = m->key;
+    SPRY_GO(d->ctx, device_end(d, cache_read(d, m->key, &binary, &size)));
+    if (binary && d->engine->load(d, binary, size, &m->p->module) == SPRY_STATUS_OK)
+        d->cache->loaded++;
+    else
+        m->p->module = NULL;
 done:
-    if (p)
-        program_free(p);
+    base_free(d->ctx, binary);
+    return status;
+}
+
+static void compile(spry_device *d, const device_text_job *job, making *m)
+{
+    const double begin = base_seconds();
+    m->status = d->engine->compile(d, m->own, m->text, job->options, &m->binary, &m->size,
+                                   m->complaint, COMPLAINT_SIZE);
+    m->seconds = base_seconds() - begin;
+}
+
+static bool is_to_compile(const making *m)
+{
+    return m->p && !m->p->module;
+}
+
+/* Each thread has a context of its own. */
+static spry_status open_making(spry_device *d, bool alone, making *m)
+{
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(d->ctx, base_calloc(d->ctx, COMPLAINT_SIZE, 1, &m->complaint));
+    if (alone)
+        m->own = d->ctx;
+    else if (spry_context_new(NULL, &m->own) != SPRY_STATUS_OK)
+        status = SPRY_FAIL(d->ctx, SPRY_STATUS_NO_MEMORY, "no memory to compile in");
+done:
+    return status;
+}
+
+/* By all threads where the engine's compiler can. */
+static spry_status compile_all(spry_device *d, const device_text_job *jobs, making *all, int count)
+{
+    const int threads = d->engine->open_compiler ? spry_context_threads(d->ctx) : 1;
+    spry_status status = SPRY_STATUS_OK;
+    int wanted = 0;
+    for (int k = 0; k < count; k++)
+        wanted += is_to_compile(&all[k]);
+    for (int k = 0; k < count; k++)
+        if (is_to_compile(&all[k]))
+            SPRY_GO(d->ctx, open_making(d, wanted == 1 || threads == 1, &all[k]));
+    if (wanted > 0 && d->engine->open_compiler)
+        SPRY_GO(d->ctx, device_end(d, d->engine->open_compiler(d)));
+    if (wanted > 0) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads < wanted ? threads : wanted)
+        for (int k = 0; k < count; k++)
+            if (is_to_compile(&all[k]))
+                compile(d, &jobs[k], &all[k]);
+    }
+done:
+    return status;
+}
+
+/* The compiler's word on a program, and what it has made. */
+static spry_status take_compiled(spry_device *d, const device_text_job *job, making *m)
+{
+    spry_status status = m->status;
+    d->cache->refused = status != SPRY_STATUS_OK && strstr(m->complaint, "error") != NULL;
+    base_log(d->ctx, SPRY_LOG_DEBUG, "%s: %zu characters compiled in %.3f s", d->facts.name,
+             strlen(m->text), m->seconds);
+    if (m->complaint[0])
+        base_log(d->ctx, SPRY_LOG_DEBUG, "%s: compiler: %.800s", d->facts.name, m->complaint);
+    if (status != SPRY_STATUS_OK && m->own != d->ctx)
+        snprintf(d->ctx->message, sizeof d->ctx->message, "%s", spry_message(m->own));
+    if (status != SPRY_STATUS_OK && m->complaint[0]) {
+        first_complaint(m->complaint);
+        status = SPRY_FAIL(d->ctx, status,
+                           "a program with options \"%.200s\" cannot be compiled: "
+                           "%.500s",
+                           job->options, m->complaint);
+    }
+    SPRY_GO(d->ctx, status);
+    d->cache->compiled++;
+    SPRY_GO(d->ctx, d->engine->load(d, m->binary, m->size, &m->p->module));
+    SPRY_GO(d->ctx, cache_write(d, m->key, m->binary, m->size));
+done:
+    return device_end(d, status);
+}
+
+/* Programs that were made are kept, also where others failed. */
+static void keep_program(spry_device *d, making *m)
+{
+    if (m->p && m->p->module && !find_program(d, m->key)) {
+        m->p->next = d->cache->programs;
+        d->cache->programs = m->p;
+    } else if (m->p) {
+        program_free(m->p);
+    }
+    if (m->own)
+        base_free(m->own, m->binary);
+    if (m->own != d->ctx)
+        spry_context_free(m->own);
+    base_free(d->ctx, m->complaint);
+    base_free(d->ctx, m->text);
+}
+
+spry_status device_build_all(spry_device *d, device_text_job *jobs, int count)
+{
+    making *all = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < count; k++)
+        jobs[k].program = NULL;
+    if (!d->cache)
+        SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *d->cache, &d->cache));
+    d->cache->refused = false;
+    SPRY_GO(d->ctx, base_calloc(d->ctx, count, sizeof *all, &all));
+    for (int k = 0; k < count; k++)
+        SPRY_GO(d->ctx, look_up(d, &jobs[k], &all[k]));
+    SPRY_GO(d->ctx, compile_all(d, jobs, all, count));
+    for (int k = 0; k < count; k++)
+        if (is_to_compile(&all[k]))
+            SPRY_GO(d->ctx, take_compiled(d, &jobs[k], &all[k]));
+done:
+    for (int k = 0; all && k < count; k++) {
+        keep_program(d, &all[k]);
+        if (status == SPRY_STATUS_OK)
+            jobs[k].program = find_program(d, all[k].key);
+    }
+    base_free(d->ctx, all);
     return status;
 }
 
 spry_status device_build(spry_device *d, const char *text, const char *options,
                          device_program **out)
 {
-    spry_status status;
-    cache_key key;
-    char *all = NULL;
-    base_text t = {.ctx = d->ctx};
-    *out = NULL;
-    if (!d->cache)
-        SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *d->cache, &d->cache));
-    base_text_put(&t, "%s\n%s", device_text("dialect"), text);
-    SPRY_GO(d->ctx, base_text_take(&t, &all));
-    SPRY_GO(d->ctx, describe(d, all, options, &key));
-    for (device_program *p = d->cache->programs; p && !*out; p = p->next) {
-        if (memcmp(&p->key, &key, sizeof key) == 0)
-            *out = p;
-    }
-    if (!*out)
-        SPRY_GO(d->ctx, build_new(d, all, options, key, out));
-done:
-    base_free(d->ctx, all);
+    device_text_job job = {.text = text, .options = options};
+    const spry_status status = device_build_all(d, &job, 1);
+    *out = job.program;
     return status;
 }
 

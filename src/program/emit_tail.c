@@ -271,13 +271,15 @@ spry_status emit_program(emit_job *w)
 {
     const plan *p = w->p;
     emit_common(w);
-    for (int f = 0; f < p->phase_count; f++) {
+    for (int f = w->part; f < p->phase_count; f += w->parts) {
         emit_tail(w, f);
         emit_phase(w, f);
     }
-    for (int i = 0; i < p->op_count; i++)
+    for (int i = w->part; i < p->op_count; i += w->parts)
         if (emit_skip_bit(p, i) >= 0)
             emit_settle(w, i);
+    if (w->part > 0)
+        return w->out->status;
     PUT(w, "\nSP_KERNEL unskip(SP_COMMON SP_COUNTERS, const offset left)\n{\n    if (SP_LEADER && "
            "st[ST_STOP] == 0)\n"
            "        st[ST_SKIP] = left;\n}\n");

@@ -139,14 +139,25 @@ static int64_t work_of(const resident *s, bool product)
     return places > numbers ? places : numbers;
 }
 
-/* Compiles the text that `write` gives. */
-static spry_status build_text(resident *s, spry_status (*write)(emit_job *w), int group,
-                              const char *more, device_program **made)
+typedef spry_status text_writer(emit_job *w);
+
+enum { WHOLE_GROUP = 512 };
+
+/* A text, and the options to compile it with. */
+typedef struct resident_text {
+    char *text, options[160];
+} resident_text;
+
+static device_text_job job_of(const resident_text *t)
+{
+    return (device_text_job){.text = t->text, .options = t->options};
+}
+static spry_status write_text(resident *s, text_writer *write, int part, resident_text *t)
 {
     spry_context *ctx = s->r->ctx;
+    const bool whole = write == emit_whole;
+    const int group = whole ? WHOLE_GROUP : s->group;
     base_text out = {.ctx = ctx};
-    char *text = NULL, options[160];
-    spry_status status = SPRY_STATUS_OK;
     /* Wide where there is enough for all groups all the same; sums over lanes, which slices have
      * for each of their vectors, are worth more. */
     const int64_t n = work_of(s, false);
@@ -164,35 +175,76 @@ static spry_status build_text(resident *s, spry_status (*write)(emit_job *w), in
                   .counter = s->counter,
                   .num_at = s->num_at,
                   .rep_at = s->rep_at,
+                  .part = part,
+                  .parts = s->parts,
                   .out = &out};
     (void)write(&w);
-    SPRY_GO(ctx, base_text_take(&out, &text));
+    const spry_status status = base_text_take(&out, &t->text);
     const char *dump = getenv("SPRY_DEVICE_DUMP");
-    if (dump && dump[0])
-        base_log(ctx, SPRY_LOG_DEBUG, "%s", text);
-    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_KIND=%d -DSP_GROUP=%d %s", (int)s->r->type,
-             (int)s->rows.kind, group, more);
-    SPRY_GO(ctx, device_build(s->d, text, options, made));
-done:
-    base_free(ctx, text);
+    if (status == SPRY_STATUS_OK && dump && dump[0])
+        base_log(ctx, SPRY_LOG_DEBUG, "%s", t->text);
+    snprintf(t->options, sizeof t->options, "-DSP_TYPE=%d -DSP_KIND=%d -DSP_GROUP=%d %s",
+             (int)s->r->type, (int)s->rows.kind, group, whole ? "-DSP_RESIDENT=1" : "");
     return status;
 }
 
 /* A device that can run the loop as one kernel does so where a turn's data stay in its cache, and
  * what a group needs fits into local memory. */
-spry_status resident_build_whole(resident *s, int64_t turn_bytes)
+static bool may_be_whole(const resident *s, int64_t turn_bytes)
 {
-    enum { WHOLE_GROUP = 512, MOST_LOCAL = 44 * 1024 };
-    spry_context *ctx = s->r->ctx;
+    enum { MOST_LOCAL = 44 * 1024 };
     const int64_t size = spry_type_is_complex(s->r->type) ? 16 : 8;
     const int64_t slots = emit_whole_slots(s->p);
     const int64_t local = (s->rep_at + REP_FIRST) * 8 + slots * size * (1 + WHOLE_GROUP / 32);
+    return s->turns_alike && s->d->facts.has_cooperation && local <= MOST_LOCAL &&
+           turn_bytes <= s->d->facts.cache_bytes;
+}
+
+/* The programs of the phases. The loop as one kernel, which is asked for later, is compiled beside
+ * them where it is likely: by then it is there. */
+static spry_status build_programs(resident *s)
+{
+    spry_context *ctx = s->r->ctx;
+    const spry_operator *A = s->r->operators[OPERATOR_A];
+    resident_text texts[RESIDENT_MOST_PARTS + 1] = {{0}};
+    device_text_job jobs[RESIDENT_MOST_PARTS + 1];
+    int count = 0;
+    spry_status status = SPRY_STATUS_OK;
+    const bool beside = s->d->facts.has_compilers;
+    s->parts = !beside                                   ? 1
+               : s->p->phase_count < RESIDENT_MOST_PARTS ? s->p->phase_count
+                                                         : RESIDENT_MOST_PARTS;
+    s->parts = s->parts > 0 ? s->parts : 1;
+    for (; count < s->parts; count++)
+        SPRY_GO(ctx, write_text(s, emit_program, count, &texts[count]));
+    if (beside && may_be_whole(s, A->own_bytes))
+        SPRY_GO(ctx, write_text(s, emit_whole, 0, &texts[count++]));
+    for (int k = 0; k < count; k++)
+        jobs[k] = job_of(&texts[k]);
+    status = device_build_all(s->d, jobs, count);
+    if (status != SPRY_STATUS_OK && count > s->parts && !s->d->lost)
+        status = device_build_all(s->d, jobs, s->parts); /* it may go without the other */
+    SPRY_GO(ctx, status);
+    for (int k = 0; k < s->parts; k++)
+        s->programs[k] = jobs[k].program;
+done:
+    for (int k = 0; k <= RESIDENT_MOST_PARTS; k++)
+        base_free(ctx, texts[k].text);
+    return status;
+}
+
+spry_status resident_build_whole(resident *s, int64_t turn_bytes)
+{
+    spry_context *ctx = s->r->ctx;
+    const int64_t size = spry_type_is_complex(s->r->type) ? 16 : 8;
+    const int64_t slots = emit_whole_slots(s->p);
+    resident_text t = {0};
     spry_status status = SPRY_STATUS_OK;
     s->whole_tried = true;
-    if (!s->turns_alike || !s->d->facts.has_cooperation || local > MOST_LOCAL ||
-        turn_bytes > s->d->facts.cache_bytes)
+    if (!may_be_whole(s, turn_bytes))
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, build_text(s, emit_whole, WHOLE_GROUP, "-DSP_RESIDENT=1", &s->whole));
+    SPRY_GO(ctx, write_text(s, emit_whole, 0, &t));
+    SPRY_GO(ctx, device_build(s->d, t.text, t.options, &s->whole));
     const int64_t work = work_of(s, true);
     const int64_t most = device_whole_groups(s->whole, "whole", WHOLE_GROUP);
     const int64_t enough = (work + WHOLE_GROUP - 1) / WHOLE_GROUP;
@@ -203,6 +255,7 @@ spry_status resident_build_whole(resident *s, int64_t turn_bytes)
     else
         s->whole = NULL;
 done:
+    base_free(ctx, t.text);
     return status;
 }
 
@@ -219,7 +272,7 @@ static spry_status find_groups(resident *s)
         char name[32];
         const int64_t work = work_of(s, emit_has_product(p, &p->phases[f]));
         snprintf(name, sizeof name, "phase_%d", f);
-        int64_t groups = device_whole_groups(s->program, name, s->group);
+        int64_t groups = device_whole_groups(s->programs[f % s->parts], name, s->group);
         if (groups <= 0)
             groups = (int64_t)s->d->facts.units * (s->d->facts.processor ? 1 : 8);
         const int64_t enough = (work + s->group - 1) / s->group;
@@ -289,7 +342,8 @@ spry_status resident_launch(resident *s, const char *kernel, int number, const p
     for (int k = 0; k < count; k++)
         args[used++] = more[k];
     snprintf(name, sizeof name, number == NONE ? "%s" : "%s_%d", kernel, number);
-    return device_launch(s->program, name, NULL, groups, s->group, args, used);
+    device_program *part = s->programs[number == NONE ? 0 : number % s->parts];
+    return device_launch(part, name, NULL, groups, s->group, args, used);
 }
 
 /* --- the object ---------------------------------------------------------------------------------
@@ -309,7 +363,7 @@ spry_status resident_open(runner *r)
     SPRY_GO(ctx, open_operators(s));
     SPRY_GO(ctx, open_memory(s));
     SPRY_GO(ctx, resident_open_course(s));
-    SPRY_GO(ctx, build_text(s, emit_program, s->group, "", &s->program));
+    SPRY_GO(ctx, build_programs(s));
     SPRY_GO(ctx, find_groups(s));
 done:
     return status;

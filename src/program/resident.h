@@ -58,6 +58,7 @@ typedef enum stop_kind {
 /* The limits, numbers before the reports. */
 enum { REP_LOW, REP_HIGH, REP_LOOK, REP_GRADIENT_LOW, REP_GRADIENT, REP_FIRST = 8 };
 enum { MOST_REPORTS = 1024, MOST_COUNTERS = 8, RESIDENT_GROUP = 256, MOST_STOPS = 64 };
+enum { RESIDENT_MOST_PARTS = 8 };
 
 /* What the text needs to know beside the plan. */
 typedef struct emit_job {
@@ -71,6 +72,8 @@ typedef struct emit_job {
     int counters;           /* loop variables that kernels get by value */
     int *counter;           /* by name: which; NONE: none */
     int64_t num_at, rep_at; /* words of the control block */
+    int part, parts;        /* phases and settling operations of which this program has every
+                               parts-th, beginning with that */
     base_text *out;
 } emit_job;
 
@@ -89,8 +92,8 @@ bool emit_has_product(const plan *p, const phase *f);
 bool emit_has_tail(const plan *p, const phase *f);
 /* The bit in ST_SKIP of an update of x that an exit may ask for before its phase; -1: none. */
 int emit_skip_bit(const plan *p, int op);
-/* The program of all phases, and that of the loop as one kernel `whole`, whose arguments are those
- * of the phases together and the turns to make. */
+/* The program of a part of the phases, and that of the loop as one kernel `whole`, whose arguments
+ * are those of the phases together and the turns to make. */
 spry_status emit_program(emit_job *w);
 spry_status emit_whole(emit_job *w);
 /* Sums of the loop's phases at most: a kernel `whole` needs room for twice as many. */
@@ -124,8 +127,9 @@ typedef struct resident {
     runner *r;
     spry_device *d;
     const plan *p;
-    device_rows rows; /* of A, where sweeps have its products */
-    device_program *program;
+    device_rows rows;                              /* of A, where sweeps have its products */
+    device_program *programs[RESIDENT_MOST_PARTS]; /* phase f is in f % parts */
+    int parts;
     device_memory *control, *memory, *partials;
     /* The loop as one kernel, where that is possible and wise. */
     bool whole_tried;

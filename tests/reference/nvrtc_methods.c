@@ -40,7 +40,7 @@ static void compile_method(opened *s, const char *method, const spry_operator *A
     if (status != SPRY_STATUS_OK)
         fail_msg("%s, type %s: %s", method, spry_type_name(A->type), spry_message(s->ctx));
     assert_non_null(r->resident);
-    assert_int_equal(s->d->cache->compiled, before + 1);
+    assert_true(s->d->cache->compiled > before);
     r->resident->turns_alike = true; /* the text is there for every plan */
     if (resident_build_whole(r->resident, 0) != SPRY_STATUS_OK)
         fail_msg("%s, type %s, whole: %s", method, spry_type_name(A->type), spry_message(s->ctx));

@@ -165,9 +165,9 @@ static void test_own_lines(void **state)
         char complaint[64], weather[64];
         snprintf(weather, sizeof weather, "nvidia=1 turn=%zu build=1", k); /* another each time */
         fake_open(&fake, weather, &s);
-        assert_int_equal(
-            s.d->engine->compile(s.d, texts[k][0], "", &binary, &size, complaint, sizeof complaint),
-            SPRY_STATUS_DEVICE);
+        assert_int_equal(s.d->engine->compile(s.d, s.ctx, texts[k][0], "", &binary, &size,
+                                              complaint, sizeof complaint),
+                         SPRY_STATUS_DEVICE);
         assert_null(binary);
         assert_non_null(strstr(complaint, texts[k][1]));
         opened_close(&s);
