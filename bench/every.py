@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`spry solve A` on every square matrix of a folder: alone, by configurations that are named, and beside SuperLU.
 
-bench/every.py SPRY FOLDER [-c CONFIG]... [--all] [-o TABLE.tsv] [NAME...]
+bench/every.py SPRY FOLDER [-c CONFIG]... [--all] [--beside OPTIONS] [-o TABLE.tsv] [NAME...]
 
 FOLDER is what SPRY_MATRICES names: Matrix Market files and INDEX.tsv. Each run is a process of its own on one thread, with b = ones;
 seconds are those of the processor, which other processes on the machine hardly change. The matrix is given as a .spry file, which loads
@@ -13,6 +13,7 @@ residual computed, seconds, attempts made before. SciPy's splu with one step of 
 again, so that a run that was stopped goes on; nor is splu run where FOLDER/LU.tsv says that it takes long or fails. bench/every_page.py makes a page of it.
 
 --rotate makes complex matrices: A + i B with B of A's pattern and random numbers of A's size (seeded by the name).
+--beside='--device opencl' runs each configuration once more with these options, and tells at the end which verdicts differ.
 """
 import argparse, csv, gzip, json, multiprocessing, os, queue, resource, statistics, subprocess, sys, tempfile, time, zlib
 import numpy as np, scipy.io, scipy.sparse as sp, scipy.sparse.linalg as sla
@@ -197,6 +198,21 @@ def read_slow(path):
     return slow
 
 
+def run_beside(spry, path, matrix, config, limit, extra, beside, pairs):
+    """A run, and another with the options of beside; verdicts of both go to pairs."""
+    both = [(config, run_spry(spry, path, matrix, config, limit, extra)),
+            (f"{config} {beside}", run_spry(spry, path, matrix, config, limit, [*extra, *beside.split()]))]
+    pairs.append((os.path.basename(path), config, *(found["verdict"] for _, found in both)))
+    return both
+
+
+def compare(pairs):
+    different = [pair for pair in pairs if pair[2] != pair[3]]
+    for name, config, here, there in different:
+        print(f"{name}, {config}: {here}, beside {there}", file=sys.stderr)
+    print(f"{len(pairs) - len(different)} of {len(pairs)} verdicts are equal", file=sys.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("spry")
@@ -210,8 +226,9 @@ def main():
     parser.add_argument("--least", type=int, default=0, help="rows at least")
     parser.add_argument("--rotate", action="store_true")
     parser.add_argument("--extra", default="", help="more options for spry solve")
+    parser.add_argument("--beside", default="", help="options for a second run of each")
     given = parser.parse_intermixed_args()
-    extra = given.extra.split()
+    extra, pairs = given.extra.split(), []
     slow = read_slow(os.path.join(given.folder, "LU.tsv"))
     known = read_table(given.output) if os.path.isfile(given.output) else {}
     out = open(given.output, "a")
@@ -226,6 +243,9 @@ def main():
             before = known.get(name, {})
             if given.all:
                 runs = run_all(given.spry, path, matrix, given.limit, extra, before, slow.get(name))
+            elif given.beside:
+                runs = (run for config in given.config or ["auto"] if config not in before
+                        for run in run_beside(given.spry, path, matrix, config, given.limit, extra, given.beside, pairs))
             else:
                 runs = ((config, run_splu(matrix, given.limit) if config == "splu" else
                          run_steadily(given.spry, path, matrix, config, given.limit, extra, SHORT))
@@ -233,6 +253,8 @@ def main():
             for config, found in runs:
                 print(line(name, matrix, config, found), file=out, flush=True)
             os.remove(path)
+    if given.beside:
+        compare(pairs)
 
 
 if __name__ == "__main__":
