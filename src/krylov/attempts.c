@@ -5,12 +5,14 @@
  */
 #include "krylov/solver.h"
 
+#include "device/formats.h"
+
 #include <math.h>
 #include <stdarg.h>
 
-/* What memory gives, one core or a device, where it was not measured: forecasts are compared with
- * each other, and only their order counts. */
-static const double host_rate = 8e9, device_rate = 1e12;
+/* What memory gives to one core: forecasts are compared with each other, and only their order
+ * counts. */
+static const double host_rate = 8e9;
 
 static void add(attempts *all, const char *method, const char *precon, double seconds)
 {
@@ -195,18 +197,63 @@ void solver_begin_attempts(spry_solver *solver)
     all->at = 0;
 }
 
-int64_t solver_patience(const spry_solver *solver)
+/* Seconds of a product on a device, which nobody can tell beforehand: a product with some thousand
+ * rows takes as long as a launch, triangles take as many launches as they have levels, and what
+ * stays on the host is reached by copies. */
+static spry_status time_product(spry_device *d, const spry_operator *op, int count, double *seconds)
 {
+    spry_context *ctx = op->ctx;
+    spry_vector *x = NULL, *y = NULL;
+    double begin = 0;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, vector_new_at(ctx, d, op->type, op->cols, &x));
+    SPRY_GO(ctx, vector_new_at(ctx, d, op->type, op->rows, &y));
+    for (int k = 0; k < count; k++) { /* the first may have something to compile */
+        SPRY_GO(ctx, device_finish(d));
+        begin = base_seconds();
+        SPRY_GO(ctx, spry_operator_apply(op, x, y));
+    }
+    SPRY_GO(ctx, device_finish(d));
+    *seconds = base_seconds() - begin;
+done:
+    spry_vector_free(x);
+    spry_vector_free(y);
+    return status;
+}
+
+/* Seconds of a step: products with A and M; 0: not known. The host's are forecast, so that what it
+ * does depends on nothing but the system. */
+static double step_seconds(const spry_solver *solver)
+{
+    spry_context *ctx = solver->ctx;
     const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
-    const double rate = solver->device ? device_rate : host_rate;
-    const double step = (double)(A->bytes + (M ? M->bytes : 0)) / rate;
+    char before[MESSAGE_SIZE];
+    double with_A = 0, with_M = 0;
+    if (!solver->device)
+        return (double)(A->bytes + (M ? M->bytes : 0)) / host_rate;
+    memcpy(before, ctx->message, sizeof before);
+    spry_status status = time_product(solver->device, A, 2, &with_A);
+    /* What is fused into the sweeps of a method would be compiled by itself for nothing. */
+    if (status == SPRY_STATUS_OK && M && !operator_diagonal(M, SPRY_TRANSPOSE_NO))
+        status = time_product(solver->device, M, device_of(M) ? 2 : 1, &with_M);
+    memcpy(ctx->message, before, sizeof before); /* it is not needed that much */
+    return status == SPRY_STATUS_OK ? with_A + with_M : 0;
+}
+
+int64_t solver_patience(spry_solver *solver)
+{
+    attempts *all = &solver->attempts;
     const double least = 20, most = 1e9, overdue = 3;
-    if (!solver_has_next(solver) || !(step > 0))
+    if (!solver_has_next(solver))
         return 0;
     const attempt *a = solver_attempt(solver);
     const double seconds = fmin(isnan(a[1].seconds) ? INFINITY : a[1].seconds, /* no NAN then */
                                 isnan(a[0].seconds) ? INFINITY : overdue * a[0].seconds);
-    return isinf(seconds) ? 0 : (int64_t)fmin(fmax(seconds / step, least), most);
+    if (isnan(all->step_seconds) && !isinf(seconds))
+        all->step_seconds = step_seconds(solver);
+    return isinf(seconds) || !(all->step_seconds > 0)
+               ? 0
+               : (int64_t)fmin(fmax(seconds / all->step_seconds, least), most);
 }
 
 spry_status solver_ends_attempts(spry_solver *solver, spry_status status)

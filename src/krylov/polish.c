@@ -11,6 +11,7 @@
 #include "krylov/singular.h"
 #include "krylov/solver.h"
 
+#include "device/operator.h"
 #include "matrix/entries.h"
 
 #include <math.h>
@@ -129,7 +130,7 @@ static spry_status take_best(iteration *it)
 }
 
 /* x = x + M r, for as long as that helps. */
-static spry_status refine(const spry_solver *solver, iteration *it, const spry_matrix *A)
+static spry_status refine(iteration *it, const spry_matrix *A, const spry_operator *M)
 {
     spry_context *ctx = it->ctx;
     const int steps = 12;
@@ -146,7 +147,7 @@ static spry_status refine(const spry_solver *solver, iteration *it, const spry_m
             it->count >= it->options->max_iter)
             break;
         before = it->truth;
-        SPRY_GO(ctx, spry_operator_apply(solver_precon(solver), it->spare, z));
+        SPRY_GO(ctx, spry_operator_apply(M, it->spare, z));
         SPRY_GO(ctx, spry_vector_axpy((spry_scalar){1, 0}, z, it->x));
         SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
         it->count++;
@@ -190,7 +191,7 @@ static void tell_rounding(iteration *it, double level)
 }
 
 /* What factors could not do nothing else can, where A is singular, or rounding makes as much. */
-static spry_status judge(const spry_solver *solver, iteration *it, const spry_matrix *A)
+static spry_status judge(iteration *it, const spry_matrix *A, const spry_operator *M)
 {
     spry_context *ctx = it->ctx;
     const double near = 10, sensible = 0.1, seconds = 5;
@@ -203,10 +204,9 @@ static spry_status judge(const spry_solver *solver, iteration *it, const spry_ma
         return SPRY_STATUS_OK;
     }
     const double before = it->truth;
-    SPRY_GO(ctx, singular_solve(A, solver_precon(solver), it->b, it->x, it->options->tol, seconds,
-                                &found));
+    SPRY_GO(ctx, singular_solve(A, M, it->b, it->x, it->options->tol, seconds, &found));
     if (found.singular)
-        SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
+        SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
     if (!(it->truth <= before)) { /* what was found is no least-squares solution */
         it->truth = before;
         SPRY_GO(ctx, spry_vector_copy(it->saved, it->x));
@@ -222,26 +222,102 @@ done:
     return status;
 }
 
-spry_status solver_polish(const spry_solver *solver, iteration *it)
+/* --- from a device and back ---------------------------------------------------------------------
+ */
+
+/* What an iteration on a device is finished with on the host: its vectors, and exact factors. */
+typedef struct visit {
+    const spry_vector *b; /* the iteration's own, as are these */
+    spry_vector *x, *spare, *saved;
+    spry_vector *own[4];
+    spry_operator *M;
+} visit;
+
+static spry_status copy_here(const spry_vector *v, spry_vector **here)
+{
+    const spry_status status = vector_new_at(v->ctx, NULL, v->type, v->n, here);
+    return status == SPRY_STATUS_OK ? spry_vector_copy(v, *here) : status;
+}
+
+/* *M is the solver's where it works on the host: an inverse that was written out for the device has
+ * fewer digits than factors, and no word on pivots that are missing. */
+static spry_status bring_home(const spry_solver *solver, iteration *it, const spry_matrix *A,
+                              visit *v, const spry_operator **M)
 {
     spry_context *ctx = it->ctx;
-    const spry_matrix *csr = NULL;
-    spry_matrix *owned = NULL;
+    char name[32];
     spry_status status = SPRY_STATUS_OK;
-    const bool least_squares = isfinite(it->gradient); /* and the method has made the best of it */
-    if (it->reason == SPRY_REASON_CONVERGED || it->stop || it->null || least_squares ||
-        solver->device || !solver->matrix || !solver_precon(solver) ||
-        strcmp(solver->precon_name, "direct") != 0)
+    *v = (visit){it->b, it->x, it->spare, it->saved, {NULL}, NULL};
+    *M = solver_precon(solver);
+    if (device_of(*M) && !solver->given_precon) {
+        SPRY_GO(ctx, precon_make_beside(ctx, A, NULL, solver->precon_spec, &v->M, name));
+        *M = v->M;
+    }
+    if (!it->x->device)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, matrix_as_sorted_csr(solver->matrix, &csr, &owned));
-    SPRY_GO(ctx, refine(solver, it, csr));
-    SPRY_GO(ctx, choose_digits(it, csr));
+    const spry_vector *const from[] = {it->b, it->x, it->spare, it->saved};
+    for (int k = 0; k < 4; k++)
+        SPRY_GO(ctx, copy_here(from[k], &v->own[k]));
+    it->b = v->own[0];
+    it->x = v->own[1];
+    it->spare = v->own[2];
+    it->saved = v->own[3];
+done:
+    return status;
+}
+
+/* The iteration is as it was, with the x of the host where that came so far. */
+static spry_status go_back(iteration *it, visit *v, spry_status status)
+{
+    spry_context *ctx = it->ctx;
+    it->b = v->b;
+    it->x = v->x;
+    it->spare = v->spare;
+    it->saved = v->saved;
+    if (v->own[3] && status == SPRY_STATUS_OK) {
+        SPRY_GO(ctx, spry_vector_copy(v->own[1], it->x));
+        SPRY_GO(ctx, spry_vector_copy(v->own[3], it->saved));
+    }
+done:
+    for (int k = 0; k < 4; k++)
+        spry_vector_free(v->own[k]);
+    spry_operator_free(v->M);
+    return status;
+}
+
+static spry_status polish(iteration *it, const spry_matrix *A, const spry_operator *M)
+{
+    spry_context *ctx = it->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, refine(it, A, M));
+    SPRY_GO(ctx, choose_digits(it, A));
     if (!(it->truth <= it->options->tol))
-        SPRY_GO(ctx, judge(solver, it, csr));
+        SPRY_GO(ctx, judge(it, A, M));
     if (it->truth <= it->options->tol) {
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';
     }
+done:
+    return status;
+}
+
+spry_status solver_polish(const spry_solver *solver, iteration *it)
+{
+    spry_context *ctx = it->ctx;
+    const spry_matrix *csr = NULL;
+    const spry_operator *M = NULL;
+    spry_matrix *owned = NULL;
+    visit v;
+    spry_status status = SPRY_STATUS_OK;
+    const bool least_squares = isfinite(it->gradient); /* and the method has made the best of it */
+    if (it->reason == SPRY_REASON_CONVERGED || it->stop || it->null || least_squares ||
+        !solver->matrix || !solver_precon(solver) || strcmp(solver->precon_name, "direct") != 0)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_as_sorted_csr(solver->matrix, &csr, &owned));
+    status = bring_home(solver, it, csr, &v, &M);
+    if (status == SPRY_STATUS_OK)
+        status = polish(it, csr, M);
+    SPRY_GO(ctx, go_back(it, &v, status));
 done:
     spry_matrix_free(owned);
     return status;

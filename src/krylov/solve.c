@@ -243,6 +243,7 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
     if (all_ended(its, count))
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, solver_runner(solver, count, &r));
+    const int64_t patience = solver_patience(solver);
     for (int k = 0; k < count; k++) {
         track *l = runner_track(r, k);
         l->b = track_memory(its[k].b);
@@ -256,7 +257,7 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
         its[k].runner = r;
         its[k].track = l;
         its[k].estimates = solver->plan->estimates;
-        iteration_attempt(&its[k], solver_has_next(solver), solver_patience(solver));
+        iteration_attempt(&its[k], solver_has_next(solver), patience);
     }
     while (!all_ended(its, count)) {
         for (int k = 0; k < count; k++)

@@ -471,6 +471,7 @@ spry_status solver_make_attempt(spry_solver *solver)
         status = make_attempt(solver);
     }
     solver->attempts.setup_seconds = base_seconds() - begin;
+    solver->attempts.step_seconds = NAN;
     return status;
 }
 

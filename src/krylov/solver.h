@@ -44,6 +44,7 @@ typedef struct attempts {
     char tried[TRIED_SIZE];      /* what did not do in this solve, one per line */
     char method[32], precon[32]; /* names of what was used last */
     double setup_seconds;        /* of the one at hand */
+    double step_seconds;         /* of its products with A and M; NAN: not asked for yet */
 } attempts;
 
 struct spry_solver {
@@ -188,7 +189,7 @@ void solver_begin_attempts(spry_solver *solver);
 spry_status solver_polish(const spry_solver *solver, iteration *it);
 /* Iterations that cost as much as the next one is forecast to; 0: there is none, or nobody knows.
  */
-int64_t solver_patience(const spry_solver *solver);
+int64_t solver_patience(spry_solver *solver);
 /* Adds a line to warnings and tells the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
 /* Whether A is hermitian, or symmetric: what is known of the matrix, or what it or products with

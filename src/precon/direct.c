@@ -1,7 +1,7 @@
 /*
  * Exact solves as a preconditioner: for small systems, the coarsest level of multigrid, the parts
- * of a domain. On a device a small one is its inverse written out, applied as a dense product: as
- * many operations as solving with factors, but all of them at once.
+ * of a domain. On a device a small one, and one within another, is its inverse written out, applied
+ * as a dense product: as many operations as solving with factors, but all of them at once.
  */
 #include "precon/factor.h"
 
@@ -63,20 +63,29 @@ done:
     return status;
 }
 
-/* Whether it goes to the device. */
+/* Whether so many entries are no zeros that dense factors waste nothing. */
+static bool mostly_full(const spry_matrix *A)
+{
+    const double n = (double)A->a.rows;
+    return A->a.rows <= MOST_DENSE && (double)A->a.nnz > n * n / 8;
+}
+
+/* Whether it goes to the device: what is applied in every step of another one, which is there, or
+ * dense anyway. By itself it is applied a few times, and sparse factors of the host are made in a
+ * small part of the time that an inverse takes. */
 static bool goes_there(const precon_job *job)
 {
     const direct_options *o = job->options;
-    return job->device && job->A->a.rows <= MOST_DENSE &&
-           (o->kind == KIND_AUTO || o->kind == KIND_DENSE);
+    const bool fits = job->A->a.rows <= MOST_DENSE;
+    const bool dense = job->A->a.rows <= SMALL || mostly_full(job->A);
+    return job->device && fits &&
+           (o->kind == KIND_DENSE || (o->kind == KIND_AUTO && (job->depth > 0 || dense)));
 }
 
 static spry_status choose(const precon_job *job, const factor_class **class)
 {
     const direct_options *o = job->options;
     const spry_matrix *A = job->A;
-    const double n = (double)A->a.rows;
-    const bool mostly_full = A->a.rows <= MOST_DENSE && (double)A->a.nnz > n * n / 8;
     static const factor_class *const classes[] = {[KIND_DENSE] = &factor_dense,
                                                   [KIND_BAND] = &factor_band,
                                                   [KIND_SPARSE] = &factor_sparse,
@@ -90,7 +99,7 @@ static spry_status choose(const precon_job *job, const factor_class **class)
         *class = classes[o->kind];
     else if (o->regular && !goes_there(job))
         *class = &factor_sparse; /* which is matched and scaled */
-    else if (A->a.rows > SMALL && !goes_there(job) && !mostly_full)
+    else if (A->a.rows > SMALL && !goes_there(job) && !mostly_full(A))
         return choose_by_band(A, class);
     return SPRY_STATUS_OK;
 }
