@@ -234,7 +234,7 @@ static double step_seconds(const spry_solver *solver)
     memcpy(before, ctx->message, sizeof before);
     spry_status status = time_product(solver->device, A, 2, &with_A);
     /* What is fused into the sweeps of a method would be compiled by itself for nothing. */
-    if (status == SPRY_STATUS_OK && M && !operator_diagonal(M, SPRY_TRANSPOSE_NO))
+    if (status == SPRY_STATUS_OK && M && solver->plan->setup.use[OPERATOR_M] == USE_CALL)
         status = time_product(solver->device, M, device_of(M) ? 2 : 1, &with_M);
     memcpy(ctx->message, before, sizeof before); /* it is not needed that much */
     return status == SPRY_STATUS_OK ? with_A + with_M : 0;
