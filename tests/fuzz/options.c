@@ -80,19 +80,20 @@ static void take_spec(spry_context *ctx, const char *spec)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static spry_context *ctx; /* the making of one takes longer than all that is done with it */
     char text[LONGEST];
-    spry_context *ctx = NULL;
     int64_t before = 0, after = 0;
     if (size >= sizeof text)
         return 0;
     memcpy(text, data, size);
     text[size] = '\0';
-    fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_STATUS_OK);
+    if (!ctx)
+        fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_STATUS_OK);
+    spry_context_set_message(ctx, "");
     spry_context_memory(ctx, &before, NULL);
     parse_all(ctx, text);
     take_spec(ctx, text);
     spry_context_memory(ctx, &after, NULL);
     fuzz_require(before == after);
-    spry_context_free(ctx);
     return 0;
 }

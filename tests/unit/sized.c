@@ -26,7 +26,7 @@ typedef struct sized_case {
     const char *name;
     size_t own;
     spry_status (*call)(const bench *t, void *caller);
-    size_t filled; /* offset of a byte that is not 0 afterwards; 0: it is read, not filled */
+    size_t filled; /* offset of 8 bytes that are not all 0 afterwards; 0: it is read, not filled */
 } sized_case;
 
 static spry_status call_stats(const bench *t, void *caller)
@@ -169,9 +169,9 @@ static const sized_case cases[] = {
     {"stats", sizeof(spry_stats), call_stats, offsetof(spry_stats, rows)},
     {"storage", sizeof(spry_storage), call_storage, offsetof(spry_storage, format)},
     {"device_info", sizeof(spry_device_info), call_device_info, offsetof(spry_device_info, name)},
-    {"bandwidth", sizeof(spry_bandwidth), call_bandwidth, offsetof(spry_bandwidth, read) + 7},
+    {"bandwidth", sizeof(spry_bandwidth), call_bandwidth, offsetof(spry_bandwidth, read)},
     {"cost", sizeof(spry_cost), call_cost, offsetof(spry_cost, memory)},
-    {"entry", sizeof(spry_entry), call_entry, offsetof(spry_entry, name) + 2},
+    {"entry", sizeof(spry_entry), call_entry, offsetof(spry_entry, name)},
     {"tune_report", sizeof(spry_tune_report), call_tune, offsetof(spry_tune_report, format)},
     {"diagnosis", sizeof(spry_diagnosis), call_diagnose, offsetof(spry_diagnosis, count)},
     {"diagnosed result", sizeof(spry_result), call_diagnose_result, 0},
@@ -230,7 +230,8 @@ static void call_sized(const bench *t, const sized_case *c, size_t size, bool fi
     if (!fits && c->filled > 0)
         assert_memory_equal(memory, before, sizeof memory);
     if (fits && c->filled > 0)
-        assert_true(caller[c->filled] != 0 && caller[c->filled] != guard);
+        assert_true(memcmp(caller + c->filled, (char[8]){0}, 8) != 0 &&
+                    memcmp(caller + c->filled, memory, 8) != 0); /* which has guards */
 }
 
 static void test_sizes(void **state)
