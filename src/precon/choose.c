@@ -20,6 +20,9 @@ enum { WORTH_A_TRIAL = 5000 };
  * still sum to 0 or more; a slight flow; rows of about one length. */
 static const double like_diffusion = 0.9, balanced = 0.999, slight = 0.1, even = 30;
 
+/* A diagonal that is so many times the rest of each row. */
+static const double dominant = 2;
+
 /* What the rows of A tell. */
 typedef struct traits {
     bool positive;    /* all diagonal entries are real and positive */
@@ -212,6 +215,15 @@ static bool is_deep(const spry_matrix *A)
     return (double)A->a.nnz > plane * (double)A->a.rows;
 }
 
+/* Whether rows alone tell what a trial would: a diagonal that dominates by far, or diffusion, which
+ * is definite where it dominates at all, and wants more than a diagonal. */
+static bool is_settled(const traits *t)
+{
+    return t->dominance >= dominant ||
+           (t->positive && t->negative >= like_diffusion && t->longest <= even &&
+            t->dominance >= balanced && t->skew <= slight);
+}
+
 /* A dozen products: how fast no more than the diagonal gets on, and whether a hermitian A is seen
  * to be indefinite, which is noted. */
 static spry_status try_diagonal(const spry_matrix *given, const spry_matrix *A, traits *t)
@@ -219,7 +231,8 @@ static spry_status try_diagonal(const spry_matrix *given, const spry_matrix *A, 
     precon_trial_result found;
     t->iterations = INFINITY;
     t->indefinite = t->hermitian && matrix_known(given, SPRY_FACT_DEFINITE) == SPRY_TRUTH_NO;
-    if (t->indefinite || A->a.nnz < WORTH_A_TRIAL || !(t->hermitian ? t->positive : t->full))
+    if (t->indefinite || is_settled(t) || A->a.nnz < WORTH_A_TRIAL ||
+        !(t->hermitian ? t->positive : t->full))
         return SPRY_STATUS_OK;
     const spry_status status = precon_trial(A, t->hermitian, &found);
     if (status != SPRY_STATUS_OK)
@@ -257,9 +270,9 @@ static void rank(precon_choice *choice)
  * nothing is known to. */
 static double add_iterative(const spry_matrix *A, const traits *t, precon_choice *choice)
 {
-    static const double dominant = 2, step = 2.5; /* products, vectors counted as such */
-    static const double few = 60;                 /* iterations; more a trial cannot foretell */
-    static const double cached = 4e-3;            /* seconds of a product that comes from memory */
+    static const double step = 2.5;    /* products, vectors counted as such */
+    static const double few = 60;      /* iterations; more a trial cannot foretell */
+    static const double cached = 4e-3; /* seconds of a product that comes from memory */
     const double product = product_seconds(A);
     const bool grid =
         A->a.rows >= LARGE && t->positive && t->longest <= even &&
