@@ -2,10 +2,11 @@
 """What `spry solve A` does as the flow grows stronger: the convection family, beside the best of a list of configurations.
 
 bench/convection.py SPRY [-o TABLE.tsv] [NAME...]
+bench/convection.py SPRY -o TABLE.tsv --tell
 
 Convection and diffusion in two dimensions (200 x 200 points) and in three (72 x 72 x 72) with Peclet numbers from 1 to 10^6, central
 differences, a constant flow along the diagonal with little diffusion, a triangular matrix (the same flow without diffusion), and a
-circuit. Runs and columns are those of bench/every.py; "best" is the least time of all configurations that converged.
+circuit. Runs and columns are those of bench/every.py; the best is the least time of all configurations that converged.
 """
 import argparse, os, subprocess, sys, tempfile
 import numpy as np, scipy.sparse as sp
@@ -48,14 +49,33 @@ def make(spry, what, folder):
     return path, sp.csr_matrix(sp.load_npz(npz)).astype(np.float64)
 
 
+def tell(path):
+    """The table as Markdown."""
+    print("| | rows | chosen | tried before | iterations | seconds | best of all | its seconds |\n|---|---|---|---|---|---|---|---|")
+    for name, runs in every.read_table(path).items():
+        auto = runs["auto"]
+        done = [(found["seconds"], config) for config, found in runs.items() if every.solved(found)]
+        best = min(done) if done else (float("nan"), "-")
+        chosen = auto["method"] if auto["method"] == auto["precon"] else f"{auto['method']}, {auto['precon']}"
+        print(f"| {name} | {auto['rows']} | {chosen} | {len([t for t in auto['tried'].split('; ') if t])} | {auto['iterations']} | "
+              f"{auto['seconds']:.2g} | {best[1]} | {best[0]:.2g} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("spry")
     parser.add_argument("names", nargs="*", help="cases whose names contain one of these")
     parser.add_argument("-o", "--output", default="/dev/stdout")
     parser.add_argument("--auto", action="store_true", help="nothing but auto")
+    parser.add_argument("--tell", action="store_true", help="no runs: TABLE.tsv as Markdown")
     given = parser.parse_intermixed_args()
+    if given.tell:
+        tell(given.output)
+        return
+    empty = not os.path.isfile(given.output) or os.path.getsize(given.output) == 0
     with tempfile.TemporaryDirectory() as folder, open(given.output, "a") as out:
+        if empty:
+            print(*every.COLUMNS, sep="\t", file=out)
         for name, what in cases():
             if given.names and not any(part in name for part in given.names):
                 continue
