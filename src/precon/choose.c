@@ -20,6 +20,9 @@ enum { WORTH_A_TRIAL = 5000 };
  * still sum to 0 or more; a slight flow; rows of about one length. */
 static const double like_diffusion = 0.9, balanced = 0.999, slight = 0.1, even = 30;
 
+/* What one triangle may have of the whole where incomplete factors are nearly exact. */
+static const double one_sided = 1e-3;
+
 /* A diagonal that is so many times the rest of each row. */
 static const double dominant = 2;
 
@@ -30,6 +33,7 @@ typedef struct traits {
     int64_t bad;      /* the first row whose entry is not positive */
     double negative;  /* share of negative real parts in what is beside the diagonal, by modulus */
     double dominance; /* least |a_ii| / sum |a_ij| */
+    double lesser;    /* share of the triangle that has less of what is beside the diagonal */
     double longest;   /* row, over the mean */
     bool hermitian;
     bool indefinite;   /* and known to be */
@@ -42,11 +46,12 @@ typedef struct traits {
 typedef struct part_sums {
     int64_t bad, zero, longest;
     double below, all, least;
+    double upper; /* of all */
 } part_sums;
 
 static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
 {
-    part_sums sums = {a->rows, a->rows, 0, 0, 0, DBL_MAX};
+    part_sums sums = {a->rows, a->rows, 0, 0, 0, DBL_MAX, 0};
     for (int64_t i = begin; i < end; i++) {
         spry_scalar d = {0, 0};
         double beside = 0;
@@ -58,6 +63,7 @@ static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
                 continue;
             }
             beside += size;
+            sums.upper += a->col_index[k] > i ? size : 0;
             sums.below += v.re < 0 ? -v.re : 0;
         }
         sums.all += beside;
@@ -76,7 +82,7 @@ static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
 static traits look(const spry_matrix *A)
 {
     const matrix_arrays *a = &A->a;
-    part_sums parts[PIECES], sums = {a->rows, a->rows, 0, 0, 0, DBL_MAX};
+    part_sums parts[PIECES], sums = {a->rows, a->rows, 0, 0, 0, DBL_MAX, 0};
 #pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) schedule(static)
     for (int p = 0; p < PIECES; p++)
         parts[p] = look_at(a, a->rows * p / PIECES, a->rows * (p + 1) / PIECES);
@@ -87,12 +93,14 @@ static traits look(const spry_matrix *A)
         sums.longest = parts[p].longest > sums.longest ? parts[p].longest : sums.longest;
         sums.below += parts[p].below;
         sums.all += parts[p].all;
+        sums.upper += parts[p].upper;
     }
     return (traits){.positive = sums.bad == a->rows,
                     .full = sums.zero == a->rows,
                     .bad = sums.bad,
                     .negative = sums.all > 0 ? sums.below / sums.all : 0,
                     .dominance = sums.least,
+                    .lesser = sums.all > 0 ? fmin(sums.upper, sums.all - sums.upper) / sums.all : 0,
                     .longest = (double)sums.longest * (double)a->rows / (double)(a->nnz + 1)};
 }
 
@@ -290,7 +298,8 @@ static double add_iterative(const spry_matrix *A, const traits *t, precon_choice
     if (t->hermitian && t->positive && !t->indefinite)
         add(choice, incomplete(A, t, 20, large ? 2 : 1), "ic");
     else if (!t->hermitian && t->full)
-        add(choice, incomplete(A, t, 20, large ? 3 : 1.5), "ilu");
+        add(choice, t->lesser <= one_sided ? product * 60 : incomplete(A, t, 20, large ? 3 : 1.5),
+            "ilu");
     rank(choice);
     const double seconds = choice->count > before ? choice->list[before].seconds : INFINITY;
     if (t->hermitian)
@@ -324,6 +333,7 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, precon_ch
     const bool known =
         t.hermitian ? !t.indefinite : t.dominance >= balanced && (t.skew <= slight || is_deep(A));
     const bool first = strcmp(others.list[0].spec, "jacobi") != 0 &&
+                       !(t.full && !t.hermitian && t.lesser <= one_sided) &&
                        !(diffusion && known && A->a.rows >= (is_deep(A) ? SOME : GREAT));
     snprintf(limited, sizeof limited, "direct:most=%.2g", least);
     if (first)

@@ -300,6 +300,29 @@ static void a_flow_has_factors_by_dimension(void **state)
     }
 }
 
+/* All but triangular: incomplete factors are all but exact. */
+static void one_triangle_is_enough(void **state)
+{
+    for (int t = 0; t < 4; t++) {
+        fixture f = {.ctx = *state};
+        const bool single = type_is_single(support_types[t]);
+        f.A = shifted_of(f.ctx, support_types[t], 40, 0);
+        for (int64_t i = 0; i < f.A->a.rows; i++)
+            for (int64_t k = f.A->a.offsets[i]; k < f.A->a.offsets[i + 1]; k++)
+                if (f.A->a.col_index[k] > i)
+                    support_put(f.A, k, (spry_scalar){1e-4, 0});
+        assert_ok(f.ctx, spry_matrix_set_fact(f.A, SPRY_FACT_SYMMETRIC, SPRY_TRUTH_UNKNOWN));
+        assert_ok(f.ctx, spry_matrix_set_fact(f.A, SPRY_FACT_HERMITIAN, SPRY_TRUTH_UNKNOWN));
+        open_solver(&f, single ? "tol=1e-4" : "");
+        solve(&f);
+        assert_true(f.result.converged);
+        assert_string_equal(f.result.precon, "ilu");
+        assert_null(f.result.tried);
+        close_solver(&f);
+        spry_matrix_free(f.A);
+    }
+}
+
 /*
  * The least eigenvalue of 12 x 12 points, 4 - 4 cos(pi / 13), but for 1.4e-8: |x| is about 7e7 |b|,
  * and each rounding of A x makes up to 8 * 7e7 * 1e-16, above the tolerance. An iteration ends
@@ -337,6 +360,7 @@ int main(void)
         UNIT(products_show_what_is_indefinite),
         UNIT(little_is_tried_where_little_is_needed),
         UNIT(a_flow_has_factors_by_dimension),
+        UNIT(one_triangle_is_enough),
         UNIT(factors_come_after_the_rounding_level),
         UNIT(any_storage_is_chosen_for),
         UNIT(what_is_asked_for_is_not_replaced),
