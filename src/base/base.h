@@ -230,6 +230,8 @@ void base_share_out(const spry_context *ctx, int shares, base_work work, void *a
  * time; they wait for each other where they call base_meet(), all of them equally often. */
 void base_work_together(const spry_context *ctx, int wanted, base_work work, void *argument);
 void base_meet(void);
+/* For tests: threads are used even where they do not serve. */
+void base_use_all_threads(bool yes);
 typedef struct range {
     int64_t begin, end;
 } range;

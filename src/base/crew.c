@@ -59,6 +59,7 @@ static member nobody;                 /* who runs what one thread does alone */
 static pthread_key_t ending;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 static bool usable;
+static atomic_bool all_serve; /* whatever it costs: for tests */
 
 /* --- at work -------------------------------------------------------------------------------------
  */
@@ -260,6 +261,11 @@ static int find_team(const spry_context *ctx, int wanted)
     return wanted < c->count ? wanted : c->count;
 }
 
+void base_use_all_threads(bool yes)
+{
+    atomic_store(&all_serve, yes);
+}
+
 /* After work of a team that took from `begin` to `end`. */
 static void judge(crew *c, double begin, double end)
 {
@@ -267,7 +273,7 @@ static void judge(crew *c, double begin, double end)
     c->due += SERVES * c->team * (end - begin);
     if (c->took < WINDOW)
         return;
-    if (c->spent < c->due) {
+    if (c->spent < c->due && !atomic_load(&all_serve)) {
         c->limit = c->team / 2;
         c->rest_until = end + c->rest;
         c->rest = 2 * c->rest < LONG_REST ? 2 * c->rest : LONG_REST;

@@ -187,6 +187,20 @@ static void test_child_of_a_fork(void **state)
     spry_context_free(ctx);
 }
 
+static int use_all(void **state)
+{
+    (void)state;
+    base_use_all_threads(true);
+    return 0;
+}
+
+static int use_some(void **state)
+{
+    (void)state;
+    base_use_all_threads(false);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,5 +211,7 @@ int main(void)
         cmocka_unit_test(test_several_callers),
         cmocka_unit_test(test_child_of_a_fork), /* the last: few run-times live on in a child */
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    /* Threads that do not serve rest: what can go wrong among them shows where they do not. */
+    const int all = cmocka_run_group_tests(tests, use_all, use_some);
+    return all + cmocka_run_group_tests(tests, NULL, NULL);
 }
