@@ -61,8 +61,8 @@ static int64_t find_blocks(const io_bytes *bytes, block *blocks, int64_t *total)
 
 /* Memory for zlib that was taken before, by one thread. */
 typedef struct room {
-    char *memory;
     size_t used;
+    _Alignas(64) char memory[ZLIB_ROOM];
 } room;
 
 static voidpf take(voidpf opaque, uInt items, uInt size)
@@ -92,13 +92,14 @@ static bool unpack_block(z_stream *z, const block *b, char *out)
            inflateReset(z) == Z_OK;
 }
 
-static bool unpack_blocks(int threads, const block *blocks, int64_t count, char *rooms, char *out)
+static bool unpack_blocks(int threads, const block *blocks, int64_t count, room *rooms, char *out)
 {
     bool fine = true;
 #pragma omp parallel num_threads(threads) reduction(&& : fine)
     {
-        room mine = {.memory = rooms + (size_t)omp_get_thread_num() * ZLIB_ROOM};
-        z_stream z = {.zalloc = take, .zfree = keep, .opaque = &mine};
+        room *mine = &rooms[omp_get_thread_num()];
+        z_stream z = {.zalloc = take, .zfree = keep, .opaque = mine};
+        mine->used = 0;
         fine = inflateInit2(&z, GZIP_WINDOW) == Z_OK;
 #pragma omp for schedule(dynamic, 16)
         for (int64_t k = 0; k < count; k++)
@@ -114,7 +115,7 @@ spry_status io_unpack_blocks(spry_context *ctx, const io_bytes *packed, char **o
     const int64_t count = find_blocks(packed, NULL, &total);
     const int64_t limit = ctx->options.memory_limit;
     block *blocks = NULL;
-    char *rooms = NULL;
+    room *rooms = NULL;
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     *size = total;
@@ -123,7 +124,7 @@ spry_status io_unpack_blocks(spry_context *ctx, const io_bytes *packed, char **o
         return SPRY_STATUS_OK;
     const int threads = spry_context_threads(ctx);
     SPRY_GO(ctx, base_alloc(ctx, count, sizeof *blocks, &blocks));
-    SPRY_GO(ctx, base_alloc(ctx, threads, ZLIB_ROOM, &rooms));
+    SPRY_GO(ctx, base_alloc(ctx, threads, sizeof *rooms, &rooms));
     SPRY_GO(ctx, base_alloc(ctx, total, 1, out));
     find_blocks(packed, blocks, &total);
     if (!unpack_blocks(threads, blocks, count, rooms, *out)) {

@@ -139,8 +139,10 @@ static spry_status take_pattern(const spry_matrix *A, const factors_wanted *want
                                 const int32_t *perm, bool always, factors *f)
 {
     spry_context *ctx = A->ctx;
-    const triangle_pattern p = {A->a.offsets, A->a.col_index,
-                                wanted->hermitian && wanted->symmetric};
+    const bool symmetric = wanted->hermitian
+                               ? wanted->symmetric
+                               : matrix_known(A, SPRY_FACT_PATTERN_SYMMETRIC) == SPRY_TRUTH_YES;
+    const triangle_pattern p = {A->a.offsets, A->a.col_index, symmetric, true};
     triangle *t = f->chain.t;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, triangle_sets_make(ctx, A->a.rows, &p, 1, perm, always, &f->sets));

@@ -177,6 +177,14 @@ static int64_t count_lower(const triangle_pattern *p, const triangle_sets *sets,
 {
     const int64_t i = row_of(sets, k), end = p->offsets[i + 1];
     int64_t lower = 0;
+    if (p->sorted && sets->natural) {
+        int64_t e = p->offsets[i];
+        while (e < end && p->columns[e] < i)
+            e++;
+        lower = e - p->offsets[i];
+        *both = end - p->offsets[i] - (e < end && p->columns[e] == i);
+        return lower;
+    }
     *both = 0;
     for (int64_t e = p->offsets[i]; e < end; e++) {
         const int32_t j = p->columns[e];

@@ -41,11 +41,12 @@ typedef struct triangle_sets {
     triangle_stage *stage;
 } triangle_sets;
 
-/* A pattern by rows of A; columns may be in any order, and the diagonal does not matter. */
+/* A pattern by rows of A; the diagonal does not matter. */
 typedef struct triangle_pattern {
     const int64_t *offsets;
     const int32_t *columns;
     bool symmetric; /* known to be; else it may be all the same */
+    bool sorted;    /* columns rise in each row; else they may all the same */
 } triangle_pattern;
 
 /* The sets of the union of patterns of n rows; perm, where not NULL, is the order of the rows.

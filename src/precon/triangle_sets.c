@@ -32,6 +32,8 @@ static int32_t level_after(const chunks *c, const triangle_pattern *p, int64_t o
         const int64_t i = c->perm ? c->perm[at] : at;
         for (int64_t k = p->offsets[i]; k < p->offsets[i + 1]; k++) {
             const int64_t other = chunk_of(c, p->columns[k]);
+            if (other >= own && p->sorted && !c->perm)
+                break;
             if (other < own && level[other] >= after)
                 after = level[other] + 1;
         }
