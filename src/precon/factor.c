@@ -25,8 +25,8 @@ static void divide(const condition *e, const spry_vector *by)
 static spry_status apply(const condition *e, bool back)
 {
     divide(e, back ? e->right : e->left);
-    const spry_status status =
-        e->f->class->solve(e->f, back ? SPRY_TRANSPOSE_CONJUGATE : SPRY_TRANSPOSE_NO, e->x);
+    const spry_status status = e->f->class->solve(
+        e->f, back ? SPRY_TRANSPOSE_CONJUGATE : SPRY_TRANSPOSE_NO, 1, (void *const *)&e->x);
     divide(e, back ? e->left : e->right);
     return status;
 }
