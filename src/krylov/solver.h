@@ -53,6 +53,7 @@ struct spry_solver {
     spry_matrix *view;        /* which matrix is, where the caller's is of another context */
     int64_t version, pattern; /* of the matrix, whose values stand in what was made */
     double bound;             /* polish_bound() of these values; NAN: not asked for yet */
+    double condition;         /* of these values, for spry_solver_errors(); NAN: likewise */
     const spry_operator *given_operator, *given_precon;
     spry_monitor_fn monitor;
     void *monitor_data;
@@ -186,6 +187,9 @@ void solver_begin_attempts(spry_solver *solver);
 /* Where an exact preconditioner has not brought x to the tolerance: refinement with residuals of
  * twice the precision, then other digits of x. */
 spry_status solver_polish(const spry_solver *solver, iteration *it);
+/* b_i - sum_j a_ij x_j, rounded once. */
+spry_scalar polish_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
+                                const spry_vector *x);
 /* Iterations that cost as much as the next one is forecast to; 0: there is none, or nobody knows.
  */
 int64_t solver_patience(const spry_solver *solver);

@@ -643,6 +643,16 @@ static spry_status use(spry_context *ctx, void *data)
     assert_true((status == SPRY_STATUS_OK) == (f != NULL));
     for (int turn = 0; turn < 2 && status == SPRY_STATUS_OK; turn++)
         status = frontal_factor(f, t->A, &fits);
+    void *columns[3];
+    for (int k = 0; k < 3; k++)
+        columns[k] = numeric_array(t->A->a.type, t->A->a.rows, 0, 1);
+    if (status == SPRY_STATUS_OK) {
+        status = frontal_solve(f, SPRY_TRANSPOSE_NO, 3, columns);
+        /* What there was still serves one. */
+        assert_int_equal(frontal_solve(f, SPRY_TRANSPOSE_NO, 1, columns), SPRY_STATUS_OK);
+    }
+    for (int k = 0; k < 3; k++)
+        numeric_free(t->A->a.type, columns[k], 0);
     frontal_free(f);
     return status;
 }
