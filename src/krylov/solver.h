@@ -61,6 +61,7 @@ struct spry_solver {
     void *watch_data;
     char *text; /* a method of the caller's; NULL: by name or file */
     null_basis null_given[2];
+    int systems;                /* right-hand sides of the solve at hand, or of the last one */
     bool running;               /* what is called from within may not change it */
     const spry_matrix *held[3]; /* while it runs: nor these, that it and its operators read */
     bool free_later;            /* it was freed while it ran */

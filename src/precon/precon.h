@@ -147,7 +147,9 @@ typedef struct precon_choice {
     precon_candidate list[10];
     int count;
 } precon_choice;
-spry_status precon_choose(spry_context *ctx, const spry_matrix *A, precon_choice *choice);
+/* `systems`: right-hand sides that are solved for, as far as is known. */
+spry_status precon_choose(spry_context *ctx, const spry_matrix *A, int systems,
+                          precon_choice *choice);
 /*
  * Two random vectors u, v: (A u, v) = (u, A v) for hermitian A, and without conjugation for
  * symmetric A. A difference far above rounding disproves it; a skew part far below |A| goes
