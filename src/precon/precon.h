@@ -178,6 +178,7 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe);
     item(ilut)             \
     item(ict)              \
     item(ilutp)            \
+    item(mlilu)            \
     item(ildl)             \
     item(kkt)              \
     item(amg)              \

@@ -54,6 +54,8 @@ static const precons_case cases[] = {
     {.kind = "ilut", .decides = true},
     {.kind = "ilutp", .decides = true},
     {.kind = "ilutp", .spec = "ilutp:tau=0,fill=100,pivot=1,order=none", .decides = true},
+    {.kind = "mlilu", .spec = "mlilu:size=4", .decides = true},
+    {.kind = "mlilu", .spec = "mlilu:tau=0.05,size=2,levels=2,last=ilutp", .decides = true},
     {.kind = "kkt", .spec = "kkt:rows=5,sub=ilu", .decides = true},
     {.kind = "ildl", .spec = "ildl:definite=no", .definite = true, .decides = true},
     {.kind = "ildl", .spec = "ildl:definite=yes,order=rcm", .definite = true, .decides = true},
