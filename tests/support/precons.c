@@ -244,8 +244,8 @@ spry_matrix *precons_faulty(spry_context *ctx, spry_type type, precons_fault fau
         return A;
     case PRECONS_NAN:
     case PRECONS_INFINITE:
-        value_set(type, A->a.values, 100,
-                  (spry_scalar){fault == PRECONS_NAN ? (double)NAN : (double)INFINITY, 0});
+        support_put(A, 100,
+                    (spry_scalar){fault == PRECONS_NAN ? (double)NAN : (double)INFINITY, 0});
         return A;
     case PRECONS_HUGE:
         scale_all(A, single ? 2e37 : 1e307);
