@@ -7,8 +7,8 @@
 
 #include <omp.h>
 
-/* Numbers of a node above that are worth more than one thread, and bytes of all factors. */
-static const double shared_node = 1e5, shared_all = 5e5;
+/* Numbers of a node above that are worth more than one thread, and bytes of factors for each. */
+static const double shared_node = 1e5, shared_all = 2e6;
 
 /* --- room ----------------------------------------------------------------------------------------
  */
@@ -63,8 +63,9 @@ spry_status frontal_room_make(const frontal *f, int columns)
     const size_t size = spry_type_size(f->type);
     frontal_room fresh = {.columns = columns, .threads = 1}, *r = &fresh;
     spry_status status = SPRY_STATUS_OK;
-    if ((double)f->outcome.bytes > shared_all)
-        r->threads = base_team(ctx, spry_context_threads(ctx));
+    const double worth = 1 + (double)f->outcome.bytes / shared_all;
+    r->threads = base_team(ctx, spry_context_threads(ctx));
+    r->threads = (double)r->threads > worth ? (int)worth : r->threads;
     count_room(f, r);
     const int64_t each = (int64_t)r->threads * columns;
     SPRY_GO(ctx, base_alloc(ctx, columns * f->n, size, &r->y));
