@@ -67,6 +67,7 @@ spry_list() {
 		bicgstab+ilut-.01	method=bicgstab precon=ilut:tau=0.01
 		gmres+ilut	method=gmres precon=ilut
 		gmres+ilutp	method=gmres precon=ilutp
+		gmres+mlilu	method=gmres precon=mlilu
 		bicgstab+sai	method=bicgstab precon=sai
 		bicgstab+spai	method=bicgstab precon=spai
 		bicgstab+schwarz	method=bicgstab precon=schwarz

@@ -144,6 +144,7 @@ static spry_status solve_columns(solve_job *job)
     const size_t count = (size_t)job->count;
     spry_vector **b = cli_alloc(count * sizeof *b), **x = cli_alloc(count * sizeof *x);
     job->results = cli_alloc(count * sizeof *job->results);
+    job->errors = cli_alloc(count * sizeof *job->errors);
     spry_status status = split(job, job->b, b);
     if (status == SPRY_STATUS_OK)
         status = split(job, job->x, x);
@@ -156,6 +157,11 @@ static spry_status solve_columns(solve_job *job)
         job->solve_seconds = cli_clock() - begin - job->results[0].setup_seconds;
     }
     for (int k = 0; k < job->count; k++) {
+        solve_errors *e = &job->errors[k];
+        *e = (solve_errors){NAN, NAN};
+        if (status == SPRY_STATUS_OK && strcmp(job->results[k].precon, "direct") == 0 &&
+            job->results[k].reason != SPRY_REASON_STOPPED)
+            status = spry_solver_errors(job->solver, b[k], x[k], &e->backward, &e->bound);
         job->results[k].read_seconds = job->read_seconds;
         spry_vector_free(b[k]);
         spry_vector_free(x[k]);
@@ -271,6 +277,7 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     for (int k = 0; job.results && k < job.count; k++)
         spry_result_clear(ctx, &job.results[k]);
     free(job.results);
+    free(job.errors);
     spry_diagnosis_clear(ctx, &job.found);
     spry_solver_free(job.solver);
     spry_vector_free(job.x);

@@ -25,6 +25,11 @@ typedef struct solve_options {
     SOLVE_OPTIONS(SPRY_OPTION_FIELD)
 } solve_options;
 
+/* As spry_solver_errors() tells them, where factors were made; else NaN. */
+typedef struct solve_errors {
+    double backward, bound;
+} solve_errors;
+
 typedef struct solve_job {
     spry_context *ctx;
     const cli_arguments *arguments;
@@ -40,6 +45,7 @@ typedef struct solve_job {
     double read_seconds, solve_seconds;
     char summary[256];    /* what a method from a file says it is */
     spry_result *results; /* one per system; NULL until there are any */
+    solve_errors *errors; /* likewise */
     bool refused;         /* the set-up failed because of the system; results say why */
     spry_diagnosis found; /* the doctor's findings after a solve that failed */
     int found_in;         /* the system they are about: the first that failed */

@@ -146,6 +146,23 @@ static void report_tried(const char *tried, FILE *out)
     }
 }
 
+/* The worst of all, where factors tell. */
+static void report_errors(const solve_job *job, FILE *out)
+{
+    double backward = 0, bound = 0;
+    for (int k = 0; k < job->count; k++) {
+        if (isnan(job->errors[k].bound))
+            return;
+        backward = fmax(backward, job->errors[k].backward);
+        bound = fmax(bound, job->errors[k].bound);
+    }
+    fprintf(out, "errors     x solves a system that is off by %.1e in each entry; ", backward);
+    if (bound < 1)
+        fprintf(out, "x is off by %.1e at most, as estimated\n", bound);
+    else
+        fprintf(out, "A is so ill-conditioned that x may have no correct digit\n");
+}
+
 void solve_report(const solve_job *job, FILE *out)
 {
     const spry_result *r = job->results;
@@ -172,6 +189,7 @@ void solve_report(const solve_job *job, FILE *out)
     fprintf(out, "residual   %.2e%s, the true |b - A x| / |b|%s; asked for %g, at first %.2e\n",
             t.residual, job->count > 1 ? " at most" : "",
             inconsistent ? ", about the least there is" : "", tol ? *tol : 0, t.initial);
+    report_errors(job, out);
     report_times(job, &t, out);
     report_bandwidth(job, &t, out);
     if (job->x_written)
@@ -202,7 +220,8 @@ static void json_lines(json *j, const char *name, const char *lines)
 }
 
 /* `found` is NULL where the doctor was not asked about it. */
-static void json_result(json *j, const spry_result *r, const spry_diagnosis *found)
+static void json_result(json *j, const spry_result *r, const solve_errors *errors,
+                        const spry_diagnosis *found)
 {
     json_open(j, NULL, '{');
     json_bool(j, "converged", r->converged);
@@ -235,6 +254,8 @@ static void json_result(json *j, const spry_result *r, const spry_diagnosis *fou
     json_close(j, ']');
     json_lines(j, "warnings", r->warnings);
     json_lines(j, "tried", r->tried);
+    json_real(j, "backward_error", errors->backward);
+    json_real(j, "error_bound", errors->bound);
     findings_json(j, "findings", found);
     json_close(j, '}');
 }
@@ -245,13 +266,13 @@ void solve_json(FILE *out, const void *data)
     const solve_job *job = data;
     json j = {.out = out};
     if (job->count == 1) {
-        json_result(&j, job->results, &job->found);
+        json_result(&j, job->results, job->errors, &job->found);
         return;
     }
     json_open(&j, NULL, '{');
     json_open(&j, "systems", '[');
     for (int k = 0; k < job->count; k++)
-        json_result(&j, &job->results[k], k == job->found_in ? &job->found : NULL);
+        json_result(&j, &job->results[k], &job->errors[k], k == job->found_in ? &job->found : NULL);
     json_close(&j, ']');
     json_close(&j, '}');
 }

@@ -184,7 +184,6 @@ done:
 spry_status frontal_analyse(const spry_matrix *A, frontal_kind kind, frontal **out)
 {
     spry_context *ctx = A->ctx;
-    const size_t size = spry_type_size(A->a.type);
     frontal *f = NULL;
     graph g = {0};
     frontal_order o = {0};
@@ -209,8 +208,7 @@ spry_status frontal_analyse(const spry_matrix *A, frontal_kind kind, frontal **o
     SPRY_GO(ctx, sort_entries(f, A));
     SPRY_GO(ctx, base_calloc(ctx, f->tree.nodes, sizeof *f->nodes, &f->nodes));
     SPRY_GO(ctx, base_calloc(ctx, f->tree.nodes, sizeof *f->blocks, &f->blocks));
-    SPRY_GO(ctx, base_alloc(ctx, f->n, size, &f->work[0]));
-    SPRY_GO(ctx, base_alloc(ctx, f->n, size, &f->work[1]));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *f->room, &f->room));
     SPRY_GO(ctx, frontal_cut(f));
     *out = f;
     f = NULL;

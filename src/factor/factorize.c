@@ -20,9 +20,8 @@ static void free_factors(frontal *f)
     }
     base_free(ctx, f->null_rows);
     base_free(ctx, f->null_columns);
-    base_free(ctx, f->piece);
     f->null_rows = f->null_columns = NULL;
-    f->piece = NULL;
+    frontal_room_clear(f);
 }
 
 void frontal_free(frontal *f)
@@ -45,8 +44,7 @@ void frontal_free(frontal *f)
     base_free(ctx, f->top);
     base_free(ctx, f->nodes);
     base_free(ctx, f->blocks);
-    base_free(ctx, f->work[0]);
-    base_free(ctx, f->work[1]);
+    base_free(ctx, f->room);
     base_free(ctx, f);
 }
 
@@ -230,7 +228,7 @@ done:
 
 static spry_status finish(frontal *f)
 {
-    int64_t nulls = 0, longest = 0, entries = 0;
+    int64_t nulls = 0, entries = 0;
     const int64_t size = (int64_t)spry_type_size(f->type);
     spry_status status = SPRY_STATUS_OK;
     f->outcome = (frontal_outcome){0};
@@ -239,14 +237,13 @@ static spry_status finish(frontal *f)
         nulls += node->nulls;
         f->outcome.delayed += node->delayed;
         f->outcome.pairs += node->pairs;
-        longest = node->order > longest ? node->order : longest;
         entries += node->order * node->pivots;
         if (!frontal_is_symmetric(f->kind))
             entries += (node->order - node->pivots) * node->pivots;
     }
     f->outcome.rank = f->n - nulls;
     f->outcome.bytes = entries * size + f->n * 2 * size;
-    SPRY_GO(f->ctx, base_alloc(f->ctx, longest, (size_t)size, &f->piece));
+    SPRY_GO(f->ctx, frontal_room_make(f, 1));
     if (nulls > 0)
         SPRY_GO(f->ctx, note_nulls(f, nulls));
 done:
@@ -306,34 +303,4 @@ done:
     if (f->failed)
         free_factors(f);
     return status;
-}
-
-/* --- solves --------------------------------------------------------------------------------------
- */
-
-void frontal_solve(const frontal *f, spry_transpose transpose, void *z)
-{
-    const front_kernels *kernels = front_kernels_for(f->ctx, f->type);
-    const bool symmetric = frontal_is_symmetric(f->kind);
-    const bool hermitian = symmetric && f->kind != FRONTAL_SYMMETRIC;
-    /* A^T of a hermitian matrix and A^H of a symmetric one are conj(A); A^H of another is
-     * conj(A^T).
-     */
-    const bool conjugated =
-        transpose == (hermitian ? SPRY_TRANSPOSE_YES : SPRY_TRANSPOSE_CONJUGATE);
-    const bool transposed = !symmetric && transpose != SPRY_TRANSPOSE_NO;
-    const front_pass pass = {.symmetric = symmetric,
-                             .hermitian = hermitian,
-                             .transposed = transposed,
-                             .y = f->work[0],
-                             .x = f->work[1],
-                             .piece = f->piece};
-    kernels->front_enter(f->n, transposed ? f->col_place : f->row_place,
-                         transposed ? f->right : f->left, conjugated, z, pass.y);
-    for (int32_t s = 0; s < f->tree.nodes; s++)
-        kernels->front_forward(&f->nodes[s], &pass);
-    for (int32_t s = f->tree.nodes - 1; s >= 0; s--)
-        kernels->front_backward(&f->nodes[s], &pass);
-    kernels->front_return(f->n, transposed ? f->row_place : f->col_place,
-                          transposed ? f->left : f->right, conjugated, pass.x, z);
 }

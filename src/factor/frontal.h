@@ -55,8 +55,12 @@ spry_status frontal_factor(frontal *f, const spry_matrix *A, bool *fits);
 void frontal_demand(frontal *f, bool strict, bool coarse);
 /* Whether it was a pivot below 0, clearly, that did not fit. */
 bool frontal_met_negative(const frontal *f);
-/* z = op(A)^-1 z; allocates nothing; one thread at a time. */
-void frontal_solve(const frontal *f, spry_transpose transpose, void *z);
+/*
+ * z_k = op(A)^-1 z_k for `count` columns, which read the factors together: each gets the bits that
+ * it would get alone, whatever the number of threads. One thread at a time; a single column
+ * allocates nothing.
+ */
+spry_status frontal_solve(const frontal *f, spry_transpose transpose, int count, void *const *z);
 
 /* What became of them. */
 typedef struct frontal_outcome {

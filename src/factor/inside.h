@@ -40,7 +40,8 @@ typedef struct frontal_task {
     double flops;
     int64_t factor_bytes, stack_bytes; /* forecast */
     frontal_arena factors, stack;
-    int result; /* frontal_result */
+    int result;      /* frontal_result */
+    int64_t kept_at; /* of what it takes from rows above, in solves */
 } frontal_task;
 
 typedef enum frontal_result {
@@ -50,6 +51,18 @@ typedef enum frontal_result {
     FRONTAL_NOT_DEFINITE,
     FRONTAL_STOPPED
 } frontal_result;
+
+/* Where solves work: front_pass tells what is what. */
+typedef struct frontal_room {
+    int columns, threads;
+    int64_t longest;      /* rows of the largest front */
+    int64_t above_count;  /* variables of nodes of no task */
+    int64_t kept_count;   /* rows that tasks leave to them */
+    int32_t *above_at;    /* of these variables; NULL: all nodes are of tasks */
+    void *y, *x;          /* for each column */
+    void *pieces, *above; /* for each thread and column */
+    void *kept;           /* for each column */
+} frontal_room;
 
 struct frontal {
     spry_context *ctx;
@@ -75,10 +88,9 @@ struct frontal {
 
     /* factors */
     front_node *nodes;
-    void **blocks; /* of the factors of nodes of no task */
-    void **lefts;  /* what these left to parents, while factors are made */
-    void *work[2]; /* n numbers each */
-    void *piece;   /* as many as the largest front has rows */
+    void **blocks;      /* of the factors of nodes of no task */
+    void **lefts;       /* what these left to parents, while factors are made */
+    frontal_room *room; /* solves fill it */
     double slack;
     frontal_outcome outcome;
     int32_t *null_rows, *null_columns;
@@ -88,6 +100,11 @@ static inline bool frontal_is_symmetric(frontal_kind kind)
 {
     return kind != FRONTAL_GENERAL;
 }
+
+/* Room for solves with so many columns, once there are factors; what there was goes, unless this
+ * fails. */
+spry_status frontal_room_make(const frontal *f, int columns);
+void frontal_room_clear(const frontal *f);
 
 struct graph;
 /* An order of the graph with its elimination tree in postorder, and column counts. */

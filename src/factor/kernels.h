@@ -66,11 +66,25 @@ typedef struct front_entries {
     const void *values;
 } front_entries;
 
-/* How a solve goes through the nodes: L and then U or D L^H, or U^T and then L^T. */
+/* Columns that a solve takes together. */
+enum { FRONT_COLUMNS = 8 };
+
+/*
+ * How a solve goes through the nodes: L and then U or D L^H, or U^T and then L^T. What a task's
+ * nodes take from rows of variables from `end` on, which are eliminated above it and are other
+ * tasks', too, is summed up aside.
+ */
 typedef struct front_pass {
     bool symmetric, hermitian, transposed;
-    void *y, *x; /* by variables: right-hand side, which is lost, and solution */
-    void *piece; /* as many numbers as the largest front has rows */
+    int count;    /* columns */
+    void *y, *x;  /* by variables: right-hand sides, which are lost, and solutions */
+    int64_t step; /* from column to column of both */
+    void *piece;  /* as many numbers as the largest front has rows, for each column */
+    int64_t piece_step;
+    int32_t end;
+    void *above;
+    const int32_t *above_at; /* of variables */
+    int64_t above_step;
 } front_pass;
 
 /*
@@ -80,27 +94,41 @@ typedef struct front_pass {
  * none front_pack    the panel of L as the update reads it front_update  columns begin..end-1
  * beyond the panel front_store   factors to a node's places front_leave   what is left for the
  * parent to its place, which may be below the front in the same memory front_forward,
- * front_backward: a solve with a node's part of the factors front_enter   y[place_i] =
- * factor[place_i] z_i, or conj(z_i) front_return  z_i = factor[place_i] x[place_i], or its
- * conjugate
+ * front_forward_rest    a solve with a node's pivots, and then what they take from rows
+ * begin..end-1 of the rest front_backward_begin, front_backward_rest, front_backward    fetches the
+ * node's numbers; what the rest takes from pivots begin..end-1; a solve with the pivots
+ * front_forward_all, front_backward_all    all of it
+ * front_take_above, front_add_above    what was summed up aside for the rest of a node, to a place
+ *               of its own ((order - pivots) numbers for each column), and from there to all
+ * front_enter   y[place_i] = factor[place_i] z_i, or conj(z_i)
+ * front_return  z_i = factor[place_i] x[place_i], or its conjugate
  */
-#define FRONT_KERNELS(item)                                                                     \
-    item(void, front_gather, (const front *f, const front_entries *e))                          \
-    item(void, front_add,                                                                       \
-         (const front *f, int64_t order, const void *left, const int32_t *rows,                 \
-          const int32_t *cols))                                                                 \
-    item(bool, front_panel, (front * f))                                                        \
-    item(void, front_pack, (const front *f))                                                    \
-    item(void, front_update, (const front *f, int64_t begin, int64_t end))                      \
-    item(void, front_store, (const front *f, const front_node *node))                           \
-    item(void, front_leave, (const front *f, const front_node *node))                           \
-    item(void, front_forward, (const front_node *node, const front_pass *p))                    \
-    item(void, front_backward, (const front_node *node, const front_pass *p))                   \
-    item(void, front_enter,                                                                     \
-         (int64_t n, const int32_t *place, const double *scale, bool conjugated, const void *z, \
-          void *y))                                                                             \
-    item(void, front_return,                                                                    \
-         (int64_t n, const int32_t *place, const double *scale, bool conjugated, const void *x, \
+#define FRONT_KERNELS(item)                                                                      \
+    item(void, front_gather, (const front *f, const front_entries *e))                           \
+    item(void, front_add,                                                                        \
+         (const front *f, int64_t order, const void *left, const int32_t *rows,                  \
+          const int32_t *cols))                                                                  \
+    item(bool, front_panel, (front * f))                                                         \
+    item(void, front_pack, (const front *f))                                                     \
+    item(void, front_update, (const front *f, int64_t begin, int64_t end))                       \
+    item(void, front_store, (const front *f, const front_node *node))                            \
+    item(void, front_leave, (const front *f, const front_node *node))                            \
+    item(void, front_forward, (const front_node *node, const front_pass *p))                     \
+    item(void, front_forward_rest,                                                               \
+         (const front_node *node, const front_pass *p, int64_t begin, int64_t end))              \
+    item(void, front_backward_begin, (const front_node *node, const front_pass *p))              \
+    item(void, front_backward_rest,                                                              \
+         (const front_node *node, const front_pass *p, int64_t begin, int64_t end))              \
+    item(void, front_backward, (const front_node *node, const front_pass *p))                    \
+    item(void, front_forward_all, (const front_node *node, const front_pass *p))                 \
+    item(void, front_backward_all, (const front_node *node, const front_pass *p))                \
+    item(void, front_take_above, (const front_node *node, const front_pass *p, void *kept))      \
+    item(void, front_add_above, (const front_node *node, const front_pass *p, const void *kept)) \
+    item(void, front_enter,                                                                      \
+         (int64_t n, const int32_t *place, const double *scale, bool conjugated, const void *z,  \
+          void *y))                                                                              \
+    item(void, front_return,                                                                     \
+         (int64_t n, const int32_t *place, const double *scale, bool conjugated, const void *x,  \
           void *z))
 
 typedef struct front_kernels {

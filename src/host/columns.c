@@ -161,6 +161,24 @@ done:
     return status;
 }
 
+/* Columns that the operator takes together. */
+static spry_status run_many(const job *j)
+{
+    enum { MOST = 8 };
+    spry_status status = SPRY_STATUS_OK;
+    for (int64_t c = 0; c < j->B->cols && status == SPRY_STATUS_OK; c += MOST) {
+        const void *x[MOST];
+        void *y[MOST];
+        const int count = j->B->cols - c < MOST ? (int)(j->B->cols - c) : MOST;
+        for (int k = 0; k < count; k++) {
+            x[k] = column(j, j->B, c + k);
+            y[k] = column(j, j->C, c + k);
+        }
+        status = j->op->class->apply_many(j->op, j->transpose, count, x, y);
+    }
+    return status;
+}
+
 static spry_status check_dense(const spry_operator *op, const char *name, const spry_dense *M,
                                int64_t rows, int64_t cols)
 {
@@ -230,6 +248,9 @@ static spry_status multiply_dense(const spry_operator *op, spry_transpose transp
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE, "B and C of a product share memory");
     if (op->class->multiply_dense)
         return op->class->multiply_dense(op, transpose, alpha, B, beta, C);
+    const bool plain_product = alpha.re == 1 && alpha.im == 0 && beta.re == 0 && beta.im == 0;
+    if (op->class->apply_many && plain_product && row_stride(B) == 1 && row_stride(C) == 1)
+        return run_many(&j);
     if (!op->class->multiply_columns)
         return run_singly(&j);
     for (int64_t c = 0; c < B->cols; c += HOST_MOST_PACKS * j.per_pack) {

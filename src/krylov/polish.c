@@ -36,8 +36,7 @@ static void subtract_product(pair *sum, double a, double b)
     sum->low -= fma(a, b, -p);
 }
 
-/* r_i = b_i - sum_j a_ij x_j, rounded once. */
-static spry_scalar row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
+spry_scalar polish_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
                                 const spry_vector *x)
 {
     const spry_scalar first = value_get(b->type, b->data, i);
@@ -61,7 +60,7 @@ static spry_status wide_residual(const iteration *it, const spry_matrix *A, cons
     const int64_t n = A->a.rows;
 #pragma omp parallel for num_threads(matrix_parts(it->ctx, A->a.nnz)) schedule(static)
     for (int64_t i = 0; i < n; i++)
-        value_set(r->type, r->data, i, row_residual(&A->a, i, b, x));
+        value_set(r->type, r->data, i, polish_row_residual(&A->a, i, b, x));
     const spry_status status = spry_vector_norm(r, &norm);
     *relative = norm / it->b_norm;
     return status;

@@ -565,6 +565,7 @@ spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *c
     status = solver_begin(solver);
     if (status != SPRY_STATUS_OK)
         return status;
+    solver->systems = count;
     status = solve_all(solver, count, b, x, results);
     solver_end(solver, status);
     return status;

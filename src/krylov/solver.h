@@ -54,6 +54,7 @@ struct spry_solver {
     spry_matrix *view;        /* which matrix is, where the caller's is of another context */
     int64_t version, pattern; /* of the matrix, whose values stand in what was made */
     double bound;             /* polish_bound() of these values; NAN: not asked for yet */
+    double condition;         /* of these values, for spry_solver_errors(); NAN: likewise */
     const spry_operator *given_operator, *given_precon;
     spry_monitor_fn monitor;
     void *monitor_data;
@@ -61,6 +62,7 @@ struct spry_solver {
     void *watch_data;
     char *text; /* a method of the caller's; NULL: by name or file */
     null_basis null_given[2];
+    int systems;                /* right-hand sides of the solve at hand, or of the last one */
     bool running;               /* what is called from within may not change it */
     const spry_matrix *held[3]; /* while it runs: nor these, that it and its operators read */
     bool free_later;            /* it was freed while it ran */
@@ -187,6 +189,9 @@ void solver_begin_attempts(spry_solver *solver);
 /* Where an exact preconditioner has not brought x to the tolerance: refinement with residuals of
  * twice the precision, then other digits of x. */
 spry_status solver_polish(const spry_solver *solver, iteration *it);
+/* b_i - sum_j a_ij x_j, rounded once. */
+spry_scalar polish_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
+                                const spry_vector *x);
 /* Iterations that cost as much as the next one is forecast to; 0: there is none, or nobody knows.
  */
 int64_t solver_patience(spry_solver *solver);

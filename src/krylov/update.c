@@ -8,7 +8,7 @@ void solver_note_version(spry_solver *solver)
     matrix_follow(solver->matrix);
     solver->version = matrix_version(solver->matrix);
     solver->pattern = matrix_pattern_version(solver->matrix);
-    solver->bound = NAN;
+    solver->bound = solver->condition = NAN;
 }
 
 static spry_status update_operator(spry_solver *solver)

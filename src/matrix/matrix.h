@@ -312,6 +312,9 @@ typedef struct operator_class {
      * multiply_vectors (host/apply.h). */
     spry_status (*apply)(const spry_operator *op, spry_transpose transpose, const spry_vector *r,
                          spry_vector *z);
+    /* The same for several r and z, arrays of the host: each as `apply` makes it, to the bit. */
+    spry_status (*apply_many)(const spry_operator *op, spry_transpose transpose, int count,
+                              const void *const *r, void *const *z);
     /* Takes the values of A, general CSR with sorted rows and the pattern that the operator was
      * made from. Fails without harm, or leaves one that is not to be used. */
     spry_status (*update)(spry_operator *op, const spry_matrix *A);

@@ -39,6 +39,7 @@ typedef struct traits {
     bool indefinite;   /* and known to be */
     double skew;       /* how far A is from its transpose */
     double iterations; /* with no more than the diagonal, as a trial tells; infinite: unknown */
+    double systems;    /* right-hand sides, as many as their iterations cost of one alone */
 } traits;
 
 /* Sums over a piece of the rows. Pieces are always as many and added up in turn, so that no
@@ -261,7 +262,8 @@ static double incomplete(const spry_matrix *A, const traits *t, double setup, do
 {
     const bool grid = t->negative >= like_diffusion && t->longest <= even;
     const double n = (double)A->a.rows, others = grid ? 1 : 8;
-    return product_seconds(A) * (setup + others * step * (is_deep(A) ? 2 * cbrt(n) : sqrt(n)));
+    return product_seconds(A) *
+           (setup + t->systems * others * step * (is_deep(A) ? 2 * cbrt(n) : sqrt(n)));
 }
 
 static void rank(precon_choice *choice)
@@ -290,11 +292,11 @@ static double add_iterative(const spry_matrix *A, const traits *t, precon_choice
     const int before = choice->count;
     const bool large = product > cached;
     if (t->iterations <= few)
-        add(choice, product * step * t->iterations, "jacobi");
+        add(choice, product * step * t->iterations * t->systems, "jacobi");
     else if (t->dominance >= dominant && t->full)
-        add(choice, product * 30, "jacobi");
+        add(choice, product * 30 * t->systems, "jacobi");
     if (grid && !t->indefinite)
-        add(choice, product * 200, "amg");
+        add(choice, product * (100 + 100 * t->systems), "amg");
     if (t->hermitian && t->positive && !t->indefinite)
         add(choice, incomplete(A, t, 20, large ? 2 : 1), "ic");
     else if (!t->hermitian && t->full)
@@ -309,13 +311,18 @@ static double add_iterative(const spry_matrix *A, const traits *t, precon_choice
     return seconds;
 }
 
-spry_status precon_choose(spry_context *ctx, const spry_matrix *given, precon_choice *choice)
+spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int systems,
+                          precon_choice *choice)
 {
     const spry_matrix *A = NULL;
     spry_matrix *owned = NULL;
     /* Seconds for factors: no less than this is worth looking for something else, and no more
      * before those with pivots are tried. */
     const double worth = 5e-3, patience = 20;
+    /* Right-hand sides beside the first share readings of A alone; factors pay from so many on
+     * where something else is known to do, too. */
+    const double beside = 0.9;
+    const int few = 8, many = 64; /* in two dimensions and in three */
     char limited[48], patient[48];
     spry_status status = SPRY_STATUS_OK;
     *choice = (precon_choice){0};
@@ -325,6 +332,7 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, precon_ch
     SPRY_GO(ctx, matrix_find_out(ctx, given, SPRY_FACT_HERMITIAN, &t.hermitian));
     t.skew = t.hermitian ? 0 : skew_share(A);
     SPRY_GO(ctx, try_diagonal(given, A, &t));
+    t.systems = systems > 1 ? 1 + beside * (systems - 1) : 1;
     precon_choice others = {0};
     const double least = fmax(fmin(add_iterative(A, &t, &others), patience), worth);
     /* Their analysis takes as long as some hundred products: not where something else is known to
@@ -334,7 +342,8 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, precon_ch
         t.hermitian ? !t.indefinite : t.dominance >= balanced && (t.skew <= slight || is_deep(A));
     const bool first = strcmp(others.list[0].spec, "jacobi") != 0 &&
                        !(t.full && !t.hermitian && t.lesser <= one_sided) &&
-                       !(diffusion && known && A->a.rows >= (is_deep(A) ? SOME : GREAT));
+                       !(diffusion && known && systems < (is_deep(A) ? many : few) &&
+                         A->a.rows >= (is_deep(A) ? SOME : GREAT));
     snprintf(limited, sizeof limited, "direct:most=%.2g", least);
     if (first)
         add(choice, least, limited);

@@ -125,7 +125,16 @@ static spry_status direct_apply(const spry_operator *op, spry_transpose transpos
 {
     const direct *state = op->state;
     memcpy(z->data, r->data, (size_t)op->rows * spry_type_size(op->type));
-    return state->f.class->solve(&state->f, transpose, z->data);
+    return state->f.class->solve(&state->f, transpose, 1, &z->data);
+}
+
+static spry_status direct_apply_many(const spry_operator *op, spry_transpose transpose, int count,
+                                     const void *const *r, void *const *z)
+{
+    const direct *state = op->state;
+    for (int k = 0; k < count; k++)
+        memcpy(z[k], r[k], (size_t)op->rows * spry_type_size(op->type));
+    return state->f.class->solve(&state->f, transpose, count, z);
 }
 
 static spry_status direct_update(spry_operator *op, const spry_matrix *A)
@@ -139,6 +148,7 @@ static const operator_class direct_class = {.name = "direct",
                                             .multiply = operator_apply_arrays,
                                             .multiply_vectors = operator_apply_vectors,
                                             .apply = direct_apply,
+                                            .apply_many = direct_apply_many,
                                             .update = direct_update,
                                             .destroy = direct_destroy};
 

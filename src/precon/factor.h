@@ -18,8 +18,9 @@ typedef struct factor_class {
      * matrix is singular is SPRY_STATUS_BAD_INPUT with a message. */
     spry_status (*open)(factor *f, const spry_matrix *A);
     spry_status (*fill)(factor *f, const spry_matrix *A);
-    /* z = op(A)^-1 z; allocates nothing of the context's, so that any thread can call it */
-    spry_status (*solve)(const factor *f, spry_transpose transpose, void *z);
+    /* z_k = op(A)^-1 z_k for `count` columns; for one it allocates nothing of the context's, so
+     * that any thread can call it */
+    spry_status (*solve)(const factor *f, spry_transpose transpose, int count, void *const *z);
     bool again;               /* f->strict and f->coarse make a difference */
     void (*close)(factor *f); /* also after a failure */
 } factor_class;

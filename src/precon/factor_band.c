@@ -93,15 +93,17 @@ static spry_status band_fill(factor *f, const spry_matrix *A)
     return SPRY_STATUS_OK;
 }
 
-static spry_status band_solve(const factor *f, spry_transpose transpose, void *z)
+static spry_status band_solve(const factor *f, spry_transpose transpose, int count, void *const *z)
 {
     const band *state = f->state;
     const size_t size = spry_type_size(f->type);
-    for (int64_t i = 0; i < f->n; i++)
-        element_move(size, state->work, i, z, state->perm[i]);
-    precon_kernels_for(f->ctx, f->type)->band_solve(&state->lu, transpose, state->work);
-    for (int64_t i = 0; i < f->n; i++)
-        element_move(size, z, state->perm[i], state->work, i);
+    for (int k = 0; k < count; k++) {
+        for (int64_t i = 0; i < f->n; i++)
+            element_move(size, state->work, i, z[k], state->perm[i]);
+        precon_kernels_for(f->ctx, f->type)->band_solve(&state->lu, transpose, state->work);
+        for (int64_t i = 0; i < f->n; i++)
+            element_move(size, z[k], state->perm[i], state->work, i);
+    }
     return SPRY_STATUS_OK;
 }
 

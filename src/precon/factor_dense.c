@@ -132,12 +132,14 @@ static void apply_scale(const factor *f, void *z)
         host_kernels_for(f->ctx, f->type)->multiply(f->n, state->scale->data, z, z);
 }
 
-static spry_status dense_solve(const factor *f, spry_transpose transpose, void *z)
+static spry_status dense_solve(const factor *f, spry_transpose transpose, int count, void *const *z)
 {
     const dense *state = f->state;
-    apply_scale(f, z);
-    precon_kernels_for(f->ctx, f->type)->dense_solve(&state->lu, transpose, 1, z);
-    apply_scale(f, z);
+    for (int k = 0; k < count; k++) {
+        apply_scale(f, z[k]);
+        precon_kernels_for(f->ctx, f->type)->dense_solve(&state->lu, transpose, 1, z[k]);
+        apply_scale(f, z[k]);
+    }
     return SPRY_STATUS_OK;
 }
 

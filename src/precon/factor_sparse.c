@@ -148,11 +148,11 @@ done:
     return status;
 }
 
-static spry_status sparse_solve(const factor *f, spry_transpose transpose, void *z)
+static spry_status sparse_solve(const factor *f, spry_transpose transpose, int count,
+                                void *const *z)
 {
     const sparse *state = f->state;
-    frontal_solve(state->fronts, transpose, z);
-    return SPRY_STATUS_OK;
+    return frontal_solve(state->fronts, transpose, count, z);
 }
 
 const factor_class factor_sparse = {.name = "sparse",

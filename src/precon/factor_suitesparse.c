@@ -145,7 +145,7 @@ done:
     return status;
 }
 
-static spry_status sparse_solve(const factor *f, spry_transpose transpose, void *z)
+static spry_status solve_one(const factor *f, spry_transpose transpose, void *z)
 {
     const sparse *state = f->state;
     const sparse_job *job = &state->job;
@@ -156,6 +156,15 @@ static spry_status sparse_solve(const factor *f, spry_transpose transpose, void 
         job, state->library == &sparse_cholmod ? state->definite : state->general, transpose);
     for (int64_t i = 0; status == SPRY_STATUS_OK && i < f->n; i++)
         value_store(f->type, z, i, value_load(wide, job->work, i));
+    return status;
+}
+
+static spry_status sparse_solve(const factor *f, spry_transpose transpose, int count,
+                                void *const *z)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < count && status == SPRY_STATUS_OK; k++)
+        status = solve_one(f, transpose, z[k]);
     return status;
 }
 

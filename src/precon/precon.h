@@ -121,6 +121,19 @@ spry_status precon_go_on(spry_context *ctx, const char *what);
 #define PRECON_MOST_DISTANCE 1e3
 spry_status precon_distance(const spry_operator *M, const spry_matrix *A, double *distance);
 
+/* The 1-norm of a map, estimated from below: apply makes x what the map makes of it, or the adjoint
+ * (`back`). precon_take_signs() gives |x|_1, and puts x_i / |x_i| in x's place. */
+typedef struct precon_map {
+    spry_context *ctx;
+    spry_type type;
+    int64_t n; /* more than 0 */
+    void *x;   /* n numbers */
+    spry_status (*apply)(const struct precon_map *map, bool back);
+    const void *data;
+} precon_map;
+spry_status precon_norm(const precon_map *map, double *result);
+double precon_take_signs(spry_type type, int64_t n, void *x);
+
 /* M for A in single precision behind an operator of A's own type; takes M, also when it fails. */
 spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
 
@@ -134,7 +147,9 @@ typedef struct precon_choice {
     precon_candidate list[10];
     int count;
 } precon_choice;
-spry_status precon_choose(spry_context *ctx, const spry_matrix *A, precon_choice *choice);
+/* `systems`: right-hand sides that are solved for, as far as is known. */
+spry_status precon_choose(spry_context *ctx, const spry_matrix *A, int systems,
+                          precon_choice *choice);
 /*
  * Two random vectors u, v: (A u, v) = (u, A v) for hermitian A, and without conjugation for
  * symmetric A. A difference far above rounding disproves it; a skew part far below |A| goes
@@ -163,6 +178,7 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe);
     item(ilut)             \
     item(ict)              \
     item(ilutp)            \
+    item(mlilu)            \
     item(ildl)             \
     item(kkt)              \
     item(amg)              \

@@ -138,15 +138,33 @@ static void scalar_time(runner *r, const phase *f)
                 run_scalar(r, &r->tracks[k], &r->p->ops[r->host->next]);
 }
 
-/* Operators that can only be called, one track after the other. */
-static void run_calls(runner *r, const phase *f)
+/* Tracks that are called for together. */
+enum { TOGETHER = 8 };
+
+/* One call for all tracks where the operator takes them together, else one after the other. */
+static spry_status call(const spry_operator *called, spry_transpose transpose, int count,
+                        const void *const *in, void *const *out)
 {
     const spry_scalar one = {1, 0}, zero = {0, 0};
+    spry_status status = SPRY_STATUS_OK;
+    if (count > 1 && called->class->apply_many)
+        return called->class->apply_many(called, transpose, count, in, out);
+    for (int k = 0; k < count && status == SPRY_STATUS_OK; k++)
+        status = called->class->multiply(called, transpose, one, in[k], zero, out[k]);
+    return status;
+}
+
+/* Operators that can only be called. */
+static void run_calls(runner *r, const phase *f)
+{
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &r->p->ops[i];
         if (!plan_calls(r->p, o))
             continue;
         const spry_operator *called = r->operators[o->op];
+        const void *in[TOGETHER];
+        void *out[TOGETHER];
+        int count = 0;
         for (int k = 0; k < r->track_count && r->status == SPRY_STATUS_OK; k++) {
             track *l = &r->tracks[k];
             if (!r->host->active[k])
@@ -162,13 +180,19 @@ static void run_calls(runner *r, const phase *f)
             const void *known = sweep_known(r, l, o);
             if (course_check(l, o))
                 continue;
-            if (known)
+            if (known) {
                 memcpy(sweep_vector(r, l, &o->out, to), known, (size_t)(called->rows * r->size));
-            else
-                r->status = called->class->multiply(called, o->transpose, one,
-                                                    sweep_vector(r, l, &o->in[0], from), zero,
-                                                    sweep_vector(r, l, &o->out, to));
+                continue;
+            }
+            in[count] = sweep_vector(r, l, &o->in[0], from);
+            out[count++] = sweep_vector(r, l, &o->out, to);
+            if (count == TOGETHER) {
+                r->status = call(called, o->transpose, count, in, out);
+                count = 0;
+            }
         }
+        if (r->status == SPRY_STATUS_OK)
+            r->status = call(called, o->transpose, count, in, out);
     }
 }
 

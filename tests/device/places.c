@@ -13,6 +13,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -567,6 +568,16 @@ static void check_solves(spry_device *d, spry_type type, solve_kind kind, bool o
         assert_ok(ctx, spry_vector_like(k >> 1 ? db : b, b->n, &x[k]));
         assert_ok(ctx, spry_solve(solver, bs[k], x[k], NULL));
         check_solution(A, b, x[k], tol);
+        if (kind != BY_OPERATOR) { /* as on the host, where copies are looked at */
+            double backward, bound, also;
+            spry_vector *here = NULL;
+            assert_ok(ctx, spry_vector_like(b, b->n, &here));
+            assert_ok(ctx, spry_vector_copy(x[k], here));
+            assert_ok(ctx, spry_solver_errors(solver, bs[k], x[k], &backward, &bound));
+            assert_ok(ctx, spry_solver_errors(solver, b, here, &also, &bound));
+            assert_true(backward == also && backward > 0 && backward < 1 && isnan(bound));
+            spry_vector_free(here);
+        }
         assert_ok(ctx, spry_vector_fill(x[k], zero));
     }
     assert_ok(ctx, spry_solve_many(solver, 4, bs, x, NULL)); /* of all places at once */

@@ -34,7 +34,7 @@ static void check_solve(const spry_matrix *A, const frontal *f, spry_transpose o
     double *sums = calloc((size_t)n, sizeof *sums);
     void *r = numeric_array(type, n, 0, 5), *x = numeric_array(type, n, 0, 5);
     double norm = 0, most = 0, worst = 0;
-    frontal_solve(f, op, x);
+    assert_int_equal(frontal_solve(f, op, 1, &x), SPRY_STATUS_OK);
     for (int64_t i = 0; i < n; i++) {
         for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
             sums[op == SPRY_TRANSPOSE_NO ? i : A->a.col_index[k]] +=
@@ -120,7 +120,7 @@ static void check_range(const spry_matrix *A, const frontal *f, double growth, c
     support_multiply(A, SPRY_TRANSPOSE_NO, x, r);
     for (int64_t i = 0; i < n; i++)
         value_set(type, z, i, r[i]);
-    frontal_solve(f, SPRY_TRANSPOSE_NO, z);
+    assert_int_equal(frontal_solve(f, SPRY_TRANSPOSE_NO, 1, &z), SPRY_STATUS_OK);
     for (int64_t i = 0; i < n; i++) {
         x[i] = value_get(type, z, i);
         most = fmax(most, (double)numeric_size(x[i]));
@@ -346,7 +346,8 @@ static void test_small(void **state)
             A = support_from_rows(ctx, support_types[t], 0, 0, nothing);
             f = factored(A, all_kinds[k]);
             assert_int_equal(frontal_outcome_of(f)->rank, 0);
-            frontal_solve(f, SPRY_TRANSPOSE_NO, NULL);
+            void *none = NULL;
+            assert_int_equal(frontal_solve(f, SPRY_TRANSPOSE_NO, 1, &none), SPRY_STATUS_OK);
             frontal_free(f);
             spry_matrix_free(A);
         }
@@ -529,6 +530,29 @@ static spry_matrix *large_matrix(spry_context *ctx, spry_type type, int which)
     return A;
 }
 
+/* Columns that are solved together have the bits of those that are solved alone. */
+static void check_columns(const spry_matrix *A, const frontal *f)
+{
+    enum { MOST = 11 };
+    const int64_t n = A->a.rows;
+    static const int counts[] = {2, MOST, 1, 8};
+    void *alone[MOST], *beside[MOST];
+    for (int op = 0; op < 3; op++)
+        for (int c = 0; c < 4; c++) {
+            for (int k = 0; k < counts[c]; k++) {
+                alone[k] = numeric_array(A->a.type, n, 0, (uint64_t)k + 1);
+                beside[k] = numeric_array(A->a.type, n, 0, (uint64_t)k + 1);
+                assert_ok(A->ctx, frontal_solve(f, (spry_transpose)op, 1, &alone[k]));
+            }
+            assert_ok(A->ctx, frontal_solve(f, (spry_transpose)op, counts[c], beside));
+            for (int k = 0; k < counts[c]; k++) {
+                assert_memory_equal(alone[k], beside[k], (size_t)n * spry_type_size(A->a.type));
+                numeric_free(A->a.type, alone[k], 0);
+                numeric_free(A->a.type, beside[k], 0);
+            }
+        }
+}
+
 static void test_threads(void **state)
 {
     (void)state;
@@ -545,7 +569,9 @@ static void test_threads(void **state)
                     frontal *f = factored(A, all_kinds[k]);
                     assert_true(f->task_count > 1 && f->top_count > 0);
                     void *x = numeric_array(A->a.type, n, 0, 5);
-                    frontal_solve(f, SPRY_TRANSPOSE_NO, x);
+                    assert_int_equal(frontal_solve(f, SPRY_TRANSPOSE_NO, 1, &x), SPRY_STATUS_OK);
+                    if (c < 2)
+                        check_columns(A, f);
                     if (first)
                         assert_memory_equal(x, first, (size_t)n * spry_type_size(A->a.type));
                     if (c == 0)
@@ -617,6 +643,16 @@ static spry_status use(spry_context *ctx, void *data)
     assert_true((status == SPRY_STATUS_OK) == (f != NULL));
     for (int turn = 0; turn < 2 && status == SPRY_STATUS_OK; turn++)
         status = frontal_factor(f, t->A, &fits);
+    void *columns[3];
+    for (int k = 0; k < 3; k++)
+        columns[k] = numeric_array(t->A->a.type, t->A->a.rows, 0, 1);
+    if (status == SPRY_STATUS_OK) {
+        status = frontal_solve(f, SPRY_TRANSPOSE_NO, 3, columns);
+        /* What there was still serves one. */
+        assert_int_equal(frontal_solve(f, SPRY_TRANSPOSE_NO, 1, columns), SPRY_STATUS_OK);
+    }
+    for (int k = 0; k < 3; k++)
+        numeric_free(t->A->a.type, columns[k], 0);
     frontal_free(f);
     return status;
 }

@@ -299,7 +299,7 @@ static void test_auto_threads(void **state)
         for (int k = 0; k < 2; k++) {
             spry_context *ctx = support_context(k ? "threads=3" : "threads=1");
             spry_matrix *A = on_the_limit(ctx, seed);
-            precon_choose(ctx, A, &choice[k]);
+            precon_choose(ctx, A, 1, &choice[k]);
             spry_matrix_free(A);
             support_context_free(ctx);
         }
@@ -310,6 +310,22 @@ static void test_auto_threads(void **state)
             diffusion += strcmp(choice[0].list[k].spec, "amg") == 0;
     }
     assert_true(diffusion > 0 && diffusion < SEEDS); /* or it says nothing */
+}
+
+/* Factors come first from some right-hand sides on, with a limit that grows with them. */
+static void test_auto_systems(void **state)
+{
+    spry_context *ctx = *state;
+    precon_choice one, many, more;
+    spry_matrix *A = generated(ctx, "poisson2d", "size=250");
+    assert_ok(ctx, precon_choose(ctx, A, 1, &one));
+    assert_ok(ctx, precon_choose(ctx, A, 16, &many));
+    assert_ok(ctx, precon_choose(ctx, A, 100, &more));
+    assert_string_equal(one.list[0].spec, "amg");
+    assert_int_equal(strncmp(many.list[0].spec, "direct:most=", 12), 0);
+    assert_int_equal(strncmp(more.list[0].spec, "direct:most=", 12), 0);
+    assert_true(more.list[0].seconds > many.list[0].seconds);
+    spry_matrix_free(A);
 }
 
 /* Three unknowns a point that are coupled among themselves, and not with others: blocks are found
@@ -388,6 +404,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_no_rows, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_zero_rows, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_auto_threads, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_auto_systems, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_blocks, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_adaptive, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_l1, support_setup, support_teardown),

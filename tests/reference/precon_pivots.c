@@ -129,12 +129,13 @@ static void test_exact_lu(void **state)
     for (int t = 0; t < 4; t++) {
         spry_matrix *A = moved(*state, support_types[t]),
                     *B = saddle(*state, support_types[t], true, true);
-        static const char *const specs[] = {"ilutp:tau=0,fill=1000",
-                                            "ilutp:tau=0,fill=1000,order=none,pivot=1",
-                                            "ilutp:tau=0,fill=1000,order=rcm,pivot=0"};
-        for (size_t k = 0; k < 2; k++)
+        static const char *const specs[] = {
+            "ilutp:tau=0,fill=1000", "ilutp:tau=0,fill=1000,order=none,pivot=1",
+            "mlilu:tau=0,size=3", "mlilu:tau=0,size=0,levels=2,pivot=1,last=direct",
+            "ilutp:tau=0,fill=1000,order=rcm,pivot=0"};
+        for (size_t k = 0; k < 4; k++)
             check_polynomial(A, specs[k], inverse);
-        for (size_t k = 0; k < 3; k++)
+        for (size_t k = 0; k < 5; k++)
             check_polynomial(B, specs[k], inverse);
         spry_matrix_free(A);
         spry_matrix_free(B);

@@ -54,6 +54,8 @@ static const precons_case cases[] = {
     {.kind = "ilut", .decides = true},
     {.kind = "ilutp", .decides = true},
     {.kind = "ilutp", .spec = "ilutp:tau=0,fill=100,pivot=1,order=none", .decides = true},
+    {.kind = "mlilu", .spec = "mlilu:size=4", .decides = true},
+    {.kind = "mlilu", .spec = "mlilu:tau=0.05,size=2,levels=2,last=ilutp", .decides = true},
     {.kind = "kkt", .spec = "kkt:rows=5,sub=ilu", .decides = true},
     {.kind = "ildl", .spec = "ildl:definite=no", .definite = true, .decides = true},
     {.kind = "ildl", .spec = "ildl:definite=yes,order=rcm", .definite = true, .decides = true},
@@ -242,8 +244,8 @@ spry_matrix *precons_faulty(spry_context *ctx, spry_type type, precons_fault fau
         return A;
     case PRECONS_NAN:
     case PRECONS_INFINITE:
-        value_set(type, A->a.values, 100,
-                  (spry_scalar){fault == PRECONS_NAN ? (double)NAN : (double)INFINITY, 0});
+        support_put(A, 100,
+                    (spry_scalar){fault == PRECONS_NAN ? (double)NAN : (double)INFINITY, 0});
         return A;
     case PRECONS_HUGE:
         scale_all(A, single ? 2e37 : 1e307);

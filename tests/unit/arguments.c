@@ -205,6 +205,7 @@ CALL(spry_solver_get_bool, 3, "", spry_solver_get_bool(P(0, t->solver), P(1, "fu
 CALL(spry_solver_get_int, 3, "", spry_solver_get_int(P(0, t->solver), P(1, "max-iter"), P(2, &t->count))) \
 CALL(spry_solver_get_real, 3, "", spry_solver_get_real(P(0, t->solver), P(1, "tol"), P(2, &t->number))) \
 CALL(spry_solver_get_text, 3, "", spry_solver_get_text(P(0, t->solver), P(1, "tol"), P(2, t->word), sizeof t->word)) \
+CALL(spry_solver_errors, 5, "", spry_solver_errors(P(0, t->solver), P(1, t->x), P(2, t->y), P(3, &t->number), P(4, &t->number))) \
 CALL(spry_solver_set_null_space, 3, "2", spry_solver_set_null_space(P(0, t->solver), 1, P(1, t->b_list), P(2, t->b_list))) \
 LOOK(spry_context_set_message, 2, spry_context_set_message(P(0, t->ctx), P(1, "text"))) \
 LOOK(spry_kernel_argument, 3, spry_kernel_argument(P(0, t->kernel), 0, P(1, &t->name), P(2, &t->name))) \

@@ -1,0 +1,188 @@
+/*
+ * How good an x is: its componentwise backward error, and after exact factors a bound for its
+ * error. The latter is Skeel's condition number |A^-1| |A|, estimated once for the factors, times
+ * the largest residual of a row beside |A|'s row. Residuals are computed in twice the precision, so
+ * that what rounding adds to them is as good as nothing.
+ *
+ * W. Oettli, W. Prager, Numer. Math. 6 (1964), 405-409; R. D. Skeel, Scaling for numerical
+ * stability in Gaussian elimination, J. ACM 26 (1979), 494-526; M. Arioli, J. W. Demmel,
+ * I. S. Duff, Solving sparse linear systems with sparse backward error, SIAM J. Matrix Anal. Appl.
+ * 10 (1989), 165-190.
+ */
+#include "krylov/solver.h"
+
+#include "matrix/entries.h"
+
+#include <float.h>
+
+static double size_at(spry_type type, const void *values, int64_t k)
+{
+    const spry_scalar v = value_load(type, values, k);
+    return spry_type_is_complex(type) ? hypot(v.re, v.im) : fabs(v.re);
+}
+
+/* --- the condition -------------------------------------------------------------------------------
+ */
+
+/* The map D A^-H, whose 1-norm is the largest row of |A^-1| D; D has the sums of |A|'s rows. */
+typedef struct inverse {
+    const spry_operator *M;
+    const double *sums;
+    void *y; /* what products come to */
+} inverse;
+
+static void weigh(const precon_map *map, const double *sums)
+{
+    for (int64_t i = 0; i < map->n; i++) {
+        const spry_scalar v = value_load(map->type, map->x, i);
+        value_store(map->type, map->x, i, (spry_scalar){sums[i] * v.re, sums[i] * v.im});
+    }
+}
+
+static spry_status apply(const precon_map *map, bool back)
+{
+    const inverse *inv = map->data;
+    if (back)
+        weigh(map, inv->sums);
+    const spry_status status =
+        inv->M->class->multiply(inv->M, back ? SPRY_TRANSPOSE_NO : SPRY_TRANSPOSE_CONJUGATE,
+                                (spry_scalar){1, 0}, map->x, (spry_scalar){0, 0}, inv->y);
+    memcpy(map->x, inv->y, (size_t)map->n * spry_type_size(map->type));
+    if (!back)
+        weigh(map, inv->sums);
+    return status;
+}
+
+static spry_status find_condition(const spry_operator *M, const double *sums, double *condition)
+{
+    spry_context *ctx = M->ctx;
+    inverse inv = {.M = M, .sums = sums};
+    precon_map map = {.ctx = ctx, .type = M->type, .n = M->rows, .apply = apply, .data = &inv};
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_alloc(ctx, map.n, spry_type_size(map.type), &map.x));
+    SPRY_GO(ctx, base_alloc(ctx, map.n, spry_type_size(map.type), &inv.y));
+    SPRY_GO(ctx, precon_norm(&map, condition));
+done:
+    base_free(ctx, map.x);
+    base_free(ctx, inv.y);
+    return status;
+}
+
+/* --- residuals -----------------------------------------------------------------------------------
+ */
+
+typedef struct row_measure {
+    double terms;    /* |b_i| + |A| |x| */
+    double sum;      /* |A| */
+    double residual; /* at most */
+} row_measure;
+
+static row_measure measure_row(const matrix_arrays *a, int64_t i, const spry_vector *b,
+                               const spry_vector *x)
+{
+    row_measure m = {.terms = size_at(b->type, b->data, i)};
+    const spry_scalar r = polish_row_residual(a, i, b, x);
+    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+        const double size = size_at(a->type, a->values, k);
+        m.sum += size;
+        m.terms += size * size_at(x->type, x->data, a->col_index[k]);
+    }
+    /* As many roundings of roundings as there are sums, and one at the end. */
+    const double sums = 4 * (double)(a->offsets[i + 1] - a->offsets[i]) + 4;
+    m.residual =
+        hypot(r.re, r.im) * (1 + DBL_EPSILON) + sums * sums * DBL_EPSILON * DBL_EPSILON * m.terms;
+    return m;
+}
+
+/* The largest of all rows: residuals beside terms and beside sums, which go to their place. */
+static void measure_rows(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
+                         double *sums, double *backward, double *beside)
+{
+    const int64_t n = A->a.rows;
+    double worst = 0, most = 0;
+#pragma omp parallel for num_threads(matrix_parts(A->ctx, A->a.nnz)) schedule(static) \
+    reduction(max                                                                     \
+              : worst, most)
+    for (int64_t i = 0; i < n; i++) {
+        const row_measure m = measure_row(&A->a, i, b, x);
+        sums[i] = m.sum;
+        /* what is no number is told as infinite */
+        worst = m.residual <= worst * m.terms ? worst : fmin(m.residual / m.terms, INFINITY);
+        most = m.residual <= most * m.sum ? most : fmin(m.residual / m.sum, INFINITY);
+    }
+    *backward = worst;
+    *beside = most;
+}
+
+/* The factors of A that the last solve had; NULL: there are none, or A was found to be singular. */
+static const spry_operator *factors_of(const spry_solver *solver)
+{
+    const spry_operator *M = solver_precon(solver);
+    const bool made = solver->made == STAGE_ALL && M && !M->device && !M->single &&
+                      strcmp(solver->precon_name, "direct") == 0 &&
+                      spry_operator_has_transpose(M) && !solver_has_null_space(solver);
+    return made && precon_direct_unpivoted(M).count == 0 ? M : NULL;
+}
+
+static spry_status check_pair(const spry_solver *solver, const spry_vector *b, const spry_vector *x)
+{
+    const spry_matrix *A = solver->matrix;
+    if (!A)
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
+                         "errors of a solution need the entries of A: the solver has no matrix");
+    if (b->n != A->a.rows || x->n != A->a.cols || b->type != A->a.type || x->type != A->a.type)
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
+                         "b and x have %" PRId64 " and %" PRId64
+                         " elements of types %s and %s, the "
+                         "matrix is %" PRId64 " x %" PRId64 " of type %s",
+                         b->n, x->n, spry_type_name(b->type), spry_type_name(x->type), A->a.rows,
+                         A->a.cols, spry_type_name(A->a.type));
+    return SPRY_STATUS_OK;
+}
+
+/* Of vectors of the host. */
+static spry_status bound_errors(spry_solver *solver, const spry_vector *b, const spry_vector *x,
+                                double *backward, double *bound)
+{
+    spry_context *ctx = solver->ctx;
+    const spry_operator *M = factors_of(solver);
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    const double reserve = 3; /* what the estimate of a norm may be short of */
+    double *sums = NULL, beside, largest = 0;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_as_csr(solver->matrix, &csr, &owned));
+    SPRY_GO(ctx, base_alloc(ctx, csr->a.rows, sizeof *sums, &sums));
+    measure_rows(csr, b, x, sums, backward, &beside);
+    if (!M)
+        goto done;
+    if (isnan(solver->condition) && csr->a.rows > 0)
+        SPRY_GO(ctx, find_condition(M, sums, &solver->condition));
+    for (int64_t i = 0; i < x->n; i++)
+        largest = fmax(largest, size_at(x->type, x->data, i));
+    *bound = beside > 0 ? reserve * solver->condition * (beside / largest) : 0;
+done:
+    base_free(ctx, sums);
+    spry_matrix_free(owned);
+    return status;
+}
+
+spry_status spry_solver_errors(spry_solver *solver, const spry_vector *b, const spry_vector *x,
+                               double *backward, double *bound)
+{
+    SPRY_NEED(CTX_OF(solver), solver, b, x, backward, bound);
+    spry_context *ctx = solver->ctx;
+    const spry_vector *b_here = NULL, *x_here = NULL;
+    spry_vector *own_b = NULL, *own_x = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    *backward = *bound = NAN;
+    SPRY_GO(ctx, solver_check_idle(solver));
+    SPRY_GO(ctx, check_pair(solver, b, x));
+    SPRY_GO(ctx, vector_here(b, &b_here, &own_b));
+    SPRY_GO(ctx, vector_here(x, &x_here, &own_x));
+    SPRY_GO(ctx, bound_errors(solver, b_here, x_here, backward, bound));
+done:
+    spry_vector_free(own_b);
+    spry_vector_free(own_x);
+    return status;
+}

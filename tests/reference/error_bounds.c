@@ -1,0 +1,228 @@
+/* Backward errors and error bounds that direct solves tell, beside the truth: systems whose
+ * solution is known, or is computed in long double. */
+#include "support/numeric.h"
+#include "support/support.h"
+
+#include "matrix/matrix.h"
+
+#include <math.h>
+#include <spry/spry.h>
+
+enum { MOST = 40 };
+
+/* A x = b by elimination with the largest pivots, in long double; real, n <= MOST. */
+static void solve_long(int n, const long double *A, const long double *b, long double *x)
+{
+    long double a[MOST][MOST + 1];
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++)
+            a[i][j] = A[i * n + j];
+        a[i][n] = b[i];
+    }
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int i = k + 1; i < n; i++)
+            best = fabsl(a[i][k]) > fabsl(a[best][k]) ? i : best;
+        for (int j = k; j <= n; j++) {
+            const long double keep = a[k][j];
+            a[k][j] = a[best][j];
+            a[best][j] = keep;
+        }
+        for (int i = k + 1; i < n; i++) {
+            const long double f = a[i][k] / a[k][k];
+            for (int j = k; j <= n; j++)
+                a[i][j] -= f * a[k][j];
+        }
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        x[i] = a[i][n];
+        for (int j = i + 1; j < n; j++)
+            x[i] -= a[i][j] * x[j];
+        x[i] /= a[i][i];
+    }
+}
+
+typedef struct outcome {
+    double backward, bound, error;
+} outcome;
+
+/* Solves with b of small whole numbers, and compares. */
+static outcome solve_system(spry_context *ctx, spry_type type, int n, const double *dense,
+                            const char *options)
+{
+    spry_matrix *A = support_from_rows(ctx, type, n, n, dense);
+    spry_vector *b = NULL, *x = NULL;
+    spry_solver *solver = NULL;
+    spry_result result = SPRY_RESULT_INIT;
+    long double exact[MOST], numbers[MOST * MOST], right[MOST];
+    double worst = 0, most = 0;
+    assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, &b));
+    assert_ok(ctx, spry_vector_like(b, n, &x));
+    for (int i = 0; i < n; i++) {
+        right[i] = (i * 7) % 11 - 5;
+        value_set(type, b->data, i, (spry_scalar){(double)right[i], 0});
+        for (int j = 0; j < n; j++)
+            numbers[i * n + j] = type_is_single(type) ? (float)dense[i * n + j] : dense[i * n + j];
+    }
+    solve_long(n, numbers, right, exact);
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, "method=direct"));
+    if (options)
+        assert_ok(ctx, spry_solver_set(solver, options));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    assert_ok(ctx, spry_solve(solver, b, x, &result));
+    for (int i = 0; i < n; i++) {
+        const spry_scalar v = value_get(type, x->data, i);
+        worst = fmax(worst, hypot((double)(v.re - exact[i]), v.im));
+        most = fmax(most, hypot(v.re, v.im));
+    }
+    outcome found = {.error = worst / most};
+    assert_ok(ctx, spry_solver_errors(solver, b, x, &found.backward, &found.bound));
+    spry_result_clear(ctx, &result);
+    spry_solver_free(solver);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+    return found;
+}
+
+typedef double entry_fn(int n, int i, int j);
+static double random_entry(int n, int i, int j)
+{
+    const double u = (double)(base_random((uint64_t)n, (uint64_t)(i * 100 + j)) >> 11) * 0x1p-53;
+    return u < 0.6 && i != j ? 0 : 2 * u - 1.3 + 3 * (i == j);
+}
+static double hilbert(int n, int i, int j)
+{
+    (void)n;
+    return 1.0 / (i + j + 1);
+}
+static double kahan(int n, int i, int j)
+{
+    (void)n;
+    const double c = 0.6, s = 0.8;
+    return pow(s, i) * (i == j ? 1 : j > i ? -c : 0);
+}
+/* Elimination with row exchanges doubles the last column at each step. */
+static double wilkinson(int n, int i, int j)
+{
+    return i == j || j == n - 1 ? 1 : j < i ? -1 : 0;
+}
+static double graded(int n, int i, int j)
+{
+    return ldexp(random_entry(n, i, j), -2 * i);
+}
+static double graded_columns(int n, int i, int j)
+{
+    return ldexp(random_entry(n, i, j), 2 * j - n);
+}
+
+/* The bound holds, unless it says that nothing is known; the backward error is what refinement
+ * leaves. On those that are no worse than their rows' sizes the bound is no more than a thousand
+ * times the error, or than the unit that x itself is rounded to. */
+static void test_bounds(void **state)
+{
+    spry_context *ctx = *state;
+    static const struct {
+        const char *name;
+        entry_fn *entry;
+        int least, most;
+        bool tame, level; /* its rows are alike */
+    } families[] = {{"random", random_entry, 1, MOST, true, true},
+                    {"Hilbert", hilbert, 1, 11, false, false},
+                    {"Kahan", kahan, 2, 30, false, false},
+                    {"Wilkinson", wilkinson, 2, MOST, true, true},
+                    {"graded", graded, 2, MOST, true, false},
+                    {"graded columns", graded_columns, 2, MOST, false, false}};
+    static const spry_type types[] = {SPRY_TYPE_D, SPRY_TYPE_S, SPRY_TYPE_Z, SPRY_TYPE_C};
+    double dense[MOST * MOST];
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+        for (int n = families[f].least; n <= families[f].most; n += n < 12 ? 1 : 7)
+            for (int t = 0; t < 4; t++) {
+                for (int i = 0; i < n; i++)
+                    for (int j = 0; j < n; j++)
+                        dense[i * n + j] = families[f].entry(n, i, j);
+                const double unit = numeric_unit(types[t]);
+                const outcome o = solve_system(ctx, types[t], n, dense,
+                                               type_is_single(types[t]) ? "tol=1e-6" : "tol=1e-14");
+                if (isnan(o.bound) && !families[f].tame)
+                    continue; /* singular as far as single precision can tell */
+                if (!(o.backward >= 0 && o.backward <= 100 * n * unit) && families[f].level)
+                    fail_msg("%s, n %d, type %s: backward error %g", families[f].name, n,
+                             spry_type_name(types[t]), o.backward);
+                if (!(o.error <= o.bound) && !(o.bound > 0.1))
+                    fail_msg("%s, n %d, type %s: off by %g, bound %g", families[f].name, n,
+                             spry_type_name(types[t]), o.error, o.bound);
+                if (families[f].tame && !(o.bound <= 1e3 * fmax(o.error, unit)))
+                    fail_msg("%s, n %d, type %s: off by %g, bound %g says little", families[f].name,
+                             n, spry_type_name(types[t]), o.error, o.bound);
+            }
+}
+
+/* No bound without factors, nor of a matrix without an inverse; nothing without a matrix. */
+static void test_unknown(void **state)
+{
+    spry_context *ctx = *state;
+    static const double regular[] = {4, 1, 0, 1, 4, 1, 0, 1, 4};
+    const outcome o = solve_system(ctx, SPRY_TYPE_D, 3, regular, "method=gmres precon=jacobi");
+    assert_true(isnan(o.bound) && o.backward >= 0 && o.backward < 1e-12);
+    static const double singular[] = {1, 1, 1, 1};
+    assert_true(isnan(solve_system(ctx, SPRY_TYPE_D, 2, singular, NULL).bound));
+    assert_true(
+        isnan(solve_system(ctx, SPRY_TYPE_D, 3, regular, "method=direct:precision=single").bound));
+    spry_solver *solver = NULL;
+    spry_vector *b = NULL;
+    double backward, bound;
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, NULL, SPRY_OWN_COPY, &b));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_solver_errors(solver, b, b, &backward, &bound));
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, singular);
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_solver_errors(solver, b, b, &backward, &bound));
+    spry_solver_free(solver);
+    spry_vector_free(b);
+    spry_matrix_free(A);
+}
+
+typedef struct torture {
+    spry_solver *solver;
+    spry_vector *b, *x;
+} torture;
+
+static spry_status use(spry_context *ctx, void *data)
+{
+    (void)ctx;
+    const torture *t = data;
+    double backward, bound;
+    return spry_solver_errors(t->solver, t->b, t->x, &backward, &bound);
+}
+
+static void test_torture(void **state)
+{
+    spry_context *ctx = *state;
+    static const double regular[] = {4, 1, 0, 1, 4, 1, 0, 1, 4};
+    torture t = {0};
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 3, 3, regular);
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, NULL, SPRY_OWN_COPY, &t.b));
+    assert_ok(ctx, spry_vector_fill(t.b, (spry_scalar){1, 0}));
+    assert_ok(ctx, spry_vector_like(t.b, 3, &t.x));
+    assert_ok(ctx, spry_solver_new(ctx, &t.solver));
+    assert_ok(ctx, spry_solver_set(t.solver, "method=direct"));
+    assert_ok(ctx, spry_solver_set_matrix(t.solver, A));
+    assert_ok(ctx, spry_solve(t.solver, t.b, t.x, NULL));
+    support_torture(ctx, use, &t);
+    spry_solver_free(t.solver);
+    spry_vector_free(t.b);
+    spry_vector_free(t.x);
+    spry_matrix_free(A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_bounds, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_unknown, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_torture, support_setup, support_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
