@@ -8,7 +8,8 @@
  * which is the same product with an identity in A's place. Where copies and products overlap, the
  * whole takes less than the sum of both.
  */
-#include "device/convert.h"
+#include "device/layout.h"
+#include "device/make.h"
 #include "peers/device_spry.h"
 #include "peers/peer.h"
 
@@ -22,9 +23,10 @@ static spry_device *device;
 
 static void convert(void *data)
 {
-    device_sell s;
-    peer_need(ctx, device_csr_to_sell(device, data, 32, &s));
-    device_sell_free(&s);
+    device_layout *D = NULL;
+    bool made;
+    peer_need(ctx, device_layout_make(data, true, "sell:C=32", &made, &D));
+    device_layout_free(D);
 }
 
 typedef struct product {

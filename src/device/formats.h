@@ -68,6 +68,8 @@ typedef struct device_form {
     char defines[DEVICE_DEFINES_SIZE]; /* "SLICE=32 WIDE=1": constants while the text is read */
 } device_form;
 
+typedef struct device_maker device_maker;
+
 typedef struct device_format {
     const char *name; /* of the layout_class */
     /* Decides how to use L on d with `columns` columns (1: SpMV). SPRY_STATUS_UNSUPPORTED with a
@@ -83,6 +85,9 @@ typedef struct device_format {
      * DEVICE_MOST_ARRAYS, all zeros at first; those past the last have no name. NULL: L's that are
      * not aside. */
     spry_status (*arrays)(const layout *L, layout_array *array);
+    /* Makes the same in the device's memory from CSR that is there: see make.h. NULL: made on the
+     * host and copied. */
+    spry_status (*make)(device_maker *m);
 } device_format;
 
 /* The device's side of a format; NULL where it has none. */

@@ -236,7 +236,8 @@ static spry_status program_text(const spry_device *d, const layout *L, int colum
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_form_open(d, L, columns, true, form));
     SPRY_GO(ctx, device_arrays_open(L, &arrays));
-    SPRY_GO(ctx, device_program_text(L, &arrays, form, columns, conjugate, text));
+    SPRY_GO(ctx,
+            device_program_text(L, &arrays, form, columns, conjugate, L->carry_at != NULL, text));
 done:
     device_arrays_close(&arrays);
     return status;
