@@ -154,7 +154,7 @@ static spry_status put_patterns(device_maker *m, coding *c)
     SPRY_GO(ctx, make_add(m, SELL16_HALVES, "patterns", count * C, sizeof(uint16_t), &numbers));
     const device_arg args[] = {DEVICE_VALUE(c->groups),      device_arg_memory(c->columns),
                                device_arg_memory(c->counts), device_arg_memory(codes),
-                               device_arg_memory(numbers),  {0}};
+                               device_arg_memory(numbers),   {0}};
     SPRY_GO(ctx, make_launch(c->p, "put_patterns", c->groups, args));
 done:
     return status;
