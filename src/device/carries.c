@@ -1,10 +1,12 @@
 /* What units carry: for each row the places of its sums, in the order of units. */
 #include "device/carries.h"
 
+#include "device/staging.h"
+
 spry_status device_copy_over(spry_device *d, const void *from, int64_t bytes, device_memory **m)
 {
     const spry_status status = device_alloc(d, bytes, m);
-    return status == SPRY_STATUS_OK && bytes > 0 ? device_put(*m, 0, from, bytes) : status;
+    return status == SPRY_STATUS_OK ? device_put_large(*m, from, bytes) : status;
 }
 
 void device_carries_free(device_carries *c)

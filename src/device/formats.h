@@ -120,6 +120,8 @@ spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, 
 spry_device *device_of(const spry_operator *op);
 /* Its diagonal in the device's memory where op(A) r = d .* r; NULL for others. */
 const device_memory *device_diagonal(const spry_operator *op, spry_transpose transpose);
+/* Makes what the first product A x would make, so that it takes no longer than others. */
+spry_status device_prepare(const spry_operator *op);
 /* y = alpha op(A) x + beta y on arrays in the device's memory. */
 spry_status device_multiply(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
                             const device_memory *x, spry_scalar beta, device_memory *y);

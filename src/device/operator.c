@@ -81,6 +81,8 @@ static spry_status find_stored(const spry_operator *op, spry_transpose transpose
     return status;
 }
 
+static const operator_class device_class;
+
 /* --- products ------------------------------------------------------------------------------------
  */
 
@@ -106,6 +108,15 @@ spry_status device_multiply_block(const spry_operator *op, spry_transpose transp
                                   const device_product *p)
 {
     return device_multiply_blocks(op, transpose, p, 1);
+}
+
+spry_status device_prepare(const spry_operator *op)
+{
+    const device_product p = {.columns = 1, .alpha = {1, 0}, .x_stride = 1, .y_stride = 1};
+    const device_state *state = op->state;
+    return op->class == &device_class && state->plain.whole
+               ? device_layout_prepare(state->plain.whole, &p)
+               : SPRY_STATUS_OK;
 }
 
 spry_status device_multiply(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,

@@ -285,18 +285,22 @@ spry_status tune_list_make(const spry_matrix *A, spry_device *d, tune_list *list
     spry_context *ctx = A->ctx;
     spry_matrix *sample = NULL;
     spry_status status = SPRY_STATUS_OK;
+    enum { UNEVEN = 32 };
     tune_candidate csr = {.row = {.format = "csr"}, .possible = true};
     *list = (tune_list){.ctx = ctx, .device = d};
     snprintf(csr.row.note, sizeof csr.row.note, "%s", d ? "as it is" : "in place");
     csr.row.bytes = A->a.nnz * (int64_t)(spry_type_size(A->a.type) + sizeof(int32_t)) +
                     (A->a.rows + 1) * (int64_t)sizeof(int64_t);
+    list->vector_bytes = (double)spry_type_size(A->a.type) * (double)(A->a.cols + A->a.rows);
     const unsigned kinds = exact_kinds(A);
     SPRY_GO(ctx, add(list, &csr));
     for (int i = 0; layout_class_at(i); i++)
         SPRY_GO(ctx, add_class(list, layout_class_at(i), kinds));
-    SPRY_GO(ctx, tune_sample(A, &sample));
-    list->doubtful = sample && matrix_longest_row(A->ctx, &A->a) >
-                                   2 * matrix_longest_row(sample->ctx, &sample->a);
+    SPRY_GO(ctx, tune_sample(A, d != NULL, &sample));
+    const int64_t longest = d || sample ? matrix_longest_row(A->ctx, &A->a) : 0;
+    list->doubtful = sample && longest > 2 * matrix_longest_row(sample->ctx, &sample->a);
+    list->uneven =
+        d && (double)longest * (double)A->a.rows > UNEVEN * (double)(A->a.nnz + A->a.rows);
     for (int i = 1; i < list->count; i++) {
         tune_candidate *c = &list->all[i];
         const tune_candidate *own = c->kind == STORED_OWN ? NULL : own_kind(list, c);

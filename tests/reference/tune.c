@@ -122,7 +122,7 @@ static void test_sample(void **state)
         spry_matrix *A = NULL, *sample = NULL;
         tune_list list;
         assert_ok(ctx, spry_generate(ctx, kinds[k][0], kinds[k][1], &A));
-        assert_ok(ctx, tune_sample(A, &sample));
+        assert_ok(ctx, tune_sample(A, false, &sample));
         if (sample) {
             const matrix_arrays s = sample->a;
             assert_ok(ctx, matrix_check_arrays(ctx, &s));
