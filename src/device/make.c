@@ -88,7 +88,7 @@ spry_status make_build(const device_maker *m, const char *name, const char *opti
                        device_program **p)
 {
     char all[OPTIONS_SIZE], names[64];
-    snprintf(all, sizeof all, "-DELEMENT=%d %s", (int)m->size, options);
+    snprintf(all, sizeof all, "-DELEMENT=%d %.120s", (int)m->size, options);
     snprintf(names, sizeof names, "make %s", name);
     return device_matrix_build(m->d, SPRY_TYPE_S, MAKE_GROUP, names, all, p);
 }
