@@ -59,11 +59,6 @@ done:
     return status;
 }
 
-void device_limit_memory(spry_device *d, int64_t bytes)
-{
-    d->pool->limit = bytes;
-}
-
 /* Gives everything that is kept back to the driver; false: there was nothing. */
 static bool trim(spry_device *d)
 {
@@ -81,6 +76,13 @@ static bool trim(spry_device *d)
         }
     }
     return any;
+}
+
+void device_limit_memory(spry_device *d, int64_t bytes)
+{
+    d->pool->limit = bytes;
+    if (bytes > 0 && d->pool->held > bytes)
+        trim(d); /* what is kept is not there on a device as small as that */
 }
 
 void device_pool_close(spry_device *d)

@@ -14,7 +14,6 @@ static const double climbing = 0.35; /* of that is kept for options of the best 
 static const double ending = 0.15;   /* and of that for the last rounds */
 static const double behind = 1.5;    /* times the best: no second product */
 static const double finalist = 1.05; /* times the best: takes part in the last rounds */
-static const int64_t many = 50000;   /* products pay for what only the host can make */
 
 typedef struct race {
     spry_context *ctx;
@@ -189,7 +188,7 @@ done:
 static spry_status try_elsewhere(race *r)
 {
     spry_status status = SPRY_STATUS_OK;
-    for (int tried = 0; tried < MOST_ELSEWHERE && r->options->products >= many; tried++) {
+    for (int tried = 0; tried < MOST_ELSEWHERE && r->options->products >= TUNE_MANY; tried++) {
         tune_candidate *found = NULL;
         for (int i = 1; i < r->list->count; i++) {
             tune_candidate *c = &r->list->all[i];

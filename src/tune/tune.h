@@ -141,8 +141,11 @@ typedef struct tune_list {
 } tune_list;
 
 /* All formats with all options, and what they will read; for large matrices from a sample. A is
- * sorted general CSR. On a device those that have kernels there. */
-spry_status tune_list_make(const spry_matrix *A, spry_device *d, tune_list *list);
+ * sorted general CSR. On a device those that have kernels there; what only the host can make is
+ * looked at for TUNE_MANY products at least. */
+enum { TUNE_MANY = 50000 };
+spry_status tune_list_make(const spry_matrix *A, spry_device *d, int64_t products,
+                           tune_list *list);
 void tune_list_free(tune_list *list); /* operators, too */
 /* Whether a format, which may be that of another matrix, can hold A exactly. A is sorted general
  * CSR. */

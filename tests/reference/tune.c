@@ -128,7 +128,7 @@ static void test_sample(void **state)
             assert_ok(ctx, matrix_check_arrays(ctx, &s));
             assert_true(s.nnz > 50000 && s.nnz < spry_matrix_nnz(A));
         }
-        assert_ok(ctx, tune_list_make(A, NULL, &list));
+        assert_ok(ctx, tune_list_make(A, NULL, 1000, &list));
         for (int i = 1; i < list.count; i++) {
             tune_candidate *c = &list.all[i];
             const int64_t estimate = c->row.bytes;

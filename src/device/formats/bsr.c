@@ -113,4 +113,4 @@ done:
     return status;
 }
 
-const device_format device_format_bsr = {.name = "bsr", .open = open, .make = make};
+const device_format device_format_bsr = {.name = "bsr", .open = open, .make = make, .grid = "r=0"};
