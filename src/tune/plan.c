@@ -41,13 +41,14 @@ bool tune_made_there(const tune_candidate *c)
     return find_known(c) < KNOWN && device_makes(c->row.format);
 }
 
-double tune_expect_there(const tune_list *list, const tune_candidate *c)
+void tune_expect(const tune_list *list, tune_candidate *c)
 {
     const int i = find_known(c);
     const double factor = list->uneven ? (i < KNOWN ? known[i].uneven : other_uneven)
                                        : (i < KNOWN ? known[i].factor : other_factor);
-    return factor * ((double)c->row.bytes + list->vector_bytes) /
-           ((double)list->all[0].row.bytes + list->vector_bytes);
+    c->made_there = tune_made_there(c);
+    c->expected = factor * ((double)c->row.bytes + list->vector_bytes) /
+                  ((double)list->all[0].row.bytes + list->vector_bytes);
 }
 
 double tune_making_there(const tune_candidate *c)
@@ -58,18 +59,18 @@ double tune_making_there(const tune_candidate *c)
 
 static bool is_new(const tune_candidate *c)
 {
-    return c->possible && !c->dropped && c->samples == 0 && tune_made_there(c);
+    return c->possible && !c->dropped && c->samples == 0 && c->made_there;
 }
 
 /* The options of c's format with the least forecast; of those that are as good the first. */
 static bool leads_class(const tune_list *list, const tune_candidate *c)
 {
-    const double mine = tune_expect_there(list, c);
+    const double mine = c->expected;
     for (int i = 1; i < list->count; i++) {
         const tune_candidate *d = &list->all[i];
         if (d->class != c->class || d == c || !d->possible)
             continue;
-        const double other = tune_expect_there(list, d);
+        const double other = d->expected;
         if (d < c ? other <= 1.01 * mine : 1.01 * other < mine)
             return false;
     }
@@ -81,8 +82,8 @@ int tune_next_class(const tune_list *list)
     int found = 0;
     for (int i = 1; i < list->count; i++) {
         const tune_candidate *c = &list->all[i];
-        if (is_new(c) && leads_class(list, c) && tune_expect_there(list, c) <= hope &&
-            (found == 0 || tune_expect_there(list, c) < tune_expect_there(list, &list->all[found])))
+        if (is_new(c) && leads_class(list, c) && c->expected <= hope &&
+            (found == 0 || c->expected < list->all[found].expected))
             found = i;
     }
     return found;
@@ -95,9 +96,7 @@ static double near_class(const tune_list *list, const tune_candidate *c, double 
     for (int i = 1; i < list->count; i++) {
         const tune_candidate *d = &list->all[i];
         if (d->class == c->class && d->samples > 0 && d->row.seconds <= near_by * least)
-            expected = expected == 0 || tune_expect_there(list, d) < expected
-                           ? tune_expect_there(list, d)
-                           : expected;
+            expected = expected == 0 || d->expected < expected ? d->expected : expected;
     }
     return expected;
 }
@@ -112,8 +111,8 @@ int tune_next_option(const tune_list *list)
     for (int i = 1; i < list->count; i++) {
         const tune_candidate *c = &list->all[i];
         const double limit = is_new(c) ? near_by * near_class(list, c, least) : 0;
-        if (limit > 0 && tune_expect_there(list, c) <= limit &&
-            (found == 0 || tune_expect_there(list, c) < tune_expect_there(list, &list->all[found])))
+        if (limit > 0 && c->expected <= limit &&
+            (found == 0 || c->expected < list->all[found].expected))
             found = i;
     }
     return found;
@@ -127,9 +126,8 @@ int tune_pick(const tune_list *list, int64_t products)
             const tune_candidate *c = &list->all[i];
             if (c->samples == 0 || c->row.seconds <= 0)
                 continue;
-            const double making = tune_made_there(c)
-                                      ? tune_making_there(c) * list->all[0].row.seconds
-                                      : c->row.conversion_seconds;
+            const double making = c->made_there ? tune_making_there(c) * list->all[0].row.seconds
+                                                : c->row.conversion_seconds;
             const double total = making + (double)products * c->row.seconds;
             if (pass == 1 && total <= close * least)
                 return i;

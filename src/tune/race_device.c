@@ -75,7 +75,7 @@ static spry_status build(race *r, tune_candidate *c)
     SPRY_GO(r->ctx, device_operator_from(r->d, r->A, there, c->row.format, &c->op));
     SPRY_GO(r->ctx, device_finish(r->d));
     c->row.conversion_seconds = base_seconds() - begin - (r->d->building - compiled);
-    if (there && tune_made_there(c))
+    if (there && c->made_there)
         c->row.conversion_seconds += r->bringing;
     SPRY_GO(r->ctx, device_prepare(c->op));
 done:
@@ -86,14 +86,15 @@ done:
 static spry_status inspect(const race *r, tune_candidate *c, bool *fine)
 {
     spry_storage storage = SPRY_STORAGE_INIT;
-    const double hoped = tune_expect_there(r->list, c);
+    const double hoped = c->expected;
     const spry_status status = spry_operator_storage(c->op, &storage);
     *fine = status == SPRY_STATUS_OK && storage.exact;
     if (!*fine)
         return status;
     c->row.bytes = storage.read_bytes;
     c->estimated = false;
-    if (tune_expect_there(r->list, c) > behind && tune_expect_there(r->list, c) > behind * hoped) {
+    tune_expect(r->list, c);
+    if (c->expected > behind && c->expected > behind * hoped) {
         *fine = false;
         leave(c, "takes more than it was forecast to");
     }
@@ -131,7 +132,7 @@ static spry_status enter(race *r, tune_candidate *c)
         leave(c, "does not fit the memory of the device");
         return SPRY_STATUS_OK;
     }
-    r->spent += tune_making_there(c) + FIRST_RUNS * tune_expect_there(r->list, c);
+    r->spent += tune_making_there(c) + FIRST_RUNS * c->expected;
     memcpy(before, r->ctx->message, sizeof before);
     SPRY_GO(r->ctx, build(r, c));
     SPRY_GO(r->ctx, inspect(r, c, &fine));
@@ -162,7 +163,7 @@ done:
 /* Whether there is time for c, with a share of all left over. */
 static bool may_run(const race *r, const tune_candidate *c, double left)
 {
-    const double cost = tune_making_there(c) + FIRST_RUNS * tune_expect_there(r->list, c);
+    const double cost = tune_making_there(c) + FIRST_RUNS * c->expected;
     return r->spent + cost <= (1 - left) * share * r->options->budget &&
            !spry_context_interrupted(r->ctx, false);
 }
@@ -192,9 +193,9 @@ static spry_status try_elsewhere(race *r)
         tune_candidate *found = NULL;
         for (int i = 1; i < r->list->count; i++) {
             tune_candidate *c = &r->list->all[i];
-            if (c->possible && !c->dropped && c->samples == 0 && !tune_made_there(c) &&
-                tune_expect_there(r->list, c) * r->csr->row.seconds < least(r) &&
-                (!found || tune_expect_there(r->list, c) < tune_expect_there(r->list, found)))
+            if (c->possible && !c->dropped && c->samples == 0 && !c->made_there &&
+                c->expected * r->csr->row.seconds < least(r) &&
+                (!found || c->expected < found->expected))
                 found = c;
         }
         if (!found || spry_context_interrupted(r->ctx, false))
@@ -250,7 +251,7 @@ static void set_models(race *r)
     for (int i = 0; i < r->list->count; i++) {
         tune_candidate *c = &r->list->all[i];
         if (c->possible)
-            c->row.model_seconds = tune_expect_there(r->list, c) * r->csr->row.seconds;
+            c->row.model_seconds = c->expected * r->csr->row.seconds;
     }
 }
 
@@ -279,6 +280,8 @@ spry_status tune_race_there(const spry_matrix *A, const tune_options *options, t
               .d = list->device};
     spry_status status = SPRY_STATUS_OK;
     *winner = 0;
+    for (int i = 0; i < list->count; i++)
+        tune_expect(list, &list->all[i]);
     SPRY_GO(r.ctx, go_there(&r));
     set_models(&r);
     SPRY_GO(r.ctx, try_formats(&r));

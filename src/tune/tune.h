@@ -124,6 +124,8 @@ typedef struct tune_candidate {
     bool possible;     /* the format can hold A */
     bool estimated;    /* from a sample of the rows */
     bool dropped;      /* lost, or could not be built */
+    bool made_there;   /* on a device, from CSR there */
+    double expected;   /* on a device: what a product takes, in products with CSR */
     int samples;
     spry_operator *op; /* while it races */
 } tune_candidate;
@@ -144,8 +146,7 @@ typedef struct tune_list {
  * sorted general CSR. On a device those that have kernels there; what only the host can make is
  * looked at for TUNE_MANY products at least. */
 enum { TUNE_MANY = 50000 };
-spry_status tune_list_make(const spry_matrix *A, spry_device *d, int64_t products,
-                           tune_list *list);
+spry_status tune_list_make(const spry_matrix *A, spry_device *d, int64_t products, tune_list *list);
 void tune_list_free(tune_list *list); /* operators, too */
 /* Whether a format, which may be that of another matrix, can hold A exactly. A is sorted general
  * CSR. */
@@ -185,11 +186,11 @@ spry_status tune_race_there(const spry_matrix *A, const tune_options *options, t
 
 /* --- plan.c ---------------------------------------------------------------------------------- */
 
-/* Whether a candidate is made on a device from CSR there, and in how many products of CSR; what a
- * product in it is expected to take, likewise. */
+/* Whether a candidate can be made on a device from CSR there, and in how many products with CSR. */
 bool tune_made_there(const tune_candidate *c);
 double tune_making_there(const tune_candidate *c);
-double tune_expect_there(const tune_list *list, const tune_candidate *c);
+/* Sets what is expected of a candidate there from its bytes. */
+void tune_expect(const tune_list *list, tune_candidate *c);
 /* The place of the next format to try on a device, with its best options; then of the next options
  * of formats that were near the best. 0: there is none. */
 int tune_next_class(const tune_list *list);

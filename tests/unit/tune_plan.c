@@ -29,6 +29,7 @@ static void open_fake(fake *f)
     f->list.all = f->all;
     f->list.count = 1;
     f->all[0] = (tune_candidate){.row = {.format = "csr", .bytes = 1000}, .possible = true};
+    tune_expect(&f->list, &f->all[0]);
 }
 
 static tune_candidate *add(fake *f, const char *format, int64_t bytes)
@@ -39,6 +40,7 @@ static tune_candidate *add(fake *f, const char *format, int64_t bytes)
     *c = (tune_candidate){.class = class_of(name), .possible = true};
     c->row.bytes = bytes;
     snprintf(c->row.format, sizeof c->row.format, "%s", format);
+    tune_expect(&f->list, c);
     return c;
 }
 
@@ -111,6 +113,7 @@ static void test_order(void **state)
     assert_int_equal(tune_next_option(&f.list), 0);
     f.list.uneven = true; /* then merge comes first */
     f.all[6].samples = 0;
+    tune_expect(&f.list, &f.all[6]);
     assert_int_equal(tune_next_class(&f.list), 6);
 }
 
