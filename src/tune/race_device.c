@@ -8,7 +8,7 @@
 #include "device/formats.h"
 #include "device/operator.h"
 
-enum { FIRST_RUNS = 2, CSR_RUNS = 4, LAST_ROUNDS = 3, LEAST_TRIED = 2, MOST_ELSEWHERE = 3 };
+enum { FIRST_RUNS = 2, CSR_RUNS = 3, LAST_ROUNDS = 3, LEAST_TRIED = 2, MOST_ELSEWHERE = 3 };
 static const double share = 1.5;     /* of the budget: making counts here as well */
 static const double climbing = 0.35; /* of that is kept for options of the best formats, */
 static const double ending = 0.15;   /* and of that for the last rounds */
@@ -206,15 +206,18 @@ done:
     return status;
 }
 
-/* Those that are close take turns, CSR among them. */
+/* Those that are close take turns. */
 static spry_status run_last(race *r)
 {
+    const double limit = finalist * least(r);
     spry_status status = SPRY_STATUS_OK;
-    drop_losers(r, finalist * least(r));
+    drop_losers(r, limit);
     for (int round = 0; round < LAST_ROUNDS && !spry_context_interrupted(r->ctx, false); round++)
-        for (int i = 0; i < r->list->count; i++)
-            if (r->list->all[i].op)
-                SPRY_GO(r->ctx, run_once(r, &r->list->all[i]));
+        for (int i = 0; i < r->list->count; i++) {
+            tune_candidate *c = &r->list->all[i];
+            if (c->op && c->row.seconds <= limit)
+                SPRY_GO(r->ctx, run_once(r, c));
+        }
 done:
     return status;
 }
