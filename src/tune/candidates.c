@@ -304,6 +304,9 @@ static void forecast(const spry_matrix *A, const spry_matrix *sample, int64_t pr
                  TUNE_MANY);
     else if (own)
         derive(A, own, c);
+    else if (list->uneven &&
+             c->class == &format_sell16) /* much fill, which takes long to look at */
+        snprintf(c->row.note, sizeof c->row.note, "some rows are much longer than others");
     else if (list->device && c->class == &format_bsr && !has_blocks(sample ? &sample->a : &A->a))
         snprintf(c->row.note, sizeof c->row.note, "neighbouring rows have other columns");
     else if (sample && !c->class->whole)

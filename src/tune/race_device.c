@@ -9,9 +9,9 @@
 #include "device/operator.h"
 
 enum { FIRST_RUNS = 2, CSR_RUNS = 3, LAST_ROUNDS = 3, LEAST_TRIED = 2, MOST_ELSEWHERE = 3 };
-static const double share = 1.5;     /* of the budget: making counts here as well */
-static const double climbing = 0.35; /* of that is kept for options of the best formats, */
-static const double ending = 0.15;   /* and of that for the last rounds */
+static const double share = 1.6;     /* of the budget: making counts here as well */
+static const double climbing = 0.25; /* of that is kept for options of the best formats, */
+static const double ending = 0.1;    /* and of that for the last rounds */
 static const double behind = 1.5;    /* times the best: no second product */
 static const double finalist = 1.05; /* times the best: takes part in the last rounds */
 
