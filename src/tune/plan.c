@@ -11,7 +11,6 @@
 
 #include "device/make.h"
 
-static const double close = 1.02;  /* times the least total are a tie */
 static const double hope = 1.3;    /* times CSR's forecast are still worth a try */
 static const double near_by = 1.1; /* times the forecast of a format's best options, likewise */
 
@@ -130,7 +129,7 @@ int tune_pick(const tune_list *list, int64_t products)
             const double making = c->made_there ? tune_making_there(c) * list->all[0].row.seconds
                                                 : c->row.conversion_seconds;
             const double total = making + (double)products * c->row.seconds;
-            if (pass == 1 && total <= close * least)
+            if (pass == 1 && total <= TUNE_CLOSE * least)
                 return i;
             least = pass == 0 && (least == 0 || total < least) ? total : least;
         }

@@ -385,9 +385,22 @@ static tune_candidate *cheapest(const race *r)
     return best;
 }
 
+/* Of those that are as good as `best`, and still there, the first of the list: what is close is not
+ * left to the noise of the clock. */
+static tune_candidate *first_close(const race *r, tune_candidate *best)
+{
+    for (int i = 1; i < r->list->count && best != r->csr; i++) {
+        tune_candidate *c = &r->list->all[i];
+        if (c->op && tune_replaces_csr(&c->row, &r->csr->row) &&
+            total(r, c) <= TUNE_CLOSE * total(r, best))
+            return c;
+    }
+    return best;
+}
+
 static void finish(const race *r, int *winner)
 {
-    tune_candidate *best = cheapest(r);
+    tune_candidate *best = first_close(r, cheapest(r));
     for (int i = 0; i < r->list->count; i++) {
         tune_candidate *c = &r->list->all[i];
         if (c->row.seconds > 0)

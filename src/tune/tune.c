@@ -29,12 +29,11 @@ static const spry_tune_row *find_row(const tune_entry *entry, const char *format
  * What is close is no reason: the winner may have been the first of several. */
 static void choose_again(tune_entry *entry, int64_t products)
 {
-    static const double clearly = 0.98;
     const spry_tune_row *csr = find_row(entry, "csr"), *best = find_row(entry, entry->winner);
     for (int i = 0; i < entry->count && csr && best; i++) {
         const spry_tune_row *row = &entry->rows[i];
         if ((row == csr || tune_replaces_csr(row, csr)) &&
-            tune_total(row, products) < clearly * tune_total(best, products))
+            TUNE_CLOSE * tune_total(row, products) < tune_total(best, products))
             best = row;
     }
     if (best)

@@ -200,6 +200,8 @@ int tune_pick(const tune_list *list, int64_t products);
 
 /* Whether a format's product is enough faster than CSR's. */
 bool tune_replaces_csr(const spry_tune_row *row, const spry_tune_row *csr);
+/* Totals within this factor of the least are a tie, which the first of the list wins. */
+#define TUNE_CLOSE 1.02
 /* Seconds of the conversion and so many products. */
 double tune_total(const spry_tune_row *row, int64_t products);
 

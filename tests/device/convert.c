@@ -6,6 +6,7 @@
 #include "device/engine.h"
 #include "device/layout_text.h"
 #include "device/make.h"
+#include "device/staging.h"
 #include "matrix/layout.h"
 
 #include <stdio.h>
@@ -362,9 +363,40 @@ static void memory(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
+/* Large arrays go through pinned memory in pieces, and without where there is none. */
+static void bringing(spry_context *ctx, spry_device *d)
+{
+    const int64_t bytes = (33 << 20) + 4099;
+    uint8_t *want = NULL, *found = NULL;
+    device_memory *there = NULL;
+    int failed = 0;
+    assert_ok(ctx, base_alloc(ctx, bytes, 1, &want));
+    assert_ok(ctx, base_alloc(ctx, bytes, 1, &found));
+    assert_ok(ctx, device_alloc(d, bytes, &there));
+    for (int64_t k = 0; k < bytes; k++)
+        want[k] = (uint8_t)((uint64_t)k * 0x9e3779b97f4a7c15u >> 56);
+    for (int n = 0; n < 8; n++) {
+        device_fail_next(d, n < 4 ? WORK_ALLOC : WORK_COPY, n < 4 ? n : n - 3);
+        const spry_status status = device_put_large(there, want, bytes);
+        device_fail_next(d, WORK_ALLOC, 0);
+        device_fail_next(d, WORK_COPY, 0);
+        failed += status != SPRY_STATUS_OK;
+        if (status != SPRY_STATUS_OK)
+            continue;
+        memset(found, 0, (size_t)bytes);
+        assert_ok(ctx, device_get(there, 0, found, bytes));
+        assert_memory_equal(found, want, (size_t)bytes);
+    }
+    assert_int_equal(failed, 4); /* those of copies */
+    device_free(there);
+    base_free(ctx, want);
+    base_free(ctx, found);
+}
+
 int main(void)
 {
     static const devices_test tests[] = {DEVICES_TEST(formats), DEVICES_TEST(kinds),
-                                         DEVICES_TEST(back), DEVICES_TEST(memory)};
+                                         DEVICES_TEST(back), DEVICES_TEST(memory),
+                                         DEVICES_TEST(bringing)};
     return DEVICES_RUN(tests);
 }
