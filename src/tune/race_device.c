@@ -122,7 +122,7 @@ static void drop_losers(race *r, double limit)
  * device is a failure. */
 static spry_status enter(race *r, tune_candidate *c)
 {
-    char before[MESSAGE_SIZE];
+    char before[MESSAGE_SIZE], reason[sizeof c->row.note];
     bool fine = true;
     spry_status status = SPRY_STATUS_OK;
     if (!fits(r, c))
@@ -152,8 +152,9 @@ done:
     r->list->cramped = r->list->cramped || status == SPRY_STATUS_NO_MEMORY;
     c->samples = 0;
     c->row.seconds = c->row.conversion_seconds = 0;
-    leave(c, r->ctx->message);
+    snprintf(reason, sizeof reason, "%.95s", r->ctx->message);
     memcpy(r->ctx->message, before, sizeof before); /* nothing failed for the caller */
+    leave(c, reason);
     return SPRY_STATUS_OK;
 }
 
