@@ -442,6 +442,15 @@ static void judge(stage *s, const char *text)
     }
 }
 
+/* Formats that only the host makes, which the tuner looks at for long runs alone. */
+static const char *const of_host[] = {"jds:pad=32",
+                                      "pcsr",
+                                      "scoo:h=1024",
+                                      "scoo:h=4096",
+                                      "axc",
+                                      "axt:THW=32,TH=1,MODE=unc",
+                                      "axt:THW=32,TH=4,MODE=com"};
+
 static void run_pattern(stage *s, const char *text)
 {
     s->A = make_pattern(s->ctx, text);
@@ -453,6 +462,8 @@ static void run_pattern(stage *s, const char *text)
     note_format(s, "csr");
     for (int run = 0; run < s->o->runs; run++)
         tune(s, run);
+    for (size_t k = 0; k < sizeof of_host / sizeof *of_host; k++)
+        note_format(s, of_host[k]);
     for (int k = 0; k < s->count; k++)
         s->formats[k].seconds = time_format(s, s->formats[k].name);
     judge(s, text);

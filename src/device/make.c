@@ -157,14 +157,14 @@ bool device_makes(const char *spec)
 static spry_status shorten(device_maker *m)
 {
     spry_context *ctx = m->d->ctx;
-    char options[OPTIONS_SIZE];
+    char constants[32];
     const int64_t n = m->A->nnz * (spry_type_is_complex(m->A->type) ? 2 : 1);
     device_program *p = NULL;
     device_memory *changed = NULL;
     int32_t any = 0;
     spry_status status = SPRY_STATUS_OK;
-    snprintf(options, sizeof options, "-DKIND=%d", (int)m->L->kind);
-    SPRY_GO(ctx, make_build(m, "make_shorter", options, &p));
+    snprintf(constants, sizeof constants, "-DKIND=%d", (int)m->L->kind);
+    SPRY_GO(ctx, make_build(m, "make_shorter", constants, &p));
     SPRY_GO(ctx, device_alloc(m->d, m->A->nnz * (int64_t)m->size, &m->values));
     SPRY_GO(ctx, make_cleared(m->d, 1, sizeof any, &changed));
     const device_arg args[] = {DEVICE_VALUE(n),
