@@ -6,7 +6,7 @@
 #   methods  CG, BiCGStab and GMRES(30) beside cuSPARSE and cuBLAS: an iteration, and whole solves
 #   spmm     products with several columns beside cusparseSpMM
 #   engines  OpenCL beside CUDA, and the conversion from CSR to SELL
-#   moves    CSR to SELL on the device; dense blocks of the host's, copies beside products
+#   moves    CSR to the device and to other formats there; dense blocks of the host's, copies beside products
 #   spgemm   products and transposes of sparse matrices beside cusparseSpGEMM, and the steps of an aggregation
 #   precon   time to solution with preconditioners made on the device; set-up of approximate inverses beside one core
 #   start    `spry solve --device`: from the start of the program to the end of one iteration, with and without a cache

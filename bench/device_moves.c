@@ -3,28 +3,71 @@
  *
  *     bench_device_moves [device]
  *
- * Conversion: CSR arrays that are there become SELL ones there. Dense blocks: C = A B with B and C
- * on the host ("whole"), beside the product alone, with both on the device, and the copies alone,
- * which is the same product with an identity in A's place. Where copies and products overlap, the
- * whole takes less than the sum of both.
+ * Conversion: CSR arrays are brought there, and become those of other formats there. Dense blocks:
+ * C = A B with B and C on the host ("whole"), beside the product alone, with both on the device,
+ * and the copies alone, which is the same product with an identity in A's place. Where copies and
+ * products overlap, the whole takes less than the sum of both.
  */
-#include "device/convert.h"
+#include "device/layout.h"
+#include "device/make.h"
 #include "peers/device_spry.h"
 #include "peers/peer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROUNDS = 7, COLUMNS = 64 };
 
 static spry_context *ctx;
 static spry_device *device;
 
+typedef struct conversion {
+    device_matrix *from;
+    const char *spec;
+    bool made;
+} conversion;
+
 static void convert(void *data)
 {
-    device_sell s;
-    peer_need(ctx, device_csr_to_sell(device, data, 32, &s));
-    device_sell_free(&s);
+    conversion *c = data;
+    device_layout *D = NULL;
+    if (device_layout_make(c->from, true, c->spec, &c->made, &D) != SPRY_STATUS_OK)
+        c->made = false;
+    device_layout_free(D);
+}
+
+/* CSR to the device, from the caller's arrays. */
+static void bring(void *data)
+{
+    device_matrix there;
+    peer_need(ctx, device_matrix_put_csr(device, data, &there));
+    device_matrix_free(&there);
+}
+
+/* What the bus gives: pinned memory, copied over. */
+typedef struct copying {
+    void *pinned;
+    device_memory *there;
+    int64_t bytes;
+} copying;
+
+static void copy(void *data)
+{
+    const copying *c = data;
+    peer_need(ctx, device_put(c->there, 0, c->pinned, c->bytes));
+}
+
+static double bus_speed(void)
+{
+    copying c = {.bytes = (int64_t)256 << 20};
+    peer_need(ctx, device_pinned_alloc(device, c.bytes, &c.pinned));
+    memset(c.pinned, 1, (size_t)c.bytes);
+    peer_need(ctx, device_alloc(device, c.bytes, &c.there));
+    const double time = device_spry_median(ctx, device, ROUNDS, copy, &c);
+    device_free(c.there);
+    device_pinned_free(device, c.pinned);
+    return (double)c.bytes / time;
 }
 
 typedef struct product {
@@ -48,20 +91,44 @@ static void multiply_dense(void *data)
 
 static void run_conversion(const char *name)
 {
+    static const char *const specs[] = {"csr",
+                                        "csr16",
+                                        "merge:items=2048",
+                                        "ell",
+                                        "ellr",
+                                        "ellr-t:T=4,BS=256",
+                                        "hyb",
+                                        "dia:block=128",
+                                        "bsr",
+                                        "sell:C=32",
+                                        "sell:C=32,sigma=256",
+                                        "sell:C=32,sigma=4096",
+                                        "sell16:C=32",
+                                        "sell16:C=32,sigma=256"};
     spry_matrix *A = peer_matrix(ctx, name);
-    const peer_arrays *a = &A->a;
+    const matrix_arrays *a = &A->a;
     device_matrix from;
     product p = {0};
     spry_operator *op;
     peer_need(ctx, device_matrix_put_csr(device, a, &from));
-    peer_need(ctx, spry_operator_on(device, A, "sell", &op));
+    peer_need(ctx, spry_operator_on(device, A, "csr", &op));
     p.op = op;
     peer_need(ctx, spry_vector_on(device, a->type, a->cols, NULL, &p.x));
     peer_need(ctx, spry_vector_on(device, a->type, a->rows, NULL, &p.y));
-    const double one = device_spry_median(ctx, device, ROUNDS, multiply, &p),
-                 time = device_spry_median(ctx, device, ROUNDS, convert, &from);
-    printf("%-30s CSR to SELL %9.1f us, a product %9.1f us: %5.1f products\n", name, time * 1e6,
-           one * 1e6, time / one);
+    const double one = device_spry_median(ctx, device, ROUNDS, multiply, &p);
+    const double put = device_spry_median(ctx, device, ROUNDS, bring, (void *)(uintptr_t)a);
+    const double bytes = (double)a->nnz * 12 + (double)a->rows * 8, bus = bus_speed();
+    printf(
+        "%-30s a product with csr %9.1f us; CSR brought there in %9.1f us, %.1f GB/s, %.2f of what "
+        "the bus gives\n",
+        name, one * 1e6, put * 1e6, bytes / put / 1e9, bytes / put / bus);
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        conversion c = {&from, specs[k], false};
+        const double time = device_spry_median(ctx, device, ROUNDS, convert, &c);
+        if (c.made)
+            printf("%-30s CSR to %-22s %9.1f us: %5.1f products\n", name, specs[k], time * 1e6,
+                   time / one);
+    }
     fflush(stdout);
     spry_vector_free(p.x);
     spry_vector_free(p.y);
@@ -139,6 +206,7 @@ int main(int argc, char **argv)
     peer_need(ctx, spry_device_open(ctx, argc > 1 ? argv[1] : "cuda:0", &device));
     run_conversion("poisson3d:size=256,points=7");
     run_conversion("poisson3d:size=160,points=27");
+    run_conversion("random:size=4000000");
     run_dense("poisson3d:size=100,points=27");
     run_dense("elasticity:size=48");
     spry_context_free(ctx);

@@ -51,8 +51,10 @@ SPRY_API const spry_tune_row *spry_tune_row_at(const spry_tune_report *report, i
 SPRY_API spry_status spry_tune(const spry_matrix *A, const char *options, spry_tune_report *report);
 /**
  * The same for products on a device, among the formats that have kernels there; NULL: the host.
- * CSR, too, has to be brought to a device, and times are those of the device's own clock. Choices
- * are kept by device, driver and version.
+ * CSR, too, has to be brought to a device, once for all that are made there from it, and times are
+ * those of the device's own clock. What is tried follows from forecasts alone, within 1.6 `budget`
+ * with what making takes, and totals within 2% go to the first of a fixed order, so that the choice
+ * is the same each time. Choices are kept by device, driver and version.
  */
 SPRY_API spry_status spry_tune_on(spry_device *device, const spry_matrix *A, const char *options,
                                   spry_tune_report *report);

@@ -1,10 +1,12 @@
 /* What units carry: for each row the places of its sums, in the order of units. */
 #include "device/carries.h"
 
+#include "device/staging.h"
+
 spry_status device_copy_over(spry_device *d, const void *from, int64_t bytes, device_memory **m)
 {
     const spry_status status = device_alloc(d, bytes, m);
-    return status == SPRY_STATUS_OK && bytes > 0 ? device_put(*m, 0, from, bytes) : status;
+    return status == SPRY_STATUS_OK ? device_put_large(*m, from, bytes) : status;
 }
 
 void device_carries_free(device_carries *c)
@@ -53,15 +55,15 @@ done:
     return status;
 }
 
-spry_status device_carries_room(spry_device *d, const layout *L, device_carries *c, int columns)
+spry_status device_carries_room(spry_device *d, spry_type type, device_carries *c, int columns)
 {
-    if (!L->carry_at || c->sums_columns >= columns)
+    if (!c->any || c->sums_columns >= columns)
         return SPRY_STATUS_OK;
     device_free(c->sums);
     c->sums = NULL;
     c->sums_columns = 0;
     const spry_status status =
-        device_alloc(d, c->count * columns * (int64_t)spry_type_size(L->type), &c->sums);
+        device_alloc(d, c->count * columns * (int64_t)spry_type_size(type), &c->sums);
     if (status == SPRY_STATUS_OK)
         c->sums_columns = columns;
     return status;
@@ -74,6 +76,7 @@ spry_status device_carries_copy(spry_device *d, const layout *L, device_carries 
     spry_status status = SPRY_STATUS_OK;
     if (!L->carry_at)
         return SPRY_STATUS_OK;
+    c->any = true;
     c->count = L->carry_at[L->units];
     if (c->count >= INT32_MAX)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
@@ -87,7 +90,7 @@ spry_status device_carries_copy(spry_device *d, const layout *L, device_carries 
                                   &c->start));
     SPRY_GO(ctx,
             device_copy_over(d, lists.place, c->count * (int64_t)sizeof *lists.place, &c->place));
-    SPRY_GO(ctx, device_carries_room(d, L, c, 1));
+    SPRY_GO(ctx, device_carries_room(d, L->type, c, 1));
 done:
     base_free(ctx, lists.row);
     base_free(ctx, lists.start);

@@ -6,6 +6,7 @@
 
 /* What units carry: for each row that gets something, the places of its carries in order. */
 typedef struct device_carries {
+    bool any; /* units may carry something */
     int rows;
     device_memory *row, *start, *place;
     int64_t count; /* places of all units */
@@ -16,7 +17,7 @@ typedef struct device_carries {
 /* Nothing where L's units carry nothing. */
 spry_status device_carries_copy(spry_device *d, const layout *L, device_carries *c);
 /* Room for the sums of so many columns. */
-spry_status device_carries_room(spry_device *d, const layout *L, device_carries *c, int columns);
+spry_status device_carries_room(spry_device *d, spry_type type, device_carries *c, int columns);
 void device_carries_free(device_carries *c);
 
 /* An array of the host's in new memory of the device. */

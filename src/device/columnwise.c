@@ -4,31 +4,19 @@
 #include "device/formats/lanes.h"
 #include "matrix/formats/columnwise.h"
 
-/* The most entries of a row in hyb's rest. */
-static int64_t longest_rest(const layout *L)
-{
-    const int32_t *rows = L->array[COLUMNWISE_REST_ROWS].data;
-    int64_t longest = 0, first = 0;
-    for (int64_t e = 0; e < L->array[COLUMNWISE_REST_ROWS].count; e++) {
-        first = rows[e] == rows[first] ? first : e;
-        longest = e - first + 1 > longest ? e - first + 1 : longest;
-    }
-    return longest;
-}
-
 /* Lanes of hyb's rows read columns that are far apart: few, and only for rows that one work-item
  * would be at for long. */
 static int rest_lanes(const layout *L)
 {
     enum { ENTRIES = 32, MOST = 8 };
-    const int lanes = device_lanes(longest_rest(L) / ENTRIES, 1);
+    const int lanes = device_lanes(L->number[COLUMNWISE_BEYOND] / ENTRIES, 1);
     return lanes < MOST ? lanes : MOST;
 }
 
 spry_status device_columnwise_open(const spry_device *d, const layout *L, int columns,
                                    device_form *form)
 {
-    const bool rest = L->array[COLUMNWISE_REST].data, sorted = L->array[COLUMNWISE_ROWS].data;
+    const bool rest = L->array[COLUMNWISE_REST].name, sorted = L->array[COLUMNWISE_ROWS].name;
     const bool ends = sorted || !L->array[COLUMNWISE_LENGTHS].aside;
     (void)columns;
     if (L->number[COLUMNWISE_BS] > d->facts.most_group)

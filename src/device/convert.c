@@ -1,116 +1,145 @@
-/* CSR to SELL on a device: widths, their sums, then all entries in one pass; and back. */
+/* Layouts in a device's memory made of matrices, and back: see convert.h. */
 #include "device/convert.h"
 
-#include "matrix/slices.h"
+#include "device/make.h"
+#include "matrix/formats/csr.h"
+#include "matrix/formats/sell.h"
 
-enum { GROUP = 256, OPTIONS_SIZE = 64 };
+enum { OPTIONS_SIZE = 64 };
 
-static int64_t groups_for(int64_t count, int64_t each)
+/* --- there ---------------------------------------------------------------------------------------
+ */
+
+spry_status device_layout_from_csr(spry_device *d, const spry_matrix *A, device_matrix *there,
+                                   const char *spec, bool *made, device_layout **D)
 {
-    return (count + each - 1) / each;
-}
-
-static spry_status build(spry_device *d, spry_type type, int C, device_program **p)
-{
-    char options[OPTIONS_SIZE];
-    snprintf(options, sizeof options, "-DSLICE=%d", C);
-    return device_matrix_build(d, type, GROUP, "convert", options, p);
-}
-
-/* Offsets of slices and which are mixed; the host hears how many places there are. */
-static spry_status cut(device_program *p, spry_device *d, const device_matrix *A, int C,
-                       device_sell *s)
-{
-    device_memory *any = NULL;
-    int32_t any_mixed = 0;
+    char before[MESSAGE_SIZE];
+    device_matrix brought = {0};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(d->ctx, device_alloc(d, sizeof any_mixed, &any));
-    SPRY_GO(d->ctx, device_clear(any, 0, sizeof any_mixed));
-    const device_arg args[] = {DEVICE_VALUE(A->rows),         DEVICE_VALUE(s->slices),
-                               device_arg_memory(A->offsets), device_arg_memory(s->offsets),
-                               device_arg_memory(s->mixed),   device_arg_memory(any)};
-    SPRY_GO(d->ctx, device_launch(p, "sell_widths", NULL, groups_for(s->slices, GROUP), GROUP, args,
-                                  sizeof args / sizeof *args));
-    SPRY_GO(d->ctx, device_sum_up(d, s->offsets, s->slices + 1));
-    SPRY_GO(d->ctx, device_get(s->offsets, s->slices * (int64_t)sizeof s->stored, &s->stored,
-                               sizeof s->stored));
-    SPRY_GO(d->ctx, device_get(any, 0, &any_mixed, sizeof any_mixed));
-    s->any_mixed = any_mixed != 0;
-    SPRY_GO(d->ctx, slices_check_fill(d->ctx, "sell", C, s->stored, A->nnz));
+    *made = false;
+    if (!device_makes(spec) || !(d->facts.has_double || type_is_single(A->a.type)))
+        return SPRY_STATUS_OK;
+    memcpy(before, d->ctx->message, sizeof before);
+    if (!there)
+        SPRY_GO(d->ctx, device_matrix_put_csr(d, &A->a, &brought));
+    SPRY_GO(d->ctx, device_layout_make(there ? there : &brought, there != NULL, spec, made, D));
 done:
-    device_free(any);
+    device_matrix_free(&brought);
+    if (status == SPRY_STATUS_NO_MEMORY) { /* nothing failed for the caller */
+        memcpy(d->ctx->message, before, sizeof before);
+        return SPRY_STATUS_OK;
+    }
     return status;
 }
 
-static spry_status fill(device_program *p, const device_matrix *A, int C, const device_sell *s)
+spry_status device_layout_from_matrix(device_matrix *A, bool keep, const char *spec,
+                                      device_layout **D)
 {
-    const int64_t lanes = s->slices * C;
-    const device_arg args[] = {
-        DEVICE_VALUE(A->rows),         DEVICE_VALUE(lanes),          device_arg_memory(A->offsets),
-        device_arg_memory(A->columns), device_arg_memory(A->values), device_arg_memory(s->offsets),
-        device_arg_memory(s->columns), device_arg_memory(s->values), device_arg_memory(s->lengths)};
-    return device_launch(p, "sell_fill", NULL, groups_for(lanes, GROUP), GROUP, args,
-                         sizeof args / sizeof *args);
-}
-
-spry_status device_csr_to_sell(spry_device *d, const device_matrix *A, int C, device_sell *out)
-{
-    spry_context *ctx = d->ctx;
-    const int64_t size = (int64_t)spry_type_size(A->type);
-    device_sell s = {.slices = groups_for(A->rows, C)};
-    device_program *p = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    *out = (device_sell){0};
-    SPRY_GO(ctx, build(d, A->type, C, &p));
-    SPRY_GO(ctx, device_alloc(d, (s.slices + 1) * (int64_t)sizeof(int64_t), &s.offsets));
-    SPRY_GO(ctx, device_alloc(d, s.slices, &s.mixed));
-    SPRY_GO(ctx, device_alloc(d, s.slices * C * (int64_t)sizeof(int32_t), &s.lengths));
-    if (s.slices == 0)
-        SPRY_GO(ctx, device_clear(s.offsets, 0, sizeof(int64_t)));
-    else
-        SPRY_GO(ctx, cut(p, d, A, C, &s));
-    SPRY_GO(ctx, device_alloc(d, s.stored * (int64_t)sizeof(int32_t), &s.columns));
-    SPRY_GO(ctx, device_alloc(d, s.stored * size, &s.values));
-    SPRY_GO(ctx, fill(p, A, C, &s));
-    *out = s;
-    s = (device_sell){0};
-done:
-    device_sell_free(&s);
+    bool made = false;
+    spry_status status = device_layout_make(A, keep, spec, &made, D);
+    if (status == SPRY_STATUS_OK && made && !device_layout_goes_back(*D)) {
+        device_layout_free(*D);
+        *D = NULL;
+        made = false;
+    }
+    if (status == SPRY_STATUS_OK && !made)
+        status = SPRY_FAIL(A->d->ctx, SPRY_STATUS_UNSUPPORTED,
+                           "format %s of a matrix that was made on %s: take csr or sell, values as "
+                           "they are and rows not sorted",
+                           spec, A->d->facts.name);
+    if (!keep)
+        device_matrix_free(A);
     return status;
-}
-
-void device_sell_free(device_sell *s)
-{
-    device_free(s->values);
-    device_free(s->columns);
-    device_free(s->offsets);
-    device_free(s->lengths);
-    device_free(s->mixed);
-    *s = (device_sell){0};
 }
 
 /* --- back ----------------------------------------------------------------------------------------
  */
 
-spry_status device_sell_to_csr(spry_device *d, const device_sell *s, int C, device_matrix *A)
+/* Fill is told from entries by its columns, which do not rise; lengths and mixed are looked at
+ * where slices are mixed. */
+static spry_status from_sell(const device_layout *D, device_matrix *A)
 {
-    const int64_t groups = groups_for(A->rows, GROUP);
-    const int32_t any_mixed = s->any_mixed;
+    const layout *L = device_layout_host(D);
+    spry_context *ctx = L->ctx;
+    char options[OPTIONS_SIZE];
+    const int64_t groups = make_groups(A->rows);
+    const int32_t any_mixed = L->array[SELL_MIXED].name != NULL;
+    const device_memory *offsets = device_layout_array(D, "offsets");
+    const device_memory *columns = device_layout_array(D, "columns");
     device_program *p = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(d->ctx, build(d, A->type, C, &p));
-    SPRY_GO(d->ctx, device_clear(A->offsets, 0, sizeof(int64_t)));
-    const device_arg lengths[] = {DEVICE_VALUE(A->rows),         device_arg_memory(s->offsets),
-                                  device_arg_memory(s->columns), DEVICE_VALUE(any_mixed),
-                                  device_arg_memory(s->mixed),   device_arg_memory(s->lengths),
-                                  device_arg_memory(A->offsets)};
-    SPRY_GO(d->ctx, device_launch(p, "sell_lengths", NULL, groups, GROUP, lengths, 7));
-    SPRY_GO(d->ctx, device_matrix_allocate(A));
-    const device_arg entries[] = {DEVICE_VALUE(A->rows),         device_arg_memory(s->offsets),
-                                  device_arg_memory(s->columns), device_arg_memory(s->values),
-                                  device_arg_memory(A->offsets), device_arg_memory(A->columns),
-                                  device_arg_memory(A->values)};
-    SPRY_GO(d->ctx, device_launch(p, "sell_entries", NULL, groups, GROUP, entries, 7));
+    snprintf(options, sizeof options, "-DSLICE=%d", (int)L->number[SELL_C]);
+    SPRY_GO(ctx, device_matrix_build(A->d, A->type, MAKE_GROUP, "convert", options, &p));
+    SPRY_GO(ctx, device_clear(A->offsets, 0, sizeof(int64_t)));
+    const device_arg lengths[] = {
+        DEVICE_VALUE(A->rows),
+        device_arg_memory(offsets),
+        device_arg_memory(columns),
+        DEVICE_VALUE(any_mixed),
+        device_arg_memory(any_mixed ? device_layout_array(D, "mixed") : offsets),
+        device_arg_memory(any_mixed ? device_layout_array(D, "lengths") : offsets),
+        device_arg_memory(A->offsets)};
+    SPRY_GO(ctx, device_launch(p, "sell_lengths", NULL, groups, MAKE_GROUP, lengths, 7));
+    SPRY_GO(ctx, device_matrix_allocate(A));
+    const device_arg entries[] = {
+        DEVICE_VALUE(A->rows),         device_arg_memory(offsets),
+        device_arg_memory(columns),    device_arg_memory(device_layout_array(D, "values")),
+        device_arg_memory(A->offsets), device_arg_memory(A->columns),
+        device_arg_memory(A->values)};
+    SPRY_GO(ctx, device_launch(p, "sell_entries", NULL, groups, MAKE_GROUP, entries, 7));
 done:
+    return status;
+}
+
+/* A copy of one of the layout's arrays. */
+static spry_status copy_array(const device_layout *D, const char *name, int64_t bytes,
+                              device_memory **to)
+{
+    const spry_status status = device_alloc(device_layout_device(D), bytes, to);
+    return status == SPRY_STATUS_OK && bytes > 0
+               ? device_copy(device_layout_array(D, name), 0, *to, 0, bytes)
+               : status;
+}
+
+static spry_status from_csr(const device_layout *D, device_matrix *A)
+{
+    spry_context *ctx = A->d->ctx;
+    char options[OPTIONS_SIZE];
+    device_program *p = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    A->nnz = device_layout_host(D)->nnz;
+    snprintf(options, sizeof options, "-DROWS=%d", CSR_GROUP);
+    SPRY_GO(ctx, device_matrix_build(A->d, SPRY_TYPE_S, MAKE_GROUP, "make_csr", options, &p));
+    const device_arg args[] = {DEVICE_VALUE(A->rows),
+                               device_arg_memory(device_layout_array(D, "starts")),
+                               device_arg_memory(device_layout_array(D, "ends")),
+                               device_arg_memory(A->offsets),
+                               {0}};
+    SPRY_GO(ctx, make_launch(p, "csr_join", A->rows + 1, args));
+    SPRY_GO(ctx, copy_array(D, "columns", A->nnz * (int64_t)sizeof(int32_t), &A->columns));
+    SPRY_GO(ctx, copy_array(D, "values", A->nnz * (int64_t)spry_type_size(A->type), &A->values));
+done:
+    return status;
+}
+
+bool device_layout_goes_back(const device_layout *D)
+{
+    const layout *L = device_layout_host(D);
+    const bool sell = L->class == &format_sell && !L->array[SELL_ROWS].name;
+    return L->kind == STORED_OWN && (sell || L->class == &format_csr);
+}
+
+spry_status device_layout_to_matrix(const device_layout *D, device_matrix *out)
+{
+    const layout *L = device_layout_host(D);
+    spry_status status = SPRY_STATUS_OK;
+    *out = (device_matrix){0};
+    if (!device_layout_goes_back(D))
+        return SPRY_STATUS_OK;
+    SPRY_GO(L->ctx, device_matrix_new(device_layout_device(D), L->type, L->rows, L->cols, out));
+    SPRY_GO(L->ctx, L->class == &format_csr ? from_csr(D, out) : from_sell(D, out));
+done:
+    if (status != SPRY_STATUS_OK)
+        device_matrix_free(out);
     return status;
 }

@@ -58,6 +58,7 @@ struct spry_device {
     bool bounces;                   /* it was asked for */
     int64_t fail_in[4];             /* see device_fail_next() */
     int64_t done[4];                /* calls so far, by device_work */
+    double building;                /* seconds that went into programs so far */
     int64_t waits;                  /* times that the host has waited for the device */
     bool lost;
     char why_lost[512];
@@ -144,8 +145,9 @@ typedef struct device_text_job {
 } device_text_job;
 spry_status device_build_all(spry_device *d, device_text_job *jobs, int count);
 
-/* The same for a text of device_text(), by its name; quick from the second time on. */
-spry_status device_build_text(spry_device *d, const char *name, const char *options,
+/* The same for texts of device_text(), by their names with blanks between them; quick from the
+ * second time on. */
+spry_status device_build_text(spry_device *d, const char *names, const char *options,
                               device_program **p);
 
 /* An argument of a kernel: memory, or a number by value. */

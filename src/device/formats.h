@@ -68,6 +68,8 @@ typedef struct device_form {
     char defines[DEVICE_DEFINES_SIZE]; /* "SLICE=32 WIDE=1": constants while the text is read */
 } device_form;
 
+typedef struct device_maker device_maker;
+
 typedef struct device_format {
     const char *name; /* of the layout_class */
     /* Decides how to use L on d with `columns` columns (1: SpMV). SPRY_STATUS_UNSUPPORTED with a
@@ -83,6 +85,9 @@ typedef struct device_format {
      * DEVICE_MOST_ARRAYS, all zeros at first; those past the last have no name. NULL: L's that are
      * not aside. */
     spry_status (*arrays)(const layout *L, layout_array *array);
+    /* Makes the same in the device's memory from CSR that is there: see make.h. NULL: made on the
+     * host and copied. */
+    spry_status (*make)(device_maker *m);
 } device_format;
 
 /* The device's side of a format; NULL where it has none. */
@@ -115,6 +120,8 @@ spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, 
 spry_device *device_of(const spry_operator *op);
 /* Its diagonal in the device's memory where op(A) r = d .* r; NULL for others. */
 const device_memory *device_diagonal(const spry_operator *op, spry_transpose transpose);
+/* Makes what the first product A x would make, so that it takes no longer than others. */
+spry_status device_prepare(const spry_operator *op);
 /* y = alpha op(A) x + beta y on arrays in the device's memory. */
 spry_status device_multiply(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
                             const device_memory *x, spry_scalar beta, device_memory *y);

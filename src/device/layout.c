@@ -3,6 +3,7 @@
 
 #include "device/carries.h"
 #include "device/layout_text.h"
+#include "device/make.h"
 #include "matrix/entries.h"
 
 /* How products with so many columns are done. */
@@ -205,31 +206,25 @@ spry_status device_layout_new_away(spry_device *d, layout *L, device_layout **ou
     return new_layout(d, L, true, out);
 }
 
-spry_status device_layout_adopt(spry_device *d, layout *L,
-                                device_memory *memory[LAYOUT_MOST_ARRAYS], device_layout **out)
+spry_status device_layout_made(device_maker *m, device_layout **out)
 {
-    spry_context *ctx = L->ctx;
+    spry_context *ctx = m->d->ctx;
     device_layout *D = NULL;
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *D, &D));
-    D->d = d;
-    D->L = L;
-    L = NULL;
-    SPRY_GO(ctx, device_arrays_open(D->L, &D->arrays));
-    for (int k = 0; k < D->arrays.count; k++)
-        for (int i = 0; i < LAYOUT_MOST_ARRAYS; i++)
-            if (memory[i] && D->L->array[i].name &&
-                strcmp(D->L->array[i].name, D->arrays.array[k].name) == 0) {
-                D->memory[k] = memory[i];
-                memory[i] = NULL;
-            }
+    D->d = m->d;
+    D->L = m->L;
+    D->arrays = m->arrays;
+    D->carries = m->carries;
+    memcpy(D->memory, m->memory, sizeof D->memory);
+    m->L = NULL;
+    m->carries = (device_carries){0};
+    memset(m->memory, 0, sizeof m->memory);
+    SPRY_GO(ctx, device_carries_room(D->d, D->L->type, &D->carries, 1));
     *out = D;
     D = NULL;
 done:
-    for (int i = 0; i < LAYOUT_MOST_ARRAYS; i++)
-        device_free(memory[i]);
-    layout_free(L);
     device_layout_free(D);
     return status;
 }
@@ -282,7 +277,7 @@ static spry_status build(const device_layout *D, bool conjugate, int columns, in
     if (in->program)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, device_program_text(D->L, &D->arrays, &in->form, columns, conjugates(D, conjugate),
-                                     &text));
+                                     D->carries.any, &text));
     device_layout_options(D->L, &in->form, options);
     SPRY_GO(ctx, device_build(D->d, text, options, &in->program));
 done:
@@ -326,7 +321,7 @@ static spry_status prepare(device_layout *D, const device_product *p, instance *
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(D->L->ctx, find_instance(D, p->conjugate, is_packed(D, p), p->columns, in));
     SPRY_GO(D->L->ctx, build(D, p->conjugate, p->columns, *in));
-    SPRY_GO(D->L->ctx, device_carries_room(D->d, D->L, &D->carries, p->columns));
+    SPRY_GO(D->L->ctx, device_carries_room(D->d, D->L->type, &D->carries, p->columns));
 done:
     return status;
 }
@@ -365,7 +360,7 @@ spry_status device_layout_multiply(device_layout *D, const device_product *p)
                                       (form->positions + per_group - 1) / per_group, form->group,
                                       args, count));
     }
-    if (L->carry_at)
+    if (D->carries.any)
         SPRY_GO(L->ctx, add_carries(D, in, p));
 done:
     return status;

@@ -25,10 +25,8 @@ typedef struct device_product {
 
 /* Copies L's arrays to the device. L is the result's from here on, also when it fails. */
 spry_status device_layout_new(spry_device *d, layout *L, device_layout **out);
-/* The same where the device has them already: memory[i] is what L->array[i] would hold, whose data
- * is NULL. All is the result's from here on, also when it fails. */
-spry_status device_layout_adopt(spry_device *d, layout *L,
-                                device_memory *memory[LAYOUT_MOST_ARRAYS], device_layout **out);
+/* What a maker (make.h) has made; its layout, arrays and carries are the result's then. */
+spry_status device_layout_made(device_maker *m, device_layout **out);
 /*
  * A layout that is on the device only while it is needed: its arrays stay with the host, in pinned
  * memory where there is enough of it. bring copies them there on a stream, which is one that comes

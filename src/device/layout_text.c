@@ -174,12 +174,13 @@ spry_status device_form_open(const spry_device *d, const layout *L, int columns,
 }
 
 spry_status device_program_text(const layout *L, const device_arrays *arrays,
-                                const device_form *form, int columns, bool conjugate, char **text)
+                                const device_form *form, int columns, bool conjugate, bool carries,
+                                char **text)
 {
     base_text t = {.ctx = L->ctx};
     put_text(&t, "put");
     device_put_format(&t, arrays, form, columns, conjugate, "a_", form->by_units ? NULL : "rows");
-    if (L->carry_at) {
+    if (carries) {
         base_text_put(&t, "#define COLUMNS %d\n", columns);
         put_text(&t, "carry");
     }

@@ -26,8 +26,9 @@ void device_put_args(const device_arrays *a, const device_form *form, const char
 void device_put_format(base_text *t, const device_arrays *a, const device_form *form, int columns,
                        bool conjugate, const char *prefix, const char *kernel);
 
-/* The whole text of a program for products. */
+/* The whole text of a program for products; with a kernel for what units carry, where they do. */
 spry_status device_program_text(const layout *L, const device_arrays *arrays,
-                                const device_form *form, int columns, bool conjugate, char **text);
+                                const device_form *form, int columns, bool conjugate, bool carries,
+                                char **text);
 
 #endif

@@ -1,6 +1,7 @@
 /* Matrices in a device's memory: making, copying, prefix sums; see matrix.h. */
 #include "device/matrix.h"
 
+#include "device/staging.h"
 #include "matrix/entries.h"
 
 enum { GROUP = 256, PER_ITEM = 8 };
@@ -90,8 +91,7 @@ spry_status device_matrix_put_csr(spry_device *d, const matrix_arrays *csr, devi
     SPRY_GO(d->ctx, allocate_entries(&to));
     pair_up(&to, csr, pairs);
     for (int i = 0; i < 3; i++)
-        if (pairs[i].bytes > 0)
-            SPRY_GO(d->ctx, device_put(pairs[i].there, 0, pairs[i].here, pairs[i].bytes));
+        SPRY_GO(d->ctx, device_put_large(pairs[i].there, pairs[i].here, pairs[i].bytes));
     *out = to;
     to = (device_matrix){0};
 done:
@@ -140,21 +140,9 @@ spry_status device_matrix_build(spry_device *d, spry_type type, int group, const
 {
     static const int types[] = {
         [SPRY_TYPE_S] = 0, [SPRY_TYPE_D] = 1, [SPRY_TYPE_C] = 2, [SPRY_TYPE_Z] = 3};
-    char all[256], name[64], *text = NULL;
-    base_text t = {.ctx = d->ctx};
-    spry_status status = SPRY_STATUS_OK;
+    char all[256];
     snprintf(all, sizeof all, "-DSP_TYPE=%d -DSP_GROUP=%d %s", types[type], group, options);
-    for (const char *at = names; *at; at += strspn(at, " ")) {
-        const size_t length = strcspn(at, " ");
-        snprintf(name, sizeof name, "%.*s", (int)length, at);
-        base_text_put(&t, "%s\n", device_text(name));
-        at += length;
-    }
-    SPRY_GO(d->ctx, base_text_take(&t, &text));
-    SPRY_GO(d->ctx, device_build(d, text, all, p));
-done:
-    base_free(d->ctx, text);
-    return status;
+    return device_build_text(d, names, all, p);
 }
 
 static spry_status sum_pieces(device_program *p, spry_device *d, device_memory *numbers,

@@ -45,12 +45,12 @@ static spry_status make_transposed(const spry_operator *op, device_state *state)
     memcpy(before, ctx->message, sizeof before);
     SPRY_GO(ctx, operator_check_transpose(op, state->matrix, state->version));
     SPRY_GO(ctx, spry_matrix_transpose(state->matrix, false, &transposed));
-    status = device_stored_make(op->device, transposed, state->spec, &state->transposed);
+    status = device_stored_make(op->device, transposed, NULL, state->spec, &state->transposed);
     if (status == SPRY_STATUS_UNSUPPORTED) {
         base_log(ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(ctx));
         memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
         status =
-            device_stored_make(op->device, transposed,
+            device_stored_make(op->device, transposed, NULL,
                                kinds[device_stored_host(&state->plain)->kind], &state->transposed);
     }
     SPRY_GO(ctx, status);
@@ -81,6 +81,8 @@ static spry_status find_stored(const spry_operator *op, spry_transpose transpose
     return status;
 }
 
+static const operator_class device_class;
+
 /* --- products ------------------------------------------------------------------------------------
  */
 
@@ -106,6 +108,15 @@ spry_status device_multiply_block(const spry_operator *op, spry_transpose transp
                                   const device_product *p)
 {
     return device_multiply_blocks(op, transpose, p, 1);
+}
+
+spry_status device_prepare(const spry_operator *op)
+{
+    const device_product p = {.columns = 1, .alpha = {1, 0}, .x_stride = 1, .y_stride = 1};
+    const device_state *state = op->state;
+    return op->class == &device_class && state->plain.whole
+               ? device_layout_prepare(state->plain.whole, &p)
+               : SPRY_STATUS_OK;
 }
 
 spry_status device_multiply(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
@@ -214,6 +225,11 @@ static spry_status bring_back(const spry_operator *op, spry_matrix **A)
     const device_state *state = op->state;
     device_matrix there = {0};
     spry_status status = SPRY_STATUS_OK;
+    if (!device_layout_goes_back(state->plain.whole))
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "format %s does not go back from %s, and its matrix has other values by "
+                         "now; spry_operator_update() brings them there",
+                         op->name, op->device->facts.name);
     SPRY_GO(op->ctx, device_layout_to_matrix(state->plain.whole, &there));
     SPRY_GO(op->ctx, device_matrix_get(&there, A));
 done:
@@ -327,6 +343,12 @@ static spry_status finish_operator(spry_operator *op)
 spry_status device_operator(spry_device *d, const spry_matrix *A, const char *spec,
                             spry_operator **out)
 {
+    return device_operator_from(d, A, NULL, spec, out);
+}
+
+spry_status device_operator_from(spry_device *d, const spry_matrix *A, device_matrix *there,
+                                 const char *spec, spry_operator **out)
+{
     spry_context *ctx = d->ctx;
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -341,7 +363,7 @@ spry_status device_operator(spry_device *d, const spry_matrix *A, const char *sp
         status = SPRY_STATUS_NO_MEMORY;
         goto done;
     }
-    SPRY_GO(ctx, device_stored_make(d, A, spec, &state->plain));
+    SPRY_GO(ctx, device_stored_make(d, A, there, spec, &state->plain));
     SPRY_GO(ctx, finish_operator(op));
     *out = op;
     op = NULL;

@@ -14,6 +14,9 @@ enum { DEVICE_MOST_PRODUCTS = 16 };
  */
 spry_status device_operator(spry_device *d, const spry_matrix *A, const char *spec,
                             spry_operator **op);
+/* The same where the device has A as sorted general CSR already, which is read while it is made. */
+spry_status device_operator_from(spry_device *d, const spry_matrix *A, device_matrix *there,
+                                 const char *spec, spry_operator **op);
 /*
  * The product with a matrix that is in a device's memory, in csr or sell
  * (device_layout_from_matrix; NULL: the better). A^T is made there when it is needed. Where A is

@@ -59,11 +59,6 @@ done:
     return status;
 }
 
-void device_limit_memory(spry_device *d, int64_t bytes)
-{
-    d->pool->limit = bytes;
-}
-
 /* Gives everything that is kept back to the driver; false: there was nothing. */
 static bool trim(spry_device *d)
 {
@@ -81,6 +76,13 @@ static bool trim(spry_device *d)
         }
     }
     return any;
+}
+
+void device_limit_memory(spry_device *d, int64_t bytes)
+{
+    d->pool->limit = bytes;
+    if (bytes > 0 && d->pool->held > bytes)
+        trim(d); /* what is kept is not there on a device as small as that */
 }
 
 void device_pool_close(spry_device *d)
@@ -151,6 +153,18 @@ static spry_status new_block(spry_device *d, device_memory *m)
     return device_end(d, status);
 }
 
+/* The class of an idle block for so many bytes, whose own is `class`: large ones may be a quarter
+ * larger, as the driver takes longer to give another than many kernels run. CLASSES: there is none.
+ */
+static int find_idle(const device_pool *pool, int64_t room, int class)
+{
+    const int last = room > FINE ? class + STEPS / 4 : class;
+    for (int k = class; k <= last && k < CLASSES; k++)
+        if (pool->idle[k])
+            return k;
+    return CLASSES;
+}
+
 spry_status device_alloc(spry_device *d, int64_t bytes, device_memory **out)
 {
     device_pool *pool = d->pool;
@@ -164,9 +178,10 @@ spry_status device_alloc(spry_device *d, int64_t bytes, device_memory **out)
         goto done;
     }
     const int64_t room = block_size(bytes, &class);
-    if (bytes > 0 && pool->idle[class]) {
-        m = pool->idle[class];
-        pool->idle[class] = m->next;
+    const int idle = bytes > 0 ? find_idle(pool, room, class) : CLASSES;
+    if (idle < CLASSES) {
+        m = pool->idle[idle];
+        pool->idle[idle] = m->next;
         pool->kept -= m->room;
     } else {
         SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *m, &m));

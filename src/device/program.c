@@ -15,8 +15,8 @@ struct device_program {
     cache_key key;
     void *module;
     program_kernel *kernels;
-    const char *text; /* of device_text(), and its options; NULL: another */
-    char options[64];
+    char names[64]; /* of device_text(), and the options; "": it was built from another text */
+    char options[160];
     device_program *next;
 };
 
@@ -223,6 +223,7 @@ static void keep_program(spry_device *d, making *m)
 spry_status device_build_all(spry_device *d, device_text_job *jobs, int count)
 {
     making *all = NULL;
+    const double begin = base_seconds();
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < count; k++)
         jobs[k].program = NULL;
@@ -243,6 +244,7 @@ done:
             jobs[k].program = find_program(d, all[k].key);
     }
     base_free(d->ctx, all);
+    d->building += base_seconds() - begin;
     return status;
 }
 
@@ -255,22 +257,40 @@ spry_status device_build(spry_device *d, const char *text, const char *options,
     return status;
 }
 
+/* The texts of names with blanks between them. */
+static spry_status join_texts(spry_context *ctx, const char *names, char **text)
+{
+    char name[64];
+    base_text t = {.ctx = ctx};
+    for (const char *at = names; *at; at += strspn(at, " ")) {
+        const size_t length = strcspn(at, " ");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        base_text_put(&t, "%s\n", device_text(name));
+        at += length;
+    }
+    return base_text_take(&t, text);
+}
+
 /* What was asked for before is found by its name: no text is put together and hashed again. */
-spry_status device_build_text(spry_device *d, const char *name, const char *options,
+spry_status device_build_text(spry_device *d, const char *names, const char *options,
                               device_program **out)
 {
-    const char *text = device_text(name);
+    char *text = NULL;
+    spry_status status = SPRY_STATUS_OK;
     for (device_program *p = d->cache ? d->cache->programs : NULL; p; p = p->next) {
-        if (p->text == text && strcmp(p->options, options) == 0) {
+        if (strcmp(p->names, names) == 0 && strcmp(p->options, options) == 0) {
             *out = p;
             return SPRY_STATUS_OK;
         }
     }
-    const spry_status status = device_build(d, text, options, out);
-    if (status == SPRY_STATUS_OK && strlen(options) < sizeof(*out)->options) {
-        (*out)->text = text;
+    SPRY_GO(d->ctx, join_texts(d->ctx, names, &text));
+    SPRY_GO(d->ctx, device_build(d, text, options, out));
+    if (strlen(options) < sizeof(*out)->options && strlen(names) < sizeof(*out)->names) {
+        snprintf((*out)->names, sizeof(*out)->names, "%s", names);
         snprintf((*out)->options, sizeof(*out)->options, "%s", options);
     }
+done:
+    base_free(d->ctx, text);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include "device/staging.h"
 
 #include "device/engine.h"
+#include "matrix/entries.h"
 
 static const int64_t most_kept = 64 << 20; /* bytes of one piece of pinned memory */
 
@@ -58,6 +59,46 @@ void device_staging_finish(spry_device *d)
             unpin(d, &s->out, &s->out_bytes);
     }
     memcpy(d->ctx->message, message, sizeof message);
+}
+
+static spry_status put_pieces(device_staging *sides, device_memory *to, const char *from,
+                              int64_t bytes, int64_t piece)
+{
+    spry_context *ctx = to->d->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    int side = 0;
+    for (int64_t at = 0; at < bytes; at += piece, side = (side + 1) % STAGING_SIDES) {
+        const device_staging *s = &sides[side];
+        const int64_t count = bytes - at < piece ? bytes - at : piece;
+        SPRY_GO(ctx, device_stream_finish(s->stream)); /* its memory is free again */
+        matrix_copy_bytes(ctx, s->in, from + at, (size_t)count);
+        SPRY_GO(ctx, device_put_on(s->stream, to, at, s->in, count));
+    }
+done:
+    return status;
+}
+
+spry_status device_put_large(device_memory *to, const void *from, int64_t bytes)
+{
+    const int64_t piece = 8 << 20, least = 4 * piece;
+    spry_device *d = to->d;
+    char before[MESSAGE_SIZE];
+    device_staging *sides;
+    if (bytes < least)
+        return bytes > 0 ? device_put(to, 0, from, bytes) : SPRY_STATUS_OK;
+    memcpy(before, d->ctx->message, sizeof before);
+    spry_status status = device_staging_open(d, piece, 0, &sides);
+    if (status == SPRY_STATUS_NO_MEMORY) { /* it goes without pinned memory */
+        memcpy(d->ctx->message, before, sizeof before);
+        return device_put(to, 0, from, bytes);
+    }
+    if (status == SPRY_STATUS_OK)
+        status = put_pieces(sides, to, from, bytes, piece);
+    for (int k = 0; k < STAGING_SIDES && status == SPRY_STATUS_OK; k++)
+        status = device_stream_finish(sides[k].stream);
+    if (status != SPRY_STATUS_OK)
+        device_staging_finish(d);
+    return status;
 }
 
 void device_staging_close(spry_device *d)

@@ -22,6 +22,9 @@ spry_status device_staging_open(spry_device *d, int64_t in_bytes, int64_t out_by
                                 device_staging **sides);
 /* Waits for both, whatever failed before, and gives large memory back. */
 void device_staging_finish(spry_device *d);
+/* device_put() of all of an array: large ones by all threads through pinned memory, piece by piece,
+ * while the piece before is on its way. */
+spry_status device_put_large(device_memory *to, const void *from, int64_t bytes);
 /* For device_close(). */
 void device_staging_close(spry_device *d);
 

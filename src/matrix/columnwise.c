@@ -24,24 +24,47 @@ int64_t columnwise_stride(int64_t rows, int64_t T)
     return (multiple | 1) * grain * T;
 }
 
+/*
+ * One more column takes `stride` places of ELLPACK and spares an entry each of the rows that are
+ * longer, which become fewer: the best K is the first that is not worth a next. It is less than
+ * twice the average, as an entry takes less than twice a place.
+ */
+int64_t columnwise_most(int64_t rows, int64_t nnz)
+{
+    return rows > 0 ? 2 * nnz / rows + 1 : 0;
+}
+
+int64_t columnwise_choose(int64_t rows, int64_t nnz, size_t value, const int64_t *counts)
+{
+    const int64_t most = columnwise_most(rows, nnz);
+    const int64_t column = columnwise_stride(rows, 1) * (int64_t)(value + sizeof(int32_t));
+    int64_t K, longer = rows;
+    for (K = 0; K < most; ++K) {
+        longer -= counts[K];
+        if (longer * (int64_t)(value + 2 * sizeof(int32_t)) <= column)
+            break;
+    }
+    return K;
+}
+
 static int64_t units_of(int64_t rows, int64_t T)
 {
     return (rows * T + COLUMNWISE_UNIT - 1) / COLUMNWISE_UNIT;
 }
 
 /* Places for values, or a failure where they are too many to be of use. */
-static spry_status count_places(spry_context *ctx, const matrix_arrays *A, const char *name,
+static spry_status count_places(spry_context *ctx, int64_t rows, int64_t nnz, const char *name,
                                 const columnwise_sizes *sizes, int64_t *places)
 {
     enum { MOST = 64 };
-    const int64_t stride = sizes->width > 0 ? columnwise_stride(A->rows, sizes->T) : 0;
+    const int64_t stride = sizes->width > 0 ? columnwise_stride(rows, sizes->T) : 0;
     const double filled = sizes->pad > 0 ? (double)sizes->starts[sizes->width]
                                          : (double)stride * (double)sizes->width;
-    if (filled > MOST * ((double)A->nnz + (double)A->rows + 16))
+    if (filled > MOST * ((double)nnz + (double)rows + 16))
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "format %s would fill up %" PRId64 " rows of %.1f entries on average to "
                          "%" PRId64 " entries: more than %d places for one; take sell, jds or csr",
-                         name, A->rows, (double)A->nnz / (double)A->rows, sizes->width * sizes->T,
+                         name, rows, (double)nnz / (double)rows, sizes->width * sizes->T,
                          (int)MOST);
     *places = (int64_t)filled + (sizes->rest > 0 ? sizes->rest : 0);
     return SPRY_STATUS_OK;
@@ -50,7 +73,7 @@ static spry_status count_places(spry_context *ctx, const matrix_arrays *A, const
 spry_status columnwise_foresee(spry_context *ctx, const matrix_arrays *A, const char *name,
                                stored_kind kind, const columnwise_sizes *sizes, layout_forecast *f)
 {
-    const spry_status status = count_places(ctx, A, name, sizes, &f->stored);
+    const spry_status status = count_places(ctx, A->rows, A->nnz, name, sizes, &f->stored);
     if (status != SPRY_STATUS_OK)
         return status;
     f->bytes = f->stored * (int64_t)(sizeof(int32_t) + layout_value_size(A->type, kind));
@@ -198,6 +221,19 @@ static spry_status count_units(layout *L, const matrix_arrays *A)
     return base_prefix_sum(L->ctx, rest, L->units);
 }
 
+spry_status columnwise_describe(layout *L, const columnwise_sizes *sizes)
+{
+    const int64_t rows = L->rows, T = sizes->T, pad = sizes->pad;
+    L->number[COLUMNWISE_LINES] = pad > 0 ? (rows + pad - 1) / pad * pad : rows * T;
+    L->number[COLUMNWISE_STRIDE] = pad > 0 ? 0 : columnwise_stride(rows, T);
+    L->number[COLUMNWISE_WIDTH] = sizes->width;
+    L->number[COLUMNWISE_T] = T;
+    L->number[COLUMNWISE_BEYOND] = sizes->beyond;
+    L->units = units_of(rows, T);
+    L->unit_rows = pad > 0 ? 0 : COLUMNWISE_UNIT / T;
+    return count_places(L->ctx, rows, L->nnz, L->class->name, sizes, &L->stored);
+}
+
 spry_status columnwise_build(layout *L, const matrix_arrays *A, const columnwise_sizes *sizes)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -207,14 +243,7 @@ spry_status columnwise_build(layout *L, const matrix_arrays *A, const columnwise
         L->array[COLUMNWISE_STARTS] = (layout_array){
             .name = "starts", .count = sizes->width + 1, .size = 8, .data = sizes->starts};
     }
-    SPRY_GO(L->ctx, count_places(L->ctx, A, L->class->name, sizes, &L->stored));
-    L->number[COLUMNWISE_LINES] =
-        sizes->pad > 0 ? (A->rows + sizes->pad - 1) / sizes->pad * sizes->pad : A->rows * sizes->T;
-    L->number[COLUMNWISE_STRIDE] = sizes->pad > 0 ? 0 : columnwise_stride(A->rows, sizes->T);
-    L->number[COLUMNWISE_WIDTH] = sizes->width;
-    L->number[COLUMNWISE_T] = sizes->T;
-    L->units = units_of(A->rows, sizes->T);
-    L->unit_rows = sizes->pad > 0 ? 0 : COLUMNWISE_UNIT / sizes->T;
+    SPRY_GO(L->ctx, columnwise_describe(L, sizes));
     SPRY_GO(L->ctx, layout_add(L, COLUMNWISE_LENGTHS, "lengths", A->rows, sizeof(int32_t)));
     SPRY_GO(L->ctx, layout_add(L, COLUMNWISE_WORK, "work", L->units + 1, sizeof(int64_t)));
     L->array[COLUMNWISE_LENGTHS].aside = !sizes->lengths_read;

@@ -112,6 +112,12 @@ spry_status layout_parse(spry_context *ctx, const char *spec, const layout_class
 /* Builds A, general CSR with columns that rise strictly in each row (the message names the first
  * row where they do not), in the format that `spec` names. */
 spry_status layout_build(const spry_matrix *A, const char *spec, layout **L);
+/* How the options of a format want values of a type stored; those of single precision are as good
+ * as f32. */
+spry_status layout_find_kind(spry_context *ctx, const layout_class *class, void *options,
+                             spry_type type, stored_kind *kind);
+/* Adds the kind of values to params where it is not their own. */
+void layout_note_kind(layout *L);
 /* The sizes it will have. */
 spry_status layout_foresee(const spry_matrix *A, const char *spec, layout_forecast *f);
 void layout_free(layout *L);

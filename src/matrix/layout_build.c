@@ -47,9 +47,7 @@ spry_status layout_parse(spry_context *ctx, const char *spec, const layout_class
     return status == SPRY_STATUS_OK ? status : SPRY_CAUSE(ctx, status, "format %s", (*class)->name);
 }
 
-/* How the options want values stored. A type's own numbers are as good as f32 in single precision.
- */
-static spry_status find_kind(spry_context *ctx, const layout_class *class, void *options,
+spry_status layout_find_kind(spry_context *ctx, const layout_class *class, void *options,
                              spry_type type, stored_kind *kind)
 {
     const spry_option *option = spry_options_find(class->options, "values");
@@ -133,6 +131,13 @@ static spry_status check_sorted(const spry_matrix *A)
     return SPRY_STATUS_OK;
 }
 
+void layout_note_kind(layout *L)
+{
+    static const char *const names[] = {"own", "f32", "f16", "bf16"};
+    if (L->kind != STORED_OWN)
+        layout_note_word(L, "values", names[L->kind]);
+}
+
 spry_status layout_build(const spry_matrix *A, const char *spec, layout **out)
 {
     _Alignas(16) char options[LAYOUT_OPTIONS_SIZE];
@@ -150,15 +155,10 @@ spry_status layout_build(const spry_matrix *A, const char *spec, layout **out)
                   .rows = A->a.rows,
                   .cols = A->a.cols,
                   .nnz = A->a.nnz};
-    SPRY_GO(ctx, find_kind(ctx, class, options, L->type, &L->kind));
+    SPRY_GO(ctx, layout_find_kind(ctx, class, options, L->type, &L->kind));
     SPRY_GO(ctx, check_values(class, A, L->kind, &L->exact));
     SPRY_GO(ctx, class->build(L, &A->a, options));
-    if (L->kind != STORED_OWN) {
-        static const char *const notes[] = {"", "values=f32", "values=f16", "values=bf16"};
-        const size_t used = strlen(L->params);
-        snprintf(L->params + used, sizeof L->params - used, "%s%s", used ? "," : "",
-                 notes[L->kind]);
-    }
+    layout_note_kind(L);
     *out = L;
     L = NULL;
 done:
@@ -177,7 +177,7 @@ spry_status layout_foresee(const spry_matrix *A, const char *spec, layout_foreca
     *f = (layout_forecast){0, 0};
     SPRY_GO(ctx, layout_parse(ctx, spec, &class, options));
     SPRY_GO(ctx, check_sorted(A));
-    SPRY_GO(ctx, find_kind(ctx, class, options, A->a.type, &kind));
+    SPRY_GO(ctx, layout_find_kind(ctx, class, options, A->a.type, &kind));
     SPRY_GO(ctx, check_values(class, A, kind, &exact));
     SPRY_GO(ctx, class->forecast(ctx, &A->a, options, f));
 done:

@@ -109,19 +109,24 @@ spry_status slices_check_fill(spry_context *ctx, const char *name, int64_t C, in
                      name, C, stored, nnz);
 }
 
+slices slices_plan(spry_type type, int64_t rows, int64_t C, int64_t sigma)
+{
+    if (C == 0)
+        C = spry_type_is_complex(type) ? 8 : 16;
+    /* Windows hold whole slices; sorting inside of one does nothing. */
+    return (slices){
+        .C = C, .sigma = sigma < 2 * C ? 1 : sigma / C * C, .count = (rows + C - 1) / C};
+}
+
 spry_status slices_cut(spry_context *ctx, const matrix_arrays *A, const char *name, int64_t C,
                        int64_t sigma, slices *s)
 {
     spry_status status = SPRY_STATUS_OK;
-    if (C == 0)
-        C = spry_type_is_complex(A->type) ? 8 : 16;
-    /* Windows hold whole slices; sorting inside of one does nothing. */
-    *s = (slices){.C = C, .count = (A->rows + C - 1) / C};
-    s->sigma = sigma < 2 * C ? 1 : sigma / C * C;
+    *s = slices_plan(A->type, A->rows, C, sigma);
     if (s->sigma > 1)
         SPRY_GO(ctx, sort_rows(ctx, A, s));
     SPRY_GO(ctx, find_offsets(ctx, A, s));
-    SPRY_GO(ctx, slices_check_fill(ctx, name, C, s->offsets[s->count], A->nnz));
+    SPRY_GO(ctx, slices_check_fill(ctx, name, s->C, s->offsets[s->count], A->nnz));
 done:
     if (status != SPRY_STATUS_OK)
         slices_free(ctx, s);
@@ -232,7 +237,7 @@ static void store_slice(layout *L, const slices *s, const matrix_arrays *A, int6
 }
 
 /* Units are slices, or windows where ranges of rows can be made of these. */
-static void set_units(layout *L, const slices *s)
+void slices_describe(layout *L, const slices *s)
 {
     enum { GRAIN = 1024 };
     const bool windows = s->sigma > 1 && GRAIN % s->sigma == 0;
@@ -243,12 +248,14 @@ static void set_units(layout *L, const slices *s)
     L->number[SELL_SIGMA] = s->sigma;
     L->number[SELL_SLICES] = s->count;
     L->number[SELL_PER_UNIT] = per_pack;
+    layout_note(L, "C", s->C);
+    layout_note(L, "sigma", s->sigma);
 }
 
 spry_status slices_build(layout *L, const matrix_arrays *A, const slices *s)
 {
     spry_status status = SPRY_STATUS_OK;
-    set_units(L, s);
+    slices_describe(L, s);
     L->stored = s->offsets[s->count];
     L->array[SELL_OFFSETS] = (layout_array){
         .name = "offsets", .count = s->count + 1, .size = sizeof *s->offsets, .data = s->offsets};
@@ -268,8 +275,6 @@ spry_status slices_build(layout *L, const matrix_arrays *A, const slices *s)
         for (int64_t slice = mine.begin; slice < mine.end; slice++)
             store_slice(L, s, A, slice, &lanes);
     }
-    layout_note(L, "C", s->C);
-    layout_note(L, "sigma", s->sigma);
 done:
     return status;
 }

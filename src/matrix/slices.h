@@ -16,6 +16,10 @@ typedef struct slices {
     bool mixed;       /* some slice has rows with entries and rows without */
 } slices;
 
+/* Sizes alone, of so many rows: C (0: what suits the type) and sigma come out as they are used. */
+slices slices_plan(spry_type type, int64_t rows, int64_t C, int64_t sigma);
+/* A layout's units and numbers. */
+void slices_describe(layout *L, const slices *s);
 /* Cuts A for the format of this name; C (0: what suits the type) and sigma come out as they are
  * used. Fails where fill would be absurd. */
 spry_status slices_cut(spry_context *ctx, const matrix_arrays *A, const char *name, int64_t C,

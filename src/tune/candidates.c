@@ -280,33 +280,64 @@ static void derive(const spry_matrix *A, const tune_candidate *own, tune_candida
     snprintf(c->row.note, sizeof c->row.note, "%s", own->row.note);
 }
 
-spry_status tune_list_make(const spry_matrix *A, spry_device *d, tune_list *list)
+/* Whether a good part of the rows has the columns of the row before: blocks of several rows pay. */
+static bool has_blocks(const matrix_arrays *a)
+{
+    enum { PART = 4 };
+    int64_t same = 0;
+    for (int64_t i = 1; i < a->rows; i++) {
+        const int64_t at = a->offsets[i], before = a->offsets[i - 1], length = at - before;
+        same += length > 0 && a->offsets[i + 1] - at == length &&
+                memcmp(a->col_index + at, a->col_index + before,
+                       (size_t)length * sizeof *a->col_index) == 0;
+    }
+    return same * PART >= a->rows;
+}
+
+/* What a candidate will read: from another kind's, a sample or A itself. */
+static void forecast(const spry_matrix *A, const spry_matrix *sample, int64_t products,
+                     const tune_list *list, tune_candidate *c)
+{
+    const tune_candidate *own = c->kind == STORED_OWN ? NULL : own_kind(list, c);
+    if (list->device && products < TUNE_MANY && !tune_made_there(c))
+        snprintf(c->row.note, sizeof c->row.note, "made on the host: for %d products or more",
+                 TUNE_MANY);
+    else if (own)
+        derive(A, own, c);
+    else if (list->uneven &&
+             c->class == &format_sell16) /* much fill, which takes long to look at */
+        snprintf(c->row.note, sizeof c->row.note, "some rows are much longer than others");
+    else if (list->device && c->class == &format_bsr && !has_blocks(sample ? &sample->a : &A->a))
+        snprintf(c->row.note, sizeof c->row.note, "neighbouring rows have other columns");
+    else if (sample && !c->class->whole)
+        estimate(A, sample, c);
+    else
+        tune_foresee(A, c);
+}
+
+spry_status tune_list_make(const spry_matrix *A, spry_device *d, int64_t products, tune_list *list)
 {
     spry_context *ctx = A->ctx;
     spry_matrix *sample = NULL;
     spry_status status = SPRY_STATUS_OK;
+    enum { UNEVEN = 32 };
     tune_candidate csr = {.row = {.format = "csr"}, .possible = true};
     *list = (tune_list){.ctx = ctx, .device = d};
     snprintf(csr.row.note, sizeof csr.row.note, "%s", d ? "as it is" : "in place");
     csr.row.bytes = A->a.nnz * (int64_t)(spry_type_size(A->a.type) + sizeof(int32_t)) +
                     (A->a.rows + 1) * (int64_t)sizeof(int64_t);
+    list->vector_bytes = (double)spry_type_size(A->a.type) * (double)(A->a.cols + A->a.rows);
     const unsigned kinds = exact_kinds(A);
     SPRY_GO(ctx, add(list, &csr));
     for (int i = 0; layout_class_at(i); i++)
         SPRY_GO(ctx, add_class(list, layout_class_at(i), kinds));
-    SPRY_GO(ctx, tune_sample(A, &sample));
-    list->doubtful = sample && matrix_longest_row(A->ctx, &A->a) >
-                                   2 * matrix_longest_row(sample->ctx, &sample->a);
-    for (int i = 1; i < list->count; i++) {
-        tune_candidate *c = &list->all[i];
-        const tune_candidate *own = c->kind == STORED_OWN ? NULL : own_kind(list, c);
-        if (own)
-            derive(A, own, c);
-        else if (sample && !c->class->whole)
-            estimate(A, sample, c);
-        else
-            tune_foresee(A, c);
-    }
+    SPRY_GO(ctx, tune_sample(A, d != NULL, &sample));
+    const int64_t longest = d || sample ? matrix_longest_row(A->ctx, &A->a) : 0;
+    list->doubtful = sample && longest > 2 * matrix_longest_row(sample->ctx, &sample->a);
+    list->uneven =
+        d && (double)longest * (double)A->a.rows > UNEVEN * (double)(A->a.nnz + A->a.rows);
+    for (int i = 1; i < list->count; i++)
+        forecast(A, sample, products, list, &list->all[i]);
 done:
     spry_matrix_free(sample);
     if (status != SPRY_STATUS_OK)

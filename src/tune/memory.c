@@ -78,7 +78,6 @@ void tune_recall_machine(spry_context *ctx, const tune_memory *m, tune_machine *
     }
     if (!good)
         *machine = (tune_machine){.machine = m->machine};
-    machine->device = m->device;
 }
 
 void tune_keep_machine(spry_context *ctx, const tune_memory *m, const tune_machine *machine)

@@ -23,9 +23,6 @@ static const struct {
 };
 enum { GUESSES = sizeof first_guess / sizeof *first_guess };
 static const double other_factor = 1.15, other_conversion = 15;
-/* On devices all formats of rows move their bytes about as fast as they come. Conversions are the
- * host's work, and products there are faster than the host's. */
-static const double device_factor = 1, device_conversion = 10, most_conversion = 1e6;
 
 static void factor_name(const tune_candidate *c, char name[TUNE_NAME])
 {
@@ -47,10 +44,6 @@ static tune_factor find_factor(const tune_machine *machine, const tune_candidate
             f.conversion = first_guess[i].conversion;
         }
     f.factor *= c->kind == STORED_F16 ? 1.2 : c->kind == STORED_BF16 ? 1.1 : 1; /* unpacking */
-    if (machine->device) {
-        f.factor = device_factor;
-        f.conversion *= device_conversion;
-    }
     snprintf(f.format, sizeof f.format, "%s", name);
     return f;
 }
@@ -66,16 +59,14 @@ static double traffic(const spry_matrix *A, const tune_candidate *c)
  * bytes say little. */
 static bool is_scattered(const spry_matrix *A, double csr_seconds, const tune_list *list)
 {
-    const double worth_measuring = list->device ? 1e-4 : 1e-3;
+    const double worth_measuring = 1e-3;
     spry_context *ctx = A->ctx;
     spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
     char before[MESSAGE_SIZE];
     if (csr_seconds < worth_measuring)
         return false;
     memcpy(before, ctx->message, sizeof before);
-    const spry_status status = list->device
-                                   ? device_read_bandwidth(list->device, false, &bandwidth.read)
-                                   : host_bandwidth(ctx, false, &bandwidth);
+    const spry_status status = host_bandwidth(ctx, false, &bandwidth);
     memcpy(ctx->message, before, sizeof before); /* it is not needed that much */
     return status == SPRY_STATUS_OK &&
            traffic(A, &list->all[0]) / csr_seconds < 0.5 * bandwidth.read;
@@ -135,8 +126,7 @@ void tune_learn(const spry_matrix *A, const tune_list *list, tune_machine *machi
         const double weight = f.count < 3 ? 1 / (double)(f.count + 2) : 0.25;
         const double found = clip(c->row.seconds / traffic(A, c) / second / waiting(list, c),
                                   TUNE_LEAST_FACTOR, TUNE_MOST_FACTOR);
-        const double taken = clip(c->row.conversion_seconds / csr->row.seconds, 0.5,
-                                  list->device ? most_conversion : 500);
+        const double taken = clip(c->row.conversion_seconds / csr->row.seconds, 0.5, 500);
         f.factor += weight * (found - f.factor);
         f.conversion += weight * (taken - f.conversion);
         f.count++;

@@ -4,7 +4,6 @@
  * clearly behind leaves. Time is billed at each racer's fastest product, so that a busy machine
  * does not shorten the race.
  */
-#include "device/formats.h"
 #include "tune/tune.h"
 
 enum { RACERS = 6, LEAST_TRIED = 4, LEAST_CLIMBED = 4, FIRST_RUNS = 2, MOST_ROUNDS = 12 };
@@ -22,8 +21,7 @@ typedef struct race {
     tune_list *list;
     tune_candidate *csr;
     spry_vector *x, *y;
-    device_memory *there_x, *there_y; /* on a device */
-    double conversion;                /* seconds of conversions, and of compiling for a device */
+    double conversion; /* seconds of conversions */
 } race;
 
 static double products(const race *r)
@@ -72,30 +70,11 @@ double tune_total(const spry_tune_row *row, int64_t products)
     return row->conversion_seconds + (double)products * row->seconds;
 }
 
-/* One product by the device's clock. */
-static spry_status run_there(const race *r, const tune_candidate *c, double *seconds)
-{
-    const spry_scalar one = {1, 0}, zero = {0, 0};
-    spry_device *d = r->list->device;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(r->ctx, spry_device_mark(d));
-    SPRY_GO(r->ctx, device_multiply(c->op, SPRY_TRANSPOSE_NO, one, r->there_x, zero, r->there_y));
-    SPRY_GO(r->ctx, spry_device_elapsed(d, seconds));
-done:
-    return status;
-}
-
 static spry_status run_once(const race *r, tune_candidate *c)
 {
     const double begin = base_seconds();
-    spry_status status;
-    double seconds = 0;
-    if (r->list->device) {
-        status = run_there(r, c, &seconds);
-    } else {
-        status = spry_operator_apply(c->op, r->x, r->y);
-        seconds = base_seconds() - begin;
-    }
+    const spry_status status = spry_operator_apply(c->op, r->x, r->y);
+    const double seconds = base_seconds() - begin;
     if (status == SPRY_STATUS_OK) {
         c->row.seconds = c->samples == 0 || seconds < c->row.seconds ? seconds : c->row.seconds;
         c->samples++;
@@ -150,10 +129,7 @@ static tune_candidate *slowest(const race *r)
 static bool fits(const race *r, const tune_candidate *c)
 {
     const int64_t limit = r->ctx->options.memory_limit;
-    int64_t used, most, free_there = INT64_MAX;
-    if (r->list->device)
-        device_memory_now(r->list->device, &used, &most, &free_there);
-    return (limit <= 0 || c->row.bytes <= limit - r->ctx->memory_now) && c->row.bytes <= free_there;
+    return limit <= 0 || c->row.bytes <= limit - r->ctx->memory_now;
 }
 
 /* A racer that cannot be built or run leaves, with the reason; nothing failed for the caller. */
@@ -182,14 +158,14 @@ static spry_status enter(race *r, tune_candidate *c)
     }
     memcpy(before, r->ctx->message, sizeof before);
     const double begin = base_seconds();
-    spry_status status = tune_build(r->list->device, r->A, c->row.format, &c->op);
+    spry_status status = tune_build(NULL, r->A, c->row.format, &c->op);
     c->row.conversion_seconds = base_seconds() - begin;
     r->conversion += c->row.conversion_seconds;
     if (status == SPRY_STATUS_OK)
         status = spry_operator_storage(c->op, &storage);
     if (status != SPRY_STATUS_OK) {
         give_up(r, c, status, before);
-        return status == SPRY_STATUS_DEVICE_LOST ? status : SPRY_STATUS_OK;
+        return SPRY_STATUS_OK;
     }
     c->row.bytes = storage.read_bytes;
     c->estimated = false;
@@ -197,17 +173,7 @@ static spry_status enter(race *r, tune_candidate *c)
         leave(r, c, "would change values");
         return SPRY_STATUS_OK;
     }
-    if (!r->list->device)
-        return run_first(r, c);
-    /* Kernels are compiled at the first product, once for all. */
-    status = run_first(r, c);
-    r->conversion = r->conversion + (base_seconds() - begin) - c->row.conversion_seconds;
-    if (status == SPRY_STATUS_OK || status == SPRY_STATUS_DEVICE_LOST)
-        return status;
-    c->samples = 0;
-    c->row.seconds = 0;
-    give_up(r, c, status, before);
-    return SPRY_STATUS_OK;
+    return run_first(r, c);
 }
 
 /* --- who races ------------------------------------------------------------------------------- */
@@ -419,9 +385,22 @@ static tune_candidate *cheapest(const race *r)
     return best;
 }
 
+/* Of those that are as good as `best`, and still there, the first of the list: what is close is not
+ * left to the noise of the clock. */
+static tune_candidate *first_close(const race *r, tune_candidate *best)
+{
+    for (int i = 1; i < r->list->count && best != r->csr; i++) {
+        tune_candidate *c = &r->list->all[i];
+        if (c->op && tune_replaces_csr(&c->row, &r->csr->row) &&
+            total(r, c) <= TUNE_CLOSE * total(r, best))
+            return c;
+    }
+    return best;
+}
+
 static void finish(const race *r, int *winner)
 {
-    tune_candidate *best = cheapest(r);
+    tune_candidate *best = first_close(r, cheapest(r));
     for (int i = 0; i < r->list->count; i++) {
         tune_candidate *c = &r->list->all[i];
         if (c->row.seconds > 0)
@@ -432,22 +411,6 @@ static void finish(const race *r, int *winner)
         }
     }
     *winner = (int)(best - r->list->all);
-}
-
-/* CSR and the vectors on the device. */
-static spry_status go_there(race *r)
-{
-    spry_device *d = r->list->device;
-    const int64_t size = (int64_t)spry_type_size(r->A->a.type);
-    const double begin = base_seconds();
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(r->ctx, tune_build(d, r->A, r->csr->row.format, &r->csr->op));
-    r->csr->row.conversion_seconds = base_seconds() - begin;
-    SPRY_GO(r->ctx, device_alloc(d, r->x->n * size, &r->there_x));
-    SPRY_GO(r->ctx, device_alloc(d, r->y->n * size, &r->there_y));
-    SPRY_GO(r->ctx, device_put(r->there_x, 0, r->x->data, r->x->n * size));
-done:
-    return status;
 }
 
 spry_status tune_race(const spry_matrix *A, const tune_options *options,
@@ -465,10 +428,7 @@ spry_status tune_race(const spry_matrix *A, const tune_options *options,
     SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_OWN_COPY, &r.x));
     SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY, &r.y));
     fill_x(r.x);
-    if (list->device)
-        SPRY_GO(ctx, go_there(&r));
-    else
-        SPRY_GO(ctx, spry_operator_from_matrix(A, &r.csr->op));
+    SPRY_GO(ctx, spry_operator_from_matrix(A, &r.csr->op));
     SPRY_GO(ctx, run_first(&r, r.csr)); /* wakes the threads, too */
     tune_model(A, machine, r.csr->row.seconds, list);
     SPRY_GO(ctx, fill_field(&r));
@@ -476,8 +436,6 @@ spry_status tune_race(const spry_matrix *A, const tune_options *options,
     SPRY_GO(ctx, run_rounds(&r));
     finish(&r, winner);
 done:
-    device_free(r.there_x);
-    device_free(r.there_y);
     spry_vector_free(r.x);
     spry_vector_free(r.y);
     return status;

@@ -3,26 +3,28 @@
 
 /* Blocks begin at, and columns move by, multiples of a number that the sizes of blocks and slices
  * divide. */
-enum { SAMPLE_ENTRIES = 1 << 18, LEAST_BLOCKS = 4, MOST_BLOCKS = 16, GRAIN = 960 };
+enum { LEAST_BLOCKS = 4, MOST_BLOCKS = 16, GRAIN = 960, FEW_GRAIN = 480 };
+/* Products on a device are over soon, and looking at a sample for all candidates should be, too. */
+enum { SAMPLE_ENTRIES = 1 << 18, FEW_ENTRIES = 1 << 15 };
 
 typedef struct blocks {
-    int64_t count, rows; /* of each, neighbours in A */
+    int64_t grain, count, rows; /* of each, neighbours in A */
 } blocks;
 
-static blocks cut_blocks(const matrix_arrays *a)
+static blocks cut_blocks(const matrix_arrays *a, int64_t entries, int64_t grain)
 {
     const double mean = (double)a->nnz / (double)a->rows;
-    const int64_t grains = (int64_t)(SAMPLE_ENTRIES / (mean > 1 ? mean : 1)) / GRAIN;
-    blocks b = {grains < LEAST_BLOCKS ? LEAST_BLOCKS : grains, GRAIN};
+    const int64_t grains = (int64_t)((double)entries / (mean > 1 ? mean : 1)) / grain;
+    blocks b = {grain, grains < LEAST_BLOCKS ? LEAST_BLOCKS : grains, grain};
     if (b.count > MOST_BLOCKS)
-        b = (blocks){MOST_BLOCKS, grains / MOST_BLOCKS * GRAIN};
+        b = (blocks){grain, MOST_BLOCKS, grains / MOST_BLOCKS * grain};
     return b;
 }
 
 static int64_t block_begin(const matrix_arrays *a, const blocks *b, int64_t block)
 {
     const double free_rows = (double)(a->rows - b->rows);
-    return (int64_t)(free_rows * (double)block / (double)(b->count - 1)) / GRAIN * GRAIN;
+    return (int64_t)(free_rows * (double)block / (double)(b->count - 1)) / b->grain * b->grain;
 }
 
 static int64_t whole_grains(int64_t rows)
@@ -52,15 +54,16 @@ static void copy_rows(const matrix_arrays *a, const blocks *b, matrix_arrays *s)
     }
 }
 
-spry_status tune_sample(const spry_matrix *A, spry_matrix **sample)
+spry_status tune_sample(const spry_matrix *A, bool few, spry_matrix **sample)
 {
     spry_context *ctx = A->ctx;
     const matrix_arrays *a = &A->a;
     spry_status status = SPRY_STATUS_OK;
     *sample = NULL;
-    if (a->nnz <= 2 * SAMPLE_ENTRIES || a->rows == 0)
+    const int64_t entries = few ? FEW_ENTRIES : SAMPLE_ENTRIES;
+    if (a->nnz <= 2 * entries || a->rows == 0)
         return SPRY_STATUS_OK;
-    const blocks b = cut_blocks(a);
+    const blocks b = cut_blocks(a, entries, few ? FEW_GRAIN : GRAIN);
     matrix_arrays s = {.type = a->type, .format = SPRY_FORMAT_CSR, .rows = b.count * b.rows};
     if (s.rows > a->rows / 2) /* of few rows all are looked at */
         return SPRY_STATUS_OK;

@@ -26,15 +26,14 @@ static const spry_tune_row *find_row(const tune_entry *entry, const char *format
 }
 
 /* The winner was found for about as many products: what was timed then tells who wins for these.
- * Times are rounded in files, so that a hair's breadth is no reason. */
+ * What is close is no reason: the winner may have been the first of several. */
 static void choose_again(tune_entry *entry, int64_t products)
 {
-    static const double clearly = 0.999;
     const spry_tune_row *csr = find_row(entry, "csr"), *best = find_row(entry, entry->winner);
     for (int i = 0; i < entry->count && csr && best; i++) {
         const spry_tune_row *row = &entry->rows[i];
         if ((row == csr || tune_replaces_csr(row, csr)) &&
-            tune_total(row, products) < clearly * tune_total(best, products))
+            TUNE_CLOSE * tune_total(row, products) < tune_total(best, products))
             best = row;
     }
     if (best)
@@ -176,15 +175,17 @@ static spry_status decide_by_race(spry_device *d, const spry_matrix *A, const tu
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *machine, &machine));
     tune_recall_machine(ctx, m, machine);
-    SPRY_GO(ctx, tune_list_make(csr, d, &list));
-    SPRY_GO(ctx, tune_race(csr, o, machine, &list, &winner));
+    SPRY_GO(ctx, tune_list_make(csr, d, o->products, &list));
+    SPRY_GO(ctx, d ? tune_race_there(csr, o, &list, &winner)
+                   : tune_race(csr, o, machine, &list, &winner));
     SPRY_GO(ctx, report_list(&list, winner, report));
     report->seconds = base_seconds() - begin;
     if (!spry_context_interrupted(ctx, false)) {
-        tune_learn(csr, &list, machine);
+        if (!d) /* what is tried there does not depend on other races */
+            tune_learn(csr, &list, machine);
         if (has_raced(&list) && !list.cramped)
             keep(ctx, m, report);
-        if (has_raced(&list))
+        if (!d && has_raced(&list))
             tune_keep_machine(ctx, m, machine);
     }
     if (op && csr == A) { /* it was built from the caller's own arrays */

@@ -58,7 +58,6 @@ typedef struct tune_factor {
 
 typedef struct tune_machine {
     uint64_t machine;
-    bool device; /* it is one; not in the file */
     int count;
     tune_factor factors[TUNE_FACTORS];
 } tune_machine;
@@ -125,6 +124,8 @@ typedef struct tune_candidate {
     bool possible;     /* the format can hold A */
     bool estimated;    /* from a sample of the rows */
     bool dropped;      /* lost, or could not be built */
+    bool made_there;   /* on a device, from CSR there */
+    double expected;   /* on a device: what a product takes, in products with CSR */
     int samples;
     spry_operator *op; /* while it races */
 } tune_candidate;
@@ -134,14 +135,18 @@ typedef struct tune_list {
     spry_device *device; /* where products are; NULL: the host */
     tune_candidate *all; /* CSR first */
     int count, room;
-    bool doubtful;  /* some rows are longer than the sample knows */
-    bool scattered; /* CSR waits for more than bytes */
-    bool cramped;   /* somebody did not fit the memory limit */
+    double vector_bytes; /* of x and y that a product moves beside the matrix */
+    bool doubtful;       /* some rows are longer than the sample knows */
+    bool uneven;         /* some rows are much longer than others */
+    bool scattered;      /* CSR waits for more than bytes */
+    bool cramped;        /* somebody did not fit the memory limit */
 } tune_list;
 
 /* All formats with all options, and what they will read; for large matrices from a sample. A is
- * sorted general CSR. On a device those that have kernels there. */
-spry_status tune_list_make(const spry_matrix *A, spry_device *d, tune_list *list);
+ * sorted general CSR. On a device those that have kernels there; what only the host can make is
+ * looked at for TUNE_MANY products at least. */
+enum { TUNE_MANY = 50000 };
+spry_status tune_list_make(const spry_matrix *A, spry_device *d, int64_t products, tune_list *list);
 void tune_list_free(tune_list *list); /* operators, too */
 /* Whether a format, which may be that of another matrix, can hold A exactly. A is sorted general
  * CSR. */
@@ -150,9 +155,9 @@ bool tune_holds(const spry_matrix *A, const char *format);
 void tune_foresee(const spry_matrix *A, tune_candidate *c);
 /* Whether two differ by one step in one option. */
 bool tune_neighbours(const tune_candidate *a, const tune_candidate *b);
-/* Rows from all over A, their columns moved along so that diagonals stay what they are; NULL when
- * A is small enough itself. */
-spry_status tune_sample(const spry_matrix *A, spry_matrix **sample);
+/* Rows from all over A, some or few, their columns moved along so that diagonals stay what they
+ * are; NULL when A is small enough itself. */
+spry_status tune_sample(const spry_matrix *A, bool few, spry_matrix **sample);
 
 /* --- model.c --------------------------------------------------------------------------------- */
 
@@ -175,8 +180,28 @@ void tune_learn(const spry_matrix *A, const tune_list *list, tune_machine *machi
 spry_status tune_race(const spry_matrix *A, const tune_options *options,
                       const tune_machine *machine, tune_list *list, int *winner);
 
+/* The same for products on a device. */
+spry_status tune_race_there(const spry_matrix *A, const tune_options *options, tune_list *list,
+                            int *winner);
+
+/* --- plan.c ---------------------------------------------------------------------------------- */
+
+/* Whether a candidate can be made on a device from CSR there, and in how many products with CSR. */
+bool tune_made_there(const tune_candidate *c);
+double tune_making_there(const tune_candidate *c);
+/* Sets what is expected of a candidate there from its bytes. */
+void tune_expect(const tune_list *list, tune_candidate *c);
+/* The place of the next format to try on a device, with its best options; then of the next options
+ * of formats that were near the best. 0: there is none. */
+int tune_next_class(const tune_list *list);
+int tune_next_option(const tune_list *list);
+/* The place of the winner: the first of those whose totals are a tie with the least. */
+int tune_pick(const tune_list *list, int64_t products);
+
 /* Whether a format's product is enough faster than CSR's. */
 bool tune_replaces_csr(const spry_tune_row *row, const spry_tune_row *csr);
+/* Totals within this factor of the least are a tie, which the first of the list wins. */
+#define TUNE_CLOSE 1.02
 /* Seconds of the conversion and so many products. */
 double tune_total(const spry_tune_row *row, int64_t products);
 

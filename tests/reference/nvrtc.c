@@ -166,7 +166,7 @@ static void test_algebra(void **state)
     } teams[] = {{4, 128, 5}, {32, 128, 8}, {256, 256, 11}};
     char options[96];
     compile_texts(*state, "sums", "-DSP_GROUP=256");
-    compile_texts(*state, "convert_csr", "-DSP_GROUP=256 -DROWS=128");
+    compile_texts(*state, "make_csr", "-DSP_GROUP=256 -DROWS=128");
     compile_texts(*state, "classes", "-DSP_GROUP=256 -DSMALLEST=16 -DSTEP=1");
     compile_texts(*state, "marks product_rows",
                   "-DSP_TYPE=0 -DSP_GROUP=256 -DLANES=8 -DPIECE=8192");
@@ -195,6 +195,35 @@ static void test_algebra(void **state)
                      type, teams[i].group, teams[i].team, 4 * teams[i].team);
             compile_texts(*state, "teams sort", options);
         }
+    }
+}
+
+/* Formats made there, with values of all sizes. */
+static void test_making(void **state)
+{
+    static const struct {
+        const char *names, *options;
+    } texts[] = {{"make make_lengths", "-DBINS=2048"},
+                 {"make make_sliced", "-DSLICE=32"},
+                 {"make make_sliced", "-DSLICE=32 -DSORTED -DWINDOW=4096 -DPADDED=4096"},
+                 {"make make_sell16", "-DSLICE=64"},
+                 {"make make_csr16", "-DROWS=128"},
+                 {"make make_merge", ""},
+                 {"make make_columnwise", "-DUNIT=64"},
+                 {"make make_dia", "-DBLOCK=128 -DSTRIP=16 -DSLOTS=64"},
+                 {"make make_dia", "-DBLOCK=1024 -DSTRIP=16 -DSLOTS=2048"},
+                 {"make make_bsr", "-DR=3 -DC=3"},
+                 {"make make_bsr", "-DR=8 -DC=1"}};
+    char options[160];
+    for (int size = 2; size <= 16; size *= 2)
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+            snprintf(options, sizeof options, "-DSP_TYPE=0 -DSP_GROUP=256 -DELEMENT=%d %s", size,
+                     texts[k].options);
+            compile_texts(*state, texts[k].names, options);
+        }
+    for (int kind = 1; kind <= 3; kind++) {
+        snprintf(options, sizeof options, "-DSP_TYPE=0 -DSP_GROUP=256 -DELEMENT=4 -DKIND=%d", kind);
+        compile_texts(*state, "make make_shorter", options);
     }
 }
 
@@ -236,7 +265,8 @@ static spry_status program_text(const spry_device *d, const layout *L, int colum
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_form_open(d, L, columns, true, form));
     SPRY_GO(ctx, device_arrays_open(L, &arrays));
-    SPRY_GO(ctx, device_program_text(L, &arrays, form, columns, conjugate, text));
+    SPRY_GO(ctx,
+            device_program_text(L, &arrays, form, columns, conjugate, L->carry_at != NULL, text));
 done:
     device_arrays_close(&arrays);
     return status;
@@ -381,6 +411,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bandwidth, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_vectors, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_convert, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_making, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_algebra, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_triangles, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_inverses, support_setup, support_teardown),

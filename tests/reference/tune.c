@@ -122,13 +122,13 @@ static void test_sample(void **state)
         spry_matrix *A = NULL, *sample = NULL;
         tune_list list;
         assert_ok(ctx, spry_generate(ctx, kinds[k][0], kinds[k][1], &A));
-        assert_ok(ctx, tune_sample(A, &sample));
+        assert_ok(ctx, tune_sample(A, false, &sample));
         if (sample) {
             const matrix_arrays s = sample->a;
             assert_ok(ctx, matrix_check_arrays(ctx, &s));
             assert_true(s.nnz > 50000 && s.nnz < spry_matrix_nnz(A));
         }
-        assert_ok(ctx, tune_list_make(A, NULL, &list));
+        assert_ok(ctx, tune_list_make(A, NULL, 1000, &list));
         for (int i = 1; i < list.count; i++) {
             tune_candidate *c = &list.all[i];
             const int64_t estimate = c->row.bytes;

@@ -6,5 +6,10 @@
 
 spry_status device_columnwise_open(const spry_device *d, const layout *L, int columns,
                                    device_form *form);
+/* Made on the device (src/device/make_columnwise.c). */
+spry_status device_make_ell(device_maker *m);
+spry_status device_make_ellr(device_maker *m);
+spry_status device_make_ellr_t(device_maker *m);
+spry_status device_make_hyb(device_maker *m);
 
 #endif

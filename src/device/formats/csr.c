@@ -2,7 +2,7 @@
 #include "matrix/formats/csr.h"
 
 #include "device/format_lanes.h"
-#include "device/formats.h"
+#include "device/make.h"
 
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {
@@ -15,4 +15,50 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     return SPRY_STATUS_OK;
 }
 
-const device_format device_format_csr = {.name = "csr", .open = open};
+/* Starts and ends of A's rows. */
+static spry_status cut_rows(const device_maker *m, device_memory *starts, device_memory *ends)
+{
+    spry_context *ctx = m->d->ctx;
+    char options[32];
+    device_program *p = NULL;
+    device_memory *any = NULL;
+    int32_t too_many = 0;
+    spry_status status = SPRY_STATUS_OK;
+    snprintf(options, sizeof options, "-DROWS=%d", CSR_GROUP);
+    SPRY_GO(ctx, device_matrix_build(m->d, SPRY_TYPE_S, MAKE_GROUP, "make_csr", options, &p));
+    SPRY_GO(ctx, make_cleared(m->d, 1, sizeof too_many, &any));
+    const device_arg args[] = {DEVICE_VALUE(m->A->rows),  device_arg_memory(m->A->offsets),
+                               device_arg_memory(starts), device_arg_memory(ends),
+                               device_arg_memory(any),    {0}};
+    SPRY_GO(ctx, make_launch(p, "csr_cut", m->A->rows + 1, args));
+    if (m->A->nnz > UINT32_MAX)
+        SPRY_GO(ctx, make_look32(any, 0, &too_many));
+    if (too_many)
+        status = SPRY_FAIL(
+            ctx, SPRY_STATUS_UNSUPPORTED,
+            "format csr: %d rows hold more entries than offsets of 32 bits can count; take merge",
+            CSR_GROUP);
+done:
+    device_free(any);
+    return status;
+}
+
+static spry_status make(device_maker *m)
+{
+    spry_context *ctx = m->d->ctx;
+    const device_matrix *A = m->A;
+    layout *L = m->L;
+    device_memory *starts = NULL, *ends = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    L->stored = A->nnz;
+    L->units = (A->rows + CSR_GROUP - 1) / CSR_GROUP;
+    L->unit_rows = CSR_GROUP;
+    SPRY_GO(ctx, make_add_entries(m, CSR_VALUES, CSR_COLUMNS));
+    SPRY_GO(ctx, make_add(m, CSR_STARTS, "starts", L->units + 1, sizeof(int64_t), &starts));
+    SPRY_GO(ctx, make_add(m, CSR_ENDS, "ends", A->rows, sizeof(uint32_t), &ends));
+    SPRY_GO(ctx, cut_rows(m, starts, ends));
+done:
+    return status;
+}
+
+const device_format device_format_csr = {.name = "csr", .open = open, .make = make};

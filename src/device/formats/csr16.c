@@ -6,7 +6,7 @@
 #include "matrix/formats/csr16.h"
 
 #include "device/format_lanes.h"
-#include "device/formats.h"
+#include "device/make.h"
 #include "matrix/entries.h"
 
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
@@ -121,4 +121,71 @@ done:
     return status;
 }
 
-const device_format device_format_csr16 = {.name = "csr16", .open = open, .arrays = arrays};
+/* --- on the device -------------------------------------------------------------------------------
+ */
+
+/* Where values and codes of groups start, and how many codes there are. */
+static spry_status find_starts(const device_maker *m, device_program *p, device_memory *starts,
+                               device_memory *ends, int64_t *codes)
+{
+    spry_context *ctx = m->d->ctx;
+    const device_matrix *A = m->A;
+    const int64_t groups = m->L->units;
+    device_memory *counts = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, make_cleared(m->d, groups + 1, sizeof(int64_t), &counts));
+    const device_arg measure[] = {DEVICE_VALUE(A->rows),         device_arg_memory(A->offsets),
+                                  device_arg_memory(A->columns), device_arg_memory(ends),
+                                  device_arg_memory(counts),     {0}};
+    SPRY_GO(ctx, make_launch(p, "measure", groups * MAKE_GROUP, measure));
+    SPRY_GO(ctx, device_sum_up(m->d, counts, groups + 1));
+    SPRY_GO(ctx, make_look(counts, groups, codes));
+    const device_arg put[] = {DEVICE_VALUE(A->rows),         DEVICE_VALUE(groups),
+                              device_arg_memory(A->offsets), device_arg_memory(counts),
+                              device_arg_memory(starts),     {0}};
+    SPRY_GO(ctx, make_launch(p, "put_starts", groups + 1, put));
+done:
+    device_free(counts);
+    return status;
+}
+
+static spry_status make(device_maker *m)
+{
+    spry_context *ctx = m->d->ctx;
+    const device_matrix *A = m->A;
+    layout *L = m->L;
+    char options[32];
+    device_program *p = NULL;
+    device_memory *codes = NULL, *starts = NULL, *ends = NULL;
+    const device_memory *columns = A->columns;
+    int64_t count = 0;
+    spry_status status = SPRY_STATUS_OK;
+    L->units = (A->rows + CSR16_GROUP - 1) / CSR16_GROUP;
+    L->unit_rows = CSR16_GROUP;
+    L->stored = A->nnz;
+    m->elsewhere = A->nnz > UINT32_MAX; /* where a group may have too many, which the host tells */
+    if (m->elsewhere)
+        return SPRY_STATUS_OK;
+    snprintf(options, sizeof options, "-DROWS=%d", CSR16_GROUP);
+    SPRY_GO(ctx, make_build(m, "make_csr16", options, &p));
+    SPRY_GO(ctx, device_alloc(m->d, 2 * (L->units + 1) * (int64_t)sizeof(int64_t), &starts));
+    SPRY_GO(ctx, device_alloc(m->d, A->rows * (int64_t)sizeof(int64_t), &ends));
+    SPRY_GO(ctx, find_starts(m, p, starts, ends, &count));
+    SPRY_GO(ctx, make_add_values(m, CSR16_VALUES));
+    SPRY_GO(ctx, make_add(m, CSR16_CODES, "codes", count, sizeof(uint16_t), &codes));
+    make_adopt(m, CSR16_STARTS, "starts", 2 * (L->units + 1), sizeof(int64_t), starts);
+    make_adopt(m, CSR16_PARTS, "ends", A->rows, sizeof(int64_t), ends);
+    const device_memory *from = starts, *lasts = ends;
+    starts = ends = NULL;
+    const device_arg args[] = {DEVICE_VALUE(A->rows),    device_arg_memory(columns),
+                               device_arg_memory(from),  device_arg_memory(lasts),
+                               device_arg_memory(codes), {0}};
+    SPRY_GO(ctx, make_launch(p, "put_codes", L->units * MAKE_GROUP, args));
+done:
+    device_free(starts);
+    device_free(ends);
+    return status;
+}
+
+const device_format device_format_csr16 = {
+    .name = "csr16", .open = open, .arrays = arrays, .make = make};

@@ -1,4 +1,5 @@
 /* ELLPACK on devices: see kernels/formats/columnwise.knl. */
 #include "device/formats/columnwise.h"
 
-const device_format device_format_ell = {.name = "ell", .open = device_columnwise_open};
+const device_format device_format_ell = {
+    .name = "ell", .open = device_columnwise_open, .make = device_make_ell};

@@ -2,5 +2,7 @@
  * are a group: what F. Vazquez et al. search to tune it. */
 #include "device/formats/columnwise.h"
 
-const device_format device_format_ellr_t = {
-    .name = "ellr-t", .open = device_columnwise_open, .grid = "T=2|4|8|16 BS=128|256|512"};
+const device_format device_format_ellr_t = {.name = "ellr-t",
+                                            .open = device_columnwise_open,
+                                            .make = device_make_ellr_t,
+                                            .grid = "T=2|4|8|16 BS=128|256|512"};

@@ -1,7 +1,7 @@
 /* Merge-path CSR on devices: a group per unit; see kernels/formats/merge.knl. */
 #include "matrix/formats/merge.h"
 
-#include "device/formats.h"
+#include "device/make.h"
 
 /*
  * Entries that a group keeps in local memory, at most MOST; less where that has no room. Units as
@@ -45,8 +45,84 @@ static spry_status arrays(const layout *L, layout_array *array)
     return SPRY_STATUS_OK;
 }
 
+/* What units carry: the host's device_carries_copy(), knowing that a unit carries to one row at
+ * most, and units that carry to the same row follow each other. */
+static spry_status list_carries(device_maker *m, device_program *p, const device_memory *starts,
+                                device_memory *carry_at)
+{
+    spry_context *ctx = m->d->ctx;
+    const int64_t units = m->L->units;
+    device_carries *c = &m->carries;
+    device_memory *firsts = NULL;
+    int64_t rows = 0;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, make_cleared(m->d, units + 1, sizeof(int64_t), &firsts));
+    const device_arg args[] = {DEVICE_VALUE(units),       device_arg_memory(m->A->offsets),
+                               device_arg_memory(starts), device_arg_memory(carry_at),
+                               device_arg_memory(firsts), {0}};
+    SPRY_GO(ctx, make_launch(p, "merge_carries", units, args));
+    SPRY_GO(ctx, device_sum_up(m->d, carry_at, units + 1));
+    SPRY_GO(ctx, device_sum_up(m->d, firsts, units + 1));
+    SPRY_GO(ctx, make_look(carry_at, units, &c->count));
+    SPRY_GO(ctx, make_look(firsts, units, &rows));
+    c->any = true;
+    c->rows = (int)rows;
+    SPRY_GO(ctx, device_alloc(m->d, rows * (int64_t)sizeof(int32_t), &c->row));
+    SPRY_GO(ctx, device_alloc(m->d, (rows + 1) * (int64_t)sizeof(int32_t), &c->start));
+    SPRY_GO(ctx, device_alloc(m->d, c->count * (int64_t)sizeof(int32_t), &c->place));
+    const device_arg lists[] = {DEVICE_VALUE(units),         device_arg_memory(starts),
+                                device_arg_memory(carry_at), device_arg_memory(firsts),
+                                device_arg_memory(c->row),   device_arg_memory(c->start),
+                                device_arg_memory(c->place), {0}};
+    SPRY_GO(ctx, make_launch(p, "merge_lists", units + 1, lists));
+done:
+    device_free(firsts);
+    return status;
+}
+
+static spry_status make(device_maker *m)
+{
+    spry_context *ctx = m->d->ctx;
+    const device_matrix *A = m->A;
+    layout *L = m->L;
+    const int64_t items = make_option(m, "items");
+    device_program *p = NULL;
+    device_memory *starts = NULL, *ends = NULL, *carry_at = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    L->units = (A->rows + A->nnz + items - 1) / items;
+    L->stored = A->nnz;
+    L->number[MERGE_ITEMS] = items;
+    layout_note(L, "items", items);
+    if (L->units >= INT32_MAX) {
+        m->elsewhere = true; /* which tells it */
+        return SPRY_STATUS_OK;
+    }
+    SPRY_GO(ctx, make_build(m, "make_merge", "", &p));
+    SPRY_GO(ctx, make_add_entries(m, MERGE_VALUES, MERGE_COLUMNS));
+    SPRY_GO(ctx, make_add(m, MERGE_STARTS, "starts", 2 * (L->units + 1), sizeof(int64_t), &starts));
+    SPRY_GO(ctx, make_add(m, MERGE_ENDS, "ends", A->rows, sizeof(uint16_t), &ends));
+    SPRY_GO(ctx, make_cleared(m->d, L->units + 1, sizeof(int64_t), &carry_at));
+    make_adopt(m, MERGE_ENDS + 1, "carry_at", L->units + 1, sizeof(int64_t), carry_at);
+    const device_arg cut[] = {DEVICE_VALUE(A->rows),
+                              DEVICE_VALUE(A->nnz),
+                              DEVICE_VALUE(L->units),
+                              DEVICE_VALUE(items),
+                              device_arg_memory(A->offsets),
+                              device_arg_memory(starts),
+                              {0}};
+    SPRY_GO(ctx, make_launch(p, "merge_starts", L->units + 1, cut));
+    const device_arg rows[] = {DEVICE_VALUE(A->rows),         DEVICE_VALUE(items),
+                               device_arg_memory(A->offsets), device_arg_memory(starts),
+                               device_arg_memory(ends),       {0}};
+    SPRY_GO(ctx, make_launch(p, "merge_ends", A->rows, rows));
+    SPRY_GO(ctx, list_carries(m, p, starts, carry_at));
+done:
+    return status;
+}
+
 const device_format device_format_merge = {.name = "merge",
                                            .open = open,
                                            .grid = "items=1024|2048",
                                            .defaults = "items=2048",
-                                           .arrays = arrays};
+                                           .arrays = arrays,
+                                           .make = make};

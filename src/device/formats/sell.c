@@ -2,6 +2,7 @@
 #include "matrix/formats/sell.h"
 
 #include "device/format_sliced.h"
+#include "device/make.h"
 
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {
@@ -20,8 +21,27 @@ static spry_status arrays(const layout *L, layout_array *array)
     return SPRY_STATUS_OK;
 }
 
+static spry_status make(device_maker *m)
+{
+    make_slices s = {0};
+    device_memory *columns = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(m->d->ctx, make_slices_cut(m, &s));
+    if (m->elsewhere)
+        goto done;
+    SPRY_GO(m->d->ctx, make_slices_fill(m, &s, &columns));
+    make_adopt(m, SELL_COLUMNS, "columns", s.stored, sizeof(int32_t), columns);
+    columns = NULL;
+    make_slices_add(m, &s);
+done:
+    device_free(columns);
+    make_slices_free(&s);
+    return status;
+}
+
 const device_format device_format_sell = {.name = "sell",
                                           .open = open,
                                           .grid = "C=32 sigma=1|256|4096",
                                           .defaults = "C=32",
-                                          .arrays = arrays};
+                                          .arrays = arrays,
+                                          .make = make};

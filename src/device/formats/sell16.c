@@ -7,6 +7,7 @@
 #include "matrix/formats/sell16.h"
 
 #include "device/format_sliced.h"
+#include "device/make.h"
 
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {
@@ -16,13 +17,23 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     return SPRY_STATUS_OK;
 }
 
-enum { SLOTS = 1 << 14, NONE = -1 };
+enum { LEAST_BITS = 14, MOST_BITS = 22, NONE = -1 };
 
-/* Patterns so far, and where one with a hash was seen last. */
+/* Bits of the table's size. */
+static int table_bits(int64_t groups)
+{
+    int bits = LEAST_BITS;
+    while (bits < MOST_BITS && (int64_t)1 << bits < groups / 4)
+        bits++;
+    return bits;
+}
+
+/* Patterns so far, and the first with each hash. */
 typedef struct patterns {
     uint16_t *numbers;
     int64_t count, C;
-    int32_t slot[SLOTS];
+    int bits;
+    int32_t *slots;
 } patterns;
 
 static int32_t append(patterns *p, const uint16_t *numbers, int64_t count)
@@ -35,14 +46,20 @@ static int32_t append(patterns *p, const uint16_t *numbers, int64_t count)
 
 static int32_t find(patterns *p, const uint16_t *numbers)
 {
-    uint64_t hash = 0;
-    for (int64_t l = 0; l < p->C; l++)
-        hash = (hash ^ numbers[l]) * 0x9e3779b97f4a7c15u;
-    int32_t *slot = &p->slot[hash >> 50];
-    if (*slot == NONE ||
-        memcmp(p->numbers + *slot * p->C, numbers, (size_t)p->C * sizeof *numbers) != 0)
-        *slot = append(p, numbers, 1);
-    return *slot;
+    uint32_t hash = 0;
+    bool run = true;
+    for (int64_t l = 0; l < p->C; l++) {
+        hash = (hash ^ numbers[l]) * 0x9e3779b1u;
+        run = run && numbers[l] == l;
+    }
+    if (run)
+        return NONE;
+    int32_t *slot = &p->slots[hash >> (32 - p->bits)];
+    if (*slot == NONE)
+        return *slot = append(p, numbers, 1);
+    if (memcmp(p->numbers + *slot * p->C, numbers, (size_t)p->C * sizeof *numbers) == 0)
+        return *slot;
+    return append(p, numbers, 1);
 }
 
 /* The code of a group with this word, whose numbers are those given. */
@@ -61,7 +78,7 @@ static spry_status find_patterns(const layout *L, layout_array *codes, layout_ar
     const int64_t C = L->number[SELL_C], groups = L->array[SELL16_WORDS].count;
     const int32_t *words = L->array[SELL16_WORDS].data;
     const uint16_t *halves = L->array[SELL16_HALVES].data;
-    patterns *p = NULL;
+    patterns p = {.C = C, .bits = table_bits(groups)};
     int64_t *code = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (L->array[SELL16_HALVES].count / C >= INT32_MAX)
@@ -69,25 +86,117 @@ static spry_status find_patterns(const layout *L, layout_array *codes, layout_ar
                          "format sell16: %" PRId64 " columns of 16 bits are more than devices "
                          "count; take sell",
                          L->array[SELL16_HALVES].count);
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *p, &p));
-    p->C = C;
-    for (int i = 0; i < SLOTS; i++)
-        p->slot[i] = NONE;
+    SPRY_GO(ctx, base_alloc(ctx, (int64_t)1 << p.bits, sizeof *p.slots, &p.slots));
+    memset(p.slots, 0xff, ((size_t)1 << p.bits) * sizeof *p.slots); /* NONE */
     SPRY_GO(ctx, base_alloc(ctx, groups, sizeof *code, &code));
     *codes = (layout_array){
         .name = "codes", .count = groups, .size = sizeof *code, .data = code, .aside = true};
-    SPRY_GO(ctx, base_alloc(ctx, L->array[SELL16_HALVES].count, sizeof *p->numbers, &p->numbers));
+    SPRY_GO(ctx, base_alloc(ctx, L->array[SELL16_HALVES].count, sizeof *p.numbers, &p.numbers));
     for (int64_t g = 0; g < groups; g++) {
-        code[g] = code_of(p, words[g], halves);
+        code[g] = code_of(&p, words[g], halves);
         halves += sell16_halves(words[g], C);
     }
     *found = (layout_array){.name = "patterns",
-                            .count = p->count * C,
-                            .size = sizeof *p->numbers,
-                            .data = p->numbers,
+                            .count = p.count * C,
+                            .size = sizeof *p.numbers,
+                            .data = p.numbers,
                             .aside = true};
 done:
-    base_free(ctx, p);
+    base_free(ctx, p.slots);
+    return status;
+}
+
+/* --- on the device -------------------------------------------------------------------------------
+ */
+
+typedef struct coding {
+    spry_context *ctx;
+    device_program *p;
+    int64_t groups;
+    int bits;
+    device_memory *columns, *codes, *table, *counts;
+} coding;
+
+static spry_status find_codes(const coding *c)
+{
+    spry_context *ctx = c->ctx;
+    const int32_t bits = c->bits;
+    const device_arg codes[] = {DEVICE_VALUE(c->groups),     device_arg_memory(c->columns),
+                                DEVICE_VALUE(bits),          device_arg_memory(c->codes),
+                                device_arg_memory(c->table), {0}};
+    const device_arg counts[] = {DEVICE_VALUE(c->groups),      device_arg_memory(c->columns),
+                                 device_arg_memory(c->table),  device_arg_memory(c->codes),
+                                 device_arg_memory(c->counts), {0}};
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, make_launch(c->p, "find_codes", c->groups, codes));
+    SPRY_GO(ctx, make_launch(c->p, "count_patterns", c->groups, counts));
+done:
+    return status;
+}
+
+/* Codes in the place of the words, patterns in that of the stream. */
+static spry_status put_patterns(device_maker *m, coding *c)
+{
+    spry_context *ctx = m->d->ctx;
+    const int64_t C = m->L->number[SELL_C];
+    device_memory *numbers = NULL;
+    int64_t count = 0;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, device_sum_up(m->d, c->counts, c->groups + 1));
+    SPRY_GO(ctx, make_look(c->counts, c->groups, &count));
+    if (count >= INT32_MAX) {
+        m->elsewhere = true; /* which tells it */
+        goto done;
+    }
+    make_adopt(m, SELL16_WORDS, "codes", c->groups, sizeof(int64_t), c->codes);
+    device_memory *codes = c->codes;
+    c->codes = NULL;
+    SPRY_GO(ctx, make_add(m, SELL16_HALVES, "patterns", count * C, sizeof(uint16_t), &numbers));
+    const device_arg args[] = {DEVICE_VALUE(c->groups),      device_arg_memory(c->columns),
+                               device_arg_memory(c->counts), device_arg_memory(codes),
+                               device_arg_memory(numbers),   {0}};
+    SPRY_GO(ctx, make_launch(c->p, "put_patterns", c->groups, args));
+done:
+    return status;
+}
+
+static spry_status code_columns(device_maker *m, device_memory *columns)
+{
+    spry_context *ctx = m->d->ctx;
+    char options[32];
+    const int64_t groups = m->L->stored / m->L->number[SELL_C];
+    coding c = {.ctx = ctx, .groups = groups, .bits = table_bits(groups), .columns = columns};
+    spry_status status = SPRY_STATUS_OK;
+    snprintf(options, sizeof options, "-DSLICE=%d", (int)m->L->number[SELL_C]);
+    SPRY_GO(ctx, make_build(m, "make_sell16", options, &c.p));
+    SPRY_GO(ctx, device_alloc(m->d, groups * (int64_t)sizeof(int64_t), &c.codes));
+    SPRY_GO(ctx, make_cleared(m->d, (int64_t)1 << c.bits, sizeof(int32_t), &c.table));
+    SPRY_GO(ctx, make_cleared(m->d, groups + 1, sizeof(int64_t), &c.counts));
+    SPRY_GO(ctx, find_codes(&c));
+    SPRY_GO(ctx, put_patterns(m, &c));
+done:
+    device_free(c.codes);
+    device_free(c.table);
+    device_free(c.counts);
+    return status;
+}
+
+static spry_status make(device_maker *m)
+{
+    spry_context *ctx = m->d->ctx;
+    make_slices s = {0};
+    device_memory *columns = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, make_slices_cut(m, &s));
+    m->elsewhere = m->elsewhere || s.stored / s.C >= INT32_MAX;
+    if (m->elsewhere)
+        goto done;
+    SPRY_GO(ctx, make_slices_fill(m, &s, &columns));
+    SPRY_GO(ctx, code_columns(m, columns));
+    make_slices_add(m, &s);
+done:
+    device_free(columns);
+    make_slices_free(&s);
     return status;
 }
 
@@ -104,4 +213,5 @@ const device_format device_format_sell16 = {.name = "sell16",
                                             .open = open,
                                             .grid = "C=32|64 sigma=1|256",
                                             .defaults = "C=32",
-                                            .arrays = arrays};
+                                            .arrays = arrays,
+                                            .make = make};

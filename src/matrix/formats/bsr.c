@@ -55,26 +55,35 @@ static int64_t count_blocks(const matrix_arrays *A, int64_t r, int64_t c, int64_
     return count;
 }
 
-/* Bytes of a sample of rows in blocks of r x c: up to eight stretches of 840 rows, a multiple of
- * all r. */
+int64_t bsr_stretches(int64_t rows)
+{
+    const int64_t all = (rows + BSR_STRETCH - 1) / BSR_STRETCH;
+    return all < BSR_STRETCHES ? all : BSR_STRETCHES;
+}
+
+int64_t bsr_stretch(int64_t rows, int64_t t)
+{
+    const int64_t all = (rows + BSR_STRETCH - 1) / BSR_STRETCH;
+    return all * t / bsr_stretches(rows) * BSR_STRETCH;
+}
+
+/* Bytes of a sample of rows in blocks of r x c: stretches have a multiple of all r. */
 static int64_t sample_bytes(const matrix_arrays *A, int64_t r, int64_t c, int64_t value)
 {
-    enum { ROWS = 840, STRETCHES = 8 };
-    const int64_t all = (A->rows + ROWS - 1) / ROWS, taken = all < STRETCHES ? all : STRETCHES;
     int64_t bytes = 0;
-    for (int64_t t = 0; t < taken; t++) {
-        const int64_t row = all * t / taken * ROWS;
-        const int64_t end = row + ROWS < A->rows ? row + ROWS : A->rows;
+    for (int64_t t = 0; t < bsr_stretches(A->rows); t++) {
+        const int64_t row = bsr_stretch(A->rows, t);
+        const int64_t end = row + BSR_STRETCH < A->rows ? row + BSR_STRETCH : A->rows;
         for (int64_t b = row / r; b * r < end; b++)
             bytes += count_blocks(A, r, c, b) * (r * c * value + 4) + 8;
     }
     return bytes;
 }
 
-/* The size of blocks: as asked for, or what takes the fewest bytes; never wider than A. */
-static void choose(spry_context *ctx, const matrix_arrays *A, const bsr_options *o, int64_t *r,
-                   int64_t *c)
+void bsr_choose(spry_context *ctx, const matrix_arrays *A, const void *options, int64_t *r,
+                int64_t *c)
 {
+    const bsr_options *o = options;
     enum { SIZES = BSR_MOST * BSR_MOST };
     const int64_t value = (int64_t)layout_value_size(A->type, (stored_kind)o->values);
     const int64_t widest = A->cols < 1 ? 1 : A->cols < BSR_MOST ? A->cols : BSR_MOST;
@@ -147,7 +156,7 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     spry_status status = SPRY_STATUS_OK;
     int64_t r, c;
-    choose(L->ctx, A, given, &r, &c);
+    bsr_choose(L->ctx, A, given, &r, &c);
     const int64_t block_rows = (A->rows + r - 1) / r;
     const int parts = matrix_parts(L->ctx, A->nnz);
     L->number[BSR_R] = r;
@@ -181,7 +190,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
     const bsr_options *o = given;
     int64_t r, c, *offsets = NULL;
     spry_status status = SPRY_STATUS_OK;
-    choose(ctx, A, o, &r, &c);
+    bsr_choose(ctx, A, o, &r, &c);
     const int64_t block_rows = (A->rows + r - 1) / r;
     SPRY_GO(ctx, base_alloc(ctx, block_rows + 1, sizeof *offsets, &offsets));
     SPRY_GO(ctx, count_all(ctx, A, r, c, block_rows, offsets));

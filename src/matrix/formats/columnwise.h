@@ -36,7 +36,8 @@ enum {
     COLUMNWISE_STRIDE, /* from a column to the next; 0: see the starts */
     COLUMNWISE_WIDTH,  /* columns */
     COLUMNWISE_T,      /* lines of a row */
-    COLUMNWISE_BS      /* ellr-t: work-items of a group on devices; 0: any */
+    COLUMNWISE_BS,     /* ellr-t: work-items of a group on devices; 0: any */
+    COLUMNWISE_BEYOND  /* hyb: the most entries that a row has beyond the width */
 };
 /* Units are so many lines, which all T divide. */
 enum { COLUMNWISE_UNIT = 64 };
@@ -50,10 +51,18 @@ typedef struct columnwise_sizes {
     bool lengths_read; /* products stop where rows do */
     int64_t pad;       /* jds: lines to whose multiples columns are filled up; 0: no jds */
     int64_t rest;      /* hyb: entries beyond the width; -1: no hyb */
+    int64_t beyond;    /* of a row at most */
     int32_t *rows;     /* jds: by length; taken by the layout */
     int64_t *starts;   /* jds: width + 1; taken by the layout */
 } columnwise_sizes;
 
+/* Numbers, units and places of a layout that has its sizes and no arrays yet (jds: starts); or a
+ * failure where places are too many to be of use. */
+spry_status columnwise_describe(layout *L, const columnwise_sizes *sizes);
+/* hyb: the width for the fewest bytes, given how many rows of so many values' size have 0, 1, ...,
+ * columnwise_most() or more entries. */
+int64_t columnwise_most(int64_t rows, int64_t nnz);
+int64_t columnwise_choose(int64_t rows, int64_t nnz, size_t value, const int64_t *counts);
 /* Lines from a column to the next for so many rows. */
 int64_t columnwise_stride(int64_t rows, int64_t T);
 /* The sizes of what is built by a sizes. */

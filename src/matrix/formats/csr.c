@@ -14,12 +14,6 @@ typedef struct csr_options {
 static const spry_option options_table[] = {CSR_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-bool csr_is_plain(const void *options)
-{
-    const csr_options *o = options;
-    return o->values == STORED_OWN;
-}
-
 static int64_t group_count(const matrix_arrays *A)
 {
     return (A->rows + CSR_GROUP - 1) / CSR_GROUP;

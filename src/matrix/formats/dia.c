@@ -20,13 +20,13 @@ typedef struct dia_options {
 static const spry_option options_table[] = {DIA_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-static int64_t block_rows(const dia_options *o)
+int64_t dia_block_rows(int64_t word)
 {
     static const int64_t rows[] = {32, 128, 512, 1024};
-    return rows[o->block];
+    return rows[word];
 }
 
-static int64_t strip_rows(spry_type type)
+int64_t dia_strip_rows(spry_type type)
 {
     return STRIP_BYTES / (int64_t)spry_type_size(type);
 }
@@ -34,7 +34,7 @@ static int64_t strip_rows(spry_type type)
 /* Places for one diagonal in a block: whole strips. */
 static int64_t block_places(const matrix_arrays *A, int64_t block, int64_t b)
 {
-    const int64_t strip = strip_rows(A->type), rest = A->rows - b * block;
+    const int64_t strip = dia_strip_rows(A->type), rest = A->rows - b * block;
     return rest < block ? (rest + strip - 1) / strip * strip : block;
 }
 
@@ -103,6 +103,17 @@ static range share_blocks(const finder *f, const matrix_arrays *A, int part)
     return (range){rows.begin / f->block, (rows.end + f->block - 1) / f->block};
 }
 
+spry_status dia_check_fill(spry_context *ctx, double places, int64_t nnz, int64_t fill)
+{
+    if (places <= (double)fill * (double)nnz)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                     "format dia: the diagonals have %.0f places for %" PRId64
+                     " entries, more than fill=%" PRId64
+                     " times as many; sell and csr have no holes",
+                     places, nnz, fill);
+}
+
 /* Sets counts[b + 1] to the number of diagonals of block b; fails when too many places would be
  * holes. */
 static spry_status count_all(spry_context *ctx, const matrix_arrays *A, const finder *f,
@@ -120,13 +131,7 @@ static spry_status count_all(spry_context *ctx, const matrix_arrays *A, const fi
         const int64_t rest = A->rows - b * f->block;
         places += (double)counts[b + 1] * (double)(rest < f->block ? rest : f->block);
     }
-    if (places <= (double)fill * (double)A->nnz)
-        return SPRY_STATUS_OK;
-    return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                     "format dia: the diagonals have %.0f places for %" PRId64
-                     " entries, more than fill=%" PRId64
-                     " times as many; sell and csr have no holes",
-                     places, A->nnz, fill);
+    return dia_check_fill(ctx, places, A->nnz, fill);
 }
 
 static int compare(const void *a, const void *b)
@@ -164,10 +169,10 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
     const dia_options *o = given;
     finder f = {0};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(L->ctx, finder_make(L->ctx, A, block_rows(o), &f));
+    SPRY_GO(L->ctx, finder_make(L->ctx, A, dia_block_rows(o->block), &f));
     L->units = f.blocks;
     L->unit_rows = L->number[DIA_BLOCK] = f.block;
-    L->number[DIA_STRIP] = strip_rows(A->type);
+    L->number[DIA_STRIP] = dia_strip_rows(A->type);
     SPRY_GO(L->ctx, layout_add(L, DIA_LISTS, "lists", f.blocks + 1, sizeof(int64_t)));
     SPRY_GO(L->ctx, layout_add(L, DIA_STARTS, "starts", f.blocks + 1, sizeof(int64_t)));
     int64_t *lists = L->array[DIA_LISTS].data, *starts = L->array[DIA_STARTS].data;
@@ -207,7 +212,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
     finder f = {0};
     int64_t *counts = NULL, lists = 0;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, finder_make(ctx, A, block_rows(o), &f));
+    SPRY_GO(ctx, finder_make(ctx, A, dia_block_rows(o->block), &f));
     SPRY_GO(ctx, base_alloc(ctx, f.blocks + 1, sizeof *counts, &counts));
     SPRY_GO(ctx, count_all(ctx, A, &f, o->fill, counts));
     for (int64_t b = 0; b < f.blocks; b++) {

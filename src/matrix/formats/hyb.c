@@ -41,26 +41,16 @@ static void count_lengths(const matrix_arrays *A, int parts, int64_t most, int64
             counts[k] += counts[part * (most + 1) + k];
 }
 
-/*
- * One more column takes `stride` places of ELLPACK and spares an entry each of the rows that are
- * longer, which become fewer: the best K is the first that is not worth a next. It is less than
- * twice the average, as an entry takes less than twice a place.
- */
 static spry_status choose(spry_context *ctx, const matrix_arrays *A, size_t value, int64_t *K)
 {
     const int parts = matrix_parts(ctx, A->rows);
-    const int64_t most = A->rows > 0 ? 2 * A->nnz / A->rows + 1 : 0;
-    const int64_t column = columnwise_stride(A->rows, 1) * (int64_t)(value + sizeof(int32_t));
-    int64_t *counts = NULL, longer = A->rows;
+    const int64_t most = columnwise_most(A->rows, A->nnz);
+    int64_t *counts = NULL;
     const spry_status status = base_calloc(ctx, parts * (most + 1), sizeof *counts, &counts);
     if (status != SPRY_STATUS_OK)
         return status;
     count_lengths(A, parts, most, counts);
-    for (*K = 0; *K < most; ++*K) {
-        longer -= counts[*K];
-        if (longer * (int64_t)(value + 2 * sizeof(int32_t)) <= column)
-            break;
-    }
+    *K = columnwise_choose(A->rows, A->nnz, value, counts);
     base_free(ctx, counts);
     return SPRY_STATUS_OK;
 }
@@ -76,7 +66,7 @@ static spry_status make_plan(spry_context *ctx, const matrix_arrays *A, const hy
 #pragma omp parallel for num_threads(matrix_parts(ctx, A->rows)) reduction(+ : rest)
     for (int64_t i = 0; i < A->rows; i++)
         rest += length_of(A, i) > K ? length_of(A, i) - K : 0;
-    *sizes = (columnwise_sizes){.T = 1, .width = K, .rest = rest};
+    *sizes = (columnwise_sizes){.T = 1, .width = K, .rest = rest, .beyond = longest - K};
     return status;
 }
 

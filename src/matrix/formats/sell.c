@@ -17,13 +17,6 @@ typedef struct sell_options {
 static const spry_option options_table[] = {SELL_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-bool sell_is_plain(const void *options, int64_t *C)
-{
-    const sell_options *o = options;
-    *C = o->C;
-    return o->sigma == 1 && o->values == STORED_OWN;
-}
-
 static spry_status cut(spry_context *ctx, const matrix_arrays *A, const sell_options *o, slices *s)
 {
     return slices_cut(ctx, A, "sell", o->C, o->sigma, s);

@@ -11,7 +11,6 @@
 #ifndef SPRY_FORMAT_SELL_H
 #define SPRY_FORMAT_SELL_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Arrays of all sliced formats: values; columns (sell: int32); offsets of slices; the row of each
@@ -20,10 +19,6 @@
 enum { SELL_VALUES, SELL_COLUMNS, SELL_OFFSETS, SELL_ROWS, SELL_LENGTHS, SELL_MIXED, SELL_ARRAYS };
 /* Numbers: rows of a slice, rows of a window (1: not sorted), slices, slices of a unit. */
 enum { SELL_C, SELL_SIGMA, SELL_SLICES, SELL_PER_UNIT };
-
-/* Whether options of sell mean slices of rows that are not sorted and keep their values as they
- * are; with C, 0 where it is left to the type. */
-bool sell_is_plain(const void *options, int64_t *C);
 
 /* The largest C. */
 enum { SELL_MOST_C = 1024 };

@@ -1,0 +1,96 @@
+/*
+ * Making layouts in a device's memory from CSR that is there, array by array and bit by bit what
+ * the host's layout_build() and the format's arrays() give of the same matrix. A format's `make`
+ * (formats.h) says how: it describes the layout, adds its arrays, and fills them by kernels of
+ * src/device/kernels/make_*.knl. Values are moved as words, whatever numbers they hold.
+ */
+#ifndef SPRY_DEVICE_MAKE_H
+#define SPRY_DEVICE_MAKE_H
+
+#include "device/carries.h"
+#include "device/layout_text.h"
+#include "device/matrix.h"
+
+struct device_maker {
+    spry_device *d;
+    device_matrix *A;
+    bool keep;             /* A's arrays stay A's */
+    device_memory *values; /* as they are to be stored: A's own, or shorter ones */
+    size_t size;           /* bytes of one */
+    const void *options;
+    double most_fill; /* places per entry that sell may have on the average; 0: any number */
+    /* What make() fills. The layout has its class, type, sizes and kind, and no arrays. */
+    layout *L;
+    device_arrays arrays; /* those that products read */
+    device_memory *memory[DEVICE_MOST_ARRAYS];
+    device_carries carries;
+    bool elsewhere; /* has to be made on the host; what was begun is dropped */
+};
+
+/* --- what formats make with ----------------------------------------------------------------------
+ */
+
+enum { MAKE_GROUP = 256 };
+/* Groups of MAKE_GROUP work-items for so many. */
+static inline int64_t make_groups(int64_t items)
+{
+    return (items + MAKE_GROUP - 1) / MAKE_GROUP;
+}
+
+/* An option of the format, a whole number or a word's number. */
+int64_t make_option(const device_maker *m, const char *name);
+/* Adds an array that products read: the next of their arguments, and the layout's array `index`. */
+spry_status make_add(device_maker *m, int index, const char *name, int64_t count, size_t size,
+                     device_memory **memory);
+/* The same with memory that is there already, which is the maker's from here on. */
+void make_adopt(device_maker *m, int index, const char *name, int64_t count, size_t size,
+                device_memory *memory);
+/* Adds A's values as they are, and A's columns: copies where A is kept. Where it is not, A does not
+ * have them any more. */
+spry_status make_add_values(device_maker *m, int values);
+spry_status make_add_entries(device_maker *m, int values, int columns);
+/* The program of a text, with elements of the size of stored values and other constants. */
+spry_status make_build(const device_maker *m, const char *name, const char *options,
+                       device_program **p);
+/* Launches a kernel with a work-item for each of `items`; args end with one that is all zeros. */
+spry_status make_launch(device_program *p, const char *kernel, int64_t items,
+                        const device_arg *args);
+/* Memory of so many elements that is cleared. */
+spry_status make_cleared(spry_device *d, int64_t count, size_t size, device_memory **memory);
+/* The number of 64 bits, or of 32, at a place of such numbers. */
+spry_status make_look(const device_memory *numbers, int64_t at, int64_t *number);
+spry_status make_look32(const device_memory *numbers, int64_t at, int32_t *number);
+/* The most entries of a row. */
+spry_status make_longest(const device_maker *m, int64_t *longest);
+
+/* --- what sliced formats share (make_sliced.c) ---------------------------------------------------
+ */
+
+typedef struct make_slices {
+    int64_t C, sigma, count, stored;
+    device_memory *offsets, *rows, *mixed, *lengths; /* rows: where they are sorted */
+    bool any_mixed;
+} make_slices;
+
+/* Describes the layout and cuts its slices. Where m->elsewhere is set nothing is made. */
+spry_status make_slices_cut(device_maker *m, make_slices *s);
+/* Adds the values, and makes the columns of all places, fill included. */
+spry_status make_slices_fill(device_maker *m, const make_slices *s, device_memory **columns);
+/* Adds what is left of s, as device_add_slices() does; s has nothing afterwards. */
+void make_slices_add(device_maker *m, make_slices *s);
+void make_slices_free(make_slices *s);
+
+/* --- the whole -----------------------------------------------------------------------------------
+ */
+
+/*
+ * A in the format that `spec` names, or NULL: in sell, or csr where that would have much fill.
+ * *made is false, and that no failure, where it has to be made on the host. Where A is not kept,
+ * its arrays may be the layout's then, or are still there.
+ */
+spry_status device_layout_make(device_matrix *A, bool keep, const char *spec, bool *made,
+                               device_layout **D);
+/* Whether the format that `spec` names can be made there at all. */
+bool device_makes(const char *spec);
+
+#endif

@@ -1,0 +1,302 @@
+/*
+ * The race on a device. A crosses the bus once, as CSR, and formats are made of it there; what is
+ * tried follows from forecasts (plan.c) and from how many products that may take, not from the
+ * clock, so that it is the same in every run. Times are the device's own.
+ */
+#include "tune/tune.h"
+
+#include "device/formats.h"
+#include "device/operator.h"
+
+enum { FIRST_RUNS = 2, CSR_RUNS = 3, LAST_ROUNDS = 3, LEAST_TRIED = 2, MOST_ELSEWHERE = 3 };
+static const double share = 1.6;     /* of the budget: making counts here as well */
+static const double climbing = 0.25; /* of that is kept for options of the best formats, */
+static const double ending = 0.1;    /* and of that for the last rounds */
+static const double behind = 1.5;    /* times the best: no second product */
+static const double finalist = 1.05; /* times the best: takes part in the last rounds */
+
+typedef struct race {
+    spry_context *ctx;
+    const spry_matrix *A;
+    const tune_options *options;
+    tune_list *list;
+    tune_candidate *csr;
+    spry_device *d;
+    device_matrix there; /* A; none: there is no room for it beside a format */
+    double bringing;     /* seconds that took */
+    spry_vector *x, *y;
+    double spent; /* products with CSR, as they were expected */
+} race;
+
+/* --- one candidate -------------------------------------------------------------------------------
+ */
+
+static spry_status run_once(const race *r, tune_candidate *c)
+{
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    double seconds = 0;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(r->ctx, spry_device_mark(r->d));
+    SPRY_GO(r->ctx,
+            device_multiply(c->op, SPRY_TRANSPOSE_NO, one, r->x->memory, zero, r->y->memory));
+    SPRY_GO(r->ctx, spry_device_elapsed(r->d, &seconds));
+    c->row.seconds = c->samples == 0 || seconds < c->row.seconds ? seconds : c->row.seconds;
+    c->samples++;
+done:
+    return status;
+}
+
+static double least(const race *r)
+{
+    double seconds = r->csr->row.seconds;
+    for (int i = 1; i < r->list->count; i++) {
+        const tune_candidate *c = &r->list->all[i];
+        if (c->samples > 0 && c->row.seconds < seconds)
+            seconds = c->row.seconds;
+    }
+    return seconds;
+}
+
+static void leave(tune_candidate *c, const char *note)
+{
+    spry_operator_free(c->op);
+    c->op = NULL;
+    c->dropped = true;
+    if (note)
+        snprintf(c->row.note, sizeof c->row.note, "%.95s", note);
+}
+
+/* Seconds of making, without what compilers took. */
+static spry_status build(race *r, tune_candidate *c)
+{
+    device_matrix *there = r->there.d ? &r->there : NULL;
+    const double begin = base_seconds(), compiled = r->d->building;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(r->ctx, device_operator_from(r->d, r->A, there, c->row.format, &c->op));
+    SPRY_GO(r->ctx, device_finish(r->d));
+    c->row.conversion_seconds = base_seconds() - begin - (r->d->building - compiled);
+    if (there && c->made_there)
+        c->row.conversion_seconds += r->bringing;
+    SPRY_GO(r->ctx, device_prepare(c->op));
+done:
+    return status;
+}
+
+/* Whether what was built is what was hoped for. */
+static spry_status inspect(const race *r, tune_candidate *c, bool *fine)
+{
+    spry_storage storage = SPRY_STORAGE_INIT;
+    const double hoped = c->expected;
+    const spry_status status = spry_operator_storage(c->op, &storage);
+    *fine = status == SPRY_STATUS_OK && storage.exact;
+    if (!*fine)
+        return status;
+    c->row.bytes = storage.read_bytes;
+    c->estimated = false;
+    tune_expect(r->list, c);
+    if (c->expected > behind && c->expected > behind * hoped) {
+        *fine = false;
+        leave(c, "takes more than it was forecast to");
+    }
+    return SPRY_STATUS_OK;
+}
+
+static bool fits(const race *r, const tune_candidate *c)
+{
+    int64_t used, most, free_there = 0;
+    device_memory_now(r->d, &used, &most, &free_there);
+    return 2 * c->row.bytes <= free_there;
+}
+
+/* Makes room: all but the best so far leave. */
+static void drop_losers(race *r, double limit)
+{
+    for (int i = 1; i < r->list->count; i++) {
+        tune_candidate *c = &r->list->all[i];
+        if (c->op && c->row.seconds > limit)
+            leave(c, NULL);
+    }
+}
+
+/* Makes c and runs it. What cannot be made or run leaves with the reason; only the loss of the
+ * device is a failure. */
+static spry_status enter(race *r, tune_candidate *c)
+{
+    char before[MESSAGE_SIZE], reason[sizeof c->row.note];
+    bool fine = true;
+    spry_status status = SPRY_STATUS_OK;
+    if (!fits(r, c))
+        drop_losers(r, least(r));
+    if (!fits(r, c)) {
+        r->list->cramped = true;
+        leave(c, "does not fit the memory of the device");
+        return SPRY_STATUS_OK;
+    }
+    r->spent += tune_making_there(c) + FIRST_RUNS * c->expected;
+    memcpy(before, r->ctx->message, sizeof before);
+    SPRY_GO(r->ctx, build(r, c));
+    SPRY_GO(r->ctx, inspect(r, c, &fine));
+    if (!fine) {
+        if (c->op)
+            leave(c, "would change values");
+        return SPRY_STATUS_OK;
+    }
+    for (int k = 0; k < FIRST_RUNS; k++)
+        if (k == 0 || c->row.seconds <= behind * least(r))
+            SPRY_GO(r->ctx, run_once(r, c));
+    drop_losers(r, behind * least(r));
+    return SPRY_STATUS_OK;
+done:
+    if (status == SPRY_STATUS_DEVICE_LOST)
+        return status;
+    r->list->cramped = r->list->cramped || status == SPRY_STATUS_NO_MEMORY;
+    c->samples = 0;
+    c->row.seconds = c->row.conversion_seconds = 0;
+    snprintf(reason, sizeof reason, "%.95s", r->ctx->message);
+    memcpy(r->ctx->message, before, sizeof before); /* nothing failed for the caller */
+    leave(c, reason);
+    return SPRY_STATUS_OK;
+}
+
+/* --- the course ----------------------------------------------------------------------------------
+ */
+
+/* Whether there is time for c, with a share of all left over. */
+static bool may_run(const race *r, const tune_candidate *c, double left)
+{
+    const double cost = tune_making_there(c) + FIRST_RUNS * c->expected;
+    return r->spent + cost <= (1 - left) * share * r->options->budget &&
+           !spry_context_interrupted(r->ctx, false);
+}
+
+static spry_status try_formats(race *r)
+{
+    spry_status status = SPRY_STATUS_OK;
+    int tried = 0, i;
+    while ((i = tune_next_class(r->list)) > 0) {
+        if (!may_run(r, &r->list->all[i], climbing) &&
+            (tried >= LEAST_TRIED || spry_context_interrupted(r->ctx, false)))
+            break;
+        SPRY_GO(r->ctx, enter(r, &r->list->all[i]));
+        tried++;
+    }
+    while ((i = tune_next_option(r->list)) > 0 && may_run(r, &r->list->all[i], ending))
+        SPRY_GO(r->ctx, enter(r, &r->list->all[i]));
+done:
+    return status;
+}
+
+/* What only the host can make, where so many products are to come that its work pays. */
+static spry_status try_elsewhere(race *r)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int tried = 0; tried < MOST_ELSEWHERE && r->options->products >= TUNE_MANY; tried++) {
+        tune_candidate *found = NULL;
+        for (int i = 1; i < r->list->count; i++) {
+            tune_candidate *c = &r->list->all[i];
+            if (c->possible && !c->dropped && c->samples == 0 && !c->made_there &&
+                c->expected * r->csr->row.seconds < least(r) &&
+                (!found || c->expected < found->expected))
+                found = c;
+        }
+        if (!found || spry_context_interrupted(r->ctx, false))
+            break;
+        SPRY_GO(r->ctx, enter(r, found));
+    }
+done:
+    return status;
+}
+
+/* Those that are close take turns. */
+static spry_status run_last(race *r)
+{
+    double limit = 0;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(r->ctx, run_once(r, r->csr)); /* its first times may be those of a card that wakes up */
+    limit = finalist * least(r);
+    drop_losers(r, limit);
+    for (int round = 0; round < LAST_ROUNDS && !spry_context_interrupted(r->ctx, false); round++)
+        for (int i = 0; i < r->list->count; i++) {
+            tune_candidate *c = &r->list->all[i];
+            if (c->op && c->row.seconds <= limit)
+                SPRY_GO(r->ctx, run_once(r, c));
+        }
+done:
+    return status;
+}
+
+/* A and the vectors on the device, and CSR of it. */
+static spry_status go_there(race *r)
+{
+    const matrix_arrays *a = &r->A->a;
+    char before[MESSAGE_SIZE];
+    const double begin = base_seconds();
+    spry_status status = SPRY_STATUS_OK;
+    memcpy(before, r->ctx->message, sizeof before);
+    status = device_matrix_put_csr(r->d, a, &r->there);
+    if (status == SPRY_STATUS_NO_MEMORY) {
+        memcpy(r->ctx->message, before, sizeof before); /* it goes without */
+        status = SPRY_STATUS_OK;
+    }
+    SPRY_GO(r->ctx, status);
+    r->bringing = base_seconds() - begin;
+    SPRY_GO(r->ctx, build(r, r->csr));
+    SPRY_GO(r->ctx, spry_vector_on(r->d, a->type, a->cols, NULL, &r->x));
+    SPRY_GO(r->ctx, spry_vector_on(r->d, a->type, a->rows, NULL, &r->y));
+    SPRY_GO(r->ctx, spry_vector_fill(r->x, (spry_scalar){0.7390851332151607, 0}));
+    for (int k = 0; k < CSR_RUNS; k++)
+        SPRY_GO(r->ctx, run_once(r, r->csr));
+    r->spent = CSR_RUNS + tune_making_there(r->csr);
+done:
+    return status;
+}
+
+/* Forecasts in seconds, for the report. */
+static void set_models(race *r)
+{
+    for (int i = 0; i < r->list->count; i++) {
+        tune_candidate *c = &r->list->all[i];
+        if (c->possible)
+            c->row.model_seconds = c->expected * r->csr->row.seconds;
+    }
+}
+
+static void finish(const race *r, int *winner)
+{
+    *winner = tune_pick(r->list, r->options->products);
+    for (int i = 0; i < r->list->count; i++) {
+        tune_candidate *c = &r->list->all[i];
+        if (c->row.seconds > 0)
+            c->row.total_seconds = tune_total(&c->row, r->options->products);
+        if (i != *winner) {
+            spry_operator_free(c->op);
+            c->op = NULL;
+        }
+    }
+}
+
+spry_status tune_race_there(const spry_matrix *A, const tune_options *options, tune_list *list,
+                            int *winner)
+{
+    race r = {.ctx = A->ctx,
+              .A = A,
+              .options = options,
+              .list = list,
+              .csr = &list->all[0],
+              .d = list->device};
+    spry_status status = SPRY_STATUS_OK;
+    *winner = 0;
+    for (int i = 0; i < list->count; i++)
+        tune_expect(list, &list->all[i]);
+    SPRY_GO(r.ctx, go_there(&r));
+    set_models(&r);
+    SPRY_GO(r.ctx, try_formats(&r));
+    SPRY_GO(r.ctx, try_elsewhere(&r));
+    SPRY_GO(r.ctx, run_last(&r));
+    finish(&r, winner);
+done:
+    device_matrix_free(&r.there);
+    spry_vector_free(r.x);
+    spry_vector_free(r.y);
+    return status;
+}

@@ -1,0 +1,125 @@
+/* Who is tried on a device and who wins, with candidates and times that are made up: the same each
+ * time, whatever noise there is in times. */
+#include "support/support.h"
+
+#include "tune/tune.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 8 };
+
+typedef struct fake {
+    tune_list list;
+    tune_candidate all[MOST];
+} fake;
+
+static const layout_class *class_of(const char *name)
+{
+    for (int i = 0; layout_class_at(i); i++)
+        if (strcmp(layout_class_at(i)->name, name) == 0)
+            return layout_class_at(i);
+    fail_msg("there is no format %s", name);
+    return NULL;
+}
+
+static void open_fake(fake *f)
+{
+    memset(f, 0, sizeof *f);
+    f->list.all = f->all;
+    f->list.count = 1;
+    f->all[0] = (tune_candidate){.row = {.format = "csr", .bytes = 1000}, .possible = true};
+    tune_expect(&f->list, &f->all[0]);
+}
+
+static tune_candidate *add(fake *f, const char *format, int64_t bytes)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(format, ":"), format);
+    tune_candidate *c = &f->all[f->list.count++];
+    *c = (tune_candidate){.class = class_of(name), .possible = true};
+    c->row.bytes = bytes;
+    snprintf(c->row.format, sizeof c->row.format, "%s", format);
+    tune_expect(&f->list, c);
+    return c;
+}
+
+static void set_time(tune_candidate *c, double seconds)
+{
+    c->samples = 3;
+    c->row.seconds = seconds;
+}
+
+/* Ties go to the first, also where the later one is faster by a hair, and by other hairs. */
+static void test_ties(void **state)
+{
+    (void)state;
+    for (int k = -3; k <= 3; k++) {
+        const double noise = 1 + 0.002 * k;
+        fake f;
+        open_fake(&f);
+        set_time(&f.all[0], 2.0);
+        set_time(add(&f, "sell:C=32,sigma=1", 900), 1.00 / noise);
+        set_time(add(&f, "sell16:C=32,sigma=1", 600), 0.995 * noise);
+        add(&f, "dia:block=128", 500); /* was never timed */
+        assert_int_equal(tune_pick(&f.list, 100000), 1);
+        set_time(&f.all[2], 0.9 * noise);
+        assert_int_equal(tune_pick(&f.list, 100000), 2);
+        set_time(&f.all[0], 0.905);
+        assert_int_equal(tune_pick(&f.list, 100000), 0);
+    }
+}
+
+/* For few products what is made for nothing wins, for many what is fast. What the clock said of
+ * making does not count for what the device makes, but for what the host does. */
+static void test_making(void **state)
+{
+    (void)state;
+    fake f;
+    open_fake(&f);
+    set_time(&f.all[0], 1.0);
+    set_time(add(&f, "sell16:C=32,sigma=1", 600), 0.8);
+    f.all[1].row.conversion_seconds = 1e6;
+    assert_int_equal(tune_pick(&f.list, 5), 0);
+    assert_int_equal(tune_pick(&f.list, 500), 1);
+    set_time(add(&f, "axt", 600), 0.4);
+    f.all[2].row.conversion_seconds = 1000;
+    assert_int_equal(tune_pick(&f.list, 500), 1);
+    assert_int_equal(tune_pick(&f.list, 50000), 2);
+}
+
+/* One of each format first, by forecast; the first options where forecasts are the same. */
+static void test_order(void **state)
+{
+    (void)state;
+    fake f;
+    open_fake(&f);
+    add(&f, "sell:C=32,sigma=1", 1000);
+    add(&f, "sell:C=32,sigma=256", 999); /* sorting gains nothing */
+    add(&f, "sell16:C=32,sigma=1", 700);
+    add(&f, "axt", 100);    /* the host's */
+    add(&f, "bsr", 5000);   /* hopeless */
+    add(&f, "merge", 1010); /* rows are alike: little hope, but some */
+    set_time(&f.all[0], 1.0);
+    static const int want[] = {3, 1, 6, 0};
+    for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
+        const int next = tune_next_class(&f.list);
+        assert_int_equal(next, want[k]);
+        if (next > 0)
+            set_time(&f.all[next], next == 1 ? 0.7 : 0.9);
+    }
+    assert_int_equal(tune_next_option(&f.list), 2); /* its format is near the best */
+    set_time(&f.all[2], 0.71);
+    assert_int_equal(tune_next_option(&f.list), 0);
+    f.list.uneven = true; /* then merge comes first */
+    f.all[6].samples = 0;
+    tune_expect(&f.list, &f.all[6]);
+    assert_int_equal(tune_next_class(&f.list), 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ties), cmocka_unit_test(test_making),
+                                       cmocka_unit_test(test_order)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
