@@ -138,6 +138,12 @@ static spry_status split(const solve_job *job, spry_vector *all, spry_vector **c
     return status;
 }
 
+/* Whether somebody reads how good x is. */
+static bool is_told(const solve_job *job)
+{
+    return !job->options->quiet || job->options->json;
+}
+
 /* Signals stop the solver from here on until x is written. */
 static spry_status solve_columns(solve_job *job)
 {
@@ -159,9 +165,11 @@ static spry_status solve_columns(solve_job *job)
     for (int k = 0; k < job->count; k++) {
         solve_errors *e = &job->errors[k];
         *e = (solve_errors){NAN, NAN};
-        if (status == SPRY_STATUS_OK && strcmp(job->results[k].precon, "direct") == 0 &&
-            job->results[k].reason != SPRY_REASON_STOPPED)
-            status = spry_solver_errors(job->solver, b[k], x[k], &e->backward, &e->bound);
+        if (status == SPRY_STATUS_OK && is_told(job) &&
+            strcmp(job->results[k].precon, "direct") == 0 &&
+            job->results[k].reason != SPRY_REASON_STOPPED &&
+            spry_solver_errors(job->solver, b[k], x[k], &e->backward, &e->bound) != SPRY_STATUS_OK)
+            *e = (solve_errors){NAN, NAN}; /* x is there all the same */
         job->results[k].read_seconds = job->read_seconds;
         spry_vector_free(b[k]);
         spry_vector_free(x[k]);

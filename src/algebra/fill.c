@@ -7,6 +7,8 @@
 
 #ifdef SPRY_HAVE_METIS
 #include <metis.h>
+#include <pthread.h>
+#include <signal.h>
 #endif
 
 #ifdef SPRY_HAVE_METIS
@@ -55,6 +57,33 @@ spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm)
 #elif IDXTYPEWIDTH != 32
 #error "METIS with 64-bit indices: give -DSPRY_METIS=OFF"
 #else
+/* METIS takes SIGTERM and SIGABRT for itself while it works, and loses them: they wait, and the
+ * caller's handlers are put back as they were. */
+typedef struct held_signals {
+    sigset_t mask;
+    struct sigaction terminate, stop;
+} held_signals;
+
+static held_signals hold_signals(void)
+{
+    held_signals held;
+    sigset_t both;
+    sigemptyset(&both);
+    sigaddset(&both, SIGTERM);
+    sigaddset(&both, SIGABRT);
+    pthread_sigmask(SIG_BLOCK, &both, &held.mask);
+    sigaction(SIGTERM, NULL, &held.terminate);
+    sigaction(SIGABRT, NULL, &held.stop);
+    return held;
+}
+
+static void let_signals(const held_signals *held)
+{
+    sigaction(SIGTERM, &held->terminate, NULL);
+    sigaction(SIGABRT, &held->stop, NULL);
+    pthread_sigmask(SIG_SETMASK, &held->mask, NULL);
+}
+
 spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm)
 {
     int32_t *offsets = NULL, *inverse = NULL;
@@ -64,7 +93,9 @@ spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm)
     SPRY_GO(ctx, base_alloc(ctx, g->n, sizeof *inverse, &inverse));
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
+    const held_signals held = hold_signals();
     const int result = METIS_NodeND(&n, offsets, g->neighbours, NULL, options, perm, inverse);
+    let_signals(&held);
     if (result == METIS_ERROR_MEMORY)
         status = SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY, "order nd: METIS found no memory");
     else if (result != METIS_OK)
@@ -85,8 +116,10 @@ spry_status graph_partition(spry_context *ctx, const graph *g, int32_t parts, in
     SPRY_GO(ctx, narrow(ctx, g, "nd", &offsets));
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
+    const held_signals held = hold_signals();
     const int result = METIS_PartGraphKway(&n, &constraints, offsets, g->neighbours, NULL, NULL,
                                            NULL, &count, NULL, NULL, options, &cut, part);
+    let_signals(&held);
     if (result == METIS_ERROR_MEMORY)
         status = SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY, "parts of a matrix: METIS found no memory");
     else if (result != METIS_OK)

@@ -163,11 +163,15 @@ static void place_member(const member *m)
 #endif
 }
 
-/* As many members as are wanted, or as the system gives. Signals are the caller's to handle. */
+/* As many members as are wanted, or as the system gives. Signals are the caller's to handle, but
+ * for a thread's own faults. */
 static void add_members(crew *c, int wanted)
 {
+    static const int own_faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
     sigset_t all, old;
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof own_faults / sizeof *own_faults; i++)
+        sigdelset(&all, own_faults[i]);
     if (pthread_sigmask(SIG_SETMASK, &all, &old) != 0)
         return;
     for (; c->count < wanted && c->count < c->room; c->count++) {

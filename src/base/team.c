@@ -72,14 +72,15 @@ static int try_threads(int wanted)
     return made < MOST_TRIED ? made : wanted;
 }
 
-/* Of those to be had half are used, so that others, and this process's next ones, get some. */
+/* A team is there twice: OpenMP's for set-up, and the crew for the rest. Of those to be had half
+ * are used, so that others, and this process's next ones, get some. */
 static int ask_for(const spry_context *ctx, int wanted)
 {
     int use = wanted;
     pthread_once(&watched, watch_forks);
     pthread_mutex_lock(&trying);
     if (wanted > atomic_load(&had)) {
-        const int more = try_threads(wanted - 1);
+        const int more = try_threads(2 * (wanted - 1)) / 2;
         if (more < wanted - 1) {
             use = 1 + more / 2;
             atomic_store(&most, use);

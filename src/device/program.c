@@ -203,7 +203,7 @@ done:
     return device_end(d, status);
 }
 
-/* Programs that were made are kept, also where others failed. */
+/* Programs that were made before one failed are kept. */
 static void keep_program(spry_device *d, making *m)
 {
     if (m->p && m->p->module && !find_program(d, m->key)) {

@@ -299,6 +299,8 @@ spry_status doctor_find_null(doctor *d)
     z->nullity = z->nullity > z->count ? z->nullity : z->count;
     if (n - d->structural_rank > z->nullity)
         z->nullity = n - d->structural_rank;
+    if (z->nullity > n) /* rows of zeros that were hidden, and counted by the pattern */
+        z->nullity = n;
 done:
     spry_vector_free(work);
     return status;

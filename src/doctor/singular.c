@@ -48,6 +48,8 @@ static spry_status judge(doctor *d, doctor_verdict *v)
     v->singular = true;
     v->more = d->null.more;
     v->rank = d->A->a.rows - d->null.nullity;
+    if (v->rank > d->structural_rank)
+        v->rank = d->structural_rank;
     v->structural_rank = d->structural_rank;
 done:
     for (int k = 0; k < count; k++)

@@ -92,6 +92,16 @@ void solver_forget_attempts(spry_solver *solver)
     solver->attempts = (attempts){0};
 }
 
+void solver_expect(spry_solver *solver, int systems)
+{
+    const bool stands = precon_choice_stands(systems, solver->systems);
+    if (!stands && solver->attempts.count > 0 && chooses_precon(solver)) {
+        solver_drop(solver, STAGE_PRECON);
+        solver_forget_attempts(solver);
+    }
+    solver->systems = systems;
+}
+
 const attempt *solver_attempt(const spry_solver *solver)
 {
     return &solver->attempts.list[solver->attempts.at];
@@ -135,11 +145,14 @@ SPRY_PRINTF(2, 3) static void tell(spry_solver *solver, const char *format, ...)
     const size_t used = strlen(text), room = sizeof solver->attempts.tried - used;
     va_list arguments;
     va_start(arguments, format);
-    const int more = used > 0 ? snprintf(text + used, room, "\n") : 0;
-    if ((size_t)more < room)
-        vsnprintf(text + used + more, room - (size_t)more, format, arguments);
+    const size_t more = used > 0;
+    if (more + 1 < room) {
+        if (more)
+            snprintf(text + used, room, "\n");
+        vsnprintf(text + used + more, room - more, format, arguments);
+        base_log(solver->ctx, SPRY_LOG_INFO, "tried %s", text + used + more);
+    }
     va_end(arguments);
-    base_log(solver->ctx, SPRY_LOG_INFO, "tried %s", text + used + more);
 }
 
 /* A preconditioner that the next one shares stays. */
@@ -221,6 +234,16 @@ done:
     return status;
 }
 
+/* What a product with A moves in CSR: its format may be the clock's choice. */
+static double bytes_of(const spry_solver *solver, const spry_operator *A)
+{
+    if (!solver->matrix)
+        return (double)A->bytes;
+    const matrix_arrays *a = &solver->matrix->a;
+    const double size = (double)spry_type_size(a->type);
+    return (double)a->nnz * (size + 4) + (double)a->rows * (8 + size) + (double)a->cols * size;
+}
+
 /* Seconds of a step: products with A and M; 0: not known. The host's are forecast, so that what it
  * does depends on nothing but the system. */
 static double step_seconds(const spry_solver *solver)
@@ -230,7 +253,7 @@ static double step_seconds(const spry_solver *solver)
     char before[MESSAGE_SIZE];
     double with_A = 0, with_M = 0;
     if (!solver->device)
-        return (double)(A->bytes + (M ? M->bytes : 0)) / host_rate;
+        return (bytes_of(solver, A) + (M ? (double)M->bytes : 0)) / host_rate;
     memcpy(before, ctx->message, sizeof before);
     spry_status status = time_product(solver->device, A, 2, &with_A);
     /* What is fused into the sweeps of a method would be compiled by itself for nothing. */

@@ -106,7 +106,9 @@ static void measure_rows(const spry_matrix *A, const spry_vector *b, const spry_
     for (int64_t i = 0; i < n; i++) {
         const row_measure m = measure_row(&A->a, i, b, x);
         sums[i] = m.sum;
-        /* what is no number is told as infinite */
+        /* a thread begins below 0; what is no number is told as infinite */
+        worst = fmax(worst, 0);
+        most = fmax(most, 0);
         worst = m.residual <= worst * m.terms ? worst : fmin(m.residual / m.terms, INFINITY);
         most = m.residual <= most * m.sum ? most : fmin(m.residual / m.sum, INFINITY);
     }

@@ -310,7 +310,8 @@ spry_status solver_polish(const spry_solver *solver, iteration *it)
     spry_status status = SPRY_STATUS_OK;
     const bool least_squares = isfinite(it->gradient); /* and the method has made the best of it */
     if (it->reason == SPRY_REASON_CONVERGED || it->stop || it->null || least_squares ||
-        !solver->matrix || !solver_precon(solver) || strcmp(solver->precon_name, "direct") != 0)
+        solver->within || !solver->matrix || !solver_precon(solver) ||
+        strcmp(solver->precon_name, "direct") != 0)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_sorted_csr(solver->matrix, &csr, &owned));
     status = bring_home(solver, it, csr, &v, &M);

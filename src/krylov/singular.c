@@ -62,6 +62,7 @@ static spry_status run(const least_problem *p, const spry_matrix *A, bool with_M
     SPRY_GO(ctx, spry_solver_set_matrix(solver, A));
     if (with_M)
         SPRY_GO(ctx, spry_solver_set_precon(solver, p->M));
+    solver->within = true;
     spry_solver_set_watch(solver, before_end, &end);
     SPRY_GO(ctx, spry_solve(solver, p->b, x, &result));
 done:

@@ -339,7 +339,13 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
 static spry_status warn_late(spry_solver *solver, iteration *its, int count)
 {
     const size_t before = strlen(solver->warnings);
-    const spry_status status = solver_look_closer(solver);
+    char message[MESSAGE_SIZE];
+    memcpy(message, solver->ctx->message, sizeof message);
+    spry_status status = solver_look_closer(solver);
+    if (status == SPRY_STATUS_NO_MEMORY) { /* the result stands without */
+        memcpy(solver->ctx->message, message, sizeof message);
+        status = SPRY_STATUS_OK;
+    }
     const char *text = solver->warnings + before + (before > 0);
     for (int k = 0; k < count && solver->warnings[before]; k++) {
         const size_t used = strlen(its[k].warnings);
@@ -565,7 +571,7 @@ spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *c
     status = solver_begin(solver);
     if (status != SPRY_STATUS_OK)
         return status;
-    solver->systems = count;
+    solver_expect(solver, count);
     status = solve_all(solver, count, b, x, results);
     solver_end(solver, status);
     return status;

@@ -62,6 +62,7 @@ struct spry_solver {
     void *watch_data;
     char *text; /* a method of the caller's; NULL: by name or file */
     null_basis null_given[2];
+    bool within;                /* another solver's work on its x: it has none of its own */
     int systems;                /* right-hand sides of the solve at hand, or of the last one */
     bool running;               /* what is called from within may not change it */
     const spry_matrix *held[3]; /* while it runs: nor these, that it and its operators read */
@@ -167,6 +168,8 @@ int64_t solver_device_bytes(const spry_solver *solver);
  * whether there is another after it. */
 spry_status solver_list_attempts(spry_solver *solver);
 void solver_forget_attempts(spry_solver *solver);
+/* So many right-hand sides are to come, for which something else may be worth its while. */
+void solver_expect(spry_solver *solver, int systems);
 const attempt *solver_attempt(const spry_solver *solver);
 bool solver_has_next(const spry_solver *solver);
 /* Whether factors are among those after it, which it is none of. */

@@ -169,6 +169,7 @@ spry_status verdict_hand_back(iteration *it)
     spry_status status = SPRY_STATUS_OK;
     if (it->exponent == 0)
         return SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_vector_copy(it->x, it->saved));
     SPRY_GO(ctx, spry_vector_scale(up, it->x));
     if (!isfinite(before)) /* nothing was said of it */
         return SPRY_STATUS_OK;
@@ -181,8 +182,13 @@ spry_status verdict_hand_back(iteration *it)
                  "the solution is beyond the range of the type: x is 0 in its place");
         return SPRY_STATUS_OK;
     }
-    SPRY_GO(ctx, spry_vector_copy(it->x, it->saved));
-    SPRY_GO(ctx, spry_vector_scale(down, it->saved));
+    SPRY_GO(ctx, spry_vector_copy(it->x, it->spare));
+    SPRY_GO(ctx, spry_vector_scale(down, it->spare));
+    SPRY_GO(ctx, spry_vector_axpy((spry_scalar){-1, 0}, it->spare, it->saved));
+    SPRY_GO(ctx, spry_vector_norm(it->saved, &norm));
+    if (norm == 0) /* every bit came back: what was said, maybe in twice the precision, holds */
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_vector_copy(it->spare, it->saved));
     SPRY_GO(ctx, iteration_residual(it, it->saved, it->spare));
     SPRY_GO(ctx, spry_vector_norm(it->spare, &norm));
     it->truth = norm / it->b_norm;

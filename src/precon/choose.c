@@ -238,14 +238,18 @@ static bool is_settled(const traits *t)
 static spry_status try_diagonal(const spry_matrix *given, const spry_matrix *A, traits *t)
 {
     precon_trial_result found;
+    char before[MESSAGE_SIZE];
     t->iterations = INFINITY;
     t->indefinite = t->hermitian && matrix_known(given, SPRY_FACT_DEFINITE) == SPRY_TRUTH_NO;
     if (t->indefinite || is_settled(t) || A->a.nnz < WORTH_A_TRIAL ||
         !(t->hermitian ? t->positive : t->full))
         return SPRY_STATUS_OK;
+    memcpy(before, A->ctx->message, sizeof before);
     const spry_status status = precon_trial(A, t->hermitian, &found);
+    if (status == SPRY_STATUS_NO_MEMORY) /* the rows have to say enough */
+        memcpy(A->ctx->message, before, sizeof before);
     if (status != SPRY_STATUS_OK)
-        return status;
+        return status == SPRY_STATUS_NO_MEMORY ? SPRY_STATUS_OK : status;
     t->iterations = found.iterations;
     t->indefinite = found.indefinite;
     if (t->indefinite)
@@ -311,6 +315,15 @@ static double add_iterative(const spry_matrix *A, const traits *t, precon_choice
     return seconds;
 }
 
+/* Right-hand sides from which on factors pay, in two dimensions and in three. */
+enum { FEW_SYSTEMS = 8, MANY_SYSTEMS = 64 };
+
+bool precon_choice_stands(int systems, int before)
+{
+    return (systems < FEW_SYSTEMS) == (before < FEW_SYSTEMS) &&
+           (systems < MANY_SYSTEMS) == (before < MANY_SYSTEMS);
+}
+
 spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int systems,
                           precon_choice *choice)
 {
@@ -322,7 +335,6 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
     /* Right-hand sides beside the first share readings of A alone; factors pay from so many on
      * where something else is known to do, too. */
     const double beside = 0.9;
-    const int few = 8, many = 64; /* in two dimensions and in three */
     char limited[48], patient[48];
     spry_status status = SPRY_STATUS_OK;
     *choice = (precon_choice){0};
@@ -340,10 +352,11 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
     const bool diffusion = t.positive && t.negative >= like_diffusion && t.longest <= even;
     const bool known =
         t.hermitian ? !t.indefinite : t.dominance >= balanced && (t.skew <= slight || is_deep(A));
-    const bool first = strcmp(others.list[0].spec, "jacobi") != 0 &&
-                       !(t.full && !t.hermitian && t.lesser <= one_sided) &&
-                       !(diffusion && known && systems < (is_deep(A) ? many : few) &&
-                         A->a.rows >= (is_deep(A) ? SOME : GREAT));
+    const bool first =
+        strcmp(others.list[0].spec, "jacobi") != 0 &&
+        !(t.full && !t.hermitian && t.lesser <= one_sided) &&
+        !(diffusion && known && systems < (is_deep(A) ? MANY_SYSTEMS : FEW_SYSTEMS) &&
+          A->a.rows >= (is_deep(A) ? SOME : GREAT));
     snprintf(limited, sizeof limited, "direct:most=%.2g", least);
     if (first)
         add(choice, least, limited);

@@ -150,6 +150,8 @@ typedef struct precon_choice {
 /* `systems`: right-hand sides that are solved for, as far as is known. */
 spry_status precon_choose(spry_context *ctx, const spry_matrix *A, int systems,
                           precon_choice *choice);
+/* Whether a choice for so many right-hand sides does for others. */
+bool precon_choice_stands(int systems, int before);
 /*
  * Two random vectors u, v: (A u, v) = (u, A v) for hermitian A, and without conjugation for
  * symmetric A. A difference far above rounding disproves it; a skew part far below |A| goes

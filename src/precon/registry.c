@@ -146,7 +146,10 @@ static spry_status make_in(const precon_job *job, const request *q, spry_operato
     SPRY_GO(ctx, check_matrix(cast, q->kind)); /* what was finite need not be now */
     here.A = cast;
     here.op = NULL;
-    SPRY_GO(ctx, q->kind->make(&here, &inside));
+    status = q->kind->make(&here, &inside);
+    if (status == SPRY_STATUS_BAD_INPUT) /* which speaks of the rounded matrix */
+        SPRY_CAUSE(ctx, status, "A rounded to single precision (precision=same keeps its own)");
+    SPRY_GO(ctx, status);
     inside->kept = inside->kept ? inside->kept : cast;
     cast = inside->kept == cast ? NULL : cast;
     spry_operator *handed = inside;

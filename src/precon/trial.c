@@ -33,8 +33,9 @@ static spry_status set_up(trial *t)
     SPRY_GO(t->ctx, spry_matrix_diagonal(t->A, &t->scale));
     for (int64_t i = 0; i < a->rows; i++) {
         const spry_scalar d = value_load(a->type, t->scale->data, i);
-        const double size = d.re * d.re + d.im * d.im;
-        value_store(a->type, t->scale->data, i, (spry_scalar){d.re / size, -d.im / size});
+        const double size = hypot(d.re, d.im); /* whose square may overflow, or be 0 */
+        const spry_scalar unit = {d.re / size, -d.im / size};
+        value_store(a->type, t->scale->data, i, (spry_scalar){unit.re / size, unit.im / size});
     }
     SPRY_GO(t->ctx, spry_vector_like(t->scale, a->rows, &t->r));
     SPRY_GO(t->ctx, spry_vector_like(t->scale, a->rows, &t->q));

@@ -206,6 +206,7 @@ static spry_status build_programs(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     const spry_operator *A = s->r->operators[OPERATOR_A];
+    char message[MESSAGE_SIZE];
     resident_text texts[RESIDENT_MOST_PARTS + 1] = {{0}};
     device_text_job jobs[RESIDENT_MOST_PARTS + 1];
     int count = 0;
@@ -221,9 +222,12 @@ static spry_status build_programs(resident *s)
         SPRY_GO(ctx, write_text(s, emit_whole, 0, &texts[count++]));
     for (int k = 0; k < count; k++)
         jobs[k] = job_of(&texts[k]);
+    memcpy(message, ctx->message, sizeof message);
     status = device_build_all(s->d, jobs, count);
-    if (status != SPRY_STATUS_OK && count > s->parts && !s->d->lost)
-        status = device_build_all(s->d, jobs, s->parts); /* it may go without the other */
+    if (status != SPRY_STATUS_OK && count > s->parts && !s->d->lost) {
+        memcpy(ctx->message, message, sizeof message); /* it may go without the other */
+        status = device_build_all(s->d, jobs, s->parts);
+    }
     SPRY_GO(ctx, status);
     for (int k = 0; k < s->parts; k++)
         s->programs[k] = jobs[k].program;

@@ -217,12 +217,36 @@ static void test_torture(void **state)
     spry_matrix_free(A);
 }
 
+/* x = 0 is exact where b is: nothing is off. */
+static void test_exact(void **state)
+{
+    static const double dense[] = {2, 1, 0, 1, 2, 1, 0, 1, 2};
+    spry_context *ctx = *state;
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 3, 3, dense);
+    spry_vector *b = NULL, *x = NULL;
+    spry_solver *solver = NULL;
+    double backward, bound;
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, "method=direct"));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    assert_ok(ctx, spry_solve(solver, b, x, NULL));
+    assert_ok(ctx, spry_solver_errors(solver, b, x, &backward, &bound));
+    assert_true(backward == 0 && bound == 0);
+    spry_solver_free(solver);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_bounds, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_unknown, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_torture, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_exact, support_setup, support_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

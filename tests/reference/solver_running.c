@@ -184,6 +184,7 @@ static void freed_while_it_runs(void **state)
     int64_t whole;
     open_fixture(&f, *state);
     set_way(&f, BY_OPERATOR);
+    assert_ok(f.ctx, spry_solver_set(f.solver, "method=auto")); /* which asks A by products */
     f.frees = true;
     assert_status(f.ctx, SPRY_STATUS_BAD_USAGE,
                   spry_solver_get_int(f.solver, "method:restart", &whole));
