@@ -8,7 +8,6 @@
 #ifndef SPRY_FORMAT_CSR_H
 #define SPRY_FORMAT_CSR_H
 
-
 /* Arrays: stored values, columns (int32_t), starts of groups (int64_t), ends of rows (uint32_t). */
 enum { CSR_VALUES, CSR_COLUMNS, CSR_STARTS, CSR_ENDS };
 enum { CSR_GROUP = 128 };
