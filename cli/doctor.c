@@ -67,7 +67,7 @@ static spry_status diagnose(doctor_job *job)
 {
     const cli_arguments *a = job->arguments;
     char options[CLI_WORDS];
-    findings_names(a->operands[0], a->count > 1 ? a->operands[1] : NULL, options, sizeof options);
+    findings_names(a, options, sizeof options);
     signals_watch(job->ctx);
     const spry_status status = spry_diagnose(job->A, job->b, options, NULL, &job->found);
     signals_unwatch();

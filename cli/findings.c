@@ -35,14 +35,26 @@ void findings_put(char *text, size_t size, const char *name, const char *value)
     snprintf(text + used, size - used, "\"");
 }
 
-void findings_names(const char *matrix, const char *rhs, char *text, size_t size)
+/* Options of reading as they were given: without them a command would have another matrix. */
+static void add_reading(const cli_arguments *a, char *text, size_t size)
+{
+    char word[CLI_NAME];
+    for (const cli_given *g = NULL; (g = cli_next_given(a, spry_read_options, g)) != NULL;) {
+        const size_t used = strlen(text);
+        snprintf(text + used, size - used, " --%s %s", cli_option_name(g->option, word),
+                 g->value ? g->value : "");
+    }
+}
+
+void findings_names(const cli_arguments *a, char *text, size_t size)
 {
     char name[SPRY_OPTION_TEXT_SIZE];
     text[0] = '\0';
-    quote(matrix, name);
+    quote(a->operands[0], name);
+    add_reading(a, name, sizeof name);
     findings_put(text, size, "matrix", name);
-    if (rhs) {
-        quote(rhs, name);
+    if (a->count > 1) {
+        quote(a->operands[1], name);
         findings_put(text, size, "rhs", name);
     }
 }

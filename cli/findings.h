@@ -5,9 +5,9 @@
 
 #include "output.h"
 
-/* The names of files for the commands in findings, as options of spry_diagnose(); rhs may be NULL.
- */
-void findings_names(const char *matrix, const char *rhs, char *text, size_t size);
+/* The names of files for the commands in findings, with what was said of reading them, as options
+ * of spry_diagnose(). */
+void findings_names(const cli_arguments *a, char *text, size_t size);
 /* Adds an option whose value may have anything in it: in double quotes, which are doubled within.
  */
 void findings_put(char *text, size_t size, const char *name, const char *value);

@@ -20,7 +20,7 @@ static void tell_doctor(const solve_job *job, bool ran, char *options, size_t si
 {
     const cli_arguments *a = job->arguments;
     const int *nullspace = cli_field(a, spry_solver_options, "nullspace");
-    findings_names(a->operands[0], a->count > 1 ? a->operands[1] : NULL, options, size);
+    findings_names(a, options, size);
     findings_put(options, size, "nullspace", nullspace && *nullspace ? "constant" : "none");
     findings_put(options, size, "seconds", "2");
     if (!ran)

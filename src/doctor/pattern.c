@@ -184,7 +184,7 @@ static spry_status check_parts(doctor *d)
         doctor_figure(f, "parts", (double)parts);
         doctor_figure(f, "largest", (double)largest);
         doctor_figure(f, "single_rows", (double)single);
-        doctor_solve(d, f, "");
+        doctor_next(f, "spry info %s", d->options->matrix);
     }
 done:
     graph_clear(ctx, &g);

@@ -78,7 +78,9 @@ static void tell(doctor *d, const size_of_terms *s, double level, double scaled)
     if (level < 0.01)
         doctor_solve(d, f, tol);
     else
-        doctor_next(f, "spry convert %s scaled.mtx --scale equilibrate", d->options->matrix);
+        doctor_next(
+            f, "spry convert %s scaled.mtx --scale equilibrate --left-out l.npy --right-out r.npy",
+            d->options->matrix);
 }
 
 spry_status doctor_check_size(doctor *d)

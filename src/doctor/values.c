@@ -121,7 +121,9 @@ static spry_status check_scaling(doctor *d)
     doctor_figure(f, "column_ratio", col_ratio);
     doctor_figure(f, "value_min", d->stats.value_min);
     doctor_figure(f, "value_max", d->stats.value_max);
-    doctor_next(f, "spry convert %s scaled.mtx --scale equilibrate", d->options->matrix);
+    doctor_next(f,
+                "spry convert %s scaled.mtx --scale equilibrate --left-out l.npy --right-out r.npy",
+                d->options->matrix);
 done:
     base_free(d->ctx, rows);
     base_free(d->ctx, cols);
