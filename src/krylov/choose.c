@@ -139,7 +139,7 @@ spry_status solver_check_purpose(spry_solver *solver)
 spry_status solver_look_closer(spry_solver *solver)
 {
     spry_context *ctx = solver->ctx;
-    const int unseen = solver->unseen;
+    const int unseen = (int)solver->unseen;
     bool suits = true;
     spry_status status = SPRY_STATUS_OK;
     solver->unseen = UNSEEN_NOTHING;
