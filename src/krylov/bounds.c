@@ -12,13 +12,13 @@
 #include "krylov/solver.h"
 
 #include "matrix/entries.h"
+#include "matrix/stats.h"
 
 #include <float.h>
 
 static double size_at(spry_type type, const void *values, int64_t k)
 {
-    const spry_scalar v = value_load(type, values, k);
-    return spry_type_is_complex(type) ? hypot(v.re, v.im) : fabs(v.re);
+    return scalar_size(type, value_load(type, values, k));
 }
 
 /* --- the condition -------------------------------------------------------------------------------

@@ -16,6 +16,8 @@
  */
 #include "precon/stack.h"
 
+#include "matrix/stats.h"
+
 #include <spry/algebra.h>
 #include <spry/scale.h>
 
@@ -194,8 +196,7 @@ static void mlilu_destroy(spry_operator *op)
 
 static double size_at(const matrix_arrays *a, int64_t k)
 {
-    const spry_scalar v = value_load(a->type, a->values, k);
-    return v.im == 0 ? fabs(v.re) : hypot(v.re, v.im);
+    return scalar_size(a->type, value_load(a->type, a->values, k));
 }
 
 /* Whether a row may be eliminated: its diagonal entry, and no neighbour that is. */

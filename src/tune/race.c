@@ -91,14 +91,13 @@ static spry_status run_first(const race *r, tune_candidate *c)
     return status;
 }
 
-static void leave(race *r, tune_candidate *c, const char *note)
+void tune_leave(tune_candidate *c, const char *note)
 {
-    (void)r;
     spry_operator_free(c->op);
     c->op = NULL;
     c->dropped = true;
     if (note)
-        snprintf(c->row.note, sizeof c->row.note, "%s", note);
+        snprintf(c->row.note, sizeof c->row.note, "%.95s", note);
 }
 
 /* The racer with the least total; CSR is one, and takes part even when it has left nothing to do.
@@ -140,7 +139,7 @@ static void give_up(race *r, tune_candidate *c, spry_status status, const char *
     snprintf(reason, sizeof reason, "%.95s", r->ctx->message);
     memcpy(r->ctx->message, before, MESSAGE_SIZE);
     c->row.conversion_seconds = 0;
-    leave(r, c, reason);
+    tune_leave(c, reason);
 }
 
 /* Builds c and runs it for the first times. What cannot be built does not race; only what concerns
@@ -150,10 +149,10 @@ static spry_status enter(race *r, tune_candidate *c)
     char before[MESSAGE_SIZE];
     spry_storage storage = SPRY_STORAGE_INIT;
     while (!fits(r, c) && slowest(r))
-        leave(r, slowest(r), NULL);
+        tune_leave(slowest(r), NULL);
     if (!fits(r, c)) {
         r->list->cramped = true;
-        leave(r, c, "does not fit the memory limit");
+        tune_leave(c, "does not fit the memory limit");
         return SPRY_STATUS_OK;
     }
     memcpy(before, r->ctx->message, sizeof before);
@@ -170,7 +169,7 @@ static spry_status enter(race *r, tune_candidate *c)
     c->row.bytes = storage.read_bytes;
     c->estimated = false;
     if (!storage.exact) {
-        leave(r, c, "would change values");
+        tune_leave(c, "would change values");
         return SPRY_STATUS_OK;
     }
     return run_first(r, c);
@@ -278,7 +277,7 @@ static int drop_losers(race *r, int round)
     for (int i = 1; i < r->list->count; i++) {
         tune_candidate *c = &r->list->all[i];
         if (c->op && c != best && c->row.seconds > limit)
-            leave(r, c, NULL);
+            tune_leave(c, NULL);
         left += c->op != NULL;
     }
     return left;

@@ -57,15 +57,6 @@ static double least(const race *r)
     return seconds;
 }
 
-static void leave(tune_candidate *c, const char *note)
-{
-    spry_operator_free(c->op);
-    c->op = NULL;
-    c->dropped = true;
-    if (note)
-        snprintf(c->row.note, sizeof c->row.note, "%.95s", note);
-}
-
 /* Seconds of making, without what compilers took. */
 static spry_status build(race *r, tune_candidate *c)
 {
@@ -96,7 +87,7 @@ static spry_status inspect(const race *r, tune_candidate *c, bool *fine)
     tune_expect(r->list, c);
     if (c->expected > behind && c->expected > behind * hoped) {
         *fine = false;
-        leave(c, "takes more than it was forecast to");
+        tune_leave(c, "takes more than it was forecast to");
     }
     return SPRY_STATUS_OK;
 }
@@ -114,7 +105,7 @@ static void drop_losers(race *r, double limit)
     for (int i = 1; i < r->list->count; i++) {
         tune_candidate *c = &r->list->all[i];
         if (c->op && c->row.seconds > limit)
-            leave(c, NULL);
+            tune_leave(c, NULL);
     }
 }
 
@@ -129,7 +120,7 @@ static spry_status enter(race *r, tune_candidate *c)
         drop_losers(r, least(r));
     if (!fits(r, c)) {
         r->list->cramped = true;
-        leave(c, "does not fit the memory of the device");
+        tune_leave(c, "does not fit the memory of the device");
         return SPRY_STATUS_OK;
     }
     r->spent += tune_making_there(c) + FIRST_RUNS * c->expected;
@@ -138,7 +129,7 @@ static spry_status enter(race *r, tune_candidate *c)
     SPRY_GO(r->ctx, inspect(r, c, &fine));
     if (!fine) {
         if (c->op)
-            leave(c, "would change values");
+            tune_leave(c, "would change values");
         return SPRY_STATUS_OK;
     }
     for (int k = 0; k < FIRST_RUNS; k++)
@@ -154,7 +145,7 @@ done:
     c->row.seconds = c->row.conversion_seconds = 0;
     snprintf(reason, sizeof reason, "%.95s", r->ctx->message);
     memcpy(r->ctx->message, before, sizeof before); /* nothing failed for the caller */
-    leave(c, reason);
+    tune_leave(c, reason);
     return SPRY_STATUS_OK;
 }
 

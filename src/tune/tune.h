@@ -204,6 +204,8 @@ bool tune_replaces_csr(const spry_tune_row *row, const spry_tune_row *csr);
 #define TUNE_CLOSE 1.02
 /* Seconds of the conversion and so many products. */
 double tune_total(const spry_tune_row *row, int64_t products);
+/* A candidate leaves its race, and its memory with it; the note, where there is one, says why. */
+void tune_leave(tune_candidate *c, const char *note);
 
 /* --- tune.c ---------------------------------------------------------------------------------- */
 
