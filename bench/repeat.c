@@ -3,13 +3,14 @@
  * the later ones, and how much of that is beside the iterations.
  *
  *     bench_repeat [--device cpu|cuda|opencl] [--formats csr+sell] [--sizes 10+40] [--threads n]
- *                  [--rounds n] [--vectors there|here] [--counts yes]
+ *                  [--rounds n] [--vectors there|here] [--counts yes] [--precon amg]
  *
- * cg without a preconditioner on 7-point Poisson systems to 1e-8; x is set to zeros between solves,
- * outside the clock. "later": the median of whole calls of spry_solve(). "fit": medians of solves
- * that are cut short at several numbers of iterations, as a + b iterations: looks at the true
- * residual count as parts of iterations there. "step" (host): the median time from one iteration to
- * the next, and what a later solve takes beside so many of these. Vectors are on the device
+ * cg, without a preconditioner unless one is given, on 7-point Poisson systems to 1e-8; x is set to
+ * zeros between solves, outside the clock. "later": the median of whole calls of spry_solve().
+ * "fit": medians of solves that are cut short at several numbers of iterations, as a + b
+ * iterations: looks at the true residual count as parts of iterations there. "step" (host): the
+ * median time from one iteration to the next, and what a later solve takes beside so many of these.
+ * Vectors are on the device
  * ("there") or copied by each solve ("here"). --counts yes prints what the library tells its log of
  * the last solve.
  */
@@ -23,7 +24,7 @@
 enum { MOST_ROUNDS = 1000, CUTS = 4, MOST_STEPS = 4096 };
 
 typedef struct setting {
-    const char *device, *formats, *sizes, *vectors, *counts;
+    const char *device, *formats, *sizes, *vectors, *counts, *precon;
     int rounds, threads;
 } setting;
 
@@ -67,8 +68,8 @@ static spry_solver *make_solver(const problem *p, int64_t most)
     spry_solver *solver = NULL;
     char options[256];
     snprintf(options, sizeof options,
-             "method=cg precon=none tol=1e-8 format=%s device=%s max-iter=%lld", p->format,
-             p->set->device, (long long)most);
+             "method=cg precon=%s tol=1e-8 format=%s device=%s max-iter=%lld", p->set->precon,
+             p->format, p->set->device, (long long)most);
     peer_need(p->ctx, spry_solver_new(p->ctx, &solver));
     peer_need(p->ctx, spry_solver_set(solver, options));
     peer_need(p->ctx, spry_solver_set_matrix(solver, p->A));
@@ -196,12 +197,18 @@ int main(int argc, char **argv)
                    .sizes = "10+40+64+100",
                    .vectors = "there",
                    .counts = "no",
+                   .precon = "none",
                    .rounds = 21};
     const peer_option list[] = {
-        {.name = "device", .text = &set.device},    {.name = "formats", .text = &set.formats},
-        {.name = "sizes", .text = &set.sizes},      {.name = "vectors", .text = &set.vectors},
-        {.name = "counts", .text = &set.counts},    {.name = "rounds", .whole = &set.rounds},
-        {.name = "threads", .whole = &set.threads}, {.name = NULL},
+        {.name = "device", .text = &set.device},
+        {.name = "formats", .text = &set.formats},
+        {.name = "sizes", .text = &set.sizes},
+        {.name = "vectors", .text = &set.vectors},
+        {.name = "counts", .text = &set.counts},
+        {.name = "rounds", .whole = &set.rounds},
+        {.name = "threads", .whole = &set.threads},
+        {.name = "precon", .text = &set.precon},
+        {.name = NULL},
     };
     char sizes[128], options[64], *save = NULL;
     spry_context *ctx = NULL;

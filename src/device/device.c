@@ -18,6 +18,9 @@ spry_status device_begin(spry_device *d, device_work work)
     static const char *const names[] = {"allocation", "copy", "launch", "compilation"};
     if (d->lost)
         return SPRY_FAIL(d->ctx, SPRY_STATUS_DEVICE_LOST, "%s", d->why_lost);
+    if (d->recording && (work == WORK_ALLOC || work == WORK_COMPILE))
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED, "%s: %s in the middle of a recording",
+                         d->facts.name, names[work]);
     d->done[work]++;
     if (d->fail_in[work] > 0 && --d->fail_in[work] == 0)
         return SPRY_FAIL(d->ctx, work == WORK_ALLOC ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_DEVICE,

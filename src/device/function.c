@@ -60,6 +60,9 @@ static spry_status call(const spry_operator *op, spry_transpose transpose, const
                         spry_vector *y)
 {
     const function_state *state = op->state;
+    if (op->device && op->device->recording) /* it may do something else the next time */
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "a function of the caller's in the middle of a recording");
     if (state->arrays)
         return state->arrays(state->data, transpose, x->data, y->data);
     return state->vectors(state->data, transpose, x, y,

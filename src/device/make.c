@@ -249,6 +249,10 @@ spry_status device_layout_make(device_matrix *A, bool keep, const char *spec, bo
     *D = NULL;
     if (spec)
         return make_named(A, keep, spec, 0, made, D);
+    /* A work-item per row leaves a device idle that has more room than rows: csr has lanes. */
+    const device_facts *facts = &A->d->facts;
+    if (!facts->processor && A->rows < (int64_t)facts->units * 1024)
+        return make_named(A, keep, "csr", 0, made, D);
     memcpy(before, A->d->ctx->message, sizeof before);
     const spry_status status = make_named(A, keep, "sell:C=32", most_fill, made, D);
     if (status != SPRY_STATUS_UNSUPPORTED)

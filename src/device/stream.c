@@ -7,6 +7,15 @@ static spry_status alive(spry_device *d)
     return d->lost ? SPRY_FAIL(d->ctx, SPRY_STATUS_DEVICE_LOST, "%s", d->why_lost) : SPRY_STATUS_OK;
 }
 
+/* What the host waits for, or brings from its memory, is nothing that can be played again. */
+static spry_status not_recording(spry_device *d)
+{
+    return d->recording
+               ? SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
+                           "%s: the host takes part in the middle of a recording", d->facts.name)
+               : SPRY_STATUS_OK;
+}
+
 /* --- copies --------------------------------------------------------------------------------------
  */
 
@@ -25,7 +34,9 @@ static spry_status put_by(device_stream *s, device_memory *to, int64_t at, const
                           int64_t bytes, bool wait)
 {
     spry_device *d = to->d;
-    const spry_status status = begin_copy(to, at, bytes);
+    spry_status status = begin_copy(to, at, bytes);
+    if (status == SPRY_STATUS_OK)
+        status = not_recording(d);
     if (status != SPRY_STATUS_OK || bytes == 0)
         return status;
     d->waits += wait;
@@ -36,7 +47,9 @@ static spry_status get_by(device_stream *s, const device_memory *from, int64_t a
                           int64_t bytes, bool wait)
 {
     spry_device *d = from->d;
-    const spry_status status = begin_copy(from, at, bytes);
+    spry_status status = begin_copy(from, at, bytes);
+    if (status == SPRY_STATUS_OK)
+        status = not_recording(d);
     if (status != SPRY_STATUS_OK || bytes == 0)
         return status;
     d->waits += wait;
@@ -131,7 +144,9 @@ void device_stream_free(device_stream *s)
 
 spry_status device_stream_finish(device_stream *s)
 {
-    const spry_status status = alive(s->d);
+    spry_status status = alive(s->d);
+    if (status == SPRY_STATUS_OK)
+        status = not_recording(s->d);
     if (status != SPRY_STATUS_OK)
         return status;
     s->d->waits++;
@@ -146,6 +161,8 @@ spry_status device_finish(spry_device *d)
 spry_status device_stream_wait(device_stream *s, device_stream *other)
 {
     spry_status status = alive(s->d);
+    if (status == SPRY_STATUS_OK)
+        status = not_recording(s->d);
     if (status != SPRY_STATUS_OK || s->handle == other->handle)
         return status;
     return device_end(s->d, s->d->engine->stream_wait(s->d, s->handle, other->handle));
@@ -195,7 +212,9 @@ spry_status device_record_begin(spry_device *d)
         return status;
     if (!d->facts.has_graphs)
         return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED, "%s cannot record", d->facts.name);
-    return device_end(d, d->engine->record_begin(d, d->stream->handle));
+    const spry_status begun = device_end(d, d->engine->record_begin(d, d->stream->handle));
+    d->recording = begun == SPRY_STATUS_OK;
+    return begun;
 }
 
 spry_status device_record_end(spry_device *d, device_graph **out)
@@ -204,6 +223,7 @@ spry_status device_record_end(spry_device *d, device_graph **out)
     device_graph *g = NULL;
     void *handle = NULL;
     *out = NULL;
+    d->recording = false;
     /* The recording is ended in any case, also when there is no memory for what it gives. */
     const spry_status ended = device_end(d, d->engine->record_end(d, d->stream->handle, &handle));
     SPRY_GO(d->ctx, ended);

@@ -107,6 +107,8 @@ struct product_table;
                                            int count, void *const *y, int64_t y_stride)) \
     item(spry_scalar,    csr_sum,          (int64_t n, const int32_t *columns, \
                                            const void *values, bool conjugate, const void *x)) \
+    item(double,         csr_sizes,        (const host_csr *A, int64_t begin, int64_t end, \
+                                           double *columns)) \
     item(void,           step,             (int64_t n, const host_step *factors, const void *s, \
                                            const void *f, const void *b, const void *x, void *y)) \
     item(void,           csr_product,      (const struct product_job *p, int64_t begin, \

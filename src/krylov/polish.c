@@ -66,30 +66,44 @@ static spry_status wide_residual(const iteration *it, const spry_matrix *A, cons
     return status;
 }
 
+/* The largest sum of absolute values of a row, by all threads. */
+static double largest_row(const spry_matrix *A, const host_kernels *kernels, const host_csr *csr)
+{
+    enum { ROWS = 4096 };
+    const int64_t n = A->a.rows, parts = (n + ROWS - 1) / ROWS;
+    double most = 0;
+#pragma omp parallel for num_threads(matrix_parts(A->ctx, A->a.nnz)) schedule(static) \
+    reduction(max                                                                     \
+              : most)
+    for (int64_t part = 0; part < parts; part++) {
+        const int64_t end = (part + 1) * ROWS < n ? (part + 1) * ROWS : n;
+        most = fmax(most, kernels->csr_sizes(csr, part * ROWS, end, NULL));
+    }
+    return most;
+}
+
 double polish_bound(const spry_matrix *A)
 {
     const matrix_arrays *a = &A->a;
-    double *columns = NULL, rows = 0, most = 0;
-    int64_t longest = 0;
-    if (a->format != SPRY_FORMAT_CSR || a->symmetry != SPRY_SYMMETRY_GENERAL ||
-        base_calloc(A->ctx, a->cols, sizeof *columns, &columns) != SPRY_STATUS_OK)
+    const host_kernels *kernels = host_kernels_for(A->ctx, a->type);
+    const host_csr csr = {a->offsets, a->col_index, a->values};
+    const bool alike = matrix_known(A, SPRY_FACT_HERMITIAN) == SPRY_TRUTH_YES ||
+                       matrix_known(A, SPRY_FACT_SYMMETRIC) == SPRY_TRUTH_YES;
+    double *columns = NULL, rows, most = 0;
+    if (a->format != SPRY_FORMAT_CSR || a->symmetry != SPRY_SYMMETRY_GENERAL)
         return INFINITY;
-    for (int64_t i = 0; i < a->rows; i++) {
-        double sum = 0;
-        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
-            const spry_scalar v = value_load(a->type, a->values, k);
-            const double size = fabs(v.re) + fabs(v.im);
-            sum += size;
-            columns[a->col_index[k]] += size;
-        }
-        rows = fmax(rows, sum);
-        const int64_t length = a->offsets[i + 1] - a->offsets[i];
-        longest = length > longest ? length : longest;
+    if (alike) {
+        rows = most = largest_row(A, kernels, &csr);
+    } else {
+        if (base_calloc(A->ctx, a->cols, sizeof *columns, &columns) != SPRY_STATUS_OK)
+            return INFINITY;
+        rows = kernels->csr_sizes(&csr, 0, a->rows, columns);
+        for (int64_t j = 0; j < a->cols; j++)
+            most = fmax(most, columns[j]);
+        base_free(A->ctx, columns);
     }
-    for (int64_t j = 0; j < a->cols; j++)
-        most = fmax(most, columns[j]);
-    base_free(A->ctx, columns);
-    return (double)(longest + 2) * measure_unit(a->type) * sqrt(rows) * sqrt(most);
+    return (double)(matrix_longest_row(A->ctx, a) + 2) * measure_unit(a->type) * sqrt(rows) *
+           sqrt(most);
 }
 
 spry_status iteration_confirm(iteration *it)

@@ -283,5 +283,10 @@ spry_status emit_program(emit_job *w)
     PUT(w, "\nSP_KERNEL unskip(SP_COMMON SP_COUNTERS, const offset left)\n{\n    if (SP_LEADER && "
            "st[ST_STOP] == 0)\n"
            "        st[ST_SKIP] = left;\n}\n");
+    PUT(w,
+        "\nSP_KERNEL accept(SP_COMMON SP_COUNTERS, SP_GLOBAL const scalar *made, const offset at, "
+        "const offset n)\n{\n    if (st[ST_STOP] != 0)\n        return;\n"
+        "    for (offset i = SP_GLOBAL_ID; i < n; i += (offset)SP_GROUPS * SP_GROUP)\n"
+        "        mem[at + i] = made[i];\n}\n");
     return w->out->status;
 }

@@ -61,6 +61,7 @@ static spry_status open_memory(resident *s)
     s->words = s->rep_at + REP_FIRST + 2 * MOST_REPORTS;
     SPRY_GO(ctx, base_calloc(ctx, s->words, sizeof *s->mirror, &s->mirror));
     SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *s->slots, &s->slots));
+    SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *s->graph_slots, &s->graph_slots));
     const int64_t elements = place_vectors(s);
     SPRY_GO(ctx, device_alloc(s->d, s->words * 8, &s->control));
     SPRY_GO(ctx, device_alloc(s->d, elements * s->r->size, &s->memory));
@@ -109,13 +110,24 @@ done:
     return status;
 }
 
+/* Whether what an operator that is called makes can be held back: made aside, it is copied by a
+ * kernel that knows of stops. A caller's function may count on being called no more than needed. */
+static bool can_hold(const resident *s, const plan_op *o)
+{
+    const spry_operator *op = s->r->operators[o->op];
+    return device_of(op) == s->d && !op->class->gave_nonfinite &&
+           o->out.var != s->p->var_of_name[NAME_X];
+}
+
 static spry_status open_operators(resident *s)
 {
     const plan *p = s->p;
     bool rows = false;
+    s->held = true;
     for (int i = 0; i < p->op_count; i++) {
         const plan_op *o = &p->ops[i];
         s->calls = s->calls || plan_calls(p, o);
+        s->held = s->held && (!plan_calls(p, o) || can_hold(s, o));
         rows = rows || (o->kind == OP_APPLY && !plan_calls(p, o));
         if (o->kind == OP_DIAGONAL)
             s->diagonal[o->transpose] = device_diagonal(s->r->operators[o->op], o->transpose);
@@ -196,7 +208,7 @@ static bool may_be_whole(const resident *s, int64_t turn_bytes)
     const int64_t size = spry_type_is_complex(s->r->type) ? 16 : 8;
     const int64_t slots = emit_whole_slots(s->p);
     const int64_t local = (s->rep_at + REP_FIRST) * 8 + slots * size * (1 + WHOLE_GROUP / 32);
-    return s->turns_alike && s->d->facts.has_cooperation && local <= MOST_LOCAL &&
+    return s->turns_alike && !s->calls && s->d->facts.has_cooperation && local <= MOST_LOCAL &&
            turn_bytes <= s->d->facts.cache_bytes;
 }
 
@@ -387,7 +399,7 @@ void resident_close(runner *r)
         device_free(blocks[k]);
     void *const arrays[] = {s->rows.text,  s->mirror,  s->slots,   s->counter,  s->counter_names,
                             s->groups,     s->legs,    s->leg_of,  s->loop_end, s->bytes,
-                            s->turn_bytes, s->host_in, s->host_out};
+                            s->turn_bytes, s->host_in, s->host_out, s->graph_slots};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, s);
@@ -403,6 +415,7 @@ spry_status resident_clear(runner *r, track *l)
     control_word *mirror = s->mirror;
     spry_status status = SPRY_STATUS_OK;
     s->l = l;
+    (void)place_vectors(s); /* where they were at first: a recording may know addresses */
     for (int v = 0; v < p->var_count; v++) {
         const plan_var *var = &p->vars[v];
         const bool plain = !var->array && !var->in_pieces && var->number != NONE;

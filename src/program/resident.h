@@ -161,11 +161,16 @@ typedef struct resident {
     int64_t *loop_end; /* by node */
     int pc;
     track *l;
-    bool calls;         /* some operators can only be called: exits are looked at one by one */
-    bool turns_alike;   /* every turn of the loop launches the same: it can be recorded */
-    bool look_first;    /* before the next leg */
-    bool counting_only; /* goes on without launching, to count what a turn moves */
+    bool calls;           /* some operators can only be called */
+    bool held;            /* and what they make is held back where the device has stopped (accept):
+                             else exits are looked at one by one */
+    bool warm;            /* a turn was launched: whatever is opened at first use is open */
+    int64_t exits, ahead; /* phases with exits: launched since the last look, and then it looks */
+    bool turns_alike;     /* every turn of the loop launches the same: it can be recorded */
+    bool look_first;      /* before the next leg */
+    bool counting_only;   /* goes on without launching, to count what a turn moves */
     device_graph *graph;
+    int64_t *graph_slots; /* slots when it was recorded: what is called has addresses of then */
     int64_t skip; /* updates of x that were made early and are still to come */
 
     /* What was launched since the last look: bytes up to each phase, then turns as recorded. */
@@ -178,6 +183,8 @@ typedef struct resident {
     /* What is known of turns, by solves before as well. */
     double turn_seconds, looked_at;
     int64_t turn_reports;
+    double first_value, last_value; /* reports of this run, and how many came between them */
+    int64_t values;
     int64_t stops[MOST_STOPS]; /* reports after which the run before was stopped, and this one */
     int64_t new_stops[MOST_STOPS];
     int stop_count, new_count;

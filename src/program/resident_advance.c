@@ -138,7 +138,8 @@ spry_status resident_advance(resident *s, bool fresh, bool *end)
         switch (leg->kind) {
         case DO_PHASE:
             SPRY_GO(ctx, launch_phase(s, leg->phase));
-            if (s->calls && is_exit_phase(s, &s->p->phases[leg->phase]))
+            if (s->calls && !s->counting_only && !s->d->recording &&
+                is_exit_phase(s, &s->p->phases[leg->phase]) && ++s->exits >= s->ahead)
                 return SPRY_STATUS_OK;
             break;
         case DO_FOR:

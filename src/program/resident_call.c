@@ -18,6 +18,12 @@ static int64_t find_vector(const resident *s, const vref *v, int64_t index,
     return s->slots[var->number] * s->r->size;
 }
 
+/* Bytes of the longer vectors. */
+static int64_t longest(const resident *s)
+{
+    return (s->stride[0] > s->stride[1] ? s->stride[0] : s->stride[1]) * s->r->size;
+}
+
 /* An operator of the host is given copies of its vectors. */
 static spry_status call_host(resident *s, const plan_op *o, int64_t in_bytes, int64_t out_bytes)
 {
@@ -25,7 +31,7 @@ static spry_status call_host(resident *s, const plan_op *o, int64_t in_bytes, in
     const spry_operator *called = s->r->operators[o->op];
     const spry_scalar one = {1, 0}, zero = {0, 0};
     spry_status status = SPRY_STATUS_OK;
-    const int64_t most = (s->stride[0] > s->stride[1] ? s->stride[0] : s->stride[1]) * s->r->size;
+    const int64_t most = longest(s);
     if (!s->host_in)
         SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->host_in));
     if (!s->host_out)
@@ -43,8 +49,18 @@ typedef struct operands {
     int64_t from_at, to_at, in_bytes, out_bytes;
 } operands;
 
-/* An operator of the device works on the vectors themselves where memory has addresses. */
-static spry_status call_in_place(const resident *s, const plan_op *o, const operands *v)
+/* Brings what was made aside to its place, unless the device has stopped. */
+static spry_status accept(resident *s, const operands *v)
+{
+    const int64_t at = v->to_at / s->r->size, n = v->out_bytes / s->r->size;
+    const int64_t enough = (n + s->group - 1) / s->group, most = (int64_t)s->d->facts.units * 8;
+    const device_arg more[] = {device_arg_memory(s->call_out), DEVICE_VALUE(at), DEVICE_VALUE(n)};
+    return resident_launch(s, "accept", NONE, NULL, enough < most ? enough : most, more, 3);
+}
+
+/* An operator of the device works on the vectors themselves where memory has addresses; what is
+ * held back it makes aside. */
+static spry_status call_in_place(resident *s, const plan_op *o, const operands *v)
 {
     spry_context *ctx = s->r->ctx;
     const spry_scalar one = {1, 0}, zero = {0, 0};
@@ -52,6 +68,14 @@ static spry_status call_in_place(const resident *s, const plan_op *o, const oper
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx,
             device_borrow(s->d, (char *)device_address(v->from) + v->from_at, v->in_bytes, &in));
+    if (s->held) {
+        if (!s->call_out)
+            SPRY_GO(ctx, device_alloc(s->d, longest(s), &s->call_out));
+        SPRY_GO(ctx,
+                device_multiply(s->r->operators[o->op], o->transpose, one, in, zero, s->call_out));
+        SPRY_GO(ctx, accept(s, v));
+        goto done;
+    }
     SPRY_GO(ctx, device_borrow(s->d, (char *)device_address(v->to) + v->to_at, v->out_bytes, &out));
     SPRY_GO(ctx, device_multiply(s->r->operators[o->op], o->transpose, one, in, zero, out));
 done:
@@ -65,7 +89,7 @@ static spry_status call_copies(resident *s, const plan_op *o, const operands *v)
     spry_context *ctx = s->r->ctx;
     const spry_operator *called = s->r->operators[o->op];
     const spry_scalar one = {1, 0}, zero = {0, 0};
-    const int64_t most = (s->stride[0] > s->stride[1] ? s->stride[0] : s->stride[1]) * s->r->size;
+    const int64_t most = longest(s);
     spry_status status = SPRY_STATUS_OK;
     if (!s->call_in)
         SPRY_GO(ctx, device_alloc(s->d, most, &s->call_in));
@@ -76,8 +100,11 @@ static spry_status call_copies(resident *s, const plan_op *o, const operands *v)
         SPRY_GO(ctx, device_multiply(called, o->transpose, one, s->call_in, zero, s->call_out));
     else
         SPRY_GO(ctx, call_host(s, o, v->in_bytes, v->out_bytes));
-    SPRY_GO(ctx, device_copy(s->call_out, 0, v->to == s->memory ? s->memory : s->l->x, v->to_at,
-                             v->out_bytes));
+    if (s->held)
+        SPRY_GO(ctx, accept(s, v));
+    else
+        SPRY_GO(ctx, device_copy(s->call_out, 0, v->to == s->memory ? s->memory : s->l->x, v->to_at,
+                                 v->out_bytes));
 done:
     return status;
 }
@@ -88,7 +115,7 @@ static spry_status call(resident *s, const plan_op *o, int64_t from_index, int64
                   .out_bytes = s->r->n[s->p->vars[o->out.var].space] * s->r->size};
     v.from_at = find_vector(s, &o->in[0], from_index, &v.from);
     v.to_at = find_vector(s, &o->out, to_index, &v.to);
-    const bool same = v.from == v.to && v.from_at == v.to_at;
+    const bool same = v.from == v.to && v.from_at == v.to_at && !s->held;
     return s->d->facts.has_pointers && device_of(s->r->operators[o->op]) == s->d && !same
                ? call_in_place(s, o, &v)
                : call_copies(s, o, &v);

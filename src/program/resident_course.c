@@ -70,14 +70,14 @@ static bool turns_are_alike(const resident *s)
     for (int k = s->section[SECTION_LOOP]; s->legs[k].kind != DO_END; k++) {
         const course_leg *leg = &s->legs[k];
         const node *at = &p->nodes[leg->node];
-        const phase *f = leg->phase == NONE ? NULL : &p->phases[leg->phase];
         if (leg->kind == DO_FOR && !(is_alike(s, at->from) && is_alike(s, at->to)))
             return false;
         if (leg->kind == DO_IF && !is_alike(s, at->expr))
             return false;
-        for (int i = f ? f->first : 0; f && i < f->first + f->sweep_count; i++)
-            if (plan_calls(p, &p->ops[i]))
-                return false;
+        /* A turn with loops, such as one up to a restart, may stop early in it, while what is
+         * called goes on to its end. */
+        if (s->calls && (!s->held || leg->kind == DO_FOR))
+            return false;
     }
     return true;
 }

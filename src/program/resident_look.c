@@ -47,7 +47,7 @@ spry_status resident_let_go(resident *s, bool judged)
     s->mirror[ST_SKIP].whole = s->skip;
     set_limits(s, judged);
     s->launched = 0;
-    s->played = s->ended = 0;
+    s->played = s->ended = s->exits = 0;
     return resident_send(s);
 }
 
@@ -76,7 +76,10 @@ static bool tell_reports(resident *s)
     for (int64_t k = 0; k < s->mirror[ST_REPORTS].whole && go_on && r->status == SPRY_STATUS_OK;
          k++) {
         const int op = (int)rep[2 * k].real;
-        go_on = course_tell(r, s->l, &s->p->ops[op], in_loop(s, op), rep[2 * k + 1].real);
+        s->last_value = rep[2 * k + 1].real;
+        if (s->values++ == 0)
+            s->first_value = s->last_value;
+        go_on = course_tell(r, s->l, &s->p->ops[op], in_loop(s, op), s->last_value);
     }
     return go_on;
 }
@@ -184,8 +187,8 @@ static spry_status resume(resident *s)
         SPRY_GO(ctx, resident_launch_tail(s, leg->phase, from));
     for (int i = op + 1; i < f->first + f->count; i++) {
         resident_follow(s, &s->p->ops[i]);
-        /* What is called next is not held back by a stop: it is looked for first. */
-        s->look_first = s->look_first || (s->calls && op_exits(&s->p->ops[i]));
+        /* What is called next may not be held back by a stop: it is looked for first. */
+        s->look_first = s->look_first || (s->calls && !s->held && op_exits(&s->p->ops[i]));
     }
 done:
     return status;

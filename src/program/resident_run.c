@@ -5,6 +5,8 @@
  */
 #include "program/resident.h"
 
+#include <math.h>
+
 enum { BATCH_REPORTS = 256, MOST_RECORDED = 2000 };
 static const double batch_seconds = 2e-3;
 
@@ -22,6 +24,9 @@ static spry_status count_turn(resident *s, bool *alike)
     status = resident_advance(s, true, &end);
     s->counting_only = false;
     SPRY_GO(ctx, status);
+    /* Operators that are called know addresses: vectors must end where they began. */
+    for (int k = 0; s->calls && k < s->p->slots; k++)
+        end = end && s->slots[k] == s->mirror[ST_SLOTS + k].whole;
     resident_take(s, false);
     s->pc = s->section[SECTION_LOOP];
     *alike = end && s->launched > 0 && s->launched <= MOST_RECORDED && s->d->facts.has_graphs;
@@ -50,6 +55,7 @@ static spry_status record(resident *s)
             status = ended;
     }
     resident_take(s, false);
+    memcpy(s->graph_slots, s->slots, (size_t)s->p->slots * sizeof *s->slots);
     s->pc = s->section[SECTION_LOOP];
     s->launched = 0;
     if (s->d->lost)
@@ -63,8 +69,8 @@ static spry_status record(resident *s)
     return SPRY_STATUS_OK;
 }
 
-/* Before the first turn ever: the loop as one kernel where it is small, or else recorded, to be
- * played again and again. */
+/* Before the first turn ever (after it where operators are called, which open what they need then):
+ * the loop as one kernel where it is small, or else recorded, to be played again and again. */
 static spry_status speed_up(resident *s)
 {
     spry_context *ctx = s->r->ctx;
@@ -83,6 +89,14 @@ static spry_status speed_up(resident *s)
         SPRY_GO(ctx, record(s));
 done:
     return status;
+}
+
+/* Whether turns can be played where the host is: at the beginning of one, and with vectors where
+ * they were when it was recorded. */
+static bool can_play(const resident *s)
+{
+    const size_t bytes = (size_t)s->p->slots * sizeof *s->slots;
+    return s->whole || (s->graph && (!s->calls || memcmp(s->slots, s->graph_slots, bytes) == 0));
 }
 
 static spry_status play(resident *s, int64_t turns)
@@ -117,6 +131,17 @@ static int64_t expect_stop(resident *s, int64_t reports)
     return s->missed / 2;
 }
 
+/* Reports until the limit is met, if residuals go on falling as they did. What is called beyond
+ * that is done for nothing. */
+static int64_t expect_end(const resident *s, const run_limits *limits)
+{
+    const double fall = s->values > 1 ? log(s->last_value / s->first_value) : 0;
+    if (!(fall < 0) || !(limits->low > 0))
+        return INT64_MAX;
+    const double left = log(limits->low / s->last_value) / fall * (double)(s->values - 1);
+    return left > 1e6 ? INT64_MAX : left > 1 ? (int64_t)left : 1;
+}
+
 /* How many turns to let go at once. */
 static int64_t choose_turns(resident *s)
 {
@@ -129,10 +154,15 @@ static int64_t choose_turns(resident *s)
         turns = BATCH_REPORTS / reports;
     if (turns > (limits.reports + reports - 1) / reports)
         turns = (limits.reports + reports - 1) / reports;
-    const int64_t expected = s->graph ? expect_stop(s, reports) : INT64_MAX;
+    const int64_t expected =
+        s->graph || (s->calls && s->held) ? expect_stop(s, reports) : INT64_MAX;
     s->expects = expected <= turns;
     turns = s->expects ? expected : turns;
-    return turns < 1 ? 1 : turns;
+    if (s->calls && s->stop_count == 0 && turns > expect_end(s, &limits) / reports)
+        turns = expect_end(s, &limits) / reports;
+    turns = turns < 1 ? 1 : turns;
+    s->ahead = s->held ? turns * reports : 1;
+    return turns;
 }
 
 /* Launches a batch: what is left of a turn, whose reports were told, and whole ones. */
@@ -143,7 +173,7 @@ static spry_status advance(resident *s)
     bool end = false, fresh = true, partial = s->r->counting && s->pc != s->section[SECTION_LOOP];
     int64_t turns = choose_turns(s);
     s->partial = partial;
-    if (s->whole && s->r->counting && !partial && !s->look_first)
+    if (can_play(s) && s->r->counting && !partial && !s->look_first)
         return play(s, turns);
     while (true) {
         SPRY_GO(ctx, resident_advance(s, fresh, &end));
@@ -155,7 +185,7 @@ static spry_status advance(resident *s)
         s->r->counting = true;
         partial = false;
         s->pc = s->section[SECTION_LOOP];
-        if (turns > 0 && (s->graph || s->whole)) {
+        if (turns > 0 && can_play(s)) {
             SPRY_GO(ctx, play(s, turns));
             turns = 0;
         }
@@ -192,7 +222,7 @@ static spry_status run(runner *r, int first, int count)
     memcpy(s->stops, s->new_stops, sizeof s->stops);
     s->stop_count = s->new_count;
     s->new_count = 0;
-    s->missed = s->skip = 0;
+    s->missed = s->skip = s->values = 0;
     s->told = s->look_first = false;
     s->l = &r->tracks[first];
     s->pc = s->section[SECTION_START];
@@ -204,8 +234,9 @@ static spry_status run(runner *r, int first, int count)
         const int64_t turns = s->ended;
         SPRY_GO(ctx, resident_look(s));
         learn(s, begin, turns, s->l->reports - before);
+        s->warm = s->warm || turns > 0;
         if (!s->l->done && !s->graph && !s->whole && s->turns_alike && r->counting &&
-            s->pc == s->section[SECTION_LOOP])
+            (s->warm || !s->calls) && s->pc == s->section[SECTION_LOOP])
             SPRY_GO(ctx, speed_up(s));
     }
 done:

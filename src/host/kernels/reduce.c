@@ -121,3 +121,23 @@ double X(sum)(int64_t n, int streams, const void *x)
         lane[0] += (double)a[k];
     return add_lanes(LANES, lane);
 }
+
+/* The largest sum of |re| + |im| of a row; those of columns are added to, where wanted. */
+double X(csr_sizes)(const host_csr *A, int64_t begin, int64_t end, double *columns)
+{
+    const real *values = A->values;
+    double most = 0;
+    for (int64_t i = begin; i < end; i++) {
+        double sum = 0;
+        for (int64_t k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
+            double size = 0;
+            for (int part = 0; part < PARTS; part++)
+                size += fabs((double)values[k * PARTS + part]);
+            sum += size;
+            if (columns)
+                columns[A->columns[k]] += size;
+        }
+        most = sum > most ? sum : most;
+    }
+    return most;
+}

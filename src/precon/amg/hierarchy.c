@@ -1,4 +1,5 @@
 /* Levels: each has a product, a smoother and its vectors; the next one's matrix is R A P. */
+#include "device/device.h"
 #include "precon/amg/amg.h"
 
 enum { ROWS = 4096 };
@@ -163,15 +164,18 @@ done:
 }
 
 /* Which levels are visited twice: it keeps iterations from growing with the matrix, and costs
- * little where the next level has a quarter of the entries at most. */
-static void set_visits(amg *h)
+ * little where the next level has a quarter of the entries at most. On a device what a small level
+ * costs is the launches, and they do not shrink. */
+static void set_visits(amg *h, const spry_device *d)
 {
+    const double least = d && !d->facts.processor ? 4e6 : 0;
     for (int l = 1; l + 1 < h->count; l++) {
         const double above = (double)h->levels[l - 1].nnz, here = (double)h->levels[l].nnz,
                      below = (double)h->levels[l + 1].nnz;
         h->levels[l].twice =
             h->common.cycle == AMG_W ||
-            (h->common.cycle == AMG_AUTO && here <= 0.7 * above && below <= 0.25 * here);
+            (h->common.cycle == AMG_AUTO && here <= 0.7 * above && below <= 0.25 * here &&
+             here >= least);
     }
 }
 
@@ -186,7 +190,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
     if (job->device && h->kind->build_there)
         SPRY_GO(ctx, h->kind->build_there(h, job, &made));
     if (made) {
-        set_visits(h);
+        set_visits(h, job->device);
         tell(h);
         goto done;
     }
@@ -218,7 +222,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
     SPRY_GO(ctx, amg_make_bottom(h, job, level));
     if (!h->bottom && !level->smoother.factor && !level->smoother.inside)
         SPRY_GO(ctx, amg_smoother_make(h, job, level));
-    set_visits(h);
+    set_visits(h, job->device);
     tell(h);
 done:
     base_free(ctx, h->near.values);
