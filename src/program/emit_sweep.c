@@ -565,6 +565,16 @@ bool emit_has_product(const plan *p, const phase *f)
     return false;
 }
 
+int emit_width(const emit_job *w, const phase *f)
+{
+    if (emit_has_product(w->p, f))
+        return 1;
+    for (int i = f->first; i < f->first + f->sweep_count; i++)
+        if (in_sweep(w->p, &w->p->ops[i]) && plan_has_slice(w->p, &w->p->ops[i]))
+            return w->slice_width;
+    return w->width;
+}
+
 void emit_arguments(const emit_job *w, const phase *given)
 {
     const phase all = {.sweep_count = w->p->op_count};
@@ -664,6 +674,30 @@ static void put_body(sweep_text *t)
         put_loop(t);
 }
 
+/* The tail, by the last group. Sums of a slice that is shorter than its array are left out. */
+static void put_end(const sweep_text *t, const phase *f, int phase_index)
+{
+    const plan *p = t->p;
+    int slices = 0, slice = NONE;
+    if (!emit_has_tail(p, f))
+        return;
+    for (int i = f->first; i < f->first + f->sweep_count; i++)
+        if (p->ops[i].kind == OP_DOT && emit_is_slice(&p->ops[i].in[0])) {
+            slices++;
+            slice = i;
+        }
+    PUT(t,
+        "#ifdef SP_TICKETS\n    if (sp_last(st, &sp_flag))\n        SP_END(tail_%d, %d, SP_GROUPS, "
+        "0, ",
+        phase_index, (int)emit_slots(p, f));
+    if (slices == 1)
+        PUT(t, "(int)(SLOT%d + n%d_0), %d", slice, slice,
+            (int)(emit_slot(p, f, slice) + sums_of(p, &p->ops[slice])));
+    else
+        put(t, "0, 0");
+    put(t, ");\n#endif\n");
+}
+
 void emit_phase(emit_job *w, int phase_index)
 {
     const phase *f = &w->p->phases[phase_index];
@@ -686,11 +720,7 @@ void emit_phase(emit_job *w, int phase_index)
         clear_sums(&t, f);
         put_body(&t);
         collect_sums(&t, f);
-        if (emit_has_tail(w->p, f))
-            PUT(&t,
-                "#ifdef SP_TICKETS\n    if (sp_last(st, &sp_flag))\n"
-                "        SP_END(tail_%d, %d, SP_GROUPS, 0);\n#endif\n",
-                phase_index, (int)emit_slots(w->p, f));
+        put_end(&t, f, phase_index);
         put(&t, "}\n");
     }
     base_free(w->p->ctx, t.known);

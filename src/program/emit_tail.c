@@ -4,7 +4,7 @@
  */
 #include "program/resident.h"
 
-enum { LOCAL_NUMBERS_BYTES = 16 * 1024 };
+enum { LOCAL_NUMBERS_BYTES = 16 * 1024, LOCAL_TOTALS_BYTES = 2 * 1024 };
 
 #define PUT(w, ...) base_text_put((w)->out, __VA_ARGS__)
 
@@ -190,7 +190,7 @@ void emit_tail(emit_job *w, int phase_index)
         return;
     PUT(w,
         "\nSP_APART void tail_%d(SP_COMMON SP_COUNTERS, SP_NUMBERS number *num,\n"
-        "    SP_GLOBAL const number *tot, const int from, SP_GLOBAL double *list)\n{\n    int "
+        "    SP_TOTALS const number *tot, const int from, SP_GLOBAL double *list)\n{\n    int "
         "fault = -1;\n"
         "    if (from == 0) {\n",
         phase_index);
@@ -205,7 +205,7 @@ void emit_tail(emit_job *w, int phase_index)
     PUT(w,
         "\nSP_KERNEL resume_%d(SP_COMMON SP_COUNTERS, const int groups, const int from)\n{\n"
         "    SP_TAIL_ROOM;\n    if (st[ST_STOP] != 0)\n        return;\n"
-        "    SP_END(tail_%d, from == 0 ? %d : 0, groups, from);\n}\n",
+        "    SP_END(tail_%d, from == 0 ? %d : 0, groups, from, 0, 0);\n}\n",
         phase_index, phase_index, (int)emit_slots(p, f));
 }
 
@@ -228,6 +228,12 @@ static void put_defines(const emit_job *w)
     PUT(w, "#define SCALARS %" PRId64 "\n", w->p->scalar_count + 1);
     if ((w->p->scalar_count + 1) * size <= LOCAL_NUMBERS_BYTES)
         PUT(w, "#define SP_LOCAL_NUMBERS 1\n");
+    int64_t slots = 1;
+    for (int f = 0; f < w->p->phase_count; f++)
+        slots =
+            emit_slots(w->p, &w->p->phases[f]) > slots ? emit_slots(w->p, &w->p->phases[f]) : slots;
+    if (slots * size <= LOCAL_TOTALS_BYTES)
+        PUT(w, "#define SP_LOCAL_TOTALS %d\n", (int)slots);
     if (w->tickets)
         PUT(w, "#define SP_TICKETS 1\n");
     PUT(w, "#define SP_COUNTERS");
@@ -254,7 +260,8 @@ static void put_stop(const emit_job *w)
             w->counter[name]);
     }
     PUT(w, " return; } while (0)\n");
-    PUT(w, "#define SP_TAIL_ROOM SP_SHARED int sp_flag; SP_WARP_ROOM(tail_room); SP_TAIL_NUMBERS; "
+    PUT(w, "#define SP_TAIL_ROOM SP_SHARED int sp_flag; SP_WARP_ROOM(tail_room); SP_TAIL_TOTALS "
+           "SP_TAIL_NUMBERS; "
            "(void)sp_flag\n");
 }
 

@@ -151,6 +151,17 @@ static int64_t work_of(const resident *s, bool product)
     return places > numbers ? places : numbers;
 }
 
+/* Elements per work-item at a time: several where there is enough for all groups all the same; sums
+ * over lanes, which slices have for each of their vectors, are worth more. */
+static void choose_widths(const resident *s, int group, emit_job *w)
+{
+    const int64_t n = work_of(s, false);
+    const int64_t items = (int64_t)group * s->d->facts.units;
+    const int wide = s->r->size > 8 ? 4 : 8, slice_wide = 4;
+    w->width = n > 8 * wide * items ? wide : 1;
+    w->slice_width = n >= slice_wide * items ? slice_wide : 1;
+}
+
 typedef spry_status text_writer(emit_job *w);
 
 enum { WHOLE_GROUP = 512 };
@@ -170,15 +181,8 @@ static spry_status write_text(resident *s, text_writer *write, int part, residen
     const bool whole = write == emit_whole;
     const int group = whole ? WHOLE_GROUP : s->group;
     base_text out = {.ctx = ctx};
-    /* Wide where there is enough for all groups all the same; sums over lanes, which slices have
-     * for each of their vectors, are worth more. */
-    const int64_t n = work_of(s, false);
-    const int64_t items = (int64_t)group * s->d->facts.units;
-    const int wide = s->r->size > 8 ? 4 : 8, slice_wide = 4;
     emit_job w = {.p = s->p,
                   .group = group,
-                  .width = n > 8 * wide * items ? wide : 1,
-                  .slice_width = n >= slice_wide * items ? slice_wide : 1,
                   .type = s->r->type,
                   .tickets = s->d->facts.has_tickets,
                   .product = s->rows.text != NULL,
@@ -190,6 +194,7 @@ static spry_status write_text(resident *s, text_writer *write, int part, residen
                   .part = part,
                   .parts = s->parts,
                   .out = &out};
+    choose_widths(s, group, &w);
     (void)write(&w);
     const spry_status status = base_text_take(&out, &t->text);
     const char *dump = getenv("SPRY_DEVICE_DUMP");
@@ -275,24 +280,34 @@ done:
     return status;
 }
 
-/* As many groups as run at once; fewer where there is not enough to do. */
+/* As many groups as run at once; fewer where there is not enough to do. (Not fewer for the sake of
+ * the one that adds up what all have: what is in flight at once counts for more.) */
+static int64_t groups_of(const resident *s, const emit_job *w, int index)
+{
+    const phase *f = &s->p->phases[index];
+    const int64_t work = work_of(s, emit_has_product(s->p, f)), units = s->d->facts.units;
+    const int64_t piece = (int64_t)s->group * emit_width(w, f);
+    const int64_t enough = (work + piece - 1) / piece;
+    char name[32];
+    snprintf(name, sizeof name, "phase_%d", index);
+    int64_t groups = device_whole_groups(s->programs[index % s->parts], name, s->group);
+    if (groups <= 0)
+        groups = units * (s->d->facts.processor ? 1 : 8);
+    return groups < enough ? groups : enough > 0 ? enough : 1;
+}
+
 static spry_status find_groups(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     const plan *p = s->p;
     const int64_t size = spry_type_is_complex(s->r->type) ? 16 : 8;
     int64_t most_sums = 1;
+    emit_job w = {.p = p};
     spry_status status = SPRY_STATUS_OK;
+    choose_widths(s, s->group, &w);
     SPRY_GO(ctx, base_alloc(ctx, p->phase_count + 1, sizeof *s->groups, &s->groups));
     for (int f = 0; f < p->phase_count; f++) {
-        char name[32];
-        const int64_t work = work_of(s, emit_has_product(p, &p->phases[f]));
-        snprintf(name, sizeof name, "phase_%d", f);
-        int64_t groups = device_whole_groups(s->programs[f % s->parts], name, s->group);
-        if (groups <= 0)
-            groups = (int64_t)s->d->facts.units * (s->d->facts.processor ? 1 : 8);
-        const int64_t enough = (work + s->group - 1) / s->group;
-        s->groups[f] = groups < enough ? groups : enough > 0 ? enough : 1;
+        s->groups[f] = groups_of(s, &w, f);
         const int64_t sums = emit_slots(p, &p->phases[f]) * (s->groups[f] + 1);
         most_sums = sums > most_sums ? sums : most_sums;
     }
@@ -397,8 +412,8 @@ void resident_close(runner *r)
                                      s->call_in, s->call_out, s->whole_partials};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         device_free(blocks[k]);
-    void *const arrays[] = {s->rows.text,  s->mirror,  s->slots,   s->counter,  s->counter_names,
-                            s->groups,     s->legs,    s->leg_of,  s->loop_end, s->bytes,
+    void *const arrays[] = {s->rows.text,  s->mirror,  s->slots,    s->counter,    s->counter_names,
+                            s->groups,     s->legs,    s->leg_of,   s->loop_end,   s->bytes,
                             s->turn_bytes, s->host_in, s->host_out, s->graph_slots};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);

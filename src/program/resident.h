@@ -88,6 +88,8 @@ static inline bool emit_is_slice(const vref *v)
 }
 /* Whether a phase has products by rows. */
 bool emit_has_product(const plan *p, const phase *f);
+/* Elements per work-item of a phase has at a time, where they are not rows of a product. */
+int emit_width(const emit_job *w, const phase *f);
 /* Whether a phase needs its tail: inner products or scalar work. */
 bool emit_has_tail(const plan *p, const phase *f);
 /* The bit in ST_SKIP of an update of x that an exit may ask for before its phase; -1: none. */
@@ -171,7 +173,7 @@ typedef struct resident {
     bool counting_only;   /* goes on without launching, to count what a turn moves */
     device_graph *graph;
     int64_t *graph_slots; /* slots when it was recorded: what is called has addresses of then */
-    int64_t skip; /* updates of x that were made early and are still to come */
+    int64_t skip;         /* updates of x that were made early and are still to come */
 
     /* What was launched since the last look: bytes up to each phase, then turns as recorded. */
     int64_t *bytes, *turn_bytes; /* the second of a turn that is recorded */
@@ -182,7 +184,7 @@ typedef struct resident {
 
     /* What is known of turns, by solves before as well. */
     double turn_seconds, looked_at;
-    int64_t turn_reports;
+    int64_t turn_reports, counted;  /* reports of a turn; of phases launched or gone through */
     double first_value, last_value; /* reports of this run, and how many came between them */
     int64_t values;
     int64_t stops[MOST_STOPS]; /* reports after which the run before was stopped, and this one */

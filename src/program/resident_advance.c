@@ -65,8 +65,11 @@ static spry_status launch_phase(resident *s, int index)
         SPRY_GO(ctx, resident_launch(s, "unskip", NONE, NULL, 1, more, 1));
     }
 follow_on:
-    for (int i = f->first + f->sweep_count; i < f->first + f->count; i++)
+    for (int i = f->first + f->sweep_count; i < f->first + f->count; i++) {
+        const op_kind kind = s->p->ops[i].kind;
+        s->counted += kind == OP_RESIDUAL || kind == OP_ESTIMATE;
         resident_follow(s, &s->p->ops[i]);
+    }
 done:
     return status;
 }

@@ -20,6 +20,7 @@ static spry_status count_turn(resident *s, bool *alike)
     bool end = false;
     spry_status status = SPRY_STATUS_OK;
     s->launched = 0;
+    s->counted = 0;
     s->counting_only = true;
     status = resident_advance(s, true, &end);
     s->counting_only = false;
@@ -33,6 +34,7 @@ static spry_status count_turn(resident *s, bool *alike)
     if (!*alike)
         goto done;
     s->turn_phases = s->launched;
+    s->turn_reports = s->counted;
     base_free(ctx, s->turn_bytes);
     s->turn_bytes = NULL;
     SPRY_GO(ctx, base_alloc(ctx, s->launched, sizeof *s->turn_bytes, &s->turn_bytes));
