@@ -228,6 +228,77 @@ static void callers(spry_context *ctx, spry_device *d)
     problem_free(&p);
 }
 
+/* --- preconditioners that are called -------------------------------------------------------------
+ */
+
+static bool count_calls(void *data, int64_t iteration, double residual, const spry_vector *x)
+{
+    (void)iteration;
+    (void)residual;
+    (void)x;
+    ++*(int64_t *)data;
+    return true;
+}
+
+static spry_vector *solved(const problem *p, spry_solver *solver, const spry_vector *b,
+                           spry_result *result)
+{
+    spry_vector *x = NULL;
+    assert_ok(p->ctx, spry_vector_like(b, spry_matrix_rows(p->A), &x));
+    assert_ok(p->ctx, spry_solve(solver, b, x, result));
+    assert_true(result->converged);
+    return x;
+}
+
+/* Whether turns are sent ahead, recorded, or each residual is judged before the next: the numbers
+ * are the same to the bit, also those of later solves by one solver. */
+static void check_ahead(const problem *p, const char *options, const char *place)
+{
+    enum { ROUNDS = 4 };
+    spry_solver *again = solver_for(p, place, options);
+    for (int round = 0; round < ROUNDS; round++) {
+        spry_vector *b = numbers_of(p, (uint64_t)round % 3, 1), *x[3];
+        spry_result results[3] = {SPRY_RESULT_INIT, SPRY_RESULT_INIT, SPRY_RESULT_INIT};
+        spry_solver *fresh = solver_for(p, place, options), *heard = solver_for(p, place, options);
+        int64_t calls = 0;
+        spry_solver_set_monitor(heard, count_calls, &calls);
+        x[0] = solved(p, again, b, &results[0]);
+        x[1] = solved(p, fresh, b, &results[1]);
+        x[2] = solved(p, heard, b, &results[2]);
+        assert_int_equal(calls, results[2].iterations);
+        for (int k = 0; k < 3; k++) {
+            if (results[k].iterations != results[0].iterations || distance(p, x[k], x[0]) != 0 ||
+                results[k].true_residual != results[0].true_residual)
+                fail_msg("%s, solve %d: %lld iterations to %g, %lld to %g where it is %s", options,
+                         round, (long long)results[0].iterations, results[0].true_residual,
+                         (long long)results[k].iterations, results[k].true_residual,
+                         k == 1 ? "the first" : "heard");
+            spry_vector_free(x[k]);
+        }
+        for (int k = 0; k < 3; k++)
+            spry_result_clear(p->ctx, &results[k]);
+        spry_solver_free(fresh);
+        spry_solver_free(heard);
+        spry_vector_free(b);
+    }
+    spry_solver_free(again);
+}
+
+static void ahead(spry_context *ctx, spry_device *d)
+{
+    static const char *const options[] = {"method=cg precon=sai tol=1e-10",
+                                          "method=cg precon=amg:coarse_size=20 tol=1e-10",
+                                          "method=bicgstab precon=sai tol=1e-10",
+                                          "method=gmres:restart=4 precon=sai tol=1e-10",
+                                          "method=minres precon=poly tol=1e-10",
+                                          "method=cg precon=amg:coarse_size=20,cycle=k tol=1e-10"};
+    problem p;
+    problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, 300, &p);
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+        check_ahead(&p, options[k], spry_device_name(d));
+    problem_free(&p);
+}
+
 /* As on the host (methods_ends.c): pipelined conjugate gradients are started again when they have
  * drifted, with a word about it, and get there. When is a matter of rounding. */
 static void drifting(spry_context *ctx, spry_device *d)
@@ -255,10 +326,8 @@ static void drifting(spry_context *ctx, spry_device *d)
 int main(void)
 {
     static const devices_test tests[] = {
-        DEVICES_TEST(many),
-        DEVICES_TEST(scaled),
-        DEVICES_TEST(callers),
-        DEVICES_TEST(drifting),
+        DEVICES_TEST(many),  DEVICES_TEST(scaled),   DEVICES_TEST(callers),
+        DEVICES_TEST(ahead), DEVICES_TEST(drifting),
     };
     return DEVICES_RUN(tests);
 }
