@@ -144,7 +144,7 @@ typedef struct precon_candidate {
     double seconds;
 } precon_candidate;
 typedef struct precon_choice {
-    precon_candidate list[10];
+    precon_candidate list[12];
     int count;
 } precon_choice;
 /* `systems`: right-hand sides that are solved for, as far as is known. */

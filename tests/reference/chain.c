@@ -1,0 +1,104 @@
+/* The chain of what a solver tries where it chooses: each prefix of each list made to fail, for
+ * several kinds of systems and all types. */
+#include "support/chain.h"
+
+#include <math.h>
+
+static void walk(spry_context *ctx, chain_kind kind)
+{
+    for (int t = 0; t < 4; t++) {
+        problem p;
+        chain_problem(ctx, kind, support_types[t], &p);
+        chain_walk(&p, "");
+        problem_free(&p);
+    }
+}
+
+static void definite(void **state)
+{
+    walk(*state, CHAIN_DEFINITE);
+}
+
+static void indefinite(void **state)
+{
+    walk(*state, CHAIN_INDEFINITE);
+}
+
+static void saddle_points(void **state)
+{
+    walk(*state, CHAIN_KKT);
+}
+
+static void dominant(void **state)
+{
+    walk(*state, CHAIN_DOMINANT);
+}
+
+static void convection(void **state)
+{
+    walk(*state, CHAIN_CONVECTION);
+}
+
+static void nothing_on_the_diagonal(void **state)
+{
+    walk(*state, CHAIN_NO_DIAGONAL);
+}
+
+/* 10,000 rows: one type is enough. */
+static void grids(void **state)
+{
+    problem p;
+    chain_problem(*state, CHAIN_GRID, SPRY_TYPE_D, &p);
+    chain_walk(&p, "");
+    problem_free(&p);
+}
+
+/* One that gets somewhere and gives up, as its forecast was a few products: those after it, which
+ * stay where they are, begin with its x, and so do factors; when these fail, too, it is handed
+ * back. 60 x 60 points take conjugate gradients about 150 iterations. */
+static void the_best_x_is_handed_on(void **state)
+{
+    for (int all = 0; all < 2; all++) {
+        problem p;
+        chain c;
+        spry_matrix *A = NULL;
+        assert_ok(*state, spry_generate(*state, "poisson2d", "size=60", &A));
+        problem_from_matrix(*state, A, &p);
+        chain_open(&c, &p, "");
+        attempts *list = &c.all;
+        snprintf(list->list[0].precon, sizeof list->list[0].precon, "none");
+        snprintf(list->list[0].method, sizeof list->list[0].method, "cg");
+        for (int k = 1; k < 3; k++) {
+            snprintf(list->list[k].precon, sizeof list->list[k].precon, k == 1 ? "jacobi" : "none");
+            snprintf(list->list[k].method, sizeof list->list[k].method, "richardson:omega=0");
+        }
+        snprintf(list->list[3].precon, sizeof list->list[3].precon, "direct");
+        list->count = all ? 3 : 4;
+        chain_begin(&c, 0, CHAIN_RUNS);
+        c.solver->attempts.list[0].seconds = 1e-9;
+        assert_ok(*state, chain_run(&c));
+        assert_true(c.result.converged == !all);
+        assert_true(c.begins[1] < 0.9 * chain_first && c.begins[1] > c.tol);
+        assert_true(fabs(c.begins[2] / c.begins[1] - 1) < 1e-9);
+        double rounding;
+        const double truth = problem_residual(&p, &rounding);
+        assert_true(fabs(c.result.true_residual - truth) <= rounding);
+        if (all)
+            assert_true(fabs(truth / c.begins[1] - 1) < 1e-9);
+        chain_close(&c);
+        problem_free(&p);
+    }
+}
+
+#define UNIT(test) cmocka_unit_test_setup_teardown(test, support_setup, support_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        UNIT(definite),      UNIT(indefinite),
+        UNIT(saddle_points), UNIT(dominant),
+        UNIT(convection),    UNIT(nothing_on_the_diagonal),
+        UNIT(grids),         UNIT(the_best_x_is_handed_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
