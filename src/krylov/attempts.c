@@ -34,7 +34,9 @@ static bool chooses_precon(const spry_solver *solver)
  * as they are. */
 static const char *method_for(const char *precon)
 {
-    return precon_is(precon, "direct") ? precon : precon_is(precon, "ildl") ? "fgmres" : "";
+    const bool any =
+        precon_is(precon, "ildl") || precon_is(precon, "kkt") || precon_is(precon, "mlilu");
+    return precon_is(precon, "direct") ? precon : any ? "fgmres" : "";
 }
 
 /* Preconditioners that suit A, each with the method that suits both. */

@@ -37,6 +37,7 @@ typedef struct traits {
     double longest;   /* row, over the mean */
     bool hermitian;
     bool indefinite;   /* and known to be */
+    bool saddle;       /* a saddle point that kkt suits */
     double skew;       /* how far A is from its transpose */
     double iterations; /* with no more than the diagonal, as a trial tells; infinite: unknown */
     double systems;    /* right-hand sides, as many as their iterations cost of one alone */
@@ -208,6 +209,14 @@ static double product_seconds(const spry_matrix *A)
 /* --- candidates ----------------------------------------------------------------------------------
  */
 
+static bool listed(const precon_choice *choice, const char *spec)
+{
+    bool found = false;
+    for (int k = 0; k < choice->count; k++)
+        found = found || strcmp(choice->list[k].spec, spec) == 0;
+    return found;
+}
+
 static void add(precon_choice *choice, double seconds, const char *spec)
 {
     const int room = (int)(sizeof choice->list / sizeof *choice->list);
@@ -282,7 +291,7 @@ static void rank(precon_choice *choice)
 
 /* What is known to suit A without factors, best first; the seconds of the first, infinite where
  * nothing is known to. */
-static double add_iterative(const spry_matrix *A, const traits *t, precon_choice *choice)
+static double add_known(const spry_matrix *A, const traits *t, precon_choice *choice)
 {
     static const double step = 2.5;    /* products, vectors counted as such */
     static const double few = 60;      /* iterations; more a trial cannot foretell */
@@ -293,7 +302,6 @@ static double add_iterative(const spry_matrix *A, const traits *t, precon_choice
         (t->hermitian ? t->negative >= like_diffusion || amg_find_block(A) > 1 /* elasticity */
                       : t->negative >= like_diffusion && t->dominance >= balanced &&
                             t->skew <= slight); /* a slight flow */
-    const int before = choice->count;
     const bool large = product > cached;
     if (t->iterations <= few)
         add(choice, product * step * t->iterations * t->systems, "jacobi");
@@ -306,13 +314,29 @@ static double add_iterative(const spry_matrix *A, const traits *t, precon_choice
     else if (!t->hermitian && t->full)
         add(choice, t->lesser <= one_sided ? product * 60 : incomplete(A, t, 20, large ? 3 : 1.5),
             "ilu");
+    if (t->saddle)
+        add(choice, product * (300 + 16 * t->systems * cbrt((double)A->a.rows)), "kkt");
     rank(choice);
-    const double seconds = choice->count > before ? choice->list[before].seconds : INFINITY;
-    if (t->hermitian)
-        add(choice, incomplete(A, t, 300, 3), "ildl:definite=no");
-    else
-        add(choice, incomplete(A, t, 300, 3), "ilutp");
-    return seconds;
+    return choice->count > 0 ? choice->list[0].seconds : INFINITY;
+}
+
+/* Factors that are refused where they are forecast to take longer. */
+static void add_limited(precon_choice *choice, double forecast, double most)
+{
+    char spec[48];
+    snprintf(spec, sizeof spec, "direct:most=%.2g", most);
+    add(choice, forecast, spec);
+}
+
+/* Incomplete factors with pivots, which may do where nothing else does and exact ones take too
+ * long: several levels of them first where rows are as long as those of three dimensions, as they
+ * grow less there. */
+static void add_pivoted(const spry_matrix *A, const traits *t, precon_choice *choice)
+{
+    const double seconds = incomplete(A, t, 300, 3);
+    if (!t->hermitian && is_deep(A) && A->a.rows >= LARGE)
+        add(choice, seconds, "mlilu");
+    add(choice, seconds, t->hermitian ? "ildl:definite=no" : "ilutp");
 }
 
 /* Right-hand sides from which on factors pay, in two dimensions and in three. */
@@ -335,7 +359,6 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
     /* Right-hand sides beside the first share readings of A alone; factors pay from so many on
      * where something else is known to do, too. */
     const double beside = 0.9;
-    char limited[48], patient[48];
     spry_status status = SPRY_STATUS_OK;
     *choice = (precon_choice){0};
     SPRY_GO(ctx, matrix_as_sorted_csr(given, &A, &owned));
@@ -345,28 +368,30 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
     t.skew = t.hermitian ? 0 : skew_share(A);
     SPRY_GO(ctx, try_diagonal(given, A, &t));
     t.systems = systems > 1 ? 1 + beside * (systems - 1) : 1;
+    if (!t.full && A->a.nnz >= WORTH_A_TRIAL)
+        SPRY_GO(ctx, precon_kkt_suits(A, &t.saddle));
     precon_choice others = {0};
-    const double least = fmax(fmin(add_iterative(A, &t, &others), patience), worth);
+    const double least = fmax(fmin(add_known(A, &t, &others), patience), worth);
     /* Their analysis takes as long as some hundred products: not where something else is known to
      * do. */
     const bool diffusion = t.positive && t.negative >= like_diffusion && t.longest <= even;
     const bool known =
         t.hermitian ? !t.indefinite : t.dominance >= balanced && (t.skew <= slight || is_deep(A));
     const bool first =
-        strcmp(others.list[0].spec, "jacobi") != 0 &&
-        !(t.full && !t.hermitian && t.lesser <= one_sided) &&
+        !(others.count > 0 && strcmp(others.list[0].spec, "jacobi") == 0) &&
+        !(t.full && !t.hermitian && t.lesser <= one_sided) && !(t.saddle && A->a.rows >= LARGE) &&
         !(diffusion && known && systems < (is_deep(A) ? MANY_SYSTEMS : FEW_SYSTEMS) &&
           A->a.rows >= (is_deep(A) ? SOME : GREAT));
-    snprintf(limited, sizeof limited, "direct:most=%.2g", least);
     if (first)
-        add(choice, least, limited);
-    snprintf(patient, sizeof patient, "direct:most=%.2g", patience);
-    for (int k = 0; k < others.count; k++) {
-        if (k == others.count - 1 && least < patience)
-            add(choice, NAN, patient);
+        add_limited(choice, least, least);
+    for (int k = 0; k < others.count; k++)
         add(choice, others.list[k].seconds, others.list[k].spec);
-    }
+    if (least < patience)
+        add_limited(choice, NAN, patience);
+    add_pivoted(A, &t, choice);
     add(choice, NAN, "direct");
+    if (!listed(choice, "mlilu")) /* where factors do not fit */
+        add(choice, NAN, "mlilu");
     add(choice, NAN, t.positive ? "jacobi" : "none");
     base_log(ctx, SPRY_LOG_INFO,
              "precon %s: A is %s, %s, %.0f%% of the rest negative, %.2g of it skew; a product is "

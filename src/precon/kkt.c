@@ -137,6 +137,76 @@ static bool has_diagonal(const matrix_arrays *a, int64_t i, double tiny)
     return own > tiny * most;
 }
 
+/* What the rows tell of a saddle point. */
+typedef struct saddle {
+    int32_t *coupled; /* entries of a row in columns of constraints; of a constraint: -1 */
+    int64_t constraints, dominated;
+    int signs[2]; /* of diagonal entries: negative, positive */
+    bool clean;   /* the constraints have nothing among themselves */
+    double products;
+} saddle;
+
+/* Rows with a diagonal entry: its sign, and whether it is as large as the rest of H. */
+static void look_at_first(const matrix_arrays *a, int64_t i, saddle *s)
+{
+    const double balanced = 0.999;
+    double own = 0, beside = 0;
+    int32_t coupled = 0;
+    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+        const int32_t j = a->col_index[k];
+        if (j == i) {
+            const spry_scalar v = value_load(a->type, a->values, k);
+            own = hypot(v.re, v.im);
+            s->signs[v.re > 0] = 1;
+        } else if (s->coupled[j] < 0) {
+            coupled++;
+        } else {
+            beside += size_at(a, k);
+        }
+    }
+    s->coupled[i] = coupled;
+    s->dominated += own >= balanced * beside;
+}
+
+/* Constraints: products of their row of E D^-1 B. */
+static void look_at_second(const matrix_arrays *a, int64_t i, saddle *s)
+{
+    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+        const int32_t j = a->col_index[k];
+        if (s->coupled[j] >= 0)
+            s->products += s->coupled[j];
+        else if (size_at(a, k) > 0)
+            s->clean = false;
+    }
+}
+
+spry_status precon_kkt_suits(const spry_matrix *A, bool *suits)
+{
+    /* As the rows of a divergence and its gradient have them in three dimensions, and more. */
+    const double few = 16, tiny = 1e-8;
+    const matrix_arrays *a = &A->a;
+    saddle s = {.clean = true};
+    spry_status status = SPRY_STATUS_OK;
+    *suits = false;
+    SPRY_GO(A->ctx, base_alloc(A->ctx, a->rows, sizeof *s.coupled, &s.coupled));
+    for (int64_t i = 0; i < a->rows; i++) {
+        s.coupled[i] = has_diagonal(a, i, tiny) ? 0 : -1;
+        s.constraints += s.coupled[i] < 0;
+    }
+    for (int64_t i = 0; i < a->rows; i++)
+        if (s.coupled[i] >= 0)
+            look_at_first(a, i, &s);
+    for (int64_t i = 0; i < a->rows && s.clean; i++)
+        if (s.coupled[i] < 0)
+            look_at_second(a, i, &s);
+    *suits = s.constraints > 0 && s.clean && s.signs[0] + s.signs[1] == 1 &&
+             2 * s.dominated >= a->rows - s.constraints &&
+             s.products <= few * (double)s.constraints;
+done:
+    base_free(A->ctx, s.coupled);
+    return status;
+}
+
 static spry_status find_parts(kkt *s, const spry_matrix *A)
 {
     spry_context *ctx = A->ctx;

@@ -147,6 +147,10 @@ typedef struct precon_choice {
     precon_candidate list[12];
     int count;
 } precon_choice;
+/* Whether kkt is known to suit A (sorted CSR): rows without a diagonal entry have nothing among
+ * themselves and a sparse Schur complement, the others' have one sign, and are as large as the rest
+ * of H in at least half of its rows. */
+spry_status precon_kkt_suits(const spry_matrix *A, bool *suits);
 /* `systems`: right-hand sides that are solved for, as far as is known. */
 spry_status precon_choose(spry_context *ctx, const spry_matrix *A, int systems,
                           precon_choice *choice);

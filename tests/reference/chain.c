@@ -29,6 +29,29 @@ static void saddle_points(void **state)
     walk(*state, CHAIN_KKT);
 }
 
+/* kkt is listed where it is known to suit, and not where H is indefinite or far from its diagonal.
+ */
+static void kkt_is_for_what_it_suits(void **state)
+{
+    for (int t = 0; t < 4; t++)
+        for (int spoiled = 0; spoiled < 3; spoiled++) {
+            problem p;
+            precon_choice choice;
+            bool suits = false, listed = false;
+            chain_problem(*state, CHAIN_KKT, support_types[t], &p);
+            for (int64_t i = 0; i < (spoiled == 1 ? 1 : 1200) && spoiled; i++)
+                support_put(p.A, matrix_find(&p.A->a, i, i),
+                            (spry_scalar){spoiled == 1 ? -4 : 1.5, 0}); /* beside: 2 */
+            assert_ok(*state, precon_kkt_suits(p.A, &suits));
+            assert_ok(*state, precon_choose(*state, p.A, 1, &choice));
+            for (int k = 0; k < choice.count; k++)
+                listed = listed || precon_is(choice.list[k].spec, "kkt");
+            assert_int_equal(suits, !spoiled);
+            assert_int_equal(listed, !spoiled);
+            problem_free(&p);
+        }
+}
+
 static void dominant(void **state)
 {
     walk(*state, CHAIN_DOMINANT);
@@ -95,10 +118,15 @@ static void the_best_x_is_handed_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        UNIT(definite),      UNIT(indefinite),
-        UNIT(saddle_points), UNIT(dominant),
-        UNIT(convection),    UNIT(nothing_on_the_diagonal),
-        UNIT(grids),         UNIT(the_best_x_is_handed_on),
+        UNIT(definite),
+        UNIT(indefinite),
+        UNIT(saddle_points),
+        UNIT(dominant),
+        UNIT(convection),
+        UNIT(nothing_on_the_diagonal),
+        UNIT(grids),
+        UNIT(the_best_x_is_handed_on),
+        UNIT(kkt_is_for_what_it_suits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

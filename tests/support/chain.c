@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const double chain_first = 0.1;
@@ -42,23 +43,27 @@ static void shift(spry_matrix *A, double by)
     assert_ok(A->ctx, spry_matrix_set_fact(A, SPRY_FACT_DEFINITE, SPRY_TRUTH_UNKNOWN));
 }
 
-/* [H B; B^T 0]: H has 4 on its diagonal and -1 beside it, row i of B is 1 and -1 / 2 at 2 i and 2
- * i + 1. B^T H^-1 B has a condition below 10. */
+/* [H B; B^T 0]: H has 4 on its diagonal and -1 beside it, row i of B^T is 1 and -1 / 2 at 2 i and
+ * 2 i + 1. B^T H^-1 B has a condition below 10. Entries are enough for kkt to be looked for. */
 static spry_matrix *kkt_of(spry_context *ctx, spry_type type)
 {
-    enum { FREE = 60, BOUND = 30, ALL = FREE + BOUND };
-    static double a[ALL * ALL];
-    memset(a, 0, sizeof a);
-    for (int i = 0; i < FREE; i++) {
-        a[i * ALL + i] = 4;
-        if (i + 1 < FREE)
-            a[i * ALL + i + 1] = a[(i + 1) * ALL + i] = -1;
+    enum { FREE = 1200, ALL = FREE + FREE / 2, MOST = 4 * FREE + FREE };
+    int64_t *offsets = calloc(ALL + 1, sizeof *offsets), to = 0;
+    int32_t *columns = calloc(MOST, sizeof *columns);
+    void *values = calloc(MOST, spry_type_size(type));
+    for (int32_t i = 0; i < ALL; i++) {
+        const bool bound = i >= FREE;
+        const int32_t first = 2 * (i - FREE);
+        const int32_t at[] = {bound ? first : i - 1, bound ? first + 1 : i, i + 1, FREE + i / 2};
+        const double by[] = {bound ? 1 : -1, bound ? -0.5 : 4, -1, i % 2 ? -0.5 : 1};
+        for (int k = 0; k < (bound ? 2 : 4); k++)
+            if (at[k] >= 0 && (k == 3 || at[k] < FREE)) {
+                columns[to] = at[k];
+                value_set(type, values, to++, (spry_scalar){by[k], 0});
+            }
+        offsets[i + 1] = to;
     }
-    for (int i = 0; i < BOUND; i++) {
-        a[(FREE + i) * ALL + 2 * i] = a[2 * i * ALL + FREE + i] = 1;
-        a[(FREE + i) * ALL + 2 * i + 1] = a[(2 * i + 1) * ALL + FREE + i] = -0.5;
-    }
-    return support_from_rows(ctx, type, ALL, ALL, a);
+    return support_from_csr(ctx, type, ALL, ALL, offsets, columns, values);
 }
 
 /* A dominant one whose rows are in another order: nothing on its diagonal. */
