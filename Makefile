@@ -71,9 +71,10 @@ bench: dev-deps  ## reading, products, conjugate gradients and all methods, agai
 	bench/cg.sh $(B)/bench
 	[ -z "$$SPRY_MATRICES" ] || bench/methods.sh $(B)/bench $(B)/methods.tsv
 
-docs: build      ## the table in docs/methods.md and the picture of README.md, from what the program says of its methods
+docs: build      ## the tables of docs/methods.md and docs/doctor.md and the picture of README.md, from what the program says
 	docs/update-methods.sh $(B)/release/spry
 	docs/update-picture.py $(B)/release/spry
+	docs/update-doctor.py $(B)/release/spry
 
 reference: dev-deps ## pages of every call, from the headers: build/docs/html/index.html
 	tools/reference
