@@ -56,7 +56,7 @@ class Patient:
 
     def near_zero(self, count):
         """Of the scaled matrix (hermitian), eigenvalues next to 0."""
-        shift = 1e-9
+        shift = 1e-13
         return abs(sla.eigsh(self.s, k=count, sigma=shift, return_eigenvectors=False, tol=1e-6))
 
 

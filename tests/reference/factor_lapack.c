@@ -22,6 +22,13 @@ typedef double complex number;
 typedef enum shape { RANDOM, GRADED, KAHAN, GROWTH, SADDLE, SHAPES } shape;
 static const char *const names[] = {"random", "graded", "Kahan", "growth", "saddle point"};
 
+static void *zeros(int64_t count, size_t size)
+{
+    void *block = calloc(count > 0 ? (size_t)count : 1, size);
+    assert_non_null(block);
+    return block;
+}
+
 static number chance(uint64_t seed, int64_t i, int64_t j, bool is_complex)
 {
     const spry_scalar v =
@@ -61,7 +68,7 @@ static number shaped_at(shape s, int64_t n, int64_t i, int64_t j, uint64_t seed,
 /* Written out by columns, as LAPACK has it: A, A + A^T, A + A^H, or R R^H + 1 of it. */
 static number *dense_of(shape s, frontal_kind kind, int64_t n, uint64_t seed, bool is_complex)
 {
-    number *r = calloc((size_t)(n * n), sizeof *r), *a = calloc((size_t)(n * n), sizeof *a);
+    number *r = zeros(n * n, sizeof *r), *a = zeros(n * n, sizeof *a);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             r[j * n + i] = shaped_at(s, n, i, j, seed, is_complex);
@@ -84,9 +91,9 @@ static number *dense_of(shape s, frontal_kind kind, int64_t n, uint64_t seed, bo
 /* As sparse rows of a type, and *a as that rounds it. */
 static spry_matrix *sparse_of(spry_context *ctx, spry_type type, int64_t n, number *a)
 {
-    int64_t *offsets = calloc((size_t)n + 1, sizeof *offsets), to = 0;
-    int32_t *columns = calloc((size_t)(n * n), sizeof *columns);
-    void *values = calloc((size_t)(n * n), spry_type_size(type));
+    int64_t *offsets = zeros(n + 1, sizeof *offsets), to = 0;
+    int32_t *columns = zeros(n * n, sizeof *columns);
+    void *values = zeros(n * n, spry_type_size(type));
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < n; j++) {
             if (a[j * n + i] == 0)
@@ -258,7 +265,7 @@ static bool check_determinant(const compared *c, const lapack_signs *theirs)
 static double scaled_inverse(const compared *c)
 {
     const int64_t n = c->n;
-    number *a = calloc((size_t)(n * n), sizeof *a);
+    number *a = zeros(n * n, sizeof *a);
     double most = 0;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
@@ -280,8 +287,8 @@ static bool compare(spry_context *ctx, shape s, frontal_kind kind, spry_type typ
     const uint64_t seed = (uint64_t)(n * 10 + s);
     number *a = dense_of(s, kind, n, seed, spry_type_is_complex(type));
     spry_matrix *A = sparse_of(ctx, type, n, a);
-    number *x = calloc((size_t)n, sizeof *x), *b = calloc((size_t)n, sizeof *b);
-    void *z = calloc((size_t)n, spry_type_size(type));
+    number *x = zeros(n, sizeof *x), *b = zeros(n, sizeof *b);
+    void *z = zeros(n, spry_type_size(type));
     frontal *f = NULL;
     bool fits = false, determined = false;
     for (int64_t i = 0; i < n; i++) {
@@ -294,7 +301,7 @@ static bool compare(spry_context *ctx, shape s, frontal_kind kind, spry_type typ
     compared c = {.shape = names[s], .type = type, .kind = kind, .n = n, .a = a, .f = f};
     c.inverse = frontal_outcome_of(f)->rank == n ? scaled_inverse(&c) : INFINITY;
     lapack_signs theirs;
-    number *other = calloc((size_t)n, sizeof *other);
+    number *other = zeros(n, sizeof *other);
     memcpy(other, b, (size_t)n * sizeof *b);
     /* Singular as far as its type tells: nothing to compare. */
     if (lapack_solve(type, (lapack_kind)kind, n, a, other, &theirs) &&

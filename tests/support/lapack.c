@@ -24,6 +24,13 @@ typedef void getri(const int *n, void *a, const int *step, const int *pivots, vo
 
 static void *library;
 
+static void *zeros(int64_t count, size_t size)
+{
+    void *block = calloc(count > 0 ? (size_t)count : 1, size);
+    assert_non_null(block);
+    return block;
+}
+
 bool lapack_is_there(void)
 {
     static const char *const files[] = {"liblapack.so.3", "libopenblas.so.0"};
@@ -57,7 +64,7 @@ static double complex at(spry_type type, const void *a, int64_t k)
 
 static void *packed(spry_type type, int64_t count, const double complex *a)
 {
-    void *to = calloc((size_t)count, spry_type_size(type));
+    void *to = zeros(count, spry_type_size(type));
     for (int64_t k = 0; k < count; k++)
         value_set(type, to, k, (spry_scalar){creal(a[k]), cimag(a[k])});
     return to;
@@ -97,8 +104,8 @@ bool lapack_solve(spry_type type, lapack_kind kind, int64_t n, const double comp
     const bool is_complex = spry_type_is_complex(type);
     const bool hermitian = kind == LAPACK_HERMITIAN && is_complex;
     void *matrix = packed(type, n * n, a), *b = packed(type, n, x);
-    void *work = calloc((size_t)room, spry_type_size(type));
-    int *pivots = calloc((size_t)n, sizeof *pivots), info = 0;
+    void *work = zeros(room, spry_type_size(type));
+    int *pivots = zeros(n, sizeof *pivots), info = 0;
     *found = (lapack_signs){.signs = kind == LAPACK_HERMITIAN || kind == LAPACK_DEFINITE ||
                                      (kind == LAPACK_SYMMETRIC && !is_complex)};
     if (kind == LAPACK_GENERAL) {
@@ -130,8 +137,8 @@ bool lapack_solve(spry_type type, lapack_kind kind, int64_t n, const double comp
 bool lapack_invert(int64_t n, double complex *a)
 {
     const int size = (int)n, room = 64 * size;
-    int *pivots = calloc((size_t)n, sizeof *pivots), info = 0;
-    void *work = calloc((size_t)room, sizeof *a);
+    int *pivots = zeros(n, sizeof *pivots), info = 0;
+    void *work = zeros(room, sizeof *a);
     getrf *factor;
     getri *invert;
     find(SPRY_TYPE_Z, "getrf", &factor);
