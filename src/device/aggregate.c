@@ -23,6 +23,16 @@ static void rounds_close(rounds *r)
     device_free(r->numbers);
 }
 
+static spry_status build(spry_device *d, spry_type type, device_program **p)
+{
+    return device_matrix_build(d, type, GROUP, "lengths aggregate", "", p);
+}
+
+void device_aggregate_foresee(spry_device *d, spry_type type)
+{
+    (void)build(d, type, NULL);
+}
+
 static spry_status rounds_open(const device_matrix *S, rounds *r)
 {
     const int64_t bytes = S->rows * (int64_t)sizeof(uint64_t);
@@ -33,7 +43,7 @@ static spry_status rounds_open(const device_matrix *S, rounds *r)
         return SPRY_FAIL(d->ctx, SPRY_STATUS_BAD_USAGE,
                          "aggregates are of square matrices, not of %" PRId64 " x %" PRId64,
                          S->rows, S->cols);
-    SPRY_GO(r->ctx, device_matrix_build(d, S->type, GROUP, "lengths aggregate", "", &r->p));
+    SPRY_GO(r->ctx, build(d, S->type, &r->p));
     SPRY_GO(r->ctx, device_alloc(d, bytes, &r->keys));
     SPRY_GO(r->ctx, device_alloc(d, bytes, &r->once));
     SPRY_GO(r->ctx, device_alloc(d, bytes, &r->twice));

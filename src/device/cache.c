@@ -204,6 +204,15 @@ spry_status cache_read(spry_device *d, cache_key key, void **binary, size_t *siz
     return SPRY_STATUS_OK;
 }
 
+bool cache_has(spry_device *d, cache_key key)
+{
+    char path[PATH_SIZE];
+    if (!find_folder(d, path, sizeof path))
+        return false;
+    entry_path(path, key);
+    return access(path, R_OK) == 0;
+}
+
 /* --- writing -------------------------------------------------------------------------------------
  */
 

@@ -15,9 +15,12 @@ typedef struct cache_key {
 
 struct device_cache {
     device_program *programs;
-    int64_t compiled, loaded; /* how many were compiled and taken from disk so far */
-    bool refused;             /* the last text was, by the compiler */
-    bool told;                /* why nothing is kept on disk */
+    struct device_ahead *ahead; /* what is compiled before it is asked for; NULL: nothing yet */
+    int64_t compiled, loaded;   /* how many were compiled and taken from disk so far, */
+    int64_t unforeseen;         /* and asked for without having been foreseen */
+    bool listens;               /* see device_listen() */
+    bool refused;               /* the last text was, by the compiler */
+    bool told;                  /* why nothing is kept on disk */
 };
 
 enum { CACHE_MOST_BYTES = 256 << 20 };
@@ -29,6 +32,8 @@ cache_key cache_hash_of(const void *data, size_t size); /* with a secret of no m
 /* A program from disk, allocated by the context; *binary is NULL when there is none that is whole.
  * Fails, as the others do, for want of memory alone. */
 spry_status cache_read(spry_device *d, cache_key key, void **binary, size_t *size);
+/* Whether there is a file for it. */
+bool cache_has(spry_device *d, cache_key key);
 /* Keeps a program; what hinders that is told to the log, once per device. */
 spry_status cache_write(spry_device *d, cache_key key, const void *binary, size_t size);
 /* Removes the programs in a folder that were not used for longest until the rest takes at most so

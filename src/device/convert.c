@@ -55,21 +55,31 @@ spry_status device_layout_from_matrix(device_matrix *A, bool keep, const char *s
 /* --- back ----------------------------------------------------------------------------------------
  */
 
+static spry_status build_from_sell(spry_device *d, spry_type type, int64_t C, device_program **p)
+{
+    char options[OPTIONS_SIZE];
+    snprintf(options, sizeof options, "-DSLICE=%d", (int)C);
+    return device_matrix_build(d, type, MAKE_GROUP, "convert", options, p);
+}
+
+void device_convert_foresee(spry_device *d, spry_type type)
+{
+    (void)build_from_sell(d, type, 32, NULL);
+}
+
 /* Fill is told from entries by its columns, which do not rise; lengths and mixed are looked at
  * where slices are mixed. */
 static spry_status from_sell(const device_layout *D, device_matrix *A)
 {
     const layout *L = device_layout_host(D);
     spry_context *ctx = L->ctx;
-    char options[OPTIONS_SIZE];
     const int64_t groups = make_groups(A->rows);
     const int32_t any_mixed = L->array[SELL_MIXED].name != NULL;
     const device_memory *offsets = device_layout_array(D, "offsets");
     const device_memory *columns = device_layout_array(D, "columns");
     device_program *p = NULL;
     spry_status status = SPRY_STATUS_OK;
-    snprintf(options, sizeof options, "-DSLICE=%d", (int)L->number[SELL_C]);
-    SPRY_GO(ctx, device_matrix_build(A->d, A->type, MAKE_GROUP, "convert", options, &p));
+    SPRY_GO(ctx, build_from_sell(A->d, A->type, L->number[SELL_C], &p));
     SPRY_GO(ctx, device_clear(A->offsets, 0, sizeof(int64_t)));
     const device_arg lengths[] = {
         DEVICE_VALUE(A->rows),

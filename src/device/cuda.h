@@ -47,7 +47,7 @@ void cuda_leave(const spry_device *d, bool entered);
 spry_status nvrtc_compile(spry_context *ctx, const nvrtc_library *nvrtc, int arch, const char *text,
                           const char *options, void **binary, size_t *size, char *complaint,
                           size_t complaint_size);
-spry_status cuda_open_compiler(spry_device *d);
+spry_status cuda_open_compiler(spry_device *d, spry_context *ctx);
 spry_status cuda_compile(spry_device *d, spry_context *ctx, const char *text, const char *options,
                          void **binary, size_t *size, char *complaint, size_t complaint_size);
 spry_status cuda_load(spry_device *d, const void *binary, size_t size, void **module);

@@ -129,12 +129,12 @@ done:
     return status;
 }
 
-spry_status cuda_open_compiler(spry_device *d)
+spry_status cuda_open_compiler(spry_device *d, spry_context *ctx)
 {
     cuda_state *state = cuda_of(d);
     char why[512];
     if (!state->nvrtc.library && !nvrtc_load(&state->nvrtc, state->driver.version, why, sizeof why))
-        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED, "%s", why);
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "%s", why);
     return SPRY_STATUS_OK;
 }
 

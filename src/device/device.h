@@ -135,6 +135,10 @@ const char *device_text(const char *name);
  * Compiles a text, with the dialect before it, or takes it from the cache in memory or on disk.
  * `options` are -D constants. The program stays with the device until that is closed; the same
  * text and options give the same program. A failure's message has the compiler's first complaint.
+ *
+ * Where p is NULL the program is going to be needed: where the engine's compiler works in several
+ * threads one of them begins with it, and the call comes back at once, always with
+ * SPRY_STATUS_OK. Later calls with a p find it there, or wait for it.
  */
 spry_status device_build(spry_device *d, const char *text, const char *options, device_program **p);
 
@@ -150,6 +154,11 @@ spry_status device_build_all(spry_device *d, device_text_job *jobs, int count);
  * second time on. */
 spry_status device_build_text(spry_device *d, const char *names, const char *options,
                               device_program **p);
+
+/* Whether it does anything to tell the device of programs that are going to be needed. */
+bool device_foresees(const spry_device *d);
+/* For tests: a device that only takes down what it is told, whether it could compile it or not. */
+void device_listen(spry_device *d);
 
 /* An argument of a kernel: memory, or a number by value. */
 typedef struct device_arg {

@@ -47,8 +47,9 @@ struct engine_class {
     spry_status (*stream_finish)(spry_device *d, engine_stream s);
     spry_status (*stream_wait)(spry_device *d, engine_stream s, engine_stream other);
 
-    /* Makes the compiler ready for compile() by several threads at once; NULL: it takes one. */
-    spry_status (*open_compiler)(spry_device *d);
+    /* Makes the compiler ready for compile() by several threads at once; one of them at a time
+     * calls it, any number of times. Failures are told to the context. NULL: it takes one. */
+    spry_status (*open_compiler)(spry_device *d, spry_context *ctx);
     /* Text to what the device loads; *binary is allocated by the context, to which failures are
      * told. `complaint` gets what the compiler said, also when it succeeded. */
     spry_status (*compile)(spry_device *d, spry_context *ctx, const char *text, const char *options,

@@ -3,12 +3,17 @@
 
 enum { GROUP = 256, OPTIONS_SIZE = 32 };
 
+spry_status device_entries_build(spry_device *d, spry_type type, device_program **p)
+{
+    return device_matrix_build(d, type, GROUP, "lengths entries", "", p);
+}
+
 /* Launches a kernel of kernels/entries.knl, a work-item per row. */
 static spry_status launch(const device_matrix *A, const char *kernel, const device_arg *args,
                           int count)
 {
     device_program *p = NULL;
-    const spry_status status = device_matrix_build(A->d, A->type, GROUP, "lengths entries", "", &p);
+    const spry_status status = device_entries_build(A->d, A->type, &p);
     return status == SPRY_STATUS_OK
                ? device_launch(p, kernel, NULL, (A->rows + GROUP - 1) / GROUP, GROUP, args, count)
                : status;

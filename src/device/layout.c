@@ -4,6 +4,7 @@
 #include "device/carries.h"
 #include "device/layout_text.h"
 #include "device/make.h"
+#include "device/step.h"
 #include "matrix/entries.h"
 
 /* How products with so many columns are done. */
@@ -268,18 +269,17 @@ done:
     return status;
 }
 
-static spry_status build(const device_layout *D, bool conjugate, int columns, instance *in)
+static spry_status build(const device_layout *D, bool conjugate, int columns, const instance *in,
+                         device_program **p)
 {
     spry_context *ctx = D->L->ctx;
     char *text = NULL;
     char options[DEVICE_OPTIONS_SIZE];
     spry_status status = SPRY_STATUS_OK;
-    if (in->program)
-        return SPRY_STATUS_OK;
     SPRY_GO(ctx, device_program_text(D->L, &D->arrays, &in->form, columns, conjugates(D, conjugate),
                                      D->carries.any, &text));
     device_layout_options(D->L, &in->form, options);
-    SPRY_GO(ctx, device_build(D->d, text, options, &in->program));
+    SPRY_GO(ctx, device_build(D->d, text, options, p));
 done:
     base_free(ctx, text);
     return status;
@@ -320,7 +320,8 @@ static spry_status prepare(device_layout *D, const device_product *p, instance *
 {
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(D->L->ctx, find_instance(D, p->conjugate, is_packed(D, p), p->columns, in));
-    SPRY_GO(D->L->ctx, build(D, p->conjugate, p->columns, *in));
+    if (!(*in)->program)
+        SPRY_GO(D->L->ctx, build(D, p->conjugate, p->columns, *in, &(*in)->program));
     SPRY_GO(D->L->ctx, device_carries_room(D->d, D->L->type, &D->carries, p->columns));
 done:
     return status;
@@ -397,4 +398,20 @@ done:
     base_free(ctx, args.text);
     base_free(ctx, pass.text);
     return status;
+}
+
+void device_layout_foresee(spry_device *d, layout *L)
+{
+    device_layout D = {.d = d, .L = L, .carries = {.any = L->carry_at != NULL}};
+    device_rows rows = {0};
+    instance *in = NULL;
+    if (device_arrays_open(L, &D.arrays) == SPRY_STATUS_OK &&
+        find_instance(&D, false, true, 1, &in) == SPRY_STATUS_OK) {
+        (void)build(&D, false, 1, in, NULL);
+        if (device_layout_rows(&D, false, STEP_PREFIX, &rows) == SPRY_STATUS_OK)
+            step_foresee(d, L->type, &rows);
+    }
+    base_free(L->ctx, rows.text);
+    base_free(L->ctx, in);
+    device_arrays_close(&D.arrays);
 }

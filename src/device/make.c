@@ -119,6 +119,11 @@ spry_status make_look32(const device_memory *numbers, int64_t at, int32_t *numbe
     return device_get(numbers, at * (int64_t)sizeof *number, number, sizeof *number);
 }
 
+spry_status make_longest_build(const device_maker *m, device_program **p)
+{
+    return make_build(m, "make_lengths", "", p);
+}
+
 spry_status make_longest(const device_maker *m, int64_t *longest)
 {
     spry_context *ctx = m->d->ctx;
@@ -126,7 +131,7 @@ spry_status make_longest(const device_maker *m, int64_t *longest)
     device_memory *most = NULL;
     int32_t found = 0;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, make_build(m, "make_lengths", "", &p));
+    SPRY_GO(ctx, make_longest_build(m, &p));
     SPRY_GO(ctx, make_cleared(m->d, 1, sizeof found, &most));
     const device_arg args[] = {
         DEVICE_VALUE(m->A->rows), device_arg_memory(m->A->offsets), device_arg_memory(most), {0}};
@@ -153,18 +158,23 @@ bool device_makes(const char *spec)
     return false;
 }
 
+static spry_status build_shorter(const device_maker *m, device_program **p)
+{
+    char constants[32];
+    snprintf(constants, sizeof constants, "-DKIND=%d", (int)m->L->kind);
+    return make_build(m, "make_shorter", constants, p);
+}
+
 /* Values stored shorter; where some would not be what they are, the host decides. */
 static spry_status shorten(device_maker *m)
 {
     spry_context *ctx = m->d->ctx;
-    char constants[32];
     const int64_t n = m->A->nnz * (spry_type_is_complex(m->A->type) ? 2 : 1);
     device_program *p = NULL;
     device_memory *changed = NULL;
     int32_t any = 0;
     spry_status status = SPRY_STATUS_OK;
-    snprintf(constants, sizeof constants, "-DKIND=%d", (int)m->L->kind);
-    SPRY_GO(ctx, make_build(m, "make_shorter", constants, &p));
+    SPRY_GO(ctx, build_shorter(m, &p));
     SPRY_GO(ctx, device_alloc(m->d, m->A->nnz * (int64_t)m->size, &m->values));
     SPRY_GO(ctx, make_cleared(m->d, 1, sizeof any, &changed));
     const device_arg args[] = {DEVICE_VALUE(n),
@@ -259,4 +269,20 @@ spry_status device_layout_make(device_matrix *A, bool keep, const char *spec, bo
         return status;
     memcpy(A->d->ctx->message, before, sizeof before); /* nothing failed for the caller */
     return make_named(A, keep, "csr", 0, made, D);
+}
+
+void device_layout_make_foresee(spry_device *d, layout *L, const char *spec)
+{
+    _Alignas(16) char options[LAYOUT_OPTIONS_SIZE];
+    const layout_class *class;
+    const device_format *format = device_format_for(L->class);
+    device_maker m = {
+        .d = d, .L = L, .options = options, .size = layout_value_size(L->type, L->kind)};
+    if (!format || layout_parse(d->ctx, spec, &class, options) != SPRY_STATUS_OK)
+        return;
+    if (format->foresee && L->kind != STORED_OWN)
+        (void)build_shorter(&m, NULL);
+    if (format->foresee)
+        format->foresee(&m);
+    device_layout_foresee(d, L);
 }

@@ -60,7 +60,8 @@ spry_status make_cleared(spry_device *d, int64_t count, size_t size, device_memo
 /* The number of 64 bits, or of 32, at a place of such numbers. */
 spry_status make_look(const device_memory *numbers, int64_t at, int64_t *number);
 spry_status make_look32(const device_memory *numbers, int64_t at, int32_t *number);
-/* The most entries of a row. */
+/* The most entries of a row; its program. */
+spry_status make_longest_build(const device_maker *m, device_program **p);
 spry_status make_longest(const device_maker *m, int64_t *longest);
 
 /* --- what sliced formats share (make_sliced.c) ---------------------------------------------------
@@ -79,6 +80,7 @@ spry_status make_slices_fill(device_maker *m, const make_slices *s, device_memor
 /* Adds what is left of s, as device_add_slices() does; s has nothing afterwards. */
 void make_slices_add(device_maker *m, make_slices *s);
 void make_slices_free(make_slices *s);
+void make_slices_foresee(const device_maker *m);
 
 /* --- the whole -----------------------------------------------------------------------------------
  */
@@ -90,6 +92,9 @@ void make_slices_free(make_slices *s);
  */
 spry_status device_layout_make(device_matrix *A, bool keep, const char *spec, bool *made,
                                device_layout **D);
+/* What making and products of such a layout, which the host has made, will need, as device_build()
+ * with no place for a program does it. */
+void device_layout_make_foresee(spry_device *d, layout *L, const char *spec);
 /* Whether the format that `spec` names can be made there at all. */
 bool device_makes(const char *spec);
 

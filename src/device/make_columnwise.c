@@ -11,6 +11,28 @@ static spry_status build(const device_maker *m, device_program **p)
     return make_build(m, "make_columnwise", options, p);
 }
 
+enum { BINS = 2048 };
+
+static spry_status build_lengths(const device_maker *m, device_program **p)
+{
+    char options[32];
+    snprintf(options, sizeof options, "-DBINS=%d", BINS);
+    return make_build(m, "make_lengths", options, p);
+}
+
+void device_make_columnwise_foresee(const device_maker *m)
+{
+    (void)build(m, NULL);
+    (void)make_longest_build(m, NULL);
+}
+
+void device_make_hyb_foresee(const device_maker *m)
+{
+    device_make_columnwise_foresee(m);
+    (void)build_lengths(m, NULL);
+    device_sums_foresee(m->d);
+}
+
 /* What is laid out column by column. */
 static spry_status fill(device_maker *m, device_program *p, device_memory *columns,
                         device_memory *values)
@@ -116,19 +138,17 @@ spry_status device_make_ellr_t(device_maker *m)
 /* The width for the fewest bytes. */
 static spry_status choose(const device_maker *m, int64_t *K)
 {
-    enum { GROUPS = 1024, BINS = 2048 };
+    enum { GROUPS = 1024 };
     spry_context *ctx = m->d->ctx;
     const device_matrix *A = m->A;
     const int64_t most = columnwise_most(A->rows, A->nnz);
     const int32_t limit = (int32_t)most;
-    char options[32];
     device_program *p = NULL;
     device_memory *there = NULL;
     int32_t *counts = NULL;
     int64_t *wide = NULL;
     spry_status status = SPRY_STATUS_OK;
-    snprintf(options, sizeof options, "-DBINS=%d", BINS);
-    SPRY_GO(ctx, make_build(m, "make_lengths", options, &p));
+    SPRY_GO(ctx, build_lengths(m, &p));
     SPRY_GO(ctx, make_cleared(m->d, most + 1, sizeof *counts, &there));
     SPRY_GO(ctx, base_alloc(ctx, most + 1, sizeof *counts, &counts));
     SPRY_GO(ctx, base_alloc(ctx, most + 1, sizeof *wide, &wide));

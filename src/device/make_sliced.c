@@ -27,23 +27,51 @@ static device_arg order_arg(const make_slices *s)
     return device_arg_memory(s->rows ? s->rows : s->offsets);
 }
 
+/* Windows' places in local memory. */
+static int64_t padded_window(const make_slices *s)
+{
+    int64_t padded = 2;
+    while (padded < s->sigma && padded < INT32_MAX)
+        padded *= 2;
+    return padded;
+}
+
+static bool sorts_here(const device_maker *m, const make_slices *s)
+{
+    return padded_window(s) * (int64_t)sizeof(int64_t) <= m->d->facts.local_bytes;
+}
+
+static spry_status build_sorting(const device_maker *m, const make_slices *s, device_program **p)
+{
+    char options[OPTIONS_SIZE];
+    snprintf(options, sizeof options, "-DSLICE=%d -DSORTED -DWINDOW=%d -DPADDED=%d", (int)s->C,
+             (int)s->sigma, (int)padded_window(s));
+    return make_build(m, "make_sliced", options, p);
+}
+
+void make_slices_foresee(const device_maker *m)
+{
+    const slices plan =
+        slices_plan(m->L->type, m->L->rows, make_option(m, "C"), make_option(m, "sigma"));
+    const make_slices s = {.C = plan.C, .sigma = plan.sigma};
+    if (s.sigma > 1 && !sorts_here(m, &s))
+        return;
+    if (s.sigma > 1)
+        (void)build_sorting(m, &s, NULL);
+    (void)build(m, &s, NULL);
+    device_sums_foresee(m->d);
+}
+
 /* Rows sorted by length in windows; those that have no room in local memory are the host's. */
 static spry_status sort_rows(device_maker *m, make_slices *s)
 {
-    char options[OPTIONS_SIZE];
     const int64_t lanes = s->count * s->C, windows = (m->A->rows + s->sigma - 1) / s->sigma;
     device_program *p = NULL;
-    int64_t padded = 2;
     spry_status status = SPRY_STATUS_OK;
-    while (padded < s->sigma && padded < INT32_MAX)
-        padded *= 2;
-    if (padded * (int64_t)sizeof(int64_t) > m->d->facts.local_bytes) {
-        m->elsewhere = true;
+    m->elsewhere = !sorts_here(m, s);
+    if (m->elsewhere)
         return SPRY_STATUS_OK;
-    }
-    snprintf(options, sizeof options, "-DSLICE=%d -DSORTED -DWINDOW=%d -DPADDED=%d", (int)s->C,
-             (int)s->sigma, (int)padded);
-    SPRY_GO(m->d->ctx, make_build(m, "make_sliced", options, &p));
+    SPRY_GO(m->d->ctx, build_sorting(m, s, &p));
     SPRY_GO(m->d->ctx, device_alloc(m->d, lanes * (int64_t)sizeof(int32_t), &s->rows));
     const device_arg args[] = {DEVICE_VALUE(m->A->rows),
                                DEVICE_VALUE(lanes),

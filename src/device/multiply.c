@@ -57,25 +57,38 @@ static int count_tables(const spry_device *d)
 }
 
 /* A program for the tables of a class. */
-static spry_status build_table(const product *p, spry_type type, int class, const char *names,
+static spry_status build_table(spry_device *d, spry_type type, int class, const char *names,
                                device_program **program)
 {
-    const device_team t = device_team_for(p->d, class);
+    const device_team t = device_team_for(d, class);
     char options[OPTIONS_SIZE];
     int bits = 0;
-    while ((int64_t)1 << bits < slots_of(p->d, class))
+    while ((int64_t)1 << bits < slots_of(d, class))
         bits++;
     snprintf(options, sizeof options, "-DTEAM=%d -DSLOT_BITS=%d", t.team, bits);
-    return device_matrix_build(p->d, type, t.group, names, options, program);
+    return device_matrix_build(d, type, t.group, names, options, program);
 }
 
 /* A program of kernels by groups. */
-static spry_status build_rows(const product *p, spry_type type, const char *names,
+static spry_status build_rows(spry_device *d, spry_type type, const char *names,
                               device_program **program)
 {
     char options[OPTIONS_SIZE];
     snprintf(options, sizeof options, "-DLANES=%d -DPIECE=%d", LANES, PIECE);
-    return device_matrix_build(p->d, type, GROUP, names, options, program);
+    return device_matrix_build(d, type, GROUP, names, options, program);
+}
+
+static const char count_text[] = "teams table product_count",
+                  fill_text[] = "teams table product_fill", rows_text[] = "marks product_rows";
+
+void device_multiply_foresee(spry_device *d, spry_type type)
+{
+    (void)build_rows(d, SPRY_TYPE_S, rows_text, NULL);
+    for (int c = 0; device_class_size(d, c) <= DEVICE_LIKELY_ROW; c++)
+        (void)build_table(d, type, c, fill_text, NULL);
+    /* Bounds of rows are a few times what comes out. */
+    for (int c = 0; device_class_size(d, c) <= 4 * DEVICE_LIKELY_ROW; c++)
+        (void)build_table(d, SPRY_TYPE_S, c, count_text, NULL);
 }
 
 /* Launches a kernel of product_rows for the rows of the last class, with as many groups as there is
@@ -86,8 +99,8 @@ static spry_status run_long(product *p, bool fills, int64_t count, device_arg *a
     int64_t used, most, free_bytes, groups = (int64_t)EACH * p->d->facts.units;
     device_program *program = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(p->d->ctx, fills ? build_rows(p, p->A->type, "marks product_long", &program)
-                             : build_rows(p, SPRY_TYPE_S, "marks product_rows", &program));
+    SPRY_GO(p->d->ctx, fills ? build_rows(p->d, p->A->type, "marks product_long", &program)
+                             : build_rows(p->d, SPRY_TYPE_S, rows_text, &program));
     p->words = (p->B->cols + 31) / 32;
     device_memory_now(p->d, &used, &most, &free_bytes);
     const int64_t bytes = p->words * (int64_t)sizeof(int32_t);
@@ -122,7 +135,7 @@ static spry_status find_bounds(const product *p, bool *any)
     device_memory *flag = NULL;
     int32_t has_long = 0;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(p->d->ctx, build_rows(p, SPRY_TYPE_S, "marks product_rows", &program));
+    SPRY_GO(p->d->ctx, build_rows(p->d, SPRY_TYPE_S, rows_text, &program));
     SPRY_GO(p->d->ctx, device_alloc(p->d, sizeof has_long, &flag));
     SPRY_GO(p->d->ctx, device_clear(flag, 0, sizeof has_long));
     const device_arg args[] = {DEVICE_VALUE(rows),
@@ -170,7 +183,7 @@ static spry_status count_class(product *p, int class, bool is_long, const row_li
         return run_long(p, false, list->count, args, 9);
     const device_team t = device_team_for(p->d, class);
     const int teams = t.group / t.team;
-    SPRY_GO(p->d->ctx, build_table(p, SPRY_TYPE_S, class, "teams table product_count", &program));
+    SPRY_GO(p->d->ctx, build_table(p->d, SPRY_TYPE_S, class, count_text, &program));
     SPRY_GO(p->d->ctx, device_launch(program, "product_count", NULL,
                                      ((int64_t)list->count + teams - 1) / teams, t.group, args, 9));
 done:
@@ -191,7 +204,7 @@ static spry_status fill_class(product *p, int class, bool is_long, const row_lis
         return run_long(p, true, list->count, args, 12);
     const device_team t = device_team_for(p->d, class);
     const int teams = t.group / t.team;
-    SPRY_GO(p->d->ctx, build_table(p, p->A->type, class, "teams table product_fill", &program));
+    SPRY_GO(p->d->ctx, build_table(p->d, p->A->type, class, fill_text, &program));
     SPRY_GO(p->d->ctx,
             device_launch(program, "product_fill", NULL, ((int64_t)list->count + teams - 1) / teams,
                           t.group, args, 12));
@@ -251,7 +264,7 @@ static spry_status cut_rows(const product *p, device_matrix *pieces, device_matr
     const int32_t rows = (int32_t)A->rows;
     device_program *program = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(p->d->ctx, build_rows(p, A->type, "marks product_rows", &program));
+    SPRY_GO(p->d->ctx, build_rows(p->d, A->type, rows_text, &program));
     SPRY_GO(p->d->ctx, device_matrix_new(p->d, A->type, A->rows, 0, adder));
     const device_arg count[] = {DEVICE_VALUE(rows), device_arg_memory(A->offsets),
                                 device_arg_memory(adder->offsets)};

@@ -6,6 +6,7 @@
 #include "device/operator.h"
 
 #include "device/convert.h"
+#include "device/foresee.h"
 #include "device/stored.h"
 #include "device/vector.h"
 #include "host/apply.h"
@@ -353,6 +354,8 @@ spry_status device_operator_from(spry_device *d, const spry_matrix *A, device_ma
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
+    if (!there) /* A crosses the bus, and programs are compiled meanwhile */
+        device_foresee_named(d, A->a.type, A->a.rows, A->a.nnz, spec);
     SPRY_GO(ctx, new_operator(d, A->a.type, A->a.rows, A->a.cols, &op));
     device_state *state = op->state;
     state->matrix = A;

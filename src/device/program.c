@@ -1,5 +1,5 @@
 /* Programs: made from texts or taken from the caches, their kernels, launching. */
-#include "device/cache.h"
+#include "device/ahead.h"
 #include "device/engine.h"
 
 #include <stdlib.h>
@@ -36,6 +36,7 @@ static void program_free(device_program *p)
 
 void device_programs_close(spry_device *d)
 {
+    ahead_close(d);
     while (d->cache && d->cache->programs) {
         device_program *p = d->cache->programs;
         d->cache->programs = p->next;
@@ -64,15 +65,9 @@ typedef struct making {
     char *text; /* whole; NULL: it is there */
     cache_key key;
     device_program *p;
-    spry_context *own; /* of the thread that compiles; the device's where it is alone */
-    void *binary;
-    size_t size;
-    char *complaint;
-    double seconds;
-    spry_status status;
+    compiled made;
+    bool foreseen, ahead; /* it was known to be needed, and compiled before it was */
 } making;
-
-enum { COMPLAINT_SIZE = 16384 };
 
 /* All that decides what comes out, as one text. No line before the program's own has a line's end
  * in it, so that different programs have different texts. */
@@ -93,6 +88,19 @@ static spry_status describe(spry_device *d, const char *text, const char *option
     return status;
 }
 
+/* The whole of a text, with its key. */
+static spry_status complete(spry_device *d, const char *text, const char *options, char **whole,
+                            cache_key *key)
+{
+    base_text t = {.ctx = d->ctx};
+    spry_status status = SPRY_STATUS_OK;
+    base_text_put(&t, "%s\n%s", device_text("dialect"), text);
+    SPRY_GO(d->ctx, base_text_take(&t, whole));
+    SPRY_GO(d->ctx, describe(d, *whole, options, key));
+done:
+    return status;
+}
+
 static device_program *find_program(const spry_device *d, cache_key key)
 {
     for (device_program *p = d->cache->programs; p; p = p->next)
@@ -101,23 +109,40 @@ static device_program *find_program(const spry_device *d, cache_key key)
     return NULL;
 }
 
+/* The name of a text's first kernel, for the log. */
+static const char *kernel_of(const char *text)
+{
+    static const char word[] = "SP_KERNEL ";
+    const char *at = strstr(text, word);
+    return at ? at + strlen(word) : "";
+}
+
+static size_t kernel_length(const char *text)
+{
+    return strcspn(kernel_of(text), "( \n");
+}
+
 /* What is known from before, in memory or on disk. What is on disk but is not to the driver's
  * liking is compiled anew. */
 static spry_status look_up(spry_device *d, const device_text_job *job, making *m)
 {
-    base_text t = {.ctx = d->ctx};
     void *binary = NULL;
     size_t size = 0;
     spry_status status = SPRY_STATUS_OK;
-    base_text_put(&t, "%s\n%s", device_text("dialect"), job->text);
-    SPRY_GO(d->ctx, base_text_take(&t, &m->text));
-    SPRY_GO(d->ctx, describe(d, m->text, job->options, &m->key));
+    SPRY_GO(d->ctx, complete(d, job->text, job->options, &m->text, &m->key));
     if (find_program(d, m->key))
         goto done;
     SPRY_GO(d->ctx, device_begin(d, WORK_COMPILE));
     SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *m->p, &m->p));
     m->p->d = d;
     m->p->key = m->key;
+    m->ahead = ahead_take(d, m->key, &m->made, &m->foreseen);
+    d->cache->unforeseen += !m->foreseen;
+    if (!m->foreseen && d->cache->listens)
+        base_log(d->ctx, SPRY_LOG_DEBUG, "%s: not foreseen: %.*s, %s", d->facts.name,
+                 (int)kernel_length(job->text), kernel_of(job->text), job->options);
+    if (m->ahead)
+        goto done;
     SPRY_GO(d->ctx, device_end(d, cache_read(d, m->key, &binary, &size)));
     if (binary && d->engine->load(d, binary, size, &m->p->module) == SPRY_STATUS_OK)
         d->cache->loaded++;
@@ -128,33 +153,17 @@ done:
     return status;
 }
 
-static void compile(spry_device *d, const device_text_job *job, making *m)
-{
-    const double begin = base_seconds();
-    m->status = d->engine->compile(d, m->own, m->text, job->options, &m->binary, &m->size,
-                                   m->complaint, COMPLAINT_SIZE);
-    m->seconds = base_seconds() - begin;
-}
-
-static bool is_to_compile(const making *m)
+static bool is_to_load(const making *m)
 {
     return m->p && !m->p->module;
 }
 
-/* Each thread has a context of its own. */
-static spry_status open_making(spry_device *d, bool alone, making *m)
+static bool is_to_compile(const making *m)
 {
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(d->ctx, base_calloc(d->ctx, COMPLAINT_SIZE, 1, &m->complaint));
-    if (alone)
-        m->own = d->ctx;
-    else if (spry_context_new(NULL, &m->own) != SPRY_STATUS_OK)
-        status = SPRY_FAIL(d->ctx, SPRY_STATUS_NO_MEMORY, "no memory to compile in");
-done:
-    return status;
+    return is_to_load(m) && !m->ahead;
 }
 
-/* By all threads where the engine's compiler can. */
+/* By all threads where the engine's compiler can; each has a context of its own. */
 static spry_status compile_all(spry_device *d, const device_text_job *jobs, making *all, int count)
 {
     const int threads = d->engine->open_compiler ? spry_context_threads(d->ctx) : 1;
@@ -162,43 +171,47 @@ static spry_status compile_all(spry_device *d, const device_text_job *jobs, maki
     int wanted = 0;
     for (int k = 0; k < count; k++)
         wanted += is_to_compile(&all[k]);
-    for (int k = 0; k < count; k++)
+    for (int k = 0; k < count && status == SPRY_STATUS_OK; k++)
         if (is_to_compile(&all[k]))
-            SPRY_GO(d->ctx, open_making(d, wanted == 1 || threads == 1, &all[k]));
-    if (wanted > 0 && d->engine->open_compiler)
-        SPRY_GO(d->ctx, device_end(d, d->engine->open_compiler(d)));
+            status = compiled_open(&all[k].made, wanted == 1 || threads == 1 ? d->ctx : NULL);
+    if (status != SPRY_STATUS_OK)
+        return SPRY_FAIL(d->ctx, status, "no memory to compile in");
     if (wanted > 0) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads < wanted ? threads : wanted)
         for (int k = 0; k < count; k++)
             if (is_to_compile(&all[k]))
-                compile(d, &jobs[k], &all[k]);
+                compiled_make(&all[k].made, d, all[k].text, jobs[k].options);
     }
-done:
-    return status;
+    return SPRY_STATUS_OK;
 }
 
 /* The compiler's word on a program, and what it has made. */
 static spry_status take_compiled(spry_device *d, const device_text_job *job, making *m)
 {
-    spry_status status = m->status;
-    d->cache->refused = status != SPRY_STATUS_OK && strstr(m->complaint, "error") != NULL;
-    base_log(d->ctx, SPRY_LOG_DEBUG, "%s: %zu characters compiled in %.3f s", d->facts.name,
-             strlen(m->text), m->seconds);
-    if (m->complaint[0])
-        base_log(d->ctx, SPRY_LOG_DEBUG, "%s: compiler: %.800s", d->facts.name, m->complaint);
-    if (status != SPRY_STATUS_OK && m->own != d->ctx)
-        snprintf(d->ctx->message, sizeof d->ctx->message, "%s", spry_message(m->own));
-    if (status != SPRY_STATUS_OK && m->complaint[0]) {
-        first_complaint(m->complaint);
+    compiled *c = &m->made;
+    spry_status status = c->status;
+    d->cache->refused = status != SPRY_STATUS_OK && strstr(c->complaint, "error") != NULL;
+    base_log(d->ctx, SPRY_LOG_DEBUG, "%s: %.*s, %s%s: %zu characters compiled in %.3f s",
+             d->facts.name, (int)kernel_length(job->text), kernel_of(job->text), job->options,
+             m->ahead      ? ", ahead"
+             : m->foreseen ? ", foreseen"
+                           : "",
+             strlen(m->text), c->seconds);
+    if (c->complaint[0])
+        base_log(d->ctx, SPRY_LOG_DEBUG, "%s: compiler: %.800s", d->facts.name, c->complaint);
+    if (status != SPRY_STATUS_OK && c->own != d->ctx)
+        snprintf(d->ctx->message, sizeof d->ctx->message, "%s", spry_message(c->own));
+    if (status != SPRY_STATUS_OK && c->complaint[0]) {
+        first_complaint(c->complaint);
         status = SPRY_FAIL(d->ctx, status,
                            "a program with options \"%.200s\" cannot be compiled: "
                            "%.500s",
-                           job->options, m->complaint);
+                           job->options, c->complaint);
     }
     SPRY_GO(d->ctx, status);
     d->cache->compiled++;
-    SPRY_GO(d->ctx, d->engine->load(d, m->binary, m->size, &m->p->module));
-    SPRY_GO(d->ctx, cache_write(d, m->key, m->binary, m->size));
+    SPRY_GO(d->ctx, d->engine->load(d, c->binary, c->size, &m->p->module));
+    SPRY_GO(d->ctx, cache_write(d, m->key, c->binary, c->size));
 done:
     return device_end(d, status);
 }
@@ -212,12 +225,13 @@ static void keep_program(spry_device *d, making *m)
     } else if (m->p) {
         program_free(m->p);
     }
-    if (m->own)
-        base_free(m->own, m->binary);
-    if (m->own != d->ctx)
-        spry_context_free(m->own);
-    base_free(d->ctx, m->complaint);
+    compiled_free(&m->made, d);
     base_free(d->ctx, m->text);
+}
+
+static spry_status open_cache(spry_device *d)
+{
+    return d->cache ? SPRY_STATUS_OK : base_calloc(d->ctx, 1, sizeof *d->cache, &d->cache);
 }
 
 spry_status device_build_all(spry_device *d, device_text_job *jobs, int count)
@@ -227,15 +241,14 @@ spry_status device_build_all(spry_device *d, device_text_job *jobs, int count)
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < count; k++)
         jobs[k].program = NULL;
-    if (!d->cache)
-        SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *d->cache, &d->cache));
+    SPRY_GO(d->ctx, open_cache(d));
     d->cache->refused = false;
     SPRY_GO(d->ctx, base_calloc(d->ctx, count, sizeof *all, &all));
     for (int k = 0; k < count; k++)
         SPRY_GO(d->ctx, look_up(d, &jobs[k], &all[k]));
     SPRY_GO(d->ctx, compile_all(d, jobs, all, count));
     for (int k = 0; k < count; k++)
-        if (is_to_compile(&all[k]))
+        if (is_to_load(&all[k]))
             SPRY_GO(d->ctx, take_compiled(d, &jobs[k], &all[k]));
 done:
     for (int k = 0; all && k < count; k++) {
@@ -248,9 +261,43 @@ done:
     return status;
 }
 
+bool device_foresees(const spry_device *d)
+{
+    return d->facts.has_compilers || (d->cache && d->cache->listens);
+}
+
+void device_listen(spry_device *d)
+{
+    if (open_cache(d) == SPRY_STATUS_OK)
+        d->cache->listens = true;
+}
+
+/* Has a program compiled that is neither in memory nor on disk. Whatever hinders that is told to
+ * who asks for the program. */
+static void build_ahead(spry_device *d, const char *text, const char *options)
+{
+    char *whole = NULL, before[MESSAGE_SIZE];
+    cache_key key;
+    if (!device_foresees(d) || d->lost)
+        return;
+    memcpy(before, d->ctx->message, sizeof before);
+    if (open_cache(d) == SPRY_STATUS_OK &&
+        complete(d, text, options, &whole, &key) == SPRY_STATUS_OK && !find_program(d, key) &&
+        (d->cache->listens || !cache_has(d, key))) {
+        ahead_add(d, key, whole, options);
+        whole = NULL;
+    }
+    base_free(d->ctx, whole);
+    memcpy(d->ctx->message, before, sizeof before);
+}
+
 spry_status device_build(spry_device *d, const char *text, const char *options,
                          device_program **out)
 {
+    if (!out) {
+        build_ahead(d, text, options);
+        return SPRY_STATUS_OK;
+    }
     device_text_job job = {.text = text, .options = options};
     const spry_status status = device_build_all(d, &job, 1);
     *out = job.program;
@@ -279,12 +326,17 @@ spry_status device_build_text(spry_device *d, const char *names, const char *opt
     spry_status status = SPRY_STATUS_OK;
     for (device_program *p = d->cache ? d->cache->programs : NULL; p; p = p->next) {
         if (strcmp(p->names, names) == 0 && strcmp(p->options, options) == 0) {
-            *out = p;
+            if (out)
+                *out = p;
             return SPRY_STATUS_OK;
         }
     }
+    if (!out && !device_foresees(d))
+        return SPRY_STATUS_OK;
     SPRY_GO(d->ctx, join_texts(d->ctx, names, &text));
     SPRY_GO(d->ctx, device_build(d, text, options, out));
+    if (!out)
+        goto done;
     if (strlen(options) < sizeof(*out)->options && strlen(names) < sizeof(*out)->names) {
         snprintf((*out)->names, sizeof(*out)->names, "%s", names);
         snprintf((*out)->options, sizeof(*out)->options, "%s", options);

@@ -48,6 +48,12 @@ static spry_status build(spry_device *d, spry_type type, int block, int vectors,
     return device_matrix_build(d, type, GROUP, "lengths prolong", options, p);
 }
 
+void device_prolong_foresee(spry_device *d, spry_type type, int block, int vectors)
+{
+    (void)build(d, type, block, vectors, NULL);
+    (void)build(d, SPRY_TYPE_S, 1, 1, NULL);
+}
+
 /* The nodes of each aggregate, as the columns of a matrix. */
 static spry_status list_nodes(spry_device *d, const device_nodes *n, device_matrix *members)
 {
@@ -134,7 +140,7 @@ static spry_status square(const device_matrix *A, int32_t roots, const device_me
     const device_arg args[] = {DEVICE_VALUE(A->nnz), DEVICE_VALUE(roots), device_arg_memory(from),
                                device_arg_memory(to)};
     device_program *p = NULL;
-    const spry_status status = device_matrix_build(A->d, A->type, GROUP, "lengths entries", "", &p);
+    const spry_status status = device_entries_build(A->d, A->type, &p);
     return status == SPRY_STATUS_OK
                ? device_launch(p, "square_entries", NULL, groups_for(A->nnz), GROUP, args, 4)
                : status;

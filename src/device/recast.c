@@ -8,16 +8,28 @@ static bool is_double(const spry_vector *v)
     return v->type == SPRY_TYPE_D || v->type == SPRY_TYPE_Z;
 }
 
+enum { GROUP = 256 };
+
+static spry_status build(spry_device *d, bool from_double, bool to_double, device_program **p)
+{
+    char options[96];
+    snprintf(options, sizeof options, "-DSP_GROUP=%d -DFROM=%s -DTO=%s", GROUP,
+             from_double ? "double" : "float", to_double ? "double" : "float");
+    return device_build(d, device_text("recast"), options, p);
+}
+
+void step_recast_foresee(spry_device *d)
+{
+    (void)build(d, true, false, NULL);
+    (void)build(d, false, true, NULL);
+}
+
 static spry_status recast_there(double factor, const spry_vector *x, int64_t n, spry_vector *y)
 {
-    enum { GROUP = 256 };
     spry_device *d = x->device;
-    char options[96];
     device_program *p = NULL;
     spry_status status = SPRY_STATUS_OK;
-    snprintf(options, sizeof options, "-DSP_GROUP=%d -DFROM=%s -DTO=%s", GROUP,
-             is_double(x) ? "double" : "float", is_double(y) ? "double" : "float");
-    SPRY_GO(d->ctx, device_build(d, device_text("recast"), options, &p));
+    SPRY_GO(d->ctx, build(d, is_double(x), is_double(y), &p));
     const device_arg args[] = {DEVICE_VALUE(n), DEVICE_VALUE(factor), device_arg_memory(x->memory),
                                device_arg_memory(y->memory)};
     SPRY_GO(d->ctx, device_launch(p, "recast", NULL, (n + GROUP - 1) / GROUP, GROUP, args, 4));

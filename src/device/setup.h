@@ -36,6 +36,9 @@ spry_status device_matrix_filter_blocks(const device_matrix *A, int block, const
 /* The largest sum of |a_ij| / |a_ii| over a row: no eigenvalue of D^-1 A is larger. */
 spry_status device_matrix_bound(const device_matrix *A, double *bound);
 
+/* The program of all these. */
+spry_status device_entries_build(spry_device *d, spry_type type, device_program **p);
+
 /* --- aggregates ----------------------------------------------------------------------------------
  */
 
@@ -48,6 +51,8 @@ spry_status device_matrix_bound(const device_matrix *A, double *bound);
  */
 spry_status device_aggregate(const device_matrix *S, bool alone, device_memory *aggregate,
                              int64_t *count);
+
+void device_aggregate_foresee(spry_device *d, spry_type type);
 
 /* --- prolongators --------------------------------------------------------------------------------
  */
@@ -75,5 +80,10 @@ spry_status device_smooth_prolongator(const device_matrix *A, const device_memor
 /* The matrix of nodes, blocks of so many rows and columns of A: element (i, j) is the length
  * (Frobenius) of that block. For aggregates of blocks. */
 spry_status device_matrix_condense(const device_matrix *A, int block, device_matrix *out);
+
+void device_prolong_foresee(spry_device *d, spry_type type, int block, int vectors);
+/* All that smoothed aggregation with such blocks and vectors is made by, as device_build() with no
+ * place for a program does it. */
+void device_setup_foresee(spry_device *d, spry_type type, int block, int vectors);
 
 #endif

@@ -92,16 +92,20 @@ static void run_elements(void *argument, int share, int shares)
 /* --- devices -------------------------------------------------------------------------------------
  */
 
-static spry_status build(operator_step *s)
+static int group_of(const device_rows *rows)
 {
-    spry_context *ctx = s->op->ctx;
-    spry_device *d = s->op->device;
-    const int group = s->there.text && s->there.group > 0 ? s->there.group : GROUP;
+    return rows->text && rows->group > 0 ? rows->group : GROUP;
+}
+
+static spry_status build(spry_device *d, spry_type type, const device_rows *rows,
+                         device_program **p)
+{
+    spry_context *ctx = d->ctx;
     base_text out = {.ctx = ctx};
     char *text = NULL, options[96];
     spry_status status = SPRY_STATUS_OK;
     base_text_put(&out, "%s", device_text("step"));
-    if (s->there.text)
+    if (rows->text)
         base_text_put(
             &out,
             "%s\n"
@@ -122,15 +126,20 @@ static spry_status build(operator_step *s)
             "    if (row >= 0 && lane == 0)\n"
             "        step_put(row, sum[0], f, b, x, y, scaled, alpha, beta, gamma, delta);\n"
             "}\n",
-            s->there.text, s->there.args_text, s->there.lanes, s->there.lanes, s->there.pass_text,
-            s->there.pass_text, s->there.lanes);
+            rows->text, rows->args_text, rows->lanes, rows->lanes, rows->pass_text, rows->pass_text,
+            rows->lanes);
     SPRY_GO(ctx, base_text_take(&out, &text));
-    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_KIND=%d -DSP_GROUP=%d", (int)s->op->type,
-             s->there.text ? (int)s->there.kind : 0, group);
-    SPRY_GO(ctx, device_build(d, text, options, &s->program));
+    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_KIND=%d -DSP_GROUP=%d", (int)type,
+             rows->text ? (int)rows->kind : 0, group_of(rows));
+    SPRY_GO(ctx, device_build(d, text, options, p));
 done:
     base_free(ctx, text);
     return status;
+}
+
+void step_foresee(spry_device *d, spry_type type, const device_rows *rows)
+{
+    (void)build(d, type, rows, NULL);
 }
 
 static device_arg memory_of(const spry_vector *v)
@@ -143,7 +152,7 @@ static spry_status launch(const operator_step *s, const host_step *c, const spry
 {
     device_arg args[DEVICE_MOST_ARRAYS + DEVICE_MOST_NUMBERS + 16];
     const bool by_rows = s->there.text != NULL;
-    const int group = by_rows && s->there.group > 0 ? s->there.group : GROUP;
+    const int group = group_of(&s->there);
     const int64_t n = by_rows ? s->there.positions : rows_of(s);
     const int64_t items = by_rows ? n * s->there.lanes : n;
     const int scaled = f != NULL;
@@ -191,8 +200,8 @@ spry_status step_open(const spry_operator *op, spry_transpose transpose, operato
     s->transpose = transpose;
     if (op->device) {
         if (!op->class->apply)
-            SPRY_GO(ctx, device_open_rows(op, transpose, "S_", &s->there));
-        SPRY_GO(ctx, build(s));
+            SPRY_GO(ctx, device_open_rows(op, transpose, STEP_PREFIX, &s->there));
+        SPRY_GO(ctx, build(op->device, op->type, &s->there, &s->program));
     } else {
         SPRY_GO(ctx, operator_open_rows(op, transpose, &s->rows));
         if (s->rows.run)

@@ -34,6 +34,14 @@ static int sort_tables(const spry_device *d, spry_type type)
     return tables;
 }
 
+static spry_status build_sort(spry_device *d, spry_type type, int class, device_program **p)
+{
+    const device_team t = team_for(d, class);
+    char options[OPTIONS_SIZE];
+    snprintf(options, sizeof options, "-DTEAM=%d -DSIZE=%d", t.team, device_class_size(d, class));
+    return device_matrix_build(d, type, t.group, "teams sort", options, p);
+}
+
 static spry_status sort_class(const device_matrix *A, int class, int32_t begin, int32_t count,
                               const device_memory *list)
 {
@@ -42,12 +50,9 @@ static spry_status sort_class(const device_matrix *A, int class, int32_t begin, 
     const device_arg args[] = {DEVICE_VALUE(begin),           DEVICE_VALUE(count),
                                device_arg_memory(list),       device_arg_memory(A->offsets),
                                device_arg_memory(A->columns), device_arg_memory(A->values)};
-    char options[OPTIONS_SIZE];
     device_program *p = NULL;
     spry_status status = SPRY_STATUS_OK;
-    snprintf(options, sizeof options, "-DTEAM=%d -DSIZE=%d", t.team,
-             device_class_size(A->d, class));
-    SPRY_GO(A->d->ctx, device_matrix_build(A->d, A->type, t.group, "teams sort", options, &p));
+    SPRY_GO(A->d->ctx, build_sort(A->d, A->type, class, &p));
     SPRY_GO(A->d->ctx, device_launch(p, "sort_rows", NULL, ((int64_t)count + teams - 1) / teams,
                                      t.group, args, sizeof args / sizeof *args));
 done:
@@ -121,17 +126,29 @@ static spry_status scatter(device_program *p, const device_matrix *A, bool conju
                          sizeof args / sizeof *args);
 }
 
+static spry_status build(spry_device *d, spry_type type, device_program **p)
+{
+    char options[OPTIONS_SIZE];
+    snprintf(options, sizeof options, "-DLANES=%d", LANES);
+    return device_matrix_build(d, type, GROUP, "transpose", options, p);
+}
+
+void device_transpose_foresee(spry_device *d, spry_type type)
+{
+    (void)build(d, type, NULL);
+    for (int c = 0; device_class_size(d, c) <= DEVICE_LIKELY_ROW; c++)
+        (void)build_sort(d, type, c, NULL);
+}
+
 spry_status device_matrix_transpose(const device_matrix *A, bool conjugate, device_matrix *out)
 {
     spry_device *d = A->d;
-    char options[OPTIONS_SIZE];
     device_matrix T = {0};
     device_memory *counts = NULL;
     device_program *p = NULL;
     spry_status status = SPRY_STATUS_OK;
     *out = (device_matrix){0};
-    snprintf(options, sizeof options, "-DLANES=%d", LANES);
-    SPRY_GO(d->ctx, device_matrix_build(d, A->type, GROUP, "transpose", options, &p));
+    SPRY_GO(d->ctx, build(d, A->type, &p));
     SPRY_GO(d->ctx, device_matrix_new(d, A->type, A->cols, A->rows, &T));
     SPRY_GO(d->ctx, device_alloc(d, T.rows * (int64_t)sizeof(int32_t), &counts));
     SPRY_GO(d->ctx, count_columns(p, A, counts, &T));

@@ -82,6 +82,16 @@ spry_status solver_choose_device(spry_solver *solver, spry_device *near)
     return strcmp(name, "auto") == 0 ? open_auto(solver, near) : open_named(solver, name);
 }
 
+void solver_foresee(const spry_solver *solver)
+{
+    const spry_matrix *A = solver->matrix;
+    if (!solver->device || !A || !device_foresees(solver->device))
+        return;
+    device_vectors_foresee(solver->device, A->a.type);
+    if (!solver->given_precon)
+        precon_foresee(solver->device, A, solver_attempt(solver)->precon);
+}
+
 bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b)
 {
     if (status != SPRY_STATUS_NO_MEMORY || !solver->device || b->device ||

@@ -429,6 +429,33 @@ static spry_status warn_of_plan(spry_solver *solver)
                : solver_check_purpose(solver);
 }
 
+/* While a preconditioner is made that will be called between sweeps, the sweeps are compiled. */
+static void foresee_plan(spry_solver *solver)
+{
+    const spry_operator *A = solver_operator(solver);
+    const char *precon = solver_attempt(solver)->precon;
+    spry_context *ctx = solver->ctx;
+    char before[MESSAGE_SIZE];
+    program *p = NULL;
+    plan *made = NULL;
+    plan_setup setup = {.fuse = solver->options.fuse, .square = A->rows == A->cols, .apart = true};
+    setup.use[OPERATOR_M] = USE_CALL;
+    if (!device_of(A) || !device_foresees(device_of(A)) || solver->made > STAGE_PRECON ||
+        solver->given_precon || precon_is(precon, "jacobi") || precon_is(precon, "none"))
+        return;
+    memcpy(before, ctx->message, sizeof before);
+    if (parse_method(solver, &p) == SPRY_STATUS_OK && p->uses_precon &&
+        find_use(p, A, true, device_of(A), &setup.use[OPERATOR_A]) == SPRY_STATUS_OK) {
+        program *handed = p;
+        p = NULL;
+        if (plan_make(handed, &setup, &made) == SPRY_STATUS_OK)
+            runner_foresee(made, A);
+    }
+    program_free(p);
+    plan_free(made);
+    memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+}
+
 /* Preconditioner and plan, as far as they do not stand, of the attempt at hand. */
 static spry_status make_attempt(spry_solver *solver)
 {
@@ -438,6 +465,7 @@ static spry_status make_attempt(spry_solver *solver)
     SPRY_GO(ctx, solver_suit_operator(solver));
     SPRY_GO(ctx, parse_method(solver, &p));
     solver->attempts.alone = (p->precon[0] || !p->uses_precon) && !solver_chooses_method(solver);
+    foresee_plan(solver);
     SPRY_GO(ctx, make_precon(solver, p));
     SPRY_GO(ctx, suit_method(solver, &p));
     SPRY_GO(ctx, solver_make_null_space(solver));
@@ -484,6 +512,7 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
         solver_note_version(solver);
         SPRY_GO(ctx, solver_choose_device(solver, near));
         SPRY_GO(ctx, solver_list_attempts(solver)); /* which tell what the operator is for */
+        solver_foresee(solver);
         if (solver->matrix)
             SPRY_GO(ctx, solver_make_operator(solver));
         pass(solver, STAGE_OPERATOR);

@@ -117,6 +117,8 @@ const spry_operator *solver_bare_precon(const spry_solver *solver);
 /* Where to work; the matrix there; the preconditioner there, or a warning that it stays here. What
  * cannot be used is told as a warning, and the host takes its place. */
 spry_status solver_choose_device(spry_solver *solver, spry_device *near);
+/* Has the device's programs compiled that the attempt at hand is known to need. */
+void solver_foresee(const spry_solver *solver);
 spry_status solver_make_operator(spry_solver *solver);
 /* One that was made for a few products makes room for one in the format that suits, where the
  * attempt at hand has many. */

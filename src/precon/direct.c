@@ -209,16 +209,26 @@ static const operator_class there_class = {.name = "direct",
                                            .update = there_update,
                                            .destroy = direct_destroy};
 
+static spry_status build_there(spry_device *d, spry_type type, device_program **p)
+{
+    char options[64];
+    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)type, GROUP);
+    return device_build(d, device_text("dense"), options, p);
+}
+
+void precon_foresee_dense(spry_device *d, spry_type type)
+{
+    (void)build_there(d, type, NULL);
+}
+
 static spry_status make_there(const precon_job *job, spry_operator *op)
 {
     spry_context *ctx = op->ctx;
     direct *state = op->state;
-    char options[64];
     spry_status status = SPRY_STATUS_OK;
     op->device = job->device;
     op->device->users++;
-    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)op->type, GROUP);
-    SPRY_GO(ctx, device_build(job->device, device_text("dense"), options, &state->program));
+    SPRY_GO(ctx, build_there(job->device, op->type, &state->program));
     SPRY_GO(ctx, device_alloc(job->device, op->rows * op->rows * (int64_t)spry_type_size(op->type),
                               &state->inverse));
     SPRY_GO(ctx, there_update(op, job->A));

@@ -18,6 +18,7 @@ typedef struct precon_job {
     const spry_matrix
         *A;              /* square, general CSR with sorted rows, all numbers finite; stays alive */
     spry_device *device; /* where the result is to live; NULL: the host */
+    spry_type type;      /* for foresee(): of what will be made */
     const void *options; /* the kind's struct, filled in */
     const char *values;  /* how precon_store() keeps values: "own", "f16" */
     int depth;           /* of nesting */
@@ -48,6 +49,9 @@ typedef struct precon_kind {
     /* *M answers z = M r with M about A^-1. On a device, where the kind can be there, else on the
      * host; the caller sees which. A failure's message says why and what to try. */
     spry_status (*make)(const precon_job *job, spry_operator **M);
+    /* Tells the job's device what programs making and applying it will take (foresee.h); A need not
+     * be sorted, and may be looked at. NULL: they are few. */
+    void (*foresee)(const precon_job *job);
     bool on_devices; /* it can live on a device */
     bool half;       /* it can store 16 bits: all its matrices go through precon_store() */
 } precon_kind;
@@ -74,6 +78,9 @@ bool precon_entry_at(int index, spry_entry *entry);
  * when only an operator is known; it must stay alive. */
 spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
                                const char *spec, spry_operator **M, char name[32]);
+/* Tells a device what programs making what `spec` names for A and applying it will take; never
+ * fails. */
+void precon_foresee(spry_device *d, const spry_matrix *A, const char *spec);
 /* Rows and columns of A for which sparse factors of precon direct found no pivot, as many of each:
  * the rank is less by that. None for other operators. */
 typedef struct precon_unpivoted {
@@ -81,6 +88,8 @@ typedef struct precon_unpivoted {
     const int32_t *rows, *cols;
 } precon_unpivoted;
 precon_unpivoted precon_direct_unpivoted(const spry_operator *M);
+/* The same for the inverse of a small matrix, which others have within them. */
+void precon_foresee_dense(spry_device *d, spry_type type);
 /* One within another: for a matrix A of the outer one's making, which is general CSR, sorted and
  * finite. *M is NULL for "none". */
 spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, const char *spec,

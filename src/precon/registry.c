@@ -2,6 +2,7 @@
 #include "precon/precon.h"
 
 #include "device/operator.h"
+#include "device/step.h"
 
 static const precon_kind kind_none = {.name = "none", .summary = "no preconditioner"};
 /* made by the solver itself, which is named here so that it can be found */
@@ -211,6 +212,27 @@ static spry_status make_auto(const precon_job *job, spry_operator **M, char name
     }
 done:
     return status;
+}
+
+void precon_foresee(spry_device *d, const spry_matrix *A, const char *spec)
+{
+    char before[MESSAGE_SIZE];
+    request q;
+    if (!device_foresees(d) || strcmp(spec, "auto") == 0)
+        return;
+    memcpy(before, d->ctx->message, sizeof before);
+    if (read_spec(d->ctx, spec, &q) == SPRY_STATUS_OK && q.kind->foresee) {
+        const bool lower = precision_of(&q) == PRECON_SINGLE;
+        const precon_job job = {.A = A,
+                                .device = d,
+                                .type = lower ? lower_type(A->a.type) : A->a.type,
+                                .options = q.fields,
+                                .values = precision_of(&q) == PRECON_HALF ? "f16" : "own"};
+        q.kind->foresee(&job);
+        if (job.type != A->a.type)
+            step_recast_foresee(d);
+    }
+    memcpy(d->ctx->message, before, sizeof before); /* nothing failed for the caller */
 }
 
 spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, const char *spec,

@@ -239,6 +239,11 @@ static spry_status build_programs(resident *s)
         SPRY_GO(ctx, write_text(s, emit_whole, 0, &texts[count++]));
     for (int k = 0; k < count; k++)
         jobs[k] = job_of(&texts[k]);
+    if (s->r->foresees) {
+        for (int k = 0; k < count; k++)
+            (void)device_build(s->d, jobs[k].text, jobs[k].options, NULL);
+        goto done;
+    }
     memcpy(message, ctx->message, sizeof message);
     status = device_build_all(s->d, jobs, count);
     if (status != SPRY_STATUS_OK && count > s->parts && !s->d->lost) {
@@ -395,7 +400,8 @@ spry_status resident_open(runner *r)
     SPRY_GO(ctx, open_memory(s));
     SPRY_GO(ctx, resident_open_course(s));
     SPRY_GO(ctx, build_programs(s));
-    SPRY_GO(ctx, find_groups(s));
+    if (!r->foresees)
+        SPRY_GO(ctx, find_groups(s));
 done:
     return status;
 }

@@ -41,6 +41,7 @@ struct runner {
     track *tracks;
     int track_room, track_count; /* there are, and in use */
     bool used;                   /* it has run before */
+    bool foresees;               /* it will not run: open has programs compiled for one that will */
 
     /* The place in the plan, for settling x and counting. */
     const node *block;

@@ -5,6 +5,7 @@
  */
 #include "tune/tune.h"
 
+#include "device/foresee.h"
 #include "device/formats.h"
 #include "device/operator.h"
 
@@ -216,6 +217,38 @@ done:
     return status;
 }
 
+/* Has c's programs compiled, and takes it for timed as it is expected to be. */
+static void foresee_one(race *r, const spry_matrix *small, tune_candidate *c)
+{
+    device_foresee_format(r->d, small, r->A->a.rows, r->A->a.nnz, c->row.format);
+    r->spent += tune_making_there(c) + FIRST_RUNS * c->expected;
+    c->row.seconds = c->expected;
+    c->samples = 1;
+}
+
+/* Goes through the race as it is expected to be: most programs are there before their turn comes.
+ */
+static void foresee(race *r)
+{
+    spry_matrix *sample = NULL;
+    int i, tried = 0;
+    if (!device_foresees(r->d) || tune_sample(r->A, true, &sample) != SPRY_STATUS_OK)
+        return;
+    const spry_matrix *small = sample ? sample : r->A;
+    foresee_one(r, small, r->csr);
+    while ((i = tune_next_class(r->list)) > 0 &&
+           (tried++ < LEAST_TRIED || may_run(r, &r->list->all[i], climbing)))
+        foresee_one(r, small, &r->list->all[i]);
+    while ((i = tune_next_option(r->list)) > 0 && may_run(r, &r->list->all[i], ending))
+        foresee_one(r, small, &r->list->all[i]);
+    for (i = 0; i < r->list->count; i++) {
+        r->list->all[i].samples = 0;
+        r->list->all[i].row.seconds = 0;
+    }
+    r->spent = 0;
+    spry_matrix_free(sample);
+}
+
 /* A and the vectors on the device, and CSR of it. */
 static spry_status go_there(race *r)
 {
@@ -279,6 +312,7 @@ spry_status tune_race_there(const spry_matrix *A, const tune_options *options, t
     *winner = 0;
     for (int i = 0; i < list->count; i++)
         tune_expect(list, &list->all[i]);
+    foresee(&r);
     SPRY_GO(r.ctx, go_there(&r));
     set_models(&r);
     SPRY_GO(r.ctx, try_formats(&r));

@@ -65,12 +65,25 @@ static spry_status choose(const device_maker *m, int64_t *r, int64_t *c)
     return status;
 }
 
+static spry_status build(const device_maker *m, device_program **p)
+{
+    char options[48];
+    snprintf(options, sizeof options, "-DR=%d -DC=%d", (int)m->L->number[BSR_R],
+             (int)m->L->number[BSR_C]);
+    return make_build(m, "make_bsr", options, p);
+}
+
+static void foresee(const device_maker *m)
+{
+    (void)build(m, NULL);
+    device_sums_foresee(m->d);
+}
+
 static spry_status make(device_maker *m)
 {
     spry_context *ctx = m->d->ctx;
     const device_matrix *A = m->A;
     layout *L = m->L;
-    char options[48];
     device_program *p = NULL;
     device_memory *values = NULL, *columns = NULL, *offsets = NULL;
     int64_t r = 1, c = 1, blocks = 0;
@@ -83,8 +96,7 @@ static spry_status make(device_maker *m)
     L->unit_rows = BSR_UNIT_ROWS;
     layout_note(L, "r", r);
     layout_note(L, "c", c);
-    snprintf(options, sizeof options, "-DR=%d -DC=%d", (int)r, (int)c);
-    SPRY_GO(ctx, make_build(m, "make_bsr", options, &p));
+    SPRY_GO(ctx, build(m, &p));
     SPRY_GO(ctx, make_cleared(m->d, block_rows + 1, sizeof(int64_t), &offsets));
     const device_arg count[] = {DEVICE_VALUE(A->rows),
                                 DEVICE_VALUE(A->cols),
@@ -113,4 +125,5 @@ done:
     return status;
 }
 
-const device_format device_format_bsr = {.name = "bsr", .open = open, .make = make, .grid = "r=0"};
+const device_format device_format_bsr = {
+    .name = "bsr", .open = open, .make = make, .foresee = foresee, .grid = "r=0"};

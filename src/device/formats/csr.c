@@ -15,17 +15,27 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     return SPRY_STATUS_OK;
 }
 
+static spry_status build(spry_device *d, device_program **p)
+{
+    char options[32];
+    snprintf(options, sizeof options, "-DROWS=%d", CSR_GROUP);
+    return device_matrix_build(d, SPRY_TYPE_S, MAKE_GROUP, "make_csr", options, p);
+}
+
+static void foresee(const device_maker *m)
+{
+    (void)build(m->d, NULL);
+}
+
 /* Starts and ends of A's rows. */
 static spry_status cut_rows(const device_maker *m, device_memory *starts, device_memory *ends)
 {
     spry_context *ctx = m->d->ctx;
-    char options[32];
     device_program *p = NULL;
     device_memory *any = NULL;
     int32_t too_many = 0;
     spry_status status = SPRY_STATUS_OK;
-    snprintf(options, sizeof options, "-DROWS=%d", CSR_GROUP);
-    SPRY_GO(ctx, device_matrix_build(m->d, SPRY_TYPE_S, MAKE_GROUP, "make_csr", options, &p));
+    SPRY_GO(ctx, build(m->d, &p));
     SPRY_GO(ctx, make_cleared(m->d, 1, sizeof too_many, &any));
     const device_arg args[] = {DEVICE_VALUE(m->A->rows),  device_arg_memory(m->A->offsets),
                                device_arg_memory(starts), device_arg_memory(ends),
@@ -61,4 +71,5 @@ done:
     return status;
 }
 
-const device_format device_format_csr = {.name = "csr", .open = open, .make = make};
+const device_format device_format_csr = {
+    .name = "csr", .open = open, .make = make, .foresee = foresee};

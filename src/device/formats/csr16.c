@@ -149,12 +149,24 @@ done:
     return status;
 }
 
+static spry_status build(const device_maker *m, device_program **p)
+{
+    char options[32];
+    snprintf(options, sizeof options, "-DROWS=%d", CSR16_GROUP);
+    return make_build(m, "make_csr16", options, p);
+}
+
+static void foresee(const device_maker *m)
+{
+    (void)build(m, NULL);
+    device_sums_foresee(m->d);
+}
+
 static spry_status make(device_maker *m)
 {
     spry_context *ctx = m->d->ctx;
     const device_matrix *A = m->A;
     layout *L = m->L;
-    char options[32];
     device_program *p = NULL;
     device_memory *codes = NULL, *starts = NULL, *ends = NULL;
     const device_memory *columns = A->columns;
@@ -166,8 +178,7 @@ static spry_status make(device_maker *m)
     m->elsewhere = A->nnz > UINT32_MAX; /* where a group may have too many, which the host tells */
     if (m->elsewhere)
         return SPRY_STATUS_OK;
-    snprintf(options, sizeof options, "-DROWS=%d", CSR16_GROUP);
-    SPRY_GO(ctx, make_build(m, "make_csr16", options, &p));
+    SPRY_GO(ctx, build(m, &p));
     SPRY_GO(ctx, device_alloc(m->d, 2 * (L->units + 1) * (int64_t)sizeof(int64_t), &starts));
     SPRY_GO(ctx, device_alloc(m->d, A->rows * (int64_t)sizeof(int64_t), &ends));
     SPRY_GO(ctx, find_starts(m, p, starts, ends, &count));
@@ -188,4 +199,4 @@ done:
 }
 
 const device_format device_format_csr16 = {
-    .name = "csr16", .open = open, .arrays = arrays, .make = make};
+    .name = "csr16", .open = open, .arrays = arrays, .make = make, .foresee = foresee};

@@ -27,19 +27,33 @@ static spry_status build(const device_maker *m, int slots, device_program **p)
     return make_build(m, "make_dia", options, p);
 }
 
+enum { LEAST = 64, MOST = 2048 };
+
+static int first_slots(int64_t rows, int64_t nnz)
+{
+    enum { FEW = 4 };
+    int slots = LEAST;
+    while (slots < MOST && (int64_t)slots * rows < FEW * nnz)
+        slots *= 2;
+    return slots;
+}
+
+static void foresee(const device_maker *m)
+{
+    (void)build(m, first_slots(m->L->rows, m->L->nnz), NULL);
+    device_sums_foresee(m->d);
+}
+
 /* Diagonals before each block. The table is as small as will do for blocks of few; those that have
  * more than the largest are left to the host. */
 static spry_status count_diagonals(device_maker *m, finding *f, device_memory *lists)
 {
-    enum { LEAST = 64, MOST = 2048, FEW = 4 };
     spry_context *ctx = m->d->ctx;
     const device_matrix *A = m->A;
     device_memory *crowded = NULL;
     int32_t any = 1;
-    int slots = LEAST;
+    int slots = first_slots(A->rows, A->nnz);
     spry_status status = SPRY_STATUS_OK;
-    while (slots < MOST && (int64_t)slots * A->rows < FEW * A->nnz)
-        slots *= 2;
     SPRY_GO(ctx, device_alloc(m->d, sizeof any, &crowded));
     const device_arg args[] = {DEVICE_VALUE(A->rows),         device_arg_memory(A->offsets),
                                device_arg_memory(A->columns), device_arg_memory(lists),
@@ -145,4 +159,5 @@ done:
     return status;
 }
 
-const device_format device_format_dia = {.name = "dia", .open = open, .make = make};
+const device_format device_format_dia = {
+    .name = "dia", .open = open, .make = make, .foresee = foresee};

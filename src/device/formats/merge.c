@@ -120,9 +120,16 @@ done:
     return status;
 }
 
+static void foresee(const device_maker *m)
+{
+    (void)make_build(m, "make_merge", "", NULL);
+    device_sums_foresee(m->d);
+}
+
 const device_format device_format_merge = {.name = "merge",
                                            .open = open,
                                            .grid = "items=1024|2048",
                                            .defaults = "items=2048",
                                            .arrays = arrays,
-                                           .make = make};
+                                           .make = make,
+                                           .foresee = foresee};

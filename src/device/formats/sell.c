@@ -44,4 +44,5 @@ const device_format device_format_sell = {.name = "sell",
                                           .grid = "C=32 sigma=1|256|4096",
                                           .defaults = "C=32",
                                           .arrays = arrays,
-                                          .make = make};
+                                          .make = make,
+                                          .foresee = make_slices_foresee};

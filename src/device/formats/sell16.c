@@ -160,15 +160,26 @@ done:
     return status;
 }
 
+static spry_status build(const device_maker *m, device_program **p)
+{
+    char options[32];
+    snprintf(options, sizeof options, "-DSLICE=%d", (int)m->L->number[SELL_C]);
+    return make_build(m, "make_sell16", options, p);
+}
+
+static void foresee(const device_maker *m)
+{
+    make_slices_foresee(m);
+    (void)build(m, NULL);
+}
+
 static spry_status code_columns(device_maker *m, device_memory *columns)
 {
     spry_context *ctx = m->d->ctx;
-    char options[32];
     const int64_t groups = m->L->stored / m->L->number[SELL_C];
     coding c = {.ctx = ctx, .groups = groups, .bits = table_bits(groups), .columns = columns};
     spry_status status = SPRY_STATUS_OK;
-    snprintf(options, sizeof options, "-DSLICE=%d", (int)m->L->number[SELL_C]);
-    SPRY_GO(ctx, make_build(m, "make_sell16", options, &c.p));
+    SPRY_GO(ctx, build(m, &c.p));
     SPRY_GO(ctx, device_alloc(m->d, groups * (int64_t)sizeof(int64_t), &c.codes));
     SPRY_GO(ctx, make_cleared(m->d, (int64_t)1 << c.bits, sizeof(int32_t), &c.table));
     SPRY_GO(ctx, make_cleared(m->d, groups + 1, sizeof(int64_t), &c.counts));
@@ -214,4 +225,5 @@ const device_format device_format_sell16 = {.name = "sell16",
                                             .grid = "C=32|64 sigma=1|256",
                                             .defaults = "C=32",
                                             .arrays = arrays,
-                                            .make = make};
+                                            .make = make,
+                                            .foresee = foresee};

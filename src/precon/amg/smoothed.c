@@ -10,6 +10,7 @@
  */
 #include "precon/amg/amg.h"
 
+#include "device/foresee.h"
 #include "device/operator.h"
 #include "matrix/stats.h"
 
@@ -315,11 +316,23 @@ static spry_status make(const precon_job *job, spry_operator **M)
     return amg_make(job, &kind, M);
 }
 
+/* As build_there() does it, with the coarsest level's inverse. */
+static void foresee(const precon_job *job)
+{
+    const smoothed_options *options = job->options;
+    const int block = options->block > 0 ? (int)options->block : 1;
+    if (strcmp(job->values, "own") != 0 || options->setup == SETUP_HOST)
+        return;
+    device_foresee_amg(job->device, job->type, block, block);
+    precon_foresee_dense(job->device, job->type);
+}
+
 const precon_kind precon_kind_amg = {
     .name = "amg",
     .summary = "algebraic multigrid by smoothed aggregation",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
+    .foresee = foresee,
     .on_devices = true,
     .half = true,
 };

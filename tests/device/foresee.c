@@ -1,0 +1,75 @@
+/*
+ * What solves are said to need before they need it: no program is built that was not foreseen, so
+ * that lists of programs cannot fall behind what is done. The device takes down what it is told,
+ * and compiles as it does otherwise.
+ */
+#include "support/devices.h"
+#include "support/generated.h"
+
+#include "device/cache.h"
+
+#include <string.h>
+
+typedef struct heard {
+    char names[4096]; /* of programs that nobody foresaw */
+} heard;
+
+static void hear(void *data, spry_log_level level, const char *message)
+{
+    heard *h = data;
+    const size_t used = strlen(h->names);
+    (void)level;
+    if (strstr(message, "not foreseen"))
+        snprintf(h->names + used, sizeof h->names - used, "%s\n", message);
+}
+
+/* Solves on the device, opened anew by another context, which must have been told of all programs
+ * but so many. */
+static void check(const spry_device *named, const char *kind, const char *size, const char *options,
+                  int64_t most)
+{
+    spry_context *ctx = support_context("log=debug");
+    spry_device *d = NULL;
+    spry_vector *b = NULL, *x = NULL;
+    spry_result result = SPRY_RESULT_INIT;
+    heard h = {0};
+    char all[256];
+    spry_context_set_log(ctx, hear, &h);
+    assert_ok(ctx, spry_device_open(ctx, named->facts.name, &d));
+    device_listen(d);
+    spry_matrix *A = generated(ctx, kind, size);
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    snprintf(all, sizeof all, "device=%s %s", named->facts.name, options);
+    assert_ok(ctx, spry_quick_solve(ctx, A, b, x, all, &result));
+    assert_true(result.converged);
+    assert_non_null(d->cache->programs);
+    if (d->cache->unforeseen > most)
+        fail_msg("%s: %d programs were not foreseen:\n%s", options, (int)d->cache->unforeseen,
+                 h.names);
+    spry_result_clear(ctx, &result);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+    spry_device_close_all(ctx);
+    support_context_free(ctx);
+}
+
+/* All of multigrid and its method; of the tuner's formats all in the forecast's order. */
+static void test_amg(spry_context *ctx, spry_device *d)
+{
+    (void)ctx;
+    check(d, "poisson3d", "size=24", "method=cg precon=amg tol=1e-8", 0);
+}
+
+static void test_amg_single(spry_context *ctx, spry_device *d)
+{
+    (void)ctx;
+    check(d, "poisson3d", "size=24", "method=cg precon=amg:precision=single format=csr", 0);
+}
+
+int main(void)
+{
+    static const devices_test tests[] = {DEVICES_TEST(test_amg), DEVICES_TEST(test_amg_single)};
+    return DEVICES_RUN(tests);
+}
