@@ -2,6 +2,8 @@
 #include "solve.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +68,48 @@ static int make_solver(solve_job *job)
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);
 }
 
+/* The device that was asked for; NULL: none was. */
+static const char *named_device(const solve_job *job)
+{
+    const char *place = cli_field(job->arguments, spry_solver_options, "device");
+    return place && strcmp(place, "auto") != 0 && strcmp(place, "cpu") != 0 ? place : NULL;
+}
+
+/* A device's driver, which takes tenths of a second to start, starts while files are read. */
+typedef struct driver_start {
+    const char *device; /* NULL: none does */
+    pthread_t thread;
+    spry_context *ctx; /* of its own */
+} driver_start;
+
+static void *start_driver(void *data)
+{
+    driver_start *start = data;
+    spry_device *device = NULL;
+    (void)spry_device_open(start->ctx, start->device, &device); /* who needs it will hear */
+    return NULL;
+}
+
+static void driver_begin(const solve_job *job, driver_start *start)
+{
+    sigset_t everything, before;
+    *start = (driver_start){.device = named_device(job)};
+    if (!start->device)
+        return;
+    sigfillset(&everything); /* signals are for who reads */
+    pthread_sigmask(SIG_SETMASK, &everything, &before);
+    if (spry_context_new("threads=1", &start->ctx) != SPRY_STATUS_OK ||
+        pthread_create(&start->thread, NULL, start_driver, start) != 0)
+        start->device = NULL;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void driver_wait(const driver_start *start)
+{
+    if (start->device)
+        pthread_join(start->thread, NULL);
+}
+
 /*
  * Measures the memory's bandwidth, which the result is compared with, where A comes from memory in
  * each iteration. Without it the solve is as good, so that a failure only leaves the figure out.
@@ -74,10 +118,13 @@ static void measure_bandwidth(solve_job *job)
 {
     spry_device_info device = SPRY_DEVICE_INFO_INIT;
     spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
-    const char *place = cli_field(job->arguments, spry_solver_options, "device");
-    if (place && strcmp(place, "auto") != 0 && strcmp(place, "cpu") != 0) {
-        /* Where there is none, the solver says so. */
-        (void)spry_device_bandwidth(job->ctx, place, false, &bandwidth);
+    spry_device *gpu = NULL;
+    const char *place = named_device(job);
+    if (place) {
+        /* Where there is none, the solver says so. It is open from here on: to open one takes
+         * tenths of a second. */
+        if (spry_device_open(job->ctx, place, &gpu) == SPRY_STATUS_OK)
+            (void)spry_device_bandwidth(job->ctx, place, false, &bandwidth);
         return;
     }
     int64_t entry = (int64_t)(sizeof(int32_t) + spry_type_size(spry_matrix_type(job->A)));
@@ -246,6 +293,7 @@ static int report(const solve_job *job)
 static int solve(solve_job *job)
 {
     const double *tol = cli_field(job->arguments, spry_solver_options, "tol");
+    driver_start start;
     int exit_status = check_outputs(job);
     if (exit_status == EXIT_DONE)
         exit_status = make_solver(job);
@@ -253,12 +301,17 @@ static int solve(solve_job *job)
         return exit_status;
     progress_start(&job->line, job->options->quiet, tol ? *tol : 0);
     progress_note(&job->line, "reading the system");
+    driver_begin(job, &start);
     exit_status = solve_read(job);
+    driver_wait(&start);
     if (exit_status == EXIT_DONE) {
         progress_note(&job->line, "measuring the memory, setting up");
         measure_bandwidth(job);
+        spry_context_free(start.ctx); /* the device is open by now */
+        start.ctx = NULL;
         exit_status = iterate(job);
     }
+    spry_context_free(start.ctx);
     progress_clear(&job->line);
     if (exit_status != EXIT_DONE && !job->refused)
         return exit_status;

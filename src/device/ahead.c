@@ -16,6 +16,7 @@ typedef struct ahead_job {
     cache_key key;
     char *text, options[256];
     compiled made;
+    device_stage stage;
     job_state state;
     struct ahead_job *next;
 } ahead_job;
@@ -54,10 +55,11 @@ void compiled_free(compiled *c, const spry_device *d)
     *c = (compiled){0};
 }
 
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+
 /* The compiler is loaded by whoever needs it first. */
 static spry_status open_compiler(spry_device *d, spry_context *ctx)
 {
-    static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
     spry_status status = SPRY_STATUS_OK;
     if (!d->engine->open_compiler)
         return status;
@@ -111,8 +113,28 @@ static void watch_end(void)
     (void)atexit(end_all);
 }
 
+/* A child of a fork finds no lock held by a thread that it does not have. */
+static void lock_all(void)
+{
+    pthread_mutex_lock(&all_lock);
+    pthread_mutex_lock(&loading);
+}
+
+static void unlock_all(void)
+{
+    pthread_mutex_unlock(&loading);
+    pthread_mutex_unlock(&all_lock);
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(lock_all, unlock_all, unlock_all);
+}
+
 static void enlist(struct device_ahead *q)
 {
+    static pthread_once_t watched = PTHREAD_ONCE_INIT;
+    pthread_once(&watched, watch_forks);
     pthread_mutex_lock(&all_lock);
     q->next = all;
     all = q;
@@ -133,12 +155,14 @@ static void strike(const struct device_ahead *q)
 /* --- threads -------------------------------------------------------------------------------------
  */
 
+/* The one that is needed first. */
 static ahead_job *first_waiting(const struct device_ahead *q)
 {
-    ahead_job *job = q->jobs;
-    while (job && job->state != JOB_WAITS)
-        job = job->next;
-    return job;
+    ahead_job *first = NULL;
+    for (ahead_job *job = q->jobs; job; job = job->next)
+        if (job->state == JOB_WAITS && (!first || job->stage < first->stage))
+            first = job;
+    return first;
 }
 
 static int waiting(const struct device_ahead *q)
@@ -244,6 +268,7 @@ void ahead_add(spry_device *d, cache_key key, char *text, const char *options)
     if (q && strlen(options) < sizeof job->options &&
         base_calloc(d->ctx, 1, sizeof *job, &job) == SPRY_STATUS_OK) {
         job->key = key;
+        job->stage = d->cache->stage;
         job->text = text;
         text = NULL;
         snprintf(job->options, sizeof job->options, "%s", options);
@@ -307,7 +332,8 @@ void ahead_close(spry_device *d)
     if (!q)
         return;
     strike(q);
-    if (q->process == getpid())
+    const bool own = q->process == getpid();
+    if (own)
         end_threads(q);
     while (q->jobs) {
         ahead_job *job = q->jobs;
@@ -316,8 +342,10 @@ void ahead_close(spry_device *d)
             (void)cache_write(d, job->key, job->made.binary, job->made.size);
         free_job(d, job);
     }
-    pthread_mutex_destroy(&q->lock);
-    pthread_cond_destroy(&q->changed);
+    if (own) { /* in a child those who wait at them are gone, and never leave */
+        pthread_mutex_destroy(&q->lock);
+        pthread_cond_destroy(&q->changed);
+    }
     base_free(d->ctx, q);
     d->cache->ahead = NULL;
 }

@@ -18,6 +18,7 @@ struct device_cache {
     struct device_ahead *ahead; /* what is compiled before it is asked for; NULL: nothing yet */
     int64_t compiled, loaded;   /* how many were compiled and taken from disk so far, */
     int64_t unforeseen;         /* and asked for without having been foreseen */
+    device_stage stage;         /* that what is foreseen is for */
     bool listens;               /* see device_listen() */
     bool refused;               /* the last text was, by the compiler */
     bool told;                  /* why nothing is kept on disk */

@@ -157,6 +157,10 @@ spry_status device_build_text(spry_device *d, const char *names, const char *opt
 
 /* Whether it does anything to tell the device of programs that are going to be needed. */
 bool device_foresees(const spry_device *d);
+/* What programs that are told from here on are for: those that are needed first are compiled first.
+ */
+typedef enum device_stage { STAGE_FOR_OPERATOR, STAGE_FOR_PRECON, STAGE_FOR_METHOD } device_stage;
+void device_foresee_for(spry_device *d, device_stage stage);
 /* For tests: a device that only takes down what it is told, whether it could compile it or not. */
 void device_listen(spry_device *d);
 

@@ -266,6 +266,12 @@ bool device_foresees(const spry_device *d)
     return d->facts.has_compilers || (d->cache && d->cache->listens);
 }
 
+void device_foresee_for(spry_device *d, device_stage stage)
+{
+    if (device_foresees(d) && open_cache(d) == SPRY_STATUS_OK)
+        d->cache->stage = stage;
+}
+
 void device_listen(spry_device *d)
 {
     if (open_cache(d) == SPRY_STATUS_OK)

@@ -88,8 +88,10 @@ void solver_foresee(const spry_solver *solver)
     if (!solver->device || !A || !device_foresees(solver->device))
         return;
     device_vectors_foresee(solver->device, A->a.type);
+    device_foresee_for(solver->device, STAGE_FOR_PRECON);
     if (!solver->given_precon)
         precon_foresee(solver->device, A, solver_attempt(solver)->precon);
+    device_foresee_for(solver->device, STAGE_FOR_OPERATOR);
 }
 
 bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b)

@@ -448,8 +448,10 @@ static void foresee_plan(spry_solver *solver)
         find_use(p, A, true, device_of(A), &setup.use[OPERATOR_A]) == SPRY_STATUS_OK) {
         program *handed = p;
         p = NULL;
+        device_foresee_for(device_of(A), STAGE_FOR_METHOD);
         if (plan_make(handed, &setup, &made) == SPRY_STATUS_OK)
             runner_foresee(made, A);
+        device_foresee_for(device_of(A), STAGE_FOR_OPERATOR);
     }
     program_free(p);
     plan_free(made);
