@@ -4,11 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEVICES_OPTIONS(item)                                                \
-    CLI_JSON(item, "print the list")                                         \
-    item(BOOL, measure, "yes", 0, 0, NULL, "measure the memory's bandwidth") \
-    item(BOOL, again, "no", 0, 0, NULL,                                      \
-         "measure again what is remembered of devices from an earlier run")
+#define DEVICES_OPTIONS(item)                                                                    \
+    CLI_JSON(item, "print the list")                                                             \
+    item(BOOL, measure, "yes", 0, 0, NULL, "measure the memory's bandwidth")                     \
+    item(BOOL, again, "no", 0, 0, NULL,                                                          \
+         "measure again what is remembered of devices from an earlier run")                      \
+    item(BOOL, prepare, "no", 0, 0, NULL,                                                        \
+         "compile what solves are likely to need and keep it on disk, for CUDA's devices or "    \
+         "the one of --device, in the place of the list")                                        \
+    item(TEXT, device, "auto", 0, 0, NULL,                                                       \
+         "that --prepare is for: cuda:1, opencl; auto: all of CUDA's")                           \
+    item(TEXT, types, "d", 0, 0, NULL, "of matrices, that --prepare is for, as [d,s]")           \
+    item(TEXT, methods, "", 0, 0, NULL,                                                          \
+         "that --prepare is for, as [cg,gmres]; none: those that are taken where none is asked " \
+         "for")
 
 typedef struct devices_options {
     DEVICES_OPTIONS(SPRY_OPTION_FIELD)
@@ -138,9 +147,63 @@ static void write_json(FILE *out, const void *given)
     json_close(&j, ']');
 }
 
+/* --- preparing -----------------------------------------------------------------------------------
+ */
+
+static void show_progress(void *data, int done, int all)
+{
+    char line[96];
+    snprintf(line, sizeof line, "%d of %d programs", done, all);
+    progress_note(data, line);
+}
+
+static spry_status prepare(spry_context *ctx, const devices_options *o, const char *name)
+{
+    spry_device *device = NULL;
+    progress shown;
+    char methods[SPRY_OPTION_TEXT_SIZE];
+    int made = 0;
+    const double begin = cli_clock();
+    snprintf(methods, sizeof methods, "%s", o->methods);
+    for (char *c = methods; *c; c++)
+        *c = *c == ',' ? ' ' : *c;
+    progress_start(&shown, false, 0);
+    spry_status status = spry_device_open(ctx, name, &device);
+    if (status == SPRY_STATUS_OK)
+        status = spry_device_prepare(device, o->types, *methods ? methods : NULL, show_progress,
+                                     &shown, &made);
+    progress_clear(&shown);
+    if (status == SPRY_STATUS_OK)
+        printf("%s: %d programs compiled in %s and kept\n", spry_device_name(device), made,
+               text_seconds(cli_clock() - begin));
+    return status;
+}
+
+/* The device that was named, or all of CUDA's. */
+static int prepare_all(spry_context *ctx, const devices_options *o)
+{
+    spry_device_info info = SPRY_DEVICE_INFO_INIT;
+    const bool named = strcmp(o->device, "auto") != 0;
+    const char *name = named ? o->device : "cuda";
+    spry_status status = SPRY_STATUS_OK;
+    int count = 0;
+    signals_watch(ctx);
+    for (int i = 1; !named && status == SPRY_STATUS_OK && i < DEVICES_MOST &&
+                    spry_device_describe(ctx, i, &info);
+         i++)
+        if (info.usable && strcmp(info.kind, name) == 0 && ++count > 0)
+            status = prepare(ctx, o, info.name);
+    if (count == 0) /* which also tells why there is none */
+        status = prepare(ctx, o, name);
+    signals_unwatch();
+    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(ctx, status);
+}
+
 static int run(spry_context *ctx, const cli_arguments *a)
 {
     const devices_options *o = a->fields[0];
+    if (o->prepare)
+        return prepare_all(ctx, o);
     int exit_status = file_check_text(ctx, o->json);
     if (exit_status != EXIT_DONE)
         return exit_status;
@@ -171,6 +234,7 @@ const cli_command command_devices = {
         (const cli_example[]){{"spry devices", "A table."},
                               {"spry devices --again", "After a change of driver or clock."},
                               {"spry devices --threads 1", "What one core gets."},
+                              {"spry devices --prepare", "At installation: no first solve waits."},
                               {"spry devices --json --no-measure", "For programs, at once."},
                               {0}},
     .run = run,

@@ -35,6 +35,13 @@ void ahead_add(spry_device *d, cache_key key, char *text, const char *options);
 bool ahead_take(spry_device *d, cache_key key, compiled *c, bool *foreseen);
 /* Ends the threads, once what they have begun is made, and keeps on disk what nobody has taken. */
 void ahead_close(spry_device *d);
+/* Has all compiled that was foreseen, by the caller where the engine's compiler takes one thread
+ * (device_gather()), and keeps it on disk; with how many these were. Who asks to stop is heard; the
+ * first failure ends it. */
+typedef void ahead_progress(void *data, int done, int all);
+spry_status ahead_drain(spry_device *d, ahead_progress *progress, void *data, int *made);
+/* Lets a device that cannot compile beside other work take down what it is told, for that. */
+spry_status device_gather(spry_device *d, bool gathers);
 /* Waits until all is made. */
 void ahead_finish(spry_device *d);
 

@@ -20,6 +20,7 @@ struct device_cache {
     int64_t unforeseen;         /* and asked for without having been foreseen */
     device_stage stage;         /* that what is foreseen is for */
     bool listens;               /* see device_listen() */
+    bool gathers;               /* what is foreseen is compiled by ahead_drain() */
     bool refused;               /* the last text was, by the compiler */
     bool told;                  /* why nothing is kept on disk */
 };

@@ -263,13 +263,21 @@ done:
 
 bool device_foresees(const spry_device *d)
 {
-    return d->facts.has_compilers || (d->cache && d->cache->listens);
+    return d->facts.has_compilers || (d->cache && (d->cache->listens || d->cache->gathers));
 }
 
 void device_foresee_for(spry_device *d, device_stage stage)
 {
     if (device_foresees(d) && open_cache(d) == SPRY_STATUS_OK)
         d->cache->stage = stage;
+}
+
+spry_status device_gather(spry_device *d, bool gathers)
+{
+    const spry_status status = open_cache(d);
+    if (status == SPRY_STATUS_OK)
+        d->cache->gathers = gathers && !d->facts.has_compilers;
+    return status;
 }
 
 void device_listen(spry_device *d)

@@ -63,6 +63,8 @@ static spry_status open_memory(resident *s)
     SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *s->slots, &s->slots));
     SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *s->graph_slots, &s->graph_slots));
     const int64_t elements = place_vectors(s);
+    if (s->r->foresees)
+        goto done;
     SPRY_GO(ctx, device_alloc(s->d, s->words * 8, &s->control));
     SPRY_GO(ctx, device_alloc(s->d, elements * s->r->size, &s->memory));
 done:
@@ -129,7 +131,7 @@ static spry_status open_operators(resident *s)
         s->calls = s->calls || plan_calls(p, o);
         s->held = s->held && (!plan_calls(p, o) || can_hold(s, o));
         rows = rows || (o->kind == OP_APPLY && !plan_calls(p, o));
-        if (o->kind == OP_DIAGONAL)
+        if (o->kind == OP_DIAGONAL && s->r->operators[o->op])
             s->diagonal[o->transpose] = device_diagonal(s->r->operators[o->op], o->transpose);
     }
     s->group = RESIDENT_GROUP;
@@ -235,7 +237,8 @@ static spry_status build_programs(resident *s)
     s->parts = s->parts > 0 ? s->parts : 1;
     for (; count < s->parts; count++)
         SPRY_GO(ctx, write_text(s, emit_program, count, &texts[count]));
-    if (beside && may_be_whole(s, A->own_bytes))
+    const double each = A->rows > 0 ? (double)A->own_bytes / (double)A->rows : 0;
+    if (beside && may_be_whole(s, (int64_t)(each * (double)s->r->n[0])))
         SPRY_GO(ctx, write_text(s, emit_whole, 0, &texts[count++]));
     for (int k = 0; k < count; k++)
         jobs[k] = job_of(&texts[k]);

@@ -60,7 +60,7 @@ static spry_status open_track(const runner *r, track *l)
     return status;
 }
 
-void runner_foresee(plan *p, const spry_operator *A)
+void runner_foresee(plan *p, const spry_operator *A, int64_t n)
 {
     spry_device *d = device_of(A);
     char before[MESSAGE_SIZE];
@@ -71,7 +71,7 @@ void runner_foresee(plan *p, const spry_operator *A)
                 .class = &runner_device,
                 .type = A->type,
                 .size = (int64_t)spry_type_size(A->type),
-                .n = {A->rows, A->cols},
+                .n = {n, n},
                 .operators = {[OPERATOR_A] = A},
                 .foresees = true};
     memcpy(before, p->ctx->message, sizeof before);

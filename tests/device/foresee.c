@@ -5,6 +5,7 @@
  */
 #include "support/devices.h"
 #include "support/generated.h"
+#include "support/opened.h"
 
 #include "device/cache.h"
 
@@ -68,8 +69,28 @@ static void test_amg_single(spry_context *ctx, spry_device *d)
     check(d, "poisson3d", "size=24", "method=cg precon=amg:precision=single format=csr", 0);
 }
 
+static void stop(void *data, int done, int all)
+{
+    (void)all;
+    if (done >= 2)
+        spry_context_interrupt(data);
+}
+
+/* Where the compiler takes one thread the caller compiles, and hears who asks to stop. */
+static void test_prepare(spry_context *ctx, spry_device *d)
+{
+    cache_place place;
+    int made = 0;
+    place_open(&place);
+    assert_status(ctx, SPRY_STATUS_INTERRUPTED, spry_device_prepare(d, "s", "", stop, ctx, &made));
+    assert_true(made >= 2);
+    assert_int_equal(place_count(&place), made);
+    place_close(&place);
+}
+
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(test_amg), DEVICES_TEST(test_amg_single)};
+    static const devices_test tests[] = {DEVICES_TEST(test_amg), DEVICES_TEST(test_amg_single),
+                                         DEVICES_TEST(test_prepare)};
     return DEVICES_RUN(tests);
 }

@@ -187,6 +187,63 @@ static void test_torture(void **state)
     }
 }
 
+typedef struct heard {
+    spry_context *ctx;
+    int calls, done, all, stop_at;
+} heard;
+
+static void hear(void *data, int done, int all)
+{
+    heard *h = data;
+    h->calls++;
+    assert_true(done >= h->done && done <= all);
+    h->done = done;
+    h->all = all;
+    if (h->stop_at > 0 && done >= h->stop_at)
+        spry_context_interrupt(h->ctx);
+}
+
+/* What is prepared is on disk; the second time nothing is left to do. */
+static void test_prepare(void **state)
+{
+    opened s;
+    int made = 0, again = -1;
+    (void)state;
+    opened_open(&s, "cuda");
+    heard h = {.ctx = s.ctx};
+    assert_ok(s.ctx, spry_device_prepare(s.d, "d", "cg", hear, &h, &made));
+    assert_true(made > 60);
+    assert_int_equal(h.done, made);
+    assert_int_equal(h.all, made);
+    assert_true(place_count(&fake.place) >= made);
+    opened_close(&s);
+    opened_open(&s, "cuda");
+    assert_ok(s.ctx, spry_device_prepare(s.d, "d", "cg", NULL, NULL, &again));
+    assert_int_equal(again, 0);
+    assert_status(s.ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_device_prepare(s.d, "d,q", "", NULL, NULL, NULL));
+    support_message_has(s.ctx, "s d c z");
+    assert_int_not_equal(spry_device_prepare(s.d, "d", "no-method", NULL, NULL, &again),
+                         SPRY_STATUS_OK);
+    support_message_has(s.ctx, "no-method");
+    opened_close(&s);
+}
+
+static void test_prepare_stopped(void **state)
+{
+    opened s;
+    int made = 0;
+    (void)state;
+    opened_open(&s, "cuda");
+    heard h = {.ctx = s.ctx, .stop_at = 3};
+    assert_status(s.ctx, SPRY_STATUS_INTERRUPTED,
+                  spry_device_prepare(s.d, "s", "", hear, &h, &made));
+    support_message_has(s.ctx, "were compiled and kept");
+    assert_int_equal(made, h.done);
+    assert_true(made >= 3 && place_count(&fake.place) >= 3);
+    opened_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +251,7 @@ int main(void)
         FAKE_TEST(test_kept, &fake),    FAKE_TEST(test_closed, &fake),
         FAKE_TEST(test_failure, &fake), FAKE_TEST(test_no_compiler, &fake),
         FAKE_TEST(test_fork, &fake),    FAKE_TEST(test_torture, &fake),
+        FAKE_TEST(test_prepare, &fake), FAKE_TEST(test_prepare_stopped, &fake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,6 +110,7 @@ LOOK(spry_device_name, 1, spry_device_name(P(0, t->device)))                    
 LOOK(spry_device_describe, 2, spry_device_describe(P(0, t->ctx), 0, P(1, &t->info)))                 \
 CALL(spry_device_bandwidth, 3, "1", spry_device_bandwidth(P(0, t->ctx), P(1, "cpu"), false, P(2, &t->bandwidth))) \
 ONLY(spry_device_mark, 1, "", spry_device_mark(P(0, t->device)))                                     \
+ONLY(spry_device_prepare, 1, "", spry_device_prepare(P(0, t->device), "", "", NULL, NULL, NULL))     \
 ONLY(spry_device_elapsed, 2, "", spry_device_elapsed(P(0, t->device), P(1, &t->number)))             \
 LOOK(spry_device_close_all, 1, spry_device_close_all(P(0, NULL)))                                    \
 CALL(spry_generate, 4, "2", spry_generate(P(0, t->ctx), P(1, "tridiagonal"), P(2, "size=4"), P(3, &t->made_matrix))) \
