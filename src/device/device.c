@@ -1,8 +1,10 @@
 /* Devices: opening and closing them, and what stands around every call of an engine. */
 #include "device/engine.h"
+#include "device/forecast.h"
 #include "device/staging.h"
 #include "device/vector.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static const engine_class *const engines[] = {&engine_cuda, &engine_opencl};
@@ -88,6 +90,8 @@ void spry_device_close_all(spry_context *ctx)
 static spry_status open_new(spry_context *ctx, const engine_class *engine, int index,
                             spry_device **out)
 {
+    static atomic_bool started; /* drivers of all engines: only CUDA's is forecast */
+    const double begin = base_seconds();
     spry_status status = SPRY_STATUS_OK;
     spry_device *d = NULL;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *d, &d));
@@ -106,6 +110,8 @@ static spry_status open_new(spry_context *ctx, const engine_class *engine, int i
     ctx->close_devices = close_all;
     SPRY_GO(ctx, device_pool_open(d));
     SPRY_GO(ctx, device_stream_new(d, &d->stream));
+    if (d->facts.has_pointers && !atomic_exchange(&started, true))
+        d->opening = base_seconds() - begin;
     *out = d;
     d = NULL;
 done:
@@ -180,6 +186,7 @@ void device_close(spry_device *d)
         return;
     if (d->stream && !d->lost)
         (void)d->engine->stream_finish(d, d->stream->handle);
+    device_pace_remember(d);
     device_event_free(d->marks[0]);
     device_event_free(d->marks[1]);
     device_staging_close(d);

@@ -64,6 +64,8 @@ struct spry_device {
     bool lost;
     char why_lost[512];
     double read_bandwidth;    /* bytes per second; 0 until measured */
+    double bus_rate;          /* of the last large copy to it; 0: there was none */
+    double opening;           /* seconds, of the first one in a process; else 0 */
     device_event *marks[2];   /* of spry_device_mark(); NULL until used */
     int64_t users;            /* objects that hold it */
     struct spry_device *next; /* of the context's open devices */

@@ -92,12 +92,15 @@ spry_status device_put_large(device_memory *to, const void *from, int64_t bytes)
         memcpy(d->ctx->message, before, sizeof before);
         return device_put(to, 0, from, bytes);
     }
+    const double begin = base_seconds();
     if (status == SPRY_STATUS_OK)
         status = put_pieces(sides, to, from, bytes, piece);
     for (int k = 0; k < STAGING_SIDES && status == SPRY_STATUS_OK; k++)
         status = device_stream_finish(sides[k].stream);
     if (status != SPRY_STATUS_OK)
         device_staging_finish(d);
+    else
+        d->bus_rate = (double)bytes / (base_seconds() - begin + 1e-9);
     return status;
 }
 

@@ -1,13 +1,15 @@
 /* Where a solver works: on the host, or on a device that can be used. */
 #include "krylov/solver.h"
 
+#include "device/forecast.h"
 #include "device/operator.h"
 #include "device/vector.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-/* Rows below which the host is as fast as any device, or faster. */
-enum { AUTO_ROWS = 50000 };
+/* Bytes per second that a core's thread gets from memory, and all of them at most. */
+static const double core_rate = 8e9, host_most = 1.2e11;
 
 /* What has kept a device that was asked for from being used; the solve goes on at the host. */
 static spry_status stay_here(spry_solver *solver, const char *what, spry_status why)
@@ -40,12 +42,60 @@ static bool precon_goes_there(const spry_solver *solver)
     return !solver->given_precon && (strcmp(name, "auto") == 0 || precon_on_devices(name));
 }
 
+/* Products with A, vectors counted as such, that set-up and solve are likely to take: as
+ * precon/choose.c has them for grids. */
+static double likely_products(const spry_solver *solver)
+{
+    const char *precon = solver->options.precon;
+    const double grid = 7.5 * cbrt((double)solver->matrix->a.rows), multigrid = 200;
+    const double simple = grid < multigrid ? grid : multigrid;
+    const double once = strcmp(precon, "auto") == 0 ? simple
+                        : precon_is(precon, "amg")  ? multigrid
+                                                    : grid;
+    return once * (solver->systems > 1 ? solver->systems : 1);
+}
+
+static double host_rate(const spry_context *ctx)
+{
+    const double rate = core_rate * spry_context_threads(ctx);
+    return ctx->bandwidth.read > 0 ? ctx->bandwidth.read : rate < host_most ? rate : host_most;
+}
+
+/* Whether there is a CUDA device that is likely to be done before the host is. */
+static bool pays(const spry_solver *solver)
+{
+    static const double nothing = 1e-3; /* seconds: not worth to look at files */
+    spry_context *ctx = solver->ctx;
+    const matrix_arrays *a = &solver->matrix->a;
+    const double rate = host_rate(ctx);
+    char why[256];
+    device_work_load load = {.bytes = (double)a->nnz * (4 + (double)spry_type_size(a->type)) +
+                                      8 * (double)a->rows,
+                             .products = likely_products(solver)};
+    if (load.products * load.bytes < nothing * rate)
+        return false;
+    for (const spry_device *d = ctx->devices; d; d = d->next)
+        load.open = load.open || strncmp(d->facts.name, "cuda", 4) == 0;
+    const device_pace pace = device_pace_recall("cuda");
+    load.compiled = device_forecast_compiled();
+    const device_forecast f = device_forecast_make(&pace, &load, rate);
+    const bool worth = f.all < f.host && device_count(ctx, "cuda", why, sizeof why) > 0;
+    base_log(ctx, worth ? SPRY_LOG_INFO : SPRY_LOG_DEBUG,
+             "device auto: cuda is forecast to take %.2g s (start %.2g, compiling %.2g, bus %.2g, "
+             "work %.2g), the cpu %.2g s: %s",
+             f.all, f.start, f.compile, f.bus, f.work, f.host,
+             worth             ? "taken"
+             : f.all >= f.host ? "not taken"
+                               : "there is none");
+    return worth;
+}
+
 /* Without being asked: the device of the vectors, the one that SPRY_DEVICE names, or CUDA's first
- * where there is one and the matrix is large enough. */
+ * where there is one that pays. */
 static spry_status open_auto(spry_solver *solver, spry_device *near)
 {
     const char *named = getenv("SPRY_DEVICE");
-    char why[256], before[MESSAGE_SIZE];
+    char before[MESSAGE_SIZE];
     solver->device = near;
     if (near)
         return SPRY_STATUS_OK;
@@ -56,8 +106,7 @@ static spry_status open_auto(spry_solver *solver, spry_device *near)
     }
     if (named && *named && strcmp(named, "auto") != 0)
         return open_named(solver, named);
-    if (solver->matrix->a.rows < AUTO_ROWS || !precon_goes_there(solver) ||
-        device_count(solver->ctx, "cuda", why, sizeof why) == 0)
+    if (!precon_goes_there(solver) || !pays(solver))
         return SPRY_STATUS_OK;
     memcpy(before, solver->ctx->message, sizeof before);
     if (device_open(solver->ctx, "cuda", &solver->device) != SPRY_STATUS_OK) {
