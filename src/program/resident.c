@@ -117,7 +117,7 @@ done:
 static bool can_hold(const resident *s, const plan_op *o)
 {
     const spry_operator *op = s->r->operators[o->op];
-    return device_of(op) == s->d && !op->class->gave_nonfinite &&
+    return op && device_of(op) == s->d && !op->class->gave_nonfinite &&
            o->out.var != s->p->var_of_name[NAME_X];
 }
 
