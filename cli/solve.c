@@ -123,8 +123,7 @@ static void measure_bandwidth(solve_job *job)
     if (place) {
         /* Where there is none, the solver says so. It is open from here on: to open one takes
          * tenths of a second. */
-        if (spry_device_open(job->ctx, place, &gpu) == SPRY_STATUS_OK)
-            (void)spry_device_bandwidth(job->ctx, place, false, &bandwidth);
+        (void)spry_device_open(job->ctx, place, &gpu);
         return;
     }
     int64_t entry = (int64_t)(sizeof(int32_t) + spry_type_size(spry_matrix_type(job->A)));
@@ -134,6 +133,21 @@ static void measure_bandwidth(solve_job *job)
         job->cache_bytes = device.cache_bytes;
     else if (spry_device_bandwidth(job->ctx, NULL, false, &bandwidth) != SPRY_STATUS_OK)
         cli_log(NULL, SPRY_LOG_WARNING, "the memory's bandwidth could not be measured");
+}
+
+/* A device's, where nobody knows it yet, is measured once x is there: what that takes is compiled
+ * beside the solve. */
+static void compare_bandwidth(const solve_job *job)
+{
+    spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
+    for (int k = 0; k < job->count; k++) {
+        spry_result *r = &job->results[k];
+        if (r->bandwidth_fraction > 0 || r->solve_seconds <= 0 || strcmp(r->device, "cpu") == 0 ||
+            spry_device_bandwidth(job->ctx, r->device, false, &bandwidth) != SPRY_STATUS_OK)
+            continue;
+        r->bandwidth_fraction = (double)r->bytes_per_iteration * (double)r->iterations /
+                                r->solve_seconds / bandwidth.read;
+    }
 }
 
 /* One that fails while the solve goes on is told; the next may do better. */
@@ -310,6 +324,8 @@ static int solve(solve_job *job)
         spry_context_free(start.ctx); /* the device is open by now */
         start.ctx = NULL;
         exit_status = iterate(job);
+        if (exit_status == EXIT_DONE && !job->refused && is_told(job))
+            compare_bandwidth(job);
     }
     spry_context_free(start.ctx);
     progress_clear(&job->line);

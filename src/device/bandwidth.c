@@ -134,17 +134,35 @@ done:
     return status;
 }
 
+static int group_of(const spry_device *d)
+{
+    return d->facts.processor ? 1 : WIDE_GROUP;
+}
+
+static spry_status build(spry_device *d, device_program **p)
+{
+    char options[64];
+    snprintf(options, sizeof options, "-DSP_GROUP=%d%s", group_of(d),
+             d->facts.processor ? " -DCHUNKS" : "");
+    return device_build(d, device_text("bandwidth"), options, p);
+}
+
+void device_read_bandwidth_foresee(spry_device *d)
+{
+    if (d->read_bandwidth <= 0)
+        d->read_bandwidth = recall(d);
+    if (d->read_bandwidth <= 0)
+        (void)build(d, NULL);
+}
+
 static spry_status measure(spry_device *d, double *bandwidth)
 {
     spry_context *ctx = d->ctx;
     spry_status status = SPRY_STATUS_OK;
-    stage s = {.group = d->facts.processor ? 1 : WIDE_GROUP};
-    char options[64];
+    stage s = {.group = group_of(d)};
     double best = 0;
     const int64_t most = 32 * (int64_t)(d->facts.units > 0 ? d->facts.units : 1);
-    snprintf(options, sizeof options, "-DSP_GROUP=%d%s", s.group,
-             d->facts.processor ? " -DCHUNKS" : "");
-    SPRY_GO(ctx, device_build(d, device_text("bandwidth"), options, &s.program));
+    SPRY_GO(ctx, build(d, &s.program));
     SPRY_GO(ctx, allocate(d, &s));
     SPRY_GO(ctx, device_alloc(d, most * s.group * (int64_t)sizeof(double), &s.sums));
     SPRY_GO(ctx, device_event_new(d, &s.begin));

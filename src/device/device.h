@@ -214,6 +214,8 @@ spry_status device_event_record(device_event *e, device_stream *s);
 spry_status device_event_seconds(device_event *from, device_event *to, double *seconds);
 /* Read bandwidth in bytes per second, measured once per device and remembered on disk. */
 spry_status device_read_bandwidth(spry_device *d, bool anew, double *bytes_per_second);
+/* Takes what is remembered, or has its program compiled ahead. */
+void device_read_bandwidth_foresee(spry_device *d);
 
 /* --- failures for tests --------------------------------------------------------------------------
  */

@@ -140,6 +140,8 @@ void solver_foresee(const spry_solver *solver)
     device_foresee_for(solver->device, STAGE_FOR_PRECON);
     if (!solver->given_precon)
         precon_foresee(solver->device, A, solver_attempt(solver)->precon);
+    device_foresee_for(solver->device, STAGE_FOR_METHOD);
+    device_read_bandwidth_foresee(solver->device); /* for who compares, once it is solved */
     device_foresee_for(solver->device, STAGE_FOR_OPERATOR);
 }
 
