@@ -93,12 +93,12 @@ void device_pace_remember(const spry_device *d)
 
 bool device_forecast_compiled(void)
 {
-    char folder[PATH_SIZE];
+    char folder[4000], programs[PATH_SIZE];
     int count = 0;
-    if (!base_cache_folder(folder, sizeof folder - 16))
+    if (!base_cache_folder(folder, sizeof folder))
         return false;
-    strcat(folder, "/programs");
-    DIR *all = opendir(folder);
+    snprintf(programs, sizeof programs, "%s/programs", folder);
+    DIR *all = opendir(programs);
     while (all && count < FEW_PROGRAMS && readdir(all))
         count++;
     if (all)
