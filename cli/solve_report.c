@@ -49,10 +49,11 @@ static void report_end(const solve_job *job, const totals *t, FILE *out)
     }
     fprintf(out, "%s after %s iteration%s", r->converged ? "converged" : "not converged",
             text_count(r->iterations), r->iterations == 1 ? "" : "s");
-    if (r->converged && *r->detail)
-        fprintf(out, " %s\n", r->detail);
+    const char *detail = cli_spell(r->detail);
+    if (r->converged && *detail)
+        fprintf(out, " %s\n", detail);
     else
-        fprintf(out, ": %s%s%s\n", spry_reason_text(r->reason), *r->detail ? "; " : "", r->detail);
+        fprintf(out, ": %s%s%s\n", spry_reason_text(r->reason), *detail ? "; " : "", detail);
 }
 
 /* "cg, chosen: conjugate gradients": who decided, and the registry's line on it. */
@@ -132,14 +133,14 @@ static void report_systems(const solve_job *job, FILE *out)
         table_cell(t, "%s", spry_reason_name(r->reason));
         table_cell(t, "%s", text_count(r->iterations));
         table_cell(t, "%.2e", r->true_residual);
-        table_cell(t, "%s", r->detail);
+        table_cell(t, "%s", cli_spell(r->detail));
     }
     table_print(t, out);
 }
 
 static void report_tried(const char *tried, FILE *out)
 {
-    for (const char *p = tried ? tried : ""; *p; p += *p == '\n') {
+    for (const char *p = tried ? cli_spell(tried) : ""; *p; p += *p == '\n') {
         const int length = (int)strcspn(p, "\n");
         fprintf(out, "tried      %.*s\n", length, p);
         p += length;
@@ -163,6 +164,16 @@ static void report_errors(const solve_job *job, FILE *out)
         fprintf(out, "A is so ill-conditioned that x may have no correct digit\n");
 }
 
+static void report_place(const solve_job *job, FILE *out)
+{
+    const spry_result *r = job->results;
+    fprintf(out, "ran on     %s, format %s", r->device, r->format);
+    if (strcmp(r->device, "cpu") == 0)
+        fprintf(out, ", %d thread%s, %s kernels", spry_context_threads(job->ctx),
+                spry_context_threads(job->ctx) == 1 ? "" : "s", spry_context_isa(job->ctx));
+    fputc('\n', out);
+}
+
 void solve_report(const solve_job *job, FILE *out)
 {
     const spry_result *r = job->results;
@@ -170,6 +181,8 @@ void solve_report(const solve_job *job, FILE *out)
     const double *tol = cli_field(a, spry_solver_options, "tol");
     const totals t = add_up(job);
     report_end(job, &t, out);
+    if (job->unread)
+        return;
     fprintf(out, "A          %s: %s x %s, %s entries, %s\n", text_name(a->operands[0]),
             text_count(r->rows), text_count(r->cols), text_count(r->nnz), text_type(r->type));
     fprintf(out, "b          %s",
@@ -177,14 +190,12 @@ void solve_report(const solve_job *job, FILE *out)
     if (job->count > 1)
         fprintf(out, ": %s columns", text_count(job->count));
     fputc('\n', out);
-    report_method(job, out);
-    report_choice(job, out, "precon", r->precon, SPRY_LIST_PRECONS);
-    report_tried(r->tried, out);
-    fprintf(out, "ran on     %s, format %s", r->device, r->format);
-    if (strcmp(r->device, "cpu") == 0)
-        fprintf(out, ", %d thread%s, %s kernels", spry_context_threads(job->ctx),
-                spry_context_threads(job->ctx) == 1 ? "" : "s", spry_context_isa(job->ctx));
-    fputc('\n', out);
+    if (*r->method) { /* a set-up that was stopped came to none */
+        report_method(job, out);
+        report_choice(job, out, "precon", r->precon, SPRY_LIST_PRECONS);
+        report_tried(r->tried, out);
+        report_place(job, out);
+    }
     const bool inconsistent = r->converged && tol && r->true_residual > *tol && job->count == 1;
     fprintf(out, "residual   %.2e%s, the true |b - A x| / |b|%s; asked for %g, at first %.2e\n",
             t.residual, job->count > 1 ? " at most" : "",
@@ -213,7 +224,7 @@ static void json_lines(json *j, const char *name, const char *lines)
     for (const char *p = lines ? lines : ""; *p; p += *p == '\n') {
         size_t length = strcspn(p, "\n");
         snprintf(line, sizeof line, "%.*s", (int)length, p);
-        json_text(j, NULL, line);
+        json_text(j, NULL, cli_spell(line));
         p += length;
     }
     json_close(j, ']');
@@ -226,7 +237,7 @@ static void json_result(json *j, const spry_result *r, const solve_errors *error
     json_open(j, NULL, '{');
     json_bool(j, "converged", r->converged);
     json_text(j, "reason", spry_reason_name(r->reason));
-    json_text(j, "detail", r->detail);
+    json_text(j, "detail", cli_spell(r->detail));
     json_int(j, "iterations", r->iterations);
     json_real(j, "residual", r->residual);
     json_real(j, "true_residual", r->true_residual);

@@ -73,6 +73,26 @@ static spry_type wanted_type(const read_options *options, spry_type found)
     return options->type == 0 ? found : (spry_type)(options->type - 1);
 }
 
+/* A few bytes may promise billions of rows, which are nothing but zeros: what is made for them is
+ * bounded by the size of the file, unless a limit of memory was said. */
+static spry_status check_promise(const io_bytes *bytes, const spry_matrix *A)
+{
+    const int64_t least = 1 << 26, times = 100;
+    const int64_t most = (int64_t)bytes->size < INT64_MAX / times - least
+                             ? least + times * (int64_t)bytes->size
+                             : INT64_MAX;
+    const matrix_arrays *a = &A->a;
+    const int64_t lines = a->rows > a->cols ? a->rows : a->cols;
+    if (!A->ctx->meminfo || lines <= most / 8)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
+                     "%s: is %" PRId64 " x %" PRId64 " with %" PRId64 " entries in a file of %zu "
+                     "bytes: almost all of it is empty, and would take %" PRId64
+                     " bytes and more; if that is meant, say how much memory it may take: "
+                     "memory_limit=%" PRId64,
+                     bytes->path, a->rows, a->cols, a->nnz, bytes->size, 8 * lines, 32 * lines);
+}
+
 spry_status io_finish_matrix(const io_bytes *bytes, const io_format *format,
                              const read_options *options, spry_matrix **A)
 {
@@ -80,8 +100,11 @@ spry_status io_finish_matrix(const io_bytes *bytes, const io_format *format,
     spry_status status = SPRY_STATUS_OK;
     spry_context *ctx = (*A)->ctx;
     spry_matrix *other = NULL;
+    SPRY_GO(ctx, check_promise(bytes, *A));
     SPRY_GO(ctx, matrix_become(*A, SPRY_FORMAT_CSR));
+    SPRY_GO(ctx, io_go_on(ctx, bytes->path));
     SPRY_GO(ctx, spry_matrix_sort(*A));
+    SPRY_GO(ctx, io_go_on(ctx, bytes->path));
     SPRY_GO(ctx, settle_duplicates(bytes, format, options, *A));
     if (options->nonfinite == REFUSE)
         SPRY_GO(ctx, check_finite(bytes, format, *A));

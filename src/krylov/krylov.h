@@ -152,9 +152,12 @@ spry_status iteration_note(iteration *it);
 spry_status iteration_first_norms(iteration *it, double *residual);
 /* |b - A x| / |b| by a product of its own. */
 spry_status iteration_true_residual(iteration *it, double *relative);
-/* Where rounding may have made the true residual come below tol: computes it in twice the
- * precision. */
+/* The true residual in twice the precision, where rounding has a say in its first digits or in
+ * whether it is below tol. */
 spry_status iteration_confirm(iteration *it);
+/* |b - A x| in twice the precision. */
+spry_status polish_measure(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
+                           double *norm);
 /* What rounding makes of a product A x at most, over |x|: u (longest row + 2) sqrt(|A|_1 |A|_inf),
  * N. J. Higham, Accuracy and Stability of Numerical Algorithms, SIAM (2002), section 3.5. Infinite
  * where it is not known. */
