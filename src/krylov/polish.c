@@ -202,7 +202,8 @@ static spry_status choose_digits(iteration *it, const spry_matrix *A)
     const double tol = it->options->tol, reach = 1e5, margin = 0.9;
     const double before = it->truth;
     spry_status status = SPRY_STATUS_OK;
-    if (it->truth <= tol || !(it->truth <= reach * tol))
+    /* Below the last digits of b there is nothing to be found. */
+    if (it->truth <= tol || !(it->truth <= reach * tol) || tol < measure_unit(it->b->type) / 2)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
     SPRY_GO(ctx, digits_choose(A, margin * tol * it->b_norm, it->x, it->spare));
@@ -215,14 +216,17 @@ done:
     return status;
 }
 
-static void tell_rounding(iteration *it, double level)
+/* What the factors are: those of lower precision are not what rounding is measured by. */
+static void tell_rounding(iteration *it, const spry_operator *M, double level)
 {
     it->at_rounding = true;
     it->reason = SPRY_REASON_STAGNATED;
     snprintf(it->detail, sizeof it->detail,
-             "the true residual of exact factors stays at %.2g: rounding makes as much, as x is so "
-             "large (%.1g for each rounding), and no better last digits of x were found",
-             it->truth, level);
+             "%.2g is out of reach of %s precision for this A and b: with %s factors the true "
+             "residual stays at %.2g, rounding makes as much (%.1g for each rounding), and no better "
+             "last digits of x were found",
+             it->options->tol, type_is_single(it->A->type) ? "single" : "double",
+             M->single ? "single-precision" : "exact", it->truth, level);
 }
 
 /* What factors could not do nothing else can, where A is singular, or rounding makes as much. */
@@ -235,7 +239,7 @@ static spry_status judge(iteration *it, const spry_matrix *A, const spry_operato
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, measure_rounding(it, &level));
     if (it->truth <= near * level && it->truth < sensible) {
-        tell_rounding(it, level);
+        tell_rounding(it, M, level);
         return SPRY_STATUS_OK;
     }
     const double before = it->truth;
@@ -246,12 +250,12 @@ static spry_status judge(iteration *it, const spry_matrix *A, const spry_operato
         it->truth = before;
         SPRY_GO(ctx, spry_vector_copy(it->saved, it->x));
         if (before <= near * level)
-            tell_rounding(it, level);
+            tell_rounding(it, M, level);
     } else if (found.singular) {
         it->reason = SPRY_REASON_SINGULAR;
         snprintf(it->detail, sizeof it->detail, "%s", found.text);
     } else if (it->truth <= near * level) {
-        tell_rounding(it, level);
+        tell_rounding(it, M, level);
     }
 done:
     return status;
