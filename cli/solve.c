@@ -61,6 +61,13 @@ static int make_solver(solve_job *job)
         status = spry_solver_set_text(job->solver, "format", job->options->format);
     if (status == SPRY_STATUS_OK)
         status = spry_solver_set_bool(job->solver, "memory", job->options->memory);
+    const cli_given *g = NULL;
+    while (status == SPRY_STATUS_OK &&
+           (g = cli_next_given(job->arguments, spry_solver_options, g)) != NULL)
+        if (strcmp(g->option->name, "tol") == 0) /* also where it is what it would have been */
+            status = spry_solver_set_real(
+                job->solver, "tol",
+                *(double *)cli_field(job->arguments, spry_solver_options, "tol"));
     if (status == SPRY_STATUS_OK)
         status = check_method(job);
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);
@@ -121,6 +128,9 @@ static bool keep(void *data, int64_t iteration, double residual, const spry_vect
 static void log_during_solve(void *data, spry_log_level level, const char *text)
 {
     solve_job *job = data;
+    const size_t used = strlen(job->warnings);
+    if (level == SPRY_LOG_WARNING && !job->results) /* later ones are in those */
+        snprintf(job->warnings + used, sizeof job->warnings - used, "%s%s", used ? "\n" : "", text);
     progress_clear(&job->line);
     cli_log(NULL, level, text);
 }

@@ -178,7 +178,8 @@ void solve_report(const solve_job *job, FILE *out)
 {
     const spry_result *r = job->results;
     const cli_arguments *a = job->arguments;
-    const double *tol = cli_field(a, spry_solver_options, "tol");
+    double tol = 0;
+    (void)spry_solver_get_real(job->solver, "tol", &tol); /* which it has */
     const totals t = add_up(job);
     report_end(job, &t, out);
     if (job->unread)
@@ -196,10 +197,12 @@ void solve_report(const solve_job *job, FILE *out)
         report_tried(r->tried, out);
         report_place(job, out);
     }
-    const bool inconsistent = r->converged && tol && r->true_residual > *tol && job->count == 1;
-    fprintf(out, "residual   %.2e%s, the true |b - A x| / |b|%s; asked for %g, at first %.2e\n",
+    const bool inconsistent = r->converged && r->true_residual > tol && job->count == 1;
+    const double *said = cli_field(a, spry_solver_options, "tol");
+    fprintf(out, "residual   %.2e%s, the true |b - A x| / |b|%s; asked for %g%s, at first %.2e\n",
             t.residual, job->count > 1 ? " at most" : "",
-            inconsistent ? ", about the least there is" : "", tol ? *tol : 0, t.initial);
+            inconsistent ? ", about the least there is" : "", tol,
+            said && *said != tol ? " as A is in single precision" : "", t.initial);
     report_errors(job, out);
     report_times(job, &t, out);
     report_bandwidth(job, &t, out);
@@ -216,24 +219,22 @@ void solve_findings(const solve_job *job, FILE *out)
         findings_print(out, &job->found, FINDINGS_SHOWN);
 }
 
-/* A text of several lines as an array. */
-static void json_lines(json *j, const char *name, const char *lines)
+/* The lines of a text in an array. */
+static void json_lines(json *j, const char *lines)
 {
     char line[512];
-    json_open(j, name, '[');
     for (const char *p = lines ? lines : ""; *p; p += *p == '\n') {
         size_t length = strcspn(p, "\n");
         snprintf(line, sizeof line, "%.*s", (int)length, p);
         json_text(j, NULL, cli_spell(line));
         p += length;
     }
-    json_close(j, ']');
 }
 
 /* `found` is NULL where the doctor was not asked about it. */
-static void json_result(json *j, const spry_result *r, const solve_errors *errors,
-                        const spry_diagnosis *found)
+static void json_result(json *j, const solve_job *job, int k, const spry_diagnosis *found)
 {
+    const spry_result *r = &job->results[k];
     json_open(j, NULL, '{');
     json_bool(j, "converged", r->converged);
     json_text(j, "reason", spry_reason_name(r->reason));
@@ -263,10 +264,15 @@ static void json_result(json *j, const spry_result *r, const solve_errors *error
     for (int64_t i = 0; i < r->history_size; i++)
         json_real(j, NULL, r->history[i]);
     json_close(j, ']');
-    json_lines(j, "warnings", r->warnings);
-    json_lines(j, "tried", r->tried);
-    json_real(j, "backward_error", errors->backward);
-    json_real(j, "error_bound", errors->bound);
+    json_open(j, "warnings", '[');
+    json_lines(j, job->warnings);
+    json_lines(j, r->warnings);
+    json_close(j, ']');
+    json_open(j, "tried", '[');
+    json_lines(j, r->tried);
+    json_close(j, ']');
+    json_real(j, "backward_error", job->errors[k].backward);
+    json_real(j, "error_bound", job->errors[k].bound);
     findings_json(j, "findings", found);
     json_close(j, '}');
 }
@@ -277,13 +283,13 @@ void solve_json(FILE *out, const void *data)
     const solve_job *job = data;
     json j = {.out = out};
     if (job->count == 1) {
-        json_result(&j, job->results, job->errors, &job->found);
+        json_result(&j, job, 0, &job->found);
         return;
     }
     json_open(&j, NULL, '{');
     json_open(&j, "systems", '[');
     for (int k = 0; k < job->count; k++)
-        json_result(&j, &job->results[k], &job->errors[k], k == job->found_in ? &job->found : NULL);
+        json_result(&j, job, k, k == job->found_in ? &job->found : NULL);
     json_close(&j, ']');
     json_close(&j, '}');
 }

@@ -48,7 +48,7 @@ static size_t spell_one(const char *p, char *out, size_t room)
         return 0;
     const char *value = p + length + 1;
     const size_t size = value_length(value);
-    if (size == 0)
+    if (size == 0 || value[size] == ':') /* what was given is repeated */
         return 0;
     cli_option_name(option, name);
     if (option->kind == SPRY_OPTION_BOOL)
@@ -66,8 +66,9 @@ const char *cli_spell(const char *text)
     char *out = texts[turn];
     size_t used = 0;
     out[0] = '\0';
+    const bool named = strncmp(text, "--", 2) == 0; /* which option it is about */
     for (const char *p = text; *p && used + 1 < SIZE;) {
-        const bool begins = p == text || strchr(" (\n", p[-1]);
+        const bool begins = !named && (p == text || strchr(" (\n", p[-1]));
         const size_t read = begins ? spell_one(p, out + used, SIZE - used) : 0;
         if (read > 0) {
             used += strlen(out + used);

@@ -1,8 +1,9 @@
 /*
  * How good an x is: its componentwise backward error, and after exact factors a bound for its
  * error. The latter is Skeel's condition number |A^-1| |A|, estimated once for the factors, times
- * the largest residual of a row beside |A|'s row. Residuals are computed in twice the precision, so
- * that what rounding adds to them is as good as nothing.
+ * the largest residual of a row beside |A|'s row; where that says little, |A^-1| |r| of the
+ * residual itself. Residuals are computed in twice the precision, so that what rounding adds to
+ * them is as good as nothing.
  *
  * W. Oettli, W. Prager, Numer. Math. 6 (1964), 405-409; R. D. Skeel, Scaling for numerical
  * stability in Gaussian elimination, J. ACM 26 (1979), 494-526; M. Arioli, J. W. Demmel,
@@ -21,10 +22,11 @@ static double size_at(spry_type type, const void *values, int64_t k)
     return scalar_size(type, value_load(type, values, k));
 }
 
-/* --- the condition -------------------------------------------------------------------------------
+/* --- norms of the inverse
+ * -------------------------------------------------------------------------------
  */
 
-/* The map D A^-H, whose 1-norm is the largest row of |A^-1| D; D has the sums of |A|'s rows. */
+/* The map D A^-H, whose 1-norm is the largest row of |A^-1| D. */
 typedef struct inverse {
     const spry_operator *M;
     const double *sums;
@@ -53,7 +55,8 @@ static spry_status apply(const precon_map *map, bool back)
     return status;
 }
 
-static spry_status find_condition(const spry_operator *M, const double *sums, double *condition)
+/* The largest row of |A^-1| D, estimated from below. */
+static spry_status find_norm(const spry_operator *M, const double *sums, double *norm)
 {
     spry_context *ctx = M->ctx;
     inverse inv = {.M = M, .sums = sums};
@@ -61,7 +64,7 @@ static spry_status find_condition(const spry_operator *M, const double *sums, do
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, map.n, spry_type_size(map.type), &map.x));
     SPRY_GO(ctx, base_alloc(ctx, map.n, spry_type_size(map.type), &inv.y));
-    SPRY_GO(ctx, precon_norm(&map, condition));
+    SPRY_GO(ctx, precon_norm(&map, norm));
 done:
     base_free(ctx, map.x);
     base_free(ctx, inv.y);
@@ -97,9 +100,10 @@ static row_measure measure_row(const matrix_arrays *a, int64_t i, const spry_vec
     return m;
 }
 
-/* The largest of all rows: residuals beside terms and beside sums, which go to their place. */
+/* The largest of all rows: residuals beside terms and beside sums; both go to their places. */
 static void measure_rows(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
-                         double scale, double *sums, double *backward, double *beside)
+                         double scale, double *sums, double *residuals, double *backward,
+                         double *beside)
 {
     const int64_t n = A->a.rows;
     double worst = 0, most = 0;
@@ -109,6 +113,7 @@ static void measure_rows(const spry_matrix *A, const spry_vector *b, const spry_
     for (int64_t i = 0; i < n; i++) {
         const row_measure m = measure_row(&A->a, i, b, x, scale);
         sums[i] = m.sum;
+        residuals[i] = m.residual;
         /* a thread begins below 0; what is no number is told as infinite */
         worst = fmax(worst, 0);
         most = fmax(most, 0);
@@ -131,10 +136,6 @@ static spry_status find_factors(const spry_solver *solver, const spry_operator *
     if (solver->made != STAGE_ALL || !M || M->single || solver_has_null_space(solver) ||
         strcmp(solver->precon_name, "direct") != 0)
         return SPRY_STATUS_OK;
-    if (!isnan(solver->condition)) { /* which is all that they are for */
-        *factors = M;
-        return SPRY_STATUS_OK;
-    }
     if (M->device && !solver->given_precon) {
         SPRY_GO(solver->ctx, precon_make_beside(solver->ctx, solver->matrix, NULL,
                                                 solver->precon_spec, own, name));
@@ -195,20 +196,27 @@ static spry_status bound_errors(spry_solver *solver, const spry_vector *b, const
     spry_matrix *owned = NULL;
     spry_operator *own = NULL;
     const double reserve = 3; /* what the estimate of a norm may be short of */
+    const double good = 1e-6; /* a bound that is worth no second estimate */
     const double largest = largest_of(x), scale = find_scale(b, largest);
-    double *sums = NULL, beside;
+    double *sums = NULL, *residuals = NULL, beside, norm;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_csr(solver->matrix, &csr, &owned));
     SPRY_GO(ctx, base_alloc(ctx, csr->a.rows, sizeof *sums, &sums));
-    measure_rows(csr, b, x, scale, sums, backward, &beside);
+    SPRY_GO(ctx, base_alloc(ctx, csr->a.rows, sizeof *residuals, &residuals));
+    measure_rows(csr, b, x, scale, sums, residuals, backward, &beside);
     SPRY_GO(ctx, find_factors(solver, &M, &own));
     if (!M)
         goto done;
     if (isnan(solver->condition) && csr->a.rows > 0)
-        SPRY_GO(ctx, find_condition(M, sums, &solver->condition));
+        SPRY_GO(ctx, find_norm(M, sums, &solver->condition));
     *bound = beside > 0 ? reserve * solver->condition * (beside / (scale * largest)) : 0;
+    if (*bound > good && isfinite(*bound)) {
+        SPRY_GO(ctx, find_norm(M, residuals, &norm));
+        *bound = fmin(*bound, reserve * norm / (scale * largest));
+    }
 done:
     base_free(ctx, sums);
+    base_free(ctx, residuals);
     spry_operator_free(own);
     spry_matrix_free(owned);
     return status;

@@ -12,7 +12,8 @@
 #include <spry/solver.h>
 
 #define SOLVER_OPTIONS(item)                                                                      \
-    item(REAL, tol, "1e-8", 0, 1, NULL, "relative true residual |b - A x| / |b| to reach")        \
+    item(REAL, tol, "1e-8", 0, 1, NULL,                                                           \
+         "relative true residual |b - A x| / |b| to reach; 1e-4 in single precision unless said") \
     item(INT, max_iter, "10000", 0, 9e18, NULL, "iterations at most")                             \
     item(TEXT, method, "auto", 0, 0, NULL,                                                        \
          "method, with its options after a colon: gmres:restart=50,side=left; `spry "             \

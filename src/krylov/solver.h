@@ -50,6 +50,7 @@ typedef struct attempts {
 struct spry_solver {
     spry_context *ctx;
     solver_options options;
+    bool tol_said; /* else it follows from the precision of A */
     const spry_matrix *matrix;
     spry_matrix *view;        /* which matrix is, where the caller's is of another context */
     int64_t version, pattern; /* of the matrix, whose values stand in what was made */
