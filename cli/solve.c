@@ -176,6 +176,7 @@ static spry_status solve_columns(solve_job *job)
         if (status == SPRY_STATUS_OK && is_told(job) &&
             strcmp(job->results[k].precon, "direct") == 0 &&
             job->results[k].reason != SPRY_REASON_STOPPED &&
+            job->results[k].reason != SPRY_REASON_SINGULAR &&
             spry_solver_errors(job->solver, b[k], x[k], &e->backward, &e->bound) != SPRY_STATUS_OK)
             *e = (solve_errors){NAN, NAN}; /* x is there all the same */
         job->results[k].read_seconds = job->read_seconds;

@@ -135,6 +135,7 @@ typedef struct iteration {
     double before;        /* the same after the run before */
     double goal;          /* what the recurrence must reach; below tol once that was not enough */
     bool at_rounding;     /* and no less can be had in this precision */
+    bool beyond;          /* the solution is beyond the range of the type, and x is 0 */
     bool ended;           /* for good */
     char warnings[WARNINGS_SIZE];
 } iteration;

@@ -221,12 +221,13 @@ static void tell_rounding(iteration *it, const spry_operator *M, double level)
 {
     it->at_rounding = true;
     it->reason = SPRY_REASON_STAGNATED;
-    snprintf(it->detail, sizeof it->detail,
-             "%.2g is out of reach of %s precision for this A and b: with %s factors the true "
-             "residual stays at %.2g, rounding makes as much (%.1g for each rounding), and no better "
-             "last digits of x were found",
-             it->options->tol, type_is_single(it->A->type) ? "single" : "double",
-             M->single ? "single-precision" : "exact", it->truth, level);
+    snprintf(
+        it->detail, sizeof it->detail,
+        "%.2g is out of reach of %s precision for this A and b: with %s factors the true "
+        "residual stays at %.2g, rounding makes as much (%.1g for each rounding), and no better "
+        "last digits of x were found",
+        it->options->tol, type_is_single(it->A->type) ? "single" : "double",
+        M->single ? "single-precision" : "exact", it->truth, level);
 }
 
 /* What factors could not do nothing else can, where A is singular, or rounding makes as much. */

@@ -15,7 +15,6 @@ spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
         return status;
     (*solver)->ctx = ctx;
     status = options_take(ctx, spry_solver_options(), &(*solver)->options, NULL);
-    (*solver)->tol_said = (*solver)->options.tol != default_tol[0]; /* by the context's options */
     if (status != SPRY_STATUS_OK) {
         spry_solver_free(*solver);
         *solver = NULL;
@@ -512,8 +511,9 @@ static void leave_device(spry_solver *solver, const spry_device *near)
 static void settle_tol(spry_solver *solver)
 {
     const spry_operator *op = solver->given_operator;
-    const bool known = solver->matrix || op;
-    if (!solver->tol_said && known)
+    const double tol = solver->options.tol;
+    const bool own = tol == default_tol[0] || tol == default_tol[1];
+    if (!solver->tol_said && own && (solver->matrix || op))
         solver->options.tol =
             default_tol[type_is_single(solver->matrix ? solver->matrix->a.type : op->type)];
 }

@@ -191,6 +191,7 @@ spry_status verdict_hand_back(iteration *it)
     if (beyond) {
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
         it->truth = 1;
+        it->beyond = true;
         it->reason = SPRY_REASON_NONFINITE;
         snprintf(it->detail, sizeof it->detail,
                  "the solution is beyond the range of the type: x is 0 in its place");
@@ -284,7 +285,7 @@ void verdict_tell(const spry_solver *solver, iteration *it)
     char next[64];
     const bool nan = it->reason == SPRY_REASON_NONFINITE;
     const size_t used = strlen(it->detail), room = sizeof it->detail - used;
-    if (!it->ended || (nan && verdict_name_culprit(it)))
+    if (!it->ended || it->beyond || (nan && verdict_name_culprit(it)))
         return;
     if (it->at_rounding ||
         (it->reason != SPRY_REASON_BREAKDOWN && !nan && it->reason != SPRY_REASON_STAGNATED &&
@@ -298,8 +299,6 @@ void verdict_tell(const spry_solver *solver, iteration *it)
                  entry);
         return;
     }
-    if (nan && it->truth == 1 && it->exponent != 0)
-        return;
     find_next(solver, next, sizeof next);
     if (next[0] && strlen(next) + 3 < room)
         snprintf(it->detail + used, room, "%s%s", used ? "; " : "", next);
