@@ -117,16 +117,15 @@ static void replace(spry_matrix **A, spry_matrix *new)
 }
 
 /* A few bytes may promise billions of rows, which are nothing but zeros: what is made for them is
- * bounded by the size of the file, unless a limit of memory was said. */
+ * bounded by the size of the file, or of what was packed in it, unless a limit of memory was said.
+ */
 static spry_status check_promise(const io_bytes *bytes, const spry_matrix *A)
 {
-    const int64_t least = 1 << 26, times = 100;
-    const int64_t most = (int64_t)bytes->size < INT64_MAX / times - least
-                             ? least + times * (int64_t)bytes->size
-                             : INT64_MAX;
+    const double least = 1 << 26, times = 100;
     const matrix_arrays *a = &A->a;
+    const double most = least + times * ((double)bytes->size + 8 * (double)a->nnz);
     const int64_t lines = a->rows > a->cols ? a->rows : a->cols;
-    if (!A->ctx->meminfo || lines <= most / 8)
+    if (!A->ctx->meminfo || 8 * (double)lines <= most)
         return SPRY_STATUS_OK;
     return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
                      "%s: is %" PRId64 " x %" PRId64 " with %" PRId64 " entries in a file of %zu "

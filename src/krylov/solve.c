@@ -205,6 +205,13 @@ static spry_status begin(spry_solver *solver, iteration *it, int index)
         it->ended = true;
         goto done;
     }
+    if (it->x->n == 0 && isfinite(it->b_norm)) { /* the only x is the best */
+        it->reason = SPRY_REASON_CONVERGED;
+        it->history[0] = it->residual = it->initial = it->truth = 1;
+        it->least_squares = it->ended = true;
+        snprintf(it->detail, sizeof it->detail, "to the least-squares solution: A has no columns");
+        goto done;
+    }
     if (isfinite(it->b_norm))
         SPRY_GO(ctx, scale_system(it, &first));
     first = isfinite(it->b_norm) ? first / it->b_norm : NAN;
