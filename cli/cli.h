@@ -100,6 +100,11 @@ const cli_given *cli_next_given(const cli_arguments *arguments, spry_option_list
 const void *cli_field(const cli_arguments *arguments, spry_option_list (*list)(void),
                       const char *name);
 
+/* A message of the library with its options as the command line takes them: --method lsqr in the
+ * place of method=lsqr. The text lives until the fourth call after its own. */
+void cli_spell_for(const cli_command *command);
+const char *cli_spell(const char *text);
+
 /* Options as people see them. The name with '-', what follows it ("FILE", "error|sum",
  * "" for switches), the
  * letter that is short for it (0: none), the words its value can be ("" when free), and whether a
@@ -137,6 +142,10 @@ int stack_run(int (*body)(int argc, char **argv), int argc, char **argv);
  * stop, the second ends the program. */
 void signals_watch(spry_context *ctx);
 void signals_unwatch(void);
+/* While they are watched: who is asked to stop by the first of them (NULL: nobody, as what is being
+ * written is the answer to it), and whether one came. */
+void signals_tell(spry_context *ctx);
+bool signals_came(void);
 /* A reader that went away and a limit on the size of files show as write errors instead of signals;
  * a mapped file that someone cut short ends the program with a message. */
 void signals_prepare(void);

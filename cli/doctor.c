@@ -52,6 +52,30 @@ static spry_status unify(doctor_job *job)
     return status;
 }
 
+/* Of several right-hand sides the first is looked at. */
+static spry_status read_b(doctor_job *job)
+{
+    const char *path = job->arguments->operands[1];
+    spry_vector *all = NULL;
+    int64_t cols = 1;
+    spry_status status = spry_columns_read(job->ctx, path, "nonfinite=keep", &all, &cols);
+    if (status != SPRY_STATUS_OK || cols == 1) {
+        job->b = all;
+        return status;
+    }
+    char text[CLI_WORDS];
+    snprintf(text, sizeof text, "%s has %s columns: the doctor looks at the first", path,
+             text_count(cols));
+    cli_log(NULL, SPRY_LOG_WARNING, text);
+    const int64_t n = spry_vector_size(all) / cols;
+    status = spry_vector_new(job->ctx, spry_vector_type(all), n, NULL, SPRY_OWN_COPY, &job->b);
+    if (status == SPRY_STATUS_OK)
+        memcpy(spry_vector_data(job->b), spry_vector_data(all),
+               (size_t)n * spry_type_size(spry_vector_type(all)));
+    spry_vector_free(all);
+    return status;
+}
+
 /* Faults that the doctor tells of are let in. */
 static spry_status read_system(doctor_job *job)
 {
@@ -59,7 +83,7 @@ static spry_status read_system(doctor_job *job)
     spry_status status =
         spry_matrix_read_with(job->ctx, a->operands[0], "duplicates=keep nonfinite=keep", &job->A);
     if (status == SPRY_STATUS_OK && a->count > 1)
-        status = spry_vector_read_with(job->ctx, a->operands[1], "nonfinite=keep", &job->b);
+        status = read_b(job);
     return status == SPRY_STATUS_OK && job->b ? unify(job) : status;
 }
 

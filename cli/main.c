@@ -47,7 +47,7 @@ int cli_fail(int exit_status, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     fputs("spry: ", stderr);
-    text_put(stderr, text);
+    text_put(stderr, cli_spell(text));
     fputc('\n', stderr);
     return exit_status;
 }
@@ -103,7 +103,7 @@ void cli_log(void *data, spry_log_level level, const char *text)
     static const char *const names[] = {"warning: ", "", "debug: "};
     (void)data;
     fprintf(stderr, "spry: %s", names[level]);
-    text_put(stderr, text);
+    text_put(stderr, cli_spell(text));
     fputc('\n', stderr);
 }
 
@@ -142,6 +142,7 @@ static int parse_and_run(const cli_command *command, int argc, char **argv)
     cli_arguments arguments = {0};
     int exit_status = EXIT_RESOURCES;
     spry_status status = spry_context_new(NULL, &ctx);
+    cli_spell_for(command);
     if (status != SPRY_STATUS_OK)
         cli_failed(ctx, status);
     else

@@ -57,6 +57,16 @@ void signals_watch(spry_context *ctx)
     set_actions(stop);
 }
 
+void signals_tell(spry_context *ctx)
+{
+    atomic_store(&running, ctx);
+}
+
+bool signals_came(void)
+{
+    return atomic_load(&asked);
+}
+
 void signals_unwatch(void)
 {
     set_actions(SIG_DFL);

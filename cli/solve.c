@@ -63,6 +63,13 @@ static int make_solver(solve_job *job)
         status = spry_solver_set_text(job->solver, "format", job->options->format);
     if (status == SPRY_STATUS_OK)
         status = spry_solver_set_bool(job->solver, "memory", job->options->memory);
+    const cli_given *g = NULL;
+    while (status == SPRY_STATUS_OK &&
+           (g = cli_next_given(job->arguments, spry_solver_options, g)) != NULL)
+        if (strcmp(g->option->name, "tol") == 0) /* also where it is what it would have been */
+            status = spry_solver_set_real(
+                job->solver, "tol",
+                *(double *)cli_field(job->arguments, spry_solver_options, "tol"));
     if (status == SPRY_STATUS_OK)
         status = check_method(job);
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);
@@ -182,6 +189,9 @@ static bool keep(void *data, int64_t iteration, double residual, const spry_vect
 static void log_during_solve(void *data, spry_log_level level, const char *text)
 {
     solve_job *job = data;
+    const size_t used = strlen(job->warnings);
+    if (level == SPRY_LOG_WARNING && !job->results) /* later ones are in those */
+        snprintf(job->warnings + used, sizeof job->warnings - used, "%s%s", used ? "\n" : "", text);
     progress_clear(&job->line);
     cli_log(NULL, level, text);
 }
@@ -205,7 +215,6 @@ static bool is_told(const solve_job *job)
     return !job->options->quiet || job->options->json;
 }
 
-/* Signals stop the solver from here on until x is written. */
 static spry_status solve_columns(solve_job *job)
 {
     const size_t count = (size_t)job->count;
@@ -217,7 +226,6 @@ static spry_status solve_columns(solve_job *job)
         status = split(job, job->x, x);
     if (status == SPRY_STATUS_OK) {
         job->last_checkpoint = cli_clock();
-        signals_watch(job->ctx);
         double begin = cli_clock();
         status = spry_solve_many(job->solver, job->count, (const spry_vector *const *)b, x,
                                  job->results);
@@ -229,6 +237,7 @@ static spry_status solve_columns(solve_job *job)
         if (status == SPRY_STATUS_OK && is_told(job) &&
             strcmp(job->results[k].precon, "direct") == 0 &&
             job->results[k].reason != SPRY_REASON_STOPPED &&
+            job->results[k].reason != SPRY_REASON_SINGULAR &&
             spry_solver_errors(job->solver, b[k], x[k], &e->backward, &e->bound) != SPRY_STATUS_OK)
             *e = (solve_errors){NAN, NAN}; /* x is there all the same */
         job->results[k].read_seconds = job->read_seconds;
@@ -267,9 +276,25 @@ static int iterate(solve_job *job)
     if (status == SPRY_STATUS_OK)
         status = solve_columns(job);
     progress_clear(&job->line);
-    if (status == SPRY_STATUS_BAD_INPUT && job->results)
+    job->doubtful = status == SPRY_STATUS_BAD_INPUT;
+    if (status != SPRY_STATUS_OK && job->results)
         note_refusal(job);
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);
+}
+
+/* The record of a solve that was stopped while its system was read. */
+static void note_unread(solve_job *job)
+{
+    job->unread = true;
+    job->count = 1;
+    job->results = cli_alloc(sizeof *job->results);
+    job->errors = cli_alloc(sizeof *job->errors);
+    *job->results = (spry_result)SPRY_RESULT_INIT;
+    *job->errors = (solve_errors){NAN, NAN};
+    job->results->reason = SPRY_REASON_STOPPED;
+    job->results->residual = job->results->true_residual = job->results->initial_residual = NAN;
+    job->results->read_seconds = job->read_seconds;
+    snprintf(job->results->detail, sizeof job->results->detail, "while the system was read");
 }
 
 /* A stop that was asked for was for the iteration: what it came to is written. Where one of the two
@@ -313,6 +338,7 @@ static int solve(solve_job *job)
         exit_status = make_solver(job);
     if (exit_status != EXIT_DONE)
         return exit_status;
+    signals_watch(job->ctx);
     progress_start(&job->line, job->options->quiet, tol ? *tol : 0);
     progress_note(&job->line, "reading the system");
     driver_begin(job, &start);
@@ -329,11 +355,20 @@ static int solve(solve_job *job)
     }
     spry_context_free(start.ctx);
     progress_clear(&job->line);
+    if (exit_status == EXIT_STOPPED && !job->results) {
+        note_unread(job);
+        exit_status = EXIT_DONE;
+    }
     if (exit_status != EXIT_DONE && !job->refused)
         return exit_status;
-    if (!job->refused)
+    signals_tell(NULL); /* the second still ends the program */
+    if (!job->refused && !job->unread)
         exit_status = write_x(job);
-    solve_diagnose(job);
+    if (!signals_came()) {
+        signals_tell(job->ctx);
+        solve_diagnose(job);
+        signals_tell(NULL);
+    }
     int reported = report(job);
     if (exit_status == EXIT_DONE)
         exit_status = reported;
@@ -383,8 +418,9 @@ const cli_command command_solve = {
         "`spry doctor` are printed, with the next command to try.\n"
         "`spry explain` lists the methods and preconditioners, `spry explain METHOD` and `spry "
         "explain precon NAME` show the options that can follow a colon.\n"
-        "Ctrl-C stops the iteration and still writes the best x so far to -o; a second Ctrl-C ends "
-        "at once. Files are written aside and renamed, so that one with the name is always whole.\n"
+        "Ctrl-C stops it wherever it is, and still writes the best x so far to -o; a second Ctrl-C "
+        "ends at once. Files are written aside and renamed, so that one with the name is always "
+        "whole.\n"
         "Exit status: 0 converged, 1 not converged, or singular (the best x is still written), 2 "
         "bad usage or input, 3 out of memory or disk space.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},

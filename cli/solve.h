@@ -40,13 +40,16 @@ typedef struct solve_job {
     int count;          /* of systems: columns of b */
     bool x_written;     /* to the file that -o names */
     progress line;
-    double last_checkpoint; /* when, in seconds */
-    int64_t cache_bytes;    /* that hold all of A; 0: A is larger, or the cache is unknown */
+    char warnings[CLI_WORDS]; /* of reading, one per line */
+    double last_checkpoint;   /* when, in seconds */
+    int64_t cache_bytes;      /* that hold all of A; 0: A is larger, or the cache is unknown */
     double read_seconds, solve_seconds;
     char summary[256];    /* what a method from a file says it is */
     spry_result *results; /* one per system; NULL until there are any */
     solve_errors *errors; /* likewise */
-    bool refused;         /* the set-up failed because of the system; results say why */
+    bool refused;         /* the set-up failed; results say why */
+    bool doubtful;        /* because of the system, so that the doctor is asked */
+    bool unread;          /* a stop was asked for before there was a system */
     spry_diagnosis found; /* the doctor's findings after a solve that failed */
     int found_in;         /* the system they are about: the first that failed */
 } solve_job;

@@ -33,7 +33,7 @@ void solve_diagnose(solve_job *job)
     const int64_t n = spry_matrix_rows(job->A);
     spry_vector *b = NULL;
     char options[4 * CLI_WORDS];
-    if (k < 0 || (job->options->quiet && !job->options->json))
+    if (k < 0 || (job->options->quiet && !job->options->json) || (job->refused && !job->doubtful))
         return;
     job->found_in = k;
     const bool ran = job->results[k].reason != SPRY_REASON_FAILED;

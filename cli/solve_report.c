@@ -49,10 +49,11 @@ static void report_end(const solve_job *job, const totals *t, FILE *out)
     }
     fprintf(out, "%s after %s iteration%s", r->converged ? "converged" : "not converged",
             text_count(r->iterations), r->iterations == 1 ? "" : "s");
-    if (r->converged && *r->detail)
-        fprintf(out, " %s\n", r->detail);
+    const char *detail = cli_spell(r->detail);
+    if (r->converged && *detail)
+        fprintf(out, " %s\n", detail);
     else
-        fprintf(out, ": %s%s%s\n", spry_reason_text(r->reason), *r->detail ? "; " : "", r->detail);
+        fprintf(out, ": %s%s%s\n", spry_reason_text(r->reason), *detail ? "; " : "", detail);
 }
 
 /* "cg, chosen: conjugate gradients": who decided, and the registry's line on it. */
@@ -132,14 +133,14 @@ static void report_systems(const solve_job *job, FILE *out)
         table_cell(t, "%s", spry_reason_name(r->reason));
         table_cell(t, "%s", text_count(r->iterations));
         table_cell(t, "%.2e", r->true_residual);
-        table_cell(t, "%s", r->detail);
+        table_cell(t, "%s", cli_spell(r->detail));
     }
     table_print(t, out);
 }
 
 static void report_tried(const char *tried, FILE *out)
 {
-    for (const char *p = tried ? tried : ""; *p; p += *p == '\n') {
+    for (const char *p = tried ? cli_spell(tried) : ""; *p; p += *p == '\n') {
         const int length = (int)strcspn(p, "\n");
         fprintf(out, "tried      %.*s\n", length, p);
         p += length;
@@ -163,13 +164,26 @@ static void report_errors(const solve_job *job, FILE *out)
         fprintf(out, "A is so ill-conditioned that x may have no correct digit\n");
 }
 
+static void report_place(const solve_job *job, FILE *out)
+{
+    const spry_result *r = job->results;
+    fprintf(out, "ran on     %s, format %s", r->device, r->format);
+    if (strcmp(r->device, "cpu") == 0)
+        fprintf(out, ", %d thread%s, %s kernels", spry_context_threads(job->ctx),
+                spry_context_threads(job->ctx) == 1 ? "" : "s", spry_context_isa(job->ctx));
+    fputc('\n', out);
+}
+
 void solve_report(const solve_job *job, FILE *out)
 {
     const spry_result *r = job->results;
     const cli_arguments *a = job->arguments;
-    const double *tol = cli_field(a, spry_solver_options, "tol");
+    double tol = 0;
+    (void)spry_solver_get_real(job->solver, "tol", &tol); /* which it has */
     const totals t = add_up(job);
     report_end(job, &t, out);
+    if (job->unread)
+        return;
     fprintf(out, "A          %s: %s x %s, %s entries, %s\n", text_name(a->operands[0]),
             text_count(r->rows), text_count(r->cols), text_count(r->nnz), text_type(r->type));
     fprintf(out, "b          %s",
@@ -177,18 +191,18 @@ void solve_report(const solve_job *job, FILE *out)
     if (job->count > 1)
         fprintf(out, ": %s columns", text_count(job->count));
     fputc('\n', out);
-    report_method(job, out);
-    report_choice(job, out, "precon", r->precon, SPRY_LIST_PRECONS);
-    report_tried(r->tried, out);
-    fprintf(out, "ran on     %s, format %s", r->device, r->format);
-    if (strcmp(r->device, "cpu") == 0)
-        fprintf(out, ", %d thread%s, %s kernels", spry_context_threads(job->ctx),
-                spry_context_threads(job->ctx) == 1 ? "" : "s", spry_context_isa(job->ctx));
-    fputc('\n', out);
-    const bool inconsistent = r->converged && tol && r->true_residual > *tol && job->count == 1;
-    fprintf(out, "residual   %.2e%s, the true |b - A x| / |b|%s; asked for %g, at first %.2e\n",
+    if (*r->method) { /* a set-up that was stopped came to none */
+        report_method(job, out);
+        report_choice(job, out, "precon", r->precon, SPRY_LIST_PRECONS);
+        report_tried(r->tried, out);
+        report_place(job, out);
+    }
+    const bool inconsistent = r->converged && r->true_residual > tol && job->count == 1;
+    const double *said = cli_field(a, spry_solver_options, "tol");
+    fprintf(out, "residual   %.2e%s, the true |b - A x| / |b|%s; asked for %g%s, at first %.2e\n",
             t.residual, job->count > 1 ? " at most" : "",
-            inconsistent ? ", about the least there is" : "", tol ? *tol : 0, t.initial);
+            inconsistent ? ", about the least there is" : "", tol,
+            said && *said != tol ? " as A is in single precision" : "", t.initial);
     report_errors(job, out);
     report_times(job, &t, out);
     report_bandwidth(job, &t, out);
@@ -205,28 +219,26 @@ void solve_findings(const solve_job *job, FILE *out)
         findings_print(out, &job->found, FINDINGS_SHOWN);
 }
 
-/* A text of several lines as an array. */
-static void json_lines(json *j, const char *name, const char *lines)
+/* The lines of a text in an array. */
+static void json_lines(json *j, const char *lines)
 {
     char line[512];
-    json_open(j, name, '[');
     for (const char *p = lines ? lines : ""; *p; p += *p == '\n') {
         size_t length = strcspn(p, "\n");
         snprintf(line, sizeof line, "%.*s", (int)length, p);
-        json_text(j, NULL, line);
+        json_text(j, NULL, cli_spell(line));
         p += length;
     }
-    json_close(j, ']');
 }
 
 /* `found` is NULL where the doctor was not asked about it. */
-static void json_result(json *j, const spry_result *r, const solve_errors *errors,
-                        const spry_diagnosis *found)
+static void json_result(json *j, const solve_job *job, int k, const spry_diagnosis *found)
 {
+    const spry_result *r = &job->results[k];
     json_open(j, NULL, '{');
     json_bool(j, "converged", r->converged);
     json_text(j, "reason", spry_reason_name(r->reason));
-    json_text(j, "detail", r->detail);
+    json_text(j, "detail", cli_spell(r->detail));
     json_int(j, "iterations", r->iterations);
     json_real(j, "residual", r->residual);
     json_real(j, "true_residual", r->true_residual);
@@ -252,10 +264,15 @@ static void json_result(json *j, const spry_result *r, const solve_errors *error
     for (int64_t i = 0; i < r->history_size; i++)
         json_real(j, NULL, r->history[i]);
     json_close(j, ']');
-    json_lines(j, "warnings", r->warnings);
-    json_lines(j, "tried", r->tried);
-    json_real(j, "backward_error", errors->backward);
-    json_real(j, "error_bound", errors->bound);
+    json_open(j, "warnings", '[');
+    json_lines(j, job->warnings);
+    json_lines(j, r->warnings);
+    json_close(j, ']');
+    json_open(j, "tried", '[');
+    json_lines(j, r->tried);
+    json_close(j, ']');
+    json_real(j, "backward_error", job->errors[k].backward);
+    json_real(j, "error_bound", job->errors[k].bound);
     findings_json(j, "findings", found);
     json_close(j, '}');
 }
@@ -266,13 +283,13 @@ void solve_json(FILE *out, const void *data)
     const solve_job *job = data;
     json j = {.out = out};
     if (job->count == 1) {
-        json_result(&j, job->results, job->errors, &job->found);
+        json_result(&j, job, 0, &job->found);
         return;
     }
     json_open(&j, NULL, '{');
     json_open(&j, "systems", '[');
     for (int k = 0; k < job->count; k++)
-        json_result(&j, &job->results[k], &job->errors[k], k == job->found_in ? &job->found : NULL);
+        json_result(&j, job, k, k == job->found_in ? &job->found : NULL);
     json_close(&j, ']');
     json_close(&j, '}');
 }

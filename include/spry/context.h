@@ -71,8 +71,9 @@ SPRY_API const char *spry_context_isa(const spry_context *ctx);
 
 /**
  * Asks the call that runs, or else the next one that listens, to stop; may be called from a signal
- * handler or another thread. Solves (result.reason says interrupted), the making of preconditioners
- * and the writing of files (SPRY_STATUS_INTERRUPTED) listen. The call that ends because of it takes
+ * handler or another thread. Solves, their set-up included (they return SPRY_STATUS_OK, and
+ * result.reason says interrupted), the making of preconditioners by themselves, and the reading and
+ * writing of files (SPRY_STATUS_INTERRUPTED) listen. The call that ends because of it takes
  * the request back, and later ones run; a solve that ends by itself at the same moment leaves it to
  * the next. What runs within a call (an inner solve, a file that a monitor writes) leaves it to
  * that call. The tuner comes to its choice sooner, and leaves it.

@@ -124,7 +124,8 @@ SPRY_API spry_status spry_solve(spry_solver *solver, const spry_vector *b, spry_
 /**
  * How good an x is, from the entries of A, with residuals in twice the precision. The error bound
  * needs the factors of a solve by method direct, and estimates the condition number with them once:
- * that takes about as long as five more solves, later bounds as long as two products with A.
+ * that takes about as long as five more solves, later bounds as long as two products with A, or as
+ * five solves where the condition number alone says little.
  *
  * @param solver    with a matrix set, after a solve
  * @param b         right-hand side

@@ -9,6 +9,8 @@
 #include <metis.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
 #endif
 
 #ifdef SPRY_HAVE_METIS
@@ -57,31 +59,77 @@ spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm)
 #elif IDXTYPEWIDTH != 32
 #error "METIS with 64-bit indices: give -DSPRY_METIS=OFF"
 #else
-/* METIS takes SIGTERM and SIGABRT for itself while it works, and loses them: they wait, and the
- * caller's handlers are put back as they were. */
+/*
+ * METIS takes SIGTERM and SIGABRT for itself while it works: it loses those that come to the thread
+ * it works in, and jumps to nowhere in any other. So they wait in this thread, and a thread of ours
+ * puts the caller's handlers back as soon as METIS has taken their place; from then on it listens,
+ * for programs that have no other. That is the whole process's business: one call at a time.
+ */
+enum { TAKEN = 2 };
+static const int taken[TAKEN] = {SIGTERM, SIGABRT};
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
 typedef struct held_signals {
     sigset_t mask;
-    struct sigaction terminate, stop;
+    struct sigaction actions[TAKEN];
+    pthread_t keeper;
+    bool kept;
+    atomic_bool over;
 } held_signals;
 
-static held_signals hold_signals(void)
+static bool is_same(const struct sigaction *a, const struct sigaction *b)
 {
-    held_signals held;
-    sigset_t both;
-    sigemptyset(&both);
-    sigaddset(&both, SIGTERM);
-    sigaddset(&both, SIGABRT);
-    pthread_sigmask(SIG_BLOCK, &both, &held.mask);
-    sigaction(SIGTERM, NULL, &held.terminate);
-    sigaction(SIGABRT, NULL, &held.stop);
-    return held;
+    return memcmp(&a->sa_sigaction, &b->sa_sigaction, sizeof a->sa_sigaction) == 0;
 }
 
-static void let_signals(const held_signals *held)
+static void *put_back(void *data)
 {
-    sigaction(SIGTERM, &held->terminate, NULL);
-    sigaction(SIGABRT, &held->stop, NULL);
+    held_signals *held = data;
+    struct timespec pause = {.tv_nsec = 10000};
+    while (!atomic_load(&held->over)) {
+        for (int k = 0; k < TAKEN; k++) {
+            struct sigaction now;
+            sigaction(taken[k], NULL, &now);
+            if (is_same(&now, &held->actions[k]))
+                continue;
+            sigset_t one;
+            sigemptyset(&one);
+            sigaddset(&one, taken[k]);
+            sigaction(taken[k], &held->actions[k], NULL);
+            pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+            pause.tv_nsec = 1000000;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+static void hold_signals(held_signals *held)
+{
+    sigset_t all, these;
+    sigfillset(&all);
+    sigemptyset(&these);
+    for (int k = 0; k < TAKEN; k++)
+        sigaddset(&these, taken[k]);
+    atomic_init(&held->over, false);
+    pthread_mutex_lock(&one_at_a_time);
+    for (int k = 0; k < TAKEN; k++)
+        sigaction(taken[k], NULL, &held->actions[k]);
+    pthread_sigmask(SIG_BLOCK, &all, &held->mask); /* as the keeper has it */
+    held->kept = pthread_create(&held->keeper, NULL, put_back, held) == 0;
     pthread_sigmask(SIG_SETMASK, &held->mask, NULL);
+    pthread_sigmask(SIG_BLOCK, &these, NULL);
+}
+
+static void let_signals(held_signals *held)
+{
+    atomic_store(&held->over, true);
+    if (held->kept)
+        pthread_join(held->keeper, NULL);
+    for (int k = 0; k < TAKEN; k++)
+        sigaction(taken[k], &held->actions[k], NULL);
+    pthread_sigmask(SIG_SETMASK, &held->mask, NULL);
+    pthread_mutex_unlock(&one_at_a_time);
 }
 
 spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm)
@@ -93,7 +141,8 @@ spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm)
     SPRY_GO(ctx, base_alloc(ctx, g->n, sizeof *inverse, &inverse));
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
-    const held_signals held = hold_signals();
+    held_signals held;
+    hold_signals(&held);
     const int result = METIS_NodeND(&n, offsets, g->neighbours, NULL, options, perm, inverse);
     let_signals(&held);
     if (result == METIS_ERROR_MEMORY)
@@ -116,7 +165,8 @@ spry_status graph_partition(spry_context *ctx, const graph *g, int32_t parts, in
     SPRY_GO(ctx, narrow(ctx, g, "nd", &offsets));
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
-    const held_signals held = hold_signals();
+    held_signals held;
+    hold_signals(&held);
     const int result = METIS_PartGraphKway(&n, &constraints, offsets, g->neighbours, NULL, NULL,
                                            NULL, &count, NULL, NULL, options, &cut, part);
     let_signals(&held);

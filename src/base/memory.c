@@ -75,6 +75,18 @@ static bool is_refused(spry_context *ctx, size_t bytes)
     return true;
 }
 
+/* Says what can be done: others than factors need less. */
+static void exceed(spry_context *ctx, size_t bytes)
+{
+    SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
+              "%zu bytes on top of %" PRId64 " in use exceed %s of %" PRId64
+              ": take less at once, or allow more, memory_limit=%" PRId64,
+              bytes, ctx->memory_now,
+              ctx->meminfo ? "four fifths of the machine's memory, the limit" : "the memory limit",
+              ctx->options.memory_limit,
+              ctx->memory_now + (int64_t)bytes + ((ctx->memory_now + (int64_t)bytes) >> 2));
+}
+
 void *spry_alloc(spry_context *ctx, size_t bytes)
 {
     void *memory = NULL;
@@ -88,9 +100,7 @@ void *spry_alloc(spry_context *ctx, size_t bytes)
     size_t whole = bytes + before;
     int64_t limit = ctx->options.memory_limit;
     if (limit > 0 && (int64_t)whole > limit - ctx->memory_now) {
-        SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
-                  "%zu bytes on top of %" PRId64 " in use exceed the memory limit of %" PRId64,
-                  bytes, ctx->memory_now, limit);
+        exceed(ctx, bytes);
         return NULL;
     }
     if (is_refused(ctx, bytes))

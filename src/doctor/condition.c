@@ -63,6 +63,7 @@ static spry_status tell_singular(doctor *d)
 {
     const doctor_null *z = &d->null;
     const int64_t n = d->B->a.rows;
+    const double smallest = d->B_norm > 0 ? z->right_size[0] / d->B_norm : 0;
     char rows[160], cols[160], structural[48] = "";
     spry_status status = SPRY_STATUS_OK;
     if (d->structural_rank < n)
@@ -76,11 +77,11 @@ static spry_status tell_singular(doctor *d)
         "singular: rank %s %" PRId64 " of %" PRId64 "%s. There is a v with |A v| = %.2g |A| |v| "
         "(rows and columns scaled), as small as rounding; it lives in columns %s (from 0), and "
         "the equations that depend on each other are rows %s",
-        z->more ? "at most" : "about", n - z->nullity, n, structural, z->right_size[0] / d->B_norm,
+        z->more ? "at most" : "about", n - z->nullity, n, structural, smallest,
         doctor_places(f->cols, f->col_count, cols, sizeof cols),
         doctor_places(f->rows, f->row_count, rows, sizeof rows));
     doctor_figure(f, "rank", (double)(n - z->nullity));
-    doctor_figure(f, "smallest", z->right_size[0] / d->B_norm);
+    doctor_figure(f, "smallest", smallest);
     doctor_solve(d, f,
                  d->column_sums_vanish && d->hermitian && !d->expected ? "--nullspace constant"
                                                                        : "--method lsmr");

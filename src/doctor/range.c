@@ -31,9 +31,9 @@ static spry_status part_of(const doctor *d, int count, spry_vector *const *q, do
     for (int k = 0; k < count && status == SPRY_STATUS_OK; k++) {
         spry_scalar c = {0, 0};
         status = spry_vector_dot(q[k], d->b, &c);
-        sum += c.re * c.re + c.im * c.im;
+        sum = hypot(sum, hypot(c.re, c.im)); /* squares of a large b are not numbers */
     }
-    *outside = all > 0 ? sqrt(sum) / all : 0;
+    *outside = all > 0 ? sum / all : 0;
     return status;
 }
 

@@ -14,15 +14,13 @@ typedef struct sums {
 static void add_sum(const doctor *d, sums *s, spry_scalar sum, double all, int64_t terms)
 {
     const double size = hypot(sum.re, sum.im);
-    s->size += size * size;
-    s->all += all * all;
+    s->size = hypot(s->size, size); /* squares of large entries are not numbers */
+    s->all = hypot(s->all, all);
     s->remaining += size > 4 * d->roundoff * (double)(terms + 1) * all;
 }
 
 static sums finish(sums s)
 {
-    s.size = sqrt(s.size);
-    s.all = sqrt(s.all);
     s.vanish = s.remaining == 0 && s.all > 0;
     return s;
 }

@@ -92,7 +92,9 @@ static bool unpack_block(z_stream *z, const block *b, char *out)
            inflateReset(z) == Z_OK;
 }
 
-static bool unpack_blocks(int threads, const block *blocks, int64_t count, room *rooms, char *out)
+/* Also false where it was asked to stop. */
+static bool unpack_blocks(spry_context *ctx, int threads, const block *blocks, int64_t count,
+                          room *rooms, char *out)
 {
     bool fine = true;
 #pragma omp parallel num_threads(threads) reduction(&& : fine)
@@ -103,7 +105,8 @@ static bool unpack_blocks(int threads, const block *blocks, int64_t count, room 
         fine = inflateInit2(&z, GZIP_WINDOW) == Z_OK;
 #pragma omp for schedule(dynamic, 16)
         for (int64_t k = 0; k < count; k++)
-            fine = fine && unpack_block(&z, &blocks[k], out);
+            fine =
+                fine && !spry_context_interrupted(ctx, false) && unpack_block(&z, &blocks[k], out);
     }
     return fine;
 }
@@ -127,10 +130,11 @@ spry_status io_unpack_blocks(spry_context *ctx, const io_bytes *packed, char **o
     SPRY_GO(ctx, base_alloc(ctx, threads, sizeof *rooms, &rooms));
     SPRY_GO(ctx, base_alloc(ctx, total, 1, out));
     find_blocks(packed, blocks, &total);
-    if (!unpack_blocks(threads, blocks, count, rooms, *out)) {
+    if (!unpack_blocks(ctx, threads, blocks, count, rooms, *out)) {
         base_free(ctx, *out);
         *out = NULL;
     }
+    SPRY_GO(ctx, io_go_on(ctx, packed->path));
 done:
     base_free(ctx, blocks);
     base_free(ctx, rooms);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,6 +20,24 @@ spry_status io_system_fault(spry_context *ctx, const char *path, int error)
     const bool exhausted = error == ENOMEM || error == ENOSPC || error == EDQUOT || error == EFBIG;
     return SPRY_FAIL(ctx, exhausted ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_IO, "%s: %s", path,
                      reason);
+}
+
+spry_status io_go_on(spry_context *ctx, const char *path)
+{
+    return spry_context_interrupted(ctx, false)
+               ? SPRY_FAIL(ctx, SPRY_STATUS_INTERRUPTED, "%s: not read, a stop was asked for", path)
+               : SPRY_STATUS_OK;
+}
+
+/* Until there is something to be read; a signal may come to another thread. */
+static spry_status wait_for(spry_context *ctx, int fd, const char *path)
+{
+    enum { MILLISECONDS = 100 };
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    spry_status status = io_go_on(ctx, path);
+    while (status == SPRY_STATUS_OK && poll(&one, 1, MILLISECONDS) <= 0)
+        status = io_go_on(ctx, path);
+    return status;
 }
 
 /* More than the machine's memory is never read from a pipe, which has no size of its own. */
@@ -41,6 +60,7 @@ static spry_status read_pipe(spry_context *ctx, int fd, io_bytes *bytes)
             room = room == 0 ? PIPE_START : 2 * room;
             SPRY_GO(ctx, base_grow(ctx, size, room, 1, &memory));
         }
+        SPRY_GO(ctx, wait_for(ctx, fd, bytes->path));
         const ssize_t got = read(fd, memory + size, (size_t)(room - size));
         if (got < 0 && errno == EINTR)
             continue;

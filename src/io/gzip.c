@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-enum { BOMB_RATIO = 200, BOMB_SIZE = 1 << 28, SMALL = 1 << 12 };
+enum { BOMB_RATIO = 200, BOMB_SIZE = 1 << 28, SMALL = 1 << 12, PIECE = 1 << 24 };
 
 static voidpf zlib_alloc(voidpf opaque, uInt items, uInt size)
 {
@@ -73,13 +73,14 @@ static spry_status fault(unpacking *u, const char *what)
                      u->packed->path, what);
 }
 
-/* Hands zlib the next piece of input and output, each at most what its counters hold. */
+/* Hands zlib the next piece of input, at most what its counters hold, and of output, after which
+ * somebody may want to stop. */
 static int step(unpacking *u)
 {
     z_stream *z = &u->stream;
     const size_t in = u->packed->size - u->used, out = (size_t)(u->room - u->size);
     const uInt in_now = in < INT_MAX ? (uInt)in : INT_MAX;
-    const uInt out_now = out < INT_MAX ? (uInt)out : INT_MAX;
+    const uInt out_now = out < PIECE ? (uInt)out : PIECE;
     z->next_in = (z_const Bytef *)(u->packed->data + u->used);
     z->avail_in = in_now;
     z->next_out = (Bytef *)(u->out + u->size);
@@ -94,6 +95,7 @@ static spry_status unpack_members(unpacking *u)
 {
     spry_status status = SPRY_STATUS_OK;
     for (;;) {
+        SPRY_GO(u->ctx, io_go_on(u->ctx, u->packed->path));
         if (u->size == u->room)
             SPRY_GO(u->ctx, more_room(u));
         const int code = step(u);

@@ -46,6 +46,8 @@ spry_status io_fault(spry_context *ctx, const io_bytes *bytes, size_t position, 
 /* SPRY_STATUS_IO with "path: the system's reason"; SPRY_STATUS_NO_MEMORY where memory or disk space
  * ran out. */
 spry_status io_system_fault(spry_context *ctx, const char *path, int error);
+/* SPRY_STATUS_INTERRUPTED where reading is to stop. */
+spry_status io_go_on(spry_context *ctx, const char *path);
 
 /* Writes the shortest text that reads back as the same number; returns its length (<= 32). */
 int io_print_double(char *out, double value);

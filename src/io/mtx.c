@@ -44,8 +44,12 @@ static spry_status count(spry_context *ctx, const io_bytes *bytes, const mtx_hea
 {
 #pragma omp parallel for schedule(dynamic) num_threads(spry_context_threads(ctx))
     for (int64_t i = 0; i < in->count; i++)
-        in->lines[i].count = io_mtx_count(in->lines[i].begin, in->lines[i].end);
+        if (!spry_context_interrupted(ctx, false))
+            in->lines[i].count = io_mtx_count(in->lines[i].begin, in->lines[i].end);
     int64_t total = 0;
+    const spry_status status = io_go_on(ctx, bytes->path);
+    if (status != SPRY_STATUS_OK)
+        return status;
     for (int64_t i = 0; i < in->count; i++) {
         in->lines[i].first = total;
         total += in->lines[i].count;
@@ -69,7 +73,11 @@ static spry_status parse(spry_context *ctx, const io_bytes *bytes, const mtx_hea
 {
 #pragma omp parallel for schedule(dynamic) num_threads(spry_context_threads(ctx))
     for (int64_t i = 0; i < in->count; i++)
-        io_mtx_parse(h, &in->lines[i], target);
+        if (!spry_context_interrupted(ctx, false))
+            io_mtx_parse(h, &in->lines[i], target);
+    const spry_status status = io_go_on(ctx, bytes->path);
+    if (status != SPRY_STATUS_OK)
+        return status;
     for (int64_t i = 0; i < in->count; i++)
         if (in->lines[i].fault != MTX_FINE)
             return io_mtx_explain(ctx, bytes, h, &in->lines[i]);

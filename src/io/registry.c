@@ -144,10 +144,13 @@ static spry_status read_file(spry_context *ctx, const char *path, const char *op
         return status;
     SPRY_GO(ctx, io_open(ctx, path, &bytes));
     SPRY_GO(ctx, choose(ctx, &bytes, &format));
+    SPRY_GO(ctx, io_go_on(ctx, path));
     SPRY_GO(ctx, A ? io_read_bytes(ctx, &bytes, format, options, A)
                    : read_vector_bytes(ctx, &bytes, format, options, v, cols));
 done:
     io_close(ctx, &bytes);
+    if (status == SPRY_STATUS_INTERRUPTED)
+        base_stopped(ctx);
     return status;
 }
 

@@ -1,8 +1,9 @@
 /*
  * How good an x is: its componentwise backward error, and after exact factors a bound for its
  * error. The latter is Skeel's condition number |A^-1| |A|, estimated once for the factors, times
- * the largest residual of a row beside |A|'s row. Residuals are computed in twice the precision, so
- * that what rounding adds to them is as good as nothing.
+ * the largest residual of a row beside |A|'s row; where that says little, |A^-1| |r| of the
+ * residual itself. Residuals are computed in twice the precision, so that what rounding adds to
+ * them is as good as nothing.
  *
  * W. Oettli, W. Prager, Numer. Math. 6 (1964), 405-409; R. D. Skeel, Scaling for numerical
  * stability in Gaussian elimination, J. ACM 26 (1979), 494-526; M. Arioli, J. W. Demmel,
@@ -21,10 +22,11 @@ static double size_at(spry_type type, const void *values, int64_t k)
     return scalar_size(type, value_load(type, values, k));
 }
 
-/* --- the condition -------------------------------------------------------------------------------
+/* --- norms of the inverse
+ * -------------------------------------------------------------------------------
  */
 
-/* The map D A^-H, whose 1-norm is the largest row of |A^-1| D; D has the sums of |A|'s rows. */
+/* The map D A^-H, whose 1-norm is the largest row of |A^-1| D. */
 typedef struct inverse {
     const spry_operator *M;
     const double *sums;
@@ -53,7 +55,8 @@ static spry_status apply(const precon_map *map, bool back)
     return status;
 }
 
-static spry_status find_condition(const spry_operator *M, const double *sums, double *condition)
+/* The largest row of |A^-1| D, estimated from below. */
+static spry_status find_norm(const spry_operator *M, const double *sums, double *norm)
 {
     spry_context *ctx = M->ctx;
     inverse inv = {.M = M, .sums = sums};
@@ -61,7 +64,7 @@ static spry_status find_condition(const spry_operator *M, const double *sums, do
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, map.n, spry_type_size(map.type), &map.x));
     SPRY_GO(ctx, base_alloc(ctx, map.n, spry_type_size(map.type), &inv.y));
-    SPRY_GO(ctx, precon_norm(&map, condition));
+    SPRY_GO(ctx, precon_norm(&map, norm));
 done:
     base_free(ctx, map.x);
     base_free(ctx, inv.y);
@@ -78,25 +81,29 @@ typedef struct row_measure {
 } row_measure;
 
 static row_measure measure_row(const matrix_arrays *a, int64_t i, const spry_vector *b,
-                               const spry_vector *x)
+                               const spry_vector *x, double scale)
 {
-    row_measure m = {.terms = size_at(b->type, b->data, i)};
-    const spry_scalar r = polish_row_residual(a, i, b, x);
+    row_measure m = {.terms = scale * size_at(b->type, b->data, i)};
+    const spry_scalar r = polish_row_residual(a, i, b, x, scale);
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
         const double size = size_at(a->type, a->values, k);
         m.sum += size;
-        m.terms += size * size_at(x->type, x->data, a->col_index[k]);
+        m.terms += size * (scale * size_at(x->type, x->data, a->col_index[k]));
     }
-    /* As many roundings of roundings as there are sums, and one at the end. */
+    /* As many roundings of roundings as there are sums, and one at the end; what a product leaves
+     * may be below all numbers. */
     const double sums = 4 * (double)(a->offsets[i + 1] - a->offsets[i]) + 4;
     m.residual =
         hypot(r.re, r.im) * (1 + DBL_EPSILON) + sums * sums * DBL_EPSILON * DBL_EPSILON * m.terms;
+    if (m.terms > 0)
+        m.residual += sums * DBL_TRUE_MIN;
     return m;
 }
 
-/* The largest of all rows: residuals beside terms and beside sums, which go to their place. */
+/* The largest of all rows: residuals beside terms and beside sums; both go to their places. */
 static void measure_rows(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
-                         double *sums, double *backward, double *beside)
+                         double scale, double *sums, double *residuals, double *backward,
+                         double *beside)
 {
     const int64_t n = A->a.rows;
     double worst = 0, most = 0;
@@ -104,8 +111,9 @@ static void measure_rows(const spry_matrix *A, const spry_vector *b, const spry_
     reduction(max                                                                     \
               : worst, most)
     for (int64_t i = 0; i < n; i++) {
-        const row_measure m = measure_row(&A->a, i, b, x);
+        const row_measure m = measure_row(&A->a, i, b, x, scale);
         sums[i] = m.sum;
+        residuals[i] = m.residual;
         /* a thread begins below 0; what is no number is told as infinite */
         worst = fmax(worst, 0);
         most = fmax(most, 0);
@@ -116,14 +124,50 @@ static void measure_rows(const spry_matrix *A, const spry_vector *b, const spry_
     *beside = most;
 }
 
-/* The factors of A that the last solve had; NULL: there are none, or A was found to be singular. */
-static const spry_operator *factors_of(const spry_solver *solver)
+/* The factors of A that the last solve had; NULL: there are none, or A was found to be singular.
+ * What a device has is made here once more, as *own: it may be an inverse, with fewer digits. */
+static spry_status find_factors(const spry_solver *solver, const spry_operator **factors,
+                                spry_operator **own)
 {
     const spry_operator *M = solver_precon(solver);
-    const bool made = solver->made == STAGE_ALL && M && !M->device && !M->single &&
-                      strcmp(solver->precon_name, "direct") == 0 &&
-                      spry_operator_has_transpose(M) && !solver_has_null_space(solver);
-    return made && precon_direct_unpivoted(M).count == 0 ? M : NULL;
+    char name[32];
+    spry_status status = SPRY_STATUS_OK;
+    *factors = NULL;
+    if (solver->made != STAGE_ALL || !M || M->single || solver_has_null_space(solver) ||
+        strcmp(solver->precon_name, "direct") != 0)
+        return SPRY_STATUS_OK;
+    if (M->device && !solver->given_precon) {
+        SPRY_GO(solver->ctx, precon_make_beside(solver->ctx, solver->matrix, NULL,
+                                                solver->precon_spec, own, name));
+        M = *own;
+    }
+    if (!M->device && spry_operator_has_transpose(M) && precon_direct_unpivoted(M).count == 0)
+        *factors = M;
+done:
+    return status;
+}
+
+/* The largest of a vector's numbers. */
+static double largest_of(const spry_vector *v)
+{
+    double largest = 0;
+    for (int64_t i = 0; i < v->n; i++)
+        largest = fmax(largest, size_at(v->type, v->data, i));
+    return largest;
+}
+
+/* A power of two that brings x to about 1, so that residuals beside it are numbers, as far as b
+ * allows. */
+static double find_scale(const spry_vector *b, double largest)
+{
+    const int most = 1000;
+    int of_x, of_b;
+    frexp(largest, &of_x);
+    frexp(largest_of(b), &of_b);
+    if (!(largest > 0) || !isfinite(largest))
+        return 1;
+    const int up = -of_x < most - of_b ? -of_x : most - of_b;
+    return ldexp(1, up < -most ? -most : up > most ? most : up);
 }
 
 static spry_status check_pair(const spry_solver *solver, const spry_vector *b, const spry_vector *x)
@@ -147,24 +191,33 @@ static spry_status bound_errors(spry_solver *solver, const spry_vector *b, const
                                 double *backward, double *bound)
 {
     spry_context *ctx = solver->ctx;
-    const spry_operator *M = factors_of(solver);
+    const spry_operator *M = NULL;
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
+    spry_operator *own = NULL;
     const double reserve = 3; /* what the estimate of a norm may be short of */
-    double *sums = NULL, beside, largest = 0;
+    const double good = 1e-6; /* a bound that is worth no second estimate */
+    const double largest = largest_of(x), scale = find_scale(b, largest);
+    double *sums = NULL, *residuals = NULL, beside, norm;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_csr(solver->matrix, &csr, &owned));
     SPRY_GO(ctx, base_alloc(ctx, csr->a.rows, sizeof *sums, &sums));
-    measure_rows(csr, b, x, sums, backward, &beside);
+    SPRY_GO(ctx, base_alloc(ctx, csr->a.rows, sizeof *residuals, &residuals));
+    measure_rows(csr, b, x, scale, sums, residuals, backward, &beside);
+    SPRY_GO(ctx, find_factors(solver, &M, &own));
     if (!M)
         goto done;
     if (isnan(solver->condition) && csr->a.rows > 0)
-        SPRY_GO(ctx, find_condition(M, sums, &solver->condition));
-    for (int64_t i = 0; i < x->n; i++)
-        largest = fmax(largest, size_at(x->type, x->data, i));
-    *bound = beside > 0 ? reserve * solver->condition * (beside / largest) : 0;
+        SPRY_GO(ctx, find_norm(M, sums, &solver->condition));
+    *bound = beside > 0 ? reserve * solver->condition * (beside / (scale * largest)) : 0;
+    if (*bound > good && isfinite(*bound)) {
+        SPRY_GO(ctx, find_norm(M, residuals, &norm));
+        *bound = fmin(*bound, reserve * norm / (scale * largest));
+    }
 done:
     base_free(ctx, sums);
+    base_free(ctx, residuals);
+    spry_operator_free(own);
     spry_matrix_free(owned);
     return status;
 }

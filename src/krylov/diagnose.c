@@ -142,10 +142,13 @@ static spry_status judge_precon(doctor *d, const char *precon, const spry_entry 
         return status;
     SPRY_GO(ctx, distance(d, M, &size));
     if (!(size <= unstable)) {
+        char much[48] = "leaves the range of the type";
+        if (isfinite(size))
+            snprintf(much, sizeof much, "is %.2g |z|", size);
         snprintf(text, sizeof text,
-                 "preconditioner %.64s is unstable for this matrix: |z - A M z| = %.2g |z| for a "
-                 "random z, where M = 0 would give 1",
-                 precon, size);
+                 "preconditioner %.64s is unstable for this matrix: |z - A M z| %s for a random z, "
+                 "where M = 0 would give |z|",
+                 precon, much);
         tell_unsuited(d, "--method direct", text);
     }
     if (method)

@@ -358,6 +358,14 @@ static double sweep(search *s, int most, int k)
     return s->sum / before;
 }
 
+/* Whether sweeps that go on like the last one come to the goal, with what larger blocks may bring:
+ * |r| has become four times smaller with each doubling where that did much. */
+static bool may_arrive(const search *s, double left, int sweeps, int most)
+{
+    const double gain = 16;
+    return s->sum * pow(left, sweeps) <= s->goal * pow(gain, log2((double)LATTICE_MOST / most));
+}
+
 /* Small blocks are cheap, large ones find more. */
 static void run(search *s)
 {
@@ -367,7 +375,7 @@ static void run(search *s)
             break;
     for (int k = 0, most = LATTICE_MOST / 4; k < SWEEPS && !is_over(s); k++) {
         const double left = sweep(s, most, k);
-        if (left > still && most == LATTICE_MOST)
+        if ((left > still && most == LATTICE_MOST) || !may_arrive(s, left, SWEEPS - k - 1, most))
             break;
         if (left > slow && most < LATTICE_MOST)
             most *= 2;

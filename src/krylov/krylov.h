@@ -12,7 +12,8 @@
 #include <spry/solver.h>
 
 #define SOLVER_OPTIONS(item)                                                                      \
-    item(REAL, tol, "1e-8", 0, 1, NULL, "relative true residual |b - A x| / |b| to reach")        \
+    item(REAL, tol, "1e-8", 0, 1, NULL,                                                           \
+         "relative true residual |b - A x| / |b| to reach; 1e-4 in single precision unless said") \
     item(INT, max_iter, "10000", 0, 9e18, NULL, "iterations at most")                             \
     item(TEXT, method, "auto", 0, 0, NULL,                                                        \
          "method, with its options after a colon: gmres:restart=50,side=left; `spry "             \
@@ -134,6 +135,7 @@ typedef struct iteration {
     double before;        /* the same after the run before */
     double goal;          /* what the recurrence must reach; below tol once that was not enough */
     bool at_rounding;     /* and no less can be had in this precision */
+    bool beyond;          /* the solution is beyond the range of the type, and x is 0 */
     bool ended;           /* for good */
     char warnings[WARNINGS_SIZE];
 } iteration;
@@ -152,9 +154,12 @@ spry_status iteration_note(iteration *it);
 spry_status iteration_first_norms(iteration *it, double *residual);
 /* |b - A x| / |b| by a product of its own. */
 spry_status iteration_true_residual(iteration *it, double *relative);
-/* Where rounding may have made the true residual come below tol: computes it in twice the
- * precision. */
+/* The true residual in twice the precision, where rounding has a say in its first digits or in
+ * whether it is below tol. */
 spry_status iteration_confirm(iteration *it);
+/* |b - A x| in twice the precision. */
+spry_status polish_measure(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
+                           double *norm);
 /* What rounding makes of a product A x at most, over |x|: u (longest row + 2) sqrt(|A|_1 |A|_inf),
  * N. J. Higham, Accuracy and Stability of Numerical Algorithms, SIAM (2002), section 3.5. Infinite
  * where it is not known. */

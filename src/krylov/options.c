@@ -46,10 +46,12 @@ static solver_stage stage_of(const spry_option *option)
 /* What no file is called, in the place of the one that was named before. */
 static const char unnamed[] = "\n";
 
-/* The options there are, to be changed; a file's name is seen when it is given, also once more. */
+/* The options there are, to be changed; a file's name and the tolerance are seen when they are
+ * given, also once more. */
 static solver_options begin_change(const spry_solver *solver)
 {
     solver_options o = solver->options;
+    o.tol = NAN;
     memcpy(o.method_file, unnamed, sizeof unnamed);
     return o;
 }
@@ -63,6 +65,10 @@ static spry_status adopt(spry_solver *solver, solver_options *changed, spry_stat
         return found;
     if (solver_check_idle(solver) != SPRY_STATUS_OK)
         return SPRY_STATUS_BAD_USAGE;
+    if (isnan(changed->tol))
+        changed->tol = solver->options.tol;
+    else
+        solver->tol_said = true;
     if (strcmp(changed->method_file, unnamed) == 0)
         memcpy(changed->method_file, solver->options.method_file, sizeof changed->method_file);
     else if (changed->method_file[0])

@@ -37,13 +37,15 @@ static void subtract_product(pair *sum, double a, double b)
 }
 
 spry_scalar polish_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
-                                const spry_vector *x)
+                                const spry_vector *x, double scale)
 {
     const spry_scalar first = value_get(b->type, b->data, i);
-    pair re = {first.re, 0}, im = {first.im, 0};
+    pair re = {scale * first.re, 0}, im = {scale * first.im, 0};
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
         const spry_scalar v = value_load(a->type, a->values, k);
-        const spry_scalar w = value_load(x->type, x->data, a->col_index[k]);
+        spry_scalar w = value_load(x->type, x->data, a->col_index[k]);
+        w.re *= scale;
+        w.im *= scale;
         subtract_product(&re, v.re, w.re);
         subtract_product(&re, -v.im, w.im);
         subtract_product(&im, v.re, w.im);
@@ -52,17 +54,46 @@ spry_scalar polish_row_residual(const matrix_arrays *a, int64_t i, const spry_ve
     return (spry_scalar){re.high + re.low, im.high + im.low};
 }
 
+/* r = b - A x of vectors of the host, and |r|. */
+static spry_status wide_norm(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
+                             spry_vector *r, double *norm)
+{
+    const int64_t n = A->a.rows;
+#pragma omp parallel for num_threads(matrix_parts(A->ctx, A->a.nnz)) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        value_set(r->type, r->data, i, polish_row_residual(&A->a, i, b, x, 1));
+    return spry_vector_norm(r, norm);
+}
+
 /* |b - A x| / |b|, of vectors of the host; r is where the residual goes. */
 static spry_status wide_residual(const iteration *it, const spry_matrix *A, const spry_vector *b,
                                  const spry_vector *x, spry_vector *r, double *relative)
 {
     double norm = NAN;
-    const int64_t n = A->a.rows;
-#pragma omp parallel for num_threads(matrix_parts(it->ctx, A->a.nnz)) schedule(static)
-    for (int64_t i = 0; i < n; i++)
-        value_set(r->type, r->data, i, polish_row_residual(&A->a, i, b, x));
-    const spry_status status = spry_vector_norm(r, &norm);
+    const spry_status status = wide_norm(A, b, x, r, &norm);
     *relative = norm / it->b_norm;
+    return status;
+}
+
+spry_status polish_measure(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
+                           double *norm)
+{
+    spry_context *ctx = A->ctx;
+    const spry_matrix *csr = NULL;
+    const spry_vector *b_here = NULL, *x_here = NULL;
+    spry_matrix *owned = NULL;
+    spry_vector *own_b = NULL, *own_x = NULL, *r = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
+    SPRY_GO(ctx, vector_here(b, &b_here, &own_b));
+    SPRY_GO(ctx, vector_here(x, &x_here, &own_x));
+    SPRY_GO(ctx, spry_vector_new(ctx, b->type, b->n, NULL, SPRY_OWN_COPY, &r));
+    SPRY_GO(ctx, wide_norm(csr, b_here, x_here, r, norm));
+done:
+    spry_vector_free(r);
+    spry_vector_free(own_x);
+    spry_vector_free(own_b);
+    spry_matrix_free(owned);
     return status;
 }
 
@@ -108,28 +139,18 @@ double polish_bound(const spry_matrix *A)
 
 spry_status iteration_confirm(iteration *it)
 {
-    spry_context *ctx = it->ctx;
-    const spry_matrix *csr = NULL;
-    const spry_vector *b = NULL, *x = NULL;
-    spry_matrix *owned = NULL;
-    spry_vector *own_b = NULL, *own_x = NULL, *r = NULL;
+    const double share = 0.01, tol = it->options->tol;
     double norm;
-    spry_status status = SPRY_STATUS_OK;
-    if (!it->matrix || !(it->truth <= it->options->tol))
+    if (!it->matrix || !isfinite(it->truth))
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_vector_norm(it->x, &norm));
-    if (it->truth + it->bound * (norm / it->b_norm) <= it->options->tol)
-        return SPRY_STATUS_OK;
-    SPRY_GO(ctx, matrix_as_sorted_csr(it->matrix, &csr, &owned));
-    SPRY_GO(ctx, vector_here(it->b, &b, &own_b));
-    SPRY_GO(ctx, vector_here(it->x, &x, &own_x));
-    SPRY_GO(ctx, spry_vector_new(ctx, b->type, b->n, NULL, SPRY_OWN_COPY, &r));
-    SPRY_GO(ctx, wide_residual(it, csr, b, x, r, &it->truth));
-done:
-    spry_vector_free(r);
-    spry_vector_free(own_x);
-    spry_vector_free(own_b);
-    spry_matrix_free(owned);
+    spry_status status = spry_vector_norm(it->x, &norm);
+    const double rounding = norm > 0 ? it->bound * (norm / it->b_norm) : 0;
+    if (status != SPRY_STATUS_OK ||
+        (rounding <= share * it->truth && rounding < fabs(it->truth - tol)) || rounding == 0)
+        return status;
+    status = polish_measure(it->matrix, it->b, it->x, &norm);
+    if (status == SPRY_STATUS_OK)
+        it->truth = norm / it->b_norm;
     return status;
 }
 
@@ -156,6 +177,7 @@ static spry_status refine(iteration *it, const spry_matrix *A, const spry_operat
     it->saved_residual = INFINITY;
     for (int k = 0; k < steps && isfinite(it->truth); k++) {
         SPRY_GO(ctx, iteration_keep(it, it->truth));
+        SPRY_GO(ctx, precon_go_on(ctx, "refinement"));
         if (it->truth <= it->options->tol || !(it->truth <= worth * before) ||
             it->count >= it->options->max_iter)
             break;
@@ -180,7 +202,8 @@ static spry_status choose_digits(iteration *it, const spry_matrix *A)
     const double tol = it->options->tol, reach = 1e5, margin = 0.9;
     const double before = it->truth;
     spry_status status = SPRY_STATUS_OK;
-    if (it->truth <= tol || !(it->truth <= reach * tol))
+    /* Below the last digits of b there is nothing to be found. */
+    if (it->truth <= tol || !(it->truth <= reach * tol) || tol < measure_unit(it->b->type) / 2)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
     SPRY_GO(ctx, digits_choose(A, margin * tol * it->b_norm, it->x, it->spare));
@@ -193,14 +216,18 @@ done:
     return status;
 }
 
-static void tell_rounding(iteration *it, double level)
+/* What the factors are: those of lower precision are not what rounding is measured by. */
+static void tell_rounding(iteration *it, const spry_operator *M, double level)
 {
     it->at_rounding = true;
     it->reason = SPRY_REASON_STAGNATED;
-    snprintf(it->detail, sizeof it->detail,
-             "the true residual of exact factors stays at %.2g: rounding makes as much, as x is so "
-             "large (%.1g for each rounding), and no better last digits of x were found",
-             it->truth, level);
+    snprintf(
+        it->detail, sizeof it->detail,
+        "%.2g is out of reach of %s precision for this A and b: with %s factors the true "
+        "residual stays at %.2g, rounding makes as much (%.1g for each rounding), and no better "
+        "last digits of x were found",
+        it->options->tol, type_is_single(it->A->type) ? "single" : "double",
+        M->single ? "single-precision" : "exact", it->truth, level);
 }
 
 /* What factors could not do nothing else can, where A is singular, or rounding makes as much. */
@@ -213,7 +240,7 @@ static spry_status judge(iteration *it, const spry_matrix *A, const spry_operato
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, measure_rounding(it, &level));
     if (it->truth <= near * level && it->truth < sensible) {
-        tell_rounding(it, level);
+        tell_rounding(it, M, level);
         return SPRY_STATUS_OK;
     }
     const double before = it->truth;
@@ -224,12 +251,12 @@ static spry_status judge(iteration *it, const spry_matrix *A, const spry_operato
         it->truth = before;
         SPRY_GO(ctx, spry_vector_copy(it->saved, it->x));
         if (before <= near * level)
-            tell_rounding(it, level);
+            tell_rounding(it, M, level);
     } else if (found.singular) {
         it->reason = SPRY_REASON_SINGULAR;
         snprintf(it->detail, sizeof it->detail, "%s", found.text);
     } else if (it->truth <= near * level) {
-        tell_rounding(it, level);
+        tell_rounding(it, M, level);
     }
 done:
     return status;
@@ -283,13 +310,15 @@ done:
 static spry_status go_back(iteration *it, visit *v, spry_status status)
 {
     spry_context *ctx = it->ctx;
+    const spry_status came = status;
     it->b = v->b;
     it->x = v->x;
     it->spare = v->spare;
     it->saved = v->saved;
-    if (v->own[3] && status == SPRY_STATUS_OK) {
+    if (v->own[3] && (came == SPRY_STATUS_OK || came == SPRY_STATUS_INTERRUPTED)) {
         SPRY_GO(ctx, spry_vector_copy(v->own[1], it->x));
         SPRY_GO(ctx, spry_vector_copy(v->own[3], it->saved));
+        status = came;
     }
 done:
     for (int k = 0; k < 4; k++)
@@ -304,8 +333,10 @@ static spry_status polish(iteration *it, const spry_matrix *A, const spry_operat
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, refine(it, A, M));
     SPRY_GO(ctx, choose_digits(it, A));
-    if (!(it->truth <= it->options->tol))
+    if (!(it->truth <= it->options->tol)) {
+        SPRY_GO(ctx, precon_go_on(ctx, "digits of x"));
         SPRY_GO(ctx, judge(it, A, M));
+    }
     if (it->truth <= it->options->tol) {
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';

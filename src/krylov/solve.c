@@ -205,6 +205,13 @@ static spry_status begin(spry_solver *solver, iteration *it, int index)
         it->ended = true;
         goto done;
     }
+    if (it->x->n == 0 && isfinite(it->b_norm)) { /* the only x is the best */
+        it->reason = SPRY_REASON_CONVERGED;
+        it->history[0] = it->residual = it->initial = it->truth = 1;
+        it->least_squares = it->ended = true;
+        snprintf(it->detail, sizeof it->detail, "to the least-squares solution: A has no columns");
+        goto done;
+    }
     if (isfinite(it->b_norm))
         SPRY_GO(ctx, scale_system(it, &first));
     first = isfinite(it->b_norm) ? first / it->b_norm : NAN;
@@ -302,11 +309,36 @@ static bool may_go_on(const spry_solver *solver, const iteration *it)
             it->reason == SPRY_REASON_DIVERGED || it->reason == SPRY_REASON_NONFINITE);
 }
 
+/* A stop that was asked for outside of an iteration, in what is made for it or done to its x: all
+ * that would have gone on end here, with the best x. */
+static spry_status stop_all(const spry_solver *solver, iteration *its, int count)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < count && status == SPRY_STATUS_OK; k++)
+        if (!its[k].ended || may_go_on(solver, &its[k]))
+            status = verdict_stop(&its[k]);
+    return status;
+}
+
+/* Polishes what has ended badly. */
+static spry_status polish_all(const spry_solver *solver, iteration *its, int count)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < count && status == SPRY_STATUS_OK; k++) {
+        status = solver_polish(solver, &its[k]);
+        if (status == SPRY_STATUS_INTERRUPTED)
+            status = verdict_stop(&its[k]);
+    }
+    return status;
+}
+
 /* The next attempt stands, for the systems that have not arrived; false: there is none. */
 static spry_status next_attempt(spry_solver *solver, iteration *its, int count, bool *stands)
 {
     const iteration *late = NULL;
     *stands = false;
+    if (spry_context_interrupted(solver->ctx, false))
+        return stop_all(solver, its, count);
     for (int k = 0; k < count; k++)
         if (may_go_on(solver, &its[k])) {
             its[k].at_rounding = false;
@@ -377,8 +409,7 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
         SPRY_GO(ctx, run_attempt(solver, its, count, bytes));
         SPRY_GO(ctx, check_finite(solver, its, count));
         solver_note_used(solver);
-        for (int k = 0; k < count; k++)
-            SPRY_GO(ctx, solver_polish(solver, &its[k]));
+        SPRY_GO(ctx, polish_all(solver, its, count));
         SPRY_GO(ctx, next_attempt(solver, its, count, &stands));
     }
     const bool arrived = all_converged(its, count);
@@ -484,6 +515,8 @@ static spry_status solve_some(spry_solver *solver, int count, const spry_vector 
     at[1] = base_seconds();
     SPRY_GO(ctx, run(solver, its, count, &bytes));
 done:
+    if (status == SPRY_STATUS_INTERRUPTED)
+        status = stop_all(solver, its, count);
     at[2] = base_seconds();
     int64_t all = 0;
     for (int k = 0; k < count; k++)
@@ -521,6 +554,34 @@ static spry_status check_different(spry_context *ctx, int count, const spry_vect
     return SPRY_STATUS_OK;
 }
 
+/* The result of a system whose set-up was asked to stop: x is the first guess. */
+static void tell_stopped(const spry_solver *solver, const spry_vector *b, const spry_vector *x,
+                         spry_result *result)
+{
+    spry_result found = SPRY_RESULT_INIT;
+    const spry_matrix *A = solver->matrix;
+    const spry_operator *op = solver_operator(solver);
+    double norm, relative = NAN;
+    found.reason = SPRY_REASON_STOPPED;
+    if (A) {
+        found.type = A->a.type;
+        found.rows = A->a.rows;
+        found.cols = A->a.cols;
+        found.nnz = A->a.nnz;
+    }
+    if (A && b->n == A->a.rows && x->n == A->a.cols && b->type == A->a.type &&
+        x->type == A->a.type && spry_vector_norm(b, &norm) == SPRY_STATUS_OK && norm > 0 &&
+        polish_measure(A, b, x, &relative) == SPRY_STATUS_OK)
+        relative /= norm; /* where it cannot be measured, the stop is told all the same */
+    found.residual = found.true_residual = found.initial_residual = relative;
+    snprintf(found.detail, sizeof found.detail, "while it was set up: x is the first guess");
+    if (op)
+        name_format(op, found.format, sizeof found.format);
+    snprintf(found.device, sizeof found.device, "%s", place_name(solver->device));
+    spry_context_memory(solver->ctx, NULL, &found.memory_bytes);
+    base_give(result, &found, &krylov_result_sized);
+}
+
 static spry_status solve_all(spry_solver *solver, int count, const spry_vector *const *b,
                              spry_vector *const *x, spry_result *results)
 {
@@ -550,6 +611,12 @@ again:
         SPRY_GO(ctx, status);
     }
 done:
+    if (status == SPRY_STATUS_INTERRUPTED) {
+        solver->interrupted = true;
+        status = SPRY_STATUS_OK;
+        for (; results && done < count; done++)
+            tell_stopped(solver, b[done], x[done], result_at(results, done));
+    }
     return status;
 }
 

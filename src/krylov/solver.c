@@ -3,6 +3,9 @@
 #include "device/formats.h"
 #include "precon/precon.h"
 
+/* In double and in single precision, where x alone has roundings of 6e-8 |A| |x|. */
+static const double default_tol[] = {1e-8, 1e-4};
+
 spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
 {
     SPRY_NEED(ctx, ctx, solver);
@@ -535,8 +538,20 @@ static void leave_device(spry_solver *solver, const spry_device *near)
         solver_forget(solver);
 }
 
+/* A tolerance that was not said is one that the precision can reach. */
+static void settle_tol(spry_solver *solver)
+{
+    const spry_operator *op = solver->given_operator;
+    const double tol = solver->options.tol;
+    const bool own = tol == default_tol[0] || tol == default_tol[1];
+    if (!solver->tol_said && own && (solver->matrix || op))
+        solver->options.tol =
+            default_tol[type_is_single(solver->matrix ? solver->matrix->a.type : op->type)];
+}
+
 spry_status solver_set_up(spry_solver *solver, spry_device *near)
 {
+    settle_tol(solver);
     leave_device(solver, near);
     spry_status status = solver_catch_up(solver);
     if (status != SPRY_STATUS_OK)

@@ -50,6 +50,7 @@ typedef struct attempts {
 struct spry_solver {
     spry_context *ctx;
     solver_options options;
+    bool tol_said; /* else it follows from the precision of A */
     const spry_matrix *matrix;
     spry_matrix *view;        /* which matrix is, where the caller's is of another context */
     int64_t version, pattern; /* of the matrix, whose values stand in what was made */
@@ -150,6 +151,8 @@ void null_space_tell(const spry_solver *solver, iteration *it);
  * At the end: x as the caller has it, and what is true of that. */
 spry_status verdict_of_run(iteration *it);
 spry_status verdict_hand_back(iteration *it);
+/* The iteration was asked to stop from without: x is the best there is. */
+spry_status verdict_stop(iteration *it);
 /* Says of a function of the caller's that it gave a NaN, if one did. */
 bool verdict_name_culprit(iteration *it);
 /* Adds to a failure what to try next, or what has caused it. */
@@ -194,9 +197,9 @@ void solver_begin_attempts(spry_solver *solver);
 /* Where an exact preconditioner has not brought x to the tolerance: refinement with residuals of
  * twice the precision, then other digits of x. */
 spry_status solver_polish(const spry_solver *solver, iteration *it);
-/* b_i - sum_j a_ij x_j, rounded once. */
+/* b_i - sum_j a_ij x_j, rounded once; of b and x times a power of two. */
 spry_scalar polish_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
-                                const spry_vector *x);
+                                const spry_vector *x, double scale);
 /* Iterations that cost as much as the next one is forecast to; 0: there is none, or nobody knows.
  */
 int64_t solver_patience(spry_solver *solver);

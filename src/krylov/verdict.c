@@ -16,7 +16,7 @@ static spry_status take_best(iteration *it)
         status = null_basis_remove(it->null, it->x);
     if (it->null && status == SPRY_STATUS_OK)
         status = iteration_true_residual(it, &it->truth);
-    return status;
+    return status == SPRY_STATUS_OK ? iteration_confirm(it) : status;
 }
 
 /* The end of a system that has no solution but a best x, if the method looks for one and it is
@@ -140,6 +140,19 @@ done:
     return status;
 }
 
+spry_status verdict_stop(iteration *it)
+{
+    it->stop = it->interrupted = it->ended = true;
+    it->reason = SPRY_REASON_STOPPED;
+    it->detail[0] = '\0';
+    if (isnan(it->initial)) /* it has not begun */
+        return SPRY_STATUS_OK;
+    /* An update of x may have been under way; where it cannot be measured the best one is taken. */
+    if (iteration_true_residual(it, &it->truth) != SPRY_STATUS_OK)
+        it->truth = NAN;
+    return take_best(it);
+}
+
 /* Whether a number of x is beyond the range: a norm may be where no number is. */
 static spry_status has_overflowed(const spry_vector *x, bool *yes)
 {
@@ -164,6 +177,7 @@ spry_status verdict_hand_back(iteration *it)
     spry_context *ctx = it->ctx;
     const spry_scalar up = {ldexp(1, it->exponent), 0}, down = {ldexp(1, -it->exponent), 0};
     const double tol = it->options->tol, before = it->truth;
+    spry_vector *x = it->x;
     double norm;
     bool beyond;
     spry_status status = SPRY_STATUS_OK;
@@ -177,6 +191,7 @@ spry_status verdict_hand_back(iteration *it)
     if (beyond) {
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
         it->truth = 1;
+        it->beyond = true;
         it->reason = SPRY_REASON_NONFINITE;
         snprintf(it->detail, sizeof it->detail,
                  "the solution is beyond the range of the type: x is 0 in its place");
@@ -192,6 +207,10 @@ spry_status verdict_hand_back(iteration *it)
     SPRY_GO(ctx, iteration_residual(it, it->saved, it->spare));
     SPRY_GO(ctx, spry_vector_norm(it->spare, &norm));
     it->truth = norm / it->b_norm;
+    it->x = it->saved; /* which is what b is beside */
+    status = iteration_confirm(it);
+    it->x = x;
+    SPRY_GO(ctx, status);
     if (it->reason == SPRY_REASON_CONVERGED &&
         it->truth > (it->least_squares ? before * (1 + tol) : tol)) {
         it->reason = SPRY_REASON_STAGNATED;
@@ -266,7 +285,7 @@ void verdict_tell(const spry_solver *solver, iteration *it)
     char next[64];
     const bool nan = it->reason == SPRY_REASON_NONFINITE;
     const size_t used = strlen(it->detail), room = sizeof it->detail - used;
-    if (!it->ended || (nan && verdict_name_culprit(it)))
+    if (!it->ended || it->beyond || (nan && verdict_name_culprit(it)))
         return;
     if (it->at_rounding ||
         (it->reason != SPRY_REASON_BREAKDOWN && !nan && it->reason != SPRY_REASON_STAGNATED &&
@@ -280,8 +299,6 @@ void verdict_tell(const spry_solver *solver, iteration *it)
                  entry);
         return;
     }
-    if (nan && it->truth == 1 && it->exponent != 0)
-        return;
     find_next(solver, next, sizeof next);
     if (next[0] && strlen(next) + 3 < room)
         snprintf(it->detail + used, room, "%s%s", used ? "; " : "", next);

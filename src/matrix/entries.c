@@ -171,9 +171,10 @@ spry_status matrix_check_finite(const spry_matrix *A, const char *what, const ch
     const int64_t bad = matrix_first_bad(A);
     int64_t row, col;
     matrix_place(&A->a, bad, &row, &col);
+    char text[VALUE_TEXT];
     const spry_scalar v = value_get(A->a.type, A->a.values, bad);
     return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
-                     "%s %s: entry (%" PRId64 ", %" PRId64 ") (from 0) is %g%+gi: the matrix must "
-                     "have finite numbers",
-                     what, name, row, col, v.re, v.im);
+                     "%s %s: entry (%" PRId64 ", %" PRId64 ") (from 0) is %s: the matrix must have "
+                     "finite numbers",
+                     what, name, row, col, value_text(A->a.type, v, text));
 }

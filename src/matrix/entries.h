@@ -17,6 +17,10 @@ ALWAYS_INLINE void element_move(size_t size, void *to, int64_t i, const void *fr
     memcpy((char *)to + (size_t)i * size, (const char *)from + (size_t)k * size, size);
 }
 
+/* "2" or "1-2i" by the type: for messages. */
+enum { VALUE_TEXT = 64 };
+const char *value_text(spry_type type, spry_scalar value, char text[VALUE_TEXT]);
+
 /* value_get() and value_set() for loops. */
 ALWAYS_INLINE spry_scalar value_load(spry_type type, const void *values, int64_t k)
 {

@@ -105,11 +105,12 @@ static spry_status check_values(const layout_class *class, const spry_matrix *A,
         *exact = same;
         return SPRY_STATUS_OK;
     }
+    char text[VALUE_TEXT];
     const spry_scalar v = value_load(a->type, a->values, bad);
-    return SPRY_FAIL(
-        A->ctx, SPRY_STATUS_BAD_INPUT,
-        "format %s: row %" PRId64 ", column %d (from 0): %g%+gi does not fit values=%s",
-        class->name, matrix_major_of(a, bad), a->col_index[bad], v.re, v.im, names[kind]);
+    return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
+                     "format %s: row %" PRId64 ", column %d (from 0): %s does not fit values=%s",
+                     class->name, matrix_major_of(a, bad), a->col_index[bad],
+                     value_text(a->type, v, text), names[kind]);
 }
 
 /* The first entry that does not stand to the right of the one before in its row. */

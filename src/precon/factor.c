@@ -101,12 +101,15 @@ spry_status factor_fill(factor *f, const spry_matrix *A)
 {
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(f->ctx, fill(f, A));
-    if (!f->regular && is_singular(f))
-        status =
-            SPRY_FAIL(f->ctx, SPRY_STATUS_BAD_INPUT,
-                      "precon direct: the matrix is singular as far as this precision can tell "
-                      "(condition %.1g or more); try direct:regular=yes, or another preconditioner",
-                      f->condition);
+    if (!f->regular && is_singular(f)) {
+        char known[48] = "";
+        if (isfinite(f->condition))
+            snprintf(known, sizeof known, " (condition %.1g or more)", f->condition);
+        status = SPRY_FAIL(f->ctx, SPRY_STATUS_BAD_INPUT,
+                           "precon direct: the matrix is singular as far as this precision can "
+                           "tell%s; try direct:regular=yes, or another preconditioner",
+                           known);
+    }
 done:
     return status;
 }

@@ -9,6 +9,7 @@
  */
 #include "device/operator.h"
 #include "host/host.h"
+#include "matrix/entries.h"
 #include "precon/kernels.h"
 #include "precon/precon.h"
 
@@ -73,11 +74,12 @@ static spry_status invert_all(spry_context *ctx, spry_vector *x, const char *who
     SPRY_GO(ctx, spry_vector_new(ctx, x->type, x->n, NULL, SPRY_OWN_COPY, d));
     const int64_t bad = precon_kernels_for(ctx, x->type)->invert(x->n, x->data, (*d)->data);
     if (bad < x->n) {
+        char text[VALUE_TEXT];
         const spry_scalar v = value_get(x->type, x->data, bad);
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
-                           "row %" PRId64 " (from 0): diagonal entry %g%+gi has no inverse "
+                           "row %" PRId64 " (from 0): diagonal entry %s has no inverse "
                            "for %s; try direct, sai, or another order of the rows",
-                           bad, v.re, v.im, who);
+                           bad, value_text(x->type, v, text), who);
         spry_vector_free(*d);
         *d = NULL;
     }

@@ -17,6 +17,7 @@
 
 #include <spry/reorder.h>
 #include <spry/scale.h>
+#include <stdlib.h>
 
 #define PREPARE_OPTIONS(item)                                                                      \
     PRECON_COMMON(item)                                                                            \
@@ -316,6 +317,19 @@ done:
     return status;
 }
 
+/* What the other one could not do is told with rows of B: which one of A is meant. */
+static spry_status tell_row(spry_context *ctx, const prepare *p, int64_t n, spry_status status)
+{
+    const char *text = strstr(spry_message(ctx), "row ");
+    char *end = NULL;
+    const int64_t row = text ? strtoll(text + 4, &end, 10) : -1;
+    if (row < 0 || row >= n || strncmp(end, " (from 0)", 9) != 0 || p->rows.from[row] == row)
+        return SPRY_CAUSE(ctx, status, "precon prepare");
+    return SPRY_CAUSE(ctx, status,
+                      "precon prepare, in whose order row %d of the matrix is row %" PRId64,
+                      p->rows.from[row], row);
+}
+
 static spry_status make_sub(const precon_job *job, prepare *p)
 {
     const char *sub = ((const prepare_options *)job->options)->sub;
@@ -326,7 +340,7 @@ static spry_status make_sub(const precon_job *job, prepare *p)
     if (status == SPRY_STATUS_OK && !p->S)
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                            "sub=%s solves nothing; take sub=ilut, or direct", sub);
-    return status == SPRY_STATUS_OK ? status : SPRY_CAUSE(ctx, status, "precon prepare");
+    return status == SPRY_STATUS_OK ? status : tell_row(ctx, p, job->A->a.rows, status);
 }
 
 /* Orders, factors, B and S. */

@@ -104,8 +104,9 @@ static spry_status check_matrix(const spry_matrix *A, const precon_kind *kind)
 {
     if (A->a.rows != A->a.cols)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
-                         "precon %s needs a square matrix, not %" PRId64 " x %" PRId64, kind->name,
-                         A->a.rows, A->a.cols);
+                         "precon %s needs a square matrix, not %" PRId64 " x %" PRId64
+                         "; method=lsmr solves others",
+                         kind->name, A->a.rows, A->a.cols);
     return matrix_check_finite(A, "precon", kind->name);
 }
 

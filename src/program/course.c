@@ -93,9 +93,12 @@ static void write_message(const track *l, const stmt *s, char *text, size_t size
             const int index = program_find_name(p, name);
             if (index != NONE && p->names[index].kind == NAME_SCALAR) {
                 const spry_scalar v = l->scalars.values[l->scalars.offset[index]];
-                used += (size_t)(v.im != 0 && !l->scalars.real
-                                     ? snprintf(text + used, size - used, "%.3g%+.3gi", v.re, v.im)
-                                     : snprintf(text + used, size - used, "%.3g", v.re));
+                const bool real = v.im == 0 || l->scalars.real;
+                used +=
+                    (size_t)(!value_finite(v)
+                                 ? snprintf(text + used, size - used, "(not a finite number)")
+                             : real ? snprintf(text + used, size - used, "%.3g", v.re)
+                                    : snprintf(text + used, size - used, "%.3g%+.3gi", v.re, v.im));
                 used = used < size ? used : size - 1;
                 from = close + 1;
                 continue;

@@ -283,6 +283,24 @@ static void check_part(const problem *p, spry_device *d, const char *part, bool 
     spry_result_clear(p->ctx, &r[1]);
 }
 
+/* A bound for the error is told also where the factors are the device's. */
+static void bounds_there(spry_context *ctx, spry_device *d)
+{
+    problem p;
+    spry_solver *solver = NULL;
+    double backward, bound;
+    make(ctx, saddle(ctx, SPRY_TYPE_D), &p);
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, "method=direct:kind=dense"));
+    assert_ok(ctx, spry_solver_set_text(solver, "device", spry_device_name(d)));
+    assert_ok(ctx, spry_solver_set_matrix(solver, p.A));
+    assert_ok(ctx, spry_solve(solver, p.b, p.x, NULL));
+    assert_ok(ctx, spry_solver_errors(solver, p.b, p.x, &backward, &bound));
+    assert_true(backward >= 0 && bound > 0 && bound < 1);
+    spry_solver_free(solver);
+    problem_free(&p);
+}
+
 /* Of one type, since processors take long to compile: SPRY_TEST_FULL=1 takes all. */
 static void every_part(spry_context *ctx, spry_device *d)
 {
@@ -469,6 +487,7 @@ int main(void)
 {
     static const devices_test tests[] = {DEVICES_TEST(every_illness), DEVICES_TEST(every_part),
                                          DEVICES_TEST(vectors_there), DEVICES_TEST(several),
-                                         DEVICES_TEST(failures),      DEVICES_TEST(real_matrices)};
+                                         DEVICES_TEST(bounds_there),  DEVICES_TEST(failures),
+                                         DEVICES_TEST(real_matrices)};
     return DEVICES_RUN(tests);
 }

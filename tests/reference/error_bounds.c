@@ -217,6 +217,45 @@ static void test_torture(void **state)
     spry_matrix_free(A);
 }
 
+/* Near the end of the range: numbers of x have few digits left, or none were lost; the bound holds,
+ * and is not 0 where x is off. 3 x = b is exact in no digit. */
+static void test_small(void **state)
+{
+    static const struct {
+        double a, b;
+    } sizes[] = {{1e10, 1e-309}, {1, 1e-318}, {1, 1e-300}, {1e300, 1e-10}, {1e-300, 1e-10}};
+    spry_context *ctx = *state;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        const double dense[] = {3 * sizes[k].a, sizes[k].a, sizes[k].a, -3 * sizes[k].a};
+        const double right[] = {sizes[k].b, 2 * sizes[k].b};
+        spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, dense);
+        spry_vector *b = NULL, *x = NULL;
+        spry_solver *solver = NULL;
+        double backward, bound;
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 2, (void *)(uintptr_t)right,
+                                       SPRY_OWN_BORROW, &b));
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set(solver, "method=direct"));
+        assert_ok(ctx, spry_solver_set_matrix(solver, A));
+        assert_ok(ctx, spry_solve(solver, b, x, NULL));
+        assert_ok(ctx, spry_solver_errors(solver, b, x, &backward, &bound));
+        const double *found = spry_vector_data_const(x);
+        const long double exact[] = {((long double)right[0] * 3 + right[1]) / dense[0] * 3 / 10,
+                                     ((long double)right[0] - 3 * (long double)right[1]) /
+                                         dense[0] * 3 / 10};
+        const long double off = fmaxl(fabsl(found[0] - exact[0]), fabsl(found[1] - exact[1]));
+        const long double most = fmaxl(fabsl(found[0]), fabsl(found[1]));
+        if (!(bound > 0 && bound < INFINITY && (double)(off / most) <= bound))
+            fail_msg("%g x = %g: off by %g, bound %g", sizes[k].a, sizes[k].b, (double)(off / most),
+                     bound);
+        spry_solver_free(solver);
+        spry_vector_free(b);
+        spry_vector_free(x);
+        spry_matrix_free(A);
+    }
+}
+
 /* x = 0 is exact where b is: nothing is off. */
 static void test_exact(void **state)
 {
@@ -247,6 +286,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_unknown, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_torture, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_exact, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_small, support_setup, support_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

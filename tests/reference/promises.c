@@ -11,6 +11,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const least_squares[] = {"lsmr", "lsqr", "cgls"};
@@ -439,6 +440,96 @@ static void stagnation_has_a_cause(void **state)
     given_free(&s);
 }
 
+/* |b - A x| / |b| in long double. */
+static double long_residual(const given *s, int n, const double *entries, const double *b)
+{
+    const double *x = spry_vector_data_const(s->x);
+    long double sum = 0, all = 0;
+    for (int i = 0; i < n; i++) {
+        long double r = b[i];
+        for (int j = 0; j < n; j++)
+            r -= (long double)entries[i * n + j] * x[j];
+        sum += r * r;
+        all += (long double)b[i] * b[i];
+    }
+    return (double)sqrtl(sum / all);
+}
+
+/* An arrow that is singular but for its last digits: x is so large that residuals which are
+ * computed in double precision are all rounding. What is told of a failure is true, and the same
+ * twice. */
+static void residuals_of_failures_are_true(void **state)
+{
+    enum { N = 27 };
+    static const char *const options[] = {"method=cg precon=jacobi", "method=bicgstab precon=ilu",
+                                          "method=gmres precon=ilu", "method=direct", ""};
+    double entries[N * N] = {0}, b[N];
+    given s;
+    for (int i = 0; i < N; i++) {
+        entries[i] = entries[i * N] = entries[i * N + i] = 1;
+        b[i] = i == 3;
+    }
+    entries[0] = 26.0000000000001;
+    given_make(*state, SPRY_TYPE_D, N, N, entries, b, &s);
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        given_solve(&s, options[k]);
+        const double truth = long_residual(&s, N, entries, b), told = s.result.true_residual;
+        if (!(fabs(told - truth) <= 0.02 * truth)) /* the measure is wide where 1% is at stake */
+            fail_msg("%s: %g is told, %g is true", options[k], told, truth);
+        const char *text = strstr(s.result.detail, "stays at ");
+        if (text && !(fabs(strtod(text + 9, NULL) - told) <= 0.06 * told)) /* two digits */
+            fail_msg("%s: %g is told, and %s", options[k], told, s.result.detail);
+    }
+    given_free(&s);
+}
+
+/* A tolerance below the digits of b, and factors that are not exact, are called so. */
+static void tolerances_are_told_to_be_out_of_reach(void **state)
+{
+    enum { N = 12 };
+    double entries[N * N], b[N];
+    given s;
+    for (int i = 0; i < N; i++) {
+        b[i] = i % 3 - 1.1;
+        for (int j = 0; j < N; j++)
+            entries[i * N + j] = i == j ? 2 : abs(i - j) == 1 ? -0.9 : 0;
+    }
+    given_make(*state, SPRY_TYPE_D, N, N, entries, b, &s);
+    given_solve(&s, "method=direct tol=1e-19");
+    assert_int_equal(s.result.reason, SPRY_REASON_STAGNATED);
+    assert_non_null(strstr(s.result.detail, "1e-19 is out of reach of double precision"));
+    assert_non_null(strstr(s.result.detail, "exact factors"));
+    assert_true(s.result.true_residual <= 1e-15); /* a few roundings of b */
+    given_solve(&s, "method=direct:precision=single tol=1e-19");
+    assert_non_null(strstr(s.result.detail, "single-precision factors"));
+    given_free(&s);
+}
+
+/* What was not said follows from the precision of A; what was said stays. */
+static void tolerances_follow_the_precision(void **state)
+{
+    static const double expected[] = {[SPRY_TYPE_S] = 1e-4, [SPRY_TYPE_D] = 1e-8};
+    static const double entries[] = {3, 1, 1, 3}, b[] = {1, 2};
+    for (int type = SPRY_TYPE_S; type <= SPRY_TYPE_D; type++) {
+        spry_solver *solver = NULL;
+        double tol;
+        given s;
+        given_make(*state, (spry_type)type, 2, 2, entries, b, &s);
+        assert_ok(*state, spry_solver_new(*state, &solver));
+        assert_ok(*state, spry_solver_set(solver, "max-iter=50"));
+        assert_ok(*state, spry_solver_set_matrix(solver, s.A));
+        assert_ok(*state, spry_solve(solver, s.b, s.x, NULL));
+        assert_ok(*state, spry_solver_get_real(solver, "tol", &tol));
+        assert_true(tol == expected[type]);
+        assert_ok(*state, spry_solver_set_real(solver, "tol", 1e-8));
+        assert_ok(*state, spry_solve(solver, s.b, s.x, NULL));
+        assert_ok(*state, spry_solver_get_real(solver, "tol", &tol));
+        assert_true(tol == 1e-8);
+        spry_solver_free(solver);
+        given_free(&s);
+    }
+}
+
 /* Least squares that are looked at, a run that is repeated from a first guess, and a stagnation. */
 static spry_status solve_all(spry_context *ctx, void *data)
 {
@@ -521,13 +612,15 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(solutions_beyond_the_range),   TEST(solutions_that_lose_digits),
-        TEST(least_squares_of_any_scaling), TEST(least_squares_at_the_tolerance),
-        TEST(huge_and_tiny_matrices),       TEST(the_best_x_is_kept),
-        TEST(nearly_exact_preconditioners), TEST(a_callers_nan_is_called_one),
-        TEST(drifted_runs_have_a_better_x), TEST(repetitions_can_be_stopped),
-        TEST(stagnation_has_a_cause),       TEST(every_allocation_may_fail),
-        TEST(graded_and_singular),          TEST(large_and_small_right_hand_sides),
+        TEST(solutions_beyond_the_range),       TEST(solutions_that_lose_digits),
+        TEST(least_squares_of_any_scaling),     TEST(least_squares_at_the_tolerance),
+        TEST(huge_and_tiny_matrices),           TEST(the_best_x_is_kept),
+        TEST(nearly_exact_preconditioners),     TEST(a_callers_nan_is_called_one),
+        TEST(drifted_runs_have_a_better_x),     TEST(repetitions_can_be_stopped),
+        TEST(stagnation_has_a_cause),           TEST(every_allocation_may_fail),
+        TEST(residuals_of_failures_are_true),   TEST(tolerances_are_told_to_be_out_of_reach),
+        TEST(tolerances_follow_the_precision),  TEST(graded_and_singular),
+        TEST(large_and_small_right_hand_sides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -317,6 +317,45 @@ static void requests_end_all_of_a_call(void **state)
     close_fixture(&f);
 }
 
+/* A request that comes while factors and hierarchies are made ends the solve as one that comes
+ * while it iterates: there is a result, x is the guess, and the truth is told of it. */
+static void requests_end_set_ups(void **state)
+{
+    static const char *const precons[] = {
+        "direct:kind=sparse", "direct:kind=dense", "ilutp", "ilut", "ilu:level=2", "amg", "sai"};
+    fixture f;
+    spry_vector *r = NULL;
+    double norm, b_norm;
+    open_fixture(&f, *state);
+    f.calls = 100;
+    assert_ok(f.ctx, spry_vector_like(f.b, f.b->n, &r));
+    for (size_t k = 0; k < sizeof precons / sizeof *precons; k++) {
+        spry_result result = SPRY_RESULT_INIT;
+        assert_ok(f.ctx, spry_vector_fill(f.x, (spry_scalar){3, 0}));
+        assert_ok(f.ctx, spry_operator_apply(f.op, f.x, r));
+        assert_ok(f.ctx, spry_vector_axpy((spry_scalar){-1, 0}, f.b, r));
+        assert_ok(f.ctx, spry_vector_norm(r, &norm));
+        assert_ok(f.ctx, spry_vector_norm(f.b, &b_norm));
+        assert_ok(f.ctx, spry_solver_set_text(f.solver, "method", "gmres"));
+        assert_ok(f.ctx, spry_solver_set_text(f.solver, "precon", precons[k]));
+        spry_context_interrupt(f.ctx);
+        assert_ok(f.ctx, spry_solve(f.solver, f.b, f.x, &result));
+        assert_int_equal(result.reason, SPRY_REASON_STOPPED);
+        assert_false(spry_context_interrupted(f.ctx, false));
+        assert_true(result.iterations <= 1); /* where nothing was long enough to listen */
+        assert_int_equal(result.rows, f.A->a.rows);
+        if (result.iterations == 0) {
+            for (int64_t i = 0; i < f.x->n; i++)
+                assert_true(((double *)f.x->data)[i] == 3);
+            assert_true(fabs(result.true_residual - norm / b_norm) <= 1e-13 * norm / b_norm);
+        }
+        spry_result_clear(f.ctx, &result);
+        solve_is(&f, "converged", -1);
+    }
+    spry_vector_free(r);
+    close_fixture(&f);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
@@ -327,6 +366,7 @@ int main(void)
         TEST(requests_end_solves_around),
         TEST(requests_are_left_to_the_call_around),
         TEST(requests_end_all_of_a_call),
+        TEST(requests_end_set_ups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

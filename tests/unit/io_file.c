@@ -570,6 +570,33 @@ static void places_are_checked_before(void **state)
     unlink(path);
 }
 
+/* A stop that is asked for ends the reading of a file, packed or not, once. */
+static void a_stop_ends_reading(void **state)
+{
+    static const char *const names[] = {"stop.mtx", "stop.mtx.gz", "stop.npz"};
+    spry_context *ctx = *state;
+    spry_matrix *A = NULL, *back = NULL;
+    spry_vector *v = NULL;
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=5", &A));
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const char *path = files_path(names[k]);
+        assert_ok(ctx, spry_matrix_write(A, path));
+        spry_context_interrupt(ctx);
+        assert_status(ctx, SPRY_STATUS_INTERRUPTED, spry_matrix_read(ctx, path, &back));
+        support_message_has(ctx, "not read, a stop was asked for");
+        assert_null(back);
+        assert_false(spry_context_interrupted(ctx, false));
+        assert_ok(ctx, spry_matrix_read(ctx, path, &back));
+        spry_matrix_free(back);
+        back = NULL;
+        spry_context_interrupt(ctx);
+        assert_status(ctx, SPRY_STATUS_INTERRUPTED, spry_vector_read(ctx, path, &v));
+        assert_false(spry_context_interrupted(ctx, false));
+        unlink(path);
+    }
+    spry_matrix_free(A);
+}
+
 static void a_stop_leaves_nothing(void **state)
 {
     spry_context *ctx = *state;
@@ -710,6 +737,7 @@ int main(void)
         TEST(links_and_modes_are_kept),
         TEST(links_to_nothing_are_followed),
         TEST(places_are_checked_before),
+        TEST(a_stop_ends_reading),
         TEST(a_stop_leaves_nothing),
         TEST(large_packed_writes),
         TEST(texts_too_long_to_print_are_an_error),

@@ -1,0 +1,82 @@
+/* Messages of the library name its options as callers give them (method=lsqr); here they are said
+ * as the command line takes them (--method lsqr). */
+#include "output.h"
+
+#include <string.h>
+
+enum { TEXTS = 4, SIZE = 4 * CLI_WORDS };
+
+static const cli_command *current; /* whose options are meant */
+
+void cli_spell_for(const cli_command *command)
+{
+    current = command;
+}
+
+/* The option of the command that a text of so many letters names. */
+static const spry_option *find(const char *text, size_t length)
+{
+    char word[CLI_NAME];
+    if (!current || length == 0 || length >= sizeof word)
+        return NULL;
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    for (const cli_group *g = current->groups; g && g->title; g++) {
+        const spry_option *option = spry_options_find(g->list(), word);
+        if (option && cli_option_shown(g, option))
+            return option;
+    }
+    return NULL;
+}
+
+/* How long a value is: up to a space, without the marks of the sentence around it. */
+static size_t value_length(const char *value)
+{
+    size_t length = strcspn(value, " \n");
+    while (length > 0 && strchr(",;.:)", value[length - 1]))
+        length--;
+    return length;
+}
+
+/* "name=value" at p as the command line has it; gives what was read, 0 where it is something else.
+ */
+static size_t spell_one(const char *p, char *out, size_t room)
+{
+    char name[CLI_NAME];
+    const size_t length = strspn(p, "abcdefghijklmnopqrstuvwxyz_-");
+    const spry_option *option = p[length] == '=' ? find(p, length) : NULL;
+    if (!option)
+        return 0;
+    const char *value = p + length + 1;
+    const size_t size = value_length(value);
+    if (size == 0 || value[size] == ':') /* what was given is repeated */
+        return 0;
+    cli_option_name(option, name);
+    if (option->kind == SPRY_OPTION_BOOL)
+        snprintf(out, room, "--%s%s", strncmp(value, "no", size) == 0 ? "no-" : "", name);
+    else
+        snprintf(out, room, "--%s %.*s", name, (int)size, value);
+    return length + 1 + size;
+}
+
+const char *cli_spell(const char *text)
+{
+    static char texts[TEXTS][SIZE];
+    static int turn;
+    turn = (turn + 1) % TEXTS;
+    char *out = texts[turn];
+    size_t used = 0;
+    out[0] = '\0';
+    const bool named = strncmp(text, "--", 2) == 0; /* which option it is about */
+    for (const char *p = text; *p && used + 1 < SIZE;) {
+        const bool begins = !named && (p == text || strchr(" (\n", p[-1]));
+        const size_t read = begins ? spell_one(p, out + used, SIZE - used) : 0;
+        if (read > 0) {
+            used += strlen(out + used);
+            p += read;
+        } else {
+            out[used++] = *p++;
+        }
+        out[used] = '\0';
+    }
+    return out;
+}
