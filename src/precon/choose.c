@@ -20,6 +20,10 @@ enum { WORTH_A_TRIAL = 5000 };
  * still sum to 0 or more; a slight flow; rows of about one length. */
 static const double like_diffusion = 0.9, balanced = 0.999, slight = 0.1, even = 30;
 
+/* The skew part times the rows along a side of the grid, up to which aggregates do: about a Peclet
+ * number of 200 to 300 in grids of two and three dimensions. */
+static const double calm = 50;
+
 /* What one triangle may have of the whole where incomplete factors are nearly exact. */
 static const double one_sided = 1e-3;
 
@@ -289,6 +293,24 @@ static void rank(precon_choice *choice)
         }
 }
 
+/* Multigrid where A is like diffusion or elasticity, by aggregates, or with a flow, between points,
+ * which keeps to the flow's lines. */
+static void add_multigrid(const spry_matrix *A, const traits *t, precon_choice *choice)
+{
+    const double product = product_seconds(A), n = (double)A->a.rows;
+    const bool diffusion = t->negative >= like_diffusion;
+    if (A->a.rows < LARGE || !t->positive || t->longest > even || t->indefinite)
+        return;
+    if (t->hermitian ? !diffusion && amg_find_block(A) <= 1 /* elasticity */
+                     : !diffusion || t->dominance < balanced)
+        return;
+    if (t->skew * (is_deep(A) ? cbrt(n) : sqrt(n)) <= calm)
+        add(choice, product * (100 + 100 * t->systems), "amg");
+    if (!t->hermitian)
+        add(choice, product * (130 + 160 * t->systems),
+            is_deep(A) ? "amg-classical:theta=0.5,aggressive=40" : "amg-classical:aggressive=40");
+}
+
 /* What is known to suit A without factors, best first; the seconds of the first, infinite where
  * nothing is known to. */
 static double add_known(const spry_matrix *A, const traits *t, precon_choice *choice)
@@ -297,18 +319,12 @@ static double add_known(const spry_matrix *A, const traits *t, precon_choice *ch
     static const double few = 60;      /* iterations; more a trial cannot foretell */
     static const double cached = 4e-3; /* seconds of a product that comes from memory */
     const double product = product_seconds(A);
-    const bool grid =
-        A->a.rows >= LARGE && t->positive && t->longest <= even &&
-        (t->hermitian ? t->negative >= like_diffusion || amg_find_block(A) > 1 /* elasticity */
-                      : t->negative >= like_diffusion && t->dominance >= balanced &&
-                            t->skew <= slight); /* a slight flow */
     const bool large = product > cached;
     if (t->iterations <= few)
         add(choice, product * step * t->iterations * t->systems, "jacobi");
     else if (t->dominance >= dominant && t->full)
         add(choice, product * 30 * t->systems, "jacobi");
-    if (grid && !t->indefinite)
-        add(choice, product * (100 + 100 * t->systems), "amg");
+    add_multigrid(A, t, choice);
     if (t->hermitian && t->positive && !t->indefinite)
         add(choice, incomplete(A, t, 20, large ? 2 : 1), "ic");
     else if (!t->hermitian && t->full)
@@ -375,8 +391,9 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
     /* Their analysis takes as long as some hundred products: not where something else is known to
      * do. */
     const bool diffusion = t.positive && t.negative >= like_diffusion && t.longest <= even;
-    const bool known =
-        t.hermitian ? !t.indefinite : t.dominance >= balanced && (t.skew <= slight || is_deep(A));
+    const bool known = t.hermitian ? !t.indefinite
+                                   : t.dominance >= balanced &&
+                                         (t.skew <= slight || is_deep(A) || A->a.rows >= 2 * GREAT);
     const bool first =
         !(others.count > 0 && strcmp(others.list[0].spec, "jacobi") == 0) &&
         !(t.full && !t.hermitian && t.lesser <= one_sided) && !(t.saddle && A->a.rows >= LARGE) &&

@@ -281,18 +281,24 @@ static void little_is_tried_where_little_is_needed(void **state)
 }
 
 /* A strong flow in three dimensions: incomplete factors come before the analysis of exact ones,
- * which alone takes longer. In two exact ones come first, and no format is looked for. */
+ * which alone takes longer. In two exact ones come first, and no format is looked for. Large grids
+ * have multigrid, that between points where the flow is more than slight. */
 static void a_flow_has_factors_by_dimension(void **state)
 {
-    static const char *const grids[] = {"size=70 peclet=1e3", "size=18 nz=18 peclet=1e3"};
-    for (int deep = 0; deep < 2; deep++) {
+    static const struct {
+        const char *grid, *precon;
+    } flows[] = {{"size=70 peclet=1e3", "direct"},
+                 {"size=18 nz=18 peclet=1e3", "ilu"},
+                 {"size=350 peclet=1e3", "amg-classical"},
+                 {"size=350 peclet=50", "amg"}};
+    for (int k = 0; k < 4; k++) {
         fixture f = {.ctx = *state};
-        assert_ok(f.ctx, spry_generate(f.ctx, "convection-diffusion", grids[deep], &f.A));
+        assert_ok(f.ctx, spry_generate(f.ctx, "convection-diffusion", flows[k].grid, &f.A));
         open_solver(&f, "");
         solve(&f);
         assert_true(f.result.converged);
-        assert_string_equal(f.result.precon, deep ? "ilu" : "direct");
-        if (!deep)
+        assert_string_equal(f.result.precon, flows[k].precon);
+        if (k == 0)
             assert_string_equal(f.result.format, "csr");
         assert_null(f.result.tried);
         close_solver(&f);

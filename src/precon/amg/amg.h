@@ -17,8 +17,9 @@
          "it is no fixed operator: take fcg, fgmres or gcr outside); auto: twice where levels "    \
          "shrink fast, so that it costs little")                                                   \
     item(TEXT, smoother, "auto", 0, 0, NULL,                                                       \
-         "chebyshev, jacobi, l1-jacobi, or another preconditioner with its options in brackets; "  \
-         "auto: chebyshev for hermitian matrices, else gs, on devices sai:tau=0.9,most=32")        \
+         "chebyshev, jacobi, l1-jacobi, hybrid-gs, or another preconditioner with its options in " \
+         "brackets; auto: chebyshev for hermitian matrices, else hybrid-gs, on devices "           \
+         "sai:tau=0.9,most=32")                                                                    \
     item(INT, degree, "0", 0, 16, NULL, "of the polynomial that chebyshev smooths with; 0: 2")     \
     item(INT, pre, "1", 1, 16, NULL, "sweeps before the coarse correction")                        \
     item(INT, post, "1", 1, 16, NULL, "sweeps after it")                                           \
@@ -37,8 +38,9 @@ typedef struct amg_common {
 } amg_common;
 
 /*
- * x += S (b - A x) with a polynomial in F A, F diagonal, or with a preconditioner. Polynomials are
- * sequences of steps (device/step.h): x_k+1 = x_k + move_k (x_k - x_k-1) + take_k F (b - A x_k).
+ * x += S (b - A x) with a polynomial in F A, F diagonal, with a preconditioner, or with sweeps over
+ * the rows (sweeps.c). Polynomials are sequences of steps (device/step.h):
+ * x_k+1 = x_k + move_k (x_k - x_k-1) + take_k F (b - A x_k).
  */
 typedef struct amg_smoother {
     int degree;
@@ -46,6 +48,9 @@ typedef struct amg_smoother {
     spry_vector *factor, *conjugate; /* F and conj(F), which may be the same vector */
     double largest;        /* about the largest eigenvalue of F A; an upper bound mostly */
     spry_operator *inside; /* the preconditioner */
+    bool sweeps;           /* of hybrid-gs, with F the inverse of the diagonal */
+    spry_matrix *turned;   /* A^H for those of the adjoint, when it was first needed */
+    int32_t *before[2];    /* entries of each row before the diagonal's, of A and of A^H */
     bool adjoint;          /* its adjoint smooths after the correction, since A is hermitian */
 } amg_smoother;
 
@@ -123,7 +128,7 @@ spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *le
 /* The same where F (on the host in `f`, for complex types) and a bound are there already. */
 spry_status amg_smoother_finish(const amg *h, const precon_job *job, amg_level *level,
                                 const void *f);
-void amg_smoother_clear(amg_smoother *s);
+void amg_smoother_clear(spry_context *ctx, amg_smoother *s);
 /* The failure of a smoother that needs the inverse of a row's diagonal entry. */
 spry_status amg_no_inverse(const amg *h, int64_t row);
 /* How many vectors the solution changes place in a sweep: it begins in one and ends in the other
@@ -134,6 +139,13 @@ spry_status amg_smooth(amg_level *level, spry_transpose transpose, bool after, i
                        bool from_zero, const spry_vector *b, spry_vector *a, spry_vector *other);
 /* The step with op(A). */
 spry_status amg_step(amg_level *level, spry_transpose transpose, const operator_step **step);
+
+/* sweeps.c: one sweep of hybrid-gs with op(A) from `old` (NULL: zero) to `new`; not on devices. */
+spry_status amg_sweep(amg_level *level, spry_transpose transpose, bool backward,
+                      const spry_vector *b, const spry_vector *old, spry_vector *new);
+/* r = b - op(A) x after one sweep forth from zero, which has done half of it. */
+spry_status amg_sweep_rest(amg_level *level, spry_transpose transpose, const spry_vector *b,
+                           const spry_vector *x, spry_vector *r);
 
 /* Unknowns of a node, by how full blocks are in a sample of rows; 1: none are seen. */
 int amg_find_block(const spry_matrix *A);

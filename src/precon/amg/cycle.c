@@ -142,7 +142,9 @@ spry_status amg_cycle(const amg *h, int l, spry_transpose transpose, const spry_
     SPRY_GO(ctx, amg_step(level, transpose, &step));
     SPRY_GO(ctx, amg_smooth(level, transpose, false, first, true, b, odd ? other : here,
                             odd ? here : other));
-    SPRY_GO(ctx, step_run(step, residual, NULL, b, here, other));
+    SPRY_GO(ctx, level->smoother.sweeps && first == 1
+                     ? amg_sweep_rest(level, transpose, b, here, other)
+                     : step_run(step, residual, NULL, b, here, other));
     SPRY_GO(ctx, spry_operator_multiply(level->R, SPRY_TRANSPOSE_NO, one, other, zero, next->b));
     SPRY_GO(ctx, descend(h, l + 1, transpose, next->b, next->x));
     SPRY_GO(ctx, spry_operator_multiply(level->P, SPRY_TRANSPOSE_NO, one, next->x, one, here));

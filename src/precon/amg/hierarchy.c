@@ -10,7 +10,7 @@ void amg_clear(amg *h)
         amg_level *level = &h->levels[l];
         for (int t = 0; t < 3; t++)
             step_free(level->steps[t]);
-        amg_smoother_clear(&level->smoother);
+        amg_smoother_clear(h->ctx, &level->smoother);
         spry_operator_free(level->P);
         spry_operator_free(level->R);
         spry_operator_free(level->op);

@@ -74,6 +74,17 @@ typedef struct amg_galerkin_job {
     int64_t room, count;
 } amg_galerkin_job;
 
+/* Gauss-Seidel on a part of the rows, from one vector to another: columns within the part that come
+ * before a row on the way have their new number, all others the old one. */
+typedef struct amg_sweep_job {
+    host_csr A;            /* columns rise in each row */
+    const int32_t *before; /* entries of each row before the diagonal's */
+    const void *inverse;   /* of the diagonal; 0: there is none */
+    const void *b, *old;   /* NULL: zeros */
+    void *new;
+    bool backward;
+} amg_sweep_job;
+
 /*
  * amg_sizes      Frobenius norms of the nodes' own blocks
  * amg_strong     the strong neighbours of nodes begin..end-1: |A_ij|^2 > theta^2 |A_ii| |A_jj|, by
@@ -85,6 +96,9 @@ typedef struct amg_galerkin_job {
  *                begin..end-1; *largest: bound of the eigenvalues of F A so far; gives the first
  *                row whose diagonal has no inverse (f_i is 0 then), end: there is none
  * amg_mend       puts 1 on the diagonal of rows that have nothing but zeros
+ * amg_sweep      rows begin..end-1, which are a part
+ * amg_sweep_rest the residual that a sweep forth from zeros leaves: `new` = b - A `old`, which is
+ *                what the sweep did not know: later columns, and those of other parts
  * amg_conjugate  y_i = conj(x_i)
  * amg_depends    what rows begin..end-1 depend on
  * amg_interpolate  rows of the interpolation
@@ -102,6 +116,8 @@ typedef struct amg_galerkin_job {
     item(int64_t, amg_factors,                                                               \
          (const host_csr *A, bool l1, int64_t begin, int64_t end, void *f, double *largest)) \
     item(void, amg_mend, (const host_csr *A, int64_t begin, int64_t end, void *values))      \
+    item(void, amg_sweep, (const amg_sweep_job *job, int64_t begin, int64_t end))            \
+    item(void, amg_sweep_rest, (const amg_sweep_job *job, int64_t begin, int64_t end))       \
     item(void, amg_conjugate, (int64_t n, const void *x, void *y))                           \
     item(void, amg_depends,                                                                  \
          (const host_csr *A, double theta, double dominance, int64_t begin, int64_t end,     \

@@ -7,18 +7,21 @@
  *
  * Degree 1 is Jacobi's method damped by 4/3/l. With F diagonal these are self-adjoint where A is
  * hermitian, so that the same sweeps before and after the correction make a hermitian cycle; of
- * other preconditioners the adjoint is taken after it.
+ * other preconditioners the adjoint is taken after it. Gauss-Seidel by parts is in sweeps.c.
  */
 #include "precon/amg/amg.h"
 
 enum { POWER_STEPS = 8, ROWS = 4096 };
 
-void amg_smoother_clear(amg_smoother *s)
+void amg_smoother_clear(spry_context *ctx, amg_smoother *s)
 {
     if (s->conjugate != s->factor)
         spry_vector_free(s->conjugate);
     spry_vector_free(s->factor);
     spry_operator_free(s->inside);
+    spry_matrix_free(s->turned);
+    for (int k = 0; k < 2; k++)
+        base_free(ctx, s->before[k]);
     *s = (amg_smoother){0};
 }
 
@@ -140,19 +143,21 @@ static spry_status set_steps(const amg *h, amg_smoother *s, bool chebyshev, bool
                : spry_vector_scale((spry_scalar){first, 0}, s->conjugate);
 }
 
+static const char hybrid[] = "hybrid-gs";
+
 static const char *smoother_name(const amg_common *common, const precon_job *job, bool hermitian)
 {
     if (strcmp(common->smoother, "auto") != 0)
         return common->smoother;
     /* Sweeps wait for each other, which devices do not like; the inverse smooths as well. */
-    return hermitian ? "chebyshev" : job->device ? "sai:tau=0.9,most=32" : "gs";
+    return hermitian ? "chebyshev" : job->device ? "sai:tau=0.9,most=32" : hybrid;
 }
 
 /* Whether it is one of those that need but a diagonal, and not a preconditioner. */
 static bool is_diagonal(const char *name)
 {
     return strcmp(name, "chebyshev") == 0 || strcmp(name, "jacobi") == 0 ||
-           strcmp(name, "l1-jacobi") == 0;
+           strcmp(name, "l1-jacobi") == 0 || strcmp(name, hybrid) == 0;
 }
 
 spry_status amg_smoother_choose(amg *h, const precon_job *job)
@@ -172,6 +177,10 @@ spry_status amg_smoother_finish(const amg *h, const precon_job *job, amg_level *
     const char *name = h->common.smoother;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(h->ctx, make_conjugate(h, job, f, s));
+    s->sweeps = strcmp(name, hybrid) == 0;
+    s->degree = 1;
+    if (s->sweeps)
+        return SPRY_STATUS_OK;
     /* Sums of rows are sharp where rows are those of an M-matrix. */
     if (s->largest > 2.1)
         SPRY_GO(h->ctx, estimate(h, job, level, &s->largest));
@@ -200,6 +209,11 @@ static spry_status make_diagonal(const amg *h, const precon_job *job, amg_level 
     int64_t bad = n;
     void *f = NULL;
     spry_status status = SPRY_STATUS_OK;
+    if (job->device && strcmp(name, hybrid) == 0)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "precon %s: smoother %s is for the host; on devices take sai, gs or "
+                         "chebyshev",
+                         h->name, name);
     SPRY_GO(ctx, base_alloc(ctx, n, spry_type_size(h->type), &f));
     SPRY_GO(ctx, make_factors(h, level->A, l1, f, &s->largest, &bad));
     if (bad < n && level == h->levels)
@@ -271,6 +285,23 @@ done:
     return status;
 }
 
+static spry_status sweep_often(amg_level *level, spry_transpose transpose, bool after, int sweeps,
+                               bool from_zero, const spry_vector *b, spry_vector *a,
+                               spry_vector *other)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < sweeps && status == SPRY_STATUS_OK; k++) {
+        const bool zero = k == 0 && from_zero;
+        status = amg_sweep(level, transpose, after, b, zero ? NULL : a, zero ? a : other);
+        if (!zero) {
+            spry_vector *swap = a;
+            a = other;
+            other = swap;
+        }
+    }
+    return status;
+}
+
 spry_status amg_smooth(amg_level *level, spry_transpose transpose, bool after, int sweeps,
                        bool from_zero, const spry_vector *b, spry_vector *a, spry_vector *other)
 {
@@ -280,6 +311,8 @@ spry_status amg_smooth(amg_level *level, spry_transpose transpose, bool after, i
     spry_status status = SPRY_STATUS_OK;
     if (s->inside)
         return smooth_inside(level, transpose, after, sweeps, from_zero, b, a, other);
+    if (s->sweeps)
+        return sweep_often(level, transpose, after, sweeps, from_zero, b, a, other);
     const spry_vector *f = transpose == SPRY_TRANSPOSE_CONJUGATE ? s->conjugate : s->factor;
     SPRY_GO(ctx, amg_step(level, transpose, &step));
     for (int k = 0; k < sweeps * s->degree; k++) {
