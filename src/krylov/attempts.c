@@ -55,7 +55,8 @@ static spry_status list_precons(spry_solver *solver)
         add(all, "", "none", NAN);
         return SPRY_STATUS_OK;
     }
-    SPRY_GO(solver->ctx, precon_choose(solver->ctx, A, solver->systems, &choice));
+    SPRY_GO(solver->ctx,
+            precon_choose(solver->ctx, A, solver->systems, solver->device != NULL, &choice));
     /* A method that was asked for is to do the work: exact factors come in when all else fails. */
     const bool chooses = solver_chooses_method(solver), singular = solver_has_null_space(solver);
     for (int k = 0; k < choice.count; k++)

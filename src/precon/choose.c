@@ -24,6 +24,11 @@ static const double like_diffusion = 0.9, balanced = 0.999, slight = 0.1, even =
  * number of 200 to 300 in grids of two and three dimensions. */
 static const double calm = 50;
 
+/* How far from the diagonal entries are in the mean, as a share of the rows, from which on the
+ * order of the rows says nothing about neighbours: a random one has a third, one along a grid's
+ * lines a few hundredths at most. */
+static const double scattered = 0.1;
+
 /* What one triangle may have of the whole where incomplete factors are nearly exact. */
 static const double one_sided = 1e-3;
 
@@ -39,12 +44,14 @@ typedef struct traits {
     double dominance; /* least |a_ii| / sum |a_ij| */
     double lesser;    /* share of the triangle that has less of what is beside the diagonal */
     double longest;   /* row, over the mean */
+    double distance;  /* of entries from the diagonal in the mean, over the rows */
     bool hermitian;
     bool indefinite;   /* and known to be */
     bool saddle;       /* a saddle point that kkt suits */
     double skew;       /* how far A is from its transpose */
     double iterations; /* with no more than the diagonal, as a trial tells; infinite: unknown */
     double systems;    /* right-hand sides, as many as their iterations cost of one alone */
+    bool there;        /* M is to live on a device */
 } traits;
 
 /* Sums over a piece of the rows. Pieces are always as many and added up in turn, so that no
@@ -52,12 +59,13 @@ typedef struct traits {
 typedef struct part_sums {
     int64_t bad, zero, longest;
     double below, all, least;
-    double upper; /* of all */
+    double upper;    /* of all */
+    double distance; /* of entries from the diagonal, all together */
 } part_sums;
 
 static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
 {
-    part_sums sums = {a->rows, a->rows, 0, 0, 0, DBL_MAX, 0};
+    part_sums sums = {.bad = a->rows, .zero = a->rows, .least = DBL_MAX};
     for (int64_t i = begin; i < end; i++) {
         spry_scalar d = {0, 0};
         double beside = 0;
@@ -70,6 +78,7 @@ static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
             }
             beside += size;
             sums.upper += a->col_index[k] > i ? size : 0;
+            sums.distance += fabs((double)(a->col_index[k] - i));
             sums.below += v.re < 0 ? -v.re : 0;
         }
         sums.all += beside;
@@ -88,7 +97,7 @@ static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
 static traits look(const spry_matrix *A)
 {
     const matrix_arrays *a = &A->a;
-    part_sums parts[PIECES], sums = {a->rows, a->rows, 0, 0, 0, DBL_MAX, 0};
+    part_sums parts[PIECES], sums = {.bad = a->rows, .zero = a->rows, .least = DBL_MAX};
 #pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) schedule(static)
     for (int p = 0; p < PIECES; p++)
         parts[p] = look_at(a, a->rows * p / PIECES, a->rows * (p + 1) / PIECES);
@@ -100,6 +109,7 @@ static traits look(const spry_matrix *A)
         sums.below += parts[p].below;
         sums.all += parts[p].all;
         sums.upper += parts[p].upper;
+        sums.distance += parts[p].distance;
     }
     return (traits){.positive = sums.bad == a->rows,
                     .full = sums.zero == a->rows,
@@ -107,7 +117,8 @@ static traits look(const spry_matrix *A)
                     .negative = sums.all > 0 ? sums.below / sums.all : 0,
                     .dominance = sums.least,
                     .lesser = sums.all > 0 ? fmin(sums.upper, sums.all - sums.upper) / sums.all : 0,
-                    .longest = (double)sums.longest * (double)a->rows / (double)(a->nnz + 1)};
+                    .longest = (double)sums.longest * (double)a->rows / (double)(a->nnz + 1),
+                    .distance = sums.distance / (double)(a->nnz + 1) / (double)(a->rows + 1)};
 }
 
 /* How far A is from its transpose: sum |a_ij - conj a_ji| / sum 2 |a_ij| beside the diagonal, of
@@ -306,9 +317,15 @@ static void add_multigrid(const spry_matrix *A, const traits *t, precon_choice *
         return;
     if (t->skew * (is_deep(A) ? cbrt(n) : sqrt(n)) <= calm)
         add(choice, product * (100 + 100 * t->systems), "amg");
-    if (!t->hermitian)
-        add(choice, product * (130 + 160 * t->systems),
-            is_deep(A) ? "amg-classical:theta=0.5,aggressive=40" : "amg-classical:aggressive=40");
+    if (t->hermitian)
+        return;
+    /* Sweeps go by the order of the rows, but for devices. */
+    const bool order = !t->there && t->distance > scattered;
+    char spec[sizeof choice->list->spec];
+    snprintf(spec, sizeof spec, "%samg-classical:%saggressive=40%s",
+             order ? "prepare:scale=none,match=no,order=rcm,sub=[" : "",
+             is_deep(A) ? "theta=0.5," : "", order ? "]" : "");
+    add(choice, product * (130 + 160 * t->systems), spec);
 }
 
 /* What is known to suit A without factors, best first; the seconds of the first, infinite where
@@ -364,7 +381,7 @@ bool precon_choice_stands(int systems, int before)
            (systems < MANY_SYSTEMS) == (before < MANY_SYSTEMS);
 }
 
-spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int systems,
+spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int systems, bool there,
                           precon_choice *choice)
 {
     const spry_matrix *A = NULL;
@@ -379,6 +396,7 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
     *choice = (precon_choice){0};
     SPRY_GO(ctx, matrix_as_sorted_csr(given, &A, &owned));
     traits t = look(A);
+    t.there = there;
     matrix_note(given, SPRY_FACT_POSITIVE_DIAGONAL, t.positive);
     SPRY_GO(ctx, matrix_find_out(ctx, given, SPRY_FACT_HERMITIAN, &t.hermitian));
     t.skew = t.hermitian ? 0 : skew_share(A);

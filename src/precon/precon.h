@@ -149,7 +149,7 @@ spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
 /* What "auto" may be for A, best first, "none" last, with forecasts of the seconds that set-up and
  * solve take on one core, which only serve to be compared; NAN: nobody knows. */
 typedef struct precon_candidate {
-    char spec[64];
+    char spec[96];
     double seconds;
 } precon_candidate;
 typedef struct precon_choice {
@@ -160,8 +160,9 @@ typedef struct precon_choice {
  * themselves and a sparse Schur complement, the others' have one sign, and are as large as the rest
  * of H in at least half of its rows. */
 spry_status precon_kkt_suits(const spry_matrix *A, bool *suits);
-/* `systems`: right-hand sides that are solved for, as far as is known. */
-spry_status precon_choose(spry_context *ctx, const spry_matrix *A, int systems,
+/* `systems`: right-hand sides that are solved for, as far as is known; `there`: M is to live on a
+ * device. */
+spry_status precon_choose(spry_context *ctx, const spry_matrix *A, int systems, bool there,
                           precon_choice *choice);
 /* Whether a choice for so many right-hand sides does for others. */
 bool precon_choice_stands(int systems, int before);

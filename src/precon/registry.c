@@ -204,7 +204,7 @@ static spry_status make_auto(const precon_job *job, spry_operator **M, char name
     char before[MESSAGE_SIZE];
     memcpy(before, ctx->message, sizeof before);
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, precon_choose(ctx, job->A, 1, &choice));
+    SPRY_GO(ctx, precon_choose(ctx, job->A, 1, job->device != NULL, &choice));
     for (int k = 0; k < choice.count; k++) {
         status = make_named(job, choice.list[k].spec, M, name);
         if (status == SPRY_STATUS_OK || !goes_on(ctx, status))

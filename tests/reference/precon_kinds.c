@@ -299,7 +299,7 @@ static void test_auto_threads(void **state)
         for (int k = 0; k < 2; k++) {
             spry_context *ctx = support_context(k ? "threads=3" : "threads=1");
             spry_matrix *A = on_the_limit(ctx, seed);
-            precon_choose(ctx, A, 1, &choice[k]);
+            precon_choose(ctx, A, 1, false, &choice[k]);
             spry_matrix_free(A);
             support_context_free(ctx);
         }
@@ -318,14 +318,43 @@ static void test_auto_systems(void **state)
     spry_context *ctx = *state;
     precon_choice one, many, more;
     spry_matrix *A = generated(ctx, "poisson2d", "size=250");
-    assert_ok(ctx, precon_choose(ctx, A, 1, &one));
-    assert_ok(ctx, precon_choose(ctx, A, 16, &many));
-    assert_ok(ctx, precon_choose(ctx, A, 100, &more));
+    assert_ok(ctx, precon_choose(ctx, A, 1, false, &one));
+    assert_ok(ctx, precon_choose(ctx, A, 16, false, &many));
+    assert_ok(ctx, precon_choose(ctx, A, 100, false, &more));
     assert_string_equal(one.list[0].spec, "amg");
     assert_int_equal(strncmp(many.list[0].spec, "direct:most=", 12), 0);
     assert_int_equal(strncmp(more.list[0].spec, "direct:most=", 12), 0);
     assert_true(more.list[0].seconds > many.list[0].seconds);
     spry_matrix_free(A);
+}
+
+/* A flow that is more than slight has multigrid between points, on the host in an order that sweeps
+ * can follow where the rows have none. */
+static void test_auto_flows(void **state)
+{
+    static const char points[] = "amg-classical:aggressive=40";
+    static const char ordered[] = "prepare:scale=none,match=no,order=rcm,sub=[amg-classical:";
+    spry_context *ctx = *state;
+    precon_choice calm, here, shuffled, there;
+    spry_matrix *A = generated(ctx, "convection-diffusion", "size=350 peclet=20");
+    spry_matrix *B = generated(ctx, "convection-diffusion", "size=350 peclet=1e4"), *C = NULL;
+    int32_t *perm = malloc((size_t)B->a.rows * sizeof *perm);
+    for (int64_t i = 0; i < B->a.rows; i++)
+        perm[i] = (int32_t)(i * 45131 % B->a.rows); /* a prime number */
+    assert_ok(ctx, spry_matrix_permute(B, perm, perm, &C));
+    assert_ok(ctx, precon_choose(ctx, A, 1, false, &calm));
+    assert_ok(ctx, precon_choose(ctx, B, 1, false, &here));
+    assert_ok(ctx, precon_choose(ctx, C, 1, false, &shuffled));
+    assert_ok(ctx, precon_choose(ctx, C, 1, true, &there));
+    assert_string_equal(calm.list[0].spec, "amg");
+    assert_string_equal(calm.list[1].spec, points);
+    assert_string_equal(here.list[0].spec, points);
+    assert_int_equal(strncmp(shuffled.list[0].spec, ordered, sizeof ordered - 1), 0);
+    assert_string_equal(there.list[0].spec, points);
+    free(perm);
+    spry_matrix_free(A);
+    spry_matrix_free(B);
+    spry_matrix_free(C);
 }
 
 /* Three unknowns a point that are coupled among themselves, and not with others: blocks are found
@@ -405,6 +434,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_zero_rows, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_auto_threads, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_auto_systems, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_auto_flows, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_blocks, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_adaptive, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_l1, support_setup, support_teardown),
