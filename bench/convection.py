@@ -5,8 +5,8 @@ bench/convection.py SPRY [-o TABLE.tsv] [NAME...]
 bench/convection.py SPRY -o TABLE.tsv --tell
 
 Convection and diffusion in two dimensions (200 x 200 points) and in three (72 x 72 x 72) with Peclet numbers from 1 to 10^6, central
-differences, a constant flow along the diagonal with little diffusion, a triangular matrix (the same flow without diffusion), and a
-circuit. Runs and columns are those of bench/every.py; the best is the least time of all configurations that converged.
+differences, a constant flow along the diagonal with little diffusion, a triangular matrix (the same flow without diffusion), the flow of
+72^3 points with a Peclet number of 1,000 in a random order, and a circuit. Runs and columns are those of bench/every.py; the best is the least time of all configurations that converged.
 """
 import argparse, os, subprocess, sys, tempfile
 import numpy as np, scipy.sparse as sp
@@ -14,8 +14,9 @@ import numpy as np, scipy.sparse as sp
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import every
 
-CONFIGS = ["direct", "bicgstabl none", "bicgstabl jacobi", "bicgstabl ilu", "gmres:restart=50 ilu", "bicgstabl amg", "idr ilu",
-           "gmres:restart=50 ilut", "gmres:restart=50 ilutp"]
+CONFIGS = ["direct", "bicgstabl none", "bicgstabl jacobi", "bicgstabl ilu", "gmres:restart=50 ilu", "bicgstabl amg",
+           "bicgstabl amg-classical:theta=0.5,aggressive=40", "bicgstabl amg-classical:aggressive=40", "idr ilu", "gmres:restart=50 ilut",
+           "gmres:restart=50 ilutp"]
 
 
 def flow(size, diffusion):
@@ -35,11 +36,19 @@ def cases():
     yield "2-D central, Peclet 10^3", ["convection-diffusion", "--size", "200", "--scheme", "central", "--peclet", "1000"]
     yield "constant flow, diffusion 10^-4", flow(200, 1e-4)
     yield "triangular", flow(200, 0)
+    yield "3-D, Peclet 10^3, shuffled", ["convection-diffusion", "--size", "72", "--nz", "72", "--peclet", "1000"]
     yield "circuit 100000", ["circuit", "--size", "100000"]
 
 
-def make(spry, what, folder):
+def shuffle(matrix):
+    order = np.random.default_rng(0).permutation(matrix.shape[0])
+    return sp.csr_matrix(matrix[order][:, order])
+
+
+def make(spry, what, folder, shuffled=False):
     npz, path = os.path.join(folder, "A.npz"), os.path.join(folder, "A.spry")
+    if shuffled:
+        what = shuffle(make(spry, what, folder)[1])
     if isinstance(what, list):
         subprocess.run([spry, "gen", *what, "-o", path, "--quiet"], check=True)
         subprocess.run([spry, "convert", path, npz], check=True, capture_output=True)
@@ -79,7 +88,7 @@ def main():
         for name, what in cases():
             if given.names and not any(part in name for part in given.names):
                 continue
-            path, matrix = make(given.spry, what, folder)
+            path, matrix = make(given.spry, what, folder, name.endswith("shuffled"))
             best = float("inf")
             for config in ["auto"] + ([] if given.auto else CONFIGS):
                 limit = 60 if best == float("inf") else every.FACTOR * best + every.SLACK

@@ -159,9 +159,29 @@ static void test_flow(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
+/* What is nothing but flow: classical multigrid with the device's smoother still falls, and sweeps
+ * by rows are refused. */
+static void test_strong_flow(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = matrix(ctx, "convection-diffusion", "size=16 nz=16 peclet=1e5", SPRY_TYPE_D);
+    spry_operator *M = NULL, *op = NULL;
+    assert_ok(ctx, spry_precon_new(A, d, "amg-classical:theta=0.5,aggressive=40", &M));
+    assert_ptr_equal(M->device, d);
+    assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
+    const double left = shorten(d, op, M);
+    if (!(left < 0.04))
+        fail_msg("8 cycles leave %g of the residual", left);
+    spry_operator_free(op);
+    spry_operator_free(M);
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_precon_new(A, d, "amg-classical:smoother=hybrid-gs", &M));
+    spry_matrix_free(A);
+}
+
 int main(void)
 {
     static const devices_test tests[] = {DEVICES_TEST(test_poisson), DEVICES_TEST(test_hermitian),
-                                         DEVICES_TEST(test_elasticity), DEVICES_TEST(test_flow)};
+                                         DEVICES_TEST(test_elasticity), DEVICES_TEST(test_flow),
+                                         DEVICES_TEST(test_strong_flow)};
     return DEVICES_RUN(tests);
 }
