@@ -35,7 +35,7 @@ typedef struct attempt {
     double forecast; /* of the seconds that set-up and solve take; NAN: not known */
     double seconds;  /* the same as this machine has taught */
 } attempt;
-enum { ATTEMPTS = 12, TRIED_SIZE = 2048 };
+enum { ATTEMPTS = 14, TRIED_SIZE = 2048 };
 typedef struct attempts {
     attempt list[ATTEMPTS];
     int count, at;

@@ -29,6 +29,10 @@ static const double calm = 50;
  * lines a few hundredths at most. */
 static const double scattered = 0.1;
 
+/* What an entry is of all beside the diagonal where ilut drops it, and how many others rows of a
+ * flow without diffusion have at most: the neighbours that it comes from, in a plane. */
+static const double light = 1e-3, lines = 2.2;
+
 /* What one triangle may have of the whole where incomplete factors are nearly exact. */
 static const double one_sided = 1e-3;
 
@@ -45,6 +49,7 @@ typedef struct traits {
     double lesser;    /* share of the triangle that has less of what is beside the diagonal */
     double longest;   /* row, over the mean */
     double distance;  /* of entries from the diagonal in the mean, over the rows */
+    double heavy;     /* entries per row beside the diagonal that are not light */
     bool hermitian;
     bool indefinite;   /* and known to be */
     bool saddle;       /* a saddle point that kkt suits */
@@ -61,7 +66,19 @@ typedef struct part_sums {
     double below, all, least;
     double upper;    /* of all */
     double distance; /* of entries from the diagonal, all together */
+    int64_t heavy;
 } part_sums;
+
+/* Entries of a row beside the diagonal that are not light. */
+static int64_t count_heavy(const matrix_arrays *a, int64_t i, double beside)
+{
+    int64_t count = 0;
+    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+        const spry_scalar v = value_load(a->type, a->values, k);
+        count += a->col_index[k] != i && fabs(v.re) + fabs(v.im) > light * beside;
+    }
+    return count;
+}
 
 static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
 {
@@ -82,6 +99,7 @@ static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
             sums.below += v.re < 0 ? -v.re : 0;
         }
         sums.all += beside;
+        sums.heavy += count_heavy(a, i, beside);
         const int64_t length = a->offsets[i + 1] - a->offsets[i];
         sums.longest = length > sums.longest ? length : sums.longest;
         const double share = beside > 0 ? (fabs(d.re) + fabs(d.im)) / beside : DBL_MAX;
@@ -110,6 +128,7 @@ static traits look(const spry_matrix *A)
         sums.all += parts[p].all;
         sums.upper += parts[p].upper;
         sums.distance += parts[p].distance;
+        sums.heavy += parts[p].heavy;
     }
     return (traits){.positive = sums.bad == a->rows,
                     .full = sums.zero == a->rows,
@@ -118,6 +137,7 @@ static traits look(const spry_matrix *A)
                     .dominance = sums.least,
                     .lesser = sums.all > 0 ? fmin(sums.upper, sums.all - sums.upper) / sums.all : 0,
                     .longest = (double)sums.longest * (double)a->rows / (double)(a->nnz + 1),
+                    .heavy = (double)sums.heavy / (double)(a->rows + 1),
                     .distance = sums.distance / (double)(a->nnz + 1) / (double)(a->rows + 1)};
 }
 
@@ -305,17 +325,19 @@ static void rank(precon_choice *choice)
 }
 
 /* Multigrid where A is like diffusion or elasticity, by aggregates, or with a flow, between points,
- * which keeps to the flow's lines. */
+ * which keeps to the flow's lines; and where nothing but those lines is left, factors along them.
+ */
 static void add_multigrid(const spry_matrix *A, const traits *t, precon_choice *choice)
 {
     const double product = product_seconds(A), n = (double)A->a.rows;
+    const double side = is_deep(A) ? cbrt(n) : sqrt(n);
     const bool diffusion = t->negative >= like_diffusion;
     if (A->a.rows < LARGE || !t->positive || t->longest > even || t->indefinite)
         return;
     if (t->hermitian ? !diffusion && amg_find_block(A) <= 1 /* elasticity */
                      : !diffusion || t->dominance < balanced)
         return;
-    if (t->skew * (is_deep(A) ? cbrt(n) : sqrt(n)) <= calm)
+    if (t->skew * side <= calm)
         add(choice, product * (100 + 100 * t->systems), "amg");
     if (t->hermitian)
         return;
@@ -326,6 +348,8 @@ static void add_multigrid(const spry_matrix *A, const traits *t, precon_choice *
              order ? "prepare:scale=none,match=no,order=rcm,sub=[" : "",
              is_deep(A) ? "theta=0.5," : "", order ? "]" : "");
     add(choice, product * (130 + 160 * t->systems), spec);
+    if (t->heavy <= lines && t->distance <= scattered && !t->there)
+        add(choice, product * (80 + 0.5 * side * t->systems), "ilut");
 }
 
 /* What is known to suit A without factors, best first; the seconds of the first, infinite where

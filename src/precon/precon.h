@@ -153,7 +153,7 @@ typedef struct precon_candidate {
     double seconds;
 } precon_candidate;
 typedef struct precon_choice {
-    precon_candidate list[12];
+    precon_candidate list[14];
     int count;
 } precon_choice;
 /* Whether kkt is known to suit A (sorted CSR): rows without a diagonal entry have nothing among

@@ -335,9 +335,10 @@ static void test_auto_flows(void **state)
     static const char points[] = "amg-classical:aggressive=40";
     static const char ordered[] = "prepare:scale=none,match=no,order=rcm,sub=[amg-classical:";
     spry_context *ctx = *state;
-    precon_choice calm, here, shuffled, there;
+    precon_choice calm, here, shuffled, there, lines;
     spry_matrix *A = generated(ctx, "convection-diffusion", "size=350 peclet=20");
     spry_matrix *B = generated(ctx, "convection-diffusion", "size=350 peclet=1e4"), *C = NULL;
+    spry_matrix *D = generated(ctx, "convection-diffusion", "size=30 nz=30 peclet=1e7");
     int32_t *perm = malloc((size_t)B->a.rows * sizeof *perm);
     for (int64_t i = 0; i < B->a.rows; i++)
         perm[i] = (int32_t)(i * 45131 % B->a.rows); /* a prime number */
@@ -346,6 +347,8 @@ static void test_auto_flows(void **state)
     assert_ok(ctx, precon_choose(ctx, B, 1, false, &here));
     assert_ok(ctx, precon_choose(ctx, C, 1, false, &shuffled));
     assert_ok(ctx, precon_choose(ctx, C, 1, true, &there));
+    assert_ok(ctx, precon_choose(ctx, D, 1, false, &lines));
+    assert_string_equal(lines.list[0].spec, "ilut");
     assert_string_equal(calm.list[0].spec, "amg");
     assert_string_equal(calm.list[1].spec, points);
     assert_string_equal(here.list[0].spec, points);
@@ -355,6 +358,7 @@ static void test_auto_flows(void **state)
     spry_matrix_free(A);
     spry_matrix_free(B);
     spry_matrix_free(C);
+    spry_matrix_free(D);
 }
 
 /* Three unknowns a point that are coupled among themselves, and not with others: blocks are found
