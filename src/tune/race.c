@@ -189,13 +189,13 @@ static bool is_new(const tune_candidate *c)
 }
 
 /* The most promising of those that have not raced and are of another format than those who have,
- * or of another kind of values at least. */
+ * or of another kind of values at least; of those that are close the first of the list. */
 static tune_candidate *most_promising(const race *r, bool kinds)
 {
     tune_candidate *best = NULL;
     for (int i = 1; i < r->list->count; i++) {
         tune_candidate *c = &r->list->all[i];
-        bool other = is_new(c) && (!best || expected(r, c) < expected(r, best));
+        bool other = is_new(c) && (!best || TUNE_CLOSE * expected(r, c) < expected(r, best));
         for (int k = 1; k < r->list->count && other; k++) {
             const tune_candidate *d = &r->list->all[k];
             other = d->class != c->class || (kinds && d->kind != c->kind) ||
