@@ -202,6 +202,8 @@ static void odd_options(spry_context *ctx, spry_device *d)
                  {"axt:THW=12,TH=1,MODE=com,refresh=array", 0},
                  {"axc:HBRS=12,refresh=array", 0},
                  {"scoo:h=3001", 8},
+                 {"scoo:h=3001,order=row", 8},
+                 {"scoo:h=1024,columns=16,order=row", 0},
                  {"hyb:K=1", 3},
                  {"bsr:r=8,c=5", 3},
                  {"ellr-t:T=32,BS=64", 0},

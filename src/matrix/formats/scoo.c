@@ -55,8 +55,11 @@ static int64_t chosen_height(const matrix_arrays *A, const scoo_options *o, int6
     int64_t most = A->rows / LEAST_SLICES + 1, h = LEAST;
     most = most < CACHE / size ? most : CACHE / size;
     most = most < SCOO_MOST_ROWS ? most : SCOO_MOST_ROWS;
-    while (h < most && row + h < A->rows && offsets[row + h] - offsets[row] < target)
-        h = 2 * h < most ? 2 * h : most;
+    while (row + h < A->rows && offsets[row + h] - offsets[row] < target) {
+        if (2 * h > most) /* by rows each slice brings all of x near once more: all that it may */
+            return o->order == BY_ROW && h < most ? most : h;
+        h *= 2;
+    }
     return h;
 }
 
