@@ -284,7 +284,7 @@ static int64_t work(const layout *L, int64_t unit)
 }
 
 const layout_class format_scoo = {.name = "scoo",
-                                  .summary = "slices of rows, entries sorted by column",
+                                  .summary = "slices of rows in groups of columns",
                                   .options = SPRY_OPTION_LIST(options_table),
                                   .grid = "order=row|column h=0|65536|16384|4096",
                                   .walk = WALK_scattered,
