@@ -1,6 +1,7 @@
-/* Sliced COO on devices: see kernels/formats/scoo.knl. */
+/* Sliced COO on devices: see kernels/formats/scoo.knl, and in the order of rows bins.knl. */
 #include "matrix/formats/scoo.h"
 
+#include "device/format_bins.h"
 #include "device/formats.h"
 #include "matrix/entries.h"
 
@@ -8,6 +9,12 @@
 
 /* Entries that a group works on at once: no two slices share them. */
 enum { GROUP = 256, CHUNK = 4 * GROUP };
+
+/* Whether products are made first and added up afterwards. */
+static bool has_bins(const layout *L)
+{
+    return L->number[SCOO_BY_ROW] && !L->number[SCOO_WIDE];
+}
 
 /* Bytes of local memory left for the sums of a slice. */
 static int64_t sum_bytes(const spry_device *d, const layout *L)
@@ -140,6 +147,8 @@ static spry_status arrays(const layout *L, layout_array *array)
 {
     sorted s = {0};
     spry_status status = SPRY_STATUS_OK;
+    if (has_bins(L))
+        return device_bins_arrays(L, array);
     SPRY_GO(L->ctx, cut(L, &s));
     s.narrow = is_narrow(L, &s);
     const size_t size = layout_value_size(L->type, L->kind), column = s.narrow ? 2 : 4;
@@ -167,7 +176,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
 {
     enum { STEP = 512 };
     const int64_t *slices = L->array[SCOO_SLICES].data, size = (int64_t)spry_type_size(L->type);
-    const int64_t most = sum_bytes(d, L) / size;
+    const int64_t most = has_bins(L) ? device_bins_height(d, L) : sum_bytes(d, L) / size;
     sorted s = {0};
     int64_t height = 1;
     for (int64_t slice = 0; slice < L->units; slice++)
@@ -181,6 +190,8 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     /* one program for slices of about the same height */
     height = (height + STEP - 1) / STEP * STEP;
     height = height < most ? height : most;
+    if (has_bins(L))
+        return device_bins_open(d, L, columns, height, form);
     spry_status status = cut(L, &s);
     if (status == SPRY_STATUS_OK) {
         const int64_t pass = most / height < columns ? most / height : columns;

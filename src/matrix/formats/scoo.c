@@ -11,6 +11,8 @@
          "bits of a column; auto: what takes fewer bytes")                                      \
     item(WORD, order, "column", 0, 0, "column row",                                             \
          "order of entries in a group of columns; row: a part of x stays in a cache, not of y") \
+    item(INT, bits, "0", 0, SCOO_MOST_BITS, NULL,                                               \
+         "a group has 2^bits columns; 0: 16, by rows as many as have 256 KB of x")              \
     LAYOUT_VALUES_OPTION(item)
 
 typedef struct scoo_options {
@@ -37,8 +39,8 @@ enum { BY_COLUMN, BY_ROW }; /* the words of `order` */
 static int64_t group_bits(spry_type type, const scoo_options *o)
 {
     enum { CACHE = 1 << 18 };
-    int64_t bits = SCOO_MOST_BITS;
-    while (o->order == BY_ROW && (int64_t)spry_type_size(type) << bits > CACHE)
+    int64_t bits = o->bits > 0 ? o->bits : SCOO_MOST_BITS;
+    while (o->bits == 0 && o->order == BY_ROW && (int64_t)spry_type_size(type) << bits > CACHE)
         bits--;
     return bits;
 }
@@ -244,6 +246,8 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
     layout_note(L, "h", o->h);
     layout_note(L, "columns", s.wide ? 32 : 16);
     layout_note_word(L, "order", o->order == BY_ROW ? "row" : "column");
+    if (o->bits > 0)
+        layout_note(L, "bits", o->bits);
 done:
     return status;
 }
