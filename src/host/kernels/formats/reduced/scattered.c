@@ -102,7 +102,7 @@ ALWAYS_INLINE void add_rows(const layout *A, int64_t from, int64_t to, const sca
     const uint16_t *restrict rows = A->array[SCOO_ROWS].data;
     const int64_t blocks = (to - from) / BLOCK, end = from + blocks * BLOCK;
     const int64_t share = blocks > 0 ? (next.lines + blocks - 1) / blocks : 0;
-    int64_t left = share <= BLOCK / 4 ? next.lines : 0;
+    int64_t left = share <= BLOCK ? next.lines : 0;
     int64_t k = from;
     while (k < end) {
         for (int64_t line = share < left ? share : left; line > 0; line--, left--, next.at += LINE)
