@@ -101,12 +101,26 @@ static int64_t near_column(const recipe *r, int64_t row, int64_t k)
     return clipped(r, (double)row + (2 * chance((uint64_t)row, (uint64_t)k) - 1) * reach);
 }
 
+/* Lengths are least u^(-1 / (exponent - 1)), at most rows / 64; that these have the mean asked for
+ * tells least, for exponents of 2 and less, too: it rises with it. */
+static double power_least(const recipe *r)
+{
+    const double mean = r->number[1], a = r->number[2] - 1, most = (double)r->rows / 64;
+    double low = 0, high = mean;
+    for (int turn = 0; turn < 60; turn++) {
+        const double least = (low + high) / 2, ratio = most / least;
+        const double found =
+            least * (fabs(a - 1) < 1e-9 ? 1 + log(ratio) : (a - pow(ratio, 1 - a)) / (a - 1));
+        *(found < mean ? &low : &high) = least;
+    }
+    return low;
+}
+
 static int64_t power_length(const recipe *r, int64_t row)
 {
-    const double mean = r->number[1], exponent = r->number[2];
-    const double least = mean * (exponent - 2) / (exponent - 1);
-    const double length = least * pow(1 - chance(2, (uint64_t)row), -1 / (exponent - 1));
-    return (int64_t)fmax(1, fmin(length, (double)r->rows / 64));
+    const double length = r->number[3] * pow(1 - chance(2, (uint64_t)row), -1 / (r->number[2] - 1));
+    /* rounded up or down by chance, so that the mean stays */
+    return (int64_t)fmax(1, fmin(length, (double)r->rows / 64) + chance(4, (uint64_t)row));
 }
 
 static int64_t any_column(const recipe *r, int64_t row, int64_t k)
@@ -218,6 +232,8 @@ static bool read_recipe(const char *text, recipe *r)
             for (int i = 0; i < 4; i++, at += *at == ',')
                 r->number[i] = strtod(at, &at);
             r->rows = (int64_t)r->number[0];
+            if (r->length == power_length)
+                r->number[3] = power_least(r);
             return true;
         }
     return false;
@@ -447,6 +463,8 @@ static const char *const of_host[] = {"jds:pad=32",
                                       "pcsr",
                                       "scoo:h=1024",
                                       "scoo:h=4096",
+                                      "scoo:h=2048,order=row,bits=12",
+                                      "scoo:h=4096,order=row,bits=12",
                                       "axc",
                                       "axt:THW=32,TH=1,MODE=unc",
                                       "axt:THW=32,TH=4,MODE=com"};

@@ -34,6 +34,12 @@
  *                           SP_GLOBAL scalar *carry)
  *         sets the rows that units set, by SP_PUT(row, c, sum); carries: carry[k * COLUMNS + c]
  *         for the k-th of all carries (layout carry_at), not yet multiplied by alpha
+ *
+ * Where the form has `before`, so many groups of another kernel run first and leave the products of
+ * all entries in a room of their own, which `units` finds in the place of carries:
+ *
+ *     SP_KERNEL SP_F(before)(const int units, FORMAT_ARGS, SP_X, SP_GLOBAL scalar *products)
+ *         sets products[k * COLUMNS + c] for each place k of the values
  */
 #ifndef SPRY_DEVICE_FORMATS_H
 #define SPRY_DEVICE_FORMATS_H
@@ -58,6 +64,7 @@ typedef struct device_form {
     const char *text;  /* "formats/sell" */
     bool by_units;     /* a unit format */
     int64_t positions; /* row formats: positions; unit formats: groups to launch */
+    int64_t before;    /* unit formats without carries: groups of a kernel that runs first */
     int lanes;         /* row formats: lanes of a row, a power of two, at most 32 */
     int group;         /* work-items of a group, a power of two; 0: any will do */
     /* Set by common code: work-items that share the columns of a row format, each with COLUMNS of

@@ -21,6 +21,8 @@ struct device_layout {
     char *away; /* the host's arrays where they are not gone, in one piece; NULL: they are */
     bool pinned;
     device_carries carries;
+    device_memory *products; /* of all entries, for forms with a kernel before; NULL until needed */
+    int products_columns;
     /* By conjugate, whether rows of x are aligned as if columns were all there is, and columns. */
     instance *instances[2][2][DEVICE_MOST_COLUMNS + 1];
 };
@@ -55,6 +57,7 @@ void device_layout_free(device_layout *D)
     device_layout_drop(D);
     free_away(D);
     device_carries_free(&D->carries);
+    device_free(D->products);
     for (int c = 0; c <= DEVICE_MOST_COLUMNS; c++) {
         for (int k = 0; k < 4; k++)
             base_free(ctx, D->instances[k / 2][k % 2][c]);
@@ -316,6 +319,21 @@ static spry_status add_carries(const device_layout *D, const instance *in, const
                          sizeof args / sizeof *args);
 }
 
+/* Room for the products of all entries. */
+static spry_status make_room(device_layout *D, const device_form *form, int columns)
+{
+    if (form->before == 0 || D->products_columns >= columns)
+        return SPRY_STATUS_OK;
+    device_free(D->products);
+    D->products = NULL;
+    D->products_columns = 0;
+    const spry_status status = device_alloc(
+        D->d, D->L->stored * columns * (int64_t)spry_type_size(D->L->type), &D->products);
+    if (status == SPRY_STATUS_OK)
+        D->products_columns = columns;
+    return status;
+}
+
 static spry_status prepare(device_layout *D, const device_product *p, instance **in)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -323,6 +341,7 @@ static spry_status prepare(device_layout *D, const device_product *p, instance *
     if (!(*in)->program)
         SPRY_GO(D->L->ctx, build(D, p->conjugate, p->columns, *in, &(*in)->program));
     SPRY_GO(D->L->ctx, device_carries_room(D->d, D->L->type, &D->carries, p->columns));
+    SPRY_GO(D->L->ctx, make_room(D, &(*in)->form, p->columns));
 done:
     return status;
 }
@@ -347,12 +366,17 @@ spry_status device_layout_multiply(device_layout *D, const device_product *p)
     count += format_args(D, form, args + count);
     args[count++] = device_arg_memory(p->x);
     args[count++] = DEVICE_VALUE(p->x_stride);
+    if (form->before > 0) {
+        args[count] = device_arg_memory(D->products);
+        SPRY_GO(L->ctx, device_launch(in->program, DEVICE_BEFORE_KERNEL, NULL, form->before,
+                                      form->group, args, count + 1));
+    }
     args[count++] = device_arg_memory(p->y);
     args[count++] = DEVICE_VALUE(p->y_stride);
     args[count++] = factor_arg(L->type, &p->alpha);
     args[count++] = factor_arg(L->type, &p->beta);
     if (form->by_units) {
-        args[count++] = device_arg_memory(D->carries.sums);
+        args[count++] = device_arg_memory(form->before > 0 ? D->products : D->carries.sums);
         SPRY_GO(L->ctx, device_launch(in->program, DEVICE_UNITS_KERNEL, NULL, form->positions,
                                       form->group, args, count));
     } else {

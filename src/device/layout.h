@@ -58,6 +58,7 @@ void device_layout_options(const layout *L, const device_form *form,
 /* Kernels of such a program: SpMV and SpMM of row formats, of unit formats, what units carry. */
 #define DEVICE_ROWS_KERNEL "a_rows"
 #define DEVICE_UNITS_KERNEL "a_units"
+#define DEVICE_BEFORE_KERNEL "a_before"
 #define DEVICE_CARRY_KERNEL "carry_add"
 
 #endif

@@ -73,7 +73,7 @@ static unsigned compare_diagonal(spry_scalar v)
 /* What the parallel pass over all rows finds. */
 typedef struct findings {
     unsigned can;
-    int64_t lower, diagonal, reach, odd; /* odd: the first entry without a mirror image */
+    int64_t lower, diagonal, reach, odd; /* odd: an entry without a mirror image */
 } findings;
 
 static void look_at_row(const matrix_arrays *A, int64_t i, findings *f, int64_t *lower,
@@ -103,8 +103,23 @@ static void look_at_row(const matrix_arrays *A, int64_t i, findings *f, int64_t 
     }
 }
 
+/* Some rows of a large matrix first: most that are no halves give themselves away there, and
+ * mirror images that are far away take long to find. */
+static findings look_at_some(const matrix_arrays *A)
+{
+    enum { SOME = 64, LARGE = 4096 };
+    findings f = {EVERY | EVERY << BITS, 0, 0, 0, INT64_MAX};
+    int64_t lower = 0, first = 0;
+    for (int64_t i = A->rows / SOME; A->rows >= LARGE && i < A->rows; i += A->rows / SOME)
+        look_at_row(A, i, &f, &lower, &first);
+    return f;
+}
+
 static findings look(const spry_context *ctx, const matrix_arrays *A, const blocks *b)
 {
+    const findings some = look_at_some(A);
+    if (some.odd < INT64_MAX)
+        return some;
     unsigned can = EVERY | EVERY << BITS;
     int64_t lower = 0, diagonal = 0, reach = 0, odd = INT64_MAX;
 #pragma omp parallel for num_threads(matrix_parts(ctx, A->nnz + A->rows)) schedule(dynamic, 16) \

@@ -72,13 +72,26 @@ static bool is_scattered(const spry_matrix *A, double csr_seconds, const tune_li
            traffic(A, &list->all[0]) / csr_seconds < 0.5 * bandwidth.read;
 }
 
+/* Whether it waits for x: neighbouring rows have columns far from each other, all over an x that is
+ * much longer than a near cache. */
+static bool is_without_order(const spry_matrix *A)
+{
+    enum { MUCH = 4 };
+    return (int64_t)spry_type_size(A->a.type) * A->a.cols > MUCH * tune_second_cache() &&
+           host_scattered(A->a.rows, A->a.cols, A->a.offsets, A->a.col_index);
+}
+
 /* Formats that then often wait less: their time over what bytes say. */
 static double waiting(const tune_list *list, const tune_candidate *c)
 {
-    static const char *const less[] = {"scoo", "axc", "axt", "hyb", "sell", "sell16"};
+    static const struct {
+        const char *format;
+        double ends, x; /* where CSR waits for ends of rows, and where it waits for x */
+    } less[] = {{"scoo", 0.7, 0.45}, {"axc", 0.7, 0.8},  {"axt", 0.7, 0.8},
+                {"hyb", 0.7, 0.8},   {"sell", 0.7, 0.8}, {"sell16", 0.7, 0.8}};
     for (size_t i = 0; i < sizeof less / sizeof *less && list->scattered && c->class; i++)
-        if (strcmp(c->class->name, less[i]) == 0)
-            return 0.7;
+        if (strcmp(c->class->name, less[i].format) == 0)
+            return list->without_order ? less[i].x : less[i].ends;
     return 1;
 }
 
@@ -87,6 +100,7 @@ void tune_model(const spry_matrix *A, const tune_machine *machine, double csr_se
 {
     const double second = csr_seconds / traffic(A, &list->all[0]);
     list->scattered = is_scattered(A, csr_seconds, list);
+    list->without_order = list->scattered && is_without_order(A);
     for (int i = 0; i < list->count; i++) {
         tune_candidate *c = &list->all[i];
         const double factor = c->class ? find_factor(machine, c).factor : 1;

@@ -12,6 +12,7 @@ static const double least_seconds = 5e-3; /* of racing, where all products take 
 static const double hope = 1.15;          /* times what CSR would take is still worth a try */
 static const double climbing = 0.4;       /* of the time is kept for neighbours of the best, */
 static const double ending = 0.15;        /* and of that for the last rounds */
+static const double trifle = 5e-3;        /* of all products' time: any conversion may take that */
 
 typedef struct race {
     spry_context *ctx;
@@ -189,13 +190,13 @@ static bool is_new(const tune_candidate *c)
 }
 
 /* The most promising of those that have not raced and are of another format than those who have,
- * or of another kind of values at least. */
+ * or of another kind of values at least; of those that are close the first of the list. */
 static tune_candidate *most_promising(const race *r, bool kinds)
 {
     tune_candidate *best = NULL;
     for (int i = 1; i < r->list->count; i++) {
         tune_candidate *c = &r->list->all[i];
-        bool other = is_new(c) && (!best || expected(r, c) < expected(r, best));
+        bool other = is_new(c) && (!best || TUNE_CLOSE * expected(r, c) < expected(r, best));
         for (int k = 1; k < r->list->count && other; k++) {
             const tune_candidate *d = &r->list->all[k];
             other = d->class != c->class || (kinds && d->kind != c->kind) ||
@@ -228,6 +229,16 @@ static bool confirmed(race *r, tune_candidate *c, double *looking)
     return c->possible && c->row.model_seconds <= before * 1.05;
 }
 
+/* Whether c is worth its conversion. Where x is met without order the model knows who has it in a
+ * cache, and others are far behind: they have to promise more than is found already. */
+static bool may_pay(const race *r, const tune_candidate *c)
+{
+    const tune_candidate *best = leader(r);
+    return !r->list->without_order || best == r->csr || r->options->always ||
+           expected(r, c) < total(r, best) ||
+           tune_model_conversion(r->machine, r->list, c) < trifle * products(r) * best->row.seconds;
+}
+
 static spry_status fill_field(race *r)
 {
     double looking = 0;
@@ -236,7 +247,7 @@ static spry_status fill_field(race *r)
     for (int tries = 0; tries < r->list->count && racers < RACERS; tries++) {
         tune_candidate *c = promising(r);
         const double csr = total(r, r->csr);
-        if (!c || expected(r, c) > hope * csr ||
+        if (!c || expected(r, c) > hope * csr || !may_pay(r, c) ||
             !may_run(r, c, FIRST_RUNS, racers > 1 ? climbing : 0))
             break;
         if (racers >= LEAST_TRIED && r->conversion > conversions * csr && !r->options->always)
@@ -283,15 +294,22 @@ static int drop_losers(race *r, int round)
     return left;
 }
 
-/* Everyone's turn, as long as there is time. There is one round in any case, so that nobody wins
- * against a CSR that was timed at the beginning only, and one that is begun is ended. */
+/* Whether one is left that is so far ahead of CSR that more rounds would tell nothing. */
+static bool is_clear(const race *r, int left, int round)
+{
+    return left == 1 && r->csr->row.seconds > patience(round) * fastest(r);
+}
+
+/* Everyone's turn, as long as there is time and something to decide. There is one round in any
+ * case, so that nobody wins against a CSR that was timed at the beginning only, and one that is
+ * begun is ended. */
 static spry_status run_rounds(race *r)
 {
     spry_status status = SPRY_STATUS_OK;
     for (int round = FIRST_RUNS + 1; round <= MOST_ROUNDS; round++) {
         const int left = drop_losers(r, round - 1);
         const bool first = round == FIRST_RUNS + 1;
-        if (left == 0 ||
+        if (left == 0 || (!first && is_clear(r, left, round - 1)) ||
             (first ? spry_context_interrupted(r->ctx, false) : !may_run(r, r->csr, left + 1, 0)))
             break;
         for (int i = 0; i < r->list->count; i++)
@@ -351,7 +369,7 @@ static spry_status climb(race *r)
     spry_status status = SPRY_STATUS_OK;
     for (int tried = 0;; tried++) {
         tune_candidate *c = next_neighbour(r);
-        if (!c || !may_run(r, c, FIRST_RUNS, ending))
+        if (!c || !may_pay(r, c) || !may_run(r, c, FIRST_RUNS, ending))
             break;
         if (tried >= LEAST_CLIMBED && r->conversion > conversions * total(r, r->csr) &&
             !r->options->always)

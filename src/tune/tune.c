@@ -132,8 +132,7 @@ static spry_status report_list(const tune_list *list, int winner, spry_tune_repo
 
 /* --- deciding -------------------------------------------------------------------------------- */
 
-/* Bytes of the second-level cache, which is a core's own as a rule. */
-static int64_t second_cache(void)
+int64_t tune_second_cache(void)
 {
     long bytes = 0;
 #ifdef _SC_LEVEL2_CACHE_SIZE
@@ -148,7 +147,7 @@ static bool not_worth(const spry_device *d, const spry_matrix *A, const tune_opt
 {
     const int64_t bytes = A->a.nnz * (int64_t)(spry_type_size(A->a.type) + sizeof(int32_t));
     return !o->always &&
-           (bytes <= (d ? SMALL_THERE : second_cache()) || o->products < FEW_PRODUCTS);
+           (bytes <= (d ? SMALL_THERE : tune_second_cache()) || o->products < FEW_PRODUCTS);
 }
 
 /* A choice without a race, or where memory was short, is not worth remembering. */

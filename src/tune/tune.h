@@ -138,7 +138,8 @@ typedef struct tune_list {
     double vector_bytes; /* of x and y that a product moves beside the matrix */
     bool doubtful;       /* some rows are longer than the sample knows */
     bool uneven;         /* some rows are much longer than others */
-    bool scattered;      /* CSR waits for more than bytes */
+    bool scattered;      /* CSR waits for more than bytes: */
+    bool without_order;  /* for x, and not for the ends of rows */
     bool cramped;        /* somebody did not fit the memory limit */
 } tune_list;
 
@@ -209,6 +210,8 @@ void tune_leave(tune_candidate *c, const char *note);
 
 /* --- tune.c ---------------------------------------------------------------------------------- */
 
+/* Bytes of the second-level cache, which is a core's own as a rule. */
+int64_t tune_second_cache(void);
 /* Decides. *op gets the operator in the chosen format, made from A; d, op and report may be NULL.
  */
 spry_status tune_decide(spry_device *d, const spry_matrix *A, const char *options,

@@ -21,7 +21,7 @@ static void test_arrays(void **state)
     spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 6, 6, picture);
     layout *L = NULL;
     assert_ok(ctx, layout_build(A, "scoo:h=3", &L));
-    assert_string_equal(L->params, "h=3,columns=16");
+    assert_string_equal(L->params, "h=3,columns=16,order=column");
     assert_int_equal(L->unit_rows, 0); /* 3 does not divide 1024 */
     assert_memory_equal(L->array[SCOO_VALUES].data, values, sizeof values);
     assert_memory_equal(L->array[SCOO_COLUMNS].data, columns, sizeof columns);
@@ -66,6 +66,72 @@ static void test_groups(void **state)
     assert_int_equal(L->number[SCOO_WIDE], 1);
     layout_free(L);
     spry_matrix_free(A);
+}
+
+/* In the order of rows: the rows of a slice one after the other, group by group. */
+static void test_arrays_by_row(void **state)
+{
+    enum { ROWS = 3, COLS = 40000 }; /* groups of 32,768 columns in d */
+    static const int64_t offsets[] = {0, 3, 5, 8}, starts[] = {0, 3, 5, 7, 8}, slices[] = {0, 2, 3};
+    static const int32_t index[] = {0, 32767, 32768, 5, 39999, 1, 2, 39999};
+    static const double given[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    static const double values[] = {1, 2, 4, 3, 5, 6, 7, 8};
+    static const uint16_t columns[] = {0, 32767, 5, 0, 7231, 1, 2, 7231};
+    static const uint16_t rows[] = {0, 0, 1, 0, 1, 0, 0, 0};
+    spry_context *ctx = *state;
+    int64_t offsets_copy[ROWS + 1];
+    int32_t index_copy[8];
+    double given_copy[8];
+    spry_matrix *A = NULL;
+    layout *L = NULL;
+    memcpy(offsets_copy, offsets, sizeof offsets);
+    memcpy(index_copy, index, sizeof index);
+    memcpy(given_copy, given, sizeof given);
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_D, ROWS, COLS, offsets_copy, index_copy,
+                                        given_copy, SPRY_OWN_COPY, &A));
+    assert_ok(ctx, layout_build(A, "scoo:h=2,columns=16,order=row", &L));
+    assert_string_equal(L->params, "h=2,columns=16,order=row");
+    assert_int_equal(L->number[SCOO_BITS], 15);
+    assert_int_equal(L->number[SCOO_GROUPS], 2);
+    assert_memory_equal(L->array[SCOO_VALUES].data, values, sizeof values);
+    assert_memory_equal(L->array[SCOO_COLUMNS].data, columns, sizeof columns);
+    assert_memory_equal(L->array[SCOO_ROWS].data, rows, sizeof rows);
+    assert_memory_equal(L->array[SCOO_STARTS].data, starts, sizeof starts);
+    assert_memory_equal(L->array[SCOO_SLICES].data, slices, sizeof slices);
+    layout_free(L);
+    spry_matrix_free(A);
+}
+
+/* Rows of many lengths in several groups: batches of one row and of several, blocks and what is
+ * left of them, groups with fewer entries than lines of x. A wide matrix and a tall one. */
+static void test_batches(void **state)
+{
+    enum { ROWS = 90, COLS = 70000, MOST = ROWS * 1200 };
+    spry_context *ctx = *state;
+    int64_t *offsets = malloc((ROWS + 1) * sizeof *offsets);
+    int32_t *columns = malloc(MOST * sizeof *columns);
+    offsets[0] = 0;
+    for (int64_t i = 0; i < ROWS; i++) {
+        const int64_t length = i % 30 == 7 ? 1200 : i % 9;
+        offsets[i + 1] = offsets[i] + length;
+        for (int64_t k = 0; k < length; k++) /* the first half of them close together */
+            columns[offsets[i] + k] = (int32_t)(2 * k < length ? 11 * k + i : k * (COLS / length));
+    }
+    for (int type = SPRY_TYPE_S; type <= SPRY_TYPE_Z; type++) {
+        spry_matrix *A = NULL, *T = NULL;
+        void *values = numeric_array((spry_type)type, offsets[ROWS], 0, 93);
+        assert_ok(ctx, spry_matrix_from_csr(ctx, (spry_type)type, ROWS, COLS, offsets, columns,
+                                            values, SPRY_OWN_COPY, &A));
+        assert_ok(ctx, spry_matrix_transpose(A, false, &T));
+        assert_true(layouts_check(ctx, A, "scoo:columns=16,order=row"));
+        assert_true(layouts_check(ctx, A, "scoo:h=64,columns=32,order=row"));
+        assert_true(layouts_check(ctx, T, "scoo:columns=16,order=row"));
+        spry_matrix_free(A);
+        spry_matrix_free(T);
+        numeric_free((spry_type)type, values, 0);
+    }
+    free(offsets);
+    free(columns);
 }
 
 /* Heavy rows make low slices, light ones high slices; all heights in one matrix. */
@@ -148,8 +214,12 @@ static void test_ranges(void **state)
 static spry_status use(spry_context *ctx, void *data)
 {
     spry_operator *op = NULL;
-    const spry_status status = host_layout_operator(data, "scoo:h=2", &op);
+    spry_status status = host_layout_operator(data, "scoo:h=2", &op);
     (void)ctx;
+    spry_operator_free(op);
+    op = NULL;
+    if (status == SPRY_STATUS_OK)
+        status = host_layout_operator(data, "scoo:h=2,order=row", &op);
     spry_operator_free(op);
     return status;
 }
@@ -165,6 +235,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_arrays, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_arrays_by_row, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_batches, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_groups, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_heights, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_ranges, support_setup, support_teardown),

@@ -143,6 +143,62 @@ static void test_sample(void **state)
     }
 }
 
+/* Few rows over an x much longer than the second-level cache: anywhere, or side by side. */
+static spry_matrix *over_long_x(spry_context *ctx, bool anywhere)
+{
+    enum { ROWS = 4096, PER_ROW = 16 };
+    const int64_t cols = 5 * tune_second_cache() / (int64_t)sizeof(double), step = cols / PER_ROW;
+    int64_t *offsets = malloc((ROWS + 1) * sizeof *offsets);
+    int32_t *columns = malloc(ROWS * PER_ROW * sizeof *columns);
+    double *values = malloc(ROWS * PER_ROW * sizeof *values);
+    spry_matrix *A = NULL;
+    for (int64_t i = 0; i <= ROWS; i++)
+        offsets[i] = i * PER_ROW;
+    for (int64_t k = 0; k < ROWS * PER_ROW; k++) {
+        const int64_t within =
+            anywhere ? (int64_t)(base_uniform(8, (uint64_t)k) * (double)step) : k / PER_ROW;
+        columns[k] = (int32_t)(k % PER_ROW * step + within);
+        values[k] = base_uniform(9, (uint64_t)k);
+    }
+    assert_ok(ctx, spry_matrix_from_csr(ctx, SPRY_TYPE_D, ROWS, cols, offsets, columns, values,
+                                        SPRY_OWN_COPY, &A));
+    free(offsets);
+    free(columns);
+    free(values);
+    return A;
+}
+
+/* Where CSR waits for x, whose numbers are met without order, the model looks to scoo by rows
+ * first; where it waits for something else it does not know that. */
+static void test_without_order(void **state)
+{
+    spry_context *ctx = *state;
+    for (int anywhere = 0; anywhere < 2; anywhere++) {
+        spry_matrix *A = over_long_x(ctx, anywhere);
+        const tune_machine machine = {0};
+        const tune_candidate *least = NULL, *scoo = NULL;
+        tune_list list;
+        assert_ok(ctx, tune_list_make(A, NULL, 1000, &list));
+        tune_model(A, &machine, 1.0, &list); /* far slower than any memory */
+        assert_true(list.scattered);
+        assert_int_equal(list.without_order, anywhere);
+        for (int i = 1; i < list.count; i++) {
+            const tune_candidate *c = &list.all[i];
+            if (!c->possible)
+                continue;
+            if (!scoo && strncmp(c->row.format, "scoo", 4) == 0)
+                scoo = c;
+            if (!least || c->row.model_seconds * TUNE_CLOSE < least->row.model_seconds)
+                least = c;
+        }
+        assert_non_null(scoo);
+        assert_string_equal(scoo->row.format, "scoo:order=row,h=0");
+        assert_int_equal(least == scoo, anywhere);
+        tune_list_free(&list);
+        spry_matrix_free(A);
+    }
+}
+
 /* Candidates that do not fit are left out, and the work goes on. */
 static void test_memory_limit(void **state)
 {
@@ -214,6 +270,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_report, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_untried, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_sample, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_without_order, support_setup, support_teardown),
         cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_torture),
         cmocka_unit_test_setup_teardown(test_interrupt, support_setup, support_teardown),

@@ -1,6 +1,7 @@
-/* Sliced COO on devices: see kernels/formats/scoo.knl. */
+/* Sliced COO on devices: see kernels/formats/scoo.knl, and in the order of rows bins.knl. */
 #include "matrix/formats/scoo.h"
 
+#include "device/format_bins.h"
 #include "device/formats.h"
 #include "matrix/entries.h"
 
@@ -8,6 +9,12 @@
 
 /* Entries that a group works on at once: no two slices share them. */
 enum { GROUP = 256, CHUNK = 4 * GROUP };
+
+/* Whether products are made first and added up afterwards. */
+static bool has_bins(const layout *L)
+{
+    return L->number[SCOO_BY_ROW] && !L->number[SCOO_WIDE];
+}
 
 /* Bytes of local memory left for the sums of a slice. */
 static int64_t sum_bytes(const spry_device *d, const layout *L)
@@ -52,19 +59,35 @@ static int64_t column_at(const layout *L, int64_t slice, int64_t *group, int64_t
         return ((const uint32_t *)columns)[k];
     while (k >= starts[slice * L->number[SCOO_GROUPS] + *group + 1])
         ++*group;
-    return (*group << SCOO_GROUP_BITS) + ((const uint16_t *)columns)[k];
+    return (*group << L->number[SCOO_BITS]) + ((const uint16_t *)columns)[k];
 }
 
-/* Whether the columns of each chunk are close enough together for 16 bits: they rise in a slice. */
+/* The least and the largest column of `count` entries from k on. */
+static void find_columns(const layout *L, int64_t slice, int64_t *group, int64_t k, int64_t count,
+                         int64_t *least, int64_t *most)
+{
+    *least = *most = column_at(L, slice, group, k);
+    for (int64_t i = 1; i < count; i++) {
+        const int64_t column = column_at(L, slice, group, k + i);
+        *least = column < *least ? column : *least;
+        *most = column > *most ? column : *most;
+    }
+}
+
+/* Entries of the chunk that begins at k. */
+static int64_t chunk_size(const sorted *s, int64_t slice, int64_t k)
+{
+    return s->starts[slice + 1] - k < CHUNK ? s->starts[slice + 1] - k : CHUNK;
+}
+
+/* Whether the columns of each chunk are close enough together for 16 bits. */
 static bool is_narrow(const layout *L, const sorted *s)
 {
     for (int64_t slice = 0; slice < L->units; slice++) {
-        int64_t group = 0;
+        int64_t group = 0, least, most;
         for (int64_t k = s->starts[slice]; k < s->starts[slice + 1]; k += CHUNK) {
-            const int64_t last =
-                k + CHUNK < s->starts[slice + 1] ? k + CHUNK - 1 : s->starts[slice + 1] - 1;
-            const int64_t base = column_at(L, slice, &group, k);
-            if (column_at(L, slice, &group, last) - base > UINT16_MAX)
+            find_columns(L, slice, &group, k, chunk_size(s, slice, k), &least, &most);
+            if (most - least > UINT16_MAX)
                 return false;
         }
     }
@@ -80,11 +103,13 @@ static void sort_slice(const layout *L, sorted *s, int64_t slice)
     chunk_entry entry[CHUNK] = {{0}};
     int64_t group = 0, chunk = s->chunks[slice];
     for (int64_t first = s->starts[slice]; first < s->starts[slice + 1]; first += CHUNK, chunk++) {
-        const int64_t rest = s->starts[slice + 1] - first, count = rest < CHUNK ? rest : CHUNK;
+        const int64_t count = chunk_size(s, slice, first);
+        int64_t at = group, least, most;
+        find_columns(L, slice, &at, first, count, &least, &most);
         for (int64_t k = 0; k < count; k++)
             entry[k] =
                 (chunk_entry){column_at(L, slice, &group, first + k), (int32_t)k, rows[first + k]};
-        const int64_t base = s->narrow ? entry[0].column : 0;
+        const int64_t base = s->narrow ? least : 0;
         s->bases[chunk] = (int32_t)base;
         qsort(entry, (size_t)count, sizeof *entry, compare);
         for (int64_t k = 0; k < count; k++) {
@@ -122,6 +147,8 @@ static spry_status arrays(const layout *L, layout_array *array)
 {
     sorted s = {0};
     spry_status status = SPRY_STATUS_OK;
+    if (has_bins(L))
+        return device_bins_arrays(L, array);
     SPRY_GO(L->ctx, cut(L, &s));
     s.narrow = is_narrow(L, &s);
     const size_t size = layout_value_size(L->type, L->kind), column = s.narrow ? 2 : 4;
@@ -149,7 +176,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
 {
     enum { STEP = 512 };
     const int64_t *slices = L->array[SCOO_SLICES].data, size = (int64_t)spry_type_size(L->type);
-    const int64_t most = sum_bytes(d, L) / size;
+    const int64_t most = has_bins(L) ? device_bins_height(d, L) : sum_bytes(d, L) / size;
     sorted s = {0};
     int64_t height = 1;
     for (int64_t slice = 0; slice < L->units; slice++)
@@ -163,6 +190,8 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     /* one program for slices of about the same height */
     height = (height + STEP - 1) / STEP * STEP;
     height = height < most ? height : most;
+    if (has_bins(L))
+        return device_bins_open(d, L, columns, height, form);
     spry_status status = cut(L, &s);
     if (status == SPRY_STATUS_OK) {
         const int64_t pass = most / height < columns ? most / height : columns;

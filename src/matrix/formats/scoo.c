@@ -9,6 +9,10 @@
          "rows of a slice; 0: for each slice as many as have entries enough to walk through x") \
     item(WORD, columns, "auto", 0, 0, "auto 16 32",                                             \
          "bits of a column; auto: what takes fewer bytes")                                      \
+    item(WORD, order, "column", 0, 0, "column row",                                             \
+         "order of entries in a group of columns; row: a part of x stays in a cache, not of y") \
+    item(INT, bits, "0", 0, SCOO_MOST_BITS, NULL,                                               \
+         "a group has 2^bits columns; 0: 16, by rows as many as have 256 KB of x")              \
     LAYOUT_VALUES_OPTION(item)
 
 typedef struct scoo_options {
@@ -24,27 +28,46 @@ static const spry_option options_table[] = {SCOO_OPTIONS(SPRY_OPTION_ROW)};
 
 typedef struct shape {
     int64_t slices, groups, longest, most; /* rows and entries of a slice at most */
+    int64_t bits;                          /* of a group's columns */
     bool wide;
 } shape;
 
-/* Heights by weight: twice the rows until the slice has two entries for each line of x that it
- * walks over, or its sums would take too much of a cache; not so high that few slices are left. */
-static int64_t chosen_height(const matrix_arrays *A, int64_t row)
+enum { BY_COLUMN, BY_ROW }; /* the words of `order` */
+
+/* Columns of a group: by rows as many as have their numbers of x in a part of a second-level cache,
+ * beside what streams through it. */
+static int64_t group_bits(spry_type type, const scoo_options *o)
+{
+    enum { CACHE = 1 << 18 };
+    int64_t bits = o->bits > 0 ? o->bits : SCOO_MOST_BITS;
+    while (o->bits == 0 && o->order == BY_ROW && (int64_t)spry_type_size(type) << bits > CACHE)
+        bits--;
+    return bits;
+}
+
+/* Heights by weight: twice the rows until the slice has some entries for each line of x that it
+ * walks over or has in a cache. Not so high that its sums would take too much of a cache, or that
+ * few slices are left. */
+static int64_t chosen_height(const matrix_arrays *A, const scoo_options *o, int64_t row)
 {
     enum { LEAST = 512, LINE = 64, CACHE = 1 << 19, LEAST_ENTRIES = 4096, LEAST_SLICES = 16 };
     const int64_t size = (int64_t)spry_type_size(A->type), *offsets = A->offsets;
-    const int64_t lines = A->cols * size / LINE;
-    const int64_t target = 2 * lines > LEAST_ENTRIES ? 2 * lines : LEAST_ENTRIES;
-    int64_t h = LEAST;
-    while (2 * h <= SCOO_MOST_ROWS && 2 * h * size <= CACHE && 2 * h * LEAST_SLICES <= A->rows &&
-           row + h < A->rows && offsets[row + h] - offsets[row] < target)
+    const int64_t wanted = (o->order == BY_ROW ? 8 : 2) * (A->cols * size / LINE);
+    const int64_t target = wanted > LEAST_ENTRIES ? wanted : LEAST_ENTRIES;
+    int64_t most = A->rows / LEAST_SLICES + 1, h = LEAST;
+    most = most < CACHE / size ? most : CACHE / size;
+    most = most < SCOO_MOST_ROWS ? most : SCOO_MOST_ROWS;
+    while (row + h < A->rows && offsets[row + h] - offsets[row] < target) {
+        if (2 * h > most) /* by rows each slice brings all of x near once more: all that it may */
+            return o->order == BY_ROW && h < most ? most : h;
         h *= 2;
+    }
     return h;
 }
 
 static int64_t slice_end(const matrix_arrays *A, const scoo_options *o, int64_t row)
 {
-    const int64_t h = o->h > 0 ? o->h : chosen_height(A, row);
+    const int64_t h = o->h > 0 ? o->h : chosen_height(A, o, row);
     return row + h < A->rows ? row + h : A->rows;
 }
 
@@ -64,7 +87,8 @@ static spry_status find_shape(spry_context *ctx, const matrix_arrays *A, const s
                          "a slice would have %" PRId64 " entries, more than 32 bits can count: "
                          "take a smaller h",
                          s->most);
-    s->groups = (A->cols >> SCOO_GROUP_BITS) + 1;
+    s->bits = group_bits(A->type, o);
+    s->groups = (A->cols >> s->bits) + 1;
     s->wide =
         o->columns == WIDE || (o->columns == AUTO && (s->groups - 1) * s->slices * 8 > 2 * A->nnz);
     if (s->wide)
@@ -77,7 +101,7 @@ static spry_status find_shape(spry_context *ctx, const matrix_arrays *A, const s
     return SPRY_STATUS_OK;
 }
 
-/* --- sorting a slice ----------------------------------------------------------------------------
+/* --- sorting a slice by columns -----------------------------------------------------------------
  */
 
 typedef struct record {
@@ -108,12 +132,24 @@ static record *sort_records(record *in, record *out, int64_t n, int64_t cols)
     return in;
 }
 
-static void fill_slice(layout *L, const matrix_arrays *A, int64_t s, record *room, int64_t most)
+/* Sets an entry: its value, its row in the slice, and its column. */
+static void put_entry(layout *L, int64_t place, uint32_t column, int64_t row, const void *values,
+                      int64_t from)
+{
+    if (L->number[SCOO_WIDE])
+        ((uint32_t *)L->array[SCOO_COLUMNS].data)[place] = column;
+    else
+        ((uint16_t *)L->array[SCOO_COLUMNS].data)[place] =
+            (uint16_t)(column & ((1u << L->number[SCOO_BITS]) - 1));
+    ((uint16_t *)L->array[SCOO_ROWS].data)[place] = (uint16_t)row;
+    layout_store(L, place, values, from);
+}
+
+static void fill_by_column(layout *L, const matrix_arrays *A, int64_t s, record *room, int64_t most)
 {
     const int64_t *slices = L->array[SCOO_SLICES].data, groups = L->number[SCOO_GROUPS];
     const int64_t first = A->offsets[slices[s]], n = A->offsets[slices[s + 1]] - first;
     int64_t *starts = (int64_t *)L->array[SCOO_STARTS].data + s * groups, g = 0;
-    uint16_t *rows = L->array[SCOO_ROWS].data;
     for (int64_t i = slices[s]; i < slices[s + 1]; i++)
         for (int64_t k = A->offsets[i]; k < A->offsets[i + 1]; k++)
             room[k - first] = (record){(uint32_t)A->col_index[k], (uint32_t)(k - first),
@@ -121,24 +157,70 @@ static void fill_slice(layout *L, const matrix_arrays *A, int64_t s, record *roo
     const record *sorted = sort_records(room, room + most, n, A->cols);
     starts[0] = first;
     for (int64_t k = 0; k < n; k++) {
-        const uint32_t column = sorted[k].column;
-        if (L->number[SCOO_WIDE])
-            ((uint32_t *)L->array[SCOO_COLUMNS].data)[first + k] = column;
-        else
-            ((uint16_t *)L->array[SCOO_COLUMNS].data)[first + k] = (uint16_t)column;
-        while (!L->number[SCOO_WIDE] && g < column >> SCOO_GROUP_BITS)
+        while (!L->number[SCOO_WIDE] && g < sorted[k].column >> L->number[SCOO_BITS])
             starts[++g] = first + k;
-        rows[first + k] = sorted[k].row;
-        layout_store(L, first + k, A->values, first + sorted[k].from);
+        put_entry(L, first + k, sorted[k].column, sorted[k].row, A->values, first + sorted[k].from);
     }
     while (g + 1 < groups)
         starts[++g] = first + n;
 }
 
+/* --- by rows ------------------------------------------------------------------------------------
+ */
+
+static int64_t group_of(const layout *L, const matrix_arrays *A, int64_t k)
+{
+    return L->number[SCOO_WIDE] ? 0 : A->col_index[k] >> L->number[SCOO_BITS];
+}
+
+/* Deals the entries out to groups, whose next places are in `at`. */
+static void fill_by_row(layout *L, const matrix_arrays *A, int64_t s, int64_t *at)
+{
+    const int64_t *slices = L->array[SCOO_SLICES].data, groups = L->number[SCOO_GROUPS];
+    const int64_t first = A->offsets[slices[s]], end = A->offsets[slices[s + 1]];
+    int64_t *starts = (int64_t *)L->array[SCOO_STARTS].data + s * groups, sum = first;
+    for (int64_t g = 0; g < groups; g++)
+        at[g] = 0;
+    for (int64_t k = first; k < end; k++)
+        at[group_of(L, A, k)]++;
+    for (int64_t g = 0; g < groups; g++) {
+        starts[g] = sum;
+        sum += at[g];
+        at[g] = starts[g];
+    }
+    for (int64_t i = slices[s]; i < slices[s + 1]; i++)
+        for (int64_t k = A->offsets[i]; k < A->offsets[i + 1]; k++)
+            put_entry(L, at[group_of(L, A, k)]++, (uint32_t)A->col_index[k], i - slices[s],
+                      A->values, k);
+}
+
+/* --- the layout ---------------------------------------------------------------------------------
+ */
+
+static spry_status fill(layout *L, const matrix_arrays *A, const shape *s)
+{
+    const int threads = matrix_parts(L->ctx, A->nnz);
+    const bool by_row = L->number[SCOO_BY_ROW];
+    const int64_t each = by_row ? s->groups : 2 * s->most; /* of a thread's room */
+    void *room = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(L->ctx,
+            base_alloc(L->ctx, threads * each, by_row ? sizeof(int64_t) : sizeof(record), &room));
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int part = 0; part < threads; part++)
+        for (int64_t i = part; i < s->slices; i += threads)
+            if (by_row)
+                fill_by_row(L, A, i, (int64_t *)room + part * each);
+            else
+                fill_by_column(L, A, i, (record *)room + part * each, s->most);
+done:
+    base_free(L->ctx, room);
+    return status;
+}
+
 static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     const scoo_options *o = given;
-    record *room = NULL;
     shape s;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, find_shape(L->ctx, A, o, &s));
@@ -148,6 +230,8 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
     L->room = s.longest;
     L->number[SCOO_GROUPS] = s.groups;
     L->number[SCOO_WIDE] = s.wide;
+    L->number[SCOO_BITS] = s.bits;
+    L->number[SCOO_BY_ROW] = o->order == BY_ROW;
     SPRY_GO(L->ctx, layout_add_values(L, false));
     SPRY_GO(L->ctx, layout_add(L, SCOO_COLUMNS, "columns", A->nnz, s.wide ? 4 : 2));
     SPRY_GO(L->ctx, layout_add(L, SCOO_ROWS, "rows", A->nnz, sizeof(uint16_t)));
@@ -158,16 +242,13 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
     for (int64_t i = 0; i < s.slices; i++)
         slices[i + 1] = slice_end(A, o, slices[i]);
     starts[s.slices * s.groups] = A->nnz;
-    const int threads = matrix_parts(L->ctx, A->nnz);
-    SPRY_GO(L->ctx, base_alloc(L->ctx, threads * 2 * s.most, sizeof *room, &room));
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int part = 0; part < threads; part++)
-        for (int64_t i = part; i < s.slices; i += threads)
-            fill_slice(L, A, i, room + part * 2 * s.most, s.most);
+    SPRY_GO(L->ctx, fill(L, A, &s));
     layout_note(L, "h", o->h);
     layout_note(L, "columns", s.wide ? 32 : 16);
+    layout_note_word(L, "order", o->order == BY_ROW ? "row" : "column");
+    if (o->bits > 0)
+        layout_note(L, "bits", o->bits);
 done:
-    base_free(L->ctx, room);
     return status;
 }
 
@@ -194,9 +275,9 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
         for (int64_t g = 0; g < groups; g++)
             for (int64_t k = starts[s * groups + g]; k < starts[s * groups + g + 1]; k++)
                 hear(data, slices[s] + rows[k],
-                     (g << SCOO_GROUP_BITS) + (L->number[SCOO_WIDE]
-                                                   ? (int64_t)((const uint32_t *)columns)[k]
-                                                   : (int64_t)((const uint16_t *)columns)[k]),
+                     (g << L->number[SCOO_BITS]) + (L->number[SCOO_WIDE]
+                                                        ? (int64_t)((const uint32_t *)columns)[k]
+                                                        : (int64_t)((const uint16_t *)columns)[k]),
                      k);
 }
 
@@ -207,9 +288,9 @@ static int64_t work(const layout *L, int64_t unit)
 }
 
 const layout_class format_scoo = {.name = "scoo",
-                                  .summary = "slices of rows, entries sorted by column",
+                                  .summary = "slices of rows in groups of columns",
                                   .options = SPRY_OPTION_LIST(options_table),
-                                  .grid = "h=0|4096|16384|65536",
+                                  .grid = "order=row|column h=0|65536|16384|4096",
                                   .walk = WALK_scattered,
                                   .build = build,
                                   .forecast = forecast,

@@ -5,6 +5,11 @@
  * Least bytes per entry: value, column and row, 12 in double with columns of 16 bits, as CSR has;
  * loads and stores five. What is gained is the order in which x is read: where CSR waits for
  * memory and for the pages of x at each entry, a slice passes over lines and pages in order.
+ *
+ * With entries in the order of rows the group's part of x stays in a cache, and y is walked
+ * through. Numbers of x are asked for a group ahead, since what is met at random is not foreseen by
+ * the processor; and a batch reads all of them before it adds to y, since a processor must take a
+ * load to follow any store of an address that it does not know yet.
  */
 #include "host/kernels/walk_kernel.h"
 #include "matrix/formats/scoo.h"
@@ -32,25 +37,115 @@ ALWAYS_INLINE void add_entries(const layout *A, int64_t from, int64_t to, const 
     }
 }
 
+/* --- in the order of rows -----------------------------------------------------------------------
+ */
+
+ALWAYS_INLINE scalar plus(scalar a, scalar b)
+{
+#if KERNEL_COMPLEX
+    return (scalar){a.re + b.re, a.im + b.im};
+#else
+    return a + b;
+#endif
+}
+
+enum { BATCH = 8, BLOCK = 8 * BATCH, LINE = 64 };
+
+/* The next BATCH entries. Rows rise: where the first and the last are the same, all are, and their
+ * sum is taken in registers. */
+ALWAYS_INLINE void add_batch(const stored *restrict values, const uint16_t *restrict columns,
+                             const uint16_t *restrict rows, const scalar *restrict x,
+                             scalar *restrict y, scalar alpha, bool scaled, bool conjugated)
+{
+    scalar product[BATCH];
+#pragma GCC unroll 8
+    for (int q = 0; q < BATCH; q++) {
+        scalar value = value_of(values[q]);
+        if (conjugated)
+            value = conjugate(value);
+        if (scaled)
+            value = mul(alpha, value);
+        product[q] = mul(value, x[columns[q]]);
+    }
+    if (rows[0] == rows[BATCH - 1]) {
+        const scalar low = plus(plus(product[0], product[1]), plus(product[2], product[3]));
+        const scalar high = plus(plus(product[4], product[5]), plus(product[6], product[7]));
+        y[rows[0]] = plus(y[rows[0]], plus(low, high));
+        return;
+    }
+#pragma GCC unroll 8
+    for (int q = 0; q < BATCH; q++)
+        y[rows[q]] = plus(y[rows[q]], product[q]);
+}
+
+/* The part of x that a group of columns meets. */
+typedef struct part {
+    const char *at;
+    int64_t lines;
+} part;
+
+static part part_of(const layout *A, const void *x, int64_t group)
+{
+    const int64_t width = (int64_t)1 << A->number[SCOO_BITS], rest = A->cols - group * width;
+    return (part){(const char *)x + group * width * (int64_t)sizeof(scalar),
+                  (rest < width ? rest : width) * (int64_t)sizeof(scalar) / LINE};
+}
+
+/* The same as add_entries() for entries in the order of rows, with columns of 16 bits, while
+ * `next`, what comes afterwards, is brought near, unless there is far more of it. */
+ALWAYS_INLINE void add_rows(const layout *A, int64_t from, int64_t to, const scalar *restrict x,
+                            part next, scalar *restrict y, scalar alpha, bool scaled,
+                            bool conjugated)
+{
+    const stored *restrict values = A->array[SCOO_VALUES].data;
+    const uint16_t *restrict columns = A->array[SCOO_COLUMNS].data;
+    const uint16_t *restrict rows = A->array[SCOO_ROWS].data;
+    const int64_t blocks = (to - from) / BLOCK, end = from + blocks * BLOCK;
+    const int64_t share = blocks > 0 ? (next.lines + blocks - 1) / blocks : 0;
+    int64_t left = share <= BLOCK ? next.lines : 0;
+    int64_t k = from;
+    while (k < end) {
+        for (int64_t line = share < left ? share : left; line > 0; line--, left--, next.at += LINE)
+            __builtin_prefetch(next.at, 0, 2);
+        for (const int64_t stop = k + BLOCK; k < stop; k += BATCH)
+            add_batch(values + k, columns + k, rows + k, x, y, alpha, scaled, conjugated);
+    }
+    add_entries(A, end, to, x, y, alpha, scaled, conjugated, false);
+}
+
+/* --- slices -------------------------------------------------------------------------------------
+ */
+
+ALWAYS_INLINE void add_group(const layout *A, int64_t s, int64_t g, const host_product *p,
+                             scalar *y, scalar alpha, bool scaled, bool conjugated, bool wide,
+                             bool by_row)
+{
+    const int64_t groups = A->number[SCOO_GROUPS];
+    const int64_t *starts = (const int64_t *)A->array[SCOO_STARTS].data + s * groups + g;
+    const scalar *x = (const scalar *)p->x + (g << A->number[SCOO_BITS]);
+    if (by_row)
+        add_rows(A, starts[0], starts[1], x, part_of(A, p->x, g + 1 < groups ? g + 1 : 0), y, alpha,
+                 scaled, conjugated);
+    else
+        add_entries(A, starts[0], starts[1], x, y, alpha, scaled, conjugated, wide);
+}
+
 ALWAYS_INLINE void slices(const layout *A, int64_t begin, int64_t end, const host_product *p,
-                          bool conjugated, bool wide)
+                          bool conjugated, bool wide, bool by_row)
 {
     const factors f = factors_of(p->alpha, p->beta);
-    const int64_t *slice = A->array[SCOO_SLICES].data, *starts = A->array[SCOO_STARTS].data;
+    const int64_t *slice = A->array[SCOO_SLICES].data;
     const int64_t groups = A->number[SCOO_GROUPS];
     for (int64_t s = begin; s < end; s++) {
         scalar *y = (scalar *)p->y + slice[s] - p->first;
         const int64_t rows = slice[s + 1] - slice[s];
         for (int64_t i = 0; i < rows; i++)
             y[i] = f.reads ? mul(f.beta, y[i]) : from_scalar((spry_scalar){0, 0});
-        for (int64_t g = 0; g < groups; g++) {
-            const int64_t from = starts[s * groups + g], to = starts[s * groups + g + 1];
-            const scalar *x = (const scalar *)p->x + (g << SCOO_GROUP_BITS);
+        for (int64_t g = 0; g < groups; g++)
             if (f.reads)
-                add_entries(A, from, to, x, y, f.alpha, true, conjugated, wide);
+                add_group(A, s, g, p, y, f.alpha, true, conjugated, wide, by_row);
             else
-                add_entries(A, from, to, x, y, f.alpha, false, conjugated, wide);
-        }
+                add_group(A, s, g, p, y, f.alpha, false, conjugated, wide, by_row);
         if (!f.reads && !f.plain)
             for (int64_t i = 0; i < rows; i++)
                 y[i] = mul(f.alpha, y[i]);
@@ -61,9 +156,11 @@ void W(scattered_multiply)(const layout *A, int64_t begin, int64_t end, const ho
 {
     const bool conjugated = KERNEL_COMPLEX && p->conjugate;
     if (A->number[SCOO_WIDE])
-        slices(A, begin, end, p, conjugated, true);
+        slices(A, begin, end, p, conjugated, true, false);
+    else if (A->number[SCOO_BY_ROW])
+        slices(A, begin, end, p, conjugated, false, true);
     else
-        slices(A, begin, end, p, conjugated, false);
+        slices(A, begin, end, p, conjugated, false, false);
 }
 
 /* --- several columns ----------------------------------------------------------------------------
@@ -114,7 +211,7 @@ ALWAYS_INLINE void slice_columns(const layout *A, int64_t s, const host_columns 
     for (int64_t k = 0; k < rows * vectors; k++)
         sums[k] = none;
     for (int64_t g = 0; g < groups; g++) {
-        const real *x = (const real *)p->x + (g << SCOO_GROUP_BITS) * p->x_stride;
+        const real *x = (const real *)p->x + (g << A->number[SCOO_BITS]) * p->x_stride;
         if (A->number[SCOO_WIDE])
             group_columns(A, starts[g], starts[g + 1], p, x, sums, vectors, true);
         else
