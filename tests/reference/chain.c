@@ -43,7 +43,7 @@ static void kkt_is_for_what_it_suits(void **state)
                 support_put(p.A, matrix_find(&p.A->a, i, i),
                             (spry_scalar){spoiled == 1 ? -4 : 1.5, 0}); /* beside: 2 */
             assert_ok(*state, precon_kkt_suits(p.A, &suits));
-            assert_ok(*state, precon_choose(*state, p.A, 1, &choice));
+            assert_ok(*state, precon_choose(*state, p.A, 1, false, &choice));
             for (int k = 0; k < choice.count; k++)
                 listed = listed || precon_is(choice.list[k].spec, "kkt");
             assert_int_equal(suits, !spoiled);
