@@ -13,12 +13,12 @@
 
 static const char spec[] = "direct:kind=cudss";
 
-static bool is_there(spry_context *ctx, const spry_device *d)
+static void need_library(spry_context *ctx, const spry_device *d)
 {
-    const bool yes = factor_cudss_is_there(ctx, d);
-    if (!yes)
-        print_message("skipped on %s: no cuDSS there\n", d->facts.name);
-    return yes;
+    if (factor_cudss_is_there(ctx, d))
+        return;
+    print_message("SKIP: no cuDSS for %s\n", d->facts.name);
+    skip();
 }
 
 static void check_all(spry_context *ctx, const spry_device *d, const spry_matrix *A,
@@ -45,7 +45,8 @@ static spry_matrix *symmetric(spry_context *ctx, spry_type type, int size)
 static void solves(spry_context *ctx, spry_device *d)
 {
     static const char *const names[] = {"definite", "general", "indefinite", "complex symmetric"};
-    for (int t = 0; t < 4 && is_there(ctx, d); t++)
+    need_library(ctx, d);
+    for (int t = 0; t < 4; t++)
         for (int k = 0; k < (spry_type_is_complex(support_types[t]) ? 4 : 3); k++) {
             const spry_type type = support_types[t];
             spry_operator *M = NULL;
@@ -63,7 +64,8 @@ static void solves(spry_context *ctx, spry_device *d)
 /* Definite at first; other numbers of the same kind; then neither definite nor hermitian. */
 static void updates(spry_context *ctx, spry_device *d)
 {
-    for (int t = 0; t < 4 && is_there(ctx, d); t++) {
+    need_library(ctx, d);
+    for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
         spry_matrix *A = exact_matrix(ctx, type, true, 25);
         spry_operator *M = NULL;
@@ -89,7 +91,8 @@ static void updates(spry_context *ctx, spry_device *d)
 static void pivots(spry_context *ctx, spry_device *d)
 {
     static const double rows[16] = {0, 2, 0, 0, 0, 0, 0, 3, 1, 1, 0, 0, 0, 0, 4, 0};
-    for (int t = 0; t < 4 && is_there(ctx, d); t++) {
+    need_library(ctx, d);
+    for (int t = 0; t < 4; t++) {
         spry_matrix *A = exact_neumann(ctx, support_types[t], 20),
                     *B = support_from_rows(ctx, support_types[t], 4, 4, rows);
         spry_operator *M = NULL;
@@ -114,8 +117,7 @@ static void pivots(spry_context *ctx, spry_device *d)
 static void failures(spry_context *ctx, spry_device *d)
 {
     static const device_work works[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
-    if (!is_there(ctx, d))
-        return;
+    need_library(ctx, d);
     spry_matrix *A = exact_matrix(ctx, SPRY_TYPE_D, false, 6);
     for (int w = 0; w < 3; w++)
         for (int64_t nth = 1; nth < 12; nth++) {
@@ -139,18 +141,22 @@ static void methods(spry_context *ctx, spry_device *d)
     static const char *const options[] = {"method=direct:kind=cudss",
                                           "method=gmres precon=direct:kind=cudss",
                                           "method=qmr precon=direct:kind=cudss"};
-    for (int k = 0; k < 3 && is_there(ctx, d); k++) {
+    need_library(ctx, d);
+    for (int k = 0; k < 3; k++) {
         spry_matrix *A = exact_matrix(ctx, SPRY_TYPE_D, false, 60);
         char text[128];
         spry_solver *solver = NULL;
-        spry_result result;
+        spry_result result = SPRY_RESULT_INIT;
         spry_vector *b = numeric_random(ctx, NULL, SPRY_TYPE_D, A->a.rows, 3),
                     *x = numeric_random(ctx, NULL, SPRY_TYPE_D, A->a.rows, 0);
         snprintf(text, sizeof text, "%s device=%s tol=1e-10", options[k], d->facts.name);
-        assert_ok(ctx, spry_solver_new(ctx, text, &solver));
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set(solver, text));
         assert_ok(ctx, spry_solver_set_matrix(solver, A));
-        assert_ok(ctx, spry_solver_solve(solver, b, x, &result));
+        assert_ok(ctx, spry_solve(solver, b, x, &result));
         assert_true(result.converged && result.iterations <= 3);
+        assert_string_equal(result.device, d->facts.name);
+        spry_result_clear(ctx, &result);
         spry_solver_free(solver);
         spry_vector_free(b);
         spry_vector_free(x);
