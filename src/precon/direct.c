@@ -272,6 +272,11 @@ static const operator_class cudss_class = {.name = "direct",
                                            .update = direct_update,
                                            .destroy = direct_destroy};
 
+bool precon_direct_factors(const spry_operator *M)
+{
+    return M && (M->class == &direct_class || M->class == &cudss_class);
+}
+
 static spry_status make_factors(const precon_job *job, const factor_class *class, spry_operator *op)
 {
     direct *state = op->state;
