@@ -125,7 +125,7 @@ static void measure_rows(const spry_matrix *A, const spry_vector *b, const spry_
 }
 
 /* The factors of A that the last solve had; NULL: there are none, or A was found to be singular.
- * What a device has is made here once more, as *own: it may be an inverse, with fewer digits. */
+ * An inverse that was written out for a device has fewer digits: *own are factors of the host. */
 static spry_status find_factors(const spry_solver *solver, const spry_operator **factors,
                                 spry_operator **own)
 {
@@ -136,12 +136,13 @@ static spry_status find_factors(const spry_solver *solver, const spry_operator *
     if (solver->made != STAGE_ALL || !M || M->single || solver_has_null_space(solver) ||
         strcmp(solver->precon_name, "direct") != 0)
         return SPRY_STATUS_OK;
-    if (M->device && !solver->given_precon) {
+    if (M->device && !precon_direct_factors(M) && !solver->given_precon) {
         SPRY_GO(solver->ctx, precon_make_beside(solver->ctx, solver->matrix, NULL,
                                                 solver->precon_spec, own, name));
         M = *own;
     }
-    if (!M->device && spry_operator_has_transpose(M) && precon_direct_unpivoted(M).count == 0)
+    if ((!M->device || precon_direct_factors(M)) && spry_operator_has_transpose(M) &&
+        precon_direct_unpivoted(M).count == 0)
         *factors = M;
 done:
     return status;

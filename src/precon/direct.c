@@ -11,16 +11,16 @@
 
 #define DIRECT_OPTIONS(item)                                                                     \
     PRECON_COMMON(item)                                                                          \
-    item(WORD, kind, "auto", 0, 0, "auto dense band sparse suitesparse",                         \
+    item(WORD, kind, "auto", 0, 0, "auto dense band sparse suitesparse cudss",                   \
          "factors: dense (LAPACK), in a band after RCM (LAPACK), sparse; by CHOLMOD or UMFPACK " \
-         "where the build has them")                                                             \
+         "where the build has them; by NVIDIA's cuDSS on a CUDA device")                         \
     item(BOOL, regular, "no", 0, 0, NULL,                                                        \
          "a singular matrix (pure Neumann conditions) gets a generalized inverse instead of an " \
          "error; dense or sparse")                                                               \
     item(REAL, most, "0", 0, 1e9, NULL,                                                          \
          "seconds of one core that sparse factors may be forecast to take, else they are "       \
          "refused; 0: as many as it needs")
-enum { KIND_AUTO, KIND_DENSE, KIND_BAND, KIND_SPARSE, KIND_SUITESPARSE };
+enum { KIND_AUTO, KIND_DENSE, KIND_BAND, KIND_SPARSE, KIND_SUITESPARSE, KIND_CUDSS };
 typedef struct direct_options {
     DIRECT_OPTIONS(SPRY_OPTION_FIELD)
 } direct_options;
@@ -29,9 +29,10 @@ static const spry_option table[] = {DIRECT_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
 enum {
-    SMALL = 200,       /* rows that are always dense */
-    MOST_DENSE = 4096, /* rows that may be, and that go to devices */
-    NARROW = 48,       /* diagonals of a band that no sparse factors beat */
+    SMALL = 200,         /* rows that are always dense */
+    MOST_DENSE = 4096,   /* rows that may be, and that go to devices */
+    NARROW = 48,         /* diagonals of a band that no sparse factors beat */
+    LEAST_CUDSS = 10000, /* rows for which auto loads cuDSS: fewer are solved meanwhile */
     GROUP = 128
 };
 
@@ -82,6 +83,24 @@ static bool goes_there(const precon_job *job)
            (o->kind == KIND_DENSE || (o->kind == KIND_AUTO && (job->depth > 0 || dense)));
 }
 
+/* What takes the place of cuDSS where nothing is on a device, which is also where a solve there
+ * ends in twice the precision. */
+static const factor_class *on_host(const spry_matrix *A)
+{
+    base_log(
+        A->ctx, SPRY_LOG_INFO,
+        "precon direct: kind=cudss is for CUDA devices; here on the host the factors are ours");
+    return &factor_sparse;
+}
+
+/* Whether cuDSS comes before our own sparse factors. */
+static bool tries_cudss(const precon_job *job, const factor_class *class)
+{
+    const direct_options *o = job->options;
+    return o->kind == KIND_AUTO && class == &factor_sparse && job->depth == 0 &&
+           job->A->a.rows >= LEAST_CUDSS && factor_cudss_is_there(job->A->ctx, job->device);
+}
+
 static spry_status choose(const precon_job *job, const factor_class **class)
 {
     const direct_options *o = job->options;
@@ -89,14 +108,15 @@ static spry_status choose(const precon_job *job, const factor_class **class)
     static const factor_class *const classes[] = {[KIND_DENSE] = &factor_dense,
                                                   [KIND_BAND] = &factor_band,
                                                   [KIND_SPARSE] = &factor_sparse,
-                                                  [KIND_SUITESPARSE] = &factor_suitesparse};
+                                                  [KIND_SUITESPARSE] = &factor_suitesparse,
+                                                  [KIND_CUDSS] = &factor_cudss};
     *class = &factor_dense;
     if (o->regular && (o->kind == KIND_BAND || o->kind == KIND_SUITESPARSE))
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "precon direct: regular=yes needs dense or sparse factors; take "
                          "kind=dense or kind=sparse");
     if (o->kind != KIND_AUTO)
-        *class = classes[o->kind];
+        *class = o->kind == KIND_CUDSS && !job->device ? on_host(A) : classes[o->kind];
     else if (o->regular && !goes_there(job))
         *class = &factor_sparse; /* which is matched and scaled */
     else if (A->a.rows > SMALL && !goes_there(job) && !mostly_full(A))
@@ -113,7 +133,7 @@ static void direct_destroy(spry_operator *op)
     if (!state)
         return;
     factor_clear(&state->f);
-    if (op->device) {
+    if (op->device) { /* factors of its own are gone before it may be closed */
         device_free(state->inverse);
         op->device->users--;
     }
@@ -189,7 +209,7 @@ static spry_status there_update(spry_operator *op, const spry_matrix *A)
     direct *state = op->state;
     void *inverse = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, factor_make(&factor_dense, A, state->options.regular, 0, &state->f));
+    SPRY_GO(ctx, factor_make(&factor_dense, A, state->options.regular, 0, NULL, &state->f));
     SPRY_GO(ctx, factor_invert(&state->f, &inverse));
     SPRY_GO(ctx, device_put(state->inverse, 0, inverse, state->f.bytes));
 done:
@@ -236,30 +256,57 @@ done:
     return status;
 }
 
+/* Factors of cuDSS: the operator is where they are. */
+static spry_status cudss_apply(const spry_operator *op, spry_transpose transpose,
+                               const spry_vector *r, spry_vector *z)
+{
+    const direct *state = op->state;
+    return factor_cudss_apply(&state->f, transpose, r->memory, z->memory);
+}
+
+static const operator_class cudss_class = {.name = "direct",
+                                           .has_transpose = true,
+                                           .multiply = operator_apply_arrays,
+                                           .multiply_vectors = operator_apply_vectors,
+                                           .apply = cudss_apply,
+                                           .update = direct_update,
+                                           .destroy = direct_destroy};
+
+bool precon_direct_factors(const spry_operator *M)
+{
+    return M && (M->class == &direct_class || M->class == &cudss_class);
+}
+
+static spry_status make_factors(const precon_job *job, const factor_class *class, spry_operator *op)
+{
+    direct *state = op->state;
+    if (class == &factor_cudss) {
+        op->device = job->device;
+        op->device->users++;
+    }
+    const bool regular = state->options.regular && class != &factor_cudss; /* see goes_home() */
+    return factor_make(class, job->A, regular, state->options.most, op->device, &state->f);
+}
+
 /* --- the kind ------------------------------------------------------------------------------------
  */
 
-static spry_status make(const precon_job *job, spry_operator **M)
+static spry_status make_as(const precon_job *job, const factor_class *class, spry_operator **M)
 {
     spry_context *ctx = job->A->ctx;
     const int64_t n = job->A->a.rows;
-    const factor_class *class = &factor_dense;
+    const bool there = class == &factor_dense && goes_there(job);
+    const operator_class *const kind = there                    ? &there_class
+                                       : class == &factor_cudss ? &cudss_class
+                                                                : &direct_class;
     spry_operator *op = NULL;
     direct *state = NULL;
     spry_status status = SPRY_STATUS_OK;
-    *M = NULL;
-    SPRY_GO(ctx, choose(job, &class));
-    const bool there = goes_there(job);
-    SPRY_GO(ctx,
-            operator_new(ctx, there ? &there_class : &direct_class, job->A->a.type, n, n, &op));
+    SPRY_GO(ctx, operator_new(ctx, kind, job->A->a.type, n, n, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
     state->options = *(const direct_options *)job->options;
-    if (there)
-        SPRY_GO(ctx, make_there(job, op));
-    else
-        SPRY_GO(ctx,
-                factor_make(class, job->A, state->options.regular, state->options.most, &state->f));
+    SPRY_GO(ctx, there ? make_there(job, op) : make_factors(job, class, op));
     op->forecast = state->f.forecast;
     op->own_bytes = state->f.bytes;
     op->bytes = op->own_bytes + 2 * n * (int64_t)spry_type_size(op->type);
@@ -273,6 +320,40 @@ static spry_status make(const precon_job *job, spry_operator **M)
 done:
     spry_operator_free(op);
     return status;
+}
+
+/* Whether our own factors take over where cuDSS's have failed: where nobody named it, and where a
+ * singular matrix may be one. */
+static bool goes_home(const precon_job *job, spry_status status)
+{
+    const direct_options *o = job->options;
+    return o->kind == KIND_AUTO
+               ? status != SPRY_STATUS_INTERRUPTED && status != SPRY_STATUS_DEVICE_LOST
+               : o->regular && status == SPRY_STATUS_BAD_INPUT;
+}
+
+static spry_status make_cudss(const precon_job *job, spry_operator **M)
+{
+    spry_context *ctx = job->A->ctx;
+    char before[sizeof ctx->message];
+    memcpy(before, ctx->message, sizeof before);
+    const spry_status status = make_as(job, &factor_cudss, M);
+    if (status == SPRY_STATUS_OK || !goes_home(job, status))
+        return status;
+    base_log(ctx, SPRY_LOG_INFO, "%s; the factors are made on the host", spry_message(ctx));
+    memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+    return make_as(job, &factor_sparse, M);
+}
+
+static spry_status make(const precon_job *job, spry_operator **M)
+{
+    const factor_class *class = &factor_dense;
+    *M = NULL;
+    const spry_status status = choose(job, &class);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    return class == &factor_cudss || tries_cudss(job, class) ? make_cudss(job, M)
+                                                             : make_as(job, class, M);
 }
 
 const precon_kind precon_kind_direct = {

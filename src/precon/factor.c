@@ -122,12 +122,13 @@ void factor_clear(factor *f)
 }
 
 spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, double most,
-                        factor *f)
+                        spry_device *device, factor *f)
 {
     const bool single = type_is_single(A->a.type);
     spry_status status = SPRY_STATUS_OK;
     *f = (factor){.ctx = A->ctx,
                   .class = class,
+                  .device = device,
                   .type = A->a.type,
                   .n = A->a.rows,
                   .rank = A->a.rows,

@@ -1,6 +1,7 @@
 /*
  * Exact solves: a matrix is factored once, dense, in a band or sparse, and op(A) z = r is solved
- * for as many r as there are. Sparse ones are ours (factor/frontal.h); LAPACK does dense ones and
+ * for as many r as there are. Sparse ones are ours (factor/frontal.h), or cuDSS's on a CUDA device
+ * that has it; LAPACK does dense ones and
  * bands where it is there (library.h), and our own elimination where it is not.
  */
 #ifndef SPRY_PRECON_FACTOR_H
@@ -28,6 +29,7 @@ typedef struct factor_class {
 struct factor {
     spry_context *ctx;
     const factor_class *class;
+    spry_device *device; /* that factors may be made on; NULL: the host */
     spry_type type;
     int64_t n;
     bool regular;    /* a singular matrix gets a generalized inverse: dense and sparse ones */
@@ -45,17 +47,23 @@ struct factor {
     void *state;
 };
 
-extern const factor_class factor_dense, factor_band, factor_sparse, factor_suitesparse;
+extern const factor_class factor_dense, factor_band, factor_sparse, factor_suitesparse,
+    factor_cudss;
 
-/* Factors A; *f is cleared when it fails. factor_fill() gives it new values, and finds out whether
- * the matrix is singular as far as its arithmetic can tell. */
+/* Factors A, beside a device or none; *f is cleared when it fails. factor_fill() gives it new
+ * values, and finds out whether the matrix is singular as far as its arithmetic can tell. */
 spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, double most,
-                        factor *f);
+                        spry_device *device, factor *f);
 spry_status factor_fill(factor *f, const spry_matrix *A);
 void factor_clear(factor *f);
 /* The diagonals below and above the main one when rows and columns are in the order `inverse`,
  * old place to new; NULL: as they are. */
 void factor_band_of(const spry_matrix *A, const int32_t *inverse, int64_t *low, int64_t *high);
+/* Of factor_cudss: whether there is a library for that device (NULL: no), and z = op(A)^-1 r of
+ * vectors there, which are not the same. */
+bool factor_cudss_is_there(spry_context *ctx, const spry_device *d);
+spry_status factor_cudss_apply(const factor *f, spry_transpose transpose,
+                               const struct device_memory *r, struct device_memory *z);
 /* The inverse of a dense one, row by row; the caller frees it. */
 spry_status factor_invert(const factor *f, void **dense);
 

@@ -88,6 +88,9 @@ typedef struct precon_unpivoted {
     const int32_t *rows, *cols;
 } precon_unpivoted;
 precon_unpivoted precon_direct_unpivoted(const spry_operator *M);
+/* Whether M, which may be NULL, solves by factors of precon direct, on the host or on a device; not
+ * by an inverse that was written out. */
+bool precon_direct_factors(const spry_operator *M);
 /* The same for the inverse of a small matrix, which others have within them. */
 void precon_foresee_dense(spry_device *d, spry_type type);
 /* One within another: for a matrix A of the outer one's making, which is general CSR, sorted and

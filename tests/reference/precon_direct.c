@@ -2,6 +2,7 @@
  * Exact solves: every kind of factors in every type against the residual that backward stability
  * allows, transposes, new values, matrices that are singular, and generalized inverses.
  */
+#include "support/exact.h"
 #include "support/generated.h"
 #include "support/numeric.h"
 
@@ -13,55 +14,6 @@
 
 static const char *const kinds[] = {"dense", "band", "sparse", "suitesparse"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
-static const spry_scalar one = {1, 0}, zero = {0, 0};
-
-static spry_matrix *make_matrix(spry_context *ctx, spry_type type, bool hermitian, int size)
-{
-    spry_matrix *A =
-        hermitian ? generated_as(ctx, type, "poisson2d", "size=%d", size)
-                  : generated_as(ctx, type, "convection-diffusion", "size=%d peclet=3", size);
-    generated_turn(A, 0.7, hermitian ? one : (spry_scalar){0.6, 0.8});
-    return A;
-}
-
-/* |r - op(A) z| <= bound |op(A)| |z|, in the largest norm: elimination with pivots is backward
- * stable, with errors of `growth` times n units. */
-static void check_solve(spry_context *ctx, const spry_matrix *A, const spry_operator *M,
-                        spry_transpose op, const char *what)
-{
-    const spry_type type = A->a.type;
-    const int64_t n = A->a.rows;
-    spry_scalar *found = malloc((size_t)n * sizeof *found),
-                *back = malloc((size_t)n * sizeof *back);
-    void *r = numeric_array(type, n, 0, 5), *z = numeric_array(type, n, 0, 6);
-    spry_vector *vr = numeric_vector(ctx, type, n, r), *vz = numeric_vector(ctx, type, n, z);
-    assert_ok(ctx, spry_operator_multiply(M, op, one, vr, zero, vz));
-    double norm = 0, most = 0, worst = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double sum = 0;
-        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
-            sum += (double)numeric_size(value_get(type, A->a.values, k));
-        norm = fmax(norm, sum);
-        found[i] = value_get(type, z, i);
-        most = fmax(most, (double)numeric_size(found[i]));
-    }
-    support_multiply(A, op, found, back);
-    for (int64_t i = 0; i < n; i++) {
-        const spry_scalar v = value_get(type, r, i);
-        worst = fmax(worst, hypot(v.re - back[i].re, v.im - back[i].im));
-    }
-    /* Columns of these matrices have sums of at most twice the rows'. */
-    const double allowed = 8 * (double)n * numeric_unit(type) * 2 * norm * most;
-    if (!(worst <= allowed))
-        fail_msg("%s, type %s, product %d: residual %g, allowed %g", what, spry_type_name(type), op,
-                 worst, allowed);
-    spry_vector_free(vr);
-    spry_vector_free(vz);
-    numeric_free(type, r, 0);
-    numeric_free(type, z, 0);
-    free(found);
-    free(back);
-}
 
 static bool is_there(const char *kind)
 {
@@ -76,13 +28,13 @@ static void test_solves(void **state)
         for (int k = 0; k < KINDS; k++)
             for (int size = 3; size <= 12; size += 9)
                 for (int hermitian = 0; hermitian < 2 && is_there(kinds[k]); hermitian++) {
-                    spry_matrix *A = make_matrix(ctx, support_types[t], hermitian, size);
+                    spry_matrix *A = exact_matrix(ctx, support_types[t], hermitian, size);
                     spry_operator *M = NULL;
                     char spec[48];
                     snprintf(spec, sizeof spec, "direct:kind=%s", kinds[k]);
                     assert_ok(ctx, spry_precon_new(A, NULL, spec, &M));
                     for (int op = 0; op < 3; op++)
-                        check_solve(ctx, A, M, (spry_transpose)op, spec);
+                        exact_check(ctx, A, M, (spry_transpose)op, 1, spec);
                     spry_operator_free(M);
                     spry_matrix_free(A);
                 }
@@ -96,7 +48,7 @@ static void test_elimination(void **state)
         const spry_type type = support_types[t];
         const size_t size = spry_type_size(type);
         const precon_kernels *kernels = precon_kernels_for(ctx, type);
-        spry_matrix *A = make_matrix(ctx, type, false, 11);
+        spry_matrix *A = exact_matrix(ctx, type, false, 11);
         const int64_t n = A->a.rows;
         precon_dense f = {n, n, calloc((size_t)(n * n), size), calloc((size_t)n, 4), NULL};
         precon_band b = {.n = n, .rows = calloc((size_t)n, 4)};
@@ -149,30 +101,11 @@ static void test_pivots(void **state)
             if (is_there(kinds[k])) {
                 assert_ok(ctx, spry_precon_new(A, NULL, spec, &M));
                 for (int op = 0; op < 3; op++)
-                    check_solve(ctx, A, M, (spry_transpose)op, spec);
+                    exact_check(ctx, A, M, (spry_transpose)op, 1, spec);
             }
             spry_operator_free(M);
             spry_matrix_free(A);
         }
-}
-
-/* Diagonally dominant but for the rows at the ends: the sums of all rows are 0. */
-static spry_matrix *neumann(spry_context *ctx, spry_type type, int size)
-{
-    spry_matrix *A = make_matrix(ctx, type, true, size);
-    for (int64_t i = 0; i < A->a.rows; i++) {
-        double sum = 0;
-        int64_t at = 0;
-        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
-            if (A->a.col_index[k] == i)
-                at = k;
-            else {
-                const spry_scalar v = value_get(type, A->a.values, k);
-                sum += hypot(v.re, v.im);
-            }
-        support_put(A, at, (spry_scalar){nearbyint(sum), 0});
-    }
-    return A;
 }
 
 static void test_singular(void **state)
@@ -180,7 +113,7 @@ static void test_singular(void **state)
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++)
         for (int k = 0; k < KINDS; k++) {
-            spry_matrix *A = neumann(ctx, support_types[t], 9);
+            spry_matrix *A = exact_neumann(ctx, support_types[t], 9);
             spry_operator *M = NULL;
             char spec[48];
             snprintf(spec, sizeof spec, "direct:kind=%s", kinds[k]);
@@ -199,7 +132,7 @@ static void test_scaled(void **state)
 {
     spry_context *ctx = *state;
     for (int k = 0; k < KINDS; k++) {
-        spry_matrix *A = make_matrix(ctx, SPRY_TYPE_D, false, 9);
+        spry_matrix *A = exact_matrix(ctx, SPRY_TYPE_D, false, 9);
         spry_operator *M = NULL;
         for (int64_t i = 0; i < A->a.rows; i++)
             for (int64_t e = A->a.offsets[i]; e < A->a.offsets[i + 1]; e++) {
@@ -221,7 +154,7 @@ static void test_regular(void **state)
     spry_context *ctx = *state;
     for (int t = 0; t < 8; t++) {
         const spry_type type = support_types[t % 4];
-        spry_matrix *A = neumann(ctx, type, 9);
+        spry_matrix *A = exact_neumann(ctx, type, 9);
         const int64_t n = A->a.rows;
         spry_operator *M = NULL, *op = NULL;
         spry_vector *x = NULL, *r = NULL, *z = NULL, *back = NULL, *y = NULL;
@@ -273,7 +206,7 @@ static void test_values(void **state)
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++)
         for (int k = 0; k < KINDS && is_there(kinds[k]); k++) {
-            spry_matrix *A = make_matrix(ctx, support_types[t], true, 12);
+            spry_matrix *A = exact_matrix(ctx, support_types[t], true, 12);
             spry_operator *M = NULL;
             char spec[48];
             snprintf(spec, sizeof spec, "direct:kind=%s", kinds[k]);
@@ -284,7 +217,7 @@ static void test_values(void **state)
                         support_put(A, e, (spry_scalar){0.25, 0});
             assert_ok(ctx, spry_operator_update(M, A));
             for (int op = 0; op < 3; op++)
-                check_solve(ctx, A, M, (spry_transpose)op, spec);
+                exact_check(ctx, A, M, (spry_transpose)op, 1, spec);
             spry_operator_free(M);
             spry_matrix_free(A);
         }
