@@ -348,6 +348,18 @@ static bool is_of(const side *s, cudss_form form)
     return s->data && s->form.kind == form.kind && s->form.matched == form.matched;
 }
 
+/* Pivots that were replaced, to be told; not all kinds of factors count them. */
+static int count_perturbed(const cudss *c, const side *s)
+{
+    int count = 0;
+    size_t written;
+    const bool entered = cuda_enter(c->d);
+    const int result =
+        lib.cudssDataGet(c->handle, s->data, CUDSS_DATA_NPIVOTS, &count, sizeof count, &written);
+    cuda_leave(c->d, entered);
+    return result == CUDSS_OK ? count : 0;
+}
+
 /* Factors of a form; *made is false where the matrix turned out not to have it. An analysis that
  * stands is kept. */
 static spry_status factor_as(const factor *f, cudss *c, side *s, cudss_form form, bool *made)
@@ -362,9 +374,7 @@ static spry_status factor_as(const factor *f, cudss *c, side *s, cudss_form form
     SPRY_GO(f->ctx, execute(c, s, again ? CUDSS_REFACTORIZATION : CUDSS_FACTORIZATION,
                             again ? "refactorization" : "factorization"));
     CALL(c, cudssDataGet, c->handle, s->data, CUDSS_DATA_INFO, &info, sizeof info, &written);
-    c->perturbed = 0;
-    CALL(c, cudssDataGet, c->handle, s->data, CUDSS_DATA_NPIVOTS, &c->perturbed,
-         sizeof c->perturbed, &written);
+    c->perturbed = count_perturbed(c, s);
     SPRY_GO(f->ctx, precon_go_on(f->ctx, "precon direct"));
     *made = info == 0;
 done:
