@@ -528,6 +528,8 @@ done:
         spry_status restored = verdict_hand_back(&its[k]);
         if (its[k].x != x[k] && restored == SPRY_STATUS_OK)
             restored = spry_vector_copy(its[k].x, x[k]);
+        if (status != SPRY_STATUS_OK && its[k].reason == SPRY_REASON_CONVERGED)
+            its[k].reason = SPRY_REASON_FAILED; /* what would have confirmed it was not done */
         const spry_status filled =
             fill_result(solver, &its[k], base_seconds() - first, all, bytes, &found);
         if (status == SPRY_STATUS_OK)

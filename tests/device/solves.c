@@ -273,10 +273,11 @@ static void check_ahead(const problem *p, const char *options, const char *place
                          round, (long long)results[0].iterations, results[0].true_residual,
                          (long long)results[k].iterations, results[k].true_residual,
                          k == 1 ? "the first" : "heard");
-            spry_vector_free(x[k]);
         }
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3; k++) {
+            spry_vector_free(x[k]);
             spry_result_clear(p->ctx, &results[k]);
+        }
         spry_solver_free(fresh);
         spry_solver_free(heard);
         spry_vector_free(b);
