@@ -29,10 +29,13 @@ static const spry_option table[] = {DIRECT_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
 enum {
-    SMALL = 200,         /* rows that are always dense */
-    MOST_DENSE = 4096,   /* rows that may be, and that go to devices */
-    NARROW = 48,         /* diagonals of a band that no sparse factors beat */
-    LEAST_CUDSS = 10000, /* rows for which auto loads cuDSS: fewer are solved meanwhile */
+    SMALL = 200,       /* rows that are always dense */
+    MOST_DENSE = 4096, /* rows that may be, and that go to devices */
+    NARROW = 48,       /* diagonals of a band that no sparse factors beat */
+    /* Rows for which auto loads cuDSS, as fewer are solved meanwhile, and entries of a row: where
+     * factors have little to do, its analysis by one thread takes longer than all of ours. */
+    LEAST_CUDSS = 10000,
+    DENSE_CUDSS = 20,
     GROUP = 128
 };
 
@@ -98,7 +101,8 @@ static bool tries_cudss(const precon_job *job, const factor_class *class)
 {
     const direct_options *o = job->options;
     return o->kind == KIND_AUTO && class == &factor_sparse && job->depth == 0 &&
-           job->A->a.rows >= LEAST_CUDSS && factor_cudss_is_there(job->A->ctx, job->device);
+           job->A->a.rows >= LEAST_CUDSS && job->A->a.nnz >= DENSE_CUDSS * job->A->a.rows &&
+           factor_cudss_is_there(job->A->ctx, job->device);
 }
 
 static spry_status choose(const precon_job *job, const factor_class **class)

@@ -20,19 +20,19 @@ static void weather(const char *words)
     set_variable("FAKE_CUDSS", words);
 }
 
-/* Enough rows for auto to think of cuDSS, with few diagonals. */
+/* Enough rows for auto to think of cuDSS, and enough entries in them. */
 static spry_matrix *long_matrix(spry_context *ctx)
 {
-    const int64_t n = 10001;
+    const int64_t n = 10001, wide = 12;
     int64_t *offsets = malloc((size_t)(n + 1) * sizeof *offsets);
-    int32_t *columns = malloc((size_t)(3 * n) * sizeof *columns);
-    double *values = malloc((size_t)(3 * n) * sizeof *values);
+    int32_t *columns = malloc((size_t)((2 * wide + 1) * n) * sizeof *columns);
+    double *values = malloc((size_t)((2 * wide + 1) * n) * sizeof *values);
     int64_t at = 0;
     for (int64_t i = 0; i < n; i++) {
         offsets[i] = at;
-        for (int64_t j = i > 0 ? i - 1 : 0; j <= i + 1 && j < n; j++) {
+        for (int64_t j = i > wide ? i - wide : 0; j <= i + wide && j < n; j++) {
             columns[at] = (int32_t)j;
-            values[at++] = i == j ? 4 : -1;
+            values[at++] = i == j ? 30 : -1;
         }
     }
     offsets[n] = at;
