@@ -23,14 +23,14 @@ static void weather(const char *words)
 /* Enough rows for auto to think of cuDSS, and enough entries in them. */
 static spry_matrix *long_matrix(spry_context *ctx)
 {
-    const int64_t n = 10001, wide = 12;
+    const int64_t n = 10001, near_by = 12;
     int64_t *offsets = malloc((size_t)(n + 1) * sizeof *offsets);
-    int32_t *columns = malloc((size_t)((2 * wide + 1) * n) * sizeof *columns);
-    double *values = malloc((size_t)((2 * wide + 1) * n) * sizeof *values);
+    int32_t *columns = malloc((size_t)((2 * near_by + 1) * n) * sizeof *columns);
+    double *values = malloc((size_t)((2 * near_by + 1) * n) * sizeof *values);
     int64_t at = 0;
     for (int64_t i = 0; i < n; i++) {
         offsets[i] = at;
-        for (int64_t j = i > wide ? i - wide : 0; j <= i + wide && j < n; j++) {
+        for (int64_t j = i > near_by ? i - near_by : 0; j <= i + near_by && j < n; j++) {
             columns[at] = (int32_t)j;
             values[at++] = i == j ? 30 : -1;
         }
