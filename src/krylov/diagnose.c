@@ -186,11 +186,21 @@ static spry_status judge_attempt(doctor *d, const attempt *t)
 /* --- how a solve ended ---------------------------------------------------------------------------
  */
 
+/* Whether the verdict was that x cannot be stored: nothing else is to blame then. */
+static bool left_range(const spry_result *r)
+{
+    return strstr(r->detail, "range of the type") != NULL;
+}
+
 static void judge_result(doctor *d, const spry_result *r)
 {
     const double parted = 10;
     if (!r || r->converged)
         return;
+    if (left_range(r)) {
+        doctor_add(d, DOCTOR_SCALING, SPRY_SEVERITY_WARNING, "%.400s", r->detail);
+        return;
+    }
     if (r->residual > 0 && r->true_residual > parted * r->residual) {
         spry_finding *f = doctor_add(
             d, DOCTOR_DRIFT, SPRY_SEVERITY_WARNING,
@@ -205,7 +215,7 @@ static void judge_result(doctor *d, const spry_result *r)
 /* What a solve has said itself is said here, too. */
 static void judge_direct(doctor *d, const spry_result *r)
 {
-    if (!r || r->converged || strcmp(r->method, "direct") != 0)
+    if (!r || r->converged || left_range(r) || strcmp(r->method, "direct") != 0)
         return;
     if (r->reason == SPRY_REASON_SINGULAR && !doctor_has(d, DOCTOR_SINGULAR)) {
         spry_finding *f = doctor_add(d, DOCTOR_SINGULAR, SPRY_SEVERITY_ERROR, "%.400s", r->detail);

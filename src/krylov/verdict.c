@@ -275,7 +275,9 @@ static void find_next(const spry_solver *solver, char *text, size_t size)
                  : direct                     ? "a larger restart"
                                               : "a preconditioner");
     else if (p && p->needs[NEED_DEFINITE])
-        snprintf(text, size, "try method=minres, or precon=direct");
+        snprintf(text, size, "try method=%s, or precon=direct",
+                 matrix_known(solver->matrix, SPRY_FACT_HERMITIAN) == SPRY_TRUTH_NO ? "gmres"
+                                                                                    : "minres");
     else
         snprintf(text, size, "try %sprecon=direct", simple ? "precon=ilut, or " : "");
 }
