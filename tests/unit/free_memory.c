@@ -38,13 +38,14 @@ static void what_the_system_tells(void **state)
     assert_int_equal(base_free_memory("/not/here"), 0);
 }
 
-/* 78 bytes that promise 2^31 - 1 rows, whose offsets take 8 bytes each. */
+/* 69 bytes that promise 2^31 - 1 rows, whose offsets take 8 bytes each; and what is asked for. */
 static void rows_without_entries(void **state)
 {
     spry_context *ctx = *state;
     char info[] = "/tmp/spry-meminfo-XXXXXX", path[] = "/tmp/spry-rows-XXXXXX";
     int64_t before, most;
     spry_matrix *A = NULL;
+    spry_vector *v = NULL;
     write_file(info, "MemAvailable: 2000000 kB\n");
     write_file(path, "%%MatrixMarket matrix coordinate real general\n2147483647 1 1\n1 1 1.0\n");
     spry_context_free(ctx);
@@ -53,9 +54,13 @@ static void rows_without_entries(void **state)
     ctx->meminfo = info;
     ctx->options.memory_limit = INT64_MAX;
     spry_context_memory(ctx, &before, NULL);
-    assert_status(ctx, SPRY_STATUS_NO_MEMORY, spry_matrix_read(ctx, path, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, &A));
     assert_null(A);
     support_message_has(ctx, path);
+    support_message_has(ctx, "almost all of it is empty");
+    assert_status(ctx, SPRY_STATUS_NO_MEMORY,
+                  spry_vector_new(ctx, SPRY_TYPE_D, 1000000000, NULL, SPRY_OWN_COPY, &v));
+    assert_null(v);
     support_message_has(ctx, "bytes are more than the 2048000000 that are free");
     spry_context_memory(ctx, NULL, &most);
     assert_true(most - before < 1 << 20);
