@@ -2,6 +2,7 @@
  * that nothing half is left; twice ends the program. And signals that are about files. */
 #include "cli.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -10,39 +11,52 @@
 static const int watched[] = {SIGINT, SIGTERM, SIGHUP};
 enum { WATCHED = sizeof watched / sizeof *watched };
 
-/* What the handler may touch: set before it is installed, cleared after it is gone. */
+/* What the listener may touch: set before it is to stop anything, cleared after. */
 static _Atomic(spry_context *) running;
-static atomic_bool asked;
+static atomic_bool watching, asked;
 
-/* Leaves alone what the parent had ignored, as nohup and a shell's & do. */
-static void set_action(int number, void (*handler)(int))
+/*
+ * Signals are blocked in all threads and taken by one of their own, so that no handler runs in the
+ * middle of something: METIS installs one that jumps back to where it was called, whichever thread
+ * runs it. Handlers are there all the same, for whoever looks at who listens, and for systems that
+ * give no thread.
+ */
+
+/* Those that the parent had not ignored, as nohup and a shell's & do. */
+static void find_watched(sigset_t *set)
 {
-    struct sigaction action, old;
-    if (sigaction(number, NULL, &old) != 0 || old.sa_handler == SIG_IGN)
-        return;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = handler;
-    action.sa_flags = SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    for (int i = 0; i < WATCHED; i++) /* one at a time in a thread */
-        sigaddset(&action.sa_mask, watched[i]);
-    sigaction(number, &action, NULL);
+    struct sigaction old;
+    sigemptyset(set);
+    for (int i = 0; i < WATCHED; i++)
+        if (sigaction(watched[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaddset(set, watched[i]);
 }
 
 static void set_actions(void (*handler)(int))
 {
+    struct sigaction action;
+    sigset_t ours;
+    find_watched(&ours);
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    action.sa_mask = ours; /* one at a time in a thread */
     for (int i = 0; i < WATCHED; i++)
-        set_action(watched[i], handler);
+        if (sigismember(&ours, watched[i]) == 1)
+            sigaction(watched[i], &action, NULL);
 }
 
-/* The first asks to stop. The second ends the program as if nobody had listened: two threads may be
- * in here at once, so the flag decides which is which, and the signal raised is delivered when this
- * handler returns. */
+/* The first asks to stop. The second ends the program as if nobody had listened, and so does one
+ * while nothing is watched. */
 static void stop(int number)
 {
-    if (atomic_exchange(&asked, true)) {
+    if (!atomic_load(&watching) || atomic_exchange(&asked, true)) {
+        sigset_t one;
         set_actions(SIG_DFL);
+        sigemptyset(&one);
+        sigaddset(&one, number);
         raise(number);
+        pthread_sigmask(SIG_UNBLOCK, &one, NULL);
         return;
     }
     spry_context *ctx = atomic_load(&running);
@@ -50,10 +64,33 @@ static void stop(int number)
         spry_context_interrupt(ctx);
 }
 
+static void *listen_to(void *set)
+{
+    int number;
+    while (sigwait(set, &number) == 0)
+        stop(number);
+    return NULL;
+}
+
+/* Before there are other threads, which have the mask of who makes them. */
+static void start_listener(void)
+{
+    static sigset_t ours;
+    pthread_t thread;
+    find_watched(&ours);
+    if (pthread_sigmask(SIG_BLOCK, &ours, NULL) != 0)
+        return;
+    if (pthread_create(&thread, NULL, listen_to, &ours) == 0)
+        pthread_detach(thread);
+    else
+        pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+}
+
 void signals_watch(spry_context *ctx)
 {
     atomic_store(&running, ctx);
     atomic_store(&asked, false);
+    atomic_store(&watching, true);
     set_actions(stop);
 }
 
@@ -70,6 +107,7 @@ bool signals_came(void)
 void signals_unwatch(void)
 {
     set_actions(SIG_DFL);
+    atomic_store(&watching, false);
     atomic_store(&running, NULL);
 }
 
@@ -101,4 +139,5 @@ void signals_prepare(void)
     action.sa_sigaction = file_shrank;
     action.sa_flags = SA_SIGINFO;
     sigaction(SIGBUS, &action, NULL);
+    start_listener();
 }
