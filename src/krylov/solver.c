@@ -444,7 +444,8 @@ static void foresee_plan(spry_solver *solver)
     plan_setup setup = {.fuse = solver->options.fuse, .square = A->rows == A->cols, .apart = true};
     setup.use[OPERATOR_M] = USE_CALL;
     if (!device_of(A) || !device_foresees(device_of(A)) || solver->made > STAGE_PRECON ||
-        A->rows != A->cols || solver->given_precon || precon_is(precon, "jacobi") || precon_is(precon, "none"))
+        A->rows != A->cols || solver->given_precon || precon_is(precon, "jacobi") ||
+        precon_is(precon, "none"))
         return;
     memcpy(before, ctx->message, sizeof before);
     if (parse_method(solver, &p) == SPRY_STATUS_OK && p->uses_precon &&

@@ -173,9 +173,8 @@ static void set_visits(amg *h, const spry_device *d)
         const double above = (double)h->levels[l - 1].nnz, here = (double)h->levels[l].nnz,
                      below = (double)h->levels[l + 1].nnz;
         h->levels[l].twice =
-            h->common.cycle == AMG_W ||
-            (h->common.cycle == AMG_AUTO && here <= 0.7 * above && below <= 0.25 * here &&
-             here >= least);
+            h->common.cycle == AMG_W || (h->common.cycle == AMG_AUTO && here <= 0.7 * above &&
+                                         below <= 0.25 * here && here >= least);
     }
 }
 
