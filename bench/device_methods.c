@@ -4,15 +4,18 @@
  *
  *     bench_device_methods [--device cuda:0] [--formats csr+sell+auto] [--methods
  * cg+bicgstab+gmres]
- *                          [--rounds n] [--solve yes|no|only] [edge ...]
+ *                          [--rounds n] [--solve yes|no|only] [--problem poisson3d:points=7]
+ *                          [edge ...]
  *
- * for 7-point stencils on cubes with so many points per edge. The first table is the time of an
- * iteration: the difference of a long and a short solve over the iterations between, so that
- * copies, set-up and the end do not count. There the matrix is S A S with a diagonal S of six
- * orders of magnitude, with which nothing converges: solves are as long as they should be, and
- * spry's looks at the true residual, which come with progress, are not among the iterations. The
- * second is of whole solves to 1e-8 with A itself, with all that belongs to them but the set-up: b
- * copied there, x back, and of spry the true residual now and at the end. Contenders take turns.
+ * for 7-point stencils on cubes with so many points per edge, or another of spry's problems;
+ * methods that the libraries' side has not, and complex problems, have spry alone. The first table
+ * is the time of an iteration: the difference of a long and a short solve over the iterations
+ * between, so that copies, set-up and the end do not count. There the matrix is S A S with a
+ * diagonal S of six orders of magnitude, with which nothing converges: solves are as long as they
+ * should be, and spry's looks at the true residual, which come with progress, are not among the
+ * iterations. The second is of whole solves to 1e-8 with A itself, with all that belongs to them
+ * but the set-up: b copied there, x back, and of spry the true residual now and at the end.
+ * Contenders take turns.
  */
 #include "peers/cuda_methods.h"
 #include "peers/device_spry.h"
@@ -25,13 +28,14 @@
 enum { MOST_ROUNDS = 49, MOST_CONTENDERS = 12, SHORT = 30 };
 
 typedef struct options {
-    const char *device, *formats, *methods;
+    const char *device, *formats, *methods, *problem;
     const char *tables; /* whole solves too: yes, no, only */
     int rounds;
 } options;
 
-static const char *const method_names[] = {"cg", "bicgstab", "gmres"};
-enum { METHODS = 3 };
+/* Methods of the libraries' side, by cuda_method. */
+static const char *const peer_methods[] = {"cg", "bicgstab", "gmres"};
+enum { PEER_METHODS = 3 };
 
 /* Solves to a tolerance end here. */
 static const double tolerance = 1e-8; /* as the heading says */
@@ -55,7 +59,7 @@ typedef struct stage {
     cuda_peers peers;
     bool has_peers;
     int edge;
-    cuda_method method;
+    const char *method;
     spry_matrix *A;
     spry_vector *b, *x;
     cuda_matrix theirs;
@@ -64,6 +68,11 @@ typedef struct stage {
     int count, longest; /* iterations of the long solve */
     double bandwidth;
 } stage;
+
+static bool is_gmres(const stage *s)
+{
+    return strcmp(s->method, peer_methods[CUDA_GMRES]) == 0;
+}
 
 /* --- one solve ---------------------------------------------------------------------------------*/
 
@@ -75,7 +84,7 @@ static double solve_spry(stage *s, contender *c, bool is_long)
     const spry_status status = spry_solve(c->solver[is_long], s->b, s->x, &result);
     const double seconds = peer_seconds() - begin - result.setup_seconds;
     if (status != SPRY_STATUS_OK || result.iterations == 0) {
-        printf("%-5d %-9s %-26s %s\n", s->edge, method_names[s->method], c->name,
+        printf("%-5d %-9s %-26s %s\n", s->edge, s->method, c->name,
                status == SPRY_STATUS_OK ? spry_reason_name(result.reason) : spry_message(s->ctx));
         c->out = true;
     }
@@ -110,11 +119,10 @@ static void make_solver(stage *s, contender *c, bool is_long, int iterations)
     c->solver[is_long] = NULL;
     if (iterations)
         snprintf(text, sizeof text,
-                 "method=%s precon=none tol=0 stall=0 divergence=1e300 max-iter=%d",
-                 method_names[s->method], iterations);
+                 "method=%s precon=none tol=0 stall=0 divergence=1e300 max-iter=%d", s->method,
+                 iterations);
     else
-        snprintf(text, sizeof text, "method=%s precon=none tol=%g", method_names[s->method],
-                 tolerance);
+        snprintf(text, sizeof text, "method=%s precon=none tol=%g", s->method, tolerance);
     peer_need(s->ctx, spry_solver_new(s->ctx, &c->solver[is_long]));
     peer_need(s->ctx, spry_solver_set(c->solver[is_long], text));
     peer_need(s->ctx, spry_solver_set_operator(c->solver[is_long], c->op));
@@ -127,7 +135,7 @@ static void begin_rounds(stage *s, int first, int last)
 {
     for (int k = 0; k < s->count; k++) {
         contender *c = &s->contenders[k];
-        c->out = s->method == CUDA_GMRES && c->course.graph;
+        c->out = !c->op && (!s->solver || (is_gmres(s) && c->course.graph));
         c->rounds = 0;
         if (c->out)
             continue;
@@ -153,7 +161,7 @@ static void time_iterations(stage *s)
             if (c->out || c->iterations != SHORT + s->longest) {
                 if (!c->out)
                     printf("%-5d %-9s %-26s ended after %lld iterations, |r|/|b| = %.1e\n", s->edge,
-                           method_names[s->method], c->name, (long long)c->iterations, c->residual);
+                           s->method, c->name, (long long)c->iterations, c->residual);
                 c->out = true;
                 continue;
             }
@@ -220,9 +228,9 @@ static void print_rows(stage *s)
         if (isnan(time))
             continue;
         printf("%-5d %-9s %-26s %10.2f %10.2f %9.2f %9.2f %9.3f %10.2f %10.3f  %lld, %.3e\n",
-               s->edge, method_names[s->method], c->name, time * 1e6, c->seconds[0] * 1e6,
-               plain / time, best / time, limit / time, limit * 1e6, total * 1e3,
-               (long long)c->iterations, c->residual);
+               s->edge, s->method, c->name, time * 1e6, c->seconds[0] * 1e6, plain / time,
+               best / time, limit / time, limit * 1e6, total * 1e3, (long long)c->iterations,
+               c->residual);
     }
     fflush(stdout);
 }
@@ -243,24 +251,34 @@ static double factor(int64_t i)
     return pow(10, 6 * chance((uint64_t)i) - 3);
 }
 
-/* A in general CSR; or S A S. */
-static void open_matrix(stage *s, bool hard)
+/* S A S in A's place. */
+static void make_hard(spry_matrix *A)
 {
-    char text[64];
-    snprintf(text, sizeof text, "poisson3d:size=%d,points=7", s->edge);
-    spry_matrix *A = peer_matrix(s->ctx, text);
-    peer_need(s->ctx, spry_matrix_expand(A, &s->A));
-    spry_matrix_free(A);
-    const peer_arrays a = peer_arrays_of(s->A);
+    const peer_arrays a = peer_arrays_of(A);
     double *values = a.values;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < a.rows; i++)
-        for (int64_t k = a.offsets[i]; hard && k < a.offsets[i + 1]; k++)
+        for (int64_t k = a.offsets[i]; k < a.offsets[i + 1]; k++)
             values[k] *= factor(i) * factor(a.col_index[k]);
+}
+
+/* A in general CSR; or S A S. Complex systems are waves, which need thousands of iterations. */
+static void open_matrix(stage *s, bool hard)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%s%csize=%d", s->o->problem,
+             strchr(s->o->problem, ':') ? ',' : ':', s->edge);
+    spry_matrix *A = peer_matrix(s->ctx, text);
+    peer_need(s->ctx, spry_matrix_expand(A, &s->A));
+    spry_matrix_free(A);
+    const spry_type type = spry_matrix_type(s->A);
+    const int64_t parts = type == SPRY_TYPE_Z ? 2 : 1;
+    if (hard && type == SPRY_TYPE_D)
+        make_hard(s->A);
     peer_need(s->ctx, spry_vector_ones(s->ctx, s->A, &s->b));
     peer_need(s->ctx, spry_vector_zeros(s->ctx, s->A, &s->x));
     double *b = spry_vector_data(s->b);
-    for (int64_t i = 0; i < a.rows; i++)
+    for (int64_t i = 0; i < parts * spry_matrix_rows(s->A); i++)
         b[i] = chance((uint64_t)i + 7) - 0.5;
 }
 
@@ -294,7 +312,8 @@ static void open_theirs(stage *s)
                {"libraries, |r| every 10", {.every = 10}},
                {"libraries, graph", {.every = 10, .graph = true}}};
     const peer_arrays a = peer_arrays_of(s->A);
-    if (!s->has_peers || !cuda_matrix_open(&s->peers, &a, &s->theirs))
+    if (!s->has_peers || spry_matrix_type(s->A) != SPRY_TYPE_D ||
+        !cuda_matrix_open(&s->peers, &a, &s->theirs))
         return;
     void *x = cuda_room((size_t)a.cols * sizeof(double)),
          *y = cuda_room((size_t)a.rows * sizeof(double));
@@ -327,13 +346,6 @@ static void close_matrix(stage *s)
 
 /* --- all of it ---------------------------------------------------------------------------------*/
 
-static bool is_among(const char *list, const char *name)
-{
-    const char *at = strstr(list, name);
-    const size_t length = strlen(name);
-    return at && (at == list || at[-1] == '+') && (at[length] == '\0' || at[length] == '+');
-}
-
 /* Whole cycles of GMRES, and solves of some tens of milliseconds. */
 static int length_for(int edge)
 {
@@ -347,13 +359,17 @@ static void run_edge(stage *s, int edge, bool whole)
     open_matrix(s, !whole);
     open_spry(s);
     open_theirs(s);
-    for (int m = 0; m < METHODS; m++) {
-        s->method = (cuda_method)m;
+    char names[128];
+    snprintf(names, sizeof names, "%s", s->o->methods);
+    for (char *name = strtok(names, "+"); name; name = strtok(NULL, "+")) {
+        s->method = name;
         /* GMRES needs thousands of iterations for large cubes. */
-        if (!is_among(s->o->methods, method_names[m]) || (whole && m == CUDA_GMRES && edge > 64))
+        if (whole && is_gmres(s) && edge > 64)
             continue;
-        if (s->theirs.peers)
-            s->solver = cuda_solver_new(&s->theirs, s->method, spry_vector_data_const(s->b));
+        for (int m = 0; m < PEER_METHODS && s->theirs.peers; m++)
+            if (strcmp(name, peer_methods[m]) == 0)
+                s->solver =
+                    cuda_solver_new(&s->theirs, (cuda_method)m, spry_vector_data_const(s->b));
         if (whole)
             time_solves(s);
         else
@@ -396,11 +412,15 @@ int main(int argc, char **argv)
 {
     static char *usual[] = {"20", "40", "64", "100", "160", "256"};
     static stage s;
-    options o = {"cuda:0", "csr+sell+auto", "cg+bicgstab+gmres", "yes", 5};
+    options o = {"cuda:0", "csr+sell+auto", "cg+bicgstab+gmres", "poisson3d:points=7", "yes", 5};
     const peer_option list[] = {
-        {.name = "device", .text = &o.device},   {.name = "formats", .text = &o.formats},
-        {.name = "methods", .text = &o.methods}, {.name = "solve", .text = &o.tables},
-        {.name = "rounds", .whole = &o.rounds},  {.name = NULL},
+        {.name = "device", .text = &o.device},
+        {.name = "formats", .text = &o.formats},
+        {.name = "methods", .text = &o.methods},
+        {.name = "solve", .text = &o.tables},
+        {.name = "rounds", .whole = &o.rounds},
+        {.name = "problem", .text = &o.problem},
+        {.name = NULL},
     };
     const peer_words names =
         peer_arguments(argc, argv, list, usual, (int)(sizeof usual / sizeof *usual));

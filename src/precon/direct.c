@@ -101,8 +101,7 @@ static bool tries_cudss(const precon_job *job, const factor_class *class)
 {
     const direct_options *o = job->options;
     return o->kind == KIND_AUTO && class == &factor_sparse && job->depth == 0 &&
-           !spry_type_is_complex(job->A->a.type) && job->A->a.rows >= LEAST_CUDSS &&
-           job->A->a.nnz >= DENSE_CUDSS * job->A->a.rows &&
+           job->A->a.rows >= LEAST_CUDSS && job->A->a.nnz >= DENSE_CUDSS * job->A->a.rows &&
            factor_cudss_is_there(job->A->ctx, job->device);
 }
 

@@ -256,10 +256,6 @@ static spry_status cudss_open(factor *f, const spry_matrix *A)
     if (!f->device || f->device->engine != &engine_cuda)
         return SPRY_FAIL(f->ctx, SPRY_STATUS_UNSUPPORTED,
                          "precon direct: kind=cudss is for CUDA devices; take direct:kind=sparse");
-    /* On an H200 with cuDSS 0.7.1 products with M^T were wrong in type c, and why is not known. */
-    if (spry_type_is_complex(f->type))
-        return SPRY_FAIL(f->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "precon direct: kind=cudss is for real types; take direct:kind=sparse");
     SPRY_GO(f->ctx, find_library(f->ctx, &major));
     SPRY_GO(f->ctx, base_calloc(f->ctx, 1, sizeof *c, &c));
     f->state = c;

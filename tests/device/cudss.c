@@ -46,7 +46,7 @@ static void solves(spry_context *ctx, spry_device *d)
 {
     static const char *const names[] = {"definite", "general", "indefinite", "complex symmetric"};
     need_library(ctx, d);
-    for (int t = 0; t < 2; t++)
+    for (int t = 0; t < 4; t++)
         for (int k = 0; k < (spry_type_is_complex(support_types[t]) ? 4 : 3); k++) {
             const spry_type type = support_types[t];
             spry_operator *M = NULL;
@@ -65,7 +65,7 @@ static void solves(spry_context *ctx, spry_device *d)
 static void updates(spry_context *ctx, spry_device *d)
 {
     need_library(ctx, d);
-    for (int t = 0; t < 2; t++) {
+    for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
         spry_matrix *A = exact_matrix(ctx, type, true, 25);
         spry_operator *M = NULL;
@@ -93,7 +93,7 @@ static void pivots(spry_context *ctx, spry_device *d)
     const double static_pivots = 2500;
     static const double rows[16] = {0, 2, 0, 0, 0, 0, 0, 3, 1, 1, 0, 0, 0, 0, 4, 0};
     need_library(ctx, d);
-    for (int t = 0; t < 2; t++) {
+    for (int t = 0; t < 4; t++) {
         spry_matrix *A = exact_neumann(ctx, support_types[t], 20),
                     *B = support_from_rows(ctx, support_types[t], 4, 4, rows);
         spry_operator *M = NULL;

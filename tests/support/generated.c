@@ -60,6 +60,7 @@ void generated_turn(spry_matrix *A, double angle, spry_scalar q)
             value_set(a->type, a->values, k,
                       times(value_get(a->type, a->values, k), i == j ? q : p));
         }
+    matrix_changed(A);
 }
 
 support_dense generated_dense(spry_context *ctx, const char *kind, const char *options)

@@ -121,7 +121,7 @@ static void test_solves(void **state)
     opened s;
     (void)state;
     opened_open(&s, "cuda");
-    for (int t = 0; t < 2; t++)
+    for (int t = 0; t < 4; t++)
         for (int v = 0; v < 2; v++)
             solve_one(&s, support_types[t], versions[v]);
     opened_close(&s);
@@ -194,7 +194,7 @@ static void test_ladder(void **state)
     opened s;
     (void)state;
     opened_open(&s, "cuda");
-    spry_matrix *A = exact_matrix(s.ctx, SPRY_TYPE_D, true, 9);
+    spry_matrix *A = exact_matrix(s.ctx, SPRY_TYPE_Z, true, 9);
     for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
         spry_operator *M = NULL;
         weather(words[k]);
@@ -213,7 +213,7 @@ static void test_singular(void **state)
     (void)state;
     opened_open(&s, "cuda");
     weather(NULL);
-    for (int t = 0; t < 2; t++) {
+    for (int t = 0; t < 4; t++) {
         spry_matrix *A = exact_neumann(s.ctx, support_types[t], 9);
         spry_operator *M = NULL;
         assert_status(s.ctx, SPRY_STATUS_BAD_INPUT, spry_precon_new(A, s.d, spec, &M));
@@ -285,7 +285,7 @@ static void test_torture(void **state)
     (void)state;
     opened_open(&s, "cuda");
     weather(NULL);
-    spry_matrix *A = exact_matrix(s.ctx, SPRY_TYPE_D, false, 4);
+    spry_matrix *A = exact_matrix(s.ctx, SPRY_TYPE_Z, false, 4);
     for (int way = 0; way < 4; way++) {
         int successes = 0;
         for (int64_t nth = 1; successes < 3 && nth < 500; nth++) {
