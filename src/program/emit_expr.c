@@ -251,6 +251,89 @@ static void put_whole(emitter *m, int e)
     }
 }
 
+/* --- ranges --- */
+
+/* Whole numbers that a value lies among. */
+typedef struct emit_range {
+    int64_t low, high;
+} emit_range;
+
+static bool find_range(const emitter *m, int e, int depth, emit_range *r);
+
+static void widen(emit_range *r, emit_range by)
+{
+    r->low = by.low < r->low ? by.low : r->low;
+    r->high = by.high > r->high ? by.high : r->high;
+}
+
+/* Of a scalar that loops and statements with known ranges set, and that is 0 before. */
+static bool find_name_range(const emitter *m, int name, int depth, emit_range *r)
+{
+    const program *g = m->p->program;
+    bool known = false;
+    *r = (emit_range){0, 0};
+    for (int i = 0; i < g->stmt_count; i++) {
+        const stmt *s = &g->stmts[i];
+        const bool loop = s->kind == STMT_FOR && s->name == name;
+        const bool set = s->kind == STMT_SET && g->exprs[s->target].kind == EXPR_NAME &&
+                         g->exprs[s->target].name == name;
+        emit_range from, to;
+        if (!loop && !set)
+            continue;
+        if (!find_range(m, set ? s->value : s->from, depth, &from) ||
+            !find_range(m, set ? s->value : s->to, depth, &to))
+            return false;
+        widen(r,
+              set || !s->down ? (emit_range){from.low, to.high} : (emit_range){to.low, from.high});
+        known = true;
+    }
+    return known;
+}
+
+/* False where none is known. What depends on itself goes beyond the depth. */
+static bool find_range(const emitter *m, int e, int depth, emit_range *r)
+{
+    enum { DEEPEST = 6 };
+    const int64_t most = (int64_t)1 << 40;
+    const expr *x = expr_at(m, e);
+    emit_range a, b;
+    if (plan_fixed(m->p, e, &r->low)) {
+        r->high = r->low;
+    } else if (depth == DEEPEST) {
+        return false;
+    } else if (x->kind == EXPR_NAME && x->shape == SHAPE_SCALAR && x->arg[0] == NONE &&
+               m->p->program->names[x->name].kind == NAME_SCALAR) {
+        if (!find_name_range(m, x->name, depth + 1, r))
+            return false;
+    } else if (x->kind == EXPR_CALL && (x->word == WORD_ADD || x->word == WORD_SUBTRACT) &&
+               find_range(m, x->arg[0], depth, &a) && find_range(m, x->arg[1], depth, &b)) {
+        *r = x->word == WORD_ADD ? (emit_range){a.low + b.low, a.high + b.high}
+                                 : (emit_range){a.low - b.high, a.high - b.low};
+    } else {
+        return false;
+    }
+    return r->low > -most && r->high < most;
+}
+
+/* Whether an index cannot be outside its array. */
+static bool is_inside(const emitter *m, int e, int64_t extent)
+{
+    emit_range r;
+    return find_range(m, e, 0, &r) && r.low >= 0 && r.high < extent;
+}
+
+/* A value that is known to be whole and not too large, as an integer. */
+static void put_sure(emitter *m, int e)
+{
+    if (is_whole(m, e)) {
+        put_whole(m, e);
+        return;
+    }
+    put(m, "(offset)SP_RE(");
+    emit_number(m, e);
+    put(m, ")");
+}
+
 /* The beginning of a call: the function for whole numbers, or that for doubles, and the value. */
 static void put_index(emitter *m, const char *function, int e)
 {
@@ -271,6 +354,10 @@ void emit_index(emitter *m, int e, int64_t extent)
         base_text_put(m->out, "%" PRId64, value);
         return;
     }
+    if (is_inside(m, e, extent)) {
+        put_sure(m, e);
+        return;
+    }
     put_index(m, "sp_index", e);
     base_text_put(m->out, ", %" PRId64 ", %d, &fault)", extent, expr_at(m, e)->place);
 }
@@ -280,6 +367,11 @@ void emit_count(emitter *m, int e)
     int64_t value;
     if (plan_fixed(m->p, e, &value)) {
         base_text_put(m->out, "(offset)%" PRId64, value);
+        return;
+    }
+    emit_range r;
+    if (find_range(m, e, 0, &r)) {
+        put_sure(m, e);
         return;
     }
     put_index(m, "sp_count", e);
@@ -292,12 +384,10 @@ bool emit_may_fault(const emitter *m, int e)
         return false;
     const expr *x = expr_at(m, e);
     for (int k = 0; k < 3; k++) {
-        int64_t value;
         if (emit_may_fault(m, x->arg[k]))
             return true;
         if (x->kind == EXPR_NAME && x->arg[k] != NONE &&
-            !(plan_fixed(m->p, x->arg[k], &value) && value >= 0 &&
-              value < m->p->extent[x->name][k]))
+            !is_inside(m, x->arg[k], m->p->extent[x->name][k]))
             return true;
     }
     return false;

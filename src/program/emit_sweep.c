@@ -407,15 +407,9 @@ static void put_dot(const sweep_text *t, int op)
     put_value(t, op, 1, &o->in[1]);
     PUT(t,
         "), a[k]);\n                }\n"
-        "                SP_UNROLL for (int k = 0; k < 4; k++)\n"
-        "                    a[k] = %s;\n"
-        "                SP_UNROLL for (int k = 0; k < 4; k++)\n"
-        "                    if (s + k < n%d_0)\n"
-        "                        %s;\n            }\n",
-        t->local_sums ? "sp_warp_sum(a[k], room)" : "sp_group_sum(a[k], sum_room)", op,
-        t->local_sums ? "sp_keep_sum(a[k], SLOT + s + k, sums)"
-                      : "sp_keep_part(a[k], SLOT + s + k, part)");
-    put(t, "            }\n");
+        "                %s, n%d_0 - s, SLOT + s, %s);\n            }\n            }\n",
+        t->local_sums ? "sp_keep_sums(a" : "sp_keep_parts(a", op,
+        t->local_sums ? "room, sums" : "sum_room, part");
 }
 
 static void put_operation(sweep_text *t, int op)
@@ -533,8 +527,11 @@ static void put_loop(sweep_text *t)
         return;
     t->width = t->product ? 1 : slices ? t->w->slice_width : t->w->width;
     if (t->product) {
-        put(t, "    for (offset tile = SP_GROUP_ID; tile * (SP_GROUP / A_LANES) < "
-               "positions;\n         tile += SP_GROUPS) {\n");
+        put(t, "    const offset tiles = (positions + SP_GROUP / A_LANES - 1) / (SP_GROUP / "
+               "A_LANES);\n"
+               "    const offset run = sp_run(tiles);\n"
+               "    for (offset tile = SP_GROUP_ID * run; tile < tiles;\n"
+               "         tile += (tile + 1) & (run - 1) ? 1 : 1 + (SP_GROUPS - 1) * run) {\n");
         put_products(t);
     } else {
         PUT(t,
