@@ -126,6 +126,40 @@ SP_INLINE float sp_half_float(sp_u16 bits)
     asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
     return value;
 }
+SP_INLINE double sp_bits_double(sp_u64 bits)
+{
+    return __longlong_as_double((long long)bits);
+}
+SP_INLINE sp_u32 sp_float_bits(float value)
+{
+    return __float_as_uint(value);
+}
+SP_INLINE sp_u64 sp_double_bits(double value)
+{
+    return (sp_u64)__double_as_longlong(value);
+}
+/* Global memory that other groups write and read meanwhile, a number at a time and without any
+ * order among them: what is there now, and what is to be there. */
+SP_INLINE sp_u32 sp_peek32(const sp_u32 *p)
+{
+    sp_u32 now;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(p) : "memory");
+    return now;
+}
+SP_INLINE sp_u64 sp_peek64(const sp_u64 *p)
+{
+    sp_u64 now;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(now) : "l"(p) : "memory");
+    return now;
+}
+SP_INLINE void sp_tell32(sp_u32 *p, sp_u32 value)
+{
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(value) : "memory");
+}
+SP_INLINE void sp_tell64(sp_u64 *p, sp_u64 value)
+{
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");
+}
 /* On ints of global or local memory; each gives what was there before. */
 #define SP_ATOMIC_NEXT(p) atomicAdd(p, 1)
 #define SP_ATOMIC_ADD(p, value) atomicAdd(p, value)
@@ -175,6 +209,13 @@ typedef uchar sp_u8;
 #define sp_make2f(re, im) ((float2)(re, im))
 #define sp_make2d(re, im) ((double2)(re, im))
 #define sp_bits_float(bits) as_float((uint)(bits))
+#define sp_bits_double(bits) as_double((ulong)(bits))
+#define sp_float_bits(value) as_uint((float)(value))
+#define sp_double_bits(value) as_ulong((double)(value))
+#define sp_peek32(p) (*(volatile __global const uint *)(p))
+#define sp_peek64(p) (*(volatile __global const ulong *)(p))
+#define sp_tell32(p, value) (*(volatile __global uint *)(p) = (value))
+#define sp_tell64(p, value) (*(volatile __global ulong *)(p) = (value))
 SP_INLINE float sp_half_float(sp_u16 bits)
 {
     return vload_half(0, (const half *)&bits);

@@ -111,6 +111,20 @@ int triangle_threads(const spry_context *ctx, const triangle_sets *sets, int64_t
 /* --- chains --------------------------------------------------------------------------------------
  */
 
+/* How a device does sets that follow each other: see triangle_device.h. */
+typedef enum triangle_way {
+    TRIANGLE_ANY,
+    TRIANGLE_ALONE,  /* by one group */
+    TRIANGLE_SHARED, /* by all groups, which wait for each other's rows */
+    TRIANGLE_SET     /* by all groups, a set at a time */
+} triangle_way;
+
+/* What tests want of a device; zeros: as it thinks best. */
+typedef struct triangle_wish {
+    triangle_way way;
+    int lanes;
+} triangle_wish;
+
 /* One triangle or two, solved one after the other where they are to live. It owns what it has but
  * for the sets. */
 typedef struct triangle_chain {
@@ -121,6 +135,7 @@ typedef struct triangle_chain {
     triangle t[2];
     void *f[2]; /* by places; NULL: ones */
     void *w;    /* room, where rows are not at their places */
+    triangle_wish wish;
     struct triangle_device *there;
 } triangle_chain;
 

@@ -1,34 +1,35 @@
-/* Triangles in a device's memory: a launch for each large set, one for each run of small ones. */
-#include "device/device.h"
-#include "precon/triangle.h"
+/* Triangles in a device's memory, and their launches. */
+#include "precon/triangle_device.h"
 
-enum { GROUP = 256, CONJUGATE = 1, SCALE = 2, GATHER = 4, SCATTER = 8, UPPER = 16 };
+enum { TEAMS = 4, CONJUGATE = 1, SCALE = 2, SCATTER = 4, UPPER = 8 };
 
 /* The arrays of one triangle, whose names they have. */
 typedef struct arrays {
-    device_memory *offsets, *columns, *values, *f;
-    device_program *program;
-    int lanes;
+    device_memory *offsets, *columns, *values, *f, *w;
 } arrays;
 
 typedef struct triangle_device {
-    device_memory *rows, *first, *w;
+    device_memory *rows, *chunks, *ticket, *in;
     arrays t[2];
-    int64_t stages;
-    triangle_stage *stage;
+    triangle_plan plan;
+    device_program *shared, *alone; /* NULL: not needed */
+    int teams;
 } triangle_device;
 
 void triangle_device_free(spry_context *ctx, triangle_device *there)
 {
     if (!there)
         return;
-    device_memory *const all[] = {there->rows,         there->first,        there->w,
-                                  there->t[0].offsets, there->t[0].columns, there->t[0].values,
-                                  there->t[0].f,       there->t[1].offsets, there->t[1].columns,
-                                  there->t[1].values,  there->t[1].f};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        device_free(all[k]);
-    base_free(ctx, there->stage);
+    device_memory *const own[] = {there->rows, there->chunks, there->ticket, there->in};
+    for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+        device_free(own[k]);
+    for (int t = 0; t < 2; t++) {
+        const arrays *a = &there->t[t];
+        device_memory *const all[] = {a->offsets, a->columns, a->values, a->f, a->w};
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+            device_free(all[k]);
+    }
+    triangle_plan_clear(ctx, &there->plan);
     base_free(ctx, there);
 }
 
@@ -45,56 +46,51 @@ done:
     return status;
 }
 
-/* Work-items of a row: about a third of its entries, where they run in step. */
-static int lanes_for(const spry_device *d, const triangle *t)
+/* Teams take turns only where barriers of their own are not needed within a row. */
+static int teams_of(const spry_device *d)
 {
-    const int64_t n = t->sets->n > 0 ? t->sets->n : 1, mean = t->offsets[t->sets->n] / n;
-    int lanes = 1;
-    while (d->facts.lanes > 1 && lanes < 32 && 3 * lanes < mean)
-        lanes *= 2;
-    return lanes;
+    const bool warps = d->facts.has_tickets && !d->facts.processor;
+    return warps && d->facts.most_group >= TEAMS * TRIANGLE_TEAM ? TEAMS : 1;
 }
 
-static spry_status build(spry_device *d, spry_type type, arrays *a)
+static spry_status build(spry_device *d, spry_type type, int lanes, bool alone, device_program **p)
 {
-    char options[192];
+    const int teams = alone ? teams_of(d) : 1;
+    const int room = d->facts.local_bytes >= 40 << 10 ? 32 << 10 : 8 << 10;
+    char options[224];
     snprintf(options, sizeof options,
-             "-DSP_TYPE=%d -DSP_GROUP=%d -DLANES=%d -DCONJUGATE=%d -DSCALE=%d -DGATHER=%d "
-             "-DSCATTER=%d -DUPPER=%d",
-             (int)type, GROUP, a->lanes, CONJUGATE, SCALE, GATHER, SCATTER, UPPER);
-    return device_build(d, device_text("triangle"), options, &a->program);
+             "-DSP_TYPE=%d -DSP_GROUP=%d -DTEAM=%d -DTEAMS=%d -DLANES=%d -DRECENT=%d "
+             "-DCONJUGATE=%d -DSCALE=%d -DSCATTER=%d -DUPPER=%d",
+             (int)type, teams * TRIANGLE_TEAM, TRIANGLE_TEAM, teams, lanes,
+             room / (int)spry_type_size(type), CONJUGATE, SCALE, SCATTER, UPPER);
+    return device_build_text(d, alone ? "triangle triangle_alone" : "triangle triangle_shared",
+                             options, p);
 }
 
-/* A set that a group can do in a few turns is not worth a launch of its own. */
-static spry_status make_stages(spry_context *ctx, const triangle_sets *s, triangle_device *there)
-{
-    enum { TURNS = 2 };
-    const int lanes = there->t[0].lanes > there->t[1].lanes ? there->t[0].lanes : there->t[1].lanes;
-    const spry_status status = base_alloc(ctx, s->count, sizeof *there->stage, &there->stage);
-    if (status == SPRY_STATUS_OK)
-        there->stages =
-            triangle_cut_stages(s, TURNS * GROUP / (lanes > 0 ? lanes : 1), there->stage);
-    return status;
-}
-
-static spry_status put_pattern(spry_context *ctx, triangle_chain *c)
+static spry_status put_pattern(spry_context *ctx, const triangle_chain *c)
 {
     spry_device *d = c->device;
     triangle_device *there = c->there;
-    const int64_t n = c->sets->n;
+    triangle_plan *plan = &there->plan;
+    const int64_t n = c->sets->n, size = (int64_t)spry_type_size(c->type);
     spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, triangle_plan_make(c, plan));
+    there->teams = teams_of(d);
     SPRY_GO(ctx, put(d, c->sets->rows, n * 4, &there->rows));
-    SPRY_GO(ctx, put(d, c->sets->first, (c->sets->count + 1) * 8, &there->first));
-    SPRY_GO(ctx, device_alloc(d, n * (int64_t)spry_type_size(c->type), &there->w));
+    SPRY_GO(ctx, put(d, plan->first, (plan->chunks + (int64_t)1) * 4, &there->chunks));
+    SPRY_GO(ctx, put(d, &(int32_t){0}, 4, &there->ticket));
+    SPRY_GO(ctx, device_alloc(d, n * size, &there->in));
     for (int k = 0; k < c->count; k++) {
         const triangle *t = &c->t[k];
         arrays *a = &there->t[k];
-        a->lanes = lanes_for(d, t);
         SPRY_GO(ctx, put(d, t->offsets, (n + 1) * 8, &a->offsets));
         SPRY_GO(ctx, put(d, t->columns, t->offsets[n] * 4, &a->columns));
-        SPRY_GO(ctx, build(d, c->type, a));
+        SPRY_GO(ctx, device_alloc(d, n * size, &a->w));
     }
-    SPRY_GO(ctx, make_stages(ctx, c->sets, there));
+    if (plan->has[TRIANGLE_SHARED] || plan->has[TRIANGLE_SET])
+        SPRY_GO(ctx, build(d, c->type, plan->lanes, false, &there->shared));
+    if (plan->has[TRIANGLE_ALONE])
+        SPRY_GO(ctx, build(d, c->type, plan->lanes, true, &there->alone));
 done:
     return status;
 }
@@ -125,41 +121,59 @@ static device_arg memory_or_null(const device_memory *m)
     return m ? device_arg_memory(m) : (device_arg){NULL, NULL, 0};
 }
 
+/* r by places; what rows will wait for is not there yet. */
+static spry_status begin(const triangle_chain *c, const spry_vector *r)
+{
+    const triangle_device *there = c->there;
+    const bool wait = there->plan.has[TRIANGLE_SHARED];
+    const int64_t n = c->sets->n;
+    const int group = TRIANGLE_TEAM * (there->shared ? 1 : there->teams);
+    const device_arg args[] = {DEVICE_VALUE(n),
+                               device_arg_memory(r->memory),
+                               device_arg_memory(there->rows),
+                               device_arg_memory(there->in),
+                               memory_or_null(wait ? there->t[0].w : NULL),
+                               memory_or_null(wait ? there->t[1].w : NULL)};
+    return device_launch(there->shared ? there->shared : there->alone, "triangle_begin", NULL,
+                         (n + group - 1) / group, group, args, 6);
+}
+
 /* What a pass reads and writes. */
 typedef struct pass {
-    const device_memory *in, *in_rows, *out, *out_rows;
+    const device_memory *in, *out, *out_rows;
     int ways;
 } pass;
 
 static spry_status run(const triangle_chain *c, const arrays *a, const pass *p)
 {
+    static const char *const names[] = {[TRIANGLE_ALONE] = "triangle_alone",
+                                        [TRIANGLE_SHARED] = "triangle_shared",
+                                        [TRIANGLE_SET] = "triangle_set"};
     const triangle_device *there = c->there;
-    const int64_t each = GROUP / a->lanes;
+    const triangle_plan *plan = &there->plan;
     spry_status status = SPRY_STATUS_OK;
-    for (int64_t t = 0; t < there->stages; t++) {
-        const triangle_stage *stage = &there->stage[p->ways & UPPER ? there->stages - 1 - t : t];
-        const bool shared = stage->shared;
-        const int64_t begin = shared ? c->sets->first[stage->begin] : stage->begin;
-        const int64_t end = shared ? c->sets->first[stage->end] : stage->end;
+    for (int64_t t = 0; t < plan->stretches; t++) {
+        const triangle_stretch *s = &plan->stretch[p->ways & UPPER ? plan->stretches - 1 - t : t];
+        const bool alone = s->way == TRIANGLE_ALONE;
         device_arg args[13];
         int count = 0;
-        args[count++] = DEVICE_VALUE(begin);
-        args[count++] = DEVICE_VALUE(end);
-        if (!shared)
-            args[count++] = device_arg_memory(there->first);
+        if (s->way == TRIANGLE_SHARED)
+            args[count++] = device_arg_memory(there->ticket);
+        args[count++] = DEVICE_VALUE(s->begin);
+        args[count++] = DEVICE_VALUE(s->count);
+        args[count++] = device_arg_memory(there->chunks);
         args[count++] = device_arg_memory(a->offsets);
         args[count++] = device_arg_memory(a->columns);
         args[count++] = device_arg_memory(a->values);
         args[count++] = memory_or_null(a->f);
         args[count++] = device_arg_memory(p->in);
-        args[count++] = memory_or_null(p->in_rows);
-        args[count++] = device_arg_memory(there->w);
+        args[count++] = device_arg_memory(a->w);
         args[count++] = memory_or_null(p->out);
         args[count++] = memory_or_null(p->out_rows);
         args[count++] = DEVICE_VALUE(p->ways);
         SPRY_GO(c->device->ctx,
-                device_launch(a->program, shared ? "triangle_set" : "triangle_sets", NULL,
-                              shared ? (end - begin + each - 1) / each : 1, GROUP, args, count));
+                device_launch(alone ? there->alone : there->shared, names[s->way], NULL, s->groups,
+                              TRIANGLE_TEAM * (alone ? there->teams : 1), args, count));
     }
 done:
     return status;
@@ -170,16 +184,17 @@ spry_status triangle_device_apply(const triangle_chain *c, bool conjugate, const
 {
     const triangle_device *there = c->there;
     spry_status status = SPRY_STATUS_OK;
-    for (int k = 0; k < c->count && c->sets->n > 0; k++) {
+    if (c->sets->n == 0)
+        return SPRY_STATUS_OK;
+    SPRY_GO(c->device->ctx, begin(c, r));
+    for (int k = 0; k < c->count; k++) {
         const bool last = k == c->count - 1;
         const arrays *a = &there->t[k];
-        const pass p = {.in = k == 0 ? r->memory : there->w,
-                        .in_rows = k == 0 ? there->rows : NULL,
+        const pass p = {.in = k == 0 ? there->in : there->t[k - 1].w,
                         .out = last ? z->memory : NULL,
                         .out_rows = last ? there->rows : NULL,
                         .ways = (conjugate ? CONJUGATE : 0) | (a->f ? SCALE : 0) |
-                                (k == 0 ? GATHER : 0) | (last ? SCATTER : 0) |
-                                (c->t[k].upper ? UPPER : 0)};
+                                (last ? SCATTER : 0) | (c->t[k].upper ? UPPER : 0)};
         SPRY_GO(c->device->ctx, run(c, a, &p));
     }
 done:

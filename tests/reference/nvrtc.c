@@ -235,12 +235,16 @@ static void test_triangles(void **state)
         snprintf(type_alone, sizeof type_alone, "-DSP_TYPE=%d", type);
         compile(*state, "parilu", device_text("parilu"), type_alone);
         for (int lanes = 1; lanes <= 8; lanes *= 8) {
-            char options[160];
-            snprintf(options, sizeof options,
-                     "-DSP_TYPE=%d -DSP_GROUP=256 -DLANES=%d -DCONJUGATE=1 -DSCALE=2 -DGATHER=4 "
-                     "-DSCATTER=8 -DUPPER=16",
-                     type, lanes);
-            compile(*state, "triangle", device_text("triangle"), options);
+            for (int teams = 1; teams <= 4; teams *= 4) {
+                char options[192];
+                snprintf(options, sizeof options,
+                         "-DSP_TYPE=%d -DSP_GROUP=%d -DTEAM=256 -DTEAMS=%d -DLANES=%d "
+                         "-DRECENT=2048 -DCONJUGATE=1 -DSCALE=2 -DSCATTER=4 -DUPPER=8",
+                         type, 256 * teams, teams, lanes);
+                compile_texts(*state,
+                              teams > 1 ? "triangle triangle_alone" : "triangle triangle_shared",
+                              options);
+            }
         }
     }
 }
