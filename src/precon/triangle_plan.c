@@ -35,7 +35,7 @@ static costs costs_of(const spry_device *d)
     const int units = d->facts.units > 0 ? d->facts.units : 1;
     costs c = {.alone = 120, .set = 700, .chunk = 5, .launch = 3000};
     if (d->facts.processor)
-        c = (costs){.alone = 3000, .set = 1000, .chunk = 3000 / units, .launch = 20000};
+        c = (costs){.alone = 3000, .set = 3000, .chunk = 3000 / units, .launch = 20000};
     if (!d->facts.has_tickets)
         c.set = c.launch;
     return c;
@@ -72,8 +72,8 @@ static void choose_ways(const triangle_sets *s, const triangle_plan *plan, const
 {
     int64_t best[2] = {0, 0};
     for (int64_t t = 0; t < s->count; t++) {
-        const int64_t chunks = chunks_of(s, plan, t), own[2] = {chunks * c->alone,
-                                                                c->set + chunks * c->chunk};
+        const int64_t chunks = chunks_of(s, plan, t),
+                      own[2] = {chunks * c->alone, c->set + chunks * c->chunk};
         int64_t next[2];
         for (int way = 0; way < 2; way++) {
             const bool stay = best[way] <= best[!way] + c->launch;
