@@ -122,7 +122,7 @@ typedef enum triangle_way {
 /* What tests want of a device; zeros: as it thinks best. */
 typedef struct triangle_wish {
     triangle_way way;
-    int lanes;
+    int lanes, teams;
 } triangle_wish;
 
 /* One triangle or two, solved one after the other where they are to live. It owns what it has but

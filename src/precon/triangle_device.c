@@ -46,17 +46,19 @@ done:
     return status;
 }
 
-/* Teams take turns only where barriers of their own are not needed within a row. */
-static int teams_of(const spry_device *d)
+/* Teams take turns only where barriers of their own are not needed within a row, and as many as
+ * have registers for what is on its way. */
+static int teams_of(const spry_device *d, spry_type type)
 {
     const bool warps = d->facts.has_tickets && !d->facts.processor;
-    return warps && d->facts.most_group >= TEAMS * TRIANGLE_TEAM ? TEAMS : 1;
+    const int teams = type == SPRY_TYPE_Z ? TEAMS / 2 : TEAMS;
+    return warps && d->facts.most_group >= teams * TRIANGLE_TEAM ? teams : 1;
 }
 
-static spry_status build(spry_device *d, spry_type type, int lanes, bool alone, device_program **p)
+static spry_status build(spry_device *d, spry_type type, int lanes, int teams, bool alone,
+                         device_program **p)
 {
-    const int teams = alone ? teams_of(d) : 1;
-    const int room = d->facts.local_bytes >= 40 << 10 ? 32 << 10 : 8 << 10;
+    const int room = d->facts.local_bytes >= 40 << 10 ? 32 << 10 : 16 << 10;
     char options[224];
     snprintf(options, sizeof options,
              "-DSP_TYPE=%d -DSP_GROUP=%d -DTEAM=%d -DTEAMS=%d -DLANES=%d -DRECENT=%d "
@@ -75,7 +77,7 @@ static spry_status put_pattern(spry_context *ctx, const triangle_chain *c)
     const int64_t n = c->sets->n, size = (int64_t)spry_type_size(c->type);
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, triangle_plan_make(c, plan));
-    there->teams = teams_of(d);
+    there->teams = c->wish.teams > 0 ? c->wish.teams : teams_of(d, c->type);
     SPRY_GO(ctx, put(d, c->sets->rows, n * 4, &there->rows));
     SPRY_GO(ctx, put(d, plan->first, (plan->chunks + (int64_t)1) * 4, &there->chunks));
     SPRY_GO(ctx, put(d, &(int32_t){0}, 4, &there->ticket));
@@ -88,9 +90,9 @@ static spry_status put_pattern(spry_context *ctx, const triangle_chain *c)
         SPRY_GO(ctx, device_alloc(d, n * size, &a->w));
     }
     if (plan->has[TRIANGLE_SHARED] || plan->has[TRIANGLE_SET])
-        SPRY_GO(ctx, build(d, c->type, plan->lanes, false, &there->shared));
+        SPRY_GO(ctx, build(d, c->type, plan->lanes, 1, false, &there->shared));
     if (plan->has[TRIANGLE_ALONE])
-        SPRY_GO(ctx, build(d, c->type, plan->lanes, true, &there->alone));
+        SPRY_GO(ctx, build(d, c->type, plan->lanes, there->teams, true, &there->alone));
 done:
     return status;
 }

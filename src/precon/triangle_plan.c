@@ -30,13 +30,19 @@ typedef struct costs {
     int64_t alone, set, chunk, launch;
 } costs;
 
+/* A processor's threads are not to keep each other from their cores. */
+static bool may_wait(const spry_device *d)
+{
+    return d->facts.has_tickets && !d->facts.processor;
+}
+
 static costs costs_of(const spry_device *d)
 {
     const int units = d->facts.units > 0 ? d->facts.units : 1;
     costs c = {.alone = 120, .set = 700, .chunk = 5, .launch = 3000};
     if (d->facts.processor)
-        c = (costs){.alone = 3000, .set = 3000, .chunk = 3000 / units, .launch = 20000};
-    if (!d->facts.has_tickets)
+        c = (costs){.alone = 3000, .chunk = 3000 / units, .launch = 20000};
+    if (!may_wait(d))
         c.set = c.launch;
     return c;
 }
@@ -94,7 +100,7 @@ static void choose_ways(const triangle_sets *s, const triangle_plan *plan, const
  * for the last. More would only look again and again. */
 static int64_t groups_for(const spry_device *d, int64_t widest, int64_t chunks)
 {
-    enum { SETS = 6, MOST = 8 };
+    enum { SETS = 4, MOST = 8 };
     const int64_t units = d->facts.units > 0 ? d->facts.units : 1;
     int64_t groups = SETS * widest > units ? SETS * widest : units;
     if (d->facts.processor)
@@ -106,7 +112,9 @@ static int64_t groups_for(const spry_device *d, int64_t widest, int64_t chunks)
 /* Sets of the same way that follow each other are one stretch. */
 static void cut_stretches(const triangle_chain *c, const bool *shared, triangle_plan *plan)
 {
-    const bool waiting = c->device->facts.has_tickets && c->wish.way != TRIANGLE_SET;
+    const bool waiting = c->wish.way == TRIANGLE_ANY
+                             ? may_wait(c->device)
+                             : c->wish.way == TRIANGLE_SHARED && c->device->facts.has_tickets;
     int64_t widest = 0;
     int32_t chunk = 0;
     for (int64_t t = 0; t < c->sets->count; t++) {

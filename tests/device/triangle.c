@@ -64,14 +64,14 @@ static int layers(int64_t n, int64_t i, int32_t *columns)
     return count;
 }
 
-/* Sets of four rows that also name rows which were done long before. */
+/* Sets of some rows that also name rows which were done long before. */
 static int far_back(int64_t n, int64_t i, int32_t *columns)
 {
     int count = 0;
     (void)n;
-    if (i >= 4)
-        columns[count++] = (int32_t)(i - 4);
-    if (i >= 8)
+    if (i >= 20)
+        columns[count++] = (int32_t)(i - 20);
+    if (i >= 40)
         columns[count++] = (int32_t)(i / 5);
     return count;
 }
@@ -103,7 +103,7 @@ static const subject subjects[] = {
     {"empty", 0, alone, false},         {"one row", 1, alone, false},
     {"diagonal", 777, alone, false},    {"path", 700, path, false},
     {"grid", 1600, grid, false},        {"shuffled grid", 1600, grid, true},
-    {"layers", 3000, layers, false},    {"far back", 11000, far_back, false},
+    {"layers", 3000, layers, false},    {"far back", 5000, far_back, false},
     {"waists", 6000, waist, false},     {"long rows", 401, heavy, false},
     {"shuffled path", 300, path, true},
 };
@@ -216,8 +216,9 @@ static void check_ways(spry_context *ctx, spry_device *d, spry_type type, const 
     make_chain(ctx, NULL, type, &a, count, (triangle_wish){0}, &here, &host);
     void *expected = apply(ctx, &host, conjugate, r);
     for (int way = TRIANGLE_ANY; way <= TRIANGLE_SET; way++) {
-        make_chain(ctx, d, type, &a, count, (triangle_wish){.way = way, .lanes = lanes}, &there,
-                   &c);
+        /* Teams of a processor may take turns where they do not meet within a row. */
+        const triangle_wish wish = {.way = way, .lanes = lanes, .teams = lanes > 1 ? 0 : 2};
+        make_chain(ctx, d, type, &a, count, wish, &there, &c);
         for (int turn = 0; turn < 2; turn++) {
             void *z = apply(ctx, &c, conjugate, r);
             check_near(s, type, &a, expected, z);
@@ -339,7 +340,7 @@ static void plans(spry_context *ctx, spry_device *d)
             next += plan.stretch[t].count;
         }
         assert_int_equal(next, plan.chunks);
-        if (d->facts.has_tickets)
+        if (!plan.has[TRIANGLE_SET])
             assert_int_equal(plan.stretches, 1);
         triangle_plan_clear(ctx, &plan);
         triangle_chain_clear(ctx, &c);
