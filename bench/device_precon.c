@@ -3,15 +3,21 @@
  *
  *     bench_device_precon DEVICE MATRIX SPEC...     bench_device_precon cuda poisson3d:size=256 amg
  *
+ * Behind that, the time of one application by itself, what it reads and writes of the device's
+ * bandwidth, and of triangular factors the sets of rows that must follow each other twice: levels
+ * of A's own pattern, which has those of ilu and ic without fill.
+ *
  * The matrix is in the host's memory and the device is open. Set-up is all from there to the first
  * iteration: A goes to the device, the preconditioner is made, the method chosen. Every system is
  * solved twice, and the second time counts: programs are compiled then.
  */
-#include "peers/peer.h"
+#include "peers/device_spry.h"
+#include "precon/triangle.h"
 
 #include <stdio.h>
+#include <string.h>
 
-enum { TURNS = 3 };
+enum { TURNS = 3, ROUNDS = 3, APPLICATIONS = 50 };
 
 static void solve(spry_context *ctx, const char *device, const spry_matrix *A, const char *spec,
                   spry_result *result)
@@ -31,6 +37,66 @@ static void solve(spry_context *ctx, const char *device, const spry_matrix *A, c
     spry_vector_free(x);
 }
 
+/* Seconds of one application on the device, and the bytes of its own that it reads; 0: it is not
+ * made there. */
+static double apply(spry_context *ctx, const char *name, const spry_matrix *A, const char *spec,
+                    int64_t *bytes)
+{
+    spry_device *d = NULL;
+    spry_operator *M = NULL;
+    spry_vector *r = NULL, *z = NULL;
+    double best = 0;
+    peer_check(ctx, spry_device_open(ctx, name, &d));
+    peer_check(ctx, spry_precon_new(A, d, spec, &M));
+    peer_check(ctx, spry_vector_on(d, M->type, M->rows, NULL, &r));
+    peer_check(ctx, spry_vector_on(d, M->type, M->rows, NULL, &z));
+    peer_check(ctx, spry_vector_fill(r, (spry_scalar){1, 0}));
+    for (int round = 0; round < ROUNDS && spry_operator_device(M); round++) {
+        double seconds = 0;
+        peer_check(ctx, spry_device_mark(d));
+        for (int k = 0; k < APPLICATIONS; k++)
+            peer_check(ctx, spry_operator_multiply(M, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, r,
+                                                   (spry_scalar){0, 0}, z));
+        peer_check(ctx, spry_device_elapsed(d, &seconds));
+        seconds /= APPLICATIONS;
+        if (round == 0 || seconds < best)
+            best = seconds;
+    }
+    *bytes = M->own_bytes;
+    spry_operator_free(M);
+    spry_vector_free(r);
+    spry_vector_free(z);
+    return best;
+}
+
+static int64_t levels(spry_context *ctx, const spry_matrix *A)
+{
+    const triangle_pattern p = {.offsets = A->a.offsets, .columns = A->a.col_index, .sorted = true};
+    triangle_sets sets;
+    peer_check(ctx, triangle_sets_make(ctx, A->a.rows, &p, 1, NULL, true, &sets));
+    const int64_t count = sets.count;
+    triangle_sets_clear(ctx, &sets);
+    return count;
+}
+
+static void show_application(spry_context *ctx, const char *device, const spry_matrix *A,
+                             const char *spec, double bandwidth)
+{
+    int64_t bytes = 0;
+    const double seconds = apply(ctx, device, A, spec, &bytes);
+    if (seconds <= 0)
+        return;
+    printf("%32s one application: %.1f us", "", 1e6 * seconds);
+    if (bandwidth > 0)
+        printf(", %.1f %% of the bandwidth", 100 * (double)bytes / seconds / bandwidth);
+    if (strncmp(spec, "ilu", 3) == 0 || strncmp(spec, "ic", 2) == 0) {
+        const int64_t count = levels(ctx, A);
+        printf(", %lld levels twice, %.3f us a level", (long long)count,
+               1e6 * seconds / 2 / (double)count);
+    }
+    printf("\n");
+}
+
 int main(int argc, char **argv)
 {
     spry_context *ctx = NULL;
@@ -41,6 +107,7 @@ int main(int argc, char **argv)
     if (spry_context_new(NULL, &ctx) != SPRY_STATUS_OK)
         return 1;
     spry_matrix *A = peer_matrix(ctx, argv[2]);
+    const double bandwidth = device_spry_bandwidth(ctx, argv[1]);
     printf("%-32s %-28s %-10s %9s %9s %9s %6s %10s\n", "matrix", "precon", "method", "set-up s",
            "solve s", "both", "iter.", "residual");
     for (int k = 3; k < argc; k++) {
@@ -57,6 +124,7 @@ int main(int argc, char **argv)
                best.method, best.setup_seconds, best.solve_seconds,
                best.setup_seconds + best.solve_seconds, (long long)best.iterations,
                best.true_residual, best.converged ? "" : "  not converged");
+        show_application(ctx, argv[1], A, argv[k], bandwidth);
         fflush(stdout);
     }
     spry_matrix_free(A);
