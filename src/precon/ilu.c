@@ -6,6 +6,7 @@
  * ones keep the row sums of A: I. Gustafsson, A class of first order factorization methods, BIT 18
  * (1978), 142-156. ic is the same of hermitian matrices, U = L^H.
  */
+#include "device/vector.h"
 #include "precon/factors.h"
 
 #define ILU_OPTIONS(item)                                                                        \
@@ -63,13 +64,25 @@ static spry_status make_ic(const precon_job *job, spry_operator **M)
     return make(job, true, M);
 }
 
+/* Fill makes rows longer than those of A, which may take other lanes. */
+static void foresee(const precon_job *job)
+{
+    const ilu_options *o = job->options;
+    if (o->solve != FACTORS_LEVELS)
+        return;
+    device_vectors_foresee(job->device, job->type);
+    triangle_device_foresee(job->device, job->type, job->A);
+}
+
 const precon_kind precon_kind_ilu = {.name = "ilu",
                                      .summary = "incomplete LU factors by levels of fill",
                                      .options = SPRY_OPTION_LIST(table),
                                      .make = make_ilu,
+                                     .foresee = foresee,
                                      .on_devices = true};
 const precon_kind precon_kind_ic = {.name = "ic",
                                     .summary = "incomplete Cholesky factors by levels of fill",
                                     .options = SPRY_OPTION_LIST(table),
                                     .make = make_ic,
+                                    .foresee = foresee,
                                     .on_devices = true};

@@ -8,19 +8,22 @@ void triangle_plan_clear(spry_context *ctx, triangle_plan *plan)
     *plan = (triangle_plan){0};
 }
 
-/* Work-items of a row: about a third of its entries, where they run in step. */
-static int lanes_for(const triangle_chain *c)
+int triangle_lanes(const spry_device *d, int64_t n, int64_t entries)
 {
-    const int64_t n = c->sets->n > 0 ? c->sets->n : 1;
-    int64_t mean = 0;
+    const int64_t mean = entries / (n > 0 ? n : 1);
     int lanes = 1;
-    for (int k = 0; k < c->count; k++) {
-        const int64_t own = c->t[k].offsets[c->sets->n] / n;
-        mean = own > mean ? own : mean;
-    }
-    while (c->device->facts.lanes > 1 && lanes < 32 && 3 * lanes < mean)
+    while (d->facts.lanes > 1 && lanes < 32 && 3 * lanes < mean)
         lanes *= 2;
     return lanes;
+}
+
+static int lanes_for(const triangle_chain *c)
+{
+    const int64_t n = c->sets->n;
+    int64_t most = 0;
+    for (int k = 0; k < c->count; k++)
+        most = c->t[k].offsets[n] > most ? c->t[k].offsets[n] : most;
+    return triangle_lanes(c->device, n, most);
 }
 
 /* Nanoseconds, as on an H200 and on a processor of two cores: of a chunk and of a set in each way,

@@ -69,6 +69,16 @@ static void test_amg_single(spry_context *ctx, spry_device *d)
     check(d, "poisson3d", "size=24", "method=cg precon=amg:precision=single format=csr", 0);
 }
 
+/* Sets of some rows, and of many. */
+static void test_factors(spry_context *ctx, spry_device *d)
+{
+    (void)ctx;
+    check(d, "poisson3d", "size=24", "method=cg precon=ic format=csr", 0);
+    check(d, "poisson2d", "size=50", "method=bicgstabl precon=ilu format=csr", 0);
+    check(d, "poisson2d", "size=50",
+          "method=cg precon=ilu:order=multicolour,precision=single format=csr", 0);
+}
+
 static void stop(void *data, int done, int all)
 {
     (void)all;
@@ -91,6 +101,6 @@ static void test_prepare(spry_context *ctx, spry_device *d)
 int main(void)
 {
     static const devices_test tests[] = {DEVICES_TEST(test_amg), DEVICES_TEST(test_amg_single),
-                                         DEVICES_TEST(test_prepare)};
+                                         DEVICES_TEST(test_factors), DEVICES_TEST(test_prepare)};
     return DEVICES_RUN(tests);
 }
