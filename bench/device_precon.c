@@ -12,9 +12,9 @@
  * solved twice, and the second time counts: programs are compiled then.
  */
 #include "peers/device_spry.h"
-#include "precon/triangle.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TURNS = 3, ROUNDS = 3, APPLICATIONS = 50 };
@@ -37,7 +37,7 @@ static void solve(spry_context *ctx, const char *device, const spry_matrix *A, c
     spry_vector_free(x);
 }
 
-/* Seconds of one application on the device, and the bytes of its own that it reads; 0: it is not
+/* Seconds of one application on the device, and the bytes that it reads and writes; 0: it is not
  * made there. */
 static double apply(spry_context *ctx, const char *name, const spry_matrix *A, const char *spec,
                     int64_t *bytes)
@@ -48,8 +48,8 @@ static double apply(spry_context *ctx, const char *name, const spry_matrix *A, c
     double best = 0;
     peer_check(ctx, spry_device_open(ctx, name, &d));
     peer_check(ctx, spry_precon_new(A, d, spec, &M));
-    peer_check(ctx, spry_vector_on(d, M->type, M->rows, NULL, &r));
-    peer_check(ctx, spry_vector_on(d, M->type, M->rows, NULL, &z));
+    peer_check(ctx, spry_vector_on(d, spry_operator_type(M), spry_operator_rows(M), NULL, &r));
+    peer_check(ctx, spry_vector_on(d, spry_operator_type(M), spry_operator_rows(M), NULL, &z));
     peer_check(ctx, spry_vector_fill(r, (spry_scalar){1, 0}));
     for (int round = 0; round < ROUNDS && spry_operator_device(M); round++) {
         double seconds = 0;
@@ -62,21 +62,34 @@ static double apply(spry_context *ctx, const char *name, const spry_matrix *A, c
         if (round == 0 || seconds < best)
             best = seconds;
     }
-    *bytes = M->own_bytes;
+    *bytes = spry_operator_bytes(M);
     spry_operator_free(M);
     spry_vector_free(r);
     spry_vector_free(z);
     return best;
 }
 
-static int64_t levels(spry_context *ctx, const spry_matrix *A)
+/* Rows are a level behind all neighbours with smaller numbers, whoever names them. */
+static int64_t levels(const spry_matrix *A)
 {
-    const triangle_pattern p = {.offsets = A->a.offsets, .columns = A->a.col_index, .sorted = true};
-    triangle_sets sets;
-    peer_check(ctx, triangle_sets_make(ctx, A->a.rows, &p, 1, NULL, true, &sets));
-    const int64_t count = sets.count;
-    triangle_sets_clear(ctx, &sets);
-    return count;
+    const peer_arrays a = peer_arrays_of(A);
+    int64_t most = 0;
+    int64_t *level = calloc((size_t)a.rows + 1, sizeof *level);
+    for (int64_t i = 0; level && i < a.rows; i++) {
+        for (int64_t e = a.offsets[i]; e < a.offsets[i + 1]; e++) {
+            const int64_t j = a.col_index[e];
+            if (j < i && level[j] >= level[i])
+                level[i] = level[j] + 1;
+        }
+        for (int64_t e = a.offsets[i]; e < a.offsets[i + 1]; e++) {
+            const int64_t j = a.col_index[e];
+            if (j > i && level[j] <= level[i])
+                level[j] = level[i] + 1;
+        }
+        most = level[i] + 1 > most ? level[i] + 1 : most;
+    }
+    free(level);
+    return most;
 }
 
 static void show_application(spry_context *ctx, const char *device, const spry_matrix *A,
@@ -90,7 +103,7 @@ static void show_application(spry_context *ctx, const char *device, const spry_m
     if (bandwidth > 0)
         printf(", %.1f %% of the bandwidth", 100 * (double)bytes / seconds / bandwidth);
     if (strncmp(spec, "ilu", 3) == 0 || strncmp(spec, "ic", 2) == 0) {
-        const int64_t count = levels(ctx, A);
+        const int64_t count = levels(A);
         printf(", %lld levels twice, %.3f us a level", (long long)count,
                1e6 * seconds / 2 / (double)count);
     }

@@ -55,6 +55,14 @@ static const char *const text =
     "    seen[SP_GLOBAL_ID] = SP_ATOMIC_NEXT(next);\n"
     "    SP_FENCE();\n"
     "}\n"
+    "SP_KERNEL words(SP_GLOBAL const sp_u64 *a, SP_GLOBAL sp_u64 *out)\n"
+    "{\n"
+    "    SP_GLOBAL sp_u32 *low = (SP_GLOBAL sp_u32 *)(out + SP_GROUPS * SP_GROUP);\n"
+    "    const sp_u64 seen = sp_peek64(a + SP_GLOBAL_ID);\n"
+    "    const sp_u32 part = sp_peek32((SP_GLOBAL const sp_u32 *)a + SP_GLOBAL_ID);\n"
+    "    sp_tell64(out + SP_GLOBAL_ID, sp_double_bits(sp_bits_double(seen)));\n"
+    "    sp_tell32(low + SP_GLOBAL_ID, sp_float_bits(sp_bits_float(part)));\n"
+    "}\n"
     "SP_KERNEL sizes(SP_GLOBAL offset *out)\n"
     "{\n"
     "    if (SP_GLOBAL_ID > 0)\n"
@@ -314,6 +322,17 @@ static void tickets(spry_context *ctx, spry_device *d)
         assert_int_equal(times[i], 1);
 }
 
+/* Bits of numbers come through as they are, those of NaNs too. */
+static void words(spry_context *ctx, spry_device *d)
+{
+    uint64_t in[COUNT], out[COUNT + COUNT / 2];
+    for (int i = 0; i < COUNT; i++)
+        in[i] = i % 3 == 0 ? ~(uint64_t)i : UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(i + 1);
+    run(ctx, d, program(ctx, d, SPRY_TYPE_D, 0), "words", in, sizeof in, out, sizeof out);
+    assert_memory_equal(out, in, sizeof in);
+    assert_memory_equal(out + COUNT, in, COUNT * sizeof(uint32_t));
+}
+
 static void sizes(spry_context *ctx, spry_device *d)
 {
     for (spry_type type = SPRY_TYPE_S; type <= SPRY_TYPE_Z; type++) {
@@ -335,7 +354,8 @@ int main(void)
 {
     static const devices_test tests[] = {
         DEVICES_TEST(lane_sums), DEVICES_TEST(group_sums), DEVICES_TEST(arithmetic),
-        DEVICES_TEST(widening),  DEVICES_TEST(tickets),    DEVICES_TEST(sizes),
+        DEVICES_TEST(widening),  DEVICES_TEST(tickets),    DEVICES_TEST(words),
+        DEVICES_TEST(sizes),
     };
     return DEVICES_RUN(tests);
 }
