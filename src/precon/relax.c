@@ -200,18 +200,26 @@ static spry_status make_ssor(const precon_job *job, spry_operator **M)
     return relax_make(job, &ssor_class, job->options, M);
 }
 
+static void foresee(const precon_job *job)
+{
+    triangle_device_foresee(job->device, job->type, job->A);
+}
+
 const precon_kind precon_kind_gs = {.name = "gs",
                                     .summary = "one sweep of Gauss-Seidel",
                                     .options = {table, WITHOUT_OMEGA, sizeof *table},
                                     .make = make_gs,
+                                    .foresee = foresee,
                                     .on_devices = true};
 const precon_kind precon_kind_sor = {.name = "sor",
                                      .summary = "one sweep of successive over-relaxation",
                                      .options = {table, ALL, sizeof *table},
                                      .make = make_sor,
+                                     .foresee = foresee,
                                      .on_devices = true};
 const precon_kind precon_kind_ssor = {.name = "ssor",
                                       .summary = "a sweep of SOR forth and one back",
                                       .options = {table, ALL, sizeof *table},
                                       .make = make_ssor,
+                                      .foresee = foresee,
                                       .on_devices = true};

@@ -55,16 +55,22 @@ static int teams_of(const spry_device *d, spry_type type)
     return warps && d->facts.most_group >= teams * TRIANGLE_TEAM ? teams : 1;
 }
 
+/* Places in local memory: more than three chunks. */
+static int recent_of(const spry_device *d, spry_type type)
+{
+    const int room = d->facts.local_bytes >= 40 << 10 ? 32 << 10 : 16 << 10;
+    return room / (int)spry_type_size(type);
+}
+
 static spry_status build(spry_device *d, spry_type type, int lanes, int teams, bool alone,
                          device_program **p)
 {
-    const int room = d->facts.local_bytes >= 40 << 10 ? 32 << 10 : 16 << 10;
     char options[224];
     snprintf(options, sizeof options,
              "-DSP_TYPE=%d -DSP_GROUP=%d -DTEAM=%d -DTEAMS=%d -DLANES=%d -DRECENT=%d "
              "-DCONJUGATE=%d -DSCALE=%d -DSCATTER=%d -DUPPER=%d",
-             (int)type, teams * TRIANGLE_TEAM, TRIANGLE_TEAM, teams, lanes,
-             room / (int)spry_type_size(type), CONJUGATE, SCALE, SCATTER, UPPER);
+             (int)type, teams * TRIANGLE_TEAM, TRIANGLE_TEAM, teams, lanes, recent_of(d, type),
+             CONJUGATE, SCALE, SCATTER, UPPER);
     return device_build_text(d, alone ? "triangle triangle_alone" : "triangle triangle_shared",
                              options, p);
 }
@@ -81,6 +87,20 @@ void triangle_device_foresee(spry_device *d, spry_type type, const spry_matrix *
     const int lanes = triangle_lanes(d, a->rows, sides[sides[1] > sides[0]]);
     (void)build(d, type, lanes, 1, false, NULL);
     (void)build(d, type, lanes, teams_of(d, type), true, NULL);
+}
+
+static spry_status put_columns(const triangle_chain *c, const triangle *t, arrays *a)
+{
+    spry_device *d = c->device;
+    const int64_t nnz = t->offsets[c->sets->n];
+    int32_t *columns = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(d->ctx, base_alloc(d->ctx, nnz, sizeof *columns, &columns));
+    triangle_plan_columns(d->ctx, &c->there->plan, t, recent_of(d, c->type), columns);
+    SPRY_GO(d->ctx, put(d, columns, nnz * 4, &a->columns));
+done:
+    base_free(d->ctx, columns);
+    return status;
 }
 
 static spry_status put_pattern(spry_context *ctx, const triangle_chain *c)
@@ -100,7 +120,7 @@ static spry_status put_pattern(spry_context *ctx, const triangle_chain *c)
         const triangle *t = &c->t[k];
         arrays *a = &there->t[k];
         SPRY_GO(ctx, put(d, t->offsets, (n + 1) * 8, &a->offsets));
-        SPRY_GO(ctx, put(d, t->columns, t->offsets[n] * 4, &a->columns));
+        SPRY_GO(ctx, put_columns(c, t, a));
         SPRY_GO(ctx, device_alloc(d, n * size, &a->w));
     }
     if (plan->has[TRIANGLE_SHARED] || plan->has[TRIANGLE_SET])

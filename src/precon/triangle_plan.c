@@ -163,3 +163,22 @@ done:
         triangle_plan_clear(ctx, plan);
     return status;
 }
+
+void triangle_plan_columns(const spry_context *ctx, const triangle_plan *plan, const triangle *t,
+                           int64_t recent, int32_t *columns)
+{
+    memcpy(columns, t->columns, (size_t)t->offsets[t->sets->n] * sizeof *columns);
+    for (int64_t s = 0; s < plan->stretches; s++) {
+        const triangle_stretch *own = &plan->stretch[s];
+        const int64_t low = plan->first[own->begin], high = plan->first[own->begin + own->count];
+        if (own->way != TRIANGLE_ALONE)
+            continue;
+#pragma omp parallel for num_threads(host_threads(ctx, t->offsets[high] - t->offsets[low]))
+        for (int64_t k = low; k < high; k++)
+            for (int64_t e = t->offsets[k]; e < t->offsets[k + 1]; e++) {
+                const int64_t c = columns[e], away = c < k ? k - c : c - k;
+                if (c >= low && c < high && away < recent - TRIANGLE_TEAM)
+                    columns[e] = ~(int32_t)(c & (recent - 1));
+            }
+    }
+}

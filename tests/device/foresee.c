@@ -75,6 +75,7 @@ static void test_factors(spry_context *ctx, spry_device *d)
     (void)ctx;
     check(d, "poisson3d", "size=24", "method=cg precon=ic format=csr", 0);
     check(d, "poisson2d", "size=50", "method=bicgstabl precon=ilu format=csr", 0);
+    check(d, "poisson2d", "size=50", "method=cg precon=ssor format=csr", 0);
     check(d, "poisson2d", "size=50",
           "method=cg precon=ilu:order=multicolour,precision=single format=csr", 0);
 }
