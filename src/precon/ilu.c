@@ -71,7 +71,7 @@ static void foresee(const precon_job *job)
     if (o->solve != FACTORS_LEVELS)
         return;
     device_vectors_foresee(job->device, job->type);
-    triangle_device_foresee(job->device, job->type, job->A);
+    triangle_device_foresee(job->device, job->type, job->A->a.rows, job->A->a.nnz);
 }
 
 const precon_kind precon_kind_ilu = {.name = "ilu",

@@ -202,7 +202,7 @@ static spry_status make_ssor(const precon_job *job, spry_operator **M)
 
 static void foresee(const precon_job *job)
 {
-    triangle_device_foresee(job->device, job->type, job->A);
+    triangle_device_foresee(job->device, job->type, job->A->a.rows, job->A->a.nnz);
 }
 
 const precon_kind precon_kind_gs = {.name = "gs",

@@ -75,16 +75,9 @@ static spry_status build(spry_device *d, spry_type type, int lanes, int teams, b
                              options, p);
 }
 
-void triangle_device_foresee(spry_device *d, spry_type type, const spry_matrix *A)
+void triangle_device_foresee(spry_device *d, spry_type type, int64_t rows, int64_t nnz)
 {
-    const matrix_arrays *a = &A->a;
-    int64_t sides[2] = {0, 0};
-    for (int64_t i = 0; i < a->rows; i++)
-        for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++) {
-            sides[0] += a->col_index[e] < i;
-            sides[1] += a->col_index[e] > i;
-        }
-    const int lanes = triangle_lanes(d, a->rows, sides[sides[1] > sides[0]]);
+    const int lanes = triangle_lanes(d, rows, (nnz - rows) / 2);
     (void)build(d, type, lanes, 1, false, NULL);
     (void)build(d, type, lanes, teams_of(d, type), true, NULL);
 }

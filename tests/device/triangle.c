@@ -54,6 +54,21 @@ static int grid(int64_t n, int64_t i, int32_t *columns)
     return count;
 }
 
+static int cube(int64_t n, int64_t i, int32_t *columns)
+{
+    enum { SIDE = 60 };
+    const int64_t at[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
+    int count = 0;
+    (void)n;
+    for (int64_t axis = 0, step = 1; axis < 3; axis++, step *= SIDE) {
+        if (at[axis] > 0)
+            columns[count++] = (int32_t)(i - step);
+        if (at[axis] < SIDE - 1)
+            columns[count++] = (int32_t)(i + step);
+    }
+    return count;
+}
+
 /* Three sets of a third of the rows each, more than a group has at once. */
 static int layers(int64_t n, int64_t i, int32_t *columns)
 {
@@ -217,7 +232,8 @@ static void check_ways(spry_context *ctx, spry_device *d, spry_type type, const 
     void *expected = apply(ctx, &host, conjugate, r);
     for (int way = TRIANGLE_ANY; way <= TRIANGLE_SET; way++) {
         /* Teams of a processor may take turns where they do not meet within a row. */
-        const triangle_wish wish = {.way = way, .lanes = lanes, .teams = lanes > 1 ? 0 : 2};
+        const triangle_wish wish = {
+            .way = way, .lanes = lanes, .teams = d->facts.processor && lanes == 1 ? 2 : 0};
         make_chain(ctx, d, type, &a, count, wish, &there, &c);
         for (int turn = 0; turn < 2; turn++) {
             void *z = apply(ctx, &c, conjugate, r);
@@ -316,7 +332,27 @@ static void recordings(spry_context *ctx, spry_device *d)
     free_system(type, &a);
 }
 
-/* Sets of one row are for one group, sets of thousands for all, and both for a waist. */
+static void check_plan(spry_context *ctx, const triangle_chain *c, bool some_alone,
+                       bool some_shared)
+{
+    triangle_plan plan;
+    int32_t next = 0;
+    assert_ok(ctx, triangle_plan_make(c, &plan));
+    for (int64_t t = 0; t < plan.stretches; t++) {
+        assert_int_equal(plan.stretch[t].begin, next);
+        next += plan.stretch[t].count;
+    }
+    assert_int_equal(next, plan.chunks);
+    if (!some_alone || !some_shared) {
+        assert_int_equal(plan.has[TRIANGLE_ALONE], some_alone);
+        assert_int_equal(plan.has[TRIANGLE_SHARED] || plan.has[TRIANGLE_SET], some_shared);
+        if (!plan.has[TRIANGLE_SET])
+            assert_int_equal(plan.stretches, 1);
+    }
+    triangle_plan_clear(ctx, &plan);
+}
+
+/* Sets of one row are for one group, sets of thousands for all, and a cube may have both. */
 static void plans(spry_context *ctx, spry_device *d)
 {
     static const struct {
@@ -324,28 +360,29 @@ static void plans(spry_context *ctx, spry_device *d)
         bool alone, shared;
     } cases[] = {{{"path", 5000, path, false}, true, false},
                  {{"layers", 300000, layers, false}, false, true},
-                 {{"diagonal", 300000, alone, false}, false, true}};
+                 {{"diagonal", 300000, alone, false}, false, true},
+                 {{"cube", 216000, cube, false}, true, true}};
+    const spry_type type = SPRY_TYPE_D;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        linear_system a = make_system(SPRY_TYPE_D, &cases[k].s);
-        triangle_sets sets;
-        triangle_chain c;
-        triangle_plan plan;
-        make_chain(ctx, d, SPRY_TYPE_D, &a, 2, (triangle_wish){0}, &sets, &c);
-        assert_ok(ctx, triangle_plan_make(&c, &plan));
-        assert_int_equal(plan.has[TRIANGLE_ALONE], cases[k].alone);
-        assert_int_equal(plan.has[TRIANGLE_SHARED] || plan.has[TRIANGLE_SET], cases[k].shared);
-        int32_t next = 0;
-        for (int64_t t = 0; t < plan.stretches; t++) {
-            assert_int_equal(plan.stretch[t].begin, next);
-            next += plan.stretch[t].count;
-        }
-        assert_int_equal(next, plan.chunks);
-        if (!plan.has[TRIANGLE_SET])
-            assert_int_equal(plan.stretches, 1);
-        triangle_plan_clear(ctx, &plan);
+        const subject *s = &cases[k].s;
+        linear_system a = make_system(type, s);
+        triangle_sets here, there;
+        triangle_chain host, c;
+        void *r = numeric_array(type, s->n, 0, 5);
+        make_chain(ctx, NULL, type, &a, 2, (triangle_wish){0}, &here, &host);
+        make_chain(ctx, d, type, &a, 2, (triangle_wish){0}, &there, &c);
+        check_plan(ctx, &c, cases[k].alone, cases[k].shared);
+        void *x = apply(ctx, &host, false, r);
+        void *y = apply(ctx, &c, false, r);
+        check_near(s, type, &a, x, y);
+        free(x);
+        free(y);
+        numeric_free(type, r, 0);
+        triangle_chain_clear(ctx, &host);
         triangle_chain_clear(ctx, &c);
-        triangle_sets_clear(ctx, &sets);
-        free_system(SPRY_TYPE_D, &a);
+        triangle_sets_clear(ctx, &here);
+        triangle_sets_clear(ctx, &there);
+        free_system(type, &a);
     }
 }
 
