@@ -421,9 +421,10 @@ void resident_close(runner *r)
                                      s->call_in, s->call_out, s->whole_partials};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         device_free(blocks[k]);
-    void *const arrays[] = {s->rows.text,  s->mirror,  s->slots,    s->counter,    s->counter_names,
-                            s->groups,     s->legs,    s->leg_of,   s->loop_end,   s->bytes,
-                            s->turn_bytes, s->host_in, s->host_out, s->graph_slots};
+    void *const arrays[] = {s->rows.text,     s->mirror,      s->slots,      s->counter,
+                            s->counter_names, s->groups,      s->legs,       s->leg_of,
+                            s->loop_end,      s->bytes,       s->turn_bytes, s->host_in,
+                            s->host_out,      s->graph_slots, s->loose};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, s);

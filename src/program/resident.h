@@ -166,6 +166,7 @@ typedef struct resident {
     bool calls;           /* some operators can only be called */
     bool held;            /* and what they make is held back where the device has stopped (accept):
                              else exits are looked at one by one */
+    bool *loose;          /* by operation that calls: its result need not be held back */
     bool warm;            /* a turn was launched: whatever is opened at first use is open */
     int64_t exits, ahead; /* phases with exits: launched since the last look, and then it looks */
     bool turns_alike;     /* every turn of the loop launches the same: it can be recorded */

@@ -47,6 +47,7 @@ done:
 typedef struct operands {
     const device_memory *from, *to;
     int64_t from_at, to_at, in_bytes, out_bytes;
+    bool aside; /* what is made is held back: it comes to its place unless the device has stopped */
 } operands;
 
 /* Brings what was made aside to its place, unless the device has stopped. */
@@ -68,7 +69,7 @@ static spry_status call_in_place(resident *s, const plan_op *o, const operands *
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx,
             device_borrow(s->d, (char *)device_address(v->from) + v->from_at, v->in_bytes, &in));
-    if (s->held) {
+    if (v->aside) {
         if (!s->call_out)
             SPRY_GO(ctx, device_alloc(s->d, longest(s), &s->call_out));
         SPRY_GO(ctx,
@@ -100,7 +101,7 @@ static spry_status call_copies(resident *s, const plan_op *o, const operands *v)
         SPRY_GO(ctx, device_multiply(called, o->transpose, one, s->call_in, zero, s->call_out));
     else
         SPRY_GO(ctx, call_host(s, o, v->in_bytes, v->out_bytes));
-    if (s->held)
+    if (v->aside)
         SPRY_GO(ctx, accept(s, v));
     else
         SPRY_GO(ctx, device_copy(s->call_out, 0, v->to == s->memory ? s->memory : s->l->x, v->to_at,
@@ -112,10 +113,11 @@ done:
 static spry_status call(resident *s, const plan_op *o, int64_t from_index, int64_t to_index)
 {
     operands v = {.in_bytes = s->r->n[s->p->vars[o->in[0].var].space] * s->r->size,
-                  .out_bytes = s->r->n[s->p->vars[o->out.var].space] * s->r->size};
+                  .out_bytes = s->r->n[s->p->vars[o->out.var].space] * s->r->size,
+                  .aside = s->held && !s->loose[o - s->p->ops]};
     v.from_at = find_vector(s, &o->in[0], from_index, &v.from);
     v.to_at = find_vector(s, &o->out, to_index, &v.to);
-    const bool same = v.from == v.to && v.from_at == v.to_at && !s->held;
+    const bool same = v.from == v.to && v.from_at == v.to_at && !v.aside;
     return s->d->facts.has_pointers && device_of(s->r->operators[o->op]) == s->d && !same
                ? call_in_place(s, o, &v)
                : call_copies(s, o, &v);

@@ -82,10 +82,60 @@ static bool turns_are_alike(const resident *s)
     return true;
 }
 
+/*
+ * Whether the memory of a plain vector holds nothing that is needed where a solve may stop. Then
+ * what is called may write there at once, also where the device has stopped: whoever goes on from
+ * there writes it first. So in each block it is written before it is read, and no exit is between
+ * the two. An update of x that a stop makes early counts as where it stands, behind the exit.
+ */
+static bool is_loose(const plan *p, int number)
+{
+    for (int n = 0; n < p->node_count; n++) {
+        const node *block = &p->nodes[n];
+        bool made = false, left = false;
+        if (block->kind != NODE_BLOCK)
+            continue;
+        for (int i = block->first; i < block->first + block->count; i++) {
+            const plan_op *o = &p->ops[i];
+            const int count = plan_ref_count(p, o);
+            bool writes = false;
+            for (int k = 0; k < count; k++) {
+                bool write;
+                const vref *v = plan_ref(p, o, k, &write);
+                if (v->var == NONE || p->vars[v->var].array || p->vars[v->var].in_pieces ||
+                    p->vars[v->var].number != number)
+                    continue;
+                if (o->kind == OP_MOVE || (!write && (!made || left)))
+                    return false;
+                writes = writes || write;
+            }
+            made = made || writes;
+            left = (left && !writes) || (made && op_exits(o));
+        }
+    }
+    return true;
+}
+
+static spry_status find_loose(resident *s)
+{
+    const plan *p = s->p;
+    const spry_status status = base_calloc(s->r->ctx, p->op_count + 1, sizeof *s->loose, &s->loose);
+    for (int i = 0; i < p->op_count && status == SPRY_STATUS_OK; i++) {
+        const plan_op *o = &p->ops[i];
+        if (!op_sweeps(o) || !plan_calls(p, o))
+            continue;
+        const plan_var *out = &p->vars[o->out.var];
+        s->loose[i] = !out->array && !out->in_pieces && out->number != NONE &&
+                      o->out.var != p->var_of_name[NAME_X] && is_loose(p, out->number);
+    }
+    return status;
+}
+
 spry_status resident_open_course(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, find_loose(s));
     SPRY_GO(ctx, base_calloc(ctx, s->p->op_count + 1, sizeof *s->leg_of, &s->leg_of));
     SPRY_GO(ctx, base_calloc(ctx, s->p->node_count + 1, sizeof *s->loop_end, &s->loop_end));
     for (int k = 0; k < SECTION_COUNT; k++) {
