@@ -233,8 +233,9 @@ static void check_ways(spry_context *ctx, spry_device *d, spry_type type, const 
     void *expected = apply(ctx, &host, conjugate, r);
     for (int way = TRIANGLE_ANY; way <= TRIANGLE_SET; way++) {
         /* Teams of a processor may take turns where they do not meet within a row. */
-        const triangle_wish wish = {
-            .way = way, .lanes = lanes, .teams = d->facts.processor && lanes == 1 ? 2 : 0};
+        const triangle_wish wish = {.way = (triangle_way)way,
+                                    .lanes = lanes,
+                                    .teams = d->facts.processor && lanes == 1 ? 2 : 0};
         make_chain(ctx, d, type, &a, count, wish, &there, &c);
         for (int turn = 0; turn < 2; turn++) {
             void *z = apply(ctx, &c, conjugate, r);
