@@ -79,6 +79,11 @@ run_precon() {
     limited 90 "$program" cuda poisson3d:size=256 jacobi poly fsai amg amg:precision=single
     limited 60 "$program" cuda convection-diffusion:size=128,nz=128 jacobi sai isai ilu:solve=isai amg amg-classical
     limited 30 "$program" cuda elasticity:size=64 jacobi amg ssor
+    # Triangles: see what one application takes.
+    limited 30 "$program" cuda poisson2d:size=400 ilu ic
+    limited 30 "$program" cuda poisson3d:size=64 ilu ic ilu:order=multicolour
+    limited 60 "$program" cuda poisson3d:size=100 ilu ic
+    limited 60 "$program" cuda poisson3d:size=64,points=27 ilu ic
     limited 60 "$build/bench/bench_sai" poisson3d:size=128 cuda sai sai:tau=0.8 sai:power=2
     limited 40 "$build/bench/bench_sai" convection-diffusion:size=128,nz=128 cuda sai isai
 }

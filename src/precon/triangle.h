@@ -58,8 +58,6 @@ spry_status triangle_sets_make(spry_context *ctx, int64_t n, const triangle_patt
 void triangle_sets_clear(spry_context *ctx, triangle_sets *s);
 /* Rows that were numbered in the order `perm` (NULL: none) get the numbers they have in A. */
 spry_status triangle_sets_rename(spry_context *ctx, triangle_sets *s, const int32_t *perm);
-/* Stages with sets of `least` rows and more shared; gives their number, count at most. */
-int64_t triangle_cut_stages(const triangle_sets *s, int64_t least, triangle_stage *stage);
 
 typedef struct triangle {
     const triangle_sets *sets;

@@ -121,7 +121,8 @@ static spry_status invert(spry_context *ctx, int64_t n, const int32_t *perm, int
     return SPRY_STATUS_OK;
 }
 
-int64_t triangle_cut_stages(const triangle_sets *s, int64_t least, triangle_stage *stage)
+/* Stages with sets of `least` rows and more shared; gives their number, count at most. */
+static int64_t cut_stages(const triangle_sets *s, int64_t least, triangle_stage *stage)
 {
     int64_t stages = 0;
     for (int64_t t = 0; t < s->count; t++) {
@@ -140,7 +141,7 @@ static spry_status make_stages(spry_context *ctx, bool in_turn, triangle_sets *s
     enum { SHARED = 1024 }; /* rows: some microseconds of work */
     const spry_status status = base_alloc(ctx, s->count, sizeof *s->stage, &s->stage);
     if (status == SPRY_STATUS_OK)
-        s->stages = triangle_cut_stages(s, in_turn ? INT64_MAX : SHARED, s->stage);
+        s->stages = cut_stages(s, in_turn ? INT64_MAX : SHARED, s->stage);
     return status;
 }
 
