@@ -146,6 +146,12 @@ done:
 /* --- the whole -----------------------------------------------------------------------------------
  */
 
+spry_status device_longest_row(device_matrix *A, int64_t *longest)
+{
+    const device_maker m = {.d = A->d, .A = A, .size = sizeof(double)};
+    return make_longest(&m, longest);
+}
+
 bool device_makes(const char *spec)
 {
     const size_t length = strcspn(spec, ":");

@@ -280,6 +280,16 @@ spry_status device_gather(spry_device *d, bool gathers)
     return status;
 }
 
+bool device_was_told(spry_device *d, uint64_t key)
+{
+    if (open_cache(d) != SPRY_STATUS_OK)
+        return false;
+    uint64_t *place = &d->cache->keys[key % CACHE_TOLD];
+    const bool before = *place == key;
+    *place = key;
+    return before;
+}
+
 void device_listen(spry_device *d)
 {
     if (open_cache(d) == SPRY_STATUS_OK)
