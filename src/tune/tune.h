@@ -224,6 +224,8 @@ void tune_leave(tune_candidate *c, const char *note);
 
 /* --- tune.c ---------------------------------------------------------------------------------- */
 
+/* Fewer are not worth a choice. */
+enum { TUNE_FEW_PRODUCTS = 32 };
 /* Bytes of the second-level cache, which is a core's own as a rule. */
 int64_t tune_second_cache(void);
 /* Decides. *op gets the operator in the chosen format, made from A; d, op and report may be NULL.
