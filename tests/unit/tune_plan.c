@@ -82,7 +82,7 @@ static void test_making(void **state)
     f.all[1].row.conversion_seconds = 1e6;
     assert_int_equal(tune_pick(&f.list, 5), 0);
     assert_int_equal(tune_pick(&f.list, 500), 1);
-    set_time(add(&f, "axt", 600), 0.4);
+    set_time(add(&f, "scoo", 600), 0.4);
     f.all[2].row.conversion_seconds = 1000;
     assert_int_equal(tune_pick(&f.list, 500), 1);
     assert_int_equal(tune_pick(&f.list, 50000), 2);
@@ -97,7 +97,7 @@ static void test_order(void **state)
     add(&f, "sell:C=32,sigma=1", 1000);
     add(&f, "sell:C=32,sigma=256", 999); /* sorting gains nothing */
     add(&f, "sell16:C=32,sigma=1", 700);
-    add(&f, "axt", 100);    /* the host's */
+    add(&f, "scoo", 100);   /* the host's */
     add(&f, "bsr", 5000);   /* hopeless */
     add(&f, "merge", 1010); /* rows are alike: little hope, but some */
     set_time(&f.all[0], 1.0);
