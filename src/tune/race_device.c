@@ -13,7 +13,7 @@
 
 enum { FIRST_RUNS = 2, CSR_RUNS = 3, LEAST_TRIED = 2, MOST_ELSEWHERE = 3 };
 static const double share = 1.5;     /* budgets for making and first products, */
-static const double whole = 2;       /* and for those and the last turns, which have */
+static const double whole = 1.75;    /* and for those and the last turns, which have */
 static const double least_end = 0.5; /* this in any case */
 static const double climbing = 0.25; /* of the first is kept for options of the best formats */
 static const double ending = 0.1;    /* of that is not begun any more */

@@ -106,11 +106,14 @@ static void test_order(void **state)
         const int next = tune_next_class(&f.list);
         assert_int_equal(next, want[k]);
         if (next > 0)
-            set_time(&f.all[next], next == 1 ? 0.7 : 0.9);
+            set_time(&f.all[next], next == 1 ? 0.98 : 0.99); /* no better than CSR */
     }
     assert_int_equal(tune_next_option(&f.list), 2); /* its format is near the best */
-    set_time(&f.all[2], 0.71);
+    set_time(&f.all[2], 0.985);
     assert_int_equal(tune_next_option(&f.list), 0);
+    f.all[6].samples = 0;
+    set_time(&f.all[1], 0.7); /* as it was hoped for: merge has no hope then */
+    assert_int_equal(tune_next_class(&f.list), 0);
     f.list.uneven = true; /* then merge comes first */
     f.all[6].samples = 0;
     tune_expect(&f.list, &f.all[6]);
