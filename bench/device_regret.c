@@ -464,10 +464,7 @@ static const char *const of_host[] = {"jds:pad=32",
                                       "scoo:h=1024",
                                       "scoo:h=4096",
                                       "scoo:h=2048,order=row,bits=12",
-                                      "scoo:h=4096,order=row,bits=12",
-                                      "axc",
-                                      "axt:THW=32,TH=1,MODE=unc",
-                                      "axt:THW=32,TH=4,MODE=com"};
+                                      "scoo:h=4096,order=row,bits=12"};
 
 static void run_pattern(stage *s, const char *text)
 {

@@ -13,6 +13,8 @@ typedef struct cache_key {
     uint64_t part[2];
 } cache_key;
 
+enum { CACHE_TOLD = 256 };
+
 struct device_cache {
     device_program *programs;
     struct device_ahead *ahead; /* what is compiled before it is asked for; NULL: nothing yet */
@@ -20,6 +22,7 @@ struct device_cache {
     int64_t unforeseen;         /* and asked for without having been foreseen */
     device_stage stage;         /* that what is foreseen is for */
     bool listens;               /* see device_listen() */
+    uint64_t keys[CACHE_TOLD];  /* see device_was_told() */
     bool gathers;               /* what is foreseen is compiled by ahead_drain() */
     bool refused;               /* the last text was, by the compiler */
     bool told;                  /* why nothing is kept on disk */

@@ -23,9 +23,12 @@ spry_status device_layout_from_csr(spry_device *d, const spry_matrix *A, device_
     if (!there)
         SPRY_GO(d->ctx, device_matrix_put_csr(d, &A->a, &brought));
     SPRY_GO(d->ctx, device_layout_make(there ? there : &brought, there != NULL, spec, made, D));
+    if (there && !*made)
+        SPRY_GO(d->ctx, SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
+                                  "format %s: only the host can make it of this matrix", spec));
 done:
     device_matrix_free(&brought);
-    if (status == SPRY_STATUS_NO_MEMORY) { /* nothing failed for the caller */
+    if (status == SPRY_STATUS_NO_MEMORY && !there) { /* nothing failed for the caller */
         memcpy(d->ctx->message, before, sizeof before);
         return SPRY_STATUS_OK;
     }

@@ -9,7 +9,8 @@
  * A, general CSR with sorted rows, in the format that `spec` names, made on the device: from
  * `there`, A's own arrays in its memory, or, NULL, from what is brought there for that. *made is
  * false, and nothing done, where that has to be made on the host, as when there is no room for
- * both. The host has no arrays of it then: who wants A back asks A.
+ * both; with `there` that is a failure unless the host makes it of every matrix: the host would
+ * take as long as hundreds of products. The host has no arrays of it: who wants A back asks A.
  */
 spry_status device_layout_from_csr(spry_device *d, const spry_matrix *A, device_matrix *there,
                                    const char *spec, bool *made, device_layout **D);

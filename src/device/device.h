@@ -159,6 +159,8 @@ spry_status device_build_text(spry_device *d, const char *names, const char *opt
 
 /* Whether it does anything to tell the device of programs that are going to be needed. */
 bool device_foresees(const spry_device *d);
+/* Whether it was told of all that belongs to a key before: who asks need not tell it again. */
+bool device_was_told(spry_device *d, uint64_t key);
 /* What programs that are told from here on are for: those that are needed first are compiled first.
  */
 typedef enum device_stage { STAGE_FOR_OPERATOR, STAGE_FOR_PRECON, STAGE_FOR_METHOD } device_stage;

@@ -143,8 +143,55 @@ done:
     return status;
 }
 
+spry_status make_list_carries(device_maker *m, const make_carried *to, device_memory *carries,
+                              device_memory *firsts)
+{
+    spry_context *ctx = m->d->ctx;
+    const int64_t units = m->L->units;
+    device_carries *c = &m->carries;
+    device_program *p = NULL;
+    int64_t rows = 0;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, make_build(m, "make_carries", "", &p));
+    SPRY_GO(ctx, device_sum_up(m->d, carries, units + 1));
+    SPRY_GO(ctx, device_sum_up(m->d, firsts, units + 1));
+    SPRY_GO(ctx, make_look(carries, units, &c->count));
+    SPRY_GO(ctx, make_look(firsts, units, &rows));
+    c->any = true;
+    c->rows = (int)rows;
+    SPRY_GO(ctx, device_alloc(m->d, rows * (int64_t)sizeof(int32_t), &c->row));
+    SPRY_GO(ctx, device_alloc(m->d, (rows + 1) * (int64_t)sizeof(int32_t), &c->start));
+    SPRY_GO(ctx, device_alloc(m->d, c->count * (int64_t)sizeof(int32_t), &c->place));
+    const device_arg args[] = {DEVICE_VALUE(units),
+                               DEVICE_VALUE(to->step),
+                               DEVICE_VALUE(to->shift),
+                               DEVICE_VALUE(to->more),
+                               device_arg_memory(to->rows),
+                               device_arg_memory(carries),
+                               device_arg_memory(firsts),
+                               device_arg_memory(c->row),
+                               device_arg_memory(c->start),
+                               device_arg_memory(c->place),
+                               {0}};
+    SPRY_GO(ctx, make_launch(p, "list_carries", units + 1, args));
+done:
+    return status;
+}
+
+void make_list_carries_foresee(const device_maker *m)
+{
+    (void)make_build(m, "make_carries", "", NULL);
+    device_sums_foresee(m->d);
+}
+
 /* --- the whole -----------------------------------------------------------------------------------
  */
+
+spry_status device_longest_row(device_matrix *A, int64_t *longest)
+{
+    const device_maker m = {.d = A->d, .A = A, .size = sizeof(double)};
+    return make_longest(&m, longest);
+}
 
 bool device_makes(const char *spec)
 {

@@ -64,6 +64,47 @@ spry_status make_look32(const device_memory *numbers, int64_t at, int32_t *numbe
 spry_status make_longest_build(const device_maker *m, device_program **p);
 spry_status make_longest(const device_maker *m, int64_t *longest);
 
+/* Where the rows are that units carry to: unit u's is rows[step u + shift] + more. */
+typedef struct make_carried {
+    const device_memory *rows;
+    int32_t step, shift, more;
+} make_carried;
+
+/* What units carry, as the host's device_carries_copy() has it, where a unit carries to one row at
+ * most and units that carry to the same row follow each other: carries[u + 1] is 1 where unit u
+ * does, firsts[u + 1] where it is the first to that row. Both are summed up. */
+spry_status make_list_carries(device_maker *m, const make_carried *to, device_memory *carries,
+                              device_memory *firsts);
+void make_list_carries_foresee(const device_maker *m);
+
+/* --- what formats of strands share (make_strands.c) ----------------------------------------------
+ */
+
+/* See kernels/make_strands.knl; count: strands, or entries where they are compact. */
+typedef struct make_strands {
+    int64_t height, TH, THW;
+    bool compact;
+    int64_t share, count, units;
+    const device_memory *starts; /* A's offsets, or owned */
+    device_memory *owned, *first;
+    bool adopted; /* first is the layout's */
+} make_strands;
+
+/* Counts them. */
+spry_status make_strands_count(const device_maker *m, make_strands *s);
+/* Cuts `units` of `share`; carries and firsts as make_list_carries() takes them; the most rows that
+ * begin in one. */
+spry_status make_strands_cut(const device_maker *m, make_strands *s, device_memory *carries,
+                             device_memory *firsts, int64_t *most);
+/* Values and columns of `stored` places. */
+spry_status make_strands_fill(const device_maker *m, const make_strands *s, int64_t stored,
+                              device_memory *columns, device_memory *values);
+/* Where rows end in units, `padded` being the pieces with fill behind the last. */
+spry_status make_strands_ends(const device_maker *m, const make_strands *s, int64_t padded,
+                              device_memory *leads, device_memory *ends);
+void make_strands_free(make_strands *s);
+void make_strands_foresee(const device_maker *m, const make_strands *s);
+
 /* --- what sliced formats share (make_sliced.c) ---------------------------------------------------
  */
 
@@ -95,6 +136,8 @@ spry_status device_layout_make(device_matrix *A, bool keep, const char *spec, bo
 /* What making and products of such a layout, which the host has made, will need, as device_build()
  * with no place for a program does it. */
 void device_layout_make_foresee(spry_device *d, layout *L, const char *spec);
+/* Entries of the longest row of a matrix that is there: eight bytes per row are read. */
+spry_status device_longest_row(device_matrix *A, int64_t *longest);
 /* Whether the format that `spec` names can be made there at all. */
 bool device_makes(const char *spec);
 

@@ -69,6 +69,20 @@ typedef struct making {
     bool foreseen, ahead; /* it was known to be needed, and compiled before it was */
 } making;
 
+/* Texts are long, and printf() looks at every character of them twice. */
+static void append(base_text *t, const char *more)
+{
+    const size_t length = strlen(more), wanted = t->used + length + 1;
+    if (t->status == SPRY_STATUS_OK && wanted > t->room) {
+        t->status = base_grow(t->ctx, (int64_t)t->used, (int64_t)(2 * wanted), 1, &t->text);
+        t->room = 2 * wanted;
+    }
+    if (t->status == SPRY_STATUS_OK) {
+        memcpy(t->text + t->used, more, length + 1);
+        t->used += length;
+    }
+}
+
 /* All that decides what comes out, as one text. No line before the program's own has a line's end
  * in it, so that different programs have different texts. */
 static spry_status describe(spry_device *d, const char *text, const char *options, cache_key *key)
@@ -78,9 +92,10 @@ static spry_status describe(spry_device *d, const char *text, const char *option
     const device_facts *f = &d->facts;
     char *all = NULL;
     base_text t = {.ctx = d->ctx};
-    base_text_put(&t, "spry %s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s", spry_version(), d->engine->name,
+    base_text_put(&t, "spry %s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n", spry_version(), d->engine->name,
                   f->description, f->target, f->driver, debug ? debug : "", more ? more : "",
-                  options, text);
+                  options);
+    append(&t, text);
     const spry_status status = base_text_take(&t, &all);
     if (status == SPRY_STATUS_OK)
         *key = cache_hash_of(all, strlen(all));
@@ -94,7 +109,9 @@ static spry_status complete(spry_device *d, const char *text, const char *option
 {
     base_text t = {.ctx = d->ctx};
     spry_status status = SPRY_STATUS_OK;
-    base_text_put(&t, "%s\n%s", device_text("dialect"), text);
+    append(&t, device_text("dialect"));
+    append(&t, "\n");
+    append(&t, text);
     SPRY_GO(d->ctx, base_text_take(&t, whole));
     SPRY_GO(d->ctx, describe(d, *whole, options, key));
 done:
@@ -280,6 +297,16 @@ spry_status device_gather(spry_device *d, bool gathers)
     return status;
 }
 
+bool device_was_told(spry_device *d, uint64_t key)
+{
+    if (open_cache(d) != SPRY_STATUS_OK)
+        return false;
+    uint64_t *place = &d->cache->keys[key % CACHE_TOLD];
+    const bool before = *place == key;
+    *place = key;
+    return before;
+}
+
 void device_listen(spry_device *d)
 {
     if (open_cache(d) == SPRY_STATUS_OK)
@@ -326,7 +353,8 @@ static spry_status join_texts(spry_context *ctx, const char *names, char **text)
     for (const char *at = names; *at; at += strspn(at, " ")) {
         const size_t length = strcspn(at, " ");
         snprintf(name, sizeof name, "%.*s", (int)length, at);
-        base_text_put(&t, "%s\n", device_text(name));
+        append(&t, device_text(name));
+        append(&t, "\n");
         at += length;
     }
     return base_text_take(&t, text);

@@ -4,6 +4,7 @@
 #include "device/forecast.h"
 #include "device/operator.h"
 #include "device/vector.h"
+#include "tune/tune.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -159,16 +160,28 @@ bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b)
 /* Whether products are so few that no storage format is worth looking for. */
 static bool multiplies_little(const spry_solver *solver)
 {
-    const attempt *a = solver->attempts.count > 0 ? solver_attempt(solver) : NULL;
-    return precon_is(solver->options.method, "direct") || (a && precon_is(a->method, "direct")) ||
-           (a && precon_is(a->precon, "jacobi") && a->seconds > 0); /* and has a forecast */
+    return solver_guess_products(solver) < TUNE_FEW_PRODUCTS;
+}
+
+/* The format as it was asked for; where it is to be chosen, for as many products as the solve is
+ * likely to take. */
+static const char *suited_format(const spry_solver *solver, char *room, size_t size)
+{
+    const char *format = solver->options.format;
+    const bool any = strcmp(format, "auto") == 0;
+    if (!(any || strncmp(format, "auto:", 5) == 0) || strstr(format, "products="))
+        return format;
+    snprintf(room, size, "%s%cproducts=%.0f", format, any ? ':' : ',',
+             solver_guess_products(solver));
+    return room;
 }
 
 spry_status solver_make_operator(spry_solver *solver)
 {
-    const char *format = solver->options.format;
+    char room[SPRY_OPTION_TEXT_SIZE + 32];
+    const char *format = suited_format(solver, room, sizeof room);
     spry_status status = SPRY_STATUS_OK;
-    solver->plain = strcmp(format, "auto") == 0 && multiplies_little(solver) && !solver->device;
+    solver->plain = strcmp(solver->options.format, "auto") == 0 && multiplies_little(solver);
     if (solver->plain)
         format = "csr";
     if (solver->device) {

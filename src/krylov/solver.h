@@ -121,6 +121,10 @@ spry_status solver_choose_device(spry_solver *solver, spry_device *near);
 /* Has the device's programs compiled that the attempt at hand is known to need. */
 void solver_foresee(const spry_solver *solver);
 spry_status solver_make_operator(spry_solver *solver);
+/* Products with A that a method is likely to take with a preconditioner, `most` iterations at most;
+ * and those of the attempt at hand, for all right-hand sides of the solve (guess.c). */
+double solver_guess(const char *method, const char *precon, int64_t rows, int64_t most);
+double solver_guess_products(const spry_solver *solver);
 /* One that was made for a few products makes room for one in the format that suits, where the
  * attempt at hand has many. */
 spry_status solver_suit_operator(spry_solver *solver);

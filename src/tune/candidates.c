@@ -1,6 +1,7 @@
 /* All formats with all options worth trying, and what a product in each will read. */
 #include "device/formats.h"
 #include "matrix/entries.h"
+#include "matrix/formats/bsr.h"
 #include "tune/tune.h"
 
 static const char *const kind_names[STORED_KINDS] = {"own", "f32", "f16", "bf16"};
@@ -42,21 +43,31 @@ static unsigned kinds_of(const bits *b)
            (unsigned)holds(b, 7, -126, 127) << STORED_BF16;
 }
 
-/* Looked at once for all candidates. Numbers of single precision are short already. */
-static unsigned exact_kinds(const spry_matrix *A)
+/* The kinds that hold the first values, and others from all over: most matrices give themselves
+ * away so. Bytes of 10,000 entries, none of the device's products. */
+static unsigned likely_kinds(const double *values, int64_t n)
 {
-    enum { FIRST = 4096, GRAIN = 1024 };
+    enum { FIRST = 4096, STRETCH = 8, STRETCHES = 512 };
+    bits b = {0, 1023, 1023};
+    look_at(values, n < FIRST ? n : FIRST, &b);
+    for (uint64_t k = 0; k < STRETCHES && n > FIRST && kinds_of(&b) != 0; k++)
+        look_at(values + base_random(5, k) % (uint64_t)(n - STRETCH), STRETCH, &b);
+    return kinds_of(&b);
+}
+
+/* Looked at once for all candidates. Numbers of single precision are short already. Where formats
+ * are made on a device what is likely is enough: the device finds out when it shortens values. */
+static unsigned exact_kinds(const spry_matrix *A, bool likely)
+{
+    enum { GRAIN = 1024 };
     const matrix_arrays *a = &A->a;
     const double *values = a->values;
     const int64_t n = a->nnz * (spry_type_is_complex(a->type) ? 2 : 1);
-    bits first = {0, 1023, 1023};
     if (type_is_single(a->type))
         return 1u << STORED_OWN;
-    /* Most matrices give themselves away soon. */
-    look_at(values, n < FIRST ? n : FIRST, &first);
-    unsigned kinds = kinds_of(&first);
-    if (kinds == 0)
-        return 1u << STORED_OWN;
+    unsigned kinds = likely_kinds(values, n);
+    if (kinds == 0 || likely)
+        return kinds | 1u << STORED_OWN;
     const int parts = matrix_parts(A->ctx, n);
 #pragma omp parallel for num_threads(parts) reduction(& : kinds) schedule(static, 1)
     for (int part = 0; part < parts; part++) {
@@ -89,7 +100,7 @@ bool tune_holds(const spry_matrix *A, const char *format)
     layout_forecast f;
     if (strcmp(format, "csr") == 0)
         return true;
-    if (kind != STORED_OWN && !(exact_kinds(A) >> kind & 1))
+    if (kind != STORED_OWN && !(exact_kinds(A, false) >> kind & 1))
         return false;
     memcpy(before, A->ctx->message, sizeof before);
     const bool holds_all = layout_foresee(A, format, &f) == SPRY_STATUS_OK;
@@ -294,25 +305,86 @@ static bool has_blocks(const matrix_arrays *a)
     return same * PART >= a->rows;
 }
 
+/* The size of blocks, found once, so that making them need not look for it: by the few rows at the
+ * beginning of a sample, whose columns are gone through two dozen times, in a third of a
+ * millisecond. */
+static void name_blocks(spry_context *ctx, const matrix_arrays *a, tune_candidate *c)
+{
+    enum { ROWS = 480 };
+    _Alignas(16) char options[LAYOUT_OPTIONS_SIZE];
+    const layout_class *class;
+    matrix_arrays part = *a;
+    int64_t rows = 1, columns = 1;
+    part.rows = a->rows < ROWS ? a->rows : ROWS;
+    if (layout_parse(ctx, c->row.format, &class, options) == SPRY_STATUS_OK)
+        bsr_choose(&part, options, &rows, &columns);
+    snprintf(c->row.format, sizeof c->row.format, "bsr:r=%d,c=%d", (int)rows, (int)columns);
+}
+
+/* Why a candidate is not looked at on a device; NULL: it is. */
+static const char *hopeless_there(const tune_list *list, const matrix_arrays *some,
+                                  int64_t products, const tune_candidate *c)
+{
+    if (products < TUNE_MANY && !tune_made_there(c))
+        return "made on the host: for 50000 products or more";
+    if (list->uneven && c->class == &format_sell16) /* much fill, which takes long to look at */
+        return "some rows are much longer than others";
+    if (c->class == &format_bsr && !has_blocks(some))
+        return "neighbouring rows have other columns";
+    return NULL;
+}
+
 /* What a candidate will read: from another kind's, a sample or A itself. */
 static void forecast(const spry_matrix *A, const spry_matrix *sample, int64_t products,
                      const tune_list *list, tune_candidate *c)
 {
     const tune_candidate *own = c->kind == STORED_OWN ? NULL : own_kind(list, c);
-    if (list->device && products < TUNE_MANY && !tune_made_there(c))
-        snprintf(c->row.note, sizeof c->row.note, "made on the host: for %d products or more",
-                 TUNE_MANY);
-    else if (own)
+    const matrix_arrays *some = sample ? &sample->a : &A->a;
+    const char *why = list->device && !own ? hopeless_there(list, some, products, c) : NULL;
+    const bool blocks = list->device && c->class == &format_bsr;
+    if (why) {
+        snprintf(c->row.note, sizeof c->row.note, "%s", why);
+        return;
+    }
+    if (own) {
         derive(A, own, c);
-    else if (list->uneven &&
-             c->class == &format_sell16) /* much fill, which takes long to look at */
-        snprintf(c->row.note, sizeof c->row.note, "some rows are much longer than others");
-    else if (list->device && c->class == &format_bsr && !has_blocks(sample ? &sample->a : &A->a))
-        snprintf(c->row.note, sizeof c->row.note, "neighbouring rows have other columns");
-    else if (sample && !c->class->whole)
+        if (blocks)
+            snprintf(c->row.format, sizeof c->row.format, "%.64s,values=%s", own->row.format,
+                     kind_names[c->kind]);
+        return;
+    }
+    if (blocks)
+        name_blocks(list->ctx, some, c);
+    if (sample && !c->class->whole)
         estimate(A, sample, c);
     else
         tune_foresee(A, c);
+}
+
+/* Whether some rows are so much longer than the others that formats which cut rows come first. */
+void tune_note_longest(tune_list *list, const matrix_arrays *a, int64_t longest)
+{
+    enum { UNEVEN = 32 };
+    list->longest = longest;
+    list->uneven = (double)longest * (double)a->rows > UNEVEN * (double)(a->nnz + a->rows);
+}
+
+void tune_correct_longest(tune_list *list, const matrix_arrays *a, int64_t longest)
+{
+    const double more = list->longest > 0 ? (double)longest / (double)list->longest : 1;
+    tune_note_longest(list, a, longest);
+    for (int i = 1; i < list->count; i++) {
+        tune_candidate *c = &list->all[i];
+        const bool wide = c->class == &format_ell || c->class == &format_ellr ||
+                          c->class == &format_ellr_t; /* each row as wide as the longest */
+        if (c->possible && wide)
+            c->row.bytes = (int64_t)((double)c->row.bytes * more);
+        if (c->possible && list->uneven && c->class == &format_sell16) {
+            c->possible = false;
+            snprintf(c->row.note, sizeof c->row.note, "some rows are much longer than others");
+        }
+        tune_expect(list, c);
+    }
 }
 
 spry_status tune_list_make(const spry_matrix *A, spry_device *d, int64_t products, tune_list *list)
@@ -320,22 +392,22 @@ spry_status tune_list_make(const spry_matrix *A, spry_device *d, int64_t product
     spry_context *ctx = A->ctx;
     spry_matrix *sample = NULL;
     spry_status status = SPRY_STATUS_OK;
-    enum { UNEVEN = 32 };
     tune_candidate csr = {.row = {.format = "csr"}, .possible = true};
     *list = (tune_list){.ctx = ctx, .device = d};
     snprintf(csr.row.note, sizeof csr.row.note, "%s", d ? "as it is" : "in place");
     csr.row.bytes = A->a.nnz * (int64_t)(spry_type_size(A->a.type) + sizeof(int32_t)) +
                     (A->a.rows + 1) * (int64_t)sizeof(int64_t);
     list->vector_bytes = (double)spry_type_size(A->a.type) * (double)(A->a.cols + A->a.rows);
-    const unsigned kinds = exact_kinds(A);
+    const unsigned kinds = exact_kinds(A, d != NULL);
     SPRY_GO(ctx, add(list, &csr));
     for (int i = 0; layout_class_at(i); i++)
         SPRY_GO(ctx, add_class(list, layout_class_at(i), kinds));
     SPRY_GO(ctx, tune_sample(A, d != NULL, &sample));
-    const int64_t longest = d || sample ? matrix_longest_row(A->ctx, &A->a) : 0;
-    list->doubtful = sample && longest > 2 * matrix_longest_row(sample->ctx, &sample->a);
-    list->uneven =
-        d && (double)longest * (double)A->a.rows > UNEVEN * (double)(A->a.nnz + A->a.rows);
+    const int64_t known = sample || d ? matrix_longest_row(ctx, sample ? &sample->a : &A->a) : 0;
+    if (d) /* the device looks at all of them later */
+        tune_note_longest(list, &A->a, known);
+    else
+        list->doubtful = sample && matrix_longest_row(ctx, &A->a) > 2 * known;
     for (int i = 1; i < list->count; i++)
         forecast(A, sample, products, list, &list->all[i]);
 done:

@@ -7,14 +7,18 @@
 
 #include "device/foresee.h"
 #include "device/formats.h"
+#include "device/make.h"
 #include "device/operator.h"
+#include "matrix/entries.h"
 
-enum { FIRST_RUNS = 2, CSR_RUNS = 3, LAST_ROUNDS = 3, LEAST_TRIED = 2, MOST_ELSEWHERE = 3 };
-static const double share = 1.6;     /* of the budget: making counts here as well */
-static const double climbing = 0.25; /* of that is kept for options of the best formats, */
-static const double ending = 0.1;    /* and of that for the last rounds */
+enum { FIRST_RUNS = 2, CSR_RUNS = 3, LEAST_TRIED = 2, MOST_ELSEWHERE = 3 };
+static const double share = 1.5;     /* budgets for making and first products, */
+static const double whole = 1.75;    /* and for those and the last turns, which have */
+static const double least_end = 0.5; /* this in any case */
+static const double climbing = 0.25; /* of the first is kept for options of the best formats */
+static const double ending = 0.1;    /* of that is not begun any more */
 static const double behind = 1.5;    /* times the best: no second product */
-static const double finalist = 1.05; /* times the best: takes part in the last rounds */
+static const double near_end = 1.06; /* times the least total: stays for the last turns */
 
 typedef struct race {
     spry_context *ctx;
@@ -32,8 +36,9 @@ typedef struct race {
 /* --- one candidate -------------------------------------------------------------------------------
  */
 
-static spry_status run_once(const race *r, tune_candidate *c)
+static spry_status run_once(void *data, tune_candidate *c)
 {
+    const race *r = data;
     const spry_scalar one = {1, 0}, zero = {0, 0};
     double seconds = 0;
     spry_status status = SPRY_STATUS_OK;
@@ -202,17 +207,17 @@ done:
 /* Those that are close take turns. */
 static spry_status run_last(race *r)
 {
-    double limit = 0;
+    const double budget = r->options->budget, left = whole * budget - r->spent;
+    const int64_t products = r->options->products;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(r->ctx, run_once(r, r->csr)); /* its first times may be those of a card that wakes up */
-    limit = finalist * least(r);
-    drop_losers(r, limit);
-    for (int round = 0; round < LAST_ROUNDS && !spry_context_interrupted(r->ctx, false); round++)
-        for (int i = 0; i < r->list->count; i++) {
-            tune_candidate *c = &r->list->all[i];
-            if (c->op && c->row.seconds <= limit)
-                SPRY_GO(r->ctx, run_once(r, c));
-        }
+    for (int i = 1; i < r->list->count; i++)
+        if (r->list->all[i].op && !tune_is_near(r->list, &r->list->all[i], products, near_end))
+            tune_leave(&r->list->all[i], NULL);
+    if (!spry_context_interrupted(r->ctx, false))
+        SPRY_GO(r->ctx,
+                tune_finals(r->list, products,
+                            left > least_end * budget ? left : least_end * budget, run_once, r));
 done:
     return status;
 }
@@ -249,22 +254,48 @@ static void foresee(race *r)
     spry_matrix_free(sample);
 }
 
-/* A and the vectors on the device, and CSR of it. */
+/* A on the device, and CSR of it. Where there is no room for both, it goes without the first. */
+static spry_status bring(race *r)
+{
+    char before[MESSAGE_SIZE];
+    const double begin = base_seconds();
+    memcpy(before, r->ctx->message, sizeof before);
+    spry_status status = device_matrix_put_csr(r->d, &r->A->a, &r->there);
+    if (status == SPRY_STATUS_OK) {
+        r->bringing = base_seconds() - begin;
+        status = build(r, r->csr);
+    }
+    if (status != SPRY_STATUS_NO_MEMORY)
+        return status;
+    memcpy(r->ctx->message, before, sizeof before);
+    device_matrix_free(&r->there);
+    spry_operator_free(r->csr->op);
+    r->csr->op = NULL;
+    return build(r, r->csr);
+}
+
+/* What no sample tells. The device reads eight bytes per row, less than a product does. */
+static spry_status look_at_rows(race *r)
+{
+    const matrix_arrays *a = &r->A->a;
+    int64_t longest = 0;
+    spry_status status = SPRY_STATUS_OK;
+    if (r->there.d)
+        SPRY_GO(r->ctx, device_longest_row(&r->there, &longest));
+    else
+        longest = matrix_longest_row(r->ctx, a);
+    tune_correct_longest(r->list, a, longest);
+done:
+    return status;
+}
+
+/* A and the vectors on the device; what there is to know of A; CSR's time. */
 static spry_status go_there(race *r)
 {
     const matrix_arrays *a = &r->A->a;
-    char before[MESSAGE_SIZE];
-    const double begin = base_seconds();
     spry_status status = SPRY_STATUS_OK;
-    memcpy(before, r->ctx->message, sizeof before);
-    status = device_matrix_put_csr(r->d, a, &r->there);
-    if (status == SPRY_STATUS_NO_MEMORY) {
-        memcpy(r->ctx->message, before, sizeof before); /* it goes without */
-        status = SPRY_STATUS_OK;
-    }
-    SPRY_GO(r->ctx, status);
-    r->bringing = base_seconds() - begin;
-    SPRY_GO(r->ctx, build(r, r->csr));
+    SPRY_GO(r->ctx, bring(r));
+    SPRY_GO(r->ctx, look_at_rows(r));
     SPRY_GO(r->ctx, spry_vector_on(r->d, a->type, a->cols, NULL, &r->x));
     SPRY_GO(r->ctx, spry_vector_on(r->d, a->type, a->rows, NULL, &r->y));
     SPRY_GO(r->ctx, spry_vector_fill(r->x, (spry_scalar){0.7390851332151607, 0}));

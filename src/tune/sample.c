@@ -3,19 +3,26 @@
 
 /* Blocks begin at, and columns move by, multiples of a number that the sizes of blocks and slices
  * divide. */
-enum { LEAST_BLOCKS = 4, MOST_BLOCKS = 16, GRAIN = 960, FEW_GRAIN = 480 };
-/* Products on a device are over soon, and looking at a sample for all candidates should be, too. */
-enum { SAMPLE_ENTRIES = 1 << 18, FEW_ENTRIES = 1 << 15 };
+enum { LEAST_BLOCKS = 4, MOST_BLOCKS = 16, GRAIN = 960, SAMPLE_ENTRIES = 1 << 18 };
+/* Products on a device are over soon, and looking at a sample for all candidates should be, too:
+ * all forecasts together then take about as long as going through it fifty times on one core, which
+ * is a third of a millisecond for FEW_ENTRIES. Where rows are long blocks are smaller. */
+enum { FEW_BLOCKS = 2, FEW_GRAIN = 480, LEAST_GRAIN = 60, FEW_ENTRIES = 1 << 14 };
 
 typedef struct blocks {
     int64_t grain, count, rows; /* of each, neighbours in A */
 } blocks;
 
-static blocks cut_blocks(const matrix_arrays *a, int64_t entries, int64_t grain)
+static blocks cut_blocks(const matrix_arrays *a, bool few)
 {
     const double mean = (double)a->nnz / (double)a->rows;
-    const int64_t grains = (int64_t)((double)entries / (mean > 1 ? mean : 1)) / grain;
-    blocks b = {grain, grains < LEAST_BLOCKS ? LEAST_BLOCKS : grains, grain};
+    const int64_t least = few ? FEW_BLOCKS : LEAST_BLOCKS;
+    const int64_t rows = (int64_t)((few ? FEW_ENTRIES : SAMPLE_ENTRIES) / (mean > 1 ? mean : 1));
+    int64_t grain = few ? FEW_GRAIN : GRAIN;
+    while (few && grain > LEAST_GRAIN && (least * grain > rows || 2 * least * grain > a->rows))
+        grain /= 2;
+    const int64_t grains = rows / grain;
+    blocks b = {grain, grains < least ? least : grains, grain};
     if (b.count > MOST_BLOCKS)
         b = (blocks){grain, MOST_BLOCKS, grains / MOST_BLOCKS * grain};
     return b;
@@ -24,7 +31,8 @@ static blocks cut_blocks(const matrix_arrays *a, int64_t entries, int64_t grain)
 static int64_t block_begin(const matrix_arrays *a, const blocks *b, int64_t block)
 {
     const double free_rows = (double)(a->rows - b->rows);
-    return (int64_t)(free_rows * (double)block / (double)(b->count - 1)) / b->grain * b->grain;
+    const int64_t at = (int64_t)(free_rows * (double)block / (double)(b->count - 1));
+    return at - at % (at >= GRAIN ? GRAIN : b->grain);
 }
 
 static int64_t whole_grains(int64_t rows)
@@ -63,7 +71,7 @@ spry_status tune_sample(const spry_matrix *A, bool few, spry_matrix **sample)
     const int64_t entries = few ? FEW_ENTRIES : SAMPLE_ENTRIES;
     if (a->nnz <= 2 * entries || a->rows == 0)
         return SPRY_STATUS_OK;
-    const blocks b = cut_blocks(a, entries, few ? FEW_GRAIN : GRAIN);
+    const blocks b = cut_blocks(a, few);
     matrix_arrays s = {.type = a->type, .format = SPRY_FORMAT_CSR, .rows = b.count * b.rows};
     if (s.rows > a->rows / 2) /* of few rows all are looked at */
         return SPRY_STATUS_OK;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { FEW_PRODUCTS = 32, SMALL_THERE = 1 << 20 };
+enum { SMALL_THERE = 1 << 20 };
 
 #define OPTION_OWNER tune_options
 static const spry_option rows[] = {TUNE_OPTIONS(SPRY_OPTION_ROW)};
@@ -147,7 +147,7 @@ static bool not_worth(const spry_device *d, const spry_matrix *A, const tune_opt
 {
     const int64_t bytes = A->a.nnz * (int64_t)(spry_type_size(A->a.type) + sizeof(int32_t));
     return !o->always &&
-           (bytes <= (d ? SMALL_THERE : tune_second_cache()) || o->products < FEW_PRODUCTS);
+           (bytes <= (d ? SMALL_THERE : tune_second_cache()) || o->products < TUNE_FEW_PRODUCTS);
 }
 
 /* A choice without a race, or where memory was short, is not worth remembering. */
@@ -264,8 +264,8 @@ static spry_status decide(spry_device *d, const spry_matrix *A, const tune_optio
         SPRY_GO(ctx, decide_by_race(d, A, o, m, report, op));
     if (m->usable && access(m->path, R_OK) == 0)
         snprintf(report->place, sizeof report->place, "%.255s", m->path);
-    base_log(ctx, SPRY_LOG_INFO, "format %s, %s", report->format,
-             report->remembered ? "remembered" : "chosen by timing");
+    base_log(ctx, SPRY_LOG_INFO, "format %s for %" PRId64 " products, %s", report->format,
+             o->products, report->remembered ? "remembered" : "chosen by timing");
 done:
     base_free(ctx, m);
     base_free(ctx, entry);

@@ -137,6 +137,7 @@ typedef struct tune_list {
     int count, room;
     double vector_bytes; /* of x and y that a product moves beside the matrix */
     bool doubtful;       /* some rows are longer than the sample knows */
+    int64_t longest;     /* entries of a row, as far as is known; for devices */
     bool uneven;         /* some rows are much longer than others */
     bool scattered;      /* CSR waits for more than bytes: */
     bool without_order;  /* for x, and not for the ends of rows */
@@ -149,6 +150,9 @@ typedef struct tune_list {
 enum { TUNE_MANY = 50000 };
 spry_status tune_list_make(const spry_matrix *A, spry_device *d, int64_t products, tune_list *list);
 void tune_list_free(tune_list *list); /* operators, too */
+/* The longest row, and what that means for forecasts that were made from another one. */
+void tune_note_longest(tune_list *list, const matrix_arrays *a, int64_t longest);
+void tune_correct_longest(tune_list *list, const matrix_arrays *a, int64_t longest);
 /* Whether a format, which may be that of another matrix, can hold A exactly. A is sorted general
  * CSR. */
 bool tune_holds(const spry_matrix *A, const char *format);
@@ -196,8 +200,18 @@ void tune_expect(const tune_list *list, tune_candidate *c);
  * of formats that were near the best. 0: there is none. */
 int tune_next_class(const tune_list *list);
 int tune_next_option(const tune_list *list);
-/* The place of the winner: the first of those whose totals are a tie with the least. */
+/* The least total of making and so many products of all that were timed and are still there; the
+ * place of the winner: the first of those that are a tie with it; whether one is within a factor.
+ */
+double tune_least(const tune_list *list, int64_t products);
 int tune_pick(const tune_list *list, int64_t products);
+bool tune_is_near(const tune_list *list, const tune_candidate *c, int64_t products, double factor);
+/* Those that are near the best take turns, for about `most` products. run() times one once more:
+ * the least of a candidate's times is its own. */
+enum { TUNE_FINALISTS = 512 };
+typedef spry_status tune_runner(void *data, tune_candidate *c);
+spry_status tune_finals(tune_list *list, int64_t products, double most, tune_runner *run,
+                        void *data);
 
 /* Whether a format's product is enough faster than CSR's. */
 bool tune_replaces_csr(const spry_tune_row *row, const spry_tune_row *csr);
@@ -210,6 +224,8 @@ void tune_leave(tune_candidate *c, const char *note);
 
 /* --- tune.c ---------------------------------------------------------------------------------- */
 
+/* Fewer are not worth a choice. */
+enum { TUNE_FEW_PRODUCTS = 32 };
 /* Bytes of the second-level cache, which is a core's own as a rule. */
 int64_t tune_second_cache(void);
 /* Decides. *op gets the operator in the chosen format, made from A; d, op and report may be NULL.

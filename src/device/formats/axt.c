@@ -4,6 +4,7 @@
 #include "matrix/formats/axt.h"
 
 #include "device/formats/segments.h"
+#include "device/make.h"
 #include "matrix/entries.h"
 
 static device_segments segments_of(const layout *L)
@@ -84,5 +85,85 @@ done:
     return status;
 }
 
-const device_format device_format_axt = {
-    .name = "axt", .open = open, .arrays = arrays, .grid = "THW=32 TH=1|4|8 MODE=unc|com"};
+/* --- on the device -------------------------------------------------------------------------------
+ */
+
+static make_strands strands_of(const axt_shape *s)
+{
+    return (make_strands){
+        .height = s->height, .TH = s->TH, .THW = s->THW, .compact = s->compact, .share = s->share};
+}
+
+static void foresee(const device_maker *m)
+{
+    axt_shape shape;
+    if (axt_find_shape(m->d->ctx, m->options, &shape) != SPRY_STATUS_OK)
+        return;
+    const make_strands s = strands_of(&shape);
+    make_strands_foresee(m, &s);
+    make_list_carries_foresee(m);
+}
+
+/* Units, what they carry, and where rows end in them. */
+static spry_status cut(device_maker *m, const axt_shape *shape, make_strands *s, int64_t padded,
+                       device_memory **carry_at)
+{
+    spry_context *ctx = m->d->ctx;
+    device_memory *firsts = NULL, *leads = NULL, *ends = NULL;
+    int64_t most = 0;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, make_cleared(m->d, s->units + 1, sizeof(int64_t), carry_at));
+    SPRY_GO(ctx, make_cleared(m->d, s->units + 1, sizeof(int64_t), &firsts));
+    SPRY_GO(ctx, make_strands_cut(m, s, *carry_at, firsts, &most));
+    SPRY_GO(ctx, axt_check_rows(ctx, shape, most));
+    SPRY_GO(ctx, make_list_carries(m, &(make_carried){s->first, 1, 0, -1}, *carry_at, firsts));
+    make_adopt(m, AXT_FIRST, "firsts", s->units + 1, sizeof(int64_t), s->first);
+    s->adopted = true;
+    SPRY_GO(ctx, make_add(m, AXT_FIRST + 1, "leads", s->units, sizeof(uint16_t), &leads));
+    SPRY_GO(ctx, make_add(m, AXT_FIRST + 2, "ends", m->A->rows, sizeof(uint16_t), &ends));
+    SPRY_GO(ctx, make_strands_ends(m, s, padded, leads, ends));
+done:
+    device_free(firsts);
+    return status;
+}
+
+static spry_status make(device_maker *m)
+{
+    spry_context *ctx = m->d->ctx;
+    layout *L = m->L;
+    axt_shape shape;
+    device_memory *values = NULL, *columns = NULL, *carry_at = NULL;
+    make_strands s = {0};
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, axt_find_shape(ctx, m->options, &shape));
+    s = strands_of(&shape);
+    m->elsewhere = shape.kept;
+    if (m->elsewhere)
+        goto done;
+    SPRY_GO(ctx, make_strands_count(m, &s));
+    axt_describe(L, &shape, s.count);
+    s.units = L->units;
+    m->elsewhere = s.units >= INT32_MAX;
+    if (m->elsewhere)
+        goto done;
+    const int64_t numbers = axt_row_numbers(&shape, L->stored);
+    L->array[AXT_ROWS] = (layout_array){
+        .name = shape.compact ? "hdr" : "rwp", .count = numbers, .size = 4, .aside = true};
+    SPRY_GO(ctx, make_add(m, AXT_AX, "ax", L->stored, m->size, &values));
+    SPRY_GO(ctx, make_add(m, AXT_COLUMNS, "columns", L->stored, sizeof(int32_t), &columns));
+    SPRY_GO(ctx, cut(m, &shape, &s, shape.compact ? s.count : numbers, &carry_at));
+    make_adopt(m, AXT_FIRST + 3, "carry_at", s.units + 1, sizeof(int64_t), carry_at);
+    carry_at = NULL;
+    SPRY_GO(ctx, make_strands_fill(m, &s, L->stored, columns, values));
+done:
+    device_free(carry_at);
+    make_strands_free(&s);
+    return status;
+}
+
+const device_format device_format_axt = {.name = "axt",
+                                         .open = open,
+                                         .arrays = arrays,
+                                         .grid = "THW=32 TH=1|4|8 MODE=unc|com",
+                                         .make = make,
+                                         .foresee = foresee};

@@ -56,10 +56,11 @@ done:
 static spry_status choose(const device_maker *m, int64_t *r, int64_t *c)
 {
     spry_context *ctx = m->d->ctx;
-    matrix_arrays sample = {0};
-    const spry_status status = bring_sample(m->A, &sample);
+    const bool said = make_option(m, "r") > 0 && make_option(m, "c") > 0; /* nothing to look for */
+    matrix_arrays sample = {.type = m->A->type, .format = SPRY_FORMAT_CSR, .cols = m->A->cols};
+    const spry_status status = said ? SPRY_STATUS_OK : bring_sample(m->A, &sample);
     if (status == SPRY_STATUS_OK)
-        bsr_choose(ctx, &sample, m->options, r, c);
+        bsr_choose(&sample, m->options, r, c);
     base_free(ctx, sample.offsets);
     base_free(ctx, sample.col_index);
     return status;

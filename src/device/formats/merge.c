@@ -45,36 +45,19 @@ static spry_status arrays(const layout *L, layout_array *array)
     return SPRY_STATUS_OK;
 }
 
-/* What units carry: the host's device_carries_copy(), knowing that a unit carries to one row at
- * most, and units that carry to the same row follow each other. */
 static spry_status list_carries(device_maker *m, device_program *p, const device_memory *starts,
                                 device_memory *carry_at)
 {
     spry_context *ctx = m->d->ctx;
     const int64_t units = m->L->units;
-    device_carries *c = &m->carries;
     device_memory *firsts = NULL;
-    int64_t rows = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, make_cleared(m->d, units + 1, sizeof(int64_t), &firsts));
     const device_arg args[] = {DEVICE_VALUE(units),       device_arg_memory(m->A->offsets),
                                device_arg_memory(starts), device_arg_memory(carry_at),
                                device_arg_memory(firsts), {0}};
     SPRY_GO(ctx, make_launch(p, "merge_carries", units, args));
-    SPRY_GO(ctx, device_sum_up(m->d, carry_at, units + 1));
-    SPRY_GO(ctx, device_sum_up(m->d, firsts, units + 1));
-    SPRY_GO(ctx, make_look(carry_at, units, &c->count));
-    SPRY_GO(ctx, make_look(firsts, units, &rows));
-    c->any = true;
-    c->rows = (int)rows;
-    SPRY_GO(ctx, device_alloc(m->d, rows * (int64_t)sizeof(int32_t), &c->row));
-    SPRY_GO(ctx, device_alloc(m->d, (rows + 1) * (int64_t)sizeof(int32_t), &c->start));
-    SPRY_GO(ctx, device_alloc(m->d, c->count * (int64_t)sizeof(int32_t), &c->place));
-    const device_arg lists[] = {DEVICE_VALUE(units),         device_arg_memory(starts),
-                                device_arg_memory(carry_at), device_arg_memory(firsts),
-                                device_arg_memory(c->row),   device_arg_memory(c->start),
-                                device_arg_memory(c->place), {0}};
-    SPRY_GO(ctx, make_launch(p, "merge_lists", units + 1, lists));
+    SPRY_GO(ctx, make_list_carries(m, &(make_carried){starts, 2, 2, 0}, carry_at, firsts));
 done:
     device_free(firsts);
     return status;
@@ -123,7 +106,7 @@ done:
 static void foresee(const device_maker *m)
 {
     (void)make_build(m, "make_merge", "", NULL);
-    device_sums_foresee(m->d);
+    make_list_carries_foresee(m);
 }
 
 const device_format device_format_merge = {.name = "merge",

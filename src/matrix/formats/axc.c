@@ -27,6 +27,20 @@ static spry_status check_options(spry_context *ctx, const axc_options *o)
                      "format axc: HBRS is %d, expected a multiple of four", (int)o->HBRS);
 }
 
+spry_status axc_describe(layout *L, const void *options)
+{
+    const axc_options *o = options;
+    const bool kept = o->refresh == REFRESH_ARRAY;
+    L->number[AXC_HBRS] = o->HBRS;
+    L->number[AXC_KEPT] = kept;
+    L->units = (L->rows + AXC_ROWS - 1) / AXC_ROWS;
+    /* Units write the bricks they use: nobody else may be at them in another product. */
+    L->unit_rows = kept ? 0 : AXC_ROWS;
+    layout_note(L, "HBRS", o->HBRS);
+    layout_note_word(L, "refresh", kept ? "array" : "none");
+    return check_options(L->ctx, o);
+}
+
 static int64_t bricks_of(const matrix_arrays *A, int64_t HBRS, int64_t row)
 {
     return (A->offsets[row + 1] - A->offsets[row] + HBRS - 1) / HBRS;
@@ -59,12 +73,7 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
     const int64_t HBRS = o->HBRS, kept = o->refresh == REFRESH_ARRAY;
     const int threads = matrix_parts(L->ctx, A->nnz + A->rows);
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(L->ctx, check_options(L->ctx, o));
-    L->number[AXC_HBRS] = HBRS;
-    L->number[AXC_KEPT] = kept;
-    L->units = (A->rows + AXC_ROWS - 1) / AXC_ROWS;
-    /* Units write the bricks they use: nobody else may be at them in another product. */
-    L->unit_rows = kept ? 0 : AXC_ROWS;
+    SPRY_GO(L->ctx, axc_describe(L, given));
     SPRY_GO(L->ctx, layout_add(L, AXC_BRP, "brp", A->rows + 1, sizeof(int64_t)));
     int64_t *brp = L->array[AXC_BRP].data;
     brp[0] = 0;
@@ -78,8 +87,6 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 #pragma omp parallel for num_threads(threads)
     for (int64_t i = 0; i < A->rows; i++)
         fill_row(L, A, i);
-    layout_note(L, "HBRS", HBRS);
-    layout_note_word(L, "refresh", kept ? "array" : "none");
 done:
     return status;
 }

@@ -13,11 +13,16 @@
 #ifndef SPRY_FORMAT_AXC_H
 #define SPRY_FORMAT_AXC_H
 
+#include "matrix/layout.h"
+
 /* Arrays. */
 enum { AXC_AX, AXC_COLUMNS, AXC_BRP };
 /* Numbers; AXC_KEPT is 1 where x is kept in bricks. */
 enum { AXC_HBRS, AXC_KEPT };
 /* Rows of a unit. */
 enum { AXC_ROWS = 64 };
+
+/* Numbers, units and parameters. */
+spry_status axc_describe(layout *L, const void *options);
 
 #endif

@@ -23,23 +23,14 @@ enum { MODE_UNC, MODE_COM };
 enum { REFRESH_NONE, REFRESH_ARRAY };
 enum { SHARE_ENTRIES = 4096 }; /* places of a unit, more or less */
 
-/* What follows from the options. */
-typedef struct shape {
-    int64_t THW, TH;
-    bool compact, kept;
-    int64_t height; /* places of a strand */
-    int64_t tile;   /* places of a tile */
-    int64_t share;  /* of a unit, in strands (unc) or entries (com) */
-    int bits;
-} shape;
-
-static spry_status find_shape(spry_context *ctx, const axt_options *o, shape *s)
+spry_status axt_find_shape(spry_context *ctx, const void *options, axt_shape *s)
 {
-    *s = (shape){.height = 1};
+    const axt_options *o = options;
+    *s = (axt_shape){.height = 1};
     if (o->THW % 4 != 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "format axt: THW is %d, expected a multiple of four", (int)o->THW);
-    *s = (shape){.THW = o->THW, .TH = o->TH, .compact = o->MODE == MODE_COM};
+    *s = (axt_shape){.THW = o->THW, .TH = o->TH, .compact = o->MODE == MODE_COM};
     s->kept = o->refresh == REFRESH_ARRAY;
     s->tile = s->THW * s->TH;
     s->height = s->TH > 1 ? s->TH : s->compact ? AXT_BLOCK : s->THW;
@@ -52,25 +43,41 @@ static spry_status find_shape(spry_context *ctx, const axt_options *o, shape *s)
     return SPRY_STATUS_OK;
 }
 
-static int64_t strands_of(const matrix_arrays *A, const shape *s, int64_t row)
+static int64_t strands_of(const matrix_arrays *A, const axt_shape *s, int64_t row)
 {
     return (A->offsets[row + 1] - A->offsets[row] + s->height - 1) / s->height;
 }
 
 /* Places for `count` strands or entries: whole tiles. */
-static int64_t places_of(const shape *s, int64_t count)
+static int64_t places_of(const axt_shape *s, int64_t count)
 {
     const int64_t places = s->compact ? count : count * s->height;
     return (places + s->tile - 1) / s->tile * s->tile;
 }
 
-static int64_t units_of(const shape *s, int64_t count)
+static int64_t units_of(const axt_shape *s, int64_t count)
 {
     return count > 0 ? (count + s->share - 1) / s->share : 1;
 }
 
+void axt_describe(layout *L, const axt_shape *s, int64_t count)
+{
+    L->number[AXT_THW] = s->THW;
+    L->number[AXT_TH] = s->TH;
+    L->number[AXT_COMPACT] = s->compact;
+    L->number[AXT_KEPT] = s->kept;
+    L->number[AXT_SHARE] = s->share;
+    L->number[AXT_BITS] = s->bits;
+    L->stored = places_of(s, count);
+    L->units = units_of(s, count);
+    layout_note(L, "THW", s->THW);
+    layout_note(L, "TH", s->TH);
+    layout_note_word(L, "MODE", s->compact ? "com" : "unc");
+    layout_note_word(L, "refresh", s->kept ? "array" : "none");
+}
+
 /* Where entry t of strand `strand` is among the values; the same without x for columns. */
-static int64_t place_of(const shape *s, int64_t strand, int64_t t, bool kept)
+static int64_t place_of(const axt_shape *s, int64_t strand, int64_t t, bool kept)
 {
     const int64_t wide = s->THW * (1 + kept);
     if (s->TH > 1) /* down the columns */
@@ -79,20 +86,20 @@ static int64_t place_of(const shape *s, int64_t strand, int64_t t, bool kept)
     return k / s->THW * wide + k % s->THW;
 }
 
-static shape shape_of(const layout *L)
+static axt_shape shape_of(const layout *L)
 {
     const bool compact = L->number[AXT_COMPACT] != 0;
     const int64_t THW = L->number[AXT_THW], TH = L->number[AXT_TH];
-    return (shape){.THW = THW,
-                   .TH = TH,
-                   .compact = compact,
-                   .kept = L->number[AXT_KEPT] != 0,
-                   .height = TH > 1    ? TH
-                             : compact ? AXT_BLOCK
-                                       : THW,
-                   .tile = THW * TH,
-                   .share = L->number[AXT_SHARE],
-                   .bits = (int)L->number[AXT_BITS]};
+    return (axt_shape){.THW = THW,
+                       .TH = TH,
+                       .compact = compact,
+                       .kept = L->number[AXT_KEPT] != 0,
+                       .height = TH > 1    ? TH
+                                 : compact ? AXT_BLOCK
+                                           : THW,
+                       .tile = THW * TH,
+                       .share = L->number[AXT_SHARE],
+                       .bits = (int)L->number[AXT_BITS]};
 }
 
 /* The first row that begins at or behind `target`, starts being strands or entries before rows. */
@@ -110,11 +117,9 @@ static int64_t find_row(const int64_t *starts, int64_t rows, int64_t target)
 }
 
 /* The rows that begin in each unit, and the carries of those that began before. */
-static spry_status cut_units(layout *L, const shape *s, const int64_t *starts)
+static spry_status cut_units(layout *L, const axt_shape *s, const int64_t *starts)
 {
     spry_status status = SPRY_STATUS_OK;
-    const int64_t count = starts[L->rows];
-    L->units = units_of(s, count);
     SPRY_GO(L->ctx, layout_add(L, AXT_FIRST, "first", L->units + 1, sizeof(int64_t)));
     SPRY_GO(L->ctx, base_alloc(L->ctx, L->units, sizeof *L->carry_row, &L->carry_row));
     SPRY_GO(L->ctx, base_alloc(L->ctx, L->units + 1, sizeof *L->carry_at, &L->carry_at));
@@ -145,8 +150,8 @@ ALWAYS_INLINE void put_value(layout *L, int64_t place, const matrix_arrays *A, i
 
 /* Fill repeats the row's last column, whose x is at hand: as columns rise otherwise, that is also
  * how entries() knows it. */
-static void fill_strands(layout *L, const shape *s, const matrix_arrays *A, const int64_t *starts,
-                         int64_t row)
+static void fill_strands(layout *L, const axt_shape *s, const matrix_arrays *A,
+                         const int64_t *starts, int64_t row)
 {
     const int64_t stride = s->TH > 1 ? s->THW : 1;
     for (int64_t strand = starts[row]; strand < starts[row + 1]; strand++) {
@@ -166,7 +171,7 @@ static void fill_strands(layout *L, const shape *s, const matrix_arrays *A, cons
 }
 
 /* The strands of the last tile that no row has are fill of the last one that has any. */
-static void fill_rest(layout *L, const shape *s, int64_t strands)
+static void fill_rest(layout *L, const axt_shape *s, int64_t strands)
 {
     int32_t *columns = L->array[AXT_COLUMNS].data, *rwp = L->array[AXT_ROWS].data;
     for (int64_t strand = strands; strand < L->array[AXT_ROWS].count; strand++) {
@@ -178,7 +183,7 @@ static void fill_rest(layout *L, const shape *s, int64_t strands)
 }
 
 /* A segment: entries begin..end-1 of a row, which stand in one strand. */
-static void fill_segment(layout *L, const shape *s, const matrix_arrays *A, int64_t begin,
+static void fill_segment(layout *L, const axt_shape *s, const matrix_arrays *A, int64_t begin,
                          int64_t end, int64_t row)
 {
     const int64_t strand = begin / s->height, t = begin % s->height;
@@ -194,7 +199,7 @@ static void fill_segment(layout *L, const shape *s, const matrix_arrays *A, int6
 }
 
 /* The entries of a unit: segments end with their row, their strand and the unit. */
-static void fill_segments(layout *L, const shape *s, const matrix_arrays *A, int64_t unit)
+static void fill_segments(layout *L, const axt_shape *s, const matrix_arrays *A, int64_t unit)
 {
     const int64_t *first = L->array[AXT_FIRST].data;
     const int64_t begin = unit * s->share;
@@ -211,7 +216,7 @@ static void fill_segments(layout *L, const shape *s, const matrix_arrays *A, int
 }
 
 /* What no entry has at the end. */
-static void clear_rest(layout *L, const shape *s, int64_t nnz)
+static void clear_rest(layout *L, const axt_shape *s, int64_t nnz)
 {
     for (int64_t k = nnz; k < L->stored; k++) {
         const int64_t place = place_of(s, k / s->height, k % s->height, false);
@@ -221,7 +226,7 @@ static void clear_rest(layout *L, const shape *s, int64_t nnz)
 }
 
 /* Rows of a unit that hdr[] has no bits for. */
-static spry_status check_rows(spry_context *ctx, const shape *s, int64_t rows)
+spry_status axt_check_rows(spry_context *ctx, const axt_shape *s, int64_t rows)
 {
     if (!s->compact || (rows + 1) >> (32 - s->bits) == 0)
         return SPRY_STATUS_OK;
@@ -231,13 +236,14 @@ static spry_status check_rows(spry_context *ctx, const shape *s, int64_t rows)
                      rows, s->share);
 }
 
-static spry_status fill(layout *L, const shape *s, const matrix_arrays *A, const int64_t *starts)
+static spry_status fill(layout *L, const axt_shape *s, const matrix_arrays *A,
+                        const int64_t *starts)
 {
     const int threads = matrix_parts(L->ctx, A->nnz + A->rows);
     const int64_t *first = L->array[AXT_FIRST].data;
     spry_status status = SPRY_STATUS_OK;
     for (int64_t u = 0; u < L->units; u++)
-        SPRY_GO(L->ctx, check_rows(L->ctx, s, first[u + 1] - first[u]));
+        SPRY_GO(L->ctx, axt_check_rows(L->ctx, s, first[u + 1] - first[u]));
     layout_clear(L, AXT_AX);
     if (s->compact) {
 #pragma omp parallel for num_threads(threads)
@@ -254,18 +260,17 @@ done:
     return status;
 }
 
-static int64_t row_numbers(const shape *s, int64_t stored)
+int64_t axt_row_numbers(const axt_shape *s, int64_t stored)
 {
     return s->compact ? stored : stored / s->height;
 }
 
 static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
-    const axt_options *o = given;
-    shape s;
+    axt_shape s;
     int64_t *strands = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(L->ctx, find_shape(L->ctx, o, &s));
+    SPRY_GO(L->ctx, axt_find_shape(L->ctx, given, &s));
     const int64_t *starts = A->offsets;
     if (!s.compact) {
         SPRY_GO(L->ctx, base_alloc(L->ctx, A->rows + 1, sizeof *strands, &strands));
@@ -276,23 +281,13 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
         SPRY_GO(L->ctx, base_prefix_sum(L->ctx, strands, A->rows));
         starts = strands;
     }
-    L->number[AXT_THW] = s.THW;
-    L->number[AXT_TH] = s.TH;
-    L->number[AXT_COMPACT] = s.compact;
-    L->number[AXT_KEPT] = s.kept;
-    L->number[AXT_SHARE] = s.share;
-    L->number[AXT_BITS] = s.bits;
-    L->stored = places_of(&s, starts[A->rows]);
+    axt_describe(L, &s, starts[A->rows]);
     SPRY_GO(L->ctx, layout_add(L, AXT_AX, "ax", L->stored * (1 + s.kept), spry_type_size(L->type)));
     SPRY_GO(L->ctx, layout_add(L, AXT_COLUMNS, "columns", L->stored, sizeof(int32_t)));
-    SPRY_GO(L->ctx, layout_add(L, AXT_ROWS, s.compact ? "hdr" : "rwp", row_numbers(&s, L->stored),
-                               sizeof(int32_t)));
+    SPRY_GO(L->ctx, layout_add(L, AXT_ROWS, s.compact ? "hdr" : "rwp",
+                               axt_row_numbers(&s, L->stored), sizeof(int32_t)));
     SPRY_GO(L->ctx, cut_units(L, &s, starts));
     SPRY_GO(L->ctx, fill(L, &s, A, starts));
-    layout_note(L, "THW", s.THW);
-    layout_note(L, "TH", s.TH);
-    layout_note_word(L, "MODE", s.compact ? "com" : "unc");
-    layout_note_word(L, "refresh", s.kept ? "array" : "none");
 done:
     base_free(L->ctx, strands);
     return status;
@@ -301,10 +296,10 @@ done:
 static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
-    shape s;
+    axt_shape s;
     int64_t count = 0;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, find_shape(ctx, given, &s));
+    SPRY_GO(ctx, axt_find_shape(ctx, given, &s));
 #pragma omp parallel for num_threads(matrix_parts(ctx, A->rows)) reduction(+ : count)
     for (int64_t i = 0; i < A->rows; i++)
         count += strands_of(A, &s, i);
@@ -313,17 +308,17 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
     for (int64_t u = 0, from = 0; u < units && s.compact; u++) {
         const int64_t to =
             u + 1 < units ? find_row(A->offsets, A->rows, (u + 1) * s.share) : A->rows;
-        SPRY_GO(ctx, check_rows(ctx, &s, to - from));
+        SPRY_GO(ctx, axt_check_rows(ctx, &s, to - from));
         from = to;
     }
     f->stored = places_of(&s, count);
     f->bytes = f->stored * ((1 + s.kept) * (int64_t)spry_type_size(A->type) + 4) +
-               row_numbers(&s, f->stored) * 4 + (units + 1) * 8;
+               axt_row_numbers(&s, f->stored) * 4 + (units + 1) * 8;
 done:
     return status;
 }
 
-static void tell_strands(const layout *L, const shape *s, int64_t unit, layout_hear hear,
+static void tell_strands(const layout *L, const axt_shape *s, int64_t unit, layout_hear hear,
                          void *data)
 {
     const int32_t *columns = L->array[AXT_COLUMNS].data, *rwp = L->array[AXT_ROWS].data;
@@ -341,7 +336,7 @@ static void tell_strands(const layout *L, const shape *s, int64_t unit, layout_h
         }
 }
 
-static void tell_segments(const layout *L, const shape *s, int64_t unit, layout_hear hear,
+static void tell_segments(const layout *L, const axt_shape *s, int64_t unit, layout_hear hear,
                           void *data)
 {
     const int64_t *first = L->array[AXT_FIRST].data;
@@ -358,7 +353,7 @@ static void tell_segments(const layout *L, const shape *s, int64_t unit, layout_
 
 static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
 {
-    const shape s = shape_of(L);
+    const axt_shape s = shape_of(L);
     for (int64_t unit = begin; unit < end; unit++) {
         if (s.compact)
             tell_segments(L, &s, unit, hear, data);

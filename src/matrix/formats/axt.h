@@ -20,10 +20,30 @@
 #ifndef SPRY_FORMAT_AXT_H
 #define SPRY_FORMAT_AXT_H
 
+#include "matrix/layout.h"
+
 /* Arrays; AXT_ROWS is rwp[] or hdr[]. */
 enum { AXT_AX, AXT_COLUMNS, AXT_ROWS, AXT_FIRST };
 /* Numbers. */
 enum { AXT_THW, AXT_TH, AXT_COMPACT, AXT_KEPT, AXT_SHARE, AXT_BITS };
 enum { AXT_BLOCK = 512 };
+
+/* What follows from the options. */
+typedef struct axt_shape {
+    int64_t THW, TH;
+    bool compact, kept;
+    int64_t height; /* places of a strand */
+    int64_t tile;   /* places of a tile */
+    int64_t share;  /* of a unit, in strands (unc) or entries (com) */
+    int bits;
+} axt_shape;
+
+spry_status axt_find_shape(spry_context *ctx, const void *options, axt_shape *s);
+/* Numbers, units, places and parameters of a layout of `count` strands or entries. */
+void axt_describe(layout *L, const axt_shape *s, int64_t count);
+/* Row numbers of so many places. */
+int64_t axt_row_numbers(const axt_shape *s, int64_t stored);
+/* Fails where so many rows of a unit are more than hdr[] has bits for. */
+spry_status axt_check_rows(spry_context *ctx, const axt_shape *s, int64_t rows);
 
 #endif

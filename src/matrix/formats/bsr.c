@@ -80,28 +80,36 @@ static int64_t sample_bytes(const matrix_arrays *A, int64_t r, int64_t c, int64_
     return bytes;
 }
 
-void bsr_choose(spry_context *ctx, const matrix_arrays *A, const void *options, int64_t *r,
-                int64_t *c)
+/* The best of 1 .. most for one of the two numbers, the other being given. */
+static int64_t best_of(const matrix_arrays *A, int64_t r, int64_t c, int64_t most, int64_t value)
+{
+    int64_t least = INT64_MAX, best = 1;
+    for (int64_t k = 1; k <= most; k++) {
+        const int64_t bytes = sample_bytes(A, r ? r : k, c ? c : k, value);
+        if (bytes < least) {
+            least = bytes;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* One number after the other, columns first: blocks show in single rows already. That looks at 24
+ * sizes and not at 64. */
+void bsr_choose(const matrix_arrays *A, const void *options, int64_t *r, int64_t *c)
 {
     const bsr_options *o = options;
-    enum { SIZES = BSR_MOST * BSR_MOST };
     const int64_t value = (int64_t)layout_value_size(A->type, (stored_kind)o->values);
     const int64_t widest = A->cols < 1 ? 1 : A->cols < BSR_MOST ? A->cols : BSR_MOST;
-    int64_t bytes[SIZES], best = -1;
-#pragma omp parallel for num_threads(matrix_parts(ctx, A->nnz)) schedule(dynamic, 1)
-    for (int i = 0; i < SIZES; i++) {
-        const int64_t rows = i / BSR_MOST + 1, cols = i % BSR_MOST + 1;
-        const bool asked = (o->r == 0 || o->r == rows) && (o->c == 0 || o->c == cols);
-        bytes[i] = asked && cols <= widest && (o->r == 0 || o->c == 0)
-                       ? sample_bytes(A, rows, cols, value)
-                       : INT64_MAX;
+    *r = o->r;
+    *c = o->c < widest ? o->c : widest;
+    if (*c == 0)
+        *c = best_of(A, *r ? *r : 1, 0, widest, value);
+    if (*r == 0) {
+        *r = best_of(A, 0, *c, BSR_MOST, value);
+        if (o->c == 0 && *r > 1)
+            *c = best_of(A, *r, 0, widest, value);
     }
-    for (int i = 0; i < SIZES; i++)
-        if (bytes[i] < INT64_MAX && (best < 0 || bytes[i] < bytes[best]))
-            best = i;
-    *r = o->r ? o->r : best < 0 ? 1 : best / BSR_MOST + 1;
-    *c = o->c ? o->c : best < 0 ? 1 : best % BSR_MOST + 1;
-    *c = *c < widest ? *c : widest;
 }
 
 /* offsets[b] = blocks before block row b. */
@@ -156,7 +164,7 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     spry_status status = SPRY_STATUS_OK;
     int64_t r, c;
-    bsr_choose(L->ctx, A, given, &r, &c);
+    bsr_choose(A, given, &r, &c);
     const int64_t block_rows = (A->rows + r - 1) / r;
     const int parts = matrix_parts(L->ctx, A->nnz);
     L->number[BSR_R] = r;
@@ -190,7 +198,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
     const bsr_options *o = given;
     int64_t r, c, *offsets = NULL;
     spry_status status = SPRY_STATUS_OK;
-    bsr_choose(ctx, A, o, &r, &c);
+    bsr_choose(A, o, &r, &c);
     const int64_t block_rows = (A->rows + r - 1) / r;
     SPRY_GO(ctx, base_alloc(ctx, block_rows + 1, sizeof *offsets, &offsets));
     SPRY_GO(ctx, count_all(ctx, A, r, c, block_rows, offsets));

@@ -23,9 +23,8 @@ enum { BSR_BEHIND = 4 };
 
 /* The size of blocks: as the options say, or what takes the fewest bytes for a sample of the rows;
  * never wider than A. The sample is BSR_STRETCHES stretches of BSR_STRETCH rows at most. */
-enum { BSR_STRETCH = 840, BSR_STRETCHES = 8 };
-void bsr_choose(spry_context *ctx, const matrix_arrays *A, const void *options, int64_t *r,
-                int64_t *c);
+enum { BSR_STRETCH = 840, BSR_STRETCHES = 4 };
+void bsr_choose(const matrix_arrays *A, const void *options, int64_t *r, int64_t *c);
 /* The first row of stretch t, and how many stretches there are. */
 int64_t bsr_stretches(int64_t rows);
 int64_t bsr_stretch(int64_t rows, int64_t t);

@@ -1,0 +1,64 @@
+/* How many products with A a solve is likely to take: what the choice of a storage format is for.
+ */
+#include "krylov/solver.h"
+
+#include <math.h>
+
+/*
+ * Iterations over those without a preconditioner, or, where they hardly grow with the matrix, their
+ * number; medians over grids and the real matrices of docs/figures.md, rounded. What is not here
+ * has 1.
+ */
+static const struct {
+    const char *precon;
+    double share, iterations;
+} gains[] = {
+    {"direct", 0, 2},                            /* residuals, and perhaps a step of refinement */
+    {"amg", 0, 25},                              /* and amg-classical: multigrid */
+    {"amg-classical", 0, 25}, {"kkt", 0, 40},    /* multigrid within */
+    {"inner", 0, 25},                            /* a solve within each */
+    {"schwarz", 0.2, 0},                         /* factors of large parts */
+    {"mlilu", 0.2, 0},        {"ilutp", 0.2, 0}, /* factors with fill */
+    {"ilut", 0.2, 0},         {"ict", 0.2, 0},   {"ilu", 0.3, 0},  /* factors without */
+    {"ic", 0.3, 0},           {"ildl", 0.3, 0},  {"poly", 0.3, 0}, /* some products for each */
+    {"ssor", 0.4, 0},                                              /* triangles of A */
+    {"sor", 0.4, 0},          {"gs", 0.4, 0},    {"fsai", 0.5, 0}, /* approximate inverses */
+    {"sai", 0.5, 0},          {"isai", 0.5, 0},  {"spai", 0.5, 0},
+};
+
+/* Methods with two products per iteration, or more; others have one. */
+static const char *const doubles[] = {"bicg", "bicgstab", "bicgstabl", "pipebicgstab",
+                                      "cgs",  "tfqmr",    "qmr",       "gpbicg",
+                                      "lsqr", "lsmr",     "cgls"};
+
+double solver_guess(const char *method, const char *precon, int64_t rows, int64_t most)
+{
+    /* Grids of n unknowns take 2.5 n^(1/2) iterations in two dimensions and 3 n^(1/3) in three;
+     * what is not known to be either is in the middle. */
+    const double alone = 2.7 * pow((double)(rows > 1 ? rows : 1), 5.0 / 12);
+    double iterations = alone, each = 1;
+    for (size_t i = 0; i < sizeof gains / sizeof *gains; i++)
+        if (precon_is(precon, gains[i].precon))
+            iterations = gains[i].iterations + gains[i].share * alone;
+    for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++)
+        if (precon_is(method, doubles[i]))
+            each = 2;
+    if (precon_is(method, "direct"))
+        iterations = 2;
+    return each * (iterations < (double)most ? iterations : (double)most);
+}
+
+double solver_guess_products(const spry_solver *solver)
+{
+    enum { TOGETHER = 8 }; /* right-hand sides share a reading of A */
+    const attempt *a = solver->attempts.count > 0 ? solver_attempt(solver) : NULL;
+    const char *method = a && a->method[0] ? a->method : solver->options.method;
+    const char *precon = a ? a->precon : solver->options.precon;
+    const double tried = 30; /* iterations, at most twice as many, as a trial has told */
+    double once = solver_guess(method, precon, solver->matrix->a.rows, solver->options.max_iter);
+    if (a && precon_is(a->precon, "jacobi") && a->seconds > 0 && tried < once)
+        once = tried;
+    return once * (double)((solver->systems + TOGETHER - 1) / TOGETHER > 1
+                               ? (solver->systems + TOGETHER - 1) / TOGETHER
+                               : 1);
+}
