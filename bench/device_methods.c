@@ -119,8 +119,8 @@ static void make_solver(stage *s, contender *c, bool is_long, int iterations)
     c->solver[is_long] = NULL;
     if (iterations)
         snprintf(text, sizeof text,
-                 "method=%s precon=none tol=0 stall=0 divergence=1e300 max-iter=%d", s->method,
-                 iterations);
+                 "method=%s precon=none tol=0 stall=0 keep=last divergence=1e300 max-iter=%d",
+                 s->method, iterations);
     else
         snprintf(text, sizeof text, "method=%s precon=none tol=%g", s->method, tolerance);
     peer_need(s->ctx, spry_solver_new(s->ctx, &c->solver[is_long]));
