@@ -6,7 +6,8 @@
  * written where they stand.
  *
  * Where a phase has products, work-items go by the positions of the matrix's rows: the lanes of a
- * row add up its product, and the first of them does the rest.
+ * row add up its product, and the first of them does the rest. Rows of A^T and A^H have positions
+ * of their own, so that a phase has products with one of these (see schedule.c).
  */
 #include "program/resident.h"
 
@@ -17,8 +18,9 @@ typedef struct sweep_text {
     const plan *p;
     const plan_op *ops; /* those of the sweep */
     int first, count;
-    int space; /* at hand */
-    int width; /* elements per work-item has at a time */
+    int space;  /* at hand */
+    int turned; /* products are with A, A^T or A^H; NONE: there are none */
+    int width;  /* elements per work-item has at a time */
     bool product;
     bool local_sums;                /* sums of slices fit into local memory */
     bool alone;                     /* a single update of x, by itself */
@@ -158,7 +160,9 @@ static void put_pointer(const sweep_text *t, int var)
 static void put_pointers(sweep_text *t)
 {
     put(t, "    const offset n0 = st[ST_N0], n1 = st[ST_N1], stride0 = st[ST_STRIDE0];\n"
-           "    const offset stride1 = st[ST_STRIDE1], positions = st[ST_POSITIONS];\n");
+           "    const offset stride1 = st[ST_STRIDE1];\n");
+    if (t->turned != NONE)
+        PUT(t, "    const offset positions = st[ST_POSITIONS + %d];\n", t->turned);
     memset(t->known, 0, (size_t)t->p->var_count);
     for (int i = 0; i < t->count; i++) {
         const plan_op *o = &t->ops[i];
@@ -488,11 +492,13 @@ static void put_stores(const sweep_text *t)
 static void put_products(const sweep_text *t)
 {
     const plan *p = t->p;
-    put(t, "        const offset at = tile * (SP_GROUP / A_LANES) + SP_LOCAL_ID / A_LANES;\n"
-           "        const int lane = SP_LOCAL_ID % A_LANES;\n"
+    const char *prefix = emit_prefix(t->turned);
+    const char *pass = t->w->rows[t->turned].pass_text;
+    put(t, "        const offset at = tile * (SP_GROUP / lanes) + SP_LOCAL_ID / lanes;\n"
+           "        const int lane = SP_LOCAL_ID % lanes;\n"
            "        offset i[1] = {-1};\n");
-    PUT(t, "        if (at < positions)\n            i[0] = A_row_at(%s, (int)at);\n",
-        t->w->rows->pass_text);
+    PUT(t, "        if (at < positions)\n            i[0] = %srow_at(%s, (int)at);\n", prefix,
+        pass);
     for (int i = 0; i < t->count; i++) {
         const plan_op *o = &t->ops[i];
         const int op = t->first + i;
@@ -500,12 +506,11 @@ static void put_products(const sweep_text *t)
             continue;
         PUT(t, "        scalar s%d[1];\n        s%d[0] = SP_ZERO;\n        if (i[0] >= 0)\n", op,
             op);
-        PUT(t, "            A_row(%s, p%d", t->w->rows->pass_text, o->in[0].var);
+        PUT(t, "            %srow(%s, p%d", prefix, pass, o->in[0].var);
         if (p->vars[o->in[0].var].array)
             PUT(t, " + i%d_0 * stride%d", op, p->vars[o->in[0].var].space);
         PUT(t, ", 1, (int)at, lane, s%d);\n", op);
-        PUT(t, "        s%d[0] = sp_lanes_sum(s%d[0], A_LANES, SP_LANES_PASS(lane_room));\n", op,
-            op);
+        PUT(t, "        s%d[0] = sp_lanes_sum(s%d[0], lanes, SP_LANES_PASS(lane_room));\n", op, op);
     }
     put(t, "        int on[1];\n        on[0] = i[0] >= 0 && lane == 0;\n");
 }
@@ -527,11 +532,13 @@ static void put_loop(sweep_text *t)
         return;
     t->width = t->product ? 1 : slices ? t->w->slice_width : t->w->width;
     if (t->product) {
-        put(t, "    const offset tiles = (positions + SP_GROUP / A_LANES - 1) / (SP_GROUP / "
-               "A_LANES);\n"
-               "    const offset run = sp_run(tiles);\n"
-               "    for (offset tile = SP_GROUP_ID * run; tile < tiles;\n"
-               "         tile += (tile + 1) & (run - 1) ? 1 : 1 + (SP_GROUPS - 1) * run) {\n");
+        PUT(t,
+            "    enum { lanes = %d };\n"
+            "    const offset tiles = (positions + SP_GROUP / lanes - 1) / (SP_GROUP / lanes);\n"
+            "    const offset run = sp_run(tiles);\n"
+            "    for (offset tile = SP_GROUP_ID * run; tile < tiles;\n"
+            "         tile += (tile + 1) & (run - 1) ? 1 : 1 + (SP_GROUPS - 1) * run) {\n",
+            t->w->rows[t->turned].lanes);
         put_products(t);
     } else {
         PUT(t,
@@ -554,17 +561,34 @@ static void put_loop(sweep_text *t)
 /* --- the kernels ---------------------------------------------------------------------------------
  */
 
-bool emit_has_product(const plan *p, const phase *f)
+static bool has_product(const plan *p, const phase *f, int turned)
 {
     for (int i = f->first; i < f->first + f->sweep_count; i++)
-        if (p->ops[i].kind == OP_APPLY && !plan_calls(p, &p->ops[i]))
+        if (p->ops[i].kind == OP_APPLY && !plan_calls(p, &p->ops[i]) &&
+            (int)p->ops[i].transpose == turned)
             return true;
     return false;
 }
 
+int emit_turned(const plan *p, const phase *f)
+{
+    for (int turned = 0; turned < 3; turned++)
+        if (has_product(p, f, turned))
+            return turned;
+    return NONE;
+}
+
+const char *emit_prefix(int turned)
+{
+    static const char *const prefixes[] = {[SPRY_TRANSPOSE_NO] = "A_",
+                                           [SPRY_TRANSPOSE_YES] = "AT_",
+                                           [SPRY_TRANSPOSE_CONJUGATE] = "AH_"};
+    return prefixes[turned];
+}
+
 int emit_width(const emit_job *w, const phase *f)
 {
-    if (emit_has_product(w->p, f))
+    if (emit_turned(w->p, f) != NONE)
         return 1;
     for (int i = f->first; i < f->first + f->sweep_count; i++)
         if (in_sweep(w->p, &w->p->ops[i]) && plan_has_slice(w->p, &w->p->ops[i]))
@@ -580,8 +604,9 @@ void emit_arguments(const emit_job *w, const phase *given)
     base_text_put(w->out, "SP_COMMON");
     for (int k = 0; given && k < w->counters; k++)
         base_text_put(w->out, ", const offset c%d", k);
-    if (emit_has_product(w->p, f))
-        base_text_put(w->out, ", %s", w->rows->args_text);
+    for (int turned = 0; turned < 3; turned++)
+        if (has_product(w->p, f, turned))
+            base_text_put(w->out, ", %s", w->rows[turned].args_text);
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &w->p->ops[i];
         if (o->kind == OP_DIAGONAL && !diagonal[o->transpose])
@@ -654,6 +679,7 @@ static spry_status open_text(sweep_text *t, emit_job *w, const phase *f)
                       .ops = &p->ops[f->first],
                       .first = f->first,
                       .count = f->sweep_count,
+                      .turned = emit_turned(p, f),
                       .local_sums = emit_slots(p, f) * warps * size <= LOCAL_SUMS_BYTES};
     SPRY_GO(p->ctx, base_calloc(p->ctx, p->var_count + 1, 1, &t->known));
     SPRY_GO(p->ctx, base_calloc(p->ctx, p->var_count + 1, 1, &t->written));
@@ -707,7 +733,7 @@ void emit_phase(emit_job *w, int phase_index)
         emit_arguments(w, f);
         put(&t, ")\n{\n");
         put_sums(&t, f);
-        if (emit_has_product(w->p, f))
+        if (t.turned != NONE)
             put(&t, "    SP_LANE_ROOM(lane_room);\n");
         if (emit_has_tail(w->p, f))
             put(&t, "#ifdef SP_TICKETS\n    SP_TAIL_ROOM;\n#endif\n");

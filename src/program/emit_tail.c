@@ -243,8 +243,6 @@ static void put_defines(const emit_job *w)
     for (int k = 0; k < w->counters; k++)
         PUT(w, ", c%d", k);
     PUT(w, "\n");
-    if (w->product)
-        PUT(w, "#define A_LANES %d\n", w->rows->lanes);
 }
 
 /* A stop keeps the loop variables for the host, which may be ahead. */
@@ -270,8 +268,9 @@ void emit_common(emit_job *w)
     put_defines(w);
     PUT(w, "%s\n%s\n%s\n", device_text("numbers"), device_text("random"), device_text("resident"));
     put_stop(w);
-    if (w->product)
-        PUT(w, "%s\n", w->rows->text);
+    for (int turned = 0; turned < 3; turned++)
+        if (w->rows[turned].text)
+            PUT(w, "%s\n", w->rows[turned].text);
 }
 
 spry_status emit_program(emit_job *w)

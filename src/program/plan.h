@@ -109,7 +109,8 @@ typedef struct plan_setup {
     operator_use use[OPERATOR_COUNT]; /* L and R are found from M and the option `side` */
     bool fuse;                        /* false: every operation is a sweep of its own */
     bool square;                      /* both spaces have the same length */
-    bool apart; /* products share no sweep with slices: on a device rows go by lanes */
+    bool apart; /* on a device, where rows go by lanes: products share no sweep with slices, nor
+                   those with A one with those with A^H */
 } plan_setup;
 
 typedef struct plan {

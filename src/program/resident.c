@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { ALIGN_ELEMENTS = 128, MOST_ARGUMENTS = 64 };
+enum { ALIGN_ELEMENTS = 128, MOST_ARGUMENTS = 96 };
 
 /* Elements from a vector to the next. */
 static int64_t stride_of(const runner *r, int space)
@@ -124,32 +124,32 @@ static bool can_hold(const resident *s, const plan_op *o)
 static spry_status open_operators(resident *s)
 {
     const plan *p = s->p;
-    bool rows = false;
+    spry_status status = SPRY_STATUS_OK;
+    s->group = RESIDENT_GROUP;
     s->held = true;
     for (int i = 0; i < p->op_count; i++) {
         const plan_op *o = &p->ops[i];
         s->calls = s->calls || plan_calls(p, o);
         s->held = s->held && (!plan_calls(p, o) || can_hold(s, o));
-        rows = rows || (o->kind == OP_APPLY && !plan_calls(p, o));
         if (o->kind == OP_DIAGONAL && s->r->operators[o->op])
             s->diagonal[o->transpose] = device_diagonal(s->r->operators[o->op], o->transpose);
+        device_rows *rows = &s->rows[o->transpose];
+        if (o->kind != OP_APPLY || plan_calls(p, o) || rows->text)
+            continue;
+        SPRY_GO(p->ctx, device_open_rows(s->r->operators[OPERATOR_A], o->transpose,
+                                         emit_prefix((int)o->transpose), rows));
+        s->group = rows->group > 0 ? rows->group : s->group;
     }
-    s->group = RESIDENT_GROUP;
-    if (!rows)
-        return SPRY_STATUS_OK;
-    const spry_status status =
-        device_open_rows(s->r->operators[OPERATOR_A], SPRY_TRANSPOSE_NO, "A_", &s->rows);
-    if (status == SPRY_STATUS_OK && s->rows.group > 0)
-        s->group = s->rows.group;
+done:
     return status;
 }
 
 /* What there is to do at once: numbers of the longer vectors, or positions of the rows' lanes where
  * there is a product. */
-static int64_t work_of(const resident *s, bool product)
+static int64_t work_of(const resident *s, int turned)
 {
     const int64_t numbers = s->r->n[0] > s->r->n[1] ? s->r->n[0] : s->r->n[1];
-    const int64_t places = product ? s->rows.positions * s->rows.lanes : 0;
+    const int64_t places = turned == NONE ? 0 : s->rows[turned].positions * s->rows[turned].lanes;
     return places > numbers ? places : numbers;
 }
 
@@ -157,7 +157,7 @@ static int64_t work_of(const resident *s, bool product)
  * over lanes, which slices have for each of their vectors, are worth more. */
 static void choose_widths(const resident *s, int group, emit_job *w)
 {
-    const int64_t n = work_of(s, false);
+    const int64_t n = work_of(s, NONE);
     const int64_t items = (int64_t)group * s->d->facts.units;
     const int wide = s->r->size > 8 ? 4 : 8, slice_wide = 4;
     w->width = n > 8 * wide * items ? wide : 1;
@@ -177,6 +177,16 @@ static device_text_job job_of(const resident_text *t)
 {
     return (device_text_job){.text = t->text, .options = t->options};
 }
+
+/* Of the values of all rows: the same. */
+static stored_kind rows_kind(const resident *s)
+{
+    stored_kind kind = s->rows[0].kind;
+    for (int turned = 0; turned < 3; turned++)
+        kind = s->rows[turned].text ? s->rows[turned].kind : kind;
+    return kind;
+}
+
 static spry_status write_text(resident *s, text_writer *write, int part, resident_text *t)
 {
     spry_context *ctx = s->r->ctx;
@@ -187,8 +197,7 @@ static spry_status write_text(resident *s, text_writer *write, int part, residen
                   .group = group,
                   .type = s->r->type,
                   .tickets = s->d->facts.has_tickets,
-                  .product = s->rows.text != NULL,
-                  .rows = &s->rows,
+                  .rows = s->rows,
                   .counters = s->counters,
                   .counter = s->counter,
                   .num_at = s->num_at,
@@ -203,7 +212,7 @@ static spry_status write_text(resident *s, text_writer *write, int part, residen
     if (status == SPRY_STATUS_OK && dump && dump[0])
         base_log(ctx, SPRY_LOG_DEBUG, "%s", t->text);
     snprintf(t->options, sizeof t->options, "-DSP_TYPE=%d -DSP_KIND=%d -DSP_GROUP=%d %s",
-             (int)s->r->type, (int)s->rows.kind, group, whole ? "-DSP_RESIDENT=1" : "");
+             (int)s->r->type, (int)rows_kind(s), group, whole ? "-DSP_RESIDENT=1" : "");
     return status;
 }
 
@@ -274,7 +283,8 @@ spry_status resident_build_whole(resident *s, int64_t turn_bytes)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, write_text(s, emit_whole, 0, &t));
     SPRY_GO(ctx, device_build(s->d, t.text, t.options, &s->whole));
-    const int64_t work = work_of(s, true);
+    const phase all = {.sweep_count = s->p->op_count};
+    const int64_t work = work_of(s, emit_turned(s->p, &all));
     const int64_t most = device_whole_groups(s->whole, "whole", WHOLE_GROUP);
     const int64_t enough = (work + WHOLE_GROUP - 1) / WHOLE_GROUP;
     s->whole_group = WHOLE_GROUP;
@@ -293,7 +303,7 @@ done:
 static int64_t groups_of(const resident *s, const emit_job *w, int index)
 {
     const phase *f = &s->p->phases[index];
-    const int64_t work = work_of(s, emit_has_product(s->p, f)), units = s->d->facts.units;
+    const int64_t work = work_of(s, emit_turned(s->p, f)), units = s->d->facts.units;
     const int64_t piece = (int64_t)s->group * emit_width(w, f);
     const int64_t enough = (work + piece - 1) / piece;
     char name[32];
@@ -341,10 +351,13 @@ static int add_common(const resident *s, const device_memory *partials, device_a
 static int add_operators(const resident *s, const phase *f, device_arg *args, int used)
 {
     const plan *p = s->p;
-    bool given[3] = {false};
-    if (emit_has_product(p, f))
-        for (int k = 0; k < s->rows.arg_count; k++)
-            args[used++] = s->rows.args[k];
+    bool given[3] = {false}, has[3] = {false};
+    for (int i = f->first; i < f->first + f->sweep_count; i++)
+        if (p->ops[i].kind == OP_APPLY && !plan_calls(p, &p->ops[i]))
+            has[p->ops[i].transpose] = true;
+    for (int turned = 0; turned < 3; turned++)
+        for (int k = 0; has[turned] && k < s->rows[turned].arg_count; k++)
+            args[used++] = s->rows[turned].args[k];
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &p->ops[i];
         if (o->kind != OP_DIAGONAL || given[o->transpose])
@@ -421,10 +434,10 @@ void resident_close(runner *r)
                                      s->call_in, s->call_out, s->whole_partials};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         device_free(blocks[k]);
-    void *const arrays[] = {s->rows.text,     s->mirror,      s->slots,      s->counter,
-                            s->counter_names, s->groups,      s->legs,       s->leg_of,
-                            s->loop_end,      s->bytes,       s->turn_bytes, s->host_in,
-                            s->host_out,      s->graph_slots, s->loose};
+    void *const arrays[] = {
+        s->rows[0].text,  s->rows[1].text, s->rows[2].text, s->mirror,      s->slots,    s->counter,
+        s->counter_names, s->groups,       s->legs,         s->leg_of,      s->loop_end, s->bytes,
+        s->turn_bytes,    s->host_in,      s->host_out,     s->graph_slots, s->loose};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, s);
@@ -456,7 +469,8 @@ spry_status resident_clear(runner *r, track *l)
         mirror[ST_STRIDE0 + space].whole = s->stride[space];
         mirror[ST_N0 + space].whole = r->n[space];
     }
-    mirror[ST_POSITIONS].whole = s->rows.positions;
+    for (int turned = 0; turned < 3; turned++)
+        mirror[ST_POSITIONS + turned].whole = s->rows[turned].positions;
     if (s->d->facts.has_pointers) {
         mirror[ST_X].whole = (int64_t)(intptr_t)device_address(l->x);
         mirror[ST_B].whole = (int64_t)(intptr_t)device_address(l->b);

@@ -38,7 +38,9 @@
     word(STRIDE1)                                                                     \
     word(N0)            /* elements of vectors, by space */                           \
     word(N1)                                                                          \
-    word(POSITIONS)     /* of the matrix's rows */                                    \
+    word(POSITIONS)     /* of the rows of A, A^T and A^H */                           \
+    word(POSITIONS_T)                                                                 \
+    word(POSITIONS_H)                                                                 \
     word(X)             /* addresses, where memory has some */                        \
     word(B)                                                                           \
     word(BARRIER)       /* groups that have come to a barrier of all, ever */
@@ -67,8 +69,7 @@ typedef struct emit_job {
     bool tickets;
     int group;              /* work-items of a group */
     int width, slice_width; /* elements per work-item has at a time */
-    bool product;           /* the matrix's rows are in the program, as A_row */
-    const device_rows *rows;
+    const device_rows *rows; /* of A, A^T and A^H; those with a text are in the program */
     int counters;           /* loop variables that kernels get by value */
     int *counter;           /* by name: which; NONE: none */
     int64_t num_at, rep_at; /* words of the control block */
@@ -86,8 +87,10 @@ static inline bool emit_is_slice(const vref *v)
 {
     return v->first != NONE && v->first != v->last;
 }
-/* Whether a phase has products by rows. */
-bool emit_has_product(const plan *p, const phase *f);
+/* Which of A, A^T and A^H a phase has products with, by rows; the only one. NONE: none. */
+int emit_turned(const plan *p, const phase *f);
+/* The prefix of its names in a program. */
+const char *emit_prefix(int turned);
 /* Elements per work-item of a phase has at a time, where they are not rows of a product. */
 int emit_width(const emit_job *w, const phase *f);
 /* Whether a phase needs its tail: inner products or scalar work. */
@@ -129,7 +132,7 @@ typedef struct resident {
     runner *r;
     spry_device *d;
     const plan *p;
-    device_rows rows;                              /* of A, where sweeps have its products */
+    device_rows rows[3]; /* of A, A^T and A^H, where sweeps have products with them */
     device_program *programs[RESIDENT_MOST_PARTS]; /* phase f is in f % parts */
     int parts;
     device_memory *control, *memory, *partials;

@@ -4,15 +4,22 @@
 
 #include <float.h>
 
-/* Sweeps on a device have products with A alone: those with A^T go by other positions. */
+/* Sweeps on a device have products by rows of A, and of A^H where these are alike: one program and
+ * one size of groups serve both. */
 static spry_status use_on_device(const spry_operator *operator, bool transposed, operator_use *use)
 {
-    device_rows rows = {0};
-    const spry_status status =
-        transposed ? SPRY_STATUS_OK : device_open_rows(operator, SPRY_TRANSPOSE_NO, "A_", &rows);
-    if (rows.text)
+    spry_context *ctx = operator->ctx;
+    device_rows rows = {0}, turned = {0};
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, device_open_rows(operator, SPRY_TRANSPOSE_NO, "A_", &rows));
+    if (transposed && rows.text)
+        SPRY_GO(ctx, device_open_rows(operator, SPRY_TRANSPOSE_CONJUGATE, "A_", &turned));
+    if (rows.text &&
+        (!transposed || (turned.text && turned.group == rows.group && turned.kind == rows.kind)))
         *use = USE_ROWS;
-    base_free(operator->ctx, rows.text);
+done:
+    base_free(ctx, rows.text);
+    base_free(ctx, turned.text);
     return status;
 }
 

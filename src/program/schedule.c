@@ -69,6 +69,9 @@ static int distance_of(const plan *p, const plan_op *a, const plan_op *b)
         ((a->kind == OP_APPLY && plan_has_slice(p, b)) ||
          (b->kind == OP_APPLY && plan_has_slice(p, a))))
         distance = 1;
+    if (p->setup.apart && distance < 1 && a->kind == OP_APPLY && b->kind == OP_APPLY &&
+        a->transpose != b->transpose && !plan_calls(p, a) && !plan_calls(p, b))
+        distance = 1; /* rows of A and of A^H go by different positions */
     return distance;
 }
 
