@@ -362,6 +362,7 @@ spry_status spry_diagnose(const spry_matrix *A, const spry_vector *b, const char
                           const spry_result *result, spry_diagnosis *diagnosis)
 {
     SPRY_NEED(CTX_OF(A), A, diagnosis);
+    const int64_t large = 100000;
     spry_context *ctx = A->ctx;
     spry_diagnosis made = {0};
     spry_result own = {0};
@@ -374,8 +375,11 @@ spry_status spry_diagnose(const spry_matrix *A, const spry_vector *b, const char
         SPRY_GO(ctx, base_take(ctx, result, &own, &krylov_result_sized));
     const attempt t = attempt_of(&o, result ? &own : NULL);
     SPRY_GO(ctx, doctor_admit(&d, A, b, &o));
-    /* A long solve that ended so had a doctor of its own. */
-    d.known = result && own.reason == SPRY_REASON_SINGULAR && own.solve_seconds > 0.5;
+    /* A solve that ended so had a doctor of its own, which need not be asked again where that takes
+     * long. */
+    d.known = result && own.reason == SPRY_REASON_SINGULAR && A->a.nnz > large;
+    if (result && own.rows == A->a.rows && isfinite(own.true_residual))
+        d.reached = own.true_residual;
     status = doctor_examine(&d);
     if (status == SPRY_STATUS_OK)
         status = judge_attempt(&d, &t);

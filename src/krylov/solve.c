@@ -56,8 +56,10 @@ static spry_status start(spry_solver *solver, iteration *it, int index)
     spry_status status = SPRY_STATUS_OK;
     it->saved_residual = it->gradient = INFINITY;
     it->truth = NAN;
-    it->goal = it->gradient_goal = it->options->tol;
-    it->replay_to = NONE;
+    it->goal = it->options->tol;
+    it->least_tol = solver->least_tol > 0 ? solver->least_tol : it->options->tol;
+    it->gradient_goal = it->least_tol;
+    it->replay_to = it->stays_until = NONE;
     it->history_room = 256;
     SPRY_GO(ctx, base_alloc(ctx, it->history_room, sizeof *it->history, &it->history));
     it->history[0] = NAN;
