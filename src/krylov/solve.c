@@ -81,7 +81,10 @@ static spry_status scale_system(iteration *it, double *first)
     bool single = type_is_single(it->A->type);
     int safe = single ? 20 : 300, most = single ? 120 : 1000, exponent; /* 2^most is a number */
     spry_status status = SPRY_STATUS_OK;
-    frexp(it->b_norm, &exponent);
+    if (isfinite(it->b_norm))
+        frexp(it->b_norm, &exponent);
+    else
+        exponent = most; /* all numbers of b may be finite where its norm is not */
     if (exponent >= -safe && exponent <= safe)
         return SPRY_STATUS_OK;
     exponent = exponent > most ? most : exponent < -most ? -most : exponent;
@@ -124,7 +127,9 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
         return SPRY_STATUS_BAD_INPUT;
     }
     if (!verdict_name_culprit(it))
-        snprintf(it->detail, sizeof it->detail, "|b| or |b - A x| overflows; scale the system");
+        snprintf(it->detail, sizeof it->detail,
+                 "|b - A x| of the first guess is beyond the range of the type: begin with x = 0, "
+                 "or scale the system");
     return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s", it->detail);
 }
 
@@ -214,8 +219,7 @@ static spry_status begin(spry_solver *solver, iteration *it, int index)
         snprintf(it->detail, sizeof it->detail, "to the least-squares solution: A has no columns");
         goto done;
     }
-    if (isfinite(it->b_norm))
-        SPRY_GO(ctx, scale_system(it, &first));
+    SPRY_GO(ctx, scale_system(it, &first));
     first = isfinite(it->b_norm) ? first / it->b_norm : NAN;
     it->residual = it->initial = it->history[0] = isfinite(first) ? first : NAN;
     it->before = it->initial;
@@ -512,6 +516,7 @@ static spry_status solve_some(spry_solver *solver, int count, const spry_vector 
         SPRY_GO(ctx, solver_bring(solver, x[k], &solver->work.tracks[k].x, &there));
         its[k].x = there == x[k] ? x[k] : solver->work.tracks[k].x;
     }
+    solver_note_used(solver); /* of what is refused before it begins, too */
     for (int k = 0; k < count; k++)
         SPRY_GO(ctx, begin(solver, &its[k], k));
     at[1] = base_seconds();

@@ -296,12 +296,14 @@ void verdict_tell(const spry_solver *solver, iteration *it)
         (it->reason != SPRY_REASON_BREAKDOWN && !nan && it->reason != SPRY_REASON_STAGNATED &&
          it->reason != SPRY_REASON_DIVERGED))
         return;
+    const bool factors =
+        it->A->rows == it->A->cols && strcmp(solver->attempts.precon, "direct") != 0;
     const double entry = it->truth == it->initial ? extreme_entry(it->matrix) : 0;
     if (entry > 0) {
         snprintf(it->detail, sizeof it->detail,
                  "the largest entry of A is %.2g, and squares of that leave the range of the type: "
-                 "scale A",
-                 entry);
+                 "%sscale A",
+                 entry, factors ? "try method=direct, or " : "");
         return;
     }
     find_next(solver, next, sizeof next);
