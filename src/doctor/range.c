@@ -171,11 +171,12 @@ static spry_finding *tell(doctor *d, int count, double outside, bool in)
                           "left null vectors, as far as rounding tells, and yet there is an x so "
                           "large that its residual |b - A x| / |b| is %.3g",
                           outside, d->reached);
-    return doctor_add(d, DOCTOR_NOT_IN_RANGE,
-                      outside > tolerance ? SPRY_SEVERITY_ERROR : SPRY_SEVERITY_WARNING,
-                      "b is not in the range of A: at least %.3g of |b| is outside, and no x has a "
-                      "residual |b - A x| / |b| below that but one so large that rounding makes it",
-                      outside);
+    return doctor_add(
+        d, DOCTOR_NOT_IN_RANGE, outside > tolerance ? SPRY_SEVERITY_ERROR : SPRY_SEVERITY_WARNING,
+        "b is not in the range of A, as far as rounding tells: at least %.3g of |b| is "
+        "outside, and no x has a residual |b - A x| / |b| below that but one so large "
+        "that rounding makes it",
+        outside);
 }
 
 spry_status doctor_check_range(doctor *d)

@@ -127,9 +127,10 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
         return SPRY_STATUS_BAD_INPUT;
     }
     if (!verdict_name_culprit(it))
-        snprintf(it->detail, sizeof it->detail,
-                 "|b - A x| of the first guess is beyond the range of the type: begin with x = 0, "
-                 "or scale the system");
+        snprintf(
+            it->detail, sizeof it->detail,
+            "|b - A x| / |b| of the first guess is beyond the range of the type: begin with x = "
+            "0, or scale the system");
     return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s", it->detail);
 }
 
