@@ -76,7 +76,11 @@ static spry_status advise(spry_context *ctx, const spry_matrix *A, info_data *d)
         return SPRY_STATUS_OK;
     }
     if (s->rows == s->cols && (s->empty_rows || s->empty_cols)) {
-        snprintf(out, size, "singular, as rows or columns are empty: remove them first");
+        snprintf(out, size,
+                 "singular, as rows or columns are empty: spry doctor %s names them, spry solve %s "
+                 "gives "
+                 "the x with the least residual",
+                 d->file, d->file);
         return SPRY_STATUS_OK;
     }
     if (s->rows == 0 || s->cols == 0) {

@@ -151,14 +151,19 @@ static void report_tried(const char *tried, FILE *out)
 static void report_errors(const solve_job *job, FILE *out)
 {
     double backward = 0, bound = 0;
+    bool lost = false;
     for (int k = 0; k < job->count; k++) {
+        const spry_result *r = &job->results[k];
         if (isnan(job->errors[k].bound))
             return;
+        lost = lost || (!r->converged && strstr(r->detail, "range of the type"));
         backward = fmax(backward, job->errors[k].backward);
         bound = fmax(bound, job->errors[k].bound);
     }
     fprintf(out, "errors     x solves a system that is off by %.1e in each entry; ", backward);
-    if (bound < 1)
+    if (lost)
+        fprintf(out, "the solution is out of the range of the type, so that x is not near it\n");
+    else if (bound < 1)
         fprintf(out, "x is off by %.1e at most, as estimated\n", bound);
     else
         fprintf(out, "A is so ill-conditioned that x may have no correct digit\n");
@@ -215,6 +220,8 @@ void solve_report(const solve_job *job, FILE *out)
 
 void solve_findings(const solve_job *job, FILE *out)
 {
+    if (job->found.count > 0 && job->count > 1)
+        fprintf(out, "findings   of b %d, the first that was not solved\n", job->found_in + 1);
     if (job->found.count > 0)
         findings_print(out, &job->found, FINDINGS_SHOWN);
 }
@@ -231,7 +238,8 @@ static void json_lines(json *j, const char *lines)
     }
 }
 
-/* `found` is NULL where the doctor was not asked about it. */
+/* `found` is NULL where the doctor was not asked about it: there is nothing to ask where it was
+ * solved. */
 static void json_result(json *j, const solve_job *job, int k, const spry_diagnosis *found)
 {
     const spry_result *r = &job->results[k];
@@ -273,7 +281,10 @@ static void json_result(json *j, const solve_job *job, int k, const spry_diagnos
     json_close(j, ']');
     json_real(j, "backward_error", job->errors[k].backward);
     json_real(j, "error_bound", job->errors[k].bound);
-    findings_json(j, "findings", found);
+    if (found || r->converged)
+        findings_json(j, "findings", found);
+    else
+        json_text(j, "findings", NULL);
     json_close(j, '}');
 }
 

@@ -126,7 +126,7 @@ done:
 
 static spry_status apply(void *data, const spry_vector *x, spry_vector *y)
 {
-    return doctor_times(data, false, x, y);
+    return doctor_inverse(data, false, x, y);
 }
 
 /* An inverse shows small negative eigenvalues best. */
@@ -137,7 +137,7 @@ static spry_status check_negative(doctor *d)
     spry_status status = SPRY_STATUS_OK;
     if (!d->hermitian || !d->definite || d->null.nullity > 0 || !doctor_scaled_alike(d))
         return SPRY_STATUS_OK;
-    SPRY_GO(d->ctx, doctor_lanczos(d, apply, d->M, d->B->a.rows, STEPS, &least, &largest));
+    SPRY_GO(d->ctx, doctor_lanczos(d, apply, d, d->B->a.rows, STEPS, &least, &largest));
     const double size = fmax(fabs(least), fabs(largest));
     /* Rounding changes eigenvalues of B by about roundoff |B|, those of its inverse by size^2
      * times that. */
@@ -189,9 +189,9 @@ spry_status doctor_check_inverse(doctor *d)
         doctor_skip(d, "condition");
         return SPRY_STATUS_OK;
     }
-    if (d->square)
+    if (d->square && !d->N)
         SPRY_GO(ctx, doctor_invert(d));
-    if (!d->M) {
+    if (!doctor_has_inverse(d)) {
         SPRY_GO(ctx, estimate(d));
         SPRY_GO(ctx, tell_condition(d));
         goto done;

@@ -7,6 +7,7 @@
 #define SPRY_DOCTOR_INTERNAL_H
 
 #include "matrix/matrix.h"
+#include "precon/precon.h"
 
 #include <spry/doctor.h>
 #include <spry/list.h>
@@ -126,8 +127,11 @@ typedef struct doctor {
     spry_vector *left, *right;
     spry_operator *W_op, *B_op;
     spry_vector *b;
-    double B_norm;    /* a lower bound of |B| */
-    spry_operator *M; /* the inverse of B, a generalized one where pivots are missing; NULL: none */
+    double B_norm;          /* a lower bound of |B| */
+    spry_operator *M;       /* the inverse of B, a generalized one where pivots are missing */
+    const spry_operator *N; /* the same of A, which was given, in the place of M */
+    double reached; /* the least |b - A x| / |b| that an x is known to have; infinite: none */
+    bool counts;    /* it is work that ends checks, and not the clock */
     doctor_null null;
     double smallest; /* the least |B v| / |v| come upon; infinite: none */
     bool definite;   /* it was shown that it is not: false */
@@ -206,26 +210,34 @@ void doctor_tell_negative(doctor *d, double least, double largest);
 /* The inverse of B where it can be had within the time, and the vectors that B sends to 0. */
 spry_status doctor_invert(doctor *d);
 spry_status doctor_find_null(doctor *d);
-/* The part of b outside of A's range, as far as the left null vectors known span it: |it| / |b|,
- * and the orthonormal vectors themselves in A's own scale, for the caller to free. */
-spry_status doctor_outside(doctor *d, int *count, spry_vector **q, double *outside);
+/* y = B^-1 x, or B^-H x, by M or N; and the places without a pivot. */
+bool doctor_has_inverse(const doctor *d);
+spry_status doctor_inverse(const doctor *d, bool conjugate, const spry_vector *x, spry_vector *y);
+precon_unpivoted doctor_unpivoted(const doctor *d);
+/* x = A^-1 b by M, refined, from 0 on; r = b - A x. */
+spry_status doctor_solution(const doctor *d, spry_vector *x, spry_vector *r);
+/* The part of b outside of A's range, as far as the left null vectors known span it, and what
+ * rounding may have made of that, over |b|; how many vectors tell. */
+spry_status doctor_outside(doctor *d, int *count, double *outside, double *rounding);
 
 /*
  * For a solver whose factors did not do: whether A is singular, and how far. Where nothing shows
  * it, `singular` is false. Null vectors are those of A, orthonormal, in double precision; the
- * caller clears the verdict.
+ * caller clears the verdict. N (NULL: none) is an inverse of A, which is used where it has told of
+ * pivots that are missing: factors of the same kind would tell no more. The verdict depends on the
+ * system alone: factors are made where they are forecast to take no more than `seconds`.
  */
 typedef struct doctor_verdict {
     bool singular;
     bool more; /* the rank may be less */
     int64_t rank, structural_rank;
-    double outside; /* |part of b outside of the range| / |b|, as far as the vectors tell */
+    double outside; /* |part of b outside of the range| / |b|, as far as vectors tell; else 0 */
     int64_t row_count, rows[SPRY_FINDING_PLACES];
     int null_count; /* 0 where there are more than are known */
     spry_vector *null[DOCTOR_MOST_NULL];
 } doctor_verdict;
-spry_status doctor_singular(const spry_matrix *A, const spry_vector *b, double seconds,
-                            doctor_verdict *verdict);
+spry_status doctor_singular(const spry_matrix *A, const spry_operator *N, const spry_vector *b,
+                            double seconds, doctor_verdict *verdict);
 void doctor_verdict_clear(doctor_verdict *verdict);
 
 #endif

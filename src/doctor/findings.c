@@ -109,6 +109,6 @@ void doctor_skip(doctor *d, const char *what)
 
 bool doctor_late(const doctor *d, double share)
 {
-    return base_seconds() - d->begin > share * d->options->seconds ||
+    return (!d->counts && base_seconds() - d->begin > share * d->options->seconds) ||
            spry_context_interrupted(d->ctx, false);
 }

@@ -20,9 +20,10 @@
 static spry_status try_direct(const doctor *d, const spry_matrix *P, spry_operator **M)
 {
     spry_context *ctx = d->ctx;
-    const double left = d->options->seconds - (base_seconds() - d->begin), least = 1e-3;
+    const double spent = d->counts ? 0 : base_seconds() - d->begin, least = 1e-3;
     char before[MESSAGE_SIZE], name[32], spec[96];
-    snprintf(spec, sizeof spec, "direct:kind=sparse,regular=yes,most=%.3g", fmax(left, least));
+    snprintf(spec, sizeof spec, "direct:kind=sparse,regular=yes,most=%.3g",
+             fmax(d->options->seconds - spent, least));
     memcpy(before, ctx->message, sizeof before);
     spry_status status = precon_make_beside(ctx, P, NULL, spec, M, name);
     if (status == SPRY_STATUS_BAD_INPUT || status == SPRY_STATUS_UNSUPPORTED ||
@@ -41,6 +42,44 @@ spry_status doctor_invert(doctor *d)
     return status;
 }
 
+bool doctor_has_inverse(const doctor *d)
+{
+    return d->M || d->N;
+}
+
+precon_unpivoted doctor_unpivoted(const doctor *d)
+{
+    return precon_direct_unpivoted(d->M ? d->M : d->N);
+}
+
+/* y = x ./ scale, which has no zeros. */
+static void divide(const doctor *d, const spry_vector *x, const spry_vector *scale, spry_vector *y)
+{
+    for (int64_t i = 0; i < x->n; i++) {
+        const spry_scalar v = value_load(d->type, x->data, i);
+        const double size = value_load(d->type, scale->data, i).re;
+        value_store(d->type, y->data, i, (spry_scalar){v.re / size, v.im / size});
+    }
+}
+
+/* B = L A R, so that B^-1 = R^-1 N L^-1. */
+spry_status doctor_inverse(const doctor *d, bool conjugate, const spry_vector *x, spry_vector *y)
+{
+    const spry_vector *first = conjugate ? d->right : d->left;
+    const spry_vector *last = conjugate ? d->left : d->right;
+    spry_vector *own = NULL;
+    if (d->M)
+        return doctor_times(d->M, conjugate, x, y);
+    spry_status status = spry_vector_like(x, x->n, &own);
+    if (status == SPRY_STATUS_OK) {
+        divide(d, x, first, own);
+        status = doctor_times(d->N, conjugate, own, y);
+        divide(d, y, last, y);
+    }
+    spry_vector_free(own);
+    return status;
+}
+
 /* --- inverse iteration ---------------------------------------------------------------------------
  */
 
@@ -48,7 +87,7 @@ spry_status doctor_invert(doctor *d)
 static spry_status step(const doctor *d, bool conjugate, const spry_vector *x, spry_vector *y)
 {
     const doctor_null *z = &d->null;
-    spry_status status = doctor_times(d->M, conjugate, x, y);
+    spry_status status = doctor_inverse(d, conjugate, x, y);
     if (status == SPRY_STATUS_OK)
         status = doctor_normalise(y);
     if (status == SPRY_STATUS_OK)
@@ -125,14 +164,14 @@ done:
 /* --- columns without a pivot ---------------------------------------------------------------------
  */
 
-/* y = M x, or M^H x, where M may be of single precision. */
+/* y = M x, or M^H x, where M may be of single precision; NULL: the inverse that there is. */
 static spry_status solve(const doctor *d, const spry_operator *M, bool back, const spry_vector *x,
                          spry_vector *y)
 {
     spry_vector *from = NULL, *to = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (M->type == d->type)
-        return doctor_times(M, back, x, y);
+    if (!M || M->type == d->type)
+        return M ? doctor_times(M, back, x, y) : doctor_inverse(d, back, x, y);
     SPRY_GO(d->ctx, spry_vector_new(d->ctx, M->type, x->n, NULL, SPRY_OWN_TAKE, &from));
     SPRY_GO(d->ctx, spry_vector_like(from, x->n, &to));
     SPRY_GO(d->ctx, spry_vector_copy(x, from));
@@ -215,7 +254,7 @@ static spry_status make_vector(doctor *d, bool back, int64_t place)
         SPRY_GO(ctx, spry_vector_new(ctx, d->type, d->B->a.rows, NULL, SPRY_OWN_TAKE, v));
     SPRY_GO(ctx, spry_vector_fill(*v, (spry_scalar){0, 0}));
     value_store(d->type, (*v)->data, place, (spry_scalar){1, 0});
-    SPRY_GO(ctx, complete(d, d->M, back, *v));
+    SPRY_GO(ctx, complete(d, NULL, back, *v));
     SPRY_GO(ctx, doctor_project(z->count, own, *v));
     SPRY_GO(ctx, doctor_normalise(*v));
 done:
@@ -239,11 +278,11 @@ done:
     return status;
 }
 
-/* The rank of factors M, where all that has no pivot was shown to be null; else the vectors that
- * there are. */
+/* The rank of factors M (NULL: those that there are), where all that has no pivot was shown to be
+ * null; else the vectors that there are. */
 static spry_status count_unpivoted(doctor *d, const spry_operator *M)
 {
-    const precon_unpivoted rest = precon_direct_unpivoted(M);
+    const precon_unpivoted rest = M ? precon_direct_unpivoted(M) : doctor_unpivoted(d);
     doctor_null *z = &d->null;
     bool null = rest.count > 0;
     spry_status status = SPRY_STATUS_OK;
@@ -281,12 +320,12 @@ spry_status doctor_find_null(doctor *d)
 {
     spry_context *ctx = d->ctx;
     const int64_t n = d->B->a.rows;
-    const precon_unpivoted rest = precon_direct_unpivoted(d->M);
+    const precon_unpivoted rest = doctor_unpivoted(d);
     doctor_null *z = &d->null;
     spry_vector *work = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_new(ctx, d->type, n, NULL, SPRY_OWN_TAKE, &work));
-    SPRY_GO(ctx, count_unpivoted(d, d->M));
+    SPRY_GO(ctx, count_unpivoted(d, NULL));
     /* Those that pivots hide first: M makes them so large that all others have a share in them. */
     SPRY_GO(ctx, collect(d, rest.count > 0 ? made_limit(d) : singular_limit(d), work));
     const int hidden = z->count;

@@ -21,6 +21,7 @@ spry_status doctor_admit(doctor *d, const spry_matrix *A, const spry_vector *b,
                   .square = A->a.rows == A->a.cols,
                   .type = complex ? SPRY_TYPE_Z : SPRY_TYPE_D,
                   .smallest = INFINITY,
+                  .reached = INFINITY,
                   .definite = true,
                   .structural_rank = A->a.rows < A->a.cols ? A->a.rows : A->a.cols};
     SPRY_GO(ctx, base_calloc(ctx, DOCTOR_MOST_FINDINGS, sizeof *d->findings, &d->findings));

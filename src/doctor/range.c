@@ -1,11 +1,16 @@
 /*
  * Whether b is in the range of a singular matrix. A left null vector q, A^H q = 0, shows that it is
  * not: |b - A x| >= |(q, b)| - |A^H q| |x| for every x. Left null vectors come from rows of zeros,
- * from columns that sum to 0, and from factors.
+ * from columns that sum to 0, and from factors. A^H q is 0 up to rounding alone, which a large x
+ * makes large: where an x is known that leaves less than |(q, b)|, nothing is shown. And q is known
+ * up to the rounding of A beside the next singular value (C. Davis, W. M. Kahan, The rotation of
+ * eigenvectors by a perturbation III, SIAM J. Numer. Anal. 7 (1970), 1-46).
  */
 #include "doctor/doctor.h"
 
 #include "matrix/entries.h"
+
+#include <float.h>
 
 /* Takes a vector into an orthonormal basis where it is not in there yet; frees it else. */
 static spry_status add_vector(int *count, spry_vector **q, spry_vector *v)
@@ -37,12 +42,15 @@ static spry_status part_of(const doctor *d, int count, spry_vector *const *q, do
     return status;
 }
 
-spry_status doctor_outside(doctor *d, int *count, spry_vector **q, double *outside)
+spry_status doctor_outside(doctor *d, int *count, double *outside, double *rounding)
 {
     spry_context *ctx = d->ctx;
     const doctor_null *z = &d->null;
-    spry_vector *v = NULL;
+    const double of_b = 1e3 * d->roundoff, of_q = 16 * d->roundoff;
+    spry_vector *v = NULL, *q[DOCTOR_MOST_NULL + 1] = {NULL};
     spry_status status = SPRY_STATUS_OK;
+    *outside = 0;
+    *rounding = fmax(of_b, z->count > 0 && z->next > 0 ? of_q * d->B_norm / z->next : 0);
     *count = 0;
     if (d->column_sums_vanish && z->count == 0) {
         SPRY_GO(ctx, spry_vector_new(ctx, d->type, d->A->a.rows, NULL, SPRY_OWN_TAKE, &v));
@@ -63,6 +71,58 @@ spry_status doctor_outside(doctor *d, int *count, spry_vector **q, double *outsi
     SPRY_GO(ctx, part_of(d, *count, q, outside));
 done:
     spry_vector_free(v);
+    for (int k = 0; k < *count; k++)
+        spry_vector_free(q[k]);
+    return status;
+}
+
+/* |b - A x| at most: of a large x the usual precision would tell nothing but rounding. */
+static double wide_norm(const doctor *d, const spry_vector *x)
+{
+    const matrix_arrays *a = &d->W->a;
+    double all = 0;
+    for (int64_t i = 0; i < a->rows; i++) {
+        const spry_scalar b = value_load(d->type, d->b->data, i);
+        long double re = b.re, im = b.im, terms = 0;
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+            const spry_scalar v = value_load(a->type, a->values, k);
+            const spry_scalar y = value_load(d->type, x->data, a->col_index[k]);
+            re -= (long double)v.re * y.re - (long double)v.im * y.im;
+            im -= (long double)v.re * y.im + (long double)v.im * y.re;
+            terms += (long double)hypot(v.re, v.im) * hypot(y.re, y.im);
+        }
+        terms *= (long double)(a->offsets[i + 1] - a->offsets[i] + 2) * LDBL_EPSILON;
+        all = hypot(all, hypot((double)re, (double)im) + (double)terms);
+    }
+    return all;
+}
+
+/* What an x of the factors leaves, where that is less than is known, and than is outside. */
+static spry_status find_reached(doctor *d, double outside)
+{
+    spry_context *ctx = d->ctx;
+    spry_vector *x = NULL, *r = NULL, *own = NULL;
+    double size = NAN, all = NAN;
+    spry_status status = SPRY_STATUS_OK;
+    if (!doctor_has_inverse(d))
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_vector_like(d->b, d->b->n, &x));
+    SPRY_GO(ctx, spry_vector_like(d->b, d->b->n, &r));
+    SPRY_GO(ctx, doctor_solution(d, x, r));
+    SPRY_GO(ctx, spry_vector_norm(r, &size));
+    SPRY_GO(ctx, spry_vector_norm(d->b, &all));
+    if (size < fmin(d->reached, outside) * all) {
+        SPRY_GO(ctx, spry_vector_new(ctx, d->A->a.type, x->n, NULL, SPRY_OWN_TAKE, &own));
+        SPRY_GO(ctx, spry_vector_copy(x, own));
+        SPRY_GO(ctx, spry_vector_copy(own, x)); /* as A's own type has it */
+        size = wide_norm(d, x);
+    }
+    if (size < d->reached * all)
+        d->reached = size / all;
+done:
+    spry_vector_free(own);
+    spry_vector_free(x);
+    spry_vector_free(r);
     return status;
 }
 
@@ -95,43 +155,53 @@ static void check_zero_rows(doctor *d)
     doctor_solve(d, f, "--method lsmr");
 }
 
+/* Adds what left null vectors tell. */
+static spry_finding *tell(doctor *d, int count, double outside, bool in)
+{
+    const double tolerance = 1e-8; /* the solver's default */
+    const double less = 0.99;
+    if (in)
+        return doctor_add(d, DOCTOR_NOT_IN_RANGE, SPRY_SEVERITY_NOTE,
+                          "b is in the range of A, as far as %d left null vector%s: %.2g of |b| is "
+                          "outside, which is rounding; the system has solutions, many of them",
+                          count, count == 1 ? " tells" : "s tell", outside);
+    if (d->reached < less * outside)
+        return doctor_add(d, DOCTOR_NOT_IN_RANGE, SPRY_SEVERITY_WARNING,
+                          "whether b is in the range of A is up to rounding: %.3g of |b| is along "
+                          "left null vectors, as far as rounding tells, and yet there is an x so "
+                          "large that its residual |b - A x| / |b| is %.3g",
+                          outside, d->reached);
+    return doctor_add(
+        d, DOCTOR_NOT_IN_RANGE, outside > tolerance ? SPRY_SEVERITY_ERROR : SPRY_SEVERITY_WARNING,
+        "b is not in the range of A, as far as rounding tells: at least %.3g of |b| is "
+        "outside, and no x has a residual |b - A x| / |b| below that but one so large "
+        "that rounding makes it",
+        outside);
+}
+
 spry_status doctor_check_range(doctor *d)
 {
-    /* What the solver's default tolerance asks for, and what rounding of b makes. */
-    const double tolerance = 1e-8, rounding = 1e3 * d->roundoff;
-    spry_vector *q[DOCTOR_MOST_NULL + 1] = {NULL};
     int count = 0;
-    double outside = 0;
+    double outside = 0, rounding = 0;
     spry_status status = SPRY_STATUS_OK;
     if (!d->b)
         return SPRY_STATUS_OK;
     check_zero_rows(d);
-    SPRY_GO(d->ctx, doctor_outside(d, &count, q, &outside));
+    SPRY_GO(d->ctx, doctor_outside(d, &count, &outside, &rounding));
     if (count == 0 || doctor_has(d, DOCTOR_NOT_IN_RANGE))
         goto done;
     const bool in = outside <= rounding;
-    spry_finding *f;
     if (in && (d->null.more || d->null.nullity > d->null.count)) /* others may tell otherwise */
         goto done;
-    if (in)
-        f = doctor_add(d, DOCTOR_NOT_IN_RANGE, SPRY_SEVERITY_NOTE,
-                       "b is in the range of A, as far as %d left null vector%s: %.2g of |b| is "
-                       "outside, which is rounding; the system has solutions, many of them",
-                       count, count == 1 ? " tells" : "s tell", outside);
-    else
-        f = doctor_add(d, DOCTOR_NOT_IN_RANGE,
-                       outside > tolerance ? SPRY_SEVERITY_ERROR : SPRY_SEVERITY_WARNING,
-                       "b is not in the range of A: %.3g of |b| is outside, and no x has a "
-                       "residual |b - A x| / "
-                       "|b| below that but one so large that rounding makes it",
-                       outside);
+    SPRY_GO(d->ctx, find_reached(d, outside));
+    spry_finding *f = tell(d, count, outside, in);
     doctor_figure(f, "outside", outside);
     doctor_figure(f, "left_null_vectors", count);
+    if (isfinite(d->reached))
+        doctor_figure(f, "reached", d->reached);
     doctor_solve(d, f,
                  d->column_sums_vanish && d->hermitian && !d->expected ? "--nullspace constant"
                                                                        : "--method lsmr");
 done:
-    for (int k = 0; k < count; k++)
-        spry_vector_free(q[k]);
     return status;
 }

@@ -39,10 +39,12 @@ static void give_rows(const doctor *d, doctor_verdict *v)
 static spry_status judge(doctor *d, doctor_verdict *v)
 {
     spry_context *ctx = d->ctx;
-    spry_vector *q[DOCTOR_MOST_NULL + 1] = {NULL};
     int count = 0;
+    double rounding;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, doctor_outside(d, &count, q, &v->outside));
+    SPRY_GO(ctx, doctor_outside(d, &count, &v->outside, &rounding));
+    if (!(v->outside > rounding))
+        v->outside = 0;
     SPRY_GO(ctx, give_null(d, v));
     give_rows(d, v);
     v->singular = true;
@@ -52,8 +54,6 @@ static spry_status judge(doctor *d, doctor_verdict *v)
         v->rank = d->structural_rank;
     v->structural_rank = d->structural_rank;
 done:
-    for (int k = 0; k < count; k++)
-        spry_vector_free(q[k]);
     return status;
 }
 
@@ -64,8 +64,8 @@ void doctor_verdict_clear(doctor_verdict *verdict)
     *verdict = (doctor_verdict){0};
 }
 
-spry_status doctor_singular(const spry_matrix *A, const spry_vector *b, double seconds,
-                            doctor_verdict *verdict)
+spry_status doctor_singular(const spry_matrix *A, const spry_operator *N, const spry_vector *b,
+                            double seconds, doctor_verdict *verdict)
 {
     spry_context *ctx = A->ctx;
     const spry_log_fn log = ctx->log;
@@ -75,6 +75,9 @@ spry_status doctor_singular(const spry_matrix *A, const spry_vector *b, double s
     *verdict = (doctor_verdict){0};
     ctx->log = NULL; /* of what is made on the way */
     SPRY_GO(ctx, doctor_admit(&d, A, b, &options));
+    d.counts = true;
+    if (N && N->type == d.type && !N->single && precon_direct_unpivoted(N).count > 0)
+        d.N = N;
     if (!d.square || d.stats.nonfinite > 0 || A->a.rows == 0)
         goto done;
     SPRY_GO(ctx, doctor_prepare(&d));

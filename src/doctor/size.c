@@ -17,22 +17,26 @@ typedef struct size_of_terms {
 } size_of_terms;
 
 /* x = right .* (M (left .* b)), refined. */
-static spry_status find_x(const doctor *d, spry_vector *x, spry_vector *r, spry_vector *work)
+spry_status doctor_solution(const doctor *d, spry_vector *x, spry_vector *r)
 {
     enum { TURNS = 3 };
     const spry_scalar one = {1, 0}, less = {-1, 0};
     spry_context *ctx = d->ctx;
+    spry_vector *work = NULL;
     spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_vector_like(x, x->n, &work));
+    SPRY_GO(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
     SPRY_GO(ctx, spry_vector_copy(d->b, r));
     for (int turn = 0; turn < TURNS; turn++) {
         SPRY_GO(ctx, spry_vector_multiply(d->left, r, r));
-        SPRY_GO(ctx, doctor_times(d->M, false, r, work));
+        SPRY_GO(ctx, doctor_inverse(d, false, r, work));
         SPRY_GO(ctx, spry_vector_multiply(d->right, work, work));
         SPRY_GO(ctx, spry_vector_axpy(one, work, x));
         SPRY_GO(ctx, spry_vector_copy(d->b, r));
         SPRY_GO(ctx, spry_operator_multiply(d->W_op, SPRY_TRANSPOSE_NO, less, x, one, r));
     }
 done:
+    spry_vector_free(work);
     return status;
 }
 
@@ -89,14 +93,13 @@ spry_status doctor_check_size(doctor *d)
     const double unit = 2 * d->roundoff;
     const double least = single ? 1e-3 : 1e-8; /* less is what solves reach, or do not ask for */
     spry_context *ctx = d->ctx;
-    spry_vector *x = NULL, *r = NULL, *work = NULL;
+    spry_vector *x = NULL, *r = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (d->null.nullity > 0)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_like(d->b, d->b->n, &x));
     SPRY_GO(ctx, spry_vector_like(d->b, d->b->n, &r));
-    SPRY_GO(ctx, spry_vector_like(d->b, d->b->n, &work));
-    SPRY_GO(ctx, find_x(d, x, r, work));
+    SPRY_GO(ctx, doctor_solution(d, x, r));
     const size_of_terms own = measure(d, x, r, false), scaled = measure(d, x, r, true);
     const double level = unit * own.terms / own.b, other = unit * scaled.terms / scaled.b;
     if (isfinite(level) && isfinite(other) && level >= least && own.error * d->condition < 0.1)
@@ -104,6 +107,5 @@ spry_status doctor_check_size(doctor *d)
 done:
     spry_vector_free(x);
     spry_vector_free(r);
-    spry_vector_free(work);
     return status;
 }

@@ -210,7 +210,10 @@ static spry_status bound_errors(spry_solver *solver, const spry_vector *b, const
         goto done;
     if (isnan(solver->condition) && csr->a.rows > 0)
         SPRY_GO(ctx, find_norm(M, sums, &solver->condition));
-    *bound = beside > 0 ? reserve * solver->condition * (beside / (scale * largest)) : 0;
+    const bool lost = largest == 0 && largest_of(b) > 0; /* 0 has no relative error */
+    *bound = lost         ? INFINITY
+             : beside > 0 ? reserve * solver->condition * (beside / (scale * largest))
+                          : 0;
     if (*bound > good && isfinite(*bound)) {
         SPRY_GO(ctx, find_norm(M, residuals, &norm));
         *bound = fmin(*bound, reserve * norm / (scale * largest));

@@ -186,10 +186,15 @@ static spry_status judge_attempt(doctor *d, const attempt *t)
 /* --- how a solve ended ---------------------------------------------------------------------------
  */
 
-/* Whether the verdict was that x cannot be stored: nothing else is to blame then. */
+/* Whether the verdict was that x cannot be stored: nothing else is to blame then. And whether it
+ * was squares that left the range, which factors have none of. */
 static bool left_range(const spry_result *r)
 {
     return strstr(r->detail, "range of the type") != NULL;
+}
+static bool squares_left_range(const spry_result *r)
+{
+    return left_range(r) && strstr(r->detail, "squares") != NULL;
 }
 
 static void judge_result(doctor *d, const spry_result *r)
@@ -198,7 +203,11 @@ static void judge_result(doctor *d, const spry_result *r)
     if (!r || r->converged)
         return;
     if (left_range(r)) {
-        doctor_add(d, DOCTOR_SCALING, SPRY_SEVERITY_WARNING, "%.400s", r->detail);
+        spry_finding *f = doctor_add(d, DOCTOR_SCALING, SPRY_SEVERITY_WARNING, "%.400s", r->detail);
+        if (squares_left_range(r) && d->square)
+            doctor_solve(d, f, "--method direct");
+        else if (type_is_single(d->A->a.type))
+            doctor_solve(d, f, spry_type_is_complex(d->A->a.type) ? "--type z" : "--type d");
         return;
     }
     if (r->residual > 0 && r->true_residual > parted * r->residual) {
@@ -286,20 +295,24 @@ static bool was_tried(const spry_result *r, const char *command)
     return r->tried && strstr(r->tried, method);
 }
 
-/* Takes back advice that was followed. What is known to help a singular system stays: the shortest
- * way to the best x. */
+/* Takes back advice that was followed, or would meet the same squares. What is known to help stays:
+ * factors, and for a singular system the shortest way to the best x. */
 static void spare_tried(doctor *d, const spry_result *r)
 {
     const char *const best = "--method lsmr --precon direct:regular=yes";
+    const char *const factors = "--method direct";
     const bool singular = d->square && doctor_has(d, DOCTOR_SINGULAR);
     for (int k = 0; k < d->count && r && !r->converged; k++) {
         spry_finding *f = &d->findings[k];
         const size_t used = strlen(f->text);
-        if (!was_tried(r, f->next))
+        const bool squares = squares_left_range(r) && strstr(f->next, "--method ");
+        if (!squares && !was_tried(r, f->next))
             continue;
         f->next[0] = '\0';
         if (singular)
             doctor_solve(d, f, best);
+        else if (d->square && !was_tried(r, factors))
+            doctor_solve(d, f, factors);
         else
             snprintf(f->text + used, sizeof f->text - used,
                      "; what helps in such cases was tried, and nothing else is known to");
@@ -362,6 +375,7 @@ spry_status spry_diagnose(const spry_matrix *A, const spry_vector *b, const char
                           const spry_result *result, spry_diagnosis *diagnosis)
 {
     SPRY_NEED(CTX_OF(A), A, diagnosis);
+    const int64_t large = 100000;
     spry_context *ctx = A->ctx;
     spry_diagnosis made = {0};
     spry_result own = {0};
@@ -374,8 +388,11 @@ spry_status spry_diagnose(const spry_matrix *A, const spry_vector *b, const char
         SPRY_GO(ctx, base_take(ctx, result, &own, &krylov_result_sized));
     const attempt t = attempt_of(&o, result ? &own : NULL);
     SPRY_GO(ctx, doctor_admit(&d, A, b, &o));
-    /* A long solve that ended so had a doctor of its own. */
-    d.known = result && own.reason == SPRY_REASON_SINGULAR && own.solve_seconds > 0.5;
+    /* A solve that ended so had a doctor of its own, which need not be asked again where that takes
+     * long. */
+    d.known = result && own.reason == SPRY_REASON_SINGULAR && A->a.nnz > large;
+    if (result && own.rows == A->a.rows && isfinite(own.true_residual))
+        d.reached = own.true_residual;
     status = doctor_examine(&d);
     if (status == SPRY_STATUS_OK)
         status = judge_attempt(&d, &t);

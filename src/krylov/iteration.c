@@ -241,6 +241,22 @@ static void begin_run(iteration *it)
 }
 
 /*
+ * A small gradient alone does not make a residual the least: what is left may lie where A is small,
+ * |r|^2 - |least|^2 is up to (|A^H r| / sigma)^2 for the least singular value sigma, and residuals
+ * fall in stairs there. One that stayed for as many iterations as it took to come there is taken
+ * for the least; up to which iteration is it to stay? (Delays as in G. H. Golub, Z. Strakos,
+ * Estimates in quadratic formulas, Numer. Algorithms 8 (1994), 241-268.)
+ */
+static int64_t stays_until(const iteration *it)
+{
+    const double stays = 0.99;
+    int64_t since = it->count;
+    while (since > it->run_at && it->residual >= stays * it->history[since - 1])
+        since--;
+    return 2 * since - it->run_at;
+}
+
+/*
  * The method says that x is a least-squares solution; its measure is of the matrix as it is
  * preconditioned, and a few large entries may have made it. Where it is not one yet the method is
  * to go on to less, unless there is none.
@@ -248,15 +264,25 @@ static void begin_run(iteration *it)
 static spry_status look_at_gradient(iteration *it)
 {
     spry_context *ctx = it->ctx;
-    const double tol = it->options->tol, margin = 0.5;
+    const double tol = it->least_tol, margin = 0.5;
     double truth;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, runner_settle(it->runner, it->track));
     SPRY_GO(ctx, iteration_true_gradient(it, &truth));
-    it->least_squares = truth <= tol || it->gradient == 0;
-    it->gradient_goal = it->gradient * fmax(margin * fmin(tol / truth, 1), 1e-3);
+    const bool there = truth <= tol;
+    const int64_t until = stays_until(it);
+    it->least_squares = (there && it->count >= until) || it->gradient == 0;
+    it->gradient_goal = there ? 0 : it->gradient * fmax(margin * tol / truth, 1e-3);
+    it->stays_until = there ? until : NONE;
 done:
     return status;
+}
+
+/* Whether that is to be looked at now. */
+static bool may_be_least(const iteration *it)
+{
+    return it->residual > it->goal && (it->gradient <= it->gradient_goal ||
+                                       (it->stays_until != NONE && it->count >= it->stays_until));
 }
 
 /* A run that is repeated has told all this before; it can still be stopped. */
@@ -293,7 +319,7 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
     it->count += counts;
     it->idle = counts ? 0 : it->idle + loop;
     SPRY_GO(ctx, iteration_note(it));
-    if (it->gradient <= it->gradient_goal && it->residual > it->goal)
+    if (may_be_least(it))
         SPRY_GO(ctx, look_at_gradient(it));
     *go_on = judge(it);
     if (*go_on && kind == REPORT_RESIDUAL) {
@@ -336,6 +362,8 @@ void iteration_limits(void *data, run_limits *limits)
     int64_t reports = options->max_iter - it->count;
     if (options->stall > 0 && options->stall - window < reports)
         reports = options->stall - window;
+    if (it->stays_until != NONE && it->stays_until - it->count < reports)
+        reports = it->stays_until - it->count;
     const int64_t asked = ASK_DISTANCE - (it->count - it->began_at) % ASK_DISTANCE;
     if (it->patience > 0 && asked < reports)
         reports = asked;

@@ -109,6 +109,8 @@ typedef struct iteration {
     double residual;      /* of the recurrence, relative */
     double gradient;      /* of least squares, the method's; infinite where it tells none */
     double gradient_goal; /* which the method's must reach; below tol once that was not enough */
+    double least_tol;     /* what the true gradient of a least-squares solution must reach */
+    int64_t stays_until;  /* up to which iteration the residual is to stay for that; or NONE */
     bool least_squares;   /* x was found to be a least-squares solution */
     double initial;
     double least;                 /* smallest of this run */

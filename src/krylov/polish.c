@@ -243,16 +243,9 @@ static spry_status judge(iteration *it, const spry_matrix *A, const spry_operato
         tell_rounding(it, M, level);
         return SPRY_STATUS_OK;
     }
-    const double before = it->truth;
     SPRY_GO(ctx, singular_solve(A, M, it->b, it->x, it->options->tol, seconds, &found));
-    if (found.singular)
+    if (found.singular) {
         SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
-    if (!(it->truth <= before)) { /* what was found is no least-squares solution */
-        it->truth = before;
-        SPRY_GO(ctx, spry_vector_copy(it->saved, it->x));
-        if (before <= near * level)
-            tell_rounding(it, M, level);
-    } else if (found.singular) {
         it->reason = SPRY_REASON_SINGULAR;
         snprintf(it->detail, sizeof it->detail, "%s", found.text);
     } else if (it->truth <= near * level) {

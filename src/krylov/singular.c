@@ -5,8 +5,10 @@
  * order, whose singular values are 1 but for as many as there are missing pivots (G. Peters, J. H.
  * Wilkinson, The least squares problem and pseudo-inverses, Comput. J. 13 (1970), 309-316). Where
  * factors are no good, columns are scaled to length 1. What is called the least-squares solution
- * was shown to be one: A^H r is small in every column. All of it is in double precision, as the
- * rows of a matrix that is badly scaled make a hard problem of least squares.
+ * was shown to be one: A^H r is small in every column, and no x is known that does better. All of
+ * it is in double precision, as the rows of a matrix that is badly scaled make a hard problem of
+ * least squares. What ends it is a count of iterations, by the bytes that they move, and never a
+ * clock: the verdict does not depend on what else the machine has to do.
  */
 #include "krylov/singular.h"
 
@@ -15,20 +17,11 @@
 #include "matrix/entries.h"
 #include "matrix/stats.h"
 
+#include <float.h>
 #include <math.h>
 #include <spry/scale.h>
 
-typedef struct clock_end {
-    double at;
-} clock_end;
-
-static bool before_end(void *data, int64_t count, double residual)
-{
-    const clock_end *end = data;
-    (void)count;
-    (void)residual;
-    return base_seconds() < end->at;
-}
+static const double flat = 1e-6; /* a cosine of r and a column that is as good as 0 */
 
 /* A problem of least squares in double precision. */
 typedef struct least_problem {
@@ -36,18 +29,36 @@ typedef struct least_problem {
     spry_operator *op;
     const spry_operator *M; /* about the inverse of A; NULL: none */
     const spry_vector *b;
-    double tol, seconds;
+    double tol;
+    double seconds;  /* that a run may be forecast to take */
     double rounding; /* a residual as small says nothing */
+    double unit;     /* of the type that x is given back in */
     int64_t missing; /* pivots */
 } least_problem;
 
-/* LSMR, going on from x, for a part of the time. */
-static spry_status run(const least_problem *p, const spry_matrix *A, bool with_M, spry_vector *x)
+/* What an iteration reads: A and M twice, and ten vectors. */
+static double bytes_of(const least_problem *p, bool with_M)
+{
+    const matrix_arrays *a = &p->A->a;
+    const double size = (double)spry_type_size(a->type);
+    return 2 * (double)a->nnz * (size + 4) + 10 * (double)(a->rows + a->cols) * size +
+           (with_M ? 2 * (double)p->M->bytes : 0);
+}
+
+/* Iterations that are forecast to take so long, from memory or from a cache. */
+static int64_t most_iterations(const least_problem *p, bool with_M)
+{
+    const double cache = 1e7, least = 30, most = 20000;
+    const double bytes = bytes_of(p, with_M), rate = bytes < cache ? 1.6e10 : 4e9;
+    return (int64_t)fmin(fmax(p->seconds * rate / bytes, least), most);
+}
+
+/* LSMR, going on from x, for so many iterations at most, which are taken from those left. */
+static spry_status run(const least_problem *p, const spry_matrix *A, const spry_operator *M,
+                       int64_t most, int64_t *left, spry_vector *x)
 {
     spry_context *ctx = A->ctx;
     const spry_log_fn log = ctx->log;
-    const int64_t most = with_M ? 100 + 4 * p->missing : 20000;
-    clock_end end = {base_seconds() + p->seconds / 6};
     spry_solver *solver = NULL;
     spry_result result = SPRY_RESULT_INIT;
     char options[128];
@@ -55,16 +66,21 @@ static spry_status run(const least_problem *p, const spry_matrix *A, bool with_M
     ctx->log = NULL;
     snprintf(options, sizeof options,
              "method=lsmr precon=none device=cpu stall=0 tol=%.3g max-iter=%" PRId64,
-             fmin(fmax(p->tol, 1e-12), 1e-8), most);
+             fmin(fmax(p->tol, 1e-12), 1e-8), most < *left ? most : *left);
     SPRY_GO(ctx, spry_solver_new(ctx, &solver));
     SPRY_GO(ctx, spry_options_default(ctx, spry_solver_options(), &solver->options));
     SPRY_GO(ctx, spry_solver_set(solver, options));
     SPRY_GO(ctx, spry_solver_set_matrix(solver, A));
-    if (with_M)
-        SPRY_GO(ctx, spry_solver_set_precon(solver, p->M));
+    if (M)
+        SPRY_GO(ctx, spry_solver_set_precon(solver, M));
     solver->within = true;
-    spry_solver_set_watch(solver, before_end, &end);
+    solver->least_tol = 10 * flat;
     SPRY_GO(ctx, spry_solve(solver, p->b, x, &result));
+    *left -= result.iterations;
+    ctx->log = log;
+    base_log(ctx, SPRY_LOG_DEBUG, "least squares%s: %s after %" PRId64 " iterations, residual %.3g",
+             M ? " with factors" : "", spry_reason_name(result.reason), result.iterations,
+             result.true_residual);
 done:
     ctx->log = log;
     spry_result_clear(ctx, &result);
@@ -104,6 +120,7 @@ done:
 static spry_status run_scaled(const least_problem *p, spry_vector *x)
 {
     spry_context *ctx = p->A->ctx;
+    int64_t left = most_iterations(p, false);
     spry_matrix *S = NULL;
     spry_vector *factors = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -111,7 +128,7 @@ static spry_status run_scaled(const least_problem *p, spry_vector *x)
     SPRY_GO(ctx, matrix_copy(p->A, &S));
     SPRY_GO(ctx, spry_matrix_scale(S, NULL, factors));
     SPRY_GO(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
-    SPRY_GO(ctx, run(p, S, false, x));
+    SPRY_GO(ctx, run(p, S, NULL, left, &left, x));
     SPRY_GO(ctx, spry_vector_multiply(factors, x, x));
 done:
     spry_matrix_free(S);
@@ -119,14 +136,34 @@ done:
     return status;
 }
 
-/* |b - A x| / |b|, and the largest cosine of r and a column of A. */
-static spry_status measure(const least_problem *p, const spry_vector *x, double *residual,
-                           double *slope)
+/* Of an x. */
+typedef struct fit {
+    double residual; /* |b - A x| / |b| */
+    double slope;    /* the largest cosine of r and a column of A */
+    double rounding; /* what rounding makes of the residual */
+} fit;
+
+/* | |b| + |A| |x| |, of which the residual is the rest. */
+static double size_of_terms(const least_problem *p, const spry_vector *x)
+{
+    const matrix_arrays *a = &p->A->a;
+    double all = 0;
+    for (int64_t i = 0; i < a->rows; i++) {
+        double sum = scalar_size(a->type, value_load(a->type, p->b->data, i));
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
+            sum += scalar_size(a->type, value_load(a->type, a->values, k)) *
+                   scalar_size(a->type, value_load(a->type, x->data, a->col_index[k]));
+        all = hypot(all, sum);
+    }
+    return all;
+}
+
+static spry_status measure(const least_problem *p, const spry_vector *x, fit *f)
 {
     spry_context *ctx = p->A->ctx;
     const matrix_arrays *a = &p->A->a;
     spry_vector *r = NULL, *g = NULL;
-    double *sizes = NULL, all = 0, size = 0;
+    double *sizes = NULL, all = 0, size = 0, wide = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_like(p->b, p->b->n, &r));
     SPRY_GO(ctx, spry_vector_like(x, x->n, &g));
@@ -136,14 +173,16 @@ static spry_status measure(const least_problem *p, const spry_vector *x, double 
     SPRY_GO(ctx, spry_operator_multiply(p->op, SPRY_TRANSPOSE_CONJUGATE, (spry_scalar){1, 0}, r,
                                         (spry_scalar){0, 0}, g));
     SPRY_GO(ctx, spry_vector_norm(r, &size));
+    SPRY_GO(ctx, polish_measure(p->A, p->b, x, &wide));
     SPRY_GO(ctx, spry_vector_norm(p->b, &all));
     SPRY_GO(ctx, column_sizes(p->A, &sizes));
-    *residual = all > 0 ? size / all : size;
-    *slope = isfinite(size) ? 0 : INFINITY;
+    *f = (fit){.residual = all > 0 ? wide / all : wide,
+               .slope = isfinite(size) ? 0 : INFINITY,
+               .rounding = all > 0 ? p->unit * size_of_terms(p, x) / all : 0};
     for (int64_t j = 0; j < a->cols && size > 0; j++)
         if (sizes[j] > 0)
-            *slope = fmax(*slope,
-                          scalar_size(a->type, value_load(a->type, g->data, j)) / sizes[j] / size);
+            f->slope = fmax(f->slope, scalar_size(a->type, value_load(a->type, g->data, j)) /
+                                          sizes[j] / size);
 done:
     base_free(ctx, sizes);
     spry_vector_free(r);
@@ -151,33 +190,33 @@ done:
     return status;
 }
 
-/* y in the place of x where it is a least-squares solution, or better; without null vectors, which
- * makes it the shortest, where that leaves it as good. */
+/* y in the place of x where it is better, or a least-squares solution and as good; without null
+ * vectors, which makes it the shortest, where that leaves it as good. */
 static spry_status take(const least_problem *p, const doctor_verdict *v, spry_vector *y,
                         spry_vector *x, singular_result *s)
 {
-    const double flat = 1e-6;
     spry_context *ctx = p->A->ctx;
     spry_vector *less = NULL;
     const spry_vector *best = y;
-    double residual = NAN, slope = NAN, other = NAN, other_slope = NAN;
+    fit own = {NAN, NAN, NAN}, other = own;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_like(y, y->n, &less));
     SPRY_GO(ctx, spry_vector_copy(y, less));
     SPRY_GO(ctx, doctor_project(v->null_count, v->null, less));
-    SPRY_GO(ctx, measure(p, y, &residual, &slope));
-    SPRY_GO(ctx, measure(p, less, &other, &other_slope));
+    SPRY_GO(ctx, measure(p, y, &own));
+    SPRY_GO(ctx, measure(p, less, &other));
     const double enough = fmax(p->tol, p->rounding);
-    if (v->null_count > 0 && other <= fmax((1 + flat) * residual, enough) &&
-        (other <= enough || other_slope <= fmax(flat, slope))) {
+    if (v->null_count > 0 && other.residual <= fmax((1 + flat) * own.residual, enough) &&
+        (other.residual <= enough || other.slope <= fmax(flat, own.slope))) {
         best = less;
-        residual = other;
-        slope = other_slope;
+        own = other;
     }
-    const bool found = residual <= enough || (slope <= flat && residual <= 1 + flat);
-    if (found || residual < s->residual) {
+    /* A smaller residual that is known shows that there is no such thing yet. */
+    const bool found =
+        own.residual <= enough || (own.slope <= flat && own.residual <= (1 + flat) * s->residual);
+    if (found || own.residual < s->residual) {
         SPRY_GO(ctx, spry_vector_copy(best, x));
-        s->residual = residual;
+        s->residual = own.residual;
         s->least_squares = found;
     }
 done:
@@ -185,38 +224,65 @@ done:
     return status;
 }
 
-/* The best x there is to be had, from the best known. */
-static spry_status least_squares(const least_problem *p, const doctor_verdict *v, spry_vector *x,
-                                 singular_result *s)
+/* With factors: in as many iterations as there may be singular values other than 1, and again from
+ * there where rounding has made more of them. *cut: there would have been more to come. */
+static spry_status run_factors(const least_problem *p, const doctor_verdict *v, spry_vector *y,
+                               spry_vector *x, singular_result *s, bool *cut)
 {
     enum { ROUNDS = 3 };
     spry_context *ctx = p->A->ctx;
+    int64_t left = most_iterations(p, true);
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_vector_fill(y, (spry_scalar){0, 0}));
+    for (int round = 0; round < ROUNDS && left > 0 && !s->least_squares; round++) {
+        SPRY_GO(ctx, run(p, p->A, p->M, 100 + 4 * p->missing, &left, y));
+        SPRY_GO(ctx, take(p, v, y, x, s));
+    }
+    *cut = left == 0;
+done:
+    return status;
+}
+
+/* The best x there is to be had, from the best known. Factors do more than scaling does, but where
+ * they have so many entries that scaling has many iterations for one of theirs it comes first. */
+static spry_status least_squares(const least_problem *p, const doctor_verdict *v, spry_vector *x,
+                                 singular_result *s)
+{
+    const double heavy = 32;
+    spry_context *ctx = p->A->ctx;
+    const bool late = p->M && bytes_of(p, true) > heavy * bytes_of(p, false);
     spry_vector *y = NULL;
-    double slope;
+    bool cut = false;
+    fit given;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_like(x, x->n, &y));
-    SPRY_GO(ctx, spry_vector_fill(y, (spry_scalar){0, 0}));
-    SPRY_GO(ctx, measure(p, x, &s->residual, &slope));
+    SPRY_GO(ctx, measure(p, x, &given));
+    s->residual = given.residual;
     if (!(s->residual <= 1)) { /* which 0 has */
         SPRY_GO(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
         s->residual = 1;
     }
-    for (int round = 0; round < ROUNDS && p->M && !s->least_squares; round++) {
-        SPRY_GO(ctx, run(p, p->A, true, y));
-        SPRY_GO(ctx, take(p, v, y, x, s));
-    }
-    if (!s->least_squares) {
-        SPRY_GO(ctx, run_scaled(p, y));
-        SPRY_GO(ctx, take(p, v, y, x, s));
-    }
+    for (int turn = 0; turn < 2 && !s->least_squares && !cut; turn++)
+        if (late == (turn == 1) && p->M) {
+            SPRY_GO(ctx, run_factors(p, v, y, x, s, &cut));
+        } else if (late == (turn == 0)) {
+            SPRY_GO(ctx, run_scaled(p, y));
+            SPRY_GO(ctx, take(p, v, y, x, s));
+        }
 done:
     spry_vector_free(y);
     return status;
 }
 
+/* Of the range: what the least-squares solution shows, or else left null vectors, which an x that
+ * leaves less disproves. */
 static void compose(const doctor_verdict *v, int64_t n, bool outside, singular_result *s)
 {
-    char rows[160], structural[48] = "";
+    char rows[160], structural[48] = "", of_b[64] = "";
+    if (outside)
+        snprintf(of_b, sizeof of_b, "b is not in its range; ");
+    else if (!s->least_squares && v->outside > 0 && v->outside <= s->residual)
+        snprintf(of_b, sizeof of_b, "at least %.2g of |b| is outside of its range; ", v->outside);
     if (v->structural_rank < n)
         snprintf(structural, sizeof structural, " (structural rank %" PRId64 ")",
                  v->structural_rank);
@@ -224,8 +290,7 @@ static void compose(const doctor_verdict *v, int64_t n, bool outside, singular_r
              "singular: rank %s %" PRId64 " of %" PRId64 "%s, rows %s (from 0); %s%s has residual "
              "%.3g",
              v->more ? "at most" : "about", v->rank, n, structural,
-             doctor_places(v->rows, v->row_count, rows, sizeof rows),
-             outside ? "b is not in its range; " : "",
+             doctor_places(v->rows, v->row_count, rows, sizeof rows), of_b,
              s->least_squares ? "the least-squares solution" : "the best x found", s->residual);
 }
 
@@ -266,11 +331,12 @@ static spry_status best_of(const spry_matrix *A, const spry_operator *M, const s
     least_problem p = {.tol = tol,
                        .seconds = seconds,
                        .rounding = type_is_single(A->a.type) ? 1e-5 : 0,
+                       .unit = type_is_single(A->a.type) ? FLT_EPSILON : DBL_EPSILON,
                        .missing = A->a.rows - v->rank};
     spry_matrix *W = NULL;
     spry_operator *own = NULL;
     spry_vector *wide = NULL, *y = NULL;
-    double slope;
+    fit found;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, pose(A, M, b, &p, &W, &own, &wide));
     SPRY_GO(ctx, spry_vector_like(wide, x->n, &y));
@@ -278,7 +344,9 @@ static spry_status best_of(const spry_matrix *A, const spry_operator *M, const s
     SPRY_GO(ctx, least_squares(&p, v, y, s));
     SPRY_GO(ctx, spry_vector_copy(y, x));
     SPRY_GO(ctx, spry_vector_copy(x, y)); /* as it was rounded */
-    SPRY_GO(ctx, measure(&p, y, &s->residual, &slope));
+    SPRY_GO(ctx, measure(&p, y, &found));
+    s->residual = found.residual;
+    s->rounding = found.rounding;
 done:
     spry_operator_free(p.op);
     spry_operator_free(own);
@@ -291,19 +359,19 @@ done:
 spry_status singular_solve(const spry_matrix *A, const spry_operator *M, const spry_vector *b,
                            spry_vector *x, double tol, double seconds, singular_result *s)
 {
-    const bool single = type_is_single(A->a.type);
-    const double rounding = single ? 6e-5 : 1.2e-13, reached = fmax(tol, single ? 1e-5 : 0);
+    const double reached = fmax(tol, type_is_single(A->a.type) ? 1e-5 : 0);
+    const double above = 16; /* what rounding makes, to be something else */
     doctor_verdict v = {0};
     spry_status status = SPRY_STATUS_OK;
     *s = (singular_result){.residual = NAN};
-    SPRY_GO(A->ctx, doctor_singular(A, b, seconds / 2, &v));
+    SPRY_GO(A->ctx, doctor_singular(A, M, b, seconds / 2, &v));
     s->singular = v.singular;
     s->rank = v.rank;
     if (!v.singular)
         goto done;
-    SPRY_GO(A->ctx, best_of(A, M, b, &v, tol, seconds / 2, x, s));
+    SPRY_GO(A->ctx, best_of(A, M, b, &v, tol, seconds, x, s));
     s->in_range = s->least_squares && s->residual <= reached;
-    const bool outside = !s->in_range && (v.outside > fmax(rounding, tol) || s->least_squares);
+    const bool outside = s->least_squares && s->residual > fmax(reached, above * s->rounding);
     s->row_count = v.row_count;
     memcpy(s->rows, v.rows, sizeof s->rows);
     compose(&v, A->a.rows, outside, s);

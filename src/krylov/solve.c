@@ -56,8 +56,10 @@ static spry_status start(spry_solver *solver, iteration *it, int index)
     spry_status status = SPRY_STATUS_OK;
     it->saved_residual = it->gradient = INFINITY;
     it->truth = NAN;
-    it->goal = it->gradient_goal = it->options->tol;
-    it->replay_to = NONE;
+    it->goal = it->options->tol;
+    it->least_tol = solver->least_tol > 0 ? solver->least_tol : it->options->tol;
+    it->gradient_goal = it->least_tol;
+    it->replay_to = it->stays_until = NONE;
     it->history_room = 256;
     SPRY_GO(ctx, base_alloc(ctx, it->history_room, sizeof *it->history, &it->history));
     it->history[0] = NAN;
@@ -79,7 +81,10 @@ static spry_status scale_system(iteration *it, double *first)
     bool single = type_is_single(it->A->type);
     int safe = single ? 20 : 300, most = single ? 120 : 1000, exponent; /* 2^most is a number */
     spry_status status = SPRY_STATUS_OK;
-    frexp(it->b_norm, &exponent);
+    if (isfinite(it->b_norm))
+        frexp(it->b_norm, &exponent);
+    else
+        exponent = most; /* all numbers of b may be finite where its norm is not */
     if (exponent >= -safe && exponent <= safe)
         return SPRY_STATUS_OK;
     exponent = exponent > most ? most : exponent < -most ? -most : exponent;
@@ -122,7 +127,10 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
         return SPRY_STATUS_BAD_INPUT;
     }
     if (!verdict_name_culprit(it))
-        snprintf(it->detail, sizeof it->detail, "|b| or |b - A x| overflows; scale the system");
+        snprintf(
+            it->detail, sizeof it->detail,
+            "|b - A x| / |b| of the first guess is beyond the range of the type: begin with x = "
+            "0, or scale the system");
     return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s", it->detail);
 }
 
@@ -212,8 +220,7 @@ static spry_status begin(spry_solver *solver, iteration *it, int index)
         snprintf(it->detail, sizeof it->detail, "to the least-squares solution: A has no columns");
         goto done;
     }
-    if (isfinite(it->b_norm))
-        SPRY_GO(ctx, scale_system(it, &first));
+    SPRY_GO(ctx, scale_system(it, &first));
     first = isfinite(it->b_norm) ? first / it->b_norm : NAN;
     it->residual = it->initial = it->history[0] = isfinite(first) ? first : NAN;
     it->before = it->initial;
@@ -510,6 +517,7 @@ static spry_status solve_some(spry_solver *solver, int count, const spry_vector 
         SPRY_GO(ctx, solver_bring(solver, x[k], &solver->work.tracks[k].x, &there));
         its[k].x = there == x[k] ? x[k] : solver->work.tracks[k].x;
     }
+    solver_note_used(solver); /* of what is refused before it begins, too */
     for (int k = 0; k < count; k++)
         SPRY_GO(ctx, begin(solver, &its[k], k));
     at[1] = base_seconds();

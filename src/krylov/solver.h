@@ -64,6 +64,7 @@ struct spry_solver {
     char *text; /* a method of the caller's; NULL: by name or file */
     null_basis null_given[2];
     bool within;                /* another solver's work on its x: it has none of its own */
+    double least_tol;           /* what the gradient of least squares must reach; 0: tol */
     int systems;                /* right-hand sides of the solve at hand, or of the last one */
     bool running;               /* what is called from within may not change it */
     const spry_matrix *held[3]; /* while it runs: nor these, that it and its operators read */

@@ -25,10 +25,13 @@ static spry_status judge_least_squares(iteration *it)
 {
     const double near = 10; /* the method's own measure is another */
     double gradient;
-    if (!(it->gradient <= near * it->options->tol) || it->truth <= it->options->tol)
+    /* It was still falling, as far as was seen. */
+    const bool cut = it->reason == SPRY_REASON_ITERATIONS || it->reason == SPRY_REASON_STOPPED;
+    if (!(it->gradient <= near * it->least_tol) || it->truth <= it->options->tol ||
+        (cut && !it->least_squares))
         return SPRY_STATUS_OK;
     const spry_status status = iteration_true_gradient(it, &gradient);
-    it->least_squares = status == SPRY_STATUS_OK && gradient <= it->options->tol;
+    it->least_squares = status == SPRY_STATUS_OK && gradient <= it->least_tol;
     if (it->least_squares) {
         it->ended = true;
         it->reason = SPRY_REASON_CONVERGED;
@@ -293,12 +296,14 @@ void verdict_tell(const spry_solver *solver, iteration *it)
         (it->reason != SPRY_REASON_BREAKDOWN && !nan && it->reason != SPRY_REASON_STAGNATED &&
          it->reason != SPRY_REASON_DIVERGED))
         return;
+    const bool factors =
+        it->A->rows == it->A->cols && strcmp(solver->attempts.precon, "direct") != 0;
     const double entry = it->truth == it->initial ? extreme_entry(it->matrix) : 0;
     if (entry > 0) {
         snprintf(it->detail, sizeof it->detail,
                  "the largest entry of A is %.2g, and squares of that leave the range of the type: "
-                 "scale A",
-                 entry);
+                 "%sscale A",
+                 entry, factors ? "try method=direct, or " : "");
         return;
     }
     find_next(solver, next, sizeof next);
