@@ -12,7 +12,10 @@
 # twice the best of theirs (spry, or the others) run again, ROUNDS in all, in turn, and the round with the median time counts.
 # A configuration that takes more than LIMIT seconds or ends with a larger residual has failed; one that this build does not know
 # is not there. AMGCL and Ginkgo, which Debian does not have, have no program here yet.
-#   THREADS 2, ROUNDS 3, LIMIT 60, LIBRARIES "spry petsc hypre", PROBLEMS: matrices in place of the parts' own, MATRICES: names of files
+#   THREADS 2, ROUNDS 3, LIMIT 60, LIBRARIES "spry petsc hypre", PROBLEMS: matrices in place of the parts' own, MATRICES: names of files,
+#   CONFIGS: a regular expression of those to run, "spry cg[+]ic"
+# BENCH_CLOCK=processor takes the processor's seconds for the clock's, which other work on the machine hardly changes: with THREADS=1,
+# since it sums up those of threads, but not of processes.
 set -eu
 build=${1:?usage: precon.sh BUILD_FOLDER [PART...]}/bench
 shift
@@ -33,11 +36,13 @@ spry_list() {
     positive | elastic)
         cat <<-END
 		cg+jacobi	method=cg precon=jacobi
+		cg+l1	method=cg precon=l1
 		cg+ssor	method=cg precon=ssor
 		cg+block-jacobi	method=cg precon=bjacobi
 		cg+poly	method=cg precon=poly
 		cg+ic	method=cg precon=ic
 		cg+ic1	method=cg precon=ic:level=1
+		cg+ic2	method=cg precon=ic:level=2
 		cg+ic-single	method=cg precon=ic:precision=single
 		cg+ic-modified	method=cg precon=ic:modified=0.95
 		cg+ict	method=cg precon=ict
@@ -60,6 +65,7 @@ spry_list() {
 		bicgstab+ssor	method=bicgstab precon=ssor
 		bicgstab+block-jacobi	method=bicgstab precon=bjacobi
 		bicgstab+ilu	method=bicgstab precon=ilu
+		bicgstab+ilu1	method=bicgstab precon=ilu:level=1
 		bicgstab+ilu2	method=bicgstab precon=ilu:level=2
 		gmres+ilu	method=gmres precon=ilu
 		gmres+ilu2	method=gmres precon=ilu:level=2
@@ -250,6 +256,7 @@ run_list() { # problem kind list
     for round in $(seq "$rounds"); do
         for library in $libraries; do
             while IFS=$'\t' read -r name options; do
+                [[ "$library $name" =~ ${CONFIGS:-} ]] || continue
                 [ "$round" -eq 1 ] || is_near "$library" "$name" || continue
                 echo "$(short "$1"): $library $name, round $round" >&2
                 run "$1" "$2" "$library" "$name" "$options"

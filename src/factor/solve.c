@@ -5,7 +5,7 @@
  */
 #include "factor/inside.h"
 
-#include <omp.h>
+#include <stdatomic.h>
 
 /* Numbers of a node above that are worth more than one thread, and bytes of factors for each. */
 static const double shared_node = 1e5, shared_all = 2e6;
@@ -125,6 +125,51 @@ static void task_backward(const frontal *f, const front_pass *all, int32_t k, in
         kernels->front_backward_all(&f->nodes[s], &p);
 }
 
+/* Tasks are taken one after the other by whoever has time; a share has a room of its own. */
+typedef struct all_tasks {
+    const frontal *f;
+    const front_pass *all;
+    bool forward;
+    atomic_int next;
+} all_tasks;
+
+static void run_tasks(void *argument, int share, int shares)
+{
+    all_tasks *t = argument;
+    (void)shares;
+    for (int k = atomic_fetch_add(&t->next, 1); k < t->f->task_count;
+         k = atomic_fetch_add(&t->next, 1))
+        if (t->forward)
+            task_forward(t->f, t->all, k, share);
+        else
+            task_backward(t->f, t->all, k, share);
+}
+
+static void do_tasks(const frontal *f, const front_pass *all, bool forward, int team)
+{
+    all_tasks t = {.f = f, .all = all, .forward = forward};
+    base_share_out(f->ctx, f->task_count > 1 ? team : 1, run_tasks, &t);
+}
+
+/* A node above, of which every share does some rows. */
+typedef struct shared_top {
+    const front_kernels *kernels;
+    const front_pass *p;
+    const front_node *node;
+    bool forward;
+} shared_top;
+
+static void run_top(void *argument, int share, int shares)
+{
+    const shared_top *t = argument;
+    const int64_t rows = t->forward ? t->node->order - t->node->pivots : t->node->pivots;
+    const int64_t begin = rows * share / shares, end = rows * (share + 1) / shares;
+    if (t->forward)
+        t->kernels->front_forward_rest(t->node, t->p, begin, end);
+    else
+        t->kernels->front_backward_rest(t->node, t->p, begin, end);
+}
+
 /* Whether a node above is worth more than one thread. */
 static bool is_shared(const front_node *node, int team)
 {
@@ -134,29 +179,25 @@ static bool is_shared(const front_node *node, int team)
 static void top_forward(const frontal *f, const front_pass *p, const front_node *node, int team)
 {
     const front_kernels *kernels = front_kernels_for(f->ctx, f->type);
-    const int64_t rest = node->order - node->pivots;
+    shared_top shared = {kernels, p, node, true};
     if (!is_shared(node, team)) {
         kernels->front_forward_all(node, p);
         return;
     }
     kernels->front_forward(node, p);
-#pragma omp parallel for num_threads(team) schedule(static)
-    for (int k = 0; k < team; k++)
-        kernels->front_forward_rest(node, p, rest * k / team, rest * (k + 1) / team);
+    base_share_out(f->ctx, team, run_top, &shared);
 }
 
 static void top_backward(const frontal *f, const front_pass *p, const front_node *node, int team)
 {
     const front_kernels *kernels = front_kernels_for(f->ctx, f->type);
-    const int64_t pivots = node->pivots;
+    shared_top shared = {kernels, p, node, false};
     if (!is_shared(node, team)) {
         kernels->front_backward_all(node, p);
         return;
     }
     kernels->front_backward_begin(node, p);
-#pragma omp parallel for num_threads(team) schedule(static)
-    for (int k = 0; k < team; k++)
-        kernels->front_backward_rest(node, p, pivots * k / team, pivots * (k + 1) / team);
+    base_share_out(f->ctx, team, run_top, &shared);
     kernels->front_backward(node, p);
 }
 
@@ -164,16 +205,8 @@ static void up(const frontal *f, const front_pass *all, int team)
 {
     const front_kernels *kernels = front_kernels_for(f->ctx, f->type);
     const int64_t size = all->count * (int64_t)spry_type_size(f->type);
-    const bool apart = team > 1 && f->task_count > 1;
     char *kept = f->room->kept;
-    if (apart) {
-#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
-        for (int32_t k = 0; k < f->task_count; k++)
-            task_forward(f, all, k, omp_get_thread_num());
-    } else {
-        for (int32_t k = 0; k < f->task_count; k++)
-            task_forward(f, all, k, 0);
-    }
+    do_tasks(f, all, true, team);
     front_pass p = pass_of(f, all, 0);
     for (int32_t k = 0; k < f->task_count; k++) {
         const frontal_task *task = &f->tasks[k];
@@ -191,18 +224,10 @@ static void up(const frontal *f, const front_pass *all, int team)
 
 static void down(const frontal *f, const front_pass *all, int team)
 {
-    const bool apart = team > 1 && f->task_count > 1;
     const front_pass first = pass_of(f, all, 0);
     for (int32_t k = f->top_count - 1; k >= 0; k--)
         top_backward(f, &first, &f->nodes[f->top[k]], team);
-    if (apart) {
-#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
-        for (int32_t k = 0; k < f->task_count; k++)
-            task_backward(f, all, k, omp_get_thread_num());
-    } else {
-        for (int32_t k = 0; k < f->task_count; k++)
-            task_backward(f, all, k, 0);
-    }
+    do_tasks(f, all, false, team);
 }
 
 static void solve(const frontal *f, spry_transpose transpose, int count, void *const *z)
@@ -217,7 +242,6 @@ static void solve(const frontal *f, spry_transpose transpose, int count, void *c
         transpose == (hermitian ? SPRY_TRANSPOSE_YES : SPRY_TRANSPOSE_CONJUGATE);
     const bool transposed = !symmetric && transpose != SPRY_TRANSPOSE_NO;
     const frontal_room *r = f->room;
-    const int team = omp_in_parallel() ? 1 : r->threads;
     const front_pass pass = {.symmetric = symmetric,
                              .hermitian = hermitian,
                              .transposed = transposed,
@@ -232,8 +256,8 @@ static void solve(const frontal *f, spry_transpose transpose, int count, void *c
         kernels->front_enter(f->n, transposed ? f->col_place : f->row_place,
                              transposed ? f->right : f->left, conjugated, z[k],
                              (char *)r->y + k * f->n * size);
-    up(f, &pass, team);
-    down(f, &pass, team);
+    up(f, &pass, r->threads);
+    down(f, &pass, r->threads);
     for (int k = 0; k < count; k++)
         kernels->front_return(f->n, transposed ? f->row_place : f->col_place,
                               transposed ? f->left : f->right, conjugated,

@@ -78,8 +78,12 @@ static bool pays(const spry_solver *solver)
     for (const spry_device *d = ctx->devices; d; d = d->next)
         load.open = load.open || strncmp(d->facts.name, "cuda", 4) == 0;
     const device_pace pace = device_pace_recall("cuda");
-    load.compiled = device_forecast_compiled();
-    const device_forecast f = device_forecast_make(&pace, &load, rate);
+    load.compiled = true; /* at best: a folder is looked through only where that decides */
+    device_forecast f = device_forecast_make(&pace, &load, rate);
+    if (f.all < f.host) {
+        load.compiled = device_forecast_compiled();
+        f = device_forecast_make(&pace, &load, rate);
+    }
     const bool worth = f.all < f.host && device_count(ctx, "cuda", why, sizeof why) > 0;
     base_log(ctx, worth ? SPRY_LOG_INFO : SPRY_LOG_DEBUG,
              "device auto: cuda is forecast to take %.2g s (start %.2g, compiling %.2g, bus %.2g, "

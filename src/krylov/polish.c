@@ -36,9 +36,29 @@ static void subtract_product(pair *sum, double a, double b)
     sum->low -= fma(a, b, -p);
 }
 
+/* b - A x of real numbers, with which complex sums would do four times the work. */
+static double real_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
+                                const spry_vector *x, double scale)
+{
+    pair sum = {scale * value_get(b->type, b->data, i).re, 0};
+    if (a->type == SPRY_TYPE_D && x->type == SPRY_TYPE_D) {
+        const double *values = a->values, *w = x->data;
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
+            subtract_product(&sum, values[k], scale * w[a->col_index[k]]);
+    } else {
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
+            subtract_product(&sum, value_load(a->type, a->values, k).re,
+                             scale * value_load(x->type, x->data, a->col_index[k]).re);
+    }
+    return sum.high + sum.low;
+}
+
 spry_scalar polish_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
                                 const spry_vector *x, double scale)
 {
+    if (!spry_type_is_complex(a->type) && !spry_type_is_complex(x->type) &&
+        !spry_type_is_complex(b->type))
+        return (spry_scalar){real_row_residual(a, i, b, x, scale), 0};
     const spry_scalar first = value_get(b->type, b->data, i);
     pair re = {scale * first.re, 0}, im = {scale * first.im, 0};
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {

@@ -25,12 +25,26 @@ typedef struct ilu_job {
     const void *a_values;
     const int32_t *rows, *places; /* NULL: they are equal */
     const int64_t *l_offsets, *u_offsets;
-    const int32_t *l_columns, *u_columns;
+    int32_t *l_columns, *u_columns;
     void *l_values, *u_values, *inverse;
-    void *pivot; /* of hermitian ones whose L is not made, but is U^H; NULL: both are made */
+    bool own;     /* the pattern is that of A's rows, which are sorted: columns are written, too */
+    void *pivot;  /* hermitian: D, where L is U^H; NULL: both are made */
+    void *growth; /* hermitian: room for bounds of L^-1's rows */
     double shift, modified;
-    bool hermitian;
 } ilu_job;
+
+/* What a thread has for rows of it, and what it learns of them. */
+typedef struct ilu_room {
+    int32_t *where;   /* a 0 for each place; NULL: no row is long, and the pattern is A's own */
+    int32_t *columns; /* one more than the longest row has entries */
+    void *values;     /* as many as the longest row */
+    double largest;   /* sum of magnitudes of a row of A */
+    double growth;    /* hermitian: at least the sum of magnitudes of any row of L^-1 */
+    double inverse;   /* hermitian: the largest of D^-1 */
+    bool dominant;    /* every diagonal entry is at least the rest of its row */
+} ilu_room;
+/* Rows of so many entries do without `where`. */
+enum { ILU_SHORT = 32 };
 
 /* A sweep over all numbers of the factors, from old ones to new ones. U is by columns. */
 typedef struct parilu_job {
@@ -116,26 +130,22 @@ typedef struct ildl_job {
  * triangle_rows  w_k = f_k r_k - (T w)_k for places begin..end-1, the last one first for upper
  * scale_entries  to_k = f values_k for n entries
  * conjugate_entries  to_k = conj(values_k); to may be values
- * ilu_rows       factorizes places begin..end-1, all those before having been; `where` has a 0 for
- *                each place and is left so, `room` a number for each entry of the longest row.
- *                Gives the first place whose pivot failed, `end`: none
- * ilut_rows      the same by thresholds; arrays of factors have room for the rows' entries of A and
- *                `fill` more for each row and triangle
- * ilutp_rows     steps begin..end-1; gives the first that was not done, for which there must be
- * room for `need` entries more ildl_columns   the same with room for 2 `need` entries; may do one
- * step more than asked parilu_start   new numbers from A's, for all n places parilu_rows    new
- * numbers of rows of L and columns of U begin..end-1 parilu_finish  new numbers of L are divided by
- * the diagonal, which is made real if asked; gives the first place where that fails, n: none
- * shift_rows     d_k grows by `by` times the sum of magnitudes of its row of A
- * isai_rows      rows begin..end-1 of the approximate inverse of a triangle, less the diagonal of
- *                ones; `where` as above
+ * ilu_rows       factorizes places begin..end-1, all those before having been. Gives the first
+ * place whose pivot failed, `end`: none ilut_rows      the same by thresholds; arrays of factors
+ * have room for the rows' entries of A and `fill` more for each row and triangle ilutp_rows steps
+ * begin..end-1; gives the first that was not done, for which there must be room for `need` entries
+ * more ildl_columns   the same with room for 2 `need` entries; may do one step more than asked
+ * parilu_start   new numbers from A's, for all n places parilu_rows    new numbers of rows of L and
+ * columns of U begin..end-1 parilu_finish  new numbers of L are divided by the diagonal, which is
+ * made real if asked; gives the first place where that fails, n: none shift_rows     d_k grows by
+ * `by` times the sum of magnitudes of its row of A isai_rows      rows begin..end-1 of the
+ * approximate inverse of a triangle, less the diagonal of ones; `where` as above
  */
 #define FACTOR_KERNELS(item)                                                                     \
     item(void, triangle_rows, (const triangle_pass *p, int64_t begin, int64_t end))              \
     item(void, scale_entries, (int64_t n, spry_scalar f, const void *values, void *to))          \
     item(void, conjugate_entries, (int64_t n, const void *values, void *to))                     \
-    item(int64_t, ilu_rows,                                                                      \
-         (const ilu_job *p, int64_t begin, int64_t end, int32_t *where, void *room))             \
+    item(int64_t, ilu_rows, (const ilu_job *p, int64_t begin, int64_t end, ilu_room *room))      \
     item(void, parilu_start, (const parilu_job *p, int64_t n))                                   \
     item(void, parilu_rows, (const parilu_job *p, int64_t begin, int64_t end))                   \
     item(int64_t, parilu_finish, (const parilu_job *p, int64_t n, bool hermitian))               \

@@ -8,23 +8,26 @@
  */
 #include "precon/factors.h"
 
+/* A thread's room; lines of the cache are not shared. */
+typedef struct place {
+    _Alignas(64) ilu_room room;
+    int64_t bad; /* the place that failed; -1: none */
+} place;
+
 typedef struct run {
     const precon_kernels *kernels;
     ilu_job job;
-    int64_t n, longest;
-    size_t size;
-    int32_t *where; /* n for each thread */
-    char *room;     /* longest for each thread */
-    int64_t *bad;   /* the place that failed, for each thread; -1: none */
+    int threads;
+    place *places;
 } run;
 
 static bool factorize_places(void *data, int thread, int64_t begin, int64_t end)
 {
     run *r = data;
-    const int64_t stopped = r->kernels->ilu_rows(&r->job, begin, end, r->where + thread * r->n,
-                                                 r->room + (size_t)(thread * r->longest) * r->size);
+    place *own = &r->places[thread];
+    const int64_t stopped = r->kernels->ilu_rows(&r->job, begin, end, &own->room);
     if (stopped < end)
-        r->bad[thread] = stopped;
+        own->bad = stopped;
     return stopped == end;
 }
 
@@ -40,12 +43,14 @@ static int64_t longest_row(const factors *f)
 }
 
 /* The first place that failed in the sets that were done; -1: none. */
-static int64_t first_bad(const run *r, int threads)
+static int64_t first_bad(const run *r)
 {
     int64_t first = -1;
-    for (int t = 0; t < threads; t++)
-        if (r->bad[t] >= 0 && (first < 0 || r->bad[t] < first))
-            first = r->bad[t];
+    for (int t = 0; t < r->threads; t++) {
+        const int64_t bad = r->places[t].bad;
+        if (bad >= 0 && (first < 0 || bad < first))
+            first = bad;
+    }
     return first;
 }
 
@@ -92,22 +97,54 @@ spry_status factors_next_shift(const spry_matrix *A, const factors_wanted *wante
 }
 
 /* Tries once more with a larger shift while it may. */
-static spry_status try_shifts(const spry_matrix *A, const factors_wanted *wanted, int threads,
-                              run *r, factors *f)
+static spry_status try_shifts(const spry_matrix *A, const factors_wanted *wanted, run *r,
+                              factors *f)
 {
     spry_status status = SPRY_STATUS_OK;
     for (int turn = 0;; turn++) {
-        for (int t = 0; t < threads; t++)
-            r->bad[t] = -1;
-        if (triangle_each_stage(A->ctx, &f->sets, threads, false, factorize_places, r))
+        for (int t = 0; t < r->threads; t++) {
+            place *p = &r->places[t];
+            p->bad = -1;
+            p->room.largest = p->room.growth = p->room.inverse = 0;
+            p->room.dominant = true;
+        }
+        if (triangle_each_stage(A->ctx, &f->sets, r->threads, false, factorize_places, r))
             break;
-        const int64_t bad = first_bad(r, threads);
+        const int64_t bad = first_bad(r);
         SPRY_GO(A->ctx, factors_next_shift(A, wanted, f->sets.rows ? f->sets.rows[bad] : bad, turn,
                                            &r->job.shift));
     }
     f->shift = r->job.shift;
 done:
     return status;
+}
+
+/*
+ * Whether what was seen on the way tells that the factors are of use, so that nothing need be
+ * solved with them: see judge() in factors.c.
+ *
+ * Hermitian: with g the largest sum of a row of |L^-1|, of n rows, M times ones is at most g in
+ * modulus after L^-1, g max(1/d) after D^-1, and L^-H makes that longer by sqrt(n) g at most, as
+ * |L^-1|_2^2 <= |L^-1|_1 |L^-1|_inf.
+ * General: A with a dominant diagonal is an H-matrix, and its incomplete factors are a splitting
+ * that is regular for the matrix of moduli: |u - M A u| <= |u| in the norm of the maximum (R. S.
+ * Varga, E. B. Saff, V. Mehrmann, Incomplete factorizations of matrices and connections with
+ * H-matrices, SIAM J. Numer. Anal. 17 (1980), 787-793).
+ */
+static bool is_sound(const run *r, spry_type type, int64_t n)
+{
+    ilu_room all = {.dominant = true};
+    for (int t = 0; t < r->threads; t++) {
+        const ilu_room *own = &r->places[t].room;
+        all.largest = fmax(all.largest, own->largest);
+        all.growth = fmax(all.growth, own->growth);
+        all.inverse = fmax(all.inverse, own->inverse);
+        all.dominant = all.dominant && own->dominant;
+    }
+    if (!r->job.pivot)
+        return all.dominant && r->job.shift == 0 && r->job.modified == 0;
+    const double most = all.growth * all.growth * all.inverse * sqrt((double)n) * all.largest;
+    return 2 * most <= factors_most_growth(type);
 }
 
 spry_status factors_mirror(spry_context *ctx, factors *f)
@@ -120,17 +157,42 @@ spry_status factors_mirror(spry_context *ctx, factors *f)
     return status;
 }
 
+static spry_status make_places(spry_context *ctx, const factors *f, run *r)
+{
+    const int64_t longest = longest_row(f);
+    const size_t size = spry_type_size(f->chain.type);
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_calloc(ctx, r->threads, sizeof *r->places, &r->places));
+    for (int t = 0; t < r->threads; t++) {
+        ilu_room *room = &r->places[t].room;
+        SPRY_GO(ctx, base_alloc(ctx, longest + 1, sizeof *room->columns, &room->columns));
+        SPRY_GO(ctx, base_alloc(ctx, longest, size, &room->values));
+        if (!f->own || longest > ILU_SHORT)
+            SPRY_GO(ctx, base_calloc(ctx, f->sets.n, sizeof *room->where, &room->where));
+    }
+done:
+    return status;
+}
+
+static void free_places(spry_context *ctx, run *r)
+{
+    for (int t = 0; t < r->threads && r->places; t++) {
+        base_free(ctx, r->places[t].room.columns);
+        base_free(ctx, r->places[t].room.values);
+        base_free(ctx, r->places[t].room.where);
+    }
+    base_free(ctx, r->places);
+}
+
 spry_status factors_compute(const spry_matrix *A, const factors_wanted *wanted, factors *f)
 {
     spry_context *ctx = A->ctx;
     const triangle *l = &f->chain.t[0], *u = &f->chain.t[1];
     const int64_t n = f->sets.n, work = l->offsets[n] + u->offsets[n];
-    const int threads = triangle_threads(ctx, &f->sets, work);
+    const size_t size = spry_type_size(l->type);
     spry_status status = SPRY_STATUS_OK;
     run r = {.kernels = precon_kernels_for(ctx, l->type),
-             .n = n,
-             .longest = longest_row(f),
-             .size = spry_type_size(l->type)};
+             .threads = triangle_threads(ctx, &f->sets, work)};
     r.job = (ilu_job){.a_offsets = A->a.offsets,
                       .a_columns = A->a.col_index,
                       .a_values = A->a.values,
@@ -143,22 +205,19 @@ spry_status factors_compute(const spry_matrix *A, const factors_wanted *wanted, 
                       .l_values = l->values,
                       .u_values = u->values,
                       .inverse = f->chain.f[1],
+                      .own = f->own,
                       .shift = wanted->shift,
-                      .modified = wanted->modified,
-                      .hermitian = wanted->hermitian};
-    /* What modified ones lose on one side would go to the diagonals of rows on the other. */
-    if (wanted->hermitian && wanted->modified == 0)
-        SPRY_GO(ctx, base_alloc(ctx, n, r.size, &r.job.pivot));
-    SPRY_GO(ctx, base_calloc(ctx, n * threads, sizeof *r.where, &r.where));
-    SPRY_GO(ctx, base_alloc(ctx, r.longest * threads, r.size, &r.room));
-    SPRY_GO(ctx, base_alloc(ctx, threads, sizeof *r.bad, &r.bad));
-    SPRY_GO(ctx, try_shifts(A, wanted, threads, &r, f));
-    if (wanted->hermitian && !r.job.pivot)
-        SPRY_GO(ctx, factors_mirror(ctx, f));
+                      .modified = wanted->modified};
+    if (wanted->hermitian) {
+        SPRY_GO(ctx, base_alloc(ctx, n, size, &r.job.pivot));
+        SPRY_GO(ctx, base_alloc(ctx, n, size, &r.job.growth));
+    }
+    SPRY_GO(ctx, make_places(ctx, f, &r));
+    SPRY_GO(ctx, try_shifts(A, wanted, &r, f));
+    f->sound = is_sound(&r, l->type, n);
 done:
     base_free(ctx, r.job.pivot);
-    base_free(ctx, r.where);
-    base_free(ctx, r.room);
-    base_free(ctx, r.bad);
+    base_free(ctx, r.job.growth);
+    free_places(ctx, &r);
     return status;
 }

@@ -64,6 +64,7 @@ static spry_status analyse(const spry_operator *op, const spry_matrix *A)
     if (strcmp(s->wanted.order, "none") != 0)
         SPRY_GO(op->ctx, spry_reorder(A, s->wanted.order, &perm));
     clear(op->ctx, &s->f);
+    s->f.own = s->f.sound = false;
     if (s->wanted.thresholds)
         SPRY_GO(op->ctx, factors_choose(A, &s->wanted, perm, there, &s->f));
     else
@@ -146,14 +147,18 @@ typedef struct verdict {
     int tries;
 } verdict;
 
+double factors_most_growth(spry_type type)
+{
+    return 1 / (type_is_single(type) ? (double)FLT_EPSILON : DBL_EPSILON);
+}
+
 static spry_status judge(const spry_operator *op, const spry_matrix *A, verdict *v)
 {
     enum { SHIFTS = 3 }; /* to 0.016 times the row: larger ones make stable factors of little use */
     const state *s = op->state;
     const int tries = s->wanted.tries;
-    const double unit = type_is_single(op->type) ? (double)FLT_EPSILON : DBL_EPSILON;
-    *v = (verdict){"they grew", 0, 1 / unit, tries};
-    if (op->rows == 0)
+    *v = (verdict){"they grew", 0, factors_most_growth(op->type), tries};
+    if (op->rows == 0 || (s->f.sound && s->wanted.solve == FACTORS_LEVELS))
         return SPRY_STATUS_OK;
     if (s->wanted.hermitian || s->wanted.solve != FACTORS_LEVELS)
         return measure_growth(op, A, &v->is);

@@ -47,7 +47,9 @@ typedef struct factors {
     triangle_sets sets;
     triangle_chain chain; /* L; U and D^-1 */
     triangle_chain transposed;
+    bool own;     /* the pattern is that of A's rows; columns are written with the numbers */
     double shift; /* what it took */
+    bool sound;   /* the numbers are known to be of use */
 } factors;
 
 /* The pattern of the factors of A for a level of fill, with their sets. */
@@ -62,6 +64,8 @@ spry_status factors_compute(const spry_matrix *A, const factors_wanted *wanted, 
 spry_status factors_sweep(const spry_matrix *A, const factors_wanted *wanted, spry_device *device,
                           factors *f);
 
+/* How large M may make ones, in units of 1 / |A|. */
+double factors_most_growth(spry_type type);
 /* U = L^H to the last bit. */
 spry_status factors_mirror(spry_context *ctx, factors *f);
 /* Says why there is no pivot for a row, or that it is to be tried again: *shift is the next. */

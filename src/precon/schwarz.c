@@ -87,22 +87,31 @@ static spry_status run_part(const spry_operator *op, int64_t k, spry_transpose t
                                   (spry_scalar){0, 0}, &to);
 }
 
-/* The parts' results in their places, or added up. */
+/* The parts' results in their places, or added up, for a share of the rows. */
+typedef struct collection {
+    const spry_operator *op;
+    bool add;
+    void *z;
+} collection;
+
+static void collect_share(void *argument, int share, int shares)
+{
+    const collection *c = argument;
+    const schwarz *state = c->op->state;
+    const size_t size = spry_type_size(c->op->type);
+    const range rows = base_share(c->op->rows, shares, share, PIECE);
+    if (c->add)
+        precon_kernels_for(c->op->ctx, c->op->type)
+            ->sum_places(rows.begin, rows.end, state->offsets, state->places, state->z, c->z);
+    else
+        for (int64_t i = rows.begin; i < rows.end; i++)
+            element_move(size, c->z, i, state->z, state->owner[i]);
+}
+
 static void collect(const spry_operator *op, bool add, void *z)
 {
-    const schwarz *state = op->state;
-    const precon_kernels *kernels = precon_kernels_for(op->ctx, op->type);
-    const size_t size = spry_type_size(op->type);
-    const int64_t n = op->rows, pieces = (n + PIECE - 1) / PIECE;
-#pragma omp parallel for num_threads(host_threads(op->ctx, n)) schedule(static)
-    for (int64_t s = 0; s < pieces; s++) {
-        const int64_t begin = s * PIECE, end = begin + PIECE < n ? begin + PIECE : n;
-        if (add)
-            kernels->sum_places(begin, end, state->offsets, state->places, state->z, z);
-        else
-            for (int64_t i = begin; i < end; i++)
-                element_move(size, z, i, state->z, state->owner[i]);
-    }
+    collection c = {op, add, z};
+    base_share_out(op->ctx, host_threads(op->ctx, op->rows), collect_share, &c);
 }
 
 /*

@@ -134,6 +134,55 @@ done:
     return status;
 }
 
+/* Entries of row i of A before the diagonal, in the order of places, and all but it. */
+static int64_t count_lower(const spry_matrix *A, const triangle_sets *sets, int64_t i,
+                           int64_t *both)
+{
+    const int64_t begin = A->a.offsets[i], end = A->a.offsets[i + 1];
+    const int32_t *columns = A->a.col_index;
+    int64_t e = begin, lower = 0;
+    if (sets->natural) { /* columns rise */
+        while (e < end && columns[e] < i)
+            e++;
+        *both = end - begin - (e < end && columns[e] == i);
+        return e - begin;
+    }
+    *both = 0;
+    for (; e < end; e++) {
+        *both += columns[e] != i;
+        lower += sets->places[columns[e]] < sets->places[i];
+    }
+    return lower;
+}
+
+/* Room for both triangles of A, lower first: columns are not written. */
+static spry_status make_room(const spry_matrix *A, const triangle_sets *sets, triangle t[2])
+{
+    spry_context *ctx = A->ctx;
+    const int64_t n = sets->n;
+    spry_status status = SPRY_STATUS_OK;
+    for (int side = 0; side < 2; side++) {
+        t[side] = (triangle){.sets = sets, .type = A->a.type, .upper = side == 1};
+        SPRY_GO(ctx, base_alloc(ctx, n + 1, sizeof *t->offsets, &t[side].offsets));
+        t[side].offsets[0] = 0;
+    }
+#pragma omp parallel for num_threads(host_threads(ctx, A->a.nnz + n)) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t k = sets->places ? sets->places[i] : i;
+        int64_t both;
+        const int64_t lower = count_lower(A, sets, i, &both);
+        t[0].offsets[k + 1] = lower;
+        t[1].offsets[k + 1] = both - lower;
+    }
+    for (int side = 0; side < 2; side++) {
+        SPRY_GO(ctx, base_prefix_sum(ctx, t[side].offsets, n));
+        SPRY_GO(ctx, base_alloc(ctx, t[side].offsets[n], sizeof *t->columns, &t[side].columns));
+        SPRY_GO(ctx, base_alloc(ctx, t[side].offsets[n], spry_type_size(t->type), &t[side].values));
+    }
+done:
+    return status;
+}
+
 /* The pattern is A's own. */
 static spry_status take_pattern(const spry_matrix *A, const factors_wanted *wanted,
                                 const int32_t *perm, bool always, factors *f)
@@ -149,6 +198,9 @@ static spry_status take_pattern(const spry_matrix *A, const factors_wanted *want
     if (wanted->hermitian && !wanted->symmetric) { /* zeros on one side alone */
         SPRY_GO(ctx, triangle_of_pattern(ctx, &p, NULL, &f->sets, A->a.type, false, &t[0]));
         SPRY_GO(ctx, triangle_transpose(ctx, &t[0], &t[1]));
+    } else if (wanted->construct == FACTORS_EXACT) {
+        SPRY_GO(ctx, make_room(A, &f->sets, t));
+        f->own = true;
     } else {
         SPRY_GO(ctx, triangles_of_pattern(ctx, &p, &f->sets, A->a.type, t));
     }

@@ -138,6 +138,36 @@ static void test_factors(void **state)
     numeric_levels((const int[]){1}, 1, all_factors);
 }
 
+/* Rows of more entries than are merged, sorted and not; and sums of rows that ic keeps, where what
+ * is lost before the diagonal counts as well as what is lost behind it. */
+static void test_long_rows(void **state)
+{
+    static const char *const general[] = {"ilu", "ilu:order=rcm", "ilu:modified=1,order=nd"};
+    static const char *const hermitian[] = {"ic", "ic:order=rcm", "ic:modified=0.5"};
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4; t++) {
+        const spry_type type = support_types[t];
+        spry_matrix *A = generated_as(ctx, type, "random", "size=120 per-row=40 dominance=2");
+        spry_matrix *H = NULL, *turned = NULL;
+        assert_ok(ctx, spry_matrix_transpose(A, true, &turned));
+        assert_ok(ctx, spry_matrix_add((spry_scalar){1, 0}, A, (spry_scalar){1, 0}, turned, &H));
+        for (int k = 0; k < 3; k++) {
+            check_factors(ctx, A, general[k]);
+            check_factors(ctx, H, hermitian[k]);
+        }
+        if (!spry_type_is_complex(type)) {
+            spry_matrix *grid = factored_hermitian(ctx, type, 8);
+            check_factors(ctx, H, "ic:modified=1");
+            check_factors(ctx, grid, "ic:modified=1");
+            check_factors(ctx, grid, "ic:modified=1,level=1,order=rcm");
+            spry_matrix_free(grid);
+        }
+        spry_matrix_free(turned);
+        spry_matrix_free(H);
+        spry_matrix_free(A);
+    }
+}
+
 /* U of ic is L^H to the bit, and ilu of the same matrix is the same but for roundings: each of its
  * numbers is a quotient of sums of at most n terms that are dominated by the diagonal. */
 static void test_cholesky(void **state)
@@ -526,6 +556,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_factors),
+        CASE(test_long_rows),
         CASE(test_cholesky),
         CASE(test_isai),
         CASE(test_one_sided),

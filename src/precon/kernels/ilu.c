@@ -4,25 +4,28 @@
  * Row by row (the IKJ order; Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., 10.3).
  * With v_ik = l_ik d_k before the division, v_ij -= v_ik u_kj needs the divided rows of U alone:
  * they are stored as they are used, here and in solves.
+ *
+ * A row that is short is merged with the rows of U that it takes, all being sorted; a long one has
+ * its columns marked in an array of all.
  */
 #include "precon/kernels/kernel.h"
+
+#include <stdlib.h>
 
 /* A row while it is factorized: L's entries, the diagonal, U's. */
 typedef struct row {
     int64_t lower, upper; /* where they begin */
-    int64_t nl, nu;
+    int64_t nl, n;        /* entries of L, and all */
+    int32_t *c;           /* columns; one more that no row has ends them */
     scalar *v;
-    real size; /* of A's row: the sum of magnitudes */
+    int32_t *where; /* the entry of each column, from 1; NULL: they are not marked */
+    real size;      /* of A's row: the sum of magnitudes */
 } row;
 
-/* Notes where in the row each column of its pattern is, from 1; or 0 again. */
-static void mark(const ilu_job *p, const row *r, int64_t i, int32_t *where, bool on)
+static void mark(const row *r, bool on)
 {
-    for (int64_t t = 0; t < r->nl; t++)
-        where[p->l_columns[r->lower + t]] = on ? (int32_t)(t + 1) : 0;
-    where[i] = on ? (int32_t)(r->nl + 1) : 0;
-    for (int64_t t = 0; t < r->nu; t++)
-        where[p->u_columns[r->upper + t]] = on ? (int32_t)(r->nl + t + 2) : 0;
+    for (int64_t t = 0; t < r->n; t++)
+        r->where[r->c[t]] = on ? (int32_t)(t + 1) : 0;
 }
 
 /* |a| up to a factor of sqrt(2): cheap. */
@@ -31,33 +34,137 @@ static real rough(scalar a)
 #if KERNEL_COMPLEX
     return (real)fabs((double)a.re) + (real)fabs((double)a.im);
 #else
-    return a < 0 ? -a : a;
+    return (real)fabs((double)a);
 #endif
 }
 
-/* Puts A's row into its places and shifts the diagonal away from zero. */
-static void load_row(const ilu_job *p, int64_t i, const int32_t *where, row *r)
+static int compare(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Columns of a row that is a few sorted pieces, as a rule. */
+static void sort_columns(int32_t *columns, int64_t n)
+{
+    enum { MANY = 128 };
+    if (n > MANY) {
+        qsort(columns, (size_t)n, sizeof *columns, compare);
+        return;
+    }
+    for (int64_t k = 1; k < n; k++) {
+        const int32_t column = columns[k];
+        int64_t at = k;
+        for (; at > 0 && columns[at - 1] > column; at--)
+            columns[at] = columns[at - 1];
+        columns[at] = column;
+    }
+}
+
+/* --- A's row in its places -----------------------------------------------------------------------
+ */
+
+/* Where an entry belongs among the sorted ones from `begin` to `at`; those behind it move on. */
+ALWAYS_INLINE void insert(const row *r, int64_t begin, int64_t at, int32_t column, scalar value)
+{
+    for (; at > begin && r->c[at - 1] > column; at--) {
+        r->c[at] = r->c[at - 1];
+        r->v[at] = r->v[at - 1];
+    }
+    r->c[at] = column;
+    r->v[at] = value;
+}
+
+/* A short row whose pattern is A's. */
+ALWAYS_INLINE void take_short(const ilu_job *p, int64_t i, int64_t from, bool renumbered, row *r)
 {
     const scalar *values = p->a_values;
-    const int64_t from = p->rows ? p->rows[i] : i;
-    for (int64_t t = 0; t < r->nl + r->nu + 1; t++)
+    int64_t lower = 0, upper = r->nl + 1;
+    real size = 0;
+    r->v[r->nl] = number(0);
+    for (int64_t k = p->a_offsets[from]; k < p->a_offsets[from + 1]; k++) {
+        const int32_t column = renumbered ? p->places[p->a_columns[k]] : p->a_columns[k];
+        if (column < i)
+            insert(r, 0, lower++, column, values[k]);
+        else if (column > i)
+            insert(r, r->nl + 1, upper++, column, values[k]);
+        else
+            r->v[r->nl] = values[k];
+        size += rough(values[k]);
+    }
+    r->size = size;
+}
+
+/* The columns of a long one. */
+static void take_columns(const ilu_job *p, int64_t i, int64_t from, row *r)
+{
+    int64_t next[2] = {0, r->nl + 1};
+    int32_t last[2] = {-1, -1};
+    bool sorted = true;
+    for (int64_t k = p->a_offsets[from]; k < p->a_offsets[from + 1]; k++) {
+        const int32_t column = p->places ? p->places[p->a_columns[k]] : p->a_columns[k];
+        const int side = column > i;
+        if (column == i)
+            continue;
+        sorted = sorted && last[side] < column;
+        last[side] = column;
+        r->c[next[side]++] = column;
+    }
+    if (!sorted) {
+        sort_columns(r->c, r->nl);
+        sort_columns(r->c + r->nl + 1, r->n - r->nl - 1);
+    }
+}
+
+/* A's numbers where its columns are marked. */
+static void take_values(const ilu_job *p, int64_t from, row *r)
+{
+    const scalar *values = p->a_values;
+    for (int64_t t = 0; t < r->n; t++)
         r->v[t] = number(0);
     r->size = 0;
     for (int64_t k = p->a_offsets[from]; k < p->a_offsets[from + 1]; k++) {
         const int32_t column = p->a_columns[k];
-        const int32_t to = where[p->places ? p->places[column] : column];
-        /* else it is before the diagonal of a half, or a zero beside the pattern of its mirror
-         * image */
-        if (to > 0)
+        const int32_t to = r->where[p->places ? p->places[column] : column];
+        if (to > 0) /* else it is a zero beside the pattern of its mirror image */
             r->v[to - 1] = values[k];
         r->size += rough(values[k]);
     }
-    if (p->shift != 0) {
-        scalar *d = &r->v[r->nl];
-        const real by = (real)p->shift * r->size, length = size_of(*d);
-        *d = p->hermitian || length == 0 ? add(*d, number(by)) : times(1 + by / length, *d);
-    }
 }
+
+/* Shifts the diagonal away from zero. */
+static void shift_row(const ilu_job *p, const row *r)
+{
+    scalar *d = &r->v[r->nl];
+    const real by = (real)p->shift * r->size, length = size_of(*d);
+    *d = p->pivot || length == 0 ? add(*d, number(by)) : times(1 + by / length, *d);
+}
+
+static void load_row(const ilu_job *p, int64_t i, const ilu_room *room, row *r)
+{
+    const int64_t from = p->rows ? p->rows[i] : i;
+    r->c[r->nl] = (int32_t)i;
+    if (p->own && r->n <= ILU_SHORT) {
+        if (p->places)
+            take_short(p, i, from, true, r);
+        else
+            take_short(p, i, from, false, r);
+    } else {
+        if (p->own)
+            take_columns(p, i, from, r);
+        for (int64_t t = 0; t < r->nl && !p->own; t++)
+            r->c[t] = p->l_columns[r->lower + t];
+        for (int64_t t = 0; t < r->n - r->nl - 1 && !p->own; t++)
+            r->c[r->nl + 1 + t] = p->u_columns[r->upper + t];
+        r->where = room->where;
+        mark(r, true);
+        take_values(p, from, r);
+    }
+    r->c[r->n] = INT32_MAX;
+}
+
+/* --- elimination ---------------------------------------------------------------------------------
+ */
 
 /* The place of a column in sorted ones from `low` on, where it is or would be. */
 static int64_t find_column(const int32_t *columns, int64_t low, int64_t high, int32_t column)
@@ -72,114 +179,224 @@ static int64_t find_column(const int32_t *columns, int64_t low, int64_t high, in
     return low;
 }
 
-/* Takes a long row k of U by looking for the few columns of the row in it. */
-static void eliminate_few(const ilu_job *p, int64_t k, scalar minus, int64_t i, const row *r)
+/* Takes entries at..end of a row of U from those of r; the first that they can meet is `first`, and
+ * those before `least` are not touched. What has no place is lost. */
+ALWAYS_INLINE void take_merging(const ilu_job *p, int64_t at, int64_t end, scalar minus,
+                                int64_t first, int64_t least, const row *r, scalar *lost)
 {
     const scalar *u = p->u_values;
-    const int64_t end = p->u_offsets[k + 1];
-    int64_t at = p->u_offsets[k];
-    for (int64_t t = 0; t < r->nl + r->nu + 1 && at < end; t++) {
-        const int32_t column = t < r->nl    ? p->l_columns[r->lower + t]
-                               : t == r->nl ? (int32_t)i
-                                            : p->u_columns[r->upper + t - r->nl - 1];
-        if (column <= k)
-            continue;
-        at = find_column(p->u_columns, at, end, column);
-        if (at < end && p->u_columns[at] == column)
+    for (int64_t t = first; at < end; at++) {
+        const int32_t column = p->u_columns[at];
+        while (r->c[t] < column)
+            t++;
+        if (r->c[t] == column && t >= least)
+            r->v[t] = muladd(minus, u[at], r->v[t]);
+        else if (lost && r->c[t] != column)
+            *lost = muladd(minus, u[at], *lost);
+    }
+}
+
+ALWAYS_INLINE void take_marked(const ilu_job *p, int64_t at, int64_t end, scalar minus,
+                               int64_t least, const row *r, scalar *lost)
+{
+    const scalar *u = p->u_values;
+    for (; at < end; at++) {
+        const int32_t t = r->where[p->u_columns[at]];
+        if (t > least)
+            r->v[t - 1] = muladd(minus, u[at], r->v[t - 1]);
+        else if (lost && t == 0)
+            *lost = muladd(minus, u[at], *lost);
+    }
+}
+
+ALWAYS_INLINE void take_row(const ilu_job *p, int64_t at, int64_t end, scalar minus, int64_t first,
+                            int64_t least, const row *r, scalar *lost)
+{
+    if (r->where)
+        take_marked(p, at, end, minus, least, r, lost);
+    else
+        take_merging(p, at, end, minus, first, least, r, lost);
+}
+
+/* The same for a long row of U, by looking for the few columns of the row in it. */
+static void take_few(const ilu_job *p, int64_t at, int64_t end, scalar minus, int64_t least,
+                     const row *r)
+{
+    const scalar *u = p->u_values;
+    for (int64_t t = least; t < r->n && at < end; t++) {
+        at = find_column(p->u_columns, at, end, r->c[t]);
+        if (at < end && p->u_columns[at] == r->c[t])
             r->v[t] = muladd(minus, u[at], r->v[t]);
     }
 }
 
-/* Takes the rows of U that L's entries name, in rising order; what has no place is lost, or goes to
- * the diagonal. */
-static void eliminate(const ilu_job *p, int64_t i, const int32_t *where, const row *r)
+static bool is_much(int64_t entries, const row *r)
 {
     enum { MUCH = 16 };
-    const scalar *u = p->u_values;
-    scalar lost = number(0);
-    for (int64_t t = 0; t < r->nl; t++) {
-        const int64_t k = p->l_columns[r->lower + t], end = p->u_offsets[k + 1];
-        const scalar minus = sub(number(0), r->v[t]);
-        if (p->modified == 0 && end - p->u_offsets[k] > MUCH * (r->nl + r->nu + 1)) {
-            eliminate_few(p, k, minus, i, r);
-            continue;
-        }
-        for (int64_t e = p->u_offsets[k]; e < end; e++) {
-            const int32_t to = where[p->u_columns[e]];
-            scalar *at = to > 0 ? &r->v[to - 1] : &lost;
-            *at = muladd(minus, u[e], *at);
-        }
-    }
-    if (p->modified != 0)
-        r->v[r->nl] = add(r->v[r->nl], times((real)p->modified, lost));
+    return entries > MUCH * r->n;
 }
 
-/* Divides by the pivots; false where the row's cannot be used or a number is not finite. */
-static bool finish_row(const ilu_job *p, int64_t i, const row *r)
+/* Takes the rows of U that L's entries name, in rising order. */
+ALWAYS_INLINE void eliminate(const ilu_job *p, const row *r, scalar *lost)
 {
-    scalar *l = p->l_values, *u = p->u_values, *inverses = p->inverse, d = r->v[r->nl];
-    bool fine = size_of(d) > UNIT * r->size;
-    if (p->hermitian) {
-        d = number(real_of(d));
-        fine = real_of(d) > UNIT * r->size;
-    }
-    const scalar by = inverse(d);
-    fine = fine && finite_number(by);
     for (int64_t t = 0; t < r->nl; t++) {
-        const scalar to = mul(r->v[t], inverses[p->l_columns[r->lower + t]]);
-        fine = fine && finite_number(to);
-        l[r->lower + t] = to;
+        const int64_t k = r->c[t], begin = p->u_offsets[k], end = p->u_offsets[k + 1];
+        const scalar minus = sub(number(0), r->v[t]);
+        if (!lost && is_much(end - begin, r))
+            take_few(p, begin, end, minus, t + 1, r);
+        else
+            take_row(p, begin, end, minus, t + 1, t + 1, r, lost);
     }
-    for (int64_t t = 0; t < r->nu; t++) {
-        const scalar to = mul(r->v[r->nl + 1 + t], by);
-        fine = fine && finite_number(to);
-        u[r->upper + t] = to;
-    }
-    inverses[i] = by;
-    if (p->pivot)
-        ((scalar *)p->pivot)[i] = d;
-    return fine;
 }
 
 /* The same row where L = U^H: entries before the diagonal are those of earlier rows of U, and what
- * they take from the row is taken behind the diagonal alone. r->nl is 0. */
-static void eliminate_half(const ilu_job *p, int64_t i, const int32_t *where, const row *r)
+ * they take from the row is taken from the diagonal on. What is lost before it is asked for, too.
+ */
+ALWAYS_INLINE void eliminate_half(const ilu_job *p, int64_t i, const row *r, scalar *lost)
 {
     enum { FEW = 8 };
     const scalar *u = p->u_values, *pivot = p->pivot;
-    scalar *l = p->l_values;
-    for (int64_t t = p->l_offsets[i]; t < p->l_offsets[i + 1]; t++) {
-        const int64_t k = p->l_columns[t], end = p->u_offsets[k + 1];
-        int64_t e = p->u_offsets[k];
-        if (end - e > FEW)
-            e = find_column(p->u_columns, e, end, (int32_t)i);
-        while (p->u_columns[e] != i)
-            e++;
-        l[t] = conjugate(u[e]);
-        const scalar minus = times(-real_of(pivot[k]), l[t]);
-        r->v[0] = muladd(minus, u[e], r->v[0]);
-        for (e++; e < end; e++) {
-            const int32_t to = where[p->u_columns[e]];
-            if (to > 0)
-                r->v[to - 1] = muladd(minus, u[e], r->v[to - 1]);
-        }
+    scalar d = r->v[r->nl];
+    for (int64_t t = 0; t < r->nl; t++) {
+        const int64_t k = r->c[t], begin = p->u_offsets[k], end = p->u_offsets[k + 1];
+        int64_t at = begin;
+        if (end - at > FEW)
+            at = find_column(p->u_columns, at, end, (int32_t)i);
+        while (p->u_columns[at] != i)
+            at++;
+        r->v[t] = conjugate(u[at]);
+        const scalar minus = times(-real_of(pivot[k]), r->v[t]);
+        if (lost)
+            take_row(p, begin, at, minus, t + 1, r->nl, r, lost);
+        d = muladd(minus, u[at], d);
+        if (!lost && is_much(end - at, r))
+            take_few(p, at + 1, end, minus, r->nl + 1, r);
+        else
+            take_row(p, at + 1, end, minus, r->nl + 1, r->nl + 1, r, lost);
+    }
+    r->v[r->nl] = d;
+}
+
+static void eliminate_any(const ilu_job *p, int64_t i, const row *r)
+{
+    scalar lost = number(0);
+    if (p->modified == 0) {
+        if (p->pivot)
+            eliminate_half(p, i, r, NULL);
+        else
+            eliminate(p, r, NULL);
+        return;
+    }
+    if (p->pivot)
+        eliminate_half(p, i, r, &lost);
+    else
+        eliminate(p, r, &lost);
+    r->v[r->nl] = add(r->v[r->nl], times((real)p->modified, lost));
+}
+
+/* --- the end -------------------------------------------------------------------------------------
+ */
+
+/* Writes L's entries, divided by the pivots of their columns if they are not yet; false where a
+ * number is not finite. */
+static bool put_lower(const ilu_job *p, const row *r)
+{
+    scalar *l = (scalar *)p->l_values + r->lower;
+    const scalar *inverses = p->inverse;
+    bool fine = true;
+    for (int64_t t = 0; t < r->nl; t++) {
+        l[t] = p->pivot ? r->v[t] : mul(r->v[t], inverses[r->c[t]]);
+        fine &= finite_number(l[t]);
+        if (p->own)
+            p->l_columns[r->lower + t] = r->c[t];
+    }
+    return fine;
+}
+
+static bool put_upper(const ilu_job *p, scalar by, const row *r)
+{
+    scalar *u = (scalar *)p->u_values + r->upper;
+    bool fine = true;
+    for (int64_t t = 0; t < r->n - r->nl - 1; t++) {
+        u[t] = mul(r->v[r->nl + 1 + t], by);
+        fine &= finite_number(u[t]);
+        if (p->own)
+            p->u_columns[r->upper + t] = r->c[r->nl + 1 + t];
+    }
+    return fine;
+}
+
+/* The moduli of a row of L^-1 sum up to no more than one and what the rows have that it takes. */
+static void note_growth(const ilu_job *p, int64_t i, const row *r, scalar by, ilu_room *room)
+{
+    real *growth = p->growth, sum = 1;
+    for (int64_t t = 0; t < r->nl; t++)
+        sum += rough(r->v[t]) * growth[r->c[t]];
+    growth[i] = sum;
+    room->growth = (double)sum > room->growth ? (double)sum : room->growth;
+    room->inverse = (double)real_of(by) > room->inverse ? (double)real_of(by) : room->inverse;
+}
+
+/* Divides by the pivots; false where the row's cannot be used or a number is not finite. */
+static bool finish_row(const ilu_job *p, int64_t i, const row *r, ilu_room *room)
+{
+    scalar d = r->v[r->nl];
+    bool fine = size_of(d) > UNIT * r->size;
+    if (p->pivot) {
+        d = number(real_of(d));
+        fine = real_of(d) > UNIT * r->size;
+        ((scalar *)p->pivot)[i] = d;
+    }
+    const scalar by = inverse(d);
+    fine = put_lower(p, r) && fine && finite_number(by);
+    fine = put_upper(p, by, r) && fine;
+    ((scalar *)p->inverse)[i] = by;
+    if (p->growth)
+        note_growth(p, i, r, by, room);
+    return fine;
+}
+
+/* What is asked of A's row, as it is. */
+static void note_row(const row *r, ilu_room *room)
+{
+    const scalar d = r->v[r->nl];
+    const real slack = 1 + 16 * UNIT; /* what sums may lose */
+    room->largest = (double)r->size > room->largest ? (double)r->size : room->largest;
+    room->dominant = room->dominant && r->size - rough(d) <= slack * size_of(d);
+}
+
+/* Rows that are not in A's order come from all over it: they are asked for some rows before. */
+ALWAYS_INLINE void ask_ahead(const ilu_job *p, int64_t i, int64_t end)
+{
+    enum { FAR = 64, NEAR = 24 };
+    if (i + FAR < end)
+        __builtin_prefetch(p->a_offsets + p->rows[i + FAR]);
+    if (i + NEAR < end) {
+        const int64_t at = p->a_offsets[p->rows[i + NEAR]];
+        __builtin_prefetch(p->a_columns + at);
+        __builtin_prefetch((const scalar *)p->a_values + at);
     }
 }
 
-int64_t X(ilu_rows)(const ilu_job *p, int64_t begin, int64_t end, int32_t *where, void *room)
+int64_t X(ilu_rows)(const ilu_job *p, int64_t begin, int64_t end, ilu_room *room)
 {
     for (int64_t i = begin; i < end; i++) {
-        row r = {.lower = p->l_offsets[i], .upper = p->u_offsets[i], .v = room};
-        r.nl = p->pivot ? 0 : p->l_offsets[i + 1] - r.lower;
-        r.nu = p->u_offsets[i + 1] - r.upper;
-        mark(p, &r, i, where, true);
-        load_row(p, i, where, &r);
-        if (p->pivot)
-            eliminate_half(p, i, where, &r);
-        else
-            eliminate(p, i, where, &r);
-        mark(p, &r, i, where, false);
-        if (!finish_row(p, i, &r))
+        row r = {.lower = p->l_offsets[i],
+                 .upper = p->u_offsets[i],
+                 .c = room->columns,
+                 .v = room->values};
+        if (p->rows)
+            ask_ahead(p, i, end);
+        r.nl = p->l_offsets[i + 1] - r.lower;
+        r.n = r.nl + 1 + p->u_offsets[i + 1] - r.upper;
+        load_row(p, i, room, &r);
+        note_row(&r, room);
+        if (p->shift != 0)
+            shift_row(p, &r);
+        eliminate_any(p, i, &r);
+        if (r.where)
+            mark(&r, false);
+        if (!finish_row(p, i, &r, room))
             return i;
     }
     return end;
