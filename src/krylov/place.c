@@ -197,7 +197,7 @@ spry_status solver_make_operator(spry_solver *solver)
     const char *format = suited_format(solver, room, sizeof room);
     spry_status status = SPRY_STATUS_OK;
     solver->plain = strcmp(solver->options.format, "auto") == 0 && multiplies_little(solver);
-    if (solver->plain)
+    if (solver->plain && !solver->device) /* there the tuner knows what is plain */
         format = "csr";
     if (solver->device) {
         status = spry_operator_on(solver->device, solver->matrix, format, &solver->own_operator);
