@@ -18,7 +18,6 @@ static const double least_end = 0.5; /* this in any case */
 static const double climbing = 0.25; /* of the first is kept for options of the best formats */
 static const double ending = 0.1;    /* of that is not begun any more */
 static const double behind = 1.5;    /* times the best: no second product */
-static const double near_end = 1.06; /* times the least total: stays for the last turns */
 
 typedef struct race {
     spry_context *ctx;
@@ -212,7 +211,7 @@ static spry_status run_last(race *r)
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(r->ctx, run_once(r, r->csr)); /* its first times may be those of a card that wakes up */
     for (int i = 1; i < r->list->count; i++)
-        if (r->list->all[i].op && !tune_is_near(r->list, &r->list->all[i], products, near_end))
+        if (r->list->all[i].op && !tune_is_near(r->list, &r->list->all[i], products, TUNE_STAYS))
             tune_leave(&r->list->all[i], NULL);
     if (!spry_context_interrupted(r->ctx, false))
         SPRY_GO(r->ctx,
