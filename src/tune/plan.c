@@ -82,8 +82,8 @@ static bool leads_class(const tune_list *list, const tune_candidate *c)
     const double mine = c->expected;
     for (int i = 1; i < list->count; i++) {
         const tune_candidate *d = &list->all[i];
-        if (d->class != c->class || d == c || !d->possible)
-            continue;
+        if (d->class != c->class || d == c || !d->possible || (d->dropped && d->samples == 0))
+            continue; /* those that could not be made make room */
         const double other = d->expected;
         if (d < c ? other <= 1.01 * mine : 1.01 * other < mine)
             return false;

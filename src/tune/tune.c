@@ -187,6 +187,8 @@ static spry_status decide_by_race(spry_device *d, const spry_matrix *A, const tu
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *machine, &machine));
     tune_recall_machine(ctx, m, machine);
     SPRY_GO(ctx, tune_list_make(csr, d, o->products, &list));
+    base_log(ctx, SPRY_LOG_DEBUG, "tuner: %d candidates forecast in %.0f us", list.count,
+             (base_seconds() - begin) * 1e6);
     SPRY_GO(ctx, d ? tune_race_there(csr, o, &list, &winner)
                    : tune_race(csr, o, machine, &list, &winner));
     SPRY_GO(ctx, report_list(&list, winner, report));

@@ -118,6 +118,11 @@ static void test_order(void **state)
     f.all[6].samples = 0;
     tune_expect(&f.list, &f.all[6]);
     assert_int_equal(tune_next_class(&f.list), 6);
+    f.list.uneven = false;
+    f.all[1].samples = f.all[2].samples = 0;
+    set_time(&f.all[6], 0.99);
+    f.all[1].dropped = true; /* could not be made: other options come in its place */
+    assert_int_equal(tune_next_class(&f.list), 2);
 }
 
 /* --- noise -----------------------------------------------------------------------------------
