@@ -239,6 +239,7 @@ static void foresee(race *r)
     if (!device_foresees(r->d) || tune_sample(r->A, true, &sample) != SPRY_STATUS_OK)
         return;
     const spry_matrix *small = sample ? sample : r->A;
+    device_longest_row_foresee(r->d);
     foresee_one(r, small, r->csr);
     while ((i = tune_next_class(r->list)) > 0 &&
            (tried++ < LEAST_TRIED || may_run(r, &r->list->all[i], climbing)))
