@@ -193,6 +193,12 @@ spry_status device_longest_row(device_matrix *A, int64_t *longest)
     return make_longest(&m, longest);
 }
 
+void device_longest_row_foresee(spry_device *d)
+{
+    const device_maker m = {.d = d, .size = sizeof(double)};
+    (void)make_longest_build(&m, NULL);
+}
+
 bool device_makes(const char *spec)
 {
     const size_t length = strcspn(spec, ":");

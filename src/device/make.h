@@ -138,6 +138,7 @@ spry_status device_layout_make(device_matrix *A, bool keep, const char *spec, bo
 void device_layout_make_foresee(spry_device *d, layout *L, const char *spec);
 /* Entries of the longest row of a matrix that is there: eight bytes per row are read. */
 spry_status device_longest_row(device_matrix *A, int64_t *longest);
+void device_longest_row_foresee(spry_device *d);
 /* Whether the format that `spec` names can be made there at all. */
 bool device_makes(const char *spec);
 

@@ -161,10 +161,26 @@ bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b)
     return true;
 }
 
+/* Products to choose a format for: those that are expected, or, of a solver that is used again and
+ * again, as many as it has had already, where these are many times what is worth a choice. */
+static double products_ahead(const spry_solver *solver)
+{
+    static const double many = 4;
+    const double guess = solver_guess_products(solver);
+    return solver->multiplied < many * TUNE_FEW_PRODUCTS || solver->multiplied < guess
+               ? guess
+               : solver->multiplied;
+}
+
 /* Whether products are so few that no storage format is worth looking for. */
 static bool multiplies_little(const spry_solver *solver)
 {
-    return solver_guess_products(solver) < TUNE_FEW_PRODUCTS;
+    return products_ahead(solver) < TUNE_FEW_PRODUCTS;
+}
+
+bool solver_outgrows(const spry_solver *solver)
+{
+    return solver->plain && solver->made == STAGE_ALL && !multiplies_little(solver);
 }
 
 /* The format as it was asked for; where it is to be chosen, for as many products as the solve is
@@ -175,8 +191,7 @@ static const char *suited_format(const spry_solver *solver, char *room, size_t s
     const bool any = strcmp(format, "auto") == 0;
     if (!(any || strncmp(format, "auto:", 5) == 0) || strstr(format, "products="))
         return format;
-    snprintf(room, size, "%s%cproducts=%.0f", format, any ? ':' : ',',
-             solver_guess_products(solver));
+    snprintf(room, size, "%s%cproducts=%.0f", format, any ? ':' : ',', products_ahead(solver));
     return room;
 }
 
@@ -186,7 +201,7 @@ spry_status solver_make_operator(spry_solver *solver)
     const char *format = suited_format(solver, room, sizeof room);
     spry_status status = SPRY_STATUS_OK;
     solver->plain = strcmp(solver->options.format, "auto") == 0 && multiplies_little(solver);
-    if (solver->plain)
+    if (solver->plain && !solver->device) /* there the tuner knows what is plain */
         format = "csr";
     if (solver->device) {
         status = spry_operator_on(solver->device, solver->matrix, format, &solver->own_operator);

@@ -529,6 +529,7 @@ done:
     int64_t all = 0;
     for (int k = 0; k < count; k++)
         all += its[k].count;
+    solver->multiplied += (double)all;
     for (int k = 0; k < count; k++) {
         spry_result found = SPRY_RESULT_INIT;
         if (its[k].interrupted && its[k].reason == SPRY_REASON_STOPPED)

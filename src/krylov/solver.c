@@ -46,6 +46,7 @@ void solver_drop(spry_solver *solver, solver_stage from)
         solver_drop_vectors(solver);
         spry_operator_free(solver->own_operator);
         solver->own_operator = NULL;
+        solver->multiplied = 0;
         solver->chosen = NULL;
     }
     if (solver->made > from)
@@ -558,6 +559,8 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
     if (status != SPRY_STATUS_OK)
         return status;
     solver->setup_seconds = 0;
+    if (solver_outgrows(solver))
+        solver_drop(solver, STAGE_PLAN);
     if (solver->made < STAGE_ALL) {
         const double begin = base_seconds();
         if (!solver->matrix && !solver->given_operator)

@@ -76,6 +76,7 @@ struct spry_solver {
     spry_device *near;   /* where the vectors were when that was chosen; NULL: the host */
     bool stays;          /* on the host, as a device's memory was too small */
     bool plain;          /* the operator is A as it is, for a few products */
+    double multiplied;   /* products with it so far, one for each iteration */
     spry_operator *own_operator, *own_precon;
     spry_operator *precon_there; /* a copy of the preconditioner on the device; NULL: none */
     int64_t precon_seen;         /* how often the preconditioner had changed when it was copied */
@@ -129,6 +130,9 @@ double solver_guess_products(const spry_solver *solver);
 /* One that was made for a few products makes room for one in the format that suits, where the
  * attempt at hand has many. */
 spry_status solver_suit_operator(spry_solver *solver);
+/* Whether solves so far have had many more products than one was taken to have: then the next one
+ * is worth a choice. */
+bool solver_outgrows(const spry_solver *solver);
 /* Whether a solve that failed is to be tried again on the host: the device was taken without being
  * asked for, and its memory is too small. */
 bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b);

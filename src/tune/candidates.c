@@ -359,6 +359,8 @@ static void forecast(const spry_matrix *A, const spry_matrix *sample, int64_t pr
         estimate(A, sample, c);
     else
         tune_foresee(A, c);
+    if (list->device && c->class == &format_axt && strstr(c->row.format, "MODE=com"))
+        c->row.bytes -= c->stored * (int64_t)sizeof(int32_t); /* rows' ends take hdr[]'s place */
 }
 
 /* Whether some rows are so much longer than the others that formats which cut rows come first. */

@@ -13,10 +13,9 @@
 
 #include <stdlib.h>
 
-static const double hope = 1.3;      /* times CSR's forecast are still worth a try, */
-static const double likely = 1.2;    /* and times the forecast of the fastest so far */
-static const double near_by = 1.1;   /* times the forecast of a format's best options, likewise */
-static const double finalist = 1.06; /* times the least total take turns */
+static const double hope = 1.3;    /* times CSR's forecast are still worth a try, */
+static const double likely = 1.2;  /* and times the forecast of the fastest so far */
+static const double near_by = 1.1; /* times the forecast of a format's best options, likewise */
 
 /* Time a byte over that of CSR; the same where some rows are much longer than others; and products
  * that making it takes. Formats that are not here are made on the host. Those that were never the
@@ -83,8 +82,8 @@ static bool leads_class(const tune_list *list, const tune_candidate *c)
     const double mine = c->expected;
     for (int i = 1; i < list->count; i++) {
         const tune_candidate *d = &list->all[i];
-        if (d->class != c->class || d == c || !d->possible)
-            continue;
+        if (d->class != c->class || d == c || !d->possible || (d->dropped && d->samples == 0))
+            continue; /* those that could not be made make room */
         const double other = d->expected;
         if (d < c ? other <= 1.01 * mine : 1.01 * other < mine)
             return false;
@@ -192,7 +191,8 @@ bool tune_is_near(const tune_list *list, const tune_candidate *c, int64_t produc
  * Times of an idle device are the true one and something on top, so that the least of n is off by a
  * part in n of the noise: with 3% of it ten decide for certain what differs by less than 1% (a tie)
  * or by more than 5% (tests/unit/tune_plan.c). Who takes part is looked at again after each turn,
- * more closely each time, so that those that are left have more turns.
+ * more closely each time, so that those that are left have more turns. At first many do: times from
+ * the beginning of a race may be those of a card that had to wake up.
  */
 spry_status tune_finals(tune_list *list, int64_t products, double most, tune_runner *run,
                         void *data)
@@ -200,7 +200,10 @@ spry_status tune_finals(tune_list *list, int64_t products, double most, tune_run
     enum { ROUNDS = 10, LEAST_ROUNDS = 3 };
     double left = most;
     for (int round = 0; round < ROUNDS; round++) {
-        const double factor = round < 2 ? finalist : round < 4 ? 1.045 : 1.035;
+        const double factor = round == 0  ? TUNE_STAYS
+                              : round < 3 ? 1.06
+                              : round < 5 ? 1.045
+                                          : 1.035;
         bool takes_part[TUNE_FINALISTS] = {false};
         int count = 0;
         for (int i = 0; i < list->count && i < TUNE_FINALISTS; i++) {

@@ -18,7 +18,6 @@ static const double least_end = 0.5; /* this in any case */
 static const double climbing = 0.25; /* of the first is kept for options of the best formats */
 static const double ending = 0.1;    /* of that is not begun any more */
 static const double behind = 1.5;    /* times the best: no second product */
-static const double near_end = 1.06; /* times the least total: stays for the last turns */
 
 typedef struct race {
     spry_context *ctx;
@@ -212,7 +211,7 @@ static spry_status run_last(race *r)
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(r->ctx, run_once(r, r->csr)); /* its first times may be those of a card that wakes up */
     for (int i = 1; i < r->list->count; i++)
-        if (r->list->all[i].op && !tune_is_near(r->list, &r->list->all[i], products, near_end))
+        if (r->list->all[i].op && !tune_is_near(r->list, &r->list->all[i], products, TUNE_STAYS))
             tune_leave(&r->list->all[i], NULL);
     if (!spry_context_interrupted(r->ctx, false))
         SPRY_GO(r->ctx,
@@ -240,6 +239,7 @@ static void foresee(race *r)
     if (!device_foresees(r->d) || tune_sample(r->A, true, &sample) != SPRY_STATUS_OK)
         return;
     const spry_matrix *small = sample ? sample : r->A;
+    device_longest_row_foresee(r->d);
     foresee_one(r, small, r->csr);
     while ((i = tune_next_class(r->list)) > 0 &&
            (tried++ < LEAST_TRIED || may_run(r, &r->list->all[i], climbing)))
@@ -330,6 +330,22 @@ static void finish(const race *r, int *winner)
     }
 }
 
+/* For those who look for where time goes: what it took, and products as they were counted. */
+static void tell_course(const race *r, const double at[5])
+{
+    int timed = 0, runs = 0;
+    for (int i = 0; i < r->list->count; i++) {
+        timed += r->list->all[i].samples > 0;
+        runs += r->list->all[i].samples;
+    }
+    base_log(r->ctx, SPRY_LOG_DEBUG,
+             "tuner: programs foreseen in %.0f us, A brought and timed in %.0f, %d formats made "
+             "and timed in %.0f, last turns in %.0f; %d products of %.1f us with csr and their "
+             "making, %.1f by count before the last turns",
+             (at[1] - at[0]) * 1e6, (at[2] - at[1]) * 1e6, timed - 1, (at[3] - at[2]) * 1e6,
+             (at[4] - at[3]) * 1e6, runs, r->csr->row.seconds * 1e6, r->spent);
+}
+
 spry_status tune_race_there(const spry_matrix *A, const tune_options *options, tune_list *list,
                             int *winner)
 {
@@ -340,16 +356,23 @@ spry_status tune_race_there(const spry_matrix *A, const tune_options *options, t
               .csr = &list->all[0],
               .d = list->device};
     spry_status status = SPRY_STATUS_OK;
+    double at[5];
     *winner = 0;
+    at[0] = base_seconds();
     for (int i = 0; i < list->count; i++)
         tune_expect(list, &list->all[i]);
     foresee(&r);
+    at[1] = base_seconds();
     SPRY_GO(r.ctx, go_there(&r));
+    at[2] = base_seconds();
     set_models(&r);
     SPRY_GO(r.ctx, try_formats(&r));
     SPRY_GO(r.ctx, try_elsewhere(&r));
+    at[3] = base_seconds();
     SPRY_GO(r.ctx, run_last(&r));
     finish(&r, winner);
+    at[4] = base_seconds();
+    tell_course(&r, at);
 done:
     device_matrix_free(&r.there);
     spry_vector_free(r.x);

@@ -150,6 +150,18 @@ static bool not_worth(const spry_device *d, const spry_matrix *A, const tune_opt
            (bytes <= (d ? SMALL_THERE : tune_second_cache()) || o->products < TUNE_FEW_PRODUCTS);
 }
 
+/* Without a race: CSR; on a device merge where some row would keep all others waiting, as a row is
+ * the work of one work-item there, or of a few. */
+static const char *plain_format(const spry_device *d, const spry_matrix *A)
+{
+    enum { LONG = 2048 };
+    tune_list list = {0};
+    if (!d || !A->a.offsets)
+        return "csr";
+    tune_note_longest(&list, &A->a, matrix_longest_row(A->ctx, &A->a));
+    return list.uneven && list.longest > LONG ? "merge" : "csr";
+}
+
 /* A choice without a race, or where memory was short, is not worth remembering. */
 static bool has_raced(const tune_list *list)
 {
@@ -175,6 +187,8 @@ static spry_status decide_by_race(spry_device *d, const spry_matrix *A, const tu
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *machine, &machine));
     tune_recall_machine(ctx, m, machine);
     SPRY_GO(ctx, tune_list_make(csr, d, o->products, &list));
+    base_log(ctx, SPRY_LOG_DEBUG, "tuner: %d candidates forecast in %.0f us", list.count,
+             (base_seconds() - begin) * 1e6);
     SPRY_GO(ctx, d ? tune_race_there(csr, o, &list, &winner)
                    : tune_race(csr, o, machine, &list, &winner));
     SPRY_GO(ctx, report_list(&list, winner, report));
@@ -286,7 +300,7 @@ spry_status tune_decide(spry_device *d, const spry_matrix *A, const char *option
     r->products = o.products;
     if (not_worth(d, A, &o)) {
         r->untried = true;
-        snprintf(r->format, sizeof r->format, "csr");
+        snprintf(r->format, sizeof r->format, "%s", plain_format(d, A));
     } else {
         SPRY_GO(ctx, decide(d, A, &o, r, op));
     }

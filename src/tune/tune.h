@@ -209,6 +209,7 @@ bool tune_is_near(const tune_list *list, const tune_candidate *c, int64_t produc
 /* Those that are near the best take turns, for about `most` products. run() times one once more:
  * the least of a candidate's times is its own. */
 enum { TUNE_FINALISTS = 512 };
+#define TUNE_STAYS 1.2 /* times the least total: has a turn at the end */
 typedef spry_status tune_runner(void *data, tune_candidate *c);
 spry_status tune_finals(tune_list *list, int64_t products, double most, tune_runner *run,
                         void *data);

@@ -93,6 +93,41 @@ static void report(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
+/* Where nothing is timed, a row that is far longer than others does not keep a work-item busy for
+ * long. */
+static void untimed(spry_context *ctx, spry_device *d)
+{
+    enum { ROWS = 6000 };
+    spry_tune_report r = SPRY_TUNE_REPORT_INIT;
+    spry_matrix *A = NULL;
+    matrix_arrays a = {.type = SPRY_TYPE_D,
+                       .format = SPRY_FORMAT_CSR,
+                       .rows = ROWS,
+                       .cols = ROWS,
+                       .nnz = 2 * ROWS - 1};
+    assert_ok(ctx, matrix_allocate(ctx, &a));
+    a.offsets[0] = 0;
+    for (int64_t i = 0; i < ROWS; i++)
+        a.offsets[i + 1] = ROWS + i; /* the first row is full, others have their diagonal */
+    for (int64_t k = 0; k < a.nnz; k++) {
+        a.col_index[k] = (int32_t)(k < ROWS ? k : k - ROWS + 1);
+        ((double *)a.values)[k] = 1;
+    }
+    assert_ok(ctx, matrix_wrap(ctx, &a, &A));
+    assert_ok(ctx, spry_tune_on(d, A, "remember=no products=5", &r));
+    assert_true(r.untried);
+    assert_string_equal(r.format, "merge");
+    spry_tune_report_clear(ctx, &r);
+    spry_operator *op = NULL;
+    assert_ok(ctx, spry_operator_on(d, A, "auto:products=5", &op));
+    support_exact(ctx, A, op);
+    spry_operator_free(op);
+    assert_ok(ctx, spry_tune(A, "remember=no products=5", &r));
+    assert_string_equal(r.format, "csr");
+    spry_tune_report_clear(ctx, &r);
+    spry_matrix_free(A);
+}
+
 /* A choice is remembered for the device, not for the host. */
 static void memory(spry_context *ctx, spry_device *d)
 {
@@ -155,7 +190,7 @@ static void torture(spry_context *ctx, spry_device *d)
 int main(void)
 {
     static const devices_test tests[] = {DEVICES_TEST(clock_of), DEVICES_TEST(types),
-                                         DEVICES_TEST(report), DEVICES_TEST(memory),
-                                         DEVICES_TEST(torture)};
+                                         DEVICES_TEST(report),   DEVICES_TEST(untimed),
+                                         DEVICES_TEST(memory),   DEVICES_TEST(torture)};
     return DEVICES_RUN(tests);
 }

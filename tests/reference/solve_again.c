@@ -6,6 +6,7 @@
 #include "support/support.h"
 
 #include "host/apply.h"
+#include "tune/tune.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -201,6 +202,70 @@ static void later_solves_allocate_their_history(void **state)
     }
 }
 
+/* What the tuner has said, and how often. */
+typedef struct heard {
+    int count;
+    double products;
+} heard;
+
+static void hear(void *data, spry_log_level level, const char *message)
+{
+    heard *h = data;
+    const char *number = strstr(message, " products, ");
+    (void)level;
+    if (strncmp(message, "format ", 7) != 0 || !number)
+        return;
+    while (number > message && number[-1] >= '0' && number[-1] <= '9')
+        number--;
+    h->count++;
+    h->products = strtod(number, NULL);
+}
+
+/* With multigrid one solve is too few products to look for a format. A solver that had many such
+ * solves looks for one, once, and for as many products as it has had. */
+static void formats_are_looked_for_when_solves_are_many(void **state)
+{
+    spry_context *ctx = NULL;
+    char options[64];
+    spry_matrix *A = NULL;
+    spry_vector *b = NULL, *x = NULL;
+    spry_solver *solver = NULL;
+    heard h = {0, 0};
+    int64_t side = 64, iterations = 0;
+    (void)state;
+    assert_int_equal(spry_context_new("log=info", &ctx), SPRY_STATUS_OK);
+    while (side * side * 5 * 12 <= 2 * tune_second_cache())
+        side *= 2;
+    snprintf(options, sizeof options, "nx=%d ny=%d", (int)side, (int)side);
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", options, &A));
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, "method=cg precon=amg format=auto device=cpu"));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    spry_context_set_log(ctx, hear, &h);
+    for (int k = 0; k < 24; k++) {
+        spry_result r = SPRY_RESULT_INIT;
+        const int before = h.count;
+        assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
+        assert_ok(ctx, spry_solve(solver, b, x, &r));
+        assert_true(r.converged);
+        assert_int_equal(h.count, iterations >= 4 * TUNE_FEW_PRODUCTS);
+        if (h.count > before)
+            assert_true(h.products == (double)iterations);
+        if (h.count == 0)
+            assert_string_equal(r.format, "csr");
+        iterations += r.iterations;
+        spry_result_clear(ctx, &r);
+    }
+    assert_int_equal(h.count, 1);
+    spry_solver_free(solver);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+    spry_context_free(ctx);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
@@ -208,6 +273,7 @@ int main(void)
         TEST(all_methods_come_to_the_same_bits),
         TEST(failures_leave_nothing_behind),
         TEST(changed_operators_are_seen),
+        cmocka_unit_test(formats_are_looked_for_when_solves_are_many),
         cmocka_unit_test(later_solves_allocate_their_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,6 +118,11 @@ static void test_order(void **state)
     f.all[6].samples = 0;
     tune_expect(&f.list, &f.all[6]);
     assert_int_equal(tune_next_class(&f.list), 6);
+    f.list.uneven = false;
+    f.all[1].samples = f.all[2].samples = 0;
+    set_time(&f.all[6], 0.99);
+    f.all[1].dropped = true; /* could not be made: other options come in its place */
+    assert_int_equal(tune_next_class(&f.list), 2);
 }
 
 /* --- noise -----------------------------------------------------------------------------------
@@ -199,8 +204,8 @@ static void test_turns(void **state)
             set_time(&f.all[i], n.truth[i]);
         f.all[4].dropped = false;
         assert_int_equal(tune_finals(&f.list, 100000, 20, run_noisy, &n), SPRY_STATUS_OK);
-        assert_int_equal(n.runs, k == 0 ? 0 : 20);
-        if (k == 1) { /* one that has left does not come back */
+        assert_int_equal(n.runs, k == 0 ? 2 : 20); /* one turn of those within a fifth */
+        if (k == 1) {                              /* one that has left does not come back */
             n.runs = 0;
             f.all[4].dropped = true;
             assert_int_equal(tune_finals(&f.list, 100000, 20, run_noisy, &n), SPRY_STATUS_OK);
@@ -210,10 +215,28 @@ static void test_turns(void **state)
     }
 }
 
+/* One that was timed while the card woke up gets its chance. */
+static void test_waking(void **state)
+{
+    (void)state;
+    const double truth[] = {1, 0.7, 0.9, 0.74};
+    fake f;
+    noisy n = {&f, truth, 7, 0, 0};
+    open_fake(&f);
+    add(&f, "csr16", 800);
+    add(&f, "sell:C=32,sigma=1", 800);
+    add(&f, "sell16:C=32,sigma=1", 800);
+    for (int i = 0; i < f.list.count; i++)
+        set_time(&f.all[i], i == 1 ? 1.12 * truth[i] : truth[i]);
+    assert_int_equal(tune_pick(&f.list, 100000), 3);
+    assert_int_equal(tune_finals(&f.list, 100000, 20, run_noisy, &n), SPRY_STATUS_OK);
+    assert_int_equal(tune_pick(&f.list, 100000), 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_noise), cmocka_unit_test(test_turns),
-                                       cmocka_unit_test(test_ties), cmocka_unit_test(test_making),
-                                       cmocka_unit_test(test_order)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_noise),  cmocka_unit_test(test_turns),
+                                       cmocka_unit_test(test_waking), cmocka_unit_test(test_ties),
+                                       cmocka_unit_test(test_making), cmocka_unit_test(test_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
