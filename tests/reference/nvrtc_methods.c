@@ -61,6 +61,7 @@ static void test_methods(void **state)
 {
     const int types = getenv("SPRY_TEST_METHOD") ? 4 : 1;
     int compiled = 0;
+    spry_matrix *matrices[4]; /* which A^T is made of */
     spry_operator *operators[4];
     device_program *p = NULL;
     opened s;
@@ -68,9 +69,8 @@ static void test_methods(void **state)
     opened_open(&s, "cuda");
     assert_ok(s.ctx, device_build(s.d, "SP_KERNEL nothing(void) {}\n", "", &p));
     for (int t = 0; t < 4; t++) {
-        spry_matrix *A = generated_as(s.ctx, support_types[t], "poisson2d", "size=9");
-        assert_ok(s.ctx, device_operator(s.d, A, "csr", &operators[t]));
-        spry_matrix_free(A);
+        matrices[t] = generated_as(s.ctx, support_types[t], "poisson2d", "size=9");
+        assert_ok(s.ctx, device_operator(s.d, matrices[t], "csr", &operators[t]));
     }
     for (int m = 0; krylov_texts[m].name; m++)
         for (int t = 0; t < types; t++)
@@ -79,8 +79,10 @@ static void test_methods(void **state)
                 compiled++;
             }
     assert_true(compiled >= 4);
-    for (int t = 0; t < 4; t++)
+    for (int t = 0; t < 4; t++) {
         spry_operator_free(operators[t]);
+        spry_matrix_free(matrices[t]);
+    }
     opened_close(&s);
 }
 
