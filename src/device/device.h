@@ -67,7 +67,6 @@ struct spry_device {
     double bus_rate;          /* of the last large copy to it; 0: there was none */
     double opening;           /* seconds, of the first one in a process; else 0 */
     device_event *marks[2];   /* of spry_device_mark(); NULL until used */
-    int64_t hubs_from;        /* bytes of x that hubs.h takes up; 0: as it likes. For tests */
     int64_t users;            /* objects that hold it */
     struct spry_device *next; /* of the context's open devices */
 };

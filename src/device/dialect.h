@@ -76,28 +76,12 @@ template <> struct sp_streamed<4> {
     {
         asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(*to) : "l"(p));
     }
-    static __device__ __forceinline__ void load_if(sp_u32 *to, const void *p, int keep)
-    {
-        asm("{ .reg .pred k; setp.ne.s32 k, %2, 0;\n"
-            "@k ld.global.nc.u32 %0, [%1];\n"
-            "@!k ld.global.nc.L1::no_allocate.u32 %0, [%1]; }"
-            : "=r"(*to)
-            : "l"(p), "r"(keep));
-    }
     typedef sp_u32 bits;
 };
 template <> struct sp_streamed<8> {
     static __device__ __forceinline__ void load(sp_u64 *to, const void *p)
     {
         asm("ld.global.nc.L1::no_allocate.u64 %0, [%1];" : "=l"(*to) : "l"(p));
-    }
-    static __device__ __forceinline__ void load_if(sp_u64 *to, const void *p, int keep)
-    {
-        asm("{ .reg .pred k; setp.ne.s32 k, %2, 0;\n"
-            "@k ld.global.nc.u64 %0, [%1];\n"
-            "@!k ld.global.nc.L1::no_allocate.u64 %0, [%1]; }"
-            : "=l"(*to)
-            : "l"(p), "r"(keep));
     }
     typedef sp_u64 bits;
 };
@@ -108,14 +92,6 @@ template <> struct sp_streamed<16> {
             : "=l"(to->x), "=l"(to->y)
             : "l"(p));
     }
-    static __device__ __forceinline__ void load_if(ulonglong2 *to, const void *p, int keep)
-    {
-        asm("{ .reg .pred k; setp.ne.s32 k, %3, 0;\n"
-            "@k ld.global.nc.v2.u64 {%0, %1}, [%2];\n"
-            "@!k ld.global.nc.L1::no_allocate.v2.u64 {%0, %1}, [%2]; }"
-            : "=l"(to->x), "=l"(to->y)
-            : "l"(p), "r"(keep));
-    }
     typedef ulonglong2 bits;
 };
 template <typename type> SP_INLINE type sp_stream(const type *p)
@@ -125,17 +101,6 @@ template <typename type> SP_INLINE type sp_stream(const type *p)
         type value;
     } it;
     sp_streamed<sizeof(type)>::load(&it.bits, p);
-    return it.value;
-}
-/* One load of two: as sp_often() where it is to be kept for others, else it pushes out nothing.
- * Predicates in the place of a branch, so that loads of a loop go out together. */
-template <typename type> SP_INLINE type sp_kept_if(const type *p, int keep)
-{
-    union {
-        typename sp_streamed<sizeof(type)>::bits bits;
-        type value;
-    } it;
-    sp_streamed<sizeof(type)>::load_if(&it.bits, p, keep);
     return it.value;
 }
 #ifdef SP_RESIDENT
@@ -241,7 +206,6 @@ typedef uchar sp_u8;
 #define sp_once(p) (*(p))
 #define sp_stream(p) (*(p))
 #define sp_often(p) (*(p))
-#define sp_kept_if(p, keep) (*(p))
 #define sp_make2f(re, im) ((float2)(re, im))
 #define sp_make2d(re, im) ((double2)(re, im))
 #define sp_bits_float(bits) as_float((uint)(bits))

@@ -35,9 +35,6 @@
  *         sets the rows that units set, by SP_PUT(row, c, sum); carries: carry[k * COLUMNS + c]
  *         for the k-th of all carries (layout carry_at), not yet multiplied by alpha
  *
- * Where the form has `hubs`, which is for one column only, an array "columns" of int may have names
- * of hubs in the place of numbers (hubs.h); FORMAT_ARGS then end with what SP_AT needs for them.
- *
  * Where the form has `before`, so many groups of another kernel run first and leave the products of
  * all entries in a room of their own, which `units` finds in the place of carries:
  *
@@ -68,7 +65,6 @@ typedef struct device_form {
     bool by_units;     /* a unit format */
     int64_t positions; /* row formats: positions; unit formats: groups to launch */
     int64_t before;    /* unit formats without carries: groups of a kernel that runs first */
-    bool hubs;         /* unit formats: x is read by SP_AT alone, at numbers of "columns" */
     int lanes;         /* row formats: lanes of a row, a power of two, at most 32 */
     int group;         /* work-items of a group, a power of two; 0: any will do */
     /* Set by common code: work-items that share the columns of a row format, each with COLUMNS of

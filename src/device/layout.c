@@ -2,7 +2,6 @@
 #include "device/layout.h"
 
 #include "device/carries.h"
-#include "device/hubs.h"
 #include "device/layout_text.h"
 #include "device/make.h"
 #include "device/step.h"
@@ -24,7 +23,6 @@ struct device_layout {
     device_carries carries;
     device_memory *products; /* of all entries, for forms with a kernel before; NULL until needed */
     int products_columns;
-    device_hubs hubs; /* of products with one column */
     /* By conjugate, whether rows of x are aligned as if columns were all there is, and columns. */
     instance *instances[2][2][DEVICE_MOST_COLUMNS + 1];
 };
@@ -60,7 +58,6 @@ void device_layout_free(device_layout *D)
     free_away(D);
     device_carries_free(&D->carries);
     device_free(D->products);
-    device_hubs_free(&D->hubs);
     for (int c = 0; c <= DEVICE_MOST_COLUMNS; c++) {
         for (int k = 0; k < 4; k++)
             base_free(ctx, D->instances[k / 2][k % 2][c]);
@@ -183,58 +180,6 @@ done:
     return status;
 }
 
-/* --- how they are used -------------------------------------------------------------------------
- */
-
-/* Whether values are to be conjugated: those of real types are what they are. */
-static bool conjugates(const device_layout *D, bool conjugate)
-{
-    return conjugate && spry_type_is_complex(D->L->type);
-}
-
-/* The instance for so many columns; its program may be still to make. */
-static spry_status find_instance(device_layout *D, bool conjugate, bool packed, int columns,
-                                 instance **found)
-{
-    spry_context *ctx = D->L->ctx;
-    instance **slot = &D->instances[conjugates(D, conjugate)][packed][columns];
-    spry_status status = SPRY_STATUS_OK;
-    if (!*slot) {
-        SPRY_GO(ctx, base_calloc(ctx, 1, sizeof **slot, slot));
-        status = device_form_open(D->d, D->L, columns, packed, &(*slot)->form);
-        if (status != SPRY_STATUS_OK) {
-            base_free(ctx, *slot);
-            *slot = NULL;
-        }
-    }
-done:
-    *found = *slot;
-    return status;
-}
-
-static bool is_columns(const device_layout *D, int i)
-{
-    return strcmp(D->arrays.array[i].name, "columns") == 0;
-}
-
-/* What products of one column gather apart, where the form of these allows it. */
-static spry_status find_hubs(device_layout *D)
-{
-    const layout *L = D->L;
-    instance *in;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(L->ctx, find_instance(D, false, true, 1, &in));
-    for (int i = 0; i < D->arrays.count && in->form.hubs; i++)
-        if (is_columns(D, i))
-            SPRY_GO(L->ctx, device_hubs_find(D->d, L->type, L->cols, D->arrays.array[i].count,
-                                             D->memory[i], &D->hubs));
-done:
-    return status;
-}
-
-/* --- making ------------------------------------------------------------------------------------
- */
-
 static spry_status new_layout(spry_device *d, layout *L, bool away, device_layout **out)
 {
     spry_context *ctx = L->ctx;
@@ -247,8 +192,6 @@ static spry_status new_layout(spry_device *d, layout *L, bool away, device_layou
     L = NULL;
     SPRY_GO(ctx, away ? keep_away(D) : copy_arrays(D));
     SPRY_GO(ctx, device_carries_copy(D->d, D->L, &D->carries));
-    if (!away)
-        SPRY_GO(ctx, find_hubs(D));
     *out = D;
     D = NULL;
 done:
@@ -283,7 +226,6 @@ spry_status device_layout_made(device_maker *m, device_layout **out)
     m->carries = (device_carries){0};
     memset(m->memory, 0, sizeof m->memory);
     SPRY_GO(ctx, device_carries_room(D->d, D->L->type, &D->carries, 1));
-    SPRY_GO(ctx, find_hubs(D));
     *out = D;
     D = NULL;
 done:
@@ -294,6 +236,12 @@ done:
 /* --- products ------------------------------------------------------------------------------------
  */
 
+/* Whether values are to be conjugated: those of real types are what they are. */
+static bool conjugates(const device_layout *D, bool conjugate)
+{
+    return conjugate && spry_type_is_complex(D->L->type);
+}
+
 /* Whether rows of x begin where vectors of 16 bytes do if packed ones would. */
 static bool is_packed(const device_layout *D, const device_product *p)
 {
@@ -302,6 +250,26 @@ static bool is_packed(const device_layout *D, const device_product *p)
     return p->columns == 1 ||
            (p->x_stride * size % VECTOR == 0 &&
             (!D->d->facts.has_pointers || (uintptr_t)device_address(p->x) % VECTOR == 0));
+}
+
+/* The instance for so many columns; its program may be still to make. */
+static spry_status find_instance(device_layout *D, bool conjugate, bool packed, int columns,
+                                 instance **found)
+{
+    spry_context *ctx = D->L->ctx;
+    instance **slot = &D->instances[conjugates(D, conjugate)][packed][columns];
+    spry_status status = SPRY_STATUS_OK;
+    if (!*slot) {
+        SPRY_GO(ctx, base_calloc(ctx, 1, sizeof **slot, slot));
+        status = device_form_open(D->d, D->L, columns, packed, &(*slot)->form);
+        if (status != SPRY_STATUS_OK) {
+            base_free(ctx, *slot);
+            *slot = NULL;
+        }
+    }
+done:
+    *found = *slot;
+    return status;
 }
 
 static spry_status build(const device_layout *D, bool conjugate, int columns, const instance *in,
@@ -332,14 +300,9 @@ static int format_args(const device_layout *D, const device_form *form, device_a
 {
     int count = 0;
     for (int i = 0; i < D->arrays.count; i++)
-        args[count++] = device_arg_memory(
-            form->hubs && D->hubs.count > 0 && is_columns(D, i) ? D->hubs.columns : D->memory[i]);
+        args[count++] = device_arg_memory(D->memory[i]);
     for (int i = 0; i < DEVICE_MOST_NUMBERS && form->number[i].name; i++)
         args[count++] = DEVICE_VALUE(form->number[i].value);
-    if (form->hubs) {
-        args[count++] = device_arg_memory(D->hubs.x);
-        args[count++] = DEVICE_VALUE(D->hubs.count);
-    }
     return count;
 }
 
@@ -392,14 +355,12 @@ spry_status device_layout_prepare(device_layout *D, const device_product *p)
 spry_status device_layout_multiply(device_layout *D, const device_product *p)
 {
     const layout *L = D->L;
-    device_arg args[DEVICE_MOST_ARRAYS + DEVICE_MOST_NUMBERS + 10];
+    device_arg args[DEVICE_MOST_ARRAYS + DEVICE_MOST_NUMBERS + 8];
     instance *in;
     spry_status status = SPRY_STATUS_OK;
     int count = 0;
     SPRY_GO(L->ctx, prepare(D, p, &in));
     const device_form *form = &in->form;
-    if (form->hubs && D->hubs.count > 0)
-        SPRY_GO(L->ctx, device_hubs_gather(&D->hubs, p->x));
     const int32_t units = (int32_t)L->units;
     args[count++] = form->by_units ? DEVICE_VALUE(units) : DEVICE_VALUE(form->positions);
     count += format_args(D, form, args + count);
@@ -471,8 +432,6 @@ void device_layout_foresee(spry_device *d, layout *L)
     if (device_arrays_open(L, &D.arrays) == SPRY_STATUS_OK &&
         find_instance(&D, false, true, 1, &in) == SPRY_STATUS_OK) {
         (void)build(&D, false, 1, in, NULL);
-        if (in->form.hubs)
-            device_hubs_foresee(d, L->type, L->cols);
         if (device_layout_rows(&D, false, STEP_PREFIX, &rows) == SPRY_STATUS_OK)
             step_foresee(d, L->type, &rows);
     }

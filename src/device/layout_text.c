@@ -56,11 +56,6 @@ void device_put_args(const device_arrays *a, const device_form *form, const char
         base_text_put(args, "%sconst offset %s%s", between, prefix, form->number[i].name);
         base_text_put(pass, "%s%s%s", between, prefix, form->number[i].name);
     }
-    if (form->hubs) {
-        base_text_put(args, "%sSP_GLOBAL const scalar *SP_RESTRICT %shub_x, const offset %shubs",
-                      between, prefix, prefix);
-        base_text_put(pass, "%s%shub_x, %shubs", between, prefix, prefix);
-    }
 }
 
 /* "SLICE=32 WIDE=1" as lines; `define` or the end of them. */
@@ -112,10 +107,9 @@ static void put_words(base_text *t, const device_arrays *a, const device_form *f
                   "#define SP_X SP_GLOBAL const scalar *SP_RESTRICT x, const offset x_stride\n"
                   "#endif\n");
     if (columns == 1)
-        base_text_put(t,
-                      "#define SP_AT(j, c) %s\n"
-                      "#define SP_PUT(row, c, sum) sp_put(y + (row), sum, alpha, beta)\n",
-                      form->hubs ? "SP_F(at)(x, hub_x, hubs, j)" : "sp_often(x + (j))");
+        base_text_put(t, "%s",
+                      "#define SP_AT(j, c) sp_often(x + (j))\n"
+                      "#define SP_PUT(row, c, sum) sp_put(y + (row), sum, alpha, beta)\n");
     else
         base_text_put(t, "%s",
                       "#define SP_AT(j, c) sp_often(x + ((offset)(j) * x_stride + (c)))\n"
@@ -126,9 +120,8 @@ static void put_words(base_text *t, const device_arrays *a, const device_form *f
                   "#define FORMAT_VALUE(place) FORMAT_VALUE_BY(once, place)\n"
                   "#define FORMAT_VALUE_BY(word, place) FORMAT_CONJ(sp_value_##word(%s, place))\n",
                   a->count > 0 ? a->array[0].name : "values");
-    put_text(t, form->hubs ? "at_hub" : form->wide ? "add_wide" : "add");
-    if (!form->hubs)
-        base_text_put(t, "%s", "#define SP_ADD(a, j, sum) SP_F(add)(x, x_stride, a, j, sum)\n");
+    put_text(t, form->wide ? "add_wide" : "add");
+    base_text_put(t, "%s", "#define SP_ADD(a, j, sum) SP_F(add)(x, x_stride, a, j, sum)\n");
     base_free(t->ctx, args.text);
     base_free(t->ctx, pass.text);
 }

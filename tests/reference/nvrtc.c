@@ -131,8 +131,6 @@ static void test_vectors(void **state)
         compile(*state, "vectors", device_text("vector"), options);
         compile(*state, "dense", device_text("dense"), options);
         compile(*state, "blocks", device_text("blocks"), options);
-        snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256 -DBINS=128", type);
-        compile(*state, "hubs", device_text("hubs"), options);
     }
 }
 

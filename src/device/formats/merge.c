@@ -26,7 +26,6 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     enum { SMALL = 1024, FEW = 128, MANY = 512 };
     form->text = "formats/merge";
     form->by_units = true;
-    form->hubs = columns == 1;
     form->positions = L->units;
     form->group = columns > 1 || L->number[MERGE_ITEMS] <= SMALL ? FEW : MANY;
     form->group = d->facts.most_group < form->group ? d->facts.most_group : form->group;
