@@ -83,7 +83,7 @@ void make_list_carries_foresee(const device_maker *m);
 /* See kernels/make_strands.knl; count: strands, or entries where they are compact. */
 typedef struct make_strands {
     int64_t height, TH, THW;
-    bool compact;
+    bool compact, bare; /* bare: columns behind the last strand are 0 */
     int64_t share, count, units;
     const device_memory *starts; /* A's offsets, or owned */
     device_memory *owned, *first;
@@ -102,6 +102,10 @@ spry_status make_strands_fill(const device_maker *m, const make_strands *s, int6
 /* Where rows end in units, `padded` being the pieces with fill behind the last. */
 spry_status make_strands_ends(const device_maker *m, const make_strands *s, int64_t padded,
                               device_memory *leads, device_memory *ends);
+/* Both where rows are those of the unit that they end in. */
+spry_status make_strands_cut_ends(const device_maker *m, const make_strands *s,
+                                  device_memory *first, device_memory *carries,
+                                  device_memory *firsts, device_memory *ends);
 void make_strands_free(make_strands *s);
 void make_strands_foresee(const device_maker *m, const make_strands *s);
 

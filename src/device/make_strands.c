@@ -4,8 +4,8 @@
 static spry_status build(const device_maker *m, const make_strands *s, device_program **p)
 {
     char options[96];
-    snprintf(options, sizeof options, "-DHEIGHT=%d -DTH=%d -DTHW=%d -DCOMPACT=%d", (int)s->height,
-             (int)s->TH, (int)s->THW, s->compact);
+    snprintf(options, sizeof options, "-DHEIGHT=%d -DTH=%d -DTHW=%d -DCOMPACT=%d -DBARE=%d",
+             (int)s->height, (int)s->TH, (int)s->THW, s->compact, s->bare);
     return make_build(m, "make_strands", options, p);
 }
 
@@ -108,6 +108,29 @@ spry_status make_strands_ends(const device_maker *m, const make_strands *s, int6
                                DEVICE_VALUE(padded),     device_arg_memory(s->starts),
                                device_arg_memory(ends),  {0}};
     SPRY_GO(ctx, make_launch(p, "find_ends", m->A->rows, rows));
+done:
+    return status;
+}
+
+spry_status make_strands_cut_ends(const device_maker *m, const make_strands *s,
+                                  device_memory *first, device_memory *carries,
+                                  device_memory *firsts, device_memory *ends)
+{
+    spry_context *ctx = m->d->ctx;
+    device_program *p = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, build(m, s, &p));
+    const device_arg units[] = {DEVICE_VALUE(m->A->rows),  DEVICE_VALUE(s->units),
+                                DEVICE_VALUE(s->share),    device_arg_memory(s->starts),
+                                device_arg_memory(first),  device_arg_memory(carries),
+                                device_arg_memory(firsts), {0}};
+    SPRY_GO(ctx, make_launch(p, "cut_ends", s->units + 1, units));
+    const device_arg rows[] = {DEVICE_VALUE(m->A->rows),
+                               DEVICE_VALUE(s->share),
+                               device_arg_memory(s->starts),
+                               device_arg_memory(ends),
+                               {0}};
+    SPRY_GO(ctx, make_launch(p, "place_ends", m->A->rows, rows));
 done:
     return status;
 }

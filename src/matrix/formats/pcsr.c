@@ -27,10 +27,10 @@ static int64_t unit_size(const pcsr_options *o)
 }
 
 /* Units of so many places; one for rows that are all empty. */
-static int64_t unit_count(const matrix_arrays *A, const pcsr_options *o, int64_t places)
+static int64_t unit_count(int64_t rows, const pcsr_options *o, int64_t places)
 {
     const int64_t size = unit_size(o), units = (places + size - 1) / size;
-    return units > 0 || A->rows == 0 ? units : 1;
+    return units > 0 || rows == 0 ? units : 1;
 }
 
 static spry_status check_options(spry_context *ctx, const pcsr_options *o)
@@ -40,6 +40,19 @@ static spry_status check_options(spry_context *ctx, const pcsr_options *o)
     return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                      "format pcsr: block=%d is not a multiple of pad=%d", (int)o->block,
                      (int)o->pad);
+}
+
+spry_status pcsr_describe(layout *L, const void *options, int64_t places)
+{
+    const pcsr_options *o = options;
+    L->number[PCSR_BLOCK] = o->block;
+    L->number[PCSR_PAD] = o->pad;
+    L->number[PCSR_BLOCKS] = PCSR_UNIT / o->block;
+    L->stored = padded(places, o->block);
+    L->units = unit_count(L->rows, o, L->stored);
+    layout_note(L, "block", o->block);
+    layout_note(L, "pad", o->pad);
+    return check_options(L->ctx, o);
 }
 
 /* The first row that ends after place `before`. */
@@ -105,18 +118,13 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
     const pcsr_options *o = given;
     int64_t *offsets = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(L->ctx, check_options(L->ctx, o));
-    L->number[PCSR_BLOCK] = o->block;
-    L->number[PCSR_PAD] = o->pad;
-    L->number[PCSR_BLOCKS] = PCSR_UNIT / o->block;
     SPRY_GO(L->ctx, base_alloc(L->ctx, A->rows + 1, sizeof *offsets, &offsets));
     offsets[0] = 0;
 #pragma omp parallel for num_threads(matrix_parts(L->ctx, A->rows)) schedule(static)
     for (int64_t row = 0; row < A->rows; row++)
         offsets[row + 1] = padded(A->offsets[row + 1] - A->offsets[row], o->pad);
     SPRY_GO(L->ctx, base_prefix_sum(L->ctx, offsets, A->rows));
-    L->stored = padded(offsets[A->rows], o->block);
-    L->units = unit_count(A, o, L->stored);
+    SPRY_GO(L->ctx, pcsr_describe(L, given, offsets[A->rows]));
     SPRY_GO(L->ctx, layout_add_values(L, true));
     SPRY_GO(L->ctx, layout_add(L, PCSR_COLUMNS, "columns", L->stored, sizeof(int32_t)));
     SPRY_GO(L->ctx, layout_add(L, PCSR_FIRSTS, "firsts", L->units + 1, sizeof(int64_t)));
@@ -125,8 +133,6 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
     SPRY_GO(L->ctx, base_alloc(L->ctx, L->units + 1, sizeof *L->carry_at, &L->carry_at));
     fill_units(L, offsets);
     fill_entries(L, A, offsets);
-    layout_note(L, "block", o->block);
-    layout_note(L, "pad", o->pad);
 done:
     base_free(L->ctx, offsets);
     return status;
@@ -146,7 +152,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
         places += padded(A->offsets[row + 1] - A->offsets[row], pad);
     f->stored = padded(places, o->block);
     f->bytes = f->stored * (value + (int64_t)sizeof(int32_t)) +
-               (unit_count(A, o, f->stored) + 1) * 8 + A->rows * (int64_t)sizeof(uint16_t);
+               (unit_count(A->rows, o, f->stored) + 1) * 8 + A->rows * (int64_t)sizeof(uint16_t);
     return SPRY_STATUS_OK;
 }
 

@@ -13,6 +13,8 @@
 #ifndef SPRY_FORMAT_PCSR_H
 #define SPRY_FORMAT_PCSR_H
 
+#include "matrix/layout.h"
+
 /* Arrays: values, columns (int32_t), firsts (int64_t), the end of each row (uint16_t: groups,
  * counted from the first of the unit that sets it). */
 enum { PCSR_VALUES, PCSR_COLUMNS, PCSR_FIRSTS, PCSR_ENDS };
@@ -20,5 +22,8 @@ enum { PCSR_VALUES, PCSR_COLUMNS, PCSR_FIRSTS, PCSR_ENDS };
 enum { PCSR_BLOCK, PCSR_PAD, PCSR_BLOCKS };
 /* Places of a unit, about, and the largest block. */
 enum { PCSR_UNIT = 4096, PCSR_MOST = 1024 };
+
+/* Numbers, places, units and parameters of a layout whose padded rows have so many places. */
+spry_status pcsr_describe(layout *L, const void *options, int64_t places);
 
 #endif
