@@ -6,8 +6,8 @@
 
 /*
  * Iterations over those without a preconditioner, or, where they hardly grow with the matrix, their
- * number; medians over grids and the real matrices of docs/figures.md, rounded. What is not here
- * has 1.
+ * number. Rules of thumb: what hangs on them is whether a format is timed, and for how many
+ * products it has to pay. What is not here has 1.
  */
 static const struct {
     const char *precon;
