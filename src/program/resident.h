@@ -67,14 +67,14 @@ typedef struct emit_job {
     const plan *p;
     spry_type type;
     bool tickets;
-    int group;              /* work-items of a group */
-    int width, slice_width; /* elements per work-item has at a time */
+    int group;               /* work-items of a group */
+    int width, slice_width;  /* elements per work-item has at a time */
     const device_rows *rows; /* of A, A^T and A^H; those with a text are in the program */
-    int counters;           /* loop variables that kernels get by value */
-    int *counter;           /* by name: which; NONE: none */
-    int64_t num_at, rep_at; /* words of the control block */
-    int part, parts;        /* phases and settling operations of which this program has every
-                               parts-th, beginning with that */
+    int counters;            /* loop variables that kernels get by value */
+    int *counter;            /* by name: which; NONE: none */
+    int64_t num_at, rep_at;  /* words of the control block */
+    int part, parts;         /* phases and settling operations of which this program has every
+                                parts-th, beginning with that */
     base_text *out;
 } emit_job;
 

@@ -214,7 +214,8 @@ static void first_guesses_may_be_huge(void **state)
                 assert_ok(p.ctx, spry_vector_fill(p.x, (spry_scalar){guesses[g], 0}));
                 const spry_status status = spry_quick_solve(p.ctx, p.A, p.b, p.x, options, &result);
                 if (status != SPRY_STATUS_OK) /* |b - A x| / |b| is no number */
-                    support_message_has(p.ctx, "of the first guess is beyond the range of the type");
+                    support_message_has(p.ctx,
+                                        "of the first guess is beyond the range of the type");
                 if (guesses[g] <= sizes[k] && !result.converged)
                     fail_msg("%s, b %g, x %g: %s (%s)", options, sizes[k], guesses[g],
                              spry_reason_name(result.reason), result.detail);
