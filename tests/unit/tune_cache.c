@@ -490,13 +490,13 @@ static void test_transpose(void **state)
     write_file(file, text, tune_entry_write(&e, text));
     assert_ok(p.ctx, spry_vector_ones(p.ctx, A, &b));
     assert_ok(p.ctx, spry_vector_zeros(p.ctx, A, &x));
-    assert_ok(p.ctx,
-              spry_quick_solve(p.ctx, A, b, x, "method=cgs format=auto:always=yes", &result));
+    assert_ok(p.ctx, spry_quick_solve(p.ctx, A, b, x,
+                                      "method=cgs format=auto:always=yes,products=1000", &result));
     assert_string_equal(result.format, "ell");
     spry_result_clear(p.ctx, &result);
     assert_ok(p.ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
-    assert_ok(p.ctx,
-              spry_quick_solve(p.ctx, A, b, x, "method=lsqr format=auto:always=yes", &result));
+    assert_ok(p.ctx, spry_quick_solve(p.ctx, A, b, x,
+                                      "method=lsqr format=auto:always=yes,products=1000", &result));
     assert_string_equal(result.format, "ell");
     assert_true(result.converged);
     spry_result_clear(p.ctx, &result);
