@@ -141,7 +141,7 @@ static int64_t count_lower(const spry_matrix *A, const triangle_sets *sets, int6
     const int64_t begin = A->a.offsets[i], end = A->a.offsets[i + 1];
     const int32_t *columns = A->a.col_index;
     int64_t e = begin, lower = 0;
-    if (sets->natural) { /* columns rise */
+    if (sets->natural || !sets->places) { /* columns rise */
         while (e < end && columns[e] < i)
             e++;
         *both = end - begin - (e < end && columns[e] == i);

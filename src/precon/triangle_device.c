@@ -102,12 +102,13 @@ static spry_status put_pattern(spry_context *ctx, const triangle_chain *c)
     triangle_device *there = c->there;
     triangle_plan *plan = &there->plan;
     const int64_t n = c->sets->n, size = (int64_t)spry_type_size(c->type);
+    const int32_t none = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, triangle_plan_make(c, plan));
     there->teams = c->wish.teams > 0 ? c->wish.teams : teams_of(d, c->type);
     SPRY_GO(ctx, put(d, c->sets->rows, n * 4, &there->rows));
     SPRY_GO(ctx, put(d, plan->first, (plan->chunks + (int64_t)1) * 4, &there->chunks));
-    SPRY_GO(ctx, put(d, &(int32_t){0}, 4, &there->ticket));
+    SPRY_GO(ctx, put(d, &none, 4, &there->ticket));
     SPRY_GO(ctx, device_alloc(d, n * size, &there->in));
     for (int k = 0; k < c->count; k++) {
         const triangle *t = &c->t[k];

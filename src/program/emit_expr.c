@@ -296,23 +296,23 @@ static bool find_range(const emitter *m, int e, int depth, emit_range *r)
     enum { DEEPEST = 6 };
     const int64_t most = (int64_t)1 << 40;
     const expr *x = expr_at(m, e);
+    const bool is_name = x->kind == EXPR_NAME && x->shape == SHAPE_SCALAR && x->arg[0] == NONE &&
+                         m->p->program->names[x->name].kind == NAME_SCALAR;
+    const bool is_sum = x->kind == EXPR_CALL && (x->word == WORD_ADD || x->word == WORD_SUBTRACT);
+    bool known = true;
     emit_range a, b;
     if (plan_fixed(m->p, e, &r->low)) {
         r->high = r->low;
-    } else if (depth == DEEPEST) {
-        return false;
-    } else if (x->kind == EXPR_NAME && x->shape == SHAPE_SCALAR && x->arg[0] == NONE &&
-               m->p->program->names[x->name].kind == NAME_SCALAR) {
-        if (!find_name_range(m, x->name, depth + 1, r))
-            return false;
-    } else if (x->kind == EXPR_CALL && (x->word == WORD_ADD || x->word == WORD_SUBTRACT) &&
-               find_range(m, x->arg[0], depth, &a) && find_range(m, x->arg[1], depth, &b)) {
-        *r = x->word == WORD_ADD ? (emit_range){a.low + b.low, a.high + b.high}
-                                 : (emit_range){a.low - b.high, a.high - b.low};
+    } else if (is_name) {
+        known = depth < DEEPEST && find_name_range(m, x->name, depth + 1, r);
     } else {
-        return false;
+        known =
+            is_sum && find_range(m, x->arg[0], depth, &a) && find_range(m, x->arg[1], depth, &b);
+        if (known)
+            *r = x->word == WORD_ADD ? (emit_range){a.low + b.low, a.high + b.high}
+                                     : (emit_range){a.low - b.high, a.high - b.low};
     }
-    return r->low > -most && r->high < most;
+    return known && r->low > -most && r->high < most;
 }
 
 /* Whether an index cannot be outside its array. */
