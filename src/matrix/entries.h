@@ -155,6 +155,8 @@ ALWAYS_INLINE int32_t *matrix_minor(const matrix_arrays *a)
     return a->format == SPRY_FORMAT_CSC ? a->row_index : a->col_index;
 }
 
+/* Sorts the columns of a row, which is a few sorted pieces, as a rule. */
+void matrix_sort_columns(int32_t *columns, int64_t n);
 /* The place of column j in row i of CSR arrays, which is sorted; -1: it is not there. */
 ALWAYS_INLINE int64_t matrix_find(const matrix_arrays *a, int64_t i, int64_t j)
 {

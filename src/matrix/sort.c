@@ -4,6 +4,8 @@
  */
 #include "matrix/entries.h"
 
+#include <stdlib.h>
+
 enum { RUN = 16, VALUE_MOST = 16 };
 
 /* Indices with their values: a row, or scratch space for one. */
@@ -184,4 +186,29 @@ spry_status spry_matrix_sort(spry_matrix *A)
     matrix_note(A, SPRY_FACT_SORTED, true);
 done:
     return status;
+}
+
+/* --- columns of one row --------------------------------------------------------------------------
+ */
+
+static int compare_columns(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+void matrix_sort_columns(int32_t *columns, int64_t n)
+{
+    enum { MANY = 128 };
+    if (n > MANY) {
+        qsort(columns, (size_t)n, sizeof *columns, compare_columns);
+        return;
+    }
+    for (int64_t k = 1; k < n; k++) {
+        const int32_t column = columns[k];
+        int64_t at = k;
+        for (; at > 0 && columns[at - 1] > column; at--)
+            columns[at] = columns[at - 1];
+        columns[at] = column;
+    }
 }

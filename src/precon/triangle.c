@@ -1,7 +1,7 @@
 /* Triangles of patterns and matrices, in the order of their sets. */
 #include "precon/triangle.h"
 
-#include <stdlib.h>
+#include "matrix/entries.h"
 
 void triangle_clear(spry_context *ctx, triangle *t)
 {
@@ -51,28 +51,6 @@ static int64_t count_row(const triangle *t, const triangle_pattern *p, int64_t k
     return count;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void sort_columns(int32_t *columns, int64_t n)
-{
-    enum { SHORT = 32 };
-    if (n > SHORT) {
-        qsort(columns, (size_t)n, sizeof *columns, compare);
-        return;
-    }
-    for (int64_t k = 1; k < n; k++) {
-        const int32_t column = columns[k];
-        int64_t at = k;
-        for (; at > 0 && columns[at - 1] > column; at--)
-            columns[at] = columns[at - 1];
-        columns[at] = column;
-    }
-}
-
 /* The columns of a row, which were in the order of A's rows. */
 static void fill_columns(const triangle *t, const triangle_pattern *p, int64_t k)
 {
@@ -87,7 +65,7 @@ static void fill_columns(const triangle *t, const triangle_pattern *p, int64_t k
         t->columns[to++] = j;
     }
     if (!sorted)
-        sort_columns(t->columns + begin, to - begin);
+        matrix_sort_columns(t->columns + begin, to - begin);
 }
 
 /* Where an entry of a row is; -1: it is not there. */
@@ -212,8 +190,8 @@ static void fill_both(const triangle_pattern *p, const triangle_sets *sets, int6
         *to[side]++ = j;
     }
     for (int side = 0; side < 2 && !sorted; side++)
-        sort_columns(t[side].columns + t[side].offsets[k],
-                     t[side].offsets[k + 1] - t[side].offsets[k]);
+        matrix_sort_columns(t[side].columns + t[side].offsets[k],
+                            t[side].offsets[k + 1] - t[side].offsets[k]);
 }
 
 spry_status triangles_of_pattern(spry_context *ctx, const triangle_pattern *p,

@@ -561,7 +561,7 @@ static void put_loop(sweep_text *t)
 /* --- the kernels ---------------------------------------------------------------------------------
  */
 
-static bool has_product(const plan *p, const phase *f, int turned)
+bool emit_has_product(const plan *p, const phase *f, int turned)
 {
     for (int i = f->first; i < f->first + f->sweep_count; i++)
         if (p->ops[i].kind == OP_APPLY && !plan_calls(p, &p->ops[i]) &&
@@ -573,7 +573,7 @@ static bool has_product(const plan *p, const phase *f, int turned)
 int emit_turned(const plan *p, const phase *f)
 {
     for (int turned = 0; turned < 3; turned++)
-        if (has_product(p, f, turned))
+        if (emit_has_product(p, f, turned))
             return turned;
     return NONE;
 }
@@ -605,7 +605,7 @@ void emit_arguments(const emit_job *w, const phase *given)
     for (int k = 0; given && k < w->counters; k++)
         base_text_put(w->out, ", const offset c%d", k);
     for (int turned = 0; turned < 3; turned++)
-        if (has_product(w->p, f, turned))
+        if (emit_has_product(w->p, f, turned))
             base_text_put(w->out, ", %s", w->rows[turned].args_text);
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &w->p->ops[i];

@@ -351,13 +351,13 @@ static int add_common(const resident *s, const device_memory *partials, device_a
 static int add_operators(const resident *s, const phase *f, device_arg *args, int used)
 {
     const plan *p = s->p;
-    bool given[3] = {false}, has[3] = {false};
-    for (int i = f->first; i < f->first + f->sweep_count; i++)
-        if (p->ops[i].kind == OP_APPLY && !plan_calls(p, &p->ops[i]))
-            has[p->ops[i].transpose] = true;
-    for (int turned = 0; turned < 3; turned++)
-        for (int k = 0; has[turned] && k < s->rows[turned].arg_count; k++)
-            args[used++] = s->rows[turned].args[k];
+    bool given[3] = {false};
+    for (int turned = 0; turned < 3; turned++) {
+        const device_rows *rows = &s->rows[turned];
+        const int count = emit_has_product(p, f, turned) ? rows->arg_count : 0;
+        for (int k = 0; k < count; k++)
+            args[used++] = rows->args[k];
+    }
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &p->ops[i];
         if (o->kind != OP_DIAGONAL || given[o->transpose])

@@ -87,7 +87,9 @@ static inline bool emit_is_slice(const vref *v)
 {
     return v->first != NONE && v->first != v->last;
 }
-/* Which of A, A^T and A^H a phase has products with, by rows; the only one. NONE: none. */
+/* Whether a phase has products by rows with A, A^T or A^H, and with which, the only one. NONE: with
+ * none. */
+bool emit_has_product(const plan *p, const phase *f, int turned);
 int emit_turned(const plan *p, const phase *f);
 /* The prefix of its names in a program. */
 const char *emit_prefix(int turned);

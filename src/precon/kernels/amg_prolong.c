@@ -1,7 +1,7 @@
 /* Prolongations of smoothed aggregation. */
 #include "precon/kernels/kernel.h"
 
-#include <stdlib.h>
+#include "matrix/entries.h"
 
 /* --- tentative -----------------------------------------------------------------------------------
  */
@@ -60,27 +60,6 @@ void X(amg_tentative)(const amg_tentative_job *job, int64_t begin, int64_t end, 
 /* --- smoothed ------------------------------------------------------------------------------------
  */
 
-static int compare(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void sort_columns(int32_t *list, int64_t n)
-{
-    if (n > 48) {
-        qsort(list, (size_t)n, sizeof *list, compare);
-        return;
-    }
-    for (int64_t i = 1; i < n; i++) {
-        const int32_t key = list[i];
-        int64_t place = i;
-        for (; place > 0 && list[place - 1] > key; place--)
-            list[place] = list[place - 1];
-        list[place] = key;
-    }
-}
-
 /* How many aggregates node and its strong neighbours belong to. */
 static int64_t count_aggregates(const amg_prolong_job *job, int64_t node, int32_t *mark)
 {
@@ -114,7 +93,7 @@ static void list_aggregates(const amg_prolong_job *job, int64_t node, int64_t co
         if (!there)
             list[have++] = to;
     }
-    sort_columns(list, count);
+    matrix_sort_columns(list, count);
     for (int64_t i = 0; i < count; i++)
         mark[list[i]] = (int32_t)i;
 }
