@@ -1,8 +1,8 @@
 /*
  * What the tuner's choice on a device costs, over patterns with arbitrary values:
  *
- *     bench_device_regret [--device cuda:0] [--runs 10] [--products 1000] [--seconds 330] [pattern
- * ...]
+ *     bench_device_regret [--device cuda:0] [--runs 10] [--products 1000] [--seconds 330] [--log 1]
+ *                         [pattern ...]
  *
  * Every pattern is tuned `runs` times anew; then all formats that the tuner knows for it are timed
  * one by one, with all options of their grids, and cuSPARSE in all its ways where it is there. A
@@ -33,7 +33,7 @@ enum { MOST_RUNS = 32, MOST_FORMATS = 192, NAME = 128 };
 
 typedef struct options {
     const char *device;
-    int runs, products;
+    int runs, products, log;
     double seconds;
 } options;
 
@@ -393,6 +393,8 @@ static void tune(stage *s, int run)
     snprintf(text, sizeof text, "products=%d again=yes", s->o->products);
     peer_need(s->ctx, spry_tune_on(s->device, s->A, text, &report));
     snprintf(s->choices[run], NAME, "%s", report.format);
+    if (s->o->log)
+        printf("# run %d: %s\n", run, report.format);
     s->bringing[run] = report.count > 0 ? spry_tune_row_at(&report, 0)->conversion_seconds : 0;
     s->deciding[run] = report.seconds - s->bringing[run];
     note_format(s, report.format);
@@ -484,10 +486,20 @@ static void run_pattern(stage *s, const char *text)
     spry_matrix_free(s->A);
 }
 
+/* What the tuner tells of its course. */
+static void tell(void *data, spry_log_level level, const char *text)
+{
+    (void)data, (void)level;
+    if (strncmp(text, "tuner:", 6) == 0)
+        printf("# %s\n", text);
+}
+
 static void run(stage *s, char **patterns, int count)
 {
     const double begin = peer_seconds();
-    peer_need(s->ctx, spry_context_new(NULL, &s->ctx));
+    peer_need(s->ctx, spry_context_new(s->o->log ? "log=debug" : NULL, &s->ctx));
+    if (s->o->log)
+        spry_context_set_log(s->ctx, tell, NULL);
     s->has_peers = strncmp(s->o->device, "cuda", 4) == 0 && cuda_peers_open(&s->peers);
     peer_need(s->ctx, spry_device_open(s->ctx, s->o->device, &s->device));
     printf("%-44s %6s %6s %8s %-22s %8s %-22s %7s %3s %8s %-14s %6s %8s %8s\n", "pattern", "nnz",
@@ -542,13 +554,11 @@ int main(int argc, char **argv)
                             "tails:1500000,5,400,200",
                             "tails:1000000,12,3000,3000"};
     static stage s;
-    options o = {"cuda:0", 10, 1000, 330};
+    options o = {.device = "cuda:0", .runs = 10, .products = 1000, .seconds = 330};
     const peer_option list[] = {
-        {.name = "device", .text = &o.device},
-        {.name = "runs", .whole = &o.runs},
-        {.name = "products", .whole = &o.products},
-        {.name = "seconds", .real = &o.seconds},
-        {.name = NULL},
+        {.name = "device", .text = &o.device},      {.name = "runs", .whole = &o.runs},
+        {.name = "products", .whole = &o.products}, {.name = "seconds", .real = &o.seconds},
+        {.name = "log", .whole = &o.log},           {.name = NULL},
     };
     const peer_words names =
         peer_arguments(argc, argv, list, usual, (int)(sizeof usual / sizeof *usual));

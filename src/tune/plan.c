@@ -15,7 +15,8 @@
 
 static const double hope = 1.3;    /* times CSR's forecast are still worth a try, */
 static const double likely = 1.2;  /* and times the forecast of the fastest so far */
-static const double near_by = 1.1; /* times the forecast of a format's best options, likewise */
+static const double near_by = 1.1; /* times the forecast of a format's best options, likewise; */
+static const double near_uneven = 1.25; /* where bytes tell less, and all are faster than CSR */
 
 /* Time a byte over that of CSR; the same where some rows are much longer than others; and products
  * that making it takes. Formats that are not here are made on the host. Those that were never the
@@ -121,13 +122,19 @@ int tune_next_class(const tune_list *list)
     return found;
 }
 
+/* How near is near. */
+static double nearness(const tune_list *list)
+{
+    return list->uneven ? near_uneven : near_by;
+}
+
 /* The best forecast of a format that was timed, where the time is near the least; 0: it is not. */
 static double near_class(const tune_list *list, const tune_candidate *c, double least)
 {
     double expected = 0;
     for (int i = 1; i < list->count; i++) {
         const tune_candidate *d = &list->all[i];
-        if (d->class == c->class && d->samples > 0 && d->row.seconds <= near_by * least)
+        if (d->class == c->class && d->samples > 0 && d->row.seconds <= nearness(list) * least)
             expected = expected == 0 || d->expected < expected ? d->expected : expected;
     }
     return expected;
@@ -139,7 +146,7 @@ int tune_next_option(const tune_list *list)
     int found = 0;
     for (int i = 1; i < list->count; i++) {
         const tune_candidate *c = &list->all[i];
-        const double limit = is_new(c) ? near_by * near_class(list, c, least) : 0;
+        const double limit = is_new(c) ? nearness(list) * near_class(list, c, least) : 0;
         if (limit > 0 && c->expected <= limit &&
             (found == 0 || c->expected < list->all[found].expected))
             found = i;

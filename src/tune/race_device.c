@@ -17,7 +17,8 @@ static const double whole = 1.75;    /* and for those and the last turns, which 
 static const double least_end = 0.5; /* this in any case */
 static const double climbing = 0.25; /* of the first is kept for options of the best formats */
 static const double ending = 0.1;    /* of that is not begun any more */
-static const double behind = 1.5;    /* times the best: no second product */
+static const double behind = 1.5;    /* times the best: it leaves, */
+static const double far_behind = 4; /* and without a second product, which a kernel's first needs */
 
 typedef struct race {
     spry_context *ctx;
@@ -29,7 +30,8 @@ typedef struct race {
     device_matrix there; /* A; none: there is no room for it beside a format */
     double bringing;     /* seconds that took */
     spry_vector *x, *y;
-    double spent; /* products with CSR, as they were expected */
+    double spent;                      /* products with CSR, as they were expected */
+    double making, preparing, running; /* seconds, for those who look for where time goes */
 } race;
 
 /* --- one candidate -------------------------------------------------------------------------------
@@ -70,12 +72,35 @@ static spry_status build(race *r, tune_candidate *c)
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(r->ctx, device_operator_from(r->d, r->A, there, c->row.format, &c->op));
     SPRY_GO(r->ctx, device_finish(r->d));
-    c->row.conversion_seconds = base_seconds() - begin - (r->d->building - compiled);
-    if (there && c->made_there)
-        c->row.conversion_seconds += r->bringing;
+    const double made = base_seconds() - begin - (r->d->building - compiled);
+    c->row.conversion_seconds = made + (there && c->made_there ? r->bringing : 0);
     SPRY_GO(r->ctx, device_prepare(c->op));
+    r->making += made;
+    r->preparing += base_seconds() - begin - made;
 done:
     return status;
+}
+
+/* What making and running takes in this race, over what was forecast in products with CSR, by
+ * powers of two: far less where rows are so uneven that CSR waits for a few of them. */
+static double pace(const race *r)
+{
+    double seconds = 0, forecast = 0, p = 1;
+    for (int i = 1; i < r->list->count; i++) {
+        const tune_candidate *c = &r->list->all[i];
+        if (c->samples > 0 && (seconds == 0 || c->row.seconds < seconds)) {
+            seconds = c->row.seconds;
+            forecast = c->expected * r->csr->row.seconds;
+        }
+    }
+    while (seconds > 0 && 2 * seconds < p * forecast && p > 0x1p-20)
+        p /= 2;
+    return p;
+}
+
+static double cost(const race *r, const tune_candidate *c)
+{
+    return pace(r) * (tune_making_there(c) + FIRST_RUNS * c->expected);
 }
 
 /* Whether what was built is what was hoped for. */
@@ -120,6 +145,7 @@ static spry_status enter(race *r, tune_candidate *c)
 {
     char before[MESSAGE_SIZE], reason[sizeof c->row.note];
     bool fine = true;
+    double begin;
     spry_status status = SPRY_STATUS_OK;
     if (!fits(r, c))
         drop_losers(r, least(r));
@@ -128,7 +154,7 @@ static spry_status enter(race *r, tune_candidate *c)
         tune_leave(c, "does not fit the memory of the device");
         return SPRY_STATUS_OK;
     }
-    r->spent += tune_making_there(c) + FIRST_RUNS * c->expected;
+    r->spent += cost(r, c);
     memcpy(before, r->ctx->message, sizeof before);
     SPRY_GO(r->ctx, build(r, c));
     SPRY_GO(r->ctx, inspect(r, c, &fine));
@@ -137,9 +163,11 @@ static spry_status enter(race *r, tune_candidate *c)
             tune_leave(c, "would change values");
         return SPRY_STATUS_OK;
     }
+    begin = base_seconds();
     for (int k = 0; k < FIRST_RUNS; k++)
-        if (k == 0 || c->row.seconds <= behind * least(r))
+        if (k == 0 || c->row.seconds <= far_behind * least(r))
             SPRY_GO(r->ctx, run_once(r, c));
+    r->running += base_seconds() - begin;
     drop_losers(r, behind * least(r));
     return SPRY_STATUS_OK;
 done:
@@ -160,8 +188,7 @@ done:
 /* Whether there is time for c, with a share of all left over. */
 static bool may_run(const race *r, const tune_candidate *c, double left)
 {
-    const double cost = tune_making_there(c) + FIRST_RUNS * c->expected;
-    return r->spent + cost <= (1 - left) * share * r->options->budget &&
+    return r->spent + cost(r, c) <= (1 - left) * share * r->options->budget &&
            !spry_context_interrupted(r->ctx, false);
 }
 
@@ -225,7 +252,7 @@ done:
 static void foresee_one(race *r, const spry_matrix *small, tune_candidate *c)
 {
     device_foresee_format(r->d, small, r->A->a.rows, r->A->a.nnz, c->row.format);
-    r->spent += tune_making_there(c) + FIRST_RUNS * c->expected;
+    r->spent += cost(r, c);
     c->row.seconds = c->expected;
     c->samples = 1;
 }
@@ -340,10 +367,12 @@ static void tell_course(const race *r, const double at[5])
     }
     base_log(r->ctx, SPRY_LOG_DEBUG,
              "tuner: programs foreseen in %.0f us, A brought and timed in %.0f, %d formats made "
-             "and timed in %.0f, last turns in %.0f; %d products of %.1f us with csr and their "
-             "making, %.1f by count before the last turns",
+             "and timed in %.0f (making %.0f, programs %.0f, products %.0f), last turns in %.0f; "
+             "%d products of %.1f us with csr and their making, %.1f by count before the last "
+             "turns",
              (at[1] - at[0]) * 1e6, (at[2] - at[1]) * 1e6, timed - 1, (at[3] - at[2]) * 1e6,
-             (at[4] - at[3]) * 1e6, runs, r->csr->row.seconds * 1e6, r->spent);
+             r->making * 1e6, r->preparing * 1e6, r->running * 1e6, (at[4] - at[3]) * 1e6, runs,
+             r->csr->row.seconds * 1e6, r->spent);
 }
 
 spry_status tune_race_there(const spry_matrix *A, const tune_options *options, tune_list *list,
