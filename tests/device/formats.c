@@ -5,6 +5,7 @@
  * all, SPRY_TEST_FORMAT=NAME one format alone.
  */
 #include "support/devices.h"
+#include "support/generated.h"
 #include "support/layouts.h"
 
 #include "device/operator.h"
@@ -248,6 +249,30 @@ static void grids(spry_context *ctx, spry_device *d)
     }
 }
 
+/* Constant diagonals as parts of the program where no row has all terms, as a diagonal has several
+ * numbers; in all types, with rows that have no main entry and without, and more rows than columns
+ * or fewer. */
+static void bands(spry_context *ctx, spry_device *d)
+{
+    static const struct {
+        int64_t rows, cols, turn;
+        bool bare;
+    } kinds[] = {
+        {33001, 33001, 23, false}, {33001, 33001, 300, true}, {33001, 32990, 90, false},
+        {32768, 40000, 7, false},  {1100, 1100, 8, false},
+    };
+    const char *only = getenv("SPRY_TEST_FORMAT");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && (!only || strcmp(only, "crf") == 0); i++)
+        for (int t = 0; t < 4; t++) {
+            spry_matrix *A = generated_band(ctx, support_types[t], kinds[i].rows, kinds[i].cols,
+                                            kinds[i].turn, kinds[i].bare);
+            check c = {.d = d, .A = A, .transposed = i == 0, .columns = {i == 0 && t == 1 ? 4 : 0}};
+            check_spec("crf", &c);
+            assert_int_equal(c.held, 1);
+            spry_matrix_free(A);
+        }
+}
+
 /* The same product twice has the same bits. */
 static void repeat_spec(const char *spec, void *data)
 {
@@ -340,7 +365,7 @@ int main(void)
         DEVICES_TEST(named),           DEVICES_TEST(types),       DEVICES_TEST(options),
         DEVICES_TEST(complex_options), DEVICES_TEST(odd_shapes),  DEVICES_TEST(symmetric),
         DEVICES_TEST(long_row),        DEVICES_TEST(odd_options), DEVICES_TEST(grids),
-        DEVICES_TEST(repeats),         DEVICES_TEST(failures),
+        DEVICES_TEST(bands),           DEVICES_TEST(repeats),     DEVICES_TEST(failures),
     };
     return DEVICES_RUN(tests);
 }
