@@ -64,6 +64,14 @@ static uint32_t common_code(const layout *L, bool known)
     return code_of(L, known, (int)L->number[CRF_COMMON], L->number[CRF_COMMON_BARE] != 0);
 }
 
+/* Whether x is read for all terms before anything else is known: where registers last for it, and
+ * all rows have a value to multiply their own element by. */
+static bool reads_at_once(const layout *L)
+{
+    enum { MOST_BYTES = 128 };
+    return !L->number[CRF_BARE] && term_count(L) * (int64_t)spry_type_size(L->type) <= MOST_BYTES;
+}
+
 /* The list of terms, as the text wants it. */
 static void write_terms(const layout *L, device_form *form)
 {
@@ -78,8 +86,8 @@ static void write_terms(const layout *L, device_form *form)
     size_t used = strlen(form->defines);
     used += (size_t)snprintf(
         form->defines + used, sizeof form->defines - used,
-        " COMMON=%d BEGIN=%d END=%d COLS=%d COUNT=%d TERMS=", (int)common_code(L, true),
-        (int)-least, (int)(L->cols - most), (int)L->cols, terms);
+        " COMMON=%d BEGIN=%d END=%d COLS=%d%s TERMS=", (int)common_code(L, true), (int)-least,
+        (int)(L->cols - most), (int)L->cols, form->at_once ? " AT_ONCE=1" : "");
     for (int t = 0; t < terms; t++) {
         const spry_scalar a = layout_load(L, t);
         int64_t i = 0;
@@ -132,7 +140,6 @@ static void cut_grid(const layout *L, device_form *form)
 
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {
-    (void)columns;
     form->text = "formats/crf";
     form->positions = L->rows;
     snprintf(form->defines, sizeof form->defines, "CHUNK=%d REAL=%d%s", CHUNK,
@@ -140,6 +147,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     if (!terms_known(L)) {
         form->number[0] = (device_number){"common", (int32_t)common_code(L, false)};
     } else {
+        form->at_once = columns == 1 && reads_at_once(L);
         write_terms(L, form);
         if (d->facts.most_group >= BRICK)
             cut_grid(L, form);
