@@ -37,6 +37,8 @@ typedef unsigned int sp_u32;
 typedef unsigned short sp_u16;
 typedef unsigned char sp_u8;
 #define SP_KERNEL extern "C" __global__ void __launch_bounds__(SP_GROUP)
+/* One whose registers must last for so many groups at once. */
+#define SP_KERNEL_OF(groups) extern "C" __global__ void __launch_bounds__(SP_GROUP, groups)
 #define SP_GLOBAL
 #define SP_LOCAL             /* of pointers to local memory */
 #define SP_SHARED __shared__ /* where local memory is declared, in a kernel's outermost scope */
@@ -181,6 +183,7 @@ typedef ushort sp_u16;
 typedef uchar sp_u8;
 #define SP_KERNEL \
     __kernel __attribute__((reqd_work_group_size(SP_GROUP_0, SP_GROUP_1, SP_GROUP_2))) void
+#define SP_KERNEL_OF(groups) SP_KERNEL
 #define SP_GLOBAL __global
 #define SP_LOCAL __local
 #define SP_SHARED __local

@@ -67,6 +67,7 @@ typedef struct device_form {
     int64_t before;    /* unit formats without carries: groups of a kernel that runs first */
     int lanes;         /* row formats: lanes of a row, a power of two, at most 32 */
     int group;         /* work-items of a group, a power of two; 0: any will do */
+    bool at_once;      /* row formats: a row reads x without waiting for arrays of its own */
     /* Set by common code: work-items that share the columns of a row format, each with COLUMNS of
      * them; and whether their parts of rows of x are read 16 bytes at a time. */
     int spread;
@@ -111,6 +112,7 @@ typedef struct device_layout device_layout;
 typedef struct device_rows {
     int64_t rows, positions;
     int lanes, group;
+    bool at_once;         /* as of the form */
     stored_kind kind;     /* of the values: the program's -DSP_KIND */
     char *text;           /* defines, FORMAT_ARGS and the text; ends with #undefs */
     char args_text[2048]; /* "SP_GLOBAL const stored *SP_RESTRICT op0_values, ..." */

@@ -415,6 +415,7 @@ spry_status device_layout_rows(device_layout *D, bool conjugate, const char *pre
     SPRY_GO(ctx, base_text_take(&text, &rows->text));
     rows->positions = in->form.positions;
     rows->lanes = in->form.lanes;
+    rows->at_once = in->form.at_once;
     rows->group = in->form.group;
     rows->kind = D->L->kind;
     rows->arg_count = format_args(D, &in->form, rows->args);

@@ -12,6 +12,8 @@
 #include "program/resident.h"
 
 enum { LOCAL_SUMS_BYTES = 24 * 1024 };
+/* Where much is asked for at once: work-items per unit that registers must last for. */
+enum { ITEMS_AT_ONCE = 1024 };
 
 typedef struct sweep_text {
     emit_job *w;
@@ -488,17 +490,28 @@ static void put_stores(const sweep_text *t)
             PUT(t, "        " EACH "if (on[u]) p%d[i[u]] = v%d[u];\n", t->width, v, v);
 }
 
-/* The rows' sums of the products, all by the same positions. */
-static void put_products(const sweep_text *t)
+/* Rows that ask for all they need at once are not waited for before the vectors are asked for;
+ * others need the registers. */
+static bool asks_at_once(const sweep_text *t)
 {
-    const plan *p = t->p;
-    const char *prefix = emit_prefix(t->turned);
-    const char *pass = t->w->rows[t->turned].pass_text;
+    return t->turned != NONE && t->w->rows[t->turned].at_once && t->w->group <= ITEMS_AT_ONCE;
+}
+
+/* Which row is at hand, by the positions that all products of the phase have. */
+static void put_position(const sweep_text *t)
+{
     put(t, "        const offset at = tile * (SP_GROUP / lanes) + SP_LOCAL_ID / lanes;\n"
            "        const int lane = SP_LOCAL_ID % lanes;\n"
            "        offset i[1] = {-1};\n");
-    PUT(t, "        if (at < positions)\n            i[0] = %srow_at(%s, (int)at);\n", prefix,
-        pass);
+    PUT(t, "        if (at < positions)\n            i[0] = %srow_at(%s, (int)at);\n",
+        emit_prefix(t->turned), t->w->rows[t->turned].pass_text);
+    put(t, "        int on[1];\n        on[0] = i[0] >= 0 && lane == 0;\n");
+}
+
+/* The rows' sums of the products. */
+static void put_products(const sweep_text *t)
+{
+    const plan *p = t->p;
     for (int i = 0; i < t->count; i++) {
         const plan_op *o = &t->ops[i];
         const int op = t->first + i;
@@ -506,13 +519,13 @@ static void put_products(const sweep_text *t)
             continue;
         PUT(t, "        scalar s%d[1];\n        s%d[0] = SP_ZERO;\n        if (i[0] >= 0)\n", op,
             op);
-        PUT(t, "            %srow(%s, p%d", prefix, pass, o->in[0].var);
+        PUT(t, "            %srow(%s, p%d", emit_prefix(t->turned), t->w->rows[t->turned].pass_text,
+            o->in[0].var);
         if (p->vars[o->in[0].var].array)
             PUT(t, " + i%d_0 * stride%d", op, p->vars[o->in[0].var].space);
         PUT(t, ", 1, (int)at, lane, s%d);\n", op);
         PUT(t, "        s%d[0] = sp_lanes_sum(s%d[0], lanes, SP_LANES_PASS(lane_room));\n", op, op);
     }
-    put(t, "        int on[1];\n        on[0] = i[0] >= 0 && lane == 0;\n");
 }
 
 static void put_loop(sweep_text *t)
@@ -539,7 +552,7 @@ static void put_loop(sweep_text *t)
             "    for (offset tile = SP_GROUP_ID * run; tile < tiles;\n"
             "         tile += (tile + 1) & (run - 1) ? 1 : 1 + (SP_GROUPS - 1) * run) {\n",
             t->w->rows[t->turned].lanes);
-        put_products(t);
+        put_position(t);
     } else {
         PUT(t,
             "    for (offset tile = SP_GROUP_ID; tile * (SP_GROUP * %d) < n%d;\n"
@@ -550,7 +563,13 @@ static void put_loop(sweep_text *t)
             "            on[u] = i[u] < n%d;\n        }\n",
             t->width, t->space, t->width, t->width, t->width, t->width, t->space);
     }
-    put_loads(t);
+    const bool before = t->product && asks_at_once(t);
+    if (before)
+        put_loads(t);
+    if (t->product)
+        put_products(t);
+    if (!before)
+        put_loads(t);
     for (int i = 0; i < t->count; i++)
         if (in_sweep(p, &t->ops[i]) && space_of(p, &t->ops[i]) == t->space)
             put_operation(t, t->first + i);
@@ -729,7 +748,10 @@ void emit_phase(emit_job *w, int phase_index)
     if (status != SPRY_STATUS_OK) {
         w->out->status = status;
     } else {
-        PUT(&t, "\nSP_KERNEL phase_%d(", phase_index);
+        if (asks_at_once(&t))
+            PUT(&t, "\nSP_KERNEL_OF(%d) phase_%d(", ITEMS_AT_ONCE / w->group, phase_index);
+        else
+            PUT(&t, "\nSP_KERNEL phase_%d(", phase_index);
         emit_arguments(w, f);
         put(&t, ")\n{\n");
         put_sums(&t, f);

@@ -5,6 +5,7 @@
  * all, SPRY_TEST_FORMAT=NAME one format alone.
  */
 #include "support/devices.h"
+#include "support/generated.h"
 #include "support/layouts.h"
 
 #include "device/operator.h"
@@ -248,6 +249,66 @@ static void grids(spry_context *ctx, spry_device *d)
     }
 }
 
+/* Constant diagonals as parts of the program where no row has all terms, as a diagonal has several
+ * numbers; in all types, with rows that have no main entry and without, and more rows than columns
+ * or fewer. */
+static void bands(spry_context *ctx, spry_device *d)
+{
+    static const struct {
+        int64_t rows, cols, turn;
+        bool bare;
+    } kinds[] = {
+        {33001, 33001, 23, false}, {33001, 33001, 300, true}, {33001, 32990, 90, false},
+        {32768, 40000, 7, false},  {1100, 1100, 8, false},
+    };
+    const char *only = getenv("SPRY_TEST_FORMAT");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && (!only || strcmp(only, "crf") == 0); i++)
+        for (int t = 0; t < 4; t++) {
+            spry_matrix *A = generated_band(ctx, support_types[t], kinds[i].rows, kinds[i].cols,
+                                            kinds[i].turn, kinds[i].bare);
+            check c = {.d = d, .A = A, .transposed = i == 0, .columns = {i == 0 && t == 1 ? 4 : 0}};
+            check_spec("crf", &c);
+            assert_int_equal(c.held, 1);
+            spry_matrix_free(A);
+        }
+}
+
+/* The same rows within sweeps, A^H among them: a residual by recurrence is the true one, which
+ * whole products tell, where both multiply by the same matrix. */
+static void sweeps(spry_context *ctx, spry_device *d)
+{
+    static const char *const methods[] = {"method=bicg", "method=cocg", "method=cg"};
+    const char *only = getenv("SPRY_TEST_FORMAT");
+    for (int t = 0; t < 4 && (!only || strcmp(only, "crf") == 0); t++) {
+        spry_matrix *A = generated_as(ctx, support_types[t], "poisson3d", "nx=64 ny=26 nz=21");
+        const bool single = t % 2 == 0;
+        for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+            spry_operator *op = NULL;
+            spry_solver *solver = NULL;
+            spry_vector *b = NULL, *x = NULL;
+            spry_result result = SPRY_RESULT_INIT;
+            assert_ok(ctx, device_operator(d, A, "crf", &op));
+            assert_ok(ctx, spry_vector_on(d, A->a.type, A->a.rows, NULL, &b));
+            assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1, 0}));
+            assert_ok(ctx, spry_vector_like(b, A->a.rows, &x));
+            assert_ok(ctx, spry_solver_new(ctx, &solver));
+            assert_ok(ctx, spry_solver_set(solver, methods[m]));
+            assert_ok(ctx, spry_solver_set(solver, single ? "tol=1e-4" : "tol=1e-10"));
+            assert_ok(ctx, spry_solver_set_operator(solver, op));
+            assert_ok(ctx, spry_solve(solver, b, x, &result));
+            assert_true(result.converged);
+            assert_true(result.true_residual <= (single ? 1e-4 : 1e-10));
+            assert_int_equal(result.reason, SPRY_REASON_CONVERGED);
+            spry_result_clear(ctx, &result);
+            spry_solver_free(solver);
+            spry_vector_free(b);
+            spry_vector_free(x);
+            spry_operator_free(op);
+        }
+        spry_matrix_free(A);
+    }
+}
+
 /* The same product twice has the same bits. */
 static void repeat_spec(const char *spec, void *data)
 {
@@ -340,7 +401,8 @@ int main(void)
         DEVICES_TEST(named),           DEVICES_TEST(types),       DEVICES_TEST(options),
         DEVICES_TEST(complex_options), DEVICES_TEST(odd_shapes),  DEVICES_TEST(symmetric),
         DEVICES_TEST(long_row),        DEVICES_TEST(odd_options), DEVICES_TEST(grids),
-        DEVICES_TEST(repeats),         DEVICES_TEST(failures),
+        DEVICES_TEST(bands),           DEVICES_TEST(sweeps),      DEVICES_TEST(repeats),
+        DEVICES_TEST(failures),
     };
     return DEVICES_RUN(tests);
 }

@@ -72,47 +72,6 @@ static void test_grids(void **state)
     }
 }
 
-/* A band of given offsets by hand, whose main diagonal is there, one number, or missing in turns;
- * `turn` also changes the number of one term. Complex numbers of terms for complex types. */
-static spry_matrix *band(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
-                         int64_t turn)
-{
-    static const int offsets[] = {-37, -5, -1, 0, 2, 19};
-    spry_matrix *coo = NULL, *A = NULL;
-    const int64_t most = 6 * rows;
-    int32_t *row = calloc((size_t)most + 1, sizeof *row),
-            *col = calloc((size_t)most + 1, sizeof *col);
-    void *values = calloc((size_t)most + 1, spry_type_size(type));
-    int64_t nnz = 0;
-    for (int64_t i = 0; i < rows; i++)
-        for (int d = 0; d < 6; d++) {
-            const int64_t j = i + offsets[d], phase = i / turn % 4;
-            if (j < 0 || j >= cols || (d == 3 && phase == 2) || (d == 4 && phase == 3))
-                continue;
-            const double number = d == 3 && phase == 0 ? (double)(i % 7)
-                                  : d == 5             ? (double)phase
-                                                       : d - 3;
-            row[nnz] = (int32_t)i;
-            col[nnz] = (int32_t)j;
-            value_set(type, values, nnz++, (spry_scalar){number, d * 0.25});
-        }
-    spry_arrays arrays = {.type = type,
-                          .format = SPRY_FORMAT_COO,
-                          .rows = rows,
-                          .cols = cols,
-                          .nnz = nnz,
-                          .row_index = row,
-                          .col_index = col,
-                          .values = values};
-    assert_ok(ctx, spry_matrix_new(ctx, &arrays, SPRY_OWN_COPY, &coo));
-    assert_ok(ctx, spry_matrix_convert(coo, SPRY_FORMAT_CSR, &A));
-    spry_matrix_free(coo);
-    free(row);
-    free(col);
-    free(values);
-    return A;
-}
-
 static void test_bands(void **state)
 {
     spry_context *ctx = *state;
@@ -120,7 +79,8 @@ static void test_bands(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int64_t turn = 1; turn < 100; turn = 3 * turn + 5)
             for (int t = 0; t < 4; t++) {
-                spry_matrix *A = band(ctx, support_types[t], sizes[i][0], sizes[i][1], turn);
+                spry_matrix *A =
+                    generated_band(ctx, support_types[t], sizes[i][0], sizes[i][1], turn, true);
                 layout *L = NULL;
                 assert_ok(ctx, layout_build(A, "crf", &L));
                 layout_free(L);

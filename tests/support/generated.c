@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 void generated_check(const spry_matrix *A)
 {
@@ -123,4 +124,43 @@ double generated_others(const support_dense *A, int64_t i)
         sum += j == i ? 0 : hypot(a.re, a.im);
     }
     return sum;
+}
+
+spry_matrix *generated_band(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
+                            int64_t turn, bool bare)
+{
+    static const int offsets[] = {-37, -5, -1, 0, 2, 19};
+    spry_matrix *coo = NULL, *A = NULL;
+    const int64_t most = 6 * rows;
+    int32_t *row = calloc((size_t)most + 1, sizeof *row),
+            *col = calloc((size_t)most + 1, sizeof *col);
+    void *values = calloc((size_t)most + 1, spry_type_size(type));
+    int64_t nnz = 0;
+    for (int64_t i = 0; i < rows; i++)
+        for (int d = 0; d < 6; d++) {
+            const int64_t j = i + offsets[d], phase = i / turn % 4;
+            if (j < 0 || j >= cols || (d == 3 && phase == 2 && bare) || (d == 4 && phase == 3))
+                continue;
+            const double number = d == 3 && phase == 0 ? (double)(i % 7)
+                                  : d == 5             ? (double)phase
+                                                       : d - 3;
+            row[nnz] = (int32_t)i;
+            col[nnz] = (int32_t)j;
+            value_set(type, values, nnz++, (spry_scalar){number, d * 0.25});
+        }
+    spry_arrays arrays = {.type = type,
+                          .format = SPRY_FORMAT_COO,
+                          .rows = rows,
+                          .cols = cols,
+                          .nnz = nnz,
+                          .row_index = row,
+                          .col_index = col,
+                          .values = values};
+    assert_ok(ctx, spry_matrix_new(ctx, &arrays, SPRY_OWN_COPY, &coo));
+    assert_ok(ctx, spry_matrix_convert(coo, SPRY_FORMAT_CSR, &A));
+    spry_matrix_free(coo);
+    free(row);
+    free(col);
+    free(values);
+    return A;
 }

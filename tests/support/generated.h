@@ -14,7 +14,13 @@ spry_matrix *generated_as(spry_context *ctx, spry_type type, const char *kind, c
 /* Turns the entries of complex matrices by phases, A_ij exp(i angle (i - j)), and those of the
  * diagonal by q as well: q = 1 keeps hermitian ones so. */
 void generated_turn(spry_matrix *A, double angle, spry_scalar q);
-/* The same written out. */
+/* A band of given offsets, general CSR, whose main diagonal is one number per row, one for many, or
+ * (where rows may be `bare`) missing in turns of so many rows; the number of another diagonal
+ * changes with these turns, and a third is missing in some. Numbers of complex types are complex.
+ */
+spry_matrix *generated_band(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
+                            int64_t turn, bool bare);
+/* What generated() makes, written out. */
 support_dense generated_dense(spry_context *ctx, const char *kind, const char *options);
 /* The shape checks alone. */
 void generated_check(const spry_matrix *A);

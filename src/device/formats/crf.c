@@ -5,15 +5,20 @@
 
 #include <math.h>
 
-/* Rows that share a place in `chunks`, and a run's numbers; the kernel reads them as they are. */
-enum { CHUNK = 32, KIND_SHIFT = 28 };
+/* Rows that are told of together, a bit each. */
+enum { CHUNK = 32 };
 /* Rows of a brick of a grid: those of a group. */
 enum { BRICK = 512 };
+/* In a row's code: it has no entry on the main diagonal. */
+#define BARE 0x80000000u
 
-typedef struct device_run {
-    int32_t first, terms;
-    uint32_t low, high; /* of the place, and the kind above it */
-} device_run;
+/* The kernel reads it as it is. */
+typedef struct device_chunk {
+    uint32_t place; /* of the value before those of its rows */
+    uint32_t steps; /* rows with a value that the row before has not */
+    uint32_t odd;   /* rows whose code is not the common one */
+    uint32_t first; /* of their codes */
+} device_chunk;
 
 static int term_count(const layout *L)
 {
@@ -28,7 +33,7 @@ static int term_count(const layout *L)
  * its time for small ones, and for few enough terms, of numbers that can be written down. */
 static bool terms_known(const layout *L)
 {
-    enum { LEAST_ROWS = 1 << 15, MOST = 32 };
+    enum { LEAST_ROWS = 1 << 15, MOST = 31 };
     const int terms = term_count(L);
     bool finite = true;
     for (int t = 0; t < terms; t++) {
@@ -48,17 +53,23 @@ static uint32_t shape_bits(const layout *L, int shape)
     return bits;
 }
 
-/* The shape of most rows. */
-static int common_shape(const layout *L)
+/* What is told of a row: a bit for each of its terms, or its shape where terms are not known. */
+static uint32_t code_of(const layout *L, bool known, int shape, bool bare)
 {
-    const crf_run *runs = L->array[CRF_RUNS].data;
-    int64_t rows[CRF_MOST_SHAPES] = {0};
-    int common = 0;
-    for (int64_t r = 0; r < L->array[CRF_RUNS].count; r++)
-        rows[runs[r].shape] += runs[r].rows;
-    for (int s = 1; s < CRF_MOST_SHAPES; s++)
-        common = rows[s] > rows[common] ? s : common;
-    return common;
+    return (known ? shape_bits(L, shape) : (uint32_t)shape) | (bare ? BARE : 0);
+}
+
+static uint32_t common_code(const layout *L, bool known)
+{
+    return code_of(L, known, (int)L->number[CRF_COMMON], L->number[CRF_COMMON_BARE] != 0);
+}
+
+/* Whether x is read for all terms before anything else is known: where registers last for it, and
+ * all rows have a value to multiply their own element by. */
+static bool reads_at_once(const layout *L)
+{
+    enum { MOST_BYTES = 128 };
+    return !L->number[CRF_BARE] && term_count(L) * (int64_t)spry_type_size(L->type) <= MOST_BYTES;
 }
 
 /* The list of terms, as the text wants it. */
@@ -67,9 +78,16 @@ static void write_terms(const layout *L, device_form *form)
     const int32_t *offsets = L->array[CRF_OFFSETS].data, *places = L->array[CRF_PLACES].data;
     const int64_t listed = L->array[CRF_PLACES].count;
     const int terms = term_count(L);
+    int64_t least = 0, most = 0;
+    for (int64_t i = 0; i < listed; i++) {
+        least = offsets[i] < least ? offsets[i] : least;
+        most = offsets[i] > most ? offsets[i] : most;
+    }
     size_t used = strlen(form->defines);
-    used += (size_t)snprintf(form->defines + used, sizeof form->defines - used,
-                             " COMMON=%d TERMS=", (int)shape_bits(L, common_shape(L)));
+    used += (size_t)snprintf(
+        form->defines + used, sizeof form->defines - used,
+        " COMMON=%d BEGIN=%d END=%d COLS=%d%s TERMS=", (int)common_code(L, true), (int)-least,
+        (int)(L->cols - most), (int)L->cols, form->at_once ? " AT_ONCE=1" : "");
     for (int t = 0; t < terms; t++) {
         const spry_scalar a = layout_load(L, t);
         int64_t i = 0;
@@ -122,12 +140,14 @@ static void cut_grid(const layout *L, device_form *form)
 
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {
-    (void)columns;
     form->text = "formats/crf";
     form->positions = L->rows;
-    snprintf(form->defines, sizeof form->defines, "CHUNK=%d NONE=%d EACH=%d REAL=%d", CHUNK,
-             CRF_NONE, CRF_EACH, (int)L->number[CRF_REAL]);
-    if (terms_known(L)) {
+    snprintf(form->defines, sizeof form->defines, "CHUNK=%d REAL=%d%s", CHUNK,
+             (int)L->number[CRF_REAL], L->number[CRF_BARE] ? " BARE=0x80000000u" : "");
+    if (!terms_known(L)) {
+        form->number[0] = (device_number){"common", (int32_t)common_code(L, false)};
+    } else {
+        form->at_once = columns == 1 && reads_at_once(L);
         write_terms(L, form);
         if (d->facts.most_group >= BRICK)
             cut_grid(L, form);
@@ -135,46 +155,80 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     return SPRY_STATUS_OK;
 }
 
-/* Runs as the kernel reads them, one more at the end, and the first of each CHUNK rows. */
-static void fill(const layout *L, bool known, device_run *runs, int32_t *chunks)
+/* Bits begin .. end - 1. */
+static uint32_t bits_of(int64_t begin, int64_t end)
 {
-    const crf_run *all = L->array[CRF_RUNS].data;
-    const int64_t count = L->array[CRF_RUNS].count;
-    int64_t row = 0, chunk = 0;
-    for (int64_t r = 0; r < count; row += all[r++].rows) {
-        const uint64_t place = (uint64_t)all[r].place;
-        runs[r] = (device_run){
-            (int32_t)row, known ? (int32_t)shape_bits(L, all[r].shape) : all[r].shape,
-            (uint32_t)place, (uint32_t)(place >> 32) | (uint32_t)all[r].main << KIND_SHIFT};
-        for (; chunk * CHUNK < row + all[r].rows; chunk++)
-            chunks[chunk] = (int32_t)r;
+    return (uint32_t)((((uint64_t)1 << end) - 1) & ~(((uint64_t)1 << begin) - 1));
+}
+
+/* Tells chunks of a run from row `first` on, with `code` for those that need it in `odd`. */
+static void tell_run(const crf_run *run, int64_t first, const uint32_t *code, device_chunk *chunks,
+                     uint32_t *odd)
+{
+    const int64_t end = first + run->rows;
+    for (int64_t row = first, next; row < end; row = next) {
+        device_chunk *chunk = &chunks[row / CHUNK];
+        const int64_t begin = row / CHUNK * CHUNK;
+        next = begin + CHUNK < end ? begin + CHUNK : end;
+        const uint32_t rows = bits_of(row - begin, next - begin);
+        if (run->main == CRF_EACH)
+            chunk->steps |= rows;
+        else if (run->main == CRF_SAME && row == first)
+            chunk->steps |= bits_of(row - begin, row - begin + 1);
+        if (!code)
+            continue;
+        for (int64_t i = row; i < next; i++)
+            odd[chunk->first + (uint32_t)__builtin_popcount(chunk->odd) + (uint32_t)(i - row)] =
+                *code;
+        chunk->odd |= rows;
     }
-    runs[count] = (device_run){.first = (int32_t)L->rows};
+}
+
+/* All chunks, and the codes of rows that are not of the common one; with no room for these their
+ * number is all that comes out. */
+static int64_t tell(const layout *L, bool known, device_chunk *chunks, uint32_t *odd)
+{
+    const crf_run *runs = L->array[CRF_RUNS].data;
+    const uint32_t common = common_code(L, known);
+    const int64_t all = (L->rows + CHUNK - 1) / CHUNK;
+    int64_t codes = 0;
+    for (int64_t r = 0, row = 0, chunk = 0; r < L->array[CRF_RUNS].count; row += runs[r++].rows) {
+        const uint32_t code = code_of(L, known, runs[r].shape, runs[r].main == CRF_NONE);
+        const bool is_odd = code != common;
+        for (; chunks && chunk < all && chunk * CHUNK < row + runs[r].rows; chunk++) {
+            const int64_t before = chunk * CHUNK > row ? chunk * CHUNK - row : 0;
+            const int64_t values = runs[r].main == CRF_EACH ? before : before > 0;
+            chunks[chunk] = (device_chunk){
+                .place = (uint32_t)(runs[r].place + (runs[r].main == CRF_NONE ? 0 : values) - 1),
+                .first = (uint32_t)(codes + (is_odd ? before : 0))};
+        }
+        if (chunks)
+            tell_run(&runs[r], row, is_odd ? &code : NULL, chunks, odd);
+        codes += is_odd ? runs[r].rows : 0;
+    }
+    return codes;
 }
 
 static spry_status arrays(const layout *L, layout_array *array)
 {
-    const int64_t count = L->array[CRF_RUNS].count + 1, chunks = (L->rows + CHUNK - 1) / CHUNK;
+    const int64_t chunks = (L->rows + CHUNK - 1) / CHUNK;
     const bool known = terms_known(L);
-    device_run *runs = NULL;
-    int32_t *chunk = NULL;
+    const int64_t codes = tell(L, known, NULL, NULL);
+    device_chunk *chunk = NULL;
+    uint32_t *odd = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (count > INT32_MAX)
-        return SPRY_FAIL(L->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "format crf: %" PRId64 " runs of rows, more than devices count; take dia",
-                         count);
-    SPRY_GO(L->ctx, base_alloc(L->ctx, count, sizeof *runs, &runs));
     SPRY_GO(L->ctx, base_alloc(L->ctx, chunks, sizeof *chunk, &chunk));
-    fill(L, known, runs, chunk);
+    SPRY_GO(L->ctx, base_alloc(L->ctx, codes, sizeof *odd, &odd));
+    (void)tell(L, known, chunk, odd);
     array[0] = L->array[CRF_VALUES];
-    array[1] = (layout_array){"runs", count, sizeof *runs, runs, true};
-    array[2] = (layout_array){"chunks", chunks, sizeof *chunk, chunk, true};
+    array[1] = (layout_array){"chunks", chunks, sizeof *chunk, chunk, true};
+    array[2] = (layout_array){"odd", codes, sizeof *odd, odd, true};
     for (int i = 0; i < 3 && !known; i++)
         array[3 + i] = L->array[CRF_STARTS + i];
     return SPRY_STATUS_OK;
 done:
-    base_free(L->ctx, runs);
     base_free(L->ctx, chunk);
+    base_free(L->ctx, odd);
     return status;
 }
 

@@ -363,6 +363,22 @@ static void write_shapes(layout *L, const findings *f)
     starts[f->shapes] = at;
 }
 
+/* What most rows have, and whether any lacks a main entry. */
+static void find_common(layout *L, const findings *f)
+{
+    const crf_run *runs = L->array[CRF_RUNS].data;
+    int64_t rows[CRF_MOST_SHAPES] = {0};
+    int common = 0;
+    for (int64_t r = 0; r < L->array[CRF_RUNS].count; r++)
+        rows[runs[r].shape] += runs[r].rows;
+    for (int s = 0; s < f->shapes; s++) {
+        common = rows[s] > rows[common] ? s : common;
+        L->number[CRF_BARE] = L->number[CRF_BARE] || !f->shape[s].main;
+    }
+    L->number[CRF_COMMON] = common;
+    L->number[CRF_COMMON_BARE] = f->shapes > 0 && !f->shape[common].main;
+}
+
 /* Copies the main diagonal of a unit's runs, whose places are set. */
 static void write_main(layout *L, const matrix_arrays *A, int64_t u)
 {
@@ -404,6 +420,7 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
             write_main(L, A, u);
         }
     }
+    find_common(L, f);
 done:
     survey_free(L->ctx, &p);
     return status;

@@ -20,8 +20,9 @@ enum { CRF_UNIT_ROWS = 1024, CRF_MOST_TERMS = 64, CRF_MOST_SHAPES = 1024 };
 
 /* Arrays. */
 enum { CRF_VALUES, CRF_UNIT_RUNS, CRF_RUNS, CRF_STARTS, CRF_OFFSETS, CRF_PLACES };
-/* Numbers: whether the numbers of all terms are real. */
-enum { CRF_REAL };
+/* Numbers: whether the numbers of all terms are real; the shape of most rows, and whether these have
+ * no entry on the main diagonal; whether any row has none. */
+enum { CRF_REAL, CRF_COMMON, CRF_COMMON_BARE, CRF_BARE };
 
 typedef enum crf_main { CRF_NONE, CRF_SAME, CRF_EACH } crf_main;
 
