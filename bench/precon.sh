@@ -79,6 +79,7 @@ spry_list() {
 		bicgstab+schwarz	method=bicgstab precon=schwarz
 		bicgstab+amg	method=bicgstab precon=amg
 		bicgstab+amg-single	method=bicgstab precon=amg:precision=single
+		gmres+amg	method=gmres precon=amg
 		gmres+amg-classical	method=gmres precon=amg-classical
 		gmres+direct	method=gmres precon=direct
 		END

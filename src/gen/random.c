@@ -1,5 +1,6 @@
 /* Matrices of random numbers: all places taken, a fixed number per row, or an arrow. */
 #include "gen/gen.h"
+#include "matrix/entries.h"
 
 #include <math.h>
 
@@ -64,23 +65,6 @@ spry_status gen_prepare_random(spry_context *ctx, gen_problem *p)
     return SPRY_STATUS_OK;
 }
 
-/* Shell's sort: good for the short rows here, and needs no memory. */
-static void sort_columns(int32_t *columns, int64_t n)
-{
-    int64_t gap = 1;
-    while (gap < n / 3)
-        gap = 3 * gap + 1;
-    for (; gap > 0; gap /= 3) {
-        for (int64_t k = gap; k < n; k++) {
-            int32_t column = columns[k];
-            int64_t at = k;
-            for (; at >= gap && columns[at - gap] > column; at -= gap)
-                columns[at] = columns[at - gap];
-            columns[at] = column;
-        }
-    }
-}
-
 /*
  * per_row - 1 columns apart from the diagonal. They are drawn with repetition from so many fewer
  * columns and then spread by their rank, which makes them distinct without a search.
@@ -97,7 +81,7 @@ void gen_random_row(const void *data, int64_t i, gen_row *row)
     uint64_t choices = (uint64_t)(p->rows - others);
     for (int64_t k = 0; k < others; k++)
         row->cols[k] = (int32_t)((base_random(stream, gen_key(i, k)) >> 32) * choices >> 32);
-    sort_columns(row->cols, others);
+    matrix_sort_columns(row->cols, others);
     /* From the back, because the columns after the diagonal move up by one place. */
     double sum = 0;
     int64_t place = others;

@@ -8,13 +8,10 @@
 enum { BLOCK_MOST = 8 };
 static const double fill_least = 0.8;
 
-/* Blocks of b columns that a row's sorted entries touch. */
-ALWAYS_INLINE int64_t row_touches(const int32_t *col, int64_t begin, int64_t end, int32_t b)
+/* Whether an entry is in another block of b columns than the one before. */
+ALWAYS_INLINE int64_t is_other(const int32_t *col, int32_t b)
 {
-    int64_t touched = begin < end;
-    for (int64_t k = begin + 1; k < end; k++)
-        touched += col[k] / b != col[k - 1] / b;
-    return touched;
+    return col[0] / b != col[-1] / b;
 }
 
 /* Fills touches[b] with the pairs (row, block of b columns touched), for b of 2 to 8. */
@@ -22,22 +19,31 @@ static void count_touches(spry_context *ctx, const matrix_arrays *a,
                           int64_t touches[BLOCK_MOST + 1])
 {
     const int threads = matrix_parts(ctx, a->nnz + a->rows);
-    int64_t t2 = 0, t3 = 0, t4 = 0, t5 = 0, t6 = 0, t7 = 0, t8 = 0;
+    int64_t far = 0, t2 = 0, t3 = 0, t4 = 0, t5 = 0, t6 = 0, t7 = 0, t8 = 0;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, STATS_BLOCK)                       \
-    reduction(+ : t2, t3, t4, t5, t6, t7, t8)
+    reduction(+ : far, t2, t3, t4, t5, t6, t7, t8)
     for (int64_t i = 0; i < a->rows; i++) {
-        const int64_t begin = a->offsets[i], end = a->offsets[i + 1];
-        /* constants, so that the divisions become multiplications */
-        t2 += row_touches(a->col_index, begin, end, 2);
-        t3 += row_touches(a->col_index, begin, end, 3);
-        t4 += row_touches(a->col_index, begin, end, 4);
-        t5 += row_touches(a->col_index, begin, end, 5);
-        t6 += row_touches(a->col_index, begin, end, 6);
-        t7 += row_touches(a->col_index, begin, end, 7);
-        t8 += row_touches(a->col_index, begin, end, 8);
+        const int64_t end = a->offsets[i + 1];
+        far += a->offsets[i] < end;
+        for (int64_t k = a->offsets[i] + 1; k < end; k++) {
+            const int32_t *col = a->col_index + k;
+            if (col[0] - col[-1] >= BLOCK_MOST) { /* whatever b is */
+                far++;
+                continue;
+            }
+            /* constants, so that the divisions become multiplications */
+            t2 += is_other(col, 2);
+            t3 += is_other(col, 3);
+            t4 += is_other(col, 4);
+            t5 += is_other(col, 5);
+            t6 += is_other(col, 6);
+            t7 += is_other(col, 7);
+            t8 += is_other(col, 8);
+        }
     }
-    const int64_t all[] = {0, 0, t2, t3, t4, t5, t6, t7, t8};
-    memcpy(touches, all, sizeof all);
+    const int64_t near[] = {0, 0, t2, t3, t4, t5, t6, t7, t8};
+    for (int b = 2; b <= BLOCK_MOST; b++)
+        touches[b] = far + near[b];
 }
 
 /* Blocks that the b rows from `first` on touch: their entries merged, a block at a time. */

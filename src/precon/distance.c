@@ -19,12 +19,13 @@ done:
     return status;
 }
 
-spry_status precon_distance(const spry_operator *M, const spry_matrix *A, double *distance)
+spry_status precon_distance(const spry_operator *M, const spry_matrix *A, double enough,
+                            double *distance)
 {
     spry_context *ctx = M->ctx;
     spry_operator *op = NULL;
     spry_vector *v[3] = {0};
-    double left = 0, right = 0;
+    double other = 0;
     spry_status status = SPRY_STATUS_OK;
     *distance = 0;
     if (M->rows == 0)
@@ -33,9 +34,11 @@ spry_status precon_distance(const spry_operator *M, const spry_matrix *A, double
     for (int k = 0; k < 3; k++)
         SPRY_GO(ctx, vector_new_at(ctx, NULL, M->type, M->rows, &v[k]));
     SPRY_GO(ctx, vector_random(v[0], 1));
-    SPRY_GO(ctx, product_distance(M, op, v[0], v[1], v[2], &left));
-    SPRY_GO(ctx, product_distance(op, M, v[0], v[1], v[2], &right));
-    *distance = left < right ? left : right;
+    SPRY_GO(ctx, product_distance(M, op, v[0], v[1], v[2], distance));
+    if (*distance <= enough)
+        goto done;
+    SPRY_GO(ctx, product_distance(op, M, v[0], v[1], v[2], &other));
+    *distance = other < *distance ? other : *distance;
 done:
     for (int k = 0; k < 3; k++)
         spry_vector_free(v[k]);

@@ -128,10 +128,12 @@ spry_status precon_go_on(spry_context *ctx, const char *what);
  * How far M is from A^-1: the smaller one of |u - M A u| / |u| and |u - A M u| / |u| for random u,
  * of which rows and columns of different sizes blow up one each. Factors that are no use at all
  * have it in the thousands and more (E. Chow, Y. Saad, Experimental study of ILU preconditioners
- * for indefinite matrices, J. Comput. Appl. Math. 86 (1997), 387-414, look at |M e| alone).
+ * for indefinite matrices, J. Comput. Appl. Math. 86 (1997), 387-414, look at |M e| alone). Where
+ * the first is `enough`, the second is not looked for.
  */
 #define PRECON_MOST_DISTANCE 1e3
-spry_status precon_distance(const spry_operator *M, const spry_matrix *A, double *distance);
+spry_status precon_distance(const spry_operator *M, const spry_matrix *A, double enough,
+                            double *distance);
 
 /* The 1-norm of a map, estimated from below: apply makes x what the map makes of it, or the adjoint
  * (`back`). precon_take_signs() gives |x|_1, and puts x_i / |x_i| in x's place. */

@@ -202,11 +202,11 @@ done:
 
 spry_status stack_check(const spry_operator *op, const spry_matrix *A, bool last, bool *fine)
 {
-    static const double wanted = 10; /* what is worth trying again for */
+    const double most = last ? PRECON_MOST_DISTANCE : 10; /* which is worth trying again for */
     double distance = 0;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(op->ctx, precon_distance(op, A, &distance));
-    *fine = distance <= (last ? PRECON_MOST_DISTANCE : wanted);
+    SPRY_GO(op->ctx, precon_distance(op, A, most, &distance));
+    *fine = distance <= most;
     base_log(op->ctx, SPRY_LOG_INFO, "precon %s: |u - M A u| = %.1e |u|%s", op->name, distance,
              *fine  ? ""
              : last ? ": no use"

@@ -33,9 +33,10 @@ static bool comes_before(const fill *f, int64_t i, int64_t j)
     return f->rank ? f->rank[i] < f->rank[j] : i < j;
 }
 
-/* Entries of row i behind the diagonal: how many, and to `to` if asked. `seen` is not i + 1
- * anywhere at first; `ways` has room for all rows. */
-static int64_t search(const fill *f, int64_t i, int32_t *seen, int32_t *ways, int32_t *to)
+/* Entries of row i behind the diagonal: how many, the first `most` of them to `to`. `seen` is not
+ * i + 1 anywhere at first; `ways` has room for all rows. */
+static int64_t search(const fill *f, int64_t i, int32_t *seen, int32_t *ways, int32_t *to,
+                      int64_t most)
 {
     const matrix_arrays *a = &f->A->a;
     const int32_t stamp = (int32_t)i + 1;
@@ -50,34 +51,68 @@ static int64_t search(const fill *f, int64_t i, int32_t *seen, int32_t *ways, in
                 if (seen[j] == stamp)
                     continue;
                 seen[j] = stamp;
-                if (comes_before(f, j, i))
+                if (comes_before(f, j, i)) {
                     ways[end++] = j;
-                else if (to)
-                    to[found++] = j;
-                else
+                } else {
+                    if (found < most)
+                        to[found] = j;
                     found++;
+                }
             }
     }
     return found;
 }
 
+/* What threads search with, and rows that were kept when they were counted, so that they need not
+ * be searched for twice. */
+typedef struct search_room {
+    int threads;
+    int32_t *marks; /* seen and ways of each thread */
+    int32_t *store;
+    int64_t each; /* entries of the store of each thread */
+    int64_t *at;  /* where a row is in it; -1: there was no room */
+} search_room;
+
+static int64_t count_row(const fill *f, const search_room *room, int64_t i, int32_t *marks,
+                         int64_t *next, int64_t end)
+{
+    const int64_t most = end - *next;
+    const int64_t found = search(f, i, marks, marks + f->A->a.rows, room->store + *next, most);
+    room->at[i] = found <= most ? *next : -1;
+    *next += found <= most ? found : 0;
+    return found;
+}
+
+static void write_row(const fill *f, const search_room *room, int64_t i, int32_t *marks)
+{
+    int32_t *to = f->columns + f->offsets[i];
+    const int64_t length = f->offsets[i + 1] - f->offsets[i];
+    if (room->at[i] >= 0)
+        memcpy(to, room->store + room->at[i], (size_t)length * sizeof *to);
+    else
+        search(f, i, marks, marks + f->A->a.rows, to, length);
+}
+
 /* All rows; with columns allocated they are written, otherwise counted. Fill can be more than
  * anyone will wait for. */
-static spry_status search_all(const fill *f, int threads, int32_t *rooms)
+static spry_status search_all(const fill *f, const search_room *room)
 {
     const int64_t n = f->A->a.rows;
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(room->threads)
     {
-        int32_t *seen = rooms + 2 * n * omp_get_thread_num();
-        memset(seen, 0, (size_t)n * sizeof *seen);
+        const int thread = omp_get_thread_num();
+        int32_t *marks = room->marks + 2 * n * thread;
+        int64_t next = room->each * thread;
+        const int64_t end = next + room->each;
+        memset(marks, 0, (size_t)n * sizeof *marks);
 #pragma omp for schedule(dynamic, 512)
         for (int64_t i = 0; i < n; i++) {
             if (spry_context_interrupted(f->A->ctx, false))
                 continue; /* it is looked at afterwards */
             if (f->columns)
-                search(f, i, seen, seen + n, f->columns + f->offsets[i]);
+                write_row(f, room, i, marks);
             else
-                f->offsets[i + 1] = search(f, i, seen, seen + n, NULL);
+                f->offsets[i + 1] = count_row(f, room, i, marks, &next, end);
         }
     }
     return spry_context_interrupted(f->A->ctx, false)
@@ -86,27 +121,29 @@ static spry_status search_all(const fill *f, int threads, int32_t *rooms)
                : SPRY_STATUS_OK;
 }
 
-/* The entries behind the diagonal, or their number alone. */
-static spry_status find_fill(const spry_matrix *A, const int32_t *rank, int level, bool count,
-                             fill *f)
+/* The entries behind the diagonal. */
+static spry_status find_fill(const spry_matrix *A, const int32_t *rank, int level, fill *f)
 {
+    enum { TIMES = 2 }; /* the entries of A: what the first levels of fill take, as a rule */
     spry_context *ctx = A->ctx;
     const int64_t n = A->a.rows;
-    const int threads = host_threads(ctx, A->a.nnz + n);
-    int32_t *rooms = NULL;
+    search_room room = {.threads = host_threads(ctx, A->a.nnz + n)};
     spry_status status = SPRY_STATUS_OK;
     *f = (fill){.A = A, .rank = rank, .level = level};
+    room.each = TIMES * A->a.nnz / room.threads;
     SPRY_GO(ctx, base_alloc(ctx, n + 1, sizeof *f->offsets, &f->offsets));
-    SPRY_GO(ctx, base_alloc(ctx, n * threads, 2 * sizeof *rooms, &rooms));
+    SPRY_GO(ctx, base_alloc(ctx, n * room.threads, 2 * sizeof *room.marks, &room.marks));
+    SPRY_GO(ctx, base_alloc(ctx, room.each * room.threads, sizeof *room.store, &room.store));
+    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *room.at, &room.at));
     f->offsets[0] = 0;
-    SPRY_GO(ctx, search_all(f, threads, rooms));
+    SPRY_GO(ctx, search_all(f, &room));
     SPRY_GO(ctx, base_prefix_sum(ctx, f->offsets, n));
-    if (count)
-        goto done;
     SPRY_GO(ctx, base_alloc(ctx, f->offsets[n], sizeof *f->columns, &f->columns));
-    SPRY_GO(ctx, search_all(f, threads, rooms));
+    SPRY_GO(ctx, search_all(f, &room));
 done:
-    base_free(ctx, rooms);
+    base_free(ctx, room.marks);
+    base_free(ctx, room.store);
+    base_free(ctx, room.at);
     if (status != SPRY_STATUS_OK)
         clear_fill(ctx, f);
     return status;
@@ -115,20 +152,19 @@ done:
 /* Both triangles: `above` of A and `below` of A^T, which is left empty where the pattern is
  * symmetric, or is to be taken so. */
 static spry_status find_both(const spry_matrix *A, const factors_wanted *wanted,
-                             const int32_t *rank, bool count, fill *above, fill *below)
+                             const int32_t *rank, fill *above, fill *below)
 {
     spry_context *ctx = A->ctx;
-    const size_t n = (size_t)A->a.rows, nnz = (size_t)A->a.nnz;
+    bool symmetric = wanted->hermitian;
     spry_matrix *transposed = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, find_fill(A, rank, wanted->level, count, above));
-    if (wanted->hermitian)
-        goto done;
-    SPRY_GO(ctx, spry_matrix_transpose(A, false, &transposed));
-    const matrix_arrays *a = &A->a, *t = &transposed->a;
-    if (memcmp(a->offsets, t->offsets, (n + 1) * sizeof *a->offsets) != 0 ||
-        (nnz > 0 && memcmp(a->col_index, t->col_index, nnz * sizeof *a->col_index) != 0))
-        SPRY_GO(ctx, find_fill(transposed, rank, wanted->level, count, below));
+    SPRY_GO(ctx, find_fill(A, rank, wanted->level, above));
+    if (!symmetric)
+        SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_PATTERN_SYMMETRIC, &symmetric));
+    if (!symmetric) {
+        SPRY_GO(ctx, spry_matrix_transpose(A, false, &transposed));
+        SPRY_GO(ctx, find_fill(transposed, rank, wanted->level, below));
+    }
 done:
     spry_matrix_free(transposed);
     return status;
@@ -219,7 +255,7 @@ static spry_status take_fill(const spry_matrix *A, const factors_wanted *wanted,
     spry_status status = SPRY_STATUS_OK;
     if (perm)
         SPRY_GO(ctx, matrix_invert(ctx, "order", perm, A->a.rows, &rank));
-    SPRY_GO(ctx, find_both(A, wanted, rank, false, &above, &below));
+    SPRY_GO(ctx, find_both(A, wanted, rank, &above, &below));
     const triangle_pattern p[2] = {{.offsets = above.offsets, .columns = above.columns},
                                    {.offsets = below.offsets, .columns = below.columns}};
     SPRY_GO(ctx,

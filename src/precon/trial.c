@@ -1,6 +1,7 @@
 /*
- * A few steps with a random right-hand side, scaled by the diagonal, before anything is chosen: how
- * fast the residual falls, and whether a hermitian matrix is seen not to be definite. Where A is
+ * A few steps with a random right-hand side. Scaled by the diagonal, before anything is chosen: how
+ * fast the residual falls, and whether a hermitian matrix is seen not to be definite. With a
+ * preconditioner that looks bad: whether a method can make use of it none the less. Where A is
  * hermitian they are steps of conjugate gradients, whose (p, A p) is negative as soon as one of
  * the eigenvalues of Lanczos's tridiagonal matrix is (G. H. Golub, C. F. Van Loan, Matrix
  * computations, 11.3); else of generalized conjugate residuals (S. C. Eisenstat, H. C. Elman,
@@ -19,27 +20,36 @@ enum { STEPS = 12, HALF = STEPS / 2 };
 typedef struct trial {
     spry_context *ctx;
     const spry_matrix *A;
+    const spry_operator *M; /* NULL: the inverse of the diagonal, from the left */
     spry_operator *op;
+    int most;      /* steps */
+    double enough; /* the share of the residual at which they end */
     spry_vector *scale, *r, *q, *p, *basis[STEPS];
     double sizes[STEPS + 1]; /* of residuals */
     int steps;
 } trial;
 
-static spry_status set_up(trial *t)
+static spry_status find_scale(trial *t)
 {
     const matrix_arrays *a = &t->A->a;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(t->ctx, spry_operator_from_matrix(t->A, &t->op));
-    SPRY_GO(t->ctx, spry_matrix_diagonal(t->A, &t->scale));
-    for (int64_t i = 0; i < a->rows; i++) {
+    const spry_status status = spry_matrix_diagonal(t->A, &t->scale);
+    for (int64_t i = 0; i < a->rows && status == SPRY_STATUS_OK; i++) {
         const spry_scalar d = value_load(a->type, t->scale->data, i);
         const double size = hypot(d.re, d.im); /* whose square may overflow, or be 0 */
         const spry_scalar unit = {d.re / size, -d.im / size};
         value_store(a->type, t->scale->data, i, (spry_scalar){unit.re / size, unit.im / size});
     }
-    SPRY_GO(t->ctx, spry_vector_like(t->scale, a->rows, &t->r));
-    SPRY_GO(t->ctx, spry_vector_like(t->scale, a->rows, &t->q));
-    SPRY_GO(t->ctx, spry_vector_like(t->scale, a->rows, &t->p));
+    return status;
+}
+
+static spry_status set_up(trial *t)
+{
+    spry_vector **const all[] = {&t->r, &t->q, &t->p};
+    spry_status status = SPRY_STATUS_OK;
+    t->most = STEPS;
+    SPRY_GO(t->ctx, spry_operator_from_matrix(t->A, &t->op));
+    for (int k = 0; k < 3; k++)
+        SPRY_GO(t->ctx, vector_new_at(t->ctx, NULL, t->A->a.type, t->A->a.rows, all[k]));
     SPRY_GO(t->ctx, vector_random(t->r, 5));
 done:
     return status;
@@ -104,20 +114,35 @@ done:
     return status;
 }
 
-/* Generalized conjugate residuals of D^-1 A: r loses what it has of each new D^-1 A r. */
+/* D^-1 A r, or A M r. */
+static spry_status multiply(const trial *t, spry_vector *q)
+{
+    spry_context *ctx = t->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    if (t->M) {
+        SPRY_GO(ctx, spry_operator_apply(t->M, t->r, t->p));
+        SPRY_GO(ctx, spry_operator_apply(t->op, t->p, q));
+    } else {
+        SPRY_GO(ctx, spry_operator_apply(t->op, t->r, q));
+        SPRY_GO(ctx, spry_vector_multiply(t->scale, q, q));
+    }
+done:
+    return status;
+}
+
+/* Generalized conjugate residuals: r loses what it has of each new D^-1 A r, or A M r. */
 static spry_status run_general(trial *t)
 {
     spry_context *ctx = t->ctx;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_norm(t->r, &t->sizes[0]));
-    while (t->steps < STEPS && t->sizes[t->steps] > 0) {
+    while (t->steps < t->most && t->sizes[t->steps] > t->enough * t->sizes[0]) {
         spry_vector **own = &t->basis[t->steps], *q;
         spry_scalar part;
         double size;
         SPRY_GO(ctx, spry_vector_like(t->r, t->r->n, own));
         q = *own;
-        SPRY_GO(ctx, spry_operator_apply(t->op, t->r, q));
-        SPRY_GO(ctx, spry_vector_multiply(t->scale, q, q));
+        SPRY_GO(ctx, multiply(t, q));
         for (int k = 0; k < t->steps; k++) {
             SPRY_GO(ctx, spry_vector_dot(t->basis[k], q, &part));
             SPRY_GO(ctx, spry_vector_axpy((spry_scalar){-part.re, -part.im}, t->basis[k], q));
@@ -153,8 +178,26 @@ spry_status precon_trial(const spry_matrix *A, bool hermitian, precon_trial_resu
     spry_status status = SPRY_STATUS_OK;
     *result = (precon_trial_result){.iterations = INFINITY};
     SPRY_GO(t.ctx, set_up(&t));
+    SPRY_GO(t.ctx, find_scale(&t));
     SPRY_GO(t.ctx, hermitian ? run_hermitian(&t, &result->indefinite) : run_general(&t));
     result->iterations = iterations(&t);
+done:
+    clear(&t);
+    return status;
+}
+
+spry_status precon_try(const spry_operator *M, const spry_matrix *A, double enough, double *left)
+{
+    enum { SHARE = 4 }; /* of the rows: any vectors serve where there are as many of them */
+    trial t = {.ctx = A->ctx, .A = A, .M = M, .enough = enough};
+    spry_status status = SPRY_STATUS_OK;
+    *left = 1;
+    SPRY_GO(t.ctx, set_up(&t));
+    if (A->a.rows / SHARE < t.most)
+        t.most = (int)(A->a.rows / SHARE);
+    SPRY_GO(t.ctx, run_general(&t));
+    if (isfinite(t.sizes[t.steps]) && t.sizes[0] > 0)
+        *left = t.sizes[t.steps] / t.sizes[0];
 done:
     clear(&t);
     return status;

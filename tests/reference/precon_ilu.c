@@ -371,6 +371,39 @@ static void test_shifts(void **state)
     }
 }
 
+/*
+ * The identity but for blocks of three rows whose dropped fill is divided by a pivot of about 1e-6:
+ * two directions each in which M A is far from the identity, with numbers of their own. A few of
+ * them are what a few steps are rid of; for many the diagonal is shifted.
+ */
+static void test_kept(void **state)
+{
+    spry_context *ctx = *state;
+    enum { N = 100 };
+    static const struct {
+        int blocks;
+        bool kept;
+    } cases[] = {{1, true}, {3, true}, {20, false}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        double *numbers = calloc((size_t)N * N, sizeof *numbers), tiny = 1e-6;
+        for (int i = 0; i < N; i++)
+            numbers[i * N + i] = 1;
+        for (int b = 0; b < cases[k].blocks; b++, tiny *= 1.5) {
+            double *at = numbers + (size_t)b * 3 * (N + 1);
+            at[1] = at[2] = at[N] = at[2 * N] = 1;
+            at[N + 1] = 1 + tiny;
+            at[2 * N + 2] = 2;
+        }
+        spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, N, N, numbers);
+        spry_operator *M = NULL;
+        assert_ok(ctx, spry_precon_new(A, NULL, "ilu", &M));
+        assert_true((factors_of(M)->shift == 0) == cases[k].kept);
+        spry_operator_free(M);
+        spry_matrix_free(A);
+        free(numbers);
+    }
+}
+
 /* Zeros that are stored on one side of the diagonal alone do not keep a matrix from being
  * symmetric.
  */
@@ -564,6 +597,7 @@ int main(void)
         CASE(test_update),
         cmocka_unit_test(test_threads),
         CASE(test_shifts),
+        CASE(test_kept),
         CASE(test_bad),
         CASE(test_tiny),
         CASE(test_interrupted),

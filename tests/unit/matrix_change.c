@@ -1,9 +1,10 @@
 /* Conversions and changes of matrices small enough to be worked out by hand. */
 #include "support/support.h"
 
-#include "matrix/matrix.h"
+#include "matrix/entries.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* COO of
  *     [ 1  .  2  . ]
@@ -265,6 +266,29 @@ static void shares_follow(void **state)
     spry_matrix_free(A);
 }
 
+/* Every number once, in the order of multiples of a prime, sorted and half sorted. */
+static void columns_of_rows(void **state)
+{
+    (void)state;
+    enum { STEP = 40009, SMALL = 300, LARGE = 200000 };
+    int32_t *columns = malloc(LARGE * sizeof *columns);
+    for (int64_t n = 0; n <= SMALL + 3; n++) {
+        const int64_t sizes[] = {4000, 30000, LARGE}, count = n > SMALL ? sizes[n - SMALL - 1] : n;
+        for (int64_t k = 0; k < count; k++)
+            columns[k] = (int32_t)(k * STEP % count);
+        for (int round = 0; round < 2; round++) {
+            matrix_sort_columns(columns, count);
+            for (int64_t k = 0; k < count; k++)
+                assert_int_equal(columns[k], k);
+            for (int64_t k = 0; k + 1 < count; k += 7) {
+                columns[k] = (int32_t)(k + 1);
+                columns[k + 1] = (int32_t)k;
+            }
+        }
+    }
+    free(columns);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, support_setup, support_teardown)
 int main(void)
 {
@@ -278,6 +302,7 @@ int main(void)
         TEST(permuted_places),
         TEST(diagonal_of_rectangles),
         TEST(shares_follow),
+        cmocka_unit_test(columns_of_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,6 +107,7 @@ typedef struct amg {
     int count;
     amg_level levels[AMG_MOST_LEVELS];
     amg_near near;         /* of the level that is being coarsened */
+    double theta;          /* of the first level */
     spry_operator *bottom; /* coarse solve; NULL: smoother */
 } amg;
 

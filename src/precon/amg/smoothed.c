@@ -46,7 +46,7 @@ enum { NODES = 2048, MOST_BLOCK = 16 };
 /* A sample begins where blocks of all sizes do. */
 int amg_find_block(const spry_matrix *A)
 {
-    enum { STEP = 840, SAMPLE = 10 * STEP };
+    enum { STEP = 840, SAMPLE = 4 * STEP };
     const int64_t n = A->a.rows;
     int block = 0;
     for (int k = 0; k < 2; k++) {
@@ -241,7 +241,7 @@ static double largest_share(const spry_matrix *A)
         double diagonal = 0, most = 0, sum = 0;
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
             const spry_scalar v = value_load(a->type, a->values, k);
-            const double length = hypot(v.re, v.im);
+            const double length = v.im == 0 ? fabs(v.re) : hypot(v.re, v.im);
             if (a->col_index[k] == i) {
                 diagonal = length;
             } else {
@@ -279,10 +279,11 @@ static spry_status coarsen(amg *h, const precon_job *job, int l, spry_matrix **P
     spry_status status = SPRY_STATUS_OK;
     *P = NULL;
     level->block = l > 0 ? h->near.count : level->block;
-    if (l == 0)
+    if (l == 0) {
         SPRY_GO(ctx, amg_smoothed_begin(h, job, level));
-    SPRY_GO(ctx, amg_graph_make(level->A, level->block,
-                                ldexp(amg_smoothed_theta(h, job->A, h->levels[0].block), -l), &g));
+        h->theta = amg_smoothed_theta(h, job->A, level->block);
+    }
+    SPRY_GO(ctx, amg_graph_make(level->A, level->block, ldexp(h->theta, -l), &g));
     if (!level->map) {
         SPRY_GO(ctx, base_alloc(ctx, g.nodes, sizeof *level->map, &level->map));
         SPRY_GO(ctx, amg_aggregate(ctx, &g, level->map, &level->coarse));

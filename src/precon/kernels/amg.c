@@ -32,23 +32,9 @@ void X(amg_sizes)(const host_csr *A, int block, int64_t begin, int64_t end, doub
     }
 }
 
-/* The strong neighbours of a node of one row. */
-static int32_t find_point(const amg_strong_job *job, int64_t i, int32_t *out)
-{
-    const scalar *values = job->A.values;
-    const double bar = job->theta * job->theta * job->sizes[i];
-    int32_t count = 0;
-    for (int64_t k = job->A.offsets[i]; k < job->A.offsets[i + 1]; k++) {
-        const int32_t j = job->A.columns[k];
-        out[count] = j;
-        count += j != i && square(values[k]) > bar * job->sizes[j];
-    }
-    return count;
-}
-
 enum { MOST_BLOCK = 16 };
 
-/* The same of several rows, whose entries are merged a block at a time. */
+/* The strong neighbours of a node of several rows, whose entries are merged a block at a time. */
 static int32_t find_block(const amg_strong_job *job, int64_t node, int32_t *out)
 {
     const int b = job->block;
@@ -76,28 +62,10 @@ static int32_t find_block(const amg_strong_job *job, int64_t node, int32_t *out)
     }
 }
 
-/* What becomes of the diagonal of a row when weak entries are added to it; gives the row's bound.
- */
-static double filter_row(const amg_strong_job *job, int64_t node, int64_t row, int32_t count,
-                         const int32_t *strong)
+/* The diagonal of a row to which its weak entries are added, inverted; gives the row's bound. */
+ALWAYS_INLINE double put_inverse(const amg_strong_job *job, int64_t row, scalar diagonal,
+                                 scalar weak, double sum)
 {
-    const int b = job->block;
-    const scalar *values = job->A.values;
-    scalar diagonal = number(0), weak = number(0);
-    double sum = 0;
-    int32_t at = 0;
-    for (int64_t k = job->A.offsets[row]; k < job->A.offsets[row + 1]; k++) {
-        const int32_t j = job->A.columns[k];
-        const int64_t other = b == 1 ? j : j / b;
-        while (at < count && strong[at] < other)
-            at++;
-        if (j == row)
-            diagonal = values[k];
-        else if (other == node || (at < count && strong[at] == other))
-            sum += size(values[k]);
-        else if (j - other * b == row - node * b)
-            weak = add(weak, values[k]);
-    }
     scalar kept = add(diagonal, weak);
     /* Positive weak entries, or many, can take the diagonal away. */
     if (!(size(kept) > 0.25 * size(diagonal)))
@@ -108,18 +76,75 @@ static double filter_row(const amg_strong_job *job, int64_t node, int64_t row, i
     return good ? 1 + sum / size(kept) : 0;
 }
 
+/* A row of a node of several. */
+static double filter_row(const amg_strong_job *job, int64_t node, int64_t row, int32_t count,
+                         const int32_t *strong)
+{
+    const int b = job->block;
+    const scalar *values = job->A.values;
+    scalar diagonal = number(0), weak = number(0);
+    double sum = 0;
+    int32_t at = 0;
+    for (int64_t k = job->A.offsets[row]; k < job->A.offsets[row + 1]; k++) {
+        const int32_t j = job->A.columns[k];
+        const int64_t other = j / b;
+        while (at < count && strong[at] < other)
+            at++;
+        if (j == row)
+            diagonal = values[k];
+        else if (other == node || (at < count && strong[at] == other))
+            sum += size(values[k]);
+        else if (j - other * b == row - node * b)
+            weak = add(weak, values[k]);
+    }
+    return put_inverse(job, row, diagonal, weak, sum);
+}
+
+/* Neighbours and diagonal of a node of one row. */
+static double take_point(const amg_strong_job *job, int64_t i, int32_t *out)
+{
+    const scalar *values = job->A.values;
+    const double bar = job->theta * job->theta * job->sizes[i];
+    scalar diagonal = number(0), weak = number(0);
+    double sum = 0;
+    int32_t count = 0;
+    for (int64_t k = job->A.offsets[i]; k < job->A.offsets[i + 1]; k++) {
+        const int32_t j = job->A.columns[k];
+        const scalar v = values[k];
+        out[count] = j;
+        if (j == i) {
+            diagonal = v;
+        } else if (square(v) > bar * job->sizes[j]) {
+            count++;
+            sum += size(v);
+        } else {
+            weak = add(weak, v);
+        }
+    }
+    job->lengths[i] = count;
+    return put_inverse(job, i, diagonal, weak, sum);
+}
+
+static double take_block(const amg_strong_job *job, int64_t node, int32_t *out)
+{
+    const int32_t count = find_block(job, node, out);
+    double largest = 0;
+    job->lengths[node] = count;
+    for (int64_t row = node * job->block; row < (node + 1) * job->block; row++) {
+        const double bound = filter_row(job, node, row, count, out);
+        largest = bound > largest ? bound : largest;
+    }
+    return largest;
+}
+
 double X(amg_strong)(const amg_strong_job *job, int64_t begin, int64_t end)
 {
     double largest = 0;
     for (int64_t node = begin; node < end; node++) {
         int32_t *out = job->columns + job->A.offsets[node * job->block];
-        const int32_t count =
-            job->block == 1 ? find_point(job, node, out) : find_block(job, node, out);
-        job->lengths[node] = count;
-        for (int64_t row = node * job->block; row < (node + 1) * job->block; row++) {
-            const double bound = filter_row(job, node, row, count, out);
-            largest = bound > largest ? bound : largest;
-        }
+        const double bound =
+            job->block == 1 ? take_point(job, node, out) : take_block(job, node, out);
+        largest = bound > largest ? bound : largest;
     }
     return largest;
 }

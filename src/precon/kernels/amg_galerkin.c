@@ -1,21 +1,7 @@
 /* Rows of R A P: a row of R A first, whose sums are few, then that times P. */
 #include "precon/kernels/places.h"
 
-/* By D. L. Shell's method, with M. Ciura's steps (2001). */
-static void sort(int32_t *list, int32_t count)
-{
-    static const int32_t steps[] = {1750, 701, 301, 132, 57, 23, 10, 4, 1};
-    for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
-        const int32_t step = steps[s];
-        for (int32_t k = step; k < count; k++) {
-            const int32_t one = list[k];
-            int32_t at = k;
-            for (; at >= step && list[at - step] > one; at -= step)
-                list[at] = list[at - step];
-            list[at] = one;
-        }
-    }
-}
+#include "matrix/entries.h"
 
 enum { AHEAD = 8 }; /* rows that are asked for before they are needed */
 
@@ -60,7 +46,7 @@ int64_t X(amg_galerkin)(amg_galerkin_job *job, int64_t begin, int64_t end)
         *coarse = add_rows(&job->P, fine->list, job->fine_sums, fine->found, *coarse, job->sums);
         if (coarse->found > job->room - job->count)
             return row;
-        sort(coarse->list, coarse->found);
+        matrix_sort_columns(coarse->list, coarse->found);
         int32_t *columns = job->columns + job->count;
         scalar *values = (scalar *)job->values + job->count;
         for (int32_t k = 0; k < coarse->found; k++) {

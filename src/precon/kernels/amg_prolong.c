@@ -133,6 +133,36 @@ static void fill_row(const amg_prolong_job *job, int64_t node, int64_t row, cons
     gather(own, number(1), T + row * count, count);
 }
 
+/* The same of nodes of one row and one vector. */
+static void fill_point(const amg_prolong_job *job, int64_t i, const int32_t *mark, int64_t length,
+                       scalar *to)
+{
+    const int32_t *strong = job->strong + job->A.offsets[i];
+    const int32_t strongs = job->lengths[i];
+    const scalar *values = job->A.values, *T = job->tentative;
+    const scalar factor = times((real)-job->omega, ((const scalar *)job->inverse)[i]);
+    scalar own = number(0);
+    int32_t at = 0;
+    for (int64_t l = 0; l < length; l++)
+        to[l] = number(0);
+    for (int64_t k = job->A.offsets[i]; k < job->A.offsets[i + 1]; k++) {
+        const int32_t j = job->A.columns[k];
+        if (at == strongs || strong[at] != j) {
+            own = add(own, values[k]);
+            continue;
+        }
+        at++;
+        if (job->map[j] >= 0) {
+            scalar *sum = to + mark[job->map[j]];
+            *sum = muladd(values[k], T[j], *sum);
+        }
+    }
+    for (int64_t l = 0; l < length; l++)
+        to[l] = mul(factor, to[l]);
+    scalar *mine = to + mark[job->map[i]];
+    *mine = add(*mine, muladd(mul(factor, own), T[i], T[i]));
+}
+
 void X(amg_prolong)(const amg_prolong_job *job, int64_t begin, int64_t end, int32_t *mark)
 {
     const int b = job->block, count = job->count;
@@ -154,6 +184,10 @@ void X(amg_prolong)(const amg_prolong_job *job, int64_t begin, int64_t end, int3
                 list[i * count + l] = list[i] * count + l;
         for (int r = 1; r < b; r++)
             memcpy(list + r * length, list, (size_t)length * sizeof *list);
+        if (b == 1 && count == 1) {
+            fill_point(job, node, mark, length, (scalar *)job->values + first);
+            continue;
+        }
         for (int r = 0; r < b; r++)
             fill_row(job, node, node * b + r, mark, length,
                      (scalar *)job->values + first + r * length);

@@ -10,7 +10,7 @@
  */
 #include "precon/kernels/kernel.h"
 
-#include <stdlib.h>
+#include "matrix/entries.h"
 
 /* A row while it is factorized: L's entries, the diagonal, U's. */
 typedef struct row {
@@ -36,29 +36,6 @@ static real rough(scalar a)
 #else
     return (real)fabs((double)a);
 #endif
-}
-
-static int compare(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Columns of a row that is a few sorted pieces, as a rule. */
-static void sort_columns(int32_t *columns, int64_t n)
-{
-    enum { MANY = 128 };
-    if (n > MANY) {
-        qsort(columns, (size_t)n, sizeof *columns, compare);
-        return;
-    }
-    for (int64_t k = 1; k < n; k++) {
-        const int32_t column = columns[k];
-        int64_t at = k;
-        for (; at > 0 && columns[at - 1] > column; at--)
-            columns[at] = columns[at - 1];
-        columns[at] = column;
-    }
 }
 
 /* --- A's row in its places -----------------------------------------------------------------------
@@ -111,8 +88,8 @@ static void take_columns(const ilu_job *p, int64_t i, int64_t from, row *r)
         r->c[next[side]++] = column;
     }
     if (!sorted) {
-        sort_columns(r->c, r->nl);
-        sort_columns(r->c + r->nl + 1, r->n - r->nl - 1);
+        matrix_sort_columns(r->c, r->nl);
+        matrix_sort_columns(r->c + r->nl + 1, r->n - r->nl - 1);
     }
 }
 

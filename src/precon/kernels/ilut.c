@@ -7,6 +7,8 @@
  */
 #include "precon/kernels/sparse_row.h"
 
+#include "matrix/entries.h"
+
 /* A row in the making. Columns before the diagonal that are still to be taken are a heap with the
  * least on top; those that were stand in `lower`, those behind the diagonal in `upper`. */
 typedef struct row {
@@ -94,7 +96,7 @@ static int64_t choose(row *r, int32_t *columns, int64_t n, int64_t most)
     }
     select_largest(r->w, columns, left, most);
     left = left < most ? left : most;
-    sort_columns(columns, left);
+    matrix_sort_columns(columns, left);
     return left;
 }
 

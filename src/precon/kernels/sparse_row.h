@@ -1,4 +1,4 @@
-/* Rows in the making: columns as a heap with the least on top, the largest numbers, sorting. */
+/* Rows in the making: columns as a heap with the least on top, the largest numbers. */
 #ifndef SPRY_PRECON_SPARSE_ROW_H
 #define SPRY_PRECON_SPARSE_ROW_H
 
@@ -59,18 +59,6 @@ static inline void select_largest(const scalar *w, int32_t *columns, int64_t n, 
         else
             return;
     }
-}
-
-static inline void sort_columns(int32_t *columns, int64_t n)
-{
-    for (int64_t gap = n / 2; gap > 0; gap /= 2)
-        for (int64_t k = gap; k < n; k++) {
-            const int32_t column = columns[k];
-            int64_t at = k;
-            for (; at >= gap && columns[at - gap] > column; at -= gap)
-                columns[at] = columns[at - gap];
-            columns[at] = column;
-        }
 }
 
 /*
