@@ -14,10 +14,16 @@
 
 /* The diagonal of a square matrix; 0 where it has none. */
 spry_status device_matrix_diagonal(const device_matrix *A, device_memory *diagonal);
-/* One over it. *bad is the first row whose diagonal is 0, missing, or too small or not finite to be
- * inverted, and has 1 in its place; -1: there is none. */
+/* What scaling by it takes. `bad` is the first row whose diagonal is 0, missing, or too small or not
+ * finite to be inverted, and has 1 in the inverse's place; -1: there is none. `bound` is the largest
+ * sum of |a_ij| / |a_ii| over a row: no eigenvalue of D^-1 A is larger. */
+typedef struct device_scales {
+    int64_t bad;
+    double bound;
+} device_scales;
+/* One over it, and, unless NULL, the conjugates of that. */
 spry_status device_matrix_inverse_diagonal(const device_matrix *A, device_memory *inverse,
-                                           int64_t *bad);
+                                           device_memory *conjugate, device_scales *scales);
 /* C = alpha A + beta B, with the places of both. left, unless NULL, multiplies B's rows. */
 spry_status device_matrix_add(spry_scalar alpha, const device_matrix *A, spry_scalar beta,
                               const device_memory *left, const device_matrix *B, device_matrix *C);
@@ -33,8 +39,6 @@ spry_status device_matrix_filter(const device_matrix *A, double theta, bool lump
  * have their row's place in their block. */
 spry_status device_matrix_filter_blocks(const device_matrix *A, int block, const device_matrix *S,
                                         bool lump, device_matrix *out);
-/* The largest sum of |a_ij| / |a_ii| over a row: no eigenvalue of D^-1 A is larger. */
-spry_status device_matrix_bound(const device_matrix *A, double *bound);
 
 /* The program of all these. */
 spry_status device_entries_build(spry_device *d, spry_type type, device_program **p);

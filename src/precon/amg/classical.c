@@ -311,7 +311,7 @@ done:
 
 static spry_status make(const precon_job *job, spry_operator **M)
 {
-    static const amg_kind kind = {"amg-classical", sizeof(classical_options), coarsen, NULL};
+    static const amg_kind kind = {"amg-classical", sizeof(classical_options), coarsen, NULL, NULL};
     return amg_make(job, &kind, M);
 }
 
