@@ -107,7 +107,7 @@ typedef struct amg_kind {
     const char *name;
     size_t options; /* bytes of its struct, which begins with amg_common */
     amg_coarsen coarsen;
-    /* The same on a device. Begins with the first level. */
+    /* The same on a device. Begins with the first level; NULL: there is nothing to do. */
     spry_status (*begin_there)(amg_there *w);
     /* P of level l, or none; *vanished of its columns are zeros. */
     spry_status (*coarsen_there)(amg_there *w, int l, device_matrix *P, int64_t *vanished);
@@ -196,6 +196,14 @@ double amg_smoothed_theta(const amg *h, const spry_matrix *A, int block);
 spry_status amg_smoothed_begin_there(amg_there *w);
 spry_status amg_smoothed_coarsen_there(amg_there *w, int l, double smoothing, device_matrix *P,
                                        int64_t *vanished);
+
+/* classical_device.c: P of the level at work; `twice` at once or not. */
+typedef struct amg_classical_rules {
+    double theta, dominance, small;
+    int64_t most;
+} amg_classical_rules;
+spry_status amg_classical_coarsen_there(const amg_there *w, const amg_classical_rules *rules,
+                                        bool twice, device_matrix *P);
 
 /* C = R A P, sorted. */
 spry_status amg_galerkin(const spry_matrix *R, const spry_matrix *A, const spry_matrix *P,

@@ -68,7 +68,8 @@ static spry_status build(amg_there *w)
     int64_t vanished;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, precon_device_matrix(w->job, &w->A));
-    SPRY_GO(ctx, h->kind->begin_there(w));
+    if (h->kind->begin_there)
+        SPRY_GO(ctx, h->kind->begin_there(w));
     for (;;) {
         SPRY_GO(ctx, precon_go_on(ctx, "multigrid"));
         SPRY_GO(ctx, open_level(w, &level));
