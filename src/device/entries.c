@@ -45,8 +45,8 @@ spry_status device_matrix_diagonal(const device_matrix *A, device_memory *diagon
     return LAUNCH(A, "take_diagonal", args);
 }
 
-/* All that comes back is in one place: the bounds of groups, the first of which becomes the largest,
- * and before them how far from the end the first bad row is. */
+/* All that comes back is in one place: the bounds of groups, the first of which becomes the
+ * largest, and before them how far from the end the first bad row is. */
 spry_status device_matrix_inverse_diagonal(const device_matrix *A, device_memory *inverse,
                                            device_memory *conjugate, device_scales *scales)
 {

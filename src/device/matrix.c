@@ -108,12 +108,12 @@ spry_status device_matrix_copy(const device_matrix *A, device_matrix *out)
     SPRY_GO(ctx, device_matrix_new(A->d, A->type, A->rows, A->cols, &to));
     to.nnz = A->nnz;
     SPRY_GO(ctx, allocate_entries(&to));
-    SPRY_GO(ctx, device_copy(A->offsets, 0, to.offsets, 0,
-                             (A->rows + 1) * (int64_t)sizeof(int64_t)));
+    SPRY_GO(ctx,
+            device_copy(A->offsets, 0, to.offsets, 0, (A->rows + 1) * (int64_t)sizeof(int64_t)));
     if (A->nnz > 0) {
         SPRY_GO(ctx, device_copy(A->columns, 0, to.columns, 0, A->nnz * (int64_t)sizeof(int32_t)));
-        SPRY_GO(ctx, device_copy(A->values, 0, to.values, 0,
-                                 A->nnz * (int64_t)spry_type_size(A->type)));
+        SPRY_GO(ctx,
+                device_copy(A->values, 0, to.values, 0, A->nnz * (int64_t)spry_type_size(A->type)));
     }
     *out = to;
     to = (device_matrix){0};

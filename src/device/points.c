@@ -8,7 +8,8 @@
 enum {
     GROUP = 256,
     OPTIONS_SIZE = 64,
-    MOST_CUT = 64, /* entries that rows are cut to, at most */
+    MOST_CUT = 64,     /* entries that rows are cut to, at most */
+    MOST_LOCAL = 2048, /* columns of tables in local memory */
     MOST_ROUNDS = 1000
 };
 
@@ -65,7 +66,8 @@ static void rounds_close(rounds *r)
 static spry_status rounds_open(const device_matrix *A, rounds *r)
 {
     spry_device *d = A->d;
-    const int64_t ints = A->rows * (int64_t)sizeof(int32_t), wide = A->rows * (int64_t)sizeof(int64_t);
+    const int64_t ints = A->rows * (int64_t)sizeof(int32_t),
+                  wide = A->rows * (int64_t)sizeof(int64_t);
     spry_status status = SPRY_STATUS_OK;
     *r = (rounds){.A = A, .rows = (int32_t)A->rows};
     if (A->rows != A->cols)
@@ -159,14 +161,10 @@ static spry_status number(const rounds *r, device_points *p)
     spry_context *ctx = A->d->ctx;
     const device_arg numbers[] = {DEVICE_VALUE(r->rows), device_arg_memory(r->state),
                                   device_arg_memory(r->numbers)};
-    const device_arg part[] = {DEVICE_VALUE(r->rows),
-                               device_arg_memory(A->offsets),
-                               device_arg_memory(p->lengths),
-                               device_arg_memory(r->depends),
-                               device_arg_memory(r->state),
-                               device_arg_memory(r->numbers),
-                               device_arg_memory(p->map),
-                               device_arg_memory(p->coarse),
+    const device_arg part[] = {DEVICE_VALUE(r->rows),         device_arg_memory(A->offsets),
+                               device_arg_memory(p->lengths), device_arg_memory(r->depends),
+                               device_arg_memory(r->state),   device_arg_memory(r->numbers),
+                               device_arg_memory(p->map),     device_arg_memory(p->coarse),
                                device_arg_memory(p->depends)};
     const int64_t last = A->rows * (int64_t)sizeof p->count;
     spry_status status = SPRY_STATUS_OK;
@@ -268,7 +266,7 @@ static int local_tables(const spry_device *d, spry_type type)
 {
     const int64_t size = (int64_t)spry_type_size(type);
     int tables = 0;
-    while (tables < DEVICE_MOST_CLASSES - 1) {
+    while (device_class_size(d, tables) <= MOST_LOCAL) {
         const device_team t = team_for(d, tables);
         const int64_t slots = (int64_t)1 << bits_for(device_class_size(d, tables));
         const int64_t best = slots / 2 < MOST_CUT ? slots / 2 : MOST_CUT;
@@ -384,12 +382,11 @@ done:
 static spry_status gather(const table_rows *t, device_program *p, int64_t cols, device_matrix *P)
 {
     spry_context *ctx = t->d->ctx;
-    const device_arg lengths[] = {DEVICE_VALUE(t->rows), device_arg_memory(t->counts), {0}};
-    device_arg with_offsets[3] = {lengths[0], lengths[1]};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_matrix_new(t->d, t->type, t->rows, cols, P));
-    with_offsets[2] = device_arg_memory(P->offsets);
-    SPRY_GO(ctx, LAUNCH(p, "gather_lengths", (int64_t)t->rows + 1, with_offsets));
+    const device_arg lengths[] = {DEVICE_VALUE(t->rows), device_arg_memory(t->counts),
+                                  device_arg_memory(P->offsets)};
+    SPRY_GO(ctx, LAUNCH(p, "gather_lengths", (int64_t)t->rows + 1, lengths));
     SPRY_GO(ctx, device_matrix_allocate(P));
     const device_arg fill[] = {DEVICE_VALUE(t->rows),         DEVICE_VALUE(t->most),
                                device_arg_memory(t->columns), device_arg_memory(t->values),

@@ -1,7 +1,8 @@
 /*
  * What set-ups of preconditioners are made of on a device, beside products of matrices (matrix.h):
- * diagonals, entries left out, aggregates, points and prolongators. Results repeat bit by bit: whatever is chosen at random is chosen by a hash of the row's number. Vectors are
- * memory of the device with elements of the matrix's type, indices are int32_t.
+ * diagonals, entries left out, aggregates, points and prolongators. Results repeat bit by bit:
+ * whatever is chosen at random is chosen by a hash of the row's number. Vectors are memory of the
+ * device with elements of the matrix's type, indices are int32_t.
  */
 #ifndef SPRY_DEVICE_SETUP_H
 #define SPRY_DEVICE_SETUP_H
@@ -13,9 +14,9 @@
 
 /* The diagonal of a square matrix; 0 where it has none. */
 spry_status device_matrix_diagonal(const device_matrix *A, device_memory *diagonal);
-/* What scaling by it takes. `bad` is the first row whose diagonal is 0, missing, or too small or not
- * finite to be inverted, and has 1 in the inverse's place; -1: there is none. `bound` is the largest
- * sum of |a_ij| / |a_ii| over a row: no eigenvalue of D^-1 A is larger. */
+/* What scaling by it takes. `bad` is the first row whose diagonal is 0, missing, or too small or
+ * not finite to be inverted, and has 1 in the inverse's place; -1: there is none. `bound` is the
+ * largest sum of |a_ij| / |a_ii| over a row: no eigenvalue of D^-1 A is larger. */
 typedef struct device_scales {
     int64_t bad;
     double bound;
@@ -71,8 +72,8 @@ typedef struct device_points {
 } device_points;
 
 /*
- * Rows depend on entries of at least theta times the largest that has another sign than the diagonal
- * (complex ones: that is the longest), and on none where the sum of the row is larger than
+ * Rows depend on entries of at least theta times the largest that has another sign than the
+ * diagonal (complex ones: that is the longest), and on none where the sum of the row is larger than
  * `dominance` times the diagonal. Points are those of parallel modified independent sets: the same
  * as the host's (precon/amg/pmis.c).
  */

@@ -134,8 +134,8 @@ spry_status amg_make(const precon_job *job, const amg_kind *kind, spry_operator 
 /* hierarchy.c; `old`, if any, gives its maps. */
 spry_status amg_build(amg *h, const precon_job *job, const amg *old);
 void amg_clear(amg *h);
-/* hierarchy_device.c: all levels by the device that the preconditioner lives on; *made is false, and
- * h without levels, where that is left to the host. */
+/* hierarchy_device.c: all levels by the device that the preconditioner lives on; *made is false,
+ * and h without levels, where that is left to the host. */
 spry_status amg_build_there(amg *h, const precon_job *job, bool *made);
 /* For those who build levels by themselves. */
 spry_status amg_make_vectors(const amg *h, const precon_job *job, amg_level *level);

@@ -1,5 +1,5 @@
-/* Classical multigrid by the device that the preconditioner lives on: what classical.c does, from the
- * pieces of device/setup.h. Points are the host's where the numbers are. */
+/* Classical multigrid by the device that the preconditioner lives on: what classical.c does, from
+ * the pieces of device/setup.h. Points are the host's where the numbers are. */
 #include "precon/amg/amg.h"
 
 #include "device/setup.h"

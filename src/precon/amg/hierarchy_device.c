@@ -1,7 +1,7 @@
 /*
- * Levels made by the device that the preconditioner lives on: what hierarchy.c does, from the pieces
- * of device/setup.h and the kind's own. Only the coarsest matrix comes to the host, for its factors,
- * and levels whose smoother is made there.
+ * Levels made by the device that the preconditioner lives on: what hierarchy.c does, from the
+ * pieces of device/setup.h and the kind's own. Only the coarsest matrix comes to the host, for its
+ * factors, and levels whose smoother is made there.
  */
 #include "precon/amg/amg.h"
 
@@ -21,7 +21,8 @@ done:
     return status;
 }
 
-/* The next level's matrix takes the place of this one's, which the level's operator has. Takes P. */
+/* The next level's matrix takes the place of this one's, which the level's operator has. Takes P.
+ */
 static spry_status descend(amg_there *w, amg_level *level, device_matrix *P, int64_t vanished)
 {
     spry_context *ctx = w->h->ctx;

@@ -226,9 +226,8 @@ static spry_status factors_there(const amg *h, amg_level *level, const device_ma
     /* Diagonals of hermitian matrices are real. */
     if (spry_type_is_complex(h->type) && !h->hermitian)
         SPRY_GO(h->ctx, spry_vector_on(A->d, h->type, level->rows, NULL, &s->conjugate));
-    SPRY_GO(h->ctx,
-            device_matrix_inverse_diagonal(A, s->factor->memory,
-                                           s->conjugate ? s->conjugate->memory : NULL, &scales));
+    SPRY_GO(h->ctx, device_matrix_inverse_diagonal(
+                        A, s->factor->memory, s->conjugate ? s->conjugate->memory : NULL, &scales));
     if (scales.bad >= 0 && level == h->levels)
         SPRY_GO(h->ctx, no_inverse(h, scales.bad));
     s->largest = scales.bound;

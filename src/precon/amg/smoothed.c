@@ -301,8 +301,8 @@ static spry_status coarsen_there(amg_there *w, int l, device_matrix *P, int64_t 
 
 static spry_status make(const precon_job *job, spry_operator **M)
 {
-    static const amg_kind kind = {"amg", sizeof(smoothed_options), coarsen, amg_smoothed_begin_there,
-                                  coarsen_there};
+    static const amg_kind kind = {"amg", sizeof(smoothed_options), coarsen,
+                                  amg_smoothed_begin_there, coarsen_there};
     return amg_make(job, &kind, M);
 }
 

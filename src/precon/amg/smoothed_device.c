@@ -10,8 +10,7 @@
 #include "device/setup.h"
 
 /* The strong entries, of nodes in *S and of rows in *F, with the others on the diagonal. */
-static spry_status filter(const amg_there *w, double theta, device_matrix *S,
-                          device_matrix *F)
+static spry_status filter(const amg_there *w, double theta, device_matrix *S, device_matrix *F)
 {
     spry_context *ctx = w->h->ctx;
     device_matrix nodes = {0};
