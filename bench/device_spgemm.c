@@ -166,14 +166,14 @@ static void run(const char *name)
 {
     spry_matrix *A = peer_matrix(ctx, name);
     level l = {0};
-    int64_t bad;
+    device_scales scales;
     peer_need(ctx, device_matrix_put(device, A, &l.A));
     spry_matrix_free(A);
     printf("%s: %lld rows, %lld entries\n", name, (long long)l.A.rows, (long long)l.A.nnz);
     const double size = (double)bytes_of(&l.A);
     peer_need(ctx, device_alloc(device, l.A.rows * (int64_t)spry_type_size(l.A.type), &l.inverse));
     peer_need(ctx, device_alloc(device, l.A.rows * (int64_t)sizeof(int32_t), &l.aggregate));
-    peer_need(ctx, device_matrix_inverse_diagonal(&l.A, l.inverse, &bad));
+    peer_need(ctx, device_matrix_inverse_diagonal(&l.A, l.inverse, NULL, &scales));
     run_product(&l, "A A", &l.A, &l.A);
     run_transpose(&l, "A^H", &l.A);
     device_matrix_free(&l.X);

@@ -36,36 +36,52 @@ static device_arg maybe_memory(const device_memory *m, const device_memory *inst
 /* --- diagonals --------------------------------------------------------------------
  */
 
-static spry_status take_diagonal(const device_matrix *A, int32_t inverse, device_memory *to,
-                                 const device_memory *bad)
+spry_status device_matrix_diagonal(const device_matrix *A, device_memory *diagonal)
 {
     const int32_t rows = (int32_t)A->rows;
-    const device_arg args[] = {
-        DEVICE_VALUE(rows),           device_arg_memory(A->offsets), device_arg_memory(A->columns),
-        device_arg_memory(A->values), DEVICE_VALUE(inverse),         device_arg_memory(to),
-        maybe_memory(bad, A->offsets)};
+    const device_arg args[] = {DEVICE_VALUE(rows), device_arg_memory(A->offsets),
+                               device_arg_memory(A->columns), device_arg_memory(A->values),
+                               device_arg_memory(diagonal)};
     return LAUNCH(A, "take_diagonal", args);
 }
 
-spry_status device_matrix_diagonal(const device_matrix *A, device_memory *diagonal)
-{
-    return take_diagonal(A, 0, diagonal, NULL);
-}
-
+/* All that comes back is in one place: the bounds of groups, the first of which becomes the
+ * largest, and before them how far from the end the first bad row is. */
 spry_status device_matrix_inverse_diagonal(const device_matrix *A, device_memory *inverse,
-                                           int64_t *bad)
+                                           device_memory *conjugate, device_scales *scales)
 {
     spry_context *ctx = A->d->ctx;
-    device_memory *first = NULL;
-    int32_t row = INT32_MAX;
+    const int32_t rows = (int32_t)A->rows, has_conjugate = conjugate != NULL;
+    const int32_t groups = (int32_t)((A->rows + GROUP - 1) / GROUP);
+    struct {
+        int64_t bad;
+        double bound;
+    } found = {0, 0};
+    device_program *p = NULL;
+    device_memory *there = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, device_alloc(A->d, sizeof row, &first));
-    SPRY_GO(ctx, device_put(first, 0, &row, sizeof row));
-    SPRY_GO(ctx, take_diagonal(A, 1, inverse, first));
-    SPRY_GO(ctx, device_get(first, 0, &row, sizeof row));
-    *bad = row == INT32_MAX ? -1 : row;
+    *scales = (device_scales){-1, 0};
+    if (rows == 0)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, device_entries_build(A->d, A->type, &p));
+    SPRY_GO(ctx, device_alloc(A->d, (groups + 1) * (int64_t)sizeof(double), &there));
+    SPRY_GO(ctx, device_clear(there, 0, sizeof(double)));
+    const device_arg args[] = {DEVICE_VALUE(rows),
+                               device_arg_memory(A->offsets),
+                               device_arg_memory(A->columns),
+                               device_arg_memory(A->values),
+                               device_arg_memory(inverse),
+                               DEVICE_VALUE(has_conjugate),
+                               maybe_memory(conjugate, inverse),
+                               device_arg_memory(there),
+                               device_arg_memory(there)};
+    const device_arg most[] = {DEVICE_VALUE(groups), device_arg_memory(there)};
+    SPRY_GO(ctx, LAUNCH(A, "invert_diagonal", args));
+    SPRY_GO(ctx, device_launch(p, "largest_bound", NULL, 1, GROUP, most, 2));
+    SPRY_GO(ctx, device_get(there, 0, &found, sizeof found));
+    *scales = (device_scales){found.bad > 0 ? A->rows - found.bad : -1, found.bound};
 done:
-    device_free(first);
+    device_free(there);
     return status;
 }
 
@@ -198,30 +214,5 @@ spry_status device_matrix_filter_blocks(const device_matrix *A, int block, const
     kept = (device_matrix){0};
 done:
     device_matrix_free(&kept);
-    return status;
-}
-
-spry_status device_matrix_bound(const device_matrix *A, double *bound)
-{
-    spry_context *ctx = A->d->ctx;
-    const int32_t rows = (int32_t)A->rows;
-    const int64_t groups = (A->rows + GROUP - 1) / GROUP;
-    device_memory *there = NULL;
-    double *largest = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    *bound = 0;
-    SPRY_GO(ctx, base_alloc(ctx, groups, sizeof *largest, &largest));
-    SPRY_GO(ctx, device_alloc(A->d, groups * (int64_t)sizeof *largest, &there));
-    const device_arg args[] = {DEVICE_VALUE(rows), device_arg_memory(A->offsets),
-                               device_arg_memory(A->columns), device_arg_memory(A->values),
-                               device_arg_memory(there)};
-    SPRY_GO(ctx, LAUNCH(A, "largest_ratio", args));
-    if (groups > 0)
-        SPRY_GO(ctx, device_get(there, 0, largest, groups * (int64_t)sizeof *largest));
-    for (int64_t i = 0; i < groups; i++)
-        *bound = largest[i] > *bound ? largest[i] : *bound;
-done:
-    device_free(there);
-    base_free(ctx, largest);
     return status;
 }

@@ -86,7 +86,8 @@ static void foresee_levels(spry_device *d, spry_type type)
     }
 }
 
-void device_foresee_amg(spry_device *d, spry_type type, int block, int vectors)
+/* Multigrid with nodes of so many rows, or classical (0). */
+static void foresee_multigrid(spry_device *d, spry_type type, int block, int vectors)
 {
     char before[MESSAGE_SIZE];
     if (!device_foresees(d))
@@ -94,20 +95,45 @@ void device_foresee_amg(spry_device *d, spry_type type, int block, int vectors)
     memcpy(before, d->ctx->message, sizeof before);
     device_vectors_foresee(d, type);
     device_convert_foresee(d, type);
-    device_setup_foresee(d, type, block, vectors);
+    if (block > 0)
+        device_setup_foresee(d, type, block, vectors);
+    else
+        device_setup_foresee_classical(d, type);
     foresee_levels(d, type);
     memcpy(d->ctx->message, before, sizeof before);
 }
 
-void device_setup_foresee(spry_device *d, spry_type type, int block, int vectors)
+void device_foresee_amg(spry_device *d, spry_type type, int block, int vectors)
+{
+    foresee_multigrid(d, type, block, vectors);
+}
+
+void device_foresee_classical(spry_device *d, spry_type type)
+{
+    foresee_multigrid(d, type, 0, 0);
+}
+
+/* What all of them take. */
+static void foresee_products(spry_device *d, spry_type type)
 {
     (void)device_entries_build(d, type, NULL);
     device_sums_foresee(d);
-    device_aggregate_foresee(d, type);
-    device_prolong_foresee(d, type, block, vectors);
-    device_transpose_foresee(d, SPRY_TYPE_S);
     device_classes_foresee(d);
     device_multiply_foresee(d, type);
+    device_transpose_foresee(d, type);
+}
+
+void device_setup_foresee(spry_device *d, spry_type type, int block, int vectors)
+{
+    foresee_products(d, type);
+    device_aggregate_foresee(d, type);
+    device_prolong_foresee(d, type, block, vectors);
     if (type != SPRY_TYPE_S)
-        device_transpose_foresee(d, type);
+        device_transpose_foresee(d, SPRY_TYPE_S);
+}
+
+void device_setup_foresee_classical(spry_device *d, spry_type type)
+{
+    foresee_products(d, type);
+    device_points_foresee(d, type);
 }

@@ -17,5 +17,7 @@ void device_foresee_named(spry_device *d, spry_type type, int64_t rows, int64_t 
                           const char *spec);
 /* Smoothed aggregation with nodes of so many rows and vectors: its making and its cycles. */
 void device_foresee_amg(spry_device *d, spry_type type, int block, int vectors);
+/* The same of classical multigrid. */
+void device_foresee_classical(spry_device *d, spry_type type);
 
 #endif

@@ -99,6 +99,29 @@ done:
     return status;
 }
 
+spry_status device_matrix_copy(const device_matrix *A, device_matrix *out)
+{
+    spry_context *ctx = A->d->ctx;
+    device_matrix to = {0};
+    spry_status status = SPRY_STATUS_OK;
+    *out = to;
+    SPRY_GO(ctx, device_matrix_new(A->d, A->type, A->rows, A->cols, &to));
+    to.nnz = A->nnz;
+    SPRY_GO(ctx, allocate_entries(&to));
+    SPRY_GO(ctx,
+            device_copy(A->offsets, 0, to.offsets, 0, (A->rows + 1) * (int64_t)sizeof(int64_t)));
+    if (A->nnz > 0) {
+        SPRY_GO(ctx, device_copy(A->columns, 0, to.columns, 0, A->nnz * (int64_t)sizeof(int32_t)));
+        SPRY_GO(ctx,
+                device_copy(A->values, 0, to.values, 0, A->nnz * (int64_t)spry_type_size(A->type)));
+    }
+    *out = to;
+    to = (device_matrix){0};
+done:
+    device_matrix_free(&to);
+    return status;
+}
+
 spry_status device_matrix_put(spry_device *d, const spry_matrix *A, device_matrix *out)
 {
     const spry_matrix *csr = NULL;

@@ -32,6 +32,8 @@ spry_status device_matrix_put(spry_device *d, const spry_matrix *A, device_matri
 spry_status device_matrix_put_csr(spry_device *d, const matrix_arrays *csr, device_matrix *out);
 /* A copy for the host. */
 spry_status device_matrix_get(const device_matrix *A, spry_matrix **out);
+/* A copy there. */
+spry_status device_matrix_copy(const device_matrix *A, device_matrix *out);
 /* Takes NULL and matrices that are none; *A is none afterwards. */
 void device_matrix_free(device_matrix *A);
 

@@ -1,8 +1,8 @@
 /*
  * What set-ups of preconditioners are made of on a device, beside products of matrices (matrix.h):
- * diagonals, entries left out, aggregates and prolongators. Results repeat
- * bit by bit: whatever is chosen at random is chosen by a hash of the row's number. Vectors are
- * memory of the device with elements of the matrix's type, indices are int32_t.
+ * diagonals, entries left out, aggregates, points and prolongators. Results repeat bit by bit:
+ * whatever is chosen at random is chosen by a hash of the row's number. Vectors are memory of the
+ * device with elements of the matrix's type, indices are int32_t.
  */
 #ifndef SPRY_DEVICE_SETUP_H
 #define SPRY_DEVICE_SETUP_H
@@ -14,10 +14,16 @@
 
 /* The diagonal of a square matrix; 0 where it has none. */
 spry_status device_matrix_diagonal(const device_matrix *A, device_memory *diagonal);
-/* One over it. *bad is the first row whose diagonal is 0, missing, or too small or not finite to be
- * inverted, and has 1 in its place; -1: there is none. */
+/* What scaling by it takes. `bad` is the first row whose diagonal is 0, missing, or too small or
+ * not finite to be inverted, and has 1 in the inverse's place; -1: there is none. `bound` is the
+ * largest sum of |a_ij| / |a_ii| over a row: no eigenvalue of D^-1 A is larger. */
+typedef struct device_scales {
+    int64_t bad;
+    double bound;
+} device_scales;
+/* One over it, and, unless NULL, the conjugates of that. */
 spry_status device_matrix_inverse_diagonal(const device_matrix *A, device_memory *inverse,
-                                           int64_t *bad);
+                                           device_memory *conjugate, device_scales *scales);
 /* C = alpha A + beta B, with the places of both. left, unless NULL, multiplies B's rows. */
 spry_status device_matrix_add(spry_scalar alpha, const device_matrix *A, spry_scalar beta,
                               const device_memory *left, const device_matrix *B, device_matrix *C);
@@ -33,8 +39,6 @@ spry_status device_matrix_filter(const device_matrix *A, double theta, bool lump
  * have their row's place in their block. */
 spry_status device_matrix_filter_blocks(const device_matrix *A, int block, const device_matrix *S,
                                         bool lump, device_matrix *out);
-/* The largest sum of |a_ij| / |a_ii| over a row: no eigenvalue of D^-1 A is larger. */
-spry_status device_matrix_bound(const device_matrix *A, double *bound);
 
 /* The program of all these. */
 spry_status device_entries_build(spry_device *d, spry_type type, device_program **p);
@@ -53,6 +57,41 @@ spry_status device_aggregate(const device_matrix *S, bool alone, device_memory *
                              int64_t *count);
 
 void device_aggregate_foresee(spry_device *d, spry_type type);
+
+/* --- points --------------------------------------------------------------------------------------
+ */
+
+/* Coarse and fine points of the rows of a square matrix, and what they depend on: row i has the
+ * coarse[i] coarse ones of its lengths[i] points at the place of its first entry in `depends`, then
+ * the fine ones, columns rising. All of them are int32_t. */
+typedef struct device_points {
+    device_memory *lengths, *coarse;
+    device_memory *depends; /* as many places as the matrix has entries */
+    device_memory *map;     /* the number of a coarse point; -1: a fine one */
+    int64_t count;          /* of coarse points */
+} device_points;
+
+/*
+ * Rows depend on entries of at least theta times the largest that has another sign than the
+ * diagonal (complex ones: that is the longest), and on none where the sum of the row is larger than
+ * `dominance` times the diagonal. Points are those of parallel modified independent sets: the same
+ * as the host's (precon/amg/pmis.c).
+ */
+spry_status device_points_make(const device_matrix *A, double theta, double dominance,
+                               device_points *out);
+void device_points_free(device_points *p);
+/* The interpolation from coarse points, extended+i, cut as device_matrix_cut() does it. */
+spry_status device_interpolate(const device_matrix *A, const device_points *points, int64_t most,
+                               double small, device_matrix *P);
+/* Rows with their `most` largest entries, 64 at most, of those that are not below `small` times the
+ * largest, which are scaled to the sum of all. */
+spry_status device_matrix_cut(const device_matrix *A, int64_t most, double small,
+                              device_matrix *out);
+/* The rows of coarse points. */
+spry_status device_matrix_pick(const device_matrix *A, const device_points *points,
+                               device_matrix *out);
+
+void device_points_foresee(spry_device *d, spry_type type);
 
 /* --- prolongators --------------------------------------------------------------------------------
  */
@@ -85,5 +124,7 @@ void device_prolong_foresee(spry_device *d, spry_type type, int block, int vecto
 /* All that smoothed aggregation with such blocks and vectors is made by, as device_build() with no
  * place for a program does it. */
 void device_setup_foresee(spry_device *d, spry_type type, int block, int vectors);
+/* The same of classical multigrid. */
+void device_setup_foresee_classical(spry_device *d, spry_type type);
 
 #endif

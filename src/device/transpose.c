@@ -136,7 +136,7 @@ static spry_status build(spry_device *d, spry_type type, device_program **p)
 void device_transpose_foresee(spry_device *d, spry_type type)
 {
     (void)build(d, type, NULL);
-    for (int c = 0; device_class_size(d, c) <= DEVICE_LIKELY_ROW; c++)
+    for (int c = 0; c == 0 || device_class_size(d, c - 1) < DEVICE_LIKELY_ROW; c++)
         (void)build_sort(d, type, c, NULL);
 }
 

@@ -286,7 +286,8 @@ static const operator_maker maker = {update, destroy};
 static spry_status new_state(const precon_job *job, const char *name, local_kind kind, bool right,
                              inverse **state)
 {
-    const spry_status status = base_calloc(job->A->ctx, 1, sizeof **state, state);
+    spry_context *ctx = job->device ? job->device->ctx : job->A->ctx;
+    const spry_status status = base_calloc(ctx, 1, sizeof **state, state);
     if (status == SPRY_STATUS_OK)
         **state = (inverse){.job = precon_kept(job), .name = name, .kind = kind, .right = right};
     return status;
@@ -320,34 +321,48 @@ done:
     return status;
 }
 
-/* *made is false where the device cannot make the pattern. */
-static spry_status make_there(const precon_job *job, const char *name, local_kind kind,
-                              const local_pattern *how, bool *made, spry_operator **M)
+/* *made is false where the device cannot make the pattern. Takes A. */
+static spry_status make_there(const precon_job *job, device_matrix *A, const char *name,
+                              local_kind kind, const local_pattern *how, bool *made,
+                              spry_operator **M)
 {
-    spry_context *ctx = job->A->ctx;
+    spry_context *ctx = job->device->ctx;
     inverse *state = NULL;
-    device_matrix A = {0};
     local_pattern pattern = *how;
+    /* All of A: then it is all of A^T that makes the pattern of A^T. */
+    const bool all = how->tau >= 1 && how->power == 1;
     spry_status status = SPRY_STATUS_OK;
     *made = false;
     SPRY_GO(ctx, new_state(job, name, kind, how->transposed, &state));
-    SPRY_GO(ctx, precon_device_matrix(job, &A));
-    if (how->tau >= 1) { /* all of A: then it is all of A^T that makes the pattern of A^T */
-        SPRY_GO(ctx, turn_there(state, &A));
+    if (all) {
+        SPRY_GO(ctx, turn_there(state, A));
         pattern.transposed = false;
     }
-    SPRY_GO(ctx, local_device_pattern(&A, &pattern, made, &state->there));
+    SPRY_GO(ctx, local_device_pattern(A, &pattern, made, &state->there));
     if (!*made)
         goto done;
-    if (how->tau < 1)
-        SPRY_GO(ctx, turn_there(state, &A));
-    SPRY_GO(ctx, compute_there(state, &A, &state->there, M));
+    if (!all)
+        SPRY_GO(ctx, turn_there(state, A));
+    SPRY_GO(ctx, compute_there(state, A, &state->there, M));
     (*M)->name = name;
     give(&state, *M);
 done:
-    device_matrix_free(&A);
+    device_matrix_free(A);
     free_state(ctx, state);
     return status;
+}
+
+spry_status local_inverse_there(const precon_job *job, const device_matrix *A, const char *name,
+                                local_kind kind, const local_pattern *how, bool *made,
+                                spry_operator **M)
+{
+    device_matrix own = {0};
+    *made = false;
+    *M = NULL;
+    if (!local_is_there(job, A->type))
+        return SPRY_STATUS_OK;
+    const spry_status status = device_matrix_copy(A, &own);
+    return status == SPRY_STATUS_OK ? make_there(job, &own, name, kind, how, made, M) : status;
 }
 
 spry_status local_inverse_from(const precon_job *job, const char *name, local_kind kind,
@@ -355,13 +370,17 @@ spry_status local_inverse_from(const precon_job *job, const char *name, local_ki
 {
     spry_context *ctx = job->A->ctx;
     spry_matrix *P = NULL, *T = NULL, *taken;
+    device_matrix there = {0};
     char before[MESSAGE_SIZE];
     bool made = false;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
     memcpy(before, ctx->message, sizeof before);
-    if (local_is_there(job, job->A->a.type))
-        status = make_there(job, name, kind, how, &made, M);
+    if (local_is_there(job, job->A->a.type)) {
+        status = precon_device_matrix(job, &there);
+        if (status == SPRY_STATUS_OK)
+            status = make_there(job, &there, name, kind, how, &made, M);
+    }
     if (status == SPRY_STATUS_OK && made)
         return status;
     if (status != SPRY_STATUS_NO_MEMORY)

@@ -55,6 +55,12 @@ spry_status local_inverse(const precon_job *job, const char *name, local_kind ki
 /* The same from how the pattern is made, on the device if that can. */
 spry_status local_inverse_from(const precon_job *job, const char *name, local_kind kind,
                                const local_pattern *how, spry_operator **M);
+struct device_matrix;
+/* The same from a matrix that is on the job's device, whose A is not looked at; *made is false
+ * where only the host can. */
+spry_status local_inverse_there(const precon_job *job, const struct device_matrix *A,
+                                const char *name, local_kind kind, const local_pattern *how,
+                                bool *made, spry_operator **M);
 
 /* How patterns grow: see grow.h. */
 typedef struct local_growth {

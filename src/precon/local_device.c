@@ -88,6 +88,34 @@ static void replace(device_matrix *S, device_matrix *by)
     *by = (device_matrix){0};
 }
 
+/* S with the `most` heaviest entries of each row, and without weights. */
+static spry_status shorten(const device_matrix *S, int64_t most, device_matrix *P)
+{
+    spry_context *ctx = S->d->ctx;
+    const int32_t rows = (int32_t)S->rows, longest = (int32_t)most;
+    device_program *p = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, build(S->d, S->type, &p));
+    SPRY_GO(ctx, device_matrix_new(S->d, S->type, S->rows, S->cols, P));
+    for (int32_t fill = 0; fill < 2; fill++) {
+        const device_arg args[] = {DEVICE_VALUE(rows),
+                                   DEVICE_VALUE(longest),
+                                   device_arg_memory(S->offsets),
+                                   device_arg_memory(S->columns),
+                                   device_arg_memory(S->values),
+                                   DEVICE_VALUE(fill),
+                                   device_arg_memory(P->offsets),
+                                   device_arg_memory(P->columns)};
+        SPRY_GO(ctx, device_launch(p, "sai_shorten", NULL, groups_for(S->rows), GROUP, args, 8));
+        if (!fill)
+            SPRY_GO(ctx, device_matrix_allocate(P));
+    }
+done:
+    if (status != SPRY_STATUS_OK)
+        device_matrix_free(P);
+    return status;
+}
+
 spry_status local_device_pattern(const device_matrix *A, const local_pattern *how, bool *made,
                                  device_matrix *P)
 {
@@ -97,6 +125,8 @@ spry_status local_device_pattern(const device_matrix *A, const local_pattern *ho
     spry_status status = SPRY_STATUS_OK;
     *P = (device_matrix){0};
     *made = false;
+    if (how->lower)
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, thin(A, how->tau, &S));
     for (int64_t k = 1; k < how->power; k++) {
         SPRY_GO(ctx, device_matrix_multiply(k > 1 ? &W : &S, &S, &next));
@@ -109,8 +139,10 @@ spry_status local_device_pattern(const device_matrix *A, const local_pattern *ho
         replace(&S, &next);
     }
     SPRY_GO(ctx, longest_row(&S, &longest));
-    if (longest > how->most || how->lower)
-        goto done;
+    if (longest > how->most) {
+        SPRY_GO(ctx, shorten(&S, how->most, &next));
+        replace(&S, &next);
+    }
     device_free(S.values);
     S.values = NULL;
     replace(P, &S);

@@ -41,6 +41,8 @@ typedef struct precon_common {
     PRECON_COMMON(SPRY_OPTION_FIELD)
 } precon_common;
 
+struct device_matrix;
+
 enum { PRECON_FIELDS_SIZE = 4096, PRECON_MOST_DEPTH = 4 };
 
 typedef struct precon_kind {
@@ -49,6 +51,10 @@ typedef struct precon_kind {
     /* *M answers z = M r with M about A^-1. On a device, where the kind can be there, else on the
      * host; the caller sees which. A failure's message says why and what to try. */
     spry_status (*make)(const precon_job *job, spry_operator **M);
+    /* The same on the job's device from a matrix that is there, without the job's A; *made is false
+     * where that does not go. NULL: never. */
+    spry_status (*make_there)(const precon_job *job, const struct device_matrix *A, bool *made,
+                              spry_operator **M);
     /* Tells the job's device what programs making and applying it will take (foresee.h); A need not
      * be sorted, and may be looked at. NULL: they are few. */
     void (*foresee)(const precon_job *job);
@@ -98,10 +104,14 @@ void precon_foresee_dense(spry_device *d, spry_type type);
 spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
                               spry_operator **M);
 
+/* The same for a matrix on the outer one's device, where the kind can be made of that; *made is
+ * false otherwise. */
+spry_status precon_make_there(const precon_job *outer, const struct device_matrix *A,
+                              const char *spec, bool *made, spry_operator **M);
+
 /* The product with a matrix of the preconditioner's own making, which it takes (also when it
  * fails), where the job says and with values as it says. */
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op);
-struct device_matrix;
 /* The job's matrix in the memory of its device, as CSR: from what is there, or by a copy. */
 spry_status precon_device_matrix(const precon_job *job, struct device_matrix *A);
 /* A vector where the job says: a copy of an array of the host's, or zeros (NULL). */

@@ -236,16 +236,48 @@ void precon_foresee(spry_device *d, const spry_matrix *A, const char *spec)
     memcpy(d->ctx->message, before, sizeof before); /* nothing failed for the caller */
 }
 
+/* What goes down to the one within. */
+static spry_status go_deeper(const precon_job *outer, spry_context *ctx, precon_job *inner)
+{
+    *inner = (precon_job){.device = outer->device, .depth = outer->depth + 1};
+    return inner->depth > PRECON_MOST_DEPTH
+               ? SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                           "preconditioners within preconditioners go %d deep at most",
+                           PRECON_MOST_DEPTH)
+               : SPRY_STATUS_OK;
+}
+
+spry_status precon_make_there(const precon_job *outer, const device_matrix *A, const char *spec,
+                              bool *made, spry_operator **M)
+{
+    spry_context *ctx = outer->device->ctx;
+    precon_job job;
+    request q;
+    spry_status status = SPRY_STATUS_OK;
+    *made = false;
+    *M = NULL;
+    SPRY_GO(ctx, go_deeper(outer, ctx, &job));
+    if (strcmp(spec, "auto") == 0)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, read_spec(ctx, spec, &q));
+    job.options = q.fields;
+    job.values = "own";
+    if (q.kind->make_there && precision_of(&q) == PRECON_SAME)
+        SPRY_GO(ctx, q.kind->make_there(&job, A, made, M));
+done:
+    return status;
+}
+
 spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
                               spry_operator **M)
 {
-    precon_job job = {.A = A, .device = outer->device, .depth = outer->depth + 1};
+    precon_job job;
     char name[32];
     *M = NULL;
-    if (job.depth > PRECON_MOST_DEPTH)
-        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
-                         "preconditioners within preconditioners go %d deep at most",
-                         PRECON_MOST_DEPTH);
+    const spry_status status = go_deeper(outer, A->ctx, &job);
+    job.A = A;
+    if (status != SPRY_STATUS_OK)
+        return status;
     return strcmp(spec, "auto") == 0 ? make_auto(&job, M, name) : make_named(&job, spec, M, name);
 }
 

@@ -43,6 +43,13 @@ static spry_status make(const precon_job *job, const char *name, local_kind kind
     return local_inverse_from(job, name, kind, &how, M);
 }
 
+static spry_status make_there(const precon_job *job, const struct device_matrix *A,
+                              const char *name, local_kind kind, bool *made, spry_operator **M)
+{
+    const local_pattern how = pattern_of(job->options);
+    return local_inverse_there(job, A, name, kind, &how, made, M);
+}
+
 static spry_status make_sai(const precon_job *job, spry_operator **M)
 {
     return make(job, "sai", LOCAL_LEAST_SQUARES, M);
@@ -53,11 +60,24 @@ static spry_status make_isai(const precon_job *job, spry_operator **M)
     return make(job, "isai", LOCAL_SQUARE, M);
 }
 
+static spry_status make_sai_there(const precon_job *job, const struct device_matrix *A, bool *made,
+                                  spry_operator **M)
+{
+    return make_there(job, A, "sai", LOCAL_LEAST_SQUARES, made, M);
+}
+
+static spry_status make_isai_there(const precon_job *job, const struct device_matrix *A, bool *made,
+                                   spry_operator **M)
+{
+    return make_there(job, A, "isai", LOCAL_SQUARE, made, M);
+}
+
 const precon_kind precon_kind_sai = {
     .name = "sai",
     .summary = "a sparse approximate inverse by least squares, with a pattern from A",
     .options = SPRY_OPTION_LIST(table),
     .make = make_sai,
+    .make_there = make_sai_there,
     .on_devices = true,
     .half = true,
 };
@@ -66,6 +86,7 @@ const precon_kind precon_kind_isai = {
     .summary = "a sparse matrix whose product with A is I where it has entries",
     .options = SPRY_OPTION_LIST(table),
     .make = make_isai,
+    .make_there = make_isai_there,
     .on_devices = true,
     .half = true,
 };

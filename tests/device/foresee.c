@@ -63,6 +63,12 @@ static void test_amg(spry_context *ctx, spry_device *d)
     check(d, "poisson3d", "size=24", "method=cg precon=amg tol=1e-8", 0);
 }
 
+static void test_classical(spry_context *ctx, spry_device *d)
+{
+    (void)ctx;
+    check(d, "poisson3d", "size=24", "method=cg precon=amg-classical format=csr tol=1e-8", 0);
+}
+
 static void test_amg_single(spry_context *ctx, spry_device *d)
 {
     (void)ctx;
@@ -101,7 +107,8 @@ static void test_prepare(spry_context *ctx, spry_device *d)
 
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(test_amg), DEVICES_TEST(test_amg_single),
-                                         DEVICES_TEST(test_factors), DEVICES_TEST(test_prepare)};
+    static const devices_test tests[] = {DEVICES_TEST(test_amg), DEVICES_TEST(test_classical),
+                                         DEVICES_TEST(test_amg_single), DEVICES_TEST(test_factors),
+                                         DEVICES_TEST(test_prepare)};
     return DEVICES_RUN(tests);
 }

@@ -142,26 +142,90 @@ static void test_elasticity(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
-/* Cycles on the device bring the residual down. */
-static void check_falls(spry_context *ctx, spry_device *d, const spry_matrix *A, const char *spec)
+static double entries_of(const amg *h)
 {
-    spry_operator *M = NULL, *op = NULL;
-    assert_ok(ctx, spry_precon_new(A, d, spec, &M));
-    assert_ptr_equal(M->device, d);
-    assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
-    const double left = shorten(d, op, M);
-    if (!(left < 0.04))
-        fail_msg("8 cycles leave %g of the residual", left);
-    spry_operator_free(op);
-    spry_operator_free(M);
+    double entries = 0;
+    for (int l = 0; l < h->count; l++)
+        entries += (double)h->levels[l].nnz;
+    return entries;
 }
 
-/* Where A is not hermitian the smoother must not blow up what turns instead of falling: cycles
- * fall as fast as the host's do, with another smoother. */
+/* Beside the host's hierarchy with the same smoother: levels that the device made alone, about as
+ * many rows (`rows` of them more or less on each) and entries, cycles that fall as fast. */
+static void check_beside(spry_context *ctx, spry_device *d, const spry_matrix *A, const char *spec,
+                         double rows)
+{
+    spry_operator *M = NULL, *N = NULL, *op = NULL;
+    char on_host[128];
+    snprintf(on_host, sizeof on_host, "%s,setup=host", spec);
+    assert_ok(ctx, spry_precon_new(A, d, spec, &M));
+    assert_ok(ctx, spry_precon_new(A, d, on_host, &N));
+    assert_ptr_equal(M->device, d);
+    assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
+    const amg *h = M->state, *host = N->state;
+    assert_true(h->count >= 3);
+    for (int l = 0; l < h->count && l < host->count; l++) {
+        const double want = (double)host->levels[l].rows;
+        if (!(fabs((double)h->levels[l].rows - want) <= 4 + rows * want))
+            fail_msg("%s: level %d has %d rows, the host's %d", spec, l, (int)h->levels[l].rows,
+                     (int)host->levels[l].rows);
+    }
+    for (int l = 0; l + 1 < h->count; l++) /* the first matrix may be looked at */
+        assert_true(l == 0 || !h->levels[l].A);
+    assert_true(entries_of(h) < (1 + rows) * entries_of(host));
+    const double left = shorten(d, op, M), hosts = shorten(d, op, N);
+    if (!(left < 0.04 && left < 4 * hosts))
+        fail_msg("%s: 8 cycles leave %g of the residual, the host's %g", spec, left, hosts);
+    check_update(d, A, M, spec);
+    spry_operator_free(op);
+    spry_operator_free(M);
+    spry_operator_free(N);
+}
+
+/* Where A is not hermitian the smoother must not blow up what turns instead of falling; aggregates
+ * are others than the host's. */
 static void test_flow(spry_context *ctx, spry_device *d)
 {
-    spry_matrix *A = matrix(ctx, "convection-diffusion", "size=16 nz=16 peclet=200", SPRY_TYPE_D);
-    check_falls(ctx, d, A, "amg:coarse-size=60");
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *A =
+            matrix(ctx, "convection-diffusion", "size=16 nz=16 peclet=200", support_types[t]);
+        check_beside(ctx, d, A, "amg:coarse-size=20", 0.3);
+        spry_matrix_free(A);
+    }
+}
+
+/* Other smoothers are made on the host, from copies of the levels. */
+static void test_smoothers(spry_context *ctx, spry_device *d)
+{
+    static const char *const specs[] = {"amg:coarse-size=20,smoother=gs",
+                                        "amg:coarse-size=20,smoother=l1-jacobi,pre=2,post=2",
+                                        "amg:coarse-size=20,smoother=[ilu:precision=single]",
+                                        "amg-classical:coarse-size=20,smoother=[poly:degree=2]"};
+    spry_matrix *A = matrix(ctx, "poisson2d", "size=20", SPRY_TYPE_D);
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        spry_operator *M = NULL, *op = NULL;
+        assert_ok(ctx, spry_precon_new(A, d, specs[k], &M));
+        assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
+        const amg *h = M->state;
+        assert_non_null(h->levels[1].A);
+        assert_null(h->levels[1].map); /* which the host would have */
+        assert_true(shorten(d, op, M) < 0.04);
+        spry_operator_free(op);
+        spry_operator_free(M);
+    }
+    spry_matrix_free(A);
+}
+
+/* Points are the host's, but where rounding decides. */
+static void test_classical(spry_context *ctx, spry_device *d)
+{
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *A = matrix(ctx, "poisson3d", "size=11", support_types[t]);
+        check_beside(ctx, d, A, "amg-classical:coarse-size=20,aggressive=0", 0.1);
+        spry_matrix_free(A);
+    }
+    spry_matrix *A = matrix(ctx, "anisotropic", "size=30", SPRY_TYPE_D);
+    check_beside(ctx, d, A, "amg-classical:coarse-size=20", 0.1);
     spry_matrix_free(A);
 }
 
@@ -171,16 +235,39 @@ static void test_strong_flow(spry_context *ctx, spry_device *d)
 {
     spry_matrix *A = matrix(ctx, "convection-diffusion", "size=16 nz=16 peclet=1e5", SPRY_TYPE_D);
     spry_operator *M = NULL;
-    check_falls(ctx, d, A, "amg-classical:theta=0.5,aggressive=40");
+    check_beside(ctx, d, A, "amg-classical:theta=0.5,aggressive=40", 0.1);
     assert_status(ctx, SPRY_STATUS_BAD_USAGE,
                   spry_precon_new(A, d, "amg-classical:smoother=hybrid-gs", &M));
     spry_matrix_free(A);
 }
 
+/* What the device has no memory for the host makes: the first failure of an allocation that is not
+ * one of the levels' own ends in the host's hierarchy. */
+static void test_no_memory(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = matrix(ctx, "poisson2d", "size=16", SPRY_TYPE_D);
+    int made = 0;
+    for (int64_t n = 1; n < 200; n += 13) {
+        spry_operator *M = NULL;
+        device_fail_next(d, WORK_ALLOC, n);
+        const spry_status status = spry_precon_new(A, d, "amg-classical:coarse-size=20", &M);
+        device_fail_next(d, WORK_ALLOC, 0);
+        if (status == SPRY_STATUS_OK) {
+            const amg *h = M->state;
+            made += h->levels[0].map != NULL;
+            assert_true(h->count >= 2);
+        }
+        spry_operator_free(M);
+    }
+    assert_true(made > 3);
+    spry_matrix_free(A);
+}
+
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(test_poisson), DEVICES_TEST(test_hermitian),
-                                         DEVICES_TEST(test_elasticity), DEVICES_TEST(test_flow),
-                                         DEVICES_TEST(test_strong_flow)};
+    static const devices_test tests[] = {
+        DEVICES_TEST(test_poisson),     DEVICES_TEST(test_hermitian), DEVICES_TEST(test_elasticity),
+        DEVICES_TEST(test_flow),        DEVICES_TEST(test_smoothers), DEVICES_TEST(test_classical),
+        DEVICES_TEST(test_strong_flow), DEVICES_TEST(test_no_memory)};
     return DEVICES_RUN(tests);
 }

@@ -184,6 +184,7 @@ static void test_algebra(void **state)
         compile_texts(*state, "transpose", options);
         compile_texts(*state, "lengths entries", options);
         compile_texts(*state, "lengths aggregate", options);
+        compile_texts(*state, "lengths points", options);
         snprintf(options, sizeof options,
                  "-DSP_TYPE=%d -DSP_GROUP=256 -DBLOCK=3 -DVECTORS=6 -DNEGLIGIBLE=1e-6", type);
         compile_texts(*state, "lengths prolong", options);
@@ -191,10 +192,18 @@ static void test_algebra(void **state)
             snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DTEAM=%d -DSLOT_BITS=%d",
                      type, teams[i].group, teams[i].team, teams[i].bits);
             compile_texts(*state, "teams table product_fill", options);
+            snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DTEAM=%d -DSLOT_BITS=%d",
+                     type, teams[i].group, teams[i].team, teams[i].bits - 1);
+            compile_texts(*state, "teams lengths interpolate", options);
             snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DTEAM=%d -DSIZE=%d",
                      type, teams[i].group, teams[i].team, 4 * teams[i].team);
             compile_texts(*state, "teams sort", options);
         }
+        snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=128 -DTEAM=128 -DSLOT_BITS=0",
+                 type);
+        compile_texts(*state, "teams lengths interpolate", options); /* tables in global memory */
+        snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256 -DPIECE=64", type);
+        compile_texts(*state, "sai_sizes", options);
     }
 }
 

@@ -6,6 +6,7 @@
 #ifndef SPRY_PRECON_AMG_H
 #define SPRY_PRECON_AMG_H
 
+#include "device/matrix.h"
 #include "device/step.h"
 #include "precon/kernels.h"
 #include "precon/precon.h"
@@ -27,8 +28,12 @@
     item(TEXT, coarse, "auto", 0, 0, NULL,                                                         \
          "on the coarsest level: a preconditioner, or smoother; auto: direct where it is small")   \
     item(INT, coarse_size, "400", 1, 20000, NULL, "rows of a level that is not coarsened further") \
-    item(INT, levels, "25", 1, 40, NULL, "levels at most")
+    item(INT, levels, "25", 1, 40, NULL, "levels at most")                                         \
+    item(WORD, setup, "auto", 0, 0, "auto host",                                                   \
+         "where levels are made of a preconditioner that lives on a device: there, or always on "  \
+         "the host")
 
+enum { AMG_SETUP_AUTO, AMG_SETUP_HOST };
 enum { AMG_AUTO, AMG_V, AMG_W, AMG_K };
 /* The last: rows of a last level that is solved by dense factors where that is left to us. */
 enum { AMG_MOST_LEVELS = 40, AMG_MOST_DEGREE = 16, AMG_DENSE_MOST = 2000 };
@@ -55,7 +60,7 @@ typedef struct amg_smoother {
 } amg_smoother;
 
 typedef struct amg_level {
-    const spry_matrix *A; /* on the host; NULL where the set-up was the device's */
+    const spry_matrix *A; /* on the host; NULL where the set-up was the device's alone */
     spry_matrix *own;     /* the same, where nobody else keeps it */
     int64_t rows, nnz;
     bool twice;              /* visited so for each visit of the level above */
@@ -85,14 +90,27 @@ struct amg;
  * map already, that is to be used. */
 typedef spry_status (*amg_coarsen)(struct amg *h, const precon_job *job, int l, spry_matrix **P);
 
+/* A hierarchy that a device makes, at its last level so far. */
+typedef struct amg_there {
+    struct amg *h;
+    const precon_job *job;
+    spry_device *d;
+    device_matrix A;
+    /* Of smoothed aggregation: */
+    double theta;        /* of the first level */
+    device_memory *near; /* near-null vectors; NULL: one of ones */
+    int vectors, block;
+} amg_there;
+
 /* A kind of multigrid. */
 typedef struct amg_kind {
     const char *name;
     size_t options; /* bytes of its struct, which begins with amg_common */
     amg_coarsen coarsen;
-    /* Makes the whole hierarchy on the job's device; *made is false where that has to be done on
-     * the host. NULL: always. */
-    spry_status (*build_there)(struct amg *h, const precon_job *job, bool *made);
+    /* The same on a device. Begins with the first level; NULL: there is nothing to do. */
+    spry_status (*begin_there)(amg_there *w);
+    /* P of level l, or none; *vanished of its columns are zeros. */
+    spry_status (*coarsen_there)(amg_there *w, int l, device_matrix *P, int64_t *vanished);
 } amg_kind;
 
 typedef struct amg {
@@ -117,6 +135,9 @@ spry_status amg_make(const precon_job *job, const amg_kind *kind, spry_operator 
 /* hierarchy.c; `old`, if any, gives its maps. */
 spry_status amg_build(amg *h, const precon_job *job, const amg *old);
 void amg_clear(amg *h);
+/* hierarchy_device.c: all levels by the device that the preconditioner lives on; *made is false,
+ * and h without levels, where that is left to the host. */
+spry_status amg_build_there(amg *h, const precon_job *job, bool *made);
 /* For those who build levels by themselves. */
 spry_status amg_make_vectors(const amg *h, const precon_job *job, amg_level *level);
 spry_status amg_make_bottom(amg *h, const precon_job *job, const amg_level *level);
@@ -125,13 +146,11 @@ void amg_mend(const spry_matrix *A);
 /* smooth.c */
 /* Takes the smoother's name into h, also where that is left to us. */
 spry_status amg_smoother_choose(amg *h, const precon_job *job);
-spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *level);
-/* The same where F (on the host in `f`, for complex types) and a bound are there already. */
-spry_status amg_smoother_finish(const amg *h, const precon_job *job, amg_level *level,
-                                const void *f);
+/* `there`: the level's matrix where a device made it, or NULL. It is copied to the host, and stays
+ * there as level->A, where the smoother cannot be made without. */
+spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *level,
+                              const device_matrix *there);
 void amg_smoother_clear(spry_context *ctx, amg_smoother *s);
-/* The failure of a smoother that needs the inverse of a row's diagonal entry. */
-spry_status amg_no_inverse(const amg *h, int64_t row);
 /* How many vectors the solution changes place in a sweep: it begins in one and ends in the other
  * when that is odd. */
 int amg_smoother_moves(const amg_smoother *s, int sweeps, bool from_zero);
@@ -174,8 +193,18 @@ spry_status amg_aggregate(spry_context *ctx, const amg_graph *g, int32_t *map, i
 spry_status amg_smoothed_begin(amg *h, const precon_job *job, amg_level *level);
 /* theta of the first level, whose nodes have so many unknowns. */
 double amg_smoothed_theta(const amg *h, const spry_matrix *A, int block);
-/* local_device.c: smoothed aggregation by the device that the preconditioner lives on. */
-spry_status amg_smoothed_device(amg *h, const precon_job *job, double smoothing);
+/* smoothed_device.c: the kind's on a device; smoothing is that of its options. */
+spry_status amg_smoothed_begin_there(amg_there *w);
+spry_status amg_smoothed_coarsen_there(amg_there *w, int l, double smoothing, device_matrix *P,
+                                       int64_t *vanished);
+
+/* classical_device.c: P of the level at work; `twice` at once or not. */
+typedef struct amg_classical_rules {
+    double theta, dominance, small;
+    int64_t most;
+} amg_classical_rules;
+spry_status amg_classical_coarsen_there(const amg_there *w, const amg_classical_rules *rules,
+                                        bool twice, device_matrix *P);
 
 /* C = R A P, sorted. */
 spry_status amg_galerkin(const spry_matrix *R, const spry_matrix *A, const spry_matrix *P,

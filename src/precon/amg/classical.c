@@ -10,6 +10,7 @@
 #include "precon/amg/amg.h"
 
 #include "algebra/algebra.h"
+#include "device/foresee.h"
 #include "matrix/entries.h"
 
 #include <omp.h>
@@ -309,10 +310,29 @@ done:
     return status;
 }
 
+static spry_status coarsen_there(amg_there *w, int l, device_matrix *P, int64_t *vanished)
+{
+    const classical_options *o = w->h->options;
+    const amg_classical_rules rules = {o->theta, o->dominance, o->small, o->most};
+    *vanished = 0; /* coarse points are interpolated from themselves */
+    return amg_classical_coarsen_there(w, &rules, l < o->aggressive, P);
+}
+
 static spry_status make(const precon_job *job, spry_operator **M)
 {
-    static const amg_kind kind = {"amg-classical", sizeof(classical_options), coarsen, NULL};
+    static const amg_kind kind = {"amg-classical", sizeof(classical_options), coarsen, NULL,
+                                  coarsen_there};
     return amg_make(job, &kind, M);
+}
+
+/* As amg_build_there() does it, with the coarsest level's inverse. */
+static void foresee(const precon_job *job)
+{
+    const classical_options *options = job->options;
+    if (strcmp(job->values, "own") != 0 || options->setup == AMG_SETUP_HOST)
+        return;
+    device_foresee_classical(job->device, job->type);
+    precon_foresee_dense(job->device, job->type);
 }
 
 const precon_kind precon_kind_amg_classical = {
@@ -320,6 +340,7 @@ const precon_kind precon_kind_amg_classical = {
     .summary = "classical algebraic multigrid",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
+    .foresee = foresee,
     .on_devices = true,
     .half = true,
 };

@@ -186,8 +186,8 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
     bool made = false;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, amg_smoother_choose(h, job));
-    if (job->device && h->kind->build_there)
-        SPRY_GO(ctx, h->kind->build_there(h, job, &made));
+    if (job->device && h->kind->coarsen_there)
+        SPRY_GO(ctx, amg_build_there(h, job, &made));
     if (made) {
         set_visits(h, job->device);
         tell(h);
@@ -202,7 +202,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
         SPRY_GO(ctx, amg_make_vectors(h, job, level));
         const bool small = level->A->a.rows <= h->common.coarse_size;
         if (!small || strcmp(h->common.coarse, "smoother") == 0)
-            SPRY_GO(ctx, amg_smoother_make(h, job, level));
+            SPRY_GO(ctx, amg_smoother_make(h, job, level, NULL));
         if (small || h->count >= h->common.levels || (old && h->count >= old->count))
             break;
         if (old && old->levels[l].map)
@@ -220,7 +220,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
     }
     SPRY_GO(ctx, amg_make_bottom(h, job, level));
     if (!h->bottom && !level->smoother.factor && !level->smoother.inside)
-        SPRY_GO(ctx, amg_smoother_make(h, job, level));
+        SPRY_GO(ctx, amg_smoother_make(h, job, level, NULL));
     set_visits(h, job->device);
     tell(h);
 done:

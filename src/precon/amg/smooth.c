@@ -11,6 +11,8 @@
  */
 #include "precon/amg/amg.h"
 
+#include "device/setup.h"
+
 enum { POWER_STEPS = 8, ROWS = 4096 };
 
 void amg_smoother_clear(spry_context *ctx, amg_smoother *s)
@@ -60,7 +62,7 @@ static spry_status make_factors(const amg *h, const spry_matrix *A, bool l1, voi
     return SPRY_STATUS_OK;
 }
 
-/* conj(F) where that is another than F. */
+/* conj(F) where that is another than F, which is on the host in f. */
 static spry_status make_conjugate(const amg *h, const precon_job *job, const void *f,
                                   amg_smoother *s)
 {
@@ -170,13 +172,11 @@ spry_status amg_smoother_choose(amg *h, const precon_job *job)
     return status;
 }
 
-spry_status amg_smoother_finish(const amg *h, const precon_job *job, amg_level *level,
-                                const void *f)
+/* The steps, with F and a bound that are there. */
+static spry_status finish(const amg *h, const precon_job *job, amg_level *level, const char *name)
 {
     amg_smoother *s = &level->smoother;
-    const char *name = h->common.smoother;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(h->ctx, make_conjugate(h, job, f, s));
     s->sweeps = strcmp(name, hybrid) == 0;
     s->degree = 1;
     if (s->sweeps)
@@ -190,7 +190,7 @@ done:
     return status;
 }
 
-spry_status amg_no_inverse(const amg *h, int64_t row)
+static spry_status no_inverse(const amg *h, int64_t row)
 {
     return SPRY_FAIL(h->ctx, SPRY_STATUS_BAD_INPUT,
                      "precon %s: row %" PRId64
@@ -199,43 +199,116 @@ spry_status amg_no_inverse(const amg *h, int64_t row)
                      h->name, row);
 }
 
-static spry_status make_diagonal(const amg *h, const precon_job *job, amg_level *level,
-                                 const char *name)
+/* A copy of a level that a device made; the first is there. */
+static spry_status bring(const amg *h, const precon_job *job, amg_level *level,
+                         const device_matrix *there)
+{
+    spry_status status = SPRY_STATUS_OK;
+    if (level->A)
+        return SPRY_STATUS_OK;
+    if (level == h->levels) {
+        level->A = job->A;
+        return SPRY_STATUS_OK;
+    }
+    SPRY_GO(h->ctx, device_matrix_get(there, &level->own));
+    level->A = level->own;
+done:
+    return status;
+}
+
+/* F = 1 / D, and what it takes to be sure of it, by the device that has A. */
+static spry_status factors_there(const amg *h, amg_level *level, const device_matrix *A)
+{
+    amg_smoother *s = &level->smoother;
+    device_scales scales;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(h->ctx, spry_vector_on(A->d, h->type, level->rows, NULL, &s->factor));
+    /* Diagonals of hermitian matrices are real. */
+    if (spry_type_is_complex(h->type) && !h->hermitian)
+        SPRY_GO(h->ctx, spry_vector_on(A->d, h->type, level->rows, NULL, &s->conjugate));
+    SPRY_GO(h->ctx, device_matrix_inverse_diagonal(
+                        A, s->factor->memory, s->conjugate ? s->conjugate->memory : NULL, &scales));
+    if (scales.bad >= 0 && level == h->levels)
+        SPRY_GO(h->ctx, no_inverse(h, scales.bad));
+    s->largest = scales.bound;
+    if (!s->conjugate)
+        s->conjugate = s->factor;
+done:
+    return status;
+}
+
+/* The same on the host. */
+static spry_status factors_here(const amg *h, const precon_job *job, amg_level *level, bool l1)
 {
     spry_context *ctx = h->ctx;
     amg_smoother *s = &level->smoother;
-    const bool l1 = strcmp(name, "l1-jacobi") == 0;
     const int64_t n = level->rows;
     int64_t bad = n;
     void *f = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (job->device && strcmp(name, hybrid) == 0)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                         "precon %s: smoother %s is for the host; on devices take sai, gs or "
-                         "chebyshev",
-                         h->name, name);
     SPRY_GO(ctx, base_alloc(ctx, n, spry_type_size(h->type), &f));
     SPRY_GO(ctx, make_factors(h, level->A, l1, f, &s->largest, &bad));
     if (bad < n && level == h->levels)
-        SPRY_GO(ctx, amg_no_inverse(h, bad));
+        SPRY_GO(ctx, no_inverse(h, bad));
     SPRY_GO(ctx, precon_vector(job, n, f, &s->factor));
-    SPRY_GO(ctx, amg_smoother_finish(h, job, level, f));
+    SPRY_GO(ctx, make_conjugate(h, job, f, s));
 done:
     base_free(ctx, f);
     return status;
 }
 
-spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *level)
+static spry_status make_diagonal(const amg *h, const precon_job *job, amg_level *level,
+                                 const char *name, const device_matrix *there)
+{
+    const bool l1 = strcmp(name, "l1-jacobi") == 0;
+    spry_status status = SPRY_STATUS_OK;
+    if (job->device && strcmp(name, hybrid) == 0)
+        return SPRY_FAIL(h->ctx, SPRY_STATUS_BAD_USAGE,
+                         "precon %s: smoother %s is for the host; on devices take sai, gs or "
+                         "chebyshev",
+                         h->name, name);
+    if (there && !l1) {
+        SPRY_GO(h->ctx, factors_there(h, level, there));
+    } else {
+        SPRY_GO(h->ctx, bring(h, job, level, there));
+        SPRY_GO(h->ctx, factors_here(h, job, level, l1));
+    }
+    SPRY_GO(h->ctx, finish(h, job, level, name));
+done:
+    return status;
+}
+
+/* A preconditioner, by the device alone where it can. */
+static spry_status make_inside(const amg *h, const precon_job *job, amg_level *level,
+                               const char *name, const device_matrix *there)
+{
+    spry_operator **inside = &level->smoother.inside;
+    char before[MESSAGE_SIZE];
+    bool made = false;
+    spry_status status = SPRY_STATUS_OK;
+    memcpy(before, h->ctx->message, sizeof before);
+    if (there)
+        status = precon_make_there(job, there, name, &made, inside);
+    if (made || (status != SPRY_STATUS_OK && status != SPRY_STATUS_NO_MEMORY))
+        return status;
+    memcpy(h->ctx->message, before, sizeof before); /* the host has more memory */
+    SPRY_GO(h->ctx, bring(h, job, level, there));
+    status = precon_make_inner(job, level->A, name, inside);
+done:
+    return status;
+}
+
+spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *level,
+                              const device_matrix *there)
 {
     const char *name = h->common.smoother;
-    spry_status status = SPRY_STATUS_OK;
     if (is_diagonal(name))
-        return make_diagonal(h, job, level, name);
-    status = precon_make_inner(job, level->A, name, &level->smoother.inside);
+        return make_diagonal(h, job, level, name, there);
+    const spry_status status = make_inside(h, job, level, name, there);
     /* What we chose may not suit a coarse level: a diagonal without inverse. */
     if (status == SPRY_STATUS_BAD_INPUT && level != h->levels &&
         strcmp(((const amg_common *)h->options)->smoother, "auto") == 0)
-        return make_diagonal(h, job, level, "jacobi");
+        return make_diagonal(h, job, level, "jacobi", there);
     if (status != SPRY_STATUS_OK)
         return status;
     if (!level->smoother.inside)

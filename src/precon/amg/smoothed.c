@@ -22,11 +22,7 @@
          "-1: 0.08, less where rows have many neighbours; 0.02 where nodes have several unknowns") \
     item(INT, block, "0", 0, 16, NULL, "unknowns of a node; 0: as the pattern looks")              \
     item(REAL, smoothing, "1.33333", 0, 2, NULL,                                                   \
-         "of the prolongation, over the largest eigenvalue; 0: none")                              \
-    item(WORD, setup, "auto", 0, 0, "auto host",                                                   \
-         "where levels are made of a preconditioner that lives on a device: there, with "          \
-         "aggregates chosen by hashes, or always on the host")
-enum { SETUP_AUTO, SETUP_HOST };
+         "of the prolongation, over the largest eigenvalue; 0: none")
 
 typedef struct smoothed_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
@@ -298,31 +294,25 @@ done:
     return status;
 }
 
-/* On devices where all there is to do has kernels: smoothers by the diagonal, values as they are.
- */
-static spry_status build_there(amg *h, const precon_job *job, bool *made)
+static spry_status coarsen_there(amg_there *w, int l, device_matrix *P, int64_t *vanished)
 {
-    const smoothed_options *options = h->options;
-    const char *smoother = h->common.smoother;
-    const bool can = (strcmp(smoother, "chebyshev") == 0 || strcmp(smoother, "jacobi") == 0) &&
-                     strcmp(job->values, "own") == 0 && job->A->a.rows > h->common.coarse_size &&
-                     device_has_room(job->device, job->A);
-    *made = can && options->setup != SETUP_HOST;
-    return *made ? amg_smoothed_device(h, job, options->smoothing) : SPRY_STATUS_OK;
+    const smoothed_options *options = w->h->options;
+    return amg_smoothed_coarsen_there(w, l, options->smoothing, P, vanished);
 }
 
 static spry_status make(const precon_job *job, spry_operator **M)
 {
-    static const amg_kind kind = {"amg", sizeof(smoothed_options), coarsen, build_there};
+    static const amg_kind kind = {"amg", sizeof(smoothed_options), coarsen,
+                                  amg_smoothed_begin_there, coarsen_there};
     return amg_make(job, &kind, M);
 }
 
-/* As build_there() does it, with the coarsest level's inverse. */
+/* As amg_build_there() does it, with the coarsest level's inverse. */
 static void foresee(const precon_job *job)
 {
     const smoothed_options *options = job->options;
     const int block = options->block > 0 ? (int)options->block : 1;
-    if (strcmp(job->values, "own") != 0 || options->setup == SETUP_HOST)
+    if (strcmp(job->values, "own") != 0 || options->setup == AMG_SETUP_HOST)
         return;
     device_foresee_amg(job->device, job->type, block, block);
     precon_foresee_dense(job->device, job->type);
