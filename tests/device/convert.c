@@ -338,8 +338,10 @@ static void back(spry_context *ctx, spry_device *d)
 /* Every allocation on the device that fails is told, and nothing is lost. */
 static void memory(spry_context *ctx, spry_device *d)
 {
-    static const char *const specs[] = {"csr",   "sell:C=32,sigma=256",  "sell16:C=32",     "csr16",
-                                        "merge", "sell:C=32,values=f32", "axt:THW=32,TH=4", "axc"};
+    static const char *const specs[] = {
+        "csr",       "sell:C=32,sigma=256",  "sell16:C=32",     "csr16",
+        "merge",     "sell:C=32,values=f32", "axt:THW=32,TH=4", "axc",
+        "jds:pad=32"};
     const spry_type type = d->facts.has_double ? SPRY_TYPE_D : SPRY_TYPE_S;
     const pattern p = {"", 1001, 900, sparse, 40, type, false};
     spry_matrix *A = make_pattern(ctx, &p);

@@ -15,5 +15,9 @@ static spry_status arrays(const layout *L, layout_array *array)
     return SPRY_STATUS_OK;
 }
 
-const device_format device_format_jds = {
-    .name = "jds", .open = device_columnwise_open, .arrays = arrays, .grid = "pad=1|32"};
+const device_format device_format_jds = {.name = "jds",
+                                         .open = device_columnwise_open,
+                                         .arrays = arrays,
+                                         .grid = "pad=1|32",
+                                         .make = device_make_jds,
+                                         .foresee = device_make_jds_foresee};

@@ -54,9 +54,10 @@ typedef struct columnwise_sizes {
     int64_t beyond;    /* of a row at most */
     int32_t *rows;     /* jds: by length; taken by the layout */
     int64_t *starts;   /* jds: width + 1; taken by the layout */
+    int64_t places;    /* jds: of all columns */
 } columnwise_sizes;
 
-/* Numbers, units and places of a layout that has its sizes and no arrays yet (jds: starts); or a
+/* Numbers, units and places of a layout that has its sizes and no arrays yet; or a
  * failure where places are too many to be of use. */
 spry_status columnwise_describe(layout *L, const columnwise_sizes *sizes);
 /* hyb: the width for the fewest bytes, given how many rows of so many values' size have 0, 1, ...,

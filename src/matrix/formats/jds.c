@@ -95,6 +95,7 @@ static spry_status make_plan(spry_context *ctx, const matrix_arrays *A, int64_t 
     SPRY_GO(ctx, histogram_make(ctx, A, sizes->width, &h));
     SPRY_GO(ctx, base_alloc(ctx, sizes->width + 1, sizeof *sizes->starts, &sizes->starts));
     find_places(&h, pad, sizes->starts);
+    sizes->places = sizes->starts[sizes->width];
     if (with_rows) {
         SPRY_GO(ctx, base_alloc(ctx, A->rows, sizeof *sizes->rows, &sizes->rows));
         sort_rows(A, &h, sizes->rows);
