@@ -18,4 +18,8 @@ spry_status device_bins_open(const spry_device *d, const layout *L, int columns,
                              device_form *form);
 spry_status device_bins_arrays(const layout *L, layout_array *array);
 
+/* Sliced COO of all kinds made on the device (src/device/make_scoo.c). */
+spry_status device_make_scoo(device_maker *m);
+void device_make_scoo_foresee(const device_maker *m);
+
 #endif

@@ -279,6 +279,32 @@ static void formats(spry_context *ctx, spry_device *d)
     }
 }
 
+/* What the tuner does not try: slices in the order of rows, groups of few columns, heights that are
+ * no powers of two, and those that only the host makes. */
+static void slices(spry_context *ctx, spry_device *d)
+{
+    static const char *const specs[] = {"scoo:h=7",
+                                        "scoo:h=3001,columns=32",
+                                        "scoo:h=100,order=row",
+                                        "scoo:h=512,columns=16,order=row,bits=4",
+                                        "scoo:h=1000,columns=16,order=row,bits=11",
+                                        "scoo:h=65536,columns=32,order=row",
+                                        "scoo:h=600,columns=16,bits=3"};
+    for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++) {
+        const pattern *p = &patterns[k];
+        if (!d->facts.has_double && !type_is_single(p->type))
+            continue;
+        spry_matrix *A = make_pattern(ctx, p);
+        int made = 0;
+        for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+            made += check_spec(d, A, specs[i], strcmp(p->name, "mixed near") == 0 && i < 4);
+        if (strcmp(p->name, "few near") == 0)
+            assert_int_equal(made, sizeof specs / sizeof *specs);
+        assert_false(check_spec(d, A, "scoo", false));
+        spry_matrix_free(A);
+    }
+}
+
 /* Values stored shorter are the host's; those that would be rounded are left to it. */
 static void kinds(spry_context *ctx, spry_device *d)
 {
@@ -338,10 +364,17 @@ static void back(spry_context *ctx, spry_device *d)
 /* Every allocation on the device that fails is told, and nothing is lost. */
 static void memory(spry_context *ctx, spry_device *d)
 {
-    static const char *const specs[] = {
-        "csr",       "sell:C=32,sigma=256",  "sell16:C=32",     "csr16",
-        "merge",     "sell:C=32,values=f32", "axt:THW=32,TH=4", "axc",
-        "jds:pad=32"};
+    static const char *const specs[] = {"csr",
+                                        "sell:C=32,sigma=256",
+                                        "sell16:C=32",
+                                        "csr16",
+                                        "merge",
+                                        "sell:C=32,values=f32",
+                                        "axt:THW=32,TH=4",
+                                        "axc",
+                                        "jds:pad=32",
+                                        "scoo:h=512",
+                                        "scoo:h=512,columns=16,order=row"};
     const spry_type type = d->facts.has_double ? SPRY_TYPE_D : SPRY_TYPE_S;
     const pattern p = {"", 1001, 900, sparse, 40, type, false};
     spry_matrix *A = make_pattern(ctx, &p);
@@ -397,8 +430,8 @@ static void bringing(spry_context *ctx, spry_device *d)
 
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(formats), DEVICES_TEST(kinds),
-                                         DEVICES_TEST(back), DEVICES_TEST(memory),
-                                         DEVICES_TEST(bringing)};
+    static const devices_test tests[] = {DEVICES_TEST(formats), DEVICES_TEST(slices),
+                                         DEVICES_TEST(kinds),   DEVICES_TEST(back),
+                                         DEVICES_TEST(memory),  DEVICES_TEST(bringing)};
     return DEVICES_RUN(tests);
 }

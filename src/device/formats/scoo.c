@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Entries that a group works on at once: no two slices share them. */
-enum { GROUP = 256, CHUNK = 4 * GROUP };
+enum { GROUP = DEVICE_BINS_GROUP, CHUNK = DEVICE_BINS_CHUNK };
 
 /* Whether products are made first and added up afterwards. */
 static bool has_bins(const layout *L)
@@ -172,16 +172,30 @@ done:
     return status;
 }
 
+/* How columns are stored, also where the device has made them. */
+static spry_status find_narrow(const layout *L, bool *narrow)
+{
+    sorted s = {0};
+    spry_status status = SPRY_STATUS_OK;
+    if (!L->array[SCOO_STARTS].data) {
+        *narrow = L->array[SCOO_COLUMNS].size == sizeof(uint16_t);
+        return SPRY_STATUS_OK;
+    }
+    SPRY_GO(L->ctx, cut(L, &s));
+    *narrow = is_narrow(L, &s);
+done:
+    base_free(L->ctx, s.starts);
+    base_free(L->ctx, s.chunks);
+    return status;
+}
+
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {
     enum { STEP = 512 };
-    const int64_t *slices = L->array[SCOO_SLICES].data, size = (int64_t)spry_type_size(L->type);
+    const int64_t size = (int64_t)spry_type_size(L->type);
     const int64_t most = has_bins(L) ? device_bins_height(d, L) : sum_bytes(d, L) / size;
-    sorted s = {0};
-    int64_t height = 1;
-    for (int64_t slice = 0; slice < L->units; slice++)
-        height =
-            slices[slice + 1] - slices[slice] > height ? slices[slice + 1] - slices[slice] : height;
+    int64_t height = L->room > 1 ? L->room : 1; /* rows of a slice at most */
+    bool narrow = false;
     if (height > most)
         return SPRY_FAIL(L->ctx, SPRY_STATUS_UNSUPPORTED,
                          "format scoo: a slice has %" PRId64 " rows, and local memory of %s sums "
@@ -192,7 +206,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     height = height < most ? height : most;
     if (has_bins(L))
         return device_bins_open(d, L, columns, height, form);
-    spry_status status = cut(L, &s);
+    const spry_status status = find_narrow(L, &narrow);
     if (status == SPRY_STATUS_OK) {
         const int64_t pass = most / height < columns ? most / height : columns;
         form->text = "formats/scoo";
@@ -200,12 +214,14 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
         form->positions = L->units;
         form->group = GROUP;
         snprintf(form->defines, sizeof form->defines, "HEIGHT=%d PASS=%d CHUNK=%d%s", (int)height,
-                 (int)pass, CHUNK, is_narrow(L, &s) ? " NARROW=1" : "");
+                 (int)pass, CHUNK, narrow ? " NARROW=1" : "");
     }
-    base_free(L->ctx, s.starts);
-    base_free(L->ctx, s.chunks);
     return status;
 }
 
-const device_format device_format_scoo = {
-    .name = "scoo", .open = open, .arrays = arrays, .grid = "h=512|1024|2048|4096"};
+const device_format device_format_scoo = {.name = "scoo",
+                                          .open = open,
+                                          .arrays = arrays,
+                                          .grid = "h=512|1024|2048|4096",
+                                          .make = device_make_scoo,
+                                          .foresee = device_make_scoo_foresee};

@@ -2,7 +2,6 @@
 #include "matrix/formats/scoo.h"
 
 #include "matrix/entries.h"
-#include "matrix/layout.h"
 
 #define SCOO_OPTIONS(item)                                                                      \
     item(INT, h, "0", 0, SCOO_MOST_ROWS, NULL,                                                  \
@@ -26,21 +25,14 @@ static const spry_option options_table[] = {SCOO_OPTIONS(SPRY_OPTION_ROW)};
 /* --- slices -------------------------------------------------------------------------------------
  */
 
-typedef struct shape {
-    int64_t slices, groups, longest, most; /* rows and entries of a slice at most */
-    int64_t bits;                          /* of a group's columns */
-    bool wide;
-} shape;
-
-enum { BY_COLUMN, BY_ROW }; /* the words of `order` */
-
 /* Columns of a group: by rows as many as have their numbers of x in a part of a second-level cache,
  * beside what streams through it. */
-static int64_t group_bits(spry_type type, const scoo_options *o)
+static int64_t group_bits(spry_type type, const scoo_shape *s)
 {
     enum { CACHE = 1 << 18 };
-    int64_t bits = o->bits > 0 ? o->bits : SCOO_MOST_BITS;
-    while (o->bits == 0 && o->order == BY_ROW && (int64_t)spry_type_size(type) << bits > CACHE)
+    int64_t bits = s->given_bits > 0 ? s->given_bits : SCOO_MOST_BITS;
+    while (s->given_bits == 0 && s->order == SCOO_BY_ROW_ORDER &&
+           (int64_t)spry_type_size(type) << bits > CACHE)
         bits--;
     return bits;
 }
@@ -52,14 +44,14 @@ static int64_t chosen_height(const matrix_arrays *A, const scoo_options *o, int6
 {
     enum { LEAST = 512, LINE = 64, CACHE = 1 << 19, LEAST_ENTRIES = 4096, LEAST_SLICES = 16 };
     const int64_t size = (int64_t)spry_type_size(A->type), *offsets = A->offsets;
-    const int64_t wanted = (o->order == BY_ROW ? 8 : 2) * (A->cols * size / LINE);
+    const int64_t wanted = (o->order == SCOO_BY_ROW_ORDER ? 8 : 2) * (A->cols * size / LINE);
     const int64_t target = wanted > LEAST_ENTRIES ? wanted : LEAST_ENTRIES;
     int64_t most = A->rows / LEAST_SLICES + 1, h = LEAST;
     most = most < CACHE / size ? most : CACHE / size;
     most = most < SCOO_MOST_ROWS ? most : SCOO_MOST_ROWS;
     while (row + h < A->rows && offsets[row + h] - offsets[row] < target) {
         if (2 * h > most) /* by rows each slice brings all of x near once more: all that it may */
-            return o->order == BY_ROW && h < most ? most : h;
+            return o->order == SCOO_BY_ROW_ORDER && h < most ? most : h;
         h *= 2;
     }
     return h;
@@ -71,34 +63,40 @@ static int64_t slice_end(const matrix_arrays *A, const scoo_options *o, int64_t 
     return row + h < A->rows ? row + h : A->rows;
 }
 
-static spry_status find_shape(spry_context *ctx, const matrix_arrays *A, const scoo_options *o,
-                              shape *s)
+spry_status scoo_decide(spry_context *ctx, const layout *L, scoo_shape *s)
 {
-    enum { AUTO, NARROW, WIDE };
-    *s = (shape){0};
+    if (s->most > UINT32_MAX)
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                         "a slice would have %" PRId64 " entries, more than 32 bits can count: "
+                         "take a smaller h",
+                         s->most);
+    s->bits = group_bits(L->type, s);
+    s->groups = (L->cols >> s->bits) + 1;
+    s->wide = s->columns == SCOO_WIDE_COLUMNS ||
+              (s->columns == SCOO_AUTO_COLUMNS && (s->groups - 1) * s->slices * 8 > 2 * L->nnz);
+    if (s->wide)
+        s->groups = 1;
+    if (s->slices * s->groups > 64 * (L->nnz + L->rows + 1))
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                         "%" PRId64 " slices in %" PRId64 " groups of columns are far more than "
+                         "there are entries: take columns=32 or a larger h",
+                         s->slices, s->groups);
+    return SPRY_STATUS_OK;
+}
+
+static spry_status find_shape(spry_context *ctx, const matrix_arrays *A, const scoo_options *o,
+                              scoo_shape *s)
+{
+    const layout L = {.type = A->type, .rows = A->rows, .cols = A->cols, .nnz = A->nnz};
+    *s = (scoo_shape){
+        .h = o->h, .given_bits = o->bits, .columns = (int)o->columns, .order = (int)o->order};
     for (int64_t row = 0, end; row < A->rows; row = end, s->slices++) {
         end = slice_end(A, o, row);
         const int64_t entries = A->offsets[end] - A->offsets[row];
         s->longest = end - row > s->longest ? end - row : s->longest;
         s->most = entries > s->most ? entries : s->most;
     }
-    if (s->most > UINT32_MAX)
-        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                         "a slice would have %" PRId64 " entries, more than 32 bits can count: "
-                         "take a smaller h",
-                         s->most);
-    s->bits = group_bits(A->type, o);
-    s->groups = (A->cols >> s->bits) + 1;
-    s->wide =
-        o->columns == WIDE || (o->columns == AUTO && (s->groups - 1) * s->slices * 8 > 2 * A->nnz);
-    if (s->wide)
-        s->groups = 1;
-    if (s->slices * s->groups > 64 * (A->nnz + A->rows + 1))
-        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                         "%" PRId64 " slices in %" PRId64 " groups of columns are far more than "
-                         "there are entries: take columns=32 or a larger h",
-                         s->slices, s->groups);
-    return SPRY_STATUS_OK;
+    return scoo_decide(ctx, &L, s);
 }
 
 /* --- sorting a slice by columns -----------------------------------------------------------------
@@ -197,7 +195,7 @@ static void fill_by_row(layout *L, const matrix_arrays *A, int64_t s, int64_t *a
 /* --- the layout ---------------------------------------------------------------------------------
  */
 
-static spry_status fill(layout *L, const matrix_arrays *A, const shape *s)
+static spry_status fill(layout *L, const matrix_arrays *A, const scoo_shape *s)
 {
     const int threads = matrix_parts(L->ctx, A->nnz);
     const bool by_row = L->number[SCOO_BY_ROW];
@@ -218,20 +216,31 @@ done:
     return status;
 }
 
+void scoo_describe(layout *L, const scoo_shape *s)
+{
+    const bool by_row = s->order == SCOO_BY_ROW_ORDER;
+    L->units = s->slices;
+    L->unit_rows = s->h > 0 && OPERATOR_GRAIN % s->h == 0 ? s->h : 0;
+    L->stored = L->nnz;
+    L->room = s->longest;
+    L->number[SCOO_GROUPS] = s->groups;
+    L->number[SCOO_WIDE] = s->wide;
+    L->number[SCOO_BITS] = s->bits;
+    L->number[SCOO_BY_ROW] = by_row;
+    layout_note(L, "h", s->h);
+    layout_note(L, "columns", s->wide ? 32 : 16);
+    layout_note_word(L, "order", by_row ? "row" : "column");
+    if (s->given_bits > 0)
+        layout_note(L, "bits", s->given_bits);
+}
+
 static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     const scoo_options *o = given;
-    shape s;
+    scoo_shape s;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, find_shape(L->ctx, A, o, &s));
-    L->units = s.slices;
-    L->unit_rows = o->h > 0 && OPERATOR_GRAIN % o->h == 0 ? o->h : 0;
-    L->stored = A->nnz;
-    L->room = s.longest;
-    L->number[SCOO_GROUPS] = s.groups;
-    L->number[SCOO_WIDE] = s.wide;
-    L->number[SCOO_BITS] = s.bits;
-    L->number[SCOO_BY_ROW] = o->order == BY_ROW;
+    scoo_describe(L, &s);
     SPRY_GO(L->ctx, layout_add_values(L, false));
     SPRY_GO(L->ctx, layout_add(L, SCOO_COLUMNS, "columns", A->nnz, s.wide ? 4 : 2));
     SPRY_GO(L->ctx, layout_add(L, SCOO_ROWS, "rows", A->nnz, sizeof(uint16_t)));
@@ -243,11 +252,6 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
         slices[i + 1] = slice_end(A, o, slices[i]);
     starts[s.slices * s.groups] = A->nnz;
     SPRY_GO(L->ctx, fill(L, A, &s));
-    layout_note(L, "h", o->h);
-    layout_note(L, "columns", s.wide ? 32 : 16);
-    layout_note_word(L, "order", o->order == BY_ROW ? "row" : "column");
-    if (o->bits > 0)
-        layout_note(L, "bits", o->bits);
 done:
     return status;
 }
@@ -257,7 +261,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
 {
     const scoo_options *o = given;
     const int64_t value = (int64_t)layout_value_size(A->type, (stored_kind)o->values);
-    shape s;
+    scoo_shape s;
     const spry_status status = find_shape(ctx, A, o, &s);
     f->stored = A->nnz;
     f->bytes = A->nnz * (value + (s.wide ? 4 : 2) + 2) + (s.slices * s.groups + 1) * 8 +
