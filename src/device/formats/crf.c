@@ -110,11 +110,29 @@ static int64_t find_distance(const layout *L, int64_t below, int64_t whole)
 }
 
 /*
+ * Bricks, of the `down` across all lines, that are walked through plane after plane before the next
+ * are: x of the planes above is needed again for those, and a layer of bricks, with what sweeps
+ * read and write beside x, has to stay in the second cache until then. All of them where it does,
+ * else a part of them that goes into all, if there is one of some size: at its sides x is read
+ * twice.
+ */
+static int64_t strip_of(const spry_device *d, const layout *L, int64_t layer, int64_t down)
+{
+    enum { STREAMS = 6, MOST = 16, LEAST = 6 };
+    int64_t strip = MOST < down ? MOST : down;
+    if (layer * (int64_t)spry_type_size(L->type) * STREAMS <= d->facts.cache_bytes / 2)
+        return down;
+    while (down % strip != 0)
+        strip--;
+    return strip >= LEAST ? strip : down;
+}
+
+/*
  * Rows of a grid in bricks of BRICK points, so that most of the x that a group needs of other lines
  * and planes is what its neighbours need, too, and comes from the nearest cache. Lines and planes
  * are distances of terms, one a multiple of the other; whatever they are, all rows are there.
  */
-static void cut_grid(const layout *L, device_form *form)
+static void cut_grid(const spry_device *d, const layout *L, device_form *form)
 {
     enum { LEAST = 16, WIDE = 32 };
     const size_t used = strlen(form->defines);
@@ -128,14 +146,16 @@ static void cut_grid(const layout *L, device_form *form)
         return;
     const int64_t x = line % WIDE == 0 ? WIDE : LEAST, lines = plane / line;
     const int64_t planes = L->rows / plane, z = planes > 1 ? 4 : 1, y = BRICK / (x * z);
-    const int64_t positions = line / x * ((lines + y - 1) / y) * ((planes + z - 1) / z) * BRICK;
+    const int64_t down = (lines + y - 1) / y;
+    const int64_t positions = line / x * down * ((planes + z - 1) / z) * BRICK;
     if (positions > INT32_MAX)
         return;
     form->group = BRICK;
     form->positions = positions;
     snprintf(form->defines + used, sizeof form->defines - used,
-             " LINE=%d LINES=%d PLANES=%d WIDTH=%d HEIGHT=%d DEPTH=%d", (int)line, (int)lines,
-             (int)planes, (int)x, (int)y, (int)z);
+             " LINE=%d LINES=%d PLANES=%d WIDTH=%d HEIGHT=%d DEPTH=%d STRIP=%d", (int)line,
+             (int)lines, (int)planes, (int)x, (int)y, (int)z,
+             planes > z ? (int)strip_of(d, L, plane * z, down) : (int)down);
 }
 
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
@@ -150,7 +170,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
         form->at_once = columns == 1 && reads_at_once(L);
         write_terms(L, form);
         if (d->facts.most_group >= BRICK)
-            cut_grid(L, form);
+            cut_grid(d, L, form);
     }
     return SPRY_STATUS_OK;
 }
