@@ -27,6 +27,7 @@ typedef struct ilu_job {
     const int64_t *l_offsets, *u_offsets;
     int32_t *l_columns, *u_columns;
     void *l_values, *u_values, *inverse;
+    bool in_turn; /* rows of A begin..end-1 are asked for instead of places */
     bool own;     /* the pattern is that of A's rows, which are sorted: columns are written, too */
     void *pivot;  /* hermitian: D, where L is U^H; NULL: both are made */
     void *growth; /* hermitian: room for bounds of L^-1's rows */

@@ -96,6 +96,17 @@ spry_status factors_next_shift(const spry_matrix *A, const factors_wanted *wante
     return SPRY_STATUS_OK;
 }
 
+/* A thread that is alone takes the rows as A has them, which lie together, where each comes behind
+ * those that it needs. Where that fails, sets tell the same place as they do to several threads. */
+static bool factorize_all(const spry_matrix *A, const triangle_sets *sets, run *r)
+{
+    r->job.in_turn = r->threads == 1 && sets->natural && sets->rows;
+    if (r->job.in_turn && factorize_places(r, 0, 0, sets->n))
+        return true;
+    r->job.in_turn = false;
+    return triangle_each_stage(A->ctx, sets, r->threads, false, factorize_places, r);
+}
+
 /* Tries once more with a larger shift while it may. */
 static spry_status try_shifts(const spry_matrix *A, const factors_wanted *wanted, run *r,
                               factors *f)
@@ -108,7 +119,7 @@ static spry_status try_shifts(const spry_matrix *A, const factors_wanted *wanted
             p->room.largest = p->room.growth = p->room.inverse = 0;
             p->room.dominant = true;
         }
-        if (triangle_each_stage(A->ctx, &f->sets, r->threads, false, factorize_places, r))
+        if (factorize_all(A, &f->sets, r))
             break;
         const int64_t bad = first_bad(r);
         SPRY_GO(A->ctx, factors_next_shift(A, wanted, f->sets.rows ? f->sets.rows[bad] : bad, turn,
