@@ -5,8 +5,9 @@
  * With v_ik = l_ik d_k before the division, v_ij -= v_ik u_kj needs the divided rows of U alone:
  * they are stored as they are used, here and in solves.
  *
- * A row that is short is merged with the rows of U that it takes, all being sorted; a long one has
- * its columns marked in an array of all.
+ * A row of few entries is merged with the rows of U that it takes, all being sorted. A longer one
+ * has its columns marked in an array of all, where others lead to places before the row: whether a
+ * column is one of the row's nobody can foretell, so nothing is asked.
  */
 #include "precon/kernels/kernel.h"
 
@@ -17,15 +18,15 @@ typedef struct row {
     int64_t lower, upper; /* where they begin */
     int64_t nl, n;        /* entries of L, and all */
     int32_t *c;           /* columns; one more that no row has ends them */
-    scalar *v;
-    int32_t *where; /* the entry of each column, from 1; NULL: they are not marked */
-    real size;      /* of A's row: the sum of magnitudes */
+    scalar *v;            /* ILU_LOST before it are for what is lost */
+    int32_t *where;       /* the entry of each column; NULL: they are not marked */
+    real size;            /* of A's row: the sum of magnitudes */
 } row;
 
 static void mark(const row *r, bool on)
 {
     for (int64_t t = 0; t < r->n; t++)
-        r->where[r->c[t]] = on ? (int32_t)(t + 1) : 0;
+        r->where[r->c[t]] = on ? (int32_t)t : ilu_lost(r->c[t]);
 }
 
 /* |a| up to a factor of sqrt(2): cheap. */
@@ -113,9 +114,8 @@ static void take_values(const ilu_job *p, int64_t from, row *r)
     r->size = 0;
     for (int64_t k = p->a_offsets[from]; k < p->a_offsets[from + 1]; k++) {
         const int32_t column = p->a_columns[k];
-        const int32_t to = r->where[p->places ? p->places[column] : column];
-        if (to > 0) /* else it is a zero beside the pattern of its mirror image */
-            r->v[to - 1] = values[k];
+        /* a zero may lie beside the pattern of its mirror image */
+        r->v[r->where[p->places ? p->places[column] : column]] = values[k];
         r->size += rough(values[k]);
     }
 }
@@ -130,7 +130,7 @@ static void shift_row(const ilu_job *p, const row *r)
 
 ALWAYS_INLINE void load_short(const ilu_job *p, int64_t i, row *r)
 {
-    if (p->places)
+    if (p->rows)
         take_short(p, i, p->rows[i], true, r);
     else
         take_short(p, i, i, false, r);
@@ -186,16 +186,14 @@ ALWAYS_INLINE void take_merging(const ilu_job *p, int64_t at, int64_t end, scala
     }
 }
 
+/* Some of L's may be touched that are not asked for: they are set when their turn comes. */
 ALWAYS_INLINE void take_marked(const ilu_job *p, int64_t at, int64_t end, scalar minus,
-                               int64_t least, const row *r, scalar *lost)
+                               const row *r)
 {
     const scalar *u = p->u_values;
     for (; at < end; at++) {
-        const int32_t t = r->where[p->u_columns[at]];
-        if (t > least)
-            r->v[t - 1] = muladd(minus, u[at], r->v[t - 1]);
-        else if (lost && t == 0)
-            *lost = muladd(minus, u[at], *lost);
+        scalar *to = r->v + r->where[p->u_columns[at]];
+        *to = muladd(minus, u[at], *to);
     }
 }
 
@@ -203,7 +201,7 @@ ALWAYS_INLINE void take_row(const ilu_job *p, int64_t at, int64_t end, scalar mi
                             int64_t least, const row *r, scalar *lost)
 {
     if (r->where)
-        take_marked(p, at, end, minus, least, r, lost);
+        take_marked(p, at, end, minus, r);
     else
         take_merging(p, at, end, minus, first, least, r, lost);
 }
@@ -277,10 +275,14 @@ ALWAYS_INLINE void eliminate_any(const ilu_job *p, int64_t i, bool half, bool mo
                                  const row *r)
 {
     scalar lost = number(0);
+    for (int l = 1; l <= ILU_LOST && r->where; l++)
+        r->v[-l] = lost;
     if (half)
         eliminate_half(p, i, r, modified ? &lost : NULL);
     else
         eliminate(p, r, modified ? &lost : NULL);
+    for (int l = 1; l <= ILU_LOST && r->where && modified; l++)
+        lost = add(lost, r->v[-l]);
     if (modified)
         r->v[r->nl] = add(r->v[r->nl], times((real)p->modified, lost));
 }
@@ -398,7 +400,7 @@ ALWAYS_INLINE int64_t do_rows(const ilu_job *p, int64_t begin, int64_t end, bool
         row r = {.lower = p->l_offsets[i],
                  .upper = p->u_offsets[i],
                  .c = room->columns,
-                 .v = room->values};
+                 .v = (scalar *)room->values + ILU_LOST};
         bool fine;
         if (p->rows && !p->in_turn)
             ask_ahead(p, i, end);
@@ -406,7 +408,13 @@ ALWAYS_INLINE int64_t do_rows(const ilu_job *p, int64_t begin, int64_t end, bool
         r.n = r.nl + 1 + p->u_offsets[i + 1] - r.upper;
         if (p->own && r.n <= ILU_SHORT) {
             load_short(p, i, &r);
+            if (r.n > ILU_MERGED) {
+                r.where = room->where;
+                mark(&r, true);
+            }
             fine = finish_loaded(p, i, half, modified, &r, room);
+            if (r.where)
+                mark(&r, false);
         } else {
             fine = do_long(p, i, half, modified, r, room);
         }
