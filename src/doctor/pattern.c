@@ -119,7 +119,7 @@ static void check_diagonal(doctor *d, const counts *c)
     spry_finding *f = doctor_add(d, DOCTOR_ZERO_DIAGONAL,
                                  d->hermitian ? SPRY_SEVERITY_NOTE : SPRY_SEVERITY_WARNING, "-");
     for (int64_t i = 0; i < a->rows; i++) {
-        const int64_t k = matrix_find(a, i, i);
+        const int64_t k = matrix_find_diagonal(a, i);
         if (k < 0 || scalar_zero(value_load(a->type, a->values, k)))
             doctor_row(f, i);
     }

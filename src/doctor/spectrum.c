@@ -24,14 +24,14 @@ static witness look(const doctor *d)
     const double margin = 1 + 64 * d->roundoff;
     witness w = {.row = -1, .col = -1, .least = INFINITY, .largest = -INFINITY};
     for (int64_t i = 0; i < a->rows; i++) {
-        const int64_t at = matrix_find(a, i, i);
+        const int64_t at = matrix_find_diagonal(a, i);
         const double own = at >= 0 ? value_load(a->type, a->values, at).re : 0;
         w.negative += own < 0;
         w.zero += own == 0;
         w.positive += own > 0;
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1] && w.row < 0; k++) {
             const int64_t j = a->col_index[k];
-            const int64_t other_at = j > i ? matrix_find(a, j, j) : -1;
+            const int64_t other_at = j > i ? matrix_find_diagonal(a, j) : -1;
             const double other = other_at >= 0 ? value_load(a->type, a->values, other_at).re : 0;
             const double size = scalar_size(a->type, value_load(a->type, a->values, k));
             if (j > i && size > margin * sqrt(fabs(own)) * sqrt(fabs(other))) {

@@ -140,7 +140,8 @@ static spry_status prepare(frontal *f, const spry_matrix *A, int32_t **row_of, i
     SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof **right, right));
     if (f->kind == FRONTAL_DEFINITE) {
         for (int64_t i = 0; i < f->n; i++) {
-            const double size = value_get(A->a.type, A->a.values, matrix_find(&A->a, i, i)).re;
+            const double size =
+                value_get(A->a.type, A->a.values, matrix_find_diagonal(&A->a, i)).re;
             (*left)[i] = (*right)[i] = 1 / sqrt(size);
         }
         return SPRY_STATUS_OK;

@@ -171,6 +171,14 @@ ALWAYS_INLINE int64_t matrix_find(const matrix_arrays *a, int64_t i, int64_t j)
     return low < a->offsets[i + 1] && a->col_index[low] == j ? low : -1;
 }
 
+/* The same of the diagonal entry, which is in the middle of most rows. */
+ALWAYS_INLINE int64_t matrix_find_diagonal(const matrix_arrays *a, int64_t i)
+{
+    const int64_t begin = a->offsets[i], end = a->offsets[i + 1],
+                  middle = begin + (end - begin) / 2;
+    return middle < end && a->col_index[middle] == i ? middle : matrix_find(a, i, i);
+}
+
 /* values = -values and conj(values), as asked. */
 void matrix_flip_values(const spry_context *ctx, spry_type type, void *values, int64_t n,
                         bool negate, bool conjugate);

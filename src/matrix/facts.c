@@ -141,7 +141,7 @@ static bool has_positive_diagonal(const spry_context *ctx, const matrix_arrays *
 #pragma omp parallel for num_threads(matrix_parts(ctx, a->rows)) schedule(static) \
     reduction(&& : fine)
     for (int64_t i = 0; i < a->rows; i++) {
-        const int64_t k = fine ? matrix_find(a, i, i) : -1;
+        const int64_t k = fine ? matrix_find_diagonal(a, i) : -1;
         const spry_scalar d = k < 0 ? (spry_scalar){0, 0} : value_load(a->type, a->values, k);
         fine = fine && d.re > 0 && d.im == 0;
     }

@@ -105,7 +105,7 @@ spry_status matrix_diagonal_roots(spry_context *ctx, const matrix_arrays *a, dou
         return status;
 #pragma omp parallel for num_threads(matrix_parts(ctx, a->rows)) schedule(static)
     for (int64_t i = 0; i < a->rows; i++) {
-        const int64_t k = matrix_find(a, i, i);
+        const int64_t k = matrix_find_diagonal(a, i);
         (*root)[i] = k < 0 ? 0 : sqrt(value_rough(value_load(a->type, a->values, k)));
     }
     return status;

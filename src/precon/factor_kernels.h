@@ -27,6 +27,7 @@ typedef struct ilu_job {
     const int64_t *l_offsets, *u_offsets;
     int32_t *l_columns, *u_columns;
     void *l_values, *u_values, *inverse;
+    bool in_turn; /* rows of A begin..end-1 are asked for instead of places */
     bool own;     /* the pattern is that of A's rows, which are sorted: columns are written, too */
     void *pivot;  /* hermitian: D, where L is U^H; NULL: both are made */
     void *growth; /* hermitian: room for bounds of L^-1's rows */
@@ -35,16 +36,24 @@ typedef struct ilu_job {
 
 /* What a thread has for rows of it, and what it learns of them. */
 typedef struct ilu_room {
-    int32_t *where;   /* a 0 for each place; NULL: no row is long, and the pattern is A's own */
+    int32_t *where;   /* ilu_lost() of each place; NULL: all rows are merged */
     int32_t *columns; /* one more than the longest row has entries */
-    void *values;     /* as many as the longest row */
+    void *values;     /* ILU_LOST more than it has */
     double largest;   /* sum of magnitudes of a row of A */
     double growth;    /* hermitian: at least the sum of magnitudes of any row of L^-1 */
     double inverse;   /* hermitian: the largest of D^-1 */
     bool dominant;    /* every diagonal entry is at least the rest of its row */
 } ilu_room;
-/* Rows of so many entries do without `where`. */
-enum { ILU_SHORT = 32 };
+/* Where the pattern is A's, rows of so many entries are merged, and up to so many sorted as they
+ * come. */
+enum { ILU_MERGED = 8, ILU_SHORT = 32 };
+/* Where a column leads that a row does not have: places before it, several so that sums need not
+ * wait for each other. */
+enum { ILU_LOST = 8 };
+static inline int32_t ilu_lost(int32_t column)
+{
+    return -1 - column % ILU_LOST;
+}
 
 /* A sweep over all numbers of the factors, from old ones to new ones. U is by columns. */
 typedef struct parilu_job {

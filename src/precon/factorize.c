@@ -96,6 +96,19 @@ spry_status factors_next_shift(const spry_matrix *A, const factors_wanted *wante
     return SPRY_STATUS_OK;
 }
 
+/* A thread that is alone takes the rows as A has them, each behind those that it needs, where that
+ * keeps together what is read: short rows of A's own pattern. Where it fails, sets tell the same
+ * place as they do to several threads. */
+static bool factorize_all(const spry_matrix *A, const triangle_sets *sets, run *r)
+{
+    r->job.in_turn = r->threads == 1 && sets->natural && sets->rows && r->job.own &&
+                     A->a.nnz <= ILU_SHORT * A->a.rows;
+    if (r->job.in_turn && factorize_places(r, 0, 0, sets->n))
+        return true;
+    r->job.in_turn = false;
+    return triangle_each_stage(A->ctx, sets, r->threads, false, factorize_places, r);
+}
+
 /* Tries once more with a larger shift while it may. */
 static spry_status try_shifts(const spry_matrix *A, const factors_wanted *wanted, run *r,
                               factors *f)
@@ -108,7 +121,7 @@ static spry_status try_shifts(const spry_matrix *A, const factors_wanted *wanted
             p->room.largest = p->room.growth = p->room.inverse = 0;
             p->room.dominant = true;
         }
-        if (triangle_each_stage(A->ctx, &f->sets, r->threads, false, factorize_places, r))
+        if (factorize_all(A, &f->sets, r))
             break;
         const int64_t bad = first_bad(r);
         SPRY_GO(A->ctx, factors_next_shift(A, wanted, f->sets.rows ? f->sets.rows[bad] : bad, turn,
@@ -166,9 +179,12 @@ static spry_status make_places(spry_context *ctx, const factors *f, run *r)
     for (int t = 0; t < r->threads; t++) {
         ilu_room *room = &r->places[t].room;
         SPRY_GO(ctx, base_alloc(ctx, longest + 1, sizeof *room->columns, &room->columns));
-        SPRY_GO(ctx, base_alloc(ctx, longest, size, &room->values));
-        if (!f->own || longest > ILU_SHORT)
-            SPRY_GO(ctx, base_calloc(ctx, f->sets.n, sizeof *room->where, &room->where));
+        SPRY_GO(ctx, base_alloc(ctx, longest + ILU_LOST, size, &room->values));
+        if (f->own && longest <= ILU_MERGED)
+            continue;
+        SPRY_GO(ctx, base_alloc(ctx, f->sets.n, sizeof *room->where, &room->where));
+        for (int64_t k = 0; k < f->sets.n; k++)
+            room->where[k] = ilu_lost((int32_t)k);
     }
 done:
     return status;

@@ -243,6 +243,11 @@ static const operator_class factors_class = {.name = "factors",
                                              .update = factors_update,
                                              .destroy = factors_destroy};
 
+bool factors_sound(const spry_operator *M)
+{
+    return M->class == &factors_class && ((const state *)M->state)->f.shift == 0;
+}
+
 spry_status factors_operator(const precon_job *job, const factors_wanted *wanted, spry_operator **M)
 {
     const spry_matrix *A = job->A;

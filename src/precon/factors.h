@@ -85,6 +85,9 @@ spry_status factors_products_apply(factors_products *p, spry_transpose transpose
 /* What they read of their own. */
 int64_t factors_products_bytes(const factors_products *p);
 
+/* Whether no shift was needed: a row or column of zeros has no other pivot. */
+bool factors_sound(const spry_operator *M);
+
 /* The operator M; its state begins with the factors. */
 spry_status factors_operator(const precon_job *job, const factors_wanted *wanted,
                              spry_operator **M);

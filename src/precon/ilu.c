@@ -79,10 +79,12 @@ const precon_kind precon_kind_ilu = {.name = "ilu",
                                      .options = SPRY_OPTION_LIST(table),
                                      .make = make_ilu,
                                      .foresee = foresee,
+                                     .sound = factors_sound,
                                      .on_devices = true};
 const precon_kind precon_kind_ic = {.name = "ic",
                                     .summary = "incomplete Cholesky factors by levels of fill",
                                     .options = SPRY_OPTION_LIST(table),
                                     .make = make_ic,
                                     .foresee = foresee,
+                                    .sound = factors_sound,
                                     .on_devices = true};

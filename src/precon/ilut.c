@@ -46,9 +46,11 @@ const precon_kind precon_kind_ilut = {.name = "ilut",
                                       .summary = "incomplete LU factors by thresholds",
                                       .options = SPRY_OPTION_LIST(table),
                                       .make = make_ilut,
+                                      .sound = factors_sound,
                                       .on_devices = true};
 const precon_kind precon_kind_ict = {.name = "ict",
                                      .summary = "incomplete Cholesky factors by thresholds",
                                      .options = SPRY_OPTION_LIST(table),
                                      .make = make_ict,
+                                     .sound = factors_sound,
                                      .on_devices = true};

@@ -297,7 +297,7 @@ static spry_status invert_pivots(const spry_matrix *A, level *l)
     }
     for (int64_t k = 0; k < l->n[FIRST]; k++) {
         const int32_t i = l->rows[FIRST][k];
-        const spry_scalar v = value_get(a->type, a->values, matrix_find(a, i, i));
+        const spry_scalar v = value_get(a->type, a->values, matrix_find_diagonal(a, i));
         const double size = hypot(v.re, v.im);
         const spry_scalar w = {v.re / size / size, -v.im / size / size};
         value_set(a->type, l->inverse->data, k, w);

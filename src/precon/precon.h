@@ -58,6 +58,9 @@ typedef struct precon_kind {
     /* Tells the job's device what programs making and applying it will take (foresee.h); A need not
      * be sorted, and may be looked at. NULL: they are few. */
     void (*foresee)(const precon_job *job);
+    /* Whether what was made shows that no row or column of A is all zeros. NULL: A is looked
+     * through for those. */
+    bool (*sound)(const spry_operator *M);
     bool on_devices; /* it can live on a device */
     bool half;       /* it can store 16 bits: all its matrices go through precon_store() */
 } precon_kind;

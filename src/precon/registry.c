@@ -289,20 +289,28 @@ static spry_status make_from(const precon_job *given, const precon_kind *kind, c
     const spry_matrix *A = given->A, *csr = NULL;
     spry_context *ctx = A->ctx;
     spry_matrix *owned = NULL;
+    const bool tells = kind && kind->sound;
     spry_status status = SPRY_STATUS_OK;
     if (kind)
         SPRY_GO(ctx, check_matrix(A, kind));
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    SPRY_GO(ctx, precon_warn_singular(csr, kind ? kind->name : spec));
+    if (!tells)
+        SPRY_GO(ctx, precon_warn_singular(csr, kind ? kind->name : spec));
     precon_job job = *given;
     job.A = csr;
     job.near = A;
     SPRY_GO(ctx, kind ? make_named(&job, spec, M, name) : make_auto(&job, M, name));
+    if (tells && !kind->sound(*M))
+        SPRY_GO(ctx, precon_warn_singular(csr, kind->name));
     if (owned && *M && !(*M)->kept) {
         (*M)->kept = owned;
         owned = NULL;
     }
 done:
+    if (status != SPRY_STATUS_OK) {
+        spry_operator_free(*M);
+        *M = NULL;
+    }
     spry_matrix_free(owned);
     return status;
 }

@@ -176,15 +176,17 @@ static int64_t count_lower(const spry_matrix *A, const triangle_sets *sets, int6
 {
     const int64_t begin = A->a.offsets[i], end = A->a.offsets[i + 1];
     const int32_t *columns = A->a.col_index;
-    int64_t e = begin, lower = 0;
-    if (sets->natural || !sets->places) { /* columns rise */
-        while (e < end && columns[e] < i)
-            e++;
+    int64_t e = begin + (end - begin) / 2, lower = 0;
+    if (sets->natural ||
+        !sets->places) { /* columns rise, with the diagonal in the middle of most */
+        if (e == end || columns[e] != i)
+            for (e = begin; e < end && columns[e] < i;)
+                e++;
         *both = end - begin - (e < end && columns[e] == i);
         return e - begin;
     }
     *both = 0;
-    for (; e < end; e++) {
+    for (e = begin; e < end; e++) {
         *both += columns[e] != i;
         lower += sets->places[columns[e]] < sets->places[i];
     }

@@ -22,11 +22,16 @@ static int64_t chunk_of(const chunks *c, int32_t row)
     return (c->rank ? c->rank[row] : row) >> c->bits;
 }
 
+static int64_t end_of(const chunks *c, int64_t own)
+{
+    return (own + 1) * c->size < c->n ? (own + 1) * c->size : c->n;
+}
+
 /* The first level after those of the chunks before this one that its rows name. */
 static int32_t level_after(const chunks *c, const triangle_pattern *p, int64_t own,
                            const int32_t *level)
 {
-    const int64_t end = (own + 1) * c->size < c->n ? (own + 1) * c->size : c->n;
+    const int64_t end = end_of(c, own);
     int32_t after = level[own];
     for (int64_t at = own * c->size; at < end; at++) {
         const int64_t i = c->perm ? c->perm[at] : at;
@@ -44,7 +49,7 @@ static int32_t level_after(const chunks *c, const triangle_pattern *p, int64_t o
 /* Chunks behind this one that its rows name come after it. */
 static void push_levels(const chunks *c, const triangle_pattern *p, int64_t own, int32_t *level)
 {
-    const int64_t end = (own + 1) * c->size < c->n ? (own + 1) * c->size : c->n;
+    const int64_t end = end_of(c, own);
     for (int64_t at = own * c->size; at < end; at++) {
         const int64_t i = c->perm ? c->perm[at] : at;
         for (int64_t k = p->offsets[i]; k < p->offsets[i + 1]; k++) {
@@ -73,7 +78,7 @@ static int64_t find_levels(const chunks *c, const triangle_pattern *p, int count
     return most + 1;
 }
 
-/* Rows by levels, within a level in the order they had. */
+/* Rows by levels, within a level in the order they had, with their places. */
 static spry_status sort_levels(spry_context *ctx, const chunks *c, const int32_t *level,
                                triangle_sets *s)
 {
@@ -82,16 +87,35 @@ static spry_status sort_levels(spry_context *ctx, const chunks *c, const int32_t
     SPRY_GO(ctx, base_calloc(ctx, s->count + 1, sizeof *s->first, &s->first));
     SPRY_GO(ctx, base_alloc(ctx, s->count + 1, sizeof *next, &next));
     SPRY_GO(ctx, base_alloc(ctx, s->n, sizeof *s->rows, &s->rows));
-    for (int64_t at = 0; at < s->n; at++)
-        s->first[level[at >> c->bits] + 1]++;
+    SPRY_GO(ctx, base_alloc(ctx, s->n, sizeof *s->places, &s->places));
+    for (int64_t own = 0; own << c->bits < s->n; own++)
+        s->first[level[own] + 1] += end_of(c, own) - (own << c->bits);
     for (int64_t t = 0; t < s->count; t++)
         s->first[t + 1] += s->first[t];
     memcpy(next, s->first, (size_t)s->count * sizeof *next);
-    for (int64_t at = 0; at < s->n; at++)
-        s->rows[next[level[at >> c->bits]]++] = c->perm ? c->perm[at] : (int32_t)at;
+    for (int64_t own = 0; own << c->bits < s->n; own++) {
+        int64_t place = next[level[own]];
+        for (int64_t at = own << c->bits; at < end_of(c, own); at++, place++) {
+            const int32_t row = c->perm ? c->perm[at] : (int32_t)at;
+            s->rows[place] = row;
+            s->places[row] = (int32_t)place;
+        }
+        next[level[own]] = place;
+    }
 done:
     base_free(ctx, next);
     return status;
+}
+
+static spry_status invert(spry_context *ctx, int64_t n, const int32_t *perm, int32_t **inverse)
+{
+    const spry_status status = base_alloc(ctx, n, sizeof **inverse, inverse);
+    if (status != SPRY_STATUS_OK)
+        return status;
+#pragma omp parallel for num_threads(host_threads(ctx, n)) schedule(static)
+    for (int64_t k = 0; k < n; k++)
+        (*inverse)[perm[k]] = (int32_t)k;
+    return SPRY_STATUS_OK;
 }
 
 /* One set of all rows, which are to be done in turn. */
@@ -105,20 +129,10 @@ static spry_status keep_order(spry_context *ctx, const int32_t *perm, triangle_s
     if (perm) {
         SPRY_GO(ctx, base_alloc(ctx, s->n, sizeof *s->rows, &s->rows));
         memcpy(s->rows, perm, (size_t)s->n * sizeof *s->rows);
+        SPRY_GO(ctx, invert(ctx, s->n, perm, &s->places));
     }
 done:
     return status;
-}
-
-static spry_status invert(spry_context *ctx, int64_t n, const int32_t *perm, int32_t **inverse)
-{
-    const spry_status status = base_alloc(ctx, n, sizeof **inverse, inverse);
-    if (status != SPRY_STATUS_OK)
-        return status;
-#pragma omp parallel for num_threads(host_threads(ctx, n)) schedule(static)
-    for (int64_t k = 0; k < n; k++)
-        (*inverse)[perm[k]] = (int32_t)k;
-    return SPRY_STATUS_OK;
 }
 
 /* Stages with sets of `least` rows and more shared; gives their number, count at most. */
@@ -164,8 +178,6 @@ spry_status triangle_sets_make(spry_context *ctx, int64_t n, const triangle_patt
         SPRY_GO(ctx, keep_order(ctx, perm, s));
     else
         SPRY_GO(ctx, sort_levels(ctx, &c, level, s));
-    if (s->rows)
-        SPRY_GO(ctx, invert(ctx, n, s->rows, &s->places));
     SPRY_GO(ctx, make_stages(ctx, in_turn, s));
 done:
     base_free(ctx, level);

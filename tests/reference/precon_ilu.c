@@ -7,6 +7,8 @@
 #include "support/factored.h"
 #include "support/generated.h"
 
+#include "matrix/entries.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -305,16 +307,24 @@ static void test_update(void **state)
 static void test_threads(void **state)
 {
     (void)state;
-    static const char *const some[] = {"ilu", "ilu:level=1", "ilu:order=multicolour",
-                                       "ilut:order=rcm", "ilu:solve=isai"};
-    for (int k = 0; k < 5; k++) {
+    static const char *const some[] = {"ilu",
+                                       "ilu:level=1",
+                                       "ilu:order=multicolour",
+                                       "ilut:order=rcm",
+                                       "ilu:solve=isai",
+                                       "ilu:modified=1",
+                                       "ic",
+                                       "ic:level=1,modified=0.5"};
+    for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
         void *first[3] = {NULL, NULL, NULL};
         const size_t bytes = 64000 * sizeof(double);
         for (int t = 0; t < 4; t++) {
             char options[32];
             snprintf(options, sizeof options, "threads=%d", support_threads[t]);
             spry_context *ctx = support_context(options);
-            spry_matrix *A = generated(ctx, "convection-diffusion", "nx=160 ny=20 nz=20");
+            spry_matrix *A =
+                generated(ctx, is_hermitian(some[k]) ? "poisson3d" : "convection-diffusion",
+                          "nx=160 ny=20 nz=20");
             spry_operator *M = NULL;
             assert_ok(ctx, spry_precon_new(A, NULL, some[k], &M));
             for (int op = SPRY_TRANSPOSE_NO; op <= SPRY_TRANSPOSE_CONJUGATE; op++) {
@@ -330,6 +340,26 @@ static void test_threads(void **state)
         }
         for (int op = 0; op < 3; op++)
             free(first[op]);
+    }
+}
+
+/* The same row is told, too, also where the first one of the sets is not the first one of A. */
+static void test_threads_fail(void **state)
+{
+    (void)state;
+    enum { IN_A = 150, IN_SETS = 160 };
+    for (int t = 0; t < 4; t++) {
+        char options[32];
+        snprintf(options, sizeof options, "threads=%d", support_threads[t]);
+        spry_context *ctx = support_context(options);
+        spry_matrix *A = generated(ctx, "poisson3d", "nx=160 ny=20 nz=20");
+        spry_operator *M = NULL;
+        for (int64_t i = IN_A; i <= IN_SETS; i += IN_SETS - IN_A)
+            support_put(A, matrix_find_diagonal(&A->a, i), (spry_scalar){-1, 0});
+        assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_precon_new(A, NULL, "ic:tries=0", &M));
+        support_message_has(ctx, "row 160 (from 0): the pivot is not positive");
+        spry_matrix_free(A);
+        support_context_free(ctx);
     }
 }
 
@@ -596,6 +626,7 @@ int main(void)
         CASE(test_arrow),
         CASE(test_update),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_threads_fail),
         CASE(test_shifts),
         CASE(test_kept),
         CASE(test_bad),
