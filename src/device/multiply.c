@@ -20,6 +20,8 @@ typedef struct product {
     const device_matrix *A, *B;
     device_matrix C;
     device_memory *sizes; /* of rows: bounds, then lengths */
+    device_memory *flag;  /* int32_t: rows of A are to be cut into pieces */
+    device_classes rows;  /* by their sizes */
     device_memory *marks, *before;
     int64_t words; /* of marks, for one group */
 } product;
@@ -127,30 +129,36 @@ done:
 /* --- the two phases ------------------------------------------------------------------------------
  */
 
-/* *any: whether rows of A are to be cut into pieces. */
-static spry_status find_bounds(const product *p, bool *any)
+static spry_status find_bounds(product *p)
 {
     const int32_t rows = (int32_t)p->A->rows;
     device_program *program = NULL;
-    device_memory *flag = NULL;
-    int32_t has_long = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(p->d->ctx, build_rows(p->d, SPRY_TYPE_S, rows_text, &program));
-    SPRY_GO(p->d->ctx, device_alloc(p->d, sizeof has_long, &flag));
-    SPRY_GO(p->d->ctx, device_clear(flag, 0, sizeof has_long));
+    SPRY_GO(p->d->ctx, device_alloc(p->d, p->A->rows * (int64_t)sizeof(int32_t), &p->sizes));
+    SPRY_GO(p->d->ctx, device_alloc(p->d, sizeof(int32_t), &p->flag));
+    SPRY_GO(p->d->ctx, device_clear(p->flag, 0, sizeof(int32_t)));
     const device_arg args[] = {DEVICE_VALUE(rows),
                                DEVICE_VALUE(p->B->cols),
                                device_arg_memory(p->A->offsets),
                                device_arg_memory(p->A->columns),
                                device_arg_memory(p->B->offsets),
                                device_arg_memory(p->sizes),
-                               device_arg_memory(flag)};
+                               device_arg_memory(p->flag)};
     SPRY_GO(p->d->ctx, device_launch(program, "product_bounds", NULL,
                                      (p->A->rows * LANES + GROUP - 1) / GROUP, GROUP, args, 7));
-    SPRY_GO(p->d->ctx, device_get(flag, 0, &has_long, sizeof has_long));
-    *any = has_long != 0;
 done:
-    device_free(flag);
+    return status;
+}
+
+/* Puts rows together by their sizes; another number comes along. */
+static spry_status sort_out(product *p, int tables, const device_piece *other)
+{
+    spry_status status = SPRY_STATUS_OK;
+    device_classes_free(&p->rows);
+    SPRY_GO(p->d->ctx, device_classes_begin(p->d, p->A->rows, p->sizes, tables + 1, &p->rows));
+    SPRY_GO(p->d->ctx, device_classes_end(p->d, &p->rows, other));
+done:
     return status;
 }
 
@@ -217,38 +225,31 @@ typedef spry_status (*phase)(product *p, int class, bool is_long, const row_list
 /* Runs a phase for each class that has rows. */
 static spry_status for_classes(product *p, int tables, phase run)
 {
-    device_classes rows = {0};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(p->d->ctx, device_classes_make(p->d, p->A->rows, p->sizes, tables + 1, &rows));
     for (int c = 0; c <= tables; c++) {
-        const row_list list = {(int32_t)rows.first[c], (int32_t)(rows.first[c + 1] - rows.first[c]),
-                               rows.rows};
+        const int64_t *first = p->rows.first + c;
+        const row_list list = {(int32_t)first[0], (int32_t)(first[1] - first[0]), p->rows.rows};
         if (list.count > 0)
             SPRY_GO(p->d->ctx, run(p, c, c == tables, &list));
     }
 done:
-    device_classes_free(&rows);
     return status;
 }
 
-/* Offsets of C and room for its entries, after the bounds. */
+/* Offsets of C and room for its entries, from the bounds; rows are sorted out by their lengths. */
 static spry_status count_rows(product *p)
 {
     const int64_t bytes = (p->A->rows + 1) * (int64_t)sizeof(int64_t);
+    device_matrix *C = &p->C;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(p->d->ctx, device_matrix_new(p->d, p->A->type, p->A->rows, p->B->cols, &p->C));
-    SPRY_GO(p->d->ctx, device_clear(p->C.offsets, 0, bytes));
+    SPRY_GO(p->d->ctx, device_matrix_new(p->d, p->A->type, p->A->rows, p->B->cols, C));
+    SPRY_GO(p->d->ctx, device_clear(C->offsets, 0, bytes));
     SPRY_GO(p->d->ctx, for_classes(p, count_tables(p->d), count_class));
-    SPRY_GO(p->d->ctx, device_matrix_allocate(&p->C));
-done:
-    return status;
-}
-
-static spry_status fill_rows(product *p)
-{
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(p->d->ctx, device_row_lengths(&p->C, p->sizes));
-    SPRY_GO(p->d->ctx, for_classes(p, fill_tables(p->d, p->A->type), fill_class));
+    SPRY_GO(p->d->ctx, device_sum_up(p->d, C->offsets, C->rows + 1));
+    SPRY_GO(p->d->ctx, device_row_lengths(C, p->sizes));
+    const device_piece nnz = {C->offsets, bytes - (int64_t)sizeof C->nnz, &C->nnz, sizeof C->nnz};
+    SPRY_GO(p->d->ctx, sort_out(p, fill_tables(p->d, p->A->type), &nnz));
+    SPRY_GO(p->d->ctx, device_matrix_allocate_known(C));
 done:
     return status;
 }
@@ -323,26 +324,34 @@ static spry_status check_pair(const device_matrix *A, const device_matrix *B)
                      spry_type_name(B->type));
 }
 
+static void product_clear(product *p)
+{
+    device_free(p->sizes);
+    device_free(p->flag);
+    device_classes_free(&p->rows);
+}
+
 spry_status device_matrix_multiply(const device_matrix *A, const device_matrix *B, device_matrix *C)
 {
     spry_context *ctx = A->d->ctx;
     product p = {.d = A->d, .A = A, .B = B};
-    bool any_long = false;
+    int32_t any_long = 0;
     spry_status status = SPRY_STATUS_OK;
     *C = (device_matrix){0};
     SPRY_GO(ctx, check_pair(A, B));
-    SPRY_GO(ctx, device_alloc(p.d, A->rows * (int64_t)sizeof(int32_t), &p.sizes));
-    SPRY_GO(ctx, find_bounds(&p, &any_long));
+    SPRY_GO(ctx, find_bounds(&p));
+    const device_piece flag = {p.flag, 0, &any_long, sizeof any_long};
+    SPRY_GO(ctx, sort_out(&p, count_tables(p.d), &flag));
     if (any_long) {
         SPRY_GO(ctx, multiply_pieces(&p, false, C));
         goto done;
     }
     SPRY_GO(ctx, count_rows(&p));
-    SPRY_GO(ctx, fill_rows(&p));
+    SPRY_GO(ctx, for_classes(&p, fill_tables(p.d, A->type), fill_class));
     *C = p.C;
     p.C = (device_matrix){0};
 done:
-    device_free(p.sizes);
+    product_clear(&p);
     device_matrix_free(&p.C);
     return status;
 }
@@ -352,13 +361,16 @@ spry_status device_matrix_multiply_again(const device_matrix *A, const device_ma
 {
     spry_context *ctx = A->d->ctx;
     product p = {.d = A->d, .A = A, .B = B, .C = *C};
-    bool any_long = false;
+    const int tables = fill_tables(p.d, A->type);
+    int32_t any_long = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, check_pair(A, B));
-    SPRY_GO(ctx, device_alloc(p.d, A->rows * (int64_t)sizeof(int32_t), &p.sizes));
-    SPRY_GO(ctx, find_bounds(&p, &any_long));
-    SPRY_GO(ctx, any_long ? multiply_pieces(&p, true, C) : fill_rows(&p));
+    SPRY_GO(ctx, find_bounds(&p));
+    SPRY_GO(ctx, device_row_lengths(C, p.sizes));
+    const device_piece flag = {p.flag, 0, &any_long, sizeof any_long};
+    SPRY_GO(ctx, sort_out(&p, tables, &flag));
+    SPRY_GO(ctx, any_long ? multiply_pieces(&p, true, C) : for_classes(&p, tables, fill_class));
 done:
-    device_free(p.sizes);
+    product_clear(&p);
     return status;
 }
